@@ -1,0 +1,30 @@
+/* Memory through one replaceable door, so that users can bring their own allocator and tests can
+ * make the n-th allocation fail.
+ *
+ * Sizes travel with the free, as in filch_allocator: an allocator need not keep headers.
+ */
+#ifndef FI_BASE_MEM_H
+#define FI_BASE_MEM_H
+
+#include <stddef.h>
+
+#define FI_CACHE_LINE 64
+
+/* [any] Zeroed memory, or NULL.  align is a power of two.  A size of 0 is a caller's mistake. */
+void *fi_mem_alloc(size_t size, size_t align);
+
+/* [any] Free what fi_mem_alloc gave, with the same size and alignment.  NULL is allowed. */
+void fi_mem_free(void *p, size_t size, size_t align);
+
+/* The model checkers construct objects instead of zeroing bytes: they name a header of their own.
+ */
+#ifdef FI_MEM_HEADER
+#include FI_MEM_HEADER
+#else
+#define FI_NEW(type)                ((type *)fi_mem_alloc(sizeof(type), FI_CACHE_LINE))
+#define FI_DELETE(type, p)          fi_mem_free((p), sizeof(type), FI_CACHE_LINE)
+#define FI_NEW_ARRAY(type, n)       ((type *)fi_mem_alloc((n) * sizeof(type), FI_CACHE_LINE))
+#define FI_DELETE_ARRAY(type, p, n) fi_mem_free((p), (n) * sizeof(type), FI_CACHE_LINE)
+#endif
+
+#endif
