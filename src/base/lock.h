@@ -1,0 +1,18 @@
+/* A small lock for the slow paths below the scheduler: one word, asleep in the kernel when it
+ * waits. Zeroed memory is an unlocked lock. */
+#ifndef FI_BASE_LOCK_H
+#define FI_BASE_LOCK_H
+
+#include "base/atomic.h"
+
+#include <stdint.h>
+
+typedef struct fi_lock {
+    FI_ATOMIC(uint32_t) word;
+} fi_lock;
+
+void fi_lock_init(fi_lock *l);
+void fi_lock_lock(fi_lock *l);
+void fi_lock_unlock(fi_lock *l);
+
+#endif

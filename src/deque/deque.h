@@ -1,0 +1,122 @@
+/* The contract of all queues that a worker owns and others steal from.
+ *
+ *        thieves                                   owner
+ *     steal <-- [ top | oldest ... newest | bottom ] <-- push
+ *                                                    --> pop   (LIFO kinds)
+ *     pop   <-- FIFO kind: the owner, too, takes the oldest
+ *
+ * Roles: [owner] one thread at a time, never two of push and pop at once; [thief] any thread,
+ * against everything.  Items are pointers, never NULL; the queue moves them and does not look at
+ * them. An item that was pushed is obtained exactly once.
+ *
+ * | kind    | owner | room        | a steal takes               | kept from |
+ * |---------|-------|-------------|-----------------------------|-----------------------------------|
+ * | locked  | LIFO  | fixed       | up to k, at most half       | one lock: baseline and oracle |
+ * | bounded | LIFO  | fixed       | 1                           | bthread's WorkStealingQueue | |
+ * batch   | LIFO  | grows       | up to k, at most half       | Chase-Lev, Kuchumov's steal of k  |
+ * | half    | FIFO  | fixed       | half, rounded up            | Go's local run queue |
+ */
+#ifndef FI_DEQUE_DEQUE_H
+#define FI_DEQUE_DEQUE_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct fi_deque fi_deque;
+
+enum {
+    FI_STEAL_EMPTY = 0, /* nothing there; a false "empty" is allowed while others move items */
+    FI_STEAL_LOST =
+        -EAGAIN, /* another thief or the owner was faster: the queue need not be empty */
+};
+
+#define FI_DEQUE_DEFAULT_CAPACITY 256u
+#define FI_DEQUE_MAX_CAPACITY     (1u << 30)
+#define FI_DEQUE_MAX_BATCH        64u
+
+/* Zero means the default. */
+typedef struct fi_deque_config {
+    uint32_t capacity;    /* a power of two; for a growing kind, the first one */
+    uint32_t batch;       /* k: the most that one steal takes */
+    uint64_t first_index; /* where the indices start, so that tests can watch them wrap */
+} fi_deque_config;
+
+typedef struct fi_deque_kind {
+    const char *name;
+    bool fifo;
+    int (*create)(const fi_deque_config *config, fi_deque **out);
+    void (*destroy)(fi_deque *d);
+    int (*push)(fi_deque *d, void *item);
+    void *(*pop)(fi_deque *d);
+    int (*steal)(fi_deque *d, void **out, uint32_t max);
+    size_t (*size)(fi_deque *d);
+    size_t (*capacity)(fi_deque *d);
+} fi_deque_kind;
+
+struct fi_deque {
+    const fi_deque_kind *kind;
+};
+
+extern const fi_deque_kind fi_deque_locked;
+extern const fi_deque_kind fi_deque_bounded;
+extern const fi_deque_kind fi_deque_batch;
+extern const fi_deque_kind fi_deque_half;
+
+/* All of them, ended by NULL. */
+extern const fi_deque_kind *const fi_deque_kinds[];
+
+/* [any] The kind of that name, or NULL. */
+const fi_deque_kind *fi_deque_kind_named(const char *name);
+
+/* [any] Make a queue.  0, -EINVAL (capacity no power of two or out of bounds, batch out of bounds
+ * or more than 1 for a kind that steals singly), -ENOMEM; *out is written on success only. */
+int fi_deque_new(const fi_deque_kind *kind, const fi_deque_config *config, fi_deque **out);
+
+/* [owner] Free it; no thief may be inside.  Items still there stay the caller's.  NULL is allowed.
+ */
+void fi_deque_free(fi_deque *d);
+
+/* [owner] Put an item at the bottom.  0, -ENOSPC (full: the item stays the caller's), -ENOMEM
+ * (could not grow; likewise). */
+static inline int fi_deque_push(fi_deque *d, void *item)
+{
+    return d->kind->push(d, item);
+}
+
+/* [owner] Take an item back; NULL when there is none. */
+static inline void *fi_deque_pop(fi_deque *d)
+{
+    return d->kind->pop(d);
+}
+
+/* [thief] Take up to max of the oldest items, oldest first.  How many (> 0), FI_STEAL_EMPTY,
+ * FI_STEAL_LOST, or -EINVAL for max == 0.  What lies in out[] beyond the returned count is scrap.
+ */
+static inline int fi_deque_steal(fi_deque *d, void **out, uint32_t max)
+{
+    return d->kind->steal(d, out, max);
+}
+
+/* [any] How many items there seem to be: exact only while nobody moves any. */
+static inline size_t fi_deque_size(fi_deque *d)
+{
+    return d->kind->size(d);
+}
+
+/* [owner] How many items fit without growing. */
+static inline size_t fi_deque_capacity(fi_deque *d)
+{
+    return d->kind->capacity(d);
+}
+
+/* Shared by the kinds: the fair share of a steal from a queue of n > 0 items: half of them, rounded
+ * up, as the last one must be stealable too. */
+static inline uint32_t fi_deque_share(uint64_t n, uint32_t most)
+{
+    uint64_t half = n - n / 2;
+    return half < most ? (uint32_t)half : most;
+}
+
+#endif

@@ -1,0 +1,103 @@
+/* One lock around a ring: the baseline that the lock-free kinds are measured against, and the
+ * oracle in their tests.  Nothing in here is clever. */
+#include "deque/deque.h"
+
+#include "base/lock.h"
+#include "base/mem.h"
+#include "deque/ring.h"
+
+typedef struct locked {
+    fi_deque base;
+    fi_ring ring; /* this and all below: by the holder of the lock */
+    fi_lock lock;
+    uint32_t batch;
+    uint64_t bottom;
+    uint64_t top;
+} locked;
+
+static int create(const fi_deque_config *config, fi_deque **out)
+{
+    locked *d = FI_NEW(locked);
+    if (!d)
+        return -ENOMEM;
+    if (fi_ring_init(&d->ring, config->capacity) < 0) {
+        FI_DELETE(locked, d);
+        return -ENOMEM;
+    }
+    d->base.kind = &fi_deque_locked;
+    d->batch = config->batch ? config->batch : 1;
+    d->bottom = d->top = config->first_index;
+    fi_lock_init(&d->lock);
+    *out = &d->base;
+    return 0;
+}
+
+static void destroy(fi_deque *base)
+{
+    locked *d = (locked *)base;
+    fi_ring_fini(&d->ring);
+    FI_DELETE(locked, d);
+}
+
+static int push(fi_deque *base, void *item)
+{
+    locked *d = (locked *)base;
+    int result = -ENOSPC;
+    fi_lock_lock(&d->lock);
+    if (d->bottom - d->top < d->ring.capacity) {
+        fi_store_item(fi_ring_at(&d->ring, d->bottom++), item);
+        result = 0;
+    }
+    fi_lock_unlock(&d->lock);
+    return result;
+}
+
+static void *pop(fi_deque *base)
+{
+    locked *d = (locked *)base;
+    void *item = NULL;
+    fi_lock_lock(&d->lock);
+    if (d->bottom != d->top)
+        item = fi_load_item(fi_ring_at(&d->ring, --d->bottom));
+    fi_lock_unlock(&d->lock);
+    return item;
+}
+
+static int steal(fi_deque *base, void **out, uint32_t max)
+{
+    locked *d = (locked *)base;
+    if (max == 0)
+        return -EINVAL;
+    fi_lock_lock(&d->lock);
+    uint32_t take = fi_deque_share(d->bottom - d->top, max < d->batch ? max : d->batch);
+    for (uint32_t i = 0; i < take; i++)
+        out[i] = fi_load_item(fi_ring_at(&d->ring, d->top++));
+    fi_lock_unlock(&d->lock);
+    return (int)take; /* 0 is FI_STEAL_EMPTY */
+}
+
+static size_t size(fi_deque *base)
+{
+    locked *d = (locked *)base;
+    fi_lock_lock(&d->lock);
+    size_t n = d->bottom - d->top;
+    fi_lock_unlock(&d->lock);
+    return n;
+}
+
+static size_t capacity(fi_deque *base)
+{
+    return ((locked *)base)->ring.capacity;
+}
+
+const fi_deque_kind fi_deque_locked = {
+    .name = "locked",
+    .fifo = false,
+    .create = create,
+    .destroy = destroy,
+    .push = push,
+    .pop = pop,
+    .steal = steal,
+    .size = size,
+    .capacity = capacity,
+};

@@ -1,0 +1,306 @@
+/* Is the explorer right?  Litmus tests of the literature, each with the set of outcomes that the
+ * models allow: it must find all of them and no other.
+ *
+ * x and y are atomics that start at 0; an outcome is what the loads read, a digit each. */
+#include "explore/machine.h"
+
+#include "base/atomic.h"
+#include "base/futex.h"
+
+#include <string.h>
+
+enum { MAX_OUTCOMES = 64, MAX_DIGITS = 4 };
+
+typedef struct litmus {
+    const char *name;
+    void (*run[MAX_THREADS])(void);
+    const char *rc11, *tso; /* outcomes, sorted, separated by blanks */
+} litmus;
+
+static struct {
+    FI_ATOMIC(uint64_t) x, y;
+} cells;
+#define X (&cells.x)
+#define Y (&cells.y)
+
+static uint64_t digit[MAX_DIGITS];
+static int digits;
+static const litmus *now;
+static char found[MAX_OUTCOMES][MAX_DIGITS + 1];
+static int outcomes;
+
+#define READS(i, load)                                                                             \
+    do {                                                                                           \
+        uint64_t value = (load);                                                                   \
+        digit[i] = value;                                                                          \
+    } while (0)
+
+/* Store buffering: may both miss the other's store? */
+static void sb_1(void)
+{
+    fi_store_relaxed(X, UINT64_C(1));
+    READS(0, fi_load_relaxed(Y));
+}
+static void sb_2(void)
+{
+    fi_store_relaxed(Y, UINT64_C(1));
+    READS(1, fi_load_relaxed(X));
+}
+static void sb_fenced_1(void)
+{
+    fi_store_relaxed(X, UINT64_C(1));
+    fi_fence_seq_cst(litmus.fence);
+    READS(0, fi_load_relaxed(Y));
+}
+static void sb_fenced_2(void)
+{
+    fi_store_relaxed(Y, UINT64_C(1));
+    fi_fence_seq_cst(litmus.fence);
+    READS(1, fi_load_relaxed(X));
+}
+
+/* Message passing: flag Y seen, is the message X seen too? */
+static void mp_relaxed(void)
+{
+    fi_store_relaxed(X, UINT64_C(1));
+    fi_store_relaxed(Y, UINT64_C(1));
+}
+static void mp_release(void)
+{
+    fi_store_relaxed(X, UINT64_C(1));
+    fi_store_release(Y, UINT64_C(1), litmus.flag);
+}
+static void mp_acquire(void)
+{
+    READS(0, fi_load_acquire(Y, litmus.flag));
+    READS(1, fi_load_relaxed(X));
+}
+static void mp_fence(void)
+{
+    READS(0, fi_load_relaxed(Y));
+    fi_fence_seq_cst(litmus.fence);
+    READS(1, fi_load_relaxed(X));
+}
+static void mp_store_fence(void)
+{
+    fi_store_relaxed(X, UINT64_C(1));
+    fi_fence_seq_cst(litmus.fence);
+    fi_store_relaxed(Y, UINT64_C(1));
+}
+
+/* Release sequences: a later relaxed store of the same thread does not continue one, ... */
+static void sequence_store(void)
+{
+    fi_store_relaxed(X, UINT64_C(1));
+    fi_store_release(Y, UINT64_C(1), litmus.flag);
+    fi_store_relaxed(Y, UINT64_C(2));
+}
+/* ... a read-modify-write, even of another thread and relaxed, does. */
+static void sequence_add(void)
+{
+    fi_fetch_add_relaxed(Y, UINT64_C(1));
+}
+
+/* Coherence: two loads of one location never go backwards. */
+static void corr_write(void)
+{
+    fi_store_relaxed(X, UINT64_C(1));
+    fi_store_relaxed(X, UINT64_C(2));
+}
+static void corr_read(void)
+{
+    READS(0, fi_load_relaxed(X));
+    READS(1, fi_load_relaxed(X));
+}
+
+/* Load buffering: nothing is read before it is written. */
+static void lb_1(void)
+{
+    READS(0, fi_load_relaxed(X));
+    fi_store_relaxed(Y, UINT64_C(1));
+}
+static void lb_2(void)
+{
+    READS(1, fi_load_relaxed(Y));
+    fi_store_relaxed(X, UINT64_C(1));
+}
+
+/* Independent reads of independent writes: may two readers disagree about the order? */
+static void write_x(void)
+{
+    fi_store_relaxed(X, UINT64_C(1));
+}
+static void write_y(void)
+{
+    fi_store_relaxed(Y, UINT64_C(1));
+}
+static void iriw_1(void)
+{
+    READS(0, fi_load_acquire(X, litmus.read));
+    READS(1, fi_load_acquire(Y, litmus.read));
+}
+static void iriw_2(void)
+{
+    READS(2, fi_load_acquire(Y, litmus.read));
+    READS(3, fi_load_acquire(X, litmus.read));
+}
+
+/* Two writers, one location: both orders, and a store may slip in before one that is there already.
+ */
+static void w_1(void)
+{
+    fi_store_relaxed(X, UINT64_C(1));
+    READS(0, fi_load_relaxed(X));
+}
+static void w_2(void)
+{
+    fi_store_relaxed(X, UINT64_C(2));
+    READS(1, fi_load_relaxed(X));
+}
+
+/* Additions are never lost; a CAS wins once. */
+static void add(void)
+{
+    fi_fetch_add_relaxed(X, UINT64_C(1));
+}
+static void cas_1(void)
+{
+    uint64_t expected = 0;
+    READS(0, (uint64_t)fi_cas_relaxed(X, &expected, UINT64_C(1)));
+}
+static void cas_2(void)
+{
+    uint64_t expected = 0;
+    READS(1, (uint64_t)fi_cas_relaxed(X, &expected, UINT64_C(1)));
+}
+
+static const litmus tests[] = {
+    {"store buffering", {sb_1, sb_2}, "00 01 10 11", "00 01 10 11"},
+    {"store buffering, fences", {sb_fenced_1, sb_fenced_2}, "01 10 11", "01 10 11"},
+    {"store buffering, one fence", {sb_fenced_1, sb_2}, "00 01 10 11", "00 01 10 11"},
+    {"message passing, relaxed", {mp_relaxed, mp_acquire}, "00 01 10 11", "00 01 11"},
+    {"message passing, release/acquire", {mp_release, mp_acquire}, "00 01 11", "00 01 11"},
+    {"message passing, fence after load", {mp_release, mp_fence}, "00 01 11", "00 01 11"},
+    {"message passing, fence before store", {mp_store_fence, mp_acquire}, "00 01 11", "00 01 11"},
+    {"release sequence, own store", {sequence_store, mp_acquire}, "00 01 11 20 21", "00 01 11 21"},
+    {"release sequence, other's add",
+     {mp_release, sequence_add, mp_acquire},
+     "00 01 10 11 21",
+     "00 01 10 11 21"},
+    {"coherence", {corr_write, corr_read}, "00 01 02 11 12 22", "00 01 02 11 12 22"},
+    {"load buffering", {lb_1, lb_2}, "00 01 10", "00 01 10"},
+    {"independent reads",
+     {write_x, write_y, iriw_1, iriw_2},
+     "0000 0001 0010 0011 0100 0101 0110 0111 1000 1001 1010 1011 1100 1101 1110 1111",
+     "0000 0001 0010 0011 0100 0101 0110 0111 1000 1001 1011 1100 1101 1110 1111"},
+    {"two writers", {w_1, w_2}, "11 12 22", "11 12 22"},
+    {"additions", {add, add}, "2", "2"},
+    {"compare and swap", {cas_1, cas_2}, "01 10", "01 10"},
+};
+
+static void setup(void)
+{
+    memset(digit, 0, sizeof digit);
+    fi_atomic_init(X, UINT64_C(0));
+    fi_atomic_init(Y, UINT64_C(0));
+}
+
+static void record(void)
+{
+    char text[MAX_DIGITS + 1] = {0};
+    for (int i = 0; i < digits; i++)
+        text[i] = (char)('0' + digit[i]);
+    for (int i = 0; i < outcomes; i++)
+        if (strcmp(found[i], text) == 0)
+            return;
+    strcpy(found[outcomes++], text);
+}
+
+/* Thread 0 is the referee: it starts last, after all others have ended. */
+static void run(int thread)
+{
+    if (thread > 0) {
+        now->run[thread - 1]();
+        return;
+    }
+    x_join();
+    if (now->run[0] == add)
+        READS(0, fi_load_relaxed(X));
+    record();
+}
+
+/* What was read is part of the state, for it is the result. */
+static uint64_t summary(void)
+{
+    return digit[0] + 4 * digit[1] + 16 * digit[2] + 64 * digit[3];
+}
+
+static const char *thread_name(int thread)
+{
+    static const char *const names[] = {"referee", "thread 1", "thread 2", "thread 3", "thread 4"};
+    return names[thread];
+}
+
+static const char *value_name(uint64_t value)
+{
+    (void)value;
+    return NULL;
+}
+
+static void sort_outcomes(void)
+{
+    for (int i = 0; i < outcomes; i++)
+        for (int k = i + 1; k < outcomes; k++)
+            if (strcmp(found[k], found[i]) < 0) {
+                char keep[MAX_DIGITS + 1];
+                strcpy(keep, found[i]);
+                strcpy(found[i], found[k]);
+                strcpy(found[k], keep);
+            }
+}
+
+static bool agrees(const char *expected)
+{
+    char text[MAX_OUTCOMES * (MAX_DIGITS + 1)] = {0};
+    for (int i = 0; i < outcomes; i++) {
+        if (i)
+            strcat(text, " ");
+        strcat(text, found[i]);
+    }
+    if (strcmp(text, expected) == 0)
+        return true;
+    printf("    expected %s\n    found    %s\n", expected, text);
+    return false;
+}
+
+static bool run_litmus(const litmus *t, mode m)
+{
+    const char *expected = m == MODE_TSO ? t->tso : t->rc11;
+    check c = {.mode = m,
+               .setup = setup,
+               .run = run,
+               .summary = summary,
+               .thread_name = thread_name,
+               .value_name = value_name};
+    now = t;
+    outcomes = 0;
+    digits = (int)strcspn(expected, " ");
+    c.threads = 1;
+    while (c.threads <= MAX_THREADS - 1 && t->run[c.threads - 1])
+        c.threads++;
+    outcome o = explore(&c);
+    sort_outcomes();
+    bool good = o.verdict == OK && o.complete && agrees(expected);
+    printf("%-38s %-5s %s\n", t->name, mode_name(m), good ? "ok" : "WRONG");
+    return good;
+}
+
+int main(void)
+{
+    int bad = 0, n = 0;
+    for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++)
+        for (mode m = 0; m < MODES; m++, n++)
+            bad += !run_litmus(&tests[i], m);
+    printf("litmus: %d passed, %d failed\n", n - bad, bad);
+    return bad > 0;
+}

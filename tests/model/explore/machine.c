@@ -1,0 +1,841 @@
+/* The memory of the explorer: a view machine.
+ *
+ * Per location there is the list of its stores in modification order.  A *view* says, per location,
+ * up to which store somebody is known to have seen.  Each thread has three (after Kang et al., "A
+ * Promising Semantics", 2017, without promises): cur   what it has seen: it may read any store that
+ * is not older acq   what an acquire fence would add: the views of all stores read, with or without
+ * acquire rel   what a relaxed store passes on: cur at the last release fence Each store carries a
+ * view for whoever acquires it.  A release store carries cur; a read-modify-write adds what the
+ * store it replaces carried, which is C11's release sequence since 2020: another store of the same
+ * thread does not continue it.  A seq_cst fence exchanges views with one global view.
+ *
+ * tso is the same machine with the freedom taken away (a load reads the newest store) and a buffer
+ * added before each store.
+ *
+ * Data races are found by clocks that travel in the views: an access is ordered after another
+ * thread's if its view has that thread's clock.
+ */
+#include "explore/machine.h"
+
+#include "base/futex.h"
+#include "explore/mem.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { MAX_LOCATIONS = 24, MAX_STORES = 48, MAX_BUFFER = 16, MAX_LATE = 8, MAX_DATA = 8 };
+
+typedef struct view {
+    uint8_t seen[MAX_LOCATIONS];
+    uint8_t clock[MAX_THREADS];
+} view;
+
+typedef struct store {
+    uint64_t value;
+    view carried;
+    bool rmw; /* reads the store just before it: nothing can come between */
+} store;
+
+/* Clocks of the last plain accesses. */
+typedef struct plain {
+    uint8_t wrote[MAX_THREADS], read[MAX_THREADS];
+} plain;
+
+typedef struct location {
+    const void *address;
+    char name[24];
+    uint8_t stores;
+    plain plain;
+    store store[MAX_STORES];
+} location;
+
+typedef struct late_load {
+    uint8_t location, oldest; /* which stores it may still read */
+    bool waiting;
+    uint64_t value;
+} late_load;
+
+typedef struct buffered {
+    uint8_t location;
+    uint64_t value;
+    view carried;
+} buffered;
+
+typedef struct machine_thread {
+    view cur, acq, rel;
+    uint8_t lates, buffers;
+    late_load late[MAX_LATE];
+    buffered buffer[MAX_BUFFER];
+} machine_thread;
+
+static struct {
+    const check *check;
+    machine_thread thread[MAX_THREADS];
+    view fences; /* what the last seq_cst fence had seen */
+    uint8_t locations;
+    location location[MAX_LOCATIONS];
+    plain data[MAX_DATA];
+} m;
+
+/* ---- the arena: the same addresses in every execution ---- */
+
+enum { ARENA_BYTES = 8192, MAX_FREED = 8 };
+static _Alignas(64) unsigned char arena[ARENA_BYTES];
+static size_t arena_used;
+static struct {
+    const unsigned char *low, *high;
+} freed[MAX_FREED];
+static int frees;
+
+static unsigned check_number; /* distinguishes the cached orders of one check from the next */
+
+static void *arena_take(size_t size)
+{
+    void *p = arena + arena_used;
+    arena_used += (size + 63) & ~(size_t)63;
+    if (arena_used > ARENA_BYTES)
+        x_fail(LIMIT, "the explorer's arena is too small");
+    return memset(p, 0, size);
+}
+
+void *x_alloc(size_t size)
+{
+    return arena_take(size);
+}
+
+static location *add_location(const void *p, uint64_t value, const char *name, int index);
+
+void *x_alloc_array(size_t size, size_t n)
+{
+    static int generation;
+    generation = m.locations && strncmp(m.location[m.locations - 1].name, "slot", 4) == 0
+                     ? generation + 1
+                     : 0;
+    const char *const names[] = {"slot", "slot'", "slot''", "slot'''"};
+    unsigned char *p = arena_take(size * n);
+    for (size_t i = 0; i < n; i++)
+        add_location(p + i * size, 0, names[generation & 3], (int)i);
+    return p;
+}
+
+void x_free(const void *p, size_t size)
+{
+    if (frees < MAX_FREED) {
+        freed[frees].low = p;
+        freed[frees++].high = (const unsigned char *)p + size;
+    }
+}
+
+static void fail_if_freed(const location *l)
+{
+    const unsigned char *a = l->address;
+    for (int i = 0; i < frees; i++)
+        if (a >= freed[i].low && a < freed[i].high)
+            x_fail(FREED, "%s is used after it was freed", l->name);
+}
+
+/* ---- views ---- */
+
+static void join(view *into, const view *from)
+{
+    for (int i = 0; i < MAX_LOCATIONS; i++)
+        if (into->seen[i] < from->seen[i])
+            into->seen[i] = from->seen[i];
+    for (int i = 0; i < MAX_THREADS; i++)
+        if (into->clock[i] < from->clock[i])
+            into->clock[i] = from->clock[i];
+}
+
+static machine_thread *self(void)
+{
+    return &m.thread[search_self()];
+}
+
+/* The thread has done something that others can tell from what it does next. */
+static void tick(machine_thread *t)
+{
+    uint8_t now = ++t->cur.clock[t - m.thread];
+    t->acq.clock[t - m.thread] = now;
+}
+
+static void see(machine_thread *t, int l, uint8_t position)
+{
+    t->cur.seen[l] = position;
+    if (t->acq.seen[l] < position)
+        t->acq.seen[l] = position;
+}
+
+/* Who has written to a location in any execution of this check.  In tso a thread need not let
+ * others go before it loads what only itself can change. */
+static uint8_t writers[MAX_LOCATIONS];
+
+static void note_writer(int l)
+{
+    uint8_t me = (uint8_t)(1u << search_self());
+    if (!search_in_setup() && !(writers[l] & me)) {
+        writers[l] |= me;
+        if (writers[l] != me)
+            search_restart(); /* points were left out on a wrong assumption */
+    }
+}
+
+static bool only_mine(int l)
+{
+    return (writers[l] & ~(1u << search_self())) == 0;
+}
+
+static bool acquires(order o)
+{
+    return o == ORDER_ACQUIRE || o == ORDER_ACQ_REL || o == ORDER_SEQ_CST || o == ORDER_RMW;
+}
+
+static bool releases(order o)
+{
+    return o == ORDER_RELEASE || o == ORDER_ACQ_REL || o == ORDER_SEQ_CST || o == ORDER_RMW;
+}
+
+/* ---- locations ---- */
+
+static location *add_location(const void *p, uint64_t value, const char *name, int index)
+{
+    if (m.locations == MAX_LOCATIONS)
+        x_fail(LIMIT, "the explorer has no room for more locations");
+    location *l = &m.location[m.locations++];
+    memset(&l->plain, 0, sizeof l->plain);
+    memset(&l->store[0], 0, sizeof l->store[0]);
+    l->address = p;
+    l->stores = 1;
+    l->store[0].value = value;
+    if (index < 0)
+        snprintf(l->name, sizeof l->name, "%s", name);
+    else
+        snprintf(l->name, sizeof l->name, "%s[%d]", name, index);
+    return l;
+}
+
+static int find(const void *p)
+{
+    for (int i = 0; i < m.locations; i++)
+        if (m.location[i].address == p) {
+            fail_if_freed(&m.location[i]);
+            return i;
+        }
+    x_fail(WRONG, "an atomic that was never initialised is used");
+}
+
+static void initial_value(const void *p, uint64_t v, const char *name)
+{
+    for (int i = 0; i < m.locations; i++)
+        if (m.location[i].address == p) {
+            m.location[i].store[0].value = v;
+            return;
+        }
+    add_location(p, v, name, -1);
+}
+
+void x_init(const void *p, uint64_t v, const char *text)
+{
+    const char *field = strstr(text, "->");
+    initial_value(p, v, field ? field + 2 : text);
+}
+
+/* ---- the order an operation has in this check ---- */
+
+static bool weakened(const char *label, order *to)
+{
+    for (int i = 0; i < MAX_WEAKENINGS; i++) {
+        const weakening *w = &m.check->weaken[i];
+        if (w->label && strcmp(w->label, label) == 0) {
+            *to = w->to;
+            return true;
+        }
+    }
+    return false;
+}
+
+static order order_of(site *s)
+{
+    if (s->check != check_number) {
+        s->check = check_number;
+        if (!weakened(s->label, &s->now))
+            s->now = s->written;
+    }
+    return s->now;
+}
+
+bool x_fault(const char *label)
+{
+    order ignored;
+    return weakened(label, &ignored);
+}
+
+/* ---- data races ---- */
+
+static bool unordered(const uint8_t *clocks, const machine_thread *t)
+{
+    for (int i = 0; i < MAX_THREADS; i++)
+        if (i != t - m.thread && clocks[i] > t->cur.clock[i])
+            return true;
+    return false;
+}
+
+static void plain_access(plain *p, bool write, const char *what)
+{
+    machine_thread *t = self();
+    uint8_t now = t->cur.clock[t - m.thread];
+    if (unordered(p->wrote, t) || (write && unordered(p->read, t)))
+        x_fail(RACE, "data race on %s", what);
+    (write ? p->wrote : p->read)[t - m.thread] = now;
+}
+
+void x_data_write(int datum)
+{
+    if (m.check->races)
+        plain_access(&m.data[datum], true, "what the item points to");
+}
+
+void x_data_read(int datum)
+{
+    if (m.check->races)
+        plain_access(&m.data[datum], false, "what the item points to");
+}
+
+/* ---- loads ---- */
+
+static uint8_t oldest_readable(const machine_thread *t, int l)
+{
+    return m.check->mode == MODE_TSO ? (uint8_t)(m.location[l].stores - 1) : t->cur.seen[l];
+}
+
+static const store *read_at(machine_thread *t, int l, uint8_t position, order o)
+{
+    const store *s = &m.location[l].store[position];
+    if (t->cur.seen[l] < position)
+        see(t, l, position);
+    join(&t->acq, &s->carried);
+    if (acquires(o))
+        join(&t->cur, &s->carried);
+    return s;
+}
+
+static const buffered *newest_buffered(const machine_thread *t, int l)
+{
+    for (int i = t->buffers - 1; i >= 0; i--)
+        if (t->buffer[i].location == l)
+            return &t->buffer[i];
+    return NULL;
+}
+
+static const char *staleness(int l, uint8_t position)
+{
+    return position + 1 < m.location[l].stores ? "stale" : "";
+}
+
+static uint64_t load(int l, site *s, order o)
+{
+    if (!only_mine(l))
+        search_point_before(false);
+    machine_thread *t = self();
+    const buffered *own = newest_buffered(t, l);
+    if (own) {
+        if (tracing)
+            trace_operation("load", m.location[l].name, own->value, s, "from its own buffer");
+        return own->value;
+    }
+    uint8_t newest = (uint8_t)(m.location[l].stores - 1);
+    uint32_t options = (uint32_t)(newest - oldest_readable(t, l) + 1);
+    uint8_t position = (uint8_t)(newest - search_choose(options));
+    uint64_t value = read_at(t, l, position, o)->value;
+    if (tracing)
+        trace_operation("load", m.location[l].name, value, s, staleness(l, position));
+    return value;
+}
+
+static void settle_location(machine_thread *t, int l);
+
+uint64_t x_load(const void *p, site *s)
+{
+    search_operation();
+    int l = find(p);
+    settle_location(self(), l);
+    uint64_t value = load(l, s, order_of(s));
+    search_read(value);
+    return value;
+}
+
+/* ---- late loads (imm) ----
+ *
+ * Nobody looks at an item before the claim, so the load gives out a token and decides later what it
+ * has read: at the latest when the thread releases something (which keeps earlier loads before it),
+ * when the value is used, or when the thread comes back to the same slot. */
+
+static const unsigned char tokens[MAX_THREADS][MAX_LATE];
+
+static void settle(machine_thread *t, late_load *late)
+{
+    if (!late->waiting)
+        return;
+    location *l = &m.location[late->location];
+    uint8_t newest = (uint8_t)(l->stores - 1);
+    uint8_t position = (uint8_t)(newest - search_choose((uint32_t)(newest - late->oldest + 1)));
+    late->waiting = false;
+    late->value = l->store[position].value;
+    if (t->cur.seen[late->location] < position)
+        see(t, late->location, position);
+    join(&t->acq, &l->store[position].carried);
+    search_read(late->value);
+    if (tracing) {
+        static site s = {"", "", ORDER_RELAXED, ORDER_RELAXED, 0};
+        trace_operation("late", l->name, late->value, &s, "the load above happens only now");
+    }
+}
+
+static void settle_all(machine_thread *t)
+{
+    for (int i = 0; i < t->lates; i++)
+        settle(t, &t->late[i]);
+}
+
+static void settle_location(machine_thread *t, int l)
+{
+    for (int i = 0; i < t->lates; i++)
+        if (t->late[i].location == l)
+            settle(t, &t->late[i]);
+}
+
+static late_load *late_of(const void *item)
+{
+    const unsigned char *p = item;
+    if (p < &tokens[0][0] || p >= &tokens[0][0] + sizeof tokens)
+        return NULL;
+    size_t i = (size_t)(p - &tokens[0][0]);
+    return &m.thread[i / MAX_LATE].late[i % MAX_LATE];
+}
+
+void *x_settle(void *item)
+{
+    late_load *late = late_of(item);
+    if (!late)
+        return item;
+    settle(self(), late);
+    return (void *)(uintptr_t)late->value;
+}
+
+static void *load_late(int l, site *s)
+{
+    machine_thread *t = self();
+    if (t->lates == MAX_LATE)
+        x_fail(LIMIT, "the explorer has no room for more late loads");
+    int i = t->lates++;
+    t->late[i] = (late_load){(uint8_t)l, t->cur.seen[l], true, 0};
+    if (tracing)
+        trace_operation("load", m.location[l].name, UINT64_MAX, s, "value not yet decided");
+    return (void *)(uintptr_t)&tokens[t - m.thread][i];
+}
+
+void *x_load_item(const void *p, site *s)
+{
+    search_operation();
+    int l = find(p);
+    order o = order_of(s);
+    if (o == ORDER_PLAIN)
+        plain_access(&m.location[l].plain, false, m.location[l].name);
+    settle_location(self(), l);
+    if (m.check->mode == MODE_IMM && !search_in_setup())
+        return load_late(l, s);
+    uint64_t value = load(l, s, o);
+    search_read(value);
+    return (void *)(uintptr_t)value;
+}
+
+/* ---- stores ---- */
+
+static void shift(uint8_t *seen, uint8_t position)
+{
+    if (*seen >= position)
+        ++*seen;
+}
+
+static void shift_view(view *v, int l, uint8_t position)
+{
+    shift(&v->seen[l], position);
+}
+
+/* Make room in the modification order: all that is known of later positions moves up. */
+static store *insert(int l, uint8_t position)
+{
+    location *loc = &m.location[l];
+    if (loc->stores == MAX_STORES)
+        x_fail(LIMIT, "the explorer has no room for more stores");
+    if (position < loc->stores) {
+        memmove(&loc->store[position + 1], &loc->store[position],
+                (size_t)(loc->stores - position) * sizeof loc->store[0]);
+        for (int i = 0; i < MAX_THREADS; i++) {
+            shift_view(&m.thread[i].cur, l, position);
+            shift_view(&m.thread[i].acq, l, position);
+            shift_view(&m.thread[i].rel, l, position);
+            for (int k = 0; k < m.thread[i].lates; k++)
+                if (m.thread[i].late[k].location == l)
+                    shift(&m.thread[i].late[k].oldest, position);
+        }
+        shift_view(&m.fences, l, position);
+        for (int i = 0; i < m.locations; i++)
+            for (int k = 0; k < m.location[i].stores + (i == l); k++)
+                if (i != l || k != position)
+                    shift_view(&m.location[i].store[k].carried, l, position);
+    }
+    loc->stores++;
+    return &loc->store[position];
+}
+
+static bool may_insert(const location *l, int position)
+{
+    return position == l->stores || !l->store[position].rmw;
+}
+
+/* Which place in the modification order: behind all that the thread has seen, newest place first.
+ */
+static uint8_t choose_place(const machine_thread *t, int l)
+{
+    const location *loc = &m.location[l];
+    uint8_t places[MAX_STORES + 1];
+    uint32_t n = 0;
+    for (int p = loc->stores; p > t->cur.seen[l]; p--)
+        if (may_insert(loc, p))
+            places[n++] = (uint8_t)p;
+    return places[search_choose(n)];
+}
+
+/* The caller's view with the new store in it is what the store carries. */
+static void write_at(machine_thread *t, int l, uint8_t position, uint64_t value, view carried,
+                     bool rmw)
+{
+    store *s = insert(l, position);
+    s->value = value;
+    s->rmw = rmw;
+    see(t, l, position);
+    s->carried = carried;
+    s->carried.seen[l] = position;
+    tick(t);
+}
+
+static void buffer_store(machine_thread *t, int l, uint64_t value, view carried)
+{
+    if (t->buffers == MAX_BUFFER)
+        x_fail(LIMIT, "the explorer's store buffer is too small");
+    t->buffer[t->buffers++] = (buffered){(uint8_t)l, value, carried};
+    tick(t);
+}
+
+static void store_value(int l, uint64_t v, site *s, order o)
+{
+    machine_thread *t = self();
+    note_writer(l);
+    if (releases(o))
+        settle_all(t);
+    view carried = releases(o) ? t->cur : t->rel;
+    if (tracing)
+        trace_operation("store", m.location[l].name, v, s, "");
+    if (m.check->mode == MODE_TSO && !search_in_setup()) {
+        buffer_store(t, l, v, carried);
+        return;
+    }
+    write_at(t, l, choose_place(t, l), v, carried, false);
+    search_point_after();
+}
+
+void x_store(const void *p, uint64_t v, site *s)
+{
+    if (order_of(s) == ORDER_RMW) {
+        x_exchange(p, v, s);
+        return;
+    }
+    search_operation();
+    int l = find(p);
+    settle_location(self(), l);
+    store_value(l, v, s, order_of(s));
+}
+
+void x_store_item(const void *p, void *item, site *s)
+{
+    search_operation();
+    int l = find(p);
+    item = x_settle(item);
+    settle_location(self(), l);
+    if (order_of(s) == ORDER_PLAIN)
+        plain_access(&m.location[l].plain, true, m.location[l].name);
+    store_value(l, (uint64_t)(uintptr_t)item, s, order_of(s));
+}
+
+bool machine_can_flush(int thread)
+{
+    return m.thread[thread].buffers > 0;
+}
+
+void machine_flush(int thread)
+{
+    machine_thread *t = &m.thread[thread];
+    buffered first = t->buffer[0];
+    memmove(&t->buffer[0], &t->buffer[1], (size_t)--t->buffers * sizeof t->buffer[0]);
+    location *l = &m.location[first.location];
+    store *s = insert(first.location, l->stores);
+    uint8_t position = (uint8_t)(l->stores - 1);
+    s->value = first.value;
+    s->rmw = false;
+    s->carried = first.carried;
+    s->carried.seen[first.location] = position;
+    see(t, first.location, position);
+}
+
+/* ---- read-modify-write ---- */
+
+typedef enum rmw_kind { RMW_CAS, RMW_EXCHANGE, RMW_ADD } rmw_kind;
+
+typedef struct rmw_option {
+    uint8_t position;
+    bool succeeds;
+} rmw_option;
+
+/* Any store not older than what was seen: one that differs from what is expected makes a CAS fail;
+ * any other can be replaced unless another read-modify-write has done so already. */
+static uint32_t rmw_options(const machine_thread *t, int l, rmw_kind kind, uint64_t expected,
+                            rmw_option *options)
+{
+    const location *loc = &m.location[l];
+    uint32_t n = 0;
+    for (int p = loc->stores - 1; p >= oldest_readable(t, l); p--) {
+        bool fails = kind == RMW_CAS && loc->store[p].value != expected;
+        if (fails || may_insert(loc, p + 1))
+            options[n++] = (rmw_option){(uint8_t)p, !fails};
+    }
+    return n;
+}
+
+static bool rmw(const void *p, rmw_kind kind, uint64_t *expected, uint64_t operand, site *s)
+{
+    search_operation();
+    order o = order_of(s);
+    int l = find(p);
+    machine_thread *t = self();
+    note_writer(l);
+    settle_location(t, l);
+    if (releases(o))
+        settle_all(t);
+    search_point_before(true);
+
+    rmw_option options[MAX_STORES];
+    uint32_t n = rmw_options(t, l, kind, *expected, options);
+    rmw_option chosen = options[search_choose(n)];
+    /* A CAS that fails is a relaxed load. */
+    const store *old = read_at(t, l, chosen.position, chosen.succeeds ? o : ORDER_RELAXED);
+    uint64_t found = old->value;
+    if (chosen.succeeds) {
+        view carried = releases(o) ? t->cur : t->rel;
+        join(&carried, &old->carried);
+        uint64_t next = kind == RMW_ADD ? found + operand : operand;
+        if (tracing)
+            trace_operation(kind == RMW_CAS ? "cas" : "rmw", m.location[l].name, next, s, "");
+        write_at(t, l, (uint8_t)(chosen.position + 1), next, carried, true);
+    } else if (tracing) {
+        trace_operation("cas", m.location[l].name, found, s, "fails: finds");
+    }
+    *expected = found;
+    search_read(found * 2 + chosen.succeeds);
+    if (chosen.succeeds)
+        search_point_after();
+    return chosen.succeeds;
+}
+
+bool x_cas(const void *p, uint64_t *expected, uint64_t desired, site *s)
+{
+    return rmw(p, RMW_CAS, expected, desired, s);
+}
+
+uint64_t x_exchange(const void *p, uint64_t v, site *s)
+{
+    uint64_t found = 0;
+    rmw(p, RMW_EXCHANGE, &found, v, s);
+    return found;
+}
+
+uint64_t x_fetch_add(const void *p, uint64_t v, site *s)
+{
+    uint64_t found = 0;
+    rmw(p, RMW_ADD, &found, v, s);
+    return found;
+}
+
+/* ---- fences ---- */
+
+static void fence(machine_thread *t)
+{
+    settle_all(t);
+    t->cur = t->acq;
+    join(&t->cur, &m.fences);
+    m.fences = t->cur;
+    t->acq = t->rel = t->cur;
+    tick(t);
+}
+
+void x_fence(site *s)
+{
+    if (order_of(s) == ORDER_NONE)
+        return;
+    search_operation();
+    if (machine_can_flush(search_self()))
+        search_point_before(true);
+    fence(self());
+    if (tracing)
+        trace_operation("fence", "", UINT64_MAX, s, "");
+    search_point_after();
+}
+
+/* The kernel looks at the newest value, and its lock is a full barrier. */
+uint64_t machine_newest(const void *p)
+{
+    int l = find(p);
+    machine_thread *t = self();
+    fence(t);
+    uint8_t newest = (uint8_t)(m.location[l].stores - 1);
+    return read_at(t, l, newest, ORDER_RELAXED)->value;
+}
+
+void machine_join(int thread, int threads)
+{
+    for (int i = 0; i < threads; i++) {
+        settle_all(&m.thread[i]);
+        join(&m.thread[thread].cur, &m.thread[i].acq);
+        join(&m.thread[thread].acq, &m.thread[i].acq);
+    }
+}
+
+/* ---- telling states apart ---- */
+
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+    h = (h ^ v) * UINT64_C(0x9e3779b97f4a7c15);
+    return h ^ (h >> 29);
+}
+
+static uint64_t mix_bytes(uint64_t h, const void *p, size_t n)
+{
+    const unsigned char *b = p;
+    uint64_t word = 0;
+    for (; n >= 8; n -= 8, b += 8) {
+        memcpy(&word, b, 8);
+        h = mix(h, word);
+    }
+    word = 0;
+    memcpy(&word, b, n);
+    return n ? mix(h, word) : h;
+}
+
+/* Stores that every running thread is past cannot be read again: what is older than `low` does not
+ * count.  In tso only the newest can be read. */
+static view lowest_seen(int threads)
+{
+    view low;
+    memset(&low, UINT8_MAX, sizeof low);
+    if (m.check->mode == MODE_TSO) {
+        for (int l = 0; l < m.locations; l++)
+            low.seen[l] = (uint8_t)(m.location[l].stores - 1);
+        return low;
+    }
+    for (int i = 0; i < threads; i++) {
+        const machine_thread *t = &m.thread[i];
+        if (search_ended(i))
+            continue;
+        for (int l = 0; l < m.locations; l++)
+            if (t->cur.seen[l] < low.seen[l])
+                low.seen[l] = t->cur.seen[l];
+        for (int k = 0; k < t->lates; k++)
+            if (t->late[k].waiting && t->late[k].oldest < low.seen[t->late[k].location])
+                low.seen[t->late[k].location] = t->late[k].oldest;
+    }
+    return low;
+}
+
+static uint64_t mix_view(uint64_t h, const view *v, const view *low)
+{
+    if (m.check->mode == MODE_TSO)
+        return m.check->races ? mix_bytes(h, v->clock, sizeof v->clock) : h;
+    view relative = {0};
+    for (int l = 0; l < m.locations; l++)
+        if (v->seen[l] > low->seen[l])
+            relative.seen[l] = (uint8_t)(v->seen[l] - low->seen[l]);
+    h = mix_bytes(h, relative.seen, m.locations);
+    return m.check->races ? mix_bytes(h, v->clock, sizeof v->clock) : h;
+}
+
+static uint64_t thread_hash(const machine_thread *t, const view *low)
+{
+    uint64_t h = mix_view(1, &t->cur, low);
+    h = mix_view(h, &t->acq, low);
+    h = mix_view(h, &t->rel, low);
+    for (int i = 0; i < t->lates; i++) {
+        const late_load *late = &t->late[i];
+        int l = late->location;
+        h = mix(h, late->waiting ? (uint64_t)(l * 256 + late->oldest - low->seen[l] + 1)
+                                 : late->value);
+    }
+    for (int i = 0; i < t->buffers; i++) {
+        h = mix(mix(h, t->buffer[i].location), t->buffer[i].value);
+        h = mix_view(h, &t->buffer[i].carried, low);
+    }
+    return h;
+}
+
+static uint64_t location_hash(uint64_t h, const location *l, uint8_t low_position, const view *low)
+{
+    h = mix(h, (uint64_t)l->stores - low_position);
+    for (int i = low_position; i < l->stores; i++) {
+        h = mix(h, l->store[i].value * 2 + (i > low_position && l->store[i].rmw));
+        h = mix_view(h, &l->store[i].carried, low);
+    }
+    return m.check->races ? mix_bytes(h, &l->plain, sizeof l->plain) : h;
+}
+
+/* Exchangeable threads are counted in any order, unless clocks tell them apart. */
+uint64_t machine_hash(uint64_t (*thread_state)(int thread), int threads)
+{
+    view low = lowest_seen(threads);
+    uint64_t h = 0, others = 0;
+    for (int i = 0; i < threads; i++) {
+        uint64_t one = mix(thread_hash(&m.thread[i], &low), thread_state(i));
+        if (i == 0 || !m.check->exchangeable || m.check->races)
+            h = mix(h, one);
+        else
+            others += mix(one, 7);
+    }
+    h = mix_view(mix(h, others), &m.fences, &low);
+    for (int l = 0; l < m.locations; l++)
+        h = location_hash(h, &m.location[l], low.seen[l], &low);
+    h = mix_bytes(h, arena, arena_used);
+    if (m.check->races)
+        h = mix_bytes(h, m.data, sizeof m.data);
+    return mix(h, (uint64_t)frees);
+}
+
+void machine_begin(const check *c)
+{
+    m.check = c;
+    check_number++;
+    memset(writers, 0, sizeof writers);
+}
+
+void machine_forget(int thread)
+{
+    m.thread[thread].lates = 0;
+}
+
+void machine_reset(void)
+{
+    memset(m.thread, 0, sizeof m.thread);
+    memset(&m.fences, 0, sizeof m.fences);
+    memset(m.data, 0, sizeof m.data);
+    for (int i = 0; i < MAX_THREADS; i++)
+        m.thread[i].cur.clock[i] = m.thread[i].acq.clock[i] = 1;
+    m.locations = 0;
+    arena_used = 0;
+    frees = 0;
+}

@@ -1,0 +1,37 @@
+/* Between the machine (memory) and the search (choices and threads). */
+#ifndef EXPLORE_MACHINE_H
+#define EXPLORE_MACHINE_H
+
+#include "explore/explore.h"
+
+/* machine.c */
+void machine_begin(const check *c); /* once per check */
+void machine_reset(void);           /* once per execution */
+void machine_forget(int thread);    /* late loads that nobody asked for */
+uint64_t machine_hash(uint64_t (*thread_state)(int thread), int threads);
+void machine_join(int thread, int threads);
+bool machine_can_flush(int thread);
+void machine_flush(int thread);
+uint64_t machine_newest(const void *p);
+
+/* search.c */
+int search_self(void);
+bool search_in_setup(void);
+bool search_ended(int thread);
+uint32_t search_choose(uint32_t options);
+void search_read(uint64_t value);             /* the running thread learnt this */
+void search_point_before(bool needs_drained); /* tso: others may go before this access */
+void search_point_after(void);                /* rc11, imm: others may go after this access */
+void search_operation(void);
+void search_restart(void); /* forget all that was explored and begin again */
+
+/* trace.c */
+extern bool tracing;
+void trace_start(const check *c, FILE *to);
+void trace_operation(const char *what, const char *where, uint64_t value, const site *s,
+                     const char *remark);
+void trace_note(const char *text);
+
+const char *value_text(uint64_t value);
+
+#endif

@@ -1,0 +1,295 @@
+/* explore: check the deques exhaustively at small bounds, and show that the check can fail. */
+#include "explore/tables.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+    "usage: explore [checks | mutants | all] [KIND]  every program, every mutant, both (default)\n"
+    "       explore show LABEL[=ORDER] [MODE]      the trace of a mutant's first failure\n"
+    "       explore try PROGRAM MODE [LABEL=ORDER...]\n"
+    "       explore markdown                       the mutants as a table, from this run\n"
+    "\n"
+    "PROGRAM  KIND:CAPACITY:K:OWNER:THIEF[,THIEF...]  as in bounded:2:0:PPO:SS,SS\n"
+    "         owner: P push, O pop; thief: S steal; KIND locked, bounded, batch, half; K 0 = "
+    "default\n"
+    "MODE     rc11, imm, tso, each with +races to look for data races too\n"
+    "ORDER    none, plain, relaxed, acquire, release, acq_rel, rmw\n"
+    "\n"
+    "Exit status: 0 as expected, 1 not, 2 for a wrong call.\n";
+
+static void wrong_call(const char *what, const char *which)
+{
+    fprintf(stderr, "explore: %s: %s\n%s", what, which, help);
+    exit(2);
+}
+
+static const char *program_text(const deque_program *p)
+{
+    static char text[80];
+    int n = snprintf(text, sizeof text, "%s:%u:%u:%s", p->kind, p->capacity, p->batch, p->owner);
+    for (int i = 0; i < MAX_THIEVES && p->thieves[i]; i++)
+        n += snprintf(text + n, sizeof text - (size_t)n, "%c%s", i ? ',' : ':', p->thieves[i]);
+    return text;
+}
+
+static bool wants_races(const weakening *w)
+{
+    return w->label && strcmp(w->label, "items") == 0;
+}
+
+static outcome run_program(check *c, const deque_program *p, mode m, const weakening *weaken, int n,
+                           bool races)
+{
+    deque_check(c, p);
+    c->mode = m;
+    c->races = races;
+    for (int i = 0; i < n; i++)
+        c->weaken[i] = weaken[i];
+    return explore(c);
+}
+
+/* ---- every program as it stands must hold in every mode ---- */
+
+static bool print_check(const deque_program *p, mode m, bool races)
+{
+    check c;
+    outcome o = run_program(&c, p, m, NULL, 0, races);
+    bool good = o.verdict == OK && o.complete;
+    printf("%-34s %-5s%-6s %-5s %10llu states %8.2f s%s\n", program_text(p), mode_name(m),
+           races ? "+races" : "", verdict_name(o.verdict), (unsigned long long)o.states, o.seconds,
+           o.complete ? "" : "  incomplete");
+    fflush(stdout);
+    if (o.verdict != OK)
+        explore_print_trace(&c, stdout);
+    return good;
+}
+
+static bool of_kind(const char *kind, const char *only)
+{
+    return !only || strcmp(kind, only) == 0;
+}
+
+static int check_programs(const char *only)
+{
+    int bad = 0, n = 0;
+    for (const deque_program *p = programs; p->kind; p++)
+        for (mode m = 0; m < MODES && of_kind(p->kind, only); m++, n++)
+            bad += !print_check(p, m, false);
+    /* Clocks multiply the states; two threads are enough to race. */
+    for (const deque_program *p = programs; p->kind; p++)
+        if (!p->thieves[1] && of_kind(p->kind, only) && ++n)
+            bad += !print_check(p, MODE_RC11, true);
+    printf("programs: %d passed, %d failed\n\n", n - bad, bad);
+    return bad;
+}
+
+/* ---- every mutant must be caught where the table says so, and only there ---- */
+
+static const deque_program *first_failing(check *c, const mutant *x, mode m, outcome *o)
+{
+    *o = (outcome){.complete = true};
+    for (const deque_program *p = programs; p->kind; p++) {
+        if (strcmp(p->kind, x->kind) != 0)
+            continue;
+        *o = run_program(c, p, m, x->weaken, 2, wants_races(&x->weaken[0]));
+        if (o->verdict != OK || !o->complete)
+            return p;
+    }
+    return NULL;
+}
+
+static void print_weakening(const mutant *x)
+{
+    char text[80];
+    int n = snprintf(text, sizeof text, "%s=%s", x->weaken[0].label, order_name(x->weaken[0].to));
+    if (x->weaken[1].label)
+        snprintf(text + n, sizeof text - (size_t)n, ",%s", order_name(x->weaken[1].to));
+    printf("%-32s ", text);
+}
+
+static bool check_mutant(const mutant *x)
+{
+    bool good = true;
+    print_weakening(x);
+    for (mode m = 0; m < MODES; m++) {
+        check c;
+        outcome o;
+        first_failing(&c, x, m, &o);
+        bool as_expected = o.verdict == x->expected[m] && o.complete;
+        printf(" %s %-6s%s", mode_name(m), verdict_name(o.verdict), as_expected ? "" : "(!)");
+        good &= as_expected;
+    }
+    printf("  %s%s\n", x->what, x->why_kept ? " (kept all the same)" : "");
+    fflush(stdout);
+    return good;
+}
+
+static int check_mutants(const char *only)
+{
+    int bad = 0, n = 0;
+    for (const mutant *x = mutants; x->what; x++)
+        if (of_kind(x->kind, only) && ++n)
+            bad += !check_mutant(x);
+    printf("mutants: %d passed, %d failed\n", n - bad, bad);
+    return bad;
+}
+
+/* ---- for people ---- */
+
+static void print_markdown(void)
+{
+    printf("| weakened | what that means | rc11 | imm | tso | smallest program "
+           "|\n|---|---|---|---|---|---|\n");
+    for (const mutant *x = mutants; x->what; x++) {
+        check c;
+        outcome o[MODES];
+        const deque_program *p = NULL;
+        for (mode m = 0; m < MODES; m++) {
+            const deque_program *here = first_failing(&c, x, m, &o[m]);
+            p = p ? p : here;
+        }
+        printf("| `%s` → %s | %s: %s | %s | %s | %s | %s |\n", x->weaken[0].label,
+               order_name(x->weaken[0].to), x->kind, x->what, verdict_name(o[0].verdict),
+               verdict_name(o[1].verdict), verdict_name(o[2].verdict),
+               p ? program_text(p) : "none");
+    }
+}
+
+static mode parse_mode(const char *text, bool *races)
+{
+    size_t n = strcspn(text, "+");
+    *races = strcmp(text + n, "+races") == 0;
+    for (mode m = 0; m < MODES; m++)
+        if (strlen(mode_name(m)) == n && strncmp(text, mode_name(m), n) == 0 &&
+            (*races || !text[n]))
+            return m;
+    wrong_call("no such mode", text);
+    return MODES;
+}
+
+static weakening parse_weakening(char *text)
+{
+    char *sign = strchr(text, '=');
+    if (!sign)
+        wrong_call("LABEL=ORDER expected", text);
+    *sign = '\0';
+    for (order o = ORDER_NONE; o < ORDER_SEQ_CST; o++)
+        if (strcmp(sign + 1, order_name(o)) == 0)
+            return (weakening){text, o};
+    wrong_call("no such order", sign + 1);
+    return (weakening){NULL, ORDER_NONE};
+}
+
+static bool only_of(const char *text, const char *letters)
+{
+    return *text && text[strspn(text, letters)] == '\0';
+}
+
+static deque_program parse_program(char *text)
+{
+    deque_program p = {.kind = strtok(text, ":")};
+    char *capacity = strtok(NULL, ":"), *batch = strtok(NULL, ":");
+    p.owner = strtok(NULL, ":");
+    if (!p.owner || !only_of(p.owner, "PO") || strlen(p.owner) > 8)
+        wrong_call("no such program (at most 8 owner's operations)", text);
+    p.capacity = (uint32_t)strtoul(capacity, NULL, 10);
+    p.batch = (uint32_t)strtoul(batch, NULL, 10);
+    int n = 0;
+    for (char *thief; (thief = strtok(NULL, ",")); p.thieves[n++] = thief)
+        if (n == MAX_THIEVES || !only_of(thief, "S"))
+            wrong_call("at most three thieves, each of S's only", thief);
+    return p;
+}
+
+static int show_outcome(const check *c, const deque_program *p, const outcome *o)
+{
+    printf("%s, %s: %s%s%s (%llu states, %llu executions, %.2f s)\n", program_text(p),
+           mode_name(c->mode), verdict_name(o->verdict), o->verdict == OK ? "" : ": ", o->reason,
+           (unsigned long long)o->states, (unsigned long long)o->executions, o->seconds);
+    if (!o->complete)
+        printf("incomplete: some executions were too long to be followed to their end\n");
+    if (o->verdict != OK)
+        explore_print_trace(c, stdout);
+    return o->verdict != OK || !o->complete;
+}
+
+static int try_program(int argc, char **argv)
+{
+    if (argc < 2 || argc > 2 + MAX_WEAKENINGS)
+        wrong_call("wrong number of words after", "try");
+    deque_program p = parse_program(argv[0]);
+    bool races;
+    mode m = parse_mode(argv[1], &races);
+    weakening w[MAX_WEAKENINGS];
+    for (int i = 2; i < argc; i++)
+        w[i - 2] = parse_weakening(argv[i]);
+    check c;
+    outcome o = run_program(&c, &p, m, w, argc - 2, races);
+    return show_outcome(&c, &p, &o);
+}
+
+static bool names_mutant(const mutant *x, const char *text)
+{
+    size_t n = strcspn(text, "=");
+    return strlen(x->weaken[0].label) == n && strncmp(x->weaken[0].label, text, n) == 0 &&
+           (!text[n] || strcmp(text + n + 1, order_name(x->weaken[0].to)) == 0);
+}
+
+static int show_mutant(int argc, char **argv)
+{
+    if (argc < 1 || argc > 2)
+        wrong_call("wrong number of words after", "show");
+    bool races;
+    mode only = argc == 2 ? parse_mode(argv[1], &races) : MODES;
+    for (const mutant *x = mutants; x->what; x++) {
+        if (!names_mutant(x, argv[0]))
+            continue;
+        for (mode m = 0; m < MODES; m++) {
+            check c;
+            outcome o;
+            const deque_program *p = NULL;
+            if ((only == MODES || only == m) && (p = first_failing(&c, x, m, &o))) {
+                printf("%s: %s\n", x->kind, x->what);
+                show_outcome(&c, p, &o);
+                return 0;
+            }
+        }
+        printf("%s: %s: no program shows a fault%s%s\n", x->kind, x->what, x->why_kept ? ". " : "",
+               x->why_kept ? x->why_kept : "");
+        return 0;
+    }
+    wrong_call("no such mutant", argv[0]);
+    return 2;
+}
+
+static bool has_programs(const char *kind)
+{
+    for (const deque_program *p = programs; p->kind; p++)
+        if (strcmp(p->kind, kind) == 0)
+            return true;
+    return false;
+}
+
+int main(int argc, char **argv)
+{
+    const char *command = argc > 1 ? argv[1] : "all";
+    if (strcmp(command, "help") == 0 || strcmp(command, "--help") == 0)
+        return fputs(help, stdout) < 0;
+    if (strcmp(command, "show") == 0)
+        return show_mutant(argc - 2, argv + 2);
+    if (strcmp(command, "try") == 0)
+        return try_program(argc - 2, argv + 2);
+    const char *only = argc > 2 ? argv[2] : NULL;
+    if (argc > 3 || (only && !has_programs(only)))
+        wrong_call("no such kind", argv[argc - 1]);
+    if (strcmp(command, "checks") == 0)
+        return check_programs(only) > 0;
+    if (strcmp(command, "mutants") == 0)
+        return check_mutants(only) > 0;
+    if (strcmp(command, "markdown") == 0)
+        return print_markdown(), 0;
+    if (strcmp(command, "all") != 0)
+        wrong_call("no such command", command);
+    return (check_programs(only) + check_mutants(only)) > 0;
+}
