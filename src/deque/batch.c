@@ -34,7 +34,7 @@ typedef struct batch {
     fi_deque base;
     int32_t reach;                               /* k, the most that one steal takes; constant */
     FI_CACHE_ALIGNED FI_ATOMIC(uint32_t) bottom; /* written by the owner alone */
-    FI_ATOMIC(array *) array;                    /* written by the owner alone, rarely */
+    FI_ATOMIC(array *) current; /* written by the owner alone, rarely */
     FI_CACHE_ALIGNED FI_ATOMIC(uint64_t) door;   /* top index and version; moved by CAS alone */
 } batch;
 
@@ -96,7 +96,7 @@ static int create(const fi_deque_config *config, fi_deque **out)
     d->base.kind = &fi_deque_batch;
     d->reach = (int32_t)(config->batch ? config->batch : DEFAULT_BATCH);
     fi_atomic_init(&d->bottom, (uint32_t)config->first_index);
-    fi_atomic_init(&d->array, a);
+    fi_atomic_init(&d->current, a);
     fi_atomic_init(&d->door, door_at((uint32_t)config->first_index, 0));
     *out = &d->base;
     return 0;
@@ -105,7 +105,7 @@ static int create(const fi_deque_config *config, fi_deque **out)
 static void destroy(fi_deque *base)
 {
     batch *d = (batch *)base;
-    for (array *a = fi_load_relaxed(&d->array), *older; a; a = older) {
+    for (array *a = fi_load_relaxed(&d->current), *older; a; a = older) {
         older = a->older;
         array_free(a);
     }
@@ -127,7 +127,7 @@ static array *grow(batch *d, array *old, uint32_t top, uint32_t bottom)
     }
     /* -> batch.steal.array: the copies before the pointer to them; else a thief reads unwritten
      * slots. */
-    fi_store_release(&d->array, a, batch.grow.array);
+    fi_store_release(&d->current, a, batch.grow.array);
     if (FI_FAULT(batch.grow.keep)) {
         a->older = old->older;
         array_free(old);
@@ -140,7 +140,7 @@ static int push(fi_deque *base, void *item)
 {
     batch *d = (batch *)base;
     uint32_t b = fi_load_relaxed(&d->bottom); /* our own last store, as is the array */
-    array *a = fi_load_relaxed(&d->array);
+    array *a = fi_load_relaxed(&d->current);
     /* <- batch.steal.claim: the thief that freed the slot has finished reading it. */
     uint64_t door = fi_load_acquire(&d->door, batch.push.door);
     if (distance(b, door) >= (int32_t)a->ring.capacity) {
@@ -158,7 +158,7 @@ static int push(fi_deque *base, void *item)
 /* [owner] */
 static void *own_item(batch *d, uint32_t index)
 {
-    array *a = fi_load_relaxed(&d->array); /* our own last store */
+    array *a = fi_load_relaxed(&d->current); /* our own last store */
     return fi_load_item(fi_ring_at(&a->ring, index));
 }
 
@@ -218,7 +218,7 @@ static int steal(fi_deque *base, void **out, uint32_t max)
 
     /* <- batch.grow.array.  May be newer than bottom: it then holds copies of all that we can
      * claim. */
-    array *a = fi_load_acquire(&d->array, batch.steal.array);
+    array *a = fi_load_acquire(&d->current, batch.steal.array);
     uint32_t take =
         fi_deque_share((uint32_t)n, max < (uint32_t)d->reach ? max : (uint32_t)d->reach);
     for (uint32_t i = 0; i < take; i++)
@@ -239,7 +239,7 @@ static size_t size(fi_deque *base)
 
 static size_t capacity(fi_deque *base)
 {
-    return fi_load_relaxed(&((batch *)base)->array)->ring.capacity;
+    return fi_load_relaxed(&((batch *)base)->current)->ring.capacity;
 }
 
 const fi_deque_kind fi_deque_batch = {

@@ -1,0 +1,24 @@
+/* The door of base/mem.h for relacy: objects are constructed, and relacy watches over them. */
+#ifndef RELACY_MEM_H
+#define RELACY_MEM_H
+
+#include "relacy/atomic.h"
+
+/* relacy's allocator knows nothing of alignment. */
+#undef FI_CACHE_ALIGNED
+#define FI_CACHE_ALIGNED
+
+/* Memory comes zeroed, and a thief that is too late may look at a slot that never held an item. */
+template <class T> static T *zeroed(T *array, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        array[i].store(0, rl::mo_relaxed, RL_INFO);
+    return array;
+}
+
+#define FI_NEW(type)                (new type())
+#define FI_DELETE(type, p)          (delete (p))
+#define FI_NEW_ARRAY(type, n)       zeroed(new type[n](), (n))
+#define FI_DELETE_ARRAY(type, p, n) (delete[](p))
+
+#endif
