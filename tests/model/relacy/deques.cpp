@@ -141,7 +141,6 @@ const mutation mutations[] = {
     {{"batch", 8, 3}, {"batch.steal.bottom", rl::mo_relaxed}},
     {{"batch", 1, 2}, {"batch.steal.array", rl::mo_relaxed}},
     {{"batch", 1, 2}, {"batch.grow.array", rl::mo_relaxed}},
-    {{"batch", 1, 2}, {"batch.grow.keep", rl::mo_relaxed}},
     {{"half", 8, 0}, {"half.push.publish", rl::mo_relaxed}},
     {{"half", 8, 0}, {"half.steal.bottom", rl::mo_relaxed}},
     {{"locked", 4, 2}, {"lock.try", rl::mo_relaxed}},

@@ -1,0 +1,158 @@
+/* A short show of the four deques: what goes in where, who takes what, and that nothing is lost
+ * when everybody does so at once. */
+#include "base/clock.h"
+#include "base/topology.h"
+#include "deque/deque.h"
+
+#include <filch/filch.h>
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LETTERS = 6, ITEMS = 1000000, THIEVES = 2, MAX_OUT = 64 };
+
+static char letters[LETTERS + 1] = "ABCDEF";
+
+static fi_deque *make(const fi_deque_kind *kind, uint32_t capacity, uint32_t batch)
+{
+    fi_deque_config c = {.capacity = capacity, .batch = batch};
+    fi_deque *d;
+    int e = fi_deque_new(kind, &c, &d);
+    if (e < 0) {
+        fprintf(stderr, "deque_show: cannot make a deque: %s\n", strerror(-e));
+        exit(1);
+    }
+    return d;
+}
+
+/* ---- first act: one of each, by hand ---- */
+
+static void show_taken(const char *who, void **taken, int n)
+{
+    char text[2 * LETTERS + 1] = "";
+    for (int i = 0; i < n && i < LETTERS; i++)
+        snprintf(text + 2 * i, 3, " %c", *(char *)taken[i]);
+    printf("  %s%-5s", who, text);
+}
+
+static void show_kind(const fi_deque_kind *kind)
+{
+    uint32_t batch = kind == &fi_deque_bounded ? 1 : 2;
+    fi_deque *d = make(kind, 4, kind == &fi_deque_half ? 0 : batch);
+    int n = 0;
+    while (n < LETTERS && fi_deque_push(d, &letters[n]) == 0)
+        n++;
+    char inside[2 * LETTERS + 1] = "";
+    for (int i = 0; i < n; i++)
+        snprintf(inside + 2 * i, 3, " %c", letters[i]);
+    printf("  %-8s  top [%-12s ] bottom  %-12s", kind->name, inside,
+           n < LETTERS ? "(E refused)" : "(grew to 8)");
+
+    void *taken[MAX_OUT];
+    show_taken("a thief takes", taken, fi_deque_steal(d, taken, MAX_OUT));
+    taken[0] = fi_deque_pop(d);
+    show_taken("  the owner pops", taken, 1);
+    printf("\n");
+    fi_deque_free(d);
+}
+
+/* ---- second act: an owner and two thieves, a million items ---- */
+
+typedef struct race {
+    fi_deque *deque;
+    atomic_uchar *obtained;
+    atomic_bool done;
+    atomic_long stolen, steals, lost;
+} race;
+
+static void obtain(race *r, void *item)
+{
+    atomic_fetch_add_explicit(&r->obtained[(uintptr_t)item - 1], 1, memory_order_relaxed);
+}
+
+static void *thief_main(void *arg)
+{
+    race *r = arg;
+    void *out[MAX_OUT];
+    long stolen = 0, steals = 0, lost = 0;
+    for (bool done = false; !done;) {
+        done = atomic_load(&r->done);
+        int n = fi_deque_steal(r->deque, out, MAX_OUT);
+        for (int i = 0; i < n; i++)
+            obtain(r, out[i]);
+        stolen += n > 0 ? n : 0;
+        steals += n > 0;
+        lost += n == FI_STEAL_LOST;
+        done = done && n == FI_STEAL_EMPTY;
+        if (n == FI_STEAL_EMPTY)
+            sched_yield();
+    }
+    atomic_fetch_add(&r->stolen, stolen);
+    atomic_fetch_add(&r->steals, steals);
+    atomic_fetch_add(&r->lost, lost);
+    return NULL;
+}
+
+static void own(race *r)
+{
+    for (uintptr_t i = 1; i <= ITEMS; i++) {
+        void *item = NULL;
+        while (fi_deque_push(r->deque, (void *)i) == -ENOSPC)
+            if ((item = fi_deque_pop(r->deque)))
+                obtain(r, item);
+        if (i % 3 == 0 && (item = fi_deque_pop(r->deque)))
+            obtain(r, item);
+    }
+    for (void *item; (item = fi_deque_pop(r->deque));)
+        obtain(r, item);
+    atomic_store(&r->done, true);
+}
+
+static bool exactly_once(const race *r)
+{
+    for (int i = 0; i < ITEMS; i++)
+        if (atomic_load_explicit(&r->obtained[i], memory_order_relaxed) != 1)
+            return false;
+    return true;
+}
+
+static bool show_race(const fi_deque_kind *kind)
+{
+    race r = {.deque = make(kind, 256, 0), .obtained = calloc(ITEMS, 1)};
+    pthread_t thief[THIEVES];
+    if (!r.obtained)
+        abort();
+    int64_t began = fi_clock_now();
+    for (int i = 0; i < THIEVES; i++)
+        if (pthread_create(&thief[i], NULL, thief_main, &r) != 0)
+            abort();
+    own(&r);
+    for (int i = 0; i < THIEVES; i++)
+        pthread_join(thief[i], NULL);
+    double ms = (double)(fi_clock_now() - began) * 1e-6;
+    bool good = exactly_once(&r);
+    printf("  %-8s %7.1f ms   %7ld stolen in %7ld steals, %6ld lost races   %s\n", kind->name, ms,
+           atomic_load(&r.stolen), atomic_load(&r.steals), atomic_load(&r.lost),
+           good ? "each item obtained exactly once" : "WRONG: an item was lost or taken twice");
+    fi_deque_free(r.deque);
+    free(r.obtained);
+    return good;
+}
+
+int main(void)
+{
+    bool good = true;
+    printf("Filch %s: the deques that its workers will own and steal from (%u CPUs here)\n\n",
+           filch_version(), filch_cpus());
+    printf("One of each, room for four, six letters pushed:\n");
+    for (const fi_deque_kind *const *k = fi_deque_kinds; *k; k++)
+        show_kind(*k);
+    printf("\nAn owner that pushes and pops a million items, and %d thieves:\n", THIEVES);
+    for (const fi_deque_kind *const *k = fi_deque_kinds; *k; k++)
+        good &= show_race(*k);
+    return !good;
+}

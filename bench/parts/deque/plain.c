@@ -1,0 +1,78 @@
+#include "plain.h"
+
+#include "base/mem.h"
+
+typedef struct plain {
+    fi_deque base;
+    void **slots;
+    size_t capacity, top, bottom;
+} plain;
+
+static int create(const fi_deque_config *config, fi_deque **out)
+{
+    plain *d = FI_NEW(plain);
+    if (!d)
+        return -ENOMEM;
+    d->slots = FI_NEW_ARRAY(void *, config->capacity);
+    if (!d->slots) {
+        FI_DELETE(plain, d);
+        return -ENOMEM;
+    }
+    d->base.kind = &plain_stack;
+    d->capacity = config->capacity;
+    *out = &d->base;
+    return 0;
+}
+
+static void destroy(fi_deque *base)
+{
+    plain *d = (plain *)base;
+    FI_DELETE_ARRAY(void *, d->slots, d->capacity);
+    FI_DELETE(plain, d);
+}
+
+static int push(fi_deque *base, void *item)
+{
+    plain *d = (plain *)base;
+    if (d->bottom - d->top == d->capacity)
+        return -ENOSPC;
+    d->slots[d->bottom++ & (d->capacity - 1)] = item;
+    return 0;
+}
+
+static void *pop(fi_deque *base)
+{
+    plain *d = (plain *)base;
+    return d->bottom == d->top ? NULL : d->slots[--d->bottom & (d->capacity - 1)];
+}
+
+static int steal(fi_deque *base, void **out, uint32_t max)
+{
+    plain *d = (plain *)base;
+    if (max == 0 || d->bottom == d->top)
+        return FI_STEAL_EMPTY;
+    out[0] = d->slots[d->top++ & (d->capacity - 1)];
+    return 1;
+}
+
+static size_t size(fi_deque *base)
+{
+    plain *d = (plain *)base;
+    return d->bottom - d->top;
+}
+
+static size_t capacity(fi_deque *base)
+{
+    return ((plain *)base)->capacity;
+}
+
+const fi_deque_kind plain_stack = {
+    .name = "plain",
+    .create = create,
+    .destroy = destroy,
+    .push = push,
+    .pop = pop,
+    .steal = steal,
+    .size = size,
+    .capacity = capacity,
+};

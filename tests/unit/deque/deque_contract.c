@@ -1,0 +1,302 @@
+/* One contract, the same seven tests for every kind: smoke, empty, spsc, stampede, stress,
+ * starvation, teardown.  The property is always the same: what was pushed is obtained exactly once.
+ */
+#include "check.h"
+#include "seed.h"
+
+#include "base/mem.h"
+#include "base/rng.h"
+#include "settings.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+
+enum { MAX_THIEVES = 8, MAX_OUT = 128, ROUND_ITEMS = 20000 };
+
+/* How many times each item was obtained. */
+typedef struct item {
+    atomic_int obtained;
+} item;
+
+/* One owner (the calling thread) and some thieves on one deque. */
+typedef struct crew {
+    fi_deque *deque;
+    item *items;
+    uint32_t n;
+    int thieves;
+    atomic_bool done;
+    atomic_uint got[MAX_THIEVES];
+    bool in_order; /* a lone thief without a popping owner sees the oldest first */
+    pthread_t thread[MAX_THIEVES];
+    atomic_int started;
+} crew;
+
+typedef struct thief {
+    crew *crew;
+    int id;
+} thief;
+
+static void obtain(item *x)
+{
+    if (atomic_fetch_add_explicit(&x->obtained, 1, memory_order_relaxed) != 0) {
+        fprintf(stderr, "an item was obtained twice\n");
+        abort();
+    }
+}
+
+static void check_order(crew *c, item **last, item *x)
+{
+    if (c->in_order && *last && x <= *last) {
+        fprintf(stderr, "stolen out of order\n");
+        abort();
+    }
+    *last = x;
+}
+
+static void *thief_main(void *arg)
+{
+    thief *me = arg;
+    crew *c = me->crew;
+    void *out[MAX_OUT];
+    item *last = NULL;
+    atomic_fetch_add(&c->started, 1);
+    for (;;) {
+        bool done = atomic_load(&c->done);
+        int n = fi_deque_steal(c->deque, out, MAX_OUT);
+        for (int i = 0; i < n; i++) {
+            check_order(c, &last, out[i]);
+            obtain(out[i]);
+        }
+        if (n > 0)
+            atomic_fetch_add_explicit(&c->got[me->id], (unsigned)n, memory_order_relaxed);
+        else if (n == FI_STEAL_EMPTY && done)
+            return NULL;
+        else
+            sched_yield();
+    }
+}
+
+static thief thief_of[MAX_THIEVES];
+
+static void crew_start(crew *c, const setting *s, uint64_t start, uint32_t n, int thieves)
+{
+    memset(c, 0, sizeof *c);
+    c->deque = deque_of(s, start);
+    c->items = calloc(n, sizeof *c->items);
+    c->n = n;
+    c->thieves = thieves;
+    CHECK(c->items != NULL);
+}
+
+static void crew_go(crew *c)
+{
+    for (int i = 0; i < c->thieves; i++) {
+        thief_of[i] = (thief){c, i};
+        CHECK_INT(pthread_create(&c->thread[i], NULL, thief_main, &thief_of[i]), 0);
+    }
+    while (atomic_load(&c->started) < c->thieves)
+        sched_yield();
+}
+
+static void crew_join(crew *c)
+{
+    atomic_store(&c->done, true);
+    for (int i = 0; i < c->thieves; i++)
+        CHECK_INT(pthread_join(c->thread[i], NULL), 0);
+    for (void *x; (x = fi_deque_pop(c->deque));)
+        obtain(x);
+    for (uint32_t i = 0; i < c->n; i++)
+        CHECK_INT(atomic_load(&c->items[i].obtained), 1);
+    CHECK_INT(fi_deque_size(c->deque), 0);
+    fi_deque_free(c->deque);
+    free(c->items);
+}
+
+/* A full queue: let the thieves work, or if the caller pops, take one itself. */
+static void push_or_wait(crew *c, item *x, bool pops)
+{
+    while (fi_deque_push(c->deque, x) == -ENOSPC) {
+        item *mine = pops ? fi_deque_pop(c->deque) : NULL;
+        if (mine)
+            obtain(mine);
+        else
+            sched_yield();
+    }
+}
+
+#define FOR_EACH(s, start)                                                                         \
+    for (const setting *s = settings; s < settings + SETTINGS; s++)                                \
+        for (const uint64_t *start = starts; start < starts + STARTS; start++)
+
+/* ---- the seven ---- */
+
+/* Order for the owner and for a thief, alone. */
+static void smoke_one(const setting *s, uint64_t start)
+{
+    static item x[3];
+    fi_deque *d = deque_of(s, start);
+    uint32_t n = 0;
+    while (n < 3 && fi_deque_push(d, &x[n]) == 0)
+        n++;
+    CHECK(n == 3 || (n == s->capacity && s->kind != &fi_deque_batch));
+    CHECK_INT(fi_deque_size(d), n);
+    CHECK(fi_deque_capacity(d) >= n);
+
+    void *out[1];
+    CHECK_INT(fi_deque_steal(d, out, 1), 1);
+    CHECK(out[0] == &x[0]);
+    if (n == 3) {
+        CHECK(fi_deque_pop(d) == &x[s->kind->fifo ? 1 : 2]);
+        CHECK(fi_deque_pop(d) == &x[s->kind->fifo ? 2 : 1]);
+    } else if (n == 2) {
+        CHECK(fi_deque_pop(d) == &x[1]);
+    }
+    CHECK(fi_deque_pop(d) == NULL);
+    fi_deque_free(d);
+}
+
+static void smoke(void **state)
+{
+    (void)state;
+    FOR_EACH(s, start)
+    smoke_one(s, *start);
+}
+
+static void empty_one(const setting *s, uint64_t start)
+{
+    static item x;
+    void *out[2];
+    fi_deque *d = deque_of(s, start);
+    for (int i = 0; i < 5; i++) { /* again and again: the indices move */
+        CHECK(fi_deque_pop(d) == NULL);
+        CHECK_INT(fi_deque_steal(d, out, 2), FI_STEAL_EMPTY);
+        CHECK_INT(fi_deque_size(d), 0);
+        CHECK_INT(fi_deque_push(d, &x), 0);
+        CHECK_INT(fi_deque_size(d), 1);
+        if (i % 2)
+            CHECK(fi_deque_pop(d) == &x);
+        else
+            CHECK_INT(fi_deque_steal(d, out, 2), 1);
+        CHECK_INT(fi_deque_steal(d, out, 0), -EINVAL);
+    }
+    fi_deque_free(d);
+}
+
+static void empty(void **state)
+{
+    (void)state;
+    FOR_EACH(s, start)
+    empty_one(s, *start);
+}
+
+/* One producer, one thief: everything arrives, in order. */
+static void spsc(void **state)
+{
+    (void)state;
+    FOR_EACH(s, start)
+    {
+        crew c;
+        crew_start(&c, s, *start, ROUND_ITEMS, 1);
+        c.in_order = true;
+        crew_go(&c);
+        for (uint32_t i = 0; i < c.n; i++)
+            push_or_wait(&c, &c.items[i], false);
+        crew_join(&c);
+    }
+}
+
+/* As full as it gets, then all at once. */
+static void stampede(void **state)
+{
+    (void)state;
+    for (int thieves = 1; thieves <= MAX_THIEVES; thieves++)
+        FOR_EACH(s, start)
+        {
+            crew c;
+            uint32_t n = s->kind == &fi_deque_batch ? 3000 : s->capacity;
+            crew_start(&c, s, *start, n, thieves);
+            for (uint32_t i = 0; i < n; i++)
+                CHECK_INT(fi_deque_push(c.deque, &c.items[i]), 0);
+            crew_go(&c);
+            for (void *x; (x = fi_deque_pop(c.deque));)
+                obtain(x);
+            crew_join(&c);
+        }
+}
+
+/* The owner pushes and pops at random, in runs, so that the queue is now long and now empty. */
+static void stress_one(const setting *s, uint64_t start, int thieves, fi_rng *rng)
+{
+    crew c;
+    crew_start(&c, s, start, ROUND_ITEMS, thieves);
+    crew_go(&c);
+    for (uint32_t i = 0; i < c.n;) {
+        for (uint32_t run = fi_rng_below(rng, 40); run > 0 && i < c.n; run--)
+            push_or_wait(&c, &c.items[i++], true);
+        for (uint32_t run = fi_rng_below(rng, 40); run > 0; run--) {
+            void *x = fi_deque_pop(c.deque);
+            if (x)
+                obtain(x);
+        }
+    }
+    crew_join(&c);
+}
+
+static void stress(void **state)
+{
+    (void)state;
+    fi_rng rng;
+    fi_rng_seed(&rng, seed_get());
+    for (int thieves = 1; thieves <= MAX_THIEVES; thieves *= 2)
+        FOR_EACH(s, start)
+    stress_one(s, *start, thieves, &rng);
+}
+
+static bool all_have_some(crew *c)
+{
+    for (int i = 0; i < c->thieves; i++)
+        if (atomic_load(&c->got[i]) == 0)
+            return false;
+    return true;
+}
+
+/* While the owner keeps pushing and popping, every thief gets something in the end. */
+static void starvation(void **state)
+{
+    (void)state;
+    for (const setting *s = settings; s < settings + SETTINGS; s++) {
+        crew c;
+        crew_start(&c, s, 1, 1, MAX_THIEVES);
+        crew_go(&c);
+        while (!all_have_some(&c)) {
+            atomic_store(&c.items[0].obtained, 0);
+            push_or_wait(&c, &c.items[0], false);
+            while (atomic_load(&c.items[0].obtained) == 0)
+                sched_yield();
+        }
+        crew_join(&c);
+    }
+}
+
+/* What is still inside when the queue ends stays the caller's; all memory comes back. */
+static void teardown(void **state)
+{
+    (void)state;
+    static item x[1000];
+    fi_mem_count before = fi_mem_live();
+    FOR_EACH(s, start)
+    {
+        fi_deque *d = deque_of(s, *start);
+        for (int i = 0; i < 1000; i++)
+            if (fi_deque_push(d, &x[i]) == -ENOSPC)
+                break;
+        CHECK(fi_deque_size(d) > 0);
+        fi_deque_free(d);
+    }
+    fi_deque_free(NULL);
+    CHECK_INT(fi_mem_live().blocks, before.blocks);
+    CHECK_INT(fi_mem_live().bytes, before.bytes);
+}
+
+CHECK_MAIN(smoke, empty, spsc, stampede, stress, starvation, teardown)
