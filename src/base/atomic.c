@@ -1,6 +1,6 @@
 #include "base/atomic.h"
 
-#if defined FI_UNDER_TSAN
+#if FI_UNDER_TSAN
 _Atomic(int) fi_fence_meeting_point;
 #endif
 

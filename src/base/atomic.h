@@ -17,6 +17,9 @@
 #include FI_ATOMIC_HEADER
 #else
 
+#include "base/sanitize.h"
+
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -44,34 +47,23 @@
     FI_CAS(p, expected, desired, memory_order_acquire)
 #define fi_cas_release(p, expected, desired, label)                                                \
     FI_CAS(p, expected, desired, memory_order_release)
-#define fi_cas_acq_rel(p, expected, desired, label)                                                \
-    FI_CAS(p, expected, desired, memory_order_acq_rel)
 
 #define fi_exchange_acquire(p, v, label) atomic_exchange_explicit((p), (v), memory_order_acquire)
 #define fi_exchange_release(p, v, label) atomic_exchange_explicit((p), (v), memory_order_release)
-#define fi_exchange_acq_rel(p, v, label) atomic_exchange_explicit((p), (v), memory_order_acq_rel)
 
 #define fi_fetch_add_relaxed(p, v)        atomic_fetch_add_explicit((p), (v), memory_order_relaxed)
+#define fi_fetch_add_acquire(p, v, label) atomic_fetch_add_explicit((p), (v), memory_order_acquire)
 #define fi_fetch_add_release(p, v, label) atomic_fetch_add_explicit((p), (v), memory_order_release)
-#define fi_fetch_add_acq_rel(p, v, label) atomic_fetch_add_explicit((p), (v), memory_order_acq_rel)
-
-#if defined __SANITIZE_THREAD__
-#define FI_UNDER_TSAN 1
-#elif defined __has_feature
-#if __has_feature(thread_sanitizer)
-#define FI_UNDER_TSAN 1
-#endif
-#endif
 
 #define fi_fence_seq_cst(label) fi_fence_seq_cst_()
 
-#if defined FI_UNDER_TSAN
+#if FI_UNDER_TSAN
 extern _Atomic(int) fi_fence_meeting_point;
 #endif
 
 static inline void fi_fence_seq_cst_(void)
 {
-#if defined FI_UNDER_TSAN
+#if FI_UNDER_TSAN
     /* ThreadSanitizer does not model fences.  A read-modify-write on one shared word orders at
      * least as much, and it understands that. */
     atomic_fetch_add_explicit(&fi_fence_meeting_point, 0, memory_order_acq_rel);
@@ -92,6 +84,12 @@ static inline void fi_pause(void)
 #elif defined __aarch64__
     __asm__ volatile("isb" ::: "memory");
 #endif
+}
+
+/* [any] Let somebody else run: what we wait for takes another thread a few instructions. */
+static inline void fi_yield(void)
+{
+    sched_yield();
 }
 
 /* A deliberate fault that only the model checkers can switch on, to show that they would see it. */

@@ -6,15 +6,28 @@
 #ifndef FI_BASE_MEM_H
 #define FI_BASE_MEM_H
 
-#include <stddef.h>
+#include "base/cache.h"
 
-#define FI_CACHE_LINE 64
+#include <stddef.h>
 
 /* [any] Zeroed memory, or NULL.  align is a power of two.  A size of 0 is a caller's mistake. */
 void *fi_mem_alloc(size_t size, size_t align);
 
+/* [any] The same for n elements of size bytes each; NULL when the product does not fit. */
+void *fi_mem_alloc_array(size_t n, size_t size, size_t align);
+
 /* [any] Free what fi_mem_alloc gave, with the same size and alignment.  NULL is allowed. */
 void fi_mem_free(void *p, size_t size, size_t align);
+
+/* What is allocated and not yet freed.  Two counters that are read one after the other: exact only
+ * while nobody allocates. */
+typedef struct fi_mem_count {
+    size_t blocks;
+    size_t bytes;
+} fi_mem_count;
+
+/* [any] */
+fi_mem_count fi_mem_live(void);
 
 /* The model checkers construct objects instead of zeroing bytes: they name a header of their own.
  */
@@ -23,7 +36,7 @@ void fi_mem_free(void *p, size_t size, size_t align);
 #else
 #define FI_NEW(type)                ((type *)fi_mem_alloc(sizeof(type), FI_CACHE_LINE))
 #define FI_DELETE(type, p)          fi_mem_free((p), sizeof(type), FI_CACHE_LINE)
-#define FI_NEW_ARRAY(type, n)       ((type *)fi_mem_alloc((n) * sizeof(type), FI_CACHE_LINE))
+#define FI_NEW_ARRAY(type, n)       ((type *)fi_mem_alloc_array((n), sizeof(type), FI_CACHE_LINE))
 #define FI_DELETE_ARRAY(type, p, n) fi_mem_free((p), (n) * sizeof(type), FI_CACHE_LINE)
 #endif
 

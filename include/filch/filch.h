@@ -1,0 +1,19 @@
+/* All of Filch in one line.
+ *
+ *     #include <filch/filch.h>
+ *     #include <stdio.h>
+ *
+ *     int main(void)
+ *     {
+ *         printf("filch %s\n", filch_version());
+ *         return 0;
+ *     }
+ */
+#ifndef FILCH_FILCH_H
+#define FILCH_FILCH_H
+
+#include <filch/machine.h>
+#include <filch/memory.h>
+#include <filch/version.h>
+
+#endif

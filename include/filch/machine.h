@@ -1,0 +1,29 @@
+/* What this machine lets the process use.
+ *
+ *     #include <filch/machine.h>
+ *     #include <stdio.h>
+ *
+ *     int main(void)
+ *     {
+ *         printf("%u CPUs for us\n", filch_cpus());
+ *         return 0;
+ *     }
+ */
+#ifndef FILCH_MACHINE_H
+#define FILCH_MACHINE_H
+
+#include <filch/version.h>
+
+FILCH_BEGIN_DECLS
+
+/* How many CPUs this process may really use: those of its affinity mask, or fewer where a CPU quota
+ * on its cgroup, or on any cgroup above that (v1 and v2), allows less.  A quota is rounded up to
+ * whole CPUs.  The files are read anew each time.
+ * Call from: any thread.
+ * Blocks: the thread, while it reads a few files in /proc and /sys.
+ * Returns: 1 or more. */
+FILCH_API unsigned filch_cpus(void);
+
+FILCH_END_DECLS
+
+#endif

@@ -1,0 +1,170 @@
+/* One allocator at a time, a count of what it has given out, and the allocator built in.
+ *
+ * filch_set_allocator may replace the allocator only while nothing of it is in use, and must see
+ * that even when another thread is just about to allocate.  So every live block holds a lease on
+ * it.
+ */
+#include "base/mem.h"
+
+#include "base/atomic.h"
+#include "base/lease.h"
+#include "base/mistake.h"
+
+#include <errno.h>
+#include <filch/memory.h>
+#include <stdalign.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* From here on, zeroed pages fresh from the system are worth more than the few bytes it takes to
+ * align them ourselves: memset would commit every page of an array that may never be touched. */
+#define LARGE ((size_t)64 * 1024)
+
+static fi_lease blocks; /* entered once per live block */
+static FI_ATOMIC(size_t) live_bytes;
+static filch_allocator allocator; /* under that lease; alloc is NULL: the one built in */
+
+static bool is_power_of_two(size_t n)
+{
+    return n != 0 && (n & (n - 1)) == 0;
+}
+
+static void check_request(size_t size, size_t align)
+{
+    if (size == 0)
+        fi_mistake("allocation of 0 bytes");
+    if (!is_power_of_two(align))
+        fi_mistake("allocation with an alignment that is no power of two");
+}
+
+/* [any] A large block is aligned inside a calloc'ed one; the word before it says where that
+ * begins. */
+static void *alloc_large(size_t size, size_t align)
+{
+    const size_t word = sizeof(void *);
+    size_t total;
+
+    if (__builtin_add_overflow(size, align, &total) || total > PTRDIFF_MAX - word)
+        return NULL;
+    char *raw = calloc(1, total + word);
+    if (raw == NULL)
+        return NULL;
+    char *p = raw + word + (-((uintptr_t)raw + word) & (align - 1));
+    memcpy(p - word, &raw, word);
+    return p;
+}
+
+static void free_large(char *p)
+{
+    const size_t word = sizeof(void *);
+    void *raw;
+
+    memcpy(&raw, p - word, word);
+    free(raw);
+}
+
+static void *alloc_small(size_t size, size_t align)
+{
+    void *p = NULL;
+
+    if (align <= alignof(max_align_t))
+        return calloc(1, size);
+    if (posix_memalign(&p, align, size) != 0)
+        return NULL;
+    return memset(p, 0, size);
+}
+
+static bool is_large(size_t size, size_t align)
+{
+    return size >= LARGE && align > alignof(max_align_t);
+}
+
+/* [any] The allocator built in. */
+static void *default_alloc(size_t size, size_t align)
+{
+    return is_large(size, align) ? alloc_large(size, align) : alloc_small(size, align);
+}
+
+static void default_free(void *p, size_t size, size_t align)
+{
+    if (is_large(size, align))
+        free_large(p);
+    else
+        free(p);
+}
+
+/* [any] The user's. */
+static void *custom_alloc(size_t size, size_t align)
+{
+    void *p = allocator.alloc(allocator.ctx, size, align);
+
+    if (p == NULL)
+        return NULL;
+    if (((uintptr_t)p & (align - 1)) != 0)
+        fi_mistake("the allocator given to filch_set_allocator returned a misaligned block");
+    return memset(p, 0, size);
+}
+
+static void leave(void)
+{
+    if (!fi_lease_leave(&blocks))
+        fi_mistake("more memory freed than was allocated");
+}
+
+void *fi_mem_alloc(size_t size, size_t align)
+{
+    check_request(size, align);
+    if (size > PTRDIFF_MAX)
+        return NULL;
+    fi_lease_enter(&blocks);
+    void *p = allocator.alloc != NULL ? custom_alloc(size, align) : default_alloc(size, align);
+    if (p != NULL)
+        fi_fetch_add_relaxed(&live_bytes, size); /* a figure, it guards nothing */
+    else
+        leave();
+    return p;
+}
+
+void *fi_mem_alloc_array(size_t n, size_t size, size_t align)
+{
+    size_t bytes;
+
+    if (__builtin_mul_overflow(n, size, &bytes))
+        return NULL;
+    return fi_mem_alloc(bytes, align);
+}
+
+void fi_mem_free(void *p, size_t size, size_t align)
+{
+    if (p == NULL)
+        return;
+    check_request(size, align);
+    fi_fetch_add_relaxed(&live_bytes, (size_t)0 - size);
+    if (allocator.free != NULL)
+        allocator.free(allocator.ctx, p, size, align);
+    else
+        default_free(p, size, align);
+    leave();
+}
+
+fi_mem_count fi_mem_live(void)
+{
+    return (fi_mem_count){.blocks = fi_lease_users(&blocks), .bytes = fi_load_relaxed(&live_bytes)};
+}
+
+int filch_set_allocator(const filch_allocator *wanted)
+{
+    static const filch_allocator built_in;
+
+    if (wanted == NULL)
+        wanted = &built_in;
+    else if (wanted->alloc == NULL || wanted->free == NULL)
+        return -EINVAL;
+    if (!fi_lease_try_close(&blocks))
+        return -EBUSY;
+    allocator = *wanted;
+    fi_lease_open(&blocks);
+    return 0;
+}

@@ -1,0 +1,10 @@
+#include "base/mistake.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+_Noreturn void fi_mistake(const char *what)
+{
+    fprintf(stderr, "filch: %s\n", what);
+    abort();
+}

@@ -1,0 +1,123 @@
+/* The affinity mask: of machines larger than cpu_set_t, and of this one. */
+#include "base/mem.h"
+#include "base/topology_parts.h"
+#include "check.h"
+
+#include <errno.h>
+#include <filch/machine.h>
+#include <limits.h>
+
+static void set_bit(unsigned long *mask, size_t size, size_t bit)
+{
+    const size_t word = sizeof *mask * CHAR_BIT;
+
+    CHECK(bit / CHAR_BIT < size);
+    mask[bit / word] |= 1UL << bit % word;
+}
+
+/* A kernel for 8192 CPUs: refuses a mask that is smaller. */
+static int large_machine(size_t size, unsigned long *mask)
+{
+    static const size_t cpus[] = {0, 63, 64, 1023, 1024, 4000, 8191};
+
+    if (size < 8192 / CHAR_BIT)
+        return -EINVAL;
+    for (size_t i = 0; i < sizeof cpus / sizeof cpus[0]; i++)
+        set_bit(mask, size, cpus[i]);
+    return 0;
+}
+
+static void test_more_than_1024_cpus(void **state)
+{
+    static const int expected[] = {0, 63, 64, 1023, 1024, 4000, 8191};
+    fi_cpu_set set;
+
+    (void)state;
+    CHECK_INT(fi_topology_affinity(large_machine, &set), 0);
+    CHECK_INT(set.n, 7);
+    for (int i = 0; i < 7; i++)
+        CHECK_INT(set.os[i], expected[i]);
+    fi_cpu_set_fini(&set);
+    CHECK_INT(fi_mem_live().blocks, 0);
+}
+
+static int never_large_enough(size_t size, unsigned long *mask)
+{
+    (void)size, (void)mask;
+    return -EINVAL;
+}
+
+static int forbidden(size_t size, unsigned long *mask)
+{
+    (void)size, (void)mask;
+    return -EPERM;
+}
+
+static int empty(size_t size, unsigned long *mask)
+{
+    (void)size, (void)mask;
+    return 0;
+}
+
+static void check_only_cpu_0(fi_affinity_get *get)
+{
+    fi_cpu_set set;
+
+    CHECK_INT(fi_topology_affinity(get, &set), 0);
+    CHECK_INT(set.n, 1);
+    CHECK_INT(set.os[0], 0);
+    fi_cpu_set_fini(&set);
+    CHECK_INT(fi_mem_live().blocks, 0);
+}
+
+static void test_no_mask_is_one_cpu(void **state)
+{
+    (void)state;
+    check_only_cpu_0(never_large_enough);
+    check_only_cpu_0(forbidden);
+    check_only_cpu_0(empty);
+}
+
+static unsigned process_cpus(void)
+{
+    fi_cpu_set set;
+
+    CHECK_INT(fi_topology_affinity(fi_topology_process_mask, &set), 0);
+    unsigned n = set.n;
+    for (unsigned i = 1; i < n; i++)
+        CHECK(set.os[i] > set.os[i - 1]);
+    fi_cpu_set_fini(&set);
+    return n;
+}
+
+/* The same from the text that the kernel writes about it. */
+static unsigned status_says(void)
+{
+    unsigned n = 0;
+    char line[65536];
+    FILE *f = fopen("/proc/self/status", "re");
+
+    CHECK(f != NULL);
+    while (n == 0 && fgets(line, sizeof line, f) != NULL) {
+        const char *name = "Cpus_allowed_list:\t", *list = line + strlen(name);
+        int first, last;
+        if (strncmp(line, name, strlen(name)) != 0)
+            continue;
+        while (fi_text_range(&list, &first, &last))
+            n += (unsigned)(last - first) + 1;
+    }
+    fclose(f);
+    return n;
+}
+
+static void test_this_process(void **state)
+{
+    (void)state;
+    CHECK_INT(process_cpus(), status_says());
+    CHECK(filch_cpus() >= 1);
+    CHECK(filch_cpus() <= process_cpus());
+    CHECK_INT(filch_cpus(), fi_topology_usable(""));
+    CHECK_INT(fi_mem_live().blocks, 0);
+}
+
+CHECK_MAIN(test_more_than_1024_cpus, test_no_mask_is_one_cpu, test_this_process)

@@ -1,0 +1,67 @@
+/* Mistakes that end the program: do it in a child, and see with which words it went. */
+#ifndef TESTS_UNIT_BASE_DEATH_H
+#define TESTS_UNIT_BASE_DEATH_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static inline void death_child(void (*mistake)(void), int err)
+{
+    struct rlimit none = {0, 0};
+
+    setrlimit(RLIMIT_CORE, &none);
+    signal(SIGABRT, SIG_DFL);
+    dup2(err, STDERR_FILENO);
+    mistake();
+    _exit(0);
+}
+
+static inline void death_read(int fd, char *text, size_t size)
+{
+    size_t used = 0;
+
+    for (ssize_t n; used < size - 1 && (n = read(fd, text + used, size - 1 - used)) > 0;)
+        used += (size_t)n;
+    text[used] = '\0';
+}
+
+/* An emulator adds a line of its own about the signal; it is not the program's. */
+static inline void death_cut_emulator(char *text)
+{
+    char *line = strstr(text, "\nqemu: ");
+
+    if (line != NULL)
+        line[1] = '\0';
+}
+
+/* True when the call ended in abort() after printing one line that has these words in it. */
+static inline bool dies_saying(void (*mistake)(void), const char *words)
+{
+    char text[1024];
+    int pipe_fd[2], status = 0;
+
+    fflush(NULL);
+    if (pipe(pipe_fd) != 0)
+        return false;
+    pid_t child = fork();
+    if (child == 0)
+        death_child(mistake, pipe_fd[1]);
+    close(pipe_fd[1]);
+    death_read(pipe_fd[0], text, sizeof text);
+    close(pipe_fd[0]);
+    death_cut_emulator(text);
+    if (child < 0 || waitpid(child, &status, 0) != child)
+        return false;
+    bool ok = WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT && strstr(text, words) != NULL &&
+              strchr(text, '\n') == text + strlen(text) - 1;
+    if (!ok)
+        fprintf(stderr, "status %#x, said: %s\n", (unsigned)status, text);
+    return ok;
+}
+
+#endif
