@@ -1,0 +1,232 @@
+/* What one switch costs, one way: ours, Boost.Context's jump_fcontext and the C library's
+ * swapcontext, taking turns within one run so that a change of clock speed hits all alike.
+ *
+ *   pair  two contexts hand the processor to and fro: the best case of every jump predictor
+ *   ring  64 contexts in a circle: each switch goes to another stack than the last
+ *
+ * ctx_bench [--json] [rounds]
+ */
+#include "ctx/ctx.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <ucontext.h>
+
+#define RING       64
+#define STACK_SIZE 16384
+#define SWITCHES   200000
+#define ROUNDS_MAX 1000
+
+static _Alignas(64) char stacks[RING][STACK_SIZE];
+static int members; /* how many contexts hand on to each other, the thread's own included */
+
+static double now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+/* Each contestant: start makes the contexts; laps goes around all of them that many times.  Only
+ * the thread's own context counts, so that the counting is not measured. */
+struct contestant {
+    const char *name;
+    void (*start)(void);
+    void (*laps)(long n);
+};
+
+/* --- ours --- */
+static fi_ctx ours[RING];
+
+static void ours_entry(void *arg)
+{
+    fi_ctx *me = arg, *next = &ours[(me - ours + 1) % members];
+
+    for (;;)
+        fi_ctx_switch(me, next);
+}
+
+static void ours_start(void)
+{
+    fi_ctx_init_thread(&ours[0]);
+    for (int i = 1; i < members; i++)
+        fi_ctx_make(&ours[i], stacks[i], STACK_SIZE, ours_entry, &ours[i]);
+}
+
+static void ours_laps(long n)
+{
+    while (n-- > 0)
+        fi_ctx_switch(&ours[0], &ours[1]);
+}
+
+/* --- the C library's --- */
+static ucontext_t libc[RING];
+
+static void libc_entry(int me)
+{
+    for (;;)
+        swapcontext(&libc[me], &libc[(me + 1) % members]);
+}
+
+static void libc_make(int i)
+{
+    getcontext(&libc[i]);
+    libc[i].uc_stack.ss_sp = stacks[i];
+    libc[i].uc_stack.ss_size = STACK_SIZE;
+    makecontext(&libc[i], (void (*)(void))libc_entry, 1, i);
+}
+
+static void libc_start(void)
+{
+    for (int i = 1; i < members; i++)
+        libc_make(i);
+}
+
+static void libc_laps(long n)
+{
+    while (n-- > 0)
+        swapcontext(&libc[0], &libc[1]);
+}
+
+/* --- Boost's, by its C interface --- */
+#ifdef HAVE_BOOST_CONTEXT
+typedef struct {
+    void *from, *data;
+} transfer;
+
+transfer jump_fcontext(void *to, void *data);
+void *make_fcontext(void *stack_top, size_t size, void (*entry)(transfer));
+
+static void *boost[RING];
+
+/* The one who arrives learns where its predecessor stands; data tells which one that was. */
+static void boost_entry(transfer t)
+{
+    long me = ((void **)t.data - boost + 1) % members, next = (me + 1) % members;
+
+    for (;;) {
+        *(void **)t.data = t.from;
+        t = jump_fcontext(boost[next], &boost[me]);
+    }
+}
+
+static void boost_start(void)
+{
+    for (int i = 1; i < members; i++)
+        boost[i] = make_fcontext(stacks[i] + STACK_SIZE, STACK_SIZE, boost_entry);
+}
+
+static void boost_laps(long n)
+{
+    while (n-- > 0) {
+        transfer t = jump_fcontext(boost[1], &boost[0]);
+        *(void **)t.data = t.from;
+    }
+}
+#endif
+
+static const struct contestant contestants[] = {
+    {"filch", ours_start, ours_laps},
+#ifdef HAVE_BOOST_CONTEXT
+    {"boost", boost_start, boost_laps},
+#endif
+    {"ucontext", libc_start, libc_laps},
+};
+
+#define CONTESTANTS ((int)(sizeof contestants / sizeof contestants[0]))
+
+static double samples[CONTESTANTS][ROUNDS_MAX];
+
+/* A contestant that is a hundred times slower gets fewer switches, not more of the reader's time.
+ */
+static void one_round(int c, int round)
+{
+    long switches = strcmp(contestants[c].name, "ucontext") == 0 ? SWITCHES / 50 : SWITCHES;
+    long laps = switches / members;
+
+    contestants[c].start();
+    contestants[c].laps(4); /* enters each context and warms its stack */
+    double begin = now_ns();
+    contestants[c].laps(laps);
+    samples[c][round] = (now_ns() - begin) / (double)(laps * members);
+#if FI_CTX_TOLD
+    for (int i = 1; c == 0 && i < members; i++)
+        fi_ctx_fini(&ours[i]);
+#endif
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* The median of Boost's samples, which are sorted; 0 where there are none. */
+static double boost_median(int rounds)
+{
+    for (int c = 0; c < CONTESTANTS; c++)
+        if (strcmp(contestants[c].name, "boost") == 0)
+            return samples[c][rounds / 2];
+    return 0;
+}
+
+/* A ratio that cannot be had is null in JSON and a dash in the table. */
+static const char *ratio_text(double ns, double to, const char *none, char text[16])
+{
+    snprintf(text, 16, "%.3f", to > 0 ? ns / to : 0);
+    return to > 0 ? text : none;
+}
+
+static void report(const char *shape, int rounds, bool json)
+{
+    char text[16];
+
+    for (int c = 0; c < CONTESTANTS; c++)
+        qsort(samples[c], (size_t)rounds, sizeof samples[c][0], by_value);
+    for (int c = 0; c < CONTESTANTS; c++) {
+        double best = samples[c][0], median = samples[c][rounds / 2];
+        const char *ratio = ratio_text(median, boost_median(rounds), json ? "null" : "-", text);
+
+        if (json)
+            printf("{\"bench\":\"ctx\",\"shape\":\"%s\",\"who\":\"%s\",\"rounds\":%d,"
+                   "\"best_ns\":%.3f,\"median_ns\":%.3f,\"ratio_to_boost\":%s}\n",
+                   shape, contestants[c].name, rounds, best, median, ratio);
+        else
+            printf("%-6s %-10s %9.2f %9.2f %11s\n", shape, contestants[c].name, best, median,
+                   ratio);
+    }
+}
+
+static void run(const char *shape, int n, int rounds, bool json)
+{
+    members = n;
+    for (int round = 0; round < rounds; round++)
+        for (int c = 0; c < CONTESTANTS; c++)
+            one_round(c, round);
+    report(shape, rounds, json);
+}
+
+int main(int argc, char **argv)
+{
+    bool json = argc > 1 && strcmp(argv[1], "--json") == 0;
+    long rounds = argc > 1 + json ? strtol(argv[1 + json], NULL, 10) : 101;
+
+    if (rounds < 1 || rounds > ROUNDS_MAX || argc > 2 + json) {
+        fprintf(stderr, "usage: ctx_bench [--json] [rounds from 1 to %d]\n", ROUNDS_MAX);
+        return 2;
+    }
+#ifndef HAVE_BOOST_CONTEXT
+    fprintf(stderr, "ctx_bench: no Boost.Context in this build; its rows are left out\n");
+#endif
+    if (!json)
+        printf("%-6s %-10s %9s %9s %11s   (ns one way, %ld rounds)\n", "shape", "who", "best",
+               "median", "/ boost", rounds);
+    run("pair", 2, (int)rounds, json);
+    run("ring", RING, (int)rounds, json);
+    return 0;
+}

@@ -1,0 +1,178 @@
+/* What a great many stacks cost: a million live ones by default, each guarded and touched.
+ *
+ *   create     the first time a stack is lent and its first page touched
+ *   again      get, touch and put of a warm stack
+ *   give back  put of stacks that the cache does not keep: their memory goes to the kernel
+ *
+ * stack_bench [--json] [count] [stack size]
+ */
+#include "stack/stack.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define WARM_PAIRS 10000000L
+
+struct figures {
+    size_t count, size, page;
+    double create_ns, warm_ns, put_ns;
+    double resident, records, page_tables; /* bytes per stack */
+    double left;                           /* bytes per stack still resident when all are back */
+    fi_stack_stats stats;
+    const char *guard;
+};
+
+static double now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+/* A line of /proc/self/status, in bytes. */
+static double status_bytes(const char *key)
+{
+    FILE *f = fopen("/proc/self/status", "r");
+    char line[256];
+    double kib = 0;
+
+    while (f && fgets(line, sizeof line, f))
+        if (strncmp(line, key, strlen(key)) == 0)
+            kib = strtod(line + strlen(key), NULL);
+    if (f)
+        fclose(f);
+    return kib * 1024;
+}
+
+static int create_all(fi_stack_cache *c, fi_stack **s, struct figures *out)
+{
+    double begin = now_ns();
+
+    for (size_t i = 0; i < out->count; i++) {
+        int e = fi_stack_get(c, &s[i]);
+
+        if (e < 0) {
+            fprintf(stderr, "stack_bench: stack %zu of %zu: %s\n", i + 1, out->count, strerror(-e));
+            return e;
+        }
+        *(volatile char *)(s[i]->low + s[i]->size - 64) = 1;
+    }
+    out->create_ns = (now_ns() - begin) / (double)out->count;
+    return 0;
+}
+
+static void put_all(fi_stack_cache *c, fi_stack **s, struct figures *out)
+{
+    double begin = now_ns();
+
+    for (size_t i = 0; i < out->count; i++)
+        fi_stack_put(c, s[i], NULL);
+    out->put_ns = (now_ns() - begin) / (double)out->count;
+}
+
+static int warm_pairs(fi_stack_cache *c, struct figures *out)
+{
+    double begin = now_ns();
+
+    for (long i = 0; i < WARM_PAIRS; i++) {
+        fi_stack *s;
+        int e = fi_stack_get(c, &s);
+
+        if (e < 0)
+            return e;
+        *(volatile char *)(s->low + s->size - 64) = 1;
+        fi_stack_put(c, s, NULL);
+    }
+    out->warm_ns = (now_ns() - begin) / (double)WARM_PAIRS;
+    return 0;
+}
+
+static int measure(fi_stack_pool *p, fi_stack **s, struct figures *out)
+{
+    fi_stack_cache c;
+    int e = fi_stack_cache_init(&c, p, 0);
+    double resident = status_bytes("VmRSS:"), tables = status_bytes("VmPTE:");
+
+    if (e == 0)
+        e = create_all(&c, s, out);
+    if (e < 0)
+        return e;
+    double n = (double)out->count;
+    fi_stack_pool_stats(p, &out->stats);
+    out->records = (double)out->stats.bookkeeping / n;
+    out->resident = (status_bytes("VmRSS:") - resident) / n;
+    out->page_tables = (status_bytes("VmPTE:") - tables) / n;
+    put_all(&c, s, out);
+    out->left = (status_bytes("VmRSS:") - resident) / n;
+    e = warm_pairs(&c, out);
+    fi_stack_cache_fini(&c);
+    return e;
+}
+
+static void print_json(const struct figures *f)
+{
+    printf("{\"bench\":\"stack\",\"count\":%zu,\"stack_size\":%zu,\"guard\":\"%s\","
+           "\"guarded\":%zu,\"create_ns\":%.1f,\"give_back_ns\":%.1f,\"again_ns\":%.2f,"
+           "\"resident_bytes\":%.1f,\"record_bytes\":%.1f,\"page_table_bytes\":%.1f,"
+           "\"left_bytes\":%.1f}\n",
+           f->count, f->size, f->guard, f->stats.lent - f->stats.guards[FI_STACK_GUARD_CANARY],
+           f->create_ns, f->put_ns, f->warm_ns, f->resident, f->records, f->page_tables, f->left);
+}
+
+static void print_table(const struct figures *f)
+{
+    printf("%zu live stacks of %zu bytes, guard: %s (%zu weaker)\n", f->count, f->size, f->guard,
+           f->stats.fallbacks);
+    printf("  create and touch   %10.1f ns\n", f->create_ns);
+    printf("  give back          %10.1f ns\n", f->put_ns);
+    printf("  again, warm        %10.2f ns\n", f->warm_ns);
+    printf("  resident           %10.1f bytes each (a page is %zu)\n", f->resident, f->page);
+    printf("  of these records   %10.1f bytes each\n", f->records);
+    printf("  page tables        %10.1f bytes each, the kernel's\n", f->page_tables);
+    printf("  left when all back %10.1f bytes each\n", f->left);
+}
+
+static int run(struct figures *f, bool json)
+{
+    fi_stack_config config = {.stack_size = f->size};
+    fi_stack_pool p;
+    fi_stack **s = malloc(f->count * sizeof(fi_stack *));
+    int e = s ? fi_stack_pool_init(&p, &config) : -1;
+
+    if (e < 0) {
+        fprintf(stderr, "stack_bench: no pool: %s\n", s ? strerror(-e) : "no memory");
+        free(s);
+        return 1;
+    }
+    memset(s, 0xff, f->count * sizeof(fi_stack *)); /* resident before anything is measured */
+    f->page = p.page;
+    f->guard = fi_stack_guard_name(fi_stack_guard_kind(&p));
+    e = measure(&p, s, f);
+    free(s);
+    if (e < 0)
+        return 1;
+    fi_stack_pool_fini(&p);
+    (json ? print_json : print_table)(f);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    int first = argc > 1 && strcmp(argv[1], "--json") == 0 ? 2 : 1;
+    struct figures f = {.count = 1000000, .size = 65536};
+
+    if (argc > first)
+        f.count = strtoull(argv[first], NULL, 10);
+    if (argc > first + 1)
+        f.size = strtoull(argv[first + 1], NULL, 10);
+    if (f.count < 1 || f.count > 100000000 || argc > first + 2) {
+        fprintf(stderr, "usage: stack_bench [--json] [count up to 100000000] [stack size]\n");
+        return 2;
+    }
+    return run(&f, first == 2);
+}

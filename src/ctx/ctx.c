@@ -1,0 +1,140 @@
+/* Contexts: what is the same for every kind of switch, and what the sanitizers are told. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* pthread_getattr_np */
+#endif
+#include "ctx/ctx.h"
+
+#include "base/mistake.h"
+#include "ctx/regs.h"
+
+#include <string.h>
+
+/* Room for the first frames of entry; less is surely a mistake in the caller's arithmetic. */
+#define STACK_AT_LEAST 1024
+
+_Noreturn void fi_ctx_entry_returned(void)
+{
+    fi_mistake("a context's entry function returned; it must end in fi_ctx_leave");
+}
+
+#if FI_UNDER_ASAN
+
+#include <pthread.h>
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+
+static void san_init_thread(fi_ctx *c)
+{
+    pthread_attr_t attr;
+
+    if (pthread_getattr_np(pthread_self(), &attr) != 0)
+        fi_mistake("the bounds of this thread's stack are unknown");
+    pthread_attr_getstack(&attr, &c->san.stack_low, &c->san.stack_size);
+    pthread_attr_destroy(&attr);
+}
+
+/* The first thing that runs on a new stack: ASan hears that the switch is complete. */
+static void arrive(void *arg)
+{
+    fi_ctx *c = arg;
+
+    __sanitizer_finish_switch_fiber(NULL, NULL, NULL);
+    c->san.entry(c->san.arg);
+    fi_ctx_entry_returned();
+}
+
+static void san_make(fi_ctx *c, void *low, size_t size)
+{
+    /* Frames that a former user of this stack never returned from are still marked. */
+    ASAN_UNPOISON_MEMORY_REGION(low, size);
+    c->san.stack_low = low;
+    c->san.stack_size = size;
+}
+
+static void san_fini(fi_ctx *c)
+{
+    (void)c;
+}
+
+void fi_ctx_switch(fi_ctx *from, fi_ctx *to)
+{
+    __sanitizer_start_switch_fiber(&from->san.fake_stack, to->san.stack_low, to->san.stack_size);
+    fi_ctx_swap(&from->regs, &to->regs);
+    __sanitizer_finish_switch_fiber(from->san.fake_stack, NULL, NULL);
+}
+
+_Noreturn void fi_ctx_leave(fi_ctx *from, fi_ctx *to)
+{
+    __sanitizer_start_switch_fiber(NULL, to->san.stack_low, to->san.stack_size);
+    fi_ctx_swap(&from->regs, &to->regs);
+    fi_mistake("a context was resumed after fi_ctx_leave");
+}
+
+#elif FI_UNDER_TSAN
+
+#include <sanitizer/tsan_interface.h>
+
+static void san_init_thread(fi_ctx *c)
+{
+    c->san.fiber = __tsan_get_current_fiber();
+}
+
+static void san_make(fi_ctx *c, void *low, size_t size)
+{
+    (void)low, (void)size;
+    c->san.fiber = __tsan_create_fiber(0);
+    c->san.stack_low = low; /* tells a made context from a thread's */
+}
+
+static void san_fini(fi_ctx *c)
+{
+    if (c->san.stack_low)
+        __tsan_destroy_fiber(c->san.fiber);
+}
+
+void fi_ctx_switch(fi_ctx *from, fi_ctx *to)
+{
+    __tsan_switch_to_fiber(to->san.fiber, 0);
+    fi_ctx_swap(&from->regs, &to->regs);
+}
+
+_Noreturn void fi_ctx_leave(fi_ctx *from, fi_ctx *to)
+{
+    fi_ctx_switch(from, to);
+    fi_mistake("a context was resumed after fi_ctx_leave");
+}
+
+#endif
+
+void fi_ctx_init_thread(fi_ctx *c)
+{
+    memset(c, 0, sizeof *c);
+#if FI_CTX_TOLD
+    san_init_thread(c);
+#endif
+}
+
+void fi_ctx_make(fi_ctx *c, void *stack_low, size_t stack_size, void (*entry)(void *arg), void *arg)
+{
+    if (!stack_low || stack_size < STACK_AT_LEAST || !entry)
+        fi_mistake("a context needs an entry function and a stack of at least 1024 bytes");
+#if FI_CTX_TOLD
+    memset(&c->san, 0, sizeof c->san);
+    san_make(c, stack_low, stack_size);
+#endif
+#if FI_UNDER_ASAN
+    c->san.entry = entry;
+    c->san.arg = arg;
+    entry = arrive;
+    arg = c;
+#endif
+    fi_ctx_regs_make(&c->regs, stack_low, stack_size, entry, arg);
+}
+
+void fi_ctx_fini(fi_ctx *c)
+{
+#if FI_CTX_TOLD
+    san_fini(c);
+#endif
+    (void)c;
+}

@@ -1,0 +1,46 @@
+/* The first frame of a context, for the switches written in assembly. */
+#include "ctx/regs.h"
+
+#ifndef FI_CTX_BY_UCONTEXT
+
+/* The assembly finds these two words at the stack pointer. */
+struct first_frame {
+    void (*entry)(void *);
+    void *arg;
+};
+
+_Static_assert(sizeof(struct first_frame) == 16, "offsets and alignment used in fi_ctx_start");
+
+/* Never called from C: only its address is taken. */
+void fi_ctx_start(void);
+
+#if defined __x86_64__
+static void set_first_regs(fi_ctx_regs *regs)
+{
+    regs->bp = NULL; /* the frame-pointer chain ends here */
+    regs->bx = NULL;
+    __asm__ volatile("stmxcsr %0\n\tfnstcw %1" : "=m"(regs->mxcsr), "=m"(regs->x87cw));
+}
+#else
+static void set_first_regs(fi_ctx_regs *regs)
+{
+    regs->x29 = NULL; /* the frame-pointer chain ends here */
+    regs->x19 = NULL;
+    __asm__ volatile("mrs %0, fpcr" : "=r"(regs->fpcr));
+}
+#endif
+
+void fi_ctx_regs_make(fi_ctx_regs *regs, void *stack_low, size_t stack_size, void (*entry)(void *),
+                      void *arg)
+{
+    uintptr_t top = ((uintptr_t)stack_low + stack_size) & ~(uintptr_t)15;
+    struct first_frame *frame = (struct first_frame *)(top - sizeof *frame);
+
+    frame->entry = entry;
+    frame->arg = arg;
+    regs->sp = frame;
+    regs->pc = (void *)(uintptr_t)fi_ctx_start;
+    set_first_regs(regs);
+}
+
+#endif

@@ -1,0 +1,47 @@
+/* Contexts by the C library's getcontext, makecontext and swapcontext. */
+#include "ctx/regs.h"
+
+#ifdef FI_CTX_BY_UCONTEXT
+
+/* makecontext passes only ints, so that a pointer travels in halves. */
+struct halves {
+    unsigned high, low;
+};
+
+static struct halves split(const void *p)
+{
+    uint64_t v = (uintptr_t)p;
+    return (struct halves){(unsigned)(v >> 32), (unsigned)v};
+}
+
+static void *join(unsigned high, unsigned low)
+{
+    return (void *)(uintptr_t)((uint64_t)high << 32 | low);
+}
+
+static void start(unsigned entry_high, unsigned entry_low, unsigned arg_high, unsigned arg_low)
+{
+    void (*entry)(void *) = (void (*)(void *))(uintptr_t)join(entry_high, entry_low);
+
+    entry(join(arg_high, arg_low));
+    fi_ctx_entry_returned();
+}
+
+void fi_ctx_regs_make(fi_ctx_regs *regs, void *stack_low, size_t stack_size, void (*entry)(void *),
+                      void *arg)
+{
+    struct halves e = split((void *)(uintptr_t)entry), a = split(arg);
+
+    getcontext(&regs->uc);
+    regs->uc.uc_stack.ss_sp = stack_low;
+    regs->uc.uc_stack.ss_size = stack_size;
+    regs->uc.uc_link = NULL;
+    makecontext(&regs->uc, (void (*)(void))start, 4, e.high, e.low, a.high, a.low);
+}
+
+void fi_ctx_swap(fi_ctx_regs *from, fi_ctx_regs *to)
+{
+    swapcontext(&from->uc, &to->uc);
+}
+
+#endif

@@ -1,0 +1,17 @@
+/* The switch by the C library, for processors that have no assembly here.  Slow: each swap asks the
+ * kernel for the signal mask. */
+#ifndef FI_CTX_SWAP_UCONTEXT_H
+#define FI_CTX_SWAP_UCONTEXT_H
+
+#include <ucontext.h>
+
+typedef struct fi_ctx_regs {
+    ucontext_t uc;
+} fi_ctx_regs;
+
+#define FI_CTX_BY_UCONTEXT 1
+
+/* [the thread that runs from] Save this point in from and go on where to was saved. */
+void fi_ctx_swap(fi_ctx_regs *from, fi_ctx_regs *to);
+
+#endif

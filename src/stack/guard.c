@@ -1,0 +1,67 @@
+#include "stack/guard.h"
+
+#include <errno.h>
+#include <stdint.h>
+
+/* Since Linux 6.13; older headers do not have it. */
+#define GUARD_INSTALL 102
+
+const char *fi_stack_guard_name(fi_stack_guard kind)
+{
+    static const char *const names[FI_STACK_GUARD_KINDS] = {"best", "madvise", "mprotect",
+                                                            "canary"};
+
+    return (unsigned)kind < FI_STACK_GUARD_KINDS ? names[kind] : "unknown";
+}
+
+static int install_exactly(const fi_stack_vm *vm, fi_stack_guard kind, void *at, size_t bytes)
+{
+    switch (kind) {
+    case FI_STACK_GUARD_MADVISE:
+        return vm->advise(vm->ctx, at, bytes, GUARD_INSTALL);
+    case FI_STACK_GUARD_PROTECT:
+        return vm->protect(vm->ctx, at, bytes);
+    default:
+        return 0;
+    }
+}
+
+fi_stack_guard fi_stack_guard_install(const fi_stack_vm *vm, fi_stack_guard kind, void *at,
+                                      size_t bytes)
+{
+    while (install_exactly(vm, kind, at, bytes) != 0)
+        kind++;
+    return kind;
+}
+
+/* Emulators and sandboxes take advice that they do not know and say 0, so the answer alone proves
+ * nothing: look whether the page is really out of reach. */
+static bool works(const fi_stack_vm *vm, fi_stack_guard kind, void *at, size_t page)
+{
+    return install_exactly(vm, kind, at, page) == 0 &&
+           (kind == FI_STACK_GUARD_CANARY || !vm->readable(vm->ctx, at));
+}
+
+int fi_stack_guard_probe(const fi_stack_vm *vm, fi_stack_guard wanted, size_t page)
+{
+    fi_stack_guard kind = wanted == FI_STACK_GUARD_BEST ? FI_STACK_GUARD_MADVISE : wanted;
+    void *at;
+    int e = vm->map(vm->ctx, page, &at);
+
+    if (e < 0)
+        return e;
+    while (!works(vm, kind, at, page))
+        kind++;
+    vm->unmap(vm->ctx, at, page);
+    return wanted == FI_STACK_GUARD_BEST || kind == wanted ? (int)kind : -ENOTSUP;
+}
+
+bool fi_stack_guard_intact(const void *at, size_t bytes)
+{
+    const uint64_t *word = at;
+    uint64_t all = 0;
+
+    for (size_t i = 0; i < bytes / sizeof *word; i++)
+        all |= word[i];
+    return all == 0;
+}

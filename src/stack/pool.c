@@ -1,0 +1,308 @@
+#include "base/mem.h"
+#include "base/mistake.h"
+#include "stack/slab.h"
+#include "stack/stack.h"
+#include "stack/tell.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define FIRST_SLAB          64u   /* stacks; each further slab is twice as large ... */
+#define LARGEST_SLAB        1024u /* ... up to this, */
+#define LARGEST_SLAB_BYTES  ((size_t)1 << 30)
+#define PROTECT_MAX_DEFAULT 16000u
+
+static bool valid_bytes(size_t bytes, size_t low, size_t high, size_t page)
+{
+    return bytes >= low && bytes <= high && bytes % page == 0;
+}
+
+static bool valid_config(const fi_stack_config *c, size_t page)
+{
+    return valid_bytes(c->stack_size, FI_STACK_SIZE_MIN, FI_STACK_SIZE_MAX, page) &&
+           (c->guard_size == 0 || valid_bytes(c->guard_size, page, FI_STACK_GUARD_MAX, page)) &&
+           (unsigned)c->guard < FI_STACK_GUARD_KINDS;
+}
+
+int fi_stack_pool_init(fi_stack_pool *p, const fi_stack_config *config)
+{
+    const fi_stack_vm *vm = config->vm ? config->vm : &fi_stack_vm_system;
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+    if (!valid_config(config, page))
+        return -EINVAL;
+    int kind = fi_stack_guard_probe(vm, config->guard, page);
+    if (kind < 0)
+        return kind;
+    memset(p, 0, sizeof *p);
+    p->vm = *vm;
+    p->page = page;
+    p->stack_size = config->stack_size;
+    p->guard_size = config->guard_size ? config->guard_size : page;
+    p->stride = p->stack_size + p->guard_size;
+    p->protect_max = config->protect_max ? config->protect_max : PROTECT_MAX_DEFAULT;
+    p->guard = (fi_stack_guard)kind;
+    fi_lock_init(&p->lock);
+    return 0;
+}
+
+/* --- the list of slabs with something to lend [pool lock] --- */
+
+static void link_last(fi_stack_pool *p, fi_stack_slab *slab)
+{
+    slab->next = NULL;
+    slab->prev = p->last;
+    *(p->last ? &p->last->next : &p->first) = slab;
+    p->last = slab;
+}
+
+static void unlink_slab(fi_stack_pool *p, fi_stack_slab *slab)
+{
+    *(slab->prev ? &slab->prev->next : &p->first) = slab->next;
+    *(slab->next ? &slab->next->prev : &p->last) = slab->prev;
+}
+
+static bool all_lent(const fi_stack_slab *slab)
+{
+    return slab->lent == slab->count;
+}
+
+static unsigned next_slab_count(const fi_stack_pool *p)
+{
+    unsigned count = p->slabs < 4 ? FIRST_SLAB << p->slabs : LARGEST_SLAB;
+
+    while (count > 1 && count * p->stride > LARGEST_SLAB_BYTES)
+        count /= 2;
+    return count;
+}
+
+/* Slabs come and go under the lock; these figures with them. */
+static void count_slab(fi_stack_pool *p, const fi_stack_slab *slab, bool comes)
+{
+    size_t bytes = fi_stack_slab_bookkeeping(slab->count);
+
+    p->slabs += comes ? 1 : (size_t)-1;
+    p->mapped += comes ? slab->bytes : (size_t)0 - slab->bytes;
+    p->bookkeeping += comes ? bytes : (size_t)0 - bytes;
+}
+
+static fi_stack_slab *add_slab(fi_stack_pool *p)
+{
+    fi_stack_slab *slab = fi_stack_slab_new(p, next_slab_count(p));
+
+    if (!slab)
+        return NULL;
+    count_slab(p, slab, true);
+    p->empty_slabs++;
+    link_last(p, slab);
+    return slab;
+}
+
+static fi_stack *take_fresh(const fi_stack_pool *p, fi_stack_slab *slab)
+{
+    unsigned i = slab->fresh++;
+    fi_stack *s = &slab->stacks[i];
+
+    s->low = slab->base + i * p->stride + p->guard_size;
+    s->size = p->stack_size;
+    s->slab = slab;
+    return s;
+}
+
+static fi_stack *take_returned(fi_stack_slab *slab)
+{
+    fi_stack *s = slab->free;
+
+    slab->free = s->next;
+    return s;
+}
+
+static fi_stack *take_one(fi_stack_pool *p)
+{
+    fi_stack_slab *slab = p->first ? p->first : add_slab(p);
+
+    if (!slab)
+        return NULL;
+    fi_stack *s = slab->free ? take_returned(slab) : take_fresh(p, slab);
+    if (slab->lent++ == 0)
+        p->empty_slabs--;
+    if (all_lent(slab))
+        unlink_slab(p, slab);
+    p->lent++;
+    return s;
+}
+
+/* --- lending --- */
+
+/* [borrower] mprotect beyond the budget would starve malloc and thread creation of mappings. */
+static fi_stack_guard affordable_kind(fi_stack_pool *p)
+{
+    if (p->guard == FI_STACK_GUARD_PROTECT &&
+        fi_load_relaxed(&p->guards[FI_STACK_GUARD_PROTECT]) >= p->protect_max) /* a figure */
+        return FI_STACK_GUARD_CANARY;
+    return p->guard;
+}
+
+/* [borrower] A stack is lent for the first time.  Outside the lock: this asks the kernel. */
+static void prepare(fi_stack_pool *p, fi_stack *s)
+{
+    fi_stack_guard kind =
+        fi_stack_guard_install(&p->vm, affordable_kind(p), s->low - p->guard_size, p->guard_size);
+
+    s->guard = (uint8_t)kind;
+    s->valgrind_id = fi_stack_tell_register(s->low, s->size);
+    fi_fetch_add_relaxed(&p->guards[kind], 1); /* figures, they guard nothing */
+    if (kind != p->guard)
+        fi_fetch_add_relaxed(&p->fallbacks, 1);
+}
+
+int fi_stack_pool_get(fi_stack_pool *p, fi_stack **list, unsigned n)
+{
+    unsigned got = 0;
+    fi_stack *s;
+
+    *list = NULL;
+    fi_lock_lock(&p->lock);
+    while (got < n && (s = take_one(p)) != NULL) {
+        s->next = *list;
+        *list = s;
+        got++;
+    }
+    fi_lock_unlock(&p->lock);
+    for (s = *list; s; s = s->next) {
+        if (s->guard == FI_STACK_GUARD_BEST)
+            prepare(p, s);
+        fi_stack_tell_usable(s->low, s->size);
+    }
+    return got > 0 ? (int)got : -ENOMEM;
+}
+
+/* --- taking back --- */
+
+/* [pool lock] The slab when it should be unmapped, else NULL. */
+static fi_stack_slab *give_one(fi_stack_pool *p, fi_stack *s)
+{
+    fi_stack_slab *slab = s->slab;
+
+    if (all_lent(slab))
+        link_last(p, slab);
+    s->next = slab->free;
+    slab->free = s;
+    p->lent--;
+    if (--slab->lent > 0 || p->empty_slabs++ == 0)
+        return NULL;
+    p->empty_slabs--;
+    unlink_slab(p, slab);
+    return slab;
+}
+
+static void count_guards(fi_stack_pool *p, const fi_stack_slab *slab, size_t by)
+{
+    for (unsigned i = 0; i < slab->fresh; i++)
+        fi_fetch_add_relaxed(&p->guards[slab->stacks[i].guard], by); /* a figure */
+}
+
+/* [any, slab unlinked] The kernel may refuse to unmap when that would cut a mapping in two and
+ * there are too many already.  Then the slab stays in use. */
+static void drop_slab(fi_stack_pool *p, fi_stack_slab *slab)
+{
+    fi_stack_slab before = *slab;
+
+    count_guards(p, slab, (size_t)-1);
+    bool gone = fi_stack_slab_free(p, slab) == 0;
+    if (!gone)
+        count_guards(p, slab, 1);
+    fi_lock_lock(&p->lock);
+    if (gone)
+        count_slab(p, &before, false);
+    else {
+        p->empty_slabs++;
+        link_last(p, slab);
+    }
+    fi_lock_unlock(&p->lock);
+}
+
+/* A kernel that refuses leaves the pages where they are: no harm but their memory. */
+static void forget_contents(const fi_stack_pool *p, fi_stack *s)
+{
+    fi_stack_tell_away(s->low, s->size);
+    p->vm.advise(p->vm.ctx, s->low, s->size, MADV_DONTNEED);
+}
+
+void fi_stack_pool_put(fi_stack_pool *p, fi_stack *list)
+{
+    fi_stack_slab *to_drop = NULL;
+
+    for (fi_stack *s = list; s; s = s->next)
+        forget_contents(p, s);
+    fi_lock_lock(&p->lock);
+    for (fi_stack *s = list, *next; s; s = next) {
+        next = s->next;
+        fi_stack_slab *slab = give_one(p, s);
+        if (slab) {
+            slab->next = to_drop;
+            to_drop = slab;
+        }
+    }
+    fi_lock_unlock(&p->lock);
+    for (fi_stack_slab *slab = to_drop, *next; slab; slab = next) {
+        next = slab->next;
+        drop_slab(p, slab);
+    }
+}
+
+/* --- the rest --- */
+
+/* Unmap what the kernel lets go; what it does not stays in the list. */
+static bool free_some(fi_stack_pool *p)
+{
+    fi_stack_slab *slab = p->first;
+    bool progress = false;
+
+    p->first = p->last = NULL;
+    for (fi_stack_slab *next; slab; slab = next) {
+        next = slab->next;
+        if (fi_stack_slab_free(p, slab) == 0)
+            progress = true;
+        else
+            link_last(p, slab);
+    }
+    return progress;
+}
+
+/* The kernel refuses to unmap only when it would have to cut a mapping in two and has too many
+ * already; each slab that is gone may make room for another.  What stays in the end is address
+ * space without memory in it: the records are freed. */
+void fi_stack_pool_fini(fi_stack_pool *p)
+{
+    if (p->lent > 0)
+        fi_mistake("a pool of stacks was finished while stacks are still lent out");
+    while (p->first && free_some(p))
+        ;
+    for (fi_stack_slab *slab = p->first, *next; slab; slab = next) {
+        next = slab->next;
+        fi_stack_slab_abandon(slab);
+    }
+    memset(p, 0, sizeof *p);
+}
+
+fi_stack_guard fi_stack_guard_kind(const fi_stack_pool *p)
+{
+    return p->guard;
+}
+
+void fi_stack_pool_stats(fi_stack_pool *p, fi_stack_stats *out)
+{
+    fi_lock_lock(&p->lock);
+    out->lent = p->lent;
+    out->slabs = p->slabs;
+    out->mapped = p->mapped;
+    out->bookkeeping = p->bookkeeping;
+    fi_lock_unlock(&p->lock);
+    for (int i = 0; i < FI_STACK_GUARD_KINDS; i++)
+        out->guards[i] = fi_load_relaxed(&p->guards[i]); /* figures, they guard nothing */
+    out->fallbacks = fi_load_relaxed(&p->fallbacks);
+}

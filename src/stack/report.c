@@ -1,0 +1,56 @@
+/* Written by hand because a signal handler may not use stdio, and in one piece so that lines of
+ * several threads do not mix. */
+#include "stack/report.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#define NAME_MAX_SHOWN 64
+
+struct line {
+    char text[256];
+    size_t n;
+};
+
+static void add(struct line *l, const char *s, size_t limit)
+{
+    while (*s && limit-- > 0 && l->n < sizeof l->text)
+        l->text[l->n++] = *s++;
+}
+
+static void add_text(struct line *l, const char *s)
+{
+    add(l, s, sizeof l->text);
+}
+
+static void add_number(struct line *l, size_t v)
+{
+    char digits[24];
+    size_t i = sizeof digits;
+
+    digits[--i] = '\0';
+    do {
+        digits[--i] = (char)('0' + v % 10);
+        v /= 10;
+    } while (v > 0);
+    add_text(l, digits + i);
+}
+
+void fi_stack_report_overflow(const char *name, size_t size)
+{
+    struct line l = {.n = 0};
+
+    add_text(&l, "filch: stack overflow in ");
+    if (name && *name) {
+        add_text(&l, "fiber \"");
+        add(&l, name, NAME_MAX_SHOWN);
+        add_text(&l, "\"");
+    } else {
+        add_text(&l, "a fiber without a name");
+    }
+    add_text(&l, " (stack of ");
+    add_number(&l, size);
+    add_text(&l, " bytes); raise stack_size\n");
+    ssize_t done = write(STDERR_FILENO, l.text, l.n);
+    (void)done; /* there is nobody left to tell */
+}

@@ -1,0 +1,31 @@
+/* A slab: one mapping, many stacks.  Only pool.c includes this. */
+#ifndef FI_STACK_SLAB_H
+#define FI_STACK_SLAB_H
+
+#include "stack/stack.h"
+
+struct fi_stack_slab {
+    fi_stack_slab *prev, *next; /* in the pool's list, while it has a stack to lend */
+    char *base;
+    size_t bytes;
+    fi_stack *stacks;
+    fi_stack *free; /* came back */
+    unsigned count;
+    unsigned fresh; /* stacks[fresh] and those after it were never lent */
+    unsigned lent;
+};
+
+/* [pool lock] Map a slab of up to count stacks, fewer where there is no room for so many; NULL when
+ * there is no memory. */
+fi_stack_slab *fi_stack_slab_new(const fi_stack_pool *p, unsigned count);
+
+/* [any, slab belongs to nobody] Unmap.  -errno when the kernel refuses: then all is as before. */
+int fi_stack_slab_free(const fi_stack_pool *p, fi_stack_slab *slab);
+
+/* [any, slab belongs to nobody] Free the records and leave the mapping to its fate. */
+void fi_stack_slab_abandon(fi_stack_slab *slab);
+
+/* Bytes of records for a slab of count stacks. */
+size_t fi_stack_slab_bookkeeping(unsigned count);
+
+#endif

@@ -1,0 +1,57 @@
+/* What AddressSanitizer and valgrind are told about the life of a stack.  All of it is nothing in a
+ * build or a run without them. */
+#ifndef FI_STACK_TELL_H
+#define FI_STACK_TELL_H
+
+#include "base/sanitize.h"
+
+#include <stddef.h>
+
+#if FI_UNDER_ASAN
+#include <sanitizer/asan_interface.h>
+#endif
+
+#ifdef FILCH_HAVE_VALGRIND_H
+#include <valgrind/valgrind.h>
+#endif
+
+/* [any] Nobody may use this memory until it is lent out again. */
+static inline void fi_stack_tell_away(void *low, size_t size)
+{
+#ifdef ASAN_POISON_MEMORY_REGION
+    ASAN_POISON_MEMORY_REGION(low, size);
+#endif
+    (void)low, (void)size;
+}
+
+/* [any] This memory is lent out, or about to go back to the kernel.  Frames that a former user
+ * never returned from are forgotten too. */
+static inline void fi_stack_tell_usable(void *low, size_t size)
+{
+#ifdef ASAN_UNPOISON_MEMORY_REGION
+    ASAN_UNPOISON_MEMORY_REGION(low, size);
+#endif
+    (void)low, (void)size;
+}
+
+/* [any] Valgrind takes a jump of the stack pointer into this range for a change of stacks, not for
+ * a very large frame.  Its name for the range. */
+static inline unsigned fi_stack_tell_register(void *low, size_t size)
+{
+#ifdef VALGRIND_STACK_REGISTER
+    return (unsigned)VALGRIND_STACK_REGISTER(low, (char *)low + size - 1);
+#else
+    (void)low, (void)size;
+    return 0;
+#endif
+}
+
+static inline void fi_stack_tell_deregister(unsigned id)
+{
+#ifdef VALGRIND_STACK_DEREGISTER
+    VALGRIND_STACK_DEREGISTER(id);
+#endif
+    (void)id;
+}
+
+#endif

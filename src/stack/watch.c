@@ -1,0 +1,181 @@
+#include "stack/watch.h"
+#include "base/lock.h"
+#include "base/mem.h"
+#include "base/mistake.h"
+#include "stack/report.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/auxv.h>
+
+/* A handler that was there before may be somebody's crash reporter: leave it room. */
+#define ALTERNATE_SIZE ((size_t)64 * 1024)
+
+#ifndef AT_MINSIGSTKSZ
+#define AT_MINSIGSTKSZ 51 /* what a signal frame takes; large where vector registers are */
+#endif
+
+/* A thread-local of a library loaded late is otherwise allocated at first use, which a signal
+ * handler cannot afford. */
+static _Thread_local fi_stack_watch *watching __attribute__((tls_model("initial-exec")));
+
+static const int signals[] = {SIGSEGV, SIGBUS};
+
+#define SIGNALS 2
+
+/* before[] is written while the handler is not in place, so that the handler needs no lock. */
+static fi_lock lock;
+static unsigned users;
+static struct sigaction before[SIGNALS];
+static bool in_place[SIGNALS];
+
+static int index_of(int sig)
+{
+    return sig == signals[0] ? 0 : 1;
+}
+
+/* --- in the handler: async-signal-safe only --- */
+
+static const fi_stack_mark *overflowed(const siginfo_t *info)
+{
+    const fi_stack_mark *m = watching ? watching->current : NULL;
+    uintptr_t at = (uintptr_t)info->si_addr;
+
+    if (!m || info->si_code <= 0) /* sent by a process: the address means nothing */
+        return NULL;
+    return at < (uintptr_t)m->low && at >= (uintptr_t)m->low - m->guard_size ? m : NULL;
+}
+
+/* Step aside.  The instruction that faulted runs again on return and finds the old disposition; a
+ * signal that was sent must be sent again. */
+static void let_it_happen_again(int sig, const siginfo_t *info)
+{
+    sigaction(sig, &before[index_of(sig)], NULL);
+    if (info->si_code <= 0)
+        raise(sig);
+}
+
+static void pass_on(int sig, siginfo_t *info, void *context)
+{
+    const struct sigaction *old = &before[index_of(sig)];
+
+    if (old->sa_flags & SA_SIGINFO)
+        old->sa_sigaction(sig, info, context);
+    else if (old->sa_handler == SIG_IGN && info->si_code <= 0)
+        return;
+    else if (old->sa_handler == SIG_DFL || old->sa_handler == SIG_IGN)
+        let_it_happen_again(sig, info);
+    else
+        old->sa_handler(sig);
+}
+
+static void on_fault(int sig, siginfo_t *info, void *context)
+{
+    int saved = errno;
+    const fi_stack_mark *m = overflowed(info);
+
+    if (m) {
+        fi_stack_report_overflow(m->name, m->size);
+        let_it_happen_again(sig, info);
+    } else {
+        pass_on(sig, info, context);
+    }
+    errno = saved;
+}
+
+/* --- install and remove [lock] --- */
+
+static bool handler_is_ours(int i)
+{
+    struct sigaction now;
+
+    return sigaction(signals[i], NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO) &&
+           now.sa_sigaction == on_fault;
+}
+
+/* The flags and mask of the old handler stay in force while we call it. */
+static int put_in_place(int i)
+{
+    struct sigaction ours;
+
+    if (in_place[i])
+        return 0;
+    if (sigaction(signals[i], NULL, &before[i]) != 0)
+        return -errno;
+    ours = before[i];
+    ours.sa_sigaction = on_fault;
+    ours.sa_flags = (ours.sa_flags & (SA_NODEFER | SA_RESTART)) | SA_SIGINFO | SA_ONSTACK;
+    if (sigaction(signals[i], &ours, NULL) != 0)
+        return -errno;
+    in_place[i] = true;
+    return 0;
+}
+
+static void take_away(int i)
+{
+    if (!in_place[i] || !handler_is_ours(i))
+        return;
+    sigaction(signals[i], &before[i], NULL);
+    in_place[i] = false;
+}
+
+int fi_stack_watch_install(void)
+{
+    int e = 0;
+
+    fi_lock_lock(&lock);
+    for (int i = 0; i < SIGNALS && e == 0; i++)
+        e = put_in_place(i);
+    if (e == 0)
+        users++;
+    for (int i = 0; i < SIGNALS && e < 0 && users == 0; i++)
+        take_away(i);
+    fi_lock_unlock(&lock);
+    return e;
+}
+
+void fi_stack_watch_remove(void)
+{
+    fi_lock_lock(&lock);
+    if (users == 0)
+        fi_mistake("fi_stack_watch_remove without fi_stack_watch_install");
+    if (--users == 0)
+        for (int i = 0; i < SIGNALS; i++)
+            take_away(i);
+    fi_lock_unlock(&lock);
+}
+
+/* --- threads --- */
+
+static size_t alternate_size(void)
+{
+    return ALTERNATE_SIZE + (size_t)getauxval(AT_MINSIGSTKSZ);
+}
+
+int fi_stack_watch_init(fi_stack_watch *w)
+{
+    stack_t ours = {.ss_size = alternate_size()};
+
+    ours.ss_sp = fi_mem_alloc(ours.ss_size, FI_CACHE_LINE);
+    if (!ours.ss_sp)
+        return -ENOMEM;
+    *w = (fi_stack_watch){.alternate = ours.ss_sp, .alternate_size = ours.ss_size};
+    if (sigaltstack(&ours, &w->before) != 0) {
+        int e = -errno;
+
+        fi_mem_free(ours.ss_sp, ours.ss_size, FI_CACHE_LINE);
+        return e;
+    }
+    watching = w;
+    return 0;
+}
+
+void fi_stack_watch_fini(fi_stack_watch *w)
+{
+    if (watching != w)
+        fi_mistake("fi_stack_watch_fini in another thread than fi_stack_watch_init");
+    watching = NULL;
+    sigaltstack(&w->before, NULL);
+    fi_mem_free(w->alternate, w->alternate_size, FI_CACHE_LINE);
+}

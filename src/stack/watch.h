@@ -1,0 +1,53 @@
+/* A stack overflow ends with one line that names the fiber, not with a bare SIGSEGV.
+ *
+ * A fault in the guard of the stack that a thread runs on is recognised by a signal handler, which
+ * stands on a stack of its own.  It prints the line and then lets the fault happen again under the
+ * disposition that was there before, so that the process dies as it would have died and a core file
+ * shows the culprit.  Every other fault goes to whoever handled it before.
+ *
+ * Signal dispositions belong to the process, so this is the one thing in this room that is global.
+ *
+ *     fi_stack_watch_install();               once; counted, so that several may
+ *     fi_stack_watch w;
+ *     fi_stack_watch_init(&w);                in each thread that runs on stacks of ours
+ *     w.current = &mark;                      whenever it changes stacks (NULL: its own)
+ *     fi_stack_watch_fini(&w);                in the same thread
+ *     fi_stack_watch_remove();
+ */
+#ifndef FI_STACK_WATCH_H
+#define FI_STACK_WATCH_H
+
+#include <signal.h>
+#include <stddef.h>
+
+/* A stack and who runs on it.  Must stay valid while it is current. */
+typedef struct fi_stack_mark {
+    const char *low;
+    size_t size;
+    size_t guard_size;
+    const char *name; /* may be NULL */
+} fi_stack_mark;
+
+/* Of one thread. */
+typedef struct fi_stack_watch {
+    const fi_stack_mark *volatile current;
+    stack_t before; /* the thread's alternate stack until now */
+    void *alternate;
+    size_t alternate_size;
+} fi_stack_watch;
+
+/* [any] Put the handler for SIGSEGV and SIGBUS in place; 0 or -errno. */
+int fi_stack_watch_install(void);
+
+/* [any] The last one to call this restores what was there before, unless somebody has put a handler
+ * of his own over ours since: then ours stays, and passes everything on. */
+void fi_stack_watch_remove(void);
+
+/* [owner] Give the calling thread an alternate signal stack and watch its current stack from now
+ * on; 0 or -errno. */
+int fi_stack_watch_init(fi_stack_watch *w);
+
+/* [owner] The thread is as it was before. */
+void fi_stack_watch_fini(fi_stack_watch *w);
+
+#endif

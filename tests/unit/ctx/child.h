@@ -1,0 +1,82 @@
+/* Run something that is expected to end the process, in a child, and look at how it ended. */
+#ifndef TESTS_UNIT_CTX_CHILD_H
+#define TESTS_UNIT_CTX_CHILD_H
+
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct child_end {
+    int status;      /* as waitpid gives it */
+    char text[4096]; /* what it wrote to standard error, cut to fit */
+};
+
+/* Test frameworks and sanitizers bring handlers of their own for faults; the child starts without.
+ * One that ends in a core file by design should not leave it behind. */
+static inline void child_run(int out, void (*fn)(void *), void *arg)
+{
+    const struct rlimit no_core = {0, 0};
+
+    setrlimit(RLIMIT_CORE, &no_core);
+    signal(SIGSEGV, SIG_DFL);
+    signal(SIGBUS, SIG_DFL);
+    signal(SIGABRT, SIG_DFL);
+    dup2(out, STDERR_FILENO);
+    fn(arg);
+    _exit(0);
+}
+
+static inline void child_read_all(int fd, char *text, size_t size)
+{
+    size_t n = 0;
+    char rest[256];
+
+    for (;;) {
+        int full = n + 1 == size;
+        ssize_t r = full ? read(fd, rest, sizeof rest) : read(fd, text + n, size - 1 - n);
+
+        if (r < 0 && errno == EINTR)
+            continue;
+        if (r <= 0)
+            break;
+        n += full ? 0 : (size_t)r;
+    }
+    text[n] = '\0';
+}
+
+/* An emulator adds a line of its own when the program in it dies. */
+static inline void child_drop_emulator(char *text)
+{
+    char *line = strstr(text, "qemu: ");
+
+    if (line && (line == text || line[-1] == '\n'))
+        *line = '\0';
+}
+
+/* 0, or -errno when no child could be made. */
+static inline int child_end_of(struct child_end *end, void (*fn)(void *), void *arg)
+{
+    int ends[2];
+
+    *end = (struct child_end){.status = -1};
+    fflush(NULL);
+    if (pipe(ends) != 0)
+        return -errno;
+    pid_t pid = fork();
+    if (pid < 0)
+        return -errno;
+    if (pid == 0)
+        child_run(ends[1], fn, arg);
+    close(ends[1]);
+    child_read_all(ends[0], end->text, sizeof end->text);
+    close(ends[0]);
+    child_drop_emulator(end->text);
+    return waitpid(pid, &end->status, 0) == pid ? 0 : -errno;
+}
+
+#endif

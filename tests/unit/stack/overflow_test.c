@@ -1,0 +1,366 @@
+/* How a process ends when a fiber's stack overflows, and that nothing else ends differently. */
+#include "base/mem.h"
+#include "check.h"
+#include "ctx/ctx.h"
+#include "stack/stack.h"
+#include "stack/watch.h"
+#include "unit/ctx/child.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <sys/syscall.h>
+
+#define SIZE     ((size_t)65536)
+#define NOINLINE __attribute__((noinline))
+
+struct plan {
+    fi_stack_guard guard;
+    size_t guard_size;
+    size_t frame; /* bytes that each call takes besides the usual */
+    const char *name;
+    void (*before)(void); /* done before the handler is installed */
+    void (*deed)(struct plan *);
+};
+
+static fi_ctx home, away;
+static fi_stack_watch watch;
+static volatile size_t depth;
+
+/* Each call takes a frame and touches it, so that no page is jumped over within it. */
+NOINLINE static size_t dig(size_t frame)
+{
+    volatile char p[frame + 1];
+
+    p[0] = 1;
+    depth++;
+    return frame == SIZE_MAX ? 0 : dig(frame) + (size_t)p[0];
+}
+
+static void overflow(struct plan *plan)
+{
+    dig(plan->frame);
+}
+
+/* As a member of a struct at NULL would be; NULL itself is caught by UBSan before it happens. */
+#define NEAR_NULL ((void *)16)
+
+static void touch_null(struct plan *plan)
+{
+    (void)plan;
+    volatile char *volatile nowhere = NEAR_NULL;
+
+    *nowhere = 1;
+}
+
+static void send_to_self(struct plan *plan)
+{
+    (void)plan;
+    raise(SIGSEGV);
+}
+
+/* A signal that a process sent is no fault, whatever address it claims. */
+static void send_forged(struct plan *plan)
+{
+    siginfo_t info;
+
+    (void)plan;
+    memset(&info, 0, sizeof info);
+    info.si_signo = SIGSEGV;
+    info.si_code = SI_QUEUE;
+    info.si_addr = (void *)(watch.current->low - 1);
+    syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), SIGSEGV, &info);
+}
+
+static void on_fiber(void *arg)
+{
+    struct plan *plan = arg;
+
+    plan->deed(plan);
+    watch.current = NULL;
+    fi_ctx_leave(&away, &home);
+}
+
+/* Set up as a worker does, run the deed on a fiber, and take everything down again. */
+static void carry_out(void *arg)
+{
+    struct plan *plan = arg;
+    fi_stack_config config = {
+        .stack_size = SIZE, .guard = plan->guard, .guard_size = plan->guard_size};
+    fi_stack_pool pool;
+    fi_stack *s;
+
+    if (plan->before)
+        plan->before();
+    if (fi_stack_pool_init(&pool, &config) != 0 || fi_stack_pool_get(&pool, &s, 1) != 1 ||
+        fi_stack_watch_install() != 0 || fi_stack_watch_init(&watch) != 0)
+        _exit(99);
+    fi_stack_mark mark = {s->low, s->size, pool.guard_size, plan->name};
+    fi_ctx_init_thread(&home);
+    fi_ctx_make(&away, s->low, s->size, on_fiber, plan);
+    watch.current = &mark;
+    fi_ctx_switch(&home, &away);
+    fi_ctx_fini(&away);
+    fi_stack_watch_fini(&watch);
+    fi_stack_watch_remove();
+    fi_stack_pool_put(&pool, s);
+    fi_stack_pool_fini(&pool);
+    _exit(fi_mem_live().blocks == 0 ? 0 : 98);
+}
+
+static bool kind_works(fi_stack_guard guard)
+{
+    int kind = fi_stack_guard_probe(&fi_stack_vm_system, guard, (size_t)sysconf(_SC_PAGESIZE));
+
+    if (kind < 0 || kind == FI_STACK_GUARD_CANARY)
+        printf("a guard by %s does not work on this kernel\n", fi_stack_guard_name(guard));
+    return kind > 0 && kind != FI_STACK_GUARD_CANARY;
+}
+
+static bool died_of_segv(const struct child_end *end)
+{
+    return WIFSIGNALED(end->status) && WTERMSIG(end->status) == SIGSEGV;
+}
+
+static size_t lines_of_ours(const char *text)
+{
+    size_t n = 0;
+
+    for (; (text = strstr(text, "filch:")) != NULL; text++)
+        n++;
+    return n;
+}
+
+static void expect_line(struct plan plan, const char *line)
+{
+    struct child_end end;
+
+    plan.deed = overflow;
+    CHECK_INT(child_end_of(&end, carry_out, &plan), 0);
+    CHECK(strstr(end.text, line) == end.text);
+    CHECK_INT(lines_of_ours(end.text), 1);
+    CHECK(died_of_segv(&end));
+}
+
+#define LINE_OF(who) "filch: stack overflow in " who " (stack of 65536 bytes); raise stack_size\n"
+
+static void recursion_is_named(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind <= FI_STACK_GUARD_PROTECT; kind++)
+        if (kind_works((fi_stack_guard)kind))
+            expect_line((struct plan){.guard = (fi_stack_guard)kind, .frame = 16, .name = "digger"},
+                        LINE_OF("fiber \"digger\""));
+}
+
+static void large_frames_are_named(void **state)
+{
+    (void)state;
+    if (!kind_works(FI_STACK_GUARD_BEST))
+        return;
+    expect_line((struct plan){.frame = 3000, .name = "a"}, LINE_OF("fiber \"a\""));
+    expect_line((struct plan){.frame = 40000, .guard_size = 262144, .name = "b"},
+                LINE_OF("fiber \"b\""));
+}
+
+static void odd_names_are_shown(void **state)
+{
+    static const char *const seventy =
+        "0123456789012345678901234567890123456789012345678901234567890123456789";
+    char line[256];
+
+    (void)state;
+    if (!kind_works(FI_STACK_GUARD_BEST))
+        return;
+    expect_line((struct plan){.name = NULL}, LINE_OF("a fiber without a name"));
+    expect_line((struct plan){.name = ""}, LINE_OF("a fiber without a name"));
+    snprintf(line, sizeof line, LINE_OF("fiber \"%.64s\""), seventy);
+    expect_line((struct plan){.name = seventy}, line);
+}
+
+/* --- everything else ends as before --- */
+
+static void expect_end(struct plan plan, const char *text, bool segv, int code)
+{
+    struct child_end end;
+
+    CHECK_INT(child_end_of(&end, carry_out, &plan), 0);
+    CHECK_INT(lines_of_ours(end.text), 0);
+    CHECK(strstr(end.text, text) != NULL);
+    if (segv)
+        CHECK(died_of_segv(&end));
+    else
+        CHECK(WIFEXITED(end.status) && WEXITSTATUS(end.status) == code);
+}
+
+static void null_pointer_dies_as_before(void **state)
+{
+    (void)state;
+    expect_end((struct plan){.deed = touch_null}, "", true, 0);
+}
+
+static void sent_signal_kills_as_before(void **state)
+{
+    (void)state;
+    expect_end((struct plan){.deed = send_to_self}, "", true, 0);
+    expect_end((struct plan){.deed = send_forged}, "", true, 0);
+}
+
+static void say(const char *s)
+{
+    ssize_t done = write(STDERR_FILENO, s, strlen(s));
+
+    (void)done;
+}
+
+static void users_handler(int sig, siginfo_t *info, void *context)
+{
+    (void)context;
+    say(sig == SIGSEGV && info->si_addr == NEAR_NULL ? "user saw null\n" : "user saw another\n");
+    _exit(7);
+}
+
+static void users_plain_handler(int sig)
+{
+    say(sig == SIGSEGV ? "plain saw it\n" : "plain saw another\n");
+    _exit(8);
+}
+
+static void install_users_handler(void)
+{
+    struct sigaction sa = {.sa_sigaction = users_handler, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+
+    sigaction(SIGSEGV, &sa, NULL);
+}
+
+static void install_plain_handler(void)
+{
+    signal(SIGSEGV, users_plain_handler);
+}
+
+static void ignore_it(void)
+{
+    signal(SIGSEGV, SIG_IGN);
+}
+
+static void handler_from_before_is_called(void **state)
+{
+    (void)state;
+    expect_end((struct plan){.deed = touch_null, .before = install_users_handler},
+               "user saw null\n", false, 7);
+    expect_end((struct plan){.deed = touch_null, .before = install_plain_handler}, "plain saw it\n",
+               false, 8);
+    expect_end((struct plan){.deed = send_to_self, .before = install_plain_handler},
+               "plain saw it\n", false, 8);
+    expect_end((struct plan){.deed = send_to_self, .before = ignore_it}, "", false, 0);
+}
+
+static void handler_from_before_sees_overflow_too(void **state)
+{
+    struct plan plan = {.deed = overflow, .before = install_users_handler, .name = "x"};
+    struct child_end end;
+
+    (void)state;
+    if (!kind_works(FI_STACK_GUARD_BEST))
+        return;
+    CHECK_INT(child_end_of(&end, carry_out, &plan), 0);
+    CHECK_STR(end.text, LINE_OF("fiber \"x\"") "user saw another\n");
+    CHECK(WIFEXITED(end.status) && WEXITSTATUS(end.status) == 7);
+}
+
+/* The guard of a stack that this thread does not run on is no overflow of its own. */
+static void touch_foreign_guard(struct plan *plan)
+{
+    static fi_stack_mark elsewhere;
+
+    (void)plan;
+    const fi_stack_mark *m = watch.current;
+    elsewhere = *m;
+    elsewhere.low += 2 * SIZE;
+    watch.current = &elsewhere;
+    *(volatile char *)(m->low - 1) = 1;
+}
+
+static void foreign_guard_is_no_overflow(void **state)
+{
+    (void)state;
+    if (kind_works(FI_STACK_GUARD_BEST))
+        expect_end((struct plan){.deed = touch_foreign_guard}, "", true, 0);
+}
+
+static void *fault_in_thread(void *arg)
+{
+    touch_null(arg);
+    return NULL;
+}
+
+static void let_a_thread_fault(struct plan *plan)
+{
+    pthread_t t;
+
+    if (pthread_create(&t, NULL, fault_in_thread, plan) == 0)
+        pthread_join(t, NULL);
+}
+
+static void unwatched_thread_dies_as_before(void **state)
+{
+    (void)state;
+    expect_end((struct plan){.deed = let_a_thread_fault}, "", true, 0);
+}
+
+/* --- comings and goings --- */
+
+static bool same_handler(const struct sigaction *a, const struct sigaction *b)
+{
+    return a->sa_sigaction == b->sa_sigaction && a->sa_flags == b->sa_flags;
+}
+
+static void remove_restores(void **state)
+{
+    struct sigaction before[2], after[2], during;
+    stack_t alt_before, alt_during, alt_after;
+
+    (void)state;
+    sigaction(SIGSEGV, NULL, &before[0]);
+    sigaction(SIGBUS, NULL, &before[1]);
+    sigaltstack(NULL, &alt_before);
+    CHECK_INT(fi_stack_watch_install(), 0);
+    CHECK_INT(fi_stack_watch_install(), 0);
+    CHECK_INT(fi_stack_watch_init(&watch), 0);
+    sigaltstack(NULL, &alt_during);
+    CHECK(alt_during.ss_sp == watch.alternate);
+    fi_stack_watch_fini(&watch);
+    fi_stack_watch_remove();
+    sigaction(SIGSEGV, NULL, &during);
+    CHECK(!same_handler(&during, &before[0])); /* one user is left */
+    fi_stack_watch_remove();
+    sigaction(SIGSEGV, NULL, &after[0]);
+    sigaction(SIGBUS, NULL, &after[1]);
+    sigaltstack(NULL, &alt_after);
+    CHECK(same_handler(&before[0], &after[0]) && same_handler(&before[1], &after[1]));
+    CHECK(alt_before.ss_sp == alt_after.ss_sp && alt_before.ss_flags == alt_after.ss_flags);
+    CHECK_INT(fi_mem_live().blocks, 0);
+}
+
+/* Somebody's handler over ours must not be taken away with ours. */
+static void handler_over_ours_stays(void **state)
+{
+    struct sigaction before, over = {.sa_handler = users_plain_handler}, after;
+
+    (void)state;
+    CHECK_INT(fi_stack_watch_install(), 0);
+    sigaction(SIGSEGV, &over, &before);
+    fi_stack_watch_remove();
+    sigaction(SIGSEGV, NULL, &after);
+    CHECK(after.sa_handler == users_plain_handler);
+    sigaction(SIGSEGV, &before, NULL); /* that somebody goes, and puts ours back */
+    CHECK_INT(fi_stack_watch_install(), 0);
+    fi_stack_watch_remove();
+    sigaction(SIGSEGV, NULL, &after);
+    CHECK(after.sa_sigaction != before.sa_sigaction);
+}
+
+CHECK_MAIN(recursion_is_named, large_frames_are_named, odd_names_are_shown,
+           null_pointer_dies_as_before, sent_signal_kills_as_before, handler_from_before_is_called,
+           handler_from_before_sees_overflow_too, foreign_guard_is_no_overflow,
+           unwatched_thread_dies_as_before, remove_restores, handler_over_ours_stays)
