@@ -34,7 +34,7 @@ typedef struct batch {
     fi_deque base;
     int32_t reach;                               /* k, the most that one steal takes; constant */
     FI_CACHE_ALIGNED FI_ATOMIC(uint32_t) bottom; /* written by the owner alone */
-    FI_ATOMIC(array *) current; /* written by the owner alone, rarely */
+    FI_ATOMIC(array *) current;                  /* written by the owner alone, rarely */
     FI_CACHE_ALIGNED FI_ATOMIC(uint64_t) door;   /* top index and version; moved by CAS alone */
 } batch;
 
@@ -167,8 +167,8 @@ static void *own_item(batch *d, uint32_t index)
 static void *pop_near(batch *d, uint32_t b, uint64_t door)
 {
     while (distance(b, door) >= 0) {
-        /* -> batch.steal.door: whoever sees the new version sees the lower bottom too.  Without,
-         * the thief takes what we take. */
+        /* -> batch.steal.fence, after its load of the door: whoever sees the new version sees the
+         * lower bottom too.  Without, the thief takes what we take. */
         if (fi_cas_release(&d->door, &door, door_barred(door), batch.pop.bar))
             return own_item(d, b);
     }

@@ -36,6 +36,7 @@ uint64_t x_exchange(const void *p, uint64_t v, site *s);
 uint64_t x_fetch_add(const void *p, uint64_t v, site *s);
 void x_fence(site *s);
 bool x_fault(const char *label);
+void x_yield(void);
 
 #define FI_ATOMIC(type) type
 
@@ -87,8 +88,6 @@ bool x_fault(const char *label);
     X_CAS(p, expected, desired, #label, ORDER_ACQUIRE)
 #define fi_cas_release(p, expected, desired, label)                                                \
     X_CAS(p, expected, desired, #label, ORDER_RELEASE)
-#define fi_cas_acq_rel(p, expected, desired, label)                                                \
-    X_CAS(p, expected, desired, #label, ORDER_ACQ_REL)
 
 #define X_RMW(f, p, v, label, order)                                                               \
     ({                                                                                             \
@@ -97,10 +96,9 @@ bool x_fault(const char *label);
     })
 #define fi_exchange_acquire(p, v, label)  X_RMW(x_exchange, p, v, #label, ORDER_ACQUIRE)
 #define fi_exchange_release(p, v, label)  X_RMW(x_exchange, p, v, #label, ORDER_RELEASE)
-#define fi_exchange_acq_rel(p, v, label)  X_RMW(x_exchange, p, v, #label, ORDER_ACQ_REL)
 #define fi_fetch_add_relaxed(p, v)        X_RMW(x_fetch_add, p, v, "", ORDER_RELAXED)
+#define fi_fetch_add_acquire(p, v, label) X_RMW(x_fetch_add, p, v, #label, ORDER_ACQUIRE)
 #define fi_fetch_add_release(p, v, label) X_RMW(x_fetch_add, p, v, #label, ORDER_RELEASE)
-#define fi_fetch_add_acq_rel(p, v, label) X_RMW(x_fetch_add, p, v, #label, ORDER_ACQ_REL)
 
 #define fi_fence_seq_cst(label)                                                                    \
     ({                                                                                             \
@@ -113,5 +111,8 @@ bool x_fault(const char *label);
 static inline void fi_pause(void)
 {
 }
+
+/* Not again before another thread has done something. */
+#define fi_yield() x_yield()
 
 #endif

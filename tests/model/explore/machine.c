@@ -82,6 +82,7 @@ static struct {
 enum { ARENA_BYTES = 8192, MAX_FREED = 8 };
 static _Alignas(64) unsigned char arena[ARENA_BYTES];
 static size_t arena_used;
+static unsigned arrays;
 static struct {
     const unsigned char *low, *high;
 } freed[MAX_FREED];
@@ -105,16 +106,14 @@ void *x_alloc(size_t size)
 
 static location *add_location(const void *p, uint64_t value, const char *name, int index);
 
+/* Slots of the first array are slot[i], of the second slot'[i], and so on. */
 void *x_alloc_array(size_t size, size_t n)
 {
-    static int generation;
-    generation = m.locations && strncmp(m.location[m.locations - 1].name, "slot", 4) == 0
-                     ? generation + 1
-                     : 0;
-    const char *const names[] = {"slot", "slot'", "slot''", "slot'''"};
+    static const char *const names[] = {"slot", "slot'", "slot''", "slot'''"};
     unsigned char *p = arena_take(size * n);
     for (size_t i = 0; i < n; i++)
-        add_location(p + i * size, 0, names[generation & 3], (int)i);
+        add_location(p + i * size, 0, names[arrays & 3], (int)i);
+    arrays++;
     return p;
 }
 
@@ -124,6 +123,12 @@ void x_free(const void *p, size_t size)
         freed[frees].low = p;
         freed[frees++].high = (const unsigned char *)p + size;
     }
+}
+
+bool machine_allocated(uint64_t value)
+{
+    uint64_t first = (uint64_t)(uintptr_t)arena;
+    return value >= first && value < first + ARENA_BYTES;
 }
 
 static void fail_if_freed(const location *l)
@@ -585,6 +590,8 @@ void machine_flush(int thread)
     s->carried = first.carried;
     s->carried.seen[first.location] = position;
     see(t, first.location, position);
+    if (tracing)
+        trace_flush(thread, l->name, first.value);
 }
 
 /* ---- read-modify-write ---- */
@@ -837,5 +844,6 @@ void machine_reset(void)
         m.thread[i].cur.clock[i] = m.thread[i].acq.clock[i] = 1;
     m.locations = 0;
     arena_used = 0;
+    arrays = 0;
     frees = 0;
 }

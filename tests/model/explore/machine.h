@@ -13,6 +13,7 @@ void machine_join(int thread, int threads);
 bool machine_can_flush(int thread);
 void machine_flush(int thread);
 uint64_t machine_newest(const void *p);
+bool machine_allocated(uint64_t value); /* is it a pointer to what the check allocated? */
 
 /* search.c */
 int search_self(void);
@@ -31,6 +32,7 @@ void trace_start(const check *c, FILE *to);
 void trace_operation(const char *what, const char *where, uint64_t value, const site *s,
                      const char *remark);
 void trace_note(const char *text);
+void trace_flush(int thread, const char *where, uint64_t value);
 
 const char *value_text(uint64_t value);
 

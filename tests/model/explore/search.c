@@ -31,7 +31,8 @@ typedef struct thread {
     fi_ctx ctx;
     uint64_t history;
     const void *asleep_on; /* futex word */
-    bool ended, joining, needs_drained;
+    bool ended, joining, needs_drained, yielding, spinning;
+    uint64_t saw; /* progress when it last began to look */
 } thread;
 
 typedef enum ending { RUNNING, DONE, SEEN, FAILED, TOO_LONG, RESTART } ending;
@@ -49,6 +50,7 @@ static struct {
     int choices, next, replayed; /* how many there are; the next to make; how many were given */
     int operations;
     uint64_t total_operations;
+    uint64_t progress; /* steps of threads that are not merely looking again */
 } s;
 
 static _Alignas(64) unsigned char stacks[MAX_THREADS][STACK_BYTES];
@@ -217,8 +219,10 @@ void x_say(const char *format, ...)
 
 void x_forget(uint64_t position)
 {
+    thread *t = &s.thread[s.running];
     machine_forget(s.running);
-    s.thread[s.running].history = position;
+    t->history = position;
+    t->spinning = false;
 }
 
 void x_join(void)
@@ -227,6 +231,20 @@ void x_join(void)
     go_home();
     s.thread[s.running].joining = false;
     machine_join(s.running, s.check->threads);
+}
+
+/* Looking again makes sense only if somebody has done something since the last look; two threads
+ * that wait for a third are not something. */
+void x_yield(void)
+{
+    thread *t = &s.thread[s.running];
+    if (!t->spinning)
+        t->saw = s.progress - 1; /* somebody may have, since its first look */
+    t->yielding = t->spinning = true;
+    search_read(5);
+    go_home();
+    t->yielding = false;
+    t->saw = s.progress;
 }
 
 /* ---- the kernel's part: sleeping on a word ---- */
@@ -292,7 +310,8 @@ static bool others_ended(int t)
 static bool enabled(int i)
 {
     const thread *t = &s.thread[i];
-    if (t->ended || t->asleep_on || (t->joining && !others_ended(i)))
+    if (t->ended || t->asleep_on || (t->yielding && s.progress == t->saw) ||
+        (t->joining && !others_ended(i)))
         return false;
     return !t->needs_drained || !machine_can_flush(i);
 }
@@ -316,10 +335,12 @@ static void take_step(int step)
 {
     if (step >= MAX_THREADS) {
         machine_flush(step - MAX_THREADS);
+        s.progress++;
         return;
     }
     s.running = s.last = step;
     fi_ctx_switch(&s.home, &s.thread[step].ctx);
+    s.progress += !s.thread[step].spinning;
 }
 
 static bool all_ended(void)
@@ -343,7 +364,8 @@ static void name_the_sleepers(void)
 static uint64_t thread_state(int i)
 {
     const thread *t = &s.thread[i];
-    return t->history * 16 + (t->asleep_on != NULL) * 8u + t->ended * 4u + t->joining * 2u +
+    return t->history * 128 + t->spinning * 64u + (t->spinning && s.progress != t->saw) * 32u +
+           t->yielding * 16u + (t->asleep_on != NULL) * 8u + t->ended * 4u + t->joining * 2u +
            t->needs_drained;
 }
 
@@ -357,6 +379,7 @@ static void start(void)
 {
     machine_reset();
     s.next = s.operations = s.running = s.last = 0;
+    s.progress = 0;
     s.ending = RUNNING;
     s.setup = true;
     s.check->setup();

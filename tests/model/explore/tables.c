@@ -3,7 +3,7 @@
 #include <stddef.h>
 
 /*                kind    capacity  k  owner     thieves */
-const deque_program programs[] = {
+const program programs[] = {
     {"bounded", 2, 0, "PPO", {"SS"}},
     {"bounded", 1, 0, "POPO", {"SS"}},
     {"bounded", 1, 0, "PPPO", {"SS"}},
@@ -33,6 +33,10 @@ const deque_program programs[] = {
     {"locked", 1, 0, "POPO", {"SS"}},
     {"locked", 2, 2, "PPO", {"SS"}},
     {"locked", 2, 2, "PP", {"S", "S"}},
+
+    {"lease", 0, 0, "C", {"UU"}},
+    {"lease", 0, 0, "CC", {"U"}},
+    {"lease", 0, 0, "C", {"U", "U"}},
     {NULL, 0, 0, NULL, {NULL}},
 };
 
@@ -165,5 +169,10 @@ const mutant mutants[] = {
      {TWICE, TWICE, OK},
      NULL},
     {"unlocks relaxed", "locked", {{"lock.unlock", ORDER_RELAXED}}, {TWICE, TWICE, OK}, NULL},
+
+    {"enters relaxed", "lease", {{"lease.enter", ORDER_RELAXED}}, {RACE, RACE, RACE}, NULL},
+    {"leaves relaxed", "lease", {{"lease.leave", ORDER_RELAXED}}, {RACE, RACE, RACE}, NULL},
+    {"closes relaxed", "lease", {{"lease.close", ORDER_RELAXED}}, {RACE, RACE, RACE}, NULL},
+    {"opens relaxed", "lease", {{"lease.open", ORDER_RELAXED}}, {RACE, RACE, RACE}, NULL},
     {NULL, NULL, {{NULL, ORDER_NONE}}, {OK, OK, OK}, NULL},
 };

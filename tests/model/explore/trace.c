@@ -47,6 +47,8 @@ const char *value_text(uint64_t value)
     const char *name = t.check->value_name(value);
     if (name)
         return name;
+    if (machine_allocated(value))
+        return "(array)";
     if (value > UINT32_MAX) /* two halves: an index and a version */
         snprintf(text, sizeof text, "%" PRIu32 ".%" PRIu32, (uint32_t)(value >> 32),
                  (uint32_t)value);
@@ -75,6 +77,18 @@ void trace_operation(const char *what, const char *where, uint64_t value, const 
     if (search_in_setup())
         return;
     heading();
-    fprintf(t.to, "    %3d   %-5s %-8s %-6s %-8s %-22s %s\n", ++t.line, what, where,
-            value == UINT64_MAX ? "" : value_text(value), order_name(s->now), s->label, remark);
+    char line[160];
+    int n = snprintf(line, sizeof line, "    %3d   %-5s %-8s %-7s %-8s %-22s %s", ++t.line, what,
+                     where, value == UINT64_MAX ? "" : value_text(value), order_name(s->now),
+                     s->label, remark);
+    while (n > 0 && line[n - 1] == ' ')
+        line[--n] = '\0';
+    fprintf(t.to, "%s\n", line);
+}
+
+void trace_flush(int thread, const char *where, uint64_t value)
+{
+    fprintf(t.to, "  (the %s's %s = %s reaches memory)\n", t.check->thread_name(thread), where,
+            value_text(value));
+    t.thread = -1;
 }

@@ -51,6 +51,11 @@ void fence_now(const char *label, rl::debug_info_param where);
 
 #define FI_FAULT(label) fault_now(#label)
 
+static inline void fi_yield()
+{
+    rl::yield(1, RL_INFO);
+}
+
 static inline void fi_pause()
 {
     rl::yield(1, RL_INFO);

@@ -1,0 +1,92 @@
+#include "explore/program.h"
+
+#include "base/lease.h"
+
+#include <string.h>
+
+enum { THING = 0 };
+
+static const program *now;
+static fi_lease lease;
+static int users; /* inside at this moment */
+static bool closed;
+
+static void setup(void)
+{
+    users = 0;
+    closed = false;
+    fi_lease_init(&lease);
+}
+
+static void use(uint64_t position)
+{
+    x_say("enter");
+    fi_lease_enter(&lease);
+    x_forget(position); /* how often it looked does not matter */
+    if (closed)
+        x_fail(WRONG, "the thing is used while it is replaced");
+    users++;
+    x_say("use");
+    x_data_read(THING);
+    users--;
+    if (!fi_lease_leave(&lease))
+        x_fail(WRONG, "a user is told that it never entered");
+}
+
+static void replace(void)
+{
+    x_say("try to close");
+    if (!fi_lease_try_close(&lease))
+        return;
+    if (users)
+        x_fail(WRONG, "the thing is replaced while it is used");
+    closed = true;
+    x_say("replace");
+    x_data_write(THING);
+    closed = false;
+    fi_lease_open(&lease);
+}
+
+static void run(int thread)
+{
+    const char *ops = thread == 0 ? now->owner : now->thieves[thread - 1];
+    for (; *ops; ops++) {
+        x_forget(2 * strlen(ops));
+        if (*ops == 'C')
+            replace();
+        else
+            use(2 * strlen(ops) - 1);
+    }
+    x_forget(0);
+}
+
+static uint64_t summary(void)
+{
+    return (uint64_t)users * 2 + closed;
+}
+
+static const char *thread_name(int thread)
+{
+    static const char *const names[] = {"replacer", "user 1", "user 2", "user 3"};
+    return names[thread];
+}
+
+static const char *value_name(uint64_t value)
+{
+    return value >> 63 ? "closed" : NULL;
+}
+
+void lease_check(check *c, const program *p)
+{
+    now = p;
+    *c = (check){.threads = 1,
+                 .exchangeable = true,
+                 .races = true,
+                 .setup = setup,
+                 .run = run,
+                 .summary = summary,
+                 .thread_name = thread_name,
+                 .value_name = value_name};
+    while (c->threads <= MAX_THIEVES && p->thieves[c->threads - 1])
+        c->threads++;
+}
