@@ -7,14 +7,13 @@
  *
  * Roles: [owner] one thread at a time, never two of push and pop at once; [thief] any thread,
  * against everything.  Items are pointers, never NULL; the queue moves them and does not look at
- * them. An item that was pushed is obtained exactly once.
+ * them.  An item that was pushed is obtained exactly once.
  *
- * | kind    | owner | room        | a steal takes               | kept from |
- * |---------|-------|-------------|-----------------------------|-----------------------------------|
- * | locked  | LIFO  | fixed       | up to k, at most half       | one lock: baseline and oracle |
- * | bounded | LIFO  | fixed       | 1                           | bthread's WorkStealingQueue | |
- * batch   | LIFO  | grows       | up to k, at most half       | Chase-Lev, Kuchumov's steal of k  |
- * | half    | FIFO  | fixed       | half, rounded up            | Go's local run queue |
+ *     kind      owner   room     a steal takes            after
+ *     locked    LIFO    fixed    up to k, at most half    one lock: baseline and oracle
+ *     bounded   LIFO    fixed    1                        bthread's WorkStealingQueue
+ *     batch     LIFO    grows    up to k, at most half    Chase-Lev, with Kuchumov's steal of k
+ *     half      FIFO    fixed    half, rounded up         Go's local run queue
  */
 #ifndef FI_DEQUE_DEQUE_H
 #define FI_DEQUE_DEQUE_H

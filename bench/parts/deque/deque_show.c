@@ -31,12 +31,17 @@ static fi_deque *make(const fi_deque_kind *kind, uint32_t capacity, uint32_t bat
 
 /* ---- first act: one of each, by hand ---- */
 
-static void show_taken(const char *who, void **taken, int n)
+/* " A B C", in a place of its own until the next call */
+static const char *spaced(void *const *taken, int n)
 {
-    char text[2 * LETTERS + 1] = "";
-    for (int i = 0; i < n && i < LETTERS; i++)
-        snprintf(text + 2 * i, 3, " %c", *(char *)taken[i]);
-    printf("  %s%-5s", who, text);
+    static char text[2 * LETTERS + 1];
+    char *end = text;
+    for (int i = 0; i < n && i < LETTERS; i++) {
+        *end++ = ' ';
+        *end++ = *(const char *)taken[i];
+    }
+    *end = '\0';
+    return text;
 }
 
 static void show_kind(const fi_deque_kind *kind)
@@ -46,16 +51,17 @@ static void show_kind(const fi_deque_kind *kind)
     int n = 0;
     while (n < LETTERS && fi_deque_push(d, &letters[n]) == 0)
         n++;
-    char inside[2 * LETTERS + 1] = "";
+    void *letter[LETTERS];
     for (int i = 0; i < n; i++)
-        snprintf(inside + 2 * i, 3, " %c", letters[i]);
-    printf("  %-8s  top [%-12s ] bottom  %-12s", kind->name, inside,
+        letter[i] = &letters[i];
+    printf("  %-8s  top [%-12s ] bottom  %-12s", kind->name, spaced(letter, n),
            n < LETTERS ? "(E refused)" : "(grew to 8)");
 
-    void *taken[MAX_OUT];
-    show_taken("a thief takes", taken, fi_deque_steal(d, taken, MAX_OUT));
+    void *taken[LETTERS] = {NULL};
+    int stolen = fi_deque_steal(d, taken, LETTERS);
+    printf("  a thief takes%-6s", spaced(taken, stolen));
     taken[0] = fi_deque_pop(d);
-    show_taken("  the owner pops", taken, 1);
+    printf("  the owner pops%s", spaced(taken, 1));
     printf("\n");
     fi_deque_free(d);
 }

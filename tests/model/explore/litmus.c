@@ -7,6 +7,7 @@
 #include "base/atomic.h"
 #include "base/futex.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_OUTCOMES = 64, MAX_DIGITS = 4 };
@@ -213,7 +214,7 @@ static void record(void)
     for (int i = 0; i < outcomes; i++)
         if (strcmp(found[i], text) == 0)
             return;
-    strcpy(found[outcomes++], text);
+    memcpy(found[outcomes++], text, sizeof text);
 }
 
 /* Thread 0 is the referee: it starts last, after all others have ended. */
@@ -247,26 +248,18 @@ static const char *value_name(uint64_t value)
     return NULL;
 }
 
-static void sort_outcomes(void)
+static int by_text(const void *a, const void *b)
 {
-    for (int i = 0; i < outcomes; i++)
-        for (int k = i + 1; k < outcomes; k++)
-            if (strcmp(found[k], found[i]) < 0) {
-                char keep[MAX_DIGITS + 1];
-                strcpy(keep, found[i]);
-                strcpy(found[i], found[k]);
-                strcpy(found[k], keep);
-            }
+    return strcmp(a, b);
 }
 
 static bool agrees(const char *expected)
 {
-    char text[MAX_OUTCOMES * (MAX_DIGITS + 1)] = {0};
-    for (int i = 0; i < outcomes; i++) {
-        if (i)
-            strcat(text, " ");
-        strcat(text, found[i]);
-    }
+    char text[MAX_OUTCOMES * (MAX_DIGITS + 1)] = "";
+    int n = 0;
+    qsort(found, (size_t)outcomes, sizeof found[0], by_text);
+    for (int i = 0; i < outcomes; i++)
+        n += snprintf(text + n, sizeof text - (size_t)n, "%s%s", i ? " " : "", found[i]);
     if (strcmp(text, expected) == 0)
         return true;
     printf("    expected %s\n    found    %s\n", expected, text);
@@ -289,7 +282,6 @@ static bool run_litmus(const litmus *t, mode m)
     while (c.threads <= MAX_THREADS - 1 && t->run[c.threads - 1])
         c.threads++;
     outcome o = explore(&c);
-    sort_outcomes();
     bool good = o.verdict == OK && o.complete && agrees(expected);
     printf("%-38s %-5s %s\n", t->name, mode_name(m), good ? "ok" : "WRONG");
     return good;

@@ -503,7 +503,7 @@ static bool may_insert(const location *l, int position)
 static uint8_t choose_place(const machine_thread *t, int l)
 {
     const location *loc = &m.location[l];
-    uint8_t places[MAX_STORES + 1];
+    uint8_t places[MAX_STORES + 1] = {0};
     uint32_t n = 0;
     for (int p = loc->stores; p > t->cur.seen[l]; p--)
         if (may_insert(loc, p))

@@ -364,9 +364,13 @@ static void name_the_sleepers(void)
 static uint64_t thread_state(int i)
 {
     const thread *t = &s.thread[i];
-    return t->history * 128 + t->spinning * 64u + (t->spinning && s.progress != t->saw) * 32u +
-           t->yielding * 16u + (t->asleep_on != NULL) * 8u + t->ended * 4u + t->joining * 2u +
-           t->needs_drained;
+    bool may_look = t->spinning && s.progress != t->saw;
+    const bool flags[] = {t->ended,    t->joining,  t->needs_drained, t->asleep_on != NULL,
+                          t->yielding, t->spinning, may_look};
+    uint64_t state = t->history;
+    for (size_t k = 0; k < sizeof flags / sizeof flags[0]; k++)
+        state = state << 1 | flags[k];
+    return state;
 }
 
 static bool here_before(void)

@@ -2,7 +2,7 @@
  */
 #include "check.h"
 
-#include "settings.h"
+#include "unit/deque/settings.h"
 
 static int made(const fi_deque_kind *kind, uint32_t capacity, uint32_t batch)
 {

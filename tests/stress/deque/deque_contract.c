@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
-#include "settings.h"
+#include "unit/deque/settings.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -134,9 +134,12 @@ static void push_or_wait(crew *c, item *x, bool pops)
     }
 }
 
-#define FOR_EACH(s, start)                                                                         \
-    for (const setting *s = settings; s < settings + SETTINGS; s++)                                \
-        for (const uint64_t *start = starts; start < starts + STARTS; start++)
+static void in_every_setting(void (*one)(const setting *s, uint64_t start))
+{
+    for (int i = 0; i < SETTINGS; i++)
+        for (int k = 0; k < STARTS; k++)
+            one(&settings[i], starts[k]);
+}
 
 /* ---- the seven ---- */
 
@@ -200,42 +203,51 @@ static void empty(void **state)
 }
 
 /* One producer, one thief: everything arrives, in order. */
+static void spsc_one(const setting *s, uint64_t start)
+{
+    crew c;
+    crew_start(&c, s, start, items_for(s), 1);
+    c.in_order = true;
+    crew_go(&c);
+    for (uint32_t i = 0; i < c.n; i++)
+        push_or_wait(&c, &c.items[i], false);
+    crew_join(&c);
+}
+
 static void spsc(void **state)
 {
     (void)state;
-    FOR_EACH(s, start)
-    {
-        crew c;
-        crew_start(&c, s, *start, items_for(s), 1);
-        c.in_order = true;
-        crew_go(&c);
-        for (uint32_t i = 0; i < c.n; i++)
-            push_or_wait(&c, &c.items[i], false);
-        crew_join(&c);
-    }
+    in_every_setting(spsc_one);
 }
 
 /* As full as it gets, then all at once. */
+static void stampede_of(const setting *s, uint64_t start, int thieves)
+{
+    crew c;
+    uint32_t n = s->kind == &fi_deque_batch ? 3000 : s->capacity;
+    crew_start(&c, s, start, n, thieves);
+    for (uint32_t i = 0; i < n; i++)
+        CHECK_INT(fi_deque_push(c.deque, &c.items[i]), 0);
+    crew_go(&c);
+    for (void *x; (x = fi_deque_pop(c.deque));)
+        obtain(x);
+    crew_join(&c);
+}
+
+static void stampede_one(const setting *s, uint64_t start)
+{
+    for (int thieves = 1; thieves <= MAX_THIEVES; thieves++)
+        stampede_of(s, start, thieves);
+}
+
 static void stampede(void **state)
 {
     (void)state;
-    for (int thieves = 1; thieves <= MAX_THIEVES; thieves++)
-        FOR_EACH(s, start)
-        {
-            crew c;
-            uint32_t n = s->kind == &fi_deque_batch ? 3000 : s->capacity;
-            crew_start(&c, s, *start, n, thieves);
-            for (uint32_t i = 0; i < n; i++)
-                CHECK_INT(fi_deque_push(c.deque, &c.items[i]), 0);
-            crew_go(&c);
-            for (void *x; (x = fi_deque_pop(c.deque));)
-                obtain(x);
-            crew_join(&c);
-        }
+    in_every_setting(stampede_one);
 }
 
 /* The owner pushes and pops at random, in runs, so that the queue is now long and now empty. */
-static void stress_one(const setting *s, uint64_t start, int thieves, fi_rng *rng)
+static void stress_of(const setting *s, uint64_t start, int thieves, fi_rng *rng)
 {
     crew c;
     crew_start(&c, s, start, items_for(s), thieves);
@@ -252,14 +264,19 @@ static void stress_one(const setting *s, uint64_t start, int thieves, fi_rng *rn
     crew_join(&c);
 }
 
+static fi_rng stress_rng;
+
+static void stress_one(const setting *s, uint64_t start)
+{
+    for (int thieves = 1; thieves <= MAX_THIEVES; thieves *= 2)
+        stress_of(s, start, thieves, &stress_rng);
+}
+
 static void stress(void **state)
 {
     (void)state;
-    fi_rng rng;
-    fi_rng_seed(&rng, seed_get());
-    for (int thieves = 1; thieves <= MAX_THIEVES; thieves *= 2)
-        FOR_EACH(s, start)
-    stress_one(s, *start, thieves, &rng);
+    fi_rng_seed(&stress_rng, seed_get());
+    in_every_setting(stress_one);
 }
 
 static bool all_have_some(crew *c)
@@ -294,20 +311,22 @@ static void starvation(void **state)
 }
 
 /* What is still inside when the queue ends stays the caller's; all memory comes back. */
+static void teardown_one(const setting *s, uint64_t start)
+{
+    static item x[1000];
+    fi_deque *d = deque_of(s, start);
+    for (int i = 0; i < 1000; i++)
+        if (fi_deque_push(d, &x[i]) == -ENOSPC)
+            break;
+    CHECK(fi_deque_size(d) > 0);
+    fi_deque_free(d);
+}
+
 static void teardown(void **state)
 {
     (void)state;
-    static item x[1000];
     fi_mem_count before = fi_mem_live();
-    FOR_EACH(s, start)
-    {
-        fi_deque *d = deque_of(s, *start);
-        for (int i = 0; i < 1000; i++)
-            if (fi_deque_push(d, &x[i]) == -ENOSPC)
-                break;
-        CHECK(fi_deque_size(d) > 0);
-        fi_deque_free(d);
-    }
+    in_every_setting(teardown_one);
     fi_deque_free(NULL);
     CHECK_INT(fi_mem_live().blocks, before.blocks);
     CHECK_INT(fi_mem_live().bytes, before.bytes);

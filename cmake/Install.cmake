@@ -1,0 +1,45 @@
+# cmake --install: headers, both libraries, filch.pc, a CMake package, man pages.
+# All paths inside are relative, so the tree may be moved.
+include(CMakePackageConfigHelpers)
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/filch)
+
+install(DIRECTORY include/filch TYPE INCLUDE FILES_MATCHING PATTERN "*.h")
+install(TARGETS filch EXPORT filch-targets)
+install(TARGETS filch_static EXPORT filch-static-targets)
+
+# Two export files: a program that links the shared library need not have hwloc's headers.
+install(EXPORT filch-targets NAMESPACE filch:: DESTINATION ${package_dir})
+install(EXPORT filch-static-targets NAMESPACE filch:: DESTINATION ${package_dir})
+configure_package_config_file(cmake/filch-config.cmake.in filch-config.cmake INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(filch-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/filch-config.cmake ${PROJECT_BINARY_DIR}/filch-config-version.cmake
+  DESTINATION ${package_dir})
+
+# An absolute CMAKE_INSTALL_LIBDIR or _INCLUDEDIR (some distributions pass one) stays absolute in
+# filch.pc; otherwise the prefix is found from the place of the file.
+set(PC_PREFIX ${CMAKE_INSTALL_PREFIX})
+set(PC_LIBDIR ${CMAKE_INSTALL_FULL_LIBDIR})
+set(PC_INCLUDEDIR ${CMAKE_INSTALL_FULL_INCLUDEDIR})
+if(NOT IS_ABSOLUTE ${CMAKE_INSTALL_LIBDIR})
+  file(RELATIVE_PATH _up /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+  string(REGEX REPLACE "/$" "" _up ${_up})
+  set(PC_PREFIX "\${pcfiledir}/${_up}")
+  set(PC_LIBDIR "\${prefix}/${CMAKE_INSTALL_LIBDIR}")
+endif()
+if(NOT IS_ABSOLUTE ${CMAKE_INSTALL_INCLUDEDIR})
+  set(PC_INCLUDEDIR "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
+endif()
+# By its library and not by Requires.private: that would ask users of the shared library for
+# hwloc's headers, and users of the static one for hwloc's own static needs (udev).
+set(PC_LIBS_PRIVATE -pthread)
+if(FILCH_USES_HWLOC)
+  list(JOIN HWLOC_LDFLAGS " " _hwloc)
+  set(PC_LIBS_PRIVATE "${_hwloc} -pthread")
+endif()
+configure_file(cmake/filch.pc.in filch.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/filch.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+foreach(section 3 7)
+  file(GLOB pages CONFIGURE_DEPENDS man/*.${section})
+  install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section})
+endforeach()

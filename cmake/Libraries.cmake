@@ -1,0 +1,28 @@
+# libfilch.so (filch::filch) and libfilch.a (filch::static), both from the same objects.
+add_library(filch SHARED $<TARGET_OBJECTS:filch_objects>)
+add_library(filch_static STATIC $<TARGET_OBJECTS:filch_objects>)
+add_library(filch::filch ALIAS filch)
+add_library(filch::static ALIAS filch_static)
+
+foreach(lib filch filch_static)
+  set_target_properties(${lib} PROPERTIES OUTPUT_NAME filch LINKER_LANGUAGE C)
+  target_include_directories(${lib} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_link_libraries(${lib} PRIVATE Threads::Threads $<BUILD_INTERFACE:filch_sanitizers>)
+  if(FILCH_USES_HWLOC)
+    target_link_libraries(${lib} PRIVATE PkgConfig::HWLOC)
+  endif()
+endforeach()
+
+set_target_properties(filch PROPERTIES
+  VERSION ${PROJECT_VERSION}
+  SOVERSION ${PROJECT_VERSION_MAJOR}
+  LINK_DEPENDS ${PROJECT_SOURCE_DIR}/src/filch.map)
+target_link_options(filch PRIVATE
+  "LINKER:--version-script=${PROJECT_SOURCE_DIR}/src/filch.map"
+  LINKER:--as-needed
+  # A name that nobody defines is found here, not by the first user.  The sanitizers' own
+  # names are defined by the program.
+  $<$<NOT:$<BOOL:${FILCH_SANITIZE}>>:LINKER:--no-undefined>)
+set_target_properties(filch PROPERTIES EXPORT_NAME filch)
+set_target_properties(filch_static PROPERTIES EXPORT_NAME static)

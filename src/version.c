@@ -1,0 +1,7 @@
+#include <filch/version.h>
+
+/* [any] */
+const char *filch_version(void)
+{
+    return FILCH_VERSION;
+}

@@ -1,0 +1,133 @@
+#!/usr/bin/env bash
+# dev_test.sh DEV: ./dev on machines that this one is not: without the packages, without root,
+# without sudo.  The tools that would tell are replaced by small ones that say what the case wants
+# and write down what they were asked to do.
+set -euo pipefail
+work=$(mktemp -d)
+trap 'rm -rf -- "$work"' EXIT
+dev="$work/a clone/dev"
+mkdir -- "$work/a clone"
+cp -- "$1" "$dev"
+bin="$work/a bin"
+calls=$work/calls
+
+fail() {
+    printf 'FAILED: %s: exit %d, said:\n%s\n' "$1" "$code" "$said" >&2
+    exit 1
+}
+
+# pretend NAME SCRIPT: a command that does nothing but SCRIPT.
+pretend() {
+    printf '#!/bin/sh\n%s\n' "$2" >"$bin/$1"
+    chmod +x "$bin/$1"
+}
+
+# A machine where all tools only write down their names; user id and dpkg's answer are given.
+machine() {
+    local tool
+    rm -rf -- "$bin" && mkdir -p -- "$bin"
+    : >"$calls"
+    for tool in bash sh cat dirname env mkdir readlink tail true; do
+        ln -s -- "$(command -v $tool)" "$bin/$tool"
+    done
+    pretend id "echo $1"
+    pretend nproc 'echo 2'
+    pretend dpkg-query "$2"
+    for tool in apt-get cmake ctest setarch ldconfig; do
+        pretend "$tool" "echo $tool \"\$@\" [in \"\$PWD\"] >>'$calls'"
+    done
+}
+
+# run ARGS...: from elsewhere, with that machine's tools alone.
+run() {
+    code=0
+    said=$(cd / && PATH=$bin FILCH_CC='' FILCH_WERROR='' "$dev" "$@" 2>&1) || code=$?
+}
+
+says() {
+    case $said in
+    *"$1"*) ;;
+    *) fail "expected to read: $1" ;;
+    esac
+}
+
+called() { grep -qF -- "$1" "$calls" || { cat "$calls" && fail "expected a call of: $1"; }; }
+not_called() { ! grep -qF -- "$1" "$calls" || fail "expected no call of: $1"; }
+
+nothing_there='exit 1'
+all_there='printf installed'
+
+machine 0 "$all_there"
+run frobnicate
+[ "$code" -eq 2 ] || fail "an unknown command"
+says "unknown command 'frobnicate'"
+[ "$(printf '%s\n' "$said" | wc -l)" -eq 1 ] || fail "one line for an unknown command"
+run
+[ "$code" -eq 0 ] || fail "no command"
+says 'usage: ./dev COMMAND'
+
+# Neither root nor sudo: one command to run, and nothing is tried.
+machine 1000 "$nothing_there"
+for command in demo test; do
+    run $command
+    [ "$code" -eq 1 ] || fail "$command without packages, root and sudo"
+    says "su -c 'apt-get update && apt-get install -y --no-install-recommends build-essential cmake "
+    [ ! -s "$calls" ] || fail "$command went on without its packages"
+done
+
+# Root: what is missing is installed, all else is left alone.
+# shellcheck disable=SC2016  # $p is for the pretended dpkg-query
+machine 0 'for p in "$@"; do :; done; [ "$p" = cmake ] || printf installed'
+run test -R "a b"
+[ "$code" -eq 0 ] || fail "test as root with one package missing"
+called 'apt-get update'
+called 'apt-get install -y --no-install-recommends cmake [in'
+called 'cmake --preset release'
+called "-R a b [in $work/a clone]"
+
+# sudo where there is one, also for the environment.
+machine 1000 "$nothing_there"
+pretend sudo "echo sudo \"\$@\" >>'$calls'"
+run demo
+called 'sudo apt-get update'
+called 'sudo env DEBIAN_FRONTEND=noninteractive apt-get install'
+
+# apt fails: say the command, build nothing.
+machine 0 "$nothing_there"
+pretend apt-get 'echo E: no network; exit 100'
+run test
+[ "$code" -eq 1 ] || fail "apt-get fails"
+says 'E: no network'
+says 'could not be installed. Run as root: apt-get update && apt-get install'
+not_called cmake
+
+# All there: apt is not asked; a failed configure or build stops the command.
+machine 0 "$all_there"
+run test
+not_called apt-get
+called 'ctest --test-dir build/release'
+for step in '--preset' '--build'; do
+    machine 0 "$all_there"
+    pretend cmake "echo cmake \"\$@\" >>'$calls'; [ \"\$1\" != $step ]"
+    run test
+    [ "$code" -ne 0 ] || fail "cmake $step fails"
+    not_called ctest
+done
+
+# Both sanitizers, each in its own build.
+machine 0 "$all_there"
+pretend setarch 'shift; exec "$@"'
+run san
+[ "$code" -eq 0 ] || fail "san"
+called 'ctest --test-dir build/asan'
+called 'ctest --test-dir build/tsan'
+
+# Where to install, seen from the caller's folder.
+machine 0 "$all_there"
+run install "some where"
+called '--prefix //some where'
+not_called ldconfig
+run install
+called '--prefix /usr/local'
+called ldconfig
+printf 'dev behaves on all machines\n'

@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# headers_test.sh INCLUDE-DIR LIBRARY-DIR README
+# Every public header opens with a small program, and so does the README.  They are taken out of the
+# text, compiled as C11 and as C++17, without a warning, by every compiler that is there, and run: they
+# must end with 0.
+set -euo pipefail
+include=$1 library=$2 readme=$3
+work=$(mktemp -d)
+trap 'rm -rf -- "$work"' EXIT
+warnings=(-pedantic -Wall -Wextra -Wshadow -Wundef -Werror)
+runs=0
+
+fail() {
+    printf 'FAILED: %s\n' "$1" >&2
+    exit 1
+}
+
+# The program in the header's first comment: from its first #include to the } that ends main.
+first_program() {
+    awk '
+        { sub(/^ \* ?/, "") }
+        !indent && match($0, /^ +#include/) { indent = RLENGTH - 8 }
+        indent { text = substr($0, indent + 1); print text }
+        indent && /int main\(/ { in_main = 1 }
+        in_main && text == "}" { exit }
+        /\*\// { exit }' "$1"
+}
+
+# build_and_run FILE COMPILER LANGUAGE-FLAGS...
+build_and_run() {
+    local file=$1 compiler=$2
+    shift 2
+    command -v "$compiler" >/dev/null || return 0
+    "$compiler" "$@" "${warnings[@]}" -I "$include" "$work/program.c" -o "$work/program" \
+        -L "$library" "-Wl,-rpath,$library" -lfilch || fail "$file: its program does not build with $compiler $*"
+    "$work/program" >"$work/said" || fail "$file: its program, built with $compiler $*, ended with $?"
+    runs=$((runs + 1))
+}
+
+# try_program FILE: whose program now lies in program.c.
+try_program() {
+    local compiler
+    grep -q '^}$' "$work/program.c" || fail "$1: its program has no end"
+    [ "$(grep -c . "$work/program.c")" -le 24 ] || fail "$1: its program is too long for an opening"
+    for compiler in gcc clang; do
+        build_and_run "$1" $compiler -x c -std=c11
+    done
+    for compiler in g++ clang++; do
+        build_and_run "$1" $compiler -x c++ -std=c++17
+    done
+}
+
+for path in "$include"/filch/*.h; do
+    header=filch/$(basename -- "$path")
+    first_program "$path" >"$work/program.c"
+    grep -q "#include <$header>" "$work/program.c" || fail "$header does not open with a program that includes it"
+    try_program "$header"
+    [ "$header" = filch/filch.h ] || grep -q "^#include <$header>" "$include/filch/filch.h" ||
+        fail "filch/filch.h leaves out $header"
+done
+awk '/^```$/ { on = 0 } on { print } /^```c$/ { on = 1 }' "$readme" >"$work/program.c"
+try_program "$(basename -- "$readme")"
+[ "$runs" -gt 0 ] || fail "no compiler was found"
+printf '%d programs built and run\n' "$runs"

@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# install_test.sh SOURCE-DIR BUILD-DIR CC: install into an empty folder, move that folder, and use it as
+# others would: with pkg-config (shared and static), find_package and add_subdirectory.
+set -euo pipefail
+source=$1 build=$2 cc=$3
+here=$source/tests/api/install
+work=$(mktemp -d)
+trap 'rm -rf -- "$work"' EXIT
+
+fail() {
+    printf 'FAILED: %s\n' "$1" >&2
+    exit 1
+}
+
+quietly() {
+    "$@" >"$work/log" 2>&1 || { cat "$work/log" && fail "$*"; }
+}
+
+# runs PROGRAM: must print the version of the header.
+runs() {
+    [ "$("$1")" = "$version" ] || fail "$1 does not print $version"
+}
+
+needs_shared() { readelf -d "$1" | grep -q 'NEEDED.*\[libfilch\.so\.0\]'; }
+
+version=$(sed -n 's/^#define FILCH_VERSION_[MP][A-Z]* \([0-9]*\)$/\1/p' "$source/include/filch/version.h" | paste -sd.)
+
+# Installed in one place, used in another: nothing may remember the first.
+quietly cmake --install "$build" --prefix "$work/first"
+mv -- "$work/first" "$work/prefix"
+prefix=$work/prefix
+pc=$(find "$prefix" -name filch.pc)
+[ -f "$pc" ] || fail "no filch.pc was installed"
+libdir=$(dirname -- "$(dirname -- "$pc")")
+export PKG_CONFIG_PATH=$libdir/pkgconfig
+
+for header in "$source"/include/filch/*.h; do
+    cmp -s "$header" "$prefix/include/filch/$(basename -- "$header")" || fail "$(basename -- "$header") is not installed"
+done
+for page in "$source"/man/*.[37]; do
+    [ -f "$prefix/share/man/man${page##*.}/$(basename -- "$page")" ] || fail "$(basename -- "$page") is not installed"
+done
+for file in libfilch.so libfilch.so.0 "libfilch.so.$version" libfilch.a cmake/filch/filch-config.cmake; do
+    [ -e "$libdir/$file" ] || fail "$file is not installed"
+done
+! grep -rlF -e "$work/first" -e "$source" "$libdir/pkgconfig" "$libdir/cmake" || fail "the files above hold a path of the build"
+
+# The shared library shows our names alone (and the name of its version).
+shown=$(nm -D --defined-only "$libdir/libfilch.so" | awk '{ sub(/@.*/, "", $3); print $3 }')
+printf '%s\n' "$shown" | grep -qx filch_version || fail "filch_version is not exported"
+! printf '%s\n' "$shown" | grep -vE '^(filch_[a-z0-9_]+|FILCH_0)$' || fail "the names above are exported too"
+# Whatever a public header promises must be there.
+promised=$(sed -n '/^FILCH_API/,/;/p' "$source"/include/filch/*.h | grep -oE 'filch_[a-z0-9_]+\(' | tr -d '(' | sort -u)
+for name in $promised; do
+    printf '%s\n' "$shown" | grep -qx "$name" || fail "$name is declared in a public header but not exported"
+    [ -e "$prefix/share/man/man3/$name.3" ] || fail "$name has no man page"
+done
+
+[ "$(pkg-config --modversion filch)" = "$version" ] || fail "filch.pc has another version than the header"
+# Unquoted, as in a user's Makefile.
+# shellcheck disable=SC2046
+quietly "$cc" "$here/program.c" -o "$work/pc_shared" $(pkg-config --cflags --libs filch) "-Wl,-rpath,$libdir"
+runs "$work/pc_shared"
+needs_shared "$work/pc_shared" || fail "the program does not use the shared library"
+# The same with --static, in a copy where only libfilch.a is to be found.
+cp -R -- "$prefix" "$work/static"
+find "$work/static" -name 'libfilch.so*' -delete
+PKG_CONFIG_PATH=${libdir/#$prefix/$work/static}/pkgconfig
+# shellcheck disable=SC2046
+quietly "$cc" "$here/program.c" -o "$work/pc_static" $(pkg-config --static --cflags --libs filch)
+runs "$work/pc_static"
+! needs_shared "$work/pc_static" || fail "the program linked with --static uses the shared library"
+
+for way in find_package subproject; do
+    quietly env CC="$cc" cmake -S "$here/$way" -B "$work/$way" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" -DFILCH_SOURCE="$source"
+    quietly cmake --build "$work/$way"
+    runs "$work/$way/with_shared"
+    runs "$work/$way/with_static"
+    needs_shared "$work/$way/with_shared" || fail "$way: filch::filch is not the shared library"
+    ! needs_shared "$work/$way/with_static" || fail "$way: filch::static is not the static library"
+done
+
+# Users of the shared library need nothing of hwloc; only those of the static one may be refused.
+export PKG_CONFIG_LIBDIR=$work/nothing PKG_CONFIG_PATH=$work/nothing
+quietly env CC="$cc" cmake -S "$here/find_package" -B "$work/without" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" -DONLY_SHARED=ON
+quietly cmake --build "$work/without"
+runs "$work/without/with_shared"
+printf 'filch %s installs, moves and is used in four ways\n' "$version"

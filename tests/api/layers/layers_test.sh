@@ -1,0 +1,92 @@
+#!/usr/bin/env bash
+# layers_test.sh LAYERS: does tools/layers see a wrong arrow, and only a wrong one?
+# Each case writes one file into a small made-up tree and says what must be answered.
+set -euo pipefail
+layers=$1
+tree=$(mktemp -d)
+trap 'rm -rf -- "$tree"' EXIT
+cases=0
+
+fresh_tree() {
+    rm -rf -- "$tree"
+    mkdir -p "$tree"/src/{base,ctx,deque,stack,sched,task,algo,observe} "$tree"/include/filch \
+        "$tree"/{bench/parts/deque,bench/fib,cli,examples,tests}
+}
+
+# answer FILE LINE: write it, run, keep what was said and the exit code.
+answer() {
+    fresh_tree
+    printf '%s\n' "$2" >"$tree/$1"
+    code=0
+    said=$("$layers" "$tree" 2>&1) || code=$?
+    cases=$((cases + 1))
+}
+
+fail() {
+    printf 'FAILED: %s with %s: exit %d, said: %s\n' "$1" "$2" "$code" "$said" >&2
+    exit 1
+}
+
+allowed() {
+    answer "$1" "$2"
+    if [ "$code" -ne 0 ] || [ -n "$said" ]; then fail "$1" "$2"; fi
+}
+
+# refused FILE LINE WHY: must name the file, the line and the reason.
+refused() {
+    answer "$1" "$2"
+    [ "$code" -eq 1 ] || fail "$1" "$2"
+    case $said in
+    "$1:1: "*"$3"*) ;;
+    *) fail "$1" "$2" ;;
+    esac
+}
+
+allowed src/base/mem.c '#include "base/mem.h"'
+allowed src/base/mem.c '#include <stdlib.h>'
+allowed src/base/mem.c '#include <filch/memory.h>'
+allowed src/base/atomic.h '#include FI_ATOMIC_HEADER'
+allowed src/deque/batch.c '#include "base/atomic.h"'
+allowed src/sched/worker.c '#  include "deque/deque.h"'
+allowed src/task/task.c '#include "sched/worker.h"'
+allowed src/observe/stats.c '#include "task/task.h"'
+allowed src/algo/for.c '#include <filch/task.h>'
+allowed src/algo/for.c '#include "algo/grain.h"'
+allowed src/version.c '#include <filch/version.h>'
+allowed include/filch/task.h '#include <filch/version.h>'
+allowed include/filch/filch.h '#include <filch/stats.h>'
+allowed bench/parts/deque/b.c '#include "deque/deque.h"'
+allowed bench/fib/filch.c '#include <filch/filch.h>'
+allowed bench/fib/filch.c '#include "fib.h"'
+allowed cli/main.c '#include <filch/stats.h>'
+allowed tests/t.c '#include "observe/stats.h"'
+allowed src/base/mem.c ' *     #include "sched/worker.h"'
+
+refused src/base/mem.c '#include "deque/deque.h"' 'arrow up'
+refused src/base/mem.c '	# include	"sched/worker.h"' 'arrow up'
+refused src/base/mem.c '#include <filch/task.h>' 'arrow up'
+refused src/base/mem.c '#include <filch/filch.h>' 'arrow up'
+refused src/deque/batch.c '#include "ctx/ctx.h"' 'arrow sideways'
+refused src/ctx/switch.S '#include "sched/worker.h"' 'arrow up'
+refused src/sched/worker.c '#include "task/task.h"' 'arrow up'
+refused src/sched/worker.c '#include "observe/stats.h"' 'arrow up'
+refused src/task/task.c '#include "algo/for.h"' 'arrow sideways'
+refused src/algo/for.c '#include "sched/worker.h"' 'only <filch/'
+refused src/version.c '#include "deque/deque.h"' 'arrow up'
+refused src/deque/batch.c '#include "batch.h"' 'not as "room/file.h"'
+refused src/deque/batch.c '#include "../base/mem.h"' 'path with dots'
+refused src/deque/batch.c '#include DEQUE_HEADER' 'by macro'
+refused src/deque/batch.c '#include "cellar/mem.h"' 'no floor is known'
+refused include/filch/task.h '#include "base/mem.h"' 'only <filch/'
+refused include/filch/memory.h '#include <filch/task.h>' 'arrow up'
+refused include/filch/cellar.h '#include <stddef.h>' 'no floor is known'
+refused bench/parts/deque/b.c '#include "sched/worker.h"' 'arrow up'
+refused bench/fib/filch.c '#include "base/clock.h"' 'only <filch/'
+refused cli/main.c '#include "src/base/mem.h"' 'not as "room/file.h"'
+refused examples/e.cpp '#include "../src/base/mem.h"' 'path with dots'
+
+rm -rf -- "$tree/src"
+code=0
+said=$("$layers" "$tree" 2>&1) || code=$?
+[ "$code" -eq 2 ] || fail "a tree without src/" "nothing"
+printf '%d arrows judged as they should be\n' "$cases"

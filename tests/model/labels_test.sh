@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# labels_test.sh LABELS: does tools/labels see what is missing, and only that?
+# shellcheck disable=SC2016  # the backquotes are Markdown
+set -euo pipefail
+labels=$1
+tree=$(mktemp -d)
+trap 'rm -rf -- "$tree"' EXIT
+mkdir -p "$tree"/src/deque "$tree"/docs "$tree"/tests/model/explore
+cases=0
+
+# A tree in which everything agrees.
+fresh() {
+    cat >"$tree/src/deque/toy.c" <<'C'
+    /* -> toy.steal.bottom */
+    fi_store_release(&d->bottom,
+                     b + f(1), toy.push.publish);
+    x = fi_load_acquire(&d->bottom, toy.steal.bottom); /* <- toy.push.publish */
+    fi_fence_seq_cst(toy.pop.fence);
+    if (FI_FAULT(toy.grow.keep))
+        fi_fetch_add_acquire(&n, 1, toy.count.up);
+C
+    cat >"$tree/docs/memory-model.md" <<'M'
+| `toy.push.publish` | release store | x |
+| `toy.steal.bottom` | acquire load | x |
+| `toy.pop.fence` | seq_cst fence | x |
+| `toy.count.up` | acquire add | x |
+M
+    cat >"$tree/tests/model/explore/tables.c" <<'T'
+    {"toy.push.publish"} {"toy.steal.bottom"} {"toy.pop.fence"} {"toy.grow.keep"} {"toy.count.up"} {"items"}
+T
+}
+
+# expect CODE WORDS: what is said, and how it ends
+expect() {
+    local code=0 said
+    said=$("$labels" "$tree" 2>&1) || code=$?
+    cases=$((cases + 1))
+    case $code:$said in
+    "$1":*"$2"*) ;;
+    *)
+        printf 'FAILED: expected %s and "%s", got %s and: %s\n' "$1" "$2" "$code" "$said" >&2
+        exit 1
+        ;;
+    esac
+}
+
+fresh
+expect 0 '4 operations'
+fresh; sed -i '/pop.fence/d' "$tree/docs/memory-model.md"
+expect 1 'toy.pop.fence has no row'
+fresh; sed -i 's/{"toy.push.publish"}//' "$tree/tests/model/explore/tables.c"
+expect 1 'toy.push.publish has no mutant'
+fresh; sed -i 's/{"toy.grow.keep"}//' "$tree/tests/model/explore/tables.c"
+expect 1 'toy.grow.keep has no mutant'
+fresh; sed -i 's/{"toy.count.up"}//' "$tree/tests/model/explore/tables.c"
+expect 1 'toy.count.up has no mutant'
+fresh; echo '| `toy.old.row` | release store | x |' >>"$tree/docs/memory-model.md"
+expect 1 'toy.old.row has a row'
+fresh; echo '{"toy.old.mutant"}' >>"$tree/tests/model/explore/tables.c"
+expect 1 'toy.old.mutant has a mutant'
+fresh; echo '/* <-> toy.no.such */' >>"$tree/src/deque/toy.c"
+expect 1 'toy.no.such is named as a partner'
+fresh; echo 'fi_fence_seq_cst(toy.pop.fence);' >>"$tree/src/deque/toy.c"
+expect 1 'toy.pop.fence stands at more than one'
+rm "$tree/docs/memory-model.md"
+expect 2 'has no docs/memory-model.md'
+printf '%d passed, 0 failed\n' "$cases"
