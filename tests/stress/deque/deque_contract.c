@@ -171,8 +171,7 @@ static void smoke_one(const setting *s, uint64_t start)
 static void smoke(void **state)
 {
     (void)state;
-    FOR_EACH(s, start)
-    smoke_one(s, *start);
+    in_every_setting(smoke_one);
 }
 
 static void empty_one(const setting *s, uint64_t start)
@@ -198,8 +197,7 @@ static void empty_one(const setting *s, uint64_t start)
 static void empty(void **state)
 {
     (void)state;
-    FOR_EACH(s, start)
-    empty_one(s, *start);
+    in_every_setting(empty_one);
 }
 
 /* One producer, one thief: everything arrives, in order. */
