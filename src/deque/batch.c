@@ -34,6 +34,7 @@ typedef struct batch {
     fi_deque base;
     int32_t reach;                               /* k, the most that one steal takes; constant */
     FI_CACHE_ALIGNED FI_ATOMIC(uint32_t) bottom; /* written by the owner alone */
+    uint32_t top_seen;                           /* the owner's; never more than the top */
     FI_ATOMIC(array *) current;                  /* written by the owner alone, rarely */
     FI_CACHE_ALIGNED FI_ATOMIC(uint64_t) door;   /* top index and version; moved by CAS alone */
 } batch;
@@ -95,6 +96,7 @@ static int create(const fi_deque_config *config, fi_deque **out)
     }
     d->base.kind = &fi_deque_batch;
     d->reach = (int32_t)(config->batch ? config->batch : DEFAULT_BATCH);
+    d->top_seen = (uint32_t)config->first_index;
     fi_atomic_init(&d->bottom, (uint32_t)config->first_index);
     fi_atomic_init(&d->current, a);
     fi_atomic_init(&d->door, door_at((uint32_t)config->first_index, 0));
@@ -135,17 +137,25 @@ static array *grow(batch *d, array *old, uint32_t top, uint32_t bottom)
     return a;
 }
 
+/* [owner] Is there room?  Asks thieves' end only when what was last seen of it says no. */
+static bool has_room(batch *d, const array *a, uint32_t b)
+{
+    if (b - d->top_seen < a->ring.capacity)
+        return true;
+    /* <- batch.steal.claim: the thief that freed the slot has finished reading it. */
+    d->top_seen = door_top(fi_load_acquire(&d->door, batch.push.door));
+    return b - d->top_seen < a->ring.capacity;
+}
+
 /* [owner] */
 static int push(fi_deque *base, void *item)
 {
     batch *d = (batch *)base;
     uint32_t b = fi_load_relaxed(&d->bottom); /* our own last store, as is the array */
     array *a = fi_load_relaxed(&d->current);
-    /* <- batch.steal.claim: the thief that freed the slot has finished reading it. */
-    uint64_t door = fi_load_acquire(&d->door, batch.push.door);
-    if (distance(b, door) >= (int32_t)a->ring.capacity) {
+    if (!has_room(d, a, b)) {
         bool largest = a->ring.capacity >= FI_DEQUE_MAX_CAPACITY;
-        a = grow(d, a, door_top(door), b);
+        a = grow(d, a, d->top_seen, b);
         if (!a)
             return largest ? -ENOSPC : -ENOMEM;
     }

@@ -23,6 +23,7 @@ typedef struct bounded {
     fi_deque base;
     fi_ring ring;
     FI_CACHE_ALIGNED FI_ATOMIC(uint64_t) bottom; /* written by the owner alone */
+    uint64_t top_seen;                           /* the owner's; never more than top */
     FI_CACHE_ALIGNED FI_ATOMIC(uint64_t) top;    /* moved by CAS alone, by anyone */
 } bounded;
 
@@ -38,6 +39,7 @@ static int create(const fi_deque_config *config, fi_deque **out)
         return -ENOMEM;
     }
     d->base.kind = &fi_deque_bounded;
+    d->top_seen = config->first_index;
     fi_atomic_init(&d->bottom, config->first_index);
     fi_atomic_init(&d->top, config->first_index);
     *out = &d->base;
@@ -51,17 +53,24 @@ static void destroy(fi_deque *base)
     FI_DELETE(bounded, d);
 }
 
+/* [owner] Is there room?  Asks thieves' end only when what was last seen of it says no. */
+static bool has_room(bounded *d, uint64_t b)
+{
+    if (b - d->top_seen < d->ring.capacity)
+        return true;
+    /* <- bounded.steal.claim: the thief that freed the slot has finished reading it.  Without, our
+     * new item may land in its hands as well: taken twice, and the old one lost. */
+    d->top_seen = fi_load_acquire(&d->top, bounded.push.top);
+    return b - d->top_seen < d->ring.capacity;
+}
+
 /* [owner] */
 static int push(fi_deque *base, void *item)
 {
     bounded *d = (bounded *)base;
     uint64_t b = fi_load_relaxed(&d->bottom); /* our own last store */
-
-    /* <- bounded.steal.claim: the thief that freed the slot has finished reading it.  Without, our
-     * new item may land in its hands as well: taken twice, and the old one lost. */
-    uint64_t t = fi_load_acquire(&d->top, bounded.push.top);
-    if ((int64_t)(b - t) >= (int64_t)d->ring.capacity)
-        return -ENOSPC; /* a stale top only makes this too careful */
+    if (!has_room(d, b))
+        return -ENOSPC;
 
     fi_store_item(fi_ring_at(&d->ring, b), item);
     /* -> bounded.steal.bottom: the slot, and what the item points to, before the index that shows

@@ -15,6 +15,7 @@ typedef struct half {
     fi_ring ring;
     uint32_t batch;
     FI_CACHE_ALIGNED FI_ATOMIC(uint64_t) bottom; /* written by the owner alone */
+    uint64_t top_seen;                           /* the owner's; never more than top */
     FI_CACHE_ALIGNED FI_ATOMIC(uint64_t) top;    /* moved by CAS alone, by anyone */
 } half;
 
@@ -29,6 +30,7 @@ static int create(const fi_deque_config *config, fi_deque **out)
     }
     d->base.kind = &fi_deque_half;
     d->batch = config->batch ? config->batch : UINT32_MAX;
+    d->top_seen = config->first_index;
     fi_atomic_init(&d->bottom, config->first_index);
     fi_atomic_init(&d->top, config->first_index);
     *out = &d->base;
@@ -42,15 +44,23 @@ static void destroy(fi_deque *base)
     FI_DELETE(half, d);
 }
 
+/* [owner] Is there room?  Asks the common end only when what was last seen of it says no. */
+static bool has_room(half *d, uint64_t b)
+{
+    if (b - d->top_seen < d->ring.capacity)
+        return true;
+    /* <- half.steal.claim: the thief that freed the slot has finished reading it. */
+    d->top_seen = fi_load_acquire(&d->top, half.push.top);
+    return b - d->top_seen < d->ring.capacity;
+}
+
 /* [owner] When full, the caller hands half to another queue: a steal from its own ring gives just
  * that. */
 static int push(fi_deque *base, void *item)
 {
     half *d = (half *)base;
     uint64_t b = fi_load_relaxed(&d->bottom); /* our own last store */
-    /* <- half.steal.claim: the thief that freed the slot has finished reading it. */
-    uint64_t t = fi_load_acquire(&d->top, half.push.top);
-    if (b - t >= d->ring.capacity)
+    if (!has_room(d, b))
         return -ENOSPC;
     fi_store_item(fi_ring_at(&d->ring, b), item);
     /* -> half.steal.bottom: the slot, and what the item points to, before the index that shows it.

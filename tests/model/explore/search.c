@@ -16,6 +16,7 @@
 #include "base/futex.h"
 #include "ctx/ctx.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -256,7 +257,8 @@ int fi_futex_wait(FI_ATOMIC(uint32_t) * word, uint32_t expected, int64_t deadlin
     search_point_before(true);
     if ((uint32_t)machine_newest(word) != expected) {
         search_read(3);
-        return -1;
+        search_point_after();
+        return -EAGAIN;
     }
     x_say("sleeps");
     s.thread[s.running].asleep_on = word;

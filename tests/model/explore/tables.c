@@ -11,6 +11,7 @@ const program programs[] = {
     {"bounded", 2, 0, "PPPOO", {"SS", "SS"}},
     {"bounded", 2, 0, "PPOPO", {"SS", "SS"}},
     {"bounded", 4, 0, "PPPPPO", {"SS", "SS"}},
+    {"bounded", 2, 0, "PPO", {"S", "S", "SS"}},
 
     {"batch", 4, 2, "PPO", {"SS"}},
     {"batch", 4, 2, "POPO", {"SS"}},
@@ -22,6 +23,8 @@ const program programs[] = {
     {"batch", 1, 2, "PPPOO", {"SS", "SS"}},
     {"batch", 2, 2, "PPOPOP", {"SS", "SS"}},
     {"batch", 4, 3, "PPPPPO", {"SS", "SS"}},
+    {"batch", 2, 2, "PPPOPO", {"SS", "SS"}},
+    {"batch", 1, 2, "PPOP", {"S", "S", "SS"}},
 
     {"half", 2, 0, "PP", {"SS"}},
     {"half", 1, 0, "POPO", {"SS"}},
@@ -29,6 +32,7 @@ const program programs[] = {
     {"half", 2, 0, "PPPO", {"S", "S", "S"}},
     {"half", 2, 0, "PPOPO", {"SS", "SS"}},
     {"half", 4, 0, "PPPPPO", {"SS", "SS"}},
+    {"half", 2, 0, "PPOPO", {"S", "S", "SS"}},
 
     {"locked", 1, 0, "POPO", {"SS"}},
     {"locked", 2, 2, "PPO", {"SS"}},
