@@ -1,0 +1,101 @@
+/* The lock and the lease on real threads; their memory orders are the model's business. */
+#include "check.h"
+
+#include "base/lease.h"
+#include "base/lock.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum { MAX_THREADS = 8, ROUNDS = 50000 };
+
+static pthread_barrier_t together;
+
+static fi_lock lock;          /* zeroed is unlocked */
+static volatile long counter; /* not atomic: the lock is all that protects it */
+
+static void *count(void *arg)
+{
+    (void)arg;
+    pthread_barrier_wait(&together);
+    for (int i = 0; i < ROUNDS; i++) {
+        fi_lock_lock(&lock);
+        counter = counter + 1;
+        fi_lock_unlock(&lock);
+    }
+    return NULL;
+}
+
+static void run_threads(void *(*body)(void *), int n)
+{
+    pthread_t thread[MAX_THREADS];
+    CHECK_INT(pthread_barrier_init(&together, NULL, (unsigned)n), 0);
+    for (int i = 0; i < n; i++)
+        CHECK_INT(pthread_create(&thread[i], NULL, body, NULL), 0);
+    for (int i = 0; i < n; i++)
+        CHECK_INT(pthread_join(thread[i], NULL), 0);
+    pthread_barrier_destroy(&together);
+}
+
+static void a_lock_admits_one(void **state)
+{
+    (void)state;
+    for (int n = 1; n <= MAX_THREADS; n *= 2) {
+        counter = 0;
+        run_threads(count, n);
+        CHECK_INT(counter, (long)n * ROUNDS);
+    }
+}
+
+static fi_lease lease;
+static long thing[2]; /* always equal while somebody looks */
+static atomic_long replaced;
+
+static void *use_and_replace(void *arg)
+{
+    (void)arg;
+    pthread_barrier_wait(&together);
+    for (int i = 0; i < ROUNDS; i++) {
+        fi_lease_enter(&lease);
+        if (thing[0] != thing[1])
+            abort();
+        if (!fi_lease_leave(&lease))
+            abort();
+        if (fi_lease_try_close(&lease)) {
+            thing[0]++;
+            thing[1]++;
+            fi_lease_open(&lease);
+            atomic_fetch_add(&replaced, 1);
+        }
+    }
+    return NULL;
+}
+
+static void a_thing_in_use_is_not_replaced(void **state)
+{
+    (void)state;
+    fi_lease_enter(&lease);
+    CHECK_INT(fi_lease_users(&lease), 1);
+    CHECK(!fi_lease_try_close(&lease));
+    CHECK(fi_lease_leave(&lease));
+    CHECK(fi_lease_try_close(&lease));
+    CHECK(!fi_lease_try_close(&lease));
+    fi_lease_open(&lease);
+    CHECK_INT(fi_lease_users(&lease), 0);
+
+    for (int n = 1; n <= MAX_THREADS; n *= 2)
+        run_threads(use_and_replace, n);
+    CHECK_INT(thing[0], atomic_load(&replaced));
+    CHECK_INT(thing[1], atomic_load(&replaced));
+}
+
+/* More out than in is a mistake that the caller is told of. */
+static void leaving_without_entering_is_told(void **state)
+{
+    (void)state;
+    fi_lease l;
+    fi_lease_init(&l);
+    CHECK(!fi_lease_leave(&l));
+}
+
+CHECK_MAIN(a_lock_admits_one, a_thing_in_use_is_not_replaced, leaving_without_entering_is_told)
