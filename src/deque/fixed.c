@@ -1,0 +1,65 @@
+#include "deque/fixed.h"
+
+#include "base/mem.h"
+
+int fi_fixed_new(const fi_deque_kind *kind, const fi_deque_config *config, fi_deque **out)
+{
+    fi_fixed *d = FI_NEW(fi_fixed);
+    if (!d)
+        return -ENOMEM;
+    if (fi_ring_init(&d->ring, config->capacity) < 0) {
+        FI_DELETE(fi_fixed, d);
+        return -ENOMEM;
+    }
+    d->base.kind = kind;
+    d->batch = config->batch ? config->batch : UINT32_MAX;
+    d->top_seen = config->first_index;
+    fi_atomic_init(&d->bottom, config->first_index);
+    fi_atomic_init(&d->top, config->first_index);
+    *out = &d->base;
+    return 0;
+}
+
+void fi_fixed_free(fi_deque *base)
+{
+    fi_fixed *d = (fi_fixed *)base;
+    fi_ring_fini(&d->ring);
+    FI_DELETE(fi_fixed, d);
+}
+
+/* [owner] Is there room?  Asks thieves' end only when what was last seen of it says no. */
+static bool has_room(fi_fixed *d, uint64_t b)
+{
+    if (b - d->top_seen < d->ring.capacity)
+        return true;
+    /* <- bounded.steal.claim, half.steal.claim: the thief that freed the slot has finished reading
+     * it.  Without, our new item may land in its hands as well: taken twice, and the old one lost. */
+    d->top_seen = fi_load_acquire(&d->top, fixed.push.top);
+    return b - d->top_seen < d->ring.capacity;
+}
+
+/* [owner] */
+int fi_fixed_push(fi_deque *base, void *item)
+{
+    fi_fixed *d = (fi_fixed *)base;
+    uint64_t b = fi_load_relaxed(&d->bottom); /* our own last store */
+    if (!has_room(d, b))
+        return -ENOSPC;
+    fi_store_item(fi_ring_at(&d->ring, b), item);
+    /* -> bounded.steal.bottom, half.steal.bottom: the slot, and what the item points to, before the
+     * index that shows it. */
+    fi_store_release(&d->bottom, b + 1, fixed.push.publish);
+    return 0;
+}
+
+size_t fi_fixed_size(fi_deque *base)
+{
+    fi_fixed *d = (fi_fixed *)base;
+    int64_t n = (int64_t)(fi_load_relaxed(&d->bottom) - fi_load_relaxed(&d->top));
+    return n > 0 ? (size_t)n : 0;
+}
+
+size_t fi_fixed_capacity(fi_deque *base)
+{
+    return ((fi_fixed *)base)->ring.capacity;
+}

@@ -1,0 +1,30 @@
+/* What bounded and half have in common: a ring of fixed size that its owner fills at the bottom.  They
+ * differ in who may take what, and how.
+ *
+ * Indices only grow and are masked on access.  They are unsigned and compared by their difference, so
+ * they may wrap.
+ */
+#ifndef FI_DEQUE_FIXED_H
+#define FI_DEQUE_FIXED_H
+
+#include "base/atomic.h"
+#include "base/cache.h"
+#include "deque/deque.h"
+#include "deque/ring.h"
+
+typedef struct fi_fixed {
+    fi_deque base;
+    fi_ring ring;
+    uint32_t batch;
+    FI_CACHE_ALIGNED FI_ATOMIC(uint64_t) bottom; /* written by the owner alone */
+    uint64_t top_seen;                           /* the owner's; never more than top */
+    FI_CACHE_ALIGNED FI_ATOMIC(uint64_t) top;    /* moved by CAS alone, by anyone */
+} fi_fixed;
+
+int fi_fixed_new(const fi_deque_kind *kind, const fi_deque_config *config, fi_deque **out);
+void fi_fixed_free(fi_deque *d);
+int fi_fixed_push(fi_deque *d, void *item);
+size_t fi_fixed_size(fi_deque *d);
+size_t fi_fixed_capacity(fi_deque *d);
+
+#endif
