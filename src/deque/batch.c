@@ -15,7 +15,7 @@
  * not seen can reach that far.  See docs/memory-model.md and docs/decisions/001-batch-deque.md.
  *
  * Indices are 32 bits and wrap; sizes are differences.  A stalled thief is fooled only if index and
- * version both return to what it saw, that is after a multiple of 2^32 steals AND of 2^32 bars.
+ * version both return to what it saw: after exactly n * 2^32 items stolen and m * 2^32 bars.
  */
 #include "deque/deque.h"
 

@@ -175,6 +175,15 @@ static void cas_2(void)
     READS(1, (uint64_t)fi_cas_relaxed(X, &expected, UINT64_C(1)));
 }
 
+/* Two CASes by one thread that may miss an addition: what a thread read first is part of its state. */
+static void cas_twice(void)
+{
+    for (int i = 0; i < 2; i++) {
+        uint64_t expected = 1;
+        READS(i, (uint64_t)fi_cas_relaxed(X, &expected, UINT64_C(3)));
+    }
+}
+
 static const litmus tests[] = {
     {"store buffering", {sb_1, sb_2}, "00 01 10 11", "00 01 10 11"},
     {"store buffering, fences", {sb_fenced_1, sb_fenced_2}, "01 10 11", "01 10 11"},
@@ -197,6 +206,7 @@ static const litmus tests[] = {
     {"two writers", {w_1, w_2}, "11 12 22", "11 12 22"},
     {"additions", {add, add}, "2", "2"},
     {"compare and swap", {cas_1, cas_2}, "01 10", "01 10"},
+    {"compare and swap, twice", {cas_twice, add}, "00 01 10", "00 01 10"},
 };
 
 static void setup(void)

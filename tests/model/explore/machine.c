@@ -159,6 +159,8 @@ static machine_thread *self(void)
 /* The thread has done something that others can tell from what it does next. */
 static void tick(machine_thread *t)
 {
+    if (t->cur.clock[t - m.thread] == UINT8_MAX)
+        x_fail(LIMIT, "the explorer's clocks are too small");
     uint8_t now = ++t->cur.clock[t - m.thread];
     t->acq.clock[t - m.thread] = now;
 }
@@ -170,23 +172,33 @@ static void see(machine_thread *t, int l, uint8_t position)
         t->acq.seen[l] = position;
 }
 
-/* Who has written to a location in any execution of this check.  In tso a thread need not let
- * others go before it loads what only itself can change. */
-static uint8_t writers[MAX_LOCATIONS];
+/* In tso a thread need not let others go before it loads what only itself can change.  Who can change
+ * what is learnt on the way: if a location gets a writer after others have relied on it having none, all
+ * begins anew. */
+static struct {
+    uint8_t writers, relying; /* a bit per thread, in any execution of this check */
+} learnt[MAX_LOCATIONS];
+
+static uint8_t my_bit(void)
+{
+    return (uint8_t)(1u << search_self());
+}
 
 static void note_writer(int l)
 {
-    uint8_t me = (uint8_t)(1u << search_self());
-    if (!search_in_setup() && !(writers[l] & me)) {
-        writers[l] |= me;
-        if (writers[l] != me)
-            search_restart(); /* points were left out on a wrong assumption */
-    }
+    if (search_in_setup() || (learnt[l].writers & my_bit()))
+        return;
+    learnt[l].writers |= my_bit();
+    if (learnt[l].relying & ~my_bit())
+        search_restart();
 }
 
 static bool only_mine(int l)
 {
-    return (writers[l] & ~(1u << search_self())) == 0;
+    bool mine = (learnt[l].writers & ~my_bit()) == 0;
+    if (mine && !search_in_setup())
+        learnt[l].relying |= my_bit();
+    return mine;
 }
 
 static bool acquires(order o)
@@ -266,6 +278,20 @@ static order order_of(site *s)
             s->now = s->written;
     }
     return s->now;
+}
+
+static void cannot_be(const site *s, order o)
+{
+    x_fail(WRONG, "%s cannot be made %s", s->label, order_name(o));
+}
+
+/* The order of a load, a store or a read-modify-write, which must be one it can have. */
+static order order_among(site *s, order a, order b, order c)
+{
+    order o = order_of(s);
+    if (o != s->written && o != a && o != b && o != c)
+        cannot_be(s, o);
+    return o;
 }
 
 bool x_fault(const char *label)
@@ -363,7 +389,7 @@ uint64_t x_load(const void *p, site *s)
     search_operation();
     int l = find(p);
     settle_location(self(), l);
-    uint64_t value = load(l, s, order_of(s));
+    uint64_t value = load(l, s, order_among(s, ORDER_RELAXED, ORDER_ACQUIRE, ORDER_ACQUIRE));
     search_read(value);
     return value;
 }
@@ -442,7 +468,7 @@ void *x_load_item(const void *p, site *s)
 {
     search_operation();
     int l = find(p);
-    order o = order_of(s);
+    order o = order_among(s, ORDER_RELAXED, ORDER_PLAIN, ORDER_PLAIN);
     if (o == ORDER_PLAIN)
         plain_access(&m.location[l].plain, false, m.location[l].name);
     settle_location(self(), l);
@@ -551,14 +577,15 @@ static void store_value(int l, uint64_t v, site *s, order o)
 
 void x_store(const void *p, uint64_t v, site *s)
 {
-    if (order_of(s) == ORDER_RMW) {
+    order o = order_among(s, ORDER_RELAXED, ORDER_RELEASE, ORDER_RMW);
+    if (o == ORDER_RMW) {
         x_exchange(p, v, s);
         return;
     }
     search_operation();
     int l = find(p);
     settle_location(self(), l);
-    store_value(l, v, s, order_of(s));
+    store_value(l, v, s, o);
 }
 
 void x_store_item(const void *p, void *item, site *s)
@@ -622,6 +649,8 @@ static bool rmw(const void *p, rmw_kind kind, uint64_t *expected, uint64_t opera
 {
     search_operation();
     order o = order_of(s);
+    if (o == ORDER_NONE || o == ORDER_PLAIN)
+        cannot_be(s, o);
     int l = find(p);
     machine_thread *t = self();
     note_writer(l);
@@ -674,27 +703,60 @@ uint64_t x_fetch_add(const void *p, uint64_t v, site *s)
 
 /* ---- fences ---- */
 
-static void fence(machine_thread *t)
+static void acquire_fence(machine_thread *t)
+{
+    t->cur = t->acq;
+}
+
+static void release_fence(machine_thread *t)
 {
     settle_all(t);
-    t->cur = t->acq;
+    t->rel = t->cur;
+}
+
+static void seq_cst_fence(machine_thread *t)
+{
+    settle_all(t);
+    acquire_fence(t);
     join(&t->cur, &m.fences);
-    m.fences = t->cur;
-    t->acq = t->rel = t->cur;
+    m.fences = t->acq = t->cur;
+    release_fence(t);
     tick(t);
+}
+
+/* Only a seq_cst fence is seen by others, and only it empties the store buffer. */
+static void full_fence(site *s)
+{
+    if (machine_can_flush(search_self()))
+        search_point_before(true);
+    seq_cst_fence(self());
+    if (tracing)
+        trace_operation("fence", "", UINT64_MAX, s, "");
+    search_point_after();
+}
+
+static void weaker_fence(site *s, order o)
+{
+    machine_thread *t = self();
+    settle_all(t);
+    if (acquires(o))
+        acquire_fence(t);
+    if (releases(o))
+        release_fence(t);
+    if (tracing)
+        trace_operation("fence", "", UINT64_MAX, s, "");
 }
 
 void x_fence(site *s)
 {
-    if (order_of(s) == ORDER_NONE)
-        return;
     search_operation();
-    if (machine_can_flush(search_self()))
-        search_point_before(true);
-    fence(self());
-    if (tracing)
-        trace_operation("fence", "", UINT64_MAX, s, "");
-    search_point_after();
+    order o = order_of(s);
+    if (o == ORDER_SEQ_CST)
+        full_fence(s);
+    else if (o == ORDER_ACQUIRE || o == ORDER_RELEASE || o == ORDER_ACQ_REL)
+        weaker_fence(s, o);
+    else if (o != ORDER_NONE)
+        cannot_be(s, o);
 }
 
 /* The kernel looks at the newest value, and its lock is a full barrier. */
@@ -702,7 +764,7 @@ uint64_t machine_newest(const void *p)
 {
     int l = find(p);
     machine_thread *t = self();
-    fence(t);
+    seq_cst_fence(t);
     uint8_t newest = (uint8_t)(m.location[l].stores - 1);
     return read_at(t, l, newest, ORDER_RELAXED)->value;
 }
@@ -718,10 +780,14 @@ void machine_join(int thread, int threads)
 
 /* ---- telling states apart ---- */
 
-static uint64_t mix(uint64_t h, uint64_t v)
+/* Every step is scrambled before the next value comes in: values are small, and a weaker mixture would
+ * take different sequences for one, that is, leave executions out. */
+uint64_t machine_mix(uint64_t h, uint64_t v)
 {
-    h = (h ^ v) * UINT64_C(0x9e3779b97f4a7c15);
-    return h ^ (h >> 29);
+    h = h * UINT64_C(0x9e3779b97f4a7c15) + v + 1;
+    h = (h ^ h >> 32) * UINT64_C(0xd6e8feb86659fd93);
+    h = (h ^ h >> 29) * UINT64_C(0xa0761d6478bd642f);
+    return h ^ h >> 32;
 }
 
 static uint64_t mix_bytes(uint64_t h, const void *p, size_t n)
@@ -730,11 +796,11 @@ static uint64_t mix_bytes(uint64_t h, const void *p, size_t n)
     uint64_t word = 0;
     for (; n >= 8; n -= 8, b += 8) {
         memcpy(&word, b, 8);
-        h = mix(h, word);
+        h = machine_mix(h, word);
     }
     word = 0;
     memcpy(&word, b, n);
-    return n ? mix(h, word) : h;
+    return n ? machine_mix(h, word) : h;
 }
 
 /* Stores that every running thread is past cannot be read again: what is older than `low` does not
@@ -782,11 +848,11 @@ static uint64_t thread_hash(const machine_thread *t, const view *low)
     for (int i = 0; i < t->lates; i++) {
         const late_load *late = &t->late[i];
         int l = late->location;
-        h = mix(h, late->waiting ? (uint64_t)(l * 256 + late->oldest - low->seen[l] + 1)
-                                 : late->value);
+        h = machine_mix(h, late->waiting ? (uint64_t)(l * 256 + late->oldest - low->seen[l] + 1)
+                                         : late->value);
     }
     for (int i = 0; i < t->buffers; i++) {
-        h = mix(mix(h, t->buffer[i].location), t->buffer[i].value);
+        h = machine_mix(machine_mix(h, t->buffer[i].location), t->buffer[i].value);
         h = mix_view(h, &t->buffer[i].carried, low);
     }
     return h;
@@ -794,9 +860,9 @@ static uint64_t thread_hash(const machine_thread *t, const view *low)
 
 static uint64_t location_hash(uint64_t h, const location *l, uint8_t low_position, const view *low)
 {
-    h = mix(h, (uint64_t)l->stores - low_position);
+    h = machine_mix(h, (uint64_t)l->stores - low_position);
     for (int i = low_position; i < l->stores; i++) {
-        h = mix(h, l->store[i].value * 2 + (i > low_position && l->store[i].rmw));
+        h = machine_mix(h, l->store[i].value * 2 + (i > low_position && l->store[i].rmw));
         h = mix_view(h, &l->store[i].carried, low);
     }
     return m.check->races ? mix_bytes(h, &l->plain, sizeof l->plain) : h;
@@ -808,26 +874,26 @@ uint64_t machine_hash(uint64_t (*thread_state)(int thread), int threads)
     view low = lowest_seen(threads);
     uint64_t h = 0, others = 0;
     for (int i = 0; i < threads; i++) {
-        uint64_t one = mix(thread_hash(&m.thread[i], &low), thread_state(i));
+        uint64_t one = machine_mix(thread_hash(&m.thread[i], &low), thread_state(i));
         if (i == 0 || !m.check->exchangeable || m.check->races)
-            h = mix(h, one);
+            h = machine_mix(h, one);
         else
-            others += mix(one, 7);
+            others += machine_mix(one, 7);
     }
-    h = mix_view(mix(h, others), &m.fences, &low);
+    h = mix_view(machine_mix(h, others), &m.fences, &low);
     for (int l = 0; l < m.locations; l++)
         h = location_hash(h, &m.location[l], low.seen[l], &low);
     h = mix_bytes(h, arena, arena_used);
     if (m.check->races)
         h = mix_bytes(h, m.data, sizeof m.data);
-    return mix(h, (uint64_t)frees);
+    return machine_mix(h, (uint64_t)frees);
 }
 
 void machine_begin(const check *c)
 {
     m.check = c;
     check_number++;
-    memset(writers, 0, sizeof writers);
+    memset(learnt, 0, sizeof learnt);
 }
 
 void machine_forget(int thread)

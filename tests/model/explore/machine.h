@@ -9,6 +9,7 @@ void machine_begin(const check *c); /* once per check */
 void machine_reset(void);           /* once per execution */
 void machine_forget(int thread);    /* late loads that nobody asked for */
 uint64_t machine_hash(uint64_t (*thread_state)(int thread), int threads);
+uint64_t machine_mix(uint64_t h, uint64_t v); /* a hash of a sequence, one value at a time */
 void machine_join(int thread, int threads);
 bool machine_can_flush(int thread);
 void machine_flush(int thread);

@@ -11,6 +11,7 @@ static const char help[] =
     "       explore try PROGRAM MODE [LABEL=ORDER...]\n"
     "       explore markdown                       the mutants as a table\n"
     "\n"
+    "KIND     locked, bounded, batch, half, lease\n"
     "PROGRAM  KIND:CAPACITY:K:OWNER:THIEF[,THIEF...]  as in bounded:2:0:PPO:SS,SS\n"
     "         owner: P push, O pop; thief: S steal; KIND locked, bounded, batch, half; K 0 = "
     "default\n"
@@ -172,12 +173,23 @@ static mode parse_mode(const char *text, bool *races)
     return MODES;
 }
 
+static bool is_label(const char *text)
+{
+    for (const mutant *x = mutants; x->what; x++)
+        for (int i = 0; i < 2; i++)
+            if (x->weaken[i].label && strcmp(x->weaken[i].label, text) == 0)
+                return true;
+    return false;
+}
+
 static weakening parse_weakening(char *text)
 {
     char *sign = strchr(text, '=');
     if (!sign)
         wrong_call("LABEL=ORDER expected", text);
     *sign = '\0';
+    if (!is_label(text))
+        wrong_call("no such label", text);
     for (order o = ORDER_NONE; o < ORDER_SEQ_CST; o++)
         if (strcmp(sign + 1, order_name(o)) == 0)
             return (weakening){text, o};
@@ -191,6 +203,16 @@ static bool has_programs(const char *kind)
         if (strcmp(p->kind, kind) == 0)
             return true;
     return false;
+}
+
+/* Capacities and k: the explorer has room for little more. */
+static uint32_t small_number(const char *text)
+{
+    char *end;
+    unsigned long n = strtoul(text, &end, 10);
+    if (*end || n > 8)
+        wrong_call("a number from 0 to 8 is expected", text);
+    return (uint32_t)n;
 }
 
 static bool only_of(const char *text, const char *letters)
@@ -208,8 +230,8 @@ static program parse_program(char *text)
         wrong_call("no such kind", text);
     if (!p.owner || !only_of(p.owner, lease ? "C" : "PO") || strlen(p.owner) > 8)
         wrong_call("an owner with one to eight operations is expected in a program of kind", text);
-    p.capacity = (uint32_t)strtoul(capacity, NULL, 10);
-    p.batch = (uint32_t)strtoul(batch, NULL, 10);
+    p.capacity = small_number(capacity);
+    p.batch = small_number(batch);
     int n = 0;
     for (char *thief; (thief = strtok(NULL, ",")); p.thieves[n++] = thief)
         if (n == MAX_THIEVES || !only_of(thief, lease ? "U" : "S"))
@@ -281,7 +303,8 @@ static int show_mutant(int argc, char **argv)
 int main(int argc, char **argv)
 {
     const char *command = argc > 1 ? argv[1] : "all";
-    if (strcmp(command, "help") == 0 || strcmp(command, "--help") == 0)
+    if (strcmp(command, "help") == 0 || strcmp(command, "--help") == 0 ||
+        strcmp(command, "-h") == 0)
         return fputs(help, stdout) < 0;
     if (strcmp(command, "show") == 0)
         return show_mutant(argc - 2, argv + 2);
@@ -294,7 +317,7 @@ int main(int argc, char **argv)
         return check_programs(only) > 0;
     if (strcmp(command, "mutants") == 0)
         return check_mutants(only) > 0;
-    if (strcmp(command, "markdown") == 0)
+    if (strcmp(command, "markdown") == 0 && !only)
         return print_markdown(), 0;
     if (strcmp(command, "all") != 0)
         wrong_call("no such command", command);

@@ -147,14 +147,18 @@ uint32_t search_choose(uint32_t options)
         x_fail(LIMIT, "the explorer cannot choose one of %u", options);
     if (s.next == s.choices)
         s.choice[s.choices++] = (choice){(uint8_t)options, 0};
-    return s.choice[s.next++].picked;
+    choice c = s.choice[s.next++];
+    if (c.options != options) { /* the same choices must lead to the same questions */
+        fprintf(stderr, "explore: an execution could not be repeated\n");
+        abort();
+    }
+    return c.picked;
 }
 
 void search_read(uint64_t value)
 {
     thread *t = &s.thread[s.running];
-    t->history = (t->history ^ value) * UINT64_C(0xd6e8feb86659fd93);
-    t->history ^= t->history >> 32;
+    t->history = machine_mix(t->history, value);
 }
 
 /* A thread that loops would go on for ever; the loop's end is then not explored, and that is said.
@@ -222,7 +226,7 @@ void x_forget(uint64_t position)
 {
     thread *t = &s.thread[s.running];
     machine_forget(s.running);
-    t->history = position;
+    t->history = machine_mix(0, position);
     t->spinning = false;
 }
 
@@ -369,16 +373,16 @@ static uint64_t thread_state(int i)
     bool may_look = t->spinning && s.progress != t->saw;
     const bool flags[] = {t->ended,    t->joining,  t->needs_drained, t->asleep_on != NULL,
                           t->yielding, t->spinning, may_look};
-    uint64_t state = t->history;
+    uint64_t state = 0;
     for (size_t k = 0; k < sizeof flags / sizeof flags[0]; k++)
         state = state << 1 | flags[k];
-    return state;
+    return machine_mix(t->history, state);
 }
 
 static bool here_before(void)
 {
     uint64_t h = machine_hash(thread_state, s.check->threads);
-    return seen_before(h ^ s.check->summary() * UINT64_C(0xa0761d6478bd642f));
+    return seen_before(machine_mix(h, s.check->summary()));
 }
 
 static void start(void)
