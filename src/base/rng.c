@@ -1,11 +1,15 @@
 #include "base/rng.h"
 #include "base/atomic.h"
+#include "base/clock.h"
 
+#include <pthread.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <unistd.h>
 
 static _Thread_local fi_rng thread_rng; /* all zeros: not seeded yet */
 static FI_ATOMIC(uint64_t) threads_seeded;
+static uint64_t fork_salt; /* written in a child of fork, before it can have a second thread */
 
 /* [any] SplitMix64: step the state by a fixed odd number and scramble it. */
 static uint64_t split_mix(uint64_t *state)
@@ -38,9 +42,34 @@ static uint64_t process_seed(void)
 static void seed_thread(void)
 {
     uint64_t mine = fi_fetch_add_relaxed(&threads_seeded, 1); /* only has to be unique */
-    uint64_t seed = process_seed() ^ mine;
+    uint64_t seed = process_seed() ^ fork_salt ^ mine;
 
     fi_rng_seed(&thread_rng, split_mix(&seed));
+}
+
+/* [child of fork] It has its parent's random bytes, counter and generator.  The number of the
+ * process tells it from its living relatives, the time from those before it with the same number.
+ * Scrambled, so that no thread of either comes to a seed of the other. */
+static void on_fork(void)
+{
+    uint64_t seed = fork_salt ^ (uint64_t)getpid() << 40 ^ (uint64_t)fi_clock_now();
+
+    fork_salt = split_mix(&seed);
+    seed_thread();
+}
+
+/* Where there is no memory for this, a child draws what its parent draws: a pity, no fault. */
+static void watch_forks(void)
+{
+    (void)pthread_atfork(NULL, NULL, on_fork);
+}
+
+static void first_use(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, watch_forks);
+    seed_thread();
 }
 
 /* noinline: the compiler may take the address of a thread-local once per function, and keep it over
@@ -49,6 +78,6 @@ __attribute__((noinline)) fi_rng *fi_rng_thread(void)
 {
     __asm__ volatile(""); /* nor may two calls be taken for one */
     if ((thread_rng.a | thread_rng.b) == 0)
-        seed_thread();
+        first_use();
     return &thread_rng;
 }

@@ -19,7 +19,8 @@ typedef struct fi_rng {
 /* [owner] Every seed is a good one, 0 too. */
 void fi_rng_seed(fi_rng *r, uint64_t seed);
 
-/* [any] The calling thread's own generator, seeded on first use and differently in every thread.
+/* [any] The calling thread's own generator, seeded on first use and differently in every thread,
+ * and seeded anew in the child of a fork(), even where the parent had chosen the seed.
  * Ask again after anything that may park the fiber: it may go on in another thread. */
 fi_rng *fi_rng_thread(void);
 

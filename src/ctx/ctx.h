@@ -20,6 +20,11 @@
  * A context may be resumed by another thread than the one that saved it.  The compiler does not
  * know that: an address of a thread-local (errno is one) taken before a switch is wrong after it.
  *
+ * C++ keeps the exceptions in flight of a *thread* (__cxa_get_globals: those being handled, and how
+ * many are on their way).  A context does not keep that.  Two contexts that switch inside a catch
+ * block would get each other's exception: the scheduler above has to save and restore these two
+ * words per fiber, where the C++ library is linked.
+ *
  * No shadow stacks: this room's assembly is not marked for them, so the linker leaves them off.
  */
 #ifndef FI_CTX_CTX_H

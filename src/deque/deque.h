@@ -18,6 +18,7 @@
 #ifndef FI_DEQUE_DEQUE_H
 #define FI_DEQUE_DEQUE_H
 
+#include <assert.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -78,9 +79,10 @@ int fi_deque_new(const fi_deque_kind *kind, const fi_deque_config *config, fi_de
 void fi_deque_free(fi_deque *d);
 
 /* [owner] Put an item at the bottom.  0, -ENOSPC (full: the item stays the caller's), -ENOMEM
- * (could not grow; likewise). */
+ * (could not grow; likewise).  NULL could not be told from "none" in pop. */
 static inline int fi_deque_push(fi_deque *d, void *item)
 {
+    assert(item != NULL);
     return d->kind->push(d, item);
 }
 

@@ -1,5 +1,6 @@
 #include "base/mistake.h"
 #include "stack/report.h"
+#include "stack/slab.h"
 #include "stack/stack.h"
 #include "stack/tell.h"
 
@@ -75,6 +76,7 @@ void fi_stack_put(fi_stack_cache *c, fi_stack *s, const char *name)
 {
     if (!s->lent)
         fi_mistake("a stack was given back twice");
+    fi_stack_slab_check(c->pool, s);
     if (s->guard == FI_STACK_GUARD_CANARY)
         check_canary(c, s, name);
     s->lent = 0;

@@ -14,7 +14,7 @@ const char *fi_stack_guard_name(fi_stack_guard kind)
     return (unsigned)kind < FI_STACK_GUARD_KINDS ? names[kind] : "unknown";
 }
 
-static int install_exactly(const fi_stack_vm *vm, fi_stack_guard kind, void *at, size_t bytes)
+int fi_stack_guard_install(const fi_stack_vm *vm, fi_stack_guard kind, void *at, size_t bytes)
 {
     switch (kind) {
     case FI_STACK_GUARD_MADVISE:
@@ -26,19 +26,11 @@ static int install_exactly(const fi_stack_vm *vm, fi_stack_guard kind, void *at,
     }
 }
 
-fi_stack_guard fi_stack_guard_install(const fi_stack_vm *vm, fi_stack_guard kind, void *at,
-                                      size_t bytes)
-{
-    while (install_exactly(vm, kind, at, bytes) != 0)
-        kind++;
-    return kind;
-}
-
 /* Emulators and sandboxes take advice that they do not know and say 0, so the answer alone proves
  * nothing: look whether the page is really out of reach. */
 static bool works(const fi_stack_vm *vm, fi_stack_guard kind, void *at, size_t page)
 {
-    return install_exactly(vm, kind, at, page) == 0 &&
+    return fi_stack_guard_install(vm, kind, at, page) == 0 &&
            (kind == FI_STACK_GUARD_CANARY || !vm->readable(vm->ctx, at));
 }
 

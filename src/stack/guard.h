@@ -29,10 +29,8 @@ const char *fi_stack_guard_name(fi_stack_guard kind);
  * was wanted and does not work, another -errno when not even a page could be had. */
 int fi_stack_guard_probe(const fi_stack_vm *vm, fi_stack_guard wanted, size_t page);
 
-/* [any] Guard the pages with kind, or with the next weaker one that works, which is returned.
- * A canary always works. */
-fi_stack_guard fi_stack_guard_install(const fi_stack_vm *vm, fi_stack_guard kind, void *at,
-                                      size_t bytes);
+/* [any] Guard the pages with that kind; 0 or -errno.  A canary always works. */
+int fi_stack_guard_install(const fi_stack_vm *vm, fi_stack_guard kind, void *at, size_t bytes);
 
 /* [any] Is a canary still as it was? */
 bool fi_stack_guard_intact(const void *at, size_t bytes);

@@ -74,7 +74,8 @@ static unsigned next_slab_count(const fi_stack_pool *p)
 {
     unsigned count = p->slabs < 4 ? FIRST_SLAB << p->slabs : LARGEST_SLAB;
 
-    while (count > 1 && count * p->stride > LARGEST_SLAB_BYTES)
+    /* Divided, because the product may not fit where addresses have 32 bits. */
+    while (count > 1 && count > LARGEST_SLAB_BYTES / p->stride)
         count /= 2;
     return count;
 }
@@ -137,20 +138,28 @@ static fi_stack *take_one(fi_stack_pool *p)
 
 /* --- lending --- */
 
-/* [borrower] mprotect beyond the budget would starve malloc and thread creation of mappings. */
-static fi_stack_guard affordable_kind(fi_stack_pool *p)
+/* [borrower] mprotect beyond the budget would starve malloc and thread creation of mappings.
+ * Borrowers that ask at once may overdraw it, by as many as they are. */
+static bool affordable(fi_stack_pool *p, fi_stack_guard kind)
 {
-    if (p->guard == FI_STACK_GUARD_PROTECT &&
-        fi_load_relaxed(&p->guards[FI_STACK_GUARD_PROTECT]) >= p->protect_max) /* a figure */
-        return FI_STACK_GUARD_CANARY;
-    return p->guard;
+    return kind != FI_STACK_GUARD_PROTECT ||
+           fi_load_relaxed(&p->guards[FI_STACK_GUARD_PROTECT]) < p->protect_max; /* a figure */
+}
+
+/* [borrower] The strongest guard, from the pool's kind down, that the kernel still gives. */
+static fi_stack_guard install_guard(fi_stack_pool *p, void *at)
+{
+    fi_stack_guard kind = p->guard;
+
+    while (!affordable(p, kind) || fi_stack_guard_install(&p->vm, kind, at, p->guard_size) != 0)
+        kind++;
+    return kind;
 }
 
 /* [borrower] A stack is lent for the first time.  Outside the lock: this asks the kernel. */
 static void prepare(fi_stack_pool *p, fi_stack *s)
 {
-    fi_stack_guard kind =
-        fi_stack_guard_install(&p->vm, affordable_kind(p), s->low - p->guard_size, p->guard_size);
+    fi_stack_guard kind = install_guard(p, s->low - p->guard_size);
 
     s->guard = (uint8_t)kind;
     s->valgrind_id = fi_stack_tell_register(s->low, s->size);
@@ -228,6 +237,7 @@ static void drop_slab(fi_stack_pool *p, fi_stack_slab *slab)
 /* A kernel that refuses leaves the pages where they are: no harm but their memory. */
 static void forget_contents(const fi_stack_pool *p, fi_stack *s)
 {
+    fi_stack_slab_check(p, s);
     fi_stack_tell_away(s->low, s->size);
     p->vm.advise(p->vm.ctx, s->low, s->size, MADV_DONTNEED);
 }

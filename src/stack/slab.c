@@ -34,6 +34,7 @@ fi_stack_slab *fi_stack_slab_new(const fi_stack_pool *p, unsigned count)
 
     if (!slab)
         return NULL;
+    slab->pool = p;
     slab->count = count;
     if (map_what_fits(p, slab) < 0)
         goto no_memory;

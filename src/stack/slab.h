@@ -1,10 +1,12 @@
-/* A slab: one mapping, many stacks.  Only pool.c includes this. */
+/* A slab: one mapping, many stacks.  Of no interest outside this room. */
 #ifndef FI_STACK_SLAB_H
 #define FI_STACK_SLAB_H
 
+#include "base/mistake.h"
 #include "stack/stack.h"
 
 struct fi_stack_slab {
+    const fi_stack_pool *pool;
     fi_stack_slab *prev, *next; /* in the pool's list, while it has a stack to lend */
     char *base;
     size_t bytes;
@@ -24,6 +26,13 @@ int fi_stack_slab_free(const fi_stack_pool *p, fi_stack_slab *slab);
 
 /* [any, slab belongs to nobody] Free the records and leave the mapping to its fate. */
 void fi_stack_slab_abandon(fi_stack_slab *slab);
+
+/* [any] Another pool would lend the stack out again, with a size that its own does not have. */
+static inline void fi_stack_slab_check(const fi_stack_pool *p, const fi_stack *s)
+{
+    if (s->slab->pool != p)
+        fi_mistake("a stack was given back to another pool than the one it is from");
+}
 
 /* Bytes of records for a slab of count stacks. */
 size_t fi_stack_slab_bookkeeping(unsigned count);

@@ -90,7 +90,8 @@ void fi_stack_pool_fini(fi_stack_pool *p);
 /* [any] Lend up to n stacks, as a list; how many, at least 1, or -ENOMEM. */
 int fi_stack_pool_get(fi_stack_pool *p, fi_stack **list, unsigned n);
 
-/* [any] Take back a list of stacks and give their memory to the kernel. */
+/* [any] Take back a list of stacks and give their memory to the kernel.  Stacks of another pool are
+ * a mistake that is named; the same stack twice is one that is not seen. */
 void fi_stack_pool_put(fi_stack_pool *p, fi_stack *list);
 
 /* [any] The guard that stacks of this pool get, as found out at init. */
@@ -121,7 +122,11 @@ int fi_stack_get(fi_stack_cache *c, fi_stack **s);
 
 /* [owner] Take back a stack that nobody runs on.  Where its guard is a canary, an overflow is found
  * here and ends the program with the line that a fault would have given; name (or NULL) is for it.
- */
+ *
+ * Mistakes that are named: a stack of another pool, and one that is given back twice while a cache
+ * or the pool still has it.  Not seen: a second time after it was lent to somebody else.  After its
+ * slab is gone, the second time reads a record that has been freed, which ASan tells and nothing
+ * else does: to catch that, records could never be freed. */
 void fi_stack_put(fi_stack_cache *c, fi_stack *s, const char *name);
 
 #endif

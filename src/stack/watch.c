@@ -28,7 +28,8 @@ static const int signals[] = {SIGSEGV, SIGBUS};
 static fi_lock lock;
 static unsigned users;
 static struct sigaction before[SIGNALS];
-static bool in_place[SIGNALS];
+static bool in_place[SIGNALS]; /* put there and not taken away, though others may have come over it
+                                  and we may have stepped aside */
 
 static int index_of(int sig)
 {
@@ -56,16 +57,24 @@ static void let_it_happen_again(int sig, const siginfo_t *info)
         raise(sig);
 }
 
+/* Whatever the flags say: the kernel, too, looks at the address alone. */
+static bool is_function(const struct sigaction *sa)
+{
+    return sa->sa_handler != SIG_DFL && sa->sa_handler != SIG_IGN;
+}
+
+/* A function is called, and may well recover (siglongjmp), so we stay for the next fault.  One that
+ * wants to be called once and then have the default is the kernel's business. */
 static void pass_on(int sig, siginfo_t *info, void *context)
 {
     const struct sigaction *old = &before[index_of(sig)];
 
-    if (old->sa_flags & SA_SIGINFO)
-        old->sa_sigaction(sig, info, context);
-    else if (old->sa_handler == SIG_IGN && info->si_code <= 0)
+    if (old->sa_handler == SIG_IGN && info->si_code <= 0)
         return;
-    else if (old->sa_handler == SIG_DFL || old->sa_handler == SIG_IGN)
+    if (!is_function(old) || (old->sa_flags & (int)SA_RESETHAND))
         let_it_happen_again(sig, info);
+    else if (old->sa_flags & SA_SIGINFO)
+        old->sa_sigaction(sig, info, context);
     else
         old->sa_handler(sig);
 }
@@ -75,35 +84,36 @@ static void on_fault(int sig, siginfo_t *info, void *context)
     int saved = errno;
     const fi_stack_mark *m = overflowed(info);
 
-    if (m) {
+    if (m)
         fi_stack_report_overflow(m->name, m->size);
-        let_it_happen_again(sig, info);
-    } else {
-        pass_on(sig, info, context);
-    }
+    pass_on(sig, info, context);
     errno = saved;
 }
 
 /* --- install and remove [lock] --- */
 
-static bool handler_is_ours(int i)
+static bool is_ours(const struct sigaction *sa)
 {
-    struct sigaction now;
+    return sa->sa_sigaction == on_fault;
+}
 
-    return sigaction(signals[i], NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO) &&
-           now.sa_sigaction == on_fault;
+/* A function that came after ours may pass on to ours: over it, the two would call each other for
+ * ever.  The one from before does not know of us; it is there again when we have stepped aside. */
+static bool may_call_ours(int i, const struct sigaction *now)
+{
+    return in_place[i] && is_function(now) && now->sa_sigaction != before[i].sa_sigaction;
 }
 
 /* The flags and mask of the old handler stay in force while we call it. */
 static int put_in_place(int i)
 {
-    struct sigaction ours;
+    struct sigaction now, ours;
 
-    if (in_place[i])
-        return 0;
-    if (sigaction(signals[i], NULL, &before[i]) != 0)
+    if (sigaction(signals[i], NULL, &now) != 0)
         return -errno;
-    ours = before[i];
+    if (is_ours(&now) || may_call_ours(i, &now))
+        return 0;
+    before[i] = ours = now;
     ours.sa_sigaction = on_fault;
     ours.sa_flags = (ours.sa_flags & (SA_NODEFER | SA_RESTART)) | SA_SIGINFO | SA_ONSTACK;
     if (sigaction(signals[i], &ours, NULL) != 0)
@@ -114,7 +124,9 @@ static int put_in_place(int i)
 
 static void take_away(int i)
 {
-    if (!in_place[i] || !handler_is_ours(i))
+    struct sigaction now;
+
+    if (sigaction(signals[i], NULL, &now) != 0 || !is_ours(&now))
         return;
     sigaction(signals[i], &before[i], NULL);
     in_place[i] = false;

@@ -1,9 +1,10 @@
 /* A stack overflow ends with one line that names the fiber, not with a bare SIGSEGV.
  *
  * A fault in the guard of the stack that a thread runs on is recognised by a signal handler, which
- * stands on a stack of its own.  It prints the line and then lets the fault happen again under the
- * disposition that was there before, so that the process dies as it would have died and a core file
- * shows the culprit.  Every other fault goes to whoever handled it before.
+ * stands on a stack of its own.  It prints the line and then hands the fault, like every other one,
+ * to whoever handled it before: a function is called, and when it recovers, the next overflow is
+ * named too.  Where there was none, the fault happens again under the old disposition, so that the
+ * process dies as it would have died and a core file shows the culprit.
  *
  * Signal dispositions belong to the process, so this is the one thing in this room that is global.
  *
@@ -36,7 +37,8 @@ typedef struct fi_stack_watch {
     size_t alternate_size;
 } fi_stack_watch;
 
-/* [any] Put the handler for SIGSEGV and SIGBUS in place; 0 or -errno. */
+/* [any] Put the handler for SIGSEGV and SIGBUS in place; 0 or -errno.  A handler that somebody has
+ * put over ours is left alone: there, only what it passes on is seen. */
 int fi_stack_watch_install(void);
 
 /* [any] The last one to call this restores what was there before, unless somebody has put a handler

@@ -4,7 +4,7 @@
  *   pair  two contexts hand the processor to and fro: the best case of every jump predictor
  *   ring  64 contexts in a circle: each switch goes to another stack than the last
  *
- * ctx_bench [--json] [rounds]
+ * ctx_bench [--json] [ROUNDS]
  */
 #include "ctx/ctx.h"
 
@@ -18,6 +18,7 @@
 #define RING       64
 #define STACK_SIZE 16384
 #define SWITCHES   200000
+#define ROUNDS     101
 #define ROUNDS_MAX 1000
 
 static _Alignas(64) char stacks[RING][STACK_SIZE];
@@ -211,22 +212,63 @@ static void run(const char *shape, int n, int rounds, bool json)
     report(shape, rounds, json);
 }
 
+_Noreturn static void help(void)
+{
+    printf("usage: ctx_bench [--json] [ROUNDS]\n"
+           "What one switch costs beside Boost.Context's and the C library's; ROUNDS is from 1 to\n"
+           "%d, %d by default; --json gives a line per row.\n",
+           ROUNDS_MAX, ROUNDS);
+    exit(0);
+}
+
+_Noreturn static void refuse(const char *word, const char *why)
+{
+    fprintf(stderr, "ctx_bench: %s: \"%s\"; --help says more\n", why, word);
+    exit(2);
+}
+
+static int rounds_of(const char *word)
+{
+    char *end;
+    long n = strtol(word, &end, 10);
+
+    if (*word < '0' || *word > '9' || *end != '\0' || n < 1 || n > ROUNDS_MAX)
+        refuse(word, "no number of rounds");
+    return (int)n;
+}
+
+/* The number of rounds; *json says whether they are wanted as JSON. */
+static int parse(char **words, bool *json)
+{
+    int rounds = 0;
+
+    for (; *words; words++) {
+        if (strcmp(*words, "--help") == 0)
+            help();
+        else if (strcmp(*words, "--json") == 0)
+            *json = true;
+        else if (**words == '-')
+            refuse(*words, "unknown option");
+        else if (rounds > 0)
+            refuse(*words, "one word too many");
+        else
+            rounds = rounds_of(*words);
+    }
+    return rounds > 0 ? rounds : ROUNDS;
+}
+
 int main(int argc, char **argv)
 {
-    bool json = argc > 1 && strcmp(argv[1], "--json") == 0;
-    long rounds = argc > 1 + json ? strtol(argv[1 + json], NULL, 10) : 101;
+    bool json = false;
+    int rounds = parse(argv + (argc > 0), &json);
 
-    if (rounds < 1 || rounds > ROUNDS_MAX || argc > 2 + json) {
-        fprintf(stderr, "usage: ctx_bench [--json] [rounds from 1 to %d]\n", ROUNDS_MAX);
-        return 2;
-    }
 #ifndef HAVE_BOOST_CONTEXT
     fprintf(stderr, "ctx_bench: no Boost.Context in this build; its rows are left out\n");
 #endif
     if (!json)
-        printf("%-6s %-10s %9s %9s %11s   (ns one way, %ld rounds)\n", "shape", "who", "best",
+        printf("%-6s %-10s %9s %9s %11s   (ns one way, %d rounds)\n", "shape", "who", "best",
                "median", "/ boost", rounds);
-    run("pair", 2, (int)rounds, json);
-    run("ring", RING, (int)rounds, json);
+    run("pair", 2, rounds, json);
+    run("ring", RING, rounds, json);
     return 0;
 }

@@ -149,9 +149,23 @@ static bool show_race(const fi_deque_kind *kind)
     return good;
 }
 
-int main(void)
+/* There is nothing to choose: 0 for --help, 2 for every other word. */
+static int answer(const char *word)
+{
+    bool help = strcmp(word, "--help") == 0;
+    if (help)
+        printf("usage: deque_show\nThe four deques at work; ends with 1 when one of them loses an "
+               "item.\n");
+    else
+        fprintf(stderr, "deque_show: there is nothing to choose: \"%s\"; --help says more\n", word);
+    return help ? 0 : 2;
+}
+
+int main(int argc, char **argv)
 {
     bool good = true;
+    if (argc > 1)
+        return answer(argv[1]);
     printf("Filch %s: the deques that its workers will own and steal from (%u CPUs here)\n\n",
            filch_version(), filch_cpus());
     printf("One of each, room for four, six letters pushed:\n");

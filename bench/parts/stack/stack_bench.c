@@ -4,7 +4,7 @@
  *   again      get, touch and put of a warm stack
  *   give back  put of stacks that the cache does not keep: their memory goes to the kernel
  *
- * stack_bench [--json] [count] [stack size]
+ * stack_bench [--json] [COUNT] [SIZE]
  */
 #include "stack/stack.h"
 
@@ -14,8 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define WARM_PAIRS 10000000L
+#define COUNT_MAX  ((size_t)100000000)
 
 struct figures {
     size_t count, size, page;
@@ -161,18 +163,67 @@ static int run(struct figures *f, bool json)
     return 0;
 }
 
+_Noreturn static void help(void)
+{
+    printf("usage: stack_bench [--json] [COUNT] [SIZE]\n"
+           "What COUNT live stacks of SIZE bytes cost: 1000000 of 65536 by default, at most %zu.\n"
+           "SIZE is a multiple of the page size from %zu to %zu; --json gives one line.\n",
+           COUNT_MAX, FI_STACK_SIZE_MIN, FI_STACK_SIZE_MAX);
+    exit(0);
+}
+
+_Noreturn static void refuse(const char *word, const char *why)
+{
+    fprintf(stderr, "stack_bench: %s: \"%s\"; --help says more\n", why, word);
+    exit(2);
+}
+
+static size_t number(const char *word, size_t least, size_t most, const char *why)
+{
+    char *end;
+    unsigned long long n = strtoull(word, &end, 10);
+
+    if (*word < '0' || *word > '9' || *end != '\0' || n < least || n > most)
+        refuse(word, why);
+    return (size_t)n;
+}
+
+static size_t stack_size(const char *word)
+{
+    size_t n = number(word, FI_STACK_SIZE_MIN, FI_STACK_SIZE_MAX, "no size of a stack");
+
+    if (n % (size_t)sysconf(_SC_PAGESIZE) != 0)
+        refuse(word, "no multiple of the page size");
+    return n;
+}
+
+/* True when JSON is wanted. */
+static bool parse(char **words, struct figures *f)
+{
+    bool json = false;
+    int n = 0;
+
+    for (; *words; words++) {
+        if (strcmp(*words, "--help") == 0)
+            help();
+        else if (strcmp(*words, "--json") == 0)
+            json = true;
+        else if (**words == '-')
+            refuse(*words, "unknown option");
+        else if (++n == 1)
+            f->count = number(*words, 1, COUNT_MAX, "no number of stacks");
+        else if (n == 2)
+            f->size = stack_size(*words);
+        else
+            refuse(*words, "one word too many");
+    }
+    return json;
+}
+
 int main(int argc, char **argv)
 {
-    int first = argc > 1 && strcmp(argv[1], "--json") == 0 ? 2 : 1;
     struct figures f = {.count = 1000000, .size = 65536};
+    bool json = parse(argv + (argc > 0), &f);
 
-    if (argc > first)
-        f.count = strtoull(argv[first], NULL, 10);
-    if (argc > first + 1)
-        f.size = strtoull(argv[first + 1], NULL, 10);
-    if (f.count < 1 || f.count > 100000000 || argc > first + 2) {
-        fprintf(stderr, "usage: stack_bench [--json] [count up to 100000000] [stack size]\n");
-        return 2;
-    }
-    return run(&f, first == 2);
+    return run(&f, json);
 }

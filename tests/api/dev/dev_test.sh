@@ -38,10 +38,19 @@ machine() {
     done
 }
 
-# run ARGS...: from elsewhere, with that machine's tools alone.
+# run ARGS...: from elsewhere, with that machine's tools alone, and $compiler for FILCH_CC.
+compiler=
 run() {
     code=0
-    said=$(cd / && PATH=$bin FILCH_CC='' FILCH_WERROR='' "$dev" "$@" 2>&1) || code=$?
+    said=$(cd / && PATH=$bin FILCH_CC=$compiler FILCH_WERROR='' "$dev" "$@" 2>&1) || code=$?
+}
+
+# refused WORDS: the last run ended with one line that has these words in it, and did nothing.
+refused() {
+    [ "$code" -eq 2 ] || fail "expected to be refused"
+    says "$1"
+    [ "$(printf '%s\n' "$said" | wc -l)" -eq 1 ] || fail "expected one line"
+    [ ! -s "$calls" ] || { cat "$calls" && fail "went on after a mistake"; }
 }
 
 says() {
@@ -59,9 +68,15 @@ all_there='printf installed'
 
 machine 0 "$all_there"
 run frobnicate
-[ "$code" -eq 2 ] || fail "an unknown command"
-says "unknown command 'frobnicate'"
-[ "$(printf '%s\n' "$said" | wc -l)" -eq 1 ] || fail "one line for an unknown command"
+refused "unknown command 'frobnicate'"
+for command in build lint; do
+    run $command everything
+    refused "$command takes no words, and was given 'everything'"
+done
+run install --prefix=/opt
+refused "install takes a folder, and no option such as '--prefix=/opt'"
+run install /opt /usr
+refused "install takes one folder, and was given '/usr' too"
 run
 [ "$code" -eq 0 ] || fail "no command"
 says 'usage: ./dev COMMAND'
@@ -121,6 +136,34 @@ run san
 [ "$code" -eq 0 ] || fail "san"
 called 'ctest --test-dir build/asan'
 called 'ctest --test-dir build/tsan'
+
+# Each compiler has a C++ compiler of its family and a build folder of its own.
+while read -r compiler cxx; do
+    machine 0 "$all_there"
+    pretend "$compiler" ''
+    pretend cmake "echo cmake CC=\$CC CXX=\$CXX \"\$@\" >>'$calls'"
+    run build
+    [ "$code" -eq 0 ] || fail "FILCH_CC=$compiler"
+    called "cmake CC=$compiler CXX=$cxx --preset release -B build/release-$compiler -D"
+done <<'END'
+cc c++
+gcc g++
+gcc-12 g++-12
+x86_64-linux-gnu-gcc x86_64-linux-gnu-g++
+clang clang++
+clang-14 clang++-14
+END
+compiler=$bin/gcc
+pretend gcc ''
+run build
+called "cmake CC=$bin/gcc CXX=$bin/g++ --preset release -B build/release-${bin//\//-}-gcc -D"
+# One that is not there is refused before anything is made.
+for compiler in nosuch /no/such/gcc 'gcc -m32'; do
+    machine 0 "$all_there"
+    run build
+    refused "FILCH_CC is '$compiler', and there is no such compiler"
+done
+compiler=
 
 # Where to install, seen from the caller's folder.
 machine 0 "$all_there"

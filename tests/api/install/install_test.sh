@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # install_test.sh SOURCE-DIR BUILD-DIR CC: install into an empty folder, move that folder, and use it as
-# others would: with pkg-config (shared and static), find_package and add_subdirectory.
+# others would: with the commands of filch(7) (shared, static and nothing but static), find_package and
+# add_subdirectory.
 set -euo pipefail
 source=$1 build=$2 cc=$3
 here=$source/tests/api/install
@@ -20,6 +21,15 @@ quietly() {
 runs() {
     [ "$("$1")" = "$version" ] || fail "$1 does not print $version"
 }
+
+# as_the_page_says COMMAND PROGRAM: run a command that compiles prog.c.
+as_the_page_says() {
+    cp -- "$here/program.c" "$work/prog.c"
+    (cd -- "$work" && quietly eval "$1") || exit
+    mv -- "$work/a.out" "$work/$2"
+}
+
+cc() { "$cc" "$@"; }
 
 needs_shared() { readelf -d "$1" | grep -q 'NEEDED.*\[libfilch\.so\.0\]'; }
 
@@ -57,19 +67,23 @@ for name in $promised; do
 done
 
 [ "$(pkg-config --modversion filch)" = "$version" ] || fail "filch.pc has another version than the header"
-# Unquoted, as in a user's Makefile.
-# shellcheck disable=SC2046
-quietly "$cc" "$here/program.c" -o "$work/pc_shared" $(pkg-config --cflags --libs filch) "-Wl,-rpath,$libdir"
-runs "$work/pc_shared"
+# The commands of the page, letter for letter: one for each kind of program.
+mapfile -t commands < <(sed -nE 's/^(\.Dl )?(cc .*)/\2/p' "$source/man/filch.7")
+[ ${#commands[@]} -eq 3 ] || fail "filch(7) has ${#commands[@]} commands, not 3"
+as_the_page_says "${commands[0]}" pc_shared
+LD_LIBRARY_PATH=$libdir runs "$work/pc_shared"
 needs_shared "$work/pc_shared" || fail "the program does not use the shared library"
-# The same with --static, in a copy where only libfilch.a is to be found.
-cp -R -- "$prefix" "$work/static"
-find "$work/static" -name 'libfilch.so*' -delete
-PKG_CONFIG_PATH=${libdir/#$prefix/$work/static}/pkgconfig
-# shellcheck disable=SC2046
-quietly "$cc" "$here/program.c" -o "$work/pc_static" $(pkg-config --static --cflags --libs filch)
+as_the_page_says "${commands[1]}" pc_static
 runs "$work/pc_static"
-! needs_shared "$work/pc_static" || fail "the program linked with --static uses the shared library"
+! needs_shared "$work/pc_static" || fail "the program that should hold the static library uses the shared one"
+
+quietly env CC="$cc" cmake -S "$source" -B "$work/lean" -G Ninja -DCMAKE_BUILD_TYPE=Release -DFILCH_TESTS=OFF -DFILCH_HWLOC=OFF
+quietly cmake --build "$work/lean"
+quietly cmake --install "$work/lean" --prefix "$work/lean/prefix"
+PKG_CONFIG_PATH=$(dirname -- "$(find "$work/lean/prefix" -name filch.pc)")
+as_the_page_says "${commands[2]}" pc_all_static
+runs "$work/pc_all_static"
+! readelf -d "$work/pc_all_static" | grep NEEDED || fail "the program linked with -static needs the libraries above"
 
 for way in find_package subproject; do
     quietly env CC="$cc" cmake -S "$here/$way" -B "$work/$way" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" -DFILCH_SOURCE="$source"
@@ -85,4 +99,4 @@ export PKG_CONFIG_LIBDIR=$work/nothing PKG_CONFIG_PATH=$work/nothing
 quietly env CC="$cc" cmake -S "$here/find_package" -B "$work/without" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" -DONLY_SHARED=ON
 quietly cmake --build "$work/without"
 runs "$work/without/with_shared"
-printf 'filch %s installs, moves and is used in four ways\n' "$version"
+printf 'filch %s installs, moves and is used in five ways\n' "$version"

@@ -29,6 +29,7 @@ struct fault_vm {
     bool and_after;
     bool takes_any_advice;     /* says 0 to a guard and does nothing, as some emulators do */
     bool no_guard, no_protect; /* a kernel without */
+    bool hides_all;            /* nothing can be read: every guard seems to work */
     size_t mapped;             /* bytes not unmapped yet */
     size_t refused_bytes;      /* of these: asked for in vain */
     size_t refusals;
@@ -122,8 +123,9 @@ static int fault_protect(void *ctx, void *at, size_t bytes)
 
 static bool fault_readable(void *ctx, const void *at)
 {
-    (void)ctx;
-    return fi_stack_vm_system.readable(NULL, at);
+    struct fault_vm *k = ctx;
+
+    return !k->hides_all && fi_stack_vm_system.readable(NULL, at);
 }
 
 static void fault_vm_init(struct fault_vm *k)
@@ -297,6 +299,34 @@ static void protect_fails_later(void **state)
     CHECK_INT(k.mapped, 0);
 }
 
+/* The probe found a guard by madvise; when that is refused after all, the fallback to mprotect is
+ * held to its budget too. */
+static void madvise_fails_later(void **state)
+{
+    struct fault_vm k;
+    fi_stack_config config = {.stack_size = SIZE, .protect_max = 10, .vm = &k.vm};
+    fi_stack_pool p;
+    fi_stack_stats stats;
+    fi_stack *list;
+
+    (void)state;
+    fault_vm_init(&k);
+    k.takes_any_advice = k.hides_all = true; /* so that this runs on every kernel */
+    CHECK_INT(fi_stack_pool_init(&p, &config), 0);
+    CHECK_INT(fi_stack_guard_kind(&p), FI_STACK_GUARD_MADVISE);
+    k.takes_any_advice = false;
+    k.no_guard = true;
+    CHECK_INT(fi_stack_pool_get(&p, &list, 50), 50);
+    fi_stack_pool_stats(&p, &stats);
+    CHECK_INT(stats.guards[FI_STACK_GUARD_MADVISE], 0);
+    CHECK_INT(stats.guards[FI_STACK_GUARD_PROTECT], 10);
+    CHECK_INT(stats.guards[FI_STACK_GUARD_CANARY], 40);
+    CHECK_INT(stats.fallbacks, 50);
+    fi_stack_pool_put(&p, list);
+    fi_stack_pool_fini(&p);
+    CHECK_INT(k.mapped, 0);
+}
+
 /* A slab that the kernel will not let go of is used again, and goes in the end. */
 static void refused_unmap_loses_nothing(void **state)
 {
@@ -372,5 +402,5 @@ static void watch_without_memory(void **state)
 
 CHECK_MAIN(every_allocation_fails_once, every_kernel_call_fails_once,
            kernel_fails_from_some_call_on, weaker_kernels_get_weaker_guards,
-           advice_taken_but_not_followed_is_seen, protect_fails_later, refused_unmap_loses_nothing,
-           little_room_means_small_slabs, watch_without_memory)
+           advice_taken_but_not_followed_is_seen, protect_fails_later, madvise_fails_later,
+           refused_unmap_loses_nothing, little_room_means_small_slabs, watch_without_memory)

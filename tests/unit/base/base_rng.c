@@ -4,6 +4,8 @@
 #include "check.h"
 
 #include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 /* Worked out by a second implementation, in another language. */
 static void test_known_answers(void **state)
@@ -216,6 +218,51 @@ static void test_thread_streams_differ(void **state)
     }
 }
 
+/* What a child of fork draws: from a generator that it has held since before, and as its first
+ * thread. */
+static void draw_in_child(fi_rng *held, uint64_t draw[2])
+{
+    int ends[2], status;
+    pthread_t thread;
+    uint64_t theirs[2];
+
+    CHECK_INT(pipe(ends), 0);
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        draw[0] = fi_rng_next(held);
+        if (pthread_create(&thread, NULL, first_draws, theirs) != 0 ||
+            pthread_join(thread, NULL) != 0)
+            _exit(1);
+        draw[1] = theirs[0];
+        _exit(write(ends[1], draw, 2 * sizeof *draw) == 2 * sizeof *draw ? 0 : 1);
+    }
+    CHECK_INT(waitpid(child, &status, 0), child);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    CHECK_INT(read(ends[0], draw, 2 * sizeof *draw), 2 * sizeof *draw);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+/* Two children of the same moment and their parent, and a new thread of each. */
+static void test_forked_streams_differ(void **state)
+{
+    uint64_t draw[6], theirs[2];
+    fi_rng *held = fi_rng_thread();
+    pthread_t thread;
+
+    (void)state;
+    draw_in_child(held, &draw[0]);
+    draw_in_child(held, &draw[2]);
+    draw[4] = fi_rng_next(held);
+    CHECK_INT(pthread_create(&thread, NULL, first_draws, theirs), 0);
+    CHECK_INT(pthread_join(thread, NULL), 0);
+    draw[5] = theirs[0];
+    for (int i = 0; i < 6; i++)
+        for (int j = 0; j < i; j++)
+            CHECK(draw[i] != draw[j]);
+}
+
 /* A test that wants to be repeated seeds the thread's generator itself. */
 static void test_thread_can_be_seeded(void **state)
 {
@@ -231,4 +278,4 @@ static void test_thread_can_be_seeded(void **state)
 CHECK_MAIN(test_known_answers, test_same_seed_same_stream, test_streams_have_nothing_in_common,
            test_streams_are_not_shifted, test_every_bit_moves, test_below_is_even,
            test_below_one_and_zero, test_below_power_of_two, test_below_large,
-           test_thread_streams_differ, test_thread_can_be_seeded)
+           test_thread_streams_differ, test_forked_streams_differ, test_thread_can_be_seeded)

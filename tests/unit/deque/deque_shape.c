@@ -2,6 +2,7 @@
  */
 #include "check.h"
 
+#include "unit/base/death.h"
 #include "unit/deque/settings.h"
 
 static int made(const fi_deque_kind *kind, uint32_t capacity, uint32_t batch)
@@ -119,5 +120,35 @@ static void a_steal_takes_its_share(void **state)
     CHECK_INT(stolen_of(&fi_deque_half, 0, 256, 128), 128);
 }
 
+#ifdef NDEBUG
+
+static void push_of_null_is_caught(void **state)
+{
+    (void)state;
+    printf("push_of_null_is_caught: left out, only debug builds have assertions\n");
+}
+
+#else
+
+static const fi_deque_kind *kind_to_break;
+
+static void push_null(void)
+{
+    fi_deque *d;
+    if (fi_deque_new(kind_to_break, &(fi_deque_config){0}, &d) == 0)
+        fi_deque_push(d, NULL);
+}
+
+static void push_of_null_is_caught(void **state)
+{
+    (void)state;
+    for (const fi_deque_kind *const *k = fi_deque_kinds; *k; k++) {
+        kind_to_break = *k;
+        CHECK(dies_saying(push_null, "item != NULL"));
+    }
+}
+
+#endif
+
 CHECK_MAIN(nonsense_is_refused, kinds_have_names, full_is_told, batch_grows,
-           a_steal_takes_its_share)
+           a_steal_takes_its_share, push_of_null_is_caught)

@@ -90,6 +90,7 @@ static void carry_out(void *arg)
     fi_stack_pool pool;
     fi_stack *s;
 
+    alarm(60); /* else a fault that comes again and again would leave a child running for ever */
     if (plan->before)
         plan->before();
     if (fi_stack_pool_init(&pool, &config) != 0 || fi_stack_pool_get(&pool, &s, 1) != 1 ||
@@ -122,13 +123,18 @@ static bool died_of_segv(const struct child_end *end)
     return WIFSIGNALED(end->status) && WTERMSIG(end->status) == SIGSEGV;
 }
 
-static size_t lines_of_ours(const char *text)
+static size_t times(const char *text, const char *part)
 {
     size_t n = 0;
 
-    for (; (text = strstr(text, "filch:")) != NULL; text++)
+    for (; (text = strstr(text, part)) != NULL; text++)
         n++;
     return n;
+}
+
+static size_t lines_of_ours(const char *text)
+{
+    return times(text, "filch:");
 }
 
 static void expect_line(struct plan plan, const char *line)
@@ -238,9 +244,22 @@ static void install_plain_handler(void)
     signal(SIGSEGV, users_plain_handler);
 }
 
+static void install_handler(void (*handler)(int), int flags)
+{
+    struct sigaction sa = {.sa_handler = handler, .sa_flags = flags | SA_ONSTACK};
+
+    sigaction(SIGSEGV, &sa, NULL);
+}
+
 static void ignore_it(void)
 {
-    signal(SIGSEGV, SIG_IGN);
+    install_handler(SIG_IGN, 0);
+}
+
+/* As left by those who save and restore flags; the kernel does not mind. */
+static void ignore_it_with_odd_flags(void)
+{
+    install_handler(SIG_IGN, SA_SIGINFO);
 }
 
 static void handler_from_before_is_called(void **state)
@@ -253,6 +272,8 @@ static void handler_from_before_is_called(void **state)
     expect_end((struct plan){.deed = send_to_self, .before = install_plain_handler},
                "plain saw it\n", false, 8);
     expect_end((struct plan){.deed = send_to_self, .before = ignore_it}, "", false, 0);
+    expect_end((struct plan){.deed = send_to_self, .before = ignore_it_with_odd_flags}, "", false,
+               0);
 }
 
 static void handler_from_before_sees_overflow_too(void **state)
@@ -267,6 +288,129 @@ static void handler_from_before_sees_overflow_too(void **state)
     CHECK_STR(end.text, LINE_OF("fiber \"x\"") "user saw another\n");
     CHECK(WIFEXITED(end.status) && WEXITSTATUS(end.status) == 7);
 }
+
+/* --- handlers that recover --- */
+
+static sigjmp_buf back;
+
+static void users_recovery(int sig)
+{
+    (void)sig;
+    siglongjmp(back, 1);
+}
+
+static void users_note(int sig)
+{
+    say(sig == SIGSEGV ? "noted\n" : "noted another\n");
+}
+
+static void install_recovery(void)
+{
+    install_handler(users_recovery, 0);
+}
+
+static void install_recovery_for_once(void)
+{
+    install_handler(users_recovery, (int)SA_RESETHAND);
+}
+
+static void install_recovery_of_old(void);
+
+/* As was the way of System V. */
+static void users_recovery_of_old(int sig)
+{
+    (void)sig;
+    install_recovery_of_old();
+    siglongjmp(back, 1);
+}
+
+static void install_recovery_of_old(void)
+{
+    install_handler(users_recovery_of_old, (int)SA_RESETHAND);
+}
+
+static void install_note_for_once(void)
+{
+    install_handler(users_note, (int)SA_RESETHAND);
+}
+
+static void touch_guard(void)
+{
+    if (sigsetjmp(back, 1) == 0)
+        *(volatile char *)(watch.current->low - 1) = 1;
+    else
+        say("recovered\n");
+}
+
+static void touch_guard_thrice_and_once_more(struct plan *plan)
+{
+    (void)plan;
+    for (int i = 0; i < 3; i++)
+        touch_guard();
+    fi_stack_watch_remove();
+    if (fi_stack_watch_install() == 0)
+        touch_guard();
+}
+
+/* The first time, ours steps aside for a handler that wants to be called but once. */
+static void touch_guard_and_install_again(struct plan *plan)
+{
+    (void)plan;
+    touch_guard();
+    if (fi_stack_watch_install() == 0)
+        touch_guard();
+}
+
+static void overflow_is_named_after_a_recovery(void **state)
+{
+    struct plan plan = {
+        .deed = touch_guard_thrice_and_once_more, .before = install_recovery, .name = "r"};
+    struct child_end end;
+
+    (void)state;
+    if (!kind_works(FI_STACK_GUARD_BEST))
+        return;
+    CHECK_INT(child_end_of(&end, carry_out, &plan), 0);
+    CHECK_INT(times(end.text, LINE_OF("fiber \"r\"")), 4);
+    CHECK_INT(times(end.text, "recovered\n"), 4);
+    CHECK(WIFEXITED(end.status) && WEXITSTATUS(end.status) == 0);
+}
+
+static void handler_for_once_is_called_once(void **state)
+{
+    struct plan note = {.deed = overflow, .before = install_note_for_once, .name = "o"};
+    struct child_end end;
+
+    (void)state;
+    if (!kind_works(FI_STACK_GUARD_BEST))
+        return;
+    CHECK_INT(child_end_of(&end, carry_out, &note), 0);
+    CHECK_STR(end.text, LINE_OF("fiber \"o\"") "noted\n");
+    CHECK(died_of_segv(&end));
+}
+
+static void install_takes_the_place_again(void **state)
+{
+    struct plan once = {
+        .deed = touch_guard_and_install_again, .before = install_recovery_for_once, .name = "i"};
+    struct plan of_old = once;
+    struct child_end end;
+
+    (void)state;
+    if (!kind_works(FI_STACK_GUARD_BEST))
+        return;
+    CHECK_INT(child_end_of(&end, carry_out, &once), 0);
+    CHECK_INT(times(end.text, LINE_OF("fiber \"i\"")), 2);
+    CHECK_INT(times(end.text, "recovered\n"), 1);
+    CHECK(died_of_segv(&end));
+    of_old.before = install_recovery_of_old;
+    CHECK_INT(child_end_of(&end, carry_out, &of_old), 0);
+    CHECK_INT(times(end.text, LINE_OF("fiber \"i\"")), 2);
+    CHECK_INT(times(end.text, "recovered\n"), 2);
+    CHECK(WIFEXITED(end.status) && WEXITSTATUS(end.status) == 0);
+}
+
+/* --- what is no overflow --- */
 
 /* The guard of a stack that this thread does not run on is no overflow of its own. */
 static void touch_foreign_guard(struct plan *plan)
@@ -342,7 +486,8 @@ static void remove_restores(void **state)
     CHECK_INT(fi_mem_live().blocks, 0);
 }
 
-/* Somebody's handler over ours must not be taken away with ours. */
+/* Somebody's handler over ours must not be taken away with ours, nor be covered by ours again: it
+ * may pass on to us. */
 static void handler_over_ours_stays(void **state)
 {
     struct sigaction before, over = {.sa_handler = users_plain_handler}, after;
@@ -353,6 +498,10 @@ static void handler_over_ours_stays(void **state)
     fi_stack_watch_remove();
     sigaction(SIGSEGV, NULL, &after);
     CHECK(after.sa_handler == users_plain_handler);
+    CHECK_INT(fi_stack_watch_install(), 0);
+    sigaction(SIGSEGV, NULL, &after);
+    CHECK(after.sa_handler == users_plain_handler);
+    fi_stack_watch_remove();
     sigaction(SIGSEGV, &before, NULL); /* that somebody goes, and puts ours back */
     CHECK_INT(fi_stack_watch_install(), 0);
     fi_stack_watch_remove();
@@ -362,5 +511,7 @@ static void handler_over_ours_stays(void **state)
 
 CHECK_MAIN(recursion_is_named, large_frames_are_named, odd_names_are_shown,
            null_pointer_dies_as_before, sent_signal_kills_as_before, handler_from_before_is_called,
-           handler_from_before_sees_overflow_too, foreign_guard_is_no_overflow,
-           unwatched_thread_dies_as_before, remove_restores, handler_over_ours_stays)
+           handler_from_before_sees_overflow_too, overflow_is_named_after_a_recovery,
+           handler_for_once_is_called_once, install_takes_the_place_again,
+           foreign_guard_is_no_overflow, unwatched_thread_dies_as_before, remove_restores,
+           handler_over_ours_stays)

@@ -107,11 +107,14 @@ static void largest_and_smallest_stacks_work(void **state)
     (void)state;
     for (int i = 0; i < 2; i++) {
         fi_stack_config config = {.stack_size = sizes[i]};
+        fi_stack_stats stats;
         fi_stack *s;
 
         CHECK_INT(fi_stack_pool_init(&pool, &config), 0);
         CHECK_INT(fi_stack_pool_get(&pool, &s, 1), 1);
         s->low[0] = s->low[s->size - 1] = 1;
+        fi_stack_pool_stats(&pool, &stats);
+        CHECK(stats.mapped < 2 * FI_STACK_SIZE_MAX); /* large stacks come in small slabs */
         fi_stack_pool_put(&pool, s);
         fi_stack_pool_fini(&pool);
     }
@@ -447,18 +450,57 @@ static void finish_too_early(void *arg)
     fi_stack_pool_fini(&pool);
 }
 
-static void mistakes_are_named(void **state)
+/* A second pool, of larger stacks. */
+static void start_other(fi_stack_pool *other)
+{
+    fi_stack_config config = {.stack_size = 2 * SIZE};
+
+    CHECK_INT(fi_stack_pool_init(other, &config), 0);
+}
+
+static void put_into_another_cache(void *arg)
+{
+    fi_stack_pool other;
+    fi_stack_cache others;
+
+    (void)arg;
+    start_other(&other);
+    CHECK_INT(fi_stack_cache_init(&others, &other, 0), 0);
+    fi_stack_put(&others, get(), NULL);
+}
+
+static void put_into_another_pool(void *arg)
+{
+    fi_stack_pool other;
+    fi_stack *s;
+
+    (void)arg;
+    start_other(&other);
+    CHECK_INT(fi_stack_pool_get(&pool, &s, 1), 1);
+    fi_stack_pool_put(&other, s);
+}
+
+static void expect_mistake(void (*deed)(void *), const char *line)
 {
     struct child_end end;
 
+    CHECK_INT(child_end_of(&end, deed, NULL), 0);
+    CHECK(WIFSIGNALED(end.status) && WTERMSIG(end.status) == SIGABRT);
+    CHECK_STR(end.text, line);
+}
+
+static void mistakes_are_named(void **state)
+{
+    static const char *const wrong_pool =
+        "filch: a stack was given back to another pool than the one it is from\n";
+
     (void)state;
     start(FI_STACK_GUARD_BEST, 0);
-    CHECK_INT(child_end_of(&end, put_twice, NULL), 0);
-    CHECK(WIFSIGNALED(end.status) && WTERMSIG(end.status) == SIGABRT);
-    CHECK_STR(end.text, "filch: a stack was given back twice\n");
-    CHECK_INT(child_end_of(&end, finish_too_early, NULL), 0);
-    CHECK(WIFSIGNALED(end.status) && WTERMSIG(end.status) == SIGABRT);
-    CHECK_STR(end.text, "filch: a pool of stacks was finished while stacks are still lent out\n");
+    expect_mistake(put_twice, "filch: a stack was given back twice\n");
+    expect_mistake(put_into_another_cache, wrong_pool);
+    expect_mistake(put_into_another_pool, wrong_pool);
+    expect_mistake(finish_too_early,
+                   "filch: a pool of stacks was finished while stacks are still lent out\n");
     finish();
 }
 

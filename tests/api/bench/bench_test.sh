@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# bench_test.sh CTX_BENCH STACK_BENCH DEQUE_SHOW: what the programs under bench/ say to words that they
+# do not know.  None of these runs measures anything.
+set -euo pipefail
+ctx_bench=$1 stack_bench=$2 deque_show=$3
+
+fail() {
+    printf 'FAILED: %s: exit %d\nsaid: %s\ncomplained: %s\n' "$1" "$code" "$said" "$complaint" >&2
+    exit 1
+}
+
+# run PROGRAM ARGS...: sets $said and $complaint, its two outputs, and $code.
+run() {
+    local errors
+    errors=$(mktemp)
+    code=0
+    said=$("$@" 2>"$errors") || code=$?
+    complaint=$(cat -- "$errors")
+    rm -f -- "$errors"
+}
+
+# refuses WORD PROGRAM ARGS...: one line that names the word, nothing else, and exit code 2.
+refuses() {
+    local word=$1
+    shift
+    run "$@"
+    [ "$code" -eq 2 ] || fail "$*"
+    [ -z "$said" ] || fail "$* prints something before it refuses"
+    [ "$(printf '%s\n' "$complaint" | wc -l)" -eq 1 ] || fail "$* does not say one line"
+    case $complaint in
+    "${1##*/}: "*"\"$word\""*) ;;
+    *) fail "$* does not name \"$word\"" ;;
+    esac
+}
+
+for program in "$ctx_bench" "$stack_bench" "$deque_show"; do
+    run "$program" --help
+    [ "$code" -eq 0 ] || fail "$program --help"
+    [ -z "$complaint" ] || fail "$program --help complains"
+    case $said in
+    "usage: ${program##*/}"*) ;;
+    *) fail "$program --help prints no usage" ;;
+    esac
+    refuses --frobnicate "$program" --frobnicate
+    refuses -5 "$program" -5
+    refuses '' "$program" ''
+done
+
+for word in 12junk 0 1001 99999999999999999999 ' 5' +5 0x10; do
+    refuses "$word" "$ctx_bench" "$word"
+    refuses "$word" "$ctx_bench" --json "$word"
+done
+refuses 6 "$ctx_bench" 5 6
+refuses 6 "$ctx_bench" 5 --json 6
+
+for word in 12junk 0 100000001 99999999999999999999 ' 5' +5; do
+    refuses "$word" "$stack_bench" "$word"
+    refuses "$word" "$stack_bench" 10 "$word"
+done
+refuses 8193 "$stack_bench" 10 8193
+refuses 4096 "$stack_bench" --json 10 4096
+refuses 7 "$stack_bench" 10 65536 7
+
+refuses junk "$deque_show" junk
+printf 'benches answer what they do not understand\n'
