@@ -543,7 +543,9 @@ def ask_explorer(command, mode, programs):
     """A set of outcomes per program; fewer sets than programs when it crashed."""
     done = subprocess.run([command, mode], input="\n".join(programs) + "\n", text=True,
                           stdout=subprocess.PIPE, check=False)
-    answers = [set(line.split(" ")) for line in done.stdout.splitlines()]
+    # A line with ! says why the explorer gave up.
+    answers = [{line} if line.startswith("!") else set(line.split(" "))
+               for line in done.stdout.splitlines()]
     if len(answers) < len(programs):
         print(f"the explorer ended with {done.returncode} in mode {mode} at\n"
               f"  {programs[len(answers)]}")
@@ -556,9 +558,9 @@ class Report:
         self.passed = self.failed = 0
 
     def print_sets(self, text, mode, expected, got):
-        print(f"{text}\n  {mode} allows     {' '.join(sorted(expected))}\n"
-              f"  explorer finds  {' '.join(sorted(got))}")
-        for what, which in (("missing", expected - got), ("too much", got - expected)):
+        print(text)
+        for what, which in ((f"{mode} allows", expected), ("explorer finds", got),
+                            ("missing", expected - got), ("too much", got - expected)):
             if which:
                 print(f"  {what:14}  {' '.join(sorted(which))}")
 
@@ -595,7 +597,10 @@ def compare_all(command, programs, show):
 
 def read_arguments():
     def number(text):
-        return int(text, 0)
+        value = int(text, 0)
+        if value < 0:
+            raise ValueError
+        return value
 
     fresh = os.environ.get("FILCH_SEED", str(time.time_ns() & 0xFFFFFFFF))
     parser = argparse.ArgumentParser(description="Compare the explorer with the axioms.")
