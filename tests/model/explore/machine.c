@@ -15,129 +15,14 @@
  * Data races are found by clocks that travel in the views: an access is ordered after another
  * thread's if its view has that thread's clock.
  */
-#include "explore/machine.h"
+#include "explore/memory.h"
 
 #include "base/futex.h"
-#include "explore/mem.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-enum { MAX_LOCATIONS = 24, MAX_STORES = 48, MAX_BUFFER = 16, MAX_LATE = 8, MAX_DATA = 8 };
-
-typedef struct view {
-    uint8_t seen[MAX_LOCATIONS];
-    uint8_t clock[MAX_THREADS];
-} view;
-
-typedef struct store {
-    uint64_t value;
-    view carried;
-    bool rmw; /* reads the store just before it: nothing can come between */
-} store;
-
-/* Clocks of the last plain accesses. */
-typedef struct plain {
-    uint8_t wrote[MAX_THREADS], read[MAX_THREADS];
-} plain;
-
-typedef struct location {
-    const void *address;
-    char name[24];
-    uint8_t stores;
-    plain plain;
-    store store[MAX_STORES];
-} location;
-
-typedef struct late_load {
-    uint8_t location, oldest; /* which stores it may still read */
-    bool waiting;
-    uint64_t value;
-} late_load;
-
-typedef struct buffered {
-    uint8_t location;
-    uint64_t value;
-    view carried;
-} buffered;
-
-typedef struct machine_thread {
-    view cur, acq, rel;
-    uint8_t lates, buffers;
-    late_load late[MAX_LATE];
-    buffered buffer[MAX_BUFFER];
-} machine_thread;
-
-static struct {
-    const check *check;
-    machine_thread thread[MAX_THREADS];
-    view fences; /* what the last seq_cst fence had seen */
-    uint8_t locations;
-    location location[MAX_LOCATIONS];
-    plain data[MAX_DATA];
-} m;
-
-/* ---- the arena: the same addresses in every execution ---- */
-
-enum { ARENA_BYTES = 8192, MAX_FREED = 8 };
-static _Alignas(64) unsigned char arena[ARENA_BYTES];
-static size_t arena_used;
-static unsigned arrays;
-static struct {
-    const unsigned char *low, *high;
-} freed[MAX_FREED];
-static int frees;
-
-static unsigned check_number; /* distinguishes the cached orders of one check from the next */
-
-static void *arena_take(size_t size)
-{
-    void *p = arena + arena_used;
-    arena_used += (size + 63) & ~(size_t)63;
-    if (arena_used > ARENA_BYTES)
-        x_fail(LIMIT, "the explorer's arena is too small");
-    return memset(p, 0, size);
-}
-
-void *x_alloc(size_t size)
-{
-    return arena_take(size);
-}
-
-static location *add_location(const void *p, uint64_t value, const char *name, int index);
-
-/* Slots of the first array are slot[i], of the second slot'[i], and so on. */
-void *x_alloc_array(size_t size, size_t n)
-{
-    static const char *const names[] = {"slot", "slot'", "slot''", "slot'''"};
-    unsigned char *p = arena_take(size * n);
-    for (size_t i = 0; i < n; i++)
-        add_location(p + i * size, 0, names[arrays & 3], (int)i);
-    arrays++;
-    return p;
-}
-
-void x_free(const void *p, size_t size)
-{
-    if (frees < MAX_FREED) {
-        freed[frees].low = p;
-        freed[frees++].high = (const unsigned char *)p + size;
-    }
-}
-
-bool machine_allocated(uint64_t value)
-{
-    uint64_t first = (uint64_t)(uintptr_t)arena;
-    return value >= first && value < first + ARENA_BYTES;
-}
-
-static void fail_if_freed(const location *l)
-{
-    const unsigned char *a = l->address;
-    for (int i = 0; i < frees; i++)
-        if (a >= freed[i].low && a < freed[i].high)
-            x_fail(FREED, "%s is used after it was freed", l->name);
-}
+machine m;
 
 /* ---- views ---- */
 
@@ -213,7 +98,7 @@ static bool releases(order o)
 
 /* ---- locations ---- */
 
-static location *add_location(const void *p, uint64_t value, const char *name, int index)
+location *memory_add(const void *p, uint64_t value, const char *name, int index)
 {
     if (m.locations == MAX_LOCATIONS)
         x_fail(LIMIT, "the explorer has no room for more locations");
@@ -234,7 +119,7 @@ static int find(const void *p)
 {
     for (int i = 0; i < m.locations; i++)
         if (m.location[i].address == p) {
-            fail_if_freed(&m.location[i]);
+            arena_fail_if_freed(&m.location[i]);
             return i;
         }
     x_fail(WRONG, "an atomic that was never initialised is used");
@@ -247,7 +132,7 @@ static void initial_value(const void *p, uint64_t v, const char *name)
             m.location[i].store[0].value = v;
             return;
         }
-    add_location(p, v, name, -1);
+    memory_add(p, v, name, -1);
 }
 
 void x_init(const void *p, uint64_t v, const char *text)
@@ -257,6 +142,8 @@ void x_init(const void *p, uint64_t v, const char *text)
 }
 
 /* ---- the order an operation has in this check ---- */
+
+static unsigned check_number; /* distinguishes the cached orders of one check from the next */
 
 static bool weakened(const char *label, order *to)
 {
@@ -778,117 +665,6 @@ void machine_join(int thread, int threads)
     }
 }
 
-/* ---- telling states apart ---- */
-
-/* Every step is scrambled before the next value comes in: values are small, and a weaker mixture would
- * take different sequences for one, that is, leave executions out. */
-uint64_t machine_mix(uint64_t h, uint64_t v)
-{
-    h = h * UINT64_C(0x9e3779b97f4a7c15) + v + 1;
-    h = (h ^ h >> 32) * UINT64_C(0xd6e8feb86659fd93);
-    h = (h ^ h >> 29) * UINT64_C(0xa0761d6478bd642f);
-    return h ^ h >> 32;
-}
-
-static uint64_t mix_bytes(uint64_t h, const void *p, size_t n)
-{
-    const unsigned char *b = p;
-    uint64_t word = 0;
-    for (; n >= 8; n -= 8, b += 8) {
-        memcpy(&word, b, 8);
-        h = machine_mix(h, word);
-    }
-    word = 0;
-    memcpy(&word, b, n);
-    return n ? machine_mix(h, word) : h;
-}
-
-/* Stores that every running thread is past cannot be read again: what is older than `low` does not
- * count.  In tso only the newest can be read. */
-static view lowest_seen(int threads)
-{
-    view low;
-    memset(&low, UINT8_MAX, sizeof low);
-    if (m.check->mode == MODE_TSO) {
-        for (int l = 0; l < m.locations; l++)
-            low.seen[l] = (uint8_t)(m.location[l].stores - 1);
-        return low;
-    }
-    for (int i = 0; i < threads; i++) {
-        const machine_thread *t = &m.thread[i];
-        if (search_ended(i))
-            continue;
-        for (int l = 0; l < m.locations; l++)
-            if (t->cur.seen[l] < low.seen[l])
-                low.seen[l] = t->cur.seen[l];
-        for (int k = 0; k < t->lates; k++)
-            if (t->late[k].waiting && t->late[k].oldest < low.seen[t->late[k].location])
-                low.seen[t->late[k].location] = t->late[k].oldest;
-    }
-    return low;
-}
-
-static uint64_t mix_view(uint64_t h, const view *v, const view *low)
-{
-    if (m.check->mode == MODE_TSO)
-        return m.check->races ? mix_bytes(h, v->clock, sizeof v->clock) : h;
-    view relative = {0};
-    for (int l = 0; l < m.locations; l++)
-        if (v->seen[l] > low->seen[l])
-            relative.seen[l] = (uint8_t)(v->seen[l] - low->seen[l]);
-    h = mix_bytes(h, relative.seen, m.locations);
-    return m.check->races ? mix_bytes(h, v->clock, sizeof v->clock) : h;
-}
-
-static uint64_t thread_hash(const machine_thread *t, const view *low)
-{
-    uint64_t h = mix_view(1, &t->cur, low);
-    h = mix_view(h, &t->acq, low);
-    h = mix_view(h, &t->rel, low);
-    for (int i = 0; i < t->lates; i++) {
-        const late_load *late = &t->late[i];
-        int l = late->location;
-        h = machine_mix(h, late->waiting ? (uint64_t)(l * 256 + late->oldest - low->seen[l] + 1)
-                                         : late->value);
-    }
-    for (int i = 0; i < t->buffers; i++) {
-        h = machine_mix(machine_mix(h, t->buffer[i].location), t->buffer[i].value);
-        h = mix_view(h, &t->buffer[i].carried, low);
-    }
-    return h;
-}
-
-static uint64_t location_hash(uint64_t h, const location *l, uint8_t low_position, const view *low)
-{
-    h = machine_mix(h, (uint64_t)l->stores - low_position);
-    for (int i = low_position; i < l->stores; i++) {
-        h = machine_mix(h, l->store[i].value * 2 + (i > low_position && l->store[i].rmw));
-        h = mix_view(h, &l->store[i].carried, low);
-    }
-    return m.check->races ? mix_bytes(h, &l->plain, sizeof l->plain) : h;
-}
-
-/* Exchangeable threads are counted in any order, unless clocks tell them apart. */
-uint64_t machine_hash(uint64_t (*thread_state)(int thread), int threads)
-{
-    view low = lowest_seen(threads);
-    uint64_t h = 0, others = 0;
-    for (int i = 0; i < threads; i++) {
-        uint64_t one = machine_mix(thread_hash(&m.thread[i], &low), thread_state(i));
-        if (i == 0 || !m.check->exchangeable || m.check->races)
-            h = machine_mix(h, one);
-        else
-            others += machine_mix(one, 7);
-    }
-    h = mix_view(machine_mix(h, others), &m.fences, &low);
-    for (int l = 0; l < m.locations; l++)
-        h = location_hash(h, &m.location[l], low.seen[l], &low);
-    h = mix_bytes(h, arena, arena_used);
-    if (m.check->races)
-        h = mix_bytes(h, m.data, sizeof m.data);
-    return machine_mix(h, (uint64_t)frees);
-}
-
 void machine_begin(const check *c)
 {
     m.check = c;
@@ -909,7 +685,5 @@ void machine_reset(void)
     for (int i = 0; i < MAX_THREADS; i++)
         m.thread[i].cur.clock[i] = m.thread[i].acq.clock[i] = 1;
     m.locations = 0;
-    arena_used = 0;
-    arrays = 0;
-    frees = 0;
+    arena_reset();
 }

@@ -1,0 +1,114 @@
+/* Telling states apart.  Two that differ in nothing that matters from here on should hash alike, for then
+ * only one of them is explored; two that differ in anything else must not. */
+#include "explore/memory.h"
+
+#include <string.h>
+
+/* Every step is scrambled before the next value comes in: values are small, and a weaker mixture would
+ * take different sequences for one, that is, leave executions out. */
+uint64_t machine_mix(uint64_t h, uint64_t v)
+{
+    h = h * UINT64_C(0x9e3779b97f4a7c15) + v + 1;
+    h = (h ^ h >> 32) * UINT64_C(0xd6e8feb86659fd93);
+    h = (h ^ h >> 29) * UINT64_C(0xa0761d6478bd642f);
+    return h ^ h >> 32;
+}
+
+uint64_t mix_bytes(uint64_t h, const void *p, size_t n)
+{
+    const unsigned char *b = p;
+    uint64_t word = 0;
+    for (; n >= 8; n -= 8, b += 8) {
+        memcpy(&word, b, 8);
+        h = machine_mix(h, word);
+    }
+    word = 0;
+    memcpy(&word, b, n);
+    return n ? machine_mix(h, word) : h;
+}
+
+/* Stores that every running thread is past cannot be read again: what is older than `low` does not
+ * count.  In tso only the newest can be read. */
+static view lowest_seen(int threads)
+{
+    view low;
+    memset(&low, UINT8_MAX, sizeof low);
+    if (m.check->mode == MODE_TSO) {
+        for (int l = 0; l < m.locations; l++)
+            low.seen[l] = (uint8_t)(m.location[l].stores - 1);
+        return low;
+    }
+    for (int i = 0; i < threads; i++) {
+        const machine_thread *t = &m.thread[i];
+        if (search_ended(i))
+            continue;
+        for (int l = 0; l < m.locations; l++)
+            if (t->cur.seen[l] < low.seen[l])
+                low.seen[l] = t->cur.seen[l];
+        for (int k = 0; k < t->lates; k++)
+            if (t->late[k].waiting && t->late[k].oldest < low.seen[t->late[k].location])
+                low.seen[t->late[k].location] = t->late[k].oldest;
+    }
+    return low;
+}
+
+static uint64_t mix_view(uint64_t h, const view *v, const view *low)
+{
+    if (m.check->mode == MODE_TSO)
+        return m.check->races ? mix_bytes(h, v->clock, sizeof v->clock) : h;
+    view relative = {0};
+    for (int l = 0; l < m.locations; l++)
+        if (v->seen[l] > low->seen[l])
+            relative.seen[l] = (uint8_t)(v->seen[l] - low->seen[l]);
+    h = mix_bytes(h, relative.seen, m.locations);
+    return m.check->races ? mix_bytes(h, v->clock, sizeof v->clock) : h;
+}
+
+static uint64_t thread_hash(const machine_thread *t, const view *low)
+{
+    uint64_t h = mix_view(1, &t->cur, low);
+    h = mix_view(h, &t->acq, low);
+    h = mix_view(h, &t->rel, low);
+    for (int i = 0; i < t->lates; i++) {
+        const late_load *late = &t->late[i];
+        int l = late->location;
+        h = machine_mix(h, late->waiting ? (uint64_t)(l * 256 + late->oldest - low->seen[l] + 1)
+                                         : late->value);
+    }
+    for (int i = 0; i < t->buffers; i++) {
+        h = machine_mix(machine_mix(h, t->buffer[i].location), t->buffer[i].value);
+        h = mix_view(h, &t->buffer[i].carried, low);
+    }
+    return h;
+}
+
+static uint64_t location_hash(uint64_t h, const location *l, uint8_t low_position, const view *low)
+{
+    h = machine_mix(h, (uint64_t)l->stores - low_position);
+    for (int i = low_position; i < l->stores; i++) {
+        h = machine_mix(h, l->store[i].value * 2 + (i > low_position && l->store[i].rmw));
+        h = mix_view(h, &l->store[i].carried, low);
+    }
+    return m.check->races ? mix_bytes(h, &l->plain, sizeof l->plain) : h;
+}
+
+/* Exchangeable threads are counted in any order, unless clocks tell them apart. */
+uint64_t machine_hash(uint64_t (*thread_state)(int thread), int threads)
+{
+    view low = lowest_seen(threads);
+    uint64_t h = 0, others = 0;
+    for (int i = 0; i < threads; i++) {
+        uint64_t one = machine_mix(thread_hash(&m.thread[i], &low), thread_state(i));
+        if (i == 0 || !m.check->exchangeable || m.check->races)
+            h = machine_mix(h, one);
+        else
+            others += machine_mix(one, 7);
+    }
+    h = mix_view(machine_mix(h, others), &m.fences, &low);
+    for (int l = 0; l < m.locations; l++)
+        h = location_hash(h, &m.location[l], low.seen[l], &low);
+    h = arena_hash(h);
+    if (m.check->races)
+        h = mix_bytes(h, m.data, sizeof m.data);
+    return h;
+}
