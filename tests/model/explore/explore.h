@@ -41,7 +41,6 @@ typedef struct check {
     const char *(*value_name)(uint64_t value); /* or NULL for a plain number */
     bool races;                                /* look for data races on x_data_… */
     weakening weaken[MAX_WEAKENINGS];
-    uint64_t max_states; /* 0: no limit */
 } check;
 
 typedef struct outcome {

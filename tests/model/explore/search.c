@@ -461,11 +461,6 @@ outcome explore(const check *c)
         if (s.ending == RESTART) {
             s.choices = s.next = s.replayed = 0;
             seen_reset();
-            continue;
-        }
-        if (c->max_states && seen.used > c->max_states) {
-            out.complete = false;
-            break;
         }
     } while (s.ending != FAILED && (s.ending == RESTART || backtrack()));
     if (s.ending == FAILED) {

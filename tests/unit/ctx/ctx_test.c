@@ -2,12 +2,12 @@
 #include "check.h"
 #include "ctx/ctx.h"
 #include "regs.h"
+#include "seed.h"
 #include "unit/ctx/child.h"
 
 #include <fenv.h>
 #include <pthread.h>
 #include <stdbool.h>
-#include <time.h>
 
 #define NOINLINE   __attribute__((noinline))
 #define STACK_SIZE ((size_t)256 * 1024)
@@ -361,15 +361,6 @@ static uint64_t next_random(uint64_t *s)
     return *s;
 }
 
-static uint64_t seed_from_environment(void)
-{
-    const char *given = getenv("FILCH_SEED");
-    uint64_t seed = given ? strtoull(given, NULL, 0) : (uint64_t)time(NULL) * 2654435761u;
-
-    printf("FILCH_SEED=%llu\n", (unsigned long long)seed);
-    return seed ? seed : 1;
-}
-
 struct member {
     fi_ctx ctx;
     long visits;
@@ -396,7 +387,7 @@ static void be_member(void *arg)
 
 static void many_contexts(void **state)
 {
-    uint64_t seed = seed_from_environment();
+    uint64_t seed = seed_get() | 1;
     char *stacks = malloc(MEMBERS * MEMBER_STACK);
 
     (void)state;

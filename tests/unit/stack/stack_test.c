@@ -4,6 +4,7 @@
 #endif
 #include "base/mem.h"
 #include "check.h"
+#include "seed.h"
 #include "stack/stack.h"
 #include "unit/ctx/child.h"
 
@@ -11,7 +12,6 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <sys/mman.h>
-#include <time.h>
 
 #define SIZE ((size_t)65536)
 
@@ -361,15 +361,6 @@ static void empty_slabs_are_unmapped(void **state)
 
 /* --- several workers --- */
 
-static uint64_t seed_from_environment(void)
-{
-    const char *given = getenv("FILCH_SEED");
-    uint64_t seed = given ? strtoull(given, NULL, 0) : (uint64_t)time(NULL) * 2654435761u;
-
-    printf("FILCH_SEED=%llu\n", (unsigned long long)seed);
-    return seed;
-}
-
 static uint64_t next_random(uint64_t *s)
 {
     *s = *s * 6364136223846793005u + 1442695040888963407u;
@@ -419,7 +410,7 @@ static void *work(void *arg)
 static void workers_share_a_pool(void **state)
 {
     static struct worker workers[4];
-    uint64_t seed = seed_from_environment();
+    uint64_t seed = seed_get();
 
     (void)state;
     start(FI_STACK_GUARD_BEST, 0);
