@@ -1,0 +1,77 @@
+/* The runtime: as many workers as the process may use CPUs, started when they are first needed, or
+ * here, to your taste.
+ *
+ *     #include <filch/runtime.h>
+ *     #include <stdio.h>
+ *     #include <string.h>
+ *
+ *     int main(void)
+ *     {
+ *         filch_config config = {0};
+ *         config.workers = 2;
+ *         int e = filch_start(&config);
+ *         if (e < 0)
+ *             fprintf(stderr, "no runtime: %s\n", strerror(-e));
+ *         return e == 0 && filch_stop() == 0 ? 0 : 1;
+ *     }
+ */
+#ifndef FILCH_RUNTIME_H
+#define FILCH_RUNTIME_H
+
+#include <filch/version.h>
+
+#include <stddef.h>
+#include <stdint.h>
+
+FILCH_BEGIN_DECLS
+
+#define FILCH_WORKERS_MAX 1024
+
+typedef enum filch_publish {
+    FILCH_PUBLISH_DEFAULT,
+    FILCH_PUBLISH_LAZY,  /* tasks stay private until somebody is hungry */
+    FILCH_PUBLISH_EAGER, /* each spawn goes to the deque at once, as in a classical scheduler */
+} filch_publish;
+
+typedef enum filch_pin {
+    FILCH_PIN_DEFAULT,
+    FILCH_PIN_NONE, /* the kernel places the workers */
+    FILCH_PIN_CPU,  /* each worker stays on one CPU, the first on the first this process may use */
+} filch_pin;
+
+/* Zero (or NULL) means: take it from the environment, and where that is silent, the default. */
+typedef struct filch_config {
+    unsigned workers;  /* FILCH_WORKERS: 1 to FILCH_WORKERS_MAX; default filch_cpus() */
+    filch_pin pin;     /* FILCH_PIN: none or cpu; default none */
+    size_t stack_size; /* FILCH_STACK_SIZE: bytes of a fiber's stack, rounded up to pages, or with
+                             k, m or g behind the number; 16k to 1g; default 256k */
+    const char *deque; /* FILCH_DEQUE: locked, bounded, batch or half; default batch */
+    unsigned
+        steal_batch; /* FILCH_STEAL_BATCH: the most tasks that one steal takes, 1 to 64; default
+                             16, where the deque can take several */
+    filch_publish publish; /* FILCH_PUBLISH: lazy or eager; default lazy */
+    int64_t search_ns; /* FILCH_SEARCH_NS: how long a worker without work looks for some before it
+                             sleeps, up to 1 s; negative (in the environment: 0): one look; default
+                             20000 */
+    const char *name;  /* FILCH_NAME: what the threads are called, to 10 letters; default filch */
+} filch_config;
+
+/* Start the runtime.  NULL is a config of zeros.  Without this call, the first use starts it.
+ * Call from: any thread that is no worker.  Blocks: the thread, for some 50 microseconds.
+ * Returns: 0; -EINVAL for nonsense in config or environment, which a line on stderr names; -EBUSY when
+ * it runs already; -EDEADLK from a fiber; -ENOMEM, -EAGAIN (no more threads), or what else the system
+ * says.  After a failure all is as before. */
+FILCH_API int filch_start(const filch_config *config);
+
+/* Wait for what was begun, then end the workers and give all memory back.  Starting again is fine.
+ * Call from: any thread that is no worker.  Blocks: the thread.
+ * Returns: 0, also when nothing ran; -EDEADLK from a fiber. */
+FILCH_API int filch_stop(void);
+
+/* How many workers run.
+ * Call from: anywhere.  Blocks: nothing.  Returns: 0 while no runtime runs. */
+FILCH_API unsigned filch_workers(void);
+
+FILCH_END_DECLS
+
+#endif

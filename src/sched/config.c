@@ -1,0 +1,248 @@
+/* Wishes become settings; nonsense is named. */
+#include "sched/config.h"
+
+#include <filch/machine.h>
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define STACK_MIN         ((size_t)16 << 10)
+#define STACK_MAX         ((size_t)1 << 30)
+#define STACK_DEFAULT     ((size_t)256 << 10)
+#define SEARCH_NS_MAX     1000000000
+#define SEARCH_NS_DEFAULT 20000
+#define BATCH_DEFAULT     16
+
+__attribute__((format(printf, 1, 2))) static int nonsense(const char *format, ...)
+{
+    char line[256];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    fprintf(stderr, "filch: %s\n", line);
+    return -EINVAL;
+}
+
+/* The value of a variable, NULL when it is not there or empty. */
+static const char *from_env(const char *variable)
+{
+    const char *text = getenv(variable);
+
+    return text && *text ? text : NULL;
+}
+
+static int shift_of(char unit)
+{
+    switch (unit) {
+    case 'k':
+    case 'K':
+        return 10;
+    case 'm':
+    case 'M':
+        return 20;
+    case 'g':
+    case 'G':
+        return 30;
+    default:
+        return -1;
+    }
+}
+
+/* A number in decimal, or with a unit where units is true. */
+static bool parse(const char *text, bool units, uint64_t *out)
+{
+    char *end;
+    int shift;
+
+    if (*text < '0' || *text > '9')
+        return false;
+    errno = 0;
+    *out = strtoull(text, &end, 10);
+    if (errno)
+        return false;
+    if (!*end)
+        return true;
+    shift = units && !end[1] ? shift_of(*end) : -1;
+    if (shift < 0 || *out > UINT64_MAX >> shift)
+        return false;
+    *out <<= shift;
+    return true;
+}
+
+/* One number: wish if it is not 0, else that of the environment, else fallback. */
+typedef struct number {
+    const char *variable, *field;
+    uint64_t wish, min, max, fallback;
+    bool units;
+} number;
+
+static int settle_number(const number *n, uint64_t *out)
+{
+    const char *text = n->wish ? NULL : from_env(n->variable);
+
+    *out = n->wish ? n->wish : n->fallback;
+    if (text && (!parse(text, n->units, out) || *out < n->min || *out > n->max))
+        return nonsense("%s is '%s', which is no number from %llu to %llu", n->variable, text,
+                        (unsigned long long)n->min, (unsigned long long)n->max);
+    if (n->wish && (n->wish < n->min || n->wish > n->max))
+        return nonsense("filch_config.%s is %llu, which is not from %llu to %llu", n->field,
+                        (unsigned long long)n->wish, (unsigned long long)n->min,
+                        (unsigned long long)n->max);
+    return 0;
+}
+
+static int settle_workers(const filch_config *c, fi_settings *s)
+{
+    uint64_t n;
+    int e = settle_number(&(number){.variable = "FILCH_WORKERS",
+                                    .field = "workers",
+                                    .wish = c->workers,
+                                    .min = 1,
+                                    .max = FILCH_WORKERS_MAX},
+                          &n);
+
+    if (e < 0)
+        return e;
+    if (n == 0) /* reads files, so only when it has to be */
+        n = filch_cpus();
+    s->workers = n < FILCH_WORKERS_MAX ? (unsigned)n : FILCH_WORKERS_MAX;
+    return 0;
+}
+
+static int settle_stack(const filch_config *c, fi_settings *s)
+{
+    uint64_t n, page = (uint64_t)sysconf(_SC_PAGESIZE);
+    int e = settle_number(&(number){.variable = "FILCH_STACK_SIZE",
+                                    .field = "stack_size",
+                                    .wish = c->stack_size,
+                                    .min = STACK_MIN,
+                                    .max = STACK_MAX,
+                                    .fallback = STACK_DEFAULT,
+                                    .units = true},
+                          &n);
+
+    s->stack_size = (size_t)((n + page - 1) / page * page);
+    return e;
+}
+
+/* A negative wish, or a 0 in the environment, is a time of 0. */
+static int settle_search(const filch_config *c, fi_settings *s)
+{
+    uint64_t n;
+    int e;
+
+    if (c->search_ns < 0) {
+        s->search_ns = 0;
+        return 0;
+    }
+    e = settle_number(&(number){.variable = "FILCH_SEARCH_NS",
+                                .field = "search_ns",
+                                .wish = (uint64_t)c->search_ns,
+                                .min = 0,
+                                .max = SEARCH_NS_MAX,
+                                .fallback = SEARCH_NS_DEFAULT},
+                      &n);
+    s->search_ns = (int64_t)n;
+    return e;
+}
+
+static int settle_deque(const filch_config *c, fi_settings *s)
+{
+    const char *name = c->deque ? c->deque : from_env("FILCH_DEQUE");
+
+    s->deque = name ? fi_deque_kind_named(name) : &fi_deque_batch;
+    if (s->deque)
+        return 0;
+    return nonsense("%s is '%s', which is none of locked, bounded, batch and half",
+                    c->deque ? "filch_config.deque" : "FILCH_DEQUE", name);
+}
+
+/* The kinds that steal one by one, or by halves, have no batch to choose. */
+static int settle_batch(const filch_config *c, fi_settings *s)
+{
+    bool fixed = s->deque == &fi_deque_bounded || s->deque == &fi_deque_half;
+    uint64_t n;
+    int e = settle_number(&(number){.variable = "FILCH_STEAL_BATCH",
+                                    .field = "steal_batch",
+                                    .wish = c->steal_batch,
+                                    .min = 1,
+                                    .max = FI_DEQUE_MAX_BATCH,
+                                    .fallback = fixed ? 1 : BATCH_DEFAULT},
+                          &n);
+
+    if (e == 0 && s->deque == &fi_deque_bounded && n > 1)
+        return nonsense("a bounded deque is robbed of one task at a time, so steal_batch cannot be "
+                        "%llu",
+                        (unsigned long long)n);
+    s->steal_batch = (uint32_t)n;
+    return e;
+}
+
+/* One of two words: 0 or 1, or -EINVAL. */
+static int settle_word(const char *variable, const char *zero, const char *one, int fallback)
+{
+    const char *text = from_env(variable);
+
+    if (!text)
+        return fallback;
+    if (strcmp(text, zero) == 0)
+        return 0;
+    if (strcmp(text, one) == 0)
+        return 1;
+    return nonsense("%s is '%s', which is neither %s nor %s", variable, text, zero, one);
+}
+
+static int settle_choice(const char *field, int wish, const char *variable, const char *zero,
+                         const char *one)
+{
+    if (wish < 0 || wish > 2)
+        return nonsense("filch_config.%s is %d, which is none of its values", field, wish);
+    return wish ? wish - 1 : settle_word(variable, zero, one, 0);
+}
+
+static int settle_choices(const filch_config *c, fi_settings *s)
+{
+    int eager = settle_choice("publish", (int)c->publish, "FILCH_PUBLISH", "lazy", "eager");
+    int pin = settle_choice("pin", (int)c->pin, "FILCH_PIN", "none", "cpu");
+
+    s->eager = eager == 1;
+    s->pin = pin == 1;
+    return eager < 0 || pin < 0 ? -EINVAL : 0;
+}
+
+static int settle_name(const filch_config *c, fi_settings *s)
+{
+    const char *name = c->name ? c->name : from_env("FILCH_NAME");
+
+    if (!name)
+        name = "filch";
+    if (strlen(name) >= sizeof s->name)
+        return nonsense("%s is '%s', which has more than %zu letters",
+                        c->name ? "filch_config.name" : "FILCH_NAME", name, sizeof s->name - 1);
+    strcpy(s->name, name);
+    return 0;
+}
+
+int fi_config_settle(const filch_config *config, fi_settings *out)
+{
+    static int (*const steps[])(const filch_config *, fi_settings *) = {
+        settle_workers, settle_stack,   settle_search, settle_deque,
+        settle_batch,   settle_choices, settle_name,
+    };
+    const filch_config none = {0};
+
+    if (!config)
+        config = &none;
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        int e = steps[i](config, out);
+        if (e < 0)
+            return e;
+    }
+    return 0;
+}

@@ -1,0 +1,193 @@
+/* Making fibers, and going from a worker to a fiber and back. */
+#include "sched/fiber.h"
+
+#include "base/mem.h"
+#include "sched/worker.h"
+
+/* So many fibers that have nothing to run keep their stacks; the others are bare.  Their records are not
+ * freed, as a thief may be about to ask one. */
+#define WARM_FIBERS_MAX 64
+
+static void fiber_main(void *arg)
+{
+    fi_fiber *f = arg;
+
+    for (;;) {
+        f->work->run(f->work, f);
+        fi_ctx_switch(&f->ctx, &f->worker->home);
+    }
+}
+
+static void remember(fi_runtime *rt, fi_fiber *f)
+{
+    fi_lock_lock(&rt->fibers_lock);
+    f->next_made = rt->fibers;
+    rt->fibers = f;
+    fi_lock_unlock(&rt->fibers_lock);
+}
+
+static int give_stack(fi_worker *w, fi_fiber *f)
+{
+    int e = fi_stack_get(&w->stacks, &f->stack);
+
+    if (e < 0)
+        return e;
+    f->mark = (fi_stack_mark){
+        .low = f->stack->low,
+        .size = f->stack->size,
+        .guard_size = w->runtime->stack_pool.guard_size,
+        .name = w->runtime->settings.name,
+    };
+    fi_ctx_make(&f->ctx, f->stack->low, f->stack->size, fiber_main, f);
+    return 0;
+}
+
+static void take_stack(fi_worker *w, fi_fiber *f)
+{
+    fi_ctx_fini(&f->ctx);
+    fi_stack_put(&w->stacks, f->stack, f->mark.name);
+    f->stack = NULL;
+}
+
+static fi_fiber *make(fi_worker *w)
+{
+    fi_fiber *f = FI_NEW(fi_fiber);
+
+    if (!f)
+        return NULL;
+    if (give_stack(w, f) < 0) {
+        FI_DELETE(fi_fiber, f);
+        return NULL;
+    }
+    remember(w->runtime, f);
+    fi_count(&w->counters.fibers_made);
+    return f;
+}
+
+static fi_fiber *from_list(fi_fiber **list)
+{
+    fi_fiber *f = *list;
+
+    if (f)
+        *list = f->next_idle;
+    return f;
+}
+
+static void to_list(fi_fiber **list, fi_fiber *f)
+{
+    f->next_idle = *list;
+    *list = f;
+}
+
+static fi_fiber *reuse(fi_worker *w)
+{
+    fi_fiber *f = from_list(&w->warm_fibers);
+
+    if (f) {
+        w->warm_fibers_n--;
+        return f;
+    }
+    f = from_list(&w->bare_fibers);
+    if (f && give_stack(w, f) < 0) {
+        to_list(&w->bare_fibers, f);
+        return NULL;
+    }
+    return f;
+}
+
+fi_fiber *fi_fiber_get(fi_worker *w)
+{
+    fi_fiber *f = reuse(w);
+
+    if (!f)
+        return make(w);
+    fi_count(&w->counters.fibers_reused);
+    return f;
+}
+
+static void make_bare(fi_worker *w, fi_fiber *f)
+{
+    take_stack(w, f);
+    to_list(&w->bare_fibers, f);
+}
+
+void fi_fiber_put(fi_worker *w, fi_fiber *f)
+{
+    if (w->warm_fibers_n == WARM_FIBERS_MAX) {
+        make_bare(w, f);
+        return;
+    }
+    w->warm_fibers_n++;
+    to_list(&w->warm_fibers, f);
+}
+
+void fi_fiber_cool(fi_worker *w)
+{
+    fi_fiber *f;
+
+    while ((f = from_list(&w->warm_fibers)) != NULL)
+        make_bare(w, f);
+    w->warm_fibers_n = 0;
+}
+
+void fi_fiber_flush(fi_fiber *f)
+{
+    fi_count_many(&f->worker->counters.spawned, f->fork.spawned);
+    f->fork.spawned = 0;
+}
+
+static void arrive(fi_worker *w, fi_fiber *f)
+{
+    f->worker = w;
+    fi_store_relaxed(&w->current, f);
+    fi_fork_ask(&f->fork);
+    w->watch.current = &f->mark;
+    fi_cxx_swap(w->cxx, &w->cxx_home, &f->cxx);
+}
+
+static void depart(fi_worker *w, fi_fiber *f)
+{
+    fi_cxx_swap(w->cxx, &f->cxx, &w->cxx_home);
+    w->watch.current = NULL;
+    fi_store_relaxed(&w->current, NULL);
+    fi_fiber_flush(f);
+}
+
+void fi_fiber_run(fi_worker *w, fi_fiber *f)
+{
+    bool (*commit)(fi_fiber *, void *);
+
+    do {
+        arrive(w, f);
+        fi_ctx_switch(&w->home, &f->ctx);
+        depart(w, f);
+        commit = w->park_commit;
+        w->park_commit = NULL;
+        if (!commit) {
+            fi_fiber_put(w, f);
+            return;
+        }
+        /* From a commit that holds on, f may already run elsewhere. */
+    } while (!commit(f, w->park_arg));
+    fi_count(&w->counters.parks);
+}
+
+void fi_fiber_park(fi_fiber *f, bool (*commit)(fi_fiber *f, void *arg), void *arg)
+{
+    fi_worker *w = f->worker;
+
+    w->park_commit = commit;
+    w->park_arg = arg;
+    fi_ctx_switch(&f->ctx, &w->home);
+}
+
+void fi_fiber_free_all(fi_fiber *made)
+{
+    while (made) {
+        fi_fiber *f = made;
+        made = f->next_made;
+        if (f->tasks)
+            f->tasks_free(f->tasks);
+        FI_DELETE(fi_fiber, f);
+    }
+}

@@ -1,0 +1,69 @@
+/* A fiber: a stack and a saved point of execution on it.  Workers run user code on nothing else. */
+#ifndef FI_SCHED_FIBER_H
+#define FI_SCHED_FIBER_H
+
+#include "ctx/ctx.h"
+#include "sched/cxx.h"
+#include "sched/fork.h"
+#include "sched/runnable.h"
+#include "stack/stack.h"
+#include "stack/watch.h"
+
+typedef struct fi_worker fi_worker;
+
+struct fi_fiber {
+    fi_fork fork;      /* first: compiled task code holds its address */
+    fi_runnable ready; /* what stands in the queues while the fiber waits to be resumed */
+    fi_worker *worker; /* who runs it */
+    fi_runnable *work; /* what it runs next */
+
+    fi_ctx ctx;
+    fi_stack *stack;
+    fi_stack_mark mark;
+    fi_cxx cxx;
+
+    void *tasks; /* the task stack, made by the room above when it is first needed */
+    void (*tasks_free)(void *tasks);
+
+    fi_fiber *next_idle; /* in its worker's list, while it has nothing to run */
+    fi_fiber *next_made; /* in the runtime's list of all */
+};
+
+/* [any] The fiber whose words these are. */
+static inline fi_fiber *fi_fiber_of_fork(void *fork)
+{
+    return fork;
+}
+
+/* [any] The fiber that waits in a queue. */
+static inline fi_fiber *fi_fiber_of_ready(fi_runnable *r)
+{
+    return (fi_fiber *)(void *)((char *)r - offsetof(fi_fiber, ready));
+}
+
+/* [worker] A fiber that has nothing to run: one that ran before, or a new one; NULL when there is no
+ * memory. */
+fi_fiber *fi_fiber_get(fi_worker *w);
+
+/* [worker] It has nothing to run any more. */
+void fi_fiber_put(fi_worker *w, fi_fiber *f);
+
+/* [worker] Take the stacks from all fibers that have nothing to run. */
+void fi_fiber_cool(fi_worker *w);
+
+/* [worker, on its own stack] Run the fiber until it parks or has nothing left to run. */
+void fi_fiber_run(fi_worker *w, fi_fiber *f);
+
+/* [fiber] Park: save this point, go back to the worker, and there call commit(arg), which tells
+ * whoever will make the fiber ready where it is.  Only there, as the stack is in use until then.  When
+ * commit says false, what the fiber waits for has come meanwhile and it goes on at once.  Otherwise it
+ * goes on after fi_ready, maybe on another worker. */
+void fi_fiber_park(fi_fiber *f, bool (*commit)(fi_fiber *f, void *arg), void *arg);
+
+/* [fiber or its worker] Add what the fiber counted to its worker's counters. */
+void fi_fiber_flush(fi_fiber *f);
+
+/* [any, when no worker runs] Free all fibers of a list. */
+void fi_fiber_free_all(fi_fiber *made);
+
+#endif

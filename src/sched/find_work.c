@@ -1,0 +1,255 @@
+/* What to run next, in Go's order:
+ *
+ *     every 61st time: the global queue and the old end of the own deque first, so that neither starves
+ *     1. the next slot and the ring: fibers that are ready again
+ *     2. the own deque: work that never ran, the newest first
+ *     3. the own inbox
+ *     4. the global queue, several at once
+ *     5. others, each visited once in a random order, at most 4 rounds: their deque (up to k pieces of
+ *        work), their ring (half), their inbox, and in the last round their next slot; who has nothing
+ *        to take is asked to publish
+ *     6. 5 again until the search time is over
+ *     7. sleep
+ *
+ * A random order is a random start and a random stride that is coprime to the number of workers.
+ */
+#include "base/clock.h"
+#include "base/futex.h"
+#include "sched/worker.h"
+
+#define FAIR_TICK 61
+#define ROUNDS    4
+#define PAUSES    8 /* between two rounds */
+
+/* Of many, the first is to be run; the others go where the worker finds them later. */
+static fi_runnable *keep_in_ring(fi_worker *w, fi_runnable *list)
+{
+    fi_runnable *first = list;
+
+    list = list->next;
+    while (list) {
+        fi_runnable *r = list;
+        list = r->next;
+        fi_ring_push(w, r);
+    }
+    return first;
+}
+
+/* Go's share of the global queue: what falls to each worker, at most half of it, at least 1, and no
+ * more than surely fits into half a ring. */
+size_t fi_global_share(size_t n, unsigned workers, size_t ring)
+{
+    size_t share = n / workers + 1;
+
+    if (share > n / 2)
+        share = n / 2;
+    if (share > ring / 2)
+        share = ring / 2;
+    return share > 0 ? share : 1;
+}
+
+static fi_runnable *take_global(fi_worker *w, size_t most)
+{
+    fi_queue *global = &w->runtime->global;
+    size_t n = fi_queue_size(global);
+    fi_runnable *list;
+
+    if (n == 0)
+        return NULL;
+    n = fi_global_share(n, w->runtime->workers_n, fi_deque_capacity(w->ring));
+    if (fi_queue_take(global, n < most ? n : most, &list) == 0)
+        return NULL;
+    return keep_in_ring(w, list);
+}
+
+static fi_runnable *take_fairly(fi_worker *w)
+{
+    fi_runnable *r = take_global(w, 1);
+    void *old;
+
+    if (!r && fi_deque_steal(w->deque, &old, 1) == 1)
+        r = old;
+    return r;
+}
+
+static fi_runnable *take_own(fi_worker *w)
+{
+    fi_runnable *r = NULL;
+
+    if (++w->tick % FAIR_TICK == 0)
+        r = take_fairly(w);
+    if (!r)
+        r = fi_next_take(w);
+    if (!r)
+        r = fi_deque_pop(w->ring);
+    if (!r)
+        r = fi_deque_pop(w->deque);
+    if (!r)
+        r = fi_queue_pop(&w->inbox);
+    if (!r)
+        r = take_global(w, SIZE_MAX);
+    return r;
+}
+
+static void count_steal(fi_worker *w, int n)
+{
+    fi_counters *c = &w->counters;
+
+    fi_count(n <= 0 ? &c->steals_failed : n == 1 ? &c->steals_single : &c->steals_multiple);
+    if (n > 0)
+        fi_count_many(&c->stolen, (uint64_t)n);
+}
+
+/* Where the own deque has no room, the global queue has. */
+static void keep_in_deque(fi_worker *w, void **items, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (fi_deque_push(w->deque, items[i]) < 0)
+            fi_queue_push(&w->runtime->global, items[i]);
+}
+
+/* The oldest is run; the others keep their order, the oldest nearest to the thieves. */
+static fi_runnable *steal_from_deque(fi_worker *w, fi_worker *victim)
+{
+    void *items[FI_DEQUE_MAX_BATCH];
+    int n = fi_deque_steal(victim->deque, items, w->runtime->settings.steal_batch);
+
+    count_steal(w, n);
+    if (n <= 0)
+        return NULL;
+    keep_in_deque(w, items + 1, n - 1);
+    return items[0];
+}
+
+static fi_runnable *steal_from_ring(fi_worker *w, fi_worker *victim)
+{
+    void *items[FI_RING_CAPACITY / 2];
+    int n = fi_deque_size(victim->ring) > 0
+                ? fi_deque_steal(victim->ring, items, FI_RING_CAPACITY / 2)
+                : 0;
+
+    if (n <= 0)
+        return NULL;
+    count_steal(w, n);
+    for (int i = 1; i < n; i++)
+        fi_ring_push(w, items[i]);
+    return items[0];
+}
+
+/* A worker that runs a fiber may have private tasks. */
+static void ask(fi_worker *victim)
+{
+    fi_fiber *f = fi_load_relaxed(&victim->current);
+
+    if (f && !fi_fork_asked(&f->fork))
+        fi_fork_ask(&f->fork);
+}
+
+static fi_runnable *visit(fi_worker *w, fi_worker *victim, bool last_round)
+{
+    fi_runnable *r = steal_from_deque(w, victim);
+
+    if (!r)
+        r = steal_from_ring(w, victim);
+    if (!r)
+        r = fi_queue_pop(&victim->inbox);
+    if (!r && last_round)
+        r = fi_next_steal(victim);
+    if (!r)
+        ask(victim);
+    return r;
+}
+
+static fi_runnable *visit_all(fi_worker *w, bool last_round)
+{
+    fi_runtime *rt = w->runtime;
+    unsigned at = fi_rng_below(&w->rng, rt->workers_n);
+    unsigned stride = rt->strides[fi_rng_below(&w->rng, rt->strides_n)];
+
+    for (unsigned i = 0; i < rt->workers_n; i++, at = (at + stride) % rt->workers_n) {
+        fi_runnable *r = at == w->index ? NULL : visit(w, &rt->workers[at], last_round);
+        if (r)
+            return r;
+    }
+    return take_global(w, SIZE_MAX);
+}
+
+static bool stopping(fi_worker *w)
+{
+    return fi_load_relaxed(&w->runtime->stopping) != 0;
+}
+
+static fi_runnable *search(fi_worker *w)
+{
+    int64_t until = 0;
+    fi_runnable *r;
+
+    fi_count(&w->counters.searches);
+    for (int round = 0; !stopping(w); round++) {
+        r = visit_all(w, round >= ROUNDS - 1);
+        if (!r)
+            r = fi_queue_pop(&w->inbox);
+        if (r)
+            return r;
+        if (round == ROUNDS - 1)
+            until = fi_clock_now() + w->runtime->settings.search_ns;
+        if (round >= ROUNDS && fi_clock_now() >= until)
+            return NULL;
+        for (int i = 0; i < PAUSES; i++)
+            fi_pause();
+    }
+    return NULL;
+}
+
+/* The last look before sleep: only whether there is something, as who takes must be awake. */
+static bool anything(void *ctx)
+{
+    fi_worker *w = ctx;
+    fi_runtime *rt = w->runtime;
+
+    if (stopping(w) || fi_queue_size(&rt->global) > 0)
+        return true;
+    for (unsigned i = 0; i < rt->workers_n; i++) {
+        fi_worker *victim = &rt->workers[i];
+        if (fi_deque_size(victim->deque) > 0 || fi_deque_size(victim->ring) > 0 ||
+            fi_queue_size(&victim->inbox) > 0 || fi_load_relaxed(&victim->next))
+            return true;
+        if (victim != w)
+            ask(victim);
+    }
+    return false;
+}
+
+static void sleep_until_work(fi_worker *w, bool searching)
+{
+    fi_count(&w->counters.sleeps);
+    fi_idle_sleep(&w->runtime->idle, &w->sleeper, searching, anything, w, FI_FUTEX_FOREVER);
+}
+
+/* Work was found by searching: there may be more, and nobody else may be looking. */
+static fi_runnable *found(fi_worker *w, fi_runnable *r)
+{
+    if (fi_idle_search_end(&w->runtime->idle))
+        fi_notify(w);
+    return r;
+}
+
+fi_runnable *fi_find_work(fi_worker *w)
+{
+    fi_idle *idle = &w->runtime->idle;
+    fi_runnable *r = take_own(w);
+    bool searching;
+
+    if (r)
+        return r;
+    searching = fi_idle_search_begin(idle, w->runtime->workers_n);
+    while (!stopping(w)) {
+        if (searching && (r = search(w)) != NULL)
+            return found(w, r);
+        sleep_until_work(w, searching);
+        searching = true;
+        if ((r = take_own(w)) != NULL)
+            return found(w, r);
+    }
+    return NULL;
+}

@@ -1,0 +1,128 @@
+/* Sleeping and waking.  The list is short and changes seldom, so it is behind a lock; only the
+ * question whether anybody sleeps at all is asked often, and that is one load after a fence. */
+#include "sched/idle.h"
+
+#include "base/futex.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+static uint32_t searchers(uint32_t state)
+{
+    return state / FI_IDLE_SEARCHER;
+}
+
+static uint32_t sleepers(uint32_t state)
+{
+    return state % FI_IDLE_SEARCHER;
+}
+
+void fi_idle_init(fi_idle *i)
+{
+    fi_atomic_init(&i->state, 0);
+    fi_lock_init(&i->lock);
+    i->sleepers = NULL;
+}
+
+bool fi_idle_search_begin(fi_idle *i, unsigned workers)
+{
+    uint32_t state = fi_load_relaxed(&i->state);
+
+    if (2 * searchers(state) >= workers - sleepers(state))
+        return false;
+    fi_fetch_add_relaxed(&i->state, FI_IDLE_SEARCHER);
+    return true;
+}
+
+bool fi_idle_search_end(fi_idle *i)
+{
+    return searchers(fi_fetch_add_relaxed(&i->state, 0u - FI_IDLE_SEARCHER)) == 1;
+}
+
+/* [lock held] A sleeper that is out of the list searches. */
+static void now_searching(fi_idle *i, fi_sleeper *s)
+{
+    fi_fetch_add_relaxed(&i->state, FI_IDLE_SEARCHER - 1u);
+    /* Relaxed: who wakes up by it looks at queues, and the fences say what it finds there. */
+    fi_store_relaxed(&s->asleep, 0);
+}
+
+static fi_sleeper *take_one(fi_idle *i)
+{
+    fi_sleeper *s = NULL;
+
+    fi_lock_lock(&i->lock);
+    if (searchers(fi_load_relaxed(&i->state)) == 0 && i->sleepers) {
+        s = i->sleepers;
+        i->sleepers = s->next;
+        now_searching(i, s);
+    }
+    fi_lock_unlock(&i->lock);
+    return s;
+}
+
+bool fi_idle_notify(fi_idle *i)
+{
+    uint32_t state;
+    fi_sleeper *s;
+
+    fi_fence_seq_cst(idle.notify.fence);
+    state = fi_load_relaxed(&i->state);
+    if (sleepers(state) == 0 || searchers(state) > 0)
+        return false;
+    s = take_one(i);
+    if (s)
+        fi_futex_wake(&s->asleep, 1);
+    return s != NULL;
+}
+
+void fi_idle_wake_all(fi_idle *i)
+{
+    fi_sleeper *s;
+
+    fi_lock_lock(&i->lock);
+    for (s = i->sleepers; s; s = i->sleepers) {
+        i->sleepers = s->next;
+        now_searching(i, s);
+        fi_futex_wake(&s->asleep, 1);
+    }
+    fi_lock_unlock(&i->lock);
+}
+
+static void fall_asleep(fi_idle *i, fi_sleeper *s, bool searching)
+{
+    fi_lock_lock(&i->lock);
+    fi_store_relaxed(&s->asleep, 1);
+    s->next = i->sleepers;
+    i->sleepers = s;
+    fi_fetch_add_relaxed(&i->state, searching ? 1u - FI_IDLE_SEARCHER : 1u);
+    fi_lock_unlock(&i->lock);
+}
+
+/* Awake by our own will, unless somebody was faster. */
+static void get_up(fi_idle *i, fi_sleeper *s)
+{
+    fi_lock_lock(&i->lock);
+    if (fi_load_relaxed(&s->asleep)) {
+        fi_sleeper **link = &i->sleepers;
+        while (*link != s)
+            link = &(*link)->next;
+        *link = s->next;
+        now_searching(i, s);
+    }
+    fi_lock_unlock(&i->lock);
+}
+
+void fi_idle_sleep(fi_idle *i, fi_sleeper *s, bool searching, bool (*anything)(void *ctx),
+                   void *ctx, int64_t deadline_ns)
+{
+    fall_asleep(i, s, searching);
+    fi_fence_seq_cst(idle.sleep.fence);
+    if (anything(ctx)) {
+        get_up(i, s);
+        return;
+    }
+    while (fi_load_relaxed(&s->asleep))
+        if (fi_futex_wait(&s->asleep, 1, deadline_ns) == -ETIMEDOUT)
+            get_up(i, s);
+}

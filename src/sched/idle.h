@@ -1,0 +1,75 @@
+/* Who has nothing to do: the workers that search and the workers that sleep.
+ *
+ * The problem.  A worker that finds nothing must sleep, or an idle process burns its CPUs; who makes
+ * work must wake one, or the work waits for ever.  Both look at the other's word after writing their
+ * own, so neither may look too early:
+ *
+ *     who makes work                          who goes to sleep
+ *     1. put it where others find it          1. become a sleeper (and no searcher)
+ *     2. fence  idle.notify.fence             2. fence  idle.sleep.fence
+ *     3. nobody searches, somebody sleeps?    3. look everywhere once more
+ *        wake one, as a searcher                 something?  take the sleep back
+ *
+ * Of the two fences one comes first.  If it is the left one, step 3 on the right finds the work.  If it
+ * is the right one, step 3 on the left finds the sleeper.
+ *
+ * Why not wake somebody for every piece of work: a wake-up costs microseconds, and a worker that
+ * searches already will find it.  That is only true if searchers do not stop one by one: the last who
+ * finds work calls fi_idle_notify before running it, as there may be more; the last who finds
+ * nothing goes to sleep by the list above.  So while there is work to find, somebody searches or
+ * nobody sleeps.
+ *
+ * A worker with private tasks is work to find as well: step 3 on the right asks it (sched/fork.h).
+ */
+#ifndef FI_SCHED_IDLE_H
+#define FI_SCHED_IDLE_H
+
+#include "base/atomic.h"
+#include "base/cache.h"
+#include "base/lock.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define FI_IDLE_SEARCHER 0x10000u /* in fi_idle.state: searchers above, sleepers below */
+
+/* One for each worker. */
+typedef struct fi_sleeper {
+    FI_ATOMIC(uint32_t) asleep; /* written under the lock; its owner sleeps on it */
+    struct fi_sleeper *next;
+} fi_sleeper;
+
+typedef struct fi_idle {
+    FI_CACHE_ALIGNED FI_ATOMIC(uint32_t) state;
+    FI_CACHE_ALIGNED fi_lock lock; /* guards the list, and changes of the number of sleepers */
+    fi_sleeper *sleepers;          /* the last to fall asleep first: it is the warmest */
+} fi_idle;
+
+/* [any] All awake, none searching. */
+void fi_idle_init(fi_idle *i);
+
+/* [any] Does anybody want work?  Call after a fence. */
+static inline bool fi_idle_hungry(fi_idle *i)
+{
+    return fi_load_relaxed(&i->state) != 0;
+}
+
+/* [worker] May I search?  Not while half of those awake do already: they would only be in each
+ * other's way. */
+bool fi_idle_search_begin(fi_idle *i, unsigned workers);
+
+/* [searcher] I found work.  True: I was the last to search, and must call fi_idle_notify. */
+bool fi_idle_search_end(fi_idle *i);
+
+/* [any] There is new work, where others find it: wake a worker if none searches.  True: woke one. */
+bool fi_idle_notify(fi_idle *i);
+
+/* [worker] Sleep until woken or until the deadline, unless anything(ctx) finds work or a reason to
+ * stay awake.  Afterwards the worker is a searcher. */
+void fi_idle_sleep(fi_idle *i, fi_sleeper *s, bool searching, bool (*anything)(void *ctx),
+                   void *ctx, int64_t deadline_ns);
+
+/* [any] Wake everybody. */
+void fi_idle_wake_all(fi_idle *i);
+
+#endif

@@ -1,0 +1,73 @@
+/* Giving work to the runtime: to the worker we are on, or from outside. */
+#include "sched/worker.h"
+
+void fi_notify(fi_worker *w)
+{
+    if (fi_idle_notify(&w->runtime->idle))
+        fi_count(&w->counters.wakes);
+}
+
+/* When the ring is full, half of it goes to the global queue, so that the next puts find room. */
+static void spill(fi_worker *w)
+{
+    size_t n = fi_deque_capacity(w->ring) / 2;
+    fi_runnable *r;
+
+    for (; n > 0 && (r = fi_deque_pop(w->ring)) != NULL; n--)
+        fi_queue_push(&w->runtime->global, r);
+}
+
+void fi_ring_push(fi_worker *w, fi_runnable *r)
+{
+    if (fi_deque_push(w->ring, r) == 0)
+        return;
+    spill(w);
+    if (fi_deque_push(w->ring, r) < 0)
+        fi_queue_push(&w->runtime->global, r);
+}
+
+/* next.put, next.steal: a thief that takes the fiber must see its saved context. */
+static void next_put(fi_worker *w, fi_runnable *r)
+{
+    fi_runnable *old = fi_exchange_release(&w->next, r, next.put);
+
+    if (old)
+        fi_ring_push(w, old);
+}
+
+/* Relaxed: what the worker takes, the worker has put. */
+fi_runnable *fi_next_take(fi_worker *w)
+{
+    fi_runnable *r = fi_load_relaxed(&w->next);
+
+    while (r && !fi_cas_relaxed(&w->next, &r, NULL)) {
+    }
+    return r;
+}
+
+fi_runnable *fi_next_steal(fi_worker *victim)
+{
+    fi_runnable *r = fi_load_relaxed(&victim->next);
+
+    return r && fi_cas_acquire(&victim->next, &r, NULL, next.steal) ? r : NULL;
+}
+
+void fi_submit(fi_runtime *rt, fi_runnable *r)
+{
+    uint32_t turn = fi_fetch_add_relaxed(&rt->inbox_turn, 1);
+
+    fi_queue_push(&rt->workers[turn % rt->workers_n].inbox, r);
+    fi_idle_notify(&rt->idle);
+}
+
+void fi_ready(fi_runtime *rt, fi_fiber *f)
+{
+    fi_worker *w = fi_worker_self();
+
+    if (!w) {
+        fi_submit(rt, &f->ready);
+        return;
+    }
+    next_put(w, &f->ready);
+    fi_notify(w);
+}

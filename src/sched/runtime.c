@@ -1,0 +1,315 @@
+/* Start, stop, and what happens at fork() and at the end of the process.
+ *
+ * One lock guards it all: starting and stopping are rare, and whoever comes from outside to run
+ * something pays for a wake-up anyway.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* cpu_set_t, pthread_attr_setaffinity_np */
+#endif
+#include "sched/runtime.h"
+
+#include "base/futex.h"
+#include "base/mem.h"
+#include "base/mistake.h"
+#include "base/topology.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define THREAD_STACK ((size_t)64 << 10) /* user code runs on fibers */
+
+static fi_lock life;              /* guards the two below */
+static fi_runtime *running;       /* NULL: none */
+static FI_ATOMIC(uint32_t) users; /* threads that wait for work of theirs; stop waits for 0 */
+
+static unsigned common_divisor(unsigned a, unsigned b)
+{
+    return b == 0 ? a : common_divisor(b, a % b);
+}
+
+static int find_strides(fi_runtime *rt)
+{
+    unsigned n = rt->workers_n;
+
+    rt->strides = FI_NEW_ARRAY(unsigned, n);
+    if (!rt->strides)
+        return -ENOMEM;
+    for (unsigned i = 1; i <= n; i++)
+        if (common_divisor(i, n) == 1)
+            rt->strides[rt->strides_n++] = i;
+    return 0;
+}
+
+static void pin(pthread_attr_t *attr, const fi_topology *t, unsigned worker)
+{
+    cpu_set_t set;
+
+    CPU_ZERO(&set);
+    CPU_SET((unsigned)t->cpus[worker % t->n].os, &set);
+    pthread_attr_setaffinity_np(attr, sizeof set, &set);
+}
+
+static void join_workers(fi_runtime *rt, unsigned n)
+{
+    fi_store_relaxed(&rt->stopping, 1);
+    fi_idle_wake_all(&rt->idle);
+    for (unsigned i = 0; i < n; i++)
+        pthread_join(rt->workers[i].thread, NULL);
+}
+
+/* All threads, or none. */
+static int start_threads(fi_runtime *rt, pthread_attr_t *attr, const fi_topology *t)
+{
+    for (unsigned i = 0; i < rt->workers_n; i++) {
+        fi_worker *w = &rt->workers[i];
+        int e;
+        if (t)
+            pin(attr, t, i);
+        e = pthread_create(&w->thread, attr, fi_worker_main, w);
+        if (e != 0) {
+            join_workers(rt, i);
+            return -e;
+        }
+    }
+    return 0;
+}
+
+static int start_pinned(fi_runtime *rt, pthread_attr_t *attr)
+{
+    fi_topology t;
+    int e = fi_topology_read("", &t);
+
+    if (e < 0)
+        return e;
+    e = start_threads(rt, attr, &t);
+    fi_topology_fini(&t);
+    return e;
+}
+
+static int start_workers(fi_runtime *rt)
+{
+    pthread_attr_t attr;
+    int e;
+
+    pthread_attr_init(&attr);
+    pthread_attr_setstacksize(&attr, THREAD_STACK);
+    e = rt->settings.pin ? start_pinned(rt, &attr) : start_threads(rt, &attr, NULL);
+    pthread_attr_destroy(&attr);
+    return e;
+}
+
+static void free_workers(fi_runtime *rt)
+{
+    fi_fiber_free_all(rt->fibers);
+    for (unsigned i = 0; i < rt->workers_n; i++)
+        fi_worker_fini(&rt->workers[i]);
+    FI_DELETE_ARRAY(fi_worker, rt->workers, rt->workers_n);
+    if (rt->strides)
+        FI_DELETE_ARRAY(unsigned, rt->strides, rt->workers_n);
+}
+
+static int make_workers(fi_runtime *rt)
+{
+    rt->workers = FI_NEW_ARRAY(fi_worker, rt->workers_n);
+    if (!rt->workers)
+        return -ENOMEM;
+    for (unsigned i = 0; i < rt->workers_n; i++) {
+        int e = fi_worker_init(&rt->workers[i], rt, i);
+        if (e < 0)
+            return e;
+    }
+    return find_strides(rt);
+}
+
+static int start_in(fi_runtime *rt)
+{
+    int e = make_workers(rt);
+
+    if (e == 0)
+        e = fi_stack_watch_install();
+    if (e < 0)
+        return e;
+    e = start_workers(rt);
+    if (e < 0)
+        fi_stack_watch_remove();
+    return e;
+}
+
+static int make_runtime(const fi_settings *settings, fi_runtime **out)
+{
+    fi_runtime *rt = FI_NEW(fi_runtime);
+    int e;
+
+    if (!rt)
+        return -ENOMEM;
+    rt->settings = *settings;
+    rt->workers_n = settings->workers;
+    fi_idle_init(&rt->idle);
+    e = fi_stack_pool_init(&rt->stack_pool, &(fi_stack_config){.stack_size = settings->stack_size});
+    if (e == 0) {
+        e = start_in(rt);
+        if (e < 0) {
+            if (rt->workers)
+                free_workers(rt);
+            fi_stack_pool_fini(&rt->stack_pool);
+        }
+    }
+    if (e < 0)
+        FI_DELETE(fi_runtime, rt);
+    else
+        *out = rt;
+    return e;
+}
+
+static void free_runtime(fi_runtime *rt)
+{
+    join_workers(rt, rt->workers_n);
+    free_workers(rt);
+    fi_stack_watch_remove();
+    fi_stack_pool_fini(&rt->stack_pool);
+    FI_DELETE(fi_runtime, rt);
+}
+
+/* fork(): nobody starts or stops meanwhile.  In the child there are no workers.  What they owned stays
+ * allocated, as they may have been anywhere; a new runtime can be started beside it. */
+static void before_fork(void)
+{
+    fi_lock_lock(&life);
+}
+
+static void after_fork_in_parent(void)
+{
+    fi_lock_unlock(&life);
+}
+
+static void after_fork_in_child(void)
+{
+    if (running) {
+        running->orphaned = true;
+        fi_idle_init(&running->idle);
+        running = NULL;
+    }
+    fi_store_relaxed(&users, 0);
+    fi_worker_forget_self();
+    fi_lock_init(&life);
+}
+
+static void watch_for_fork(void)
+{
+    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+}
+
+/* [life held] */
+static int start(const filch_config *config)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    fi_settings settings;
+    int e;
+
+    pthread_once(&once, watch_for_fork);
+    e = fi_config_settle(config, &settings);
+    return e < 0 ? e : make_runtime(&settings, &running);
+}
+
+int filch_start(const filch_config *config)
+{
+    int e = -EBUSY;
+
+    if (fi_worker_self())
+        return -EDEADLK;
+    fi_lock_lock(&life);
+    if (!running)
+        e = start(config);
+    fi_lock_unlock(&life);
+    return e;
+}
+
+fi_runtime *fi_runtime_enter(void)
+{
+    fi_runtime *rt;
+    int e = 0;
+
+    fi_lock_lock(&life);
+    if (!running)
+        e = start(NULL);
+    rt = running;
+    if (e == 0)
+        fi_fetch_add_relaxed(&users, 1);
+    fi_lock_unlock(&life);
+    if (e < 0) {
+        fprintf(stderr, "filch: the runtime does not start: %s\n", strerror(-e));
+        abort();
+    }
+    return rt;
+}
+
+void fi_runtime_leave(fi_runtime *rt)
+{
+    (void)rt;
+    fi_lock_lock(&life);
+    if (fi_fetch_add_relaxed(&users, UINT32_MAX) == 1)
+        fi_futex_wake(&users, INT_MAX);
+    fi_lock_unlock(&life);
+}
+
+fi_runtime *fi_runtime_look(void)
+{
+    fi_lock_lock(&life);
+    return running;
+}
+
+void fi_runtime_look_end(void)
+{
+    fi_lock_unlock(&life);
+}
+
+/* Take the lock when nobody uses the runtime. */
+static void lock_unused(void)
+{
+    for (;;) {
+        uint32_t n;
+        fi_lock_lock(&life);
+        n = fi_load_relaxed(&users);
+        if (n == 0)
+            return;
+        fi_lock_unlock(&life);
+        fi_futex_wait(&users, n, FI_FUTEX_FOREVER);
+    }
+}
+
+int filch_stop(void)
+{
+    if (fi_worker_self())
+        return -EDEADLK;
+    lock_unused();
+    if (running)
+        free_runtime(running);
+    running = NULL;
+    fi_lock_unlock(&life);
+    return 0;
+}
+
+unsigned filch_workers(void)
+{
+    fi_runtime *rt = fi_runtime_look();
+    unsigned n = rt ? rt->workers_n : 0;
+
+    fi_runtime_look_end();
+    return n;
+}
+
+/* At the end of the process, or when a library that contains us is unloaded: in the second case nobody
+ * may be left in our code.  What still runs at an exit() is left alone, and so are we on a fiber. */
+__attribute__((destructor)) static void end(void)
+{
+    if (fi_worker_self())
+        return;
+    fi_lock_lock(&life);
+    if (running && fi_load_relaxed(&users) == 0)
+        free_runtime(running), running = NULL;
+    fi_lock_unlock(&life);
+}

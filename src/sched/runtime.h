@@ -1,0 +1,16 @@
+/* The one runtime of the process: who uses it, when it starts, when it ends. */
+#ifndef FI_SCHED_RUNTIME_H
+#define FI_SCHED_RUNTIME_H
+
+#include "sched/worker.h"
+
+/* [any thread that is no worker] Use the runtime; it is started if none runs, and not stopped before
+ * fi_runtime_leave.  A runtime that cannot be started ends the program with a line. */
+fi_runtime *fi_runtime_enter(void);
+void fi_runtime_leave(fi_runtime *rt);
+
+/* [any] Look at the runtime that runs, NULL: none.  It stays until fi_runtime_look_end. */
+fi_runtime *fi_runtime_look(void);
+void fi_runtime_look_end(void);
+
+#endif

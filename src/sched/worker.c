@@ -1,0 +1,131 @@
+/* A worker's life: find something, run it, again. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* pthread_setname_np, pthread_setaffinity_np */
+#endif
+#include "sched/worker.h"
+
+#include "base/clock.h"
+#include "base/futex.h"
+#include "base/mem.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define TRY_AGAIN_NS 1000000 /* where there was no memory for a fiber */
+
+static _Thread_local fi_worker *self;
+
+/* The compiler must neither inline this nor move it across a switch: the fiber may go on in another
+ * thread. */
+__attribute__((noinline)) fi_worker *fi_worker_self(void)
+{
+    fi_worker *w = self;
+
+    __asm__ volatile("" : "+r"(w)::"memory");
+    return w;
+}
+
+__attribute__((noinline)) void fi_worker_forget_self(void)
+{
+    self = NULL;
+    __asm__ volatile("" ::: "memory");
+}
+
+int fi_worker_init(fi_worker *w, fi_runtime *rt, unsigned index)
+{
+    const fi_settings *s = &rt->settings;
+    int e;
+
+    w->runtime = rt;
+    w->index = index;
+    fi_rng_seed(&w->rng, fi_rng_next(fi_rng_thread()));
+    e = fi_deque_new(s->deque, &(fi_deque_config){.batch = s->steal_batch}, &w->deque);
+    if (e == 0)
+        e = fi_deque_new(&fi_deque_half, &(fi_deque_config){.capacity = FI_RING_CAPACITY},
+                         &w->ring);
+    if (e == 0)
+        e = fi_stack_cache_init(&w->stacks, &rt->stack_pool, 0);
+    return e;
+}
+
+void fi_worker_fini(fi_worker *w)
+{
+    fi_deque_free(w->deque);
+    fi_deque_free(w->ring);
+    fi_record_pool_fini(&w->records);
+}
+
+/* Other fibers end and give their stacks back; meanwhile the others may have room for it. */
+static void wait_for_memory(fi_worker *w, fi_runnable *r)
+{
+    fi_queue_push(&w->runtime->global, r);
+    fi_idle_notify(&w->runtime->idle);
+    fi_futex_wait(&w->sleeper.asleep, 0, fi_clock_now() + TRY_AGAIN_NS);
+}
+
+static void run(fi_worker *w, fi_runnable *r)
+{
+    fi_fiber *f;
+
+    if (!r->run) {
+        fi_fiber_run(w, fi_fiber_of_ready(r));
+        return;
+    }
+    f = fi_fiber_get(w);
+    if (!f) {
+        wait_for_memory(w, r);
+        return;
+    }
+    f->work = r;
+    fi_fiber_run(w, f);
+}
+
+/* In the child of a fork() the fiber that called it goes on, and comes here when its work is done.  The
+ * thread that waits for that is in the parent; like the last thread of a process, we end it. */
+static void end_orphan(void)
+{
+    fflush(NULL);
+    _Exit(EXIT_SUCCESS);
+}
+
+static void name_thread(const fi_worker *w)
+{
+    char name[16];
+
+    snprintf(name, sizeof name, "%.10s-%u", w->runtime->settings.name, w->index);
+    pthread_setname_np(pthread_self(), name);
+}
+
+static void enter(fi_worker *w)
+{
+    self = w;
+    name_thread(w);
+    fi_ctx_init_thread(&w->home);
+    w->cxx = fi_cxx_of_thread();
+    fi_stack_watch_init(
+        &w->watch); /* without it an overflow is a bare SIGSEGV: no reason not to run */
+}
+
+static void leave(fi_worker *w)
+{
+    fi_fiber_cool(w);
+    fi_stack_cache_fini(&w->stacks);
+    fi_stack_watch_fini(&w->watch);
+    fi_ctx_fini(&w->home);
+    self = NULL;
+}
+
+void *fi_worker_main(void *worker)
+{
+    fi_worker *w = worker;
+    fi_runnable *r;
+
+    enter(w);
+    while ((r = fi_find_work(w)) != NULL) {
+        run(w, r);
+        if (w->runtime->orphaned)
+            end_orphan();
+    }
+    leave(w);
+    return NULL;
+}
