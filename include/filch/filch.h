@@ -14,6 +14,9 @@
 
 #include <filch/machine.h>
 #include <filch/memory.h>
+#include <filch/runtime.h>
+#include <filch/stats.h>
+#include <filch/task.h>
 #include <filch/version.h>
 
 #endif

@@ -1,0 +1,61 @@
+/* What the workers did, counted.
+ *
+ *     #include <filch/filch.h>
+ *     #include <stdio.h>
+ *
+ *     int main(void)
+ *     {
+ *         filch_stats s;
+ *         if (filch_start(NULL) < 0 || filch_stats_get(&s) < 0)
+ *             return 1;
+ *         printf("%u workers, %llu tasks spawned\n", s.workers, (unsigned long long)s.total.spawned);
+ *         return filch_stop() == 0 ? 0 : 1;
+ *     }
+ *
+ * Each worker counts for itself and nobody else writes there, so counting costs no traffic between
+ * processors.  Numbers of a busy worker lag behind: what a task did on its own is added when its
+ * fiber next comes by the scheduler, at the latest when it ends.
+ */
+#ifndef FILCH_STATS_H
+#define FILCH_STATS_H
+
+#include <filch/version.h>
+
+#include <stdint.h>
+
+FILCH_BEGIN_DECLS
+
+typedef struct filch_counters {
+    uint64_t spawned;         /* tasks spawned */
+    uint64_t run_inline;      /* of these: run by their sync, never seen by another worker */
+    uint64_t published;       /* of these: made stealable */
+    uint64_t claimed_back;    /* of the published: run by their sync after all */
+    uint64_t steals_single;   /* visits to another worker that brought one piece of work */
+    uint64_t steals_multiple; /* visits that brought several */
+    uint64_t steals_failed;   /* visits that brought nothing */
+    uint64_t stolen;          /* pieces of work that all these visits brought */
+    uint64_t parks;           /* fibers that parked */
+    uint64_t wakes;           /* sleeping workers woken */
+    uint64_t sleeps;          /* times the worker went to sleep */
+    uint64_t searches;        /* times the worker began to look for work at others */
+    uint64_t fibers_made;     /* fibers made anew */
+    uint64_t fibers_reused;   /* fibers that had run something before */
+} filch_counters;
+
+typedef struct filch_stats {
+    unsigned workers;
+    filch_counters total; /* of all workers, since the runtime was started */
+} filch_stats;
+
+/* All workers together.
+ * Call from: anywhere.  Blocks: nothing.  Returns: 0; -ESRCH while no runtime runs. */
+FILCH_API int filch_stats_get(filch_stats *stats);
+
+/* One worker, the first is 0.
+ * Call from: anywhere.  Blocks: nothing.  Returns: 0; -ESRCH while no runtime runs; -EINVAL when
+ * there is no such worker. */
+FILCH_API int filch_stats_worker(unsigned worker, filch_counters *counters);
+
+FILCH_END_DECLS
+
+#endif

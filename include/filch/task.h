@@ -1,0 +1,348 @@
+/* Fork-join tasks: a spawn costs a few plain stores, and a sync that nobody was faster than is a
+ * call of the function.
+ *
+ *     #include <filch/task.h>
+ *     #include <stdio.h>
+ *
+ *     FILCH_TASK(long, fib, int, n)
+ *     {
+ *         if (n < 2)
+ *             return n;
+ *         FILCH_SPAWN(fib, n - 1);
+ *         long b = FILCH_CALL(fib, n - 2);
+ *         long a = FILCH_SYNC(fib);
+ *         return a + b;
+ *     }
+ *     int main(void)
+ *     {
+ *         printf("%ld\n", FILCH_RUN(fib, 20));
+ *         return 0;
+ *     }
+ *
+ * FILCH_TASK(result, name, type, argument, ...) { body }
+ *     Defines a task with 0 to 8 arguments, for this file.  Arguments and result are copied as bytes
+ *     (in C++: trivially copyable types), 1024 bytes in all at most, and may be structs.  In C++ no
+ *     exception may leave the body.
+ * FILCH_VOID_TASK(name, type, argument, ...) { body }
+ *     The same without a result.
+ * FILCH_TASK_DECL(result, name, type, argument, ...);  FILCH_VOID_TASK_DECL(name, ...);
+ * FILCH_TASK_IMPL(result, name, type, argument, ...) { body }  FILCH_VOID_TASK_IMPL(name, ...) { body }
+ *     The same in two parts, for tasks that several files use (DECL in a header, IMPL in one file)
+ *     and for tasks that need each other.
+ *
+ * In the body of a task:
+ * FILCH_SPAWN(name, arguments...)   The task may run from here on, by any worker; or at its sync, here.
+ * FILCH_SYNC(name)                  The result of the newest spawn that was not yet synced, which is
+ *     one of that name.  Where another worker runs it, the fiber parks until it is done, and goes on
+ *     maybe on another worker: do not keep the address of a thread-local variable across it.
+ * FILCH_CALL(name, arguments...)    A plain call.
+ * Every spawn is synced in the body that made it, the newest first.  Any number may be open.
+ *
+ * Anywhere:
+ * FILCH_RUN(name, arguments...)     Run the task on the workers and wait for its result; the default
+ *     runtime is started if none runs.  Call from: any thread, and fibers too (there it is a call).
+ *     Blocks: the thread.
+ *
+ * Mistakes end the program with a line that names them: a sync of another task than the newest, a
+ * sync without a spawn, a body that returns with a spawn open.  The last two are looked for in
+ * programs that are compiled without optimisation, or with FILCH_CHECK_TASKS defined.
+ */
+#ifndef FILCH_TASK_H
+#define FILCH_TASK_H
+
+#include <filch/version.h>
+
+#include <stddef.h>
+
+FILCH_BEGIN_DECLS
+
+/* From here on: what the macros are made of.  Names that end in _ are not for users.
+ *
+ * Open spawns lie one after the other on the task stack of their fiber, a slot each.  `top` is the
+ * end of the newest; it travels with the fiber as a hidden argument, so it stays in a register.
+ * One comparison in a spawn, and one in a sync, tell all that can be unusual: each is with a word
+ * that the runtime moves out of the way when it wants to be called. */
+typedef struct filch_fork_ {
+    char *limit;    /* atomic; a spawn that ends beyond it calls filch_slow_spawn_ */
+    char *floor;    /* atomic; a sync of a slot below it calls filch_slow_sync_ */
+    char away_[48]; /* other workers write the words above; what follows is the fiber's own */
+    unsigned long spawned;
+    long open; /* spawned and not yet synced, in programs that are checked */
+} filch_fork_;
+
+typedef struct filch_task_type_ {
+    /* Run the task in slot with the task stack that begins at top; leave the result in slot. */
+    void (*run)(filch_fork_ *fork, char *top, void *slot);
+    size_t size;
+    const char *name;
+} filch_task_type_;
+
+/* What every slot begins with. */
+typedef struct filch_slot_ {
+    const filch_task_type_ *type;
+    void *ticket; /* once it is public; before that, in programs that are checked, who spawned it */
+} filch_slot_;
+
+#define FILCH_SLOT_MAX_ 1056
+
+/* The slot of this size at top lies beyond the limit: make room for the next, feed the hungry. */
+FILCH_API void filch_slow_spawn_(filch_fork_ *fork, char *top, size_t size);
+/* The newest slot is not simply ours.  1: its result is in it; 0: run it here. */
+FILCH_API int filch_slow_sync_(filch_fork_ *fork, char *slot, const filch_task_type_ *type);
+FILCH_API void filch_run_slot_(void *slot);
+FILCH_API void filch_check_sync_(const filch_task_type_ *type, const filch_slot_ *slot,
+                                 const void *frame);
+FILCH_API void filch_check_open_(const filch_task_type_ *type, const filch_fork_ *fork,
+                                 long before);
+
+FILCH_END_DECLS
+
+#if defined FILCH_CHECK_TASKS || !defined __OPTIMIZE__
+#define FILCH_CHECKED_       1
+#define FILCH_FRAME_         (&filch_top_)
+#define FILCH_CALL_OF_(name) filch_of_##name##_call_
+#else
+#define FILCH_CHECKED_       0
+#define FILCH_FRAME_         0
+/* Directly, so that gcc sees several callers of a recursive body, and splits it: the test that ends most
+ * recursions is then made by the caller.  It does not do so for functions that are always_inline. */
+#define FILCH_CALL_OF_(name) filch_of_##name##_body_
+#endif
+
+#if FILCH_CHECKED_ || defined FILCH_COUNT_SPAWNS
+#define FILCH_COUNTED_ 1
+#else
+#define FILCH_COUNTED_ 0
+#endif
+
+#define FILCH_UNLIKELY_(x) __builtin_expect(!!(x), 0)
+/* Else gcc computes the address of floor once, early, and keeps it in memory. */
+#define FILCH_FORGET_(pointer) __asm__("" : "+r"(pointer))
+#define FILCH_INLINE_          static inline __attribute__((unused))
+#define FILCH_UNUSED_          __attribute__((unused))
+
+#ifdef __cplusplus
+#define FILCH_NOEXCEPT_        noexcept
+#define FILCH_ASSERT_(x, text) static_assert(x, text)
+#define FILCH_COPIES_(type)                                                                        \
+    static_assert(__is_trivially_copyable(type), "arguments and result are copied as bytes");
+#define FILCH_ALIGNOF_(type) alignof(type)
+#define FILCH_C_             extern "C"
+#else
+#define FILCH_NOEXCEPT_
+#define FILCH_ASSERT_(x, text) _Static_assert(x, text)
+#define FILCH_COPIES_(type)
+#define FILCH_ALIGNOF_(type) _Alignof(type)
+#define FILCH_C_             extern
+#endif
+
+/* FILCH_MAP_n_(M, type, argument, ...) is M(type, argument) for each of the n pairs; without pairs it
+ * is M with NONE_ behind its name. */
+#define FILCH_MAP_0_(M, none)      M##NONE_
+#define FILCH_MAP_1_(M, t, a)      M(t, a)
+#define FILCH_MAP_2_(M, t, a, ...) M(t, a) FILCH_MAP_1_(M, __VA_ARGS__)
+#define FILCH_MAP_3_(M, t, a, ...) M(t, a) FILCH_MAP_2_(M, __VA_ARGS__)
+#define FILCH_MAP_4_(M, t, a, ...) M(t, a) FILCH_MAP_3_(M, __VA_ARGS__)
+#define FILCH_MAP_5_(M, t, a, ...) M(t, a) FILCH_MAP_4_(M, __VA_ARGS__)
+#define FILCH_MAP_6_(M, t, a, ...) M(t, a) FILCH_MAP_5_(M, __VA_ARGS__)
+#define FILCH_MAP_7_(M, t, a, ...) M(t, a) FILCH_MAP_6_(M, __VA_ARGS__)
+#define FILCH_MAP_8_(M, t, a, ...) M(t, a) FILCH_MAP_7_(M, __VA_ARGS__)
+
+#define FILCH_PARAM_(t, a) , t a
+#define FILCH_PARAM_NONE_
+#define FILCH_PASS_(t, a) , a
+#define FILCH_PASS_NONE_
+#define FILCH_LOAD_(t, a) , s->u.args.a
+#define FILCH_LOAD_NONE_
+#define FILCH_STORE_(t, a) s->u.args.a = a;
+#define FILCH_STORE_NONE_
+#define FILCH_FIELD_(t, a) t a;
+#define FILCH_FIELD_NONE_  char none;
+#define FILCH_TYPES_(t, a) FILCH_COPIES_(t)
+#define FILCH_TYPES_NONE_
+
+/* What differs between a task with a result (VALUE) and one without (VOID). */
+#define FILCH_VALUE_FIELD_(R)       R result;
+#define FILCH_VALUE_KEEP_(to, call) to = call
+#define FILCH_VALUE_LOCAL_(R)       R result
+#define FILCH_VALUE_RETURN_(x)      return x
+#define FILCH_VALUE_FORWARD_(call)  return call
+#define FILCH_VALUE_TYPE_(R)        FILCH_COPIES_(R)
+#define FILCH_VOID_FIELD_(R)
+#define FILCH_VOID_KEEP_(to, call) call
+#define FILCH_VOID_LOCAL_(R)       (void)0
+#define FILCH_VOID_RETURN_(x)      return
+#define FILCH_VOID_FORWARD_(call)  call
+#define FILCH_VOID_TYPE_(R)
+
+/* The slot of a task and the name of its body.  K is VALUE or VOID, L the linkage. */
+#define FILCH_SLOT_OF_(L, K, R, name, MAP, ...)                                                    \
+    FILCH_##K##_TYPE_(R) MAP(FILCH_TYPES_, __VA_ARGS__) struct filch_of_##name##_args_ {           \
+        MAP(FILCH_FIELD_, __VA_ARGS__)                                                             \
+    };                                                                                             \
+    struct __attribute__((aligned(16))) filch_of_##name##_slot_ {                                  \
+        filch_slot_ head;                                                                          \
+        union {                                                                                    \
+            struct filch_of_##name##_args_ args;                                                   \
+            FILCH_##K##_FIELD_(R)                                                                  \
+        } u;                                                                                       \
+    };                                                                                             \
+    FILCH_ASSERT_(FILCH_ALIGNOF_(struct filch_of_##name##_slot_) == 16,                            \
+                  "task " #name ": an argument or the result is aligned to more than 16 bytes");   \
+    FILCH_ASSERT_(sizeof(struct filch_of_##name##_slot_) <= FILCH_SLOT_MAX_,                       \
+                  "task " #name ": more than 1024 bytes of arguments or result; pass a pointer");  \
+    L R filch_of_##name##_body_(filch_fork_ *filch_self_,                                          \
+                                char *filch_top_ MAP(FILCH_PARAM_, __VA_ARGS__)) FILCH_NOEXCEPT_;
+
+/* Call, spawn, sync and run. */
+#define FILCH_VERBS_OF_(K, R, name, MAP, ...)                                                      \
+    FILCH_INLINE_ R filch_of_##name##_call_(filch_fork_ *fork,                                     \
+                                            char *top MAP(FILCH_PARAM_, __VA_ARGS__))              \
+    {                                                                                              \
+        long before = FILCH_CHECKED_ ? fork->open : 0;                                             \
+        FILCH_##K##_LOCAL_(R);                                                                     \
+        FILCH_##K##_KEEP_(result,                                                                  \
+                          filch_of_##name##_body_(fork, top MAP(FILCH_PASS_, __VA_ARGS__)));       \
+        if (FILCH_CHECKED_)                                                                        \
+            filch_check_open_(&filch_of_##name##_type_, fork, before);                             \
+        FILCH_##K##_RETURN_(result);                                                               \
+    }                                                                                              \
+    FILCH_INLINE_ void filch_of_##name##_spawn_(filch_fork_ *fork, char *top,                      \
+                                                void *frame MAP(FILCH_PARAM_, __VA_ARGS__))        \
+    {                                                                                              \
+        struct filch_of_##name##_slot_ *s = (struct filch_of_##name##_slot_ *)(void *)top;         \
+        MAP(FILCH_STORE_, __VA_ARGS__)                                                             \
+        s->head.type = &filch_of_##name##_type_;                                                   \
+        if (FILCH_COUNTED_)                                                                        \
+            fork->spawned++;                                                                       \
+        if (FILCH_CHECKED_) {                                                                      \
+            s->head.ticket = frame;                                                                \
+            fork->open++;                                                                          \
+        }                                                                                          \
+        if (FILCH_UNLIKELY_((char *)(s + 1) > __atomic_load_n(&fork->limit, __ATOMIC_RELAXED)))    \
+            filch_slow_spawn_(fork, top, sizeof *s);                                               \
+        (void)frame;                                                                               \
+    }                                                                                              \
+    FILCH_INLINE_ R filch_of_##name##_sync_(filch_fork_ *fork, char *slot, void *frame)            \
+    {                                                                                              \
+        struct filch_of_##name##_slot_ *s = (struct filch_of_##name##_slot_ *)(void *)slot;        \
+        if (FILCH_CHECKED_)                                                                        \
+            fork->open--;                                                                          \
+        FILCH_FORGET_(fork);                                                                       \
+        if (FILCH_UNLIKELY_(slot < __atomic_load_n(&fork->floor, __ATOMIC_RELAXED))) {             \
+            if (filch_slow_sync_(fork, slot, &filch_of_##name##_type_))                            \
+                FILCH_##K##_RETURN_(s->u.result);                                                  \
+        } else if (FILCH_CHECKED_) {                                                               \
+            filch_check_sync_(&filch_of_##name##_type_, &s->head, frame);                          \
+        }                                                                                          \
+        (void)frame;                                                                               \
+        FILCH_##K##_FORWARD_(FILCH_CALL_OF_(name)(fork, slot MAP(FILCH_LOAD_, __VA_ARGS__)));      \
+    }                                                                                              \
+    FILCH_INLINE_ R filch_of_##name##_run_(int none FILCH_UNUSED_ MAP(FILCH_PARAM_, __VA_ARGS__))  \
+    {                                                                                              \
+        struct filch_of_##name##_slot_ slot, *s = &slot;                                           \
+        MAP(FILCH_STORE_, __VA_ARGS__)                                                             \
+        s->head.type = &filch_of_##name##_type_;                                                   \
+        filch_run_slot_(s);                                                                        \
+        FILCH_##K##_RETURN_(s->u.result);                                                          \
+    }
+
+/* What other workers run the task by. */
+#define FILCH_TYPE_INIT_(name)                                                                     \
+    {                                                                                              \
+        filch_of_##name##_exec_, sizeof(struct filch_of_##name##_slot_), #name                     \
+    }
+#define FILCH_EXEC_OF_(K, name, MAP, ...)                                                          \
+    static void filch_of_##name##_exec_(filch_fork_ *fork, char *top, void *slot)                  \
+    {                                                                                              \
+        struct filch_of_##name##_slot_ *s FILCH_UNUSED_ = (struct filch_of_##name##_slot_ *)slot;  \
+        FILCH_##K##_KEEP_(s->u.result,                                                             \
+                          FILCH_CALL_OF_(name)(fork, top MAP(FILCH_LOAD_, __VA_ARGS__)));          \
+    }
+
+/* The head of the body, to which the user adds the braces. */
+#define FILCH_HEAD_OF_(L, R, name, MAP, ...)                                                       \
+    L R filch_of_##name##_body_(filch_fork_ *filch_self_ FILCH_UNUSED_,                            \
+                                char *filch_top_ FILCH_UNUSED_ MAP(FILCH_PARAM_, __VA_ARGS__))     \
+        FILCH_NOEXCEPT_
+
+#define FILCH_DECL_(K, R, name, ...)                                                               \
+    FILCH_SLOT_OF_(FILCH_C_, K, R, name, __VA_ARGS__)                                              \
+    FILCH_C_ const filch_task_type_ filch_of_##name##_type_;                                       \
+    FILCH_VERBS_OF_(K, R, name, __VA_ARGS__)                                                       \
+    FILCH_ASSERT_(1, "for the semicolon")
+#define FILCH_IMPL_(K, R, name, ...)                                                               \
+    FILCH_EXEC_OF_(K, name, __VA_ARGS__)                                                           \
+    const filch_task_type_ filch_of_##name##_type_ = FILCH_TYPE_INIT_(name);                       \
+    FILCH_HEAD_OF_(, R, name, __VA_ARGS__)
+#define FILCH_BOTH_(K, R, name, ...)                                                               \
+    FILCH_SLOT_OF_(static, K, R, name, __VA_ARGS__)                                                \
+    static void filch_of_##name##_exec_(filch_fork_ *fork, char *top, void *slot);                 \
+    static const filch_task_type_ filch_of_##name##_type_ FILCH_UNUSED_ = FILCH_TYPE_INIT_(name);  \
+    FILCH_VERBS_OF_(K, R, name, __VA_ARGS__)                                                       \
+    FILCH_EXEC_OF_(K, name, __VA_ARGS__)                                                           \
+    FILCH_HEAD_OF_(static, R, name, __VA_ARGS__)
+
+/* FILCH_CHOOSE_(prefix, ...) is prefix with the number of arguments behind it. */
+#define FILCH_NTH_(a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16, a17,     \
+                   a18, n, ...)                                                                    \
+    n
+#define FILCH_COUNT_(...)                                                                          \
+    FILCH_NTH_(__VA_ARGS__, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
+#define FILCH_JOIN2_(a, b)         a##b
+#define FILCH_JOIN_(a, b)          FILCH_JOIN2_(a, b)
+#define FILCH_CHOOSE_(prefix, ...) FILCH_JOIN_(prefix, FILCH_COUNT_(__VA_ARGS__))
+
+/* How many pairs follow a result and a name. */
+#define FILCH_VALUE_2(F, R, name)       F(VALUE, R, name, FILCH_MAP_0_, none)
+#define FILCH_VALUE_4(F, R, name, ...)  F(VALUE, R, name, FILCH_MAP_1_, __VA_ARGS__)
+#define FILCH_VALUE_6(F, R, name, ...)  F(VALUE, R, name, FILCH_MAP_2_, __VA_ARGS__)
+#define FILCH_VALUE_8(F, R, name, ...)  F(VALUE, R, name, FILCH_MAP_3_, __VA_ARGS__)
+#define FILCH_VALUE_10(F, R, name, ...) F(VALUE, R, name, FILCH_MAP_4_, __VA_ARGS__)
+#define FILCH_VALUE_12(F, R, name, ...) F(VALUE, R, name, FILCH_MAP_5_, __VA_ARGS__)
+#define FILCH_VALUE_14(F, R, name, ...) F(VALUE, R, name, FILCH_MAP_6_, __VA_ARGS__)
+#define FILCH_VALUE_16(F, R, name, ...) F(VALUE, R, name, FILCH_MAP_7_, __VA_ARGS__)
+#define FILCH_VALUE_18(F, R, name, ...) F(VALUE, R, name, FILCH_MAP_8_, __VA_ARGS__)
+#define FILCH_NOTHING_1(F, name)        F(VOID, void, name, FILCH_MAP_0_, none)
+#define FILCH_NOTHING_3(F, name, ...)   F(VOID, void, name, FILCH_MAP_1_, __VA_ARGS__)
+#define FILCH_NOTHING_5(F, name, ...)   F(VOID, void, name, FILCH_MAP_2_, __VA_ARGS__)
+#define FILCH_NOTHING_7(F, name, ...)   F(VOID, void, name, FILCH_MAP_3_, __VA_ARGS__)
+#define FILCH_NOTHING_9(F, name, ...)   F(VOID, void, name, FILCH_MAP_4_, __VA_ARGS__)
+#define FILCH_NOTHING_11(F, name, ...)  F(VOID, void, name, FILCH_MAP_5_, __VA_ARGS__)
+#define FILCH_NOTHING_13(F, name, ...)  F(VOID, void, name, FILCH_MAP_6_, __VA_ARGS__)
+#define FILCH_NOTHING_15(F, name, ...)  F(VOID, void, name, FILCH_MAP_7_, __VA_ARGS__)
+#define FILCH_NOTHING_17(F, name, ...)  F(VOID, void, name, FILCH_MAP_8_, __VA_ARGS__)
+
+#define FILCH_TASK(...)      FILCH_CHOOSE_(FILCH_VALUE_, __VA_ARGS__)(FILCH_BOTH_, __VA_ARGS__)
+#define FILCH_TASK_DECL(...) FILCH_CHOOSE_(FILCH_VALUE_, __VA_ARGS__)(FILCH_DECL_, __VA_ARGS__)
+#define FILCH_TASK_IMPL(...) FILCH_CHOOSE_(FILCH_VALUE_, __VA_ARGS__)(FILCH_IMPL_, __VA_ARGS__)
+#define FILCH_VOID_TASK(...) FILCH_CHOOSE_(FILCH_NOTHING_, __VA_ARGS__)(FILCH_BOTH_, __VA_ARGS__)
+#define FILCH_VOID_TASK_DECL(...)                                                                  \
+    FILCH_CHOOSE_(FILCH_NOTHING_, __VA_ARGS__)(FILCH_DECL_, __VA_ARGS__)
+#define FILCH_VOID_TASK_IMPL(...)                                                                  \
+    FILCH_CHOOSE_(FILCH_NOTHING_, __VA_ARGS__)(FILCH_IMPL_, __VA_ARGS__)
+
+/* FILCH_ALONE_OR_(name, ...) is ALONE_ when the name of a task is all there is, else WITH_. */
+#define FILCH_ALONE_OR_(...)                                                                       \
+    FILCH_NTH_(__VA_ARGS__, WITH_, WITH_, WITH_, WITH_, WITH_, WITH_, WITH_, WITH_, WITH_, WITH_,  \
+               WITH_, WITH_, WITH_, WITH_, WITH_, WITH_, WITH_, ALONE_, 0)
+
+#define FILCH_SPAWN_ALONE_(name)                                                                   \
+    (filch_of_##name##_spawn_(filch_self_, filch_top_, FILCH_FRAME_), FILCH_PUSHED_(name))
+#define FILCH_SPAWN_WITH_(name, ...)                                                               \
+    (filch_of_##name##_spawn_(filch_self_, filch_top_, FILCH_FRAME_, __VA_ARGS__),                 \
+     FILCH_PUSHED_(name))
+#define FILCH_PUSHED_(name)         (void)(filch_top_ += sizeof(struct filch_of_##name##_slot_))
+#define FILCH_CALL_ALONE_(name)     FILCH_CALL_OF_(name)(filch_self_, filch_top_)
+#define FILCH_CALL_WITH_(name, ...) FILCH_CALL_OF_(name)(filch_self_, filch_top_, __VA_ARGS__)
+#define FILCH_RUN_ALONE_(name)      filch_of_##name##_run_(0)
+#define FILCH_RUN_WITH_(name, ...)  filch_of_##name##_run_(0, __VA_ARGS__)
+
+#define FILCH_SPAWN(...) FILCH_JOIN_(FILCH_SPAWN_, FILCH_ALONE_OR_(__VA_ARGS__))(__VA_ARGS__)
+#define FILCH_CALL(...)  FILCH_JOIN_(FILCH_CALL_, FILCH_ALONE_OR_(__VA_ARGS__))(__VA_ARGS__)
+#define FILCH_RUN(...)   FILCH_JOIN_(FILCH_RUN_, FILCH_ALONE_OR_(__VA_ARGS__))(__VA_ARGS__)
+#define FILCH_SYNC(name)                                                                           \
+    (filch_top_ -= sizeof(struct filch_of_##name##_slot_),                                         \
+     filch_of_##name##_sync_(filch_self_, filch_top_, FILCH_FRAME_))
+
+#endif

@@ -1,0 +1,67 @@
+/* Counters, read from outside. */
+#include <filch/stats.h>
+
+#include "sched/runtime.h"
+
+#include <errno.h>
+#include <string.h>
+
+static void add(filch_counters *to, fi_counters *from)
+{
+    uint64_t taken = fi_load_relaxed(&from->taken);
+    uint64_t spawned = fi_load_relaxed(&from->spawned);
+    uint64_t claimed_back = fi_load_relaxed(&from->claimed_back);
+
+    to->spawned += spawned;
+    to->run_inline += spawned > taken ? spawned - taken : 0;
+    to->published += fi_load_relaxed(&from->published);
+    to->claimed_back += claimed_back;
+    to->steals_single += fi_load_relaxed(&from->steals_single);
+    to->steals_multiple += fi_load_relaxed(&from->steals_multiple);
+    to->steals_failed += fi_load_relaxed(&from->steals_failed);
+    to->stolen += fi_load_relaxed(&from->stolen);
+    to->parks += fi_load_relaxed(&from->parks);
+    to->wakes += fi_load_relaxed(&from->wakes);
+    to->sleeps += fi_load_relaxed(&from->sleeps);
+    to->searches += fi_load_relaxed(&from->searches);
+    to->fibers_made += fi_load_relaxed(&from->fibers_made);
+    to->fibers_reused += fi_load_relaxed(&from->fibers_reused);
+}
+
+static int read_total(fi_runtime *rt, filch_stats *stats)
+{
+    if (!rt)
+        return -ESRCH;
+    memset(stats, 0, sizeof *stats);
+    stats->workers = rt->workers_n;
+    for (unsigned i = 0; i < rt->workers_n; i++)
+        add(&stats->total, &rt->workers[i].counters);
+    return 0;
+}
+
+static int read_one(fi_runtime *rt, unsigned worker, filch_counters *counters)
+{
+    if (!rt)
+        return -ESRCH;
+    if (worker >= rt->workers_n)
+        return -EINVAL;
+    memset(counters, 0, sizeof *counters);
+    add(counters, &rt->workers[worker].counters);
+    return 0;
+}
+
+int filch_stats_get(filch_stats *stats)
+{
+    int e = read_total(fi_runtime_look(), stats);
+
+    fi_runtime_look_end();
+    return e;
+}
+
+int filch_stats_worker(unsigned worker, filch_counters *counters)
+{
+    int e = read_one(fi_runtime_look(), worker, counters);
+
+    fi_runtime_look_end();
+    return e;
+}

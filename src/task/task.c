@@ -1,0 +1,307 @@
+/* Spawn, sync and run, where they are more than a few instructions: what the compiled code of
+ * <filch/task.h> calls when the words of its fiber tell it to. */
+#include "base/futex.h"
+#include "base/mistake.h"
+#include "sched/runtime.h"
+#include "task/stack.h"
+#include "task/ticket.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define PUBLISH_MOST 32  /* tickets in one go */
+#define SPINS        100 /* looks at a running task before its fiber parks: it may be done soon */
+
+_Static_assert(offsetof(fi_fiber, fork) == 0, "compiled code holds the address of both");
+_Static_assert(offsetof(fi_fork, limit) == offsetof(filch_fork_, limit), "one layout");
+_Static_assert(offsetof(fi_fork, floor) == offsetof(filch_fork_, floor), "one layout");
+_Static_assert(offsetof(fi_fork, spawned) == offsetof(filch_fork_, spawned), "one layout");
+_Static_assert(offsetof(fi_fork, open) == offsetof(filch_fork_, open), "one layout");
+_Static_assert(sizeof(fi_ticket) <= sizeof(fi_record), "a ticket is a record");
+
+static void run_ticket(fi_runnable *r, fi_fiber *f);
+
+/* ---- publish ---- */
+
+/* False: no memory or no room, and the slot stays private. */
+static bool publish_one(fi_worker *w, filch_slot_ *slot)
+{
+    fi_ticket *t = fi_record_get(&w->records);
+
+    if (!t)
+        return false;
+    t->runnable.run = run_ticket;
+    fi_ticket_init(t, slot);
+    slot->ticket = t;
+    if (fi_deque_push(w->deque, t) == 0)
+        return true;
+    fi_record_put(&w->records, t);
+    return false;
+}
+
+/* Up to n of the oldest private tasks; how many. */
+static size_t publish(fi_worker *w, fi_task_stack *s, const char *top, size_t n)
+{
+    size_t done = 0;
+    filch_slot_ *slot;
+
+    while (done < n && (slot = fi_task_stack_oldest(s, top)) != NULL && publish_one(w, slot)) {
+        fi_task_stack_skip(s, slot);
+        done++;
+    }
+    if (done > 0) {
+        fi_count_many(&w->counters.published, done);
+        fi_notify(w);
+    }
+    return done;
+}
+
+/* Half of what there is, as the older half is the larger part of the work; but not more than a few
+ * visits take away, as what nobody takes must be claimed back one by one. */
+static size_t share(const fi_task_stack *s, const char *top, size_t size)
+{
+    size_t half = s->split < top ? ((size_t)(top - s->split) / size + 1) / 2 : 0;
+
+    return half == 0 ? 1 : half < PUBLISH_MOST ? half : PUBLISH_MOST;
+}
+
+/* Somebody may be hungry.  Set the words of the fiber back, and give if there is something to give and
+ * nothing to take; ask ourselves again when there is nothing to give. */
+static void answer(fi_fiber *f, fi_task_stack *s, const char *top, size_t size)
+{
+    fi_worker *w = f->worker;
+    bool eager = w->runtime->settings.eager;
+
+    fi_fork_answer(&f->fork, s->limit, s->split);
+    if (!eager && (!fi_idle_hungry(&w->runtime->idle) || fi_deque_size(w->deque) > 0))
+        return;
+    if (publish(w, s, top, eager ? SIZE_MAX : share(s, top, size)) == 0 || eager)
+        fi_fork_ask(&f->fork);
+    else if (!fi_fork_asked(&f->fork))
+        fi_store_relaxed(&f->fork.floor, s->split);
+}
+
+/* ---- spawn ---- */
+
+void filch_slow_spawn_(filch_fork_ *fork, char *top, size_t size)
+{
+    fi_fiber *f = fi_fiber_of_fork(fork);
+    fi_task_stack *s = f->tasks;
+
+    fi_task_stack_grow(s, top + size);
+    answer(f, s, top + size, size);
+}
+
+/* ---- sync ---- */
+
+static _Noreturn void wrong_sync(const filch_task_type_ *wanted, const filch_task_type_ *found)
+{
+    char line[256];
+
+    snprintf(line, sizeof line, "FILCH_SYNC(%s), but the newest spawn is %s", wanted->name,
+             found->name);
+    fi_mistake(line);
+}
+
+static _Noreturn void no_spawn(const filch_task_type_ *type)
+{
+    char line[256];
+
+    snprintf(line, sizeof line, "FILCH_SYNC(%s) without a FILCH_SPAWN", type->name);
+    fi_mistake(line);
+}
+
+void filch_check_sync_(const filch_task_type_ *type, const filch_slot_ *slot, const void *frame)
+{
+    if (slot->ticket != frame)
+        no_spawn(type);
+    if (slot->type != type)
+        wrong_sync(type, slot->type);
+}
+
+void filch_check_open_(const filch_task_type_ *type, const filch_fork_ *fork, long before)
+{
+    char line[256];
+
+    if (fork->open == before)
+        return;
+    snprintf(line, sizeof line, "task %s returned with %ld FILCH_SPAWN not synced", type->name,
+             fork->open - before);
+    fi_mistake(line);
+}
+
+/* Our newest ticket is most often the newest in our deque as well; taken from there it needs no claim.
+ * Something else goes back. */
+static bool pop_back(fi_worker *w, fi_ticket *t)
+{
+    void *item;
+
+    if (w->deque->kind->fifo || w->runtime->orphaned)
+        return false;
+    item = fi_deque_pop(w->deque);
+    if (item == t)
+        return true;
+    if (item && fi_deque_push(w->deque, item) < 0)
+        fi_queue_push(&w->runtime->global, item);
+    return false;
+}
+
+/* True: the task is ours again.  A ticket that stays in a deque is freed by who takes it out. */
+static bool claim_back(fi_worker *w, fi_ticket *t)
+{
+    if (pop_back(w, t))
+        fi_record_put(&w->records, t);
+    else if (!fi_ticket_claim_back(t))
+        return false;
+    fi_count(&w->counters.claimed_back);
+    return true;
+}
+
+static bool commit_park(fi_fiber *f, void *ticket)
+{
+    return fi_ticket_park(ticket, f);
+}
+
+static void await(fi_fiber *f, fi_ticket *t)
+{
+    if (f->worker->runtime->orphaned)
+        fi_mistake("FILCH_SYNC of a task that another thread was running when this process was "
+                   "forked");
+    for (int i = 0; i < SPINS; i++) {
+        if (fi_ticket_is_done(t))
+            return;
+        fi_pause();
+    }
+    fi_fiber_park(f, commit_park, t);
+}
+
+/* The newest slot is public: so are all older ones.  True: somebody else ran it. */
+static bool sync_public(fi_fiber *f, filch_slot_ *slot)
+{
+    fi_ticket *t = slot->ticket;
+
+    if (claim_back(f->worker, t))
+        return false;
+    fi_count(&f->worker->counters.taken);
+    await(f, t);
+    fi_record_put(&f->worker->records, t);
+    return true;
+}
+
+int filch_slow_sync_(filch_fork_ *fork, char *at, const filch_task_type_ *type)
+{
+    fi_fiber *f = fi_fiber_of_fork(fork);
+    fi_task_stack *s = f->tasks;
+    filch_slot_ *slot = (filch_slot_ *)(void *)at;
+    bool done = false;
+
+    if (at < s->base)
+        no_spawn(type);
+    if (slot->type != type)
+        wrong_sync(type, slot->type);
+    if (at < s->split) {
+        done = sync_public(f, slot);
+        s->split = at;
+    }
+    answer(f, s, at, type->size);
+    return done;
+}
+
+/* ---- run ---- */
+
+/* The task stack of a fiber, from its first task on. */
+static fi_task_stack *tasks_of(fi_fiber *f)
+{
+    if (!f->tasks) {
+        f->tasks = fi_task_stack_new();
+        f->tasks_free = fi_task_stack_free;
+    }
+    if (!f->tasks)
+        fi_mistake("no memory for a task stack");
+    return f->tasks;
+}
+
+/* With a stack that begins at base, all of it private.  The first spawn is as if asked. */
+static void run_slot(fi_fiber *f, char *base, filch_slot_ *slot)
+{
+    fi_fork_ask(&f->fork);
+    slot->type->run((filch_fork_ *)(void *)&f->fork, base, slot);
+}
+
+static void run_first(fi_fiber *f, filch_slot_ *slot)
+{
+    fi_task_stack *s = tasks_of(f);
+
+    s->split = s->base;
+    run_slot(f, s->base, slot);
+    fi_task_stack_trim(s);
+}
+
+static void run_ticket(fi_runnable *r, fi_fiber *f)
+{
+    fi_ticket *t = (fi_ticket *)(void *)r;
+    fi_fiber *waiter;
+
+    if (!fi_ticket_begin(t)) {
+        fi_record_put(&f->worker->records, t);
+        return;
+    }
+    run_first(f, t->slot);
+    waiter = fi_ticket_done(t);
+    if (waiter)
+        fi_ready(f->worker->runtime, waiter);
+}
+
+/* A task that a plain thread waits for, on that thread's stack. */
+typedef struct from_outside {
+    fi_runnable runnable;
+    void *slot;
+    FI_ATOMIC(uint32_t) done;
+} from_outside;
+
+static void run_from_outside(fi_runnable *r, fi_fiber *f)
+{
+    from_outside *o = (from_outside *)(void *)r;
+
+    run_first(f, o->slot);
+    fi_fiber_flush(f);
+    fi_store_release(&o->done, 1, run.done);
+    /* By now the thread may be gone with its stack; a wake-up for nobody does no harm. */
+    fi_futex_wake(&o->done, 1);
+}
+
+static void run_outside(void *slot)
+{
+    from_outside o = {.runnable = {.run = run_from_outside}, .slot = slot};
+    fi_runtime *rt = fi_runtime_enter();
+
+    fi_submit(rt, &o.runnable);
+    while (!fi_load_acquire(&o.done, run.wait))
+        fi_futex_wait(&o.done, 0, FI_FUTEX_FOREVER);
+    fi_runtime_leave(rt);
+}
+
+/* On a fiber it is a call.  Only the compiled code of the caller knows the top of its tasks, so they are
+ * left alone meanwhile, and others cannot take them. */
+static void run_inside(fi_fiber *f, void *slot)
+{
+    fi_task_stack *s = tasks_of(f);
+    fi_task_stack former = *s;
+    long open = f->fork.open;
+
+    f->fork.open = 0;
+    run_slot(f, fi_task_stack_nest(s), slot);
+    f->fork.open = open;
+    *s = former;
+    fi_fork_ask(&f->fork);
+}
+
+void filch_run_slot_(void *slot)
+{
+    fi_worker *w = fi_worker_self();
+
+    if (w)
+        run_inside(fi_load_relaxed(&w->current), slot);
+    else
+        run_outside(slot);
+}
