@@ -1,0 +1,97 @@
+/* One program of a workload on a runtime: times each repetition, checks each answer. */
+#include "options.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#ifdef __clang__
+#define COMPILER "clang"
+#else
+#define COMPILER "gcc"
+#endif
+
+static int fail(const char *why)
+{
+    fprintf(stderr, "%s on %s: %s\n", bench_the_workload.name, bench_runtime, why);
+    return 1;
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* One repetition: its time in seconds, and its answer. */
+static double repeat(const bench_case *c, int64_t *answer)
+{
+    const bench_workload *w = &bench_the_workload;
+    if (w->reset)
+        w->reset();
+    double began = now();
+    *answer = bench_run(c);
+    double spent = now() - began;
+    if (w->digest)
+        *answer = w->digest(c);
+    return spent;
+}
+
+/* 0, or 1 for a wrong answer, which is told. */
+static int repeat_all(const bench_options *o, double *samples)
+{
+    for (int i = 0; i < o->repetitions; i++) {
+        int64_t answer;
+        samples[i] = repeat(&o->of, &answer);
+        if (answer != o->of.expected) {
+            fprintf(stderr, "%s on %s: wrong result %" PRId64 ", expected %" PRId64 "\n",
+                    bench_the_workload.name, bench_runtime, answer, o->of.expected);
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static long peak_memory_kb(void)
+{
+    struct rusage use;
+    getrusage(RUSAGE_SELF, &use);
+    return use.ru_maxrss;
+}
+
+static void tell(const bench_options *o, const double *samples)
+{
+    const bench_case *c = &o->of;
+    printf("{\"workload\":\"%s%s%s\"", bench_the_workload.name, c->input ? "-" : "",
+           c->input ? c->input : "");
+    printf(",\"runtime\":\"%s\",\"compiler\":\"" COMPILER "\"", bench_runtime);
+    printf(",\"size\":%ld,\"workers\":%u", c->size, o->workers);
+    printf(",\"spawns\":%" PRIu64 ",\"result\":%" PRId64, c->spawns, c->expected);
+    printf(",\"peak_kb\":%ld,\"samples\":[", peak_memory_kb());
+    for (int i = 0; i < o->repetitions; i++)
+        printf("%s%.9f", i > 0 ? "," : "", samples[i]);
+    printf("]");
+    bench_runtime_tell(stdout);
+    printf("}\n");
+}
+
+int main(int argc, char **argv)
+{
+    bench_options o = bench_options_read(argc, argv);
+    const char *why = bench_the_workload.prepare(&o.of);
+    if (why) {
+        fprintf(stderr, "%s: %s\n", bench_the_workload.name, why);
+        return 2;
+    }
+    why = bench_runtime_start(o.workers);
+    if (why)
+        return fail(why);
+    static double samples[MOST_REPETITIONS];
+    int wrong = repeat_all(&o, samples);
+    if (!wrong)
+        tell(&o, samples);
+    bench_runtime_stop();
+    return wrong || fflush(stdout) != 0;
+}

@@ -1,0 +1,30 @@
+#include "bench.h"
+
+#include <omp.h>
+
+#ifdef __clang__
+const char *const bench_runtime = "libomp";
+#else
+const char *const bench_runtime = "libgomp";
+#endif
+
+/* The threads are made here, so that no repetition pays for them. */
+const char *bench_runtime_start(unsigned workers)
+{
+    omp_set_dynamic(0);
+    omp_set_num_threads((int)workers);
+    int got = 0;
+#pragma omp parallel
+#pragma omp single
+    got = omp_get_num_threads();
+    return got == (int)workers ? NULL : "OpenMP does not give that many threads";
+}
+
+void bench_runtime_tell(FILE *out)
+{
+    (void)out;
+}
+
+void bench_runtime_stop(void)
+{
+}

@@ -1,0 +1,68 @@
+#include "knapsack.h"
+#include "bench.h"
+
+#include <string.h>
+
+/* A hard case for this bound: each thing is worth its weight and 1 more, all weights are even and the
+ * capacity is odd, so that nothing fills it and many are as good.  By value per weight. */
+const thing knapsack_things[KNAPSACK_MOST] = {
+    {137, 136}, {189, 188}, {193, 192}, {227, 226}, {235, 234}, {239, 238}, {253, 252},
+    {257, 256}, {273, 272}, {281, 280}, {283, 282}, {283, 282}, {285, 284}, {291, 290},
+    {291, 290}, {299, 298}, {301, 300}, {319, 318}, {327, 326}, {331, 330}, {333, 332},
+    {339, 338}, {349, 348}, {357, 356}, {387, 386}, {397, 396},
+};
+
+enum { MOST_CAPACITY = 4000 };
+
+int knapsack_count, knapsack_capacity, knapsack_best;
+
+/* Half of the weight there is, made odd. */
+static int capacity_for(int count)
+{
+    int weight = 0;
+    for (int i = 0; i < count; i++)
+        weight += knapsack_things[i].weight;
+    return weight / 2 | 1;
+}
+
+/* Another way to the answer: the best value for every room, thing by thing. */
+static int best_by_table(void)
+{
+    static int best[MOST_CAPACITY + 1];
+    memset(best, 0, sizeof best);
+    for (int i = 0; i < knapsack_count; i++) {
+        const thing *t = &knapsack_things[i];
+        for (int room = knapsack_capacity; room >= t->weight; room--)
+            if (best[room - t->weight] + t->value > best[room])
+                best[room] = best[room - t->weight] + t->value;
+    }
+    return best[knapsack_capacity];
+}
+
+static const char *prepare(bench_case *c)
+{
+    knapsack_count = (int)c->size;
+    knapsack_capacity = capacity_for(knapsack_count);
+    if (knapsack_capacity > MOST_CAPACITY)
+        return "the things weigh more than the table of the check has room for";
+    c->expected = best_by_table();
+    c->spawns = 0; /* depends on the run */
+    return NULL;
+}
+
+static void reset(void)
+{
+    knapsack_best = 0;
+}
+
+static const bench_input inputs[] = {
+    {NULL, "the number of things", 1, KNAPSACK_MOST, KNAPSACK_MOST, 21},
+    {0},
+};
+
+const bench_workload bench_the_workload = {
+    .name = "knapsack",
+    .inputs = inputs,
+    .prepare = prepare,
+    .reset = reset,
+};

@@ -1,0 +1,24 @@
+#include "bench.h"
+#include "knapsack.h"
+#include "tbb_arena.h"
+
+#include <tbb/task_group.h>
+
+static void explore(int next, int room, int value)
+{
+    note_value(value);
+    if (!is_promising(next, room, value))
+        return;
+    const thing *t = &knapsack_things[next];
+    tbb::task_group group;
+    group.run([=] { explore(next + 1, room, value); });
+    if (t->weight <= room)
+        explore(next + 1, room - t->weight, value + t->value);
+    group.wait();
+}
+
+int64_t bench_run(const bench_case *)
+{
+    bench_arena().execute([] { explore(0, knapsack_capacity, 0); });
+    return best_so_far();
+}

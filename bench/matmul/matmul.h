@@ -1,0 +1,34 @@
+/* c += a * b for square matrices, by quarters, down to blocks of MATMUL_LEAF x MATMUL_LEAF.
+ *
+ *     c00 c01     a00 a01   b00 b01       first  cij += ai0 * b0j, the four of them at once,
+ *     c10 c11  +=  a10 a11 * b10 b11       then   cij += ai1 * b1j
+ */
+#ifndef BENCH_MATMUL_H
+#define BENCH_MATMUL_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { MATMUL_LEAF = 16, MATMUL_MOST = 4096 };
+
+/* The matrices lie row after row; a block of one keeps the distance of its rows. */
+extern double *matmul_a, *matmul_b, *matmul_c;
+extern size_t matmul_row;
+
+/* The quarter of a matrix of side n, in the given half of its rows and of its columns. */
+static inline double *quarter(double *m, size_t n, size_t row, size_t column)
+{
+    return m + (row * matmul_row + column) * (n / 2);
+}
+
+/* c += a * b for one block. */
+void matmul_leaf(double *c, const double *a, const double *b);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

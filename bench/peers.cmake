@@ -1,0 +1,135 @@
+# Which runtimes there are to compare with, and how a workload is built for each.
+#
+# serial, filch and tbb are built by the compiler of this build.  OpenMP has two runtimes, each of one
+# compiler: libgomp of gcc and libomp of clang.  They are built by their own, found here, which also
+# builds a serial program for them to be compared with.  All get the same flags.
+set(left_out "")
+
+# leave_out(RUNTIME REASON)
+function(leave_out runtime reason)
+  message(STATUS "bench: ${runtime} is left out: ${reason}")
+  set(left_out "${left_out}${runtime}: ${reason}\n" PARENT_SCOPE)
+endfunction()
+
+function(tell_left_out)
+  file(WRITE ${programs_dir}/left-out "${left_out}")
+  if(FILCH_INSTALL)
+    install(FILES ${programs_dir}/left-out DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/filch)
+  endif()
+endfunction()
+
+# find_openmp(RUNTIME NAME ID PACKAGE): sets RUNTIME_compiler if NAME, or the compiler of this build where it
+# is of that family, makes OpenMP programs.
+function(find_openmp runtime name id package)
+  find_program(FILCH_BENCH_${name} ${name})
+  set(compiler ${FILCH_BENCH_${name}})
+  if(CMAKE_C_COMPILER_ID STREQUAL ${id})
+    set(compiler ${CMAKE_C_COMPILER})
+  endif()
+  if(NOT compiler)
+    leave_out(${runtime} "there is no ${name} (Debian: ${name})")
+  else()
+    set(probe ${CMAKE_CURRENT_BINARY_DIR}/openmp_${name})
+    file(WRITE ${probe}.c "#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n")
+    execute_process(COMMAND ${compiler} ${peer_flags} -fopenmp ${probe}.c -o ${probe}
+      RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
+    if(failed)
+      leave_out(${runtime} "${name} -fopenmp does not work (Debian: ${package})")
+    else()
+      set(${runtime}_compiler ${compiler} PARENT_SCOPE)
+    endif()
+  endif()
+  set(left_out "${left_out}" PARENT_SCOPE)
+endfunction()
+
+string(TOUPPER "${CMAKE_BUILD_TYPE}" build_type)
+separate_arguments(peer_flags UNIX_COMMAND "${CMAKE_C_FLAGS} ${CMAKE_C_FLAGS_${build_type}}")
+list(APPEND peer_flags -std=gnu11 -fPIE -fvisibility=hidden)
+set(peer_warnings -Wall -Wextra -Wshadow -Wconversion -Wundef)
+if(FILCH_WERROR)
+  list(APPEND peer_warnings -Werror)
+endif()
+
+if(CMAKE_CROSSCOMPILING OR FILCH_SANITIZE)
+  foreach(runtime tbb libgomp libomp)
+    leave_out(${runtime} "Filch was built with a cross compiler or with sanitizers")
+  endforeach()
+else()
+  if(CMAKE_CXX_COMPILER)
+    find_package(TBB 2021 QUIET)
+  endif()
+  if(NOT TBB_FOUND)
+    leave_out(tbb "oneTBB or a C++ compiler was not found (Debian: libtbb-dev, g++)")
+  endif()
+  find_openmp(libgomp gcc GNU gcc)
+  find_openmp(libomp clang Clang libomp-dev)
+endif()
+
+# install_program(FILE)
+function(install_program file)
+  if(FILCH_INSTALL)
+    install(PROGRAMS ${file} DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/filch)
+  endif()
+endfunction()
+
+# own_program(WORKLOAD RUNTIME SOURCE [LIBRARY...]): by the compiler of this build.
+function(own_program workload runtime source)
+  set(target bench_${workload}_${runtime})
+  add_executable(${target} ${workload}/${source} common/runtime_${source})
+  target_include_directories(${target} PRIVATE ${workload})
+  set_target_properties(${target} PROPERTIES
+    OUTPUT_NAME ${workload}-${runtime} RUNTIME_OUTPUT_DIRECTORY ${programs_dir})
+  target_link_libraries(${target} PRIVATE bench_common bench_${workload} filch_warnings filch_sanitizers ${ARGN} m)
+  add_dependencies(bench_programs ${target})
+  install_program(${programs_dir}/${workload}-${runtime})
+endfunction()
+
+# peer_program(WORKLOAD RUNTIME COMPILER SOURCES [FLAG...]): by another compiler, in one go.
+function(peer_program workload runtime compiler sources)
+  set(program ${programs_dir}/${workload}-${runtime})
+  file(GLOB headers CONFIGURE_DEPENDS common/*.h ${workload}/*.h)
+  add_custom_command(OUTPUT ${program}
+    COMMAND ${compiler} ${peer_flags} ${peer_warnings} ${ARGN} -Icommon -I${workload} ${sources} -o ${program} -lm
+    DEPENDS ${sources} ${headers}
+    WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}
+    COMMENT "Building ${workload}-${runtime} by ${compiler}"
+    VERBATIM)
+  add_custom_target(bench_${workload}_${runtime} DEPENDS ${program})
+  add_dependencies(bench_programs bench_${workload}_${runtime})
+  install_program(${program})
+endfunction()
+
+# bench_workload(NAME [SOURCE...]): the folder NAME, with SOURCE beside NAME.c for what all its programs share.
+function(bench_workload name)
+  set(shared ${name}/${name}.c)
+  foreach(source IN LISTS ARGN)
+    list(APPEND shared ${name}/${source})
+  endforeach()
+  add_library(bench_${name} OBJECT ${shared})
+  target_include_directories(bench_${name} PRIVATE common)
+  target_link_libraries(bench_${name} PRIVATE filch_warnings filch_sanitizers)
+
+  own_program(${name} serial serial.c)
+  own_program(${name} filch filch.c filch_static)
+  # What `filch run` shows; to count every spawn has its price, so it is not what is measured.
+  own_program(${name} filch-counted filch.c filch_static)
+  target_compile_definitions(bench_${name}_filch-counted PRIVATE FILCH_COUNT_SPAWNS)
+  if(TBB_FOUND)
+    own_program(${name} tbb tbb.cpp TBB::tbb)
+  endif()
+  set(sources common/main.c common/options.c ${shared})
+  foreach(runtime libgomp libomp)
+    if(${runtime}_compiler)
+      set(compiler ${${runtime}_compiler})
+      peer_program(${name} ${runtime} ${compiler} "${sources};common/runtime_omp.c;${name}/omp.c" -fopenmp)
+      if(NOT compiler STREQUAL CMAKE_C_COMPILER)
+        set(family gcc)
+        if(runtime STREQUAL libomp)
+          set(family clang)
+        endif()
+        peer_program(${name} serial-${family} ${compiler}
+          "${sources};common/runtime_serial.c;${name}/serial.c" -DBENCH_OTHER_COMPILER)
+      endif()
+    endif()
+  endforeach()
+endfunction()

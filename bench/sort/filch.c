@@ -1,0 +1,36 @@
+#include "bench.h"
+#include "sort.h"
+
+#include <filch/task.h>
+
+FILCH_VOID_TASK(merge, runs, r, int *, out)
+{
+    size_t n = runs_length(&r);
+    if (n <= SORT_MERGE_LEAF) {
+        sort_merge(&r, out);
+        return;
+    }
+    runs first = sort_cut(&r, n / 2);
+    FILCH_SPAWN(merge, r, out + n / 2);
+    FILCH_CALL(merge, first, out);
+    FILCH_SYNC(merge);
+}
+
+FILCH_VOID_TASK(sort, int *, data, int *, room, size_t, n, int, into_room)
+{
+    if (n <= SORT_LEAF) {
+        sort_leaf(data, room, n, into_room);
+        return;
+    }
+    FILCH_SPAWN(sort, data + n / 2, room + n / 2, n - n / 2, !into_room);
+    FILCH_CALL(sort, data, room, n / 2, !into_room);
+    FILCH_SYNC(sort);
+    FILCH_CALL(merge, runs_of(into_room ? data : room, n), into_room ? room : data);
+}
+
+int64_t bench_run(const bench_case *c)
+{
+    (void)c;
+    FILCH_RUN(sort, sort_data, sort_room, sort_length, 0);
+    return 0;
+}

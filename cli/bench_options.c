@@ -1,0 +1,187 @@
+#include "bench_options.h"
+
+#include "series.h"
+#include "show.h"
+#include "words.h"
+
+#include <filch/machine.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { USUAL_REPEAT = 5, QUICK_REPEAT = 3, USUAL_SECONDS = 600, MOST_WORKERS = 1024 };
+
+static void help(void)
+{
+    printf(
+        "usage: filch bench [WORKLOAD...] [OPTION...]\n\n"
+        "Measures workloads on Filch and on what is here of its peers, in turns, and prints a "
+        "table.\n\n"
+        "  --workers LIST     numbers of workers, such as 1,2 (1 and as many as there are CPUs)\n"
+        "  --runtimes LIST    of those below (all)\n"
+        "  --repeat N         calls of each program, 1 to %d (%d, with --quick %d)\n"
+        "  --quick            small sizes: done in seconds, good for a look\n"
+        "  --size N           the size of the one workload that is named\n"
+        "  --json             lines of JSON with all samples, and no table\n"
+        "  --plot FILE        also a picture, FILE.svg or FILE.png (needs gnuplot)\n"
+        "  --timeout SECONDS  how long one call may take (%d)\n"
+        "  --help             this text\n\nworkloads\n",
+        MOST_REPEATS, USUAL_REPEAT, QUICK_REPEAT, USUAL_SECONDS);
+    for (const workload *w = workloads; w->name; w++)
+        printf("  %-18s %s\n", w->name, w->about);
+    printf("\nruntimes\n");
+    for (const contender *r = runtimes; r->name; r++)
+        printf("  %-18s %s\n", r->name, r->about);
+}
+
+/* Call `take` for each of the words between commas. */
+static void for_each_word(bench_options *o, const char *list, const char *option,
+                          void (*take)(bench_options *o, const char *word))
+{
+    char word[64];
+    for (const char *p = list;; p++) {
+        size_t length = strcspn(p, ",");
+        if (length == 0 || length >= sizeof word)
+            misused("%s takes words with commas between them, and not '%s'", option, list);
+        snprintf(word, sizeof word, "%.*s", (int)length, p);
+        take(o, word);
+        p += length;
+        if (*p == '\0')
+            return;
+    }
+}
+
+static void take_workers(bench_options *o, const char *word)
+{
+    unsigned workers = (unsigned)number_in(word, "--workers", 1, MOST_WORKERS);
+    int i = 0;
+    for (; o->workers[i] != 0; i++)
+        if (o->workers[i] == workers)
+            misused("--workers has %u twice", workers);
+    if (i == MOST_CHOSEN - 1)
+        misused("--workers takes at most %d numbers", MOST_CHOSEN - 1);
+    o->workers[i] = workers;
+}
+
+static void take_runtime(bench_options *o, const char *word)
+{
+    char names[256];
+    list_runtimes(names, sizeof names);
+    const contender *r = runtime_named(word);
+    if (!r)
+        misused("there is no runtime '%s'; there are: %s", word, names);
+    int i = 0;
+    for (; o->runtimes[i]; i++)
+        if (o->runtimes[i] == r)
+            misused("--runtimes has %s twice", word);
+    o->runtimes[i] = r;
+}
+
+static void take_workload(bench_options *o, const char *word)
+{
+    char names[256];
+    list_workloads(names, sizeof names);
+    const workload *w = workload_named(word);
+    if (!w)
+        misused("there is no workload '%s'; there are: %s", word, names);
+    int i = 0;
+    for (; o->workloads[i]; i++)
+        if (o->workloads[i] == w)
+            misused("%s is named twice", word);
+    o->workloads[i] = w;
+}
+
+static void take(bench_options *o, int letter)
+{
+    switch (letter) {
+    case 'w':
+        for_each_word(o, optarg, "--workers", take_workers);
+        break;
+    case 'R':
+        for_each_word(o, optarg, "--runtimes", take_runtime);
+        break;
+    case 'r':
+        o->repeat = (int)number_in(optarg, "--repeat", 1, MOST_REPEATS);
+        break;
+    case 't':
+        o->seconds = number_in(optarg, "--timeout", 1, 86400);
+        break;
+    case 'n':
+        o->size = optarg;
+        break;
+    case 'p':
+        o->plot = optarg;
+        break;
+    case 'j':
+        o->json = true;
+        break;
+    case 'q':
+        o->quick = true;
+        break;
+    default:
+        help();
+        exit(ENDS_WELL);
+    }
+}
+
+static void all_workloads(bench_options *o)
+{
+    for (int i = 0; workloads[i].name; i++)
+        o->workloads[i] = &workloads[i];
+}
+
+static void all_runtimes(bench_options *o)
+{
+    for (int i = 0; runtimes[i].name; i++)
+        o->runtimes[i] = &runtimes[i];
+}
+
+/* What was not said. */
+static void fill_up(bench_options *o)
+{
+    if (!o->workloads[0])
+        all_workloads(o);
+    if (!o->runtimes[0])
+        all_runtimes(o);
+    if (o->workers[0] == 0) {
+        o->workers[0] = 1;
+        o->workers[1] = filch_cpus() > 1 ? filch_cpus() : 0;
+    }
+    if (o->repeat == 0)
+        o->repeat = o->quick ? QUICK_REPEAT : USUAL_REPEAT;
+}
+
+static void check(const bench_options *o)
+{
+    if (o->size && (!o->workloads[0] || o->workloads[1]))
+        misused("--size is for one workload, which has to be named");
+    if (o->size && o->quick)
+        misused("--size and --quick both tell the size");
+    const char *why = o->plot ? plot_refuses(o->plot) : NULL;
+    if (why)
+        misused("--plot '%s': %s", o->plot, why);
+}
+
+bench_options bench_options_read(int argc, char **argv)
+{
+    static const struct option known[] = {
+        {"workers", required_argument, NULL, 'w'}, {"runtimes", required_argument, NULL, 'R'},
+        {"repeat", required_argument, NULL, 'r'},  {"timeout", required_argument, NULL, 't'},
+        {"size", required_argument, NULL, 'n'},    {"plot", required_argument, NULL, 'p'},
+        {"json", no_argument, NULL, 'j'},          {"quick", no_argument, NULL, 'q'},
+        {"help", no_argument, NULL, 'h'},          {0},
+    };
+    bench_options o = {.seconds = USUAL_SECONDS};
+    opterr = 0;
+    for (int letter; (letter = getopt_long(argc, argv, ":h", known, NULL)) != -1;) {
+        if (letter == '?' || letter == ':')
+            misused_option(letter, argv);
+        take(&o, letter);
+    }
+    for (int i = optind; i < argc; i++)
+        take_workload(&o, argv[i]);
+    check(&o);
+    fill_up(&o);
+    return o;
+}

@@ -1,0 +1,24 @@
+/* The words of `filch bench`. */
+#ifndef CLI_BENCH_OPTIONS_H
+#define CLI_BENCH_OPTIONS_H
+
+#include "catalog.h"
+
+#include <stdbool.h>
+
+enum { MOST_CHOSEN = 32 };
+
+typedef struct bench_options {
+    const workload *workloads[MOST_CHOSEN]; /* these lists are ended by NULL and 0 */
+    const contender *runtimes[MOST_CHOSEN];
+    unsigned workers[MOST_CHOSEN];
+    int repeat;
+    long seconds; /* for one call */
+    const char *size, *plot;
+    bool json, quick;
+} bench_options;
+
+/* Ends the program for --help and for what is not understood. */
+bench_options bench_options_read(int argc, char **argv);
+
+#endif

@@ -1,0 +1,201 @@
+#define _GNU_SOURCE
+#include "child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static const int fatal_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+enum { FATAL_SIGNALS = sizeof fatal_signals / sizeof fatal_signals[0] };
+
+/* The leader of the group that a child and its children are in; 0 while there is none. */
+static volatile sig_atomic_t running;
+
+static void on_fatal(int number)
+{
+    if (running > 0)
+        kill(-(pid_t)running, SIGKILL);
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+void child_catch_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_fatal}, before;
+    for (int i = 0; i < FATAL_SIGNALS; i++) {
+        sigaction(fatal_signals[i], NULL, &before);
+        if (before.sa_handler != SIG_IGN) /* as under nohup */
+            sigaction(fatal_signals[i], &action, NULL);
+    }
+    signal(SIGPIPE, SIG_IGN);
+}
+
+/* No signal may come between the birth of a child and the note of it. */
+static void hold_signals(sigset_t *before)
+{
+    sigset_t fatal;
+    sigemptyset(&fatal);
+    for (int i = 0; i < FATAL_SIGNALS; i++)
+        sigaddset(&fatal, fatal_signals[i]);
+    sigprocmask(SIG_BLOCK, &fatal, before);
+}
+
+static _Noreturn void become(char *const argv[], const int ends[3], const sigset_t *signals)
+{
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    signal(SIGPIPE, SIG_DFL);
+    sigprocmask(SIG_SETMASK, signals, NULL);
+    for (int i = 0; i < 3; i++)
+        dup2(ends[i], i);
+    execv(argv[0], argv);
+    dprintf(STDERR_FILENO, "cannot be run: %s", strerror(errno));
+    _exit(127);
+}
+
+static pid_t born(char *const argv[], const int ends[3])
+{
+    sigset_t before;
+    hold_signals(&before);
+    pid_t pid = fork();
+    if (pid == 0)
+        become(argv, ends, &before);
+    if (pid > 0) {
+        setpgid(pid, pid); /* whoever is first: both have to be sure of it */
+        running = pid;
+    }
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return pid;
+}
+
+static long now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* Our end of a pipe, and where to keep what comes out of it, as text. */
+typedef struct ear {
+    int fd;
+    char *text;
+    size_t used, room;
+    bool full;
+} ear;
+
+/* Read what there is; at the end, close.  What does not fit is dropped. */
+static void hear(ear *e)
+{
+    char scrap[4096];
+    size_t free_room = e->room - 1 - e->used;
+    bool fits = free_room > 0;
+    ssize_t n = read(e->fd, fits ? e->text + e->used : scrap, fits ? free_room : sizeof scrap);
+    if (n < 0 && (errno == EINTR || errno == EAGAIN))
+        return;
+    if (n <= 0) {
+        close(e->fd);
+        e->fd = -1;
+        return;
+    }
+    if (fits)
+        e->used += (size_t)n;
+    else
+        e->full = true;
+    e->text[e->used] = '\0';
+}
+
+/* Until both pipes are closed, or the time is up: then false. */
+static bool hear_both(ear ears[2], long deadline)
+{
+    while (ears[0].fd >= 0 || ears[1].fd >= 0) {
+        struct pollfd p[2] = {{ears[0].fd, POLLIN, 0}, {ears[1].fd, POLLIN, 0}};
+        long left = deadline - now_ms();
+        if (left <= 0)
+            return false;
+        if (poll(p, 2, left < 1000 ? (int)left : 1000) <= 0)
+            continue;
+        for (int i = 0; i < 2; i++)
+            if (p[i].revents != 0)
+                hear(&ears[i]);
+    }
+    return true;
+}
+
+/* A program may close its outputs and go on; so its end, too, is waited for only so long. */
+static bool ended_in_time(pid_t pid, int *status, long deadline)
+{
+    const struct timespec pause = {.tv_nsec = 1000000};
+    while (waitpid(pid, status, WNOHANG) == 0) {
+        if (now_ms() >= deadline)
+            return false;
+        nanosleep(&pause, NULL);
+    }
+    return true;
+}
+
+static void wait_for(child *c, pid_t pid, ear ears[2], long seconds)
+{
+    int status = 0;
+    long deadline = now_ms() + seconds * 1000;
+    c->late = !hear_both(ears, deadline) || !ended_in_time(pid, &status, deadline);
+    kill(-pid, SIGKILL); /* also what it may have left behind */
+    if (c->late)
+        waitpid(pid, &status, 0);
+    running = 0;
+    for (int i = 0; i < 2; i++)
+        if (ears[i].fd >= 0)
+            close(ears[i].fd);
+    c->code = !c->late && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    c->signal = !c->late && WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    c->silenced = ears[0].full;
+}
+
+/* A descriptor from which `input` can be read, or -errno.  In memory, so that nobody has to write
+ * while somebody reads. */
+static int source_of(const char *input)
+{
+    if (!input)
+        return open("/dev/null", O_RDONLY | O_CLOEXEC);
+    int fd = memfd_create("input", MFD_CLOEXEC);
+    size_t length = strlen(input);
+    if (fd >= 0 && (write(fd, input, length) != (ssize_t)length || lseek(fd, 0, SEEK_SET) != 0)) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+int child_run(child *c, char *const argv[], const char *input, long seconds)
+{
+    int out[2] = {-1, -1}, err[2] = {-1, -1};
+    memset(c, 0, sizeof *c);
+    int in = source_of(input);
+    pid_t pid = -1;
+    if (in >= 0 && pipe2(out, O_CLOEXEC) == 0 && pipe2(err, O_CLOEXEC) == 0)
+        pid = born(argv, (int[3]){in, out[1], err[1]});
+    int e = pid < 0 ? -errno : 0;
+    for (int i = 0; i < 3; i++) {
+        int fd = i == 0 ? in : i == 1 ? out[1] : err[1];
+        if (fd >= 0)
+            close(fd);
+    }
+    if (pid >= 0) {
+        ear ears[2] = {{out[0], c->said, 0, CHILD_SAYS, false},
+                       {err[0], c->complained, 0, CHILD_COMPLAINS, false}};
+        wait_for(c, pid, ears, seconds);
+        return 0;
+    }
+    if (out[0] >= 0)
+        close(out[0]);
+    if (err[0] >= 0)
+        close(err[0]);
+    return e;
+}

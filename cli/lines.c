@@ -1,0 +1,40 @@
+/* The measured series as lines of JSON. */
+#include "show.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+static void number(const char *name, double value)
+{
+    if (isnan(value))
+        printf(",\"%s\":null", name);
+    else
+        printf(",\"%s\":%.9g", name, value);
+}
+
+static void line(const series *s)
+{
+    printf("{\"workload\":\"%s\",\"runtime\":\"%s\"", s->workload->name, s->runtime);
+    printf(",\"workers\":%u,\"failed\":%s", s->workers, s->failed ? "true" : "false");
+    if (s->count > 0) {
+        printf(",\"size\":%ld,\"spawns\":%" PRIu64, s->last.size, s->last.spawns);
+        printf(",\"result\":%" PRId64 ",\"peak_kb\":%ld", s->last.result, s->last.peak_kb);
+    }
+    number("median", series_median(s));
+    number("best", series_best(s));
+    number("ratio_median", series_median_ratio(s));
+    number("ratio_best", series_best_ratio(s));
+    number("ns_per_spawn", series_ns_per_spawn(s));
+    number("steals", series_steals(s));
+    printf(",\"samples\":[");
+    for (int i = 0; i < s->count; i++)
+        printf("%s%.9f", i > 0 ? "," : "", s->samples[i]);
+    printf("]}\n");
+}
+
+void show_json(const series *all, int n)
+{
+    for (int i = 0; i < n; i++)
+        line(&all[i]);
+}

@@ -1,0 +1,260 @@
+/* The ratios to the serial programs as a picture: a panel for each number of workers, a group of bars for each
+ * workload, a colour for each runtime.  The scale is logarithmic, and a bar begins at 1, the serial program: up is
+ * slower, down is faster. */
+#define _GNU_SOURCE
+#include "show.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { GNUPLOT_SECONDS = 60, MOST_PANELS = 16, PANEL_HEIGHT = 420, WIDTH = 1200 };
+
+static const char *const colours[] = {"#0b7285", "#e8590c", "#868e96", "#c2a100"};
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+    return n > m && strcmp(text + n - m, end) == 0;
+}
+
+/* The first such program in PATH. */
+static bool find_program(const char *name, char *out, size_t room)
+{
+    const char *path = getenv("PATH");
+    while (path && *path) {
+        size_t length = strcspn(path, ":");
+        snprintf(out, room, "%.*s/%s", (int)length, path, name);
+        if (length > 0 && access(out, X_OK) == 0)
+            return true;
+        path += length + (path[length] == ':');
+    }
+    return false;
+}
+
+const char *plot_refuses(const char *file)
+{
+    char gnuplot[PATH_MAX];
+    if (!ends_with(file, ".svg") && !ends_with(file, ".png"))
+        return "the name of the picture must end in .svg or .png";
+    if (strpbrk(file, "'\n"))
+        return "the name of the picture has a quote or a line break in it";
+    if (!find_program("gnuplot", gnuplot, sizeof gnuplot))
+        return "there is no gnuplot to draw the picture with (Debian: gnuplot-nox)";
+    return NULL;
+}
+
+/* ---- what is to be drawn ---- */
+
+typedef struct picture {
+    const series *all;
+    int n;
+    unsigned panels[MOST_PANELS]; /* numbers of workers */
+    int panel_count;
+    const workload *groups[64];
+    int group_count;
+    double lowest, highest; /* of the ratios */
+} picture;
+
+/* Serial programs are the line at 1. */
+static bool is_drawn(const series *s)
+{
+    return runtime_named(s->runtime) && isfinite(series_median_ratio(s));
+}
+
+static void add_panel(picture *p, unsigned workers)
+{
+    for (int i = 0; i < p->panel_count; i++)
+        if (p->panels[i] == workers)
+            return;
+    if (p->panel_count < MOST_PANELS)
+        p->panels[p->panel_count++] = workers;
+}
+
+static void look(picture *p)
+{
+    p->lowest = 0.5;
+    p->highest = 2;
+    for (int i = 0; i < p->n; i++) {
+        const series *s = &p->all[i];
+        if (p->group_count == 0 || p->groups[p->group_count - 1] != s->workload)
+            p->groups[p->group_count++] = s->workload;
+        if (!is_drawn(s))
+            continue;
+        add_panel(p, s->workers);
+        p->lowest = fmin(p->lowest, series_median_ratio(s));
+        p->highest = fmax(p->highest, series_median_ratio(s));
+    }
+}
+
+static int group_of(const picture *p, const workload *w)
+{
+    int i = 0;
+    while (p->groups[i] != w)
+        i++;
+    return i;
+}
+
+static int runtimes_count(void)
+{
+    int n = 0;
+    while (runtimes[n].name)
+        n++;
+    return n;
+}
+
+/* ---- the script ---- */
+
+/* A group has room for a bar of each runtime, and a gap. */
+static double bar_width(void)
+{
+    return 0.8 / runtimes_count();
+}
+
+static double middle_of(const picture *p, const series *s, int of_runtime)
+{
+    return group_of(p, s->workload) + (of_runtime - (runtimes_count() - 1) / 2.0) * bar_width();
+}
+
+/* Is this a bar of that runtime in that panel? */
+static bool is_bar(const series *s, int of_runtime, unsigned workers)
+{
+    return is_drawn(s) && s->workers == workers &&
+           strcmp(s->runtime, runtimes[of_runtime].name) == 0;
+}
+
+/* gnuplot takes a series without numbers badly. */
+static bool has_bars(const picture *p, int of_runtime, unsigned workers)
+{
+    for (int i = 0; i < p->n; i++)
+        if (is_bar(&p->all[i], of_runtime, workers))
+            return true;
+    return false;
+}
+
+/* A bar is where it begins and ends, and its ratio. */
+static void write_data(FILE *out, const picture *p, int of_runtime, unsigned workers)
+{
+    double half = 0.46 * bar_width();
+    fprintf(out, "$d%d << EOD\n", of_runtime);
+    for (int i = 0; i < p->n; i++) {
+        const series *s = &p->all[i];
+        if (!is_bar(s, of_runtime, workers))
+            continue;
+        double x = middle_of(p, s, of_runtime);
+        fprintf(out, "%.4f %.4f %.4f\n", x - half, x + half, series_median_ratio(s));
+    }
+    fprintf(out, "EOD\n");
+}
+
+/* The ratio, written beyond the end of its bar. */
+static void write_labels(FILE *out, const picture *p, int of_runtime, unsigned workers)
+{
+    for (int i = 0; i < p->n; i++) {
+        const series *s = &p->all[i];
+        if (!is_bar(s, of_runtime, workers))
+            continue;
+        double x = middle_of(p, s, of_runtime);
+        double ratio = series_median_ratio(s);
+        fprintf(out, "set label '%.2f' at %.4f,%.4f %s rotate by 90 offset 0,%s font 'sans,9'\n",
+                ratio, x, ratio, ratio < 1 ? "right" : "left", ratio < 1 ? "-0.4" : "0.4");
+    }
+}
+
+/* Under each group its name, the input of the workload on a line of its own. */
+static void write_group_names(FILE *out, const picture *p)
+{
+    fprintf(out, "set xtics (");
+    for (int i = 0; i < p->group_count; i++) {
+        const workload *w = p->groups[i];
+        fprintf(out, "%s\"%s\\n%s\" %d", i > 0 ? ", " : "", w->program, w->input ? w->input : "",
+                i);
+    }
+    fprintf(out, ")\n");
+}
+
+static void write_head(FILE *out, const picture *p, const char *file)
+{
+    const char *terminal = ends_with(file, ".svg") ? "svg" : "pngcairo";
+    fprintf(out, "set terminal %s size %d,%d font 'sans,12' background '#ffffff'\n", terminal,
+            WIDTH, PANEL_HEIGHT * p->panel_count + 40);
+    fprintf(out, "set output '%s'\n", file);
+    fprintf(out,
+            "set multiplot layout %d,1 title \"Time / time of the serial program (median; lower is "
+            "better)\\n\"\n",
+            p->panel_count);
+    fprintf(out,
+            "set logscale y\nset style fill solid 1.0 noborder\nset grid ytics lc rgb '#dddddd'\n");
+    fprintf(out, "set border 3 lc rgb '#555555'\nset tics nomirror\nset xtics scale 0\n");
+    fprintf(out, "set ytics (0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)\n");
+    fprintf(out, "set yrange [%.3f:%.3f]\nset xrange [-0.6:%.1f]\n", p->lowest / 2.6,
+            p->highest * 3.5, p->group_count - 0.4);
+    fprintf(out, "set key above right horizontal samplen 1\nset lmargin 9\nset bmargin 3.5\n");
+    write_group_names(out, p);
+}
+
+/* Bars from 1 to the ratio. */
+static void write_panel(FILE *out, const picture *p, unsigned workers)
+{
+    fprintf(out, "unset label\nset ylabel '%u worker%s'\n", workers, workers == 1 ? "" : "s");
+    for (int r = 0; runtimes[r].name; r++) {
+        write_data(out, p, r, workers);
+        write_labels(out, p, r, workers);
+    }
+    fprintf(out, "plot ");
+    for (int r = 0; runtimes[r].name; r++)
+        if (has_bars(p, r, workers))
+            fprintf(out,
+                    "$d%d using (($1+$2)/2):3:1:2:($3<1?$3:1):($3<1?1:$3) with boxxyerror "
+                    "lc rgb '%s' title '%s', \\\n",
+                    r, colours[r % 4], runtimes[r].name);
+    fprintf(out, "1 with lines lc rgb '#222222' lw 1.5 title 'serial'");
+    if (workers > 1)
+        fprintf(out, ", %.6f with lines dt 2 lc rgb '#222222' title 'serial / %u'", 1.0 / workers,
+                workers);
+    fprintf(out, "\n");
+}
+
+static void write_script(FILE *out, const picture *p, const char *file)
+{
+    write_head(out, p, file);
+    for (int i = 0; i < p->panel_count; i++)
+        write_panel(out, p, p->panels[i]);
+    fprintf(out, "unset multiplot\n");
+}
+
+static const char *draw(const char *script)
+{
+    static child c;
+    char gnuplot[PATH_MAX];
+    if (!find_program("gnuplot", gnuplot, sizeof gnuplot))
+        return "there is no gnuplot any more";
+    char *argv[] = {gnuplot, NULL};
+    int e = child_run(&c, argv, script, GNUPLOT_SECONDS);
+    if (e < 0)
+        return strerror(-e);
+    if (c.code == 0)
+        return NULL;
+    return c.complained[0] != '\0' ? c.complained : "gnuplot failed";
+}
+
+const char *show_plot(const series *all, int n, const char *file)
+{
+    picture p = {.all = all, .n = n};
+    look(&p);
+    if (p.panel_count == 0)
+        return "there is nothing to draw";
+    char *script = NULL;
+    size_t length;
+    FILE *out = open_memstream(&script, &length);
+    if (!out)
+        return strerror(errno);
+    write_script(out, &p, file);
+    const char *why = fclose(out) == 0 ? draw(script) : strerror(errno);
+    free(script);
+    return why;
+}

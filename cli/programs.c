@@ -1,0 +1,197 @@
+#define _GNU_SOURCE
+#include "programs.h"
+
+#include "json.h"
+#include "words.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- where they are ---- */
+
+/* The folder of this very program, without the slash at its end. */
+static void own_folder(char *out, size_t room)
+{
+    ssize_t n = readlink("/proc/self/exe", out, room - 1);
+    out[n > 0 ? n : 0] = '\0';
+    char *slash = strrchr(out, '/');
+    if (slash)
+        *slash = '\0';
+}
+
+/* As FILCH_BENCH_DIR says; else beside the tool, as in a build; else as installed. */
+static const char *folder(void)
+{
+    static char found[PROGRAM_PATH];
+    const char *asked = getenv("FILCH_BENCH_DIR");
+    if (asked && *asked)
+        return asked;
+    if (found[0] == '\0') {
+        char own[PROGRAM_PATH / 2];
+        own_folder(own, sizeof own);
+        snprintf(found, sizeof found, "%s/programs", own);
+        if (access(found, F_OK) != 0)
+            snprintf(found, sizeof found, "%s/" FILCH_PROGRAMS_FROM_TOOL, own);
+    }
+    return found;
+}
+
+static void path_of(const workload *w, const char *runtime, char *out, size_t room)
+{
+    int n = snprintf(out, room, "%s/%s-%s", folder(), w->program, runtime);
+    if (n < 0 || (size_t)n >= room)
+        out[0] = '\0'; /* too long for a path: there is no such file */
+}
+
+bool program_exists(const workload *w, const char *runtime)
+{
+    char path[PROGRAM_PATH];
+    path_of(w, runtime, path, sizeof path);
+    return access(path, X_OK) == 0;
+}
+
+/* The reason after "runtime: " in a file of such lines; false where there is none. */
+static bool find_reason(FILE *file, const char *runtime, char *out, size_t room)
+{
+    char line[512];
+    size_t length = strlen(runtime);
+    while (fgets(line, sizeof line, file)) {
+        line[strcspn(line, "\n")] = '\0';
+        if (strncmp(line, runtime, length) == 0 && strncmp(line + length, ": ", 2) == 0) {
+            snprintf(out, room, "%s", line + length + 2);
+            return true;
+        }
+    }
+    return false;
+}
+
+void program_why_missing(const workload *w, const char *runtime, char *out, size_t room)
+{
+    char path[PROGRAM_PATH];
+    snprintf(path, sizeof path, "%s/left-out", folder());
+    FILE *file = fopen(path, "re");
+    bool found = file && find_reason(file, runtime, out, room);
+    if (file)
+        fclose(file);
+    if (!found)
+        snprintf(out, room, "there is no program %s-%s in %s", w->program, runtime, folder());
+}
+
+/* ---- what they say ---- */
+
+static bool is_whole(const char *line, const char *name, double least, double *out)
+{
+    return json_number(json_member(line, name), out) && *out >= least;
+}
+
+static bool has_text(const char *line, const char *name, const char *text)
+{
+    char value[64];
+    return json_string(json_member(line, name), value, sizeof value) && strcmp(value, text) == 0;
+}
+
+static bool read_samples(const char *line, report *r)
+{
+    const char *samples = json_member(line, "samples");
+    const char *s = samples ? json_begin(samples) : NULL;
+    for (r->count = 0; s && r->count < MOST_SAMPLES; s = json_next(s)) {
+        double seconds;
+        if (!json_number(s, &seconds) || seconds < 0)
+            return false;
+        r->samples[r->count++] = seconds;
+    }
+    return r->count > 0 && !s;
+}
+
+/* Integers are read apart: a double is too short for some results. */
+static bool read_result(const char *line, int64_t *out)
+{
+    double any;
+    const char *value = json_member(line, "result");
+    if (!json_number(value, &any))
+        return false;
+    *out = strtoll(value, NULL, 10);
+    return true;
+}
+
+static const char *read_report(const call *what, const char *line, report *r)
+{
+    double workers, size, spawns, peak;
+    if (!json_is_object(line))
+        return "did not print a line of JSON";
+    if (!has_text(line, "workload", what->workload->name) ||
+        !has_text(line, "runtime", what->runtime) || !is_whole(line, "workers", 1, &workers) ||
+        workers != what->workers)
+        return "reports of another run than it was asked for";
+    if (!is_whole(line, "size", 0, &size) || !is_whole(line, "spawns", 0, &spawns) ||
+        !is_whole(line, "peak_kb", 0, &peak) || !read_result(line, &r->result) ||
+        !read_samples(line, r) || r->count != what->repetitions)
+        return "reports nonsense";
+    r->size = (long)size;
+    r->peak_kb = (long)peak;
+    r->spawns = (uint64_t)spawns;
+    r->counters = json_member(line, "counters");
+    return NULL;
+}
+
+/* ---- the call ---- */
+
+enum { WORDS = 16 };
+
+static void words_for(const call *what, const char *path, char numbers[2][16], char *argv[WORDS])
+{
+    int n = 0;
+    snprintf(numbers[0], sizeof numbers[0], "%u", what->workers);
+    snprintf(numbers[1], sizeof numbers[1], "%d", what->repetitions);
+    const char *const words[] = {path, "-w", numbers[0], "-r", numbers[1]};
+    for (; n < 5; n++)
+        argv[n] = (char *)words[n];
+    if (what->quick)
+        argv[n++] = (char *)"-q";
+    if (what->size) {
+        argv[n++] = (char *)"-n";
+        argv[n++] = (char *)what->size;
+    }
+    if (what->workload->input) {
+        argv[n++] = (char *)"-i";
+        argv[n++] = (char *)what->workload->input;
+    }
+    argv[n] = NULL;
+}
+
+/* How it ended, where that is not well. */
+static const char *bad_end(const child *c, char *text, size_t room)
+{
+    if (c->late)
+        snprintf(text, room, "took too long and was ended");
+    else if (c->signal != 0)
+        snprintf(text, room, "was ended by a signal: %s", strsignal(c->signal));
+    else if (c->code != 0)
+        snprintf(text, room, "ended with %d", c->code);
+    else if (c->silenced)
+        snprintf(text, room, "said too much");
+    else
+        return NULL;
+    return text;
+}
+
+const char *program_call(const call *what, child *c, report *r, bool *is_misused)
+{
+    static char text[CHILD_COMPLAINS + PROGRAM_PATH];
+    char path[PROGRAM_PATH], numbers[2][16], *argv[WORDS];
+    path_of(what->workload, what->runtime, path, sizeof path);
+    words_for(what, path, numbers, argv);
+    int e = child_run(c, argv, NULL, what->seconds);
+    *is_misused = e == 0 && c->code == ENDS_MISUSED;
+    if (e < 0)
+        return strerror(-e);
+    c->complained[strcspn(c->complained, "\n")] = '\0';
+    const char *why = bad_end(c, text, sizeof text);
+    if (!why)
+        return read_report(what, c->said, r);
+    if (c->complained[0] != '\0')
+        snprintf(text + strlen(text), sizeof text - strlen(text), ": %s", c->complained);
+    return text;
+}

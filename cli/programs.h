@@ -1,0 +1,44 @@
+/* The programs that do the work: where they are, which are missing, and what a call of one says. */
+#ifndef CLI_PROGRAMS_H
+#define CLI_PROGRAMS_H
+
+#include "catalog.h"
+#include "child.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { PROGRAM_PATH = 4096, MOST_SAMPLES = 64, LONGEST_SIZE_WORD = 32 };
+
+/* What to run.  The runtime by its name, because serial programs have one too. */
+typedef struct call {
+    const workload *workload;
+    const char *runtime;
+    unsigned workers;
+    int repetitions;
+    const char *size; /* NULL: the usual one */
+    bool quick;       /* the size for a quick look */
+    long seconds;     /* it may take */
+} call;
+
+/* What a program said of its run. */
+typedef struct report {
+    long size, peak_kb;
+    uint64_t spawns; /* 0: depends on the run */
+    int64_t result;
+    double samples[MOST_SAMPLES]; /* seconds */
+    int count;
+    const char *counters; /* an object of JSON within the child's text, or NULL */
+} report;
+
+/* Is there such a program? */
+bool program_exists(const workload *w, const char *runtime);
+
+/* Why there is none, as the build noted it. */
+void program_why_missing(const workload *w, const char *runtime, char *out, size_t room);
+
+/* Call it.  NULL; or why there is no report.  *misused tells that the program did not accept what it was
+ * asked for.  c is where its text is kept. */
+const char *program_call(const call *what, child *c, report *r, bool *is_misused);
+
+#endif

@@ -1,0 +1,116 @@
+#include "series.h"
+
+#include "json.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Of values that may be put in order. */
+static double median(double *values, int n)
+{
+    if (n == 0)
+        return NAN;
+    qsort(values, (size_t)n, sizeof *values, by_size);
+    return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+}
+
+static double median_of(const double *values, int n)
+{
+    double *copy = malloc((size_t)(n > 0 ? n : 1) * sizeof *copy);
+    if (!copy)
+        return NAN;
+    if (n > 0)
+        memcpy(copy, values, (size_t)n * sizeof *copy);
+    double m = median(copy, n);
+    free(copy);
+    return m;
+}
+
+/* The sum over all workers of a counter; 0 where there is none. */
+static double counter(const char *counters, const char *name)
+{
+    double value;
+    const char *all = json_member(counters, name);
+    const char *sum = all ? json_begin(all) : NULL;
+    return json_number(sum, &value) ? value : 0;
+}
+
+static int make_room(series *s, int more)
+{
+    if (s->count + more <= s->room)
+        return 0;
+    int room = 2 * s->room + more;
+    double *samples = realloc(s->samples, (size_t)room * sizeof *samples);
+    double *steals = samples ? realloc(s->steals, (size_t)room * sizeof *steals) : NULL;
+    if (samples)
+        s->samples = samples;
+    if (!steals)
+        return -ENOMEM;
+    s->steals = steals;
+    s->room = room;
+    return 0;
+}
+
+int series_add(series *s, const report *r)
+{
+    int e = make_room(s, r->count);
+    if (e < 0)
+        return e;
+    memcpy(s->samples + s->count, r->samples, (size_t)r->count * sizeof *s->samples);
+    s->count += r->count;
+    if (r->counters)
+        s->steals[s->steals_count++] =
+            (counter(r->counters, "steals_single") + counter(r->counters, "steals_multiple")) /
+            r->count;
+    s->last = *r;
+    s->last.counters = NULL; /* the text is another's */
+    return 0;
+}
+
+void series_free(series *s)
+{
+    free(s->samples);
+    free(s->steals);
+    s->samples = s->steals = NULL;
+}
+
+double series_median(const series *s)
+{
+    return median_of(s->samples, s->count);
+}
+
+double series_best(const series *s)
+{
+    double best = NAN;
+    for (int i = 0; i < s->count; i++)
+        best = fmin(best, s->samples[i]); /* fmin passes over NAN */
+    return best;
+}
+
+double series_median_ratio(const series *s)
+{
+    return s->serial ? series_median(s) / series_median(s->serial) : NAN;
+}
+
+double series_best_ratio(const series *s)
+{
+    return s->serial ? series_best(s) / series_best(s->serial) : NAN;
+}
+
+double series_ns_per_spawn(const series *s)
+{
+    return s->last.spawns > 0 ? series_best(s) * 1e9 / (double)s->last.spawns : NAN;
+}
+
+double series_steals(const series *s)
+{
+    return median_of(s->steals, s->steals_count);
+}

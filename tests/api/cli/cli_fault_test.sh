@@ -1,0 +1,108 @@
+#!/usr/bin/env bash
+# cli_fault_test.sh FILCH WRONG-ANSWER: programs that fail in all ways, and the tool that must notice.  The programs
+# are small scripts, in a folder of their own.
+set -euo pipefail
+filch=$1 wrong_answer=$2
+# shellcheck source=tests/api/cli/lib.sh
+. "${BASH_SOURCE[0]%/*}/lib.sh"
+
+# A wrong answer is noticed in whichever repetition it comes.
+filch=$wrong_answer
+runs -n 10 -r 2
+says '"result":55'
+fails 1 -n 10 -r 3
+complains 'fib on nonsense: wrong result 56, expected 55'
+[ -z "$said" ] || fail 'a wrong answer is reported as if it were right'
+filch=$1
+
+export FILCH_BENCH_DIR=$work/programs
+mkdir -- "$FILCH_BENCH_DIR"
+
+# pretend NAME SCRIPT: a program that does SCRIPT.
+pretend() {
+    printf '#!/bin/sh\n%s\n' "$2" >"$FILCH_BENCH_DIR/$1"
+    chmod +x "$FILCH_BENCH_DIR/$1"
+}
+
+# line RUNTIME WORKERS: what a good program prints, as a command.
+line() {
+    printf "echo '%s'" "{\"workload\":\"fib\",\"runtime\":\"$1\",\"compiler\":\"gcc\",\"size\":40,\
+\"workers\":$2,\"spawns\":10,\"result\":55,\"peak_kb\":100,\"samples\":[0.5]}"
+}
+
+# bench ARGS...: with one worker, once.
+bench="bench fib --workers 1 --repeat 1"
+
+# Nothing there at all.
+# shellcheck disable=SC2086  # words
+fails 1 $bench
+complains 'fib cannot be measured: there is no program fib-serial in'
+fails 1 run fib
+complains 'fib cannot be run: there is no program fib-filch-counted in'
+
+# What is left out is named, with the reason where the build knew one; the rest is measured.
+pretend fib-serial "$(line serial 1)"
+pretend fib-filch "$(line filch 1)"
+echo 'tbb: it was the wrong colour' >"$FILCH_BENCH_DIR/left-out"
+# shellcheck disable=SC2086
+runs $bench
+complains 'tbb is left out: it was the wrong colour'
+complains 'libgomp is left out: there is no program fib-libgomp in'
+says '  filch              1      500.00      500.00      1.00'
+# shellcheck disable=SC2086
+runs $bench --runtimes filch
+[ -z "$complaint" ] || fail 'a runtime that was not asked for is named'
+
+# breaks WORDS SCRIPT: a peer that does SCRIPT is reported, the others are still shown, and the tool fails.
+breaks() {
+    pretend fib-tbb "$2"
+    # shellcheck disable=SC2086
+    fails 1 $bench --runtimes filch,tbb --timeout 2
+    complains "filch: fib-tbb (1 workers) $1"
+    says '  filch              1      500.00'
+    [[ $said =~ tbb\ +1\ +failed ]] || fail 'the table does not say that it failed'
+}
+breaks 'ended with 1: wrong result 7' 'echo wrong result 7 >&2; exit 1'
+breaks 'ended with 9' 'exit 9'
+# shellcheck disable=SC2016  # $$ is for the script
+breaks 'was ended by a signal: Segmentation fault' 'kill -SEGV $$'
+breaks 'did not print a line of JSON' 'exit 0'
+breaks 'did not print a line of JSON' 'echo hello'
+breaks 'did not print a line of JSON' "$(line tbb 1); echo more"
+breaks 'did not print a line of JSON' 'echo "{\"workload\":"'
+breaks 'reports of another run' "$(line filch 1)"
+breaks 'reports of another run' "$(line tbb 2)"
+breaks 'reports nonsense' "$(line tbb 1 | sed 's/0.5/"x"/')"
+breaks 'reports nonsense' "$(line tbb 1 | sed 's/0.5//')"
+breaks 'reports nonsense' "$(line tbb 1 | sed 's/0.5/-1/')"
+breaks 'reports nonsense' "$(line tbb 1 | sed 's/0.5/1,2/')"
+breaks 'reports nonsense' "$(line tbb 1 | sed 's/0.5/1e999/')"
+breaks 'reports nonsense' "$(line tbb 1 | sed 's/55/null/')"
+breaks 'said too much' 'head -c 100000 /dev/zero | tr "\\0" x'
+breaks 'took too long' 'sleep 1000'
+breaks 'took too long' 'exec >&- 2>&-; sleep 1000'
+printf '\177ELF' >"$FILCH_BENCH_DIR/fib-tbb"
+# shellcheck disable=SC2086
+fails 1 $bench --runtimes tbb
+complains 'cannot be run: Exec format error'
+
+# A program that fails in the second round is not called again, and what the first gave is not shown as good.
+pretend fib-tbb "$(line tbb 1); [ ! -e '$work/once' ] || echo more; : >>'$work/once'; echo x >>'$work/calls'"
+fails 1 bench fib --workers 1 --repeat 4 --runtimes tbb --json
+[ "$(wc -l <"$work/calls")" -eq 2 ] || fail 'a program that had failed was called again'
+says '"runtime":"tbb","workers":1,"failed":true'
+
+# Whoever ends the tool ends what it started, children of children too.
+pretend fib-tbb "echo \$\$ >'$work/pid'; sleep 1000 & echo \$! >>'$work/pid'; wait"
+"$filch" bench fib --workers 1 --runtimes tbb >"$work/log" 2>&1 &
+tool=$!
+until [ -f "$work/pid" ] && [ "$(wc -l <"$work/pid")" -eq 2 ]; do sleep 0.01; done
+kill -TERM $tool
+code=0
+wait $tool || code=$?
+[ $code -eq 143 ] || fail 'the tool did not end by the signal'
+gone() { ! kill -0 "$1" 2>/dev/null || [[ $(cat "/proc/$1/stat" 2>/dev/null) =~ \)\ Z ]]; }
+while read -r pid; do
+    until gone "$pid"; do sleep 0.01; done # where it is never gone, the test runs out of time
+done <"$work/pid"
+printf 'filch notices what goes wrong\n'
