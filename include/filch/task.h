@@ -152,9 +152,9 @@ FILCH_END_DECLS
 #define FILCH_PARAM_NONE_
 #define FILCH_PASS_(t, a) , a
 #define FILCH_PASS_NONE_
-#define FILCH_LOAD_(t, a) , s->u.args.a
+#define FILCH_LOAD_(t, a) , filch_s_->u.args.a
 #define FILCH_LOAD_NONE_
-#define FILCH_STORE_(t, a) s->u.args.a = a;
+#define FILCH_STORE_(t, a) filch_s_->u.args.a = a;
 #define FILCH_STORE_NONE_
 #define FILCH_FIELD_(t, a) t a;
 #define FILCH_FIELD_NONE_  char none;
@@ -164,15 +164,15 @@ FILCH_END_DECLS
 /* What differs between a task with a result (VALUE) and one without (VOID). */
 #define FILCH_VALUE_FIELD_(R)       R result;
 #define FILCH_VALUE_KEEP_(to, call) to = call
-#define FILCH_VALUE_LOCAL_(R)       R result
+#define FILCH_VALUE_LOCAL_(R)       R filch_result_
 #define FILCH_VALUE_RETURN_(x)      return x
 #define FILCH_VALUE_FORWARD_(call)  return call
 #define FILCH_VALUE_TYPE_(R)        FILCH_COPIES_(R)
 #define FILCH_VOID_FIELD_(R)
 #define FILCH_VOID_KEEP_(to, call) call
-#define FILCH_VOID_LOCAL_(R)       (void)0
-#define FILCH_VOID_RETURN_(x)      return
-#define FILCH_VOID_FORWARD_(call)  call
+#define FILCH_VOID_LOCAL_(R)
+#define FILCH_VOID_RETURN_(x)     return
+#define FILCH_VOID_FORWARD_(call) call
 #define FILCH_VOID_TYPE_(R)
 
 /* The slot of a task and the name of its body.  K is VALUE or VOID, L the linkage. */
@@ -194,57 +194,65 @@ FILCH_END_DECLS
     L R filch_of_##name##_body_(filch_fork_ *filch_self_,                                          \
                                 char *filch_top_ MAP(FILCH_PARAM_, __VA_ARGS__)) FILCH_NOEXCEPT_;
 
-/* Call, spawn, sync and run. */
+/* Call, spawn, sync and run.  What these functions declare has names that no argument has. */
 #define FILCH_VERBS_OF_(K, R, name, MAP, ...)                                                      \
-    FILCH_INLINE_ R filch_of_##name##_call_(filch_fork_ *fork,                                     \
-                                            char *top MAP(FILCH_PARAM_, __VA_ARGS__))              \
+    FILCH_INLINE_ R filch_of_##name##_call_(filch_fork_ *filch_f_,                                 \
+                                            char *filch_t_ MAP(FILCH_PARAM_, __VA_ARGS__))         \
     {                                                                                              \
-        long before = FILCH_CHECKED_ ? fork->open : 0;                                             \
-        FILCH_##K##_LOCAL_(R);                                                                     \
-        FILCH_##K##_KEEP_(result,                                                                  \
-                          filch_of_##name##_body_(fork, top MAP(FILCH_PASS_, __VA_ARGS__)));       \
+        long filch_before_ = FILCH_CHECKED_ ? filch_f_->open : 0;                                  \
+        FILCH_##K##_KEEP_(                                                                         \
+            FILCH_##K##_LOCAL_(R),                                                                 \
+            filch_of_##name##_body_(filch_f_, filch_t_ MAP(FILCH_PASS_, __VA_ARGS__)));            \
         if (FILCH_CHECKED_)                                                                        \
-            filch_check_open_(&filch_of_##name##_type_, fork, before);                             \
-        FILCH_##K##_RETURN_(result);                                                               \
+            filch_check_open_(&filch_of_##name##_type_, filch_f_, filch_before_);                  \
+        FILCH_##K##_RETURN_(filch_result_);                                                        \
     }                                                                                              \
-    FILCH_INLINE_ void filch_of_##name##_spawn_(filch_fork_ *fork, char *top,                      \
-                                                void *frame MAP(FILCH_PARAM_, __VA_ARGS__))        \
+    FILCH_INLINE_ void filch_of_##name##_spawn_(filch_fork_ *filch_f_, char *filch_t_,             \
+                                                void *filch_frame_ MAP(FILCH_PARAM_, __VA_ARGS__)) \
     {                                                                                              \
-        struct filch_of_##name##_slot_ *s = (struct filch_of_##name##_slot_ *)(void *)top;         \
+        struct filch_of_##name##_slot_ *filch_s_ =                                                 \
+            (struct filch_of_##name##_slot_ *)(void *)filch_t_;                                    \
         MAP(FILCH_STORE_, __VA_ARGS__)                                                             \
-        s->head.type = &filch_of_##name##_type_;                                                   \
+        filch_s_->head.type = &filch_of_##name##_type_;                                            \
         if (FILCH_COUNTED_)                                                                        \
-            fork->spawned++;                                                                       \
+            filch_f_->spawned++;                                                                   \
         if (FILCH_CHECKED_) {                                                                      \
-            s->head.ticket = frame;                                                                \
-            fork->open++;                                                                          \
+            filch_s_->head.ticket = filch_frame_;                                                  \
+            filch_f_->open++;                                                                      \
         }                                                                                          \
-        if (FILCH_UNLIKELY_((char *)(s + 1) > __atomic_load_n(&fork->limit, __ATOMIC_RELAXED)))    \
-            filch_slow_spawn_(fork, top, sizeof *s);                                               \
-        (void)frame;                                                                               \
+        if (FILCH_UNLIKELY_((char *)(filch_s_ + 1) >                                               \
+                            __atomic_load_n(&filch_f_->limit, __ATOMIC_RELAXED)))                  \
+            filch_slow_spawn_(filch_f_, filch_t_, sizeof *filch_s_);                               \
+        (void)filch_frame_;                                                                        \
     }                                                                                              \
-    FILCH_INLINE_ R filch_of_##name##_sync_(filch_fork_ *fork, char *slot, void *frame)            \
+    FILCH_INLINE_ R filch_of_##name##_sync_(filch_fork_ *filch_f_, char *filch_t_,                 \
+                                            void *filch_frame_)                                    \
     {                                                                                              \
-        struct filch_of_##name##_slot_ *s = (struct filch_of_##name##_slot_ *)(void *)slot;        \
+        struct filch_of_##name##_slot_ *filch_s_ =                                                 \
+            (struct filch_of_##name##_slot_ *)(void *)filch_t_;                                    \
         if (FILCH_CHECKED_)                                                                        \
-            fork->open--;                                                                          \
-        FILCH_FORGET_(fork);                                                                       \
-        if (FILCH_UNLIKELY_(slot < __atomic_load_n(&fork->floor, __ATOMIC_RELAXED))) {             \
-            if (filch_slow_sync_(fork, slot, &filch_of_##name##_type_))                            \
-                FILCH_##K##_RETURN_(s->u.result);                                                  \
+            filch_f_->open--;                                                                      \
+        FILCH_FORGET_(filch_f_);                                                                   \
+        if (FILCH_UNLIKELY_(filch_t_ < __atomic_load_n(&filch_f_->floor, __ATOMIC_RELAXED))) {     \
+            if (filch_slow_sync_(filch_f_, filch_t_, &filch_of_##name##_type_))                    \
+                FILCH_##K##_RETURN_(filch_s_->u.result);                                           \
         } else if (FILCH_CHECKED_) {                                                               \
-            filch_check_sync_(&filch_of_##name##_type_, &s->head, frame);                          \
+            filch_check_sync_(&filch_of_##name##_type_, &filch_s_->head, filch_frame_);            \
         }                                                                                          \
-        (void)frame;                                                                               \
-        FILCH_##K##_FORWARD_(FILCH_CALL_OF_(name)(fork, slot MAP(FILCH_LOAD_, __VA_ARGS__)));      \
+        (void)filch_frame_;                                                                        \
+        FILCH_##K##_FORWARD_(                                                                      \
+            FILCH_CALL_OF_(name)(filch_f_, filch_t_ MAP(FILCH_LOAD_, __VA_ARGS__)));               \
     }                                                                                              \
-    FILCH_INLINE_ R filch_of_##name##_run_(int none FILCH_UNUSED_ MAP(FILCH_PARAM_, __VA_ARGS__))  \
+    FILCH_INLINE_ R filch_of_##name##_run_(                                                        \
+        int filch_none_ FILCH_UNUSED_ MAP(FILCH_PARAM_, __VA_ARGS__))                              \
     {                                                                                              \
-        struct filch_of_##name##_slot_ slot, *s = &slot;                                           \
+        char filch_bytes_[sizeof(struct filch_of_##name##_slot_)] __attribute__((aligned(16)));    \
+        struct filch_of_##name##_slot_ *filch_s_ =                                                 \
+            (struct filch_of_##name##_slot_ *)(void *)filch_bytes_;                                \
         MAP(FILCH_STORE_, __VA_ARGS__)                                                             \
-        s->head.type = &filch_of_##name##_type_;                                                   \
-        filch_run_slot_(s);                                                                        \
-        FILCH_##K##_RETURN_(s->u.result);                                                          \
+        filch_s_->head.type = &filch_of_##name##_type_;                                            \
+        filch_run_slot_(filch_s_);                                                                 \
+        FILCH_##K##_RETURN_(filch_s_->u.result);                                                   \
     }
 
 /* What other workers run the task by. */
@@ -253,11 +261,13 @@ FILCH_END_DECLS
         filch_of_##name##_exec_, sizeof(struct filch_of_##name##_slot_), #name                     \
     }
 #define FILCH_EXEC_OF_(K, name, MAP, ...)                                                          \
-    static void filch_of_##name##_exec_(filch_fork_ *fork, char *top, void *slot)                  \
+    static void filch_of_##name##_exec_(filch_fork_ *filch_f_, char *filch_t_,                     \
+                                        void *filch_slot_of_)                                      \
     {                                                                                              \
-        struct filch_of_##name##_slot_ *s FILCH_UNUSED_ = (struct filch_of_##name##_slot_ *)slot;  \
-        FILCH_##K##_KEEP_(s->u.result,                                                             \
-                          FILCH_CALL_OF_(name)(fork, top MAP(FILCH_LOAD_, __VA_ARGS__)));          \
+        struct filch_of_##name##_slot_ *filch_s_ FILCH_UNUSED_ =                                   \
+            (struct filch_of_##name##_slot_ *)filch_slot_of_;                                      \
+        FILCH_##K##_KEEP_(filch_s_->u.result,                                                      \
+                          FILCH_CALL_OF_(name)(filch_f_, filch_t_ MAP(FILCH_LOAD_, __VA_ARGS__))); \
     }
 
 /* The head of the body, to which the user adds the braces. */

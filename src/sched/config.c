@@ -177,8 +177,8 @@ static int settle_batch(const filch_config *c, fi_settings *s)
                           &n);
 
     if (e == 0 && s->deque == &fi_deque_bounded && n > 1)
-        return nonsense("a bounded deque is robbed of one task at a time, so steal_batch cannot be "
-                        "%llu",
+        return nonsense("%s is %llu, but a bounded deque is robbed of one task at a time",
+                        c->steal_batch ? "filch_config.steal_batch" : "FILCH_STEAL_BATCH",
                         (unsigned long long)n);
     s->steal_batch = (uint32_t)n;
     return e;

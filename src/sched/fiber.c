@@ -139,7 +139,7 @@ void fi_fiber_flush(fi_fiber *f)
 static void arrive(fi_worker *w, fi_fiber *f)
 {
     f->worker = w;
-    fi_store_relaxed(&w->current, f);
+    fi_fork_show(&w->current, &f->fork);
     fi_fork_ask(&f->fork);
     w->watch.current = &f->mark;
     fi_cxx_swap(w->cxx, &w->cxx_home, &f->cxx);
@@ -149,7 +149,7 @@ static void depart(fi_worker *w, fi_fiber *f)
 {
     fi_cxx_swap(w->cxx, &f->cxx, &w->cxx_home);
     w->watch.current = NULL;
-    fi_store_relaxed(&w->current, NULL);
+    fi_fork_show(&w->current, NULL);
     fi_fiber_flush(f);
 }
 

@@ -79,7 +79,7 @@ static fi_runnable *take_own(fi_worker *w)
     if (++w->tick % FAIR_TICK == 0)
         r = take_fairly(w);
     if (!r)
-        r = fi_next_take(w);
+        r = fi_next_take(&w->next);
     if (!r)
         r = fi_deque_pop(w->ring);
     if (!r)
@@ -139,10 +139,10 @@ static fi_runnable *steal_from_ring(fi_worker *w, fi_worker *victim)
 /* A worker that runs a fiber may have private tasks. */
 static void ask(fi_worker *victim)
 {
-    fi_fiber *f = fi_load_relaxed(&victim->current);
+    fi_fork *f = fi_fork_look(&victim->current);
 
-    if (f && !fi_fork_asked(&f->fork))
-        fi_fork_ask(&f->fork);
+    if (f && !fi_fork_asked(f))
+        fi_fork_ask(f);
 }
 
 static fi_runnable *visit(fi_worker *w, fi_worker *victim, bool last_round)
@@ -154,7 +154,7 @@ static fi_runnable *visit(fi_worker *w, fi_worker *victim, bool last_round)
     if (!r)
         r = fi_queue_pop(&victim->inbox);
     if (!r && last_round)
-        r = fi_next_steal(victim);
+        r = fi_next_steal(&victim->next);
     if (!r)
         ask(victim);
     return r;

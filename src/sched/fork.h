@@ -35,6 +35,18 @@ typedef struct fi_fork {
 #define FI_FORK_LIMIT_ASKED ((char *)0)
 #define FI_FORK_FLOOR_ASKED ((char *)UINTPTR_MAX)
 
+/* [worker] The fiber that I run, so that others can ask it; NULL: none.
+ * fork.show -> fork.look: who asks a new fiber must not see its memory from before it was made. */
+static inline void fi_fork_show(FI_ATOMIC(fi_fork *) * where, fi_fork *f)
+{
+    fi_store_release(where, f, fork.show);
+}
+
+static inline fi_fork *fi_fork_look(FI_ATOMIC(fi_fork *) * where)
+{
+    return fi_load_acquire(where, fork.look);
+}
+
 /* [any] Have the fiber call us at its next spawn or sync. */
 static inline void fi_fork_ask(fi_fork *f)
 {

@@ -26,30 +26,12 @@ void fi_ring_push(fi_worker *w, fi_runnable *r)
         fi_queue_push(&w->runtime->global, r);
 }
 
-/* next.put, next.steal: a thief that takes the fiber must see its saved context. */
-static void next_put(fi_worker *w, fi_runnable *r)
+static void run_next(fi_worker *w, fi_runnable *r)
 {
-    fi_runnable *old = fi_exchange_release(&w->next, r, next.put);
+    fi_runnable *old = fi_next_put(&w->next, r);
 
     if (old)
         fi_ring_push(w, old);
-}
-
-/* Relaxed: what the worker takes, the worker has put. */
-fi_runnable *fi_next_take(fi_worker *w)
-{
-    fi_runnable *r = fi_load_relaxed(&w->next);
-
-    while (r && !fi_cas_relaxed(&w->next, &r, NULL)) {
-    }
-    return r;
-}
-
-fi_runnable *fi_next_steal(fi_worker *victim)
-{
-    fi_runnable *r = fi_load_relaxed(&victim->next);
-
-    return r && fi_cas_acquire(&victim->next, &r, NULL, next.steal) ? r : NULL;
 }
 
 void fi_submit(fi_runtime *rt, fi_runnable *r)
@@ -68,6 +50,6 @@ void fi_ready(fi_runtime *rt, fi_fiber *f)
         fi_submit(rt, &f->ready);
         return;
     }
-    next_put(w, &f->ready);
+    run_next(w, &f->ready);
     fi_notify(w);
 }

@@ -20,8 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define THREAD_STACK ((size_t)64 << 10) /* user code runs on fibers */
-
 static fi_lock life;              /* guards the two below */
 static fi_runtime *running;       /* NULL: none */
 static FI_ATOMIC(uint32_t) users; /* threads that wait for work of theirs; stop waits for 0 */
@@ -96,7 +94,6 @@ static int start_workers(fi_runtime *rt)
     int e;
 
     pthread_attr_init(&attr);
-    pthread_attr_setstacksize(&attr, THREAD_STACK);
     e = rt->settings.pin ? start_pinned(rt, &attr) : start_threads(rt, &attr, NULL);
     pthread_attr_destroy(&attr);
     return e;

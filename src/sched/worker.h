@@ -10,6 +10,7 @@
 #include "sched/counters.h"
 #include "sched/fiber.h"
 #include "sched/idle.h"
+#include "sched/next.h"
 #include "sched/queue.h"
 #include "sched/record.h"
 #include "stack/stack.h"
@@ -34,9 +35,9 @@ struct fi_worker {
     fi_cxx *cxx; /* where its thread keeps the state of C++ */
 
     /* Written by the worker, read by those who search. */
-    FI_CACHE_ALIGNED FI_ATOMIC(fi_fiber *) current; /* what it runs */
+    FI_CACHE_ALIGNED FI_ATOMIC(fi_fork *) current; /* of the fiber that it runs */
 
-    /* The fiber made ready last, which runs next.  The worker puts, everybody takes. */
+    /* The worker puts, everybody takes. */
     FI_CACHE_ALIGNED FI_ATOMIC(fi_runnable *) next;
 
     /* Written by anybody. */
@@ -103,11 +104,6 @@ size_t fi_global_share(size_t n, unsigned workers, size_t ring);
 
 /* [worker] Put a ready fiber into the ring, or where there is room. */
 void fi_ring_push(fi_worker *w, fi_runnable *r);
-
-/* [worker] Take what is in the next slot, NULL: nothing. */
-fi_runnable *fi_next_take(fi_worker *w);
-/* [thief] */
-fi_runnable *fi_next_steal(fi_worker *victim);
 
 /* [worker] Wake somebody for work that was just made findable, and count it. */
 void fi_notify(fi_worker *w);

@@ -29,7 +29,7 @@ fi_task_stack *fi_task_stack_new(void);
 /* [owner] */
 void fi_task_stack_free(void *stack);
 
-/* [owner] No slot is open: the memory beyond the first step goes back. */
+/* [owner] No slot is open: all but a little of the memory goes back. */
 void fi_task_stack_trim(fi_task_stack *s);
 
 /* [owner] Raise the limit to top at least.  No room ends the program with a line. */

@@ -1,7 +1,7 @@
 /* Spawn, sync and run, where they are more than a few instructions: what the compiled code of
  * <filch/task.h> calls when the words of its fiber tell it to. */
-#include "base/futex.h"
 #include "base/mistake.h"
+#include "sched/gate.h"
 #include "sched/runtime.h"
 #include "task/stack.h"
 #include "task/ticket.h"
@@ -265,9 +265,7 @@ static void run_from_outside(fi_runnable *r, fi_fiber *f)
 
     run_first(f, o->slot);
     fi_fiber_flush(f);
-    fi_store_release(&o->done, 1, run.done);
-    /* By now the thread may be gone with its stack; a wake-up for nobody does no harm. */
-    fi_futex_wake(&o->done, 1);
+    fi_gate_open(&o->done);
 }
 
 static void run_outside(void *slot)
@@ -276,8 +274,7 @@ static void run_outside(void *slot)
     fi_runtime *rt = fi_runtime_enter();
 
     fi_submit(rt, &o.runnable);
-    while (!fi_load_acquire(&o.done, run.wait))
-        fi_futex_wait(&o.done, 0, FI_FUTEX_FOREVER);
+    fi_gate_wait(&o.done);
     fi_runtime_leave(rt);
 }
 
@@ -301,7 +298,7 @@ void filch_run_slot_(void *slot)
     fi_worker *w = fi_worker_self();
 
     if (w)
-        run_inside(fi_load_relaxed(&w->current), slot);
+        run_inside(fi_fiber_of_fork(fi_load_relaxed(&w->current)), slot);
     else
         run_outside(slot);
 }
