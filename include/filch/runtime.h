@@ -39,37 +39,53 @@ typedef enum filch_pin {
     FILCH_PIN_CPU,  /* each worker stays on one CPU, the first on the first this process may use */
 } filch_pin;
 
+/* In C++, = {0} would otherwise warn that the other fields are missing. */
+#ifdef __cplusplus
+#define FILCH_ZERO_ = {}
+#else
+#define FILCH_ZERO_
+#endif
+
 /* Zero (or NULL) means: take it from the environment, and where that is silent, the default. */
 typedef struct filch_config {
-    unsigned workers;  /* FILCH_WORKERS: 1 to FILCH_WORKERS_MAX; default filch_cpus() */
-    filch_pin pin;     /* FILCH_PIN: none or cpu; default none */
-    size_t stack_size; /* FILCH_STACK_SIZE: bytes of a fiber's stack, rounded up to pages, or with
-                             k, m or g behind the number; 16k to 1g; default 256k */
-    const char *deque; /* FILCH_DEQUE: locked, bounded, batch or half; default batch */
-    unsigned
-        steal_batch; /* FILCH_STEAL_BATCH: the most tasks that one steal takes, 1 to 64; default
-                             16, where the deque can take several */
-    filch_publish publish; /* FILCH_PUBLISH: lazy or eager; default lazy */
-    int64_t search_ns; /* FILCH_SEARCH_NS: how long a worker without work looks for some before it
-                             sleeps, up to 1 s; negative (in the environment: 0): one look; default
-                             20000 */
-    const char *name;  /* FILCH_NAME: what the threads are called, to 10 letters; default filch */
+    /* FILCH_WORKERS: 1 to FILCH_WORKERS_MAX; default filch_cpus() */
+    unsigned workers FILCH_ZERO_;
+    /* FILCH_PIN: none or cpu; default none */
+    filch_pin pin FILCH_ZERO_;
+    /* FILCH_STACK_SIZE: bytes of a fiber's stack, rounded up to pages, in the environment also with k, m or
+     * g behind the number; 16k to 1g; default 256k */
+    size_t stack_size FILCH_ZERO_;
+    /* FILCH_DEQUE: locked, bounded, batch or half; default batch */
+    const char *deque FILCH_ZERO_;
+    /* FILCH_STEAL_BATCH: the most tasks that one steal takes, 1 to 64; default 16, where the deque can
+     * give several */
+    unsigned steal_batch FILCH_ZERO_;
+    /* FILCH_PUBLISH: lazy or eager; default lazy */
+    filch_publish publish FILCH_ZERO_;
+    /* FILCH_SEARCH_NS: how long a worker without work looks for some before it sleeps, up to 1 s;
+     * negative (in the environment: 0): a few looks around; default 20000 */
+    int64_t search_ns FILCH_ZERO_;
+    /* FILCH_NAME: what the threads are called, to 10 letters; default filch */
+    const char *name FILCH_ZERO_;
 } filch_config;
 
 /* Start the runtime.  NULL is a config of zeros.  Without this call, the first use starts it.
+ * After a fork() there is no runtime in the child, and it may start one.  A fiber that calls fork() goes on in
+ * the child; when its task ends there, so does the child, with status 0 and without atexit() handlers.
  * Call from: any thread that is no worker.  Blocks: the thread, for some 50 microseconds.
  * Returns: 0; -EINVAL for nonsense in config or environment, which a line on stderr names; -EBUSY when
  * it runs already; -EDEADLK from a fiber; -ENOMEM, -EAGAIN (no more threads), or what else the system
  * says.  After a failure all is as before. */
 FILCH_API int filch_start(const filch_config *config);
 
-/* Wait for what was begun, then end the workers and give all memory back.  Starting again is fine.
+/* Wait for what was begun (who comes meanwhile waits for the stop), then end the workers and give all memory back.  Starting again is fine.
  * Call from: any thread that is no worker.  Blocks: the thread.
  * Returns: 0, also when nothing ran; -EDEADLK from a fiber. */
 FILCH_API int filch_stop(void);
 
 /* How many workers run.
- * Call from: anywhere.  Blocks: nothing.  Returns: 0 while no runtime runs. */
+ * Call from: any thread or fiber, not from a signal handler.  Blocks: the thread, while the runtime is being
+ * started or stopped.  Returns: 0 while no runtime runs. */
 FILCH_API unsigned filch_workers(void);
 
 FILCH_END_DECLS

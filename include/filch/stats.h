@@ -1,6 +1,7 @@
 /* What the workers did, counted.
  *
- *     #include <filch/filch.h>
+ *     #include <filch/runtime.h>
+ *     #include <filch/stats.h>
  *     #include <stdio.h>
  *
  *     int main(void)
@@ -38,8 +39,8 @@ typedef struct filch_counters {
     uint64_t steals_failed;   /* visits that brought nothing */
     uint64_t stolen;          /* pieces of work that all these visits brought */
     uint64_t parks;           /* fibers that parked */
-    uint64_t wakes;           /* sleeping workers woken */
-    uint64_t sleeps;          /* times the worker went to sleep */
+    uint64_t wakes;           /* sleeping workers that this one woke */
+    uint64_t sleeps;          /* times the worker went to sleep, or was about to */
     uint64_t searches;        /* times the worker began to look for work at others */
     uint64_t fibers_made;     /* fibers made anew */
     uint64_t fibers_reused;   /* fibers that had run something before */
@@ -51,11 +52,13 @@ typedef struct filch_stats {
 } filch_stats;
 
 /* All workers together.
- * Call from: anywhere.  Blocks: nothing.  Returns: 0; -ESRCH while no runtime runs. */
+ * Call from: any thread or fiber, not from a signal handler.  Blocks: the thread, while the runtime is being
+ * started or stopped.  Returns: 0; -ESRCH while no runtime runs. */
 FILCH_API int filch_stats_get(filch_stats *stats);
 
 /* One worker, the first is 0.
- * Call from: anywhere.  Blocks: nothing.  Returns: 0; -ESRCH while no runtime runs; -EINVAL when
+ * Call from: any thread or fiber, not from a signal handler.  Blocks: the thread, while the runtime is being
+ * started or stopped.  Returns: 0; -ESRCH while no runtime runs; -EINVAL when
  * there is no such worker. */
 FILCH_API int filch_stats_worker(unsigned worker, filch_counters *counters);
 

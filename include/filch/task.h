@@ -20,7 +20,7 @@
  *     }
  *
  * FILCH_TASK(result, name, type, argument, ...) { body }
- *     Defines a task with 0 to 8 arguments, for this file.  Arguments and result are copied as bytes
+ *     Defines a task with 0 to 8 arguments (of types without const), for this file.  Arguments and result are copied as bytes
  *     (in C++: trivially copyable types), 1024 bytes in all at most, and may be structs.  In C++ no
  *     exception may leave the body.
  * FILCH_VOID_TASK(name, type, argument, ...) { body }
@@ -34,18 +34,20 @@
  * FILCH_SPAWN(name, arguments...)   The task may run from here on, by any worker; or at its sync, here.
  * FILCH_SYNC(name)                  The result of the newest spawn that was not yet synced, which is
  *     one of that name.  Where another worker runs it, the fiber parks until it is done, and goes on
- *     maybe on another worker: do not keep the address of a thread-local variable across it.
+ *     maybe on another worker.  So a function that syncs should not use thread-local variables, errno among
+ *     them, on both sides of it: compilers remember where they were.
  * FILCH_CALL(name, arguments...)    A plain call.
- * Every spawn is synced in the body that made it, the newest first.  Any number may be open.
+ * Every spawn is synced in the body that made it, the newest first.  Any number may be open, up to 33 million in
+ * one fiber.
  *
  * Anywhere:
  * FILCH_RUN(name, arguments...)     Run the task on the workers and wait for its result; the default
  *     runtime is started if none runs.  Call from: any thread, and fibers too (there it is a call).
  *     Blocks: the thread.
  *
- * Mistakes end the program with a line that names them: a sync of another task than the newest, a
- * sync without a spawn, a body that returns with a spawn open.  The last two are looked for in
- * programs that are compiled without optimisation, or with FILCH_CHECK_TASKS defined.
+ * Mistakes are looked for in programs that are compiled without optimisation, or with FILCH_CHECK_TASKS defined:
+ * a sync of another task than the newest, a sync without a spawn, a body that returns with a spawn open.  They
+ * end the program with a line that names them.  In other programs they are found only by chance.
  */
 #ifndef FILCH_TASK_H
 #define FILCH_TASK_H
@@ -83,7 +85,7 @@ typedef struct filch_slot_ {
     void *ticket; /* once it is public; before that, in programs that are checked, who spawned it */
 } filch_slot_;
 
-#define FILCH_SLOT_MAX_ 1056
+#define FILCH_SLOT_MAX_ 1040 /* 1024 of the user's */
 
 /* The slot of this size at top lies beyond the limit: make room for the next, feed the hungry. */
 FILCH_API void filch_slow_spawn_(filch_fork_ *fork, char *top, size_t size);
@@ -99,11 +101,11 @@ FILCH_END_DECLS
 
 #if defined FILCH_CHECK_TASKS || !defined __OPTIMIZE__
 #define FILCH_CHECKED_       1
-#define FILCH_FRAME_         (&filch_top_)
+#define FILCH_FRAME_(top)    (top)
 #define FILCH_CALL_OF_(name) filch_of_##name##_call_
 #else
 #define FILCH_CHECKED_       0
-#define FILCH_FRAME_         0
+#define FILCH_FRAME_(top)    0
 /* Directly, so that gcc sees several callers of a recursive body, and splits it: the test that ends most
  * recursions is then made by the caller.  It does not do so for functions that are always_inline. */
 #define FILCH_CALL_OF_(name) filch_of_##name##_body_
@@ -118,8 +120,11 @@ FILCH_END_DECLS
 #define FILCH_UNLIKELY_(x) __builtin_expect(!!(x), 0)
 /* Else gcc computes the address of floor once, early, and keeps it in memory. */
 #define FILCH_FORGET_(pointer) __asm__("" : "+r"(pointer))
-#define FILCH_INLINE_          static inline __attribute__((unused))
-#define FILCH_UNUSED_          __attribute__((unused))
+/* What reads or moves the top of the caller does so in a function of its own, as the calls in one expression
+ * may come in any order but not at once: FILCH_CALL(f) + FILCH_SYNC(g) is fine. */
+#define FILCH_AT_ONCE_ static inline __attribute__((always_inline, unused))
+#define FILCH_INLINE_  static inline __attribute__((unused))
+#define FILCH_UNUSED_  __attribute__((unused))
 
 #ifdef __cplusplus
 #define FILCH_NOEXCEPT_        noexcept
@@ -207,8 +212,8 @@ FILCH_END_DECLS
             filch_check_open_(&filch_of_##name##_type_, filch_f_, filch_before_);                  \
         FILCH_##K##_RETURN_(filch_result_);                                                        \
     }                                                                                              \
-    FILCH_INLINE_ void filch_of_##name##_spawn_(filch_fork_ *filch_f_, char *filch_t_,             \
-                                                void *filch_frame_ MAP(FILCH_PARAM_, __VA_ARGS__)) \
+    FILCH_INLINE_ void filch_of_##name##_put_(filch_fork_ *filch_f_, char *filch_t_,               \
+                                              void *filch_frame_ MAP(FILCH_PARAM_, __VA_ARGS__))   \
     {                                                                                              \
         struct filch_of_##name##_slot_ *filch_s_ =                                                 \
             (struct filch_of_##name##_slot_ *)(void *)filch_t_;                                    \
@@ -225,8 +230,8 @@ FILCH_END_DECLS
             filch_slow_spawn_(filch_f_, filch_t_, sizeof *filch_s_);                               \
         (void)filch_frame_;                                                                        \
     }                                                                                              \
-    FILCH_INLINE_ R filch_of_##name##_sync_(filch_fork_ *filch_f_, char *filch_t_,                 \
-                                            void *filch_frame_)                                    \
+    FILCH_INLINE_ R filch_of_##name##_finish_(filch_fork_ *filch_f_, char *filch_t_,               \
+                                              void *filch_frame_)                                  \
     {                                                                                              \
         struct filch_of_##name##_slot_ *filch_s_ =                                                 \
             (struct filch_of_##name##_slot_ *)(void *)filch_t_;                                    \
@@ -242,6 +247,25 @@ FILCH_END_DECLS
         (void)filch_frame_;                                                                        \
         FILCH_##K##_FORWARD_(                                                                      \
             FILCH_CALL_OF_(name)(filch_f_, filch_t_ MAP(FILCH_LOAD_, __VA_ARGS__)));               \
+    }                                                                                              \
+    FILCH_AT_ONCE_ R filch_of_##name##_enter_(filch_fork_ *filch_f_,                               \
+                                              char **filch_p_ MAP(FILCH_PARAM_, __VA_ARGS__))      \
+    {                                                                                              \
+        FILCH_##K##_FORWARD_(                                                                      \
+            FILCH_CALL_OF_(name)(filch_f_, *filch_p_ MAP(FILCH_PASS_, __VA_ARGS__)));              \
+    }                                                                                              \
+    FILCH_AT_ONCE_ void filch_of_##name##_spawn_(filch_fork_ *filch_f_,                            \
+                                                 char **filch_p_ MAP(FILCH_PARAM_, __VA_ARGS__))   \
+    {                                                                                              \
+        filch_of_##name##_put_(filch_f_, *filch_p_,                                                \
+                               FILCH_FRAME_(filch_p_) MAP(FILCH_PASS_, __VA_ARGS__));              \
+        *filch_p_ += sizeof(struct filch_of_##name##_slot_);                                       \
+    }                                                                                              \
+    FILCH_AT_ONCE_ R filch_of_##name##_sync_(filch_fork_ *filch_f_, char **filch_p_)               \
+    {                                                                                              \
+        *filch_p_ -= sizeof(struct filch_of_##name##_slot_);                                       \
+        FILCH_##K##_FORWARD_(                                                                      \
+            filch_of_##name##_finish_(filch_f_, *filch_p_, FILCH_FRAME_(filch_p_)));               \
     }                                                                                              \
     FILCH_INLINE_ R filch_of_##name##_run_(                                                        \
         int filch_none_ FILCH_UNUSED_ MAP(FILCH_PARAM_, __VA_ARGS__))                              \
@@ -337,22 +361,16 @@ FILCH_END_DECLS
     FILCH_NTH_(__VA_ARGS__, WITH_, WITH_, WITH_, WITH_, WITH_, WITH_, WITH_, WITH_, WITH_, WITH_,  \
                WITH_, WITH_, WITH_, WITH_, WITH_, WITH_, WITH_, ALONE_, 0)
 
-#define FILCH_SPAWN_ALONE_(name)                                                                   \
-    (filch_of_##name##_spawn_(filch_self_, filch_top_, FILCH_FRAME_), FILCH_PUSHED_(name))
-#define FILCH_SPAWN_WITH_(name, ...)                                                               \
-    (filch_of_##name##_spawn_(filch_self_, filch_top_, FILCH_FRAME_, __VA_ARGS__),                 \
-     FILCH_PUSHED_(name))
-#define FILCH_PUSHED_(name)         (void)(filch_top_ += sizeof(struct filch_of_##name##_slot_))
-#define FILCH_CALL_ALONE_(name)     FILCH_CALL_OF_(name)(filch_self_, filch_top_)
-#define FILCH_CALL_WITH_(name, ...) FILCH_CALL_OF_(name)(filch_self_, filch_top_, __VA_ARGS__)
-#define FILCH_RUN_ALONE_(name)      filch_of_##name##_run_(0)
-#define FILCH_RUN_WITH_(name, ...)  filch_of_##name##_run_(0, __VA_ARGS__)
+#define FILCH_SPAWN_ALONE_(name)     filch_of_##name##_spawn_(filch_self_, &filch_top_)
+#define FILCH_SPAWN_WITH_(name, ...) filch_of_##name##_spawn_(filch_self_, &filch_top_, __VA_ARGS__)
+#define FILCH_CALL_ALONE_(name)      filch_of_##name##_enter_(filch_self_, &filch_top_)
+#define FILCH_CALL_WITH_(name, ...)  filch_of_##name##_enter_(filch_self_, &filch_top_, __VA_ARGS__)
+#define FILCH_RUN_ALONE_(name)       filch_of_##name##_run_(0)
+#define FILCH_RUN_WITH_(name, ...)   filch_of_##name##_run_(0, __VA_ARGS__)
 
 #define FILCH_SPAWN(...) FILCH_JOIN_(FILCH_SPAWN_, FILCH_ALONE_OR_(__VA_ARGS__))(__VA_ARGS__)
 #define FILCH_CALL(...)  FILCH_JOIN_(FILCH_CALL_, FILCH_ALONE_OR_(__VA_ARGS__))(__VA_ARGS__)
 #define FILCH_RUN(...)   FILCH_JOIN_(FILCH_RUN_, FILCH_ALONE_OR_(__VA_ARGS__))(__VA_ARGS__)
-#define FILCH_SYNC(name)                                                                           \
-    (filch_top_ -= sizeof(struct filch_of_##name##_slot_),                                         \
-     filch_of_##name##_sync_(filch_self_, filch_top_, FILCH_FRAME_))
+#define FILCH_SYNC(name) filch_of_##name##_sync_(filch_self_, &filch_top_)
 
 #endif

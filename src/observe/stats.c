@@ -8,14 +8,9 @@
 
 static void add(filch_counters *to, fi_counters *from)
 {
-    uint64_t taken = fi_load_relaxed(&from->taken);
-    uint64_t spawned = fi_load_relaxed(&from->spawned);
-    uint64_t claimed_back = fi_load_relaxed(&from->claimed_back);
-
-    to->spawned += spawned;
-    to->run_inline += spawned > taken ? spawned - taken : 0;
+    to->spawned += fi_load_relaxed(&from->spawned);
     to->published += fi_load_relaxed(&from->published);
-    to->claimed_back += claimed_back;
+    to->claimed_back += fi_load_relaxed(&from->claimed_back);
     to->steals_single += fi_load_relaxed(&from->steals_single);
     to->steals_multiple += fi_load_relaxed(&from->steals_multiple);
     to->steals_failed += fi_load_relaxed(&from->steals_failed);
@@ -28,14 +23,26 @@ static void add(filch_counters *to, fi_counters *from)
     to->fibers_reused += fi_load_relaxed(&from->fibers_reused);
 }
 
+/* What was spawned and not run by others.  Of one worker it is a guess: a fiber may have moved between
+ * its spawns and the sync that finds a task taken. */
+static uint64_t run_inline(uint64_t spawned, uint64_t taken)
+{
+    return spawned > taken ? spawned - taken : 0;
+}
+
 static int read_total(fi_runtime *rt, filch_stats *stats)
 {
+    uint64_t taken = 0;
+
     if (!rt)
         return -ESRCH;
     memset(stats, 0, sizeof *stats);
     stats->workers = rt->workers_n;
-    for (unsigned i = 0; i < rt->workers_n; i++)
+    for (unsigned i = 0; i < rt->workers_n; i++) {
         add(&stats->total, &rt->workers[i].counters);
+        taken += fi_load_relaxed(&rt->workers[i].counters.taken);
+    }
+    stats->total.run_inline = run_inline(stats->total.spawned, taken);
     return 0;
 }
 
@@ -47,6 +54,8 @@ static int read_one(fi_runtime *rt, unsigned worker, filch_counters *counters)
         return -EINVAL;
     memset(counters, 0, sizeof *counters);
     add(counters, &rt->workers[worker].counters);
+    counters->run_inline =
+        run_inline(counters->spawned, fi_load_relaxed(&rt->workers[worker].counters.taken));
     return 0;
 }
 

@@ -225,7 +225,7 @@ static int settle_name(const filch_config *c, fi_settings *s)
     if (strlen(name) >= sizeof s->name)
         return nonsense("%s is '%s', which has more than %zu letters",
                         c->name ? "filch_config.name" : "FILCH_NAME", name, sizeof s->name - 1);
-    strcpy(s->name, name);
+    memcpy(s->name, name, strlen(name) + 1);
     return 0;
 }
 

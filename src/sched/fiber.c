@@ -105,9 +105,17 @@ fi_fiber *fi_fiber_get(fi_worker *w)
     return f;
 }
 
+static void free_tasks(fi_fiber *f)
+{
+    if (f->tasks)
+        f->tasks_free(f->tasks);
+    f->tasks = NULL;
+}
+
 static void make_bare(fi_worker *w, fi_fiber *f)
 {
     take_stack(w, f);
+    free_tasks(f);
     to_list(&w->bare_fibers, f);
 }
 
@@ -186,8 +194,7 @@ void fi_fiber_free_all(fi_fiber *made)
     while (made) {
         fi_fiber *f = made;
         made = f->next_made;
-        if (f->tasks)
-            f->tasks_free(f->tasks);
+        free_tasks(f);
         FI_DELETE(fi_fiber, f);
     }
 }

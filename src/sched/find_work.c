@@ -27,11 +27,14 @@ static fi_runnable *keep_in_ring(fi_worker *w, fi_runnable *list)
     fi_runnable *first = list;
 
     list = list->next;
+    if (!list)
+        return first;
     while (list) {
         fi_runnable *r = list;
         list = r->next;
         fi_ring_push(w, r);
     }
+    fi_notify(w); /* nobody saw them while they moved */
     return first;
 }
 
@@ -91,13 +94,13 @@ static fi_runnable *take_own(fi_worker *w)
     return r;
 }
 
+/* What was brought before how: who reads both never sees a steal that brought nothing. */
 static void count_steal(fi_worker *w, int n)
 {
     fi_counters *c = &w->counters;
 
-    fi_count(n <= 0 ? &c->steals_failed : n == 1 ? &c->steals_single : &c->steals_multiple);
-    if (n > 0)
-        fi_count_many(&c->stolen, (uint64_t)n);
+    fi_count_many(&c->stolen, (uint64_t)n);
+    fi_count(n == 1 ? &c->steals_single : &c->steals_multiple);
 }
 
 /* Where the own deque has no room, the global queue has. */
@@ -114,9 +117,9 @@ static fi_runnable *steal_from_deque(fi_worker *w, fi_worker *victim)
     void *items[FI_DEQUE_MAX_BATCH];
     int n = fi_deque_steal(victim->deque, items, w->runtime->settings.steal_batch);
 
-    count_steal(w, n);
     if (n <= 0)
         return NULL;
+    count_steal(w, n);
     keep_in_deque(w, items + 1, n - 1);
     return items[0];
 }
@@ -145,6 +148,17 @@ static void ask(fi_worker *victim)
         fi_fork_ask(f);
 }
 
+static fi_runnable *steal_one(fi_worker *w, fi_worker *victim, bool last_round)
+{
+    fi_runnable *r = fi_queue_pop(&victim->inbox);
+
+    if (!r && last_round)
+        r = fi_next_steal(&victim->next);
+    if (r)
+        count_steal(w, 1);
+    return r;
+}
+
 static fi_runnable *visit(fi_worker *w, fi_worker *victim, bool last_round)
 {
     fi_runnable *r = steal_from_deque(w, victim);
@@ -152,11 +166,11 @@ static fi_runnable *visit(fi_worker *w, fi_worker *victim, bool last_round)
     if (!r)
         r = steal_from_ring(w, victim);
     if (!r)
-        r = fi_queue_pop(&victim->inbox);
-    if (!r && last_round)
-        r = fi_next_steal(&victim->next);
-    if (!r)
+        r = steal_one(w, victim, last_round);
+    if (!r) {
+        fi_count(&w->counters.steals_failed);
         ask(victim);
+    }
     return r;
 }
 

@@ -69,4 +69,11 @@ static inline void fi_fork_answer(fi_fork *f, char *limit, char *floor)
     fi_fence_seq_cst(fork.answer.fence);
 }
 
+/* [fiber] Everything before to is public from now on, so a sync of it must call us.  An ask that came
+ * meanwhile stays. */
+static inline void fi_fork_raise_floor(fi_fork *f, char *from, char *to)
+{
+    (void)fi_cas_relaxed(&f->floor, &from, to);
+}
+
 #endif

@@ -34,9 +34,11 @@ bool fi_idle_search_begin(fi_idle *i, unsigned workers)
     return true;
 }
 
+/* idle.found -> idle.sleep.fence: what I took away before the word.  Else a fiber that answers to who falls
+ * asleep after me may still see it in its deque, and not publish more. */
 bool fi_idle_search_end(fi_idle *i)
 {
-    return searchers(fi_fetch_add_relaxed(&i->state, 0u - FI_IDLE_SEARCHER)) == 1;
+    return searchers(fi_fetch_add_release(&i->state, 0u - FI_IDLE_SEARCHER, idle.found)) == 1;
 }
 
 /* [lock held] A sleeper that is out of the list searches. */

@@ -20,9 +20,7 @@ static inline fi_runnable *fi_next_take(FI_ATOMIC(fi_runnable *) * next)
 {
     fi_runnable *r = fi_load_relaxed(next);
 
-    while (r && !fi_cas_relaxed(next, &r, NULL)) {
-    }
-    return r;
+    return r && fi_cas_relaxed(next, &r, NULL) ? r : NULL;
 }
 
 /* [thief] NULL: nothing, or others were faster.  <- next.put */

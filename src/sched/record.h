@@ -1,28 +1,41 @@
 /* Small records for the floor above (tickets are such), from a pool of each worker: no lock and no
- * shared counter on the way.  A record may be given back to another worker's pool than it is from;
- * all of them live until the runtime stops. */
+ * shared counter on the way.  A record may be given back to another worker's pool than it is from, so
+ * a pool that has too many hands some on to the others.  All records live until the runtime stops. */
 #ifndef FI_SCHED_RECORD_H
 #define FI_SCHED_RECORD_H
 
 #include "base/cache.h"
+#include "base/lock.h"
 
 #include <stddef.h>
 
 typedef struct fi_record {
     FI_CACHE_ALIGNED struct fi_record *next;
+    struct fi_record *next_bundle; /* of the first in a bundle that is shared */
 } fi_record;
 
-#define FI_RECORDS_PER_SLAB 63
+#define FI_RECORDS_PER_SLAB 63 /* also how many are handed on at once */
 
 typedef struct fi_record_slab {
     struct fi_record_slab *next;
     fi_record records[FI_RECORDS_PER_SLAB];
 } fi_record_slab;
 
+/* What some pools have too much of, for all pools of a runtime. */
+typedef struct fi_record_share {
+    fi_lock lock;
+    fi_record *bundles;
+} fi_record_share;
+
 typedef struct fi_record_pool {
     fi_record *free;
+    size_t n; /* of them */
     fi_record_slab *slabs;
+    fi_record_share *share;
 } fi_record_pool;
+
+/* [owner] */
+void fi_record_pool_init(fi_record_pool *p, fi_record_share *share);
 
 /* [owner] A record of FI_CACHE_LINE bytes with anything in it; NULL when there is no memory. */
 void *fi_record_get(fi_record_pool *p);

@@ -20,8 +20,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static fi_lock life;              /* guards the two below */
-static fi_runtime *running;       /* NULL: none */
+static fi_lock life;        /* guards the two below */
+static fi_runtime *running; /* NULL: none */
+static FI_ATOMIC(
+    uint32_t) closing;            /* 1: a stop waits for the last of them; newcomers wait for it */
 static FI_ATOMIC(uint32_t) users; /* threads that wait for work of theirs; stop waits for 0 */
 
 static unsigned common_divisor(unsigned a, unsigned b)
@@ -191,6 +193,7 @@ static void after_fork_in_child(void)
         running = NULL;
     }
     fi_store_relaxed(&users, 0);
+    fi_store_relaxed(&closing, 0);
     fi_worker_forget_self();
     fi_lock_init(&life);
 }
@@ -212,13 +215,25 @@ static int start(const filch_config *config)
     return e < 0 ? e : make_runtime(&settings, &running);
 }
 
+/* Take the lock while no stop is under way: otherwise those who come all the time would keep it from ever
+ * finding the runtime unused. */
+static void lock_open(void)
+{
+    fi_lock_lock(&life);
+    while (fi_load_relaxed(&closing)) {
+        fi_lock_unlock(&life);
+        fi_futex_wait(&closing, 1, FI_FUTEX_FOREVER);
+        fi_lock_lock(&life);
+    }
+}
+
 int filch_start(const filch_config *config)
 {
     int e = -EBUSY;
 
     if (fi_worker_self())
         return -EDEADLK;
-    fi_lock_lock(&life);
+    lock_open();
     if (!running)
         e = start(config);
     fi_lock_unlock(&life);
@@ -230,7 +245,7 @@ fi_runtime *fi_runtime_enter(void)
     fi_runtime *rt;
     int e = 0;
 
-    fi_lock_lock(&life);
+    lock_open();
     if (!running)
         e = start(NULL);
     rt = running;
@@ -264,17 +279,15 @@ void fi_runtime_look_end(void)
     fi_lock_unlock(&life);
 }
 
-/* Take the lock when nobody uses the runtime. */
-static void lock_unused(void)
+/* [life held] Wait, without the lock, until nobody uses the runtime. */
+static void wait_until_unused(void)
 {
-    for (;;) {
-        uint32_t n;
-        fi_lock_lock(&life);
-        n = fi_load_relaxed(&users);
-        if (n == 0)
-            return;
+    uint32_t n;
+
+    while ((n = fi_load_relaxed(&users)) > 0) {
         fi_lock_unlock(&life);
         fi_futex_wait(&users, n, FI_FUTEX_FOREVER);
+        fi_lock_lock(&life);
     }
 }
 
@@ -282,10 +295,14 @@ int filch_stop(void)
 {
     if (fi_worker_self())
         return -EDEADLK;
-    lock_unused();
+    lock_open();
+    fi_store_relaxed(&closing, 1);
+    wait_until_unused();
     if (running)
         free_runtime(running);
     running = NULL;
+    fi_store_relaxed(&closing, 0);
+    fi_futex_wake(&closing, INT_MAX);
     fi_lock_unlock(&life);
     return 0;
 }

@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/futex.h"
-#include "base/mem.h"
+#include "base/mistake.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,6 +38,7 @@ int fi_worker_init(fi_worker *w, fi_runtime *rt, unsigned index)
 
     w->runtime = rt;
     w->index = index;
+    fi_record_pool_init(&w->records, &rt->records);
     fi_rng_seed(&w->rng, fi_rng_next(fi_rng_thread()));
     e = fi_deque_new(s->deque, &(fi_deque_config){.batch = s->steal_batch}, &w->deque);
     if (e == 0)
@@ -55,9 +56,14 @@ void fi_worker_fini(fi_worker *w)
     fi_record_pool_fini(&w->records);
 }
 
-/* Other fibers end and give their stacks back; meanwhile the others may have room for it. */
-static void wait_for_memory(fi_worker *w, fi_runnable *r)
+/* Other fibers end and give their stacks back; the other workers may have room for it; and who spawned it
+ * may claim it back. */
+void fi_worker_set_aside(fi_worker *w, fi_runnable *r)
 {
+    fi_lock_lock(&w->runtime->fibers_lock);
+    if (!w->runtime->fibers)
+        fi_mistake("no memory for even one fiber");
+    fi_lock_unlock(&w->runtime->fibers_lock);
     fi_queue_push(&w->runtime->global, r);
     fi_idle_notify(&w->runtime->idle);
     fi_futex_wait(&w->sleeper.asleep, 0, fi_clock_now() + TRY_AGAIN_NS);
@@ -73,7 +79,7 @@ static void run(fi_worker *w, fi_runnable *r)
     }
     f = fi_fiber_get(w);
     if (!f) {
-        wait_for_memory(w, r);
+        fi_worker_set_aside(w, r);
         return;
     }
     f->work = r;
@@ -102,15 +108,15 @@ static void enter(fi_worker *w)
     name_thread(w);
     fi_ctx_init_thread(&w->home);
     w->cxx = fi_cxx_of_thread();
-    fi_stack_watch_init(
-        &w->watch); /* without it an overflow is a bare SIGSEGV: no reason not to run */
+    w->watched = fi_stack_watch_init(&w->watch) == 0;
 }
 
 static void leave(fi_worker *w)
 {
     fi_fiber_cool(w);
     fi_stack_cache_fini(&w->stacks);
-    fi_stack_watch_fini(&w->watch);
+    if (w->watched)
+        fi_stack_watch_fini(&w->watch);
     fi_ctx_fini(&w->home);
     self = NULL;
 }

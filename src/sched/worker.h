@@ -48,6 +48,7 @@ struct fi_worker {
     FI_CACHE_ALIGNED fi_ctx home; /* its thread's own stack, where it chooses what to run */
     fi_cxx cxx_home;
     fi_stack_watch watch;
+    bool watched; /* without it an overflow is a bare SIGSEGV: no reason not to run */
     fi_stack_cache stacks;
     fi_record_pool records;
     fi_fiber *warm_fibers; /* nothing to run, but a stack; the warmest first */
@@ -73,6 +74,7 @@ struct fi_runtime {
     bool orphaned;                  /* we are the child of a fork(): its workers are gone */
     fi_queue global;
     fi_idle idle;
+    fi_record_share records;
     fi_lock fibers_lock;
     fi_fiber *fibers; /* all that were made */
 };
@@ -89,6 +91,9 @@ void fi_worker_forget_self(void);
 /* [any] Set up and tear down all but the thread. */
 int fi_worker_init(fi_worker *w, fi_runtime *rt, unsigned index);
 void fi_worker_fini(fi_worker *w);
+
+/* [worker] There is no memory to run this now: leave it to whoever can, and wait a little. */
+void fi_worker_set_aside(fi_worker *w, fi_runnable *r);
 
 /* [worker] The next thing to run; NULL when the runtime stops.  find_work.c */
 fi_runnable *fi_find_work(fi_worker *w);

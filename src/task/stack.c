@@ -8,18 +8,34 @@
 #include "base/mistake.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
-#define SPACE_MOST  ((size_t)1 << 30) /* 33 million small tasks open in one fiber */
-#define SPACE_LEAST ((size_t)16 << 20)
-#define STEP        ((size_t)1 << 16)
-#define NEST_STEP   ((size_t)1 << 12)
-#define KEPT        ((size_t)4 << 20) /* stays warm when all slots are gone: 130,000 small tasks */
+#define SPACE_MOST      ((size_t)1 << 30) /* 33 million small tasks open in one fiber */
+#define SPACE_LEAST     ((size_t)1 << 18)
+#define FIBERS_IN_LIMIT 512
+#define STEP            ((size_t)1 << 16)
+#define NEST_STEP       ((size_t)1 << 12)
+#define KEPT            ((size_t)4 << 20) /* stays warm when all slots are gone: 130,000 small tasks */
 
-/* Less where the process may not have so much. */
+/* Where the process has a limit on its address space, each of many fibers gets a share. */
+static size_t space_to_ask_for(void)
+{
+    struct rlimit limit;
+    size_t size = SPACE_MOST;
+
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return size;
+    while (size > SPACE_LEAST && size > limit.rlim_cur / FIBERS_IN_LIMIT)
+        size /= 4;
+    return size;
+}
+
 static bool map(fi_task_stack *s)
 {
-    for (size_t size = SPACE_MOST; size >= SPACE_LEAST; size /= 4) {
+    for (size_t size = space_to_ask_for(); size >= SPACE_LEAST; size /= 4) {
         void *at = mmap(NULL, size, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (at == MAP_FAILED)
@@ -42,7 +58,7 @@ fi_task_stack *fi_task_stack_new(void)
         FI_DELETE(fi_task_stack, s);
         return NULL;
     }
-    s->split = s->base;
+    s->first = s->split = s->base;
     s->limit = s->base + STEP;
     return s;
 }
@@ -57,12 +73,12 @@ void fi_task_stack_free(void *stack)
 
 void fi_task_stack_trim(fi_task_stack *s)
 {
-    char *kept = s->base + KEPT;
+    size_t used = (size_t)(s->limit - s->base);
 
-    if (s->limit <= kept)
+    if (used <= KEPT)
         return;
-    madvise(kept, (size_t)(s->limit - kept) + FILCH_SLOT_MAX_, MADV_DONTNEED);
-    s->limit = kept;
+    madvise(s->base + KEPT, used - KEPT + FILCH_SLOT_MAX_, MADV_DONTNEED);
+    s->limit = s->base + KEPT;
 }
 
 /* By half of what is in use, so that a long loop of spawns comes here seldom. */
@@ -87,7 +103,19 @@ char *fi_task_stack_nest(fi_task_stack *s)
     base += 16 - (size_t)(base - s->base) % 16;
     if (s->end - base < (ptrdiff_t)(NEST_STEP + FILCH_SLOT_MAX_))
         fi_mistake("no room for another FILCH_RUN inside a task");
-    s->split = base;
+    s->first = s->split = base;
     s->limit = base + NEST_STEP;
     return base;
+}
+
+void fi_task_stack_unnest(fi_task_stack *s, const fi_task_stack *former)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *from = former->limit + FILCH_SLOT_MAX_;
+    char *to = s->limit + FILCH_SLOT_MAX_;
+
+    from += page - (uintptr_t)from % page;
+    if (to > from && (size_t)(to - from) > KEPT)
+        madvise(from, (size_t)(to - from), MADV_DONTNEED);
+    *s = *former;
 }

@@ -21,6 +21,7 @@
 typedef struct fi_task_stack {
     char *base, *end; /* the address space */
     char *limit;      /* a slot that ends beyond it asks for more */
+    char *first;      /* where the present run began: base, or within it */
     char *split;      /* the first private slot */
 } fi_task_stack;
 
@@ -36,8 +37,9 @@ void fi_task_stack_trim(fi_task_stack *s);
 void fi_task_stack_grow(fi_task_stack *s, const char *top);
 
 /* [owner] Begin an empty stack on top of this one, where nobody knows its top: beyond the limit there is
- * no slot.  Returns its base.  Then set *s back to what it was. */
+ * no slot.  Returns its base.  Then go back to what it was. */
 char *fi_task_stack_nest(fi_task_stack *s);
+void fi_task_stack_unnest(fi_task_stack *s, const fi_task_stack *former);
 
 /* [owner] The oldest private slot before top, or NULL; and: it is public now. */
 static inline filch_slot_ *fi_task_stack_oldest(fi_task_stack *s, const char *top)

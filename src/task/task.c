@@ -71,14 +71,17 @@ static void answer(fi_fiber *f, fi_task_stack *s, const char *top, size_t size)
 {
     fi_worker *w = f->worker;
     bool eager = w->runtime->settings.eager;
+    char *floor = s->split;
 
-    fi_fork_answer(&f->fork, s->limit, s->split);
+    fi_fork_answer(&f->fork, s->limit, floor);
+    if (w->runtime->orphaned)
+        return;
     if (!eager && (!fi_idle_hungry(&w->runtime->idle) || fi_deque_size(w->deque) > 0))
         return;
     if (publish(w, s, top, eager ? SIZE_MAX : share(s, top, size)) == 0 || eager)
         fi_fork_ask(&f->fork);
-    else if (!fi_fork_asked(&f->fork))
-        fi_store_relaxed(&f->fork.floor, s->split);
+    else
+        fi_fork_raise_floor(&f->fork, floor, s->split);
 }
 
 /* ---- spawn ---- */
@@ -125,8 +128,12 @@ void filch_check_open_(const filch_task_type_ *type, const filch_fork_ *fork, lo
 
     if (fork->open == before)
         return;
-    snprintf(line, sizeof line, "task %s returned with %ld FILCH_SPAWN not synced", type->name,
-             fork->open - before);
+    if (fork->open > before)
+        snprintf(line, sizeof line, "task %s returned with %ld FILCH_SPAWN not synced", type->name,
+                 fork->open - before);
+    else
+        snprintf(line, sizeof line, "task %s made a FILCH_SYNC without a FILCH_SPAWN of its own",
+                 type->name);
     fi_mistake(line);
 }
 
@@ -141,8 +148,11 @@ static bool pop_back(fi_worker *w, fi_ticket *t)
     item = fi_deque_pop(w->deque);
     if (item == t)
         return true;
-    if (item && fi_deque_push(w->deque, item) < 0)
+    if (!item)
+        return false;
+    if (fi_deque_push(w->deque, item) < 0)
         fi_queue_push(&w->runtime->global, item);
+    fi_notify(w); /* nobody saw it while it was out */
     return false;
 }
 
@@ -195,7 +205,7 @@ int filch_slow_sync_(filch_fork_ *fork, char *at, const filch_task_type_ *type)
     filch_slot_ *slot = (filch_slot_ *)(void *)at;
     bool done = false;
 
-    if (at < s->base)
+    if (at < s->first)
         no_spawn(type);
     if (slot->type != type)
         wrong_sync(type, slot->type);
@@ -209,14 +219,19 @@ int filch_slow_sync_(filch_fork_ *fork, char *at, const filch_task_type_ *type)
 
 /* ---- run ---- */
 
-/* The task stack of a fiber, from its first task on. */
-static fi_task_stack *tasks_of(fi_fiber *f)
+/* The task stack of a fiber, from its first task on.  False: no memory. */
+static bool has_tasks(fi_fiber *f)
 {
     if (!f->tasks) {
         f->tasks = fi_task_stack_new();
         f->tasks_free = fi_task_stack_free;
     }
-    if (!f->tasks)
+    return f->tasks != NULL;
+}
+
+static fi_task_stack *tasks_of(fi_fiber *f)
+{
+    if (!has_tasks(f))
         fi_mistake("no memory for a task stack");
     return f->tasks;
 }
@@ -232,7 +247,7 @@ static void run_first(fi_fiber *f, filch_slot_ *slot)
 {
     fi_task_stack *s = tasks_of(f);
 
-    s->split = s->base;
+    s->first = s->split = s->base;
     run_slot(f, s->base, slot);
     fi_task_stack_trim(s);
 }
@@ -242,13 +257,18 @@ static void run_ticket(fi_runnable *r, fi_fiber *f)
     fi_ticket *t = (fi_ticket *)(void *)r;
     fi_fiber *waiter;
 
+    if (!has_tasks(f)) {
+        fi_worker_set_aside(f->worker, r);
+        return;
+    }
     if (!fi_ticket_begin(t)) {
         fi_record_put(&f->worker->records, t);
         return;
     }
     run_first(f, t->slot);
+    fi_fiber_flush(f); /* who waits for this may look at the counters next */
     waiter = fi_ticket_done(t);
-    if (waiter)
+    if (waiter && !f->worker->runtime->orphaned)
         fi_ready(f->worker->runtime, waiter);
 }
 
@@ -289,7 +309,7 @@ static void run_inside(fi_fiber *f, void *slot)
     f->fork.open = 0;
     run_slot(f, fi_task_stack_nest(s), slot);
     f->fork.open = open;
-    *s = former;
+    fi_task_stack_unnest(s, &former);
     fi_fork_ask(&f->fork);
 }
 

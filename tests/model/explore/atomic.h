@@ -24,6 +24,7 @@ typedef struct site {
     const char *text, *label;
     order written, now;
     unsigned check;
+    unsigned bytes; /* how wide it is: sums wrap there */
 } site;
 
 void x_init(const void *p, uint64_t v, const char *text);
@@ -41,7 +42,7 @@ void x_yield(void);
 #define FI_ATOMIC(type) type
 
 #define X_SITE(p, label, order)                                                                    \
-    static site x_site = {#p, label, order, order, 0};                                             \
+    static site x_site = {#p, label, order, order, 0, sizeof(__typeof__(*(p)))};                   \
     (void)x_site
 #define X_BITS(v)  ((uint64_t)(uintptr_t)(v))
 #define X_OF(p, v) ((__typeof__(*(p)))(uintptr_t)(v))
@@ -102,7 +103,7 @@ void x_yield(void);
 
 #define fi_fence_seq_cst(label)                                                                    \
     ({                                                                                             \
-        static site x_site = {"fence", #label, ORDER_SEQ_CST, ORDER_SEQ_CST, 0};                   \
+        static site x_site = {"fence", #label, ORDER_SEQ_CST, ORDER_SEQ_CST, 0, 0};                \
         x_fence(&x_site);                                                                          \
     })
 

@@ -127,13 +127,11 @@ static const char *value_name(uint64_t value)
 void deque_check(check *c, const program *p)
 {
     now = p;
-    *c = (check){.threads = 1,
+    *c = (check){.threads = program_threads(p),
                  .exchangeable = true,
                  .setup = setup,
                  .run = run,
                  .summary = summary,
                  .thread_name = thread_name,
                  .value_name = value_name};
-    while (c->threads <= MAX_THIEVES && p->thieves[c->threads - 1])
-        c->threads++;
 }

@@ -37,9 +37,13 @@ typedef struct check {
     void (*run)(int thread);
     uint64_t (*summary)(
         void); /* what the check remembers outside the machine, for telling states apart */
+    /* Called when nobody can go on, but some have not ended: NULL if that is as it should be, else what
+     * is wrong.  Without it, it is never as it should be. */
+    const char *(*at_rest)(void);
     const char *(*thread_name)(int thread);
     const char *(*value_name)(uint64_t value); /* or NULL for a plain number */
     bool races;                                /* look for data races on x_data_… */
+    const char *(*data_name)(int datum);       /* or NULL: it is what an item points to */
     weakening weaken[MAX_WEAKENINGS];
 } check;
 
@@ -69,5 +73,14 @@ void x_join(void);                /* wait until all other threads have ended */
 void *x_settle(void *item);       /* the item that a late load really read */
 void x_data_write(int datum);     /* plain accesses to what an item points to */
 void x_data_read(int datum);
+
+/* For source that is compiled with them in place of fi_lock_lock and fi_lock_unlock.  lock.c */
+struct fi_lock;
+void x_lock(struct fi_lock *l);
+void x_unlock(struct fi_lock *l);
+
+/* For at_rest. */
+uint64_t x_peek(const void *p);      /* the newest value of an atomic */
+const void *x_asleep_on(int thread); /* the futex word or lock, or NULL */
 
 #endif

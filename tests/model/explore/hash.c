@@ -49,6 +49,9 @@ static view lowest_seen(int threads)
             if (t->late[k].waiting && t->late[k].oldest < low.seen[t->late[k].location])
                 low.seen[t->late[k].location] = t->late[k].oldest;
     }
+    for (int l = 0; l < m.locations; l++)
+        if (m.location[l].lock)
+            low.seen[l] = (uint8_t)(m.location[l].stores - 1);
     return low;
 }
 

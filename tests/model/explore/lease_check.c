@@ -71,6 +71,12 @@ static const char *thread_name(int thread)
     return names[thread];
 }
 
+static const char *data_name(int datum)
+{
+    (void)datum;
+    return "the thing";
+}
+
 static const char *value_name(uint64_t value)
 {
     return value >> 63 ? "closed" : NULL;
@@ -79,14 +85,13 @@ static const char *value_name(uint64_t value)
 void lease_check(check *c, const program *p)
 {
     now = p;
-    *c = (check){.threads = 1,
+    *c = (check){.threads = program_threads(p),
                  .exchangeable = true,
                  .races = true,
                  .setup = setup,
                  .run = run,
                  .summary = summary,
                  .thread_name = thread_name,
+                 .data_name = data_name,
                  .value_name = value_name};
-    while (c->threads <= MAX_THIEVES && p->thieves[c->threads - 1])
-        c->threads++;
 }

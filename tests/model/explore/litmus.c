@@ -6,7 +6,9 @@
 
 #include "base/atomic.h"
 #include "base/futex.h"
+#include "base/lock.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,9 +22,12 @@ typedef struct litmus {
 
 static struct {
     FI_ATOMIC(uint64_t) x, y;
+    FI_ATOMIC(uint32_t) word;
+    fi_lock lock;
 } cells;
 #define X (&cells.x)
 #define Y (&cells.y)
+#define W (&cells.word)
 
 static uint64_t digit[MAX_DIGITS];
 static int digits;
@@ -184,6 +189,58 @@ static void cas_twice(void)
     }
 }
 
+/* A sum is as wide as its word. */
+static void wrap(void)
+{
+    uint32_t expected = UINT32_MAX - 1;
+    fi_fetch_add_relaxed(W, UINT32_MAX);
+    fi_fetch_add_relaxed(W, UINT32_MAX);
+    READS(0, (uint64_t)fi_cas_relaxed(W, &expected, 0u));
+}
+
+/* The explorer's lock: one after the other, and the second sees what the first did, ... */
+static void locked_1(void)
+{
+    x_lock(&cells.lock);
+    READS(0, fi_load_relaxed(X));
+    fi_store_relaxed(X, UINT64_C(1));
+    x_unlock(&cells.lock);
+}
+static void locked_2(void)
+{
+    x_lock(&cells.lock);
+    READS(1, fi_load_relaxed(X));
+    fi_store_relaxed(X, UINT64_C(2));
+    x_unlock(&cells.lock);
+}
+/* ... but it is no fence for who does not take it. */
+static void sb_locked(void)
+{
+    fi_store_relaxed(X, UINT64_C(1));
+    x_lock(&cells.lock);
+    x_unlock(&cells.lock);
+    READS(0, fi_load_relaxed(Y));
+}
+
+/* Sleeping: 0 woken, 1 too late to sleep, 2 past the deadline. */
+static uint64_t how_it_ended(int e)
+{
+    return e == 0 ? 0 : e == -EAGAIN ? 1 : 2;
+}
+static void sleeper(void)
+{
+    READS(0, how_it_ended(fi_futex_wait(W, 0, FI_FUTEX_FOREVER)));
+}
+static void napper(void)
+{
+    READS(0, how_it_ended(fi_futex_wait(W, 0, 1)));
+}
+static void waker(void)
+{
+    fi_store_relaxed(W, 1u);
+    fi_futex_wake(W, 1);
+}
+
 static const litmus tests[] = {
     {"store buffering", {sb_1, sb_2}, "00 01 10 11", "00 01 10 11"},
     {"store buffering, fences", {sb_fenced_1, sb_fenced_2}, "01 10 11", "01 10 11"},
@@ -207,6 +264,11 @@ static const litmus tests[] = {
     {"additions", {add, add}, "2", "2"},
     {"compare and swap", {cas_1, cas_2}, "01 10", "01 10"},
     {"compare and swap, twice", {cas_twice, add}, "00 01 10", "00 01 10"},
+    {"a sum that wraps", {wrap}, "1", "1"},
+    {"lock", {locked_1, locked_2}, "01 20", "01 20"},
+    {"store buffering, lock and fence", {sb_locked, sb_fenced_2}, "00 01 10 11", "01 10 11"},
+    {"sleep", {sleeper, waker}, "0 1", "0 1"},
+    {"sleep with a deadline", {napper, waker}, "0 1 2", "0 1 2"},
 };
 
 static void setup(void)
@@ -214,6 +276,8 @@ static void setup(void)
     memset(digit, 0, sizeof digit);
     fi_atomic_init(X, UINT64_C(0));
     fi_atomic_init(Y, UINT64_C(0));
+    fi_atomic_init(W, 0u);
+    x_init(&cells.lock.word, 0, "lock");
 }
 
 static void record(void)

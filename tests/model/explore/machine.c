@@ -107,6 +107,7 @@ location *memory_add(const void *p, uint64_t value, const char *name, int index)
     memset(&l->store[0], 0, sizeof l->store[0]);
     l->address = p;
     l->stores = 1;
+    l->lock = false;
     l->store[0].value = value;
     if (index < 0)
         snprintf(l->name, sizeof l->name, "%s", name);
@@ -206,16 +207,22 @@ static void plain_access(plain *p, bool write, const char *what)
     (write ? p->wrote : p->read)[t - m.thread] = now;
 }
 
+static void data_access(int datum, bool write)
+{
+    const check *c = m.check;
+    if (c->races)
+        plain_access(&m.data[datum], write,
+                     c->data_name ? c->data_name(datum) : "what the item points to");
+}
+
 void x_data_write(int datum)
 {
-    if (m.check->races)
-        plain_access(&m.data[datum], true, "what the item points to");
+    data_access(datum, true);
 }
 
 void x_data_read(int datum)
 {
-    if (m.check->races)
-        plain_access(&m.data[datum], false, "what the item points to");
+    data_access(datum, false);
 }
 
 /* ---- loads ---- */
@@ -303,7 +310,7 @@ static void settle(machine_thread *t, late_load *late)
     join(&t->acq, &l->store[position].carried);
     search_read(late->value);
     if (tracing) {
-        static site s = {"", "", ORDER_RELAXED, ORDER_RELAXED, 0};
+        static site s = {"", "", ORDER_RELAXED, ORDER_RELAXED, 0, sizeof(void *)};
         trace_operation("late", l->name, late->value, &s, "the load above happens only now");
     }
 }
@@ -347,7 +354,7 @@ static void *load_late(int l, site *s)
     int i = t->lates++;
     t->late[i] = (late_load){(uint8_t)l, t->cur.seen[l], true, 0};
     if (tracing)
-        trace_operation("load", m.location[l].name, UINT64_MAX, s, "value not yet decided");
+        trace_operation("load", m.location[l].name, NO_VALUE, s, "value not yet decided");
     return (void *)(uintptr_t)&tokens[t - m.thread][i];
 }
 
@@ -532,6 +539,11 @@ static uint32_t rmw_options(const machine_thread *t, int l, rmw_kind kind, uint6
     return n;
 }
 
+static uint64_t wrapped(uint64_t sum, const site *s)
+{
+    return s->bytes < sizeof sum ? sum & ((UINT64_C(1) << 8 * s->bytes) - 1) : sum;
+}
+
 static bool rmw(const void *p, rmw_kind kind, uint64_t *expected, uint64_t operand, site *s)
 {
     search_operation();
@@ -555,7 +567,7 @@ static bool rmw(const void *p, rmw_kind kind, uint64_t *expected, uint64_t opera
     if (chosen.succeeds) {
         view carried = releases(o) ? t->cur : t->rel;
         join(&carried, &old->carried);
-        uint64_t next = kind == RMW_ADD ? found + operand : operand;
+        uint64_t next = kind == RMW_ADD ? wrapped(found + operand, s) : operand;
         if (tracing)
             trace_operation(kind == RMW_CAS ? "cas" : "rmw", m.location[l].name, next, s, "");
         write_at(t, l, (uint8_t)(chosen.position + 1), next, carried, true);
@@ -618,7 +630,7 @@ static void full_fence(site *s)
         search_point_before(true);
     seq_cst_fence(self());
     if (tracing)
-        trace_operation("fence", "", UINT64_MAX, s, "");
+        trace_operation("fence", "", NO_VALUE, s, "");
     search_point_after();
 }
 
@@ -631,7 +643,7 @@ static void weaker_fence(site *s, order o)
     if (releases(o))
         release_fence(t);
     if (tracing)
-        trace_operation("fence", "", UINT64_MAX, s, "");
+        trace_operation("fence", "", NO_VALUE, s, "");
 }
 
 void x_fence(site *s)
@@ -646,14 +658,29 @@ void x_fence(site *s)
         cannot_be(s, o);
 }
 
-/* The kernel looks at the newest value, and its lock is a full barrier. */
+/* The kernel's lock is a full barrier. */
+void machine_enter_kernel(void)
+{
+    seq_cst_fence(self());
+}
+
+/* In there the newest value is read. */
 uint64_t machine_newest(const void *p)
 {
     int l = find(p);
-    machine_thread *t = self();
-    seq_cst_fence(t);
     uint8_t newest = (uint8_t)(m.location[l].stores - 1);
-    return read_at(t, l, newest, ORDER_RELAXED)->value;
+    return read_at(self(), l, newest, ORDER_RELAXED)->value;
+}
+
+void machine_is_lock(const void *p)
+{
+    m.location[find(p)].lock = true;
+}
+
+uint64_t x_peek(const void *p)
+{
+    const location *l = &m.location[find(p)];
+    return l->store[l->stores - 1].value;
 }
 
 void machine_join(int thread, int threads)

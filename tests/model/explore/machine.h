@@ -13,6 +13,8 @@ uint64_t machine_mix(uint64_t h, uint64_t v); /* a hash of a sequence, one value
 void machine_join(int thread, int threads);
 bool machine_can_flush(int thread);
 void machine_flush(int thread);
+void machine_is_lock(const void *p); /* its old values need not be told apart */
+void machine_enter_kernel(void);
 uint64_t machine_newest(const void *p);
 bool machine_allocated(uint64_t value); /* is it a pointer to what the check allocated? */
 
@@ -25,9 +27,11 @@ void search_read(uint64_t value);             /* the running thread learnt this 
 void search_point_before(bool needs_drained); /* tso: others may go before this access */
 void search_point_after(void);                /* rc11, imm: others may go after this access */
 void search_operation(void);
-void search_restart(void); /* forget all that was explored and begin again */
+void search_await_zero(const void *word); /* others go until *word is 0 and this thread is chosen */
+void search_restart(void);                /* forget all that was explored and begin again */
 
 /* trace.c */
+#define NO_VALUE (UINT64_MAX - 1) /* of an operation that has none */
 extern bool tracing;
 void trace_start(const check *c, FILE *to);
 void trace_operation(const char *what, const char *where, uint64_t value, const site *s,

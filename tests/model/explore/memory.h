@@ -29,6 +29,7 @@ typedef struct location {
     const void *address;
     char name[24];
     uint8_t stores;
+    bool lock; /* only exchanged, so that only its newest store is ever read */
     plain plain;
     store store[MAX_STORES];
 } location;

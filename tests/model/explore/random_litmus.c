@@ -134,7 +134,7 @@ static operation parse_operation(char *word)
     order written = relaxed ? ORDER_RELAXED : parse_order(o.kind, next_part(&rest));
     if (rest)
         nonsense("an operation ends with its order, but here follows", rest);
-    o.site = (site){"", "", written, written, 0};
+    o.site = (site){"", "", written, written, 0, sizeof(uint64_t)};
     return o;
 }
 
@@ -245,7 +245,7 @@ static void append_reads(text *to, const program_thread *t)
 
 static void append_cells(text *to)
 {
-    static site at_the_end = {"", "", ORDER_RELAXED, ORDER_RELAXED, 0};
+    static site at_the_end = {"", "", ORDER_RELAXED, ORDER_RELAXED, 0, sizeof(uint64_t)};
     const char *before = ";";
     for (int i = 0; i < CELLS; i++) {
         if (!program.uses[i])

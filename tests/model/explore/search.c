@@ -32,6 +32,9 @@ typedef struct thread {
     fi_ctx ctx;
     uint64_t history;
     const void *asleep_on; /* futex word */
+    bool may_time_out;     /* asleep, but not for ever */
+    const void *awaits;    /* a word that must be 0 before it goes on */
+    bool goes_on;          /* others need not go after its next access */
     bool ended, joining, needs_drained, yielding, spinning;
     uint64_t saw; /* progress when it last began to look */
 } thread;
@@ -183,6 +186,7 @@ void search_point_before(bool needs_drained)
     s.thread[s.running].needs_drained = needs_drained;
     go_home();
     s.thread[s.running].needs_drained = false;
+    s.thread[s.running].awaits = NULL;
 }
 
 void search_point_after(void)
@@ -190,7 +194,23 @@ void search_point_after(void)
     if (s.check->mode == MODE_TSO || s.setup)
         return;
     search_read(2);
-    go_home();
+    if (!s.thread[s.running].goes_on)
+        go_home();
+    s.thread[s.running].goes_on = false;
+}
+
+/* The access to the word that follows is where others go in tso.  In rc11 and imm they need not go
+ * after it: whoever does not look at the word may as well go before, and who looks must wait. */
+void search_await_zero(const void *word)
+{
+    thread *t = &s.thread[s.running];
+    t->awaits = word;
+    if (s.check->mode == MODE_TSO)
+        return;
+    if (x_peek(word) != 0)
+        go_home();
+    t->awaits = NULL;
+    t->goes_on = true;
 }
 
 /* ---- what the threads of a check ask ---- */
@@ -254,22 +274,33 @@ void x_yield(void)
 
 /* ---- the kernel's part: sleeping on a word ---- */
 
+/* Time passes as it likes: a deadline may come at any moment. */
+static int sleep_on(thread *t, const void *word, bool for_ever)
+{
+    x_say("sleeps");
+    t->asleep_on = word;
+    t->may_time_out = !for_ever;
+    search_read(4);
+    go_home();
+    bool woken = t->asleep_on == NULL;
+    t->asleep_on = NULL;
+    x_say(woken ? "is awake again" : "has slept long enough");
+    search_read(woken);
+    return woken ? 0 : -ETIMEDOUT;
+}
+
+/* Woken for no reason is not tried; who can take that can take the deadline too. */
 int fi_futex_wait(FI_ATOMIC(uint32_t) * word, uint32_t expected, int64_t deadline_ns)
 {
-    (void)deadline_ns;
     search_operation();
     search_point_before(true);
+    machine_enter_kernel();
     if ((uint32_t)machine_newest(word) != expected) {
         search_read(3);
         search_point_after();
         return -EAGAIN;
     }
-    x_say("sleeps");
-    s.thread[s.running].asleep_on = word;
-    search_read(4);
-    go_home();
-    x_say("is awake again");
-    return 0;
+    return sleep_on(&s.thread[s.running], word, deadline_ns == FI_FUTEX_FOREVER);
 }
 
 static int sleepers(const void *word, int *who)
@@ -281,11 +312,12 @@ static int sleepers(const void *word, int *who)
     return n;
 }
 
+/* The word itself is not looked at: it may be gone. */
 int fi_futex_wake(FI_ATOMIC(uint32_t) * word, int count)
 {
     search_operation();
     search_point_before(true);
-    machine_newest(word);
+    machine_enter_kernel();
     int woken = 0, who[MAX_THREADS];
     for (int n; woken < count && (n = sleepers(word, who)) > 0; woken++)
         s.thread[who[search_choose((uint32_t)n)]].asleep_on = NULL;
@@ -316,8 +348,8 @@ static bool others_ended(int t)
 static bool enabled(int i)
 {
     const thread *t = &s.thread[i];
-    if (t->ended || t->asleep_on || (t->yielding && s.progress == t->saw) ||
-        (t->joining && !others_ended(i)))
+    if (t->ended || (t->asleep_on && !t->may_time_out) || (t->yielding && s.progress == t->saw) ||
+        (t->joining && !others_ended(i)) || (t->awaits && x_peek(t->awaits) != 0))
         return false;
     return !t->needs_drained || !machine_can_flush(i);
 }
@@ -357,9 +389,13 @@ static bool all_ended(void)
     return true;
 }
 
+const void *x_asleep_on(int t)
+{
+    return s.thread[t].asleep_on ? s.thread[t].asleep_on : s.thread[t].awaits;
+}
+
 static void name_the_sleepers(void)
 {
-    s.verdict = HANG;
     size_t used = (size_t)snprintf(s.reason, sizeof s.reason, "nobody can go on:");
     for (int i = 0; i < s.check->threads; i++)
         if (!s.thread[i].ended && used < sizeof s.reason)
@@ -367,12 +403,29 @@ static void name_the_sleepers(void)
                                      s.check->thread_name(i));
 }
 
+/* Nobody can go on.  That is the end of a program whose threads may sleep for ever, if all is well. */
+static void rest(void)
+{
+    s.ending = DONE;
+    if (all_ended())
+        return;
+    const char *wrong = s.check->at_rest ? s.check->at_rest() : "";
+    if (!wrong)
+        return;
+    s.ending = FAILED;
+    s.verdict = HANG;
+    if (*wrong)
+        snprintf(s.reason, sizeof s.reason, "%s", wrong);
+    else
+        name_the_sleepers();
+}
+
 static uint64_t thread_state(int i)
 {
     const thread *t = &s.thread[i];
     bool may_look = t->spinning && s.progress != t->saw;
     const bool flags[] = {t->ended,    t->joining,  t->needs_drained, t->asleep_on != NULL,
-                          t->yielding, t->spinning, may_look};
+                          t->yielding, t->spinning, may_look,         t->awaits != NULL};
     uint64_t state = 0;
     for (size_t k = 0; k < sizeof flags / sizeof flags[0]; k++)
         state = state << 1 | flags[k];
@@ -407,9 +460,7 @@ static void run(bool prune)
         int step[2 * MAX_THREADS];
         int n = steps(step);
         if (n == 0) {
-            s.ending = all_ended() ? DONE : FAILED;
-            if (s.ending == FAILED)
-                name_the_sleepers();
+            rest();
             return;
         }
         if (prune && s.next >= s.replayed && here_before()) {

@@ -2,6 +2,20 @@
 
 #include <stddef.h>
 
+const kind kinds[] = {
+    {"locked", deque_check, "PO", "S", true, true},
+    {"bounded", deque_check, "PO", "S", true, true},
+    {"batch", deque_check, "PO", "S", true, true},
+    {"half", deque_check, "PO", "S", true, true},
+    {"lease", lease_check, "C", "U", false, false},
+    {"idle", idle_check, "PTDS", "PTDS", false, false},
+    {"fork", fork_check, "MNY", "T", false, false},
+    {"ticket", ticket_check, "PYO", "S", true, false},
+    {"next", next_check, "ROA", "S", false, false},
+    {"gate", gate_check, "G", "W", false, false},
+    {NULL, NULL, NULL, NULL, false, false},
+};
+
 /*                kind    capacity  k  owner     thieves */
 const program programs[] = {
     {"bounded", 2, 0, "PPO", {"SS"}},
@@ -41,7 +55,42 @@ const program programs[] = {
     {"lease", 0, 0, "C", {"UU"}},
     {"lease", 0, 0, "CC", {"U"}},
     {"lease", 0, 0, "C", {"U", "U"}},
+
+    {"idle", 0, 0, "P", {"T"}},
+    {"idle", 0, 0, "P", {"D"}},
+    {"idle", 0, 0, "PS", {"T"}},
+    {"idle", 0, 0, "PP", {"TT"}},
+    {"idle", 0, 0, "P", {"T", "P"}},
+    {"idle", 0, 0, "P", {"T", "T"}},
+
+    {"fork", 1, 0, "N", {"T"}},
+    {"fork", 1, 0, "MN", {"T"}},
+    {"fork", 1, 0, "NY", {"T"}},
+    {"fork", 2, 0, "NYN", {"T"}},
+    {"fork", 2, 0, "YNY", {"TT"}},
+
+    {"ticket", 2, 0, "PY", {"S"}},
+    {"ticket", 2, 0, "PO", {"S"}},
+    {"ticket", 2, 0, "PYPY", {"SS"}},
+    {"ticket", 2, 0, "PPYY", {"SS"}},
+    {"ticket", 2, 0, "POPO", {"SS"}},
+    {"ticket", 2, 0, "PPOO", {"SS"}},
+    {"ticket", 2, 0, "PPYY", {"S", "S"}},
+    {"ticket", 2, 0, "PPOY", {"S", "S"}},
+
+    {"next", 0, 0, "RO", {"S"}},
+    {"next", 0, 0, "RROA", {"SS"}},
+    {"next", 0, 0, "ROAO", {"SS"}},
+    {"next", 0, 0, "RROAR", {"S", "S"}},
+
+    {"gate", 0, 0, "G", {"W"}},
     {NULL, 0, 0, NULL, {NULL}},
+};
+
+const program large_programs[] = {
+    {"idle", 0, 0, "PP", {"T", "T"}}, {"idle", 0, 0, "P", {"TP", "T"}},
+    {"idle", 0, 0, "P", {"D", "T"}},  {"idle", 0, 0, "S", {"T", "T"}},
+    {"fork", 2, 0, "N", {"T", "T"}},  {NULL, 0, 0, NULL, {NULL}},
 };
 
 #define FAULT(label)                                                                               \
@@ -198,5 +247,61 @@ const mutant mutants[] = {
     {"leaves relaxed", "lease", {{"lease.leave", ORDER_RELAXED}}, {RACE, RACE, RACE}, NULL},
     {"closes relaxed", "lease", {{"lease.close", ORDER_RELAXED}}, {RACE, RACE, RACE}, NULL},
     {"opens relaxed", "lease", {{"lease.open", ORDER_RELAXED}}, {RACE, RACE, RACE}, NULL},
+
+    {"no fence in notify", "idle", {{"idle.notify.fence", ORDER_NONE}}, {HANG, HANG, HANG}, NULL},
+    {"a fence in notify that is not seq_cst",
+     "idle",
+     {{"idle.notify.fence", ORDER_ACQ_REL}},
+     {HANG, HANG, HANG},
+     NULL},
+    {"no fence in sleep", "idle", {{"idle.sleep.fence", ORDER_NONE}}, {HANG, HANG, OK}, NULL},
+    {"a fence in sleep that is not seq_cst",
+     "idle",
+     {{"idle.sleep.fence", ORDER_ACQ_REL}},
+     {HANG, HANG, OK},
+     NULL},
+    {"no last look before sleep", "idle", {FAULT("recheck")}, {HANG, HANG, HANG}, NULL},
+    {"the last searcher does not notify", "idle", {FAULT("handing_on")}, {HANG, HANG, HANG}, NULL},
+
+    {"no fence in answer", "fork", {{"fork.answer.fence", ORDER_NONE}}, {HANG, HANG, HANG}, NULL},
+    {"a fence in answer that is not seq_cst",
+     "fork",
+     {{"fork.answer.fence", ORDER_ACQ_REL}},
+     {HANG, HANG, HANG},
+     NULL},
+    {"no fence in sleep", "fork", {{"idle.sleep.fence", ORDER_NONE}}, {HANG, HANG, OK}, NULL},
+    {"ends a search relaxed",
+     "fork",
+     {{"idle.found", ORDER_RELAXED}},
+     {OK, OK, OK},
+     "caught by fork:2:0:NN:T,T on rc11 (hang), a program that takes minutes to explore on tso: "
+     "try "
+     "it by hand"},
+    {"shows a fiber relaxed", "fork", {{"fork.show", ORDER_RELAXED}}, {RACE, RACE, RACE}, NULL},
+    {"looks relaxed for a fiber", "fork", {{"fork.look", ORDER_RELAXED}}, {RACE, RACE, RACE}, NULL},
+
+    {"done relaxed", "ticket", {{"ticket.done", ORDER_RELAXED}}, {RACE, RACE, RACE}, NULL},
+    {"looks relaxed whether it is done",
+     "ticket",
+     {{"ticket.check", ORDER_RELAXED}},
+     {RACE, RACE, RACE},
+     NULL},
+    {"parks relaxed", "ticket", {{"ticket.park", ORDER_RELAXED}}, {RACE, RACE, RACE}, NULL},
+    {"reads relaxed who waits",
+     "ticket",
+     {{"ticket.waiter", ORDER_RELAXED}},
+     {RACE, RACE, RACE},
+     NULL},
+    {"comes too late to park, and looks relaxed",
+     "ticket",
+     {{"ticket.late", ORDER_RELAXED}},
+     {RACE, RACE, RACE},
+     NULL},
+
+    {"puts relaxed", "next", {{"next.put", ORDER_RELAXED}}, {RACE, RACE, RACE}, NULL},
+    {"steals relaxed", "next", {{"next.steal", ORDER_RELAXED}}, {RACE, RACE, RACE}, NULL},
+
+    {"opens relaxed", "gate", {{"gate.open", ORDER_RELAXED}}, {RACE, RACE, RACE}, NULL},
+    {"waits relaxed", "gate", {{"gate.wait", ORDER_RELAXED}}, {RACE, RACE, RACE}, NULL},
     {NULL, NULL, {{NULL, ORDER_NONE}}, {OK, OK, OK}, NULL},
 };

@@ -78,9 +78,9 @@ void trace_operation(const char *what, const char *where, uint64_t value, const 
         return;
     heading();
     char line[160];
-    int n = snprintf(line, sizeof line, "    %3d   %-5s %-8s %-7s %-8s %-22s %s", ++t.line, what,
-                     where, value == UINT64_MAX ? "" : value_text(value), order_name(s->now),
-                     s->label, remark);
+    int n =
+        snprintf(line, sizeof line, "    %3d   %-5s %-8s %-7s %-8s %-22s %s", ++t.line, what, where,
+                 value == NO_VALUE ? "" : value_text(value), order_name(s->now), s->label, remark);
     while (n > 0 && line[n - 1] == ' ')
         line[--n] = '\0';
     fprintf(t.to, "%s\n", line);

@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# settings_test.sh PROGRAM: the environment reaches a program that never heard of it, every kind of deque
+# and every way to publish gives right results, and nonsense ends it with a line.
+set -euo pipefail
+program=$1
+
+fail() {
+    printf 'FAILED: %s\n' "$1" >&2
+    exit 1
+}
+
+for deque in locked bounded batch half; do
+    for publish in lazy eager; do
+        for pin in none cpu; do
+            FILCH_DEQUE=$deque FILCH_PUBLISH=$publish FILCH_PIN=$pin FILCH_WORKERS=3 FILCH_STACK_SIZE=64k \
+                FILCH_SEARCH_NS=0 FILCH_NAME=tiny "$program" >/dev/null || fail "$deque $publish $pin"
+        done
+    done
+done
+for n in 1 2 4 8 64; do
+    said=$(FILCH_WORKERS=$n "$program")
+    [ "$said" = "$n workers" ] || fail "FILCH_WORKERS=$n: $said"
+done
+if said=$( (ulimit -c 0 && FILCH_WORKERS=many exec "$program") 2>&1); then fail "nonsense was taken"; fi
+[[ $said = *"filch: FILCH_WORKERS is 'many'"* ]] || fail "nonsense is not named: $said"

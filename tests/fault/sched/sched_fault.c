@@ -1,0 +1,141 @@
+/* Every allocation of a runtime's life fails once: a start that cannot says so and leaves nothing
+ * behind; one that could goes on, with right results or one clear line. */
+#include "check.h"
+#include "unit/ctx/child.h"
+
+#include "fault/inject.h"
+
+#include <errno.h>
+#include <filch/filch.h>
+#include <stdbool.h>
+
+FILCH_TASK(long, fib, int, n)
+{
+    long a, b;
+
+    if (n < 2)
+        return n;
+    FILCH_SPAWN(fib, n - 1);
+    b = FILCH_CALL(fib, n - 2);
+    a = FILCH_SYNC(fib);
+    return a + b;
+}
+
+static int start_and_stop(void *config)
+{
+    int e = filch_start(config);
+
+    if (e < 0)
+        return filch_workers() == 0 ? e : -EPROTO;
+    return filch_stop();
+}
+
+static void starts_fail_cleanly(void **state)
+{
+    static const char *const deques[] = {"locked", "bounded", "batch", "half"};
+
+    (void)state;
+    for (unsigned n = 1; n <= 4; n *= 2)
+        for (int i = 0; i < 4; i++) {
+            filch_config c = {.workers = n, .deque = deques[i]};
+
+            /* The runtime, its workers, a deque and a ring for each, the strides. */
+            CHECK(inject_every(start_and_stop, &c) >= 3 + 2 * n);
+        }
+}
+
+static void pinned_starts_fail_cleanly(void **state)
+{
+    filch_config c = {.workers = 2, .pin = FILCH_PIN_CPU};
+
+    (void)state;
+    CHECK(inject_every(start_and_stop, &c) >= 3 + 2 * 2);
+}
+
+/* ---- while it runs ---- */
+
+typedef struct round {
+    unsigned fail_at;
+    bool and_after;
+    filch_config config;
+} round_;
+
+enum { RIGHT = 0, NOT_REACHED = 10, WRONG = 20, NO_START = 30 };
+
+/* One run in a child, as a clear line at the end is an answer too. */
+static void run_with_failure(void *arg)
+{
+    const round_ *r = arg;
+    int code = RIGHT;
+
+    alarm(20);
+    inject_start(r->fail_at, r->and_after);
+    if (filch_start(&r->config) < 0)
+        _exit(inject_stop() ? NO_START : WRONG);
+    for (int i = 0; i < 3; i++)
+        if (FILCH_RUN(fib, 15) != 610)
+            code = WRONG;
+    if (filch_stop() != 0)
+        code = WRONG;
+    if (!inject_stop() && code == RIGHT)
+        code = NOT_REACHED;
+    _exit(code);
+}
+
+static bool said_one_line(const struct child_end *end)
+{
+    return WIFSIGNALED(end->status) && WTERMSIG(end->status) == SIGABRT &&
+           strncmp(end->text, "filch: ", 7) == 0 &&
+           strchr(end->text, '\n') == end->text + strlen(end->text) - 1;
+}
+
+/* True when the failure was beyond all that this run allocates. */
+static bool one_round(round_ *r)
+{
+    struct child_end end;
+    int code;
+
+    CHECK_INT(child_end_of(&end, run_with_failure, r), 0);
+    if (said_one_line(&end))
+        return false;
+    if (!WIFEXITED(end.status) || WEXITSTATUS(end.status) == WRONG || end.text[0] != '\0')
+        fprintf(stderr, "allocation %u%s fails: status %#x, said: %s\n", r->fail_at,
+                r->and_after ? " and all after it" : "", (unsigned)end.status, end.text);
+    CHECK(WIFEXITED(end.status));
+    code = WEXITSTATUS(end.status);
+    CHECK(code == RIGHT || code == NO_START || code == NOT_REACHED);
+    return code == NOT_REACHED;
+}
+
+static void runs_with(filch_config c, bool and_after)
+{
+    round_ r = {.config = c, .and_after = and_after, .fail_at = 1};
+
+    while (!one_round(&r))
+        r.fail_at++;
+    CHECK(r.fail_at > 4 + 2 * c.workers); /* some of them were made while tasks ran */
+}
+
+static void all_runs(bool and_after)
+{
+    for (unsigned n = 1; n <= 4; n *= 2) {
+        runs_with((filch_config){.workers = n, .publish = FILCH_PUBLISH_LAZY}, and_after);
+        runs_with((filch_config){.workers = n, .publish = FILCH_PUBLISH_EAGER}, and_after);
+    }
+}
+
+static void runs_do_without_one(void **state)
+{
+    (void)state;
+    all_runs(false);
+}
+
+/* From some point on there is none at all: what cannot run must say so, not wait for ever. */
+static void runs_do_without_any_or_say_why(void **state)
+{
+    (void)state;
+    all_runs(true);
+}
+
+CHECK_MAIN(starts_fail_cleanly, pinned_starts_fail_cleanly, runs_do_without_one,
+           runs_do_without_any_or_say_why)

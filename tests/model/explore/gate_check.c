@@ -1,0 +1,62 @@
+/* Who waits at a gate comes through, sees what was done before it was opened, and may then be gone. */
+#include "explore/program.h"
+
+#include "explore/mem.h"
+#include "sched/gate.h"
+
+enum { RESULT = 0 };
+
+static FI_ATOMIC(uint32_t) * gate;
+
+static void setup(void)
+{
+    gate = FI_NEW(FI_ATOMIC(uint32_t));
+    x_init(gate, 0, "gate");
+}
+
+static void run(int thread)
+{
+    if (thread == 0) {
+        x_say("result");
+        x_data_write(RESULT);
+        fi_gate_open(gate);
+    } else {
+        fi_gate_wait(gate);
+        x_say("gone");
+        x_data_read(RESULT);
+        FI_DELETE(FI_ATOMIC(uint32_t), gate);
+    }
+}
+
+static uint64_t summary(void)
+{
+    return 0;
+}
+
+static const char *thread_name(int thread)
+{
+    return thread == 0 ? "worker" : "outsider";
+}
+
+static const char *data_name(int datum)
+{
+    (void)datum;
+    return "the result";
+}
+
+static const char *value_name(uint64_t value)
+{
+    return value ? "open" : "shut";
+}
+
+void gate_check(check *c, const program *p)
+{
+    *c = (check){.threads = program_threads(p),
+                 .races = true,
+                 .setup = setup,
+                 .run = run,
+                 .summary = summary,
+                 .thread_name = thread_name,
+                 .data_name = data_name,
+                 .value_name = value_name};
+}

@@ -1,0 +1,201 @@
+/* Work that was put where others find it does not lie there while a worker sleeps. */
+#include "explore/program.h"
+
+#include "base/futex.h"
+#include "explore/mem.h"
+#include "sched/idle.h"
+
+#include <string.h>
+
+enum { MAX_WORK = 4 };
+
+/* In the arena, as the list of sleepers is part of the state. */
+typedef struct place {
+    fi_idle idle;
+    fi_sleeper sleeper[MAX_THREADS];
+} place;
+
+static const program *now;
+static place *at;
+static FI_ATOMIC(uint32_t) work[MAX_WORK]; /* 1: here is a piece.  The loosest of queues */
+static FI_ATOMIC(uint32_t) stopping;
+static unsigned put, taken; /* one bit per piece */
+static bool stopped;
+
+static const char *ops_of(int thread)
+{
+    return thread == 0 ? now->owner : now->thieves[thread - 1];
+}
+
+static int count(const char *ops, const char *letters)
+{
+    int n = 0;
+    for (; *ops; ops++)
+        n += strchr(letters, *ops) != NULL;
+    return n;
+}
+
+/* Pieces are numbered through the program. */
+static int pieces_before(int thread)
+{
+    int n = 0;
+    for (int i = 0; i < thread; i++)
+        n += count(ops_of(i), "P");
+    return n;
+}
+
+static int pieces(void)
+{
+    return pieces_before(program_threads(now));
+}
+
+static unsigned workers(void)
+{
+    unsigned n = 0;
+    for (int i = 0; i < program_threads(now); i++)
+        n += count(ops_of(i), "TD") > 0;
+    return n;
+}
+
+static void setup(void)
+{
+    static const char *const words[] = {"work[0]", "work[1]", "work[2]", "work[3]"};
+    static const char *const asleep[] = {"asleep 0", "asleep 1", "asleep 2", "asleep 3"};
+    put = taken = 0;
+    stopped = false;
+    at = FI_NEW(place);
+    fi_idle_init(&at->idle);
+    x_init(&stopping, 0, "stopping");
+    for (int i = 0; i < program_threads(now); i++)
+        x_init(&at->sleeper[i].asleep, 0, asleep[i]);
+    if (pieces() > MAX_WORK)
+        x_fail(LIMIT, "at most %d pieces of work", MAX_WORK);
+    for (int i = 0; i < pieces(); i++)
+        x_init(&work[i], 0, words[i]);
+}
+
+/* ---- who makes work ---- */
+
+static void put_work(int piece)
+{
+    x_say("put %c", 'A' + piece);
+    put |= 1u << piece;
+    fi_store_relaxed(&work[piece], 1);
+    fi_idle_notify(&at->idle);
+}
+
+static void stop(void)
+{
+    x_say("stop");
+    stopped = true;
+    fi_store_relaxed(&stopping, 1);
+    fi_idle_wake_all(&at->idle);
+}
+
+/* ---- who looks for work, as in sched/find_work.c ---- */
+
+static bool anything(void *position)
+{
+    x_forget(*(uint64_t *)position + 1);
+    if (x_fault("recheck"))
+        return false;
+    x_say("look once more");
+    if (fi_load_relaxed(&stopping))
+        return true;
+    for (int i = 0; i < pieces(); i++)
+        if (fi_load_relaxed(&work[i]))
+            return true;
+    return false;
+}
+
+static bool take(void)
+{
+    for (int i = 0; i < pieces(); i++) {
+        uint32_t one = 1;
+        if (!fi_load_relaxed(&work[i]) || !fi_cas_relaxed(&work[i], &one, 0))
+            continue;
+        x_say("takes %c", 'A' + i);
+        if (taken & 1u << i)
+            x_fail(TWICE, "piece %c is taken twice", 'A' + i);
+        taken |= 1u << i;
+        return true;
+    }
+    return false;
+}
+
+static void found(void)
+{
+    if (fi_idle_search_end(&at->idle) && !x_fault("handing_on"))
+        fi_idle_notify(&at->idle);
+}
+
+static void find_work(int self, uint64_t position, int64_t deadline)
+{
+    x_say("find work");
+    bool searching = fi_idle_search_begin(&at->idle, workers());
+    while (!fi_load_relaxed(&stopping)) {
+        if (searching && take()) {
+            found();
+            return;
+        }
+        fi_idle_sleep(&at->idle, &at->sleeper[self], searching, anything, &position, deadline);
+        searching = true;
+        deadline = FI_FUTEX_FOREVER;
+        x_forget(position + 2); /* how it came to be awake does not matter */
+    }
+}
+
+static void run(int thread)
+{
+    int piece = pieces_before(thread);
+    for (const char *op = ops_of(thread); *op; op++) {
+        uint64_t position = 4 * strlen(op);
+        x_forget(position);
+        if (*op == 'P')
+            put_work(piece++);
+        else if (*op == 'S')
+            stop();
+        else
+            find_work(thread, position, *op == 'D' ? 1 : FI_FUTEX_FOREVER);
+    }
+    x_forget(0);
+}
+
+static const char *at_rest(void)
+{
+    for (int i = 0; i < program_threads(now); i++)
+        if (x_asleep_on(i) && x_asleep_on(i) != &at->sleeper[i].asleep)
+            return "somebody waits for the lock for ever";
+    if (stopped)
+        return "all is to stop, and a worker sleeps";
+    return put & ~taken ? "work is left, and a worker sleeps" : NULL;
+}
+
+static uint64_t summary(void)
+{
+    return (put << MAX_WORK | taken) << 1 | stopped;
+}
+
+static const char *thread_name(int thread)
+{
+    static const char *const names[] = {"maker", "worker 1", "worker 2", "worker 3"};
+    return names[thread];
+}
+
+static const char *value_name(uint64_t value)
+{
+    (void)value;
+    return NULL;
+}
+
+void idle_check(check *c, const program *p)
+{
+    now = p;
+    *c = (check){.threads = program_threads(p),
+                 .setup = setup,
+                 .run = run,
+                 .summary = summary,
+                 .at_rest = at_rest,
+                 .thread_name = thread_name,
+                 .value_name = value_name};
+}

@@ -1,0 +1,269 @@
+/* fork() and exit() in a program whose runtime runs: the child may use Filch again, the parent notices
+ * nothing, and nobody hangs.  A child that hangs is ended by an alarm, which the parent sees. */
+#include "deque/deque.h"
+#include "unit/task/workers.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define CHILD_SECONDS 30
+#define FORKS         SCALED(40)
+
+FILCH_TASK(long, fib, int, n)
+{
+    long a, b;
+
+    if (n < 2)
+        return n;
+    FILCH_SPAWN(fib, n - 1);
+    b = FILCH_CALL(fib, n - 2);
+    a = FILCH_SYNC(fib);
+    return a + b;
+}
+
+static bool ended_with(pid_t pid, int code)
+{
+    int status;
+
+    return pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) &&
+           WEXITSTATUS(status) == code;
+}
+
+/* What a child does with Filch: with the runtime of its own that starts by itself, with one that it
+ * starts, and again. */
+static int use_again(void)
+{
+    bool ok = FILCH_RUN(fib, 12) == 144 && filch_workers() > 0;
+
+    ok = ok && filch_stop() == 0 && filch_start(&(filch_config){.workers = 3}) == 0;
+    ok = ok && FILCH_RUN(fib, 12) == 144 && filch_stop() == 0;
+    return ok ? 42 : 1;
+}
+
+/* ---- from a plain thread, while others run tasks ---- */
+
+static atomic_int enough;
+
+static void *run_until_enough(void *wrong)
+{
+    while (!atomic_load(&enough))
+        if (FILCH_RUN(fib, 14) != 377)
+            atomic_fetch_add((atomic_int *)wrong, 1);
+    return NULL;
+}
+
+static void fork_in_a_thread(void)
+{
+    atomic_int wrong = 0;
+    pthread_t threads[2];
+
+    atomic_store(&enough, 0);
+    for (int i = 0; i < 2; i++)
+        CHECK_INT(pthread_create(&threads[i], NULL, run_until_enough, &wrong), 0);
+    for (int i = 0; i < FORKS; i++) {
+        pid_t pid = fork();
+
+        if (pid == 0) {
+            alarm(CHILD_SECONDS);
+            _exit(use_again());
+        }
+        CHECK(ended_with(pid, 42));
+    }
+    atomic_store(&enough, 1);
+    for (int i = 0; i < 2; i++)
+        CHECK_INT(pthread_join(threads[i], NULL), 0);
+    CHECK_INT(atomic_load(&wrong), 0);
+    CHECK_INT(FILCH_RUN(fib, 14), 377);
+}
+
+/* ---- from a task, amid spawns of its own ---- */
+
+/* Of those spawned before the fork, none may be in somebody else's hands in the child: there it would
+ * never be done.  So they are spawned after. */
+FILCH_TASK(int, forks, int, n)
+{
+    pid_t pid;
+    bool ok;
+
+    FILCH_SPAWN(fib, 8);
+    ok = FILCH_SYNC(fib) == 21;
+    pid = fork();
+    if (pid == 0)
+        alarm(CHILD_SECONDS);
+    for (int i = 0; i < n; i++)
+        FILCH_SPAWN(fib, 8);
+    for (int i = 0; i < n; i++)
+        ok = FILCH_SYNC(fib) == 21 && ok;
+    if (pid == 0)
+        _exit(ok ? use_again() : 2);
+    return ok && ended_with(pid, 42);
+}
+
+static void fork_in_a_task(void)
+{
+    atomic_int wrong = 0;
+    pthread_t other;
+
+    atomic_store(&enough, 0);
+    CHECK_INT(pthread_create(&other, NULL, run_until_enough, &wrong), 0);
+    for (int i = 0; i < FORKS; i++)
+        CHECK_INT(FILCH_RUN(forks, 20), 1);
+    atomic_store(&enough, 1);
+    CHECK_INT(pthread_join(other, NULL), 0);
+    CHECK_INT(atomic_load(&wrong), 0);
+}
+
+/* The child comes to the end of the task in which it was made: nobody waits for that in the child, and
+ * it ends like a process whose last thread does. */
+static pid_t made;
+
+FILCH_VOID_TASK(forks_and_returns)
+{
+    made = fork();
+    if (made == 0)
+        alarm(CHILD_SECONDS);
+}
+
+static void a_forked_task_ends(void)
+{
+    for (int i = 0; i < FORKS; i++) {
+        FILCH_RUN(forks_and_returns);
+        CHECK(ended_with(made, 0));
+    }
+}
+
+/* A child of a child. */
+FILCH_TASK(int, forks_twice, int, n)
+{
+    pid_t pid = fork();
+
+    if (pid > 0)
+        return ended_with(pid, 42);
+    alarm(CHILD_SECONDS);
+    if (n > 0)
+        _exit(FILCH_RUN(forks_twice, n - 1) == 1 ? 42 : 1);
+    _exit(use_again());
+}
+
+static void children_of_children(void)
+{
+    for (int i = 0; i < SCALED(20); i++)
+        CHECK_INT(FILCH_RUN(forks_twice, 3), 1);
+}
+
+/* ---- exit ---- */
+
+FILCH_VOID_TASK(leaves, int, code)
+{
+    FILCH_SPAWN(fib, 15);
+    if (code != 0)
+        exit(code);
+    FILCH_SYNC(fib);
+}
+
+static atomic_int staying;
+
+FILCH_VOID_TASK(stays)
+{
+    atomic_store(&staying, 1);
+    for (;;) {
+        FILCH_SPAWN(fib, 10);
+        FILCH_SYNC(fib);
+    }
+}
+
+static void *run_stays(void *arg)
+{
+    FILCH_RUN(stays);
+    return arg;
+}
+
+static void exit_in_a_task(void)
+{
+    FILCH_RUN(leaves, 43);
+}
+
+static void exit_beside_tasks(void)
+{
+    pthread_t thread;
+
+    for (int i = 0; i < 2; i++)
+        if (pthread_create(&thread, NULL, run_stays, NULL) != 0)
+            exit(1);
+    while (!atomic_load(&staying))
+        sched_yield();
+    exit(43);
+}
+
+static void exit_beside_idle_workers(void)
+{
+    FILCH_RUN(fib, 12);
+    exit(43);
+}
+
+static void exits(void (*way)(void))
+{
+    for (int i = 0; i < 2 * FORKS; i++) {
+        filch_config c = {.workers = 1 + (unsigned)i % 8};
+        pid_t pid = fork();
+
+        if (pid == 0) {
+            alarm(CHILD_SECONDS);
+            if (filch_start(&c) == 0)
+                way();
+            _exit(1);
+        }
+        CHECK(ended_with(pid, 43));
+    }
+}
+
+/* In the child of a process with several threads, a sanitizer's own locks may be held for ever (gcc 12's
+ * allocator), or it refuses new threads (ThreadSanitizer). */
+static bool left_out(void)
+{
+    if (FI_UNDER_ASAN || FI_UNDER_TSAN)
+        puts("left out: sanitizers do not live through a fork() beside other threads");
+    return FI_UNDER_ASAN || FI_UNDER_TSAN;
+}
+
+static void forks_in_threads(void **state)
+{
+    (void)state;
+    if (left_out())
+        return;
+    workers_each(NULL, fork_in_a_thread);
+}
+
+static void forks_in_tasks(void **state)
+{
+    (void)state;
+    if (left_out())
+        return;
+    for (const fi_deque_kind *const *k = fi_deque_kinds; *k; k++) {
+        workers_each(&(filch_config){.deque = (*k)->name}, fork_in_a_task);
+        workers_each(&(filch_config){.deque = (*k)->name, .publish = FILCH_PUBLISH_EAGER},
+                     fork_in_a_task);
+    }
+    workers_each(NULL, a_forked_task_ends);
+    workers_each(NULL, children_of_children);
+}
+
+static void exits_in_tasks(void **state)
+{
+    (void)state;
+    exits(exit_in_a_task);
+}
+
+static void exits_beside_tasks(void **state)
+{
+    (void)state;
+    exits(exit_beside_tasks);
+    exits(exit_beside_idle_workers);
+}
+
+CHECK_MAIN(forks_in_threads, forks_in_tasks, exits_in_tasks, exits_beside_tasks)

@@ -1,0 +1,220 @@
+/* What the system does to a program: signals all the time, workers that do not get a CPU for long, many
+ * more workers than CPUs.  Nothing hangs, and nothing is lost. */
+#include "unit/task/workers.h"
+
+#include <dirent.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+FILCH_TASK(long, fib, int, n)
+{
+    long a, b;
+
+    if (n < 2)
+        return n;
+    FILCH_SPAWN(fib, n - 1);
+    b = FILCH_CALL(fib, n - 2);
+    a = FILCH_SYNC(fib);
+    return a + b;
+}
+
+FILCH_TASK(long, tree, int, depth)
+{
+    long sum = 1;
+
+    if (depth == 0)
+        return 1;
+    for (int i = 0; i < 20; i++)
+        FILCH_SPAWN(tree, depth - 1);
+    for (int i = 0; i < 20; i++)
+        sum += FILCH_SYNC(tree);
+    return sum;
+}
+
+static void work(int rounds)
+{
+    for (int i = 0; i < rounds; i++) {
+        CHECK_INT(FILCH_RUN(fib, 18), 2584);
+        CHECK_INT(FILCH_RUN(tree, 3), 1 + 20 + 400 + 8000);
+    }
+}
+
+/* ---- the threads of our workers ---- */
+
+#define THREADS_MAX 64
+
+/* A worker's name is the runtime's and a number. */
+static bool is_worker(const char *tid)
+{
+    char path[300], name[32] = "";
+    FILE *f;
+
+    snprintf(path, sizeof path, "/proc/self/task/%s/comm", tid);
+    f = fopen(path, "r");
+    if (!f)
+        return false;
+    if (!fgets(name, sizeof name, f))
+        name[0] = '\0';
+    fclose(f);
+    return strncmp(name, "stormy-", 7) == 0;
+}
+
+static int find_workers(pid_t *tids)
+{
+    DIR *dir = opendir("/proc/self/task");
+    int n = 0;
+
+    CHECK(dir != NULL);
+    for (struct dirent *e; n < THREADS_MAX && (e = readdir(dir)) != NULL;)
+        if (is_worker(e->d_name))
+            tids[n++] = (pid_t)strtol(e->d_name, NULL, 10);
+    closedir(dir);
+    return n;
+}
+
+/* Threads name themselves, so the last may still be about to. */
+static int all_workers(pid_t *tids)
+{
+    int n;
+
+    while ((n = find_workers(tids)) < (int)filch_workers())
+        sched_yield();
+    return n;
+}
+
+static void send(pid_t tid, int sig)
+{
+    CHECK_INT(syscall(SYS_tgkill, getpid(), tid, sig), 0);
+}
+
+/* ---- a storm ---- */
+
+static atomic_long seen;
+static atomic_int calm;
+
+static void note(int sig)
+{
+    (void)sig;
+    atomic_fetch_add(&seen, 1);
+}
+
+static void handle(int sig, void (*handler)(int), int flags)
+{
+    struct sigaction a = {.sa_handler = handler, .sa_flags = flags};
+
+    sigemptyset(&a.sa_mask);
+    CHECK_INT(sigaction(sig, &a, NULL), 0);
+}
+
+typedef struct targets {
+    pid_t tids[THREADS_MAX];
+    int n;
+} targets;
+
+static void *blow(void *arg)
+{
+    const targets *t = arg;
+    const struct timespec pause = {0, 20000};
+
+    for (unsigned i = 0; !atomic_load(&calm); i++) {
+        syscall(SYS_tgkill, getpid(), t->tids[i % (unsigned)t->n], SIGUSR1);
+        nanosleep(&pause, NULL);
+    }
+    return NULL;
+}
+
+static void storm_with(int flags)
+{
+    struct itimerval often = {{0, 100}, {0, 100}}, never = {{0, 0}, {0, 0}};
+    targets t;
+    pthread_t wind;
+
+    handle(SIGUSR1, note, flags);
+    handle(SIGALRM, note, flags);
+    t.n = all_workers(t.tids);
+    atomic_store(&calm, 0);
+    atomic_store(&seen, 0);
+    CHECK_INT(pthread_create(&wind, NULL, blow, &t), 0);
+    CHECK_INT(setitimer(ITIMER_REAL, &often, NULL), 0);
+    do
+        work(SCALED(20));
+    while (atomic_load(&seen) < 100);
+    CHECK_INT(setitimer(ITIMER_REAL, &never, NULL), 0);
+    atomic_store(&calm, 1);
+    CHECK_INT(pthread_join(wind, NULL), 0);
+}
+
+static void storm(void)
+{
+    storm_with(0);
+    storm_with(SA_RESTART);
+    storm_with(SA_ONSTACK);
+}
+
+/* ---- a worker that stands still ---- */
+
+static atomic_int stalled;
+
+static void stall(int sig)
+{
+    const struct timespec a_while = {0, 100000000};
+
+    (void)sig;
+    nanosleep(&a_while, NULL);
+    atomic_fetch_add(&stalled, 1);
+}
+
+static void stall_one_by_one(void)
+{
+    pid_t tids[THREADS_MAX];
+    int n = all_workers(tids);
+
+    handle(SIGUSR2, stall, 0);
+    atomic_store(&stalled, 0);
+    for (int i = 0; i < n; i++) {
+        send(tids[i], SIGUSR2);
+        do
+            work(1);
+        while (atomic_load(&stalled) <= i);
+    }
+}
+
+static void signals(void **state)
+{
+    (void)state;
+    workers_each(&(filch_config){.name = "stormy"}, storm);
+    workers_each(&(filch_config){.name = "stormy", .publish = FILCH_PUBLISH_EAGER}, storm);
+}
+
+static void stalls(void **state)
+{
+    (void)state;
+    workers_each(&(filch_config){.name = "stormy"}, stall_one_by_one);
+}
+
+static void sixty_four_workers(void **state)
+{
+    (void)state;
+    for (int p = FILCH_PUBLISH_LAZY; p <= FILCH_PUBLISH_EAGER; p++) {
+        CHECK_INT(filch_start(&(filch_config){.workers = 64, .publish = (filch_publish)p}), 0);
+        work(SCALED(100));
+        CHECK_INT(filch_stop(), 0);
+    }
+}
+
+static void the_most_workers(void **state)
+{
+    (void)state;
+    CHECK_INT(filch_start(&(filch_config){.workers = SCALED(FILCH_WORKERS_MAX)}), 0);
+    work(3);
+    CHECK_INT(filch_stop(), 0);
+}
+
+CHECK_MAIN(signals, stalls, sixty_four_workers, the_most_workers)

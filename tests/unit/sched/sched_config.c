@@ -1,0 +1,266 @@
+/* What a runtime is started with: every field, every variable, and how nonsense is named. */
+#include "check.h"
+#include "unit/ctx/child.h"
+
+#include "sched/config.h"
+
+#include <errno.h>
+#include <filch/filch.h>
+#include <stdbool.h>
+
+static const char *const variables[] = {
+    "FILCH_WORKERS",     "FILCH_PIN",     "FILCH_STACK_SIZE", "FILCH_DEQUE",
+    "FILCH_STEAL_BATCH", "FILCH_PUBLISH", "FILCH_SEARCH_NS",  "FILCH_NAME",
+};
+
+static void clear(void)
+{
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
+        unsetenv(variables[i]);
+}
+
+static fi_settings settle(filch_config c)
+{
+    fi_settings s = {0};
+
+    CHECK_INT(fi_config_settle(&c, &s), 0);
+    return s;
+}
+
+static fi_settings with(const char *variable, const char *value)
+{
+    fi_settings s;
+
+    clear();
+    setenv(variable, value, 1);
+    s = settle((filch_config){0});
+    clear();
+    return s;
+}
+
+static void defaults(void **state)
+{
+    fi_settings s = {0};
+
+    (void)state;
+    clear();
+    CHECK_INT(fi_config_settle(NULL, &s), 0);
+    CHECK_INT(s.workers, filch_cpus());
+    CHECK(!s.pin && !s.eager);
+    CHECK_INT(s.stack_size, 256 << 10);
+    CHECK(s.deque == &fi_deque_batch);
+    CHECK_INT(s.steal_batch, 16);
+    CHECK_INT(s.search_ns, 20000);
+    CHECK_STR(s.name, "filch");
+}
+
+static void fields(void **state)
+{
+    fi_settings s;
+
+    (void)state;
+    clear();
+    s = settle((filch_config){.workers = 3,
+                              .pin = FILCH_PIN_CPU,
+                              .stack_size = 20000,
+                              .deque = "locked",
+                              .steal_batch = 7,
+                              .publish = FILCH_PUBLISH_EAGER,
+                              .search_ns = 5,
+                              .name = "ten-letter"});
+    CHECK_INT(s.workers, 3);
+    CHECK(s.pin && s.eager);
+    CHECK_INT(s.stack_size % (size_t)sysconf(_SC_PAGESIZE), 0);
+    CHECK(s.stack_size >= 20000 && s.stack_size < 20000 + (size_t)sysconf(_SC_PAGESIZE));
+    CHECK(s.deque == &fi_deque_locked);
+    CHECK_INT(s.steal_batch, 7);
+    CHECK_INT(s.search_ns, 5);
+    CHECK_STR(s.name, "ten-letter");
+    CHECK_INT(settle((filch_config){.search_ns = -1}).search_ns, 0);
+    CHECK_INT(settle((filch_config){.workers = FILCH_WORKERS_MAX}).workers, FILCH_WORKERS_MAX);
+}
+
+static void environment(void **state)
+{
+    (void)state;
+    CHECK_INT(with("FILCH_WORKERS", "5").workers, 5);
+    CHECK_INT(with("FILCH_WORKERS", "1024").workers, 1024);
+    CHECK_INT(with("FILCH_WORKERS", "").workers, filch_cpus());
+    CHECK(with("FILCH_PIN", "cpu").pin);
+    CHECK(!with("FILCH_PIN", "none").pin);
+    CHECK_INT(with("FILCH_STACK_SIZE", "65536").stack_size, 65536);
+    CHECK_INT(with("FILCH_STACK_SIZE", "16k").stack_size, 16384);
+    CHECK_INT(with("FILCH_STACK_SIZE", "2M").stack_size, 2 << 20);
+    CHECK_INT(with("FILCH_STACK_SIZE", "1g").stack_size, 1 << 30);
+    for (const fi_deque_kind *const *k = fi_deque_kinds; *k; k++)
+        CHECK(with("FILCH_DEQUE", (*k)->name).deque == *k);
+    CHECK_INT(with("FILCH_STEAL_BATCH", "64").steal_batch, 64);
+    CHECK(with("FILCH_PUBLISH", "eager").eager);
+    CHECK(!with("FILCH_PUBLISH", "lazy").eager);
+    CHECK_INT(with("FILCH_SEARCH_NS", "0").search_ns, 0);
+    CHECK_INT(with("FILCH_SEARCH_NS", "1000000000").search_ns, 1000000000);
+    CHECK_STR(with("FILCH_NAME", "a").name, "a");
+}
+
+static void fields_win(void **state)
+{
+    fi_settings s;
+
+    (void)state;
+    setenv("FILCH_WORKERS", "5", 1);
+    setenv("FILCH_PUBLISH", "eager", 1);
+    setenv("FILCH_PIN", "nonsense that nobody reads", 1);
+    setenv("FILCH_DEQUE", "half", 1);
+    setenv("FILCH_NAME", "far too long to be a name", 1);
+    s = settle((filch_config){.workers = 2,
+                              .publish = FILCH_PUBLISH_LAZY,
+                              .pin = FILCH_PIN_CPU,
+                              .deque = "batch",
+                              .name = "mine"});
+    CHECK_INT(s.workers, 2);
+    CHECK(!s.eager && s.pin && s.deque == &fi_deque_batch);
+    CHECK_STR(s.name, "mine");
+    clear();
+}
+
+/* ---- nonsense ---- */
+
+typedef struct bad {
+    const char *variable, *value; /* or, without a variable, a config */
+    filch_config config;
+    const char *named; /* what the line must have in it */
+} bad;
+
+#define AS_WORD(var, val)                                                                          \
+    {                                                                                              \
+        .variable = (var), .value = (val), .named = (var)                                          \
+    }
+#define AS_FIELD(field, val, ...)                                                                  \
+    {                                                                                              \
+        .config = {.field = (val), __VA_ARGS__}, .named = #field                                   \
+    }
+
+static const bad nonsense[] = {
+    AS_WORD("FILCH_WORKERS", "0"),
+    AS_WORD("FILCH_WORKERS", "1025"),
+    AS_WORD("FILCH_WORKERS", "-1"),
+    AS_WORD("FILCH_WORKERS", "two"),
+    AS_WORD("FILCH_WORKERS", "2x"),
+    AS_WORD("FILCH_WORKERS", "2k"),
+    AS_WORD("FILCH_WORKERS", " 2"),
+    AS_WORD("FILCH_WORKERS", "+2"),
+    AS_WORD("FILCH_WORKERS", "99999999999999999999999"),
+    AS_WORD("FILCH_PIN", "yes"),
+    AS_WORD("FILCH_PIN", "CPU"),
+    AS_WORD("FILCH_STACK_SIZE", "1"),
+    AS_WORD("FILCH_STACK_SIZE", "15k"),
+    AS_WORD("FILCH_STACK_SIZE", "2g"),
+    AS_WORD("FILCH_STACK_SIZE", "16kb"),
+    AS_WORD("FILCH_STACK_SIZE", "18446744073709551615g"),
+    AS_WORD("FILCH_STACK_SIZE", "k"),
+    AS_WORD("FILCH_DEQUE", "stack"),
+    AS_WORD("FILCH_DEQUE", "Batch"),
+    AS_WORD("FILCH_STEAL_BATCH", "0"),
+    AS_WORD("FILCH_STEAL_BATCH", "65"),
+    AS_WORD("FILCH_PUBLISH", "sometimes"),
+    AS_WORD("FILCH_SEARCH_NS", "-1"),
+    AS_WORD("FILCH_SEARCH_NS", "1000000001"),
+    AS_WORD("FILCH_SEARCH_NS", "1us"),
+    AS_WORD("FILCH_NAME", "eleven-long"),
+    AS_FIELD(workers, FILCH_WORKERS_MAX + 1),
+    AS_FIELD(pin, (filch_pin)3),
+    AS_FIELD(stack_size, 1),
+    AS_FIELD(stack_size, ((size_t)1 << 30) + 1),
+    AS_FIELD(deque, "stack"),
+    AS_FIELD(deque, ""),
+    AS_FIELD(steal_batch, 65),
+    AS_FIELD(steal_batch, 2, .deque = "bounded"),
+    AS_FIELD(publish, (filch_publish)3),
+    AS_FIELD(search_ns, 1000000001),
+    AS_FIELD(name, "eleven-long"),
+};
+
+static void set(const bad *b)
+{
+    clear();
+    if (b->variable)
+        setenv(b->variable, b->value, 1);
+}
+
+static void start_with(void *arg)
+{
+    const bad *b = arg;
+
+    set(b);
+    if (filch_start(&b->config) != -EINVAL || filch_workers() != 0)
+        _exit(1);
+    /* All is as before. */
+    clear();
+    if (filch_start(NULL) != 0 || filch_stop() != 0)
+        _exit(2);
+}
+
+FILCH_VOID_TASK(nothing)
+{
+}
+
+static void start_by_itself_with(void *arg)
+{
+    set(arg);
+    FILCH_RUN(nothing);
+}
+
+static bool one_line(const char *text)
+{
+    return strncmp(text, "filch: ", 7) == 0 && strchr(text, '\n') == text + strlen(text) - 1;
+}
+
+static void nonsense_is_named(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof nonsense / sizeof *nonsense; i++) {
+        struct child_end end;
+        bool ok;
+
+        CHECK_INT(child_end_of(&end, start_with, (void *)(uintptr_t)&nonsense[i]), 0);
+        ok = strstr(end.text, nonsense[i].named) && one_line(end.text) && end.status == 0;
+        if (!ok)
+            fprintf(stderr, "%s, row %zu, status %d: %s\n", nonsense[i].named, i, end.status,
+                    end.text);
+        CHECK(ok);
+    }
+}
+
+static void nonsense_ends_who_starts_by_itself(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof nonsense / sizeof *nonsense && nonsense[i].variable; i++) {
+        struct child_end end;
+
+        CHECK_INT(child_end_of(&end, start_by_itself_with, (void *)(uintptr_t)&nonsense[i]), 0);
+        CHECK(strstr(end.text, nonsense[i].named) != NULL);
+        CHECK(WIFSIGNALED(end.status) && WTERMSIG(end.status) == SIGABRT);
+    }
+}
+
+/* Two variables that do not go together. */
+static void start_both(void *arg)
+{
+    (void)arg;
+    setenv("FILCH_DEQUE", "bounded", 1);
+    setenv("FILCH_STEAL_BATCH", "4", 1);
+    _exit(filch_start(NULL) == -EINVAL ? 0 : 1);
+}
+
+static void nonsense_together(void **state)
+{
+    struct child_end end;
+
+    (void)state;
+    CHECK_INT(child_end_of(&end, start_both, NULL), 0);
+    CHECK_INT(end.status, 0);
+    CHECK(strstr(end.text, "FILCH_STEAL_BATCH") != NULL);
+}
+
+CHECK_MAIN(defaults, fields, environment, fields_win, nonsense_is_named,
+           nonsense_ends_who_starts_by_itself, nonsense_together)

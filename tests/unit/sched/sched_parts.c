@@ -1,0 +1,218 @@
+/* The small parts of the scheduler, each alone: queue, records, shares of the global queue, strides. */
+#include "check.h"
+
+#include "base/mem.h"
+#include "sched/queue.h"
+#include "sched/record.h"
+#include "sched/runtime.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+/* ---- the queue ---- */
+
+static void queue_is_first_in_first_out(void **state)
+{
+    fi_queue q = {0};
+    fi_runnable r[10] = {{0}}, *list;
+
+    (void)state;
+    CHECK(fi_queue_pop(&q) == NULL);
+    CHECK_INT(fi_queue_take(&q, 3, &list), 0);
+    CHECK(list == NULL);
+    for (int i = 0; i < 10; i++)
+        fi_queue_push(&q, &r[i]);
+    CHECK_INT(fi_queue_size(&q), 10);
+    CHECK(fi_queue_pop(&q) == &r[0]);
+    CHECK_INT(fi_queue_take(&q, 4, &list), 4);
+    for (int i = 1; i < 5; i++, list = list->next)
+        CHECK(list == &r[i]);
+    CHECK(list == NULL);
+    CHECK_INT(fi_queue_size(&q), 5);
+    CHECK_INT(fi_queue_take(&q, 100, &list), 5);
+    CHECK(list == &r[5]);
+    CHECK_INT(fi_queue_size(&q), 0);
+    CHECK(fi_queue_pop(&q) == NULL);
+    fi_queue_push(&q, &r[3]);
+    CHECK(fi_queue_pop(&q) == &r[3]);
+    CHECK(fi_queue_pop(&q) == NULL);
+}
+
+#define PUSHERS  4
+#define PER_PUSH 5000
+
+typedef struct item {
+    fi_runnable runnable; /* first */
+    int pusher, number;
+} item;
+
+static fi_queue shared;
+static item items[PUSHERS][PER_PUSH];
+static atomic_int popped[PUSHERS][PER_PUSH];
+static atomic_int popped_n;
+
+static void *push_all(void *arg)
+{
+    item *mine = arg;
+
+    for (int i = 0; i < PER_PUSH; i++)
+        fi_queue_push(&shared, &mine[i].runnable);
+    return NULL;
+}
+
+/* True: what one pusher pushed came out in its order, as far as this taker saw it. */
+static void *take_all(void *arg)
+{
+    int last[PUSHERS] = {-1, -1, -1, -1};
+    bool *in_order = arg;
+    fi_runnable *list;
+
+    while (atomic_load(&popped_n) < PUSHERS * PER_PUSH) {
+        size_t n = fi_queue_take(&shared, 7, &list);
+
+        for (; list; list = list->next) {
+            item *i = (item *)(void *)list;
+
+            *in_order = *in_order && i->number > last[i->pusher];
+            last[i->pusher] = i->number;
+            atomic_fetch_add(&popped[i->pusher][i->number], 1);
+        }
+        atomic_fetch_add(&popped_n, (int)n);
+    }
+    return NULL;
+}
+
+static void queue_loses_nothing(void **state)
+{
+    pthread_t pushers[PUSHERS], takers[2];
+    bool in_order[2] = {true, true};
+
+    (void)state;
+    for (int p = 0; p < PUSHERS; p++)
+        for (int i = 0; i < PER_PUSH; i++)
+            items[p][i] = (item){.pusher = p, .number = i};
+    for (int i = 0; i < PUSHERS; i++)
+        CHECK_INT(pthread_create(&pushers[i], NULL, push_all, items[i]), 0);
+    for (int i = 0; i < 2; i++)
+        CHECK_INT(pthread_create(&takers[i], NULL, take_all, &in_order[i]), 0);
+    for (int i = 0; i < PUSHERS; i++)
+        pthread_join(pushers[i], NULL);
+    for (int i = 0; i < 2; i++)
+        pthread_join(takers[i], NULL);
+    CHECK(in_order[0] && in_order[1]);
+    for (int p = 0; p < PUSHERS; p++)
+        for (int i = 0; i < PER_PUSH; i++)
+            CHECK_INT(atomic_load(&popped[p][i]), 1);
+    CHECK(fi_queue_pop(&shared) == NULL);
+}
+
+/* ---- records ---- */
+
+#define RECORDS 200
+
+/* What flows one way, from a worker that publishes to one that gives back, must come round again. */
+static void records_go_round(void **state)
+{
+    fi_record_share share = {0};
+    fi_record_pool giver, taker;
+    int slabs = 0;
+
+    (void)state;
+    fi_record_pool_init(&giver, &share);
+    fi_record_pool_init(&taker, &share);
+    for (int i = 0; i < 100000; i++)
+        fi_record_put(&taker, fi_record_get(&giver));
+    for (fi_record_slab *slab = giver.slabs; slab; slab = slab->next)
+        slabs++;
+    CHECK(slabs <= 8);
+    fi_record_pool_fini(&giver);
+    fi_record_pool_fini(&taker);
+}
+
+static void records_are_distinct_and_come_back(void **state)
+{
+    size_t before = fi_mem_live().blocks;
+    fi_record_share share = {0};
+    fi_record_pool p, other;
+    char *r[RECORDS];
+
+    (void)state;
+    fi_record_pool_init(&p, &share);
+    fi_record_pool_init(&other, &share);
+    for (int i = 0; i < RECORDS; i++) {
+        r[i] = fi_record_get(&p);
+        CHECK(r[i] != NULL);
+        CHECK_INT((uintptr_t)r[i] % FI_CACHE_LINE, 0);
+        memset(r[i], i, FI_CACHE_LINE);
+    }
+    for (int i = 0; i < RECORDS; i++)
+        for (int b = 0; b < FI_CACHE_LINE; b++)
+            CHECK_INT((unsigned char)r[i][b], i);
+    CHECK_INT(fi_mem_live().blocks - before,
+              (RECORDS + FI_RECORDS_PER_SLAB - 1) / FI_RECORDS_PER_SLAB);
+    fi_record_put(&p, r[7]);
+    CHECK(fi_record_get(&p) == r[7]); /* the warmest first */
+    fi_record_put(&other, r[9]);
+    CHECK(fi_record_get(&other) == r[9]);
+    CHECK(other.slabs == NULL);
+    fi_record_pool_fini(&other);
+    fi_record_pool_fini(&p);
+    CHECK_INT(fi_mem_live().blocks, before);
+}
+
+/* ---- shares of the global queue ---- */
+
+static void shares_are_fair(void **state)
+{
+    static const struct {
+        size_t n;
+        unsigned workers;
+        size_t ring, share;
+    } rows[] = {
+        {1, 1, 256, 1},        {1, 8, 256, 1},     {2, 1, 256, 1},      {2, 8, 256, 1},
+        {3, 1, 256, 1},        {10, 1, 256, 5},    {10, 2, 256, 5},     {10, 4, 256, 3},
+        {100, 4, 256, 26},     {100, 8, 256, 13},  {1000, 2, 256, 128}, {1000, 8, 256, 126},
+        {100000, 8, 256, 128}, {100000, 64, 8, 4}, {7, 1024, 256, 1},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        CHECK_INT(fi_global_share(rows[i].n, rows[i].workers, rows[i].ring), rows[i].share);
+}
+
+/* ---- strides ---- */
+
+static bool visits_everybody_once(unsigned n, unsigned start, unsigned stride)
+{
+    bool seen[64] = {false};
+
+    for (unsigned i = 0, at = start; i < n; i++, at = (at + stride) % n) {
+        if (seen[at])
+            return false;
+        seen[at] = true;
+    }
+    return true;
+}
+
+static void strides_visit_everybody_once(void **state)
+{
+    (void)state;
+    for (unsigned n = 1; n <= 33; n++) {
+        fi_runtime *rt;
+
+        CHECK_INT(filch_start(&(filch_config){.workers = n}), 0);
+        rt = fi_runtime_look();
+        fi_runtime_look_end();
+        CHECK(rt->strides_n >= 1);
+        for (unsigned i = 0; i < rt->strides_n; i++) {
+            CHECK(i == 0 || rt->strides[i] > rt->strides[i - 1]);
+            for (unsigned start = 0; start < n; start++)
+                CHECK(visits_everybody_once(n, start, rt->strides[i]));
+        }
+        CHECK_INT(filch_stop(), 0);
+    }
+}
+
+CHECK_MAIN(queue_is_first_in_first_out, queue_loses_nothing, records_are_distinct_and_come_back,
+           records_go_round, shares_are_fair, strides_visit_everybody_once)

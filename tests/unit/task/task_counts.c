@@ -1,0 +1,143 @@
+/* The counters tell the truth, exactly, as soon as FILCH_RUN is back: for every kind of deque, lazy and
+ * eager. */
+#define FILCH_COUNT_SPAWNS
+#include "unit/task/workers.h"
+
+#include "sched/runtime.h"
+
+#include <errno.h>
+
+FILCH_TASK(long, fib, int, n)
+{
+    long a, b;
+
+    if (n < 2)
+        return n;
+    FILCH_SPAWN(fib, n - 1);
+    b = FILCH_CALL(fib, n - 2);
+    a = FILCH_SYNC(fib);
+    return a + b;
+}
+
+FILCH_TASK(long, tree, int, depth, int, children)
+{
+    long sum = 1;
+
+    if (depth == 0)
+        return 1;
+    for (int i = 0; i < children; i++)
+        FILCH_SPAWN(tree, depth - 1, children);
+    for (int i = 0; i < children; i++)
+        sum += FILCH_SYNC(tree);
+    return sum;
+}
+
+#define FIB_N       16
+#define FIB_RESULT  987
+#define FIB_SPAWNS  1596 /* fib(17) - 1 */
+#define TREE_NODES  (1 + 40 + 1600)
+#define TREE_SPAWNS (TREE_NODES - 1)
+
+static filch_counters counted(void)
+{
+    filch_stats s;
+
+    CHECK_INT(filch_stats_get(&s), 0);
+    CHECK_INT(s.workers, filch_workers());
+    return s.total;
+}
+
+/* Published tasks that others ran: what the public counters leave out. */
+static uint64_t taken(void)
+{
+    fi_runtime *rt = fi_runtime_look();
+    uint64_t n = 0;
+
+    for (unsigned i = 0; i < rt->workers_n; i++)
+        n += fi_load_relaxed(&rt->workers[i].counters.taken);
+    fi_runtime_look_end();
+    return n;
+}
+
+static bool eager, grows;
+
+static void sums_add_up(uint64_t spawns)
+{
+    filch_counters c = counted();
+
+    CHECK_INT(c.spawned, spawns);
+    CHECK_INT(c.published, c.claimed_back + taken());
+    CHECK_INT(c.run_inline, c.spawned - taken());
+    if (eager && grows)
+        CHECK_INT(c.published, c.spawned);
+    CHECK(c.published <= c.spawned);
+    CHECK(c.stolen >= c.steals_single + 2 * c.steals_multiple);
+    CHECK(c.fibers_made >= 1);
+    if (filch_workers() == 1) {
+        CHECK_INT(c.stolen, 0);
+        CHECK_INT(c.parks, 0);
+    }
+}
+
+/* Only what stands still while the workers go on looking for work. */
+static void workers_are_the_total(void)
+{
+    filch_counters total = counted(), one, sum = {0};
+
+    for (unsigned i = 0; i < filch_workers(); i++) {
+        CHECK_INT(filch_stats_worker(i, &one), 0);
+        sum.spawned += one.spawned;
+        sum.published += one.published;
+    }
+    CHECK_INT(sum.spawned, total.spawned);
+    CHECK_INT(sum.published, total.published);
+    CHECK_INT(filch_stats_worker(filch_workers(), &one), -EINVAL);
+}
+
+static void run_and_count(void)
+{
+    uint64_t spawns = 0;
+
+    for (int i = 0; i < SCALED(200); i++) {
+        CHECK_INT(FILCH_RUN(fib, FIB_N), FIB_RESULT);
+        spawns += FIB_SPAWNS;
+        sums_add_up(spawns);
+        CHECK_INT(FILCH_RUN(tree, 2, 40), TREE_NODES);
+        spawns += TREE_SPAWNS;
+        sums_add_up(spawns);
+    }
+    workers_are_the_total();
+}
+
+static void count_with(const char *deque, filch_publish publish)
+{
+    eager = publish == FILCH_PUBLISH_EAGER;
+    grows = strcmp(deque, "batch") == 0;
+    workers_each(&(filch_config){.deque = deque, .publish = publish}, run_and_count);
+}
+
+static void every_deque_lazy(void **state)
+{
+    (void)state;
+    for (const fi_deque_kind *const *k = fi_deque_kinds; *k; k++)
+        count_with((*k)->name, FILCH_PUBLISH_LAZY);
+}
+
+static void every_deque_eager(void **state)
+{
+    (void)state;
+    for (const fi_deque_kind *const *k = fi_deque_kinds; *k; k++)
+        count_with((*k)->name, FILCH_PUBLISH_EAGER);
+}
+
+static void nothing_to_count(void **state)
+{
+    filch_stats s;
+    filch_counters c;
+
+    (void)state;
+    CHECK_INT(filch_stats_get(&s), -ESRCH);
+    CHECK_INT(filch_stats_worker(0, &c), -ESRCH);
+}
+
+CHECK_MAIN(nothing_to_count, every_deque_lazy, every_deque_eager)

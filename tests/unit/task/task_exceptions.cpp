@@ -1,0 +1,166 @@
+// C++ keeps the exceptions in flight per thread.  A fiber that parks inside a catch block, and goes on
+// in another thread, must find its own: whoever ran there meanwhile had others.
+#include <filch/filch.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <sched.h>
+#include <string>
+
+namespace
+{
+
+std::atomic<long> wrong{0};
+
+void expect(bool ok)
+{
+    if (!ok)
+        wrong++;
+}
+
+void spin(unsigned n)
+{
+    for (volatile unsigned i = 0; i < n; i = i + 1) {
+    }
+}
+
+// So long that who waits for it parks.
+void linger()
+{
+    spin(3000);
+    sched_yield();
+}
+
+struct Mistake {
+    int depth, id;
+};
+
+// A destructor that runs while an exception is in flight sees that one, and none of other fibers.
+struct Witness {
+    int expected;
+    explicit Witness(int n) : expected(n)
+    {
+    }
+    ~Witness()
+    {
+        expect(std::uncaught_exceptions() == expected);
+    }
+};
+
+FILCH_TASK_DECL(long, thrower, int, depth, int, id, int, caught);
+
+// Syncs inside of the catch block, where the caught exception is the thread's state.
+FILCH_TASK_IMPL(long, thrower, int, depth, int, id, int, caught)
+{
+    long sum = 1;
+    std::exception_ptr outer = std::current_exception();
+
+    // Stolen, it begins with nothing; run by its sync, inside of its spawner's catch block.
+    expect(std::uncaught_exceptions() == 0);
+    expect(!outer || caught == 1);
+    if (depth == 0) {
+        linger();
+        return 1;
+    }
+    FILCH_SPAWN(thrower, depth - 1, 2 * id, 1);
+    FILCH_SPAWN(thrower, depth - 1, 2 * id + 1, 1);
+    try {
+        Witness w(1);
+        throw Mistake{depth, id};
+    } catch (const Mistake &m) {
+        spin(100);
+        sum += FILCH_SYNC(thrower);
+        expect(m.depth == depth && m.id == id);
+        try {
+            throw; // the exception that this fiber caught, and no other
+        } catch (const Mistake &again) {
+            sum += FILCH_SYNC(thrower);
+            expect(again.depth == depth && again.id == id && &again == &m);
+        }
+        expect(std::current_exception() != outer);
+        expect(std::uncaught_exceptions() == 0);
+    }
+    expect(std::current_exception() == outer);
+    return sum;
+}
+
+// Syncs in a destructor while an exception is in flight.
+FILCH_TASK_DECL(long, unwinder, int, depth, int, in_flight);
+
+struct Syncs {
+    filch_fork_ *filch_self_;
+    char *&filch_top_;
+    long *sum;
+    int in_flight;
+    ~Syncs()
+    {
+        expect(std::uncaught_exceptions() == in_flight);
+        *sum += FILCH_SYNC(unwinder);
+        expect(std::uncaught_exceptions() == in_flight);
+    }
+};
+
+FILCH_TASK_IMPL(long, unwinder, int, depth, int, in_flight)
+{
+    long sum = 1;
+    int before = std::uncaught_exceptions();
+
+    // Stolen: none; run by its spawner's sync, before the throw or during it.
+    expect(before == 0 || before == in_flight - 1 || before == in_flight);
+    if (depth == 0) {
+        linger();
+        return 1;
+    }
+    FILCH_SPAWN(unwinder, depth - 1, before + 1);
+    FILCH_SPAWN(unwinder, depth - 1, before + 1);
+    spin(100);
+    sum += FILCH_SYNC(unwinder);
+    try {
+        [[maybe_unused]] Syncs s{filch_self_, filch_top_, &sum, before + 1};
+        throw std::string("on the way");
+    } catch (const std::string &text) {
+        expect(text == "on the way");
+    }
+    return sum;
+}
+
+void check(bool ok, const char *what, unsigned workers)
+{
+    if (ok)
+        return;
+    std::fprintf(stderr, "%s, with %u workers (%ld times wrong)\n", what, workers, wrong.load());
+    std::exit(1);
+}
+
+void run(unsigned workers, filch_publish publish, int depth)
+{
+    filch_config c = {};
+    long nodes = (2L << depth) - 1;
+
+    c.workers = workers;
+    c.publish = publish;
+    check(filch_start(&c) == 0, "no start", workers);
+    for (int i = 0; i < 40; i++) {
+        check(FILCH_RUN(thrower, depth, 1, 0) == nodes, "a task was lost", workers);
+        check(FILCH_RUN(unwinder, 7, 0) == 255, "a task was lost", workers);
+    }
+    filch_stats s;
+    check(filch_stats_get(&s) == 0, "no counters", workers);
+    std::printf("%u workers: %llu parks\n", workers,
+                static_cast<unsigned long long>(s.total.parks));
+    check(filch_stop() == 0, "no stop", workers);
+    check(wrong == 0, "a fiber found an exception that was not its own, or lost its own", workers);
+}
+
+} // namespace
+
+int main()
+{
+    for (unsigned workers : {1U, 2U, 4U, 8U}) {
+        run(workers, FILCH_PUBLISH_LAZY, 9);
+        run(workers, FILCH_PUBLISH_EAGER, 9);
+    }
+    return 0;
+}

@@ -1,0 +1,194 @@
+/* Mistakes end the program with a line that names them. */
+#define FILCH_CHECK_TASKS
+#include "unit/ctx/child.h"
+#include "unit/task/workers.h"
+
+#include <signal.h>
+
+FILCH_TASK(int, apple, int, n)
+{
+    return n;
+}
+FILCH_TASK(int, pear, int, n)
+{
+    return n;
+}
+FILCH_TASK(int, syncs_another, int, n)
+{
+    FILCH_SPAWN(apple, n);
+    return FILCH_SYNC(pear);
+}
+FILCH_TASK(int, syncs_older, int, n)
+{
+    FILCH_SPAWN(apple, n);
+    FILCH_SPAWN(pear, n);
+    n = FILCH_SYNC(apple);
+    return n + FILCH_SYNC(pear);
+}
+FILCH_TASK(int, syncs_nothing, int, n)
+{
+    (void)n;
+    return FILCH_SYNC(apple);
+}
+FILCH_TASK(int, syncs_twice, int, n)
+{
+    FILCH_SPAWN(apple, n);
+    n = FILCH_SYNC(apple);
+    return n + FILCH_SYNC(apple);
+}
+/* What its caller spawned is not its to sync. */
+FILCH_TASK(int, calls_a_thief, int, n)
+{
+    FILCH_SPAWN(apple, n);
+    n = FILCH_CALL(syncs_nothing, n);
+    return n + FILCH_SYNC(apple);
+}
+FILCH_TASK(int, forgets, int, n)
+{
+    FILCH_SPAWN(apple, n);
+    FILCH_SPAWN(apple, n);
+    return FILCH_SYNC(apple);
+}
+FILCH_TASK(int, calls_forgetful, int, n)
+{
+    return FILCH_CALL(forgets, n);
+}
+FILCH_TASK(int, spawns_forgetful, int, n)
+{
+    FILCH_SPAWN(forgets, n);
+    return FILCH_SYNC(forgets);
+}
+FILCH_TASK(int, runs_forgetful, int, n)
+{
+    FILCH_SPAWN(apple, n);
+    n = FILCH_RUN(forgets, n);
+    return n + FILCH_SYNC(apple);
+}
+
+static int (*volatile use)(char *);
+
+static int first_byte(char *bytes)
+{
+    return bytes[0];
+}
+FILCH_TASK(int, bottomless, int, n)
+{
+    char frame[512];
+
+    memset(frame, n, sizeof frame);
+    return FILCH_CALL(bottomless, n + 1) + use(frame);
+}
+
+/* Nobody makes a mistake here. */
+FILCH_TASK(int, faultless, int, n)
+{
+    int a;
+
+    if (n < 2)
+        return n;
+    FILCH_SPAWN(faultless, n - 1);
+    FILCH_SPAWN(apple, n);
+    a = FILCH_RUN(faultless, n - 2);
+    FILCH_SYNC(apple);
+    return a + FILCH_SYNC(faultless);
+}
+
+typedef struct mistake {
+    unsigned workers;
+    filch_publish publish;
+    int (*make)(void);
+} mistake;
+
+static void make(void *arg)
+{
+    const mistake *m = arg;
+    filch_config c = {.workers = m->workers, .publish = m->publish, .name = "orchard"};
+
+    if (filch_start(&c) == 0)
+        m->make();
+}
+
+static void dies_with(int (*fn)(void), int signal, const char *line)
+{
+    for (size_t i = 0; i < sizeof workers_counts / sizeof *workers_counts; i++)
+        for (int p = FILCH_PUBLISH_LAZY; p <= FILCH_PUBLISH_EAGER; p++) {
+            mistake m = {workers_counts[i], (filch_publish)p, fn};
+            struct child_end end;
+
+            CHECK_INT(child_end_of(&end, make, &m), 0);
+            if (!strstr(end.text, line))
+                fprintf(stderr, "said: %s\n", end.text);
+            CHECK(strstr(end.text, line) != NULL);
+            CHECK(WIFSIGNALED(end.status) && WTERMSIG(end.status) == signal);
+        }
+}
+
+#define MISTAKE(name)                                                                              \
+    static int make_##name(void)                                                                   \
+    {                                                                                              \
+        return FILCH_RUN(name, 1);                                                                 \
+    }
+MISTAKE(syncs_another)
+MISTAKE(syncs_older)
+MISTAKE(syncs_nothing)
+MISTAKE(syncs_twice)
+MISTAKE(calls_a_thief)
+MISTAKE(forgets)
+MISTAKE(calls_forgetful)
+MISTAKE(spawns_forgetful)
+MISTAKE(runs_forgetful)
+MISTAKE(bottomless)
+
+static void wrong_syncs(void **state)
+{
+    (void)state;
+    dies_with(make_syncs_another, SIGABRT,
+              "filch: FILCH_SYNC(pear), but the newest spawn is apple\n");
+    dies_with(make_syncs_older, SIGABRT,
+              "filch: FILCH_SYNC(apple), but the newest spawn is pear\n");
+}
+
+static void syncs_without_spawn(void **state)
+{
+    (void)state;
+    dies_with(make_syncs_nothing, SIGABRT, "filch: FILCH_SYNC(apple) without a FILCH_SPAWN\n");
+    dies_with(make_syncs_twice, SIGABRT, "filch: FILCH_SYNC(apple) without a FILCH_SPAWN\n");
+    /* Where the spawn is public already, this is seen when the body returns. */
+    dies_with(make_calls_a_thief, SIGABRT, "FILCH_SPAWN");
+}
+
+static void spawns_left_open(void **state)
+{
+    const char *line = "filch: task forgets returned with 1 FILCH_SPAWN not synced\n";
+
+    (void)state;
+    dies_with(make_forgets, SIGABRT, line);
+    dies_with(make_calls_forgetful, SIGABRT, line);
+    dies_with(make_spawns_forgetful, SIGABRT, line);
+    dies_with(make_runs_forgetful, SIGABRT, line);
+}
+
+static void overflow(void **state)
+{
+    (void)state;
+    if (FI_UNDER_ASAN || FI_UNDER_TSAN) {
+        puts("left out under a sanitizer, which catches the overflow itself: the fiber's name");
+        return;
+    }
+    use = first_byte;
+    dies_with(make_bottomless, SIGSEGV, "filch: stack overflow in fiber \"orchard");
+}
+
+static void run_faultless(void)
+{
+    CHECK_INT(FILCH_RUN(faultless, 14), 377);
+}
+
+static void no_mistake_no_line(void **state)
+{
+    (void)state;
+    workers_each(NULL, run_faultless);
+    workers_each(&(filch_config){.publish = FILCH_PUBLISH_EAGER}, run_faultless);
+}
+
+CHECK_MAIN(wrong_syncs, syncs_without_spawn, spawns_left_open, overflow, no_mistake_no_line)

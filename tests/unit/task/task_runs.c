@@ -1,0 +1,217 @@
+/* FILCH_RUN: from threads, from tasks, with a runtime or without; and starting and stopping. */
+#include "unit/task/workers.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+
+FILCH_TASK(long, fib, int, n)
+{
+    long a, b;
+
+    if (n < 2)
+        return n;
+    FILCH_SPAWN(fib, n - 1);
+    b = FILCH_CALL(fib, n - 2);
+    a = FILCH_SYNC(fib);
+    return a + b;
+}
+
+/* FILCH_RUN inside of a task that has spawns open: it is a call. */
+FILCH_TASK(long, fib_by_run, int, n)
+{
+    long a, b;
+
+    if (n < 2)
+        return n;
+    FILCH_SPAWN(fib_by_run, n - 1);
+    b = FILCH_RUN(fib_by_run, n - 2);
+    a = FILCH_SYNC(fib_by_run);
+    return a + b;
+}
+
+FILCH_TASK_DECL(int, run_down, int, n);
+FILCH_TASK_IMPL(int, run_down, int, n)
+{
+    int below;
+
+    if (n == 0)
+        return 0;
+    FILCH_SPAWN(fib, 3);
+    below = FILCH_RUN(run_down, n - 1);
+    return below + (FILCH_SYNC(fib) == 2);
+}
+
+static void runs_nest(void)
+{
+    CHECK_INT(FILCH_RUN(fib_by_run, 16), 987);
+    CHECK_INT(FILCH_RUN(run_down, 20), 20);
+    CHECK_INT(FILCH_RUN(fib, 16), 987);
+}
+
+static void runs_nest_deep(void)
+{
+    CHECK_INT(FILCH_RUN(run_down, 200), 200);
+}
+
+static void *run_often(void *wrong)
+{
+    for (int i = 0; i < SCALED(200); i++)
+        if (FILCH_RUN(fib, i % 20) != FILCH_RUN(fib_by_run, i % 20))
+            atomic_fetch_add((atomic_int *)wrong, 1);
+    return NULL;
+}
+
+static void in_threads(unsigned n, void *(*body)(void *))
+{
+    atomic_int wrong = 0;
+    pthread_t threads[16];
+
+    for (unsigned i = 0; i < n; i++)
+        CHECK_INT(pthread_create(&threads[i], NULL, body, &wrong), 0);
+    for (unsigned i = 0; i < n; i++)
+        CHECK_INT(pthread_join(threads[i], NULL), 0);
+    CHECK_INT(atomic_load(&wrong), 0);
+}
+
+static void eight_threads_run(void)
+{
+    in_threads(8, run_often);
+}
+
+static void inside_runs(void **state)
+{
+    (void)state;
+    workers_each(&(filch_config){.stack_size = (size_t)4 << 20}, runs_nest);
+}
+
+static void inside_runs_deep(void **state)
+{
+    (void)state;
+    workers_each(&(filch_config){.stack_size = (size_t)4 << 20}, runs_nest_deep);
+}
+
+static void thread_runs(void **state)
+{
+    (void)state;
+    workers_each(NULL, eight_threads_run);
+}
+
+static void starts_by_itself(void **state)
+{
+    size_t before = fi_mem_live().blocks;
+
+    (void)state;
+    CHECK_INT(filch_workers(), 0);
+    in_threads(8, run_often);
+    CHECK(filch_workers() >= 1);
+    CHECK_INT(filch_start(NULL), -EBUSY);
+    CHECK_INT(filch_stop(), 0);
+    CHECK_INT(filch_stop(), 0);
+    CHECK_INT(fi_mem_live().blocks, before);
+}
+
+static void start_and_stop_a_thousand_times(void **state)
+{
+    size_t before = fi_mem_live().blocks;
+
+    (void)state;
+    for (int i = 0; i < SCALED(1000); i++) {
+        filch_config c = {.workers = 1 + (unsigned)i % 8};
+
+        CHECK_INT(filch_start(&c), 0);
+        CHECK_INT(filch_start(&c), -EBUSY);
+        CHECK_INT(filch_workers(), c.workers);
+        if (i % 3 != 0)
+            CHECK_INT(FILCH_RUN(fib, 10), 55);
+        CHECK_INT(filch_stop(), 0);
+        CHECK_INT(fi_mem_live().blocks, before);
+    }
+}
+
+FILCH_TASK(int, from_a_task, int, stop)
+{
+    return stop ? filch_stop() : filch_start(NULL);
+}
+
+static void neither_from_a_fiber(void **state)
+{
+    (void)state;
+    CHECK_INT(FILCH_RUN(from_a_task, 0), -EDEADLK);
+    CHECK_INT(FILCH_RUN(from_a_task, 1), -EDEADLK);
+    CHECK_INT(filch_stop(), 0);
+}
+
+/* A task that ends when we say so. */
+static atomic_int begun, may_end, ended;
+
+FILCH_VOID_TASK(linger)
+{
+    atomic_store(&begun, 1);
+    while (!atomic_load(&may_end))
+        sched_yield();
+    FILCH_SPAWN(fib, 10);
+    FILCH_SYNC(fib);
+    atomic_store(&ended, 1);
+}
+
+static void *run_linger(void *arg)
+{
+    FILCH_RUN(linger);
+    return arg;
+}
+
+static void *stop_now(void *arg)
+{
+    int e = filch_stop();
+
+    /* A stop that did not wait is seen by what is missing here. */
+    *(int *)arg = e == 0 && atomic_load(&ended);
+    return NULL;
+}
+
+static void stop_waits_for_what_runs(void **state)
+{
+    pthread_t runner, stopper;
+    int waited = 0;
+
+    (void)state;
+    CHECK_INT(filch_start(&(filch_config){.workers = 2}), 0);
+    CHECK_INT(pthread_create(&runner, NULL, run_linger, NULL), 0);
+    while (!atomic_load(&begun))
+        sched_yield();
+    CHECK_INT(pthread_create(&stopper, NULL, stop_now, &waited), 0);
+    CHECK_INT(filch_workers(), 2);
+    atomic_store(&may_end, 1);
+    CHECK_INT(pthread_join(stopper, NULL), 0);
+    CHECK_INT(pthread_join(runner, NULL), 0);
+    CHECK(waited);
+}
+
+static void *start_stop_run(void *wrong)
+{
+    for (int i = 0; i < SCALED(300); i++) {
+        int e = i % 3 == 0 ? filch_start(NULL) : 0;
+
+        if ((e < 0 && e != -EBUSY) || FILCH_RUN(fib, 8) != 21)
+            atomic_fetch_add((atomic_int *)wrong, 1);
+        if (i % 5 == 0)
+            filch_stop();
+    }
+    return NULL;
+}
+
+static void threads_start_stop_and_run_at_once(void **state)
+{
+    size_t before = fi_mem_live().blocks;
+
+    (void)state;
+    in_threads(4, start_stop_run);
+    CHECK_INT(filch_stop(), 0);
+    CHECK_INT(fi_mem_live().blocks, before);
+}
+
+CHECK_MAIN(inside_runs, thread_runs, starts_by_itself, start_and_stop_a_thousand_times,
+           neither_from_a_fiber, stop_waits_for_what_runs, threads_start_stop_and_run_at_once,
+           inside_runs_deep)

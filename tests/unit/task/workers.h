@@ -1,0 +1,33 @@
+/* Tests of the runtime run with 1, 2, 4 and 8 workers, whatever the machine has. */
+#ifndef TESTS_UNIT_TASK_WORKERS_H
+#define TESTS_UNIT_TASK_WORKERS_H
+
+#include "base/mem.h"
+#include "base/sanitize.h"
+#include "check.h"
+
+#include <filch/filch.h>
+
+/* Sanitizers are slow: n, or a tenth of it under one. */
+#define SCALED(n) (FI_UNDER_ASAN || FI_UNDER_TSAN ? (n) / 10 : (n))
+
+static const unsigned workers_counts[] = {1, 2, 4, 8};
+
+/* The test runs in a runtime of its own, and that leaves no memory behind. */
+static inline void workers_each(const filch_config *wish, void (*test)(void))
+{
+    for (size_t i = 0; i < sizeof workers_counts / sizeof *workers_counts; i++) {
+        filch_config c = wish ? *wish : (filch_config){0};
+        size_t before = fi_mem_live().blocks;
+
+        c.workers = workers_counts[i];
+        CHECK_INT(filch_start(&c), 0);
+        CHECK_INT(filch_workers(), c.workers);
+        test();
+        CHECK_INT(filch_stop(), 0);
+        CHECK_INT(filch_workers(), 0);
+        CHECK_INT(fi_mem_live().blocks, before);
+    }
+}
+
+#endif
