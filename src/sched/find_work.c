@@ -248,10 +248,11 @@ static fi_runnable *found(fi_worker *w, fi_runnable *r)
     return r;
 }
 
+/* At a stop nobody waits for anything any more: what is left are tickets that were claimed back. */
 fi_runnable *fi_find_work(fi_worker *w)
 {
     fi_idle *idle = &w->runtime->idle;
-    fi_runnable *r = take_own(w);
+    fi_runnable *r = stopping(w) ? NULL : take_own(w);
     bool searching;
 
     if (r)
