@@ -37,7 +37,8 @@ typedef struct fi_ticket {
 /* [fiber] */
 static inline void fi_ticket_init(fi_ticket *t, void *slot)
 {
-    fi_atomic_init(&t->state, FI_TICKET_OPEN);
+    /* No plain store: the record may be one that a fiber claimed back a moment ago. */
+    fi_store_relaxed(&t->state, FI_TICKET_OPEN);
     t->slot = slot;
 }
 

@@ -76,6 +76,7 @@ static void publish(int thread)
     x_say("publish %c", 'A' + number(t));
     x_data_write(SLOT + (int)fiber.depth);
     x_data_write(TICKET + number(t));
+    fi_atomic_init(&t->state, FI_TICKET_CLAIMED); /* a record that was a ticket before */
     fi_ticket_init(t, &slots[fiber.depth]);
     fiber.open[fiber.depth++] = t;
     if (fi_deque_push(deque[thread], t) < 0)

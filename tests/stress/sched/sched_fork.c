@@ -226,9 +226,9 @@ static void exits(void (*way)(void))
  * allocator), or it refuses new threads (ThreadSanitizer). */
 static bool left_out(void)
 {
-    if (FI_UNDER_ASAN || FI_UNDER_TSAN)
-        puts("left out: sanitizers do not live through a fork() beside other threads");
-    return FI_UNDER_ASAN || FI_UNDER_TSAN;
+    if (FI_UNDER_ASAN || FI_UNDER_TSAN || EMULATED)
+        puts("left out: sanitizers and emulators do not live through a fork() beside other threads");
+    return FI_UNDER_ASAN || FI_UNDER_TSAN || EMULATED;
 }
 
 static void forks_in_threads(void **state)
