@@ -227,7 +227,8 @@ static void exits(void (*way)(void))
 static bool left_out(void)
 {
     if (FI_UNDER_ASAN || FI_UNDER_TSAN || EMULATED)
-        puts("left out: sanitizers and emulators do not live through a fork() beside other threads");
+        puts(
+            "left out: sanitizers and emulators do not live through a fork() beside other threads");
     return FI_UNDER_ASAN || FI_UNDER_TSAN || EMULATED;
 }
 
