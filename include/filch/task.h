@@ -197,7 +197,7 @@ FILCH_END_DECLS
     FILCH_ASSERT_(sizeof(struct filch_of_##name##_slot_) <= FILCH_SLOT_MAX_,                       \
                   "task " #name ": more than 1024 bytes of arguments or result; pass a pointer");  \
     L R filch_of_##name##_body_(filch_fork_ *filch_self_,                                          \
-                                char *filch_top_ MAP(FILCH_PARAM_, __VA_ARGS__)) FILCH_NOEXCEPT_;
+                                char *filch_top_ MAP(FILCH_PARAM_, __VA_ARGS__)) FILCH_NOEXCEPT_ __attribute__((aligned(64)));
 
 /* Call, spawn, sync and run.  What these functions declare has names that no argument has. */
 #define FILCH_VERBS_OF_(K, R, name, MAP, ...)                                                      \
