@@ -41,8 +41,8 @@
  * one fiber.
  *
  * Anywhere:
- * FILCH_RUN(name, arguments...)     Run the task on the workers and wait for its result; the default
- *     runtime is started if none runs.  Call from: any thread, and fibers too (there it is a call).
+ * FILCH_RUN(name, arguments...)     Run the task on the workers and wait for its result; if one of them
+ *     sleeps, the calling thread takes its place.  The default runtime is started if none runs.  Call from: any thread, and fibers too (there it is a call).
  *     Blocks: the thread.
  *
  * Mistakes are looked for in programs that are compiled without optimisation, or with FILCH_CHECK_TASKS defined:

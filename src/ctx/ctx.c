@@ -22,7 +22,9 @@ _Noreturn void fi_ctx_entry_returned(void)
 #include <pthread.h>
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
+#include <sanitizer/lsan_interface.h>
 
+/* While a thread is on another stack, LeakSanitizer would not look for pointers on its own. */
 static void san_init_thread(fi_ctx *c)
 {
     pthread_attr_t attr;
@@ -31,6 +33,7 @@ static void san_init_thread(fi_ctx *c)
         fi_mistake("the bounds of this thread's stack are unknown");
     pthread_attr_getstack(&attr, &c->san.stack_low, &c->san.stack_size);
     pthread_attr_destroy(&attr);
+    __lsan_register_root_region(c->san.stack_low, c->san.stack_size);
 }
 
 /* The first thing that runs on a new stack: ASan hears that the switch is complete. */
@@ -53,7 +56,8 @@ static void san_make(fi_ctx *c, void *low, size_t size)
 
 static void san_fini(fi_ctx *c)
 {
-    (void)c;
+    if (!c->san.entry)
+        __lsan_unregister_root_region(c->san.stack_low, c->san.stack_size);
 }
 
 void fi_ctx_switch(fi_ctx *from, fi_ctx *to)

@@ -14,7 +14,7 @@ static void fiber_main(void *arg)
 
     for (;;) {
         f->work->run(f->work, f);
-        fi_ctx_switch(&f->ctx, &f->worker->home);
+        fi_ctx_switch(&f->ctx, &f->worker->seat->home);
     }
 }
 
@@ -146,17 +146,21 @@ void fi_fiber_flush(fi_fiber *f)
 
 static void arrive(fi_worker *w, fi_fiber *f)
 {
+    fi_seat *seat = w->seat;
+
     f->worker = w;
     fi_fork_show(&w->current, &f->fork);
     fi_fork_ask(&f->fork);
-    w->watch.current = &f->mark;
-    fi_cxx_swap(w->cxx, &w->cxx_home, &f->cxx);
+    seat->watch.current = &f->mark;
+    fi_cxx_swap(seat->cxx, &seat->cxx_home, &f->cxx);
 }
 
 static void depart(fi_worker *w, fi_fiber *f)
 {
-    fi_cxx_swap(w->cxx, &f->cxx, &w->cxx_home);
-    w->watch.current = NULL;
+    fi_seat *seat = w->seat;
+
+    fi_cxx_swap(seat->cxx, &f->cxx, &seat->cxx_home);
+    seat->watch.current = NULL;
     fi_fork_show(&w->current, NULL);
     fi_fiber_flush(f);
 }
@@ -167,7 +171,7 @@ void fi_fiber_run(fi_worker *w, fi_fiber *f)
 
     do {
         arrive(w, f);
-        fi_ctx_switch(&w->home, &f->ctx);
+        fi_ctx_switch(&w->seat->home, &f->ctx);
         depart(w, f);
         commit = w->park_commit;
         w->park_commit = NULL;
@@ -186,7 +190,7 @@ void fi_fiber_park(fi_fiber *f, bool (*commit)(fi_fiber *f, void *arg), void *ar
 
     w->park_commit = commit;
     w->park_arg = arg;
-    fi_ctx_switch(&f->ctx, &w->home);
+    fi_ctx_switch(&f->ctx, &w->seat->home);
 }
 
 void fi_fiber_free_all(fi_fiber *made)

@@ -188,18 +188,13 @@ static fi_runnable *visit_all(fi_worker *w, bool last_round)
     return take_global(w, SIZE_MAX);
 }
 
-static bool stopping(fi_worker *w)
-{
-    return fi_load_relaxed(&w->runtime->stopping) != 0;
-}
-
 static fi_runnable *search(fi_worker *w)
 {
     int64_t until = 0;
     fi_runnable *r;
 
     fi_count(&w->counters.searches);
-    for (int round = 0; !stopping(w); round++) {
+    for (int round = 0; !fi_seat_is_over(w->seat); round++) {
         r = visit_all(w, round >= ROUNDS - 1);
         if (!r)
             r = fi_queue_pop(&w->inbox);
@@ -221,7 +216,7 @@ static bool anything(void *ctx)
     fi_worker *w = ctx;
     fi_runtime *rt = w->runtime;
 
-    if (stopping(w) || fi_queue_size(&rt->global) > 0)
+    if (fi_load_relaxed(&rt->stopping) || fi_queue_size(&rt->global) > 0)
         return true;
     for (unsigned i = 0; i < rt->workers_n; i++) {
         fi_worker *victim = &rt->workers[i];
@@ -234,10 +229,20 @@ static bool anything(void *ctx)
     return false;
 }
 
+/* While we sleep, a guest may have taken our place. */
 static void sleep_until_work(fi_worker *w, bool searching)
 {
+    fi_seat *mine = w->seat;
+
     fi_count(&w->counters.sleeps);
     fi_idle_sleep(&w->runtime->idle, &w->sleeper, searching, anything, w, FI_FUTEX_FOREVER);
+    w->seat = mine;
+}
+
+void fi_worker_give_back(fi_worker *w, bool searching)
+{
+    fi_count(&w->counters.sleeps);
+    fi_idle_give_back(&w->runtime->idle, &w->sleeper, searching, anything, w);
 }
 
 /* Work was found by searching: there may be more, and nobody else may be looking. */
@@ -248,23 +253,50 @@ static fi_runnable *found(fi_worker *w, fi_runnable *r)
     return r;
 }
 
-/* At a stop nobody waits for anything any more: what is left are tickets that were claimed back. */
-fi_runnable *fi_find_work(fi_worker *w)
+/* Among what is there. */
+fi_runnable *fi_find_work_awake(fi_worker *w, bool *searching)
 {
-    fi_idle *idle = &w->runtime->idle;
-    fi_runnable *r = stopping(w) ? NULL : take_own(w);
-    bool searching;
+    fi_runnable *r = take_own(w);
 
+    *searching = false;
     if (r)
         return r;
-    searching = fi_idle_search_begin(idle, w->runtime->workers_n);
-    while (!stopping(w)) {
-        if (searching && (r = search(w)) != NULL)
-            return found(w, r);
-        sleep_until_work(w, searching);
-        searching = true;
-        if ((r = take_own(w)) != NULL)
-            return found(w, r);
-    }
-    return NULL;
+    *searching = fi_idle_search_begin(&w->runtime->idle, w->runtime->workers_n);
+    if (!*searching || (r = search(w)) == NULL)
+        return NULL;
+    *searching = false;
+    return found(w, r);
+}
+
+static fi_runnable *find_when_woken(fi_worker *w)
+{
+    fi_runnable *r = take_own(w);
+
+    if (!r)
+        r = search(w);
+    return r ? found(w, r) : NULL;
+}
+
+/* At a stop nobody waits for anything any more: what is left are tickets that were claimed back. */
+fi_runnable *fi_find_first_work(fi_worker *w)
+{
+    fi_runnable *r = NULL;
+
+    while (!fi_seat_is_over(w->seat) && (r = find_when_woken(w)) == NULL)
+        sleep_until_work(w, true);
+    return r;
+}
+
+fi_runnable *fi_find_work(fi_worker *w)
+{
+    fi_runnable *r;
+    bool searching;
+
+    if (fi_seat_is_over(w->seat))
+        return NULL;
+    r = fi_find_work_awake(w, &searching);
+    if (r)
+        return r;
+    sleep_until_work(w, searching);
+    return fi_find_first_work(w);
 }

@@ -6,19 +6,24 @@
 #include "base/atomic.h"
 #include "base/futex.h"
 
+enum { FI_GATE_SHUT, FI_GATE_OPEN, FI_GATE_AWAITED };
+
 /* [any] -> gate.wait: the result before the word. */
 static inline void fi_gate_open(FI_ATOMIC(uint32_t) * gate)
 {
-    fi_store_release(gate, 1, gate.open);
-    /* By now the thread may be gone with its stack; a wake-up for nobody does no harm. */
-    fi_futex_wake(gate, 1);
+    /* From here on the thread may be gone with its stack; a wake-up for nobody does no harm. */
+    if (fi_exchange_release(gate, FI_GATE_OPEN, gate.open) == FI_GATE_AWAITED)
+        fi_futex_wake(gate, 1);
 }
 
 /* [thread] Blocks the thread.  <- gate.open */
 static inline void fi_gate_wait(FI_ATOMIC(uint32_t) * gate)
 {
-    while (!fi_load_acquire(gate, gate.wait))
-        fi_futex_wait(gate, 0, FI_FUTEX_FOREVER);
+    uint32_t shut = FI_GATE_SHUT;
+
+    fi_cas_relaxed(gate, &shut, FI_GATE_AWAITED);
+    while (fi_load_acquire(gate, gate.wait) != FI_GATE_OPEN)
+        fi_futex_wait(gate, FI_GATE_AWAITED, FI_FUTEX_FOREVER);
 }
 
 #endif

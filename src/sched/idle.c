@@ -41,12 +41,12 @@ bool fi_idle_search_end(fi_idle *i)
     return searchers(fi_fetch_add_release(&i->state, 0u - FI_IDLE_SEARCHER, idle.found)) == 1;
 }
 
-/* [lock held] A sleeper that is out of the list searches. */
+/* [lock held] A sleeper that is out of the list searches.
+ * -> idle.woken: what a guest did to the worker before the word. */
 static void now_searching(fi_idle *i, fi_sleeper *s)
 {
     fi_fetch_add_relaxed(&i->state, FI_IDLE_SEARCHER - 1u);
-    /* Relaxed: who wakes up by it looks at queues, and the fences say what it finds there. */
-    fi_store_relaxed(&s->asleep, 0);
+    fi_store_release(&s->asleep, FI_AWAKE, idle.wake);
 }
 
 static fi_sleeper *take_one(fi_idle *i)
@@ -94,18 +94,21 @@ void fi_idle_wake_all(fi_idle *i)
 static void fall_asleep(fi_idle *i, fi_sleeper *s, bool searching)
 {
     fi_lock_lock(&i->lock);
-    fi_store_relaxed(&s->asleep, 1);
+    fi_store_relaxed(&s->asleep, FI_ASLEEP);
     s->next = i->sleepers;
     i->sleepers = s;
     fi_fetch_add_relaxed(&i->state, searching ? 1u - FI_IDLE_SEARCHER : 1u);
     fi_lock_unlock(&i->lock);
 }
 
-/* Awake by our own will, unless somebody was faster. */
-static void get_up(fi_idle *i, fi_sleeper *s)
+/* Awake by our own will.  False: somebody was faster, and woke or borrowed it. */
+static bool get_up(fi_idle *i, fi_sleeper *s)
 {
+    bool mine;
+
     fi_lock_lock(&i->lock);
-    if (fi_load_relaxed(&s->asleep)) {
+    mine = fi_load_relaxed(&s->asleep) == FI_ASLEEP;
+    if (mine) {
         fi_sleeper **link = &i->sleepers;
         while (*link != s)
             link = &(*link)->next;
@@ -113,6 +116,18 @@ static void get_up(fi_idle *i, fi_sleeper *s)
         now_searching(i, s);
     }
     fi_lock_unlock(&i->lock);
+    return mine;
+}
+
+/* True: awake.  <- idle.wake */
+static bool wait_until(fi_sleeper *s, int64_t deadline_ns)
+{
+    uint32_t asleep;
+
+    while ((asleep = fi_load_acquire(&s->asleep, idle.woken)) != FI_AWAKE)
+        if (fi_futex_wait(&s->asleep, asleep, deadline_ns) == -ETIMEDOUT)
+            return false;
+    return true;
 }
 
 void fi_idle_sleep(fi_idle *i, fi_sleeper *s, bool searching, bool (*anything)(void *ctx),
@@ -120,11 +135,46 @@ void fi_idle_sleep(fi_idle *i, fi_sleeper *s, bool searching, bool (*anything)(v
 {
     fall_asleep(i, s, searching);
     fi_fence_seq_cst(idle.sleep.fence);
-    if (anything(ctx)) {
+    if (anything(ctx) && !get_up(i, s) && !FI_FAULT(idle.lent))
+        fi_idle_notify(i); /* it may be lent, and the guest does not look for what is there */
+    if (!wait_until(s, deadline_ns)) {
         get_up(i, s);
-        return;
+        fi_idle_wait(s); /* it may be lent just now */
     }
-    while (fi_load_relaxed(&s->asleep))
-        if (fi_futex_wait(&s->asleep, 1, deadline_ns) == -ETIMEDOUT)
-            get_up(i, s);
+}
+
+void fi_idle_begin_asleep(fi_idle *i, fi_sleeper *s)
+{
+    fall_asleep(i, s, false);
+}
+
+void fi_idle_wait(fi_sleeper *s)
+{
+    wait_until(s, FI_FUTEX_FOREVER);
+}
+
+fi_sleeper *fi_idle_borrow(fi_idle *i)
+{
+    fi_sleeper *s;
+
+    if (sleepers(fi_load_relaxed(&i->state)) == 0)
+        return NULL;
+    fi_lock_lock(&i->lock);
+    s = i->sleepers;
+    if (s) {
+        i->sleepers = s->next;
+        fi_fetch_add_relaxed(&i->state, 0u - 1u);
+        fi_store_relaxed(&s->asleep, FI_LENT);
+    }
+    fi_lock_unlock(&i->lock);
+    return s;
+}
+
+void fi_idle_give_back(fi_idle *i, fi_sleeper *s, bool searching, bool (*anything)(void *ctx),
+                       void *ctx)
+{
+    fall_asleep(i, s, searching);
+    fi_fence_seq_cst(idle.back.fence);
+    if (anything(ctx) && get_up(i, s))
+        fi_futex_wake(&s->asleep, 1);
 }

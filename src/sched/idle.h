@@ -20,6 +20,11 @@
  * nobody sleeps.
  *
  * A worker with private tasks is work to find as well: step 3 on the right asks it (sched/fork.h).
+ *
+ * Loans.  A thread from outside that waits for its own work may do it itself, without any wake-up: it
+ * borrows a worker whose thread sleeps (sched/guest.h).  That thread sleeps on until the worker was given
+ * back, by the right list, and then somebody wakes it; what the guest did to the worker it sees by
+ * idle.wake.  If it has found something in its last look but the worker is lent by then, it wakes another.
  */
 #ifndef FI_SCHED_IDLE_H
 #define FI_SCHED_IDLE_H
@@ -34,8 +39,9 @@
 #define FI_IDLE_SEARCHER 0x10000u /* in fi_idle.state: searchers above, sleepers below */
 
 /* One for each worker. */
+enum { FI_AWAKE, FI_ASLEEP, FI_LENT };
 typedef struct fi_sleeper {
-    FI_ATOMIC(uint32_t) asleep; /* written under the lock; its owner sleeps on it */
+    FI_ATOMIC(uint32_t) asleep; /* one of these, written under the lock; its owner sleeps on it */
     struct fi_sleeper *next;
 } fi_sleeper;
 
@@ -68,6 +74,17 @@ bool fi_idle_notify(fi_idle *i);
  * stay awake.  Afterwards the worker is a searcher. */
 void fi_idle_sleep(fi_idle *i, fi_sleeper *s, bool searching, bool (*anything)(void *ctx),
                    void *ctx, int64_t deadline_ns);
+
+/* [any] Of a worker whose thread is yet to start: it is asleep, and the thread begins with the wait. */
+void fi_idle_begin_asleep(fi_idle *i, fi_sleeper *s);
+void fi_idle_wait(fi_sleeper *s);
+
+/* [any] Borrow a worker that sleeps; NULL: none does. */
+fi_sleeper *fi_idle_borrow(fi_idle *i);
+
+/* [guest] Give it back: it is asleep again, or awake if anything(ctx) finds work. */
+void fi_idle_give_back(fi_idle *i, fi_sleeper *s, bool searching, bool (*anything)(void *ctx),
+                       void *ctx);
 
 /* [any] Wake everybody. */
 void fi_idle_wake_all(fi_idle *i);

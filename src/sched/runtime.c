@@ -121,6 +121,8 @@ static int make_workers(fi_runtime *rt)
         if (e < 0)
             return e;
     }
+    for (unsigned i = 0; i < rt->workers_n; i++)
+        fi_idle_begin_asleep(&rt->idle, &rt->workers[i].sleeper);
     return find_strides(rt);
 }
 
@@ -194,7 +196,7 @@ static void after_fork_in_child(void)
     }
     fi_store_relaxed(&users, 0);
     fi_store_relaxed(&closing, 0);
-    fi_worker_forget_self();
+    fi_worker_rise();
     fi_lock_init(&life);
 }
 
@@ -259,11 +261,17 @@ fi_runtime *fi_runtime_enter(void)
     return rt;
 }
 
+bool fi_runtime_is_mine(fi_runtime *rt)
+{
+    (void)rt;
+    return fi_load_relaxed(&users) == 1;
+}
+
 void fi_runtime_leave(fi_runtime *rt)
 {
     (void)rt;
     fi_lock_lock(&life);
-    if (fi_fetch_add_relaxed(&users, UINT32_MAX) == 1)
+    if (fi_fetch_add_relaxed(&users, UINT32_MAX) == 1 && fi_load_relaxed(&closing))
         fi_futex_wake(&users, INT_MAX);
     fi_lock_unlock(&life);
 }

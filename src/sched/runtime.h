@@ -9,6 +9,9 @@
 fi_runtime *fi_runtime_enter(void);
 void fi_runtime_leave(fi_runtime *rt);
 
+/* [between the two] Does nobody but us use it? */
+bool fi_runtime_is_mine(fi_runtime *rt);
+
 /* [any] Look at the runtime that runs, NULL: none.  It stays until fi_runtime_look_end. */
 fi_runtime *fi_runtime_look(void);
 void fi_runtime_look_end(void);

@@ -25,10 +25,21 @@ __attribute__((noinline)) fi_worker *fi_worker_self(void)
     return w;
 }
 
-__attribute__((noinline)) void fi_worker_forget_self(void)
+static __attribute__((noinline)) void set_self(fi_worker *w)
 {
-    self = NULL;
+    self = w;
     __asm__ volatile("" ::: "memory");
+}
+
+void fi_worker_sit(fi_worker *w, fi_seat *seat)
+{
+    w->seat = seat;
+    set_self(w);
+}
+
+void fi_worker_rise(void)
+{
+    set_self(NULL);
 }
 
 int fi_worker_init(fi_worker *w, fi_runtime *rt, unsigned index)
@@ -66,7 +77,8 @@ void fi_worker_set_aside(fi_worker *w, fi_runnable *r)
     fi_lock_unlock(&w->runtime->fibers_lock);
     fi_queue_push(&w->runtime->global, r);
     fi_idle_notify(&w->runtime->idle);
-    fi_futex_wait(&w->sleeper.asleep, 0, fi_clock_now() + TRY_AGAIN_NS);
+    fi_futex_wait(&w->sleeper.asleep, fi_load_relaxed(&w->sleeper.asleep),
+                  fi_clock_now() + TRY_AGAIN_NS);
 }
 
 static void run(fi_worker *w, fi_runnable *r)
@@ -87,11 +99,19 @@ static void run(fi_worker *w, fi_runnable *r)
 }
 
 /* In the child of a fork() the fiber that called it goes on, and comes here when its work is done.  The
- * thread that waits for that is in the parent; like the last thread of a process, we end it. */
+ * thread that waits for that is in the parent, unless it is a guest and so ourselves; which of the two is chance,
+ * so in both cases we end the process, like its last thread. */
 static void end_orphan(void)
 {
     fflush(NULL);
     _Exit(EXIT_SUCCESS);
+}
+
+void fi_worker_run(fi_worker *w, fi_runnable *r)
+{
+    run(w, r);
+    if (w->runtime->orphaned)
+        end_orphan();
 }
 
 static void name_thread(const fi_worker *w)
@@ -102,36 +122,28 @@ static void name_thread(const fi_worker *w)
     pthread_setname_np(pthread_self(), name);
 }
 
-static void enter(fi_worker *w)
+static void live(fi_worker *w)
 {
-    self = w;
-    name_thread(w);
-    fi_ctx_init_thread(&w->home);
-    w->cxx = fi_cxx_of_thread();
-    w->watched = fi_stack_watch_init(&w->watch) == 0;
-}
+    fi_runnable *r = fi_find_first_work(w);
 
-static void leave(fi_worker *w)
-{
+    for (; r; r = fi_find_work(w))
+        fi_worker_run(w, r);
     fi_fiber_cool(w);
     fi_stack_cache_fini(&w->stacks);
-    if (w->watched)
-        fi_stack_watch_fini(&w->watch);
-    fi_ctx_fini(&w->home);
-    self = NULL;
 }
 
+/* All workers begin asleep, so that a guest may have one before its thread is there. */
 void *fi_worker_main(void *worker)
 {
     fi_worker *w = worker;
-    fi_runnable *r;
+    fi_seat seat;
 
-    enter(w);
-    while ((r = fi_find_work(w)) != NULL) {
-        run(w, r);
-        if (w->runtime->orphaned)
-            end_orphan();
-    }
-    leave(w);
+    name_thread(w);
+    fi_idle_wait(&w->sleeper);
+    fi_seat_init(&seat, &w->runtime->stopping);
+    fi_worker_sit(w, &seat);
+    live(w);
+    fi_worker_rise();
+    fi_seat_fini(&seat);
     return NULL;
 }

@@ -1,4 +1,4 @@
-/* A worker: an OS thread with its queues.  This is the map of the scheduler; each room's part of it is
+/* A worker: queues, and a thread that runs what is in them.  This is the map of the scheduler; each room's part of it is
  * a file of that name. */
 #ifndef FI_SCHED_WORKER_H
 #define FI_SCHED_WORKER_H
@@ -13,8 +13,8 @@
 #include "sched/next.h"
 #include "sched/queue.h"
 #include "sched/record.h"
+#include "sched/seat.h"
 #include "stack/stack.h"
-#include "stack/watch.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -32,7 +32,6 @@ struct fi_worker {
         *deque; /* work that never ran: tickets.  LIFO for the worker, thieves take the oldest */
     fi_deque *ring; /* fibers that are ready again.  FIFO */
     pthread_t thread;
-    fi_cxx *cxx; /* where its thread keeps the state of C++ */
 
     /* Written by the worker, read by those who search. */
     FI_CACHE_ALIGNED FI_ATOMIC(fi_fork *) current; /* of the fiber that it runs */
@@ -45,10 +44,7 @@ struct fi_worker {
     fi_sleeper sleeper;
 
     /* The worker's own. */
-    FI_CACHE_ALIGNED fi_ctx home; /* its thread's own stack, where it chooses what to run */
-    fi_cxx cxx_home;
-    fi_stack_watch watch;
-    bool watched; /* without it an overflow is a bare SIGSEGV: no reason not to run */
+    FI_CACHE_ALIGNED fi_seat *seat; /* of the thread that runs it */
     fi_stack_cache stacks;
     fi_record_pool records;
     fi_fiber *warm_fibers; /* nothing to run, but a stack; the warmest first */
@@ -85,8 +81,12 @@ fi_worker *fi_worker_self(void);
 /* [worker thread] Run until the runtime stops. */
 void *fi_worker_main(void *worker);
 
-/* [worker thread, in the child of a fork()] It is no worker any more. */
-void fi_worker_forget_self(void);
+/* [any] The calling thread runs the worker from now on; not any more. */
+void fi_worker_sit(fi_worker *w, fi_seat *seat);
+void fi_worker_rise(void);
+
+/* [worker] Run this, on a fiber. */
+void fi_worker_run(fi_worker *w, fi_runnable *r);
 
 /* [any] Set up and tear down all but the thread. */
 int fi_worker_init(fi_worker *w, fi_runtime *rt, unsigned index);
@@ -95,8 +95,15 @@ void fi_worker_fini(fi_worker *w);
 /* [worker] There is no memory to run this now: leave it to whoever can, and wait a little. */
 void fi_worker_set_aside(fi_worker *w, fi_runnable *r);
 
-/* [worker] The next thing to run; NULL when the runtime stops.  find_work.c */
+/* [worker] The next thing to run; NULL when the thread is to leave.  find_work.c
+ * fi_find_work: sleeps until there is something.  A worker that was woken from its first sleep is a searcher.
+ * fi_find_work_awake: NULL also when nothing is found; is it a searcher then? */
 fi_runnable *fi_find_work(fi_worker *w);
+fi_runnable *fi_find_first_work(fi_worker *w);
+fi_runnable *fi_find_work_awake(fi_worker *w, bool *searching);
+
+/* [guest] It is not ours any more: its own thread goes on, when there is something to do.  find_work.c */
+void fi_worker_give_back(fi_worker *w, bool searching);
 
 /* [any] Give work to the runtime.  ready.c
  * fi_ready: a fiber that parked may go on.

@@ -2,6 +2,7 @@
  * <filch/task.h> calls when the words of its fiber tell it to. */
 #include "base/mistake.h"
 #include "sched/gate.h"
+#include "sched/guest.h"
 #include "sched/runtime.h"
 #include "task/stack.h"
 #include "task/ticket.h"
@@ -293,7 +294,8 @@ static void run_outside(void *slot)
     from_outside o = {.runnable = {.run = run_from_outside}, .slot = slot};
     fi_runtime *rt = fi_runtime_enter();
 
-    fi_submit(rt, &o.runnable);
+    if (!fi_guest_run(rt, &o.runnable, &o.done))
+        fi_submit(rt, &o.runnable);
     fi_gate_wait(&o.done);
     fi_runtime_leave(rt);
 }

@@ -1,4 +1,5 @@
-/* Work that was put where others find it does not lie there while a worker sleeps. */
+/* Work that was put where others find it does not lie there while a worker sleeps; and a worker is in one
+ * thread's hands at a time, its own or a guest's. */
 #include "explore/program.h"
 
 #include "base/futex.h"
@@ -19,7 +20,8 @@ static const program *now;
 static place *at;
 static FI_ATOMIC(uint32_t) work[MAX_WORK]; /* 1: here is a piece.  The loosest of queues */
 static FI_ATOMIC(uint32_t) stopping;
-static unsigned put, taken; /* one bit per piece */
+static FI_ATOMIC(uint32_t) all_done; /* who holds a worker waits for it */
+static unsigned put, taken;          /* one bit per piece */
 static bool stopped;
 
 static const char *ops_of(int thread)
@@ -57,6 +59,14 @@ static unsigned workers(void)
     return n;
 }
 
+static bool has(const char *letters)
+{
+    for (int i = 0; i < program_threads(now); i++)
+        if (count(ops_of(i), letters) > 0)
+            return true;
+    return false;
+}
+
 static void setup(void)
 {
     static const char *const words[] = {"work[0]", "work[1]", "work[2]", "work[3]"};
@@ -66,6 +76,7 @@ static void setup(void)
     at = FI_NEW(place);
     fi_idle_init(&at->idle);
     x_init(&stopping, 0, "stopping");
+    x_init(&all_done, 0, "all done");
     for (int i = 0; i < program_threads(now); i++)
         x_init(&at->sleeper[i].asleep, 0, asleep[i]);
     if (pieces() > MAX_WORK)
@@ -118,6 +129,10 @@ static bool take(void)
         if (taken & 1u << i)
             x_fail(TWICE, "piece %c is taken twice", 'A' + i);
         taken |= 1u << i;
+        if (has("H") && taken == (1u << pieces()) - 1) {
+            fi_store_relaxed(&all_done, 1);
+            fi_futex_wake(&all_done, MAX_THREADS);
+        }
         return true;
     }
     return false;
@@ -132,6 +147,7 @@ static void found(void)
 static void find_work(int self, uint64_t position, int64_t deadline)
 {
     x_say("find work");
+    x_data_write(self);
     bool searching = fi_idle_search_begin(&at->idle, workers());
     while (!fi_load_relaxed(&stopping)) {
         if (searching && take()) {
@@ -139,10 +155,28 @@ static void find_work(int self, uint64_t position, int64_t deadline)
             return;
         }
         fi_idle_sleep(&at->idle, &at->sleeper[self], searching, anything, &position, deadline);
+        x_data_write(self);
         searching = true;
         deadline = FI_FUTEX_FOREVER;
         x_forget(position + 2); /* how it came to be awake does not matter */
     }
+}
+
+/* ---- who borrows a worker, as in sched/guest.c ---- */
+
+static void be_guest(uint64_t position, bool until_all_done)
+{
+    x_say("borrow");
+    fi_sleeper *s = fi_idle_borrow(&at->idle);
+    if (!s)
+        return;
+    int worker = (int)(s - at->sleeper);
+    x_say("use worker %d", worker);
+    x_data_write(worker);
+    while (until_all_done && !fi_load_relaxed(&all_done))
+        fi_futex_wait(&all_done, 0, FI_FUTEX_FOREVER);
+    x_say("give back");
+    fi_idle_give_back(&at->idle, s, false, anything, &position);
 }
 
 static void run(int thread)
@@ -155,6 +189,8 @@ static void run(int thread)
             put_work(piece++);
         else if (*op == 'S')
             stop();
+        else if (*op == 'G' || *op == 'H')
+            be_guest(position, *op == 'H');
         else
             find_work(thread, position, *op == 'D' ? 1 : FI_FUTEX_FOREVER);
     }
@@ -164,7 +200,8 @@ static void run(int thread)
 static const char *at_rest(void)
 {
     for (int i = 0; i < program_threads(now); i++)
-        if (x_asleep_on(i) && x_asleep_on(i) != &at->sleeper[i].asleep)
+        if (x_asleep_on(i) && x_asleep_on(i) != &at->sleeper[i].asleep &&
+            x_asleep_on(i) != &all_done)
             return "somebody waits for the lock for ever";
     if (stopped)
         return "all is to stop, and a worker sleeps";
@@ -182,6 +219,12 @@ static const char *thread_name(int thread)
     return names[thread];
 }
 
+static const char *data_name(int datum)
+{
+    static const char *const names[] = {"worker 0", "worker 1", "worker 2", "worker 3"};
+    return names[datum];
+}
+
 static const char *value_name(uint64_t value)
 {
     (void)value;
@@ -192,10 +235,12 @@ void idle_check(check *c, const program *p)
 {
     now = p;
     *c = (check){.threads = program_threads(p),
+                 .races = has("G"),
                  .setup = setup,
                  .run = run,
                  .summary = summary,
                  .at_rest = at_rest,
                  .thread_name = thread_name,
+                 .data_name = data_name,
                  .value_name = value_name};
 }

@@ -8,7 +8,7 @@ const kind kinds[] = {
     {"batch", deque_check, "PO", "S", true, true},
     {"half", deque_check, "PO", "S", true, true},
     {"lease", lease_check, "C", "U", false, false},
-    {"idle", idle_check, "PTDS", "PTDS", false, false},
+    {"idle", idle_check, "PTDSGH", "PTDSGH", false, false},
     {"fork", fork_check, "MNY", "T", false, false},
     {"ticket", ticket_check, "PYO", "S", true, false},
     {"next", next_check, "ROA", "S", false, false},
@@ -61,6 +61,8 @@ const program programs[] = {
     {"idle", 0, 0, "PS", {"T"}},
     {"idle", 0, 0, "PP", {"TT"}},
     {"idle", 0, 0, "P", {"T", "P"}},
+    {"idle", 0, 0, "GP", {"T"}},
+    {"idle", 0, 0, "P", {"T", "G"}},
     {"idle", 0, 0, "P", {"T", "T"}},
 
     {"fork", 1, 0, "N", {"T"}},
@@ -90,7 +92,8 @@ const program programs[] = {
 const program large_programs[] = {
     {"idle", 0, 0, "PP", {"T", "T"}}, {"idle", 0, 0, "P", {"TP", "T"}},
     {"idle", 0, 0, "P", {"D", "T"}},  {"idle", 0, 0, "S", {"T", "T"}},
-    {"fork", 2, 0, "N", {"T", "T"}},  {NULL, 0, 0, NULL, {NULL}},
+    {"idle", 0, 0, "PH", {"T", "T"}}, {"fork", 2, 0, "N", {"T", "T"}},
+    {NULL, 0, 0, NULL, {NULL}},
 };
 
 #define FAULT(label)                                                                               \
@@ -261,6 +264,18 @@ const mutant mutants[] = {
      {HANG, HANG, OK},
      NULL},
     {"no last look before sleep", "idle", {FAULT("recheck")}, {HANG, HANG, HANG}, NULL},
+    {"wakes relaxed", "idle", {{"idle.wake", ORDER_RELAXED}}, {RACE, RACE, RACE}, NULL},
+    {"looks relaxed whether it is woken",
+     "idle",
+     {{"idle.woken", ORDER_RELAXED}},
+     {RACE, RACE, RACE},
+     NULL},
+    {"no fence in give_back", "idle", {{"idle.back.fence", ORDER_NONE}}, {HANG, HANG, OK}, NULL},
+    {"lent at its last look, wakes nobody",
+     "idle",
+     {FAULT("idle.lent")},
+     {OK, OK, HANG},
+     "on rc11 idle:0:0:PH:T,T hangs as well, after a minute and a half: try it by hand"},
     {"the last searcher does not notify", "idle", {FAULT("handing_on")}, {HANG, HANG, HANG}, NULL},
 
     {"no fence in answer", "fork", {{"fork.answer.fence", ORDER_NONE}}, {HANG, HANG, HANG}, NULL},

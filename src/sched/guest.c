@@ -1,0 +1,51 @@
+#include "sched/guest.h"
+
+#include "sched/runtime.h"
+
+static fi_worker *borrow(fi_runtime *rt)
+{
+    fi_sleeper *s = rt->settings.pin ? NULL : fi_idle_borrow(&rt->idle);
+
+    return s ? (fi_worker *)(void *)((char *)s - offsetof(fi_worker, sleeper)) : NULL;
+}
+
+/* Something to do that is ours.  Who else has come meanwhile was counted before its work could be found. */
+static fi_runnable *find_mine(fi_worker *w, bool *searching)
+{
+    fi_runnable *r = fi_find_work_awake(w, searching);
+
+    if (r && !fi_runtime_is_mine(w->runtime)) {
+        fi_queue_push(&w->runtime->global, r);
+        return NULL;
+    }
+    return r;
+}
+
+/* Is it a searcher at the end? */
+static bool work(fi_worker *w, fi_runnable *r)
+{
+    bool searching = false;
+
+    while (r) {
+        fi_worker_run(w, r);
+        r = fi_seat_is_over(w->seat) ? NULL : find_mine(w, &searching);
+    }
+    return searching;
+}
+
+bool fi_guest_run(fi_runtime *rt, fi_runnable *r, FI_ATOMIC(uint32_t) * done)
+{
+    fi_worker *w = borrow(rt);
+    fi_seat seat;
+    bool searching;
+
+    if (!w)
+        return false;
+    fi_seat_init(&seat, done);
+    fi_worker_sit(w, &seat);
+    searching = work(w, r);
+    fi_worker_rise();
+    fi_seat_fini(&seat);
+    fi_worker_give_back(w, searching);
+    return true;
+}

@@ -1,0 +1,32 @@
+/* What a thread brings to the worker that it runs.  A worker's own thread keeps its seat as long as the runtime
+ * runs; a guest takes place for one task, while that thread sleeps (sched/guest.h). */
+#ifndef FI_SCHED_SEAT_H
+#define FI_SCHED_SEAT_H
+
+#include "base/atomic.h"
+#include "ctx/ctx.h"
+#include "sched/cxx.h"
+#include "stack/watch.h"
+
+#include <stdbool.h>
+
+typedef struct fi_seat {
+    fi_ctx home; /* the thread's own stack, where it chooses what to run */
+    fi_cxx cxx_home;
+    fi_cxx *cxx; /* where the thread keeps the state of C++ */
+    fi_stack_watch watch;
+    bool watched;               /* without it an overflow is a bare SIGSEGV: no reason not to run */
+    FI_ATOMIC(uint32_t) * over; /* not 0: the thread is to leave */
+} fi_seat;
+
+/* [the thread] */
+void fi_seat_init(fi_seat *s, FI_ATOMIC(uint32_t) * over);
+void fi_seat_fini(fi_seat *s);
+
+/* [the thread] Is it time to leave? */
+static inline bool fi_seat_is_over(const fi_seat *s)
+{
+    return fi_load_relaxed(s->over) != 0;
+}
+
+#endif

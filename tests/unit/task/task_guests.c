@@ -1,0 +1,155 @@
+/* Who calls FILCH_RUN while a worker sleeps runs the task itself, and is never kept by somebody else's. */
+#include "unit/task/workers.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+static void wait_for(atomic_int *flag)
+{
+    while (!atomic_load(flag))
+        sched_yield();
+}
+
+FILCH_TASK(long, fib, int, n)
+{
+    long a, b;
+
+    if (n < 2)
+        return n;
+    FILCH_SPAWN(fib, n - 1);
+    b = FILCH_CALL(fib, n - 2);
+    a = FILCH_SYNC(fib);
+    return a + b;
+}
+
+FILCH_TASK(int, runs_in, pthread_t, caller)
+{
+    return pthread_equal(pthread_self(), caller);
+}
+
+/* At the start all workers sleep, and the first to come finds one. */
+static void is_run_by_the_caller(void **state)
+{
+    (void)state;
+    for (unsigned workers = 1; workers <= 4; workers *= 2) {
+        CHECK_INT(filch_start(&(filch_config){.workers = workers}), 0);
+        CHECK_INT(FILCH_RUN(runs_in, pthread_self()), 1);
+        CHECK_INT(filch_stop(), 0);
+    }
+}
+
+/* One worker, one guest after the other: it is always given back. */
+static void is_run_by_the_caller_again(void **state)
+{
+    (void)state;
+    CHECK_INT(filch_start(&(filch_config){.workers = 1}), 0);
+    for (int i = 0; i < SCALED(10000); i++)
+        CHECK_INT(FILCH_RUN(runs_in, pthread_self()), 1);
+    CHECK_INT(filch_stop(), 0);
+}
+
+static void is_not_where_workers_are_pinned(void **state)
+{
+    (void)state;
+    CHECK_INT(filch_start(&(filch_config){.workers = 2, .pin = FILCH_PIN_CPU}), 0);
+    CHECK_INT(FILCH_RUN(runs_in, pthread_self()), 0);
+    CHECK_INT(filch_stop(), 0);
+}
+
+/* ---- a guest whose task waits, beside work of others ---- */
+
+static atomic_int root_waits, first_may_end, second_runs, first_returned;
+
+FILCH_VOID_TASK(first_part)
+{
+    atomic_store(&root_waits, 1);
+    wait_for(&first_may_end);
+}
+
+/* Spawned and then waited for without a sync in between, it must be stolen. */
+FILCH_VOID_TASK(first_root)
+{
+    FILCH_SPAWN(first_part);
+    while (!atomic_load(&root_waits)) {
+        FILCH_SPAWN(fib, 5); /* as long as it spawns it can be asked to publish */
+        FILCH_SYNC(fib);
+    }
+    FILCH_SYNC(first_part);
+}
+
+FILCH_VOID_TASK(second_root)
+{
+    atomic_store(&second_runs, 1);
+    wait_for(&first_returned);
+}
+
+static void *run_first(void *arg)
+{
+    FILCH_RUN(first_root);
+    atomic_store(&first_returned, 1);
+    return arg;
+}
+
+static void *run_second(void *arg)
+{
+    FILCH_RUN(second_root);
+    return arg;
+}
+
+/* The second task ends when the first guest has returned.  If that guest took it up while it waited for its
+ * own, none of them would ever end. */
+static void is_not_kept_by_another_task(void **state)
+{
+    pthread_t first, second;
+
+    (void)state;
+    CHECK_INT(filch_start(&(filch_config){.workers = 3}), 0);
+    for (int i = 0; i < SCALED(300); i++) {
+        atomic_store(&root_waits, 0);
+        atomic_store(&first_may_end, 0);
+        atomic_store(&second_runs, 0);
+        atomic_store(&first_returned, 0);
+        CHECK_INT(pthread_create(&first, NULL, run_first, NULL), 0);
+        wait_for(&root_waits);
+        CHECK_INT(pthread_create(&second, NULL, run_second, NULL), 0);
+        wait_for(&second_runs);
+        atomic_store(&first_may_end, 1);
+        CHECK_INT(pthread_join(first, NULL), 0);
+        CHECK_INT(pthread_join(second, NULL), 0);
+    }
+    CHECK_INT(filch_stop(), 0);
+}
+
+/* ---- guests come and go ---- */
+
+static void *run_often(void *wrong)
+{
+    for (int i = 0; i < SCALED(3000); i++)
+        if (FILCH_RUN(fib, i % 15) != FILCH_RUN(fib, i % 15))
+            atomic_fetch_add((atomic_int *)wrong, 1);
+    return NULL;
+}
+
+static void many_come_and_go(void)
+{
+    enum { THREADS = 5 };
+    pthread_t threads[THREADS];
+    atomic_int wrong = 0;
+
+    for (int i = 0; i < THREADS; i++)
+        CHECK_INT(pthread_create(&threads[i], NULL, run_often, &wrong), 0);
+    for (int i = 0; i < THREADS; i++)
+        CHECK_INT(pthread_join(threads[i], NULL), 0);
+    CHECK_INT(atomic_load(&wrong), 0);
+}
+
+static void guests_come_and_go(void **state)
+{
+    (void)state;
+    workers_each(NULL, many_come_and_go);
+}
+
+CHECK_MAIN(is_run_by_the_caller, is_run_by_the_caller_again, is_not_where_workers_are_pinned,
+           is_not_kept_by_another_task, guests_come_and_go)
