@@ -124,26 +124,27 @@ static void name_thread(const fi_worker *w)
 
 static void live(fi_worker *w)
 {
-    fi_runnable *r = fi_find_first_work(w);
+    fi_seat seat;
 
-    for (; r; r = fi_find_work(w))
+    fi_seat_init(&seat, &w->runtime->stopping);
+    fi_worker_sit(w, &seat);
+    for (fi_runnable *r = fi_find_first_work(w); r; r = fi_find_work(w))
         fi_worker_run(w, r);
-    fi_fiber_cool(w);
-    fi_stack_cache_fini(&w->stacks);
+    fi_worker_rise();
+    fi_seat_fini(&seat);
 }
 
-/* All workers begin asleep, so that a guest may have one before its thread is there. */
+/* All workers begin asleep, so that a guest may have one before its thread is there.  It may be the only one
+ * who ever ran it. */
 void *fi_worker_main(void *worker)
 {
     fi_worker *w = worker;
-    fi_seat seat;
 
     name_thread(w);
     fi_idle_wait(&w->sleeper);
-    fi_seat_init(&seat, &w->runtime->stopping);
-    fi_worker_sit(w, &seat);
-    live(w);
-    fi_worker_rise();
-    fi_seat_fini(&seat);
+    if (!fi_load_relaxed(&w->runtime->stopping))
+        live(w);
+    fi_fiber_cool(w);
+    fi_stack_cache_fini(&w->stacks);
     return NULL;
 }

@@ -1,0 +1,276 @@
+/* What it costs to have a runtime, apart from the work that it does.  Two workers, if not said otherwise.
+ *
+ *   start and stop   one after the other, with nothing to do in between
+ *   run              FILCH_RUN of an empty task, from call to return, again and again
+ *   first task       from FILCH_RUN to its first instruction, after a time of idleness
+ *   idle             CPU time of the process while there is nothing to do for twice that time
+ *   64 workers       fib(32) with 64 workers and with 2, in turns, each in a runtime of its own
+ *   memory           what fib(32) has added to the peak of the process
+ *
+ * life_bench [--json] [ROUNDS] [IDLE_MS]
+ */
+#include <filch/filch.h>
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#define FIRST_TASKS 9 /* each after a time of idleness */
+#define FIBS        9
+#define FIB         32
+
+struct figures {
+    size_t rounds, idle_ms;
+    double start_stop_us, start_stop_best_us;
+    double run_us, first_task_us, idle_cpu_ms;
+    double many_workers_ratio;
+    long memory_kb;
+};
+
+static double seconds(clockid_t clock)
+{
+    struct timespec t;
+
+    clock_gettime(clock, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static double now(void)
+{
+    return seconds(CLOCK_MONOTONIC);
+}
+
+static void idle_for(size_t ms)
+{
+    struct timespec t = {.tv_sec = (time_t)(ms / 1000), .tv_nsec = (long)(ms % 1000) * 1000000};
+
+    nanosleep(&t, NULL);
+}
+
+static long peak_kb(void)
+{
+    struct rusage u;
+
+    getrusage(RUSAGE_SELF, &u);
+    return u.ru_maxrss;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Sorts them. */
+static double median(double *values, size_t n)
+{
+    qsort(values, n, sizeof *values, by_value);
+    return values[n / 2];
+}
+
+static void start(unsigned workers)
+{
+    int e = filch_start(&(filch_config){.workers = workers});
+
+    if (e < 0) {
+        fprintf(stderr, "life_bench: no runtime with %u workers: %s\n", workers, strerror(-e));
+        exit(1);
+    }
+}
+
+static void start_and_stop(struct figures *f, double *samples)
+{
+    for (size_t i = 0; i < f->rounds; i++) {
+        double begin = now();
+        start(2);
+        filch_stop();
+        samples[i] = (now() - begin) * 1e6;
+    }
+    f->start_stop_us = median(samples, f->rounds);
+    f->start_stop_best_us = samples[0];
+}
+
+FILCH_TASK(int, nothing)
+{
+    return 0;
+}
+
+static void run_nothing(struct figures *f, double *samples)
+{
+    for (size_t i = 0; i < f->rounds; i++) {
+        double begin = now();
+        FILCH_RUN(nothing);
+        samples[i] = (now() - begin) * 1e6;
+    }
+    f->run_us = median(samples, f->rounds);
+}
+
+FILCH_TASK(double, when)
+{
+    return now();
+}
+
+static void run_after_idleness(struct figures *f)
+{
+    double samples[FIRST_TASKS];
+
+    for (int i = 0; i < FIRST_TASKS; i++) {
+        idle_for(f->idle_ms);
+        double begin = now();
+        samples[i] = (FILCH_RUN(when) - begin) * 1e6;
+    }
+    f->first_task_us = median(samples, FIRST_TASKS);
+}
+
+static void be_idle(struct figures *f)
+{
+    double begin = seconds(CLOCK_PROCESS_CPUTIME_ID);
+
+    idle_for(2 * f->idle_ms);
+    f->idle_cpu_ms = (seconds(CLOCK_PROCESS_CPUTIME_ID) - begin) * 1e3;
+}
+
+FILCH_TASK(long, fib, int, n)
+{
+    if (n < 2)
+        return n;
+    FILCH_SPAWN(fib, n - 1);
+    long b = FILCH_CALL(fib, n - 2);
+    long a = FILCH_SYNC(fib);
+    return a + b;
+}
+
+static double fib_with(unsigned workers)
+{
+    start(workers);
+    double begin = now();
+    FILCH_RUN(fib, FIB);
+    double took = now() - begin;
+    filch_stop();
+    return took;
+}
+
+static void many_workers(struct figures *f)
+{
+    double few[FIBS], many[FIBS];
+
+    for (int i = 0; i < FIBS; i++) {
+        few[i] = fib_with(2);
+        many[i] = fib_with(64);
+    }
+    f->many_workers_ratio = median(many, FIBS) / median(few, FIBS);
+}
+
+/* The peak only rises, so this comes before what needs more. */
+static void measure_memory(struct figures *f)
+{
+    long before = peak_kb();
+
+    fib_with(2);
+    f->memory_kb = peak_kb() - before;
+}
+
+static int measure(struct figures *f)
+{
+    double *samples = calloc(f->rounds, sizeof *samples);
+
+    if (!samples) {
+        fprintf(stderr, "life_bench: no memory\n");
+        return 1;
+    }
+    measure_memory(f);
+    start_and_stop(f, samples);
+    start(2);
+    FILCH_RUN(fib, FIB);
+    idle_for(10); /* until the last search is over */
+    be_idle(f);
+    run_after_idleness(f);
+    run_nothing(f, samples);
+    filch_stop();
+    many_workers(f);
+    free(samples);
+    return 0;
+}
+
+static void print_json(const struct figures *f)
+{
+    printf("{\"bench\":\"life\",\"rounds\":%zu,\"idle_ms\":%zu,\"start_stop_us\":%.1f,"
+           "\"start_stop_best_us\":%.1f,\"run_us\":%.2f,\"first_task_us\":%.1f,"
+           "\"idle_cpu_ms\":%.3f,\"many_workers_ratio\":%.2f,\"memory_kb\":%ld}\n",
+           f->rounds, f->idle_ms, f->start_stop_us, f->start_stop_best_us, f->run_us,
+           f->first_task_us, f->idle_cpu_ms, f->many_workers_ratio, f->memory_kb);
+}
+
+static void print_table(const struct figures *f)
+{
+    printf("start and stop           %8.1f us (best of %zu: %.1f)\n", f->start_stop_us, f->rounds,
+           f->start_stop_best_us);
+    printf("run an empty task        %8.2f us\n", f->run_us);
+    printf("first task after %4zu ms %8.1f us\n", f->idle_ms, f->first_task_us);
+    printf("CPU time in %4zu ms idle %8.3f ms\n", 2 * f->idle_ms, f->idle_cpu_ms);
+    printf("64 workers, as to 2      %8.2f times as long\n", f->many_workers_ratio);
+    printf("memory for fib(%d)       %8ld KiB\n", FIB, f->memory_kb);
+}
+
+_Noreturn static void help(void)
+{
+    printf("usage: life_bench [--json] [ROUNDS] [IDLE_MS]\n"
+           "What it costs to have a runtime: medians of ROUNDS, 1 to 1000000 (1000); it is left "
+           "idle for\n"
+           "IDLE_MS at a time, 1 to 10000 (1000).  --json gives one line.\n");
+    exit(0);
+}
+
+_Noreturn static void refuse(const char *word, const char *why)
+{
+    fprintf(stderr, "life_bench: %s: \"%s\"; --help says more\n", why, word);
+    exit(2);
+}
+
+static size_t number(const char *word, size_t most, const char *why)
+{
+    char *end;
+    unsigned long long n = strtoull(word, &end, 10);
+
+    if (*word < '0' || *word > '9' || *end != '\0' || n < 1 || n > most)
+        refuse(word, why);
+    return (size_t)n;
+}
+
+/* True when JSON is wanted. */
+static bool parse(char **words, struct figures *f)
+{
+    bool json = false;
+    int n = 0;
+
+    for (; *words; words++) {
+        if (strcmp(*words, "--help") == 0)
+            help();
+        else if (strcmp(*words, "--json") == 0)
+            json = true;
+        else if (**words == '-')
+            refuse(*words, "unknown option");
+        else if (++n == 1)
+            f->rounds = number(*words, 1000000, "no number of rounds");
+        else if (n == 2)
+            f->idle_ms = number(*words, 10000, "no time in milliseconds");
+        else
+            refuse(*words, "one word too many");
+    }
+    return json;
+}
+
+int main(int argc, char **argv)
+{
+    struct figures f = {.rounds = 1000, .idle_ms = 1000};
+    bool json = parse(argv + (argc > 0), &f);
+    int e = measure(&f);
+
+    if (e == 0)
+        (json ? print_json : print_table)(&f);
+    return e;
+}
