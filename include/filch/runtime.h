@@ -39,6 +39,12 @@ typedef enum filch_pin {
     FILCH_PIN_CPU,  /* each worker stays on one CPU, the first on the first this process may use */
 } filch_pin;
 
+typedef enum filch_guests {
+    FILCH_GUESTS_DEFAULT,
+    FILCH_GUESTS_YES, /* who calls FILCH_RUN runs the task itself while a worker sleeps */
+    FILCH_GUESTS_NO,  /* tasks run in the workers' own threads only */
+} filch_guests;
+
 /* In C++, = {0} would otherwise warn that the other fields are missing. */
 #ifdef __cplusplus
 #define FILCH_ZERO_ = {}
@@ -65,6 +71,8 @@ typedef struct filch_config {
     /* FILCH_SEARCH_NS: how long a worker without work looks for some before it sleeps, up to 1 s;
      * negative (in the environment: 0): a few looks around; default 20000 */
     int64_t search_ns FILCH_ZERO_;
+    /* FILCH_GUESTS: yes or no; default yes, but pinned workers have none */
+    filch_guests guests FILCH_ZERO_;
     /* FILCH_NAME: what the threads are called, to 10 letters; default filch */
     const char *name FILCH_ZERO_;
 } filch_config;

@@ -117,14 +117,31 @@ FILCH_END_DECLS
 #define FILCH_COUNTED_ 0
 #endif
 
+#if defined __has_feature
+#define FILCH_HAS_TSAN_ __has_feature(thread_sanitizer)
+#else
+#define FILCH_HAS_TSAN_ 0
+#endif
+
 #define FILCH_UNLIKELY_(x) __builtin_expect(!!(x), 0)
-/* Else gcc computes the address of floor once, early, and keeps it in memory. */
-#define FILCH_FORGET_(pointer) __asm__("" : "+r"(pointer))
 /* What reads or moves the top of the caller does so in a function of its own, as the calls in one expression
  * may come in any order but not at once: FILCH_CALL(f) + FILCH_SYNC(g) is fine. */
 #define FILCH_AT_ONCE_ static inline __attribute__((always_inline, unused))
 #define FILCH_INLINE_  static inline __attribute__((unused))
 #define FILCH_UNUSED_  __attribute__((unused))
+
+/* Read a word that other threads write.  An atomic load is a load of its own for every compiler; so the compiler
+ * is told that the word may be another by now, and makes the plain load a part of the comparison.  It takes gcc
+ * to see that a body is small enough to be unrolled. */
+FILCH_AT_ONCE_ char *filch_look_(char **filch_word_)
+{
+#if defined __SANITIZE_THREAD__ || FILCH_HAS_TSAN_
+    return __atomic_load_n(filch_word_, __ATOMIC_RELAXED);
+#else
+    __asm__ volatile("" : "+m"(*filch_word_));
+    return *filch_word_;
+#endif
+}
 
 #ifdef __cplusplus
 #define FILCH_NOEXCEPT_        noexcept
@@ -197,7 +214,8 @@ FILCH_END_DECLS
     FILCH_ASSERT_(sizeof(struct filch_of_##name##_slot_) <= FILCH_SLOT_MAX_,                       \
                   "task " #name ": more than 1024 bytes of arguments or result; pass a pointer");  \
     L R filch_of_##name##_body_(filch_fork_ *filch_self_,                                          \
-                                char *filch_top_ MAP(FILCH_PARAM_, __VA_ARGS__)) FILCH_NOEXCEPT_ __attribute__((aligned(64)));
+                                char *filch_top_ MAP(FILCH_PARAM_, __VA_ARGS__)) FILCH_NOEXCEPT_   \
+        __attribute__((aligned(64)));
 
 /* Call, spawn, sync and run.  What these functions declare has names that no argument has. */
 #define FILCH_VERBS_OF_(K, R, name, MAP, ...)                                                      \
@@ -225,8 +243,7 @@ FILCH_END_DECLS
             filch_s_->head.ticket = filch_frame_;                                                  \
             filch_f_->open++;                                                                      \
         }                                                                                          \
-        if (FILCH_UNLIKELY_((char *)(filch_s_ + 1) >                                               \
-                            __atomic_load_n(&filch_f_->limit, __ATOMIC_RELAXED)))                  \
+        if (FILCH_UNLIKELY_((char *)(filch_s_ + 1) > filch_look_(&filch_f_->limit)))               \
             filch_slow_spawn_(filch_f_, filch_t_, sizeof *filch_s_);                               \
         (void)filch_frame_;                                                                        \
     }                                                                                              \
@@ -237,8 +254,7 @@ FILCH_END_DECLS
             (struct filch_of_##name##_slot_ *)(void *)filch_t_;                                    \
         if (FILCH_CHECKED_)                                                                        \
             filch_f_->open--;                                                                      \
-        FILCH_FORGET_(filch_f_);                                                                   \
-        if (FILCH_UNLIKELY_(filch_t_ < __atomic_load_n(&filch_f_->floor, __ATOMIC_RELAXED))) {     \
+        if (FILCH_UNLIKELY_(filch_t_ < filch_look_(&filch_f_->floor))) {                           \
             if (filch_slow_sync_(filch_f_, filch_t_, &filch_of_##name##_type_))                    \
                 FILCH_##K##_RETURN_(filch_s_->u.result);                                           \
         } else if (FILCH_CHECKED_) {                                                               \

@@ -211,9 +211,12 @@ static int settle_choices(const filch_config *c, fi_settings *s)
     int eager = settle_choice("publish", (int)c->publish, "FILCH_PUBLISH", "lazy", "eager");
     int pin = settle_choice("pin", (int)c->pin, "FILCH_PIN", "none", "cpu");
 
+    int no_guests = settle_choice("guests", (int)c->guests, "FILCH_GUESTS", "yes", "no");
+
     s->eager = eager == 1;
     s->pin = pin == 1;
-    return eager < 0 || pin < 0 ? -EINVAL : 0;
+    s->guests = no_guests == 0 && !s->pin;
+    return eager < 0 || pin < 0 || no_guests < 0 ? -EINVAL : 0;
 }
 
 static int settle_name(const filch_config *c, fi_settings *s)

@@ -4,7 +4,7 @@
 
 static fi_worker *borrow(fi_runtime *rt)
 {
-    fi_sleeper *s = rt->settings.pin ? NULL : fi_idle_borrow(&rt->idle);
+    fi_sleeper *s = rt->settings.guests ? fi_idle_borrow(&rt->idle) : NULL;
 
     return s ? (fi_worker *)(void *)((char *)s - offsetof(fi_worker, sleeper)) : NULL;
 }

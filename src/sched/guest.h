@@ -7,7 +7,8 @@
  * is part of its own work, which cannot be over before that is done; anything else could keep the
  * guest when it should return.
  *
- * Workers that are pinned to a CPU are not lent: a guest runs where it wants.
+ * Workers that are pinned to a CPU are not lent: a guest runs where it wants.  And who wants nothing to run in
+ * his own threads says so (filch_config.guests).
  */
 #ifndef FI_SCHED_GUEST_H
 #define FI_SCHED_GUEST_H

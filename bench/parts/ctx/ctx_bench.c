@@ -8,10 +8,8 @@
  */
 #include "ctx/ctx.h"
 
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "parts/words.h"
+
 #include <time.h>
 #include <ucontext.h>
 
@@ -212,63 +210,26 @@ static void run(const char *shape, int n, int rounds, bool json)
     report(shape, rounds, json);
 }
 
-_Noreturn static void help(void)
-{
-    printf("usage: ctx_bench [--json] [ROUNDS]\n"
-           "What one switch costs beside Boost.Context's and the C library's; ROUNDS is from 1 to\n"
-           "%d, %d by default; --json gives a line per row.\n",
-           ROUNDS_MAX, ROUNDS);
-    exit(0);
-}
-
-_Noreturn static void refuse(const char *word, const char *why)
-{
-    fprintf(stderr, "ctx_bench: %s: \"%s\"; --help says more\n", why, word);
-    exit(2);
-}
-
-static int rounds_of(const char *word)
-{
-    char *end;
-    long n = strtol(word, &end, 10);
-
-    if (*word < '0' || *word > '9' || *end != '\0' || n < 1 || n > ROUNDS_MAX)
-        refuse(word, "no number of rounds");
-    return (int)n;
-}
-
-/* The number of rounds; *json says whether they are wanted as JSON. */
-static int parse(char **words, bool *json)
-{
-    int rounds = 0;
-
-    for (; *words; words++) {
-        if (strcmp(*words, "--help") == 0)
-            help();
-        else if (strcmp(*words, "--json") == 0)
-            *json = true;
-        else if (**words == '-')
-            refuse(*words, "unknown option");
-        else if (rounds > 0)
-            refuse(*words, "one word too many");
-        else
-            rounds = rounds_of(*words);
-    }
-    return rounds > 0 ? rounds : ROUNDS;
-}
+static const char help[] =
+    "[--json] [ROUNDS]\n"
+    "What one switch costs beside Boost.Context's and the C library's; ROUNDS is from 1 to\n"
+    "1000, 101 by default; --json gives a line per row.\n";
 
 int main(int argc, char **argv)
 {
-    bool json = false;
-    int rounds = parse(argv + (argc > 0), &json);
+    words w = {.program = "ctx_bench",
+               .help = help,
+               .number = {{1, ROUNDS_MAX, "no number of rounds", ROUNDS}}};
+    words_read(&w, argv + (argc > 0));
+    int rounds = (int)w.number[0].value;
 
 #ifndef HAVE_BOOST_CONTEXT
     fprintf(stderr, "ctx_bench: no Boost.Context in this build; its rows are left out\n");
 #endif
-    if (!json)
+    if (!w.json)
         printf("%-6s %-10s %9s %9s %11s   (ns one way, %d rounds)\n", "shape", "who", "best",
                "median", "/ boost", rounds);
-    run("pair", 2, rounds, json);
-    run("ring", RING, rounds, json);
+    run("pair", 2, rounds, w.json);
+    run("ring", RING, rounds, w.json);
     return 0;
 }

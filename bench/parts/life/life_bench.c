@@ -9,12 +9,9 @@
  *
  * life_bench [--json] [ROUNDS] [IDLE_MS]
  */
-#include <filch/filch.h>
+#include "parts/words.h"
 
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include <filch/filch.h>
 #include <sys/resource.h>
 #include <time.h>
 
@@ -216,61 +213,22 @@ static void print_table(const struct figures *f)
     printf("memory for fib(%d)       %8ld KiB\n", FIB, f->memory_kb);
 }
 
-_Noreturn static void help(void)
-{
-    printf("usage: life_bench [--json] [ROUNDS] [IDLE_MS]\n"
-           "What it costs to have a runtime: medians of ROUNDS, 1 to 1000000 (1000); it is left "
-           "idle for\n"
-           "IDLE_MS at a time, 1 to 10000 (1000).  --json gives one line.\n");
-    exit(0);
-}
-
-_Noreturn static void refuse(const char *word, const char *why)
-{
-    fprintf(stderr, "life_bench: %s: \"%s\"; --help says more\n", why, word);
-    exit(2);
-}
-
-static size_t number(const char *word, size_t most, const char *why)
-{
-    char *end;
-    unsigned long long n = strtoull(word, &end, 10);
-
-    if (*word < '0' || *word > '9' || *end != '\0' || n < 1 || n > most)
-        refuse(word, why);
-    return (size_t)n;
-}
-
-/* True when JSON is wanted. */
-static bool parse(char **words, struct figures *f)
-{
-    bool json = false;
-    int n = 0;
-
-    for (; *words; words++) {
-        if (strcmp(*words, "--help") == 0)
-            help();
-        else if (strcmp(*words, "--json") == 0)
-            json = true;
-        else if (**words == '-')
-            refuse(*words, "unknown option");
-        else if (++n == 1)
-            f->rounds = number(*words, 1000000, "no number of rounds");
-        else if (n == 2)
-            f->idle_ms = number(*words, 10000, "no time in milliseconds");
-        else
-            refuse(*words, "one word too many");
-    }
-    return json;
-}
+static const char help[] =
+    "[--json] [ROUNDS] [IDLE_MS]\n"
+    "What it costs to have a runtime: medians of ROUNDS, 1 to 1000000 (1000); it is left idle for\n"
+    "IDLE_MS at a time, 1 to 10000 (1000).  --json gives one line.\n";
 
 int main(int argc, char **argv)
 {
-    struct figures f = {.rounds = 1000, .idle_ms = 1000};
-    bool json = parse(argv + (argc > 0), &f);
+    words w = {.program = "life_bench",
+               .help = help,
+               .number = {{1, 1000000, "no number of rounds", 1000},
+                          {1, 10000, "no time in milliseconds", 1000}}};
+    words_read(&w, argv + (argc > 0));
+    struct figures f = {.rounds = w.number[0].value, .idle_ms = w.number[1].value};
     int e = measure(&f);
 
     if (e == 0)
-        (json ? print_json : print_table)(&f);
+        (w.json ? print_json : print_table)(&f);
     return e;
 }

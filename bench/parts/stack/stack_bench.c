@@ -8,11 +8,9 @@
  */
 #include "stack/stack.h"
 
-#include <stdbool.h>
+#include "parts/words.h"
+
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -163,67 +161,24 @@ static int run(struct figures *f, bool json)
     return 0;
 }
 
-_Noreturn static void help(void)
-{
-    printf("usage: stack_bench [--json] [COUNT] [SIZE]\n"
-           "What COUNT live stacks of SIZE bytes cost: 1000000 of 65536 by default, at most %zu.\n"
-           "SIZE is a multiple of the page size from %zu to %zu; --json gives one line.\n",
-           COUNT_MAX, FI_STACK_SIZE_MIN, FI_STACK_SIZE_MAX);
-    exit(0);
-}
-
-_Noreturn static void refuse(const char *word, const char *why)
-{
-    fprintf(stderr, "stack_bench: %s: \"%s\"; --help says more\n", why, word);
-    exit(2);
-}
-
-static size_t number(const char *word, size_t least, size_t most, const char *why)
-{
-    char *end;
-    unsigned long long n = strtoull(word, &end, 10);
-
-    if (*word < '0' || *word > '9' || *end != '\0' || n < least || n > most)
-        refuse(word, why);
-    return (size_t)n;
-}
-
-static size_t stack_size(const char *word)
-{
-    size_t n = number(word, FI_STACK_SIZE_MIN, FI_STACK_SIZE_MAX, "no size of a stack");
-
-    if (n % (size_t)sysconf(_SC_PAGESIZE) != 0)
-        refuse(word, "no multiple of the page size");
-    return n;
-}
-
-/* True when JSON is wanted. */
-static bool parse(char **words, struct figures *f)
-{
-    bool json = false;
-    int n = 0;
-
-    for (; *words; words++) {
-        if (strcmp(*words, "--help") == 0)
-            help();
-        else if (strcmp(*words, "--json") == 0)
-            json = true;
-        else if (**words == '-')
-            refuse(*words, "unknown option");
-        else if (++n == 1)
-            f->count = number(*words, 1, COUNT_MAX, "no number of stacks");
-        else if (n == 2)
-            f->size = stack_size(*words);
-        else
-            refuse(*words, "one word too many");
-    }
-    return json;
-}
+static const char help[] =
+    "[--json] [COUNT] [SIZE]\n"
+    "What COUNT live stacks of SIZE bytes cost: 1000000 of 65536 by default, at most 100000000.\n"
+    "SIZE is a multiple of the page size from 8192 to 1073741824; --json gives one line.\n";
 
 int main(int argc, char **argv)
 {
-    struct figures f = {.count = 1000000, .size = 65536};
-    bool json = parse(argv + (argc > 0), &f);
+    words w = {.program = "stack_bench",
+               .help = help,
+               .number = {{1, COUNT_MAX, "no number of stacks", 1000000},
+                          {FI_STACK_SIZE_MIN, FI_STACK_SIZE_MAX, "no size of a stack", 65536}}};
+    words_read(&w, argv + (argc > 0));
+    struct figures f = {.count = w.number[0].value, .size = w.number[1].value};
 
-    return run(&f, json);
+    if (f.size % (size_t)sysconf(_SC_PAGESIZE) != 0) {
+        char size[32];
+        snprintf(size, sizeof size, "%zu", f.size);
+        words_refuse(&w, size, "no multiple of the page size");
+    }
+    return run(&f, w.json);
 }

@@ -1,6 +1,7 @@
 /* Every allocation of a runtime's life fails once: a start that cannot says so and leaves nothing
  * behind; one that could goes on, with right results or one clear line. */
 #include "check.h"
+#include "fib.h"
 #include "unit/ctx/child.h"
 
 #include "fault/inject.h"
@@ -8,18 +9,6 @@
 #include <errno.h>
 #include <filch/filch.h>
 #include <stdbool.h>
-
-FILCH_TASK(long, fib, int, n)
-{
-    long a, b;
-
-    if (n < 2)
-        return n;
-    FILCH_SPAWN(fib, n - 1);
-    b = FILCH_CALL(fib, n - 2);
-    a = FILCH_SYNC(fib);
-    return a + b;
-}
 
 static int start_and_stop(void *config)
 {

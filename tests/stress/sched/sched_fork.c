@@ -1,6 +1,7 @@
 /* fork() and exit() in a program whose runtime runs: the child may use Filch again, the parent notices
  * nothing, and nobody hangs.  A child that hangs is ended by an alarm, which the parent sees. */
 #include "deque/deque.h"
+#include "fib.h"
 #include "unit/task/workers.h"
 
 #include <pthread.h>
@@ -13,18 +14,6 @@
 
 #define CHILD_SECONDS 30
 #define FORKS         SCALED(40)
-
-FILCH_TASK(long, fib, int, n)
-{
-    long a, b;
-
-    if (n < 2)
-        return n;
-    FILCH_SPAWN(fib, n - 1);
-    b = FILCH_CALL(fib, n - 2);
-    a = FILCH_SYNC(fib);
-    return a + b;
-}
 
 static bool ended_with(pid_t pid, int code)
 {

@@ -1,5 +1,6 @@
 /* What the system does to a program: signals all the time, workers that do not get a CPU for long, many
  * more workers than CPUs.  Nothing hangs, and nothing is lost. */
+#include "fib.h"
 #include "unit/task/workers.h"
 
 #include <dirent.h>
@@ -12,18 +13,6 @@
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
-
-FILCH_TASK(long, fib, int, n)
-{
-    long a, b;
-
-    if (n < 2)
-        return n;
-    FILCH_SPAWN(fib, n - 1);
-    b = FILCH_CALL(fib, n - 2);
-    a = FILCH_SYNC(fib);
-    return a + b;
-}
 
 FILCH_TASK(long, tree, int, depth)
 {

@@ -9,8 +9,8 @@
 #include <stdbool.h>
 
 static const char *const variables[] = {
-    "FILCH_WORKERS",     "FILCH_PIN",     "FILCH_STACK_SIZE", "FILCH_DEQUE",
-    "FILCH_STEAL_BATCH", "FILCH_PUBLISH", "FILCH_SEARCH_NS",  "FILCH_NAME",
+    "FILCH_WORKERS", "FILCH_PIN",       "FILCH_STACK_SIZE", "FILCH_DEQUE", "FILCH_STEAL_BATCH",
+    "FILCH_PUBLISH", "FILCH_SEARCH_NS", "FILCH_GUESTS",     "FILCH_NAME",
 };
 
 static void clear(void)
@@ -67,9 +67,10 @@ static void fields(void **state)
                               .steal_batch = 7,
                               .publish = FILCH_PUBLISH_EAGER,
                               .search_ns = 5,
+                              .guests = FILCH_GUESTS_YES,
                               .name = "ten-letter"});
     CHECK_INT(s.workers, 3);
-    CHECK(s.pin && s.eager);
+    CHECK(s.pin && s.eager && !s.guests);
     CHECK_INT(s.stack_size % (size_t)sysconf(_SC_PAGESIZE), 0);
     CHECK(s.stack_size >= 20000 && s.stack_size < 20000 + (size_t)sysconf(_SC_PAGESIZE));
     CHECK(s.deque == &fi_deque_locked);
@@ -97,6 +98,8 @@ static void environment(void **state)
     CHECK_INT(with("FILCH_STEAL_BATCH", "64").steal_batch, 64);
     CHECK(with("FILCH_PUBLISH", "eager").eager);
     CHECK(!with("FILCH_PUBLISH", "lazy").eager);
+    CHECK(with("FILCH_GUESTS", "yes").guests);
+    CHECK(!with("FILCH_GUESTS", "no").guests);
     CHECK_INT(with("FILCH_SEARCH_NS", "0").search_ns, 0);
     CHECK_INT(with("FILCH_SEARCH_NS", "1000000000").search_ns, 1000000000);
     CHECK_STR(with("FILCH_NAME", "a").name, "a");
@@ -163,6 +166,7 @@ static const bad nonsense[] = {
     AS_WORD("FILCH_STEAL_BATCH", "0"),
     AS_WORD("FILCH_STEAL_BATCH", "65"),
     AS_WORD("FILCH_PUBLISH", "sometimes"),
+    AS_WORD("FILCH_GUESTS", "maybe"),
     AS_WORD("FILCH_SEARCH_NS", "-1"),
     AS_WORD("FILCH_SEARCH_NS", "1000000001"),
     AS_WORD("FILCH_SEARCH_NS", "1us"),
@@ -176,6 +180,7 @@ static const bad nonsense[] = {
     AS_FIELD(steal_batch, 65),
     AS_FIELD(steal_batch, 2, .deque = "bounded"),
     AS_FIELD(publish, (filch_publish)3),
+    AS_FIELD(guests, (filch_guests)3),
     AS_FIELD(search_ns, 1000000001),
     AS_FIELD(name, "eleven-long"),
 };

@@ -1,23 +1,12 @@
 /* The counters tell the truth, exactly, as soon as FILCH_RUN is back: for every kind of deque, lazy and
  * eager. */
 #define FILCH_COUNT_SPAWNS
+#include "fib.h"
 #include "unit/task/workers.h"
 
 #include "sched/runtime.h"
 
 #include <errno.h>
-
-FILCH_TASK(long, fib, int, n)
-{
-    long a, b;
-
-    if (n < 2)
-        return n;
-    FILCH_SPAWN(fib, n - 1);
-    b = FILCH_CALL(fib, n - 2);
-    a = FILCH_SYNC(fib);
-    return a + b;
-}
 
 FILCH_TASK(long, tree, int, depth, int, children)
 {

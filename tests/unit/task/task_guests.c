@@ -1,4 +1,5 @@
 /* Who calls FILCH_RUN while a worker sleeps runs the task itself, and is never kept by somebody else's. */
+#include "fib.h"
 #include "unit/task/workers.h"
 
 #include <pthread.h>
@@ -10,18 +11,6 @@ static void wait_for(atomic_int *flag)
 {
     while (!atomic_load(flag))
         sched_yield();
-}
-
-FILCH_TASK(long, fib, int, n)
-{
-    long a, b;
-
-    if (n < 2)
-        return n;
-    FILCH_SPAWN(fib, n - 1);
-    b = FILCH_CALL(fib, n - 2);
-    a = FILCH_SYNC(fib);
-    return a + b;
 }
 
 FILCH_TASK(int, runs_in, pthread_t, caller)
@@ -50,9 +39,12 @@ static void is_run_by_the_caller_again(void **state)
     CHECK_INT(filch_stop(), 0);
 }
 
-static void is_not_where_workers_are_pinned(void **state)
+static void is_not_if_not_wanted(void **state)
 {
     (void)state;
+    CHECK_INT(filch_start(&(filch_config){.workers = 2, .guests = FILCH_GUESTS_NO}), 0);
+    CHECK_INT(FILCH_RUN(runs_in, pthread_self()), 0);
+    CHECK_INT(filch_stop(), 0);
     CHECK_INT(filch_start(&(filch_config){.workers = 2, .pin = FILCH_PIN_CPU}), 0);
     CHECK_INT(FILCH_RUN(runs_in, pthread_self()), 0);
     CHECK_INT(filch_stop(), 0);
@@ -151,5 +143,5 @@ static void guests_come_and_go(void **state)
     workers_each(NULL, many_come_and_go);
 }
 
-CHECK_MAIN(is_run_by_the_caller, is_run_by_the_caller_again, is_not_where_workers_are_pinned,
+CHECK_MAIN(is_run_by_the_caller, is_run_by_the_caller_again, is_not_if_not_wanted,
            is_not_kept_by_another_task, guests_come_and_go)

@@ -1,22 +1,11 @@
 /* FILCH_RUN: from threads, from tasks, with a runtime or without; and starting and stopping. */
+#include "fib.h"
 #include "unit/task/workers.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
-
-FILCH_TASK(long, fib, int, n)
-{
-    long a, b;
-
-    if (n < 2)
-        return n;
-    FILCH_SPAWN(fib, n - 1);
-    b = FILCH_CALL(fib, n - 2);
-    a = FILCH_SYNC(fib);
-    return a + b;
-}
 
 /* FILCH_RUN inside of a task that has spawns open: it is a call. */
 FILCH_TASK(long, fib_by_run, int, n)
