@@ -77,7 +77,9 @@ typedef struct filch_config {
     const char *name FILCH_ZERO_;
 } filch_config;
 
-/* Start the runtime.  NULL is a config of zeros.  Without this call, the first use starts it.
+/* Start the runtime.  NULL is a config of zeros.  Without this call, the first use starts it.  Tasks from
+ * outside, and tasks that another worker took, begin with the floating-point modes (rounding, traps, flush to
+ * zero) of the thread that starts the runtime.
  * After a fork() there is no runtime in the child, and it may start one.  A fiber that calls fork() goes on in
  * the child; when its task ends there, so does the child, with status 0 and without atexit() handlers.
  * Call from: any thread that is no worker.  Blocks: the thread, for some 50 microseconds.

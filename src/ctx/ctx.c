@@ -120,6 +120,8 @@ void fi_ctx_init_thread(fi_ctx *c)
 
 void fi_ctx_make(fi_ctx *c, void *stack_low, size_t stack_size, void (*entry)(void *arg), void *arg)
 {
+    fi_ctx_modes modes;
+
     if (!stack_low || stack_size < STACK_AT_LEAST || !entry)
         fi_mistake("a context needs an entry function and a stack of at least 1024 bytes");
 #if FI_CTX_TOLD
@@ -133,6 +135,8 @@ void fi_ctx_make(fi_ctx *c, void *stack_low, size_t stack_size, void (*entry)(vo
     arg = c;
 #endif
     fi_ctx_regs_make(&c->regs, stack_low, stack_size, entry, arg);
+    fi_ctx_get_modes(&modes);
+    fi_ctx_set_modes(c, &modes);
 }
 
 void fi_ctx_fini(fi_ctx *c)

@@ -15,18 +15,37 @@ _Static_assert(sizeof(struct first_frame) == 16, "offsets and alignment used in 
 void fi_ctx_start(void);
 
 #if defined __x86_64__
-static void set_first_regs(fi_ctx_regs *regs)
+void fi_ctx_get_modes(fi_ctx_modes *m)
+{
+    __asm__ volatile("stmxcsr %0\n\tfnstcw %1" : "=m"(m->mxcsr), "=m"(m->x87cw));
+}
+
+void fi_ctx_set_modes(fi_ctx *c, const fi_ctx_modes *m)
+{
+    c->regs.mxcsr = m->mxcsr;
+    c->regs.x87cw = m->x87cw;
+}
+
+static void end_frames(fi_ctx_regs *regs)
 {
     regs->bp = NULL; /* the frame-pointer chain ends here */
     regs->bx = NULL;
-    __asm__ volatile("stmxcsr %0\n\tfnstcw %1" : "=m"(regs->mxcsr), "=m"(regs->x87cw));
 }
 #else
-static void set_first_regs(fi_ctx_regs *regs)
+void fi_ctx_get_modes(fi_ctx_modes *m)
+{
+    __asm__ volatile("mrs %0, fpcr" : "=r"(m->fpcr));
+}
+
+void fi_ctx_set_modes(fi_ctx *c, const fi_ctx_modes *m)
+{
+    c->regs.fpcr = m->fpcr;
+}
+
+static void end_frames(fi_ctx_regs *regs)
 {
     regs->x29 = NULL; /* the frame-pointer chain ends here */
     regs->x19 = NULL;
-    __asm__ volatile("mrs %0, fpcr" : "=r"(regs->fpcr));
 }
 #endif
 
@@ -40,7 +59,7 @@ void fi_ctx_regs_make(fi_ctx_regs *regs, void *stack_low, size_t stack_size, voi
     frame->arg = arg;
     regs->sp = frame;
     regs->pc = (void *)(uintptr_t)fi_ctx_start;
-    set_first_regs(regs);
+    end_frames(regs);
 }
 
 #endif

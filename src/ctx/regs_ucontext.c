@@ -39,6 +39,16 @@ void fi_ctx_regs_make(fi_ctx_regs *regs, void *stack_low, size_t stack_size, voi
     makecontext(&regs->uc, (void (*)(void))start, 4, e.high, e.low, a.high, a.low);
 }
 
+void fi_ctx_get_modes(fi_ctx_modes *m)
+{
+    m->none = 0;
+}
+
+void fi_ctx_set_modes(fi_ctx *c, const fi_ctx_modes *m)
+{
+    (void)c, (void)m;
+}
+
 void fi_ctx_swap(fi_ctx_regs *from, fi_ctx_regs *to)
 {
     swapcontext(&from->uc, &to->uc);

@@ -18,6 +18,10 @@ typedef struct fi_ctx_regs {
     uint64_t fpcr;
 } fi_ctx_regs;
 
+typedef struct fi_ctx_modes {
+    uint64_t fpcr;
+} fi_ctx_modes;
+
 _Static_assert(offsetof(fi_ctx_regs, sp) == 0, "offset used in fi_ctx_swap");
 _Static_assert(offsetof(fi_ctx_regs, pc) == 8, "offset used in fi_ctx_swap");
 _Static_assert(offsetof(fi_ctx_regs, x29) == 16, "offset used in fi_ctx_swap");

@@ -9,6 +9,11 @@ typedef struct fi_ctx_regs {
     ucontext_t uc;
 } fi_ctx_regs;
 
+/* The C library keeps the modes with a context, in its own way: they stay those of its maker. */
+typedef struct fi_ctx_modes {
+    char none;
+} fi_ctx_modes;
+
 #define FI_CTX_BY_UCONTEXT 1
 
 /* [the thread that runs from] Save this point in from and go on where to was saved. */

@@ -20,6 +20,11 @@ typedef struct fi_ctx_regs {
     uint16_t x87cw;
 } fi_ctx_regs;
 
+typedef struct fi_ctx_modes {
+    uint32_t mxcsr;
+    uint16_t x87cw;
+} fi_ctx_modes;
+
 _Static_assert(offsetof(fi_ctx_regs, sp) == 0, "offset used in fi_ctx_swap");
 _Static_assert(offsetof(fi_ctx_regs, pc) == 8, "offset used in fi_ctx_swap");
 _Static_assert(offsetof(fi_ctx_regs, bp) == 16, "offset used in fi_ctx_swap");

@@ -79,6 +79,25 @@ static void to_list(fi_fiber **list, fi_fiber *f)
     *list = f;
 }
 
+/* Bare fibers are shared: else who makes them and who ends them would never meet, and there would be more and
+ * more of them. */
+static fi_fiber *take_bare(fi_runtime *rt)
+{
+    fi_fiber *f;
+
+    fi_lock_lock(&rt->fibers_lock);
+    f = from_list(&rt->bare_fibers);
+    fi_lock_unlock(&rt->fibers_lock);
+    return f;
+}
+
+static void put_bare(fi_runtime *rt, fi_fiber *f)
+{
+    fi_lock_lock(&rt->fibers_lock);
+    to_list(&rt->bare_fibers, f);
+    fi_lock_unlock(&rt->fibers_lock);
+}
+
 static fi_fiber *reuse(fi_worker *w)
 {
     fi_fiber *f = from_list(&w->warm_fibers);
@@ -87,9 +106,9 @@ static fi_fiber *reuse(fi_worker *w)
         w->warm_fibers_n--;
         return f;
     }
-    f = from_list(&w->bare_fibers);
+    f = take_bare(w->runtime);
     if (f && give_stack(w, f) < 0) {
-        to_list(&w->bare_fibers, f);
+        put_bare(w->runtime, f);
         return NULL;
     }
     return f;
@@ -116,7 +135,7 @@ static void make_bare(fi_worker *w, fi_fiber *f)
 {
     take_stack(w, f);
     free_tasks(f);
-    to_list(&w->bare_fibers, f);
+    put_bare(w->runtime, f);
 }
 
 void fi_fiber_put(fi_worker *w, fi_fiber *f)
@@ -151,7 +170,7 @@ static void arrive(fi_worker *w, fi_fiber *f)
     f->worker = w;
     fi_fork_show(&w->current, &f->fork);
     fi_fork_ask(&f->fork);
-    seat->watch.current = &f->mark;
+    seat->watch->current = &f->mark;
     fi_cxx_swap(seat->cxx, &seat->cxx_home, &f->cxx);
 }
 
@@ -160,7 +179,7 @@ static void depart(fi_worker *w, fi_fiber *f)
     fi_seat *seat = w->seat;
 
     fi_cxx_swap(seat->cxx, &f->cxx, &seat->cxx_home);
-    seat->watch.current = NULL;
+    seat->watch->current = NULL;
     fi_fork_show(&w->current, NULL);
     fi_fiber_flush(f);
 }

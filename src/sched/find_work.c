@@ -241,7 +241,6 @@ static void sleep_until_work(fi_worker *w, bool searching)
 
 void fi_worker_give_back(fi_worker *w, bool searching)
 {
-    fi_count(&w->counters.sleeps);
     fi_idle_give_back(&w->runtime->idle, &w->sleeper, searching, anything, w);
 }
 

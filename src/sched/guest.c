@@ -33,19 +33,29 @@ static bool work(fi_worker *w, fi_runnable *r)
     return searching;
 }
 
-bool fi_guest_run(fi_runtime *rt, fi_runnable *r, FI_ATOMIC(uint32_t) * done)
+static void be_worker(fi_worker *w, fi_runnable *r, FI_ATOMIC(uint32_t) * done)
 {
-    fi_worker *w = borrow(rt);
     fi_seat seat;
     bool searching;
 
-    if (!w)
-        return false;
-    fi_seat_init(&seat, done);
+    fi_seat_init(&seat, &w->guest_watch, done);
     fi_worker_sit(w, &seat);
     searching = work(w, r);
     fi_worker_rise();
     fi_seat_fini(&seat);
     fi_worker_give_back(w, searching);
+}
+
+/* A thread that is cancelled in the middle of a task would take the worker with it. */
+bool fi_guest_run(fi_runtime *rt, fi_runnable *r, FI_ATOMIC(uint32_t) * done)
+{
+    fi_worker *w = borrow(rt);
+    int cancel;
+
+    if (!w)
+        return false;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    be_worker(w, r, done);
+    pthread_setcancelstate(cancel, NULL);
     return true;
 }

@@ -175,6 +175,10 @@ void fi_idle_give_back(fi_idle *i, fi_sleeper *s, bool searching, bool (*anythin
 {
     fall_asleep(i, s, searching);
     fi_fence_seq_cst(idle.back.fence);
-    if (anything(ctx) && get_up(i, s))
+    if (!anything(ctx))
+        return;
+    if (get_up(i, s))
         fi_futex_wake(&s->asleep, 1);
+    else if (!FI_FAULT(idle.lent_again))
+        fi_idle_notify(i); /* the next guest may have it already */
 }

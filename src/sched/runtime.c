@@ -20,8 +20,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static fi_lock life;        /* guards the two below */
-static fi_runtime *running; /* NULL: none */
+static fi_lock life;            /* guards the two below */
+static fi_runtime *running;     /* NULL: none */
+static fi_runtime *left_behind; /* by forks: known, as it is never freed */
 static FI_ATOMIC(
     uint32_t) closing;            /* 1: a stop waits for the last of them; newcomers wait for it */
 static FI_ATOMIC(uint32_t) users; /* threads that wait for work of theirs; stop waits for 0 */
@@ -149,6 +150,7 @@ static int make_runtime(const fi_settings *settings, fi_runtime **out)
         return -ENOMEM;
     rt->settings = *settings;
     rt->workers_n = settings->workers;
+    fi_ctx_get_modes(&rt->modes);
     fi_idle_init(&rt->idle);
     e = fi_stack_pool_init(&rt->stack_pool, &(fi_stack_config){.stack_size = settings->stack_size});
     if (e == 0) {
@@ -192,6 +194,8 @@ static void after_fork_in_child(void)
     if (running) {
         running->orphaned = true;
         fi_idle_init(&running->idle);
+        running->left_behind = left_behind;
+        left_behind = running;
         running = NULL;
     }
     fi_store_relaxed(&users, 0);

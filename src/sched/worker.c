@@ -65,6 +65,8 @@ void fi_worker_fini(fi_worker *w)
     fi_deque_free(w->deque);
     fi_deque_free(w->ring);
     fi_record_pool_fini(&w->records);
+    fi_stack_watch_fini(&w->own_watch);
+    fi_stack_watch_fini(&w->guest_watch);
 }
 
 /* Other fibers end and give their stacks back; the other workers may have room for it; and who spawned it
@@ -95,6 +97,7 @@ static void run(fi_worker *w, fi_runnable *r)
         return;
     }
     f->work = r;
+    fi_ctx_set_modes(&f->ctx, &w->runtime->modes);
     fi_fiber_run(w, f);
 }
 
@@ -126,7 +129,7 @@ static void live(fi_worker *w)
 {
     fi_seat seat;
 
-    fi_seat_init(&seat, &w->runtime->stopping);
+    fi_seat_init(&seat, &w->own_watch, &w->runtime->stopping);
     fi_worker_sit(w, &seat);
     for (fi_runnable *r = fi_find_first_work(w); r; r = fi_find_work(w))
         fi_worker_run(w, r);

@@ -45,10 +45,10 @@ struct fi_worker {
 
     /* The worker's own. */
     FI_CACHE_ALIGNED fi_seat *seat; /* of the thread that runs it */
+    fi_stack_watch own_watch, guest_watch;
     fi_stack_cache stacks;
     fi_record_pool records;
     fi_fiber *warm_fibers; /* nothing to run, but a stack; the warmest first */
-    fi_fiber *bare_fibers; /* no stack either */
     unsigned warm_fibers_n;
     unsigned tick; /* how often it looked for work */
     fi_rng rng;
@@ -72,7 +72,10 @@ struct fi_runtime {
     fi_idle idle;
     fi_record_share records;
     fi_lock fibers_lock;
-    fi_fiber *fibers; /* all that were made */
+    fi_fiber *fibers;        /* all that were made */
+    fi_fiber *bare_fibers;   /* those that have nothing to run and no stack either */
+    fi_ctx_modes modes;      /* that all work begins with */
+    fi_runtime *left_behind; /* another, that this process was forked without */
 };
 
 /* [any] The calling thread's worker, NULL when it is none.  Ask again after anything that may park. */

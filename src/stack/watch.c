@@ -165,29 +165,44 @@ static size_t alternate_size(void)
     return ALTERNATE_SIZE + (size_t)getauxval(AT_MINSIGSTKSZ);
 }
 
+static bool has_alternate(fi_stack_watch *w)
+{
+    if (!w->alternate) {
+        w->alternate_size = alternate_size();
+        w->alternate = fi_mem_alloc(w->alternate_size, FI_CACHE_LINE);
+    }
+    return w->alternate != NULL;
+}
+
 int fi_stack_watch_init(fi_stack_watch *w)
 {
-    stack_t ours = {.ss_size = alternate_size()};
+    stack_t ours;
 
-    ours.ss_sp = fi_mem_alloc(ours.ss_size, FI_CACHE_LINE);
-    if (!ours.ss_sp)
+    if (!has_alternate(w))
         return -ENOMEM;
-    *w = (fi_stack_watch){.alternate = ours.ss_sp, .alternate_size = ours.ss_size};
-    if (sigaltstack(&ours, &w->before) != 0) {
-        int e = -errno;
-
-        fi_mem_free(ours.ss_sp, ours.ss_size, FI_CACHE_LINE);
-        return e;
-    }
+    ours = (stack_t){.ss_sp = w->alternate, .ss_size = w->alternate_size};
+    if (sigaltstack(&ours, &w->before) != 0)
+        return -errno;
+    w->current = NULL;
+    w->entered = 1;
     watching = w;
     return 0;
 }
 
-void fi_stack_watch_fini(fi_stack_watch *w)
+void fi_stack_watch_leave(fi_stack_watch *w)
 {
     if (watching != w)
-        fi_mistake("fi_stack_watch_fini in another thread than fi_stack_watch_init");
+        fi_mistake("fi_stack_watch_leave in another thread than fi_stack_watch_init");
     watching = NULL;
+    w->entered = 0;
     sigaltstack(&w->before, NULL);
-    fi_mem_free(w->alternate, w->alternate_size, FI_CACHE_LINE);
+}
+
+void fi_stack_watch_fini(fi_stack_watch *w)
+{
+    if (w->entered)
+        fi_stack_watch_leave(w);
+    if (w->alternate)
+        fi_mem_free(w->alternate, w->alternate_size, FI_CACHE_LINE);
+    w->alternate = NULL;
 }

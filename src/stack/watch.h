@@ -9,10 +9,11 @@
  * Signal dispositions belong to the process, so this is the one thing in this room that is global.
  *
  *     fi_stack_watch_install();               once; counted, so that several may
- *     fi_stack_watch w;
+ *     fi_stack_watch w = {0};
  *     fi_stack_watch_init(&w);                in each thread that runs on stacks of ours
  *     w.current = &mark;                      whenever it changes stacks (NULL: its own)
- *     fi_stack_watch_fini(&w);                in the same thread
+ *     fi_stack_watch_leave(&w);               in the same thread; init again is fine, in any thread
+ *     fi_stack_watch_fini(&w);
  *     fi_stack_watch_remove();
  */
 #ifndef FI_STACK_WATCH_H
@@ -32,9 +33,10 @@ typedef struct fi_stack_mark {
 /* Of one thread. */
 typedef struct fi_stack_watch {
     const fi_stack_mark *volatile current;
-    stack_t before; /* the thread's alternate stack until now */
-    void *alternate;
+    stack_t before;  /* the thread's alternate stack until now */
+    void *alternate; /* kept from one thread to the next */
     size_t alternate_size;
+    int entered;
 } fi_stack_watch;
 
 /* [any] Put the handler for SIGSEGV and SIGBUS in place; 0 or -errno.  A handler that somebody has
@@ -49,7 +51,10 @@ void fi_stack_watch_remove(void);
  * on; 0 or -errno. */
 int fi_stack_watch_init(fi_stack_watch *w);
 
-/* [owner] The thread is as it was before. */
+/* [owner] The thread is as it was before; w may be given to another one. */
+void fi_stack_watch_leave(fi_stack_watch *w);
+
+/* [owner; any, if it was left] Leave, and free what there is. */
 void fi_stack_watch_fini(fi_stack_watch *w);
 
 #endif

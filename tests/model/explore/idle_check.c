@@ -55,7 +55,7 @@ static unsigned workers(void)
 {
     unsigned n = 0;
     for (int i = 0; i < program_threads(now); i++)
-        n += count(ops_of(i), "TD") > 0;
+        n += count(ops_of(i), "TDB") > 0;
     return n;
 }
 
@@ -65,6 +65,23 @@ static bool has(const char *letters)
         if (count(ops_of(i), letters) > 0)
             return true;
     return false;
+}
+
+/* What fi_idle_begin_asleep does before there are threads. */
+static void lay_down(void)
+{
+    uint32_t n = 0;
+    for (int i = 0; i < program_threads(now); i++) {
+        fi_sleeper *s = &at->sleeper[i];
+        if (*ops_of(i) != 'B')
+            continue;
+        fi_atomic_init(&s->asleep, FI_ASLEEP);
+        s->next = at->idle.sleepers;
+        at->idle.sleepers = s;
+        n++;
+    }
+    if (n > 0)
+        fi_atomic_init(&at->idle.state, n);
 }
 
 static void setup(void)
@@ -79,6 +96,7 @@ static void setup(void)
     x_init(&all_done, 0, "all done");
     for (int i = 0; i < program_threads(now); i++)
         x_init(&at->sleeper[i].asleep, 0, asleep[i]);
+    lay_down();
     if (pieces() > MAX_WORK)
         x_fail(LIMIT, "at most %d pieces of work", MAX_WORK);
     for (int i = 0; i < pieces(); i++)
@@ -144,11 +162,9 @@ static void found(void)
         fi_idle_notify(&at->idle);
 }
 
-static void find_work(int self, uint64_t position, int64_t deadline)
+/* Of one that searches, until it has found something or all is to stop. */
+static void search_and_sleep(int self, uint64_t position, bool searching, int64_t deadline)
 {
-    x_say("find work");
-    x_data_write(self);
-    bool searching = fi_idle_search_begin(&at->idle, workers());
     while (!fi_load_relaxed(&stopping)) {
         if (searching && take()) {
             found();
@@ -160,6 +176,22 @@ static void find_work(int self, uint64_t position, int64_t deadline)
         deadline = FI_FUTEX_FOREVER;
         x_forget(position + 2); /* how it came to be awake does not matter */
     }
+}
+
+static void find_work(int self, uint64_t position, int64_t deadline)
+{
+    x_say("find work");
+    x_data_write(self);
+    search_and_sleep(self, position, fi_idle_search_begin(&at->idle, workers()), deadline);
+}
+
+/* Asleep from the start, as all workers are. */
+static void begin_asleep(int self, uint64_t position)
+{
+    fi_idle_wait(&at->sleeper[self]);
+    x_data_write(self);
+    x_forget(position + 2);
+    search_and_sleep(self, position, true, FI_FUTEX_FOREVER);
 }
 
 /* ---- who borrows a worker, as in sched/guest.c ---- */
@@ -175,8 +207,9 @@ static void be_guest(uint64_t position, bool until_all_done)
     x_data_write(worker);
     while (until_all_done && !fi_load_relaxed(&all_done))
         fi_futex_wait(&all_done, 0, FI_FUTEX_FOREVER);
+    bool searching = !until_all_done && fi_idle_search_begin(&at->idle, workers());
     x_say("give back");
-    fi_idle_give_back(&at->idle, s, false, anything, &position);
+    fi_idle_give_back(&at->idle, s, searching, anything, &position);
 }
 
 static void run(int thread)
@@ -191,6 +224,8 @@ static void run(int thread)
             stop();
         else if (*op == 'G' || *op == 'H')
             be_guest(position, *op == 'H');
+        else if (*op == 'B')
+            begin_asleep(thread, position);
         else
             find_work(thread, position, *op == 'D' ? 1 : FI_FUTEX_FOREVER);
     }
@@ -235,7 +270,7 @@ void idle_check(check *c, const program *p)
 {
     now = p;
     *c = (check){.threads = program_threads(p),
-                 .races = has("G"),
+                 .races = has("G") && !has("H"),
                  .setup = setup,
                  .run = run,
                  .summary = summary,

@@ -8,7 +8,7 @@ const kind kinds[] = {
     {"batch", deque_check, "PO", "S", true, true},
     {"half", deque_check, "PO", "S", true, true},
     {"lease", lease_check, "C", "U", false, false},
-    {"idle", idle_check, "PTDSGH", "PTDSGH", false, false},
+    {"idle", idle_check, "PTDSGHB", "PTDSGHB", false, false},
     {"fork", fork_check, "MNY", "T", false, false},
     {"ticket", ticket_check, "PYO", "S", true, false},
     {"next", next_check, "ROA", "S", false, false},
@@ -64,6 +64,7 @@ const program programs[] = {
     {"idle", 0, 0, "GP", {"T"}},
     {"idle", 0, 0, "P", {"T", "G"}},
     {"idle", 0, 0, "P", {"T", "T"}},
+    {"idle", 0, 0, "PH", {"B", "T"}},
 
     {"fork", 1, 0, "N", {"T"}},
     {"fork", 1, 0, "MN", {"T"}},
@@ -90,9 +91,12 @@ const program programs[] = {
 };
 
 const program large_programs[] = {
-    {"idle", 0, 0, "PP", {"T", "T"}}, {"idle", 0, 0, "P", {"TP", "T"}},
-    {"idle", 0, 0, "P", {"D", "T"}},  {"idle", 0, 0, "S", {"T", "T"}},
-    {"idle", 0, 0, "PH", {"T", "T"}}, {"fork", 2, 0, "N", {"T", "T"}},
+    {"idle", 0, 0, "PP", {"T", "T"}},
+    {"idle", 0, 0, "P", {"TP", "T"}},
+    {"idle", 0, 0, "P", {"D", "T"}},
+    {"idle", 0, 0, "S", {"T", "T"}},
+    {"idle", 0, 0, "PH", {"B", "B", "G"}},
+    {"fork", 2, 0, "N", {"T", "T"}},
     {NULL, 0, 0, NULL, {NULL}},
 };
 
@@ -271,11 +275,12 @@ const mutant mutants[] = {
      {RACE, RACE, RACE},
      NULL},
     {"no fence in give_back", "idle", {{"idle.back.fence", ORDER_NONE}}, {HANG, HANG, OK}, NULL},
-    {"lent at its last look, wakes nobody",
+    {"lent at its last look, wakes nobody", "idle", {FAULT("idle.lent")}, {HANG, HANG, HANG}, NULL},
+    {"given back and lent again, wakes nobody",
      "idle",
-     {FAULT("idle.lent")},
+     {FAULT("idle.lent_again")},
      {OK, OK, HANG},
-     "on rc11 idle:0:0:PH:T,T hangs as well, after a minute and a half: try it by hand"},
+     "on rc11 idle:0:0:PH:B,B,G hangs as well: try it by hand"},
     {"the last searcher does not notify", "idle", {FAULT("handing_on")}, {HANG, HANG, HANG}, NULL},
 
     {"no fence in answer", "fork", {{"fork.answer.fence", ORDER_NONE}}, {HANG, HANG, HANG}, NULL},

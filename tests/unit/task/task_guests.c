@@ -2,6 +2,7 @@
 #include "fib.h"
 #include "unit/task/workers.h"
 
+#include <fenv.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -114,6 +115,73 @@ static void is_not_kept_by_another_task(void **state)
     CHECK_INT(filch_stop(), 0);
 }
 
+/* ---- what a guest has of its own ---- */
+
+FILCH_TASK(int, rounding)
+{
+    return fegetround();
+}
+
+static void *round_upward(void *arg)
+{
+    fesetround(FE_UPWARD);
+    *(int *)arg = FILCH_RUN(rounding) == FE_TONEAREST && fegetround() == FE_UPWARD;
+    return NULL;
+}
+
+/* A fiber that a guest has made is used by others later. */
+static void keeps_its_floating_point_modes(void **state)
+{
+    pthread_t other;
+    int ok = 0;
+
+    (void)state;
+    CHECK_INT(filch_start(&(filch_config){.workers = 1}), 0);
+    CHECK_INT(pthread_create(&other, NULL, round_upward, &ok), 0);
+    CHECK_INT(pthread_join(other, NULL), 0);
+    CHECK(ok);
+    CHECK_INT(FILCH_RUN(rounding), FE_TONEAREST);
+    CHECK_INT(filch_stop(), 0);
+}
+
+static atomic_int in_the_task, was_cancelled;
+
+FILCH_VOID_TASK(is_cancelled)
+{
+    atomic_store(&in_the_task, 1);
+    wait_for(&was_cancelled);
+    pthread_testcancel();
+}
+
+static void *run_cancelled(void *returned)
+{
+    FILCH_RUN(is_cancelled);
+    *(int *)returned = 1;
+    pthread_testcancel();
+    return NULL;
+}
+
+/* The thread is cancelled, but not before it has given the worker back. */
+static void gives_back_though_cancelled(void **state)
+{
+    pthread_t thread;
+    void *result;
+    int returned = 0;
+
+    (void)state;
+    atomic_store(&in_the_task, 0);
+    atomic_store(&was_cancelled, 0);
+    CHECK_INT(filch_start(&(filch_config){.workers = 1}), 0);
+    CHECK_INT(pthread_create(&thread, NULL, run_cancelled, &returned), 0);
+    wait_for(&in_the_task);
+    CHECK_INT(pthread_cancel(thread), 0);
+    atomic_store(&was_cancelled, 1);
+    CHECK_INT(pthread_join(thread, &result), 0);
+    CHECK(returned && result == PTHREAD_CANCELED);
+    CHECK_INT(FILCH_RUN(fib, 10), 55);
+    CHECK_INT(filch_stop(), 0);
+}
+
 /* ---- guests come and go ---- */
 
 static void *run_often(void *wrong)
@@ -144,4 +212,5 @@ static void guests_come_and_go(void **state)
 }
 
 CHECK_MAIN(is_run_by_the_caller, is_run_by_the_caller_again, is_not_if_not_wanted,
-           is_not_kept_by_another_task, guests_come_and_go)
+           is_not_kept_by_another_task, keeps_its_floating_point_modes, gives_back_though_cancelled,
+           guests_come_and_go)
