@@ -12,6 +12,7 @@
 #ifndef FILCH_FILCH_H
 #define FILCH_FILCH_H
 
+#include <filch/algo.h>
 #include <filch/machine.h>
 #include <filch/memory.h>
 #include <filch/runtime.h>

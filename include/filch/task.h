@@ -37,6 +37,8 @@
  *     maybe on another worker.  So a function that syncs should not use thread-local variables, errno among
  *     them, on both sides of it: compilers remember where they were.
  * FILCH_CALL(name, arguments...)    A plain call.
+ * FILCH_HUNGRY()                    True when somebody has nothing to do and waits for a spawn.  A loop that cuts off
+ *     a part of its work whenever this is true, and else goes on by itself, costs nothing while all are busy.
  * Every spawn is synced in the body that made it, the newest first.  Any number may be open, up to 33 million in
  * one fiber.
  *
@@ -386,6 +388,7 @@ FILCH_AT_ONCE_ char *filch_look_(char **filch_word_)
 
 #define FILCH_SPAWN(...) FILCH_JOIN_(FILCH_SPAWN_, FILCH_ALONE_OR_(__VA_ARGS__))(__VA_ARGS__)
 #define FILCH_CALL(...)  FILCH_JOIN_(FILCH_CALL_, FILCH_ALONE_OR_(__VA_ARGS__))(__VA_ARGS__)
+#define FILCH_HUNGRY()   (!filch_look_(&filch_self_->limit))
 #define FILCH_RUN(...)   FILCH_JOIN_(FILCH_RUN_, FILCH_ALONE_OR_(__VA_ARGS__))(__VA_ARGS__)
 #define FILCH_SYNC(name) filch_of_##name##_sync_(filch_self_, &filch_top_)
 

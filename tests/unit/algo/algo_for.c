@@ -1,0 +1,195 @@
+/* Each element of a range comes to the body exactly once, in parts of at most the grain. */
+#include "unit/task/workers.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#define MOST 5000
+
+typedef struct seen {
+    atomic_uchar times[MOST];
+    size_t lo, grain;
+    atomic_int wrong, calls;
+} seen;
+
+static seen all;
+
+static void see(size_t lo, size_t hi, void *ctx)
+{
+    seen *s = ctx;
+
+    atomic_fetch_add(&s->calls, 1);
+    if (hi <= lo || (s->grain > 0 && hi - lo > s->grain))
+        atomic_fetch_add(&s->wrong, 1);
+    for (size_t i = lo; i < hi; i++)
+        atomic_fetch_add(&s->times[i - s->lo], 1);
+}
+
+static void forget(seen *s, size_t lo, size_t grain)
+{
+    memset(s, 0, sizeof *s);
+    s->lo = lo;
+    s->grain = grain;
+}
+
+static bool saw_each_once(seen *s, size_t n)
+{
+    for (size_t i = 0; i < MOST; i++)
+        if (s->times[i] != (i < n))
+            return false;
+    return s->wrong == 0;
+}
+
+static void check_range(size_t lo, size_t n, size_t grain)
+{
+    forget(&all, lo, grain);
+    filch_for(lo, lo + n, grain, see, &all);
+    CHECK(saw_each_once(&all, n));
+}
+
+static void ranges(void)
+{
+    static const size_t lengths[] = {0, 1, 2, 3, 7, 64, 1000, 1023, 1024, 1025, MOST};
+    static const size_t grains[] = {0, 1, 2, 3, 100, MOST, (size_t)-1};
+
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
+        for (size_t j = 0; j < sizeof grains / sizeof *grains; j++) {
+            check_range(0, lengths[i], grains[j]);
+            check_range((size_t)-1 - lengths[i], lengths[i], grains[j]);
+        }
+}
+
+static void nothing_to_do(void)
+{
+    forget(&all, 0, 0);
+    filch_for(5, 5, 0, see, &all);
+    filch_for(6, 5, 0, see, &all);
+    filch_for((size_t)-1, 0, 1, see, &all);
+    CHECK_INT(all.calls, 0);
+}
+
+/* ---- nested, and from tasks ---- */
+
+typedef struct row {
+    size_t number;
+} row;
+
+static void count_cells(size_t lo, size_t hi, void *ctx)
+{
+    row *r = ctx;
+
+    for (size_t i = lo; i < hi; i++)
+        atomic_fetch_add(&all.times[r->number * 50 + i], 1);
+}
+
+static void count_rows(size_t lo, size_t hi, void *ctx)
+{
+    (void)ctx;
+    for (size_t i = lo; i < hi; i++) {
+        row r = {i};
+        filch_for(0, 50, 7, count_cells, &r);
+    }
+}
+
+FILCH_VOID_TASK(in_a_task, size_t, lo, size_t, hi)
+{
+    if (hi - lo == 1) {
+        filch_for(lo * 10, lo * 10 + 10, 3, count_rows, NULL);
+        return;
+    }
+    FILCH_SPAWN(in_a_task, lo, lo + (hi - lo) / 2);
+    FILCH_CALL(in_a_task, lo + (hi - lo) / 2, hi);
+    FILCH_SYNC(in_a_task);
+}
+
+static void nested(void)
+{
+    forget(&all, 0, 0);
+    filch_for(0, 100, 1, count_rows, NULL);
+    CHECK(saw_each_once(&all, 5000));
+    forget(&all, 0, 0);
+    FILCH_RUN(in_a_task, 0, 10);
+    CHECK(saw_each_once(&all, 5000));
+}
+
+/* ---- a range longer than any memory: only the parts are looked at ---- */
+
+static atomic_size_t covered;
+
+static void cover(size_t lo, size_t hi, void *ctx)
+{
+    (void)ctx;
+    atomic_fetch_add(&covered, hi - lo);
+}
+
+static void huge(void)
+{
+    atomic_store(&covered, 0);
+    filch_for(1, (size_t)-1, 0, cover, NULL);
+    CHECK(atomic_load(&covered) == (size_t)-2);
+}
+
+/* ---- tiles ---- */
+
+typedef struct picture {
+    size_t rows, columns; /* of a tile, at the most */
+    filch_tile all;
+} picture;
+
+static void see_tile(const filch_tile *t, void *ctx)
+{
+    picture *p = ctx;
+
+    if (t->row_hi <= t->row_lo || t->column_hi <= t->column_lo ||
+        (p->rows > 0 && t->row_hi - t->row_lo > p->rows) ||
+        (p->columns > 0 && t->column_hi - t->column_lo > p->columns))
+        atomic_fetch_add(&all.wrong, 1);
+    for (size_t y = t->row_lo; y < t->row_hi; y++)
+        for (size_t x = t->column_lo; x < t->column_hi; x++)
+            atomic_fetch_add(
+                &all.times[(y - p->all.row_lo) * (p->all.column_hi - p->all.column_lo) + x -
+                           p->all.column_lo],
+                1);
+}
+
+static void check_tiles(size_t height, size_t width, size_t rows, size_t columns)
+{
+    picture p = {rows, columns, {10, 10 + height, 20, 20 + width}};
+
+    forget(&all, 0, 0);
+    filch_for_tiles(&p.all, rows, columns, see_tile, &p);
+    CHECK(saw_each_once(&all, height * width));
+}
+
+static void tiles(void)
+{
+    check_tiles(0, 7, 1, 1);
+    check_tiles(7, 0, 0, 0);
+    check_tiles(1, 1, 0, 0);
+    check_tiles(60, 70, 0, 0);
+    check_tiles(60, 70, 16, 16);
+    check_tiles(61, 71, 10, 100);
+    check_tiles(1, 5000, 3, 9);
+    check_tiles(5000, 1, 1, 0);
+}
+
+#define EACH(name)                                                                                 \
+    static void name##_each(void **state)                                                          \
+    {                                                                                              \
+        (void)state;                                                                               \
+        workers_each(NULL, name);                                                                  \
+    }
+EACH(ranges)
+EACH(nothing_to_do)
+EACH(nested)
+EACH(huge)
+EACH(tiles)
+
+/* Whoever cuts at once, cuts to the end. */
+static void ranges_eager(void **state)
+{
+    (void)state;
+    workers_each(&(filch_config){.publish = FILCH_PUBLISH_EAGER}, ranges);
+}
+
+CHECK_MAIN(ranges_each, nothing_to_do_each, nested_each, huge_each, tiles_each, ranges_eager)

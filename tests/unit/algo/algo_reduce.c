@@ -1,0 +1,121 @@
+/* A reduction is what a serial one would be, for sums that are not exact bit for bit the same with any number of
+ * workers, and combines neighbours only. */
+#include "unit/task/workers.h"
+
+#include <errno.h>
+
+#define N 100000
+
+static double value[N];
+
+static void add_up(size_t lo, size_t hi, void *acc, void *ctx)
+{
+    (void)ctx;
+    for (size_t i = lo; i < hi; i++)
+        *(double *)acc += value[i];
+}
+
+static void add(void *acc, const void *other, void *ctx)
+{
+    (void)ctx;
+    *(double *)acc += *(const double *)other;
+}
+
+static double sum(size_t n, size_t grain)
+{
+    double acc = 0;
+
+    CHECK_INT(filch_reduce(0, n, grain, &acc, sizeof acc, add_up, add, NULL), 0);
+    return acc;
+}
+
+static double sums[4][3];
+static int run_number;
+
+static void add_all(void)
+{
+    for (int i = 0; i < 20; i++) {
+        double *s = sums[run_number], first = sum(N, 0);
+
+        s[0] = first;
+        s[1] = sum(N, 7);
+        s[2] = sum(N - 1, 1000);
+    }
+    run_number++;
+}
+
+static void same_bits_for_any_workers(void **state)
+{
+    (void)state;
+    for (int i = 0; i < N; i++)
+        value[i] = 1.0 / (i + 1);
+    run_number = 0;
+    workers_each(NULL, add_all);
+    for (int i = 1; i < run_number; i++)
+        CHECK(memcmp(sums[0], sums[i], sizeof sums[0]) == 0);
+    CHECK(sums[0][0] > 12.09 && sums[0][0] < 12.0902);
+}
+
+/* ---- an operation whose order matters: a stretch of numbers, without gaps ---- */
+
+typedef struct stretch {
+    size_t lo, hi;
+    int broken;
+    char more[200]; /* not a size that fits a register */
+} stretch;
+
+static void append(stretch *s, size_t lo, size_t hi)
+{
+    if (s->lo == s->hi)
+        s->lo = lo;
+    else if (s->hi != lo)
+        s->broken = 1;
+    s->hi = hi;
+}
+
+static void note(size_t lo, size_t hi, void *acc, void *ctx)
+{
+    (void)ctx;
+    append(acc, lo, hi);
+}
+
+static void join(void *acc, const void *other, void *ctx)
+{
+    const stretch *o = other;
+    stretch *s = acc;
+
+    (void)ctx;
+    s->broken |= o->broken;
+    append(s, o->lo, o->hi);
+}
+
+static void neighbours(void)
+{
+    for (size_t n = 1; n < 3000; n = n * 3 / 2 + 1)
+        for (size_t grain = 0; grain < 50; grain = 2 * grain + 1) {
+            stretch s = {0};
+
+            CHECK_INT(filch_reduce(3, 3 + n, grain, &s, sizeof s, note, join, NULL), 0);
+            CHECK(!s.broken && s.lo == 3 && s.hi == 3 + n);
+        }
+}
+
+static void combines_neighbours(void **state)
+{
+    (void)state;
+    workers_each(NULL, neighbours);
+}
+
+static void odd_calls(void **state)
+{
+    static char large[FILCH_REDUCE_MAX + 1];
+    double acc = 42;
+
+    (void)state;
+    CHECK_INT(filch_reduce(5, 5, 0, &acc, sizeof acc, add_up, add, NULL), 0);
+    CHECK_INT(filch_reduce(6, 5, 1, &acc, sizeof acc, add_up, add, NULL), 0);
+    CHECK(acc == 42);
+    CHECK_INT(filch_reduce(0, 9, 1, large, sizeof large, add_up, add, NULL), -EINVAL);
+}
+
+CHECK_MAIN(same_bits_for_any_workers, combines_neighbours, odd_calls)
