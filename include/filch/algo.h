@@ -1,6 +1,6 @@
 /* Parallel algorithms over ranges, made of nothing but tasks.
  *
- *     #include <filch/filch.h>
+ *     #include <filch/algo.h>
  *     #include <stdio.h>
  *
  *     static double v[1000];
@@ -11,23 +11,10 @@
  *         for (size_t i = lo; i < hi; i++)
  *             v[i] = (double)i * (double)i;
  *     }
- *     static void add_up(size_t lo, size_t hi, void *acc, void *ctx)
- *     {
- *         (void)ctx;
- *         for (size_t i = lo; i < hi; i++)
- *             *(double *)acc += v[i];
- *     }
- *     static void add(void *acc, const void *other, void *ctx)
- *     {
- *         (void)ctx;
- *         *(double *)acc += *(const double *)other;
- *     }
  *     int main(void)
  *     {
- *         double sum = 0;
  *         filch_for(0, 1000, 0, square, NULL);
- *         filch_reduce(0, 1000, 0, &sum, sizeof sum, add_up, add, NULL);
- *         printf("%g\n", sum);
+ *         printf("%g\n", v[999]);
  *         return 0;
  *     }
  *
