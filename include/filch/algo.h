@@ -34,7 +34,8 @@
 FILCH_BEGIN_DECLS
 
 /* Call body for parts of the range, several at once, each element in exactly one of them.  The range is cut where
- * and when somebody has nothing to do, so parts that take longer than others do no harm. */
+ * and when somebody has nothing to do, so parts that take longer than others do no harm.  Parts must not
+ * wait for each other: all of them may be run by one worker, one after the other. */
 FILCH_API void filch_for(size_t lo, size_t hi, size_t grain,
                          void (*body)(size_t lo, size_t hi, void *ctx), void *ctx);
 
@@ -48,7 +49,7 @@ typedef struct filch_tile {
 FILCH_API void filch_for_tiles(const filch_tile *all, size_t rows, size_t columns,
                                void (*body)(const filch_tile *tile, void *ctx), void *ctx);
 
-#define FILCH_REDUCE_MAX 1024 /* bytes of an accumulator */
+#define FILCH_REDUCE_MAX 1024 /* bytes of an accumulator, which is aligned to 64 at the most */
 
 /* Bring a range down to one value of `size` bytes.  map adds the elements from lo to hi to *acc.  combine adds
  * *other, which stands for the elements right behind those of *acc, to *acc.  *acc is neutral at first, and

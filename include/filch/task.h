@@ -37,14 +37,15 @@
  *     maybe on another worker.  So a function that syncs should not use thread-local variables, errno among
  *     them, on both sides of it: compilers remember where they were.
  * FILCH_CALL(name, arguments...)    A plain call.
- * FILCH_HUNGRY()                    True when somebody has nothing to do and waits for a spawn.  A loop that cuts off
- *     a part of its work whenever this is true, and else goes on by itself, costs nothing while all are busy.
+ * FILCH_HUNGRY()                    True when somebody may have nothing to do and wait for a spawn.  A loop that
+ *     cuts off a part of its work whenever this is true, and else goes on by itself, costs nothing while all are busy.
  * Every spawn is synced in the body that made it, the newest first.  Any number may be open, up to 33 million in
  * one fiber.
  *
  * Anywhere:
  * FILCH_RUN(name, arguments...)     Run the task on the workers and wait for its result; if one of them
- *     sleeps, the calling thread takes its place.  The default runtime is started if none runs.  Call from: any thread, and fibers too (there it is a call).
+ *     sleeps, the calling thread takes its place.  The default runtime is started if none runs.
+ *     Call from: any thread, and fibers too (there it is a call).
  *     Blocks: the thread.
  *
  * Mistakes are looked for in programs that are compiled without optimisation, or with FILCH_CHECK_TASKS defined:
@@ -133,8 +134,8 @@ FILCH_END_DECLS
 #define FILCH_UNUSED_  __attribute__((unused))
 
 /* Read a word that other threads write.  An atomic load is a load of its own for every compiler; so the compiler
- * is told that the word may be another by now, and makes the plain load a part of the comparison.  It takes gcc
- * to see that a body is small enough to be unrolled. */
+ * is told that the word may be another by now, and makes the plain load a part of the comparison.  Only
+ * then does gcc find that a body is small enough to be unrolled. */
 FILCH_AT_ONCE_ char *filch_look_(char **filch_word_)
 {
 #if defined __SANITIZE_THREAD__ || FILCH_HAS_TSAN_

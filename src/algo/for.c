@@ -2,8 +2,8 @@
 #include <filch/algo.h>
 #include <filch/task.h>
 
-#define PIECES                                                                                     \
-    1024 /* of a range whose grain is ours to choose: after each one we look who is hungry */
+/* Of a range whose grain is ours to choose.  After each piece we look who is hungry. */
+#define PIECES 1024
 
 typedef struct loop {
     void (*body)(size_t lo, size_t hi, void *ctx);

@@ -27,7 +27,7 @@ static void map_block(const reduction *r, size_t block, void *acc)
 /* *acc is neutral. */
 FILCH_VOID_TASK(reduce_blocks, const reduction *, r, size_t, first, size_t, last, void *, acc)
 {
-    _Alignas(16) char right[FILCH_REDUCE_MAX];
+    _Alignas(64) char right[FILCH_REDUCE_MAX];
     size_t middle = first + (last - first) / 2;
 
     if (last - first == 1) {

@@ -1,6 +1,7 @@
 /* Each element of a range comes to the body exactly once, in parts of at most the grain. */
 #include "unit/task/workers.h"
 
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
@@ -129,6 +130,30 @@ static void huge(void)
     CHECK(atomic_load(&covered) == (size_t)-2);
 }
 
+/* ---- the parts of a loop run side by side: each of these waits for the other ---- */
+
+static atomic_int arrived;
+
+static void meet(size_t lo, size_t hi, void *ctx)
+{
+    (void)lo, (void)hi, (void)ctx;
+    atomic_fetch_add(&arrived, 1);
+    while (atomic_load(&arrived) < 2)
+        sched_yield();
+}
+
+/* In general they may not do so.  Here the second worker surely sleeps when the loop begins, and is hungry. */
+static void parts_run_side_by_side(void **state)
+{
+    (void)state;
+    for (int i = 0; i < SCALED(200); i++) {
+        atomic_store(&arrived, 0);
+        CHECK_INT(filch_start(&(filch_config){.workers = 2}), 0);
+        filch_for(0, 2, 1, meet, NULL);
+        CHECK_INT(filch_stop(), 0);
+    }
+}
+
 /* ---- tiles ---- */
 
 typedef struct picture {
@@ -192,4 +217,5 @@ static void ranges_eager(void **state)
     workers_each(&(filch_config){.publish = FILCH_PUBLISH_EAGER}, ranges);
 }
 
-CHECK_MAIN(ranges_each, nothing_to_do_each, nested_each, huge_each, tiles_each, ranges_eager)
+CHECK_MAIN(ranges_each, nothing_to_do_each, nested_each, huge_each, tiles_each, ranges_eager,
+           parts_run_side_by_side)

@@ -217,6 +217,22 @@ static void guests_come_and_go(void **state)
     workers_each(NULL, many_come_and_go);
 }
 
+/* A root begins on the guest's worker and, if it had to wait, ends on another one.  Those who end fibers hand them
+ * back to those who need some. */
+static void fibers_do_not_pile_up(void **state)
+{
+    enum { WORKERS = 2, WARM = 64, AT_WORK = 64 };
+    filch_stats stats;
+
+    (void)state;
+    CHECK_INT(filch_start(&(filch_config){.workers = WORKERS}), 0);
+    for (int i = 0; i < SCALED(20000); i++)
+        CHECK_INT(FILCH_RUN(fib, 18), 2584);
+    CHECK_INT(filch_stats_get(&stats), 0);
+    CHECK(stats.total.fibers_made <= WORKERS * WARM + AT_WORK);
+    CHECK_INT(filch_stop(), 0);
+}
+
 CHECK_MAIN(is_run_by_the_caller, is_run_by_the_caller_again, is_not_if_not_wanted,
            is_not_kept_by_another_task, keeps_its_floating_point_modes, gives_back_though_cancelled,
-           guests_come_and_go)
+           guests_come_and_go, fibers_do_not_pile_up)
