@@ -13,11 +13,13 @@
 #define FILCH_FILCH_H
 
 #include <filch/algo.h>
+#include <filch/job.h>
 #include <filch/machine.h>
 #include <filch/memory.h>
 #include <filch/runtime.h>
 #include <filch/stats.h>
 #include <filch/task.h>
+#include <filch/time.h>
 #include <filch/version.h>
 
 #endif

@@ -63,9 +63,11 @@ void fi_ctx_init_thread(fi_ctx *c);
 void fi_ctx_make(fi_ctx *c, void *stack_low, size_t stack_size, void (*entry)(void *arg),
                  void *arg);
 
-/* [any] The floating-point control words of the calling thread; a context that is away goes on with these. */
+/* [any] The floating-point control words of the calling thread; a context that is away goes on with these, or
+ * the calling one does. */
 void fi_ctx_get_modes(fi_ctx_modes *m);
 void fi_ctx_set_modes(fi_ctx *c, const fi_ctx_modes *m);
+void fi_ctx_load_modes(const fi_ctx_modes *m);
 
 /* [any] Forget c, which must not be running.  Its stack and storage are the caller's again. */
 void fi_ctx_fini(fi_ctx *c);

@@ -26,6 +26,18 @@ void fi_ctx_set_modes(fi_ctx *c, const fi_ctx_modes *m)
     c->regs.x87cw = m->x87cw;
 }
 
+/* Loading is slow and seldom needed.  Bits 0 to 5 of mxcsr are status. */
+void fi_ctx_load_modes(const fi_ctx_modes *m)
+{
+    fi_ctx_modes now;
+
+    fi_ctx_get_modes(&now);
+    if (((now.mxcsr ^ m->mxcsr) & 0xffc0) != 0)
+        __asm__ volatile("ldmxcsr %0" ::"m"(m->mxcsr));
+    if (now.x87cw != m->x87cw)
+        __asm__ volatile("fldcw %0" ::"m"(m->x87cw));
+}
+
 static void end_frames(fi_ctx_regs *regs)
 {
     regs->bp = NULL; /* the frame-pointer chain ends here */
@@ -40,6 +52,11 @@ void fi_ctx_get_modes(fi_ctx_modes *m)
 void fi_ctx_set_modes(fi_ctx *c, const fi_ctx_modes *m)
 {
     c->regs.fpcr = m->fpcr;
+}
+
+void fi_ctx_load_modes(const fi_ctx_modes *m)
+{
+    __asm__ volatile("msr fpcr, %0" ::"r"(m->fpcr));
 }
 
 static void end_frames(fi_ctx_regs *regs)

@@ -49,6 +49,11 @@ void fi_ctx_set_modes(fi_ctx *c, const fi_ctx_modes *m)
     (void)c, (void)m;
 }
 
+void fi_ctx_load_modes(const fi_ctx_modes *m)
+{
+    (void)m;
+}
+
 void fi_ctx_swap(fi_ctx_regs *from, fi_ctx_regs *to)
 {
     swapcontext(&from->uc, &to->uc);

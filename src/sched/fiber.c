@@ -8,13 +8,31 @@
  * freed, as a thief may be about to ask one. */
 #define WARM_FIBERS_MAX 64
 
+/* Do what was left, unless more of the same kind comes. */
+static void do_rest(fi_fiber *f, void (*kind)(fi_runnable *, fi_fiber *))
+{
+    void (*rest)(fi_fiber *) = f->rest;
+
+    if (!rest || (f->work && f->work->run == kind))
+        return;
+    f->rest = NULL;
+    rest(f);
+}
+
+/* Most work ends without having parked, and its worker has more that never ran: that needs no other fiber. */
 static void fiber_main(void *arg)
 {
     fi_fiber *f = arg;
 
     for (;;) {
-        f->work->run(f->work, f);
-        fi_ctx_switch(&f->ctx, &f->worker->seat->home);
+        void (*kind)(fi_runnable *, fi_fiber *) = f->work->run;
+        kind(f->work, f);
+        f->work = fi_find_piece(f->worker);
+        do_rest(f, kind);
+        if (f->work)
+            fi_ctx_load_modes(&f->worker->runtime->modes);
+        else
+            fi_ctx_switch(&f->ctx, &f->worker->seat->home);
     }
 }
 
@@ -118,9 +136,12 @@ fi_fiber *fi_fiber_get(fi_worker *w)
 {
     fi_fiber *f = reuse(w);
 
-    if (!f)
-        return make(w);
-    fi_count(&w->counters.fibers_reused);
+    if (f)
+        fi_count(&w->counters.fibers_reused);
+    else
+        f = make(w);
+    if (f)
+        w->fibers_busy++;
     return f;
 }
 
@@ -140,6 +161,7 @@ static void make_bare(fi_worker *w, fi_fiber *f)
 
 void fi_fiber_put(fi_worker *w, fi_fiber *f)
 {
+    w->fibers_busy--;
     if (w->warm_fibers_n == WARM_FIBERS_MAX) {
         make_bare(w, f);
         return;

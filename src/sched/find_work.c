@@ -1,6 +1,8 @@
 /* What to run next, in Go's order:
  *
- *     every 61st time: the global queue and the old end of the own deque first, so that neither starves
+ *     0. what is urgent
+ *     every 61st time: in turn the global queue, the inbox, the old end of the own deque, and what can wait, so that
+ *        none of them starves
  *     1. the next slot and the ring: fibers that are ready again
  *     2. the own deque: work that never ran, the newest first
  *     3. the own inbox
@@ -8,8 +10,8 @@
  *     5. others, each visited once in a random order, at most 4 rounds: their deque (up to k pieces of
  *        work), their ring (half), their inbox, and in the last round their next slot; who has nothing
  *        to take is asked to publish
- *     6. 5 again until the search time is over
- *     7. sleep
+ *     6. what can wait; then 5 again until the search time is over
+ *     7. sleep, until the next timer at the most
  *
  * A random order is a random start and a random stride that is coprime to the number of workers.
  */
@@ -65,21 +67,54 @@ static fi_runnable *take_global(fi_worker *w, size_t most)
     return keep_in_ring(w, list);
 }
 
-static fi_runnable *take_fairly(fi_worker *w)
+static fi_runnable *take_oldest(fi_worker *w)
 {
-    fi_runnable *r = take_global(w, 1);
     void *old;
 
-    if (!r && fi_deque_steal(w->deque, &old, 1) == 1)
-        r = old;
-    return r;
+    return fi_deque_steal(w->deque, &old, 1) == 1 ? old : NULL;
+}
+
+static fi_runnable *take_fairly(fi_worker *w)
+{
+    switch (w->tick / FAIR_TICK % 4) {
+    case 0:
+        return take_global(w, 1);
+    case 1:
+        return fi_queue_pop(&w->inbox);
+    case 2:
+        return take_oldest(w);
+    default:
+        return fi_queue_pop(&w->runtime->low);
+    }
+}
+
+static fi_runnable *take_urgent(fi_worker *w)
+{
+    fi_queue *urgent = &w->runtime->urgent;
+
+    return fi_queue_size(urgent) > 0 ? fi_queue_pop(urgent) : NULL;
+}
+
+/* What is due makes fibers ready, here. */
+static void look_at_timers(fi_worker *w)
+{
+    int64_t next = fi_timers_next(&w->runtime->timers);
+    int64_t now;
+
+    if (next == FI_TIMER_NEVER)
+        return;
+    now = fi_clock_now();
+    if (next <= now)
+        fi_timers_fire(&w->runtime->timers, now);
 }
 
 static fi_runnable *take_own(fi_worker *w)
 {
-    fi_runnable *r = NULL;
+    fi_runnable *r;
 
-    if (++w->tick % FAIR_TICK == 0)
+    look_at_timers(w);
+    r = take_urgent(w);
+    if (++w->tick % FAIR_TICK == 0 && !r)
         r = take_fairly(w);
     if (!r)
         r = fi_next_take(&w->next);
@@ -174,6 +209,15 @@ static fi_runnable *visit(fi_worker *w, fi_worker *victim, bool last_round)
     return r;
 }
 
+static fi_runnable *take_last(fi_worker *w)
+{
+    fi_runnable *r = take_urgent(w);
+
+    if (!r)
+        r = take_global(w, SIZE_MAX);
+    return r ? r : fi_queue_pop(&w->runtime->low);
+}
+
 static fi_runnable *visit_all(fi_worker *w, bool last_round)
 {
     fi_runtime *rt = w->runtime;
@@ -185,7 +229,14 @@ static fi_runnable *visit_all(fi_worker *w, bool last_round)
         if (r)
             return r;
     }
-    return take_global(w, SIZE_MAX);
+    return take_last(w);
+}
+
+/* Of what a timer made ready. */
+static fi_runnable *take_due(fi_worker *w)
+{
+    look_at_timers(w);
+    return fi_next_take(&w->next);
 }
 
 static fi_runnable *search(fi_worker *w)
@@ -198,6 +249,8 @@ static fi_runnable *search(fi_worker *w)
         r = visit_all(w, round >= ROUNDS - 1);
         if (!r)
             r = fi_queue_pop(&w->inbox);
+        if (!r)
+            r = take_due(w);
         if (r)
             return r;
         if (round == ROUNDS - 1)
@@ -210,18 +263,38 @@ static fi_runnable *search(fi_worker *w)
     return NULL;
 }
 
+static bool has_work(fi_worker *w)
+{
+    return fi_deque_size(w->deque) > 0 || fi_deque_size(w->ring) > 0 ||
+           fi_queue_size(&w->inbox) > 0 || fi_load_relaxed(&w->next);
+}
+
+static bool has_shared_work(fi_runtime *rt)
+{
+    return fi_queue_size(&rt->global) > 0 || fi_queue_size(&rt->urgent) > 0 ||
+           fi_queue_size(&rt->low) > 0;
+}
+
+bool fi_is_there_work(fi_runtime *rt)
+{
+    for (unsigned i = 0; i < rt->workers_n; i++)
+        if (has_work(&rt->workers[i]))
+            return true;
+    return has_shared_work(rt);
+}
+
 /* The last look before sleep: only whether there is something, as who takes must be awake. */
 static bool anything(void *ctx)
 {
     fi_worker *w = ctx;
     fi_runtime *rt = w->runtime;
 
-    if (fi_load_relaxed(&rt->stopping) || fi_queue_size(&rt->global) > 0)
+    if (fi_load_relaxed(&rt->stopping) || has_shared_work(rt) ||
+        fi_timers_next(&rt->timers) < fi_load_relaxed(&w->sleeps_until))
         return true;
     for (unsigned i = 0; i < rt->workers_n; i++) {
         fi_worker *victim = &rt->workers[i];
-        if (fi_deque_size(victim->deque) > 0 || fi_deque_size(victim->ring) > 0 ||
-            fi_queue_size(&victim->inbox) > 0 || fi_load_relaxed(&victim->next))
+        if (has_work(victim))
             return true;
         if (victim != w)
             ask(victim);
@@ -233,14 +306,18 @@ static bool anything(void *ctx)
 static void sleep_until_work(fi_worker *w, bool searching)
 {
     fi_seat *mine = w->seat;
+    int64_t until = fi_timers_next(&w->runtime->timers);
 
     fi_count(&w->counters.sleeps);
-    fi_idle_sleep(&w->runtime->idle, &w->sleeper, searching, anything, w, FI_FUTEX_FOREVER);
+    fi_store_relaxed(&w->sleeps_until, until);
+    fi_idle_sleep(&w->runtime->idle, &w->sleeper, searching, anything, w, until);
     w->seat = mine;
 }
 
+/* Its own thread sleeps on, without a deadline that it knows of: with a timer it has to be woken. */
 void fi_worker_give_back(fi_worker *w, bool searching)
 {
+    fi_store_relaxed(&w->sleeps_until, FI_TIMER_NEVER);
     fi_idle_give_back(&w->runtime->idle, &w->sleeper, searching, anything, w);
 }
 
@@ -288,9 +365,12 @@ fi_runnable *fi_find_first_work(fi_worker *w)
 
 fi_runnable *fi_find_work(fi_worker *w)
 {
-    fi_runnable *r;
+    fi_runnable *r = w->found;
     bool searching;
 
+    w->found = NULL;
+    if (r)
+        return r;
     if (fi_seat_is_over(w->seat))
         return NULL;
     r = fi_find_work_awake(w, &searching);
@@ -298,4 +378,19 @@ fi_runnable *fi_find_work(fi_worker *w)
         return r;
     sleep_until_work(w, searching);
     return fi_find_first_work(w);
+}
+
+/* A guest chooses at home, where it knows whether it may.  A fiber that is ready has a stack of its own. */
+fi_runnable *fi_find_piece(fi_worker *w)
+{
+    fi_runnable *r;
+
+    if (w->seat->is_guest || w->runtime->orphaned || fi_seat_is_over(w->seat))
+        return NULL;
+    r = take_own(w);
+    if (r && !r->run) {
+        w->found = r;
+        return NULL;
+    }
+    return r;
 }

@@ -6,6 +6,9 @@
 #include "base/atomic.h"
 #include "base/futex.h"
 
+#include <errno.h>
+#include <stdbool.h>
+
 enum { FI_GATE_SHUT, FI_GATE_OPEN, FI_GATE_AWAITED };
 
 /* [any] -> gate.wait: the result before the word. */
@@ -16,14 +19,21 @@ static inline void fi_gate_open(FI_ATOMIC(uint32_t) * gate)
         fi_futex_wake(gate, 1);
 }
 
-/* [thread] Blocks the thread.  <- gate.open */
-static inline void fi_gate_wait(FI_ATOMIC(uint32_t) * gate)
+/* [thread] Blocks the thread.  False: the deadline has come first.  <- gate.open */
+static inline bool fi_gate_wait_until(FI_ATOMIC(uint32_t) * gate, int64_t deadline_ns)
 {
     uint32_t shut = FI_GATE_SHUT;
 
     fi_cas_relaxed(gate, &shut, FI_GATE_AWAITED);
     while (fi_load_acquire(gate, gate.wait) != FI_GATE_OPEN)
-        fi_futex_wait(gate, FI_GATE_AWAITED, FI_FUTEX_FOREVER);
+        if (fi_futex_wait(gate, FI_GATE_AWAITED, deadline_ns) == -ETIMEDOUT)
+            return false;
+    return true;
+}
+
+static inline void fi_gate_wait(FI_ATOMIC(uint32_t) * gate)
+{
+    fi_gate_wait_until(gate, FI_FUTEX_FOREVER);
 }
 
 #endif

@@ -22,6 +22,8 @@ void fi_idle_init(fi_idle *i)
     fi_atomic_init(&i->state, 0);
     fi_lock_init(&i->lock);
     i->sleepers = NULL;
+    i->watched = false;
+    fi_atomic_init(&i->changes, 0);
 }
 
 bool fi_idle_search_begin(fi_idle *i, unsigned workers)
@@ -93,12 +95,19 @@ void fi_idle_wake_all(fi_idle *i)
 
 static void fall_asleep(fi_idle *i, fi_sleeper *s, bool searching)
 {
+    bool watched;
+
     fi_lock_lock(&i->lock);
     fi_store_relaxed(&s->asleep, FI_ASLEEP);
     s->next = i->sleepers;
     i->sleepers = s;
     fi_fetch_add_relaxed(&i->state, searching ? 1u - FI_IDLE_SEARCHER : 1u);
+    watched = i->watched;
+    if (watched)
+        fi_fetch_add_relaxed(&i->changes, 1u);
     fi_lock_unlock(&i->lock);
+    if (watched)
+        fi_futex_wake(&i->changes, 1);
 }
 
 /* Awake by our own will.  False: somebody was faster, and woke or borrowed it. */
@@ -181,4 +190,22 @@ void fi_idle_give_back(fi_idle *i, fi_sleeper *s, bool searching, bool (*anythin
         fi_futex_wake(&s->asleep, 1);
     else if (!FI_FAULT(idle.lent_again))
         fi_idle_notify(i); /* the next guest may have it already */
+}
+
+bool fi_idle_await_all_asleep(fi_idle *i, unsigned workers, bool (*enough)(void *ctx), void *ctx,
+                              int64_t deadline_ns)
+{
+    bool done, late = false;
+
+    fi_lock_lock(&i->lock);
+    i->watched = true;
+    while (!(done = fi_load_relaxed(&i->state) == workers && enough(ctx)) && !late) {
+        uint32_t changes = fi_load_relaxed(&i->changes);
+        fi_lock_unlock(&i->lock);
+        late = fi_futex_wait(&i->changes, changes, deadline_ns) == -ETIMEDOUT;
+        fi_lock_lock(&i->lock);
+    }
+    i->watched = false;
+    fi_lock_unlock(&i->lock);
+    return done;
 }

@@ -49,6 +49,8 @@ typedef struct fi_idle {
     FI_CACHE_ALIGNED FI_ATOMIC(uint32_t) state;
     FI_CACHE_ALIGNED fi_lock lock; /* guards the list, and changes of the number of sleepers */
     fi_sleeper *sleepers;          /* the last to fall asleep first: it is the warmest */
+    bool watched;                  /* somebody waits until all are asleep */
+    FI_ATOMIC(uint32_t) changes;   /* how often one fell asleep while watched */
 } fi_idle;
 
 /* [any] All awake, none searching. */
@@ -88,5 +90,10 @@ void fi_idle_give_back(fi_idle *i, fi_sleeper *s, bool searching, bool (*anythin
 
 /* [any] Wake everybody. */
 void fi_idle_wake_all(fi_idle *i);
+
+/* [any] Wait until all of so many workers sleep and enough(ctx) agrees, which is asked while all of them do.  Blocks
+ * the thread.  False: the deadline has come first. */
+bool fi_idle_await_all_asleep(fi_idle *i, unsigned workers, bool (*enough)(void *ctx), void *ctx,
+                              int64_t deadline_ns);
 
 #endif

@@ -1,5 +1,5 @@
 /* Giving work to the runtime: to the worker we are on, or from outside. */
-#include "sched/worker.h"
+#include "sched/runtime.h"
 
 void fi_notify(fi_worker *w)
 {
@@ -47,9 +47,25 @@ void fi_ready(fi_runtime *rt, fi_fiber *f)
     fi_worker *w = fi_worker_self();
 
     if (!w) {
+        /* The fiber keeps the runtime, but only until it ends. */
+        fi_runtime_enter_anyhow(rt);
         fi_submit(rt, &f->ready);
+        fi_runtime_leave(rt);
         return;
     }
     run_next(w, &f->ready);
     fi_notify(w);
+}
+
+void fi_give(fi_worker *w, fi_runnable *r)
+{
+    if (fi_deque_push(w->deque, r) < 0)
+        fi_queue_push(&w->runtime->global, r);
+    fi_notify(w);
+}
+
+void fi_give_to(fi_runtime *rt, fi_queue *which, fi_runnable *r)
+{
+    fi_queue_push(which, r);
+    fi_idle_notify(&rt->idle);
 }

@@ -5,6 +5,45 @@
 
 #define TOO_MANY ((size_t)4 * FI_RECORDS_PER_SLAB)
 
+/* ---- bundles ---- */
+
+void fi_record_share_init(fi_record_share *s, size_t size)
+{
+    s->size = size;
+    fi_atomic_init(&s->bundles, (fi_record *)NULL);
+    fi_lock_init(&s->takers);
+}
+
+/* Whoever gives back goes on at once, whatever others do. */
+void fi_record_share_put(fi_record_share *s, fi_record *bundle)
+{
+    fi_record *first = fi_load_relaxed(&s->bundles);
+
+    do
+        bundle->next_bundle = first;
+    /* -> record.look: the list in the bundle before the word */
+    while (!fi_cas_release(&s->bundles, &first, bundle, record.put));
+}
+
+/* One at a time takes, so that a bundle which stands first twice is first for the same reason: nobody else
+ * can have taken it away and put it back meanwhile, with another behind it. */
+fi_record *fi_record_share_take(fi_record_share *s)
+{
+    fi_record *first;
+
+    if (!fi_load_relaxed(&s->bundles))
+        return NULL;
+    fi_lock_lock(&s->takers);
+    do
+        /* <- record.put */
+        first = fi_load_acquire(&s->bundles, record.look);
+    while (first && !fi_cas_relaxed(&s->bundles, &first, first->next_bundle));
+    fi_lock_unlock(&s->takers);
+    return first;
+}
+
+/* ---- pools ---- */
+
 void fi_record_pool_init(fi_record_pool *p, fi_record_share *share)
 {
     *p = (fi_record_pool){.share = share};
@@ -35,21 +74,13 @@ static void hand_on(fi_record_pool *p)
         r->next = bundle;
         bundle = r;
     }
-    fi_lock_lock(&p->share->lock);
-    bundle->next_bundle = p->share->bundles;
-    p->share->bundles = bundle;
-    fi_lock_unlock(&p->share->lock);
+    fi_record_share_put(p->share, bundle);
 }
 
 static bool take_bundle(fi_record_pool *p)
 {
-    fi_record *bundle;
+    fi_record *bundle = fi_record_share_take(p->share);
 
-    fi_lock_lock(&p->share->lock);
-    bundle = p->share->bundles;
-    if (bundle)
-        p->share->bundles = bundle->next_bundle;
-    fi_lock_unlock(&p->share->lock);
     if (!bundle)
         return false;
     p->free = bundle;
@@ -57,16 +88,21 @@ static bool take_bundle(fi_record_pool *p)
     return true;
 }
 
+static size_t slab_size(const fi_record_pool *p)
+{
+    return sizeof(fi_record_slab) + FI_RECORDS_PER_SLAB * p->share->size;
+}
+
 static bool grow(fi_record_pool *p)
 {
-    fi_record_slab *slab = FI_NEW(fi_record_slab);
+    fi_record_slab *slab = fi_mem_alloc(slab_size(p), FI_CACHE_LINE);
 
     if (!slab)
         return false;
     slab->next = p->slabs;
     p->slabs = slab;
-    for (int i = FI_RECORDS_PER_SLAB - 1; i >= 0; i--)
-        push(p, &slab->records[i]);
+    for (size_t i = FI_RECORDS_PER_SLAB; i-- > 0;)
+        push(p, (fi_record *)(void *)((char *)(slab + 1) + i * p->share->size));
     return true;
 }
 
@@ -89,7 +125,7 @@ void fi_record_pool_fini(fi_record_pool *p)
     while (p->slabs) {
         fi_record_slab *slab = p->slabs;
         p->slabs = slab->next;
-        FI_DELETE(fi_record_slab, slab);
+        fi_mem_free(slab, slab_size(p), FI_CACHE_LINE);
     }
     p->free = NULL;
 }

@@ -1,9 +1,11 @@
-/* Small records for the floor above (tickets are such), from a pool of each worker: no lock and no
+/* Small records for the floor above (tickets, work of groups, jobs), from a pool of each worker: no lock and no
  * shared counter on the way.  A record may be given back to another worker's pool than it is from, so
- * a pool that has too many hands some on to the others.  All records live until the runtime stops. */
+ * a pool that has too many hands some on to the others, without a lock.  All records live until the runtime
+ * stops. */
 #ifndef FI_SCHED_RECORD_H
 #define FI_SCHED_RECORD_H
 
+#include "base/atomic.h"
 #include "base/cache.h"
 #include "base/lock.h"
 
@@ -17,14 +19,14 @@ typedef struct fi_record {
 #define FI_RECORDS_PER_SLAB 63 /* also how many are handed on at once */
 
 typedef struct fi_record_slab {
-    struct fi_record_slab *next;
-    fi_record records[FI_RECORDS_PER_SLAB];
+    FI_CACHE_ALIGNED struct fi_record_slab *next; /* the records follow */
 } fi_record_slab;
 
-/* What some pools have too much of, for all pools of a runtime. */
+/* What some pools have too much of, for all pools of a runtime with records of one size. */
 typedef struct fi_record_share {
-    fi_lock lock;
-    fi_record *bundles;
+    size_t size; /* of a record: a multiple of FI_CACHE_LINE */
+    FI_CACHE_ALIGNED FI_ATOMIC(fi_record *) bundles;
+    fi_lock takers;
 } fi_record_share;
 
 typedef struct fi_record_pool {
@@ -34,10 +36,17 @@ typedef struct fi_record_pool {
     fi_record_share *share;
 } fi_record_pool;
 
+/* [any] */
+void fi_record_share_init(fi_record_share *s, size_t size);
+
+/* [any] A bundle for whoever needs one; NULL: there is none. */
+void fi_record_share_put(fi_record_share *s, fi_record *bundle);
+fi_record *fi_record_share_take(fi_record_share *s);
+
 /* [owner] */
 void fi_record_pool_init(fi_record_pool *p, fi_record_share *share);
 
-/* [owner] A record of FI_CACHE_LINE bytes with anything in it; NULL when there is no memory. */
+/* [owner] A record with anything in it; NULL when there is no memory. */
 void *fi_record_get(fi_record_pool *p);
 
 /* [owner] */

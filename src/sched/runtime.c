@@ -1,17 +1,19 @@
 /* Start, stop, and what happens at fork() and at the end of the process.
  *
- * One lock guards it all: starting and stopping are rare, and whoever comes from outside to run
- * something pays for a wake-up anyway.
+ * One lock guards starting and stopping.  Whoever comes to use a runtime that runs goes through a door.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* cpu_set_t, pthread_attr_setaffinity_np */
 #endif
 #include "sched/runtime.h"
 
+#include "base/clock.h"
 #include "base/futex.h"
 #include "base/mem.h"
 #include "base/mistake.h"
 #include "base/topology.h"
+#include "sched/door.h"
+#include "sched/lot.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -20,12 +22,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static fi_lock life;            /* guards the two below */
-static fi_runtime *running;     /* NULL: none */
-static fi_runtime *left_behind; /* by forks: known, as it is never freed */
-static FI_ATOMIC(
-    uint32_t) closing;            /* 1: a stop waits for the last of them; newcomers wait for it */
-static FI_ATOMIC(uint32_t) users; /* threads that wait for work of theirs; stop waits for 0 */
+#define SOON_NS 10000000 /* in which workers that have nothing to do fall asleep */
+
+static fi_lock life;                  /* guards the two below */
+static fi_runtime *running;           /* NULL: none */
+static fi_runtime *left_behind;       /* by forks: known, as it is never freed */
+static FI_ATOMIC(uint32_t) closing;   /* 1: a stop is under way; newcomers wait for it */
+static fi_door door = {FI_DOOR_SHUT}; /* open while a runtime runs and no stop is under way */
 
 static unsigned common_divisor(unsigned a, unsigned b)
 {
@@ -141,6 +144,14 @@ static int start_in(fi_runtime *rt)
     return e;
 }
 
+static void init_records(fi_runtime *rt)
+{
+    fi_record_share_init(&rt->records, sizeof(fi_record));
+    fi_record_share_init(&rt->large_records, FI_LARGE_RECORD);
+    fi_record_pool_init(&rt->outside, &rt->records);
+    fi_record_pool_init(&rt->large_outside, &rt->large_records);
+}
+
 static int make_runtime(const fi_settings *settings, fi_runtime **out)
 {
     fi_runtime *rt = FI_NEW(fi_runtime);
@@ -152,6 +163,8 @@ static int make_runtime(const fi_settings *settings, fi_runtime **out)
     rt->workers_n = settings->workers;
     fi_ctx_get_modes(&rt->modes);
     fi_idle_init(&rt->idle);
+    fi_timers_init(&rt->timers);
+    init_records(rt);
     e = fi_stack_pool_init(&rt->stack_pool, &(fi_stack_config){.stack_size = settings->stack_size});
     if (e == 0) {
         e = start_in(rt);
@@ -174,6 +187,8 @@ static void free_runtime(fi_runtime *rt)
     free_workers(rt);
     fi_stack_watch_remove();
     fi_stack_pool_fini(&rt->stack_pool);
+    fi_record_pool_fini(&rt->outside);
+    fi_record_pool_fini(&rt->large_outside);
     FI_DELETE(fi_runtime, rt);
 }
 
@@ -198,8 +213,9 @@ static void after_fork_in_child(void)
         left_behind = running;
         running = NULL;
     }
-    fi_store_relaxed(&users, 0);
+    fi_store_relaxed(&door.word, FI_DOOR_SHUT);
     fi_store_relaxed(&closing, 0);
+    fi_lot_forget();
     fi_worker_rise();
     fi_lock_init(&life);
 }
@@ -218,7 +234,11 @@ static int start(const filch_config *config)
 
     pthread_once(&once, watch_for_fork);
     e = fi_config_settle(config, &settings);
-    return e < 0 ? e : make_runtime(&settings, &running);
+    if (e == 0)
+        e = make_runtime(&settings, &running);
+    if (e == 0)
+        fi_door_open(&door);
+    return e;
 }
 
 /* Take the lock while no stop is under way: otherwise those who come all the time would keep it from ever
@@ -246,7 +266,8 @@ int filch_start(const filch_config *config)
     return e;
 }
 
-fi_runtime *fi_runtime_enter(void)
+/* Under the lock the door is open, if a runtime runs. */
+static fi_runtime *enter_or_start(void)
 {
     fi_runtime *rt;
     int e = 0;
@@ -256,7 +277,7 @@ fi_runtime *fi_runtime_enter(void)
         e = start(NULL);
     rt = running;
     if (e == 0)
-        fi_fetch_add_relaxed(&users, 1);
+        fi_door_enter_anyhow(&door);
     fi_lock_unlock(&life);
     if (e < 0) {
         fprintf(stderr, "filch: the runtime does not start: %s\n", strerror(-e));
@@ -265,19 +286,32 @@ fi_runtime *fi_runtime_enter(void)
     return rt;
 }
 
-bool fi_runtime_is_mine(fi_runtime *rt)
+fi_runtime *fi_runtime_enter(void)
+{
+    return fi_door_enter(&door) ? running : enter_or_start();
+}
+
+void fi_runtime_enter_anyhow(fi_runtime *rt)
 {
     (void)rt;
-    return fi_load_relaxed(&users) == 1;
+    fi_door_enter_anyhow(&door);
 }
 
 void fi_runtime_leave(fi_runtime *rt)
 {
     (void)rt;
-    fi_lock_lock(&life);
-    if (fi_fetch_add_relaxed(&users, UINT32_MAX) == 1 && fi_load_relaxed(&closing))
-        fi_futex_wake(&users, INT_MAX);
-    fi_lock_unlock(&life);
+    fi_door_leave(&door);
+}
+
+bool fi_runtime_is_mine(fi_runtime *rt)
+{
+    return fi_door_inside(&door) == 1 && !fi_load_relaxed(&rt->has_jobs);
+}
+
+void fi_runtime_note_jobs(fi_runtime *rt)
+{
+    if (!fi_load_relaxed(&rt->has_jobs))
+        fi_store_relaxed(&rt->has_jobs, 1);
 }
 
 fi_runtime *fi_runtime_look(void)
@@ -291,16 +325,33 @@ void fi_runtime_look_end(void)
     fi_lock_unlock(&life);
 }
 
-/* [life held] Wait, without the lock, until nobody uses the runtime. */
-static void wait_until_unused(void)
+/* [all workers asleep, and seen to be so] Has everything ended?  Who has made the last fiber ready from outside
+ * may still be inside, but nobody else. */
+static bool is_quiet(void *runtime)
 {
-    uint32_t n;
+    fi_runtime *rt = runtime;
+    long busy = 0;
 
-    while ((n = fi_load_relaxed(&users)) > 0) {
-        fi_lock_unlock(&life);
-        fi_futex_wait(&users, n, FI_FUTEX_FOREVER);
-        fi_lock_lock(&life);
-    }
+    for (unsigned i = 0; i < rt->workers_n; i++)
+        busy += rt->workers[i].fibers_busy;
+    return busy == 0 && !fi_is_there_work(rt);
+}
+
+static bool await_quiet(fi_runtime *rt, int64_t deadline_ns)
+{
+    return fi_idle_await_all_asleep(&rt->idle, rt->workers_n, is_quiet, rt, deadline_ns);
+}
+
+/* [life held, closing] Wait, without the lock, for those who use the runtime, for all that they have left behind,
+ * and for those who came back to wake it. */
+static void wait_until_unused(fi_runtime *rt)
+{
+    fi_door_shut(&door);
+    fi_lock_unlock(&life);
+    fi_door_await_empty(&door);
+    await_quiet(rt, FI_FUTEX_FOREVER);
+    fi_door_await_empty(&door);
+    fi_lock_lock(&life);
 }
 
 int filch_stop(void)
@@ -309,9 +360,10 @@ int filch_stop(void)
         return -EDEADLK;
     lock_open();
     fi_store_relaxed(&closing, 1);
-    wait_until_unused();
-    if (running)
+    if (running) {
+        wait_until_unused(running);
         free_runtime(running);
+    }
     running = NULL;
     fi_store_relaxed(&closing, 0);
     fi_futex_wake(&closing, INT_MAX);
@@ -335,7 +387,10 @@ __attribute__((destructor)) static void end(void)
     if (fi_worker_self())
         return;
     fi_lock_lock(&life);
-    if (running && fi_load_relaxed(&users) == 0)
-        free_runtime(running), running = NULL;
+    if (running && !fi_load_relaxed(&closing)) {
+        fi_door_shut(&door);
+        if (fi_door_inside(&door) == 0 && await_quiet(running, fi_clock_now() + SOON_NS))
+            free_runtime(running), running = NULL;
+    }
     fi_lock_unlock(&life);
 }

@@ -17,6 +17,7 @@ typedef struct fi_seat {
     fi_stack_watch *watch;
     bool watched;               /* without it an overflow is a bare SIGSEGV: no reason not to run */
     FI_ATOMIC(uint32_t) * over; /* not 0: the thread is to leave */
+    bool is_guest;              /* and so chooses at home what to run */
 } fi_seat;
 
 /* [the thread] The watch is the worker's, and keeps its memory for who comes next. */

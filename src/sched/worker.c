@@ -50,6 +50,7 @@ int fi_worker_init(fi_worker *w, fi_runtime *rt, unsigned index)
     w->runtime = rt;
     w->index = index;
     fi_record_pool_init(&w->records, &rt->records);
+    fi_record_pool_init(&w->large_records, &rt->large_records);
     fi_rng_seed(&w->rng, fi_rng_next(fi_rng_thread()));
     e = fi_deque_new(s->deque, &(fi_deque_config){.batch = s->steal_batch}, &w->deque);
     if (e == 0)
@@ -65,6 +66,7 @@ void fi_worker_fini(fi_worker *w)
     fi_deque_free(w->deque);
     fi_deque_free(w->ring);
     fi_record_pool_fini(&w->records);
+    fi_record_pool_fini(&w->large_records);
     fi_stack_watch_fini(&w->own_watch);
     fi_stack_watch_fini(&w->guest_watch);
 }

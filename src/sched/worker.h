@@ -14,12 +14,15 @@
 #include "sched/queue.h"
 #include "sched/record.h"
 #include "sched/seat.h"
+#include "sched/timers.h"
 #include "stack/stack.h"
 
 #include <pthread.h>
 #include <stdbool.h>
 
 typedef struct fi_runtime fi_runtime;
+
+#define FI_LARGE_RECORD ((size_t)4 * FI_CACHE_LINE)
 
 #define FI_RING_CAPACITY                                                                           \
     256 /* fibers that are ready, for each worker; the others go to the global queue */
@@ -28,8 +31,8 @@ struct fi_worker {
     /* Fixed while the runtime runs. */
     fi_runtime *runtime;
     unsigned index;
-    fi_deque
-        *deque; /* work that never ran: tickets.  LIFO for the worker, thieves take the oldest */
+    fi_deque *
+        deque; /* work that never ran: tickets, jobs.  LIFO for the worker, thieves take the oldest */
     fi_deque *ring; /* fibers that are ready again.  FIFO */
     pthread_t thread;
 
@@ -47,10 +50,15 @@ struct fi_worker {
     FI_CACHE_ALIGNED fi_seat *seat; /* of the thread that runs it */
     fi_stack_watch own_watch, guest_watch;
     fi_stack_cache stacks;
-    fi_record_pool records;
+    fi_record_pool records, large_records;
+    fi_runnable *found; /* by a fiber that ended and may not run it */
+    long
+        fibers_busy; /* taken less given back; with what others took and gave, those that run or are parked */
     fi_fiber *warm_fibers; /* nothing to run, but a stack; the warmest first */
     unsigned warm_fibers_n;
     unsigned tick; /* how often it looked for work */
+    FI_ATOMIC(int64_t)
+    sleeps_until; /* there may be an earlier timer by now; a guest writes it too */
     fi_rng rng;
     bool (*park_commit)(fi_fiber *f, void *arg); /* the fiber that comes back wants to park */
     void *park_arg;
@@ -69,8 +77,13 @@ struct fi_runtime {
     FI_ATOMIC(uint32_t) inbox_turn; /* whose inbox gets the next piece of work from outside */
     bool orphaned;                  /* we are the child of a fork(): its workers are gone */
     fi_queue global;
+    fi_queue urgent, low; /* work that never ran: before all other, and after */
     fi_idle idle;
-    fi_record_share records;
+    fi_timers timers;
+    fi_record_share records, large_records;
+    fi_lock outside_lock;
+    fi_record_pool outside, large_outside; /* for threads that are no workers; under the lock */
+    FI_ATOMIC(uint32_t) has_jobs;          /* there was work that nobody may be waiting for */
     fi_lock fibers_lock;
     fi_fiber *fibers;        /* all that were made */
     fi_fiber *bare_fibers;   /* those that have nothing to run and no stack either */
@@ -105,6 +118,12 @@ fi_runnable *fi_find_work(fi_worker *w);
 fi_runnable *fi_find_first_work(fi_worker *w);
 fi_runnable *fi_find_work_awake(fi_worker *w, bool *searching);
 
+/* [worker's fiber that has ended its work] Something that never ran, to be run on the same fiber; NULL: go home. */
+fi_runnable *fi_find_piece(fi_worker *w);
+
+/* [any, while no worker is awake] Is there anything to run? */
+bool fi_is_there_work(fi_runtime *rt);
+
 /* [guest] It is not ours any more: its own thread goes on, when there is something to do.  find_work.c */
 void fi_worker_give_back(fi_worker *w, bool searching);
 
@@ -113,6 +132,12 @@ void fi_worker_give_back(fi_worker *w, bool searching);
  * fi_submit: work from a thread that is no worker. */
 void fi_ready(fi_runtime *rt, fi_fiber *f);
 void fi_submit(fi_runtime *rt, fi_runnable *r);
+
+/* [worker] Give work that never ran to ourselves, and to whoever is faster.  ready.c */
+void fi_give(fi_worker *w, fi_runnable *r);
+
+/* [any, while the runtime is there] The same before or after all other work. */
+void fi_give_to(fi_runtime *rt, fi_queue *which, fi_runnable *r);
 
 /* [any] How many of n in the global queue one worker takes at once.  find_work.c */
 size_t fi_global_share(size_t n, unsigned workers, size_t ring);

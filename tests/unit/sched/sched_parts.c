@@ -114,11 +114,12 @@ static void queue_loses_nothing(void **state)
 /* What flows one way, from a worker that publishes to one that gives back, must come round again. */
 static void records_go_round(void **state)
 {
-    fi_record_share share = {0};
+    fi_record_share share;
     fi_record_pool giver, taker;
     int slabs = 0;
 
     (void)state;
+    fi_record_share_init(&share, FI_CACHE_LINE);
     fi_record_pool_init(&giver, &share);
     fi_record_pool_init(&taker, &share);
     for (int i = 0; i < 100000; i++)
@@ -133,11 +134,12 @@ static void records_go_round(void **state)
 static void records_are_distinct_and_come_back(void **state)
 {
     size_t before = fi_mem_live().blocks;
-    fi_record_share share = {0};
+    fi_record_share share;
     fi_record_pool p, other;
     char *r[RECORDS];
 
     (void)state;
+    fi_record_share_init(&share, FI_CACHE_LINE);
     fi_record_pool_init(&p, &share);
     fi_record_pool_init(&other, &share);
     for (int i = 0; i < RECORDS; i++) {

@@ -1,0 +1,232 @@
+/* Many functions of which none has a name.  Each is a record in a queue, which is taken back as soon as somebody has
+ * read it. */
+#include "job/group.h"
+
+#include "job/job.h"
+#include "sched/lot.h"
+#include "sched/runtime.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+_Static_assert(sizeof(fi_group) == sizeof(filch_group), "one layout");
+_Static_assert(offsetof(fi_group, count) == offsetof(filch_group, state_), "one layout");
+_Static_assert(offsetof(fi_group, flags) == offsetof(filch_group, flags_), "one layout");
+
+typedef struct piece {
+    fi_runnable runnable; /* first: it is what stands in a queue */
+    fi_group *group;
+    union {
+        void (*run)(void *arg);
+        int (*try)(void *arg);
+    } work;
+    void *arg;
+} piece;
+
+_Static_assert(sizeof(piece) <= sizeof(fi_record), "a piece is a record");
+
+/* ---- end ---- */
+
+void fi_group_cancel(fi_group *g)
+{
+    uint32_t seen = fi_load_relaxed(&g->flags);
+
+    while (!(seen & FI_GROUP_CANCELLED) &&
+           !fi_cas_relaxed(&g->flags, &seen, seen | FI_GROUP_CANCELLED))
+        continue;
+}
+
+void fi_group_fail(fi_group *g, int error)
+{
+    int32_t none = 0;
+
+    if (error == 0)
+        return;
+    fi_cas_relaxed(&g->error, &none, error);
+    if (fi_load_relaxed(&g->flags) & FI_GROUP_CANCELS_ON_ERROR)
+        fi_group_cancel(g);
+}
+
+void fi_group_drop(fi_group *g)
+{
+    fi_fetch_add_relaxed(&g->dropped, 1u);
+}
+
+void fi_group_end(fi_group *g, uint32_t n)
+{
+    uint32_t left = fi_count_down(&g->count, n);
+
+    if (left >= FI_COUNT_ONE)
+        return;
+    if (left & FI_COUNT_OF_JOB)
+        fi_job_done(g);
+    if (left & FI_COUNT_AWAITED)
+        fi_lot_wake_all(g); /* it may be gone: only its address is needed */
+}
+
+static void end_rest(fi_fiber *f)
+{
+    fi_group *g = f->rest_of;
+    uint32_t n = f->rest_n;
+
+    f->rest_n = 0;
+    fi_fiber_flush(f); /* who waits for this may look at the counters next */
+    fi_group_end(g, n);
+}
+
+/* While another piece of the same group runs, nobody can tell whether we have counted down already. */
+void fi_group_end_soon(fi_group *g, fi_fiber *f)
+{
+    if (f->rest_n > 0 && f->rest_of != g)
+        end_rest(f);
+    f->rest = end_rest;
+    f->rest_of = g;
+    f->rest_n++;
+}
+
+/* ---- run ---- */
+
+/* The record goes back before the work begins, as the next piece of work that this makes can have it. */
+static piece take(fi_runnable *r, fi_fiber *f)
+{
+    piece p = *(piece *)(void *)r;
+
+    fi_record_put(&f->worker->records, r);
+    return p;
+}
+
+static void run_piece(fi_runnable *r, fi_fiber *f)
+{
+    piece p = take(r, f);
+
+    if (fi_group_is_cancelled(p.group))
+        fi_group_drop(p.group);
+    else
+        p.work.run(p.arg);
+    fi_group_end_soon(p.group, f);
+}
+
+static void try_piece(fi_runnable *r, fi_fiber *f)
+{
+    piece p = take(r, f);
+
+    if (fi_group_is_cancelled(p.group))
+        fi_group_drop(p.group);
+    else
+        fi_group_fail(p.group, p.work.try(p.arg));
+    fi_group_end_soon(p.group, f);
+}
+
+static int give(fi_worker *w, const piece *p)
+{
+    piece *record = fi_record_get(&w->records);
+
+    if (!record)
+        return -ENOMEM;
+    *record = *p;
+    fi_count_up(&p->group->count);
+    fi_runtime_note_jobs(w->runtime);
+    fi_give(w, &record->runnable);
+    return 0;
+}
+
+static int give_from_outside(const piece *p)
+{
+    fi_runtime *rt = fi_runtime_enter();
+    piece *record;
+
+    fi_lock_lock(&rt->outside_lock);
+    record = fi_record_get(&rt->outside);
+    fi_lock_unlock(&rt->outside_lock);
+    if (record) {
+        *record = *p;
+        fi_count_up(&p->group->count);
+        fi_runtime_note_jobs(rt);
+        fi_submit(rt, &record->runnable);
+    }
+    fi_runtime_leave(rt);
+    return record ? 0 : -ENOMEM;
+}
+
+static int run(const piece *p)
+{
+    fi_worker *w = fi_worker_self();
+    int e = w ? give(w, p) : give_from_outside(p);
+
+    fi_group_fail(p->group, e);
+    return e;
+}
+
+int filch_group_run(filch_group *g, void (*work)(void *arg), void *arg)
+{
+    piece p = {{NULL, run_piece}, fi_group_of(g), {.run = work}, arg};
+
+    return run(&p);
+}
+
+int filch_group_try(filch_group *g, int (*work)(void *arg), void *arg)
+{
+    piece p = {{NULL, try_piece}, fi_group_of(g), {.try = work}, arg};
+
+    return run(&p);
+}
+
+/* ---- wait ---- */
+
+static bool still(void *group)
+{
+    return fi_count_is_awaited(&((fi_group *)group)->count);
+}
+
+int fi_group_await(fi_group *g, int64_t deadline_ns)
+{
+    while (fi_count_await(&g->count)) {
+        int e = fi_lot_wait(g, still, g, deadline_ns);
+        if (e < 0)
+            return e;
+    }
+    while (!fi_count_is_done(&g->count))
+        fi_pause(); /* not reached: it only makes us see what the others have done */
+    return 0;
+}
+
+/* As new again: what happened is told once. */
+static int settle(fi_group *g)
+{
+    int error = fi_load_relaxed(&g->error);
+    uint32_t flags = fi_load_relaxed(&g->flags);
+
+    fi_count_forget_waiters(&g->count);
+    if (error != 0)
+        fi_store_relaxed(&g->error, 0);
+    if (flags & FI_GROUP_CANCELLED)
+        fi_store_relaxed(&g->flags, flags & ~(uint32_t)FI_GROUP_CANCELLED);
+    return error != 0 ? error : flags & FI_GROUP_CANCELLED ? -ECANCELED : 0;
+}
+
+int filch_group_wait_until(filch_group *g, int64_t deadline)
+{
+    int e = fi_group_await(fi_group_of(g), deadline);
+
+    return e < 0 ? e : settle(fi_group_of(g));
+}
+
+int filch_group_wait(filch_group *g)
+{
+    return filch_group_wait_until(g, INT64_MAX);
+}
+
+void filch_group_cancel(filch_group *g)
+{
+    fi_group_cancel(fi_group_of(g));
+}
+
+bool filch_group_cancelled(const filch_group *g)
+{
+    return fi_group_is_cancelled(fi_group_of(g));
+}
+
+size_t filch_group_dropped(const filch_group *g)
+{
+    return fi_load_relaxed(&fi_group_of(g)->dropped);
+}

@@ -1,0 +1,48 @@
+/* Groups, as jobs see them: a job's own count is a group, and its children's work may be run in it. */
+#ifndef FI_JOB_GROUP_H
+#define FI_JOB_GROUP_H
+
+#include <filch/job.h>
+
+#include "job/count.h"
+#include "sched/fiber.h"
+
+enum { FI_GROUP_CANCELLED = 1, FI_GROUP_CANCELS_ON_ERROR = 2 };
+
+/* The same layout as filch_group. */
+typedef struct fi_group {
+    fi_count_word count;
+    FI_ATOMIC(uint32_t) flags;
+    FI_ATOMIC(int32_t) error; /* the first */
+    FI_ATOMIC(uint32_t) dropped;
+} fi_group;
+
+static inline fi_group *fi_group_of(const filch_group *g)
+{
+    return (fi_group *)(uintptr_t)g;
+}
+
+static inline bool fi_group_is_cancelled(fi_group *g)
+{
+    return fi_load_relaxed(&g->flags) & FI_GROUP_CANCELLED;
+}
+
+/* [any] */
+void fi_group_cancel(fi_group *g);
+
+/* [any] Something of it failed; 0: not. */
+void fi_group_fail(fi_group *g, int error);
+
+/* [any] A piece of it will not run. */
+void fi_group_drop(fi_group *g);
+
+/* [any] n pieces are done.  The group may be gone afterwards. */
+void fi_group_end(fi_group *g, uint32_t n);
+
+/* [fiber, at the end of its work] One piece is done; say so later, together with others, as nobody can tell. */
+void fi_group_end_soon(fi_group *g, fi_fiber *f);
+
+/* [any] Wait until the count is down.  0 or -ETIMEDOUT. */
+int fi_group_await(fi_group *g, int64_t deadline_ns);
+
+#endif

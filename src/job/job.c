@@ -1,0 +1,283 @@
+/* Making jobs, submitting them, running them, ending them, waiting for them. */
+#include "job/job.h"
+
+#include "sched/lot.h"
+
+#include <errno.h>
+#include <string.h>
+
+_Static_assert(sizeof(fi_job) <= FI_LARGE_RECORD, "a job is a large record");
+
+/* ---- make ---- */
+
+static fi_job *make(void)
+{
+    fi_job *j = fi_job_record_get(true);
+
+    if (!j)
+        return NULL;
+    fi_life_begin(j);
+    j->arg = NULL;
+    j->in = NULL;
+    fi_store_relaxed(&j->own.count, (uint32_t)(FI_COUNT_ONE | FI_COUNT_OF_JOB));
+    fi_store_relaxed(&j->own.flags, 0);
+    fi_store_relaxed(&j->own.error, 0);
+    fi_store_relaxed(&j->own.dropped, 0);
+    fi_store_relaxed(&j->in_way, 1); /* its submission */
+    fi_store_relaxed(&j->followers.first, NULL);
+    fi_store_relaxed(&j->more_links, NULL);
+    fi_store_relaxed(&j->has_link, 0);
+    fi_store_relaxed(&j->is_submitted, 0);
+    j->pump = NULL;
+    j->name = NULL;
+    j->may_fail = false;
+    j->priority = FILCH_NORMAL;
+    j->visit = 0;
+    return j;
+}
+
+static filch_job *shown(fi_job *j)
+{
+    return (filch_job *)j;
+}
+
+filch_job *filch_job_new(void (*work)(void *arg), void *arg)
+{
+    fi_job *j = make();
+
+    if (j) {
+        j->work.run = work;
+        j->arg = arg;
+    }
+    return shown(j);
+}
+
+filch_job *filch_job_new_try(int (*work)(void *arg), void *arg)
+{
+    fi_job *j = make();
+
+    if (j) {
+        j->work.try = work;
+        j->arg = arg;
+        j->may_fail = true;
+    }
+    return shown(j);
+}
+
+filch_job *filch_job_new_copy(void (*work)(void *copy), const void *payload, size_t size)
+{
+    fi_job *j = size <= FILCH_JOB_PAYLOAD_MAX ? make() : NULL;
+
+    if (j) {
+        j->work.run = work;
+        if (size > 0)
+            memcpy(j->payload, payload, size);
+        j->arg = j->payload;
+    }
+    return shown(j);
+}
+
+void filch_job_name(filch_job *job, const char *name)
+{
+    fi_job_of(job)->name = name;
+}
+
+void filch_job_priority(filch_job *job, filch_priority priority)
+{
+    fi_job_of(job)->priority = (uint8_t)priority;
+}
+
+filch_group *filch_job_children(filch_job *job)
+{
+    return (filch_group *)(void *)&fi_job_of(job)->own;
+}
+
+/* ---- submit ---- */
+
+static void run_job(fi_runnable *r, fi_fiber *f);
+
+static void queue_on(fi_runtime *rt, fi_worker *w, fi_job *j)
+{
+    fi_runtime_note_jobs(rt);
+    if (j->priority != FILCH_NORMAL)
+        fi_give_to(rt, j->priority == FILCH_HIGH ? &rt->urgent : &rt->low, &j->runnable);
+    else if (w)
+        fi_give(w, &j->runnable);
+    else
+        fi_submit(rt, &j->runnable);
+}
+
+void fi_job_queue(fi_job *j)
+{
+    fi_worker *w = fi_worker_self();
+    fi_runtime *rt;
+
+    j->runnable.run = run_job;
+    if (j->pump) {
+        fi_pump_put(j->pump, j);
+    } else if (w) {
+        queue_on(w->runtime, w, j);
+    } else {
+        rt = fi_runtime_enter();
+        queue_on(rt, NULL, j);
+        fi_runtime_leave(rt);
+    }
+}
+
+static bool has_parent(const fi_job *j)
+{
+    return j->in && (fi_load_relaxed(&j->in->count) & FI_COUNT_OF_JOB);
+}
+
+int filch_job_submit(filch_job *job)
+{
+    fi_job *j = fi_job_of(job);
+    uint32_t no = 0;
+
+    if (!fi_cas_relaxed(&j->is_submitted, &no, 1))
+        return -EBUSY;
+    if (has_parent(j))
+        fi_life_give_up(j); /* it is unfinished, and so stays */
+    if (fi_way_clear(&j->in_way))
+        fi_job_queue(j);
+    return 0;
+}
+
+/* ---- run ---- */
+
+static bool is_cancelled(fi_job *j)
+{
+    return fi_group_is_cancelled(&j->own) || (j->in && fi_group_is_cancelled(j->in));
+}
+
+/* Of a job that its group's cancellation reaches, the children are reached by this. */
+static void drop(fi_job *j)
+{
+    fi_group_cancel(&j->own);
+    if (j->in)
+        fi_group_drop(j->in);
+}
+
+void fi_job_work(fi_job *j)
+{
+    if (is_cancelled(j))
+        drop(j);
+    else if (j->may_fail)
+        fi_group_fail(&j->own, j->work.try(j->arg));
+    else
+        j->work.run(j->arg);
+}
+
+/* ---- end ---- */
+
+int fi_job_result(fi_job *j)
+{
+    int error = fi_load_relaxed(&j->own.error);
+
+    return error != 0 ? error : fi_group_is_cancelled(&j->own) ? -ECANCELED : 0;
+}
+
+/* After a follower was told, it may be over, and its links with it. */
+static void tell_followers(fi_job *j, int error)
+{
+    fi_link *link = fi_links_shut(&j->followers);
+
+    while (link) {
+        fi_link *next = link->next;
+        fi_job *follower = link->job;
+        if (error != 0) {
+            fi_group_fail(&follower->own, error);
+            fi_group_cancel(&follower->own);
+        }
+        if (fi_way_clear(&follower->in_way))
+            fi_job_queue(follower);
+        link = next;
+    }
+}
+
+/* Its group, where it still must be counted down; NULL: it has none. */
+static fi_group *end(fi_job *j)
+{
+    fi_group *in = j->in;
+    int error;
+
+    fi_count_see_all(&j->own.count);
+    error = fi_job_result(j);
+    tell_followers(j, error);
+    if (in && error != -ECANCELED)
+        fi_group_fail(in, error);
+    fi_life_drop(j, FI_LIFE_UNFINISHED);
+    return in;
+}
+
+/* The end of a child may be the end of its parent, and so on: a loop, not a deep stack. */
+void fi_job_done(fi_group *own)
+{
+    fi_group *in;
+
+    while ((in = end(fi_job_of_group(own))) != NULL) {
+        uint32_t left = fi_count_down(&in->count, 1);
+        if (left >= FI_COUNT_ONE)
+            return;
+        if (left & FI_COUNT_AWAITED)
+            fi_lot_wake_all(in);
+        if (!(left & FI_COUNT_OF_JOB))
+            return;
+        own = in;
+    }
+}
+
+/* Many children of one parent end one after the other: the parent is told once. */
+static void run_job(fi_runnable *r, fi_fiber *f)
+{
+    fi_job *j = (fi_job *)(void *)r;
+    fi_group *in;
+    uint32_t left;
+
+    fi_job_work(j);
+    left = fi_count_down(&j->own.count, 1);
+    if (left >= FI_COUNT_ONE)
+        return;
+    if (left & FI_COUNT_AWAITED)
+        fi_lot_wake_all(&j->own);
+    in = end(j);
+    if (in)
+        fi_group_end_soon(in, f);
+}
+
+/* ---- wait ---- */
+
+bool filch_job_is_done(const filch_job *job)
+{
+    return fi_count_is_done(&fi_job_of(job)->own.count);
+}
+
+int filch_job_wait_until(filch_job *job, int64_t deadline)
+{
+    fi_job *j = fi_job_of(job);
+    int e = fi_group_await(&j->own, deadline);
+
+    if (e == -ETIMEDOUT)
+        return e;
+    e = fi_job_result(j);
+    filch_job_release(job);
+    return e;
+}
+
+int filch_job_wait(filch_job *job)
+{
+    return filch_job_wait_until(job, INT64_MAX);
+}
+
+void filch_job_cancel(filch_job *job)
+{
+    fi_job *j = fi_job_of(job);
+
+    if (!fi_count_is_done(&j->own.count))
+        fi_group_cancel(&j->own);
+}
+
+bool filch_job_cancelled(const filch_job *job)
+{
+    return is_cancelled(fi_job_of(job));
+}

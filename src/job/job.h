@@ -1,0 +1,88 @@
+/* A job: a record with everything in it, so that making one is taking a record.  The map of this room; each file has its
+ * part: job.c makes, submits, runs and ends jobs, order.c says what comes after what, circle.c finds circles, life.c
+ * tells when the record goes back, pump.c runs jobs in a thread of the user's. */
+#ifndef FI_JOB_JOB_H
+#define FI_JOB_JOB_H
+
+#include "job/group.h"
+#include "job/links.h"
+#include "sched/runtime.h"
+
+/* In fi_job.life; above these, a number that is another for each job in the same record. */
+enum {
+    FI_LIFE_UNFINISHED = 1, /* it is not done */
+    FI_LIFE_HELD = 2,       /* its user has not given it up */
+    FI_LIFE_KEPT = 4,       /* and nobody else may do so for him */
+    FI_LIFE_NEXT = 8,
+};
+
+struct fi_job {
+    fi_runnable runnable; /* first: it is what stands in a queue */
+    union {
+        void (*run)(void *arg);
+        int (*try)(void *arg);
+    } work;
+    void *arg;
+    fi_group *in; /* its parent's or its user's; NULL: none */
+    fi_group own; /* itself and its children */
+    FI_ATOMIC(uint32_t) in_way;
+    FI_ATOMIC(uint32_t) life;
+
+    fi_links followers;
+    fi_link link;                     /* to the first that it comes after */
+    FI_ATOMIC(fi_link *) more_links;  /* to the others */
+    FI_ATOMIC(uint32_t) has_link;     /* link is in use */
+    FI_ATOMIC(uint32_t) is_submitted; /* 1: yes */
+    filch_pump *pump;                 /* NULL: any worker */
+    const char *name;
+    bool may_fail;
+    uint8_t priority;
+
+    /* Under the lock of circle.c. */
+    uint32_t visit;
+    fi_job *to_visit, *visited_from;
+
+    _Alignas(16) char payload[FILCH_JOB_PAYLOAD_MAX];
+};
+
+static inline fi_job *fi_job_of(const filch_job *job)
+{
+    return (fi_job *)(uintptr_t)job;
+}
+
+static inline fi_job *fi_job_of_group(fi_group *own)
+{
+    return (fi_job *)(void *)((char *)own - offsetof(fi_job, own));
+}
+
+/* [any, when it is done] 0, or how it failed.  job.c */
+int fi_job_result(fi_job *j);
+
+/* [any] Nothing is in its way, and it has a pump.  pump.c */
+void fi_pump_put(filch_pump *p, fi_job *j);
+
+/* [any] Nothing is in its way: put it into a queue.  job.c */
+void fi_job_queue(fi_job *j);
+
+/* [pump or worker] Its work, unless it was cancelled.  The job may be gone after fi_group_end(&j->own, 1). */
+void fi_job_work(fi_job *j);
+
+/* [who has ended the last piece of its own group] The job is done, and may be gone afterwards.  job.c */
+void fi_job_done(fi_group *own);
+
+/* [any] Does `before` wait for job, itself or through others?  Then say so.  circle.c
+ * The caller has blocked the way of job. */
+bool fi_job_closes_circle(fi_job *job, fi_job *before);
+
+/* [any] A record for a job or a link, and back.  life.c */
+void *fi_job_record_get(bool large);
+void fi_job_record_put(void *record, bool large);
+
+/* [any] In a new record: held by its user, unfinished. */
+void fi_life_begin(fi_job *j);
+/* [any] Take these bits away; who takes the last frees the job, and gives up those that it came after. */
+void fi_life_drop(fi_job *j, uint32_t bits);
+/* [any] Give it up for its user, unless it is kept. */
+void fi_life_give_up(fi_job *j);
+
+#endif
