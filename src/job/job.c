@@ -16,7 +16,7 @@ static fi_job *make(void)
 
     if (!j)
         return NULL;
-    fi_life_begin(j);
+    fi_life_begin(&j->life);
     j->arg = NULL;
     j->in = NULL;
     fi_store_relaxed(&j->own.count, (uint32_t)(FI_COUNT_ONE | FI_COUNT_OF_JOB));
@@ -137,7 +137,7 @@ int filch_job_submit(filch_job *job)
     if (!fi_cas_relaxed(&j->is_submitted, &no, 1))
         return -EBUSY;
     if (has_parent(j))
-        fi_life_give_up(j); /* it is unfinished, and so stays */
+        fi_life_give_up(&j->life, fi_life_number(&j->life)); /* it is unfinished, and so stays */
     if (fi_way_clear(&j->in_way))
         fi_job_queue(j);
     return 0;
@@ -206,7 +206,7 @@ static fi_group *end(fi_job *j)
     tell_followers(j, error);
     if (in && error != -ECANCELED)
         fi_group_fail(in, error);
-    fi_life_drop(j, FI_LIFE_UNFINISHED);
+    fi_job_drop(j, FI_LIFE_UNFINISHED);
     return in;
 }
 

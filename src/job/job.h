@@ -5,16 +5,9 @@
 #define FI_JOB_JOB_H
 
 #include "job/group.h"
+#include "job/life.h"
 #include "job/links.h"
 #include "sched/runtime.h"
-
-/* In fi_job.life; above these, a number that is another for each job in the same record. */
-enum {
-    FI_LIFE_UNFINISHED = 1, /* it is not done */
-    FI_LIFE_HELD = 2,       /* its user has not given it up */
-    FI_LIFE_KEPT = 4,       /* and nobody else may do so for him */
-    FI_LIFE_NEXT = 8,
-};
 
 struct fi_job {
     fi_runnable runnable; /* first: it is what stands in a queue */
@@ -26,7 +19,7 @@ struct fi_job {
     fi_group *in; /* its parent's or its user's; NULL: none */
     fi_group own; /* itself and its children */
     FI_ATOMIC(uint32_t) in_way;
-    FI_ATOMIC(uint32_t) life;
+    fi_life_word life;
 
     fi_links followers;
     fi_link link;                     /* to the first that it comes after */
@@ -74,15 +67,10 @@ void fi_job_done(fi_group *own);
  * The caller has blocked the way of job. */
 bool fi_job_closes_circle(fi_job *job, fi_job *before);
 
-/* [any] A record for a job or a link, and back.  life.c */
+/* [any] A record for a job or a link.  life.c */
 void *fi_job_record_get(bool large);
-void fi_job_record_put(void *record, bool large);
 
-/* [any] In a new record: held by its user, unfinished. */
-void fi_life_begin(fi_job *j);
-/* [any] Take these bits away; who takes the last frees the job, and gives up those that it came after. */
-void fi_life_drop(fi_job *j, uint32_t bits);
-/* [any] Give it up for its user, unless it is kept. */
-void fi_life_give_up(fi_job *j);
+/* [who has that reason] Drop it; the job may be gone.  life.c */
+void fi_job_drop(fi_job *j, uint32_t reason);
 
 #endif

@@ -37,7 +37,7 @@ static int add_link(fi_job *j, fi_job *before)
         return -ENOMEM;
     link->job = j;
     link->before = before;
-    link->before_life = fi_load_relaxed(&before->life) / FI_LIFE_NEXT * FI_LIFE_NEXT;
+    link->before_number = fi_life_number(&before->life);
     if (!fi_links_add(&before->followers, link))
         return -EALREADY;
     return 0;
