@@ -18,8 +18,7 @@ typedef struct fi_link {
     struct fi_link *next; /* in the list of `before` */
     fi_job *job;          /* that comes after it */
     fi_job *before;
-    uint32_t
-        before_life; /* the life of `before` when the link was made: its record may be another's by now */
+    uint32_t before_number; /* of its life: the record may be another's by now */
     struct fi_link *next_of_job;
 } fi_link;
 
