@@ -113,6 +113,9 @@ typedef enum filch_priority {
 } filch_priority;
 FILCH_API void filch_job_priority(filch_job *job, filch_priority priority);
 
+/* The job whose work this is; NULL where it is none's, such as in a task of it that another worker took. */
+FILCH_API filch_job *filch_job_self(void);
+
 /* The group of a job's children: a cheap way to have many.  It is for filch_group_run and _try from the job's own
  * work or before its submission, and for filch_group_cancelled. */
 FILCH_API filch_group *filch_job_children(filch_job *job);

@@ -75,10 +75,14 @@ static void end_rest(fi_fiber *f)
 }
 
 /* While another piece of the same group runs, nobody can tell whether we have counted down already. */
-void fi_group_end_soon(fi_group *g, fi_fiber *f)
+void fi_group_begin(fi_group *g, fi_fiber *f)
 {
     if (f->rest_n > 0 && f->rest_of != g)
         end_rest(f);
+}
+
+void fi_group_end_soon(fi_group *g, fi_fiber *f)
+{
     f->rest = end_rest;
     f->rest_of = g;
     f->rest_n++;
@@ -92,6 +96,8 @@ static piece take(fi_runnable *r, fi_fiber *f)
     piece p = *(piece *)(void *)r;
 
     fi_record_put(&f->worker->records, r);
+    f->work = NULL;
+    fi_group_begin(p.group, f);
     return p;
 }
 

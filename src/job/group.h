@@ -39,6 +39,10 @@ void fi_group_drop(fi_group *g);
 /* [any] n pieces are done.  The group may be gone afterwards. */
 void fi_group_end(fi_group *g, uint32_t n);
 
+/* [fiber, before its work] What it said it would say soon about another group is said now, as this work may wait
+ * for that. */
+void fi_group_begin(fi_group *g, fi_fiber *f);
+
 /* [fiber, at the end of its work] One piece is done; say so later, together with others, as nobody can tell. */
 void fi_group_end_soon(fi_group *g, fi_fiber *f);
 

@@ -234,6 +234,7 @@ static void run_job(fi_runnable *r, fi_fiber *f)
     fi_group *in;
     uint32_t left;
 
+    fi_group_begin(j->in, f);
     fi_job_work(j);
     left = fi_count_down(&j->own.count, 1);
     if (left >= FI_COUNT_ONE)
@@ -243,6 +244,17 @@ static void run_job(fi_runnable *r, fi_fiber *f)
     in = end(j);
     if (in)
         fi_group_end_soon(in, f);
+}
+
+/* A piece of a group's work has left its fiber nothing; a ticket is no job. */
+filch_job *filch_job_self(void)
+{
+    fi_worker *w = fi_worker_self();
+    fi_fiber *f = w ? fi_fiber_of_fork(fi_load_relaxed(&w->current)) : NULL;
+
+    if (!f)
+        return shown(fi_pump_running());
+    return f->work && f->work->run == run_job ? shown((fi_job *)(void *)f->work) : NULL;
 }
 
 /* ---- wait ---- */

@@ -54,6 +54,9 @@ int fi_job_result(fi_job *j);
 /* [any] Nothing is in its way, and it has a pump.  pump.c */
 void fi_pump_put(filch_pump *p, fi_job *j);
 
+/* [any] The job that the calling thread runs in a pump; NULL: none.  pump.c */
+fi_job *fi_pump_running(void);
+
 /* [any] Nothing is in its way: put it into a queue.  job.c */
 void fi_job_queue(fi_job *j);
 

@@ -56,13 +56,23 @@ static void check_caller(void)
         fi_mistake("a pump is for one thread, and this is a fiber, which has none of its own");
 }
 
+/* One job's work may pump in turn. */
+static _Thread_local fi_job *running;
+
+fi_job *fi_pump_running(void)
+{
+    return running;
+}
+
 static bool run_one(pump *p)
 {
-    fi_job *j = take(p);
+    fi_job *j = take(p), *outer = running;
 
     if (!j)
         return false;
+    running = j;
     fi_job_work(j);
+    running = outer;
     fi_group_end(&j->own, 1);
     return true;
 }

@@ -1,0 +1,240 @@
+/* How jobs end: errors, cancellation, whose they are, and what filch_stop() waits for. */
+#include "unit/job/jobs.h"
+
+/* ---- errors ---- */
+
+static void errors_reach_those_after(void)
+{
+    int error = -EIO, when = 0, other_when = 0;
+    filch_job *bad = filch_job_new_try(end_with, &error), *after = filch_job_new(stamp, &when),
+              *last = filch_job_new(stamp, &when), *other = filch_job_new(stamp, &other_when);
+
+    filch_job_after(after, bad);
+    filch_job_after(last, after);
+    filch_job_keep(bad);
+    filch_job_submit(bad), filch_job_submit(after), filch_job_submit(last), filch_job_submit(other);
+    CHECK_INT(filch_job_wait(last), -EIO);
+    CHECK_INT(when, 0);
+    CHECK_INT(filch_job_wait(other), 0);
+    CHECK(other_when > 0);
+    after = filch_job_new(stamp, &when);
+    CHECK_INT(filch_job_then(bad, after), 0); /* also when it failed long ago */
+    CHECK_INT(filch_job_wait(after), -EIO);
+    CHECK_INT(when, 0);
+    CHECK_INT(filch_job_wait(bad), -EIO);
+}
+
+static void errors_reach_parents_and_groups(void)
+{
+    filch_group g = FILCH_GROUP_INIT;
+    int error = -EPERM;
+    filch_job *parent = filch_job_new(nothing, NULL), *child = filch_job_new_try(end_with, &error);
+
+    filch_job_group(parent, &g);
+    filch_job_parent(child, parent);
+    filch_job_submit(parent);
+    filch_job_submit(child);
+    CHECK_INT(filch_job_wait(parent), -EPERM);
+    CHECK_INT(filch_group_wait(&g), -EPERM);
+    CHECK_INT(filch_group_wait(&g), 0);
+}
+
+/* ---- cancellation ---- */
+
+static void cancelled_before(void)
+{
+    int when = 0;
+    filch_job *first = filch_job_new(nothing, NULL), *j = filch_job_new(stamp, &when),
+              *child = filch_job_new(stamp, &when), *last = filch_job_new(stamp, &when);
+
+    filch_job_after(j, first);
+    filch_job_parent(child, j);
+    filch_job_after(child, first);
+    filch_job_after(last, j);
+    filch_job_submit(j), filch_job_submit(child), filch_job_submit(last);
+    filch_job_cancel(j);
+    CHECK(filch_job_cancelled(j));
+    CHECK(filch_job_cancelled(child));
+    CHECK(!filch_job_cancelled(first));
+    filch_job_keep(j);
+    filch_job_submit(first);
+    CHECK_INT(filch_job_wait(last), -ECANCELED);
+    CHECK_INT(filch_job_wait(j), -ECANCELED);
+    CHECK_INT(when, 0);
+}
+
+static void cancelled_with_group(void)
+{
+    filch_group g = FILCH_GROUP_INIT;
+    int when = 0;
+    filch_job *first = filch_job_new(nothing, NULL);
+
+    for (int i = 0; i < 10; i++) {
+        filch_job *j = filch_job_new(stamp, &when);
+        filch_job_after(j, first);
+        filch_job_group(j, &g);
+        filch_job_submit(j);
+        filch_job_release(j);
+    }
+    filch_group_cancel(&g);
+    filch_job_submit(first);
+    CHECK_INT(filch_group_wait(&g), -ECANCELED);
+    CHECK_INT(filch_group_dropped(&g), 10);
+    CHECK_INT(when, 0);
+    /* first was given up when the first of the others was freed */
+}
+
+static void cancelled_when_done(void)
+{
+    filch_job *j = filch_job_new(nothing, NULL);
+
+    filch_job_submit(j);
+    while (!filch_job_is_done(j))
+        continue;
+    filch_job_cancel(j);
+    CHECK_INT(filch_job_wait(j), 0);
+}
+
+/* ---- whose they are ---- */
+
+/* Waiting for the last gives up those before it; waiting for each in turn is fine as well. */
+static void no_memory_is_kept(void)
+{
+    size_t bytes = 0;
+
+    for (int i = 0; i < SCALED(20000); i++) {
+        filch_job *a = filch_job_new(nothing, NULL), *b = filch_job_new(nothing, NULL),
+                  *c = filch_job_new(nothing, NULL);
+        filch_job_after(b, a);
+        filch_job_after(c, b);
+        filch_job_after(c, a);
+        filch_job_submit(a), filch_job_submit(b), filch_job_submit(c);
+        if (i % 2 == 0)
+            filch_job_wait(a), filch_job_wait(b);
+        filch_job_wait(c);
+        if (i == 1000)
+            bytes = fi_mem_live().bytes;
+        if (i > 1000)
+            CHECK(fi_mem_live().bytes <= bytes + (1 << 20));
+    }
+}
+
+/* Each after the one before, for ever: the earlier ones must go. */
+static void endless_chain(void)
+{
+    size_t bytes = 0;
+    filch_job *last = filch_job_new(nothing, NULL);
+
+    filch_job_submit(last);
+    for (int i = 0; i < SCALED(20000); i++) {
+        filch_job *j = filch_job_new(nothing, NULL);
+        filch_job_then(last, j);
+        filch_job_wait(last);
+        last = j;
+        if (i == 1000)
+            bytes = fi_mem_live().bytes;
+        if (i > 1000)
+            CHECK(fi_mem_live().bytes <= bytes + (1 << 20));
+    }
+    filch_job_wait(last);
+}
+
+/* Freed one after the other, on a stack that is not deep. */
+static void long_chain_ends_at_once(void)
+{
+    filch_job *last = filch_job_new(nothing, NULL);
+
+    filch_job_submit(last);
+    for (int i = 0; i < SCALED(100000); i++) {
+        filch_job *j = filch_job_new(nothing, NULL);
+        filch_job_then(last, j);
+        last = j;
+    }
+    CHECK_INT(filch_job_wait(last), 0);
+}
+
+static void deadlines(void)
+{
+    filch_job *first = filch_job_new(nothing, NULL), *j = filch_job_new(nothing, NULL);
+
+    filch_job_then(first, j);
+    CHECK_INT(filch_job_wait_until(j, 0), -ETIMEDOUT);
+    CHECK_INT(filch_job_wait_until(j, filch_now() + FILCH_MS(1)), -ETIMEDOUT);
+    filch_job_submit(first);
+    CHECK_INT(filch_job_wait_until(j, filch_now() + FILCH_S(60)), 0);
+}
+
+/* ---- what stop waits for ---- */
+
+static atomic_int left;
+
+static void go_on(void *arg)
+{
+    filch_group *g = arg;
+
+    if (atomic_fetch_sub(&left, 1) > 1)
+        filch_group_run(g, go_on, g);
+}
+
+static void park_on_it(void *group)
+{
+    filch_group_wait(group);
+    atomic_fetch_add(&ticks, 1);
+}
+
+/* Nobody waits for these. */
+static void stop_waits(void **state)
+{
+    (void)state;
+    for (unsigned n = 1; n <= 4; n *= 2)
+        for (int i = 0; i < 30; i++) {
+            filch_config c = {.workers = n};
+            filch_group g = FILCH_GROUP_INIT, waiters = FILCH_GROUP_INIT;
+            CHECK_INT(filch_start(&c), 0);
+            atomic_store(&ticks, 0);
+            atomic_store(&left, 1000);
+            filch_group_run(&g, go_on, &g);
+            filch_group_run(&waiters, park_on_it, &g);
+            CHECK_INT(filch_stop(), 0);
+            CHECK_INT(atomic_load(&left), 0);
+            CHECK_INT(atomic_load(&ticks), 1);
+        }
+}
+
+static void *run_and_leave(void *group)
+{
+    for (int i = 0; i < 100; i++)
+        filch_group_run(group, nothing, NULL);
+    return NULL;
+}
+
+/* Some come while it stops, and start it anew. */
+static void stop_against_run(void **state)
+{
+    (void)state;
+    for (int i = 0; i < SCALED(100); i++) {
+        filch_group g = FILCH_GROUP_INIT;
+        pthread_t thread;
+        CHECK_INT(pthread_create(&thread, NULL, run_and_leave, &g), 0);
+        for (int k = 0; k < 3; k++)
+            CHECK_INT(filch_stop(), 0);
+        pthread_join(thread, NULL);
+        CHECK_INT(filch_group_wait(&g), 0);
+    }
+    CHECK_INT(filch_stop(), 0);
+}
+
+WITH_WORKERS(errors_reach_those_after)
+WITH_WORKERS(errors_reach_parents_and_groups)
+WITH_WORKERS(cancelled_before)
+WITH_WORKERS(cancelled_with_group)
+WITH_WORKERS(cancelled_when_done)
+WITH_WORKERS(no_memory_is_kept)
+WITH_WORKERS(endless_chain)
+WITH_WORKERS(long_chain_ends_at_once)
+WITH_WORKERS(deadlines)
+
+CHECK_MAIN(test_errors_reach_those_after, test_errors_reach_parents_and_groups,
+           test_cancelled_before, test_cancelled_with_group, test_cancelled_when_done,
+           test_no_memory_is_kept, test_endless_chain, test_long_chain_ends_at_once, test_deadlines,
+           stop_waits, stop_against_run)

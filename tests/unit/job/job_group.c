@@ -1,0 +1,313 @@
+/* Groups: what is run runs once, a wait ends after it, errors and cancellation reach whom they should. */
+#include "unit/job/jobs.h"
+
+static atomic_long ran;
+
+static void count(void *arg)
+{
+    (void)arg;
+    atomic_fetch_add(&ran, 1);
+}
+
+/* Runs that many in a group, from wherever it is called. */
+static void run_many(int n)
+{
+    filch_group g = FILCH_GROUP_INIT;
+
+    for (int i = 0; i < n; i++)
+        CHECK_INT(filch_group_run(&g, count, NULL), 0);
+    CHECK_INT(filch_group_wait(&g), 0);
+}
+
+FILCH_VOID_TASK(run_many_inside, int, n)
+{
+    run_many(n);
+}
+
+static void each_runs_once(void)
+{
+    int n = SCALED(20000);
+
+    atomic_store(&ran, 0);
+    run_many(n);
+    CHECK_INT(atomic_load(&ran), n);
+    FILCH_RUN(run_many_inside, n);
+    CHECK_INT(atomic_load(&ran), 2 * n);
+    run_many(0);
+}
+
+static void *in_a_thread(void *arg)
+{
+    (void)arg;
+    for (int i = 0; i < 50; i++)
+        run_many(20);
+    return NULL;
+}
+
+static void from_many_threads(void)
+{
+    pthread_t threads[4];
+
+    atomic_store(&ran, 0);
+    for (int i = 0; i < 4; i++)
+        CHECK_INT(pthread_create(&threads[i], NULL, in_a_thread, NULL), 0);
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+    CHECK_INT(atomic_load(&ran), 4 * 50 * 20);
+}
+
+/* ---- nested ---- */
+
+typedef struct branch {
+    int depth;
+    long nodes;
+} branch;
+
+static void grow(void *arg)
+{
+    branch *b = arg, children[3];
+    filch_group g = FILCH_GROUP_INIT;
+
+    b->nodes = 1;
+    if (b->depth == 0)
+        return;
+    for (int i = 0; i < 3; i++) {
+        children[i].depth = b->depth - 1;
+        filch_group_run(&g, grow, &children[i]);
+    }
+    filch_group_wait(&g);
+    for (int i = 0; i < 3; i++)
+        b->nodes += children[i].nodes;
+}
+
+static void nested(void)
+{
+    branch root = {FI_UNDER_TSAN ? 5 : 8, 0};
+    filch_group g = FILCH_GROUP_INIT;
+    long nodes = 0, level = 1;
+
+    for (int i = 0; i <= root.depth; i++, level *= 3)
+        nodes += level;
+    filch_group_run(&g, grow, &root);
+    CHECK_INT(filch_group_wait(&g), 0);
+    CHECK_INT(root.nodes, nodes);
+}
+
+/* ---- a gate: work that waits for a job which the test submits when it likes ---- */
+
+typedef struct gate {
+    filch_job *job;
+    filch_group *group; /* of the work; NULL: it does not ask whether it was cancelled */
+    atomic_int begun, saw_cancel;
+} gate;
+
+static void gate_init(gate *g, filch_group *group)
+{
+    *g = (gate){.job = filch_job_new(nothing, NULL), .group = group};
+    filch_job_keep(g->job);
+}
+
+static void gate_open(gate *g)
+{
+    filch_job_submit(g->job);
+}
+
+static void pass(void *arg)
+{
+    gate *g = arg;
+
+    atomic_fetch_add(&g->begun, 1);
+    while (!filch_job_is_done(g->job)) {
+        filch_job *after = filch_job_new(nothing, NULL);
+        filch_job_after(after, g->job);
+        filch_job_submit(after);
+        filch_job_wait(after);
+    }
+    if (g->group && filch_group_cancelled(g->group))
+        atomic_store(&g->saw_cancel, 1);
+    count(NULL);
+}
+
+static void gate_fini(gate *g)
+{
+    filch_job_release(g->job);
+}
+
+static void until_begun(gate *g)
+{
+    while (atomic_load(&g->begun) == 0)
+        continue;
+}
+
+/* ---- deadlines ---- */
+
+static void wait_too_short(filch_group *g)
+{
+    CHECK_INT(filch_group_wait_until(g, 0), -ETIMEDOUT);
+    CHECK_INT(filch_group_wait_until(g, filch_now()), -ETIMEDOUT);
+    CHECK_INT(filch_group_wait_until(g, filch_now() + FILCH_MS(2)), -ETIMEDOUT);
+}
+
+FILCH_VOID_TASK(wait_too_short_inside, filch_group *, g)
+{
+    wait_too_short(g);
+}
+
+static void deadlines(void)
+{
+    filch_group g = FILCH_GROUP_INIT;
+    gate way;
+
+    atomic_store(&ran, 0);
+    gate_init(&way, NULL);
+    filch_group_run(&g, pass, &way);
+    wait_too_short(&g);
+    FILCH_RUN(wait_too_short_inside, &g);
+    gate_open(&way);
+    CHECK_INT(filch_group_wait_until(&g, filch_now() + FILCH_S(60)), 0);
+    CHECK_INT(atomic_load(&ran), 1);
+    CHECK_INT(filch_group_wait_until(&g, 0), 0); /* nothing to wait for */
+    gate_fini(&way);
+}
+
+FILCH_VOID_TASK(wait_long, filch_group *, g)
+{
+    CHECK_INT(filch_group_wait_until(g, filch_now() + FILCH_S(60)), 0);
+}
+
+static void *open_soon(void *arg)
+{
+    gate_open(arg);
+    return NULL;
+}
+
+/* A deadline that is far away is taken back. */
+static void deadlines_not_reached(void)
+{
+    for (int i = 0; i < 20; i++) {
+        filch_group g = FILCH_GROUP_INIT;
+        pthread_t opener;
+        gate way;
+
+        gate_init(&way, NULL);
+        filch_group_run(&g, pass, &way);
+        CHECK_INT(pthread_create(&opener, NULL, open_soon, &way), 0);
+        FILCH_RUN(wait_long, &g);
+        pthread_join(opener, NULL);
+        gate_fini(&way);
+    }
+}
+
+/* ---- several wait for one group ---- */
+
+static void wait_for(void *group)
+{
+    filch_group_wait(group);
+    count(NULL);
+}
+
+static void *wait_in_thread(void *group)
+{
+    wait_for(group);
+    return NULL;
+}
+
+static void several_wait(void)
+{
+    filch_group g = FILCH_GROUP_INIT, waiters = FILCH_GROUP_INIT;
+    pthread_t threads[3];
+    gate way;
+
+    atomic_store(&ran, 0);
+    gate_init(&way, NULL);
+    filch_group_run(&g, pass, &way);
+    for (int i = 0; i < 10; i++)
+        filch_group_run(&waiters, wait_for, &g);
+    for (int i = 0; i < 3; i++)
+        CHECK_INT(pthread_create(&threads[i], NULL, wait_in_thread, &g), 0);
+    gate_open(&way);
+    filch_group_wait(&waiters);
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+    CHECK_INT(atomic_load(&ran), 1 + 10 + 3);
+    gate_fini(&way);
+}
+
+/* ---- errors and cancellation ---- */
+
+static int fail_with(void *arg)
+{
+    count(NULL);
+    return *(int *)arg;
+}
+
+static void errors(void)
+{
+    filch_group g = FILCH_GROUP_INIT;
+    int fine = 0, bad = -EIO;
+
+    atomic_store(&ran, 0);
+    for (int i = 0; i < 100; i++)
+        filch_group_try(&g, fail_with, i == 50 ? &bad : &fine);
+    CHECK_INT(filch_group_wait(&g), -EIO);
+    CHECK_INT(atomic_load(&ran), 100);
+    CHECK_INT(filch_group_dropped(&g), 0);
+    filch_group_try(&g, fail_with, &fine); /* as new */
+    CHECK_INT(filch_group_wait(&g), 0);
+}
+
+static void first_error_cancels(void)
+{
+    filch_group g = FILCH_GROUP_CANCEL_ON_ERROR;
+    int fine = 0, bad = -EPROTO;
+
+    atomic_store(&ran, 0);
+    filch_group_try(&g, fail_with, &bad);
+    while (!filch_group_cancelled(&g))
+        continue;
+    for (int i = 0; i < 100; i++)
+        filch_group_try(&g, fail_with, &fine);
+    CHECK_INT(filch_group_wait(&g), -EPROTO);
+    CHECK_INT(atomic_load(&ran), 1);
+    CHECK_INT(filch_group_dropped(&g), 100);
+    CHECK(!filch_group_cancelled(&g));
+    filch_group_try(&g, fail_with, &bad); /* it still cancels, in the next round */
+    CHECK_INT(filch_group_wait(&g), -EPROTO);
+}
+
+static void cancel(void)
+{
+    filch_group g = FILCH_GROUP_INIT;
+    gate way;
+
+    atomic_store(&ran, 0);
+    gate_init(&way, &g);
+    filch_group_run(&g, pass, &way);
+    until_begun(&way);
+    filch_group_cancel(&g);
+    for (int i = 0; i < 100; i++)
+        filch_group_run(&g, count, NULL);
+    gate_open(&way);
+    CHECK_INT(filch_group_wait(&g), -ECANCELED);
+    CHECK_INT(atomic_load(&way.saw_cancel), 1);
+    CHECK_INT(atomic_load(&ran), 1);
+    CHECK_INT(filch_group_dropped(&g), 100);
+    filch_group_run(&g, count, NULL);
+    CHECK_INT(filch_group_wait(&g), 0);
+    CHECK_INT(atomic_load(&ran), 2);
+    gate_fini(&way);
+}
+
+WITH_WORKERS(each_runs_once)
+WITH_WORKERS(from_many_threads)
+WITH_WORKERS(nested)
+WITH_WORKERS(deadlines)
+WITH_WORKERS(deadlines_not_reached)
+WITH_WORKERS(several_wait)
+WITH_WORKERS(errors)
+WITH_WORKERS(first_error_cancels)
+WITH_WORKERS(cancel)
+
+CHECK_MAIN(test_each_runs_once, test_from_many_threads, test_nested, test_deadlines,
+           test_deadlines_not_reached, test_several_wait, test_errors, test_first_error_cancels,
+           test_cancel)

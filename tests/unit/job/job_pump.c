@@ -1,0 +1,119 @@
+/* Jobs of a pump run in its thread, in order, and wake it when it waits. */
+#include "unit/ctx/child.h"
+#include "unit/job/jobs.h"
+
+static pthread_t pumper;
+static atomic_int here, elsewhere;
+
+static void note_thread(void *arg)
+{
+    (void)arg;
+    atomic_fetch_add(pthread_equal(pthread_self(), pumper) ? &here : &elsewhere, 1);
+}
+
+static void run_in_thread(void)
+{
+    filch_pump p = FILCH_PUMP_INIT;
+    int when[10];
+
+    pumper = pthread_self();
+    atomic_store(&here, 0), atomic_store(&elsewhere, 0);
+    CHECK_INT(filch_pump_run(&p), 0);
+    for (int i = 0; i < 10; i++) {
+        filch_job *j = filch_job_new(stamp, &when[i]), *k = filch_job_new(note_thread, NULL);
+        filch_job_pump(j, &p), filch_job_pump(k, &p);
+        filch_job_submit(j), filch_job_submit(k);
+        filch_job_release(j), filch_job_release(k);
+    }
+    CHECK_INT(filch_pump_run(&p), 20);
+    CHECK_INT(atomic_load(&here), 10);
+    CHECK_INT(atomic_load(&elsewhere), 0);
+    for (int i = 1; i < 10; i++)
+        CHECK(when[i - 1] < when[i]);
+}
+
+/* A graph that goes to and fro between the pump and the workers. */
+static void to_and_fro(void)
+{
+    enum { STEPS = 200 };
+    filch_pump p = FILCH_PUMP_INIT;
+    filch_job *last = NULL;
+
+    pumper = pthread_self();
+    atomic_store(&here, 0);
+    for (int i = 0; i < STEPS; i++) {
+        filch_job *j = filch_job_new(i % 2 ? note_thread : nothing, NULL);
+        if (i % 2)
+            filch_job_pump(j, &p);
+        if (last)
+            filch_job_after(j, last);
+        filch_job_submit(j);
+        last = j;
+    }
+    CHECK_INT(filch_pump_until(&p, last, INT64_MAX), 0);
+    CHECK_INT(atomic_load(&here), STEPS / 2);
+}
+
+static void deadlines_and_errors(void)
+{
+    filch_pump p = FILCH_PUMP_INIT;
+    int error = -EIO;
+    filch_job *first = filch_job_new_try(end_with, &error), *drawn = filch_job_new(note_thread, NULL);
+
+    filch_job_pump(drawn, &p);
+    filch_job_then(first, drawn);
+    CHECK_INT(filch_pump_until(&p, drawn, 0), -ETIMEDOUT);
+    CHECK_INT(filch_pump_until(&p, drawn, filch_now() + FILCH_MS(1)), -ETIMEDOUT);
+    filch_job_submit(first);
+    CHECK_INT(filch_pump_until(&p, drawn, INT64_MAX), -EIO);
+    filch_pump_run(&p); /* the bells of the earlier waits */
+}
+
+static void know_myself(void *job)
+{
+    CHECK(filch_job_self() == *(filch_job **)job);
+}
+
+static void self(void)
+{
+    filch_pump p = FILCH_PUMP_INIT;
+    filch_job *j = filch_job_new(know_myself, &j);
+
+    filch_job_pump(j, &p);
+    filch_job_submit(j);
+    CHECK_INT(filch_pump_until(&p, j, INT64_MAX), 0);
+    CHECK(filch_job_self() == NULL);
+}
+
+static void pump_in_fiber(void *pump)
+{
+    filch_pump_run(pump);
+}
+
+static void misuse(void *arg)
+{
+    filch_pump p = FILCH_PUMP_INIT;
+    filch_group g = FILCH_GROUP_INIT;
+
+    (void)arg;
+    filch_group_run(&g, pump_in_fiber, &p);
+    filch_group_wait(&g);
+}
+
+static void fibers_have_no_thread(void **state)
+{
+    struct child_end end;
+
+    (void)state;
+    child_end_of(&end, misuse, NULL);
+    CHECK(WIFSIGNALED(end.status));
+    CHECK(strstr(end.text, "filch: a pump is for one thread") != NULL);
+}
+
+WITH_WORKERS(run_in_thread)
+WITH_WORKERS(to_and_fro)
+WITH_WORKERS(deadlines_and_errors)
+WITH_WORKERS(self)
+
+CHECK_MAIN(test_run_in_thread, test_to_and_fro, test_deadlines_and_errors, test_self,
+           fibers_have_no_thread)
