@@ -69,6 +69,7 @@ static void end_rest(fi_fiber *f)
     fi_group *g = f->rest_of;
     uint32_t n = f->rest_n;
 
+    f->rest = NULL;
     f->rest_n = 0;
     fi_fiber_flush(f); /* who waits for this may look at the counters next */
     fi_group_end(g, n);
@@ -77,7 +78,7 @@ static void end_rest(fi_fiber *f)
 /* While another piece of the same group runs, nobody can tell whether we have counted down already. */
 void fi_group_begin(fi_group *g, fi_fiber *f)
 {
-    if (f->rest_n > 0 && f->rest_of != g)
+    if (f->rest && f->rest_of != g)
         end_rest(f);
 }
 

@@ -11,12 +11,8 @@
 /* Do what was left, unless more of the same kind comes. */
 static void do_rest(fi_fiber *f, void (*kind)(fi_runnable *, fi_fiber *))
 {
-    void (*rest)(fi_fiber *) = f->rest;
-
-    if (!rest || (f->work && f->work->run == kind))
-        return;
-    f->rest = NULL;
-    rest(f);
+    if (f->rest && !(f->work && f->work->run == kind))
+        f->rest(f);
 }
 
 /* Most work ends without having parked, and its worker has more that never ran: that needs no other fiber. */

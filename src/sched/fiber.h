@@ -16,7 +16,8 @@ struct fi_fiber {
     fi_runnable ready; /* what stands in the queues while the fiber waits to be resumed */
     fi_worker *worker; /* who runs it */
     fi_runnable *work; /* what it runs next */
-    /* What its last work has left to do, before the fiber does anything but work of the same kind; NULL: nothing. */
+    /* What its last work has left to do, before the fiber does anything but work of the same kind; it sets
+     * this to NULL: nothing. */
     void (*rest)(fi_fiber *f);
     void *rest_of;
     uint32_t rest_n;

@@ -205,6 +205,27 @@ static void jobs_in_groups(void)
     CHECK_INT(atomic_load(&sum), 100);
 }
 
+/* What is left to be said of one group must not be said again of the next. */
+static void one_group_after_the_other(void)
+{
+    atomic_int sum = 0;
+
+    for (int i = 0; i < 200; i++) {
+        filch_job *parent = filch_job_new(nothing, NULL);
+        filch_group g = FILCH_GROUP_INIT;
+        for (int k = 0; k < 20; k++) {
+            filch_job *j = filch_job_new(add_one, &sum);
+            filch_job_parent(j, parent);
+            filch_job_submit(j);
+            filch_group_run(&g, add_one, &sum);
+        }
+        filch_job_submit(parent);
+        filch_job_wait(parent);
+        filch_group_wait(&g);
+    }
+    CHECK_INT(atomic_load(&sum), 200 * 40);
+}
+
 /* ---- payload, priority ---- */
 
 typedef struct payload {
@@ -341,8 +362,10 @@ WITH_WORKERS(many_generations)
 WITH_WORKERS(children_by_group)
 WITH_WORKERS(no_child_of_the_dead)
 WITH_WORKERS(jobs_in_groups)
+WITH_WORKERS(one_group_after_the_other)
 WITH_WORKERS(payloads)
 
 CHECK_MAIN(test_chain, test_diamond, test_after_what_is_done, test_too_late, test_continuations,
            test_parents, test_many_generations, test_children_by_group, test_no_child_of_the_dead,
-           test_jobs_in_groups, test_payloads, priorities, circles_are_named)
+           test_jobs_in_groups, test_one_group_after_the_other, test_payloads, priorities,
+           circles_are_named)
