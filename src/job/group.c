@@ -110,6 +110,7 @@ static void run_piece(fi_runnable *r, fi_fiber *f)
         fi_group_drop(p.group);
     else
         p.work.run(p.arg);
+    fi_count(&f->worker->counters.jobs_ended);
     fi_group_end_soon(p.group, f);
 }
 
@@ -121,6 +122,7 @@ static void try_piece(fi_runnable *r, fi_fiber *f)
         fi_group_drop(p.group);
     else
         fi_group_fail(p.group, p.work.try(p.arg));
+    fi_count(&f->worker->counters.jobs_ended);
     fi_group_end_soon(p.group, f);
 }
 
@@ -132,7 +134,7 @@ static int give(fi_worker *w, const piece *p)
         return -ENOMEM;
     *record = *p;
     fi_count_up(&p->group->count);
-    fi_runtime_note_jobs(w->runtime);
+    fi_count(&w->counters.jobs_given);
     fi_give(w, &record->runnable);
     return 0;
 }
@@ -148,7 +150,7 @@ static int give_from_outside(const piece *p)
     if (record) {
         *record = *p;
         fi_count_up(&p->group->count);
-        fi_runtime_note_jobs(rt);
+        fi_fetch_add_relaxed(&rt->jobs_from_outside, UINT64_C(1));
         fi_submit(rt, &record->runnable);
     }
     fi_runtime_leave(rt);

@@ -98,7 +98,10 @@ static void run_job(fi_runnable *r, fi_fiber *f);
 
 static void queue_on(fi_runtime *rt, fi_worker *w, fi_job *j)
 {
-    fi_runtime_note_jobs(rt);
+    if (w)
+        fi_count(&w->counters.jobs_given);
+    else
+        fi_fetch_add_relaxed(&rt->jobs_from_outside, UINT64_C(1));
     if (j->priority != FILCH_NORMAL)
         fi_give_to(rt, j->priority == FILCH_HIGH ? &rt->urgent : &rt->low, &j->runnable);
     else if (w)
@@ -236,6 +239,7 @@ static void run_job(fi_runnable *r, fi_fiber *f)
 
     fi_group_begin(j->in, f);
     fi_job_work(j);
+    fi_count(&f->worker->counters.jobs_ended);
     left = fi_count_down(&j->own.count, 1);
     if (left >= FI_COUNT_ONE)
         return;

@@ -20,6 +20,8 @@ typedef struct fi_counters {
     FI_ATOMIC(uint64_t) wakes;
     FI_ATOMIC(uint64_t) sleeps;
     FI_ATOMIC(uint64_t) searches;
+    FI_ATOMIC(uint64_t) jobs_given; /* and pieces of groups' work */
+    FI_ATOMIC(uint64_t) jobs_ended;
     FI_ATOMIC(uint64_t) fibers_made;
     FI_ATOMIC(uint64_t) fibers_reused;
 } fi_counters;

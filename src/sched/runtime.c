@@ -303,15 +303,21 @@ void fi_runtime_leave(fi_runtime *rt)
     fi_door_leave(&door);
 }
 
-bool fi_runtime_is_mine(fi_runtime *rt)
+/* Those that ended are counted first: if the sums agree, there was a moment in between without any. */
+static bool has_jobs(fi_runtime *rt)
 {
-    return fi_door_inside(&door) == 1 && !fi_load_relaxed(&rt->has_jobs);
+    uint64_t ended = 0, given = 0;
+
+    for (unsigned i = 0; i < rt->workers_n; i++)
+        ended += fi_load_relaxed(&rt->workers[i].counters.jobs_ended);
+    for (unsigned i = 0; i < rt->workers_n; i++)
+        given += fi_load_relaxed(&rt->workers[i].counters.jobs_given);
+    return given + fi_load_relaxed(&rt->jobs_from_outside) != ended;
 }
 
-void fi_runtime_note_jobs(fi_runtime *rt)
+bool fi_runtime_is_mine(fi_runtime *rt)
 {
-    if (!fi_load_relaxed(&rt->has_jobs))
-        fi_store_relaxed(&rt->has_jobs, 1);
+    return fi_door_inside(&door) == 1 && !has_jobs(rt);
 }
 
 fi_runtime *fi_runtime_look(void)

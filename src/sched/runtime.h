@@ -15,9 +15,6 @@ void fi_runtime_enter_anyhow(fi_runtime *rt);
 /* [between the two] Does nobody but us use it, and is there no work that nobody waits for? */
 bool fi_runtime_is_mine(fi_runtime *rt);
 
-/* [any, while the runtime is there] From now on there may be. */
-void fi_runtime_note_jobs(fi_runtime *rt);
-
 /* [any] Look at the runtime that runs, NULL: none.  It stays until fi_runtime_look_end. */
 fi_runtime *fi_runtime_look(void);
 void fi_runtime_look_end(void);

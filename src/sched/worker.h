@@ -83,7 +83,7 @@ struct fi_runtime {
     fi_record_share records, large_records;
     fi_lock outside_lock;
     fi_record_pool outside, large_outside; /* for threads that are no workers; under the lock */
-    FI_ATOMIC(uint32_t) has_jobs;          /* there was work that nobody may be waiting for */
+    FI_ATOMIC(uint64_t) jobs_from_outside; /* besides what the workers counted */
     fi_lock fibers_lock;
     fi_fiber *fibers;        /* all that were made */
     fi_fiber *bare_fibers;   /* those that have nothing to run and no stack either */
