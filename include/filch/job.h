@@ -87,7 +87,7 @@ typedef struct filch_job filch_job;
 
 #define FILCH_JOB_PAYLOAD_MAX 64
 
-/* Returns: the job; NULL when there is no memory. */
+/* Returns: the job; NULL when there is no memory.  Calls that return an error and get NULL for a job say -EINVAL. */
 FILCH_API filch_job *filch_job_new(void (*work)(void *arg), void *arg);
 /* For work that may fail.  Jobs that come after one that failed do not run, and end with its error. */
 FILCH_API filch_job *filch_job_new_try(int (*work)(void *arg), void *arg);

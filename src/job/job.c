@@ -137,6 +137,8 @@ int filch_job_submit(filch_job *job)
     fi_job *j = fi_job_of(job);
     uint32_t no = 0;
 
+    if (!j)
+        return -EINVAL;
     if (!fi_cas_relaxed(&j->is_submitted, &no, 1))
         return -EBUSY;
     if (has_parent(j))
@@ -271,9 +273,9 @@ bool filch_job_is_done(const filch_job *job)
 int filch_job_wait_until(filch_job *job, int64_t deadline)
 {
     fi_job *j = fi_job_of(job);
-    int e = fi_group_await(&j->own, deadline);
+    int e = j ? fi_group_await(&j->own, deadline) : -EINVAL;
 
-    if (e == -ETIMEDOUT)
+    if (e < 0)
         return e;
     e = fi_job_result(j);
     filch_job_release(job);

@@ -82,7 +82,8 @@ void fi_job_drop(fi_job *j, uint32_t reason)
 
 void filch_job_release(filch_job *job)
 {
-    fi_job_drop(fi_job_of(job), FI_LIFE_HELD);
+    if (job)
+        fi_job_drop(fi_job_of(job), FI_LIFE_HELD);
 }
 
 void filch_job_keep(filch_job *job)

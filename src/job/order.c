@@ -59,6 +59,8 @@ int filch_job_after(filch_job *job, filch_job *before)
     fi_job *j = fi_job_of(job), *b = fi_job_of(before);
     int e;
 
+    if (!j || !b)
+        return -EINVAL;
     if (!fi_way_block(&j->in_way))
         return -EBUSY;
     e = fi_job_closes_circle(j, b) ? -ELOOP : add_link(j, b);
@@ -90,6 +92,8 @@ int filch_job_parent(filch_job *child, filch_job *parent)
 {
     fi_job *j = fi_job_of(child), *p = fi_job_of(parent);
 
+    if (!j || !p)
+        return -EINVAL;
     if (j->in || fi_load_relaxed(&j->is_submitted))
         return -EBUSY;
     if (fi_job_closes_circle(p, j))
@@ -101,7 +105,7 @@ int filch_job_parent(filch_job *child, filch_job *parent)
 
 int filch_job_group(filch_job *job, filch_group *g)
 {
-    int e = join(fi_job_of(job), fi_group_of(g));
+    int e = job ? join(fi_job_of(job), fi_group_of(g)) : -EINVAL;
 
     if (e == 0)
         fi_count_up(&fi_group_of(g)->count);

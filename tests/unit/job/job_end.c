@@ -1,6 +1,27 @@
 /* How jobs end: errors, cancellation, whose they are, and what filch_stop() waits for. */
 #include "unit/job/jobs.h"
 
+/* What filch_job_new returned when there was no memory. */
+static void no_job(void **state)
+{
+    filch_job *j = filch_job_new(nothing, NULL);
+    filch_group g = FILCH_GROUP_INIT;
+
+    (void)state;
+    CHECK_INT(filch_job_after(j, NULL), -EINVAL);
+    CHECK_INT(filch_job_after(NULL, j), -EINVAL);
+    CHECK_INT(filch_job_then(j, NULL), -EINVAL);
+    CHECK_INT(filch_job_parent(NULL, j), -EINVAL);
+    CHECK_INT(filch_job_parent(j, NULL), -EINVAL);
+    CHECK_INT(filch_job_group(NULL, &g), -EINVAL);
+    CHECK_INT(filch_job_submit(NULL), -EINVAL);
+    CHECK_INT(filch_job_wait(NULL), -EINVAL);
+    filch_job_release(NULL);
+    CHECK_INT(filch_job_submit(j), 0);
+    CHECK_INT(filch_job_wait(j), 0);
+    CHECK_INT(filch_stop(), 0);
+}
+
 /* ---- errors ---- */
 
 static void errors_reach_those_after(void)
@@ -234,7 +255,7 @@ WITH_WORKERS(endless_chain)
 WITH_WORKERS(long_chain_ends_at_once)
 WITH_WORKERS(deadlines)
 
-CHECK_MAIN(test_errors_reach_those_after, test_errors_reach_parents_and_groups,
+CHECK_MAIN(no_job, test_errors_reach_those_after, test_errors_reach_parents_and_groups,
            test_cancelled_before, test_cancelled_with_group, test_cancelled_when_done,
            test_no_memory_is_kept, test_endless_chain, test_long_chain_ends_at_once, test_deadlines,
            stop_waits, stop_against_run)
