@@ -155,7 +155,8 @@ FILCH_API void filch_job_keep(filch_job *job);
 /* ---- pumps ---- */
 
 /* For jobs that only one thread may run, such as the one that draws.  They run when that thread pumps, in the order in which they
- * became ready, on the thread's own stack.  Anywhere in memory; the fields are Filch's. */
+ * became ready, on the thread's own stack.  Anywhere in memory; the fields are Filch's.  Call filch_stop() only when
+ * no such job is left. */
 typedef struct filch_pump {
     void *first_;
     void *last_;

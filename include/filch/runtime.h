@@ -88,7 +88,7 @@ typedef struct filch_config {
  * says.  After a failure all is as before. */
 FILCH_API int filch_start(const filch_config *config);
 
-/* Wait for what was begun (who comes meanwhile waits for the stop), then end the workers and give all memory back.  Starting again is fine.
+/* Wait for what was begun, jobs that nobody waits for among it (who comes meanwhile waits for the stop), then end the workers and give all memory back.  Starting again is fine.
  * Call from: any thread that is no worker.  Blocks: the thread.
  * Returns: 0, also when nothing ran; -EDEADLK from a fiber. */
 FILCH_API int filch_stop(void);
