@@ -59,8 +59,9 @@ void x_yield(void);
 
 #define X_STORE(p, v, label, order)                                                                \
     ({                                                                                             \
+        uint64_t x_value = X_BITS(v); /* may be a load */                                          \
         X_SITE(p, label, order);                                                                   \
-        x_store((p), X_BITS(v), &x_site);                                                          \
+        x_store((p), x_value, &x_site);                                                            \
     })
 #define fi_store_relaxed(p, v)        X_STORE(p, v, "", ORDER_RELAXED)
 #define fi_store_release(p, v, label) X_STORE(p, v, #label, ORDER_RELEASE)

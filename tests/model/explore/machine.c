@@ -258,8 +258,10 @@ static const char *staleness(int l, uint8_t position)
 
 static uint64_t load(int l, site *s, order o)
 {
-    if (!only_mine(l))
+    if (!only_mine(l)) {
         search_point_before(false);
+        arena_fail_if_freed(&m.location[l]);
+    }
     machine_thread *t = self();
     const buffered *own = newest_buffered(t, l);
     if (own) {
@@ -557,6 +559,7 @@ static bool rmw(const void *p, rmw_kind kind, uint64_t *expected, uint64_t opera
     if (releases(o))
         settle_all(t);
     search_point_before(true);
+    arena_fail_if_freed(&m.location[l]);
 
     rmw_option options[MAX_STORES];
     uint32_t n = rmw_options(t, l, kind, *expected, options);

@@ -57,4 +57,25 @@ void next_check(check *c, const program *p);
 /* gate.  Owner: G open it when there is a result.  Thief: W wait for it, use the result and be gone. */
 void gate_check(check *c, const program *p);
 
+/* door.  Owner: O make the runtime and open, S shut, wait and free it.  Thief: E enter, use it and leave, A the same
+ * of somebody who wakes what keeps it from being freed (there is one then, from the start).  Nobody uses it when it is not there. */
+void door_check(check *c, const program *p);
+
+/* record, with `capacity` bundles from the start.  All: P put a new one, T take one, B put the oldest that it took back.  Each that
+ * was put is obtained once, by somebody who sees what is in it. */
+void record_check(check *c, const program *p);
+
+/* count, of a job if `capacity` is 1.  All: E end a piece (the first letter: one that was there from the start), R one piece more, C
+ * the same unless all is done, and end it, W wait until all is done, D the same with a deadline, F the same and free the group.  Who waits
+ * is woken and sees all; the job ends once. */
+void count_check(check *c, const program *p);
+
+/* links.  All: A, B, J submit that job, a J comes after A, b J after B, w A after B (which waits for others), l B after J.
+ * Each runs once, after those before it. */
+void links_check(check *c, const program *p);
+
+/* life, of a record that is kept by its user if `capacity` is 1.  All: D its job is done, R its user releases it, U its user uses it
+ * for the last time, and lets others give it up, G one of them does so, N take the record, if it is free, for another job, which is then meant by D and R.  It is freed once. */
+void life_check(check *c, const program *p);
+
 #endif

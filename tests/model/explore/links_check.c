@@ -1,0 +1,294 @@
+/* A job runs once, when all that it comes after is done, and sees what that did; who makes and walks links meets none
+ * that is half written or gone.
+ *
+ * job/order.c and job/circle.c are checked as they ship; how a job is run and ended follows job/job.c. */
+#include "explore/program.h"
+
+#include "explore/machine.h"
+#include "explore/mem.h"
+
+static void circle_unlock(struct fi_lock *l);
+
+#define fi_lock_lock   x_lock
+#define fi_lock_unlock circle_unlock
+#include "job/circle.c"
+#undef fi_lock_lock
+#undef fi_lock_unlock
+
+#include <errno.h>
+#include <string.h>
+
+enum { A, B, J, JOBS };
+enum {
+    WORK = 0,
+    LINK = JOBS
+}; /* plain data, one for each job, one for each letter that makes a link */
+
+/* What job comes after which, and the letter that says so. */
+typedef struct order_letter {
+    char letter;
+    int job, before;
+} order_letter;
+
+static const order_letter letters[] = {{'a', J, A}, {'b', J, B}, {'w', A, B}, {'l', B, J}};
+enum { LETTERS = 4 };
+
+/* In the arena: links and marks are part of the state. */
+typedef struct place {
+    fi_job job[JOBS];
+    fi_link more; /* the second link of J */
+} place;
+
+static const program *now;
+static place *at;
+static bool more_taken;
+static unsigned done;           /* a bit for each job */
+static unsigned after[JOBS];    /* the jobs that it comes after, for certain */
+static int letter[MAX_THREADS]; /* by which this thread makes a link just now; LETTERS: none */
+
+static const char *ops_of(int thread)
+{
+    return thread == 0 ? now->owner : now->thieves[thread - 1];
+}
+
+static bool has(char op)
+{
+    for (int i = 0; i < program_threads(now); i++)
+        if (strchr(ops_of(i), op))
+            return true;
+    return false;
+}
+
+/* Jobs as job.c makes them.  What walks to B finds that it waits for something. */
+static void make(int i)
+{
+    static const char *const counts[] = {"A.count", "B.count", "J.count"};
+    static const char *const ways[] = {"A.way", "B.way", "J.way"};
+    static const char *const lives[] = {"A.life", "B.life", "J.life"};
+    static const char *const followers[] = {"A.list", "B.list", "J.list"};
+    static const char *const links[] = {"A.linked", "B.linked", "J.linked"};
+    fi_job *j = &at->job[i];
+    x_init(&j->own.count, FI_COUNT_ONE | FI_COUNT_OF_JOB, counts[i]);
+    x_init(&j->in_way, 1, ways[i]);
+    x_init(&j->life, FI_LIFE_NEXT + FI_LIFE_REASONS, lives[i]);
+    x_init(&j->followers.first, 0, followers[i]);
+    x_init(&j->has_link, i == B && has('w'), links[i]);
+    after[i] = 0;
+}
+
+static void setup(void)
+{
+    at = FI_NEW(place);
+    visits = 0;
+    more_taken = false;
+    done = 0;
+    for (int i = 0; i < JOBS; i++)
+        make(i);
+    x_init(&at->job[J].more_links, 0, "J.more");
+    x_init(&circles.word, 0, "circles");
+    for (int i = 0; i < MAX_THREADS; i++)
+        letter[i] = LETTERS;
+}
+
+static int number(const fi_job *j)
+{
+    return (int)(j - at->job);
+}
+
+/* ---- running and ending, as in job/job.c ---- */
+
+static void see_those_before(int job)
+{
+    int mine = letter[search_self()];
+    unsigned must = after[job];
+    if (mine < LETTERS && letters[mine].job == job && done & 1u << letters[mine].before)
+        must |= 1u << letters[mine].before; /* we have come too late for its list */
+    for (int i = 0; i < JOBS; i++) {
+        if (!(must & 1u << i))
+            continue;
+        if (!(done & 1u << i))
+            x_fail(WRONG, "a job runs before what it comes after is done");
+        x_data_read(WORK + i);
+    }
+}
+
+/* When it is over, its links are. */
+static void free_links_of(int job)
+{
+    for (int i = 0; i < LETTERS; i++)
+        if (letters[i].job == job && after[job] & 1u << letters[i].before)
+            x_data_write(LINK + i);
+}
+
+static void read_link(const fi_link *link)
+{
+    for (int i = 0; i < LETTERS; i++)
+        if (link->job == &at->job[letters[i].job] && link->before == &at->job[letters[i].before])
+            x_data_read(LINK + i);
+}
+
+static void tell_followers(fi_job *j)
+{
+    fi_link *link = fi_links_shut(&j->followers);
+    while (link) {
+        fi_link *next = link->next;
+        fi_job *follower = link->job;
+        if (!x_fault("next_before"))
+            read_link(link);
+        if (fi_way_clear(&follower->in_way))
+            fi_job_queue(follower);
+        if (x_fault("next_before"))
+            read_link(link);
+        link = next;
+    }
+}
+
+/* In this thread at once: a queue would only hand over more. */
+void fi_job_queue(fi_job *j)
+{
+    int i = number(j);
+    x_say("runs %c", "ABJ"[i]);
+    if (done & 1u << i)
+        x_fail(TWICE, "a job runs twice");
+    see_those_before(i);
+    x_data_write(WORK + i);
+    done |= 1u << i;
+    free_links_of(i);
+    tell_followers(j);
+}
+
+/* For order.c, of a job that is done. */
+int fi_job_result(fi_job *j)
+{
+    if (!(done & 1u << number(j)))
+        x_fail(WRONG, "a job is taken for done, and is not");
+    x_data_read(WORK + number(j));
+    return 0;
+}
+
+void *fi_job_record_get(bool large)
+{
+    (void)large;
+    if (more_taken)
+        x_fail(LIMIT, "too many links");
+    more_taken = true;
+    return &at->more;
+}
+
+int filch_job_submit(filch_job *job)
+{
+    (void)job;
+    x_fail(WRONG, "not called here");
+}
+
+void fi_group_fail(fi_group *g, int error)
+{
+    (void)g;
+    (void)error;
+    x_fail(WRONG, "not called here");
+}
+
+void fi_group_cancel(fi_group *g)
+{
+    fi_group_fail(g, 0);
+}
+
+/* ---- what the threads do ---- */
+
+static filch_job *shown(int job)
+{
+    return (filch_job *)(void *)&at->job[job];
+}
+
+static void submit(int job)
+{
+    x_say("submit %c", "ABJ"[job]);
+    if (fi_way_clear(&at->job[job].in_way))
+        fi_job_queue(&at->job[job]);
+}
+
+/* Who has walked from A to J has read the link between them. */
+static void circle_unlock(fi_lock *l)
+{
+    if (letters[letter[search_self()]].job == A && at->job[J].visit == visits)
+        x_data_read(LINK);
+    x_unlock(l);
+}
+
+static void make_link(int which)
+{
+    const order_letter *l = &letters[which];
+    x_say("%c after %c", "ABJ"[l->job], "ABJ"[l->before]);
+    if (!(done & 1u << l->job))
+        x_data_write(LINK + which);
+    letter[search_self()] = which;
+    int e = filch_job_after(shown(l->job), shown(l->before));
+    letter[search_self()] = LETTERS;
+    if (e == 0)
+        after[l->job] |= 1u << l->before;
+    x_say(e == 0 ? "it does" : e == -EBUSY ? "it has begun already" : "that would be a circle");
+}
+
+static void run(int thread)
+{
+    for (const char *op = ops_of(thread); *op; op++) {
+        x_forget(strlen(op));
+        if (*op == 'A' || *op == 'B' || *op == 'J') {
+            submit(*op == 'A' ? A : *op == 'B' ? B : J);
+            continue;
+        }
+        for (int i = 0; i < LETTERS; i++)
+            if (letters[i].letter == *op)
+                make_link(i);
+    }
+    x_forget(thread == 0 ? 1 : 0);
+    if (thread != 0)
+        return;
+    x_join();
+    for (int i = 0; i < JOBS; i++)
+        if (has("ABJ"[i]) && !(done & 1u << i))
+            x_fail(LOST, "job %c never runs", "ABJ"[i]);
+}
+
+static uint64_t summary(void)
+{
+    uint64_t h = done << 1 | more_taken;
+    for (int i = 0; i < JOBS; i++)
+        h = h << JOBS | after[i];
+    for (int i = 0; i < MAX_THREADS; i++)
+        h = h << 3 | (unsigned)letter[i];
+    return h;
+}
+
+static const char *thread_name(int thread)
+{
+    static const char *const names[] = {"thread 0", "thread 1", "thread 2", "thread 3"};
+    return names[thread];
+}
+
+static const char *data_name(int datum)
+{
+    return datum < LINK ? "the work of a job" : "a link";
+}
+
+static const char *value_name(uint64_t value)
+{
+    static const char *const links[] = {"A's link", "B's link", "J's link"};
+    for (int i = 0; i < JOBS; i++)
+        if (value == X_BITS(&at->job[i].link))
+            return links[i];
+    return value == X_BITS(&at->more) ? "J's 2nd" : NULL;
+}
+
+void links_check(check *c, const program *p)
+{
+    now = p;
+    *c = (check){.threads = program_threads(p),
+                 .races = true,
+                 .setup = setup,
+                 .run = run,
+                 .summary = summary,
+                 .thread_name = thread_name,
+                 .data_name = data_name,
+                 .value_name = value_name};
+}
