@@ -1,0 +1,287 @@
+/* Timers: a random walk beside a sorted list, and threads that set and remove while another fires. */
+#include "check.h"
+
+#include "base/rng.h"
+#include "sched/timers.h"
+#include "seed.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+
+#define TIMERS 200
+#define STEPS  60000
+#define RANGE  500 /* few enough deadlines that many are equal */
+
+typedef struct test_timer {
+    fi_timer timer; /* first */
+    bool is_set;
+    int fired;
+} test_timer;
+
+/* ---- beside a sorted list ---- */
+
+static fi_timers heap;
+static test_timer all[TIMERS];
+static test_timer *sorted[TIMERS]; /* those that are set, the earliest first */
+static size_t sorted_n;
+static test_timer *fired[TIMERS];
+static size_t fired_n;
+
+static void note_fired(fi_timer *t)
+{
+    test_timer *mine = (test_timer *)(void *)t;
+
+    mine->fired++;
+    fired[fired_n++] = mine;
+}
+
+static int64_t earliest(void)
+{
+    return sorted_n > 0 ? sorted[0]->timer.deadline_ns : FI_TIMER_NEVER;
+}
+
+static void list_add(test_timer *t)
+{
+    size_t i = sorted_n++;
+
+    for (; i > 0 && sorted[i - 1]->timer.deadline_ns > t->timer.deadline_ns; i--)
+        sorted[i] = sorted[i - 1];
+    sorted[i] = t;
+    t->is_set = true;
+}
+
+static void list_remove(test_timer *t)
+{
+    size_t i = 0;
+
+    while (sorted[i] != t)
+        i++;
+    for (sorted_n--; i < sorted_n; i++)
+        sorted[i] = sorted[i + 1];
+    t->is_set = false;
+}
+
+static void begin(void)
+{
+    fi_timers_init(&heap);
+    memset(all, 0, sizeof all);
+    for (int i = 0; i < TIMERS; i++)
+        all[i].timer.fire = note_fired;
+    sorted_n = fired_n = 0;
+}
+
+static void add(test_timer *t, int64_t deadline_ns)
+{
+    int64_t before = earliest();
+
+    t->timer.deadline_ns = deadline_ns;
+    list_add(t);
+    if (fi_timers_add(&heap, &t->timer))
+        CHECK(deadline_ns <= before);
+    else
+        CHECK(deadline_ns >= before);
+}
+
+static void remove_it(test_timer *t)
+{
+    if (t->is_set)
+        list_remove(t);
+    fi_timers_remove(&heap, &t->timer);
+}
+
+/* All that are due, the earlier before the later; of those that are due together, in any order. */
+static void fire(int64_t now_ns)
+{
+    fired_n = 0;
+    fi_timers_fire(&heap, now_ns);
+    for (size_t i = 0; i < fired_n; i++) {
+        CHECK(sorted_n > 0 && fired[i]->is_set);
+        CHECK_INT(fired[i]->timer.deadline_ns, earliest());
+        CHECK(fired[i]->timer.deadline_ns <= now_ns);
+        list_remove(fired[i]);
+    }
+    CHECK(earliest() > now_ns);
+}
+
+/* Nobody is due before its parent, and each knows who points to it. */
+static size_t check_shape(fi_timer *const *link, int64_t not_before)
+{
+    size_t n = 0;
+
+    for (const fi_timer *t = *link; t; link = &t->sibling, t = *link) {
+        CHECK(t->link == link);
+        CHECK(t->deadline_ns >= not_before);
+        n += 1 + check_shape(&t->child, t->deadline_ns);
+    }
+    return n;
+}
+
+static void check_heap(void)
+{
+    CHECK_INT(fi_timers_next(&heap), earliest());
+    CHECK_INT(check_shape(&heap.first, INT64_MIN), sorted_n);
+    CHECK(!heap.first || !heap.first->sibling);
+}
+
+static void a_few_by_hand(void **state)
+{
+    (void)state;
+    begin();
+    check_heap();
+    fire(INT64_MAX - 1);
+    CHECK_INT(fired_n, 0);
+    fi_timers_remove(&heap, &all[0].timer); /* it was never set */
+    add(&all[0], 30);
+    CHECK(fi_timers_next(&heap) == 30);
+    add(&all[1], 10);
+    add(&all[2], 20);
+    CHECK(fi_timers_next(&heap) == 10);
+    remove_it(&all[1]);
+    remove_it(&all[1]);
+    CHECK(fi_timers_next(&heap) == 20);
+    fire(19);
+    CHECK_INT(fired_n, 0);
+    fire(20);
+    CHECK_INT(fired_n, 1);
+    CHECK(fired[0] == &all[2]);
+    remove_it(&all[2]); /* it has fired */
+    add(&all[2], 5);    /* and is set again */
+    fire(100);
+    CHECK_INT(fired_n, 2);
+    CHECK_INT(all[2].fired, 2);
+    CHECK_INT(all[1].fired, 0);
+    CHECK(fi_timers_next(&heap) == FI_TIMER_NEVER);
+    check_heap();
+}
+
+/* A step is an add more often than not, then a remove more often than not, and so on. */
+static void random_step(fi_rng *r, int64_t *now_ns, bool growing)
+{
+    test_timer *t = &all[fi_rng_next(r) % TIMERS];
+    uint64_t what = fi_rng_next(r) % 16;
+
+    if (what == 0)
+        fire(*now_ns += (int64_t)(fi_rng_next(r) % 20));
+    else if ((what < 11) == growing && !t->is_set)
+        add(t, *now_ns + (int64_t)(fi_rng_next(r) % RANGE));
+    else if ((what < 11) != growing)
+        remove_it(t);
+}
+
+static void like_a_sorted_list(void **state)
+{
+    fi_rng r;
+    int64_t now_ns = 0;
+
+    (void)state;
+    fi_rng_seed(&r, seed_get());
+    begin();
+    for (int i = 0; i < STEPS; i++) {
+        random_step(&r, &now_ns, i / 500 % 2 == 0);
+        CHECK_INT(fi_timers_next(&heap), earliest());
+        if (i % 16 == 0)
+            check_heap();
+    }
+    fire(INT64_MAX - 1);
+    check_heap();
+}
+
+/* ---- a great many in order: no deep recursion, no long time ---- */
+
+#define MANY 100000
+
+static int64_t last_ns;
+static size_t many_fired;
+
+static void note_order(fi_timer *t)
+{
+    CHECK(t->deadline_ns >= last_ns);
+    last_ns = t->deadline_ns;
+    many_fired++;
+}
+
+static void many(bool ascending)
+{
+    fi_timers ts;
+    fi_timer *t = calloc(MANY, sizeof *t);
+
+    CHECK(t != NULL);
+    fi_timers_init(&ts);
+    last_ns = INT64_MIN;
+    many_fired = 0;
+    for (int i = 0; i < MANY; i++) {
+        t[i].deadline_ns = ascending ? i : MANY - i;
+        t[i].fire = note_order;
+        CHECK(fi_timers_add(&ts, &t[i]) == (!ascending || i == 0));
+    }
+    for (int i = 0; i < MANY; i += 3)
+        fi_timers_remove(&ts, &t[i]);
+    fi_timers_fire(&ts, MANY);
+    CHECK_INT(many_fired, MANY - (MANY + 2) / 3);
+    free(t);
+}
+
+static void many_in_order(void **state)
+{
+    (void)state;
+    many(true);
+    many(false);
+}
+
+/* ---- threads ---- */
+
+#define SETTERS 3
+#define ROUNDS  20000
+
+static fi_timers shared;
+static atomic_int setters_left;
+
+typedef struct own_timer {
+    fi_timer timer; /* first */
+    int fired;      /* written under the lock; the setter reads it after the removal */
+} own_timer;
+
+static void note_own(fi_timer *t)
+{
+    ((own_timer *)(void *)t)->fired++;
+}
+
+static void *set_and_remove(void *arg)
+{
+    own_timer mine;
+    int64_t n = *(int64_t *)arg;
+
+    for (int i = 0; i < ROUNDS; i++) {
+        mine = (own_timer){.timer = {.deadline_ns = (i * n) % 64, .fire = note_own}};
+        fi_timers_add(&shared, &mine.timer);
+        if (i % 2 == 0)
+            while (fi_timers_next(&shared) <= mine.timer.deadline_ns)
+                sched_yield(); /* until it has fired */
+        fi_timers_remove(&shared, &mine.timer);
+        CHECK(mine.fired == 1 || (i % 2 != 0 && mine.fired == 0));
+    }
+    atomic_fetch_sub(&setters_left, 1);
+    return NULL;
+}
+
+/* After its removal a timer is its setter's again, whether it has fired or not. */
+static void removed_while_others_fire(void **state)
+{
+    pthread_t threads[SETTERS];
+    int64_t numbers[SETTERS] = {7, 11, 13};
+
+    (void)state;
+    fi_timers_init(&shared);
+    atomic_store(&setters_left, SETTERS);
+    for (int i = 0; i < SETTERS; i++)
+        CHECK_INT(pthread_create(&threads[i], NULL, set_and_remove, &numbers[i]), 0);
+    while (atomic_load(&setters_left) > 0)
+        if (fi_timers_next(&shared) != FI_TIMER_NEVER)
+            fi_timers_fire(&shared, 64);
+    for (int i = 0; i < SETTERS; i++)
+        pthread_join(threads[i], NULL);
+    CHECK(fi_timers_next(&shared) == FI_TIMER_NEVER);
+}
+
+CHECK_MAIN(a_few_by_hand, like_a_sorted_list, many_in_order, removed_while_others_fire)
