@@ -212,6 +212,25 @@ static void be_guest(uint64_t position, bool until_all_done)
     fi_idle_give_back(&at->idle, s, searching, anything, &position);
 }
 
+/* ---- who waits until all is quiet, as in sched/runtime.c ---- */
+
+static bool is_quiet(void *ctx)
+{
+    (void)ctx;
+    for (int i = 0; i < program_threads(now); i++)
+        if (count(ops_of(i), "TDB") > 0)
+            x_data_read(i);
+    return taken == (1u << pieces()) - 1;
+}
+
+static void await_quiet(void)
+{
+    x_say("wait until all is quiet");
+    if (!fi_idle_await_all_asleep(&at->idle, workers(), is_quiet, NULL, FI_FUTEX_FOREVER))
+        x_fail(WRONG, "all is said not to be quiet, and there was no deadline");
+    x_say("all is quiet");
+}
+
 static void run(int thread)
 {
     int piece = pieces_before(thread);
@@ -224,6 +243,8 @@ static void run(int thread)
             stop();
         else if (*op == 'G' || *op == 'H')
             be_guest(position, *op == 'H');
+        else if (*op == 'Q')
+            await_quiet();
         else if (*op == 'B')
             begin_asleep(thread, position);
         else
@@ -236,11 +257,16 @@ static const char *at_rest(void)
 {
     for (int i = 0; i < program_threads(now); i++)
         if (x_asleep_on(i) && x_asleep_on(i) != &at->sleeper[i].asleep &&
-            x_asleep_on(i) != &all_done)
+            x_asleep_on(i) != &all_done && x_asleep_on(i) != &at->idle.changes)
             return "somebody waits for the lock for ever";
     if (stopped)
         return "all is to stop, and a worker sleeps";
-    return put & ~taken ? "work is left, and a worker sleeps" : NULL;
+    if (put & ~taken)
+        return "work is left, and a worker sleeps";
+    for (int i = 0; i < program_threads(now); i++)
+        if (x_asleep_on(i) == &at->idle.changes)
+            return "all is quiet, and who waits for that is not told";
+    return NULL;
 }
 
 static uint64_t summary(void)
@@ -270,7 +296,7 @@ void idle_check(check *c, const program *p)
 {
     now = p;
     *c = (check){.threads = program_threads(p),
-                 .races = has("G") && !has("H"),
+                 .races = (has("G") && !has("H")) || has("Q"),
                  .setup = setup,
                  .run = run,
                  .summary = summary,

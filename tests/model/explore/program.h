@@ -36,7 +36,8 @@ void lease_check(check *c, const program *p);
 
 /* idle.  All: P put a piece of work and notify, T find work and take a piece, sleeping when there is
  * none, D the same with a deadline for the first sleep, S stop everybody, B (alone) like T
- * for a worker that is asleep from the start, G borrow a worker, search, and give it back, H keep it until others have done all work.  A thread that has come to its end is busy for ever.
+ * for a worker that is asleep from the start, G borrow a worker, search, and give it back, H keep it until others have done all work,
+ * Q (once) wait until all workers sleep and no work is left, for which each needs a T that finds none.  A thread that has come to its end is busy for ever.
  * No work is left while a worker sleeps, nobody sleeps after a stop, and one thread uses a worker at a time. */
 void idle_check(check *c, const program *p);
 

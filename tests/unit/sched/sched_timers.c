@@ -10,7 +10,7 @@
 #include <stdatomic.h>
 
 #define TIMERS 200
-#define STEPS  60000
+#define STEPS  30000
 #define RANGE  500 /* few enough deadlines that many are equal */
 
 typedef struct test_timer {
@@ -189,7 +189,7 @@ static void like_a_sorted_list(void **state)
 
 /* ---- a great many in order: no deep recursion, no long time ---- */
 
-#define MANY 100000
+#define MANY 50000
 
 static int64_t last_ns;
 static size_t many_fired;
@@ -232,7 +232,7 @@ static void many_in_order(void **state)
 /* ---- threads ---- */
 
 #define SETTERS 3
-#define ROUNDS  20000
+#define ROUNDS  5000
 
 static fi_timers shared;
 static atomic_int setters_left;
