@@ -191,6 +191,7 @@ static void like_a_sorted_list(void **state)
 
 #define MANY 50000
 
+static fi_timer lots[MANY];
 static int64_t last_ns;
 static size_t many_fired;
 
@@ -204,22 +205,19 @@ static void note_order(fi_timer *t)
 static void many(bool ascending)
 {
     fi_timers ts;
-    fi_timer *t = calloc(MANY, sizeof *t);
 
-    CHECK(t != NULL);
     fi_timers_init(&ts);
     last_ns = INT64_MIN;
     many_fired = 0;
     for (int i = 0; i < MANY; i++) {
-        t[i].deadline_ns = ascending ? i : MANY - i;
-        t[i].fire = note_order;
-        CHECK(fi_timers_add(&ts, &t[i]) == (!ascending || i == 0));
+        lots[i].deadline_ns = ascending ? i : MANY - i;
+        lots[i].fire = note_order;
+        CHECK(fi_timers_add(&ts, &lots[i]) == (!ascending || i == 0));
     }
     for (int i = 0; i < MANY; i += 3)
-        fi_timers_remove(&ts, &t[i]);
+        fi_timers_remove(&ts, &lots[i]);
     fi_timers_fire(&ts, MANY);
     CHECK_INT(many_fired, MANY - (MANY + 2) / 3);
-    free(t);
 }
 
 static void many_in_order(void **state)
