@@ -40,6 +40,7 @@ static const counter counters[] = {
     {"wakes", offsetof(filch_counters, wakes)},
     {"sleeps", offsetof(filch_counters, sleeps)},
     {"searches", offsetof(filch_counters, searches)},
+    {"jobs", offsetof(filch_counters, jobs)},
     {"fibers_made", offsetof(filch_counters, fibers_made)},
     {"fibers_reused", offsetof(filch_counters, fibers_reused)},
 };

@@ -160,12 +160,13 @@ FILCH_API void filch_job_keep(filch_job *job);
 typedef struct filch_pump {
     void *first_;
     void *last_;
+    const void *waits_at_;
     uint32_t lock_;
-    uint32_t n_;
+    uint32_t unused_;
 } filch_pump;
 
 /* clang-format off */
-#define FILCH_PUMP_INIT {0, 0, 0, 0}
+#define FILCH_PUMP_INIT {0, 0, 0, 0, 0}
 /* clang-format on */
 
 /* Before its submission: the job runs in this pump. */

@@ -3,6 +3,8 @@
  * From the job that is to wait we walk to all that wait for it in turn: those that come after it, and its parent, which is
  * not done before it.  Meeting the job that it is to wait for, we have the circle.
  *
+ * Links are made under the lock, so of two threads that would close a circle together one sees the other's link.
+ *
  * All that we meet is unfinished, as what we begin with is: so no record goes away.  Mostly there is nothing to walk:
  * either nobody waits for the one job yet, or the other waits for nothing. */
 #include "job/job.h"
@@ -19,10 +21,10 @@ static fi_job *parent_of(const fi_job *j)
     return has ? fi_job_of_group(j->in) : NULL;
 }
 
-/* <- links.add */
+/* Relaxed: links are added under the lock. */
 static fi_link *first_follower(fi_job *j)
 {
-    fi_link *first = fi_load_acquire(&j->followers.first, links.look);
+    fi_link *first = fi_load_relaxed(&j->followers.first);
 
     return first == FI_LINKS_SHUT ? NULL : first;
 }
@@ -30,11 +32,6 @@ static fi_link *first_follower(fi_job *j)
 static bool is_awaited(fi_job *j)
 {
     return parent_of(j) || first_follower(j);
-}
-
-static bool waits(fi_job *j)
-{
-    return fi_load_relaxed(&j->has_link) || fi_load_relaxed(&j->own.count) >= 2 * FI_COUNT_ONE;
 }
 
 /* A list of what is to be visited, and how each was come by. */
@@ -88,16 +85,28 @@ static void print_circle(const fi_job *last)
     funlockfile(stderr);
 }
 
-bool fi_job_closes_circle(fi_job *job, fi_job *before)
+void fi_circle_lock(void)
 {
-    bool closes;
-
-    if (job != before && (!is_awaited(job) || !waits(before)))
-        return false;
     fi_lock_lock(&circles);
-    closes = reaches(job, before);
-    if (closes)
-        print_circle(before);
+}
+
+void fi_circle_unlock(void)
+{
     fi_lock_unlock(&circles);
-    return closes;
+}
+
+bool fi_circle_may_close(fi_job *before)
+{
+    return fi_load_relaxed(&before->has_link) ||
+           fi_load_relaxed(&before->own.count) >= 2 * FI_COUNT_ONE;
+}
+
+bool fi_circle_would_close(fi_job *job, fi_job *before)
+{
+    if (job != before && !(is_awaited(job) && fi_circle_may_close(before)))
+        return false;
+    if (!reaches(job, before))
+        return false;
+    print_circle(before);
+    return true;
 }

@@ -189,13 +189,11 @@ static bool still(void *group)
 
 int fi_group_await(fi_group *g, int64_t deadline_ns)
 {
-    while (fi_count_await(&g->count)) {
-        int e = fi_lot_wait(g, still, g, deadline_ns);
+    while (!fi_count_is_done(&g->count)) {
+        int e = fi_count_await(&g->count) ? fi_lot_wait(g, still, g, deadline_ns) : 0;
         if (e < 0)
             return e;
     }
-    while (!fi_count_is_done(&g->count))
-        fi_pause(); /* not reached: it only makes us see what the others have done */
     return 0;
 }
 

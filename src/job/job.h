@@ -66,9 +66,14 @@ void fi_job_work(fi_job *j);
 /* [who has ended the last piece of its own group] The job is done, and may be gone afterwards.  job.c */
 void fi_job_done(fi_group *own);
 
-/* [any] Does `before` wait for job, itself or through others?  Then say so.  circle.c
- * The caller has blocked the way of job. */
-bool fi_job_closes_circle(fi_job *job, fi_job *before);
+/* Circles.  circle.c
+ * fi_circle_would_close: [lock held, job's end is held up] Does `before` wait for job, itself or through others?
+ *     Then say so.
+ * fi_circle_may_close: [any] Does `before` wait for anything at all? */
+void fi_circle_lock(void);
+void fi_circle_unlock(void);
+bool fi_circle_would_close(fi_job *job, fi_job *before);
+bool fi_circle_may_close(fi_job *before);
 
 /* [any] A record for a job or a link.  life.c */
 void *fi_job_record_get(bool large);

@@ -29,18 +29,20 @@ static void unblock(fi_job *j)
         fi_job_queue(j);
 }
 
+/* [circles locked] */
 static int add_link(fi_job *j, fi_job *before)
 {
-    fi_link *link = new_link(j);
+    fi_link *link;
 
+    if (fi_circle_would_close(j, before))
+        return -ELOOP;
+    link = new_link(j);
     if (!link)
         return -ENOMEM;
     link->job = j;
     link->before = before;
     link->before_number = fi_life_number(&before->life);
-    if (!fi_links_add(&before->followers, link))
-        return -EALREADY;
-    return 0;
+    return fi_links_add(&before->followers, link) ? 0 : -EALREADY;
 }
 
 /* Of a job that is done, we must see how it ended. */
@@ -63,7 +65,9 @@ int filch_job_after(filch_job *job, filch_job *before)
         return -EINVAL;
     if (!fi_way_block(&j->in_way))
         return -EBUSY;
-    e = fi_job_closes_circle(j, b) ? -ELOOP : add_link(j, b);
+    fi_circle_lock();
+    e = add_link(j, b);
+    fi_circle_unlock();
     if (e == -EALREADY)
         after_done(j, b);
     if (e != 0)
@@ -80,12 +84,17 @@ int filch_job_then(filch_job *before, filch_job *job)
 
 /* ---- part of ---- */
 
-static int join(fi_job *j, fi_group *g)
+/* The parent is counted up first, so that it and all that waits for it stay unfinished while we look. */
+static bool closes_circle(fi_job *child, fi_job *parent)
 {
-    if (j->in || fi_load_relaxed(&j->is_submitted))
-        return -EBUSY;
-    j->in = g;
-    return 0;
+    bool closes;
+
+    if (!fi_circle_may_close(child))
+        return false;
+    fi_circle_lock();
+    closes = fi_circle_would_close(parent, child);
+    fi_circle_unlock();
+    return closes;
 }
 
 int filch_job_parent(filch_job *child, filch_job *parent)
@@ -94,20 +103,25 @@ int filch_job_parent(filch_job *child, filch_job *parent)
 
     if (!j || !p)
         return -EINVAL;
-    if (j->in || fi_load_relaxed(&j->is_submitted))
+    if (j->in || fi_load_relaxed(&j->is_submitted) || !fi_count_up_if_any(&p->own.count))
         return -EBUSY;
-    if (fi_job_closes_circle(p, j))
+    if (closes_circle(j, p)) {
+        fi_group_end(&p->own, 1);
         return -ELOOP;
-    if (!fi_count_up_if_any(&p->own.count))
-        return -EBUSY;
-    return join(j, &p->own);
+    }
+    j->in = &p->own;
+    return 0;
 }
 
 int filch_job_group(filch_job *job, filch_group *g)
 {
-    int e = job ? join(fi_job_of(job), fi_group_of(g)) : -EINVAL;
+    fi_job *j = fi_job_of(job);
 
-    if (e == 0)
-        fi_count_up(&fi_group_of(g)->count);
-    return e;
+    if (!j)
+        return -EINVAL;
+    if (j->in || fi_load_relaxed(&j->is_submitted))
+        return -EBUSY;
+    j->in = fi_group_of(g);
+    fi_count_up(&j->in->count);
+    return 0;
 }

@@ -1,30 +1,34 @@
-/* Jobs that one thread runs when it likes: a list behind a lock, and a word to sleep on. */
+/* Jobs that one thread runs when it likes: a list behind a lock. */
 #include "job/job.h"
 
-#include "base/futex.h"
 #include "base/lock.h"
 #include "base/mistake.h"
+#include "sched/lot.h"
 
 #include <errno.h>
+#include <stddef.h>
 
 /* The same layout as filch_pump. */
 typedef struct pump {
     fi_runnable *first, *last;
+    const void *waits_at; /* the address under which its thread sleeps; NULL: it does not */
     fi_lock lock;
-    FI_ATOMIC(uint32_t) n; /* how many were ever put, for who sleeps */
+    uint32_t unused;
 } pump;
 
 _Static_assert(sizeof(pump) == sizeof(filch_pump), "one layout");
+_Static_assert(offsetof(pump, lock) == offsetof(filch_pump, lock_), "one layout");
 
 static pump *pump_of(filch_pump *p)
 {
     return (pump *)(void *)p;
 }
 
-/* The wake-up under the lock: once the job is done, the pump may be gone. */
+/* Once the lock is free the job may be done, and the pump gone. */
 void fi_pump_put(filch_pump *pump_, fi_job *j)
 {
     pump *p = pump_of(pump_);
+    const void *waits_at;
 
     j->runnable.next = NULL;
     fi_lock_lock(&p->lock);
@@ -33,9 +37,10 @@ void fi_pump_put(filch_pump *pump_, fi_job *j)
     else
         p->first = &j->runnable;
     p->last = &j->runnable;
-    fi_fetch_add_relaxed(&p->n, 1u);
-    fi_futex_wake(&p->n, 1);
+    waits_at = p->waits_at;
     fi_lock_unlock(&p->lock);
+    if (waits_at)
+        fi_lot_wake_all(waits_at);
 }
 
 static fi_job *take(pump *p)
@@ -94,52 +99,52 @@ size_t filch_pump_run(filch_pump *p)
 
 /* ---- until a job is done ---- */
 
-static void do_nothing(void *arg)
+/* The thread stands in the line of those who wait for the job, and who puts something into the pump wakes that
+ * line. */
+typedef struct wish {
+    pump *pump;
+    fi_job *job;
+} wish;
+
+static void set_waits_at(pump *p, const void *address)
 {
-    (void)arg;
+    fi_lock_lock(&p->lock);
+    p->waits_at = address;
+    fi_lock_unlock(&p->lock);
 }
 
-/* A job that comes after it, and so comes here when it is done, however it ended.  Its own end does not give the
- * other up, as it has no link that would say so. */
-static int ask_to_be_woken(filch_pump *p, filch_job *job)
+static bool still(void *arg)
 {
-    filch_job *bell = filch_job_new(do_nothing, NULL);
-    int e;
+    const wish *w = arg;
+    bool empty;
 
-    if (!bell)
-        return -ENOMEM;
-    filch_job_pump(bell, p);
-    e = filch_job_after(bell, job);
-    fi_store_relaxed(&fi_job_of(bell)->has_link, 0);
-    filch_job_submit(bell);
-    filch_job_release(bell);
+    fi_lock_lock(&w->pump->lock);
+    empty = !w->pump->first;
+    fi_lock_unlock(&w->pump->lock);
+    return empty && fi_count_is_awaited(&w->job->own.count);
+}
+
+/* For the job, or for something to run. */
+static int wait_for_either(pump *p, fi_job *j, int64_t deadline)
+{
+    wish w = {p, j};
+    int e = 0;
+
+    set_waits_at(p, &j->own);
+    if (fi_count_await(&j->own.count))
+        e = fi_lot_wait(&j->own, still, &w, deadline);
+    set_waits_at(p, NULL);
     return e;
-}
-
-/* Something has come since `seen`, or the deadline. */
-static int sleep_until(pump *p, uint32_t seen, int64_t deadline)
-{
-    if (fi_futex_wait(&p->n, seen, deadline) != -ETIMEDOUT)
-        return 0;
-    return -ETIMEDOUT;
 }
 
 int filch_pump_until(filch_pump *pump_, filch_job *job, int64_t deadline)
 {
     pump *p = pump_of(pump_);
-    bool asked = false;
-    int e = 0;
+    int e = job ? 0 : -EINVAL;
 
     check_caller();
-    while (e == 0 && !filch_job_is_done(job)) {
-        uint32_t seen = fi_load_relaxed(&p->n);
-        if (run_one(p))
-            continue;
-        if (asked)
-            e = sleep_until(p, seen, deadline);
-        else
-            e = ask_to_be_woken(pump_, job);
-        asked = true;
-    }
-    return filch_job_is_done(job) ? filch_job_wait(job) : e;
+    while (e == 0 && !filch_job_is_done(job))
+        if (!run_one(p))
+            e = wait_for_either(p, fi_job_of(job), deadline);
+    return e < 0 ? e : filch_job_wait(job);
 }

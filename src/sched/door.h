@@ -61,13 +61,20 @@ static inline void fi_door_shut(fi_door *d)
     fi_fetch_add_relaxed(&d->word, FI_DOOR_SHUT);
 }
 
-/* [who stops, having shut it] Blocks the thread.  <- door.leave */
+/* [who stops, having shut it] What is inside, besides that it is shut; 0: nobody, and what they did is seen.
+ * <- door.leave */
+static inline uint32_t fi_door_look(fi_door *d)
+{
+    return fi_load_acquire(&d->word, door.empty) - FI_DOOR_SHUT;
+}
+
+/* [who stops, having shut it] Blocks the thread. */
 static inline void fi_door_await_empty(fi_door *d)
 {
-    uint32_t word;
+    uint32_t inside;
 
-    while ((word = fi_load_acquire(&d->word, door.empty)) != FI_DOOR_SHUT)
-        fi_futex_wait(&d->word, word, FI_FUTEX_FOREVER);
+    while ((inside = fi_door_look(d)) > 0)
+        fi_futex_wait(&d->word, FI_DOOR_SHUT + inside, FI_FUTEX_FOREVER);
 }
 
 #endif

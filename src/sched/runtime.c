@@ -395,7 +395,8 @@ __attribute__((destructor)) static void end(void)
     fi_lock_lock(&life);
     if (running && !fi_load_relaxed(&closing)) {
         fi_door_shut(&door);
-        if (fi_door_inside(&door) == 0 && await_quiet(running, fi_clock_now() + SOON_NS))
+        if (fi_door_look(&door) == 0 && await_quiet(running, fi_clock_now() + SOON_NS) &&
+            fi_door_look(&door) == 0)
             free_runtime(running), running = NULL;
     }
     fi_lock_unlock(&life);

@@ -67,7 +67,23 @@ static void deadlines_and_errors(void)
     CHECK_INT(filch_pump_until(&p, drawn, filch_now() + FILCH_MS(1)), -ETIMEDOUT);
     filch_job_submit(first);
     CHECK_INT(filch_pump_until(&p, drawn, INT64_MAX), -EIO);
-    filch_pump_run(&p); /* the bells of the earlier waits */
+    CHECK_INT(filch_pump_until(&p, NULL, 0), -EINVAL);
+}
+
+/* Nothing touches a pump whose jobs are done. */
+static void pumps_come_and_go(void)
+{
+    for (int i = 0; i < SCALED(2000); i++) {
+        filch_pump *p = calloc(1, sizeof *p);
+        filch_job *j = filch_job_new(nothing, NULL);
+        if (i % 2)
+            filch_job_pump(j, p);
+        if (i % 3 == 0)
+            CHECK_INT(filch_pump_until(p, j, filch_now() + 1000), -ETIMEDOUT);
+        filch_job_submit(j);
+        CHECK_INT(filch_pump_until(p, j, INT64_MAX), 0);
+        free(p);
+    }
 }
 
 static void know_myself(void *job)
@@ -114,7 +130,8 @@ static void fibers_have_no_thread(void **state)
 WITH_WORKERS(run_in_thread)
 WITH_WORKERS(to_and_fro)
 WITH_WORKERS(deadlines_and_errors)
+WITH_WORKERS(pumps_come_and_go)
 WITH_WORKERS(self)
 
-CHECK_MAIN(test_run_in_thread, test_to_and_fro, test_deadlines_and_errors, test_self,
-           fibers_have_no_thread)
+CHECK_MAIN(test_run_in_thread, test_to_and_fro, test_deadlines_and_errors, test_pumps_come_and_go,
+           test_self, fibers_have_no_thread)
