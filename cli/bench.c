@@ -1,14 +1,14 @@
-/* filch bench: measure.  One call of each program in turn, round after round, so that what disturbs
- * the machine disturbs all alike. */
+/* filch bench: which programs there are to be measured, and how it is shown. */
 #include "bench_options.h"
 #include "command.h"
+#include "jobs.h"
+#include "measure.h"
 #include "series.h"
 #include "show.h"
 #include "words.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { MOST_SERIES = 4096 };
 
@@ -57,24 +57,14 @@ static void add_runtime(bench *b, const workload *w, const contender *r, series 
 }
 
 /* The serial program and Filch's own belong to this tool; without them there is nothing to do. */
-static bool is_complete(bench *b, const workload *w, const char *runtime)
-{
-    char why[512];
-    if (program_exists(w, runtime))
-        return true;
-    program_why_missing(w, runtime, why, sizeof why);
-    fprintf(stderr, "filch: %s cannot be measured: %s\n", w->name, why);
-    b->failed = true;
-    return false;
-}
-
 static void add_workload(bench *b, const workload *w)
 {
-    if (!is_complete(b, w, serial_name))
+    if (!measure_can(w, serial_name, &b->failed))
         return;
     series *serial = add_serial(b, w, serial_name);
     for (int i = 0; b->options.runtimes[i]; i++)
-        if (strcmp(b->options.runtimes[i]->name, "filch") != 0 || is_complete(b, w, "filch"))
+        if (strcmp(b->options.runtimes[i]->name, "filch") != 0 ||
+            measure_can(w, "filch", &b->failed))
             add_runtime(b, w, b->options.runtimes[i], serial);
 }
 
@@ -94,71 +84,7 @@ static void tell_left_out(const bench_options *o)
     }
 }
 
-/* ---- the measuring ---- */
-
-static void progress(const bench *b, const series *s, int round)
-{
-    if (isatty(STDERR_FILENO))
-        fprintf(stderr, "\r%s, round %d of %d: %s, %u worker%s\033[K", s->workload->name, round + 1,
-                b->options.repeat, s->runtime, s->workers, s->workers == 1 ? "" : "s");
-}
-
-static void progress_ends(void)
-{
-    if (isatty(STDERR_FILENO))
-        fprintf(stderr, "\r\033[K");
-}
-
-/* ENDS_WELL, ENDS_FAILED where this series has failed, ENDS_MISUSED where all would. */
-static int measure(bench *b, series *s)
-{
-    static child c;
-    report r;
-    bool is_misused;
-    call what = {s->workload,     s->runtime,       s->workers,        s->workload->per_call,
-                 b->options.size, b->options.quick, b->options.seconds};
-    const char *why = program_call(&what, &c, &r, &is_misused);
-    if (!why && series_add(s, &r) < 0)
-        why = "no memory for its samples";
-    if (!why)
-        return ENDS_WELL;
-    progress_ends();
-    fprintf(stderr, "filch: %s-%s (%u workers) %s\n", s->workload->program, s->runtime, s->workers,
-            why);
-    return is_misused ? ENDS_MISUSED : ENDS_FAILED;
-}
-
-/* Where the programs do not accept what they are asked for, nothing else is to be had. */
-static int measure_workload(bench *b, series *first, int n)
-{
-    for (int round = 0; round < b->options.repeat; round++) {
-        for (int i = 0; i < n; i++) {
-            if (first[i].failed)
-                continue;
-            progress(b, &first[i], round);
-            int end = measure(b, &first[i]);
-            if (end == ENDS_MISUSED)
-                return end;
-            if (end == ENDS_FAILED)
-                first[i].failed = b->failed = true;
-        }
-    }
-    return ENDS_WELL;
-}
-
-static int measure_all(bench *b)
-{
-    int first = 0, end = ENDS_WELL;
-    while (first < b->count && end == ENDS_WELL) {
-        int n = 1;
-        while (first + n < b->count && b->all[first + n].workload == b->all[first].workload)
-            n++;
-        end = measure_workload(b, &b->all[first], n);
-        first += n;
-    }
-    progress_ends();
-    return end;
-}
+/* ---- all of it ---- */
 
 static void show(bench *b)
 {
@@ -167,7 +93,8 @@ static void show(bench *b)
     else
         show_table(b->all, b->count);
     fflush(stdout);
-    const char *why = b->options.plot ? show_plot(b->all, b->count, b->options.plot) : NULL;
+    const char *why =
+        b->options.plot ? show_plot(b->all, b->count, &plot_of_workloads, b->options.plot) : NULL;
     if (why) {
         fprintf(stderr, "filch: no picture was drawn: %s\n", why);
         b->failed = true;
@@ -178,11 +105,13 @@ int command_bench(int argc, char **argv)
 {
     static bench b;
     b.options = bench_options_read(argc, argv);
+    if (b.options.jobs)
+        return bench_jobs(&b.options);
     for (int i = 0; b.options.workloads[i]; i++)
         add_workload(&b, b.options.workloads[i]);
     tell_left_out(&b.options);
     child_catch_signals();
-    int end = measure_all(&b);
+    int end = measure_all(&b.options, b.all, b.count, &b.failed);
     if (end == ENDS_WELL && b.count > 0)
         show(&b);
     for (int i = 0; i < b.count; i++)

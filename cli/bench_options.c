@@ -15,9 +15,11 @@ enum { USUAL_REPEAT = 5, QUICK_REPEAT = 3, USUAL_SECONDS = 600, MOST_WORKERS = 1
 static void help(void)
 {
     printf(
-        "usage: filch bench [WORKLOAD...] [OPTION...]\n\n"
+        "usage: filch bench [WORKLOAD...] [OPTION...]\n"
+        "       filch bench jobs [OPTION...]\n\n"
         "Measures workloads on Filch and on what is here of its peers, in turns, and prints a "
-        "table.\n\n"
+        "table.\n"
+        "jobs has a table of its own: many small jobs, on a classical job system and on Filch.\n\n"
         "  --workers LIST     numbers of workers, such as 1,2 (1 and as many as there are CPUs)\n"
         "  --runtimes LIST    of those below (all)\n"
         "  --repeat N         calls of each program, 1 to %d (%d, with --quick %d)\n"
@@ -76,6 +78,13 @@ static void take_runtime(bench_options *o, const char *word)
         if (o->runtimes[i] == r)
             misused("--runtimes has %s twice", word);
     o->runtimes[i] = r;
+}
+
+static void take_jobs(bench_options *o)
+{
+    if (o->jobs)
+        misused("%s is named twice", jobs_name);
+    o->jobs = true;
 }
 
 static void take_workload(bench_options *o, const char *word)
@@ -152,8 +161,20 @@ static void fill_up(bench_options *o)
         o->repeat = o->quick ? QUICK_REPEAT : USUAL_REPEAT;
 }
 
+/* Its rows, columns and sizes are given. */
+static void check_jobs(const bench_options *o)
+{
+    if (o->workloads[0])
+        misused("%s has a table of its own, so %s cannot be in it", jobs_name,
+                o->workloads[0]->name);
+    if (o->runtimes[0] || o->size)
+        misused("%s is not for %s", o->size ? "--size" : "--runtimes", jobs_name);
+}
+
 static void check(const bench_options *o)
 {
+    if (o->jobs)
+        check_jobs(o);
     if (o->size && (!o->workloads[0] || o->workloads[1]))
         misused("--size is for one workload, which has to be named");
     if (o->size && o->quick)
@@ -180,7 +201,10 @@ bench_options bench_options_read(int argc, char **argv)
         take(&o, letter);
     }
     for (int i = optind; i < argc; i++)
-        take_workload(&o, argv[i]);
+        if (strcmp(argv[i], jobs_name) == 0)
+            take_jobs(&o);
+        else
+            take_workload(&o, argv[i]);
     check(&o);
     fill_up(&o);
     return o;

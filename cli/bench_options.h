@@ -16,6 +16,7 @@ typedef struct bench_options {
     long seconds; /* for one call */
     const char *size, *plot;
     bool json, quick;
+    bool jobs; /* the table of jobs instead of workloads */
 } bench_options;
 
 /* Ends the program for --help and for what is not understood. */

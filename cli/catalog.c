@@ -26,6 +26,24 @@ const contender runtimes[] = {
     {0},
 };
 
+const char jobs_name[] = "jobs";
+
+const workload job_rows[] = {
+    {"jobs-single", "jobs", "single", 20, "empty jobs, made one by one"},
+    {"jobs-for", "jobs", "for", 20, "jobs of a loop that is cut in halves, down to 16 numbers"},
+    {0},
+};
+
+const contender job_columns[JOB_COLUMNS + 1] = {
+    {"basic", NULL,
+     "a classical job system: a mutex around each deque, malloc and free for each job"},
+    {"allocator", NULL, "the same, with jobs from a ring of each thread"},
+    {"lock-free", NULL, "the same, with deques that need no mutex"},
+    {"filch", NULL, "filch_group_run; filch_for, which makes no jobs where nobody asks for work"},
+    {"filch-job", NULL, "filch_job_new, _parent and _submit: each job has a handle"},
+    {0},
+};
+
 const workload *workload_named(const char *name)
 {
     for (const workload *w = workloads; w->name; w++)

@@ -22,6 +22,12 @@ typedef struct contender {
 extern const workload workloads[];
 extern const contender runtimes[];
 
+/* The table of `filch bench jobs`: its rows and its columns, ended as above. */
+enum { JOB_COLUMNS = 5 };
+extern const workload job_rows[];
+extern const contender job_columns[JOB_COLUMNS + 1];
+extern const char jobs_name[];
+
 /* Those that the others are compared with are no runtimes. */
 extern const char serial_name[];
 

@@ -1,5 +1,5 @@
-/* The ratios to the serial programs as a picture: a panel for each number of workers, a group of bars for each
- * workload, a colour for each runtime.  The scale is logarithmic, and a bar begins at 1, the serial program: up is
+/* The ratios to the serial programs, or to the first column, as a picture: a panel for each number of workers, a group of
+ * bars for each workload, a colour for each runtime.  The scale is logarithmic, and a bar begins at 1, the serial program: up is
  * slower, down is faster. */
 #define _GNU_SOURCE
 #include "show.h"
@@ -50,7 +50,14 @@ const char *plot_refuses(const char *file)
 
 /* ---- what is to be drawn ---- */
 
+const plot_of plot_of_workloads = {
+    runtimes, "Time / time of the serial program (median; lower is better)", "serial", true};
+const plot_of plot_of_jobs = {&job_columns[1],
+                              "Time / time with a lock and malloc (median; lower is better)",
+                              "basic", false};
+
 typedef struct picture {
+    const plot_of *of;
     const series *all;
     int n;
     unsigned panels[MOST_PANELS]; /* numbers of workers */
@@ -60,10 +67,10 @@ typedef struct picture {
     double lowest, highest; /* of the ratios */
 } picture;
 
-/* Serial programs are the line at 1. */
+/* What all are compared with is the line at 1. */
 static bool is_drawn(const series *s)
 {
-    return runtime_named(s->runtime) && isfinite(series_median_ratio(s));
+    return s->serial != s && isfinite(series_median_ratio(s));
 }
 
 static void add_panel(picture *p, unsigned workers)
@@ -99,10 +106,10 @@ static int group_of(const picture *p, const workload *w)
     return i;
 }
 
-static int runtimes_count(void)
+static int bar_count(const picture *p)
 {
     int n = 0;
-    while (runtimes[n].name)
+    while (p->of->bars[n].name)
         n++;
     return n;
 }
@@ -110,28 +117,28 @@ static int runtimes_count(void)
 /* ---- the script ---- */
 
 /* A group has room for a bar of each runtime, and a gap. */
-static double bar_width(void)
+static double bar_width(const picture *p)
 {
-    return 0.8 / runtimes_count();
+    return 0.8 / bar_count(p);
 }
 
 static double middle_of(const picture *p, const series *s, int of_runtime)
 {
-    return group_of(p, s->workload) + (of_runtime - (runtimes_count() - 1) / 2.0) * bar_width();
+    return group_of(p, s->workload) + (of_runtime - (bar_count(p) - 1) / 2.0) * bar_width(p);
 }
 
 /* Is this a bar of that runtime in that panel? */
-static bool is_bar(const series *s, int of_runtime, unsigned workers)
+static bool is_bar(const picture *p, const series *s, int of_runtime, unsigned workers)
 {
     return is_drawn(s) && s->workers == workers &&
-           strcmp(s->runtime, runtimes[of_runtime].name) == 0;
+           strcmp(s->runtime, p->of->bars[of_runtime].name) == 0;
 }
 
 /* gnuplot takes a series without numbers badly. */
 static bool has_bars(const picture *p, int of_runtime, unsigned workers)
 {
     for (int i = 0; i < p->n; i++)
-        if (is_bar(&p->all[i], of_runtime, workers))
+        if (is_bar(p, &p->all[i], of_runtime, workers))
             return true;
     return false;
 }
@@ -139,11 +146,11 @@ static bool has_bars(const picture *p, int of_runtime, unsigned workers)
 /* A bar is where it begins and ends, and its ratio. */
 static void write_data(FILE *out, const picture *p, int of_runtime, unsigned workers)
 {
-    double half = 0.46 * bar_width();
+    double half = 0.46 * bar_width(p);
     fprintf(out, "$d%d << EOD\n", of_runtime);
     for (int i = 0; i < p->n; i++) {
         const series *s = &p->all[i];
-        if (!is_bar(s, of_runtime, workers))
+        if (!is_bar(p, s, of_runtime, workers))
             continue;
         double x = middle_of(p, s, of_runtime);
         fprintf(out, "%.4f %.4f %.4f\n", x - half, x + half, series_median_ratio(s));
@@ -156,7 +163,7 @@ static void write_labels(FILE *out, const picture *p, int of_runtime, unsigned w
 {
     for (int i = 0; i < p->n; i++) {
         const series *s = &p->all[i];
-        if (!is_bar(s, of_runtime, workers))
+        if (!is_bar(p, s, of_runtime, workers))
             continue;
         double x = middle_of(p, s, of_runtime);
         double ratio = series_median_ratio(s);
@@ -183,10 +190,7 @@ static void write_head(FILE *out, const picture *p, const char *file)
     fprintf(out, "set terminal %s size %d,%d font 'sans,12' background '#ffffff'\n", terminal,
             WIDTH, PANEL_HEIGHT * p->panel_count + 40);
     fprintf(out, "set output '%s'\n", file);
-    fprintf(out,
-            "set multiplot layout %d,1 title \"Time / time of the serial program (median; lower is "
-            "better)\\n\"\n",
-            p->panel_count);
+    fprintf(out, "set multiplot layout %d,1 title \"%s\\n\"\n", p->panel_count, p->of->title);
     fprintf(out,
             "set logscale y\nset style fill solid 1.0 noborder\nset grid ytics lc rgb '#dddddd'\n");
     fprintf(out, "set border 3 lc rgb '#555555'\nset tics nomirror\nset xtics scale 0\n");
@@ -201,19 +205,19 @@ static void write_head(FILE *out, const picture *p, const char *file)
 static void write_panel(FILE *out, const picture *p, unsigned workers)
 {
     fprintf(out, "unset label\nset ylabel '%u worker%s'\n", workers, workers == 1 ? "" : "s");
-    for (int r = 0; runtimes[r].name; r++) {
+    for (int r = 0; p->of->bars[r].name; r++) {
         write_data(out, p, r, workers);
         write_labels(out, p, r, workers);
     }
     fprintf(out, "plot ");
-    for (int r = 0; runtimes[r].name; r++)
+    for (int r = 0; p->of->bars[r].name; r++)
         if (has_bars(p, r, workers))
             fprintf(out,
                     "$d%d using (($1+$2)/2):3:1:2:($3<1?$3:1):($3<1?1:$3) with boxxyerror "
                     "lc rgb '%s' title '%s', \\\n",
-                    r, colours[r % 4], runtimes[r].name);
-    fprintf(out, "1 with lines lc rgb '#222222' lw 1.5 title 'serial'");
-    if (workers > 1)
+                    r, colours[r % 4], p->of->bars[r].name);
+    fprintf(out, "1 with lines lc rgb '#222222' lw 1.5 title '%s'", p->of->base);
+    if (p->of->base_is_serial && workers > 1)
         fprintf(out, ", %.6f with lines dt 2 lc rgb '#222222' title 'serial / %u'", 1.0 / workers,
                 workers);
     fprintf(out, "\n");
@@ -242,9 +246,9 @@ static const char *draw(const char *script)
     return c.complained[0] != '\0' ? c.complained : "gnuplot failed";
 }
 
-const char *show_plot(const series *all, int n, const char *file)
+const char *show_plot(const series *all, int n, const plot_of *of, const char *file)
 {
-    picture p = {.all = all, .n = n};
+    picture p = {.of = of, .all = all, .n = n};
     look(&p);
     if (p.panel_count == 0)
         return "there is nothing to draw";

@@ -10,8 +10,20 @@ void show_table(const series *all, int n);
 /* A line of JSON for each series, with its samples. */
 void show_json(const series *all, int n);
 
+/* The table of jobs: rows of JOB_COLUMNS series. */
+void show_jobs(const series *all, int n);
+
+/* What a picture is of. */
+typedef struct plot_of {
+    const contender *bars; /* a colour for each; ended by one without a name */
+    const char *title;
+    const char *base;    /* what they are compared with, the line at 1 */
+    bool base_is_serial; /* so more workers should be faster */
+} plot_of;
+extern const plot_of plot_of_workloads, plot_of_jobs;
+
 /* A picture of the ratios, by gnuplot, in a file that ends in .svg or .png.  NULL, or why there is none.  */
-const char *show_plot(const series *all, int n, const char *file);
+const char *show_plot(const series *all, int n, const plot_of *of, const char *file);
 
 /* Can such a file be written?  NULL, or why not. */
 const char *plot_refuses(const char *file);

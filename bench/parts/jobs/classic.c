@@ -1,0 +1,232 @@
+#define _GNU_SOURCE
+#include "classic.h"
+
+#include "base/mem.h"
+#include "base/rng.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct worker {
+    FI_CACHE_ALIGNED fi_deque *deque;
+    classic_job *ring; /* NULL: malloc */
+    unsigned next;     /* job of the ring, masked on access */
+    fi_rng rng;
+    pthread_t thread;
+} worker;
+
+static worker *workers;
+static unsigned worker_count;
+static atomic_bool stopping;
+static _Thread_local worker *self;
+
+static _Noreturn void die(const char *why)
+{
+    fprintf(stderr, "jobs: %s\n", why);
+    abort();
+}
+
+/* ---- where jobs come from ---- */
+
+/* Nobody gives a job back to a ring: it is done long before its turn comes again. */
+static classic_job *from_ring(worker *w)
+{
+    classic_job *job = &w->ring[w->next++ & (CLASSIC_MOST - 1)];
+    if (atomic_load_explicit(&job->unfinished, memory_order_relaxed) != 0)
+        die("more jobs at once than the ring has");
+    return job;
+}
+
+static classic_job *from_heap(void)
+{
+    classic_job *job = malloc(sizeof *job);
+    if (!job)
+        die("no memory for a job");
+    return job;
+}
+
+static classic_job *make(void (*work)(classic_job *job), classic_job *parent)
+{
+    classic_job *job = self->ring ? from_ring(self) : from_heap();
+    job->work = work;
+    job->parent = parent;
+    atomic_store_explicit(&job->unfinished, 1, memory_order_relaxed); /* a deque publishes it */
+    return job;
+}
+
+static void give_back(classic_job *job)
+{
+    if (!self->ring)
+        free(job);
+}
+
+/* ---- jobs ---- */
+
+classic_job *classic_new(void (*work)(classic_job *job))
+{
+    return make(work, NULL);
+}
+
+/* Relaxed: the parent is not done before us, so nobody looks for 0 yet. */
+classic_job *classic_child(classic_job *parent, void (*work)(classic_job *job))
+{
+    atomic_fetch_add_explicit(&parent->unfinished, 1, memory_order_relaxed);
+    return make(work, parent);
+}
+
+void classic_run(classic_job *job)
+{
+    if (fi_deque_push(self->deque, job) < 0)
+        die("more jobs at once than the deque has room for");
+}
+
+/* One less is unfinished; true for the last.  Who sees 1 is the last, as only what is unfinished makes children: so the
+ * job that has none, which is most of them, is spared the read-modify-write. */
+static bool is_last(classic_job *job)
+{
+    if (atomic_load_explicit(&job->unfinished, memory_order_acquire) != 1)
+        return atomic_fetch_sub_explicit(&job->unfinished, 1, memory_order_acq_rel) == 1;
+    atomic_store_explicit(&job->unfinished, 0, memory_order_release);
+    return true;
+}
+
+/* The last one goes on with the parent.  A job without a parent is its waiter's from then on. */
+static void finish(classic_job *job)
+{
+    while (job) {
+        classic_job *parent = job->parent;
+        if (!is_last(job))
+            return;
+        if (parent)
+            give_back(job);
+        job = parent;
+    }
+}
+
+static void execute(classic_job *job)
+{
+    job->work(job);
+    finish(job);
+}
+
+/* ---- workers ---- */
+
+/* From whomever chance picks; nothing from ourselves. */
+static void *steal(void)
+{
+    void *job;
+    const worker *victim = &workers[fi_rng_below(&self->rng, worker_count)];
+    return victim != self && fi_deque_steal(victim->deque, &job, 1) == 1 ? job : NULL;
+}
+
+/* The newest of our own, else the oldest of another's.  NULL: somebody else should have the processor for a while. */
+static classic_job *find(void)
+{
+    void *job = fi_deque_pop(self->deque);
+    if (!job)
+        job = steal();
+    if (!job)
+        sched_yield();
+    return job;
+}
+
+static void help(void)
+{
+    classic_job *job = find();
+    if (job)
+        execute(job);
+}
+
+void classic_wait(classic_job *job)
+{
+    while (atomic_load_explicit(&job->unfinished, memory_order_acquire) != 0)
+        help();
+    give_back(job);
+}
+
+static void *worker_main(void *arg)
+{
+    self = arg;
+    while (!atomic_load_explicit(&stopping, memory_order_acquire))
+        help();
+    return NULL;
+}
+
+/* ---- start and stop ---- */
+
+static void free_workers(void)
+{
+    for (unsigned i = 0; i < worker_count; i++) {
+        fi_deque_free(workers[i].deque);
+        FI_DELETE_ARRAY(classic_job, workers[i].ring, CLASSIC_MOST);
+    }
+    FI_DELETE_ARRAY(worker, workers, worker_count);
+}
+
+/* Touched here, so that no run is slowed down by its being new. */
+static classic_job *make_ring(void)
+{
+    classic_job *ring = FI_NEW_ARRAY(classic_job, CLASSIC_MOST);
+    for (size_t i = 0; ring && i < CLASSIC_MOST; i++)
+        atomic_init(&ring[i].unfinished, 0);
+    return ring;
+}
+
+static int make_worker(worker *w, const classic_choice *choice)
+{
+    const fi_deque_config config = {.capacity = CLASSIC_MOST};
+    int e = fi_deque_new(choice->deque, &config, &w->deque);
+    if (e < 0)
+        return e;
+    fi_rng_seed(&w->rng, (uint64_t)(w - workers));
+    if (choice->rings)
+        w->ring = make_ring();
+    return choice->rings && !w->ring ? -ENOMEM : 0;
+}
+
+static int make_workers(const classic_choice *choice, unsigned n)
+{
+    int e = 0;
+    workers = FI_NEW_ARRAY(worker, n);
+    if (!workers)
+        return -ENOMEM;
+    worker_count = n;
+    for (unsigned i = 0; i < n && e == 0; i++)
+        e = make_worker(&workers[i], choice);
+    if (e < 0)
+        free_workers();
+    return e;
+}
+
+static void join(unsigned n)
+{
+    atomic_store(&stopping, true);
+    for (unsigned i = 1; i < n; i++)
+        pthread_join(workers[i].thread, NULL);
+    free_workers();
+}
+
+const char *classic_start(const classic_choice *choice, unsigned n)
+{
+    int e = make_workers(choice, n);
+    if (e < 0)
+        return strerror(-e);
+    self = &workers[0];
+    atomic_store(&stopping, false);
+    for (unsigned i = 1; i < n; i++) {
+        e = pthread_create(&workers[i].thread, NULL, worker_main, &workers[i]);
+        if (e != 0) {
+            join(i);
+            return strerror(e);
+        }
+    }
+    return NULL;
+}
+
+void classic_stop(void)
+{
+    join(worker_count);
+}

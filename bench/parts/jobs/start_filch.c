@@ -1,0 +1,24 @@
+/* The columns of Filch, with the defaults that everybody gets. */
+#include "bench.h"
+
+#include <filch/runtime.h>
+#include <string.h>
+
+const char *const bench_runtime = BENCH_COLUMN;
+
+const char *bench_runtime_start(unsigned workers)
+{
+    const filch_config config = {.workers = workers};
+    int e = filch_start(&config);
+    return e < 0 ? strerror(-e) : NULL;
+}
+
+void bench_runtime_tell(FILE *out)
+{
+    (void)out;
+}
+
+void bench_runtime_stop(void)
+{
+    filch_stop();
+}

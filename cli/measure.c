@@ -1,0 +1,81 @@
+#include "measure.h"
+
+#include "words.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+static void progress(const bench_options *o, const series *s, int round)
+{
+    if (isatty(STDERR_FILENO))
+        fprintf(stderr, "\r%s, round %d of %d: %s, %u worker%s\033[K", s->workload->name, round + 1,
+                o->repeat, s->runtime, s->workers, s->workers == 1 ? "" : "s");
+}
+
+static void progress_ends(void)
+{
+    if (isatty(STDERR_FILENO))
+        fprintf(stderr, "\r\033[K");
+}
+
+/* ENDS_WELL, ENDS_FAILED where this series has failed, ENDS_MISUSED where all would. */
+static int measure(const bench_options *o, series *s)
+{
+    static child c;
+    report r;
+    bool is_misused;
+    call what = {s->workload, s->runtime, s->workers, s->workload->per_call,
+                 o->size,     o->quick,   o->seconds};
+    const char *why = program_call(&what, &c, &r, &is_misused);
+    if (!why && series_add(s, &r) < 0)
+        why = "no memory for its samples";
+    if (!why)
+        return ENDS_WELL;
+    progress_ends();
+    fprintf(stderr, "filch: %s-%s (%u workers) %s\n", s->workload->program, s->runtime, s->workers,
+            why);
+    return is_misused ? ENDS_MISUSED : ENDS_FAILED;
+}
+
+/* Where the programs do not accept what they are asked for, nothing else is to be had. */
+static int measure_workload(const bench_options *o, series *first, int n, bool *failed)
+{
+    for (int round = 0; round < o->repeat; round++) {
+        for (int i = 0; i < n; i++) {
+            if (first[i].failed)
+                continue;
+            progress(o, &first[i], round);
+            int end = measure(o, &first[i]);
+            if (end == ENDS_MISUSED)
+                return end;
+            if (end == ENDS_FAILED)
+                first[i].failed = *failed = true;
+        }
+    }
+    return ENDS_WELL;
+}
+
+int measure_all(const bench_options *o, series *all, int n, bool *failed)
+{
+    int first = 0, end = ENDS_WELL;
+    while (first < n && end == ENDS_WELL) {
+        int of_workload = 1;
+        while (first + of_workload < n && all[first + of_workload].workload == all[first].workload)
+            of_workload++;
+        end = measure_workload(o, &all[first], of_workload, failed);
+        first += of_workload;
+    }
+    progress_ends();
+    return end;
+}
+
+bool measure_can(const workload *w, const char *runtime, bool *failed)
+{
+    char why[512];
+    if (program_exists(w, runtime))
+        return true;
+    program_why_missing(w, runtime, why, sizeof why);
+    fprintf(stderr, "filch: %s cannot be measured: %s\n", w->name, why);
+    *failed = true;
+    return false;
+}
