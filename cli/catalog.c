@@ -39,7 +39,8 @@ const contender job_columns[JOB_COLUMNS + 1] = {
      "a classical job system: a mutex around each deque, malloc and free for each job"},
     {"allocator", NULL, "the same, with jobs from a ring of each thread"},
     {"lock-free", NULL, "the same, with deques that need no mutex"},
-    {"filch", NULL, "filch_group_run; filch_for, which makes no jobs where nobody asks for work"},
+    {"filch", NULL, "tasks: FILCH_SPAWN; filch_for, which makes none where nobody asks for work"},
+    {"filch-group", NULL, "filch_group_run: functions to be waited for, from anywhere"},
     {"filch-job", NULL, "filch_job_new, _parent and _submit: each job has a handle"},
     {0},
 };

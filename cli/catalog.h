@@ -23,7 +23,7 @@ extern const workload workloads[];
 extern const contender runtimes[];
 
 /* The table of `filch bench jobs`: its rows and its columns, ended as above. */
-enum { JOB_COLUMNS = 5 };
+enum { JOB_COLUMNS = 6 };
 extern const workload job_rows[];
 extern const contender job_columns[JOB_COLUMNS + 1];
 extern const char jobs_name[];

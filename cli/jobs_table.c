@@ -20,7 +20,7 @@ static void head(void)
     printf("\n");
 }
 
-/* The column that a step is from: the one to the left, and for both of Filch the last that is not. */
+/* The column that a step is from: the one to the left, and for those of Filch the last that is not. */
 static int before(int column)
 {
     return column > LOCK_FREE ? LOCK_FREE : column - 1;
@@ -69,7 +69,7 @@ static void title(const series *s)
 
 static void explain(void)
 {
-    printf("\ngain: how many times faster than %s.  step: than the column to the left; both of "
+    printf("\ngain: how many times faster than %s.  step: than the column to the left; those of "
            "Filch are compared with %s.\npublished: \"Job System 2.0\", part 3, on another "
            "machine; 65,000 single jobs.\n\n",
            job_columns[0].name, job_columns[LOCK_FREE].name);

@@ -1,20 +1,22 @@
-/* Filch as it comes: a group for single jobs, filch_for for the loop. */
+/* Filch as it comes: a task for each single job, filch_for for the loop. */
 #include "columns.h"
 
 #include <filch/algo.h>
-#include <filch/job.h>
 #include <filch/task.h>
-#include <stdlib.h>
 
 typedef void work_function(void *arg);
 
+FILCH_VOID_TASK(one, work_function *, work, char *, arg)
+{
+    work(arg);
+}
+
 FILCH_VOID_TASK(single, size_t, n, work_function *, work, char *, args)
 {
-    filch_group g = FILCH_GROUP_INIT;
     for (size_t i = 0; i < n; i++)
-        filch_group_run(&g, work, &args[i]);
-    if (filch_group_wait(&g) != 0)
-        abort();
+        FILCH_SPAWN(one, work, &args[i]);
+    for (size_t i = 0; i < n; i++)
+        FILCH_SYNC(one);
 }
 
 void column_single(size_t n, work_function *work, char *args)

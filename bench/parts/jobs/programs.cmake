@@ -31,4 +31,5 @@ function(filch_program column source)
 endfunction()
 
 filch_program(filch column_filch.c)
+filch_program(filch-group column_filch_group.c)
 filch_program(filch-job column_filch_job.c)

@@ -27,7 +27,7 @@ printf '%s\n' "$said" | python3 -c '
 import sys
 lines = [line.split() for line in sys.stdin]
 assert lines[0] == ("workers basic + allocator gain step + lock-free gain step "
-                    "filch gain step filch-job gain step").split(), lines[0]
+                    "filch gain step filch-group gain step filch-job gain step").split(), lines[0]
 
 def times(words, columns):
     ms = [float(words[0])] + [float(words[i]) for i in range(1, len(words), 3)]
@@ -65,13 +65,13 @@ for line in map(json.loads, sys.stdin):
     assert line["result"] == {"jobs-single": 5000, "jobs-for": 1024 * 16}[line["workload"]], line
     assert len(line["samples"]) == 20 and min(line["samples"]) > 0, line
     assert (line["runtime"] == "basic") <= (line["ratio_best"] == 1), line
-columns = "basic", "allocator", "lock-free", "filch", "filch-job"
+columns = "basic", "allocator", "lock-free", "filch", "filch-group", "filch-job"
 assert seen == [(j, 2, c) for j in ("jobs-single", "jobs-for") for c in columns], seen
 ' || fail 'the lines'
 
 # The real sizes, and the smallest ones.
 programs=${filch%/*}/programs
-for column in basic allocator lock-free filch filch-job; do
+for column in basic allocator lock-free filch filch-group filch-job; do
     for shape in single:1:1 single:65000:65000 for:1:16 for:8192:131072; do
         IFS=: read -r input size result <<<"$shape"
         said=$("$programs/jobs-$column" -i "$input" -n "$size" -w 3) || fail "jobs-$column -i $input -n $size"
@@ -86,7 +86,7 @@ complains 'power of two'
 
 if command -v gnuplot >/dev/null; then
     runs bench jobs --quick --repeat 1 --workers 1 --json --plot "$work/picture.svg"
-    for name in allocator lock-free filch filch-job basic; do
+    for name in allocator lock-free filch filch-group filch-job basic; do
         grep -q ">$name<" "$work/picture.svg" || fail "the picture does not name $name"
     done
 else
