@@ -168,14 +168,14 @@ static int run(const piece *p)
 
 int filch_group_run(filch_group *g, void (*work)(void *arg), void *arg)
 {
-    piece p = {{NULL, run_piece}, fi_group_of(g), {.run = work}, arg};
+    piece p = {{NULL, run_piece, g}, fi_group_of(g), {.run = work}, arg};
 
     return run(&p);
 }
 
 int filch_group_try(filch_group *g, int (*work)(void *arg), void *arg)
 {
-    piece p = {{NULL, try_piece}, fi_group_of(g), {.try = work}, arg};
+    piece p = {{NULL, try_piece, g}, fi_group_of(g), {.try = work}, arg};
 
     return run(&p);
 }

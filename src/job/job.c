@@ -116,6 +116,7 @@ void fi_job_queue(fi_job *j)
     fi_runtime *rt;
 
     j->runnable.run = run_job;
+    j->runnable.of = j->in ? j->in : &j->own;
     if (j->pump) {
         fi_pump_put(j->pump, j);
     } else if (w) {

@@ -15,6 +15,8 @@ struct fi_fiber {
     fi_fork fork;      /* first: compiled task code holds its address */
     fi_runnable ready; /* what stands in the queues while the fiber waits to be resumed */
     fi_worker *worker; /* who runs it */
+    FI_ATOMIC(const void *)
+    waits_at;          /* the address under which it stands in the lot; NULL: it does not */
     fi_runnable *work; /* what it runs next */
     /* What its last work has left to do, before the fiber does anything but work of the same kind; it sets
      * this to NULL: nothing. */

@@ -17,7 +17,7 @@
  */
 #include "base/clock.h"
 #include "base/futex.h"
-#include "sched/worker.h"
+#include "sched/guest.h"
 
 #define FAIR_TICK 61
 #define ROUNDS    4
@@ -380,17 +380,19 @@ fi_runnable *fi_find_work(fi_worker *w)
     return fi_find_first_work(w);
 }
 
-/* A guest chooses at home, where it knows whether it may.  A fiber that is ready has a stack of its own. */
+/* A fiber that is ready has a stack of its own. */
 fi_runnable *fi_find_piece(fi_worker *w)
 {
     fi_runnable *r;
 
-    if (w->seat->is_guest || w->runtime->orphaned || fi_seat_is_over(w->seat))
+    if (w->runtime->orphaned || fi_seat_is_over(w->seat))
         return NULL;
     r = take_own(w);
     if (r && !r->run) {
         w->found = r;
         return NULL;
     }
+    if (r && w->seat->is_guest && !fi_guest_may_run(w, r))
+        return NULL;
     return r;
 }

@@ -9,16 +9,29 @@ static fi_worker *borrow(fi_runtime *rt)
     return s ? (fi_worker *)(void *)((char *)s - offsetof(fi_worker, sleeper)) : NULL;
 }
 
-/* Something to do that is ours.  Who else has come meanwhile was counted before its work could be found. */
+static bool is_awaited(const fi_worker *w, const fi_runnable *r)
+{
+    return r->of && r->of == fi_load_relaxed(&w->seat->root->waits_at);
+}
+
+/* Who else has come meanwhile was counted before its work could be found. */
+bool fi_guest_may_run(fi_worker *w, fi_runnable *r)
+{
+    if (is_awaited(w, r) || fi_runtime_is_mine(w->runtime))
+        return true;
+    fi_queue_push(&w->runtime->global, r);
+    return false;
+}
+
 static fi_runnable *find_mine(fi_worker *w, bool *searching)
 {
-    fi_runnable *r = fi_find_work_awake(w, searching);
+    fi_runnable *r = w->found;
 
-    if (r && !fi_runtime_is_mine(w->runtime)) {
-        fi_queue_push(&w->runtime->global, r);
-        return NULL;
-    }
-    return r;
+    w->found = NULL;
+    *searching = false;
+    if (!r)
+        r = fi_find_work_awake(w, searching);
+    return r && fi_guest_may_run(w, r) ? r : NULL;
 }
 
 /* Is it a searcher at the end? */

@@ -3,9 +3,8 @@
  * To wake a worker takes 50 us, and what the thread has in its caches is then needed elsewhere.  So a thread
  * from outside borrows a worker whose thread sleeps, and runs its work at once, on a fiber like any other.  It
  * is a full worker meanwhile: others steal from it, and when the work has to wait for what they took, the guest
- * looks for something else to do.  It does so only while nobody else uses the runtime.  Then all there is to do
- * is part of its own work, which cannot be over before that is done; anything else could keep the
- * guest when it should return.
+ * looks for something else to do.  That is only what its own work cannot be over without: parts of what it
+ * waits for, and anything while nobody else uses the runtime.  All else could keep the guest when it should return.
  *
  * Workers that are pinned to a CPU are not lent: a guest runs where it wants.  And who wants nothing to run in
  * his own threads says so (filch_config.guests).
@@ -19,5 +18,8 @@
  * until *done is not 0, or there is nothing to do, or there is something that is not ours.  False: no worker
  * sleeps, and nothing was done. */
 bool fi_guest_run(fi_runtime *rt, fi_runnable *r, FI_ATOMIC(uint32_t) * done);
+
+/* [guest] It has found this.  False: it is not ours, and now where others find it. */
+bool fi_guest_may_run(fi_worker *w, fi_runnable *r);
 
 #endif

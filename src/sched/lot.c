@@ -175,11 +175,16 @@ static int park_until(waiter *w, int64_t deadline_ns)
 
 static int wait_as_fiber(waiter *w, fi_worker *on, int64_t deadline_ns)
 {
+    int e;
+
     if (on->runtime->orphaned)
         fi_mistake("a wait, in the child of a fork, for what other threads were doing");
     w->runtime = on->runtime;
     w->fiber = fi_fiber_of_fork(fi_load_relaxed(&on->current));
-    return deadline_ns == FI_TIMER_NEVER ? park(w) : park_until(w, deadline_ns);
+    fi_store_relaxed(&w->fiber->waits_at, w->address);
+    e = deadline_ns == FI_TIMER_NEVER ? park(w) : park_until(w, deadline_ns);
+    fi_store_relaxed(&w->fiber->waits_at, NULL);
+    return e;
 }
 
 int fi_lot_wait(const void *address, bool (*still)(void *arg), void *arg, int64_t deadline_ns)

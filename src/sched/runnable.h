@@ -9,6 +9,8 @@ struct fi_runnable {
     fi_runnable *next; /* in the list of whoever has it */
     /* Do the work, on that fiber.  NULL: this is a fiber that has run before, to be resumed. */
     void (*run)(fi_runnable *self, fi_fiber *on);
+    const void *
+        of; /* what it is a part of: who waits under this address waits for it too; NULL: nothing */
 };
 
 #endif

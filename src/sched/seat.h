@@ -6,6 +6,7 @@
 #include "base/atomic.h"
 #include "ctx/ctx.h"
 #include "sched/cxx.h"
+#include "sched/runnable.h"
 #include "stack/watch.h"
 
 #include <stdbool.h>
@@ -17,7 +18,8 @@ typedef struct fi_seat {
     fi_stack_watch *watch;
     bool watched;               /* without it an overflow is a bare SIGSEGV: no reason not to run */
     FI_ATOMIC(uint32_t) * over; /* not 0: the thread is to leave */
-    bool is_guest;              /* and so chooses at home what to run */
+    bool is_guest;
+    fi_fiber *root; /* of a guest: what it has come to run */
 } fi_seat;
 
 /* [the thread] The watch is the worker's, and keeps its memory for who comes next. */

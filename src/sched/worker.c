@@ -99,6 +99,8 @@ static void run(fi_worker *w, fi_runnable *r)
         fi_worker_set_aside(w, r);
         return;
     }
+    if (!w->seat->root)
+        w->seat->root = f;
     f->work = r;
     fi_ctx_set_modes(&f->ctx, &w->runtime->modes);
     fi_fiber_run(w, f);

@@ -32,6 +32,7 @@ static bool publish_one(fi_worker *w, filch_slot_ *slot)
     if (!t)
         return false;
     t->runnable.run = run_ticket;
+    t->runnable.of = NULL;
     fi_ticket_init(t, slot);
     slot->ticket = t;
     if (fi_deque_push(w->deque, t) == 0)
