@@ -49,6 +49,15 @@ typedef struct filch_allocator {
  * still in use, as it is while the runtime runs (filch_stop gives all of it back). */
 FILCH_API int filch_set_allocator(const filch_allocator *allocator);
 
+/* Memory from the allocator in force, aligned to 64 bytes, and not zeroed.  What is not yet freed keeps the
+ * allocator from being replaced.
+ * Call from: any thread or fiber.  Blocks: what the allocator blocks.
+ * Returns: NULL when there is none.  A size of 0 is one byte. */
+FILCH_API void *filch_alloc(size_t size);
+
+/* Give back what filch_alloc gave, with the same size.  NULL is allowed. */
+FILCH_API void filch_free(void *ptr, size_t size);
+
 FILCH_END_DECLS
 
 #endif

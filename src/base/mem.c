@@ -4,6 +4,7 @@
  * that even when another thread is just about to allocate.  So every live block holds a lease on
  * it.
  */
+#define _GNU_SOURCE
 #include "base/mem.h"
 
 #include "base/atomic.h"
@@ -17,6 +18,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /* From here on, zeroed pages fresh from the system are worth more than the few bytes it takes to
  * align them ourselves: memset would commit every page of an array that may never be touched. */
@@ -39,16 +41,15 @@ static void check_request(size_t size, size_t align)
         fi_mistake("allocation with an alignment that is no power of two");
 }
 
-/* [any] A large block is aligned inside a calloc'ed one; the word before it says where that
- * begins. */
-static void *alloc_large(size_t size, size_t align)
+/* [any] A large block is aligned inside a larger one; the word before it says where that begins. */
+static void *alloc_large(size_t size, size_t align, bool zeroed)
 {
     const size_t word = sizeof(void *);
     size_t total;
 
     if (__builtin_add_overflow(size, align, &total) || total > PTRDIFF_MAX - word)
         return NULL;
-    char *raw = calloc(1, total + word);
+    char *raw = zeroed ? calloc(1, total + word) : malloc(total + word);
     if (raw == NULL)
         return NULL;
     char *p = raw + word + (-((uintptr_t)raw + word) & (align - 1));
@@ -65,15 +66,15 @@ static void free_large(char *p)
     free(raw);
 }
 
-static void *alloc_small(size_t size, size_t align)
+static void *alloc_small(size_t size, size_t align, bool zeroed)
 {
     void *p = NULL;
 
     if (align <= alignof(max_align_t))
-        return calloc(1, size);
+        return zeroed ? calloc(1, size) : malloc(size);
     if (posix_memalign(&p, align, size) != 0)
         return NULL;
-    return memset(p, 0, size);
+    return zeroed ? memset(p, 0, size) : p;
 }
 
 static bool is_large(size_t size, size_t align)
@@ -82,9 +83,10 @@ static bool is_large(size_t size, size_t align)
 }
 
 /* [any] The allocator built in. */
-static void *default_alloc(size_t size, size_t align)
+static void *default_alloc(size_t size, size_t align, bool zeroed)
 {
-    return is_large(size, align) ? alloc_large(size, align) : alloc_small(size, align);
+    return is_large(size, align) ? alloc_large(size, align, zeroed)
+                                 : alloc_small(size, align, zeroed);
 }
 
 static void default_free(void *p, size_t size, size_t align)
@@ -96,7 +98,7 @@ static void default_free(void *p, size_t size, size_t align)
 }
 
 /* [any] The user's. */
-static void *custom_alloc(size_t size, size_t align)
+static void *custom_alloc(size_t size, size_t align, bool zeroed)
 {
     void *p = allocator.alloc(allocator.ctx, size, align);
 
@@ -104,7 +106,7 @@ static void *custom_alloc(size_t size, size_t align)
         return NULL;
     if (((uintptr_t)p & (align - 1)) != 0)
         fi_mistake("the allocator given to filch_set_allocator returned a misaligned block");
-    return memset(p, 0, size);
+    return zeroed ? memset(p, 0, size) : p;
 }
 
 static void leave(void)
@@ -113,18 +115,24 @@ static void leave(void)
         fi_mistake("more memory freed than was allocated");
 }
 
-void *fi_mem_alloc(size_t size, size_t align)
+static void *counted_alloc(size_t size, size_t align, bool zeroed)
 {
     check_request(size, align);
     if (size > PTRDIFF_MAX)
         return NULL;
     fi_lease_enter(&blocks);
-    void *p = allocator.alloc != NULL ? custom_alloc(size, align) : default_alloc(size, align);
+    void *p = allocator.alloc != NULL ? custom_alloc(size, align, zeroed)
+                                      : default_alloc(size, align, zeroed);
     if (p != NULL)
         fi_fetch_add_relaxed(&live_bytes, size); /* a figure, it guards nothing */
     else
         leave();
     return p;
+}
+
+void *fi_mem_alloc(size_t size, size_t align)
+{
+    return counted_alloc(size, align, true);
 }
 
 void *fi_mem_alloc_array(size_t n, size_t size, size_t align)
@@ -147,6 +155,39 @@ void fi_mem_free(void *p, size_t size, size_t align)
     else
         default_free(p, size, align);
     leave();
+}
+
+/* ---- for users ---- */
+
+/* [any] A block this large is data, all of which will be written and read: with pages of 2 MiB the system is
+ * entered 512 times less often, and addresses are found faster.  Where there are none, nothing is lost. */
+static void ask_for_huge_pages(void *p, size_t size)
+{
+#ifdef MADV_HUGEPAGE
+    const uintptr_t huge = (uintptr_t)2 << 20;
+    uintptr_t lo = ((uintptr_t)p + huge - 1) & ~(huge - 1);
+    uintptr_t hi = ((uintptr_t)p + size) & ~(huge - 1);
+
+    if (lo < hi)
+        (void)madvise((void *)lo, hi - lo, MADV_HUGEPAGE);
+#else
+    (void)p, (void)size;
+#endif
+}
+
+void *filch_alloc(size_t size)
+{
+    size_t some = size > 0 ? size : 1;
+    void *p = counted_alloc(some, FI_CACHE_LINE, false);
+
+    if (p != NULL && allocator.alloc == NULL)
+        ask_for_huge_pages(p, some);
+    return p;
+}
+
+void filch_free(void *p, size_t size)
+{
+    fi_mem_free(p, size > 0 ? size : 1, FI_CACHE_LINE);
 }
 
 fi_mem_count fi_mem_live(void)

@@ -1,9 +1,12 @@
 /* Each element of a range comes to the body exactly once, in parts of at most the grain. */
 #include "unit/task/workers.h"
 
+#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define MOST 5000
 
@@ -113,21 +116,80 @@ static void nested(void)
     CHECK(saw_each_once(&all, 5000));
 }
 
-/* ---- a range longer than any memory: only the parts are looked at ---- */
+/* ---- ranges longer than any memory: only the parts are looked at ---- */
 
-static atomic_size_t covered;
+static atomic_size_t covered, parts, crooked;
 
 static void cover(size_t lo, size_t hi, void *ctx)
 {
-    (void)ctx;
+    size_t begin = *(const size_t *)ctx;
+
     atomic_fetch_add(&covered, hi - lo);
+    atomic_fetch_add(&parts, 1);
+    if ((lo - begin) % 64 != 0)
+        atomic_fetch_add(&crooked, 1);
+}
+
+static void check_cover(size_t lo, size_t hi, size_t grain)
+{
+    atomic_store(&covered, 0);
+    atomic_store(&parts, 0);
+    atomic_store(&crooked, 0);
+    filch_for(lo, hi, grain, cover, &lo);
+    CHECK(atomic_load(&covered) == hi - lo);
 }
 
 static void huge(void)
 {
-    atomic_store(&covered, 0);
-    filch_for(1, (size_t)-1, 0, cover, NULL);
-    CHECK(atomic_load(&covered) == (size_t)-2);
+    check_cover(1, (size_t)-1, 0);
+    check_cover(0, (size_t)-1, 0);
+    check_cover(0, (size_t)-1, (size_t)1 << 54);
+    check_cover(0, (size_t)-1, (size_t)-2);
+    check_cover((size_t)-2, (size_t)-1, 0);
+}
+
+/* Long ranges are cut into many parts, and where no vector loop loses by it. */
+static void straight_parts(void)
+{
+    static const size_t lengths[] = {65536, 65537, 1000000, 1 << 20, (1 << 20) + 1, (size_t)-1 - 7};
+
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        check_cover(7, 7 + lengths[i], 0);
+        CHECK_INT(crooked, 0);
+        CHECK(parts >= 128 && parts <= 1030);
+    }
+}
+
+/* ---- from several threads at once, which share the workers or bring their own hands ---- */
+
+#define THREADS 4
+
+static seen of_thread[THREADS];
+
+static void *loop_in_thread(void *arg)
+{
+    seen *s = arg;
+
+    for (int i = 0; i < 20; i++) {
+        forget(s, 0, 10);
+        filch_for(0, MOST, 10, see, s);
+        if (!saw_each_once(s, MOST))
+            return s;
+    }
+    return NULL;
+}
+
+static void from_threads(void)
+{
+    pthread_t thread[THREADS];
+
+    for (int i = 0; i < THREADS; i++)
+        CHECK_INT(pthread_create(&thread[i], NULL, loop_in_thread, &of_thread[i]), 0);
+    for (int i = 0; i < THREADS; i++) {
+        void *wrong;
+        CHECK_INT(pthread_join(thread[i], &wrong), 0);
+        CHECK(wrong == NULL);
+    }
 }
 
 /* ---- the parts of a loop run side by side: each of these waits for the other ---- */
@@ -198,6 +260,34 @@ static void tiles(void)
     check_tiles(5000, 1, 1, 0);
 }
 
+/* More tiles than can be counted: a loop that nobody sees the end of, so a child begins it. */
+static void enough(const filch_tile *t, void *ctx)
+{
+    (void)ctx;
+    if (t->row_hi - t->row_lo != 1 || t->column_hi - t->column_lo != 1)
+        _exit(2);
+    if (atomic_fetch_add(&all.calls, 1) == 1000)
+        _exit(0);
+}
+
+static void endless_tiles(void **state)
+{
+    filch_tile endless = {0, (size_t)-1, 0, (size_t)-1};
+    int status;
+    pid_t child;
+
+    (void)state;
+    forget(&all, 0, 0);
+    child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        filch_for_tiles(&endless, 1, 1, enough, NULL); /* their number is 1, modulo 2^64 */
+        _exit(1);
+    }
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
 #define EACH(name)                                                                                 \
     static void name##_each(void **state)                                                          \
     {                                                                                              \
@@ -208,6 +298,8 @@ EACH(ranges)
 EACH(nothing_to_do)
 EACH(nested)
 EACH(huge)
+EACH(straight_parts)
+EACH(from_threads)
 EACH(tiles)
 
 /* Whoever cuts at once, cuts to the end. */
@@ -217,5 +309,5 @@ static void ranges_eager(void **state)
     workers_each(&(filch_config){.publish = FILCH_PUBLISH_EAGER}, ranges);
 }
 
-CHECK_MAIN(ranges_each, nothing_to_do_each, nested_each, huge_each, tiles_each, ranges_eager,
-           parts_run_side_by_side)
+CHECK_MAIN(ranges_each, nothing_to_do_each, nested_each, huge_each, straight_parts_each,
+           from_threads_each, tiles_each, ranges_eager, parts_run_side_by_side, endless_tiles)

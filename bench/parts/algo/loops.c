@@ -1,0 +1,115 @@
+/* Loops over 1M elements with next to nothing to do for each, many of them one after the other, as in a program whose
+ * time steps are loops. */
+#include "parts/algo/loops.h"
+
+#include "parts/algo/algo_bench.h"
+
+#include <filch/algo.h>
+
+#define MOST (1 << 20)
+
+static float v[MOST] __attribute__((aligned(64)));
+
+__attribute__((noinline)) void algo_loop_body(size_t lo, size_t hi, void *ctx)
+{
+    (void)ctx;
+    for (size_t i = lo; i < hi; i++)
+        v[i] = v[i] * 0.5f + 1.0f;
+}
+
+typedef struct many {
+    size_t loops, n, grain;
+    void (*loop)(const struct many *m);
+} many;
+
+static void run_many(void *arg)
+{
+    const many *m = arg;
+
+    for (size_t i = 0; i < m->loops; i++)
+        m->loop(m);
+}
+
+static void plainly(const many *m)
+{
+    algo_loop_body(0, m->n, NULL);
+}
+
+static void with_filch(const many *m)
+{
+    filch_for(0, m->n, m->grain, algo_loop_body, NULL);
+}
+
+static int body_that_may_fail(size_t lo, size_t hi, void *ctx)
+{
+    algo_loop_body(lo, hi, ctx);
+    return 0;
+}
+
+static void with_filch_try(const many *m)
+{
+    filch_for_try(0, m->n, m->grain, body_that_may_fail, NULL);
+}
+
+#ifdef HAVE_LOOPS_OMP
+static void with_omp_1(const many *m)
+{
+    algo_loop_omp(m->n, 1);
+}
+
+static void with_omp_2(const many *m)
+{
+    algo_loop_omp(m->n, 2);
+}
+#endif
+
+#ifdef HAVE_TBB
+static void with_tbb_1(const many *m)
+{
+    algo_loop_tbb(m->n, 1);
+}
+
+static void with_tbb_2(const many *m)
+{
+    algo_loop_tbb(m->n, 2);
+}
+#endif
+
+void algo_loops(const algo_options *o)
+{
+    size_t n = o->quick ? MOST / 16 : MOST, loops = o->quick ? 2 : 100;
+    many plain = {loops, n, 0, plainly};
+    many one_loop = {loops, n, 0, with_filch}, one_try = {loops, n, 0, with_filch_try};
+    many fine = {1, n, 1, with_filch}, fine_try = {1, n, 1, with_filch_try};
+    many serial = {1, n, 0, plainly};
+#ifdef HAVE_LOOPS_OMP
+    many omp_1 = {loops, n, 0, with_omp_1}, omp_2 = {loops, n, 0, with_omp_2};
+#endif
+#ifdef HAVE_TBB
+    many tbb_1 = {loops, n, 0, with_tbb_1}, tbb_2 = {loops, n, 0, with_tbb_2};
+#endif
+    const algo_way ways[] = {
+        {"a plain loop", 0, NULL, run_many, NULL, &plain},
+        {"filch_for, 1 worker", 1, NULL, run_many, NULL, &one_loop},
+        {"filch_for, 2 workers", 2, NULL, run_many, NULL, &one_loop},
+        {"filch_for_try, 2 workers", 2, NULL, run_many, NULL, &one_try},
+#ifdef HAVE_TBB
+        {"oneTBB parallel_for, 1", 0, NULL, run_many, NULL, &tbb_1},
+        {"oneTBB parallel_for, 2", 0, NULL, run_many, NULL, &tbb_2},
+#endif
+#ifdef HAVE_LOOPS_OMP
+        {"OpenMP static, 1", 0, NULL, run_many, NULL, &omp_1},
+        {"OpenMP static, 2", 0, NULL, run_many, NULL, &omp_2},
+#endif
+    };
+    const algo_way of_one[] = {
+        {"a plain loop", 0, NULL, run_many, NULL, &serial},
+        {"filch_for, 1 worker", 1, NULL, run_many, NULL, &fine},
+        {"filch_for, 2 workers", 2, NULL, run_many, NULL, &fine},
+        {"filch_for_try, 1 worker", 1, NULL, run_many, NULL, &fine_try},
+    };
+
+    algo_compare(o, "100 loops over 1M floats, grain chosen", ways, sizeof ways / sizeof *ways);
+    algo_compare(o, "a loop over 1M floats, grain 1: ms are ns for each", of_one,
+                 sizeof of_one / sizeof *of_one);
+}

@@ -1,0 +1,8 @@
+#include "parts/algo/sort.h"
+
+#include <algorithm>
+
+void algo_sort_std(int *v, size_t n)
+{
+    std::sort(v, v + n);
+}

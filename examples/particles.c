@@ -1,0 +1,291 @@
+/* Particles that push each other away, on a torus.  Each frame is a graph of jobs:
+ *
+ *     locate ──> list ──> push ──> move ──┬──> draw, in the main thread
+ *                                         └──> measure
+ *
+ * push has many children; locate, move and measure are loops.  The result does not depend on the workers.
+ */
+#include <filch/filch.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char usage[] = "usage: particles [-n PARTICLES] [-f FRAMES] [-q]\n"
+                            "  -n  how many, 100 to 1000000 (2000)\n"
+                            "  -f  how many frames to compute, 1 to 1000000 (100)\n"
+                            "  -q  do not draw; only say what has become of the energy\n";
+
+#define COLUMNS 72
+#define ROWS    24
+#define STEP    0.02 /* of time */
+#define BANDS   64   /* children of push */
+
+typedef struct particle {
+    double x, y, vx, vy, fx, fy; /* the torus goes from 0 to side, both ways */
+    double potential;
+    size_t cell;
+} particle;
+
+typedef struct world {
+    particle *particles;
+    size_t n,
+        cells;     /* cells each way; particles push only those of their own and the nearest ones */
+    size_t *first; /* in `order`, of each cell; and the end of all */
+    size_t *order; /* particles by cell */
+    double side, energy;
+    filch_job *pushing;
+    struct band {
+        struct world *world;
+        size_t lo, hi;
+    } bands[BANDS];
+} world;
+
+static void *sure(void *memory)
+{
+    if (memory)
+        return memory;
+    fputs("particles: no memory\n", stderr);
+    exit(1);
+}
+
+static void locate_some(size_t lo, size_t hi, void *ctx)
+{
+    const world *w = ctx;
+    double size = w->side / (double)w->cells;
+
+    for (particle *p = &w->particles[lo]; p < &w->particles[hi]; p++)
+        p->cell = (size_t)(p->y / size) % w->cells * w->cells + (size_t)(p->x / size) % w->cells;
+}
+
+static void locate(void *arg)
+{
+    filch_for(0, ((world *)arg)->n, 0, locate_some, arg);
+}
+
+/* In each cell in the order of their numbers, so that sums come out the same each time. */
+static void list(void *arg)
+{
+    world *w = arg;
+    size_t cells = w->cells * w->cells;
+
+    memset(w->first, 0, (cells + 1) * sizeof *w->first);
+    for (size_t i = 0; i < w->n; i++)
+        w->first[w->particles[i].cell]++;
+    for (size_t c = 1; c <= cells; c++)
+        w->first[c] += w->first[c - 1];
+    for (size_t i = w->n; i-- > 0;)
+        w->order[--w->first[w->particles[i].cell]] = i;
+}
+
+/* From a to b, the shorter way round. */
+static double way(double a, double b, double side)
+{
+    double d = b - a;
+
+    return d > side / 2 ? d - side : d < -side / 2 ? d + side : d;
+}
+
+/* Two particles less than a unit apart push each other, the more the closer they are. */
+static void push_one(const world *w, particle *p, const particle *q)
+{
+    double dx = way(q->x, p->x, w->side), dy = way(q->y, p->y, w->side);
+    double d = sqrt(dx * dx + dy * dy);
+
+    if (d >= 1 || d == 0)
+        return;
+    p->fx += (1 - d) * dx / d;
+    p->fy += (1 - d) * dy / d;
+    p->potential += (1 - d) * (1 - d) / 4; /* the other half is the other's */
+}
+
+static void push_band(void *arg)
+{
+    const struct band *b = arg;
+    const world *w = b->world;
+
+    for (particle *p = &w->particles[b->lo]; p < &w->particles[b->hi]; p++) {
+        size_t row = p->cell / w->cells + w->cells - 1, column = p->cell % w->cells + w->cells - 1;
+
+        p->fx = p->fy = p->potential = 0;
+        for (size_t near = 0; near < 9; near++) {
+            size_t cell = (row + near / 3) % w->cells * w->cells + (column + near % 3) % w->cells;
+            for (size_t k = w->first[cell]; k < w->first[cell + 1]; k++)
+                push_one(w, p, &w->particles[w->order[k]]);
+        }
+    }
+}
+
+static void push(void *arg)
+{
+    world *w = arg;
+
+    for (size_t i = 0; i < BANDS; i++) {
+        w->bands[i] = (struct band){w, w->n * i / BANDS, w->n * (i + 1) / BANDS};
+        if (filch_group_run(filch_job_children(w->pushing), push_band, &w->bands[i]) < 0)
+            push_band(&w->bands[i]);
+    }
+}
+
+static double wrap(double x, double side)
+{
+    return x < 0 ? x + side : x >= side ? x - side : x;
+}
+
+static void move_some(size_t lo, size_t hi, void *ctx)
+{
+    const world *w = ctx;
+
+    for (particle *p = &w->particles[lo]; p < &w->particles[hi]; p++) {
+        p->vx += p->fx * STEP;
+        p->vy += p->fy * STEP;
+        p->x = wrap(p->x + p->vx * STEP, w->side);
+        p->y = wrap(p->y + p->vy * STEP, w->side);
+    }
+}
+
+static void move(void *arg)
+{
+    filch_for(0, ((world *)arg)->n, 0, move_some, arg);
+}
+
+static void add_energy(size_t lo, size_t hi, void *acc, void *ctx)
+{
+    const world *w = ctx;
+
+    for (const particle *p = &w->particles[lo]; p < &w->particles[hi]; p++)
+        *(double *)acc += (p->vx * p->vx + p->vy * p->vy) / 2 + p->potential;
+}
+
+static void add(void *acc, const void *other, void *ctx)
+{
+    (void)ctx;
+    *(double *)acc += *(const double *)other;
+}
+
+static void measure(void *arg)
+{
+    world *w = arg;
+
+    w->energy = 0;
+    filch_reduce(0, w->n, 0, &w->energy, sizeof w->energy, add_energy, add, w);
+}
+
+static void draw(void *arg)
+{
+    const world *w = arg;
+    char picture[ROWS][COLUMNS];
+
+    memset(picture, ' ', sizeof picture);
+    for (const particle *p = w->particles; p < w->particles + w->n; p++)
+        picture[(size_t)(p->y / w->side * ROWS) % ROWS]
+               [(size_t)(p->x / w->side * COLUMNS) % COLUMNS] =
+                   p->vx * p->vx + p->vy * p->vy < 0.1 ? '.' : 'o';
+    for (size_t y = 0; y < ROWS; y++)
+        printf("%.*s\n", COLUMNS, picture[y]);
+    putchar('\n');
+}
+
+static void nothing(void *arg)
+{
+    (void)arg;
+}
+
+static filch_job *job_after(filch_job *before, void (*work)(void *arg), world *w)
+{
+    filch_job *j = sure(filch_job_new(work, w));
+
+    if (before && filch_job_after(j, before) < 0)
+        sure(NULL);
+    return j;
+}
+
+static filch_pump screen = FILCH_PUMP_INIT;
+
+/* Waiting for the last job of a graph releases all of them. */
+static void run_frame(world *w, int quiet)
+{
+    filch_job *located = job_after(NULL, locate, w);
+    filch_job *listed = job_after(located, list, w);
+    filch_job *pushed = w->pushing = job_after(listed, push, w);
+    filch_job *moved = job_after(pushed, move, w);
+    filch_job *drawn = job_after(moved, quiet ? nothing : draw, w);
+    filch_job *measured = job_after(moved, measure, w);
+    filch_job *frame = job_after(drawn, nothing, w);
+    filch_job *all[] = {located, listed, pushed, moved, drawn, measured, frame, NULL};
+
+    if (filch_job_after(frame, measured) < 0)
+        sure(NULL);
+    filch_job_pump(drawn, &screen);
+    for (filch_job **j = all; *j; j++)
+        filch_job_submit(*j);
+    filch_pump_until(&screen, frame, INT64_MAX);
+}
+
+/* All in the upper half, with any speed; the same each time. */
+static void fill(world *w)
+{
+    uint64_t random = 42;
+    double at[4];
+
+    for (size_t i = 0; i < w->n; i++) {
+        for (int k = 0; k < 4; k++) {
+            random = random * 6364136223846793005u + 1442695040888963407u;
+            at[k] = (double)(random >> 11) / 9007199254740992.0;
+        }
+        w->particles[i] = (particle){
+            .x = at[0] * w->side, .y = at[1] * w->side / 2, .vx = at[2] - 0.5, .vy = at[3] - 0.5};
+    }
+}
+
+static size_t number(const char *word, size_t least, size_t most)
+{
+    char *end;
+    unsigned long n = strtoul(word, &end, 10);
+
+    if (*word >= '0' && *word <= '9' && !*end && n >= least && n <= most)
+        return n;
+    fprintf(stderr, "particles: '%s' is no number from %zu to %zu\n", word, least, most);
+    exit(2);
+}
+
+int main(int argc, char **argv)
+{
+    world w = {.n = 2000};
+    size_t frames = 100;
+    int quiet = 0;
+    double at_first = 0;
+
+    for (int option; (option = getopt(argc, argv, "hqn:f:")) != -1;) {
+        if (option == 'h')
+            return fputs(usage, stdout) < 0;
+        if (option == '?')
+            return 2;
+        if (option == 'n')
+            w.n = number(optarg, 100, 1000000);
+        if (option == 'f')
+            frames = number(optarg, 1, 1000000);
+        quiet |= option == 'q';
+    }
+    if (optind < argc) {
+        fprintf(stderr, "particles: '%s' is one word too many\n", argv[optind]);
+        return 2;
+    }
+    w.side = sqrt((double)w.n);
+    w.cells = (size_t)w.side;
+    w.particles = sure(calloc(w.n, sizeof *w.particles));
+    w.first = sure(calloc(w.cells * w.cells + 1, sizeof *w.first));
+    w.order = sure(calloc(w.n, sizeof *w.order));
+    fill(&w);
+    for (size_t i = 0; i < frames; i++) {
+        run_frame(&w, quiet);
+        at_first = i == 0 ? w.energy : at_first;
+    }
+    printf("%zu particles, energy %.9f, at first %.9f\n", w.n, w.energy, at_first);
+    free(w.particles);
+    free(w.first);
+    free(w.order);
+    return fflush(stdout) != 0;
+}

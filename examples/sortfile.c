@@ -1,0 +1,201 @@
+/* Sorts the lines of a file, as sort(1) does where LC_ALL is C. */
+#include <filch/filch.h>
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char usage[] = "usage: sortfile [-n] [-r] [-o OUT] [FILE]\n"
+                            "  -n      by the number that a line begins with\n"
+                            "  -r      the other way round\n"
+                            "  -o OUT  write to this file, which may be FILE\n"
+                            "Without FILE, or for -, standard input is read.\n";
+
+typedef struct line {
+    const char *text;
+    size_t length;
+} line;
+
+typedef struct order {
+    bool by_number, reverse;
+} order;
+
+static _Noreturn void fail(const char *name, const char *why)
+{
+    fprintf(stderr, "sortfile: %s: %s\n", name, why);
+    exit(1);
+}
+
+static void *grow(void *memory, size_t bytes)
+{
+    memory = realloc(memory, bytes);
+    if (!memory)
+        fail("lines", "no memory for them");
+    return memory;
+}
+
+static int compare_bytes(const line *a, const line *b)
+{
+    size_t common = a->length < b->length ? a->length : b->length;
+    int c = memcmp(a->text, b->text, common);
+
+    return c != 0 ? c : (a->length > b->length) - (a->length < b->length);
+}
+
+/* ---- numbers of any length: a sign, digits, perhaps a point and more digits; anything else is 0 ---- */
+
+typedef struct number {
+    const char *whole, *fraction;
+    size_t whole_n, fraction_n; /* digits, without zeros in front or behind */
+    bool negative;
+} number;
+
+static size_t digits(const char *at, const char *end)
+{
+    size_t n = 0;
+
+    while (at + n < end && at[n] >= '0' && at[n] <= '9')
+        n++;
+    return n;
+}
+
+static number number_of(const line *l)
+{
+    const char *at = l->text, *end = l->text + l->length;
+    number n = {0};
+
+    while (at < end && (*at == ' ' || *at == '\t'))
+        at++;
+    n.negative = at < end && *at == '-';
+    at += n.negative;
+    while (at < end && *at == '0')
+        at++;
+    n.whole = at;
+    n.whole_n = digits(at, end);
+    at += n.whole_n;
+    n.fraction = at < end && *at == '.' ? at + 1 : at;
+    n.fraction_n = n.fraction > at ? digits(n.fraction, end) : 0;
+    while (n.fraction_n > 0 && n.fraction[n.fraction_n - 1] == '0')
+        n.fraction_n--;
+    return n;
+}
+
+static int compare_sizes(const number *a, const number *b)
+{
+    line whole_a = {a->whole, a->whole_n}, whole_b = {b->whole, b->whole_n};
+    line rest_a = {a->fraction, a->fraction_n}, rest_b = {b->fraction, b->fraction_n};
+    int c = (a->whole_n > b->whole_n) - (a->whole_n < b->whole_n);
+
+    if (c == 0)
+        c = compare_bytes(&whole_a, &whole_b);
+    return c != 0 ? c : compare_bytes(&rest_a, &rest_b);
+}
+
+static bool is_zero(const number *n)
+{
+    return n->whole_n == 0 && n->fraction_n == 0;
+}
+
+static int compare_numbers(const line *a, const line *b)
+{
+    number x = number_of(a), y = number_of(b);
+    bool down = x.negative && !is_zero(&x);
+
+    if (down != (y.negative && !is_zero(&y)))
+        return down ? -1 : 1;
+    return down ? compare_sizes(&y, &x) : compare_sizes(&x, &y);
+}
+
+/* Lines of the same number are in the order of their bytes. */
+static int compare(const void *a, const void *b, void *ctx)
+{
+    const order *o = ctx;
+    int c = o->by_number ? compare_numbers(a, b) : 0;
+
+    if (c == 0)
+        c = compare_bytes(a, b);
+    return o->reverse ? (c < 0) - (c > 0) : c;
+}
+
+/* ---- files ---- */
+
+static char *read_all(const char *name, size_t *size)
+{
+    FILE *f = strcmp(name, "-") == 0 ? stdin : fopen(name, "rb");
+    size_t room = 1 << 16, got;
+    char *text = grow(NULL, room);
+
+    if (!f)
+        fail(name, "cannot be opened");
+    *size = 0;
+    while ((got = fread(text + *size, 1, room - *size, f)) > 0) {
+        *size += got;
+        if (*size == room)
+            text = grow(text, room *= 2);
+    }
+    if (ferror(f) || (f != stdin && fclose(f) != 0))
+        fail(name, "cannot be read");
+    return text;
+}
+
+static line *cut(const char *text, size_t size, size_t *n)
+{
+    size_t room = 1024;
+    line *lines = grow(NULL, room * sizeof *lines);
+
+    *n = 0;
+    for (const char *at = text, *end = text + size; at < end;) {
+        const char *stop = memchr(at, '\n', (size_t)(end - at));
+        if (!stop)
+            stop = end;
+        if (*n == room)
+            lines = grow(lines, (room *= 2) * sizeof *lines);
+        lines[(*n)++] = (line){at, (size_t)(stop - at)};
+        at = stop + 1;
+    }
+    return lines;
+}
+
+static void write_all(const char *name, const line *lines, size_t n)
+{
+    FILE *f = name ? fopen(name, "wb") : stdout;
+    bool written = f != NULL;
+
+    for (size_t i = 0; i < n && written; i++)
+        written =
+            fwrite(lines[i].text, 1, lines[i].length, f) == lines[i].length && putc('\n', f) != EOF;
+    if (!written || fclose(f) != 0)
+        fail(name ? name : "output", "cannot be written");
+}
+
+int main(int argc, char **argv)
+{
+    order o = {false, false};
+    const char *out = NULL;
+    size_t size, n;
+
+    for (int option; (option = getopt(argc, argv, "hnro:")) != -1;) {
+        if (option == 'h')
+            return fputs(usage, stdout) < 0;
+        if (option == '?')
+            return 2;
+        o.by_number |= option == 'n';
+        o.reverse |= option == 'r';
+        out = option == 'o' ? optarg : out;
+    }
+    if (argc - optind > 1) {
+        fprintf(stderr, "sortfile: %s: one file too many; sortfile -h says more\n",
+                argv[optind + 1]);
+        return 2;
+    }
+    char *text = read_all(optind < argc ? argv[optind] : "-", &size);
+    line *lines = cut(text, size, &n);
+    if (filch_sort(lines, n, sizeof *lines, compare, &o) < 0)
+        fail("lines", "cannot be sorted");
+    write_all(out, lines, n);
+    free(lines);
+    free(text);
+    return 0;
+}

@@ -1,0 +1,10 @@
+/* Elements of 24 bytes. */
+#define SIZE          24
+#define LESS(o, a, b) ((o)->compare((a), (b), (o)->ctx) < 0)
+#include "algo/element_of.h"
+#include "algo/merge_of.h"
+#include "algo/quick_of.h"
+#include "algo/runs_of.h"
+#include "algo/sample_of.h"
+
+const fi_kind fi_kind_24 = KIND_BY_SAMPLES;

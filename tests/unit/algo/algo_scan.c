@@ -1,0 +1,258 @@
+/* A scan is what a serial one would be, for sums that are not exact bit for bit the same with any number of workers. */
+#include "unit/task/workers.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+
+#define N 300000 /* more than two or four workers look at once */
+
+static double value[N], result[N];
+
+static void add_up(size_t lo, size_t hi, void *acc, void *ctx)
+{
+    (void)ctx;
+    for (size_t i = lo; i < hi; i++)
+        *(double *)acc += value[i];
+}
+
+static void add(void *acc, const void *other, void *ctx)
+{
+    (void)ctx;
+    *(double *)acc += *(const double *)other;
+}
+
+static void write_sums(size_t lo, size_t hi, void *acc, void *ctx)
+{
+    double *sum = acc;
+
+    (void)ctx;
+    for (size_t i = lo; i < hi; i++) {
+        *sum += value[i];
+        result[i] = *sum;
+    }
+}
+
+static uint64_t hash_of(const double *v, size_t n)
+{
+    uint64_t hash = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        uint64_t bits;
+
+        memcpy(&bits, &v[i], sizeof bits);
+        hash = (hash ^ bits) * 0x9E3779B97F4A7C15u;
+    }
+    return hash;
+}
+
+static int is_near(double a, double b)
+{
+    return a > b - 1e-9 && a < b + 1e-9;
+}
+
+static uint64_t hash_sums(size_t n, size_t grain)
+{
+    double acc = 0, serial = 0;
+
+    memset(result, 0, sizeof result);
+    CHECK_INT(filch_scan(0, n, grain, &acc, sizeof acc, add_up, add, write_sums, NULL), 0);
+    for (size_t i = 0; i < n; i++) {
+        serial += value[i];
+        CHECK(is_near(result[i], serial));
+    }
+    CHECK(is_near(acc, serial));
+    return hash_of(result, N) ^ hash_of(&acc, 1);
+}
+
+static uint64_t hashes[4][4];
+static int run_number;
+
+static void add_all(void)
+{
+    uint64_t *h = hashes[run_number++];
+
+    for (int i = 0; i < 5; i++) {
+        h[0] = hash_sums(N, 0);
+        h[1] = hash_sums(N, 7);
+        h[2] = hash_sums(N - 1, 1000);
+        h[3] = hash_sums(3000, 0);
+    }
+}
+
+static void same_bits_for_any_workers(void **state)
+{
+    (void)state;
+    for (int i = 0; i < N; i++)
+        value[i] = 1.0 / (i + 1);
+    run_number = 0;
+    workers_each(NULL, add_all);
+    for (int i = 1; i < run_number; i++)
+        CHECK(memcmp(hashes[0], hashes[i], sizeof hashes[0]) == 0);
+}
+
+/* ---- an operation whose order matters: a stretch of numbers, without gaps ---- */
+
+typedef struct stretch {
+    size_t lo, hi;
+    int broken;
+    char more[200]; /* not a size that fits a register */
+} stretch;
+
+#define SPOTS 3000
+
+static struct {
+    size_t before[SPOTS]; /* elements that lie before each, exclusively */
+    int times[SPOTS];
+    size_t grain;
+    int wrong;
+} seen;
+
+static void append(stretch *s, size_t lo, size_t hi)
+{
+    if (s->lo == s->hi)
+        s->lo = lo;
+    else if (s->hi != lo)
+        s->broken = 1;
+    s->hi = hi;
+}
+
+static void note(size_t lo, size_t hi, void *acc, void *ctx)
+{
+    (void)ctx;
+    append(acc, lo, hi);
+}
+
+static void join(void *acc, const void *other, void *ctx)
+{
+    const stretch *o = other;
+    stretch *s = acc;
+
+    (void)ctx;
+    s->broken |= o->broken;
+    append(s, o->lo, o->hi);
+}
+
+static void write_lengths(size_t lo, size_t hi, void *acc, void *ctx)
+{
+    stretch *s = acc;
+
+    if (ctx != &seen || s->broken || hi <= lo || (seen.grain > 0 && hi - lo > seen.grain) ||
+        (lo > 3 && s->lo != 3))
+        abort();
+    for (size_t i = lo; i < hi; i++) {
+        seen.before[i - 3] = s->hi - s->lo;
+        seen.times[i - 3]++;
+        append(s, i, i + 1);
+    }
+}
+
+static void check_stretch(size_t n, size_t grain)
+{
+    stretch s = {0};
+
+    memset(&seen, 0, sizeof seen);
+    seen.grain = grain;
+    CHECK_INT(filch_scan(3, 3 + n, grain, &s, sizeof s, note, join, write_lengths, &seen), 0);
+    CHECK(!s.broken && s.lo == 3 && s.hi == 3 + n);
+    for (size_t i = 0; i < SPOTS; i++) {
+        CHECK_INT(seen.times[i], i < n);
+        CHECK_INT(seen.before[i], i < n ? i : 0);
+    }
+}
+
+static void in_order(void)
+{
+    for (size_t n = 1; n < SPOTS; n = n * 3 / 2 + 1)
+        for (size_t grain = 0; grain < 50; grain = 2 * grain + 1)
+            check_stretch(n, grain);
+    check_stretch(SPOTS, SPOTS);
+    check_stretch(SPOTS, (size_t)-1);
+}
+
+static void order_matters(void **state)
+{
+    (void)state;
+    workers_each(NULL, in_order);
+}
+
+/* ---- a range longer than any memory: only the parts are looked at ---- */
+
+static void add_length(size_t lo, size_t hi, void *acc, void *ctx)
+{
+    atomic_size_t *mapped = ctx;
+
+    *(size_t *)acc += hi - lo;
+    atomic_fetch_add(mapped, hi - lo);
+}
+
+static void add_lengths(void *acc, const void *other, void *ctx)
+{
+    (void)ctx;
+    *(size_t *)acc += *(const size_t *)other;
+}
+
+static void check_length(size_t lo, size_t hi, void *acc, void *ctx)
+{
+    (void)hi, (void)ctx;
+    if (*(size_t *)acc != lo - 1)
+        abort();
+}
+
+static void huge(void)
+{
+    size_t length = 0;
+    atomic_size_t mapped = 0;
+
+    CHECK_INT(filch_scan(1, (size_t)-1, (size_t)1 << 50, &length, sizeof length, add_length,
+                         add_lengths, check_length, &mapped),
+              0);
+    CHECK(length == (size_t)-2);
+    CHECK(atomic_load(&mapped) == (size_t)-2);
+}
+
+static void huge_each(void **state)
+{
+    (void)state;
+    workers_each(NULL, huge);
+}
+
+/* ---- nested ---- */
+
+static void scan_row(size_t lo, size_t hi, void *ctx)
+{
+    (void)ctx;
+    for (; lo < hi; lo++) {
+        size_t length = 0;
+        atomic_size_t mapped = 0;
+
+        if (filch_scan(1, 1 + lo * 10, 3, &length, sizeof length, add_length, add_lengths,
+                       check_length, &mapped) != 0 ||
+            length != lo * 10 || atomic_load(&mapped) != length)
+            abort();
+    }
+}
+
+static void nested(void)
+{
+    filch_for(0, 200, 1, scan_row, NULL);
+}
+
+static void nested_each(void **state)
+{
+    (void)state;
+    workers_each(NULL, nested);
+}
+
+static void odd_calls(void **state)
+{
+    static char large[FILCH_REDUCE_MAX + 1];
+    double acc = 42;
+
+    (void)state;
+    CHECK_INT(filch_scan(5, 5, 0, &acc, sizeof acc, add_up, add, write_sums, NULL), 0);
+    CHECK_INT(filch_scan(6, 5, 1, &acc, sizeof acc, add_up, add, write_sums, NULL), 0);
+    CHECK(acc == 42);
+    CHECK_INT(filch_scan(0, 9, 1, large, sizeof large, add_up, add, write_sums, NULL), -EINVAL);
+}
+
+CHECK_MAIN(same_bits_for_any_workers, order_matters, huge_each, nested_each, odd_calls)
