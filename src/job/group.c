@@ -13,13 +13,14 @@ _Static_assert(sizeof(fi_group) == sizeof(filch_group), "one layout");
 _Static_assert(offsetof(fi_group, count) == offsetof(filch_group, state_), "one layout");
 _Static_assert(offsetof(fi_group, flags) == offsetof(filch_group, flags_), "one layout");
 
+typedef union function {
+    void (*run)(void *arg);
+    int (*try)(void *arg);
+} function;
+
 typedef struct piece {
-    fi_runnable runnable; /* first: it is what stands in a queue */
-    fi_group *group;
-    union {
-        void (*run)(void *arg);
-        int (*try)(void *arg);
-    } work;
+    fi_runnable runnable; /* first: it is what stands in a queue; of its group */
+    function work;
     void *arg;
 } piece;
 
@@ -98,86 +99,96 @@ static piece take(fi_runnable *r, fi_fiber *f)
 
     fi_record_put(&f->worker->records, r);
     f->work = NULL;
-    fi_group_begin(p.group, f);
     return p;
+}
+
+/* False: it was cancelled. */
+static bool begin(fi_group *g, fi_fiber *f)
+{
+    fi_group_begin(g, f);
+    if (!fi_group_is_cancelled(g))
+        return true;
+    fi_group_drop(g);
+    return false;
+}
+
+static void end(fi_group *g, fi_fiber *f)
+{
+    fi_count(&f->worker->counters.jobs_ended);
+    fi_group_end_soon(g, f);
 }
 
 static void run_piece(fi_runnable *r, fi_fiber *f)
 {
     piece p = take(r, f);
+    fi_group *g = fi_group_of(p.runnable.of);
 
-    if (fi_group_is_cancelled(p.group))
-        fi_group_drop(p.group);
-    else
+    if (begin(g, f))
         p.work.run(p.arg);
-    fi_count(&f->worker->counters.jobs_ended);
-    fi_group_end_soon(p.group, f);
+    end(g, f);
 }
 
 static void try_piece(fi_runnable *r, fi_fiber *f)
 {
     piece p = take(r, f);
+    fi_group *g = fi_group_of(p.runnable.of);
 
-    if (fi_group_is_cancelled(p.group))
-        fi_group_drop(p.group);
-    else
-        fi_group_fail(p.group, p.work.try(p.arg));
-    fi_count(&f->worker->counters.jobs_ended);
-    fi_group_end_soon(p.group, f);
+    if (begin(g, f))
+        fi_group_fail(g, p.work.try(p.arg));
+    end(g, f);
 }
 
-static int give(fi_worker *w, const piece *p)
-{
-    piece *record = fi_record_get(&w->records);
+typedef void runner(fi_runnable *r, fi_fiber *f);
 
-    if (!record)
+static int give(fi_worker *w, fi_group *g, runner *how, function work, void *arg)
+{
+    piece *p = fi_record_get(&w->records);
+
+    if (!p)
         return -ENOMEM;
-    *record = *p;
-    fi_count_up(&p->group->count);
+    *p = (piece){{NULL, how, g}, work, arg};
+    fi_count_up(&g->count);
     fi_count(&w->counters.jobs_given);
-    fi_give(w, &record->runnable);
+    fi_give(w, &p->runnable);
     return 0;
 }
 
-static int give_from_outside(const piece *p)
+static int give_from_outside(fi_group *g, runner *how, function work, void *arg)
 {
     fi_runtime *rt = fi_runtime_enter();
-    piece *record;
+    piece *p;
 
     fi_lock_lock(&rt->outside_lock);
-    record = fi_record_get(&rt->outside);
+    p = fi_record_get(&rt->outside);
     fi_lock_unlock(&rt->outside_lock);
-    if (record) {
-        *record = *p;
-        fi_count_up(&p->group->count);
+    if (p) {
+        *p = (piece){{NULL, how, g}, work, arg};
+        fi_count_up(&g->count);
         fi_fetch_add_relaxed(&rt->jobs_from_outside, UINT64_C(1));
-        fi_submit(rt, &record->runnable);
+        fi_submit(rt, &p->runnable);
     }
     fi_runtime_leave(rt);
-    return record ? 0 : -ENOMEM;
+    return p ? 0 : -ENOMEM;
 }
 
-static int run(const piece *p)
+static int run(fi_group *g, runner *how, function work, void *arg)
 {
     fi_worker *w = fi_worker_self();
-    int e = w ? give(w, p) : give_from_outside(p);
+    int e = w ? give(w, g, how, work, arg) : give_from_outside(g, how, work, arg);
 
-    fi_group_fail(p->group, e);
+    if (e < 0)
+        fi_group_fail(g, e);
     return e;
 }
 
 int filch_group_run(filch_group *g, void (*work)(void *arg), void *arg)
 {
-    piece p = {{NULL, run_piece, g}, fi_group_of(g), {.run = work}, arg};
-
-    return run(&p);
+    return run(fi_group_of(g), run_piece, (function){.run = work}, arg);
 }
 
 int filch_group_try(filch_group *g, int (*work)(void *arg), void *arg)
 {
-    piece p = {{NULL, try_piece, g}, fi_group_of(g), {.try = work}, arg};
-
-    return run(&p);
+    return run(fi_group_of(g), try_piece, (function){.try = work}, arg);
 }
 
 /* ---- wait ---- */

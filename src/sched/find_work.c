@@ -108,6 +108,17 @@ static void look_at_timers(fi_worker *w)
         fi_timers_fire(&w->runtime->timers, now);
 }
 
+static fi_runnable *take_from_ring(fi_worker *w)
+{
+    fi_runnable *r;
+
+    if (w->ring_is_empty)
+        return NULL;
+    r = fi_deque_pop(w->ring);
+    w->ring_is_empty = !r;
+    return r;
+}
+
 static fi_runnable *take_own(fi_worker *w)
 {
     fi_runnable *r;
@@ -119,7 +130,7 @@ static fi_runnable *take_own(fi_worker *w)
     if (!r)
         r = fi_next_take(&w->next);
     if (!r)
-        r = fi_deque_pop(w->ring);
+        r = take_from_ring(w);
     if (!r)
         r = fi_deque_pop(w->deque);
     if (!r)
@@ -392,7 +403,5 @@ fi_runnable *fi_find_piece(fi_worker *w)
         w->found = r;
         return NULL;
     }
-    if (r && w->seat->is_guest && !fi_guest_may_run(w, r))
-        return NULL;
-    return r;
+    return r && w->seat->is_guest && !fi_guest_may_run(w, r) ? NULL : r;
 }

@@ -9,15 +9,10 @@ static fi_worker *borrow(fi_runtime *rt)
     return s ? (fi_worker *)(void *)((char *)s - offsetof(fi_worker, sleeper)) : NULL;
 }
 
-static bool is_awaited(const fi_worker *w, const fi_runnable *r)
-{
-    return r->of && r->of == fi_load_relaxed(&w->seat->root->waits_at);
-}
-
 /* Who else has come meanwhile was counted before its work could be found. */
-bool fi_guest_may_run(fi_worker *w, fi_runnable *r)
+bool fi_guest_may_run_other(fi_worker *w, fi_runnable *r)
 {
-    if (is_awaited(w, r) || fi_runtime_is_mine(w->runtime))
+    if (fi_runtime_is_mine(w->runtime))
         return true;
     fi_queue_push(&w->runtime->global, r);
     return false;

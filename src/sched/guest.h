@@ -20,6 +20,12 @@
 bool fi_guest_run(fi_runtime *rt, fi_runnable *r, FI_ATOMIC(uint32_t) * done);
 
 /* [guest] It has found this.  False: it is not ours, and now where others find it. */
-bool fi_guest_may_run(fi_worker *w, fi_runnable *r);
+bool fi_guest_may_run_other(fi_worker *w, fi_runnable *r);
+static inline bool fi_guest_may_run(fi_worker *w, fi_runnable *r)
+{
+    if (r->of && r->of == fi_load_relaxed(&w->seat->root->waits_at))
+        return true;
+    return fi_guest_may_run_other(w, r);
+}
 
 #endif

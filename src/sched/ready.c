@@ -19,6 +19,7 @@ static void spill(fi_worker *w)
 
 void fi_ring_push(fi_worker *w, fi_runnable *r)
 {
+    w->ring_is_empty = false;
     if (fi_deque_push(w->ring, r) == 0)
         return;
     spill(w);

@@ -3,8 +3,6 @@
 
 #include "base/mem.h"
 
-#define TOO_MANY ((size_t)4 * FI_RECORDS_PER_SLAB)
-
 /* ---- bundles ---- */
 
 void fi_record_share_init(fi_record_share *s, size_t size)
@@ -49,28 +47,12 @@ void fi_record_pool_init(fi_record_pool *p, fi_record_share *share)
     *p = (fi_record_pool){.share = share};
 }
 
-static void push(fi_record_pool *p, fi_record *r)
-{
-    r->next = p->free;
-    p->free = r;
-    p->n++;
-}
-
-static fi_record *pop(fi_record_pool *p)
-{
-    fi_record *r = p->free;
-
-    p->free = r->next;
-    p->n--;
-    return r;
-}
-
-static void hand_on(fi_record_pool *p)
+void fi_record_hand_on(fi_record_pool *p)
 {
     fi_record *bundle = NULL;
 
     for (int i = 0; i < FI_RECORDS_PER_SLAB; i++) {
-        fi_record *r = pop(p);
+        fi_record *r = fi_record_get(p);
         r->next = bundle;
         bundle = r;
     }
@@ -102,22 +84,13 @@ static bool grow(fi_record_pool *p)
     slab->next = p->slabs;
     p->slabs = slab;
     for (size_t i = FI_RECORDS_PER_SLAB; i-- > 0;)
-        push(p, (fi_record *)(void *)((char *)(slab + 1) + i * p->share->size));
+        fi_record_put(p, (char *)(slab + 1) + i * p->share->size);
     return true;
 }
 
-void *fi_record_get(fi_record_pool *p)
+bool fi_record_refill(fi_record_pool *p)
 {
-    if (!p->free && !take_bundle(p) && !grow(p))
-        return NULL;
-    return pop(p);
-}
-
-void fi_record_put(fi_record_pool *p, void *record)
-{
-    push(p, record);
-    if (p->n > TOO_MANY)
-        hand_on(p);
+    return take_bundle(p) || grow(p);
 }
 
 void fi_record_pool_fini(fi_record_pool *p)

@@ -9,6 +9,7 @@
 #include "base/cache.h"
 #include "base/lock.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef struct fi_record {
@@ -17,6 +18,7 @@ typedef struct fi_record {
 } fi_record;
 
 #define FI_RECORDS_PER_SLAB 63 /* also how many are handed on at once */
+#define FI_RECORDS_TOO_MANY ((size_t)4 * FI_RECORDS_PER_SLAB)
 
 typedef struct fi_record_slab {
     FI_CACHE_ALIGNED struct fi_record_slab *next; /* the records follow */
@@ -46,11 +48,33 @@ fi_record *fi_record_share_take(fi_record_share *s);
 /* [owner] */
 void fi_record_pool_init(fi_record_pool *p, fi_record_share *share);
 
+/* [owner, whose pool has none or too many] */
+bool fi_record_refill(fi_record_pool *p);
+void fi_record_hand_on(fi_record_pool *p);
+
 /* [owner] A record with anything in it; NULL when there is no memory. */
-void *fi_record_get(fi_record_pool *p);
+static inline void *fi_record_get(fi_record_pool *p)
+{
+    fi_record *r;
+
+    if (!p->free && !fi_record_refill(p))
+        return NULL;
+    r = p->free;
+    p->free = r->next;
+    p->n--;
+    return r;
+}
 
 /* [owner] */
-void fi_record_put(fi_record_pool *p, void *record);
+static inline void fi_record_put(fi_record_pool *p, void *record)
+{
+    fi_record *r = record;
+
+    r->next = p->free;
+    p->free = r;
+    if (++p->n > FI_RECORDS_TOO_MANY)
+        fi_record_hand_on(p);
+}
 
 /* [owner, when all pools of the runtime are out of use] */
 void fi_record_pool_fini(fi_record_pool *p);

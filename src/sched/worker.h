@@ -51,6 +51,7 @@ struct fi_worker {
     fi_stack_watch own_watch, guest_watch;
     fi_stack_cache stacks;
     fi_record_pool records, large_records;
+    bool ring_is_empty; /* surely; nobody else fills it */
     fi_runnable *found; /* by a fiber that ended and may not run it */
     long
         fibers_busy; /* taken less given back; with what others took and gave, those that run or are parked */
