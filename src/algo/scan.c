@@ -10,10 +10,9 @@
 #include <filch/task.h>
 #include <string.h>
 
-#define BLOCK     512 /* elements, where the grain is ours to choose and there are enough */
+#define BLOCK     256 /* elements, where the grain is ours to choose and there are enough */
 #define BLOCKS    256 /* of a range with less */
-#define IN_STRIPE ((size_t)128 * BLOCK) /* elements for each worker: of 8 bytes, half a megabyte */
-#define APART     ((size_t)64)          /* values of blocks lie on cache lines of their own */
+#define IN_STRIPE ((size_t)256 * BLOCK) /* elements for each worker: of 8 bytes, half a megabyte */
 
 typedef struct scan {
     void (*map)(size_t lo, size_t hi, void *acc, void *ctx);
@@ -22,7 +21,7 @@ typedef struct scan {
     void *ctx;
     void *acc; /* of all that lies before the stripe */
     const void *neutral;
-    size_t size, slot; /* of a value, and the place for it */
+    size_t size; /* of a value */
     size_t lo, hi, grain;
     size_t blocks, stripe; /* all, and those of a stripe */
     char *values;          /* of a stripe: first their own, then of all that lies before them */
@@ -42,7 +41,7 @@ static size_t block_hi(const scan *s, size_t block)
 
 static char *value_of(const scan *s, size_t block)
 {
-    return s->values + block % s->stripe * s->slot;
+    return s->values + block % s->stripe * s->size;
 }
 
 static void map_block(const scan *s, size_t block)
@@ -139,12 +138,12 @@ FILCH_VOID_TASK(scan_all, scan *, s)
     size_t workers = filch_workers();
 
     s->stripe = blocks_in_stripe(s, workers);
-    s->values = workers > 1 ? filch_alloc(s->stripe * s->slot) : NULL;
+    s->values = workers > 1 ? filch_alloc(s->stripe * s->size) : NULL;
     if (s->values)
         scan_together(s);
     else
         scan_alone(*s);
-    filch_free(s->values, s->stripe * s->slot);
+    filch_free(s->values, s->stripe * s->size);
 }
 
 int filch_scan(size_t lo, size_t hi, size_t grain, void *acc, size_t size,
@@ -160,7 +159,6 @@ int filch_scan(size_t lo, size_t hi, size_t grain, void *acc, size_t size,
               .acc = acc,
               .neutral = neutral,
               .size = size,
-              .slot = (size + APART - 1) / APART * APART,
               .lo = lo,
               .hi = hi,
               .grain = grain};
