@@ -29,6 +29,14 @@ static fi_runnable *find_mine(fi_worker *w, bool *searching)
     return r && fi_guest_may_run(w, r) ? r : NULL;
 }
 
+/* What a fiber has found at its end, and the guest leaves before it looks at it. */
+static void leave_found(fi_worker *w)
+{
+    if (w->found)
+        fi_queue_push(&w->runtime->global, w->found);
+    w->found = NULL;
+}
+
 /* Is it a searcher at the end? */
 static bool work(fi_worker *w, fi_runnable *r)
 {
@@ -38,6 +46,7 @@ static bool work(fi_worker *w, fi_runnable *r)
         fi_worker_run(w, r);
         r = fi_seat_is_over(w->seat) ? NULL : find_mine(w, &searching);
     }
+    leave_found(w);
     return searching;
 }
 

@@ -1,6 +1,8 @@
 /* How jobs end: errors, cancellation, whose they are, and what filch_stop() waits for. */
 #include "unit/job/jobs.h"
 
+#include <unistd.h>
+
 /* What filch_job_new returned when there was no memory. */
 static void no_job(void **state)
 {
@@ -185,6 +187,54 @@ static void deadlines(void)
     CHECK_INT(filch_job_wait_until(j, filch_now() + FILCH_S(60)), 0);
 }
 
+/* ---- a guest that leaves ---- */
+
+static filch_job *awaited;
+static filch_group of_awaited, behind;
+
+static void wait_for_it(void *arg)
+{
+    (void)arg;
+    filch_job_wait(awaited);
+}
+
+static void wait_for_its_group(void *arg)
+{
+    (void)arg;
+    filch_group_wait(&of_awaited);
+}
+
+/* The others take these, and stand in line behind the guest's own fiber. */
+static void crowd(void *arg)
+{
+    (void)arg;
+    for (int i = 0; i < 100; i++)
+        filch_group_run(&behind, wait_for_its_group, NULL);
+    usleep(2000);
+}
+
+FILCH_VOID_TASK(submit_it)
+{
+    filch_job_submit(awaited);
+    filch_group_wait(&of_awaited);
+}
+
+/* The end of one job makes several fibers ready: the guest's own, which ends the loan, and others, which must not be
+ * forgotten in the worker that it gives back. */
+static void guests_leave_nothing(void)
+{
+    for (int i = 0; i < 20; i++) {
+        filch_group waiters = FILCH_GROUP_INIT;
+        awaited = filch_job_new(crowd, NULL);
+        filch_job_group(awaited, &of_awaited);
+        filch_group_run(&waiters, wait_for_it, NULL);
+        usleep(300); /* a worker that sleeps is lent */
+        FILCH_RUN(submit_it);
+        CHECK_INT(filch_group_wait_until(&behind, filch_now() + FILCH_S(60)), 0);
+        CHECK_INT(filch_group_wait_until(&waiters, filch_now() + FILCH_S(60)), 0);
+    }
+}
+
 /* ---- what stop waits for ---- */
 
 static atomic_int left;
@@ -254,8 +304,9 @@ WITH_WORKERS(no_memory_is_kept)
 WITH_WORKERS(endless_chain)
 WITH_WORKERS(long_chain_ends_at_once)
 WITH_WORKERS(deadlines)
+WITH_WORKERS(guests_leave_nothing)
 
 CHECK_MAIN(no_job, test_errors_reach_those_after, test_errors_reach_parents_and_groups,
            test_cancelled_before, test_cancelled_with_group, test_cancelled_when_done,
            test_no_memory_is_kept, test_endless_chain, test_long_chain_ends_at_once, test_deadlines,
-           stop_waits, stop_against_run)
+           test_guests_leave_nothing, stop_waits, stop_against_run)
