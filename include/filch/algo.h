@@ -56,7 +56,7 @@ FILCH_API int filch_for_try(size_t lo, size_t hi, size_t grain,
                             int (*body)(size_t lo, size_t hi, void *ctx), void *ctx);
 
 /* filch_invoke(f, g, ...) calls functions of type void (void), and filch_invoke_with(ctx, f, g, ...) such of type
- * void (void *), which get ctx; several at once, any number of them.  They must not wait for each other either. */
+ * void (void *), which get ctx; several at once, one or any number of them.  They must not wait for each other either. */
 FILCH_API void filch_invoke_(void (*const *functions)(void), size_t n);
 FILCH_API void filch_invoke_with_(void *ctx, void (*const *functions)(void *ctx), size_t n);
 

@@ -81,8 +81,10 @@ FILCH_API size_t filch_group_dropped(const filch_group *g);
  *
  * Whose is it?  Yours, until you wait for it or release it.  Two cases take the trouble away: waiting for a job or releasing
  * it does the same to all jobs that it came after; and a child is its parent's from its submission on.  Who
- * wants to use such a job longer says filch_job_keep first, and releases it himself.  filch_stop() ends all jobs: what
- * was never submitted is gone. */
+ * wants to use such a job longer says filch_job_keep first, and releases it himself.
+ *
+ * filch_stop() waits for all jobs that can run, and then there are none: what was not waited for before must not be
+ * used any more.  A program that ends without it does not wait for jobs. */
 typedef struct filch_job filch_job;
 
 #define FILCH_JOB_PAYLOAD_MAX 64
@@ -133,7 +135,8 @@ FILCH_API int filch_job_submit(filch_job *job);
 FILCH_API int filch_job_then(filch_job *before, filch_job *job);
 
 /* If it has not begun it will not; its children that have not begun neither.  Jobs that come after it do not run, and
- * end with -ECANCELED.  It still must be submitted to end. */
+ * end with -ECANCELED.  It still must be submitted to end.  Work that runs may ask; one that asks and is cancelled, as
+ * its parent is or its group, passes that on to its own children. */
 FILCH_API void filch_job_cancel(filch_job *job);
 FILCH_API bool filch_job_cancelled(const filch_job *job);
 
@@ -143,11 +146,12 @@ FILCH_API bool filch_job_is_done(const filch_job *job);
 /* Wait until it is done, and release it.
  * Blocks: the thread, or parks the fiber.
  * Returns: 0; the first error of it and its children; -ECANCELED.
- * filch_job_wait_until: also -ETIMEDOUT; then it was not released. */
+ * filch_job_wait_until: also -ETIMEDOUT; then it was not released.  (So a job should fail with another error.) */
 FILCH_API int filch_job_wait(filch_job *job);
 FILCH_API int filch_job_wait_until(filch_job *job, int64_t deadline);
 
-/* Do not wait for it: it runs on, and its memory is taken back when it is done. */
+/* Do not wait for it: it runs on, and its memory is taken back when it is done.  One that was never submitted is
+ * thrown away; to those that come after it, it was cancelled. */
 FILCH_API void filch_job_release(filch_job *job);
 /* From now on nobody releases it but you. */
 FILCH_API void filch_job_keep(filch_job *job);
@@ -162,7 +166,7 @@ typedef struct filch_pump {
     void *last_;
     const void *waits_at_;
     uint32_t lock_;
-    uint32_t unused_;
+    uint32_t n_;
 } filch_pump;
 
 /* clang-format off */
@@ -172,7 +176,7 @@ typedef struct filch_pump {
 /* Before its submission: the job runs in this pump. */
 FILCH_API void filch_job_pump(filch_job *job, filch_pump *p);
 
-/* Run what is there.
+/* Run what is there, but not what comes meanwhile.
  * Call from: the one thread (a fiber would wander from thread to thread).  Blocks: nothing.
  * Returns: how many. */
 FILCH_API size_t filch_pump_run(filch_pump *p);

@@ -9,6 +9,7 @@
  * either nobody waits for the one job yet, or the other waits for nothing. */
 #include "job/job.h"
 
+#include <pthread.h>
 #include <stdio.h>
 
 static fi_lock circles;
@@ -85,8 +86,21 @@ static void print_circle(const fi_job *last)
     funlockfile(stderr);
 }
 
+static void forget_holder(void)
+{
+    fi_lock_init(&circles);
+}
+
+static void watch_for_fork(void)
+{
+    pthread_atfork(NULL, NULL, forget_holder);
+}
+
 void fi_circle_lock(void)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, watch_for_fork);
     fi_lock_lock(&circles);
 }
 

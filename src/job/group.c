@@ -72,6 +72,8 @@ static void end_rest(fi_fiber *f)
 
     f->rest = NULL;
     f->rest_n = 0;
+    if (f->worker->runtime->orphaned)
+        return;
     fi_fiber_flush(f); /* who waits for this may look at the counters next */
     fi_group_end(g, n);
 }
@@ -112,8 +114,11 @@ static bool begin(fi_group *g, fi_fiber *f)
     return false;
 }
 
+/* In the child of a fork() it is not ours to end. */
 static void end(fi_group *g, fi_fiber *f)
 {
+    if (f->worker->runtime->orphaned)
+        return;
     fi_count(&f->worker->counters.jobs_ended);
     fi_group_end_soon(g, f);
 }

@@ -79,17 +79,19 @@ filch_job *filch_job_new_copy(void (*work)(void *copy), const void *payload, siz
 
 void filch_job_name(filch_job *job, const char *name)
 {
-    fi_job_of(job)->name = name;
+    if (job)
+        fi_job_of(job)->name = name;
 }
 
 void filch_job_priority(filch_job *job, filch_priority priority)
 {
-    fi_job_of(job)->priority = (uint8_t)priority;
+    if (job)
+        fi_job_of(job)->priority = (uint8_t)priority;
 }
 
 filch_group *filch_job_children(filch_job *job)
 {
-    return (filch_group *)(void *)&fi_job_of(job)->own;
+    return job ? (filch_group *)(void *)&fi_job_of(job)->own : NULL;
 }
 
 /* ---- submit ---- */
@@ -122,7 +124,7 @@ void fi_job_queue(fi_job *j)
     } else if (w) {
         queue_on(w->runtime, w, j);
     } else {
-        rt = fi_runtime_enter();
+        rt = fi_runtime_enter_anyhow();
         queue_on(rt, NULL, j);
         fi_runtime_leave(rt);
     }
@@ -242,6 +244,8 @@ static void run_job(fi_runnable *r, fi_fiber *f)
 
     fi_group_begin(j->in, f);
     fi_job_work(j);
+    if (f->worker->runtime->orphaned)
+        return; /* the parent of the fork() ends it */
     fi_count(&f->worker->counters.jobs_ended);
     left = fi_count_down(&j->own.count, 1);
     if (left >= FI_COUNT_ONE)
@@ -268,18 +272,33 @@ filch_job *filch_job_self(void)
 
 bool filch_job_is_done(const filch_job *job)
 {
-    return fi_count_is_done(&fi_job_of(job)->own.count);
+    return !job || fi_count_is_done(&fi_job_of(job)->own.count);
 }
 
-int filch_job_wait_until(filch_job *job, int64_t deadline)
+static int wait_until(fi_job *j, int64_t deadline)
 {
-    fi_job *j = fi_job_of(job);
-    int e = j ? fi_group_await(&j->own, deadline) : -EINVAL;
+    int e = fi_group_await(&j->own, deadline);
 
     if (e < 0)
         return e;
     e = fi_job_result(j);
-    filch_job_release(job);
+    fi_job_drop(j, FI_LIFE_HELD);
+    return e;
+}
+
+/* A thread from outside keeps the runtime until it has given the job up. */
+int filch_job_wait_until(filch_job *job, int64_t deadline)
+{
+    fi_runtime *rt;
+    int e;
+
+    if (!job)
+        return -EINVAL;
+    if (fi_worker_self())
+        return wait_until(fi_job_of(job), deadline);
+    rt = fi_runtime_enter_anyhow();
+    e = wait_until(fi_job_of(job), deadline);
+    fi_runtime_leave(rt);
     return e;
 }
 
@@ -290,13 +309,16 @@ int filch_job_wait(filch_job *job)
 
 void filch_job_cancel(filch_job *job)
 {
-    fi_job *j = fi_job_of(job);
-
-    if (!fi_count_is_done(&j->own.count))
-        fi_group_cancel(&j->own);
+    if (!filch_job_is_done(job))
+        fi_group_cancel(&fi_job_of(job)->own);
 }
 
+/* Who asks passes it on to his own children. */
 bool filch_job_cancelled(const filch_job *job)
 {
-    return is_cancelled(fi_job_of(job));
+    bool cancelled = job && is_cancelled(fi_job_of(job));
+
+    if (cancelled)
+        fi_group_cancel(&fi_job_of(job)->own);
+    return cancelled;
 }

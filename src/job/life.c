@@ -29,7 +29,7 @@ static void put_back(void *record, bool large)
         fi_record_put(large ? &w->large_records : &w->records, record);
         return;
     }
-    rt = fi_runtime_enter();
+    rt = fi_runtime_enter_anyhow();
     fi_lock_lock(&rt->outside_lock);
     fi_record_put(large ? &rt->large_outside : &rt->outside, record);
     fi_lock_unlock(&rt->outside_lock);
@@ -80,13 +80,20 @@ void fi_job_drop(fi_job *j, uint32_t reason)
     free_all(j);
 }
 
+/* Who gives it up can never submit it: then it ends without running. */
 void filch_job_release(filch_job *job)
 {
-    if (job)
-        fi_job_drop(fi_job_of(job), FI_LIFE_HELD);
+    if (!job)
+        return;
+    if (!fi_load_relaxed(&fi_job_of(job)->is_submitted)) {
+        filch_job_cancel(job);
+        filch_job_submit(job);
+    }
+    fi_job_drop(fi_job_of(job), FI_LIFE_HELD);
 }
 
 void filch_job_keep(filch_job *job)
 {
-    fi_life_keep(&fi_job_of(job)->life);
+    if (job)
+        fi_life_keep(&fi_job_of(job)->life);
 }

@@ -1,6 +1,7 @@
 /* Jobs that one thread runs when it likes: a list behind a lock. */
 #include "job/job.h"
 
+#include "base/clock.h"
 #include "base/lock.h"
 #include "base/mistake.h"
 #include "sched/lot.h"
@@ -13,7 +14,7 @@ typedef struct pump {
     fi_runnable *first, *last;
     const void *waits_at; /* the address under which its thread sleeps; NULL: it does not */
     fi_lock lock;
-    uint32_t unused;
+    uint32_t n; /* how many */
 } pump;
 
 _Static_assert(sizeof(pump) == sizeof(filch_pump), "one layout");
@@ -37,6 +38,7 @@ void fi_pump_put(filch_pump *pump_, fi_job *j)
     else
         p->first = &j->runnable;
     p->last = &j->runnable;
+    p->n++;
     waits_at = p->waits_at;
     fi_lock_unlock(&p->lock);
     if (waits_at)
@@ -49,8 +51,10 @@ static fi_job *take(pump *p)
 
     fi_lock_lock(&p->lock);
     r = p->first;
-    if (r)
+    if (r) {
         p->first = r->next;
+        p->n--;
+    }
     fi_lock_unlock(&p->lock);
     return (fi_job *)(void *)r;
 }
@@ -84,15 +88,28 @@ static bool run_one(pump *p)
 
 void filch_job_pump(filch_job *job, filch_pump *p)
 {
-    fi_job_of(job)->pump = p;
+    if (job)
+        fi_job_of(job)->pump = p;
 }
 
+static size_t size(pump *p)
+{
+    size_t n;
+
+    fi_lock_lock(&p->lock);
+    n = p->n;
+    fi_lock_unlock(&p->lock);
+    return n;
+}
+
+/* Not what is put there meanwhile, or it might never end. */
 size_t filch_pump_run(filch_pump *p)
 {
-    size_t n = 0;
+    size_t most, n = 0;
 
     check_caller();
-    while (run_one(pump_of(p)))
+    most = size(pump_of(p));
+    while (n < most && run_one(pump_of(p)))
         n++;
     return n;
 }
@@ -137,6 +154,11 @@ static int wait_for_either(pump *p, fi_job *j, int64_t deadline)
     return e;
 }
 
+static bool is_over(int64_t deadline)
+{
+    return deadline != INT64_MAX && fi_clock_now() >= deadline;
+}
+
 int filch_pump_until(filch_pump *pump_, filch_job *job, int64_t deadline)
 {
     pump *p = pump_of(pump_);
@@ -144,7 +166,9 @@ int filch_pump_until(filch_pump *pump_, filch_job *job, int64_t deadline)
 
     check_caller();
     while (e == 0 && !filch_job_is_done(job))
-        if (!run_one(p))
+        if (is_over(deadline))
+            e = -ETIMEDOUT;
+        else if (!run_one(p))
             e = wait_for_either(p, fi_job_of(job), deadline);
     return e < 0 ? e : filch_job_wait(job);
 }

@@ -67,6 +67,22 @@ static fi_runnable *take_global(fi_worker *w, size_t most)
     return keep_in_ring(w, list);
 }
 
+/* What has a rank is not for guests, who could only put it back among all the rest. */
+static fi_runnable *take_ranked(fi_worker *w, fi_queue *q)
+{
+    return fi_queue_size(q) > 0 && !w->seat->is_guest ? fi_queue_pop(q) : NULL;
+}
+
+static fi_runnable *take_urgent(fi_worker *w)
+{
+    return take_ranked(w, &w->runtime->urgent);
+}
+
+static fi_runnable *take_low(fi_worker *w)
+{
+    return take_ranked(w, &w->runtime->low);
+}
+
 static fi_runnable *take_oldest(fi_worker *w)
 {
     void *old;
@@ -84,15 +100,8 @@ static fi_runnable *take_fairly(fi_worker *w)
     case 2:
         return take_oldest(w);
     default:
-        return fi_queue_pop(&w->runtime->low);
+        return take_low(w);
     }
-}
-
-static fi_runnable *take_urgent(fi_worker *w)
-{
-    fi_queue *urgent = &w->runtime->urgent;
-
-    return fi_queue_size(urgent) > 0 ? fi_queue_pop(urgent) : NULL;
 }
 
 /* What is due makes fibers ready, here. */
@@ -226,7 +235,7 @@ static fi_runnable *take_last(fi_worker *w)
 
     if (!r)
         r = take_global(w, SIZE_MAX);
-    return r ? r : fi_queue_pop(&w->runtime->low);
+    return r ? r : take_low(w);
 }
 
 static fi_runnable *visit_all(fi_worker *w, bool last_round)

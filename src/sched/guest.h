@@ -23,7 +23,9 @@ bool fi_guest_run(fi_runtime *rt, fi_runnable *r, FI_ATOMIC(uint32_t) * done);
 bool fi_guest_may_run_other(fi_worker *w, fi_runnable *r);
 static inline bool fi_guest_may_run(fi_worker *w, fi_runnable *r)
 {
-    if (r->of && r->of == fi_load_relaxed(&w->seat->root->waits_at))
+    const fi_fiber *root = w->seat->root; /* NULL: there was no memory for it yet */
+
+    if (root && r->of && r->of == fi_load_relaxed(&root->waits_at))
         return true;
     return fi_guest_may_run_other(w, r);
 }

@@ -187,13 +187,30 @@ static int wait_as_fiber(waiter *w, fi_worker *on, int64_t deadline_ns)
     return e;
 }
 
+static bool commit_yield(fi_fiber *f, void *arg)
+{
+    fi_worker *w = arg;
+
+    fi_ring_push(w, &f->ready);
+    fi_notify(w);
+    return true;
+}
+
+/* Too late already.  Who asks again and again must still let others run, or it asks for ever. */
+static int be_late(fi_worker *on)
+{
+    if (on && !on->runtime->orphaned)
+        fi_fiber_park(fi_fiber_of_fork(fi_load_relaxed(&on->current)), commit_yield, on);
+    return -ETIMEDOUT;
+}
+
 int fi_lot_wait(const void *address, bool (*still)(void *arg), void *arg, int64_t deadline_ns)
 {
     waiter w = {.address = address, .still = still, .arg = arg};
     fi_worker *on = fi_worker_self();
 
     if (deadline_ns != FI_TIMER_NEVER && deadline_ns <= fi_clock_now())
-        return -ETIMEDOUT;
+        return be_late(on);
     return on ? wait_as_fiber(&w, on, deadline_ns) : wait_as_thread(&w, deadline_ns);
 }
 

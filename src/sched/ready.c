@@ -49,7 +49,7 @@ void fi_ready(fi_runtime *rt, fi_fiber *f)
 
     if (!w) {
         /* The fiber keeps the runtime, but only until it ends. */
-        fi_runtime_enter_anyhow(rt);
+        fi_runtime_enter_anyhow();
         fi_submit(rt, &f->ready);
         fi_runtime_leave(rt);
         return;

@@ -291,10 +291,10 @@ fi_runtime *fi_runtime_enter(void)
     return fi_door_enter(&door) ? running : enter_or_start();
 }
 
-void fi_runtime_enter_anyhow(fi_runtime *rt)
+fi_runtime *fi_runtime_enter_anyhow(void)
 {
-    (void)rt;
     fi_door_enter_anyhow(&door);
+    return running;
 }
 
 void fi_runtime_leave(fi_runtime *rt)
@@ -349,14 +349,18 @@ static bool await_quiet(fi_runtime *rt, int64_t deadline_ns)
 }
 
 /* [life held, closing] Wait, without the lock, for those who use the runtime, for all that they have left behind,
- * and for those who came back to wake it. */
+ * and for those who came back to wake it, or with jobs that they had. */
 static void wait_until_unused(fi_runtime *rt)
 {
+    uint64_t given;
+
     fi_door_shut(&door);
     fi_lock_unlock(&life);
-    fi_door_await_empty(&door);
-    await_quiet(rt, FI_FUTEX_FOREVER);
-    fi_door_await_empty(&door);
+    do {
+        given = fi_load_relaxed(&rt->jobs_from_outside);
+        fi_door_await_empty(&door);
+        await_quiet(rt, FI_FUTEX_FOREVER);
+    } while (fi_door_look(&door) > 0 || fi_load_relaxed(&rt->jobs_from_outside) != given);
     fi_lock_lock(&life);
 }
 

@@ -9,8 +9,9 @@
 fi_runtime *fi_runtime_enter(void);
 void fi_runtime_leave(fi_runtime *rt);
 
-/* [any thread] The same for who knows of a fiber that is parked: it keeps the runtime from being freed. */
-void fi_runtime_enter_anyhow(fi_runtime *rt);
+/* [any thread] The same for who has something of a runtime that runs, such as a job or a fiber that is parked: also
+ * while it is being stopped. */
+fi_runtime *fi_runtime_enter_anyhow(void);
 
 /* [between the two] Does nobody but us use it, and is there no work that nobody waits for? */
 bool fi_runtime_is_mine(fi_runtime *rt);

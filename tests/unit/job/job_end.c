@@ -1,6 +1,8 @@
 /* How jobs end: errors, cancellation, whose they are, and what filch_stop() waits for. */
 #include "unit/job/jobs.h"
 
+#include "job/job.h"
+
 #include <unistd.h>
 
 /* What filch_job_new returned when there was no memory. */
@@ -18,7 +20,9 @@ static void no_job(void **state)
     CHECK_INT(filch_job_group(NULL, &g), -EINVAL);
     CHECK_INT(filch_job_submit(NULL), -EINVAL);
     CHECK_INT(filch_job_wait(NULL), -EINVAL);
-    filch_job_release(NULL);
+    CHECK(filch_job_is_done(NULL) && !filch_job_cancelled(NULL) && !filch_job_children(NULL));
+    filch_job_release(NULL), filch_job_keep(NULL), filch_job_cancel(NULL);
+    filch_job_name(NULL, "none"), filch_job_priority(NULL, FILCH_LOW), filch_job_pump(NULL, NULL);
     CHECK_INT(filch_job_submit(j), 0);
     CHECK_INT(filch_job_wait(j), 0);
     CHECK_INT(filch_stop(), 0);
@@ -107,6 +111,36 @@ static void cancelled_with_group(void)
     /* first was given up when the first of the others was freed */
 }
 
+static atomic_int cousins;
+
+static void count_cousin(void *arg)
+{
+    (void)arg;
+    atomic_fetch_add(&cousins, 1);
+}
+
+/* Cancelled while it runs, a child that asks passes it on to its own children. */
+static void ask_and_go_on(void *parent)
+{
+    filch_job *self = filch_job_self();
+
+    filch_job_cancel(parent);
+    CHECK(filch_job_cancelled(self));
+    for (int i = 0; i < 10; i++)
+        filch_group_run(filch_job_children(self), count_cousin, NULL);
+}
+
+static void cancel_is_passed_on(void)
+{
+    filch_job *parent = filch_job_new(nothing, NULL), *child = filch_job_new(ask_and_go_on, parent);
+
+    atomic_store(&cousins, 0);
+    filch_job_parent(child, parent);
+    filch_job_submit(parent), filch_job_submit(child);
+    CHECK_INT(filch_job_wait(parent), -ECANCELED);
+    CHECK_INT(atomic_load(&cousins), 0);
+}
+
 static void cancelled_when_done(void)
 {
     filch_job *j = filch_job_new(nothing, NULL);
@@ -174,6 +208,20 @@ static void long_chain_ends_at_once(void)
         last = j;
     }
     CHECK_INT(filch_job_wait(last), 0);
+}
+
+/* Thrown away: those that come after it hear of it, and a parent does not wait for it. */
+static void never_submitted(void)
+{
+    filch_job *parent = filch_job_new(nothing, NULL), *j = filch_job_new(nothing, NULL),
+              *after = filch_job_new(nothing, NULL);
+
+    filch_job_parent(j, parent);
+    filch_job_then(j, after);
+    filch_job_submit(parent);
+    filch_job_release(j);
+    CHECK_INT(filch_job_wait(after), -ECANCELED);
+    CHECK_INT(filch_job_wait(parent), 0);
 }
 
 static void deadlines(void)
@@ -272,6 +320,34 @@ static void stop_waits(void **state)
         }
 }
 
+static void *wait_for_job(void *job)
+{
+    CHECK_INT(filch_job_wait(job), 0);
+    return NULL;
+}
+
+static bool is_awaited(filch_job *job)
+{
+    return fi_count_is_awaited(&fi_job_of(job)->own.count);
+}
+
+/* Who waits for a job uses the runtime until it has given the job up. */
+static void stop_against_wait(void **state)
+{
+    (void)state;
+    for (int i = 0; i < SCALED(300); i++) {
+        filch_job *first = filch_job_new(nothing, NULL), *j = filch_job_new(nothing, NULL);
+        pthread_t thread;
+        filch_job_then(first, j);
+        CHECK_INT(pthread_create(&thread, NULL, wait_for_job, j), 0);
+        while (!is_awaited(j))
+            continue;
+        filch_job_submit(first);
+        CHECK_INT(filch_stop(), 0);
+        pthread_join(thread, NULL);
+    }
+}
+
 static void *run_and_leave(void *group)
 {
     for (int i = 0; i < 100; i++)
@@ -299,14 +375,17 @@ WITH_WORKERS(errors_reach_those_after)
 WITH_WORKERS(errors_reach_parents_and_groups)
 WITH_WORKERS(cancelled_before)
 WITH_WORKERS(cancelled_with_group)
+WITH_WORKERS(cancel_is_passed_on)
 WITH_WORKERS(cancelled_when_done)
 WITH_WORKERS(no_memory_is_kept)
 WITH_WORKERS(endless_chain)
 WITH_WORKERS(long_chain_ends_at_once)
+WITH_WORKERS(never_submitted)
 WITH_WORKERS(deadlines)
 WITH_WORKERS(guests_leave_nothing)
 
 CHECK_MAIN(no_job, test_errors_reach_those_after, test_errors_reach_parents_and_groups,
            test_cancelled_before, test_cancelled_with_group, test_cancelled_when_done,
            test_no_memory_is_kept, test_endless_chain, test_long_chain_ends_at_once, test_deadlines,
-           test_guests_leave_nothing, stop_waits, stop_against_run)
+           test_guests_leave_nothing, stop_waits, stop_against_run, stop_against_wait,
+           test_never_submitted, test_cancel_is_passed_on)

@@ -2,6 +2,8 @@
 #include "unit/ctx/child.h"
 #include "unit/job/jobs.h"
 
+#include <stdbool.h>
+
 static pthread_t pumper;
 static atomic_int here, elsewhere;
 
@@ -86,6 +88,34 @@ static void pumps_come_and_go(void)
     }
 }
 
+static filch_pump fed;
+static atomic_bool enough;
+
+static void feed(void *arg)
+{
+    filch_job *next = atomic_load(&enough) ? NULL : filch_job_new(feed, NULL);
+
+    (void)arg;
+    filch_job_pump(next, &fed);
+    filch_job_submit(next);
+    filch_job_release(next);
+}
+
+/* What never ends must not keep the thread beyond its deadline, nor a single run of what is there. */
+static void endless(void)
+{
+    filch_job *j = filch_job_new(nothing, NULL);
+
+    atomic_store(&enough, false);
+    feed(NULL);
+    CHECK_INT(filch_pump_run(&fed), 1);
+    CHECK_INT(filch_pump_until(&fed, j, filch_now() + FILCH_MS(2)), -ETIMEDOUT);
+    atomic_store(&enough, true);
+    CHECK_INT(filch_pump_run(&fed), 1);
+    CHECK_INT(filch_pump_run(&fed), 0);
+    filch_job_release(j);
+}
+
 static void know_myself(void *job)
 {
     CHECK(filch_job_self() == *(filch_job **)job);
@@ -131,7 +161,8 @@ WITH_WORKERS(run_in_thread)
 WITH_WORKERS(to_and_fro)
 WITH_WORKERS(deadlines_and_errors)
 WITH_WORKERS(pumps_come_and_go)
+WITH_WORKERS(endless)
 WITH_WORKERS(self)
 
 CHECK_MAIN(test_run_in_thread, test_to_and_fro, test_deadlines_and_errors, test_pumps_come_and_go,
-           test_self, fibers_have_no_thread)
+           test_self, fibers_have_no_thread, test_endless)
