@@ -58,7 +58,8 @@ for path in "$include"/filch/*.h; do
     [ "$header" = filch/filch.h ] || grep -q "^#include <$header>" "$include/filch/filch.h" ||
         fail "filch/filch.h leaves out $header"
 done
-awk '/^```$/ { on = 0 } on { print } /^```c$/ { on = 1 }' "$readme" >"$work/program.c"
+# The first piece of C is a program; what follows are parts of one.
+awk '/^```$/ && on { exit } on { print } /^```c$/ { on = 1 }' "$readme" >"$work/program.c"
 try_program "$(basename -- "$readme")"
 [ "$runs" -gt 0 ] || fail "no compiler was found"
 printf '%d programs built and run\n' "$runs"
