@@ -107,9 +107,10 @@ static inline void elements_want(elements *e)
 
 static inline bool elements_fenced(const elements *e)
 {
+    const unsigned char *before = e->base - ELEMENTS_FENCE, *behind = e->base + e->n * e->size;
+
     for (size_t i = 0; i < ELEMENTS_FENCE; i++)
-        if (e->base[i - ELEMENTS_FENCE] != ELEMENTS_FILL ||
-            e->base[e->n * e->size + i] != ELEMENTS_FILL)
+        if (before[i] != ELEMENTS_FILL || behind[i] != ELEMENTS_FILL)
             return false;
     return true;
 }
