@@ -125,18 +125,21 @@ static char *read_all(const char *name, size_t *size)
 {
     FILE *f = strcmp(name, "-") == 0 ? stdin : fopen(name, "rb");
     size_t room = 1 << 16, got;
-    char *text = grow(NULL, room);
+    char *text;
 
     if (!f)
         fail(name, "cannot be opened");
+    text = grow(NULL, room);
     *size = 0;
     while ((got = fread(text + *size, 1, room - *size, f)) > 0) {
         *size += got;
         if (*size == room)
             text = grow(text, room *= 2);
     }
-    if (ferror(f) || (f != stdin && fclose(f) != 0))
+    if (ferror(f) || (f != stdin && fclose(f) != 0)) {
+        free(text);
         fail(name, "cannot be read");
+    }
     return text;
 }
 
@@ -172,6 +175,8 @@ static void write_all(const char *name, const line *lines, size_t n)
 
 int main(int argc, char **argv)
 {
+    static char *text; /* static: where fail() ends the program, they are not lost but left */
+    static line *lines;
     order o = {false, false};
     const char *out = NULL;
     size_t size, n;
@@ -190,8 +195,8 @@ int main(int argc, char **argv)
                 argv[optind + 1]);
         return 2;
     }
-    char *text = read_all(optind < argc ? argv[optind] : "-", &size);
-    line *lines = cut(text, size, &n);
+    text = read_all(optind < argc ? argv[optind] : "-", &size);
+    lines = cut(text, size, &n);
     if (filch_sort(lines, n, sizeof *lines, compare, &o) < 0)
         fail("lines", "cannot be sorted");
     write_all(out, lines, n);
