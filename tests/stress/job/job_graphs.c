@@ -131,7 +131,7 @@ static void graphs(void **state)
 
     (void)state;
     fi_rng_seed(&r, seed_get());
-    for (int i = 0; i < SCALED(300); i++) {
+    for (int i = 0; i < SCALED(100); i++) {
         filch_config c = random_config(&r);
         size_t before = fi_mem_live().blocks;
         CHECK_INT(filch_start(&c), 0);

@@ -8,8 +8,12 @@
 
 #include <filch/filch.h>
 
-/* Sanitizers are slow: n, or a tenth of it under one. */
+/* Sanitizers and emulators are slow: n, or a tenth of it under one. */
+#ifdef FILCH_EMULATED
+#define SCALED(n) ((n) / 10)
+#else
 #define SCALED(n) (FI_UNDER_ASAN || FI_UNDER_TSAN ? (n) / 10 : (n))
+#endif
 
 static const unsigned workers_counts[] = {1, 2, 4, 8};
 
