@@ -39,10 +39,14 @@ static void work(int rounds)
 
 #define THREADS_MAX 64
 
+/* Of the runtime that runs, and of no other: a thread that was joined may be in /proc for a moment longer. */
+static char runtime_name[16];
+
 /* A worker's name is the runtime's and a number. */
 static bool is_worker(const char *tid)
 {
     char path[300], name[32] = "";
+    size_t length = strlen(runtime_name);
     FILE *f;
 
     snprintf(path, sizeof path, "/proc/self/task/%s/comm", tid);
@@ -52,7 +56,7 @@ static bool is_worker(const char *tid)
     if (!fgets(name, sizeof name, f))
         name[0] = '\0';
     fclose(f);
-    return strncmp(name, "stormy-", 7) == 0;
+    return strncmp(name, runtime_name, length) == 0 && name[length] == '-';
 }
 
 static int find_workers(pid_t *tids)
@@ -175,17 +179,31 @@ static void stall_one_by_one(void)
     }
 }
 
+static void each_named(filch_publish publish, void (*test)(void))
+{
+    static int runtimes;
+
+    for (size_t i = 0; i < sizeof workers_counts / sizeof *workers_counts; i++) {
+        snprintf(runtime_name, sizeof runtime_name, "storm%d", runtimes++);
+        CHECK_INT(filch_start(&(filch_config){
+                      .workers = workers_counts[i], .name = runtime_name, .publish = publish}),
+                  0);
+        test();
+        CHECK_INT(filch_stop(), 0);
+    }
+}
+
 static void signals(void **state)
 {
     (void)state;
-    workers_each(&(filch_config){.name = "stormy"}, storm);
-    workers_each(&(filch_config){.name = "stormy", .publish = FILCH_PUBLISH_EAGER}, storm);
+    each_named(FILCH_PUBLISH_LAZY, storm);
+    each_named(FILCH_PUBLISH_EAGER, storm);
 }
 
 static void stalls(void **state)
 {
     (void)state;
-    workers_each(&(filch_config){.name = "stormy"}, stall_one_by_one);
+    each_named(FILCH_PUBLISH_LAZY, stall_one_by_one);
 }
 
 static void sixty_four_workers(void **state)
