@@ -15,13 +15,6 @@
 static fi_lock circles;
 static uint32_t visits;
 
-static fi_job *parent_of(const fi_job *j)
-{
-    bool has = j->in && (fi_load_relaxed(&j->in->count) & FI_COUNT_OF_JOB);
-
-    return has ? fi_job_of_group(j->in) : NULL;
-}
-
 /* Relaxed: links are added under the lock. */
 static fi_link *first_follower(fi_job *j)
 {
@@ -32,7 +25,7 @@ static fi_link *first_follower(fi_job *j)
 
 static bool is_awaited(fi_job *j)
 {
-    return parent_of(j) || first_follower(j);
+    return fi_job_parent_of(j) || first_follower(j);
 }
 
 /* A list of what is to be visited, and how each was come by. */
@@ -54,7 +47,7 @@ static bool reaches(fi_job *from, const fi_job *to)
     visits++;
     will_visit(&end, from, NULL);
     for (fi_job *j = list; j; j = j->to_visit) {
-        fi_job *parent = parent_of(j);
+        fi_job *parent = fi_job_parent_of(j);
         if (j == to)
             return true;
         if (parent)

@@ -130,11 +130,6 @@ void fi_job_queue(fi_job *j)
     }
 }
 
-static bool has_parent(const fi_job *j)
-{
-    return j->in && (fi_load_relaxed(&j->in->count) & FI_COUNT_OF_JOB);
-}
-
 int filch_job_submit(filch_job *job)
 {
     fi_job *j = fi_job_of(job);
@@ -144,7 +139,7 @@ int filch_job_submit(filch_job *job)
         return -EINVAL;
     if (!fi_cas_relaxed(&j->is_submitted, &no, 1))
         return -EBUSY;
-    if (has_parent(j))
+    if (fi_job_parent_of(j))
         fi_life_give_up(&j->life, fi_life_number(&j->life)); /* it is unfinished, and so stays */
     if (fi_way_clear(&j->in_way))
         fi_job_queue(j);

@@ -48,6 +48,14 @@ static inline fi_job *fi_job_of_group(fi_group *own)
     return (fi_job *)(void *)((char *)own - offsetof(fi_job, own));
 }
 
+/* [any] NULL: none, or a group that is no job's. */
+static inline fi_job *fi_job_parent_of(const fi_job *j)
+{
+    bool has = j->in && (fi_load_relaxed(&j->in->count) & FI_COUNT_OF_JOB);
+
+    return has ? fi_job_of_group(j->in) : NULL;
+}
+
 /* [any, when it is done] 0, or how it failed.  job.c */
 int fi_job_result(fi_job *j);
 

@@ -84,19 +84,23 @@ int filch_job_then(filch_job *before, filch_job *job)
 
 /* ---- part of ---- */
 
-/* The parent is counted up first, so that it and all that waits for it stay unfinished while we look. */
-static bool closes_circle(fi_job *child, fi_job *parent)
+/* Who waits for nothing closes no circle, and nobody who looks for one comes by it. */
+static bool adopt(fi_job *child, fi_job *parent)
 {
-    bool closes;
+    bool looked = fi_circle_may_close(child), closes = false;
 
-    if (!fi_circle_may_close(child))
-        return false;
-    fi_circle_lock();
-    closes = fi_circle_would_close(parent, child);
-    fi_circle_unlock();
-    return closes;
+    if (looked) {
+        fi_circle_lock();
+        closes = fi_circle_would_close(parent, child);
+    }
+    if (!closes)
+        child->in = &parent->own;
+    if (looked)
+        fi_circle_unlock();
+    return !closes;
 }
 
+/* The parent is counted up first, so that it and all that waits for it stay unfinished while we look. */
 int filch_job_parent(filch_job *child, filch_job *parent)
 {
     fi_job *j = fi_job_of(child), *p = fi_job_of(parent);
@@ -105,12 +109,10 @@ int filch_job_parent(filch_job *child, filch_job *parent)
         return -EINVAL;
     if (j->in || fi_load_relaxed(&j->is_submitted) || !fi_count_up_if_any(&p->own.count))
         return -EBUSY;
-    if (closes_circle(j, p)) {
-        fi_group_end(&p->own, 1);
-        return -ELOOP;
-    }
-    j->in = &p->own;
-    return 0;
+    if (adopt(j, p))
+        return 0;
+    fi_group_end(&p->own, 1);
+    return -ELOOP;
 }
 
 int filch_job_group(filch_job *job, filch_group *g)

@@ -1,5 +1,6 @@
 /* A reduction is what a serial one would be, for sums that are not exact bit for bit the same with any number of
  * workers, and combines neighbours only. */
+#include "unit/algo/stretch.h"
 #include "unit/task/workers.h"
 
 #include <errno.h>
@@ -66,37 +67,6 @@ static void same_bits_for_any_workers(void **state)
 }
 
 /* ---- an operation whose order matters: a stretch of numbers, without gaps ---- */
-
-typedef struct stretch {
-    size_t lo, hi;
-    int broken;
-    char more[200]; /* not a size that fits a register */
-} stretch;
-
-static void append(stretch *s, size_t lo, size_t hi)
-{
-    if (s->lo == s->hi)
-        s->lo = lo;
-    else if (s->hi != lo)
-        s->broken = 1;
-    s->hi = hi;
-}
-
-static void note(size_t lo, size_t hi, void *acc, void *ctx)
-{
-    (void)ctx;
-    append(acc, lo, hi);
-}
-
-static void join(void *acc, const void *other, void *ctx)
-{
-    const stretch *o = other;
-    stretch *s = acc;
-
-    (void)ctx;
-    s->broken |= o->broken;
-    append(s, o->lo, o->hi);
-}
 
 static void neighbours(void)
 {

@@ -1,4 +1,5 @@
 /* A scan is what a serial one would be, for sums that are not exact bit for bit the same with any number of workers. */
+#include "unit/algo/stretch.h"
 #include "unit/task/workers.h"
 
 #include <errno.h>
@@ -92,12 +93,6 @@ static void same_bits_for_any_workers(void **state)
 
 /* ---- an operation whose order matters: a stretch of numbers, without gaps ---- */
 
-typedef struct stretch {
-    size_t lo, hi;
-    int broken;
-    char more[200]; /* not a size that fits a register */
-} stretch;
-
 #define SPOTS 3000
 
 static struct {
@@ -106,31 +101,6 @@ static struct {
     size_t grain;
     int wrong;
 } seen;
-
-static void append(stretch *s, size_t lo, size_t hi)
-{
-    if (s->lo == s->hi)
-        s->lo = lo;
-    else if (s->hi != lo)
-        s->broken = 1;
-    s->hi = hi;
-}
-
-static void note(size_t lo, size_t hi, void *acc, void *ctx)
-{
-    (void)ctx;
-    append(acc, lo, hi);
-}
-
-static void join(void *acc, const void *other, void *ctx)
-{
-    const stretch *o = other;
-    stretch *s = acc;
-
-    (void)ctx;
-    s->broken |= o->broken;
-    append(s, o->lo, o->hi);
-}
 
 static void write_lengths(size_t lo, size_t hi, void *acc, void *ctx)
 {

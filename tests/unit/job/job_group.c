@@ -170,6 +170,23 @@ static void deadlines(void)
     gate_fini(&way);
 }
 
+FILCH_VOID_TASK(poll_group)
+{
+    filch_group g = FILCH_GROUP_INIT;
+
+    filch_group_run(&g, count, NULL);
+    while (filch_group_wait_until(&g, 0) == -ETIMEDOUT)
+        continue;
+}
+
+/* Who only looks, again and again, must not keep its worker from what it looks for. */
+static void polling(void)
+{
+    atomic_store(&ran, 0);
+    FILCH_RUN(poll_group);
+    CHECK_INT(atomic_load(&ran), 1);
+}
+
 FILCH_VOID_TASK(wait_long, filch_group *, g)
 {
     CHECK_INT(filch_group_wait_until(g, filch_now() + FILCH_S(60)), 0);
@@ -231,6 +248,48 @@ static void several_wait(void)
         pthread_join(threads[i], NULL);
     CHECK_INT(atomic_load(&ran), 1 + 10 + 3);
     gate_fini(&way);
+}
+
+/* ---- a stop, while all workers sleep and a fiber is parked ---- */
+
+static atomic_int stopped;
+
+static void *stop(void *arg)
+{
+    (void)arg;
+    CHECK_INT(filch_stop(), 0);
+    atomic_store(&stopped, 1);
+    return NULL;
+}
+
+static void pass_once(void *arg)
+{
+    gate *g = arg;
+
+    atomic_fetch_add(&g->begun, 1);
+    filch_job_wait(g->job);
+    count(NULL);
+}
+
+/* However long that takes, nobody may have stopped before the fiber went on. */
+static void stop_waits_for_the_parked(void **state)
+{
+    filch_group g = FILCH_GROUP_INIT;
+    pthread_t stopper;
+    gate way;
+
+    (void)state;
+    atomic_store(&ran, 0);
+    atomic_store(&stopped, 0);
+    gate_init(&way, NULL);
+    filch_group_run(&g, pass_once, &way);
+    until_begun(&way);
+    CHECK_INT(pthread_create(&stopper, NULL, stop, NULL), 0);
+    for (int64_t until = filch_now() + FILCH_MS(50); filch_now() < until;)
+        CHECK_INT(atomic_load(&stopped), 0);
+    gate_open(&way);
+    pthread_join(stopper, NULL);
+    CHECK_INT(atomic_load(&ran), 1);
 }
 
 /* ---- errors and cancellation ---- */
@@ -303,6 +362,7 @@ WITH_WORKERS(from_many_threads)
 WITH_WORKERS(nested)
 WITH_WORKERS(deadlines)
 WITH_WORKERS(deadlines_not_reached)
+WITH_WORKERS(polling)
 WITH_WORKERS(several_wait)
 WITH_WORKERS(errors)
 WITH_WORKERS(first_error_cancels)
@@ -310,4 +370,4 @@ WITH_WORKERS(cancel)
 
 CHECK_MAIN(test_each_runs_once, test_from_many_threads, test_nested, test_deadlines,
            test_deadlines_not_reached, test_several_wait, test_errors, test_first_error_cancels,
-           test_cancel)
+           test_cancel, test_polling, stop_waits_for_the_parked)
