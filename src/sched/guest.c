@@ -9,10 +9,11 @@ static fi_worker *borrow(fi_runtime *rt)
     return s ? (fi_worker *)(void *)((char *)s - offsetof(fi_worker, sleeper)) : NULL;
 }
 
-/* Who else has come meanwhile was counted before its work could be found. */
+/* Who else has come meanwhile was counted before its work could be found.  What is urgent is for the worker's own
+ * thread, which gets the worker back at once. */
 bool fi_guest_may_run_other(fi_worker *w, fi_runnable *r)
 {
-    if (fi_runtime_is_mine(w->runtime))
+    if (fi_queue_size(&w->runtime->urgent) == 0 && fi_runtime_is_mine(w->runtime))
         return true;
     fi_queue_push(&w->runtime->global, r);
     return false;

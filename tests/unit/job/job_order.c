@@ -300,6 +300,35 @@ static void priorities(void **state)
     CHECK(mean(high_when) < mean(normal_when) && mean(normal_when) < mean(low_when));
 }
 
+FILCH_VOID_TASK(urgent_beside_many, int *, when, int *, others)
+{
+    filch_group g = FILCH_GROUP_INIT;
+    filch_job *j = filch_job_new(stamp, when);
+
+    filch_job_priority(j, FILCH_HIGH);
+    for (int i = 0; i < 100; i++)
+        filch_group_run(&g, stamp, &others[i]);
+    filch_job_submit(j);
+    filch_group_wait(&g);
+    filch_job_wait(j);
+}
+
+/* Whoever has the worker, its own thread or a guest that waits for the others. */
+static void urgent_beside_a_guest(void **state)
+{
+    filch_config one = {.workers = 1};
+    int when, others[100];
+
+    (void)state;
+    CHECK_INT(filch_start(&one), 0);
+    for (int i = 0; i < 20; i++) {
+        atomic_store(&ticks, 0);
+        FILCH_RUN(urgent_beside_many, &when, others);
+        CHECK_INT(when, 1);
+    }
+    CHECK_INT(filch_stop(), 0);
+}
+
 /* ---- circles ---- */
 
 static void circle_of_three(void *arg)
@@ -368,4 +397,4 @@ WITH_WORKERS(payloads)
 CHECK_MAIN(test_chain, test_diamond, test_after_what_is_done, test_too_late, test_continuations,
            test_parents, test_many_generations, test_children_by_group, test_no_child_of_the_dead,
            test_jobs_in_groups, test_one_group_after_the_other, test_payloads, priorities,
-           circles_are_named)
+           circles_are_named, urgent_beside_a_guest)
