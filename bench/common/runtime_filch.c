@@ -41,6 +41,7 @@ static const counter counters[] = {
     {"sleeps", offsetof(filch_counters, sleeps)},
     {"searches", offsetof(filch_counters, searches)},
     {"jobs", offsetof(filch_counters, jobs)},
+    {"fibers", offsetof(filch_counters, fibers)},
     {"fibers_made", offsetof(filch_counters, fibers_made)},
     {"fibers_reused", offsetof(filch_counters, fibers_reused)},
 };

@@ -13,11 +13,15 @@
 #define FILCH_FILCH_H
 
 #include <filch/algo.h>
+#include <filch/chan.h>
+#include <filch/fiber.h>
+#include <filch/io.h>
 #include <filch/job.h>
 #include <filch/machine.h>
 #include <filch/memory.h>
 #include <filch/runtime.h>
 #include <filch/stats.h>
+#include <filch/sync.h>
 #include <filch/task.h>
 #include <filch/time.h>
 #include <filch/version.h>

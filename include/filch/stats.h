@@ -43,6 +43,7 @@ typedef struct filch_counters {
     uint64_t sleeps;          /* times the worker went to sleep, or was about to */
     uint64_t searches;        /* times the worker began to look for work at others */
     uint64_t jobs;            /* jobs and pieces of groups' work that ended */
+    uint64_t fibers;          /* fibers that were started by name, and ended */
     uint64_t fibers_made;     /* fibers made anew */
     uint64_t fibers_reused;   /* fibers that had run something before */
 } filch_counters;

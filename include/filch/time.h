@@ -1,14 +1,19 @@
-/* Time, as deadlines are given: nanoseconds of a clock that never goes back.
+/* Time, as deadlines are given: nanoseconds of a clock that never goes back.  Sleep, and things to do later.
  *
  *     #include <filch/time.h>
  *     #include <stdio.h>
  *
+ *     static void late(void *arg)
+ *     {
+ *         puts((const char *)arg);
+ *     }
+ *
  *     int main(void)
  *     {
- *         int64_t deadline = filch_now() + FILCH_MS(10);
- *         while (filch_now() < deadline)
- *             continue;
- *         puts("10 milliseconds are over");
+ *         filch_timer t;
+ *         filch_timer_start(&t, filch_now() + FILCH_MS(5), late, (void *)"5 milliseconds are over");
+ *         filch_sleep(FILCH_MS(10));
+ *         filch_timer_stop(&t);
  *         return 0;
  *     }
  */
@@ -25,9 +30,34 @@ FILCH_BEGIN_DECLS
 #define FILCH_MS(n) ((int64_t)(n)*1000000)
 #define FILCH_S(n)  ((int64_t)(n)*1000000000)
 
-/* Now.  Calls that wait until a deadline return at once when it is over, and never give up for INT64_MAX.
+#define FILCH_FOREVER INT64_MAX /* a deadline that never comes */
+
+/* Now.  Calls that wait until a deadline return at once when it is over, and never give up for FILCH_FOREVER.
  * Call from: any thread or fiber.  Blocks: nothing. */
 FILCH_API int64_t filch_now(void);
+
+/* Wait so long; until then.  Not for less, and some 50 microseconds longer, so that several can be woken at once.
+ * Call from: any thread or fiber.  Blocks: the fiber or the thread.
+ * Returns: 0; -ECANCELED: not so long. */
+FILCH_API int filch_sleep(int64_t ns);
+FILCH_API int filch_sleep_until(int64_t deadline);
+
+/* A function to be called later, on a fiber of its own.  In your memory, where it stays until it was stopped or its
+ * function has begun.  The fields are Filch's. */
+typedef struct filch_timer {
+    void *word_[12];
+} filch_timer;
+
+/* work(arg), at the deadline or soon after.
+ * Call from: any thread or fiber.  Blocks: nothing.
+ * Returns: 0; -ENOMEM. */
+FILCH_API int filch_timer_start(filch_timer *t, int64_t deadline, void (*work)(void *arg),
+                                void *arg);
+
+/* After this the timer is your memory again.
+ * Call from: any thread or fiber, its own function too.  Blocks: nothing (for long).
+ * Returns: 1: it was stopped, and work will not be called; 0: too late, work was called, or is about to be. */
+FILCH_API int filch_timer_stop(filch_timer *t);
 
 FILCH_END_DECLS
 

@@ -76,6 +76,27 @@ static inline void fi_fence_seq_cst_(void)
 #endif
 }
 
+/* A pair of fences of which one costs nothing, for a word that one party looks at all the time and others seldom:
+ * the light one only stops the compiler, and whoever takes the heavy one stops all processors that run this process
+ * for a moment (membarrier(2)), as if each had passed a full fence there.  A light one pairs with a heavy one, never with
+ * another light one.  Where the kernel has no such call both are full fences. */
+#define fi_fence_light(label) fi_fence_light_()
+#define fi_fence_heavy(label) fi_fence_heavy_()
+
+extern bool fi_fence_one_sided; /* set once, before there are threads of ours */
+void fi_fence_heavy_(void);
+
+/* [any] Ask the kernel; in the child of a fork() again. */
+void fi_fence_setup(void);
+
+static inline void fi_fence_light_(void)
+{
+    if (fi_fence_one_sided)
+        __asm__ volatile("" ::: "memory");
+    else
+        fi_fence_seq_cst_();
+}
+
 /* [any] Say to the processor that this is a waiting loop. */
 static inline void fi_pause(void)
 {

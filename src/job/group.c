@@ -206,7 +206,7 @@ static bool still(void *group)
 int fi_group_await(fi_group *g, int64_t deadline_ns)
 {
     while (!fi_count_is_done(&g->count)) {
-        int e = fi_count_await(&g->count) ? fi_lot_wait(g, still, g, deadline_ns) : 0;
+        int e = fi_count_await(&g->count) ? fi_lot_wait("group", g, still, g, deadline_ns) : 0;
         if (e < 0)
             return e;
     }

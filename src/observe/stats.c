@@ -20,6 +20,7 @@ static void add(filch_counters *to, fi_counters *from)
     to->sleeps += fi_load_relaxed(&from->sleeps);
     to->searches += fi_load_relaxed(&from->searches);
     to->jobs += fi_load_relaxed(&from->jobs_ended);
+    to->fibers += fi_load_relaxed(&from->starts_ended);
     to->fibers_made += fi_load_relaxed(&from->fibers_made);
     to->fibers_reused += fi_load_relaxed(&from->fibers_reused);
 }

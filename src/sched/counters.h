@@ -22,6 +22,8 @@ typedef struct fi_counters {
     FI_ATOMIC(uint64_t) searches;
     FI_ATOMIC(uint64_t) jobs_given; /* and pieces of groups' work */
     FI_ATOMIC(uint64_t) jobs_ended;
+    FI_ATOMIC(uint64_t) starts_given; /* fibers */
+    FI_ATOMIC(uint64_t) starts_ended;
     FI_ATOMIC(uint64_t) fibers_made;
     FI_ATOMIC(uint64_t) fibers_reused;
 } fi_counters;

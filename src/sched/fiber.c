@@ -15,6 +15,16 @@ static void do_rest(fi_fiber *f, void (*kind)(fi_runnable *, fi_fiber *))
         f->rest(f);
 }
 
+static void end_extras(fi_fiber *f)
+{
+    if (f->locals)
+        fi_locals_end(f->locals);
+    f->locals = NULL;
+    if (f->end_handle)
+        f->end_handle(f);
+    f->end_handle = NULL;
+}
+
 /* Most work ends without having parked, and its worker has more that never ran: that needs no other fiber. */
 static void fiber_main(void *arg)
 {
@@ -22,7 +32,10 @@ static void fiber_main(void *arg)
 
     for (;;) {
         void (*kind)(fi_runnable *, fi_fiber *) = f->work->run;
+        f->mark.name = f->worker->runtime->settings.name;
         kind(f->work, f);
+        if (f->end_handle || f->locals)
+            end_extras(f);
         f->work = fi_find_piece(f->worker);
         do_rest(f, kind);
         if (f->work)
@@ -40,16 +53,18 @@ static void remember(fi_runtime *rt, fi_fiber *f)
     fi_lock_unlock(&rt->fibers_lock);
 }
 
-static int give_stack(fi_worker *w, fi_fiber *f)
+/* pool: NULL, or one of another size. */
+static int give_stack(fi_worker *w, fi_fiber *f, fi_stack_pool *pool)
 {
-    int e = fi_stack_get(&w->stacks, &f->stack);
+    int e = pool ? fi_stack_pool_get(pool, &f->stack, 1) : fi_stack_get(&w->stacks, &f->stack);
 
     if (e < 0)
         return e;
+    f->pool = pool;
     f->mark = (fi_stack_mark){
         .low = f->stack->low,
         .size = f->stack->size,
-        .guard_size = w->runtime->stack_pool.guard_size,
+        .guard_size = (pool ? pool : &w->runtime->stack_pool)->guard_size,
         .name = w->runtime->settings.name,
     };
     fi_ctx_make(&f->ctx, f->stack->low, f->stack->size, fiber_main, f);
@@ -59,17 +74,20 @@ static int give_stack(fi_worker *w, fi_fiber *f)
 static void take_stack(fi_worker *w, fi_fiber *f)
 {
     fi_ctx_fini(&f->ctx);
-    fi_stack_put(&w->stacks, f->stack, f->mark.name);
+    if (f->pool)
+        fi_stack_pool_put(f->pool, f->stack);
+    else
+        fi_stack_put(&w->stacks, f->stack, f->mark.name);
     f->stack = NULL;
 }
 
-static fi_fiber *make(fi_worker *w)
+static fi_fiber *make(fi_worker *w, fi_stack_pool *pool)
 {
     fi_fiber *f = FI_NEW(fi_fiber);
 
     if (!f)
         return NULL;
-    if (give_stack(w, f) < 0) {
+    if (give_stack(w, f, pool) < 0) {
         FI_DELETE(fi_fiber, f);
         return NULL;
     }
@@ -112,33 +130,64 @@ static void put_bare(fi_runtime *rt, fi_fiber *f)
     fi_lock_unlock(&rt->fibers_lock);
 }
 
-static fi_fiber *reuse(fi_worker *w)
+static fi_fiber *reuse_bare(fi_worker *w, fi_stack_pool *pool)
 {
-    fi_fiber *f = from_list(&w->warm_fibers);
+    fi_fiber *f = take_bare(w->runtime);
 
-    if (f) {
-        w->warm_fibers_n--;
-        return f;
-    }
-    f = take_bare(w->runtime);
-    if (f && give_stack(w, f) < 0) {
+    if (f && give_stack(w, f, pool) < 0) {
         put_bare(w->runtime, f);
         return NULL;
     }
     return f;
 }
 
-fi_fiber *fi_fiber_get(fi_worker *w)
+static fi_fiber *reuse(fi_worker *w)
 {
-    fi_fiber *f = reuse(w);
+    fi_fiber *f = from_list(&w->warm_fibers);
 
+    if (!f)
+        return reuse_bare(w, NULL);
+    w->warm_fibers_n--;
+    return f;
+}
+
+static fi_fiber *reused_or_made(fi_worker *w, fi_fiber *f, fi_stack_pool *pool)
+{
     if (f)
         fi_count(&w->counters.fibers_reused);
     else
-        f = make(w);
+        f = make(w, pool);
     if (f)
         w->fibers_busy++;
     return f;
+}
+
+fi_fiber *fi_fiber_get(fi_worker *w)
+{
+    return reused_or_made(w, reuse(w), NULL);
+}
+
+/* One for each power of two, made when it is first needed. */
+static fi_stack_pool *pool_of_size(fi_runtime *rt, size_t size)
+{
+    unsigned i = 0;
+    fi_stack_pool *p;
+
+    while (FI_FIBER_STACK_MIN << i < size)
+        i++;
+    fi_lock_lock(&rt->fibers_lock);
+    p = &rt->sized_pools[i];
+    if (p->stack_size == 0 && fi_stack_pool_init(p, &(fi_stack_config){.stack_size = size}) < 0)
+        p = NULL;
+    fi_lock_unlock(&rt->fibers_lock);
+    return p;
+}
+
+fi_fiber *fi_fiber_get_sized(fi_worker *w, size_t stack_size)
+{
+    fi_stack_pool *pool = pool_of_size(w->runtime, stack_size);
+
+    return pool ? reused_or_made(w, reuse_bare(w, pool), pool) : NULL;
 }
 
 static void free_tasks(fi_fiber *f)
@@ -158,7 +207,7 @@ static void make_bare(fi_worker *w, fi_fiber *f)
 void fi_fiber_put(fi_worker *w, fi_fiber *f)
 {
     w->fibers_busy--;
-    if (w->warm_fibers_n == WARM_FIBERS_MAX) {
+    if (w->warm_fibers_n == WARM_FIBERS_MAX || f->pool) {
         make_bare(w, f);
         return;
     }

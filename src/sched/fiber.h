@@ -5,18 +5,24 @@
 #include "ctx/ctx.h"
 #include "sched/cxx.h"
 #include "sched/fork.h"
+#include "sched/locals.h"
 #include "sched/runnable.h"
 #include "stack/stack.h"
 #include "stack/watch.h"
 
 typedef struct fi_worker fi_worker;
+typedef struct fi_wait fi_wait;
+typedef struct filch_fiber filch_fiber;
 
 struct fi_fiber {
     fi_fork fork;      /* first: compiled task code holds its address */
     fi_runnable ready; /* what stands in the queues while the fiber waits to be resumed */
     fi_worker *worker; /* who runs it */
     FI_ATOMIC(const void *)
-    waits_at;          /* the address under which it stands in the lot; NULL: it does not */
+    waits_at; /* the address under which it stands in the lot; NULL: it does not */
+    FI_ATOMIC(fi_wait *) waiting; /* what it waits for; NULL: nothing */
+    FI_ATOMIC(uint32_t) pins;     /* those who look at that, which must not go away meanwhile */
+    FI_ATOMIC(uint32_t) cancelled;
     fi_runnable *work; /* what it runs next */
     /* What its last work has left to do, before the fiber does anything but work of the same kind; it sets
      * this to NULL: nothing. */
@@ -26,8 +32,13 @@ struct fi_fiber {
 
     fi_ctx ctx;
     fi_stack *stack;
+    fi_stack_pool *pool; /* of its stack; NULL: that of all others */
     fi_stack_mark mark;
     fi_cxx cxx;
+
+    filch_fiber *handle;             /* NULL: it has none */
+    void (*end_handle)(fi_fiber *f); /* of one that it got while it ran; NULL: there is none */
+    fi_locals *locals;               /* NULL: none yet */
 
     void *tasks; /* the task stack, made by the room above when it is first needed */
     void (*tasks_free)(void *tasks);
@@ -51,6 +62,10 @@ static inline fi_fiber *fi_fiber_of_ready(fi_runnable *r)
 /* [worker] A fiber that has nothing to run: one that ran before, or a new one; NULL when there is no
  * memory. */
 fi_fiber *fi_fiber_get(fi_worker *w);
+
+/* [worker] The same with a stack of another size than most have, a power of two. */
+#define FI_FIBER_STACK_MIN ((size_t)16 << 10)
+fi_fiber *fi_fiber_get_sized(fi_worker *w, size_t stack_size);
 
 /* [worker] It has nothing to run any more. */
 void fi_fiber_put(fi_worker *w, fi_fiber *f);

@@ -400,7 +400,7 @@ fi_runnable *fi_find_work(fi_worker *w)
     return fi_find_first_work(w);
 }
 
-/* A fiber that is ready has a stack of its own. */
+/* A fiber that is ready has a stack of its own, and so have some that are to start. */
 fi_runnable *fi_find_piece(fi_worker *w)
 {
     fi_runnable *r;
@@ -408,7 +408,7 @@ fi_runnable *fi_find_piece(fi_worker *w)
     if (w->runtime->orphaned || fi_seat_is_over(w->seat))
         return NULL;
     r = take_own(w);
-    if (r && !r->run) {
+    if (r && (!r->run || fi_start_stack_size(r))) {
         w->found = r;
         return NULL;
     }

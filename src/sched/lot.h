@@ -4,8 +4,8 @@
  * word and nothing else, and whoever wakes does not touch it: it may be gone by then.
  *
  *     who waits                                 who wakes
- *     under the lock of the address:            change the word
- *       is it still so?  stand in line          under the lock of the address: take those in line
+ *     under the latch of the address:            change the word
+ *       is it still so?  stand in line          under the latch of the address: take those in line
  */
 #ifndef FI_SCHED_LOT_H
 #define FI_SCHED_LOT_H
@@ -13,9 +13,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* [any] Wait under this address while still(arg) says so, which is asked once, under a lock.
+/* [any] Wait under this address while still(arg) says so, which is asked once, under a latch; what: in a word, for people.
  * 0: woken, or it was not so any more (look again); -ETIMEDOUT. */
-int fi_lot_wait(const void *address, bool (*still)(void *arg), void *arg, int64_t deadline_ns);
+int fi_lot_wait(const char *what, const void *address, bool (*still)(void *arg), void *arg,
+                int64_t deadline_ns);
 
 /* [any] Wake all that wait under this address. */
 void fi_lot_wake_all(const void *address);

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/futex.h"
+#include "base/latch.h"
 #include "base/mem.h"
 #include "base/mistake.h"
 #include "base/topology.h"
@@ -187,6 +188,9 @@ static void free_runtime(fi_runtime *rt)
     free_workers(rt);
     fi_stack_watch_remove();
     fi_stack_pool_fini(&rt->stack_pool);
+    for (int i = 0; i < FI_STACK_SIZES; i++)
+        if (rt->sized_pools[i].stack_size)
+            fi_stack_pool_fini(&rt->sized_pools[i]);
     fi_record_pool_fini(&rt->outside);
     fi_record_pool_fini(&rt->large_outside);
     FI_DELETE(fi_runtime, rt);
@@ -215,6 +219,8 @@ static void after_fork_in_child(void)
     }
     fi_store_relaxed(&door.word, FI_DOOR_SHUT);
     fi_store_relaxed(&closing, 0);
+    fi_fence_setup();
+    fi_latch_forget();
     fi_lot_forget();
     fi_worker_rise();
     fi_lock_init(&life);
@@ -309,9 +315,11 @@ static bool has_jobs(fi_runtime *rt)
     uint64_t ended = 0, given = 0;
 
     for (unsigned i = 0; i < rt->workers_n; i++)
-        ended += fi_load_relaxed(&rt->workers[i].counters.jobs_ended);
+        ended += fi_load_relaxed(&rt->workers[i].counters.jobs_ended) +
+                 fi_load_relaxed(&rt->workers[i].counters.starts_ended);
     for (unsigned i = 0; i < rt->workers_n; i++)
-        given += fi_load_relaxed(&rt->workers[i].counters.jobs_given);
+        given += fi_load_relaxed(&rt->workers[i].counters.jobs_given) +
+                 fi_load_relaxed(&rt->workers[i].counters.starts_given);
     return given + fi_load_relaxed(&rt->jobs_from_outside) != ended;
 }
 

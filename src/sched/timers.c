@@ -4,6 +4,8 @@
 
 #include <stddef.h>
 
+#define AT_ONCE 64 /* of those that are due */
+
 void fi_timers_init(fi_timers *ts)
 {
     fi_lock_init(&ts->lock);
@@ -81,6 +83,7 @@ bool fi_timers_add(fi_timers *ts, fi_timer *t)
     return is_first;
 }
 
+/* <- timer.fired: what fire() did last with the timer, before its memory is something else. */
 void fi_timers_remove(fi_timers *ts, fi_timer *t)
 {
     fi_lock_lock(&ts->lock);
@@ -89,16 +92,39 @@ void fi_timers_remove(fi_timers *ts, fi_timer *t)
         note_next(ts);
     }
     fi_lock_unlock(&ts->lock);
+    while (fi_load_acquire(&t->firing, timer.over))
+        fi_yield();
 }
 
-void fi_timers_fire(fi_timers *ts, int64_t now_ns)
+/* What is due, as a list, but not too much of it at once: others may want the lock. */
+static fi_timer *take_due(fi_timers *ts, int64_t now_ns)
 {
+    fi_timer *due = NULL, **end = &due;
+
     fi_lock_lock(&ts->lock);
-    while (ts->first && ts->first->deadline_ns <= now_ns) {
+    for (int i = 0; i < AT_ONCE && ts->first && ts->first->deadline_ns <= now_ns; i++) {
         fi_timer *t = ts->first;
         take_out(ts, t);
-        t->fire(t);
+        fi_store_relaxed(&t->firing, 1u);
+        t->sibling = NULL;
+        *end = t;
+        end = &t->sibling;
     }
     note_next(ts);
     fi_lock_unlock(&ts->lock);
+    return due;
+}
+
+/* -> timer.over */
+void fi_timers_fire(fi_timers *ts, int64_t now_ns)
+{
+    fi_timer *due;
+
+    while ((due = take_due(ts, now_ns)) != NULL)
+        while (due) {
+            fi_timer *t = due;
+            due = t->sibling;
+            t->fire(t);
+            fi_store_release(&t->firing, 0u, timer.fired);
+        }
 }

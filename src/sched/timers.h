@@ -16,7 +16,8 @@
 typedef struct fi_timer fi_timer;
 struct fi_timer {
     int64_t deadline_ns;
-    void (*fire)(fi_timer *t); /* called under the lock, so it must not come back here */
+    void (*fire)(fi_timer *t);  /* called by who finds it due; without a lock */
+    FI_ATOMIC(uint32_t) firing; /* from when it is out of the heap until that is over */
     /* In a pairing heap: the first child, the next sibling, and who points here. */
     fi_timer *child, *sibling;
     fi_timer **link; /* NULL: it is not in the heap */
@@ -40,7 +41,7 @@ static inline int64_t fi_timers_next(fi_timers *ts)
 /* [any] deadline_ns and fire are set.  True: it is the first now, and who sleeps may sleep too long. */
 bool fi_timers_add(fi_timers *ts, fi_timer *t);
 
-/* [any] After this it does not fire, if it has not; and fire() is over, if it has. */
+/* [any but from its fire()] After this it does not fire, if it has not; and fire() is over, if it has. */
 void fi_timers_remove(fi_timers *ts, fi_timer *t);
 
 /* [any] Fire what is due by then. */

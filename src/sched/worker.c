@@ -88,13 +88,15 @@ void fi_worker_set_aside(fi_worker *w, fi_runnable *r)
 
 static void run(fi_worker *w, fi_runnable *r)
 {
+    size_t stack_size;
     fi_fiber *f;
 
     if (!r->run) {
         fi_fiber_run(w, fi_fiber_of_ready(r));
         return;
     }
-    f = fi_fiber_get(w);
+    stack_size = fi_start_stack_size(r);
+    f = stack_size ? fi_fiber_get_sized(w, stack_size) : fi_fiber_get(w);
     if (!f) {
         fi_worker_set_aside(w, r);
         return;

@@ -24,6 +24,8 @@ typedef struct fi_runtime fi_runtime;
 
 #define FI_LARGE_RECORD ((size_t)4 * FI_CACHE_LINE)
 
+#define FI_STACK_SIZES 17 /* powers of two from 16 KiB to 1 GiB */
+
 #define FI_RING_CAPACITY                                                                           \
     256 /* fibers that are ready, for each worker; the others go to the global queue */
 
@@ -72,6 +74,7 @@ struct fi_runtime {
     unsigned workers_n;
     fi_worker *workers;
     fi_stack_pool stack_pool;
+    fi_stack_pool sized_pools[FI_STACK_SIZES]; /* under fibers_lock until they are made */
     unsigned *strides; /* numbers coprime to workers_n, for visits in random order */
     unsigned strides_n;
     FI_CACHE_ALIGNED FI_ATOMIC(uint32_t) stopping;
@@ -121,6 +124,14 @@ fi_runnable *fi_find_work_awake(fi_worker *w, bool *searching);
 
 /* [worker's fiber that has ended its work] Something that never ran, to be run on the same fiber; NULL: go home. */
 fi_runnable *fi_find_piece(fi_worker *w);
+
+/* [any] The size of stack that it wants; 0: any.  start.c */
+extern const char fi_start_is_sized; /* what those are a part of that want a certain one */
+size_t fi_start_stack_size_of(const fi_runnable *r);
+static inline size_t fi_start_stack_size(const fi_runnable *r)
+{
+    return r->of == &fi_start_is_sized ? fi_start_stack_size_of(r) : 0;
+}
 
 /* [any, while no worker is awake] Is there anything to run? */
 bool fi_is_there_work(fi_runtime *rt);

@@ -1,0 +1,99 @@
+/* Channels: items go from who sends to who receives, between fibers and threads in any mix.
+ *
+ *     #include <filch/chan.h>
+ *     #include <filch/fiber.h>
+ *     #include <stdio.h>
+ *
+ *     static void count(void *arg)
+ *     {
+ *         filch_chan *c = (filch_chan *)arg;
+ *         for (int i = 0; i < 3; i++)
+ *             filch_chan_send(c, &i);
+ *         filch_chan_close(c);
+ *     }
+ *
+ *     int main(void)
+ *     {
+ *         filch_chan *c = filch_chan_new(sizeof(int), 0);
+ *         filch_go(count, c);
+ *         for (int i; filch_chan_recv(c, &i) == 0;)
+ *             printf("%d\n", i);
+ *         filch_chan_free(c);
+ *         return 0;
+ *     }
+ *
+ * Items are copied.  A channel keeps up to its capacity of them; of a channel of capacity 0 a sender waits until a
+ * receiver takes its item.  Items come out in the order in which they went in, and waiters are served in the order in
+ * which they came.
+ *
+ * Call from: any thread, fiber, task or job.  Blocks: calls that wait, the fiber or the thread.
+ */
+#ifndef FILCH_CHAN_H
+#define FILCH_CHAN_H
+
+#include <filch/version.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+FILCH_BEGIN_DECLS
+
+typedef struct filch_chan filch_chan;
+
+/* Items of so many bytes (0: only that something was sent counts).  Returns: NULL when there is no memory. */
+FILCH_API filch_chan *filch_chan_new(size_t item_size, size_t capacity);
+
+/* Nobody may use it any more.  Items that are left in it are dropped.  NULL is fine.  To free one that somebody waits at is a
+ * mistake that ends the program with a line. */
+FILCH_API void filch_chan_free(filch_chan *c);
+
+/* No more items: those who wait to send get -EPIPE; what was sent is received, and then -EPIPE.
+ * Returns: 0; -EPIPE when it is closed already. */
+FILCH_API int filch_chan_close(filch_chan *c);
+
+/* Returns: 0; -EPIPE: closed; -ECANCELED; until: -ETIMEDOUT; try: -EAGAIN where the other would wait.
+ * item NULL: for a receiver, the item is dropped; for a sender, its bytes are zero. */
+FILCH_API int filch_chan_send(filch_chan *c, const void *item);
+FILCH_API int filch_chan_send_until(filch_chan *c, const void *item, int64_t deadline);
+FILCH_API int filch_chan_try_send(filch_chan *c, const void *item);
+FILCH_API int filch_chan_recv(filch_chan *c, void *item);
+FILCH_API int filch_chan_recv_until(filch_chan *c, void *item, int64_t deadline);
+FILCH_API int filch_chan_try_recv(filch_chan *c, void *item);
+
+/* How many items it keeps at the moment, of how many. */
+FILCH_API size_t filch_chan_size(filch_chan *c);
+FILCH_API size_t filch_chan_capacity(const filch_chan *c);
+
+/* ---- select ---- */
+
+#define FILCH_SELECT_MAX 64
+
+typedef enum filch_case_kind {
+    FILCH_RECV, /* item: where it goes, or NULL */
+    FILCH_SEND, /* item: where it is */
+} filch_case_kind;
+
+/* A case with chan NULL is never ready. */
+typedef struct filch_case {
+    filch_case_kind kind;
+    filch_chan *chan;
+    void *item;
+    int result; /* of the case that was chosen: 0; -EPIPE: its channel is closed */
+} filch_case;
+
+/* clang-format off */
+#define FILCH_CASE_RECV(chan, item) {FILCH_RECV, (chan), (item), 0}
+#define FILCH_CASE_SEND(chan, item) {FILCH_SEND, (chan), (void *)(item), 0}
+/* clang-format on */
+
+/* Do one of the cases, as soon as one can be done; if several can, chance decides.
+ * Returns: its index, with its result in place; -ECANCELED; -EINVAL for more than FILCH_SELECT_MAX.
+ * filch_select_until: also -ETIMEDOUT.  filch_select_try: -EAGAIN where the others would wait. */
+FILCH_API int filch_select(filch_case *cases, size_t n);
+FILCH_API int filch_select_until(filch_case *cases, size_t n, int64_t deadline);
+FILCH_API int filch_select_try(filch_case *cases, size_t n);
+
+FILCH_END_DECLS
+
+#endif

@@ -1,0 +1,129 @@
+/* Fibers: threads of execution that cost a few dozen nanoseconds, and block without blocking a worker.
+ *
+ *     #include <filch/fiber.h>
+ *     #include <stdio.h>
+ *
+ *     static void *answer(void *arg)
+ *     {
+ *         return arg;
+ *     }
+ *
+ *     static void main_fiber(void *arg)
+ *     {
+ *         filch_fiber *f = filch_fiber_start(answer, arg);
+ *         void *result = NULL;
+ *         if (f && filch_fiber_join(f, &result) == 0)
+ *             puts((const char *)result);
+ *     }
+ *
+ *     int main(void)
+ *     {
+ *         return filch_main(main_fiber, (void *)"hello from a fiber");
+ *     }
+ *
+ * A fiber runs until it waits for something, or yields; then its worker goes on with another.  It may go on on another
+ * worker, so what is thread-local (errno too) does not stay the same over a call that waits.
+ *
+ * Tasks and jobs run on fibers as well: what is said here of the calling fiber holds in them.
+ */
+#ifndef FILCH_FIBER_H
+#define FILCH_FIBER_H
+
+#include <filch/version.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+FILCH_BEGIN_DECLS
+
+typedef struct filch_fiber filch_fiber;
+
+/* In C++, = {0} would otherwise warn that the other fields are missing. */
+#ifdef __cplusplus
+#define FILCH_FIBER_ZERO_ = {}
+#else
+#define FILCH_FIBER_ZERO_
+#endif
+
+/* How a fiber is to be.  Zero (or NULL) means: as all others. */
+typedef struct filch_fiber_attr {
+    /* What messages call it; not copied, so it must live as long as the fiber. */
+    const char *name FILCH_FIBER_ZERO_;
+    /* Bytes of its stack, rounded up to a power of two, 16k to 1g; 0: filch_config.stack_size. */
+    size_t stack_size FILCH_FIBER_ZERO_;
+} filch_fiber_attr;
+
+/* Run body(arg) on a fiber of its own, now or soon, that nobody waits for.
+ * Call from: any thread or fiber.  Blocks: nothing.
+ * Returns: 0; -ENOMEM: it will not run.  With attributes also -EINVAL for a stack size that makes no sense. */
+FILCH_API int filch_go(void (*body)(void *arg), void *arg);
+FILCH_API int filch_go_with(const filch_fiber_attr *attr, void (*body)(void *arg), void *arg);
+
+/* The same with a handle, and with a result.  The handle is yours until you join or detach.
+ * Call from: any thread or fiber.  Blocks: nothing.
+ * Returns: the handle; NULL: no memory, or attributes that make no sense. */
+FILCH_API filch_fiber *filch_fiber_start(void *(*body)(void *arg), void *arg);
+FILCH_API filch_fiber *filch_fiber_start_with(const filch_fiber_attr *attr,
+                                              void *(*body)(void *arg), void *arg);
+
+/* Wait until it has ended.  result, if not NULL, gets what its body returned.  Then the handle is gone.
+ * Call from: any thread or fiber, one at most for each handle.  Blocks: the fiber or the thread.
+ * Returns: 0; -EDEADLK for oneself; -ECANCELED when the caller was cancelled meanwhile.
+ * filch_fiber_join_until: also -ETIMEDOUT.  After an error the handle is still yours. */
+FILCH_API int filch_fiber_join(filch_fiber *f, void **result);
+FILCH_API int filch_fiber_join_until(filch_fiber *f, void **result, int64_t deadline);
+
+/* Nobody will wait for it; the handle is gone.
+ * Call from: any thread or fiber.  Blocks: nothing. */
+FILCH_API void filch_fiber_detach(filch_fiber *f);
+
+/* What the fiber waits for, now and from now on, ends with -ECANCELED: sleeping, joining, channels, sockets, and all
+ * that has a deadline.  What cannot fail, such as filch_mutex_lock, waits on.  A fiber that computes may ask.
+ * Call from: any thread or fiber that has the handle.  Blocks: nothing. */
+FILCH_API void filch_fiber_cancel(filch_fiber *f);
+
+/* Was the calling fiber cancelled?  filch_fiber_uncancel: and it may wait again, to put things in order.
+ * Call from: any thread (which never is) or fiber.  Blocks: nothing. */
+FILCH_API bool filch_fiber_cancelled(void);
+FILCH_API bool filch_fiber_uncancel(void);
+
+/* Let others that are ready run first.
+ * Call from: any thread or fiber.  Blocks: nothing. */
+FILCH_API void filch_yield(void);
+
+/* The handle of the calling fiber, for comparisons, names and messages.  It is good while the fiber runs, and is not
+ * yours to join or detach unless you started it.
+ * Call from: any thread or fiber.  Blocks: nothing.  Returns: NULL in a thread that is no fiber; NULL without memory. */
+FILCH_API filch_fiber *filch_fiber_self(void);
+
+/* What messages call the calling fiber; not copied.  filch_fiber_name(NULL): the calling fiber's; NULL: it has none.
+ * Call from: any thread or fiber.  Blocks: nothing. */
+FILCH_API void filch_fiber_set_name(const char *name);
+FILCH_API const char *filch_fiber_name(const filch_fiber *f);
+
+/* ---- fiber-local storage ---- */
+
+#define FILCH_LOCALS_MAX 128
+
+/* A place of which each fiber (and each thread that is no worker) has its own, NULL at first.  When the fiber ends,
+ * destroy, if not NULL, gets what stands there, unless that is NULL.
+ * Call from: any thread or fiber.  Blocks: nothing.
+ * Returns: its number; -EAGAIN when there are FILCH_LOCALS_MAX already. */
+FILCH_API int filch_local_new(void (*destroy)(void *value));
+
+/* Of the caller.
+ * Returns: filch_local_set: 0; -EINVAL: no such place; -ENOMEM. */
+FILCH_API void *filch_local_get(int place);
+FILCH_API int filch_local_set(int place, void *value);
+
+/* ---- programs ---- */
+
+/* Run body(arg) on a fiber, wait for it, and stop the runtime, which waits for all other fibers.
+ * Call from: any thread that is no worker.  Blocks: the thread.
+ * Returns: 0; -EDEADLK from a fiber; -ENOMEM. */
+FILCH_API int filch_main(void (*body)(void *arg), void *arg);
+
+FILCH_END_DECLS
+
+#endif

@@ -1,0 +1,87 @@
+/* A latch: guards what is done in some tens of instructions, and costs next to nothing while the same worker comes again
+ * and again.
+ *
+ * A locked instruction takes as long as all the rest of sending an item through a channel.  Yet most channels, mutexes
+ * and queues are used by one worker for a long time: the fibers that meet there run on it one after the other.  So a latch
+ * that the same party has taken many times in a row becomes its favourite's, who takes it with plain loads and
+ * stores from then on.  Somebody else who comes takes the latch away from the favourite first, which costs a heavy fence
+ * (base/atomic.h), and makes the latch slower to have a favourite again.
+ *
+ *     the favourite                           somebody else, who has the word
+ *     1. I hold this latch                    1. favourite = nobody
+ *     2. light fence  latch.light             2. heavy fence  latch.heavy
+ *     3. still the favourite?  It is mine     3. wait while the favourite of before holds this latch
+ *        no: I hold none, go the other way
+ *
+ * Of the two fences one comes first.  If it is the left one, step 3 on the right sees that it is held; else step 3 on
+ * the left sees that the favourite is none any more.
+ *
+ * What a favourite holds is a word of the favourite's, not of the latch: one who is slow to find out that it is none any
+ * more would else undo what the next one has written.  So a favourite holds one such latch at a time; who needs a second
+ * one takes it by its word.
+ *
+ * Whoever waits for a latch spins, and lets other threads run: its holder may not be running.  So nobody may keep one
+ * for long, or be parked with it.  Zeroed memory is a latch that is free.
+ */
+#ifndef FI_BASE_LATCH_H
+#define FI_BASE_LATCH_H
+
+#include "base/atomic.h"
+#include "base/cache.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define FI_LATCH_NOBODY  0u /* as who comes: it never becomes the favourite */
+#define FI_LATCH_PARTIES 1025u
+
+typedef struct fi_latch {
+    FI_ATOMIC(uint32_t) word; /* 1: held, or wanted by somebody who takes it from the favourite */
+    FI_ATOMIC(uint32_t) favourite; /* who; written by whoever has the word */
+    /* The rest under the latch. */
+    uint16_t last;   /* who had it by the word */
+    uint16_t streak; /* how often in a row */
+    uint8_t losses;  /* how often it was taken from a favourite, up to a limit */
+    bool by_word;    /* how it is held */
+} fi_latch;
+
+/* What each party holds as a favourite. */
+typedef struct fi_latch_party {
+    FI_CACHE_ALIGNED FI_ATOMIC(const fi_latch *) holds;
+} fi_latch_party;
+extern fi_latch_party fi_latch_parties[FI_LATCH_PARTIES];
+
+/* [any] */
+void fi_latch_lock_by_word(fi_latch *l, uint32_t who);
+
+/* [any] who: a number below FI_LATCH_PARTIES that nobody else who may run at this moment has. */
+static inline void fi_latch_lock(fi_latch *l, uint32_t who)
+{
+    if (who != FI_LATCH_NOBODY && fi_load_relaxed(&l->favourite) == who) {
+        fi_latch_party *me = &fi_latch_parties[who];
+        fi_store_relaxed(&me->holds, l);
+        fi_fence_light(latch.light);
+        if (fi_load_relaxed(&l->favourite) == who) {
+            l->by_word = false;
+            return;
+        }
+        fi_store_relaxed(&me->holds, NULL);
+    }
+    fi_latch_lock_by_word(l, who);
+}
+
+/* [holder, with the number that it came with] latch.unlock -> latch.word, latch.let_go -> latch.taken: what was done
+ * under it. */
+static inline void fi_latch_unlock(fi_latch *l, uint32_t who)
+{
+    if (l->by_word)
+        fi_store_release(&l->word, 0u, latch.unlock);
+    else
+        fi_store_release(&fi_latch_parties[who].holds, NULL, latch.let_go);
+}
+
+/* [the child of a fork] The other threads hold nothing, as they are not here. */
+void fi_latch_forget(void);
+
+#endif

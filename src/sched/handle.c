@@ -1,0 +1,190 @@
+#include "sched/handle.h"
+
+#include "base/mistake.h"
+#include "sched/runtime.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+/* The runtime is there: its fibers are, or we keep it. */
+static void put_record(filch_fiber *h)
+{
+    fi_worker *w = fi_worker_self();
+    fi_runtime *rt;
+
+    if (w) {
+        fi_record_put(&w->large_records, h);
+        return;
+    }
+    rt = fi_runtime_enter_anyhow();
+    fi_lock_lock(&rt->outside_lock);
+    fi_record_put(&rt->large_outside, h);
+    fi_lock_unlock(&rt->outside_lock);
+    fi_runtime_leave(rt);
+}
+
+static fi_fiber *current(void)
+{
+    fi_worker *w = fi_worker_self();
+
+    return w ? fi_fiber_of_fork(fi_load_relaxed(&w->current)) : NULL;
+}
+
+/* ---- the fiber's side ---- */
+
+void fi_handle_begin(filch_fiber *h, fi_fiber *f)
+{
+    fi_hold(&h->latch);
+    h->fiber = f;
+    f->handle = h;
+    if (h->cancelled)
+        fi_store_relaxed(&f->cancelled, 1u);
+    fi_let_go(&h->latch);
+}
+
+void fi_handle_end(filch_fiber *h, void *result)
+{
+    fi_fiber *f = h->fiber;
+    fi_wait *joiner;
+    bool is_last;
+
+    fi_hold(&h->latch);
+    h->fiber = NULL;
+    h->ended = true;
+    h->arg = result;
+    is_last = h->detached;
+    joiner = fi_line_take(&h->joiner);
+    fi_let_go(&h->latch);
+    f->handle = NULL;
+    fi_wait_leave_alone(f);
+    fi_store_relaxed(&f->cancelled, 0u);
+    if (joiner)
+        fi_wait_end(joiner);
+    if (is_last)
+        put_record(h);
+}
+
+/* ---- the starter's side ---- */
+
+int filch_fiber_join_until(filch_fiber *h, void **result, int64_t deadline)
+{
+    fi_wait w = {0};
+    int e = 0;
+
+    if (h->fiber && h->fiber == current())
+        return -EDEADLK;
+    fi_hold(&h->latch);
+    if (h->ended)
+        fi_let_go(&h->latch);
+    else
+        e = fi_wait_in(&w, &h->joiner, &h->latch, (fi_wait_for){"join", h, true}, deadline);
+    if (e < 0)
+        return e;
+    if (result)
+        *result = h->arg;
+    put_record(h);
+    return 0;
+}
+
+int filch_fiber_join(filch_fiber *h, void **result)
+{
+    return filch_fiber_join_until(h, result, FI_TIMER_NEVER);
+}
+
+void filch_fiber_detach(filch_fiber *h)
+{
+    bool is_last;
+
+    fi_hold(&h->latch);
+    is_last = h->ended;
+    h->detached = true;
+    fi_let_go(&h->latch);
+    if (is_last)
+        put_record(h);
+}
+
+void filch_fiber_cancel(filch_fiber *h)
+{
+    fi_fiber *f;
+
+    fi_hold(&h->latch);
+    h->cancelled = true;
+    f = h->fiber;
+    if (f)
+        fi_wait_pin(f);
+    fi_let_go(&h->latch);
+    if (f)
+        fi_wait_cancel(f);
+}
+
+/* ---- oneself ---- */
+
+bool filch_fiber_cancelled(void)
+{
+    fi_fiber *f = current();
+
+    return f && fi_load_relaxed(&f->cancelled);
+}
+
+bool filch_fiber_uncancel(void)
+{
+    fi_fiber *f = current();
+    bool was = f && fi_load_relaxed(&f->cancelled);
+
+    if (was)
+        fi_store_relaxed(&f->cancelled, 0u);
+    return was;
+}
+
+static void end_own(fi_fiber *f)
+{
+    fi_handle_end(f->handle, NULL);
+}
+
+/* One that was started without a handle gets one, which is nobody else's. */
+static filch_fiber *make_own(fi_fiber *f)
+{
+    filch_fiber *h = fi_record_get(&f->worker->large_records);
+
+    if (!h)
+        return NULL;
+    *h = (filch_fiber){.detached = true, .attr = {f->mark.name, 0}};
+    fi_handle_begin(h, f);
+    f->end_handle = end_own;
+    return h;
+}
+
+filch_fiber *filch_fiber_self(void)
+{
+    fi_fiber *f = current();
+
+    if (!f)
+        return NULL;
+    return f->handle ? f->handle : make_own(f);
+}
+
+void filch_fiber_set_name(const char *name)
+{
+    fi_fiber *f = current();
+
+    if (!f)
+        return;
+    f->mark.name = name;
+    if (f->handle)
+        f->handle->attr.name = name;
+}
+
+const char *filch_fiber_name(const filch_fiber *h)
+{
+    const fi_fiber *f;
+
+    if (h)
+        return h->attr.name;
+    f = current();
+    return f ? f->mark.name : NULL;
+}
+
+void filch_yield(void)
+{
+    fi_wait_yield();
+}

@@ -1,0 +1,137 @@
+#include "sched/locals.h"
+
+#include "base/mem.h"
+#include "sched/worker.h"
+
+#include <filch/fiber.h>
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROUNDS 4 /* what destroyers set anew is destroyed too, but not for ever */
+
+typedef void destroyer(void *value);
+
+static fi_lock lock;
+static FI_ATOMIC(int) places_n;
+static FI_ATOMIC(destroyer *) destroyers[FILCH_LOCALS_MAX];
+
+/* The threads' own, found by a key whose destroyer is ours. */
+static pthread_key_t key;
+static pthread_once_t key_made = PTHREAD_ONCE_INIT;
+
+struct fi_locals {
+    void *values[FILCH_LOCALS_MAX];
+};
+
+/* -> locals.look: the destroyer before the number that it is known by. */
+int filch_local_new(void (*destroy)(void *value))
+{
+    int place;
+
+    fi_lock_lock(&lock);
+    place = fi_load_relaxed(&places_n);
+    if (place < FILCH_LOCALS_MAX) {
+        fi_store_relaxed(&destroyers[place], destroy);
+        fi_store_release(&places_n, place + 1, locals.made);
+    }
+    fi_lock_unlock(&lock);
+    return place < FILCH_LOCALS_MAX ? place : -EAGAIN;
+}
+
+/* <- locals.made */
+static bool exists(int place)
+{
+    return place >= 0 && place < fi_load_acquire(&places_n, locals.look);
+}
+
+static bool destroy_all(fi_locals *l)
+{
+    bool any = false;
+    int n = fi_load_acquire(&places_n, locals.look);
+
+    for (int i = 0; i < n; i++) {
+        void *value = l->values[i];
+        destroyer *destroy = fi_load_relaxed(&destroyers[i]);
+        l->values[i] = NULL;
+        if (value && destroy) {
+            destroy(value);
+            any = true;
+        }
+    }
+    return any;
+}
+
+void fi_locals_end(fi_locals *l)
+{
+    for (int i = 0; i < ROUNDS && destroy_all(l); i++)
+        continue;
+    FI_DELETE(fi_locals, l);
+}
+
+static void end_thread(void *locals)
+{
+    pthread_setspecific(key, locals); /* its destroyers may look */
+    fi_locals_end(locals);
+    pthread_setspecific(key, NULL);
+}
+
+static void make_key(void)
+{
+    if (pthread_key_create(&key, end_thread) != 0)
+        abort(); /* 1024 of them are taken */
+}
+
+static fi_fiber *current(void)
+{
+    fi_worker *w = fi_worker_self();
+
+    return w ? fi_fiber_of_fork(fi_load_relaxed(&w->current)) : NULL;
+}
+
+static fi_locals *mine(void)
+{
+    fi_fiber *f = current();
+
+    if (f)
+        return f->locals;
+    pthread_once(&key_made, make_key);
+    return pthread_getspecific(key);
+}
+
+static fi_locals *make_mine(void)
+{
+    fi_locals *l = FI_NEW(fi_locals);
+    fi_fiber *f = current();
+
+    if (!l)
+        return NULL;
+    if (f)
+        f->locals = l;
+    else
+        pthread_setspecific(key, l);
+    return l;
+}
+
+void *filch_local_get(int place)
+{
+    const fi_locals *l = exists(place) ? mine() : NULL;
+
+    return l ? l->values[place] : NULL;
+}
+
+int filch_local_set(int place, void *value)
+{
+    fi_locals *l;
+
+    if (!exists(place))
+        return -EINVAL;
+    l = mine();
+    if (!l && value)
+        l = make_mine();
+    if (l)
+        l->values[place] = value;
+    return l || !value ? 0 : -ENOMEM;
+}

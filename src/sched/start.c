@@ -1,0 +1,212 @@
+/* Starting fibers.  One that nobody waits for is a small record in a queue until it runs, and that record is taken back as
+ * soon as somebody has read it; so is the handle of one that somebody waits for. */
+#include "sched/handle.h"
+#include "sched/locals.h"
+#include "sched/runtime.h"
+
+#include <errno.h>
+
+typedef struct start {
+    fi_runnable runnable; /* first: it is what stands in a queue */
+    void (*body)(void *arg);
+    void *arg;
+    filch_fiber_attr attr;
+} start;
+
+_Static_assert(sizeof(start) <= sizeof(fi_record), "a start is a record");
+
+/* ---- run ---- */
+
+static void begin(fi_fiber *f, const char *name)
+{
+    if (name)
+        f->mark.name = name;
+    f->work = NULL;
+}
+
+/* In the child of a fork() there is nobody to tell. */
+static void end(fi_fiber *f)
+{
+    fi_count(&f->worker->counters.starts_ended);
+}
+
+static void run_start(fi_runnable *r, fi_fiber *f)
+{
+    start s = *(start *)(void *)r;
+
+    fi_record_put(&f->worker->records, r);
+    begin(f, s.attr.name);
+    s.body(s.arg);
+    end(f);
+}
+
+static void run_handle(fi_runnable *r, fi_fiber *f)
+{
+    filch_fiber *h = (filch_fiber *)(void *)r;
+    void *result;
+
+    begin(f, h->attr.name);
+    fi_handle_begin(h, f);
+    result = h->body(h->arg);
+    if (!f->worker->runtime->orphaned)
+        fi_handle_end(h, result);
+    end(f);
+}
+
+const char fi_start_is_sized;
+
+size_t fi_start_stack_size_of(const fi_runnable *r)
+{
+    return r->run == run_start ? ((const start *)(const void *)r)->attr.stack_size
+                               : ((const filch_fiber *)(const void *)r)->attr.stack_size;
+}
+
+/* ---- give ---- */
+
+/* A power of two, so that there are few kinds of them. */
+static int settle(const filch_fiber_attr *from, filch_fiber_attr *to)
+{
+    size_t size = FI_FIBER_STACK_MIN;
+
+    *to = from ? *from : (filch_fiber_attr){0};
+    if (to->stack_size == 0)
+        return 0;
+    if (to->stack_size > FI_STACK_SIZE_MAX)
+        return -EINVAL;
+    while (size < to->stack_size)
+        size *= 2;
+    to->stack_size = size;
+    return 0;
+}
+
+static void *get_record(fi_runtime *rt, fi_worker *w, bool large)
+{
+    void *r;
+
+    if (w)
+        return fi_record_get(large ? &w->large_records : &w->records);
+    fi_lock_lock(&rt->outside_lock);
+    r = fi_record_get(large ? &rt->large_outside : &rt->outside);
+    fi_lock_unlock(&rt->outside_lock);
+    return r;
+}
+
+static void give(fi_runtime *rt, fi_worker *w, fi_runnable *r)
+{
+    if (w) {
+        fi_count(&w->counters.starts_given);
+        fi_give(w, r);
+    } else {
+        fi_fetch_add_relaxed(&rt->jobs_from_outside, UINT64_C(1));
+        fi_submit(rt, r);
+    }
+}
+
+static bool go(fi_runtime *rt, fi_worker *w, start s)
+{
+    start *r = get_record(rt, w, false);
+
+    if (!r)
+        return false;
+    *r = s;
+    give(rt, w, &r->runnable);
+    return true;
+}
+
+static bool go_anywhere(start s)
+{
+    fi_worker *w = fi_worker_self();
+    fi_runtime *rt;
+    bool gone;
+
+    if (w)
+        return go(w->runtime, w, s);
+    rt = fi_runtime_enter();
+    gone = go(rt, NULL, s);
+    fi_runtime_leave(rt);
+    return gone;
+}
+
+int filch_go(void (*body)(void *arg), void *arg)
+{
+    return go_anywhere((start){{NULL, run_start, NULL}, body, arg, {NULL, 0}}) ? 0 : -ENOMEM;
+}
+
+int filch_go_with(const filch_fiber_attr *attr, void (*body)(void *arg), void *arg)
+{
+    start s = {{NULL, run_start, NULL}, body, arg, {NULL, 0}};
+    int e = settle(attr, &s.attr);
+
+    if (e < 0)
+        return e;
+    if (s.attr.stack_size)
+        s.runnable.of = &fi_start_is_sized;
+    return go_anywhere(s) ? 0 : -ENOMEM;
+}
+
+static filch_fiber *start_on(fi_runtime *rt, fi_worker *w, const filch_fiber_attr *attr,
+                             void *(*body)(void *arg), void *arg)
+{
+    filch_fiber *h = get_record(rt, w, true);
+
+    if (!h)
+        return NULL;
+    *h = (filch_fiber){.body = body, .arg = arg, .attr = *attr};
+    h->runnable.run = run_handle;
+    h->runnable.of = attr->stack_size ? &fi_start_is_sized : NULL;
+    give(rt, w, &h->runnable);
+    return h;
+}
+
+filch_fiber *filch_fiber_start_with(const filch_fiber_attr *attr, void *(*body)(void *arg),
+                                    void *arg)
+{
+    fi_worker *w = fi_worker_self();
+    filch_fiber_attr settled;
+    filch_fiber *h;
+    fi_runtime *rt;
+
+    if (settle(attr, &settled) < 0)
+        return NULL;
+    if (w)
+        return start_on(w->runtime, w, &settled, body, arg);
+    rt = fi_runtime_enter();
+    h = start_on(rt, NULL, &settled, body, arg);
+    fi_runtime_leave(rt);
+    return h;
+}
+
+filch_fiber *filch_fiber_start(void *(*body)(void *arg), void *arg)
+{
+    return filch_fiber_start_with(NULL, body, arg);
+}
+
+/* ---- programs ---- */
+
+typedef struct program {
+    void (*body)(void *arg);
+    void *arg;
+} program;
+
+static void *run_program(void *arg)
+{
+    const program *p = arg;
+
+    p->body(p->arg);
+    return NULL;
+}
+
+int filch_main(void (*body)(void *arg), void *arg)
+{
+    program p = {body, arg};
+    filch_fiber_attr attr = {.name = "main"};
+    filch_fiber *f;
+
+    if (fi_worker_self())
+        return -EDEADLK;
+    f = filch_fiber_start_with(&attr, run_program, &p);
+    if (!f)
+        return -ENOMEM;
+    filch_fiber_join(f, NULL);
+    return filch_stop();
+}

@@ -1,0 +1,340 @@
+/* Lines, and how who stands in one falls asleep and wakes. */
+#include "sched/wait.h"
+
+#include "base/clock.h"
+#include "base/mistake.h"
+#include "sched/gate.h"
+#include "sched/worker.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+#define WITHDRAWN UINT32_MAX /* in a claim: by no part */
+
+uint32_t fi_party(void)
+{
+    const fi_worker *w = fi_worker_self();
+
+    return w ? w->index + 1 : FI_LATCH_NOBODY;
+}
+
+/* ---- lines, under their latch ---- */
+
+void fi_line_add(fi_line *line, fi_latch *latch, fi_wait *w)
+{
+    fi_wait *first = line->first;
+
+    w->line = line;
+    w->latch = latch;
+    if (!first) {
+        line->first = w->next = w->prev = w;
+        return;
+    }
+    w->next = first;
+    w->prev = first->prev;
+    w->prev->next = first->prev = w;
+}
+
+void fi_line_remove(fi_wait *w)
+{
+    if (w->next == w) {
+        w->line->first = NULL;
+    } else {
+        w->next->prev = w->prev;
+        w->prev->next = w->next;
+        if (w->line->first == w)
+            w->line->first = w->next;
+    }
+    w->line = NULL;
+}
+
+/* Relaxed: what goes with it is handed over by latches and queues. */
+static bool claim(fi_wait *whole, uint32_t as)
+{
+    uint32_t none = 0;
+
+    return fi_cas_relaxed(&whole->claim, &none, as);
+}
+
+fi_wait *fi_line_take(fi_line *line)
+{
+    fi_wait *w;
+
+    while ((w = line->first) != NULL) {
+        fi_line_remove(w);
+        if (!w->whole || claim(w->whole, w->part))
+            return w;
+    }
+    return NULL;
+}
+
+/* ---- ending ---- */
+
+void fi_wait_end(fi_wait *w)
+{
+    if (w->whole)
+        w = w->whole;
+    if (w->fiber)
+        fi_ready(w->fiber->worker->runtime, w->fiber);
+    else
+        fi_gate_open(&w->gate);
+}
+
+static bool leave_line(fi_wait *w)
+{
+    bool stood;
+
+    fi_hold(w->latch);
+    stood = w->line != NULL;
+    if (stood)
+        fi_line_remove(w);
+    fi_let_go(w->latch);
+    return stood;
+}
+
+/* Under its latch, as its fiber lets that go only after it has left its stack. */
+static bool claim_whole(fi_wait *w)
+{
+    bool first;
+
+    fi_hold_also(w->latch);
+    first = claim(w, WITHDRAWN);
+    fi_let_go(w->latch);
+    return first;
+}
+
+static void end_early(fi_wait *w, int error)
+{
+    if (w->withdraw(w)) {
+        w->result = error;
+        fi_wait_end(w);
+    }
+}
+
+static void expire(fi_timer *t)
+{
+    end_early((fi_wait *)(void *)((char *)t - offsetof(fi_wait, timer)), -ETIMEDOUT);
+}
+
+/* ---- who looks at what a fiber waits for ----
+ *
+ *     the fiber                               who cancels, or looks
+ *     begins: it waits for this               sets the flag that it is cancelled, and a pin
+ *             light fence  wait.begin.fence   heavy fence  wait.pin.fence
+ *             cancelled?  then it does not    it waits for something?  end that
+ *     ends:   it waits for nothing            takes the pin away
+ *             light fence  wait.end.fence
+ *             a pin?  wait until it is gone
+ *
+ * At the beginning either the fiber sees that it is cancelled, or the other sees what it waits for.  At the end either the
+ * fiber sees the pin, and stays where its wait is in place, or the other sees nothing to look at.
+ */
+
+void fi_wait_pin(fi_fiber *f)
+{
+    fi_fetch_add_relaxed(&f->pins, 1u);
+}
+
+/* <- wait.begin */
+static fi_wait *look(fi_fiber *f)
+{
+    fi_fence_heavy(wait.pin.fence);
+    return fi_load_acquire(&f->waiting, wait.pinned);
+}
+
+/* -> wait.unpinned: the last look before the wait is gone. */
+static void unpin(fi_fiber *f)
+{
+    fi_fetch_add_release(&f->pins, UINT32_MAX, wait.unpin);
+}
+
+void fi_wait_cancel(fi_fiber *f)
+{
+    fi_wait *w;
+
+    fi_store_relaxed(&f->cancelled, 1u);
+    w = look(f);
+    if (w && w->what.cancellable)
+        end_early(w, -ECANCELED);
+    unpin(f);
+}
+
+bool fi_wait_look(fi_fiber *f, fi_wait_for *what)
+{
+    fi_wait *w;
+
+    fi_wait_pin(f);
+    w = look(f);
+    if (w)
+        *what = w->what;
+    unpin(f);
+    return w != NULL;
+}
+
+/* -> wait.pinned: the wait as it was made.  True: cancelled. */
+static bool begin(fi_fiber *f, fi_wait *w)
+{
+    fi_store_release(&f->waiting, w, wait.begin);
+    fi_fence_light(wait.begin.fence);
+    return w->what.cancellable && fi_load_relaxed(&f->cancelled);
+}
+
+/* <- wait.unpin */
+void fi_wait_leave_alone(fi_fiber *f)
+{
+    while (fi_load_acquire(&f->pins, wait.unpinned))
+        fi_yield();
+}
+
+static void end(fi_fiber *f)
+{
+    fi_store_relaxed(&f->waiting, NULL);
+    fi_fence_light(wait.end.fence);
+    fi_wait_leave_alone(f);
+}
+
+/* ---- waiting ---- */
+
+/* How what guards the lines is let go: one latch, or in parts. */
+typedef struct letting_go {
+    fi_latch *latch;
+    void (*call)(void *arg);
+    void *arg;
+} letting_go;
+
+/* Of a whole the last of the parts' latches goes last: the fiber takes all of them once more before it goes on, so
+ * until then its stack is there. */
+static void let_go(letting_go l)
+{
+    fi_let_go(l.latch);
+    if (l.call)
+        l.call(l.arg);
+}
+
+static bool commit_latch(fi_fiber *f, void *latch)
+{
+    (void)f;
+    fi_let_go(latch);
+    return true;
+}
+
+static bool commit_parts(fi_fiber *f, void *arg)
+{
+    (void)f;
+    let_go(*(letting_go *)arg);
+    return true;
+}
+
+static void park(fi_fiber *f, letting_go l)
+{
+    if (l.call)
+        fi_fiber_park(f, commit_parts, &l);
+    else
+        fi_fiber_park(f, commit_latch, l.latch);
+}
+
+static void park_until(fi_wait *w, letting_go l, int64_t deadline_ns)
+{
+    fi_runtime *rt = w->fiber->worker->runtime;
+
+    w->timer = (fi_timer){.deadline_ns = deadline_ns, .fire = expire};
+    if (fi_timers_add(&rt->timers, &w->timer))
+        fi_idle_notify(&rt->idle);
+    park(w->fiber, l);
+    fi_timers_remove(&rt->timers, &w->timer);
+}
+
+/* [latches held] Nobody shall wake us. */
+static int step_back(fi_wait *w, letting_go l, int error)
+{
+    if (w->line)
+        fi_line_remove(w);
+    else
+        claim(w, WITHDRAWN);
+    let_go(l);
+    return error;
+}
+
+static int wait_as_fiber(fi_wait *w, fi_worker *on, letting_go l, int64_t deadline_ns)
+{
+    fi_fiber *f = fi_fiber_of_fork(fi_load_relaxed(&on->current));
+
+    if (on->runtime->orphaned)
+        fi_mistake("a wait, in the child of a fork, for what other threads were doing");
+    w->fiber = f;
+    if (begin(f, w))
+        w->result = step_back(w, l, -ECANCELED);
+    else if (deadline_ns == FI_TIMER_NEVER)
+        park(f, l);
+    else
+        park_until(w, l, deadline_ns);
+    end(f);
+    return w->result;
+}
+
+static int wait_as_thread(fi_wait *w, letting_go l, int64_t deadline_ns)
+{
+    let_go(l);
+    if (!fi_gate_wait_until(&w->gate, deadline_ns)) {
+        if (w->withdraw(w))
+            return -ETIMEDOUT;
+        fi_gate_wait(&w->gate); /* somebody is about to open it */
+    }
+    return w->result;
+}
+
+static bool commit_yield(fi_fiber *f, void *arg)
+{
+    fi_worker *w = arg;
+
+    fi_ring_push(w, &f->ready);
+    fi_notify(w);
+    return true;
+}
+
+void fi_wait_yield(void)
+{
+    fi_worker *on = fi_worker_self();
+
+    if (!on)
+        fi_yield();
+    else if (!on->runtime->orphaned)
+        fi_fiber_park(fi_fiber_of_fork(fi_load_relaxed(&on->current)), commit_yield, on);
+}
+
+/* Who asks again and again with a deadline that is over must still let others run, or it asks for ever. */
+static int wait(fi_wait *w, letting_go l, int64_t deadline_ns)
+{
+    fi_worker *on = fi_worker_self();
+
+    if (deadline_ns != FI_TIMER_NEVER && deadline_ns <= fi_clock_now()) {
+        step_back(w, l, 0);
+        fi_wait_yield();
+        return -ETIMEDOUT;
+    }
+    return on ? wait_as_fiber(w, on, l, deadline_ns) : wait_as_thread(w, l, deadline_ns);
+}
+
+int fi_wait_in(fi_wait *w, fi_line *line, fi_latch *latch, fi_wait_for what, int64_t deadline_ns)
+{
+    w->what = what;
+    w->withdraw = leave_line;
+    fi_line_add(line, latch, w);
+    return wait(w, (letting_go){.latch = latch}, deadline_ns);
+}
+
+int fi_wait_in_parts(fi_wait *whole, fi_wait_for what, void (*call)(void *arg), void *arg,
+                     int64_t deadline_ns)
+{
+    fi_latch own = {0};
+    uint32_t part;
+    int e;
+
+    whole->what = what;
+    whole->withdraw = claim_whole;
+    whole->latch = &own;
+    fi_hold_also(&own);
+    e = wait(whole, (letting_go){&own, call, arg}, deadline_ns);
+    part = fi_load_relaxed(&whole->claim);
+    return part == WITHDRAWN ? e : (int)part;
+}

@@ -1,0 +1,109 @@
+/* Waiting, for whoever waits: a fiber parks, a thread blocks.  All that users wait for is made of this: a latch, what it
+ * guards, and lines of those who wait.
+ *
+ *     fi_hold(&m->latch)                        who wakes, under the same latch:
+ *     if (it is not so)                           fi_wait *w = fi_line_take(&m->line);
+ *         e = fi_wait_in(&m->line, ...)           if (w) w->result = 0;
+ *     else                                        fi_let_go(&m->latch);
+ *         fi_let_go(&m->latch), e = 0;            if (w) fi_wait_end(w);
+ *
+ * A wait stands in its line from fi_wait_in on, until somebody takes it out under the latch: whoever brings what it waits
+ * for, its deadline, or who cancels its fiber.  Who took it out wakes it, and nobody else may.  The latch is let go only
+ * after the fiber has left its stack, so whoever finds the wait in line may make the fiber ready.
+ *
+ * A wait that stands in several lines (select) is taken out of one by whoever claims it first.
+ */
+#ifndef FI_SCHED_WAIT_H
+#define FI_SCHED_WAIT_H
+
+#include "base/latch.h"
+#include "sched/fiber.h"
+#include "sched/timers.h"
+
+typedef struct fi_wait fi_wait;
+
+/* Circular, NULL: nobody waits. */
+typedef struct fi_line {
+    fi_wait *first;
+} fi_line;
+
+/* What is being waited for, in words: "mutex", "send". */
+typedef struct fi_wait_for {
+    const char *what;
+    const void *object;
+    bool cancellable; /* filch_fiber_cancel ends it with -ECANCELED */
+} fi_wait_for;
+
+/* On the stack of who waits.  What a room needs besides stands around it.  It starts zeroed. */
+struct fi_wait {
+    fi_wait *next, *prev; /* in line */
+    fi_line *line;        /* where it stands; NULL: in none.  Under the latch */
+    fi_latch *latch;
+    fi_fiber *fiber; /* NULL: a thread, at the gate */
+    FI_ATOMIC(uint32_t) gate;
+    int result; /* set by who takes it out */
+    void *item; /* what it brings, or where it wants it: the room's */
+    fi_wait_for what;
+    bool (*withdraw)(fi_wait *w); /* end it before its time; true: it is ours, and is to be woken */
+    fi_timer timer;
+    /* Of a wait that stands in several lines there is a part in each, and the whole in none. */
+    fi_wait *whole;
+    uint32_t part;             /* of the whole, from 1 */
+    FI_ATOMIC(uint32_t) claim; /* of the whole: which part was taken out first; 0: none yet */
+};
+
+/* [any] The number of the worker that we are on, for latches. */
+uint32_t fi_party(void);
+
+/* [any] One at a time; who needs several takes them by fi_hold_also. */
+static inline void fi_hold(fi_latch *l)
+{
+    fi_latch_lock(l, fi_party());
+}
+
+static inline void fi_hold_also(fi_latch *l)
+{
+    fi_latch_lock_by_word(l, FI_LATCH_NOBODY);
+}
+
+/* [holder] */
+static inline void fi_let_go(fi_latch *l)
+{
+    fi_latch_unlock(l, l->by_word ? FI_LATCH_NOBODY : fi_party());
+}
+
+/* [latch held, which this lets go] Stand at the end of the line until taken out, late, or cancelled.
+ * Returns: the result that the waker has set; -ETIMEDOUT; -ECANCELED. */
+int fi_wait_in(fi_wait *w, fi_line *line, fi_latch *latch, fi_wait_for what, int64_t deadline_ns);
+
+/* [latches of all lines held, which let_go(arg) lets go] The same for the whole of a wait, whose parts were added to
+ * their lines.  Afterwards those that were not taken out still stand there.
+ * Returns: the part that was taken out; -ETIMEDOUT; -ECANCELED. */
+int fi_wait_in_parts(fi_wait *whole, fi_wait_for what, void (*let_go)(void *arg), void *arg,
+                     int64_t deadline_ns);
+
+/* [latch held] Of a part, whole and part are set. */
+void fi_line_add(fi_line *line, fi_latch *latch, fi_wait *w);
+void fi_line_remove(fi_wait *w);
+
+/* [latch held] The first in line, taken out; NULL: nobody. */
+fi_wait *fi_line_take(fi_line *line);
+
+/* [who has taken it out, latch let go] Wake it; it may be gone at once. */
+void fi_wait_end(fi_wait *w);
+
+/* [any, who knows that the fiber stays] Pin it: it stays until this is undone, by whoever ends what it waits for.
+ * fi_wait_cancel: with -ECANCELED, if that may be. */
+void fi_wait_pin(fi_fiber *f);
+void fi_wait_cancel(fi_fiber *f);
+
+/* [fiber] Wait until nobody has pinned it. */
+void fi_wait_leave_alone(fi_fiber *f);
+
+/* [any, who knows that the fiber stays] What it waits for; false: nothing. */
+bool fi_wait_look(fi_fiber *f, fi_wait_for *what);
+
+/* [any] Let others run. */
+void fi_wait_yield(void);
+
+#endif
