@@ -72,10 +72,11 @@ void fi_worker_fini(fi_worker *w)
  * may claim it back. */
 void fi_worker_set_aside(fi_worker *w, fi_runnable *r)
 {
-    fi_lock_lock(&w->runtime->fibers_lock);
-    if (!w->runtime->fibers)
+    fi_stack_stats stacks;
+
+    fi_stack_pool_stats(&w->runtime->stack_pool, &stacks);
+    if (stacks.slabs == 0)
         fi_mistake("no memory for even one fiber");
-    fi_lock_unlock(&w->runtime->fibers_lock);
     fi_queue_push(&w->runtime->global, r);
     fi_idle_notify(&w->runtime->idle);
     fi_futex_wait(&w->sleeper.asleep, fi_load_relaxed(&w->sleeper.asleep),
