@@ -25,6 +25,7 @@ filch_chan *filch_chan_new(size_t item_size, size_t capacity)
     if (!c)
         return NULL;
     c->item_size = item_size;
+    c->is_word = item_size == 4 || item_size == 8;
     c->capacity = capacity;
     c->in = c->out = c->ring;
     c->end = c->ring + item_size * capacity;
@@ -40,19 +41,27 @@ void filch_chan_free(filch_chan *c)
     fi_mem_free(c, bytes(c->item_size, c->capacity), FI_CACHE_LINE);
 }
 
-/* ---- send and receive ---- */
+/* ---- send and receive ----
+ *
+ * Mostly the worker is the latch's favourite, the item is a word, and it is all about the ring: that is here, and calls
+ * nothing.  All else is done by functions that it ends with.
+ */
+
+#define NOT_INLINE __attribute__((noinline))
+
+#define NO_WAIT INT64_MIN /* as a deadline: rather -EAGAIN */
 
 /* [latch held, which this lets go] */
-static __attribute__((noinline)) int wait_in(filch_chan *c, fi_line *line, const char *what,
-                                             void *item, int64_t deadline)
+static int wait_in(filch_chan *c, fi_line *line, const char *what, void *item, int64_t deadline)
 {
-    fi_wait w = {.item = item};
+    fi_wait w;
 
+    fi_wait_init(&w, item);
     return fi_wait_in(&w, line, &c->latch, (fi_wait_for){what, c, true}, deadline);
 }
 
 /* [latch held, which this lets go] */
-static inline int leave(filch_chan *c, uint32_t who, int result, fi_wait *woken)
+static int leave(filch_chan *c, uint32_t who, int result, fi_wait *woken)
 {
     fi_latch_unlock(&c->latch, who);
     if (woken)
@@ -60,61 +69,101 @@ static inline int leave(filch_chan *c, uint32_t who, int result, fi_wait *woken)
     return result;
 }
 
-/* A sender's item is only read. */
-static inline int send(filch_chan *c, const void *item, bool may_wait, int64_t deadline)
+/* [latch held, which this lets go]  A sender's item is only read. */
+static NOT_INLINE int send_held(filch_chan *c, const void *item, int64_t deadline, uint32_t who)
 {
-    uint32_t who = fi_party();
     fi_wait *woken = NULL;
-    int e;
+    int e = fi_chan_put(c, item, &woken);
 
-    fi_latch_lock(&c->latch, who);
-    e = fi_chan_put(c, item, &woken);
-    if (e == -EAGAIN && may_wait)
+    if (e == -EAGAIN && deadline != NO_WAIT)
         return wait_in(c, &c->senders, "send", (void *)item, deadline);
     return leave(c, who, e, woken);
 }
 
-static inline int receive(filch_chan *c, void *item, bool may_wait, int64_t deadline)
+static NOT_INLINE int receive_held(filch_chan *c, void *item, int64_t deadline, uint32_t who)
 {
-    uint32_t who = fi_party();
     fi_wait *woken = NULL;
-    int e;
+    int e = fi_chan_take(c, item, &woken);
 
-    fi_latch_lock(&c->latch, who);
-    e = fi_chan_take(c, item, &woken);
-    if (e == -EAGAIN && may_wait)
+    if (e == -EAGAIN && deadline != NO_WAIT)
         return wait_in(c, &c->receivers, "receive", item, deadline);
     return leave(c, who, e, woken);
 }
 
-int filch_chan_send(filch_chan *c, const void *item)
+static NOT_INLINE int send_by_word(filch_chan *c, const void *item, int64_t deadline, uint32_t who)
 {
-    return send(c, item, true, FI_TIMER_NEVER);
+    fi_latch_lock_by_word(&c->latch, who);
+    return send_held(c, item, deadline, who);
 }
 
-int filch_chan_send_until(filch_chan *c, const void *item, int64_t deadline)
+static NOT_INLINE int receive_by_word(filch_chan *c, void *item, int64_t deadline, uint32_t who)
 {
-    return send(c, item, true, deadline);
+    fi_latch_lock_by_word(&c->latch, who);
+    return receive_held(c, item, deadline, who);
 }
 
-int filch_chan_try_send(filch_chan *c, const void *item)
+static inline int send(filch_chan *c, const void *item, int64_t deadline)
 {
-    return send(c, item, false, 0);
+    uint32_t who = fi_party_here;
+
+    if (!fi_latch_lock_as_favourite(&c->latch, who))
+        return send_by_word(c, item, deadline, who);
+    if (c->size == c->capacity || c->receivers.first || c->closed || !c->is_word || !item)
+        return send_held(c, item, deadline, who);
+    fi_chan_copy_word(c, c->in, item);
+    fi_chan_pushed(c);
+    fi_latch_unlock_as_favourite(who);
+    return 0;
 }
 
-int filch_chan_recv(filch_chan *c, void *item)
+static inline int receive(filch_chan *c, void *item, int64_t deadline)
 {
-    return receive(c, item, true, FI_TIMER_NEVER);
+    uint32_t who = fi_party_here;
+
+    if (!fi_latch_lock_as_favourite(&c->latch, who))
+        return receive_by_word(c, item, deadline, who);
+    if (c->size == 0 || c->senders.first || !c->is_word || !item)
+        return receive_held(c, item, deadline, who);
+    fi_chan_copy_word(c, item, c->out);
+    fi_chan_popped(c);
+    fi_latch_unlock_as_favourite(who);
+    return 0;
 }
 
-int filch_chan_recv_until(filch_chan *c, void *item, int64_t deadline)
+NOT_INLINE int filch_chan_send(filch_chan *c, const void *item)
 {
-    return receive(c, item, true, deadline);
+    return send(c, item, FI_TIMER_NEVER);
 }
 
-int filch_chan_try_recv(filch_chan *c, void *item)
+/* Every time but the one that stands for something else. */
+static int64_t time_of(int64_t deadline)
 {
-    return receive(c, item, false, 0);
+    return deadline == NO_WAIT ? NO_WAIT + 1 : deadline;
+}
+
+NOT_INLINE int filch_chan_send_until(filch_chan *c, const void *item, int64_t deadline)
+{
+    return send(c, item, time_of(deadline));
+}
+
+NOT_INLINE int filch_chan_try_send(filch_chan *c, const void *item)
+{
+    return send(c, item, NO_WAIT);
+}
+
+NOT_INLINE int filch_chan_recv(filch_chan *c, void *item)
+{
+    return receive(c, item, FI_TIMER_NEVER);
+}
+
+NOT_INLINE int filch_chan_recv_until(filch_chan *c, void *item, int64_t deadline)
+{
+    return receive(c, item, time_of(deadline));
+}
+
+NOT_INLINE int filch_chan_try_recv(filch_chan *c, void *item)
+{
+    return receive(c, item, NO_WAIT);
 }
 
 /* ---- close ---- */

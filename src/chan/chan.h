@@ -27,6 +27,7 @@ struct filch_chan {
     size_t size;      /* items in the ring */
     size_t capacity;  /* never changes */
     bool closed;
+    bool is_word; /* an item is as large as a number or a pointer; never changes */
 
     FI_CACHE_ALIGNED char *in; /* where the next item goes */
     char *out;                 /* where the oldest is */
@@ -35,18 +36,29 @@ struct filch_chan {
 };
 
 /* Most items are a number or a pointer, and a call of memcpy takes as long as all the rest. */
+static inline void fi_chan_copy_word(const filch_chan *c, void *to, const void *from)
+{
+    if (c->item_size == 8)
+        memcpy(to, from, 8);
+    else
+        memcpy(to, from, 4);
+}
+
 static inline void fi_chan_copy(const filch_chan *c, void *to, const void *from)
 {
-    if (!to)
-        return;
-    if (!from)
-        memset(to, 0, c->item_size);
-    else if (c->item_size == 8)
-        memcpy(to, from, 8);
-    else if (c->item_size == 4)
-        memcpy(to, from, 4);
+    if (c->is_word)
+        fi_chan_copy_word(c, to, from);
     else
         memcpy(to, from, c->item_size);
+}
+
+/* From a sender's item, which is all zeros where there is none. */
+static inline void fi_chan_copy_in(const filch_chan *c, void *to, const void *item)
+{
+    if (item)
+        fi_chan_copy(c, to, item);
+    else
+        memset(to, 0, c->item_size);
 }
 
 static inline char *fi_chan_step(filch_chan *c, char *at)
@@ -55,18 +67,30 @@ static inline char *fi_chan_step(filch_chan *c, char *at)
     return at == c->end ? c->ring : at;
 }
 
-static inline void fi_chan_push(filch_chan *c, const void *item)
+/* The item at the end, or the oldest, was copied. */
+static inline void fi_chan_pushed(filch_chan *c)
 {
-    fi_chan_copy(c, c->in, item);
     c->in = fi_chan_step(c, c->in);
     c->size++;
 }
 
-static inline void fi_chan_pop(filch_chan *c, void *item)
+static inline void fi_chan_popped(filch_chan *c)
 {
-    fi_chan_copy(c, item, c->out);
     c->out = fi_chan_step(c, c->out);
     c->size--;
+}
+
+static inline void fi_chan_push(filch_chan *c, const void *item)
+{
+    fi_chan_copy_in(c, c->in, item);
+    fi_chan_pushed(c);
+}
+
+static inline void fi_chan_pop(filch_chan *c, void *item)
+{
+    if (item)
+        fi_chan_copy(c, item, c->out);
+    fi_chan_popped(c);
 }
 
 static inline fi_wait *fi_chan_first(fi_line *line)
@@ -85,7 +109,8 @@ static inline int fi_chan_put(filch_chan *c, const void *item, fi_wait **woken)
         return -EPIPE;
     receiver = fi_chan_first(&c->receivers);
     if (receiver) {
-        fi_chan_copy(c, receiver->item, item);
+        if (receiver->item)
+            fi_chan_copy_in(c, receiver->item, item);
         receiver->result = 0;
         *woken = receiver;
         return 0;
@@ -107,8 +132,8 @@ static inline int fi_chan_take(filch_chan *c, void *item, fi_wait **woken)
     if (sender) {
         if (kept)
             fi_chan_push(c, sender->item);
-        else
-            fi_chan_copy(c, item, sender->item);
+        else if (item)
+            fi_chan_copy_in(c, item, sender->item);
         sender->result = 0;
         *woken = sender;
         return 0;

@@ -90,7 +90,9 @@ static void stand_in_lines(selection *s, fi_wait *whole, fi_wait *parts)
 {
     for (size_t i = 0; i < s->n; i++) {
         filch_case *k = &s->cases[i];
-        parts[i] = (fi_wait){.whole = whole, .part = (uint32_t)i + 1, .item = k->item};
+        fi_wait_init(&parts[i], k->item);
+        parts[i].whole = whole;
+        parts[i].part = (uint32_t)i + 1;
         if (k->chan)
             fi_line_add(k->kind == FILCH_SEND ? &k->chan->senders : &k->chan->receivers,
                         &k->chan->latch, &parts[i]);
@@ -110,10 +112,11 @@ static void leave_lines(selection *s, fi_wait *parts)
 /* [latches held, which this lets go]  The parts are as many as there are cases, as a fiber's stack may be small. */
 static __attribute__((noinline)) int wait_for_any(selection *s, int64_t deadline)
 {
-    fi_wait whole = {0}, parts[s->n];
+    fi_wait whole, parts[s->n];
     fi_wait_for what = {"select", s->cases, true};
     int part;
 
+    fi_wait_init(&whole, NULL);
     stand_in_lines(s, &whole, parts);
     part = fi_wait_in_parts(&whole, what, let_go, s, deadline);
     leave_lines(s, parts);
@@ -126,8 +129,9 @@ static __attribute__((noinline)) int wait_for_any(selection *s, int64_t deadline
 /* There is nothing that could end it but the deadline, or to be cancelled. */
 static int wait_for_nothing(selection *s, int64_t deadline)
 {
-    fi_wait whole = {0};
+    fi_wait whole;
 
+    fi_wait_init(&whole, NULL);
     return fi_wait_in_parts(&whole, (fi_wait_for){"select", s->cases, true}, NULL, NULL, deadline);
 }
 
