@@ -126,14 +126,19 @@ bool filch_fiber_cancelled(void)
     return f && fi_load_relaxed(&f->cancelled);
 }
 
+/* Who cancels sets the flag and looks at what we wait for only then.  What it has set before this must not end what we wait
+ * for after this: the latch shows us its pin. */
 bool filch_fiber_uncancel(void)
 {
     fi_fiber *f = current();
-    bool was = f && fi_load_relaxed(&f->cancelled);
 
-    if (was)
-        fi_store_relaxed(&f->cancelled, 0u);
-    return was;
+    if (!f || !fi_load_relaxed(&f->cancelled))
+        return false;
+    fi_hold(&f->handle->latch);
+    fi_store_relaxed(&f->cancelled, 0u);
+    fi_let_go(&f->handle->latch);
+    fi_wait_leave_alone(f);
+    return true;
 }
 
 static void end_own(fi_fiber *f)
