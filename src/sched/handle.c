@@ -68,10 +68,11 @@ void fi_handle_end(filch_fiber *h, void *result)
 
 int filch_fiber_join_until(filch_fiber *h, void **result, int64_t deadline)
 {
+    const fi_fiber *me = current();
     fi_wait w = {0};
     int e = 0;
 
-    if (h->fiber && h->fiber == current())
+    if (me && me->handle == h)
         return -EDEADLK;
     fi_hold(&h->latch);
     if (h->ended)
