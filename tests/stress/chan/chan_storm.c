@@ -3,6 +3,7 @@
  * sent is not received.  FILCH_SEED=… repeats a run's settings. */
 #include "unit/task/workers.h"
 
+#include "base/atomic.h"
 #include "base/rng.h"
 #include "seed.h"
 
@@ -312,7 +313,62 @@ static void storm(fi_rng *r)
     end(early);
 }
 
+/* ---- a pair that is long alone, and then not ---- */
+
+/* The latch of a channel that two fibers of one worker use becomes that worker's favourite, and a thread takes it away in the
+ * midst of what they do. */
+static filch_chan *pair;
+static long pair_n;
+static atomic_long pair_sum;
+
+static void *pair_send(void *arg)
+{
+    (void)arg;
+    for (long i = 1; i <= pair_n; i++)
+        CHECK_INT(filch_chan_send(pair, &i), 0);
+    CHECK_INT(filch_chan_close(pair), 0);
+    return NULL;
+}
+
+static void *pair_receive(void *arg)
+{
+    (void)arg;
+    for (long item; filch_chan_recv(pair, &item) == 0;)
+        atomic_fetch_add(&pair_sum, item);
+    return NULL;
+}
+
+static void disturb(fi_rng *r)
+{
+    long item;
+    int e;
+
+    while ((e = filch_chan_try_recv(pair, &item)) != -EPIPE) {
+        if (e == 0)
+            atomic_fetch_add(&pair_sum, item);
+        for (uint32_t n = fi_rng_below(r, 2000); n > 0; n--)
+            fi_pause();
+    }
+}
+
 static fi_rng rng;
+
+static void disturbed_pairs(void)
+{
+    for (size_t capacity = 0; capacity < 3; capacity++) {
+        filch_fiber *sender, *receiver;
+        pair_n = SCALED(200000);
+        atomic_store(&pair_sum, 0);
+        CHECK((pair = filch_chan_new(sizeof(long), capacity)) != NULL);
+        CHECK((sender = filch_fiber_start(pair_send, NULL)) != NULL);
+        CHECK((receiver = filch_fiber_start(pair_receive, NULL)) != NULL);
+        disturb(&rng);
+        CHECK_INT(filch_fiber_join(sender, NULL), 0);
+        CHECK_INT(filch_fiber_join(receiver, NULL), 0);
+        CHECK_INT(atomic_load(&pair_sum), pair_n * (pair_n + 1) / 2);
+        filch_chan_free(pair);
+    }
+}
 
 static void storms(void)
 {
@@ -327,4 +383,11 @@ static void test_storms(void **state)
     workers_each(NULL, storms);
 }
 
-CHECK_MAIN(test_storms)
+static void test_disturbed_pairs(void **state)
+{
+    (void)state;
+    fi_rng_seed(&rng, seed_get());
+    workers_each(NULL, disturbed_pairs);
+}
+
+CHECK_MAIN(test_storms, test_disturbed_pairs)
