@@ -33,8 +33,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define FI_LATCH_NOBODY  0u /* as who comes: it never becomes the favourite */
-#define FI_LATCH_PARTIES 1025u
+#define FI_LATCH_NOBODY  0u    /* as who comes: it never becomes the favourite */
+#define FI_LATCH_PARTIES 2049u /* two for each worker */
 
 typedef struct fi_latch {
     FI_ATOMIC(uint32_t) word; /* 1: held, or wanted by somebody who takes it from the favourite */
