@@ -11,13 +11,6 @@
 
 #define WITHDRAWN UINT32_MAX /* in a claim: by no part */
 
-uint32_t fi_party(void)
-{
-    const fi_worker *w = fi_worker_self();
-
-    return w ? w->index + 1 : FI_LATCH_NOBODY;
-}
-
 /* ---- lines, under their latch ---- */
 
 void fi_line_add(fi_line *line, fi_latch *latch, fi_wait *w)

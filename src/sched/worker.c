@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/futex.h"
 #include "base/mistake.h"
+#include "sched/wait.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 
 /* In the memory that every thread has from the start: no call is needed to find it. */
 static _Thread_local fi_worker *self __attribute__((tls_model("initial-exec")));
+_Thread_local uint32_t fi_party_here;
 
 /* The compiler must neither inline this nor move it across a switch: the fiber may go on in another
  * thread. */
@@ -26,9 +28,18 @@ __attribute__((noinline)) fi_worker *fi_worker_self(void)
     return w;
 }
 
+__attribute__((noinline)) uint32_t fi_party(void)
+{
+    uint32_t who = fi_party_here;
+
+    __asm__ volatile("" : "+r"(who)::"memory");
+    return who;
+}
+
 static __attribute__((noinline)) void set_self(fi_worker *w)
 {
     self = w;
+    fi_party_here = w ? w->index + 1 : FI_LATCH_NOBODY;
     __asm__ volatile("" ::: "memory");
 }
 

@@ -162,10 +162,13 @@ void fi_give_to(fi_runtime *rt, fi_queue *which, fi_runnable *r);
 /* [any] How many of n in the global queue one worker takes at once.  find_work.c */
 size_t fi_global_share(size_t n, unsigned workers, size_t at_once);
 
-/* [any] As a party to latches. */
+_Static_assert(FI_LATCH_PARTIES > 2 * FILCH_WORKERS_MAX, "two parties for each worker");
+
+/* [any] As a party to the latches of run queues.  Another than fi_party(): who parks looks into its run queue while it still
+ * holds the latch of what it waits for, and a party holds only one as a favourite. */
 static inline uint32_t fi_worker_party(const fi_worker *w)
 {
-    return w->index + 1;
+    return FILCH_WORKERS_MAX + w->index + 1;
 }
 
 /* [worker] Put a ready fiber at the end of its line. */
