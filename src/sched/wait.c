@@ -80,6 +80,14 @@ void fi_wait_end(fi_wait *w)
         fi_gate_open(&w->gate);
 }
 
+/* [latch held] Not because somebody took it out. */
+static void leave(fi_wait *w)
+{
+    fi_line_remove(w);
+    if (w->left)
+        w->left(w);
+}
+
 static bool leave_line(fi_wait *w)
 {
     bool stood;
@@ -87,7 +95,7 @@ static bool leave_line(fi_wait *w)
     fi_hold(w->latch);
     stood = w->line != NULL;
     if (stood)
-        fi_line_remove(w);
+        leave(w);
     fi_let_go(w->latch);
     return stood;
 }
@@ -248,39 +256,11 @@ static void park_until(fi_wait *w, letting_go l, int64_t deadline_ns)
 static int step_back(fi_wait *w, letting_go l, int error)
 {
     if (w->line)
-        fi_line_remove(w);
+        leave(w);
     else
         claim(w, WITHDRAWN);
     let_go(l);
     return error;
-}
-
-static int wait_as_fiber(fi_wait *w, fi_worker *on, letting_go l, int64_t deadline_ns)
-{
-    fi_fiber *f = fi_fiber_of_fork(fi_load_relaxed(&on->current));
-
-    if (on->runtime->orphaned)
-        fi_mistake("a wait, in the child of a fork, for what other threads were doing");
-    w->fiber = f;
-    if (begin(f, w))
-        w->result = step_back(w, l, -ECANCELED);
-    else if (deadline_ns == FI_TIMER_NEVER)
-        park(f, l);
-    else
-        park_until(w, l, deadline_ns);
-    end(f);
-    return w->result;
-}
-
-static int wait_as_thread(fi_wait *w, letting_go l, int64_t deadline_ns)
-{
-    let_go(l);
-    if (!fi_gate_wait_until(&w->gate, deadline_ns)) {
-        if (w->withdraw(w))
-            return -ETIMEDOUT;
-        fi_gate_wait(&w->gate); /* somebody is about to open it */
-    }
-    return w->result;
 }
 
 static bool commit_yield(fi_fiber *f, void *arg)
@@ -302,7 +282,39 @@ void fi_wait_yield(void)
         fi_fiber_park(fi_fiber_of_fork(fi_load_relaxed(&on->current)), commit_yield, on);
 }
 
-/* Who asks again and again with a deadline that is over must still let others run, or it asks for ever. */
+static int wait_as_fiber(fi_wait *w, fi_worker *on, letting_go l, int64_t deadline_ns)
+{
+    fi_fiber *f = fi_fiber_of_fork(fi_load_relaxed(&on->current));
+    bool cancelled;
+
+    if (on->runtime->orphaned)
+        fi_mistake("a wait, in the child of a fork, for what other threads were doing");
+    w->fiber = f;
+    cancelled = begin(f, w);
+    if (cancelled)
+        w->result = step_back(w, l, -ECANCELED);
+    else if (deadline_ns == FI_TIMER_NEVER)
+        park(f, l);
+    else
+        park_until(w, l, deadline_ns);
+    end(f);
+    if (cancelled)
+        fi_wait_yield();
+    return w->result;
+}
+
+static int wait_as_thread(fi_wait *w, letting_go l, int64_t deadline_ns)
+{
+    let_go(l);
+    if (!fi_gate_wait_until(&w->gate, deadline_ns)) {
+        if (w->withdraw(w))
+            return -ETIMEDOUT;
+        fi_gate_wait(&w->gate); /* somebody is about to open it */
+    }
+    return w->result;
+}
+
+/* Who asks again and again with a deadline that is over, or cancelled, must still let others run, or it asks for ever. */
 static int wait(fi_wait *w, letting_go l, int64_t deadline_ns)
 {
     fi_worker *on = fi_worker_self();
@@ -317,10 +329,26 @@ static int wait(fi_wait *w, letting_go l, int64_t deadline_ns)
 
 int fi_wait_in(fi_wait *w, fi_line *line, fi_latch *latch, fi_wait_for what, int64_t deadline_ns)
 {
+    return fi_wait_in_then(w, line, latch, what, deadline_ns, NULL, NULL);
+}
+
+int fi_wait_in_first(fi_wait *w, fi_line *line, fi_latch *latch, fi_wait_for what,
+                     int64_t deadline_ns)
+{
     w->what = what;
     w->withdraw = leave_line;
     fi_line_add(line, latch, w);
+    line->first = w; /* in a circle, the last stands before the first */
     return wait(w, (letting_go){.latch = latch}, deadline_ns);
+}
+
+int fi_wait_in_then(fi_wait *w, fi_line *line, fi_latch *latch, fi_wait_for what,
+                    int64_t deadline_ns, void (*then)(void *arg), void *arg)
+{
+    w->what = what;
+    w->withdraw = leave_line;
+    fi_line_add(line, latch, w);
+    return wait(w, (letting_go){latch, then, arg}, deadline_ns);
 }
 
 int fi_wait_in_parts(fi_wait *whole, fi_wait_for what, void (*call)(void *arg), void *arg,

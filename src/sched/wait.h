@@ -45,6 +45,9 @@ struct fi_wait {
     void *item; /* what it brings, or where it wants it: the room's */
     fi_wait_for what;
     bool (*withdraw)(fi_wait *w); /* end it before its time; true: it is ours, and is to be woken */
+    void (*left)(
+        fi_wait
+            *w); /* [latch held] it leaves its line before its time; NULL: the room does not mind */
     fi_timer timer;
     /* Of a wait that stands in several lines there is a part in each, and the whole in none. */
     fi_wait *whole;
@@ -75,6 +78,14 @@ static inline void fi_let_go(fi_latch *l)
 /* [latch held, which this lets go] Stand at the end of the line until taken out, late, or cancelled.
  * Returns: the result that the waker has set; -ETIMEDOUT; -ECANCELED. */
 int fi_wait_in(fi_wait *w, fi_line *line, fi_latch *latch, fi_wait_for what, int64_t deadline_ns);
+
+/* The same, before all others in the line. */
+int fi_wait_in_first(fi_wait *w, fi_line *line, fi_latch *latch, fi_wait_for what,
+                     int64_t deadline_ns);
+
+/* The same, and once the latch is let go, then(arg) is called: not on the stack of who waits, which may go on already. */
+int fi_wait_in_then(fi_wait *w, fi_line *line, fi_latch *latch, fi_wait_for what,
+                    int64_t deadline_ns, void (*then)(void *arg), void *arg);
 
 /* [latches of all lines held, which let_go(arg) lets go] The same for the whole of a wait, whose parts were added to
  * their lines.  Afterwards those that were not taken out still stand there.
