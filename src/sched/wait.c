@@ -263,25 +263,6 @@ static int step_back(fi_wait *w, letting_go l, int error)
     return error;
 }
 
-static bool commit_yield(fi_fiber *f, void *arg)
-{
-    fi_worker *w = arg;
-
-    fi_ring_push(w, &f->ready);
-    fi_notify(w);
-    return true;
-}
-
-void fi_wait_yield(void)
-{
-    fi_worker *on = fi_worker_self();
-
-    if (!on)
-        fi_yield();
-    else if (!on->runtime->orphaned)
-        fi_fiber_park(fi_fiber_of_fork(fi_load_relaxed(&on->current)), commit_yield, on);
-}
-
 static int wait_as_fiber(fi_wait *w, fi_worker *on, letting_go l, int64_t deadline_ns)
 {
     fi_fiber *f = fi_fiber_of_fork(fi_load_relaxed(&on->current));
@@ -312,6 +293,25 @@ static int wait_as_thread(fi_wait *w, letting_go l, int64_t deadline_ns)
         fi_gate_wait(&w->gate); /* somebody is about to open it */
     }
     return w->result;
+}
+
+static bool commit_yield(fi_fiber *f, void *arg)
+{
+    fi_worker *w = arg;
+
+    fi_ring_push(w, &f->ready);
+    fi_notify(w);
+    return true;
+}
+
+void fi_wait_yield(void)
+{
+    fi_worker *on = fi_worker_self();
+
+    if (!on)
+        fi_yield();
+    else if (!on->runtime->orphaned)
+        fi_fiber_park(fi_fiber_of_fork(fi_load_relaxed(&on->current)), commit_yield, on);
 }
 
 /* Who asks again and again with a deadline that is over, or cancelled, must still let others run, or it asks for ever. */

@@ -45,9 +45,8 @@ struct fi_wait {
     void *item; /* what it brings, or where it wants it: the room's */
     fi_wait_for what;
     bool (*withdraw)(fi_wait *w); /* end it before its time; true: it is ours, and is to be woken */
-    void (*left)(
-        fi_wait
-            *w); /* [latch held] it leaves its line before its time; NULL: the room does not mind */
+    /* [latch held] It leaves its line before its time.  NULL: the room does not mind. */
+    void (*left)(fi_wait *w);
     fi_timer timer;
     /* Of a wait that stands in several lines there is a part in each, and the whole in none. */
     fi_wait *whole;
