@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/futex.h"
 #include "base/mistake.h"
+#include "sched/wait.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,9 +27,12 @@ __attribute__((noinline)) fi_worker *fi_worker_self(void)
     return w;
 }
 
+_Thread_local uint32_t fi_party_here __attribute__((tls_model("initial-exec")));
+
 static __attribute__((noinline)) void set_self(fi_worker *w)
 {
     self = w;
+    fi_party_here = w ? w->index + 1 : FI_LATCH_NOBODY;
     __asm__ volatile("" ::: "memory");
 }
 

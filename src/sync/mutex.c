@@ -104,14 +104,26 @@ static __attribute__((noinline)) int lock_slowly(mutex *m, uint32_t who, int64_t
     return e;
 }
 
+static __attribute__((noinline)) int lock_by_word(mutex *m, uint32_t who, int64_t deadline,
+                                                  bool cancellable)
+{
+    fi_latch_lock_by_word(&m->latch, who);
+    if (!take(m))
+        return lock_slowly(m, who, deadline, cancellable);
+    fi_latch_unlock(&m->latch, who);
+    return 0;
+}
+
+/* The way of the favourite is kept free of all that the other ways need. */
 static inline int lock(mutex *m, int64_t deadline, bool cancellable)
 {
     uint32_t who = fi_party();
 
-    fi_latch_lock(&m->latch, who);
+    if (!fi_latch_lock_as_favourite(&m->latch, who))
+        return lock_by_word(m, who, deadline, cancellable);
     if (!take(m))
         return lock_slowly(m, who, deadline, cancellable);
-    fi_latch_unlock(&m->latch, who);
+    fi_latch_unlock_as_favourite(who);
     return 0;
 }
 
@@ -169,16 +181,33 @@ static __attribute__((noinline)) void unlock_slowly(mutex *m, uint32_t who)
         fi_wait_end(w);
 }
 
+/* [latch held] False: somebody waits, or it was not locked. */
+static bool set_free(mutex *m)
+{
+    if (m->state != LOCKED || m->line.first)
+        return false;
+    m->state = 0;
+    return true;
+}
+
+static __attribute__((noinline)) void unlock_by_word(mutex *m, uint32_t who)
+{
+    fi_latch_lock_by_word(&m->latch, who);
+    if (set_free(m))
+        fi_latch_unlock(&m->latch, who);
+    else
+        unlock_slowly(m, who);
+}
+
 void filch_mutex_unlock(filch_mutex *public)
 {
     mutex *m = of(public);
     uint32_t who = fi_party();
 
-    fi_latch_lock(&m->latch, who);
-    if (m->state != LOCKED || m->line.first) {
+    if (!fi_latch_lock_as_favourite(&m->latch, who))
+        unlock_by_word(m, who);
+    else if (set_free(m))
+        fi_latch_unlock_as_favourite(who);
+    else
         unlock_slowly(m, who);
-    } else {
-        m->state = 0;
-        fi_latch_unlock(&m->latch, who);
-    }
 }
