@@ -20,24 +20,20 @@
             return __LINE__;                                                                       \
     } while (0)
 
-/* All of them begin with these. */
-typedef struct object {
-    fi_latch latch;
-    fi_line line[2]; /* the second: of a rwlock, its writers */
-} object;
-
-/* How many stand in a line. */
+/* How many stand in a line.  All of them begin with a latch and a line, a rwlock with that of its readers and that of its
+ * writers. */
 static inline unsigned standing_in(void *of, int which)
 {
-    object *o = of;
-    unsigned n = 0;
+    fi_latch *latch = of;
+    fi_line *line = (fi_line *)(void *)(latch + 1) + which;
     const fi_wait *first, *w;
+    unsigned n = 0;
 
-    fi_hold(&o->latch);
-    w = first = o->line[which].first;
+    fi_hold(latch);
+    w = first = line->first;
     for (; w; w = w->next == first ? NULL : w->next)
         n++;
-    fi_let_go(&o->latch);
+    fi_let_go(latch);
     return n;
 }
 
