@@ -11,6 +11,14 @@
 
 #define WITHDRAWN UINT32_MAX /* in a claim: by no part */
 
+__attribute__((noinline)) uint32_t fi_party_by_call(void)
+{
+    uint32_t who = fi_party_here;
+
+    __asm__ volatile("" : "+r"(who)::"memory");
+    return who;
+}
+
 /* ---- lines, under their latch ---- */
 
 void fi_line_add(fi_line *line, fi_latch *latch, fi_wait *w)
@@ -73,6 +81,14 @@ void fi_wait_end(fi_wait *w)
         fi_gate_open(&w->gate);
 }
 
+/* [latch held] Not because somebody took it out. */
+static void leave(fi_wait *w)
+{
+    fi_line_remove(w);
+    if (w->left)
+        w->left(w);
+}
+
 static bool leave_line(fi_wait *w)
 {
     bool stood;
@@ -80,7 +96,7 @@ static bool leave_line(fi_wait *w)
     fi_hold(w->latch);
     stood = w->line != NULL;
     if (stood)
-        fi_line_remove(w);
+        leave(w);
     fi_let_go(w->latch);
     return stood;
 }
@@ -230,7 +246,7 @@ FI_INLINE void park(fi_fiber *f, letting_go l)
 static int step_back(fi_wait *w, letting_go l, int error)
 {
     if (w->line)
-        fi_line_remove(w);
+        leave(w);
     else
         claim(w, WITHDRAWN);
     let_go(l);
@@ -258,17 +274,21 @@ FI_INLINE void park_until(fi_wait *w, letting_go l, int64_t deadline_ns)
 FI_INLINE int wait_as_fiber(fi_wait *w, fi_worker *on, letting_go l, int64_t deadline_ns)
 {
     fi_fiber *f = fi_fiber_of_fork(fi_load_relaxed(&on->current));
+    bool cancelled;
 
     if (on->runtime->orphaned)
         fi_mistake("a wait, in the child of a fork, for what other threads were doing");
     w->fiber = f;
-    if (begin(f, w))
+    cancelled = begin(f, w);
+    if (cancelled)
         w->result = step_back(w, l, -ECANCELED);
     else if (deadline_ns == FI_TIMER_NEVER)
         park(f, l);
     else
         park_until(w, l, deadline_ns);
     end(f);
+    if (cancelled)
+        fi_wait_yield();
     return w->result;
 }
 
@@ -303,7 +323,7 @@ void fi_wait_yield(void)
         fi_fiber_park_on(fi_fiber_of_fork(fi_load_relaxed(&on->current)), commit_yield, on);
 }
 
-/* Who asks again and again with a deadline that is over must still let others run, or it asks for ever. */
+/* Who asks again and again with a deadline that is over, or cancelled, must still let others run, or it asks for ever. */
 FI_INLINE int wait(fi_wait *w, letting_go l, int64_t deadline_ns)
 {
     fi_worker *on = fi_worker_self();
@@ -318,10 +338,26 @@ FI_INLINE int wait(fi_wait *w, letting_go l, int64_t deadline_ns)
 
 int fi_wait_in(fi_wait *w, fi_line *line, fi_latch *latch, fi_wait_for what, int64_t deadline_ns)
 {
+    return fi_wait_in_then(w, line, latch, what, deadline_ns, NULL, NULL);
+}
+
+int fi_wait_in_first(fi_wait *w, fi_line *line, fi_latch *latch, fi_wait_for what,
+                     int64_t deadline_ns)
+{
     w->what = what;
     w->withdraw = leave_line;
     fi_line_add(line, latch, w);
+    line->first = w; /* in a circle, the last stands before the first */
     return wait(w, (letting_go){.latch = latch}, deadline_ns);
+}
+
+int fi_wait_in_then(fi_wait *w, fi_line *line, fi_latch *latch, fi_wait_for what,
+                    int64_t deadline_ns, void (*then)(void *arg), void *arg)
+{
+    w->what = what;
+    w->withdraw = leave_line;
+    fi_line_add(line, latch, w);
+    return wait(w, (letting_go){latch, then, arg}, deadline_ns);
 }
 
 int fi_wait_in_parts(fi_wait *whole, fi_wait_for what, void (*call)(void *arg), void *arg,
