@@ -55,30 +55,40 @@ extern fi_latch_party fi_latch_parties[FI_LATCH_PARTIES];
 /* [any] */
 void fi_latch_lock_by_word(fi_latch *l, uint32_t who);
 
-/* [any] who: a number below FI_LATCH_PARTIES that nobody else who may run at this moment has. */
+static inline fi_latch_party *fi_latch_party_of(uint32_t who)
+{
+    return &fi_latch_parties[FI_FAULT(latch.own) ? FI_LATCH_NOBODY : who];
+}
+
+/* [the favourite] latch.let_go -> latch.taken: what was done under it, now or the last time. */
+static inline void fi_latch_let_go(uint32_t who)
+{
+    fi_store_release(&fi_latch_party_of(who)->holds, NULL, latch.let_go);
+}
+
+/* [any] who: a number below FI_LATCH_PARTIES that nobody else who may run at this moment has.
+ * latch.hold -> latch.taken: who takes another latch from us may read this, and not that we have let that one go. */
 static inline void fi_latch_lock(fi_latch *l, uint32_t who)
 {
     if (who != FI_LATCH_NOBODY && fi_load_relaxed(&l->favourite) == who) {
-        fi_latch_party *me = &fi_latch_parties[who];
-        fi_store_relaxed(&me->holds, l);
+        fi_store_release(&fi_latch_party_of(who)->holds, l, latch.hold);
         fi_fence_light(latch.light);
         if (fi_load_relaxed(&l->favourite) == who) {
             l->by_word = false;
             return;
         }
-        fi_store_relaxed(&me->holds, NULL);
+        fi_latch_let_go(who);
     }
     fi_latch_lock_by_word(l, who);
 }
 
-/* [holder, with the number that it came with] latch.unlock -> latch.word, latch.let_go -> latch.taken: what was done
- * under it. */
+/* [holder, with the number that it came with] latch.unlock -> latch.word: what was done under it. */
 static inline void fi_latch_unlock(fi_latch *l, uint32_t who)
 {
     if (l->by_word)
         fi_store_release(&l->word, 0u, latch.unlock);
     else
-        fi_store_release(&fi_latch_parties[who].holds, NULL, latch.let_go);
+        fi_latch_let_go(who);
 }
 
 /* [the child of a fork] The other threads hold nothing, as they are not here. */

@@ -79,4 +79,8 @@ void links_check(check *c, const program *p);
  * for the last time, and lets others give it up, G one of them does so, N take the record, if it is free, for another job, which is then meant by D and R.  It is freed once. */
 void life_check(check *c, const program *p);
 
+/* latch, and another one; `capacity` and `batch` are the favourites that they have from the start, numbered from 1.  All: L hold
+ * the first, M the second, N the first by its word, B the first and, by its word, the second.  One holds it at a time. */
+void latch_check(check *c, const program *p);
+
 #endif
