@@ -675,6 +675,7 @@ void x_fence(site *s)
 
 static void light_fence(site *s)
 {
+    search_point_before(false);
     machine_thread *t = self();
     settle_all(t);
     t->lit = t->acq;
@@ -695,11 +696,10 @@ static void flush_lit(int thread)
 
 static void heavy_fence(site *s)
 {
-    if (machine_can_flush(search_self()))
-        search_point_before(true);
+    search_point_before(true);
     machine_thread *t = self();
     seq_cst_fence(t);
-    join(&m.heavy, &t->cur);
+    join(&m.heavy, &t->rel); /* what was before it, and not what comes next */
     if (tracing)
         trace_operation("heavy", "", NO_VALUE, s, "");
     for (int i = 0; i < MAX_THREADS; i++) {

@@ -19,6 +19,9 @@ const kind kinds[] = {
     {"links", links_check, "ABJabwl", "ABJabwl", false, false},
     {"life", life_check, "DRUGN", "DRUGN", false, false},
     {"latch", latch_check, "LMNB", "LMNB", false, false},
+    {"wait", wait_check, "W", "CLE", false, false},
+    {"timer", timer_check, "ARF", "ARF", false, false},
+    {"locals", locals_check, "ND", "ND", false, false},
     {NULL, NULL, NULL, NULL, false, false},
 };
 
@@ -152,6 +155,21 @@ const program programs[] = {
     {"latch", 1, 1, "LML", {"LM"}},
     {"latch", 1, 0, "L", {"L", "L"}},
     {"latch", 1, 0, "L", {"N", "L"}},
+
+    {"wait", 0, 0, "W", {"C"}},
+    {"wait", 0, 0, "W", {"LE"}},
+    {"wait", 0, 0, "WW", {"C"}},
+    {"wait", 0, 0, "W", {"C", "E"}},
+    {"wait", 0, 0, "W", {"L", "C"}},
+    {"wait", 0, 0, "WW", {"C", "E"}},
+
+    {"timer", 0, 0, "AR", {"F"}},
+    {"timer", 0, 0, "ARAR", {"FF"}},
+    {"timer", 0, 0, "AR", {"AR", "F"}},
+
+    {"locals", 0, 0, "N", {"D"}},
+    {"locals", 0, 0, "ND", {"ND"}},
+    {"locals", 0, 0, "N", {"N", "D"}},
     {NULL, 0, 0, NULL, {NULL}},
 };
 
@@ -489,5 +507,36 @@ const mutant mutants[] = {
      {RACE, RACE, RACE},
      NULL},
     {"what a favourite holds is a word of all", "latch", {FAULT("latch.own")}, {RACE, RACE, RACE}, NULL},
+
+    {"no fence where a wait begins",
+     "wait",
+     {{"wait.begin.fence", ORDER_NONE}},
+     {HANG, HANG, HANG},
+     NULL},
+    {"no fence where a wait ends", "wait", {{"wait.end.fence", ORDER_NONE}}, {RACE, RACE, RACE}, NULL},
+    {"no fence of who cancels", "wait", {{"wait.pin.fence", ORDER_NONE}}, {HANG, HANG, HANG}, NULL},
+    {"a fence there that is not heavy",
+     "wait",
+     {{"wait.pin.fence", ORDER_ACQ_REL}},
+     {HANG, HANG, HANG},
+     NULL},
+    {"begins a wait relaxed", "wait", {{"wait.begin", ORDER_RELAXED}}, {RACE, RACE, RACE}, NULL},
+    {"looks relaxed for a wait", "wait", {{"wait.pinned", ORDER_RELAXED}}, {RACE, RACE, RACE}, NULL},
+    {"takes the pin away relaxed", "wait", {{"wait.unpin", ORDER_RELAXED}}, {RACE, RACE, RACE}, NULL},
+    {"sees relaxed that there is no pin",
+     "wait",
+     {{"wait.unpinned", ORDER_RELAXED}},
+     {RACE, RACE, RACE},
+     NULL},
+
+    {"has fired, relaxed", "timer", {{"timer.fired", ORDER_RELAXED}}, {RACE, RACE, RACE}, NULL},
+    {"sees relaxed that it has fired",
+     "timer",
+     {{"timer.over", ORDER_RELAXED}},
+     {RACE, RACE, RACE},
+     NULL},
+
+    {"makes a place relaxed", "locals", {{"locals.made", ORDER_RELAXED}}, {LOST, LOST, OK}, NULL},
+    {"looks relaxed for places", "locals", {{"locals.look", ORDER_RELAXED}}, {LOST, LOST, OK}, NULL},
     {NULL, NULL, {{NULL, ORDER_NONE}}, {OK, OK, OK}, NULL},
 };
