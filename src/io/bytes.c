@@ -4,6 +4,8 @@
 #include <filch/io.h>
 
 #include <errno.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 static size_t sum(const struct iovec *v, int n)

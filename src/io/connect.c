@@ -39,7 +39,7 @@ static int connect_once(int fd, const struct sockaddr *address, socklen_t size, 
                                        .never_a_file = true});
 }
 
-int filch_connect_to(int fd, const struct sockaddr *address, socklen_t size, int64_t deadline)
+int filch_connect_to(int fd, const struct sockaddr *address, unsigned size, int64_t deadline)
 {
     int e;
 

@@ -11,6 +11,7 @@
 #include <filch/io.h>
 
 #include <fcntl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 /* A thread from outside keeps the runtime as it is meanwhile. */

@@ -73,15 +73,6 @@ void fi_fiber_put(fi_worker *w, fi_fiber *f);
 /* [worker] Take the stacks from all fibers that have nothing to run. */
 void fi_fiber_cool(fi_worker *w);
 
-/* [worker, on its own stack] Run the fiber until it parks or has nothing left to run. */
-void fi_fiber_run(fi_worker *w, fi_fiber *f);
-
-/* [fiber] Park: save this point, go back to the worker, and there call commit(arg), which tells
- * whoever will make the fiber ready where it is.  Only there, as the stack is in use until then.  When
- * commit says false, what the fiber waits for has come meanwhile and it goes on at once.  Otherwise it
- * goes on after fi_ready, maybe on another worker. */
-void fi_fiber_park(fi_fiber *f, bool (*commit)(fi_fiber *f, void *arg), void *arg);
-
 /* [fiber or its worker] Add what the fiber counted to its worker's counters. */
 void fi_fiber_flush(fi_fiber *f);
 

@@ -73,12 +73,12 @@ static inline void fi_let_go(fi_latch *l)
 }
 
 /* [latch held, which this lets go] Stand at the end of the line until taken out, late, or cancelled.
- * Returns: the result that the waker has set; -ETIMEDOUT; -ECANCELED. */
+ * Returns: the result that the waker has set; -ETIMEDOUT; -ECANCELED; -ENOMEM, with a deadline. */
 int fi_wait_in(fi_wait *w, fi_line *line, fi_latch *latch, fi_wait_for what, int64_t deadline_ns);
 
 /* [latches of all lines held, which let_go(arg) lets go] The same for the whole of a wait, whose parts were added to
  * their lines.  Afterwards those that were not taken out still stand there.
- * Returns: the part that was taken out; -ETIMEDOUT; -ECANCELED. */
+ * Returns: the part that was taken out; -ETIMEDOUT; -ECANCELED; -ENOMEM. */
 int fi_wait_in_parts(fi_wait *whole, fi_wait_for what, void (*let_go)(void *arg), void *arg,
                      int64_t deadline_ns);
 
