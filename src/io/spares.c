@@ -16,6 +16,7 @@ struct fi_spare {
     FI_ATOMIC(uint32_t) gate;
     fi_spare_call *call; /* set by who opens the gate; NULL: it is to end */
     fi_spare *next;
+    bool is_idle;
 };
 
 /* ---- the threads ---- */
@@ -33,11 +34,6 @@ static void finish(fi_spare_call *c, int64_t result, bool failed)
     fi_let_go(&c->latch);
     if (w)
         fi_wait_end(w);
-}
-
-static void run(fi_spare_call *c)
-{
-    finish(c, c->call(c->arg), false);
 }
 
 /* [lock held] */
@@ -61,10 +57,40 @@ static bool leave_idle(fi_spares *s, const fi_spare *me)
     return false;
 }
 
+/* The next in line; NULL: it is idle from now on, or to end. */
+static fi_spare_call *look_for_call(fi_spares *s, fi_spare *me)
+{
+    fi_spare_call *c;
+
+    *me = (fi_spare){0};
+    fi_lock_lock(&s->lock);
+    c = take_call(s);
+    me->is_idle = !c && !s->stopping;
+    if (me->is_idle) {
+        me->next = s->idle;
+        s->idle = me;
+    }
+    fi_lock_unlock(&s->lock);
+    return c;
+}
+
+/* It is idle before its caller goes on, who may have the next call for it. */
+static fi_spare_call *run(fi_spares *s, fi_spare *me, fi_spare_call *c)
+{
+    int64_t result = c->call(c->arg);
+    fi_spare_call *next = look_for_call(s, me);
+
+    finish(c, result, false);
+    return next;
+}
+
+/* NULL: there was nothing to do for long, or it is to end. */
 static fi_spare_call *wait_idle(fi_spares *s, fi_spare *me)
 {
     bool mine;
 
+    if (!me->is_idle)
+        return NULL;
     if (fi_gate_wait_until(&me->gate, fi_clock_now() + IDLE_NS))
         return me->call;
     fi_lock_lock(&s->lock);
@@ -76,25 +102,7 @@ static fi_spare_call *wait_idle(fi_spares *s, fi_spare *me)
     return me->call;
 }
 
-/* NULL: there is nothing to do. */
-static fi_spare_call *next_call(fi_spares *s)
-{
-    fi_spare me = {0};
-    fi_spare_call *c;
-    bool stopping;
-
-    fi_lock_lock(&s->lock);
-    c = take_call(s);
-    stopping = s->stopping;
-    if (!c && !stopping) {
-        me.next = s->idle;
-        s->idle = &me;
-    }
-    fi_lock_unlock(&s->lock);
-    return c || stopping ? c : wait_idle(s, &me);
-}
-
-/* A call may have come after the last look: with the same lock held, either it saw us idle, or it saw us count. */
+/* A call that has come since the last look stands in line: whoever brought it saw that we are counted, and not idle. */
 static fi_spare_call *end_unless_called(fi_spares *s, bool *joins, pthread_t *before)
 {
     fi_spare_call *c;
@@ -120,17 +128,17 @@ static fi_spare_call *end_unless_called(fi_spares *s, bool *joins, pthread_t *be
 static void *be_spare(void *spares)
 {
     fi_spares *s = spares;
-    fi_spare_call *c;
     pthread_t before;
     bool joins = false;
+    fi_spare me;
+    fi_spare_call *c;
 
     pthread_setname_np(pthread_self(), s->name);
+    c = look_for_call(s, &me);
     do {
-        while ((c = next_call(s)) != NULL)
-            run(c);
+        while (c || (c = wait_idle(s, &me)) != NULL)
+            c = run(s, &me, c);
         c = end_unless_called(s, &joins, &before);
-        if (c)
-            run(c);
     } while (c);
     if (joins)
         pthread_join(before, NULL);

@@ -90,6 +90,8 @@ int filch_wait_fd(int fd, int what, int64_t deadline)
 
     if (what == 0 || what & ~BOTH)
         return -EINVAL;
+    if (fd < 0) /* poll(2) waits for such ones for ever */
+        return -EBADF;
     if (fi_call_is_on_file(fd))
         return -EPERM;
     return rt ? wait_as_fiber(rt, fd, what, deadline) : wait_in_thread(fd, what, deadline);
