@@ -12,6 +12,13 @@
 
 #define FI_INLINE static inline __attribute__((always_inline))
 
+/* Where a fiber does what another has left to do, it must not yield by bad luck (base/chaos.h). */
+#ifdef FILCH_CHAOS
+#define FI_COMMITTING(w, is) ((w)->is_committing = (is))
+#else
+#define FI_COMMITTING(w, is) ((void)(w))
+#endif
+
 FI_INLINE void fi_run_arrive(fi_worker *w, fi_fiber *f, fi_cxx *left)
 {
     fi_seat *seat = w->seat;
@@ -42,7 +49,9 @@ FI_INLINE void fi_run_resumed(fi_worker *w)
     if (!commit)
         return;
     w->park_commit = NULL;
+    FI_COMMITTING(w, true);
     commit(w->parked, w->park_arg);
+    FI_COMMITTING(w, false);
     fi_count(&w->counters.parks);
 }
 

@@ -148,4 +148,11 @@ bool fi_wait_look(fi_fiber *f, fi_wait_for *what);
 /* [any] Let others run. */
 void fi_wait_yield(void);
 
+/* [any, at the beginning of what users call] Maybe let others run, by bad luck (base/chaos.h). */
+#ifdef FILCH_CHAOS
+void fi_wait_chaos(void);
+#else
+#define fi_wait_chaos() ((void)0)
+#endif
+
 #endif

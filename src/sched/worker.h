@@ -71,7 +71,8 @@ struct fi_worker {
     int64_t suspect_since;
     bool (*park_commit)(fi_fiber *f, void *arg); /* the fiber that comes back wants to park */
     void *park_arg;
-    fi_fiber *parked; /* which, where another has gone on at once */
+    bool is_committing; /* with chaos: on a fiber, for the one before it */
+    fi_fiber *parked;   /* which, where another has gone on at once */
     fi_counters counters;
 };
 

@@ -129,16 +129,19 @@ static inline int lock(mutex *m, int64_t deadline, bool cancellable)
 
 void filch_mutex_lock(filch_mutex *m)
 {
+    fi_wait_chaos();
     lock(of(m), FI_TIMER_NEVER, false);
 }
 
 int filch_mutex_lock_until(filch_mutex *m, int64_t deadline)
 {
+    fi_wait_chaos();
     return lock(of(m), deadline, true);
 }
 
 int filch_mutex_try_lock(filch_mutex *public)
 {
+    fi_wait_chaos();
     mutex *m = of(public);
     uint32_t who = fi_party();
     bool taken;
@@ -201,6 +204,7 @@ static __attribute__((noinline)) void unlock_by_word(mutex *m, uint32_t who)
 
 void filch_mutex_unlock(filch_mutex *public)
 {
+    fi_wait_chaos();
     mutex *m = of(public);
     uint32_t who = fi_party();
 

@@ -79,6 +79,7 @@ static __attribute__((noinline)) void run(once *o, void (*work)(void *arg), void
 /* <- once.done */
 void filch_once_run(filch_once *public, void (*work)(void *arg), void *arg)
 {
+    fi_wait_chaos();
     once *o = (once *)(void *)public;
 
     if (fi_load_acquire(&o->state, once.look) != DONE)

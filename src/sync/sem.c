@@ -70,6 +70,7 @@ static int stand(sem *s, uint64_t n, int64_t deadline)
 
 int filch_sem_wait_n(filch_sem *public, uint64_t n, int64_t deadline)
 {
+    fi_wait_chaos();
     sem *s = of(public);
     uint32_t who = fi_party();
 
@@ -92,6 +93,7 @@ int filch_sem_wait(filch_sem *s)
 
 int filch_sem_try_wait(filch_sem *public)
 {
+    fi_wait_chaos();
     sem *s = of(public);
     uint32_t who = fi_party();
     bool taken;
@@ -104,6 +106,7 @@ int filch_sem_try_wait(filch_sem *public)
 
 void filch_sem_post_n(filch_sem *public, uint64_t n)
 {
+    fi_wait_chaos();
     sem *s = of(public);
     uint32_t who = fi_party();
     fi_woken served;
