@@ -4,20 +4,12 @@
 #include "base/clock.h"
 #include "base/mistake.h"
 #include "sched/gate.h"
-#include "sched/worker.h"
+#include "sched/run.h"
 
 #include <errno.h>
 #include <stddef.h>
 
 #define WITHDRAWN UINT32_MAX /* in a claim: by no part */
-
-__attribute__((noinline)) uint32_t fi_party_by_call(void)
-{
-    uint32_t who = fi_party_here;
-
-    __asm__ volatile("" : "+r"(who)::"memory");
-    return who;
-}
 
 /* ---- lines, under their latch ---- */
 
@@ -181,7 +173,7 @@ bool fi_wait_look(fi_fiber *f, fi_wait_for *what)
 }
 
 /* -> wait.pinned: the wait as it was made.  True: cancelled. */
-static bool begin(fi_fiber *f, fi_wait *w)
+FI_INLINE bool begin(fi_fiber *f, fi_wait *w)
 {
     fi_store_release(&f->waiting, w, wait.begin);
     fi_fence_light(wait.begin.fence);
@@ -195,7 +187,7 @@ void fi_wait_leave_alone(fi_fiber *f)
         fi_yield();
 }
 
-static void end(fi_fiber *f)
+FI_INLINE void end(fi_fiber *f)
 {
     fi_store_relaxed(&f->waiting, NULL);
     fi_fence_light(wait.end.fence);
@@ -234,23 +226,12 @@ static bool commit_parts(fi_fiber *f, void *arg)
     return true;
 }
 
-static void park(fi_fiber *f, letting_go l)
+FI_INLINE void park(fi_fiber *f, letting_go l)
 {
     if (l.call)
-        fi_fiber_park(f, commit_parts, &l);
+        fi_fiber_park_on(f, commit_parts, &l);
     else
-        fi_fiber_park(f, commit_latch, l.latch);
-}
-
-static void park_until(fi_wait *w, letting_go l, int64_t deadline_ns)
-{
-    fi_runtime *rt = w->fiber->worker->runtime;
-
-    w->timer = (fi_timer){.deadline_ns = deadline_ns, .fire = expire};
-    if (fi_timers_add(&rt->timers, &w->timer))
-        fi_idle_notify(&rt->idle);
-    park(w->fiber, l);
-    fi_timers_remove(&rt->timers, &w->timer);
+        fi_fiber_park_on(f, commit_latch, l.latch);
 }
 
 /* [latches held] Nobody shall wake us. */
@@ -264,7 +245,25 @@ static int step_back(fi_wait *w, letting_go l, int error)
     return error;
 }
 
-static int wait_as_fiber(fi_wait *w, fi_worker *on, letting_go l, int64_t deadline_ns)
+FI_INLINE void park_until(fi_wait *w, letting_go l, int64_t deadline_ns)
+{
+    fi_runtime *rt = w->fiber->worker->runtime;
+
+    int first;
+
+    w->timer = (fi_timer){.deadline_ns = deadline_ns, .fire = expire};
+    first = fi_timers_add(&rt->timers, &w->timer);
+    if (first < 0) {
+        w->result = step_back(w, l, first);
+        return;
+    }
+    if (first > 0)
+        fi_idle_notify(&rt->idle);
+    park(w->fiber, l);
+    fi_timers_remove(&rt->timers, &w->timer);
+}
+
+FI_INLINE int wait_as_fiber(fi_wait *w, fi_worker *on, letting_go l, int64_t deadline_ns)
 {
     fi_fiber *f = fi_fiber_of_fork(fi_load_relaxed(&on->current));
     bool cancelled;
@@ -296,12 +295,13 @@ static int wait_as_thread(fi_wait *w, letting_go l, int64_t deadline_ns)
     return w->result;
 }
 
+/* Whoever made the others ready has woken somebody for them. */
 static bool commit_yield(fi_fiber *f, void *arg)
 {
     fi_worker *w = arg;
 
-    fi_ring_push(w, &f->ready);
-    fi_notify(w);
+    fi_line_up(w, &f->ready);
+    w->new_first = true;
     return true;
 }
 
@@ -312,11 +312,11 @@ void fi_wait_yield(void)
     if (!on)
         fi_yield();
     else if (!on->runtime->orphaned)
-        fi_fiber_park(fi_fiber_of_fork(fi_load_relaxed(&on->current)), commit_yield, on);
+        fi_fiber_park_on(fi_fiber_of_fork(fi_load_relaxed(&on->current)), commit_yield, on);
 }
 
-/* Who asks again and again with a deadline that is over, or cancelled, must still let others run, or it asks for ever. */
-static int wait(fi_wait *w, letting_go l, int64_t deadline_ns)
+/* Who asks again and again, cancelled or with a deadline that is over, must still let others run, or it asks for ever. */
+FI_INLINE int wait(fi_wait *w, letting_go l, int64_t deadline_ns)
 {
     fi_worker *on = fi_worker_self();
 
@@ -330,7 +330,10 @@ static int wait(fi_wait *w, letting_go l, int64_t deadline_ns)
 
 int fi_wait_in(fi_wait *w, fi_line *line, fi_latch *latch, fi_wait_for what, int64_t deadline_ns)
 {
-    return fi_wait_in_then(w, line, latch, what, deadline_ns, NULL, NULL);
+    w->what = what;
+    w->withdraw = leave_line;
+    fi_line_add(line, latch, w);
+    return wait(w, (letting_go){.latch = latch}, deadline_ns);
 }
 
 int fi_wait_in_first(fi_wait *w, fi_line *line, fi_latch *latch, fi_wait_for what,

@@ -60,8 +60,11 @@ static void serve_others(sem *s)
 /* [latch held, which this lets go] */
 static int stand(sem *s, uint64_t n, int64_t deadline)
 {
-    fi_wait w = {.item = &n};
-    int e = fi_wait_in(&w, &s->line, &s->latch, (fi_wait_for){"semaphore", s, true}, deadline);
+    fi_wait w;
+    int e;
+
+    fi_wait_init(&w, &n);
+    e = fi_wait_in(&w, &s->line, &s->latch, (fi_wait_for){"semaphore", s, true}, deadline);
 
     if (e < 0)
         serve_others(s);
@@ -71,7 +74,7 @@ static int stand(sem *s, uint64_t n, int64_t deadline)
 int filch_sem_wait_n(filch_sem *public, uint64_t n, int64_t deadline)
 {
     sem *s = of(public);
-    uint32_t who = fi_party();
+    uint32_t who = fi_party_here;
 
     fi_latch_lock(&s->latch, who);
     if (!take(s, n))
@@ -93,7 +96,7 @@ int filch_sem_wait(filch_sem *s)
 int filch_sem_try_wait(filch_sem *public)
 {
     sem *s = of(public);
-    uint32_t who = fi_party();
+    uint32_t who = fi_party_here;
     bool taken;
 
     fi_latch_lock(&s->latch, who);
@@ -105,7 +108,7 @@ int filch_sem_try_wait(filch_sem *public)
 void filch_sem_post_n(filch_sem *public, uint64_t n)
 {
     sem *s = of(public);
-    uint32_t who = fi_party();
+    uint32_t who = fi_party_here;
     fi_woken served;
 
     fi_latch_lock(&s->latch, who);
@@ -125,7 +128,7 @@ void filch_sem_post(filch_sem *s)
 uint64_t filch_sem_value(filch_sem *public)
 {
     sem *s = of(public);
-    uint32_t who = fi_party();
+    uint32_t who = fi_party_here;
     uint64_t count;
 
     fi_latch_lock(&s->latch, who);
