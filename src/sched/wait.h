@@ -67,13 +67,27 @@ static inline void fi_wait_init(fi_wait *w, void *item)
     fi_atomic_init(&w->claim, 0);
 }
 
-/* [any] The number of the worker that we are on, for latches. */
-uint32_t fi_party(void);
-
-/* The same, of this thread, for who cannot spare a call: only in functions that are not inlined, once, at their
- * beginning.  The compiler may keep its address, and after a switch that is another thread's. */
+/* [thread] The number of the worker that it is; FI_LATCH_NOBODY: it is none.  Written with fi_worker_self. */
 extern _Thread_local uint32_t fi_party_here
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
+uint32_t fi_party_by_call(void);
+
+/* [any] The number of the worker that we are on, for latches.  In C the compiler could keep its address over a switch
+ * to another thread, unless it is read in a call, and that costs as much as a latch. */
+static inline uint32_t fi_party(void)
+{
+#if defined __x86_64__
+    uint64_t offset;
+    uint32_t who;
+
+    __asm__ volatile("movq fi_party_here@gottpoff(%%rip), %0\n\t"
+                     "movl %%fs:(%0), %1"
+                     : "=&r"(offset), "=r"(who)::"memory");
+    return who;
+#else
+    return fi_party_by_call();
+#endif
+}
 
 /* [any] One at a time; who needs several takes them by fi_hold_also. */
 static inline void fi_hold(fi_latch *l)

@@ -120,7 +120,7 @@ static __attribute__((noinline)) int lock_by_word(mutex *m, uint32_t who, int64_
 /* The way of the favourite is kept free of all that the other ways need. */
 static inline int lock(mutex *m, int64_t deadline, bool cancellable)
 {
-    uint32_t who = fi_party_here;
+    uint32_t who = fi_party();
 
     if (!fi_latch_lock_as_favourite(&m->latch, who))
         return lock_by_word(m, who, deadline, cancellable);
@@ -143,7 +143,7 @@ int filch_mutex_lock_until(filch_mutex *m, int64_t deadline)
 int filch_mutex_try_lock(filch_mutex *public)
 {
     mutex *m = of(public);
-    uint32_t who = fi_party_here;
+    uint32_t who = fi_party();
     bool taken;
 
     fi_latch_lock(&m->latch, who);
@@ -191,7 +191,7 @@ static __attribute__((noinline)) void unlock_by_word(mutex *m, uint32_t who)
 void filch_mutex_unlock(filch_mutex *public)
 {
     mutex *m = of(public);
-    uint32_t who = fi_party_here;
+    uint32_t who = fi_party();
 
     if (!fi_latch_lock_as_favourite(&m->latch, who))
         unlock_by_word(m, who);

@@ -74,7 +74,7 @@ static int stand(sem *s, uint64_t n, int64_t deadline)
 int filch_sem_wait_n(filch_sem *public, uint64_t n, int64_t deadline)
 {
     sem *s = of(public);
-    uint32_t who = fi_party_here;
+    uint32_t who = fi_party();
 
     fi_latch_lock(&s->latch, who);
     if (!take(s, n))
@@ -96,7 +96,7 @@ int filch_sem_wait(filch_sem *s)
 int filch_sem_try_wait(filch_sem *public)
 {
     sem *s = of(public);
-    uint32_t who = fi_party_here;
+    uint32_t who = fi_party();
     bool taken;
 
     fi_latch_lock(&s->latch, who);
@@ -108,7 +108,7 @@ int filch_sem_try_wait(filch_sem *public)
 void filch_sem_post_n(filch_sem *public, uint64_t n)
 {
     sem *s = of(public);
-    uint32_t who = fi_party_here;
+    uint32_t who = fi_party();
     fi_woken served;
 
     fi_latch_lock(&s->latch, who);
@@ -128,7 +128,7 @@ void filch_sem_post(filch_sem *s)
 uint64_t filch_sem_value(filch_sem *public)
 {
     sem *s = of(public);
-    uint32_t who = fi_party_here;
+    uint32_t who = fi_party();
     uint64_t count;
 
     fi_latch_lock(&s->latch, who);

@@ -25,7 +25,7 @@ static wait_group *of(filch_wait_group *g)
 void filch_wait_group_add(filch_wait_group *public, unsigned n)
 {
     wait_group *g = of(public);
-    uint32_t who = fi_party_here;
+    uint32_t who = fi_party();
 
     fi_latch_lock(&g->latch, who);
     if (n > UINT64_MAX - g->count)
@@ -37,7 +37,7 @@ void filch_wait_group_add(filch_wait_group *public, unsigned n)
 void filch_wait_group_done(filch_wait_group *public)
 {
     wait_group *g = of(public);
-    uint32_t who = fi_party_here;
+    uint32_t who = fi_party();
     fi_woken woken = {0};
 
     fi_latch_lock(&g->latch, who);
