@@ -27,9 +27,10 @@ int filch_cond_wait_until(filch_cond *public, filch_mutex *m, int64_t deadline)
 {
     fi_wait_chaos();
     cond *c = of(public);
-    fi_wait w = {0};
+    fi_wait w;
     int e;
 
+    fi_wait_init(&w, NULL);
     fi_hold(&c->latch);
     e = fi_wait_in_then(&w, &c->line, &c->latch, (fi_wait_for){"condition", c, true}, deadline,
                         unlock, m);

@@ -60,8 +60,11 @@ static void serve_others(sem *s)
 /* [latch held, which this lets go] */
 static int stand(sem *s, uint64_t n, int64_t deadline)
 {
-    fi_wait w = {.item = &n};
-    int e = fi_wait_in(&w, &s->line, &s->latch, (fi_wait_for){"semaphore", s, true}, deadline);
+    fi_wait w;
+    int e;
+
+    fi_wait_init(&w, &n);
+    e = fi_wait_in(&w, &s->line, &s->latch, (fi_wait_for){"semaphore", s, true}, deadline);
 
     if (e < 0)
         serve_others(s);
