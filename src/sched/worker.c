@@ -28,14 +28,6 @@ __attribute__((noinline)) fi_worker *fi_worker_self(void)
     return w;
 }
 
-__attribute__((noinline)) uint32_t fi_party(void)
-{
-    uint32_t who = fi_party_here;
-
-    __asm__ volatile("" : "+r"(who)::"memory");
-    return who;
-}
-
 static __attribute__((noinline)) void set_self(fi_worker *w)
 {
     self = w;
@@ -83,10 +75,11 @@ void fi_worker_fini(fi_worker *w)
  * may claim it back. */
 void fi_worker_set_aside(fi_worker *w, fi_runnable *r)
 {
-    fi_lock_lock(&w->runtime->fibers_lock);
-    if (!w->runtime->fibers)
+    fi_stack_stats stacks;
+
+    fi_stack_pool_stats(&w->runtime->stack_pool, &stacks);
+    if (stacks.slabs == 0)
         fi_mistake("no memory for even one fiber");
-    fi_lock_unlock(&w->runtime->fibers_lock);
     fi_queue_push(&w->runtime->global, r);
     fi_idle_notify(&w->runtime->idle);
     fi_futex_wait(&w->sleeper.asleep, fi_load_relaxed(&w->sleeper.asleep),

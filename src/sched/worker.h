@@ -95,9 +95,7 @@ struct fi_runtime {
     fi_lock outside_lock;
     fi_record_pool outside, large_outside; /* for threads that are no workers; under the lock */
     FI_ATOMIC(uint64_t) jobs_from_outside; /* besides what the workers counted */
-    fi_lock fibers_lock;
-    fi_fiber *fibers;        /* all that were made */
-    fi_fiber *bare_fibers;   /* those that have nothing to run and no stack either */
+    fi_lock fibers_lock;     /* guards the pools of other sizes, and fibers from being unmade */
     fi_ctx_modes modes;      /* that all work begins with */
     fi_runtime *left_behind; /* another, that this process was forked without */
 };
