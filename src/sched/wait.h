@@ -62,6 +62,7 @@ static inline void fi_wait_init(fi_wait *w, void *item)
     fi_atomic_init(&w->gate, 0);
     w->result = 0;
     w->item = item;
+    w->left = NULL;
     w->whole = NULL;
     fi_atomic_init(&w->claim, 0);
 }

@@ -10,6 +10,7 @@
 #include "sched/counters.h"
 #include "sched/fiber.h"
 #include "sched/idle.h"
+#include "sched/poll.h"
 #include "sched/queue.h"
 #include "sched/record.h"
 #include "sched/runq.h"
@@ -91,6 +92,7 @@ struct fi_runtime {
     fi_queue urgent, low; /* work that never ran: before all other, and after */
     fi_idle idle;
     fi_timers timers;
+    FI_ATOMIC(fi_poller *) poller; /* NULL: none yet */
     fi_record_share records, large_records;
     fi_lock outside_lock;
     fi_record_pool outside, large_outside; /* for threads that are no workers; under the lock */
