@@ -19,6 +19,9 @@ typedef struct fi_settings {
     uint32_t steal_batch;
     int64_t search_ns;
     char name[11];
+    int64_t watchdog_ns; /* 0: off */
+    filch_deadlock deadlock;
+    int dump_signal; /* 0: none */
 } fi_settings;
 
 /* [any] 0; -EINVAL after a line on stderr that names what makes no sense. */

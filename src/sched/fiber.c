@@ -2,6 +2,7 @@
 #include "sched/fiber.h"
 
 #include "base/mem.h"
+#include "sched/wait.h"
 #include "sched/worker.h"
 
 /* So many fibers that have nothing to run keep their stacks; the others are bare.  Their records are not
@@ -157,8 +158,10 @@ static fi_fiber *reused_or_made(fi_worker *w, fi_fiber *f, fi_stack_pool *pool)
         fi_count(&w->counters.fibers_reused);
     else
         f = make(w, pool);
-    if (f)
+    if (f) {
         w->fibers_busy++;
+        fi_store_relaxed(&f->busy, 1u);
+    }
     return f;
 }
 
@@ -207,6 +210,7 @@ static void make_bare(fi_worker *w, fi_fiber *f)
 void fi_fiber_put(fi_worker *w, fi_fiber *f)
 {
     w->fibers_busy--;
+    fi_store_relaxed(&f->busy, 0u);
     if (w->warm_fibers_n == WARM_FIBERS_MAX || f->pool) {
         make_bare(w, f);
         return;
@@ -230,12 +234,21 @@ void fi_fiber_flush(fi_fiber *f)
     f->fork.spawned = 0;
 }
 
+/* fiber.arrive.fence <-> wait.pin.fence: who looks at a fiber that is away must be over with it before it moves on. */
+static void show(fi_worker *w, fi_fiber *f)
+{
+    fi_fork_show(&w->current, &f->fork);
+    fi_fence_light(fiber.arrive.fence);
+    if (fi_load_relaxed(&f->pins))
+        fi_wait_leave_alone(f);
+}
+
 static void arrive(fi_worker *w, fi_fiber *f)
 {
     fi_seat *seat = w->seat;
 
+    show(w, f);
     f->worker = w;
-    fi_fork_show(&w->current, &f->fork);
     fi_fork_ask(&f->fork);
     seat->watch->current = &f->mark;
     fi_cxx_swap(seat->cxx, &seat->cxx_home, &f->cxx);
@@ -277,6 +290,14 @@ void fi_fiber_park(fi_fiber *f, bool (*commit)(fi_fiber *f, void *arg), void *ar
     w->park_commit = commit;
     w->park_arg = arg;
     fi_ctx_switch(&f->ctx, &w->seat->home);
+}
+
+void fi_fiber_each(fi_runtime *rt, bool (*visit)(fi_fiber *f, void *ctx), void *ctx)
+{
+    fi_lock_lock(&rt->fibers_lock);
+    for (fi_fiber *f = rt->fibers; f && visit(f, ctx); f = f->next_made) {
+    }
+    fi_lock_unlock(&rt->fibers_lock);
 }
 
 void fi_fiber_free_all(fi_fiber *made)

@@ -11,6 +11,7 @@
 #include "stack/watch.h"
 
 typedef struct fi_worker fi_worker;
+typedef struct fi_runtime fi_runtime;
 typedef struct fi_wait fi_wait;
 typedef struct filch_fiber filch_fiber;
 
@@ -23,6 +24,9 @@ struct fi_fiber {
     FI_ATOMIC(fi_wait *) waiting; /* what it waits for; NULL: nothing */
     FI_ATOMIC(uint32_t) pins;     /* those who look at that, which must not go away meanwhile */
     FI_ATOMIC(uint32_t) cancelled;
+    FI_ATOMIC(uint32_t) busy; /* it has something to run, or to go on with */
+    FI_ATOMIC(uintptr_t)
+    body;              /* of what was started by name, while that runs; 0: a task or a job */
     fi_runnable *work; /* what it runs next */
     /* What its last work has left to do, before the fiber does anything but work of the same kind; it sets
      * this to NULL: nothing. */
@@ -84,6 +88,9 @@ void fi_fiber_park(fi_fiber *f, bool (*commit)(fi_fiber *f, void *arg), void *ar
 
 /* [fiber or its worker] Add what the fiber counted to its worker's counters. */
 void fi_fiber_flush(fi_fiber *f);
+
+/* [any] Visit all that there are, until visit says false.  Under a lock: visit is short and waits for nobody. */
+void fi_fiber_each(fi_runtime *rt, bool (*visit)(fi_fiber *f, void *ctx), void *ctx);
 
 /* [any, when no worker runs] Free all fibers of a list. */
 void fi_fiber_free_all(fi_fiber *made);

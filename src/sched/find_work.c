@@ -92,7 +92,7 @@ static fi_runnable *take_oldest(fi_worker *w)
 
 static fi_runnable *take_fairly(fi_worker *w)
 {
-    switch (w->tick / FAIR_TICK % 4) {
+    switch (fi_load_relaxed(&w->tick) / FAIR_TICK % 4) {
     case 0:
         return take_global(w, 1);
     case 1:
@@ -113,6 +113,7 @@ static void look_at_timers(fi_worker *w)
     if (next == FI_TIMER_NEVER)
         return;
     now = fi_clock_now();
+    fi_store_relaxed(&w->runtime->coarse_ns, now);
     if (next <= now)
         fi_timers_fire(&w->runtime->timers, now);
 }
@@ -130,11 +131,13 @@ static fi_runnable *take_from_ring(fi_worker *w)
 
 static fi_runnable *take_own(fi_worker *w)
 {
+    uint32_t tick = fi_load_relaxed(&w->tick) + 1;
     fi_runnable *r;
 
+    fi_store_relaxed(&w->tick, tick);
     look_at_timers(w);
     r = take_urgent(w);
-    if (++w->tick % FAIR_TICK == 0 && !r)
+    if (tick % FAIR_TICK == 0 && !r)
         r = take_fairly(w);
     if (!r)
         r = fi_next_take(&w->next);
@@ -331,6 +334,7 @@ static void sleep_until_work(fi_worker *w, bool searching)
     fi_count(&w->counters.sleeps);
     fi_store_relaxed(&w->sleeps_until, until);
     fi_idle_sleep(&w->runtime->idle, &w->sleeper, searching, anything, w, until);
+    fi_watch_stir(w->runtime);
     w->seat = mine;
 }
 

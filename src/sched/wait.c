@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/mistake.h"
 #include "sched/gate.h"
+#include "sched/watch.h"
 #include "sched/worker.h"
 
 #include <errno.h>
@@ -74,10 +75,13 @@ void fi_wait_end(fi_wait *w)
 {
     if (w->whole)
         w = w->whole;
-    if (w->fiber)
+    if (w->fiber) {
         fi_ready(w->fiber->worker->runtime, w->fiber);
-    else
-        fi_gate_open(&w->gate);
+        return;
+    }
+    if (w->counted)
+        fi_watch_thread_goes_on();
+    fi_gate_open(&w->gate);
 }
 
 static bool leave_line(fi_wait *w)
@@ -171,6 +175,28 @@ bool fi_wait_look(fi_fiber *f, fi_wait_for *what)
     return w != NULL;
 }
 
+static fi_worker *runner_of(fi_runtime *rt, const fi_fiber *f)
+{
+    for (unsigned i = 0; i < rt->workers_n; i++)
+        if (fi_fork_look(&rt->workers[i].current) == &f->fork)
+            return &rt->workers[i];
+    return NULL;
+}
+
+/* Who runs a fiber says so, passes fiber.arrive.fence, and then waits until nobody has pinned it.  So after our fence
+ * either we see who runs it, or it does not run before we let it. */
+fi_worker *fi_wait_freeze(fi_runtime *rt, fi_fiber *f, const fi_wait **waiting)
+{
+    fi_wait_pin(f);
+    *waiting = look(f);
+    return runner_of(rt, f);
+}
+
+void fi_wait_thaw(fi_fiber *f)
+{
+    unpin(f);
+}
+
 /* -> wait.pinned: the wait as it was made.  True: cancelled. */
 static bool begin(fi_fiber *f, fi_wait *w)
 {
@@ -262,6 +288,7 @@ static int wait_as_fiber(fi_wait *w, fi_worker *on, letting_go l, int64_t deadli
     if (on->runtime->orphaned)
         fi_mistake("a wait, in the child of a fork, for what other threads were doing");
     w->fiber = f;
+    w->since_ns = fi_load_relaxed(&on->runtime->coarse_ns);
     if (begin(f, w))
         w->result = step_back(w, l, -ECANCELED);
     else if (deadline_ns == FI_TIMER_NEVER)
@@ -274,6 +301,9 @@ static int wait_as_fiber(fi_wait *w, fi_worker *on, letting_go l, int64_t deadli
 
 static int wait_as_thread(fi_wait *w, letting_go l, int64_t deadline_ns)
 {
+    w->counted = deadline_ns == FI_TIMER_NEVER;
+    if (w->counted)
+        fi_watch_thread_waits();
     let_go(l);
     if (!fi_gate_wait_until(&w->gate, deadline_ns)) {
         if (w->withdraw(w))

@@ -15,6 +15,7 @@
 #include "sched/record.h"
 #include "sched/seat.h"
 #include "sched/timers.h"
+#include "sched/watch.h"
 #include "stack/stack.h"
 
 #include <pthread.h>
@@ -59,13 +60,19 @@ struct fi_worker {
         fibers_busy; /* taken less given back; with what others took and gave, those that run or are parked */
     fi_fiber *warm_fibers; /* nothing to run, but a stack; the warmest first */
     unsigned warm_fibers_n;
-    unsigned tick; /* how often it looked for work */
+    FI_ATOMIC(uint32_t) tick; /* how often it looked for work */
     FI_ATOMIC(int64_t)
     sleeps_until; /* there may be an earlier timer by now; a guest writes it too */
     fi_rng rng;
     bool (*park_commit)(fi_fiber *f, void *arg); /* the fiber that comes back wants to park */
     void *park_arg;
     fi_counters counters;
+
+    /* The watcher's. */
+    FI_CACHE_ALIGNED
+    FI_ATOMIC(int) tid;       /* of the worker's own thread, which writes it once; 0: not yet */
+    FI_ATOMIC(uint64_t) held; /* times one fiber kept it too long */
+    fi_hog hog;
 };
 
 /* All there is of one runtime, from start to stop. */
@@ -84,6 +91,11 @@ struct fi_runtime {
     fi_queue urgent, low; /* work that never ran: before all other, and after */
     fi_idle idle;
     fi_timers timers;
+    fi_watch watch;
+    FI_ATOMIC(int64_t) coarse_ns; /* the time, refreshed now and then */
+    /* What may wake a fiber from outside, such as a socket or a call that blocks: while there is any, no fiber waits in
+     * vain.  And threads of ours, besides the workers, that sleep until a worker has something for them. */
+    FI_ATOMIC(uint32_t) outside_events, spare_threads;
     fi_record_share records, large_records;
     fi_lock outside_lock;
     fi_record_pool outside, large_outside; /* for threads that are no workers; under the lock */
