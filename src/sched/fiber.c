@@ -234,64 +234,6 @@ void fi_fiber_flush(fi_fiber *f)
     f->fork.spawned = 0;
 }
 
-/* fiber.arrive.fence <-> wait.pin.fence: who looks at a fiber that is away must be over with it before it moves on. */
-static void show(fi_worker *w, fi_fiber *f)
-{
-    fi_fork_show(&w->current, &f->fork);
-    fi_fence_light(fiber.arrive.fence);
-    if (fi_load_relaxed(&f->pins))
-        fi_wait_leave_alone(f);
-}
-
-static void arrive(fi_worker *w, fi_fiber *f)
-{
-    fi_seat *seat = w->seat;
-
-    show(w, f);
-    f->worker = w;
-    fi_fork_ask(&f->fork);
-    seat->watch->current = &f->mark;
-    fi_cxx_swap(seat->cxx, &seat->cxx_home, &f->cxx);
-}
-
-static void depart(fi_worker *w, fi_fiber *f)
-{
-    fi_seat *seat = w->seat;
-
-    fi_cxx_swap(seat->cxx, &f->cxx, &seat->cxx_home);
-    seat->watch->current = NULL;
-    fi_fork_show(&w->current, NULL);
-    fi_fiber_flush(f);
-}
-
-void fi_fiber_run(fi_worker *w, fi_fiber *f)
-{
-    bool (*commit)(fi_fiber *, void *);
-
-    do {
-        arrive(w, f);
-        fi_ctx_switch(&w->seat->home, &f->ctx);
-        depart(w, f);
-        commit = w->park_commit;
-        w->park_commit = NULL;
-        if (!commit) {
-            fi_fiber_put(w, f);
-            return;
-        }
-        /* From a commit that holds on, f may already run elsewhere. */
-    } while (!commit(f, w->park_arg));
-    fi_count(&w->counters.parks);
-}
-
-void fi_fiber_park(fi_fiber *f, bool (*commit)(fi_fiber *f, void *arg), void *arg)
-{
-    fi_worker *w = f->worker;
-
-    w->park_commit = commit;
-    w->park_arg = arg;
-    fi_ctx_switch(&f->ctx, &w->seat->home);
-}
-
 void fi_fiber_each(fi_runtime *rt, bool (*visit)(fi_fiber *f, void *ctx), void *ctx)
 {
     fi_lock_lock(&rt->fibers_lock);

@@ -23,6 +23,7 @@ struct fi_fiber {
     waits_at; /* the address under which it stands in the lot; NULL: it does not */
     FI_ATOMIC(fi_wait *) waiting; /* what it waits for; NULL: nothing */
     FI_ATOMIC(uint32_t) pins;     /* those who look at that, which must not go away meanwhile */
+    FI_ATOMIC(uint32_t) frozen;   /* those who look at its stack: it must not go on meanwhile */
     FI_ATOMIC(uint32_t) cancelled;
     FI_ATOMIC(uint32_t) busy; /* it has something to run, or to go on with */
     FI_ATOMIC(uintptr_t)
@@ -76,15 +77,6 @@ void fi_fiber_put(fi_worker *w, fi_fiber *f);
 
 /* [worker] Take the stacks from all fibers that have nothing to run. */
 void fi_fiber_cool(fi_worker *w);
-
-/* [worker, on its own stack] Run the fiber until it parks or has nothing left to run. */
-void fi_fiber_run(fi_worker *w, fi_fiber *f);
-
-/* [fiber] Park: save this point, go back to the worker, and there call commit(arg), which tells
- * whoever will make the fiber ready where it is.  Only there, as the stack is in use until then.  When
- * commit says false, what the fiber waits for has come meanwhile and it goes on at once.  Otherwise it
- * goes on after fi_ready, maybe on another worker. */
-void fi_fiber_park(fi_fiber *f, bool (*commit)(fi_fiber *f, void *arg), void *arg);
 
 /* [fiber or its worker] Add what the fiber counted to its worker's counters. */
 void fi_fiber_flush(fi_fiber *f);

@@ -75,7 +75,7 @@ static void held(fi_worker *w, fi_fiber *f, int64_t held_ns, int64_t now_ns)
     tell(w, f, body, held_ns);
 }
 
-/* True: it is held. */
+/* True: it has not come by since the last look. */
 static bool look_at(fi_worker *w, int64_t limit_ns, int64_t now_ns)
 {
     fi_fork *current = fi_fork_look(&w->current);
@@ -91,26 +91,34 @@ static bool look_at(fi_worker *w, int64_t limit_ns, int64_t now_ns)
         h->again = true;
         h->since_ns = now_ns;
         h->delay_ns = delay(w);
-        return false;
+        return true;
     }
     ns = now_ns - h->since_ns;
-    if (ns >= limit_ns)
+    if (limit_ns > 0 && ns >= limit_ns)
         ns -= delay(w) - h->delay_ns;
-    if (ns < limit_ns)
-        return false;
-    held(w, fi_fiber_of_fork(current), ns, now_ns);
+    if (limit_ns > 0 && ns >= limit_ns)
+        held(w, fi_fiber_of_fork(current), ns, now_ns);
     return true;
+}
+
+/* What it would have run next stands where others do not look (sched/runq.h). */
+static void release_next(fi_worker *w)
+{
+    fi_runnable *r;
+
+    if (fi_runq_size(&w->ready) == 1 && fi_runq_steal(&w->ready, FI_LATCH_NOBODY, 1, true, &r) == 1)
+        fi_queue_push(&w->runtime->global, r);
 }
 
 void fi_hog_look(fi_runtime *rt, int64_t now_ns)
 {
-    int64_t limit_ns = rt->settings.watchdog_ns;
     bool any = false;
 
-    if (limit_ns == 0)
-        return;
     for (unsigned i = 0; i < rt->workers_n; i++)
-        any |= look_at(&rt->workers[i], limit_ns, now_ns);
+        if (look_at(&rt->workers[i], rt->settings.watchdog_ns, now_ns)) {
+            release_next(&rt->workers[i]);
+            any = true;
+        }
     if (any && fi_is_there_work(rt))
         fi_idle_notify(&rt->idle);
 }

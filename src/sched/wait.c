@@ -4,8 +4,8 @@
 #include "base/clock.h"
 #include "base/mistake.h"
 #include "sched/gate.h"
+#include "sched/run.h"
 #include "sched/watch.h"
-#include "sched/worker.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -147,9 +147,9 @@ static fi_wait *look(fi_fiber *f)
 }
 
 /* -> wait.unpinned: the last look before the wait is gone. */
-static void unpin(fi_fiber *f)
+static void unpin(FI_ATOMIC(uint32_t) * pins)
 {
-    fi_fetch_add_release(&f->pins, UINT32_MAX, wait.unpin);
+    fi_fetch_add_release(pins, UINT32_MAX, wait.unpin);
 }
 
 void fi_wait_cancel(fi_fiber *f)
@@ -160,7 +160,7 @@ void fi_wait_cancel(fi_fiber *f)
     w = look(f);
     if (w && w->what.cancellable)
         end_early(w, -ECANCELED);
-    unpin(f);
+    unpin(&f->pins);
 }
 
 bool fi_wait_look(fi_fiber *f, fi_wait_for *what)
@@ -171,22 +171,30 @@ bool fi_wait_look(fi_fiber *f, fi_wait_for *what)
     w = look(f);
     if (w)
         *what = w->what;
-    unpin(f);
+    unpin(&f->pins);
     return w != NULL;
+}
+
+/* One that makes way for another is shown as leaving before the other is shown, and until its point is saved. */
+static bool is_on(fi_worker *w, const fi_fiber *f)
+{
+    return fi_fork_look(&w->current) == &f->fork || fi_fork_look(&w->leaving) == &f->fork;
 }
 
 static fi_worker *runner_of(fi_runtime *rt, const fi_fiber *f)
 {
     for (unsigned i = 0; i < rt->workers_n; i++)
-        if (fi_fork_look(&rt->workers[i].current) == &f->fork)
+        if (is_on(&rt->workers[i], f))
             return &rt->workers[i];
     return NULL;
 }
 
-/* Who runs a fiber says so, passes fiber.arrive.fence, and then waits until nobody has pinned it.  So after our fence
- * either we see who runs it, or it does not run before we let it. */
+/* Who is about to run a fiber shows it, passes run.arrive.fence, and then waits while it is frozen.  So after our fence
+ * either we see who runs it, or it does not run before we let it.  A pin alone would not do: who cancels takes a latch
+ * meanwhile, and who is about to run the fiber may hold that. */
 fi_worker *fi_wait_freeze(fi_runtime *rt, fi_fiber *f, const fi_wait **waiting)
 {
+    fi_fetch_add_relaxed(&f->frozen, 1u);
     fi_wait_pin(f);
     *waiting = look(f);
     return runner_of(rt, f);
@@ -194,11 +202,12 @@ fi_worker *fi_wait_freeze(fi_runtime *rt, fi_fiber *f, const fi_wait **waiting)
 
 void fi_wait_thaw(fi_fiber *f)
 {
-    unpin(f);
+    unpin(&f->pins);
+    unpin(&f->frozen);
 }
 
 /* -> wait.pinned: the wait as it was made.  True: cancelled. */
-static bool begin(fi_fiber *f, fi_wait *w)
+FI_INLINE bool begin(fi_fiber *f, fi_wait *w)
 {
     fi_store_release(&f->waiting, w, wait.begin);
     fi_fence_light(wait.begin.fence);
@@ -206,13 +215,23 @@ static bool begin(fi_fiber *f, fi_wait *w)
 }
 
 /* <- wait.unpin */
-void fi_wait_leave_alone(fi_fiber *f)
+static void await_unpinned(FI_ATOMIC(uint32_t) * pins)
 {
-    while (fi_load_acquire(&f->pins, wait.unpinned))
+    while (fi_load_acquire(pins, wait.unpinned))
         fi_yield();
 }
 
-static void end(fi_fiber *f)
+void fi_wait_leave_alone(fi_fiber *f)
+{
+    await_unpinned(&f->pins);
+}
+
+void fi_wait_stay(fi_fiber *f)
+{
+    await_unpinned(&f->frozen);
+}
+
+FI_INLINE void end(fi_fiber *f)
 {
     fi_store_relaxed(&f->waiting, NULL);
     fi_fence_light(wait.end.fence);
@@ -251,15 +270,15 @@ static bool commit_parts(fi_fiber *f, void *arg)
     return true;
 }
 
-static void park(fi_fiber *f, letting_go l)
+FI_INLINE void park(fi_fiber *f, letting_go l)
 {
     if (l.call)
-        fi_fiber_park(f, commit_parts, &l);
+        fi_fiber_park_on(f, commit_parts, &l);
     else
-        fi_fiber_park(f, commit_latch, l.latch);
+        fi_fiber_park_on(f, commit_latch, l.latch);
 }
 
-static void park_until(fi_wait *w, letting_go l, int64_t deadline_ns)
+FI_INLINE void park_until(fi_wait *w, letting_go l, int64_t deadline_ns)
 {
     fi_runtime *rt = w->fiber->worker->runtime;
 
@@ -281,7 +300,7 @@ static int step_back(fi_wait *w, letting_go l, int error)
     return error;
 }
 
-static int wait_as_fiber(fi_wait *w, fi_worker *on, letting_go l, int64_t deadline_ns)
+FI_INLINE int wait_as_fiber(fi_wait *w, fi_worker *on, letting_go l, int64_t deadline_ns)
 {
     fi_fiber *f = fi_fiber_of_fork(fi_load_relaxed(&on->current));
 
@@ -313,12 +332,13 @@ static int wait_as_thread(fi_wait *w, letting_go l, int64_t deadline_ns)
     return w->result;
 }
 
+/* Whoever made the others ready has woken somebody for them. */
 static bool commit_yield(fi_fiber *f, void *arg)
 {
     fi_worker *w = arg;
 
-    fi_ring_push(w, &f->ready);
-    fi_notify(w);
+    fi_line_up(w, &f->ready);
+    w->new_first = true;
     return true;
 }
 
@@ -329,11 +349,11 @@ void fi_wait_yield(void)
     if (!on)
         fi_yield();
     else if (!on->runtime->orphaned)
-        fi_fiber_park(fi_fiber_of_fork(fi_load_relaxed(&on->current)), commit_yield, on);
+        fi_fiber_park_on(fi_fiber_of_fork(fi_load_relaxed(&on->current)), commit_yield, on);
 }
 
 /* Who asks again and again with a deadline that is over must still let others run, or it asks for ever. */
-static int wait(fi_wait *w, letting_go l, int64_t deadline_ns)
+FI_INLINE int wait(fi_wait *w, letting_go l, int64_t deadline_ns)
 {
     fi_worker *on = fi_worker_self();
 

@@ -133,15 +133,10 @@ static void start_thread(fi_runtime *rt)
     pthread_sigmask(SIG_SETMASK, &mask, NULL);
 }
 
-static bool is_wanted(const fi_settings *s)
-{
-    return s->watchdog_ns > 0 || s->deadlock != FILCH_DEADLOCK_OFF || s->dump_signal;
-}
-
 void fi_watch_start(fi_runtime *rt)
 {
     fi_lock_lock(&rt->watch.lock);
-    if (!fi_load_relaxed(&rt->watch.begun) && !rt->orphaned && is_wanted(&rt->settings))
+    if (!fi_load_relaxed(&rt->watch.begun) && !rt->orphaned)
         start_thread(rt);
     fi_store_relaxed(&rt->watch.begun, 1u);
     fi_lock_unlock(&rt->watch.lock);

@@ -10,9 +10,9 @@
 #include "sched/counters.h"
 #include "sched/fiber.h"
 #include "sched/idle.h"
-#include "sched/next.h"
 #include "sched/queue.h"
 #include "sched/record.h"
+#include "sched/runq.h"
 #include "sched/seat.h"
 #include "sched/timers.h"
 #include "sched/watch.h"
@@ -25,10 +25,9 @@ typedef struct fi_runtime fi_runtime;
 
 #define FI_LARGE_RECORD ((size_t)4 * FI_CACHE_LINE)
 
-#define FI_STACK_SIZES 17 /* powers of two from 16 KiB to 1 GiB */
+#define FI_LOOKS_PER_TIME 8u /* looks for work, for each that asks what time it is */
 
-#define FI_RING_CAPACITY                                                                           \
-    256 /* fibers that are ready, for each worker; the others go to the global queue */
+#define FI_STACK_SIZES 17 /* powers of two from 16 KiB to 1 GiB */
 
 struct fi_worker {
     /* Fixed while the runtime runs. */
@@ -36,14 +35,14 @@ struct fi_worker {
     unsigned index;
     fi_deque *
         deque; /* work that never ran: tickets, jobs.  LIFO for the worker, thieves take the oldest */
-    fi_deque *ring; /* fibers that are ready again.  FIFO */
     pthread_t thread;
 
     /* Written by the worker, read by those who search. */
     FI_CACHE_ALIGNED FI_ATOMIC(fi_fork *) current; /* of the fiber that it runs */
+    FI_ATOMIC(fi_fork *) leaving;                  /* of one that makes way for it just now */
 
-    /* The worker puts, everybody takes. */
-    FI_CACHE_ALIGNED FI_ATOMIC(fi_runnable *) next;
+    /* Fibers that are ready again: the worker puts, everybody takes. */
+    fi_runq ready;
 
     /* Written by anybody. */
     FI_CACHE_ALIGNED fi_queue inbox;
@@ -54,18 +53,26 @@ struct fi_worker {
     fi_stack_watch own_watch, guest_watch;
     fi_stack_cache stacks;
     fi_record_pool records, large_records;
-    bool ring_is_empty; /* surely; nobody else fills it */
     fi_runnable *found; /* by a fiber that ended and may not run it */
     long
         fibers_busy; /* taken less given back; with what others took and gave, those that run or are parked */
     fi_fiber *warm_fibers; /* nothing to run, but a stack; the warmest first */
     unsigned warm_fibers_n;
     FI_ATOMIC(uint32_t) tick; /* how often it looked for work */
+    uint32_t fair_in;         /* after so many looks, one for fairness' sake */
+    uint32_t fair_turn;
+    bool has_new;   /* maybe; else there is surely nothing in its deque */
+    bool new_first; /* the next look is for what never ran, before what is ready again */
     FI_ATOMIC(int64_t)
     sleeps_until; /* there may be an earlier timer by now; a guest writes it too */
     fi_rng rng;
+    fi_worker *
+        suspect; /* whose next slot was seen filled, when it had looked for work so often, since then */
+    uint32_t suspect_tick;
+    int64_t suspect_since;
     bool (*park_commit)(fi_fiber *f, void *arg); /* the fiber that comes back wants to park */
     void *park_arg;
+    fi_fiber *parked; /* which, where another has gone on at once */
     fi_counters counters;
 
     /* The watcher's. */
@@ -117,9 +124,6 @@ void *fi_worker_main(void *worker);
 void fi_worker_sit(fi_worker *w, fi_seat *seat);
 void fi_worker_rise(void);
 
-/* [worker] Run this, on a fiber. */
-void fi_worker_run(fi_worker *w, fi_runnable *r);
-
 /* [any] Set up and tear down all but the thread. */
 int fi_worker_init(fi_worker *w, fi_runtime *rt, unsigned index);
 void fi_worker_fini(fi_worker *w);
@@ -164,10 +168,31 @@ void fi_give(fi_worker *w, fi_runnable *r);
 void fi_give_to(fi_runtime *rt, fi_queue *which, fi_runnable *r);
 
 /* [any] How many of n in the global queue one worker takes at once.  find_work.c */
-size_t fi_global_share(size_t n, unsigned workers, size_t ring);
+size_t fi_global_share(size_t n, unsigned workers, size_t capacity);
 
-/* [worker] Put a ready fiber into the ring, or where there is room. */
-void fi_ring_push(fi_worker *w, fi_runnable *r);
+/* [worker] Put a ready fiber at the end of its line, or where there is room. */
+void fi_line_up(fi_worker *w, fi_runnable *r);
+
+/* [worker] Its deque; that it is empty need not be asked of it again and again. */
+static inline int fi_new_push(fi_worker *w, void *item)
+{
+    w->has_new = true;
+    return fi_deque_push(w->deque, item);
+}
+
+static inline void *fi_new_pop(fi_worker *w)
+{
+    void *item = w->has_new ? fi_deque_pop(w->deque) : NULL;
+
+    w->has_new = item != NULL;
+    return item;
+}
+
+/* [any] As a party to latches. */
+static inline uint32_t fi_worker_party(const fi_worker *w)
+{
+    return w->index + 1;
+}
 
 /* [worker] Wake somebody for work that was just made findable, and count it. */
 void fi_notify(fi_worker *w);
