@@ -33,8 +33,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define FI_LATCH_NOBODY  0u /* as who comes: it never becomes the favourite */
-#define FI_LATCH_PARTIES 1025u
+#define FI_LATCH_NOBODY  0u    /* as who comes: it never becomes the favourite */
+#define FI_LATCH_PARTIES 2049u /* two for each worker */
 
 typedef struct fi_latch {
     FI_ATOMIC(uint32_t) word; /* 1: held, or wanted by somebody who takes it from the favourite */
@@ -55,30 +55,43 @@ extern fi_latch_party fi_latch_parties[FI_LATCH_PARTIES];
 /* [any] */
 void fi_latch_lock_by_word(fi_latch *l, uint32_t who);
 
-/* [any] who: a number below FI_LATCH_PARTIES that nobody else who may run at this moment has. */
-static inline void fi_latch_lock(fi_latch *l, uint32_t who)
+/* [any] who: a number below FI_LATCH_PARTIES that nobody else who may run at this moment has.
+ * False: it is not the favourite, and does not hold the latch. */
+static inline bool fi_latch_lock_as_favourite(fi_latch *l, uint32_t who)
 {
-    if (who != FI_LATCH_NOBODY && fi_load_relaxed(&l->favourite) == who) {
-        fi_latch_party *me = &fi_latch_parties[who];
-        fi_store_relaxed(&me->holds, l);
-        fi_fence_light(latch.light);
-        if (fi_load_relaxed(&l->favourite) == who) {
-            l->by_word = false;
-            return;
-        }
-        fi_store_relaxed(&me->holds, NULL);
+    fi_latch_party *me = &fi_latch_parties[who];
+
+    if (who == FI_LATCH_NOBODY || fi_load_relaxed(&l->favourite) != who)
+        return false;
+    fi_store_relaxed(&me->holds, l);
+    fi_fence_light(latch.light);
+    if (fi_load_relaxed(&l->favourite) == who) {
+        l->by_word = false;
+        return true;
     }
-    fi_latch_lock_by_word(l, who);
+    fi_store_relaxed(&me->holds, NULL);
+    return false;
 }
 
-/* [holder, with the number that it came with] latch.unlock -> latch.word, latch.let_go -> latch.taken: what was done
- * under it. */
+static inline void fi_latch_lock(fi_latch *l, uint32_t who)
+{
+    if (!fi_latch_lock_as_favourite(l, who))
+        fi_latch_lock_by_word(l, who);
+}
+
+/* [favourite, who holds it as that] latch.let_go -> latch.taken: what was done under it. */
+static inline void fi_latch_unlock_as_favourite(uint32_t who)
+{
+    fi_store_release(&fi_latch_parties[who].holds, NULL, latch.let_go);
+}
+
+/* [holder, with the number that it came with] latch.unlock -> latch.word: what was done under it. */
 static inline void fi_latch_unlock(fi_latch *l, uint32_t who)
 {
     if (l->by_word)
         fi_store_release(&l->word, 0u, latch.unlock);
     else
-        fi_store_release(&fi_latch_parties[who].holds, NULL, latch.let_go);
+        fi_latch_unlock_as_favourite(who);
 }
 
 /* [the child of a fork] The other threads hold nothing, as they are not here. */

@@ -71,8 +71,8 @@ void fi_ctx_set_modes(fi_ctx *c, const fi_ctx_modes *m);
 void fi_ctx_load_modes(const fi_ctx_modes *m);
 
 /* [any] Call look(arg) as if from the point that c was saved at: who unwinds the stack from there comes to that point,
- * and on from it.  Nothing of c or its stack is touched, and c must stay away meanwhile.  False: this kind of context
- * cannot be looked at. */
+ * and on from it.  Nothing of c or its stack is touched, and c must stay away meanwhile.  False: c has not begun, or
+ * this kind of context cannot be looked at. */
 bool fi_ctx_look_from(const fi_ctx *c, void (*look)(void *arg), void *arg);
 
 /* [any] Where c goes on. */

@@ -19,6 +19,8 @@ void fi_ctx_call_from(const fi_ctx_regs *regs, void (*look)(void *), void *arg);
 
 bool fi_ctx_look_from(const fi_ctx *c, void (*look)(void *arg), void *arg)
 {
+    if (c->regs.pc == (void *)(uintptr_t)fi_ctx_start)
+        return false; /* nobody has called it */
     fi_ctx_call_from(&c->regs, look, arg);
     return true;
 }

@@ -102,16 +102,15 @@ static void look(seen *s, fi_runtime *rt, fi_fiber *f)
     fi_wait_thaw(f);
 }
 
-static bool visit(fi_fiber *f, void *ctx)
+static void visit(fi_fiber *f, void *ctx)
 {
     list *l = ctx;
 
     if (!fi_load_relaxed(&f->busy))
-        return true;
+        return;
     if (l->n < l->room)
         look(&l->fibers[l->n], l->rt, f);
     l->n++;
-    return true;
 }
 
 static size_t bytes_of(const list *l)

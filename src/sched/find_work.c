@@ -10,7 +10,7 @@
  *     5. others, each visited once in a random order, at most 4 rounds: their deque (up to k pieces of
  *        work), their line (half; and their next slot, if it is stuck there), their inbox; who has nothing
  *        to take is asked to publish
- *     6. what can wait; then 5 again until the search time is over
+ *     6. what can wait; then 5 again until the search time is over, or nobody runs anything that could make work
  *     7. sleep, until the next timer at the most
  *
  * A random order is a random start and a random stride that is coprime to the number of workers.
@@ -42,15 +42,15 @@ static fi_runnable *keep_in_line(fi_worker *w, fi_runnable *list)
 }
 
 /* Go's share of the global queue: what falls to each worker, at most half of it, at least 1, and no
- * more than half of what a line holds. */
-size_t fi_global_share(size_t n, unsigned workers, size_t capacity)
+ * more than so many at once. */
+size_t fi_global_share(size_t n, unsigned workers, size_t at_once)
 {
     size_t share = n / workers + 1;
 
     if (share > n / 2)
         share = n / 2;
-    if (share > capacity / 2)
-        share = capacity / 2;
+    if (share > at_once)
+        share = at_once;
     return share > 0 ? share : 1;
 }
 
@@ -62,7 +62,7 @@ static fi_runnable *take_global(fi_worker *w, size_t most)
 
     if (n == 0)
         return NULL;
-    n = fi_global_share(n, w->runtime->workers_n, FI_RUNQ_CAPACITY);
+    n = fi_global_share(n, w->runtime->workers_n, FI_RUNQ_AT_ONCE);
     if (fi_queue_take(global, n < most ? n : most, &list) == 0)
         return NULL;
     return keep_in_line(w, list);
@@ -135,7 +135,8 @@ static fi_runnable *take_own(fi_worker *w)
     fi_runnable *r;
 
     fi_store_relaxed(&w->tick, fi_load_relaxed(&w->tick) + 1u);
-    look_at_timers(w);
+    if (w->fair_in % FI_LOOKS_PER_TIME == 0)
+        look_at_timers(w);
     r = take_urgent(w);
     if (w->fair_in-- == 0 && !r)
         r = take_fairly(w);
@@ -203,7 +204,7 @@ static fi_runnable *steal_from_line(fi_worker *w, fi_worker *victim)
 
     if (there == 0 || (there == 1 && !is_stuck(w, victim)))
         return NULL;
-    n = fi_runq_steal(&victim->ready, fi_worker_party(w), FI_RUNQ_CAPACITY / 2, there == 1, &list);
+    n = fi_runq_steal(&victim->ready, fi_worker_party(w), FI_RUNQ_AT_ONCE, there == 1, &list);
     if (n == 0)
         return NULL;
     count_steal(w, (int)n);
@@ -275,6 +276,8 @@ static fi_runnable *take_due(fi_worker *w)
 
 static fi_runnable *search(fi_worker *w)
 {
+    fi_idle *idle = &w->runtime->idle;
+    unsigned workers = w->runtime->workers_n;
     int64_t until = 0;
     fi_runnable *r;
 
@@ -289,7 +292,7 @@ static fi_runnable *search(fi_worker *w)
             return r;
         if (round == ROUNDS - 1)
             until = fi_clock_now() + w->runtime->settings.search_ns;
-        if (round >= ROUNDS && fi_clock_now() >= until)
+        if (round >= ROUNDS && (fi_clock_now() >= until || fi_idle_all(idle, workers)))
             return NULL;
         for (int i = 0; i < PAUSES; i++)
             fi_pause();

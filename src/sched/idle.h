@@ -62,6 +62,14 @@ static inline bool fi_idle_hungry(fi_idle *i)
     return fi_load_relaxed(&i->state) != 0;
 }
 
+/* [any] Does nobody do anything but search and sleep? */
+static inline bool fi_idle_all(fi_idle *i, unsigned workers)
+{
+    uint32_t state = fi_load_relaxed(&i->state);
+
+    return state / FI_IDLE_SEARCHER + state % FI_IDLE_SEARCHER >= workers;
+}
+
 /* [worker] May I search?  Not while half of those awake do already: they would only be in each
  * other's way. */
 bool fi_idle_search_begin(fi_idle *i, unsigned workers);

@@ -8,34 +8,11 @@ void fi_notify(fi_worker *w)
         fi_count(&w->counters.wakes);
 }
 
-/* When there are too many in line, half of them go to the global queue. */
-static void spill(fi_worker *w)
-{
-    fi_runnable *list;
-
-    if (fi_runq_steal(&w->ready, fi_worker_party(w), FI_RUNQ_CAPACITY / 2, false, &list) == 0)
-        return;
-    while (list) {
-        fi_runnable *r = list;
-        list = r->next;
-        fi_queue_push(&w->runtime->global, r);
-    }
-}
-
-void fi_line_up(fi_worker *w, fi_runnable *r)
-{
-    fi_runq_push(&w->ready, fi_worker_party(w), r);
-    if (fi_runq_size(&w->ready) > FI_RUNQ_CAPACITY)
-        spill(w);
-}
-
 /* Nobody is woken for what the worker will take itself. */
 static void run_next(fi_worker *w, fi_runnable *r)
 {
     bool displaced = fi_runq_put_next(&w->ready, fi_worker_party(w), r);
 
-    if (displaced && fi_runq_size(&w->ready) > FI_RUNQ_CAPACITY)
-        spill(w);
     if (displaced || !fi_runq_keeps_next(&w->ready))
         fi_notify(w);
 }

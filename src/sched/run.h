@@ -13,15 +13,14 @@
 
 #define FI_INLINE static inline __attribute__((always_inline))
 
+/* run.arrive.fence <-> wait.pin.fence: who looks at the fiber is over with it before it goes on. */
 FI_INLINE void fi_run_arrive(fi_worker *w, fi_fiber *f, fi_cxx *left)
 {
     fi_seat *seat = w->seat;
 
     f->worker = w;
     fi_fork_show(&w->current, &f->fork);
-    fi_fence_light(
-        run.arrive
-            .fence); /* <-> wait.pin.fence: who looks at it is over with it before it goes on */
+    fi_fence_light(run.arrive.fence);
     if (fi_load_relaxed(&f->frozen))
         fi_wait_stay(f);
     fi_fork_ask(&f->fork);

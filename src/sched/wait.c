@@ -12,13 +12,6 @@
 
 #define WITHDRAWN UINT32_MAX /* in a claim: by no part */
 
-uint32_t fi_party(void)
-{
-    const fi_worker *w = fi_worker_self();
-
-    return w ? w->index + 1 : FI_LATCH_NOBODY;
-}
-
 /* ---- lines, under their latch ---- */
 
 void fi_line_add(fi_line *line, fi_latch *latch, fi_wait *w)
@@ -278,17 +271,6 @@ FI_INLINE void park(fi_fiber *f, letting_go l)
         fi_fiber_park_on(f, commit_latch, l.latch);
 }
 
-FI_INLINE void park_until(fi_wait *w, letting_go l, int64_t deadline_ns)
-{
-    fi_runtime *rt = w->fiber->worker->runtime;
-
-    w->timer = (fi_timer){.deadline_ns = deadline_ns, .fire = expire};
-    if (fi_timers_add(&rt->timers, &w->timer))
-        fi_idle_notify(&rt->idle);
-    park(w->fiber, l);
-    fi_timers_remove(&rt->timers, &w->timer);
-}
-
 /* [latches held] Nobody shall wake us. */
 static int step_back(fi_wait *w, letting_go l, int error)
 {
@@ -298,6 +280,24 @@ static int step_back(fi_wait *w, letting_go l, int error)
         claim(w, WITHDRAWN);
     let_go(l);
     return error;
+}
+
+FI_INLINE void park_until(fi_wait *w, letting_go l, int64_t deadline_ns)
+{
+    fi_runtime *rt = w->fiber->worker->runtime;
+
+    int first;
+
+    w->timer = (fi_timer){.deadline_ns = deadline_ns, .fire = expire};
+    first = fi_timers_add(&rt->timers, &w->timer);
+    if (first < 0) {
+        w->result = step_back(w, l, first);
+        return;
+    }
+    if (first > 0)
+        fi_idle_notify(&rt->idle);
+    park(w->fiber, l);
+    fi_timers_remove(&rt->timers, &w->timer);
 }
 
 FI_INLINE int wait_as_fiber(fi_wait *w, fi_worker *on, letting_go l, int64_t deadline_ns)

@@ -35,7 +35,7 @@ typedef struct fi_wait_for {
     bool cancellable; /* filch_fiber_cancel ends it with -ECANCELED */
 } fi_wait_for;
 
-/* On the stack of who waits.  What a room needs besides stands around it.  It starts zeroed. */
+/* On the stack of who waits.  What a room needs besides stands around it.  It starts zeroed, or with fi_wait_init. */
 struct fi_wait {
     fi_wait *next, *prev; /* in line */
     fi_line *line;        /* where it stands; NULL: in none.  Under the latch */
@@ -55,8 +55,25 @@ struct fi_wait {
     FI_ATOMIC(uint32_t) claim; /* of the whole: which part was taken out first; 0: none yet */
 };
 
+/* [who waits] All that is not set later.  A third of the whole, which is much for one who waits for nanoseconds. */
+static inline void fi_wait_init(fi_wait *w, void *item)
+{
+    w->line = NULL;
+    w->fiber = NULL;
+    fi_atomic_init(&w->gate, 0);
+    w->result = 0;
+    w->item = item;
+    w->whole = NULL;
+    fi_atomic_init(&w->claim, 0);
+}
+
 /* [any] The number of the worker that we are on, for latches. */
 uint32_t fi_party(void);
+
+/* The same, of this thread, for who cannot spare a call: only in functions that are not inlined, once, at their
+ * beginning.  The compiler may keep its address, and after a switch that is another thread's. */
+extern _Thread_local uint32_t fi_party_here
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 /* [any] One at a time; who needs several takes them by fi_hold_also. */
 static inline void fi_hold(fi_latch *l)
@@ -76,12 +93,12 @@ static inline void fi_let_go(fi_latch *l)
 }
 
 /* [latch held, which this lets go] Stand at the end of the line until taken out, late, or cancelled.
- * Returns: the result that the waker has set; -ETIMEDOUT; -ECANCELED. */
+ * Returns: the result that the waker has set; -ETIMEDOUT; -ECANCELED; -ENOMEM, with a deadline. */
 int fi_wait_in(fi_wait *w, fi_line *line, fi_latch *latch, fi_wait_for what, int64_t deadline_ns);
 
 /* [latches of all lines held, which let_go(arg) lets go] The same for the whole of a wait, whose parts were added to
  * their lines.  Afterwards those that were not taken out still stand there.
- * Returns: the part that was taken out; -ETIMEDOUT; -ECANCELED. */
+ * Returns: the part that was taken out; -ETIMEDOUT; -ECANCELED; -ENOMEM. */
 int fi_wait_in_parts(fi_wait *whole, fi_wait_for what, void (*let_go)(void *arg), void *arg,
                      int64_t deadline_ns);
 

@@ -85,6 +85,7 @@ struct fi_worker {
 /* All there is of one runtime, from start to stop. */
 struct fi_runtime {
     fi_settings settings;
+    uint64_t number; /* of all that were started in this process */
     unsigned workers_n;
     fi_worker *workers;
     fi_stack_pool stack_pool;
@@ -107,9 +108,7 @@ struct fi_runtime {
     fi_lock outside_lock;
     fi_record_pool outside, large_outside; /* for threads that are no workers; under the lock */
     FI_ATOMIC(uint64_t) jobs_from_outside; /* besides what the workers counted */
-    fi_lock fibers_lock;
-    fi_fiber *fibers;        /* all that were made */
-    fi_fiber *bare_fibers;   /* those that have nothing to run and no stack either */
+    fi_lock fibers_lock;     /* guards the pools of other sizes, and fibers from being unmade */
     fi_ctx_modes modes;      /* that all work begins with */
     fi_runtime *left_behind; /* another, that this process was forked without */
 };
@@ -141,6 +140,12 @@ fi_runnable *fi_find_work_awake(fi_worker *w, bool *searching);
 /* [worker's fiber that has ended its work] Something that never ran, to be run on the same fiber; NULL: go home. */
 fi_runnable *fi_find_piece(fi_worker *w);
 
+/* [any; w: of the caller, NULL: it has none] A fiber to be started later: run body(arg); NULL: no memory.  It is given to a
+ * worker, by that, or dropped.  start.c */
+fi_runnable *fi_start_new(fi_runtime *rt, fi_worker *w, void (*body)(void *arg), void *arg);
+void fi_start_drop(fi_runtime *rt, fi_worker *w, fi_runnable *r);
+void fi_start_give(fi_worker *w, fi_runnable *r);
+
 /* [any] The size of stack that it wants; 0: any.  start.c */
 extern const char fi_start_is_sized; /* what those are a part of that want a certain one */
 size_t fi_start_stack_size_of(const fi_runnable *r);
@@ -168,10 +173,22 @@ void fi_give(fi_worker *w, fi_runnable *r);
 void fi_give_to(fi_runtime *rt, fi_queue *which, fi_runnable *r);
 
 /* [any] How many of n in the global queue one worker takes at once.  find_work.c */
-size_t fi_global_share(size_t n, unsigned workers, size_t capacity);
+size_t fi_global_share(size_t n, unsigned workers, size_t at_once);
 
-/* [worker] Put a ready fiber at the end of its line, or where there is room. */
-void fi_line_up(fi_worker *w, fi_runnable *r);
+_Static_assert(FI_LATCH_PARTIES > 2 * FILCH_WORKERS_MAX, "two parties for each worker");
+
+/* [any] As a party to the latches of run queues.  Another than fi_party(): who parks looks into its run queue while it still
+ * holds the latch of what it waits for, and a party holds only one as a favourite. */
+static inline uint32_t fi_worker_party(const fi_worker *w)
+{
+    return FILCH_WORKERS_MAX + w->index + 1;
+}
+
+/* [worker] Put a ready fiber at the end of its line. */
+static inline void fi_line_up(fi_worker *w, fi_runnable *r)
+{
+    fi_runq_push(&w->ready, fi_worker_party(w), r);
+}
 
 /* [worker] Its deque; that it is empty need not be asked of it again and again. */
 static inline int fi_new_push(fi_worker *w, void *item)
@@ -186,12 +203,6 @@ static inline void *fi_new_pop(fi_worker *w)
 
     w->has_new = item != NULL;
     return item;
-}
-
-/* [any] As a party to latches. */
-static inline uint32_t fi_worker_party(const fi_worker *w)
-{
-    return w->index + 1;
 }
 
 /* [worker] Wake somebody for work that was just made findable, and count it. */

@@ -36,20 +36,23 @@ static inline void place_wait(place *p)
     place_wait_until(p, FI_TIMER_NEVER);
 }
 
+/* The place may be gone as soon as the latch is let go. */
 static inline void place_open(place *p)
 {
-    fi_wait *w;
+    fi_wait *w, *woken = NULL;
 
-    do {
-        fi_hold(&p->latch);
-        p->open = true;
-        w = fi_line_take(&p->line);
-        fi_let_go(&p->latch);
-        if (w) {
-            w->result = 0;
-            fi_wait_end(w);
-        }
-    } while (w);
+    fi_hold(&p->latch);
+    p->open = true;
+    while ((w = fi_line_take(&p->line)) != NULL) {
+        w->next = woken;
+        woken = w;
+    }
+    fi_let_go(&p->latch);
+    while ((w = woken) != NULL) {
+        woken = w->next;
+        w->result = 0;
+        fi_wait_end(w);
+    }
 }
 
 static inline void wait_at(void *p)
