@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/futex.h"
 #include "sched/dump.h"
+#include "sched/layout.h"
 #include "sched/worker.h"
 
 #include <errno.h>
@@ -175,6 +176,7 @@ static void release_signal(int number)
 
 void fi_watch_begin(fi_runtime *rt)
 {
+    fi_layout_show(rt);
     fi_store_relaxed(&dump_wanted, 0u);
     if (rt->settings.dump_signal) {
         catch_signal(rt->settings.dump_signal);
@@ -192,6 +194,7 @@ void fi_watch_end(fi_runtime *rt)
     if (rt->watch.runs)
         pthread_join(rt->watch.thread, NULL);
     clear_asleep();
+    fi_layout_show(NULL);
 }
 
 void fi_watch_forget(void)
