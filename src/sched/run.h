@@ -13,7 +13,7 @@
 
 #define FI_INLINE static inline __attribute__((always_inline))
 
-/* run.arrive.fence <-> wait.pin.fence: who looks at the fiber is over with it before it goes on. */
+/* Light fence run.arrive.fence, with wait.pin.fence: who looks at the fiber is over with it before it goes on. */
 FI_INLINE void fi_run_arrive(fi_worker *w, fi_fiber *f, fi_cxx *left)
 {
     fi_seat *seat = w->seat;
