@@ -17,9 +17,9 @@ from gdb.unwinder import Unwinder, register_unwinder
 
 FIELDS = """version words
     runtime_workers runtime_workers_n runtime_pools runtime_sized_pools sized_pools_n
-    pool_size pool_slabs slab_next slab_stacks slab_fresh stack_size stack_low stack_bytes
+    pool_size pool_slabs slab_next slab_stacks slab_fresh stack_size stack_low stack_bytes stack_in_use
     worker_size worker_current
-    fiber_made fiber_busy fiber_waiting fiber_name fiber_body fiber_registers
+    fiber_busy fiber_waiting fiber_name fiber_body fiber_registers
     wait_what wait_object""".split()
 
 # The registers that a fiber leaves behind, in the order of fi_ctx_regs; the stack pointer first.
@@ -113,7 +113,7 @@ def fibers_of(layout, pool, running):
         for i in range(half(slab + layout.slab_fresh)):
             stack = stacks + i * layout.stack_size
             address = word(stack + layout.stack_low) + word(stack + layout.stack_bytes)
-            if read(address + layout.fiber_made, 1) != b"\0" and half(address + layout.fiber_busy):
+            if read(stack + layout.stack_in_use, 1) != b"\0" and half(address + layout.fiber_busy):
                 yield Fiber(layout, address, running.get(address))
 
 

@@ -92,6 +92,8 @@ typedef struct filch_config {
     /* FILCH_DUMP_SIGNAL: a number, or a name such as QUIT or USR1: this signal writes to stderr what all fibers do
      * (filch_dump); default none, as signals are the program's own */
     int dump_signal FILCH_ZERO_;
+    /* FILCH_SPARE_THREADS: the most threads that run calls which block (filch_blocking), 1 to 16384; default 64 */
+    unsigned spare_threads FILCH_ZERO_;
 } filch_config;
 
 /* Start the runtime.  NULL is a config of zeros.  Without this call, the first use starts it.  Tasks from

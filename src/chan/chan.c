@@ -104,7 +104,7 @@ static NOT_INLINE int receive_by_word(filch_chan *c, void *item, int64_t deadlin
 
 static inline int send(filch_chan *c, const void *item, int64_t deadline)
 {
-    uint32_t who = fi_party_here;
+    uint32_t who = fi_party();
 
     if (!fi_latch_lock_as_favourite(&c->latch, who))
         return send_by_word(c, item, deadline, who);
@@ -118,7 +118,7 @@ static inline int send(filch_chan *c, const void *item, int64_t deadline)
 
 static inline int receive(filch_chan *c, void *item, int64_t deadline)
 {
-    uint32_t who = fi_party_here;
+    uint32_t who = fi_party();
 
     if (!fi_latch_lock_as_favourite(&c->latch, who))
         return receive_by_word(c, item, deadline, who);

@@ -62,7 +62,7 @@ static fi_fiber *fiber_on(const fi_stack *s)
 static void set_made(fi_runtime *rt, fi_fiber *f, bool is_made)
 {
     fi_lock_lock(&rt->fibers_lock);
-    f->is_made = is_made;
+    f->stack->in_use = is_made;
     fi_lock_unlock(&rt->fibers_lock);
 }
 
@@ -195,10 +195,9 @@ typedef struct visitor {
 static void visit_on(fi_stack *s, void *arg)
 {
     const visitor *v = arg;
-    fi_fiber *f = fiber_on(s);
 
-    if (f->is_made)
-        v->visit(f, v->ctx);
+    if (s->in_use)
+        v->visit(fiber_on(s), v->ctx);
 }
 
 static void visit_pool(fi_stack_pool *p, visitor *v)

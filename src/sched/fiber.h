@@ -52,8 +52,7 @@ struct fi_fiber {
     void *tasks; /* the task stack, made by the room above when it is first needed */
     void (*tasks_free)(void *tasks);
 
-    fi_fiber *next_idle;         /* in its worker's list, while it has nothing to run */
-    bool is_made; /* there is a fiber here: for who looks at all stacks, under the fibers_lock */
+    fi_fiber *next_idle; /* in its worker's list, while it has nothing to run */
 };
 
 /* [any] The fiber whose words these are. */

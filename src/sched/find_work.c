@@ -2,16 +2,17 @@
  *
  *     0. what is urgent
  *     every 61st time: in turn the global queue, the inbox, the old end of the own deque, what can wait, and the
- *        first in line before the next slot, so that none of them starves
+ *        first in line before the next slot, so that none of them starves; and the poller is asked
  *     1. the next slot and the line: fibers that are ready again
  *     2. the own deque: work that never ran, the newest first
  *     3. the own inbox
  *     4. the global queue, several at once
- *     5. others, each visited once in a random order, at most 4 rounds: their deque (up to k pieces of
+ *     5. the poller, unless somebody sleeps in it
+ *     6. others, each visited once in a random order, at most 4 rounds: their deque (up to k pieces of
  *        work), their line (half; and their next slot, if it is stuck there), their inbox; who has nothing
  *        to take is asked to publish
- *     6. what can wait; then 5 again until the search time is over, or nobody runs anything that could make work
- *     7. sleep, until the next timer at the most
+ *     7. what can wait; then 6 again until the search time is over, or nobody runs anything that could make work
+ *     8. sleep, until the next timer at the most, and if nobody else does, in the poller
  *
  * A random order is a random start and a random stride that is coprime to the number of workers.
  */
@@ -93,6 +94,7 @@ static fi_runnable *take_oldest(fi_worker *w)
 
 static fi_runnable *take_fairly(fi_worker *w)
 {
+    fi_poll_now(w);
     w->fair_in = FAIR_TICK;
     switch (w->fair_turn++ % 5) {
     case 0:
@@ -151,6 +153,14 @@ static fi_runnable *take_own(fi_worker *w)
     if (!r)
         r = take_global(w, SIZE_MAX);
     return r;
+}
+
+/* The same, and then what has come from outside. */
+static fi_runnable *take_or_poll(fi_worker *w)
+{
+    fi_runnable *r = take_own(w);
+
+    return r || !fi_poll_now(w) ? r : take_own(w);
 }
 
 /* What was brought before how: who reads both never sees a steal that brought nothing. */
@@ -333,7 +343,7 @@ static bool anything(void *ctx)
     fi_worker *w = ctx;
     fi_runtime *rt = w->runtime;
 
-    if (fi_load_relaxed(&rt->stopping) || has_shared_work(rt) ||
+    if (fi_load_relaxed(&rt->stopping) || has_shared_work(rt) || fi_idle_is_unpolled(&rt->idle) ||
         fi_timers_next(&rt->timers) < fi_load_relaxed(&w->sleeps_until))
         return true;
     for (unsigned i = 0; i < rt->workers_n; i++) {
@@ -377,7 +387,7 @@ static fi_runnable *found(fi_worker *w, fi_runnable *r)
 /* Among what is there. */
 fi_runnable *fi_find_work_awake(fi_worker *w, bool *searching)
 {
-    fi_runnable *r = take_own(w);
+    fi_runnable *r = take_or_poll(w);
 
     *searching = false;
     if (r)
@@ -391,7 +401,7 @@ fi_runnable *fi_find_work_awake(fi_worker *w, bool *searching)
 
 static fi_runnable *find_when_woken(fi_worker *w)
 {
-    fi_runnable *r = take_own(w);
+    fi_runnable *r = take_or_poll(w);
 
     if (!r)
         r = search(w);

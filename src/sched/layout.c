@@ -22,9 +22,9 @@ typedef struct layout {
     uint32_t runtime_workers, runtime_workers_n, runtime_pools, runtime_sized_pools, sized_pools_n;
     uint32_t pool_size, pool_slabs;
     uint32_t slab_next, slab_stacks, slab_fresh;
-    uint32_t stack_size, stack_low, stack_bytes;
+    uint32_t stack_size, stack_low, stack_bytes, stack_in_use;
     uint32_t worker_size, worker_current;
-    uint32_t fiber_made, fiber_busy, fiber_waiting, fiber_name, fiber_body, fiber_registers;
+    uint32_t fiber_busy, fiber_waiting, fiber_name, fiber_body, fiber_registers;
     uint32_t wait_what, wait_object;
 } layout;
 
@@ -52,9 +52,9 @@ __attribute__((visibility("default"), used)) const struct filch_layout_ filch_la
             .stack_size = sizeof(fi_stack),
             .stack_low = offsetof(fi_stack, low),
             .stack_bytes = offsetof(fi_stack, size),
+            .stack_in_use = offsetof(fi_stack, in_use),
             .worker_size = sizeof(fi_worker),
             .worker_current = offsetof(fi_worker, current),
-            .fiber_made = offsetof(fi_fiber, is_made),
             .fiber_busy = offsetof(fi_fiber, busy),
             .fiber_waiting = offsetof(fi_fiber, waiting),
             .fiber_name = offsetof(fi_fiber, mark.name),

@@ -189,8 +189,12 @@ static int make_runtime(const fi_settings *settings, fi_runtime **out)
 
 static void free_runtime(fi_runtime *rt)
 {
+    fi_poller *poller = fi_poll_get(rt);
+
     fi_watch_end(rt);
     join_workers(rt, rt->workers_n);
+    if (poller)
+        poller->free(poller);
     free_workers(rt);
     fi_stack_watch_remove();
     fi_stack_pool_fini(&rt->stack_pool);

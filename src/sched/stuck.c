@@ -1,9 +1,9 @@
 /* Fibers that wait for what can never come.
  *
- * All workers sleep, so only somebody else could wake a fiber: a timer, a socket, a call that blocks beside the workers, or
- * a thread of the program.  Of the first three there must be none.  A thread cannot if it waits in a call of ours, for what
- * only fibers or such threads bring.  So the threads of the process are counted: those that wait so, the workers, the
- * watcher and spare ones must be all there are.
+ * All workers sleep, so only somebody else could wake a fiber: a timer, something that is watched (sched/poll.h), or a thread.
+ * Of the first two there must be none.  A thread cannot if it waits in a call of ours, for what only fibers or such
+ * threads bring, or has nothing to do.  So the threads of the process are counted: those that wait so, the workers and the
+ * watcher must be all there are.
  *
  * That is certain, not likely.  While we look, the lock of sched/idle.h keeps the workers asleep.  A thread that was
  * woken from a call of ours changes fi_watch_word before it can act, or before who woke it is over; so if the word is the
@@ -39,7 +39,7 @@ static uint64_t threads_of_process(void)
 static bool nothing_may_come(fi_runtime *rt)
 {
     return fi_timers_next(&rt->timers) == FI_TIMER_NEVER &&
-           fi_load_relaxed(&rt->outside_events) == 0 && !fi_is_there_work(rt);
+           fi_load_relaxed(&rt->idle.interests) == 0 && !fi_is_there_work(rt);
 }
 
 static bool any_fiber(const fi_runtime *rt)
@@ -54,10 +54,8 @@ static bool any_fiber(const fi_runtime *rt)
 /* [all workers asleep, and kept so] */
 static bool is_stuck(fi_runtime *rt, uint64_t word)
 {
-    uint64_t ours = rt->workers_n + 1 + fi_load_relaxed(&rt->spare_threads);
-
     return any_fiber(rt) && nothing_may_come(rt) &&
-           threads_of_process() == ours + fi_watch_threads(word) &&
+           threads_of_process() == rt->workers_n + 1 + fi_watch_threads(word) &&
            fi_load_relaxed(&fi_watch_word) == word;
 }
 

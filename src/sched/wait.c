@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/mistake.h"
 #include "sched/gate.h"
+#include "sched/pin.h"
 #include "sched/run.h"
 #include "sched/watch.h"
 
@@ -11,6 +12,14 @@
 #include <stddef.h>
 
 #define WITHDRAWN UINT32_MAX /* in a claim: by no part */
+
+__attribute__((noinline)) uint32_t fi_party_by_call(void)
+{
+    uint32_t who = fi_party_here;
+
+    __asm__ volatile("" : "+r"(who)::"memory");
+    return who;
+}
 
 /* ---- lines, under their latch ---- */
 
@@ -77,6 +86,14 @@ void fi_wait_end(fi_wait *w)
     fi_gate_open(&w->gate);
 }
 
+/* [latch held] Not because somebody took it out. */
+static void leave(fi_wait *w)
+{
+    fi_line_remove(w);
+    if (w->left)
+        w->left(w);
+}
+
 static bool leave_line(fi_wait *w)
 {
     bool stood;
@@ -84,7 +101,7 @@ static bool leave_line(fi_wait *w)
     fi_hold(w->latch);
     stood = w->line != NULL;
     if (stood)
-        fi_line_remove(w);
+        leave(w);
     fi_let_go(w->latch);
     return stood;
 }
@@ -113,36 +130,11 @@ static void expire(fi_timer *t)
     end_early((fi_wait *)(void *)((char *)t - offsetof(fi_wait, timer)), -ETIMEDOUT);
 }
 
-/* ---- who looks at what a fiber waits for ----
- *
- *     the fiber                               who cancels, or looks
- *     begins: it waits for this               sets the flag that it is cancelled, and a pin
- *             light fence  wait.begin.fence   heavy fence  wait.pin.fence
- *             cancelled?  then it does not    it waits for something?  end that
- *     ends:   it waits for nothing            takes the pin away
- *             light fence  wait.end.fence
- *             a pin?  wait until it is gone
- *
- * At the beginning either the fiber sees that it is cancelled, or the other sees what it waits for.  At the end either the
- * fiber sees the pin, and stays where its wait is in place, or the other sees nothing to look at.
- */
+/* ---- who looks at what a fiber waits for ---- */
 
 void fi_wait_pin(fi_fiber *f)
 {
-    fi_fetch_add_relaxed(&f->pins, 1u);
-}
-
-/* <- wait.begin */
-static fi_wait *look(fi_fiber *f)
-{
-    fi_fence_heavy(wait.pin.fence);
-    return fi_load_acquire(&f->waiting, wait.pinned);
-}
-
-/* -> wait.unpinned: the last look before the wait is gone. */
-static void unpin(FI_ATOMIC(uint32_t) * pins)
-{
-    fi_fetch_add_release(pins, UINT32_MAX, wait.unpin);
+    fi_pin_set(f);
 }
 
 void fi_wait_cancel(fi_fiber *f)
@@ -150,21 +142,21 @@ void fi_wait_cancel(fi_fiber *f)
     fi_wait *w;
 
     fi_store_relaxed(&f->cancelled, 1u);
-    w = look(f);
+    w = fi_pin_look(f);
     if (w && w->what.cancellable)
         end_early(w, -ECANCELED);
-    unpin(&f->pins);
+    fi_pin_undo(f);
 }
 
 bool fi_wait_look(fi_fiber *f, fi_wait_for *what)
 {
     fi_wait *w;
 
-    fi_wait_pin(f);
-    w = look(f);
+    fi_pin_set(f);
+    w = fi_pin_look(f);
     if (w)
         *what = w->what;
-    unpin(&f->pins);
+    fi_pin_undo(f);
     return w != NULL;
 }
 
@@ -187,48 +179,26 @@ static fi_worker *runner_of(fi_runtime *rt, const fi_fiber *f)
  * meanwhile, and who is about to run the fiber may hold that. */
 fi_worker *fi_wait_freeze(fi_runtime *rt, fi_fiber *f, const fi_wait **waiting)
 {
-    fi_fetch_add_relaxed(&f->frozen, 1u);
-    fi_wait_pin(f);
-    *waiting = look(f);
+    fi_pin_freeze(f);
+    fi_pin_set(f);
+    *waiting = fi_pin_look(f);
     return runner_of(rt, f);
 }
 
 void fi_wait_thaw(fi_fiber *f)
 {
-    unpin(&f->pins);
-    unpin(&f->frozen);
-}
-
-/* -> wait.pinned: the wait as it was made.  True: cancelled. */
-FI_INLINE bool begin(fi_fiber *f, fi_wait *w)
-{
-    fi_store_release(&f->waiting, w, wait.begin);
-    fi_fence_light(wait.begin.fence);
-    return w->what.cancellable && fi_load_relaxed(&f->cancelled);
-}
-
-/* <- wait.unpin */
-static void await_unpinned(FI_ATOMIC(uint32_t) * pins)
-{
-    while (fi_load_acquire(pins, wait.unpinned))
-        fi_yield();
-}
-
-void fi_wait_leave_alone(fi_fiber *f)
-{
-    await_unpinned(&f->pins);
+    fi_pin_undo(f);
+    fi_pin_thaw(f);
 }
 
 void fi_wait_stay(fi_fiber *f)
 {
-    await_unpinned(&f->frozen);
+    fi_pin_stay(f);
 }
 
-FI_INLINE void end(fi_fiber *f)
+void fi_wait_leave_alone(fi_fiber *f)
 {
-    fi_store_relaxed(&f->waiting, NULL);
-    fi_fence_light(wait.end.fence);
-    fi_wait_leave_alone(f);
+    fi_pin_await_none(f);
 }
 
 /* ---- waiting ---- */
@@ -275,7 +245,7 @@ FI_INLINE void park(fi_fiber *f, letting_go l)
 static int step_back(fi_wait *w, letting_go l, int error)
 {
     if (w->line)
-        fi_line_remove(w);
+        leave(w);
     else
         claim(w, WITHDRAWN);
     let_go(l);
@@ -303,18 +273,22 @@ FI_INLINE void park_until(fi_wait *w, letting_go l, int64_t deadline_ns)
 FI_INLINE int wait_as_fiber(fi_wait *w, fi_worker *on, letting_go l, int64_t deadline_ns)
 {
     fi_fiber *f = fi_fiber_of_fork(fi_load_relaxed(&on->current));
+    bool cancelled;
 
     if (on->runtime->orphaned)
         fi_mistake("a wait, in the child of a fork, for what other threads were doing");
     w->fiber = f;
     w->since_ns = fi_load_relaxed(&on->runtime->coarse_ns);
-    if (begin(f, w))
+    cancelled = fi_pin_begin(f, w) && w->what.cancellable;
+    if (cancelled)
         w->result = step_back(w, l, -ECANCELED);
     else if (deadline_ns == FI_TIMER_NEVER)
         park(f, l);
     else
         park_until(w, l, deadline_ns);
-    end(f);
+    fi_pin_end(f);
+    if (cancelled)
+        fi_wait_yield();
     return w->result;
 }
 
@@ -352,7 +326,7 @@ void fi_wait_yield(void)
         fi_fiber_park_on(fi_fiber_of_fork(fi_load_relaxed(&on->current)), commit_yield, on);
 }
 
-/* Who asks again and again with a deadline that is over must still let others run, or it asks for ever. */
+/* Who asks again and again with a deadline that is over, or cancelled, must still let others run, or it asks for ever. */
 FI_INLINE int wait(fi_wait *w, letting_go l, int64_t deadline_ns)
 {
     fi_worker *on = fi_worker_self();
@@ -367,10 +341,26 @@ FI_INLINE int wait(fi_wait *w, letting_go l, int64_t deadline_ns)
 
 int fi_wait_in(fi_wait *w, fi_line *line, fi_latch *latch, fi_wait_for what, int64_t deadline_ns)
 {
+    return fi_wait_in_then(w, line, latch, what, deadline_ns, NULL, NULL);
+}
+
+int fi_wait_in_first(fi_wait *w, fi_line *line, fi_latch *latch, fi_wait_for what,
+                     int64_t deadline_ns)
+{
     w->what = what;
     w->withdraw = leave_line;
     fi_line_add(line, latch, w);
+    line->first = w; /* in a circle, the last stands before the first */
     return wait(w, (letting_go){.latch = latch}, deadline_ns);
+}
+
+int fi_wait_in_then(fi_wait *w, fi_line *line, fi_latch *latch, fi_wait_for what,
+                    int64_t deadline_ns, void (*then)(void *arg), void *arg)
+{
+    w->what = what;
+    w->withdraw = leave_line;
+    fi_line_add(line, latch, w);
+    return wait(w, (letting_go){latch, then, arg}, deadline_ns);
 }
 
 int fi_wait_in_parts(fi_wait *whole, fi_wait_for what, void (*call)(void *arg), void *arg,

@@ -30,14 +30,6 @@ __attribute__((noinline)) fi_worker *fi_worker_self(void)
     return w;
 }
 
-__attribute__((noinline)) uint32_t fi_party(void)
-{
-    uint32_t who = fi_party_here;
-
-    __asm__ volatile("" : "+r"(who)::"memory");
-    return who;
-}
-
 static __attribute__((noinline)) void set_self(fi_worker *w)
 {
     self = w;

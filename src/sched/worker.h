@@ -10,6 +10,7 @@
 #include "sched/counters.h"
 #include "sched/fiber.h"
 #include "sched/idle.h"
+#include "sched/poll.h"
 #include "sched/queue.h"
 #include "sched/record.h"
 #include "sched/runq.h"
@@ -100,10 +101,8 @@ struct fi_runtime {
     fi_idle idle;
     fi_timers timers;
     fi_watch watch;
-    FI_ATOMIC(int64_t) coarse_ns; /* the time, refreshed now and then */
-    /* What may wake a fiber from outside, such as a socket or a call that blocks: while there is any, no fiber waits in
-     * vain.  And threads of ours, besides the workers, that sleep until a worker has something for them. */
-    FI_ATOMIC(uint32_t) outside_events, spare_threads;
+    FI_ATOMIC(int64_t) coarse_ns;  /* the time, refreshed now and then */
+    FI_ATOMIC(fi_poller *) poller; /* NULL: none yet */
     fi_record_share records, large_records;
     fi_lock outside_lock;
     fi_record_pool outside, large_outside; /* for threads that are no workers; under the lock */

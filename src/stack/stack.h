@@ -27,6 +27,7 @@
 #include "stack/guard.h"
 #include "stack/vm.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -45,6 +46,7 @@ typedef struct fi_stack {
     uint32_t valgrind_id;
     uint8_t guard; /* which kind it got; FI_STACK_GUARD_BEST: never lent out yet */
     uint8_t lent;
+    bool in_use; /* its user's, for who looks at all */
 } fi_stack;
 
 typedef struct fi_stack_config {

@@ -186,7 +186,7 @@ static void event_from_outside(void *arg)
 {
     (void)arg;
     start(FILCH_DEADLOCK_ABORT);
-    fi_fetch_add_relaxed(&fi_runtime_look()->outside_events, 1u);
+    fi_idle_watch(&fi_runtime_look()->idle);
     fi_runtime_look_end();
     end_well_later();
     filch_main(name_and_wait, &never);
