@@ -61,6 +61,42 @@ static void circle(void *arg)
     filch_main(make_circle, NULL);
 }
 
+/* Two mutexes, taken in two orders; and a spare thread that has nothing to do any more. */
+static filch_mutex first, second;
+
+static void lock_backwards(void *arg)
+{
+    filch_mutex_lock(&second);
+    place_open(arg);
+    filch_mutex_lock(&first);
+}
+
+static int64_t do_nothing(void *arg)
+{
+    (void)arg;
+    return 0;
+}
+
+static void lock_both(void *arg)
+{
+    place has_second = {.open = false};
+
+    (void)arg;
+    filch_fiber_set_name("waiter");
+    filch_blocking(do_nothing, NULL);
+    filch_mutex_lock(&first);
+    filch_go(lock_backwards, &has_second);
+    place_wait(&has_second);
+    filch_mutex_lock(&second);
+}
+
+static void mutexes(void *arg)
+{
+    (void)arg;
+    start(FILCH_DEADLOCK_ABORT);
+    filch_main(lock_both, NULL);
+}
+
 static void stop_waits(void *arg)
 {
     (void)arg;
@@ -122,7 +158,8 @@ static void dies(void (*fn)(void *), void *arg)
     CHECK(WIFSIGNALED(end.status) && WTERMSIG(end.status) == SIGABRT);
     CHECK(has(end.text, "filch: all fibers are asleep and nothing can wake them\n"));
     CHECK(has(end.text, "fiber 'waiter'"));
-    snprintf(words, sizeof words, "waits for place %p, for ", (void *)&never);
+    snprintf(words, sizeof words, "waits for %s %p, for ", fn == mutexes ? "mutex" : "place",
+             fn == mutexes ? (void *)&second : (void *)&never);
     CHECK(has(end.text, words));
     if (fn == circle)
         CHECK(has(end.text, "fiber 'left'") && has(end.text, "fiber 'right'") &&
@@ -138,6 +175,7 @@ static void all_kinds_are_found(void **state)
         puts("left out: ThreadSanitizer's own thread might wake somebody, as far as we know");
     dies(main_waits, NULL);
     dies(circle, NULL);
+    dies(mutexes, NULL);
     dies(stop_waits, NULL);
     dies(run_waits, NULL);
     dies(thread_waits, &at_once);
@@ -182,14 +220,45 @@ static void off(void *arg)
     filch_main(name_and_wait, &never);
 }
 
-static void event_from_outside(void *arg)
+/* It may be the terminal, or another process, at the other end. */
+static void read_pipe(void *arg)
+{
+    int ends[2];
+    char c;
+
+    (void)arg;
+    if (filch_pipe(ends) == 0)
+        filch_read(ends[0], &c, 1);
+}
+
+static void pending_read(void *arg)
 {
     (void)arg;
     start(FILCH_DEADLOCK_ABORT);
-    fi_idle_watch(&fi_runtime_look()->idle);
-    fi_runtime_look_end();
     end_well_later();
-    filch_main(name_and_wait, &never);
+    filch_main(read_pipe, NULL);
+}
+
+static int64_t sleep_blocking(void *arg)
+{
+    const struct timespec t = {.tv_nsec = LONG_NS};
+
+    (void)arg;
+    return nanosleep(&t, NULL);
+}
+
+static void call_blocking(void *arg)
+{
+    (void)arg;
+    if (filch_blocking(sleep_blocking, NULL) != 0)
+        _exit(3);
+}
+
+static void blocking_call(void *arg)
+{
+    (void)arg;
+    start(FILCH_DEADLOCK_ABORT);
+    filch_main(call_blocking, NULL);
 }
 
 static void sleep_and_open(void *p)
@@ -278,7 +347,8 @@ static void who_may_be_woken_is_left_alone(void **state)
 {
     (void)state;
     lives(off);
-    lives(event_from_outside);
+    lives(pending_read);
+    lives(blocking_call);
     lives(timer);
     lives(thread);
     lives(deadline);
