@@ -24,7 +24,7 @@ static filch_fiber *start_reader(int fd)
 {
     filch_fiber *f = filch_fiber_start(read_one, (void *)(intptr_t)fd);
 
-    await_waiting(fd, FI_IO_READ);
+    await_waiting(fd, FI_IO_READ, 1);
     return f;
 }
 
@@ -132,11 +132,12 @@ static void close_with(void *(*how)(void *(*)(void *), void *))
     CHECK_INT(filch_socketpair(fd), 0);
     fill(fd[0]);
     f[0] = start_reader(fd[0]);
-    f[1] = start_reader(fd[0]);
+    f[1] = filch_fiber_start(read_one, (void *)(intptr_t)fd[0]);
+    await_waiting(fd[0], FI_IO_READ, 2);
     f[2] = filch_fiber_start(wait_both, (void *)(intptr_t)fd[0]);
-    await_waiting(fd[0], FI_IO_WRITE);
+    await_waiting(fd[0], FI_IO_WRITE, 1);
     f[3] = filch_fiber_start(accept_one, (void *)(intptr_t)s);
-    await_waiting(s, FI_IO_READ);
+    await_waiting(s, FI_IO_READ, 1);
     CHECK_INT((intptr_t)how(close_one, (void *)(intptr_t)fd[0]), 0);
     CHECK_INT((intptr_t)how(close_one, (void *)(intptr_t)s), 0);
     for (int i = 0; i < 4; i++)
