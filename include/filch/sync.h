@@ -142,6 +142,7 @@ FILCH_API int filch_wait_group_wait_until(filch_wait_group *g, int64_t deadline)
 typedef struct filch_once {
     filch_latch_ latch_;
     void *line_;
+    const void *runner_;
     uint32_t state_, extra_;
 } filch_once;
 

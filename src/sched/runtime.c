@@ -109,7 +109,6 @@ static int start_workers(fi_runtime *rt)
 
 static void free_workers(fi_runtime *rt)
 {
-    fi_fiber_free_all(rt->fibers);
     for (unsigned i = 0; i < rt->workers_n; i++)
         fi_worker_fini(&rt->workers[i]);
     FI_DELETE_ARRAY(fi_worker, rt->workers, rt->workers_n);
@@ -168,7 +167,7 @@ static int make_runtime(const fi_settings *settings, fi_runtime **out)
     fi_idle_init(&rt->idle);
     fi_timers_init(&rt->timers);
     init_records(rt);
-    e = fi_stack_pool_init(&rt->stack_pool, &(fi_stack_config){.stack_size = settings->stack_size});
+    e = fi_fiber_pool_init(&rt->stack_pool, settings->stack_size);
     if (e == 0) {
         e = start_in(rt);
         if (e < 0) {

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/mistake.h"
 #include "sched/gate.h"
+#include "sched/pin.h"
 #include "sched/run.h"
 
 #include <errno.h>
@@ -11,11 +12,12 @@
 
 #define WITHDRAWN UINT32_MAX /* in a claim: by no part */
 
-uint32_t fi_party(void)
+__attribute__((noinline)) uint32_t fi_party_by_call(void)
 {
-    const fi_worker *w = fi_worker_self();
+    uint32_t who = fi_party_here;
 
-    return w ? w->index + 1 : FI_LATCH_NOBODY;
+    __asm__ volatile("" : "+r"(who)::"memory");
+    return who;
 }
 
 /* ---- lines, under their latch ---- */
@@ -80,6 +82,14 @@ void fi_wait_end(fi_wait *w)
         fi_gate_open(&w->gate);
 }
 
+/* [latch held] Not because somebody took it out. */
+static void leave(fi_wait *w)
+{
+    fi_line_remove(w);
+    if (w->left)
+        w->left(w);
+}
+
 static bool leave_line(fi_wait *w)
 {
     bool stood;
@@ -87,7 +97,7 @@ static bool leave_line(fi_wait *w)
     fi_hold(w->latch);
     stood = w->line != NULL;
     if (stood)
-        fi_line_remove(w);
+        leave(w);
     fi_let_go(w->latch);
     return stood;
 }
@@ -116,36 +126,11 @@ static void expire(fi_timer *t)
     end_early((fi_wait *)(void *)((char *)t - offsetof(fi_wait, timer)), -ETIMEDOUT);
 }
 
-/* ---- who looks at what a fiber waits for ----
- *
- *     the fiber                               who cancels, or looks
- *     begins: it waits for this               sets the flag that it is cancelled, and a pin
- *             light fence  wait.begin.fence   heavy fence  wait.pin.fence
- *             cancelled?  then it does not    it waits for something?  end that
- *     ends:   it waits for nothing            takes the pin away
- *             light fence  wait.end.fence
- *             a pin?  wait until it is gone
- *
- * At the beginning either the fiber sees that it is cancelled, or the other sees what it waits for.  At the end either the
- * fiber sees the pin, and stays where its wait is in place, or the other sees nothing to look at.
- */
+/* ---- who looks at what a fiber waits for ---- */
 
 void fi_wait_pin(fi_fiber *f)
 {
-    fi_fetch_add_relaxed(&f->pins, 1u);
-}
-
-/* <- wait.begin */
-static fi_wait *look(fi_fiber *f)
-{
-    fi_fence_heavy(wait.pin.fence);
-    return fi_load_acquire(&f->waiting, wait.pinned);
-}
-
-/* -> wait.unpinned: the last look before the wait is gone. */
-static void unpin(fi_fiber *f)
-{
-    fi_fetch_add_release(&f->pins, UINT32_MAX, wait.unpin);
+    fi_pin_set(f);
 }
 
 void fi_wait_cancel(fi_fiber *f)
@@ -153,44 +138,27 @@ void fi_wait_cancel(fi_fiber *f)
     fi_wait *w;
 
     fi_store_relaxed(&f->cancelled, 1u);
-    w = look(f);
+    w = fi_pin_look(f);
     if (w && w->what.cancellable)
         end_early(w, -ECANCELED);
-    unpin(f);
+    fi_pin_undo(f);
 }
 
 bool fi_wait_look(fi_fiber *f, fi_wait_for *what)
 {
     fi_wait *w;
 
-    fi_wait_pin(f);
-    w = look(f);
+    fi_pin_set(f);
+    w = fi_pin_look(f);
     if (w)
         *what = w->what;
-    unpin(f);
+    fi_pin_undo(f);
     return w != NULL;
 }
 
-/* -> wait.pinned: the wait as it was made.  True: cancelled. */
-FI_INLINE bool begin(fi_fiber *f, fi_wait *w)
-{
-    fi_store_release(&f->waiting, w, wait.begin);
-    fi_fence_light(wait.begin.fence);
-    return w->what.cancellable && fi_load_relaxed(&f->cancelled);
-}
-
-/* <- wait.unpin */
 void fi_wait_leave_alone(fi_fiber *f)
 {
-    while (fi_load_acquire(&f->pins, wait.unpinned))
-        fi_yield();
-}
-
-FI_INLINE void end(fi_fiber *f)
-{
-    fi_store_relaxed(&f->waiting, NULL);
-    fi_fence_light(wait.end.fence);
-    fi_wait_leave_alone(f);
+    fi_pin_await_none(f);
 }
 
 /* ---- waiting ---- */
@@ -237,7 +205,7 @@ FI_INLINE void park(fi_fiber *f, letting_go l)
 static int step_back(fi_wait *w, letting_go l, int error)
 {
     if (w->line)
-        fi_line_remove(w);
+        leave(w);
     else
         claim(w, WITHDRAWN);
     let_go(l);
@@ -265,17 +233,21 @@ FI_INLINE void park_until(fi_wait *w, letting_go l, int64_t deadline_ns)
 FI_INLINE int wait_as_fiber(fi_wait *w, fi_worker *on, letting_go l, int64_t deadline_ns)
 {
     fi_fiber *f = fi_fiber_of_fork(fi_load_relaxed(&on->current));
+    bool cancelled;
 
     if (on->runtime->orphaned)
         fi_mistake("a wait, in the child of a fork, for what other threads were doing");
     w->fiber = f;
-    if (begin(f, w))
+    cancelled = fi_pin_begin(f, w) && w->what.cancellable;
+    if (cancelled)
         w->result = step_back(w, l, -ECANCELED);
     else if (deadline_ns == FI_TIMER_NEVER)
         park(f, l);
     else
         park_until(w, l, deadline_ns);
-    end(f);
+    fi_pin_end(f);
+    if (cancelled)
+        fi_wait_yield();
     return w->result;
 }
 
@@ -310,7 +282,7 @@ void fi_wait_yield(void)
         fi_fiber_park_on(fi_fiber_of_fork(fi_load_relaxed(&on->current)), commit_yield, on);
 }
 
-/* Who asks again and again with a deadline that is over must still let others run, or it asks for ever. */
+/* Who asks again and again with a deadline that is over, or cancelled, must still let others run, or it asks for ever. */
 FI_INLINE int wait(fi_wait *w, letting_go l, int64_t deadline_ns)
 {
     fi_worker *on = fi_worker_self();
@@ -325,10 +297,26 @@ FI_INLINE int wait(fi_wait *w, letting_go l, int64_t deadline_ns)
 
 int fi_wait_in(fi_wait *w, fi_line *line, fi_latch *latch, fi_wait_for what, int64_t deadline_ns)
 {
+    return fi_wait_in_then(w, line, latch, what, deadline_ns, NULL, NULL);
+}
+
+int fi_wait_in_first(fi_wait *w, fi_line *line, fi_latch *latch, fi_wait_for what,
+                     int64_t deadline_ns)
+{
     w->what = what;
     w->withdraw = leave_line;
     fi_line_add(line, latch, w);
+    line->first = w; /* in a circle, the last stands before the first */
     return wait(w, (letting_go){.latch = latch}, deadline_ns);
+}
+
+int fi_wait_in_then(fi_wait *w, fi_line *line, fi_latch *latch, fi_wait_for what,
+                    int64_t deadline_ns, void (*then)(void *arg), void *arg)
+{
+    w->what = what;
+    w->withdraw = leave_line;
+    fi_line_add(line, latch, w);
+    return wait(w, (letting_go){latch, then, arg}, deadline_ns);
 }
 
 int fi_wait_in_parts(fi_wait *whole, fi_wait_for what, void (*call)(void *arg), void *arg,

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/futex.h"
 #include "base/mistake.h"
+#include "sched/wait.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 
 /* In the memory that every thread has from the start: no call is needed to find it. */
 static _Thread_local fi_worker *self __attribute__((tls_model("initial-exec")));
+_Thread_local uint32_t fi_party_here;
 
 /* The compiler must neither inline this nor move it across a switch: the fiber may go on in another
  * thread. */
@@ -29,6 +31,7 @@ __attribute__((noinline)) fi_worker *fi_worker_self(void)
 static __attribute__((noinline)) void set_self(fi_worker *w)
 {
     self = w;
+    fi_party_here = w ? w->index + 1 : FI_LATCH_NOBODY;
     __asm__ volatile("" ::: "memory");
 }
 
@@ -72,10 +75,11 @@ void fi_worker_fini(fi_worker *w)
  * may claim it back. */
 void fi_worker_set_aside(fi_worker *w, fi_runnable *r)
 {
-    fi_lock_lock(&w->runtime->fibers_lock);
-    if (!w->runtime->fibers)
+    fi_stack_stats stacks;
+
+    fi_stack_pool_stats(&w->runtime->stack_pool, &stacks);
+    if (stacks.slabs == 0)
         fi_mistake("no memory for even one fiber");
-    fi_lock_unlock(&w->runtime->fibers_lock);
     fi_queue_push(&w->runtime->global, r);
     fi_idle_notify(&w->runtime->idle);
     fi_futex_wait(&w->sleeper.asleep, fi_load_relaxed(&w->sleeper.asleep),

@@ -97,9 +97,7 @@ struct fi_runtime {
     fi_lock outside_lock;
     fi_record_pool outside, large_outside; /* for threads that are no workers; under the lock */
     FI_ATOMIC(uint64_t) jobs_from_outside; /* besides what the workers counted */
-    fi_lock fibers_lock;
-    fi_fiber *fibers;        /* all that were made */
-    fi_fiber *bare_fibers;   /* those that have nothing to run and no stack either */
+    fi_lock fibers_lock;     /* guards the pools of other sizes, and fibers from being unmade */
     fi_ctx_modes modes;      /* that all work begins with */
     fi_runtime *left_behind; /* another, that this process was forked without */
 };
@@ -166,10 +164,13 @@ void fi_give_to(fi_runtime *rt, fi_queue *which, fi_runnable *r);
 /* [any] How many of n in the global queue one worker takes at once.  find_work.c */
 size_t fi_global_share(size_t n, unsigned workers, size_t at_once);
 
-/* [any] As a party to latches. */
+_Static_assert(FI_LATCH_PARTIES > 2 * FILCH_WORKERS_MAX, "two parties for each worker");
+
+/* [any] As a party to the latches of run queues.  Another than fi_party(): who parks looks into its run queue while it still
+ * holds the latch of what it waits for, and a party holds only one as a favourite. */
 static inline uint32_t fi_worker_party(const fi_worker *w)
 {
-    return w->index + 1;
+    return FILCH_WORKERS_MAX + w->index + 1;
 }
 
 /* [worker] Put a ready fiber at the end of its line. */
