@@ -10,7 +10,7 @@
 
 static const char *const variables[] = {
     "FILCH_WORKERS", "FILCH_PIN",       "FILCH_STACK_SIZE", "FILCH_DEQUE", "FILCH_STEAL_BATCH",
-    "FILCH_PUBLISH", "FILCH_SEARCH_NS", "FILCH_GUESTS",     "FILCH_NAME",
+    "FILCH_PUBLISH", "FILCH_SEARCH_NS", "FILCH_GUESTS",     "FILCH_NAME",  "FILCH_SPARE_THREADS",
 };
 
 static void clear(void)
@@ -51,6 +51,7 @@ static void defaults(void **state)
     CHECK(s.deque == &fi_deque_batch);
     CHECK_INT(s.steal_batch, 16);
     CHECK_INT(s.search_ns, 20000);
+    CHECK_INT(s.spare_threads, 64);
     CHECK_STR(s.name, "filch");
 }
 
@@ -68,6 +69,7 @@ static void fields(void **state)
                               .publish = FILCH_PUBLISH_EAGER,
                               .search_ns = 5,
                               .guests = FILCH_GUESTS_YES,
+                              .spare_threads = 9,
                               .name = "ten-letter"});
     CHECK_INT(s.workers, 3);
     CHECK(s.pin && s.eager && !s.guests);
@@ -76,6 +78,7 @@ static void fields(void **state)
     CHECK(s.deque == &fi_deque_locked);
     CHECK_INT(s.steal_batch, 7);
     CHECK_INT(s.search_ns, 5);
+    CHECK_INT(s.spare_threads, 9);
     CHECK_STR(s.name, "ten-letter");
     CHECK_INT(settle((filch_config){.search_ns = -1}).search_ns, 0);
     CHECK_INT(settle((filch_config){.workers = FILCH_WORKERS_MAX}).workers, FILCH_WORKERS_MAX);
@@ -102,6 +105,8 @@ static void environment(void **state)
     CHECK(!with("FILCH_GUESTS", "no").guests);
     CHECK_INT(with("FILCH_SEARCH_NS", "0").search_ns, 0);
     CHECK_INT(with("FILCH_SEARCH_NS", "1000000000").search_ns, 1000000000);
+    CHECK_INT(with("FILCH_SPARE_THREADS", "1").spare_threads, 1);
+    CHECK_INT(with("FILCH_SPARE_THREADS", "16384").spare_threads, 16384);
     CHECK_STR(with("FILCH_NAME", "a").name, "a");
 }
 
@@ -170,6 +175,8 @@ static const bad nonsense[] = {
     AS_WORD("FILCH_SEARCH_NS", "-1"),
     AS_WORD("FILCH_SEARCH_NS", "1000000001"),
     AS_WORD("FILCH_SEARCH_NS", "1us"),
+    AS_WORD("FILCH_SPARE_THREADS", "0"),
+    AS_WORD("FILCH_SPARE_THREADS", "16385"),
     AS_WORD("FILCH_NAME", "eleven-long"),
     AS_FIELD(workers, FILCH_WORKERS_MAX + 1),
     AS_FIELD(pin, (filch_pin)3),
@@ -182,6 +189,7 @@ static const bad nonsense[] = {
     AS_FIELD(publish, (filch_publish)3),
     AS_FIELD(guests, (filch_guests)3),
     AS_FIELD(search_ns, 1000000001),
+    AS_FIELD(spare_threads, 16385),
     AS_FIELD(name, "eleven-long"),
 };
 
