@@ -168,12 +168,16 @@ static void who_polls_is_first_in_the_list(void **state)
     (void)state;
     set_up();
     put_to_sleep(0);
-    fi_idle_watch(&idle); /* wakes it: it takes its time to sleep again */
-    await_up(0);
+    put_to_sleep(1);
+    fi_idle_watch(&idle);
+    await_up(1);
+    end_search();
     put_to_sleep(1);
     CHECK(polling() == &all[1].sleeper);
+    CHECK(fi_idle_notify(&idle));
+    await_up(0);
+    CHECK(polling() == &all[1].sleeper);
     end_search();
-    CHECK(fi_idle_borrow(&idle) == NULL);
     CHECK(fi_idle_notify(&idle));
     await_up(1);
 }
