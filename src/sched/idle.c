@@ -2,7 +2,6 @@
  * question whether anybody sleeps at all is asked often, and that is one load after a fence. */
 #include "sched/idle.h"
 
-#include "base/clock.h"
 #include "base/futex.h"
 #include "sched/poll.h"
 
@@ -236,9 +235,7 @@ static int take_nap(nap *n, uint32_t asleep, int64_t deadline_ns)
     if (!n->polls)
         return fi_futex_wait(&n->sleeper->asleep, asleep, deadline_ns);
     p = n->idle->poller;
-    if (p->poll(p, deadline_ns, wake_from_poll, n))
-        return 0;
-    return deadline_ns != FI_FUTEX_FOREVER && fi_clock_now() >= deadline_ns ? -ETIMEDOUT : 0;
+    return p->poll(p, deadline_ns, wake_from_poll, n);
 }
 
 /* True: awake.  <- idle.wake */
