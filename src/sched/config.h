@@ -18,7 +18,11 @@ typedef struct fi_settings {
     const fi_deque_kind *deque;
     uint32_t steal_batch;
     int64_t search_ns;
+    unsigned spare_threads;
     char name[11];
+    int64_t watchdog_ns; /* 0: off */
+    filch_deadlock deadlock;
+    int dump_signal; /* 0: none */
 } fi_settings;
 
 /* [any] 0; -EINVAL after a line on stderr that names what makes no sense. */

@@ -15,6 +15,7 @@
 #include "base/topology.h"
 #include "sched/door.h"
 #include "sched/lot.h"
+#include "sched/watch.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -25,8 +26,9 @@
 
 #define SOON_NS 10000000 /* in which workers that have nothing to do fall asleep */
 
-static fi_lock life;                  /* guards the two below */
+static fi_lock life;                  /* guards the three below */
 static fi_runtime *running;           /* NULL: none */
+static uint64_t started;              /* how many there were */
 static fi_runtime *left_behind;       /* by forks: known, as it is never freed */
 static FI_ATOMIC(uint32_t) closing;   /* 1: a stop is under way; newcomers wait for it */
 static fi_door door = {FI_DOOR_SHUT}; /* open while a runtime runs and no stop is under way */
@@ -108,7 +110,6 @@ static int start_workers(fi_runtime *rt)
 
 static void free_workers(fi_runtime *rt)
 {
-    fi_fiber_free_all(rt->fibers);
     for (unsigned i = 0; i < rt->workers_n; i++)
         fi_worker_fini(&rt->workers[i]);
     FI_DELETE_ARRAY(fi_worker, rt->workers, rt->workers_n);
@@ -161,12 +162,14 @@ static int make_runtime(const fi_settings *settings, fi_runtime **out)
     if (!rt)
         return -ENOMEM;
     rt->settings = *settings;
+    rt->number = ++started;
     rt->workers_n = settings->workers;
     fi_ctx_get_modes(&rt->modes);
     fi_idle_init(&rt->idle);
     fi_timers_init(&rt->timers);
+    fi_atomic_init(&rt->coarse_ns, fi_clock_now());
     init_records(rt);
-    e = fi_stack_pool_init(&rt->stack_pool, &(fi_stack_config){.stack_size = settings->stack_size});
+    e = fi_fiber_pool_init(&rt->stack_pool, settings->stack_size);
     if (e == 0) {
         e = start_in(rt);
         if (e < 0) {
@@ -175,16 +178,23 @@ static int make_runtime(const fi_settings *settings, fi_runtime **out)
             fi_stack_pool_fini(&rt->stack_pool);
         }
     }
-    if (e < 0)
+    if (e < 0) {
         FI_DELETE(fi_runtime, rt);
-    else
-        *out = rt;
-    return e;
+        return e;
+    }
+    *out = rt;
+    fi_watch_begin(rt);
+    return 0;
 }
 
 static void free_runtime(fi_runtime *rt)
 {
+    fi_poller *poller = fi_poll_get(rt);
+
+    fi_watch_end(rt);
     join_workers(rt, rt->workers_n);
+    if (poller)
+        poller->free(poller);
     free_workers(rt);
     fi_stack_watch_remove();
     fi_stack_pool_fini(&rt->stack_pool);
@@ -193,6 +203,7 @@ static void free_runtime(fi_runtime *rt)
             fi_stack_pool_fini(&rt->sized_pools[i]);
     fi_record_pool_fini(&rt->outside);
     fi_record_pool_fini(&rt->large_outside);
+    fi_timers_fini(&rt->timers);
     FI_DELETE(fi_runtime, rt);
 }
 
@@ -222,6 +233,7 @@ static void after_fork_in_child(void)
     fi_fence_setup();
     fi_latch_forget();
     fi_lot_forget();
+    fi_watch_forget();
     fi_worker_rise();
     fi_lock_init(&life);
 }
@@ -364,11 +376,13 @@ static void wait_until_unused(fi_runtime *rt)
 
     fi_door_shut(&door);
     fi_lock_unlock(&life);
+    fi_watch_thread_waits();
     do {
         given = fi_load_relaxed(&rt->jobs_from_outside);
         fi_door_await_empty(&door);
         await_quiet(rt, FI_FUTEX_FOREVER);
     } while (fi_door_look(&door) > 0 || fi_load_relaxed(&rt->jobs_from_outside) != given);
+    fi_watch_thread_goes_on();
     fi_lock_lock(&life);
 }
 

@@ -1,22 +1,25 @@
 /* Lines, and how who stands in one falls asleep and wakes. */
 #include "sched/wait.h"
 
+#include "base/chaos.h"
 #include "base/clock.h"
 #include "base/mistake.h"
 #include "sched/gate.h"
 #include "sched/pin.h"
-#include "sched/worker.h"
+#include "sched/run.h"
+#include "sched/watch.h"
 
 #include <errno.h>
 #include <stddef.h>
 
 #define WITHDRAWN UINT32_MAX /* in a claim: by no part */
 
-uint32_t fi_party(void)
+__attribute__((noinline)) uint32_t fi_party_by_call(void)
 {
-    const fi_worker *w = fi_worker_self();
+    uint32_t who = fi_party_here;
 
-    return w ? w->index + 1 : FI_LATCH_NOBODY;
+    __asm__ volatile("" : "+r"(who)::"memory");
+    return who;
 }
 
 /* ---- lines, under their latch ---- */
@@ -75,10 +78,21 @@ void fi_wait_end(fi_wait *w)
 {
     if (w->whole)
         w = w->whole;
-    if (w->fiber)
+    if (w->fiber) {
         fi_ready(w->fiber->worker->runtime, w->fiber);
-    else
-        fi_gate_open(&w->gate);
+        return;
+    }
+    if (w->counted)
+        fi_watch_thread_goes_on();
+    fi_gate_open(&w->gate);
+}
+
+/* [latch held] Not because somebody took it out. */
+static void leave(fi_wait *w)
+{
+    fi_line_remove(w);
+    if (w->left)
+        w->left(w);
 }
 
 static bool leave_line(fi_wait *w)
@@ -88,7 +102,7 @@ static bool leave_line(fi_wait *w)
     fi_hold(w->latch);
     stood = w->line != NULL;
     if (stood)
-        fi_line_remove(w);
+        leave(w);
     fi_let_go(w->latch);
     return stood;
 }
@@ -147,6 +161,42 @@ bool fi_wait_look(fi_fiber *f, fi_wait_for *what)
     return w != NULL;
 }
 
+/* One that makes way for another is shown as leaving before the other is shown, and until its point is saved. */
+static bool is_on(fi_worker *w, const fi_fiber *f)
+{
+    return fi_fork_look(&w->current) == &f->fork || fi_fork_look(&w->leaving) == &f->fork;
+}
+
+static fi_worker *runner_of(fi_runtime *rt, const fi_fiber *f)
+{
+    for (unsigned i = 0; i < rt->workers_n; i++)
+        if (is_on(&rt->workers[i], f))
+            return &rt->workers[i];
+    return NULL;
+}
+
+/* Who is about to run a fiber shows it, passes run.arrive.fence, and then waits while it is frozen.  So after our fence
+ * either we see who runs it, or it does not run before we let it.  A pin alone would not do: who cancels takes a latch
+ * meanwhile, and who is about to run the fiber may hold that. */
+fi_worker *fi_wait_freeze(fi_runtime *rt, fi_fiber *f, const fi_wait **waiting)
+{
+    fi_pin_freeze(f);
+    fi_pin_set(f);
+    *waiting = fi_pin_look(f);
+    return runner_of(rt, f);
+}
+
+void fi_wait_thaw(fi_fiber *f)
+{
+    fi_pin_undo(f);
+    fi_pin_thaw(f);
+}
+
+void fi_wait_stay(fi_fiber *f)
+{
+    fi_pin_stay(f);
+}
+
 void fi_wait_leave_alone(fi_fiber *f)
 {
     fi_pin_await_none(f);
@@ -184,55 +234,71 @@ static bool commit_parts(fi_fiber *f, void *arg)
     return true;
 }
 
-static void park(fi_fiber *f, letting_go l)
+FI_INLINE void park(fi_fiber *f, letting_go l)
 {
     if (l.call)
-        fi_fiber_park(f, commit_parts, &l);
+        fi_fiber_park_on(f, commit_parts, &l);
     else
-        fi_fiber_park(f, commit_latch, l.latch);
-}
-
-static void park_until(fi_wait *w, letting_go l, int64_t deadline_ns)
-{
-    fi_runtime *rt = w->fiber->worker->runtime;
-
-    w->timer = (fi_timer){.deadline_ns = deadline_ns, .fire = expire};
-    if (fi_timers_add(&rt->timers, &w->timer))
-        fi_idle_notify(&rt->idle);
-    park(w->fiber, l);
-    fi_timers_remove(&rt->timers, &w->timer);
+        fi_fiber_park_on(f, commit_latch, l.latch);
 }
 
 /* [latches held] Nobody shall wake us. */
 static int step_back(fi_wait *w, letting_go l, int error)
 {
     if (w->line)
-        fi_line_remove(w);
+        leave(w);
     else
         claim(w, WITHDRAWN);
     let_go(l);
     return error;
 }
 
-static int wait_as_fiber(fi_wait *w, fi_worker *on, letting_go l, int64_t deadline_ns)
+FI_INLINE void park_until(fi_wait *w, letting_go l, int64_t deadline_ns)
+{
+    fi_runtime *rt = w->fiber->worker->runtime;
+
+    int first;
+
+    w->timer = (fi_timer){.deadline_ns = deadline_ns, .fire = expire};
+    first = fi_timers_add(&rt->timers, &w->timer);
+    if (first < 0) {
+        w->result = step_back(w, l, first);
+        return;
+    }
+    if (first > 0)
+        fi_idle_notify(&rt->idle);
+    park(w->fiber, l);
+    fi_timers_remove(&rt->timers, &w->timer);
+}
+
+FI_INLINE int wait_as_fiber(fi_wait *w, fi_worker *on, letting_go l, int64_t deadline_ns)
 {
     fi_fiber *f = fi_fiber_of_fork(fi_load_relaxed(&on->current));
+    bool cancelled;
 
     if (on->runtime->orphaned)
         fi_mistake("a wait, in the child of a fork, for what other threads were doing");
     w->fiber = f;
-    if (fi_pin_begin(f, w) && w->what.cancellable)
+    w->since_ns = fi_load_relaxed(&on->runtime->coarse_ns);
+    cancelled = fi_pin_begin(f, w) && w->what.cancellable;
+    if (cancelled)
         w->result = step_back(w, l, -ECANCELED);
     else if (deadline_ns == FI_TIMER_NEVER)
         park(f, l);
     else
         park_until(w, l, deadline_ns);
     fi_pin_end(f);
+    if (cancelled)
+        fi_wait_yield();
+    fi_wait_chaos();
     return w->result;
 }
 
 static int wait_as_thread(fi_wait *w, letting_go l, int64_t deadline_ns)
 {
+    w->counted = deadline_ns == FI_TIMER_NEVER;
+    if (w->counted)
+        fi_watch_thread_waits();
     let_go(l);
     if (!fi_gate_wait_until(&w->gate, deadline_ns)) {
         if (w->withdraw(w))
@@ -242,12 +308,13 @@ static int wait_as_thread(fi_wait *w, letting_go l, int64_t deadline_ns)
     return w->result;
 }
 
+/* Whoever made the others ready has woken somebody for them. */
 static bool commit_yield(fi_fiber *f, void *arg)
 {
     fi_worker *w = arg;
 
-    fi_ring_push(w, &f->ready);
-    fi_notify(w);
+    fi_line_up(w, &f->ready);
+    w->new_first = true;
     return true;
 }
 
@@ -258,11 +325,21 @@ void fi_wait_yield(void)
     if (!on)
         fi_yield();
     else if (!on->runtime->orphaned)
-        fi_fiber_park(fi_fiber_of_fork(fi_load_relaxed(&on->current)), commit_yield, on);
+        fi_fiber_park_on(fi_fiber_of_fork(fi_load_relaxed(&on->current)), commit_yield, on);
 }
 
-/* Who asks again and again with a deadline that is over must still let others run, or it asks for ever. */
-static int wait(fi_wait *w, letting_go l, int64_t deadline_ns)
+#ifdef FILCH_CHAOS
+void fi_wait_chaos(void)
+{
+    const fi_worker *on = fi_worker_self();
+
+    if (on && fi_load_relaxed(&on->current) && !on->is_committing && fi_chaos(4))
+        fi_wait_yield();
+}
+#endif
+
+/* Who asks again and again with a deadline that is over, or cancelled, must still let others run, or it asks for ever. */
+FI_INLINE int wait(fi_wait *w, letting_go l, int64_t deadline_ns)
 {
     fi_worker *on = fi_worker_self();
 
@@ -276,10 +353,26 @@ static int wait(fi_wait *w, letting_go l, int64_t deadline_ns)
 
 int fi_wait_in(fi_wait *w, fi_line *line, fi_latch *latch, fi_wait_for what, int64_t deadline_ns)
 {
+    return fi_wait_in_then(w, line, latch, what, deadline_ns, NULL, NULL);
+}
+
+int fi_wait_in_first(fi_wait *w, fi_line *line, fi_latch *latch, fi_wait_for what,
+                     int64_t deadline_ns)
+{
     w->what = what;
     w->withdraw = leave_line;
     fi_line_add(line, latch, w);
+    line->first = w; /* in a circle, the last stands before the first */
     return wait(w, (letting_go){.latch = latch}, deadline_ns);
+}
+
+int fi_wait_in_then(fi_wait *w, fi_line *line, fi_latch *latch, fi_wait_for what,
+                    int64_t deadline_ns, void (*then)(void *arg), void *arg)
+{
+    w->what = what;
+    w->withdraw = leave_line;
+    fi_line_add(line, latch, w);
+    return wait(w, (letting_go){latch, then, arg}, deadline_ns);
 }
 
 int fi_wait_in_parts(fi_wait *whole, fi_wait_for what, void (*call)(void *arg), void *arg,

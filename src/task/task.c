@@ -3,7 +3,9 @@
 #include "base/mistake.h"
 #include "sched/gate.h"
 #include "sched/guest.h"
+#include "sched/run.h"
 #include "sched/runtime.h"
+#include "sched/watch.h"
 #include "task/stack.h"
 #include "task/ticket.h"
 
@@ -35,7 +37,7 @@ static bool publish_one(fi_worker *w, filch_slot_ *slot)
     t->runnable.of = NULL;
     fi_ticket_init(t, slot);
     slot->ticket = t;
-    if (fi_deque_push(w->deque, t) == 0)
+    if (fi_new_push(w, t) == 0)
         return true;
     fi_record_put(&w->records, t);
     return false;
@@ -147,12 +149,12 @@ static bool pop_back(fi_worker *w, fi_ticket *t)
 
     if (w->deque->kind->fifo || w->runtime->orphaned)
         return false;
-    item = fi_deque_pop(w->deque);
+    item = fi_new_pop(w);
     if (item == t)
         return true;
     if (!item)
         return false;
-    if (fi_deque_push(w->deque, item) < 0)
+    if (fi_new_push(w, item) < 0)
         fi_queue_push(&w->runtime->global, item);
     fi_notify(w); /* nobody saw it while it was out */
     return false;
@@ -287,7 +289,8 @@ static void run_from_outside(fi_runnable *r, fi_fiber *f)
 
     run_first(f, o->slot);
     fi_fiber_flush(f);
-    fi_gate_open(&o->done);
+    if (fi_gate_open(&o->done))
+        fi_watch_thread_goes_on();
 }
 
 static void run_outside(void *slot)
@@ -297,6 +300,8 @@ static void run_outside(void *slot)
 
     if (!fi_guest_run(rt, &o.runnable, &o.done))
         fi_submit(rt, &o.runnable);
+    if (fi_gate_come(&o.done))
+        fi_watch_thread_waits();
     fi_gate_wait(&o.done);
     fi_runtime_leave(rt);
 }

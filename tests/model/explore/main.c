@@ -11,7 +11,7 @@ static const char help[] =
     "       explore try PROGRAM MODE [LABEL=ORDER...]\n"
     "       explore markdown                       the mutants as a table\n"
     "\n"
-    "KIND     locked, bounded, batch, half, lease, idle, fork, ticket, next, gate,\n"
+    "KIND     locked, bounded, batch, half, lease, idle, fork, ticket, gate,\n"
     "         door, record, count, links, life, latch, wait, timer, locals\n"
     "PROGRAM  KIND:CAPACITY:K:OWNER:THIEF[,THIEF...]  as in bounded:2:0:PPO:SS,SS; K 0 = default\n"
     "         of a deque: owner P push, O pop; thief S steal; program.h has the letters of the "

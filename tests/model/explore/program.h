@@ -53,7 +53,6 @@ void ticket_check(check *c, const program *p);
 
 /* next.  Owner: R put the next fiber, O take, A put again what it just took.  Thief: S steal.  Each fiber
  * that was put is obtained once, by somebody who sees its context. */
-void next_check(check *c, const program *p);
 
 /* gate.  Owner: G open it when there is a result.  Thief: W wait for it, use the result and be gone. */
 void gate_check(check *c, const program *p);

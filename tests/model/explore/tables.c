@@ -11,7 +11,6 @@ const kind kinds[] = {
     {"idle", idle_check, "PTDSGHBQ", "PTDSGHBQ", false, false},
     {"fork", fork_check, "MNY", "T", false, false},
     {"ticket", ticket_check, "PYO", "S", true, false},
-    {"next", next_check, "ROA", "S", false, false},
     {"gate", gate_check, "G", "W", false, false},
     {"door", door_check, "OS", "EA", false, false},
     {"record", record_check, "PTB", "PTB", false, false},
@@ -94,10 +93,6 @@ const program programs[] = {
     {"ticket", 2, 0, "PPYY", {"S", "S"}},
     {"ticket", 2, 0, "PPOY", {"S", "S"}},
 
-    {"next", 0, 0, "RO", {"S"}},
-    {"next", 0, 0, "RROA", {"SS"}},
-    {"next", 0, 0, "ROAO", {"SS"}},
-    {"next", 0, 0, "RROAR", {"S", "S"}},
 
     {"gate", 0, 0, "G", {"W"}},
 
@@ -401,8 +396,6 @@ const mutant mutants[] = {
      {RACE, RACE, RACE},
      NULL},
 
-    {"puts relaxed", "next", {{"next.put", ORDER_RELAXED}}, {RACE, RACE, RACE}, NULL},
-    {"steals relaxed", "next", {{"next.steal", ORDER_RELAXED}}, {RACE, RACE, RACE}, NULL},
 
     {"opens relaxed", "gate", {{"gate.open", ORDER_RELAXED}}, {RACE, RACE, RACE}, NULL},
     {"waits relaxed", "gate", {{"gate.wait", ORDER_RELAXED}}, {RACE, RACE, RACE}, NULL},

@@ -7,6 +7,8 @@
 
 static const program *now;
 static fi_timers timers;
+static fi_timer_entry heap[MAX_THREADS];
+static fi_timer_place places[MAX_THREADS];
 static fi_timer timer[MAX_THREADS];
 static unsigned added, fired; /* a bit for each thread whose timer it is */
 
@@ -16,6 +18,13 @@ static void setup(void)
     added = fired = 0;
     memset(&timers, 0, sizeof timers);
     memset(timer, 0, sizeof timer);
+    memset(heap, 0, sizeof heap);
+    timers.heap = heap;
+    timers.places = places;
+    timers.capacity = MAX_THREADS;
+    timers.empty = 1;
+    for (uint32_t i = 0; i < MAX_THREADS; i++)
+        places[i].next_empty = (i + 2) % (MAX_THREADS + 1);
     x_init(&timers.lock.word, 0, "lock");
     x_init(&timers.next_ns, (uint64_t)FI_TIMER_NEVER, "next");
     for (int i = 0; i < program_threads(now); i++)
@@ -74,11 +83,13 @@ static uint64_t summary(void)
 {
     uint64_t h = added * 16 + fired;
     for (int i = 0; i < MAX_THREADS; i++) {
-        h = h * 31 + X_BITS(timer[i].child);
-        h = h * 31 + X_BITS(timer[i].sibling);
-        h = h * 31 + X_BITS(timer[i].link);
+        h = h * 31 + timer[i].place;
+        h = h * 31 + X_BITS(timer[i].next_due);
+        h = h * 31 + X_BITS(places[i].timer);
     }
-    return h * 31 + X_BITS(timers.first);
+    for (uint32_t i = 0; i < timers.n; i++)
+        h = h * 31 + heap[i].place;
+    return (h * 31 + timers.n) * 31 + timers.empty;
 }
 
 static const char *thread_name(int thread)
