@@ -1,5 +1,9 @@
 /* "Hello" over HTTP and loopback, with connections that stay open: the CPU time that the server takes for a request, while
- * wrk asks as fast as it is answered.  wrk runs on the same machine, so requests per second are told beside it only. */
+ * wrk asks as fast as it is answered.  wrk runs on the same machine, so requests per second are told beside it only.
+ *
+ * The time is that of all threads and children of the server, as /proc tells it, and agrees with their schedstat.  It
+ * depends on the load: beside other work the same server has taken less than half for a request.  So it is good for
+ * comparisons with other servers in the same run, and for no more. */
 #include "bench.h"
 #include "figures.h"
 #include "process.h"
@@ -9,8 +13,8 @@
 #include <string.h>
 
 static const bench_input inputs[] = {
-    {"64", "seconds", 1, 3600, 3, 1},
-    {"1000", "seconds", 1, 3600, 3, 1},
+    {"64", "seconds", 1, 3600, 2, 1},
+    {"1000", "seconds", 1, 3600, 2, 1},
     {0},
 };
 
