@@ -147,7 +147,7 @@ static bool are_figures(const char *figures, int count)
         if (n != count)
             return false;
     }
-    return all <= MOST_FIGURES;
+    return all > 0 && all <= MOST_FIGURES;
 }
 
 static const char *read_report(const call *what, const char *line, report *r)
