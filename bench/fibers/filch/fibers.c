@@ -37,7 +37,7 @@ static const bench_input inputs[] = {
     {"mutex", "number of locks", 1, 1000000000, 20000000, 200000},
     {"skynet", "depth", 0, 8, 6, 4},
     {"skynet-join", "depth", 0, 8, 6, 4},
-    {"parked", "number of fibers", 1, 10000000, 1000000, 10000},
+    {"parked", "number of fibers", 1, 10000000, 1000000, 5000},
     {"timers", "number of fibers", 1, 1000000, 10000, 1000},
     {0},
 };

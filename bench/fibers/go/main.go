@@ -33,7 +33,7 @@ var cases = []benchCase{
 	{"mutex", "number of locks", 1, 1000000000, 20000000, 200000, true, mutex},
 	{"skynet", "depth", 0, 8, 6, 4, false, skynet},
 	{"skynet-join", "depth", 0, 8, 6, 4, false, skynetJoin},
-	{"parked", "number of fibers", 1, 10000000, 1000000, 10000, false, parked},
+	{"parked", "number of fibers", 1, 10000000, 1000000, 5000, false, parked},
 	{"timers", "number of fibers", 1, 1000000, 10000, 1000, false, timers},
 }
 
