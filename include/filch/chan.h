@@ -44,15 +44,15 @@ typedef struct filch_chan filch_chan;
 /* Items of so many bytes (0: only that something was sent counts).  Returns: NULL when there is no memory. */
 FILCH_API filch_chan *filch_chan_new(size_t item_size, size_t capacity);
 
-/* Nobody may use it any more.  Items that are left in it are dropped.  NULL is fine.  To free one that somebody waits at is a
- * mistake that ends the program with a line. */
+/* Nobody may be in a call for it any more, except for the one that has closed it.  Items that are left in it are
+ * dropped.  NULL is fine.  To free one that somebody waits at is a mistake that ends the program with a line. */
 FILCH_API void filch_chan_free(filch_chan *c);
 
 /* No more items: those who wait to send get -EPIPE; what was sent is received, and then -EPIPE.
  * Returns: 0; -EPIPE when it is closed already. */
 FILCH_API int filch_chan_close(filch_chan *c);
 
-/* Returns: 0; -EPIPE: closed; -ECANCELED; until: -ETIMEDOUT; try: -EAGAIN where the other would wait.
+/* Returns: 0; -EPIPE: closed; -ECANCELED; until: -ETIMEDOUT, -ENOMEM; try: -EAGAIN where the other would wait.
  * item NULL: for a receiver, the item is dropped; for a sender, its bytes are zero. */
 FILCH_API int filch_chan_send(filch_chan *c, const void *item);
 FILCH_API int filch_chan_send_until(filch_chan *c, const void *item, int64_t deadline);
@@ -89,7 +89,7 @@ typedef struct filch_case {
 
 /* Do one of the cases, as soon as one can be done; if several can, chance decides.
  * Returns: its index, with its result in place; -ECANCELED; -EINVAL for more than FILCH_SELECT_MAX.
- * filch_select_until: also -ETIMEDOUT.  filch_select_try: -EAGAIN where the others would wait. */
+ * filch_select_until: also -ETIMEDOUT, -ENOMEM.  filch_select_try: -EAGAIN where the others would wait. */
 FILCH_API int filch_select(filch_case *cases, size_t n);
 FILCH_API int filch_select_until(filch_case *cases, size_t n, int64_t deadline);
 FILCH_API int filch_select_try(filch_case *cases, size_t n);

@@ -39,11 +39,14 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/socket.h>
 #include <sys/types.h>
-#include <sys/uio.h>
 
 FILCH_BEGIN_DECLS
+
+/* Of <sys/uio.h> and <sys/socket.h>, which only who uses them needs to include. */
+struct iovec;
+struct msghdr;
+struct sockaddr;
 
 /* ---- bytes ---- */
 
@@ -80,7 +83,7 @@ FILCH_API int filch_accept_until(int fd, int64_t deadline);
 FILCH_API int filch_connect(const char *host, int port);
 FILCH_API int filch_connect_until(const char *host, int port, int64_t deadline);
 /* The same for an address that you have. */
-FILCH_API int filch_connect_to(int fd, const struct sockaddr *address, socklen_t size,
+FILCH_API int filch_connect_to(int fd, const struct sockaddr *address, unsigned size,
                                int64_t deadline);
 /* Of a socket of this process; -errno for what has none. */
 FILCH_API int filch_port(int fd);

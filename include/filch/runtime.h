@@ -75,6 +75,8 @@ typedef struct filch_config {
     filch_guests guests FILCH_ZERO_;
     /* FILCH_NAME: what the threads are called, to 10 letters; default filch */
     const char *name FILCH_ZERO_;
+    /* FILCH_SPARE_THREADS: the most threads that run calls which block (filch_blocking), 1 to 16384; default 64 */
+    unsigned spare_threads FILCH_ZERO_;
 } filch_config;
 
 /* Start the runtime.  NULL is a config of zeros.  Without this call, the first use starts it.  Tasks from

@@ -42,8 +42,8 @@ FILCH_API int64_t filch_now(void);
 FILCH_API int filch_sleep(int64_t ns);
 FILCH_API int filch_sleep_until(int64_t deadline);
 
-/* A function to be called later, on a fiber of its own.  In your memory, where it stays until it was stopped or its
- * function has begun.  The fields are Filch's. */
+/* A function to be called later, on a fiber of its own.  In your memory, where it stays until filch_timer_stop has
+ * returned.  One that is pending when the runtime is stopped never calls its function.  The fields are Filch's. */
 typedef struct filch_timer {
     void *word_[12];
 } filch_timer;
@@ -54,7 +54,7 @@ typedef struct filch_timer {
 FILCH_API int filch_timer_start(filch_timer *t, int64_t deadline, void (*work)(void *arg),
                                 void *arg);
 
-/* After this the timer is your memory again.
+/* After this the timer is your memory again.  Zeroed memory is a timer that was never started, and is not to be stopped.
  * Call from: any thread or fiber, its own function too.  Blocks: nothing (for long).
  * Returns: 1: it was stopped, and work will not be called; 0: too late, work was called, or is about to be. */
 FILCH_API int filch_timer_stop(filch_timer *t);

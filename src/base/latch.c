@@ -1,9 +1,13 @@
 #include "base/latch.h"
 
-#define SPINS           64
-#define STREAK          64 /* so often in a row, at first */
-#define LOSSES_MAX      4  /* after so many, no more often than it is worth */
-#define STREAK_PER_LOSS 2  /* bits: four times as often after each */
+#ifndef FI_LATCH_SPINS
+#define FI_LATCH_SPINS 64
+#endif
+#ifndef FI_LATCH_STREAK
+#define FI_LATCH_STREAK 64 /* so often in a row, at first */
+#endif
+#define LOSSES_MAX      4 /* after so many, no more often than it is worth */
+#define STREAK_PER_LOSS 2 /* bits: four times as often after each */
 
 fi_latch_party fi_latch_parties[FI_LATCH_PARTIES];
 
@@ -18,20 +22,20 @@ static bool try_word(fi_latch *l)
 /* Some tens of instructions, unless the other thread was stopped in their midst. */
 static void wait_a_little(int *turns)
 {
-    if (++*turns < SPINS)
+    if (++*turns < FI_LATCH_SPINS)
         fi_pause();
     else
         fi_yield();
 }
 
-/* [has the word] <- latch.let_go */
+/* [has the word] <- latch.let_go, latch.hold */
 static void take_from(fi_latch *l, uint32_t favourite)
 {
     int turns = 0;
 
     fi_store_relaxed(&l->favourite, FI_LATCH_NOBODY);
     fi_fence_heavy(latch.heavy);
-    while (fi_load_acquire(&fi_latch_parties[favourite].holds, latch.taken) == l)
+    while (fi_load_acquire(&fi_latch_party_of(favourite)->holds, latch.taken) == l)
         wait_a_little(&turns);
     l->last = FI_LATCH_NOBODY;
     if (l->losses < LOSSES_MAX)
@@ -44,7 +48,7 @@ static void note(fi_latch *l, uint32_t who)
     if (l->last != who) {
         l->last = (uint16_t)who;
         l->streak = 0;
-    } else if (who != FI_LATCH_NOBODY && ++l->streak >= STREAK << (STREAK_PER_LOSS * l->losses)) {
+    } else if (who != FI_LATCH_NOBODY && ++l->streak >= FI_LATCH_STREAK << (STREAK_PER_LOSS * l->losses)) {
         l->streak = 0;
         if (fi_fence_one_sided)
             fi_store_relaxed(&l->favourite, who);

@@ -33,8 +33,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define FI_LATCH_NOBODY  0u /* as who comes: it never becomes the favourite */
-#define FI_LATCH_PARTIES 1025u
+#define FI_LATCH_NOBODY  0u    /* as who comes: it never becomes the favourite */
+#define FI_LATCH_PARTIES 2049u /* two for each worker */
 
 typedef struct fi_latch {
     FI_ATOMIC(uint32_t) word; /* 1: held, or wanted by somebody who takes it from the favourite */
@@ -43,7 +43,7 @@ typedef struct fi_latch {
     uint16_t last;   /* who had it by the word */
     uint16_t streak; /* how often in a row */
     uint8_t losses;  /* how often it was taken from a favourite, up to a limit */
-    bool by_word;    /* how it is held */
+    bool by_word;    /* it is held by the word */
 } fi_latch;
 
 /* What each party holds as a favourite. */
@@ -55,30 +55,48 @@ extern fi_latch_party fi_latch_parties[FI_LATCH_PARTIES];
 /* [any] */
 void fi_latch_lock_by_word(fi_latch *l, uint32_t who);
 
-/* [any] who: a number below FI_LATCH_PARTIES that nobody else who may run at this moment has. */
-static inline void fi_latch_lock(fi_latch *l, uint32_t who)
+static inline fi_latch_party *fi_latch_party_of(uint32_t who)
 {
-    if (who != FI_LATCH_NOBODY && fi_load_relaxed(&l->favourite) == who) {
-        fi_latch_party *me = &fi_latch_parties[who];
-        fi_store_relaxed(&me->holds, l);
-        fi_fence_light(latch.light);
-        if (fi_load_relaxed(&l->favourite) == who) {
-            l->by_word = false;
-            return;
-        }
-        fi_store_relaxed(&me->holds, NULL);
-    }
-    fi_latch_lock_by_word(l, who);
+    return &fi_latch_parties[FI_FAULT(latch.own) ? FI_LATCH_NOBODY : who];
 }
 
-/* [holder, with the number that it came with] latch.unlock -> latch.word, latch.let_go -> latch.taken: what was done
- * under it. */
+/* [favourite, who holds it as that] latch.let_go -> latch.taken: what was done under it, now or the last time. */
+static inline void fi_latch_unlock_as_favourite(uint32_t who)
+{
+    fi_store_release(&fi_latch_party_of(who)->holds, NULL, latch.let_go);
+}
+
+/* [any] who: a number below FI_LATCH_PARTIES that nobody else who may run at this moment has.
+ * False: it is not the favourite, and does not hold the latch.
+ * latch.hold -> latch.taken: who takes another latch from us may read this, and not that we have let that one go. */
+static inline bool fi_latch_lock_as_favourite(fi_latch *l, uint32_t who)
+{
+    if (who == FI_LATCH_NOBODY || fi_load_relaxed(&l->favourite) != who)
+        return false;
+    fi_store_release(&fi_latch_party_of(who)->holds, l, latch.hold);
+    fi_fence_light(latch.light);
+    if (fi_load_relaxed(&l->favourite) == who)
+        return true;
+    fi_latch_unlock_as_favourite(who);
+    return false;
+}
+
+/* [any] */
+static inline void fi_latch_lock(fi_latch *l, uint32_t who)
+{
+    if (!fi_latch_lock_as_favourite(l, who))
+        fi_latch_lock_by_word(l, who);
+}
+
+/* [holder, with the number that it came with] latch.unlock -> latch.word: what was done under it. */
 static inline void fi_latch_unlock(fi_latch *l, uint32_t who)
 {
-    if (l->by_word)
-        fi_store_release(&l->word, 0u, latch.unlock);
-    else
-        fi_store_release(&fi_latch_parties[who].holds, NULL, latch.let_go);
+    if (!l->by_word) {
+        fi_latch_unlock_as_favourite(who);
+        return;
+    }
+    l->by_word = false; /* for the favourite, who does not write it */
+    fi_store_release(&l->word, 0u, latch.unlock);
 }
 
 /* [the child of a fork] The other threads hold nothing, as they are not here. */

@@ -16,6 +16,8 @@
 #define SEARCH_NS_MAX     1000000000
 #define SEARCH_NS_DEFAULT 20000
 #define BATCH_DEFAULT     16
+#define SPARES_MAX        16384
+#define SPARES_DEFAULT    64
 
 __attribute__((format(printf, 1, 2))) static int nonsense(const char *format, ...)
 {
@@ -219,6 +221,21 @@ static int settle_choices(const filch_config *c, fi_settings *s)
     return eager < 0 || pin < 0 || no_guests < 0 ? -EINVAL : 0;
 }
 
+static int settle_spares(const filch_config *c, fi_settings *s)
+{
+    uint64_t n;
+    int e = settle_number(&(number){.variable = "FILCH_SPARE_THREADS",
+                                    .field = "spare_threads",
+                                    .wish = c->spare_threads,
+                                    .min = 1,
+                                    .max = SPARES_MAX,
+                                    .fallback = SPARES_DEFAULT},
+                          &n);
+
+    s->spare_threads = (unsigned)n;
+    return e;
+}
+
 static int settle_name(const filch_config *c, fi_settings *s)
 {
     const char *name = c->name ? c->name : from_env("FILCH_NAME");
@@ -236,7 +253,7 @@ int fi_config_settle(const filch_config *config, fi_settings *out)
 {
     static int (*const steps[])(const filch_config *, fi_settings *) = {
         settle_workers, settle_stack,   settle_search, settle_deque,
-        settle_batch,   settle_choices, settle_name,
+        settle_batch,   settle_choices, settle_spares, settle_name,
     };
     const filch_config none = {0};
 

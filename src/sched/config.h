@@ -18,6 +18,7 @@ typedef struct fi_settings {
     const fi_deque_kind *deque;
     uint32_t steal_batch;
     int64_t search_ns;
+    unsigned spare_threads;
     char name[11];
 } fi_settings;
 

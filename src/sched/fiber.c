@@ -1,11 +1,11 @@
 /* Making fibers, and going from a worker to a fiber and back. */
 #include "sched/fiber.h"
 
-#include "base/mem.h"
 #include "sched/worker.h"
 
-/* So many fibers that have nothing to run keep their stacks; the others are bare.  Their records are not
- * freed, as a thief may be about to ask one. */
+#include <string.h>
+
+/* So many fibers that have nothing to run are kept. */
 #define WARM_FIBERS_MAX 64
 
 /* Do what was left, unless more of the same kind comes. */
@@ -45,118 +45,86 @@ static void fiber_main(void *arg)
     }
 }
 
-static void remember(fi_runtime *rt, fi_fiber *f)
+int fi_fiber_pool_init(fi_stack_pool *p, size_t stack_size)
+{
+    return fi_stack_pool_init(
+        p, &(fi_stack_config){.stack_size = stack_size, .reserve = sizeof(fi_fiber)});
+}
+
+static fi_fiber *fiber_on(const fi_stack *s)
+{
+    return (fi_fiber *)(void *)(s->low + s->size);
+}
+
+/* ---- making ---- */
+
+/* Not while somebody looks at all. */
+static void set_made(fi_runtime *rt, fi_fiber *f, bool is_made)
 {
     fi_lock_lock(&rt->fibers_lock);
-    f->next_made = rt->fibers;
-    rt->fibers = f;
+    f->stack->in_use = is_made;
     fi_lock_unlock(&rt->fibers_lock);
 }
 
 /* pool: NULL, or one of another size. */
-static int give_stack(fi_worker *w, fi_fiber *f, fi_stack_pool *pool)
+static fi_fiber *make(fi_worker *w, fi_stack_pool *pool)
 {
-    int e = pool ? fi_stack_pool_get(pool, &f->stack, 1) : fi_stack_get(&w->stacks, &f->stack);
+    fi_stack *s;
+    fi_fiber *f;
+    int e = pool ? fi_stack_pool_get(pool, &s, 1) : fi_stack_get(&w->stacks, &s);
 
     if (e < 0)
-        return e;
+        return NULL;
+    f = fiber_on(s);
+    memset(f, 0, sizeof *f);
+    f->stack = s;
     f->pool = pool;
     f->mark = (fi_stack_mark){
-        .low = f->stack->low,
-        .size = f->stack->size,
+        .low = s->low,
+        .size = s->size,
         .guard_size = (pool ? pool : &w->runtime->stack_pool)->guard_size,
         .name = w->runtime->settings.name,
     };
-    fi_ctx_make(&f->ctx, f->stack->low, f->stack->size, fiber_main, f);
-    return 0;
+    fi_ctx_make(&f->ctx, s->low, s->size, fiber_main, f);
+    set_made(w->runtime, f, true);
+    fi_count(&w->counters.fibers_made);
+    return f;
 }
 
-static void take_stack(fi_worker *w, fi_fiber *f)
+static void free_tasks(fi_fiber *f)
 {
+    if (f->tasks)
+        f->tasks_free(f->tasks);
+    f->tasks = NULL;
+}
+
+static void unmake(fi_worker *w, fi_fiber *f)
+{
+    set_made(w->runtime, f, false);
+    free_tasks(f);
     fi_ctx_fini(&f->ctx);
     if (f->pool)
         fi_stack_pool_put(f->pool, f->stack);
     else
         fi_stack_put(&w->stacks, f->stack, f->mark.name);
-    f->stack = NULL;
 }
 
-static fi_fiber *make(fi_worker *w, fi_stack_pool *pool)
+/* ---- getting and putting ---- */
+
+static fi_fiber *take_warm(fi_worker *w)
 {
-    fi_fiber *f = FI_NEW(fi_fiber);
+    fi_fiber *f = w->warm_fibers;
 
-    if (!f)
-        return NULL;
-    if (give_stack(w, f, pool) < 0) {
-        FI_DELETE(fi_fiber, f);
-        return NULL;
-    }
-    remember(w->runtime, f);
-    fi_count(&w->counters.fibers_made);
-    return f;
-}
-
-static fi_fiber *from_list(fi_fiber **list)
-{
-    fi_fiber *f = *list;
-
-    if (f)
-        *list = f->next_idle;
-    return f;
-}
-
-static void to_list(fi_fiber **list, fi_fiber *f)
-{
-    f->next_idle = *list;
-    *list = f;
-}
-
-/* Bare fibers are shared: else who makes them and who ends them would never meet, and there would be more and
- * more of them. */
-static fi_fiber *take_bare(fi_runtime *rt)
-{
-    fi_fiber *f;
-
-    fi_lock_lock(&rt->fibers_lock);
-    f = from_list(&rt->bare_fibers);
-    fi_lock_unlock(&rt->fibers_lock);
-    return f;
-}
-
-static void put_bare(fi_runtime *rt, fi_fiber *f)
-{
-    fi_lock_lock(&rt->fibers_lock);
-    to_list(&rt->bare_fibers, f);
-    fi_lock_unlock(&rt->fibers_lock);
-}
-
-static fi_fiber *reuse_bare(fi_worker *w, fi_stack_pool *pool)
-{
-    fi_fiber *f = take_bare(w->runtime);
-
-    if (f && give_stack(w, f, pool) < 0) {
-        put_bare(w->runtime, f);
-        return NULL;
-    }
-    return f;
-}
-
-static fi_fiber *reuse(fi_worker *w)
-{
-    fi_fiber *f = from_list(&w->warm_fibers);
-
-    if (!f)
-        return reuse_bare(w, NULL);
-    w->warm_fibers_n--;
-    return f;
-}
-
-static fi_fiber *reused_or_made(fi_worker *w, fi_fiber *f, fi_stack_pool *pool)
-{
-    if (f)
+    if (f) {
+        w->warm_fibers = f->next_idle;
+        w->warm_fibers_n--;
         fi_count(&w->counters.fibers_reused);
-    else
-        f = make(w, pool);
+    }
+    return f;
+}
+
+static fi_fiber *counted(fi_worker *w, fi_fiber *f)
+{
     if (f)
         w->fibers_busy++;
     return f;
@@ -164,7 +132,9 @@ static fi_fiber *reused_or_made(fi_worker *w, fi_fiber *f, fi_stack_pool *pool)
 
 fi_fiber *fi_fiber_get(fi_worker *w)
 {
-    return reused_or_made(w, reuse(w), NULL);
+    fi_fiber *f = take_warm(w);
+
+    return counted(w, f ? f : make(w, NULL));
 }
 
 /* One for each power of two, made when it is first needed. */
@@ -177,7 +147,7 @@ static fi_stack_pool *pool_of_size(fi_runtime *rt, size_t size)
         i++;
     fi_lock_lock(&rt->fibers_lock);
     p = &rt->sized_pools[i];
-    if (p->stack_size == 0 && fi_stack_pool_init(p, &(fi_stack_config){.stack_size = size}) < 0)
+    if (p->stack_size == 0 && fi_fiber_pool_init(p, size) < 0)
         p = NULL;
     fi_lock_unlock(&rt->fibers_lock);
     return p;
@@ -187,104 +157,65 @@ fi_fiber *fi_fiber_get_sized(fi_worker *w, size_t stack_size)
 {
     fi_stack_pool *pool = pool_of_size(w->runtime, stack_size);
 
-    return pool ? reused_or_made(w, reuse_bare(w, pool), pool) : NULL;
-}
-
-static void free_tasks(fi_fiber *f)
-{
-    if (f->tasks)
-        f->tasks_free(f->tasks);
-    f->tasks = NULL;
-}
-
-static void make_bare(fi_worker *w, fi_fiber *f)
-{
-    take_stack(w, f);
-    free_tasks(f);
-    put_bare(w->runtime, f);
+    return pool ? counted(w, make(w, pool)) : NULL;
 }
 
 void fi_fiber_put(fi_worker *w, fi_fiber *f)
 {
     w->fibers_busy--;
     if (w->warm_fibers_n == WARM_FIBERS_MAX || f->pool) {
-        make_bare(w, f);
+        unmake(w, f);
         return;
     }
     w->warm_fibers_n++;
-    to_list(&w->warm_fibers, f);
+    f->next_idle = w->warm_fibers;
+    w->warm_fibers = f;
 }
 
 void fi_fiber_cool(fi_worker *w)
 {
-    fi_fiber *f;
-
-    while ((f = from_list(&w->warm_fibers)) != NULL)
-        make_bare(w, f);
+    while (w->warm_fibers) {
+        fi_fiber *f = w->warm_fibers;
+        w->warm_fibers = f->next_idle;
+        unmake(w, f);
+    }
     w->warm_fibers_n = 0;
+}
+
+/* ---- all ---- */
+
+typedef struct visitor {
+    void (*visit)(fi_fiber *f, void *ctx);
+    void *ctx;
+} visitor;
+
+static void visit_on(fi_stack *s, void *arg)
+{
+    const visitor *v = arg;
+
+    if (s->in_use)
+        v->visit(fiber_on(s), v->ctx);
+}
+
+static void visit_pool(fi_stack_pool *p, visitor *v)
+{
+    if (p->stack_size > 0)
+        fi_stack_pool_each(p, visit_on, v);
+}
+
+void fi_fiber_each(fi_runtime *rt, void (*visit)(fi_fiber *f, void *ctx), void *ctx)
+{
+    visitor v = {visit, ctx};
+
+    fi_lock_lock(&rt->fibers_lock);
+    visit_pool(&rt->stack_pool, &v);
+    for (int i = 0; i < FI_STACK_SIZES; i++)
+        visit_pool(&rt->sized_pools[i], &v);
+    fi_lock_unlock(&rt->fibers_lock);
 }
 
 void fi_fiber_flush(fi_fiber *f)
 {
     fi_count_many(&f->worker->counters.spawned, f->fork.spawned);
     f->fork.spawned = 0;
-}
-
-static void arrive(fi_worker *w, fi_fiber *f)
-{
-    fi_seat *seat = w->seat;
-
-    f->worker = w;
-    fi_fork_show(&w->current, &f->fork);
-    fi_fork_ask(&f->fork);
-    seat->watch->current = &f->mark;
-    fi_cxx_swap(seat->cxx, &seat->cxx_home, &f->cxx);
-}
-
-static void depart(fi_worker *w, fi_fiber *f)
-{
-    fi_seat *seat = w->seat;
-
-    fi_cxx_swap(seat->cxx, &f->cxx, &seat->cxx_home);
-    seat->watch->current = NULL;
-    fi_fork_show(&w->current, NULL);
-    fi_fiber_flush(f);
-}
-
-void fi_fiber_run(fi_worker *w, fi_fiber *f)
-{
-    bool (*commit)(fi_fiber *, void *);
-
-    do {
-        arrive(w, f);
-        fi_ctx_switch(&w->seat->home, &f->ctx);
-        depart(w, f);
-        commit = w->park_commit;
-        w->park_commit = NULL;
-        if (!commit) {
-            fi_fiber_put(w, f);
-            return;
-        }
-        /* From a commit that holds on, f may already run elsewhere. */
-    } while (!commit(f, w->park_arg));
-    fi_count(&w->counters.parks);
-}
-
-void fi_fiber_park(fi_fiber *f, bool (*commit)(fi_fiber *f, void *arg), void *arg)
-{
-    fi_worker *w = f->worker;
-
-    w->park_commit = commit;
-    w->park_arg = arg;
-    fi_ctx_switch(&f->ctx, &w->seat->home);
-}
-
-void fi_fiber_free_all(fi_fiber *made)
-{
-    while (made) {
-        fi_fiber *f = made;
-        made = f->next_made;
-        free_tasks(f);
-        FI_DELETE(fi_fiber, f);
-    }
 }

@@ -1,4 +1,8 @@
-/* A fiber: a stack and a saved point of execution on it.  Workers run user code on nothing else. */
+/* A fiber: a stack and a saved point of execution on it.  Workers run user code on nothing else.
+ *
+ * What is known of it stands at the upper end of its stack: a parked fiber is one page of memory, and comes and goes with
+ * its stack.  Thieves may ask a fiber that is gone: that memory stays accessible (fi_stack_config.reserve), and an ask does no
+ * harm to whoever has it then. */
 #ifndef FI_SCHED_FIBER_H
 #define FI_SCHED_FIBER_H
 
@@ -11,6 +15,7 @@
 #include "stack/watch.h"
 
 typedef struct fi_worker fi_worker;
+typedef struct fi_runtime fi_runtime;
 typedef struct fi_wait fi_wait;
 typedef struct filch_fiber filch_fiber;
 
@@ -44,7 +49,6 @@ struct fi_fiber {
     void (*tasks_free)(void *tasks);
 
     fi_fiber *next_idle; /* in its worker's list, while it has nothing to run */
-    fi_fiber *next_made; /* in the runtime's list of all */
 };
 
 /* [any] The fiber whose words these are. */
@@ -70,22 +74,16 @@ fi_fiber *fi_fiber_get_sized(fi_worker *w, size_t stack_size);
 /* [worker] It has nothing to run any more. */
 void fi_fiber_put(fi_worker *w, fi_fiber *f);
 
-/* [worker] Take the stacks from all fibers that have nothing to run. */
+/* [worker] Unmake all fibers that have nothing to run. */
 void fi_fiber_cool(fi_worker *w);
-
-/* [worker, on its own stack] Run the fiber until it parks or has nothing left to run. */
-void fi_fiber_run(fi_worker *w, fi_fiber *f);
-
-/* [fiber] Park: save this point, go back to the worker, and there call commit(arg), which tells
- * whoever will make the fiber ready where it is.  Only there, as the stack is in use until then.  When
- * commit says false, what the fiber waits for has come meanwhile and it goes on at once.  Otherwise it
- * goes on after fi_ready, maybe on another worker. */
-void fi_fiber_park(fi_fiber *f, bool (*commit)(fi_fiber *f, void *arg), void *arg);
 
 /* [fiber or its worker] Add what the fiber counted to its worker's counters. */
 void fi_fiber_flush(fi_fiber *f);
 
-/* [any, when no worker runs] Free all fibers of a list. */
-void fi_fiber_free_all(fi_fiber *made);
+/* [any] A pool for the stacks of fibers; 0 or -errno. */
+int fi_fiber_pool_init(fi_stack_pool *p, size_t stack_size);
+
+/* [any] Call visit for every fiber that there is, busy or not.  None is unmade meanwhile. */
+void fi_fiber_each(fi_runtime *rt, void (*visit)(fi_fiber *f, void *ctx), void *ctx);
 
 #endif

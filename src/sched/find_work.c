@@ -1,17 +1,18 @@
 /* What to run next, in Go's order:
  *
  *     0. what is urgent
- *     every 61st time: in turn the global queue, the inbox, the old end of the own deque, and what can wait, so that
- *        none of them starves
- *     1. the next slot and the ring: fibers that are ready again
+ *     every 61st time: in turn the global queue, the inbox, the old end of the own deque, what can wait, and the
+ *        first in line before the next slot, so that none of them starves; and the poller is asked
+ *     1. the next slot and the line: fibers that are ready again
  *     2. the own deque: work that never ran, the newest first
  *     3. the own inbox
  *     4. the global queue, several at once
- *     5. others, each visited once in a random order, at most 4 rounds: their deque (up to k pieces of
- *        work), their ring (half), their inbox, and in the last round their next slot; who has nothing
+ *     5. the poller, unless somebody sleeps in it
+ *     6. others, each visited once in a random order, at most 4 rounds: their deque (up to k pieces of
+ *        work), their line (half; and their next slot, if it is stuck there), their inbox; who has nothing
  *        to take is asked to publish
- *     6. what can wait; then 5 again until the search time is over
- *     7. sleep, until the next timer at the most
+ *     7. what can wait; then 6 again until the search time is over, or nobody runs anything that could make work
+ *     8. sleep, until the next timer at the most, and if nobody else does, in the poller
  *
  * A random order is a random start and a random stride that is coprime to the number of workers.
  */
@@ -22,9 +23,10 @@
 #define FAIR_TICK 61
 #define ROUNDS    4
 #define PAUSES    8 /* between two rounds */
+#define STUCK_NS  5000
 
 /* Of many, the first is to be run; the others go where the worker finds them later. */
-static fi_runnable *keep_in_ring(fi_worker *w, fi_runnable *list)
+static fi_runnable *keep_in_line(fi_worker *w, fi_runnable *list)
 {
     fi_runnable *first = list;
 
@@ -34,22 +36,22 @@ static fi_runnable *keep_in_ring(fi_worker *w, fi_runnable *list)
     while (list) {
         fi_runnable *r = list;
         list = r->next;
-        fi_ring_push(w, r);
+        fi_line_up(w, r);
     }
     fi_notify(w); /* nobody saw them while they moved */
     return first;
 }
 
 /* Go's share of the global queue: what falls to each worker, at most half of it, at least 1, and no
- * more than surely fits into half a ring. */
-size_t fi_global_share(size_t n, unsigned workers, size_t ring)
+ * more than so many at once. */
+size_t fi_global_share(size_t n, unsigned workers, size_t at_once)
 {
     size_t share = n / workers + 1;
 
     if (share > n / 2)
         share = n / 2;
-    if (share > ring / 2)
-        share = ring / 2;
+    if (share > at_once)
+        share = at_once;
     return share > 0 ? share : 1;
 }
 
@@ -61,10 +63,10 @@ static fi_runnable *take_global(fi_worker *w, size_t most)
 
     if (n == 0)
         return NULL;
-    n = fi_global_share(n, w->runtime->workers_n, fi_deque_capacity(w->ring));
+    n = fi_global_share(n, w->runtime->workers_n, FI_RUNQ_AT_ONCE);
     if (fi_queue_take(global, n < most ? n : most, &list) == 0)
         return NULL;
-    return keep_in_ring(w, list);
+    return keep_in_line(w, list);
 }
 
 /* What has a rank is not for guests, who could only put it back among all the rest. */
@@ -92,15 +94,19 @@ static fi_runnable *take_oldest(fi_worker *w)
 
 static fi_runnable *take_fairly(fi_worker *w)
 {
-    switch (w->tick / FAIR_TICK % 4) {
+    fi_poll_now(w);
+    w->fair_in = FAIR_TICK;
+    switch (w->fair_turn++ % 5) {
     case 0:
         return take_global(w, 1);
     case 1:
         return fi_queue_pop(&w->inbox);
     case 2:
         return take_oldest(w);
-    default:
+    case 3:
         return take_low(w);
+    default:
+        return fi_runq_pop(&w->ready, fi_worker_party(w), true);
     }
 }
 
@@ -117,36 +123,43 @@ static void look_at_timers(fi_worker *w)
         fi_timers_fire(&w->runtime->timers, now);
 }
 
-static fi_runnable *take_from_ring(fi_worker *w)
+/* Who yields lets those go first that never ran, or they would wait for ever behind fibers that only wait for
+ * them. */
+static fi_runnable *take_new_first(fi_worker *w)
 {
-    fi_runnable *r;
-
-    if (w->ring_is_empty)
-        return NULL;
-    r = fi_deque_pop(w->ring);
-    w->ring_is_empty = !r;
-    return r;
+    w->new_first = false;
+    return fi_new_pop(w);
 }
 
 static fi_runnable *take_own(fi_worker *w)
 {
     fi_runnable *r;
 
-    look_at_timers(w);
+    fi_store_relaxed(&w->tick, fi_load_relaxed(&w->tick) + 1u);
+    if (w->fair_in % FI_LOOKS_PER_TIME == 0)
+        look_at_timers(w);
     r = take_urgent(w);
-    if (++w->tick % FAIR_TICK == 0 && !r)
+    if (w->fair_in-- == 0 && !r)
         r = take_fairly(w);
+    if (!r && w->new_first)
+        r = take_new_first(w);
     if (!r)
-        r = fi_next_take(&w->next);
+        r = fi_runq_pop(&w->ready, fi_worker_party(w), false);
     if (!r)
-        r = take_from_ring(w);
-    if (!r)
-        r = fi_deque_pop(w->deque);
+        r = fi_new_pop(w);
     if (!r)
         r = fi_queue_pop(&w->inbox);
     if (!r)
         r = take_global(w, SIZE_MAX);
     return r;
+}
+
+/* The same, and then what has come from outside. */
+static fi_runnable *take_or_poll(fi_worker *w)
+{
+    fi_runnable *r = take_own(w);
+
+    return r || !fi_poll_now(w) ? r : take_own(w);
 }
 
 /* What was brought before how: who reads both never sees a steal that brought nothing. */
@@ -162,7 +175,7 @@ static void count_steal(fi_worker *w, int n)
 static void keep_in_deque(fi_worker *w, void **items, int n)
 {
     for (int i = 0; i < n; i++)
-        if (fi_deque_push(w->deque, items[i]) < 0)
+        if (fi_new_push(w, items[i]) < 0)
             fi_queue_push(&w->runtime->global, items[i]);
 }
 
@@ -179,19 +192,32 @@ static fi_runnable *steal_from_deque(fi_worker *w, fi_worker *victim)
     return items[0];
 }
 
-static fi_runnable *steal_from_ring(fi_worker *w, fi_worker *victim)
+/* What is only in the next slot is taken when its worker has not looked for work since we first saw it there. */
+static bool is_stuck(fi_worker *w, fi_worker *victim)
 {
-    void *items[FI_RING_CAPACITY / 2];
-    int n = fi_deque_size(victim->ring) > 0
-                ? fi_deque_steal(victim->ring, items, FI_RING_CAPACITY / 2)
-                : 0;
+    uint32_t tick = fi_load_relaxed(&victim->tick);
+    int64_t now = fi_clock_now();
 
-    if (n <= 0)
+    if (w->suspect != victim || w->suspect_tick != tick) {
+        w->suspect = victim;
+        w->suspect_tick = tick;
+        w->suspect_since = now;
+    }
+    return now - w->suspect_since >= STUCK_NS;
+}
+
+static fi_runnable *steal_from_line(fi_worker *w, fi_worker *victim)
+{
+    uint32_t there = fi_runq_size(&victim->ready), n;
+    fi_runnable *list;
+
+    if (there == 0 || (there == 1 && !is_stuck(w, victim)))
         return NULL;
-    count_steal(w, n);
-    for (int i = 1; i < n; i++)
-        fi_ring_push(w, items[i]);
-    return items[0];
+    n = fi_runq_steal(&victim->ready, fi_worker_party(w), FI_RUNQ_AT_ONCE, there == 1, &list);
+    if (n == 0)
+        return NULL;
+    count_steal(w, (int)n);
+    return keep_in_line(w, list);
 }
 
 /* A worker that runs a fiber may have private tasks. */
@@ -203,25 +229,23 @@ static void ask(fi_worker *victim)
         fi_fork_ask(f);
 }
 
-static fi_runnable *steal_one(fi_worker *w, fi_worker *victim, bool last_round)
+static fi_runnable *steal_from_inbox(fi_worker *w, fi_worker *victim)
 {
     fi_runnable *r = fi_queue_pop(&victim->inbox);
 
-    if (!r && last_round)
-        r = fi_next_steal(&victim->next);
     if (r)
         count_steal(w, 1);
     return r;
 }
 
-static fi_runnable *visit(fi_worker *w, fi_worker *victim, bool last_round)
+static fi_runnable *visit(fi_worker *w, fi_worker *victim)
 {
     fi_runnable *r = steal_from_deque(w, victim);
 
     if (!r)
-        r = steal_from_ring(w, victim);
+        r = steal_from_line(w, victim);
     if (!r)
-        r = steal_one(w, victim, last_round);
+        r = steal_from_inbox(w, victim);
     if (!r) {
         fi_count(&w->counters.steals_failed);
         ask(victim);
@@ -238,14 +262,14 @@ static fi_runnable *take_last(fi_worker *w)
     return r ? r : take_low(w);
 }
 
-static fi_runnable *visit_all(fi_worker *w, bool last_round)
+static fi_runnable *visit_all(fi_worker *w)
 {
     fi_runtime *rt = w->runtime;
     unsigned at = fi_rng_below(&w->rng, rt->workers_n);
     unsigned stride = rt->strides[fi_rng_below(&w->rng, rt->strides_n)];
 
     for (unsigned i = 0; i < rt->workers_n; i++, at = (at + stride) % rt->workers_n) {
-        fi_runnable *r = at == w->index ? NULL : visit(w, &rt->workers[at], last_round);
+        fi_runnable *r = at == w->index ? NULL : visit(w, &rt->workers[at]);
         if (r)
             return r;
     }
@@ -256,17 +280,19 @@ static fi_runnable *visit_all(fi_worker *w, bool last_round)
 static fi_runnable *take_due(fi_worker *w)
 {
     look_at_timers(w);
-    return fi_next_take(&w->next);
+    return fi_runq_pop(&w->ready, fi_worker_party(w), false);
 }
 
 static fi_runnable *search(fi_worker *w)
 {
+    fi_idle *idle = &w->runtime->idle;
+    unsigned workers = w->runtime->workers_n;
     int64_t until = 0;
     fi_runnable *r;
 
     fi_count(&w->counters.searches);
     for (int round = 0; !fi_seat_is_over(w->seat); round++) {
-        r = visit_all(w, round >= ROUNDS - 1);
+        r = visit_all(w);
         if (!r)
             r = fi_queue_pop(&w->inbox);
         if (!r)
@@ -275,7 +301,7 @@ static fi_runnable *search(fi_worker *w)
             return r;
         if (round == ROUNDS - 1)
             until = fi_clock_now() + w->runtime->settings.search_ns;
-        if (round >= ROUNDS && fi_clock_now() >= until)
+        if (round >= ROUNDS && (fi_clock_now() >= until || fi_idle_all(idle, workers)))
             return NULL;
         for (int i = 0; i < PAUSES; i++)
             fi_pause();
@@ -285,8 +311,8 @@ static fi_runnable *search(fi_worker *w)
 
 static bool has_work(fi_worker *w)
 {
-    return fi_deque_size(w->deque) > 0 || fi_deque_size(w->ring) > 0 ||
-           fi_queue_size(&w->inbox) > 0 || fi_load_relaxed(&w->next);
+    return fi_deque_size(w->deque) > 0 || fi_runq_size(&w->ready) > 0 ||
+           fi_queue_size(&w->inbox) > 0;
 }
 
 static bool has_shared_work(fi_runtime *rt)
@@ -303,18 +329,25 @@ bool fi_is_there_work(fi_runtime *rt)
     return has_shared_work(rt);
 }
 
+/* And will run it itself; see runq.h. */
+static bool has_only_its_next(fi_worker *w)
+{
+    return fi_deque_size(w->deque) == 0 && fi_queue_size(&w->inbox) == 0 &&
+           fi_runq_size(&w->ready) == 1 && fi_runq_keeps_next(&w->ready);
+}
+
 /* The last look before sleep: only whether there is something, as who takes must be awake. */
 static bool anything(void *ctx)
 {
     fi_worker *w = ctx;
     fi_runtime *rt = w->runtime;
 
-    if (fi_load_relaxed(&rt->stopping) || has_shared_work(rt) ||
+    if (fi_load_relaxed(&rt->stopping) || has_shared_work(rt) || fi_idle_is_unpolled(&rt->idle) ||
         fi_timers_next(&rt->timers) < fi_load_relaxed(&w->sleeps_until))
         return true;
     for (unsigned i = 0; i < rt->workers_n; i++) {
         fi_worker *victim = &rt->workers[i];
-        if (has_work(victim))
+        if (has_work(victim) && !(victim != w && has_only_its_next(victim)))
             return true;
         if (victim != w)
             ask(victim);
@@ -352,7 +385,7 @@ static fi_runnable *found(fi_worker *w, fi_runnable *r)
 /* Among what is there. */
 fi_runnable *fi_find_work_awake(fi_worker *w, bool *searching)
 {
-    fi_runnable *r = take_own(w);
+    fi_runnable *r = take_or_poll(w);
 
     *searching = false;
     if (r)
@@ -366,7 +399,7 @@ fi_runnable *fi_find_work_awake(fi_worker *w, bool *searching)
 
 static fi_runnable *find_when_woken(fi_worker *w)
 {
-    fi_runnable *r = take_own(w);
+    fi_runnable *r = take_or_poll(w);
 
     if (!r)
         r = search(w);

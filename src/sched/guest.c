@@ -1,4 +1,5 @@
 #include "sched/guest.h"
+#include "sched/run.h"
 
 #include "sched/runtime.h"
 

@@ -68,10 +68,12 @@ void fi_handle_end(filch_fiber *h, void *result)
 
 int filch_fiber_join_until(filch_fiber *h, void **result, int64_t deadline)
 {
+    fi_wait_chaos();
+    const fi_fiber *me = current();
     fi_wait w = {0};
     int e = 0;
 
-    if (h->fiber && h->fiber == current())
+    if (me && me->handle == h)
         return -EDEADLK;
     fi_hold(&h->latch);
     if (h->ended)
@@ -93,6 +95,7 @@ int filch_fiber_join(filch_fiber *h, void **result)
 
 void filch_fiber_detach(filch_fiber *h)
 {
+    fi_wait_chaos();
     bool is_last;
 
     fi_hold(&h->latch);
@@ -105,6 +108,7 @@ void filch_fiber_detach(filch_fiber *h)
 
 void filch_fiber_cancel(filch_fiber *h)
 {
+    fi_wait_chaos();
     fi_fiber *f;
 
     fi_hold(&h->latch);
@@ -126,14 +130,19 @@ bool filch_fiber_cancelled(void)
     return f && fi_load_relaxed(&f->cancelled);
 }
 
+/* Who cancels sets the flag and looks at what we wait for only then.  What it has set before this must not end what we wait
+ * for after this: the latch shows us its pin. */
 bool filch_fiber_uncancel(void)
 {
     fi_fiber *f = current();
-    bool was = f && fi_load_relaxed(&f->cancelled);
 
-    if (was)
-        fi_store_relaxed(&f->cancelled, 0u);
-    return was;
+    if (!f || !fi_load_relaxed(&f->cancelled))
+        return false;
+    fi_hold(&f->handle->latch);
+    fi_store_relaxed(&f->cancelled, 0u);
+    fi_let_go(&f->handle->latch);
+    fi_wait_leave_alone(f);
+    return true;
 }
 
 static void end_own(fi_fiber *f)

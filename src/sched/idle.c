@@ -2,7 +2,9 @@
  * question whether anybody sleeps at all is asked often, and that is one load after a fence. */
 #include "sched/idle.h"
 
+#include "base/clock.h"
 #include "base/futex.h"
+#include "sched/poll.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -24,6 +26,9 @@ void fi_idle_init(fi_idle *i)
     i->sleepers = NULL;
     i->watched = false;
     fi_atomic_init(&i->changes, 0);
+    i->poller = NULL;
+    fi_atomic_init(&i->polling, NULL);
+    fi_atomic_init(&i->interests, 0);
 }
 
 bool fi_idle_search_begin(fi_idle *i, unsigned workers)
@@ -51,63 +56,142 @@ static void now_searching(fi_idle *i, fi_sleeper *s)
     fi_store_release(&s->asleep, FI_AWAKE, idle.wake);
 }
 
-static fi_sleeper *take_one(fi_idle *i)
+/* ---- who polls ---- */
+
+/* [lock held] */
+static bool is_polling(fi_idle *i, const fi_sleeper *s)
 {
-    fi_sleeper *s = NULL;
+    return i->poller && fi_load_relaxed(&i->polling) == s;
+}
+
+/* [lock held] */
+static bool begin_polling(fi_idle *i, fi_sleeper *s)
+{
+    if (!i->poller || !fi_idle_is_unpolled(i))
+        return false;
+    fi_store_relaxed(&i->polling, s);
+    return true;
+}
+
+/* Only by itself, when it has come out of there: two in the poller would take each other's interrupts. */
+static void end_polling(fi_idle *i, fi_sleeper *s)
+{
+    fi_lock_lock(&i->lock);
+    if (is_polling(i, s))
+        fi_store_relaxed(&i->polling, NULL);
+    fi_lock_unlock(&i->lock);
+}
+
+fi_poller *fi_idle_set_poller(fi_idle *i, fi_poller *p)
+{
+    fi_lock_lock(&i->lock);
+    if (!i->poller)
+        i->poller = p;
+    p = i->poller;
+    fi_lock_unlock(&i->lock);
+    return p;
+}
+
+void fi_idle_watch(fi_idle *i)
+{
+    if (fi_fetch_add_relaxed(&i->interests, 1u) == 0)
+        fi_idle_notify(i);
+}
+
+void fi_idle_unwatch(fi_idle *i)
+{
+    fi_fetch_add_relaxed(&i->interests, 0u - 1u);
+}
+
+/* ---- waking ---- */
+
+/* Somebody who is out of the list and awake, but may not know it. */
+typedef struct woken {
+    fi_sleeper *sleeper; /* NULL: nobody */
+    bool polls;
+} woken;
+
+/* [lock held] The first of the list, and who polls only if it is the only one. */
+static woken pick(fi_idle *i)
+{
+    fi_sleeper **link = &i->sleepers;
+    woken w = {*link, *link && is_polling(i, *link)};
+
+    if (w.polls && w.sleeper->next) {
+        link = &w.sleeper->next;
+        w = (woken){*link, false};
+    }
+    if (w.sleeper)
+        *link = w.sleeper->next;
+    return w;
+}
+
+static woken take_one(fi_idle *i)
+{
+    woken w = {NULL, false};
 
     fi_lock_lock(&i->lock);
-    if (searchers(fi_load_relaxed(&i->state)) == 0 && i->sleepers) {
-        s = i->sleepers;
-        i->sleepers = s->next;
-        now_searching(i, s);
+    if (searchers(fi_load_relaxed(&i->state)) == 0) {
+        w = pick(i);
+        if (w.sleeper)
+            now_searching(i, w.sleeper);
     }
     fi_lock_unlock(&i->lock);
-    return s;
+    return w;
+}
+
+static void rouse(fi_idle *i, woken w)
+{
+    if (w.polls)
+        i->poller->interrupt(i->poller);
+    else
+        fi_futex_wake(&w.sleeper->asleep, 1);
 }
 
 bool fi_idle_notify(fi_idle *i)
 {
     uint32_t state;
-    fi_sleeper *s;
+    woken w;
 
     fi_fence_seq_cst(idle.notify.fence);
     state = fi_load_relaxed(&i->state);
     if (sleepers(state) == 0 || searchers(state) > 0)
         return false;
-    s = take_one(i);
-    if (s)
-        fi_futex_wake(&s->asleep, 1);
-    return s != NULL;
+    w = take_one(i);
+    if (w.sleeper)
+        rouse(i, w);
+    return w.sleeper != NULL;
 }
 
 void fi_idle_wake_all(fi_idle *i)
 {
-    fi_sleeper *s;
-
     fi_lock_lock(&i->lock);
-    for (s = i->sleepers; s; s = i->sleepers) {
-        i->sleepers = s->next;
-        now_searching(i, s);
-        fi_futex_wake(&s->asleep, 1);
+    while (i->sleepers) {
+        woken w = pick(i);
+        now_searching(i, w.sleeper);
+        rouse(i, w);
     }
     fi_lock_unlock(&i->lock);
 }
 
-static void fall_asleep(fi_idle *i, fi_sleeper *s, bool searching)
+/* True: as the one who polls. */
+static bool fall_asleep(fi_idle *i, fi_sleeper *s, bool searching, bool may_poll)
 {
-    bool watched;
+    bool watched, polls;
 
     fi_lock_lock(&i->lock);
     fi_store_relaxed(&s->asleep, FI_ASLEEP);
     s->next = i->sleepers;
     i->sleepers = s;
     fi_fetch_add_relaxed(&i->state, searching ? 1u - FI_IDLE_SEARCHER : 1u);
+    polls = may_poll && begin_polling(i, s);
     watched = i->watched;
     if (watched)
         fi_fetch_add_relaxed(&i->changes, 1u);
     fi_lock_unlock(&i->lock);
     if (watched)
         fi_futex_wake(&i->changes, 1);
+    return polls;
 }
 
 /* Awake by our own will.  False: somebody was faster, and woke or borrowed it. */
@@ -128,13 +212,42 @@ static bool get_up(fi_idle *i, fi_sleeper *s)
     return mine;
 }
 
+typedef struct nap {
+    fi_idle *idle;
+    fi_sleeper *sleeper;
+    bool polls;
+} nap;
+
+/* The poller has something to tell.  What it makes ready is for a worker that is awake; and as that may be much,
+ * somebody else may poll meanwhile. */
+static void wake_from_poll(void *arg)
+{
+    const nap *n = arg;
+
+    get_up(n->idle, n->sleeper);
+    end_polling(n->idle, n->sleeper);
+}
+
+/* -ETIMEDOUT; else look again. */
+static int take_nap(nap *n, uint32_t asleep, int64_t deadline_ns)
+{
+    fi_poller *p;
+
+    if (!n->polls)
+        return fi_futex_wait(&n->sleeper->asleep, asleep, deadline_ns);
+    p = n->idle->poller;
+    if (p->poll(p, deadline_ns, wake_from_poll, n))
+        return 0;
+    return deadline_ns != FI_FUTEX_FOREVER && fi_clock_now() >= deadline_ns ? -ETIMEDOUT : 0;
+}
+
 /* True: awake.  <- idle.wake */
-static bool wait_until(fi_sleeper *s, int64_t deadline_ns)
+static bool wait_until(nap *n, int64_t deadline_ns)
 {
     uint32_t asleep;
 
-    while ((asleep = fi_load_acquire(&s->asleep, idle.woken)) != FI_AWAKE)
-        if (fi_futex_wait(&s->asleep, asleep, deadline_ns) == -ETIMEDOUT)
+    while ((asleep = fi_load_acquire(&n->sleeper->asleep, idle.woken)) != FI_AWAKE)
+        if (take_nap(n, asleep, deadline_ns) == -ETIMEDOUT)
             return false;
     return true;
 }
@@ -142,36 +255,40 @@ static bool wait_until(fi_sleeper *s, int64_t deadline_ns)
 void fi_idle_sleep(fi_idle *i, fi_sleeper *s, bool searching, bool (*anything)(void *ctx),
                    void *ctx, int64_t deadline_ns)
 {
-    fall_asleep(i, s, searching);
+    nap n = {i, s, fall_asleep(i, s, searching, true)};
+
     fi_fence_seq_cst(idle.sleep.fence);
     if (anything(ctx) && !get_up(i, s) && !FI_FAULT(idle.lent))
         fi_idle_notify(i); /* it may be lent, and the guest does not look for what is there */
-    if (!wait_until(s, deadline_ns)) {
+    if (!wait_until(&n, deadline_ns)) {
         get_up(i, s);
         fi_idle_wait(s); /* it may be lent just now */
     }
+    if (n.polls)
+        end_polling(i, s);
 }
 
 void fi_idle_begin_asleep(fi_idle *i, fi_sleeper *s)
 {
-    fall_asleep(i, s, false);
+    fall_asleep(i, s, false, false);
 }
 
 void fi_idle_wait(fi_sleeper *s)
 {
-    wait_until(s, FI_FUTEX_FOREVER);
+    nap n = {NULL, s, false};
+
+    wait_until(&n, FI_FUTEX_FOREVER);
 }
 
 fi_sleeper *fi_idle_borrow(fi_idle *i)
 {
-    fi_sleeper *s;
+    fi_sleeper *s = NULL;
 
     if (sleepers(fi_load_relaxed(&i->state)) == 0)
         return NULL;
     fi_lock_lock(&i->lock);
-    s = i->sleepers;
-    if (s) {
-        i->sleepers = s->next;
+    if (i->sleepers && (!is_polling(i, i->sleepers) || i->sleepers->next)) {
+        s = pick(i).sleeper;
         fi_fetch_add_relaxed(&i->state, 0u - 1u);
         fi_store_relaxed(&s->asleep, FI_LENT);
     }
@@ -182,7 +299,7 @@ fi_sleeper *fi_idle_borrow(fi_idle *i)
 void fi_idle_give_back(fi_idle *i, fi_sleeper *s, bool searching, bool (*anything)(void *ctx),
                        void *ctx)
 {
-    fall_asleep(i, s, searching);
+    fall_asleep(i, s, searching, false);
     fi_fence_seq_cst(idle.back.fence);
     if (!anything(ctx))
         return;

@@ -25,6 +25,22 @@
  * borrows a worker whose thread sleeps (sched/guest.h).  That thread sleeps on until the worker was given
  * back, by the right list, and then somebody wakes it; what the guest did to the worker it sees by
  * idle.wake.  If it has found something in its last look but the worker is lent by then, it wakes another.
+ *
+ * Polling.  What comes from outside the process is told by a poller (sched/poll.h), and somebody must ask it.  Things
+ * that are watched while nobody asks are work to find, so the lists above hold for them as well:
+ *
+ *     who has one more thing watched          who goes to sleep
+ *     1. count it                             1. become a sleeper; nobody polls?  The one who does
+ *     2. fence  idle.notify.fence             2. fence  idle.sleep.fence
+ *     3. nobody searches, somebody sleeps?    3. something is watched, and nobody polls?
+ *        wake one: it finds nothing, and         take the sleep back
+ *        sleeps as the one who polls
+ *
+ * So one sleeper at the most blocks in the poller, and all others on their words.  It is woken by an interrupt of the
+ * poller, and last of all, as it sleeps with one ear open.  When it gets up, for whatever reason, it is a searcher, and
+ * nobody polls: either it finds nothing and sleeps as before; or it finds work, and then it was not the last searcher or
+ * wakes another, who finds nothing, and sleeps as the one who polls.  It is not lent: what the poller has told it
+ * could not be put into the queues of a worker that is a guest's.
  */
 #ifndef FI_SCHED_IDLE_H
 #define FI_SCHED_IDLE_H
@@ -45,12 +61,17 @@ typedef struct fi_sleeper {
     struct fi_sleeper *next;
 } fi_sleeper;
 
+typedef struct fi_poller fi_poller;
+
 typedef struct fi_idle {
     FI_CACHE_ALIGNED FI_ATOMIC(uint32_t) state;
-    FI_CACHE_ALIGNED fi_lock lock; /* guards the list, and changes of the number of sleepers */
-    fi_sleeper *sleepers;          /* the last to fall asleep first: it is the warmest */
-    bool watched;                  /* somebody waits until all are asleep */
-    FI_ATOMIC(uint32_t) changes;   /* how often one fell asleep while watched */
+    FI_CACHE_ALIGNED fi_lock lock;   /* guards the list, and changes of the number of sleepers */
+    fi_sleeper *sleepers;            /* the last to fall asleep first: it is the warmest */
+    bool watched;                    /* somebody waits until all are asleep */
+    FI_ATOMIC(uint32_t) changes;     /* how often one fell asleep while watched */
+    fi_poller *poller;               /* NULL: none yet */
+    FI_ATOMIC(fi_sleeper *) polling; /* who sleeps in it; written under the lock */
+    FI_ATOMIC(uint32_t) interests;   /* how many things it watches */
 } fi_idle;
 
 /* [any] All awake, none searching. */
@@ -60,6 +81,14 @@ void fi_idle_init(fi_idle *i);
 static inline bool fi_idle_hungry(fi_idle *i)
 {
     return fi_load_relaxed(&i->state) != 0;
+}
+
+/* [any] Does nobody do anything but search and sleep? */
+static inline bool fi_idle_all(fi_idle *i, unsigned workers)
+{
+    uint32_t state = fi_load_relaxed(&i->state);
+
+    return state / FI_IDLE_SEARCHER + state % FI_IDLE_SEARCHER >= workers;
 }
 
 /* [worker] May I search?  Not while half of those awake do already: they would only be in each
@@ -81,12 +110,25 @@ void fi_idle_sleep(fi_idle *i, fi_sleeper *s, bool searching, bool (*anything)(v
 void fi_idle_begin_asleep(fi_idle *i, fi_sleeper *s);
 void fi_idle_wait(fi_sleeper *s);
 
-/* [any] Borrow a worker that sleeps; NULL: none does. */
+/* [any] Borrow a worker that sleeps; NULL: none does, or only the one who polls. */
 fi_sleeper *fi_idle_borrow(fi_idle *i);
 
 /* [guest] Give it back: it is asleep again, or awake if anything(ctx) finds work. */
 void fi_idle_give_back(fi_idle *i, fi_sleeper *s, bool searching, bool (*anything)(void *ctx),
                        void *ctx);
+
+/* [any] Sleepers may block in this from now on.  The one that is used: there may be one already. */
+fi_poller *fi_idle_set_poller(fi_idle *i, fi_poller *p);
+
+/* [any] One more thing is watched; one less. */
+void fi_idle_watch(fi_idle *i);
+void fi_idle_unwatch(fi_idle *i);
+
+/* [any] Is something watched that nobody asks for?  Before a sleep: after a fence. */
+static inline bool fi_idle_is_unpolled(fi_idle *i)
+{
+    return fi_load_relaxed(&i->interests) > 0 && !fi_load_relaxed(&i->polling);
+}
 
 /* [any] Wake everybody. */
 void fi_idle_wake_all(fi_idle *i);

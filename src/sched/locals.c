@@ -1,9 +1,8 @@
 #include "sched/locals.h"
 
 #include "base/mem.h"
+#include "sched/places.h"
 #include "sched/worker.h"
-
-#include <filch/fiber.h>
 
 #include <errno.h>
 #include <pthread.h>
@@ -12,11 +11,7 @@
 
 #define ROUNDS 4 /* what destroyers set anew is destroyed too, but not for ever */
 
-typedef void destroyer(void *value);
-
-static fi_lock lock;
-static FI_ATOMIC(int) places_n;
-static FI_ATOMIC(destroyer *) destroyers[FILCH_LOCALS_MAX];
+static fi_places places;
 
 /* The threads' own, found by a key whose destroyer is ours. */
 static pthread_key_t key;
@@ -26,35 +21,24 @@ struct fi_locals {
     void *values[FILCH_LOCALS_MAX];
 };
 
-/* -> locals.look: the destroyer before the number that it is known by. */
 int filch_local_new(void (*destroy)(void *value))
 {
-    int place;
-
-    fi_lock_lock(&lock);
-    place = fi_load_relaxed(&places_n);
-    if (place < FILCH_LOCALS_MAX) {
-        fi_store_relaxed(&destroyers[place], destroy);
-        fi_store_release(&places_n, place + 1, locals.made);
-    }
-    fi_lock_unlock(&lock);
-    return place < FILCH_LOCALS_MAX ? place : -EAGAIN;
+    return fi_places_add(&places, destroy);
 }
 
-/* <- locals.made */
 static bool exists(int place)
 {
-    return place >= 0 && place < fi_load_acquire(&places_n, locals.look);
+    return place >= 0 && place < fi_places_n(&places);
 }
 
 static bool destroy_all(fi_locals *l)
 {
     bool any = false;
-    int n = fi_load_acquire(&places_n, locals.look);
+    int n = fi_places_n(&places);
 
     for (int i = 0; i < n; i++) {
         void *value = l->values[i];
-        destroyer *destroy = fi_load_relaxed(&destroyers[i]);
+        fi_destroyer *destroy = fi_places_destroyer(&places, i);
         l->values[i] = NULL;
         if (value && destroy) {
             destroy(value);

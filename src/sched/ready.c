@@ -1,38 +1,20 @@
 /* Giving work to the runtime: to the worker we are on, or from outside. */
 #include "sched/runtime.h"
 
+/* Where we are the only worker, nobody sleeps. */
 void fi_notify(fi_worker *w)
 {
-    if (fi_idle_notify(&w->runtime->idle))
+    if (w->runtime->workers_n > 1 && fi_idle_notify(&w->runtime->idle))
         fi_count(&w->counters.wakes);
 }
 
-/* When the ring is full, half of it goes to the global queue, so that the next puts find room. */
-static void spill(fi_worker *w)
-{
-    size_t n = fi_deque_capacity(w->ring) / 2;
-    fi_runnable *r;
-
-    for (; n > 0 && (r = fi_deque_pop(w->ring)) != NULL; n--)
-        fi_queue_push(&w->runtime->global, r);
-}
-
-void fi_ring_push(fi_worker *w, fi_runnable *r)
-{
-    w->ring_is_empty = false;
-    if (fi_deque_push(w->ring, r) == 0)
-        return;
-    spill(w);
-    if (fi_deque_push(w->ring, r) < 0)
-        fi_queue_push(&w->runtime->global, r);
-}
-
+/* Nobody is woken for what the worker will take itself. */
 static void run_next(fi_worker *w, fi_runnable *r)
 {
-    fi_runnable *old = fi_next_put(&w->next, r);
+    bool displaced = fi_runq_put_next(&w->ready, fi_worker_party(w), r);
 
-    if (old)
-        fi_ring_push(w, old);
+    if (displaced || !fi_runq_keeps_next(&w->ready))
+        fi_notify(w);
 }
 
 void fi_submit(fi_runtime *rt, fi_runnable *r)
@@ -55,12 +37,11 @@ void fi_ready(fi_runtime *rt, fi_fiber *f)
         return;
     }
     run_next(w, &f->ready);
-    fi_notify(w);
 }
 
 void fi_give(fi_worker *w, fi_runnable *r)
 {
-    if (fi_deque_push(w->deque, r) < 0)
+    if (fi_new_push(w, r) < 0)
         fi_queue_push(&w->runtime->global, r);
     fi_notify(w);
 }

@@ -25,8 +25,9 @@
 
 #define SOON_NS 10000000 /* in which workers that have nothing to do fall asleep */
 
-static fi_lock life;                  /* guards the two below */
+static fi_lock life;                  /* guards the three below */
 static fi_runtime *running;           /* NULL: none */
+static uint64_t started;              /* how many there were */
 static fi_runtime *left_behind;       /* by forks: known, as it is never freed */
 static FI_ATOMIC(uint32_t) closing;   /* 1: a stop is under way; newcomers wait for it */
 static fi_door door = {FI_DOOR_SHUT}; /* open while a runtime runs and no stop is under way */
@@ -108,7 +109,6 @@ static int start_workers(fi_runtime *rt)
 
 static void free_workers(fi_runtime *rt)
 {
-    fi_fiber_free_all(rt->fibers);
     for (unsigned i = 0; i < rt->workers_n; i++)
         fi_worker_fini(&rt->workers[i]);
     FI_DELETE_ARRAY(fi_worker, rt->workers, rt->workers_n);
@@ -161,12 +161,13 @@ static int make_runtime(const fi_settings *settings, fi_runtime **out)
     if (!rt)
         return -ENOMEM;
     rt->settings = *settings;
+    rt->number = ++started;
     rt->workers_n = settings->workers;
     fi_ctx_get_modes(&rt->modes);
     fi_idle_init(&rt->idle);
     fi_timers_init(&rt->timers);
     init_records(rt);
-    e = fi_stack_pool_init(&rt->stack_pool, &(fi_stack_config){.stack_size = settings->stack_size});
+    e = fi_fiber_pool_init(&rt->stack_pool, settings->stack_size);
     if (e == 0) {
         e = start_in(rt);
         if (e < 0) {
@@ -184,7 +185,11 @@ static int make_runtime(const fi_settings *settings, fi_runtime **out)
 
 static void free_runtime(fi_runtime *rt)
 {
+    fi_poller *poller = fi_poll_get(rt);
+
     join_workers(rt, rt->workers_n);
+    if (poller)
+        poller->free(poller);
     free_workers(rt);
     fi_stack_watch_remove();
     fi_stack_pool_fini(&rt->stack_pool);
@@ -193,6 +198,7 @@ static void free_runtime(fi_runtime *rt)
             fi_stack_pool_fini(&rt->sized_pools[i]);
     fi_record_pool_fini(&rt->outside);
     fi_record_pool_fini(&rt->large_outside);
+    fi_timers_fini(&rt->timers);
     FI_DELETE(fi_runtime, rt);
 }
 

@@ -115,6 +115,7 @@ static bool go(fi_runtime *rt, fi_worker *w, start s)
 
 static bool go_anywhere(start s)
 {
+    fi_wait_chaos();
     fi_worker *w = fi_worker_self();
     fi_runtime *rt;
     bool gone;
@@ -144,6 +145,31 @@ int filch_go_with(const filch_fiber_attr *attr, void (*body)(void *arg), void *a
     return go_anywhere(s) ? 0 : -ENOMEM;
 }
 
+fi_runnable *fi_start_new(fi_runtime *rt, fi_worker *w, void (*body)(void *arg), void *arg)
+{
+    start *r = get_record(rt, w, false);
+
+    if (r)
+        *r = (start){{NULL, run_start, NULL}, body, arg, {NULL, 0}};
+    return r ? &r->runnable : NULL;
+}
+
+void fi_start_drop(fi_runtime *rt, fi_worker *w, fi_runnable *r)
+{
+    if (w) {
+        fi_record_put(&w->records, r);
+        return;
+    }
+    fi_lock_lock(&rt->outside_lock);
+    fi_record_put(&rt->outside, r);
+    fi_lock_unlock(&rt->outside_lock);
+}
+
+void fi_start_give(fi_worker *w, fi_runnable *r)
+{
+    give(w->runtime, w, r);
+}
+
 static filch_fiber *start_on(fi_runtime *rt, fi_worker *w, const filch_fiber_attr *attr,
                              void *(*body)(void *arg), void *arg)
 {
@@ -161,6 +187,7 @@ static filch_fiber *start_on(fi_runtime *rt, fi_worker *w, const filch_fiber_att
 filch_fiber *filch_fiber_start_with(const filch_fiber_attr *attr, void *(*body)(void *arg),
                                     void *arg)
 {
+    fi_wait_chaos();
     fi_worker *w = fi_worker_self();
     filch_fiber_attr settled;
     filch_fiber *h;

@@ -1,114 +1,223 @@
-/* A pairing heap: a tree in which no child is due before its parent.  To add is one comparison; the work is left to
- * whoever takes the first away, and is a logarithm of their number on average. */
 #include "sched/timers.h"
 
-#include <stddef.h>
+#include "base/mem.h"
 
-#define AT_ONCE 64 /* of those that are due */
+#include <errno.h>
+#include <string.h>
+
+#define AT_ONCE      64u /* of those that are due: others may want the lock */
+#define CAPACITY_MIN 64u
+#define CHILDREN     4u
 
 void fi_timers_init(fi_timers *ts)
 {
+    memset(ts, 0, sizeof *ts);
     fi_lock_init(&ts->lock);
-    ts->first = NULL;
     fi_atomic_init(&ts->next_ns, FI_TIMER_NEVER);
 }
 
-static void put_at(fi_timer **link, fi_timer *t)
+static void free_arrays(const fi_timers *ts)
 {
-    *link = t;
+    if (ts->heap)
+        FI_DELETE_ARRAY(fi_timer_entry, ts->heap, ts->capacity);
+    if (ts->places)
+        FI_DELETE_ARRAY(fi_timer_place, ts->places, ts->capacity);
+}
+
+void fi_timers_fini(fi_timers *ts)
+{
+    free_arrays(ts);
+    ts->heap = NULL;
+    ts->places = NULL;
+}
+
+/* ---- the heap, under the lock ---- */
+
+static void rise(fi_timer_entry *heap, uint32_t at, fi_timer_entry e)
+{
+    while (at > 0 && e.deadline_ns < heap[(at - 1) / CHILDREN].deadline_ns) {
+        heap[at] = heap[(at - 1) / CHILDREN];
+        at = (at - 1) / CHILDREN;
+    }
+    heap[at] = e;
+}
+
+static uint32_t earliest_child(const fi_timer_entry *heap, uint32_t n, uint32_t of)
+{
+    uint32_t first = of * CHILDREN + 1, best = first;
+
+    for (uint32_t i = first + 1; i < first + CHILDREN && i < n; i++)
+        if (heap[i].deadline_ns < heap[best].deadline_ns)
+            best = i;
+    return best;
+}
+
+static void sink(fi_timer_entry *heap, uint32_t n, uint32_t at, fi_timer_entry e)
+{
+    while (at * CHILDREN + 1 < n) {
+        uint32_t child = earliest_child(heap, n, at);
+        if (e.deadline_ns <= heap[child].deadline_ns)
+            break;
+        heap[at] = heap[child];
+        at = child;
+    }
+    heap[at] = e;
+}
+
+/* ---- places, under the lock ---- */
+
+static void make_empty(fi_timers *ts, uint32_t place)
+{
+    ts->places[place].next_empty = ts->empty;
+    ts->empty = place + 1;
+}
+
+static uint32_t take_empty(fi_timers *ts)
+{
+    uint32_t place = ts->empty - 1;
+
+    ts->empty = (uint32_t)ts->places[place].next_empty;
+    return place;
+}
+
+/* The first entry is out of the heap; its timer, NULL: that was removed. */
+static fi_timer *take_first(fi_timers *ts)
+{
+    uint32_t place = ts->heap[0].place;
+    fi_timer *t = ts->places[place].timer;
+
+    ts->n--;
+    if (ts->n > 0)
+        sink(ts->heap, ts->n, 0, ts->heap[ts->n]);
+    make_empty(ts, place);
     if (t)
-        t->link = link;
+        t->place = 0;
+    else
+        ts->removed--;
+    return t;
 }
 
-/* Two trees become one, which is on no list. */
-static fi_timer *join(fi_timer *a, fi_timer *b)
-{
-    fi_timer *first = b->deadline_ns < a->deadline_ns ? b : a;
-    fi_timer *other = first == a ? b : a;
-
-    put_at(&other->sibling, first->child);
-    put_at(&first->child, other);
-    first->sibling = NULL;
-    return first;
-}
-
-/* Two by two from the front, then one after the other from the back. */
-static fi_timer *join_all(fi_timer *list)
-{
-    fi_timer *pairs = NULL, *all = NULL;
-
-    while (list) {
-        fi_timer *a = list, *b = a->sibling;
-        list = b ? b->sibling : NULL;
-        if (b)
-            a = join(a, b);
-        a->sibling = pairs;
-        pairs = a;
-    }
-    while (pairs) {
-        fi_timer *t = pairs;
-        pairs = t->sibling;
-        t->sibling = NULL;
-        all = all ? join(all, t) : t;
-    }
-    return all;
-}
-
-static void take_out(fi_timers *ts, fi_timer *t)
-{
-    fi_timer *children = join_all(t->child);
-
-    put_at(t->link, t->sibling);
-    t->link = NULL;
-    if (!children)
-        return;
-    put_at(&ts->first, ts->first ? join(ts->first, children) : children);
-}
-
+/* The first of those that were not removed is to be seen. */
 static void note_next(fi_timers *ts)
 {
-    fi_store_relaxed(&ts->next_ns, ts->first ? ts->first->deadline_ns : FI_TIMER_NEVER);
+    while (ts->n > 0 && !ts->places[ts->heap[0].place].timer)
+        take_first(ts);
+    fi_store_relaxed(&ts->next_ns, ts->n > 0 ? ts->heap[0].deadline_ns : FI_TIMER_NEVER);
 }
 
-bool fi_timers_add(fi_timers *ts, fi_timer *t)
+/* All entries of timers that were removed go.  As often as there are many of them, which costs each one a little. */
+static void sweep(fi_timers *ts)
 {
-    bool is_first;
+    uint32_t n = 0;
 
-    t->child = t->sibling = NULL;
-    fi_lock_lock(&ts->lock);
-    put_at(&ts->first, ts->first ? join(ts->first, t) : t);
-    is_first = ts->first == t;
+    for (uint32_t i = 0; i < ts->n; i++)
+        if (ts->places[ts->heap[i].place].timer)
+            ts->heap[n++] = ts->heap[i];
+        else
+            make_empty(ts, ts->heap[i].place);
+    ts->n = n;
+    ts->removed = 0;
+    for (uint32_t i = n / CHILDREN + 1; i-- > 0;)
+        if (i < n)
+            sink(ts->heap, n, i, ts->heap[i]);
+}
+
+static int grow(fi_timers *ts)
+{
+    uint32_t old = ts->capacity;
+    fi_timers more = {.capacity = old > 0 ? 2 * old : CAPACITY_MIN};
+
+    if (more.capacity <= old)
+        return -ENOMEM;
+    more.heap = FI_NEW_ARRAY(fi_timer_entry, more.capacity);
+    more.places = FI_NEW_ARRAY(fi_timer_place, more.capacity);
+    if (!more.heap || !more.places) {
+        free_arrays(&more);
+        return -ENOMEM;
+    }
+    if (old > 0) {
+        memcpy(more.heap, ts->heap, ts->n * sizeof *ts->heap);
+        memcpy(more.places, ts->places, old * sizeof *ts->places);
+    }
+    free_arrays(ts);
+    ts->heap = more.heap;
+    ts->places = more.places;
+    ts->capacity = more.capacity;
+    for (uint32_t i = more.capacity; i-- > old;)
+        make_empty(ts, i);
+    return 0;
+}
+
+static int add(fi_timers *ts, fi_timer *t)
+{
+    uint32_t place;
+
+    if (ts->n == ts->capacity && grow(ts) < 0)
+        return -ENOMEM;
+    place = take_empty(ts);
+    ts->places[place].timer = t;
+    t->place = place + 1;
+    rise(ts->heap, ts->n++, (fi_timer_entry){t->deadline_ns, place});
     note_next(ts);
+    return ts->heap[0].place == place;
+}
+
+/* ---- for all ---- */
+
+int fi_timers_add(fi_timers *ts, fi_timer *t)
+{
+    int e;
+
+    fi_lock_lock(&ts->lock);
+    e = add(ts, t);
     fi_lock_unlock(&ts->lock);
-    return is_first;
+    return e;
+}
+
+static void forget(fi_timers *ts, fi_timer *t)
+{
+    ts->places[t->place - 1].timer = NULL;
+    t->place = 0;
+    ts->removed++;
+    if (ts->removed > ts->n / 2 && ts->n > CAPACITY_MIN)
+        sweep(ts);
+    note_next(ts);
 }
 
 /* <- timer.fired: what fire() did last with the timer, before its memory is something else. */
-void fi_timers_remove(fi_timers *ts, fi_timer *t)
+bool fi_timers_remove(fi_timers *ts, fi_timer *t)
 {
+    bool in_time;
+
     fi_lock_lock(&ts->lock);
-    if (t->link) {
-        take_out(ts, t);
-        note_next(ts);
-    }
+    in_time = t->place != 0;
+    if (in_time)
+        forget(ts, t);
     fi_lock_unlock(&ts->lock);
     while (fi_load_acquire(&t->firing, timer.over))
         fi_yield();
+    return in_time;
 }
 
-/* What is due, as a list, but not too much of it at once: others may want the lock. */
+static bool is_due(const fi_timers *ts, int64_t now_ns)
+{
+    return ts->n > 0 && ts->heap[0].deadline_ns <= now_ns;
+}
+
+/* As a list. */
 static fi_timer *take_due(fi_timers *ts, int64_t now_ns)
 {
     fi_timer *due = NULL, **end = &due;
 
     fi_lock_lock(&ts->lock);
-    for (int i = 0; i < AT_ONCE && ts->first && ts->first->deadline_ns <= now_ns; i++) {
-        fi_timer *t = ts->first;
-        take_out(ts, t);
+    for (uint32_t i = 0; i < AT_ONCE && is_due(ts, now_ns); i++) {
+        fi_timer *t = take_first(ts);
+        if (!t)
+            continue;
         fi_store_relaxed(&t->firing, 1u);
-        t->sibling = NULL;
+        t->next_due = NULL;
         *end = t;
-        end = &t->sibling;
+        end = &t->next_due;
     }
     note_next(ts);
     fi_lock_unlock(&ts->lock);
@@ -123,7 +232,7 @@ void fi_timers_fire(fi_timers *ts, int64_t now_ns)
     while ((due = take_due(ts, now_ns)) != NULL)
         while (due) {
             fi_timer *t = due;
-            due = t->sibling;
+            due = t->next_due;
             t->fire(t);
             fi_store_release(&t->firing, 0u, timer.fired);
         }

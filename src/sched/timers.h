@@ -1,7 +1,11 @@
-/* What is to be done at a certain time.  Timers are in their users' memory, in a heap that everybody may use behind a
- * lock; the time of the first is a word that everybody may look at.
+/* What is to be done at a certain time.  Timers are in their users' memory, and known to a heap that everybody may use
+ * behind a lock; the time of the first is a word that everybody may look at.
  *
- * Workers look at it whenever they look for work, and do not sleep beyond it. */
+ * Workers look at it whenever they look for work, and do not sleep beyond it.
+ *
+ * Timers mostly stand on stacks, each on a page of its own.  So the heap does not go there: it has the deadlines, side by
+ * side, and numbers of places in a table that lead to the timers.  One that is removed leaves its place empty, and its
+ * entry in the heap until that comes up, or too many are like it. */
 #ifndef FI_SCHED_TIMERS_H
 #define FI_SCHED_TIMERS_H
 
@@ -9,6 +13,7 @@
 #include "base/lock.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define FI_TIMER_NEVER INT64_MAX
@@ -17,20 +22,36 @@ typedef struct fi_timer fi_timer;
 struct fi_timer {
     int64_t deadline_ns;
     void (*fire)(fi_timer *t);  /* called by who finds it due; without a lock */
-    FI_ATOMIC(uint32_t) firing; /* from when it is out of the heap until that is over */
-    /* In a pairing heap: the first child, the next sibling, and who points here. */
-    fi_timer *child, *sibling;
-    fi_timer **link; /* NULL: it is not in the heap */
+    fi_timer *next_due;         /* in the list of who does */
+    uint32_t place;             /* in the table, plus 1; 0: in none.  Under the lock */
+    FI_ATOMIC(uint32_t) firing; /* from when it is out of the heap until fire() is over */
 };
+
+typedef struct fi_timer_entry {
+    int64_t deadline_ns;
+    uint32_t place;
+} fi_timer_entry;
+
+/* Who stands there, or the next that is empty. */
+typedef union fi_timer_place {
+    fi_timer *timer; /* NULL: it was removed, but the heap still has its entry */
+    uintptr_t next_empty;
+} fi_timer_place;
 
 typedef struct fi_timers {
     fi_lock lock;
-    fi_timer *first;
+    fi_timer_entry *
+        heap; /* from 0; of four children each none is due before its parent; the first is not removed */
+    fi_timer_place *places;
+    uint32_t n, removed,
+        capacity;   /* entries, those of them that were removed, and room for both arrays */
+    uint32_t empty; /* the first empty place, plus 1; 0: none */
     FI_ATOMIC(int64_t) next_ns; /* when the first is due; written under the lock */
 } fi_timers;
 
 /* [any] */
 void fi_timers_init(fi_timers *ts);
+void fi_timers_fini(fi_timers *ts);
 
 /* [any] When the next is due; FI_TIMER_NEVER: there is none. */
 static inline int64_t fi_timers_next(fi_timers *ts)
@@ -38,11 +59,12 @@ static inline int64_t fi_timers_next(fi_timers *ts)
     return fi_load_relaxed(&ts->next_ns);
 }
 
-/* [any] deadline_ns and fire are set.  True: it is the first now, and who sleeps may sleep too long. */
-bool fi_timers_add(fi_timers *ts, fi_timer *t);
+/* [any] deadline_ns and fire are set, the rest is zero.  1: it is the first now, and who sleeps may sleep too long; 0; -ENOMEM. */
+int fi_timers_add(fi_timers *ts, fi_timer *t);
 
-/* [any but from its fire()] After this it does not fire, if it has not; and fire() is over, if it has. */
-void fi_timers_remove(fi_timers *ts, fi_timer *t);
+/* [any but from its fire()] After this it does not fire, if it has not; and fire() is over, if it has.
+ * True: it has not. */
+bool fi_timers_remove(fi_timers *ts, fi_timer *t);
 
 /* [any] Fire what is due by then. */
 void fi_timers_fire(fi_timers *ts, int64_t now_ns);

@@ -1,21 +1,24 @@
 /* Lines, and how who stands in one falls asleep and wakes. */
 #include "sched/wait.h"
 
+#include "base/chaos.h"
 #include "base/clock.h"
 #include "base/mistake.h"
 #include "sched/gate.h"
-#include "sched/worker.h"
+#include "sched/pin.h"
+#include "sched/run.h"
 
 #include <errno.h>
 #include <stddef.h>
 
 #define WITHDRAWN UINT32_MAX /* in a claim: by no part */
 
-uint32_t fi_party(void)
+__attribute__((noinline)) uint32_t fi_party_by_call(void)
 {
-    const fi_worker *w = fi_worker_self();
+    uint32_t who = fi_party_here;
 
-    return w ? w->index + 1 : FI_LATCH_NOBODY;
+    __asm__ volatile("" : "+r"(who)::"memory");
+    return who;
 }
 
 /* ---- lines, under their latch ---- */
@@ -80,6 +83,14 @@ void fi_wait_end(fi_wait *w)
         fi_gate_open(&w->gate);
 }
 
+/* [latch held] Not because somebody took it out. */
+static void leave(fi_wait *w)
+{
+    fi_line_remove(w);
+    if (w->left)
+        w->left(w);
+}
+
 static bool leave_line(fi_wait *w)
 {
     bool stood;
@@ -87,7 +98,7 @@ static bool leave_line(fi_wait *w)
     fi_hold(w->latch);
     stood = w->line != NULL;
     if (stood)
-        fi_line_remove(w);
+        leave(w);
     fi_let_go(w->latch);
     return stood;
 }
@@ -116,36 +127,11 @@ static void expire(fi_timer *t)
     end_early((fi_wait *)(void *)((char *)t - offsetof(fi_wait, timer)), -ETIMEDOUT);
 }
 
-/* ---- who looks at what a fiber waits for ----
- *
- *     the fiber                               who cancels, or looks
- *     begins: it waits for this               sets the flag that it is cancelled, and a pin
- *             light fence  wait.begin.fence   heavy fence  wait.pin.fence
- *             cancelled?  then it does not    it waits for something?  end that
- *     ends:   it waits for nothing            takes the pin away
- *             light fence  wait.end.fence
- *             a pin?  wait until it is gone
- *
- * At the beginning either the fiber sees that it is cancelled, or the other sees what it waits for.  At the end either the
- * fiber sees the pin, and stays where its wait is in place, or the other sees nothing to look at.
- */
+/* ---- who looks at what a fiber waits for ---- */
 
 void fi_wait_pin(fi_fiber *f)
 {
-    fi_fetch_add_relaxed(&f->pins, 1u);
-}
-
-/* <- wait.begin */
-static fi_wait *look(fi_fiber *f)
-{
-    fi_fence_heavy(wait.pin.fence);
-    return fi_load_acquire(&f->waiting, wait.pinned);
-}
-
-/* -> wait.unpinned: the last look before the wait is gone. */
-static void unpin(fi_fiber *f)
-{
-    fi_fetch_add_release(&f->pins, UINT32_MAX, wait.unpin);
+    fi_pin_set(f);
 }
 
 void fi_wait_cancel(fi_fiber *f)
@@ -153,44 +139,27 @@ void fi_wait_cancel(fi_fiber *f)
     fi_wait *w;
 
     fi_store_relaxed(&f->cancelled, 1u);
-    w = look(f);
+    w = fi_pin_look(f);
     if (w && w->what.cancellable)
         end_early(w, -ECANCELED);
-    unpin(f);
+    fi_pin_undo(f);
 }
 
 bool fi_wait_look(fi_fiber *f, fi_wait_for *what)
 {
     fi_wait *w;
 
-    fi_wait_pin(f);
-    w = look(f);
+    fi_pin_set(f);
+    w = fi_pin_look(f);
     if (w)
         *what = w->what;
-    unpin(f);
+    fi_pin_undo(f);
     return w != NULL;
 }
 
-/* -> wait.pinned: the wait as it was made.  True: cancelled. */
-static bool begin(fi_fiber *f, fi_wait *w)
-{
-    fi_store_release(&f->waiting, w, wait.begin);
-    fi_fence_light(wait.begin.fence);
-    return w->what.cancellable && fi_load_relaxed(&f->cancelled);
-}
-
-/* <- wait.unpin */
 void fi_wait_leave_alone(fi_fiber *f)
 {
-    while (fi_load_acquire(&f->pins, wait.unpinned))
-        fi_yield();
-}
-
-static void end(fi_fiber *f)
-{
-    fi_store_relaxed(&f->waiting, NULL);
-    fi_fence_light(wait.end.fence);
-    fi_wait_leave_alone(f);
+    fi_pin_await_none(f);
 }
 
 /* ---- waiting ---- */
@@ -225,50 +194,62 @@ static bool commit_parts(fi_fiber *f, void *arg)
     return true;
 }
 
-static void park(fi_fiber *f, letting_go l)
+FI_INLINE void park(fi_fiber *f, letting_go l)
 {
     if (l.call)
-        fi_fiber_park(f, commit_parts, &l);
+        fi_fiber_park_on(f, commit_parts, &l);
     else
-        fi_fiber_park(f, commit_latch, l.latch);
-}
-
-static void park_until(fi_wait *w, letting_go l, int64_t deadline_ns)
-{
-    fi_runtime *rt = w->fiber->worker->runtime;
-
-    w->timer = (fi_timer){.deadline_ns = deadline_ns, .fire = expire};
-    if (fi_timers_add(&rt->timers, &w->timer))
-        fi_idle_notify(&rt->idle);
-    park(w->fiber, l);
-    fi_timers_remove(&rt->timers, &w->timer);
+        fi_fiber_park_on(f, commit_latch, l.latch);
 }
 
 /* [latches held] Nobody shall wake us. */
 static int step_back(fi_wait *w, letting_go l, int error)
 {
     if (w->line)
-        fi_line_remove(w);
+        leave(w);
     else
         claim(w, WITHDRAWN);
     let_go(l);
     return error;
 }
 
-static int wait_as_fiber(fi_wait *w, fi_worker *on, letting_go l, int64_t deadline_ns)
+FI_INLINE void park_until(fi_wait *w, letting_go l, int64_t deadline_ns)
+{
+    fi_runtime *rt = w->fiber->worker->runtime;
+
+    int first;
+
+    w->timer = (fi_timer){.deadline_ns = deadline_ns, .fire = expire};
+    first = fi_timers_add(&rt->timers, &w->timer);
+    if (first < 0) {
+        w->result = step_back(w, l, first);
+        return;
+    }
+    if (first > 0)
+        fi_idle_notify(&rt->idle);
+    park(w->fiber, l);
+    fi_timers_remove(&rt->timers, &w->timer);
+}
+
+FI_INLINE int wait_as_fiber(fi_wait *w, fi_worker *on, letting_go l, int64_t deadline_ns)
 {
     fi_fiber *f = fi_fiber_of_fork(fi_load_relaxed(&on->current));
+    bool cancelled;
 
     if (on->runtime->orphaned)
         fi_mistake("a wait, in the child of a fork, for what other threads were doing");
     w->fiber = f;
-    if (begin(f, w))
+    cancelled = fi_pin_begin(f, w) && w->what.cancellable;
+    if (cancelled)
         w->result = step_back(w, l, -ECANCELED);
     else if (deadline_ns == FI_TIMER_NEVER)
         park(f, l);
     else
         park_until(w, l, deadline_ns);
-    end(f);
+    fi_pin_end(f);
+    if (cancelled)
+        fi_wait_yield();
+    fi_wait_chaos();
     return w->result;
 }
 
@@ -283,12 +264,13 @@ static int wait_as_thread(fi_wait *w, letting_go l, int64_t deadline_ns)
     return w->result;
 }
 
+/* Whoever made the others ready has woken somebody for them. */
 static bool commit_yield(fi_fiber *f, void *arg)
 {
     fi_worker *w = arg;
 
-    fi_ring_push(w, &f->ready);
-    fi_notify(w);
+    fi_line_up(w, &f->ready);
+    w->new_first = true;
     return true;
 }
 
@@ -299,11 +281,21 @@ void fi_wait_yield(void)
     if (!on)
         fi_yield();
     else if (!on->runtime->orphaned)
-        fi_fiber_park(fi_fiber_of_fork(fi_load_relaxed(&on->current)), commit_yield, on);
+        fi_fiber_park_on(fi_fiber_of_fork(fi_load_relaxed(&on->current)), commit_yield, on);
 }
 
-/* Who asks again and again with a deadline that is over must still let others run, or it asks for ever. */
-static int wait(fi_wait *w, letting_go l, int64_t deadline_ns)
+#ifdef FILCH_CHAOS
+void fi_wait_chaos(void)
+{
+    const fi_worker *on = fi_worker_self();
+
+    if (on && fi_load_relaxed(&on->current) && !on->is_committing && fi_chaos(4))
+        fi_wait_yield();
+}
+#endif
+
+/* Who asks again and again with a deadline that is over, or cancelled, must still let others run, or it asks for ever. */
+FI_INLINE int wait(fi_wait *w, letting_go l, int64_t deadline_ns)
 {
     fi_worker *on = fi_worker_self();
 
@@ -317,10 +309,26 @@ static int wait(fi_wait *w, letting_go l, int64_t deadline_ns)
 
 int fi_wait_in(fi_wait *w, fi_line *line, fi_latch *latch, fi_wait_for what, int64_t deadline_ns)
 {
+    return fi_wait_in_then(w, line, latch, what, deadline_ns, NULL, NULL);
+}
+
+int fi_wait_in_first(fi_wait *w, fi_line *line, fi_latch *latch, fi_wait_for what,
+                     int64_t deadline_ns)
+{
     w->what = what;
     w->withdraw = leave_line;
     fi_line_add(line, latch, w);
+    line->first = w; /* in a circle, the last stands before the first */
     return wait(w, (letting_go){.latch = latch}, deadline_ns);
+}
+
+int fi_wait_in_then(fi_wait *w, fi_line *line, fi_latch *latch, fi_wait_for what,
+                    int64_t deadline_ns, void (*then)(void *arg), void *arg)
+{
+    w->what = what;
+    w->withdraw = leave_line;
+    fi_line_add(line, latch, w);
+    return wait(w, (letting_go){latch, then, arg}, deadline_ns);
 }
 
 int fi_wait_in_parts(fi_wait *whole, fi_wait_for what, void (*call)(void *arg), void *arg,

@@ -34,7 +34,7 @@ typedef struct fi_wait_for {
     bool cancellable; /* filch_fiber_cancel ends it with -ECANCELED */
 } fi_wait_for;
 
-/* On the stack of who waits.  What a room needs besides stands around it.  It starts zeroed. */
+/* On the stack of who waits.  What a room needs besides stands around it.  It starts zeroed, or with fi_wait_init. */
 struct fi_wait {
     fi_wait *next, *prev; /* in line */
     fi_line *line;        /* where it stands; NULL: in none.  Under the latch */
@@ -45,6 +45,8 @@ struct fi_wait {
     void *item; /* what it brings, or where it wants it: the room's */
     fi_wait_for what;
     bool (*withdraw)(fi_wait *w); /* end it before its time; true: it is ours, and is to be woken */
+    /* [latch held] It leaves its line before its time.  NULL: the room does not mind. */
+    void (*left)(fi_wait *w);
     fi_timer timer;
     /* Of a wait that stands in several lines there is a part in each, and the whole in none. */
     fi_wait *whole;
@@ -52,8 +54,40 @@ struct fi_wait {
     FI_ATOMIC(uint32_t) claim; /* of the whole: which part was taken out first; 0: none yet */
 };
 
-/* [any] The number of the worker that we are on, for latches. */
-uint32_t fi_party(void);
+/* [who waits] All that is not set later.  A third of the whole, which is much for one who waits for nanoseconds. */
+static inline void fi_wait_init(fi_wait *w, void *item)
+{
+    w->line = NULL;
+    w->fiber = NULL;
+    fi_atomic_init(&w->gate, 0);
+    w->result = 0;
+    w->item = item;
+    w->left = NULL;
+    w->whole = NULL;
+    fi_atomic_init(&w->claim, 0);
+}
+
+/* [thread] The number of the worker that it is; FI_LATCH_NOBODY: it is none.  Written with fi_worker_self. */
+extern _Thread_local uint32_t fi_party_here
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
+uint32_t fi_party_by_call(void);
+
+/* [any] The number of the worker that we are on, for latches.  In C the compiler could keep its address over a switch
+ * to another thread, unless it is read in a call, and that costs as much as a latch. */
+static inline uint32_t fi_party(void)
+{
+#if defined __x86_64__
+    uint64_t offset;
+    uint32_t who;
+
+    __asm__ volatile("movq fi_party_here@gottpoff(%%rip), %0\n\t"
+                     "movl %%fs:(%0), %1"
+                     : "=&r"(offset), "=r"(who)::"memory");
+    return who;
+#else
+    return fi_party_by_call();
+#endif
+}
 
 /* [any] One at a time; who needs several takes them by fi_hold_also. */
 static inline void fi_hold(fi_latch *l)
@@ -73,12 +107,20 @@ static inline void fi_let_go(fi_latch *l)
 }
 
 /* [latch held, which this lets go] Stand at the end of the line until taken out, late, or cancelled.
- * Returns: the result that the waker has set; -ETIMEDOUT; -ECANCELED. */
+ * Returns: the result that the waker has set; -ETIMEDOUT; -ECANCELED; -ENOMEM, with a deadline. */
 int fi_wait_in(fi_wait *w, fi_line *line, fi_latch *latch, fi_wait_for what, int64_t deadline_ns);
+
+/* The same, before all others in the line. */
+int fi_wait_in_first(fi_wait *w, fi_line *line, fi_latch *latch, fi_wait_for what,
+                     int64_t deadline_ns);
+
+/* The same, and once the latch is let go, then(arg) is called: not on the stack of who waits, which may go on already. */
+int fi_wait_in_then(fi_wait *w, fi_line *line, fi_latch *latch, fi_wait_for what,
+                    int64_t deadline_ns, void (*then)(void *arg), void *arg);
 
 /* [latches of all lines held, which let_go(arg) lets go] The same for the whole of a wait, whose parts were added to
  * their lines.  Afterwards those that were not taken out still stand there.
- * Returns: the part that was taken out; -ETIMEDOUT; -ECANCELED. */
+ * Returns: the part that was taken out; -ETIMEDOUT; -ECANCELED; -ENOMEM. */
 int fi_wait_in_parts(fi_wait *whole, fi_wait_for what, void (*let_go)(void *arg), void *arg,
                      int64_t deadline_ns);
 
@@ -105,5 +147,12 @@ bool fi_wait_look(fi_fiber *f, fi_wait_for *what);
 
 /* [any] Let others run. */
 void fi_wait_yield(void);
+
+/* [any, at the beginning of what users call] Maybe let others run, by bad luck (base/chaos.h). */
+#ifdef FILCH_CHAOS
+void fi_wait_chaos(void);
+#else
+#define fi_wait_chaos() ((void)0)
+#endif
 
 #endif

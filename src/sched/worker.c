@@ -2,11 +2,12 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* pthread_setname_np, pthread_setaffinity_np */
 #endif
-#include "sched/worker.h"
+#include "sched/run.h"
 
 #include "base/clock.h"
 #include "base/futex.h"
 #include "base/mistake.h"
+#include "sched/wait.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 
 /* In the memory that every thread has from the start: no call is needed to find it. */
 static _Thread_local fi_worker *self __attribute__((tls_model("initial-exec")));
+_Thread_local uint32_t fi_party_here;
 
 /* The compiler must neither inline this nor move it across a switch: the fiber may go on in another
  * thread. */
@@ -29,6 +31,7 @@ __attribute__((noinline)) fi_worker *fi_worker_self(void)
 static __attribute__((noinline)) void set_self(fi_worker *w)
 {
     self = w;
+    fi_party_here = w ? w->index + 1 : FI_LATCH_NOBODY;
     __asm__ volatile("" ::: "memory");
 }
 
@@ -55,9 +58,6 @@ int fi_worker_init(fi_worker *w, fi_runtime *rt, unsigned index)
     fi_rng_seed(&w->rng, fi_rng_next(fi_rng_thread()));
     e = fi_deque_new(s->deque, &(fi_deque_config){.batch = s->steal_batch}, &w->deque);
     if (e == 0)
-        e = fi_deque_new(&fi_deque_half, &(fi_deque_config){.capacity = FI_RING_CAPACITY},
-                         &w->ring);
-    if (e == 0)
         e = fi_stack_cache_init(&w->stacks, &rt->stack_pool, 0);
     return e;
 }
@@ -65,7 +65,6 @@ int fi_worker_init(fi_worker *w, fi_runtime *rt, unsigned index)
 void fi_worker_fini(fi_worker *w)
 {
     fi_deque_free(w->deque);
-    fi_deque_free(w->ring);
     fi_record_pool_fini(&w->records);
     fi_record_pool_fini(&w->large_records);
     fi_stack_watch_fini(&w->own_watch);
@@ -76,52 +75,40 @@ void fi_worker_fini(fi_worker *w)
  * may claim it back. */
 void fi_worker_set_aside(fi_worker *w, fi_runnable *r)
 {
-    fi_lock_lock(&w->runtime->fibers_lock);
-    if (!w->runtime->fibers)
+    fi_stack_stats stacks;
+
+    fi_stack_pool_stats(&w->runtime->stack_pool, &stacks);
+    if (stacks.slabs == 0)
         fi_mistake("no memory for even one fiber");
-    fi_lock_unlock(&w->runtime->fibers_lock);
     fi_queue_push(&w->runtime->global, r);
     fi_idle_notify(&w->runtime->idle);
     fi_futex_wait(&w->sleeper.asleep, fi_load_relaxed(&w->sleeper.asleep),
                   fi_clock_now() + TRY_AGAIN_NS);
 }
 
-static void run(fi_worker *w, fi_runnable *r)
+fi_fiber *fi_worker_fiber_for(fi_worker *w, fi_runnable *r)
 {
-    size_t stack_size;
-    fi_fiber *f;
+    size_t stack_size = fi_start_stack_size(r);
+    fi_fiber *f = stack_size ? fi_fiber_get_sized(w, stack_size) : fi_fiber_get(w);
 
-    if (!r->run) {
-        fi_fiber_run(w, fi_fiber_of_ready(r));
-        return;
-    }
-    stack_size = fi_start_stack_size(r);
-    f = stack_size ? fi_fiber_get_sized(w, stack_size) : fi_fiber_get(w);
     if (!f) {
         fi_worker_set_aside(w, r);
-        return;
+        return NULL;
     }
     if (!w->seat->root)
         w->seat->root = f;
     f->work = r;
     fi_ctx_set_modes(&f->ctx, &w->runtime->modes);
-    fi_fiber_run(w, f);
+    return f;
 }
 
 /* In the child of a fork() the fiber that called it goes on, and comes here when its work is done.  The
  * thread that waits for that is in the parent, unless it is a guest and so ourselves; which of the two is chance,
  * so in both cases we end the process, like its last thread. */
-static void end_orphan(void)
+void fi_worker_end_orphan(void)
 {
     fflush(NULL);
     _Exit(EXIT_SUCCESS);
-}
-
-void fi_worker_run(fi_worker *w, fi_runnable *r)
-{
-    run(w, r);
-    if (w->runtime->orphaned)
-        end_orphan();
 }
 
 static void name_thread(const fi_worker *w)

@@ -10,9 +10,10 @@
 #include "sched/counters.h"
 #include "sched/fiber.h"
 #include "sched/idle.h"
-#include "sched/next.h"
+#include "sched/poll.h"
 #include "sched/queue.h"
 #include "sched/record.h"
+#include "sched/runq.h"
 #include "sched/seat.h"
 #include "sched/timers.h"
 #include "stack/stack.h"
@@ -24,10 +25,9 @@ typedef struct fi_runtime fi_runtime;
 
 #define FI_LARGE_RECORD ((size_t)4 * FI_CACHE_LINE)
 
-#define FI_STACK_SIZES 17 /* powers of two from 16 KiB to 1 GiB */
+#define FI_LOOKS_PER_TIME 8u /* looks for work, for each that asks what time it is */
 
-#define FI_RING_CAPACITY                                                                           \
-    256 /* fibers that are ready, for each worker; the others go to the global queue */
+#define FI_STACK_SIZES 17 /* powers of two from 16 KiB to 1 GiB */
 
 struct fi_worker {
     /* Fixed while the runtime runs. */
@@ -35,14 +35,13 @@ struct fi_worker {
     unsigned index;
     fi_deque *
         deque; /* work that never ran: tickets, jobs.  LIFO for the worker, thieves take the oldest */
-    fi_deque *ring; /* fibers that are ready again.  FIFO */
     pthread_t thread;
 
     /* Written by the worker, read by those who search. */
     FI_CACHE_ALIGNED FI_ATOMIC(fi_fork *) current; /* of the fiber that it runs */
 
-    /* The worker puts, everybody takes. */
-    FI_CACHE_ALIGNED FI_ATOMIC(fi_runnable *) next;
+    /* Fibers that are ready again: the worker puts, everybody takes. */
+    fi_runq ready;
 
     /* Written by anybody. */
     FI_CACHE_ALIGNED fi_queue inbox;
@@ -53,24 +52,34 @@ struct fi_worker {
     fi_stack_watch own_watch, guest_watch;
     fi_stack_cache stacks;
     fi_record_pool records, large_records;
-    bool ring_is_empty; /* surely; nobody else fills it */
     fi_runnable *found; /* by a fiber that ended and may not run it */
     long
         fibers_busy; /* taken less given back; with what others took and gave, those that run or are parked */
     fi_fiber *warm_fibers; /* nothing to run, but a stack; the warmest first */
     unsigned warm_fibers_n;
-    unsigned tick; /* how often it looked for work */
+    FI_ATOMIC(uint32_t) tick; /* how often it looked for work */
+    uint32_t fair_in;         /* after so many looks, one for fairness' sake */
+    uint32_t fair_turn;
+    bool has_new;   /* maybe; else there is surely nothing in its deque */
+    bool new_first; /* the next look is for what never ran, before what is ready again */
     FI_ATOMIC(int64_t)
     sleeps_until; /* there may be an earlier timer by now; a guest writes it too */
     fi_rng rng;
+    fi_worker *
+        suspect; /* whose next slot was seen filled, when it had looked for work so often, since then */
+    uint32_t suspect_tick;
+    int64_t suspect_since;
     bool (*park_commit)(fi_fiber *f, void *arg); /* the fiber that comes back wants to park */
     void *park_arg;
+    bool is_committing; /* with chaos: on a fiber, for the one before it */
+    fi_fiber *parked;   /* which, where another has gone on at once */
     fi_counters counters;
 };
 
 /* All there is of one runtime, from start to stop. */
 struct fi_runtime {
     fi_settings settings;
+    uint64_t number; /* of all that were started in this process */
     unsigned workers_n;
     fi_worker *workers;
     fi_stack_pool stack_pool;
@@ -84,13 +93,12 @@ struct fi_runtime {
     fi_queue urgent, low; /* work that never ran: before all other, and after */
     fi_idle idle;
     fi_timers timers;
+    FI_ATOMIC(fi_poller *) poller; /* NULL: none yet */
     fi_record_share records, large_records;
     fi_lock outside_lock;
     fi_record_pool outside, large_outside; /* for threads that are no workers; under the lock */
     FI_ATOMIC(uint64_t) jobs_from_outside; /* besides what the workers counted */
-    fi_lock fibers_lock;
-    fi_fiber *fibers;        /* all that were made */
-    fi_fiber *bare_fibers;   /* those that have nothing to run and no stack either */
+    fi_lock fibers_lock;     /* guards the pools of other sizes, and fibers from being unmade */
     fi_ctx_modes modes;      /* that all work begins with */
     fi_runtime *left_behind; /* another, that this process was forked without */
 };
@@ -104,9 +112,6 @@ void *fi_worker_main(void *worker);
 /* [any] The calling thread runs the worker from now on; not any more. */
 void fi_worker_sit(fi_worker *w, fi_seat *seat);
 void fi_worker_rise(void);
-
-/* [worker] Run this, on a fiber. */
-void fi_worker_run(fi_worker *w, fi_runnable *r);
 
 /* [any] Set up and tear down all but the thread. */
 int fi_worker_init(fi_worker *w, fi_runtime *rt, unsigned index);
@@ -124,6 +129,12 @@ fi_runnable *fi_find_work_awake(fi_worker *w, bool *searching);
 
 /* [worker's fiber that has ended its work] Something that never ran, to be run on the same fiber; NULL: go home. */
 fi_runnable *fi_find_piece(fi_worker *w);
+
+/* [any; w: of the caller, NULL: it has none] A fiber to be started later: run body(arg); NULL: no memory.  It is given to a
+ * worker, by that, or dropped.  start.c */
+fi_runnable *fi_start_new(fi_runtime *rt, fi_worker *w, void (*body)(void *arg), void *arg);
+void fi_start_drop(fi_runtime *rt, fi_worker *w, fi_runnable *r);
+void fi_start_give(fi_worker *w, fi_runnable *r);
 
 /* [any] The size of stack that it wants; 0: any.  start.c */
 extern const char fi_start_is_sized; /* what those are a part of that want a certain one */
@@ -152,10 +163,37 @@ void fi_give(fi_worker *w, fi_runnable *r);
 void fi_give_to(fi_runtime *rt, fi_queue *which, fi_runnable *r);
 
 /* [any] How many of n in the global queue one worker takes at once.  find_work.c */
-size_t fi_global_share(size_t n, unsigned workers, size_t ring);
+size_t fi_global_share(size_t n, unsigned workers, size_t at_once);
 
-/* [worker] Put a ready fiber into the ring, or where there is room. */
-void fi_ring_push(fi_worker *w, fi_runnable *r);
+_Static_assert(FI_LATCH_PARTIES > 2 * FILCH_WORKERS_MAX, "two parties for each worker");
+
+/* [any] As a party to the latches of run queues.  Another than fi_party(): who parks looks into its run queue while it still
+ * holds the latch of what it waits for, and a party holds only one as a favourite. */
+static inline uint32_t fi_worker_party(const fi_worker *w)
+{
+    return FILCH_WORKERS_MAX + w->index + 1;
+}
+
+/* [worker] Put a ready fiber at the end of its line. */
+static inline void fi_line_up(fi_worker *w, fi_runnable *r)
+{
+    fi_runq_push(&w->ready, fi_worker_party(w), r);
+}
+
+/* [worker] Its deque; that it is empty need not be asked of it again and again. */
+static inline int fi_new_push(fi_worker *w, void *item)
+{
+    w->has_new = true;
+    return fi_deque_push(w->deque, item);
+}
+
+static inline void *fi_new_pop(fi_worker *w)
+{
+    void *item = w->has_new ? fi_deque_pop(w->deque) : NULL;
+
+    w->has_new = item != NULL;
+    return item;
+}
 
 /* [worker] Wake somebody for work that was just made findable, and count it. */
 void fi_notify(fi_worker *w);

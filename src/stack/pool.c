@@ -24,7 +24,7 @@ static bool valid_config(const fi_stack_config *c, size_t page)
 {
     return valid_bytes(c->stack_size, FI_STACK_SIZE_MIN, FI_STACK_SIZE_MAX, page) &&
            (c->guard_size == 0 || valid_bytes(c->guard_size, page, FI_STACK_GUARD_MAX, page)) &&
-           (unsigned)c->guard < FI_STACK_GUARD_KINDS;
+           c->reserve <= c->stack_size / 2 && (unsigned)c->guard < FI_STACK_GUARD_KINDS;
 }
 
 int fi_stack_pool_init(fi_stack_pool *p, const fi_stack_config *config)
@@ -42,6 +42,7 @@ int fi_stack_pool_init(fi_stack_pool *p, const fi_stack_config *config)
     p->page = page;
     p->stack_size = config->stack_size;
     p->guard_size = config->guard_size ? config->guard_size : page;
+    p->reserve = config->reserve;
     p->stride = p->stack_size + p->guard_size;
     p->protect_max = config->protect_max ? config->protect_max : PROTECT_MAX_DEFAULT;
     p->guard = (fi_stack_guard)kind;
@@ -99,6 +100,8 @@ static fi_stack_slab *add_slab(fi_stack_pool *p)
     count_slab(p, slab, true);
     p->empty_slabs++;
     link_last(p, slab);
+    slab->next_of_all = p->all;
+    p->all = slab;
     return slab;
 }
 
@@ -108,7 +111,7 @@ static fi_stack *take_fresh(const fi_stack_pool *p, fi_stack_slab *slab)
     fi_stack *s = &slab->stacks[i];
 
     s->low = slab->base + i * p->stride + p->guard_size;
-    s->size = p->stack_size;
+    s->size = p->stack_size - p->reserve;
     s->slab = slab;
     return s;
 }
@@ -201,7 +204,7 @@ static fi_stack_slab *give_one(fi_stack_pool *p, fi_stack *s)
     s->next = slab->free;
     slab->free = s;
     p->lent--;
-    if (--slab->lent > 0 || p->empty_slabs++ == 0)
+    if (--slab->lent > 0 || p->empty_slabs++ == 0 || p->reserve > 0)
         return NULL;
     p->empty_slabs--;
     unlink_slab(p, slab);
@@ -239,7 +242,7 @@ static void forget_contents(const fi_stack_pool *p, fi_stack *s)
 {
     fi_stack_slab_check(p, s);
     fi_stack_tell_away(s->low, s->size);
-    p->vm.advise(p->vm.ctx, s->low, s->size, MADV_DONTNEED);
+    p->vm.advise(p->vm.ctx, s->low, p->stack_size, MADV_DONTNEED);
 }
 
 void fi_stack_pool_put(fi_stack_pool *p, fi_stack *list)
@@ -297,6 +300,15 @@ void fi_stack_pool_fini(fi_stack_pool *p)
         fi_stack_slab_abandon(slab);
     }
     memset(p, 0, sizeof *p);
+}
+
+void fi_stack_pool_each(fi_stack_pool *p, void (*visit)(fi_stack *s, void *ctx), void *ctx)
+{
+    fi_lock_lock(&p->lock);
+    for (fi_stack_slab *slab = p->all; slab; slab = slab->next_of_all)
+        for (unsigned i = 0; i < slab->fresh; i++)
+            visit(&slab->stacks[i], ctx);
+    fi_lock_unlock(&p->lock);
 }
 
 fi_stack_guard fi_stack_guard_kind(const fi_stack_pool *p)

@@ -8,6 +8,7 @@
 struct fi_stack_slab {
     const fi_stack_pool *pool;
     fi_stack_slab *prev, *next; /* in the pool's list, while it has a stack to lend */
+    fi_stack_slab *next_of_all; /* where there is a reserve */
     char *base;
     size_t bytes;
     fi_stack *stacks;

@@ -17,7 +17,7 @@
  * A stack that was never lent out costs nothing but its record here (not in the stack: that would
  * touch it).  A worker's cache keeps a few stacks warm, memory and all; what it gives back to the
  * pool loses its memory at once, and a slab of which no stack is lent out is unmapped (one is kept
- * against going back and forth).
+ * against going back and forth; with a reserve, all are kept).
  */
 #ifndef FI_STACK_STACK_H
 #define FI_STACK_STACK_H
@@ -27,6 +27,7 @@
 #include "stack/guard.h"
 #include "stack/vm.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -45,11 +46,16 @@ typedef struct fi_stack {
     uint32_t valgrind_id;
     uint8_t guard; /* which kind it got; FI_STACK_GUARD_BEST: never lent out yet */
     uint8_t lent;
+    bool in_use; /* its user's, for who looks at all */
 } fi_stack;
 
 typedef struct fi_stack_config {
     size_t stack_size; /* usable bytes: a multiple of the page size within the bounds above */
     size_t guard_size; /* multiple of the page size; 0: one page */
+    /* Bytes at the upper end of each that are not part of the stack but of whoever has it: its usable size is so much
+     * less.  They can be read and written as long as the pool is there, also by who is late: for that, no slab is unmapped
+     * before.  After the stack was given back they hold anything, mostly zeros. */
+    size_t reserve;
     fi_stack_guard guard;
     /* At most so many guards by mprotect, then canaries.  0: 16,000, which leaves half of the usual
      * limit of mappings to the rest of the process. */
@@ -69,11 +75,12 @@ typedef struct fi_stack_stats {
 /* Shared.  Everything after the lock is guarded by it, but for the atomic counters. */
 typedef struct fi_stack_pool {
     fi_stack_vm vm;
-    size_t stack_size, guard_size, stride, page, protect_max;
+    size_t stack_size, guard_size, reserve, stride, page, protect_max;
     fi_stack_guard guard;
 
     fi_lock lock;
     fi_stack_slab *first, *last; /* slabs with a stack to lend */
+    fi_stack_slab *all;          /* where there is a reserve: all slabs */
     size_t empty_slabs;          /* of these: slabs with none lent */
     size_t lent, slabs, mapped, bookkeeping;
     FI_ATOMIC(size_t) guards[FI_STACK_GUARD_KINDS];
@@ -93,6 +100,9 @@ int fi_stack_pool_get(fi_stack_pool *p, fi_stack **list, unsigned n);
 /* [any] Take back a list of stacks and give their memory to the kernel.  Stacks of another pool are
  * a mistake that is named; the same stack twice is one that is not seen. */
 void fi_stack_pool_put(fi_stack_pool *p, fi_stack *list);
+
+/* [any] Call visit for every stack that was ever lent out, under the pool's lock; there must be a reserve. */
+void fi_stack_pool_each(fi_stack_pool *p, void (*visit)(fi_stack *s, void *ctx), void *ctx);
 
 /* [any] The guard that stacks of this pool get, as found out at init. */
 fi_stack_guard fi_stack_guard_kind(const fi_stack_pool *p);

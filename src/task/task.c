@@ -3,6 +3,7 @@
 #include "base/mistake.h"
 #include "sched/gate.h"
 #include "sched/guest.h"
+#include "sched/run.h"
 #include "sched/runtime.h"
 #include "task/stack.h"
 #include "task/ticket.h"
@@ -35,7 +36,7 @@ static bool publish_one(fi_worker *w, filch_slot_ *slot)
     t->runnable.of = NULL;
     fi_ticket_init(t, slot);
     slot->ticket = t;
-    if (fi_deque_push(w->deque, t) == 0)
+    if (fi_new_push(w, t) == 0)
         return true;
     fi_record_put(&w->records, t);
     return false;
@@ -147,12 +148,12 @@ static bool pop_back(fi_worker *w, fi_ticket *t)
 
     if (w->deque->kind->fifo || w->runtime->orphaned)
         return false;
-    item = fi_deque_pop(w->deque);
+    item = fi_new_pop(w);
     if (item == t)
         return true;
     if (!item)
         return false;
-    if (fi_deque_push(w->deque, item) < 0)
+    if (fi_new_push(w, item) < 0)
         fi_queue_push(&w->runtime->global, item);
     fi_notify(w); /* nobody saw it while it was out */
     return false;

@@ -36,6 +36,8 @@ bool x_cas(const void *p, uint64_t *expected, uint64_t desired, site *s);
 uint64_t x_exchange(const void *p, uint64_t v, site *s);
 uint64_t x_fetch_add(const void *p, uint64_t v, site *s);
 void x_fence(site *s);
+void x_fence_light(site *s);
+void x_fence_heavy(site *s);
 bool x_fault(const char *label);
 void x_yield(void);
 
@@ -102,15 +104,16 @@ void x_yield(void);
 #define fi_fetch_add_acquire(p, v, label) X_RMW(x_fetch_add, p, v, #label, ORDER_ACQUIRE)
 #define fi_fetch_add_release(p, v, label) X_RMW(x_fetch_add, p, v, #label, ORDER_RELEASE)
 
-#define fi_fence_seq_cst(label)                                                                    \
+#define X_FENCE(f, label)                                                                          \
     ({                                                                                             \
-        static site x_site = {"fence", #label, ORDER_SEQ_CST, ORDER_SEQ_CST, 0, 0};                \
-        x_fence(&x_site);                                                                          \
+        static site x_site = {"fence", label, ORDER_SEQ_CST, ORDER_SEQ_CST, 0, 0};                 \
+        f(&x_site);                                                                                \
     })
+#define fi_fence_seq_cst(label) X_FENCE(x_fence, #label)
+#define fi_fence_light(label)   X_FENCE(x_fence_light, #label)
+#define fi_fence_heavy(label)   X_FENCE(x_fence_heavy, #label)
 
-/* What the kernel does for the heavy one is as if the other party had passed a full fence. */
-#define fi_fence_light(label) fi_fence_seq_cst(label)
-#define fi_fence_heavy(label) fi_fence_seq_cst(label)
+static const bool fi_fence_one_sided = true;
 
 #define FI_FAULT(label) x_fault(#label)
 

@@ -72,6 +72,7 @@ static uint64_t thread_hash(const machine_thread *t, const view *low)
     uint64_t h = mix_view(1, &t->cur, low);
     h = mix_view(h, &t->acq, low);
     h = mix_view(h, &t->rel, low);
+    h = machine_mix(mix_view(h, &t->lit, low), t->buffers_lit);
     for (int i = 0; i < t->lates; i++) {
         const late_load *late = &t->late[i];
         int l = late->location;
@@ -108,6 +109,7 @@ uint64_t machine_hash(uint64_t (*thread_state)(int thread), int threads)
             others += machine_mix(one, 7);
     }
     h = mix_view(machine_mix(h, others), &m.fences, &low);
+    h = mix_view(h, &m.heavy, &low);
     for (int l = 0; l < m.locations; l++)
         h = location_hash(h, &m.location[l], low.seen[l], &low);
     h = arena_hash(h);

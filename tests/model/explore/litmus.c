@@ -65,6 +65,32 @@ static void sb_fenced_2(void)
     READS(1, fi_load_relaxed(X));
 }
 
+static void sb_light_1(void)
+{
+    fi_store_relaxed(X, UINT64_C(1));
+    fi_fence_light(litmus.light);
+    READS(0, fi_load_relaxed(Y));
+}
+static void sb_light_2(void)
+{
+    fi_store_relaxed(Y, UINT64_C(1));
+    fi_fence_light(litmus.light);
+    READS(1, fi_load_relaxed(X));
+}
+static void sb_heavy_2(void)
+{
+    fi_store_relaxed(Y, UINT64_C(1));
+    fi_fence_heavy(litmus.heavy);
+    READS(1, fi_load_relaxed(X));
+}
+/* What is stored after the light one is not before it. */
+static void sb_too_light_1(void)
+{
+    fi_fence_light(litmus.light);
+    fi_store_relaxed(X, UINT64_C(1));
+    READS(0, fi_load_relaxed(Y));
+}
+
 /* Message passing: flag Y seen, is the message X seen too? */
 static void mp_relaxed(void)
 {
@@ -92,6 +118,31 @@ static void mp_store_fence(void)
     fi_store_relaxed(X, UINT64_C(1));
     fi_fence_seq_cst(litmus.fence);
     fi_store_relaxed(Y, UINT64_C(1));
+}
+
+static void mp_store_light(void)
+{
+    fi_store_relaxed(X, UINT64_C(1));
+    fi_fence_light(litmus.light);
+    fi_store_relaxed(Y, UINT64_C(1));
+}
+static void mp_store_heavy(void)
+{
+    fi_store_relaxed(X, UINT64_C(1));
+    fi_fence_heavy(litmus.heavy);
+    fi_store_relaxed(Y, UINT64_C(1));
+}
+static void mp_light(void)
+{
+    READS(0, fi_load_relaxed(Y));
+    fi_fence_light(litmus.light);
+    READS(1, fi_load_relaxed(X));
+}
+static void mp_heavy(void)
+{
+    READS(0, fi_load_relaxed(Y));
+    fi_fence_heavy(litmus.heavy);
+    READS(1, fi_load_relaxed(X));
 }
 
 /* Release sequences: a later relaxed store of the same thread does not continue one, ... */
@@ -245,10 +296,24 @@ static const litmus tests[] = {
     {"store buffering", {sb_1, sb_2}, "00 01 10 11", "00 01 10 11"},
     {"store buffering, fences", {sb_fenced_1, sb_fenced_2}, "01 10 11", "01 10 11"},
     {"store buffering, one fence", {sb_fenced_1, sb_2}, "00 01 10 11", "00 01 10 11"},
+    {"store buffering, light and heavy", {sb_light_1, sb_heavy_2}, "01 10 11", "01 10 11"},
+    {"store buffering, full and heavy", {sb_fenced_1, sb_heavy_2}, "01 10 11", "01 10 11"},
+    {"store buffering, two light", {sb_light_1, sb_light_2}, "00 01 10 11", "00 01 10 11"},
+    {"store buffering, light and full", {sb_light_1, sb_fenced_2}, "00 01 10 11", "00 01 10 11"},
+    {"store buffering, light too early",
+     {sb_too_light_1, sb_heavy_2},
+     "00 01 10 11",
+     "00 01 10 11"},
     {"message passing, relaxed", {mp_relaxed, mp_acquire}, "00 01 10 11", "00 01 11"},
     {"message passing, release/acquire", {mp_release, mp_acquire}, "00 01 11", "00 01 11"},
     {"message passing, fence after load", {mp_release, mp_fence}, "00 01 11", "00 01 11"},
     {"message passing, fence before store", {mp_store_fence, mp_acquire}, "00 01 11", "00 01 11"},
+    {"message passing, light, then heavy", {mp_store_light, mp_heavy}, "00 01 11", "00 01 11"},
+    {"message passing, heavy, then light", {mp_store_heavy, mp_light}, "00 01 11", "00 01 11"},
+    {"message passing, light and acquire",
+     {mp_store_light, mp_acquire},
+     "00 01 10 11",
+     "00 01 11"},
     {"release sequence, own store", {sequence_store, mp_acquire}, "00 01 11 20 21", "00 01 11 21"},
     {"release sequence, other's add",
      {mp_release, sequence_add, mp_acquire},

@@ -235,6 +235,8 @@ static uint8_t oldest_readable(const machine_thread *t, int l)
 static const store *read_at(machine_thread *t, int l, uint8_t position, order o)
 {
     const store *s = &m.location[l].store[position];
+    if (position + 1 < m.location[l].stores)
+        search_stale();
     if (t->cur.seen[l] < position)
         see(t, l, position);
     join(&t->acq, &s->carried);
@@ -401,11 +403,13 @@ static store *insert(int l, uint8_t position)
             shift_view(&m.thread[i].cur, l, position);
             shift_view(&m.thread[i].acq, l, position);
             shift_view(&m.thread[i].rel, l, position);
+            shift_view(&m.thread[i].lit, l, position);
             for (int k = 0; k < m.thread[i].lates; k++)
                 if (m.thread[i].late[k].location == l)
                     shift(&m.thread[i].late[k].oldest, position);
         }
         shift_view(&m.fences, l, position);
+        shift_view(&m.heavy, l, position);
         for (int i = 0; i < m.locations; i++)
             for (int k = 0; k < m.location[i].stores + (i == l); k++)
                 if (i != l || k != position)
@@ -505,6 +509,8 @@ void machine_flush(int thread)
     machine_thread *t = &m.thread[thread];
     buffered first = t->buffer[0];
     memmove(&t->buffer[0], &t->buffer[1], (size_t)--t->buffers * sizeof t->buffer[0]);
+    if (t->buffers_lit > 0)
+        t->buffers_lit--;
     location *l = &m.location[first.location];
     store *s = insert(first.location, l->stores);
     uint8_t position = (uint8_t)(l->stores - 1);
@@ -661,6 +667,71 @@ void x_fence(site *s)
         cannot_be(s, o);
 }
 
+/* ---- fences in pairs, of which one is light ----
+ *
+ * They promise this much, and no more: of a light and a heavy one, one comes first, and what is before it is seen after
+ * the other.  Two light ones promise nothing, nor does a light one order what its thread stores next.  So a light one notes what
+ * was before it, for heavy ones that come, and sees what was before those that have come. */
+
+static void light_fence(site *s)
+{
+    search_point_before(false);
+    machine_thread *t = self();
+    settle_all(t);
+    t->lit = t->acq;
+    t->buffers_lit = t->buffers;
+    join(&t->cur, &m.heavy);
+    join(&t->acq, &m.heavy);
+    tick(t);
+    if (tracing)
+        trace_operation("light", "", NO_VALUE, s, "");
+    search_point_after();
+}
+
+static void flush_lit(int thread)
+{
+    while (m.thread[thread].buffers_lit > 0)
+        machine_flush(thread);
+}
+
+static void heavy_fence(site *s)
+{
+    search_point_before(true);
+    machine_thread *t = self();
+    seq_cst_fence(t);
+    join(&m.heavy, &t->rel); /* what was before it, and not what comes next */
+    if (tracing)
+        trace_operation("heavy", "", NO_VALUE, s, "");
+    for (int i = 0; i < MAX_THREADS; i++) {
+        flush_lit(i);
+        join(&t->cur, &m.thread[i].lit);
+        join(&t->acq, &m.thread[i].lit);
+    }
+    search_point_after();
+}
+
+static void fence_of_pair(site *s, void (*fence)(site *s))
+{
+    search_operation();
+    order o = order_of(s);
+    if (o == ORDER_SEQ_CST)
+        fence(s);
+    else if (o == ORDER_ACQ_REL)
+        weaker_fence(s, o);
+    else if (o != ORDER_NONE)
+        cannot_be(s, o);
+}
+
+void x_fence_light(site *s)
+{
+    fence_of_pair(s, light_fence);
+}
+
+void x_fence_heavy(site *s)
+{
+    fence_of_pair(s, heavy_fence);
+}
+
 /* The kernel's lock is a full barrier. */
 void machine_enter_kernel(void)
 {
@@ -711,6 +782,7 @@ void machine_reset(void)
 {
     memset(m.thread, 0, sizeof m.thread);
     memset(&m.fences, 0, sizeof m.fences);
+    memset(&m.heavy, 0, sizeof m.heavy);
     memset(m.data, 0, sizeof m.data);
     for (int i = 0; i < MAX_THREADS; i++)
         m.thread[i].cur.clock[i] = m.thread[i].acq.clock[i] = 1;

@@ -48,7 +48,9 @@ typedef struct buffered {
 
 typedef struct machine_thread {
     view cur, acq, rel;
+    view lit; /* what it had seen at its last light fence */
     uint8_t lates, buffers;
+    uint8_t buffers_lit; /* of the buffered stores: those before that fence */
     late_load late[MAX_LATE];
     buffered buffer[MAX_BUFFER];
 } machine_thread;
@@ -57,6 +59,7 @@ typedef struct machine {
     const check *check;
     machine_thread thread[MAX_THREADS];
     view fences; /* what the last seq_cst fence had seen */
+    view heavy;  /* what all heavy fences had seen */
     uint8_t locations;
     location location[MAX_LOCATIONS];
     plain data[MAX_DATA];

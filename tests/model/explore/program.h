@@ -53,7 +53,6 @@ void ticket_check(check *c, const program *p);
 
 /* next.  Owner: R put the next fiber, O take, A put again what it just took.  Thief: S steal.  Each fiber
  * that was put is obtained once, by somebody who sees its context. */
-void next_check(check *c, const program *p);
 
 /* gate.  Owner: G open it when there is a result.  Thief: W wait for it, use the result and be gone. */
 void gate_check(check *c, const program *p);
@@ -78,5 +77,20 @@ void links_check(check *c, const program *p);
 /* life, of a record that is kept by its user if `capacity` is 1.  All: D its job is done, R its user releases it, U its user uses it
  * for the last time, and lets others give it up, G one of them does so, N take the record, if it is free, for another job, which is then meant by D and R.  It is freed once. */
 void life_check(check *c, const program *p);
+
+/* latch, and another one; `capacity` and `batch` are the favourites that they have from the start, numbered from 1.  All: L hold
+ * the first, M the second, N the first by its word, B the first and, by its word, the second.  One holds it at a time. */
+void latch_check(check *c, const program *p);
+
+/* wait.  Owner, a fiber: W wait, then use the memory for something else.  Thief: C cancel the fiber, L look at what it waits for, E bring
+ * that, if it waits just then.  Nobody uses the wait when it is over, and a fiber that is cancelled does not wait. */
+void wait_check(check *c, const program *p);
+
+/* timer.  All: A add one's timer, R remove it, and use its memory for something else, F (one thread alone) fire all that are there.  It
+ * does not fire when it was removed, and that is over by then. */
+void timer_check(check *c, const program *p);
+
+/* locals.  All: N make a place, D look at the destroyers of all places.  Each place that is seen has one. */
+void locals_check(check *c, const program *p);
 
 #endif

@@ -36,6 +36,7 @@ typedef struct thread {
     const void *awaits;    /* a word that must be 0 before it goes on */
     bool goes_on;          /* others need not go after its next access */
     bool ended, joining, needs_drained, yielding, spinning;
+    bool stale;   /* something that it read in its last look was not the newest */
     uint64_t saw; /* progress when it last began to look */
 } thread;
 
@@ -173,6 +174,11 @@ void search_operation(void)
         end_execution(TOO_LONG);
 }
 
+void search_stale(void)
+{
+    s.thread[s.running].stale = true;
+}
+
 void search_restart(void)
 {
     end_execution(RESTART);
@@ -268,7 +274,7 @@ void x_yield(void)
     t->yielding = t->spinning = true;
     search_read(5);
     go_home();
-    t->yielding = false;
+    t->yielding = t->stale = false;
     t->saw = s.progress;
 }
 
@@ -403,11 +409,21 @@ static void name_the_sleepers(void)
                                      s.check->thread_name(i));
 }
 
+/* A store is seen at last.  Who has looked in vain, but at something old, and at a time when the newest was there to be
+ * seen, does see it in another execution. */
+static bool somebody_looked_in_vain(void)
+{
+    for (int i = 0; i < s.check->threads; i++)
+        if (s.thread[i].yielding && s.thread[i].stale)
+            return true;
+    return false;
+}
+
 /* Nobody can go on.  That is the end of a program whose threads may sleep for ever, if all is well. */
 static void rest(void)
 {
     s.ending = DONE;
-    if (all_ended())
+    if (all_ended() || somebody_looked_in_vain())
         return;
     const char *wrong = s.check->at_rest ? s.check->at_rest() : "";
     if (!wrong)
@@ -425,7 +441,8 @@ static uint64_t thread_state(int i)
     const thread *t = &s.thread[i];
     bool may_look = t->spinning && s.progress != t->saw;
     const bool flags[] = {t->ended,    t->joining,  t->needs_drained, t->asleep_on != NULL,
-                          t->yielding, t->spinning, may_look,         t->awaits != NULL};
+                          t->yielding, t->spinning, may_look,         t->awaits != NULL,
+                          t->stale};
     uint64_t state = 0;
     for (size_t k = 0; k < sizeof flags / sizeof flags[0]; k++)
         state = state << 1 | flags[k];

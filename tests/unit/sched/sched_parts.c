@@ -170,17 +170,17 @@ static void shares_are_fair(void **state)
     static const struct {
         size_t n;
         unsigned workers;
-        size_t ring, share;
+        size_t at_once, share;
     } rows[] = {
-        {1, 1, 256, 1},        {1, 8, 256, 1},     {2, 1, 256, 1},      {2, 8, 256, 1},
-        {3, 1, 256, 1},        {10, 1, 256, 5},    {10, 2, 256, 5},     {10, 4, 256, 3},
-        {100, 4, 256, 26},     {100, 8, 256, 13},  {1000, 2, 256, 128}, {1000, 8, 256, 126},
-        {100000, 8, 256, 128}, {100000, 64, 8, 4}, {7, 1024, 256, 1},
+        {1, 1, 128, 1},        {1, 8, 128, 1},     {2, 1, 128, 1},      {2, 8, 128, 1},
+        {3, 1, 128, 1},        {10, 1, 128, 5},    {10, 2, 128, 5},     {10, 4, 128, 3},
+        {100, 4, 128, 26},     {100, 8, 128, 13},  {1000, 2, 128, 128}, {1000, 8, 128, 126},
+        {100000, 8, 128, 128}, {100000, 64, 4, 4}, {7, 1024, 128, 1},
     };
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        CHECK_INT(fi_global_share(rows[i].n, rows[i].workers, rows[i].ring), rows[i].share);
+        CHECK_INT(fi_global_share(rows[i].n, rows[i].workers, rows[i].at_once), rows[i].share);
 }
 
 /* ---- strides ---- */

@@ -64,6 +64,7 @@ static void list_remove(test_timer *t)
 
 static void begin(void)
 {
+    fi_timers_fini(&heap);
     fi_timers_init(&heap);
     memset(all, 0, sizeof all);
     for (int i = 0; i < TIMERS; i++)
@@ -77,7 +78,7 @@ static void add(test_timer *t, int64_t deadline_ns)
 
     t->timer.deadline_ns = deadline_ns;
     list_add(t);
-    if (fi_timers_add(&heap, &t->timer))
+    if (fi_timers_add(&heap, &t->timer) > 0)
         CHECK(deadline_ns <= before);
     else
         CHECK(deadline_ns >= before);
@@ -104,24 +105,22 @@ static void fire(int64_t now_ns)
     CHECK(earliest() > now_ns);
 }
 
-/* Nobody is due before its parent, and each knows who points to it. */
-static size_t check_shape(fi_timer *const *link, int64_t not_before)
-{
-    size_t n = 0;
-
-    for (const fi_timer *t = *link; t; link = &t->sibling, t = *link) {
-        CHECK(t->link == link);
-        CHECK(t->deadline_ns >= not_before);
-        n += 1 + check_shape(&t->child, t->deadline_ns);
-    }
-    return n;
-}
-
+/* No entry is due before its parent; each leads to a timer that knows its place, or to nobody. */
 static void check_heap(void)
 {
+    size_t live = 0;
+
     CHECK_INT(fi_timers_next(&heap), earliest());
-    CHECK_INT(check_shape(&heap.first, INT64_MIN), sorted_n);
-    CHECK(!heap.first || !heap.first->sibling);
+    for (uint32_t i = 0; i < heap.n; i++) {
+        const fi_timer *t = heap.places[heap.heap[i].place].timer;
+        CHECK(i == 0 || heap.heap[i].deadline_ns >= heap.heap[(i - 1) / 4].deadline_ns);
+        CHECK(!t ||
+              (t->place == heap.heap[i].place + 1 && t->deadline_ns == heap.heap[i].deadline_ns));
+        CHECK(t || i > 0);
+        live += t != NULL;
+    }
+    CHECK_INT(live, sorted_n);
+    CHECK_INT(heap.n - live, heap.removed);
 }
 
 static void a_few_by_hand(void **state)
@@ -210,14 +209,31 @@ static void many(bool ascending)
     last_ns = INT64_MIN;
     many_fired = 0;
     for (int i = 0; i < MANY; i++) {
-        lots[i].deadline_ns = ascending ? i : MANY - i;
-        lots[i].fire = note_order;
-        CHECK(fi_timers_add(&ts, &lots[i]) == (!ascending || i == 0));
+        lots[i] = (fi_timer){.deadline_ns = ascending ? i : MANY - i, .fire = note_order};
+        CHECK_INT(fi_timers_add(&ts, &lots[i]), !ascending || i == 0);
     }
     for (int i = 0; i < MANY; i += 3)
         fi_timers_remove(&ts, &lots[i]);
     fi_timers_fire(&ts, MANY);
     CHECK_INT(many_fired, MANY - (MANY + 2) / 3);
+    fi_timers_fini(&ts);
+}
+
+/* Those that are removed before their time do not pile up. */
+static void removed_ones_are_swept(void **state)
+{
+    static fi_timer t;
+    fi_timers ts;
+
+    (void)state;
+    fi_timers_init(&ts);
+    for (int i = 0; i < MANY; i++) {
+        t = (fi_timer){.deadline_ns = i, .fire = note_order};
+        CHECK(fi_timers_add(&ts, &t) >= 0);
+        CHECK(fi_timers_remove(&ts, &t));
+        CHECK(ts.n <= 128);
+    }
+    fi_timers_fini(&ts);
 }
 
 static void many_in_order(void **state)
@@ -237,7 +253,7 @@ static atomic_int setters_left;
 
 typedef struct own_timer {
     fi_timer timer; /* first */
-    int fired;      /* written under the lock; the setter reads it after the removal */
+    int fired;      /* the setter reads it after the removal */
 } own_timer;
 
 static void note_own(fi_timer *t)
@@ -280,6 +296,8 @@ static void removed_while_others_fire(void **state)
     for (int i = 0; i < SETTERS; i++)
         pthread_join(threads[i], NULL);
     CHECK(fi_timers_next(&shared) == FI_TIMER_NEVER);
+    fi_timers_fini(&shared);
 }
 
-CHECK_MAIN(a_few_by_hand, like_a_sorted_list, many_in_order, removed_while_others_fire)
+CHECK_MAIN(a_few_by_hand, like_a_sorted_list, many_in_order, removed_ones_are_swept,
+           removed_while_others_fire)

@@ -1,0 +1,178 @@
+/* One of several.  All channels' latches are held at once, so that nothing becomes ready between the look at it and the
+ * wait for it.  They are taken by address, each once, so that two selects cannot wait for each other's. */
+#include "base/rng.h"
+#include "chan/chan.h"
+
+typedef struct selection {
+    filch_case *cases;
+    size_t n;
+    size_t chans_n;
+    filch_chan *chans[FILCH_SELECT_MAX]; /* each once, by address */
+} selection;
+
+/* ---- latches ---- */
+
+static void add_chan(selection *s, filch_chan *c)
+{
+    size_t i = s->chans_n;
+
+    while (i > 0 && (uintptr_t)s->chans[i - 1] > (uintptr_t)c)
+        i--;
+    if (i > 0 && s->chans[i - 1] == c)
+        return;
+    memmove(&s->chans[i + 1], &s->chans[i], (s->chans_n - i) * sizeof s->chans[0]);
+    s->chans[i] = c;
+    s->chans_n++;
+}
+
+static void add_chans(selection *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (s->cases[i].chan)
+            add_chan(s, s->cases[i].chan);
+}
+
+static void hold(selection *s)
+{
+    if (s->chans_n == 1) {
+        fi_hold(&s->chans[0]->latch);
+        return;
+    }
+    for (size_t i = 0; i < s->chans_n; i++)
+        fi_hold_also(&s->chans[i]->latch);
+}
+
+/* When the last latch is let go the selection may be gone, with the stack of a fiber that was woken meanwhile. */
+static void let_go(void *selection_)
+{
+    selection *s = selection_;
+    size_t n = s->chans_n;
+
+    for (size_t i = 0; i < n; i++)
+        fi_let_go(&s->chans[i]->latch);
+}
+
+/* ---- what can be done now ---- */
+
+static int attempt(filch_case *k, fi_wait **woken)
+{
+    if (!k->chan)
+        return -EAGAIN;
+    return k->kind == FILCH_SEND ? fi_chan_put(k->chan, k->item, woken)
+                                 : fi_chan_take(k->chan, k->item, woken);
+}
+
+/* [latches held] In random order, so that each case that is ready is as likely as the others.
+ * Returns: the index; -EAGAIN: none. */
+static int attempt_any(selection *s, fi_wait **woken)
+{
+    fi_rng *r = fi_rng_thread();
+    uint8_t order[FILCH_SELECT_MAX];
+
+    for (size_t i = 0; i < s->n; i++)
+        order[i] = (uint8_t)i;
+    for (size_t i = 0; i < s->n; i++) {
+        size_t pick = i + fi_rng_below(r, (uint32_t)(s->n - i));
+        filch_case *k = &s->cases[order[pick]];
+        int e = attempt(k, woken);
+        if (e != -EAGAIN) {
+            k->result = e;
+            return order[pick];
+        }
+        order[pick] = order[i];
+    }
+    return -EAGAIN;
+}
+
+/* ---- waiting ---- */
+
+static void stand_in_lines(selection *s, fi_wait *whole, fi_wait *parts)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        filch_case *k = &s->cases[i];
+        fi_wait_init(&parts[i], k->item);
+        parts[i].whole = whole;
+        parts[i].part = (uint32_t)i + 1;
+        if (k->chan)
+            fi_line_add(k->kind == FILCH_SEND ? &k->chan->senders : &k->chan->receivers,
+                        &k->chan->latch, &parts[i]);
+    }
+}
+
+/* Also after all were taken out: whoever let the latches go for us may still be about to let go of the last. */
+static void leave_lines(selection *s, fi_wait *parts)
+{
+    hold(s);
+    for (size_t i = 0; i < s->n; i++)
+        if (parts[i].line)
+            fi_line_remove(&parts[i]);
+    let_go(s);
+}
+
+/* [latches held, which this lets go]  The parts are as many as there are cases, as a fiber's stack may be small. */
+static __attribute__((noinline)) int wait_for_any(selection *s, int64_t deadline)
+{
+    fi_wait whole, parts[s->n];
+    fi_wait_for what = {"select", s->cases, true};
+    int part;
+
+    fi_wait_init(&whole, NULL);
+    stand_in_lines(s, &whole, parts);
+    part = fi_wait_in_parts(&whole, what, let_go, s, deadline);
+    leave_lines(s, parts);
+    if (part < 0)
+        return part;
+    s->cases[part - 1].result = parts[part - 1].result;
+    return part - 1;
+}
+
+/* There is nothing that could end it but the deadline, or to be cancelled. */
+static int wait_for_nothing(selection *s, int64_t deadline)
+{
+    fi_wait whole;
+
+    fi_wait_init(&whole, NULL);
+    return fi_wait_in_parts(&whole, (fi_wait_for){"select", s->cases, true}, NULL, NULL, deadline);
+}
+
+static int select_any(filch_case *cases, size_t n, bool may_wait, int64_t deadline)
+{
+    selection s;
+    fi_wait *woken = NULL;
+    int chosen;
+
+    if (n > FILCH_SELECT_MAX)
+        return -EINVAL;
+    s.cases = cases;
+    s.n = n;
+    s.chans_n = 0;
+    add_chans(&s);
+    if (s.chans_n == 0)
+        return may_wait ? wait_for_nothing(&s, deadline) : -EAGAIN;
+    hold(&s);
+    chosen = attempt_any(&s, &woken);
+    if (chosen == -EAGAIN && may_wait)
+        return wait_for_any(&s, deadline);
+    let_go(&s);
+    if (woken)
+        fi_wait_end(woken);
+    return chosen;
+}
+
+int filch_select(filch_case *cases, size_t n)
+{
+    fi_wait_chaos();
+    return select_any(cases, n, true, FI_TIMER_NEVER);
+}
+
+int filch_select_until(filch_case *cases, size_t n, int64_t deadline)
+{
+    fi_wait_chaos();
+    return select_any(cases, n, true, deadline);
+}
+
+int filch_select_try(filch_case *cases, size_t n)
+{
+    fi_wait_chaos();
+    return select_any(cases, n, false, 0);
+}

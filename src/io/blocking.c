@@ -1,0 +1,19 @@
+/* Calls that would block a worker. */
+#include "io/room.h"
+
+#include <filch/io.h>
+
+int64_t filch_blocking(int64_t (*call)(void *arg), void *arg)
+{
+    fi_runtime *rt = fi_io_fiber();
+    int64_t result;
+    fi_io *io;
+    int e;
+
+    if (!rt)
+        return call(arg);
+    e = fi_io_get(rt, &io);
+    if (e == 0)
+        e = fi_spares_run(&io->spares, call, arg, &result);
+    return e < 0 ? e : result;
+}

@@ -1,0 +1,226 @@
+/* Bytes in and out. */
+#include "io/call.h"
+
+#include <filch/io.h>
+
+#include <errno.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+static size_t sum(const struct iovec *v, int n)
+{
+    size_t bytes = 0;
+
+    for (int i = 0; i < n; i++)
+        bytes += v[i].iov_len;
+    return bytes;
+}
+
+/* ---- in ---- */
+
+static ssize_t try_read(fi_call *c)
+{
+    return fi_call_result(read(c->fd, c->buf, c->n));
+}
+
+ssize_t filch_read_until(int fd, void *buf, size_t n, int64_t deadline)
+{
+    return fi_call_run(&(fi_call){.fd = fd,
+                                  .direction = FI_IO_READ,
+                                  .what = "read",
+                                  .deadline = deadline,
+                                  .attempt = try_read,
+                                  .buf = buf,
+                                  .n = n,
+                                  .asked = n});
+}
+
+ssize_t filch_read(int fd, void *buf, size_t n)
+{
+    return filch_read_until(fd, buf, n, FILCH_FOREVER);
+}
+
+static ssize_t try_readv(fi_call *c)
+{
+    return fi_call_result(readv(c->fd, c->buf, (int)c->n));
+}
+
+ssize_t filch_readv_until(int fd, const struct iovec *v, int n, int64_t deadline)
+{
+    return fi_call_run(&(fi_call){.fd = fd,
+                                  .direction = FI_IO_READ,
+                                  .what = "read",
+                                  .deadline = deadline,
+                                  .attempt = try_readv,
+                                  .buf = (void *)(uintptr_t)v,
+                                  .n = (size_t)n,
+                                  .asked = sum(v, n)});
+}
+
+ssize_t filch_readv(int fd, const struct iovec *v, int n)
+{
+    return filch_readv_until(fd, v, n, FILCH_FOREVER);
+}
+
+/* A message may be shorter than the room for it, with another behind it. */
+static ssize_t try_recvmsg(fi_call *c)
+{
+    return fi_call_result(recvmsg(c->fd, c->buf, c->flags));
+}
+
+ssize_t filch_recvmsg_until(int fd, struct msghdr *m, int flags, int64_t deadline)
+{
+    return fi_call_run(&(fi_call){.fd = fd,
+                                  .direction = FI_IO_READ,
+                                  .what = "read",
+                                  .deadline = deadline,
+                                  .attempt = try_recvmsg,
+                                  .buf = m,
+                                  .flags = flags,
+                                  .never_a_file = true});
+}
+
+ssize_t filch_recvmsg(int fd, struct msghdr *m, int flags)
+{
+    return filch_recvmsg_until(fd, m, flags, FILCH_FOREVER);
+}
+
+/* ---- out ---- */
+
+static ssize_t try_send(fi_call *c)
+{
+    return fi_call_result(send(c->fd, c->buf, c->n, MSG_NOSIGNAL));
+}
+
+static ssize_t try_write_file(fi_call *c)
+{
+    return fi_call_result(write(c->fd, c->buf, c->n));
+}
+
+/* As a socket first: then there is a way to have no signal. */
+static ssize_t try_write(fi_call *c)
+{
+    ssize_t n = c->no_socket ? -ENOTSOCK : try_send(c);
+
+    if (n != -ENOTSOCK)
+        return n;
+    c->no_socket = true;
+    return try_write_file(c);
+}
+
+ssize_t filch_write_until(int fd, const void *buf, size_t n, int64_t deadline)
+{
+    return fi_call_run(&(fi_call){.fd = fd,
+                                  .direction = FI_IO_WRITE,
+                                  .what = "write",
+                                  .deadline = deadline,
+                                  .attempt = try_write,
+                                  .buf = (void *)(uintptr_t)buf,
+                                  .n = n});
+}
+
+ssize_t filch_write(int fd, const void *buf, size_t n)
+{
+    return filch_write_until(fd, buf, n, FILCH_FOREVER);
+}
+
+static ssize_t try_send_many(fi_call *c)
+{
+    struct msghdr m = {.msg_iov = c->buf, .msg_iovlen = c->n};
+
+    return fi_call_result(sendmsg(c->fd, &m, MSG_NOSIGNAL));
+}
+
+static ssize_t try_write_many(fi_call *c)
+{
+    return fi_call_result(writev(c->fd, c->buf, (int)c->n));
+}
+
+static ssize_t try_writev(fi_call *c)
+{
+    ssize_t n = c->no_socket ? -ENOTSOCK : try_send_many(c);
+
+    if (n != -ENOTSOCK)
+        return n;
+    c->no_socket = true;
+    return try_write_many(c);
+}
+
+ssize_t filch_writev_until(int fd, const struct iovec *v, int n, int64_t deadline)
+{
+    if (n < 0)
+        return -EINVAL;
+    return fi_call_run(&(fi_call){.fd = fd,
+                                  .direction = FI_IO_WRITE,
+                                  .what = "write",
+                                  .deadline = deadline,
+                                  .attempt = try_writev,
+                                  .buf = (void *)(uintptr_t)v,
+                                  .n = (size_t)n});
+}
+
+ssize_t filch_writev(int fd, const struct iovec *v, int n)
+{
+    return filch_writev_until(fd, v, n, FILCH_FOREVER);
+}
+
+static ssize_t try_sendmsg(fi_call *c)
+{
+    return fi_call_result(sendmsg(c->fd, c->buf, c->flags | MSG_NOSIGNAL));
+}
+
+ssize_t filch_sendmsg_until(int fd, const struct msghdr *m, int flags, int64_t deadline)
+{
+    return fi_call_run(&(fi_call){.fd = fd,
+                                  .direction = FI_IO_WRITE,
+                                  .what = "write",
+                                  .deadline = deadline,
+                                  .attempt = try_sendmsg,
+                                  .buf = (void *)(uintptr_t)m,
+                                  .flags = flags,
+                                  .never_a_file = true});
+}
+
+ssize_t filch_sendmsg(int fd, const struct msghdr *m, int flags)
+{
+    return filch_sendmsg_until(fd, m, flags, FILCH_FOREVER);
+}
+
+/* ---- all of it ---- */
+
+ssize_t filch_write_all_until(int fd, const void *buf, size_t n, int64_t deadline)
+{
+    for (size_t done = 0; done < n;) {
+        ssize_t m = filch_write_until(fd, (const char *)buf + done, n - done, deadline);
+        if (m < 0)
+            return m;
+        done += (size_t)m;
+    }
+    return (ssize_t)n;
+}
+
+ssize_t filch_write_all(int fd, const void *buf, size_t n)
+{
+    return filch_write_all_until(fd, buf, n, FILCH_FOREVER);
+}
+
+ssize_t filch_read_all_until(int fd, void *buf, size_t n, int64_t deadline)
+{
+    size_t done = 0;
+
+    while (done < n) {
+        ssize_t m = filch_read_until(fd, (char *)buf + done, n - done, deadline);
+        if (m < 0)
+            return m;
+        if (m == 0)
+            break;
+        done += (size_t)m;
+    }
+    return (ssize_t)done;
+}
+
+ssize_t filch_read_all(int fd, void *buf, size_t n)
+{
+    return filch_read_all_until(fd, buf, n, FILCH_FOREVER);
+}

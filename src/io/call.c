@@ -1,0 +1,194 @@
+#include "io/call.h"
+
+#include "base/chaos.h"
+#include "base/clock.h"
+#include "io/room.h"
+#include "sched/wait.h"
+
+#include <filch/io.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <sys/stat.h>
+
+#define NS_PER_MS 1000000
+
+/* ---- descriptors from elsewhere ---- */
+
+/* What must not block has to be told so. */
+__attribute__((noinline)) static int make_nonblocking(int fd)
+{
+    int flags = fcntl(fd, F_GETFL);
+
+    if (flags < 0)
+        return -errno;
+    if (flags & O_NONBLOCK)
+        return 0;
+    return fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0 ? -errno : 0;
+}
+
+bool fi_call_is_on_file(int fd)
+{
+    struct stat st;
+
+    return fstat(fd, &st) == 0 &&
+           (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) || S_ISBLK(st.st_mode));
+}
+
+/* With bad luck (base/chaos.h), for fewer bytes than were asked for. */
+static ssize_t attempt_part(fi_call *c)
+{
+    size_t n = c->n, asked = c->asked;
+    ssize_t result;
+
+    if (c->buf && n > 1 && fi_chaos(4)) {
+        c->n = 1 + n / 4;
+        c->asked = asked > 0 ? c->n : 0;
+    }
+    result = c->attempt(c);
+    if (result > 0 && c->asked != asked && (size_t)result == c->asked)
+        asked = c->asked; /* there may be more */
+    c->n = n;
+    c->asked = asked;
+    return result;
+}
+
+static ssize_t attempt_once(fi_call *c)
+{
+    ssize_t n;
+
+    do
+        n = fi_chaos(8) ? -EINTR : attempt_part(c);
+    while (n == -EINTR);
+    return n;
+}
+
+typedef struct errand {
+    fi_call *call;
+    ssize_t (*attempt)(fi_call *c);
+    ssize_t result;
+} errand;
+
+static int64_t do_errand(void *arg)
+{
+    errand *e = arg;
+
+    e->result = e->attempt(e->call);
+    return 0;
+}
+
+ssize_t fi_call_on_spare(fi_call *c, ssize_t (*attempt)(fi_call *c))
+{
+    errand e = {c, attempt, 0};
+
+    return filch_blocking(do_errand, &e) < 0 ? -ENOMEM : e.result;
+}
+
+/* ---- in a thread ---- */
+
+static int ms_until(int64_t deadline)
+{
+    int64_t ns;
+
+    if (deadline == FILCH_FOREVER)
+        return -1;
+    ns = deadline - fi_clock_now();
+    if (ns <= 0)
+        return 0;
+    return ns / NS_PER_MS >= INT_MAX ? INT_MAX : (int)((ns + NS_PER_MS - 1) / NS_PER_MS);
+}
+
+/* 0: try again.  A time-out may be shorter than the deadline is far. */
+static int wait_in_thread(const fi_call *c)
+{
+    struct pollfd p = {.fd = c->fd, .events = c->direction == FI_IO_READ ? POLLIN : POLLOUT};
+    int n = poll(&p, 1, ms_until(c->deadline));
+
+    if (n < 0 && errno != EINTR)
+        return -errno;
+    return n == 0 && fi_clock_now() >= c->deadline ? -ETIMEDOUT : 0;
+}
+
+static ssize_t run_in_thread(fi_call *c)
+{
+    ssize_t n;
+    int e = c->never_a_file || !fi_call_is_on_file(c->fd) ? make_nonblocking(c->fd) : 0;
+
+    while (e == 0) {
+        n = attempt_once(c);
+        if (n != -EAGAIN)
+            return n;
+        e = wait_in_thread(c);
+    }
+    return e;
+}
+
+/* ---- on a fiber ---- */
+
+typedef struct state {
+    fi_io *io;
+    fi_fd *fd;
+    fi_fd_view view;
+} state;
+
+static ssize_t attempt(fi_call *c, const state *s)
+{
+    const fi_fd_view *v = &s->view;
+    bool known = c->no_socket = v->no_socket;
+    ssize_t n;
+    int e;
+
+    if (!v->ours) {
+        if (!c->never_a_file && !v->pollable && fi_call_is_on_file(c->fd))
+            return fi_call_on_spare(c, attempt_once);
+        e = make_nonblocking(c->fd);
+        if (e < 0)
+            return e;
+    }
+    n = attempt_once(c);
+    if (n > 0 && (size_t)n < c->asked)
+        fi_fd_is_dry(s->fd, v);
+    if (v->ours && c->no_socket && !known)
+        fi_fd_is_no_socket(s->fd, v);
+    return n;
+}
+
+/* What is dry needs no attempt before the wait.  But if time is over then, one must have been made. */
+static ssize_t run_on_fiber(fi_call *c, state *s)
+{
+    fi_fd_wait w = {c->fd, c->direction, c->what, c->deadline};
+    ssize_t n = -EAGAIN;
+    int e;
+
+    for (;;) {
+        s->view = fi_fd_look(s->fd, c->direction);
+        if (fi_chaos(4)) {
+            fi_wait_yield(); /* as if nothing had come, and then something */
+            continue;
+        }
+        if (!s->view.dry && (n = attempt(c, s)) != -EAGAIN)
+            return n;
+        e = fi_fd_await(s->io, s->fd, &s->view, &w);
+        if (e == -ETIMEDOUT && s->view.dry && (n = attempt(c, s)) != -EAGAIN)
+            return n;
+        if (e < 0)
+            return e;
+    }
+}
+
+ssize_t fi_call_run(fi_call *c)
+{
+    fi_wait_chaos();
+    fi_runtime *rt = fi_io_fiber();
+    state s;
+    int e;
+
+    if (!rt)
+        return run_in_thread(c);
+    e = fi_io_get(rt, &s.io);
+    if (e == 0)
+        e = fi_fds_get(&s.io->fds, c->fd, &s.fd);
+    return e < 0 ? e : run_on_fiber(c, &s);
+}

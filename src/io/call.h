@@ -1,0 +1,43 @@
+/* A call that may have to wait: tried until the system does not say any more that it would block. */
+#ifndef FI_IO_CALL_H
+#define FI_IO_CALL_H
+
+#include "io/fds.h"
+
+#include <errno.h>
+#include <sys/types.h>
+
+typedef struct fi_call fi_call;
+struct fi_call {
+    int fd;
+    int direction; /* in which it waits */
+    const char *what;
+    int64_t deadline;
+    /* What it returns, or -errno. */
+    ssize_t (*attempt)(fi_call *c);
+    /* Its arguments, as far as it has any. */
+    void *buf;
+    size_t n;
+    void *more;
+    int flags;
+    size_t asked;   /* bytes; less than so many say that there are no more.  0: they do not */
+    bool no_socket; /* known, or found out by the attempt */
+    bool never_a_file;
+};
+
+/* [any] */
+ssize_t fi_call_run(fi_call *c);
+
+/* [any] Regular files are for spare threads: no call on them says that it would block. */
+bool fi_call_is_on_file(int fd);
+
+/* [any] Have this done by a spare thread; what it returns, or -ENOMEM: there is none. */
+ssize_t fi_call_on_spare(fi_call *c, ssize_t (*attempt)(fi_call *c));
+
+/* [any, right after a system call] */
+static inline ssize_t fi_call_result(ssize_t n)
+{
+    return n < 0 ? -errno : n;
+}
+
+#endif

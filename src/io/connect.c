@@ -1,0 +1,105 @@
+/* Connections that we make. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* SOCK_NONBLOCK */
+#endif
+#include "io/address.h"
+#include "io/call.h"
+#include "io/open.h"
+
+#include <filch/io.h>
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+
+#define RETRY_NS FILCH_MS(1)
+
+/* Asked again, the system says how far it is.  That it is connected is an error only at first. */
+static ssize_t try_connect(fi_call *c)
+{
+    ssize_t e = fi_call_result(connect(c->fd, c->buf, (socklen_t)c->n));
+    bool begun = c->flags != 0;
+
+    c->flags = 1;
+    if (e == -EINPROGRESS || e == -EALREADY)
+        return -EAGAIN;
+    if (e == -EAGAIN) /* a UNIX socket: the other side has no room, and nobody tells when it has */
+        return -ENOBUFS;
+    return e == -EISCONN && begun ? 0 : e;
+}
+
+static int connect_once(int fd, const struct sockaddr *address, socklen_t size, int64_t deadline)
+{
+    return (int)fi_call_run(&(fi_call){.fd = fd,
+                                       .direction = FI_IO_WRITE,
+                                       .what = "connect",
+                                       .deadline = deadline,
+                                       .attempt = try_connect,
+                                       .buf = (void *)(uintptr_t)address,
+                                       .n = size,
+                                       .never_a_file = true});
+}
+
+int filch_connect_to(int fd, const struct sockaddr *address, unsigned size, int64_t deadline)
+{
+    int e;
+
+    while ((e = connect_once(fd, address, size, deadline)) == -ENOBUFS &&
+           address->sa_family == AF_UNIX) {
+        if (filch_now() >= deadline)
+            return -ETIMEDOUT;
+        e = filch_sleep(RETRY_NS);
+        if (e < 0)
+            return e;
+    }
+    return e;
+}
+
+__attribute__((noinline)) static int open_socket(const struct addrinfo *a)
+{
+    int one = 1;
+    int fd = socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+    if (fd < 0)
+        return -errno;
+    if (a->ai_family != AF_UNIX)
+        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    fi_open_note(fd, (fi_fd_kind){.drains = a->ai_family != AF_UNIX});
+    return fd;
+}
+
+static int connect_address(const struct addrinfo *a, int64_t deadline)
+{
+    int fd = open_socket(a), e;
+
+    if (fd < 0)
+        return fd;
+    e = filch_connect_to(fd, a->ai_addr, a->ai_addrlen, deadline);
+    if (e == 0)
+        return fd;
+    filch_close(fd);
+    return e;
+}
+
+int filch_connect_until(const char *host, int port, int64_t deadline)
+{
+    fi_addresses found;
+    int fd = fi_addresses_find(&found, host, port, false);
+
+    if (fd < 0)
+        return fd;
+    fd = -ENOENT;
+    for (struct addrinfo *a = found.list; a && fd < 0; a = a->ai_next) {
+        fd = connect_address(a, deadline);
+        if (fd == -ETIMEDOUT && filch_now() >= deadline)
+            break;
+        if (fd == -ECANCELED)
+            break;
+    }
+    fi_addresses_fini(&found);
+    return fd;
+}
+
+int filch_connect(const char *host, int port)
+{
+    return filch_connect_until(host, port, FILCH_FOREVER);
+}

@@ -1,0 +1,296 @@
+/* One descriptor: who waits for it, and what they are told. */
+#include "io/room.h"
+
+#include <errno.h>
+
+/* By its word: who tells of an edge and who waits are mostly different workers. */
+static void hold(fi_fd *f)
+{
+    fi_hold_also(&f->latch);
+}
+
+static void let_go(fi_fd *f)
+{
+    fi_let_go(&f->latch);
+}
+
+/* ---- telling ---- */
+
+/* [latch held] All of a line, before those that were taken out already. */
+static fi_wait *take_all(fi_line *line, fi_wait *list, int result)
+{
+    fi_wait *w;
+
+    while ((w = fi_line_take(line)) != NULL) {
+        w->result = result;
+        w->next = list;
+        list = w;
+    }
+    return list;
+}
+
+static void wake_all(fi_wait *list)
+{
+    while (list) {
+        fi_wait *w = list;
+        list = w->next;
+        fi_wait_end(w);
+    }
+}
+
+static fi_wait *add_edge(fi_fd *f, int direction, fi_wait *list)
+{
+    f->edges[direction]++;
+    return take_all(&f->line[direction], list, 0);
+}
+
+void fi_fd_tell(fi_fd *f, const fi_io_event *ev)
+{
+    fi_wait *list = NULL;
+
+    hold(f);
+    if (f->generation == ev->generation) {
+        f->restless |= ev->restless;
+        if (ev->readable)
+            list = add_edge(f, FI_IO_READ, list);
+        if (ev->writable)
+            list = add_edge(f, FI_IO_WRITE, list);
+    }
+    let_go(f);
+    wake_all(list);
+}
+
+/* ---- waiting ---- */
+
+static fi_fd_view view(fi_fd *f, int direction)
+{
+    fi_fd_view v = {.edges = f->edges[direction], .generation = f->generation, .ours = f->ours};
+
+    v.dry = direction == FI_IO_READ && f->ours && f->drains && !f->restless &&
+            fi_load_relaxed(&f->dry_at) == v.edges;
+    v.pollable = f->armed != 0;
+    v.no_socket = f->ours && f->no_socket;
+    return v;
+}
+
+fi_fd_view fi_fd_look(fi_fd *f, int direction)
+{
+    fi_fd_view v;
+
+    hold(f);
+    v = view(f, direction);
+    let_go(f);
+    return v;
+}
+
+/* [latch held] Has it been another file's, or nobody's, since? */
+static bool is_other(const fi_fd *f, const fi_fd_view *v)
+{
+    return f->closing || f->generation != v->generation;
+}
+
+/* It is to be armed for these edges as well.  Those that it is armed for, 0: another file. */
+static unsigned add_armed(fi_io *io, fi_fd *f, const fi_fd_view *v, unsigned edges, bool *known)
+{
+    unsigned all = 0;
+
+    hold(f);
+    *known = f->armed != 0;
+    if (!is_other(f, v))
+        all = f->armed |= (uint8_t)edges;
+    let_go(f);
+    if (all && !*known)
+        fi_idle_watch(&io->runtime->idle); /* once for each number */
+    return all;
+}
+
+/* Others may stand in line already, as it seemed to be armed: they are to find out as we did. */
+static int fail_to_arm(fi_io *io, fi_fd *f, const fi_fd_view *v, int e)
+{
+    fi_wait *list = NULL;
+    bool was = false;
+
+    hold(f);
+    if (!is_other(f, v)) {
+        was = f->armed != 0;
+        f->armed = 0;
+        list = take_all(&f->line[FI_IO_READ], NULL, 0);
+        list = take_all(&f->line[FI_IO_WRITE], list, 0);
+    }
+    let_go(f);
+    if (was)
+        fi_idle_unwatch(&io->runtime->idle);
+    wake_all(list);
+    return e;
+}
+
+static bool is_armed_for(fi_fd *f, const fi_fd_view *v, unsigned edges)
+{
+    bool is;
+
+    hold(f);
+    is = is_other(f, v) || (f->armed & edges) == edges;
+    let_go(f);
+    return is;
+}
+
+/* Not under the latch: it is a system call.  So of two the one with fewer edges may come last, and looks again. */
+static int arm(fi_io *io, fi_fd *f, const fi_fd_view *v, int fd, unsigned edges)
+{
+    unsigned all;
+    bool known;
+
+    if (v->ours && is_armed_for(f, v, edges))
+        return 0;
+    for (all = 0; all != (edges = add_armed(io, f, v, edges, &known)); all = edges) {
+        int e = fi_backend_arm(&io->backend, fd, v->generation, edges, known);
+        if (e < 0)
+            return fail_to_arm(io, f, v, e);
+    }
+    return 0;
+}
+
+/* [latch held] May it not stand in line?  A number that is being closed is told from one that was: only after that can
+ * the next call say what it is now. */
+static bool is_turned_away(const fi_fd *f, const fi_fd_view *v, int direction, int *e)
+{
+    *e = f->generation != v->generation ? -ECANCELED : 0;
+    return is_other(f, v) || f->edges[direction] != v->edges;
+}
+
+static int turn_away(fi_fd *f, int e)
+{
+    bool closing = f->closing;
+
+    let_go(f);
+    if (closing)
+        fi_wait_yield();
+    return e;
+}
+
+int fi_fd_await(fi_io *io, fi_fd *f, const fi_fd_view *v, const fi_fd_wait *w)
+{
+    fi_wait wait = {0};
+    int e = arm(io, f, v, w->fd, 1u << w->direction);
+
+    if (e < 0)
+        return e;
+    hold(f);
+    if (is_turned_away(f, v, w->direction, &e))
+        return turn_away(f, e);
+    return fi_wait_in(&wait, &f->line[w->direction], &f->latch,
+                      (fi_wait_for){w->what, (const void *)(intptr_t)w->fd, true}, w->deadline);
+}
+
+static void let_go_of(void *f)
+{
+    let_go(f);
+}
+
+/* In each of the two lines a part of the wait. */
+int fi_fd_await_both(fi_io *io, fi_fd *f, const fi_fd_view v[2], const fi_fd_wait *w)
+{
+    fi_wait whole = {0}, part[2] = {{0}, {0}};
+    int e = arm(io, f, &v[FI_IO_READ], w->fd, 1u << FI_IO_READ | 1u << FI_IO_WRITE);
+
+    if (e < 0)
+        return e;
+    hold(f);
+    for (int i = 0; i < 2; i++)
+        if (is_turned_away(f, &v[i], i, &e))
+            return turn_away(f, e);
+    for (int i = 0; i < 2; i++) {
+        part[i].whole = &whole;
+        part[i].part = (uint32_t)i + 1;
+        fi_line_add(&f->line[i], &f->latch, &part[i]);
+    }
+    e = fi_wait_in_parts(&whole, (fi_wait_for){w->what, (const void *)(intptr_t)w->fd, true},
+                         let_go_of, f, w->deadline);
+    hold(f);
+    for (int i = 0; i < 2; i++)
+        if (part[i].line)
+            fi_line_remove(&part[i]);
+    if (e > 0)
+        e = is_other(f, &v[0]) ? -ECANCELED : 0;
+    let_go(f);
+    return e;
+}
+
+/* ---- what was learned ---- */
+
+/* Relaxed: with another number of edges it says nothing. */
+void fi_fd_is_dry(fi_fd *f, const fi_fd_view *v)
+{
+    fi_store_relaxed(&f->dry_at, v->edges);
+}
+
+void fi_fd_is_no_socket(fi_fd *f, const fi_fd_view *v)
+{
+    hold(f);
+    if (!is_other(f, v))
+        f->no_socket = true;
+    let_go(f);
+}
+
+/* ---- opening and closing ---- */
+
+/* [latch held] Another file, of which nothing is known.  All that stood in line goes out. */
+static fi_wait *begin_anew(fi_fd *f)
+{
+    fi_wait *list = take_all(&f->line[FI_IO_READ], NULL, -ECANCELED);
+
+    list = take_all(&f->line[FI_IO_WRITE], list, -ECANCELED);
+    f->generation++;
+    f->edges[FI_IO_READ]++; /* what was dry is not any more */
+    f->armed = 0;
+    f->ours = f->drains = f->restless = f->no_socket = f->closing = false;
+    return list;
+}
+
+/* Who has closed it with close(2) may have left something here. */
+void fi_fd_open(fi_io *io, fi_fd *f, fi_fd_kind kind)
+{
+    fi_wait *list;
+    bool armed;
+
+    hold(f);
+    armed = f->armed != 0;
+    list = begin_anew(f);
+    f->ours = true;
+    f->drains = kind.drains;
+    f->no_socket = kind.no_socket;
+    let_go(f);
+    if (armed)
+        fi_idle_unwatch(&io->runtime->idle);
+    wake_all(list);
+}
+
+uint32_t fi_fd_begin_close(fi_io *io, fi_fd *f, int fd)
+{
+    uint32_t generation;
+    fi_wait *list;
+    bool armed;
+
+    hold(f);
+    armed = f->armed != 0;
+    list = begin_anew(f);
+    f->closing = true;
+    generation = f->generation;
+    let_go(f);
+    if (armed) {
+        /* A copy of the descriptor would keep it armed, without a number to disarm it by. */
+        fi_backend_disarm(&io->backend, fd);
+        fi_idle_unwatch(&io->runtime->idle);
+    }
+    wake_all(list);
+    return generation;
+}
+
+/* Unless the number is a new file's already. */
+void fi_fd_end_close(fi_fd *f, uint32_t generation)
+{
+    hold(f);
+    if (f->generation == generation)
+        f->closing = false;
+    let_go(f);
+}

@@ -1,0 +1,97 @@
+/* Descriptors: what is known of each, and who waits for it.
+ *
+ * A call is tried first, and waits when the system says that it would block.  Nothing that comes in between is lost:
+ *
+ *     who waits                                who tells of an edge
+ *     1. under the latch: how many edges       under the latch:
+ *        have come?                              one edge more
+ *     2. try the call; it would block            take all out of the line
+ *     3. arm the descriptor, unless it is      wake them
+ *     4. under the latch: as many as before?
+ *        stand in line; else from the start
+ *
+ * An edge after step 1 is seen in step 4.  One before step 1 is no matter: what it told of was there for step 2.
+ *
+ * A read that brings less than was asked for says that there is no more; then the next one may begin with step 3, and a
+ * server's fiber costs one read and one write for each request.  This holds for pipes and TCP, until the other side ends.
+ *
+ * Numbers.  What Filch has opened is Filch's until filch_close: it is armed once.  Any other number may be another file
+ * each time we see it: it is armed anew before each wait.  What is told of a file that is closed by now has an
+ * older generation.
+ */
+#ifndef FI_IO_FDS_H
+#define FI_IO_FDS_H
+
+#include "io/backend.h"
+#include "sched/wait.h"
+
+typedef struct fi_io fi_io;
+
+/* All under the latch but what is atomic. */
+typedef struct fi_fd {
+    fi_latch latch;
+    fi_line line[2];   /* for reading and for writing */
+    uint32_t edges[2]; /* how many have come, of this file or earlier ones */
+    FI_ATOMIC(uint32_t)
+    dry_at;              /* so many edges had come when a read found the end of what was there */
+    uint32_t generation; /* how many files had this number */
+    uint8_t armed;       /* for which edges; or about to be */
+    bool ours;           /* opened here */
+    bool drains;         /* a short read says that there is no more */
+    bool restless;       /* but not any more */
+    bool no_socket;
+    bool closing; /* the number is being closed, just now */
+} fi_fd;
+
+/* Each chunk is as large as all before it, so none ever moves. */
+#define FI_FDS_FIRST  256
+#define FI_FDS_CHUNKS 24
+typedef struct fi_fds {
+    FI_ATOMIC(fi_fd *) chunks[FI_FDS_CHUNKS];
+} fi_fds;
+
+/* [when nobody uses it] */
+void fi_fds_fini(fi_fds *fds);
+
+/* [any] What is known of this number.  -EBADF: there cannot be anything; -ENOMEM.
+ * fi_fds_look: NULL, if nothing. */
+int fi_fds_get(fi_fds *fds, int fd, fi_fd **out);
+fi_fd *fi_fds_look(fi_fds *fds, int fd);
+
+/* [worker] This has come. */
+void fi_fds_tell(fi_fds *fds, const fi_io_event *ev);
+void fi_fd_tell(fi_fd *f, const fi_io_event *ev);
+
+/* What it was like, for a call in this direction. */
+typedef struct fi_fd_view {
+    uint32_t edges, generation;
+    bool ours, dry, pollable, no_socket;
+} fi_fd_view;
+fi_fd_view fi_fd_look(fi_fd *f, int direction);
+
+/* [fiber] Step 3 and 4.  The view: step 1.  0: try again; else -errno. */
+typedef struct fi_fd_wait {
+    int fd, direction;
+    const char *what;
+    int64_t deadline;
+} fi_fd_wait;
+int fi_fd_await(fi_io *io, fi_fd *f, const fi_fd_view *v, const fi_fd_wait *w);
+
+/* [fiber] The same in both directions at once, with a view of each. */
+int fi_fd_await_both(fi_io *io, fi_fd *f, const fi_fd_view v[2], const fi_fd_wait *w);
+
+/* [any] What was learned from a call: a read, begun at this view, found the end of what was there; it is no socket. */
+void fi_fd_is_dry(fi_fd *f, const fi_fd_view *v);
+void fi_fd_is_no_socket(fi_fd *f, const fi_fd_view *v);
+
+/* [any] The number is a file's that Filch has just opened. */
+typedef struct fi_fd_kind {
+    bool drains, no_socket;
+} fi_fd_kind;
+void fi_fd_open(fi_io *io, fi_fd *f, fi_fd_kind kind);
+
+/* [any] Before the number is closed, and after it: all waits end with -ECANCELED. */
+uint32_t fi_fd_begin_close(fi_io *io, fi_fd *f, int fd);
+void fi_fd_end_close(fi_fd *f, uint32_t generation);
+
+#endif

@@ -1,0 +1,135 @@
+/* Connections that others make. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* accept4 */
+#endif
+#include "io/address.h"
+#include "io/call.h"
+#include "io/open.h"
+
+#include <filch/io.h>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+
+/* ---- listen ---- */
+
+/* What is accepted takes TCP_NODELAY over from here.  IPv6 where it is there takes IPv4 along. */
+static void set_options(int fd, int family)
+{
+    int zero = 0, one = 1;
+
+    if (family == AF_UNIX)
+        return;
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    if (family == AF_INET6)
+        setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &zero, sizeof zero);
+}
+
+__attribute__((noinline)) static int open_listener(const struct addrinfo *a, int backlog)
+{
+    int fd = socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), e;
+
+    if (fd < 0)
+        return -errno;
+    set_options(fd, a->ai_family);
+    if (bind(fd, a->ai_addr, a->ai_addrlen) == 0 && listen(fd, backlog) == 0) {
+        fi_open_note(fd, (fi_fd_kind){.drains = a->ai_family != AF_UNIX});
+        return fd;
+    }
+    e = -errno;
+    filch_close(fd);
+    return e;
+}
+
+/* The first of them that works. */
+static int listen_at(const struct addrinfo *list, int family, int backlog, int error)
+{
+    int fd = error;
+
+    for (const struct addrinfo *a = list; a && fd < 0; a = a->ai_next)
+        if (family == AF_UNSPEC || a->ai_family == family)
+            fd = open_listener(a, backlog);
+    return fd;
+}
+
+int filch_listen(const char *host, int port, int backlog)
+{
+    fi_addresses found;
+    int fd = fi_addresses_find(&found, host, port, true);
+
+    if (fd < 0)
+        return fd;
+    fd = -ENOENT;
+    if (!host)
+        fd = listen_at(found.list, AF_INET6, backlog, fd);
+    if (fd < 0 && fd != -EADDRINUSE)
+        fd = listen_at(found.list, AF_UNSPEC, backlog, fd);
+    fi_addresses_fini(&found);
+    return fd;
+}
+
+/* ---- accept ---- */
+
+/* A connection that was gone before it was accepted is none. */
+static ssize_t try_accept(fi_call *c)
+{
+    ssize_t fd;
+
+    do
+        fd = fi_call_result(accept4(c->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    while (fd == -ECONNABORTED || fd == -EPROTO);
+    return fd;
+}
+
+static bool is_internet(int fd)
+{
+    struct sockaddr_storage a = {0};
+    socklen_t n = sizeof a;
+
+    return getsockname(fd, (struct sockaddr *)&a, &n) == 0 &&
+           (a.ss_family == AF_INET || a.ss_family == AF_INET6);
+}
+
+int filch_accept_until(int fd, int64_t deadline)
+{
+    bool ours = fi_open_drains(fd); /* as its connections do */
+    int one = 1, got;
+
+    got = (int)fi_call_run(&(fi_call){.fd = fd,
+                                      .direction = FI_IO_READ,
+                                      .what = "accept",
+                                      .deadline = deadline,
+                                      .attempt = try_accept,
+                                      .never_a_file = true});
+    if (got < 0)
+        return got;
+    if (!ours && is_internet(got)) {
+        setsockopt(got, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+        ours = true;
+    }
+    fi_open_note(got, (fi_fd_kind){.drains = ours});
+    return got;
+}
+
+int filch_accept(int fd)
+{
+    return filch_accept_until(fd, FILCH_FOREVER);
+}
+
+/* ---- port ---- */
+
+int filch_port(int fd)
+{
+    struct sockaddr_storage a = {0};
+    socklen_t n = sizeof a;
+
+    if (getsockname(fd, (struct sockaddr *)&a, &n) < 0)
+        return -errno;
+    if (a.ss_family == AF_INET)
+        return ntohs(((struct sockaddr_in *)(void *)&a)->sin_port);
+    if (a.ss_family == AF_INET6)
+        return ntohs(((struct sockaddr_in6 *)(void *)&a)->sin6_port);
+    return -EAFNOSUPPORT;
+}

@@ -1,0 +1,90 @@
+#include "io/room.h"
+
+#include "base/mem.h"
+
+#include <errno.h>
+
+static fi_io *of_poller(fi_poller *p)
+{
+    return (fi_io *)(void *)p;
+}
+
+static bool poll_backend(fi_poller *p, int64_t deadline_ns, void (*awake)(void *arg), void *arg)
+{
+    fi_io *io = of_poller(p);
+    fi_io_event events[FI_IO_EVENTS];
+    int n = fi_backend_wait(&io->backend, events, deadline_ns);
+
+    if (n == 0)
+        return false;
+    if (awake)
+        awake(arg);
+    for (int i = 0; i < n; i++)
+        fi_fds_tell(&io->fds, &events[i]);
+    return true;
+}
+
+static void interrupt(fi_poller *p)
+{
+    fi_backend_interrupt(&of_poller(p)->backend);
+}
+
+static void free_room(fi_poller *p)
+{
+    fi_io *io = of_poller(p);
+
+    fi_spares_fini(&io->spares);
+    fi_fds_fini(&io->fds);
+    fi_backend_fini(&io->backend);
+    FI_DELETE(fi_io, io);
+}
+
+static int make(fi_runtime *rt, fi_io **out)
+{
+    fi_io *io = FI_NEW(fi_io);
+    int e;
+
+    if (!io)
+        return -ENOMEM;
+    io->poller.poll = poll_backend;
+    io->poller.interrupt = interrupt;
+    io->poller.free = free_room;
+    io->runtime = rt;
+    fi_spares_init(&io->spares, rt->settings.spare_threads, rt->settings.name);
+    e = fi_backend_init(&io->backend);
+    if (e < 0) {
+        FI_DELETE(fi_io, io);
+        return e;
+    }
+    *out = io;
+    return 0;
+}
+
+int fi_io_get(fi_runtime *rt, fi_io **out)
+{
+    fi_io *made;
+    int e;
+
+    *out = fi_io_look(rt);
+    if (*out)
+        return 0;
+    e = make(rt, &made);
+    if (e < 0)
+        return e;
+    *out = of_poller(fi_poll_set(rt, &made->poller));
+    if (*out != made)
+        free_room(&made->poller);
+    return 0;
+}
+
+fi_io *fi_io_look(fi_runtime *rt)
+{
+    return of_poller(fi_poll_get(rt));
+}
+
+fi_runtime *fi_io_fiber(void)
+{
+    const fi_worker *w = fi_worker_self();
+
+    return w && !w->runtime->orphaned ? w->runtime : NULL;
+}

@@ -1,0 +1,40 @@
+#include "sched/poll.h"
+
+#include "sched/worker.h"
+
+/* <- poll.set */
+fi_poller *fi_poll_get(fi_runtime *rt)
+{
+    return fi_load_acquire(&rt->poller, poll.get);
+}
+
+/* -> poll.get: the poller as it was made. */
+fi_poller *fi_poll_set(fi_runtime *rt, fi_poller *p)
+{
+    p = fi_idle_set_poller(&rt->idle, p);
+    fi_store_release(&rt->poller, p, poll.set);
+    return p;
+}
+
+/* The word guards nothing: two who ask at once are only in each other's way. */
+static bool ask(fi_poller *p)
+{
+    uint32_t no = 0;
+    bool came;
+
+    if (fi_load_relaxed(&p->asked) || !fi_cas_relaxed(&p->asked, &no, 1u))
+        return false;
+    came = p->poll(p, FI_POLL_NOW, NULL, NULL);
+    fi_store_relaxed(&p->asked, 0u);
+    return came;
+}
+
+bool fi_poll_now(fi_worker *w)
+{
+    fi_poller *p;
+
+    if (!fi_idle_is_unpolled(&w->runtime->idle))
+        return false;
+    p = fi_poll_get(w->runtime);
+    return p && ask(p);
+}

@@ -1,0 +1,135 @@
+/* The run queue of a worker: fibers that are ready to go on.  A next slot, for the one made ready last, and a line.
+ *
+ * Its worker comes here at every switch and others seldom, so it is behind a latch whose favourite is mostly the worker
+ * (base/latch.h): no locked instruction on the way.  docs/decisions/008 has the figures.
+ *
+ * The fiber in the next slot is mostly run by the same worker a moment later, when the fiber that made it ready parks:
+ * the two talk to each other.  Then it would be a waste to wake another worker for it, and worse to let it be stolen.  So
+ * the queue counts how often in a row its worker took what stood there; after some times nobody is woken for it and nobody
+ * steals it, until that turns out to be wrong: its worker has not looked for work for a while, and somebody who searches or
+ * the watch (sched/watch.h) finds it there. */
+#ifndef FI_SCHED_RUNQ_H
+#define FI_SCHED_RUNQ_H
+
+#include "base/cache.h"
+#include "base/latch.h"
+#include "sched/runnable.h"
+
+#include <stddef.h>
+
+#define FI_RUNQ_AT_ONCE 128u /* the most that one steal, or one visit to the global queue, brings */
+#define FI_RUNQ_KEEPS   16u  /* so often in a row: its worker will take the next one too */
+
+typedef struct fi_runq {
+    FI_CACHE_ALIGNED fi_latch latch;
+    FI_ATOMIC(uint32_t) n; /* of all; written under the latch, read by anybody */
+    FI_ATOMIC(uint32_t)
+    kept; /* how often in a row its worker took what was in the next slot; likewise */
+    fi_runnable *next, *first, *last;
+} fi_runq;
+
+/* [any] How many there are to be taken by others, about. */
+static inline uint32_t fi_runq_size(fi_runq *q)
+{
+    return fi_load_relaxed(&q->n);
+}
+
+/* [any] Does its worker take what is in the next slot itself, as far as we can tell? */
+static inline bool fi_runq_keeps_next(fi_runq *q)
+{
+    return fi_load_relaxed(&q->kept) >= FI_RUNQ_KEEPS;
+}
+
+/* ---- under the latch ---- */
+
+static inline void fi_runq_change(fi_runq *q, uint32_t by)
+{
+    fi_store_relaxed(&q->n, fi_load_relaxed(&q->n) + by);
+}
+
+static inline void fi_runq_add_last(fi_runq *q, fi_runnable *r)
+{
+    r->next = NULL;
+    if (q->first)
+        q->last->next = r;
+    else
+        q->first = r;
+    q->last = r;
+}
+
+static inline fi_runnable *fi_runq_take_first(fi_runq *q)
+{
+    fi_runnable *r = q->first;
+
+    if (r)
+        q->first = r->next;
+    return r;
+}
+
+static inline fi_runnable *fi_runq_take_next(fi_runq *q)
+{
+    fi_runnable *r = q->next;
+
+    q->next = NULL;
+    return r;
+}
+
+/* ---- its worker, who is the party of that number ---- */
+
+/* [worker] At the end of the line. */
+static inline void fi_runq_push(fi_runq *q, uint32_t who, fi_runnable *r)
+{
+    fi_latch_lock(&q->latch, who);
+    fi_runq_add_last(q, r);
+    fi_runq_change(q, 1u);
+    fi_latch_unlock(&q->latch, who);
+}
+
+/* [worker] To be run next; what was to be run next goes to the end of the line: true. */
+static inline bool fi_runq_put_next(fi_runq *q, uint32_t who, fi_runnable *r)
+{
+    bool displaced;
+
+    fi_latch_lock(&q->latch, who);
+    displaced = q->next != NULL;
+    if (displaced)
+        fi_runq_add_last(q, q->next);
+    q->next = r;
+    fi_runq_change(q, 1u);
+    fi_latch_unlock(&q->latch, who);
+    return displaced;
+}
+
+/* [worker] The next; NULL: there is none.  In turn: the first in line before it, as two who make each other ready
+ * would keep all others waiting. */
+static inline fi_runnable *fi_runq_pop(fi_runq *q, uint32_t who, bool in_turn)
+{
+    fi_runnable *r = NULL;
+    uint32_t kept;
+
+    if (fi_load_relaxed(&q->n) == 0) /* nobody else adds */
+        return NULL;
+    fi_latch_lock(&q->latch, who);
+    if (in_turn)
+        r = fi_runq_take_first(q);
+    if (!r && q->next) {
+        r = fi_runq_take_next(q);
+        kept = fi_load_relaxed(&q->kept);
+        if (kept < FI_RUNQ_KEEPS)
+            fi_store_relaxed(&q->kept, kept + 1u);
+    }
+    if (!r)
+        r = fi_runq_take_first(q);
+    if (r)
+        fi_runq_change(q, 0u - 1u);
+    fi_latch_unlock(&q->latch, who);
+    return r;
+}
+
+/* ---- anybody ---- */
+
+/* [any, as the party of that number] Half of those in line, rounded up, but no more than most, as a list: how many.  Where nobody
+ * stands there, and that is wanted, the one in the next slot. */
+uint32_t fi_runq_steal(fi_runq *q, uint32_t who, uint32_t most, bool next_too, fi_runnable **list);
+
+#endif

@@ -1,0 +1,66 @@
+/* Who comes stands in line; the last takes all out. */
+#include "sync/woken.h"
+
+#include "base/mistake.h"
+
+#include <stddef.h>
+
+/* The same layout as filch_barrier. */
+typedef struct barrier {
+    fi_latch latch;
+    fi_line line;
+    uint32_t count;  /* how many stand in line */
+    uint32_t wanted; /* what the first of them said */
+} barrier;
+
+_Static_assert(sizeof(barrier) == sizeof(filch_barrier), "one layout");
+_Static_assert(offsetof(barrier, line) == offsetof(filch_barrier, line_), "one layout");
+_Static_assert(offsetof(barrier, count) == offsetof(filch_barrier, count_), "one layout");
+
+/* [latch held] At once, as who comes next must not count it. */
+static void left(fi_wait *w)
+{
+    ((barrier *)w->item)->count--;
+}
+
+/* [latch held] */
+static void agree(barrier *b, unsigned n)
+{
+    if (n == 0)
+        fi_mistake("filch_barrier_wait for 0, when even the caller is 1");
+    if (b->count == 0)
+        b->wanted = n;
+    else if (b->wanted != n)
+        fi_mistake("filch_barrier_wait for another number than others that wait there");
+}
+
+/* [latch held, which this lets go] */
+static int open(barrier *b)
+{
+    fi_woken woken = {0};
+
+    b->count = 0;
+    fi_woken_take_all(&woken, &b->line, 0);
+    fi_let_go(&b->latch);
+    fi_woken_end(woken);
+    return 1;
+}
+
+int filch_barrier_wait_until(filch_barrier *public, unsigned n, int64_t deadline)
+{
+    fi_wait_chaos();
+    barrier *b = (barrier *)(void *)public;
+    fi_wait w = {.item = b, .left = left};
+
+    fi_hold(&b->latch);
+    agree(b, n);
+    if (b->count + 1 == n)
+        return open(b);
+    b->count++;
+    return fi_wait_in(&w, &b->line, &b->latch, (fi_wait_for){"barrier", b, true}, deadline);
+}
+
+int filch_barrier_wait(filch_barrier *b, unsigned n)
+{
+    return filch_barrier_wait_until(b, n, FI_TIMER_NEVER);
+}

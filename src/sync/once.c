@@ -1,0 +1,86 @@
+/* Most who come find that it is done, by a look without the latch. */
+#include "sync/woken.h"
+
+#include "base/mistake.h"
+#include "sched/worker.h"
+
+#include <stddef.h>
+
+enum { NEW, RUNNING, DONE };
+
+/* The same layout as filch_once. */
+typedef struct once {
+    fi_latch latch;
+    fi_line line;
+    const void *runner; /* once somebody runs it */
+    FI_ATOMIC(uint32_t) state;
+    uint32_t extra;
+} once;
+
+_Static_assert(sizeof(once) == sizeof(filch_once), "one layout");
+_Static_assert(offsetof(once, line) == offsetof(filch_once, line_), "one layout");
+_Static_assert(offsetof(once, runner) == offsetof(filch_once, runner_), "one layout");
+_Static_assert(offsetof(once, state) == offsetof(filch_once, state_), "one layout");
+
+/* The fiber, or the thread. */
+static __attribute__((noinline)) const void *self(void)
+{
+    static _Thread_local char thread;
+    const fi_worker *w = fi_worker_self();
+
+    return w ? (const void *)fi_load_relaxed(&w->current) : &thread;
+}
+
+/* -> once.look: what the work has done. */
+static void end(once *o)
+{
+    fi_woken woken = {0};
+
+    fi_hold(&o->latch);
+    fi_store_release(&o->state, DONE, once.done);
+    fi_woken_take_all(&woken, &o->line, 0);
+    fi_let_go(&o->latch);
+    fi_woken_end(woken);
+}
+
+/* [latch held, which this lets go] */
+static void await_end(once *o, const void *me)
+{
+    fi_wait w = {0};
+
+    if (o->runner == me)
+        fi_mistake("filch_once_run from inside its own work");
+    fi_wait_in(&w, &o->line, &o->latch, (fi_wait_for){"once", o, false}, FI_TIMER_NEVER);
+}
+
+static __attribute__((noinline)) void run(once *o, void (*work)(void *arg), void *arg)
+{
+    const void *me = self();
+    uint32_t state;
+
+    fi_hold(&o->latch);
+    state = fi_load_relaxed(&o->state);
+    if (state == RUNNING) {
+        await_end(o, me);
+        return;
+    }
+    if (state == NEW) {
+        fi_store_relaxed(&o->state, RUNNING);
+        o->runner = me;
+    }
+    fi_let_go(&o->latch);
+    if (state == DONE)
+        return;
+    work(arg);
+    end(o);
+}
+
+/* <- once.done */
+void filch_once_run(filch_once *public, void (*work)(void *arg), void *arg)
+{
+    fi_wait_chaos();
+    once *o = (once *)(void *)public;
+
+    if (fi_load_acquire(&o->state, once.look) != DONE)
+        run(o, work, arg);
+}

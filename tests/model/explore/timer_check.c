@@ -1,0 +1,123 @@
+/* A timer fires once at most, and never when it was removed; then its memory may be something else. */
+#include "explore/program.h"
+
+#include "sched/timers.h"
+
+#include <string.h>
+
+static const program *now;
+static fi_timers timers;
+static fi_timer_entry heap[MAX_THREADS];
+static fi_timer_place places[MAX_THREADS];
+static fi_timer timer[MAX_THREADS];
+static unsigned added, fired; /* a bit for each thread whose timer it is */
+
+static void setup(void)
+{
+    static const char *const firing[] = {"firing 0", "firing 1", "firing 2", "firing 3"};
+    added = fired = 0;
+    memset(&timers, 0, sizeof timers);
+    memset(timer, 0, sizeof timer);
+    memset(heap, 0, sizeof heap);
+    timers.heap = heap;
+    timers.places = places;
+    timers.capacity = MAX_THREADS;
+    timers.empty = 1;
+    for (uint32_t i = 0; i < MAX_THREADS; i++)
+        places[i].next_empty = (i + 2) % (MAX_THREADS + 1);
+    x_init(&timers.lock.word, 0, "lock");
+    x_init(&timers.next_ns, (uint64_t)FI_TIMER_NEVER, "next");
+    for (int i = 0; i < program_threads(now); i++)
+        x_init(&timer[i].firing, 0, firing[i]);
+}
+
+static void fire(fi_timer *t)
+{
+    int i = (int)(t - timer);
+    x_say("fire %d", i);
+    if (!(added & 1u << i))
+        x_fail(WRONG, "a timer fires that is not there");
+    if (fired & 1u << i)
+        x_fail(TWICE, "a timer fires twice");
+    fired |= 1u << i;
+    x_data_read(i);
+}
+
+static void add(int self)
+{
+    x_say("add %d", self);
+    x_data_write(self);
+    timer[self].deadline_ns = self;
+    timer[self].fire = fire;
+    added |= 1u << self;
+    fired &= ~(1u << self);
+    fi_timers_add(&timers, &timer[self]);
+}
+
+static void take_back(int self)
+{
+    x_say("remove %d", self);
+    fi_timers_remove(&timers, &timer[self]);
+    x_say("the memory is something else");
+    added &= ~(1u << self);
+    x_data_write(self);
+}
+
+static void run(int thread)
+{
+    const char *ops = thread == 0 ? now->owner : now->thieves[thread - 1];
+    for (; *ops; ops++) {
+        x_forget(strlen(ops));
+        if (*ops == 'A')
+            add(thread);
+        else if (*ops == 'R')
+            take_back(thread);
+        else
+            fi_timers_fire(&timers, MAX_THREADS);
+    }
+    x_forget(0);
+}
+
+/* The heap is plain memory under the lock, and so is the list of what one thread fires. */
+static uint64_t summary(void)
+{
+    uint64_t h = added * 16 + fired;
+    for (int i = 0; i < MAX_THREADS; i++) {
+        h = h * 31 + timer[i].place;
+        h = h * 31 + X_BITS(timer[i].next_due);
+        h = h * 31 + X_BITS(places[i].timer);
+    }
+    for (uint32_t i = 0; i < timers.n; i++)
+        h = h * 31 + heap[i].place;
+    return (h * 31 + timers.n) * 31 + timers.empty;
+}
+
+static const char *thread_name(int thread)
+{
+    static const char *const names[] = {"thread 0", "thread 1", "thread 2", "thread 3"};
+    return names[thread];
+}
+
+static const char *data_name(int datum)
+{
+    (void)datum;
+    return "the timer";
+}
+
+static const char *value_name(uint64_t value)
+{
+    return value == (uint64_t)FI_TIMER_NEVER ? "never" : NULL;
+}
+
+void timer_check(check *c, const program *p)
+{
+    now = p;
+    *c = (check){.threads = program_threads(p),
+                 .races = true,
+                 .setup = setup,
+                 .run = run,
+                 .summary = summary,
+                 .thread_name = thread_name,
+                 .data_name = data_name,
+                 .value_name = value_name};
+}

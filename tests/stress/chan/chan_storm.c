@@ -1,0 +1,393 @@
+/* Fibers and threads that send and receive through the same channels in every way there is, with deadlines that come, waits
+ * that are cancelled and channels that are closed meanwhile.  What was sent is received exactly once, and what was not
+ * sent is not received.  FILCH_SEED=… repeats a run's settings. */
+#include "unit/task/workers.h"
+
+#include "base/atomic.h"
+#include "base/rng.h"
+#include "seed.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum { CHANS = 6, PARTIES = 16, ITEMS = 300 };
+
+typedef struct party {
+    void (*play)(struct party *p);
+    fi_rng rng;
+    unsigned open;    /* which channels are not known to be closed */
+    long first, next; /* of the items that are its to send */
+    bool is_thread;
+    filch_fiber *fiber;
+    pthread_t thread;
+} party;
+
+static filch_chan *chans[CHANS];
+static uint32_t chans_n;
+static atomic_int sent[PARTIES * ITEMS], received[PARTIES * ITEMS];
+static atomic_long received_n;
+static atomic_int senders_left;
+static party parties[PARTIES];
+static int parties_n;
+
+/* ---- what a party does ---- */
+
+static uint32_t random_open(party *p)
+{
+    uint32_t k;
+
+    do
+        k = fi_rng_below(&p->rng, chans_n);
+    while (!(p->open & 1u << k));
+    return k;
+}
+
+static int64_t soon(party *p)
+{
+    return filch_now() + fi_rng_below(&p->rng, 20) * 1000;
+}
+
+static void note_received(long item)
+{
+    CHECK(item >= 0 && item < PARTIES * ITEMS);
+    atomic_fetch_add(&received[item], 1);
+    atomic_fetch_add(&received_n, 1);
+}
+
+static void note_sent(party *p)
+{
+    atomic_fetch_add(&sent[p->next], 1);
+    p->next++;
+}
+
+/* What is no success: the channel is closed, or it is worth another try. */
+static void note_error(party *p, uint32_t k, int e)
+{
+    if (e == -EPIPE)
+        p->open &= ~(1u << k);
+    else if (e == -ECANCELED)
+        CHECK(filch_fiber_uncancel());
+    else
+        CHECK(e == -EAGAIN || e == -ETIMEDOUT);
+    if (e == -EAGAIN)
+        filch_yield();
+}
+
+static void send_plainly(party *p)
+{
+    uint32_t k = random_open(p), how = fi_rng_below(&p->rng, 4);
+    long item = p->next;
+    int e = how == 0   ? filch_chan_try_send(chans[k], &item)
+            : how == 1 ? filch_chan_send_until(chans[k], &item, soon(p))
+                       : filch_chan_send(chans[k], &item);
+
+    if (e == 0)
+        note_sent(p);
+    else
+        note_error(p, k, e);
+}
+
+static void receive_plainly(party *p)
+{
+    uint32_t k = random_open(p), how = fi_rng_below(&p->rng, 4);
+    long item = -1;
+    int e = how == 0   ? filch_chan_try_recv(chans[k], &item)
+            : how == 1 ? filch_chan_recv_until(chans[k], &item, soon(p))
+                       : filch_chan_recv(chans[k], &item);
+
+    if (e == 0)
+        note_received(item);
+    else
+        note_error(p, k, e);
+}
+
+static int select_somehow(party *p, filch_case *cases, size_t n)
+{
+    switch (fi_rng_below(&p->rng, 4)) {
+    case 0:
+        return filch_select_try(cases, n);
+    case 1:
+        return filch_select_until(cases, n, soon(p));
+    default:
+        return filch_select(cases, n);
+    }
+}
+
+/* The same channel may come several times, and in both directions. */
+static void select_some(party *p, bool sends, bool receives)
+{
+    filch_case cases[CHANS];
+    uint32_t which[CHANS], n = 1 + fi_rng_below(&p->rng, CHANS);
+    long in[CHANS], out = p->next;
+    int k;
+
+    for (uint32_t i = 0; i < n; i++) {
+        bool is_send = sends && (!receives || i == 0 || fi_rng_below(&p->rng, 2));
+        which[i] = random_open(p);
+        in[i] = -1;
+        cases[i] = (filch_case){is_send ? FILCH_SEND : FILCH_RECV, chans[which[i]],
+                                is_send ? &out : &in[i], 1};
+    }
+    k = select_somehow(p, cases, n);
+    if (k < 0)
+        note_error(p, 0, k);
+    else if (cases[k].result < 0)
+        note_error(p, which[k], cases[k].result);
+    else if (cases[k].kind == FILCH_SEND)
+        note_sent(p);
+    else
+        note_received(in[k]);
+    for (int i = 0; i < (int)n; i++)
+        CHECK(i == k || (in[i] == -1 && cases[i].result == 1));
+}
+
+/* ---- parties ---- */
+
+static bool has_more(const party *p)
+{
+    return p->open && p->next < p->first + SCALED(ITEMS);
+}
+
+static void play_sender(party *p)
+{
+    while (has_more(p)) {
+        if (fi_rng_below(&p->rng, 2))
+            send_plainly(p);
+        else
+            select_some(p, true, false);
+    }
+    atomic_fetch_sub(&senders_left, 1);
+}
+
+static void play_both(party *p)
+{
+    while (has_more(p))
+        select_some(p, true, true);
+    atomic_fetch_sub(&senders_left, 1);
+}
+
+static void play_receiver(party *p)
+{
+    while (p->open) {
+        if (fi_rng_below(&p->rng, 2))
+            receive_plainly(p);
+        else
+            select_some(p, false, true);
+    }
+}
+
+/* There is always one who receives from all, so that nobody waits for ever. */
+static void play_sweeper(party *p)
+{
+    while (p->open) {
+        filch_case cases[CHANS];
+        long item = -1;
+        int k;
+        for (uint32_t i = 0; i < chans_n; i++)
+            cases[i] = (filch_case)FILCH_CASE_RECV(p->open & 1u << i ? chans[i] : NULL, &item);
+        k = filch_select(cases, chans_n);
+        if (k < 0)
+            note_error(p, 0, k);
+        else if (cases[k].result < 0)
+            note_error(p, (uint32_t)k, cases[k].result);
+        else
+            note_received(item);
+    }
+}
+
+static void *party_main(void *arg)
+{
+    party *p = arg;
+
+    p->play(p);
+    return NULL;
+}
+
+static void party_start(fi_rng *r, void (*play)(party *p))
+{
+    party *p = &parties[parties_n];
+
+    *p = (party){.play = play, .open = (1u << chans_n) - 1, .is_thread = fi_rng_below(r, 3) == 0};
+    p->first = p->next = parties_n++ * ITEMS;
+    fi_rng_seed(&p->rng, fi_rng_next(r));
+    if (p->is_thread)
+        CHECK_INT(pthread_create(&p->thread, NULL, party_main, p), 0);
+    else
+        CHECK((p->fiber = filch_fiber_start(party_main, p)) != NULL);
+}
+
+static void party_join(party *p)
+{
+    if (p->is_thread)
+        pthread_join(p->thread, NULL);
+    else
+        CHECK_INT(filch_fiber_join(p->fiber, NULL), 0);
+}
+
+/* ---- a storm ---- */
+
+static void begin(fi_rng *r)
+{
+    chans_n = 1 + fi_rng_below(r, CHANS);
+    for (uint32_t i = 0; i < chans_n; i++)
+        CHECK((chans[i] = filch_chan_new(sizeof(long), fi_rng_below(r, 5))) != NULL);
+    for (int i = 0; i < PARTIES * ITEMS; i++) {
+        atomic_store(&sent[i], 0);
+        atomic_store(&received[i], 0);
+    }
+    atomic_store(&received_n, 0);
+    parties_n = 0;
+}
+
+static void start_all(fi_rng *r)
+{
+    uint32_t senders = 1 + fi_rng_below(r, 6), both = fi_rng_below(r, 4),
+             receivers = fi_rng_below(r, 6);
+
+    atomic_store(&senders_left, (int)(senders + both));
+    party_start(r, play_sweeper);
+    for (uint32_t i = 0; i < senders; i++)
+        party_start(r, play_sender);
+    for (uint32_t i = 0; i < both; i++)
+        party_start(r, play_both);
+    for (uint32_t i = 0; i < receivers; i++)
+        party_start(r, play_receiver);
+}
+
+static void cancel_some(fi_rng *r)
+{
+    for (uint32_t n = fi_rng_below(r, 30); n > 0; n--) {
+        party *p = &parties[fi_rng_below(r, (uint32_t)parties_n)];
+        if (!p->is_thread)
+            filch_fiber_cancel(p->fiber);
+        filch_yield();
+    }
+}
+
+/* Some are closed while there is more to send; all, when everything was sent. */
+static void close_all(fi_rng *r, bool early)
+{
+    for (uint32_t i = 0; i < chans_n; i++) {
+        long enough = fi_rng_below(r, SCALED(ITEMS));
+        while (atomic_load(&senders_left) > 0 && !(early && atomic_load(&received_n) >= enough))
+            filch_yield();
+        CHECK_INT(filch_chan_close(chans[i]), 0);
+    }
+}
+
+static void check_items(bool early)
+{
+    long sum = 0;
+
+    for (int i = 0; i < PARTIES * ITEMS; i++) {
+        CHECK_INT(atomic_load(&received[i]), atomic_load(&sent[i]));
+        sum += atomic_load(&received[i]);
+    }
+    CHECK_INT(sum, atomic_load(&received_n));
+    for (int i = 0; i < parties_n; i++)
+        if (!early && (parties[i].play == play_sender || parties[i].play == play_both))
+            CHECK_INT(parties[i].next - parties[i].first, SCALED(ITEMS));
+}
+
+static void end(bool early)
+{
+    for (int i = 0; i < parties_n; i++)
+        party_join(&parties[i]);
+    for (uint32_t i = 0; i < chans_n; i++) {
+        CHECK_INT(filch_chan_size(chans[i]), 0);
+        filch_chan_free(chans[i]);
+    }
+    check_items(early);
+}
+
+static void storm(fi_rng *r)
+{
+    bool early = fi_rng_below(r, 2);
+
+    begin(r);
+    start_all(r);
+    cancel_some(r);
+    close_all(r, early);
+    cancel_some(r);
+    end(early);
+}
+
+/* ---- a pair that is long alone, and then not ---- */
+
+/* The latch of a channel that two fibers of one worker use becomes that worker's favourite, and a thread takes it away in the
+ * midst of what they do. */
+static filch_chan *pair;
+static long pair_n;
+static atomic_long pair_sum;
+
+static void *pair_send(void *arg)
+{
+    (void)arg;
+    for (long i = 1; i <= pair_n; i++)
+        CHECK_INT(filch_chan_send(pair, &i), 0);
+    CHECK_INT(filch_chan_close(pair), 0);
+    return NULL;
+}
+
+static void *pair_receive(void *arg)
+{
+    (void)arg;
+    for (long item; filch_chan_recv(pair, &item) == 0;)
+        atomic_fetch_add(&pair_sum, item);
+    return NULL;
+}
+
+static void disturb(fi_rng *r)
+{
+    long item;
+    int e;
+
+    while ((e = filch_chan_try_recv(pair, &item)) != -EPIPE) {
+        if (e == 0)
+            atomic_fetch_add(&pair_sum, item);
+        for (uint32_t n = fi_rng_below(r, 2000); n > 0; n--)
+            fi_pause();
+    }
+}
+
+static fi_rng rng;
+
+static void disturbed_pairs(void)
+{
+    for (size_t capacity = 0; capacity < 3; capacity++) {
+        filch_fiber *sender, *receiver;
+        pair_n = SCALED(200000);
+        atomic_store(&pair_sum, 0);
+        CHECK((pair = filch_chan_new(sizeof(long), capacity)) != NULL);
+        CHECK((sender = filch_fiber_start(pair_send, NULL)) != NULL);
+        CHECK((receiver = filch_fiber_start(pair_receive, NULL)) != NULL);
+        disturb(&rng);
+        CHECK_INT(filch_fiber_join(sender, NULL), 0);
+        CHECK_INT(filch_fiber_join(receiver, NULL), 0);
+        CHECK_INT(atomic_load(&pair_sum), pair_n * (pair_n + 1) / 2);
+        filch_chan_free(pair);
+    }
+}
+
+static void storms(void)
+{
+    for (int i = 0; i < SCALED(60); i++)
+        storm(&rng);
+}
+
+static void test_storms(void **state)
+{
+    (void)state;
+    fi_rng_seed(&rng, seed_get());
+    workers_each(NULL, storms);
+}
+
+static void test_disturbed_pairs(void **state)
+{
+    (void)state;
+    fi_rng_seed(&rng, seed_get());
+    workers_each(NULL, disturbed_pairs);
+}
+
+CHECK_MAIN(test_storms, test_disturbed_pairs)

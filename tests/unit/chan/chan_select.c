@@ -1,0 +1,363 @@
+/* Select: it does one case and leaves no trace in the others; chance decides between those that are ready. */
+#include "unit/chan/actors.h"
+
+#include "base/rng.h"
+#include "seed.h"
+
+enum { CHANS = 8 };
+
+static filch_chan *chans[CHANS];
+
+static void make_chans(size_t capacity)
+{
+    for (int i = 0; i < CHANS; i++)
+        CHECK((chans[i] = filch_chan_new(sizeof(long), capacity)) != NULL);
+}
+
+static void free_chans(void)
+{
+    for (int i = 0; i < CHANS; i++) {
+        check_nobody_waits(chans[i]);
+        filch_chan_free(chans[i]);
+    }
+}
+
+/* ---- what is ready ---- */
+
+static void ready_at_once(void)
+{
+    long in = -1, out = 5;
+    filch_case cases[] = {FILCH_CASE_RECV(chans[0], &in), FILCH_CASE_SEND(chans[1], &out),
+                          FILCH_CASE_RECV(NULL, &in)};
+
+    make_chans(1);
+    cases[0].chan = chans[0];
+    cases[1].chan = chans[1];
+    CHECK_INT(filch_select_try(cases, 3), 1);
+    CHECK_INT(filch_select_try(cases, 3), -EAGAIN);
+    CHECK_INT(filch_select_until(cases, 3, 0), -ETIMEDOUT);
+    send_one(chans[0], 6);
+    CHECK_INT(filch_select(cases, 3), 0);
+    CHECK_INT(cases[0].result, 0);
+    CHECK_INT(in, 6);
+    CHECK_INT(filch_select_until(cases, 1, 0), -ETIMEDOUT);
+    CHECK_INT(receive_one(chans[1]), 5);
+    CHECK_INT(filch_select_until(cases, 3, 0), 1);
+    CHECK_INT(receive_one(chans[1]), 5);
+    free_chans();
+}
+
+/* One that waits is ready for a select: the item goes straight over. */
+static void ready_because_somebody_waits(void)
+{
+    long in = -1, out = 8;
+    filch_case take[2], give[2];
+    actor sender = {.play = do_send, .item = 7}, receiver = {.play = do_recv};
+
+    make_chans(0);
+    sender.chan = chans[1];
+    receiver.chan = chans[0];
+    take[0] = (filch_case)FILCH_CASE_RECV(chans[0], &in);
+    take[1] = (filch_case)FILCH_CASE_RECV(chans[1], &in);
+    give[0] = (filch_case)FILCH_CASE_SEND(chans[0], &out);
+    give[1] = (filch_case)FILCH_CASE_SEND(chans[1], &out);
+    actor_start(&sender);
+    until_senders(chans[1], 1);
+    CHECK_INT(filch_select_try(give, 2), -EAGAIN);
+    CHECK_INT(filch_select_try(take, 2), 1);
+    CHECK_INT(in, 7);
+    CHECK_INT(actor_end(&sender), 0);
+    actor_start(&receiver);
+    until_receivers(chans[0], 1);
+    CHECK_INT(filch_select_try(take, 2), -EAGAIN);
+    CHECK_INT(filch_select_try(give, 2), 0);
+    CHECK_INT(actor_end(&receiver), 0);
+    CHECK_INT(receiver.item, 8);
+    free_chans();
+}
+
+/* ---- waiting ---- */
+
+/* A select over all channels, the even ones to receive, the odd ones to send. */
+static actor all_of(filch_case *cases, long *items)
+{
+    for (int i = 0; i < CHANS; i++) {
+        items[i] = 100 + i;
+        cases[i] = (filch_case){i % 2 ? FILCH_SEND : FILCH_RECV, chans[i], &items[i], 77};
+    }
+    return (actor){.play = do_select, .cases = cases, .n = CHANS};
+}
+
+static void until_all_wait(void)
+{
+    for (int i = 0; i < CHANS; i += 2) {
+        until_receivers(chans[i], 1);
+        until_senders(chans[i + 1], 1);
+    }
+}
+
+static void serve(int i)
+{
+    long item = 50 + i;
+
+    if (i % 2)
+        CHECK_INT(receive_one(chans[i]), 100 + i);
+    else
+        CHECK_INT(filch_chan_try_send(chans[i], &item), 0);
+}
+
+/* While the select has not woken yet, its other parts may still stand in line; nobody may be served by them. */
+static void check_others_not_ready(void)
+{
+    long item;
+
+    for (int i = 0; i < CHANS; i += 2) {
+        CHECK_INT(filch_chan_try_send(chans[i], &item), -EAGAIN);
+        CHECK_INT(filch_chan_try_recv(chans[i + 1], &item), -EAGAIN);
+    }
+}
+
+static void waits_for_each(void)
+{
+    make_chans(0);
+    for (int i = 0; i < CHANS; i++) {
+        filch_case cases[CHANS];
+        long items[CHANS];
+        actor a = all_of(cases, items);
+        actor_start(&a);
+        until_all_wait();
+        serve(i);
+        check_others_not_ready();
+        CHECK_INT(actor_end(&a), i);
+        for (int k = 0; k < CHANS; k++) {
+            CHECK_INT(cases[k].result, k == i ? 0 : 77);
+            CHECK_INT(items[k], k == i && k % 2 == 0 ? 50 + i : 100 + k);
+            check_nobody_waits(chans[k]);
+        }
+    }
+    free_chans();
+}
+
+static void closed_while_waiting(void)
+{
+    for (int i = 0; i < CHANS; i++) {
+        filch_case cases[CHANS];
+        long items[CHANS];
+        make_chans(0);
+        actor a = all_of(cases, items);
+        actor_start(&a);
+        until_all_wait();
+        CHECK_INT(filch_chan_close(chans[i]), 0);
+        check_nobody_waits(chans[i]);
+        CHECK_INT(actor_end(&a), i);
+        CHECK_INT(cases[i].result, -EPIPE);
+        CHECK_INT(filch_select(cases, CHANS), i); /* and at once, as all others are not ready */
+        CHECK_INT(cases[i].result, -EPIPE);
+        free_chans();
+    }
+}
+
+static void given_up(void)
+{
+    filch_case cases[CHANS];
+    long items[CHANS];
+    actor a;
+
+    make_chans(0);
+    a = all_of(cases, items);
+    a.deadline = filch_now() + FILCH_MS(1);
+    actor_start(&a);
+    CHECK_INT(actor_end(&a), -ETIMEDOUT);
+    CHECK(filch_now() >= a.deadline);
+    for (int k = 0; k < CHANS; k++)
+        check_nobody_waits(chans[k]);
+    actors_are_threads = false;
+    a = all_of(cases, items);
+    actor_start(&a);
+    until_all_wait();
+    filch_fiber_cancel(a.fiber);
+    CHECK_INT(actor_end(&a), -ECANCELED);
+    for (int k = 0; k < CHANS; k++)
+        CHECK_INT(cases[k].result, 77);
+    free_chans();
+}
+
+/* ---- the same channel several times ---- */
+
+/* Nobody sends to itself. */
+static void send_and_receive_on_one(void)
+{
+    filch_case cases[4];
+    long in[2] = {-1, -1}, out = 4;
+    actor a = {.play = do_select, .cases = cases, .n = 4};
+
+    make_chans(0);
+    cases[0] = (filch_case)FILCH_CASE_RECV(chans[0], &in[0]);
+    cases[1] = (filch_case)FILCH_CASE_SEND(chans[0], &out);
+    cases[2] = (filch_case)FILCH_CASE_RECV(chans[0], &in[1]);
+    cases[3] = (filch_case)FILCH_CASE_SEND(chans[0], &out);
+    CHECK_INT(filch_select_try(cases, 4), -EAGAIN);
+    CHECK_INT(filch_select_until(cases, 4, filch_now() + FILCH_US(100)), -ETIMEDOUT);
+    actor_start(&a);
+    until_receivers(chans[0], 2);
+    until_senders(chans[0], 2);
+    CHECK_INT(receive_one(chans[0]), 4);
+    CHECK_INT(filch_chan_try_recv(chans[0], &in[0]), -EAGAIN);
+    CHECK_INT(actor_end(&a), 1); /* who came first */
+    check_nobody_waits(chans[0]);
+    actor_start(&a);
+    until_receivers(chans[0], 2);
+    send_one(chans[0], 9);
+    CHECK_INT(actor_end(&a), 0);
+    CHECK_INT(in[0], 9);
+    CHECK_INT(in[1], -1);
+    free_chans();
+}
+
+/* Two selects, each with both directions: one gives to the other, and that is all. */
+static void two_selects_meet(void)
+{
+    filch_case ours[2], theirs[2];
+    long in[2] = {-1, -1}, out[2] = {10, 20};
+    actor a = {.play = do_select, .cases = theirs, .n = 2};
+    int i, k;
+
+    make_chans(0);
+    ours[0] = (filch_case)FILCH_CASE_RECV(chans[0], &in[0]);
+    ours[1] = (filch_case)FILCH_CASE_SEND(chans[1], &out[0]);
+    theirs[0] = (filch_case)FILCH_CASE_RECV(chans[1], &in[1]);
+    theirs[1] = (filch_case)FILCH_CASE_SEND(chans[0], &out[1]);
+    for (int round = 0; round < 20; round++) {
+        in[0] = in[1] = -1;
+        actor_start(&a);
+        k = filch_select(ours, 2);
+        i = actor_end(&a);
+        CHECK_INT(i, 1 - k);
+        CHECK_INT(in[0], k == 0 ? 20 : -1);
+        CHECK_INT(in[1], k == 1 ? 10 : -1);
+    }
+    free_chans();
+}
+
+/* ---- chance ---- */
+
+static void choose(const char *ready, long *chosen, int rounds)
+{
+    filch_case cases[CHANS];
+
+    for (int i = 0; i < CHANS; i++)
+        cases[i] = (filch_case)FILCH_CASE_RECV(chans[i], NULL);
+    for (int i = 0; i < CHANS; i++)
+        if (ready[i] == '1')
+            send_one(chans[i], i);
+    for (int i = 0; i < rounds; i++) {
+        int k = filch_select_try(cases, CHANS);
+        CHECK(k >= 0);
+        chosen[k]++;
+        send_one(chans[k], k);
+    }
+    for (int i = 0; i < CHANS; i++)
+        filch_chan_try_recv(chans[i], NULL);
+}
+
+/* With neighbours alone ready, who only begins at a random place takes the first of them seven times of eight. */
+static void each_has_its_chance(void **state)
+{
+    static const char *const ready[] = {"11111111", "11000000", "00000011", "10000001"};
+
+    (void)state;
+    fi_rng_seed(fi_rng_thread(), seed_get());
+    make_chans(1);
+    for (int i = 0; i < 4; i++) {
+        long chosen[CHANS] = {0};
+        choose(ready[i], chosen, 1600);
+        for (int k = 0; k < CHANS; k++) {
+            long fair = ready[i][k] == '0' ? 0 : i == 0 ? 200 : 800;
+            CHECK(chosen[k] >= fair / 2 && chosen[k] <= fair + fair / 2);
+        }
+    }
+    free_chans();
+}
+
+/* ---- edges ---- */
+
+static void nothing_to_choose(void)
+{
+    filch_case none[2] = {FILCH_CASE_RECV(NULL, NULL), FILCH_CASE_SEND(NULL, NULL)};
+
+    for (size_t n = 0; n < 3; n++) {
+        actor a = {.play = do_select, .cases = none, .n = n};
+        CHECK_INT(filch_select_try(none, n), -EAGAIN);
+        CHECK_INT(filch_select_until(none, n, 0), -ETIMEDOUT);
+        CHECK_INT(filch_select_until(none, n, filch_now() + FILCH_US(100)), -ETIMEDOUT);
+        a.deadline = filch_now() + FILCH_US(100);
+        actor_start(&a);
+        CHECK_INT(actor_end(&a), -ETIMEDOUT);
+        if (actors_are_threads)
+            continue;
+        a.deadline = 0;
+        actor_start(&a);
+        filch_fiber_cancel(a.fiber);
+        CHECK_INT(actor_end(&a), -ECANCELED);
+    }
+}
+
+/* All 64 cases, on 8 channels, on a small stack. */
+static filch_case most[FILCH_SELECT_MAX + 1];
+static long most_item;
+
+static void *select_most(void *arg)
+{
+    (void)arg;
+    return (void *)(intptr_t)filch_select(most, FILCH_SELECT_MAX);
+}
+
+static void as_many_as_there_can_be(void)
+{
+    filch_fiber *f;
+    void *chosen;
+
+    make_chans(0);
+    most_item = -1;
+    for (int i = 0; i <= FILCH_SELECT_MAX; i++)
+        most[i] = (filch_case)FILCH_CASE_RECV(chans[(i * 5) % CHANS], &most_item);
+    CHECK_INT(filch_select(most, FILCH_SELECT_MAX + 1), -EINVAL);
+    f = filch_fiber_start_with(&(filch_fiber_attr){.stack_size = 32 << 10}, select_most, NULL);
+    CHECK(f != NULL);
+    for (int i = 0; i < CHANS; i++)
+        until_receivers(chans[i], FILCH_SELECT_MAX / CHANS);
+    send_one(chans[3], 33);
+    CHECK_INT(filch_fiber_join(f, &chosen), 0);
+    CHECK(most[(intptr_t)chosen].chan == chans[3]);
+    CHECK_INT(most_item, 33);
+    free_chans();
+}
+
+static void without_a_runtime(void **state)
+{
+    (void)state;
+    actors_are_threads = true;
+    ready_at_once();
+    ready_because_somebody_waits();
+    waits_for_each();
+    closed_while_waiting();
+    send_and_receive_on_one();
+    two_selects_meet();
+    nothing_to_choose();
+    CHECK_INT(filch_workers(), 0);
+}
+
+WITH_ACTORS(ready_at_once)
+WITH_ACTORS(ready_because_somebody_waits)
+WITH_ACTORS(waits_for_each)
+WITH_ACTORS(closed_while_waiting)
+WITH_ACTORS(given_up)
+WITH_ACTORS(send_and_receive_on_one)
+WITH_ACTORS(two_selects_meet)
+WITH_ACTORS(nothing_to_choose)
+WITH_ACTORS(as_many_as_there_can_be)
+
+CHECK_MAIN(without_a_runtime, each_has_its_chance, test_ready_at_once,
+           test_ready_because_somebody_waits, test_waits_for_each, test_closed_while_waiting,
+           test_given_up, test_send_and_receive_on_one, test_two_selects_meet,
+           test_nothing_to_choose, test_as_many_as_there_can_be)

@@ -1,0 +1,72 @@
+/* What the tests of files and sockets share. */
+#ifndef TESTS_UNIT_IO_FIBERS_H
+#define TESTS_UNIT_IO_FIBERS_H
+
+#include "unit/task/workers.h"
+
+#include "io/room.h"
+#include "sched/runtime.h"
+
+#include <filch/fiber.h>
+#include <filch/io.h>
+#include <filch/time.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <unistd.h>
+
+/* Run it on a fiber, and wait for it. */
+static inline void *on_fiber(void *(*body)(void *), void *arg)
+{
+    filch_fiber *f = filch_fiber_start(body, arg);
+    void *result = NULL;
+
+    CHECK(f != NULL);
+    CHECK_INT(filch_fiber_join(f, &result), 0);
+    return result;
+}
+
+static inline void *in_thread(void *(*body)(void *), void *arg)
+{
+    pthread_t t;
+    void *result = NULL;
+
+    CHECK_INT(pthread_create(&t, NULL, body, arg), 0);
+    pthread_join(t, &result);
+    return result;
+}
+
+/* From a thread or a fiber: until a fiber waits for this descriptor. */
+static inline void await_waiting(int fd, int direction)
+{
+    bool waits = false;
+
+    while (!waits) {
+        fi_runtime *rt = fi_runtime_look();
+        fi_io *io = rt ? fi_io_look(rt) : NULL;
+        fi_fd *f = io ? fi_fds_look(&io->fds, fd) : NULL;
+
+        if (f) {
+            fi_hold_also(&f->latch);
+            waits = f->line[direction].first != NULL;
+            fi_let_go(&f->latch);
+        }
+        fi_runtime_look_end();
+        if (!waits)
+            filch_yield();
+    }
+}
+
+/* test_NAME runs NAME with 1, 2, 4 and 8 workers. */
+#define WITH_WORKERS(name)                                                                         \
+    static void test_##name(void **state)                                                          \
+    {                                                                                              \
+        (void)state;                                                                               \
+        workers_each(NULL, name);                                                                  \
+    }
+
+#endif

@@ -1,0 +1,322 @@
+/* Calls that block: on spare threads, so many at once; names; descriptors that outlive the runtime. */
+#include "unit/io/fibers.h"
+
+#include <stdio.h>
+#include <sys/wait.h>
+
+static int64_t twice(void *arg)
+{
+    return 2 * *(int64_t *)arg;
+}
+
+static void *results_body(void *arg)
+{
+    (void)arg;
+    for (int64_t i = 0; i < 100; i++)
+        CHECK_INT(filch_blocking(twice, &i), 2 * i);
+    return NULL;
+}
+
+static int64_t is_worker(void *arg)
+{
+    (void)arg;
+    return fi_worker_self() != NULL;
+}
+
+static void *elsewhere_body(void *arg)
+{
+    (void)arg;
+    CHECK_INT(filch_blocking(is_worker, NULL), 0);
+    return NULL;
+}
+
+static void results(void)
+{
+    int64_t n = 21;
+
+    on_fiber(results_body, NULL);
+    on_fiber(elsewhere_body, NULL);
+    CHECK_INT(filch_blocking(twice, &n), 42);
+}
+
+/* ---- how many at once ---- */
+
+#define BOUND 3
+#define CALLS 20
+
+static atomic_int inside, most, turns;
+static atomic_bool shut;
+
+static int64_t enter(void *arg)
+{
+    int now = atomic_fetch_add(&inside, 1) + 1, old = atomic_load(&most);
+
+    while (old < now && !atomic_compare_exchange_weak(&most, &old, now))
+        ;
+    while (atomic_load(&shut))
+        sched_yield();
+    *(int *)arg = atomic_fetch_add(&turns, 1);
+    atomic_fetch_sub(&inside, 1);
+    return 0;
+}
+
+static void *call_enter(void *arg)
+{
+    CHECK_INT(filch_blocking(enter, arg), 0);
+    return NULL;
+}
+
+static void *do_nothing(void *arg)
+{
+    return arg;
+}
+
+/* As many as may are inside, then all go on; and the worker was free meanwhile. */
+static void bounded(void)
+{
+    filch_fiber *f[CALLS];
+    int turn[CALLS];
+
+    atomic_store(&most, 0);
+    atomic_store(&turns, 0);
+    atomic_store(&shut, true);
+    for (int i = 0; i < CALLS; i++)
+        f[i] = filch_fiber_start(call_enter, &turn[i]);
+    while (atomic_load(&inside) < BOUND)
+        sched_yield();
+    on_fiber(do_nothing, NULL);
+    atomic_store(&shut, false);
+    for (int i = 0; i < CALLS; i++)
+        CHECK_INT(filch_fiber_join(f[i], NULL), 0);
+    CHECK_INT(atomic_load(&most), BOUND);
+    CHECK_INT(atomic_load(&turns), CALLS);
+}
+
+static void test_bounded(void **state)
+{
+    (void)state;
+    workers_each(&(filch_config){.spare_threads = BOUND}, bounded);
+}
+
+/* One thread: first come, first served. */
+static void in_turn(void)
+{
+    filch_fiber *f[CALLS];
+    int turn[CALLS];
+
+    atomic_store(&turns, 0);
+    atomic_store(&shut, true);
+    for (int i = 0; i < CALLS; i++) {
+        fi_runtime *rt;
+        bool waits = false;
+        f[i] = filch_fiber_start(call_enter, &turn[i]);
+        while (!waits) {
+            rt = fi_runtime_look();
+            fi_io *io = fi_io_look(rt);
+            if (io) {
+                int n = 0;
+                fi_lock_lock(&io->spares.lock);
+                for (fi_spare_call *c = io->spares.first; c; c = c->next)
+                    n++;
+                fi_lock_unlock(&io->spares.lock);
+                waits = n == i && atomic_load(&inside) == 1;
+            }
+            fi_runtime_look_end();
+            sched_yield();
+        }
+    }
+    atomic_store(&shut, false);
+    for (int i = 0; i < CALLS; i++)
+        CHECK_INT(filch_fiber_join(f[i], NULL), 0);
+    for (int i = 0; i < CALLS; i++)
+        CHECK_INT(turn[i], i);
+}
+
+static void test_in_turn(void **state)
+{
+    (void)state;
+    workers_each(&(filch_config){.spare_threads = 1}, in_turn);
+}
+
+/* Threads are used again: one call after the other needs one. */
+static void reuses(void)
+{
+    fi_runtime *rt;
+
+    on_fiber(results_body, NULL);
+    rt = fi_runtime_look();
+    CHECK_INT(fi_io_look(rt)->spares.n, 1);
+    fi_runtime_look_end();
+}
+
+/* ---- names ---- */
+
+static void *names_body(void *arg)
+{
+    int s = filch_listen("localhost", 0, 4), fd, peer;
+
+    (void)arg;
+    CHECK(s >= 0);
+    CHECK_INT(filch_listen("127.0.0.1", filch_port(s), 4), -EADDRINUSE);
+    fd = filch_connect_until("localhost", filch_port(s), filch_now() + FILCH_S(60));
+    CHECK(fd >= 0);
+    peer = filch_accept(s);
+    CHECK(peer >= 0);
+    CHECK_INT(filch_close(peer), 0);
+    CHECK_INT(filch_close(fd), 0);
+    peer = filch_port(s);
+    CHECK_INT(filch_close(s), 0);
+    CHECK_INT(filch_connect("127.0.0.1", peer), -ECONNREFUSED);
+    fd = filch_connect("no-such-name.invalid", 80);
+    CHECK(fd == -ENOENT || fd == -EAGAIN);
+    CHECK_INT(filch_connect("127.0.0.1", 65536), -EINVAL);
+    CHECK_INT(filch_connect("127.0.0.1", -1), -EINVAL);
+    CHECK_INT(filch_connect("/tmp/x", 1), -EINVAL);
+    CHECK_INT(filch_connect("/no/such/socket", 0), -ENOENT);
+    s = filch_listen(NULL, 0, 4);
+    CHECK(s >= 0);
+    fd = filch_connect("127.0.0.1", filch_port(s));
+    CHECK(fd >= 0);
+    CHECK_INT(filch_close(fd), 0);
+    CHECK_INT(filch_close(s), 0);
+    return NULL;
+}
+
+static void names(void)
+{
+    on_fiber(names_body, NULL);
+    in_thread(names_body, NULL);
+}
+
+/* A UNIX socket that somebody uses is not taken from him; a path may be too long. */
+static void *paths_body(void *arg)
+{
+    char path[64], longer[200];
+    int s, fd[8], n = 0;
+
+    (void)arg;
+    snprintf(path, sizeof path, "/tmp/filch-io-%d", (int)getpid());
+    unlink(path);
+    memset(longer, 'x', sizeof longer);
+    longer[0] = '/';
+    longer[sizeof longer - 1] = 0;
+    s = filch_listen(path, 0, 1);
+    CHECK(s >= 0);
+    CHECK_INT(filch_listen(path, 0, 1), -EADDRINUSE);
+    CHECK_INT(filch_listen(longer, 0, 1), -ENAMETOOLONG);
+    CHECK(filch_port(s) < 0);
+    while (n < 8 && (fd[n] = filch_connect_until(path, 0, filch_now() + FILCH_MS(5))) >= 0)
+        n++;
+    CHECK(n > 0 && n < 8);
+    CHECK_INT(fd[n], -ETIMEDOUT); /* nobody accepts */
+    while (n > 0)
+        CHECK_INT(filch_close(fd[--n]), 0);
+    CHECK_INT(filch_close(s), 0);
+    unlink(path);
+    return NULL;
+}
+
+static void paths(void)
+{
+    on_fiber(paths_body, NULL);
+    in_thread(paths_body, NULL);
+}
+
+/* ---- what outlives a runtime ---- */
+
+static void *ping(void *arg)
+{
+    const int *fd = arg;
+    char c;
+
+    CHECK_INT(filch_write(fd[1], "x", 1), 1);
+    CHECK_INT(filch_read(fd[0], &c, 1), 1);
+    CHECK_INT(filch_read_until(fd[0], &c, 1, filch_now() + FILCH_MS(1)), -ETIMEDOUT);
+    return NULL;
+}
+
+static void test_another_runtime(void **state)
+{
+    int fd[2];
+
+    (void)state;
+    CHECK_INT(filch_pipe(fd), 0);
+    for (int i = 0; i < 5; i++) {
+        on_fiber(ping, fd);
+        CHECK_INT(filch_stop(), 0);
+    }
+    ping(fd);
+    CHECK_INT(filch_close(fd[0]), 0);
+    CHECK_INT(filch_close(fd[1]), 0);
+    CHECK_INT(filch_workers(), 0);
+}
+
+/* ---- fork ---- */
+
+static void *fork_body(void *arg)
+{
+    int fd[2];
+    char c = 0;
+    pid_t child;
+
+    (void)arg;
+    CHECK_INT(filch_pipe(fd), 0);
+    CHECK_INT(filch_read_until(fd[0], &c, 1, filch_now() + 1000000), -ETIMEDOUT);
+    child = fork();
+    if (child == 0) {
+        /* No runtime: as in a thread. */
+        if (filch_write(fd[1], "x", 1) != 1 || filch_close(fd[0]) != 0 || filch_close(fd[1]) != 0)
+            _exit(1);
+        _exit(0);
+    }
+    CHECK_INT(filch_read(fd[0], &c, 1), 1);
+    CHECK_INT(c, 'x');
+    CHECK_INT(filch_write(fd[1], "y", 1), 1);
+    CHECK_INT(filch_read(fd[0], &c, 1), 1);
+    CHECK_INT(filch_close(fd[0]), 0);
+    CHECK_INT(filch_close(fd[1]), 0);
+    return (void *)(intptr_t)child;
+}
+
+static void forks(void)
+{
+    pid_t child = (pid_t)(intptr_t)on_fiber(fork_body, NULL);
+    int status;
+
+    CHECK_INT(waitpid(child, &status, 0), child);
+    CHECK_INT(status, 0);
+}
+
+/* The child starts a runtime of its own, and both work. */
+static void test_both_sides_of_a_fork(void **state)
+{
+    int fd[2], status;
+    pid_t child;
+
+    (void)state;
+    CHECK_INT(filch_start(NULL), 0);
+    CHECK_INT(filch_pipe(fd), 0);
+    on_fiber(ping, fd);
+    child = fork();
+    if (child == 0) {
+        int own[2];
+        filch_pipe(own);
+        on_fiber(ping, own);
+        _exit(filch_stop());
+    }
+    on_fiber(ping, fd);
+    CHECK_INT(waitpid(child, &status, 0), child);
+    CHECK_INT(status, 0);
+    CHECK_INT(filch_close(fd[0]), 0);
+    CHECK_INT(filch_close(fd[1]), 0);
+    CHECK_INT(filch_stop(), 0);
+}
+
+WITH_WORKERS(results)
+WITH_WORKERS(reuses)
+WITH_WORKERS(names)
+WITH_WORKERS(paths)
+WITH_WORKERS(forks)
+
+CHECK_MAIN(test_results, test_bounded, test_in_turn, test_reuses, test_names, test_paths,
+           test_another_runtime, test_forks, test_both_sides_of_a_fork)

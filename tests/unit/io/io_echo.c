@@ -1,0 +1,381 @@
+/* What goes in at one end comes out at the other: over all kinds of connections, however large, however it is cut. */
+#include "unit/io/fibers.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+
+#define BIG ((size_t)SCALED(4 << 20))
+
+static unsigned char byte_at(size_t i)
+{
+    return (unsigned char)(i * 7 + i / 251);
+}
+
+static unsigned char *make_bytes(size_t n)
+{
+    unsigned char *p = malloc(n);
+
+    CHECK(p != NULL);
+    for (size_t i = 0; i < n; i++)
+        p[i] = byte_at(i);
+    return p;
+}
+
+/* ---- echo ---- */
+
+static void *echo(void *arg)
+{
+    int fd = (int)(intptr_t)arg;
+    char buf[1000];
+    ssize_t n;
+
+    while ((n = filch_read(fd, buf, sizeof buf)) > 0)
+        CHECK_INT(filch_write_all(fd, buf, (size_t)n), n);
+    CHECK_INT(n, 0);
+    CHECK_INT(filch_close(fd), 0);
+    return NULL;
+}
+
+static void *serve_one(void *arg)
+{
+    int fd = filch_accept((int)(intptr_t)arg);
+
+    CHECK(fd >= 0);
+    return echo((void *)(intptr_t)fd);
+}
+
+/* Small talk first, then more than any buffer holds, sent and received at once. */
+typedef struct sender {
+    int fd;
+    unsigned char *bytes;
+    size_t n;
+} sender;
+
+static void *send_all(void *arg)
+{
+    sender *s = arg;
+
+    CHECK_INT(filch_write_all(s->fd, s->bytes, s->n), s->n);
+    return NULL;
+}
+
+static void talk(int fd)
+{
+    char buf[16];
+
+    for (int i = 0; i < 50; i++) {
+        CHECK_INT(filch_write_all(fd, "hello", 5), 5);
+        CHECK_INT(filch_read_all(fd, buf, 5), 5);
+        CHECK(memcmp(buf, "hello", 5) == 0);
+    }
+}
+
+static void talk_much(int fd, size_t n)
+{
+    sender s = {fd, make_bytes(n), n};
+    unsigned char *back = malloc(n);
+    filch_fiber *f = filch_fiber_start(send_all, &s);
+
+    CHECK_INT(filch_read_all(fd, back, n), n);
+    CHECK_INT(filch_fiber_join(f, NULL), 0);
+    CHECK(memcmp(back, s.bytes, n) == 0);
+    free(s.bytes);
+    free(back);
+}
+
+/* After a half close the other side ends, and closes. */
+static void end_talk(int fd)
+{
+    char c;
+
+    CHECK_INT(shutdown(fd, SHUT_WR), 0);
+    CHECK_INT(filch_read(fd, &c, 1), 0);
+    CHECK_INT(filch_read(fd, &c, 1), 0);
+    CHECK_INT(filch_close(fd), 0);
+}
+
+static void *be_client(void *arg)
+{
+    int fd = (int)(intptr_t)arg;
+
+    talk(fd);
+    talk_much(fd, BIG);
+    end_talk(fd);
+    return NULL;
+}
+
+static void *over_listener(void *arg)
+{
+    const char *host = arg;
+    int s = filch_listen(host, 0, 16), fd;
+    filch_fiber *f;
+
+    CHECK(s >= 0);
+    f = filch_fiber_start(serve_one, (void *)(intptr_t)s);
+    fd = strchr(host, '/') ? filch_connect(host, 0) : filch_connect(host, filch_port(s));
+    CHECK(fd >= 0);
+    be_client((void *)(intptr_t)fd);
+    CHECK_INT(filch_fiber_join(f, NULL), 0);
+    CHECK_INT(filch_close(s), 0);
+    return NULL;
+}
+
+static void over_tcp(void)
+{
+    on_fiber(over_listener, (void *)"127.0.0.1");
+    on_fiber(over_listener, (void *)"localhost");
+}
+
+static void over_unix(void)
+{
+    char path[64];
+
+    snprintf(path, sizeof path, "/tmp/filch-io-%d", (int)getpid());
+    unlink(path);
+    on_fiber(over_listener, path);
+    unlink(path);
+}
+
+static void *pair_body(void *arg)
+{
+    int fd[2];
+    filch_fiber *f;
+
+    (void)arg;
+    CHECK_INT(filch_socketpair(fd), 0);
+    f = filch_fiber_start(echo, (void *)(intptr_t)fd[0]);
+    be_client((void *)(intptr_t)fd[1]);
+    CHECK_INT(filch_fiber_join(f, NULL), 0);
+    return NULL;
+}
+
+static void over_socketpair(void)
+{
+    on_fiber(pair_body, NULL);
+}
+
+/* ---- pipes ---- */
+
+static void *drain(void *arg)
+{
+    const int *fd = arg;
+    unsigned char buf[3000];
+    size_t at = 0;
+    ssize_t n;
+
+    while ((n = filch_read(*fd, buf, sizeof buf)) > 0)
+        for (ssize_t i = 0; i < n; i++, at++)
+            CHECK_INT(buf[i], byte_at(at));
+    CHECK_INT(n, 0);
+    return (void *)(intptr_t)at;
+}
+
+static void *pipe_body(void *arg)
+{
+    sender s = {0, make_bytes(BIG), BIG};
+    filch_fiber *f;
+    void *n;
+    int fd[2];
+
+    (void)arg;
+    CHECK_INT(filch_pipe(fd), 0);
+    f = filch_fiber_start(drain, &fd[0]);
+    s.fd = fd[1];
+    send_all(&s);
+    CHECK_INT(filch_close(fd[1]), 0);
+    CHECK_INT(filch_fiber_join(f, &n), 0);
+    CHECK_INT((intptr_t)n, BIG);
+    CHECK_INT(filch_close(fd[0]), 0);
+    free(s.bytes);
+    return NULL;
+}
+
+static void over_pipe(void)
+{
+    on_fiber(pipe_body, NULL);
+}
+
+/* ---- a server with many connections ---- */
+
+#define CLIENTS 60
+#define ROUNDS  40
+
+static void *accept_many(void *arg)
+{
+    int s = (int)(intptr_t)arg;
+
+    for (int i = 0; i < CLIENTS; i++) {
+        int fd = filch_accept(s);
+        filch_fiber *f;
+        CHECK(fd >= 0);
+        f = filch_fiber_start(echo, (void *)(intptr_t)fd);
+        filch_fiber_detach(f);
+    }
+    return NULL;
+}
+
+static void *one_of_many(void *arg)
+{
+    int fd = filch_connect("127.0.0.1", (int)(intptr_t)arg);
+    char buf[32], back[32];
+
+    CHECK(fd >= 0);
+    for (int i = 0; i < ROUNDS; i++) {
+        int n = snprintf(buf, sizeof buf, "%d says %d", fd, i);
+        CHECK_INT(filch_write_all(fd, buf, (size_t)n), n);
+        CHECK_INT(filch_read_all(fd, back, (size_t)n), n);
+        CHECK(memcmp(buf, back, (size_t)n) == 0);
+    }
+    end_talk(fd);
+    return NULL;
+}
+
+static void *many_body(void *arg)
+{
+    int s = filch_listen("127.0.0.1", 0, CLIENTS);
+    filch_fiber *all[CLIENTS], *server;
+
+    (void)arg;
+    CHECK(s >= 0);
+    server = filch_fiber_start(accept_many, (void *)(intptr_t)s);
+    for (int i = 0; i < CLIENTS; i++)
+        all[i] = filch_fiber_start(one_of_many, (void *)(intptr_t)filch_port(s));
+    for (int i = 0; i < CLIENTS; i++)
+        CHECK_INT(filch_fiber_join(all[i], NULL), 0);
+    CHECK_INT(filch_fiber_join(server, NULL), 0);
+    CHECK_INT(filch_close(s), 0);
+    return NULL;
+}
+
+static void many_connections(void)
+{
+    on_fiber(many_body, NULL);
+}
+
+/* ---- in pieces, as messages, from files ---- */
+
+static void *vectors_body(void *arg)
+{
+    char a[3], b[4];
+    struct iovec out[2] = {{(void *)"abc", 3}, {(void *)"defg", 4}}, in[2] = {{a, 3}, {b, 4}};
+    struct msghdr m = {.msg_iov = out, .msg_iovlen = 2}, r = {.msg_iov = in, .msg_iovlen = 2};
+    int fd[2];
+
+    (void)arg;
+    CHECK_INT(filch_socketpair(fd), 0);
+    CHECK_INT(filch_writev(fd[0], out, 2), 7);
+    CHECK_INT(filch_readv(fd[1], in, 2), 7);
+    CHECK(memcmp(a, "abc", 3) == 0 && memcmp(b, "defg", 4) == 0);
+    memset(a, 0, sizeof a);
+    CHECK_INT(filch_sendmsg(fd[0], &m, 0), 7);
+    CHECK_INT(filch_recvmsg(fd[1], &r, 0), 7);
+    CHECK(memcmp(a, "abc", 3) == 0 && memcmp(b, "defg", 4) == 0);
+    CHECK_INT(filch_recvmsg_until(fd[1], &r, 0, 0), -ETIMEDOUT);
+    CHECK_INT(filch_readv_until(fd[1], in, 2, 0), -ETIMEDOUT);
+    CHECK_INT(filch_writev(fd[0], out, -1), -EINVAL);
+    CHECK_INT(filch_close(fd[0]), 0);
+    CHECK_INT(filch_close(fd[1]), 0);
+    CHECK_INT(filch_pipe(fd), 0);
+    CHECK_INT(filch_writev(fd[1], out, 2), 7);
+    CHECK_INT(filch_readv(fd[0], in, 2), 7);
+    CHECK_INT(filch_sendmsg(fd[1], &m, 0), -ENOTSOCK);
+    CHECK_INT(filch_close(fd[0]), 0);
+    CHECK_INT(filch_close(fd[1]), 0);
+    return NULL;
+}
+
+static void vectors_and_messages(void)
+{
+    on_fiber(vectors_body, NULL);
+    in_thread(vectors_body, NULL);
+}
+
+static int make_file(size_t n)
+{
+    char path[] = "/tmp/filch-io-XXXXXX";
+    int fd = mkstemp(path);
+    unsigned char *p = make_bytes(n);
+
+    CHECK(fd >= 0);
+    unlink(path);
+    CHECK_INT(filch_write_all(fd, p, n), n);
+    CHECK_INT(lseek(fd, 0, SEEK_SET), 0);
+    free(p);
+    return fd;
+}
+
+static void *file_body(void *arg)
+{
+    size_t n = 100000, at = 0;
+    int fd[2], file = make_file(n);
+    off_t from = 0;
+    filch_fiber *f;
+    void *got;
+
+    (void)arg;
+    CHECK_INT((intptr_t)drain(&file), n);
+    CHECK_INT(fcntl(file, F_GETFL) & O_NONBLOCK, 0);
+    CHECK_INT(filch_socketpair(fd), 0);
+    f = filch_fiber_start(drain, &fd[1]);
+    while (at < n) {
+        ssize_t m = filch_sendfile(fd[0], file, &from, n - at);
+        CHECK(m > 0);
+        at += (size_t)m;
+        CHECK_INT(from, at);
+    }
+    CHECK_INT(filch_close(fd[0]), 0);
+    CHECK_INT(filch_fiber_join(f, &got), 0);
+    CHECK_INT((intptr_t)got, n);
+    CHECK_INT(filch_close(fd[1]), 0);
+    CHECK_INT(filch_close(file), 0);
+    return NULL;
+}
+
+static void files(void)
+{
+    on_fiber(file_body, NULL);
+    in_thread(file_body, NULL);
+}
+
+/* The default action of the signal would end the program. */
+static void *no_signal_body(void *arg)
+{
+    struct iovec v = {(void *)"x", 1};
+    struct msghdr m = {.msg_iov = &v, .msg_iovlen = 1};
+    int fd[2], file = make_file(10);
+    off_t from = 0;
+
+    (void)arg;
+    signal(SIGPIPE, SIG_DFL);
+    CHECK_INT(filch_socketpair(fd), 0);
+    CHECK_INT(filch_close(fd[1]), 0);
+    CHECK_INT(filch_write(fd[0], "x", 1), -EPIPE);
+    CHECK_INT(filch_write_all(fd[0], "x", 1), -EPIPE);
+    CHECK_INT(filch_writev(fd[0], &v, 1), -EPIPE);
+    CHECK_INT(filch_sendmsg(fd[0], &m, 0), -EPIPE);
+    CHECK_INT(filch_sendfile(fd[0], file, &from, 10), -EPIPE);
+    CHECK_INT(filch_close(fd[0]), 0);
+    CHECK_INT(filch_close(file), 0);
+    return NULL;
+}
+
+static void no_signal(void)
+{
+    on_fiber(no_signal_body, NULL);
+    in_thread(no_signal_body, NULL);
+}
+
+WITH_WORKERS(over_tcp)
+WITH_WORKERS(over_unix)
+WITH_WORKERS(over_socketpair)
+WITH_WORKERS(over_pipe)
+WITH_WORKERS(many_connections)
+WITH_WORKERS(vectors_and_messages)
+WITH_WORKERS(files)
+WITH_WORKERS(no_signal)
+
+CHECK_MAIN(test_over_tcp, test_over_unix, test_over_socketpair, test_over_pipe,
+           test_many_connections, test_vectors_and_messages, test_files, test_no_signal)

@@ -1,0 +1,162 @@
+/* What the tests of locks and their kin share: who waits where, and the same test for threads, fibers and tasks.
+ *
+ * A check that fails must not leave a fiber by a jump, so what runs there returns the number of a line, 0: all is well. */
+#ifndef TESTS_UNIT_SYNC_PARTIES_H
+#define TESTS_UNIT_SYNC_PARTIES_H
+
+#include "sched/wait.h"
+#include "unit/task/workers.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+#define NEVER INT64_MAX
+#define SOON  (filch_now() + 1000000)
+
+#define SAY(condition)                                                                             \
+    do {                                                                                           \
+        if (!(condition))                                                                          \
+            return __LINE__;                                                                       \
+    } while (0)
+
+/* How many stand in a line.  All of them begin with a latch and a line, a rwlock with that of its readers and that of its
+ * writers. */
+static inline unsigned standing_in(void *of, int which)
+{
+    fi_latch *latch = of;
+    fi_line *line = (fi_line *)(void *)(latch + 1) + which;
+    const fi_wait *first, *w;
+    unsigned n = 0;
+
+    fi_hold(latch);
+    w = first = line->first;
+    for (; w; w = w->next == first ? NULL : w->next)
+        n++;
+    fi_let_go(latch);
+    return n;
+}
+
+static inline unsigned standing(void *of)
+{
+    return standing_in(of, 0);
+}
+
+static inline void await_standing_in(void *of, int which, unsigned n)
+{
+    while (standing_in(of, which) != n)
+        filch_yield();
+}
+
+static inline void await_standing(void *of, unsigned n)
+{
+    await_standing_in(of, 0, n);
+}
+
+/* ---- a call in a fiber or a thread of its own ---- */
+
+typedef struct party {
+    int (*call)(void *arg);
+    void *arg;
+    filch_fiber *fiber;
+    pthread_t thread;
+    int result;
+    atomic_int is_over;
+} party;
+
+static inline void *party_run(void *arg)
+{
+    party *p = arg;
+
+    p->result = p->call(p->arg);
+    atomic_store(&p->is_over, 1);
+    return NULL;
+}
+
+static inline void party_start(party *p, int (*call)(void *arg), void *arg)
+{
+    p->call = call;
+    p->arg = arg;
+    atomic_store(&p->is_over, 0);
+    p->fiber = filch_fiber_start(party_run, p);
+    if (!p->fiber)
+        abort();
+}
+
+static inline void party_start_thread(party *p, int (*call)(void *arg), void *arg)
+{
+    p->call = call;
+    p->arg = arg;
+    p->fiber = NULL;
+    atomic_store(&p->is_over, 0);
+    if (pthread_create(&p->thread, NULL, party_run, p) != 0)
+        abort();
+}
+
+/* What it returned. */
+static inline int party_end(party *p)
+{
+    if (p->fiber)
+        filch_fiber_join(p->fiber, NULL);
+    else
+        pthread_join(p->thread, NULL);
+    return p->result;
+}
+
+/* ---- the same everywhere ---- */
+
+typedef int (*test_body)(void);
+
+static inline int call_body(void *arg)
+{
+    return (*(test_body *)arg)();
+}
+
+FILCH_TASK(int, body_task, test_body, body)
+{
+    return body();
+}
+FILCH_TASK(int, two_bodies, test_body, body)
+{
+    FILCH_SPAWN(body_task, body);
+    return FILCH_SYNC(body_task);
+}
+
+/* In this thread, in a fiber, and in a task. */
+static inline void everywhere(test_body body)
+{
+    party p;
+
+    CHECK_INT(body(), 0);
+    party_start(&p, call_body, &body);
+    CHECK_INT(party_end(&p), 0);
+    CHECK_INT(FILCH_RUN(two_bodies, body), 0);
+}
+
+/* test_NAME runs NAME everywhere, with 1, 2, 4 and 8 workers. */
+#define EVERYWHERE(name)                                                                           \
+    static void with_workers_##name(void)                                                          \
+    {                                                                                              \
+        everywhere(name);                                                                          \
+    }                                                                                              \
+    static void test_##name(void **state)                                                          \
+    {                                                                                              \
+        (void)state;                                                                               \
+        workers_each(NULL, with_workers_##name);                                                   \
+    }
+
+/* test_NAME runs NAME in a fiber, where nothing else runs until it waits. */
+#define ON_ONE_WORKER(name)                                                                        \
+    static void test_##name(void **state)                                                          \
+    {                                                                                              \
+        filch_config c = {.workers = 1};                                                           \
+        test_body body = name;                                                                     \
+        party p;                                                                                   \
+        (void)state;                                                                               \
+        CHECK_INT(filch_start(&c), 0);                                                             \
+        party_start(&p, call_body, &body);                                                         \
+        CHECK_INT(party_end(&p), 0);                                                               \
+        CHECK_INT(filch_stop(), 0);                                                                \
+    }
+
+#endif

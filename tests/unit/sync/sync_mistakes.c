@@ -1,0 +1,160 @@
+/* Mistakes end the program with a line that names them. */
+#include "unit/base/death.h"
+#include "unit/sync/parties.h"
+
+static void unlock_free(void)
+{
+    filch_mutex m = {0};
+
+    filch_mutex_lock(&m);
+    filch_mutex_unlock(&m);
+    filch_mutex_unlock(&m);
+}
+
+static void wait_without_mutex(void)
+{
+    filch_mutex m = {0};
+    filch_cond c = {0};
+
+    filch_cond_wait(&c, &m);
+}
+
+static void test_mutex(void **state)
+{
+    (void)state;
+    CHECK(dies_saying(unlock_free, "filch_mutex_unlock of a mutex that is not locked"));
+    CHECK(dies_saying(wait_without_mutex, "filch_mutex_unlock of a mutex that is not locked"));
+}
+
+static void end_free_read(void)
+{
+    filch_rwlock l = {0};
+
+    filch_rwlock_end_read(&l);
+}
+
+static void end_write_as_read(void)
+{
+    filch_rwlock l = {0};
+
+    filch_rwlock_write(&l);
+    filch_rwlock_end_read(&l);
+}
+
+static void end_free_write(void)
+{
+    filch_rwlock l = {0};
+
+    filch_rwlock_end_write(&l);
+}
+
+static void end_read_as_write(void)
+{
+    filch_rwlock l = {0};
+
+    filch_rwlock_read(&l);
+    filch_rwlock_end_write(&l);
+}
+
+static void test_rwlock(void **state)
+{
+    (void)state;
+    CHECK(dies_saying(end_free_read, "filch_rwlock_end_read of a lock that nobody reads"));
+    CHECK(dies_saying(end_write_as_read, "filch_rwlock_end_read of a lock that nobody reads"));
+    CHECK(dies_saying(end_free_write, "filch_rwlock_end_write of a lock that nobody writes"));
+    CHECK(dies_saying(end_read_as_write, "filch_rwlock_end_write of a lock that nobody writes"));
+}
+
+static void post_too_many(void)
+{
+    filch_sem s = FILCH_SEM_INIT(UINT64_MAX - 1);
+
+    filch_sem_post(&s);
+    filch_sem_post(&s);
+}
+
+static void done_too_often(void)
+{
+    filch_wait_group g = {0};
+
+    filch_wait_group_add(&g, 1);
+    filch_wait_group_done(&g);
+    filch_wait_group_done(&g);
+}
+
+static void add_too_many(void)
+{
+    filch_wait_group g = {.count_ = UINT64_MAX - 1};
+
+    filch_wait_group_add(&g, 1);
+    filch_wait_group_add(&g, 1);
+}
+
+static void test_numbers(void **state)
+{
+    (void)state;
+    CHECK(dies_saying(post_too_many, "the semaphore's number would be too large"));
+    CHECK(dies_saying(done_too_often, "filch_wait_group_done more often than was added"));
+    CHECK(dies_saying(add_too_many, "the group's number would be too large"));
+}
+
+static void again(void *o)
+{
+    filch_once_run(o, again, o);
+}
+
+static void once_inside_once(void)
+{
+    filch_once o = {0};
+
+    again(&o);
+}
+
+static void in_a_fiber(void *arg)
+{
+    (void)arg;
+    once_inside_once();
+}
+
+static void once_inside_once_in_a_fiber(void)
+{
+    filch_main(in_a_fiber, NULL);
+}
+
+static void test_once(void **state)
+{
+    (void)state;
+    CHECK(dies_saying(once_inside_once, "filch_once_run from inside its own work"));
+    CHECK(dies_saying(once_inside_once_in_a_fiber, "filch_once_run from inside its own work"));
+}
+
+static void barrier_for_none(void)
+{
+    filch_barrier b = {0};
+
+    filch_barrier_wait(&b, 0);
+}
+
+static int come_as_third(void *b)
+{
+    return filch_barrier_wait(b, 3);
+}
+
+static void barrier_without_agreement(void)
+{
+    filch_barrier b = {0};
+    party p;
+
+    party_start_thread(&p, come_as_third, &b);
+    await_standing(&b, 1);
+    filch_barrier_wait(&b, 2);
+}
+
+static void test_barrier(void **state)
+{
+    (void)state;
+    CHECK(dies_saying(barrier_for_none, "filch_barrier_wait for 0"));
+    CHECK(dies_saying(barrier_without_agreement, "filch_barrier_wait for another number"));
+}
+
+CHECK_MAIN(test_mutex, test_rwlock, test_numbers, test_once, test_barrier)

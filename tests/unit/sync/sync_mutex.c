@@ -1,0 +1,297 @@
+#include "unit/sync/parties.h"
+
+static int lock(void *m)
+{
+    filch_mutex_lock(m);
+    filch_mutex_unlock(m);
+    return 0;
+}
+
+static int lock_until_cancelled(void *m)
+{
+    int e = filch_mutex_lock_until(m, NEVER);
+
+    if (e == 0)
+        filch_mutex_unlock(m);
+    return e;
+}
+
+static int lock_soon(void *m)
+{
+    return filch_mutex_lock_until(m, SOON);
+}
+
+static int basics(void)
+{
+    filch_mutex m = {0};
+
+    SAY(filch_mutex_try_lock(&m) == 0);
+    SAY(filch_mutex_try_lock(&m) == -EBUSY);
+    filch_mutex_unlock(&m);
+    filch_mutex_lock(&m);
+    SAY(filch_mutex_try_lock(&m) == -EBUSY);
+    filch_mutex_unlock(&m);
+    SAY(filch_mutex_lock_until(&m, 0) == 0);
+    SAY(filch_mutex_lock_until(&m, 0) == -ETIMEDOUT);
+    filch_mutex_unlock(&m);
+    SAY(filch_mutex_lock_until(&m, NEVER) == 0);
+    filch_mutex_unlock(&m);
+    return 0;
+}
+EVERYWHERE(basics)
+
+/* Often enough that the latch gets a favourite, which others then take it from. */
+static int often(void)
+{
+    filch_mutex m = {0};
+    party p[2];
+
+    for (int i = 0; i < 1000; i++)
+        lock(&m);
+    filch_mutex_lock(&m);
+    party_start(&p[0], lock, &m);
+    party_start_thread(&p[1], lock, &m);
+    await_standing(&m, 2);
+    SAY(!atomic_load(&p[0].is_over) && !atomic_load(&p[1].is_over));
+    filch_mutex_unlock(&m);
+    party_end(&p[0]);
+    party_end(&p[1]);
+    SAY(filch_mutex_try_lock(&m) == 0);
+    return 0;
+}
+EVERYWHERE(often)
+
+static int late(void)
+{
+    filch_mutex m = {0};
+    party p[2];
+
+    filch_mutex_lock(&m);
+    party_start(&p[0], lock_soon, &m);
+    party_start_thread(&p[1], lock_soon, &m);
+    SAY(party_end(&p[0]) == -ETIMEDOUT);
+    SAY(party_end(&p[1]) == -ETIMEDOUT);
+    SAY(standing(&m) == 0);
+    filch_mutex_unlock(&m);
+    return basics();
+}
+EVERYWHERE(late)
+
+static int cancelled(void)
+{
+    filch_mutex m = {0};
+    party p, q;
+
+    filch_mutex_lock(&m);
+    party_start(&p, lock_until_cancelled, &m);
+    await_standing(&m, 1);
+    filch_fiber_cancel(p.fiber);
+    SAY(party_end(&p) == -ECANCELED);
+    SAY(standing(&m) == 0);
+
+    party_start(&q, lock, &m);
+    await_standing(&m, 1);
+    filch_fiber_cancel(q.fiber);
+    SAY(standing(&m) == 1); /* it waits on */
+    filch_mutex_unlock(&m);
+    SAY(party_end(&q) == 0);
+    return 0;
+}
+EVERYWHERE(cancelled)
+
+/* One is woken, finds the mutex locked again, and gives up: the other must not be forgotten. */
+static int gives_up_when_woken(void)
+{
+    filch_mutex m = {0};
+    party p, q;
+
+    filch_mutex_lock(&m);
+    party_start(&p, lock_until_cancelled, &m);
+    await_standing(&m, 1);
+    party_start(&q, lock, &m);
+    await_standing(&m, 2);
+    filch_mutex_unlock(&m);
+    SAY(standing(&m) == 1);
+    filch_mutex_lock(&m);
+    filch_fiber_cancel(p.fiber);
+    SAY(party_end(&p) == -ECANCELED);
+    filch_mutex_unlock(&m);
+    SAY(party_end(&q) == 0);
+    SAY(filch_mutex_try_lock(&m) == 0);
+    return 0;
+}
+ON_ONE_WORKER(gives_up_when_woken)
+
+/* Who was woken and finds it locked stands before those who came later. */
+static int *next_in_order;
+typedef struct in_order {
+    filch_mutex *m;
+    int place;
+} in_order;
+
+static int lock_in_order(void *arg)
+{
+    in_order *o = arg;
+
+    filch_mutex_lock(o->m);
+    o->place = (*next_in_order)++;
+    filch_mutex_unlock(o->m);
+    return 0;
+}
+
+static int keeps_order(void)
+{
+    enum { N = 5 };
+    filch_mutex m = {0};
+    in_order o[N];
+    party p[N];
+    int next = 0;
+
+    next_in_order = &next;
+    filch_mutex_lock(&m);
+    for (unsigned i = 0; i < N; i++) {
+        o[i] = (in_order){&m, -1};
+        party_start(&p[i], lock_in_order, &o[i]);
+        await_standing(&m, i + 1);
+    }
+    for (int i = 0; i < 3; i++) {
+        filch_mutex_unlock(&m);
+        SAY(filch_mutex_try_lock(&m) == 0); /* before the first, who is not there yet */
+        await_standing(&m, N);
+    }
+    filch_mutex_unlock(&m);
+    for (int i = 0; i < N; i++) {
+        party_end(&p[i]);
+        SAY(o[i].place == i);
+    }
+    return 0;
+}
+ON_ONE_WORKER(keeps_order)
+
+/* ---- nobody starves ---- */
+
+enum { WAITERS = 4, HOGS = 3, TURNS_EACH = 257, TURNS_MAX = (WAITERS + 1) * TURNS_EACH };
+
+typedef struct hog {
+    filch_mutex m;
+    int turns; /* under the mutex */
+    int turn_of[WAITERS], taken;
+    bool yields;
+} hog;
+
+static int hog_it(void *arg)
+{
+    hog *h = arg;
+    bool more = true;
+
+    while (more) {
+        filch_mutex_lock(&h->m);
+        if (h->yields)
+            filch_yield();
+        more = ++h->turns <= TURNS_MAX && h->taken < WAITERS;
+        filch_mutex_unlock(&h->m);
+    }
+    return 0;
+}
+
+static int take_turn(void *arg)
+{
+    hog *h = arg;
+
+    filch_mutex_lock(&h->m);
+    h->turn_of[h->taken++] = ++h->turns;
+    filch_mutex_unlock(&h->m);
+    return 0;
+}
+
+/* Those who stand in line get it after so many turns, whoever hogs it; the k-th after k times as many. */
+static int hogged(bool yields)
+{
+    hog h = {.yields = yields};
+    party hogs[HOGS], waiters[WAITERS];
+
+    filch_mutex_lock(&h.m);
+    for (unsigned i = 0; i < WAITERS; i++) {
+        if (i == 1)
+            party_start_thread(&waiters[i], take_turn, &h);
+        else
+            party_start(&waiters[i], take_turn, &h);
+        await_standing(&h.m, i + 1);
+    }
+    for (int i = 0; i < HOGS; i++)
+        party_start(&hogs[i], hog_it, &h);
+    filch_mutex_unlock(&h.m);
+    hog_it(&h);
+    for (int i = 0; i < HOGS; i++)
+        party_end(&hogs[i]);
+    for (int i = 0; i < WAITERS; i++)
+        party_end(&waiters[i]);
+    for (int i = 0; i < WAITERS; i++)
+        SAY(h.turn_of[i] <= (i + 1) * TURNS_EACH);
+    return 0;
+}
+
+static int politely_hogged(void)
+{
+    return hogged(true);
+}
+EVERYWHERE(politely_hogged)
+
+static int rudely_hogged(void)
+{
+    return hogged(false);
+}
+EVERYWHERE(rudely_hogged)
+
+/* In memory that goes away as soon as the last who wants it has had it. */
+static int take_and_free(void *m)
+{
+    filch_mutex_lock(m);
+    filch_mutex_unlock(m);
+    free(m);
+    return 0;
+}
+
+static int freed(void)
+{
+    for (int i = 0; i < SCALED(2000); i++) {
+        filch_mutex *m = calloc(1, sizeof *m);
+        party p;
+        if (!m)
+            return __LINE__;
+        filch_mutex_lock(m);
+        if (i % 4 == 0)
+            party_start_thread(&p, take_and_free, m);
+        else
+            party_start(&p, take_and_free, m);
+        if (i % 2 == 0)
+            await_standing(m, 1);
+        filch_mutex_unlock(m);
+        party_end(&p);
+    }
+    return 0;
+}
+EVERYWHERE(freed)
+
+/* Without a runtime. */
+static void test_threads_alone(void **state)
+{
+    filch_mutex m = {0};
+    party p[4];
+
+    (void)state;
+    filch_mutex_lock(&m);
+    for (unsigned i = 0; i < 4; i++)
+        party_start_thread(&p[i], i == 2 ? lock_soon : lock, &m);
+    CHECK_INT(party_end(&p[2]), -ETIMEDOUT);
+    await_standing(&m, 3);
+    filch_mutex_unlock(&m);
+    for (int i = 0; i < 4; i++)
+        if (i != 2)
+            CHECK_INT(party_end(&p[i]), 0);
+    CHECK_INT(filch_workers(), 0);
+}
+
+CHECK_MAIN(test_threads_alone, test_basics, test_often, test_late, test_cancelled,
+           test_gives_up_when_woken, test_keeps_order, test_politely_hogged, test_rudely_hogged,
+           test_freed)

@@ -1,0 +1,119 @@
+#include "unit/sync/parties.h"
+
+typedef struct thing {
+    filch_once once;
+    int made; /* by whoever is the first */
+    int yields;
+    filch_sem *hold;
+} thing;
+
+static void make(void *arg)
+{
+    thing *t = arg;
+
+    for (int i = 0; i < t->yields; i++)
+        filch_yield();
+    if (t->hold)
+        filch_sem_wait(t->hold);
+    t->made++;
+}
+
+static int use(void *arg)
+{
+    thing *t = arg;
+
+    filch_once_run(&t->once, make, t);
+    return t->made;
+}
+
+static int basics(void)
+{
+    thing t = {0};
+
+    for (int i = 0; i < 3; i++)
+        SAY(use(&t) == 1);
+    return 0;
+}
+EVERYWHERE(basics)
+
+static int others_wait(void)
+{
+    enum { N = 6 };
+    filch_sem hold = {0};
+    thing t = {.hold = &hold};
+    party p[N];
+
+    for (int i = 0; i < N; i++) {
+        if (i % 2)
+            party_start_thread(&p[i], use, &t);
+        else
+            party_start(&p[i], use, &t);
+    }
+    await_standing(&t.once, N - 1);
+    await_standing(&hold, 1);
+    filch_sem_post(&hold);
+    for (int i = 0; i < N; i++)
+        SAY(party_end(&p[i]) == 1);
+    return 0;
+}
+EVERYWHERE(others_wait)
+
+/* One that is cancelled waits on: it could not do without the thing. */
+static int not_cancelled(void)
+{
+    filch_sem hold = {0};
+    thing t = {.hold = &hold};
+    party p, q;
+
+    party_start(&p, use, &t);
+    await_standing(&hold, 1);
+    party_start(&q, use, &t);
+    await_standing(&t.once, 1);
+    filch_fiber_cancel(q.fiber);
+    SAY(standing(&t.once) == 1);
+    filch_sem_post(&hold);
+    SAY(party_end(&p) == 1);
+    SAY(party_end(&q) == 1);
+    return 0;
+}
+EVERYWHERE(not_cancelled)
+
+/* Many come while it is being made. */
+static int storm(void)
+{
+    enum { N = 16 };
+
+    for (int round = 0; round < SCALED(300); round++) {
+        thing t = {.yields = round % 3};
+        party p[N];
+        for (int i = 0; i < N; i++)
+            party_start(&p[i], use, &t);
+        for (int i = 0; i < N; i++)
+            SAY(party_end(&p[i]) == 1);
+    }
+    return 0;
+}
+EVERYWHERE(storm)
+
+static void nothing(void *arg)
+{
+    (void)arg;
+}
+
+/* Another one from inside its work is fine. */
+static void make_by_another(void *arg)
+{
+    filch_once_run(arg, nothing, NULL);
+}
+
+static int nested(void)
+{
+    filch_once outer = {0}, inner = {0};
+
+    filch_once_run(&outer, make_by_another, &inner);
+    filch_once_run(&outer, make_by_another, &outer); /* is not run again */
+    return 0;
+}
+EVERYWHERE(nested)
+
+CHECK_MAIN(test_basics, test_others_wait, test_not_cancelled, test_storm, test_nested)

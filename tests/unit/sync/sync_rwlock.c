@@ -1,0 +1,188 @@
+#include "unit/sync/parties.h"
+
+enum { READERS, WRITERS }; /* lines */
+
+static int read_it(void *l)
+{
+    filch_rwlock_read(l);
+    return 0;
+}
+
+static int write_it(void *l)
+{
+    filch_rwlock_write(l);
+    return 0;
+}
+
+static int read_until_cancelled(void *l)
+{
+    return filch_rwlock_read_until(l, NEVER);
+}
+
+static int write_until_cancelled(void *l)
+{
+    return filch_rwlock_write_until(l, NEVER);
+}
+
+static int read_soon(void *l)
+{
+    return filch_rwlock_read_until(l, SOON);
+}
+
+static int write_soon(void *l)
+{
+    return filch_rwlock_write_until(l, SOON);
+}
+
+static int basics(void)
+{
+    filch_rwlock l = {0};
+
+    filch_rwlock_read(&l);
+    SAY(filch_rwlock_try_read(&l) == 0);
+    SAY(filch_rwlock_read_until(&l, 0) == 0);
+    SAY(filch_rwlock_try_write(&l) == -EBUSY);
+    SAY(filch_rwlock_write_until(&l, 0) == -ETIMEDOUT);
+    for (int i = 0; i < 3; i++) {
+        SAY(filch_rwlock_try_write(&l) == -EBUSY);
+        filch_rwlock_end_read(&l);
+    }
+    filch_rwlock_write(&l);
+    SAY(filch_rwlock_try_write(&l) == -EBUSY);
+    SAY(filch_rwlock_try_read(&l) == -EBUSY);
+    SAY(filch_rwlock_read_until(&l, 0) == -ETIMEDOUT);
+    filch_rwlock_end_write(&l);
+    SAY(filch_rwlock_try_write(&l) == 0);
+    filch_rwlock_end_write(&l);
+    SAY(filch_rwlock_write_until(&l, 0) == 0);
+    filch_rwlock_end_write(&l);
+    return 0;
+}
+EVERYWHERE(basics)
+
+static int late(void)
+{
+    filch_rwlock l = {0};
+    party p[4];
+
+    filch_rwlock_write(&l);
+    party_start(&p[0], read_soon, &l);
+    party_start(&p[1], write_soon, &l);
+    party_start_thread(&p[2], read_soon, &l);
+    party_start_thread(&p[3], write_soon, &l);
+    for (int i = 0; i < 4; i++)
+        SAY(party_end(&p[i]) == -ETIMEDOUT);
+    SAY(standing_in(&l, READERS) == 0 && standing_in(&l, WRITERS) == 0);
+    filch_rwlock_end_write(&l);
+    SAY(filch_rwlock_try_write(&l) == 0);
+    return 0;
+}
+EVERYWHERE(late)
+
+static int cancelled(void)
+{
+    filch_rwlock l = {0};
+    party p[3];
+
+    filch_rwlock_write(&l);
+    party_start(&p[0], read_until_cancelled, &l);
+    party_start(&p[1], read_it, &l);
+    await_standing_in(&l, READERS, 2);
+    party_start(&p[2], write_until_cancelled, &l);
+    await_standing_in(&l, WRITERS, 1);
+    for (int i = 0; i < 3; i++)
+        filch_fiber_cancel(p[i].fiber);
+    SAY(party_end(&p[0]) == -ECANCELED);
+    SAY(party_end(&p[2]) == -ECANCELED);
+    SAY(standing_in(&l, READERS) == 1);
+    filch_rwlock_end_write(&l);
+    SAY(party_end(&p[1]) == 0);
+    filch_rwlock_end_read(&l);
+    return 0;
+}
+EVERYWHERE(cancelled)
+
+/* Readers inside, a writer, then a reader, then another writer: in this order. */
+static int writers_and_readers_take_turns(void)
+{
+    filch_rwlock l = {0};
+    party writer, reader[2], second;
+
+    filch_rwlock_read(&l);
+    party_start(&writer, write_it, &l);
+    await_standing_in(&l, WRITERS, 1);
+    SAY(filch_rwlock_try_read(&l) == -EBUSY); /* the writer keeps it out */
+    party_start(&reader[0], read_it, &l);
+    party_start_thread(&reader[1], read_it, &l);
+    await_standing_in(&l, READERS, 2);
+    party_start(&second, write_it, &l);
+    await_standing_in(&l, WRITERS, 2);
+
+    filch_rwlock_end_read(&l);
+    party_end(&writer);
+    SAY(standing_in(&l, READERS) == 2 && standing_in(&l, WRITERS) == 1);
+    filch_rwlock_end_write(&l);
+    party_end(&reader[0]);
+    party_end(&reader[1]);
+    SAY(standing_in(&l, WRITERS) == 1);
+    filch_rwlock_end_read(&l);
+    SAY(standing_in(&l, WRITERS) == 1);
+    filch_rwlock_end_read(&l);
+    party_end(&second);
+    SAY(filch_rwlock_try_read(&l) == -EBUSY);
+    filch_rwlock_end_write(&l);
+    SAY(filch_rwlock_try_write(&l) == 0);
+    return 0;
+}
+EVERYWHERE(writers_and_readers_take_turns)
+
+/* One writer after the other, when there are no readers. */
+static int writers_alone(void)
+{
+    filch_rwlock l = {0};
+    party p[3];
+
+    filch_rwlock_write(&l);
+    for (unsigned i = 0; i < 3; i++) {
+        party_start(&p[i], write_it, &l);
+        await_standing_in(&l, WRITERS, i + 1);
+    }
+    for (unsigned i = 0; i < 3; i++) {
+        filch_rwlock_end_write(&l);
+        party_end(&p[i]);
+        SAY(standing_in(&l, WRITERS) == 2 - i);
+        SAY(filch_rwlock_try_read(&l) == -EBUSY);
+    }
+    filch_rwlock_end_write(&l);
+    return 0;
+}
+EVERYWHERE(writers_alone)
+
+/* A writer gives up: the readers that it kept out come in; but not past another one. */
+static int writer_gives_up(void)
+{
+    filch_rwlock l = {0};
+    party writer[2], reader;
+
+    filch_rwlock_read(&l);
+    party_start(&writer[0], write_until_cancelled, &l);
+    party_start(&writer[1], write_until_cancelled, &l);
+    await_standing_in(&l, WRITERS, 2);
+    party_start(&reader, read_it, &l);
+    await_standing_in(&l, READERS, 1);
+    filch_fiber_cancel(writer[0].fiber);
+    SAY(party_end(&writer[0]) == -ECANCELED);
+    SAY(standing_in(&l, READERS) == 1);
+    filch_fiber_cancel(writer[1].fiber);
+    SAY(party_end(&writer[1]) == -ECANCELED);
+    SAY(party_end(&reader) == 0);
+    filch_rwlock_end_read(&l);
+    SAY(filch_rwlock_try_write(&l) == -EBUSY);
+    filch_rwlock_end_read(&l);
+    SAY(filch_rwlock_try_write(&l) == 0);
+    return 0;
+}
+EVERYWHERE(writer_gives_up)
+
+CHECK_MAIN(test_basics, test_late, test_cancelled, test_writers_and_readers_take_turns,
+           test_writers_alone, test_writer_gives_up)

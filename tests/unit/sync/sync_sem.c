@@ -1,0 +1,146 @@
+#include "unit/sync/parties.h"
+
+typedef struct wish {
+    filch_sem *s;
+    uint64_t n;
+    int64_t deadline;
+} wish;
+
+static int take(void *arg)
+{
+    wish *w = arg;
+
+    return w->n == 1 && w->deadline == NEVER ? filch_sem_wait(w->s)
+                                             : filch_sem_wait_n(w->s, w->n, w->deadline);
+}
+
+static int take_soon(void *s)
+{
+    return filch_sem_wait_until(s, SOON);
+}
+
+static int basics(void)
+{
+    filch_sem s = {0}, three = FILCH_SEM_INIT(3);
+
+    SAY(filch_sem_value(&s) == 0);
+    SAY(filch_sem_try_wait(&s) == -EAGAIN);
+    SAY(filch_sem_wait_until(&s, 0) == -ETIMEDOUT);
+    filch_sem_post(&s);
+    SAY(filch_sem_value(&s) == 1);
+    SAY(filch_sem_wait(&s) == 0);
+    SAY(filch_sem_value(&s) == 0);
+    filch_sem_post_n(&s, 5);
+    SAY(filch_sem_wait_n(&s, 4, NEVER) == 0);
+    SAY(filch_sem_wait_n(&s, 2, 0) == -ETIMEDOUT);
+    SAY(filch_sem_wait_until(&s, 0) == 0);
+    SAY(filch_sem_wait_n(&s, 0, NEVER) == 0);
+    SAY(filch_sem_value(&three) == 3);
+    SAY(filch_sem_try_wait(&three) == 0);
+    SAY(filch_sem_value(&three) == 2);
+    return 0;
+}
+EVERYWHERE(basics)
+
+/* One who wants many is not overtaken by those who want few. */
+static int first_come_first_served(void)
+{
+    filch_sem s = {0};
+    wish many = {&s, 3, NEVER}, one = {&s, 1, NEVER};
+    party p, q;
+
+    party_start(&p, take, &many);
+    await_standing(&s, 1);
+    party_start_thread(&q, take, &one);
+    await_standing(&s, 2);
+    filch_sem_post_n(&s, 2);
+    SAY(standing(&s) == 2);
+    SAY(filch_sem_value(&s) == 2);
+    SAY(filch_sem_try_wait(&s) == -EAGAIN);
+    SAY(filch_sem_wait_until(&s, 0) == -ETIMEDOUT);
+    filch_sem_post(&s);
+    SAY(party_end(&p) == 0);
+    SAY(standing(&s) == 1);
+    SAY(filch_sem_value(&s) == 0);
+    filch_sem_post(&s);
+    SAY(party_end(&q) == 0);
+    SAY(filch_sem_value(&s) == 0);
+    return 0;
+}
+EVERYWHERE(first_come_first_served)
+
+static int many_at_once(void)
+{
+    enum { N = 6 };
+    filch_sem s = {0};
+    wish w = {&s, 1, NEVER};
+    party p[N];
+
+    for (unsigned i = 0; i < N; i++) {
+        if (i % 2)
+            party_start_thread(&p[i], take, &w);
+        else
+            party_start(&p[i], take, &w);
+    }
+    await_standing(&s, N);
+    filch_sem_post_n(&s, N + 2);
+    for (unsigned i = 0; i < N; i++)
+        SAY(party_end(&p[i]) == 0);
+    SAY(filch_sem_value(&s) == 2);
+    return 0;
+}
+EVERYWHERE(many_at_once)
+
+static int late(void)
+{
+    filch_sem s = {0};
+    party p[2];
+
+    party_start(&p[0], take_soon, &s);
+    party_start_thread(&p[1], take_soon, &s);
+    SAY(party_end(&p[0]) == -ETIMEDOUT);
+    SAY(party_end(&p[1]) == -ETIMEDOUT);
+    SAY(standing(&s) == 0);
+    return 0;
+}
+EVERYWHERE(late)
+
+/* Who wants more than there is gives up: those behind it are served from what there is. */
+static int gives_up(bool by_deadline)
+{
+    filch_sem s = FILCH_SEM_INIT(2);
+    wish many = {&s, 3, by_deadline ? filch_now() + 50000000 : NEVER}, one = {&s, 1, NEVER};
+    party p, q[3];
+
+    party_start(&p, take, &many);
+    if (!by_deadline)
+        await_standing(&s, 1);
+    for (unsigned i = 0; i < 3; i++)
+        party_start(&q[i], take, &one);
+    if (!by_deadline) {
+        await_standing(&s, 4);
+        filch_fiber_cancel(p.fiber);
+    }
+    SAY(party_end(&p) == (by_deadline ? -ETIMEDOUT : -ECANCELED));
+    await_standing(&s, 1);
+    SAY(filch_sem_value(&s) == 0);
+    filch_sem_post(&s);
+    for (int i = 0; i < 3; i++)
+        SAY(party_end(&q[i]) == 0);
+    return 0;
+}
+
+static int late_one_gives_up(void)
+{
+    return gives_up(true);
+}
+EVERYWHERE(late_one_gives_up)
+
+static int cancelled_one_gives_up(void)
+{
+    return gives_up(false);
+}
+EVERYWHERE(cancelled_one_gives_up)
+
+CHECK_MAIN(test_basics, test_first_come_first_served, test_many_at_once, test_late,
+           test_late_one_gives_up, test_cancelled_one_gives_up)

@@ -1,0 +1,114 @@
+#include "unit/sync/parties.h"
+
+static int await(void *g)
+{
+    return filch_wait_group_wait(g);
+}
+
+static int await_soon(void *g)
+{
+    return filch_wait_group_wait_until(g, SOON);
+}
+
+static int basics(void)
+{
+    filch_wait_group g = {0};
+
+    for (int round = 0; round < 3; round++) {
+        SAY(filch_wait_group_wait(&g) == 0);
+        filch_wait_group_add(&g, 2);
+        filch_wait_group_add(&g, 0);
+        SAY(filch_wait_group_wait_until(&g, 0) == -ETIMEDOUT);
+        filch_wait_group_done(&g);
+        SAY(filch_wait_group_wait_until(&g, 0) == -ETIMEDOUT);
+        filch_wait_group_done(&g);
+        SAY(filch_wait_group_wait_until(&g, 0) == 0);
+    }
+    return 0;
+}
+EVERYWHERE(basics)
+
+static int all_are_woken(void)
+{
+    enum { N = 6 };
+    filch_wait_group g = {0};
+    party p[N];
+
+    filch_wait_group_add(&g, 2);
+    for (int i = 0; i < N; i++) {
+        if (i % 2)
+            party_start_thread(&p[i], await, &g);
+        else
+            party_start(&p[i], await, &g);
+    }
+    await_standing(&g, N);
+    filch_wait_group_done(&g);
+    SAY(standing(&g) == N);
+    filch_wait_group_done(&g);
+    SAY(standing(&g) == 0);
+    for (int i = 0; i < N; i++)
+        SAY(party_end(&p[i]) == 0);
+    return 0;
+}
+EVERYWHERE(all_are_woken)
+
+static int late_and_cancelled(void)
+{
+    filch_wait_group g = {0};
+    party p[3];
+
+    filch_wait_group_add(&g, 1);
+    party_start(&p[0], await_soon, &g);
+    party_start_thread(&p[1], await_soon, &g);
+    SAY(party_end(&p[0]) == -ETIMEDOUT);
+    SAY(party_end(&p[1]) == -ETIMEDOUT);
+    party_start(&p[2], await, &g);
+    await_standing(&g, 1);
+    filch_fiber_cancel(p[2].fiber);
+    SAY(party_end(&p[2]) == -ECANCELED);
+    SAY(standing(&g) == 0);
+    filch_wait_group_done(&g);
+    return 0;
+}
+EVERYWHERE(late_and_cancelled)
+
+static int count_down(void *g)
+{
+    filch_wait_group_done(g);
+    return 0;
+}
+
+static void count_down_alone(void *g)
+{
+    filch_wait_group_done(g);
+}
+
+/* It is gone as soon as the wait returns. */
+static int freed(void)
+{
+    for (int i = 0; i < SCALED(5000); i++) {
+        filch_wait_group *g = calloc(1, sizeof *g);
+        party p = {0};
+        if (!g)
+            return __LINE__;
+        filch_wait_group_add(g, 3);
+        SAY(filch_go(count_down_alone, g) == 0);
+        SAY(filch_go(count_down_alone, g) == 0);
+        if (i % 8 == 0)
+            party_start_thread(&p, count_down, g);
+        else
+            SAY(filch_go(count_down_alone, g) == 0);
+        if (i % 3 == 0)
+            SAY(filch_wait_group_wait_until(g, filch_now() + INT64_C(3600000000000)) == 0);
+        else
+            SAY(filch_wait_group_wait(g) == 0);
+        memset(g, 0xff, sizeof *g);
+        free(g);
+        if (i % 8 == 0)
+            party_end(&p);
+    }
+    return 0;
+}
+EVERYWHERE(freed)
+
+CHECK_MAIN(test_basics, test_all_are_woken, test_late_and_cancelled, test_freed)
