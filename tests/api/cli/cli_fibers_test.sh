@@ -97,12 +97,8 @@ def waiting(c):
 def wait_until_read(c):
     while waiting(c):
         time.sleep(0.001)
-for name in "epoll", "go-raw", "go", "nginx":
-    program = sys.argv[1] + "/httpd-" + name
-    if not os.path.exists(program):
-        continue
-    server = subprocess.Popen([program, "0"], stdout=subprocess.PIPE, text=True)
-    c = socket.create_connection(("127.0.0.1", int(server.stdout.readline())), timeout=20)
+def talk(port):
+    c = socket.create_connection(("127.0.0.1", port), timeout=20)
     c.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     for piece in request[:9], request[9:-3], request[-3:-1], request[-1:]:
         c.sendall(piece)
@@ -111,8 +107,16 @@ for name in "epoll", "go-raw", "go", "nginx":
     c.sendall(request + request)
     answers(c, 2)
     c.close()
-    server.terminate()
-    server.wait()
+for name in "epoll", "go-raw", "go", "nginx":
+    program = sys.argv[1] + "/httpd-" + name
+    if not os.path.exists(program):
+        continue
+    server = subprocess.Popen([program, "0"], stdout=subprocess.PIPE, text=True)
+    try:
+        talk(int(server.stdout.readline()))
+    finally: # a test that fails leaves nobody behind either
+        server.terminate()
+        server.wait()
 driver = subprocess.Popen([sys.argv[1] + "/http-epoll", "-n", "60"], stdout=subprocess.DEVNULL)
 children = "/proc/%d/task/%d/children" % (driver.pid, driver.pid)
 while len(open(children).read().split()) < 2:
