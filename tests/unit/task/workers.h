@@ -8,12 +8,26 @@
 
 #include <filch/filch.h>
 
+#include <stdbool.h>
+
 /* Sanitizers and emulators are slow: n, or a tenth of it under one. */
 #ifdef FILCH_EMULATED
 #define SCALED(n) ((n) / 10)
 #else
 #define SCALED(n) (FI_UNDER_ASAN || FI_UNDER_TSAN ? (n) / 10 : (n))
 #endif
+
+/* With bad luck (base/chaos.h) others run in between: nothing can be said then of who comes first, or of how often. */
+static inline bool has_bad_luck(void)
+{
+#ifdef FILCH_CHAOS
+    if (getenv("FILCH_CHAOS")) {
+        puts("skipped: by chance, FILCH_CHAOS lets others run in between");
+        return true;
+    }
+#endif
+    return false;
+}
 
 static const unsigned workers_counts[] = {1, 2, 4, 8};
 
