@@ -31,6 +31,14 @@ static inline bool has_bad_luck(void)
 
 static const unsigned workers_counts[] = {1, 2, 4, 8};
 
+/* FILCH_WORKERS: with so many alone. */
+static inline bool is_wanted(unsigned workers)
+{
+    const char *text = getenv("FILCH_WORKERS");
+
+    return !text || strtoul(text, NULL, 10) == workers;
+}
+
 /* The test runs in a runtime of its own, and that leaves no memory behind. */
 static inline void workers_each(const filch_config *wish, void (*test)(void))
 {
@@ -38,6 +46,8 @@ static inline void workers_each(const filch_config *wish, void (*test)(void))
         filch_config c = wish ? *wish : (filch_config){0};
         size_t before = fi_mem_live().blocks;
 
+        if (!is_wanted(workers_counts[i]))
+            continue;
         c.workers = workers_counts[i];
         CHECK_INT(filch_start(&c), 0);
         CHECK_INT(filch_workers(), c.workers);
