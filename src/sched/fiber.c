@@ -125,8 +125,10 @@ static fi_fiber *take_warm(fi_worker *w)
 
 static fi_fiber *counted(fi_worker *w, fi_fiber *f)
 {
-    if (f)
+    if (f) {
         w->fibers_busy++;
+        fi_store_relaxed(&f->busy, 1u);
+    }
     return f;
 }
 
@@ -163,6 +165,7 @@ fi_fiber *fi_fiber_get_sized(fi_worker *w, size_t stack_size)
 void fi_fiber_put(fi_worker *w, fi_fiber *f)
 {
     w->fibers_busy--;
+    fi_store_relaxed(&f->busy, 0u);
     if (w->warm_fibers_n == WARM_FIBERS_MAX || f->pool) {
         unmake(w, f);
         return;

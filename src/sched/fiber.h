@@ -27,7 +27,11 @@ struct fi_fiber {
     waits_at; /* the address under which it stands in the lot; NULL: it does not */
     FI_ATOMIC(fi_wait *) waiting; /* what it waits for; NULL: nothing */
     FI_ATOMIC(uint32_t) pins;     /* those who look at that, which must not go away meanwhile */
+    FI_ATOMIC(uint32_t) frozen;   /* those who look at its stack: it must not go on meanwhile */
     FI_ATOMIC(uint32_t) cancelled;
+    FI_ATOMIC(uint32_t) busy; /* it has something to run, or to go on with */
+    FI_ATOMIC(uintptr_t)
+    body;              /* of what was started by name, while that runs; 0: a task or a job */
     fi_runnable *work; /* what it runs next */
     /* What its last work has left to do, before the fiber does anything but work of the same kind; it sets
      * this to NULL: nothing. */

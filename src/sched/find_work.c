@@ -119,6 +119,7 @@ static void look_at_timers(fi_worker *w)
     if (next == FI_TIMER_NEVER)
         return;
     now = fi_clock_now();
+    fi_store_relaxed(&w->runtime->coarse_ns, now);
     if (next <= now)
         fi_timers_fire(&w->runtime->timers, now);
 }
@@ -364,6 +365,7 @@ static void sleep_until_work(fi_worker *w, bool searching)
     fi_count(&w->counters.sleeps);
     fi_store_relaxed(&w->sleeps_until, until);
     fi_idle_sleep(&w->runtime->idle, &w->sleeper, searching, anything, w, until);
+    fi_watch_stir(w->runtime);
     w->seat = mine;
 }
 

@@ -306,6 +306,18 @@ void fi_idle_give_back(fi_idle *i, fi_sleeper *s, bool searching, bool (*anythin
         fi_idle_notify(i); /* the next guest may have it already */
 }
 
+bool fi_idle_all_asleep(fi_idle *i, unsigned workers, bool (*ask)(void *ctx), void *ctx)
+{
+    bool yes;
+
+    if (fi_load_relaxed(&i->state) != workers)
+        return false;
+    fi_lock_lock(&i->lock);
+    yes = fi_load_relaxed(&i->state) == workers && ask(ctx);
+    fi_lock_unlock(&i->lock);
+    return yes;
+}
+
 bool fi_idle_await_all_asleep(fi_idle *i, unsigned workers, bool (*enough)(void *ctx), void *ctx,
                               int64_t deadline_ns)
 {

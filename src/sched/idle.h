@@ -133,6 +133,9 @@ static inline bool fi_idle_is_unpolled(fi_idle *i)
 /* [any] Wake everybody. */
 void fi_idle_wake_all(fi_idle *i);
 
+/* [any] Do all of so many workers sleep, and ask(ctx) says so?  It is asked while none of them can wake. */
+bool fi_idle_all_asleep(fi_idle *i, unsigned workers, bool (*ask)(void *ctx), void *ctx);
+
 /* [any] Wait until all of so many workers sleep and enough(ctx) agrees, which is asked while all of them do.  Blocks
  * the thread.  False: the deadline has come first. */
 bool fi_idle_await_all_asleep(fi_idle *i, unsigned workers, bool (*enough)(void *ctx), void *ctx,

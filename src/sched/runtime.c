@@ -15,6 +15,7 @@
 #include "base/topology.h"
 #include "sched/door.h"
 #include "sched/lot.h"
+#include "sched/watch.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -166,6 +167,7 @@ static int make_runtime(const fi_settings *settings, fi_runtime **out)
     fi_ctx_get_modes(&rt->modes);
     fi_idle_init(&rt->idle);
     fi_timers_init(&rt->timers);
+    fi_atomic_init(&rt->coarse_ns, fi_clock_now());
     init_records(rt);
     e = fi_fiber_pool_init(&rt->stack_pool, settings->stack_size);
     if (e == 0) {
@@ -176,17 +178,20 @@ static int make_runtime(const fi_settings *settings, fi_runtime **out)
             fi_stack_pool_fini(&rt->stack_pool);
         }
     }
-    if (e < 0)
+    if (e < 0) {
         FI_DELETE(fi_runtime, rt);
-    else
-        *out = rt;
-    return e;
+        return e;
+    }
+    *out = rt;
+    fi_watch_begin(rt);
+    return 0;
 }
 
 static void free_runtime(fi_runtime *rt)
 {
     fi_poller *poller = fi_poll_get(rt);
 
+    fi_watch_end(rt);
     join_workers(rt, rt->workers_n);
     if (poller)
         poller->free(poller);
@@ -228,6 +233,7 @@ static void after_fork_in_child(void)
     fi_fence_setup();
     fi_latch_forget();
     fi_lot_forget();
+    fi_watch_forget();
     fi_worker_rise();
     fi_lock_init(&life);
 }
@@ -370,11 +376,13 @@ static void wait_until_unused(fi_runtime *rt)
 
     fi_door_shut(&door);
     fi_lock_unlock(&life);
+    fi_watch_thread_waits();
     do {
         given = fi_load_relaxed(&rt->jobs_from_outside);
         fi_door_await_empty(&door);
         await_quiet(rt, FI_FUTEX_FOREVER);
     } while (fi_door_look(&door) > 0 || fi_load_relaxed(&rt->jobs_from_outside) != given);
+    fi_watch_thread_goes_on();
     fi_lock_lock(&life);
 }
 

@@ -16,6 +16,7 @@
 #include "sched/runq.h"
 #include "sched/seat.h"
 #include "sched/timers.h"
+#include "sched/watch.h"
 #include "stack/stack.h"
 
 #include <pthread.h>
@@ -39,6 +40,7 @@ struct fi_worker {
 
     /* Written by the worker, read by those who search. */
     FI_CACHE_ALIGNED FI_ATOMIC(fi_fork *) current; /* of the fiber that it runs */
+    FI_ATOMIC(fi_fork *) leaving;                  /* of one that makes way for it just now */
 
     /* Fibers that are ready again: the worker puts, everybody takes. */
     fi_runq ready;
@@ -71,8 +73,15 @@ struct fi_worker {
     int64_t suspect_since;
     bool (*park_commit)(fi_fiber *f, void *arg); /* the fiber that comes back wants to park */
     void *park_arg;
-    fi_fiber *parked; /* which, where another has gone on at once */
+    bool is_committing; /* with chaos: on a fiber, for the one before it */
+    fi_fiber *parked;   /* which, where another has gone on at once */
     fi_counters counters;
+
+    /* The watcher's. */
+    FI_CACHE_ALIGNED
+    FI_ATOMIC(int) tid;       /* of the worker's own thread, which writes it once; 0: not yet */
+    FI_ATOMIC(uint64_t) held; /* times one fiber kept it too long */
+    fi_hog hog;
 };
 
 /* All there is of one runtime, from start to stop. */
@@ -92,6 +101,8 @@ struct fi_runtime {
     fi_queue urgent, low; /* work that never ran: before all other, and after */
     fi_idle idle;
     fi_timers timers;
+    fi_watch watch;
+    FI_ATOMIC(int64_t) coarse_ns;  /* the time, refreshed now and then */
     FI_ATOMIC(fi_poller *) poller; /* NULL: none yet */
     fi_record_share records, large_records;
     fi_lock outside_lock;

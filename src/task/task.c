@@ -5,6 +5,7 @@
 #include "sched/guest.h"
 #include "sched/run.h"
 #include "sched/runtime.h"
+#include "sched/watch.h"
 #include "task/stack.h"
 #include "task/ticket.h"
 
@@ -288,7 +289,8 @@ static void run_from_outside(fi_runnable *r, fi_fiber *f)
 
     run_first(f, o->slot);
     fi_fiber_flush(f);
-    fi_gate_open(&o->done);
+    if (fi_gate_open(&o->done))
+        fi_watch_thread_goes_on();
 }
 
 static void run_outside(void *slot)
@@ -298,6 +300,8 @@ static void run_outside(void *slot)
 
     if (!fi_guest_run(rt, &o.runnable, &o.done))
         fi_submit(rt, &o.runnable);
+    if (fi_gate_come(&o.done))
+        fi_watch_thread_waits();
     fi_gate_wait(&o.done);
     fi_runtime_leave(rt);
 }
