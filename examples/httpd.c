@@ -3,6 +3,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* getopt, shutdown, struct iovec */
 #endif
+#include "http_answer.h"
 #include "http_parser.h"
 #include "server.h"
 
@@ -23,8 +24,8 @@ static const char usage[] =
     "Answers GET / on 127.0.0.1:PORT; with 0 for PORT on any port, and says on which.  SIGINT or "
     "SIGTERM stops it.\n";
 
-#define IN_SIZE    2048      /* longer heads get memory from elsewhere */
-#define OUT_MAX    32        /* answers in one write */
+#define IN_SIZE    1536 /* so that a stack is one page; longer heads get memory from elsewhere */
+#define OUT_MAX    32   /* answers in one write */
 #define BODY_MAX   (1 << 20) /* bytes of a request that are read past */
 #define STACK_SIZE (64 << 10)
 #define FAREWELL   FILCH_S(1) /* for who was refused to read why */
@@ -45,61 +46,15 @@ typedef struct connection {
 
 static int64_t patience = FILCH_S(10);
 
-/* ---- answers ---- */
-
-typedef struct answer {
-    int status;
-    const char *reason, *field, *body;
-    struct {
-        char text[256];
-        size_t head, n;
-    } with[3]; /* for each of these */
-} answer;
-
-static const char *const endings[] = {"", "Connection: close\r\n", "Connection: keep-alive\r\n"};
-
-static answer answers[] = {
-    {.status = 200, .reason = "OK", .field = "", .body = "Hello, world!"},
-    {.status = 404, .reason = "Not Found", .field = "", .body = "There is only /.\n"},
-    {.status = 405, .reason = "Method Not Allowed", .field = "Allow: GET, HEAD\r\n", .body = ""},
-    {.status = 408, .reason = "Request Timeout", .field = "", .body = ""},
-    {.status = 413, .reason = "Content Too Large", .field = "", .body = ""},
-    {.status = 417, .reason = "Expectation Failed", .field = "", .body = ""},
-    {.status = 431, .reason = "Request Header Fields Too Large", .field = "", .body = ""},
-    {.status = 501, .reason = "Not Implemented", .field = "", .body = ""},
-    {.status = 505, .reason = "HTTP Version Not Supported", .field = "", .body = ""},
-    {.status = 400, .reason = "Bad Request", .field = "", .body = ""}, /* last: for all else */
-};
-
-#define ANSWERS (sizeof answers / sizeof *answers)
-
-static void write_answers(void)
-{
-    for (answer *a = answers; a < answers + ANSWERS; a++)
-        for (int i = 0; i < 3; i++) {
-            int n = snprintf(a->with[i].text, sizeof a->with[i].text,
-                             "HTTP/1.1 %d %s\r\n%s%sContent-Type: text/plain\r\n"
-                             "Content-Length: %zu\r\n\r\n%s",
-                             a->status, a->reason, a->field, endings[i], strlen(a->body), a->body);
-            a->with[i].n = (size_t)n;
-            a->with[i].head = (size_t)n - strlen(a->body);
-        }
-}
+/* ---- bytes ---- */
 
 /* To be sent with the next write.  The text stays where it is. */
 static void put(connection *c, int status)
 {
-    const http_parser *p = &c->parser;
-    answer *a = answers;
-    int i = c->ends ? 1 : p->old ? 2 : 0;
+    http_ending ending = c->ends ? HTTP_CLOSES : c->parser.old ? HTTP_STAYS : HTTP_SAYS_NOTHING;
 
-    while (a->status != status && a < answers + ANSWERS - 1)
-        a++;
-    c->out[c->out_n++] =
-        (struct iovec){a->with[i].text, p->method == HTTP_HEAD ? a->with[i].head : a->with[i].n};
+    c->out[c->out_n++] = http_answer(status, ending, c->parser.method == HTTP_HEAD);
 }
-
-/* ---- bytes ---- */
 
 /* At the stop, who is in the middle of a request may finish it; others get what has come already. */
 static ssize_t receive(connection *c)
@@ -253,6 +208,7 @@ static void answer_all(connection *c, char *small)
         more = c->out_n == OUT_MAX;
         set_deadline(c, at < c->n || c->skip > 0);
     } while (send_all(c) && more);
+    c->refused |= c->ends && at < c->n;
     keep_rest(c, at, small);
 }
 
@@ -301,6 +257,6 @@ int main(int argc, char **argv)
     }
     s.port = (int)server_number("httpd", "port", argv[optind], 0, 65535);
     s.grace = patience;
-    write_answers();
+    http_answers_write();
     return server_run(&s);
 }

@@ -70,7 +70,8 @@ bool server_was_stop(ssize_t result)
     return result == -ECANCELED && filch_fiber_uncancel();
 }
 
-static void wake_all(void)
+/* Who comes later sees that it stops before waiting for anything. */
+static void cancel_all(void)
 {
     filch_mutex_lock(&lock);
     for (connection *c = all; c; c = c->next)
@@ -89,6 +90,7 @@ static void stop_on_signal(void *arg)
     stop_by = filch_now() + self->grace;
     atomic_store_explicit(&stopping, true, memory_order_release);
     filch_fiber_cancel(acceptor);
+    cancel_all();
 }
 
 /* No thread takes them, so they are bytes for who reads.  To be called before there are threads. */
@@ -169,11 +171,9 @@ static void accept_all(int s)
         int fd = accept_one(s, last);
         if (fd >= 0)
             start(fd);
-        else if (server_was_stop(fd))
-            wake_all();
         else if (last && (fd == -ETIMEDOUT || filch_now() >= stop_by))
             return;
-        else
+        else if (!server_was_stop(fd))
             filch_sleep(PAUSE);
     }
 }

@@ -30,13 +30,9 @@ if(NOT FILCH_BENCH_wrk)
 endif()
 
 # Filch's server is the one of examples/.
-set(httpd ${PROJECT_SOURCE_DIR}/examples/httpd.c)
-if(EXISTS ${httpd})
-  httpd_program(filch ${httpd} filch_static)
-  http_program(filch)
-else()
-  leave_out(http-filch "there is no examples/httpd.c")
-endif()
+file(GLOB httpd_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/http*.c ${PROJECT_SOURCE_DIR}/examples/server.c)
+httpd_program(filch "${httpd_sources}" filch_static)
+http_program(filch)
 httpd_program(epoll http/epoll.c)
 http_program(epoll)
 
