@@ -38,15 +38,6 @@ static void run_hog(void *arg)
         filch_main(hog, NULL);
 }
 
-static size_t times(const char *text, const char *words)
-{
-    size_t n = 0;
-
-    for (const char *at = text; (at = strstr(at, words)) != NULL; at++)
-        n++;
-    return n;
-}
-
 static void a_hog_is_named_once(void **state)
 {
     struct child_end end;
