@@ -176,34 +176,51 @@ static void test_a_storm_goes_on(void **state)
     workers_each(NULL, a_storm_goes_on);
 }
 
-/* Fibers that go on all the time are seen where they were, or not at all: each that does not run is in the function that
- * it never leaves. */
+/* Fibers that go on all the time are seen where they were, whole. */
 #define TALKERS 16
 
 void talk_in_this_function(void *number);
+void go_deeper(size_t me, unsigned depth);
 
 static filch_sem turn[TALKERS];
+
+/* Frames of another size each time, and sizes that only the frame itself knows. */
+NOINLINE void go_deeper(size_t me, unsigned depth)
+{
+    volatile char *frame = __builtin_alloca(16 + 48 * (depth % 5));
+
+    frame[0] = (char)depth;
+    if (depth > 0)
+        go_deeper(me, depth - 1);
+    else
+        filch_sem_wait(&turn[me]);
+    frame[1] = (char)depth;
+}
 
 NOINLINE void talk_in_this_function(void *number)
 {
     size_t me = (size_t)(uintptr_t)number;
 
-    while (!atomic_load(&storm_over)) {
+    for (unsigned i = 0; !atomic_load(&storm_over); i++) {
         filch_sem_post(&turn[me ^ 1]);
-        filch_sem_wait(&turn[me]);
+        go_deeper(me, i * 7 % 11);
     }
     filch_sem_post(&turn[me ^ 1]);
 }
 
-static void check_talker(const char *at)
+/* Calls of go_deeper stand in a row, and then comes who called the first. */
+static void check_talker(const char *paragraph)
 {
-    const char *end = strstr(at, "\n\n");
-    const char *runs = strstr(at, " runs on worker "),
-               *in = strstr(at, "at talk_in_this_function+0x");
+    static const char deeper[] = "    at go_deeper+0x", first[] = "    at talk_in_this_function+0x";
+    const char *at = strstr(paragraph, deeper), *end = strstr(paragraph, "\n\n");
+    const char *runs = strstr(paragraph, " runs on worker ");
 
-    if (!end)
-        end = at + strlen(at);
-    CHECK((runs && runs < end) || (in && in < end));
+    if (runs && (!end || runs < end))
+        return;
+    CHECK(at != NULL && (!end || at < end));
+    while (strncmp(at, deeper, sizeof deeper - 1) == 0)
+        at = strchr(at, '\n') + 1;
+    CHECK(strncmp(at, first, sizeof first - 1) == 0);
 }
 
 static void talkers_are_where_they_were(void)

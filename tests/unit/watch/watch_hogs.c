@@ -142,7 +142,7 @@ static void who_was_made_ready_runs_beside_the_hog(void **state)
 {
     (void)state;
     for (unsigned workers = 2; workers <= 8; workers *= 2) {
-        filch_config c = {.workers = workers, .watchdog_ns = -1};
+        filch_config c = {.workers = workers, .watchdog_ns = -1, .search_ns = -1};
         memset(turn, 0, sizeof turn);
         atomic_store(&heard_last, false);
         CHECK_INT(filch_start(&c), 0);

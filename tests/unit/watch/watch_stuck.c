@@ -358,6 +358,16 @@ static void idle(void *arg)
         _exit(3);
 }
 
+/* Threads may wait for each other by mistake, too, but that is nothing to do with fibers. */
+static void no_fiber(void *arg)
+{
+    (void)arg;
+    start(FILCH_DEADLOCK_ABORT);
+    filch_go(nothing, NULL);
+    end_well_later();
+    place_wait(&never);
+}
+
 static void lives(void (*fn)(void *))
 {
     struct child_end end;
@@ -379,6 +389,7 @@ static void who_may_be_woken_is_left_alone(void **state)
     lives(thread);
     lives(deadline);
     lives(idle);
+    lives(no_fiber);
 }
 
 /* Threads and fibers wake each other without end, one at a time: at each moment all others wait. */
