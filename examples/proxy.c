@@ -147,8 +147,12 @@ static void carry_both(int client, int upstream)
 
 static void serve(int fd)
 {
-    int upstream = filch_connect_until(host, port, filch_now() + patience);
+    int64_t deadline = filch_now() + patience;
+    int upstream;
 
+    do
+        upstream = filch_connect_until(host, port, deadline);
+    while (server_was_stop(upstream));
     atomic_fetch_add_explicit(&connections, 1, memory_order_relaxed);
     if (upstream < 0) {
         atomic_fetch_add_explicit(&failures, 1, memory_order_relaxed);
