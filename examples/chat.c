@@ -98,8 +98,18 @@ static int take_line(client *c, const char *newline)
     return e;
 }
 
-/* 0: the next line is in said; -EMSGSIZE or -EBADMSG: it is not fit to be; -EPIPE: no more lines.  At the stop, those that
- * have come already are read. */
+/* At the stop, what has come already. */
+static ssize_t read_some(client *c)
+{
+    bool last = server_stops();
+
+    if (last && filch_now() >= server_stop_by())
+        return -ETIMEDOUT;
+    return filch_read_until(c->member.fd, c->in + c->n, sizeof c->in - c->n,
+                            last ? 0 : FILCH_FOREVER);
+}
+
+/* 0: the next line is in said; -EMSGSIZE or -EBADMSG: it is not fit to be; -EPIPE: no more lines. */
 static int read_line(client *c)
 {
     const char *newline;
@@ -110,8 +120,7 @@ static int read_line(client *c)
             c->skips = true;
             c->n = 0;
         }
-        n = filch_read_until(c->member.fd, c->in + c->n, sizeof c->in - c->n,
-                             server_stops() ? 0 : FILCH_FOREVER);
+        n = read_some(c);
         if (n <= 0 && !server_was_stop(n))
             return -EPIPE;
         c->n += n > 0 ? (size_t)n : 0;
@@ -119,20 +128,20 @@ static int read_line(client *c)
     return take_line(c, newline);
 }
 
-/* 0: there may be more. */
-static int do_line(client *c, int e)
+/* e is what read_line has returned.  True: there may be more. */
+static bool do_line(client *c, int e)
 {
     if (e == -EMSGSIZE)
         tell(c, "that line is too long");
     else if (e == -EBADMSG)
         tell(c, "that is no text");
     else if (e < 0 || strcmp(c->said, "/quit") == 0)
-        return -EPIPE;
+        return false;
     else if (c->said[0] == '/' && strcmp(c->said, "/names") != 0)
         tell(c, "there are /names and /quit");
     else if (c->said[0] != '\0')
-        return hub_say(&c->member, c->said);
-    return 0;
+        hub_say(&c->member, c->said);
+    return true;
 }
 
 static bool is_name(const char *name)
@@ -146,8 +155,6 @@ static bool is_name(const char *name)
 
 static void talk(client *c)
 {
-    int e;
-
     tell(c, "your name?");
     if (read_line(c) < 0)
         return;
@@ -156,14 +163,12 @@ static void talk(client *c)
         return;
     }
     snprintf(c->member.name, sizeof c->member.name, "%.*s", CHAT_NAME, c->said);
-    e = hub_join(&c->member);
-    if (e == -EEXIST)
+    if (!hub_join(&c->member)) {
         tell(c, "that name is taken");
-    if (e < 0)
         return;
-    do
-        e = do_line(c, read_line(c));
-    while (e == 0 || server_was_stop(e));
+    }
+    while (do_line(c, read_line(c)))
+        continue;
     tell(c, server_stops() ? "the server stops" : "good bye");
     hub_leave(&c->member);
 }

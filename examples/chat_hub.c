@@ -101,8 +101,8 @@ static void do_join(member *c)
 {
     line l;
 
-    c->answer = is_taken(c->name) ? -EEXIST : 0;
-    if (c->answer == 0) {
+    c->let_in = !is_taken(c->name);
+    if (c->let_in) {
         hub_write(&l, "* %s is here", c->name);
         post_all(NULL, &l);
         c->is_in = true;
@@ -228,34 +228,35 @@ void hub_stop(void)
     free_channels();
 }
 
-/* What the hub has taken it answers, so this wait goes on when the fiber is cancelled. */
-static void await_answer(member *m)
+/* The hub takes all, soon.  So this does not give up when the fiber is cancelled: who reads lines will see the stop. */
+static void tell_hub(filch_chan *to, const void *item)
 {
+    while (filch_chan_send(to, item) == -ECANCELED)
+        filch_fiber_uncancel();
+}
+
+static void ask_hub(filch_chan *to, member *m)
+{
+    tell_hub(to, &m);
     while (filch_sem_wait(&m->answered) == -ECANCELED)
         filch_fiber_uncancel();
 }
 
-int hub_join(member *m)
+bool hub_join(member *m)
 {
-    int e = filch_chan_send(join, &m);
-
-    if (e < 0)
-        return e;
-    await_answer(m);
-    return m->answer;
+    ask_hub(join, m);
+    return m->let_in;
 }
 
-int hub_say(member *m, const char *text)
+void hub_say(member *m, const char *text)
 {
     message said = {.from = m};
 
     snprintf(said.text, sizeof said.text, "%s", text);
-    return filch_chan_send(say, &said);
+    tell_hub(say, &said);
 }
 
 void hub_leave(member *m)
 {
-    while (filch_chan_send(leave, &m) == -ECANCELED)
-        filch_fiber_uncancel();
-    await_answer(m);
+    ask_hub(leave, m);
 }

@@ -23,8 +23,7 @@ typedef struct member {
     atomic_bool deaf;   /* nothing can be written to it just now, or ever */
     /* The hub's. */
     struct member *next;
-    bool is_in, slow;
-    int answer;
+    bool let_in, is_in, slow;
     filch_sem answered;
 } member;
 
@@ -34,11 +33,11 @@ int hub_start(int64_t period);
 /* When nobody is there any more. */
 void hub_stop(void);
 
-/* Returns: 0: then it has to leave; -EEXIST: there is somebody of that name; -ECANCELED. */
-int hub_join(member *m);
+/* Returns: true: then it has to leave; false: there is somebody of that name. */
+bool hub_join(member *m);
 
-/* A line, or /names.  Returns: 0; -ECANCELED. */
-int hub_say(member *m, const char *text);
+/* A line, or /names. */
+void hub_say(member *m, const char *text);
 
 /* After this the hub has forgotten it. */
 void hub_leave(member *m);
