@@ -1,6 +1,6 @@
 /* The parser of requests: what it takes, and that nothing depends on where the bytes are cut.  Each piece lies in memory of
  * its own, just as long as it is, so that AddressSanitizer sees a look beyond its end. */
-#include "../http_parser.h"
+#include "http_parser.h"
 
 #include "seed.h"
 
