@@ -24,7 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SOON_NS 10000000 /* in which workers that have nothing to do fall asleep */
+#define SOON_NS INT64_C(10000000) /* in which workers that have nothing to do fall asleep */
 
 static fi_lock life;                  /* guards the three below */
 static fi_runtime *running;           /* NULL: none */
@@ -412,6 +412,12 @@ unsigned filch_workers(void)
     return n;
 }
 
+/* Where nothing is left to run, workers may still be on their way to sleep, and on a busy machine that takes longer. */
+static int64_t soon(fi_runtime *rt)
+{
+    return fi_clock_now() + (has_jobs(rt) ? SOON_NS : 100 * SOON_NS);
+}
+
 /* At the end of the process, or when a library that contains us is unloaded: in the second case nobody
  * may be left in our code.  What still runs at an exit() is left alone, and so are we on a fiber. */
 __attribute__((destructor)) static void end(void)
@@ -421,7 +427,7 @@ __attribute__((destructor)) static void end(void)
     fi_lock_lock(&life);
     if (running && !fi_load_relaxed(&closing)) {
         fi_door_shut(&door);
-        if (fi_door_look(&door) == 0 && await_quiet(running, fi_clock_now() + SOON_NS) &&
+        if (fi_door_look(&door) == 0 && await_quiet(running, soon(running)) &&
             fi_door_look(&door) == 0)
             free_runtime(running), running = NULL;
     }
