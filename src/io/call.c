@@ -1,7 +1,9 @@
 #include "io/call.h"
 
+#include "base/chaos.h"
 #include "base/clock.h"
 #include "io/room.h"
+#include "sched/wait.h"
 
 #include <filch/io.h>
 
@@ -35,12 +37,30 @@ bool fi_call_is_on_file(int fd)
            (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) || S_ISBLK(st.st_mode));
 }
 
+/* With bad luck (base/chaos.h), for fewer bytes than were asked for. */
+static ssize_t attempt_part(fi_call *c)
+{
+    size_t n = c->n, asked = c->asked;
+    ssize_t result;
+
+    if (c->buf && n > 1 && fi_chaos(4)) {
+        c->n = 1 + n / 4;
+        c->asked = asked > 0 ? c->n : 0;
+    }
+    result = c->attempt(c);
+    if (result > 0 && c->asked != asked && (size_t)result == c->asked)
+        asked = c->asked; /* there may be more */
+    c->n = n;
+    c->asked = asked;
+    return result;
+}
+
 static ssize_t attempt_once(fi_call *c)
 {
     ssize_t n;
 
     do
-        n = c->attempt(c);
+        n = fi_chaos(8) ? -EINTR : attempt_part(c);
     while (n == -EINTR);
     return n;
 }
@@ -144,6 +164,10 @@ static ssize_t run_on_fiber(fi_call *c, state *s)
 
     for (;;) {
         s->view = fi_fd_look(s->fd, c->direction);
+        if (fi_chaos(4)) {
+            fi_wait_yield(); /* as if nothing had come, and then something */
+            continue;
+        }
         if (!s->view.dry && (n = attempt(c, s)) != -EAGAIN)
             return n;
         e = fi_fd_await(s->io, s->fd, &s->view, &w);
@@ -156,6 +180,7 @@ static ssize_t run_on_fiber(fi_call *c, state *s)
 
 ssize_t fi_call_run(fi_call *c)
 {
+    fi_wait_chaos();
     fi_runtime *rt = fi_io_fiber();
     state s;
     int e;

@@ -68,6 +68,7 @@ void fi_handle_end(filch_fiber *h, void *result)
 
 int filch_fiber_join_until(filch_fiber *h, void **result, int64_t deadline)
 {
+    fi_wait_chaos();
     const fi_fiber *me = current();
     fi_wait w = {0};
     int e = 0;
@@ -94,6 +95,7 @@ int filch_fiber_join(filch_fiber *h, void **result)
 
 void filch_fiber_detach(filch_fiber *h)
 {
+    fi_wait_chaos();
     bool is_last;
 
     fi_hold(&h->latch);
@@ -106,6 +108,7 @@ void filch_fiber_detach(filch_fiber *h)
 
 void filch_fiber_cancel(filch_fiber *h)
 {
+    fi_wait_chaos();
     fi_fiber *f;
 
     fi_hold(&h->latch);

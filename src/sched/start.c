@@ -120,6 +120,7 @@ static bool go(fi_runtime *rt, fi_worker *w, start s)
 
 static bool go_anywhere(start s)
 {
+    fi_wait_chaos();
     fi_worker *w = fi_worker_self();
     fi_runtime *rt;
     bool gone;
@@ -191,6 +192,7 @@ static filch_fiber *start_on(fi_runtime *rt, fi_worker *w, const filch_fiber_att
 filch_fiber *filch_fiber_start_with(const filch_fiber_attr *attr, void *(*body)(void *arg),
                                     void *arg)
 {
+    fi_wait_chaos();
     fi_worker *w = fi_worker_self();
     filch_fiber_attr settled;
     filch_fiber *h;

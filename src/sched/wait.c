@@ -1,6 +1,7 @@
 /* Lines, and how who stands in one falls asleep and wakes. */
 #include "sched/wait.h"
 
+#include "base/chaos.h"
 #include "base/clock.h"
 #include "base/mistake.h"
 #include "sched/gate.h"
@@ -289,6 +290,7 @@ FI_INLINE int wait_as_fiber(fi_wait *w, fi_worker *on, letting_go l, int64_t dea
     fi_pin_end(f);
     if (cancelled)
         fi_wait_yield();
+    fi_wait_chaos();
     return w->result;
 }
 
@@ -325,6 +327,16 @@ void fi_wait_yield(void)
     else if (!on->runtime->orphaned)
         fi_fiber_park_on(fi_fiber_of_fork(fi_load_relaxed(&on->current)), commit_yield, on);
 }
+
+#ifdef FILCH_CHAOS
+void fi_wait_chaos(void)
+{
+    const fi_worker *on = fi_worker_self();
+
+    if (on && fi_load_relaxed(&on->current) && !on->is_committing && fi_chaos(4))
+        fi_wait_yield();
+}
+#endif
 
 /* Who asks again and again with a deadline that is over, or cancelled, must still let others run, or it asks for ever. */
 FI_INLINE int wait(fi_wait *w, letting_go l, int64_t deadline_ns)

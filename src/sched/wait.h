@@ -160,4 +160,11 @@ void fi_wait_thaw(fi_fiber *f);
 /* [any] Let others run. */
 void fi_wait_yield(void);
 
+/* [any, at the beginning of what users call] Maybe let others run, by bad luck (base/chaos.h). */
+#ifdef FILCH_CHAOS
+void fi_wait_chaos(void);
+#else
+#define fi_wait_chaos() ((void)0)
+#endif
+
 #endif

@@ -64,8 +64,6 @@ struct fi_worker {
     uint32_t fair_turn;
     bool has_new;   /* maybe; else there is surely nothing in its deque */
     bool new_first; /* the next look is for what never ran, before what is ready again */
-    FI_ATOMIC(int64_t)
-    sleeps_until; /* there may be an earlier timer by now; a guest writes it too */
     fi_rng rng;
     fi_worker *
         suspect; /* whose next slot was seen filled, when it had looked for work so often, since then */
@@ -73,7 +71,8 @@ struct fi_worker {
     int64_t suspect_since;
     bool (*park_commit)(fi_fiber *f, void *arg); /* the fiber that comes back wants to park */
     void *park_arg;
-    fi_fiber *parked; /* which, where another has gone on at once */
+    bool is_committing; /* with chaos: on a fiber, for the one before it */
+    fi_fiber *parked;   /* which, where another has gone on at once */
     fi_counters counters;
 
     /* The watcher's. */
