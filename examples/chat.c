@@ -62,9 +62,8 @@ static void *write_lines(void *arg)
 /* Who has much to read already is not told. */
 static void tell(client *c, const char *text)
 {
-    line l;
+    line l = hub_line("* %s", text);
 
-    hub_write(&l, "* %s", text);
     filch_chan_try_send(c->member.outbox, &l);
 }
 

@@ -68,9 +68,8 @@ static bool take_out(member *c)
 /* Its fibers find that there is nobody any more, whatever they wait for. */
 static void put_out(member *c)
 {
-    line l;
+    line l = hub_line("* %s does not listen and is put out", c->name);
 
-    hub_write(&l, "* %s does not listen and is put out", c->name);
     take_out(c);
     shutdown(c->fd, SHUT_RDWR);
     filch_chan_close(c->outbox);
@@ -103,13 +102,13 @@ static void do_join(member *c)
 
     c->let_in = !is_taken(c->name);
     if (c->let_in) {
-        hub_write(&l, "* %s is here", c->name);
+        l = hub_line("* %s is here", c->name);
         post_all(NULL, &l);
         c->is_in = true;
         c->next = all;
         all = c;
         people++;
-        hub_write(&l, "* welcome");
+        l = hub_line("* welcome");
         post(c, &l);
     }
     filch_sem_post(&c->answered);
@@ -121,7 +120,7 @@ static void do_leave(member *c)
     line l;
 
     if (take_out(c)) {
-        hub_write(&l, "* %s has left", c->name);
+        l = hub_line("* %s has left", c->name);
         post_all(NULL, &l);
     }
     filch_sem_post(&c->answered);
@@ -132,7 +131,7 @@ static void send_names(member *to)
     line l;
 
     for (member *c = all; c; c = c->next) {
-        hub_write(&l, "* %s", c->name);
+        l = hub_line("* %s", c->name);
         post(to, &l);
     }
 }
@@ -148,15 +147,14 @@ static void do_say(const message *m)
         send_names(m->from);
         return;
     }
-    hub_write(&l, "%s: %s", m->from->name, m->text);
+    l = hub_line("%s: %s", m->from->name, m->text);
     post_all(m->from, &l);
 }
 
 static int64_t tell_count(int64_t deadline)
 {
-    line l;
+    line l = hub_line("* %u %s here", people, people == 1 ? "person" : "people");
 
-    hub_write(&l, "* %u %s here", people, people == 1 ? "person" : "people");
     post_all(NULL, &l);
     return deadline + period;
 }
@@ -189,16 +187,17 @@ static void *run_hub(void *arg)
 
 /* ---- what others call ---- */
 
-void hub_write(line *l, const char *format, ...)
+line hub_line(const char *format, ...)
 {
+    line l = {0};
     va_list args;
-    int n;
 
     va_start(args, format);
-    n = vsnprintf(l->text, sizeof l->text - 1, format, args);
+    vsnprintf(l.text, sizeof l.text - 1, format, args);
     va_end(args);
-    l->n = (size_t)n < sizeof l->text - 2 ? (size_t)n : sizeof l->text - 2;
-    l->text[l->n++] = '\n';
+    l.n = strlen(l.text);
+    l.text[l.n++] = '\n';
+    return l;
 }
 
 static void free_channels(void)

@@ -42,6 +42,6 @@ void hub_say(member *m, const char *text);
 /* After this the hub has forgotten it. */
 void hub_leave(member *m);
 
-__attribute__((format(printf, 2, 3))) void hub_write(line *l, const char *format, ...);
+__attribute__((format(printf, 1, 2))) line hub_line(const char *format, ...);
 
 #endif

@@ -191,10 +191,12 @@ static void keep_rest(connection *c, size_t at, char *small)
         c->room = IN_SIZE;
     } else if (c->n == IN_SIZE && c->in == small) {
         more = malloc(HTTP_HEAD_MAX);
-        if (more)
-            c->in = memcpy(more, small, IN_SIZE);
-        c->room = HTTP_HEAD_MAX;
         c->ends |= !more;
+        if (more) {
+            memcpy(more, small, IN_SIZE);
+            c->in = more;
+            c->room = HTTP_HEAD_MAX;
+        }
     }
 }
 
