@@ -11,7 +11,9 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 
 #define NS_PER_MS      1000000
 #define CALLS_IN_A_ROW 64
@@ -38,23 +40,74 @@ bool fi_call_is_on_file(int fd)
            (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) || S_ISBLK(st.st_mode));
 }
 
-/* With bad luck (base/chaos.h), for fewer bytes than were asked for. */
+/* ---- bad luck (base/chaos.h) ---- */
+
+#ifdef FILCH_CHAOS
+
+static bool is_stream(int fd)
+{
+    int type = 0;
+    socklen_t size = sizeof type;
+
+    return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_STREAM;
+}
+
+static bool is_fifo(int fd)
+{
+    struct stat st;
+
+    return fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode);
+}
+
+static size_t bytes_of(const fi_call *c)
+{
+    const struct iovec *v = c->buf;
+    size_t bytes = 0;
+
+    if (c->n_of == FI_CALL_OF_BYTES)
+        return c->n;
+    for (size_t i = 0; i < c->n; i++)
+        bytes += v[i].iov_len;
+    return bytes;
+}
+
+/* Messages and the counts of timers and events come whole or not at all, and so does a little that goes into a pipe. */
+static bool may_be_cut(const fi_call *c)
+{
+    if (c->n_of == FI_CALL_OF_NOTHING || c->n < 2 || c->n > INT_MAX)
+        return false;
+    if (is_fifo(c->fd))
+        return c->direction == FI_IO_READ || bytes_of(c) > PIPE_BUF;
+    return is_stream(c->fd) || fi_call_is_on_file(c->fd);
+}
+
+/* For less than was asked for. */
 static ssize_t attempt_part(fi_call *c)
 {
-    size_t n = c->n, asked = c->asked;
+    size_t n = c->n, part, asked = c->asked;
     ssize_t result;
 
-    if (c->buf && n > 1 && fi_chaos(4)) {
-        c->n = 1 + n / 4;
-        c->asked = asked > 0 ? c->n : 0;
-    }
+    if (!fi_chaos(4) || !may_be_cut(c))
+        return c->attempt(c);
+    c->n = 1 + n / 4;
+    part = bytes_of(c);
     result = c->attempt(c);
-    if (result > 0 && c->asked != asked && (size_t)result == c->asked)
-        asked = c->asked; /* there may be more */
+    if (asked > 0 && result > 0 && (size_t)result == part)
+        c->asked = part; /* there may be more */
     c->n = n;
-    c->asked = asked;
     return result;
 }
+
+#else
+
+static ssize_t attempt_part(fi_call *c)
+{
+    return c->attempt(c);
+}
+
+#endif
+
+/* ---- once ---- */
 
 static ssize_t attempt_once(fi_call *c)
 {

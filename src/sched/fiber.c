@@ -15,11 +15,16 @@ static void do_rest(fi_fiber *f, void (*kind)(fi_runnable *, fi_fiber *))
         f->rest(f);
 }
 
-static void end_extras(fi_fiber *f)
+void fi_fiber_end_locals(fi_fiber *f)
 {
     if (f->locals)
         fi_locals_end(f->locals);
     f->locals = NULL;
+}
+
+static void end_extras(fi_fiber *f)
+{
+    fi_fiber_end_locals(f);
     if (f->end_handle)
         f->end_handle(f);
     f->end_handle = NULL;

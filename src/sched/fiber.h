@@ -81,6 +81,9 @@ void fi_fiber_put(fi_worker *w, fi_fiber *f);
 /* [worker] Unmake all fibers that have nothing to run. */
 void fi_fiber_cool(fi_worker *w);
 
+/* [fiber, at the end of its work] Destroy what it has of its own.  That may park. */
+void fi_fiber_end_locals(fi_fiber *f);
+
 /* [fiber or its worker] Add what the fiber counted to its worker's counters. */
 void fi_fiber_flush(fi_fiber *f);
 

@@ -24,7 +24,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SOON_NS INT64_C(10000000) /* in which workers that have nothing to do fall asleep */
+#define SOON_NS          10000000 /* in which workers that have nothing to do fall asleep */
+#define LOOKS_AT_RUNNING 5        /* so often for one that may just have ended */
+#define LOOKS_MAX        500      /* and for those that wait for a processor */
 
 static fi_lock life;                  /* guards the three below */
 static fi_runtime *running;           /* NULL: none */
@@ -412,10 +414,27 @@ unsigned filch_workers(void)
     return n;
 }
 
-/* Where nothing is left to run, workers may still be on their way to sleep, and on a busy machine that takes longer. */
-static int64_t soon(fi_runtime *rt)
+static bool somebody_runs(fi_runtime *rt)
 {
-    return fi_clock_now() + (has_jobs(rt) ? SOON_NS : 100 * SOON_NS);
+    for (unsigned i = 0; i < rt->workers_n; i++)
+        if (fi_load_relaxed(&rt->workers[i].current))
+            return true;
+    return false;
+}
+
+/* Workers that have nothing to do fall asleep soon, but on a machine that is busy they may have to wait for a processor
+ * first.  They are given up at once if all sleep and somebody is parked, and soon if somebody runs. */
+static bool becomes_quiet(fi_runtime *rt)
+{
+    for (int looks = 0; looks < LOOKS_MAX; looks++) {
+        if (await_quiet(rt, fi_clock_now() + SOON_NS))
+            return true;
+        if (fi_load_relaxed(&rt->idle.state) == rt->workers_n)
+            return false;
+        if (looks >= LOOKS_AT_RUNNING && somebody_runs(rt))
+            return false;
+    }
+    return false;
 }
 
 /* At the end of the process, or when a library that contains us is unloaded: in the second case nobody
@@ -427,8 +446,7 @@ __attribute__((destructor)) static void end(void)
     fi_lock_lock(&life);
     if (running && !fi_load_relaxed(&closing)) {
         fi_door_shut(&door);
-        if (fi_door_look(&door) == 0 && await_quiet(running, soon(running)) &&
-            fi_door_look(&door) == 0)
+        if (fi_door_look(&door) == 0 && becomes_quiet(running) && fi_door_look(&door) == 0)
             free_runtime(running), running = NULL;
     }
     fi_lock_unlock(&life);

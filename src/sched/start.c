@@ -43,6 +43,7 @@ static void run_start(fi_runnable *r, fi_fiber *f)
     end(f);
 }
 
+/* Who joins may look for what the fiber had of its own: that is destroyed before. */
 static void run_handle(fi_runnable *r, fi_fiber *f)
 {
     filch_fiber *h = (filch_fiber *)(void *)r;
@@ -51,6 +52,7 @@ static void run_handle(fi_runnable *r, fi_fiber *f)
     begin(f, h->attr.name, (uintptr_t)h->body);
     fi_handle_begin(h, f);
     result = h->body(h->arg);
+    fi_fiber_end_locals(f);
     if (!f->worker->runtime->orphaned)
         fi_handle_end(h, result);
     end(f);

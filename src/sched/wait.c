@@ -333,7 +333,9 @@ void fi_wait_chaos(void)
 {
     const fi_worker *on = fi_worker_self();
 
-    if (on && fi_load_relaxed(&on->current) && !on->is_committing && fi_chaos(4))
+    if (on && (!fi_load_relaxed(&on->current) || on->is_committing))
+        return; /* it cannot park here */
+    if (fi_chaos(4))
         fi_wait_yield();
 }
 #endif

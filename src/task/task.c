@@ -204,6 +204,7 @@ static bool sync_public(fi_fiber *f, filch_slot_ *slot)
 
 int filch_slow_sync_(filch_fork_ *fork, char *at, const filch_task_type_ *type)
 {
+    fi_wait_chaos();
     fi_fiber *f = fi_fiber_of_fork(fork);
     fi_task_stack *s = f->tasks;
     filch_slot_ *slot = (filch_slot_ *)(void *)at;
@@ -323,6 +324,7 @@ static void run_inside(fi_fiber *f, void *slot)
 
 void filch_run_slot_(void *slot)
 {
+    fi_wait_chaos();
     fi_worker *w = fi_worker_self();
 
     if (w)

@@ -7,6 +7,8 @@ static filch_fiber *left, *right;
 
 __attribute__((noinline)) static int wait_for(filch_fiber *const *other)
 {
+    while (!*other)
+        filch_yield(); /* it is being started */
     return filch_fiber_join(*other, NULL) + 1;
 }
 
