@@ -191,24 +191,27 @@ static void keep_rest(connection *c, size_t at, char *small)
         c->room = IN_SIZE;
     } else if (c->n == IN_SIZE && c->in == small) {
         more = malloc(HTTP_HEAD_MAX);
-        if (more)
-            c->in = memcpy(more, small, IN_SIZE);
-        c->room = HTTP_HEAD_MAX;
         c->ends |= !more;
+        if (more) {
+            memcpy(more, small, IN_SIZE);
+            c->in = more;
+            c->room = HTTP_HEAD_MAX;
+        }
     }
 }
 
 static void answer_all(connection *c, char *small)
 {
     size_t at = 0;
-    bool more;
+    bool more, sent;
 
     do {
         at = answer_some(c, at);
         more = c->out_n == OUT_MAX;
         set_deadline(c, at < c->n || c->skip > 0);
-    } while (send_all(c) && more);
-    c->refused |= c->ends && at < c->n;
+        sent = send_all(c);
+    } while (sent && more);
+    c->refused = sent && c->ends && (c->refused || at < c->n);
     keep_rest(c, at, small);
 }
 

@@ -27,6 +27,7 @@ static const server *self;
 static int signals;
 static filch_fiber *acceptor;
 static filch_sem places;
+static filch_wait_group served;
 
 static atomic_bool stopping;
 static int64_t stop_by; /* written before stopping is */
@@ -129,6 +130,13 @@ static void leave(connection *c)
     filch_mutex_unlock(&lock);
 }
 
+static void end(int fd)
+{
+    filch_close(fd);
+    filch_sem_post(&places);
+    filch_wait_group_done(&served);
+}
+
 static void connection_body(void *arg)
 {
     int fd = (int)(intptr_t)arg;
@@ -137,18 +145,16 @@ static void connection_body(void *arg)
     enter(&c);
     self->serve(fd);
     leave(&c);
-    filch_close(fd);
-    filch_sem_post(&places);
+    end(fd);
 }
 
 static void start(int fd)
 {
     const filch_fiber_attr attr = {.name = "connection", .stack_size = self->stack_size};
 
-    if (filch_go_with(&attr, connection_body, (void *)(intptr_t)fd) == 0)
-        return;
-    filch_close(fd);
-    filch_sem_post(&places);
+    filch_wait_group_add(&served, 1);
+    if (filch_go_with(&attr, connection_body, (void *)(intptr_t)fd) < 0)
+        end(fd);
 }
 
 static int accept_one(int s, bool last)
@@ -188,10 +194,16 @@ static void run(void *arg)
     acceptor = filch_fiber_self();
     if (!acceptor || filch_go(stop_on_signal, NULL) < 0)
         server_fail(self->name, "cannot start", -ENOMEM);
+    if (self->begin)
+        self->begin();
     printf("listening on 127.0.0.1:%d\n", filch_port(s));
     fflush(stdout);
     accept_all(s);
     filch_close(s);
+    while (server_was_stop(filch_wait_group_wait(&served)))
+        continue;
+    if (self->end)
+        self->end();
 }
 
 /* Each connection is a descriptor, and the usual limit is for programs that have few. */

@@ -13,7 +13,9 @@ typedef struct server {
     unsigned max;          /* connections at a time, more wait; 0: as many as come */
     size_t stack_size;     /* of each fiber; 0: as all others */
     int64_t grace;         /* how long a stop may take */
+    void (*begin)(void);   /* if not NULL: before all others, on a fiber */
     void (*serve)(int fd); /* on a fiber of its own; the descriptor is closed after it */
+    void (*end)(void);     /* if not NULL: after all others */
 } server;
 
 /* Says on standard output where it listens, and serves until it is told to stop, and then until all have ended.

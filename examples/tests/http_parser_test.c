@@ -1,7 +1,6 @@
 /* The parser of requests: what it takes, and that nothing depends on where the bytes are cut.  Each piece lies in memory of
  * its own, just as long as it is, so that AddressSanitizer sees a look beyond its end. */
-#include "../http_parser.h"
-
+#include "http_parser.h"
 #include "seed.h"
 
 #include <string.h>
@@ -115,7 +114,7 @@ static size_t below(size_t n)
     state ^= state << 13;
     state ^= state >> 7;
     state ^= state << 17;
-    return (size_t)(state * 0x9e3779b97f4a7c15 >> 33) % n;
+    return n ? (size_t)(state * 0x9e3779b97f4a7c15 >> 33) % n : 0;
 }
 
 static const char *const pieces[] = {

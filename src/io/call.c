@@ -15,7 +15,8 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 
-#define NS_PER_MS 1000000
+#define NS_PER_MS      1000000
+#define CALLS_IN_A_ROW 64
 
 /* ---- descriptors from elsewhere ---- */
 
@@ -233,6 +234,20 @@ static ssize_t run_on_fiber(fi_call *c, state *s)
     }
 }
 
+/* Who is never made to wait, as so much comes in, must still let others run. */
+static void be_fair(void)
+{
+    fi_worker *w = fi_worker_self();
+    uint32_t tick = fi_load_relaxed(&w->tick);
+
+    if (w->calls_at != tick) {
+        w->calls_at = tick;
+        w->calls_in_a_row = 0;
+    } else if (++w->calls_in_a_row == CALLS_IN_A_ROW) {
+        fi_wait_yield();
+    }
+}
+
 ssize_t fi_call_run(fi_call *c)
 {
     fi_wait_chaos();
@@ -242,6 +257,7 @@ ssize_t fi_call_run(fi_call *c)
 
     if (!rt)
         return run_in_thread(c);
+    be_fair();
     e = fi_io_get(rt, &s.io);
     if (e == 0)
         e = fi_fds_get(&s.io->fds, c->fd, &s.fd);

@@ -190,6 +190,16 @@ void fi_fiber_cool(fi_worker *w)
     w->warm_fibers_n = 0;
 }
 
+void fi_fiber_keep(fi_runtime *rt)
+{
+    fi_stack_pool_keep(&rt->stack_pool);
+}
+
+size_t fi_fiber_trim(fi_runtime *rt)
+{
+    return fi_stack_pool_trim(&rt->stack_pool);
+}
+
 /* ---- all ---- */
 
 typedef struct visitor {

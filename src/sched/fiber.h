@@ -90,6 +90,11 @@ void fi_fiber_flush(fi_fiber *f);
 /* [any] A pool for the stacks of fibers; 0 or -errno. */
 int fi_fiber_pool_init(fi_stack_pool *p, size_t stack_size);
 
+/* [watcher] From now on the memory of fibers that are gone is kept for new ones, and this gives back what nobody needed
+ * since the last time.  How many are left. */
+void fi_fiber_keep(fi_runtime *rt);
+size_t fi_fiber_trim(fi_runtime *rt);
+
 /* [any] Call visit for every fiber that there is, busy or not.  None is unmade meanwhile. */
 void fi_fiber_each(fi_runtime *rt, void (*visit)(fi_fiber *f, void *ctx), void *ctx);
 

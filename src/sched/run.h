@@ -75,10 +75,12 @@ FI_INLINE void fi_fiber_park(fi_fiber *f, bool (*commit)(fi_fiber *f, void *arg)
     fi_run_resumed(f->worker);
 }
 
-/* [fiber] A fiber that is ready, if the worker would run it now anyway; else NULL. */
+/* [fiber] A fiber that is ready, if the worker would run it now anyway; else NULL.  In its line there may also be work that
+ * never ran, from the global queue: that needs a fiber of its own. */
 FI_INLINE fi_runnable *fi_run_next(fi_worker *w)
 {
     fi_runtime *rt = w->runtime;
+    fi_runnable *r;
 
     if (w->fair_in == 0 || w->seat->is_guest || fi_queue_size(&rt->urgent) > 0)
         return NULL;
@@ -86,7 +88,12 @@ FI_INLINE fi_runnable *fi_run_next(fi_worker *w)
         return NULL;
     w->fair_in--;
     fi_store_relaxed(&w->tick, fi_load_relaxed(&w->tick) + 1u);
-    return fi_runq_pop(&w->ready, fi_worker_party(w), false);
+    r = fi_runq_pop(&w->ready, fi_worker_party(w), false);
+    if (r && r->run) {
+        w->found = r;
+        r = NULL;
+    }
+    return r;
 }
 
 /* [fiber] The same for a commit that always holds on: another fiber that is ready may go on at once, without the way over

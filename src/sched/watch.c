@@ -17,6 +17,7 @@
 
 #define TICK_NS     5000000
 #define TICK_NS_MIN 500000
+#define TRIM_NS     200000000 /* memory that no fiber needed for so long goes back */
 
 FI_ATOMIC(uint64_t) fi_watch_word;
 
@@ -103,10 +104,12 @@ static void name_thread(const fi_runtime *rt)
 static void *watch(void *runtime)
 {
     fi_runtime *rt = runtime;
-    int64_t tick = tick_of(rt);
+    int64_t tick = tick_of(rt), trim_at = 0;
     fi_quiet quiet = {0};
+    size_t left = 0;
 
     name_thread(rt);
+    fi_fiber_keep(rt);
     for (;;) {
         uint32_t heard = fi_load_relaxed(&bell);
         int64_t now = fi_clock_now();
@@ -118,6 +121,11 @@ static void *watch(void *runtime)
         dump_if_wanted(rt);
         fi_hog_look(rt, now);
         nothing = fi_stuck_look(rt, &quiet, now);
+        if (now >= trim_at) {
+            left = fi_fiber_trim(rt);
+            trim_at = now + TRIM_NS;
+        }
+        nothing = nothing && left == 0;
         fi_futex_wait(&bell, heard, nothing ? FI_FUTEX_FOREVER : now + tick);
         clear_asleep();
     }

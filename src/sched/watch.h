@@ -1,7 +1,8 @@
 /* The watcher: a thread that looks after the others.
  *
  * It sees three things that nobody else can: a fiber that does not let its worker go (hog.c), fibers that wait for what
- * can never come (stuck.c), and the wish of a person for a list of all fibers (dump.c).
+ * can never come (stuck.c), and the wish of a person for a list of all fibers (dump.c).  And it gives memory back that fibers
+ * have left behind.
  *
  * It is started with the first fiber that somebody starts by name: programs that have only tasks and jobs have none.  It
  * ticks while some worker is awake.  When all have been asleep for a while, it sleeps too, until one of them wakes:

@@ -65,6 +65,8 @@ struct fi_worker {
     bool has_new;   /* maybe; else there is surely nothing in its deque */
     bool new_first; /* the next look is for what never ran, before what is ready again */
     fi_rng rng;
+    uint32_t calls_at,
+        calls_in_a_row; /* io's: since it looked for work so often, so many that did not have to wait */
     fi_worker *
         suspect; /* whose next slot was seen filled, when it had looked for work so often, since then */
     uint32_t suspect_tick;

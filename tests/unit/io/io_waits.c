@@ -152,6 +152,44 @@ static void closed(void)
     close_with(in_thread);
 }
 
+static void *yield_some(void *arg)
+{
+    for (int i = 0; i < 10; i++)
+        filch_yield();
+    return arg;
+}
+
+/* In the midst of a close nobody may stand in line any more, as nobody would wake him; who tries finds out afterwards.
+ * ThreadSanitizer takes that for a race, as it mostly is one. */
+static void being_closed(void)
+{
+    fi_runtime *rt = fi_runtime_look();
+    fi_io *io;
+    fi_fd *f;
+    filch_fiber *late;
+    uint32_t generation;
+    int fd[2];
+
+    fi_runtime_look_end();
+    if (FI_UNDER_TSAN)
+        return;
+    CHECK_INT(filch_pipe(fd), 0);
+    CHECK_INT(fi_io_get(rt, &io), 0);
+    CHECK_INT(fi_fds_get(&io->fds, fd[0], &f), 0);
+    generation = fi_fd_begin_close(io, f, fd[0]);
+    late = filch_fiber_start(read_one, (void *)(intptr_t)fd[0]);
+    for (int i = 0; i < 200; i++) {
+        on_fiber(yield_some, NULL);
+        fi_hold_also(&f->latch);
+        CHECK(f->line[FI_IO_READ].first == NULL);
+        fi_let_go(&f->latch);
+    }
+    close(fd[0]);
+    fi_fd_end_close(f, generation);
+    CHECK_INT(join(late), -EBADF);
+    CHECK_INT(filch_close(fd[1]), 0);
+}
+
 /* ---- numbers that are used again ---- */
 
 /* The same number, for another file each time. */
@@ -489,6 +527,7 @@ WITH_WORKERS(deadlines)
 WITH_WORKERS(full_and_empty)
 WITH_WORKERS(cancelled)
 WITH_WORKERS(closed)
+WITH_WORKERS(being_closed)
 WITH_WORKERS(numbers_used_again)
 WITH_WORKERS(other_descriptors)
 WITH_WORKERS(nonsense)
@@ -497,6 +536,6 @@ WITH_WORKERS(beside_yields)
 WITH_WORKERS(idle_is_idle)
 WITH_WORKERS(beside_other_waits)
 
-CHECK_MAIN(test_deadlines, test_full_and_empty, test_cancelled, test_closed,
+CHECK_MAIN(test_deadlines, test_full_and_empty, test_cancelled, test_closed, test_being_closed,
            test_numbers_used_again, test_other_descriptors, test_nonsense, test_beside_work,
            test_beside_yields, test_idle_is_idle, test_beside_other_waits, test_after_a_guest)

@@ -123,6 +123,7 @@ static void test_equals_are_one_paragraph(void **state)
 /* While fibers start, talk, sleep and end, and one stands still, all dumps are whole. */
 #define STORM 20
 #define DUMPS 200
+#define TALKS 1000
 
 static atomic_int storm_over;
 
@@ -173,6 +174,100 @@ static void test_a_storm_goes_on(void **state)
 {
     (void)state;
     workers_each(NULL, a_storm_goes_on);
+}
+
+/* Fibers that go on all the time are seen where they were, whole. */
+#define TALKERS 16
+
+void talk_in_this_function(void *number);
+void go_deeper(size_t me, unsigned depth);
+
+static filch_sem turn[TALKERS];
+
+/* Frames of another size each time, and sizes that only the frame itself knows. */
+NOINLINE void go_deeper(size_t me, unsigned depth)
+{
+    volatile char *frame = __builtin_alloca(16 + 48 * (depth % 5));
+
+    frame[0] = (char)depth;
+    if (depth > 0)
+        go_deeper(me, depth - 1);
+    else if (filch_sem_try_wait(&turn[me]) < 0)
+        filch_sem_wait(&turn[me]);
+    else
+        filch_yield();
+    frame[1] = (char)depth;
+}
+
+NOINLINE void talk_in_this_function(void *number)
+{
+    size_t me = (size_t)(uintptr_t)number;
+
+    for (unsigned i = 0; !atomic_load(&storm_over); i++) {
+        filch_sem_post_n(&turn[me ^ 1], i % 3 == 0 ? 3 : 0);
+        go_deeper(me, i * 7 % 11);
+    }
+    filch_sem_post_n(&turn[me ^ 1], 1000000);
+}
+
+/* Calls of go_deeper stand in a row, and then comes who called the first. */
+static void check_talker(const char *paragraph)
+{
+    static const char deeper[] = "    at go_deeper+0x", first[] = "    at talk_in_this_function+0x";
+    const char *at = strstr(paragraph, deeper), *end = strstr(paragraph, "\n\n");
+    const char *runs = strstr(paragraph, " runs on worker ");
+
+    if (runs && (!end || runs < end))
+        return;
+    CHECK(at != NULL && (!end || at < end));
+    while (strncmp(at, deeper, sizeof deeper - 1) == 0)
+        at = strchr(at, '\n') + 1;
+    CHECK(strncmp(at, first, sizeof first - 1) == 0);
+}
+
+static void talkers_are_where_they_were(void)
+{
+    const filch_fiber_attr attr = {.name = "talker"};
+
+    memset(turn, 0, sizeof turn);
+    atomic_store(&storm_over, 0);
+    for (size_t i = 0; i < TALKERS; i++)
+        CHECK_INT(filch_go_with(&attr, talk_in_this_function, (void *)(uintptr_t)i), 0);
+    for (int i = 0; i < SCALED(TALKS); i++)
+        for (const char *at = dumped(); (at = strstr(at, "fiber 'talker'")) != NULL; at++)
+            check_talker(at);
+    atomic_store(&storm_over, 1);
+}
+
+static void test_talkers_are_where_they_were(void **state)
+{
+    (void)state;
+#ifndef FI_CTX_BY_UCONTEXT
+    workers_each(NULL, talkers_are_where_they_were);
+#endif
+}
+
+static void is_called(void *called)
+{
+    *(bool *)called = true;
+}
+
+static void never_begun(void *arg)
+{
+    (void)arg;
+}
+
+static void what_has_not_begun_is_nowhere(void **state)
+{
+    static _Alignas(16) char stack[65536];
+    bool called = false;
+    fi_ctx c;
+
+    (void)state;
+    fi_ctx_make(&c, stack, sizeof stack, never_begun, NULL);
+    CHECK(!fi_ctx_look_from(&c, is_called, &called));
+    CHECK(!called);
+    fi_ctx_fini(&c);
 }
 
 /* ---- the signal ---- */
@@ -244,4 +339,5 @@ static void the_signal_is_given_back(void **state)
 
 CHECK_MAIN(a_signal_brings_it, a_late_signal_brings_it, without_a_runtime, test_one_fiber_in_full,
            test_who_calls_is_in_it, test_equals_are_one_paragraph, test_a_storm_goes_on,
+           test_talkers_are_where_they_were, what_has_not_begun_is_nowhere,
            the_signal_is_given_back)

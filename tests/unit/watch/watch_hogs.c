@@ -38,15 +38,6 @@ static void run_hog(void *arg)
         filch_main(hog, NULL);
 }
 
-static size_t times(const char *text, const char *words)
-{
-    size_t n = 0;
-
-    for (const char *at = text; (at = strstr(at, words)) != NULL; at++)
-        n++;
-    return n;
-}
-
 static void a_hog_is_named_once(void **state)
 {
     struct child_end end;
@@ -151,7 +142,7 @@ static void who_was_made_ready_runs_beside_the_hog(void **state)
 {
     (void)state;
     for (unsigned workers = 2; workers <= 8; workers *= 2) {
-        filch_config c = {.workers = workers, .watchdog_ns = -1};
+        filch_config c = {.workers = workers, .watchdog_ns = -1, .search_ns = -1};
         memset(turn, 0, sizeof turn);
         atomic_store(&heard_last, false);
         CHECK_INT(filch_start(&c), 0);

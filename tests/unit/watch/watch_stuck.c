@@ -11,7 +11,7 @@ static place never;
 
 static void start(filch_deadlock what)
 {
-    filch_config c = {.workers = 2, .deadlock = what, .watchdog_ns = -1};
+    filch_config c = {.workers = 2, .deadlock = what, .watchdog_ns = -1, .dump_signal = SIGUSR2};
 
     if (filch_start(&c) < 0)
         _exit(3);
@@ -117,12 +117,37 @@ static void nothing(void *arg)
     (void)arg;
 }
 
+FILCH_TASK(int, same, int, n)
+{
+    return n;
+}
+
 static void run_waits(void *arg)
 {
     (void)arg;
     start(FILCH_DEADLOCK_ABORT);
     filch_go(nothing, NULL);
     FILCH_RUN(wait_in_task, 1);
+}
+
+/* A thread that was woken does not count any more. */
+static void open_place(void *p)
+{
+    place_open(p);
+}
+
+static void woken_before(void *arg)
+{
+    (void)arg;
+    start(FILCH_DEADLOCK_ABORT);
+    for (int i = 0; i < 10; i++) {
+        place p = {.open = false};
+        filch_go(open_place, &p);
+        place_wait(&p);
+        FILCH_RUN(same, 1);
+    }
+    filch_go(name_and_wait, &never);
+    filch_stop();
 }
 
 /* The other thread waits as well, from the start or only after all else has come to rest. */
@@ -178,6 +203,7 @@ static void all_kinds_are_found(void **state)
     dies(mutexes, NULL);
     dies(stop_waits, NULL);
     dies(run_waits, NULL);
+    dies(woken_before, NULL);
     dies(thread_waits, &at_once);
     dies(thread_waits, &slowly);
 }
@@ -332,6 +358,16 @@ static void idle(void *arg)
         _exit(3);
 }
 
+/* Threads may wait for each other by mistake, too, but that is nothing to do with fibers. */
+static void no_fiber(void *arg)
+{
+    (void)arg;
+    start(FILCH_DEADLOCK_ABORT);
+    filch_go(nothing, NULL);
+    end_well_later();
+    place_wait(&never);
+}
+
 static void lives(void (*fn)(void *))
 {
     struct child_end end;
@@ -353,6 +389,7 @@ static void who_may_be_woken_is_left_alone(void **state)
     lives(thread);
     lives(deadline);
     lives(idle);
+    lives(no_fiber);
 }
 
 /* Threads and fibers wake each other without end, one at a time: at each moment all others wait. */

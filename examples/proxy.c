@@ -1,0 +1,189 @@
+/* A TCP proxy: what comes on one side goes out on the other, and so does its end. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* getopt, shutdown */
+#endif
+#include "server.h"
+
+#include <filch/filch.h>
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static const char usage[] =
+    "usage: proxy [-t SECONDS] LISTENPORT HOST PORT\n"
+    "  -t SECONDS  how long a connection to HOST may take, and a stop (10)\n"
+    "Connects who comes to 127.0.0.1:LISTENPORT (0: any) with HOST:PORT.  SIGINT or SIGTERM stops "
+    "it, and it says how\n"
+    "many connections and bytes there were.\n";
+
+#define BUFFER_SIZE (16 << 10)
+#define STACK_SIZE  (64 << 10)
+
+/* One direction of a connection. */
+typedef struct flow {
+    int from, to;
+    int64_t deadline;    /* of a write; none before the stop */
+    atomic_bool *failed; /* the connection, in this direction or the other */
+    atomic_ulong *bytes;
+} flow;
+
+static const char *host;
+static int port;
+static int64_t patience = FILCH_S(10);
+static atomic_ulong connections, failures, up, down;
+
+/* ---- ends ---- */
+
+/* At the stop.  What has come already can still be read and is carried over, and then comes the end. */
+static void end_soon(flow *f)
+{
+    f->deadline = server_stop_by();
+    shutdown(f->from, SHUT_RD);
+    shutdown(f->to, SHUT_RD);
+}
+
+/* A side that has failed is for the other a failure as well, not an end that looks as if all were there. */
+static void reset_when_closed(int fd)
+{
+    struct linger none = {.l_onoff = 1, .l_linger = 0};
+
+    setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof none);
+}
+
+/* To read no more wakes the fiber of the other direction. */
+static void fail_both(const flow *f)
+{
+    atomic_store(f->failed, true);
+    reset_when_closed(f->from);
+    reset_when_closed(f->to);
+    shutdown(f->from, SHUT_RD);
+    shutdown(f->to, SHUT_RD);
+}
+
+/* Was it the stop that ended a wait?  Only one of the two fibers is told of it. */
+static bool was_stop(flow *f, ssize_t n)
+{
+    if (!server_was_stop(n))
+        return false;
+    end_soon(f);
+    return true;
+}
+
+/* ---- bytes ---- */
+
+static ssize_t write_some(flow *f, const char *buf, size_t n)
+{
+    ssize_t done;
+
+    do
+        done = filch_write_until(f->to, buf, n, f->deadline);
+    while (was_stop(f, done));
+    return done;
+}
+
+static ssize_t write_all(flow *f, const char *buf, size_t n)
+{
+    for (size_t done = 0; done < n;) {
+        ssize_t m = write_some(f, buf + done, n - done);
+        if (m < 0)
+            return m;
+        done += (size_t)m;
+        atomic_fetch_add_explicit(f->bytes, (unsigned long)m, memory_order_relaxed);
+    }
+    return (ssize_t)n;
+}
+
+/* Until the end, which is passed on: the other direction may have more to say. */
+static void *carry(void *arg)
+{
+    flow *f = arg;
+    char buf[BUFFER_SIZE];
+    ssize_t n;
+
+    do {
+        n = filch_read(f->from, buf, sizeof buf);
+        if (n > 0)
+            n = write_all(f, buf, (size_t)n);
+    } while (n > 0 || was_stop(f, n));
+    if (n == 0 && !atomic_load(f->failed))
+        shutdown(f->to, SHUT_WR);
+    else
+        fail_both(f);
+    return NULL;
+}
+
+/* ---- connections ---- */
+
+/* At the stop it has until the deadline to get rid of what it carries. */
+static void join(filch_fiber *fiber, flow *f)
+{
+    int e;
+
+    while ((e = filch_fiber_join_until(fiber, NULL, f->deadline)) < 0)
+        if (!was_stop(f, e)) {
+            shutdown(f->from, SHUT_RDWR);
+            f->deadline = FILCH_FOREVER;
+        }
+}
+
+static void carry_both(int client, int upstream)
+{
+    static const filch_fiber_attr attr = {.name = "down", .stack_size = STACK_SIZE};
+    atomic_bool failed = false;
+    flow there = {client, upstream, FILCH_FOREVER, &failed, &up};
+    flow back = {upstream, client, FILCH_FOREVER, &failed, &down};
+    filch_fiber *other = filch_fiber_start_with(&attr, carry, &back);
+
+    if (!other)
+        return;
+    if (server_stops())
+        end_soon(&there);
+    carry(&there);
+    join(other, &there);
+}
+
+static void serve(int fd)
+{
+    int64_t deadline = filch_now() + patience;
+    int upstream;
+
+    do
+        upstream = filch_connect_until(host, port, deadline);
+    while (server_was_stop(upstream));
+    atomic_fetch_add_explicit(&connections, 1, memory_order_relaxed);
+    if (upstream < 0) {
+        atomic_fetch_add_explicit(&failures, 1, memory_order_relaxed);
+        reset_when_closed(fd);
+        return;
+    }
+    carry_both(fd, upstream);
+    filch_close(upstream);
+}
+
+int main(int argc, char **argv)
+{
+    server s = {.name = "proxy", .stack_size = STACK_SIZE, .serve = serve};
+
+    for (int option; (option = getopt(argc, argv, "ht:")) != -1;) {
+        if (option == 'h')
+            return fputs(usage, stdout) < 0;
+        if (option == '?')
+            return 2;
+        patience = (int64_t)(server_number("proxy", "number of seconds", optarg, 0.001, 1e6) * 1e9);
+    }
+    if (argc - optind != 3) {
+        fprintf(stderr, "proxy: LISTENPORT, HOST and PORT are needed; proxy -h says more\n");
+        return 2;
+    }
+    s.port = (int)server_number("proxy", "port", argv[optind], 0, 65535);
+    host = argv[optind + 1];
+    port = (int)server_number("proxy", "port", argv[optind + 2], 1, 65535);
+    s.grace = patience;
+    server_run(&s);
+    printf("%lu connections, %lu of them in vain, %lu bytes there, %lu back\n", connections,
+           failures, up, down);
+    return 0;
+}

@@ -1,0 +1,171 @@
+"""proxy_test.py PROGRAM: between a client and a server of this script, what one says the other hears."""
+import random
+import signal
+import socket
+import subprocess
+import sys
+import threading
+
+from net import SECONDS, Client, Server, refuses, run, scaled
+
+PROGRAM = sys.argv[1]
+
+
+class Upstream:
+    """What the proxy connects to.  s.accept(): the other end of a client's connection."""
+
+    def __init__(self):
+        self.socket = socket.create_server(("127.0.0.1", 0), backlog=1024)
+        self.socket.settimeout(SECONDS)
+        self.port = self.socket.getsockname()[1]
+
+    def accept(self):
+        c = Client.__new__(Client)
+        c.socket, c.rest = self.socket.accept()[0], b""
+        c.socket.settimeout(SECONDS)
+        return c
+
+
+def proxy(port, *options, **more):
+    return Server([PROGRAM, *options, "0", "127.0.0.1", str(port)], **more)
+
+
+def in_thread(what, *args):
+    t = threading.Thread(target=what, args=args)
+    t.start()
+    return t
+
+
+def said(server):
+    server.stop()
+    return server.out.decode()
+
+
+def expect_reset(connect):
+    try:
+        connect().expect_end()
+        raise AssertionError("a failure looks like an end")
+    except ConnectionResetError:
+        pass
+
+
+def heard_by(client):
+    try:
+        return client.all()
+    except ConnectionResetError:
+        return b""
+
+
+def carries():
+    """Much in both directions at once, each with its end, for several at a time."""
+    n = scaled(3000000)
+    for workers in (1, 2, 4):
+        u = Upstream()
+        with proxy(u.port, workers=workers) as s:
+            threads, ends = [], []
+            for i in range(4):
+                ends += [(s.connect(), random.Random(2 * i).randbytes(n)), (u.accept(), random.Random(2 * i + 1).randbytes(n))]
+            for c, data in ends:
+                threads.append(in_thread(lambda c=c, data=data: (c.send(data), c.end())))
+            for i, (c, _) in enumerate(ends):
+                assert c.all() == ends[i ^ 1][1]
+            for t in threads:
+                t.join()
+            assert "4 connections, 0 of them in vain, %d bytes there, %d back" % (4 * n, 4 * n) in said(s)
+
+
+def half_closes():
+    u = Upstream()
+    with proxy(u.port) as s:
+        for _ in range(10):
+            client, server = s.connect(), u.accept()
+            for one, other in ((client, server), (server, client)):
+                one.send("last words").end()
+                assert other.all() == b"last words"
+                assert other is client or one.is_silent()
+        client, server = s.connect(), u.accept()
+        server.end()
+        client.expect_end()
+        client.send("still talking").end()
+        assert server.all() == b"still talking"
+
+
+def resets():
+    """Who is cut off on one side is cut off on the other, and does not take it for an end."""
+    u = Upstream()
+    with proxy(u.port) as s:
+        before = s.files()
+        for i in range(20):
+            ends = [s.connect(), u.accept()]
+            if i % 4 > 1:
+                ends[0].send("x")
+                ends[1].take(1)
+            ends.pop(i % 2).reset()
+            expect_reset(lambda: ends[0])
+        s.await_files(before)
+
+
+def nobody_there():
+    u = Upstream()
+    u.socket.close()
+    with proxy(u.port) as s:
+        for _ in range(3):
+            expect_reset(s.connect)
+        assert "3 connections, 3 of them in vain" in said(s)
+
+
+def nobody_answers():
+    """A server whose queue is full: then the system lets a connection wait."""
+    full = socket.create_server(("127.0.0.1", 0), backlog=0)
+    waiting = []
+    for _ in range(10):
+        waiting.append(socket.socket())
+        waiting[-1].setblocking(False)
+        waiting[-1].connect_ex(full.getsockname())
+    with proxy(full.getsockname()[1], "-t", "0.2") as s:
+        expect_reset(s.connect)
+        assert "1 of them in vain" in said(s)
+
+
+def stop():
+    """What was sent before it is delivered; who is connected sees an end; who does not listen does not keep it."""
+    for workers in (1, 2):
+        u = Upstream()
+        with proxy(u.port, workers=workers) as s:
+            ends = [(s.connect().send("a"), u.accept()) for _ in range(10)]
+            for _, b in ends:
+                b.take(1)
+            s.signal(signal.SIGSTOP)
+            for a, b in ends:
+                a.send("a" * 1000)
+                b.send("b" * 50000)
+            late = s.connect().send("late")
+            s.signal(signal.SIGTERM)
+            s.signal(signal.SIGCONT)
+            for a, b in ends:
+                assert (a.all(), b.all()) == (b"b" * 50000, b"a" * 1000)
+            heard = b""
+            while heard == b"":  # what was about to be connected is connected anew
+                heard = heard_by(u.accept())
+            assert heard == b"late"
+            late.expect_end()
+            s.wait()
+    with proxy(u.port, "-t", "0.2") as s:
+        pairs = [(s.connect(), u.accept()) for _ in range(4)]
+        for pair in pairs[:2] + [p[::-1] for p in pairs[2:]]:
+            pair[0].socket.settimeout(0.1)
+            try:
+                while True:
+                    pair[0].socket.send(b"x" * 100000)
+            except socket.timeout:
+                pass
+        s.stop()
+
+
+def command_line():
+    for words in ([], ["0", "127.0.0.1"], ["0", "h", "0"], ["0", "h", "1", "2"], ["-t", "x", "0", "h", "1"], ["-x"]):
+        refuses(2, PROGRAM, *words)
+    assert b"usage" in subprocess.check_output([PROGRAM, "-h"])
+
+
+run([carries, half_closes, resets, nobody_there, nobody_answers, stop, command_line])
