@@ -151,6 +151,7 @@ static int leave_many(int n)
         if (i % 64 == 0)
             await_count(&ended_n, i + 1); /* not too many at once */
     }
+    await_count(&ended_n, n);
     return 0;
 }
 
