@@ -147,16 +147,18 @@ def selfish():
         def ask():
             try:
                 while True:
-                    one.send("/names\n" * 1000)
+                    one.send("/names\nme\n" * 1000)
             except ConnectionError:
                 pass
 
         t = threading.Thread(target=ask)
         t.start()
-        others[-1].until(b"* selfish does not listen and is put out\n")
+        for c in others:
+            c.until(b"* selfish does not listen and is put out\n")
         t.join()
         others[0].send("all right?\n")
-        others[1].until(b"a-rather-long-00: all right?\n")
+        for c in others[1:]:
+            expect(c, "a-rather-long-00: all right?")
 
 
 def counts():
