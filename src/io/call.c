@@ -91,6 +91,8 @@ static ssize_t attempt_part(fi_call *c)
         return c->attempt(c);
     c->n = 1 + n / 4;
     part = bytes_of(c);
+    if (part == 0) /* that would look like the end */
+        c->n = n;
     result = c->attempt(c);
     if (asked > 0 && result > 0 && (size_t)result == part)
         c->asked = part; /* there may be more */
