@@ -51,7 +51,7 @@ if(FILCH_WERROR)
 endif()
 
 if(CMAKE_CROSSCOMPILING OR FILCH_SANITIZE)
-  foreach(runtime tbb libgomp libomp)
+  foreach(runtime tbb libgomp libomp go go-raw)
     leave_out(${runtime} "Filch was built with a cross compiler or with sanitizers")
   endforeach()
 else()
@@ -63,6 +63,11 @@ else()
   endif()
   find_openmp(libgomp gcc GNU gcc)
   find_openmp(libomp clang Clang libomp-dev)
+  find_program(FILCH_BENCH_go go)
+  if(NOT FILCH_BENCH_go)
+    leave_out(go "not installed (Debian: golang-go)")
+    leave_out(go-raw "not installed (Debian: golang-go)")
+  endif()
 endif()
 
 # install_program(FILE)
@@ -99,6 +104,25 @@ function(peer_program workload runtime compiler sources)
   install_program(${program})
 endfunction()
 
+# go_program(NAME FOLDER): all of the folder's files, where there is Go.  It fetches nothing, and keeps what it makes below
+# the build folder.
+function(go_program name folder)
+  if(NOT FILCH_BENCH_go OR CMAKE_CROSSCOMPILING OR FILCH_SANITIZE)
+    return()
+  endif()
+  set(program ${programs_dir}/${name})
+  file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.go)
+  add_custom_command(OUTPUT ${program}
+    COMMAND ${CMAKE_COMMAND} -E env GO111MODULE=off GOFLAGS= CGO_ENABLED=0 GOCACHE=${CMAKE_CURRENT_BINARY_DIR}/go
+      ${FILCH_BENCH_go} build -o ${program} ${sources}
+    DEPENDS ${sources}
+    COMMENT "Building ${name} by ${FILCH_BENCH_go}"
+    VERBATIM)
+  add_custom_target(bench_${name} DEPENDS ${program})
+  add_dependencies(bench_programs bench_${name})
+  install_program(${program})
+endfunction()
+
 # bench_workload(NAME [SOURCE...]): the folder NAME, with SOURCE beside NAME.c for what all its programs share.
 function(bench_workload name)
   set(shared ${name}/${name}.c)
@@ -117,7 +141,7 @@ function(bench_workload name)
   if(TBB_FOUND)
     own_program(${name} tbb tbb.cpp TBB::tbb)
   endif()
-  set(sources common/main.c common/options.c ${shared})
+  set(sources common/main.c common/options.c common/figures.c ${shared})
   foreach(runtime libgomp libomp)
     if(${runtime}_compiler)
       set(compiler ${${runtime}_compiler})

@@ -1,6 +1,7 @@
 /* filch bench: which programs there are to be measured, and how it is shown. */
 #include "bench_options.h"
 #include "command.h"
+#include "fibers.h"
 #include "jobs.h"
 #include "measure.h"
 #include "series.h"
@@ -107,6 +108,8 @@ int command_bench(int argc, char **argv)
     b.options = bench_options_read(argc, argv);
     if (b.options.jobs)
         return bench_jobs(&b.options);
+    if (b.options.fibers)
+        return bench_fibers(&b.options);
     for (int i = 0; b.options.workloads[i]; i++)
         add_workload(&b, b.options.workloads[i]);
     tell_left_out(&b.options);

@@ -1,5 +1,6 @@
 #include "bench_options.h"
 
+#include "fibers_rows.h"
 #include "series.h"
 #include "show.h"
 #include "words.h"
@@ -16,10 +17,13 @@ static void help(void)
 {
     printf(
         "usage: filch bench [WORKLOAD...] [OPTION...]\n"
-        "       filch bench jobs [OPTION...]\n\n"
+        "       filch bench jobs [OPTION...]\n"
+        "       filch bench fibers [ROW...] [OPTION...]\n\n"
         "Measures workloads on Filch and on what is here of its peers, in turns, and prints a "
         "table.\n"
-        "jobs has a table of its own: many small jobs, on a classical job system and on Filch.\n\n"
+        "jobs has a table of its own: many small jobs, on a classical job system and on Filch.\n"
+        "fibers has one too: CPU time and memory of fibers, channels, timers and HTTP, beside "
+        "Go.\n\n"
         "  --workers LIST     numbers of workers, such as 1,2 (1 and as many as there are CPUs)\n"
         "  --runtimes LIST    of those below (all)\n"
         "  --repeat N         calls of each program, 1 to %d (%d, with --quick %d)\n"
@@ -35,6 +39,9 @@ static void help(void)
     printf("\nruntimes\n");
     for (const contender *r = runtimes; r->name; r++)
         printf("  %-18s %s\n", r->name, r->about);
+    printf("\nrows of fibers\n");
+    for (const workload *w = fibers_workloads; w->name; w++)
+        printf("  %-18s %s\n", fibers_word(w), w->about);
 }
 
 /* Call `take` for each of the words between commas. */
@@ -87,6 +94,16 @@ static void take_jobs(bench_options *o)
     o->jobs = true;
 }
 
+/* Each may be named once. */
+static void choose(bench_options *o, const workload *w, const char *word)
+{
+    int i = 0;
+    for (; o->workloads[i]; i++)
+        if (o->workloads[i] == w)
+            misused("%s is named twice", word);
+    o->workloads[i] = w;
+}
+
 static void take_workload(bench_options *o, const char *word)
 {
     char names[256];
@@ -94,11 +111,39 @@ static void take_workload(bench_options *o, const char *word)
     const workload *w = workload_named(word);
     if (!w)
         misused("there is no workload '%s'; there are: %s", word, names);
-    int i = 0;
-    for (; o->workloads[i]; i++)
-        if (o->workloads[i] == w)
-            misused("%s is named twice", word);
-    o->workloads[i] = w;
+    choose(o, w, word);
+}
+
+static void take_row(bench_options *o, const char *word)
+{
+    char names[512];
+    fibers_list(names, sizeof names);
+    const workload *w = fibers_named(word);
+    if (!w)
+        misused("there is no row '%s' of %s; there are: %s", word, fibers_name, names);
+    choose(o, w, word);
+}
+
+static void take_fibers(bench_options *o)
+{
+    if (o->jobs || o->workloads[0])
+        misused("%s has a table of its own, so %s cannot be in it", fibers_name,
+                o->jobs ? jobs_name : o->workloads[0]->name);
+    if (o->fibers)
+        misused("%s is named twice", fibers_name);
+    o->fibers = true;
+}
+
+static void take_word(bench_options *o, const char *word)
+{
+    if (strcmp(word, fibers_name) == 0)
+        take_fibers(o);
+    else if (o->fibers)
+        take_row(o, word);
+    else if (strcmp(word, jobs_name) == 0)
+        take_jobs(o);
+    else
+        take_workload(o, word);
 }
 
 static void take(bench_options *o, int letter)
@@ -136,8 +181,9 @@ static void take(bench_options *o, int letter)
 
 static void all_workloads(bench_options *o)
 {
-    for (int i = 0; workloads[i].name; i++)
-        o->workloads[i] = &workloads[i];
+    const workload *all = o->fibers ? fibers_workloads : workloads;
+    for (int i = 0; all[i].name; i++)
+        o->workloads[i] = &all[i];
 }
 
 static void all_runtimes(bench_options *o)
@@ -171,10 +217,23 @@ static void check_jobs(const bench_options *o)
         misused("%s is not for %s", o->size ? "--size" : "--runtimes", jobs_name);
 }
 
+/* A picture of ratios would have to leave most of it out: bytes, lateness, goals. */
+static void check_fibers(const bench_options *o)
+{
+    if (o->runtimes[0] || o->size || o->plot)
+        misused("%s is not for %s",
+                o->size   ? "--size"
+                : o->plot ? "--plot"
+                          : "--runtimes",
+                fibers_name);
+}
+
 static void check(const bench_options *o)
 {
     if (o->jobs)
         check_jobs(o);
+    if (o->fibers)
+        check_fibers(o);
     if (o->size && (!o->workloads[0] || o->workloads[1]))
         misused("--size is for one workload, which has to be named");
     if (o->size && o->quick)
@@ -201,10 +260,7 @@ bench_options bench_options_read(int argc, char **argv)
         take(&o, letter);
     }
     for (int i = optind; i < argc; i++)
-        if (strcmp(argv[i], jobs_name) == 0)
-            take_jobs(&o);
-        else
-            take_workload(&o, argv[i]);
+        take_word(&o, argv[i]);
     check(&o);
     fill_up(&o);
     return o;

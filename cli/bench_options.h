@@ -16,7 +16,8 @@ typedef struct bench_options {
     long seconds; /* for one call */
     const char *size, *plot;
     bool json, quick;
-    bool jobs; /* the table of jobs instead of workloads */
+    bool jobs;   /* the table of jobs instead of workloads */
+    bool fibers; /* the table of fibers; the workloads are those of it */
 } bench_options;
 
 /* Ends the program for --help and for what is not understood. */

@@ -13,6 +13,19 @@ static void number(const char *name, double value)
         printf(",\"%s\":%.9g", name, value);
 }
 
+static void figures(const series *s)
+{
+    for (int i = 0; i < MOST_FIGURES && s->figures[i].count > 0; i++) {
+        const figure *f = &s->figures[i];
+        printf("%s\"%s\":[", i == 0 ? ",\"figures\":{" : ",", f->name);
+        for (int j = 0; j < f->count; j++)
+            printf("%s%.9g", j > 0 ? "," : "", f->values[j]);
+        printf("]");
+    }
+    if (s->figures[0].count > 0)
+        printf("}");
+}
+
 static void line(const series *s)
 {
     printf("{\"workload\":\"%s\",\"runtime\":\"%s\"", s->workload->name, s->runtime);
@@ -27,6 +40,7 @@ static void line(const series *s)
     number("ratio_best", series_best_ratio(s));
     number("ns_per_spawn", series_ns_per_spawn(s));
     number("steals", series_steals(s));
+    figures(s);
     printf(",\"samples\":[");
     for (int i = 0; i < s->count; i++)
         printf("%s%.9f", i > 0 ? "," : "", s->samples[i]);

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 enum { PROGRAM_PATH = 4096, MOST_SAMPLES = 64, LONGEST_SIZE_WORD = 32 };
+enum { MOST_FIGURES = 8, FIGURE_NAME = 16 };
 
 /* What to run.  The runtime by its name, because serial programs have one too. */
 typedef struct call {
@@ -28,7 +29,8 @@ typedef struct report {
     int64_t result;
     double samples[MOST_SAMPLES]; /* seconds */
     int count;
-    const char *counters; /* an object of JSON within the child's text, or NULL */
+    /* Objects of JSON within the child's text, or NULL.  Of each figure there are as many values as samples. */
+    const char *counters, *figures;
 } report;
 
 /* Is there such a program? */

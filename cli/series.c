@@ -59,9 +59,75 @@ static int make_room(series *s, int more)
     return 0;
 }
 
+/* ---- figures ---- */
+
+/* The one of that name, or an empty place for it; NULL where there is neither. */
+static figure *figure_of(series *s, const char *name)
+{
+    for (int i = 0; i < MOST_FIGURES; i++)
+        if (s->figures[i].count == 0 || strcmp(s->figures[i].name, name) == 0)
+            return &s->figures[i];
+    return NULL;
+}
+
+static int add_figure(series *s, const char *member, int n)
+{
+    char name[FIGURE_NAME] = "";
+    json_string(member, name, sizeof name);
+    figure *f = figure_of(s, name);
+    double *values = f ? realloc(f->values, (size_t)(f->count + n) * sizeof *values) : NULL;
+    if (!values)
+        return -ENOMEM;
+    f->values = values;
+    memcpy(f->name, name, sizeof name);
+    for (const char *v = json_begin(json_value(member)); v; v = json_next(v))
+        json_number(v, &values[f->count++]);
+    return 0;
+}
+
+static int add_figures(series *s, const report *r)
+{
+    int e = 0;
+    for (const char *m = r->figures ? json_begin(r->figures) : NULL; m && e == 0; m = json_next(m))
+        e = add_figure(s, m, r->count);
+    return e;
+}
+
+static const figure *figure_named(const series *s, const char *name)
+{
+    for (int i = 0; i < MOST_FIGURES && s->figures[i].count > 0; i++)
+        if (strcmp(s->figures[i].name, name) == 0)
+            return &s->figures[i];
+    return NULL;
+}
+
+static double least(const double *values, int n)
+{
+    double best = NAN;
+    for (int i = 0; i < n; i++)
+        best = fmin(best, values[i]); /* fmin passes over NAN */
+    return best;
+}
+
+double series_figure_median(const series *s, const char *name)
+{
+    const figure *f = figure_named(s, name);
+    return f ? median_of(f->values, f->count) : NAN;
+}
+
+double series_figure_best(const series *s, const char *name)
+{
+    const figure *f = figure_named(s, name);
+    return f ? least(f->values, f->count) : NAN;
+}
+
+/* ---- samples ---- */
+
 int series_add(series *s, const report *r)
 {
     int e = make_room(s, r->count);
+    if (e == 0)
+        e = add_figures(s, r);
     if (e < 0)
         return e;
     memcpy(s->samples + s->count, r->samples, (size_t)r->count * sizeof *s->samples);
@@ -71,7 +137,7 @@ int series_add(series *s, const report *r)
             (counter(r->counters, "steals_single") + counter(r->counters, "steals_multiple")) /
             r->count;
     s->last = *r;
-    s->last.counters = NULL; /* the text is another's */
+    s->last.counters = s->last.figures = NULL; /* the text is another's */
     return 0;
 }
 
@@ -80,6 +146,9 @@ void series_free(series *s)
     free(s->samples);
     free(s->steals);
     s->samples = s->steals = NULL;
+    for (int i = 0; i < MOST_FIGURES; i++)
+        free(s->figures[i].values);
+    memset(s->figures, 0, sizeof s->figures);
 }
 
 double series_median(const series *s)
@@ -89,10 +158,7 @@ double series_median(const series *s)
 
 double series_best(const series *s)
 {
-    double best = NAN;
-    for (int i = 0; i < s->count; i++)
-        best = fmin(best, s->samples[i]); /* fmin passes over NAN */
-    return best;
+    return least(s->samples, s->count);
 }
 
 double series_median_ratio(const series *s)

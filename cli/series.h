@@ -7,6 +7,13 @@
 
 enum { MOST_REPEATS = 1000 };
 
+/* What a program tells besides its times, under a name: a value for each sample. */
+typedef struct figure {
+    char name[FIGURE_NAME];
+    double *values;
+    int count;
+} figure;
+
 typedef struct series {
     const workload *workload;
     const char *runtime;
@@ -18,6 +25,7 @@ typedef struct series {
     int count, room;
     double *steals; /* one for each call, where the runtime counts them */
     int steals_count;
+    figure figures[MOST_FIGURES]; /* ended by one without a name, where there is room */
 } series;
 
 /* Add what a call brought.  0 or -ENOMEM. */
@@ -31,5 +39,9 @@ double series_median_ratio(const series *s); /* to the serial one */
 double series_best_ratio(const series *s);
 double series_ns_per_spawn(const series *s); /* best time by spawns */
 double series_steals(const series *s);       /* the median of visits that brought work */
+
+/* Of the figure of that name. */
+double series_figure_median(const series *s, const char *name);
+double series_figure_best(const series *s, const char *name); /* the least */
 
 #endif

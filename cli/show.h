@@ -10,8 +10,14 @@ void show_table(const series *all, int n);
 /* A line of JSON for each series, with its samples. */
 void show_json(const series *all, int n);
 
+/* A number in a column, or a dash. */
+void show_cell(double value, int width, int digits);
+
 /* The table of jobs: rows of JOB_COLUMNS series. */
 void show_jobs(const series *all, int n);
+
+/* The table of fibers, and below it who is missing; the goals are not those of a quick look. */
+void show_fibers(const series *all, int n, const char *missing, bool is_quick);
 
 /* What a picture is of. */
 typedef struct plot_of {

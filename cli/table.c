@@ -3,8 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* A number in a column, or a dash. */
-static void cell(double value, int width, int digits)
+void show_cell(double value, int width, int digits)
 {
     if (isnan(value))
         printf("  %*s", width, "-");
@@ -30,12 +29,12 @@ static void row(const series *s, bool is_first)
         printf("  %10s\n", "failed");
         return;
     }
-    cell(series_median(s) * 1e3, 10, 2);
-    cell(series_best(s) * 1e3, 10, 2);
-    cell(series_median_ratio(s), 8, 2);
-    cell(series_best_ratio(s), 8, 2);
-    cell(series_ns_per_spawn(s), 8, 2);
-    cell(series_steals(s), 7, 0);
+    show_cell(series_median(s) * 1e3, 10, 2);
+    show_cell(series_best(s) * 1e3, 10, 2);
+    show_cell(series_median_ratio(s), 8, 2);
+    show_cell(series_best_ratio(s), 8, 2);
+    show_cell(series_ns_per_spawn(s), 8, 2);
+    show_cell(series_steals(s), 7, 0);
     printf("\n");
 }
 

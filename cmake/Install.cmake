@@ -1,4 +1,4 @@
-# cmake --install: headers, both libraries, filch.pc, a CMake package, man pages.
+# cmake --install: headers, both libraries, filch.pc, a CMake package, man pages, commands for gdb.
 # All paths inside are relative, so the tree may be moved.
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/filch)
@@ -38,6 +38,9 @@ if(FILCH_USES_HWLOC)
 endif()
 configure_file(cmake/filch.pc.in filch.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/filch.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# Fibers in gdb.
+install(FILES tools/filch-gdb.py DESTINATION ${CMAKE_INSTALL_DATADIR}/filch)
 
 foreach(section 1 3 7)
   file(GLOB pages CONFIGURE_DEPENDS man/*.${section})

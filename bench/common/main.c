@@ -1,4 +1,5 @@
 /* One program of a workload on a runtime: times each repetition, checks each answer. */
+#include "figures.h"
 #include "options.h"
 
 #include <inttypes.h>
@@ -73,6 +74,7 @@ static void tell(const bench_options *o, const double *samples)
     for (int i = 0; i < o->repetitions; i++)
         printf("%s%.9f", i > 0 ? "," : "", samples[i]);
     printf("]");
+    figures_tell(stdout);
     bench_runtime_tell(stdout);
     printf("}\n");
 }

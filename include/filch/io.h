@@ -21,12 +21,12 @@
  *     }
  *
  * Every call returns what the system call of its name would, but -errno instead of -1, and never -EINTR or -EAGAIN.  With
- * _until, -ETIMEDOUT when filch_now() passes the deadline (FILCH_FOREVER: never).  All waits end with -ECANCELED when the
- * fiber is cancelled, or the descriptor is closed by filch_close.
+ * _until, -ETIMEDOUT when filch_now() passes the deadline (FILCH_FOREVER: never).  All waits of fibers end with -ECANCELED when
+ * the fiber is cancelled, or the descriptor is closed by filch_close.
  *
  * What Filch opens does not block (O_NONBLOCK) and is closed on exec.  Descriptors from elsewhere may be used as well:
- * Filch makes them non-blocking when a call on them first has to wait.  Close what was used here with filch_close, so that
- * who waits is told and the number can be used again.  Regular files are read and written by spare threads, as nothing
+ * Filch makes them non-blocking when they are first used.  Close what was used here with filch_close, so that who waits
+ * is told and the number can be used again.  Regular files are read and written by spare threads, as nothing
  * else keeps them from blocking a worker.
  *
  * Call from: any thread, fiber, task or job.  Blocks: the fiber or the thread.
@@ -91,7 +91,7 @@ FILCH_API int filch_port(int fd);
 FILCH_API int filch_pipe(int fd[2]);
 FILCH_API int filch_socketpair(int fd[2]);
 
-/* Close it.  Who waits for it is woken, with -ECANCELED. */
+/* Close it.  Fibers that wait for it are woken, with -ECANCELED. */
 FILCH_API int filch_close(int fd);
 
 /* ---- anything else ---- */

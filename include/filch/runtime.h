@@ -45,6 +45,13 @@ typedef enum filch_guests {
     FILCH_GUESTS_NO,  /* tasks run in the workers' own threads only */
 } filch_guests;
 
+typedef enum filch_deadlock {
+    FILCH_DEADLOCK_DEFAULT,
+    FILCH_DEADLOCK_ABORT, /* fibers that nothing can wake are listed on stderr, and abort() ends the program */
+    FILCH_DEADLOCK_REPORT, /* they are listed, and the program goes on */
+    FILCH_DEADLOCK_OFF,
+} filch_deadlock;
+
 /* In C++, = {0} would otherwise warn that the other fields are missing. */
 #ifdef __cplusplus
 #define FILCH_ZERO_ = {}
@@ -75,6 +82,16 @@ typedef struct filch_config {
     filch_guests guests FILCH_ZERO_;
     /* FILCH_NAME: what the threads are called, to 10 letters; default filch */
     const char *name FILCH_ZERO_;
+    /* FILCH_WATCHDOG_MS (in milliseconds): a fiber started by filch_go or filch_fiber_start that keeps its worker for
+     * so long, and neither waits nor yields, is named on stderr, and counted; up to 1 h; negative (in the environment:
+     * 0): never; default 10 ms */
+    int64_t watchdog_ns FILCH_ZERO_;
+    /* FILCH_DEADLOCK: abort, report or off; default abort.  Fibers are only said to be deadlocked when nothing can wake
+     * them: no timer, no socket, and no thread that Filch does not know to be waiting itself */
+    filch_deadlock deadlock FILCH_ZERO_;
+    /* FILCH_DUMP_SIGNAL: a number, or a name such as QUIT or USR1: this signal writes to stderr what all fibers do
+     * (filch_dump); default none, as signals are the program's own */
+    int dump_signal FILCH_ZERO_;
     /* FILCH_SPARE_THREADS: the most threads that run calls which block (filch_blocking), 1 to 16384; default 64 */
     unsigned spare_threads FILCH_ZERO_;
 } filch_config;

@@ -44,8 +44,9 @@ typedef struct filch_counters {
     uint64_t searches;        /* times the worker began to look for work at others */
     uint64_t jobs;            /* jobs and pieces of groups' work that ended */
     uint64_t fibers;          /* fibers that were started by name, and ended */
-    uint64_t fibers_made;     /* fibers made anew */
-    uint64_t fibers_reused;   /* fibers that had run something before */
+    uint64_t held;        /* times one fiber kept the worker longer than filch_config.watchdog_ns */
+    uint64_t fibers_made; /* fibers made anew */
+    uint64_t fibers_reused; /* fibers that had run something before */
 } filch_counters;
 
 typedef struct filch_stats {

@@ -28,7 +28,7 @@
  * freed while somebody uses it; who has been let through may free it.
  *
  * Deadlines are times of filch_now().  Calls that return an int may be cut short: -ETIMEDOUT when the deadline has come,
- * -ECANCELED when the fiber was cancelled.  Calls that return nothing cannot.
+ * -ECANCELED when the fiber was cancelled, -ENOMEM when there is no memory for a deadline.  Calls that return nothing cannot.
  *
  * Call from: any thread, fiber, task or job, unless it says otherwise.  Blocks: calls that wait, the fiber or the thread.
  * A caller's mistake (to unlock what is not locked) ends the program with a line.

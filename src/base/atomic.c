@@ -1,6 +1,8 @@
 /* What of atomic.h is more than an instruction: fences that one side pays for both. */
 #include "base/atomic.h"
 
+#include "base/mistake.h"
+
 #include <linux/membarrier.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -28,8 +30,11 @@ __attribute__((constructor)) static void setup(void)
     fi_fence_setup();
 }
 
+/* Others rely on it already: their light fences are none.  There is no way back from that. */
 void fi_fence_heavy_(void)
 {
-    if (!fi_fence_one_sided || membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) != 0)
+    if (!fi_fence_one_sided)
         fi_fence_seq_cst_();
+    else if (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) != 0)
+        fi_mistake("membarrier(2) was there when the program began, and is refused now");
 }

@@ -48,7 +48,8 @@ static void note(fi_latch *l, uint32_t who)
     if (l->last != who) {
         l->last = (uint16_t)who;
         l->streak = 0;
-    } else if (who != FI_LATCH_NOBODY && ++l->streak >= FI_LATCH_STREAK << (STREAK_PER_LOSS * l->losses)) {
+    } else if (who != FI_LATCH_NOBODY && ++l->streak >= FI_LATCH_STREAK
+                                                            << (STREAK_PER_LOSS * l->losses)) {
         l->streak = 0;
         if (fi_fence_one_sided)
             fi_store_relaxed(&l->favourite, who);

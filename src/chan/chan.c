@@ -104,6 +104,7 @@ static NOT_INLINE int receive_by_word(filch_chan *c, void *item, int64_t deadlin
 
 static inline int send(filch_chan *c, const void *item, int64_t deadline)
 {
+    fi_wait_chaos();
     uint32_t who = fi_party();
 
     if (!fi_latch_lock_as_favourite(&c->latch, who))
@@ -118,6 +119,7 @@ static inline int send(filch_chan *c, const void *item, int64_t deadline)
 
 static inline int receive(filch_chan *c, void *item, int64_t deadline)
 {
+    fi_wait_chaos();
     uint32_t who = fi_party();
 
     if (!fi_latch_lock_as_favourite(&c->latch, who))
@@ -193,6 +195,7 @@ static void wake_all(fi_wait *chain)
 
 int filch_chan_close(filch_chan *c)
 {
+    fi_wait_chaos();
     uint32_t who = fi_party();
     fi_wait *waiting = NULL;
     bool was_open;

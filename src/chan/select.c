@@ -161,15 +161,18 @@ static int select_any(filch_case *cases, size_t n, bool may_wait, int64_t deadli
 
 int filch_select(filch_case *cases, size_t n)
 {
+    fi_wait_chaos();
     return select_any(cases, n, true, FI_TIMER_NEVER);
 }
 
 int filch_select_until(filch_case *cases, size_t n, int64_t deadline)
 {
+    fi_wait_chaos();
     return select_any(cases, n, true, deadline);
 }
 
 int filch_select_try(filch_case *cases, size_t n)
 {
+    fi_wait_chaos();
     return select_any(cases, n, false, 0);
 }

@@ -30,6 +30,7 @@
 #ifndef FI_CTX_CTX_H
 #define FI_CTX_CTX_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -68,6 +69,14 @@ void fi_ctx_make(fi_ctx *c, void *stack_low, size_t stack_size, void (*entry)(vo
 void fi_ctx_get_modes(fi_ctx_modes *m);
 void fi_ctx_set_modes(fi_ctx *c, const fi_ctx_modes *m);
 void fi_ctx_load_modes(const fi_ctx_modes *m);
+
+/* [any] Call look(arg) as if from the point that c was saved at: who unwinds the stack from there comes to that point,
+ * and on from it.  Nothing of c or its stack is touched, and c must stay away meanwhile.  False: c has not begun, or
+ * this kind of context cannot be looked at. */
+bool fi_ctx_look_from(const fi_ctx *c, void (*look)(void *arg), void *arg);
+
+/* [any] Where c goes on. */
+const void *fi_ctx_pc(const fi_ctx *c);
 
 /* [any] Forget c, which must not be running.  Its stack and storage are the caller's again. */
 void fi_ctx_fini(fi_ctx *c);

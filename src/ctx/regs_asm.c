@@ -14,6 +14,22 @@ _Static_assert(sizeof(struct first_frame) == 16, "offsets and alignment used in 
 /* Never called from C: only its address is taken. */
 void fi_ctx_start(void);
 
+/* Its unwind table says that it was called from where regs were saved. */
+void fi_ctx_call_from(const fi_ctx_regs *regs, void (*look)(void *), void *arg);
+
+bool fi_ctx_look_from(const fi_ctx *c, void (*look)(void *arg), void *arg)
+{
+    if (c->regs.pc == (void *)(uintptr_t)fi_ctx_start)
+        return false; /* nobody has called it */
+    fi_ctx_call_from(&c->regs, look, arg);
+    return true;
+}
+
+const void *fi_ctx_pc(const fi_ctx *c)
+{
+    return c->regs.pc;
+}
+
 #if defined __x86_64__
 void fi_ctx_get_modes(fi_ctx_modes *m)
 {

@@ -39,6 +39,18 @@ void fi_ctx_regs_make(fi_ctx_regs *regs, void *stack_low, size_t stack_size, voi
     makecontext(&regs->uc, (void (*)(void))start, 4, e.high, e.low, a.high, a.low);
 }
 
+bool fi_ctx_look_from(const fi_ctx *c, void (*look)(void *arg), void *arg)
+{
+    (void)c, (void)look, (void)arg;
+    return false;
+}
+
+const void *fi_ctx_pc(const fi_ctx *c)
+{
+    (void)c;
+    return NULL;
+}
+
 void fi_ctx_get_modes(fi_ctx_modes *m)
 {
     m->none = 0;

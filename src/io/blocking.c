@@ -1,10 +1,12 @@
 /* Calls that would block a worker. */
 #include "io/room.h"
+#include "sched/wait.h"
 
 #include <filch/io.h>
 
 int64_t filch_blocking(int64_t (*call)(void *arg), void *arg)
 {
+    fi_wait_chaos();
     fi_runtime *rt = fi_io_fiber();
     int64_t result;
     fi_io *io;

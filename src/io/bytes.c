@@ -33,6 +33,7 @@ ssize_t filch_read_until(int fd, void *buf, size_t n, int64_t deadline)
                                   .attempt = try_read,
                                   .buf = buf,
                                   .n = n,
+                                  .n_of = FI_CALL_OF_BYTES,
                                   .asked = n});
 }
 
@@ -55,6 +56,7 @@ ssize_t filch_readv_until(int fd, const struct iovec *v, int n, int64_t deadline
                                   .attempt = try_readv,
                                   .buf = (void *)(uintptr_t)v,
                                   .n = (size_t)n,
+                                  .n_of = FI_CALL_OF_VECTORS,
                                   .asked = sum(v, n)});
 }
 
@@ -117,7 +119,8 @@ ssize_t filch_write_until(int fd, const void *buf, size_t n, int64_t deadline)
                                   .deadline = deadline,
                                   .attempt = try_write,
                                   .buf = (void *)(uintptr_t)buf,
-                                  .n = n});
+                                  .n = n,
+                                  .n_of = FI_CALL_OF_BYTES});
 }
 
 ssize_t filch_write(int fd, const void *buf, size_t n)
@@ -157,7 +160,8 @@ ssize_t filch_writev_until(int fd, const struct iovec *v, int n, int64_t deadlin
                                   .deadline = deadline,
                                   .attempt = try_writev,
                                   .buf = (void *)(uintptr_t)v,
-                                  .n = (size_t)n});
+                                  .n = (size_t)n,
+                                  .n_of = FI_CALL_OF_VECTORS});
 }
 
 ssize_t filch_writev(int fd, const struct iovec *v, int n)

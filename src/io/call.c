@@ -1,7 +1,9 @@
 #include "io/call.h"
 
+#include "base/chaos.h"
 #include "base/clock.h"
 #include "io/room.h"
+#include "sched/wait.h"
 
 #include <filch/io.h>
 
@@ -9,9 +11,12 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 
-#define NS_PER_MS 1000000
+#define NS_PER_MS      1000000
+#define CALLS_IN_A_ROW 64
 
 /* ---- descriptors from elsewhere ---- */
 
@@ -35,12 +40,83 @@ bool fi_call_is_on_file(int fd)
            (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) || S_ISBLK(st.st_mode));
 }
 
+/* ---- bad luck (base/chaos.h) ---- */
+
+#ifdef FILCH_CHAOS
+
+static bool is_stream(int fd)
+{
+    int type = 0;
+    socklen_t size = sizeof type;
+
+    return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_STREAM;
+}
+
+static bool is_fifo(int fd)
+{
+    struct stat st;
+
+    return fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode);
+}
+
+static size_t bytes_of(const fi_call *c)
+{
+    const struct iovec *v = c->buf;
+    size_t bytes = 0;
+
+    if (c->n_of == FI_CALL_OF_BYTES)
+        return c->n;
+    for (size_t i = 0; i < c->n; i++)
+        bytes += v[i].iov_len;
+    return bytes;
+}
+
+/* Messages and the counts of timers and events come whole or not at all, and so does a little that goes into a pipe. */
+static bool may_be_cut(const fi_call *c)
+{
+    if (c->n_of == FI_CALL_OF_NOTHING || c->n < 2 || c->n > INT_MAX)
+        return false;
+    if (is_fifo(c->fd))
+        return c->direction == FI_IO_READ || bytes_of(c) > PIPE_BUF;
+    return is_stream(c->fd) || fi_call_is_on_file(c->fd);
+}
+
+/* For less than was asked for. */
+static ssize_t attempt_part(fi_call *c)
+{
+    size_t n = c->n, part, asked = c->asked;
+    ssize_t result;
+
+    if (!fi_chaos(4) || !may_be_cut(c))
+        return c->attempt(c);
+    c->n = 1 + n / 4;
+    part = bytes_of(c);
+    if (part == 0) /* that would look like the end */
+        c->n = n;
+    result = c->attempt(c);
+    if (asked > 0 && result > 0 && (size_t)result == part)
+        c->asked = part; /* there may be more */
+    c->n = n;
+    return result;
+}
+
+#else
+
+static ssize_t attempt_part(fi_call *c)
+{
+    return c->attempt(c);
+}
+
+#endif
+
+/* ---- once ---- */
+
 static ssize_t attempt_once(fi_call *c)
 {
     ssize_t n;
 
     do
-        n = c->attempt(c);
+        n = fi_chaos(8) ? -EINTR : attempt_part(c);
     while (n == -EINTR);
     return n;
 }
@@ -144,6 +220,10 @@ static ssize_t run_on_fiber(fi_call *c, state *s)
 
     for (;;) {
         s->view = fi_fd_look(s->fd, c->direction);
+        if (fi_chaos(4)) {
+            fi_wait_yield(); /* as if nothing had come, and then something */
+            continue;
+        }
         if (!s->view.dry && (n = attempt(c, s)) != -EAGAIN)
             return n;
         e = fi_fd_await(s->io, s->fd, &s->view, &w);
@@ -154,14 +234,30 @@ static ssize_t run_on_fiber(fi_call *c, state *s)
     }
 }
 
+/* Who is never made to wait, as so much comes in, must still let others run. */
+static void be_fair(void)
+{
+    fi_worker *w = fi_worker_self();
+    uint32_t tick = fi_load_relaxed(&w->tick);
+
+    if (w->calls_at != tick) {
+        w->calls_at = tick;
+        w->calls_in_a_row = 0;
+    } else if (++w->calls_in_a_row == CALLS_IN_A_ROW) {
+        fi_wait_yield();
+    }
+}
+
 ssize_t fi_call_run(fi_call *c)
 {
+    fi_wait_chaos();
     fi_runtime *rt = fi_io_fiber();
     state s;
     int e;
 
     if (!rt)
         return run_in_thread(c);
+    be_fair();
     e = fi_io_get(rt, &s.io);
     if (e == 0)
         e = fi_fds_get(&s.io->fds, c->fd, &s.fd);

@@ -7,6 +7,9 @@
 #include <errno.h>
 #include <sys/types.h>
 
+/* What n counts, if with less of it the call would do less, but nothing else. */
+typedef enum fi_call_of { FI_CALL_OF_NOTHING, FI_CALL_OF_BYTES, FI_CALL_OF_VECTORS } fi_call_of;
+
 typedef struct fi_call fi_call;
 struct fi_call {
     int fd;
@@ -18,6 +21,7 @@ struct fi_call {
     /* Its arguments, as far as it has any. */
     void *buf;
     size_t n;
+    fi_call_of n_of;
     void *more;
     int flags;
     size_t asked;   /* bytes; less than so many say that there are no more.  0: they do not */

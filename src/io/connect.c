@@ -2,6 +2,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* SOCK_NONBLOCK */
 #endif
+#include "base/chaos.h"
 #include "io/address.h"
 #include "io/call.h"
 #include "io/open.h"
@@ -20,6 +21,8 @@ static ssize_t try_connect(fi_call *c)
     bool begun = c->flags != 0;
 
     c->flags = 1;
+    if (e == -EINPROGRESS && fi_chaos(4))
+        return -EINTR;
     if (e == -EINPROGRESS || e == -EALREADY)
         return -EAGAIN;
     if (e == -EAGAIN) /* a UNIX socket: the other side has no room, and nobody tells when it has */

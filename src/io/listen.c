@@ -2,6 +2,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* accept4 */
 #endif
+#include "base/chaos.h"
 #include "io/address.h"
 #include "io/call.h"
 #include "io/open.h"
@@ -78,7 +79,8 @@ static ssize_t try_accept(fi_call *c)
     ssize_t fd;
 
     do
-        fd = fi_call_result(accept4(c->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK));
+        fd = fi_chaos(8) ? -ECONNABORTED
+                         : fi_call_result(accept4(c->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK));
     while (fd == -ECONNABORTED || fd == -EPROTO);
     return fd;
 }

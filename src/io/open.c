@@ -77,6 +77,7 @@ __attribute__((noinline)) static int close_number(int fd)
 
 int filch_close(int fd)
 {
+    fi_wait_chaos();
     visit v = begin();
     uint32_t generation = 0;
     fi_io *io;

@@ -1,5 +1,6 @@
 #include "io/room.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 
 #include <errno.h>
@@ -9,19 +10,25 @@ static fi_io *of_poller(fi_poller *p)
     return (fi_io *)(void *)p;
 }
 
-static bool poll_backend(fi_poller *p, int64_t deadline_ns, void (*awake)(void *arg), void *arg)
+static bool is_over(int64_t deadline_ns)
+{
+    return deadline_ns != FI_POLL_NOW && deadline_ns != FI_TIMER_NEVER &&
+           fi_clock_now() >= deadline_ns;
+}
+
+static int poll_backend(fi_poller *p, int64_t deadline_ns, void (*awake)(void *arg), void *arg)
 {
     fi_io *io = of_poller(p);
     fi_io_event events[FI_IO_EVENTS];
     int n = fi_backend_wait(&io->backend, events, deadline_ns);
 
     if (n == 0)
-        return false;
+        return is_over(deadline_ns) ? -ETIMEDOUT : 0;
     if (awake)
         awake(arg);
     for (int i = 0; i < n; i++)
         fi_fds_tell(&io->fds, &events[i]);
-    return true;
+    return 1;
 }
 
 static void interrupt(fi_poller *p)

@@ -57,6 +57,7 @@ ssize_t filch_sendfile_until(int out, int in, off_t *offset, size_t n, int64_t d
                                   .attempt = try_sendfile,
                                   .more = offset,
                                   .n = n,
+                                  .n_of = FI_CALL_OF_BYTES,
                                   .flags = in,
                                   .never_a_file = true});
 }

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "sched/gate.h"
+#include "sched/watch.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -91,13 +92,17 @@ static fi_spare_call *wait_idle(fi_spares *s, fi_spare *me)
 
     if (!me->is_idle)
         return NULL;
+    if (fi_gate_come(&me->gate))
+        fi_watch_thread_waits();
     if (fi_gate_wait_until(&me->gate, fi_clock_now() + IDLE_NS))
         return me->call;
     fi_lock_lock(&s->lock);
     mine = leave_idle(s, me);
     fi_lock_unlock(&s->lock);
-    if (mine)
+    if (mine) {
+        fi_watch_thread_goes_on();
         return NULL;
+    }
     fi_gate_wait(&me->gate); /* somebody is about to open it */
     return me->call;
 }
@@ -185,6 +190,12 @@ static void start_thread(fi_spares *s)
     }
 }
 
+static void open_gate(fi_spare *idle)
+{
+    if (fi_gate_open(&idle->gate))
+        fi_watch_thread_goes_on();
+}
+
 static void give(fi_spares *s, fi_spare_call *c)
 {
     fi_spare *idle;
@@ -201,7 +212,7 @@ static void give(fi_spares *s, fi_spare_call *c)
     fi_lock_unlock(&s->lock);
     if (idle) {
         idle->call = c;
-        fi_gate_open(&idle->gate);
+        open_gate(idle);
     }
     if (more)
         start_thread(s);
@@ -246,7 +257,7 @@ void fi_spares_fini(fi_spares *s)
     while (idle) {
         fi_spare *one = idle;
         idle = one->next;
-        fi_gate_open(&one->gate);
+        open_gate(one);
     }
     if (any)
         fi_gate_wait(&s->all_ended);

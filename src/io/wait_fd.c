@@ -1,6 +1,8 @@
 /* Waiting for a descriptor, and nothing else. */
+#include "base/chaos.h"
 #include "io/call.h"
 #include "io/room.h"
+#include "sched/wait.h"
 
 #include <filch/io.h>
 
@@ -36,10 +38,11 @@ static int wait_in_thread(int fd, int what, int64_t deadline)
     for (;;) {
         int64_t ns = deadline == FILCH_FOREVER ? INT64_MAX : deadline - filch_now();
         int64_t ms = ns <= 0 ? 0 : ns / NS_PER_MS + (ns % NS_PER_MS > 0);
-        int ready = ask(fd, what,
-                        deadline == FILCH_FOREVER ? -1
-                        : ms > INT_MAX            ? INT_MAX
-                                                  : (int)ms);
+        int ready = fi_chaos(8) ? 0
+                                : ask(fd, what,
+                                      deadline == FILCH_FOREVER ? -1
+                                      : ms > INT_MAX            ? INT_MAX
+                                                                : (int)ms);
         if (ready != 0)
             return ready;
         if (filch_now() >= deadline)
@@ -61,6 +64,10 @@ static int wait_on_fiber(fi_io *io, fi_fd *f, int what, fi_fd_wait *w)
     int ready, e;
 
     for (;;) {
+        if (fi_chaos(4)) {
+            fi_wait_yield(); /* as if nothing had come, and then something */
+            continue;
+        }
         v[FI_IO_READ] = fi_fd_look(f, FI_IO_READ);
         v[FI_IO_WRITE] = fi_fd_look(f, FI_IO_WRITE);
         ready = ask(w->fd, what, 0);
@@ -86,6 +93,7 @@ static int wait_as_fiber(fi_runtime *rt, int fd, int what, int64_t deadline)
 
 int filch_wait_fd(int fd, int what, int64_t deadline)
 {
+    fi_wait_chaos();
     fi_runtime *rt = fi_io_fiber();
 
     if (what == 0 || what & ~BOTH)

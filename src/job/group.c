@@ -5,6 +5,7 @@
 #include "job/job.h"
 #include "sched/lot.h"
 #include "sched/runtime.h"
+#include "sched/wait.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -178,6 +179,7 @@ static int give_from_outside(fi_group *g, runner *how, function work, void *arg)
 
 static int run(fi_group *g, runner *how, function work, void *arg)
 {
+    fi_wait_chaos();
     fi_worker *w = fi_worker_self();
     int e = w ? give(w, g, how, work, arg) : give_from_outside(g, how, work, arg);
 
@@ -205,6 +207,7 @@ static bool still(void *group)
 
 int fi_group_await(fi_group *g, int64_t deadline_ns)
 {
+    fi_wait_chaos();
     while (!fi_count_is_done(&g->count)) {
         int e = fi_count_await(&g->count) ? fi_lot_wait("group", g, still, g, deadline_ns) : 0;
         if (e < 0)
@@ -241,6 +244,7 @@ int filch_group_wait(filch_group *g)
 
 void filch_group_cancel(filch_group *g)
 {
+    fi_wait_chaos();
     fi_group_cancel(fi_group_of(g));
 }
 

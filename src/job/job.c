@@ -2,6 +2,7 @@
 #include "job/job.h"
 
 #include "sched/lot.h"
+#include "sched/wait.h"
 
 #include <errno.h>
 #include <string.h>
@@ -132,6 +133,7 @@ void fi_job_queue(fi_job *j)
 
 int filch_job_submit(filch_job *job)
 {
+    fi_wait_chaos();
     fi_job *j = fi_job_of(job);
     uint32_t no = 0;
 
@@ -304,6 +306,7 @@ int filch_job_wait(filch_job *job)
 
 void filch_job_cancel(filch_job *job)
 {
+    fi_wait_chaos();
     if (!filch_job_is_done(job))
         fi_group_cancel(&fi_job_of(job)->own);
 }

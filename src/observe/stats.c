@@ -6,8 +6,11 @@
 #include <errno.h>
 #include <string.h>
 
-static void add(filch_counters *to, fi_counters *from)
+static void add(filch_counters *to, fi_worker *w)
 {
+    fi_counters *from = &w->counters;
+
+    to->held += fi_load_relaxed(&w->held);
     to->spawned += fi_load_relaxed(&from->spawned);
     to->published += fi_load_relaxed(&from->published);
     to->claimed_back += fi_load_relaxed(&from->claimed_back);
@@ -41,7 +44,7 @@ static int read_total(fi_runtime *rt, filch_stats *stats)
     memset(stats, 0, sizeof *stats);
     stats->workers = rt->workers_n;
     for (unsigned i = 0; i < rt->workers_n; i++) {
-        add(&stats->total, &rt->workers[i].counters);
+        add(&stats->total, &rt->workers[i]);
         taken += fi_load_relaxed(&rt->workers[i].counters.taken);
     }
     stats->total.run_inline = run_inline(stats->total.spawned, taken);
@@ -55,7 +58,7 @@ static int read_one(fi_runtime *rt, unsigned worker, filch_counters *counters)
     if (worker >= rt->workers_n)
         return -EINVAL;
     memset(counters, 0, sizeof *counters);
-    add(counters, &rt->workers[worker].counters);
+    add(counters, &rt->workers[worker]);
     counters->run_inline =
         run_inline(counters->spawned, fi_load_relaxed(&rt->workers[worker].counters.taken));
     return 0;

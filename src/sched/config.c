@@ -4,20 +4,23 @@
 #include <filch/machine.h>
 
 #include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define STACK_MIN         ((size_t)16 << 10)
-#define STACK_MAX         ((size_t)1 << 30)
-#define STACK_DEFAULT     ((size_t)256 << 10)
-#define SEARCH_NS_MAX     1000000000
-#define SEARCH_NS_DEFAULT 20000
-#define BATCH_DEFAULT     16
-#define SPARES_MAX        16384
-#define SPARES_DEFAULT    64
+#define STACK_MIN           ((size_t)16 << 10)
+#define STACK_MAX           ((size_t)1 << 30)
+#define STACK_DEFAULT       ((size_t)256 << 10)
+#define SEARCH_NS_MAX       1000000000
+#define SEARCH_NS_DEFAULT   20000
+#define BATCH_DEFAULT       16
+#define WATCHDOG_MS_DEFAULT 10
+#define WATCHDOG_MS_MAX     3600000
+#define SPARES_MAX          16384
+#define SPARES_DEFAULT      64
 
 __attribute__((format(printf, 1, 2))) static int nonsense(const char *format, ...)
 {
@@ -221,6 +224,84 @@ static int settle_choices(const filch_config *c, fi_settings *s)
     return eager < 0 || pin < 0 || no_guests < 0 ? -EINVAL : 0;
 }
 
+/* A negative wish, or a 0 in the environment, is none. */
+static int settle_watchdog(const filch_config *c, fi_settings *s)
+{
+    uint64_t ms = WATCHDOG_MS_DEFAULT;
+    int e = 0;
+
+    if (c->watchdog_ns > WATCHDOG_MS_MAX * INT64_C(1000000))
+        return nonsense("filch_config.watchdog_ns is %lld, which is more than an hour",
+                        (long long)c->watchdog_ns);
+    if (c->watchdog_ns == 0)
+        e = settle_number(&(number){.variable = "FILCH_WATCHDOG_MS",
+                                    .field = "watchdog_ns",
+                                    .max = WATCHDOG_MS_MAX,
+                                    .fallback = WATCHDOG_MS_DEFAULT},
+                          &ms);
+    s->watchdog_ns = c->watchdog_ns ? c->watchdog_ns : (int64_t)ms * 1000000;
+    if (s->watchdog_ns < 0)
+        s->watchdog_ns = 0;
+    return e;
+}
+
+static int settle_deadlock(const filch_config *c, fi_settings *s)
+{
+    static const char *const words[] = {"abort", "report", "off"};
+    const char *text = c->deadlock ? NULL : from_env("FILCH_DEADLOCK");
+
+    if (c->deadlock > FILCH_DEADLOCK_OFF)
+        return nonsense("filch_config.deadlock is %d, which is none of its values",
+                        (int)c->deadlock);
+    s->deadlock = c->deadlock ? c->deadlock : FILCH_DEADLOCK_ABORT;
+    if (!text)
+        return 0;
+    for (int i = 0; i < 3; i++)
+        if (strcmp(text, words[i]) == 0) {
+            s->deadlock = (filch_deadlock)(i + 1);
+            return 0;
+        }
+    return nonsense("FILCH_DEADLOCK is '%s', which is none of abort, report and off", text);
+}
+
+static int signal_of(const char *text)
+{
+    static const struct {
+        const char *name;
+        int signal;
+    } names[] = {{"HUP", SIGHUP},   {"QUIT", SIGQUIT}, {"USR1", SIGUSR1},
+                 {"USR2", SIGUSR2}, {"PWR", SIGPWR},   {"WINCH", SIGWINCH}};
+    uint64_t n;
+
+    if (parse(text, false, &n))
+        return n <= (uint64_t)SIGRTMAX ? (int)n : -1;
+    if (strncmp(text, "SIG", 3) == 0)
+        text += 3;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(text, names[i].name) == 0)
+            return names[i].signal;
+    return -1;
+}
+
+/* Those that a fault raises, and those that nobody can catch, are for no wishes. */
+static bool may_dump_on(int n)
+{
+    return n > 0 && n <= SIGRTMAX && n != SIGKILL && n != SIGSTOP && n != SIGSEGV && n != SIGBUS &&
+           n != SIGILL && n != SIGFPE && n != SIGABRT;
+}
+
+static int settle_signal(const filch_config *c, fi_settings *s)
+{
+    const char *text = c->dump_signal ? NULL : from_env("FILCH_DUMP_SIGNAL");
+
+    s->dump_signal = text ? signal_of(text) : c->dump_signal;
+    if (s->dump_signal == 0 || may_dump_on(s->dump_signal))
+        return 0;
+    return text ? nonsense("FILCH_DUMP_SIGNAL is '%s', which is no signal for this", text)
+                : nonsense("filch_config.dump_signal is %d, which is no signal for this",
+                           c->dump_signal);
+}
+
 static int settle_spares(const filch_config *c, fi_settings *s)
 {
     uint64_t n;
@@ -252,8 +333,9 @@ static int settle_name(const filch_config *c, fi_settings *s)
 int fi_config_settle(const filch_config *config, fi_settings *out)
 {
     static int (*const steps[])(const filch_config *, fi_settings *) = {
-        settle_workers, settle_stack,   settle_search, settle_deque,
-        settle_batch,   settle_choices, settle_spares, settle_name,
+        settle_workers,  settle_stack,    settle_search, settle_deque,
+        settle_batch,    settle_choices,  settle_spares, settle_name,
+        settle_watchdog, settle_deadlock, settle_signal,
     };
     const filch_config none = {0};
 

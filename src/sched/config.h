@@ -20,6 +20,9 @@ typedef struct fi_settings {
     int64_t search_ns;
     unsigned spare_threads;
     char name[11];
+    int64_t watchdog_ns; /* 0: off */
+    filch_deadlock deadlock;
+    int dump_signal; /* 0: none */
 } fi_settings;
 
 /* [any] 0; -EINVAL after a line on stderr that names what makes no sense. */

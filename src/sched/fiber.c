@@ -15,11 +15,16 @@ static void do_rest(fi_fiber *f, void (*kind)(fi_runnable *, fi_fiber *))
         f->rest(f);
 }
 
-static void end_extras(fi_fiber *f)
+void fi_fiber_end_locals(fi_fiber *f)
 {
     if (f->locals)
         fi_locals_end(f->locals);
     f->locals = NULL;
+}
+
+static void end_extras(fi_fiber *f)
+{
+    fi_fiber_end_locals(f);
     if (f->end_handle)
         f->end_handle(f);
     f->end_handle = NULL;
@@ -125,8 +130,10 @@ static fi_fiber *take_warm(fi_worker *w)
 
 static fi_fiber *counted(fi_worker *w, fi_fiber *f)
 {
-    if (f)
+    if (f) {
         w->fibers_busy++;
+        fi_store_relaxed(&f->busy, 1u);
+    }
     return f;
 }
 
@@ -163,6 +170,7 @@ fi_fiber *fi_fiber_get_sized(fi_worker *w, size_t stack_size)
 void fi_fiber_put(fi_worker *w, fi_fiber *f)
 {
     w->fibers_busy--;
+    fi_store_relaxed(&f->busy, 0u);
     if (w->warm_fibers_n == WARM_FIBERS_MAX || f->pool) {
         unmake(w, f);
         return;
@@ -180,6 +188,16 @@ void fi_fiber_cool(fi_worker *w)
         unmake(w, f);
     }
     w->warm_fibers_n = 0;
+}
+
+void fi_fiber_keep(fi_runtime *rt)
+{
+    fi_stack_pool_keep(&rt->stack_pool);
+}
+
+size_t fi_fiber_trim(fi_runtime *rt)
+{
+    return fi_stack_pool_trim(&rt->stack_pool);
 }
 
 /* ---- all ---- */

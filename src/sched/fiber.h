@@ -27,7 +27,11 @@ struct fi_fiber {
     waits_at; /* the address under which it stands in the lot; NULL: it does not */
     FI_ATOMIC(fi_wait *) waiting; /* what it waits for; NULL: nothing */
     FI_ATOMIC(uint32_t) pins;     /* those who look at that, which must not go away meanwhile */
+    FI_ATOMIC(uint32_t) frozen;   /* those who look at its stack: it must not go on meanwhile */
     FI_ATOMIC(uint32_t) cancelled;
+    FI_ATOMIC(uint32_t) busy; /* it has something to run, or to go on with */
+    FI_ATOMIC(uintptr_t)
+    body;              /* of what was started by name, while that runs; 0: a task or a job */
     fi_runnable *work; /* what it runs next */
     /* What its last work has left to do, before the fiber does anything but work of the same kind; it sets
      * this to NULL: nothing. */
@@ -77,11 +81,19 @@ void fi_fiber_put(fi_worker *w, fi_fiber *f);
 /* [worker] Unmake all fibers that have nothing to run. */
 void fi_fiber_cool(fi_worker *w);
 
+/* [fiber, at the end of its work] Destroy what it has of its own.  That may park. */
+void fi_fiber_end_locals(fi_fiber *f);
+
 /* [fiber or its worker] Add what the fiber counted to its worker's counters. */
 void fi_fiber_flush(fi_fiber *f);
 
 /* [any] A pool for the stacks of fibers; 0 or -errno. */
 int fi_fiber_pool_init(fi_stack_pool *p, size_t stack_size);
+
+/* [watcher] From now on the memory of fibers that are gone is kept for new ones, and this gives back what nobody needed
+ * since the last time.  How many are left. */
+void fi_fiber_keep(fi_runtime *rt);
+size_t fi_fiber_trim(fi_runtime *rt);
 
 /* [any] Call visit for every fiber that there is, busy or not.  None is unmade meanwhile. */
 void fi_fiber_each(fi_runtime *rt, void (*visit)(fi_fiber *f, void *ctx), void *ctx);

@@ -119,6 +119,7 @@ static void look_at_timers(fi_worker *w)
     if (next == FI_TIMER_NEVER)
         return;
     now = fi_clock_now();
+    fi_store_relaxed(&w->runtime->coarse_ns, now);
     if (next <= now)
         fi_timers_fire(&w->runtime->timers, now);
 }
@@ -343,7 +344,7 @@ static bool anything(void *ctx)
     fi_runtime *rt = w->runtime;
 
     if (fi_load_relaxed(&rt->stopping) || has_shared_work(rt) || fi_idle_is_unpolled(&rt->idle) ||
-        fi_timers_next(&rt->timers) < fi_load_relaxed(&w->sleeps_until))
+        fi_timers_next(&rt->timers) < fi_idle_kept(&rt->idle))
         return true;
     for (unsigned i = 0; i < rt->workers_n; i++) {
         fi_worker *victim = &rt->workers[i];
@@ -362,15 +363,14 @@ static void sleep_until_work(fi_worker *w, bool searching)
     int64_t until = fi_timers_next(&w->runtime->timers);
 
     fi_count(&w->counters.sleeps);
-    fi_store_relaxed(&w->sleeps_until, until);
     fi_idle_sleep(&w->runtime->idle, &w->sleeper, searching, anything, w, until);
+    fi_watch_stir(w->runtime);
     w->seat = mine;
 }
 
-/* Its own thread sleeps on, without a deadline that it knows of: with a timer it has to be woken. */
+/* Its own thread sleeps on, without a deadline that it knows of: if nobody keeps the time of a timer, it has to be woken. */
 void fi_worker_give_back(fi_worker *w, bool searching)
 {
-    fi_store_relaxed(&w->sleeps_until, FI_TIMER_NEVER);
     fi_idle_give_back(&w->runtime->idle, &w->sleeper, searching, anything, w);
 }
 

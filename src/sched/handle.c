@@ -68,6 +68,7 @@ void fi_handle_end(filch_fiber *h, void *result)
 
 int filch_fiber_join_until(filch_fiber *h, void **result, int64_t deadline)
 {
+    fi_wait_chaos();
     const fi_fiber *me = current();
     fi_wait w = {0};
     int e = 0;
@@ -94,6 +95,7 @@ int filch_fiber_join(filch_fiber *h, void **result)
 
 void filch_fiber_detach(filch_fiber *h)
 {
+    fi_wait_chaos();
     bool is_last;
 
     fi_hold(&h->latch);
@@ -106,6 +108,7 @@ void filch_fiber_detach(filch_fiber *h)
 
 void filch_fiber_cancel(filch_fiber *h)
 {
+    fi_wait_chaos();
     fi_fiber *f;
 
     fi_hold(&h->latch);
@@ -147,6 +150,14 @@ static void end_own(fi_fiber *f)
     fi_handle_end(f->handle, NULL);
 }
 
+/* Messages call one that has no name as the runtime is called. */
+static const char *own_name(const fi_fiber *f)
+{
+    const char *name = f->mark.name;
+
+    return name == f->worker->runtime->settings.name ? NULL : name;
+}
+
 /* One that was started without a handle gets one, which is nobody else's. */
 static filch_fiber *make_own(fi_fiber *f)
 {
@@ -154,7 +165,7 @@ static filch_fiber *make_own(fi_fiber *f)
 
     if (!h)
         return NULL;
-    *h = (filch_fiber){.detached = true, .attr = {f->mark.name, 0}};
+    *h = (filch_fiber){.detached = true, .attr = {own_name(f), 0}};
     fi_handle_begin(h, f);
     f->end_handle = end_own;
     return h;
@@ -175,7 +186,7 @@ void filch_fiber_set_name(const char *name)
 
     if (!f)
         return;
-    f->mark.name = name;
+    f->mark.name = name ? name : f->worker->runtime->settings.name;
     if (f->handle)
         f->handle->attr.name = name;
 }
@@ -187,7 +198,7 @@ const char *filch_fiber_name(const filch_fiber *h)
     if (h)
         return h->attr.name;
     f = current();
-    return f ? f->mark.name : NULL;
+    return f ? own_name(f) : NULL;
 }
 
 void filch_yield(void)

@@ -2,7 +2,6 @@
  * question whether anybody sleeps at all is asked often, and that is one load after a fence. */
 #include "sched/idle.h"
 
-#include "base/clock.h"
 #include "base/futex.h"
 #include "sched/poll.h"
 
@@ -26,6 +25,8 @@ void fi_idle_init(fi_idle *i)
     i->sleepers = NULL;
     i->watched = false;
     fi_atomic_init(&i->changes, 0);
+    i->keeper = NULL;
+    fi_atomic_init(&i->kept_ns, FI_FUTEX_FOREVER);
     i->poller = NULL;
     fi_atomic_init(&i->polling, NULL);
     fi_atomic_init(&i->interests, 0);
@@ -48,10 +49,30 @@ bool fi_idle_search_end(fi_idle *i)
     return searchers(fi_fetch_add_release(&i->state, 0u - FI_IDLE_SEARCHER, idle.found)) == 1;
 }
 
+/* [lock held] Sleep until then only if nobody else does: one is enough to be in time. */
+static int64_t keep_time(fi_idle *i, fi_sleeper *s, int64_t deadline_ns)
+{
+    if (deadline_ns >= fi_load_relaxed(&i->kept_ns))
+        return FI_FUTEX_FOREVER;
+    i->keeper = s;
+    fi_store_relaxed(&i->kept_ns, deadline_ns);
+    return deadline_ns;
+}
+
+/* [lock held] */
+static void stop_keeping(fi_idle *i, const fi_sleeper *s)
+{
+    if (i->keeper != s)
+        return;
+    i->keeper = NULL;
+    fi_store_relaxed(&i->kept_ns, FI_FUTEX_FOREVER);
+}
+
 /* [lock held] A sleeper that is out of the list searches.
  * -> idle.woken: what a guest did to the worker before the word. */
 static void now_searching(fi_idle *i, fi_sleeper *s)
 {
+    stop_keeping(i, s);
     fi_fetch_add_relaxed(&i->state, FI_IDLE_SEARCHER - 1u);
     fi_store_release(&s->asleep, FI_AWAKE, idle.wake);
 }
@@ -174,8 +195,9 @@ void fi_idle_wake_all(fi_idle *i)
     fi_lock_unlock(&i->lock);
 }
 
-/* True: as the one who polls. */
-static bool fall_asleep(fi_idle *i, fi_sleeper *s, bool searching, bool may_poll)
+/* True: as the one who polls.  The deadline is FI_FUTEX_FOREVER then if somebody else keeps it. */
+static bool fall_asleep(fi_idle *i, fi_sleeper *s, bool searching, bool may_poll,
+                        int64_t *deadline_ns)
 {
     bool watched, polls;
 
@@ -185,6 +207,7 @@ static bool fall_asleep(fi_idle *i, fi_sleeper *s, bool searching, bool may_poll
     i->sleepers = s;
     fi_fetch_add_relaxed(&i->state, searching ? 1u - FI_IDLE_SEARCHER : 1u);
     polls = may_poll && begin_polling(i, s);
+    *deadline_ns = keep_time(i, s, *deadline_ns);
     watched = i->watched;
     if (watched)
         fi_fetch_add_relaxed(&i->changes, 1u);
@@ -236,9 +259,7 @@ static int take_nap(nap *n, uint32_t asleep, int64_t deadline_ns)
     if (!n->polls)
         return fi_futex_wait(&n->sleeper->asleep, asleep, deadline_ns);
     p = n->idle->poller;
-    if (p->poll(p, deadline_ns, wake_from_poll, n))
-        return 0;
-    return deadline_ns != FI_FUTEX_FOREVER && fi_clock_now() >= deadline_ns ? -ETIMEDOUT : 0;
+    return p->poll(p, deadline_ns, wake_from_poll, n);
 }
 
 /* True: awake.  <- idle.wake */
@@ -255,7 +276,7 @@ static bool wait_until(nap *n, int64_t deadline_ns)
 void fi_idle_sleep(fi_idle *i, fi_sleeper *s, bool searching, bool (*anything)(void *ctx),
                    void *ctx, int64_t deadline_ns)
 {
-    nap n = {i, s, fall_asleep(i, s, searching, true)};
+    nap n = {i, s, fall_asleep(i, s, searching, true, &deadline_ns)};
 
     fi_fence_seq_cst(idle.sleep.fence);
     if (anything(ctx) && !get_up(i, s) && !FI_FAULT(idle.lent))
@@ -270,7 +291,9 @@ void fi_idle_sleep(fi_idle *i, fi_sleeper *s, bool searching, bool (*anything)(v
 
 void fi_idle_begin_asleep(fi_idle *i, fi_sleeper *s)
 {
-    fall_asleep(i, s, false, false);
+    int64_t never = FI_FUTEX_FOREVER;
+
+    fall_asleep(i, s, false, false, &never);
 }
 
 void fi_idle_wait(fi_sleeper *s)
@@ -291,6 +314,7 @@ fi_sleeper *fi_idle_borrow(fi_idle *i)
         s = pick(i).sleeper;
         fi_fetch_add_relaxed(&i->state, 0u - 1u);
         fi_store_relaxed(&s->asleep, FI_LENT);
+        stop_keeping(i, s);
     }
     fi_lock_unlock(&i->lock);
     return s;
@@ -299,7 +323,9 @@ fi_sleeper *fi_idle_borrow(fi_idle *i)
 void fi_idle_give_back(fi_idle *i, fi_sleeper *s, bool searching, bool (*anything)(void *ctx),
                        void *ctx)
 {
-    fall_asleep(i, s, searching, false);
+    int64_t never = FI_FUTEX_FOREVER;
+
+    fall_asleep(i, s, searching, false, &never);
     fi_fence_seq_cst(idle.back.fence);
     if (!anything(ctx))
         return;
@@ -307,6 +333,18 @@ void fi_idle_give_back(fi_idle *i, fi_sleeper *s, bool searching, bool (*anythin
         fi_futex_wake(&s->asleep, 1);
     else if (!FI_FAULT(idle.lent_again))
         fi_idle_notify(i); /* the next guest may have it already */
+}
+
+bool fi_idle_all_asleep(fi_idle *i, unsigned workers, bool (*ask)(void *ctx), void *ctx)
+{
+    bool yes;
+
+    if (fi_load_relaxed(&i->state) != workers)
+        return false;
+    fi_lock_lock(&i->lock);
+    yes = fi_load_relaxed(&i->state) == workers && ask(ctx);
+    fi_lock_unlock(&i->lock);
+    return yes;
 }
 
 bool fi_idle_await_all_asleep(fi_idle *i, unsigned workers, bool (*enough)(void *ctx), void *ctx,

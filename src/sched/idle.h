@@ -69,6 +69,8 @@ typedef struct fi_idle {
     fi_sleeper *sleepers;            /* the last to fall asleep first: it is the warmest */
     bool watched;                    /* somebody waits until all are asleep */
     FI_ATOMIC(uint32_t) changes;     /* how often one fell asleep while watched */
+    fi_sleeper *keeper;              /* who sleeps until a deadline; NULL: nobody */
+    FI_ATOMIC(int64_t) kept_ns;      /* until when; written under the lock */
     fi_poller *poller;               /* NULL: none yet */
     FI_ATOMIC(fi_sleeper *) polling; /* who sleeps in it; written under the lock */
     FI_ATOMIC(uint32_t) interests;   /* how many things it watches */
@@ -101,7 +103,13 @@ bool fi_idle_search_end(fi_idle *i);
 /* [any] There is new work, where others find it: wake a worker if none searches.  True: woke one. */
 bool fi_idle_notify(fi_idle *i);
 
-/* [worker] Sleep until woken or until the deadline, unless anything(ctx) finds work or a reason to
+/* [any] Until when the first sleeper sleeps; FI_FUTEX_FOREVER: nobody has a deadline.  Before a sleep: after a fence. */
+static inline int64_t fi_idle_kept(fi_idle *i)
+{
+    return fi_load_relaxed(&i->kept_ns);
+}
+
+/* [worker] Sleep until woken or until the deadline, if nobody keeps that or an earlier one already, unless anything(ctx) finds work or a reason to
  * stay awake.  Afterwards the worker is a searcher. */
 void fi_idle_sleep(fi_idle *i, fi_sleeper *s, bool searching, bool (*anything)(void *ctx),
                    void *ctx, int64_t deadline_ns);
@@ -132,6 +140,9 @@ static inline bool fi_idle_is_unpolled(fi_idle *i)
 
 /* [any] Wake everybody. */
 void fi_idle_wake_all(fi_idle *i);
+
+/* [any] Do all of so many workers sleep, and ask(ctx) says so?  It is asked while none of them can wake. */
+bool fi_idle_all_asleep(fi_idle *i, unsigned workers, bool (*ask)(void *ctx), void *ctx);
 
 /* [any] Wait until all of so many workers sleep and enough(ctx) agrees, which is asked while all of them do.  Blocks
  * the thread.  False: the deadline has come first. */

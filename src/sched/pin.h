@@ -29,10 +29,27 @@ static inline fi_wait *fi_pin_look(fi_fiber *f)
     return fi_load_acquire(&f->waiting, wait.pinned);
 }
 
-/* [who has set a pin] -> wait.unpinned: the last look before the wait is gone. */
+/* -> wait.unpinned: the last look before the wait is gone, or the stack is in use again. */
+static inline void fi_pin_take_one(FI_ATOMIC(uint32_t) * pins)
+{
+    fi_fetch_add_release(pins, UINT32_MAX, wait.unpin);
+}
+
+/* [who has set a pin] */
 static inline void fi_pin_undo(fi_fiber *f)
 {
-    fi_fetch_add_release(&f->pins, UINT32_MAX, wait.unpin);
+    fi_pin_take_one(&f->pins);
+}
+
+/* [any, who knows that the fiber stays] It does not go on until thawed, if it is away; the same fences hold. */
+static inline void fi_pin_freeze(fi_fiber *f)
+{
+    fi_fetch_add_relaxed(&f->frozen, 1u);
+}
+
+static inline void fi_pin_thaw(fi_fiber *f)
+{
+    fi_pin_take_one(&f->frozen);
 }
 
 /* [fiber] It waits for this.  True: it is cancelled.  -> wait.pinned: the wait as it was made. */
@@ -43,11 +60,23 @@ static inline bool fi_pin_begin(fi_fiber *f, fi_wait *w)
     return fi_load_relaxed(&f->cancelled);
 }
 
-/* [fiber] Wait until there is no pin.  <- wait.unpin */
+/* <- wait.unpin */
+static inline void fi_pin_await(FI_ATOMIC(uint32_t) * pins)
+{
+    while (fi_load_acquire(pins, wait.unpinned))
+        fi_yield();
+}
+
+/* [fiber] Wait until there is no pin. */
 static inline void fi_pin_await_none(fi_fiber *f)
 {
-    while (fi_load_acquire(&f->pins, wait.unpinned))
-        fi_yield();
+    fi_pin_await(&f->pins);
+}
+
+/* [worker, about to run it] Wait until it is not frozen. */
+static inline void fi_pin_stay(fi_fiber *f)
+{
+    fi_pin_await(&f->frozen);
 }
 
 /* [fiber] It waits for nothing, and what it waited for may go away. */

@@ -24,7 +24,7 @@ static bool ask(fi_poller *p)
 
     if (fi_load_relaxed(&p->asked) || !fi_cas_relaxed(&p->asked, &no, 1u))
         return false;
-    came = p->poll(p, FI_POLL_NOW, NULL, NULL);
+    came = p->poll(p, FI_POLL_NOW, NULL, NULL) > 0;
     fi_store_relaxed(&p->asked, 0u);
     return came;
 }

@@ -19,8 +19,8 @@ typedef struct fi_worker fi_worker;
 struct fi_poller {
     /* [worker] Wait until something has come, or the deadline (FI_POLL_NOW: do not wait), or, in somebody who waits, an
      * interrupt.  If something has come: call awake(arg), unless that is NULL, then make ready who waited for it.
-     * Did something come? */
-    bool (*poll)(fi_poller *p, int64_t deadline_ns, void (*awake)(void *arg), void *arg);
+     * 1: something has come; 0: nothing; -ETIMEDOUT. */
+    int (*poll)(fi_poller *p, int64_t deadline_ns, void (*awake)(void *arg), void *arg);
     /* [any] Who waits in there, now or later, comes out. */
     void (*interrupt)(fi_poller *p);
     /* [when no worker runs] */

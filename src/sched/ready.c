@@ -8,12 +8,12 @@ void fi_notify(fi_worker *w)
         fi_count(&w->counters.wakes);
 }
 
-/* Nobody is woken for what the worker will take itself. */
+/* Nobody is woken for what the worker will take itself, if there is a watcher to see when it does not. */
 static void run_next(fi_worker *w, fi_runnable *r)
 {
     bool displaced = fi_runq_put_next(&w->ready, fi_worker_party(w), r);
 
-    if (displaced || !fi_runq_keeps_next(&w->ready))
+    if (displaced || !fi_runq_keeps_next(&w->ready) || !w->runtime->watch.runs)
         fi_notify(w);
 }
 

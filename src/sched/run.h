@@ -8,16 +8,28 @@
 #ifndef FI_SCHED_RUN_H
 #define FI_SCHED_RUN_H
 
+#include "sched/wait.h"
 #include "sched/worker.h"
 
 #define FI_INLINE static inline __attribute__((always_inline))
 
+/* Where a fiber does what another has left to do, it must not yield by bad luck (base/chaos.h). */
+#ifdef FILCH_CHAOS
+#define FI_COMMITTING(w, is) ((w)->is_committing = (is))
+#else
+#define FI_COMMITTING(w, is) ((void)(w))
+#endif
+
+/* Light fence run.arrive.fence, with wait.pin.fence: who looks at the fiber is over with it before it goes on. */
 FI_INLINE void fi_run_arrive(fi_worker *w, fi_fiber *f, fi_cxx *left)
 {
     fi_seat *seat = w->seat;
 
     f->worker = w;
     fi_fork_show(&w->current, &f->fork);
+    fi_fence_light(run.arrive.fence);
+    if (fi_load_relaxed(&f->frozen))
+        fi_wait_stay(f);
     fi_fork_ask(&f->fork);
     seat->watch->current = &f->mark;
     fi_cxx_swap(seat->cxx, left, &f->cxx);
@@ -42,7 +54,10 @@ FI_INLINE void fi_run_resumed(fi_worker *w)
     if (!commit)
         return;
     w->park_commit = NULL;
+    fi_fork_show(&w->leaving, NULL); /* its point is saved */
+    FI_COMMITTING(w, true);
     commit(w->parked, w->park_arg);
+    FI_COMMITTING(w, false);
     fi_count(&w->counters.parks);
 }
 
@@ -60,10 +75,12 @@ FI_INLINE void fi_fiber_park(fi_fiber *f, bool (*commit)(fi_fiber *f, void *arg)
     fi_run_resumed(f->worker);
 }
 
-/* [fiber] A fiber that is ready, if the worker would run it now anyway; else NULL. */
+/* [fiber] A fiber that is ready, if the worker would run it now anyway; else NULL.  In its line there may also be work that
+ * never ran, from the global queue: that needs a fiber of its own. */
 FI_INLINE fi_runnable *fi_run_next(fi_worker *w)
 {
     fi_runtime *rt = w->runtime;
+    fi_runnable *r;
 
     if (w->fair_in == 0 || w->seat->is_guest || fi_queue_size(&rt->urgent) > 0)
         return NULL;
@@ -71,7 +88,12 @@ FI_INLINE fi_runnable *fi_run_next(fi_worker *w)
         return NULL;
     w->fair_in--;
     fi_store_relaxed(&w->tick, fi_load_relaxed(&w->tick) + 1u);
-    return fi_runq_pop(&w->ready, fi_worker_party(w), false);
+    r = fi_runq_pop(&w->ready, fi_worker_party(w), false);
+    if (r && r->run) {
+        w->found = r;
+        r = NULL;
+    }
+    return r;
 }
 
 /* [fiber] The same for a commit that always holds on: another fiber that is ready may go on at once, without the way over
@@ -88,6 +110,7 @@ FI_INLINE void fi_fiber_park_on(fi_fiber *f, bool (*commit)(fi_fiber *f, void *a
     } else {
         fi_fiber *to = fi_fiber_of_ready(r);
         w->parked = f;
+        fi_fork_show(&w->leaving, &f->fork);
         if (f->fork.spawned)
             fi_fiber_flush(f);
         fi_run_arrive(w, to, &f->cxx);

@@ -15,6 +15,7 @@
 #include "base/topology.h"
 #include "sched/door.h"
 #include "sched/lot.h"
+#include "sched/watch.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -23,7 +24,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SOON_NS 10000000 /* in which workers that have nothing to do fall asleep */
+#define SOON_NS          10000000 /* in which workers that have nothing to do fall asleep */
+#define LOOKS_AT_RUNNING 5        /* so often for one that may just have ended */
+#define LOOKS_MAX        500      /* and for those that wait for a processor */
 
 static fi_lock life;                  /* guards the three below */
 static fi_runtime *running;           /* NULL: none */
@@ -166,6 +169,7 @@ static int make_runtime(const fi_settings *settings, fi_runtime **out)
     fi_ctx_get_modes(&rt->modes);
     fi_idle_init(&rt->idle);
     fi_timers_init(&rt->timers);
+    fi_atomic_init(&rt->coarse_ns, fi_clock_now());
     init_records(rt);
     e = fi_fiber_pool_init(&rt->stack_pool, settings->stack_size);
     if (e == 0) {
@@ -176,17 +180,20 @@ static int make_runtime(const fi_settings *settings, fi_runtime **out)
             fi_stack_pool_fini(&rt->stack_pool);
         }
     }
-    if (e < 0)
+    if (e < 0) {
         FI_DELETE(fi_runtime, rt);
-    else
-        *out = rt;
-    return e;
+        return e;
+    }
+    *out = rt;
+    fi_watch_begin(rt);
+    return 0;
 }
 
 static void free_runtime(fi_runtime *rt)
 {
     fi_poller *poller = fi_poll_get(rt);
 
+    fi_watch_end(rt);
     join_workers(rt, rt->workers_n);
     if (poller)
         poller->free(poller);
@@ -228,6 +235,7 @@ static void after_fork_in_child(void)
     fi_fence_setup();
     fi_latch_forget();
     fi_lot_forget();
+    fi_watch_forget();
     fi_worker_rise();
     fi_lock_init(&life);
 }
@@ -370,11 +378,13 @@ static void wait_until_unused(fi_runtime *rt)
 
     fi_door_shut(&door);
     fi_lock_unlock(&life);
+    fi_watch_thread_waits();
     do {
         given = fi_load_relaxed(&rt->jobs_from_outside);
         fi_door_await_empty(&door);
         await_quiet(rt, FI_FUTEX_FOREVER);
     } while (fi_door_look(&door) > 0 || fi_load_relaxed(&rt->jobs_from_outside) != given);
+    fi_watch_thread_goes_on();
     fi_lock_lock(&life);
 }
 
@@ -404,6 +414,29 @@ unsigned filch_workers(void)
     return n;
 }
 
+static bool somebody_runs(fi_runtime *rt)
+{
+    for (unsigned i = 0; i < rt->workers_n; i++)
+        if (fi_load_relaxed(&rt->workers[i].current))
+            return true;
+    return false;
+}
+
+/* Workers that have nothing to do fall asleep soon, but on a machine that is busy they may have to wait for a processor
+ * first.  They are given up at once if all sleep and somebody is parked, and soon if somebody runs. */
+static bool becomes_quiet(fi_runtime *rt)
+{
+    for (int looks = 0; looks < LOOKS_MAX; looks++) {
+        if (await_quiet(rt, fi_clock_now() + SOON_NS))
+            return true;
+        if (fi_load_relaxed(&rt->idle.state) == rt->workers_n)
+            return false;
+        if (looks >= LOOKS_AT_RUNNING && somebody_runs(rt))
+            return false;
+    }
+    return false;
+}
+
 /* At the end of the process, or when a library that contains us is unloaded: in the second case nobody
  * may be left in our code.  What still runs at an exit() is left alone, and so are we on a fiber. */
 __attribute__((destructor)) static void end(void)
@@ -413,8 +446,7 @@ __attribute__((destructor)) static void end(void)
     fi_lock_lock(&life);
     if (running && !fi_load_relaxed(&closing)) {
         fi_door_shut(&door);
-        if (fi_door_look(&door) == 0 && await_quiet(running, fi_clock_now() + SOON_NS) &&
-            fi_door_look(&door) == 0)
+        if (fi_door_look(&door) == 0 && becomes_quiet(running) && fi_door_look(&door) == 0)
             free_runtime(running), running = NULL;
     }
     fi_lock_unlock(&life);

@@ -3,6 +3,7 @@
 #include "sched/handle.h"
 #include "sched/locals.h"
 #include "sched/runtime.h"
+#include "sched/watch.h"
 
 #include <errno.h>
 
@@ -17,16 +18,18 @@ _Static_assert(sizeof(start) <= sizeof(fi_record), "a start is a record");
 
 /* ---- run ---- */
 
-static void begin(fi_fiber *f, const char *name)
+static void begin(fi_fiber *f, const char *name, uintptr_t body)
 {
     if (name)
         f->mark.name = name;
+    fi_store_relaxed(&f->body, body);
     f->work = NULL;
 }
 
 /* In the child of a fork() there is nobody to tell. */
 static void end(fi_fiber *f)
 {
+    fi_store_relaxed(&f->body, 0);
     fi_count(&f->worker->counters.starts_ended);
 }
 
@@ -35,19 +38,21 @@ static void run_start(fi_runnable *r, fi_fiber *f)
     start s = *(start *)(void *)r;
 
     fi_record_put(&f->worker->records, r);
-    begin(f, s.attr.name);
+    begin(f, s.attr.name, (uintptr_t)s.body);
     s.body(s.arg);
     end(f);
 }
 
+/* Who joins may look for what the fiber had of its own: that is destroyed before. */
 static void run_handle(fi_runnable *r, fi_fiber *f)
 {
     filch_fiber *h = (filch_fiber *)(void *)r;
     void *result;
 
-    begin(f, h->attr.name);
+    begin(f, h->attr.name, (uintptr_t)h->body);
     fi_handle_begin(h, f);
     result = h->body(h->arg);
+    fi_fiber_end_locals(f);
     if (!f->worker->runtime->orphaned)
         fi_handle_end(h, result);
     end(f);
@@ -93,6 +98,8 @@ static void *get_record(fi_runtime *rt, fi_worker *w, bool large)
 
 static void give(fi_runtime *rt, fi_worker *w, fi_runnable *r)
 {
+    if (!fi_load_relaxed(&rt->watch.begun))
+        fi_watch_start(rt);
     if (w) {
         fi_count(&w->counters.starts_given);
         fi_give(w, r);
@@ -115,6 +122,7 @@ static bool go(fi_runtime *rt, fi_worker *w, start s)
 
 static bool go_anywhere(start s)
 {
+    fi_wait_chaos();
     fi_worker *w = fi_worker_self();
     fi_runtime *rt;
     bool gone;
@@ -186,6 +194,7 @@ static filch_fiber *start_on(fi_runtime *rt, fi_worker *w, const filch_fiber_att
 filch_fiber *filch_fiber_start_with(const filch_fiber_attr *attr, void *(*body)(void *arg),
                                     void *arg)
 {
+    fi_wait_chaos();
     fi_worker *w = fi_worker_self();
     filch_fiber_attr settled;
     filch_fiber *h;
@@ -216,7 +225,9 @@ typedef struct program {
 static void *run_program(void *arg)
 {
     const program *p = arg;
+    const fi_worker *w = fi_worker_self();
 
+    fi_store_relaxed(&fi_fiber_of_fork(fi_load_relaxed(&w->current))->body, (uintptr_t)p->body);
     p->body(p->arg);
     return NULL;
 }

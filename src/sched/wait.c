@@ -1,11 +1,13 @@
 /* Lines, and how who stands in one falls asleep and wakes. */
 #include "sched/wait.h"
 
+#include "base/chaos.h"
 #include "base/clock.h"
 #include "base/mistake.h"
 #include "sched/gate.h"
 #include "sched/pin.h"
 #include "sched/run.h"
+#include "sched/watch.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -76,10 +78,13 @@ void fi_wait_end(fi_wait *w)
 {
     if (w->whole)
         w = w->whole;
-    if (w->fiber)
+    if (w->fiber) {
         fi_ready(w->fiber->worker->runtime, w->fiber);
-    else
-        fi_gate_open(&w->gate);
+        return;
+    }
+    if (w->counted)
+        fi_watch_thread_goes_on();
+    fi_gate_open(&w->gate);
 }
 
 /* [latch held] Not because somebody took it out. */
@@ -154,6 +159,42 @@ bool fi_wait_look(fi_fiber *f, fi_wait_for *what)
         *what = w->what;
     fi_pin_undo(f);
     return w != NULL;
+}
+
+/* One that makes way for another is shown as leaving before the other is shown, and until its point is saved. */
+static bool is_on(fi_worker *w, const fi_fiber *f)
+{
+    return fi_fork_look(&w->current) == &f->fork || fi_fork_look(&w->leaving) == &f->fork;
+}
+
+static fi_worker *runner_of(fi_runtime *rt, const fi_fiber *f)
+{
+    for (unsigned i = 0; i < rt->workers_n; i++)
+        if (is_on(&rt->workers[i], f))
+            return &rt->workers[i];
+    return NULL;
+}
+
+/* Who is about to run a fiber shows it, passes run.arrive.fence, and then waits while it is frozen.  So after our fence
+ * either we see who runs it, or it does not run before we let it.  A pin alone would not do: who cancels takes a latch
+ * meanwhile, and who is about to run the fiber may hold that. */
+fi_worker *fi_wait_freeze(fi_runtime *rt, fi_fiber *f, const fi_wait **waiting)
+{
+    fi_pin_freeze(f);
+    fi_pin_set(f);
+    *waiting = fi_pin_look(f);
+    return runner_of(rt, f);
+}
+
+void fi_wait_thaw(fi_fiber *f)
+{
+    fi_pin_undo(f);
+    fi_pin_thaw(f);
+}
+
+void fi_wait_stay(fi_fiber *f)
+{
+    fi_pin_stay(f);
 }
 
 void fi_wait_leave_alone(fi_fiber *f)
@@ -238,6 +279,7 @@ FI_INLINE int wait_as_fiber(fi_wait *w, fi_worker *on, letting_go l, int64_t dea
     if (on->runtime->orphaned)
         fi_mistake("a wait, in the child of a fork, for what other threads were doing");
     w->fiber = f;
+    w->since_ns = fi_load_relaxed(&on->runtime->coarse_ns);
     cancelled = fi_pin_begin(f, w) && w->what.cancellable;
     if (cancelled)
         w->result = step_back(w, l, -ECANCELED);
@@ -248,11 +290,15 @@ FI_INLINE int wait_as_fiber(fi_wait *w, fi_worker *on, letting_go l, int64_t dea
     fi_pin_end(f);
     if (cancelled)
         fi_wait_yield();
+    fi_wait_chaos();
     return w->result;
 }
 
 static int wait_as_thread(fi_wait *w, letting_go l, int64_t deadline_ns)
 {
+    w->counted = deadline_ns == FI_TIMER_NEVER;
+    if (w->counted)
+        fi_watch_thread_waits();
     let_go(l);
     if (!fi_gate_wait_until(&w->gate, deadline_ns)) {
         if (w->withdraw(w))
@@ -281,6 +327,18 @@ void fi_wait_yield(void)
     else if (!on->runtime->orphaned)
         fi_fiber_park_on(fi_fiber_of_fork(fi_load_relaxed(&on->current)), commit_yield, on);
 }
+
+#ifdef FILCH_CHAOS
+void fi_wait_chaos(void)
+{
+    const fi_worker *on = fi_worker_self();
+
+    if (on && (!fi_load_relaxed(&on->current) || on->is_committing))
+        return; /* it cannot park here */
+    if (fi_chaos(4))
+        fi_wait_yield();
+}
+#endif
 
 /* Who asks again and again with a deadline that is over, or cancelled, must still let others run, or it asks for ever. */
 FI_INLINE int wait(fi_wait *w, letting_go l, int64_t deadline_ns)

@@ -21,6 +21,7 @@
 #include "sched/timers.h"
 
 typedef struct fi_wait fi_wait;
+typedef struct fi_runtime fi_runtime;
 
 /* Circular, NULL: nobody waits. */
 typedef struct fi_line {
@@ -39,7 +40,8 @@ struct fi_wait {
     fi_wait *next, *prev; /* in line */
     fi_line *line;        /* where it stands; NULL: in none.  Under the latch */
     fi_latch *latch;
-    fi_fiber *fiber; /* NULL: a thread, at the gate */
+    fi_fiber *fiber;  /* NULL: a thread, at the gate */
+    int64_t since_ns; /* by a coarse clock */
     FI_ATOMIC(uint32_t) gate;
     int result; /* set by who takes it out */
     void *item; /* what it brings, or where it wants it: the room's */
@@ -51,6 +53,7 @@ struct fi_wait {
     /* Of a wait that stands in several lines there is a part in each, and the whole in none. */
     fi_wait *whole;
     uint32_t part;             /* of the whole, from 1 */
+    bool counted;              /* a thread that only this can wake (sched/watch.h) */
     FI_ATOMIC(uint32_t) claim; /* of the whole: which part was taken out first; 0: none yet */
 };
 
@@ -145,7 +148,23 @@ void fi_wait_leave_alone(fi_fiber *f);
 /* [any, who knows that the fiber stays] What it waits for; false: nothing. */
 bool fi_wait_look(fi_fiber *f, fi_wait_for *what);
 
+/* [worker, about to run it] Wait until nobody has frozen it. */
+void fi_wait_stay(fi_fiber *f);
+
+/* [any, who knows that the fiber stays] Keep it where it is until fi_wait_thaw, which must come soon.
+ * waiting: what it waits for, NULL: nothing.
+ * Returns: NULL: it is away, and its saved point and its stack stay as they are; else the worker that runs it. */
+fi_worker *fi_wait_freeze(fi_runtime *rt, fi_fiber *f, const fi_wait **waiting);
+void fi_wait_thaw(fi_fiber *f);
+
 /* [any] Let others run. */
 void fi_wait_yield(void);
+
+/* [any, at the beginning of what users call] Maybe let others run, by bad luck (base/chaos.h). */
+#ifdef FILCH_CHAOS
+void fi_wait_chaos(void);
+#else
+#define fi_wait_chaos() ((void)0)
+#endif
 
 #endif

@@ -11,6 +11,8 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #define TRY_AGAIN_NS 1000000 /* where there was no memory for a fiber */
 
@@ -138,7 +140,9 @@ void *fi_worker_main(void *worker)
     fi_worker *w = worker;
 
     name_thread(w);
+    fi_store_relaxed(&w->tid, (int)syscall(SYS_gettid));
     fi_idle_wait(&w->sleeper);
+    fi_watch_stir(w->runtime);
     if (!fi_load_relaxed(&w->runtime->stopping))
         live(w);
     fi_fiber_cool(w);

@@ -16,6 +16,7 @@
 #include "sched/runq.h"
 #include "sched/seat.h"
 #include "sched/timers.h"
+#include "sched/watch.h"
 #include "stack/stack.h"
 
 #include <pthread.h>
@@ -39,6 +40,7 @@ struct fi_worker {
 
     /* Written by the worker, read by those who search. */
     FI_CACHE_ALIGNED FI_ATOMIC(fi_fork *) current; /* of the fiber that it runs */
+    FI_ATOMIC(fi_fork *) leaving;                  /* of one that makes way for it just now */
 
     /* Fibers that are ready again: the worker puts, everybody takes. */
     fi_runq ready;
@@ -62,17 +64,24 @@ struct fi_worker {
     uint32_t fair_turn;
     bool has_new;   /* maybe; else there is surely nothing in its deque */
     bool new_first; /* the next look is for what never ran, before what is ready again */
-    FI_ATOMIC(int64_t)
-    sleeps_until; /* there may be an earlier timer by now; a guest writes it too */
     fi_rng rng;
+    uint32_t calls_at,
+        calls_in_a_row; /* io's: since it looked for work so often, so many that did not have to wait */
     fi_worker *
         suspect; /* whose next slot was seen filled, when it had looked for work so often, since then */
     uint32_t suspect_tick;
     int64_t suspect_since;
     bool (*park_commit)(fi_fiber *f, void *arg); /* the fiber that comes back wants to park */
     void *park_arg;
-    fi_fiber *parked; /* which, where another has gone on at once */
+    bool is_committing; /* with chaos: on a fiber, for the one before it */
+    fi_fiber *parked;   /* which, where another has gone on at once */
     fi_counters counters;
+
+    /* The watcher's. */
+    FI_CACHE_ALIGNED
+    FI_ATOMIC(int) tid;       /* of the worker's own thread, which writes it once; 0: not yet */
+    FI_ATOMIC(uint64_t) held; /* times one fiber kept it too long */
+    fi_hog hog;
 };
 
 /* All there is of one runtime, from start to stop. */
@@ -92,6 +101,8 @@ struct fi_runtime {
     fi_queue urgent, low; /* work that never ran: before all other, and after */
     fi_idle idle;
     fi_timers timers;
+    fi_watch watch;
+    FI_ATOMIC(int64_t) coarse_ns;  /* the time, refreshed now and then */
     FI_ATOMIC(fi_poller *) poller; /* NULL: none yet */
     fi_record_share records, large_records;
     fi_lock outside_lock;

@@ -14,6 +14,7 @@
 #define LARGEST_SLAB        1024u /* ... up to this, */
 #define LARGEST_SLAB_BYTES  ((size_t)1 << 30)
 #define PROTECT_MAX_DEFAULT 16000u
+#define TRIM_AT_ONCE        16u
 
 static bool valid_bytes(size_t bytes, size_t low, size_t high, size_t page)
 {
@@ -116,11 +117,23 @@ static fi_stack *take_fresh(const fi_stack_pool *p, fi_stack_slab *slab)
     return s;
 }
 
-static fi_stack *take_returned(fi_stack_slab *slab)
+static void count_dirty(fi_stack_pool *p, size_t by)
+{
+    size_t dirty = fi_load_relaxed(&p->dirty) + by;
+
+    fi_store_relaxed(&p->dirty, dirty);
+    if (dirty < p->dirty_low)
+        p->dirty_low = dirty;
+}
+
+static fi_stack *take_returned(fi_stack_pool *p, fi_stack_slab *slab)
 {
     fi_stack *s = slab->free;
 
     slab->free = s->next;
+    if (s->dirty)
+        count_dirty(p, (size_t)-1);
+    s->dirty = false;
     return s;
 }
 
@@ -130,7 +143,7 @@ static fi_stack *take_one(fi_stack_pool *p)
 
     if (!slab)
         return NULL;
-    fi_stack *s = slab->free ? take_returned(slab) : take_fresh(p, slab);
+    fi_stack *s = slab->free ? take_returned(p, slab) : take_fresh(p, slab);
     if (slab->lent++ == 0)
         p->empty_slabs--;
     if (all_lent(slab))
@@ -238,11 +251,19 @@ static void drop_slab(fi_stack_pool *p, fi_stack_slab *slab)
 }
 
 /* A kernel that refuses leaves the pages where they are: no harm but their memory. */
-static void forget_contents(const fi_stack_pool *p, fi_stack *s)
+static void forget_contents(const fi_stack_pool *p, const fi_stack *s)
+{
+    p->vm.advise(p->vm.ctx, s->low, p->stack_size, MADV_DONTNEED);
+}
+
+/* To go to the kernel costs more than all the rest of a fiber's life, so that is left to who has time. */
+static void put_away(fi_stack_pool *p, fi_stack *s)
 {
     fi_stack_slab_check(p, s);
     fi_stack_tell_away(s->low, s->size);
-    p->vm.advise(p->vm.ctx, s->low, p->stack_size, MADV_DONTNEED);
+    s->dirty = fi_load_relaxed(&p->dirty) < fi_load_relaxed(&p->dirty_max);
+    if (!s->dirty)
+        forget_contents(p, s);
 }
 
 void fi_stack_pool_put(fi_stack_pool *p, fi_stack *list)
@@ -250,10 +271,12 @@ void fi_stack_pool_put(fi_stack_pool *p, fi_stack *list)
     fi_stack_slab *to_drop = NULL;
 
     for (fi_stack *s = list; s; s = s->next)
-        forget_contents(p, s);
+        put_away(p, s);
     fi_lock_lock(&p->lock);
     for (fi_stack *s = list, *next; s; s = next) {
         next = s->next;
+        if (s->dirty)
+            count_dirty(p, 1);
         fi_stack_slab *slab = give_one(p, s);
         if (slab) {
             slab->next = to_drop;
@@ -265,6 +288,56 @@ void fi_stack_pool_put(fi_stack_pool *p, fi_stack *list)
         next = slab->next;
         drop_slab(p, slab);
     }
+}
+
+/* --- giving memory back later --- */
+
+void fi_stack_pool_keep(fi_stack_pool *p)
+{
+    fi_store_relaxed(&p->dirty_max, SIZE_MAX);
+}
+
+/* [pool lock] Up to so many of one slab; how many. */
+static size_t trim_slab(fi_stack_pool *p, fi_stack_slab *slab, size_t most)
+{
+    size_t n = 0;
+
+    for (fi_stack *s = slab->free; s && n < most; s = s->next)
+        if (s->dirty) {
+            forget_contents(p, s);
+            s->dirty = false;
+            n++;
+        }
+    fi_store_relaxed(&p->dirty, fi_load_relaxed(&p->dirty) - n);
+    return n;
+}
+
+/* [pool lock] A few, as others wait for the lock meanwhile.  The last slabs first: the first ones are used first. */
+static size_t trim_some(fi_stack_pool *p, size_t most)
+{
+    size_t n = 0;
+
+    for (fi_stack_slab *slab = p->last; slab && n < most; slab = slab->prev)
+        n += trim_slab(p, slab, most - n);
+    return n;
+}
+
+size_t fi_stack_pool_trim(fi_stack_pool *p)
+{
+    size_t unneeded, left, n;
+
+    fi_lock_lock(&p->lock);
+    unneeded = p->dirty_low;
+    fi_lock_unlock(&p->lock);
+    do {
+        fi_lock_lock(&p->lock);
+        n = trim_some(p, unneeded < TRIM_AT_ONCE ? unneeded : TRIM_AT_ONCE);
+        left = fi_load_relaxed(&p->dirty);
+        p->dirty_low = left;
+        fi_lock_unlock(&p->lock);
+        unneeded -= n;
+    } while (n > 0 && unneeded > 0);
+    return left;
 }
 
 /* --- the rest --- */

@@ -1,4 +1,4 @@
-/* A slab: one mapping, many stacks.  Of no interest outside this room. */
+/* A slab: one mapping, many stacks.  Of no interest outside this room, but to debuggers (sched/layout.c). */
 #ifndef FI_STACK_SLAB_H
 #define FI_STACK_SLAB_H
 

@@ -16,7 +16,7 @@
  *
  * A stack that was never lent out costs nothing but its record here (not in the stack: that would
  * touch it).  A worker's cache keeps a few stacks warm, memory and all; what it gives back to the
- * pool loses its memory at once, and a slab of which no stack is lent out is unmapped (one is kept
+ * pool loses its memory at once, or later where somebody trims, and a slab of which no stack is lent out is unmapped (one is kept
  * against going back and forth; with a reserve, all are kept).
  */
 #ifndef FI_STACK_STACK_H
@@ -46,6 +46,7 @@ typedef struct fi_stack {
     uint32_t valgrind_id;
     uint8_t guard; /* which kind it got; FI_STACK_GUARD_BEST: never lent out yet */
     uint8_t lent;
+    bool dirty;  /* given back, with its memory */
     bool in_use; /* its user's, for who looks at all */
 } fi_stack;
 
@@ -82,6 +83,10 @@ typedef struct fi_stack_pool {
     fi_stack_slab *first, *last; /* slabs with a stack to lend */
     fi_stack_slab *all;          /* where there is a reserve: all slabs */
     size_t empty_slabs;          /* of these: slabs with none lent */
+    FI_ATOMIC(size_t)
+    dirty; /* stacks that were given back and have their memory; written under the lock */
+    size_t dirty_low;            /* the fewest since the last trim */
+    FI_ATOMIC(size_t) dirty_max; /* beyond that, what is given back loses its memory at once */
     size_t lent, slabs, mapped, bookkeeping;
     FI_ATOMIC(size_t) guards[FI_STACK_GUARD_KINDS];
     FI_ATOMIC(size_t) fallbacks;
@@ -100,6 +105,12 @@ int fi_stack_pool_get(fi_stack_pool *p, fi_stack **list, unsigned n);
 /* [any] Take back a list of stacks and give their memory to the kernel.  Stacks of another pool are
  * a mistake that is named; the same stack twice is one that is not seen. */
 void fi_stack_pool_put(fi_stack_pool *p, fi_stack *list);
+
+/* [any] From now on keep the memory of all stacks that are given back, as their next users need it; somebody will trim. */
+void fi_stack_pool_keep(fi_stack_pool *p);
+
+/* [any] Give the memory of those to the kernel that nobody has needed since the last time.  How many still have theirs. */
+size_t fi_stack_pool_trim(fi_stack_pool *p);
 
 /* [any] Call visit for every stack that was ever lent out, under the pool's lock; there must be a reserve. */
 void fi_stack_pool_each(fi_stack_pool *p, void (*visit)(fi_stack *s, void *ctx), void *ctx);

@@ -48,6 +48,7 @@ static int open(barrier *b)
 
 int filch_barrier_wait_until(filch_barrier *public, unsigned n, int64_t deadline)
 {
+    fi_wait_chaos();
     barrier *b = (barrier *)(void *)public;
     fi_wait w = {.item = b, .left = left};
 

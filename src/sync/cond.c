@@ -25,10 +25,12 @@ static void unlock(void *mutex)
 
 int filch_cond_wait_until(filch_cond *public, filch_mutex *m, int64_t deadline)
 {
+    fi_wait_chaos();
     cond *c = of(public);
-    fi_wait w = {0};
+    fi_wait w;
     int e;
 
+    fi_wait_init(&w, NULL);
     fi_hold(&c->latch);
     e = fi_wait_in_then(&w, &c->line, &c->latch, (fi_wait_for){"condition", c, true}, deadline,
                         unlock, m);
@@ -43,6 +45,7 @@ int filch_cond_wait(filch_cond *c, filch_mutex *m)
 
 void filch_cond_signal(filch_cond *public)
 {
+    fi_wait_chaos();
     cond *c = of(public);
     fi_woken woken = {0};
 
@@ -54,6 +57,7 @@ void filch_cond_signal(filch_cond *public)
 
 void filch_cond_broadcast(filch_cond *public)
 {
+    fi_wait_chaos();
     cond *c = of(public);
     fi_woken woken = {0};
 

@@ -1,6 +1,7 @@
 /* Who unlocks a mutex frees it and wakes the first in line, who tries again; meanwhile others may take it, as they are
- * running and the first is not.  That is counted.  When those in line were passed too often, nobody passes them any more,
- * and who unlocks hands the mutex over.  So whoever is k-th in line waits for no more than k * PASSES_MAX turns. */
+ * running and the first is not.  That is counted.  When those in line were passed too often, nobody passes them any more:
+ * the mutex is free, and kept for the one that was woken.  So the k-th in line waits for k * (PASSES_MAX + 1) turns at
+ * most. */
 #include "sync/woken.h"
 
 #include "base/mistake.h"
@@ -16,7 +17,7 @@ enum {
     COMING = 2, /* somebody was taken out of the line to try again.  So 0 means that nobody waits */
 };
 
-enum { HANDED_OVER = 0, TRY_AGAIN = 1 }; /* results of waits */
+#define TRY_AGAIN 1 /* the result of a wait */
 
 /* The same layout as filch_mutex.  Where the line is not empty, it is locked or somebody is coming. */
 typedef struct mutex {
@@ -59,15 +60,17 @@ static bool pass(mutex *m)
 /* [latch held, which this lets go] */
 static int stand(mutex *m, fi_wait_for what, int64_t deadline)
 {
-    fi_wait w = {0};
+    fi_wait w;
 
+    fi_wait_init(&w, NULL);
     return fi_wait_in(&w, &m->line, &m->latch, what, deadline);
 }
 
 static int stand_first(mutex *m, fi_wait_for what, int64_t deadline)
 {
-    fi_wait w = {0};
+    fi_wait w;
 
+    fi_wait_init(&w, NULL);
     return fi_wait_in_first(&w, &m->line, &m->latch, what, deadline);
 }
 
@@ -79,7 +82,7 @@ static int try_again(mutex *m, fi_wait_for what, int64_t deadline)
     if (take(m)) {
         m->passes = 0;
         fi_let_go(&m->latch);
-        return HANDED_OVER;
+        return 0;
     }
     m->passes += LOSS;
     return stand_first(m, what, deadline);
@@ -129,16 +132,19 @@ static inline int lock(mutex *m, int64_t deadline, bool cancellable)
 
 void filch_mutex_lock(filch_mutex *m)
 {
+    fi_wait_chaos();
     lock(of(m), FI_TIMER_NEVER, false);
 }
 
 int filch_mutex_lock_until(filch_mutex *m, int64_t deadline)
 {
+    fi_wait_chaos();
     return lock(of(m), deadline, true);
 }
 
 int filch_mutex_try_lock(filch_mutex *public)
 {
+    fi_wait_chaos();
     mutex *m = of(public);
     uint32_t who = fi_party();
     bool taken;
@@ -151,31 +157,17 @@ int filch_mutex_try_lock(filch_mutex *public)
 
 /* ---- unlock ---- */
 
-/* [latch held] The one to wake; NULL: who was woken before will come. */
-static fi_wait *free_or_hand_over(mutex *m)
-{
-    fi_wait *w = m->state & COMING ? NULL : fi_line_take(&m->line);
-
-    if (!w) {
-        m->state = COMING;
-    } else if (m->passes < PASSES_MAX) {
-        m->state = COMING;
-        w->result = TRY_AGAIN;
-    } else {
-        m->passes = 0;
-        w->result = HANDED_OVER;
-    }
-    return w;
-}
-
-/* [latch held, which this lets go] */
+/* [latch held, which this lets go] One at a time is woken: the next when that one has come. */
 static __attribute__((noinline)) void unlock_slowly(mutex *m, uint32_t who)
 {
     fi_wait *w;
 
     if (!(m->state & LOCKED))
         fi_mistake("filch_mutex_unlock of a mutex that is not locked");
-    w = free_or_hand_over(m);
+    w = m->state & COMING ? NULL : fi_line_take(&m->line);
+    if (w)
+        w->result = TRY_AGAIN;
+    m->state = COMING;
     fi_latch_unlock(&m->latch, who);
     if (w)
         fi_wait_end(w);
@@ -201,6 +193,7 @@ static __attribute__((noinline)) void unlock_by_word(mutex *m, uint32_t who)
 
 void filch_mutex_unlock(filch_mutex *public)
 {
+    fi_wait_chaos();
     mutex *m = of(public);
     uint32_t who = fi_party();
 

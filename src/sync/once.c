@@ -12,7 +12,7 @@ enum { NEW, RUNNING, DONE };
 typedef struct once {
     fi_latch latch;
     fi_line line;
-    const void *runner; /* who runs it, while somebody does */
+    const void *runner; /* once somebody runs it */
     FI_ATOMIC(uint32_t) state;
     uint32_t extra;
 } once;
@@ -37,7 +37,6 @@ static void end(once *o)
     fi_woken woken = {0};
 
     fi_hold(&o->latch);
-    o->runner = NULL;
     fi_store_release(&o->state, DONE, once.done);
     fi_woken_take_all(&woken, &o->line, 0);
     fi_let_go(&o->latch);
@@ -79,6 +78,7 @@ static __attribute__((noinline)) void run(once *o, void (*work)(void *arg), void
 /* <- once.done */
 void filch_once_run(filch_once *public, void (*work)(void *arg), void *arg)
 {
+    fi_wait_chaos();
     once *o = (once *)(void *)public;
 
     if (fi_load_acquire(&o->state, once.look) != DONE)

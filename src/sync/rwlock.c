@@ -76,11 +76,13 @@ static int read_until(rwlock *l, int64_t deadline, bool cancellable)
 
 void filch_rwlock_read(filch_rwlock *l)
 {
+    fi_wait_chaos();
     read_until(of(l), FI_TIMER_NEVER, false);
 }
 
 int filch_rwlock_read_until(filch_rwlock *l, int64_t deadline)
 {
+    fi_wait_chaos();
     return read_until(of(l), deadline, true);
 }
 
@@ -97,6 +99,7 @@ int filch_rwlock_try_read(filch_rwlock *public)
 
 void filch_rwlock_end_read(filch_rwlock *public)
 {
+    fi_wait_chaos();
     rwlock *l = of(public);
     fi_woken woken = {0};
 
@@ -142,11 +145,13 @@ static int write_until(rwlock *l, int64_t deadline, bool cancellable)
 
 void filch_rwlock_write(filch_rwlock *l)
 {
+    fi_wait_chaos();
     write_until(of(l), FI_TIMER_NEVER, false);
 }
 
 int filch_rwlock_write_until(filch_rwlock *l, int64_t deadline)
 {
+    fi_wait_chaos();
     return write_until(of(l), deadline, true);
 }
 
@@ -163,6 +168,7 @@ int filch_rwlock_try_write(filch_rwlock *public)
 
 void filch_rwlock_end_write(filch_rwlock *public)
 {
+    fi_wait_chaos();
     rwlock *l = of(public);
     fi_woken woken = {0};
 

@@ -60,8 +60,11 @@ static void serve_others(sem *s)
 /* [latch held, which this lets go] */
 static int stand(sem *s, uint64_t n, int64_t deadline)
 {
-    fi_wait w = {.item = &n};
-    int e = fi_wait_in(&w, &s->line, &s->latch, (fi_wait_for){"semaphore", s, true}, deadline);
+    fi_wait w;
+    int e;
+
+    fi_wait_init(&w, &n);
+    e = fi_wait_in(&w, &s->line, &s->latch, (fi_wait_for){"semaphore", s, true}, deadline);
 
     if (e < 0)
         serve_others(s);
@@ -70,6 +73,7 @@ static int stand(sem *s, uint64_t n, int64_t deadline)
 
 int filch_sem_wait_n(filch_sem *public, uint64_t n, int64_t deadline)
 {
+    fi_wait_chaos();
     sem *s = of(public);
     uint32_t who = fi_party();
 
@@ -92,6 +96,7 @@ int filch_sem_wait(filch_sem *s)
 
 int filch_sem_try_wait(filch_sem *public)
 {
+    fi_wait_chaos();
     sem *s = of(public);
     uint32_t who = fi_party();
     bool taken;
@@ -104,6 +109,7 @@ int filch_sem_try_wait(filch_sem *public)
 
 void filch_sem_post_n(filch_sem *public, uint64_t n)
 {
+    fi_wait_chaos();
     sem *s = of(public);
     uint32_t who = fi_party();
     fi_woken served;

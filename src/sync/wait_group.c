@@ -24,6 +24,7 @@ static wait_group *of(filch_wait_group *g)
 
 void filch_wait_group_add(filch_wait_group *public, unsigned n)
 {
+    fi_wait_chaos();
     wait_group *g = of(public);
     uint32_t who = fi_party();
 
@@ -36,6 +37,7 @@ void filch_wait_group_add(filch_wait_group *public, unsigned n)
 
 void filch_wait_group_done(filch_wait_group *public)
 {
+    fi_wait_chaos();
     wait_group *g = of(public);
     uint32_t who = fi_party();
     fi_woken woken = {0};
@@ -51,6 +53,7 @@ void filch_wait_group_done(filch_wait_group *public)
 
 int filch_wait_group_wait_until(filch_wait_group *public, int64_t deadline)
 {
+    fi_wait_chaos();
     wait_group *g = of(public);
     fi_wait w = {0};
 

@@ -5,6 +5,7 @@
 #include "sched/guest.h"
 #include "sched/run.h"
 #include "sched/runtime.h"
+#include "sched/watch.h"
 #include "task/stack.h"
 #include "task/ticket.h"
 
@@ -203,6 +204,7 @@ static bool sync_public(fi_fiber *f, filch_slot_ *slot)
 
 int filch_slow_sync_(filch_fork_ *fork, char *at, const filch_task_type_ *type)
 {
+    fi_wait_chaos();
     fi_fiber *f = fi_fiber_of_fork(fork);
     fi_task_stack *s = f->tasks;
     filch_slot_ *slot = (filch_slot_ *)(void *)at;
@@ -288,7 +290,8 @@ static void run_from_outside(fi_runnable *r, fi_fiber *f)
 
     run_first(f, o->slot);
     fi_fiber_flush(f);
-    fi_gate_open(&o->done);
+    if (fi_gate_open(&o->done))
+        fi_watch_thread_goes_on();
 }
 
 static void run_outside(void *slot)
@@ -298,6 +301,8 @@ static void run_outside(void *slot)
 
     if (!fi_guest_run(rt, &o.runnable, &o.done))
         fi_submit(rt, &o.runnable);
+    if (fi_gate_come(&o.done))
+        fi_watch_thread_waits();
     fi_gate_wait(&o.done);
     fi_runtime_leave(rt);
 }
@@ -319,6 +324,7 @@ static void run_inside(fi_fiber *f, void *slot)
 
 void filch_run_slot_(void *slot)
 {
+    fi_wait_chaos();
     fi_worker *w = fi_worker_self();
 
     if (w)

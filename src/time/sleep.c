@@ -7,6 +7,7 @@
 
 int filch_sleep_until(int64_t deadline)
 {
+    fi_wait_chaos();
     fi_latch latch = {0};
     fi_line line = {0};
     fi_wait w = {0};

@@ -2,6 +2,7 @@
  * has come. */
 #include "sched/runtime.h"
 #include "sched/timers.h"
+#include "sched/wait.h"
 
 #include <filch/time.h>
 
@@ -46,6 +47,7 @@ static int start(fi_runtime *rt, fi_worker *w, timer *t, void (*work)(void *arg)
 
 int filch_timer_start(filch_timer *user, int64_t deadline, void (*work)(void *arg), void *arg)
 {
+    fi_wait_chaos();
     fi_worker *w = fi_worker_self();
     timer *t = of(user);
     fi_runtime *rt;
@@ -71,6 +73,7 @@ static int stop(fi_runtime *rt, fi_worker *w, timer *t)
 /* One whose runtime was stopped does not fire any more. */
 int filch_timer_stop(filch_timer *user)
 {
+    fi_wait_chaos();
     fi_worker *w = fi_worker_self();
     timer *t = of(user);
     fi_runtime *rt;

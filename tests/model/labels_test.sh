@@ -16,6 +16,8 @@ fresh() {
                      b + f(1), toy.push.publish);
     x = fi_load_acquire(&d->bottom, toy.steal.bottom); /* <- toy.push.publish */
     fi_fence_seq_cst(toy.pop.fence);
+    fi_fence_light(toy.light); /* <-> toy.heavy */
+    fi_fence_heavy(toy.heavy);
     if (FI_FAULT(toy.grow.keep))
         fi_fetch_add_acquire(&n, 1, toy.count.up);
 C
@@ -23,10 +25,13 @@ C
 | `toy.push.publish` | release store | x |
 | `toy.steal.bottom` | acquire load | x |
 | `toy.pop.fence` | seq_cst fence | x |
+| `toy.light` | light fence | x |
+| `toy.heavy` | heavy fence | x |
 | `toy.count.up` | acquire add | x |
 M
     cat >"$tree/tests/model/explore/tables.c" <<'T'
     {"toy.push.publish"} {"toy.steal.bottom"} {"toy.pop.fence"} {"toy.grow.keep"} {"toy.count.up"} {"items"}
+    {"toy.light"} {"toy.heavy"}
 T
 }
 
@@ -45,9 +50,13 @@ expect() {
 }
 
 fresh
-expect 0 '4 operations'
+expect 0 '6 operations'
 fresh; sed -i '/pop.fence/d' "$tree/docs/memory-model.md"
 expect 1 'toy.pop.fence has no row'
+fresh; sed -i '/toy.light/d' "$tree/docs/memory-model.md"
+expect 1 'toy.light has no row'
+fresh; sed -i 's/{"toy.heavy"}//' "$tree/tests/model/explore/tables.c"
+expect 1 'toy.heavy has no mutant'
 fresh; sed -i 's/{"toy.push.publish"}//' "$tree/tests/model/explore/tables.c"
 expect 1 'toy.push.publish has no mutant'
 fresh; sed -i 's/{"toy.grow.keep"}//' "$tree/tests/model/explore/tables.c"

@@ -18,8 +18,8 @@ static uint32_t party(int thread)
 static void setup(void)
 {
     static const char *const words[] = {"word 0", "word 1"};
-    static const char *const favourites[] = {"favourite 0", "favourite 1"};
-    static const char *const holds[] = {"one holds", "1 holds", "2 holds", "3 holds", "4 holds"};
+    static const char *const favourites[] = {"liked 0", "liked 1"};
+    static const char *const holds[] = {"held", "1 holds", "2 holds", "3 holds", "4 holds"};
     const uint32_t favourite[] = {now->capacity, now->batch};
     for (int i = 0; i < LATCHES; i++) {
         latch[i] = (fi_latch){.last = (uint16_t)favourite[i]};

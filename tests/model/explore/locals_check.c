@@ -16,7 +16,7 @@ static unsigned given;
 
 static void setup(void)
 {
-    static const char *const names[] = {"destroyer 0", "destroyer 1", "destroyer 2", "destroyer 3"};
+    static const char *const names[] = {"gone 0", "gone 1", "gone 2", "gone 3"};
     given = 0;
     x_init(&places.lock.word, 0, "lock");
     x_init(&places.n, 0, "n");

@@ -27,7 +27,7 @@ void search_read(uint64_t value);             /* the running thread learnt this 
 void search_point_before(bool needs_drained); /* tso: others may go before this access */
 void search_point_after(void);                /* rc11, imm: others may go after this access */
 void search_operation(void);
-void search_stale(void); /* what the running thread reads is not the newest */
+void search_stale(void);                  /* what the running thread reads is not the newest */
 void search_await_zero(const void *word); /* others go until *word is 0 and this thread is chosen */
 void search_restart(void);                /* forget all that was explored and begin again */
 

@@ -13,6 +13,7 @@
  */
 #include "explore/machine.h"
 
+#include "base/clock.h"
 #include "base/futex.h"
 #include "ctx/ctx.h"
 
@@ -280,6 +281,12 @@ void x_yield(void)
 
 /* ---- the kernel's part: sleeping on a word ---- */
 
+/* Asked by who polls in place of sleeping, and nobody does that here. */
+int64_t fi_clock_now(void)
+{
+    return 0;
+}
+
 /* Time passes as it likes: a deadline may come at any moment. */
 static int sleep_on(thread *t, const void *word, bool for_ever)
 {
@@ -440,9 +447,10 @@ static uint64_t thread_state(int i)
 {
     const thread *t = &s.thread[i];
     bool may_look = t->spinning && s.progress != t->saw;
+    bool looked_at_old = t->spinning && t->stale; /* else it does not matter: x_yield forgets it */
     const bool flags[] = {t->ended,    t->joining,  t->needs_drained, t->asleep_on != NULL,
                           t->yielding, t->spinning, may_look,         t->awaits != NULL,
-                          t->stale};
+                          looked_at_old};
     uint64_t state = 0;
     for (size_t k = 0; k < sizeof flags / sizeof flags[0]; k++)
         state = state << 1 | flags[k];

@@ -30,7 +30,7 @@ static void setup(void)
     took_out = 0;
     x_init(&fiber.waiting, 0, "waiting");
     x_init(&fiber.pins, 0, "pins");
-    x_init(&fiber.cancelled, 0, "cancelled");
+    x_init(&fiber.cancelled, 0, "cancel");
     x_init(&gate, 0, "gate");
     x_init(&latch.word, 0, "latch");
 }

@@ -99,6 +99,14 @@ static inline void check_nobody_waits(filch_chan *c)
     CHECK_INT(in_line(c, &c->senders), 0);
 }
 
+static inline filch_chan *chan_of_longs(size_t capacity)
+{
+    filch_chan *c = filch_chan_new(sizeof(long), capacity);
+
+    CHECK(c != NULL);
+    return c;
+}
+
 static inline long receive_one(filch_chan *c)
 {
     long item = -1;

@@ -1,21 +1,11 @@
-/* Channels: items come out as they went in, whoever waits is served in turn, and closing, deadlines and cancelling end
- * waits as they should. */
+/* Channels: items come out as they went in, and whoever waits is served in turn. */
 #include "unit/chan/actors.h"
 
 #include "base/rng.h"
 #include "seed.h"
-#include "unit/base/death.h"
 
 static const size_t sizes[] = {0, 1, 4, 8, 100};
 enum { SIZES = sizeof sizes / sizeof sizes[0], LARGEST = 100 };
-
-static filch_chan *chan_of_longs(size_t capacity)
-{
-    filch_chan *c = filch_chan_new(sizeof(long), capacity);
-
-    CHECK(c != NULL);
-    return c;
-}
 
 /* ---- between two ---- */
 
@@ -179,6 +169,67 @@ static void first_come_first_served(void)
     filch_chan_free(c);
 }
 
+/* ---- the same for who is the latch's favourite, whose way is another ---- */
+
+/* So often in a row that one worker is. */
+static void warm(filch_chan *c)
+{
+    for (long i = 0; i < 1000; i++) {
+        send_one(c, i);
+        CHECK_INT(receive_one(c), i);
+    }
+    CHECK(!fi_fence_one_sided || fi_load_relaxed(&c->latch.favourite) != FI_LATCH_NOBODY);
+}
+
+static void serves_waiters(filch_chan *c)
+{
+    actor sender = {.play = do_send, .chan = c, .item = 3};
+    actor receiver = {.play = do_recv, .chan = c};
+
+    warm(c);
+    send_one(c, 1);
+    send_one(c, 2);
+    actor_start(&sender);
+    until_senders(c, 1);
+    CHECK_INT(receive_one(c), 1);
+    CHECK_INT(filch_chan_size(c), 2);
+    CHECK_INT(receive_one(c), 2);
+    CHECK_INT(receive_one(c), 3);
+    CHECK_INT(actor_end(&sender), 0);
+    actor_start(&receiver);
+    until_receivers(c, 1);
+    send_one(c, 4);
+    CHECK_INT(filch_chan_size(c), 0);
+    CHECK_INT(actor_end(&receiver), 0);
+    CHECK_INT(receiver.item, 4);
+}
+
+static void favourite(void *arg)
+{
+    filch_chan *c = chan_of_longs(2);
+    long item = 5;
+
+    (void)arg;
+    actors_are_threads = false;
+    serves_waiters(c);
+    warm(c);
+    send_one(c, 6);
+    CHECK_INT(filch_chan_close(c), 0);
+    CHECK_INT(filch_chan_send(c, &item), -EPIPE);
+    CHECK_INT(filch_chan_try_send(c, &item), -EPIPE);
+    CHECK_INT(receive_one(c), 6);
+    CHECK_INT(filch_chan_recv(c, &item), -EPIPE);
+    filch_chan_free(c);
+}
+
+/* With one worker, as with more of them an actor may take the latch away. */
+static void by_the_favourite(void **state)
+{
+    (void)state;
+    CHECK_INT(filch_start(&(filch_config){.workers = 1}), 0);
+    CHECK_INT(filch_main(favourite, NULL), 0);
+}
+
 /* ---- straight from one to the other, in all sizes, and with no item ---- */
 
 typedef struct parcel {
@@ -255,163 +306,6 @@ static void no_item_through_ring(void)
     filch_chan_free(c);
 }
 
-/* ---- close ---- */
-
-static void check_closed(filch_chan *c)
-{
-    long item = 42;
-
-    CHECK_INT(filch_chan_close(c), -EPIPE);
-    CHECK_INT(filch_chan_send(c, &item), -EPIPE);
-    CHECK_INT(filch_chan_try_send(c, &item), -EPIPE);
-    CHECK_INT(filch_chan_send_until(c, &item, 0), -EPIPE);
-    CHECK_INT(filch_chan_recv(c, &item), -EPIPE);
-    CHECK_INT(filch_chan_try_recv(c, &item), -EPIPE);
-    CHECK_INT(filch_chan_recv_until(c, &item, 0), -EPIPE);
-    CHECK_INT(item, 42);
-}
-
-static void close_with_items(size_t capacity, long items)
-{
-    filch_chan *c = chan_of_longs(capacity);
-
-    for (long i = 0; i < items; i++)
-        send_one(c, i);
-    CHECK_INT(filch_chan_close(c), 0);
-    CHECK_INT(filch_chan_send(c, &items), -EPIPE);
-    for (long i = 0; i < items; i++)
-        CHECK_INT(receive_one(c), i);
-    check_closed(c);
-    filch_chan_free(c);
-}
-
-static void close_with_waiters(size_t capacity, void (*play)(actor *a))
-{
-    filch_chan *c = chan_of_longs(capacity);
-    actor waiters[3];
-
-    for (long i = 0; play == do_send && i < (long)capacity; i++)
-        send_one(c, i);
-    for (int i = 0; i < 3; i++) {
-        waiters[i] = (actor){.play = play, .chan = c};
-        actor_start(&waiters[i]);
-    }
-    if (play == do_send)
-        until_senders(c, 3);
-    else
-        until_receivers(c, 3);
-    CHECK_INT(filch_chan_close(c), 0);
-    check_nobody_waits(c);
-    for (int i = 0; i < 3; i++)
-        CHECK_INT(actor_end(&waiters[i]), -EPIPE);
-    for (long i = 0; play == do_send && i < (long)capacity; i++)
-        CHECK_INT(receive_one(c), i);
-    check_closed(c);
-    filch_chan_free(c);
-}
-
-static void closing(void)
-{
-    close_with_items(0, 0);
-    close_with_items(2, 0);
-    close_with_items(2, 1);
-    close_with_items(2, 2);
-    for (size_t capacity = 0; capacity < 3; capacity++) {
-        close_with_waiters(capacity, do_send);
-        close_with_waiters(capacity, do_recv);
-    }
-}
-
-/* ---- before its time ---- */
-
-static void deadlines_come(void)
-{
-    filch_chan *c = chan_of_longs(0);
-    int64_t past[] = {INT64_MIN, -1, 1, filch_now()};
-
-    for (int i = 0; i < 8; i++) {
-        int64_t deadline = i < 4 ? past[i] : filch_now() + FILCH_US(100) * i;
-        actor sender = {.play = do_send, .chan = c, .deadline = deadline};
-        actor receiver = {.play = do_recv, .chan = c, .deadline = deadline, .item = 42};
-        actor_start(&sender);
-        CHECK_INT(actor_end(&sender), -ETIMEDOUT);
-        actor_start(&receiver);
-        CHECK_INT(actor_end(&receiver), -ETIMEDOUT);
-        CHECK_INT(receiver.item, 42);
-        if (i >= 4)
-            CHECK(filch_now() >= deadline);
-    }
-    check_nobody_waits(c);
-    filch_chan_free(c);
-}
-
-static void deadlines_far_away(void)
-{
-    filch_chan *c = chan_of_longs(0);
-    int64_t deadline = filch_now() + FILCH_S(600);
-    actor sender = {.play = do_send, .chan = c, .deadline = deadline, .item = 3};
-    actor receiver = {.play = do_recv, .chan = c, .deadline = deadline};
-
-    actor_start(&sender);
-    until_senders(c, 1);
-    CHECK_INT(receive_one(c), 3);
-    CHECK_INT(actor_end(&sender), 0);
-    actor_start(&receiver);
-    until_receivers(c, 1);
-    send_one(c, 4);
-    CHECK_INT(actor_end(&receiver), 0);
-    CHECK_INT(receiver.item, 4);
-    filch_chan_free(c);
-}
-
-/* Those who stand behind one who left are served as if it had never been there. */
-static void cancelled(void)
-{
-    filch_chan *c = chan_of_longs(0);
-    actor receivers[3];
-
-    actors_are_threads = false;
-    for (int i = 0; i < 3; i++) {
-        receivers[i] = (actor){.play = do_recv, .chan = c};
-        actor_start(&receivers[i]);
-        until_receivers(c, (size_t)i + 1);
-    }
-    filch_fiber_cancel(receivers[1].fiber);
-    CHECK_INT(actor_end(&receivers[1]), -ECANCELED);
-    send_one(c, 1);
-    send_one(c, 2);
-    CHECK_INT(actor_end(&receivers[0]), 0);
-    CHECK_INT(receivers[0].item, 1);
-    CHECK_INT(actor_end(&receivers[2]), 0);
-    CHECK_INT(receivers[2].item, 2);
-    filch_chan_free(c);
-}
-
-static void send_when_cancelled(actor *a)
-{
-    while (!filch_fiber_cancelled())
-        filch_yield();
-    a->result = filch_chan_send(a->chan, &a->item);     /* there is room: nothing to wait for */
-    a->item = filch_chan_send(a->chan, &a->item);       /* there is none */
-    a->n = (size_t)-filch_chan_try_send(a->chan, NULL); /* does not wait */
-}
-
-static void cancelled_before(void)
-{
-    filch_chan *c = chan_of_longs(1);
-    actor a = {.play = send_when_cancelled, .chan = c, .item = 6};
-
-    actors_are_threads = false;
-    actor_start(&a);
-    filch_fiber_cancel(a.fiber);
-    CHECK_INT(actor_end(&a), 0);
-    CHECK_INT(a.item, -ECANCELED);
-    CHECK_INT(a.n, EAGAIN);
-    CHECK_INT(receive_one(c), 6);
-    check_nobody_waits(c);
-    filch_chan_free(c);
-}
-
 /* ---- in tasks ---- */
 
 FILCH_TASK(long, add_up, filch_chan *, c, int, depth)
@@ -441,7 +335,7 @@ static void in_tasks(void)
     }
 }
 
-/* ---- without a runtime, and mistakes ---- */
+/* ---- without a runtime ---- */
 
 static void without_a_runtime(void **state)
 {
@@ -449,45 +343,7 @@ static void without_a_runtime(void **state)
     actors_are_threads = true;
     rendezvous();
     streams();
-    closing();
-    deadlines_come();
     CHECK_INT(filch_workers(), 0);
-}
-
-static void free_with_receiver(void)
-{
-    actor a = {.play = do_recv, .chan = chan_of_longs(0)};
-
-    actors_are_threads = true;
-    actor_start(&a);
-    until_receivers(a.chan, 1);
-    filch_chan_free(a.chan);
-}
-
-static void free_with_sender(void)
-{
-    actor a = {.play = do_send, .chan = chan_of_longs(0)};
-
-    actors_are_threads = true;
-    actor_start(&a);
-    until_senders(a.chan, 1);
-    filch_chan_free(a.chan);
-}
-
-static void mistakes(void **state)
-{
-    size_t before = fi_mem_live().blocks;
-
-    (void)state;
-    CHECK(filch_chan_new(SIZE_MAX, 1) == NULL);
-    CHECK(filch_chan_new(1, SIZE_MAX) == NULL);
-    CHECK(filch_chan_new(SIZE_MAX / 2, 3) == NULL);
-    CHECK(filch_chan_new((size_t)1 << 32, (size_t)1 << 32) == NULL);
-    CHECK(filch_chan_new(1, SIZE_MAX - sizeof(filch_chan) + 1) == NULL);
-    filch_chan_free(NULL);
-    CHECK_INT(fi_mem_live().blocks, before);
-    CHECK(dies_saying(free_with_receiver, "filch_chan_free of a channel that somebody waits at"));
-    CHECK(dies_saying(free_with_sender, "filch_chan_free of a channel that somebody waits at"));
 }
 
 WITH_ACTORS(rendezvous)
@@ -496,14 +352,8 @@ WITH_ACTORS(ring_is_refilled)
 WITH_ACTORS(first_come_first_served)
 WITH_ACTORS(sizes_handed_over)
 WITH_ACTORS(no_item_through_ring)
-WITH_ACTORS(closing)
-WITH_ACTORS(deadlines_come)
-WITH_ACTORS(deadlines_far_away)
-WITH_ACTORS(cancelled)
-WITH_ACTORS(cancelled_before)
 WITH_ACTORS(in_tasks)
 
-CHECK_MAIN(without_a_runtime, mistakes, rings, test_rendezvous, test_streams, test_ring_is_refilled,
-           test_first_come_first_served, test_sizes_handed_over, test_no_item_through_ring,
-           test_closing, test_deadlines_come, test_deadlines_far_away, test_cancelled,
-           test_cancelled_before, test_in_tasks)
+CHECK_MAIN(without_a_runtime, rings, by_the_favourite, test_rendezvous, test_streams,
+           test_ring_is_refilled, test_first_come_first_served, test_sizes_handed_over,
+           test_no_item_through_ring, test_in_tasks)

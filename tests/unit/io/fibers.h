@@ -40,8 +40,20 @@ static inline void *in_thread(void *(*body)(void *), void *arg)
     return result;
 }
 
-/* From a thread or a fiber: until a fiber waits for this descriptor. */
-static inline void await_waiting(int fd, int direction)
+static inline int count_line(const fi_line *line)
+{
+    const fi_wait *w = line->first;
+    int n = 0;
+
+    if (w)
+        do
+            n++, w = w->next;
+        while (w != line->first);
+    return n;
+}
+
+/* From a thread or a fiber: until so many fibers wait for this descriptor. */
+static inline void await_waiting(int fd, int direction, int n)
 {
     bool waits = false;
 
@@ -52,7 +64,7 @@ static inline void await_waiting(int fd, int direction)
 
         if (f) {
             fi_hold_also(&f->latch);
-            waits = f->line[direction].first != NULL;
+            waits = count_line(&f->line[direction]) >= n;
             fi_let_go(&f->latch);
         }
         fi_runtime_look_end();

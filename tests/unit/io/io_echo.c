@@ -257,6 +257,28 @@ static void many_connections(void)
 
 /* ---- in pieces, as messages, from files ---- */
 
+typedef ssize_t move(int fd, const struct iovec *v, int n);
+
+/* All of two, however they are cut. */
+static size_t move_all(move *some, int fd, const struct iovec two[2])
+{
+    struct iovec left[2] = {two[0], two[1]};
+    size_t done = 0;
+
+    while (left[0].iov_len + left[1].iov_len > 0) {
+        ssize_t n = some(fd, left, 2);
+        CHECK(n > 0);
+        done += (size_t)n;
+        for (int i = 0; i < 2; i++) {
+            size_t part = (size_t)n < left[i].iov_len ? (size_t)n : left[i].iov_len;
+            left[i].iov_base = (char *)left[i].iov_base + part;
+            left[i].iov_len -= part;
+            n -= (ssize_t)part;
+        }
+    }
+    return done;
+}
+
 static void *vectors_body(void *arg)
 {
     char a[3], b[4];
@@ -266,8 +288,8 @@ static void *vectors_body(void *arg)
 
     (void)arg;
     CHECK_INT(filch_socketpair(fd), 0);
-    CHECK_INT(filch_writev(fd[0], out, 2), 7);
-    CHECK_INT(filch_readv(fd[1], in, 2), 7);
+    CHECK_INT(move_all(filch_writev, fd[0], out), 7);
+    CHECK_INT(move_all(filch_readv, fd[1], in), 7);
     CHECK(memcmp(a, "abc", 3) == 0 && memcmp(b, "defg", 4) == 0);
     memset(a, 0, sizeof a);
     CHECK_INT(filch_sendmsg(fd[0], &m, 0), 7);
@@ -279,8 +301,8 @@ static void *vectors_body(void *arg)
     CHECK_INT(filch_close(fd[0]), 0);
     CHECK_INT(filch_close(fd[1]), 0);
     CHECK_INT(filch_pipe(fd), 0);
-    CHECK_INT(filch_writev(fd[1], out, 2), 7);
-    CHECK_INT(filch_readv(fd[0], in, 2), 7);
+    CHECK_INT(move_all(filch_writev, fd[1], out), 7);
+    CHECK_INT(move_all(filch_readv, fd[0], in), 7);
     CHECK_INT(filch_sendmsg(fd[1], &m, 0), -ENOTSOCK);
     CHECK_INT(filch_close(fd[0]), 0);
     CHECK_INT(filch_close(fd[1]), 0);
@@ -291,6 +313,85 @@ static void vectors_and_messages(void)
 {
     on_fiber(vectors_body, NULL);
     in_thread(vectors_body, NULL);
+}
+
+/* ---- reads that are short, though there is more ---- */
+
+/* So that the next read waits, and is woken by what comes at once. */
+static void be_armed(int from, int to)
+{
+    char c[8];
+
+    CHECK_INT(filch_read_until(to, c, sizeof c, filch_now() + FILCH_MS(1)), -ETIMEDOUT);
+    CHECK_INT(filch_write(from, "x", 1), 1);
+    CHECK_INT(filch_read(to, c, sizeof c), 1);
+}
+
+static void check_read(int fd, const char *text)
+{
+    char c[8];
+
+    CHECK_INT(filch_read(fd, c, sizeof c), strlen(text));
+    CHECK(memcmp(c, text, strlen(text)) == 0);
+}
+
+/* A read ends where a descriptor was sent along. */
+static void *short_of_descriptor(void *arg)
+{
+    union {
+        struct cmsghdr align;
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } control = {{0}};
+    struct iovec v = {(void *)"ab", 2};
+    struct msghdr m = {.msg_iov = &v,
+                       .msg_iovlen = 1,
+                       .msg_control = control.bytes,
+                       .msg_controllen = sizeof control.bytes};
+    int fd[2];
+
+    (void)arg;
+    CHECK_INT(filch_socketpair(fd), 0);
+    be_armed(fd[0], fd[1]);
+    *CMSG_FIRSTHDR(&m) = (struct cmsghdr){
+        .cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
+    memcpy(CMSG_DATA(CMSG_FIRSTHDR(&m)), &fd[0], sizeof(int));
+    CHECK_INT(filch_sendmsg(fd[0], &m, 0), 2);
+    CHECK_INT(filch_write(fd[0], "cd", 2), 2);
+    check_read(fd[1], "ab");
+    check_read(fd[1], "cd");
+    CHECK_INT(filch_close(fd[0]), 0);
+    CHECK_INT(filch_close(fd[1]), 0);
+    return NULL;
+}
+
+/* And before an urgent byte. */
+static void *short_of_urgent(void *arg)
+{
+    int s = filch_listen("127.0.0.1", 0, 1), fd, peer;
+
+    (void)arg;
+    CHECK(s >= 0);
+    fd = filch_connect("127.0.0.1", filch_port(s));
+    peer = filch_accept(s);
+    CHECK(fd >= 0 && peer >= 0);
+    be_armed(fd, peer);
+    CHECK_INT(filch_write(fd, "ab", 2), 2);
+    CHECK_INT(send(fd, "!", 1, MSG_OOB), 1);
+    CHECK_INT(filch_write(fd, "cd", 2), 2);
+    check_read(peer, "ab");
+    check_read(peer, "cd");
+    CHECK_INT(filch_close(fd), 0);
+    CHECK_INT(filch_close(peer), 0);
+    CHECK_INT(filch_close(s), 0);
+    return NULL;
+}
+
+static void short_reads(void)
+{
+    on_fiber(short_of_descriptor, NULL);
+    on_fiber(short_of_urgent, NULL);
+    in_thread(short_of_descriptor, NULL);
+    in_thread(short_of_urgent, NULL);
 }
 
 static int make_file(size_t n)
@@ -374,8 +475,10 @@ WITH_WORKERS(over_socketpair)
 WITH_WORKERS(over_pipe)
 WITH_WORKERS(many_connections)
 WITH_WORKERS(vectors_and_messages)
+WITH_WORKERS(short_reads)
 WITH_WORKERS(files)
 WITH_WORKERS(no_signal)
 
 CHECK_MAIN(test_over_tcp, test_over_unix, test_over_socketpair, test_over_pipe,
-           test_many_connections, test_vectors_and_messages, test_files, test_no_signal)
+           test_many_connections, test_vectors_and_messages, test_short_reads, test_files,
+           test_no_signal)

@@ -24,7 +24,7 @@ static filch_fiber *start_reader(int fd)
 {
     filch_fiber *f = filch_fiber_start(read_one, (void *)(intptr_t)fd);
 
-    await_waiting(fd, FI_IO_READ);
+    await_waiting(fd, FI_IO_READ, 1);
     return f;
 }
 
@@ -132,11 +132,12 @@ static void close_with(void *(*how)(void *(*)(void *), void *))
     CHECK_INT(filch_socketpair(fd), 0);
     fill(fd[0]);
     f[0] = start_reader(fd[0]);
-    f[1] = start_reader(fd[0]);
+    f[1] = filch_fiber_start(read_one, (void *)(intptr_t)fd[0]);
+    await_waiting(fd[0], FI_IO_READ, 2);
     f[2] = filch_fiber_start(wait_both, (void *)(intptr_t)fd[0]);
-    await_waiting(fd[0], FI_IO_WRITE);
+    await_waiting(fd[0], FI_IO_WRITE, 1);
     f[3] = filch_fiber_start(accept_one, (void *)(intptr_t)s);
-    await_waiting(s, FI_IO_READ);
+    await_waiting(s, FI_IO_READ, 1);
     CHECK_INT((intptr_t)how(close_one, (void *)(intptr_t)fd[0]), 0);
     CHECK_INT((intptr_t)how(close_one, (void *)(intptr_t)s), 0);
     for (int i = 0; i < 4; i++)
@@ -149,6 +150,44 @@ static void closed(void)
 {
     close_with(on_fiber);
     close_with(in_thread);
+}
+
+static void *yield_some(void *arg)
+{
+    for (int i = 0; i < 10; i++)
+        filch_yield();
+    return arg;
+}
+
+/* In the midst of a close nobody may stand in line any more, as nobody would wake him; who tries finds out afterwards.
+ * ThreadSanitizer takes that for a race, as it mostly is one. */
+static void being_closed(void)
+{
+    fi_runtime *rt = fi_runtime_look();
+    fi_io *io;
+    fi_fd *f;
+    filch_fiber *late;
+    uint32_t generation;
+    int fd[2];
+
+    fi_runtime_look_end();
+    if (FI_UNDER_TSAN)
+        return;
+    CHECK_INT(filch_pipe(fd), 0);
+    CHECK_INT(fi_io_get(rt, &io), 0);
+    CHECK_INT(fi_fds_get(&io->fds, fd[0], &f), 0);
+    generation = fi_fd_begin_close(io, f, fd[0]);
+    late = filch_fiber_start(read_one, (void *)(intptr_t)fd[0]);
+    for (int i = 0; i < 200; i++) {
+        on_fiber(yield_some, NULL);
+        fi_hold_also(&f->latch);
+        CHECK(f->line[FI_IO_READ].first == NULL);
+        fi_let_go(&f->latch);
+    }
+    close(fd[0]);
+    fi_fd_end_close(f, generation);
+    CHECK_INT(join(late), -EBADF);
+    CHECK_INT(filch_close(fd[1]), 0);
 }
 
 /* ---- numbers that are used again ---- */
@@ -446,10 +485,49 @@ static void beside_other_waits(void)
     CHECK_INT(filch_close(fd[0]), 0);
 }
 
+/* ---- guests ---- */
+
+FILCH_TASK(long, read_in_task, int, fd)
+{
+    char c;
+
+    return (long)filch_read(fd, &c, 1);
+}
+
+static void *run_reader(void *arg)
+{
+    return (void *)(intptr_t)FILCH_RUN(read_in_task, *(int *)arg);
+}
+
+/* A guest's task waits, and the guest gives the worker back: now that has to be awake enough to hear what comes. */
+static void after_a_guest(void)
+{
+    bool asleep = false;
+    pthread_t t;
+    void *n;
+    int fd[2];
+
+    CHECK_INT(filch_pipe(fd), 0);
+    while (!asleep) {
+        fi_runtime *rt = fi_runtime_look();
+        asleep = fi_load_relaxed(&rt->idle.state) == rt->workers_n;
+        fi_runtime_look_end();
+    }
+    CHECK_INT(pthread_create(&t, NULL, run_reader, &fd[0]), 0);
+    await_waiting(fd[0], FI_IO_READ, 1);
+    CHECK_INT(write(fd[1], "x", 1), 1);
+    pthread_join(t, &n);
+    CHECK_INT((intptr_t)n, 1);
+    CHECK_INT(filch_close(fd[0]), 0);
+    CHECK_INT(filch_close(fd[1]), 0);
+}
+
+WITH_WORKERS(after_a_guest)
 WITH_WORKERS(deadlines)
 WITH_WORKERS(full_and_empty)
 WITH_WORKERS(cancelled)
 WITH_WORKERS(closed)
+WITH_WORKERS(being_closed)
 WITH_WORKERS(numbers_used_again)
 WITH_WORKERS(other_descriptors)
 WITH_WORKERS(nonsense)
@@ -458,6 +536,6 @@ WITH_WORKERS(beside_yields)
 WITH_WORKERS(idle_is_idle)
 WITH_WORKERS(beside_other_waits)
 
-CHECK_MAIN(test_deadlines, test_full_and_empty, test_cancelled, test_closed,
+CHECK_MAIN(test_deadlines, test_full_and_empty, test_cancelled, test_closed, test_being_closed,
            test_numbers_used_again, test_other_descriptors, test_nonsense, test_beside_work,
-           test_beside_yields, test_idle_is_idle, test_beside_other_waits)
+           test_beside_yields, test_idle_is_idle, test_beside_other_waits, test_after_a_guest)

@@ -9,8 +9,10 @@
 #include <stdbool.h>
 
 static const char *const variables[] = {
-    "FILCH_WORKERS", "FILCH_PIN",       "FILCH_STACK_SIZE", "FILCH_DEQUE", "FILCH_STEAL_BATCH",
-    "FILCH_PUBLISH", "FILCH_SEARCH_NS", "FILCH_GUESTS",     "FILCH_NAME",
+    "FILCH_WORKERS",       "FILCH_PIN",         "FILCH_STACK_SIZE", "FILCH_DEQUE",
+    "FILCH_STEAL_BATCH",   "FILCH_PUBLISH",     "FILCH_SEARCH_NS",  "FILCH_GUESTS",
+    "FILCH_NAME",          "FILCH_WATCHDOG_MS", "FILCH_DEADLOCK",   "FILCH_DUMP_SIGNAL",
+    "FILCH_SPARE_THREADS",
 };
 
 static void clear(void)
@@ -51,7 +53,11 @@ static void defaults(void **state)
     CHECK(s.deque == &fi_deque_batch);
     CHECK_INT(s.steal_batch, 16);
     CHECK_INT(s.search_ns, 20000);
+    CHECK_INT(s.spare_threads, 64);
     CHECK_STR(s.name, "filch");
+    CHECK_INT(s.watchdog_ns, 10000000);
+    CHECK_INT(s.deadlock, FILCH_DEADLOCK_ABORT);
+    CHECK_INT(s.dump_signal, 0);
 }
 
 static void fields(void **state)
@@ -68,7 +74,11 @@ static void fields(void **state)
                               .publish = FILCH_PUBLISH_EAGER,
                               .search_ns = 5,
                               .guests = FILCH_GUESTS_YES,
-                              .name = "ten-letter"});
+                              .spare_threads = 9,
+                              .name = "ten-letter",
+                              .watchdog_ns = 7,
+                              .deadlock = FILCH_DEADLOCK_REPORT,
+                              .dump_signal = SIGWINCH});
     CHECK_INT(s.workers, 3);
     CHECK(s.pin && s.eager && !s.guests);
     CHECK_INT(s.stack_size % (size_t)sysconf(_SC_PAGESIZE), 0);
@@ -76,7 +86,12 @@ static void fields(void **state)
     CHECK(s.deque == &fi_deque_locked);
     CHECK_INT(s.steal_batch, 7);
     CHECK_INT(s.search_ns, 5);
+    CHECK_INT(s.spare_threads, 9);
     CHECK_STR(s.name, "ten-letter");
+    CHECK_INT(s.watchdog_ns, 7);
+    CHECK_INT(s.deadlock, FILCH_DEADLOCK_REPORT);
+    CHECK_INT(s.dump_signal, SIGWINCH);
+    CHECK_INT(settle((filch_config){.watchdog_ns = -1}).watchdog_ns, 0);
     CHECK_INT(settle((filch_config){.search_ns = -1}).search_ns, 0);
     CHECK_INT(settle((filch_config){.workers = FILCH_WORKERS_MAX}).workers, FILCH_WORKERS_MAX);
 }
@@ -102,7 +117,17 @@ static void environment(void **state)
     CHECK(!with("FILCH_GUESTS", "no").guests);
     CHECK_INT(with("FILCH_SEARCH_NS", "0").search_ns, 0);
     CHECK_INT(with("FILCH_SEARCH_NS", "1000000000").search_ns, 1000000000);
+    CHECK_INT(with("FILCH_SPARE_THREADS", "1").spare_threads, 1);
+    CHECK_INT(with("FILCH_SPARE_THREADS", "16384").spare_threads, 16384);
     CHECK_STR(with("FILCH_NAME", "a").name, "a");
+    CHECK_INT(with("FILCH_WATCHDOG_MS", "25").watchdog_ns, 25000000);
+    CHECK_INT(with("FILCH_WATCHDOG_MS", "0").watchdog_ns, 0);
+    CHECK_INT(with("FILCH_DEADLOCK", "abort").deadlock, FILCH_DEADLOCK_ABORT);
+    CHECK_INT(with("FILCH_DEADLOCK", "report").deadlock, FILCH_DEADLOCK_REPORT);
+    CHECK_INT(with("FILCH_DEADLOCK", "off").deadlock, FILCH_DEADLOCK_OFF);
+    CHECK_INT(with("FILCH_DUMP_SIGNAL", "QUIT").dump_signal, SIGQUIT);
+    CHECK_INT(with("FILCH_DUMP_SIGNAL", "SIGUSR1").dump_signal, SIGUSR1);
+    CHECK_INT(with("FILCH_DUMP_SIGNAL", "12").dump_signal, 12);
 }
 
 static void fields_win(void **state)
@@ -170,7 +195,16 @@ static const bad nonsense[] = {
     AS_WORD("FILCH_SEARCH_NS", "-1"),
     AS_WORD("FILCH_SEARCH_NS", "1000000001"),
     AS_WORD("FILCH_SEARCH_NS", "1us"),
+    AS_WORD("FILCH_SPARE_THREADS", "0"),
+    AS_WORD("FILCH_SPARE_THREADS", "16385"),
     AS_WORD("FILCH_NAME", "eleven-long"),
+    AS_WORD("FILCH_WATCHDOG_MS", "-1"),
+    AS_WORD("FILCH_WATCHDOG_MS", "3600001"),
+    AS_WORD("FILCH_DEADLOCK", "yes"),
+    AS_WORD("FILCH_DUMP_SIGNAL", "KILL"),
+    AS_WORD("FILCH_DUMP_SIGNAL", "9"),
+    AS_WORD("FILCH_DUMP_SIGNAL", "1000"),
+    AS_WORD("FILCH_DUMP_SIGNAL", "quit"),
     AS_FIELD(workers, FILCH_WORKERS_MAX + 1),
     AS_FIELD(pin, (filch_pin)3),
     AS_FIELD(stack_size, 1),
@@ -182,7 +216,12 @@ static const bad nonsense[] = {
     AS_FIELD(publish, (filch_publish)3),
     AS_FIELD(guests, (filch_guests)3),
     AS_FIELD(search_ns, 1000000001),
+    AS_FIELD(spare_threads, 16385),
     AS_FIELD(name, "eleven-long"),
+    AS_FIELD(watchdog_ns, INT64_MAX),
+    AS_FIELD(deadlock, (filch_deadlock)4),
+    AS_FIELD(dump_signal, SIGSEGV),
+    AS_FIELD(dump_signal, -1),
 };
 
 static void set(const bad *b)

@@ -153,6 +153,8 @@ static inline void everywhere(test_body body)
         test_body body = name;                                                                     \
         party p;                                                                                   \
         (void)state;                                                                               \
+        if (has_bad_luck())                                                                        \
+            return;                                                                                \
         CHECK_INT(filch_start(&c), 0);                                                             \
         party_start(&p, call_body, &body);                                                         \
         CHECK_INT(party_end(&p), 0);                                                               \

@@ -63,7 +63,8 @@ static int signals(void)
     visit v[N];
 
     visit_all(&at, p, v, N);
-    SAY(filch_mutex_try_lock(&at.m) == 0); /* they have let it go */
+    while (filch_mutex_try_lock(&at.m) != 0)
+        filch_yield(); /* who stands in line lets it go next */
     filch_mutex_unlock(&at.m);
     for (unsigned i = 0; i < N; i++) {
         filch_cond_signal(&at.c);

@@ -8,6 +8,8 @@
 
 #include <filch/filch.h>
 
+#include <stdbool.h>
+
 /* Sanitizers and emulators are slow: n, or a tenth of it under one. */
 #ifdef FILCH_EMULATED
 #define SCALED(n) ((n) / 10)
@@ -15,7 +17,27 @@
 #define SCALED(n) (FI_UNDER_ASAN || FI_UNDER_TSAN ? (n) / 10 : (n))
 #endif
 
+/* With bad luck (base/chaos.h) others run in between: nothing can be said then of who comes first, or of how often. */
+static inline bool has_bad_luck(void)
+{
+#ifdef FILCH_CHAOS
+    if (getenv("FILCH_CHAOS")) {
+        puts("skipped: by chance, FILCH_CHAOS lets others run in between");
+        return true;
+    }
+#endif
+    return false;
+}
+
 static const unsigned workers_counts[] = {1, 2, 4, 8};
+
+/* FILCH_WORKERS: with so many alone. */
+static inline bool is_wanted(unsigned workers)
+{
+    const char *text = getenv("FILCH_WORKERS");
+
+    return !text || strtoul(text, NULL, 10) == workers;
+}
 
 /* The test runs in a runtime of its own, and that leaves no memory behind. */
 static inline void workers_each(const filch_config *wish, void (*test)(void))
@@ -24,6 +46,8 @@ static inline void workers_each(const filch_config *wish, void (*test)(void))
         filch_config c = wish ? *wish : (filch_config){0};
         size_t before = fi_mem_live().blocks;
 
+        if (!is_wanted(workers_counts[i]))
+            continue;
         c.workers = workers_counts[i];
         CHECK_INT(filch_start(&c), 0);
         CHECK_INT(filch_workers(), c.workers);

@@ -1,0 +1,119 @@
+/* A tree of fibers, each with ten children down to the leaves, which are numbered and add up to a known sum.  A child's sum
+ * comes to its parent by a channel, as in the published program, or as what a joined fiber returns. */
+#include "cases.h"
+
+#include <errno.h>
+#include <filch/chan.h>
+#include <filch/fiber.h>
+#include <sys/resource.h>
+
+enum { CHILDREN = 10 };
+
+static int64_t leaves_of(long depth)
+{
+    return depth == 0 ? 1 : CHILDREN * leaves_of(depth - 1);
+}
+
+int64_t skynet_fibers(long depth)
+{
+    return depth == 0 ? 1 : leaves_of(depth) + skynet_fibers(depth - 1);
+}
+
+int64_t skynet_sum(long depth)
+{
+    return leaves_of(depth) * (leaves_of(depth) - 1) / 2;
+}
+
+typedef struct node {
+    filch_chan *parent; /* where its sum goes; NULL: it is joined */
+    int64_t first;      /* number of its first leaf */
+    int64_t leaves;
+    int64_t sum; /* where it is joined */
+} node;
+
+/* ---- by channels ---- */
+
+/* Its words lie with its parent, which waits until it is heard of; so they are read before the sum is sent. */
+static void tell_parent(void *arg);
+
+static int64_t sum_by_channel(int64_t first, int64_t leaves)
+{
+    if (leaves == 1)
+        return first;
+    node children[CHILDREN];
+    int64_t sum = 0, part = leaves / CHILDREN;
+    filch_chan *c = filch_chan_new(sizeof sum, 0);
+    must(c ? 0 : -ENOMEM);
+    for (int i = 0; i < CHILDREN; i++) {
+        children[i] = (node){.parent = c, .first = first + i * part, .leaves = part};
+        must(filch_go(tell_parent, &children[i]));
+    }
+    for (int i = 0; i < CHILDREN; i++) {
+        int64_t v;
+        must(filch_chan_recv(c, &v));
+        sum += v;
+    }
+    filch_chan_free(c);
+    return sum;
+}
+
+static void tell_parent(void *arg)
+{
+    node *n = arg;
+    filch_chan *parent = n->parent;
+    int64_t sum = sum_by_channel(n->first, n->leaves);
+    must(filch_chan_send(parent, &sum));
+}
+
+/* ---- by joins ---- */
+
+static void *sum_by_joins(void *arg)
+{
+    node *n = arg, children[CHILDREN];
+    filch_fiber *fibers[CHILDREN];
+    int64_t part = n->leaves / CHILDREN;
+    if (n->leaves == 1) {
+        n->sum = n->first;
+        return NULL;
+    }
+    for (int i = 0; i < CHILDREN; i++) {
+        children[i] = (node){.first = n->first + i * part, .leaves = part};
+        fibers[i] = filch_fiber_start(sum_by_joins, &children[i]);
+        must(fibers[i] ? 0 : -ENOMEM);
+    }
+    for (int i = 0; i < CHILDREN; i++) {
+        must(filch_fiber_join(fibers[i], NULL));
+        n->sum += children[i].sum;
+    }
+    return NULL;
+}
+
+/* ---- both ---- */
+
+static void tell_peak(void)
+{
+    struct rusage use;
+    getrusage(RUSAGE_SELF, &use);
+    figures_add("peak_mb", (double)use.ru_maxrss / 1024);
+}
+
+/* The root is a fiber as well: the one that calls this. */
+stopwatch skynet(long depth, int64_t *answer)
+{
+    stopwatch w = stopwatch_start();
+    *answer = sum_by_channel(0, leaves_of(depth));
+    stopwatch spent = stopwatch_read(w);
+    tell_peak();
+    return spent;
+}
+
+stopwatch skynet_join(long depth, int64_t *answer)
+{
+    node root = {.leaves = leaves_of(depth)};
+    stopwatch w = stopwatch_start();
+    sum_by_joins(&root);
+    stopwatch spent = stopwatch_read(w);
+    *answer = root.sum;
+    tell_peak();
+    return spent;
+}

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"fmt"
+	"syscall"
+	"time"
+)
+
+// Nanoseconds: on the CPUs, of all threads together, and by the clock on the wall.
+type stopwatch struct {
+	cpu, wall float64
+}
+
+var birth = time.Now()
+
+func cpuNs() float64 {
+	var use syscall.Rusage
+	syscall.Getrusage(syscall.RUSAGE_SELF, &use)
+	return float64(use.Utime.Nano() + use.Stime.Nano())
+}
+
+func start() stopwatch {
+	return stopwatch{cpuNs(), float64(time.Since(birth).Nanoseconds())}
+}
+
+func (since stopwatch) read() stopwatch {
+	now := start()
+	return stopwatch{now.cpu - since.cpu, now.wall - since.wall}
+}
+
+var names []string
+var figures = map[string][]float64{}
+
+func figuresAdd(name string, value float64) {
+	if figures[name] == nil {
+		names = append(names, name)
+	}
+	figures[name] = append(figures[name], value)
+}
+
+func figuresPer(spent stopwatch, operations int) {
+	figuresAdd("cpu_ns", spent.cpu/float64(operations))
+	figuresAdd("wall_ns", spent.wall/float64(operations))
+}
+
+func tellFigures() {
+	fmt.Print(`,"figures":`)
+	for i, name := range names {
+		before := ","
+		if i == 0 {
+			before = "{"
+		}
+		fmt.Printf(`%s"%s":[`, before, name)
+		for j, value := range figures[name] {
+			if j > 0 {
+				fmt.Print(",")
+			}
+			fmt.Printf("%.6g", value)
+		}
+		fmt.Print("]")
+	}
+	fmt.Print("}")
+}

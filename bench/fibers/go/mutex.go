@@ -1,0 +1,27 @@
+package main
+
+import (
+	"runtime"
+	"sync"
+)
+
+const betweenYields = 100
+
+// A hundred goroutines at one mutex, each in a loop: lock, add one to a number, unlock.  At each hundredth time it lets the
+// others run, without the mutex.
+func mutex(n int) (stopwatch, int) {
+	var lock sync.Mutex
+	value := 0
+	spent, _ := crew(100, n, func(n int) int {
+		for i := 1; i <= n; i++ {
+			lock.Lock()
+			value++
+			lock.Unlock()
+			if i%betweenYields == 0 {
+				runtime.Gosched()
+			}
+		}
+		return 0
+	})
+	return spent, value
+}

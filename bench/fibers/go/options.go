@@ -1,0 +1,94 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path"
+	"strconv"
+)
+
+var program string
+
+func help() {
+	fmt.Printf("usage: %s [-n SIZE | -q] [-w WORKERS] [-r REPETITIONS] [-i INPUT]\n\n", program)
+	fmt.Printf("Times fibers on go and prints one line of JSON.\n\n")
+	for i, c := range cases {
+		without := ""
+		if i == 0 {
+			without = " (without -i)"
+		}
+		fmt.Printf("  -i %s%s\n", c.name, without)
+		fmt.Printf("  -n SIZE   %s: %d to %d (%d)\n", c.sizeIs, c.least, c.most, c.usual)
+		fmt.Printf("  -q        the size for a quick look: %d\n", c.quick)
+	}
+	fmt.Printf("  -w N      workers: 1 to %d (1)\n", mostWorkers)
+	fmt.Printf("  -r N      repetitions: 1 to %d (1)\n", mostRepetitions)
+}
+
+func refuse(word, why string) {
+	fmt.Fprintf(os.Stderr, "%s: \"%s\" %s\n", program, word, why)
+	os.Exit(2)
+}
+
+// The number in the word, or the usual one where no word was given.
+func number(word, what string, least, most, usual int) int {
+	if word == "" {
+		return usual
+	}
+	n, err := strconv.Atoi(word)
+	if err != nil || word[0] < '0' || word[0] > '9' || n < least || n > most {
+		fmt.Fprintf(os.Stderr, "%s: %s must be a number from %d to %d, and not \"%s\"\n", program, what, least, most, word)
+		os.Exit(2)
+	}
+	return n
+}
+
+func caseNamed(name string) *benchCase {
+	for i := range cases {
+		if name == "" || cases[i].name == name {
+			return &cases[i]
+		}
+	}
+	refuse(name, "is no input of this workload")
+	return nil
+}
+
+// Sets the words after -n, -w, -r and -i, and tells whether there is a -q.
+func readWords(args []string, given map[string]string) bool {
+	quick := false
+	for i := 1; i < len(args); i++ {
+		switch args[i] {
+		case "-n", "-w", "-r", "-i":
+			if i+1 == len(args) {
+				refuse(args[i], "needs a value")
+			}
+			given[args[i]] = args[i+1]
+			i++
+		case "-q":
+			quick = true
+		case "-h":
+			help()
+			os.Exit(0)
+		default:
+			refuse(args[i], "is no option; -h lists them")
+		}
+	}
+	return quick
+}
+
+func readOptions(args []string) options {
+	program = path.Base(args[0])
+	given := map[string]string{}
+	quick := readWords(args, given)
+	c := caseNamed(given["-i"])
+	usual := c.usual
+	if quick {
+		usual = c.quick
+	}
+	return options{
+		of:          c,
+		size:        number(given["-n"], c.sizeIs, c.least, c.most, usual),
+		workers:     number(given["-w"], "the number of workers", 1, mostWorkers, 1),
+		repetitions: number(given["-r"], "the number of repetitions", 1, mostRepetitions, 1),
+	}
+}

@@ -1,0 +1,88 @@
+/* "Hello" over HTTP and loopback, with connections that stay open: the CPU time that the server takes for a request, while
+ * wrk asks as fast as it is answered.  wrk runs on the same machine, so requests per second are told beside it only.
+ *
+ * The time is that of all threads and children of the server, as /proc tells it, and agrees with their schedstat.  It
+ * depends on the load: beside other work the same server has taken less than half for a request.  So it is good for
+ * comparisons with other servers in the same run, and for no more. */
+#include "bench.h"
+#include "figures.h"
+#include "process.h"
+#include "server.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const bench_input inputs[] = {
+    {"64", "seconds", 1, 3600, 2, 1},
+    {"1000", "seconds", 1, 3600, 2, 1},
+    {0},
+};
+
+/* The answer is the number of requests that went wrong. */
+static const char *prepare(bench_case *c)
+{
+    c->expected = 0;
+    return NULL;
+}
+
+/* What wrk said in the end, as text.  It has two threads, as most of those who publish such figures give it. */
+static void run_wrk(const bench_case *c, char *text, size_t room)
+{
+    char connections[32], seconds[32], url[64];
+    snprintf(connections, sizeof connections, "-c%s", c->input);
+    snprintf(seconds, sizeof seconds, "-d%lds", c->size);
+    snprintf(url, sizeof url, "http://127.0.0.1:%d/", server_port());
+    char *argv[] = {(char *)"wrk", (char *)"-t2", connections, seconds, url, NULL};
+    int out;
+    pid_t pid = process_start(argv, &out);
+    text[0] = '\0';
+    if (pid < 0)
+        return;
+    process_hear(out, text, room, '\0');
+    if (process_wait(pid) != 0)
+        text[0] = '\0';
+}
+
+/* Time-outs are no errors of the server: wrk counts who waited long, and who did is still answered. */
+static long errors_in(const char *text)
+{
+    long connects = 0, reads = 0, writes = 0, others = 0;
+    const char *line = strstr(text, "Socket errors: ");
+    if (line)
+        sscanf(line, "Socket errors: connect %ld, read %ld, write %ld", &connects, &reads, &writes);
+    line = strstr(text, "Non-2xx or 3xx responses: ");
+    if (line)
+        sscanf(line, "Non-2xx or 3xx responses: %ld", &others);
+    return connects + reads + writes + others;
+}
+
+/* "  12345 requests in 2.00s, ..." */
+static long requests_in(const char *text)
+{
+    const char *end = strstr(text, " requests in ");
+    const char *begin = end;
+    while (begin && begin > text && begin[-1] >= '0' && begin[-1] <= '9')
+        begin--;
+    return begin ? strtol(begin, NULL, 10) : 0;
+}
+
+int64_t bench_run(const bench_case *c)
+{
+    char text[4096];
+    double before = server_cpu();
+    stopwatch w = stopwatch_start();
+    run_wrk(c, text, sizeof text);
+    double cpu = server_cpu() - before;
+    long requests = requests_in(text);
+    if (requests == 0)
+        return -1;
+    figures_add("cpu_us", cpu * 1e6 / (double)requests);
+    figures_add("requests_s", (double)requests / (stopwatch_read(w).wall / 1e9));
+    return errors_in(text);
+}
+
+const bench_workload bench_the_workload = {
+    .name = "http",
+    .inputs = inputs,
+    .prepare = prepare,
+};

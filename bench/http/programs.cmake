@@ -1,0 +1,52 @@
+# The rows of filch bench fibers about HTTP: for each server a program httpd-<server>, and http-<server>, which starts it and
+# measures it by wrk.
+
+# http_program(SERVER)
+function(http_program server)
+  set(target bench_http_${server})
+  add_executable(${target} http/http.c http/server.c http/process.c)
+  set_target_properties(${target} PROPERTIES OUTPUT_NAME http-${server} RUNTIME_OUTPUT_DIRECTORY ${programs_dir})
+  target_compile_definitions(${target} PRIVATE BENCH_SERVER="${server}")
+  target_link_libraries(${target} PRIVATE bench_common filch_warnings filch_sanitizers)
+  add_dependencies(bench_programs ${target})
+  install_program(${programs_dir}/http-${server})
+endfunction()
+
+# httpd_program(SERVER SOURCE [LIBRARY...])
+function(httpd_program server source)
+  set(target bench_httpd_${server})
+  add_executable(${target} ${source})
+  set_target_properties(${target} PROPERTIES OUTPUT_NAME httpd-${server} RUNTIME_OUTPUT_DIRECTORY ${programs_dir})
+  target_link_libraries(${target} PRIVATE Threads::Threads filch_warnings filch_sanitizers ${ARGN})
+  add_dependencies(bench_programs ${target})
+  install_program(${programs_dir}/httpd-${server})
+endfunction()
+
+find_program(FILCH_BENCH_wrk wrk)
+find_program(FILCH_BENCH_nginx nginx PATHS /usr/sbin /usr/local/sbin)
+if(NOT FILCH_BENCH_wrk)
+  leave_out(http "there is no wrk to ask the servers with (Debian: wrk)")
+  return()
+endif()
+
+# Filch's server is the one of examples/.
+file(GLOB httpd_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/http*.c ${PROJECT_SOURCE_DIR}/examples/server.c)
+httpd_program(filch "${httpd_sources}" filch_static)
+http_program(filch)
+httpd_program(epoll http/epoll.c)
+http_program(epoll)
+
+if(FILCH_BENCH_go AND NOT FILCH_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
+  go_program(httpd-go http/go)
+  go_program(httpd-go-raw http/go-raw)
+  http_program(go)
+  http_program(go-raw)
+endif()
+
+if(FILCH_BENCH_nginx)
+  configure_file(http/nginx.sh ${programs_dir}/httpd-nginx COPYONLY)
+  install_program(${programs_dir}/httpd-nginx)
+  http_program(nginx)
+else()
+  leave_out(nginx "not installed (Debian: nginx-light)")
+endif()

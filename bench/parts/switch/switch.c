@@ -1,0 +1,80 @@
+/* The raw switch of contexts, one way: two of them that hand on to each other, and nothing else.  ctx_bench beside
+ * this has more shapes, and others' switches. */
+#include "bench.h"
+#include "ctx/ctx.h"
+#include "figures.h"
+
+enum { STACK_SIZE = 16384 };
+
+static _Alignas(64) char stack[STACK_SIZE];
+static fi_ctx home, there;
+static int64_t answers;
+
+static void answer(void *arg)
+{
+    (void)arg;
+    for (;;) {
+        answers++;
+        fi_ctx_switch(&there, &home);
+    }
+}
+
+static void switch_there_and_back(long times)
+{
+    while (times-- > 0)
+        fi_ctx_switch(&home, &there);
+}
+
+static const char *prepare(bench_case *c)
+{
+    c->expected = (c->size + 1) / 2;
+    c->spawns = 2 * (uint64_t)c->expected;
+    fi_ctx_init_thread(&home);
+    fi_ctx_make(&there, stack, STACK_SIZE, answer, NULL);
+    switch_there_and_back(1000);
+    return NULL;
+}
+
+static void reset(void)
+{
+    answers = 0;
+}
+
+int64_t bench_run(const bench_case *c)
+{
+    stopwatch w = stopwatch_start();
+    switch_there_and_back((long)c->expected);
+    figures_per(stopwatch_read(w), (double)c->spawns);
+    return answers;
+}
+
+static const bench_input inputs[] = {
+    {NULL, "number of switches", 1, 1000000000, 20000000, 200000},
+    {0},
+};
+
+const bench_workload bench_the_workload = {
+    .name = "switch",
+    .inputs = inputs,
+    .prepare = prepare,
+    .reset = reset,
+};
+
+const char *const bench_runtime = "filch";
+
+/* More workers would have nothing to do with it. */
+const char *bench_runtime_start(unsigned workers)
+{
+    (void)workers;
+    return NULL;
+}
+
+void bench_runtime_tell(FILE *out)
+{
+    (void)out;
+}
+
+void bench_runtime_stop(void)
+{
+    fi_ctx_fini(&there);
+}

@@ -1,0 +1,95 @@
+#include "fibers.h"
+
+#include "fibers_rows.h"
+#include "measure.h"
+#include "series.h"
+#include "show.h"
+#include "words.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_CONTENDERS = 5, MOST_FIBERS_SERIES = MOST_CHOSEN * MOST_CHOSEN * MOST_CONTENDERS };
+
+typedef struct fibers {
+    series all[MOST_FIBERS_SERIES];
+    int count;
+    char missing[2048]; /* lines: who, and why */
+    bool failed;
+} fibers;
+
+/* Each line once, however many rows miss it. */
+static void note(fibers *f, const workload *w, const char *runtime, const char *name)
+{
+    char why[256], line[320];
+    program_why_missing(w, runtime, why, sizeof why);
+    int n = snprintf(line, sizeof line, "%s: %s\n", name, why);
+    size_t used = strlen(f->missing);
+    if (!strstr(f->missing, line) && used + (size_t)n < sizeof f->missing)
+        memcpy(f->missing + used, line, (size_t)n + 1);
+}
+
+/* Without its fibers there is nothing to show of Filch; its server may be missing, as all others may. */
+static bool is_there(fibers *f, const workload *w, const char *runtime)
+{
+    bool is_own = strcmp(runtime, "filch") == 0, is_http = strcmp(w->program, "http") == 0;
+    if (is_own && !is_http)
+        return measure_can(w, runtime, &f->failed);
+    if (program_exists(w, runtime))
+        return true;
+    note(f, w, runtime, is_own ? "filch's server" : runtime);
+    return false;
+}
+
+/* The loop by hand needs nothing but wrk: where it is missing, so are all. */
+static bool has_none(fibers *f, const workload *w)
+{
+    if (strcmp(w->program, "http") != 0 || program_exists(w, "epoll"))
+        return false;
+    note(f, w, "epoll", "http");
+    return true;
+}
+
+static void add(fibers *f, const workload *w, unsigned workers)
+{
+    if (has_none(f, w))
+        return;
+    for (const contender *c = fibers_contenders(w); c->name; c++)
+        if (is_there(f, w, c->name))
+            f->all[f->count++] = (series){.workload = w, .runtime = c->name, .workers = workers};
+}
+
+/* A raw switch has no workers. */
+static void add_workload(fibers *f, const workload *w, const bench_options *o)
+{
+    if (strcmp(w->program, "switch") == 0)
+        add(f, w, 1);
+    else
+        for (int i = 0; o->workers[i] != 0; i++)
+            add(f, w, o->workers[i]);
+}
+
+static void show(fibers *f, const bench_options *o)
+{
+    if (o->json) {
+        fputs(f->missing, stderr);
+        show_json(f->all, f->count);
+    } else {
+        show_fibers(f->all, f->count, f->missing, o->quick);
+    }
+    fflush(stdout);
+}
+
+int bench_fibers(const bench_options *o)
+{
+    static fibers f;
+    for (int i = 0; o->workloads[i]; i++)
+        add_workload(&f, o->workloads[i], o);
+    child_catch_signals();
+    int end = measure_all(o, f.all, f.count, &f.failed);
+    if (end == ENDS_WELL && f.count > 0)
+        show(&f, o);
+    for (int i = 0; i < f.count; i++)
+        series_free(&f.all[i]);
+    return end == ENDS_WELL && f.failed ? ENDS_FAILED : end;
+}

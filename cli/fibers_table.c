@@ -1,0 +1,173 @@
+/* The table of `filch bench fibers`: Filch and Go side by side, with the goal of each row; then the servers, one below the
+ * other, with the loop by hand as what they are compared with. */
+#include "fibers_rows.h"
+#include "show.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct table {
+    const series *all;
+    int n;
+} table;
+
+static bool is_http(const series *s)
+{
+    return strcmp(s->workload->program, "http") == 0;
+}
+
+static const workload *workload_of(const fibers_row *r)
+{
+    const workload *w = fibers_workloads;
+    while (strcmp(w->name, r->workload) != 0)
+        w++;
+    return w;
+}
+
+/* What was measured of that; NULL where nothing was. */
+static const series *find(const table *t, const workload *w, const char *runtime, unsigned workers)
+{
+    for (int i = 0; i < t->n; i++)
+        if (t->all[i].workload == w && t->all[i].workers == workers &&
+            strcmp(t->all[i].runtime, runtime) == 0)
+            return &t->all[i];
+    return NULL;
+}
+
+static double median_of(const series *s, const char *name)
+{
+    return s && !s->failed ? series_figure_median(s, name) : NAN;
+}
+
+static double best_of(const series *s, const char *name)
+{
+    return s && !s->failed ? series_figure_best(s, name) : NAN;
+}
+
+static void goal(const fibers_row *r, unsigned workers, int digits)
+{
+    double g = workers == 1 ? r->goal : workers == 2 ? r->goal_of_2 : 0;
+    show_cell(g > 0 ? g : NAN, 7, g >= 1 && digits > 1 ? 1 : digits);
+    printf("\n");
+}
+
+/* ---- fibers ---- */
+
+static void fibers_line(const fibers_row *r, const char *title, const series *own, const series *go)
+{
+    double median = median_of(own, r->figure), best = best_of(own, r->figure);
+    double go_median = median_of(go, r->figure), go_best = best_of(go, r->figure);
+    printf("%-22s %7u  %-5s", title, own->workers, r->unit);
+    show_cell(median, 8, r->digits);
+    show_cell(best, 8, r->digits);
+    show_cell(go_median, 8, r->digits);
+    show_cell(go_best, 8, r->digits);
+    show_cell(median / go_median, 6, 2);
+    show_cell(best / go_best, 6, 2);
+    goal(r, own->workers, r->digits);
+}
+
+/* A line for each number of workers; the title stands before the first. */
+static void fibers_lines(const table *t, const fibers_row *r)
+{
+    const workload *w = workload_of(r);
+    const char *title = r->title;
+    for (int i = 0; i < t->n; i++) {
+        const series *s = &t->all[i];
+        if (s->workload != w || is_http(s) || strcmp(s->runtime, "filch") != 0)
+            continue;
+        if (s->failed)
+            printf("%-22s %7u  failed\n", title, s->workers);
+        else
+            fibers_line(r, title, s, find(t, w, "go", s->workers));
+        title = "";
+    }
+}
+
+static void fibers_head(void)
+{
+    printf("%-22s %7s  %-5s  %8s  %8s  %8s  %8s  %6s  %6s  %7s\n", "fibers", "workers", "unit",
+           "filch", "best", "go", "best", "/ go", "best", "goal");
+}
+
+/* ---- servers ---- */
+
+static void http_line(const table *t, const fibers_row *r, const series *s, bool is_first)
+{
+    const series *epoll = find(t, s->workload, "epoll", s->workers);
+    double median = median_of(s, r->figure), best = best_of(s, r->figure);
+    printf("%-22s %7u  %-8s", is_first ? r->title : "", s->workers, s->runtime);
+    if (s->failed) {
+        printf("  failed\n");
+        return;
+    }
+    show_cell(median, 8, r->digits);
+    show_cell(best, 8, r->digits);
+    show_cell(median / median_of(epoll, r->figure), 8, 2);
+    show_cell(best / best_of(epoll, r->figure), 8, 2);
+    show_cell(median_of(s, "requests_s"), 11, 0);
+    if (strcmp(s->runtime, "filch") == 0)
+        goal(r, s->workers, r->digits);
+    else
+        printf("\n");
+}
+
+static void http_lines(const table *t, const fibers_row *r)
+{
+    const workload *w = workload_of(r);
+    bool is_first = true;
+    for (int i = 0; i < t->n; i++)
+        if (t->all[i].workload == w && is_http(&t->all[i])) {
+            http_line(t, r, &t->all[i], is_first);
+            is_first = false;
+        }
+}
+
+static void http_head(void)
+{
+    printf("%-22s %7s  %-8s  %8s  %8s  %8s  %8s  %11s  %7s\n", "http, us per request", "workers",
+           "server", "median", "best", "/ epoll", "best", "requests/s", "goal");
+}
+
+/* ---- all of it ---- */
+
+/* How many series are of servers, or of fibers. */
+static int count(const table *t, bool of_http)
+{
+    int found = 0;
+    for (int i = 0; i < t->n; i++)
+        found += is_http(&t->all[i]) == of_http;
+    return found;
+}
+
+static void part(const table *t, bool of_http)
+{
+    (of_http ? http_head : fibers_head)();
+    for (const fibers_row *r = fibers_rows; r->title; r++)
+        (of_http ? http_lines : fibers_lines)(t, r);
+    printf("\n");
+}
+
+static void explain(bool is_quick)
+{
+    printf("Times are of CPUs, of all threads together; medians, and the best.  / go, / epoll: "
+           "median by median, best by best;\nbelow 1, Filch (or that server) takes less.  late: "
+           "how much longer than asked a sleep took.\nrequests/s: with wrk on the same CPUs.  A "
+           "server's time for a request changes with what else the machine does, to less\nthan "
+           "half: compare servers of one run, and not one run with another or with the goal.\n");
+    if (is_quick)
+        printf("These are small sizes: the goals are of the real ones.\n");
+}
+
+void show_fibers(const series *all, int n, const char *missing, bool is_quick)
+{
+    table t = {all, n};
+    if (count(&t, false) > 0)
+        part(&t, false);
+    if (count(&t, true) > 0)
+        part(&t, true);
+    explain(is_quick);
+    if (missing[0] != '\0')
+        printf("\n%s", missing);
+}

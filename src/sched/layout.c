@@ -1,0 +1,67 @@
+/* Where things stand in memory, for debuggers: tools/filch-gdb.py reads this table, and so needs no debug information of the
+ * library.  It only ever grows at its end. */
+#include "sched/layout.h"
+
+#include "sched/wait.h"
+#include "sched/worker.h"
+#include "stack/slab.h"
+
+#include <stddef.h>
+
+static fi_runtime *shown;
+
+void fi_layout_show(fi_runtime *rt)
+{
+    shown = rt;
+}
+
+#define VERSION 1
+
+typedef struct layout {
+    uint32_t version, words; /* words: of 32 bits from here on */
+    uint32_t runtime_workers, runtime_workers_n, runtime_pools, runtime_sized_pools, sized_pools_n;
+    uint32_t pool_size, pool_slabs;
+    uint32_t slab_next, slab_stacks, slab_fresh;
+    uint32_t stack_size, stack_low, stack_bytes, stack_in_use;
+    uint32_t worker_size, worker_current;
+    uint32_t fiber_busy, fiber_waiting, fiber_name, fiber_body, fiber_registers;
+    uint32_t wait_what, wait_object;
+} layout;
+
+/* Seen from outside, as debuggers look for it, but for no program to use. */
+extern const struct filch_layout_ {
+    layout at;
+    fi_runtime **runtime;
+} filch_layout_;
+
+__attribute__((visibility("default"), used)) const struct filch_layout_ filch_layout_ = {
+    .at =
+        {
+            .version = VERSION,
+            .words = sizeof(layout) / sizeof(uint32_t) - 2,
+            .runtime_workers = offsetof(fi_runtime, workers),
+            .runtime_workers_n = offsetof(fi_runtime, workers_n),
+            .runtime_pools = offsetof(fi_runtime, stack_pool),
+            .runtime_sized_pools = offsetof(fi_runtime, sized_pools),
+            .sized_pools_n = FI_STACK_SIZES,
+            .pool_size = sizeof(fi_stack_pool),
+            .pool_slabs = offsetof(fi_stack_pool, all),
+            .slab_next = offsetof(fi_stack_slab, next_of_all),
+            .slab_stacks = offsetof(fi_stack_slab, stacks),
+            .slab_fresh = offsetof(fi_stack_slab, fresh),
+            .stack_size = sizeof(fi_stack),
+            .stack_low = offsetof(fi_stack, low),
+            .stack_bytes = offsetof(fi_stack, size),
+            .stack_in_use = offsetof(fi_stack, in_use),
+            .worker_size = sizeof(fi_worker),
+            .worker_current = offsetof(fi_worker, current),
+            .fiber_busy = offsetof(fi_fiber, busy),
+            .fiber_waiting = offsetof(fi_fiber, waiting),
+            .fiber_name = offsetof(fi_fiber, mark.name),
+            .fiber_body = offsetof(fi_fiber, body),
+            .fiber_registers = offsetof(fi_fiber, ctx.regs),
+            .wait_what = offsetof(fi_wait, what.what),
+            .wait_object = offsetof(fi_wait, what.object),
+        },
+    .runtime = &shown,
+};

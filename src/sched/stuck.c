@@ -1,0 +1,128 @@
+/* Fibers that wait for what can never come.
+ *
+ * All workers sleep, so only somebody else could wake a fiber: a timer, something that is watched (sched/poll.h), or a thread.
+ * Of the first two there must be none.  A thread cannot if it waits in a call of ours, for what only fibers or such
+ * threads bring, or has nothing to do.  So the threads of the process are counted: those that wait so, the workers and the
+ * watcher must be all there are.
+ *
+ * That is certain, not likely.  While we look, the lock of sched/idle.h keeps the workers asleep.  A thread that was
+ * woken from a call of ours changes fi_watch_word before it can act, or before who woke it is over; so if the word is the
+ * same after the threads were counted, those that it counted still wait, and there was nobody else.
+ * To be sure of ourselves we look twice.
+ */
+#include "base/clock.h"
+#include "sched/dump.h"
+#include "sched/worker.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define QUIET_NS                                                                                   \
+    50000000 /* before the watcher believes that nothing goes on, and once more before it says that nothing can */
+
+typedef struct look {
+    fi_runtime *rt;
+    uint64_t sleeps, word;
+    bool stuck;
+} look;
+
+/* The folder has a link from each thread's, besides two of its own; 0: no such folder. */
+static uint64_t threads_of_process(void)
+{
+    struct stat s;
+
+    return stat("/proc/self/task", &s) == 0 && s.st_nlink > 2 ? (uint64_t)s.st_nlink - 2 : 0;
+}
+
+static bool nothing_may_come(fi_runtime *rt)
+{
+    return fi_timers_next(&rt->timers) == FI_TIMER_NEVER &&
+           fi_load_relaxed(&rt->idle.interests) == 0 && !fi_is_there_work(rt);
+}
+
+static bool any_fiber(const fi_runtime *rt)
+{
+    long busy = 0;
+
+    for (unsigned i = 0; i < rt->workers_n; i++)
+        busy += rt->workers[i].fibers_busy;
+    return busy > 0;
+}
+
+/* [all workers asleep, and kept so] */
+static bool is_stuck(fi_runtime *rt, uint64_t word)
+{
+    return any_fiber(rt) && nothing_may_come(rt) &&
+           threads_of_process() == rt->workers_n + 1 + fi_watch_threads(word) &&
+           fi_load_relaxed(&fi_watch_word) == word;
+}
+
+static bool ask(void *ctx)
+{
+    look *l = ctx;
+
+    l->word = fi_load_relaxed(&fi_watch_word);
+    for (unsigned i = 0; i < l->rt->workers_n; i++)
+        l->sleeps += fi_load_relaxed(&l->rt->workers[i].counters.sleeps);
+    return true;
+}
+
+static bool ask_closely(void *ctx)
+{
+    look *l = ctx;
+
+    ask(l);
+    l->stuck = l->rt->settings.deadlock != FILCH_DEADLOCK_OFF && is_stuck(l->rt, l->word);
+    return true;
+}
+
+/* [all workers asleep, and kept so] Unless something was changed since we looked. */
+static bool fall_asleep(void *ctx)
+{
+    uint64_t *word = ctx;
+
+    return fi_cas_relaxed(&fi_watch_word, word, *word | FI_WATCH_ASLEEP);
+}
+
+static void tell(fi_runtime *rt)
+{
+    static const char line[] = "filch: all fibers are asleep and nothing can wake them\n";
+    ssize_t done = write(STDERR_FILENO, line, sizeof line - 1);
+
+    (void)done; /* there is nobody else to tell */
+    fi_dump(rt, STDERR_FILENO);
+    if (rt->settings.deadlock == FILCH_DEADLOCK_ABORT)
+        abort();
+}
+
+/* True: all is as it was, for long enough. */
+static bool is_old(fi_quiet *q, const look *l, int64_t now_ns)
+{
+    if (q->since_ns == 0 || q->sleeps != l->sleeps || q->word != l->word) {
+        *q = (fi_quiet){.since_ns = now_ns, .sleeps = l->sleeps, .word = l->word};
+        return false;
+    }
+    return now_ns - q->since_ns >= QUIET_NS;
+}
+
+bool fi_stuck_look(fi_runtime *rt, fi_quiet *q, int64_t now_ns)
+{
+    look l = {.rt = rt};
+
+    if (!fi_idle_all_asleep(&rt->idle, rt->workers_n, ask, &l) || !is_old(q, &l, now_ns))
+        return false;
+    l = (look){.rt = rt};
+    if (!fi_idle_all_asleep(&rt->idle, rt->workers_n, ask_closely, &l) || !is_old(q, &l, now_ns))
+        return false;
+    if (l.stuck && !q->told) {
+        q->told = q->stuck;
+        if (q->stuck)
+            tell(rt);
+        q->stuck = true;
+        q->since_ns = now_ns;
+        return false;
+    }
+    return fi_idle_all_asleep(&rt->idle, rt->workers_n, fall_asleep, &l.word);
+}

@@ -1,0 +1,77 @@
+/* Where a fiber is that is away: its stack is unwound by the same tables that exceptions use, from a call that pretends to
+ * come from the point where the fiber left.  Nothing is written there. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* dladdr */
+#endif
+#include "sched/dump.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+#include <unwind.h>
+
+/* In the C library, or in one of its own that we do not ask for; programs without shared libraries have none. */
+__attribute__((weak)) int dladdr(const void *at, Dl_info *info);
+
+typedef struct trace {
+    uintptr_t begin; /* where the fiber's own frames begin */
+    const void **at;
+    unsigned n, most;
+    bool on;
+} trace;
+
+static _Unwind_Reason_Code step(struct _Unwind_Context *context, void *arg)
+{
+    trace *t = arg;
+    uintptr_t pc = (uintptr_t)_Unwind_GetIP(context);
+
+    t->on |= pc == t->begin;
+    if (!t->on)
+        return _URC_NO_REASON;
+    if (pc == 0 || t->n == t->most)
+        return _URC_END_OF_STACK;
+    t->at[t->n++] = (const void *)pc;
+    return _URC_NO_REASON;
+}
+
+static void unwind(void *arg)
+{
+    _Unwind_Backtrace(step, arg);
+}
+
+unsigned fi_trace_of(const fi_fiber *f, const void **at, unsigned most)
+{
+    trace t = {.begin = (uintptr_t)fi_ctx_pc(&f->ctx), .at = at, .most = most};
+
+    fi_ctx_look_from(&f->ctx, unwind, &t);
+    return t.n;
+}
+
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+bool fi_trace_is_inside(const void *at)
+{
+    Dl_info i = {0};
+
+    return dladdr && dladdr(at, &i) != 0 && i.dli_fname && !i.dli_sname &&
+           strncmp(last_part(i.dli_fname), "libfilch.so", 11) == 0;
+}
+
+void fi_trace_name(const void *at, char *text, size_t size)
+{
+    Dl_info i = {0};
+
+    if (!dladdr || dladdr(at, &i) == 0 || !i.dli_fname)
+        snprintf(text, size, "%p", at);
+    else if (i.dli_sname)
+        snprintf(text, size, "%s+%#tx (%s)", i.dli_sname,
+                 (const char *)at - (const char *)i.dli_saddr, last_part(i.dli_fname));
+    else
+        snprintf(text, size, "%s+%#tx", last_part(i.dli_fname),
+                 (const char *)at - (const char *)i.dli_fbase);
+}

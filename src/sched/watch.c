@@ -1,0 +1,211 @@
+/* The watcher's life: look around, sleep until the next tick or until somebody rings. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* pthread_setname_np, SIGPWR */
+#endif
+#include "sched/watch.h"
+
+#include "base/clock.h"
+#include "base/futex.h"
+#include "sched/dump.h"
+#include "sched/layout.h"
+#include "sched/worker.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define TICK_NS     5000000
+#define TICK_NS_MIN 500000
+#define TRIM_NS     200000000 /* memory that no fiber needed for so long goes back */
+
+FI_ATOMIC(uint64_t) fi_watch_word;
+
+/* There is one runtime at a time.  These outlive it, as a signal may still be on its way. */
+static FI_ATOMIC(uint32_t) bell; /* how often it was rung; the watcher sleeps on it */
+static FI_ATOMIC(uint32_t) dump_wanted;
+static struct sigaction before; /* what the signal did */
+
+/* What was said before watch.wish.fence or watch.end.fence is seen by the watcher after watch.heard.fence, if it has
+ * heard the bell by then; else it does not fall asleep, as the bell is not what it has heard. */
+static void ring(void)
+{
+    fi_fetch_add_relaxed(&bell, 1u);
+    fi_futex_wake(&bell, 1);
+}
+
+/* True: it was set. */
+static bool clear_asleep(void)
+{
+    uint64_t word = fi_load_relaxed(&fi_watch_word);
+
+    while (word & FI_WATCH_ASLEEP)
+        if (fi_cas_relaxed(&fi_watch_word, &word, word - FI_WATCH_ASLEEP))
+            return true;
+    return false;
+}
+
+void fi_watch_ring(void)
+{
+    if (clear_asleep())
+        ring();
+}
+
+void fi_watch_stir(fi_runtime *rt)
+{
+    fi_store_relaxed(&rt->coarse_ns, fi_clock_now());
+    fi_watch_ring();
+}
+
+static void change(uint64_t by)
+{
+    if (fi_fetch_add_relaxed(&fi_watch_word, FI_WATCH_CHANGE + by) & FI_WATCH_ASLEEP)
+        fi_watch_ring();
+}
+
+void fi_watch_thread_waits(void)
+{
+    change(FI_WATCH_THREAD);
+}
+
+void fi_watch_thread_goes_on(void)
+{
+    change(0 - FI_WATCH_THREAD);
+}
+
+/* ---- the thread ---- */
+
+/* Twice in the time that a fiber may keep its worker, so that the watcher is late by half of it at most. */
+static int64_t tick_of(const fi_runtime *rt)
+{
+    int64_t tick = rt->settings.watchdog_ns / 2;
+
+    if (tick == 0 || tick > TICK_NS)
+        return TICK_NS;
+    return tick < TICK_NS_MIN ? TICK_NS_MIN : tick;
+}
+
+static void dump_if_wanted(fi_runtime *rt)
+{
+    if (!fi_load_relaxed(&dump_wanted))
+        return;
+    fi_store_relaxed(&dump_wanted, 0u);
+    fi_dump(rt, STDERR_FILENO);
+}
+
+static void name_thread(const fi_runtime *rt)
+{
+    char name[16];
+
+    snprintf(name, sizeof name, "%.9s-watch", rt->settings.name);
+    pthread_setname_np(pthread_self(), name);
+}
+
+static void *watch(void *runtime)
+{
+    fi_runtime *rt = runtime;
+    int64_t tick = tick_of(rt), trim_at = 0;
+    fi_quiet quiet = {0};
+    size_t left = 0;
+
+    name_thread(rt);
+    fi_fiber_keep(rt);
+    for (;;) {
+        uint32_t heard = fi_load_relaxed(&bell);
+        int64_t now = fi_clock_now();
+        bool nothing;
+        fi_fence_light(watch.heard.fence);
+        if (fi_load_relaxed(&rt->watch.over))
+            return NULL;
+        fi_store_relaxed(&rt->coarse_ns, now);
+        dump_if_wanted(rt);
+        fi_hog_look(rt, now);
+        nothing = fi_stuck_look(rt, &quiet, now);
+        if (now >= trim_at) {
+            left = fi_fiber_trim(rt);
+            trim_at = now + TRIM_NS;
+        }
+        nothing = nothing && left == 0;
+        fi_futex_wait(&bell, heard, nothing ? FI_FUTEX_FOREVER : now + tick);
+        clear_asleep();
+    }
+}
+
+/* Signals are for the program's own threads.  Without a watcher all goes on unwatched. */
+static void start_thread(fi_runtime *rt)
+{
+    sigset_t all, mask;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &mask);
+    rt->watch.runs = pthread_create(&rt->watch.thread, NULL, watch, rt) == 0;
+    pthread_sigmask(SIG_SETMASK, &mask, NULL);
+}
+
+void fi_watch_start(fi_runtime *rt)
+{
+    fi_lock_lock(&rt->watch.lock);
+    if (!fi_load_relaxed(&rt->watch.begun) && !rt->orphaned)
+        start_thread(rt);
+    fi_store_relaxed(&rt->watch.begun, 1u);
+    fi_lock_unlock(&rt->watch.lock);
+}
+
+/* ---- the signal ---- */
+
+static void wish(int number)
+{
+    int e = errno;
+
+    (void)number;
+    fi_store_relaxed(&dump_wanted, 1u);
+    fi_fence_heavy(watch.wish.fence);
+    ring();
+    errno = e;
+}
+
+/* Fibers' stacks may be small. */
+static void catch_signal(int number)
+{
+    struct sigaction a = {.sa_handler = wish, .sa_flags = SA_RESTART | SA_ONSTACK};
+
+    sigemptyset(&a.sa_mask);
+    sigaction(number, &a, &before);
+}
+
+/* Unless somebody has put a handler of his own over ours since. */
+static void release_signal(int number)
+{
+    struct sigaction now;
+
+    if (sigaction(number, NULL, &now) == 0 && now.sa_handler == wish)
+        sigaction(number, &before, NULL);
+}
+
+void fi_watch_begin(fi_runtime *rt)
+{
+    fi_layout_show(rt);
+    fi_store_relaxed(&dump_wanted, 0u);
+    if (rt->settings.dump_signal) {
+        catch_signal(rt->settings.dump_signal);
+        fi_watch_start(rt);
+    }
+}
+
+void fi_watch_end(fi_runtime *rt)
+{
+    if (rt->settings.dump_signal)
+        release_signal(rt->settings.dump_signal);
+    fi_store_relaxed(&rt->watch.over, 1u);
+    fi_fence_heavy(watch.end.fence);
+    ring();
+    if (rt->watch.runs)
+        pthread_join(rt->watch.thread, NULL);
+    clear_asleep();
+    fi_layout_show(NULL);
+}
+
+void fi_watch_forget(void)
+{
+    fi_store_relaxed(&fi_watch_word, UINT64_C(0));
+}

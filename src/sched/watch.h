@@ -1,0 +1,94 @@
+/* The watcher: a thread that looks after the others.
+ *
+ * It sees three things that nobody else can: a fiber that does not let its worker go (hog.c), fibers that wait for what
+ * can never come (stuck.c), and the wish of a person for a list of all fibers (dump.c).  And it gives memory back that fibers
+ * have left behind.
+ *
+ * It is started with the first fiber that somebody starts by name: programs that have only tasks and jobs have none.  It
+ * ticks while some worker is awake.  When all have been asleep for a while, it sleeps too, until one of them wakes:
+ *
+ *     the watcher                             a worker
+ *     under the lock of sched/idle.h:         is woken, and so out of the list of sleepers, under that lock
+ *       all asleep?  set the bit ASLEEP       the bit ASLEEP?  ring
+ *     sleep
+ *
+ * Of the two locked parts one comes first; so either the watcher sees a worker that is awake, or that sees the bit.
+ *
+ * The same word counts the threads that wait in a call of ours and that nothing but another call of ours can wake.  Each
+ * change also counts up the other half of the word, so that it never looks the same again.
+ */
+#ifndef FI_SCHED_WATCH_H
+#define FI_SCHED_WATCH_H
+
+#include "base/atomic.h"
+#include "base/lock.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct fi_runtime fi_runtime;
+
+/* What the watcher remembers of a worker. */
+typedef struct fi_hog {
+    uint32_t tick;    /* that it was at */
+    int64_t since_ns; /* when it was seen there */
+    int64_t delay_ns; /* for how long its thread had waited for a processor, by then */
+    bool again;       /* it was there at the next look as well: the two above count from that on */
+    bool counted, told;
+} fi_hog;
+
+/* Of one runtime. */
+typedef struct fi_watch {
+    FI_ATOMIC(uint32_t) begun; /* not 0: there is a watcher, or there will be none */
+    FI_ATOMIC(uint32_t) over;
+    fi_lock lock; /* guards who begins it */
+    bool runs;
+    pthread_t thread;
+} fi_watch;
+
+#define FI_WATCH_ASLEEP UINT64_C(1)
+#define FI_WATCH_THREAD UINT64_C(2)
+#define FI_WATCH_CHANGE (UINT64_C(1) << 32)
+extern FI_ATOMIC(uint64_t) fi_watch_word;
+
+/* [any] How many threads wait, by the word. */
+static inline uint64_t fi_watch_threads(uint64_t word)
+{
+    return word % FI_WATCH_CHANGE / FI_WATCH_THREAD;
+}
+
+/* [any] Wake the watcher. */
+void fi_watch_ring(void);
+
+/* [thread that is no worker] From now on only somebody who calls fi_watch_thread_goes_on can wake me.
+ * [who wakes it, while it cannot itself count as one that waits; or itself] It goes on. */
+void fi_watch_thread_waits(void);
+void fi_watch_thread_goes_on(void);
+
+/* [any, while the runtime is there] A fiber is started: let there be a watcher. */
+void fi_watch_start(fi_runtime *rt);
+
+/* [who starts the runtime; who stops it, when all is quiet; the child of a fork] */
+void fi_watch_begin(fi_runtime *rt);
+void fi_watch_end(fi_runtime *rt);
+void fi_watch_forget(void);
+
+/* [worker, awake again] */
+void fi_watch_stir(fi_runtime *rt);
+
+/* [watcher] Who holds a worker too long?  hog.c */
+void fi_hog_look(fi_runtime *rt, int64_t now_ns);
+
+/* [watcher] What the watcher knows of a time in which all are asleep.  stuck.c */
+typedef struct fi_quiet {
+    int64_t since_ns;
+    uint64_t sleeps; /* how often workers had fallen asleep */
+    uint64_t word;
+    bool stuck, told;
+} fi_quiet;
+
+/* [watcher] True: all have been asleep for long enough, the bit ASLEEP is set, and there is nothing to look at. */
+bool fi_stuck_look(fi_runtime *rt, fi_quiet *q, int64_t now_ns);
+
+#endif

@@ -1,0 +1,234 @@
+#!/usr/bin/env bash
+# cli_fibers_test.sh FILCH: the table of `filch bench fibers`, on sizes that take no time; what it makes of figures, which
+# are given to it by small scripts; and what is wrong with it.
+set -euo pipefail
+filch=$1
+# shellcheck source=tests/api/cli/lib.sh
+. "${BASH_SOURCE[0]%/*}/lib.sh"
+if ! command -v python3 >/dev/null; then
+    echo 'skipped: there is no python3 to read JSON with'
+    exit 77
+fi
+programs=${filch%/*}/programs
+rows='switch start-batch start-one yield-2 yield-100 rendezvous buffered-1 buffered-4 mutex skynet skynet-join parked timers'
+
+# What cannot be in this table.
+refuses 'fibers has a table of its own, so fib cannot be in it' bench fib fibers
+refuses 'fibers has a table of its own, so jobs cannot be in it' bench jobs fibers
+refuses "no row 'fib' of fibers; there are: switch, start-batch," bench fibers fib
+refuses "no row 'jobs' of fibers" bench fibers jobs
+refuses "no row '64' of fibers" bench fibers 64
+refuses 'fibers is named twice' bench fibers fibers
+refuses 'mutex is named twice' bench fibers mutex mutex
+refuses '--size is not for fibers' bench fibers mutex --size 5
+refuses '--plot is not for fibers' bench fibers --plot a.svg
+refuses '--runtimes is not for fibers' bench fibers --runtimes filch
+refuses "and not '0'" bench fibers --workers 0
+refuses "no workload 'mutex'; there are: fib," bench mutex
+runs bench --help
+says 'filch bench fibers [ROW...] [OPTION...]'
+for row in $rows http-64 http-1000; do says "  $row "; done
+
+# Both programs know the same cases and sizes: else the table would compare what is not alike.
+if [ -x "$programs/fibers-go" ]; then
+    diff <("$programs/fibers-filch" -h | sed 's/filch/go/g') <("$programs/fibers-go" -h) || fail 'other sizes in Go'
+    for words in '-n 0' '-n x' '-w 0' '-r 1001' '-i nosuch' '-n' '-x' 'junk'; do
+        for program in fibers-filch fibers-go; do
+            # shellcheck disable=SC2086  # words
+            said=$("$programs/$program" $words 2>"$work/errors") && code=0 || code=$?
+            complaint=$(cat -- "$work/errors")
+            [ "$code/$(wc -l <"$work/errors")/$said" = 2/1/ ] || fail "$program $words"
+        done
+    done
+fi
+
+# The lines: the programs have counted what was done, and each figure has a value for each repetition.
+# shellcheck disable=SC2086  # words
+runs bench fibers $rows --quick --repeat 1 --workers 1,3 --json
+# shellcheck disable=SC2086  # words
+printf '%s\n' "$said" | python3 -c '
+import json, sys
+special = {"fibers-skynet": {"peak_mb"}, "fibers-skynet-join": {"peak_mb"},
+           "fibers-parked": {"bytes", "create_ns", "wake_ns"},
+           "fibers-timers": {"cpu_ms", "late_p50_ms", "late_p99_ms"}}
+seen, sizes = {}, {}
+for line in map(json.loads, sys.stdin):
+    name, figures = line["workload"], line["figures"]
+    assert set(figures) == {"cpu_ns", "wall_ns"} | special.get(name, set()), line
+    for values in figures.values():
+        assert len(values) == len(line["samples"]) and min(values) >= 0, line
+    assert min(figures["wall_ns"]) > 0 and line["spawns"] > 0, line
+    assert sizes.setdefault(name, (line["size"], line["spawns"], line["result"])) == (
+        line["size"], line["spawns"], line["result"]), line
+    seen.setdefault(line["runtime"], []).append((name, line["workers"]))
+names = ["fibers-" + r for r in sys.argv[2:]]
+each = [(n, w) for n in names for w in (1, 3)]
+assert seen.pop("filch") == [("switch", 1)] + each, seen
+assert seen == ({"go": each} if sys.argv[1] == "yes" else {}), seen
+assert sizes["fibers-skynet"] == (4, 11111, 9999 * 10000 // 2), sizes
+' "$([ -x "$programs/fibers-go" ] && echo yes || echo no)" ${rows#switch} || fail 'the lines'
+
+# Servers, by the one that is built wherever wrk is.
+if [ -x "$programs/http-epoll" ]; then
+    said=$("$programs/http-epoll" -q -w 2 -r 1 -i 64) || fail 'http-epoll'
+    printf '%s' "$said" | python3 -c '
+import json, sys
+line = json.load(sys.stdin)
+assert line["workload"] == "http-64" and line["result"] == 0, line
+assert line["figures"]["cpu_us"][0] > 0 and line["figures"]["requests_s"][0] > 0, line
+' || fail 'the line of http-epoll'
+    # A request in pieces is one, two at once are two; and who is killed takes his server along.
+    python3 - "$programs" <<'END' || fail 'the servers'
+import os, signal, socket, subprocess, sys, time
+request = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+def answers(c, n):
+    text = b""
+    while text.count(b"Hello, world!") < n:
+        got = c.recv(4096)
+        assert got, text
+        text += got
+    assert text.count(b"HTTP/1.1 200 OK") == n, text
+# Bytes that we have sent and the server has not read: in our socket, until they are acknowledged, then in its own.
+def waiting(c):
+    here, there = ("0100007F:%04X" % port for port in (c.getsockname()[1], c.getpeername()[1]))
+    queues = {(l[1], l[2]): l[4].split(":") for l in map(str.split, open("/proc/net/tcp"))}
+    return int(queues[here, there][0], 16) + int(queues.get((there, here), "01")[1], 16)
+# Else the kernel would make one piece of them.
+def wait_until_read(c):
+    while waiting(c):
+        time.sleep(0.001)
+def talk(port):
+    c = socket.create_connection(("127.0.0.1", port), timeout=20)
+    c.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    for piece in request[:9], request[9:-3], request[-3:-1], request[-1:]:
+        c.sendall(piece)
+        wait_until_read(c)
+    answers(c, 1)
+    c.sendall(request + request)
+    answers(c, 2)
+    c.close()
+for name in "epoll", "go-raw", "go", "nginx":
+    program = sys.argv[1] + "/httpd-" + name
+    if not os.path.exists(program):
+        continue
+    server = subprocess.Popen([program, "0"], stdout=subprocess.PIPE, text=True)
+    try:
+        talk(int(server.stdout.readline()))
+    finally: # a test that fails leaves nobody behind either
+        server.terminate()
+        server.wait()
+driver = subprocess.Popen([sys.argv[1] + "/http-epoll", "-n", "60"], stdout=subprocess.DEVNULL)
+children = "/proc/%d/task/%d/children" % (driver.pid, driver.pid)
+while len(open(children).read().split()) < 2:
+    time.sleep(0.01)
+pids = open(children).read().split()
+driver.kill()
+driver.wait()
+def gone(pid):
+    try:
+        return open("/proc/%s/stat" % pid).read().rsplit(")", 1)[1].split()[0] == "Z"
+    except OSError:
+        return True
+while not all(map(gone, pids)):
+    time.sleep(0.01)  # where they never are, the test runs out of time
+END
+fi
+
+# ---- with programs that say what they are told to ----
+export FILCH_BENCH_DIR=$work/programs
+mkdir -- "$FILCH_BENCH_DIR"
+
+# pretend PROGRAM RUNTIME FIGURES: prints a line with these figures, and as many samples as it is asked for.
+pretend() {
+    cat >"$FILCH_BENCH_DIR/$1-$2" <<END
+#!/bin/sh
+r=1 w=1 i=
+while getopts w:r:i:q o; do eval "\$o=\\\$OPTARG"; done
+samples=1
+while [ \$r -gt 1 ]; do samples=\$samples,1 r=\$((r - 1)); done
+echo "{\"workload\":\"$1\${i:+-}\$i\",\"runtime\":\"$2\",\"compiler\":\"gcc\",\"size\":5,\"workers\":\$w,\"spawns\":5," \
+    '"result":7,"peak_kb":100,"figures":$3,' "\"samples\":[\$samples]}"
+END
+    chmod +x "$FILCH_BENCH_DIR/$1-$2"
+}
+
+# row WORDS: a line of the table, whatever the space between its words.
+row() {
+    printf '%s\n' "$said" | tr -s ' ' | sed 's/^ //; s/ $//' | grep -Fxq -- "$1" || fail "expected the row: $1"
+}
+
+fails 1 bench fibers yield-2
+complains 'fibers-yield-2 cannot be measured: there is no program fibers-filch in'
+[ -z "$said" ] || fail 'a table of nothing'
+
+# Medians by medians and best by best; goals only where there are some; and who is missing is named.
+pretend fibers filch '{"cpu_ns":[10,12,20]}'
+pretend fibers go '{"cpu_ns":[40,30,20]}'
+runs bench fibers yield-2 rendezvous --workers 1,2,4 --repeat 2
+[ -z "$complaint" ] || fail 'complains though all is well'
+row 'fibers workers unit filch best go best / go best goal'
+row 'yield, 2 fibers 1 ns 12.0 10.0 30.0 20.0 0.40 0.50 10.0'
+row '2 ns 12.0 10.0 30.0 20.0 0.40 0.50 -'
+row 'rendezvous, both ways 1 ns 12.0 10.0 30.0 20.0 0.40 0.50 45.0'
+row '2 ns 12.0 10.0 30.0 20.0 0.40 0.50 60.0'
+row '4 ns 12.0 10.0 30.0 20.0 0.40 0.50 -'
+case $said in *servers\ or*|*small\ sizes*|*http,*) fail 'more than was asked for' ;; esac
+runs bench fibers yield-2 --quick --workers 1 --repeat 1
+says 'These are small sizes'
+runs bench fibers yield-2 --workers 1 --repeat 2 --json
+says '"figures":{"cpu_ns":[10,12,20,10,12,20]},"samples":[1.000000000,'
+
+rm -- "$FILCH_BENCH_DIR/fibers-go"
+echo 'go: not installed (Debian: golang-go)' >"$FILCH_BENCH_DIR/left-out"
+runs bench fibers yield-2 mutex --workers 1,2 --repeat 1
+row 'yield, 2 fibers 1 ns 12.0 10.0 - - - - 10.0'
+[ "$(printf '%s\n' "$said" | grep -c '^go: not installed (Debian: golang-go)$')" -eq 1 ] || fail 'go is not named once'
+runs bench fibers yield-2 --workers 1 --repeat 1 --json
+complains 'go: not installed (Debian: golang-go)'
+
+# Several figures of one workload.
+pretend fibers filch '{"bytes":[4300],"create_ns":[2200.4],"wake_ns":[199.6],"cpu_ns":[1],"wall_ns":[1]}'
+runs bench fibers parked --workers 1 --repeat 1
+row 'parked fiber 1 bytes 4300 4300 - - - - 4300'
+row 'start and park 1 ns 2200 2200 - - - - 2200'
+row 'wake and end 1 ns 200 200 - - - - 200'
+
+# Servers, compared with the loop by hand.
+echo 'http: there is no wrk' >>"$FILCH_BENCH_DIR/left-out"
+runs bench fibers http-64 parked --workers 2 --repeat 1
+says 'http: there is no wrk'
+[ "$(printf '%s\n' "$said" | grep -c 'there is no wrk')" -eq 1 ] || fail 'said more than once'
+pretend http epoll '{"cpu_us":[4],"requests_s":[1000]}'
+pretend http filch '{"cpu_us":[5],"requests_s":[900]}'
+pretend http nginx '{"cpu_us":[6],"requests_s":[800]}'
+echo 'go-raw: it was the wrong colour' >>"$FILCH_BENCH_DIR/left-out"
+sed -i '/^http:/d' "$FILCH_BENCH_DIR/left-out"
+runs bench fibers http-64 http-1000 --workers 2 --repeat 1
+row '64 connections 2 filch 5.00 5.00 1.25 1.25 900 8.2'
+row '1,000 connections 2 filch 5.00 5.00 1.25 1.25 900 8.7'
+row '2 epoll 4.00 4.00 1.00 1.00 1000'
+row '2 nginx 6.00 6.00 1.50 1.50 800'
+says 'go-raw: it was the wrong colour'
+rm -- "$FILCH_BENCH_DIR/http-filch"
+echo 'http-filch: not yet' >>"$FILCH_BENCH_DIR/left-out"
+runs bench fibers http-64 --workers 2 --repeat 1
+says "filch's server: not yet"
+
+# Figures that are none.
+for figures in 5 '[1,2,3]' '{"cpu_ns":5}' '{"cpu_ns":[]}' '{"cpu_ns":[1,2]}' '{"cpu_ns":[1,2,"x"]}' \
+    '{"cpu_ns":[1,2,1e999]}' '{"a_name_without_end":[1,2,3]}' '{"cpu_ns":[1,2,3],"b":[1]}' \
+    '{"a":[1,2,3],"b":[1,2,3],"c":[1,2,3],"d":[1,2,3],"e":[1,2,3],"f":[1,2,3],"g":[1,2,3],"h":[1,2,3],"i":[1,2,3]}'; do
+    pretend fibers filch "$figures"
+    fails 1 bench fibers yield-2 --workers 1 --repeat 1
+    complains 'fibers-filch (1 workers) reports nonsense'
+    row 'yield, 2 fibers 1 failed'
+done
+
+# Who fails is told, and the rest is shown.
+pretend fibers filch '{"cpu_ns":[10,12,20]}'
+printf '#!/bin/sh\necho lost a fiber >&2\nexit 1\n' >"$FILCH_BENCH_DIR/fibers-go"
+chmod +x "$FILCH_BENCH_DIR/fibers-go"
+fails 1 bench fibers yield-2 --workers 1 --repeat 1
+complains 'filch: fibers-go (1 workers) ended with 1: lost a fiber'
+row 'yield, 2 fibers 1 ns 12.0 10.0 - - - - 10.0'
+printf 'filch draws the table of fibers\n'

@@ -1,0 +1,45 @@
+/* Two fibers that wait for each other, and a third that waits for both: the program ends in a deadlock. */
+#include <filch/filch.h>
+
+#include <stddef.h>
+
+static filch_fiber *left, *right;
+
+__attribute__((noinline)) static int wait_for(filch_fiber *const *other)
+{
+    while (!*other)
+        filch_yield(); /* it is being started */
+    return filch_fiber_join(*other, NULL) + 1;
+}
+
+static void *go_round(void *other)
+{
+    return wait_for(other) > 0 ? other : NULL;
+}
+
+static void *look_on(void *arg)
+{
+    filch_sleep(FILCH_S(1000));
+    return arg;
+}
+
+static void main_fiber(void *arg)
+{
+    const filch_fiber_attr l = {.name = "left"}, r = {.name = "right", .stack_size = 65536};
+    filch_fiber *third = filch_fiber_start(look_on, arg);
+
+    left = filch_fiber_start_with(&l, go_round, &right);
+    right = filch_fiber_start_with(&r, go_round, &left);
+    filch_fiber_cancel(third);
+    filch_fiber_join(third, NULL);
+    wait_for(&left);
+}
+
+int main(void)
+{
+    filch_config c = {0};
+
+    c.workers = 1;
+    c.deadlock = FILCH_DEADLOCK_ABORT;
+    return filch_start(&c) == 0 ? filch_main(main_fiber, NULL) : 1;
+}

@@ -1,0 +1,219 @@
+/* Fibers are started, joined, cancelled and detached at random moments of their lives, and timers are started and stopped
+ * just when they fire.  Everybody ends, and each function is called as often as it must be.  FILCH_SEED=… repeats the
+ * choices of a run, though not who comes first. */
+#include "unit/sync/parties.h"
+
+#include "base/rng.h"
+#include "seed.h"
+
+#include <filch/fiber.h>
+#include <filch/time.h>
+
+static fi_rng rng;
+static atomic_int broken; /* the first line that saw something that must not be */
+
+#define MUST(condition)                                                                            \
+    do {                                                                                           \
+        int none = 0;                                                                              \
+        if (!(condition))                                                                          \
+            atomic_compare_exchange_strong(&broken, &none, __LINE__);                              \
+    } while (0)
+
+static void dawdle(fi_rng *r)
+{
+    switch (fi_rng_below(r, 4)) {
+    case 0:
+        filch_yield();
+        break;
+    case 1:
+        filch_sleep(FILCH_US(fi_rng_below(r, 40)));
+        break;
+    default:
+        break;
+    }
+}
+
+/* ---- lives ---- */
+
+enum { ACTORS = 12 };
+
+static atomic_long begun, ended;
+
+/* What a fiber does: nothing, sleep, sleep for ever until it is cancelled, or join one of its own. */
+static void *live(void *seed)
+{
+    fi_rng r;
+    filch_fiber *child;
+    int e = 0;
+
+    atomic_fetch_add(&begun, 1);
+    fi_rng_seed(&r, (uint64_t)(uintptr_t)seed);
+    switch (fi_rng_below(&r, 4)) {
+    case 0:
+        break;
+    case 1:
+        e = filch_sleep(FILCH_US(fi_rng_below(&r, 100)));
+        break;
+    case 2:
+        e = filch_sleep(FILCH_MS(1 + fi_rng_below(&r, 3)));
+        break;
+    default:
+        child = filch_fiber_start(live, (void *)(uintptr_t)(fi_rng_next(&r) | 1));
+        if (!child)
+            break;
+        filch_fiber_cancel(child);
+        while ((e = filch_fiber_join(child, NULL)) == -ECANCELED)
+            filch_fiber_uncancel();
+        MUST(e == 0);
+    }
+    MUST(e == 0 || e == -ECANCELED);
+    MUST(e == 0 || filch_fiber_cancelled() || filch_fiber_uncancel() == false);
+    atomic_fetch_add(&ended, 1);
+    return seed;
+}
+
+/* True: it was joined. */
+static bool join_somehow(fi_rng *r, filch_fiber *f, void *seed)
+{
+    void *result = NULL;
+    int e = fi_rng_below(r, 2)
+                ? filch_fiber_join(f, &result)
+                : filch_fiber_join_until(f, &result, filch_now() + fi_rng_below(r, 50000));
+
+    MUST(e == 0 || e == -ETIMEDOUT || e == -ECANCELED);
+    MUST(e != 0 || result == seed);
+    if (e == -ECANCELED)
+        filch_fiber_uncancel();
+    return e == 0;
+}
+
+static void handle_one(fi_rng *r)
+{
+    void *seed = (void *)(uintptr_t)(fi_rng_next(r) | 1);
+    filch_fiber *f = filch_fiber_start(live, seed);
+
+    MUST(f != NULL);
+    for (bool is_ours = f != NULL; is_ours;) {
+        dawdle(r);
+        if (fi_rng_below(r, 2))
+            filch_fiber_cancel(f);
+        if (fi_rng_below(r, 4) == 0)
+            filch_fiber_detach(f), is_ours = false;
+        else
+            is_ours = !join_somehow(r, f, seed);
+    }
+}
+
+typedef struct actor {
+    party party;
+    fi_rng rng;
+} actor;
+
+static actor actors[ACTORS];
+
+static int act_lives(void *arg)
+{
+    actor *a = arg;
+
+    for (int i = 0; i < SCALED(400); i++)
+        handle_one(&a->rng);
+    return 0;
+}
+
+/* Half of them are threads; fibers are cancelled by others as well. */
+static void play_all(int (*act)(void *arg))
+{
+    atomic_store(&broken, 0);
+    for (int i = 0; i < ACTORS; i++) {
+        fi_rng_seed(&actors[i].rng, fi_rng_next(&rng));
+        if (i % 2)
+            party_start_thread(&actors[i].party, act, &actors[i]);
+        else
+            party_start(&actors[i].party, act, &actors[i]);
+    }
+    for (bool any = true; any;) {
+        any = false;
+        for (int i = 0; i < ACTORS; i++)
+            any |= !atomic_load(&actors[i].party.is_over);
+        filch_fiber_cancel(actors[fi_rng_below(&rng, ACTORS / 2) * 2].party.fiber);
+        filch_yield();
+    }
+    for (int i = 0; i < ACTORS; i++)
+        party_end(&actors[i].party);
+    CHECK_INT(atomic_load(&broken), 0);
+}
+
+static void lives(void)
+{
+    atomic_store(&begun, 0);
+    atomic_store(&ended, 0);
+    play_all(act_lives);
+    while (atomic_load(&ended) < atomic_load(&begun))
+        filch_yield();
+}
+
+/* ---- timers ---- */
+
+typedef struct alarm_clock {
+    filch_timer timer;
+    atomic_int rung;
+    bool stops_itself;
+} alarm_clock;
+
+static void ring(void *arg)
+{
+    alarm_clock *c = arg;
+
+    if (c->stops_itself)
+        MUST(filch_timer_stop(&c->timer) == 0);
+    atomic_fetch_add(&c->rung, 1);
+}
+
+static void time_one(fi_rng *r, alarm_clock *c)
+{
+    int stopped;
+
+    atomic_store(&c->rung, 0);
+    c->stops_itself = fi_rng_below(r, 3) == 0;
+    MUST(filch_timer_start(&c->timer, filch_now() + FILCH_US(fi_rng_below(r, 60)), ring, c) == 0);
+    dawdle(r);
+    filch_fiber_uncancel();
+    if (fi_rng_below(r, 4) == 0)
+        while (!atomic_load(&c->rung))
+            filch_yield();
+    stopped = filch_timer_stop(&c->timer);
+    if (!stopped)
+        while (!atomic_load(&c->rung))
+            filch_yield();
+    MUST(atomic_load(&c->rung) == !stopped);
+}
+
+static int act_timers(void *arg)
+{
+    actor *a = arg;
+    alarm_clock c;
+
+    for (int i = 0; i < SCALED(1000); i++)
+        time_one(&a->rng, &c);
+    return 0;
+}
+
+static void timers(void)
+{
+    play_all(act_timers);
+}
+
+/* ---- all ---- */
+
+#define STORM(name)                                                                                \
+    static void test_##name(void **state)                                                          \
+    {                                                                                              \
+        (void)state;                                                                               \
+        fi_rng_seed(&rng, seed_get());                                                             \
+        workers_each(NULL, name);                                                                  \
+    }
+
+STORM(lives)
+STORM(timers)
+
+CHECK_MAIN(test_lives, test_timers)

@@ -1,0 +1,267 @@
+/* Who is cancelled waits no more, wherever it is just then; and nobody else is. */
+#include "unit/fiber/fibers.h"
+
+#include <filch/chan.h>
+
+/* ---- while it waits ---- */
+
+static void *sleep_long(void *arg)
+{
+    (void)arg;
+    return (void *)(intptr_t)filch_sleep(FILCH_S(1000));
+}
+
+static void *sleep_forever(void *arg)
+{
+    (void)arg;
+    return (void *)(intptr_t)filch_sleep_until(FILCH_FOREVER);
+}
+
+static void *join_it(void *handle)
+{
+    return (void *)(intptr_t)filch_fiber_join(handle, NULL);
+}
+
+static void *receive(void *chan)
+{
+    int item;
+
+    return (void *)(intptr_t)filch_chan_recv(chan, &item);
+}
+
+static void await_parked(filch_fiber *f, const char *what)
+{
+    bool waits = false;
+
+    while (!waits) {
+        fi_wait_for is = {0};
+        filch_yield();
+        fi_hold(&f->latch);
+        waits = f->fiber && fi_wait_look(f->fiber, &is) && strcmp(is.what, what) == 0;
+        fi_let_go(&f->latch);
+    }
+}
+
+static int ends_by_cancel(void *(*body)(void *), void *arg, const char *what)
+{
+    filch_fiber *f = filch_fiber_start(body, arg);
+
+    SAY(f != NULL);
+    await_parked(f, what);
+    filch_fiber_cancel(f);
+    SAY(join(f) == -ECANCELED);
+    return 0;
+}
+
+static int parked(void)
+{
+    filch_sem sem = {0};
+    filch_chan *c = filch_chan_new(sizeof(int), 0);
+    filch_fiber *f = filch_fiber_start(pass, &sem);
+
+    SAY(ends_by_cancel(sleep_long, NULL, "sleep") == 0);
+    SAY(ends_by_cancel(sleep_forever, NULL, "sleep") == 0);
+    SAY(ends_by_cancel(pass, &sem, "semaphore") == 0);
+    SAY(ends_by_cancel(receive, c, "receive") == 0);
+    SAY(ends_by_cancel(join_it, f, "join") == 0);
+    filch_chan_free(c);
+    filch_sem_post(&sem);
+    SAY(join(f) == 0); /* still ours, and not cancelled with who waited for it */
+    return 0;
+}
+
+/* What cannot fail waits on, and is cancelled afterwards. */
+static void *lock_then_sleep(void *mutex)
+{
+    filch_mutex_lock(mutex);
+    filch_mutex_unlock(mutex);
+    return sleep_long(NULL);
+}
+
+static int not_in_a_lock(void)
+{
+    filch_mutex m = {0};
+    filch_fiber *f;
+
+    filch_mutex_lock(&m);
+    f = filch_fiber_start(lock_then_sleep, &m);
+    await_standing(&m, 1);
+    filch_fiber_cancel(f);
+    SAY(standing(&m) == 1);
+    filch_mutex_unlock(&m);
+    SAY(join(f) == -ECANCELED);
+    return 0;
+}
+
+/* ---- before it begins, while it computes, after its end, twice ---- */
+
+static atomic_int ran;
+
+static void *see_and_sleep(void *arg)
+{
+    bool seen = filch_fiber_cancelled();
+
+    atomic_fetch_add(&ran, 1);
+    return seen ? sleep_long(arg) : arg;
+}
+
+/* On one worker it cannot have begun. */
+static int before_it_begins(void)
+{
+    filch_fiber *f;
+
+    atomic_store(&ran, 0);
+    f = filch_fiber_start(see_and_sleep, NULL);
+    filch_fiber_cancel(f);
+    SAY(atomic_load(&ran) == 0);
+    SAY(join(f) == -ECANCELED);
+    SAY(atomic_load(&ran) == 1);
+    return 0;
+}
+
+static void *compute(void *arg)
+{
+    (void)arg;
+    atomic_store(&ran, 1);
+    while (!filch_fiber_cancelled())
+        filch_yield();
+    if (filch_sleep(FILCH_S(1000)) != -ECANCELED || filch_sleep(0) != 0)
+        return (void *)__LINE__;
+    return (void *)(intptr_t)!filch_fiber_cancelled();
+}
+
+static int any_time(void)
+{
+    filch_fiber *f;
+
+    atomic_store(&ran, 0);
+    f = filch_fiber_start(compute, NULL);
+    await_count(&ran, 1);
+    filch_fiber_cancel(f);
+    filch_fiber_cancel(f);
+    SAY(join(f) == 0);
+    f = filch_fiber_start(same, &ran);
+    await_end(f);
+    filch_fiber_cancel(f);
+    filch_fiber_cancel(f);
+    SAY(join(f) == (intptr_t)&ran);
+    return 0;
+}
+
+/* ---- and then not any more ---- */
+
+static void *recover(void *sem)
+{
+    int e = filch_sleep(FILCH_S(1000));
+
+    if (e != -ECANCELED || !filch_fiber_cancelled())
+        return (void *)__LINE__;
+    if (filch_sem_wait(sem) != -ECANCELED)
+        return (void *)__LINE__;
+    if (!filch_fiber_uncancel() || filch_fiber_uncancel() || filch_fiber_cancelled())
+        return (void *)__LINE__;
+    if (filch_sleep(FILCH_US(10)) != 0)
+        return (void *)__LINE__;
+    return pass(sem);
+}
+
+static int uncancelled(void)
+{
+    filch_sem sem = {0};
+    filch_fiber *f = filch_fiber_start(recover, &sem);
+
+    await_parked(f, "sleep");
+    filch_fiber_cancel(f);
+    await_parked(f, "semaphore");
+    filch_sem_post(&sem);
+    SAY(join(f) == 0);
+    f = filch_fiber_start(recover, &sem);
+    await_parked(f, "sleep");
+    filch_fiber_cancel(f);
+    await_parked(f, "semaphore");
+    filch_fiber_cancel(f); /* a second time, for the second wait */
+    SAY(join(f) == -ECANCELED);
+    return 0;
+}
+
+/* ---- by itself, by many ---- */
+
+static void *cancel_self(void *arg)
+{
+    filch_fiber_cancel(filch_fiber_self());
+    return sleep_long(arg);
+}
+
+static atomic_int self_result;
+
+static void go_and_cancel_self(void *arg)
+{
+    atomic_store(&self_result, (int)(intptr_t)cancel_self(arg));
+}
+
+static int itself(void)
+{
+    SAY(join(filch_fiber_start(cancel_self, NULL)) == -ECANCELED);
+    atomic_store(&self_result, 0);
+    SAY(filch_go(go_and_cancel_self, NULL) == 0);
+    await_count(&self_result, -ECANCELED);
+    return 0;
+}
+
+static void *is_cancelled(void *arg)
+{
+    (void)arg;
+    return (void *)(intptr_t)(filch_fiber_cancelled() || filch_sleep(0) != 0);
+}
+
+/* Fibers and handles are used again, but what was the last one's is not the next one's. */
+static int not_the_next(void)
+{
+    for (int i = 0; i < SCALED(3000); i++) {
+        filch_fiber *f = filch_fiber_start(see_and_sleep, NULL);
+        intptr_t e;
+        filch_fiber_cancel(f);
+        e = join(f);
+        SAY(e == -ECANCELED || e == 0);
+        SAY(join(filch_fiber_start(is_cancelled, NULL)) == 0);
+    }
+    return 0;
+}
+
+static int cancel_once(void *handle)
+{
+    filch_fiber_cancel(handle);
+    return 0;
+}
+
+/* Several at once, fibers and a thread, while the sleep begins and ends. */
+static int by_many(void)
+{
+    enum { CANCELLERS = 4 };
+
+    for (int i = 0; i < SCALED(300); i++) {
+        filch_fiber *f = filch_fiber_start(sleep_long, NULL);
+        party p[CANCELLERS];
+        for (int k = 0; k < CANCELLERS; k++)
+            if (k < CANCELLERS - 1)
+                party_start(&p[k], cancel_once, f);
+            else
+                party_start_thread(&p[k], cancel_once, f);
+        for (int k = 0; k < CANCELLERS; k++)
+            party_end(&p[k]);
+        SAY(join(f) == -ECANCELED);
+    }
+    return 0;
+}
+
+EVERYWHERE(parked)
+EVERYWHERE(not_in_a_lock)
+ON_ONE_WORKER(before_it_begins)
+EVERYWHERE(any_time)
+EVERYWHERE(uncancelled)
+EVERYWHERE(itself)
+EVERYWHERE(not_the_next)
+FROM_THREAD(by_many)
+
+CHECK_MAIN(test_parked, test_not_in_a_lock, test_before_it_begins, test_any_time, test_uncancelled,
+           test_itself, test_not_the_next, test_by_many)

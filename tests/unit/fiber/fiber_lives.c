@@ -1,0 +1,361 @@
+/* From start to end: results, joins and detaches, names, stacks, and programs that are one fiber. */
+#include "unit/fiber/fibers.h"
+
+/* ---- join ---- */
+
+static int results(void)
+{
+    int x;
+    void *result = NULL;
+    filch_fiber *f = filch_fiber_start(same, &x);
+
+    SAY(f && filch_fiber_join(f, &result) == 0 && result == &x);
+    f = filch_fiber_start_with(NULL, same, &x);
+    SAY(f && filch_fiber_join_until(f, NULL, NEVER) == 0);
+    f = filch_fiber_start(same, &x);
+    await_end(f);
+    result = NULL;
+    SAY(filch_fiber_join_until(f, &result, 0) == 0 && result == &x);
+    return 0;
+}
+
+static int many(void)
+{
+    enum { N = 2000 };
+    static filch_fiber *all[N];
+
+    for (intptr_t i = 0; i < N; i++)
+        SAY((all[i] = filch_fiber_start(same, (void *)i)) != NULL);
+    for (intptr_t i = N; i-- > 0;)
+        SAY(join(all[i]) == i);
+    return 0;
+}
+
+/* After an error the handle is still ours. */
+static int deadlines(void)
+{
+    filch_sem sem = {0};
+    void *result = &sem;
+    filch_fiber *f = filch_fiber_start(pass, &sem);
+
+    SAY(filch_fiber_join_until(f, &result, 0) == -ETIMEDOUT);
+    SAY(filch_fiber_join_until(f, &result, SOON) == -ETIMEDOUT);
+    SAY(result == &sem);
+    filch_sem_post(&sem);
+    SAY(filch_fiber_join_until(f, &result, filch_now() + FILCH_S(200)) == 0 && !result);
+    return 0;
+}
+
+static void *join_handle(void *arg)
+{
+    return (void *)join(arg);
+}
+
+static int join_for(void *arg)
+{
+    return (int)join(arg);
+}
+
+/* The joiner waits first. */
+static int waits_for_the_end(void)
+{
+    filch_sem sem = {0};
+    filch_fiber *f = filch_fiber_start(pass, &sem);
+    party p;
+
+    party_start(&p, join_for, f);
+    await_joiner(f);
+    filch_sem_post(&sem);
+    SAY(party_end(&p) == 0);
+    return 0;
+}
+
+static int waits_in_a_thread(void)
+{
+    filch_sem sem = {0};
+    filch_fiber *f = filch_fiber_start(pass, &sem);
+    party p;
+
+    party_start_thread(&p, join_for, f);
+    await_joiner(f);
+    filch_sem_post(&sem);
+    SAY(party_end(&p) == 0);
+    return 0;
+}
+
+static void *join_self(void *arg)
+{
+    (void)arg;
+    return (void *)(intptr_t)filch_fiber_join(filch_fiber_self(), NULL);
+}
+
+static int joins_in_a_row(void)
+{
+    filch_sem sem = {0};
+    filch_fiber *f = filch_fiber_start(pass, &sem);
+
+    for (int i = 0; i < 100; i++)
+        SAY((f = filch_fiber_start(join_handle, f)) != NULL);
+    filch_sem_post(&sem);
+    SAY(join(f) == 0);
+    SAY(join(filch_fiber_start(join_self, NULL)) == -EDEADLK);
+    return 0;
+}
+
+/* ---- detach ---- */
+
+static atomic_int ended_n;
+
+static void *pass_and_count(void *sem)
+{
+    filch_sem_wait(sem);
+    atomic_fetch_add(&ended_n, 1);
+    return NULL;
+}
+
+static int detached(void)
+{
+    static filch_sem sem;
+    filch_fiber *f;
+
+    atomic_store(&ended_n, 0);
+    filch_fiber_detach(filch_fiber_start(pass_and_count, &sem));
+    f = filch_fiber_start(pass_and_count, &sem);
+    await_standing(&sem, 2);
+    filch_fiber_detach(f);
+    filch_sem_post_n(&sem, 3);
+    f = filch_fiber_start(pass_and_count, &sem);
+    await_end(f);
+    filch_fiber_detach(f);
+    await_count(&ended_n, 3);
+    return 0;
+}
+
+/* Whoever is the second to leave it takes the handle back. */
+static int handles_are_used_again(void)
+{
+    enum { N = 30000 };
+    size_t before = fi_mem_live().bytes;
+
+    for (int i = 0; i < SCALED(N); i++) {
+        filch_fiber *f = filch_fiber_start(same, NULL);
+        if (i % 3 == 0)
+            SAY(join(f) == 0);
+        else if (i % 3 == 1)
+            await_end(f), filch_fiber_detach(f);
+        else
+            filch_fiber_detach(f);
+        if (i % 64 == 0)
+            SAY(join(filch_fiber_start(same, NULL)) == 0); /* not too many at once */
+    }
+    SAY(fi_mem_live().bytes - before < (size_t)SCALED(N) * sizeof(filch_fiber) / 3);
+    return 0;
+}
+
+/* ---- go ---- */
+
+static void count_end(void *arg)
+{
+    (void)arg;
+    atomic_fetch_add(&ended_n, 1);
+}
+
+static char depths[11]; /* how deep one is, by its address */
+
+static void go_on(void *depth)
+{
+    if (depth != depths)
+        for (int i = 0; i < 2; i++)
+            if (filch_go(go_on, (char *)depth - 1) != 0)
+                abort();
+    count_end(NULL);
+}
+
+static int goes(void)
+{
+    filch_fiber_attr attr = {.name = "named", .stack_size = 100000};
+
+    atomic_store(&ended_n, 0);
+    for (int i = 0; i < 1000; i++)
+        SAY(filch_go(count_end, NULL) == 0);
+    SAY(filch_go_with(NULL, count_end, NULL) == 0);
+    SAY(filch_go_with(&attr, count_end, NULL) == 0);
+    await_count(&ended_n, 1002);
+    atomic_store(&ended_n, 0);
+    SAY(filch_go(go_on, &depths[10]) == 0);
+    await_count(&ended_n, (1 << 11) - 1);
+    return 0;
+}
+
+static void sleep_and_count(void *arg)
+{
+    filch_sleep(FILCH_MS(1));
+    count_end(arg);
+}
+
+/* Whoever stops waits for all that were started. */
+static void test_stop_waits(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof workers_counts / sizeof *workers_counts; i++) {
+        CHECK_INT(filch_start(&(filch_config){.workers = workers_counts[i]}), 0);
+        atomic_store(&ended_n, 0);
+        for (int k = 0; k < 200; k++)
+            CHECK_INT(filch_go(k % 2 ? count_end : sleep_and_count, NULL), 0);
+        CHECK_INT(filch_stop(), 0);
+        CHECK_INT(atomic_load(&ended_n), 200);
+    }
+}
+
+/* ---- names ---- */
+
+static int is_named(const char *name)
+{
+    const char *is = filch_fiber_name(NULL);
+
+    return name ? is && strcmp(is, name) == 0 : !is;
+}
+
+static int name_body(const char *at_first)
+{
+    filch_fiber *me;
+
+    SAY(is_named(at_first));
+    me = filch_fiber_self();
+    SAY(me && me == filch_fiber_self());
+    SAY(filch_fiber_name(me) == filch_fiber_name(NULL));
+    filch_fiber_set_name("other");
+    filch_yield();
+    SAY(me == filch_fiber_self());
+    SAY(is_named("other") && strcmp(filch_fiber_name(me), "other") == 0);
+    filch_fiber_set_name(NULL);
+    SAY(is_named(NULL) && !filch_fiber_name(me));
+    return 0;
+}
+
+static void *name_fiber(void *name)
+{
+    return (void *)(intptr_t)name_body(name);
+}
+
+static atomic_int went;
+
+static void name_go(void *name)
+{
+    atomic_store(&went, name_body(name));
+}
+
+static void *is_self(void *handle)
+{
+    while (!atomic_load((filch_fiber * _Atomic *)handle))
+        filch_yield();
+    return (void *)(intptr_t)(atomic_load((filch_fiber * _Atomic *)handle) == filch_fiber_self());
+}
+
+static int names(void)
+{
+    filch_fiber_attr attr = {.name = "one"};
+    filch_fiber *_Atomic handle = NULL;
+    filch_fiber *f = filch_fiber_start_with(&attr, name_fiber, (void *)"one");
+
+    SAY(join(f) == 0);
+    SAY(join(filch_fiber_start(name_fiber, NULL)) == 0);
+    atomic_store(&went, -1);
+    SAY(filch_go_with(&attr, name_go, (void *)"one") == 0);
+    await_count(&went, 0);
+    atomic_store(&went, -1);
+    SAY(filch_go(name_go, NULL) == 0);
+    await_count(&went, 0);
+    f = filch_fiber_start(is_self, &handle);
+    atomic_store(&handle, f);
+    SAY(join(f) == 1);
+    return 0;
+}
+
+static void test_threads_have_no_name(void **state)
+{
+    (void)state;
+    filch_fiber_set_name("none");
+    CHECK(!filch_fiber_name(NULL) && !filch_fiber_self());
+    CHECK(!filch_fiber_cancelled() && !filch_fiber_uncancel());
+    filch_yield();
+    CHECK_INT(filch_workers(), 0);
+}
+
+/* ---- stacks ---- */
+
+static long dive(long depth)
+{
+    volatile char page[4096];
+
+    page[0] = (char)depth;
+    page[sizeof page - 1] = 1;
+    return depth == 0 ? 0 : dive(depth - 1) + page[sizeof page - 1];
+}
+
+static void *dive_from(void *depth)
+{
+    return (void *)dive((intptr_t)depth);
+}
+
+static int sizes(void)
+{
+    const size_t good[] = {1, 16384, 16385, 100000, 1 << 20, (size_t)1 << 30};
+    filch_fiber_attr attr = {.stack_size = (size_t)64 << 20};
+    filch_fiber *f = filch_fiber_start_with(&attr, dive_from, (void *)(intptr_t)4000);
+
+    SAY(f && join(f) == 4000);
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        attr.stack_size = good[i];
+        f = filch_fiber_start_with(&attr, same, &attr);
+        SAY(f && join(f) == (intptr_t)&attr);
+    }
+    for (size_t i = 1; i < 4; i++) {
+        attr.stack_size = i < 3 ? ((size_t)1 << 30) + i : SIZE_MAX;
+        SAY(!filch_fiber_start_with(&attr, same, NULL));
+        SAY(filch_go_with(&attr, count_end, NULL) == -EINVAL);
+    }
+    return 0;
+}
+
+/* ---- programs ---- */
+
+static int from_fiber;
+
+static void main_body(void *arg)
+{
+    *(bool *)arg = is_named("main");
+    from_fiber = filch_main(main_body, NULL);
+    for (int i = 0; i < 10; i++)
+        filch_go(sleep_and_count, NULL);
+}
+
+static void test_main(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        bool ran = false;
+        atomic_store(&ended_n, 0);
+        CHECK_INT(filch_main(main_body, &ran), 0);
+        CHECK(ran);
+        CHECK_INT(from_fiber, -EDEADLK);
+        CHECK_INT(atomic_load(&ended_n), 10);
+        CHECK_INT(filch_workers(), 0);
+    }
+}
+
+EVERYWHERE(results)
+EVERYWHERE(many)
+EVERYWHERE(deadlines)
+EVERYWHERE(waits_for_the_end)
+FROM_THREAD(waits_in_a_thread)
+EVERYWHERE(joins_in_a_row)
+EVERYWHERE(detached)
+FROM_THREAD(handles_are_used_again)
+EVERYWHERE(goes)
+EVERYWHERE(names)
+EVERYWHERE(sizes)
+
+CHECK_MAIN(test_results, test_many, test_deadlines, test_waits_for_the_end, test_waits_in_a_thread,
+           test_joins_in_a_row, test_detached, test_handles_are_used_again, test_goes,
+           test_stop_waits, test_names, test_threads_have_no_name, test_sizes, test_main)

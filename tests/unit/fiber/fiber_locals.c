@@ -1,0 +1,290 @@
+/* What is each fiber's own: where it stands, who sees it, and who destroys it when. */
+#include "unit/fiber/fibers.h"
+
+#include <filch/job.h>
+
+static int plain, counted, low, high, again, never_empty;
+static atomic_int destroyed_n, wrong;
+
+static void count_destroyed(void *value)
+{
+    (void)value;
+    atomic_fetch_add(&destroyed_n, 1);
+}
+
+/* ---- its own ---- */
+
+static void *keep_own(void *mine)
+{
+    for (int i = 0; i < 100; i++) {
+        if (filch_local_get(plain) != (i == 0 ? NULL : mine))
+            return (void *)__LINE__;
+        if (filch_local_set(plain, mine) != 0)
+            return (void *)__LINE__;
+        filch_yield();
+    }
+    return (void *)(intptr_t)(filch_local_get(plain) != mine);
+}
+
+static int own(void)
+{
+    enum { N = 50 };
+    filch_fiber *f[N];
+
+    for (intptr_t i = 0; i < N; i++)
+        SAY((f[i] = filch_fiber_start(keep_own, (void *)(i + 1))) != NULL);
+    for (int i = 0; i < N; i++)
+        SAY(join(f[i]) == 0);
+    return 0;
+}
+
+static int nonsense(void)
+{
+    SAY(filch_local_set(-1, &plain) == -EINVAL &&
+        filch_local_set(FILCH_LOCALS_MAX, NULL) == -EINVAL);
+    SAY(!filch_local_get(-1) && !filch_local_get(FILCH_LOCALS_MAX) && !filch_local_get(INT32_MAX));
+    return 0;
+}
+
+/* ---- destroyed ---- */
+
+static void *set_counted(void *value)
+{
+    return (void *)(intptr_t)filch_local_set(counted, value);
+}
+
+static void go_counted(void *value)
+{
+    filch_local_set(counted, value);
+}
+
+static int set_in_thread(void *value)
+{
+    return filch_local_set(counted, value);
+}
+
+/* When the fiber has been joined; what is NULL, or was set to that again, is not. */
+static int destroyed(void)
+{
+    party p;
+
+    atomic_store(&destroyed_n, 0);
+    for (int i = 1; i <= SCALED(1000); i++) {
+        SAY(join(filch_fiber_start(set_counted, &p)) == 0);
+        SAY(atomic_load(&destroyed_n) == i);
+    }
+    atomic_store(&destroyed_n, 0);
+    SAY(join(filch_fiber_start(set_counted, NULL)) == 0);
+    SAY(atomic_load(&destroyed_n) == 0);
+    party_start_thread(&p, set_in_thread, &p);
+    SAY(party_end(&p) == 0);
+    SAY(atomic_load(&destroyed_n) == 1);
+    SAY(filch_go(go_counted, &p) == 0);
+    await_count(&destroyed_n, 2);
+    return 0;
+}
+
+static void *set_and_unset(void *value)
+{
+    int e = filch_local_set(counted, value);
+
+    return (void *)(intptr_t)(e < 0 ? e : filch_local_set(counted, NULL));
+}
+
+static int unset(void)
+{
+    atomic_store(&destroyed_n, 0);
+    SAY(join(filch_fiber_start(set_and_unset, &plain)) == 0);
+    SAY(atomic_load(&destroyed_n) == 0);
+    return 0;
+}
+
+/* ---- in order, and in rounds ---- */
+
+typedef struct record {
+    char text[32];
+    int n;
+} record;
+
+static void note(record *r, char c)
+{
+    r->text[r->n++] = c;
+}
+
+/* While it is destroyed it is NULL, and the others are what they are. */
+static void destroy_low(void *value)
+{
+    note(value, 'l');
+    if (filch_local_get(low) || filch_local_get(high) != value)
+        atomic_fetch_add(&wrong, 1);
+}
+
+static void destroy_high(void *value)
+{
+    note(value, 'h');
+    if (filch_local_get(low) || filch_local_get(high))
+        atomic_fetch_add(&wrong, 1);
+}
+
+/* Sets one that had its turn already. */
+static void destroy_again(void *value)
+{
+    record *r = value;
+
+    note(r, 'a');
+    if (r->n < 4)
+        filch_local_set(plain, value), filch_local_set(again, value);
+}
+
+/* It may wait, and go on in another thread. */
+static void destroy_never_empty(void *value)
+{
+    note(value, 'n');
+    filch_sleep(FILCH_US(1));
+    filch_local_set(never_empty, value);
+}
+
+static void *set_ordered(void *value)
+{
+    filch_local_set(high, value);
+    filch_local_set(low, value);
+    return NULL;
+}
+
+static void *set_again(void *value)
+{
+    filch_local_set(again, value);
+    return NULL;
+}
+
+static void *set_never_empty(void *value)
+{
+    filch_local_set(never_empty, value);
+    return NULL;
+}
+
+static int in_order(void)
+{
+    record r = {0};
+
+    atomic_store(&wrong, 0);
+    SAY(join(filch_fiber_start(set_ordered, &r)) == 0);
+    SAY(strcmp(r.text, "lh") == 0 && atomic_load(&wrong) == 0);
+    return 0;
+}
+
+static int in_rounds(void)
+{
+    record a = {0}, n = {0};
+
+    SAY(join(filch_fiber_start(set_again, &a)) == 0);
+    SAY(strcmp(a.text, "aaaa") == 0);
+    SAY(join(filch_fiber_start(set_never_empty, &n)) == 0);
+    SAY(strcmp(n.text, "nnnn") == 0); /* and then no more */
+    return 0;
+}
+
+static int set_all_in_thread(void *value)
+{
+    set_ordered(value);
+    set_never_empty(value);
+    return 0;
+}
+
+static int in_threads(void)
+{
+    record r = {0};
+    party p;
+
+    atomic_store(&wrong, 0);
+    party_start_thread(&p, set_all_in_thread, &r);
+    SAY(party_end(&p) == 0);
+    SAY(strcmp(r.text, "lhnnnn") == 0 && atomic_load(&wrong) == 0);
+    return 0;
+}
+
+/* ---- in tasks and jobs ---- */
+
+FILCH_TASK(int, local_in_task, void *, value)
+{
+    SAY(!filch_local_get(counted));
+    SAY(filch_local_set(counted, value) == 0);
+    filch_yield();
+    SAY(filch_local_get(counted) == value);
+    return 0;
+}
+
+static int local_in_job(void *value)
+{
+    SAY(!filch_local_get(counted));
+    SAY(filch_local_set(counted, value) == 0);
+    filch_yield();
+    SAY(filch_local_get(counted) == value);
+    return 0;
+}
+
+/* None of them sees what another has left behind on the same fiber. */
+static int tasks_and_jobs(void)
+{
+    enum { N = 100 };
+    filch_group g = FILCH_GROUP_INIT;
+    int x;
+
+    atomic_store(&destroyed_n, 0);
+    for (int i = 0; i < N; i++)
+        SAY(FILCH_RUN(local_in_task, &x) == 0);
+    await_count(&destroyed_n, N);
+    for (int i = 0; i < N; i++)
+        SAY(filch_group_try(&g, local_in_job, &x) == 0);
+    SAY(filch_group_wait(&g) == 0);
+    await_count(&destroyed_n, 2 * N);
+    for (int i = 0; i < N; i++) {
+        filch_job *j = filch_job_new_try(local_in_job, &x);
+        SAY(j && filch_job_submit(j) == 0 && filch_job_wait(j) == 0);
+    }
+    await_count(&destroyed_n, 3 * N);
+    return 0;
+}
+
+/* ---- all ---- */
+
+EVERYWHERE(own)
+EVERYWHERE(nonsense)
+EVERYWHERE(destroyed)
+EVERYWHERE(unset)
+EVERYWHERE(in_order)
+EVERYWHERE(in_rounds)
+EVERYWHERE(in_threads)
+FROM_THREAD(tasks_and_jobs)
+
+static void first(void **state)
+{
+    (void)state;
+    CHECK_INT(filch_local_set(0, &plain), -EINVAL);
+    plain = filch_local_new(NULL);
+    counted = filch_local_new(count_destroyed);
+    low = filch_local_new(destroy_low);
+    high = filch_local_new(destroy_high);
+    again = filch_local_new(destroy_again);
+    never_empty = filch_local_new(destroy_never_empty);
+    CHECK(plain >= 0 && plain < counted && counted < low && low < high && high < again);
+    CHECK(again < never_empty);
+}
+
+/* There are so many for the whole life of the process. */
+static void test_no_more(void **state)
+{
+    int place, last = never_empty;
+
+    (void)state;
+    while ((place = filch_local_new(NULL)) >= 0)
+        CHECK_INT(place, ++last);
+    CHECK_INT(place, -EAGAIN);
+    CHECK_INT(last, FILCH_LOCALS_MAX - 1);
+    CHECK_INT(filch_local_set(last, &last), 0);
+    CHECK(filch_local_get(last) == &last);
+    CHECK_INT(filch_local_set(last, NULL), 0);
+}
+
+CHECK_MAIN(first, test_own, test_nonsense, test_destroyed, test_unset, test_in_order,
+           test_in_rounds, test_in_threads, test_tasks_and_jobs, test_no_more)

@@ -1,0 +1,293 @@
+/* Functions that are called later, or not at all; and sleep. */
+#include "unit/fiber/fibers.h"
+
+static atomic_int calls, early;
+
+/* ---- fired, or stopped ---- */
+
+static void count_call(void *deadline)
+{
+    if (deadline && filch_now() < *(int64_t *)deadline)
+        atomic_fetch_add(&early, 1);
+    atomic_fetch_add(&calls, 1);
+}
+
+static int fires(void)
+{
+    enum { N = 50 };
+    filch_timer t[N];
+    int64_t deadline[N];
+
+    atomic_store(&calls, 0);
+    atomic_store(&early, 0);
+    for (int i = 0; i < N; i++) {
+        deadline[i] = filch_now() + FILCH_US(50 * (i * 7 % N));
+        SAY(filch_timer_start(&t[i], deadline[i], count_call, &deadline[i]) == 0);
+    }
+    await_count(&calls, N);
+    for (int i = 0; i < N; i++)
+        SAY(filch_timer_stop(&t[i]) == 0);
+    SAY(atomic_load(&calls) == N && atomic_load(&early) == 0);
+    return 0;
+}
+
+static int fires_at_once(void)
+{
+    filch_timer t;
+
+    atomic_store(&calls, 0);
+    SAY(filch_timer_start(&t, 0, count_call, NULL) == 0);
+    await_count(&calls, 1);
+    SAY(filch_timer_stop(&t) == 0);
+    SAY(filch_timer_stop(&t) == 0);
+    SAY(filch_timer_start(&t, INT64_MIN, count_call, NULL) == 0);
+    await_count(&calls, 2);
+    SAY(filch_timer_stop(&t) == 0);
+    return 0;
+}
+
+/* What was stopped does not fire, though others that were due later have. */
+static int is_stopped(void)
+{
+    int64_t soon = filch_now() + FILCH_MS(20);
+    filch_timer t, never, later;
+
+    atomic_store(&calls, 0);
+    SAY(filch_timer_start(&never, FILCH_FOREVER, count_call, NULL) == 0);
+    SAY(filch_timer_start(&t, filch_now() + FILCH_S(100), count_call, NULL) == 0);
+    SAY(filch_timer_stop(&t) == 1);
+    SAY(filch_timer_stop(&t) == 0);
+    SAY(filch_timer_start(&t, soon, count_call, NULL) == 0);
+    if (filch_timer_stop(&t) == 0)
+        await_count(&calls, 1), atomic_store(&calls, 0); /* this machine is slow */
+    SAY(filch_timer_start(&later, soon + 1, count_call, NULL) == 0);
+    SAY(filch_sleep_until(soon + FILCH_MS(1)) == 0);
+    await_count(&calls, 1);
+    SAY(filch_timer_stop(&later) == 0 && filch_timer_stop(&never) == 1);
+    SAY(atomic_load(&calls) == 1);
+    return 0;
+}
+
+/* ---- in its own function ---- */
+
+typedef struct clockwork {
+    filch_timer timer;
+    int ticks;
+    atomic_int result; /* -1: not yet */
+} clockwork;
+
+static void stop_self(void *arg)
+{
+    clockwork *c = arg;
+
+    atomic_store(&c->result, filch_timer_stop(&c->timer));
+}
+
+static void tick(void *arg)
+{
+    clockwork *c = arg;
+
+    if (filch_timer_stop(&c->timer) != 0)
+        atomic_store(&c->result, __LINE__);
+    else if (--c->ticks == 0)
+        atomic_store(&c->result, 0);
+    else if (filch_timer_start(&c->timer, filch_now() + FILCH_US(c->ticks % 20), tick, c) != 0)
+        atomic_store(&c->result, __LINE__);
+}
+
+static int in_its_function(void)
+{
+    clockwork c = {.ticks = 100};
+
+    atomic_store(&c.result, -1);
+    SAY(filch_timer_start(&c.timer, filch_now(), stop_self, &c) == 0);
+    await_count(&c.result, 0);
+    atomic_store(&c.result, -1);
+    SAY(filch_timer_start(&c.timer, filch_now(), tick, &c) == 0);
+    while (atomic_load(&c.result) == -1)
+        filch_yield();
+    SAY(atomic_load(&c.result) == 0);
+    return 0;
+}
+
+/* It runs on a fiber, and may wait. */
+static void sleep_and_count(void *arg)
+{
+    if (filch_sleep(FILCH_US(100)) == 0 && filch_fiber_self())
+        count_call(arg);
+}
+
+static int may_wait(void)
+{
+    enum { N = 20 };
+    filch_timer t[N];
+
+    atomic_store(&calls, 0);
+    for (int i = 0; i < N; i++)
+        SAY(filch_timer_start(&t[i], filch_now() + FILCH_US(10), sleep_and_count, NULL) == 0);
+    await_count(&calls, N);
+    for (int i = 0; i < N; i++)
+        SAY(filch_timer_stop(&t[i]) == 0);
+    return 0;
+}
+
+/* ---- stopped just when it fires ---- */
+
+typedef struct race {
+    filch_timer timer;
+    atomic_int called;
+} race;
+
+static void note_call(void *arg)
+{
+    atomic_store(&((race *)arg)->called, 1);
+}
+
+static int stop_it(void *arg)
+{
+    return filch_timer_stop(&((race *)arg)->timer);
+}
+
+/* Either it says that it stopped the timer, or the function is called; by two that stop, one at most says so. */
+static int races(void)
+{
+    for (int i = 0; i < SCALED(1000); i++) {
+        race r = {.called = 0};
+        party other;
+        int stopped;
+
+        SAY(filch_timer_start(&r.timer, filch_now() + FILCH_US(i % 60), note_call, &r) == 0);
+        party_start(&other, stop_it, &r);
+        if (i % 4 == 0)
+            filch_sleep(FILCH_US(i % 50));
+        stopped = filch_timer_stop(&r.timer);
+        stopped += party_end(&other);
+        SAY(stopped <= 1);
+        if (stopped == 0)
+            await_count(&r.called, 1);
+        SAY(atomic_load(&r.called) == !stopped);
+    }
+    return 0;
+}
+
+/* ---- pending at the end ---- */
+
+/* They never fire; and who stops them afterwards is told so. */
+static void test_pending_at_stop(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof workers_counts / sizeof *workers_counts; i++) {
+        filch_timer t[3];
+        size_t before = fi_mem_live().blocks;
+        atomic_store(&calls, 0);
+        CHECK_INT(filch_start(&(filch_config){.workers = workers_counts[i]}), 0);
+        for (int k = 0; k < 2; k++)
+            CHECK_INT(filch_timer_start(&t[k], filch_now() + FILCH_S(1000), count_call, NULL), 0);
+        CHECK_INT(filch_timer_start(&t[2], 0, count_call, NULL), 0);
+        await_count(&calls, 1);
+        CHECK_INT(filch_stop(), 0);
+        CHECK_INT(fi_mem_live().blocks, before);
+        CHECK_INT(filch_timer_stop(&t[0]), 1);
+        CHECK_INT(filch_timer_stop(&t[2]), 0);
+        CHECK_INT(filch_start(NULL), 0);
+        CHECK_INT(filch_timer_stop(&t[1]), 1);
+        CHECK_INT(filch_stop(), 0);
+        CHECK_INT(atomic_load(&calls), 1);
+    }
+}
+
+/* One that a program starts first starts the runtime. */
+static void test_first_of_all(void **state)
+{
+    filch_timer t;
+
+    (void)state;
+    atomic_store(&calls, 0);
+    CHECK_INT(filch_timer_start(&t, filch_now() + FILCH_US(100), count_call, NULL), 0);
+    await_count(&calls, 1);
+    CHECK_INT(filch_timer_stop(&t), 0);
+    CHECK_INT(filch_stop(), 0);
+}
+
+/* ---- a million ---- */
+
+static int a_million(void)
+{
+    const int n = SCALED(1000000);
+    filch_timer *t = malloc((size_t)n * sizeof *t);
+    int64_t far = filch_now() + FILCH_S(1000);
+
+    SAY(t != NULL);
+    atomic_store(&calls, 0);
+    for (int i = 0; i < n; i++)
+        SAY(filch_timer_start(&t[i], far + (int64_t)i * 7919 % n, count_call, NULL) == 0);
+    SAY(fires() == 0); /* beside them */
+    atomic_store(&calls, 0);
+    for (int i = 0; i < n; i++)
+        if (i % 10 < 9)
+            SAY(filch_timer_stop(&t[i]) == 1);
+    SAY(fires() == 0);
+    for (int i = 9; i < n / 2; i += 10)
+        SAY(filch_timer_stop(&t[i]) == 1);
+    free(t); /* the rest is never looked at, as it never fires */
+    return 0;
+}
+
+/* With two workers only, as it takes a second each time. */
+static void test_a_million(void **state)
+{
+    size_t before = fi_mem_live().blocks;
+
+    (void)state;
+    CHECK_INT(filch_start(&(filch_config){.workers = 2}), 0);
+    CHECK_INT(a_million(), 0);
+    CHECK_INT(filch_stop(), 0);
+    CHECK_INT(fi_mem_live().blocks, before);
+}
+
+/* ---- sleep ---- */
+
+static int sleeps(void)
+{
+    int64_t before = filch_now();
+
+    SAY(filch_sleep(0) == 0 && filch_sleep(-5) == 0 && filch_sleep(INT64_MIN) == 0);
+    SAY(filch_sleep_until(0) == 0 && filch_sleep_until(INT64_MIN) == 0);
+    SAY(filch_sleep(FILCH_US(200)) == 0);
+    SAY(filch_now() - before >= FILCH_US(200));
+    SAY(filch_sleep_until(before + FILCH_MS(2)) == 0);
+    SAY(filch_now() >= before + FILCH_MS(2));
+    return 0;
+}
+
+static void *sleep_some(void *us)
+{
+    int64_t until = filch_now() + FILCH_US((intptr_t)us);
+
+    return (void *)(intptr_t)(filch_sleep(FILCH_US((intptr_t)us)) != 0 || filch_now() < until);
+}
+
+static int many_sleep(void)
+{
+    enum { N = 3000 };
+    static filch_fiber *f[N];
+
+    for (intptr_t i = 0; i < SCALED(N); i++)
+        SAY((f[i] = filch_fiber_start(sleep_some, (void *)(i * 7919 % 3000))) != NULL);
+    for (int i = 0; i < SCALED(N); i++)
+        SAY(join(f[i]) == 0);
+    return 0;
+}
+
+EVERYWHERE(fires)
+EVERYWHERE(fires_at_once)
+EVERYWHERE(is_stopped)
+EVERYWHERE(in_its_function)
+EVERYWHERE(may_wait)
+EVERYWHERE(races)
+EVERYWHERE(sleeps)
+EVERYWHERE(many_sleep)
+
+CHECK_MAIN(test_fires, test_fires_at_once, test_is_stopped, test_in_its_function, test_may_wait,
+           test_races, test_pending_at_stop, test_first_of_all, test_a_million, test_sleeps,
+           test_many_sleep)

@@ -1,0 +1,80 @@
+/* What the tests of fibers share. */
+#ifndef TESTS_UNIT_FIBER_FIBERS_H
+#define TESTS_UNIT_FIBER_FIBERS_H
+
+#include "unit/sync/parties.h"
+
+#include "sched/handle.h"
+
+#include <filch/fiber.h>
+#include <filch/time.h>
+
+/* Gives back what it got. */
+static inline void *same(void *arg)
+{
+    return arg;
+}
+
+/* Waits until somebody posts; gives back what the wait returned. */
+static inline void *pass(void *sem)
+{
+    return (void *)(intptr_t)filch_sem_wait(sem);
+}
+
+static inline bool has_ended(filch_fiber *f)
+{
+    bool ended;
+
+    fi_hold(&f->latch);
+    ended = f->ended;
+    fi_let_go(&f->latch);
+    return ended;
+}
+
+/* Without a join. */
+static inline void await_end(filch_fiber *f)
+{
+    while (!has_ended(f))
+        filch_yield();
+}
+
+/* Until somebody waits in a join. */
+static inline void await_joiner(filch_fiber *f)
+{
+    bool waits = false;
+
+    while (!waits) {
+        filch_yield();
+        fi_hold(&f->latch);
+        waits = f->joiner.first != NULL;
+        fi_let_go(&f->latch);
+    }
+}
+
+static inline void await_count(atomic_int *count, int n)
+{
+    while (atomic_load(count) != n)
+        filch_yield();
+}
+
+/* What its body returned, as a number; -1000: it could not be joined. */
+static inline intptr_t join(filch_fiber *f)
+{
+    void *result = NULL;
+
+    return filch_fiber_join(f, &result) == 0 ? (intptr_t)result : -1000;
+}
+
+/* test_NAME runs NAME from this thread, with 1, 2, 4 and 8 workers. */
+#define FROM_THREAD(name)                                                                          \
+    static void with_workers_##name(void)                                                          \
+    {                                                                                              \
+        CHECK_INT(name(), 0);                                                                      \
+    }                                                                                              \
+    static void test_##name(void **state)                                                          \
+    {                                                                                              \
+        (void)state;                                                                               \
+        workers_each(NULL, with_workers_##name);                                                   \
+    }
+
+#endif

@@ -1,0 +1,464 @@
+/* Fibers that nothing can wake are found, and only those. */
+#include "unit/watch/places.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sys/time.h>
+
+#define LONG_NS 400000000 /* several times as long as a deadlock goes unseen */
+
+static place never;
+
+static void start(filch_deadlock what)
+{
+    filch_config c = {.workers = 2, .deadlock = what, .watchdog_ns = -1, .dump_signal = SIGUSR2};
+
+    if (filch_start(&c) < 0)
+        _exit(3);
+}
+
+/* ---- deadlocks ---- */
+
+static void name_and_wait(void *arg)
+{
+    filch_fiber_set_name("waiter");
+    place_wait(arg);
+}
+
+static void main_waits(void *arg)
+{
+    (void)arg;
+    start(FILCH_DEADLOCK_DEFAULT);
+    filch_main(name_and_wait, &never);
+}
+
+static filch_fiber *left, *right;
+
+static void *join_other(void *other)
+{
+    filch_fiber_join(*(filch_fiber **)other, NULL);
+    return NULL;
+}
+
+static void make_circle(void *arg)
+{
+    const filch_fiber_attr l = {.name = "left"}, r = {.name = "right"};
+
+    (void)arg;
+    filch_fiber_set_name("waiter");
+    left = filch_fiber_start_with(&l, join_other, &right);
+    right = filch_fiber_start_with(&r, join_other, &left);
+    filch_yield();
+    place_wait(&never);
+}
+
+static void circle(void *arg)
+{
+    (void)arg;
+    filch_config c = {.workers = 1};
+    if (filch_start(&c) < 0)
+        _exit(3);
+    filch_main(make_circle, NULL);
+}
+
+/* Two mutexes, taken in two orders; and a spare thread that has nothing to do any more. */
+static filch_mutex first, second;
+
+static void lock_backwards(void *arg)
+{
+    filch_mutex_lock(&second);
+    place_open(arg);
+    filch_mutex_lock(&first);
+}
+
+static int64_t do_nothing(void *arg)
+{
+    (void)arg;
+    return 0;
+}
+
+static void lock_both(void *arg)
+{
+    place has_second = {.open = false};
+
+    (void)arg;
+    filch_fiber_set_name("waiter");
+    filch_blocking(do_nothing, NULL);
+    filch_mutex_lock(&first);
+    filch_go(lock_backwards, &has_second);
+    place_wait(&has_second);
+    filch_mutex_lock(&second);
+}
+
+static void mutexes(void *arg)
+{
+    (void)arg;
+    start(FILCH_DEADLOCK_ABORT);
+    filch_main(lock_both, NULL);
+}
+
+static void stop_waits(void *arg)
+{
+    (void)arg;
+    start(FILCH_DEADLOCK_ABORT);
+    filch_go(name_and_wait, &never);
+    filch_stop();
+}
+
+FILCH_VOID_TASK(wait_in_task, int, n)
+{
+    (void)n;
+    filch_fiber_set_name("waiter");
+    place_wait(&never);
+}
+
+static void nothing(void *arg)
+{
+    (void)arg;
+}
+
+FILCH_TASK(int, same, int, n)
+{
+    return n;
+}
+
+static void run_waits(void *arg)
+{
+    (void)arg;
+    start(FILCH_DEADLOCK_ABORT);
+    filch_go(nothing, NULL);
+    FILCH_RUN(wait_in_task, 1);
+}
+
+/* A thread that was woken does not count any more. */
+static void open_place(void *p)
+{
+    place_open(p);
+}
+
+static void woken_before(void *arg)
+{
+    (void)arg;
+    start(FILCH_DEADLOCK_ABORT);
+    for (int i = 0; i < 10; i++) {
+        place p = {.open = false};
+        filch_go(open_place, &p);
+        place_wait(&p);
+        FILCH_RUN(same, 1);
+    }
+    filch_go(name_and_wait, &never);
+    filch_stop();
+}
+
+/* The other thread waits as well, from the start or only after all else has come to rest. */
+static void *wait_in_thread(void *slowly)
+{
+    if (*(bool *)slowly)
+        while (!(fi_load_relaxed(&fi_watch_word) & FI_WATCH_ASLEEP))
+            fi_yield();
+    place_wait(&never);
+    return NULL;
+}
+
+static void thread_waits(void *slowly)
+{
+    pthread_t t;
+
+    start(FILCH_DEADLOCK_ABORT);
+    if (pthread_create(&t, NULL, wait_in_thread, slowly) != 0)
+        _exit(3);
+    filch_main(name_and_wait, &never);
+}
+
+static void dies(void (*fn)(void *), void *arg)
+{
+    struct child_end end;
+    char words[64];
+
+    if (FI_UNDER_TSAN)
+        return; /* it has a thread of its own, which nobody knows to be harmless */
+    CHECK_INT(child_end_of(&end, fn, arg), 0);
+    if (!WIFSIGNALED(end.status))
+        fprintf(stderr, "status %#x, said: %s\n", (unsigned)end.status, end.text);
+    CHECK(WIFSIGNALED(end.status) && WTERMSIG(end.status) == SIGABRT);
+    CHECK(has(end.text, "filch: all fibers are asleep and nothing can wake them\n"));
+    CHECK(has(end.text, "fiber 'waiter'"));
+    snprintf(words, sizeof words, "waits for %s %p, for ", fn == mutexes ? "mutex" : "place",
+             fn == mutexes ? (void *)&second : (void *)&never);
+    CHECK(has(end.text, words));
+    if (fn == circle)
+        CHECK(has(end.text, "fiber 'left'") && has(end.text, "fiber 'right'") &&
+              has(end.text, "waits for join "));
+}
+
+static void all_kinds_are_found(void **state)
+{
+    bool at_once = false, slowly = true;
+
+    (void)state;
+    if (FI_UNDER_TSAN)
+        puts("left out: ThreadSanitizer's own thread might wake somebody, as far as we know");
+    dies(main_waits, NULL);
+    dies(circle, NULL);
+    dies(mutexes, NULL);
+    dies(stop_waits, NULL);
+    dies(run_waits, NULL);
+    dies(woken_before, NULL);
+    dies(thread_waits, &at_once);
+    dies(thread_waits, &slowly);
+}
+
+static void reporting(void *arg)
+{
+    (void)arg;
+    start(FILCH_DEADLOCK_REPORT);
+    filch_main(name_and_wait, &never);
+}
+
+static void a_report_ends_nothing(void **state)
+{
+    (void)state;
+    CHECK(FI_UNDER_TSAN || says_and_lives(reporting, NULL, "waits for place"));
+}
+
+/* ---- none ---- */
+
+/* Until the time is over, whatever else the process does. */
+static void end_well(int number)
+{
+    (void)number;
+    _exit(0);
+}
+
+static void end_well_later(void)
+{
+    const struct itimerval t = {.it_value = {.tv_usec = LONG_NS / 1000}};
+
+    signal(SIGALRM, end_well);
+    setitimer(ITIMER_REAL, &t, NULL);
+}
+
+static void off(void *arg)
+{
+    (void)arg;
+    start(FILCH_DEADLOCK_OFF);
+    end_well_later();
+    filch_main(name_and_wait, &never);
+}
+
+/* It may be the terminal, or another process, at the other end. */
+static void read_pipe(void *arg)
+{
+    int ends[2];
+    char c;
+
+    (void)arg;
+    if (filch_pipe(ends) == 0)
+        filch_read(ends[0], &c, 1);
+}
+
+static void pending_read(void *arg)
+{
+    (void)arg;
+    start(FILCH_DEADLOCK_ABORT);
+    end_well_later();
+    filch_main(read_pipe, NULL);
+}
+
+static int64_t sleep_blocking(void *arg)
+{
+    const struct timespec t = {.tv_nsec = LONG_NS};
+
+    (void)arg;
+    return nanosleep(&t, NULL);
+}
+
+static void call_blocking(void *arg)
+{
+    (void)arg;
+    if (filch_blocking(sleep_blocking, NULL) != 0)
+        _exit(3);
+}
+
+static void blocking_call(void *arg)
+{
+    (void)arg;
+    start(FILCH_DEADLOCK_ABORT);
+    filch_main(call_blocking, NULL);
+}
+
+static void sleep_and_open(void *p)
+{
+    filch_sleep(LONG_NS);
+    place_open(p);
+}
+
+static void wait_for_sleeper(void *p)
+{
+    filch_go(sleep_and_open, p);
+    place_wait(p);
+}
+
+static void timer(void *arg)
+{
+    place p = {.open = false};
+
+    (void)arg;
+    start(FILCH_DEADLOCK_ABORT);
+    filch_main(wait_for_sleeper, &p);
+}
+
+static void *sleep_in_thread(void *p)
+{
+    const struct timespec t = {.tv_nsec = LONG_NS};
+
+    nanosleep(&t, NULL);
+    place_open(p);
+    return NULL;
+}
+
+static void thread(void *arg)
+{
+    place p = {.open = false};
+    pthread_t t;
+
+    (void)arg;
+    start(FILCH_DEADLOCK_ABORT);
+    if (pthread_create(&t, NULL, sleep_in_thread, &p) != 0)
+        _exit(3);
+    filch_main(wait_at, &p);
+    pthread_join(t, NULL);
+}
+
+static void deadline(void *arg)
+{
+    place p = {.open = false}, q = {.open = false};
+    filch_fiber *f;
+
+    (void)arg;
+    start(FILCH_DEADLOCK_ABORT);
+    f = filch_fiber_start(wait_at_with_handle, &p);
+    if (place_wait_until(&q, filch_now() + LONG_NS) != -ETIMEDOUT)
+        _exit(3);
+    place_open(&p);
+    if (filch_fiber_join(f, NULL) < 0 || filch_stop() < 0)
+        _exit(3);
+}
+
+/* Nobody waits for anything: the runtime is just not used. */
+static void idle(void *arg)
+{
+    const struct timespec t = {.tv_nsec = LONG_NS};
+
+    (void)arg;
+    start(FILCH_DEADLOCK_ABORT);
+    filch_go(nothing, NULL);
+    nanosleep(&t, NULL);
+    if (filch_stop() < 0)
+        _exit(3);
+}
+
+/* Threads may wait for each other by mistake, too, but that is nothing to do with fibers. */
+static void no_fiber(void *arg)
+{
+    (void)arg;
+    start(FILCH_DEADLOCK_ABORT);
+    filch_go(nothing, NULL);
+    end_well_later();
+    place_wait(&never);
+}
+
+static void lives(void (*fn)(void *))
+{
+    struct child_end end;
+
+    CHECK_INT(child_end_of(&end, fn, NULL), 0);
+    if (end.status != 0)
+        fprintf(stderr, "status %#x, said: %s\n", (unsigned)end.status, end.text);
+    CHECK_INT(end.status, 0);
+    CHECK_STR(end.text, "");
+}
+
+static void who_may_be_woken_is_left_alone(void **state)
+{
+    (void)state;
+    lives(off);
+    lives(pending_read);
+    lives(blocking_call);
+    lives(timer);
+    lives(thread);
+    lives(deadline);
+    lives(idle);
+    lives(no_fiber);
+}
+
+/* Threads and fibers wake each other without end, one at a time: at each moment all others wait. */
+#define TURNS 20000
+
+static struct {
+    fi_latch latch;
+    fi_line line;
+    bool there;
+} baton[2];
+static FI_ATOMIC(uint32_t) turns;
+
+static void take(int me)
+{
+    fi_wait w = {0};
+
+    fi_hold(&baton[me].latch);
+    if (baton[me].there) {
+        baton[me].there = false;
+        fi_let_go(&baton[me].latch);
+    } else {
+        fi_wait_in(&w, &baton[me].line, &baton[me].latch, (fi_wait_for){"baton", NULL, false},
+                   FI_TIMER_NEVER);
+    }
+}
+
+static void give(int other)
+{
+    fi_wait *w;
+
+    fi_hold(&baton[other].latch);
+    w = fi_line_take(&baton[other].line);
+    baton[other].there = !w;
+    fi_let_go(&baton[other].latch);
+    if (w)
+        fi_wait_end(w);
+}
+
+static void swap_turns(int me)
+{
+    for (uint32_t i = 0; i < (uint32_t)SCALED(TURNS); i++) {
+        take(me);
+        fi_fetch_add_relaxed(&turns, 1u);
+        give(1 - me);
+    }
+}
+
+static void fiber_turns(void *arg)
+{
+    (void)arg;
+    swap_turns(0);
+}
+
+static void turns_of_thread_and_fiber(void *arg)
+{
+    (void)arg;
+    start(FILCH_DEADLOCK_ABORT);
+    give(0);
+    filch_go(fiber_turns, NULL);
+    swap_turns(1);
+    if (filch_stop() < 0 || fi_load_relaxed(&turns) != 2 * (uint32_t)SCALED(TURNS))
+        _exit(3);
+}
+
+static void taking_turns_is_no_deadlock(void **state)
+{
+    (void)state;
+    lives(turns_of_thread_and_fiber);
+}
+
+CHECK_MAIN(all_kinds_are_found, a_report_ends_nothing, who_may_be_woken_is_left_alone,
+           taking_turns_is_no_deadlock)
