@@ -131,14 +131,17 @@ static int detached(void)
     return 0;
 }
 
-/* Whoever is the second to leave it takes the handle back. */
-static int handles_are_used_again(void)
+static void *count_and_end(void *arg)
 {
-    enum { N = 30000 };
-    size_t before = fi_mem_live().bytes;
+    atomic_fetch_add(&ended_n, 1);
+    return arg;
+}
 
-    for (int i = 0; i < SCALED(N); i++) {
-        filch_fiber *f = filch_fiber_start(same, NULL);
+static int leave_many(int n)
+{
+    atomic_store(&ended_n, 0);
+    for (int i = 0; i < n; i++) {
+        filch_fiber *f = filch_fiber_start(count_and_end, NULL);
         if (i % 3 == 0)
             SAY(join(f) == 0);
         else if (i % 3 == 1)
@@ -146,9 +149,21 @@ static int handles_are_used_again(void)
         else
             filch_fiber_detach(f);
         if (i % 64 == 0)
-            SAY(join(filch_fiber_start(same, NULL)) == 0); /* not too many at once */
+            await_count(&ended_n, i + 1); /* not too many at once */
     }
-    SAY(fi_mem_live().bytes - before < (size_t)SCALED(N) * sizeof(filch_fiber) / 3);
+    return 0;
+}
+
+/* Whoever is the second to leave it takes the handle back: after a while no more memory is needed. */
+static int handles_are_used_again(void)
+{
+    const int n = SCALED(30000);
+    size_t before;
+
+    SAY(leave_many(n) == 0);
+    before = fi_mem_live().bytes;
+    SAY(leave_many(n) == 0);
+    SAY(fi_mem_live().bytes < before + (size_t)n * sizeof(filch_fiber) / 4);
     return 0;
 }
 

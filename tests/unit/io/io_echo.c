@@ -356,7 +356,7 @@ static void *short_of_descriptor(void *arg)
         .cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
     memcpy(CMSG_DATA(CMSG_FIRSTHDR(&m)), &fd[0], sizeof(int));
     CHECK_INT(filch_sendmsg(fd[0], &m, 0), 2);
-    CHECK_INT(filch_write(fd[0], "cd", 2), 2);
+    CHECK_INT(filch_write_all(fd[0], "cd", 2), 2);
     check_read(fd[1], "ab");
     check_read(fd[1], "cd");
     CHECK_INT(filch_close(fd[0]), 0);
@@ -375,9 +375,9 @@ static void *short_of_urgent(void *arg)
     peer = filch_accept(s);
     CHECK(fd >= 0 && peer >= 0);
     be_armed(fd, peer);
-    CHECK_INT(filch_write(fd, "ab", 2), 2);
+    CHECK_INT(filch_write_all(fd, "ab", 2), 2);
     CHECK_INT(send(fd, "!", 1, MSG_OOB), 1);
-    CHECK_INT(filch_write(fd, "cd", 2), 2);
+    CHECK_INT(filch_write_all(fd, "cd", 2), 2);
     check_read(peer, "ab");
     check_read(peer, "cd");
     CHECK_INT(filch_close(fd), 0);
