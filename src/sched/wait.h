@@ -148,9 +148,6 @@ void fi_wait_leave_alone(fi_fiber *f);
 /* [any, who knows that the fiber stays] What it waits for; false: nothing. */
 bool fi_wait_look(fi_fiber *f, fi_wait_for *what);
 
-/* [worker, about to run it] Wait until nobody has frozen it. */
-void fi_wait_stay(fi_fiber *f);
-
 /* [any, who knows that the fiber stays] Keep it where it is until fi_wait_thaw, which must come soon.
  * waiting: what it waits for, NULL: nothing.
  * Returns: NULL: it is away, and its saved point and its stack stay as they are; else the worker that runs it. */
