@@ -83,7 +83,7 @@ static int wait_as_fiber(fi_runtime *rt, int fd, int what, int64_t deadline)
 {
     fi_fd_wait w = {.fd = fd, .what = "wait_fd", .deadline = deadline};
     fi_io *io;
-    fi_fd *f;
+    fi_fd *f = NULL;
     int e = fi_io_get(rt, &io);
 
     if (e == 0)

@@ -1,18 +1,18 @@
 #include "sched/poll.h"
 
+#include "base/publish.h"
 #include "sched/worker.h"
 
-/* <- poll.set */
 fi_poller *fi_poll_get(fi_runtime *rt)
 {
-    return fi_load_acquire(&rt->poller, poll.get);
+    return fi_published(&rt->poller);
 }
 
-/* -> poll.get: the poller as it was made. */
+/* Two may come at once; both publish the same one. */
 fi_poller *fi_poll_set(fi_runtime *rt, fi_poller *p)
 {
     p = fi_idle_set_poller(&rt->idle, p);
-    fi_store_release(&rt->poller, p, poll.set);
+    fi_publish(&rt->poller, p);
     return p;
 }
 

@@ -20,7 +20,9 @@ const kind kinds[] = {
     {"latch", latch_check, "LMNB", "LMNB", false, false},
     {"wait", wait_check, "W", "CLE", false, false},
     {"timer", timer_check, "ARF", "ARF", false, false},
-    {"locals", locals_check, "ND", "ND", false, false},
+    {"freeze", freeze_check, "RHL", "RHL", false, false},
+    {"publish", publish_check, "SFGND", "SFGND", false, false},
+    {"bell", bell_check, "L", "R", false, false},
     {NULL, NULL, NULL, NULL, false, false},
 };
 
@@ -93,7 +95,6 @@ const program programs[] = {
     {"ticket", 2, 0, "PPYY", {"S", "S"}},
     {"ticket", 2, 0, "PPOY", {"S", "S"}},
 
-
     {"gate", 0, 0, "G", {"W"}},
 
     {"door", 0, 0, "OS", {"E"}},
@@ -158,13 +159,30 @@ const program programs[] = {
     {"wait", 0, 0, "W", {"L", "C"}},
     {"wait", 0, 0, "WW", {"C", "E"}},
 
+    {"freeze", 0, 0, "R", {"L"}},
+    {"freeze", 0, 0, "H", {"L"}},
+    {"freeze", 0, 0, "RR", {"L"}},
+    {"freeze", 0, 0, "HR", {"L"}},
+    {"freeze", 0, 0, "R", {"R", "L"}},
+    {"freeze", 0, 0, "H", {"R", "L"}},
+    {"freeze", 0, 0, "RH", {"R", "L"}},
+
     {"timer", 0, 0, "AR", {"F"}},
     {"timer", 0, 0, "ARAR", {"FF"}},
     {"timer", 0, 0, "AR", {"AR", "F"}},
 
-    {"locals", 0, 0, "N", {"D"}},
-    {"locals", 0, 0, "ND", {"ND"}},
-    {"locals", 0, 0, "N", {"N", "D"}},
+    {"publish", 0, 0, "S", {"G"}},
+    {"publish", 0, 0, "F", {"F"}},
+    {"publish", 0, 0, "S", {"S", "G"}},
+    {"publish", 0, 0, "F", {"F", "G"}},
+    {"publish", 0, 0, "N", {"D"}},
+    {"publish", 0, 0, "ND", {"ND"}},
+    {"publish", 0, 0, "N", {"N", "D"}},
+
+    {"bell", 0, 0, "L", {"R"}},
+    {"bell", 0, 0, "L", {"RR"}},
+    {"bell", 0, 0, "L", {"R", "R"}},
+    {"bell", 0, 0, "L", {"RR", "R"}},
     {NULL, 0, 0, NULL, {NULL}},
 };
 
@@ -396,7 +414,6 @@ const mutant mutants[] = {
      {RACE, RACE, RACE},
      NULL},
 
-
     {"opens relaxed", "gate", {{"gate.open", ORDER_RELAXED}}, {RACE, RACE, RACE}, NULL},
     {"waits relaxed", "gate", {{"gate.wait", ORDER_RELAXED}}, {RACE, RACE, RACE}, NULL},
 
@@ -542,6 +559,40 @@ const mutant mutants[] = {
      {RACE, RACE, RACE},
      NULL},
 
+    {"no fence of who runs a fiber",
+     "freeze",
+     {{"run.arrive.fence", ORDER_NONE}},
+     {RACE, RACE, RACE},
+     NULL},
+    {"no fence of who freezes it",
+     "freeze",
+     {{"wait.pin.fence", ORDER_NONE}},
+     {RACE, RACE, RACE},
+     NULL},
+    {"a fence there that is not heavy",
+     "freeze",
+     {{"wait.pin.fence", ORDER_ACQ_REL}},
+     {RACE, RACE, RACE},
+     NULL},
+    {"thaws relaxed", "freeze", {{"wait.unpin", ORDER_RELAXED}}, {RACE, RACE, RACE}, NULL},
+    {"sees relaxed that it is thawed",
+     "freeze",
+     {{"wait.unpinned", ORDER_RELAXED}},
+     {RACE, RACE, RACE},
+     NULL},
+    {"shows relaxed that it is away",
+     "freeze",
+     {{"fork.show", ORDER_RELAXED}},
+     {RACE, RACE, RACE},
+     NULL},
+    {"looks relaxed whether it is away",
+     "freeze",
+     {{"fork.look", ORDER_RELAXED}},
+     {RACE, RACE, RACE},
+     NULL},
+    {"makes way without saying so", "freeze", {FAULT("pin.leaving")}, {RACE, RACE, RACE}, NULL},
+    {"freezes it without a pin", "freeze", {FAULT("pin.frozen_too")}, {WRONG, WRONG, WRONG}, NULL},
+
     {"has fired, relaxed", "timer", {{"timer.fired", ORDER_RELAXED}}, {RACE, RACE, RACE}, NULL},
     {"sees relaxed that it has fired",
      "timer",
@@ -549,11 +600,19 @@ const mutant mutants[] = {
      {RACE, RACE, RACE},
      NULL},
 
-    {"makes a place relaxed", "locals", {{"locals.made", ORDER_RELAXED}}, {LOST, LOST, OK}, NULL},
-    {"looks relaxed for places",
-     "locals",
-     {{"locals.look", ORDER_RELAXED}},
-     {LOST, LOST, OK},
+    {"publishes relaxed", "publish", {{"publish.set", ORDER_RELAXED}}, {RACE, RACE, RACE}, NULL},
+    {"publishes as the first, relaxed",
+     "publish",
+     {{"publish.first", ORDER_RELAXED}},
+     {RACE, RACE, RACE},
      NULL},
+    {"looks relaxed for what is published",
+     "publish",
+     {{"publish.get", ORDER_RELAXED}},
+     {RACE, RACE, RACE},
+     NULL},
+
+    {"rings relaxed", "bell", {{"bell.ring", ORDER_RELAXED}}, {HANG, HANG, OK}, NULL},
+    {"hears relaxed", "bell", {{"bell.hear", ORDER_RELAXED}}, {HANG, HANG, OK}, NULL},
     {NULL, NULL, {{NULL, ORDER_NONE}}, {OK, OK, OK}, NULL},
 };
