@@ -33,7 +33,8 @@ ssize_t filch_read_until(int fd, void *buf, size_t n, int64_t deadline)
                                   .attempt = try_read,
                                   .buf = buf,
                                   .n = n,
-                                  .asked = n});
+                                  .asked = n,
+                                  .receives = true});
 }
 
 ssize_t filch_read(int fd, void *buf, size_t n)
