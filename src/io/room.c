@@ -82,6 +82,7 @@ static void free_room(fi_poller *p)
 
 static int use_backend(fi_io *io)
 {
+    io->poller.name = "epoll";
     io->poller.poll = poll_backend;
     io->poller.interrupt = interrupt;
     return fi_backend_init(&io->backend);
@@ -90,6 +91,7 @@ static int use_backend(fi_io *io)
 static int use_ring(fi_io *io)
 {
     io->has_ring = true;
+    io->poller.name = "io_uring";
     io->poller.poll = poll_ring;
     io->poller.interrupt = interrupt_ring;
     io->poller.is_pending = ring_is_pending;

@@ -17,6 +17,7 @@ typedef struct fi_runtime fi_runtime;
 typedef struct fi_worker fi_worker;
 
 struct fi_poller {
+    const char *name; /* for people */
     /* [worker] Wait until something has come, or the deadline (FI_POLL_NOW: do not wait), or, in somebody who waits, an
      * interrupt.  If something has come: call awake(arg), unless that is NULL, then make ready who waited for it.
      * 1: something has come; 0: nothing; -ETIMEDOUT. */

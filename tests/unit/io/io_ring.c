@@ -147,10 +147,28 @@ static void test_interrupts(void **state)
     fi_ring_fini(&shared);
 }
 
+/* Who has begun to wait, and has seen no interrupt, is woken by what the kernel tells alone. */
+static void test_looks_leave_interrupts(void **state)
+{
+    fi_ring_done done[FI_RING_AT_ONCE];
+    fi_ring r;
+
+    (void)state;
+    CHECK_INT(fi_ring_init(&r), 0);
+    fi_ring_interrupt(&r);
+    for (int i = 0; i < 5; i++) {
+        CHECK_INT(fi_ring_wait(&r, done, FI_POLL_NOW), 0);
+        CHECK(fi_load_relaxed(r.done_head) != fi_load_relaxed(r.done_tail));
+    }
+    CHECK_INT(fi_ring_wait(&r, done, FI_FUTEX_FOREVER), 0);
+    fi_ring_fini(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {CHECK_TEST(test_more_than_fits), CHECK_TEST(test_several),
-                                       CHECK_TEST(test_interrupts)};
+                                       CHECK_TEST(test_interrupts),
+                                       CHECK_TEST(test_looks_leave_interrupts)};
     fi_ring r;
     int e = fi_ring_init(&r);
 
