@@ -220,6 +220,24 @@ static void test_busy(void **state)
     CHECK_INT(filch_stop(), 0);
 }
 
+/* ---- guests ---- */
+
+FILCH_VOID_TASK(ask_for_nothing)
+{
+    fi_ring_push(&room()->ring, &(struct io_uring_sqe){.opcode = IORING_OP_NOP});
+}
+
+/* A guest leaves as soon as its task is done: the worker has to hand over what it has asked for. */
+static void guest_leaves(void)
+{
+    on_fiber(use_sockets_body, NULL);
+    for (int i = 0; i < 100; i++) {
+        FILCH_RUN(ask_for_nothing);
+        while (fi_ring_is_pending(&room()->ring))
+            sched_yield();
+    }
+}
+
 /* ---- closing ---- */
 
 /* All of them have ended, and so the other side sees the end. */
@@ -251,13 +269,15 @@ static void closed(void)
     }
 BY_RING(no_byte_lost)
 BY_RING(thread_ends)
+BY_RING(guest_leaves)
 BY_RING(closed)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {CHECK_TEST(test_choice),       CHECK_TEST(test_refused),
                                        CHECK_TEST(test_no_byte_lost), CHECK_TEST(test_thread_ends),
-                                       CHECK_TEST(test_busy),         CHECK_TEST(test_closed)};
+                                       CHECK_TEST(test_busy),         CHECK_TEST(test_guest_leaves),
+                                       CHECK_TEST(test_closed)};
     fi_ring r;
     int e = fi_ring_init(&r);
 

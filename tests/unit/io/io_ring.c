@@ -59,11 +59,11 @@ static void test_more_than_fits(void **state)
 /* ---- several at once ---- */
 
 #define ASKERS 3
-#define EACH   SCALED(20000)
+#define EACH   SCALED(200000)
 
 static fi_ring shared;
 static atomic_uint next_asker, taken;
-static atomic_uchar seen_by_all[ASKERS * 20000];
+static atomic_uchar seen_by_all[ASKERS * 200000];
 
 static void *ask_and_take(void *arg)
 {
