@@ -134,7 +134,8 @@ static int wait_for_nothing(selection *s, int64_t deadline)
     fi_latch own = {0};
 
     fi_wait_init(&whole, NULL);
-    return fi_wait_in_parts(&whole, (fi_wait_for){"select", s->cases, true}, NULL, NULL, deadline);
+    return fi_wait_in_parts(&whole, &own, (fi_wait_for){"select", s->cases, true}, NULL, NULL,
+                            deadline);
 }
 
 static int select_any(filch_case *cases, size_t n, bool may_wait, int64_t deadline)

@@ -34,7 +34,8 @@ ssize_t filch_read_until(int fd, void *buf, size_t n, int64_t deadline)
                                   .buf = buf,
                                   .n = n,
                                   .n_of = FI_CALL_OF_BYTES,
-                                  .asked = n});
+                                  .asked = n,
+                                  .receives = true});
 }
 
 ssize_t filch_read(int fd, void *buf, size_t n)

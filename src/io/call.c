@@ -2,6 +2,7 @@
 
 #include "base/chaos.h"
 #include "base/clock.h"
+#include "io/request.h"
 #include "io/room.h"
 #include "sched/wait.h"
 
@@ -211,12 +212,48 @@ static ssize_t attempt(fi_call *c, const state *s)
     return n;
 }
 
+/* What was asked for apart from the bytes comes by itself. */
+static short events_of(const fi_call *c)
+{
+    if (c->flags & MSG_ERRQUEUE && c->direction == FI_IO_READ)
+        return POLLERR;
+    return c->flags & MSG_OOB && c->direction == FI_IO_READ ? POLLPRI : 0;
+}
+
+static bool kernel_receives(const fi_call *c, const state *s)
+{
+    return s->io->has_ring && c->receives && c->n > 0 && s->view.ours && !s->view.no_socket;
+}
+
+static ssize_t receive(const fi_call *c, const state *s, const fi_fd_wait *w)
+{
+    ssize_t n = fi_request_receive(s->io, s->fd, &s->view, w, c->buf, c->n);
+
+    if (n > 0 && (size_t)n < c->n)
+        fi_fd_is_dry(s->fd, &s->view);
+    else
+        fi_fd_is_not_dry(s->fd, &s->view);
+    return n;
+}
+
 /* What is dry needs no attempt before the wait.  But if time is over then, one must have been made. */
+static ssize_t await(fi_call *c, state *s, const fi_fd_wait *w)
+{
+    ssize_t n;
+    int e;
+
+    if (kernel_receives(c, s))
+        return receive(c, s, w);
+    e = fi_fd_await(s->io, s->fd, &s->view, w);
+    if (e == -ETIMEDOUT && s->view.dry && (n = attempt(c, s)) != -EAGAIN)
+        return n;
+    return e < 0 ? e : -EAGAIN;
+}
+
 static ssize_t run_on_fiber(fi_call *c, state *s)
 {
-    fi_fd_wait w = {c->fd, c->direction, c->what, c->deadline};
-    ssize_t n = -EAGAIN;
-    int e;
+    fi_fd_wait w = {c->fd, c->direction, c->what, c->deadline, events_of(c)};
+    ssize_t n;
 
     for (;;) {
         s->view = fi_fd_look(s->fd, c->direction);
@@ -226,11 +263,8 @@ static ssize_t run_on_fiber(fi_call *c, state *s)
         }
         if (!s->view.dry && (n = attempt(c, s)) != -EAGAIN)
             return n;
-        e = fi_fd_await(s->io, s->fd, &s->view, &w);
-        if (e == -ETIMEDOUT && s->view.dry && (n = attempt(c, s)) != -EAGAIN)
+        if ((n = await(c, s, &w)) != -EAGAIN)
             return n;
-        if (e < 0)
-            return e;
     }
 }
 
