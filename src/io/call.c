@@ -250,6 +250,16 @@ static ssize_t await(fi_call *c, state *s, const fi_fd_wait *w)
     return e < 0 ? e : -EAGAIN;
 }
 
+/* The number was closed since the call began, and may be another file's by now. */
+static bool is_of_another_file(fi_call *c, const fi_fd_view *v)
+{
+    if (c->has_begun)
+        return c->generation != v->generation;
+    c->has_begun = true;
+    c->generation = v->generation;
+    return false;
+}
+
 static ssize_t run_on_fiber(fi_call *c, state *s)
 {
     fi_fd_wait w = {c->fd, c->direction, c->what, c->deadline, events_of(c)};
@@ -257,6 +267,8 @@ static ssize_t run_on_fiber(fi_call *c, state *s)
 
     for (;;) {
         s->view = fi_fd_look(s->fd, c->direction);
+        if (is_of_another_file(c, &s->view))
+            return -ECANCELED;
         if (fi_chaos(4)) {
             fi_wait_yield(); /* as if nothing had come, and then something */
             continue;

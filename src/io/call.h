@@ -27,6 +27,8 @@ struct fi_call {
     size_t asked;   /* bytes; less than so many say that there are no more.  0: they do not */
     bool no_socket; /* known, or found out by the attempt */
     bool never_a_file;
+    bool has_begun; /* on a fiber, with a file of this generation */
+    uint32_t generation;
     bool receives; /* bytes into buf, and nothing else: the kernel can do it when they come */
 };
 

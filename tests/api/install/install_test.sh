@@ -60,12 +60,12 @@ done
 
 # The shared library shows our names alone (and the name of its version).
 shown=$(nm -D --defined-only "$libdir/libfilch.so" | awk '{ sub(/@.*/, "", $3); print $3 }')
-printf '%s\n' "$shown" | grep -qx filch_version || fail "filch_version is not exported"
+grep -qx filch_version <<<"$shown" || fail "filch_version is not exported"
 ! printf '%s\n' "$shown" | grep -vE '^(filch_[a-z0-9_]+|FILCH_0)$' || fail "the names above are exported too"
 # Whatever a public header promises must be there.
 promised=$(sed -n '/^FILCH_API/,/;/p' "$source"/include/filch/*.h | grep -oE 'filch_[a-z0-9_]+\(' | tr -d '(' | sort -u)
 for name in $promised; do
-    printf '%s\n' "$shown" | grep -qx "$name" || fail "$name is declared in a public header but not exported"
+    grep -qx "$name" <<<"$shown" || fail "$name is declared in a public header but not exported"
     # A name that ends in _ is for the macros of a header alone.
     case $name in *_) continue ;; esac
     # Names that end in _ are what the macros are made of.
