@@ -281,7 +281,7 @@ static ssize_t run_on_fiber(fi_call *c, state *s)
 }
 
 /* Who is never made to wait, as so much comes in, must still let others run. */
-static void be_fair(void)
+void fi_call_be_fair(void)
 {
     fi_worker *w = fi_worker_self();
     uint32_t tick = fi_load_relaxed(&w->tick);
@@ -303,7 +303,7 @@ ssize_t fi_call_run(fi_call *c)
 
     if (!rt)
         return run_in_thread(c);
-    be_fair();
+    fi_call_be_fair();
     e = fi_io_get(rt, &s.io);
     if (e == 0)
         e = fi_fds_get(&s.io->fds, c->fd, &s.fd);

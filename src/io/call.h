@@ -35,6 +35,9 @@ struct fi_call {
 /* [any] */
 ssize_t fi_call_run(fi_call *c);
 
+/* [fiber, before a call that may not have to wait] Let others run now and then. */
+void fi_call_be_fair(void);
+
 /* [any] Regular files are for spare threads: no call on them says that it would block. */
 bool fi_call_is_on_file(int fd);
 

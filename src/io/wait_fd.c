@@ -102,5 +102,7 @@ int filch_wait_fd(int fd, int what, int64_t deadline)
         return -EBADF;
     if (fi_call_is_on_file(fd))
         return -EPERM;
+    if (rt)
+        fi_call_be_fair();
     return rt ? wait_as_fiber(rt, fd, what, deadline) : wait_in_thread(fd, what, deadline);
 }

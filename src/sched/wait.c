@@ -261,6 +261,8 @@ FI_INLINE int wait_as_fiber(fi_wait *w, fi_worker *on, letting_go l, int64_t dea
 
     if (on->runtime->orphaned)
         fi_mistake("a wait, in the child of a fork, for what other threads were doing");
+    if (!fi_load_relaxed(&on->runtime->watch.begun))
+        fi_watch_start(on->runtime);
     w->fiber = f;
     w->since_ns = fi_load_relaxed(&on->runtime->coarse_ns);
     cancelled = fi_pin_begin(f, w) && w->what.cancellable;
