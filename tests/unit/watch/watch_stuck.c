@@ -36,7 +36,11 @@ static filch_fiber *left, *right;
 
 static void *join_other(void *other)
 {
-    filch_fiber_join(*(filch_fiber **)other, NULL);
+    filch_fiber **handle = other;
+
+    while (!*handle)
+        filch_yield(); /* it is being started; there is one worker */
+    filch_fiber_join(*handle, NULL);
     return NULL;
 }
 
