@@ -13,8 +13,8 @@ def chat(*options, **more):
     return Server([PROGRAM, *options, "0"], **more)
 
 
-def come(server, name):
-    c = server.connect()
+def come(server, name, **more):
+    c = server.connect(**more)
     expect(c, "* your name?")
     expect(c.send(name + "\n"), "* welcome")
     return c
@@ -24,6 +24,14 @@ def expect(client, *lines):
     for line in lines:
         got = client.line()
         assert got == line, "%r instead of %r" % (got, line)
+
+
+def expect_out(client):
+    """All that is left, and then an end of any kind."""
+    try:
+        client.all()
+    except ConnectionError:
+        pass
 
 
 def talk():
@@ -125,9 +133,32 @@ def slow():
             t.join()
             come(s, "deaf")
             expect(a, "* deaf is here")
-            deaf.close()
+            expect_out(deaf)
             a.close()
             s.await_files(before)
+
+
+def selfish():
+    """One that makes itself deaf, and has more to say when it is put out."""
+    with chat() as s:
+        others = [come(s, "a-rather-long-%02d" % i) for i in range(20)]
+        one = come(s, "selfish", room=4096)
+
+        def ask():
+            try:
+                while True:
+                    one.send("/names\nme\n" * 1000)
+            except ConnectionError:
+                pass
+
+        t = threading.Thread(target=ask)
+        t.start()
+        for c in others:
+            c.until(b"* selfish does not listen and is put out\n")
+        t.join()
+        others[0].send("all right?\n")
+        for c in others[1:]:
+            expect(c, "a-rather-long-00: all right?")
 
 
 def counts():
@@ -163,4 +194,4 @@ def command_line():
     assert b"usage" in subprocess.check_output([PROGRAM, "-h"])
 
 
-run([talk, order, refused, slow, counts, stop, command_line])
+run([talk, order, refused, slow, selfish, counts, stop, command_line])

@@ -180,7 +180,7 @@ static void mutate(text *t)
         t->n -= n;
         break;
     default:
-        n = below(50) == 0 ? HTTP_HEAD_MAX - t->n % HTTP_HEAD_MAX : n;
+        n = below(50) == 0 ? HTTP_HEAD_MAX - 100 + below(200) : n;
         for (char c = (char)below(256); n > 0; n--)
             insert(t, where, &c, 1);
     }
@@ -221,6 +221,36 @@ static outcome outcome_of(const char *s)
     return o;
 }
 
+/* A head of so many bytes, with so many behind it. */
+static int result_of_long(size_t head, size_t rest)
+{
+    static text t;
+    static const char start[] = "GET / HTTP/1.1\r\nHost: ";
+
+    memset(t.at, 'x', sizeof t.at);
+    memcpy(t.at, start, sizeof start - 1);
+    memcpy(t.at + head - 4, "\r\n\r\n", 4);
+    t.n = head + rest;
+    return check(&t);
+}
+
+static void check_limits(void)
+{
+    static const text none;
+    outcome o;
+
+    for (size_t rest = 0; rest < 2; rest++) {
+        CHECK(result_of_long(HTTP_HEAD_MAX - 1, rest) == HTTP_HEAD_MAX - 1, &none);
+        CHECK(result_of_long(HTTP_HEAD_MAX, rest) == HTTP_HEAD_MAX, &none);
+        CHECK(result_of_long(HTTP_HEAD_MAX + 1, rest) == -431, &none);
+        CHECK(result_of_long(HTTP_HEAD_MAX + 4, rest) == -431, &none);
+    }
+    o = outcome_of("GET / HTTP/1.0\r\nContent-Length: 999999999999999999\r\n\r\n");
+    CHECK(o.result > 0 && o.parser.body == 999999999999999999, &none);
+    CHECK(outcome_of("GET / HTTP/1.0\r\nContent-Length: 1000000000000000000\r\n").result == -400,
+          &none);
+}
+
 static void check_known(void)
 {
     static const text none;
@@ -248,6 +278,7 @@ int main(void)
 
     state = seed_get() | 1;
     check_known();
+    check_limits();
     fuzz(20000 / (scale ? strtoul(scale, NULL, 10) : 1));
     return 0;
 }

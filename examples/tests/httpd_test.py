@@ -5,6 +5,8 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
+import time
 
 from net import Server, refuses, run, scaled
 
@@ -202,6 +204,30 @@ def deaf(s):
         c.close()
 
 
+@each_with(2, options=("-t", "2"))
+def patient(s):
+    """Each request has its own time, also one of which some came together with the one before it."""
+    with s.connect().send(GET[:10]) as c:
+        for _ in range(12):
+            time.sleep(0.2)
+            check_hello(c.send(GET[10:] + GET[:10]))
+
+
+@each_with(1, 2)
+def late_readers(s):
+    """Who listens at last gets every answer, though the server could not write them in one go."""
+    n = scaled(20000)
+    clients = [s.connect(room=16384) for _ in range(3)]
+    threads = [threading.Thread(target=c.send, args=(GET * n,)) for c in clients]
+    for t in threads:
+        t.start()
+    for c in clients:
+        first = c.until(HELLO)
+        assert c.take(len(first) * (n - 1)) == first * (n - 1)
+    for t in threads:
+        t.join()
+
+
 @each_with(2, 4)
 def resets(s):
     before = s.files()
@@ -262,6 +288,15 @@ def stop():
                 check_hello(half.send(GET[20:]))
                 half.expect_end()
                 s.wait()
+    with httpd(files=40) as s:  # not even where there is no descriptor for it
+        s.signal(signal.SIGSTOP)
+        clients = [s.connect().send(GET) for _ in range(100)]
+        s.signal(signal.SIGTERM)
+        s.signal(signal.SIGCONT)
+        for c in clients:
+            check_hello(c)
+            c.expect_end()
+        s.wait()
     with httpd("-t", "0.2") as s:  # somebody who never finishes does not keep it
         with s.connect().send(GET[:10]), s.connect() as deaf_one:
             deaf_one.socket.settimeout(0.1)
@@ -303,5 +338,5 @@ def command_line():
     assert b"usage" in subprocess.check_output([PROGRAM, "-h"])
 
 
-run([keep_alive, pipelining, byte_by_byte, routes, ends, nonsense, limits, timeouts, deaf, resets, few_files, stop,
+run([keep_alive, pipelining, byte_by_byte, routes, ends, nonsense, limits, timeouts, patient, deaf, late_readers, resets, few_files, stop,
      ten_thousand, command_line])

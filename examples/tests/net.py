@@ -9,6 +9,7 @@ import sys
 import time
 
 SCALE = int(os.environ.get("FILCH_TEST_SCALE", "1"))
+os.environ.setdefault("FILCH_WATCHDOG_MS", "0")  # a busy machine holds a worker up as well, and that is not tested here
 SECONDS = 60  # the most that anything may take here: a test that hangs fails
 
 
@@ -58,8 +59,8 @@ class Server:
         assert self.process.returncode == 0, "ended with %d: %s" % (self.process.returncode, said.decode())
         assert not said, said.decode()
 
-    def connect(self):
-        return Client(self.port)
+    def connect(self, **more):
+        return Client(self.port, **more)
 
     def files(self):
         return len(os.listdir("/proc/%d/fd" % self.process.pid))
@@ -81,8 +82,13 @@ def until(what, why):
 
 
 class Client:
-    def __init__(self, port):
-        self.socket = socket.create_connection(("127.0.0.1", port), SECONDS)
+    def __init__(self, port, room=None):
+        """room: bytes that may come before they are read."""
+        self.socket = socket.socket()
+        self.socket.settimeout(SECONDS)
+        if room:
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, room)
+        self.socket.connect(("127.0.0.1", port))
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.rest = b""
 

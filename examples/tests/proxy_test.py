@@ -102,6 +102,16 @@ def resets():
                 ends[1].take(1)
             ends.pop(i % 2).reset()
             expect_reset(lambda: ends[0])
+        for _ in range(10):  # while there is something on its way
+            client, server = s.connect(), u.accept()
+            client.socket.settimeout(0.02)
+            try:
+                while True:
+                    client.socket.send(b"x" * 100000)
+            except socket.timeout:
+                client.socket.settimeout(SECONDS)
+            server.reset()
+            expect_reset(lambda: client)
         s.await_files(before)
 
 

@@ -52,6 +52,12 @@ typedef enum filch_deadlock {
     FILCH_DEADLOCK_OFF,
 } filch_deadlock;
 
+typedef enum filch_io {
+    FILCH_IO_DEFAULT,
+    FILCH_IO_EPOLL, /* the kernel tells what is ready, and fibers do it */
+    FILCH_IO_URING, /* the kernel does it, and tells what was done; where it has no io_uring, or allows none, epoll */
+} filch_io;
+
 /* In C++, = {0} would otherwise warn that the other fields are missing. */
 #ifdef __cplusplus
 #define FILCH_ZERO_ = {}
@@ -94,6 +100,8 @@ typedef struct filch_config {
     int dump_signal FILCH_ZERO_;
     /* FILCH_SPARE_THREADS: the most threads that run calls which block (filch_blocking), 1 to 16384; default 64 */
     unsigned spare_threads FILCH_ZERO_;
+    /* FILCH_IO: epoll or uring; default epoll */
+    filch_io io FILCH_ZERO_;
 } filch_config;
 
 /* Start the runtime.  NULL is a config of zeros.  Without this call, the first use starts it.  Tasks from

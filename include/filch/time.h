@@ -38,7 +38,7 @@ FILCH_API int64_t filch_now(void);
 
 /* Wait so long; until then.  Not for less, and some 50 microseconds longer, so that several can be woken at once.
  * Call from: any thread or fiber.  Blocks: the fiber or the thread.
- * Returns: 0; -ECANCELED: not so long. */
+ * Returns: 0; -ECANCELED: not so long.  A program in which all sleep for ever is one that nothing can wake (filch_config.deadlock). */
 FILCH_API int filch_sleep(int64_t ns);
 FILCH_API int filch_sleep_until(int64_t deadline);
 

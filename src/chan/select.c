@@ -113,14 +113,15 @@ static void leave_lines(selection *s, fi_wait *parts)
 static __attribute__((noinline)) int wait_for_any(selection *s, int64_t deadline)
 {
     fi_wait whole, parts[s->n];
+    fi_latch own = {0};
     fi_wait_for what = {"select", s->cases, true};
     int part;
 
     fi_wait_init(&whole, NULL);
     stand_in_lines(s, &whole, parts);
-    part = fi_wait_in_parts(&whole, what, let_go, s, deadline);
+    part = fi_wait_in_parts(&whole, &own, what, let_go, s, deadline);
     leave_lines(s, parts);
-    if (part < 0)
+    if (part <= 0)
         return part;
     s->cases[part - 1].result = parts[part - 1].result;
     return part - 1;
@@ -130,9 +131,11 @@ static __attribute__((noinline)) int wait_for_any(selection *s, int64_t deadline
 static int wait_for_nothing(selection *s, int64_t deadline)
 {
     fi_wait whole;
+    fi_latch own = {0};
 
     fi_wait_init(&whole, NULL);
-    return fi_wait_in_parts(&whole, (fi_wait_for){"select", s->cases, true}, NULL, NULL, deadline);
+    return fi_wait_in_parts(&whole, &own, (fi_wait_for){"select", s->cases, true}, NULL, NULL,
+                            deadline);
 }
 
 static int select_any(filch_case *cases, size_t n, bool may_wait, int64_t deadline)

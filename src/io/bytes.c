@@ -24,17 +24,25 @@ static ssize_t try_read(fi_call *c)
     return fi_call_result(read(c->fd, c->buf, c->n));
 }
 
+static fi_call read_call(int fd, void *buf, size_t n, int64_t deadline)
+{
+    return (fi_call){.fd = fd,
+                     .direction = FI_IO_READ,
+                     .what = "read",
+                     .deadline = deadline,
+                     .attempt = try_read,
+                     .buf = buf,
+                     .n = n,
+                     .n_of = FI_CALL_OF_BYTES,
+                     .asked = n,
+                     .receives = true};
+}
+
 ssize_t filch_read_until(int fd, void *buf, size_t n, int64_t deadline)
 {
-    return fi_call_run(&(fi_call){.fd = fd,
-                                  .direction = FI_IO_READ,
-                                  .what = "read",
-                                  .deadline = deadline,
-                                  .attempt = try_read,
-                                  .buf = buf,
-                                  .n = n,
-                                  .n_of = FI_CALL_OF_BYTES,
-                                  .asked = n});
+    fi_call c = read_call(fd, buf, n, deadline);
+
+    return fi_call_run(&c);
 }
 
 ssize_t filch_read(int fd, void *buf, size_t n)
@@ -111,16 +119,23 @@ static ssize_t try_write(fi_call *c)
     return try_write_file(c);
 }
 
+static fi_call write_call(int fd, const void *buf, size_t n, int64_t deadline)
+{
+    return (fi_call){.fd = fd,
+                     .direction = FI_IO_WRITE,
+                     .what = "write",
+                     .deadline = deadline,
+                     .attempt = try_write,
+                     .buf = (void *)(uintptr_t)buf,
+                     .n = n,
+                     .n_of = FI_CALL_OF_BYTES};
+}
+
 ssize_t filch_write_until(int fd, const void *buf, size_t n, int64_t deadline)
 {
-    return fi_call_run(&(fi_call){.fd = fd,
-                                  .direction = FI_IO_WRITE,
-                                  .what = "write",
-                                  .deadline = deadline,
-                                  .attempt = try_write,
-                                  .buf = (void *)(uintptr_t)buf,
-                                  .n = n,
-                                  .n_of = FI_CALL_OF_BYTES});
+    fi_call c = write_call(fd, buf, n, deadline);
+
+    return fi_call_run(&c);
 }
 
 ssize_t filch_write(int fd, const void *buf, size_t n)
@@ -193,15 +208,32 @@ ssize_t filch_sendmsg(int fd, const struct msghdr *m, int flags)
 
 /* ---- all of it ---- */
 
-ssize_t filch_write_all_until(int fd, const void *buf, size_t n, int64_t deadline)
+/* As one call, so that all of it goes to the same file.  How much was done, or an error. */
+static ssize_t run_all(fi_call *c)
 {
-    for (size_t done = 0; done < n;) {
-        ssize_t m = filch_write_until(fd, (const char *)buf + done, n - done, deadline);
+    size_t n = c->n, done = 0;
+    char *buf = c->buf;
+
+    while (done < n) {
+        ssize_t m;
+        c->buf = buf + done;
+        c->n = n - done;
+        c->asked = c->direction == FI_IO_READ ? c->n : 0;
+        m = fi_call_run(c);
         if (m < 0)
             return m;
+        if (m == 0)
+            break;
         done += (size_t)m;
     }
-    return (ssize_t)n;
+    return (ssize_t)done;
+}
+
+ssize_t filch_write_all_until(int fd, const void *buf, size_t n, int64_t deadline)
+{
+    fi_call c = write_call(fd, buf, n, deadline);
+
+    return run_all(&c);
 }
 
 ssize_t filch_write_all(int fd, const void *buf, size_t n)
@@ -211,17 +243,9 @@ ssize_t filch_write_all(int fd, const void *buf, size_t n)
 
 ssize_t filch_read_all_until(int fd, void *buf, size_t n, int64_t deadline)
 {
-    size_t done = 0;
+    fi_call c = read_call(fd, buf, n, deadline);
 
-    while (done < n) {
-        ssize_t m = filch_read_until(fd, (char *)buf + done, n - done, deadline);
-        if (m < 0)
-            return m;
-        if (m == 0)
-            break;
-        done += (size_t)m;
-    }
-    return (ssize_t)done;
+    return run_all(&c);
 }
 
 ssize_t filch_read_all(int fd, void *buf, size_t n)

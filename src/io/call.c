@@ -2,6 +2,7 @@
 
 #include "base/chaos.h"
 #include "base/clock.h"
+#include "io/request.h"
 #include "io/room.h"
 #include "sched/wait.h"
 
@@ -211,31 +212,76 @@ static ssize_t attempt(fi_call *c, const state *s)
     return n;
 }
 
+/* What was asked for apart from the bytes comes by itself. */
+static short events_of(const fi_call *c)
+{
+    if (c->flags & MSG_ERRQUEUE && c->direction == FI_IO_READ)
+        return POLLERR;
+    return c->flags & MSG_OOB && c->direction == FI_IO_READ ? POLLPRI : 0;
+}
+
+static bool kernel_receives(const fi_call *c, const state *s)
+{
+    return s->io->has_ring && c->receives && c->n > 0 && s->view.ours && !s->view.no_socket;
+}
+
+static ssize_t receive(const fi_call *c, const state *s, const fi_fd_wait *w)
+{
+    ssize_t n = fi_request_receive(s->io, s->fd, &s->view, w, c->buf, c->n);
+
+    if (n > 0 && (size_t)n < c->n)
+        fi_fd_is_dry(s->fd, &s->view);
+    else
+        fi_fd_is_not_dry(s->fd, &s->view);
+    return n;
+}
+
 /* What is dry needs no attempt before the wait.  But if time is over then, one must have been made. */
+static ssize_t await(fi_call *c, state *s, const fi_fd_wait *w)
+{
+    ssize_t n;
+    int e;
+
+    if (kernel_receives(c, s))
+        return receive(c, s, w);
+    e = fi_fd_await(s->io, s->fd, &s->view, w);
+    if (e == -ETIMEDOUT && s->view.dry && (n = attempt(c, s)) != -EAGAIN)
+        return n;
+    return e < 0 ? e : -EAGAIN;
+}
+
+/* The number was closed since the call began, and may be another file's by now. */
+static bool is_of_another_file(fi_call *c, const fi_fd_view *v)
+{
+    if (c->has_begun)
+        return c->generation != v->generation;
+    c->has_begun = true;
+    c->generation = v->generation;
+    return false;
+}
+
 static ssize_t run_on_fiber(fi_call *c, state *s)
 {
-    fi_fd_wait w = {c->fd, c->direction, c->what, c->deadline};
-    ssize_t n = -EAGAIN;
-    int e;
+    fi_fd_wait w = {c->fd, c->direction, c->what, c->deadline, events_of(c)};
+    ssize_t n;
 
     for (;;) {
         s->view = fi_fd_look(s->fd, c->direction);
+        if (is_of_another_file(c, &s->view))
+            return -ECANCELED;
         if (fi_chaos(4)) {
             fi_wait_yield(); /* as if nothing had come, and then something */
             continue;
         }
         if (!s->view.dry && (n = attempt(c, s)) != -EAGAIN)
             return n;
-        e = fi_fd_await(s->io, s->fd, &s->view, &w);
-        if (e == -ETIMEDOUT && s->view.dry && (n = attempt(c, s)) != -EAGAIN)
+        if ((n = await(c, s, &w)) != -EAGAIN)
             return n;
-        if (e < 0)
-            return e;
     }
 }
 
 /* Who is never made to wait, as so much comes in, must still let others run. */
-static void be_fair(void)
+void fi_call_be_fair(void)
 {
     fi_worker *w = fi_worker_self();
     uint32_t tick = fi_load_relaxed(&w->tick);
@@ -257,7 +303,7 @@ ssize_t fi_call_run(fi_call *c)
 
     if (!rt)
         return run_in_thread(c);
-    be_fair();
+    fi_call_be_fair();
     e = fi_io_get(rt, &s.io);
     if (e == 0)
         e = fi_fds_get(&s.io->fds, c->fd, &s.fd);

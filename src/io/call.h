@@ -27,10 +27,16 @@ struct fi_call {
     size_t asked;   /* bytes; less than so many say that there are no more.  0: they do not */
     bool no_socket; /* known, or found out by the attempt */
     bool never_a_file;
+    bool has_begun; /* on a fiber, with a file of this generation */
+    uint32_t generation;
+    bool receives; /* bytes into buf, and nothing else: the kernel can do it when they come */
 };
 
 /* [any] */
 ssize_t fi_call_run(fi_call *c);
+
+/* [fiber, before a call that may not have to wait] Let others run now and then. */
+void fi_call_be_fair(void);
 
 /* [any] Regular files are for spare threads: no call on them says that it would block. */
 bool fi_call_is_on_file(int fd);

@@ -1,7 +1,9 @@
 /* One descriptor: who waits for it, and what they are told. */
+#include "io/request.h"
 #include "io/room.h"
 
 #include <errno.h>
+#include <poll.h>
 
 /* By its word: who tells of an edge and who waits are mostly different workers. */
 static void hold(fi_fd *f)
@@ -83,8 +85,7 @@ fi_fd_view fi_fd_look(fi_fd *f, int direction)
     return v;
 }
 
-/* [latch held] Has it been another file's, or nobody's, since? */
-static bool is_other(const fi_fd *f, const fi_fd_view *v)
+bool fi_fd_is_other(const fi_fd *f, const fi_fd_view *v)
 {
     return f->closing || f->generation != v->generation;
 }
@@ -96,12 +97,22 @@ static unsigned add_armed(fi_io *io, fi_fd *f, const fi_fd_view *v, unsigned edg
 
     hold(f);
     *known = f->armed != 0;
-    if (!is_other(f, v))
+    if (!fi_fd_is_other(f, v))
         all = f->armed |= (uint8_t)edges;
     let_go(f);
     if (all && !*known)
         fi_idle_watch(&io->runtime->idle); /* once for each number */
     return all;
+}
+
+static bool is_armed_for(fi_fd *f, const fi_fd_view *v, unsigned edges)
+{
+    bool is;
+
+    hold(f);
+    is = fi_fd_is_other(f, v) || (f->armed & edges) == edges;
+    let_go(f);
+    return is;
 }
 
 /* Others may stand in line already, as it seemed to be armed: they are to find out as we did. */
@@ -111,7 +122,7 @@ static int fail_to_arm(fi_io *io, fi_fd *f, const fi_fd_view *v, int e)
     bool was = false;
 
     hold(f);
-    if (!is_other(f, v)) {
+    if (!fi_fd_is_other(f, v)) {
         was = f->armed != 0;
         f->armed = 0;
         list = take_all(&f->line[FI_IO_READ], NULL, 0);
@@ -122,16 +133,6 @@ static int fail_to_arm(fi_io *io, fi_fd *f, const fi_fd_view *v, int e)
         fi_idle_unwatch(&io->runtime->idle);
     wake_all(list);
     return e;
-}
-
-static bool is_armed_for(fi_fd *f, const fi_fd_view *v, unsigned edges)
-{
-    bool is;
-
-    hold(f);
-    is = is_other(f, v) || (f->armed & edges) == edges;
-    let_go(f);
-    return is;
 }
 
 /* Not under the latch: it is a system call.  So of two the one with fewer edges may come last, and looks again. */
@@ -155,7 +156,7 @@ static int arm(fi_io *io, fi_fd *f, const fi_fd_view *v, int fd, unsigned edges)
 static bool is_turned_away(const fi_fd *f, const fi_fd_view *v, int direction, int *e)
 {
     *e = f->generation != v->generation ? -ECANCELED : 0;
-    return is_other(f, v) || f->edges[direction] != v->edges;
+    return fi_fd_is_other(f, v) || f->edges[direction] != v->edges;
 }
 
 static int turn_away(fi_fd *f, int e)
@@ -168,7 +169,7 @@ static int turn_away(fi_fd *f, int e)
     return e;
 }
 
-int fi_fd_await(fi_io *io, fi_fd *f, const fi_fd_view *v, const fi_fd_wait *w)
+static int await_edge(fi_io *io, fi_fd *f, const fi_fd_view *v, const fi_fd_wait *w)
 {
     fi_wait wait = {0};
     int e = arm(io, f, v, w->fd, 1u << w->direction);
@@ -188,9 +189,10 @@ static void let_go_of(void *f)
 }
 
 /* In each of the two lines a part of the wait. */
-int fi_fd_await_both(fi_io *io, fi_fd *f, const fi_fd_view v[2], const fi_fd_wait *w)
+static int await_both_edges(fi_io *io, fi_fd *f, const fi_fd_view v[2], const fi_fd_wait *w)
 {
     fi_wait whole = {0}, part[2] = {{0}, {0}};
+    fi_latch own = {0};
     int e = arm(io, f, &v[FI_IO_READ], w->fd, 1u << FI_IO_READ | 1u << FI_IO_WRITE);
 
     if (e < 0)
@@ -204,16 +206,32 @@ int fi_fd_await_both(fi_io *io, fi_fd *f, const fi_fd_view v[2], const fi_fd_wai
         part[i].part = (uint32_t)i + 1;
         fi_line_add(&f->line[i], &f->latch, &part[i]);
     }
-    e = fi_wait_in_parts(&whole, (fi_wait_for){w->what, (const void *)(intptr_t)w->fd, true},
+    e = fi_wait_in_parts(&whole, &own, (fi_wait_for){w->what, (const void *)(intptr_t)w->fd, true},
                          let_go_of, f, w->deadline);
     hold(f);
     for (int i = 0; i < 2; i++)
         if (part[i].line)
             fi_line_remove(&part[i]);
     if (e > 0)
-        e = is_other(f, &v[0]) ? -ECANCELED : 0;
+        e = fi_fd_is_other(f, &v[0]) ? -ECANCELED : 0;
     let_go(f);
     return e;
+}
+
+int fi_fd_await(fi_io *io, fi_fd *f, const fi_fd_view *v, const fi_fd_wait *w)
+{
+    static const short events[] = {POLLIN, POLLOUT};
+
+    if (!io->has_ring)
+        return await_edge(io, f, v, w);
+    return fi_request_poll(io, f, v, w, w->events ? w->events : events[w->direction]);
+}
+
+int fi_fd_await_both(fi_io *io, fi_fd *f, const fi_fd_view v[2], const fi_fd_wait *w)
+{
+    if (!io->has_ring)
+        return await_both_edges(io, f, v, w);
+    return fi_request_poll(io, f, &v[FI_IO_READ], w, POLLIN | POLLOUT);
 }
 
 /* ---- what was learned ---- */
@@ -224,10 +242,15 @@ void fi_fd_is_dry(fi_fd *f, const fi_fd_view *v)
     fi_store_relaxed(&f->dry_at, v->edges);
 }
 
+void fi_fd_is_not_dry(fi_fd *f, const fi_fd_view *v)
+{
+    fi_store_relaxed(&f->dry_at, v->edges - 1);
+}
+
 void fi_fd_is_no_socket(fi_fd *f, const fi_fd_view *v)
 {
     hold(f);
-    if (!is_other(f, v))
+    if (!fi_fd_is_other(f, v))
         f->no_socket = true;
     let_go(f);
 }
@@ -247,6 +270,15 @@ static fi_wait *begin_anew(fi_fd *f)
     return list;
 }
 
+/* Requests keep the file open: it is not closed before the last of them has ended.  And while there is one, somebody must
+ * ask for what has come. */
+static void forget(fi_io *io, fi_fd *f)
+{
+    if (io->has_ring)
+        fi_request_end_all(io, f);
+    fi_idle_unwatch(&io->runtime->idle);
+}
+
 /* Who has closed it with close(2) may have left something here. */
 void fi_fd_open(fi_io *io, fi_fd *f, fi_fd_kind kind)
 {
@@ -261,7 +293,7 @@ void fi_fd_open(fi_io *io, fi_fd *f, fi_fd_kind kind)
     f->no_socket = kind.no_socket;
     let_go(f);
     if (armed)
-        fi_idle_unwatch(&io->runtime->idle);
+        forget(io, f);
     wake_all(list);
 }
 
@@ -279,8 +311,9 @@ uint32_t fi_fd_begin_close(fi_io *io, fi_fd *f, int fd)
     let_go(f);
     if (armed) {
         /* A copy of the descriptor would keep it armed, without a number to disarm it by. */
-        fi_backend_disarm(&io->backend, fd);
-        fi_idle_unwatch(&io->runtime->idle);
+        if (!io->has_ring)
+            fi_backend_disarm(&io->backend, fd);
+        forget(io, f);
     }
     wake_all(list);
     return generation;

@@ -2,6 +2,7 @@
 #include "io/fds.h"
 
 #include "base/mem.h"
+#include "base/publish.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -33,10 +34,9 @@ void fi_fds_fini(fi_fds *fds)
         FI_DELETE_ARRAY(fi_fd, fi_load_relaxed(&fds->chunks[i]), chunk_size(i));
 }
 
-/* <- fds.make */
 static fi_fd *look(fi_fds *fds, place p)
 {
-    fi_fd *chunk = fi_load_acquire(&fds->chunks[p.chunk], fds.look);
+    fi_fd *chunk = fi_published(&fds->chunks[p.chunk]);
 
     return chunk ? &chunk[p.at] : NULL;
 }
@@ -46,14 +46,14 @@ fi_fd *fi_fds_look(fi_fds *fds, int fd)
     return fd < 0 ? NULL : look(fds, place_of(fd));
 }
 
-/* Who comes second frees what it made.  -> fds.look: the chunk as it was made. */
+/* Who comes second frees what it made. */
 static int make_chunk(fi_fds *fds, int i)
 {
     fi_fd *none = NULL, *chunk = FI_NEW_ARRAY(fi_fd, chunk_size(i));
 
     if (!chunk)
         return -ENOMEM;
-    if (!fi_cas_release(&fds->chunks[i], &none, chunk, fds.make))
+    if (!fi_publish_first(&fds->chunks[i], &none, chunk))
         FI_DELETE_ARRAY(fi_fd, chunk, chunk_size(i));
     return 0;
 }

@@ -1,4 +1,5 @@
 #include "io/room.h"
+#include "io/request.h"
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -31,6 +32,36 @@ static int poll_backend(fi_poller *p, int64_t deadline_ns, void (*awake)(void *a
     return 1;
 }
 
+static int poll_ring(fi_poller *p, int64_t deadline_ns, void (*awake)(void *arg), void *arg)
+{
+    fi_io *io = of_poller(p);
+    fi_ring_done done[FI_RING_AT_ONCE];
+    int n = fi_ring_wait(&io->ring, done, deadline_ns);
+
+    if (n == 0)
+        return is_over(deadline_ns) ? -ETIMEDOUT : 0;
+    if (awake)
+        awake(arg);
+    for (int i = 0; i < n; i++)
+        fi_request_finish(&done[i]);
+    return 1;
+}
+
+static void interrupt_ring(fi_poller *p)
+{
+    fi_ring_interrupt(&of_poller(p)->ring);
+}
+
+static bool ring_is_pending(fi_poller *p)
+{
+    return fi_ring_is_pending(&of_poller(p)->ring);
+}
+
+static void flush_ring(fi_poller *p)
+{
+    fi_ring_flush(&of_poller(p)->ring);
+}
+
 static void interrupt(fi_poller *p)
 {
     fi_backend_interrupt(&of_poller(p)->backend);
@@ -42,8 +73,30 @@ static void free_room(fi_poller *p)
 
     fi_spares_fini(&io->spares);
     fi_fds_fini(&io->fds);
-    fi_backend_fini(&io->backend);
+    if (io->has_ring)
+        fi_ring_fini(&io->ring);
+    else
+        fi_backend_fini(&io->backend);
     FI_DELETE(fi_io, io);
+}
+
+static int use_backend(fi_io *io)
+{
+    io->poller.name = "epoll";
+    io->poller.poll = poll_backend;
+    io->poller.interrupt = interrupt;
+    return fi_backend_init(&io->backend);
+}
+
+static int use_ring(fi_io *io)
+{
+    io->has_ring = true;
+    io->poller.name = "io_uring";
+    io->poller.poll = poll_ring;
+    io->poller.interrupt = interrupt_ring;
+    io->poller.is_pending = ring_is_pending;
+    io->poller.flush = flush_ring;
+    return 0;
 }
 
 static int make(fi_runtime *rt, fi_io **out)
@@ -53,12 +106,11 @@ static int make(fi_runtime *rt, fi_io **out)
 
     if (!io)
         return -ENOMEM;
-    io->poller.poll = poll_backend;
-    io->poller.interrupt = interrupt;
     io->poller.free = free_room;
     io->runtime = rt;
     fi_spares_init(&io->spares, rt->settings.spare_threads, rt->settings.name);
-    e = fi_backend_init(&io->backend);
+    /* Without a ring, for whatever reason, all works as well. */
+    e = rt->settings.uring && fi_ring_init(&io->ring) == 0 ? use_ring(io) : use_backend(io);
     if (e < 0) {
         FI_DELETE(fi_io, io);
         return e;

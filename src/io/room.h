@@ -4,13 +4,16 @@
 
 #include "io/backend.h"
 #include "io/fds.h"
+#include "io/ring.h"
 #include "io/spares.h"
 #include "sched/worker.h"
 
 typedef struct fi_io {
     fi_poller poller; /* first: how the scheduler knows us */
     fi_runtime *runtime;
+    bool has_ring; /* and no back end */
     fi_backend backend;
+    fi_ring ring;
     fi_fds fds;
     fi_spares spares;
 } fi_io;

@@ -83,7 +83,7 @@ static int wait_as_fiber(fi_runtime *rt, int fd, int what, int64_t deadline)
 {
     fi_fd_wait w = {.fd = fd, .what = "wait_fd", .deadline = deadline};
     fi_io *io;
-    fi_fd *f;
+    fi_fd *f = NULL;
     int e = fi_io_get(rt, &io);
 
     if (e == 0)
@@ -102,5 +102,7 @@ int filch_wait_fd(int fd, int what, int64_t deadline)
         return -EBADF;
     if (fi_call_is_on_file(fd))
         return -EPERM;
+    if (rt)
+        fi_call_be_fair();
     return rt ? wait_as_fiber(rt, fd, what, deadline) : wait_in_thread(fd, what, deadline);
 }

@@ -217,11 +217,13 @@ static int settle_choices(const filch_config *c, fi_settings *s)
     int pin = settle_choice("pin", (int)c->pin, "FILCH_PIN", "none", "cpu");
 
     int no_guests = settle_choice("guests", (int)c->guests, "FILCH_GUESTS", "yes", "no");
+    int uring = settle_choice("io", (int)c->io, "FILCH_IO", "epoll", "uring");
 
     s->eager = eager == 1;
     s->pin = pin == 1;
     s->guests = no_guests == 0 && !s->pin;
-    return eager < 0 || pin < 0 || no_guests < 0 ? -EINVAL : 0;
+    s->uring = uring == 1;
+    return eager < 0 || pin < 0 || no_guests < 0 || uring < 0 ? -EINVAL : 0;
 }
 
 /* A negative wish, or a 0 in the environment, is none. */

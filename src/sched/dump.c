@@ -306,11 +306,13 @@ static int write_kind(const seen *s, int fd, int64_t now_ns)
 
 static int write_list(const list *l, size_t fibers, int fd)
 {
+    const fi_poller *poller = fi_poll_get(l->rt);
     int64_t now_ns = fi_clock_now();
     text t = {.n = 0};
     int e;
 
-    say(&t, "filch: %zu fibers, %u workers\n", fibers, l->rt->workers_n);
+    say(&t, "filch: %zu fibers, %u workers%s%s\n", fibers, l->rt->workers_n, poller ? ", " : "",
+        poller ? poller->name : "");
     e = write_all(fd, t.line, t.n);
     for (size_t i = 0; i < l->n && e == 0; i++)
         e = write_kind(&l->fibers[i], fd, now_ns);

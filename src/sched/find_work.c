@@ -344,7 +344,7 @@ static bool anything(void *ctx)
     fi_runtime *rt = w->runtime;
 
     if (fi_load_relaxed(&rt->stopping) || has_shared_work(rt) || fi_idle_is_unpolled(&rt->idle) ||
-        fi_timers_next(&rt->timers) < fi_idle_kept(&rt->idle))
+        fi_poll_is_pending(rt) || fi_timers_next(&rt->timers) < fi_idle_kept(&rt->idle))
         return true;
     for (unsigned i = 0; i < rt->workers_n; i++) {
         fi_worker *victim = &rt->workers[i];

@@ -6,21 +6,62 @@
 #include <errno.h>
 #include <stddef.h>
 
-/* The runtime is there: its fibers are, or we keep it. */
+/* ---- how many there are ---- */
+
+void fi_handle_made(fi_runtime *rt, fi_worker *w)
+{
+    if (w) {
+        w->handles++;
+        return;
+    }
+    fi_lock_lock(&rt->outside_lock);
+    rt->outside_handles++;
+    fi_lock_unlock(&rt->outside_lock);
+}
+
+bool fi_handles_are_open(const fi_runtime *rt)
+{
+    long n = rt->outside_handles;
+
+    for (unsigned i = 0; i < rt->workers_n; i++)
+        n += rt->workers[i].handles;
+    return n != 0;
+}
+
+void fi_handles_fini(const fi_runtime *rt, fi_record_pool *p)
+{
+    if (rt->handles_are_open)
+        fi_record_pool_abandon(p);
+    else
+        fi_record_pool_fini(p);
+}
+
+static void put_on_worker(filch_fiber *h, fi_worker *w)
+{
+    if (h->runtime != w->runtime->number)
+        return;
+    w->handles--;
+    fi_record_put(&w->large_records, h);
+}
+
+/* A handle may outlive its runtime, whose records then stay where they are. */
 static void put_record(filch_fiber *h)
 {
     fi_worker *w = fi_worker_self();
     fi_runtime *rt;
 
     if (w) {
-        fi_record_put(&w->large_records, h);
+        put_on_worker(h, w);
         return;
     }
-    rt = fi_runtime_enter_anyhow();
-    fi_lock_lock(&rt->outside_lock);
-    fi_record_put(&rt->large_outside, h);
-    fi_lock_unlock(&rt->outside_lock);
-    fi_runtime_leave(rt);
+    rt = fi_runtime_look();
+    if (rt && rt->number == h->runtime) {
+        fi_lock_lock(&rt->outside_lock);
+        rt->outside_handles--;
+        fi_record_put(&rt->large_outside, h);
+        fi_lock_unlock(&rt->outside_lock);
+    }
+    fi_runtime_look_end();
 }
 
 static fi_fiber *current(void)
@@ -165,7 +206,9 @@ static filch_fiber *make_own(fi_fiber *f)
 
     if (!h)
         return NULL;
-    *h = (filch_fiber){.detached = true, .attr = {own_name(f), 0}};
+    *h = (filch_fiber){
+        .detached = true, .attr = {own_name(f), 0}, .runtime = f->worker->runtime->number};
+    fi_handle_made(f->worker->runtime, f->worker);
     fi_handle_begin(h, f);
     f->end_handle = end_own;
     return h;

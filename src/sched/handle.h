@@ -15,11 +15,19 @@ struct filch_fiber {
     filch_fiber_attr attr;
     fi_latch latch;
     fi_line joiner;
-    fi_fiber *fiber; /* while it runs */
+    fi_fiber *fiber;  /* while it runs */
+    uint64_t runtime; /* the number of its runtime, which may be gone */
     bool ended, detached, cancelled;
 };
 
 _Static_assert(sizeof(filch_fiber) <= FI_LARGE_RECORD, "a handle is a large record");
+
+/* [any] One more was made, by who is on this worker (NULL: on none). */
+void fi_handle_made(fi_runtime *rt, fi_worker *w);
+
+/* [when no worker runs] Is somebody yet to join or detach one?  Then their records stay. */
+bool fi_handles_are_open(const fi_runtime *rt);
+void fi_handles_fini(const fi_runtime *rt, fi_record_pool *p);
 
 /* [fiber, at its beginning] It is this one's.  At its end: it is over, with that result. */
 void fi_handle_begin(filch_fiber *h, fi_fiber *f);

@@ -119,6 +119,8 @@ void fi_hog_look(fi_runtime *rt, int64_t now_ns)
             release_next(&rt->workers[i]);
             any = true;
         }
+    if (any)
+        fi_poll_flush(rt);
     if (any && fi_is_there_work(rt))
         fi_idle_notify(&rt->idle);
 }

@@ -10,6 +10,17 @@
  *
  * At the beginning either the fiber sees that it is cancelled, or the other sees what it waits for.  At the end either the
  * fiber sees the pin, and stays where its wait is in place, or the other sees nothing to look at.
+ *
+ * Who looks at the stack of a fiber, and at its saved point, freezes it:
+ *
+ *     a worker                                who freezes it
+ *     shows that it runs the fiber            says so, and sets a pin
+ *             light fence  run.arrive.fence   heavy fence  wait.pin.fence
+ *             frozen?  wait until it is not   no worker shows it?  then it is away, and stays so
+ *     switches to it
+ *
+ * Either we see who runs it, or it does not run before we let it.  A pin alone would not do: who cancels takes a latch
+ * meanwhile, and who is about to run the fiber may hold that.
  */
 #ifndef FI_SCHED_PIN_H
 #define FI_SCHED_PIN_H
@@ -41,15 +52,28 @@ static inline void fi_pin_undo(fi_fiber *f)
     fi_pin_take_one(&f->pins);
 }
 
-/* [any, who knows that the fiber stays] It does not go on until thawed, if it is away; the same fences hold. */
-static inline void fi_pin_freeze(fi_fiber *f)
+/* [any, who knows that the fiber stays] It does not go on until thawed, if it is away.  What it waits for; NULL: nothing.
+ * The pin too: a fiber that runs must not wait for something else by the time we find that it is away. */
+static inline fi_wait *fi_pin_freeze(fi_fiber *f)
 {
     fi_fetch_add_relaxed(&f->frozen, 1u);
+    if (!FI_FAULT(pin.frozen_too))
+        fi_pin_set(f);
+    return fi_pin_look(f);
 }
 
 static inline void fi_pin_thaw(fi_fiber *f)
 {
+    if (!FI_FAULT(pin.frozen_too))
+        fi_pin_undo(f);
     fi_pin_take_one(&f->frozen);
+}
+
+/* [who has frozen it] Is it on this worker?  One that makes way for another is shown as leaving before the other is shown. */
+static inline bool fi_pin_is_on(fi_fiber *f, FI_ATOMIC(fi_fork *) * current,
+                                FI_ATOMIC(fi_fork *) * leaving)
+{
+    return fi_fork_look(current) == &f->fork || fi_fork_look(leaving) == &f->fork;
 }
 
 /* [fiber] It waits for this.  True: it is cancelled.  -> wait.pinned: the wait as it was made. */
@@ -73,10 +97,30 @@ static inline void fi_pin_await_none(fi_fiber *f)
     fi_pin_await(&f->pins);
 }
 
-/* [worker, about to run it] Wait until it is not frozen. */
-static inline void fi_pin_stay(fi_fiber *f)
+/* [worker] It is about to run here.  Wait until it is not frozen. */
+static inline void fi_pin_arrive(fi_fiber *f, FI_ATOMIC(fi_fork *) * current)
 {
+    fi_fork_show(current, &f->fork);
+    fi_fence_light(run.arrive.fence);
     fi_pin_await(&f->frozen);
+}
+
+/* [worker] Its point is saved: it may run elsewhere. */
+static inline void fi_pin_depart(FI_ATOMIC(fi_fork *) * current)
+{
+    fi_fork_show(current, NULL);
+}
+
+/* [fiber] It makes way for another, and its point is not saved yet; it is. */
+static inline void fi_pin_leave(fi_fiber *f, FI_ATOMIC(fi_fork *) * leaving)
+{
+    if (!FI_FAULT(pin.leaving))
+        fi_fork_show(leaving, &f->fork);
+}
+
+static inline void fi_pin_left(FI_ATOMIC(fi_fork *) * leaving)
+{
+    fi_fork_show(leaving, NULL);
 }
 
 /* [fiber] It waits for nothing, and what it waited for may go away. */

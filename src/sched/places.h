@@ -4,6 +4,7 @@
 
 #include "base/atomic.h"
 #include "base/lock.h"
+#include "base/publish.h"
 
 #include <filch/fiber.h>
 
@@ -17,7 +18,7 @@ typedef struct fi_places {
     FI_ATOMIC(fi_destroyer *) destroyer[FILCH_LOCALS_MAX];
 } fi_places;
 
-/* [any] The number, or -EAGAIN.  -> locals.look: the destroyer before the number that it is known by. */
+/* [any] The number, or -EAGAIN.  The destroyer comes before the number that it is known by. */
 static inline int fi_places_add(fi_places *p, fi_destroyer *destroy)
 {
     int place;
@@ -26,16 +27,16 @@ static inline int fi_places_add(fi_places *p, fi_destroyer *destroy)
     place = fi_load_relaxed(&p->n);
     if (place < FILCH_LOCALS_MAX) {
         fi_store_relaxed(&p->destroyer[place], destroy);
-        fi_store_release(&p->n, place + 1, locals.made);
+        fi_publish(&p->n, place + 1);
     }
     fi_lock_unlock(&p->lock);
     return place < FILCH_LOCALS_MAX ? place : -EAGAIN;
 }
 
-/* [any] How many there are.  <- locals.made */
+/* [any] How many there are. */
 static inline int fi_places_n(fi_places *p)
 {
-    return fi_load_acquire(&p->n, locals.look);
+    return fi_published(&p->n);
 }
 
 /* [any] Of a place that there is. */

@@ -1,19 +1,37 @@
 #include "sched/poll.h"
 
+#include "base/publish.h"
 #include "sched/worker.h"
 
-/* <- poll.set */
 fi_poller *fi_poll_get(fi_runtime *rt)
 {
-    return fi_load_acquire(&rt->poller, poll.get);
+    return fi_published(&rt->poller);
 }
 
-/* -> poll.get: the poller as it was made. */
+/* Two may come at once; both publish the same one. */
 fi_poller *fi_poll_set(fi_runtime *rt, fi_poller *p)
 {
     p = fi_idle_set_poller(&rt->idle, p);
-    fi_store_release(&rt->poller, p, poll.set);
+    fi_publish(&rt->poller, p);
     return p;
+}
+
+static bool is_pending(fi_poller *p)
+{
+    return p && p->is_pending && p->is_pending(p);
+}
+
+bool fi_poll_is_pending(fi_runtime *rt)
+{
+    return is_pending(fi_poll_get(rt));
+}
+
+void fi_poll_flush(fi_runtime *rt)
+{
+    fi_poller *p = fi_poll_get(rt);
+
+    if (is_pending(p))
+        p->flush(p);
 }
 
 /* The word guards nothing: two who ask at once are only in each other's way. */
@@ -29,12 +47,16 @@ static bool ask(fi_poller *p)
     return came;
 }
 
+/* Who asks hands over as well, but maybe it has begun before we had something. */
 bool fi_poll_now(fi_worker *w)
 {
-    fi_poller *p;
+    fi_poller *p = fi_poll_get(w->runtime);
+    bool came;
 
-    if (!fi_idle_is_unpolled(&w->runtime->idle))
+    if (!p)
         return false;
-    p = fi_poll_get(w->runtime);
-    return p && ask(p);
+    came = fi_idle_is_unpolled(&w->runtime->idle) && ask(p);
+    if (is_pending(p))
+        p->flush(p);
+    return came;
 }

@@ -17,12 +17,17 @@ typedef struct fi_runtime fi_runtime;
 typedef struct fi_worker fi_worker;
 
 struct fi_poller {
+    const char *name; /* for people */
     /* [worker] Wait until something has come, or the deadline (FI_POLL_NOW: do not wait), or, in somebody who waits, an
      * interrupt.  If something has come: call awake(arg), unless that is NULL, then make ready who waited for it.
      * 1: something has come; 0: nothing; -ETIMEDOUT. */
     int (*poll)(fi_poller *p, int64_t deadline_ns, void (*awake)(void *arg), void *arg);
     /* [any] Who waits in there, now or later, comes out. */
     void (*interrupt)(fi_poller *p);
+    /* [any] Has it been asked to watch for something that it does not watch for yet?  flush: do so now.  NULL: that never
+     * happens. */
+    bool (*is_pending)(fi_poller *p);
+    void (*flush)(fi_poller *p);
     /* [when no worker runs] */
     void (*free)(fi_poller *p);
     FI_ATOMIC(uint32_t) asked; /* somebody does, without waiting: others need not */
@@ -37,5 +42,10 @@ fi_poller *fi_poll_set(fi_runtime *rt, fi_poller *p);
 
 /* [worker] Ask, without waiting, if nobody else does.  True: something has come, and may be among what is ready here. */
 bool fi_poll_now(fi_worker *w);
+
+/* [any] Is there something to hand over to the kernel?  fi_poll_flush: do so.  Before a worker sleeps, and while all are
+ * busy with something else. */
+bool fi_poll_is_pending(fi_runtime *rt);
+void fi_poll_flush(fi_runtime *rt);
 
 #endif

@@ -102,3 +102,19 @@ void fi_record_pool_fini(fi_record_pool *p)
     }
     p->free = NULL;
 }
+
+void fi_record_pool_abandon(fi_record_pool *p)
+{
+    static fi_lock lock;
+    static fi_record_slab *abandoned; /* so that they are not taken for lost */
+
+    fi_lock_lock(&lock);
+    while (p->slabs) {
+        fi_record_slab *slab = p->slabs;
+        p->slabs = slab->next;
+        slab->next = abandoned;
+        abandoned = slab;
+    }
+    fi_lock_unlock(&lock);
+    p->free = NULL;
+}

@@ -79,4 +79,7 @@ static inline void fi_record_put(fi_record_pool *p, void *record)
 /* [owner, when all pools of the runtime are out of use] */
 void fi_record_pool_fini(fi_record_pool *p);
 
+/* [the same] But some of its records are not: they stay where they are, as long as the process runs. */
+void fi_record_pool_abandon(fi_record_pool *p);
+
 #endif

@@ -8,6 +8,7 @@
 #ifndef FI_SCHED_RUN_H
 #define FI_SCHED_RUN_H
 
+#include "sched/pin.h"
 #include "sched/wait.h"
 #include "sched/worker.h"
 
@@ -20,16 +21,12 @@
 #define FI_COMMITTING(w, is) ((void)(w))
 #endif
 
-/* Light fence run.arrive.fence, with wait.pin.fence: who looks at the fiber is over with it before it goes on. */
 FI_INLINE void fi_run_arrive(fi_worker *w, fi_fiber *f, fi_cxx *left)
 {
     fi_seat *seat = w->seat;
 
     f->worker = w;
-    fi_fork_show(&w->current, &f->fork);
-    fi_fence_light(run.arrive.fence);
-    if (fi_load_relaxed(&f->frozen))
-        fi_wait_stay(f);
+    fi_pin_arrive(f, &w->current);
     fi_fork_ask(&f->fork);
     seat->watch->current = &f->mark;
     fi_cxx_swap(seat->cxx, left, &f->cxx);
@@ -41,7 +38,7 @@ FI_INLINE void fi_run_depart(fi_worker *w, fi_fiber *f)
 
     fi_cxx_swap(seat->cxx, &f->cxx, &seat->cxx_home);
     seat->watch->current = NULL;
-    fi_fork_show(&w->current, NULL);
+    fi_pin_depart(&w->current);
     if (f->fork.spawned)
         fi_fiber_flush(f);
 }
@@ -54,7 +51,7 @@ FI_INLINE void fi_run_resumed(fi_worker *w)
     if (!commit)
         return;
     w->park_commit = NULL;
-    fi_fork_show(&w->leaving, NULL); /* its point is saved */
+    fi_pin_left(&w->leaving);
     FI_COMMITTING(w, true);
     commit(w->parked, w->park_arg);
     FI_COMMITTING(w, false);
@@ -110,7 +107,7 @@ FI_INLINE void fi_fiber_park_on(fi_fiber *f, bool (*commit)(fi_fiber *f, void *a
     } else {
         fi_fiber *to = fi_fiber_of_ready(r);
         w->parked = f;
-        fi_fork_show(&w->leaving, &f->fork);
+        fi_pin_leave(f, &w->leaving);
         if (f->fork.spawned)
             fi_fiber_flush(f);
         fi_run_arrive(w, to, &f->cxx);

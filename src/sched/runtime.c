@@ -14,6 +14,7 @@
 #include "base/mistake.h"
 #include "base/topology.h"
 #include "sched/door.h"
+#include "sched/handle.h"
 #include "sched/lot.h"
 #include "sched/watch.h"
 
@@ -197,6 +198,7 @@ static void free_runtime(fi_runtime *rt)
     join_workers(rt, rt->workers_n);
     if (poller)
         poller->free(poller);
+    rt->handles_are_open = fi_handles_are_open(rt);
     free_workers(rt);
     fi_stack_watch_remove();
     fi_stack_pool_fini(&rt->stack_pool);
@@ -204,7 +206,7 @@ static void free_runtime(fi_runtime *rt)
         if (rt->sized_pools[i].stack_size)
             fi_stack_pool_fini(&rt->sized_pools[i]);
     fi_record_pool_fini(&rt->outside);
-    fi_record_pool_fini(&rt->large_outside);
+    fi_handles_fini(rt, &rt->large_outside);
     fi_timers_fini(&rt->timers);
     FI_DELETE(fi_runtime, rt);
 }

@@ -184,7 +184,8 @@ static filch_fiber *start_on(fi_runtime *rt, fi_worker *w, const filch_fiber_att
 
     if (!h)
         return NULL;
-    *h = (filch_fiber){.body = body, .arg = arg, .attr = *attr};
+    *h = (filch_fiber){.body = body, .arg = arg, .attr = *attr, .runtime = rt->number};
+    fi_handle_made(rt, w);
     h->runnable.run = run_handle;
     h->runnable.of = attr->stack_size ? &fi_start_is_sized : NULL;
     give(rt, w, &h->runnable);

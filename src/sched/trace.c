@@ -12,6 +12,32 @@
 
 /* In the C library, or in one of its own that we do not ask for; programs without shared libraries have none. */
 __attribute__((weak)) int dladdr(const void *at, Dl_info *info);
+__attribute__((weak)) void *dlopen(const char *file, int mode);
+__attribute__((weak)) void *dlsym(void *restrict library, const char *restrict name);
+
+/* The compiler's own library unwinds.  Only who wants a trace needs it, so it is looked for then. */
+typedef _Unwind_Reason_Code backtracer(_Unwind_Trace_Fn step, void *arg);
+typedef _Unwind_Ptr pc_reader(struct _Unwind_Context *context);
+static backtracer *backtrace_by;
+static pc_reader *read_pc;
+
+static void *find(void *library, const char *name)
+{
+    return library ? dlsym(library, name) : NULL;
+}
+
+/* [watcher, or who dumps, one at a time] */
+static bool find_unwinder(void)
+{
+    void *library = read_pc || !dlopen || !dlsym ? NULL : dlopen("libgcc_s.so.1", RTLD_NOW);
+    void *backtrace = find(library, "_Unwind_Backtrace"), *ip = find(library, "_Unwind_GetIP");
+
+    if (backtrace && ip) {
+        memcpy(&backtrace_by, &backtrace, sizeof backtrace);
+        memcpy(&read_pc, &ip, sizeof ip);
+    }
+    return read_pc != NULL;
+}
 
 typedef struct trace {
     uintptr_t begin; /* where the fiber's own frames begin */
@@ -23,7 +49,7 @@ typedef struct trace {
 static _Unwind_Reason_Code step(struct _Unwind_Context *context, void *arg)
 {
     trace *t = arg;
-    uintptr_t pc = (uintptr_t)_Unwind_GetIP(context);
+    uintptr_t pc = (uintptr_t)read_pc(context);
 
     t->on |= pc == t->begin;
     if (!t->on)
@@ -36,14 +62,15 @@ static _Unwind_Reason_Code step(struct _Unwind_Context *context, void *arg)
 
 static void unwind(void *arg)
 {
-    _Unwind_Backtrace(step, arg);
+    backtrace_by(step, arg);
 }
 
 unsigned fi_trace_of(const fi_fiber *f, const void **at, unsigned most)
 {
     trace t = {.begin = (uintptr_t)fi_ctx_pc(&f->ctx), .at = at, .most = most};
 
-    fi_ctx_look_from(&f->ctx, unwind, &t);
+    if (find_unwinder())
+        fi_ctx_look_from(&f->ctx, unwind, &t);
     return t.n;
 }
 

@@ -161,40 +161,23 @@ bool fi_wait_look(fi_fiber *f, fi_wait_for *what)
     return w != NULL;
 }
 
-/* One that makes way for another is shown as leaving before the other is shown, and until its point is saved. */
-static bool is_on(fi_worker *w, const fi_fiber *f)
-{
-    return fi_fork_look(&w->current) == &f->fork || fi_fork_look(&w->leaving) == &f->fork;
-}
-
-static fi_worker *runner_of(fi_runtime *rt, const fi_fiber *f)
+static fi_worker *runner_of(fi_runtime *rt, fi_fiber *f)
 {
     for (unsigned i = 0; i < rt->workers_n; i++)
-        if (is_on(&rt->workers[i], f))
+        if (fi_pin_is_on(f, &rt->workers[i].current, &rt->workers[i].leaving))
             return &rt->workers[i];
     return NULL;
 }
 
-/* Who is about to run a fiber shows it, passes run.arrive.fence, and then waits while it is frozen.  So after our fence
- * either we see who runs it, or it does not run before we let it.  A pin alone would not do: who cancels takes a latch
- * meanwhile, and who is about to run the fiber may hold that. */
 fi_worker *fi_wait_freeze(fi_runtime *rt, fi_fiber *f, const fi_wait **waiting)
 {
-    fi_pin_freeze(f);
-    fi_pin_set(f);
-    *waiting = fi_pin_look(f);
+    *waiting = fi_pin_freeze(f);
     return runner_of(rt, f);
 }
 
 void fi_wait_thaw(fi_fiber *f)
 {
-    fi_pin_undo(f);
     fi_pin_thaw(f);
-}
-
-void fi_wait_stay(fi_fiber *f)
-{
-    fi_pin_stay(f);
 }
 
 void fi_wait_leave_alone(fi_fiber *f)
@@ -278,6 +261,8 @@ FI_INLINE int wait_as_fiber(fi_wait *w, fi_worker *on, letting_go l, int64_t dea
 
     if (on->runtime->orphaned)
         fi_mistake("a wait, in the child of a fork, for what other threads were doing");
+    if (!fi_load_relaxed(&on->runtime->watch.begun))
+        fi_watch_start(on->runtime);
     w->fiber = f;
     w->since_ns = fi_load_relaxed(&on->runtime->coarse_ns);
     cancelled = fi_pin_begin(f, w) && w->what.cancellable;
@@ -377,18 +362,17 @@ int fi_wait_in_then(fi_wait *w, fi_line *line, fi_latch *latch, fi_wait_for what
     return wait(w, (letting_go){latch, then, arg}, deadline_ns);
 }
 
-int fi_wait_in_parts(fi_wait *whole, fi_wait_for what, void (*call)(void *arg), void *arg,
-                     int64_t deadline_ns)
+int fi_wait_in_parts(fi_wait *whole, fi_latch *own, fi_wait_for what, void (*call)(void *arg),
+                     void *arg, int64_t deadline_ns)
 {
-    fi_latch own = {0};
     uint32_t part;
     int e;
 
     whole->what = what;
     whole->withdraw = claim_whole;
-    whole->latch = &own;
-    fi_hold_also(&own);
-    e = wait(whole, (letting_go){&own, call, arg}, deadline_ns);
+    whole->latch = own;
+    fi_hold_also(own);
+    e = wait(whole, (letting_go){own, call, arg}, deadline_ns);
     part = fi_load_relaxed(&whole->claim);
     return part == WITHDRAWN ? e : (int)part;
 }

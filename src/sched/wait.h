@@ -122,10 +122,10 @@ int fi_wait_in_then(fi_wait *w, fi_line *line, fi_latch *latch, fi_wait_for what
                     int64_t deadline_ns, void (*then)(void *arg), void *arg);
 
 /* [latches of all lines held, which let_go(arg) lets go] The same for the whole of a wait, whose parts were added to
- * their lines.  Afterwards those that were not taken out still stand there.
+ * their lines, with a latch of its own, which is free.  Afterwards those that were not taken out still stand there.
  * Returns: the part that was taken out; -ETIMEDOUT; -ECANCELED; -ENOMEM. */
-int fi_wait_in_parts(fi_wait *whole, fi_wait_for what, void (*let_go)(void *arg), void *arg,
-                     int64_t deadline_ns);
+int fi_wait_in_parts(fi_wait *whole, fi_latch *own, fi_wait_for what, void (*let_go)(void *arg),
+                     void *arg, int64_t deadline_ns);
 
 /* [latch held] Of a part, whole and part are set. */
 void fi_line_add(fi_line *line, fi_latch *latch, fi_wait *w);
@@ -147,9 +147,6 @@ void fi_wait_leave_alone(fi_fiber *f);
 
 /* [any, who knows that the fiber stays] What it waits for; false: nothing. */
 bool fi_wait_look(fi_fiber *f, fi_wait_for *what);
-
-/* [worker, about to run it] Wait until nobody has frozen it. */
-void fi_wait_stay(fi_fiber *f);
 
 /* [any, who knows that the fiber stays] Keep it where it is until fi_wait_thaw, which must come soon.
  * waiting: what it waits for, NULL: nothing.

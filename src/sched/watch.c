@@ -5,7 +5,7 @@
 #include "sched/watch.h"
 
 #include "base/clock.h"
-#include "base/futex.h"
+#include "sched/bell.h"
 #include "sched/dump.h"
 #include "sched/layout.h"
 #include "sched/worker.h"
@@ -22,17 +22,9 @@
 FI_ATOMIC(uint64_t) fi_watch_word;
 
 /* There is one runtime at a time.  These outlive it, as a signal may still be on its way. */
-static FI_ATOMIC(uint32_t) bell; /* how often it was rung; the watcher sleeps on it */
+static fi_bell bell; /* the watcher listens */
 static FI_ATOMIC(uint32_t) dump_wanted;
 static struct sigaction before; /* what the signal did */
-
-/* What was said before watch.wish.fence or watch.end.fence is seen by the watcher after watch.heard.fence, if it has
- * heard the bell by then; else it does not fall asleep, as the bell is not what it has heard. */
-static void ring(void)
-{
-    fi_fetch_add_relaxed(&bell, 1u);
-    fi_futex_wake(&bell, 1);
-}
 
 /* True: it was set. */
 static bool clear_asleep(void)
@@ -48,7 +40,7 @@ static bool clear_asleep(void)
 void fi_watch_ring(void)
 {
     if (clear_asleep())
-        ring();
+        fi_bell_ring(&bell);
 }
 
 void fi_watch_stir(fi_runtime *rt)
@@ -111,10 +103,9 @@ static void *watch(void *runtime)
     name_thread(rt);
     fi_fiber_keep(rt);
     for (;;) {
-        uint32_t heard = fi_load_relaxed(&bell);
+        uint32_t heard = fi_bell_hear(&bell);
         int64_t now = fi_clock_now();
         bool nothing;
-        fi_fence_light(watch.heard.fence);
         if (fi_load_relaxed(&rt->watch.over))
             return NULL;
         fi_store_relaxed(&rt->coarse_ns, now);
@@ -126,7 +117,7 @@ static void *watch(void *runtime)
             trim_at = now + TRIM_NS;
         }
         nothing = nothing && left == 0;
-        fi_futex_wait(&bell, heard, nothing ? FI_FUTEX_FOREVER : now + tick);
+        fi_bell_sleep(&bell, heard, nothing ? FI_FUTEX_FOREVER : now + tick);
         clear_asleep();
     }
 }
@@ -159,8 +150,7 @@ static void wish(int number)
 
     (void)number;
     fi_store_relaxed(&dump_wanted, 1u);
-    fi_fence_heavy(watch.wish.fence);
-    ring();
+    fi_bell_ring(&bell);
     errno = e;
 }
 
@@ -197,8 +187,7 @@ void fi_watch_end(fi_runtime *rt)
     if (rt->settings.dump_signal)
         release_signal(rt->settings.dump_signal);
     fi_store_relaxed(&rt->watch.over, 1u);
-    fi_fence_heavy(watch.end.fence);
-    ring();
+    fi_bell_ring(&bell);
     if (rt->watch.runs)
         pthread_join(rt->watch.thread, NULL);
     clear_asleep();

@@ -2,6 +2,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* pthread_setname_np, pthread_setaffinity_np */
 #endif
+#include "sched/handle.h"
 #include "sched/run.h"
 
 #include "base/clock.h"
@@ -68,7 +69,7 @@ void fi_worker_fini(fi_worker *w)
 {
     fi_deque_free(w->deque);
     fi_record_pool_fini(&w->records);
-    fi_record_pool_fini(&w->large_records);
+    fi_handles_fini(w->runtime, &w->large_records);
     fi_stack_watch_fini(&w->own_watch);
     fi_stack_watch_fini(&w->guest_watch);
 }

@@ -2,6 +2,7 @@
 #include "sync/woken.h"
 
 #include "base/mistake.h"
+#include "base/publish.h"
 #include "sched/worker.h"
 
 #include <stddef.h>
@@ -31,13 +32,12 @@ static __attribute__((noinline)) const void *self(void)
     return w ? (const void *)fi_load_relaxed(&w->current) : &thread;
 }
 
-/* -> once.look: what the work has done. */
 static void end(once *o)
 {
     fi_woken woken = {0};
 
     fi_hold(&o->latch);
-    fi_store_release(&o->state, DONE, once.done);
+    fi_publish(&o->state, DONE);
     fi_woken_take_all(&woken, &o->line, 0);
     fi_let_go(&o->latch);
     fi_woken_end(woken);
@@ -75,12 +75,11 @@ static __attribute__((noinline)) void run(once *o, void (*work)(void *arg), void
     end(o);
 }
 
-/* <- once.done */
 void filch_once_run(filch_once *public, void (*work)(void *arg), void *arg)
 {
     fi_wait_chaos();
     once *o = (once *)(void *)public;
 
-    if (fi_load_acquire(&o->state, once.look) != DONE)
+    if (fi_published(&o->state) != DONE)
         run(o, work, arg);
 }

@@ -90,7 +90,15 @@ void wait_check(check *c, const program *p);
  * does not fire when it was removed, and that is over by then. */
 void timer_check(check *c, const program *p);
 
-/* locals.  All: N make a place, D look at the destroyers of all places.  Each place that is seen has one. */
-void locals_check(check *c, const program *p);
+/* freeze, of a fiber that is ready from the start.  All: R run it, if it is ready, until it waits again, H the same, and there it makes way
+ * for another, L freeze it and look at its stack and its wait, if it is on no worker.  Nobody else uses these meanwhile. */
+void freeze_check(check *c, const program *p);
+
+/* publish.  All: S make a thing and publish the one that all agree on, F make one and publish it if nobody else has, G look for it and
+ * use it; N make a place for locals, D look at the destroyers of all places.  What is seen is as it was made. */
+void publish_check(check *c, const program *p);
+
+/* bell.  Owner: L listen until all is heard that others say.  Thief: R say something and ring. */
+void bell_check(check *c, const program *p);
 
 #endif

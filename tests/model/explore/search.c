@@ -448,8 +448,8 @@ static uint64_t thread_state(int i)
     const thread *t = &s.thread[i];
     bool may_look = t->spinning && s.progress != t->saw;
     bool looked_at_old = t->spinning && t->stale; /* else it does not matter: x_yield forgets it */
-    const bool flags[] = {t->ended,    t->joining,  t->needs_drained, t->asleep_on != NULL,
-                          t->yielding, t->spinning, may_look,         t->awaits != NULL,
+    const bool flags[] = {t->ended,     t->joining,  t->needs_drained, t->asleep_on != NULL,
+                          t->yielding,  t->spinning, may_look,         t->awaits != NULL,
                           looked_at_old};
     uint64_t state = 0;
     for (size_t k = 0; k < sizeof flags / sizeof flags[0]; k++)
