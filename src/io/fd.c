@@ -71,6 +71,7 @@ static fi_fd_view view(fi_fd *f, int direction)
     v.dry = direction == FI_IO_READ && f->ours && f->drains && !f->restless &&
             fi_load_relaxed(&f->dry_at) == v.edges;
     v.pollable = f->armed != 0;
+    v.closing = f->closing;
     v.no_socket = f->ours && f->no_socket;
     return v;
 }
@@ -176,6 +177,7 @@ static int await_edge(fi_io *io, fi_fd *f, const fi_fd_view *v, const fi_fd_wait
 
     if (e < 0)
         return e;
+    fi_wait_chaos();
     hold(f);
     if (is_turned_away(f, v, w->direction, &e))
         return turn_away(f, e);

@@ -68,6 +68,7 @@ void fi_fd_tell(fi_fd *f, const fi_io_event *ev);
 typedef struct fi_fd_view {
     uint32_t edges, generation;
     bool ours, dry, pollable, no_socket;
+    bool closing; /* what was seen was about to go */
 } fi_fd_view;
 fi_fd_view fi_fd_look(fi_fd *f, int direction);
 
