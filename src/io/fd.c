@@ -86,9 +86,10 @@ fi_fd_view fi_fd_look(fi_fd *f, int direction)
     return v;
 }
 
+/* Who looked in the midst of a close is not armed, and must not stand in line even if the close is over by now. */
 bool fi_fd_is_other(const fi_fd *f, const fi_fd_view *v)
 {
-    return f->closing || f->generation != v->generation;
+    return f->closing || v->closing || f->generation != v->generation;
 }
 
 /* It is to be armed for these edges as well.  Those that it is armed for, 0: another file. */
