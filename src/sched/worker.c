@@ -69,7 +69,8 @@ void fi_worker_fini(fi_worker *w)
 {
     fi_deque_free(w->deque);
     fi_record_pool_fini(&w->records);
-    fi_handles_fini(w->runtime, &w->large_records);
+    if (w->runtime) /* else it was never made, as there was no memory for the one before it */
+        fi_handles_fini(w->runtime, &w->large_records);
     fi_stack_watch_fini(&w->own_watch);
     fi_stack_watch_fini(&w->guest_watch);
 }
