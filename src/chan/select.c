@@ -20,7 +20,8 @@ static void add_chan(selection *s, filch_chan *c)
         i--;
     if (i > 0 && s->chans[i - 1] == c)
         return;
-    memmove(&s->chans[i + 1], &s->chans[i], (s->chans_n - i) * sizeof s->chans[0]);
+    for (size_t j = s->chans_n; j > i; j--)
+        s->chans[j] = s->chans[j - 1];
     s->chans[i] = c;
     s->chans_n++;
 }

@@ -8,7 +8,7 @@ int64_t filch_blocking(int64_t (*call)(void *arg), void *arg)
 {
     fi_wait_chaos();
     fi_runtime *rt = fi_io_fiber();
-    int64_t result;
+    int64_t result = 0;
     fi_io *io;
     int e;
 

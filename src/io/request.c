@@ -150,16 +150,17 @@ static int begin(fi_io *io, fi_fd *f, fi_request *r, const fi_fd_view *v)
 
 /* The result; -EAGAIN: try again. */
 static int run(fi_io *io, fi_fd *f, const fi_fd_view *v, const fi_fd_wait *w, uint8_t edges,
-               struct io_uring_sqe *what)
+               const struct io_uring_sqe *what)
 {
     fi_request r = {.fd = f, .edges = edges};
+    struct io_uring_sqe asked = *what;
     int e = begin(io, f, &r, v);
 
     if (e < 0)
         return e;
-    what->fd = w->fd;
-    what->user_data = (uintptr_t)&r;
-    fi_ring_push(&io->ring, what);
+    asked.fd = w->fd;
+    asked.user_data = (uintptr_t)&r;
+    fi_ring_push(&io->ring, &asked);
     e = wait_for(&io->ring, &r, w);
     if (r.result != -ECANCELED && r.result != -EINTR)
         return r.result;
