@@ -4,10 +4,9 @@
 #endif
 #include "task/stack.h"
 
-#include "base/mem.h"
+#include "base/cache.h"
 #include "base/mistake.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -33,7 +32,11 @@ static size_t space_to_ask_for(void)
     return size;
 }
 
-static bool map(fi_task_stack *s)
+/* What is known of the stack stands before its slots. */
+#define HEAD FI_CACHE_LINE
+_Static_assert(sizeof(fi_task_stack) <= HEAD, "room for it");
+
+static fi_task_stack *map(void)
 {
     for (size_t size = space_to_ask_for(); size >= SPACE_LEAST; size /= 4) {
         void *at = mmap(NULL, size, PROT_READ | PROT_WRITE,
@@ -41,23 +44,18 @@ static bool map(fi_task_stack *s)
         if (at == MAP_FAILED)
             continue;
         madvise(at, size, MADV_NOHUGEPAGE); /* most stacks need a page or two */
-        s->base = at;
-        s->end = s->base + size;
-        return true;
+        *(fi_task_stack *)at = (fi_task_stack){.base = (char *)at + HEAD, .end = (char *)at + size};
+        return at;
     }
-    return false;
+    return NULL;
 }
 
 fi_task_stack *fi_task_stack_new(void)
 {
-    fi_task_stack *s = FI_NEW(fi_task_stack);
+    fi_task_stack *s = map();
 
     if (!s)
         return NULL;
-    if (!map(s)) {
-        FI_DELETE(fi_task_stack, s);
-        return NULL;
-    }
     s->first = s->split = s->base;
     s->limit = s->base + STEP;
     return s;
@@ -67,18 +65,17 @@ void fi_task_stack_free(void *stack)
 {
     fi_task_stack *s = stack;
 
-    munmap(s->base, (size_t)(s->end - s->base));
-    FI_DELETE(fi_task_stack, s);
+    munmap(stack, (size_t)(s->end - (char *)stack));
 }
 
 void fi_task_stack_trim(fi_task_stack *s)
 {
-    size_t used = (size_t)(s->limit - s->base);
+    char *kept = (char *)s + KEPT; /* a page begins there */
 
-    if (used <= KEPT)
+    if (s->limit <= kept)
         return;
-    madvise(s->base + KEPT, used - KEPT + FILCH_SLOT_MAX_, MADV_DONTNEED);
-    s->limit = s->base + KEPT;
+    madvise(kept, (size_t)(s->limit - kept) + FILCH_SLOT_MAX_, MADV_DONTNEED);
+    s->limit = kept;
 }
 
 /* By half of what is in use, so that a long loop of spawns comes here seldom. */
