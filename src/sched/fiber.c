@@ -71,6 +71,16 @@ static void set_made(fi_runtime *rt, fi_fiber *f, bool is_made)
     fi_lock_unlock(&rt->fibers_lock);
 }
 
+/* Who is late may ask the one that was here before: the two words of asks are cleared as such. */
+static void clear(fi_fiber *f)
+{
+    size_t asks = offsetof(fi_fiber, fork) + offsetof(fi_fork, spawned);
+
+    fi_store_relaxed(&f->fork.limit, NULL);
+    fi_store_relaxed(&f->fork.floor, NULL);
+    memset((char *)f + asks, 0, sizeof *f - asks);
+}
+
 /* pool: NULL, or one of another size. */
 static fi_fiber *make(fi_worker *w, fi_stack_pool *pool)
 {
@@ -81,7 +91,7 @@ static fi_fiber *make(fi_worker *w, fi_stack_pool *pool)
     if (e < 0)
         return NULL;
     f = fiber_on(s);
-    memset(f, 0, sizeof *f);
+    clear(f);
     f->stack = s;
     f->pool = pool;
     f->mark = (fi_stack_mark){
