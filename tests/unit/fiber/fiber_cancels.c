@@ -150,6 +150,9 @@ static int any_time(void)
 
 /* ---- and then not any more ---- */
 
+static atomic_int
+    recovered; /* how many; before that they wait for the semaphore too, for a moment */
+
 static void *recover(void *sem)
 {
     int e = filch_sleep(FILCH_S(1000));
@@ -162,13 +165,17 @@ static void *recover(void *sem)
         return (void *)__LINE__;
     if (filch_sleep(FILCH_US(10)) != 0)
         return (void *)__LINE__;
+    atomic_fetch_add(&recovered, 1);
     return pass(sem);
 }
 
 static int uncancelled(void)
 {
     filch_sem sem = {0};
-    filch_fiber *f = filch_fiber_start(recover, &sem);
+    filch_fiber *f;
+
+    atomic_store(&recovered, 0);
+    f = filch_fiber_start(recover, &sem);
 
     await_parked(f, "sleep");
     filch_fiber_cancel(f);
@@ -178,6 +185,7 @@ static int uncancelled(void)
     f = filch_fiber_start(recover, &sem);
     await_parked(f, "sleep");
     filch_fiber_cancel(f);
+    await_count(&recovered, 2);
     await_parked(f, "semaphore");
     filch_fiber_cancel(f); /* a second time, for the second wait */
     SAY(join(f) == -ECANCELED);
