@@ -192,7 +192,7 @@ static void names(void)
 static void *paths_body(void *arg)
 {
     char path[64], longer[200];
-    int s, fd[8], n = 0;
+    int s, fd[8] = {0}, n = 0;
 
     (void)arg;
     snprintf(path, sizeof path, "/tmp/filch-io-%d", (int)getpid());

@@ -134,7 +134,7 @@ static void *write_slowly(void *arg)
         unsigned char c = (unsigned char)(i % 251);
         CHECK_INT(filch_write((int)(intptr_t)arg, &c, 1), 1);
         if (i % 3 == 0)
-            filch_sleep(i % 7 * 1000);
+            filch_sleep(FILCH_US(i % 7));
     }
     return NULL;
 }
