@@ -158,10 +158,9 @@ static bool put(fi_ring *r, const struct io_uring_sqe *what)
 
 void fi_ring_push(fi_ring *r, const struct io_uring_sqe *what)
 {
-    bool fits;
 
     fi_lock_lock(&r->lock);
-    while (!(fits = put(r, what))) {
+    while (!put(r, what)) {
         fi_lock_unlock(&r->lock);
         fi_ring_flush(r);
         fi_lock_lock(&r->lock);

@@ -39,17 +39,22 @@ void fi_line_add(fi_line *line, fi_latch *latch, fi_wait *w)
     w->prev->next = first->prev = w;
 }
 
-void fi_line_remove(fi_wait *w)
+static void take_out(fi_line *line, fi_wait *w)
 {
     if (w->next == w) {
-        w->line->first = NULL;
+        line->first = NULL;
     } else {
         w->next->prev = w->prev;
         w->prev->next = w->next;
-        if (w->line->first == w)
-            w->line->first = w->next;
+        if (line->first == w)
+            line->first = w->next;
     }
     w->line = NULL;
+}
+
+void fi_line_remove(fi_wait *w)
+{
+    take_out(w->line, w);
 }
 
 /* Relaxed: what goes with it is handed over by latches and queues. */
@@ -65,7 +70,7 @@ fi_wait *fi_line_take(fi_line *line)
     fi_wait *w;
 
     while ((w = line->first) != NULL) {
-        fi_line_remove(w);
+        take_out(line, w);
         if (!w->whole || claim(w->whole, w->part))
             return w;
     }

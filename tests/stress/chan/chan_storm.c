@@ -45,12 +45,12 @@ static uint32_t random_open(party *p)
 
 static int64_t soon(party *p)
 {
-    return filch_now() + fi_rng_below(&p->rng, 20) * 1000;
+    return filch_now() + FILCH_US(fi_rng_below(&p->rng, 20));
 }
 
 static void note_received(long item)
 {
-    CHECK(item >= 0 && item < PARTIES * ITEMS);
+    CHECK(item >= 0 && item < (long)PARTIES * ITEMS);
     atomic_fetch_add(&received[item], 1);
     atomic_fetch_add(&received_n, 1);
 }
@@ -209,7 +209,7 @@ static void party_start(fi_rng *r, void (*play)(party *p))
     party *p = &parties[parties_n];
 
     *p = (party){.play = play, .open = (1u << chans_n) - 1, .is_thread = fi_rng_below(r, 3) == 0};
-    p->first = p->next = parties_n++ * ITEMS;
+    p->first = p->next = (long)parties_n++ * ITEMS;
     fi_rng_seed(&p->rng, fi_rng_next(r));
     if (p->is_thread)
         CHECK_INT(pthread_create(&p->thread, NULL, party_main, p), 0);

@@ -135,7 +135,7 @@ static void play_all(int (*act)(void *arg))
         any = false;
         for (int i = 0; i < ACTORS; i++)
             any |= !atomic_load(&actors[i].party.is_over);
-        filch_fiber_cancel(actors[fi_rng_below(&rng, ACTORS / 2) * 2].party.fiber);
+        filch_fiber_cancel(actors[(size_t)fi_rng_below(&rng, ACTORS / 2) * 2].party.fiber);
         filch_yield();
     }
     for (int i = 0; i < ACTORS; i++)

@@ -66,7 +66,7 @@ static void streams(void)
 static void fill(unsigned char *item, size_t size, unsigned number)
 {
     for (size_t i = 0; i < size; i++)
-        item[i] = (unsigned char)(number * 31 + i);
+        item[i] = (unsigned char)((size_t)number * 31 + i);
 }
 
 /* What comes out is what went in, and nothing behind it is written. */

@@ -25,7 +25,7 @@ static void hog(void *arg)
     (void)arg;
     filch_fiber_set_name("greedy");
     spin_until_held(1);
-    for (int64_t end = filch_now() + 10 * WATCHDOG_NS; filch_now() < end;)
+    for (int64_t end = filch_now() + INT64_C(10) * WATCHDOG_NS; filch_now() < end;)
         fi_pause();
 }
 
@@ -83,7 +83,7 @@ static void a_task_is_counted_and_not_named(void **state)
 static void hog_unwatched(void *arg)
 {
     (void)arg;
-    for (int64_t end = filch_now() + 50 * WATCHDOG_NS; filch_now() < end;)
+    for (int64_t end = filch_now() + INT64_C(50) * WATCHDOG_NS; filch_now() < end;)
         fi_pause();
     if (counted().held != 0)
         _exit(2);
