@@ -40,9 +40,12 @@ static void make_place(void)
 {
     x_say("make a place");
     int place = fi_places_add(&places, destroy);
-    if (given & 1u << place)
+    if (place < 0)
+        x_fail(WRONG, "there is no place");
+    else if (given & 1u << place)
         x_fail(TWICE, "place %d is given twice", place);
-    given |= 1u << place;
+    else
+        given |= 1u << place;
 }
 
 static void destroy_all(void)
