@@ -93,13 +93,16 @@ static inline void party_start_thread(party *p, int (*call)(void *arg), void *ar
         abort();
 }
 
-/* What it returned. */
+/* What it returned.  A thread may wait for a fiber that needs our worker, which must not block until it is over. */
 static inline int party_end(party *p)
 {
-    if (p->fiber)
+    if (p->fiber) {
         filch_fiber_join(p->fiber, NULL);
-    else
+    } else {
+        while (!atomic_load(&p->is_over))
+            filch_yield();
         pthread_join(p->thread, NULL);
+    }
     return p->result;
 }
 
