@@ -17,6 +17,7 @@
 #include FI_ATOMIC_HEADER
 #else
 
+#include "base/odds.h"
 #include "base/sanitize.h"
 
 #include <sched.h>
@@ -80,10 +81,13 @@ static inline void fi_fence_seq_cst_(void)
  * the light one only stops the compiler, and whoever takes the heavy one stops all processors that run this process
  * for a moment (membarrier(2)), as if each had passed a full fence there.  A light one pairs with a heavy one, never with
  * another light one.  Where the kernel has no such call both are full fences. */
-#define fi_fence_light(label) fi_fence_light_()
-#define fi_fence_heavy(label) fi_fence_heavy_()
+#define fi_fence_light(label)        fi_fence_light_()
+#define fi_fence_heavy(label)        fi_fence_heavy_()
+/* The light one where it is known that only the other costs something. */
+#define fi_fence_surely_light(label) __asm__ volatile("" ::: "memory")
 
-extern bool fi_fence_one_sided; /* set once, before there are threads of ours */
+/* Set once, before there are threads of ours. */
+extern bool fi_fence_one_sided __attribute__((visibility("hidden")));
 void fi_fence_heavy_(void);
 
 /* [any] Ask the kernel; in the child of a fork() again. */
@@ -91,7 +95,7 @@ void fi_fence_setup(void);
 
 static inline void fi_fence_light_(void)
 {
-    if (fi_fence_one_sided)
+    if (FI_OFTEN(fi_fence_one_sided))
         __asm__ volatile("" ::: "memory");
     else
         fi_fence_seq_cst_();

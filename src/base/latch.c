@@ -33,7 +33,7 @@ static void take_from(fi_latch *l, uint32_t favourite)
 {
     int turns = 0;
 
-    fi_store_relaxed(&l->favourite, FI_LATCH_NOBODY);
+    fi_store_relaxed(&l->favourite, FI_LATCH_NONE);
     fi_fence_heavy(latch.heavy);
     while (fi_load_acquire(&fi_latch_party_of(favourite)->holds, latch.taken) == l)
         wait_a_little(&turns);
@@ -64,7 +64,7 @@ void fi_latch_lock_by_word(fi_latch *l, uint32_t who)
     while (!try_word(l))
         wait_a_little(&turns);
     favourite = fi_load_relaxed(&l->favourite);
-    if (favourite != FI_LATCH_NOBODY)
+    if (favourite != FI_LATCH_NONE)
         take_from(l, favourite);
     note(l, who);
     l->by_word = true;

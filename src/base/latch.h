@@ -28,13 +28,15 @@
 
 #include "base/atomic.h"
 #include "base/cache.h"
+#include "base/odds.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define FI_LATCH_NOBODY  0u    /* as who comes: it never becomes the favourite */
-#define FI_LATCH_PARTIES 2049u /* two for each worker */
+#define FI_LATCH_NONE    0u      /* as the favourite */
+#define FI_LATCH_NOBODY  0xffffu /* as who comes: it never becomes the favourite */
+#define FI_LATCH_PARTIES 2049u   /* two for each worker, from 1 */
 
 typedef struct fi_latch {
     FI_ATOMIC(uint32_t) word; /* 1: held, or wanted by somebody who takes it from the favourite */
@@ -50,14 +52,14 @@ typedef struct fi_latch {
 typedef struct fi_latch_party {
     FI_CACHE_ALIGNED FI_ATOMIC(const fi_latch *) holds;
 } fi_latch_party;
-extern fi_latch_party fi_latch_parties[FI_LATCH_PARTIES];
+extern fi_latch_party fi_latch_parties[FI_LATCH_PARTIES] __attribute__((visibility("hidden")));
 
 /* [any] */
 void fi_latch_lock_by_word(fi_latch *l, uint32_t who);
 
 static inline fi_latch_party *fi_latch_party_of(uint32_t who)
 {
-    return &fi_latch_parties[FI_FAULT(latch.own) ? FI_LATCH_NOBODY : who];
+    return &fi_latch_parties[FI_FAULT(latch.own) ? FI_LATCH_NONE : who];
 }
 
 /* [favourite, who holds it as that] latch.let_go -> latch.taken: what was done under it, now or the last time. */
@@ -66,16 +68,16 @@ static inline void fi_latch_unlock_as_favourite(uint32_t who)
     fi_store_release(&fi_latch_party_of(who)->holds, NULL, latch.let_go);
 }
 
-/* [any] who: a number below FI_LATCH_PARTIES that nobody else who may run at this moment has.
+/* [any] who: a number from 1 to below FI_LATCH_PARTIES that nobody else who may run at this moment has, or NOBODY.
  * False: it is not the favourite, and does not hold the latch.
  * latch.hold -> latch.taken: who takes another latch from us may read this, and not that we have let that one go. */
 static inline bool fi_latch_lock_as_favourite(fi_latch *l, uint32_t who)
 {
-    if (who == FI_LATCH_NOBODY || fi_load_relaxed(&l->favourite) != who)
+    if (FI_SELDOM(fi_load_relaxed(&l->favourite) != who))
         return false;
     fi_store_release(&fi_latch_party_of(who)->holds, l, latch.hold);
-    fi_fence_light(latch.light);
-    if (fi_load_relaxed(&l->favourite) == who)
+    fi_fence_surely_light(latch.light); /* else nobody is ever the favourite */
+    if (FI_OFTEN(fi_load_relaxed(&l->favourite) == who))
         return true;
     fi_latch_unlock_as_favourite(who);
     return false;
@@ -84,14 +86,14 @@ static inline bool fi_latch_lock_as_favourite(fi_latch *l, uint32_t who)
 /* [any] */
 static inline void fi_latch_lock(fi_latch *l, uint32_t who)
 {
-    if (!fi_latch_lock_as_favourite(l, who))
+    if (FI_SELDOM(!fi_latch_lock_as_favourite(l, who)))
         fi_latch_lock_by_word(l, who);
 }
 
 /* [holder, with the number that it came with] latch.unlock -> latch.word: what was done under it. */
 static inline void fi_latch_unlock(fi_latch *l, uint32_t who)
 {
-    if (!l->by_word) {
+    if (FI_OFTEN(!l->by_word)) {
         fi_latch_unlock_as_favourite(who);
         return;
     }

@@ -52,12 +52,13 @@ void filch_chan_free(filch_chan *c)
 #define NO_WAIT INT64_MIN /* as a deadline: rather -EAGAIN */
 
 /* [latch held, which this lets go] */
-static int wait_in(filch_chan *c, fi_line *line, const char *what, void *item, int64_t deadline)
+static NOT_INLINE int wait_in(filch_chan *c, fi_line *line, const char *what, void *item,
+                              int64_t deadline)
 {
     fi_wait w;
 
     fi_wait_init(&w, item);
-    return fi_wait_in(&w, line, &c->latch, (fi_wait_for){what, c, true}, deadline);
+    return fi_wait_in(&w, line, &c->latch, (fi_wait_for){what, c}, deadline);
 }
 
 /* [latch held, which this lets go] */
@@ -70,7 +71,7 @@ static int leave(filch_chan *c, uint32_t who, int result, fi_wait *woken)
 }
 
 /* [latch held, which this lets go]  A sender's item is only read. */
-static NOT_INLINE int send_held(filch_chan *c, const void *item, int64_t deadline, uint32_t who)
+static NOT_INLINE int send_if_can(filch_chan *c, const void *item, int64_t deadline, uint32_t who)
 {
     fi_wait *woken = NULL;
     int e = fi_chan_put(c, item, &woken);
@@ -80,7 +81,7 @@ static NOT_INLINE int send_held(filch_chan *c, const void *item, int64_t deadlin
     return leave(c, who, e, woken);
 }
 
-static NOT_INLINE int receive_held(filch_chan *c, void *item, int64_t deadline, uint32_t who)
+static NOT_INLINE int receive_if_can(filch_chan *c, void *item, int64_t deadline, uint32_t who)
 {
     fi_wait *woken = NULL;
     int e = fi_chan_take(c, item, &woken);
@@ -88,6 +89,21 @@ static NOT_INLINE int receive_held(filch_chan *c, void *item, int64_t deadline, 
     if (e == -EAGAIN && deadline != NO_WAIT)
         return wait_in(c, &c->receivers, "receive", item, deadline);
     return leave(c, who, e, woken);
+}
+
+/* The same.  Who surely has to wait takes no detour. */
+static inline int send_held(filch_chan *c, const void *item, int64_t deadline, uint32_t who)
+{
+    if (c->size == c->capacity && !c->receivers.first && !c->closed && deadline != NO_WAIT)
+        return wait_in(c, &c->senders, "send", (void *)item, deadline);
+    return send_if_can(c, item, deadline, who);
+}
+
+static inline int receive_held(filch_chan *c, void *item, int64_t deadline, uint32_t who)
+{
+    if (c->size == 0 && !c->senders.first && !c->closed && deadline != NO_WAIT)
+        return wait_in(c, &c->receivers, "receive", item, deadline);
+    return receive_if_can(c, item, deadline, who);
 }
 
 static NOT_INLINE int send_by_word(filch_chan *c, const void *item, int64_t deadline, uint32_t who)

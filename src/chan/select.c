@@ -92,6 +92,7 @@ static void stand_in_lines(selection *s, fi_wait *whole, fi_wait *parts)
     for (size_t i = 0; i < s->n; i++) {
         filch_case *k = &s->cases[i];
         fi_wait_init(&parts[i], k->item);
+        parts[i].line = NULL;
         parts[i].whole = whole;
         parts[i].part = (uint32_t)i + 1;
         if (k->chan)
@@ -115,7 +116,7 @@ static __attribute__((noinline)) int wait_for_any(selection *s, int64_t deadline
 {
     fi_wait whole, parts[s->n];
     fi_latch own = {0};
-    fi_wait_for what = {"select", s->cases, true};
+    fi_wait_for what = {"select", s->cases};
     int part;
 
     fi_wait_init(&whole, NULL);
@@ -135,8 +136,7 @@ static int wait_for_nothing(selection *s, int64_t deadline)
     fi_latch own = {0};
 
     fi_wait_init(&whole, NULL);
-    return fi_wait_in_parts(&whole, &own, (fi_wait_for){"select", s->cases, true}, NULL, NULL,
-                            deadline);
+    return fi_wait_in_parts(&whole, &own, (fi_wait_for){"select", s->cases}, NULL, NULL, deadline);
 }
 
 static int select_any(filch_case *cases, size_t n, bool may_wait, int64_t deadline)

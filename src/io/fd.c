@@ -183,7 +183,7 @@ static int await_edge(fi_io *io, fi_fd *f, const fi_fd_view *v, const fi_fd_wait
     if (is_turned_away(f, v, w->direction, &e))
         return turn_away(f, e);
     return fi_wait_in(&wait, &f->line[w->direction], &f->latch,
-                      (fi_wait_for){w->what, (const void *)(intptr_t)w->fd, true}, w->deadline);
+                      (fi_wait_for){w->what, (const void *)(intptr_t)w->fd}, w->deadline);
 }
 
 static void let_go_of(void *f)
@@ -209,7 +209,7 @@ static int await_both_edges(fi_io *io, fi_fd *f, const fi_fd_view v[2], const fi
         part[i].part = (uint32_t)i + 1;
         fi_line_add(&f->line[i], &f->latch, &part[i]);
     }
-    e = fi_wait_in_parts(&whole, &own, (fi_wait_for){w->what, (const void *)(intptr_t)w->fd, true},
+    e = fi_wait_in_parts(&whole, &own, (fi_wait_for){w->what, (const void *)(intptr_t)w->fd},
                          let_go_of, f, w->deadline);
     hold(f);
     for (int i = 0; i < 2; i++)

@@ -80,9 +80,9 @@ static void push_cancel(fi_ring *ring, const fi_request *r)
 }
 
 /* [latch held, which this lets go] */
-static int wait_for_end(fi_request *r, fi_wait_for what, int64_t deadline)
+static int wait_for_end(fi_request *r, fi_wait_for what, int64_t deadline, bool stubborn)
 {
-    fi_wait w = {0};
+    fi_wait w = {.stubborn = stubborn};
 
     if (!r->done)
         return fi_wait_in(&w, &r->line, &r->fd->latch, what, deadline);
@@ -99,21 +99,20 @@ static void see_to_end(fi_ring *ring, fi_request *r, fi_wait_for what)
         push_cancel(ring, r);
         fi_hold_also(&r->fd->latch);
     }
-    what.cancellable = false;
-    wait_for_end(r, what, FI_TIMER_NEVER);
+    wait_for_end(r, what, FI_TIMER_NEVER, true);
 }
 
 /* Why it has ended; 0: it was done, or there is no reason. */
 static int wait_for(fi_ring *ring, fi_request *r, const fi_fd_wait *w)
 {
-    fi_wait_for what = {w->what, (const void *)(intptr_t)w->fd, true};
+    fi_wait_for what = {w->what, (const void *)(intptr_t)w->fd};
     int e = -ECANCELED;
 
     fi_hold_also(&r->fd->latch);
     if (r->closed)
         fi_let_go(&r->fd->latch);
     else
-        e = wait_for_end(r, what, w->deadline);
+        e = wait_for_end(r, what, w->deadline, false);
     if (e < 0)
         see_to_end(ring, r, what);
     return r->closed ? -ECANCELED : e;
@@ -229,7 +228,7 @@ static fi_request *next_to_close(fi_fd *f)
 /* A request that has ended meanwhile is only a number here.  If another has it by now, that one is made again. */
 void fi_request_end_all(fi_io *io, fi_fd *f)
 {
-    fi_wait w = {0};
+    fi_wait w = {.stubborn = true};
     fi_request *r;
     bool any = false;
 
@@ -241,7 +240,7 @@ void fi_request_end_all(fi_io *io, fi_fd *f)
         fi_ring_flush(&io->ring);
     fi_hold_also(&f->latch);
     if (f->requests)
-        fi_wait_in(&w, &f->gone, &f->latch, (fi_wait_for){"close", f, false}, FI_TIMER_NEVER);
+        fi_wait_in(&w, &f->gone, &f->latch, (fi_wait_for){"close", f}, FI_TIMER_NEVER);
     else
         fi_let_go(&f->latch);
 }

@@ -221,15 +221,14 @@ static void give(fi_spares *s, fi_spare_call *c)
 int fi_spares_run(fi_spares *s, int64_t (*call)(void *arg), void *arg, int64_t *result)
 {
     fi_spare_call c = {.call = call, .arg = arg};
-    fi_wait w = {0};
+    fi_wait w = {.stubborn = true};
 
     give(s, &c);
     fi_hold_also(&c.latch);
     if (c.done)
         fi_let_go(&c.latch);
     else
-        fi_wait_in(&w, &c.caller, &c.latch, (fi_wait_for){"blocking", (void *)arg, false},
-                   FI_TIMER_NEVER);
+        fi_wait_in(&w, &c.caller, &c.latch, (fi_wait_for){"blocking", (void *)arg}, FI_TIMER_NEVER);
     *result = c.result;
     return c.failed ? -EAGAIN : 0;
 }

@@ -1,7 +1,7 @@
 /* Making fibers, and going from a worker to a fiber and back. */
 #include "sched/fiber.h"
 
-#include "sched/worker.h"
+#include "sched/run.h"
 
 #include <string.h>
 
@@ -30,23 +30,54 @@ static void end_extras(fi_fiber *f)
     f->end_handle = NULL;
 }
 
+static bool commit_end(fi_fiber *f, void *worker)
+{
+    fi_fiber_put(worker, f);
+    return true;
+}
+
+/* [fiber] A fiber to go on straight with.  Not where ours is unmade, which its own worker does. */
+static fi_fiber *next_of(fi_fiber *f)
+{
+    fi_worker *w = f->worker;
+
+    if (w->warm_fibers_n == WARM_FIBERS_MAX || f->pool || w->runtime->orphaned ||
+        fi_seat_is_over(w->seat))
+        return NULL;
+    return fi_run_next_ready(w);
+}
+
+/* [fiber] Its work is done. */
+static void part(fi_fiber *f, fi_fiber *to)
+{
+    fi_worker *w = f->worker;
+
+    if (to) {
+        w->parting.commit = commit_end;
+        w->parting.arg = w;
+    }
+    fi_run_away(w, f, to);
+}
+
 /* Most work ends without having parked, and its worker has more that never ran: that needs no other fiber. */
 static void fiber_main(void *arg)
 {
-    fi_fiber *f = arg;
+    fi_fiber *f = arg, *to;
 
+    fi_run_resumed(f->worker);
     for (;;) {
         void (*kind)(fi_runnable *, fi_fiber *) = f->work->run;
         f->mark.name = f->worker->runtime->settings.name;
         kind(f->work, f);
         if (f->end_handle || f->locals)
             end_extras(f);
-        f->work = fi_find_piece(f->worker);
+        to = next_of(f);
+        f->work = to ? NULL : fi_find_piece(f->worker);
         do_rest(f, kind);
         if (f->work)
             fi_ctx_load_modes(&f->worker->runtime->modes);
         else
-            fi_ctx_switch(&f->ctx, &f->worker->seat->home);
+            part(f, to);
     }
 }
 
@@ -147,11 +178,22 @@ static fi_fiber *counted(fi_worker *w, fi_fiber *f)
     return f;
 }
 
+fi_fiber *fi_fiber_get_warm(fi_worker *w)
+{
+    return counted(w, take_warm(w));
+}
+
 fi_fiber *fi_fiber_get(fi_worker *w)
 {
-    fi_fiber *f = take_warm(w);
+    fi_fiber *f = fi_fiber_get_warm(w);
 
-    return counted(w, f ? f : make(w, NULL));
+    return f ? f : counted(w, make(w, NULL));
+}
+
+void fi_fiber_give(fi_fiber *f, fi_runnable *r, const fi_ctx_modes *modes)
+{
+    f->work = r;
+    fi_ctx_set_modes(&f->ctx, modes);
 }
 
 /* One for each power of two, made when it is first needed. */

@@ -75,6 +75,12 @@ fi_fiber *fi_fiber_get(fi_worker *w);
 #define FI_FIBER_STACK_MIN ((size_t)16 << 10)
 fi_fiber *fi_fiber_get_sized(fi_worker *w, size_t stack_size);
 
+/* [worker] One that has a stack; NULL: there is none. */
+fi_fiber *fi_fiber_get_warm(fi_worker *w);
+
+/* [worker] Let it run this next, in these modes. */
+void fi_fiber_give(fi_fiber *f, fi_runnable *r, const fi_ctx_modes *modes);
+
 /* [worker] It has nothing to run any more. */
 void fi_fiber_put(fi_worker *w, fi_fiber *f);
 

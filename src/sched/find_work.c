@@ -1,7 +1,7 @@
 /* What to run next, in Go's order:
  *
  *     0. what is urgent
- *     every 61st time: in turn the global queue, the inbox, the old end of the own deque, what can wait, and the
+ *     about every 61st time: in turn the global queue, the inbox, the old end of the own deque, what can wait, and the
  *        first in line before the next slot, so that none of them starves; and the poller is asked
  *     1. the next slot and the line: fibers that are ready again
  *     2. the own deque: work that never ran, the newest first
@@ -21,9 +21,11 @@
 #include "sched/guest.h"
 
 #define FAIR_TICK 61
-#define ROUNDS    4
-#define PAUSES    8 /* between two rounds */
-#define STUCK_NS  5000
+#define LOOKS_PER_TIME                                                                             \
+    8u /* for each that asks what time it is; of those that fibers make, every second such */
+#define ROUNDS   4
+#define PAUSES   8 /* between two rounds */
+#define STUCK_NS 5000
 
 /* Of many, the first is to be run; the others go where the worker finds them later. */
 static fi_runnable *keep_in_line(fi_worker *w, fi_runnable *list)
@@ -95,7 +97,7 @@ static fi_runnable *take_oldest(fi_worker *w)
 static fi_runnable *take_fairly(fi_worker *w)
 {
     fi_poll_now(w);
-    w->fair_in = FAIR_TICK;
+    w->fair_at = fi_load_relaxed(&w->tick) + FAIR_TICK;
     switch (w->fair_turn++ % 5) {
     case 0:
         return take_global(w, 1);
@@ -106,7 +108,7 @@ static fi_runnable *take_fairly(fi_worker *w)
     case 3:
         return take_low(w);
     default:
-        return fi_runq_pop(&w->ready, fi_worker_party(w), true);
+        return fi_runq_pop_in_turn(&w->ready, fi_worker_party(w));
     }
 }
 
@@ -134,18 +136,19 @@ static fi_runnable *take_new_first(fi_worker *w)
 
 static fi_runnable *take_own(fi_worker *w)
 {
+    uint32_t tick = fi_load_relaxed(&w->tick) + 1u;
     fi_runnable *r;
 
-    fi_store_relaxed(&w->tick, fi_load_relaxed(&w->tick) + 1u);
-    if (w->fair_in % FI_LOOKS_PER_TIME == 0)
+    fi_store_relaxed(&w->tick, tick);
+    if (tick % LOOKS_PER_TIME == 0)
         look_at_timers(w);
     r = take_urgent(w);
-    if (w->fair_in-- == 0 && !r)
+    if (!r && (int32_t)(tick - w->fair_at) >= 0)
         r = take_fairly(w);
     if (!r && w->new_first)
         r = take_new_first(w);
     if (!r)
-        r = fi_runq_pop(&w->ready, fi_worker_party(w), false);
+        r = fi_runq_pop(&w->ready, fi_worker_party(w));
     if (!r)
         r = fi_new_pop(w);
     if (!r)
@@ -281,7 +284,7 @@ static fi_runnable *visit_all(fi_worker *w)
 static fi_runnable *take_due(fi_worker *w)
 {
     look_at_timers(w);
-    return fi_runq_pop(&w->ready, fi_worker_party(w), false);
+    return fi_runq_pop(&w->ready, fi_worker_party(w));
 }
 
 static fi_runnable *search(fi_worker *w)

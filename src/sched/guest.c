@@ -59,6 +59,7 @@ static void be_worker(fi_worker *w, fi_runnable *r, FI_ATOMIC(uint32_t) * done)
 
     fi_seat_init(&seat, &w->guest_watch, done);
     seat.is_guest = true;
+    seat.straight = 0;
     fi_watch_stir(w->runtime);
     fi_worker_sit(w, &seat);
     searching = work(w, r);

@@ -8,15 +8,38 @@
 
 /* ---- how many there are ---- */
 
-void fi_handle_made(fi_runtime *rt, fi_worker *w)
+static filch_fiber *get_outside(fi_runtime *rt)
 {
-    if (w) {
-        w->handles++;
-        return;
-    }
+    filch_fiber *h;
+
     fi_lock_lock(&rt->outside_lock);
-    rt->outside_handles++;
+    h = fi_record_get(&rt->outside_handle_records);
+    if (h)
+        rt->outside_handles++;
     fi_lock_unlock(&rt->outside_lock);
+    return h;
+}
+
+static filch_fiber *get_on_worker(fi_worker *w)
+{
+    filch_fiber *h = fi_record_get(&w->handle_records);
+
+    if (h)
+        w->handles++;
+    return h;
+}
+
+filch_fiber *fi_handle_new(fi_runtime *rt, fi_worker *w)
+{
+    filch_fiber *h = w ? get_on_worker(w) : get_outside(rt);
+
+    if (!h)
+        return NULL;
+    h->joiner.first = NULL;
+    h->fiber = NULL;
+    h->runtime = rt->number;
+    h->ended = h->detached = h->cancelled = false;
+    return h;
 }
 
 bool fi_handles_are_open(const fi_runtime *rt)
@@ -41,7 +64,7 @@ static void put_on_worker(filch_fiber *h, fi_worker *w)
     if (h->runtime != w->runtime->number)
         return;
     w->handles--;
-    fi_record_put(&w->large_records, h);
+    fi_record_put(&w->handle_records, h);
 }
 
 /* A handle may outlive its runtime, whose records then stay where they are. */
@@ -58,7 +81,7 @@ static void put_record(filch_fiber *h)
     if (rt && rt->number == h->runtime) {
         fi_lock_lock(&rt->outside_lock);
         rt->outside_handles--;
-        fi_record_put(&rt->large_outside, h);
+        fi_record_put(&rt->outside_handle_records, h);
         fi_lock_unlock(&rt->outside_lock);
     }
     fi_runtime_look_end();
@@ -95,6 +118,8 @@ void fi_handle_end(filch_fiber *h, void *result)
     h->arg = result;
     is_last = h->detached;
     joiner = fi_line_take(&h->joiner);
+    if (joiner)
+        joiner->result = 0;
     fi_let_go(&h->latch);
     f->handle = NULL;
     fi_wait_leave_alone(f);
@@ -111,16 +136,17 @@ int filch_fiber_join_until(filch_fiber *h, void **result, int64_t deadline)
 {
     fi_wait_chaos();
     const fi_fiber *me = current();
-    fi_wait w = {0};
+    fi_wait w;
     int e = 0;
 
     if (me && me->handle == h)
         return -EDEADLK;
+    fi_wait_init(&w, NULL);
     fi_hold(&h->latch);
     if (h->ended)
         fi_let_go(&h->latch);
     else
-        e = fi_wait_in(&w, &h->joiner, &h->latch, (fi_wait_for){"join", h, true}, deadline);
+        e = fi_wait_in(&w, &h->joiner, &h->latch, (fi_wait_for){"join", h}, deadline);
     if (e < 0)
         return e;
     if (result)
@@ -202,13 +228,12 @@ static const char *own_name(const fi_fiber *f)
 /* One that was started without a handle gets one, which is nobody else's. */
 static filch_fiber *make_own(fi_fiber *f)
 {
-    filch_fiber *h = fi_record_get(&f->worker->large_records);
+    filch_fiber *h = fi_handle_new(f->worker->runtime, f->worker);
 
     if (!h)
         return NULL;
-    *h = (filch_fiber){
-        .detached = true, .attr = {own_name(f), 0}, .runtime = f->worker->runtime->number};
-    fi_handle_made(f->worker->runtime, f->worker);
+    h->detached = true;
+    h->attr = (filch_fiber_attr){own_name(f), 0};
     fi_handle_begin(h, f);
     f->end_handle = end_own;
     return h;

@@ -13,17 +13,18 @@ struct filch_fiber {
     void *(*body)(void *arg);
     void *arg; /* and then what body returned */
     filch_fiber_attr attr;
-    fi_latch latch;
+    fi_latch
+        latch; /* stays as it is when the memory is another's: mostly the same worker's again */
     fi_line joiner;
     fi_fiber *fiber;  /* while it runs */
     uint64_t runtime; /* the number of its runtime, which may be gone */
     bool ended, detached, cancelled;
 };
 
-_Static_assert(sizeof(filch_fiber) <= FI_LARGE_RECORD, "a handle is a large record");
+_Static_assert(sizeof(filch_fiber) <= FI_HANDLE_RECORD, "a handle is a record");
 
-/* [any] One more was made, by who is on this worker (NULL: on none). */
-void fi_handle_made(fi_runtime *rt, fi_worker *w);
+/* [any; w: of the caller, NULL: it has none] A new one, of the starter's; NULL: no memory. */
+filch_fiber *fi_handle_new(fi_runtime *rt, fi_worker *w);
 
 /* [when no worker runs] Is somebody yet to join or detach one?  Then their records stay. */
 bool fi_handles_are_open(const fi_runtime *rt);

@@ -71,13 +71,13 @@ int fi_lot_wait(const char *what, const void *address, bool (*still)(void *arg),
                 int64_t deadline_ns)
 {
     place *p = place_of(address);
-    fi_wait w = {0};
+    fi_wait w = {.stubborn = true};
     int e = 0;
 
     say_where(address);
     fi_hold_also(&p->latch);
     if (still(arg))
-        e = fi_wait_in(&w, &p->line, &p->latch, (fi_wait_for){what, address, false}, deadline_ns);
+        e = fi_wait_in(&w, &p->line, &p->latch, (fi_wait_for){what, address}, deadline_ns);
     else
         fi_let_go(&p->latch);
     say_where(NULL);

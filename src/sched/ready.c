@@ -9,11 +9,11 @@ void fi_notify(fi_worker *w)
 }
 
 /* Nobody is woken for what the worker will take itself, if there is a watcher to see when it does not. */
-static void run_next(fi_worker *w, fi_runnable *r)
+static inline __attribute__((always_inline)) void run_next(fi_worker *w, fi_runnable *r)
 {
     bool displaced = fi_runq_put_next(&w->ready, fi_worker_party(w), r);
 
-    if (displaced || !fi_runq_keeps_next(&w->ready) || !w->runtime->watch.runs)
+    if (FI_SELDOM(displaced || !fi_runq_keeps_next(&w->ready) || !w->runtime->watch.runs))
         fi_notify(w);
 }
 
@@ -25,18 +25,24 @@ void fi_submit(fi_runtime *rt, fi_runnable *r)
     fi_idle_notify(&rt->idle);
 }
 
-void fi_ready(fi_runtime *rt, fi_fiber *f)
+/* The fiber keeps the runtime, but only until it ends. */
+static __attribute__((noinline)) void ready_from_outside(fi_fiber *f)
+{
+    fi_runtime *rt = f->worker->runtime;
+
+    fi_runtime_enter_anyhow();
+    fi_submit(rt, &f->ready);
+    fi_runtime_leave(rt);
+}
+
+void fi_ready(fi_fiber *f)
 {
     fi_worker *w = fi_worker_self();
 
-    if (!w) {
-        /* The fiber keeps the runtime, but only until it ends. */
-        fi_runtime_enter_anyhow();
-        fi_submit(rt, &f->ready);
-        fi_runtime_leave(rt);
-        return;
-    }
-    run_next(w, &f->ready);
+    if (FI_SELDOM(!w))
+        ready_from_outside(f);
+    else
+        run_next(w, &f->ready);
 }
 
 void fi_give(fi_worker *w, fi_runnable *r)

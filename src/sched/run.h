@@ -43,19 +43,39 @@ FI_INLINE void fi_run_depart(fi_worker *w, fi_fiber *f)
         fi_fiber_flush(f);
 }
 
-/* [fiber] We go on: what the one before us on this worker has left to do, as it was not over its worker's own stack. */
+/* [fiber] The same, where it is a call. */
+void fi_run_part(fi_worker *w);
+
+/* [fiber] We go on: do what the one before us on this worker has left to do, as it was not over its worker's own stack. */
 FI_INLINE void fi_run_resumed(fi_worker *w)
 {
-    bool (*commit)(fi_fiber *, void *) = w->park_commit;
+    fi_latch *latch = w->parting.latch;
 
-    if (!commit)
-        return;
-    w->park_commit = NULL;
-    fi_pin_left(&w->leaving);
-    FI_COMMITTING(w, true);
-    commit(w->parked, w->park_arg);
-    FI_COMMITTING(w, false);
-    fi_count(&w->counters.parks);
+    if (FI_OFTEN(latch)) {
+        w->parting.latch = NULL;
+        fi_pin_left(&w->leaving);
+        fi_latch_unlock(latch, w->parting.who);
+        fi_count(&w->counters.parks);
+    } else if (w->parting.commit) {
+        fi_run_part(w);
+    }
+}
+
+/* [fiber] Off to another fiber, or home: NULL.  What is left to do is said. */
+FI_INLINE void fi_run_away(fi_worker *w, fi_fiber *f, fi_fiber *to)
+{
+    fi_ctx *there = &w->seat->home;
+
+    if (FI_OFTEN(to)) {
+        w->parting.fiber = f;
+        fi_pin_leave(f, &w->leaving);
+        if (FI_SELDOM(f->fork.spawned))
+            fi_fiber_flush(f);
+        fi_run_arrive(w, to, &f->cxx);
+        there = &to->ctx;
+    }
+    fi_ctx_switch(&f->ctx, there);
+    fi_run_resumed(f->worker);
 }
 
 /* [fiber] Park: save this point, go back to the worker, and there call commit(arg), which tells
@@ -66,74 +86,105 @@ FI_INLINE void fi_fiber_park(fi_fiber *f, bool (*commit)(fi_fiber *f, void *arg)
 {
     fi_worker *w = f->worker;
 
-    w->park_commit = commit;
-    w->park_arg = arg;
-    fi_ctx_switch(&f->ctx, &w->seat->home);
-    fi_run_resumed(f->worker);
+    w->parting.commit = commit;
+    w->parting.arg = arg;
+    fi_run_away(w, f, NULL);
 }
 
-/* [fiber] A fiber that is ready, if the worker would run it now anyway; else NULL.  In its line there may also be work that
- * never ran, from the global queue: that needs a fiber of its own. */
-FI_INLINE fi_runnable *fi_run_next(fi_worker *w)
+/* [fiber] May the next look for work be here, and not on the worker's own stack, where more is looked at? */
+FI_INLINE bool fi_run_may_look(fi_worker *w)
 {
-    fi_runtime *rt = w->runtime;
+    uint32_t tick = fi_load_relaxed(&w->tick), ones = w->seat->straight;
+
+    if (FI_SELDOM((tick & ones) == ones || fi_queue_size(&w->runtime->urgent) > 0))
+        return false;
+    fi_store_relaxed(&w->tick, tick + 1u);
+    return true;
+}
+
+/* [fiber] A fiber for this, or if it is NULL, for what else never ran; NULL: there is none, and w->found is for its worker. */
+fi_fiber *fi_run_new(fi_worker *w, fi_runnable *r);
+
+/* [fiber] The fiber that the worker would run now anyway; NULL: it has to look itself. */
+FI_INLINE fi_fiber *fi_run_next(fi_worker *w)
+{
     fi_runnable *r;
 
-    if (w->fair_in == 0 || w->seat->is_guest || fi_queue_size(&rt->urgent) > 0)
+    if (!fi_run_may_look(w))
         return NULL;
-    if (fi_timers_next(&rt->timers) != FI_TIMER_NEVER && w->fair_in % FI_LOOKS_PER_TIME == 0)
-        return NULL;
-    w->fair_in--;
-    fi_store_relaxed(&w->tick, fi_load_relaxed(&w->tick) + 1u);
-    r = fi_runq_pop(&w->ready, fi_worker_party(w), false);
-    if (r && r->run) {
-        w->found = r;
-        r = NULL;
-    }
-    return r;
+    r = fi_runq_pop(&w->ready, fi_worker_party(w));
+    if (FI_OFTEN(r && !r->run))
+        return fi_fiber_of_ready(r);
+    return r || w->has_new ? fi_run_new(w, r) : NULL;
 }
 
-/* [fiber] The same for a commit that always holds on: another fiber that is ready may go on at once, without the way over
- * the worker's own stack, and do the commit there. */
+/* [fiber] The same of those that are ready again. */
+FI_INLINE fi_fiber *fi_run_next_ready(fi_worker *w)
+{
+    return fi_runq_size(&w->ready) > 0 ? fi_run_next(w) : NULL;
+}
+
+/* [fiber] The same for one that yields: it is in line then, and the run queue's latch is held.  What never ran goes before it. */
+FI_INLINE fi_fiber *fi_run_swap(fi_worker *w, fi_fiber *f)
+{
+    fi_runnable *r;
+
+    if (w->has_new || !fi_run_may_look(w))
+        return NULL;
+    r = fi_runq_swap(&w->ready, fi_worker_party(w), &f->ready);
+    return r ? fi_fiber_of_ready(r) : NULL;
+}
+
+/* [fiber] Park with a commit that always holds on: another fiber may go on at once, without the way over the worker's
+ * own stack, and do the commit there. */
 FI_INLINE void fi_fiber_park_on(fi_fiber *f, bool (*commit)(fi_fiber *f, void *arg), void *arg)
 {
     fi_worker *w = f->worker;
-    fi_runnable *r = fi_run_next(w);
+    fi_fiber *to = fi_run_next(w);
 
-    w->park_commit = commit;
-    w->park_arg = arg;
-    if (!r) {
-        fi_ctx_switch(&f->ctx, &w->seat->home);
-    } else {
-        fi_fiber *to = fi_fiber_of_ready(r);
-        w->parked = f;
-        fi_pin_leave(f, &w->leaving);
-        if (f->fork.spawned)
-            fi_fiber_flush(f);
-        fi_run_arrive(w, to, &f->cxx);
-        fi_ctx_switch(&f->ctx, &to->ctx);
+    w->parting.commit = commit;
+    w->parting.arg = arg;
+    fi_run_away(w, f, to);
+}
+
+/* [fiber, which holds the latch as its worker] The same, and all there is to do is to let it go. */
+FI_INLINE void fi_fiber_park_holding(fi_fiber *f, fi_worker *w, fi_latch *latch)
+{
+    fi_fiber *to = fi_run_next(w);
+
+    w->parting.latch = latch;
+    w->parting.who = fi_party();
+    fi_run_away(w, f, to);
+}
+
+/* [worker] True: what a fiber that has come home has left to do is done.  False: it goes on at once. */
+FI_INLINE bool fi_run_came_home(fi_worker *w, fi_fiber *f)
+{
+    fi_latch *latch = w->parting.latch;
+    bool (*commit)(fi_fiber *, void *) = w->parting.commit;
+
+    if (latch) {
+        w->parting.latch = NULL;
+        fi_latch_unlock(latch, w->parting.who);
+        return true;
     }
-    fi_run_resumed(f->worker);
+    w->parting.commit = NULL;
+    return commit(f, w->parting.arg); /* f may already run elsewhere */
 }
 
 /* [worker, on its own stack] Run the fiber until it parks or has nothing left to run. */
 FI_INLINE void fi_fiber_run(fi_worker *w, fi_fiber *f)
 {
-    bool (*commit)(fi_fiber *, void *);
-
     do {
         fi_run_arrive(w, f, &w->seat->cxx_home);
         fi_ctx_switch(&w->seat->home, &f->ctx);
         f = fi_fiber_of_fork(fi_load_relaxed(&w->current)); /* it may have gone on to another */
         fi_run_depart(w, f);
-        commit = w->park_commit;
-        w->park_commit = NULL;
-        if (!commit) {
+        if (!w->parting.latch && !w->parting.commit) {
             fi_fiber_put(w, f);
             return;
         }
-        /* From a commit that holds on, f may already run elsewhere. */
-    } while (!commit(f, w->park_arg));
+    } while (!fi_run_came_home(w, f));
     fi_count(&w->counters.parks);
 }
 

@@ -1,5 +1,41 @@
 #include "sched/runq.h"
 
+bool fi_runq_put_next_by_word(fi_runq *q, uint32_t who, fi_runnable *r)
+{
+    bool displaced;
+
+    fi_latch_lock_by_word(&q->latch, who);
+    displaced = fi_runq_set_next(q, r);
+    fi_latch_unlock(&q->latch, who);
+    return displaced;
+}
+
+fi_runnable *fi_runq_pop_by_word(fi_runq *q, uint32_t who)
+{
+    fi_runnable *r;
+
+    fi_latch_lock_by_word(&q->latch, who);
+    r = fi_runq_take_counted(q);
+    fi_latch_unlock(&q->latch, who);
+    return r;
+}
+
+fi_runnable *fi_runq_pop_in_turn(fi_runq *q, uint32_t who)
+{
+    fi_runnable *r;
+
+    if (fi_load_relaxed(&q->n) == 0)
+        return NULL;
+    fi_latch_lock(&q->latch, who);
+    r = fi_runq_take_first(q);
+    if (r)
+        fi_runq_change(q, 0u - 1u);
+    else
+        r = fi_runq_take_counted(q);
+    fi_latch_unlock(&q->latch, who);
+    return r;
+}
+
 /* [latch held] The first of them, cut off behind the nth. */
 static fi_runnable *cut(fi_runq *q, uint32_t n)
 {

@@ -74,6 +74,20 @@ static inline fi_runnable *fi_runq_take_next(fi_runq *q)
     return r;
 }
 
+/* The one in the next slot, or the first in line; NULL: there is none. */
+static inline fi_runnable *fi_runq_take(fi_runq *q)
+{
+    fi_runnable *r = q->next;
+    uint32_t kept = fi_load_relaxed(&q->kept);
+
+    if (!r)
+        return fi_runq_take_first(q);
+    if (FI_SELDOM(kept < FI_RUNQ_KEEPS))
+        fi_store_relaxed(&q->kept, kept + 1u);
+    q->next = NULL;
+    return r;
+}
+
 /* ---- its worker, who is the party of that number ---- */
 
 /* [worker] At the end of the line. */
@@ -85,44 +99,77 @@ static inline void fi_runq_push(fi_runq *q, uint32_t who, fi_runnable *r)
     fi_latch_unlock(&q->latch, who);
 }
 
-/* [worker] To be run next; what was to be run next goes to the end of the line: true. */
+/* Its worker is mostly the latch's favourite: the way of that is inlined where every switch goes, and the other is a call. */
+
+/* [latch held] To be run next; what was to be run next goes to the end of the line: true. */
+static inline bool fi_runq_set_next(fi_runq *q, fi_runnable *r)
+{
+    fi_runnable *displaced = q->next;
+
+    q->next = r;
+    fi_runq_change(q, 1u);
+    if (displaced)
+        fi_runq_add_last(q, displaced);
+    return displaced;
+}
+
+bool fi_runq_put_next_by_word(fi_runq *q, uint32_t who, fi_runnable *r);
 static inline bool fi_runq_put_next(fi_runq *q, uint32_t who, fi_runnable *r)
 {
     bool displaced;
 
-    fi_latch_lock(&q->latch, who);
-    displaced = q->next != NULL;
-    if (displaced)
-        fi_runq_add_last(q, q->next);
-    q->next = r;
-    fi_runq_change(q, 1u);
-    fi_latch_unlock(&q->latch, who);
+    if (FI_SELDOM(!fi_latch_lock_as_favourite(&q->latch, who)))
+        return fi_runq_put_next_by_word(q, who, r);
+    displaced = fi_runq_set_next(q, r);
+    fi_latch_unlock_as_favourite(who);
     return displaced;
 }
 
-/* [worker] The next; NULL: there is none.  In turn: the first in line before it, as two who make each other ready
- * would keep all others waiting. */
-static inline fi_runnable *fi_runq_pop(fi_runq *q, uint32_t who, bool in_turn)
+/* [latch held] */
+static inline fi_runnable *fi_runq_take_counted(fi_runq *q)
 {
-    fi_runnable *r = NULL;
-    uint32_t kept;
+    fi_runnable *r = fi_runq_take(q);
 
-    if (fi_load_relaxed(&q->n) == 0) /* nobody else adds */
+    if (FI_OFTEN(r))
+        fi_runq_change(q, 0u - 1u);
+    return r;
+}
+
+/* [worker] The next; NULL: there is none. */
+fi_runnable *fi_runq_pop_by_word(fi_runq *q, uint32_t who);
+static inline fi_runnable *fi_runq_pop(fi_runq *q, uint32_t who)
+{
+    fi_runnable *r;
+
+    if (FI_SELDOM(fi_load_relaxed(&q->n) == 0)) /* nobody else adds */
+        return NULL;
+    if (FI_SELDOM(!fi_latch_lock_as_favourite(&q->latch, who)))
+        return fi_runq_pop_by_word(q, who);
+    r = fi_runq_take_counted(q);
+    fi_latch_unlock_as_favourite(who);
+    return r;
+}
+
+/* [worker] The same in turn: the first in line before it, as two who make each other ready would keep all others
+ * waiting. */
+fi_runnable *fi_runq_pop_in_turn(fi_runq *q, uint32_t who);
+
+/* [worker] The next fiber, and at the end of the line the one that makes way for it.  That is not off its stack yet, so the
+ * latch is still held then.  NULL: there is none, and this was nothing. */
+static inline fi_runnable *fi_runq_swap(fi_runq *q, uint32_t who, fi_runnable *way)
+{
+    fi_runnable *r;
+
+    if (FI_SELDOM(fi_load_relaxed(&q->n) == 0))
         return NULL;
     fi_latch_lock(&q->latch, who);
-    if (in_turn)
-        r = fi_runq_take_first(q);
-    if (!r && q->next) {
-        r = fi_runq_take_next(q);
-        kept = fi_load_relaxed(&q->kept);
-        if (kept < FI_RUNQ_KEEPS)
-            fi_store_relaxed(&q->kept, kept + 1u);
+    r = q->next ? q->next : q->first;
+    if (FI_SELDOM(!r || r->run)) { /* stolen meanwhile; or it needs a fiber of its own */
+        fi_latch_unlock(&q->latch, who);
+        return NULL;
     }
-    if (!r)
-        r = fi_runq_take_first(q);
-    if (r)
-        fi_runq_change(q, 0u - 1u);
-    fi_latch_unlock(&q->latch, who);
+    fi_runq_take(q);
+    fi_runq_add_last(q, way);
     return r;
 }
 

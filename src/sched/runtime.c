@@ -155,6 +155,8 @@ static void init_records(fi_runtime *rt)
     fi_record_share_init(&rt->large_records, FI_LARGE_RECORD);
     fi_record_pool_init(&rt->outside, &rt->records);
     fi_record_pool_init(&rt->large_outside, &rt->large_records);
+    fi_record_share_init(&rt->handle_records, FI_HANDLE_RECORD);
+    fi_record_pool_init(&rt->outside_handle_records, &rt->handle_records);
 }
 
 static int make_runtime(const fi_settings *settings, fi_runtime **out)
@@ -206,7 +208,8 @@ static void free_runtime(fi_runtime *rt)
         if (rt->sized_pools[i].stack_size)
             fi_stack_pool_fini(&rt->sized_pools[i]);
     fi_record_pool_fini(&rt->outside);
-    fi_handles_fini(rt, &rt->large_outside);
+    fi_record_pool_fini(&rt->large_outside);
+    fi_handles_fini(rt, &rt->outside_handle_records);
     fi_timers_fini(&rt->timers);
     FI_DELETE(fi_runtime, rt);
 }
@@ -227,6 +230,7 @@ static void after_fork_in_child(void)
 {
     if (running) {
         running->orphaned = true;
+        fi_store_relaxed(&running->watch.begun, 0); /* so that who waits looks at that */
         fi_idle_init(&running->idle);
         running->left_behind = left_behind;
         left_behind = running;

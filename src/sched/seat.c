@@ -8,6 +8,7 @@ void fi_seat_init(fi_seat *s, fi_stack_watch *watch, FI_ATOMIC(uint32_t) * over)
     s->watched = fi_stack_watch_init(watch) == 0;
     s->over = over;
     s->is_guest = false;
+    s->straight = FI_SEAT_STRAIGHT;
     s->root = NULL;
 }
 

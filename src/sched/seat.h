@@ -11,6 +11,8 @@
 
 #include <stdbool.h>
 
+#define FI_SEAT_STRAIGHT 15u
+
 typedef struct fi_seat {
     fi_ctx home; /* the thread's own stack, where it chooses what to run */
     fi_cxx cxx_home;
@@ -19,6 +21,8 @@ typedef struct fi_seat {
     bool watched;               /* without it an overflow is a bare SIGSEGV: no reason not to run */
     FI_ATOMIC(uint32_t) * over; /* not 0: the thread is to leave */
     bool is_guest;
+    uint32_t
+        straight;   /* ones: after so many looks, the next is on its own stack; a guest's all are */
     fi_fiber *root; /* of a guest: what it has come to run */
 } fi_seat;
 

@@ -84,14 +84,14 @@ static int settle(const filch_fiber_attr *from, filch_fiber_attr *to)
     return 0;
 }
 
-static void *get_record(fi_runtime *rt, fi_worker *w, bool large)
+static void *get_record(fi_runtime *rt, fi_worker *w)
 {
     void *r;
 
     if (w)
-        return fi_record_get(large ? &w->large_records : &w->records);
+        return fi_record_get(&w->records);
     fi_lock_lock(&rt->outside_lock);
-    r = fi_record_get(large ? &rt->large_outside : &rt->outside);
+    r = fi_record_get(&rt->outside);
     fi_lock_unlock(&rt->outside_lock);
     return r;
 }
@@ -111,7 +111,7 @@ static void give(fi_runtime *rt, fi_worker *w, fi_runnable *r)
 
 static bool go(fi_runtime *rt, fi_worker *w, start s)
 {
-    start *r = get_record(rt, w, false);
+    start *r = get_record(rt, w);
 
     if (!r)
         return false;
@@ -154,7 +154,7 @@ int filch_go_with(const filch_fiber_attr *attr, void (*body)(void *arg), void *a
 
 fi_runnable *fi_start_new(fi_runtime *rt, fi_worker *w, void (*body)(void *arg), void *arg)
 {
-    start *r = get_record(rt, w, false);
+    start *r = get_record(rt, w);
 
     if (r)
         *r = (start){{NULL, run_start, NULL}, body, arg, {NULL, 0}};
@@ -180,12 +180,13 @@ void fi_start_give(fi_worker *w, fi_runnable *r)
 static filch_fiber *start_on(fi_runtime *rt, fi_worker *w, const filch_fiber_attr *attr,
                              void *(*body)(void *arg), void *arg)
 {
-    filch_fiber *h = get_record(rt, w, true);
+    filch_fiber *h = fi_handle_new(rt, w);
 
     if (!h)
         return NULL;
-    *h = (filch_fiber){.body = body, .arg = arg, .attr = *attr, .runtime = rt->number};
-    fi_handle_made(rt, w);
+    h->body = body;
+    h->arg = arg;
+    h->attr = *attr;
     h->runnable.run = run_handle;
     h->runnable.of = attr->stack_size ? &fi_start_is_sized : NULL;
     give(rt, w, &h->runnable);

@@ -14,17 +14,9 @@
 
 #define WITHDRAWN UINT32_MAX /* in a claim: by no part */
 
-__attribute__((noinline)) uint32_t fi_party_by_call(void)
-{
-    uint32_t who = fi_party_here;
-
-    __asm__ volatile("" : "+r"(who)::"memory");
-    return who;
-}
-
 /* ---- lines, under their latch ---- */
 
-void fi_line_add(fi_line *line, fi_latch *latch, fi_wait *w)
+FI_INLINE void add(fi_line *line, fi_latch *latch, fi_wait *w)
 {
     fi_wait *first = line->first;
 
@@ -37,6 +29,11 @@ void fi_line_add(fi_line *line, fi_latch *latch, fi_wait *w)
     w->next = first;
     w->prev = first->prev;
     w->prev->next = first->prev = w;
+}
+
+void fi_line_add(fi_line *line, fi_latch *latch, fi_wait *w)
+{
+    add(line, latch, w);
 }
 
 static void take_out(fi_line *line, fi_wait *w)
@@ -65,7 +62,7 @@ static bool claim(fi_wait *whole, uint32_t as)
     return fi_cas_relaxed(&whole->claim, &none, as);
 }
 
-fi_wait *fi_line_take(fi_line *line)
+fi_wait *fi_line_take_of_many(fi_line *line)
 {
     fi_wait *w;
 
@@ -83,8 +80,8 @@ void fi_wait_end(fi_wait *w)
 {
     if (w->whole)
         w = w->whole;
-    if (w->fiber) {
-        fi_ready(w->fiber->worker->runtime, w->fiber);
+    if (FI_OFTEN(w->fiber)) {
+        fi_ready(w->fiber);
         return;
     }
     if (w->counted)
@@ -149,7 +146,7 @@ void fi_wait_cancel(fi_fiber *f)
 
     fi_store_relaxed(&f->cancelled, 1u);
     w = fi_pin_look(f);
-    if (w && w->what.cancellable)
+    if (w && !w->stubborn)
         end_early(w, -ECANCELED);
     fi_pin_undo(f);
 }
@@ -208,13 +205,6 @@ static void let_go(letting_go l)
         l.call(l.arg);
 }
 
-static bool commit_latch(fi_fiber *f, void *latch)
-{
-    (void)f;
-    fi_let_go(latch);
-    return true;
-}
-
 static bool commit_parts(fi_fiber *f, void *arg)
 {
     (void)f;
@@ -222,12 +212,12 @@ static bool commit_parts(fi_fiber *f, void *arg)
     return true;
 }
 
-FI_INLINE void park(fi_fiber *f, letting_go l)
+FI_INLINE void park(fi_fiber *f, fi_worker *on, letting_go l)
 {
     if (l.call)
         fi_fiber_park_on(f, commit_parts, &l);
     else
-        fi_fiber_park_on(f, commit_latch, l.latch);
+        fi_fiber_park_holding(f, on, l.latch);
 }
 
 /* [latches held] Nobody shall wake us. */
@@ -255,37 +245,64 @@ FI_INLINE void park_until(fi_wait *w, letting_go l, int64_t deadline_ns)
     }
     if (first > 0)
         fi_idle_notify(&rt->idle);
-    park(w->fiber, l);
+    park(w->fiber, w->fiber->worker, l);
     fi_timers_remove(&rt->timers, &w->timer);
 }
 
-FI_INLINE int wait_as_fiber(fi_wait *w, fi_worker *on, letting_go l, int64_t deadline_ns)
+/* Before its first wait a runtime has no watcher; in the child of a fork it has none again. */
+static __attribute__((noinline)) void begin_watching(fi_runtime *rt)
 {
-    fi_fiber *f = fi_fiber_of_fork(fi_load_relaxed(&on->current));
-    bool cancelled;
-
-    if (on->runtime->orphaned)
+    if (rt->orphaned)
         fi_mistake("a wait, in the child of a fork, for what other threads were doing");
-    if (!fi_load_relaxed(&on->runtime->watch.begun))
-        fi_watch_start(on->runtime);
-    w->fiber = f;
-    w->since_ns = fi_load_relaxed(&on->runtime->coarse_ns);
-    cancelled = fi_pin_begin(f, w) && w->what.cancellable;
-    if (cancelled)
-        w->result = step_back(w, l, -ECANCELED);
-    else if (deadline_ns == FI_TIMER_NEVER)
-        park(f, l);
-    else
-        park_until(w, l, deadline_ns);
+    fi_watch_start(rt);
+}
+
+FI_INLINE fi_fiber *become_waiting(fi_wait *w, fi_worker *on)
+{
+    fi_runtime *rt = on->runtime;
+
+    if (FI_SELDOM(!fi_load_relaxed(&rt->watch.begun)))
+        begin_watching(rt);
+    w->fiber = fi_fiber_of_fork(fi_load_relaxed(&on->current));
+    w->since_ns = fi_load_relaxed(&rt->coarse_ns);
+    return w->fiber;
+}
+
+/* Who does not care goes on asking, and others are to come to run. */
+static __attribute__((noinline)) int refuse(fi_wait *w, letting_go l)
+{
+    fi_fiber *f = w->fiber;
+
+    step_back(w, l, 0);
     fi_pin_end(f);
-    if (cancelled)
-        fi_wait_yield();
+    fi_wait_yield();
+    return -ECANCELED;
+}
+
+FI_INLINE int end_waiting(const fi_wait *w, fi_fiber *f)
+{
+    fi_pin_end(f);
     fi_wait_chaos();
     return w->result;
 }
 
+FI_INLINE int wait_as_fiber(fi_wait *w, fi_worker *on, letting_go l, int64_t deadline_ns)
+{
+    fi_fiber *f = become_waiting(w, on);
+
+    if (FI_SELDOM(fi_pin_begin(f, w)) && !w->stubborn)
+        return refuse(w, l);
+    if (deadline_ns == FI_TIMER_NEVER)
+        park(f, on, l);
+    else
+        park_until(w, l, deadline_ns);
+    return end_waiting(w, f);
+}
+
 static int wait_as_thread(fi_wait *w, letting_go l, int64_t deadline_ns)
 {
+    w->fiber = NULL;
+    fi_atomic_init(&w->gate, FI_GATE_SHUT);
     w->counted = deadline_ns == FI_TIMER_NEVER;
     if (w->counted)
         fi_watch_thread_waits();
@@ -308,6 +325,22 @@ static bool commit_yield(fi_fiber *f, void *arg)
     return true;
 }
 
+/* The one in line lets the latch of that go once this is off its stack; without one the worker looks for another. */
+FI_INLINE void yield_as_fiber(fi_worker *on)
+{
+    fi_fiber *f = fi_fiber_of_fork(fi_load_relaxed(&on->current));
+    fi_fiber *to = fi_run_swap(on, f);
+
+    if (FI_OFTEN(to)) {
+        on->parting.latch = &on->ready.latch;
+        on->parting.who = fi_worker_party(on);
+    } else {
+        on->parting.commit = commit_yield;
+        on->parting.arg = on;
+    }
+    fi_run_away(on, f, to);
+}
+
 void fi_wait_yield(void)
 {
     fi_worker *on = fi_worker_self();
@@ -315,7 +348,7 @@ void fi_wait_yield(void)
     if (!on)
         fi_yield();
     else if (!on->runtime->orphaned)
-        fi_fiber_park_on(fi_fiber_of_fork(fi_load_relaxed(&on->current)), commit_yield, on);
+        yield_as_fiber(on);
 }
 
 #ifdef FILCH_CHAOS
@@ -330,8 +363,8 @@ void fi_wait_chaos(void)
 }
 #endif
 
-/* Who asks again and again with a deadline that is over, or cancelled, must still let others run, or it asks for ever. */
-FI_INLINE int wait(fi_wait *w, letting_go l, int64_t deadline_ns)
+/* Who asks again and again with a deadline that is over must still let others run, or it asks for ever. */
+static __attribute__((noinline)) int wait(fi_wait *w, letting_go l, int64_t deadline_ns)
 {
     fi_worker *on = fi_worker_self();
 
@@ -343,9 +376,22 @@ FI_INLINE int wait(fi_wait *w, letting_go l, int64_t deadline_ns)
     return on ? wait_as_fiber(w, on, l, deadline_ns) : wait_as_thread(w, l, deadline_ns);
 }
 
+/* A fiber without a deadline goes the short way. */
+FI_INLINE int wait_at(fi_wait *w, fi_latch *latch, int64_t deadline_ns)
+{
+    fi_worker *on = fi_worker_self();
+
+    if (FI_SELDOM(!on || deadline_ns != FI_TIMER_NEVER))
+        return wait(w, (letting_go){.latch = latch}, deadline_ns);
+    return wait_as_fiber(w, on, (letting_go){.latch = latch}, FI_TIMER_NEVER);
+}
+
 int fi_wait_in(fi_wait *w, fi_line *line, fi_latch *latch, fi_wait_for what, int64_t deadline_ns)
 {
-    return fi_wait_in_then(w, line, latch, what, deadline_ns, NULL, NULL);
+    w->what = what;
+    w->withdraw = leave_line;
+    add(line, latch, w);
+    return wait_at(w, latch, deadline_ns);
 }
 
 int fi_wait_in_first(fi_wait *w, fi_line *line, fi_latch *latch, fi_wait_for what,
@@ -353,9 +399,9 @@ int fi_wait_in_first(fi_wait *w, fi_line *line, fi_latch *latch, fi_wait_for wha
 {
     w->what = what;
     w->withdraw = leave_line;
-    fi_line_add(line, latch, w);
+    add(line, latch, w);
     line->first = w; /* in a circle, the last stands before the first */
-    return wait(w, (letting_go){.latch = latch}, deadline_ns);
+    return wait_at(w, latch, deadline_ns);
 }
 
 int fi_wait_in_then(fi_wait *w, fi_line *line, fi_latch *latch, fi_wait_for what,
@@ -363,7 +409,7 @@ int fi_wait_in_then(fi_wait *w, fi_line *line, fi_latch *latch, fi_wait_for what
 {
     w->what = what;
     w->withdraw = leave_line;
-    fi_line_add(line, latch, w);
+    add(line, latch, w);
     return wait(w, (letting_go){latch, then, arg}, deadline_ns);
 }
 
@@ -375,6 +421,8 @@ int fi_wait_in_parts(fi_wait *whole, fi_latch *own, fi_wait_for what, void (*cal
 
     whole->what = what;
     whole->withdraw = claim_whole;
+    whole->line = NULL;
+    fi_atomic_init(&whole->claim, 0);
     whole->latch = own;
     fi_hold_also(own);
     e = wait(whole, (letting_go){own, call, arg}, deadline_ns);

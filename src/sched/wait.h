@@ -16,6 +16,7 @@
 #ifndef FI_SCHED_WAIT_H
 #define FI_SCHED_WAIT_H
 
+#include "base/here.h"
 #include "base/latch.h"
 #include "sched/fiber.h"
 #include "sched/timers.h"
@@ -32,7 +33,6 @@ typedef struct fi_line {
 typedef struct fi_wait_for {
     const char *what;
     const void *object;
-    bool cancellable; /* filch_fiber_cancel ends it with -ECANCELED */
 } fi_wait_for;
 
 /* On the stack of who waits.  What a room needs besides stands around it.  It starts zeroed, or with fi_wait_init. */
@@ -46,6 +46,7 @@ struct fi_wait {
     int result; /* set by who takes it out */
     void *item; /* what it brings, or where it wants it: the room's */
     fi_wait_for what;
+    bool stubborn;                /* filch_fiber_cancel does not end it with -ECANCELED */
     bool (*withdraw)(fi_wait *w); /* end it before its time; true: it is ours, and is to be woken */
     /* [latch held] It leaves its line before its time.  NULL: the room does not mind. */
     void (*left)(fi_wait *w);
@@ -57,39 +58,13 @@ struct fi_wait {
     FI_ATOMIC(uint32_t) claim; /* of the whole: which part was taken out first; 0: none yet */
 };
 
-/* [who waits] All that is not set later.  A third of the whole, which is much for one who waits for nanoseconds. */
+/* [who waits] All that is not set later.  The whole is much for one who waits for nanoseconds. */
 static inline void fi_wait_init(fi_wait *w, void *item)
 {
-    w->line = NULL;
-    w->fiber = NULL;
-    fi_atomic_init(&w->gate, 0);
-    w->result = 0;
     w->item = item;
+    w->stubborn = false;
     w->left = NULL;
     w->whole = NULL;
-    fi_atomic_init(&w->claim, 0);
-}
-
-/* [thread] The number of the worker that it is; FI_LATCH_NOBODY: it is none.  Written with fi_worker_self. */
-extern _Thread_local uint32_t fi_party_here
-    __attribute__((tls_model("initial-exec"), visibility("hidden")));
-uint32_t fi_party_by_call(void);
-
-/* [any] The number of the worker that we are on, for latches.  In C the compiler could keep its address over a switch
- * to another thread, unless it is read in a call, and that costs as much as a latch. */
-static inline uint32_t fi_party(void)
-{
-#if defined __x86_64__
-    uint64_t offset;
-    uint32_t who;
-
-    __asm__ volatile("movq fi_party_here@gottpoff(%%rip), %0\n\t"
-                     "movl %%fs:(%0), %1"
-                     : "=&r"(offset), "=r"(who)::"memory");
-    return who;
-#else
-    return fi_party_by_call();
-#endif
 }
 
 /* [any] One at a time; who needs several takes them by fi_hold_also. */
@@ -132,7 +107,17 @@ void fi_line_add(fi_line *line, fi_latch *latch, fi_wait *w);
 void fi_line_remove(fi_wait *w);
 
 /* [latch held] The first in line, taken out; NULL: nobody. */
-fi_wait *fi_line_take(fi_line *line);
+fi_wait *fi_line_take_of_many(fi_line *line);
+static inline fi_wait *fi_line_take(fi_line *line)
+{
+    fi_wait *w = line->first;
+
+    if (!w || w->next != w || w->whole)
+        return fi_line_take_of_many(line);
+    line->first = NULL;
+    w->line = NULL;
+    return w;
+}
 
 /* [who has taken it out, latch let go] Wake it; it may be gone at once. */
 void fi_wait_end(fi_wait *w);

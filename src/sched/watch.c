@@ -135,8 +135,10 @@ static void start_thread(fi_runtime *rt)
 
 void fi_watch_start(fi_runtime *rt)
 {
+    if (rt->orphaned)
+        return;
     fi_lock_lock(&rt->watch.lock);
-    if (!fi_load_relaxed(&rt->watch.begun) && !rt->orphaned)
+    if (!fi_load_relaxed(&rt->watch.begun))
         start_thread(rt);
     fi_store_relaxed(&rt->watch.begun, 1u);
     fi_lock_unlock(&rt->watch.lock);

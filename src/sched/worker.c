@@ -17,36 +17,15 @@
 
 #define TRY_AGAIN_NS 1000000 /* where there was no memory for a fiber */
 
-/* In the memory that every thread has from the start: no call is needed to find it. */
-static _Thread_local fi_worker *self __attribute__((tls_model("initial-exec")));
-_Thread_local uint32_t fi_party_here;
-
-/* The compiler must neither inline this nor move it across a switch: the fiber may go on in another
- * thread. */
-__attribute__((noinline)) fi_worker *fi_worker_self(void)
-{
-    fi_worker *w = self;
-
-    __asm__ volatile("" : "+r"(w)::"memory");
-    return w;
-}
-
-static __attribute__((noinline)) void set_self(fi_worker *w)
-{
-    self = w;
-    fi_party_here = w ? w->index + 1 : FI_LATCH_NOBODY;
-    __asm__ volatile("" ::: "memory");
-}
-
 void fi_worker_sit(fi_worker *w, fi_seat *seat)
 {
     w->seat = seat;
-    set_self(w);
+    fi_here_set(w, w->index + 1);
 }
 
 void fi_worker_rise(void)
 {
-    set_self(NULL);
+    fi_here_set(NULL, FI_LATCH_NOBODY);
 }
 
 int fi_worker_init(fi_worker *w, fi_runtime *rt, unsigned index)
@@ -58,6 +37,7 @@ int fi_worker_init(fi_worker *w, fi_runtime *rt, unsigned index)
     w->index = index;
     fi_record_pool_init(&w->records, &rt->records);
     fi_record_pool_init(&w->large_records, &rt->large_records);
+    fi_record_pool_init(&w->handle_records, &rt->handle_records);
     fi_rng_seed(&w->rng, fi_rng_next(fi_rng_thread()));
     e = fi_deque_new(s->deque, &(fi_deque_config){.batch = s->steal_batch}, &w->deque);
     if (e == 0)
@@ -69,8 +49,9 @@ void fi_worker_fini(fi_worker *w)
 {
     fi_deque_free(w->deque);
     fi_record_pool_fini(&w->records);
+    fi_record_pool_fini(&w->large_records);
     if (w->runtime) /* else it was never made, as there was no memory for the one before it */
-        fi_handles_fini(w->runtime, &w->large_records);
+        fi_handles_fini(w->runtime, &w->handle_records);
     fi_stack_watch_fini(&w->own_watch);
     fi_stack_watch_fini(&w->guest_watch);
 }
@@ -101,8 +82,36 @@ fi_fiber *fi_worker_fiber_for(fi_worker *w, fi_runnable *r)
     }
     if (!w->seat->root)
         w->seat->root = f;
-    f->work = r;
-    fi_ctx_set_modes(&f->ctx, &w->runtime->modes);
+    fi_fiber_give(f, r, &w->runtime->modes);
+    return f;
+}
+
+void fi_run_part(fi_worker *w)
+{
+    bool (*commit)(fi_fiber *, void *) = w->parting.commit;
+
+    w->parting.commit = NULL;
+    fi_pin_left(&w->leaving);
+    FI_COMMITTING(w, true);
+    commit(w->parting.fiber, w->parting.arg);
+    FI_COMMITTING(w, false);
+    fi_count(&w->counters.parks);
+}
+
+fi_fiber *fi_run_new(fi_worker *w, fi_runnable *r)
+{
+    fi_fiber *f = NULL;
+
+    if (!r)
+        r = fi_new_pop(w);
+    if (!r)
+        return NULL;
+    if (!fi_start_stack_size(r))
+        f = fi_fiber_get_warm(w);
+    if (f)
+        fi_fiber_give(f, r, &w->runtime->modes);
+    else
+        w->found = r;
     return f;
 }
 

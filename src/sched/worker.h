@@ -4,6 +4,7 @@
 #define FI_SCHED_WORKER_H
 
 #include "base/cache.h"
+#include "base/here.h"
 #include "base/rng.h"
 #include "deque/deque.h"
 #include "sched/config.h"
@@ -24,11 +25,20 @@
 
 typedef struct fi_runtime fi_runtime;
 
-#define FI_LARGE_RECORD ((size_t)4 * FI_CACHE_LINE)
-
-#define FI_LOOKS_PER_TIME 8u /* looks for work, for each that asks what time it is */
+#define FI_LARGE_RECORD  ((size_t)4 * FI_CACHE_LINE)
+#define FI_HANDLE_RECORD ((size_t)2 * FI_CACHE_LINE)
 
 #define FI_STACK_SIZES 17 /* powers of two from 16 KiB to 1 GiB */
+
+/* What a fiber that makes way leaves to be done once it is off its stack: a latch to be let go, or a call.  By its worker, or by
+ * the fiber that goes on there. */
+typedef struct fi_parting {
+    fi_latch *latch;                        /* NULL: none */
+    uint32_t who;                           /* holds it */
+    bool (*commit)(fi_fiber *f, void *arg); /* NULL: none */
+    void *arg;
+    fi_fiber *fiber; /* which, where another has gone on at once */
+} fi_parting;
 
 struct fi_worker {
     /* Fixed while the runtime runs. */
@@ -53,7 +63,7 @@ struct fi_worker {
     FI_CACHE_ALIGNED fi_seat *seat; /* of the thread that runs it */
     fi_stack_watch own_watch, guest_watch;
     fi_stack_cache stacks;
-    fi_record_pool records, large_records;
+    fi_record_pool records, large_records, handle_records;
     fi_runnable *found; /* by a fiber that ended and may not run it */
     long
         fibers_busy; /* taken less given back; with what others took and gave, those that run or are parked */
@@ -61,7 +71,7 @@ struct fi_worker {
     fi_fiber *warm_fibers; /* nothing to run, but a stack; the warmest first */
     unsigned warm_fibers_n;
     FI_ATOMIC(uint32_t) tick; /* how often it looked for work */
-    uint32_t fair_in;         /* after so many looks, one for fairness' sake */
+    uint32_t fair_at;         /* at that one, a look for fairness' sake */
     uint32_t fair_turn;
     bool has_new;   /* maybe; else there is surely nothing in its deque */
     bool new_first; /* the next look is for what never ran, before what is ready again */
@@ -72,10 +82,8 @@ struct fi_worker {
         suspect; /* whose next slot was seen filled, when it had looked for work so often, since then */
     uint32_t suspect_tick;
     int64_t suspect_since;
-    bool (*park_commit)(fi_fiber *f, void *arg); /* the fiber that comes back wants to park */
-    void *park_arg;
+    fi_parting parting;
     bool is_committing; /* with chaos: on a fiber, for the one before it */
-    fi_fiber *parked;   /* which, where another has gone on at once */
     fi_counters counters;
 
     /* The watcher's. */
@@ -105,9 +113,10 @@ struct fi_runtime {
     fi_watch watch;
     FI_ATOMIC(int64_t) coarse_ns;  /* the time, refreshed now and then */
     FI_ATOMIC(fi_poller *) poller; /* NULL: none yet */
-    fi_record_share records, large_records;
+    fi_record_share records, large_records, handle_records;
     fi_lock outside_lock;
-    fi_record_pool outside, large_outside; /* for threads that are no workers; under the lock */
+    fi_record_pool outside, large_outside,
+        outside_handle_records;            /* for threads that are no workers; under the lock */
     long outside_handles;                  /* likewise */
     bool handles_are_open;                 /* at the end: users still have some */
     FI_ATOMIC(uint64_t) jobs_from_outside; /* besides what the workers counted */
@@ -117,7 +126,10 @@ struct fi_runtime {
 };
 
 /* [any] The calling thread's worker, NULL when it is none.  Ask again after anything that may park. */
-fi_worker *fi_worker_self(void);
+static inline fi_worker *fi_worker_self(void)
+{
+    return fi_here_worker();
+}
 
 /* [worker thread] Run until the runtime stops. */
 void *fi_worker_main(void *worker);
@@ -166,7 +178,7 @@ void fi_worker_give_back(fi_worker *w, bool searching);
 /* [any] Give work to the runtime.  ready.c
  * fi_ready: a fiber that parked may go on.
  * fi_submit: work from a thread that is no worker. */
-void fi_ready(fi_runtime *rt, fi_fiber *f);
+void fi_ready(fi_fiber *f);
 void fi_submit(fi_runtime *rt, fi_runnable *r);
 
 /* [worker] Give work that never ran to ourselves, and to whoever is faster.  ready.c */

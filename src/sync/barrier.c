@@ -57,7 +57,7 @@ int filch_barrier_wait_until(filch_barrier *public, unsigned n, int64_t deadline
     if (b->count + 1 == n)
         return open(b);
     b->count++;
-    return fi_wait_in(&w, &b->line, &b->latch, (fi_wait_for){"barrier", b, true}, deadline);
+    return fi_wait_in(&w, &b->line, &b->latch, (fi_wait_for){"barrier", b}, deadline);
 }
 
 int filch_barrier_wait(filch_barrier *b, unsigned n)

@@ -32,8 +32,8 @@ int filch_cond_wait_until(filch_cond *public, filch_mutex *m, int64_t deadline)
 
     fi_wait_init(&w, NULL);
     fi_hold(&c->latch);
-    e = fi_wait_in_then(&w, &c->line, &c->latch, (fi_wait_for){"condition", c, true}, deadline,
-                        unlock, m);
+    e = fi_wait_in_then(&w, &c->line, &c->latch, (fi_wait_for){"condition", c}, deadline, unlock,
+                        m);
     filch_mutex_lock(m);
     return e;
 }

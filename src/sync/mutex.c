@@ -58,24 +58,26 @@ static bool pass(mutex *m)
 }
 
 /* [latch held, which this lets go] */
-static int stand(mutex *m, fi_wait_for what, int64_t deadline)
+static int stand(mutex *m, int64_t deadline, bool stubborn)
 {
     fi_wait w;
 
     fi_wait_init(&w, NULL);
-    return fi_wait_in(&w, &m->line, &m->latch, what, deadline);
+    w.stubborn = stubborn;
+    return fi_wait_in(&w, &m->line, &m->latch, (fi_wait_for){"mutex", m}, deadline);
 }
 
-static int stand_first(mutex *m, fi_wait_for what, int64_t deadline)
+static int stand_first(mutex *m, int64_t deadline, bool stubborn)
 {
     fi_wait w;
 
     fi_wait_init(&w, NULL);
-    return fi_wait_in_first(&w, &m->line, &m->latch, what, deadline);
+    w.stubborn = stubborn;
+    return fi_wait_in_first(&w, &m->line, &m->latch, (fi_wait_for){"mutex", m}, deadline);
 }
 
 /* Who gives up after this leaves the mutex locked: its holder will wake the next. */
-static int try_again(mutex *m, fi_wait_for what, int64_t deadline)
+static int try_again(mutex *m, int64_t deadline, bool stubborn)
 {
     fi_hold(&m->latch);
     m->state &= ~(uint32_t)COMING;
@@ -85,14 +87,13 @@ static int try_again(mutex *m, fi_wait_for what, int64_t deadline)
         return 0;
     }
     m->passes += LOSS;
-    return stand_first(m, what, deadline);
+    return stand_first(m, deadline, stubborn);
 }
 
 /* [latch held, which this lets go] */
 static __attribute__((noinline)) int lock_slowly(mutex *m, uint32_t who, int64_t deadline,
-                                                 bool cancellable)
+                                                 bool stubborn)
 {
-    fi_wait_for what = {"mutex", m, cancellable};
     int e;
 
     if (pass(m)) {
@@ -101,31 +102,31 @@ static __attribute__((noinline)) int lock_slowly(mutex *m, uint32_t who, int64_t
     }
     if (!m->line.first && !(m->state & COMING))
         m->passes = 0;
-    e = stand(m, what, deadline);
+    e = stand(m, deadline, stubborn);
     while (e == TRY_AGAIN)
-        e = try_again(m, what, deadline);
+        e = try_again(m, deadline, stubborn);
     return e;
 }
 
 static __attribute__((noinline)) int lock_by_word(mutex *m, uint32_t who, int64_t deadline,
-                                                  bool cancellable)
+                                                  bool stubborn)
 {
     fi_latch_lock_by_word(&m->latch, who);
     if (!take(m))
-        return lock_slowly(m, who, deadline, cancellable);
+        return lock_slowly(m, who, deadline, stubborn);
     fi_latch_unlock(&m->latch, who);
     return 0;
 }
 
 /* The way of the favourite is kept free of all that the other ways need. */
-static inline int lock(mutex *m, int64_t deadline, bool cancellable)
+static inline int lock(mutex *m, int64_t deadline, bool stubborn)
 {
     uint32_t who = fi_party();
 
     if (!fi_latch_lock_as_favourite(&m->latch, who))
-        return lock_by_word(m, who, deadline, cancellable);
+        return lock_by_word(m, who, deadline, stubborn);
     if (!take(m))
-        return lock_slowly(m, who, deadline, cancellable);
+        return lock_slowly(m, who, deadline, stubborn);
     fi_latch_unlock_as_favourite(who);
     return 0;
 }
@@ -133,13 +134,13 @@ static inline int lock(mutex *m, int64_t deadline, bool cancellable)
 void filch_mutex_lock(filch_mutex *m)
 {
     fi_wait_chaos();
-    lock(of(m), FI_TIMER_NEVER, false);
+    lock(of(m), FI_TIMER_NEVER, true);
 }
 
 int filch_mutex_lock_until(filch_mutex *m, int64_t deadline)
 {
     fi_wait_chaos();
-    return lock(of(m), deadline, true);
+    return lock(of(m), deadline, false);
 }
 
 int filch_mutex_try_lock(filch_mutex *public)

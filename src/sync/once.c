@@ -46,11 +46,11 @@ static void end(once *o)
 /* [latch held, which this lets go] */
 static void await_end(once *o, const void *me)
 {
-    fi_wait w = {0};
+    fi_wait w = {.stubborn = true};
 
     if (o->runner == me)
         fi_mistake("filch_once_run from inside its own work");
-    fi_wait_in(&w, &o->line, &o->latch, (fi_wait_for){"once", o, false}, FI_TIMER_NEVER);
+    fi_wait_in(&w, &o->line, &o->latch, (fi_wait_for){"once", o}, FI_TIMER_NEVER);
 }
 
 static __attribute__((noinline)) void run(once *o, void (*work)(void *arg), void *arg)

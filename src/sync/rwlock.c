@@ -62,14 +62,13 @@ static void let_writer_in(rwlock *l, fi_woken *woken)
 
 /* ---- read ---- */
 
-static int read_until(rwlock *l, int64_t deadline, bool cancellable)
+static int read_until(rwlock *l, int64_t deadline, bool stubborn)
 {
-    fi_wait w = {0};
+    fi_wait w = {.stubborn = stubborn};
 
     fi_hold(&l->latch);
     if (!enter_to_read(l))
-        return fi_wait_in(&w, &l->readers, &l->latch, (fi_wait_for){"read lock", l, cancellable},
-                          deadline);
+        return fi_wait_in(&w, &l->readers, &l->latch, (fi_wait_for){"read lock", l}, deadline);
     fi_let_go(&l->latch);
     return 0;
 }
@@ -77,13 +76,13 @@ static int read_until(rwlock *l, int64_t deadline, bool cancellable)
 void filch_rwlock_read(filch_rwlock *l)
 {
     fi_wait_chaos();
-    read_until(of(l), FI_TIMER_NEVER, false);
+    read_until(of(l), FI_TIMER_NEVER, true);
 }
 
 int filch_rwlock_read_until(filch_rwlock *l, int64_t deadline)
 {
     fi_wait_chaos();
-    return read_until(of(l), deadline, true);
+    return read_until(of(l), deadline, false);
 }
 
 int filch_rwlock_try_read(filch_rwlock *public)
@@ -126,9 +125,9 @@ static void give_up_writing(rwlock *l)
     fi_woken_end(woken);
 }
 
-static int write_until(rwlock *l, int64_t deadline, bool cancellable)
+static int write_until(rwlock *l, int64_t deadline, bool stubborn)
 {
-    fi_wait w = {0};
+    fi_wait w = {.stubborn = stubborn};
     int e;
 
     fi_hold(&l->latch);
@@ -136,8 +135,7 @@ static int write_until(rwlock *l, int64_t deadline, bool cancellable)
         fi_let_go(&l->latch);
         return 0;
     }
-    e = fi_wait_in(&w, &l->writers, &l->latch, (fi_wait_for){"write lock", l, cancellable},
-                   deadline);
+    e = fi_wait_in(&w, &l->writers, &l->latch, (fi_wait_for){"write lock", l}, deadline);
     if (e < 0)
         give_up_writing(l);
     return e;
@@ -146,13 +144,13 @@ static int write_until(rwlock *l, int64_t deadline, bool cancellable)
 void filch_rwlock_write(filch_rwlock *l)
 {
     fi_wait_chaos();
-    write_until(of(l), FI_TIMER_NEVER, false);
+    write_until(of(l), FI_TIMER_NEVER, true);
 }
 
 int filch_rwlock_write_until(filch_rwlock *l, int64_t deadline)
 {
     fi_wait_chaos();
-    return write_until(of(l), deadline, true);
+    return write_until(of(l), deadline, false);
 }
 
 int filch_rwlock_try_write(filch_rwlock *public)

@@ -64,7 +64,7 @@ static int stand(sem *s, uint64_t n, int64_t deadline)
     int e;
 
     fi_wait_init(&w, &n);
-    e = fi_wait_in(&w, &s->line, &s->latch, (fi_wait_for){"semaphore", s, true}, deadline);
+    e = fi_wait_in(&w, &s->line, &s->latch, (fi_wait_for){"semaphore", s}, deadline);
 
     if (e < 0)
         serve_others(s);

@@ -59,7 +59,7 @@ int filch_wait_group_wait_until(filch_wait_group *public, int64_t deadline)
 
     fi_hold(&g->latch);
     if (g->count > 0)
-        return fi_wait_in(&w, &g->line, &g->latch, (fi_wait_for){"wait group", g, true}, deadline);
+        return fi_wait_in(&w, &g->line, &g->latch, (fi_wait_for){"wait group", g}, deadline);
     fi_let_go(&g->latch);
     return 0;
 }

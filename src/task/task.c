@@ -274,7 +274,7 @@ static void run_ticket(fi_runnable *r, fi_fiber *f)
     fi_fiber_flush(f); /* who waits for this may look at the counters next */
     waiter = fi_ticket_done(t);
     if (waiter && !f->worker->runtime->orphaned)
-        fi_ready(f->worker->runtime, waiter);
+        fi_ready(waiter);
 }
 
 /* A task that a plain thread waits for, on that thread's stack. */

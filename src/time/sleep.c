@@ -14,7 +14,7 @@ int filch_sleep_until(int64_t deadline)
     int e;
 
     fi_hold_also(&latch);
-    e = fi_wait_in(&w, &line, &latch, (fi_wait_for){"sleep", NULL, true}, deadline);
+    e = fi_wait_in(&w, &line, &latch, (fi_wait_for){"sleep", NULL}, deadline);
     return e == -ETIMEDOUT ? 0 : e;
 }
 

@@ -27,7 +27,7 @@ static inline int place_wait_until(place *p, int64_t deadline)
     if (p->open)
         fi_let_go(&p->latch);
     else
-        e = fi_wait_in(&w, &p->line, &p->latch, (fi_wait_for){"place", p, true}, deadline);
+        e = fi_wait_in(&w, &p->line, &p->latch, (fi_wait_for){"place", p}, deadline);
     return e;
 }
 

@@ -408,14 +408,14 @@ static FI_ATOMIC(uint32_t) turns;
 
 static void take(int me)
 {
-    fi_wait w = {0};
+    fi_wait w = {.stubborn = true};
 
     fi_hold(&baton[me].latch);
     if (baton[me].there) {
         baton[me].there = false;
         fi_let_go(&baton[me].latch);
     } else {
-        fi_wait_in(&w, &baton[me].line, &baton[me].latch, (fi_wait_for){"baton", NULL, false},
+        fi_wait_in(&w, &baton[me].line, &baton[me].latch, (fi_wait_for){"baton", NULL},
                    FI_TIMER_NEVER);
     }
 }
