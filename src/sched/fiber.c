@@ -72,7 +72,7 @@ static void fiber_main(void *arg)
         if (f->end_handle || f->locals)
             end_extras(f);
         to = next_of(f);
-        f->work = to ? NULL : fi_find_piece(f->worker);
+        f->work = to || f->worker->found ? NULL : fi_find_piece(f->worker);
         do_rest(f, kind);
         if (f->work)
             fi_ctx_load_modes(&f->worker->runtime->modes);
