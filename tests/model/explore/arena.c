@@ -58,7 +58,7 @@ void arena_fail_if_freed(const location *l)
     const unsigned char *a = l->address;
     for (int i = 0; i < frees; i++)
         if (a >= freed[i].low && a < freed[i].high)
-            x_fail(FREED, "%s is used after it was freed", l->name);
+            x_fail(FREED, "%s is used after it was freed", location_name(l));
 }
 
 void arena_reset(void)

@@ -26,14 +26,13 @@ machine m;
 
 /* ---- views ---- */
 
-static void join(view *into, const view *from)
+/* What the explorer does most: both halves of a view are bytes, so that a few vector instructions do it. */
+static void join(view *restrict into, const view *restrict from)
 {
-    for (int i = 0; i < MAX_LOCATIONS; i++)
-        if (into->seen[i] < from->seen[i])
-            into->seen[i] = from->seen[i];
-    for (int i = 0; i < MAX_THREADS; i++)
-        if (into->clock[i] < from->clock[i])
-            into->clock[i] = from->clock[i];
+    uint8_t *a = (uint8_t *)into;
+    const uint8_t *b = (const uint8_t *)from;
+    for (size_t i = 0; i < sizeof *into; i++)
+        a[i] = a[i] < b[i] ? b[i] : a[i];
 }
 
 static machine_thread *self(void)
@@ -109,11 +108,19 @@ location *memory_add(const void *p, uint64_t value, const char *name, int index)
     l->stores = 1;
     l->lock = false;
     l->store[0].value = value;
-    if (index < 0)
-        snprintf(l->name, sizeof l->name, "%s", name);
-    else
-        snprintf(l->name, sizeof l->name, "%s[%d]", name, index);
+    l->name = name;
+    l->index = index;
     return l;
+}
+
+const char *location_name(const location *l)
+{
+    static char text[24];
+    if (l->index < 0)
+        snprintf(text, sizeof text, "%s", l->name);
+    else
+        snprintf(text, sizeof text, "%s[%d]", l->name, l->index);
+    return text;
 }
 
 static int find(const void *p)
@@ -268,7 +275,8 @@ static uint64_t load(int l, site *s, order o)
     const buffered *own = newest_buffered(t, l);
     if (own) {
         if (tracing)
-            trace_operation("load", m.location[l].name, own->value, s, "from its own buffer");
+            trace_operation("load", location_name(&m.location[l]), own->value, s,
+                            "from its own buffer");
         return own->value;
     }
     uint8_t newest = (uint8_t)(m.location[l].stores - 1);
@@ -276,7 +284,7 @@ static uint64_t load(int l, site *s, order o)
     uint8_t position = (uint8_t)(newest - search_choose(options));
     uint64_t value = read_at(t, l, position, o)->value;
     if (tracing)
-        trace_operation("load", m.location[l].name, value, s, staleness(l, position));
+        trace_operation("load", location_name(&m.location[l]), value, s, staleness(l, position));
     return value;
 }
 
@@ -315,7 +323,8 @@ static void settle(machine_thread *t, late_load *late)
     search_read(late->value);
     if (tracing) {
         static site s = {"", "", ORDER_RELAXED, ORDER_RELAXED, 0, sizeof(void *)};
-        trace_operation("late", l->name, late->value, &s, "the load above happens only now");
+        trace_operation("late", location_name(l), late->value, &s,
+                        "the load above happens only now");
     }
 }
 
@@ -358,7 +367,8 @@ static void *load_late(int l, site *s)
     int i = t->lates++;
     t->late[i] = (late_load){(uint8_t)l, t->cur.seen[l], true, 0};
     if (tracing)
-        trace_operation("load", m.location[l].name, NO_VALUE, s, "value not yet decided");
+        trace_operation("load", location_name(&m.location[l]), NO_VALUE, s,
+                        "value not yet decided");
     return (void *)(uintptr_t)&tokens[t - m.thread][i];
 }
 
@@ -368,7 +378,7 @@ void *x_load_item(const void *p, site *s)
     int l = find(p);
     order o = order_among(s, ORDER_RELAXED, ORDER_PLAIN, ORDER_PLAIN);
     if (o == ORDER_PLAIN)
-        plain_access(&m.location[l].plain, false, m.location[l].name);
+        plain_access(&m.location[l].plain, false, location_name(&m.location[l]));
     settle_location(self(), l);
     if (m.check->mode == MODE_IMM && !search_in_setup())
         return load_late(l, s);
@@ -466,7 +476,7 @@ static void store_value(int l, uint64_t v, site *s, order o)
         settle_all(t);
     view carried = releases(o) ? t->cur : t->rel;
     if (tracing)
-        trace_operation("store", m.location[l].name, v, s, "");
+        trace_operation("store", location_name(&m.location[l]), v, s, "");
     if (m.check->mode == MODE_TSO && !search_in_setup()) {
         buffer_store(t, l, v, carried);
         return;
@@ -495,7 +505,7 @@ void x_store_item(const void *p, void *item, site *s)
     item = x_settle(item);
     settle_location(self(), l);
     if (order_of(s) == ORDER_PLAIN)
-        plain_access(&m.location[l].plain, true, m.location[l].name);
+        plain_access(&m.location[l].plain, true, location_name(&m.location[l]));
     store_value(l, (uint64_t)(uintptr_t)item, s, order_of(s));
 }
 
@@ -520,7 +530,7 @@ void machine_flush(int thread)
     s->carried.seen[first.location] = position;
     see(t, first.location, position);
     if (tracing)
-        trace_flush(thread, l->name, first.value);
+        trace_flush(thread, location_name(l), first.value);
 }
 
 /* ---- read-modify-write ---- */
@@ -578,10 +588,11 @@ static bool rmw(const void *p, rmw_kind kind, uint64_t *expected, uint64_t opera
         join(&carried, &old->carried);
         uint64_t next = kind == RMW_ADD ? wrapped(found + operand, s) : operand;
         if (tracing)
-            trace_operation(kind == RMW_CAS ? "cas" : "rmw", m.location[l].name, next, s, "");
+            trace_operation(kind == RMW_CAS ? "cas" : "rmw", location_name(&m.location[l]), next, s,
+                            "");
         write_at(t, l, (uint8_t)(chosen.position + 1), next, carried, true);
     } else if (tracing) {
-        trace_operation("cas", m.location[l].name, found, s, "fails: finds");
+        trace_operation("cas", location_name(&m.location[l]), found, s, "fails: finds");
     }
     *expected = found;
     search_read(found * 2 + chosen.succeeds);

@@ -8,10 +8,11 @@
 #include <stddef.h>
 
 enum { MAX_LOCATIONS = 24, MAX_STORES = 48, MAX_BUFFER = 16, MAX_LATE = 8, MAX_DATA = 8 };
+enum { MAX_CLOCKS = 8 }; /* more than threads, so that a view is two vectors wide */
 
 typedef struct view {
     uint8_t seen[MAX_LOCATIONS];
-    uint8_t clock[MAX_THREADS];
+    uint8_t clock[MAX_CLOCKS];
 } view;
 
 typedef struct store {
@@ -27,7 +28,8 @@ typedef struct plain {
 
 typedef struct location {
     const void *address;
-    char name[24];
+    const char *name; /* with index, unless that is negative: location_name */
+    int index;
     uint8_t stores;
     bool lock; /* only exchanged, so that only its newest store is ever read */
     plain plain;
@@ -68,7 +70,8 @@ typedef struct machine {
 extern machine m;
 
 /* machine.c */
-location *memory_add(const void *p, uint64_t value, const char *name, int index);
+location *memory_add(const void *p, uint64_t value, const char *name, int index); /* name stays */
+const char *location_name(const location *l); /* until the next call */
 
 /* arena.c */
 void arena_reset(void);

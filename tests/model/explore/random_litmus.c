@@ -209,10 +209,12 @@ static int ended;
 
 static void setup(void)
 {
+    static const char names[][2] = {"x", "y", "z"};
+    _Static_assert(sizeof names / sizeof names[0] >= CELLS, "every cell has a name");
     ended = 0;
     for (int i = 0; i < CELLS; i++)
         if (program.uses[i])
-            x_init(&cells[i], 0, (const char[]){(char)('x' + i), '\0'});
+            x_init(&cells[i], 0, names[i]);
 }
 
 typedef struct text {

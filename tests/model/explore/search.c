@@ -371,12 +371,13 @@ static bool enabled(int i)
 static int steps(int *step)
 {
     int n = 0;
-    for (int k = 0; k < s.check->threads; k++) {
-        int i = (s.last + k) % s.check->threads;
+    for (int i = s.last; i < s.check->threads; i++)
         if (enabled(i))
             step[n++] = i;
-    }
-    for (int i = 0; i < s.check->threads; i++)
+    for (int i = 0; i < s.last; i++)
+        if (enabled(i))
+            step[n++] = i;
+    for (int i = 0; i < s.check->threads && s.check->mode == MODE_TSO; i++)
         if (machine_can_flush(i))
             step[n++] = MAX_THREADS + i;
     return n;
