@@ -137,6 +137,12 @@ run san
 called 'ctest --test-dir build/asan'
 called 'ctest --test-dir build/tsan'
 
+machine 0 "$all_there"
+run asan -R deque
+[ "$code" -eq 0 ] || fail "asan"
+called 'ctest --test-dir build/asan'
+not_called 'build/tsan'
+
 # Each compiler has a C++ compiler of its family and a build folder of its own.
 while read -r compiler cxx; do
     machine 0 "$all_there"
