@@ -50,14 +50,19 @@ static const kind *kind_named(const char *name)
     return k->name ? k : NULL;
 }
 
-static outcome run_program(check *c, const program *p, mode m, const weakening *weaken, int n,
-                           bool races)
+static void prepare(check *c, const program *p, mode m, const weakening *weaken, int n, bool races)
 {
     kind_named(p->kind)->prepare(c, p);
     c->mode = m;
     c->races |= races;
     for (int i = 0; i < n; i++)
         c->weaken[i] = weaken[i];
+}
+
+static outcome run_program(check *c, const program *p, mode m, const weakening *weaken, int n,
+                           bool races)
+{
+    prepare(c, p, m, weaken, n, races);
     return explore(c);
 }
 
@@ -107,12 +112,28 @@ static int check_programs(const char *only)
 
 /* ---- every mutant must be caught where the table says so, and only there ---- */
 
+/* In tso all that comes of the order of a load, a store or a read-modify-write is what clocks say.  Without clocks a
+ * mutant whose orders are made relaxed, which a fence cannot be, is the source as it stands: `checks` explores that. */
+static bool is_as_written(const check *c)
+{
+    if (c->mode != MODE_TSO || c->races)
+        return false;
+    for (int i = 0; i < MAX_WEAKENINGS; i++)
+        if (c->weaken[i].label && c->weaken[i].to != ORDER_RELAXED)
+            return false;
+    return true;
+}
+
+/* Programs of two threads are explored even so, to see that it is true. */
 static const program *first_of(const program *p, check *c, const mutant *x, mode m, outcome *o)
 {
     for (; p->kind; p++) {
         if (strcmp(p->kind, x->kind) != 0)
             continue;
-        *o = run_program(c, p, m, x->weaken, 2, wants_races(&x->weaken[0]));
+        prepare(c, p, m, x->weaken, 2, wants_races(&x->weaken[0]));
+        if (p->thieves[1] && is_as_written(c))
+            continue;
+        *o = explore(c);
         if (o->verdict != OK || !o->complete)
             return p;
     }
