@@ -1,12 +1,11 @@
 /* Every allocation of a sort fails once: it sorts all the same, and a stable one is still stable.  So do scans.  What the runtime
  * needs for itself is not made to fail here: see sched_fault. */
 #include "unit/algo/elements.h"
-
-#include "base/sanitize.h"
+#include "unit/task/workers.h"
 
 #include <filch/filch.h>
 
-#define MANY (FI_UNDER_ASAN || FI_UNDER_TSAN ? 20000 : 40000) /* enough to be spread */
+#define MANY (IS_SLOW ? 20000 : 40000) /* enough to be spread */
 
 static fi_rng rng;
 

@@ -10,7 +10,7 @@
 
 static size_t draw_length(fi_rng *r)
 {
-    size_t most = (size_t)1 << fi_rng_below(r, FI_UNDER_ASAN || FI_UNDER_TSAN ? 15 : 17);
+    size_t most = (size_t)1 << fi_rng_below(r, IS_SLOW ? 15 : 17);
 
     return most + fi_rng_below(r, (uint32_t)most);
 }

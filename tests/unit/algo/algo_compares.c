@@ -25,7 +25,7 @@ static size_t count_compares(size_t n, size_t size, int pattern)
 
 static void few_questions(void)
 {
-    const size_t n = FI_UNDER_ASAN || FI_UNDER_TSAN ? 17000 : 60000;
+    const size_t n = IS_SLOW ? 17000 : 60000;
     static const size_t bytes[] = {4, 12};
 
     for (size_t i = 0; i < 2; i++) {

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <limits.h>
 
-#define MANY ((size_t)(FI_UNDER_ASAN || FI_UNDER_TSAN ? 17000 : 40000)) /* enough to be spread */
+#define MANY ((size_t)(IS_SLOW ? 17000 : 40000)) /* enough to be spread */
 
 static fi_rng rng;
 

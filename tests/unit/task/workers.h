@@ -12,10 +12,11 @@
 
 /* Sanitizers and emulators are slow: n, or a tenth of it under one. */
 #ifdef FILCH_EMULATED
-#define SCALED(n) ((n) / 10)
+#define IS_SLOW true
 #else
-#define SCALED(n) (FI_UNDER_ASAN || FI_UNDER_TSAN ? (n) / 10 : (n))
+#define IS_SLOW (FI_UNDER_ASAN || FI_UNDER_TSAN)
 #endif
+#define SCALED(n) (IS_SLOW ? (n) / 10 : (n))
 
 /* With bad luck (base/chaos.h) others run in between: nothing can be said then of who comes first, or of how often. */
 static inline bool has_bad_luck(void)
