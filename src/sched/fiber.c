@@ -102,14 +102,18 @@ static void set_made(fi_runtime *rt, fi_fiber *f, bool is_made)
     fi_lock_unlock(&rt->fibers_lock);
 }
 
-/* Who is late may ask the one that was here before: the two words of asks are cleared as such. */
+/* Who is late may ask the one that was here before, or, the watcher, want to know what that runs: the two words of asks and
+ * the body are cleared as what others read. */
 static void clear(fi_fiber *f)
 {
     size_t asks = offsetof(fi_fiber, fork) + offsetof(fi_fork, spawned);
+    size_t body = offsetof(fi_fiber, body), behind = body + sizeof f->body;
 
     fi_store_relaxed(&f->fork.limit, NULL);
     fi_store_relaxed(&f->fork.floor, NULL);
-    memset((char *)f + asks, 0, sizeof *f - asks);
+    fi_store_relaxed(&f->body, 0);
+    memset((char *)f + asks, 0, body - asks);
+    memset((char *)f + behind, 0, sizeof *f - behind);
 }
 
 /* pool: NULL, or one of another size. */
