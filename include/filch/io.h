@@ -76,7 +76,8 @@ FILCH_API ssize_t filch_read_all_until(int fd, void *buf, size_t n, int64_t dead
 
 /* host: an address or a name, NULL: all addresses of this machine; or a path with a slash in it, for a UNIX socket (then
  * port is 0).  port 0: any; filch_port tells which.
- * To look a name up takes as long as it takes: neither a deadline nor a cancel cuts that short.
+ * A fiber that looks a name up can be cut short by a deadline or a cancel; a spare thread goes on with it, for as long as it takes,
+ * and filch_stop() waits for that.  In a thread neither cuts it short.
  * Returns: a descriptor, or -errno; a name that is not known: -ENOENT, and -EAGAIN when that could not be found out. */
 FILCH_API int filch_listen(const char *host, int port, int backlog);
 FILCH_API int filch_accept(int fd);

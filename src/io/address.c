@@ -1,6 +1,7 @@
 #include "io/address.h"
 
-#include <filch/io.h>
+#include "base/mem.h"
+#include "io/room.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -40,9 +41,65 @@ __attribute__((noinline)) static int64_t ask(void *arg)
     return understand(e, errno);
 }
 
-/* Numbers need no thread. */
-static int find_host(question *q)
+/* ---- names ---- */
+
+/* Who asks may leave before there is an answer, so nothing of it is on a stack. */
+typedef struct look_up {
+    fi_spare_call call; /* first */
+    question question;
+    char host[NI_MAXHOST];
+} look_up;
+
+static void forget(fi_spare_call *c)
 {
+    look_up *l = (look_up *)(void *)c;
+
+    if (l->question.answer)
+        freeaddrinfo(l->question.answer);
+    FI_DELETE(look_up, l);
+}
+
+static look_up *new_look_up(const question *q)
+{
+    look_up *l = FI_NEW(look_up);
+
+    if (!l)
+        return NULL;
+    l->question = *q;
+    strcpy(l->host, q->host);
+    l->question.host = l->host;
+    l->call.call = ask;
+    l->call.arg = &l->question;
+    l->call.forget = forget;
+    return l;
+}
+
+static int find_name(fi_spares *s, question *q, int64_t deadline)
+{
+    look_up *l;
+    int e;
+
+    if (strlen(q->host) >= NI_MAXHOST)
+        return -ENOENT;
+    l = new_look_up(q);
+    if (!l)
+        return -ENOMEM;
+    e = fi_spares_run_until(s, &l->call, deadline);
+    if (e < 0 && e != -EAGAIN)
+        return e;
+    if (e == 0)
+        e = (int)l->call.result;
+    q->answer = l->question.answer;
+    l->question.answer = NULL;
+    forget(&l->call);
+    return e;
+}
+
+/* Numbers need no thread, and a thread needs no other. */
+static int find_host(question *q, int64_t deadline)
+{
+    fi_runtime *rt = fi_io_fiber();
+    fi_io *io;
     int e;
 
     q->hints.ai_flags |= AI_NUMERICHOST;
@@ -50,8 +107,13 @@ static int find_host(question *q)
     if (e != -ENOENT || !q->host)
         return e;
     q->hints.ai_flags &= ~AI_NUMERICHOST;
-    return (int)filch_blocking(ask, q);
+    if (!rt)
+        return (int)ask(q);
+    e = fi_io_get(rt, &io);
+    return e < 0 ? e : find_name(&io->spares, q, deadline);
 }
+
+/* ---- paths ---- */
 
 static int find_path(fi_addresses *a, const char *path)
 {
@@ -70,7 +132,7 @@ static int find_path(fi_addresses *a, const char *path)
     return 0;
 }
 
-int fi_addresses_find(fi_addresses *a, const char *host, int port, bool passive)
+int fi_addresses_find(fi_addresses *a, const char *host, int port, bool passive, int64_t deadline)
 {
     question q = {.host = host};
     int e;
@@ -83,7 +145,7 @@ int fi_addresses_find(fi_addresses *a, const char *host, int port, bool passive)
     snprintf(q.port, sizeof q.port, "%d", port);
     q.hints.ai_socktype = SOCK_STREAM;
     q.hints.ai_flags = AI_NUMERICSERV | (passive ? AI_PASSIVE : 0);
-    e = find_host(&q);
+    e = find_host(&q, deadline);
     a->list = e == 0 ? q.answer : NULL;
     return e;
 }

@@ -12,9 +12,11 @@ typedef struct fi_addresses {
     struct sockaddr_storage path;
 } fi_addresses;
 
-/* [any] Find the addresses of a host; names are asked for in a spare thread.  passive: to listen at.
- * 0; -ENOENT: not known; -EAGAIN: could not be found out; -EINVAL: nonsense; -ENAMETOOLONG; -ENOMEM. */
-int fi_addresses_find(fi_addresses *a, const char *host, int port, bool passive);
+/* [any] Find the addresses of a host; a fiber has names asked for in a spare thread, until the deadline.  passive: to
+ * listen at.
+ * 0; -ENOENT: not known; -EAGAIN: could not be found out; -EINVAL: nonsense; -ENAMETOOLONG; -ENOMEM; -ETIMEDOUT;
+ * -ECANCELED. */
+int fi_addresses_find(fi_addresses *a, const char *host, int port, bool passive, int64_t deadline);
 void fi_addresses_fini(fi_addresses *a);
 
 #endif

@@ -86,7 +86,7 @@ static int connect_address(const struct addrinfo *a, int64_t deadline)
 int filch_connect_until(const char *host, int port, int64_t deadline)
 {
     fi_addresses found;
-    int fd = fi_addresses_find(&found, host, port, false);
+    int fd = fi_addresses_find(&found, host, port, false, deadline);
 
     if (fd < 0)
         return fd;

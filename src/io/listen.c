@@ -58,7 +58,7 @@ static int listen_at(const struct addrinfo *list, int family, int backlog, int e
 int filch_listen(const char *host, int port, int backlog)
 {
     fi_addresses found;
-    int fd = fi_addresses_find(&found, host, port, true);
+    int fd = fi_addresses_find(&found, host, port, true, FILCH_FOREVER);
 
     if (fd < 0)
         return fd;

@@ -22,19 +22,23 @@ struct fi_spare {
 
 /* ---- the threads ---- */
 
-/* The fiber may be gone with the call as soon as the latch is let go, or it is woken. */
+/* The fiber may be gone with the call as soon as the latch is let go, or it is woken; unless it has left. */
 static void finish(fi_spare_call *c, int64_t result, bool failed)
 {
     fi_wait *w;
+    bool left;
 
     fi_hold_also(&c->latch);
     c->result = result;
     c->failed = failed;
     c->done = true;
+    left = c->left;
     w = fi_line_take(&c->caller);
     fi_let_go(&c->latch);
     if (w)
         fi_wait_end(w);
+    if (left)
+        c->forget(c);
 }
 
 /* [lock held] */
@@ -218,19 +222,63 @@ static void give(fi_spares *s, fi_spare_call *c)
         start_thread(s);
 }
 
+/* If it still stands in line, nobody else knows of it. */
+static bool take_back(fi_spares *s, fi_spare_call *c)
+{
+    fi_spare_call *before = NULL, *at;
+
+    fi_lock_lock(&s->lock);
+    for (at = s->first; at && at != c; at = at->next)
+        before = at;
+    if (at && before)
+        before->next = c->next;
+    else if (at)
+        s->first = c->next;
+    if (at && s->last == c)
+        s->last = before;
+    fi_lock_unlock(&s->lock);
+    return at != NULL;
+}
+
+/* 0: it was done meanwhile.  No name is looked up for nobody. */
+static int leave(fi_spares *s, fi_spare_call *c, int e)
+{
+    bool done;
+
+    if (take_back(s, c)) {
+        c->forget(c);
+        return e;
+    }
+    fi_hold_also(&c->latch);
+    done = c->done;
+    c->left = !done;
+    fi_let_go(&c->latch);
+    return done ? 0 : e;
+}
+
+int fi_spares_run_until(fi_spares *s, fi_spare_call *c, int64_t deadline_ns)
+{
+    fi_wait w = {.stubborn = !c->forget};
+    int e = 0;
+
+    give(s, c);
+    fi_hold_also(&c->latch);
+    if (c->done)
+        fi_let_go(&c->latch);
+    else
+        e = fi_wait_in(&w, &c->caller, &c->latch, (fi_wait_for){"blocking", c->arg}, deadline_ns);
+    if (e < 0 && (e = leave(s, c, e)) < 0)
+        return e;
+    return c->failed ? -EAGAIN : 0;
+}
+
 int fi_spares_run(fi_spares *s, int64_t (*call)(void *arg), void *arg, int64_t *result)
 {
     fi_spare_call c = {.call = call, .arg = arg};
-    fi_wait w = {.stubborn = true};
+    int e = fi_spares_run_until(s, &c, FI_TIMER_NEVER);
 
-    give(s, &c);
-    fi_hold_also(&c.latch);
-    if (c.done)
-        fi_let_go(&c.latch);
-    else
-        fi_wait_in(&w, &c.caller, &c.latch, (fi_wait_for){"blocking", (void *)arg}, FI_TIMER_NEVER);
     *result = c.result;
-    return c.failed ? -EAGAIN : 0;
+    return e;
 }
 
 /* ---- the end ---- */

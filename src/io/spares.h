@@ -8,16 +8,20 @@
 
 #include <pthread.h>
 
-/* On the stack of the fiber that waits for it. */
-typedef struct fi_spare_call {
+/* On the stack of the fiber that waits for it.  Or elsewhere: then the fiber may leave before it is done, and the call is
+ * the thread's from then on, who has it forgotten. */
+typedef struct fi_spare_call fi_spare_call;
+struct fi_spare_call {
     int64_t (*call)(void *arg);
     void *arg;
     int64_t result;
-    struct fi_spare_call *next;
+    void (*forget)(fi_spare_call *c); /* NULL: it is on a stack, and waited for */
+    fi_spare_call *next;
     fi_latch latch;
     fi_line caller;
     bool done, failed;
-} fi_spare_call;
+    bool left; /* by its caller */
+};
 
 typedef struct fi_spare fi_spare;
 
@@ -44,5 +48,9 @@ void fi_spares_fini(fi_spares *s);
 /* [fiber] Run call(arg) on a spare thread, and wait for it.  0, and its result; -EAGAIN: there is no thread, and none can
  * be made. */
 int fi_spares_run(fi_spares *s, int64_t (*call)(void *arg), void *arg, int64_t *result);
+
+/* [fiber] The same for a call that can be left.  0: it is done, and still ours; -EAGAIN: the same, without a result; -ETIMEDOUT,
+ * -ECANCELED, -ENOMEM: it was left, and is not to be touched any more. */
+int fi_spares_run_until(fi_spares *s, fi_spare_call *c, int64_t deadline_ns);
 
 #endif
