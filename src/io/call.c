@@ -128,18 +128,34 @@ typedef struct errand {
     ssize_t result;
 } errand;
 
+/* Until it was its turn the number may have become another file's. */
 static int64_t do_errand(void *arg)
 {
     errand *e = arg;
+    fi_call *c = e->call;
 
-    e->result = e->attempt(e->call);
+    if (c->on && !fi_fd_enter_elsewhere(c->on, c->generation)) {
+        e->result = -ECANCELED;
+        return 0;
+    }
+    e->result = e->attempt(c);
+    if (c->on)
+        fi_fd_leave_elsewhere(c->on);
     return 0;
+}
+
+static void leave(fi_call *c)
+{
+    if (c->inside)
+        fi_fd_leave(c->inside);
+    c->inside = NULL;
 }
 
 ssize_t fi_call_on_spare(fi_call *c, ssize_t (*attempt)(fi_call *c))
 {
     errand e = {c, attempt, 0};
 
+    leave(c);
     return filch_blocking(do_errand, &e) < 0 ? -ENOMEM : e.result;
 }
 
@@ -190,11 +206,9 @@ typedef struct state {
     fi_fd_view view;
 } state;
 
-static ssize_t attempt(fi_call *c, const state *s)
+/* [inside] */
+static ssize_t attempt_inside(fi_call *c, const fi_fd_view *v)
 {
-    const fi_fd_view *v = &s->view;
-    bool known = c->no_socket = v->no_socket;
-    ssize_t n;
     int e;
 
     if (!v->ours) {
@@ -204,7 +218,16 @@ static ssize_t attempt(fi_call *c, const state *s)
         if (e < 0)
             return e;
     }
-    n = attempt_once(c);
+    return attempt_once(c);
+}
+
+static ssize_t attempt(fi_call *c, const state *s)
+{
+    const fi_fd_view *v = &s->view;
+    bool known = c->no_socket = v->no_socket;
+    ssize_t n = attempt_inside(c, v);
+
+    leave(c);
     if (n > 0 && (size_t)n < c->asked)
         fi_fd_is_dry(s->fd, v);
     if (v->ours && c->no_socket && !known)
@@ -236,7 +259,33 @@ static ssize_t receive(const fi_call *c, const state *s, const fi_fd_wait *w)
     return n;
 }
 
+/* The number was closed since the call began, and may be another file's by now. */
+static bool is_of_another_file(fi_call *c, const fi_fd_view *v)
+{
+    if (c->has_begun)
+        return c->generation != v->generation;
+    c->has_begun = !v->closing;
+    c->generation = v->generation;
+    return false;
+}
+
+static void enter(fi_call *c, state *s, bool even_dry)
+{
+    fi_worker *w = fi_worker_self();
+
+    c->inside = fi_fd_enter(s->fd, c->direction, even_dry, w, &s->view) ? w : NULL;
+}
+
 /* What is dry needs no attempt before the wait.  But if time is over then, one must have been made. */
+static ssize_t attempt_late(fi_call *c, state *s)
+{
+    enter(c, s, true);
+    if (c->inside && !is_of_another_file(c, &s->view))
+        return attempt(c, s);
+    leave(c);
+    return -EAGAIN;
+}
+
 static ssize_t await(fi_call *c, state *s, const fi_fd_wait *w)
 {
     ssize_t n;
@@ -245,35 +294,30 @@ static ssize_t await(fi_call *c, state *s, const fi_fd_wait *w)
     if (kernel_receives(c, s))
         return receive(c, s, w);
     e = fi_fd_await(s->io, s->fd, &s->view, w);
-    if (e == -ETIMEDOUT && s->view.dry && (n = attempt(c, s)) != -EAGAIN)
+    if (e == -ETIMEDOUT && s->view.dry && (n = attempt_late(c, s)) != -EAGAIN)
         return n;
     return e < 0 ? e : -EAGAIN;
 }
 
-/* The number was closed since the call began, and may be another file's by now. */
-static bool is_of_another_file(fi_call *c, const fi_fd_view *v)
-{
-    if (c->has_begun)
-        return c->generation != v->generation;
-    c->has_begun = true;
-    c->generation = v->generation;
-    return false;
-}
-
+/* What the number is can be said only after it was closed. */
 static ssize_t run_on_fiber(fi_call *c, state *s)
 {
     fi_fd_wait w = {c->fd, c->direction, c->what, c->deadline, events_of(c)};
     ssize_t n;
 
+    c->on = s->fd;
     for (;;) {
-        s->view = fi_fd_look(s->fd, c->direction);
-        if (is_of_another_file(c, &s->view))
+        enter(c, s, false);
+        if (is_of_another_file(c, &s->view)) {
+            leave(c);
             return -ECANCELED;
-        if (fi_chaos(4)) {
-            fi_wait_yield(); /* as if nothing had come, and then something */
+        }
+        if (s->view.closing || fi_chaos(4)) {
+            leave(c);
+            fi_wait_yield(); /* by bad luck: as if nothing had come, and then something */
             continue;
         }
-        if (!s->view.dry && (n = attempt(c, s)) != -EAGAIN)
+        if (c->inside && (n = attempt(c, s)) != -EAGAIN)
             return n;
         if ((n = await(c, s, &w)) != -EAGAIN)
             return n;

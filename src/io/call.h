@@ -29,7 +29,9 @@ struct fi_call {
     bool never_a_file;
     bool has_begun; /* on a fiber, with a file of this generation */
     uint32_t generation;
-    bool receives; /* bytes into buf, and nothing else: the kernel can do it when they come */
+    fi_fd *on;         /* on a fiber: what is known of the descriptor */
+    fi_worker *inside; /* its system call may be made (io/calling.h) */
+    bool receives;     /* bytes into buf, and nothing else: the kernel can do it when they come */
 };
 
 /* [any] */

@@ -1,4 +1,5 @@
 /* One descriptor: who waits for it, and what they are told. */
+#include "io/calling.h"
 #include "io/request.h"
 #include "io/room.h"
 
@@ -31,7 +32,7 @@ static fi_wait *take_all(fi_line *line, fi_wait *list, int result)
     return list;
 }
 
-static void wake_all(fi_wait *list)
+void fi_fd_wake_all(fi_wait *list)
 {
     while (list) {
         fi_wait *w = list;
@@ -59,7 +60,7 @@ void fi_fd_tell(fi_fd *f, const fi_io_event *ev)
             list = add_edge(f, FI_IO_WRITE, list);
     }
     let_go(f);
-    wake_all(list);
+    fi_fd_wake_all(list);
 }
 
 /* ---- waiting ---- */
@@ -84,6 +85,51 @@ fi_fd_view fi_fd_look(fi_fd *f, int direction)
     v = view(f, direction);
     let_go(f);
     return v;
+}
+
+bool fi_fd_enter(fi_fd *f, int direction, bool even_dry, fi_worker *w, fi_fd_view *v)
+{
+    bool enters;
+
+    hold(f);
+    *v = view(f, direction);
+    enters = !f->closing && (even_dry || !v->dry);
+    if (enters)
+        fi_calling_begin(&w->calling, f);
+    let_go(f);
+    return enters;
+}
+
+void fi_fd_leave(fi_worker *w)
+{
+    fi_calling_end(&w->calling);
+}
+
+bool fi_fd_enter_elsewhere(fi_fd *f, uint32_t generation)
+{
+    bool is;
+
+    hold(f);
+    is = f->generation == generation;
+    f->elsewhere += is;
+    let_go(f);
+    return is;
+}
+
+fi_wait *fi_fd_take_closers(fi_fd *f)
+{
+    return f->requests || f->elsewhere > 0 ? NULL : take_all(&f->gone, NULL, 0);
+}
+
+void fi_fd_leave_elsewhere(fi_fd *f)
+{
+    fi_wait *closers;
+
+    hold(f);
+    f->elsewhere--;
+    closers = fi_fd_take_closers(f);
+    let_go(f);
+    fi_fd_wake_all(closers);
 }
 
 /* Who looked in the midst of a close is not armed, and must not stand in line even if the close is over by now. */
@@ -133,7 +179,7 @@ static int fail_to_arm(fi_io *io, fi_fd *f, const fi_fd_view *v, int e)
     let_go(f);
     if (was)
         fi_idle_unwatch(&io->runtime->idle);
-    wake_all(list);
+    fi_fd_wake_all(list);
     return e;
 }
 
@@ -273,12 +319,36 @@ static fi_wait *begin_anew(fi_fd *f)
     return list;
 }
 
+/* Of what was under way before it was another file. */
+static void await_gone(fi_fd *f)
+{
+    fi_wait w = {.stubborn = true};
+
+    hold(f);
+    if (f->requests || f->elsewhere > 0)
+        fi_wait_in(&w, &f->gone, &f->latch, (fi_wait_for){"close", f}, FI_TIMER_NEVER);
+    else
+        let_go(f);
+}
+
+/* Each is over as soon as its thread runs. */
+static void await_calls(fi_io *io, const fi_fd *f)
+{
+    fi_runtime *rt = io->runtime;
+
+    for (unsigned i = 0; i < rt->workers_n; i++)
+        while (fi_calling_is_on(&rt->workers[i].calling, f))
+            fi_wait_yield();
+}
+
 /* Requests keep the file open: it is not closed before the last of them has ended.  And while there is one, somebody must
  * ask for what has come. */
 static void forget(fi_io *io, fi_fd *f)
 {
-    if (io->has_ring)
-        fi_request_end_all(io, f);
+    if (io->has_ring) {
+        fi_request_cancel_all(io, f);
+        await_gone(f);
+    }
     fi_idle_unwatch(&io->runtime->idle);
 }
 
@@ -297,7 +367,7 @@ void fi_fd_open(fi_io *io, fi_fd *f, fi_fd_kind kind)
     let_go(f);
     if (armed)
         forget(io, f);
-    wake_all(list);
+    fi_fd_wake_all(list);
 }
 
 uint32_t fi_fd_begin_close(fi_io *io, fi_fd *f, int fd)
@@ -318,7 +388,9 @@ uint32_t fi_fd_begin_close(fi_io *io, fi_fd *f, int fd)
             fi_backend_disarm(&io->backend, fd);
         forget(io, f);
     }
-    wake_all(list);
+    fi_fd_wake_all(list);
+    await_calls(io, f);
+    await_gone(f);
     return generation;
 }
 

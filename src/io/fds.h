@@ -41,8 +41,9 @@ typedef struct fi_fd {
     bool restless;       /* but not any more */
     bool no_socket;
     bool closing;                /* the number is being closed, just now */
+    uint32_t elsewhere;          /* calls that spare threads make, just now */
     struct fi_request *requests; /* that are under way (io/request.h) */
-    fi_line gone;                /* who waits until none is */
+    fi_line gone;                /* who waits until there are none of both */
 } fi_fd;
 
 /* Each chunk is as large as all before it, so none ever moves. */
@@ -71,6 +72,19 @@ typedef struct fi_fd_view {
     bool closing; /* what was seen was about to go */
 } fi_fd_view;
 fi_fd_view fi_fd_look(fi_fd *f, int direction);
+
+/* [fiber on w] The same, and unless it is being closed, or dry and that is a reason not to call, we are inside: the number is not
+ * closed before fi_fd_leave (io/calling.h), until which the fiber must not wait.  False: we are not. */
+bool fi_fd_enter(fi_fd *f, int direction, bool even_dry, fi_worker *w, fi_fd_view *v);
+void fi_fd_leave(fi_worker *w);
+
+/* [spare thread] The same for a call that takes long.  False: it is another file by now. */
+bool fi_fd_enter_elsewhere(fi_fd *f, uint32_t generation);
+void fi_fd_leave_elsewhere(fi_fd *f);
+
+/* [latch held] Who waits until nobody is elsewhere and nothing is under way, if that is so now; to be woken after it. */
+fi_wait *fi_fd_take_closers(fi_fd *f);
+void fi_fd_wake_all(fi_wait *list);
 
 /* [fiber] Step 3 and 4.  The view: step 1.  0: try again; else -errno. */
 typedef struct fi_fd_wait {

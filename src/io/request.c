@@ -26,28 +26,6 @@ static void unlink_from(fi_request *r)
         r->next->link = r->link;
 }
 
-static void wake_closers(fi_wait *list)
-{
-    while (list) {
-        fi_wait *w = list;
-        list = w->next;
-        fi_wait_end(w);
-    }
-}
-
-/* [latch held] */
-static fi_wait *take_closers(fi_fd *f)
-{
-    fi_wait *list = NULL, *w;
-
-    while (!f->requests && (w = fi_line_take(&f->gone)) != NULL) {
-        w->result = 0;
-        w->next = list;
-        list = w;
-    }
-    return list;
-}
-
 void fi_request_finish(const fi_ring_done *done)
 {
     fi_request *r = (fi_request *)(uintptr_t)done->whose;
@@ -61,11 +39,11 @@ void fi_request_finish(const fi_ring_done *done)
     owner = fi_line_take(&r->line);
     if (owner)
         owner->result = 0;
-    closers = take_closers(f);
+    closers = fi_fd_take_closers(f);
     fi_let_go(&f->latch);
     if (owner)
         fi_wait_end(owner);
-    wake_closers(closers);
+    fi_fd_wake_all(closers);
 }
 
 /* ---- making one ---- */
@@ -226,9 +204,8 @@ static fi_request *next_to_close(fi_fd *f)
 }
 
 /* A request that has ended meanwhile is only a number here.  If another has it by now, that one is made again. */
-void fi_request_end_all(fi_io *io, fi_fd *f)
+void fi_request_cancel_all(fi_io *io, fi_fd *f)
 {
-    fi_wait w = {.stubborn = true};
     fi_request *r;
     bool any = false;
 
@@ -238,9 +215,4 @@ void fi_request_end_all(fi_io *io, fi_fd *f)
     }
     if (any)
         fi_ring_flush(&io->ring);
-    fi_hold_also(&f->latch);
-    if (f->requests)
-        fi_wait_in(&w, &f->gone, &f->latch, (fi_wait_for){"close", f}, FI_TIMER_NEVER);
-    else
-        fi_let_go(&f->latch);
 }

@@ -44,7 +44,7 @@ ssize_t fi_request_receive(fi_io *io, fi_fd *f, const fi_fd_view *v, const fi_fd
 /* [worker] This was done. */
 void fi_request_finish(const fi_ring_done *done);
 
-/* [any] All requests for the descriptor end, before this returns, with -ECANCELED. */
-void fi_request_end_all(fi_io *io, fi_fd *f);
+/* [any] All requests for the descriptor end, soon, with -ECANCELED. */
+void fi_request_cancel_all(fi_io *io, fi_fd *f);
 
 #endif

@@ -13,7 +13,7 @@ static const char help[] =
     "\n"
     "KIND     locked, bounded, batch, half, lease, idle, fork, ticket, gate,\n"
     "         door, record, count, links, life, latch, wait, freeze,\n"
-    "         timer, publish, bell\n"
+    "         timer, publish, bell, calling\n"
     "PROGRAM  KIND:CAPACITY:K:OWNER:THIEF[,THIEF...]  as in bounded:2:0:PPO:SS,SS; K 0 = default\n"
     "         of a deque: owner P push, O pop; thief S steal; program.h has the letters of the "
     "others\n"

@@ -101,4 +101,8 @@ void publish_check(check *c, const program *p);
 /* bell.  Owner: L listen until all is heard that others say.  Thief: R say something and ring. */
 void bell_check(check *c, const program *p);
 
+/* calling, of two files.  Owner: X, Y close the first, the second.  Thief: A, B make a system call on the first, the second, unless it
+ * is being closed. */
+void calling_check(check *c, const program *p);
+
 #endif

@@ -23,6 +23,7 @@ const kind kinds[] = {
     {"freeze", freeze_check, "RHL", "RHL", false, false},
     {"publish", publish_check, "SFGND", "SFGND", false, false},
     {"bell", bell_check, "L", "R", false, false},
+    {"calling", calling_check, "XY", "AB", false, false},
     {NULL, NULL, NULL, NULL, false, false},
 };
 
@@ -183,6 +184,13 @@ const program programs[] = {
     {"bell", 0, 0, "L", {"RR"}},
     {"bell", 0, 0, "L", {"R", "R"}},
     {"bell", 0, 0, "L", {"RR", "R"}},
+
+    {"calling", 0, 0, "X", {"A"}},
+    {"calling", 0, 0, "X", {"AB"}},
+    {"calling", 0, 0, "X", {"ABA"}},
+    {"calling", 0, 0, "XY", {"BA"}},
+    {"calling", 0, 0, "X", {"A", "AB"}},
+    {"calling", 0, 0, "XY", {"A", "B"}},
     {NULL, 0, 0, NULL, {NULL}},
 };
 
@@ -614,5 +622,17 @@ const mutant mutants[] = {
 
     {"rings relaxed", "bell", {{"bell.ring", ORDER_RELAXED}}, {HANG, HANG, OK}, NULL},
     {"hears relaxed", "bell", {{"bell.hear", ORDER_RELAXED}}, {HANG, HANG, OK}, NULL},
+
+    {"begins the next call relaxed",
+     "calling",
+     {{"calling.begin", ORDER_RELAXED}},
+     {RACE, RACE, RACE},
+     NULL},
+    {"ends a call relaxed", "calling", {{"calling.end", ORDER_RELAXED}}, {RACE, RACE, RACE}, NULL},
+    {"sees relaxed that a call is over",
+     "calling",
+     {{"calling.look", ORDER_RELAXED}},
+     {RACE, RACE, RACE},
+     NULL},
     {NULL, NULL, {{NULL, ORDER_NONE}}, {OK, OK, OK}, NULL},
 };

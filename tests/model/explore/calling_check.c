@@ -1,0 +1,125 @@
+/* Nobody closes a number while a system call is made on it, and nobody begins one while it is being closed. */
+#include "explore/program.h"
+
+#include "base/latch.h"
+#include "io/calling.h"
+
+#include <string.h>
+
+enum { FILES = 2 };
+
+static const program *now;
+static struct {
+    fi_latch latch;
+    bool closing;
+} file[FILES];
+static fi_calling calling[MAX_THREADS];
+
+static void setup(void)
+{
+    static const char *const words[] = {"latch 0", "latch 1"};
+    static const char *const favourites[] = {"liked 0", "liked 1"};
+    static const char *const callings[] = {"", "call 1", "call 2", "call 3"};
+    for (int i = 0; i < FILES; i++) {
+        file[i].latch = (fi_latch){0};
+        file[i].closing = false;
+        x_init(&file[i].latch.word, 0, words[i]);
+        x_init(&file[i].latch.favourite, 0, favourites[i]);
+    }
+    for (int i = 1; i < program_threads(now); i++)
+        x_init(&calling[i], 0, callings[i]);
+}
+
+static void hold(int which, uint64_t position)
+{
+    fi_latch_lock_by_word(&file[which].latch, FI_LATCH_NOBODY);
+    x_forget(position);
+}
+
+static void let_go(int which)
+{
+    fi_latch_unlock(&file[which].latch, FI_LATCH_NOBODY);
+}
+
+/* As in io/fd.c, where a call enters and leaves. */
+static void make_call(int thread, int which, uint64_t position)
+{
+    bool closing;
+    x_say("call on file %d", which);
+    hold(which, position + 1);
+    closing = file[which].closing;
+    if (!closing)
+        fi_calling_begin(&calling[thread], &file[which]);
+    let_go(which);
+    if (closing)
+        return;
+    x_data_read(which);
+    fi_calling_end(&calling[thread]);
+}
+
+static void close_file(int which, uint64_t position)
+{
+    x_say("close file %d", which);
+    hold(which, position + 1);
+    file[which].closing = true;
+    let_go(which);
+    for (int i = 1; i < program_threads(now); i++)
+        for (x_forget(position + 2); fi_calling_is_on(&calling[i], &file[which]);)
+            fi_yield();
+    x_say("it is gone");
+    x_data_write(which);
+}
+
+static void run(int thread)
+{
+    const char *ops = thread == 0 ? now->owner : now->thieves[thread - 1];
+    for (; *ops; ops++) {
+        uint64_t position = 4 * strlen(ops);
+        x_forget(position);
+        if (thread == 0)
+            close_file(*ops - 'X', position);
+        else
+            make_call(thread, *ops - 'A', position);
+    }
+    x_forget(0);
+}
+
+static uint64_t summary(void)
+{
+    uint64_t h = 0;
+    for (int i = 0; i < FILES; i++)
+        h = h << 3 | (uint64_t)file[i].closing << 1 | file[i].latch.by_word;
+    return h;
+}
+
+static const char *thread_name(int thread)
+{
+    static const char *const names[] = {"who closes", "worker 1", "worker 2", "worker 3"};
+    return names[thread];
+}
+
+static const char *data_name(int datum)
+{
+    return datum ? "file 1" : "file 0";
+}
+
+static const char *value_name(uint64_t value)
+{
+    for (int i = 0; i < FILES; i++)
+        if (value == X_BITS(&file[i]))
+            return data_name(i);
+    return NULL;
+}
+
+void calling_check(check *c, const program *p)
+{
+    now = p;
+    *c = (check){.threads = program_threads(p),
+                 .races = true,
+                 .setup = setup,
+                 .run = run,
+                 .summary = summary,
+                 .thread_name = thread_name,
+                 .data_name = data_name,
+                 .value_name = value_name};
+}
