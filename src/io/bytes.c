@@ -87,6 +87,7 @@ ssize_t filch_recvmsg_until(int fd, struct msghdr *m, int flags, int64_t deadlin
                                   .deadline = deadline,
                                   .attempt = try_recvmsg,
                                   .buf = m,
+                                  .n_of = FI_CALL_OF_MESSAGE,
                                   .flags = flags,
                                   .never_a_file = true});
 }
@@ -197,6 +198,7 @@ ssize_t filch_sendmsg_until(int fd, const struct msghdr *m, int flags, int64_t d
                                   .deadline = deadline,
                                   .attempt = try_sendmsg,
                                   .buf = (void *)(uintptr_t)m,
+                                  .n_of = FI_CALL_OF_MESSAGE,
                                   .flags = flags,
                                   .never_a_file = true});
 }

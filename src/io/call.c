@@ -14,7 +14,6 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 
 #define NS_PER_MS      1000000
 #define CALLS_IN_A_ROW 64
@@ -41,75 +40,6 @@ bool fi_call_is_on_file(int fd)
            (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) || S_ISBLK(st.st_mode));
 }
 
-/* ---- bad luck (base/chaos.h) ---- */
-
-#ifdef FILCH_CHAOS
-
-static bool is_stream(int fd)
-{
-    int type = 0;
-    socklen_t size = sizeof type;
-
-    return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_STREAM;
-}
-
-static bool is_fifo(int fd)
-{
-    struct stat st;
-
-    return fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode);
-}
-
-static size_t bytes_of(const fi_call *c)
-{
-    const struct iovec *v = c->buf;
-    size_t bytes = 0;
-
-    if (c->n_of == FI_CALL_OF_BYTES)
-        return c->n;
-    for (size_t i = 0; i < c->n; i++)
-        bytes += v[i].iov_len;
-    return bytes;
-}
-
-/* Messages and the counts of timers and events come whole or not at all, and so does a little that goes into a pipe. */
-static bool may_be_cut(const fi_call *c)
-{
-    if (c->n_of == FI_CALL_OF_NOTHING || c->n < 2 || c->n > INT_MAX)
-        return false;
-    if (is_fifo(c->fd))
-        return c->direction == FI_IO_READ || bytes_of(c) > PIPE_BUF;
-    return is_stream(c->fd) || fi_call_is_on_file(c->fd);
-}
-
-/* For less than was asked for. */
-static ssize_t attempt_part(fi_call *c)
-{
-    size_t n = c->n, part, asked = c->asked;
-    ssize_t result;
-
-    if (!fi_chaos(4) || !may_be_cut(c))
-        return c->attempt(c);
-    c->n = 1 + n / 4;
-    part = bytes_of(c);
-    if (part == 0) /* that would look like the end */
-        c->n = n;
-    result = c->attempt(c);
-    if (asked > 0 && result > 0 && (size_t)result == part)
-        c->asked = part; /* there may be more */
-    c->n = n;
-    return result;
-}
-
-#else
-
-static ssize_t attempt_part(fi_call *c)
-{
-    return c->attempt(c);
-}
-
-#endif
-
 /* ---- once ---- */
 
 static ssize_t attempt_once(fi_call *c)
@@ -117,7 +47,7 @@ static ssize_t attempt_once(fi_call *c)
     ssize_t n;
 
     do
-        n = fi_chaos(8) ? -EINTR : attempt_part(c);
+        n = fi_chaos(8) ? -EINTR : fi_call_attempt(c);
     while (n == -EINTR);
     return n;
 }
@@ -190,6 +120,8 @@ static ssize_t run_in_thread(fi_call *c)
     int e = c->never_a_file || !fi_call_is_on_file(c->fd) ? make_nonblocking(c->fd) : 0;
 
     while (e == 0) {
+        if (fi_chaos(8))
+            continue; /* as if nothing had come, and then something */
         n = attempt_once(c);
         if (n != -EAGAIN)
             return n;

@@ -8,7 +8,12 @@
 #include <sys/types.h>
 
 /* What n counts, if with less of it the call would do less, but nothing else. */
-typedef enum fi_call_of { FI_CALL_OF_NOTHING, FI_CALL_OF_BYTES, FI_CALL_OF_VECTORS } fi_call_of;
+typedef enum fi_call_of {
+    FI_CALL_OF_NOTHING,
+    FI_CALL_OF_BYTES,
+    FI_CALL_OF_VECTORS,
+    FI_CALL_OF_MESSAGE /* there is no n: buf is a struct msghdr */
+} fi_call_of;
 
 typedef struct fi_call fi_call;
 struct fi_call {
@@ -39,6 +44,16 @@ ssize_t fi_call_run(fi_call *c);
 
 /* [fiber, before a call that may not have to wait] Let others run now and then. */
 void fi_call_be_fair(void);
+
+/* [any] Its system call, once; with bad luck only a part of it.  luck.c */
+#ifdef FILCH_CHAOS
+ssize_t fi_call_attempt(fi_call *c);
+#else
+static inline ssize_t fi_call_attempt(fi_call *c)
+{
+    return c->attempt(c);
+}
+#endif
 
 /* [any] Regular files are for spare threads: no call on them says that it would block. */
 bool fi_call_is_on_file(int fd);

@@ -279,6 +279,32 @@ static size_t move_all(move *some, int fd, const struct iovec two[2])
     return done;
 }
 
+static ssize_t send_vectors(int fd, const struct iovec *v, int n)
+{
+    struct msghdr m = {.msg_iov = (void *)(uintptr_t)v, .msg_iovlen = (size_t)n};
+
+    return filch_sendmsg(fd, &m, 0);
+}
+
+/* It is told where it came from and what came with it, nothing in both cases, however it was cut. */
+static ssize_t receive_vectors(int fd, const struct iovec *v, int n)
+{
+    char name[16], control[16];
+    struct msghdr m = {.msg_iov = (void *)(uintptr_t)v,
+                       .msg_iovlen = (size_t)n,
+                       .msg_name = name,
+                       .msg_namelen = sizeof name,
+                       .msg_control = control,
+                       .msg_controllen = sizeof control,
+                       .msg_flags = -1};
+    ssize_t got = filch_recvmsg(fd, &m, 0);
+
+    CHECK_INT(m.msg_namelen, 0);
+    CHECK_INT(m.msg_controllen, 0);
+    CHECK_INT(m.msg_flags, 0);
+    return got;
+}
+
 static void *vectors_body(void *arg)
 {
     char a[3], b[4];
@@ -292,8 +318,8 @@ static void *vectors_body(void *arg)
     CHECK_INT(move_all(filch_readv, fd[1], in), 7);
     CHECK(memcmp(a, "abc", 3) == 0 && memcmp(b, "defg", 4) == 0);
     memset(a, 0, sizeof a);
-    CHECK_INT(filch_sendmsg(fd[0], &m, 0), 7);
-    CHECK_INT(filch_recvmsg(fd[1], &r, 0), 7);
+    CHECK_INT(move_all(send_vectors, fd[0], out), 7);
+    CHECK_INT(move_all(receive_vectors, fd[1], in), 7);
     CHECK(memcmp(a, "abc", 3) == 0 && memcmp(b, "defg", 4) == 0);
     CHECK_INT(filch_recvmsg_until(fd[1], &r, 0, 0), -ETIMEDOUT);
     CHECK_INT(filch_readv_until(fd[1], in, 2, 0), -ETIMEDOUT);

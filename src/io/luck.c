@@ -1,0 +1,130 @@
+/* Bad luck of system calls (base/chaos.h): less is done than was asked for, where that may be. */
+#include "io/call.h"
+
+#ifdef FILCH_CHAOS
+
+#include "base/chaos.h"
+
+#include <limits.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+
+static bool is_stream(int fd)
+{
+    int type = 0;
+    socklen_t size = sizeof type;
+
+    return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_STREAM;
+}
+
+static bool is_fifo(int fd)
+{
+    struct stat st;
+
+    return fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode);
+}
+
+static size_t sum(const struct iovec *v, size_t n)
+{
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < n; i++)
+        bytes += v[i].iov_len;
+    return bytes;
+}
+
+static size_t bytes_of(const fi_call *c)
+{
+    return c->n_of == FI_CALL_OF_BYTES ? c->n : sum(c->buf, c->n);
+}
+
+/* ---- bytes and vectors ---- */
+
+/* The counts of timers and events come whole or not at all, and so does a little that goes into a pipe. */
+static bool may_be_cut(const fi_call *c)
+{
+    if (c->n_of == FI_CALL_OF_NOTHING || c->n < 2 || c->n > INT_MAX)
+        return false;
+    if (is_fifo(c->fd))
+        return c->direction == FI_IO_READ || bytes_of(c) > PIPE_BUF;
+    return is_stream(c->fd) || fi_call_is_on_file(c->fd);
+}
+
+static ssize_t attempt_part(fi_call *c)
+{
+    size_t n = c->n, part, asked = c->asked;
+    ssize_t result;
+
+    c->n = 1 + n / 4;
+    part = bytes_of(c);
+    if (part == 0) /* that would look like the end */
+        c->n = n;
+    result = c->attempt(c);
+    if (asked > 0 && result > 0 && (size_t)result == part)
+        c->asked = part; /* there may be more */
+    c->n = n;
+    return result;
+}
+
+/* ---- messages ---- */
+
+#define VECTORS_MAX 8
+
+/* Of a stream alone: there a message is only bytes.  What is sent along with them stays whole. */
+static bool message_may_be_cut(const fi_call *c)
+{
+    const struct msghdr *m = c->buf;
+
+    if (c->flags & (MSG_OOB | MSG_ERRQUEUE | MSG_WAITALL))
+        return false;
+    if (c->direction == FI_IO_WRITE && m->msg_controllen > 0)
+        return false;
+    return sum(m->msg_iov, m->msg_iovlen) > 1 && is_stream(c->fd);
+}
+
+/* So many bytes, or as many as there is place for; how many vectors. */
+static size_t cut(struct iovec *to, const struct msghdr *m, size_t bytes)
+{
+    size_t n = 0;
+
+    for (; n < VECTORS_MAX && n < m->msg_iovlen && bytes > 0; n++) {
+        to[n] = m->msg_iov[n];
+        to[n].iov_len = to[n].iov_len < bytes ? to[n].iov_len : bytes;
+        bytes -= to[n].iov_len;
+    }
+    return n;
+}
+
+/* What is told of a message that was received stands where its user looks for it. */
+static ssize_t attempt_part_of_message(fi_call *c)
+{
+    struct msghdr *m = c->buf, part = *m;
+    struct iovec v[VECTORS_MAX];
+    ssize_t result;
+
+    part.msg_iov = v;
+    part.msg_iovlen = cut(v, m, 1 + sum(m->msg_iov, m->msg_iovlen) / 4);
+    if (sum(v, part.msg_iovlen) == 0)
+        return c->attempt(c);
+    c->buf = &part;
+    result = c->attempt(c);
+    c->buf = m;
+    if (c->direction == FI_IO_READ) {
+        m->msg_namelen = part.msg_namelen;
+        m->msg_controllen = part.msg_controllen;
+        m->msg_flags = part.msg_flags;
+    }
+    return result;
+}
+
+ssize_t fi_call_attempt(fi_call *c)
+{
+    if (!fi_chaos(4))
+        return c->attempt(c);
+    if (c->n_of == FI_CALL_OF_MESSAGE)
+        return message_may_be_cut(c) ? attempt_part_of_message(c) : c->attempt(c);
+    return may_be_cut(c) ? attempt_part(c) : c->attempt(c);
+}
+
+#endif
