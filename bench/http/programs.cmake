@@ -35,6 +35,11 @@ httpd_program(filch "${httpd_sources}" filch_static)
 http_program(filch)
 httpd_program(epoll http/epoll.c)
 http_program(epoll)
+include(CheckSymbolExists)
+check_symbol_exists(IORING_RECV_MULTISHOT linux/io_uring.h FILCH_HAVE_IORING_RECV_MULTISHOT)
+if(FILCH_HAVE_IORING_RECV_MULTISHOT)
+  httpd_program(uring http/uring.c) # no row: for docs/decisions/009
+endif()
 
 if(FILCH_BENCH_go AND NOT FILCH_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
   go_program(httpd-go http/go)
