@@ -184,11 +184,9 @@ static void *closes_body(void *arg)
     return NULL;
 }
 
-/* ThreadSanitizer takes a close beside a read for a race, as it mostly is one. */
 static void closes(void)
 {
-    if (!FI_UNDER_TSAN)
-        on_fiber(closes_body, NULL);
+    on_fiber(closes_body, NULL);
 }
 
 WITH_WORKERS(storm)
