@@ -93,7 +93,7 @@ FILCH_API int filch_port(int fd);
 FILCH_API int filch_pipe(int fd[2]);
 FILCH_API int filch_socketpair(int fd[2]);
 
-/* Close it.  Fibers that wait for it are woken, with -ECANCELED. */
+/* Close it.  Fibers that wait for it are woken, with -ECANCELED.  System calls that fibers make on it just now end first. */
 FILCH_API int filch_close(int fd);
 
 /* ---- anything else ---- */

@@ -17,7 +17,7 @@
  *
  * Numbers.  What Filch has opened is Filch's until filch_close: it is armed once.  Any other number may be another file
  * each time we see it: it is armed anew before each wait.  What is told of a file that is closed by now has an
- * older generation.
+ * older generation.  A number is not closed while a system call is made on it (io/calling.h).
  */
 #ifndef FI_IO_FDS_H
 #define FI_IO_FDS_H
