@@ -62,7 +62,7 @@ static int64_t keep_time(fi_idle *i, fi_sleeper *s, int64_t deadline_ns)
 /* [lock held] */
 static void stop_keeping(fi_idle *i, const fi_sleeper *s)
 {
-    if (i->keeper != s)
+    if (i->keeper != s || FI_FAULT(idle.keeps_on))
         return;
     i->keeper = NULL;
     fi_store_relaxed(&i->kept_ns, FI_FUTEX_FOREVER);
@@ -115,7 +115,7 @@ fi_poller *fi_idle_set_poller(fi_idle *i, fi_poller *p)
 
 void fi_idle_watch(fi_idle *i)
 {
-    if (fi_fetch_add_relaxed(&i->interests, 1u) == 0)
+    if (fi_fetch_add_relaxed(&i->interests, 1u) == 0 && !FI_FAULT(idle.first_watched))
         fi_idle_notify(i);
 }
 
@@ -217,22 +217,22 @@ static bool fall_asleep(fi_idle *i, fi_sleeper *s, bool searching, bool may_poll
     return polls;
 }
 
-/* Awake by our own will.  False: somebody was faster, and woke or borrowed it. */
-static bool get_up(fi_idle *i, fi_sleeper *s)
+/* Awake, if it is asleep; nobody: somebody was faster, and woke or borrowed it. */
+static woken get_up(fi_idle *i, fi_sleeper *s)
 {
-    bool mine;
+    woken w = {NULL, false};
 
     fi_lock_lock(&i->lock);
-    mine = fi_load_relaxed(&s->asleep) == FI_ASLEEP;
-    if (mine) {
+    if (fi_load_relaxed(&s->asleep) == FI_ASLEEP) {
         fi_sleeper **link = &i->sleepers;
         while (*link != s)
             link = &(*link)->next;
         *link = s->next;
+        w = (woken){s, is_polling(i, s)};
         now_searching(i, s);
     }
     fi_lock_unlock(&i->lock);
-    return mine;
+    return w;
 }
 
 typedef struct nap {
@@ -279,7 +279,7 @@ void fi_idle_sleep(fi_idle *i, fi_sleeper *s, bool searching, bool (*anything)(v
     nap n = {i, s, fall_asleep(i, s, searching, true, &deadline_ns)};
 
     fi_fence_seq_cst(idle.sleep.fence);
-    if (anything(ctx) && !get_up(i, s) && !FI_FAULT(idle.lent))
+    if (anything(ctx) && !get_up(i, s).sleeper && !FI_FAULT(idle.lent))
         fi_idle_notify(i); /* it may be lent, and the guest does not look for what is there */
     if (!wait_until(&n, deadline_ns)) {
         get_up(i, s);
@@ -303,20 +303,50 @@ void fi_idle_wait(fi_sleeper *s)
     wait_until(&n, FI_FUTEX_FOREVER);
 }
 
+/* [lock held] Whom a guest gets: not who polls, and who keeps the time only if there is no other; NULL: nobody. */
+static fi_sleeper **whom_to_lend(fi_idle *i)
+{
+    fi_sleeper **keeper = NULL;
+
+    for (fi_sleeper **link = &i->sleepers; *link; link = &(*link)->next) {
+        if (is_polling(i, *link))
+            continue;
+        if (*link != i->keeper)
+            return link;
+        keeper = link;
+    }
+    return keeper;
+}
+
+/* [lock held] */
+static fi_sleeper *lend(fi_idle *i, fi_sleeper **link)
+{
+    fi_sleeper *s = *link;
+
+    *link = s->next;
+    fi_fetch_add_relaxed(&i->state, 0u - 1u);
+    fi_store_relaxed(&s->asleep, FI_LENT);
+    stop_keeping(i, s);
+    return s;
+}
+
+/* The guest may not look at the time for long: of those who still sleep somebody must keep it. */
 fi_sleeper *fi_idle_borrow(fi_idle *i)
 {
-    fi_sleeper *s = NULL;
+    fi_sleeper *s = NULL, **link;
+    bool kept_time = false;
 
     if (sleepers(fi_load_relaxed(&i->state)) == 0)
         return NULL;
     fi_lock_lock(&i->lock);
-    if (i->sleepers && (!is_polling(i, i->sleepers) || i->sleepers->next)) {
-        s = pick(i).sleeper;
-        fi_fetch_add_relaxed(&i->state, 0u - 1u);
-        fi_store_relaxed(&s->asleep, FI_LENT);
-        stop_keeping(i, s);
+    link = whom_to_lend(i);
+    if (link) {
+        kept_time = *link == i->keeper;
+        s = lend(i, link);
     }
     fi_lock_unlock(&i->lock);
+    if (kept_time && !FI_FAULT(idle.lent_keeper))
+        fi_idle_notify(i);
     return s;
 }
 
@@ -324,13 +354,15 @@ void fi_idle_give_back(fi_idle *i, fi_sleeper *s, bool searching, bool (*anythin
                        void *ctx)
 {
     int64_t never = FI_FUTEX_FOREVER;
+    woken w;
 
     fall_asleep(i, s, searching, false, &never);
     fi_fence_seq_cst(idle.back.fence);
     if (!anything(ctx))
         return;
-    if (get_up(i, s))
-        fi_futex_wake(&s->asleep, 1);
+    w = get_up(i, s);
+    if (w.sleeper)
+        rouse(i, w); /* its thread may have been up since, and sleep in the poller now */
     else if (!FI_FAULT(idle.lent_again))
         fi_idle_notify(i); /* the next guest may have it already */
 }

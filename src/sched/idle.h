@@ -26,6 +26,11 @@
  * back, by the right list, and then somebody wakes it; what the guest did to the worker it sees by
  * idle.wake.  If it has found something in its last look but the worker is lent by then, it wakes another.
  *
+ * Time.  One of those who sleep, the keeper, does so only until the next timer is due, and all others for as long as it
+ * takes.  An earlier timer, or one that nobody keeps, is work to find, by the lists above: who adds it notifies, and who falls asleep looks
+ * whether somebody keeps it.  A keeper that is woken is a searcher, and hands on as all do.  One that is lent is not, so others
+ * are lent before it; and where it must be, somebody is woken to keep the time in its place.
+ *
  * Polling.  What comes from outside the process is told by a poller (sched/poll.h), and somebody must ask it.  Things
  * that are watched while nobody asks are work to find, so the lists above hold for them as well:
  *

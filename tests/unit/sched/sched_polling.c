@@ -218,6 +218,31 @@ static void given_back_it_has_to_poll(void **state)
     await_up(0);
 }
 
+/* The worker's own thread is woken while the guest looks, finds nothing, and sleeps again, now in the poller. */
+static bool is_up_and_polls(void *ctx)
+{
+    (void)ctx;
+    fi_idle_watch(&idle);
+    await_up(0);
+    end_search();
+    put_to_sleep(0);
+    CHECK(polling() == &all[0].sleeper);
+    return true;
+}
+
+static void given_back_it_polls_already(void **state)
+{
+    fi_sleeper *s;
+
+    (void)state;
+    set_up();
+    put_to_sleep(0);
+    s = fi_idle_borrow(&idle);
+    CHECK(s == &all[0].sleeper);
+    fi_idle_give_back(&idle, s, false, is_up_and_polls, NULL);
+    await_up(0);
+}
+
 static void what_is_told_wakes(void **state)
 {
     (void)state;
@@ -241,4 +266,4 @@ static void what_is_told_wakes(void **state)
 
 CHECK_MAIN(without_interests_nobody_polls, the_first_interest_wakes_somebody,
            one_polls_and_is_woken_last, who_polls_is_first_in_the_list, who_polls_is_not_lent,
-           given_back_it_has_to_poll, what_is_told_wakes)
+           given_back_it_has_to_poll, given_back_it_polls_already, what_is_told_wakes)

@@ -235,6 +235,61 @@ static void fibers_do_not_pile_up(void **state)
     CHECK_INT(filch_stop(), 0);
 }
 
+/* ---- a guest that takes the worker whose thread keeps the time ---- */
+
+static atomic_int in_time;
+
+static void sleep_a_little(void *arg)
+{
+    filch_sleep(*(int64_t *)arg);
+    atomic_store(&in_time, 1);
+}
+
+FILCH_VOID_TASK(wait_for_sleeper)
+{
+    wait_for(&in_time);
+}
+
+static void await_all_asleep(unsigned workers)
+{
+    fi_runtime *rt = fi_runtime_look();
+
+    while (fi_load_relaxed(&rt->idle.state) != workers)
+        sched_yield();
+    fi_runtime_look_end();
+}
+
+static void *run_waiting(void *arg)
+{
+    FILCH_RUN(wait_for_sleeper);
+    return arg;
+}
+
+/* The guests' tasks look for no work, so one of those who still sleep must be in time for the fiber. */
+static void time_is_kept_beside(int guests)
+{
+    enum { WORKERS = 4 };
+    int64_t a_little = FILCH_MS(20);
+    pthread_t threads[WORKERS];
+
+    atomic_store(&in_time, 0);
+    CHECK_INT(filch_go(sleep_a_little, &a_little), 0);
+    await_all_asleep(WORKERS);
+    for (int i = 0; i < guests; i++)
+        CHECK_INT(pthread_create(&threads[i], NULL, run_waiting, NULL), 0);
+    for (int i = 0; i < guests; i++)
+        CHECK_INT(pthread_join(threads[i], NULL), 0);
+}
+
+static void others_keep_the_time(void **state)
+{
+    (void)state;
+    CHECK_INT(filch_start(&(filch_config){.workers = 4}), 0);
+    for (int i = 0; i < 12; i++)
+        time_is_kept_beside(1 + i % 3);
+    CHECK_INT(filch_stop(), 0);
+}
+
 CHECK_MAIN(is_run_by_the_caller, is_run_by_the_caller_again, is_not_if_not_wanted,
            is_not_kept_by_another_task, keeps_its_floating_point_modes, gives_back_though_cancelled,
-           guests_come_and_go, fibers_do_not_pile_up)
+           guests_come_and_go, fibers_do_not_pile_up, others_keep_the_time)
