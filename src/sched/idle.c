@@ -98,7 +98,7 @@ static bool begin_polling(fi_idle *i, fi_sleeper *s)
 static void end_polling(fi_idle *i, fi_sleeper *s)
 {
     fi_lock_lock(&i->lock);
-    if (is_polling(i, s))
+    if (is_polling(i, s) && !FI_FAULT(idle.polls_on))
         fi_store_relaxed(&i->polling, NULL);
     fi_lock_unlock(&i->lock);
 }
@@ -154,6 +154,8 @@ static woken take_one(fi_idle *i)
     fi_lock_lock(&i->lock);
     if (searchers(fi_load_relaxed(&i->state)) == 0) {
         w = pick(i);
+        if (w.polls && FI_FAULT(idle.comes_out))
+            fi_store_relaxed(&i->polling, NULL);
         if (w.sleeper)
             now_searching(i, w.sleeper);
     }
@@ -361,6 +363,7 @@ void fi_idle_give_back(fi_idle *i, fi_sleeper *s, bool searching, bool (*anythin
     if (!anything(ctx))
         return;
     w = get_up(i, s);
+    w.polls &= !FI_FAULT(idle.back_at_word);
     if (w.sleeper)
         rouse(i, w); /* its thread may have been up since, and sleep in the poller now */
     else if (!FI_FAULT(idle.lent_again))

@@ -6,7 +6,7 @@
  * watcher must be all there are.
  *
  * That is certain, not likely.  While we look, the lock of sched/idle.h keeps the workers asleep.  A thread that was
- * woken from a call of ours changes fi_watch_word before it can act, or before who woke it is over; so if the word is the
+ * woken from a call of ours changes fi_watch_state before it can act, or before who woke it is over; so if the word is the
  * same after the threads were counted, those that it counted still wait, and there was nobody else.
  * To be sure of ourselves we look twice.
  */
@@ -56,14 +56,14 @@ static bool is_stuck(fi_runtime *rt, uint64_t word)
 {
     return any_fiber(rt) && nothing_may_come(rt) &&
            threads_of_process() == rt->workers_n + 1 + fi_watch_threads(word) &&
-           fi_load_relaxed(&fi_watch_word) == word;
+           fi_load_relaxed(&fi_watch_state) == word;
 }
 
 static bool ask(void *ctx)
 {
     look *l = ctx;
 
-    l->word = fi_load_relaxed(&fi_watch_word);
+    l->word = fi_load_relaxed(&fi_watch_state);
     for (unsigned i = 0; i < l->rt->workers_n; i++)
         l->sleeps += fi_load_relaxed(&l->rt->workers[i].counters.sleeps);
     return true;
@@ -81,9 +81,7 @@ static bool ask_closely(void *ctx)
 /* [all workers asleep, and kept so] Unless something was changed since we looked. */
 static bool fall_asleep(void *ctx)
 {
-    uint64_t *word = ctx;
-
-    return fi_cas_relaxed(&fi_watch_word, word, *word | FI_WATCH_ASLEEP);
+    return fi_watch_word_sleep(&fi_watch_state, *(const uint64_t *)ctx);
 }
 
 static void tell(fi_runtime *rt)

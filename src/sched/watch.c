@@ -19,28 +19,16 @@
 #define TICK_NS_MIN 500000
 #define TRIM_NS     200000000 /* memory that no fiber needed for so long goes back */
 
-FI_ATOMIC(uint64_t) fi_watch_word;
+fi_watch_word fi_watch_state;
 
 /* There is one runtime at a time.  These outlive it, as a signal may still be on its way. */
 static fi_bell bell; /* the watcher listens */
 static FI_ATOMIC(uint32_t) dump_wanted;
 static struct sigaction before; /* what the signal did */
 
-/* True: it was set. */
-static bool clear_asleep(void)
-{
-    uint64_t word = fi_load_relaxed(&fi_watch_word);
-
-    while (word & FI_WATCH_ASLEEP)
-        if (fi_cas_relaxed(&fi_watch_word, &word, word - FI_WATCH_ASLEEP))
-            return true;
-    return false;
-}
-
 void fi_watch_ring(void)
 {
-    if (clear_asleep())
-        fi_bell_ring(&bell);
+    fi_watch_word_ring(&fi_watch_state, &bell);
 }
 
 void fi_watch_stir(fi_runtime *rt)
@@ -49,20 +37,14 @@ void fi_watch_stir(fi_runtime *rt)
     fi_watch_ring();
 }
 
-static void change(uint64_t by)
-{
-    if (fi_fetch_add_relaxed(&fi_watch_word, FI_WATCH_CHANGE + by) & FI_WATCH_ASLEEP)
-        fi_watch_ring();
-}
-
 void fi_watch_thread_waits(void)
 {
-    change(FI_WATCH_THREAD);
+    fi_watch_word_change(&fi_watch_state, &bell, FI_WATCH_THREAD);
 }
 
 void fi_watch_thread_goes_on(void)
 {
-    change(0 - FI_WATCH_THREAD);
+    fi_watch_word_change(&fi_watch_state, &bell, 0 - FI_WATCH_THREAD);
 }
 
 /* ---- the thread ---- */
@@ -118,7 +100,7 @@ static void *watch(void *runtime)
         }
         nothing = nothing && left == 0;
         fi_bell_sleep(&bell, heard, nothing ? FI_FUTEX_FOREVER : now + tick);
-        clear_asleep();
+        fi_watch_word_wake(&fi_watch_state);
     }
 }
 
@@ -192,11 +174,11 @@ void fi_watch_end(fi_runtime *rt)
     fi_bell_ring(&bell);
     if (rt->watch.runs)
         pthread_join(rt->watch.thread, NULL);
-    clear_asleep();
+    fi_watch_word_wake(&fi_watch_state);
     fi_layout_show(NULL);
 }
 
 void fi_watch_forget(void)
 {
-    fi_store_relaxed(&fi_watch_word, UINT64_C(0));
+    fi_store_relaxed(&fi_watch_state, UINT64_C(0));
 }

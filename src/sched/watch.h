@@ -22,6 +22,7 @@
 
 #include "base/atomic.h"
 #include "base/lock.h"
+#include "sched/watch_word.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -47,16 +48,7 @@ typedef struct fi_watch {
     pthread_t thread;
 } fi_watch;
 
-#define FI_WATCH_ASLEEP UINT64_C(1)
-#define FI_WATCH_THREAD UINT64_C(2)
-#define FI_WATCH_CHANGE (UINT64_C(1) << 32)
-extern FI_ATOMIC(uint64_t) fi_watch_word;
-
-/* [any] How many threads wait, by the word. */
-static inline uint64_t fi_watch_threads(uint64_t word)
-{
-    return word % FI_WATCH_CHANGE / FI_WATCH_THREAD;
-}
+extern fi_watch_word fi_watch_state;
 
 /* [any] Wake the watcher. */
 void fi_watch_ring(void);

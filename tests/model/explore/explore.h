@@ -40,6 +40,10 @@ typedef struct check {
     /* Called when nobody can go on, but some have not ended: NULL if that is as it should be, else what
      * is wrong.  Without it, it is never as it should be. */
     const char *(*at_rest)(void);
+    void (*before_unlock)(int thread); /* x_unlock; NULL: it does not matter */
+    bool
+        time_stands; /* no deadline comes, but for one of each thread in `late`, a mask; and at_rest is asked before as well */
+    unsigned late;
     const char *(*thread_name)(int thread);
     const char *(*value_name)(uint64_t value); /* or NULL for a plain number */
     bool races;                                /* look for data races on x_data_… */
@@ -82,5 +86,6 @@ void x_unlock(struct fi_lock *l);
 /* For at_rest. */
 uint64_t x_peek(const void *p);      /* the newest value of an atomic */
 const void *x_asleep_on(int thread); /* the futex word or lock, or NULL */
+int64_t x_asleep_until(int thread);  /* of one that sleeps on a futex word */
 
 #endif

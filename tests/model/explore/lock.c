@@ -15,6 +15,7 @@ void x_lock(fi_lock *l)
 
 void x_unlock(fi_lock *l)
 {
+    search_unlocks();
     static site s = {"lock", "(unlock)", ORDER_RELEASE, ORDER_RELEASE, 0, sizeof l->word};
     x_exchange(&l->word, 0, &s);
 }

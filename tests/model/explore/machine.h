@@ -29,6 +29,7 @@ void search_point_after(void);                /* rc11, imm: others may go after 
 void search_operation(void);
 void search_stale(void);                  /* what the running thread reads is not the newest */
 void search_await_zero(const void *word); /* others go until *word is 0 and this thread is chosen */
+void search_unlocks(void);                /* somebody is about to give back a lock */
 void search_restart(void);                /* forget all that was explored and begin again */
 
 /* trace.c */

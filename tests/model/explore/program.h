@@ -41,6 +41,12 @@ void lease_check(check *c, const program *p);
  * No work is left while a worker sleeps, nobody sleeps after a stop, and one thread uses a worker at a time. */
 void idle_check(check *c, const program *p);
 
+/* poll, with a timer from the start if `capacity` is 1, and something watched if `batch` is 1.  All: T find work and take it, sleeping when there
+ * is none, D the same, and one deadline comes too early, P put some, W have something watched, E it tells something, A add an earlier timer, G borrow a worker and give it back, K keep
+ * it for ever.  While a worker sleeps, no work is left, one of them asks the poller if something is watched, and one sleeps no longer
+ * than until the next timer. */
+void poll_check(check *c, const program *p);
+
 /* fork, with `capacity` private tasks.  Owner, a fiber: N spawn, Y sync, each of which answers when it is
  * asked; M, first of all, makes it.  Thief: T find a public task and take it, asking for one before it sleeps.  While a worker
  * sleeps, no task is public, and the fiber has none or is asked. */
@@ -97,6 +103,10 @@ void freeze_check(check *c, const program *p);
 /* publish.  All: S make a thing and publish the one that all agree on, F make one and publish it if nobody else has, G look for it and
  * use it; N make a place for locals, D look at the destroyers of all places.  What is seen is as it was made. */
 void publish_check(check *c, const program *p);
+
+/* watch.  Owner: L look around, and sleep for ever if all workers do.  Thief: T a worker, finds work and is busy for ever, P put some, K borrow a worker for ever, C change the
+ * watcher's word.  The watcher does not sleep for ever when a worker is awake, or when it has not seen a change. */
+void watch_check(check *c, const program *p);
 
 /* bell.  Owner: L listen until all is heard that others say.  Thief: R say something and ring. */
 void bell_check(check *c, const program *p);

@@ -33,7 +33,8 @@ typedef struct thread {
     fi_ctx ctx;
     uint64_t history;
     const void *asleep_on; /* futex word */
-    bool may_time_out;     /* asleep, but not for ever */
+    int64_t until;         /* asleep so long; a deadline may come at any moment */
+    bool overslept;        /* one has come */
     const void *awaits;    /* a word that must be 0 before it goes on */
     bool goes_on;          /* others need not go after its next access */
     bool ended, joining, needs_drained, yielding, spinning;
@@ -180,6 +181,12 @@ void search_stale(void)
     s.thread[s.running].stale = true;
 }
 
+void search_unlocks(void)
+{
+    if (s.check->before_unlock)
+        s.check->before_unlock(s.running);
+}
+
 void search_restart(void)
 {
     end_execution(RESTART);
@@ -288,14 +295,15 @@ int64_t fi_clock_now(void)
 }
 
 /* Time passes as it likes: a deadline may come at any moment. */
-static int sleep_on(thread *t, const void *word, bool for_ever)
+static int sleep_on(thread *t, const void *word, int64_t until)
 {
     x_say("sleeps");
     t->asleep_on = word;
-    t->may_time_out = !for_ever;
+    t->until = until;
     search_read(4);
     go_home();
     bool woken = t->asleep_on == NULL;
+    t->overslept |= !woken;
     t->asleep_on = NULL;
     x_say(woken ? "is awake again" : "has slept long enough");
     search_read(woken);
@@ -313,7 +321,7 @@ int fi_futex_wait(FI_ATOMIC(uint32_t) * word, uint32_t expected, int64_t deadlin
         search_point_after();
         return -EAGAIN;
     }
-    return sleep_on(&s.thread[s.running], word, deadline_ns == FI_FUTEX_FOREVER);
+    return sleep_on(&s.thread[s.running], word, deadline_ns);
 }
 
 static int sleepers(const void *word, int *who)
@@ -358,10 +366,17 @@ static bool others_ended(int t)
     return true;
 }
 
+static bool may_time_out(int i)
+{
+    const thread *t = &s.thread[i];
+    return t->until != FI_FUTEX_FOREVER &&
+           (!s.check->time_stands || (s.check->late & 1u << i && !t->overslept));
+}
+
 static bool enabled(int i)
 {
     const thread *t = &s.thread[i];
-    if (t->ended || (t->asleep_on && !t->may_time_out) || (t->yielding && s.progress == t->saw) ||
+    if (t->ended || (t->asleep_on && !may_time_out(i)) || (t->yielding && s.progress == t->saw) ||
         (t->joining && !others_ended(i)) || (t->awaits && x_peek(t->awaits) != 0))
         return false;
     return !t->needs_drained || !machine_can_flush(i);
@@ -408,6 +423,11 @@ const void *x_asleep_on(int t)
     return s.thread[t].asleep_on ? s.thread[t].asleep_on : s.thread[t].awaits;
 }
 
+int64_t x_asleep_until(int t)
+{
+    return s.thread[t].until;
+}
+
 static void name_the_sleepers(void)
 {
     size_t used = (size_t)snprintf(s.reason, sizeof s.reason, "nobody can go on:");
@@ -444,14 +464,25 @@ static void rest(void)
         name_the_sleepers();
 }
 
+/* Nobody can go on before a deadline has come. */
+static bool time_decides(const int *step, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (step[i] >= MAX_THREADS || !s.thread[step[i]].asleep_on)
+            return false;
+    return true;
+}
+
 static uint64_t thread_state(int i)
 {
     const thread *t = &s.thread[i];
     bool may_look = t->spinning && s.progress != t->saw;
     bool looked_at_old = t->spinning && t->stale; /* else it does not matter: x_yield forgets it */
-    const bool flags[] = {t->ended,     t->joining,  t->needs_drained, t->asleep_on != NULL,
-                          t->yielding,  t->spinning, may_look,         t->awaits != NULL,
-                          looked_at_old};
+    const bool flags[] = {t->ended,         t->joining,
+                          t->needs_drained, t->asleep_on != NULL,
+                          t->yielding,      t->spinning,
+                          may_look,         t->awaits != NULL,
+                          looked_at_old,    s.check->time_stands && t->overslept};
     uint64_t state = 0;
     for (size_t k = 0; k < sizeof flags / sizeof flags[0]; k++)
         state = state << 1 | flags[k];
@@ -492,6 +523,12 @@ static void run(bool prune)
         if (prune && s.next >= s.replayed && here_before()) {
             s.ending = SEEN;
             return;
+        }
+        if (s.check->time_stands && time_decides(step, n)) {
+            rest();
+            if (s.ending == FAILED)
+                return;
+            s.ending = RUNNING;
         }
         take_step(step[search_choose((uint32_t)n)]);
     }

@@ -176,7 +176,7 @@ static void only_fibers_bring_a_watcher(void **state)
 
 static bool watcher_sleeps(void)
 {
-    return fi_load_relaxed(&fi_watch_word) & FI_WATCH_ASLEEP;
+    return fi_load_relaxed(&fi_watch_state) & FI_WATCH_ASLEEP;
 }
 
 #define ROUNDS 3

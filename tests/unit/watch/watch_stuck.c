@@ -158,7 +158,7 @@ static void woken_before(void *arg)
 static void *wait_in_thread(void *slowly)
 {
     if (*(bool *)slowly)
-        while (!(fi_load_relaxed(&fi_watch_word) & FI_WATCH_ASLEEP))
+        while (!(fi_load_relaxed(&fi_watch_state) & FI_WATCH_ASLEEP))
             fi_yield();
     place_wait(&never);
     return NULL;
