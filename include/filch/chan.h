@@ -88,8 +88,8 @@ typedef struct filch_case {
 /* clang-format on */
 
 /* Do one of the cases, as soon as one can be done; if several can, chance decides.
- * Returns: its index, with its result in place; -ECANCELED; -EINVAL for more than FILCH_SELECT_MAX.
- * filch_select_until: also -ETIMEDOUT, -ENOMEM.  filch_select_try: -EAGAIN where the others would wait. */
+ * Returns: its index, with its result in place; -ECANCELED; -EINVAL for more than FILCH_SELECT_MAX; -ENOMEM, for more than 8 that wait.
+ * filch_select_until: also -ETIMEDOUT, and -ENOMEM for the deadline.  filch_select_try: -EAGAIN where the others would wait. */
 FILCH_API int filch_select(filch_case *cases, size_t n);
 FILCH_API int filch_select_until(filch_case *cases, size_t n, int64_t deadline);
 FILCH_API int filch_select_try(filch_case *cases, size_t n);

@@ -1,7 +1,10 @@
 /* One of several.  All channels' latches are held at once, so that nothing becomes ready between the look at it and the
  * wait for it.  They are taken by address, each once, so that two selects cannot wait for each other's. */
+#include "base/mem.h"
 #include "base/rng.h"
 #include "chan/chan.h"
+
+#define PARTS_HERE 8 /* parts of a wait on the stack, which may be small; of more, on the heap */
 
 typedef struct selection {
     filch_case *cases;
@@ -111,10 +114,10 @@ static void leave_lines(selection *s, fi_wait *parts)
     let_go(s);
 }
 
-/* [latches held, which this lets go]  The parts are as many as there are cases, as a fiber's stack may be small. */
-static __attribute__((noinline)) int wait_for_any(selection *s, int64_t deadline)
+/* [latches held, which this lets go] */
+static int wait_in_lines(selection *s, fi_wait *parts, int64_t deadline)
 {
-    fi_wait whole, parts[s->n];
+    fi_wait whole;
     fi_latch own = {0};
     fi_wait_for what = {"select", s->cases};
     int part;
@@ -127,6 +130,34 @@ static __attribute__((noinline)) int wait_for_any(selection *s, int64_t deadline
         return part;
     s->cases[part - 1].result = parts[part - 1].result;
     return part - 1;
+}
+
+/* [latches held, which this lets go] */
+static __attribute__((noinline)) int wait_for_few(selection *s, int64_t deadline)
+{
+    fi_wait parts[PARTS_HERE];
+
+    return wait_in_lines(s, parts, deadline);
+}
+
+/* [latches held, which this lets go] Who holds latches does not ask for memory, so all cases are tried once more. */
+static __attribute__((noinline)) int wait_for_many(selection *s, int64_t deadline, fi_wait **woken)
+{
+    fi_wait *parts;
+    int chosen;
+
+    let_go(s);
+    parts = FI_NEW_ARRAY(fi_wait, s->n);
+    if (!parts)
+        return -ENOMEM;
+    hold(s);
+    chosen = attempt_any(s, woken);
+    if (chosen == -EAGAIN)
+        chosen = wait_in_lines(s, parts, deadline);
+    else
+        let_go(s);
+    FI_DELETE_ARRAY(fi_wait, parts, s->n);
+    return chosen;
 }
 
 /* There is nothing that could end it but the deadline, or to be cancelled. */
@@ -155,9 +186,12 @@ static int select_any(filch_case *cases, size_t n, bool may_wait, int64_t deadli
         return may_wait ? wait_for_nothing(&s, deadline) : -EAGAIN;
     hold(&s);
     chosen = attempt_any(&s, &woken);
-    if (chosen == -EAGAIN && may_wait)
-        return wait_for_any(&s, deadline);
-    let_go(&s);
+    if (chosen != -EAGAIN || !may_wait)
+        let_go(&s);
+    else if (n <= PARTS_HERE)
+        return wait_for_few(&s, deadline);
+    else
+        chosen = wait_for_many(&s, deadline, &woken);
     if (woken)
         fi_wait_end(woken);
     return chosen;
