@@ -63,7 +63,8 @@ FILCH_API int filch_group_try(filch_group *g, int (*work)(void *arg), void *arg)
  * which would wait for itself.
  * Blocks: the thread, or parks the fiber.
  * Returns: 0; the first error of its work; -ECANCELED when it was cancelled and nothing failed.
- * filch_group_wait_until: also -ETIMEDOUT when filch_now() passes the deadline; then the group goes on as before. */
+ * filch_group_wait_until: also -ETIMEDOUT when filch_now() passes the deadline, and -ECANCELED when the calling fiber was cancelled before
+ * (filch_fiber_cancelled); then the group goes on as before.  Without a deadline (INT64_MAX) a cancelled fiber waits on. */
 FILCH_API int filch_group_wait(filch_group *g);
 FILCH_API int filch_group_wait_until(filch_group *g, int64_t deadline);
 
@@ -146,7 +147,8 @@ FILCH_API bool filch_job_is_done(const filch_job *job);
 /* Wait until it is done, and release it.
  * Blocks: the thread, or parks the fiber.
  * Returns: 0; the first error of it and its children; -ECANCELED.
- * filch_job_wait_until: also -ETIMEDOUT; then it was not released.  (So a job should fail with another error.) */
+ * filch_job_wait_until: also -ETIMEDOUT; then it was not released.  (So a job should fail with another error.)
+ * A fiber that was cancelled waits on. */
 FILCH_API int filch_job_wait(filch_job *job);
 FILCH_API int filch_job_wait_until(filch_job *job, int64_t deadline);
 

@@ -205,11 +205,14 @@ static bool still(void *group)
     return fi_count_is_awaited(&((fi_group *)group)->count);
 }
 
-int fi_group_await(fi_group *g, int64_t deadline_ns)
+int fi_group_await(fi_group *g, bool cancellable, int64_t deadline_ns)
 {
+    fi_wait_for what = {"group", g};
+
     fi_wait_chaos();
     while (!fi_count_is_done(&g->count)) {
-        int e = fi_count_await(&g->count) ? fi_lot_wait("group", g, still, g, deadline_ns) : 0;
+        int e =
+            fi_count_await(&g->count) ? fi_lot_wait(what, !cancellable, still, g, deadline_ns) : 0;
         if (e < 0)
             return e;
     }
@@ -230,9 +233,10 @@ static int settle(fi_group *g)
     return error != 0 ? error : flags & FI_GROUP_CANCELLED ? -ECANCELED : 0;
 }
 
+/* Without a deadline it cannot fail, and work may use what is on our stack. */
 int filch_group_wait_until(filch_group *g, int64_t deadline)
 {
-    int e = fi_group_await(fi_group_of(g), deadline);
+    int e = fi_group_await(fi_group_of(g), deadline != INT64_MAX, deadline);
 
     return e < 0 ? e : settle(fi_group_of(g));
 }

@@ -47,6 +47,6 @@ void fi_group_begin(fi_group *g, fi_fiber *f);
 void fi_group_end_soon(fi_group *g, fi_fiber *f);
 
 /* [any] Wait until the count is down.  0 or -ETIMEDOUT. */
-int fi_group_await(fi_group *g, int64_t deadline_ns);
+int fi_group_await(fi_group *g, bool cancellable, int64_t deadline_ns);
 
 #endif

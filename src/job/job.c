@@ -272,9 +272,10 @@ bool filch_job_is_done(const filch_job *job)
     return !job || fi_count_is_done(&fi_job_of(job)->own.count);
 }
 
+/* The waiting fiber may be cancelled, and waits on: -ECANCELED says that the job was, and is released. */
 static int wait_until(fi_job *j, int64_t deadline)
 {
-    int e = fi_group_await(&j->own, deadline);
+    int e = fi_group_await(&j->own, false, deadline);
 
     if (e < 0)
         return e;

@@ -149,7 +149,7 @@ static int wait_for_either(pump *p, fi_job *j, int64_t deadline)
 
     set_waits_at(p, &j->own);
     if (fi_count_await(&j->own.count))
-        e = fi_lot_wait("job", &j->own, still, &w, deadline);
+        e = fi_lot_wait((fi_wait_for){"job", &j->own}, true, still, &w, deadline);
     set_waits_at(p, NULL);
     return e;
 }

@@ -67,17 +67,17 @@ static void say_where(const void *address)
         fi_store_relaxed(&fi_fiber_of_fork(fi_load_relaxed(&on->current))->waits_at, address);
 }
 
-int fi_lot_wait(const char *what, const void *address, bool (*still)(void *arg), void *arg,
+int fi_lot_wait(fi_wait_for what, bool stubborn, bool (*still)(void *arg), void *arg,
                 int64_t deadline_ns)
 {
-    place *p = place_of(address);
-    fi_wait w = {.stubborn = true};
+    place *p = place_of(what.object);
+    fi_wait w = {.stubborn = stubborn};
     int e = 0;
 
-    say_where(address);
+    say_where(what.object);
     fi_hold_also(&p->latch);
     if (still(arg))
-        e = fi_wait_in(&w, &p->line, &p->latch, (fi_wait_for){what, address}, deadline_ns);
+        e = fi_wait_in(&w, &p->line, &p->latch, what, deadline_ns);
     else
         fi_let_go(&p->latch);
     say_where(NULL);

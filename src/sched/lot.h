@@ -10,12 +10,14 @@
 #ifndef FI_SCHED_LOT_H
 #define FI_SCHED_LOT_H
 
+#include "sched/wait.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
-/* [any] Wait under this address while still(arg) says so, which is asked once, under a latch; what: in a word, for people.
- * 0: woken, or it was not so any more (look again); -ETIMEDOUT. */
-int fi_lot_wait(const char *what, const void *address, bool (*still)(void *arg), void *arg,
+/* [any] Wait under the address of what is waited for, while still(arg) says so, which is asked once, under a latch.  Stubborn: it cannot be cancelled.
+ * 0: woken, or it was not so any more (look again); -ETIMEDOUT; -ECANCELED. */
+int fi_lot_wait(fi_wait_for what, bool stubborn, bool (*still)(void *arg), void *arg,
                 int64_t deadline_ns);
 
 /* [any] Wake all that wait under this address. */

@@ -2,6 +2,7 @@
 #include "unit/fiber/fibers.h"
 
 #include <filch/chan.h>
+#include <filch/job.h>
 
 /* ---- while it waits ---- */
 
@@ -90,6 +91,41 @@ static int not_in_a_lock(void)
     SAY(standing(&m) == 1);
     filch_mutex_unlock(&m);
     SAY(join(f) == -ECANCELED);
+    return 0;
+}
+
+/* ---- a group: with a deadline its wait can end before, without one it cannot ---- */
+
+static void pass_a_piece(void *sem)
+{
+    filch_sem_wait(sem);
+}
+
+static void *wait_long_for_group(void *group)
+{
+    return (void *)(intptr_t)filch_group_wait_until(group, filch_now() + FILCH_S(1000));
+}
+
+static void *wait_for_group(void *group)
+{
+    int e = filch_group_wait(group);
+
+    return e == 0 ? sleep_long(NULL) : (void *)__LINE__;
+}
+
+static int in_a_group(void)
+{
+    filch_sem sem = {0};
+    filch_group g = FILCH_GROUP_INIT;
+    filch_fiber *f;
+
+    SAY(filch_group_run(&g, pass_a_piece, &sem) == 0);
+    SAY(ends_by_cancel(wait_long_for_group, &g, "group") == 0);
+    f = filch_fiber_start(wait_for_group, &g);
+    await_parked(f, "group");
+    filch_fiber_cancel(f);
+    filch_sem_post(&sem);
+    SAY(join(f) == -ECANCELED); /* of the sleep: the group was waited for */
     return 0;
 }
 
@@ -264,6 +300,7 @@ static int by_many(void)
 
 EVERYWHERE(parked)
 EVERYWHERE(not_in_a_lock)
+EVERYWHERE(in_a_group)
 ON_ONE_WORKER(before_it_begins)
 EVERYWHERE(any_time)
 EVERYWHERE(uncancelled)
@@ -271,5 +308,5 @@ EVERYWHERE(itself)
 EVERYWHERE(not_the_next)
 FROM_THREAD(by_many)
 
-CHECK_MAIN(test_parked, test_not_in_a_lock, test_before_it_begins, test_any_time, test_uncancelled,
-           test_itself, test_not_the_next, test_by_many)
+CHECK_MAIN(test_parked, test_not_in_a_lock, test_in_a_group, test_before_it_begins, test_any_time,
+           test_uncancelled, test_itself, test_not_the_next, test_by_many)
