@@ -96,6 +96,8 @@ static void put_to_sleep(int i)
     CHECK_INT(pthread_create(&all[i].thread, NULL, sleep_once, &all[i]), 0);
     while (fi_load_relaxed(&idle.state) % FI_IDLE_SEARCHER == before)
         sched_yield();
+    fi_lock_lock(&idle.lock); /* it counts itself first, and then decides whether it polls */
+    fi_lock_unlock(&idle.lock);
 }
 
 static void await_up(int i)
