@@ -50,7 +50,7 @@ typedef struct filch_fiber filch_fiber;
 typedef struct filch_fiber_attr {
     /* What messages call it; not copied, so it must live as long as the fiber. */
     const char *name FILCH_FIBER_ZERO_;
-    /* Bytes of its stack, rounded up to a power of two, 16k to 1g; 0: filch_config.stack_size. */
+    /* Bytes of its stack, 1g at most, rounded up to a power of two, 16k at least; 0: filch_config.stack_size. */
     size_t stack_size FILCH_FIBER_ZERO_;
 } filch_fiber_attr;
 
@@ -79,7 +79,7 @@ FILCH_API int filch_fiber_join_until(filch_fiber *f, void **result, int64_t dead
 FILCH_API void filch_fiber_detach(filch_fiber *f);
 
 /* What the fiber waits for, now and from now on, ends with -ECANCELED: sleeping, joining, channels, sockets, and all
- * that has a deadline.  What cannot fail, such as filch_mutex_lock, waits on.  A fiber that computes may ask.
+ * that has a deadline.  What cannot fail, such as filch_mutex_lock, waits on, and so does who waits for a job.  A fiber that computes may ask.
  * Call from: any thread or fiber that has the handle.  Blocks: nothing. */
 FILCH_API void filch_fiber_cancel(filch_fiber *f);
 

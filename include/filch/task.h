@@ -32,6 +32,9 @@
  *
  * In the body of a task:
  * FILCH_SPAWN(name, arguments...)   The task may run from here on, by any worker; or at its sync, here.
+ *     It does so only if another worker takes it, or at the sync.  What the body does in between must not wait for
+ *     it: a task that is spawned to send what the body then receives is never run where nobody is free to take it.  filch_go, or a
+ *     job, is for that: a fiber of its own runs while the body waits.
  * FILCH_SYNC(name)                  The result of the newest spawn that was not yet synced, which is
  *     one of that name.  Where another worker runs it, the fiber parks until it is done, and goes on
  *     maybe on another worker.  So a function that syncs should not use thread-local variables, errno among
