@@ -243,6 +243,8 @@ static void run_job(fi_runnable *r, fi_fiber *f)
     fi_job_work(j);
     if (f->worker->runtime->orphaned)
         return; /* the parent of the fork() ends it */
+    if (f->locals)
+        fi_fiber_end_locals(f); /* before those who wait for the job go on */
     fi_count(&f->worker->counters.jobs_ended);
     left = fi_count_down(&j->own.count, 1);
     if (left >= FI_COUNT_ONE)

@@ -289,6 +289,8 @@ static void run_from_outside(fi_runnable *r, fi_fiber *f)
     from_outside *o = (from_outside *)(void *)r;
 
     run_first(f, o->slot);
+    if (f->locals)
+        fi_fiber_end_locals(f); /* before who waits for the task goes on */
     fi_fiber_flush(f);
     if (fi_gate_open(&o->done))
         fi_watch_thread_goes_on();

@@ -2,6 +2,7 @@
 #include "unit/fiber/fibers.h"
 
 #include <filch/job.h>
+#include <filch/task.h>
 
 static int plain, counted, low, high, again, never_empty;
 static atomic_int destroyed_n, wrong;
@@ -81,6 +82,32 @@ static int destroyed(void)
     SAY(atomic_load(&destroyed_n) == 1);
     SAY(filch_go(go_counted, &p) == 0);
     await_count(&destroyed_n, 2);
+    return 0;
+}
+
+FILCH_VOID_TASK(set_in_task, void *, value)
+{
+    filch_local_set(counted, value);
+}
+
+/* From a thread, as a FILCH_RUN in a fiber is a call. */
+static int destroyed_before_the_wait_ends(void)
+{
+    filch_group g = FILCH_GROUP_INIT;
+
+    atomic_store(&destroyed_n, 0);
+    for (int i = 0; i < SCALED(1000); i++) {
+        filch_job *j = filch_job_new(go_counted, &plain);
+        SAY(j != NULL);
+        filch_job_submit(j);
+        SAY(filch_job_wait(j) == 0);
+        SAY(atomic_load(&destroyed_n) == 3 * i + 1);
+        SAY(filch_group_run(&g, go_counted, &plain) == 0);
+        SAY(filch_group_wait(&g) == 0);
+        SAY(atomic_load(&destroyed_n) == 3 * i + 2);
+        FILCH_RUN(set_in_task, &plain);
+        SAY(atomic_load(&destroyed_n) == 3 * i + 3);
+    }
     return 0;
 }
 
@@ -251,6 +278,7 @@ static int tasks_and_jobs(void)
 EVERYWHERE(own)
 EVERYWHERE(nonsense)
 EVERYWHERE(destroyed)
+FROM_THREAD(destroyed_before_the_wait_ends)
 EVERYWHERE(unset)
 EVERYWHERE(in_order)
 EVERYWHERE(in_rounds)
@@ -286,5 +314,6 @@ static void test_no_more(void **state)
     CHECK_INT(filch_local_set(last, NULL), 0);
 }
 
-CHECK_MAIN(first, test_own, test_nonsense, test_destroyed, test_unset, test_in_order,
-           test_in_rounds, test_in_threads, test_tasks_and_jobs, test_no_more)
+CHECK_MAIN(first, test_own, test_nonsense, test_destroyed, test_destroyed_before_the_wait_ends,
+           test_unset, test_in_order, test_in_rounds, test_in_threads, test_tasks_and_jobs,
+           test_no_more)
