@@ -3,6 +3,7 @@
 #include "fib.h"
 #include "unit/task/workers.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <pthread.h>
 #include <sched.h>
@@ -42,7 +43,7 @@ static void work(int rounds)
 /* Of the runtime that runs, and of no other: a thread that was joined may be in /proc for a moment longer. */
 static char runtime_name[16];
 
-/* A worker's name is the runtime's and a number. */
+/* A worker's name is the runtime's and a number; the watcher's is not. */
 static bool is_worker(const char *tid)
 {
     char path[300], name[32] = "";
@@ -56,7 +57,8 @@ static bool is_worker(const char *tid)
     if (!fgets(name, sizeof name, f))
         name[0] = '\0';
     fclose(f);
-    return strncmp(name, runtime_name, length) == 0 && name[length] == '-';
+    return strncmp(name, runtime_name, length) == 0 && name[length] == '-' &&
+           isdigit((unsigned char)name[length + 1]);
 }
 
 static int find_workers(pid_t *tids)
@@ -184,6 +186,8 @@ static void each_named(filch_publish publish, void (*test)(void))
     static int runtimes;
 
     for (size_t i = 0; i < sizeof workers_counts / sizeof *workers_counts; i++) {
+        if (!is_wanted(workers_counts[i]))
+            continue;
         snprintf(runtime_name, sizeof runtime_name, "storm%d", runtimes++);
         CHECK_INT(filch_start(&(filch_config){
                       .workers = workers_counts[i], .name = runtime_name, .publish = publish}),

@@ -388,6 +388,51 @@ static void storm_wait_group(fi_rng *r)
     CHECK_INT(standing(&group), 0);
 }
 
+/* ---- once: all come by the same ones in the same order, and so often at the same time ---- */
+
+enum { ONCES = 2000 };
+static filch_once onces[ONCES];
+static long made[ONCES]; /* written by who is first, and read by all who come later */
+static atomic_int makes, at_once[ALL];
+
+typedef struct making {
+    fi_rng *rng;
+    long *made;
+} making;
+
+static void make(void *arg)
+{
+    making *m = arg;
+
+    *m->made = -1;
+    dawdle(m->rng);
+    *m->made = 1;
+    atomic_fetch_add(&makes, 1);
+}
+
+static void act_once(fi_rng *r, int who)
+{
+    int i = atomic_fetch_add(&at_once[who], 1);
+    making m = {r, &made[i]};
+
+    filch_once_run(&onces[i], make, &m);
+    MUST(made[i] == 1);
+    if (filch_fiber_cancelled())
+        filch_fiber_uncancel();
+}
+
+static void storm_once(fi_rng *r)
+{
+    int rounds = SCALED(ONCES);
+
+    memset(onces, 0, sizeof onces);
+    memset(made, 0, sizeof made);
+    memset(at_once, 0, sizeof at_once);
+    atomic_store(&makes, 0);
+    play_all(r, act_once, rounds);
+    CHECK_INT(atomic_load(&makes), rounds);
+}
+
 /* ---- barrier ---- */
 
 static filch_barrier barrier;
@@ -447,6 +492,7 @@ STORM(sem)
 STORM(cond)
 STORM(signal)
 STORM(wait_group)
+STORM(once)
 STORM(barrier)
 
 /* Before there is a runtime. */
@@ -459,9 +505,10 @@ static void test_threads_alone(void **state)
     storm_sem(&rng);
     storm_cond(&rng);
     storm_wait_group(&rng);
+    storm_once(&rng);
     storm_barrier(&rng);
     CHECK_INT(filch_workers(), 0);
 }
 
 CHECK_MAIN(test_threads_alone, test_mutex, test_rwlock, test_sem, test_cond, test_signal,
-           test_wait_group, test_barrier)
+           test_wait_group, test_once, test_barrier)
