@@ -1,5 +1,6 @@
 #include "sched/timers.h"
 
+#include "base/cache.h"
 #include "base/mem.h"
 
 #include <errno.h>
@@ -8,6 +9,8 @@
 #define AT_ONCE      64u /* of those that are due: others may want the lock */
 #define CAPACITY_MIN 64u
 #define CHILDREN     4u
+
+enum { TO_COME = 1, OVER }; /* fired */
 
 void fi_timers_init(fi_timers *ts)
 {
@@ -90,9 +93,7 @@ static fi_timer *take_first(fi_timers *ts)
     if (ts->n > 0)
         sink(ts->heap, ts->n, 0, ts->heap[ts->n]);
     make_empty(ts, place);
-    if (t)
-        t->place = 0;
-    else
+    if (!t)
         ts->removed--;
     return t;
 }
@@ -157,6 +158,7 @@ static int add(fi_timers *ts, fi_timer *t)
     place = take_empty(ts);
     ts->places[place].timer = t;
     t->place = place + 1;
+    fi_store_relaxed(&t->fired, 0u);
     rise(ts->heap, ts->n++, (fi_timer_entry){t->deadline_ns, place});
     note_next(ts);
     return ts->heap[0].place == place;
@@ -185,16 +187,23 @@ static void forget(fi_timers *ts, fi_timer *t)
 }
 
 /* <- timer.fired: what fire() did last with the timer, before its memory is something else. */
+static uint32_t look(fi_timer *t)
+{
+    return fi_load_acquire(&t->fired, timer.over);
+}
+
 bool fi_timers_remove(fi_timers *ts, fi_timer *t)
 {
     bool in_time;
 
+    if (look(t) == OVER)
+        return false;
     fi_lock_lock(&ts->lock);
     in_time = t->place != 0;
     if (in_time)
         forget(ts, t);
     fi_lock_unlock(&ts->lock);
-    while (fi_load_acquire(&t->firing, timer.over))
+    while (look(t) == TO_COME)
         fi_yield();
     return in_time;
 }
@@ -204,24 +213,38 @@ static bool is_due(const fi_timers *ts, int64_t now_ns)
     return ts->n > 0 && ts->heap[0].deadline_ns <= now_ns;
 }
 
+/* Nobody has been at most of them for long: their memory is on its way while the heap is put in order. */
+static uint32_t take_out(fi_timers *ts, int64_t now_ns, fi_timer **due)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < AT_ONCE && is_due(ts, now_ns); i++) {
+        fi_timer *t = take_first(ts);
+        FI_PREFETCH(t);
+        if (t)
+            due[n++] = t;
+    }
+    note_next(ts);
+    return n;
+}
+
 /* As a list. */
 static fi_timer *take_due(fi_timers *ts, int64_t now_ns)
 {
-    fi_timer *due = NULL, **end = &due;
+    fi_timer *due[AT_ONCE], *list = NULL;
+    uint32_t n;
 
     fi_lock_lock(&ts->lock);
-    for (uint32_t i = 0; i < AT_ONCE && is_due(ts, now_ns); i++) {
-        fi_timer *t = take_first(ts);
-        if (!t)
-            continue;
-        fi_store_relaxed(&t->firing, 1u);
-        t->next_due = NULL;
-        *end = t;
-        end = &t->next_due;
+    n = take_out(ts, now_ns, due);
+    while (n > 0) {
+        fi_timer *t = due[--n];
+        t->place = 0;
+        fi_store_relaxed(&t->fired, TO_COME);
+        t->next_due = list;
+        list = t;
     }
-    note_next(ts);
     fi_lock_unlock(&ts->lock);
-    return due;
+    return list;
 }
 
 /* -> timer.over */
@@ -234,6 +257,6 @@ void fi_timers_fire(fi_timers *ts, int64_t now_ns)
             fi_timer *t = due;
             due = t->next_due;
             t->fire(t);
-            fi_store_release(&t->firing, 0u, timer.fired);
+            fi_store_release(&t->fired, OVER, timer.fired);
         }
 }

@@ -21,10 +21,10 @@
 typedef struct fi_timer fi_timer;
 struct fi_timer {
     int64_t deadline_ns;
-    void (*fire)(fi_timer *t);  /* called by who finds it due; without a lock */
-    fi_timer *next_due;         /* in the list of who does */
-    uint32_t place;             /* in the table, plus 1; 0: in none.  Under the lock */
-    FI_ATOMIC(uint32_t) firing; /* from when it is out of the heap until fire() is over */
+    void (*fire)(fi_timer *t); /* called by who finds it due; without a lock */
+    uint32_t place;            /* in the table, plus 1; 0: in none.  Under the lock */
+    fi_timer *next_due;        /* in the list of who does */
+    FI_ATOMIC(uint32_t) fired; /* it is out of the heap, and fire() is to come; and is over */
 };
 
 typedef struct fi_timer_entry {

@@ -128,9 +128,26 @@ static void end_early(fi_wait *w, int error)
     }
 }
 
+/* The fiber will run soon, and has been away for long: what it goes on with, and its frames around the wait. */
+static void fetch(const fi_wait *w)
+{
+    const fi_fiber *f = w->fiber;
+
+    if (!f)
+        return;
+    FI_PREFETCH(&f->fork);
+    FI_PREFETCH(&f->ctx);
+    FI_PREFETCH(&f->mark);
+    FI_PREFETCH((const char *)w - FI_CACHE_LINE);
+    FI_PREFETCH(w + 1);
+}
+
 static void expire(fi_timer *t)
 {
-    end_early((fi_wait *)(void *)((char *)t - offsetof(fi_wait, timer)), -ETIMEDOUT);
+    fi_wait *w = (fi_wait *)(void *)((char *)t - offsetof(fi_wait, timer));
+
+    fetch(w);
+    end_early(w, -ETIMEDOUT);
 }
 
 /* ---- who looks at what a fiber waits for ---- */

@@ -28,7 +28,7 @@ static void setup(void)
     x_init(&timers.lock.word, 0, "lock");
     x_init(&timers.next_ns, (uint64_t)FI_TIMER_NEVER, "next");
     for (int i = 0; i < program_threads(now); i++)
-        x_init(&timer[i].firing, 0, firing[i]);
+        x_init(&timer[i].fired, 0, firing[i]);
 }
 
 static void fire(fi_timer *t)
