@@ -90,73 +90,74 @@ static int attempt_any(selection *s, fi_wait **woken)
 
 /* ---- waiting ---- */
 
-static void stand_in_lines(selection *s, fi_wait *whole, fi_wait *parts)
+/* The waits of a selection: a part for each case, and behind them the whole. */
+static void stand_in_lines(const selection *s, fi_wait *waits, size_t n)
 {
-    for (size_t i = 0; i < s->n; i++) {
+    for (size_t i = 0; i < n; i++) {
         filch_case *k = &s->cases[i];
-        fi_wait_init(&parts[i], k->item);
-        parts[i].line = NULL;
-        parts[i].whole = whole;
-        parts[i].part = (uint32_t)i + 1;
+        fi_wait_init(&waits[i], k->item);
+        waits[i].line = NULL;
+        waits[i].whole = &waits[n];
+        waits[i].part = (uint32_t)i + 1;
         if (k->chan)
             fi_line_add(k->kind == FILCH_SEND ? &k->chan->senders : &k->chan->receivers,
-                        &k->chan->latch, &parts[i]);
+                        &k->chan->latch, &waits[i]);
     }
 }
 
 /* Also after all were taken out: whoever let the latches go for us may still be about to let go of the last. */
-static void leave_lines(selection *s, fi_wait *parts)
+static void leave_lines(selection *s, fi_wait *waits, size_t n)
 {
     hold(s);
-    for (size_t i = 0; i < s->n; i++)
-        if (parts[i].line)
-            fi_line_remove(&parts[i]);
+    for (size_t i = 0; i < n; i++)
+        if (waits[i].line)
+            fi_line_remove(&waits[i]);
     let_go(s);
 }
 
 /* [latches held, which this lets go] */
-static int wait_in_lines(selection *s, fi_wait *parts, int64_t deadline)
+static int wait_in_lines(selection *s, fi_wait *waits, int64_t deadline)
 {
-    fi_wait whole;
+    size_t n = s->n;
     fi_latch own = {0};
     fi_wait_for what = {"select", s->cases};
     int part;
 
-    fi_wait_init(&whole, NULL);
-    stand_in_lines(s, &whole, parts);
-    part = fi_wait_in_parts(&whole, &own, what, let_go, s, deadline);
-    leave_lines(s, parts);
+    fi_wait_init(&waits[n], NULL);
+    stand_in_lines(s, waits, n);
+    part = fi_wait_in_parts(&waits[n], &own, what, let_go, s, deadline);
+    leave_lines(s, waits, n);
     if (part <= 0)
         return part;
-    s->cases[part - 1].result = parts[part - 1].result;
+    s->cases[part - 1].result = waits[part - 1].result;
     return part - 1;
 }
 
 /* [latches held, which this lets go] */
 static __attribute__((noinline)) int wait_for_few(selection *s, int64_t deadline)
 {
-    fi_wait parts[PARTS_HERE];
+    fi_wait waits[PARTS_HERE + 1];
 
-    return wait_in_lines(s, parts, deadline);
+    return wait_in_lines(s, waits, deadline);
 }
 
 /* [latches held, which this lets go] Who holds latches does not ask for memory, so all cases are tried once more. */
 static __attribute__((noinline)) int wait_for_many(selection *s, int64_t deadline, fi_wait **woken)
 {
-    fi_wait *parts;
+    fi_wait *waits;
     int chosen;
 
     let_go(s);
-    parts = FI_NEW_ARRAY(fi_wait, s->n);
-    if (!parts)
+    waits = FI_NEW_ARRAY(fi_wait, s->n + 1);
+    if (!waits)
         return -ENOMEM;
     hold(s);
     chosen = attempt_any(s, woken);
     if (chosen == -EAGAIN)
-        chosen = wait_in_lines(s, parts, deadline);
+        chosen = wait_in_lines(s, waits, deadline);
     else
         let_go(s);
-    FI_DELETE_ARRAY(fi_wait, parts, s->n);
+    FI_DELETE_ARRAY(fi_wait, waits, s->n + 1);
     return chosen;
 }
 

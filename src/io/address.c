@@ -66,7 +66,7 @@ static look_up *new_look_up(const question *q)
     if (!l)
         return NULL;
     l->question = *q;
-    strcpy(l->host, q->host);
+    memcpy(l->host, q->host, strlen(q->host) + 1);
     l->question.host = l->host;
     l->call.call = ask;
     l->call.arg = &l->question;

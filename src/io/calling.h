@@ -1,5 +1,6 @@
 /* System calls that are under way: a number is not closed, and so is not given to another file, between the look at what
- * is known of a descriptor and the call that was decided on by it.
+ * is known of a descriptor and the call that was decided on by it.  Also the one that has the kernel watch it: done too late, it
+ * would be the next file's events that come under this one's name.
  *
  *     who calls, on a worker                   who closes
  *     1. under the latch: is it being closed?  1. under the latch: it is being closed

@@ -138,15 +138,18 @@ bool fi_fd_is_other(const fi_fd *f, const fi_fd_view *v)
     return f->closing || v->closing || f->generation != v->generation;
 }
 
-/* It is to be armed for these edges as well.  Those that it is armed for, 0: another file. */
+/* It is to be armed for these edges as well.  Those that it is armed for, 0: another file.  Else the number stays until the
+ * worker leaves it. */
 static unsigned add_armed(fi_io *io, fi_fd *f, const fi_fd_view *v, unsigned edges, bool *known)
 {
     unsigned all = 0;
 
     hold(f);
     *known = f->armed != 0;
-    if (!fi_fd_is_other(f, v))
+    if (!fi_fd_is_other(f, v)) {
         all = f->armed |= (uint8_t)edges;
+        fi_calling_begin(&fi_worker_self()->calling, f);
+    }
     let_go(f);
     if (all && !*known)
         fi_idle_watch(&io->runtime->idle); /* once for each number */
@@ -186,17 +189,18 @@ static int fail_to_arm(fi_io *io, fi_fd *f, const fi_fd_view *v, int e)
 /* Not under the latch: it is a system call.  So of two the one with fewer edges may come last, and looks again. */
 static int arm(fi_io *io, fi_fd *f, const fi_fd_view *v, int fd, unsigned edges)
 {
-    unsigned all;
+    unsigned all = 0;
     bool known;
+    int e = 0;
 
     if (v->ours && is_armed_for(f, v, edges))
         return 0;
-    for (all = 0; all != (edges = add_armed(io, f, v, edges, &known)); all = edges) {
-        int e = fi_backend_arm(&io->backend, fd, v->generation, edges, known);
-        if (e < 0)
-            return fail_to_arm(io, f, v, e);
+    while (e == 0 && (edges = add_armed(io, f, v, edges, &known)) != all && edges != 0) {
+        e = fi_backend_arm(&io->backend, fd, v->generation, edges, known);
+        all = edges;
     }
-    return 0;
+    fi_fd_leave(fi_worker_self());
+    return e < 0 ? fail_to_arm(io, f, v, e) : 0;
 }
 
 /* [latch held] May it not stand in line?  A number that is being closed is told from one that was: only after that can

@@ -135,9 +135,13 @@ static void borrow(void)
 
 static void run(int thread)
 {
+    const char *op = "";
+
     if (thread == 0)
         watch();
-    for (const char *op = now->thieves[thread - 1]; *op; op++) {
+    else
+        op = now->thieves[thread - 1];
+    for (; *op; op++) {
         x_forget(4 * strlen(op));
         if (*op == 'P')
             put_work();
