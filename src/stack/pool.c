@@ -65,6 +65,8 @@ static void unlink_slab(fi_stack_pool *p, fi_stack_slab *slab)
 {
     *(slab->prev ? &slab->prev->next : &p->first) = slab->next;
     *(slab->next ? &slab->next->prev : &p->last) = slab->prev;
+    if (p->trimming == slab)
+        p->trimming = slab->prev;
 }
 
 static bool all_lent(const fi_stack_slab *slab)
@@ -312,13 +314,17 @@ static size_t trim_slab(fi_stack_pool *p, fi_stack_slab *slab, size_t most)
     return n;
 }
 
-/* [pool lock] A few, as others wait for the lock meanwhile.  The last slabs first: the first ones are used first. */
+/* [pool lock] A few, as others wait for the lock meanwhile.  The last slabs first: the first ones are used first.  Each is
+ * looked at once, as there may be very many. */
 static size_t trim_some(fi_stack_pool *p, size_t most)
 {
     size_t n = 0;
 
-    for (fi_stack_slab *slab = p->last; slab && n < most; slab = slab->prev)
-        n += trim_slab(p, slab, most - n);
+    while (p->trimming && n < most) {
+        n += trim_slab(p, p->trimming, most - n);
+        if (n < most)
+            p->trimming = p->trimming->prev;
+    }
     return n;
 }
 
@@ -328,6 +334,7 @@ size_t fi_stack_pool_trim(fi_stack_pool *p)
 
     fi_lock_lock(&p->lock);
     unneeded = p->dirty_low;
+    p->trimming = p->last;
     fi_lock_unlock(&p->lock);
     do {
         fi_lock_lock(&p->lock);
@@ -348,7 +355,7 @@ static bool free_some(fi_stack_pool *p)
     fi_stack_slab *slab = p->first;
     bool progress = false;
 
-    p->first = p->last = NULL;
+    p->first = p->last = p->trimming = NULL;
     for (fi_stack_slab *next; slab; slab = next) {
         next = slab->next;
         if (fi_stack_slab_free(p, slab) == 0)

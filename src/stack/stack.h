@@ -85,7 +85,9 @@ typedef struct fi_stack_pool {
     size_t empty_slabs;          /* of these: slabs with none lent */
     FI_ATOMIC(size_t)
     dirty; /* stacks that were given back and have their memory; written under the lock */
-    size_t dirty_low;            /* the fewest since the last trim */
+    size_t dirty_low; /* the fewest since the last trim */
+    fi_stack_slab
+        *trimming; /* where a trim goes on; NULL: there is none, or it has been everywhere */
     FI_ATOMIC(size_t) dirty_max; /* beyond that, what is given back loses its memory at once */
     size_t lent, slabs, mapped, bookkeeping;
     FI_ATOMIC(size_t) guards[FI_STACK_GUARD_KINDS];
