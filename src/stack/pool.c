@@ -15,6 +15,9 @@
 #define LARGEST_SLAB_BYTES  ((size_t)1 << 30)
 #define PROTECT_MAX_DEFAULT 16000u
 #define TRIM_AT_ONCE        16u
+#define TRIM_MIN                                                                                   \
+    4096u /* in one trim, if so many were not needed; of more, also one in TRIM_SHARE */
+#define TRIM_SHARE 16u
 
 static bool valid_bytes(size_t bytes, size_t low, size_t high, size_t page)
 {
@@ -328,12 +331,19 @@ static size_t trim_some(fi_stack_pool *p, size_t most)
     return n;
 }
 
+/* Many that became free together may be needed together again, and it takes microseconds to give one back: so those go little by
+ * little. */
+static size_t share(size_t unneeded)
+{
+    return unneeded > TRIM_MIN ? TRIM_MIN + (unneeded - TRIM_MIN) / TRIM_SHARE : unneeded;
+}
+
 size_t fi_stack_pool_trim(fi_stack_pool *p)
 {
     size_t unneeded, left, n;
 
     fi_lock_lock(&p->lock);
-    unneeded = p->dirty_low;
+    unneeded = share(p->dirty_low);
     p->trimming = p->last;
     fi_lock_unlock(&p->lock);
     do {

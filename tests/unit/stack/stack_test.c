@@ -495,8 +495,41 @@ static void mistakes_are_named(void **state)
     finish();
 }
 
+/* Each slab has one that stays lent, so none is unmapped with its stacks. */
+static void what_is_kept_is_trimmed_little_by_little(void **state)
+{
+    enum { MANY = 10000, STAY = 16 };
+    fi_stack **all = FI_NEW_ARRAY(fi_stack *, MANY);
+    size_t left, before = 0;
+    unsigned trims = 0;
+    (void)state;
+
+    start(FI_STACK_GUARD_BEST, 0);
+    fi_stack_pool_keep(&pool);
+    for (int i = 0; i < MANY; i++) {
+        CHECK_INT(fi_stack_pool_get(&pool, &all[i], 1), 1);
+        all[i]->low[all[i]->size - 1] = 1;
+    }
+    for (int i = 0; i < MANY; i++)
+        if (i % STAY)
+            fi_stack_pool_put(&pool, all[i]);
+    left = fi_stack_pool_trim(&pool); /* they were needed since the last time */
+    CHECK_INT(left, MANY - MANY / STAY);
+    do {
+        before = left;
+        left = fi_stack_pool_trim(&pool);
+        CHECK(left < before);
+        trims++;
+    } while (left > 0);
+    CHECK(trims > 1 && trims < 10);
+    for (int i = 0; i < MANY; i += STAY)
+        fi_stack_pool_put(&pool, all[i]);
+    FI_DELETE_ARRAY(fi_stack *, all, MANY);
+    finish();
+}
+
 CHECK_MAIN(bad_sizes_are_refused, bad_limits_are_refused, largest_and_smallest_stacks_work,
            guard_kind_is_told, guard_stops_a_write, canary_is_checked, protect_has_a_budget,
            memory_comes_late_and_goes_back, cache_keeps_the_newest_warm,
-           cache_stays_within_its_limit, empty_slabs_are_unmapped, workers_share_a_pool,
-           mistakes_are_named)
+           cache_stays_within_its_limit, empty_slabs_are_unmapped,
+           what_is_kept_is_trimmed_little_by_little, workers_share_a_pool, mistakes_are_named)
