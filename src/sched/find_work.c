@@ -20,12 +20,11 @@
 #include "base/futex.h"
 #include "sched/guest.h"
 
-#define FAIR_TICK 61
-#define LOOKS_PER_TIME                                                                             \
-    8u /* for each that asks what time it is; of those that fibers make, every second such */
-#define ROUNDS   4
-#define PAUSES   8 /* between two rounds */
-#define STUCK_NS 5000
+#define FAIR_TICK      61
+#define LOOKS_PER_TIME 8u /* for each that asks what time it is */
+#define ROUNDS         4
+#define PAUSES         8 /* between two rounds */
+#define STUCK_NS       5000
 
 /* Of many, the first is to be run; the others go where the worker finds them later. */
 static fi_runnable *keep_in_line(fi_worker *w, fi_runnable *list)
@@ -113,11 +112,12 @@ static fi_runnable *take_fairly(fi_worker *w)
 }
 
 /* What is due makes fibers ready, here. */
-static void look_at_timers(fi_worker *w)
+static void look_at_timers(fi_worker *w, uint32_t tick)
 {
     int64_t next = fi_timers_next(&w->runtime->timers);
     int64_t now;
 
+    w->time_at = tick + LOOKS_PER_TIME;
     if (next == FI_TIMER_NEVER)
         return;
     now = fi_clock_now();
@@ -134,16 +134,26 @@ static fi_runnable *take_new_first(fi_worker *w)
     return fi_new_pop(w);
 }
 
+/* What is due stays so until it was done: something urgent may be in the way at every second look, and always at the
+ * same ones. */
+static bool is_due(uint32_t tick, uint32_t at)
+{
+    return (int32_t)(tick - at) >= 0;
+}
+
 static fi_runnable *take_own(fi_worker *w)
 {
     uint32_t tick = fi_load_relaxed(&w->tick) + 1u;
     fi_runnable *r;
 
     fi_store_relaxed(&w->tick, tick);
-    if (tick % LOOKS_PER_TIME == 0)
-        look_at_timers(w);
+    if (is_due(tick, w->time_at))
+        look_at_timers(w, tick);
     r = take_urgent(w);
-    if (!r && (int32_t)(tick - w->fair_at) >= 0)
+    if (r)
+        return r;
+    w->home_at = tick + w->seat->straight;
+    if (is_due(tick, w->fair_at))
         r = take_fairly(w);
     if (!r && w->new_first)
         r = take_new_first(w);
@@ -283,7 +293,7 @@ static fi_runnable *visit_all(fi_worker *w)
 /* Of what a timer made ready. */
 static fi_runnable *take_due(fi_worker *w)
 {
-    look_at_timers(w);
+    look_at_timers(w, fi_load_relaxed(&w->tick));
     return fi_runq_pop(&w->ready, fi_worker_party(w));
 }
 

@@ -94,9 +94,9 @@ FI_INLINE void fi_fiber_park(fi_fiber *f, bool (*commit)(fi_fiber *f, void *arg)
 /* [fiber] May the next look for work be here, and not on the worker's own stack, where more is looked at? */
 FI_INLINE bool fi_run_may_look(fi_worker *w)
 {
-    uint32_t tick = fi_load_relaxed(&w->tick), ones = w->seat->straight;
+    uint32_t tick = fi_load_relaxed(&w->tick);
 
-    if (FI_SELDOM((tick & ones) == ones || fi_queue_size(&w->runtime->urgent) > 0))
+    if (FI_SELDOM((int32_t)(tick - w->home_at) >= 0 || fi_queue_size(&w->runtime->urgent) > 0))
         return false;
     fi_store_relaxed(&w->tick, tick + 1u);
     return true;

@@ -21,9 +21,8 @@ typedef struct fi_seat {
     bool watched;               /* without it an overflow is a bare SIGSEGV: no reason not to run */
     FI_ATOMIC(uint32_t) * over; /* not 0: the thread is to leave */
     bool is_guest;
-    uint32_t
-        straight;   /* ones: after so many looks, the next is on its own stack; a guest's all are */
-    fi_fiber *root; /* of a guest: what it has come to run */
+    uint32_t straight; /* so many looks in a row may be on fibers' stacks; a guest's none */
+    fi_fiber *root;    /* of a guest: what it has come to run */
 } fi_seat;
 
 /* [the thread] The watch is the worker's, and keeps its memory for who comes next. */

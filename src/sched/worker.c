@@ -20,6 +20,7 @@
 void fi_worker_sit(fi_worker *w, fi_seat *seat)
 {
     w->seat = seat;
+    w->home_at = fi_load_relaxed(&w->tick);
     fi_here_set(w, w->index + 1);
 }
 

@@ -72,7 +72,10 @@ struct fi_worker {
     fi_fiber *warm_fibers; /* nothing to run, but a stack; the warmest first */
     unsigned warm_fibers_n;
     FI_ATOMIC(uint32_t) tick; /* how often it looked for work */
-    uint32_t fair_at;         /* at that one, a look for fairness' sake */
+    uint32_t
+        home_at; /* at the latest, the next look at all there is, and none on a fiber's stack */
+    uint32_t time_at; /* the same, what time it is */
+    uint32_t fair_at; /* the same, for fairness' sake */
     uint32_t fair_turn;
     bool has_new;   /* maybe; else there is surely nothing in its deque */
     bool new_first; /* the next look is for what never ran, before what is ready again */

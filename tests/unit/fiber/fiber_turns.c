@@ -322,5 +322,40 @@ FROM_THREAD(beside_starts)
 FROM_THREAD(beside_tasks)
 ON_ONE_WORKER(in_turn)
 
+/* ---- beside what is urgent ---- */
+
+static void note_turn(void *arg)
+{
+    atomic_fetch_add((atomic_int *)arg, 1);
+}
+
+static filch_job *submit(filch_priority priority, atomic_int *turns)
+{
+    filch_job *j = filch_job_new(note_turn, turns);
+
+    filch_job_priority(j, priority);
+    filch_job_submit(j);
+    return j;
+}
+
+/* Something urgent for each look that a fiber makes the worker take, and a job that can wait. */
+static int low_beside_urgent(void)
+{
+    enum { LOW_JOBS = 50, LOOKS = 100000 };
+    atomic_int urgent = 0, low = 0;
+
+    for (int n = 1; n <= LOW_JOBS; n++) {
+        filch_job *j = submit(FILCH_LOW, &low);
+        for (int i = 0; i < LOOKS && atomic_load(&low) < n; i++) {
+            filch_job_release(submit(FILCH_HIGH, &urgent));
+            filch_yield();
+        }
+        SAY(atomic_load(&low) == n);
+        SAY(filch_job_wait(j) == 0);
+    }
+    return 0;
+}
+ON_ONE_WORKER(low_beside_urgent)
+
 CHECK_MAIN(test_beside_yields, test_beside_pairs, test_beside_pieces, test_beside_starts,
-           test_beside_tasks, test_in_turn)
+           test_beside_tasks, test_in_turn, test_low_beside_urgent)
