@@ -20,6 +20,7 @@
 
 #include <filch/version.h>
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -102,6 +103,15 @@ typedef struct filch_config {
     unsigned spare_threads FILCH_ZERO_;
     /* FILCH_IO: epoll or uring; default epoll */
     filch_io io FILCH_ZERO_;
+    /* FILCH_STATS: 0 or 1: a table of what the workers did, on stderr, when the runtime stops; default 0 */
+    bool stats FILCH_ZERO_;
+    /* FILCH_TOP: 0 or 1: let filch top look at this process; default 0 */
+    bool top FILCH_ZERO_;
+    /* FILCH_TRACE: a file for what the workers do and when, for ui.perfetto.dev; default none */
+    const char *trace FILCH_ZERO_;
+    /* FILCH_TRACE_MS (in milliseconds): of that, only the last so many, and also when something is wrong; up to 1 h;
+     * default 0: all that there is room for */
+    int64_t trace_ns FILCH_ZERO_;
 } filch_config;
 
 /* Start the runtime.  NULL is a config of zeros.  Without this call, the first use starts it.  Tasks from

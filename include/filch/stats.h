@@ -65,6 +65,11 @@ FILCH_API int filch_stats_get(filch_stats *stats);
  * there is no such worker. */
 FILCH_API int filch_stats_worker(unsigned worker, filch_counters *counters);
 
+/* What the counters are called, one after the other, as in filch_counters; NULL when there are no more.  Its value.
+ * Call from: anywhere.  Blocks: never.  Returns: see above; 0 for a counter that there is not. */
+FILCH_API const char *filch_counter_name(unsigned which);
+FILCH_API uint64_t filch_counter_value(const filch_counters *of, unsigned which);
+
 FILCH_END_DECLS
 
 #endif

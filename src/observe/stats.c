@@ -1,5 +1,5 @@
 /* Counters, read from outside. */
-#include <filch/stats.h>
+#include "observe/stats.h"
 
 #include "sched/runtime.h"
 
@@ -35,7 +35,7 @@ static uint64_t run_inline(uint64_t spawned, uint64_t taken)
     return spawned > taken ? spawned - taken : 0;
 }
 
-static int read_total(fi_runtime *rt, filch_stats *stats)
+int fi_stats_total(fi_runtime *rt, filch_stats *stats)
 {
     uint64_t taken = 0;
 
@@ -51,7 +51,7 @@ static int read_total(fi_runtime *rt, filch_stats *stats)
     return 0;
 }
 
-static int read_one(fi_runtime *rt, unsigned worker, filch_counters *counters)
+int fi_stats_one(fi_runtime *rt, unsigned worker, filch_counters *counters)
 {
     if (!rt)
         return -ESRCH;
@@ -66,7 +66,7 @@ static int read_one(fi_runtime *rt, unsigned worker, filch_counters *counters)
 
 int filch_stats_get(filch_stats *stats)
 {
-    int e = read_total(fi_runtime_look(), stats);
+    int e = fi_stats_total(fi_runtime_look(), stats);
 
     fi_runtime_look_end();
     return e;
@@ -74,7 +74,7 @@ int filch_stats_get(filch_stats *stats)
 
 int filch_stats_worker(unsigned worker, filch_counters *counters)
 {
-    int e = read_one(fi_runtime_look(), worker, counters);
+    int e = fi_stats_one(fi_runtime_look(), worker, counters);
 
     fi_runtime_look_end();
     return e;

@@ -1,13 +1,12 @@
 /* Wishes become settings; nonsense is named. */
 #include "sched/config.h"
 
+#include "sched/wish.h"
+
 #include <filch/machine.h>
 
 #include <errno.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -22,95 +21,15 @@
 #define SPARES_MAX          16384
 #define SPARES_DEFAULT      64
 
-__attribute__((format(printf, 1, 2))) static int nonsense(const char *format, ...)
-{
-    char line[256];
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(line, sizeof line, format, args);
-    va_end(args);
-    fprintf(stderr, "filch: %s\n", line);
-    return -EINVAL;
-}
-
-/* The value of a variable, NULL when it is not there or empty. */
-static const char *from_env(const char *variable)
-{
-    const char *text = getenv(variable);
-
-    return text && *text ? text : NULL;
-}
-
-static int shift_of(char unit)
-{
-    switch (unit) {
-    case 'k':
-    case 'K':
-        return 10;
-    case 'm':
-    case 'M':
-        return 20;
-    case 'g':
-    case 'G':
-        return 30;
-    default:
-        return -1;
-    }
-}
-
-/* A number in decimal, or with a unit where units is true. */
-static bool parse(const char *text, bool units, uint64_t *out)
-{
-    char *end;
-    int shift;
-
-    if (*text < '0' || *text > '9')
-        return false;
-    errno = 0;
-    *out = strtoull(text, &end, 10);
-    if (errno)
-        return false;
-    if (!*end)
-        return true;
-    shift = units && !end[1] ? shift_of(*end) : -1;
-    if (shift < 0 || *out > UINT64_MAX >> shift)
-        return false;
-    *out <<= shift;
-    return true;
-}
-
-/* One number: wish if it is not 0, else that of the environment, else fallback. */
-typedef struct number {
-    const char *variable, *field;
-    uint64_t wish, min, max, fallback;
-    bool units;
-} number;
-
-static int settle_number(const number *n, uint64_t *out)
-{
-    const char *text = n->wish ? NULL : from_env(n->variable);
-
-    *out = n->wish ? n->wish : n->fallback;
-    if (text && (!parse(text, n->units, out) || *out < n->min || *out > n->max))
-        return nonsense("%s is '%s', which is no number from %llu to %llu", n->variable, text,
-                        (unsigned long long)n->min, (unsigned long long)n->max);
-    if (n->wish && (n->wish < n->min || n->wish > n->max))
-        return nonsense("filch_config.%s is %llu, which is not from %llu to %llu", n->field,
-                        (unsigned long long)n->wish, (unsigned long long)n->min,
-                        (unsigned long long)n->max);
-    return 0;
-}
-
 static int settle_workers(const filch_config *c, fi_settings *s)
 {
     uint64_t n;
-    int e = settle_number(&(number){.variable = "FILCH_WORKERS",
-                                    .field = "workers",
-                                    .wish = c->workers,
-                                    .min = 1,
-                                    .max = FILCH_WORKERS_MAX},
-                          &n);
+    int e = fi_wish_number(&(fi_wish){.variable = "FILCH_WORKERS",
+                                      .field = "workers",
+                                      .wish = c->workers,
+                                      .min = 1,
+                                      .max = FILCH_WORKERS_MAX},
+                           &n);
 
     if (e < 0)
         return e;
@@ -123,14 +42,14 @@ static int settle_workers(const filch_config *c, fi_settings *s)
 static int settle_stack(const filch_config *c, fi_settings *s)
 {
     uint64_t n, page = (uint64_t)sysconf(_SC_PAGESIZE);
-    int e = settle_number(&(number){.variable = "FILCH_STACK_SIZE",
-                                    .field = "stack_size",
-                                    .wish = c->stack_size,
-                                    .min = STACK_MIN,
-                                    .max = STACK_MAX,
-                                    .fallback = STACK_DEFAULT,
-                                    .units = true},
-                          &n);
+    int e = fi_wish_number(&(fi_wish){.variable = "FILCH_STACK_SIZE",
+                                      .field = "stack_size",
+                                      .wish = c->stack_size,
+                                      .min = STACK_MIN,
+                                      .max = STACK_MAX,
+                                      .fallback = STACK_DEFAULT,
+                                      .units = true},
+                           &n);
 
     s->stack_size = (size_t)((n + page - 1) / page * page);
     return e;
@@ -146,26 +65,26 @@ static int settle_search(const filch_config *c, fi_settings *s)
         s->search_ns = 0;
         return 0;
     }
-    e = settle_number(&(number){.variable = "FILCH_SEARCH_NS",
-                                .field = "search_ns",
-                                .wish = (uint64_t)c->search_ns,
-                                .min = 0,
-                                .max = SEARCH_NS_MAX,
-                                .fallback = SEARCH_NS_DEFAULT},
-                      &n);
+    e = fi_wish_number(&(fi_wish){.variable = "FILCH_SEARCH_NS",
+                                  .field = "search_ns",
+                                  .wish = (uint64_t)c->search_ns,
+                                  .min = 0,
+                                  .max = SEARCH_NS_MAX,
+                                  .fallback = SEARCH_NS_DEFAULT},
+                       &n);
     s->search_ns = (int64_t)n;
     return e;
 }
 
 static int settle_deque(const filch_config *c, fi_settings *s)
 {
-    const char *name = c->deque ? c->deque : from_env("FILCH_DEQUE");
+    const char *name = c->deque ? c->deque : fi_wish_from_env("FILCH_DEQUE");
 
     s->deque = name ? fi_deque_kind_named(name) : &fi_deque_batch;
     if (s->deque)
         return 0;
-    return nonsense("%s is '%s', which is none of locked, bounded, batch and half",
-                    c->deque ? "filch_config.deque" : "FILCH_DEQUE", name);
+    return fi_wish_nonsense("%s is '%s', which is none of locked, bounded, batch and half",
+                            c->deque ? "filch_config.deque" : "FILCH_DEQUE", name);
 }
 
 /* The kinds that steal one by one, or by halves, have no batch to choose. */
@@ -173,42 +92,28 @@ static int settle_batch(const filch_config *c, fi_settings *s)
 {
     bool fixed = s->deque == &fi_deque_bounded || s->deque == &fi_deque_half;
     uint64_t n;
-    int e = settle_number(&(number){.variable = "FILCH_STEAL_BATCH",
-                                    .field = "steal_batch",
-                                    .wish = c->steal_batch,
-                                    .min = 1,
-                                    .max = FI_DEQUE_MAX_BATCH,
-                                    .fallback = fixed ? 1 : BATCH_DEFAULT},
-                          &n);
+    int e = fi_wish_number(&(fi_wish){.variable = "FILCH_STEAL_BATCH",
+                                      .field = "steal_batch",
+                                      .wish = c->steal_batch,
+                                      .min = 1,
+                                      .max = FI_DEQUE_MAX_BATCH,
+                                      .fallback = fixed ? 1 : BATCH_DEFAULT},
+                           &n);
 
     if (e == 0 && s->deque == &fi_deque_bounded && n > 1)
-        return nonsense("%s is %llu, but a bounded deque is robbed of one task at a time",
-                        c->steal_batch ? "filch_config.steal_batch" : "FILCH_STEAL_BATCH",
-                        (unsigned long long)n);
+        return fi_wish_nonsense("%s is %llu, but a bounded deque is robbed of one task at a time",
+                                c->steal_batch ? "filch_config.steal_batch" : "FILCH_STEAL_BATCH",
+                                (unsigned long long)n);
     s->steal_batch = (uint32_t)n;
     return e;
-}
-
-/* One of two words: 0 or 1, or -EINVAL. */
-static int settle_word(const char *variable, const char *zero, const char *one, int fallback)
-{
-    const char *text = from_env(variable);
-
-    if (!text)
-        return fallback;
-    if (strcmp(text, zero) == 0)
-        return 0;
-    if (strcmp(text, one) == 0)
-        return 1;
-    return nonsense("%s is '%s', which is neither %s nor %s", variable, text, zero, one);
 }
 
 static int settle_choice(const char *field, int wish, const char *variable, const char *zero,
                          const char *one)
 {
     if (wish < 0 || wish > 2)
-        return nonsense("filch_config.%s is %d, which is none of its values", field, wish);
-    return wish ? wish - 1 : settle_word(variable, zero, one, 0);
+        return fi_wish_nonsense("filch_config.%s is %d, which is none of its values", field, wish);
+    return wish ? wish - 1 : fi_wish_word(variable, zero, one, 0);
 }
 
 static int settle_choices(const filch_config *c, fi_settings *s)
@@ -233,14 +138,14 @@ static int settle_watchdog(const filch_config *c, fi_settings *s)
     int e = 0;
 
     if (c->watchdog_ns > WATCHDOG_MS_MAX * INT64_C(1000000))
-        return nonsense("filch_config.watchdog_ns is %lld, which is more than an hour",
-                        (long long)c->watchdog_ns);
+        return fi_wish_nonsense("filch_config.watchdog_ns is %lld, which is more than an hour",
+                                (long long)c->watchdog_ns);
     if (c->watchdog_ns == 0)
-        e = settle_number(&(number){.variable = "FILCH_WATCHDOG_MS",
-                                    .field = "watchdog_ns",
-                                    .max = WATCHDOG_MS_MAX,
-                                    .fallback = WATCHDOG_MS_DEFAULT},
-                          &ms);
+        e = fi_wish_number(&(fi_wish){.variable = "FILCH_WATCHDOG_MS",
+                                      .field = "watchdog_ns",
+                                      .max = WATCHDOG_MS_MAX,
+                                      .fallback = WATCHDOG_MS_DEFAULT},
+                           &ms);
     s->watchdog_ns = c->watchdog_ns ? c->watchdog_ns : (int64_t)ms * 1000000;
     if (s->watchdog_ns < 0)
         s->watchdog_ns = 0;
@@ -250,11 +155,11 @@ static int settle_watchdog(const filch_config *c, fi_settings *s)
 static int settle_deadlock(const filch_config *c, fi_settings *s)
 {
     static const char *const words[] = {"abort", "report", "off"};
-    const char *text = c->deadlock ? NULL : from_env("FILCH_DEADLOCK");
+    const char *text = c->deadlock ? NULL : fi_wish_from_env("FILCH_DEADLOCK");
 
     if (c->deadlock > FILCH_DEADLOCK_OFF)
-        return nonsense("filch_config.deadlock is %d, which is none of its values",
-                        (int)c->deadlock);
+        return fi_wish_nonsense("filch_config.deadlock is %d, which is none of its values",
+                                (int)c->deadlock);
     s->deadlock = c->deadlock ? c->deadlock : FILCH_DEADLOCK_ABORT;
     if (!text)
         return 0;
@@ -263,7 +168,7 @@ static int settle_deadlock(const filch_config *c, fi_settings *s)
             s->deadlock = (filch_deadlock)(i + 1);
             return 0;
         }
-    return nonsense("FILCH_DEADLOCK is '%s', which is none of abort, report and off", text);
+    return fi_wish_nonsense("FILCH_DEADLOCK is '%s', which is none of abort, report and off", text);
 }
 
 static int signal_of(const char *text)
@@ -275,7 +180,7 @@ static int signal_of(const char *text)
                  {"USR2", SIGUSR2}, {"PWR", SIGPWR},   {"WINCH", SIGWINCH}};
     uint64_t n;
 
-    if (parse(text, false, &n))
+    if (fi_wish_parse(text, false, &n))
         return n <= (uint64_t)SIGRTMAX ? (int)n : -1;
     if (strncmp(text, "SIG", 3) == 0)
         text += 3;
@@ -294,26 +199,26 @@ static bool may_dump_on(int n)
 
 static int settle_signal(const filch_config *c, fi_settings *s)
 {
-    const char *text = c->dump_signal ? NULL : from_env("FILCH_DUMP_SIGNAL");
+    const char *text = c->dump_signal ? NULL : fi_wish_from_env("FILCH_DUMP_SIGNAL");
 
     s->dump_signal = text ? signal_of(text) : c->dump_signal;
     if (s->dump_signal == 0 || may_dump_on(s->dump_signal))
         return 0;
-    return text ? nonsense("FILCH_DUMP_SIGNAL is '%s', which is no signal for this", text)
-                : nonsense("filch_config.dump_signal is %d, which is no signal for this",
-                           c->dump_signal);
+    return text ? fi_wish_nonsense("FILCH_DUMP_SIGNAL is '%s', which is no signal for this", text)
+                : fi_wish_nonsense("filch_config.dump_signal is %d, which is no signal for this",
+                                   c->dump_signal);
 }
 
 static int settle_spares(const filch_config *c, fi_settings *s)
 {
     uint64_t n;
-    int e = settle_number(&(number){.variable = "FILCH_SPARE_THREADS",
-                                    .field = "spare_threads",
-                                    .wish = c->spare_threads,
-                                    .min = 1,
-                                    .max = SPARES_MAX,
-                                    .fallback = SPARES_DEFAULT},
-                          &n);
+    int e = fi_wish_number(&(fi_wish){.variable = "FILCH_SPARE_THREADS",
+                                      .field = "spare_threads",
+                                      .wish = c->spare_threads,
+                                      .min = 1,
+                                      .max = SPARES_MAX,
+                                      .fallback = SPARES_DEFAULT},
+                           &n);
 
     s->spare_threads = (unsigned)n;
     return e;
@@ -321,13 +226,14 @@ static int settle_spares(const filch_config *c, fi_settings *s)
 
 static int settle_name(const filch_config *c, fi_settings *s)
 {
-    const char *name = c->name ? c->name : from_env("FILCH_NAME");
+    const char *name = c->name ? c->name : fi_wish_from_env("FILCH_NAME");
 
     if (!name)
         name = "filch";
     if (strlen(name) >= sizeof s->name)
-        return nonsense("%s is '%s', which has more than %zu letters",
-                        c->name ? "filch_config.name" : "FILCH_NAME", name, sizeof s->name - 1);
+        return fi_wish_nonsense("%s is '%s', which has more than %zu letters",
+                                c->name ? "filch_config.name" : "FILCH_NAME", name,
+                                sizeof s->name - 1);
     memcpy(s->name, name, strlen(name) + 1);
     return 0;
 }
@@ -337,7 +243,7 @@ int fi_config_settle(const filch_config *config, fi_settings *out)
     static int (*const steps[])(const filch_config *, fi_settings *) = {
         settle_workers,  settle_stack,    settle_search, settle_deque,
         settle_batch,    settle_choices,  settle_spares, settle_name,
-        settle_watchdog, settle_deadlock, settle_signal,
+        settle_watchdog, settle_deadlock, settle_signal, fi_config_settle_observe,
     };
     const filch_config none = {0};
 

@@ -8,6 +8,19 @@
 
 #include <stdbool.h>
 
+/* What is to be seen of the runtime from outside.  Names of files are the caller's: to be used while the runtime starts. */
+typedef struct fi_observe_settings {
+    bool stats;
+    bool top;
+    const char *trace;     /* NULL: none */
+    int64_t trace_ns;      /* only the last so many; 0: all that there is room for */
+    uint32_t trace_events; /* of each worker; a power of two */
+    const char *sample;    /* NULL: none */
+    int sample_cpu;        /* where the sampler is to be; -1: anywhere */
+    int64_t sample_ns;     /* from one sample to the next; 0: as fast as can be */
+    const char *scale;     /* NULL: none */
+} fi_observe_settings;
+
 /* All decided. */
 typedef struct fi_settings {
     unsigned workers;
@@ -24,9 +37,13 @@ typedef struct fi_settings {
     int64_t watchdog_ns; /* 0: off */
     filch_deadlock deadlock;
     int dump_signal; /* 0: none */
+    fi_observe_settings observe;
 } fi_settings;
 
 /* [any] 0; -EINVAL after a line on stderr that names what makes no sense. */
 int fi_config_settle(const filch_config *config, fi_settings *out);
+
+/* The part of it that is about seeing.  config_observe.c */
+int fi_config_settle_observe(const filch_config *config, fi_settings *out);
 
 #endif

@@ -92,7 +92,7 @@ static void look(seen *s, fi_runtime *rt, fi_fiber *f)
     if (on)
         s->worker = on->index + 1;
     else
-        s->frames = fi_trace_of(f, s->at, FRAMES_MAX);
+        s->frames = fi_frames_of(f, s->at, FRAMES_MAX);
     if (wait && !on) {
         s->what = wait->what.what;
         s->object = wait->what.object;
@@ -275,7 +275,7 @@ static void say_place(text *t, const char *before, const void *at)
 {
     char name[160];
 
-    fi_trace_name(at, name, sizeof name);
+    fi_frame_name(at, name, sizeof name);
     say(t, "    %s %s\n", before, name);
 }
 
@@ -284,7 +284,7 @@ static void say_frame(text *t, const void *next)
 {
     const void *at = (const char *)next - 1;
 
-    if (!fi_trace_is_inside(at))
+    if (!fi_frame_is_inside(at))
         say_place(t, "at", at);
 }
 

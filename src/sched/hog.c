@@ -7,6 +7,7 @@
  * it.  Tasks and jobs compute by nature: they are counted, not named. */
 #include "base/clock.h"
 #include "sched/dump.h"
+#include "sched/observer.h"
 #include "sched/worker.h"
 
 #include <fcntl.h>
@@ -50,7 +51,7 @@ static void tell(fi_worker *w, fi_fiber *f, uintptr_t body, int64_t held_ns)
     int n;
 
     fi_dump_name(f, name, sizeof name);
-    fi_trace_name((const void *)body, function, sizeof function);
+    fi_frame_name((const void *)body, function, sizeof function);
     if (fi_load_relaxed(&w->tick) != w->hog.tick)
         return;
     n = snprintf(line, sizeof line, "filch: fiber '%s' has held worker %u for %lld ms (%s)\n", name,
@@ -73,6 +74,7 @@ static void held(fi_worker *w, fi_fiber *f, int64_t held_ns, int64_t now_ns)
     h->told = true;
     told_ns = now_ns;
     tell(w, f, body, held_ns);
+    fi_observer_above.alarm(w->runtime, FI_ALARM_HELD);
 }
 
 /* True: it has not come by since the last look. */

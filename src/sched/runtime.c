@@ -16,6 +16,7 @@
 #include "sched/door.h"
 #include "sched/handle.h"
 #include "sched/lot.h"
+#include "sched/observer.h"
 #include "sched/watch.h"
 
 #include <errno.h>
@@ -135,17 +136,29 @@ static int make_workers(fi_runtime *rt)
     return find_strides(rt);
 }
 
-static int start_in(fi_runtime *rt)
+static int start_watched(fi_runtime *rt)
 {
-    int e = make_workers(rt);
+    int e = fi_stack_watch_install();
 
-    if (e == 0)
-        e = fi_stack_watch_install();
     if (e < 0)
         return e;
     e = start_workers(rt);
     if (e < 0)
         fi_stack_watch_remove();
+    return e;
+}
+
+static int start_in(fi_runtime *rt)
+{
+    int e = make_workers(rt);
+
+    if (e == 0)
+        e = fi_observer_above.begin(rt);
+    if (e < 0)
+        return e;
+    e = start_watched(rt);
+    if (e < 0)
+        fi_observer_above.end(rt, false);
     return e;
 }
 
@@ -200,6 +213,7 @@ static void free_runtime(fi_runtime *rt)
     join_workers(rt, rt->workers_n);
     if (poller)
         poller->free(poller);
+    fi_observer_above.end(rt, true);
     rt->handles_are_open = fi_handles_are_open(rt);
     free_workers(rt);
     fi_stack_watch_remove();
@@ -445,15 +459,25 @@ static bool becomes_quiet(fi_runtime *rt)
 
 /* At the end of the process, or when a library that contains us is unloaded: in the second case nobody
  * may be left in our code.  What still runs at an exit() is left alone, and so are we on a fiber. */
+static void end_or_leave(void)
+{
+    fi_door_shut(&door);
+    if (fi_door_look(&door) == 0 && becomes_quiet(running) && fi_door_look(&door) == 0)
+        free_runtime(running), running = NULL;
+    else
+        fi_observer_above.alarm(running, FI_ALARM_EXIT);
+}
+
 __attribute__((destructor)) static void end(void)
 {
-    if (fi_worker_self())
+    fi_worker *w = fi_worker_self();
+
+    if (w) {
+        fi_observer_above.alarm(w->runtime, FI_ALARM_EXIT);
         return;
-    fi_lock_lock(&life);
-    if (running && !fi_load_relaxed(&closing)) {
-        fi_door_shut(&door);
-        if (fi_door_look(&door) == 0 && becomes_quiet(running) && fi_door_look(&door) == 0)
-            free_runtime(running), running = NULL;
     }
+    fi_lock_lock(&life);
+    if (running && !fi_load_relaxed(&closing))
+        end_or_leave();
     fi_lock_unlock(&life);
 }

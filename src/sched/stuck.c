@@ -12,6 +12,7 @@
  */
 #include "base/clock.h"
 #include "sched/dump.h"
+#include "sched/observer.h"
 #include "sched/worker.h"
 
 #include <stdlib.h>
@@ -55,7 +56,7 @@ static bool any_fiber(const fi_runtime *rt)
 static bool is_stuck(fi_runtime *rt, uint64_t word)
 {
     return any_fiber(rt) && nothing_may_come(rt) &&
-           threads_of_process() == rt->workers_n + 1 + fi_watch_threads(word) &&
+           threads_of_process() == rt->workers_n + 1 + rt->lookers + fi_watch_threads(word) &&
            fi_load_relaxed(&fi_watch_state) == word;
 }
 
@@ -91,6 +92,7 @@ static void tell(fi_runtime *rt)
 
     (void)done; /* there is nobody else to tell */
     fi_dump(rt, STDERR_FILENO);
+    fi_observer_above.alarm(rt, FI_ALARM_DEADLOCK);
     if (rt->settings.deadlock == FILCH_DEADLOCK_ABORT)
         abort();
 }

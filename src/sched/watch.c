@@ -8,6 +8,7 @@
 #include "sched/bell.h"
 #include "sched/dump.h"
 #include "sched/layout.h"
+#include "sched/observer.h"
 #include "sched/worker.h"
 
 #include <errno.h>
@@ -65,6 +66,7 @@ static void dump_if_wanted(fi_runtime *rt)
         return;
     fi_store_relaxed(&dump_wanted, 0u);
     fi_dump(rt, STDERR_FILENO);
+    fi_observer_above.alarm(rt, FI_ALARM_SIGNAL);
 }
 
 static void name_thread(const fi_runtime *rt)

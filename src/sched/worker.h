@@ -127,6 +127,8 @@ struct fi_runtime {
     fi_lock fibers_lock;     /* guards the pools of other sizes, and fibers from being unmade */
     fi_ctx_modes modes;      /* that all work begins with */
     fi_runtime *left_behind; /* another, that this process was forked without */
+    unsigned
+        lookers; /* threads of the floor above, which only look; fixed while the runtime runs */
 };
 
 /* [any] The calling thread's worker, NULL when it is none.  Ask again after anything that may park. */

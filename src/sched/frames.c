@@ -65,7 +65,7 @@ static void unwind(void *arg)
     backtrace_by(step, arg);
 }
 
-unsigned fi_trace_of(const fi_fiber *f, const void **at, unsigned most)
+unsigned fi_frames_of(const fi_fiber *f, const void **at, unsigned most)
 {
     trace t = {.begin = (uintptr_t)fi_ctx_pc(&f->ctx), .at = at, .most = most};
 
@@ -81,7 +81,7 @@ static const char *last_part(const char *path)
     return slash ? slash + 1 : path;
 }
 
-bool fi_trace_is_inside(const void *at)
+bool fi_frame_is_inside(const void *at)
 {
     Dl_info i = {0};
 
@@ -89,7 +89,7 @@ bool fi_trace_is_inside(const void *at)
            strncmp(last_part(i.dli_fname), "libfilch.so", 11) == 0;
 }
 
-void fi_trace_name(const void *at, char *text, size_t size)
+void fi_frame_name(const void *at, char *text, size_t size)
 {
     Dl_info i = {0};
 

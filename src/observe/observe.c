@@ -1,0 +1,42 @@
+/* Who is told of a runtime's beginning and end. */
+#include "observe/observe.h"
+
+#include <stddef.h>
+
+static const fi_observer *const observers[] = {
+    &fi_observe_stats,
+};
+enum { OBSERVERS = sizeof observers / sizeof *observers };
+
+static void end_first(int n, fi_runtime *rt, bool has_run)
+{
+    while (n-- > 0)
+        if (observers[n]->end)
+            observers[n]->end(rt, has_run);
+}
+
+static int begin(fi_runtime *rt)
+{
+    for (int i = 0; i < OBSERVERS; i++) {
+        int e = observers[i]->begin ? observers[i]->begin(rt) : 0;
+        if (e < 0) {
+            end_first(i, rt, false);
+            return e;
+        }
+    }
+    return 0;
+}
+
+static void end(fi_runtime *rt, bool has_run)
+{
+    end_first(OBSERVERS, rt, has_run);
+}
+
+static void alarm_all(fi_runtime *rt, fi_alarm why)
+{
+    for (int i = 0; i < OBSERVERS; i++)
+        if (observers[i]->alarm)
+            observers[i]->alarm(rt, why);
+}
+
+const fi_observer fi_observer_above = {.begin = begin, .end = end, .alarm = alarm_all};

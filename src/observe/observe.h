@@ -1,0 +1,10 @@
+/* Those who look at a runtime.  Each is told when it begins and ends, and when something is wrong; what it does not want
+ * to know is NULL. */
+#ifndef FI_OBSERVE_OBSERVE_H
+#define FI_OBSERVE_OBSERVE_H
+
+#include "sched/observer.h"
+
+extern const fi_observer fi_observe_stats; /* stats_table.c */
+
+#endif

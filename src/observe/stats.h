@@ -1,0 +1,13 @@
+/* Counters, for those who look at them from inside. */
+#ifndef FI_OBSERVE_STATS_H
+#define FI_OBSERVE_STATS_H
+
+#include <filch/stats.h>
+
+typedef struct fi_runtime fi_runtime;
+
+/* [any, while the runtime is there, or NULL] As filch_stats_get and filch_stats_worker. */
+int fi_stats_total(fi_runtime *rt, filch_stats *stats);
+int fi_stats_one(fi_runtime *rt, unsigned worker, filch_counters *counters);
+
+#endif

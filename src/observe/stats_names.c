@@ -1,0 +1,39 @@
+/* What the counters are called. */
+#include <filch/stats.h>
+
+#include <stddef.h>
+#include <string.h>
+
+typedef struct counter {
+    const char *name;
+    size_t at;
+} counter;
+
+#define COUNTER(name)                                                                              \
+    {                                                                                              \
+#name, offsetof(filch_counters, name)                                                      \
+    }
+static const counter counters[] = {
+    COUNTER(spawned),       COUNTER(run_inline),      COUNTER(published),     COUNTER(claimed_back),
+    COUNTER(steals_single), COUNTER(steals_multiple), COUNTER(steals_failed), COUNTER(stolen),
+    COUNTER(parks),         COUNTER(wakes),           COUNTER(sleeps),        COUNTER(searches),
+    COUNTER(jobs),          COUNTER(fibers),          COUNTER(held),          COUNTER(fibers_made),
+    COUNTER(fibers_reused),
+};
+enum { COUNTERS = sizeof counters / sizeof *counters };
+
+_Static_assert(sizeof(filch_counters) == COUNTERS * sizeof(uint64_t), "a counter has no name");
+
+const char *filch_counter_name(unsigned which)
+{
+    return which < COUNTERS ? counters[which].name : NULL;
+}
+
+uint64_t filch_counter_value(const filch_counters *of, unsigned which)
+{
+    uint64_t value = 0;
+
+    if (which < COUNTERS)
+        memcpy(&value, (const char *)of + counters[which].at, sizeof value);
+    return value;
+}

@@ -1,0 +1,88 @@
+/* FILCH_STATS: a table at the end of the runtime.  One write, so that it is not mixed with what others write. */
+#include "base/clock.h"
+#include "observe/observe.h"
+#include "observe/stats.h"
+#include "sched/runtime.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define COLUMNS_MAX 8 /* workers that fit into a line */
+
+static int64_t began_ns; /* of the one runtime that there is */
+
+static int begin(fi_runtime *rt)
+{
+    (void)rt;
+    began_ns = fi_clock_now();
+    return 0;
+}
+
+static void write_head(FILE *out, unsigned workers, unsigned shown)
+{
+    fprintf(out, "filch: what %u worker%s did in %.3f s\n%-16s %14s", workers,
+            workers == 1 ? "" : "s", (double)(fi_clock_now() - began_ns) * 1e-9, "", "all");
+    for (unsigned w = 0; w < shown; w++)
+        fprintf(out, " %9s %-3u", "worker", w);
+    fprintf(out, "\n");
+}
+
+static void write_rows(FILE *out, const filch_counters *total, const filch_counters *each,
+                       unsigned shown)
+{
+    const char *name;
+
+    for (unsigned i = 0; (name = filch_counter_name(i)) != NULL; i++) {
+        fprintf(out, "%-16s %14" PRIu64, name, filch_counter_value(total, i));
+        for (unsigned w = 0; w < shown; w++)
+            fprintf(out, " %13" PRIu64, filch_counter_value(&each[w], i));
+        fprintf(out, "\n");
+    }
+}
+
+static void write_table(FILE *out, fi_runtime *rt)
+{
+    unsigned shown = rt->workers_n < COLUMNS_MAX ? rt->workers_n : COLUMNS_MAX;
+    filch_counters each[COLUMNS_MAX];
+    filch_stats all;
+
+    fi_stats_total(rt, &all);
+    for (unsigned w = 0; w < shown; w++)
+        fi_stats_one(rt, w, &each[w]);
+    write_head(out, rt->workers_n, shown);
+    write_rows(out, &all.total, each, shown);
+    if (shown < rt->workers_n)
+        fprintf(out, "and %u more workers, which are in the sums\n", rt->workers_n - shown);
+}
+
+static void show(fi_runtime *rt)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    ssize_t done = 0;
+
+    if (!out)
+        return;
+    write_table(out, rt);
+    if (fclose(out) == 0)
+        done = write(STDERR_FILENO, text, size);
+    (void)done; /* there is nobody else to tell */
+    free(text);
+}
+
+static void end(fi_runtime *rt, bool has_run)
+{
+    if (has_run && rt->settings.observe.stats)
+        show(rt);
+}
+
+static void at_alarm(fi_runtime *rt, fi_alarm why)
+{
+    if (why == FI_ALARM_EXIT)
+        end(rt, true);
+}
+
+const fi_observer fi_observe_stats = {.begin = begin, .end = end, .alarm = at_alarm};

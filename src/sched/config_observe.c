@@ -1,0 +1,84 @@
+/* Wishes to see what goes on inside. */
+#include "sched/config.h"
+#include "sched/wish.h"
+
+#include <errno.h>
+#include <limits.h>
+
+#define TRACE_EVENTS_DEFAULT ((uint64_t)1 << 16)
+#define TRACE_EVENTS_MAX     ((uint64_t)1 << 26)
+#define TRACE_MS_MAX         3600000
+#define SAMPLE_NS_MAX        1000000000
+#define CPU_MAX              1048575
+#define NS_PER_MS            INT64_C(1000000)
+
+/* A wish of the caller, which is only yes or nothing; or a variable. */
+static int settle_switch(bool wish, const char *variable, bool *out)
+{
+    int yes = wish ? 1 : fi_wish_word(variable, "0", "1", 0);
+
+    *out = yes == 1;
+    return yes < 0 ? yes : 0;
+}
+
+static uint32_t power_of_two_from(uint64_t n)
+{
+    uint32_t p = 1;
+
+    while (p < n)
+        p <<= 1;
+    return p;
+}
+
+static int settle_trace(const filch_config *c, fi_observe_settings *s)
+{
+    uint64_t ms = 0, events = 0;
+    int e = 0;
+
+    s->trace = c->trace ? c->trace : fi_wish_from_env("FILCH_TRACE");
+    if (c->trace_ns < 0 || c->trace_ns > TRACE_MS_MAX * NS_PER_MS)
+        return fi_wish_nonsense("filch_config.trace_ns is %lld, which is not from 0 to an hour",
+                                (long long)c->trace_ns);
+    if (c->trace_ns == 0)
+        e = fi_wish_number(&(fi_wish){.variable = "FILCH_TRACE_MS", .max = TRACE_MS_MAX}, &ms);
+    s->trace_ns = c->trace_ns ? c->trace_ns : (int64_t)ms * NS_PER_MS;
+    if (e == 0)
+        e = fi_wish_number(&(fi_wish){.variable = "FILCH_TRACE_EVENTS",
+                                      .min = 16,
+                                      .max = TRACE_EVENTS_MAX,
+                                      .fallback = TRACE_EVENTS_DEFAULT,
+                                      .units = true},
+                           &events);
+    s->trace_events = e == 0 ? power_of_two_from(events) : 0;
+    return e;
+}
+
+static int settle_sample(fi_observe_settings *s)
+{
+    uint64_t cpu, ns;
+    int e;
+
+    s->sample = fi_wish_from_env("FILCH_SAMPLE");
+    e = fi_wish_number(
+        &(fi_wish){.variable = "FILCH_SAMPLE_CPU", .max = CPU_MAX, .fallback = UINT64_MAX}, &cpu);
+    s->sample_cpu = cpu == UINT64_MAX ? -1 : (int)cpu;
+    if (e == 0)
+        e = fi_wish_number(&(fi_wish){.variable = "FILCH_SAMPLE_NS", .max = SAMPLE_NS_MAX}, &ns);
+    s->sample_ns = e == 0 ? (int64_t)ns : 0;
+    return e;
+}
+
+int fi_config_settle_observe(const filch_config *config, fi_settings *out)
+{
+    fi_observe_settings *s = &out->observe;
+    int e = settle_switch(config->stats, "FILCH_STATS", &s->stats);
+
+    if (e == 0)
+        e = settle_switch(config->top, "FILCH_TOP", &s->top);
+    if (e == 0)
+        e = settle_trace(config, s);
+    if (e == 0)
+        e = settle_sample(s);
+    s->scale = fi_wish_from_env("FILCH_SCALE");
+    return e;
+}

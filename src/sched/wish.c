@@ -1,0 +1,92 @@
+/* One wish: that of the caller, of the environment, or none. */
+#include "sched/wish.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int fi_wish_nonsense(const char *format, ...)
+{
+    char line[256];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    fprintf(stderr, "filch: %s\n", line);
+    return -EINVAL;
+}
+
+const char *fi_wish_from_env(const char *variable)
+{
+    const char *text = getenv(variable);
+
+    return text && *text ? text : NULL;
+}
+
+static int shift_of(char unit)
+{
+    switch (unit) {
+    case 'k':
+    case 'K':
+        return 10;
+    case 'm':
+    case 'M':
+        return 20;
+    case 'g':
+    case 'G':
+        return 30;
+    default:
+        return -1;
+    }
+}
+
+bool fi_wish_parse(const char *text, bool units, uint64_t *out)
+{
+    char *end;
+    int shift;
+
+    if (*text < '0' || *text > '9')
+        return false;
+    errno = 0;
+    *out = strtoull(text, &end, 10);
+    if (errno)
+        return false;
+    if (!*end)
+        return true;
+    shift = units && !end[1] ? shift_of(*end) : -1;
+    if (shift < 0 || *out > UINT64_MAX >> shift)
+        return false;
+    *out <<= shift;
+    return true;
+}
+
+int fi_wish_number(const fi_wish *n, uint64_t *out)
+{
+    const char *text = n->wish ? NULL : fi_wish_from_env(n->variable);
+
+    *out = n->wish ? n->wish : n->fallback;
+    if (text && (!fi_wish_parse(text, n->units, out) || *out < n->min || *out > n->max))
+        return fi_wish_nonsense("%s is '%s', which is no number from %llu to %llu", n->variable,
+                                text, (unsigned long long)n->min, (unsigned long long)n->max);
+    if (n->wish && (n->wish < n->min || n->wish > n->max))
+        return fi_wish_nonsense("filch_config.%s is %llu, which is not from %llu to %llu", n->field,
+                                (unsigned long long)n->wish, (unsigned long long)n->min,
+                                (unsigned long long)n->max);
+    return 0;
+}
+
+int fi_wish_word(const char *variable, const char *zero, const char *one, int fallback)
+{
+    const char *text = fi_wish_from_env(variable);
+
+    if (!text)
+        return fallback;
+    if (strcmp(text, zero) == 0)
+        return 0;
+    if (strcmp(text, one) == 0)
+        return 1;
+    return fi_wish_nonsense("%s is '%s', which is neither %s nor %s", variable, text, zero, one);
+}
