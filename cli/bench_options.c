@@ -1,8 +1,8 @@
 #include "bench_options.h"
 
 #include "fibers_rows.h"
+#include "gnuplot.h"
 #include "series.h"
-#include "show.h"
 #include "words.h"
 
 #include <filch/machine.h>
@@ -238,7 +238,7 @@ static void check(const bench_options *o)
         misused("--size is for one workload, which has to be named");
     if (o->size && o->quick)
         misused("--size and --quick both tell the size");
-    const char *why = o->plot ? plot_refuses(o->plot) : NULL;
+    const char *why = o->plot ? gnuplot_refuses(o->plot) : NULL;
     if (why)
         misused("--plot '%s': %s", o->plot, why);
 }

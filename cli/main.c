@@ -6,13 +6,26 @@
 #include <stdio.h>
 #include <string.h>
 
+typedef struct command {
+    const char *name, *about;
+    int (*run)(int argc, char **argv);
+} command;
+
+/* Ended by one without a name. */
+static const command commands[] = {
+    {"bench", "measure workloads on Filch and on its peers, and print a table", command_bench},
+    {"run", "run one workload on Filch and print what its workers did", command_run},
+    {"scale", "say how many workers a program could use", command_scale},
+    {0},
+};
+
 static void help(void)
 {
-    printf("usage: filch COMMAND [...]\n\n"
-           "  bench    measure workloads on Filch and on its peers, and print a table\n"
-           "  run      run one workload on Filch and print what its workers did\n"
-           "  help     this text; filch bench --help and filch run --help tell more\n"
-           "  version  which Filch this is\n");
+    printf("usage: filch COMMAND [...]\n\n");
+    for (const command *c = commands; c->name; c++)
+        printf("  %-8s %s\n", c->name, c->about);
+    printf("  %-8s %s\n  %-8s %s\n\nfilch COMMAND --help tells more.\n", "help", "this text",
+           "version", "which Filch this is");
 }
 
 static int is(const char *word, const char *name, const char *option)
@@ -23,10 +36,9 @@ static int is(const char *word, const char *name, const char *option)
 static int dispatch(int argc, char **argv)
 {
     const char *word = argv[1];
-    if (strcmp(word, "bench") == 0)
-        return command_bench(argc - 1, argv + 1);
-    if (strcmp(word, "run") == 0)
-        return command_run(argc - 1, argv + 1);
+    for (const command *c = commands; c->name; c++)
+        if (strcmp(word, c->name) == 0)
+            return c->run(argc - 1, argv + 1);
     if (!is(word, "help", "--help") && !is(word, "version", "--version"))
         misused("there is no command '%s'; filch help lists them", word);
     if (argc > 2)

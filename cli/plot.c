@@ -2,51 +2,18 @@
  * bars for each workload, a colour for each runtime.  The scale is logarithmic, and a bar begins at 1, the serial program: up is
  * slower, down is faster. */
 #define _GNU_SOURCE
+#include "gnuplot.h"
 #include "show.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-enum { GNUPLOT_SECONDS = 60, MOST_PANELS = 16, PANEL_HEIGHT = 420, WIDTH = 1200 };
+enum { MOST_PANELS = 16, PANEL_HEIGHT = 420, WIDTH = 1200 };
 
 static const char *const colours[] = {"#0b7285", "#e8590c", "#868e96", "#c2a100"};
-
-static bool ends_with(const char *text, const char *end)
-{
-    size_t n = strlen(text), m = strlen(end);
-    return n > m && strcmp(text + n - m, end) == 0;
-}
-
-/* The first such program in PATH. */
-static bool find_program(const char *name, char *out, size_t room)
-{
-    const char *path = getenv("PATH");
-    while (path && *path) {
-        size_t length = strcspn(path, ":");
-        snprintf(out, room, "%.*s/%s", (int)length, path, name);
-        if (length > 0 && access(out, X_OK) == 0)
-            return true;
-        path += length + (path[length] == ':');
-    }
-    return false;
-}
-
-const char *plot_refuses(const char *file)
-{
-    char gnuplot[PATH_MAX];
-    if (!ends_with(file, ".svg") && !ends_with(file, ".png"))
-        return "the name of the picture must end in .svg or .png";
-    if (strpbrk(file, "'\n"))
-        return "the name of the picture has a quote or a line break in it";
-    if (!find_program("gnuplot", gnuplot, sizeof gnuplot))
-        return "there is no gnuplot to draw the picture with (Debian: gnuplot-nox)";
-    return NULL;
-}
 
 /* ---- what is to be drawn ---- */
 
@@ -186,10 +153,7 @@ static void write_group_names(FILE *out, const picture *p)
 
 static void write_head(FILE *out, const picture *p, const char *file)
 {
-    const char *terminal = ends_with(file, ".svg") ? "svg" : "pngcairo";
-    fprintf(out, "set terminal %s size %d,%d font 'sans,12' background '#ffffff'\n", terminal,
-            WIDTH, PANEL_HEIGHT * p->panel_count + 40);
-    fprintf(out, "set output '%s'\n", file);
+    gnuplot_begin(out, file, WIDTH, PANEL_HEIGHT * p->panel_count + 40);
     fprintf(out, "set multiplot layout %d,1 title \"%s\\n\"\n", p->panel_count, p->of->title);
     fprintf(out,
             "set logscale y\nset style fill solid 1.0 noborder\nset grid ytics lc rgb '#dddddd'\n");
@@ -231,21 +195,6 @@ static void write_script(FILE *out, const picture *p, const char *file)
     fprintf(out, "unset multiplot\n");
 }
 
-static const char *draw(const char *script)
-{
-    static child c;
-    char gnuplot[PATH_MAX];
-    if (!find_program("gnuplot", gnuplot, sizeof gnuplot))
-        return "there is no gnuplot any more";
-    char *argv[] = {gnuplot, NULL};
-    int e = child_run(&c, argv, script, GNUPLOT_SECONDS);
-    if (e < 0)
-        return strerror(-e);
-    if (c.code == 0)
-        return NULL;
-    return c.complained[0] != '\0' ? c.complained : "gnuplot failed";
-}
-
 const char *show_plot(const series *all, int n, const plot_of *of, const char *file)
 {
     picture p = {.of = of, .all = all, .n = n};
@@ -258,7 +207,7 @@ const char *show_plot(const series *all, int n, const plot_of *of, const char *f
     if (!out)
         return strerror(errno);
     write_script(out, &p, file);
-    const char *why = fclose(out) == 0 ? draw(script) : strerror(errno);
+    const char *why = fclose(out) == 0 ? gnuplot_draw(script) : strerror(errno);
     free(script);
     return why;
 }

@@ -31,7 +31,4 @@ extern const plot_of plot_of_workloads, plot_of_jobs;
 /* A picture of the ratios, by gnuplot, in a file that ends in .svg or .png.  NULL, or why there is none.  */
 const char *show_plot(const series *all, int n, const plot_of *of, const char *file);
 
-/* Can such a file be written?  NULL, or why not. */
-const char *plot_refuses(const char *file);
-
 #endif

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/mistake.h"
+#include "sched/path.h"
 
 /* ---- new and free ---- */
 
@@ -86,6 +87,8 @@ static NOT_INLINE int receive_if_can(filch_chan *c, void *item, int64_t deadline
     fi_wait *woken = NULL;
     int e = fi_chan_take(c, item, &woken);
 
+    if (woken)
+        FI_PATH(meet(woken->whole ? woken->whole->fiber : woken->fiber));
     if (e == -EAGAIN && deadline != NO_WAIT)
         return wait_in(c, &c->receivers, "receive", item, deadline);
     return leave(c, who, e, woken);

@@ -4,6 +4,7 @@
 
 #include "job/job.h"
 #include "sched/lot.h"
+#include "sched/path.h"
 #include "sched/runtime.h"
 #include "sched/wait.h"
 
@@ -76,7 +77,9 @@ static void end_rest(fi_fiber *f)
     if (f->worker->runtime->orphaned)
         return;
     fi_fiber_flush(f); /* who waits for this may look at the counters next */
+    FI_PATH(hide(true));
     fi_group_end(g, n);
+    FI_PATH(hide(false));
 }
 
 /* While another piece of the same group runs, nobody can tell whether we have counted down already. */
@@ -120,6 +123,7 @@ static void end(fi_group *g, fi_fiber *f)
 {
     if (f->worker->runtime->orphaned)
         return;
+    FI_PATH(end_in(g));
     fi_count(&f->worker->counters.jobs_ended);
     fi_group_end_soon(g, f);
 }
@@ -216,6 +220,7 @@ int fi_group_await(fi_group *g, bool cancellable, int64_t deadline_ns)
         if (e < 0)
             return e;
     }
+    FI_PATH(take_from(g));
     return 0;
 }
 

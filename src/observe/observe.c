@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 static const fi_observer *const observers[] = {
+    &fi_observe_scale,
     &fi_observe_stats,
 };
 enum { OBSERVERS = sizeof observers / sizeof *observers };

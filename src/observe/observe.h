@@ -5,6 +5,7 @@
 
 #include "sched/observer.h"
 
+extern const fi_observer fi_observe_scale; /* scale.c */
 extern const fi_observer fi_observe_stats; /* stats_table.c */
 
 #endif

@@ -18,7 +18,8 @@ typedef struct fi_observe_settings {
     const char *sample;    /* NULL: none */
     int sample_cpu;        /* where the sampler is to be; -1: anywhere */
     int64_t sample_ns;     /* from one sample to the next; 0: as fast as can be */
-    const char *scale;     /* NULL: none */
+    const char *scale;     /* NULL: none; else there is one worker */
+    int64_t burden_ns;     /* of work that another worker takes over */
 } fi_observe_settings;
 
 /* All decided. */

@@ -9,6 +9,8 @@
 #define TRACE_EVENTS_MAX     ((uint64_t)1 << 26)
 #define TRACE_MS_MAX         3600000
 #define SAMPLE_NS_MAX        1000000000
+#define BURDEN_NS_MAX        1000000000
+#define BURDEN_NS_DEFAULT    3000
 #define CPU_MAX              1048575
 #define NS_PER_MS            INT64_C(1000000)
 
@@ -68,6 +70,22 @@ static int settle_sample(fi_observe_settings *s)
     return e;
 }
 
+/* Paths are followed on one worker: nobody is in the way of what is measured. */
+static int settle_scale(fi_settings *out)
+{
+    uint64_t ns;
+    int e = fi_wish_number(&(fi_wish){.variable = "FILCH_SCALE_BURDEN_NS",
+                                      .max = BURDEN_NS_MAX,
+                                      .fallback = BURDEN_NS_DEFAULT},
+                           &ns);
+
+    out->observe.scale = fi_wish_from_env("FILCH_SCALE");
+    out->observe.burden_ns = e == 0 ? (int64_t)ns : 0;
+    if (out->observe.scale)
+        out->workers = 1;
+    return e;
+}
+
 int fi_config_settle_observe(const filch_config *config, fi_settings *out)
 {
     fi_observe_settings *s = &out->observe;
@@ -79,6 +97,7 @@ int fi_config_settle_observe(const filch_config *config, fi_settings *out)
         e = settle_trace(config, s);
     if (e == 0)
         e = settle_sample(s);
-    s->scale = fi_wish_from_env("FILCH_SCALE");
+    if (e == 0)
+        e = settle_scale(out);
     return e;
 }

@@ -68,9 +68,11 @@ static void fiber_main(void *arg)
     for (;;) {
         void (*kind)(fi_runnable *, fi_fiber *) = f->work->run;
         f->mark.name = f->worker->runtime->settings.name;
+        FI_PATH(begin_work(f->work));
         kind(f->work, f);
         if (f->end_handle || f->locals)
             end_extras(f);
+        FI_PATH(end_work());
         to = next_of(f);
         f->work = to || f->worker->found ? NULL : fi_find_piece(f->worker);
         do_rest(f, kind);

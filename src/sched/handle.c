@@ -1,6 +1,7 @@
 #include "sched/handle.h"
 
 #include "base/mistake.h"
+#include "sched/path.h"
 #include "sched/runtime.h"
 
 #include <errno.h>
@@ -112,6 +113,7 @@ void fi_handle_end(filch_fiber *h, void *result)
     fi_wait *joiner;
     bool is_last;
 
+    FI_PATH(end_in(h));
     fi_hold(&h->latch);
     h->fiber = NULL;
     h->ended = true;
@@ -126,8 +128,10 @@ void fi_handle_end(filch_fiber *h, void *result)
     fi_store_relaxed(&f->cancelled, 0u);
     if (joiner)
         fi_wait_end(joiner);
-    if (is_last)
+    if (is_last) {
+        FI_PATH(forget(h));
         put_record(h);
+    }
 }
 
 /* ---- the starter's side ---- */
@@ -149,6 +153,7 @@ int filch_fiber_join_until(filch_fiber *h, void **result, int64_t deadline)
         e = fi_wait_in(&w, &h->joiner, &h->latch, (fi_wait_for){"join", h}, deadline);
     if (e < 0)
         return e;
+    FI_PATH(take_from(h));
     if (result)
         *result = h->arg;
     put_record(h);

@@ -1,4 +1,5 @@
 /* Giving work to the runtime: to the worker we are on, or from outside. */
+#include "sched/path.h"
 #include "sched/runtime.h"
 
 /* Where we are the only worker, nobody sleeps. */
@@ -11,7 +12,10 @@ void fi_notify(fi_worker *w)
 /* Nobody is woken for what the worker will take itself, if there is a watcher to see when it does not. */
 static inline __attribute__((always_inline)) void run_next(fi_worker *w, fi_runnable *r)
 {
-    bool displaced = fi_runq_put_next(&w->ready, fi_worker_party(w), r);
+    bool displaced;
+
+    FI_PATH(hand(r));
+    displaced = fi_runq_put_next(&w->ready, fi_worker_party(w), r);
 
     if (FI_SELDOM(displaced || !fi_runq_keeps_next(&w->ready) || !w->runtime->watch.runs))
         fi_notify(w);
@@ -21,6 +25,7 @@ void fi_submit(fi_runtime *rt, fi_runnable *r)
 {
     uint32_t turn = fi_fetch_add_relaxed(&rt->inbox_turn, 1);
 
+    FI_PATH(hand(r));
     fi_queue_push(&rt->workers[turn % rt->workers_n].inbox, r);
     fi_idle_notify(&rt->idle);
 }
@@ -47,6 +52,7 @@ void fi_ready(fi_fiber *f)
 
 void fi_give(fi_worker *w, fi_runnable *r)
 {
+    FI_PATH(hand(r));
     if (fi_new_push(w, r) < 0)
         fi_queue_push(&w->runtime->global, r);
     fi_notify(w);
@@ -54,6 +60,7 @@ void fi_give(fi_worker *w, fi_runnable *r)
 
 void fi_give_to(fi_runtime *rt, fi_queue *which, fi_runnable *r)
 {
+    FI_PATH(hand(r));
     fi_queue_push(which, r);
     fi_idle_notify(&rt->idle);
 }

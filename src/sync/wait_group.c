@@ -3,6 +3,7 @@
 #include "sync/woken.h"
 
 #include "base/mistake.h"
+#include "sched/path.h"
 
 #include <stddef.h>
 
@@ -42,6 +43,7 @@ void filch_wait_group_done(filch_wait_group *public)
     uint32_t who = fi_party();
     fi_woken woken = {0};
 
+    FI_PATH(end_in(g));
     fi_latch_lock(&g->latch, who);
     if (g->count == 0)
         fi_mistake("filch_wait_group_done more often than was added");
@@ -56,12 +58,16 @@ int filch_wait_group_wait_until(filch_wait_group *public, int64_t deadline)
     fi_wait_chaos();
     wait_group *g = of(public);
     fi_wait w = {0};
+    int e = 0;
 
     fi_hold(&g->latch);
     if (g->count > 0)
-        return fi_wait_in(&w, &g->line, &g->latch, (fi_wait_for){"wait group", g}, deadline);
-    fi_let_go(&g->latch);
-    return 0;
+        e = fi_wait_in(&w, &g->line, &g->latch, (fi_wait_for){"wait group", g}, deadline);
+    else
+        fi_let_go(&g->latch);
+    if (e == 0)
+        FI_PATH(take_from(g));
+    return e;
 }
 
 int filch_wait_group_wait(filch_wait_group *g)

@@ -80,6 +80,10 @@ static void answer(fi_fiber *f, fi_task_stack *s, const char *top, size_t size)
     fi_fork_answer(&f->fork, s->limit, floor);
     if (w->runtime->orphaned)
         return;
+    if (fi_path_is_on()) { /* which looks at every spawn and sync, and there is nobody to publish for */
+        fi_fork_ask(&f->fork);
+        return;
+    }
     if (!eager && (!fi_idle_hungry(&w->runtime->idle) || fi_deque_size(w->deque) > 0))
         return;
     if (publish(w, s, top, eager ? SIZE_MAX : share(s, top, size)) == 0 || eager)
@@ -96,6 +100,7 @@ void filch_slow_spawn_(filch_fork_ *fork, char *top, size_t size)
     fi_task_stack *s = f->tasks;
 
     fi_task_stack_grow(s, top + size);
+    FI_PATH(spawned(top));
     answer(f, s, top + size, size);
 }
 
@@ -202,6 +207,22 @@ static bool sync_public(fi_fiber *f, filch_slot_ *slot)
     return true;
 }
 
+/* With a stack that begins at base, all of it private.  The first spawn is as if asked. */
+static void run_slot(fi_fiber *f, char *base, filch_slot_ *slot)
+{
+    fi_fork_ask(&f->fork);
+    slot->type->run((filch_fork_ *)(void *)&f->fork, base, slot);
+}
+
+/* The result goes into its slot, so what it spawns itself goes behind that. */
+static void run_followed(fi_fiber *f, filch_slot_ *slot)
+{
+    fi_path_begin_task(slot);
+    run_slot(f, (char *)slot + slot->type->size, slot);
+    fi_path_end_task(slot);
+    fi_fork_ask(&f->fork);
+}
+
 int filch_slow_sync_(filch_fork_ *fork, char *at, const filch_task_type_ *type)
 {
     fi_wait_chaos();
@@ -214,6 +235,10 @@ int filch_slow_sync_(filch_fork_ *fork, char *at, const filch_task_type_ *type)
         no_spawn(type);
     if (slot->type != type)
         wrong_sync(type, slot->type);
+    if (fi_path_is_on()) {
+        run_followed(f, slot);
+        return true;
+    }
     if (at < s->split) {
         done = sync_public(f, slot);
         s->split = at;
@@ -239,13 +264,6 @@ static fi_task_stack *tasks_of(fi_fiber *f)
     if (!has_tasks(f))
         fi_mistake("no memory for a task stack");
     return f->tasks;
-}
-
-/* With a stack that begins at base, all of it private.  The first spawn is as if asked. */
-static void run_slot(fi_fiber *f, char *base, filch_slot_ *slot)
-{
-    fi_fork_ask(&f->fork);
-    slot->type->run((filch_fork_ *)(void *)&f->fork, base, slot);
 }
 
 static void run_first(fi_fiber *f, filch_slot_ *slot)
@@ -291,6 +309,7 @@ static void run_from_outside(fi_runnable *r, fi_fiber *f)
     run_first(f, o->slot);
     if (f->locals)
         fi_fiber_end_locals(f); /* before who waits for the task goes on */
+    FI_PATH(end_in(&o->done));
     fi_fiber_flush(f);
     if (fi_gate_open(&o->done))
         fi_watch_thread_goes_on();
@@ -301,11 +320,13 @@ static void run_outside(void *slot)
     from_outside o = {.runnable = {.run = run_from_outside}, .slot = slot};
     fi_runtime *rt = fi_runtime_enter();
 
+    FI_PATH(hand(&o.runnable)); /* as a guest runs it without ado */
     if (!fi_guest_run(rt, &o.runnable, &o.done))
         fi_submit(rt, &o.runnable);
     if (fi_gate_come(&o.done))
         fi_watch_thread_waits();
     fi_gate_wait(&o.done);
+    FI_PATH(take_from(&o.done));
     fi_runtime_leave(rt);
 }
 

@@ -1,0 +1,271 @@
+/* filch scale: how many workers could a program use? */
+#define _GNU_SOURCE
+#include "scale.h"
+
+#include "command.h"
+#include "gnuplot.h"
+#include "through.h"
+#include "words.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MOST_WORKERS = 1024, MOST_REPEATS = 1000, MOST_RUNS = 64, LINE = 1024 };
+
+typedef struct scale_options {
+    unsigned workers[MOST_RUNS]; /* rising, the first is 1, ended by 0 */
+    bool measure;
+    int repeat; /* 0: not told */
+    const char *csv, *plot;
+} scale_options;
+
+static void help(void)
+{
+    printf("usage: filch scale [OPTION...] [--] PROGRAM [ARGUMENT...]\n\n"
+           "Runs a program that uses Filch on one worker, follows which piece of its work had to "
+           "wait for\n"
+           "which, and says how many workers it could use: its work, its span (the longest chain "
+           "of work),\n"
+           "its parallelism (the one by the other), the same with a burden on each piece that "
+           "another worker\n"
+           "could take over, and the speed-up that follows.  The program need not be built for "
+           "this.\n\n"
+           "      --workers LIST    numbers of workers to predict for (1, 2, 4, ... 64)\n"
+           "      --measure         also run it with so many workers, untouched, and show the "
+           "times beside\n"
+           "      --repeat N        so often, 1 to %d: of the runs that are followed the shortest "
+           "times count, of\n"
+           "                        the others the median (1, and 3)\n"
+           "      --burden NS       nanoseconds that work is late when another worker takes it "
+           "over (3000)\n"
+           "      --csv FILE        write the numbers\n"
+           "      --plot FILE       draw the speed-up, by gnuplot, into a file that ends in .svg "
+           "or .png\n"
+           "      --help            this text\n",
+           MOST_REPEATS);
+}
+
+/* ---- words ---- */
+
+static void take_workers(scale_options *o, char *list)
+{
+    int n = 0;
+    o->workers[n++] = 1;
+    for (char *rest = list, *word; (word = strsep(&rest, ",")) != NULL;) {
+        unsigned workers = (unsigned)number_in(word, "--workers", 1, MOST_WORKERS);
+        if (workers == o->workers[n - 1])
+            continue;
+        if (workers < o->workers[n - 1])
+            misused("--workers takes numbers that rise, and not %u after %u", workers,
+                    o->workers[n - 1]);
+        if (n == MOST_RUNS - 1)
+            misused("--workers takes at most %d numbers", MOST_RUNS - 1);
+        o->workers[n++] = workers;
+    }
+    o->workers[n] = 0;
+}
+
+static void set(const char *name, const char *value)
+{
+    if (setenv(name, value, 1) != 0)
+        misused("no memory for the environment");
+}
+
+static void take(scale_options *o, int letter)
+{
+    switch (letter) {
+    case 'w':
+        take_workers(o, optarg);
+        break;
+    case 'm':
+        o->measure = true;
+        break;
+    case 'r':
+        o->repeat = (int)number_in(optarg, "--repeat", 1, MOST_REPEATS);
+        break;
+    case 'b':
+        number_in(optarg, "--burden", 0, 1000000000);
+        set("FILCH_SCALE_BURDEN_NS", optarg);
+        break;
+    case 'c':
+        o->csv = optarg;
+        break;
+    case 'p':
+        o->plot = optarg;
+        break;
+    default:
+        help();
+        exit(ENDS_WELL);
+    }
+}
+
+static scale_options read_words(int argc, char **argv)
+{
+    static const struct option known[] = {
+        {"workers", required_argument, NULL, 'w'}, {"measure", no_argument, NULL, 'm'},
+        {"repeat", required_argument, NULL, 'r'},  {"burden", required_argument, NULL, 'b'},
+        {"csv", required_argument, NULL, 'c'},     {"plot", required_argument, NULL, 'p'},
+        {"help", no_argument, NULL, 'h'},          {0},
+    };
+    scale_options o = {.workers = {1, 2, 4, 8, 16, 32, 64}, .repeat = 0};
+    opterr = 0;
+    for (int letter; (letter = getopt_long(argc, argv, "+:h", known, NULL)) != -1;) {
+        if (letter == '?' || letter == ':')
+            misused_option(letter, argv);
+        take(&o, letter);
+    }
+    if (optind == argc)
+        misused("scale needs a program to run: filch scale -- PROGRAM ARGUMENTS");
+    const char *why = o.plot ? gnuplot_refuses(o.plot) : NULL;
+    if (why)
+        misused("--plot %s: %s", o.plot, why);
+    return o;
+}
+
+/* ---- runs ---- */
+
+/* What the program does to its end is told by our own. */
+static int complain(int ended, const char *program)
+{
+    if (ended > 128)
+        fprintf(stderr, "filch: %s was ended by signal %d\n", program, ended - 128);
+    else if (ended < 126)
+        fprintf(stderr, "filch: %s ended with %d\n", program, ended);
+    return ENDS_FAILED;
+}
+
+static bool read_line(const char *file, char *line)
+{
+    FILE *in = fopen(file, "r");
+    bool got = in && fgets(line, LINE, in);
+    if (in)
+        fclose(in);
+    return got;
+}
+
+static int follow_into(const char *file, char **argv, scale_sums *out)
+{
+    char line[LINE];
+    set("FILCH_SCALE", file);
+    int ended = through_run(argv);
+    unsetenv("FILCH_SCALE");
+    if (ended != 0)
+        return complain(ended, argv[0]);
+    if (read_line(file, line) && scale_read(line, out))
+        return ENDS_WELL;
+    fprintf(stderr,
+            "filch: %s has not told what it did: it has not used Filch, or not stopped it\n",
+            argv[0]);
+    return ENDS_FAILED;
+}
+
+static int follow(char **argv, scale_sums *out)
+{
+    const char *folder = getenv("TMPDIR");
+    char file[4096];
+    snprintf(file, sizeof file, "%s/filch-scale-XXXXXX", folder && *folder ? folder : "/tmp");
+    int fd = mkstemp(file);
+    if (fd < 0) {
+        fprintf(stderr, "filch: %s: %s\n", file, strerror(errno));
+        return ENDS_FAILED;
+    }
+    close(fd);
+    int end = follow_into(file, argv, out);
+    unlink(file);
+    return end;
+}
+
+/* What disturbs a run only ever makes it longer. */
+static int follow_all(const scale_options *o, char **argv, scale_sums *out)
+{
+    int end = follow(argv, out);
+    for (int i = 1; i < o->repeat && end == ENDS_WELL; i++) {
+        scale_sums again;
+        end = follow(argv, &again);
+        if (end == ENDS_WELL)
+            scale_keep_shorter(out, &again);
+    }
+    return end;
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The times of all runs with one number of workers. */
+typedef double times[MOST_REPEATS];
+
+static void summarise(scale_run *run, double *t, int n)
+{
+    qsort(t, (size_t)n, sizeof *t, by_value);
+    run->best = t[0];
+    run->median = n % 2 ? t[n / 2] : (t[n / 2 - 1] + t[n / 2]) / 2;
+}
+
+/* One run with each number of workers in turn, so that what disturbs the machine disturbs all alike. */
+static int measure(const scale_options *o, char **argv, scale_result *r)
+{
+    static times all[MOST_RUNS];
+    char text[16];
+    int rounds = o->repeat > 0 ? o->repeat : 3;
+    for (int round = 0; round < rounds; round++) {
+        for (int i = 0; i < r->count; i++) {
+            snprintf(text, sizeof text, "%u", r->runs[i].workers);
+            set("FILCH_WORKERS", text);
+            double began = now();
+            int ended = through_run(argv);
+            all[i][round] = now() - began;
+            if (ended != 0)
+                return complain(ended, argv[0]);
+        }
+    }
+    for (int i = 0; i < r->count; i++)
+        summarise(&r->runs[i], all[i], rounds);
+    r->measured = true;
+    return ENDS_WELL;
+}
+
+static int keep(const char *file, const char *why)
+{
+    if (!why)
+        return ENDS_WELL;
+    fprintf(stderr, "filch: %s: %s\n", file, why);
+    return ENDS_FAILED;
+}
+
+static int write_files(const scale_options *o, const scale_result *r)
+{
+    int end = o->csv ? keep(o->csv, scale_write_csv(r, o->csv)) : ENDS_WELL;
+    if (end == ENDS_WELL && o->plot)
+        end = keep(o->plot, scale_plot(r, o->plot));
+    return end;
+}
+
+int command_scale(int argc, char **argv)
+{
+    static scale_result r;
+    scale_options o = read_words(argc, argv);
+    for (; o.workers[r.count] != 0; r.count++)
+        r.runs[r.count].workers = o.workers[r.count];
+    int end = follow_all(&o, argv + optind, &r.sums);
+    if (end == ENDS_WELL && o.measure)
+        end = measure(&o, argv + optind, &r);
+    if (end != ENDS_WELL)
+        return end;
+    scale_show(&r);
+    return write_files(&o, &r);
+}

@@ -1,0 +1,68 @@
+/* The arithmetic of work and span. */
+#include "json.h"
+#include "scale.h"
+
+#include <math.h>
+#include <stddef.h>
+
+static bool seconds_of(const char *text, const char *name, double *out)
+{
+    double ns;
+    if (!json_number(json_member(text, name), &ns))
+        return false;
+    *out = ns * 1e-9;
+    return true;
+}
+
+bool scale_read(const char *text, scale_sums *out)
+{
+    return json_is_object(text) && seconds_of(text, "work_ns", &out->work) &&
+           seconds_of(text, "span_ns", &out->span) &&
+           seconds_of(text, "burdened_span_ns", &out->burdened_span) &&
+           seconds_of(text, "burden_ns", &out->burden) &&
+           seconds_of(text, "elapsed_ns", &out->elapsed) &&
+           seconds_of(text, "look_ns", &out->look) &&
+           json_number(json_member(text, "spawns"), &out->spawns) &&
+           json_number(json_member(text, "pieces"), &out->pieces) &&
+           json_number(json_member(text, "looks"), &out->looks);
+}
+
+void scale_keep_shorter(scale_sums *s, const scale_sums *other)
+{
+    s->work = fmin(s->work, other->work);
+    s->span = fmin(s->span, other->span);
+    s->burdened_span = fmin(s->burdened_span, other->burdened_span);
+    s->elapsed = fmin(s->elapsed, other->elapsed);
+}
+
+static double by(double work, double span)
+{
+    return span > 0 ? work / span : 1;
+}
+
+double scale_parallelism(const scale_sums *s)
+{
+    return by(s->work, s->span);
+}
+
+double scale_burdened_parallelism(const scale_sums *s)
+{
+    return by(s->work, s->burdened_span);
+}
+
+double scale_most(const scale_sums *s, unsigned workers)
+{
+    return fmin(workers, scale_parallelism(s));
+}
+
+/* One worker hands nothing over. */
+double scale_least(const scale_sums *s, unsigned workers)
+{
+    double least = by(s->work, s->work / workers + s->burdened_span);
+    return workers == 1 ? 1 : fmin(least, scale_most(s, workers));
+}
+
+bool scale_is_rough(const scale_sums *s)
+{
+    return s->looks > 0 && s->work / s->looks < s->look;
+}

@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# cli_scale_test.sh FILCH: `filch scale` on a workload whose tree is known, on programs that have nothing to tell, and
+# what is wrong with its words.
+set -euo pipefail
+filch=$1
+# shellcheck source=tests/api/cli/lib.sh
+. "${BASH_SOURCE[0]%/*}/lib.sh"
+if ! command -v python3 >/dev/null; then
+    echo 'skipped: there is no python3 to read numbers with'
+    exit 77
+fi
+fib=${filch%/*}/programs/fib-filch
+
+refuses 'scale needs a program to run' scale
+refuses 'numbers that rise' scale --workers 4,2 "$fib"
+refuses "and not 'many'" scale --workers many "$fib"
+refuses "and not '-1'" scale --burden=-1 "$fib"
+refuses 'must end in .svg or .png' scale --plot x.gif "$fib"
+refuses "'--nonsense' is no option" scale --nonsense "$fib"
+runs scale --help
+says 'usage: filch scale'
+
+# How the program ends is told.
+fails 1 scale -- true
+complains 'true has not told what it did'
+fails 1 scale -- false
+complains 'false ended with 1'
+fails 1 scale -- "$work/nosuch"
+complains 'cannot be run: No such file'
+# shellcheck disable=SC2016  # the other shell's own number
+fails 1 scale -- sh -c 'kill -TERM $$'
+complains 'was ended by signal 15'
+
+# The spawns of fib are known.  What the program is told is not ours, and it prints what it always does.
+runs scale --workers 2,4 --csv "$work/scale.csv" -- "$fib" -n 15 -r 1
+says '"workload":"fib"'
+says 'tasks spawned                986'
+printf '%s\n' "$said" | python3 -c '
+import sys
+rows = {}
+table = []
+for line in sys.stdin:
+    words = line.split()
+    if len(words) == 3 and words[0].isdigit():
+        table.append([float(w) for w in words])
+    elif words and words[0] in ("work", "span", "parallelism"):
+        rows[words[0]] = words
+unit = {"s": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+work, span = (float(rows[n][1]) * unit[rows[n][2]] for n in ("work", "span"))
+parallelism = float(rows["parallelism"][1])
+assert 0 < span <= work, rows
+assert abs(parallelism - work / span) <= 0.01 * parallelism + 0.01, rows
+assert [r[0] for r in table] == [1, 2, 4], table
+for workers, least, most in table:
+    assert 0 < least <= most <= workers and most <= parallelism + 0.01, table
+'
+[ "$(wc -l <"$work/scale.csv")" -eq 4 ] || fail 'four lines in the CSV'
+
+# The whole of a chain is its span: a loop of one grain has nothing to share.
+runs scale --repeat 2 --measure --workers 2 -- "$fib" -n 1 -r 1
+says 'tasks spawned                  0'
+says 'measured'
+fails 1 scale --csv "$work/no/such/folder" -- "$fib" -n 5 -r 1
+complains 'No such file or directory'
+code=0
+complaint=$(FILCH_SCALE=$work/no/such/folder "$fib" -n 5 -r 1 2>&1) && code=1
+[ "$code" -eq 0 ] || fail 'a file that cannot be written is taken'
+complains 'cannot be written'

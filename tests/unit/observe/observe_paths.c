@@ -1,0 +1,362 @@
+/* Work and span of programs of which both are known, by a clock that only goes on when they say so. */
+#include "check.h"
+
+#include "sched/path.h"
+
+#include <filch/filch.h>
+
+#include <stdatomic.h>
+
+static _Atomic(uint64_t) ticks;
+
+static uint64_t clock_of_ours(void)
+{
+    return ticks;
+}
+
+static void burn(uint64_t n)
+{
+    ticks += n;
+}
+
+static void burn_in_body(void *n)
+{
+    burn((uintptr_t)n);
+}
+
+static void *of(uintptr_t n)
+{
+    return (void *)n;
+}
+
+static void begin(void)
+{
+    fi_path_clock = clock_of_ours;
+    setenv("FILCH_SCALE", "/dev/null", 1);
+    setenv("FILCH_SCALE_BURDEN_NS", "0", 1);
+    CHECK_INT(filch_start(&(filch_config){.workers = 4}), 0);
+    CHECK_INT(filch_workers(), 1);
+}
+
+static void end_with(uint64_t work, uint64_t span)
+{
+    fi_path_sums s;
+
+    fi_path_read(&s);
+    CHECK_INT(s.work_ticks, work);
+    CHECK_INT(s.span_ticks, span);
+    CHECK_INT(s.burdened_ticks, span);
+    CHECK_INT(filch_stop(), 0);
+    unsetenv("FILCH_SCALE");
+}
+
+/* ---- tasks ---- */
+
+FILCH_VOID_TASK(leaf, uint64_t, n)
+{
+    burn(n);
+}
+
+FILCH_VOID_TASK(child_is_shorter, uint64_t, child, uint64_t, meanwhile, uint64_t, after)
+{
+    FILCH_SPAWN(leaf, child);
+    burn(meanwhile);
+    FILCH_SYNC(leaf);
+    burn(after);
+}
+
+static void what_is_beside_a_task_counts_if_it_is_longer(void **state)
+{
+    (void)state;
+    begin();
+    FILCH_RUN(child_is_shorter, 5, 20, 3);
+    end_with(28, 23);
+    begin();
+    FILCH_RUN(child_is_shorter, 20, 5, 3);
+    end_with(28, 23);
+}
+
+/* Each node burns 1 before its two children and 2 after them, each leaf 10. */
+FILCH_TASK(uint64_t, tree, int, depth)
+{
+    uint64_t n;
+
+    if (depth == 0) {
+        burn(10);
+        return 1;
+    }
+    burn(1);
+    FILCH_SPAWN(tree, depth - 1);
+    n = FILCH_CALL(tree, depth - 1);
+    n += FILCH_SYNC(tree);
+    burn(2);
+    return n;
+}
+
+static void a_tree_is_as_long_as_it_is_deep(void **state)
+{
+    enum { DEPTH = 10, LEAVES = 1 << DEPTH, NODES = LEAVES - 1 };
+
+    (void)state;
+    begin();
+    CHECK_INT(FILCH_RUN(tree, DEPTH), LEAVES);
+    end_with(LEAVES * 10 + NODES * 3, 10 + DEPTH * 3);
+}
+
+/* Later tasks begin later. */
+FILCH_VOID_TASK(flat, int, n, uint64_t, gap, uint64_t, each)
+{
+    for (int i = 0; i < n; i++) {
+        burn(gap);
+        FILCH_SPAWN(leaf, each);
+    }
+    for (int i = 0; i < n; i++)
+        FILCH_SYNC(leaf);
+}
+
+static void tasks_side_by_side_begin_one_after_the_other(void **state)
+{
+    (void)state;
+    begin();
+    FILCH_RUN(flat, 3000, 1, 50);
+    end_with(3000 * 51, 3000 + 50);
+}
+
+static void runs_from_outside_follow_each_other(void **state)
+{
+    (void)state;
+    begin();
+    FILCH_RUN(flat, 4, 0, 50);
+    FILCH_RUN(flat, 4, 0, 60);
+    end_with(440, 110);
+}
+
+/* ---- loops ---- */
+
+static void burn_range(size_t lo, size_t hi, void *ctx)
+{
+    (void)ctx;
+    burn(hi - lo);
+}
+
+static void a_loop_is_as_long_as_its_grain(void **state)
+{
+    (void)state;
+    begin();
+    filch_for(0, 4096, 16, burn_range, NULL);
+    end_with(4096, 16);
+}
+
+/* ---- groups ---- */
+
+static void a_group_is_as_long_as_its_longest(void **state)
+{
+    filch_group g = FILCH_GROUP_INIT;
+
+    (void)state;
+    begin();
+    for (uintptr_t i = 1; i <= 5; i++)
+        filch_group_run(&g, burn_in_body, of(i * 10));
+    CHECK_INT(filch_group_wait(&g), 0);
+    FILCH_RUN(leaf, 7);
+    end_with(157, 57);
+}
+
+/* Two parts, one after the other, in each of two that are side by side: their groups lie at one address. */
+static void in_parts(void *arg)
+{
+    for (int part = 0; part < 2; part++) {
+        filch_group g = FILCH_GROUP_INIT;
+        filch_group_run(&g, burn_in_body, arg);
+        filch_group_run(&g, burn_in_body, of(1));
+        filch_group_wait(&g);
+    }
+}
+
+static void groups_at_one_address_are_not_one(void **state)
+{
+    filch_group g = FILCH_GROUP_INIT;
+
+    (void)state;
+    begin();
+    filch_group_run(&g, in_parts, of(30));
+    filch_group_run(&g, in_parts, of(40));
+    filch_group_run(&g, in_parts, of(20));
+    CHECK_INT(filch_group_wait(&g), 0);
+    end_with(2 * (30 + 40 + 20 + 3), 80);
+}
+
+/* ---- jobs ---- */
+
+static filch_job *job(uintptr_t n)
+{
+    filch_job *j = filch_job_new(burn_in_body, of(n));
+
+    CHECK(j != NULL);
+    return j;
+}
+
+static void jobs_follow_the_longest_before_them(void **state)
+{
+    filch_job *first, *left, *right, *last;
+
+    (void)state;
+    begin();
+    first = job(5), left = job(100), right = job(10), last = job(1);
+    filch_job_after(left, first);
+    filch_job_after(right, first);
+    filch_job_after(last, left);
+    filch_job_after(last, right);
+    filch_job_submit(first);
+    filch_job_submit(left);
+    filch_job_submit(right);
+    filch_job_submit(last);
+    CHECK_INT(filch_job_wait(last), 0);
+    end_with(116, 106);
+}
+
+static void a_parent_ends_with_its_children(void **state)
+{
+    filch_job *parent, *child[3];
+
+    (void)state;
+    begin();
+    parent = job(4);
+    for (uintptr_t i = 0; i < 3; i++) {
+        child[i] = job(10 * (i + 1));
+        CHECK_INT(filch_job_parent(child[i], parent), 0);
+        filch_job_submit(child[i]);
+    }
+    filch_job_submit(parent);
+    CHECK_INT(filch_job_wait(parent), 0);
+    FILCH_RUN(leaf, 2);
+    end_with(66, 32);
+}
+
+/* ---- fibers ---- */
+
+static void *burn_in_fiber(void *n)
+{
+    burn((uintptr_t)n);
+    return n;
+}
+
+/* The second is over when it is joined. */
+static void start_and_join(void *arg)
+{
+    filch_fiber *a = filch_fiber_start(burn_in_fiber, of(30));
+    filch_fiber *b = filch_fiber_start(burn_in_fiber, of(20));
+
+    (void)arg;
+    filch_fiber_join(a, NULL);
+    filch_fiber_join(b, NULL);
+    burn(5);
+}
+
+static filch_wait_group crew;
+
+static void work_in_crew(void *n)
+{
+    burn((uintptr_t)n);
+    filch_wait_group_done(&crew);
+}
+
+static void send_and_wait(void *arg)
+{
+    filch_wait_group_add(&crew, 3);
+    for (uintptr_t i = 3; i > 0; i--)
+        filch_go(work_in_crew, of(i * 10));
+    (void)arg;
+    filch_wait_group_wait(&crew);
+    burn(1);
+}
+
+static filch_chan *there, *back;
+
+static void answer_all(void *arg)
+{
+    (void)arg;
+    for (int n; filch_chan_recv(there, &n) == 0;) {
+        burn(10);
+        filch_chan_send(back, &n);
+    }
+}
+
+/* Ten calls, each of which waits for its answer. */
+static void call_all(void *arg)
+{
+    (void)arg;
+    there = filch_chan_new(sizeof(int), 0);
+    back = filch_chan_new(sizeof(int), 0);
+    filch_go(answer_all, NULL);
+    for (int i = 0, n; i < 10; i++) {
+        burn(1);
+        filch_chan_send(there, &i);
+        filch_chan_recv(back, &n);
+    }
+    filch_chan_close(there);
+}
+
+static void in_a_fiber(void (*body)(void *arg), uint64_t work, uint64_t span)
+{
+    filch_group g = FILCH_GROUP_INIT;
+
+    begin();
+    filch_group_run(&g, body, NULL);
+    filch_group_wait(&g);
+    end_with(work, span);
+}
+
+static void who_joins_goes_on_after_the_longer(void **state)
+{
+    (void)state;
+    in_a_fiber(start_and_join, 55, 35);
+}
+
+static void who_waits_for_many_goes_on_after_the_longest(void **state)
+{
+    (void)state;
+    in_a_fiber(send_and_wait, 61, 31);
+}
+
+static void who_is_answered_goes_on_after_the_answer(void **state)
+{
+    (void)state;
+    in_a_fiber(call_all, 110, 110);
+    filch_chan_free(there);
+    filch_chan_free(back);
+}
+
+/* ---- the burden ---- */
+
+static void what_could_be_taken_carries_a_burden(void **state)
+{
+    fi_path_sums s;
+    uint64_t burden;
+
+    (void)state;
+    begin();
+    FILCH_RUN(leaf, 0);
+    CHECK_INT(filch_stop(), 0);
+    setenv("FILCH_SCALE", "/dev/null", 1);
+    setenv("FILCH_SCALE_BURDEN_NS", "1000", 1);
+    CHECK_INT(filch_start(NULL), 0);
+    FILCH_RUN(tree, 3);
+    fi_path_read(&s);
+    burden = (s.burdened_ticks - s.span_ticks) /
+             4; /* from outside, and a spawn in each of three nodes */
+    CHECK(burden > 0);
+    CHECK_INT(s.burdened_ticks, s.span_ticks + 4 * burden);
+    CHECK_INT(s.span_ticks, 19);
+    CHECK_INT(filch_stop(), 0);
+    unsetenv("FILCH_SCALE");
+    unsetenv("FILCH_SCALE_BURDEN_NS");
+}
+
+CHECK_MAIN(what_is_beside_a_task_counts_if_it_is_longer, a_tree_is_as_long_as_it_is_deep,
+           tasks_side_by_side_begin_one_after_the_other, runs_from_outside_follow_each_other,
+           a_loop_is_as_long_as_its_grain, a_group_is_as_long_as_its_longest,
+           groups_at_one_address_are_not_one, jobs_follow_the_longest_before_them,
+           a_parent_ends_with_its_children, who_joins_goes_on_after_the_longer,
+           who_waits_for_many_goes_on_after_the_longest, who_is_answered_goes_on_after_the_answer,
+           what_could_be_taken_carries_a_burden)
