@@ -5,5 +5,6 @@
 int command_bench(int argc, char **argv);
 int command_run(int argc, char **argv);
 int command_scale(int argc, char **argv);
+int command_top(int argc, char **argv);
 
 #endif

@@ -1,4 +1,4 @@
-/* Futexes of this process alone, with absolute deadlines: FUTEX_WAIT_BITSET takes them as they are,
+/* Futexes, with absolute deadlines: FUTEX_WAIT_BITSET takes them as they are,
  * so a sleeper that looks again after a wake for no reason needs no arithmetic. */
 #include "base/futex.h"
 
@@ -30,8 +30,7 @@ _Static_assert(sizeof(FI_ATOMIC(uint32_t)) == 4, "the kernel looks at 4 bytes");
 __attribute__((noinline)) static int call(FI_ATOMIC(uint32_t) * word, int op, uint32_t value,
                                           const futex_time *deadline)
 {
-    long r = syscall(FUTEX_CALL, word, op | FUTEX_PRIVATE_FLAG, value, deadline, NULL,
-                     FUTEX_BITSET_MATCH_ANY);
+    long r = syscall(FUTEX_CALL, word, op, value, deadline, NULL, FUTEX_BITSET_MATCH_ANY);
 
     return r < 0 ? -errno : (int)r;
 }
@@ -41,7 +40,7 @@ int fi_futex_wait(FI_ATOMIC(uint32_t) * word, uint32_t expected, int64_t deadlin
     int64_t ns = deadline_ns < 0 ? 0 : deadline_ns; /* the kernel refuses negative times */
     futex_time deadline = {.tv_sec = ns / NS_PER_S, .tv_nsec = ns % NS_PER_S};
     const futex_time *until = deadline_ns == FI_FUTEX_FOREVER ? NULL : &deadline;
-    int e = call(word, FUTEX_WAIT_BITSET, expected, until);
+    int e = call(word, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, expected, until);
 
     return e == -EINTR ? 0 : e; /* a signal is a wake for no reason */
 }
@@ -49,5 +48,17 @@ int fi_futex_wait(FI_ATOMIC(uint32_t) * word, uint32_t expected, int64_t deadlin
 int fi_futex_wake(FI_ATOMIC(uint32_t) * word, int count)
 {
     /* The kernel would take 0 for 1. */
+    return count <= 0 ? 0 : call(word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, (uint32_t)count, NULL);
+}
+
+int fi_futex_wait_shared(FI_ATOMIC(uint32_t) * word, uint32_t expected)
+{
+    int e = call(word, FUTEX_WAIT_BITSET, expected, NULL);
+
+    return e == -EINTR ? 0 : e;
+}
+
+int fi_futex_wake_shared(FI_ATOMIC(uint32_t) * word, int count)
+{
     return count <= 0 ? 0 : call(word, FUTEX_WAKE, (uint32_t)count, NULL);
 }

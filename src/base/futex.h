@@ -16,4 +16,8 @@ int fi_futex_wait(FI_ATOMIC(uint32_t) * word, uint32_t expected, int64_t deadlin
 /* [any] Wake up to count sleepers of this word; how many there were. */
 int fi_futex_wake(FI_ATOMIC(uint32_t) * word, int count);
 
+/* [any] The same, for ever, for a word in memory that other processes have too. */
+int fi_futex_wait_shared(FI_ATOMIC(uint32_t) * word, uint32_t expected);
+int fi_futex_wake_shared(FI_ATOMIC(uint32_t) * word, int count);
+
 #endif

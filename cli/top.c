@@ -1,0 +1,284 @@
+/* filch top: a process that uses Filch, live. */
+#define _GNU_SOURCE
+#include "command.h"
+#include "top_page.h"
+#include "top_show.h"
+#include "words.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <getopt.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+enum { LOOKS_PER_ROUND = 20, LEAST_MS = 100, MOST_MS = 60000, MOST_ROUNDS = 1000000, WIDE = 160 };
+
+typedef struct top_options {
+    pid_t pid; /* 0: list what there is */
+    int interval_ms;
+    long rounds; /* 0: until somebody ends it */
+} top_options;
+
+static volatile sig_atomic_t is_ended;
+
+static void help(void)
+{
+    printf("usage: filch top [OPTION...] [PID]\n\n"
+           "Shows what the workers and fibers of a process do, again and again, until q is pressed "
+           "or the\n"
+           "process ends.  The process must have been started with FILCH_TOP=1 in its environment, "
+           "or have\n"
+           "set filch_config.top; it does nothing for this while nobody looks.  Without PID: those "
+           "that can be\n"
+           "looked at.\n\n"
+           "  -i, --interval MS     from one picture to the next, %d to %d (1000)\n"
+           "  -n, --rounds N        end after so many pictures\n"
+           "      --once            one picture, as plain text; as -n 1\n"
+           "      --help            this text\n\n"
+           "The columns are the state of each worker now; how it has spent the time since the last "
+           "picture\n"
+           "(busy, searching, asleep); what lies in its deque, its line of ready fibers and its "
+           "inbox; visits\n"
+           "to others that brought work, and that did not; fibers that parked; times it fell "
+           "asleep; jobs and\n"
+           "fibers that ended, each in a second; and what it runs.\n",
+           LEAST_MS, MOST_MS);
+}
+
+static void take(top_options *o, int letter)
+{
+    switch (letter) {
+    case 'i':
+        o->interval_ms = (int)number_in(optarg, "--interval", LEAST_MS, MOST_MS);
+        break;
+    case 'n':
+        o->rounds = number_in(optarg, "--rounds", 1, MOST_ROUNDS);
+        break;
+    case 'o':
+        o->rounds = 1;
+        break;
+    default:
+        help();
+        exit(ENDS_WELL);
+    }
+}
+
+static top_options read_words(int argc, char **argv)
+{
+    static const struct option known[] = {
+        {"interval", required_argument, NULL, 'i'},
+        {"rounds", required_argument, NULL, 'n'},
+        {"once", no_argument, NULL, 'o'},
+        {"help", no_argument, NULL, 'h'},
+        {0},
+    };
+    top_options o = {.interval_ms = 1000};
+    opterr = 0;
+    for (int letter; (letter = getopt_long(argc, argv, ":i:n:h", known, NULL)) != -1;) {
+        if (letter == '?' || letter == ':')
+            misused_option(letter, argv);
+        take(&o, letter);
+    }
+    if (optind + 1 < argc)
+        misused("top takes one process, and was given '%s' too", argv[optind + 1]);
+    if (optind < argc)
+        o.pid = (pid_t)number_in(argv[optind], "top", 1, INT32_MAX);
+    return o;
+}
+
+/* ---- which there are ---- */
+
+static void name_of(pid_t pid, char *name, size_t room)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/comm", (int)pid);
+    FILE *in = fopen(path, "r");
+    snprintf(name, room, "?");
+    if (in && fgets(name, (int)room, in))
+        name[strcspn(name, "\n")] = '\0';
+    if (in)
+        fclose(in);
+}
+
+static int list_all(void)
+{
+    DIR *d = opendir("/proc");
+    int found = 0;
+    for (struct dirent *e; d && (e = readdir(d)) != NULL;) {
+        pid_t pid = (pid_t)strtol(e->d_name, NULL, 10);
+        char name[32];
+        if (pid <= 0 || !top_has_page(pid))
+            continue;
+        name_of(pid, name, sizeof name);
+        printf("%s%7d  %s\n", found++ == 0 ? "    PID  program\n" : "", (int)pid, name);
+    }
+    if (d)
+        closedir(d);
+    if (found == 0)
+        printf("There is no process that you may look at.  Start one with FILCH_TOP=1 in its "
+               "environment.\n");
+    return ENDS_WELL;
+}
+
+/* ---- the terminal ---- */
+
+static struct termios terminal_before;
+static bool is_terminal;
+
+static void leave_terminal(void)
+{
+    if (!is_terminal)
+        return;
+    tcsetattr(STDIN_FILENO, TCSANOW, &terminal_before);
+    printf("\033[?25h\033[?1049l");
+    fflush(stdout);
+}
+
+/* A screen of its own, no cursor, and keys as they are pressed. */
+static void enter_terminal(void)
+{
+    struct termios t;
+    is_terminal = isatty(STDOUT_FILENO) && tcgetattr(STDIN_FILENO, &terminal_before) == 0;
+    if (!is_terminal)
+        return;
+    t = terminal_before;
+    t.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+    tcsetattr(STDIN_FILENO, TCSANOW, &t);
+    printf("\033[?1049h\033[?25l");
+}
+
+static void on_end(int number)
+{
+    (void)number;
+    is_ended = 1;
+}
+
+static void catch_signals(void)
+{
+    static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+    struct sigaction a = {.sa_handler = on_end};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        sigaction(ends[i], &a, NULL);
+}
+
+/* True: somebody has pressed q. */
+static bool wait_ms(int ms)
+{
+    struct pollfd keys = {.fd = STDIN_FILENO, .events = POLLIN};
+    char key;
+    if (poll(is_terminal ? &keys : NULL, is_terminal ? 1 : 0, ms) <= 0)
+        return false;
+    if (read(STDIN_FILENO, &key, 1) == 1)
+        return key == 'q' || key == 'Q';
+    return true;
+}
+
+static void size_of_screen(int *width, int *height)
+{
+    struct winsize w;
+    bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col > 0 && w.ws_row > 0;
+    *width = known ? w.ws_col : WIDE;
+    *height = known && is_terminal ? w.ws_row : 0;
+}
+
+/* ---- looking ---- */
+
+typedef struct view {
+    top_page page;
+    filch_top *before;
+    top_shares shares[TOP_MOST_WORKERS];
+    char program[32];
+} view;
+
+static void count_states(view *v)
+{
+    for (unsigned i = 0; i < v->page.at->workers && i < TOP_MOST_WORKERS; i++) {
+        v->shares[i].looks++;
+        v->shares[i].in[v->page.at->worker[i].state % 3]++;
+    }
+}
+
+/* Workers are looked at often, all fibers once. */
+static top_answer look_for_a_while(view *v, int interval_ms, bool *quits)
+{
+    memset(v->shares, 0, sizeof v->shares);
+    for (int i = 0; i < LOOKS_PER_ROUND && !is_ended && !*quits; i++) {
+        top_answer a =
+            top_ask(&v->page, i < LOOKS_PER_ROUND - 1 ? FILCH_TOP_WORKERS : FILCH_TOP_ALL);
+        if (a != TOP_ANSWERED)
+            return a;
+        count_states(v);
+        if (i < LOOKS_PER_ROUND - 1)
+            *quits = wait_ms(interval_ms / (LOOKS_PER_ROUND - 1));
+    }
+    return TOP_ANSWERED;
+}
+
+static void draw(view *v, bool is_first)
+{
+    int width, height;
+    size_of_screen(&width, &height);
+    if (is_terminal)
+        printf("\033[H\033[2J");
+    else if (!is_first)
+        printf("\n");
+    top_show(stdout, v->before, v->page.at, v->shares, v->program, width, height);
+    printf(is_terminal ? "" : "\n");
+    fflush(stdout);
+}
+
+static top_answer show_rounds(view *v, const top_options *o)
+{
+    bool quits = false;
+    top_answer a = top_ask(&v->page, FILCH_TOP_ALL);
+    for (long round = 0; a == TOP_ANSWERED && !is_ended && !quits; round++) {
+        if (o->rounds > 0 && round == o->rounds)
+            break;
+        memcpy(v->before, v->page.at, v->page.size);
+        a = look_for_a_while(v, o->interval_ms, &quits);
+        if (a == TOP_ANSWERED && !is_ended && !quits)
+            draw(v, round == 0);
+    }
+    return a;
+}
+
+static int tell(top_answer a, pid_t pid)
+{
+    if (a == TOP_SILENT)
+        fprintf(stderr, "filch: process %d does not answer; it may have been stopped\n", (int)pid);
+    else if (a == TOP_OVER)
+        printf("process %d has ended, or stopped its runtime\n", (int)pid);
+    return a == TOP_SILENT ? ENDS_FAILED : ENDS_WELL;
+}
+
+static int show(const top_options *o)
+{
+    static view v;
+    const char *why = top_open(&v.page, o->pid);
+    if (why) {
+        fprintf(stderr, "filch: process %d: %s\n", (int)o->pid, why);
+        return ENDS_FAILED;
+    }
+    v.before = malloc(v.page.size);
+    if (!v.before)
+        misused("no memory");
+    name_of(o->pid, v.program, sizeof v.program);
+    catch_signals();
+    enter_terminal();
+    top_answer a = show_rounds(&v, o);
+    leave_terminal();
+    top_close(&v.page);
+    free(v.before);
+    return tell(a, o->pid);
+}
+
+int command_top(int argc, char **argv)
+{
+    top_options o = read_words(argc, argv);
+    return o.pid == 0 ? list_all() : show(&o);
+}

@@ -1,0 +1,162 @@
+#define _GNU_SOURCE
+#include "top_page.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PATH_ROOM = 64 + NAME_MAX, PATIENCE_S = 3 };
+
+/* ---- finding it ---- */
+
+static bool is_page(const char *path)
+{
+    char target[64];
+    ssize_t n = readlink(path, target, sizeof target - 1);
+    static const char begins[] = "/memfd:" FILCH_TOP_FILE;
+    return n > 0 && strncmp(target, begins, sizeof begins - 1) == 0;
+}
+
+/* False: there is none, or the folder cannot be read, and errno says why. */
+static bool find_page(pid_t pid, char *path)
+{
+    char folder[PATH_ROOM];
+    snprintf(folder, sizeof folder, "/proc/%d/fd", (int)pid);
+    DIR *d = opendir(folder);
+    if (!d)
+        return false;
+    bool found = false;
+    for (struct dirent *e; !found && (e = readdir(d)) != NULL;) {
+        snprintf(path, PATH_ROOM, "%.32s/%s", folder, e->d_name);
+        found = is_page(path);
+    }
+    closedir(d);
+    errno = 0;
+    return found;
+}
+
+bool top_has_page(pid_t pid)
+{
+    char path[PATH_ROOM];
+    return find_page(pid, path);
+}
+
+/* ---- opening it ---- */
+
+static const char *why_not_found(void)
+{
+    switch (errno) {
+    case 0:
+        return "it has no page to look at; start it with FILCH_TOP=1 in its environment";
+    case ENOENT:
+        return "there is no such process";
+    default:
+        return strerror(errno);
+    }
+}
+
+static bool map(top_page *p, size_t size)
+{
+    void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, p->fd, 0);
+    p->at = at;
+    p->size = size;
+    return at != MAP_FAILED;
+}
+
+static const char *look_at_head(const top_page *p)
+{
+    const filch_top *t = p->at;
+    if (t->magic != FILCH_TOP_MAGIC || t->version != FILCH_TOP_VERSION ||
+        p->size != sizeof *t + t->workers * sizeof t->worker[0] || t->size != p->size)
+        return "it uses another version of Filch than this one";
+    if (t->pid != p->pid)
+        return "it has been forked from a process that uses Filch, and does not use it itself";
+    return NULL;
+}
+
+static const char *map_all(top_page *p)
+{
+    struct stat s;
+    if (flock(p->fd, LOCK_EX | LOCK_NB) != 0)
+        return "somebody looks at it already";
+    if (fstat(p->fd, &s) != 0)
+        return strerror(errno);
+    if ((size_t)s.st_size < sizeof(filch_top))
+        return "it is about to start, or to stop";
+    if (!map(p, (size_t)s.st_size))
+        return strerror(errno);
+    const char *why = look_at_head(p);
+    if (why)
+        munmap(p->at, p->size);
+    return why;
+}
+
+const char *top_open(top_page *p, pid_t pid)
+{
+    char path[PATH_ROOM];
+    p->pid = pid;
+    if (!find_page(pid, path))
+        return why_not_found();
+    p->fd = open(path, O_RDWR | O_CLOEXEC);
+    if (p->fd < 0)
+        return strerror(errno);
+    const char *why = map_all(p);
+    if (why)
+        close(p->fd);
+    return why;
+}
+
+void top_close(top_page *p)
+{
+    munmap(p->at, p->size);
+    close(p->fd);
+}
+
+/* ---- asking ---- */
+
+static void wake(uint32_t *word)
+{
+    syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+/* A second at a time, as the process may end without a word. */
+static void sleep_on(uint32_t *word, uint32_t seen)
+{
+    struct timespec second = {.tv_sec = 1};
+    syscall(SYS_futex, word, FUTEX_WAIT, seen, &second, NULL, 0);
+}
+
+static bool is_over(const top_page *p)
+{
+    return __atomic_load_n(&p->at->stopped, __ATOMIC_ACQUIRE) || !top_has_page(p->pid);
+}
+
+top_answer top_ask(top_page *p, filch_top_part part)
+{
+    filch_top *t = p->at;
+    time_t began = time(NULL);
+    if (__atomic_load_n(&t->stopped, __ATOMIC_ACQUIRE))
+        return TOP_OVER;
+    t->part = part;
+    uint32_t wanted = __atomic_add_fetch(&t->wanted, 1, __ATOMIC_RELEASE);
+    wake(&t->wanted);
+    for (uint32_t done; (done = __atomic_load_n(&t->done, __ATOMIC_ACQUIRE)) != wanted;) {
+        if (is_over(p))
+            return TOP_OVER;
+        if (time(NULL) - began > PATIENCE_S)
+            return TOP_SILENT;
+        sleep_on(&t->done, done);
+    }
+    return TOP_ANSWERED;
+}

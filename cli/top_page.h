@@ -1,0 +1,27 @@
+/* The page of another process that filch top looks at: see <filch/top.h>. */
+#ifndef CLI_TOP_PAGE_H
+#define CLI_TOP_PAGE_H
+
+#include <filch/top.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+typedef struct top_page {
+    filch_top *at;
+    size_t size;
+    int fd;
+    pid_t pid;
+} top_page;
+
+/* NULL, or why the process cannot be looked at. */
+const char *top_open(top_page *p, pid_t pid);
+void top_close(top_page *p);
+
+/* Does this process have such a page? */
+bool top_has_page(pid_t pid);
+
+/* Have it filled.  TOP_ANSWERED; or the process has ended or stopped its runtime; or it does not answer in time. */
+typedef enum top_answer { TOP_ANSWERED, TOP_OVER, TOP_SILENT } top_answer;
+top_answer top_ask(top_page *p, filch_top_part part);
+
+#endif

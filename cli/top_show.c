@@ -1,0 +1,186 @@
+#include "top_show.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What fits on the screen. */
+typedef struct screen {
+    FILE *out;
+    int width, height, lines;
+} screen;
+
+__attribute__((format(printf, 2, 3))) static void line(screen *s, const char *format, ...)
+{
+    char text[512];
+    va_list args;
+    if (s->height > 0 && s->lines >= s->height)
+        return;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    for (char *c = text; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
+            *c = '?'; /* a name may be anything */
+    fprintf(s->out, "%s%.*s", s->lines > 0 ? "\n" : "", s->width, text);
+    s->lines++;
+}
+
+/* ---- numbers ---- */
+
+static double per_second(uint64_t before, uint64_t now, double seconds)
+{
+    return seconds > 0 && now >= before ? (double)(now - before) / seconds : 0;
+}
+
+/* In five letters. */
+static const char *brief(double n, char text[8])
+{
+    if (n < 9999.5)
+        snprintf(text, 8, "%.0f", n);
+    else if (n < 999.5e3)
+        snprintf(text, 8, "%.0fk", n * 1e-3);
+    else
+        snprintf(text, 8, "%.1fM", n < 999e6 ? n * 1e-6 : 999.0);
+    return text;
+}
+
+static const char *lasting(int64_t ns, char text[16])
+{
+    double s = (double)ns * 1e-9;
+    if (s < 1)
+        snprintf(text, 16, "%.0f ms", s * 1e3);
+    else if (s < 120)
+        snprintf(text, 16, "%.1f s", s);
+    else if (s < 7200)
+        snprintf(text, 16, "%.0f min", s / 60);
+    else
+        snprintf(text, 16, "%.1f h", s / 3600);
+    return text;
+}
+
+/* ---- parts ---- */
+
+static void show_head(screen *s, const filch_top *t, const char *program)
+{
+    char up[16];
+    line(s, "%s (%d): %u workers, up %s", program, (int)t->pid, t->workers,
+         lasting(t->now_ns - t->began_ns, up));
+}
+
+static void show_fibers(screen *s, const filch_top *t)
+{
+    char text[512];
+    int n = snprintf(text, sizeof text,
+                     "fibers  %" PRIu64 " running, %" PRIu64 " ready, %" PRIu64 " waiting",
+                     t->running, t->ready, t->waiting);
+    for (int i = 0; i < FILCH_TOP_KINDS && t->kind[i].fibers > 0 && n < (int)sizeof text; i++)
+        n += snprintf(text + n, sizeof text - (size_t)n, "%s%" PRIu64 " %s", i == 0 ? ": " : ", ",
+                      t->kind[i].fibers, t->kind[i].what);
+    if (t->other_kinds > 0 && n < (int)sizeof text)
+        snprintf(text + n, sizeof text - (size_t)n, ", %" PRIu64 " other", t->other_kinds);
+    line(s, "%s", text);
+    line(s, "queues  global %" PRIu64 ", urgent %" PRIu64 ", low %" PRIu64, t->global, t->urgent,
+         t->low);
+}
+
+static uint64_t brought(const filch_counters *c)
+{
+    return c->steals_single + c->steals_multiple;
+}
+
+/* The queues of one worker, or of all. */
+typedef struct lengths {
+    uint64_t deque, ready, inbox;
+} lengths;
+
+static void show_rates(screen *s, const char *who, const char *state, lengths q,
+                       const filch_counters *before, const filch_counters *now, double seconds,
+                       const char *runs)
+{
+    char t[8][8];
+    line(s, "%-8s %-26s %5s %5s %5s %7s %7s %7s %7s %7s  %s", who, state,
+         brief((double)q.deque, t[0]), brief((double)q.ready, t[1]), brief((double)q.inbox, t[2]),
+         brief(per_second(brought(before), brought(now), seconds), t[3]),
+         brief(per_second(before->steals_failed, now->steals_failed, seconds), t[4]),
+         brief(per_second(before->parks, now->parks, seconds), t[5]),
+         brief(per_second(before->sleeps, now->sleeps, seconds), t[6]),
+         brief(per_second(before->jobs + before->fibers, now->jobs + now->fibers, seconds), t[7]),
+         runs);
+}
+
+static const char *state_of(const filch_top_worker *w, const top_shares *h, char text[32])
+{
+    static const char *const words[] = {"asleep", "searching", "busy"};
+    unsigned n = h->looks > 0 ? h->looks : 1;
+    snprintf(text, 32, "%-9s %3u%% %3u%% %3u%%", w->is_guest ? "guest" : words[w->state % 3],
+             h->in[FILCH_TOP_BUSY] * 100 / n, h->in[FILCH_TOP_SEARCHING] * 100 / n,
+             h->in[FILCH_TOP_ASLEEP] * 100 / n);
+    return text;
+}
+
+static void add(filch_counters *to, const filch_counters *c)
+{
+    to->steals_single += brought(c);
+    to->steals_failed += c->steals_failed;
+    to->parks += c->parks;
+    to->sleeps += c->sleeps;
+    to->jobs += c->jobs + c->fibers;
+}
+
+static void show_sum(screen *s, const filch_top *before, const filch_top *now, double seconds)
+{
+    filch_counters first = {0}, second = {0};
+    lengths q = {0};
+    for (unsigned i = 0; i < now->workers; i++) {
+        const filch_top_worker *w = &now->worker[i];
+        add(&first, &before->worker[i].counters);
+        add(&second, &w->counters);
+        q = (lengths){q.deque + w->deque, q.ready + w->ready, q.inbox + w->inbox};
+    }
+    show_rates(s, "all", "", q, &first, &second, seconds, "");
+}
+
+static void show_workers(screen *s, const filch_top *before, const filch_top *now,
+                         const top_shares *shares)
+{
+    double seconds = (double)(now->now_ns - before->now_ns) * 1e-9;
+    line(s, "%s", "");
+    line(s, "%-8s %-9s %4s %4s %5s  %5s %5s %5s %7s %7s %7s %7s %7s  %s", "worker", "now", "busy",
+         "srch", "sleep", "deque", "ready", "inbox", "steal/s", "fail/s", "park/s", "sleep/s",
+         "ended/s", "runs");
+    for (unsigned i = 0; i < now->workers; i++) {
+        const filch_top_worker *w = &now->worker[i];
+        char who[16], state[32];
+        snprintf(who, sizeof who, "%u", i);
+        show_rates(s, who, state_of(w, &shares[i], state), (lengths){w->deque, w->ready, w->inbox},
+                   &before->worker[i].counters, &w->counters, seconds, w->runs);
+    }
+    if (now->workers > 1)
+        show_sum(s, before, now, seconds);
+}
+
+static void show_waits(screen *s, const filch_top *t)
+{
+    if (t->wait[0].fiber == 0)
+        return;
+    line(s, "%s", "");
+    line(s, "%-24s %-16s %-18s %s", "slowest waits", "for", "object", "since");
+    for (int i = 0; i < FILCH_TOP_WAITS && t->wait[i].fiber != 0; i++) {
+        const filch_top_wait *w = &t->wait[i];
+        char since[16];
+        line(s, "%-24.24s %-16.16s %#-18" PRIx64 " %s", w->name, w->what, w->object,
+             lasting(w->for_ns, since));
+    }
+}
+
+void top_show(FILE *out, const filch_top *before, const filch_top *now, const top_shares *shares,
+              const char *program, int width, int height)
+{
+    screen s = {out, width, height, 0};
+    show_head(&s, now, program);
+    show_fibers(&s, now);
+    show_workers(&s, before, now, shares);
+    show_waits(&s, now);
+}

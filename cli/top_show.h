@@ -1,0 +1,21 @@
+/* A picture of a process for a terminal, from two looks at it. */
+#ifndef CLI_TOP_SHOW_H
+#define CLI_TOP_SHOW_H
+
+#include <filch/top.h>
+#include <stdio.h>
+
+enum { TOP_MOST_WORKERS = 1024 };
+
+/* How a worker has spent the time between the two: looks at it in which it was in each state. */
+typedef struct top_shares {
+    unsigned looks;
+    unsigned in[3]; /* by filch_top_state */
+} top_shares;
+
+/* Lines of at most `width` letters, at most `height` of them (0: as many as there are).  Rates are per second, from the
+ * first look to the second. */
+void top_show(FILE *out, const filch_top *before, const filch_top *now, const top_shares *shares,
+              const char *program, int width, int height);
+
+#endif

@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# cli_top_test.sh FILCH WAITS: `filch top` sees the workers and fibers of a process, ends with it, and says clearly why
+# it cannot.
+set -euo pipefail
+filch=$1 waits=$2
+# shellcheck source=tests/api/cli/lib.sh
+. "${BASH_SOURCE[0]%/*}/lib.sh"
+
+refuses "top takes a number from 1 to 2147483647, and not 'init'" top init
+refuses "takes one process, and was given '2' too" top 1 2
+refuses "--interval takes a number from 100 to 60000, and not '1'" top --interval 1 1
+refuses "'--nonsense' is no option" top --nonsense
+runs top --help
+says 'usage: filch top'
+fails 1 top $$
+complains 'it has no page to look at; start it with FILCH_TOP=1'
+fails 1 top 2147483647
+complains 'there is no such process'
+
+# start VARIABLE=VALUE...: the program, until `stop`.
+mkfifo "$work/input"
+start() {
+    env FILCH_WORKERS=2 "$@" "$waits" <"$work/input" >"$work/output" &
+    pid=$!
+    exec 3>"$work/input"
+    until grep -q ready "$work/output"; do sleep 0.02; done
+}
+stop() {
+    exec 3>&-
+    wait "$pid"
+}
+
+# Who did not ask for it is not shown.
+start FILCH_TOP=0
+fails 1 top "$pid"
+complains 'it has no page to look at'
+stop
+
+start FILCH_TOP=1
+runs top
+says "$pid"
+runs top --once -i 100 "$pid"
+says '2 workers'
+says 'fibers  0 running, 0 ready, 4 waiting: '
+says '3 receive'
+says '1 read'
+says 'slowest waits'
+says 'main                     read'
+for worker in 0 1; do
+    printf '%s\n' "$said" | grep -Eq "^$worker +asleep +0% +0% +100% +0 +0 +0 +0 +0 +0 +0 +0" || fail "worker $worker sleeps"
+done
+[ "$(printf '%s\n' "$said" | grep -c '^hungry  *receive  *0x')" -eq 3 ] || fail 'three hungry fibers'
+
+# One at a time.
+"$filch" top -i 100 "$pid" >"$work/other" 3>&- &
+other=$!
+until [ -s "$work/other" ]; do sleep 0.02; done
+fails 1 top --once "$pid"
+complains 'somebody looks at it already'
+stop
+wait "$other" || fail 'ends well with the process'
+grep -q "process $pid has ended, or stopped its runtime" "$work/other"
+fails 1 top --once "$pid"
+complains 'there is no such process'
