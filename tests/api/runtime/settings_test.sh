@@ -23,3 +23,15 @@ for n in 1 2 4 8 64; do
 done
 if said=$( (ulimit -c 0 && FILCH_WORKERS=many exec "$program") 2>&1); then fail "nonsense was taken"; fi
 [[ $said = *"filch: FILCH_WORKERS is 'many'"* ]] || fail "nonsense is not named: $said"
+
+# The table at each of its two stops: a row for each counter, a column for each of three workers, and nothing else.
+said=$(FILCH_STATS=1 FILCH_WORKERS=3 "$program" 2>&1 >/dev/null)
+[[ $said = "filch: what 3 workers did in "* ]] || fail "no table: $said"
+[ "$(grep -Ec '^[a-z_]+( +[0-9]+){4}$' <<<"$said")" -eq "$(($(wc -l <<<"$said") - 4))" ] || fail "rows: $said"
+grep -q '^steals_failed ' <<<"$said" || fail "a counter is missing: $said"
+[ -z "$(FILCH_STATS=0 "$program" 2>&1 >/dev/null)" ] || fail "a table that nobody wants"
+for nonsense in FILCH_STATS=yes FILCH_TOP=2 FILCH_TRACE_MS=soon FILCH_TRACE_EVENTS=1 FILCH_SAMPLE_CPU=x FILCH_SAMPLE_NS=-1 \
+    FILCH_SCALE_BURDEN_NS=much; do
+    if said=$( (ulimit -c 0 && env "$nonsense" "$program") 2>&1); then fail "$nonsense was taken"; fi
+    [[ $said = *"filch: ${nonsense%=*} is '${nonsense#*=}', which is "* ]] || fail "$nonsense is not named: $said"
+done
