@@ -78,7 +78,7 @@ static const char *look_at_head(const top_page *p)
 {
     const filch_top *t = p->at;
     if (t->magic != FILCH_TOP_MAGIC || t->version != FILCH_TOP_VERSION ||
-        p->size != sizeof *t + t->workers * sizeof t->worker[0] || t->size != p->size)
+        p->size != FILCH_TOP_SIZE(t->workers) || t->size != p->size)
         return "it uses another version of Filch than this one";
     if (t->pid != p->pid)
         return "it has been forked from a process that uses Filch, and does not use it itself";

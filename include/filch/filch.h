@@ -25,6 +25,7 @@
 #include <filch/sync.h>
 #include <filch/task.h>
 #include <filch/time.h>
+#include <filch/top.h>
 #include <filch/version.h>
 
 #endif

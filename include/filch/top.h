@@ -1,5 +1,14 @@
 /* What filch top sees of a process: a page of memory that both have, for programs that want to see it too.
  *
+ *     #include <filch/top.h>
+ *     #include <stdio.h>
+ *
+ *     int main(void)
+ *     {
+ *         printf("the page of a process with 4 workers has %zu bytes\n", FILCH_TOP_SIZE(4));
+ *         return 0;
+ *     }
+ *
  * A process with FILCH_TOP=1 in its environment (or filch_config.top) has the page as a file of its own that is called
  * memfd:filch-top in /proc/PID/fd.  Nothing is written there until somebody asks:
  *
@@ -18,6 +27,7 @@
 #include <filch/stats.h>
 #include <filch/version.h>
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define FILCH_TOP_FILE    "filch-top"
@@ -78,8 +88,10 @@ typedef struct filch_top {
     uint64_t other_kinds;                 /* of the waiting: those that are not in kind */
     filch_top_kind kind[FILCH_TOP_KINDS]; /* ended by one without fibers, or full */
     filch_top_wait
-        wait[FILCH_TOP_WAITS]; /* the longest first; ended by one without a fiber, or full */
-    filch_top_worker worker[];
+        wait[FILCH_TOP_WAITS];  /* the longest first; ended by one without a fiber, or full */
+    filch_top_worker worker[1]; /* as many as there are */
 } filch_top;
+
+#define FILCH_TOP_SIZE(workers) (offsetof(filch_top, worker) + (workers) * sizeof(filch_top_worker))
 
 #endif

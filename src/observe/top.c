@@ -117,7 +117,7 @@ static void write_head(fi_runtime *rt, size_t size)
 
 static int open_page(fi_runtime *rt)
 {
-    size_t size = sizeof(filch_top) + rt->workers_n * sizeof(filch_top_worker);
+    size_t size = FILCH_TOP_SIZE(rt->workers_n);
     int e = map_page(size);
 
     if (e < 0)
