@@ -26,6 +26,7 @@ const kind kinds[] = {
     {"bell", bell_check, "L", "R", false, false},
     {"calling", calling_check, "XY", "AB", false, false},
     {"watch", watch_check, "L", "TPCK", false, false},
+    {"log", log_check, "P", "C", false, false},
     {NULL, NULL, NULL, NULL, false, false},
 };
 
@@ -199,6 +200,12 @@ const program programs[] = {
     {"calling", 0, 0, "XY", {"BA"}},
     {"calling", 0, 0, "X", {"A", "AB"}},
     {"calling", 0, 0, "XY", {"A", "B"}},
+
+    {"log", 2, 0, "P", {"C"}},
+    {"log", 2, 0, "PPP", {"C"}},
+    {"log", 2, 0, "PPP", {"CC"}},
+    {"log", 2, 0, "PPPP", {"C", "C"}},
+    {"log", 4, 0, "PPPPP", {"C"}},
 
     {"watch", 0, 0, "L", {"T"}},
     {"watch", 0, 0, "L", {"T", "P"}},
@@ -713,5 +720,14 @@ const mutant mutants[] = {
      {HANG, HANG, HANG},
      NULL},
     {"a change does not ring", "watch", {FAULT("watch.change_rings")}, {HANG, HANG, HANG}, NULL},
+
+    {"puts relaxed", "log", {{"log.put", ORDER_RELAXED}}, {WRONG, WRONG, OK}, NULL},
+    {"looks relaxed how many there are",
+     "log",
+     {{"log.look", ORDER_RELAXED}},
+     {WRONG, WRONG, OK},
+     NULL},
+    {"writes words relaxed", "log", {{"log.word", ORDER_RELAXED}}, {WRONG, WRONG, OK}, NULL},
+    {"reads words relaxed", "log", {{"log.read", ORDER_RELAXED}}, {WRONG, WRONG, OK}, NULL},
     {NULL, NULL, {{NULL, ORDER_NONE}}, {OK, OK, OK}, NULL},
 };

@@ -1,0 +1,106 @@
+/* What is copied from a log and said to be whole is what was put. */
+#include "explore/program.h"
+
+#define FI_LOG_WORDS 2
+#include "base/log.h"
+
+#include <string.h>
+
+enum { MAX_CAPACITY = 4 };
+
+static const program *now;
+static fi_log_slot slots[MAX_CAPACITY];
+static fi_log events;
+static uint64_t put;
+
+static void setup(void)
+{
+    static const char *const names[MAX_CAPACITY][FI_LOG_WORDS] = {
+        {"slot 0 a", "slot 0 b"},
+        {"slot 1 a", "slot 1 b"},
+        {"slot 2 a", "slot 2 b"},
+        {"slot 3 a", "slot 3 b"},
+    };
+    put = 0;
+    events.capacity = now->capacity;
+    events.slots = slots;
+    x_init(&events.n, 0, "n");
+    for (uint32_t i = 0; i < now->capacity; i++)
+        for (int k = 0; k < FI_LOG_WORDS; k++)
+            x_init(&slots[i].word[k], 0, names[i][k]);
+}
+
+/* Number i has i + 1 in all of its words. */
+static void put_one(void)
+{
+    fi_log_event e;
+    x_say("put event %d", (int)put);
+    put++;
+    for (int k = 0; k < FI_LOG_WORDS; k++)
+        e.word[k] = put;
+    fi_log_put(&events, &e);
+}
+
+static void check_one(uint64_t i, const fi_log_event *e)
+{
+    for (int k = 0; k < FI_LOG_WORDS; k++)
+        if (e->word[k] != i + 1)
+            x_fail(WRONG, "word %d of event %d is of event %d", k, (int)i, (int)e->word[k] - 1);
+}
+
+static void copy(void)
+{
+    fi_log_event copies[MAX_CAPACITY];
+    uint64_t n, from, first;
+    x_say("copy");
+    n = fi_log_n(&events);
+    from = n > events.capacity ? n - events.capacity : 0;
+    for (uint64_t i = from; i < n; i++)
+        fi_log_read(&events, i, &copies[i - from]);
+    first = fi_log_first_whole(&events);
+    for (uint64_t i = from; i < n; i++)
+        if (i >= first)
+            check_one(i, &copies[i - from]);
+}
+
+static void run(int thread)
+{
+    const char *ops = thread == 0 ? now->owner : now->thieves[thread - 1];
+    for (; *ops; ops++) {
+        x_forget(strlen(ops));
+        if (*ops == 'P')
+            put_one();
+        else
+            copy();
+    }
+    x_forget(0);
+}
+
+static uint64_t summary(void)
+{
+    return put;
+}
+
+static const char *thread_name(int thread)
+{
+    static const char *const names[] = {"owner", "reader 1", "reader 2", "reader 3"};
+    return names[thread];
+}
+
+static const char *value_name(uint64_t value)
+{
+    (void)value;
+    return NULL;
+}
+
+void log_check(check *c, const program *p)
+{
+    now = p;
+    *c = (check){.threads = program_threads(p),
+                 .exchangeable = true,
+                 .setup = setup,
+                 .run = run,
+                 .summary = summary,
+                 .thread_name = thread_name,
+                 .value_name = value_name};
+}
