@@ -29,7 +29,7 @@ static int poll_backend(fi_poller *p, int64_t deadline_ns, void (*awake)(void *a
         awake(arg);
     for (int i = 0; i < n; i++)
         fi_fds_tell(&io->fds, &events[i]);
-    return 1;
+    return n;
 }
 
 static int poll_ring(fi_poller *p, int64_t deadline_ns, void (*awake)(void *arg), void *arg)
@@ -44,7 +44,7 @@ static int poll_ring(fi_poller *p, int64_t deadline_ns, void (*awake)(void *arg)
         awake(arg);
     for (int i = 0; i < n; i++)
         fi_request_finish(&done[i]);
-    return 1;
+    return n;
 }
 
 static void interrupt_ring(fi_poller *p)
@@ -108,7 +108,7 @@ static int make(fi_runtime *rt, fi_io **out)
         return -ENOMEM;
     io->poller.free = free_room;
     io->runtime = rt;
-    fi_spares_init(&io->spares, rt->settings.spare_threads, rt->settings.name);
+    fi_spares_init(&io->spares, rt);
     /* Without a ring, for whatever reason, all works as well. */
     e = rt->settings.uring && fi_ring_init(&io->ring) == 0 ? use_ring(io) : use_backend(io);
     if (e < 0) {

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "sched/gate.h"
+#include "sched/point.h"
 #include "sched/watch.h"
 
 #include <errno.h>
@@ -82,10 +83,14 @@ static fi_spare_call *look_for_call(fi_spares *s, fi_spare *me)
 /* It is idle before its caller goes on, who may have the next call for it. */
 static fi_spare_call *run(fi_spares *s, fi_spare *me, fi_spare_call *c)
 {
-    int64_t result = c->call(c->arg);
-    fi_spare_call *next = look_for_call(s, me);
+    fi_spare_call *next;
+    int64_t result;
 
+    fi_point_block(s->runtime, (uintptr_t)c->call);
+    result = c->call(c->arg);
+    next = look_for_call(s, me);
     finish(c, result, false);
+    fi_point_block_end(s->runtime);
     return next;
 }
 
@@ -156,10 +161,11 @@ static void *be_spare(void *spares)
 
 /* ---- who calls ---- */
 
-void fi_spares_init(fi_spares *s, unsigned most, const char *name)
+void fi_spares_init(fi_spares *s, fi_runtime *rt)
 {
-    s->most = most;
-    snprintf(s->name, sizeof s->name, "%.10s-io", name);
+    s->runtime = rt;
+    s->most = rt->settings.spare_threads;
+    snprintf(s->name, sizeof s->name, "%.10s-io", rt->settings.name);
 }
 
 /* [lock held] The thread finds it in line. */

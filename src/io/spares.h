@@ -26,6 +26,7 @@ struct fi_spare_call {
 typedef struct fi_spare fi_spare;
 
 typedef struct fi_spares {
+    fi_runtime *runtime;
     unsigned most;
     char name[16];
     fi_lock lock; /* guards the rest */
@@ -39,8 +40,8 @@ typedef struct fi_spares {
     FI_ATOMIC(uint32_t) all_ended;
 } fi_spares;
 
-/* [any] name: of the runtime. */
-void fi_spares_init(fi_spares *s, unsigned most, const char *name);
+/* [any] */
+void fi_spares_init(fi_spares *s, fi_runtime *rt);
 
 /* [when nobody calls any more] Ends all threads, and waits for that. */
 void fi_spares_fini(fi_spares *s);

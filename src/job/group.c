@@ -5,6 +5,7 @@
 #include "job/job.h"
 #include "sched/lot.h"
 #include "sched/path.h"
+#include "sched/point.h"
 #include "sched/runtime.h"
 #include "sched/wait.h"
 
@@ -109,9 +110,10 @@ static piece take(fi_runnable *r, fi_fiber *f)
 }
 
 /* False: it was cancelled. */
-static bool begin(fi_group *g, fi_fiber *f)
+static bool begin(fi_group *g, fi_fiber *f, uintptr_t work)
 {
     fi_group_begin(g, f);
+    fi_point_begin(f, FI_WORK_JOB, NULL, work);
     if (!fi_group_is_cancelled(g))
         return true;
     fi_group_drop(g);
@@ -133,7 +135,7 @@ static void run_piece(fi_runnable *r, fi_fiber *f)
     piece p = take(r, f);
     fi_group *g = fi_group_of(p.runnable.of);
 
-    if (begin(g, f))
+    if (begin(g, f, (uintptr_t)p.work.run))
         p.work.run(p.arg);
     end(g, f);
 }
@@ -143,7 +145,7 @@ static void try_piece(fi_runnable *r, fi_fiber *f)
     piece p = take(r, f);
     fi_group *g = fi_group_of(p.runnable.of);
 
-    if (begin(g, f))
+    if (begin(g, f, (uintptr_t)p.work.try))
         fi_group_fail(g, p.work.try(p.arg));
     end(g, f);
 }

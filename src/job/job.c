@@ -3,6 +3,7 @@
 
 #include "sched/lot.h"
 #include "sched/path.h"
+#include "sched/point.h"
 #include "sched/wait.h"
 
 #include <errno.h>
@@ -245,6 +246,7 @@ static void run_job(fi_runnable *r, fi_fiber *f)
     uint32_t left;
 
     fi_group_begin(j->in, f);
+    fi_point_begin(f, FI_WORK_JOB, j->name, (uintptr_t)j->work.run);
     fi_job_work(j);
     if (f->worker->runtime->orphaned)
         return; /* the parent of the fork() ends it */

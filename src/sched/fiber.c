@@ -56,7 +56,7 @@ static void part(fi_fiber *f, fi_fiber *to)
         w->parting.commit = commit_end;
         w->parting.arg = w;
     }
-    fi_run_away(w, f, to);
+    fi_run_away(w, f, to, FI_WAY_END);
 }
 
 /* Most work ends without having parked, and its worker has more that never ran: that needs no other fiber. */
@@ -73,6 +73,7 @@ static void fiber_main(void *arg)
         if (f->end_handle || f->locals)
             end_extras(f);
         FI_PATH(end_work());
+        fi_point_end(f);
         to = next_of(f);
         f->work = to || f->worker->found ? NULL : fi_find_piece(f->worker);
         do_rest(f, kind);

@@ -11,6 +11,7 @@
 #include "sched/fork.h"
 #include "sched/locals.h"
 #include "sched/runnable.h"
+#include "sched/traced.h"
 #include "stack/stack.h"
 #include "stack/watch.h"
 
@@ -53,6 +54,7 @@ struct fi_fiber {
     void (*tasks_free)(void *tasks);
 
     fi_fiber *next_idle; /* in its worker's list, while it has nothing to run */
+    fi_traced traced;
 };
 
 /* [any] The fiber whose words these are. */

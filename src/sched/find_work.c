@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "base/futex.h"
 #include "sched/guest.h"
+#include "sched/point.h"
 
 #define FAIR_TICK      61
 #define LOOKS_PER_TIME 8u /* for each that asks what time it is */
@@ -122,8 +123,11 @@ static void look_at_timers(fi_worker *w, uint32_t tick)
         return;
     now = fi_clock_now();
     fi_store_relaxed(&w->runtime->coarse_ns, now);
-    if (next <= now)
-        fi_timers_fire(&w->runtime->timers, now);
+    if (next > now)
+        return;
+    fi_point_timers(w);
+    fi_timers_fire(&w->runtime->timers, now);
+    fi_point_timers_end(w);
 }
 
 /* Who yields lets those go first that never ran, or they would wait for ever behind fibers that only wait for
@@ -177,10 +181,11 @@ static fi_runnable *take_or_poll(fi_worker *w)
 }
 
 /* What was brought before how: who reads both never sees a steal that brought nothing. */
-static void count_steal(fi_worker *w, int n)
+static void count_steal(fi_worker *w, const fi_worker *victim, int n)
 {
     fi_counters *c = &w->counters;
 
+    fi_point_steal(w, victim, n);
     fi_count_many(&c->stolen, (uint64_t)n);
     fi_count(n == 1 ? &c->steals_single : &c->steals_multiple);
 }
@@ -201,7 +206,7 @@ static fi_runnable *steal_from_deque(fi_worker *w, fi_worker *victim)
 
     if (n <= 0)
         return NULL;
-    count_steal(w, n);
+    count_steal(w, victim, n);
     keep_in_deque(w, items + 1, n - 1);
     return items[0];
 }
@@ -230,7 +235,7 @@ static fi_runnable *steal_from_line(fi_worker *w, fi_worker *victim)
     n = fi_runq_steal(&victim->ready, fi_worker_party(w), FI_RUNQ_AT_ONCE, there == 1, &list);
     if (n == 0)
         return NULL;
-    count_steal(w, (int)n);
+    count_steal(w, victim, (int)n);
     return keep_in_line(w, list);
 }
 
@@ -248,7 +253,7 @@ static fi_runnable *steal_from_inbox(fi_worker *w, fi_worker *victim)
     fi_runnable *r = fi_queue_pop(&victim->inbox);
 
     if (r)
-        count_steal(w, 1);
+        count_steal(w, victim, 1);
     return r;
 }
 
@@ -297,14 +302,13 @@ static fi_runnable *take_due(fi_worker *w)
     return fi_runq_pop(&w->ready, fi_worker_party(w));
 }
 
-static fi_runnable *search(fi_worker *w)
+static fi_runnable *search_until_found(fi_worker *w)
 {
     fi_idle *idle = &w->runtime->idle;
     unsigned workers = w->runtime->workers_n;
     int64_t until = 0;
     fi_runnable *r;
 
-    fi_count(&w->counters.searches);
     for (int round = 0; !fi_seat_is_over(w->seat); round++) {
         r = visit_all(w);
         if (!r)
@@ -321,6 +325,17 @@ static fi_runnable *search(fi_worker *w)
             fi_pause();
     }
     return NULL;
+}
+
+static fi_runnable *search(fi_worker *w)
+{
+    fi_runnable *r;
+
+    fi_count(&w->counters.searches);
+    fi_point_search(w);
+    r = search_until_found(w);
+    fi_point_search_end(w, r != NULL);
+    return r;
 }
 
 static bool has_work(fi_worker *w)
@@ -376,7 +391,9 @@ static void sleep_until_work(fi_worker *w, bool searching)
     int64_t until = fi_timers_next(&w->runtime->timers);
 
     fi_count(&w->counters.sleeps);
+    fi_point_sleep(w);
     fi_idle_sleep(&w->runtime->idle, &w->sleeper, searching, anything, w, until);
+    fi_point_woken(w);
     fi_watch_stir(w->runtime);
     w->seat = mine;
 }

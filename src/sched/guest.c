@@ -62,7 +62,9 @@ static void be_worker(fi_worker *w, fi_runnable *r, FI_ATOMIC(uint32_t) * done)
     seat.straight = 0;
     fi_watch_stir(w->runtime);
     fi_worker_sit(w, &seat);
+    fi_point_guest(w);
     searching = work(w, r);
+    fi_point_guest_end(w);
     fi_worker_rise();
     fi_seat_fini(&seat);
     fi_worker_give_back(w, searching);

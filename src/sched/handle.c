@@ -2,6 +2,7 @@
 
 #include "base/mistake.h"
 #include "sched/path.h"
+#include "sched/point.h"
 #include "sched/runtime.h"
 
 #include <errno.h>
@@ -260,6 +261,7 @@ void filch_fiber_set_name(const char *name)
     if (!f)
         return;
     f->mark.name = name ? name : f->worker->runtime->settings.name;
+    fi_point_name(f, name);
     if (f->handle)
         f->handle->attr.name = name;
 }

@@ -1,7 +1,7 @@
 #include "sched/poll.h"
 
 #include "base/publish.h"
-#include "sched/worker.h"
+#include "sched/point.h"
 
 fi_poller *fi_poll_get(fi_runtime *rt)
 {
@@ -35,16 +35,19 @@ void fi_poll_flush(fi_runtime *rt)
 }
 
 /* The word guards nothing: two who ask at once are only in each other's way. */
-static bool ask(fi_poller *p)
+static bool ask(fi_worker *w, fi_poller *p)
 {
     uint32_t no = 0;
-    bool came;
+    uint64_t since;
+    int came;
 
     if (fi_load_relaxed(&p->asked) || !fi_cas_relaxed(&p->asked, &no, 1u))
         return false;
-    came = p->poll(p, FI_POLL_NOW, NULL, NULL) > 0;
+    since = fi_point_poll(w);
+    came = p->poll(p, FI_POLL_NOW, NULL, NULL);
+    fi_point_poll_end(w, since, came);
     fi_store_relaxed(&p->asked, 0u);
-    return came;
+    return came > 0;
 }
 
 /* Who asks hands over as well, but maybe it has begun before we had something. */
@@ -55,7 +58,7 @@ bool fi_poll_now(fi_worker *w)
 
     if (!p)
         return false;
-    came = fi_idle_is_unpolled(&w->runtime->idle) && ask(p);
+    came = fi_idle_is_unpolled(&w->runtime->idle) && ask(w, p);
     if (is_pending(p))
         p->flush(p);
     return came;

@@ -20,7 +20,7 @@ struct fi_poller {
     const char *name; /* for people */
     /* [worker] Wait until something has come, or the deadline (FI_POLL_NOW: do not wait), or, in somebody who waits, an
      * interrupt.  If something has come: call awake(arg), unless that is NULL, then make ready who waited for it.
-     * 1: something has come; 0: nothing; -ETIMEDOUT. */
+     * How many things have come; 0: nothing; -ETIMEDOUT. */
     int (*poll)(fi_poller *p, int64_t deadline_ns, void (*awake)(void *arg), void *arg);
     /* [any] Who waits in there, now or later, comes out. */
     void (*interrupt)(fi_poller *p);

@@ -1,5 +1,6 @@
 /* Giving work to the runtime: to the worker we are on, or from outside. */
 #include "sched/path.h"
+#include "sched/point.h"
 #include "sched/runtime.h"
 
 /* Where we are the only worker, nobody sleeps. */
@@ -36,8 +37,15 @@ static __attribute__((noinline)) void ready_from_outside(fi_fiber *f)
     fi_runtime *rt = f->worker->runtime;
 
     fi_runtime_enter_anyhow();
+    fi_point_ready_outside(rt, f);
     fi_submit(rt, &f->ready);
     fi_runtime_leave(rt);
+}
+
+static __attribute__((noinline, cold)) void ready_and_log(fi_worker *w, fi_fiber *f)
+{
+    fi_point_log_ready(w, f);
+    run_next(w, &f->ready);
 }
 
 void fi_ready(fi_fiber *f)
@@ -46,6 +54,8 @@ void fi_ready(fi_fiber *f)
 
     if (FI_SELDOM(!w))
         ready_from_outside(f);
+    else if (fi_point_ready(w, f))
+        ready_and_log(w, f);
     else
         run_next(w, &f->ready);
 }

@@ -10,6 +10,7 @@
 
 #include "sched/path.h"
 #include "sched/pin.h"
+#include "sched/point.h"
 #include "sched/wait.h"
 #include "sched/worker.h"
 
@@ -65,11 +66,12 @@ FI_INLINE void fi_run_resumed(fi_worker *w)
 }
 
 /* [fiber] Off to another fiber, or home: NULL.  What is left to do is said. */
-FI_INLINE void fi_run_away(fi_worker *w, fi_fiber *f, fi_fiber *to)
+FI_INLINE void fi_run_away(fi_worker *w, fi_fiber *f, fi_fiber *to, fi_way why)
 {
     fi_ctx *there = &w->seat->home;
 
     if (FI_OFTEN(to)) {
+        fi_point_away(w, f, to, why);
         w->parting.fiber = f;
         fi_pin_leave(f, &w->leaving);
         if (FI_SELDOM(f->fork.spawned))
@@ -77,6 +79,8 @@ FI_INLINE void fi_run_away(fi_worker *w, fi_fiber *f, fi_fiber *to)
         FI_PATH(depart(f));
         fi_run_arrive(w, to, &f->cxx);
         there = &to->ctx;
+    } else {
+        fi_point_home(w, f, why);
     }
     fi_ctx_switch(&f->ctx, there);
     fi_run_resumed(f->worker);
@@ -92,7 +96,7 @@ FI_INLINE void fi_fiber_park(fi_fiber *f, bool (*commit)(fi_fiber *f, void *arg)
 
     w->parting.commit = commit;
     w->parting.arg = arg;
-    fi_run_away(w, f, NULL);
+    fi_run_away(w, f, NULL, FI_WAY_TASK);
 }
 
 /* [fiber] May the next look for work be here, and not on the worker's own stack, where more is looked at? */
@@ -148,7 +152,7 @@ FI_INLINE void fi_fiber_park_on(fi_fiber *f, bool (*commit)(fi_fiber *f, void *a
 
     w->parting.commit = commit;
     w->parting.arg = arg;
-    fi_run_away(w, f, to);
+    fi_run_away(w, f, to, FI_WAY_WAIT);
 }
 
 /* [fiber, which holds the latch as its worker] The same, and all there is to do is to let it go. */
@@ -158,7 +162,7 @@ FI_INLINE void fi_fiber_park_holding(fi_fiber *f, fi_worker *w, fi_latch *latch)
 
     w->parting.latch = latch;
     w->parting.who = fi_party();
-    fi_run_away(w, f, to);
+    fi_run_away(w, f, to, FI_WAY_WAIT);
 }
 
 /* [worker] True: what a fiber that has come home has left to do is done.  False: it goes on at once. */
@@ -180,6 +184,7 @@ FI_INLINE bool fi_run_came_home(fi_worker *w, fi_fiber *f)
 FI_INLINE void fi_fiber_run(fi_worker *w, fi_fiber *f)
 {
     do {
+        fi_point_run(w, f);
         fi_run_arrive(w, f, &w->seat->cxx_home);
         fi_ctx_switch(&w->seat->home, &f->ctx);
         f = fi_fiber_of_fork(fi_load_relaxed(&w->current)); /* it may have gone on to another */

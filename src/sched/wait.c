@@ -355,7 +355,7 @@ FI_INLINE void yield_as_fiber(fi_worker *on)
         on->parting.commit = commit_yield;
         on->parting.arg = on;
     }
-    fi_run_away(on, f, to);
+    fi_run_away(on, f, to, FI_WAY_YIELD);
 }
 
 void fi_wait_yield(void)

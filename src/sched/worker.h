@@ -5,6 +5,8 @@
 
 #include "base/cache.h"
 #include "base/here.h"
+#include "base/log.h"
+#include "base/names.h"
 #include "base/rng.h"
 #include "deque/deque.h"
 #include "sched/config.h"
@@ -62,6 +64,7 @@ struct fi_worker {
 
     /* The worker's own. */
     FI_CACHE_ALIGNED fi_seat *seat; /* of the thread that runs it */
+    fi_log *log; /* of what it does; NULL: nobody wants to know.  Fixed while the runtime runs */
     fi_stack_watch own_watch, guest_watch;
     fi_stack_cache stacks;
     fi_record_pool records, large_records, handle_records;
@@ -89,6 +92,8 @@ struct fi_worker {
     fi_parting parting;
     bool is_committing; /* with chaos: on a fiber, for the one before it */
     fi_counters counters;
+    uint64_t last_id; /* in its log */
+    fi_names_known known_names;
 
     /* The watcher's. */
     FI_CACHE_ALIGNED
@@ -129,6 +134,10 @@ struct fi_runtime {
     fi_runtime *left_behind; /* another, that this process was forked without */
     unsigned
         lookers; /* threads of the floor above, which only look; fixed while the runtime runs */
+    /* NULL: nobody wants to know, and no worker has a log (sched/point.h).  Fixed while the runtime runs */
+    fi_log *outside_log;
+    fi_names *names;
+    fi_lock outside_log_lock;
 };
 
 /* [any] The calling thread's worker, NULL when it is none.  Ask again after anything that may park. */

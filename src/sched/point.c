@@ -1,0 +1,112 @@
+/* What is logged at the points. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* syscall */
+#endif
+#include "sched/point.h"
+
+#include "base/clock.h"
+#include "sched/wait.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static const fi_traced nobody;
+
+static void put(fi_log *log, uint64_t head, uint64_t a, uint64_t b)
+{
+    fi_log_event e = {{fi_clock_ticks(), head, a, b}};
+
+    fi_log_put(log, &e);
+}
+
+uint64_t fi_point_time(void)
+{
+    return fi_clock_ticks();
+}
+
+void fi_point_log(fi_worker *w, fi_point p, uint64_t a, uint64_t b)
+{
+    put(w->log, fi_point_head(p, &nobody), a, b);
+}
+
+/* ---- fibers ---- */
+
+static uint64_t lengths(fi_worker *w)
+{
+    return fi_runq_size(&w->ready) | (uint64_t)fi_deque_size(w->deque) << 32;
+}
+
+/* One that is yet to begin with something has no id. */
+void fi_point_log_run(fi_worker *w, const fi_fiber *f)
+{
+    const fi_traced *t = &f->traced;
+
+    if (t->id)
+        put(w->log, fi_point_head(FI_POINT_RUN, t), t->function, lengths(w));
+}
+
+static fi_wait_for reason(fi_fiber *f, fi_way why)
+{
+    const fi_wait *wait = why == FI_WAY_WAIT ? fi_load_relaxed(&f->waiting) : NULL;
+
+    if (wait)
+        return wait->what;
+    return (fi_wait_for){why == FI_WAY_YIELD ? "yield" : "task", NULL};
+}
+
+void fi_point_log_away(fi_worker *w, fi_fiber *f, fi_fiber *to, fi_way why)
+{
+    if (why != FI_WAY_END && f->traced.id) {
+        fi_wait_for what = reason(f, why);
+        put(w->log, fi_point_head(FI_POINT_STOP, &f->traced), (uintptr_t)what.what,
+            (uintptr_t)what.object);
+    }
+    if (to)
+        fi_point_log_run(w, to);
+}
+
+static uint32_t number_of(fi_worker *w, const char *name)
+{
+    return name ? fi_names_number(w->runtime->names, &w->known_names, name) : 0;
+}
+
+void fi_point_log_begin(fi_fiber *f, fi_work work, const char *name, uintptr_t function)
+{
+    fi_worker *w = f->worker;
+
+    w->last_id += w->runtime->workers_n;
+    f->traced = (fi_traced){w->last_id + w->index, function, number_of(w, name), work};
+    put(w->log, fi_point_head(FI_POINT_BEGIN, &f->traced), function, lengths(w));
+}
+
+void fi_point_log_end(fi_fiber *f)
+{
+    if (f->traced.id)
+        put(f->worker->log, fi_point_head(FI_POINT_END, &f->traced), 0, 0);
+    f->traced.id = 0;
+}
+
+void fi_point_log_name(fi_fiber *f, const char *name)
+{
+    f->traced.name = number_of(f->worker, name);
+    put(f->worker->log, fi_point_head(FI_POINT_NAME, &f->traced), f->traced.function, 0);
+}
+
+void fi_point_log_ready(fi_worker *w, const fi_fiber *f)
+{
+    const fi_fork *current = fi_load_relaxed(&w->current);
+    uint64_t by = current ? fi_fiber_of_fork((void *)(uintptr_t)current)->traced.id : 0;
+
+    put(w->log, fi_point_head(FI_POINT_READY, &f->traced), by, 0);
+}
+
+/* ---- outside ---- */
+
+void fi_point_log_outside(fi_runtime *rt, fi_point p, const fi_traced *t, uint64_t b)
+{
+    uint64_t thread = (uint64_t)syscall(SYS_gettid);
+
+    fi_lock_lock(&rt->outside_log_lock);
+    put(rt->outside_log, fi_point_head(p, t ? t : &nobody), thread, b);
+    fi_lock_unlock(&rt->outside_log_lock);
+}
