@@ -7,6 +7,7 @@ static const fi_observer *const observers[] = {
     &fi_observe_scale,
     &fi_observe_stats,
     &fi_observe_top,
+    &fi_observe_trace,
 };
 enum { OBSERVERS = sizeof observers / sizeof *observers };
 

@@ -8,5 +8,6 @@
 extern const fi_observer fi_observe_scale; /* scale.c */
 extern const fi_observer fi_observe_stats; /* stats_table.c */
 extern const fi_observer fi_observe_top;   /* top.c */
+extern const fi_observer fi_observe_trace; /* trace.c */
 
 #endif

@@ -1,0 +1,166 @@
+/* FILCH_TRACE: what the workers do, and when.
+ *
+ * Each worker has a log (sched/point.h) from the start of the runtime to its end.  A picture of all of them is written at the end,
+ * and while the workers go on, when something is wrong or somebody asks for it: with FILCH_TRACE_MS only the last so many
+ * milliseconds, so that a program can run for days with it. */
+#include "base/clock.h"
+#include "observe/observe.h"
+#include "observe/pages.h"
+#include "observe/trace_file.h"
+#include "observe/trace_picture.h"
+#include "sched/worker.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define HELD_NS INT64_C(5000000000) /* between two files that tell of a worker that is held */
+
+/* Of the one runtime that there is. */
+typedef struct trace {
+    bool on;
+    fi_trace_file file;
+    uint64_t began;
+    void *memory;
+    size_t size;
+    int64_t held_ns; /* when the last such file was written; 0: never */
+    fi_lock lock;    /* one picture at a time */
+} trace;
+
+static trace now;
+static pid_t first; /* the process that had the first trace; a child of a fork is another */
+
+static void tell(const char *path, int e)
+{
+    char line[PATH_MAX + 128];
+    int n = snprintf(line, sizeof line, "filch: the trace cannot be written to %s: %s\n", path,
+                     strerror(-e));
+    ssize_t done = write(STDERR_FILENO, line, (size_t)n < sizeof line ? (size_t)n : sizeof line);
+
+    (void)done; /* there is nobody else to tell */
+}
+
+/* ---- logs ---- */
+
+static fi_log *put_log(fi_log *log, fi_log_slot **slots, uint32_t events)
+{
+    log->capacity = events;
+    log->slots = *slots;
+    *slots += events;
+    return log;
+}
+
+/* Pages of a log that nobody came to are none. */
+static int make_logs(fi_runtime *rt)
+{
+    uint32_t events = rt->settings.observe.trace_events;
+    size_t logs = rt->workers_n + 1;
+    fi_log_slot *slots;
+    fi_log *log;
+
+    now.size = sizeof(fi_names) + logs * (sizeof(fi_log) + events * sizeof(fi_log_slot));
+    now.memory = fi_pages_get(now.size);
+    if (!now.memory)
+        return -ENOMEM;
+    slots = now.memory;
+    log = (fi_log *)(void *)(slots + logs * events);
+    for (unsigned i = 0; i < rt->workers_n; i++)
+        rt->workers[i].log = put_log(log++, &slots, events);
+    rt->outside_log = put_log(log++, &slots, events);
+    rt->names = (fi_names *)(void *)log;
+    return 0;
+}
+
+static void free_logs(fi_runtime *rt)
+{
+    for (unsigned i = 0; i < rt->workers_n; i++)
+        rt->workers[i].log = NULL;
+    rt->outside_log = NULL;
+    rt->names = NULL;
+    fi_pages_put(now.memory, now.size);
+}
+
+/* ---- pictures ---- */
+
+typedef struct drawing {
+    fi_runtime *rt;
+    const char *why;
+} drawing;
+
+static int draw(void *ctx, int fd)
+{
+    const drawing *d = ctx;
+
+    return fi_trace_picture(
+        d->rt, &(fi_trace_wish){now.began, d->rt->settings.observe.trace_ns, d->why, fd});
+}
+
+/* word: in the name of the file; NULL: none. */
+static void write_picture(fi_runtime *rt, const char *word, const char *why)
+{
+    char path[PATH_MAX];
+    int e;
+
+    fi_lock_lock(&now.lock);
+    e = fi_trace_file_write(&now.file, word, draw, &(drawing){rt, why}, path);
+    fi_lock_unlock(&now.lock);
+    if (e < 0)
+        tell(path, e);
+}
+
+/* ---- for the runtime ---- */
+
+/* A program is not to fail because nobody can watch it. */
+static int begin(fi_runtime *rt)
+{
+    const char *wish = rt->settings.observe.trace;
+    pid_t pid = getpid();
+    int e;
+
+    now = (trace){.on = false};
+    if (!wish)
+        return 0;
+    first = first ? first : pid;
+    e = fi_trace_file_name(&now.file, wish, pid, first, rt->number);
+    if (e == 0)
+        e = fi_trace_file_try(&now.file);
+    if (e == 0)
+        e = make_logs(rt);
+    if (e < 0)
+        tell(wish, e);
+    now.on = e == 0;
+    fi_clock_ticks_to_ns(0); /* takes its time the first time */
+    now.began = fi_clock_ticks();
+    return 0;
+}
+
+static void end(fi_runtime *rt, bool has_run)
+{
+    if (!now.on)
+        return;
+    now.on = false;
+    if (has_run)
+        write_picture(rt, NULL, "stop");
+    free_logs(rt);
+}
+
+static void at_alarm(fi_runtime *rt, fi_alarm why)
+{
+    int64_t ns = fi_clock_now();
+
+    if (!now.on || rt->orphaned)
+        return;
+    if (why == FI_ALARM_SIGNAL) {
+        write_picture(rt, "signal", "signal");
+    } else if (why == FI_ALARM_DEADLOCK) {
+        write_picture(rt, "deadlock", "deadlock");
+    } else if (why == FI_ALARM_EXIT) {
+        write_picture(rt, NULL, "exit");
+    } else if (!now.held_ns || ns - now.held_ns >= HELD_NS) {
+        write_picture(rt, "held", "a fiber held its worker");
+        now.held_ns = fi_clock_now();
+    }
+}
+
+const fi_observer fi_observe_trace = {.begin = begin, .end = end, .alarm = at_alarm};

@@ -1,0 +1,42 @@
+/* Those who appear in a trace, by their numbers: fibers, and threads that are no workers. */
+#ifndef FI_OBSERVE_TRACE_CAST_H
+#define FI_OBSERVE_TRACE_CAST_H
+
+#include "sched/traced.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* What one is known to do. */
+typedef enum fi_trace_state {
+    FI_TRACE_UNKNOWN,
+    FI_TRACE_RUNS,
+    FI_TRACE_WAITS,
+    FI_TRACE_READY,
+} fi_trace_state;
+
+typedef struct fi_trace_one {
+    uint64_t id; /* 0: there is none here */
+    fi_traced traced;
+    fi_trace_state state;
+    int64_t since_ns; /* the state */
+    const char *what; /* that it waits for */
+    uint64_t object;
+    bool has_row;   /* of its own: it has waited at least once */
+    bool has_waker; /* and where and when that woke it: */
+    uint64_t waker_thread;
+    int64_t woken_ns;
+} fi_trace_one;
+
+typedef struct fi_trace_cast {
+    fi_trace_one *table;
+    size_t n, room; /* room: a power of two, or 0 */
+} fi_trace_cast;
+
+/* [owner] The one of that number, who is new perhaps; NULL: no memory. */
+fi_trace_one *fi_trace_cast_get(fi_trace_cast *c, uint64_t id);
+
+/* [owner] */
+void fi_trace_cast_free(fi_trace_cast *c);
+
+#endif

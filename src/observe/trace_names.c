@@ -1,0 +1,39 @@
+#include "observe/trace_names.h"
+
+#include "sched/dump.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Of a function the offset is 0, and the file is told with the trace. */
+static void find_name(uintptr_t function, char *name, size_t size)
+{
+    char *offset;
+
+    fi_frame_name((const void *)function, name, size);
+    offset = strstr(name, "+0 (");
+    if (offset)
+        *offset = '\0';
+}
+
+const char *fi_trace_names_function(fi_trace_names *n, uintptr_t function)
+{
+    size_t at = function / 16 % (sizeof n->known / sizeof *n->known);
+
+    if (n->known[at].function != function) {
+        n->known[at].function = function;
+        find_name(function, n->known[at].name, sizeof n->known[at].name);
+    }
+    return n->known[at].name;
+}
+
+const char *fi_trace_names_fiber(fi_trace_names *n, const fi_runtime *rt, const fi_traced *t)
+{
+    static const char *const works[] = {"fiber", "task", "job"};
+
+    if (t->name)
+        return fi_names_text(rt->names, t->name);
+    if (t->function)
+        return fi_trace_names_function(n, t->function);
+    return works[t->work <= FI_WORK_JOB ? t->work : 0];
+}
