@@ -31,12 +31,13 @@ typedef struct trace {
 static trace now;
 static pid_t first; /* the process that had the first trace; a child of a fork is another */
 
+/* Of a long name the beginning will do. */
 static void tell(const char *path, int e)
 {
-    char line[PATH_MAX + 128];
-    int n = snprintf(line, sizeof line, "filch: the trace cannot be written to %s: %s\n", path,
+    char line[512];
+    int n = snprintf(line, sizeof line, "filch: the trace cannot be written to %.300s: %s\n", path,
                      strerror(-e));
-    ssize_t done = write(STDERR_FILENO, line, (size_t)n < sizeof line ? (size_t)n : sizeof line);
+    ssize_t done = write(STDERR_FILENO, line, (size_t)n);
 
     (void)done; /* there is nobody else to tell */
 }
@@ -99,14 +100,13 @@ static int draw(void *ctx, int fd)
 /* word: in the name of the file; NULL: none. */
 static void write_picture(fi_runtime *rt, const char *word, const char *why)
 {
-    char path[PATH_MAX];
     int e;
 
     fi_lock_lock(&now.lock);
-    e = fi_trace_file_write(&now.file, word, draw, &(drawing){rt, why}, path);
-    fi_lock_unlock(&now.lock);
+    e = fi_trace_file_write(&now.file, word, draw, &(drawing){rt, why});
     if (e < 0)
-        tell(path, e);
+        tell(now.file.target, e);
+    fi_lock_unlock(&now.lock);
 }
 
 /* ---- for the runtime ---- */

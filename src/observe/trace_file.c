@@ -24,11 +24,11 @@ static int put_word(char *to, size_t size, const char *path, const char *word)
 
 static int put_number(fi_trace_file *f, uint64_t number)
 {
-    fi_trace_file before = *f;
     char word[24];
 
+    snprintf(f->target, sizeof f->target, "%s", f->path);
     snprintf(word, sizeof word, "%llu", (unsigned long long)number);
-    return put_word(f->path, sizeof f->path, before.path, word);
+    return put_word(f->path, sizeof f->path, f->target, word);
 }
 
 /* True: the number of the process is in there. */
@@ -77,12 +77,12 @@ static bool is_no_file(const char *path)
     return stat(path, &s) == 0 && !S_ISREG(s.st_mode);
 }
 
-static int make_temporary(const char *path, char temporary[PATH_MAX])
+static int make_temporary(fi_trace_file *f)
 {
     int fd;
 
-    snprintf(temporary, PATH_MAX, "%s.%ld", path, (long)getpid());
-    fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    snprintf(f->temporary, sizeof f->temporary, "%s.%ld", f->target, (long)getpid());
+    fd = open(f->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     return fd < 0 ? -errno : fd;
 }
 
@@ -97,42 +97,46 @@ static int write_in_place(const char *path, int (*write)(void *ctx, int fd), voi
     return e;
 }
 
-int fi_trace_file_try(const fi_trace_file *f)
+static void name_target(fi_trace_file *f, const char *word)
 {
-    char temporary[PATH_MAX];
+    if (word)
+        put_word(f->target, sizeof f->target, f->path, word);
+    else
+        snprintf(f->target, sizeof f->target, "%s", f->path);
+}
+
+int fi_trace_file_try(fi_trace_file *f)
+{
     int fd;
 
-    if (is_no_file(f->path))
-        return access(f->path, W_OK) < 0 ? -errno : 0;
-    fd = make_temporary(f->path, temporary);
+    name_target(f, NULL);
+    if (is_no_file(f->target))
+        return access(f->target, W_OK) < 0 ? -errno : 0;
+    fd = make_temporary(f);
     if (fd < 0)
         return fd;
     close(fd);
-    unlink(temporary);
+    unlink(f->temporary);
     return 0;
 }
 
-int fi_trace_file_write(const fi_trace_file *f, const char *word, int (*write)(void *ctx, int fd),
-                        void *ctx, char path[PATH_MAX])
+int fi_trace_file_write(fi_trace_file *f, const char *word, int (*write)(void *ctx, int fd),
+                        void *ctx)
 {
-    char temporary[PATH_MAX];
     int fd, e;
 
-    if (word)
-        put_word(path, PATH_MAX, f->path, word);
-    else
-        snprintf(path, PATH_MAX, "%s", f->path);
-    if (is_no_file(path))
-        return write_in_place(path, write, ctx);
-    fd = make_temporary(path, temporary);
+    name_target(f, word);
+    if (is_no_file(f->target))
+        return write_in_place(f->target, write, ctx);
+    fd = make_temporary(f);
     if (fd < 0)
         return fd;
     e = write(ctx, fd);
     if (close(fd) < 0 && e == 0)
         e = -errno;
-    if (e == 0 && rename(temporary, path) < 0)
+    if (e == 0 && rename(f->temporary, f->target) < 0)
         e = -errno;
     if (e < 0)
-        unlink(temporary);
+        unlink(f->temporary);
     return e;
 }
