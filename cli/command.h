@@ -3,6 +3,7 @@
 #define CLI_COMMAND_H
 
 int command_bench(int argc, char **argv);
+int command_lab(int argc, char **argv);
 int command_run(int argc, char **argv);
 int command_scale(int argc, char **argv);
 int command_top(int argc, char **argv);

@@ -15,6 +15,7 @@ typedef struct command {
 static const command commands[] = {
     {"bench", "measure workloads on Filch and on its peers, and print a table", command_bench},
     {"run", "run one workload on Filch and print what its workers did", command_run},
+    {"lab", "draw the figures of the seeds anew, and say what they show", command_lab},
     {"scale", "say how many workers a program could use", command_scale},
     {"top", "show what the workers and fibers of a process do, live", command_top},
     {0},

@@ -38,7 +38,7 @@ static const char *folder(void)
     return found;
 }
 
-static void path_of(const workload *w, const char *runtime, char *out, size_t room)
+void program_path(const workload *w, const char *runtime, char *out, size_t room)
 {
     int n = snprintf(out, room, "%s/%s-%s", folder(), w->program, runtime);
     if (n < 0 || (size_t)n >= room)
@@ -48,7 +48,7 @@ static void path_of(const workload *w, const char *runtime, char *out, size_t ro
 bool program_exists(const workload *w, const char *runtime)
 {
     char path[PROGRAM_PATH];
-    path_of(w, runtime, path, sizeof path);
+    program_path(w, runtime, path, sizeof path);
     return access(path, X_OK) == 0;
 }
 
@@ -218,7 +218,7 @@ const char *program_call(const call *what, child *c, report *r, bool *is_misused
 {
     static char text[CHILD_COMPLAINS + PROGRAM_PATH];
     char path[PROGRAM_PATH], numbers[2][16], *argv[WORDS];
-    path_of(what->workload, what->runtime, path, sizeof path);
+    program_path(what->workload, what->runtime, path, sizeof path);
     words_for(what, path, numbers, argv);
     int e = child_run(c, argv, NULL, what->seconds);
     *is_misused = e == 0 && c->code == ENDS_MISUSED;

@@ -36,6 +36,9 @@ typedef struct report {
 /* Is there such a program? */
 bool program_exists(const workload *w, const char *runtime);
 
+/* Where it is, or would be; empty where that is too long for a path. */
+void program_path(const workload *w, const char *runtime, char *out, size_t room);
+
 /* Why there is none, as the build noted it. */
 void program_why_missing(const workload *w, const char *runtime, char *out, size_t room);
 

@@ -1,0 +1,184 @@
+/* filch lab deques: what the four deques cost. */
+#include "experiments.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const workload pairs = {"deque-pairs", "deque", "pairs", 10, ""};
+static const workload runs = {"deque-runs", "deque", "runs", 10, ""};
+static const workload steals = {"deque-steals", "deque", "steals", 10, ""};
+
+static const char *const kinds[] = {"plain", "locked", "bounded", "batch", "half"};
+enum { KINDS = sizeof kinds / sizeof kinds[0], PLAIN = 0, LOCKED = 1 };
+
+typedef struct row {
+    const char *title;
+    const workload *of;
+    unsigned workers; /* the owner, and thieves */
+} row;
+
+static const row rows[] = {
+    {"push + pop, no thief", &pairs, 1},    {"push + pop, 1 thief", &pairs, 2},
+    {"push + pop, 3 thieves", &pairs, 4},   {"64 + 64, no thief", &runs, 1},
+    {"64 + 64, 1 thief", &runs, 2},         {"64 + 64, 3 thieves", &runs, 4},
+    {"steal, per item, alone", &steals, 1},
+};
+enum { ROWS = sizeof rows / sizeof rows[0] };
+
+static bool applies(const row *r, int kind)
+{
+    return kind != PLAIN || r->workers == 1;
+}
+
+static void plan(const lab_options *o, lab_plan *p)
+{
+    p->rounds = o->quick ? 3 : 15;
+    for (int k = 0; k < KINDS; k++) {
+        if (!lab_has(p, &pairs, kinds[k]))
+            continue;
+        for (int r = 0; r < ROWS; r++)
+            if (applies(&rows[r], k))
+                lab_add(p, rows[r].of, kinds[k], rows[r].workers, "%s/%s/%u", rows[r].of->input,
+                        kinds[k], rows[r].workers);
+    }
+}
+
+static lab_numbers ns_of(const lab_results *r, int of, int kind)
+{
+    return lab_figures(r, "ns", "%s/%s/%u", rows[of].of->input, kinds[kind], rows[of].workers);
+}
+
+/* ---- showing ---- */
+
+static void table(const lab_results *r, lab_page *page)
+{
+    page_table(page, "Nanoseconds, as medians; in brackets the quartiles.",
+               "|plain array|locked|bounded|batch|half");
+    for (int i = 0; i < ROWS; i++) {
+        page_cell(page, "%s", rows[i].title);
+        for (int k = 0; k < KINDS; k++) {
+            lab_numbers n = ns_of(r, i, k);
+            if (n.count == 0)
+                page_cell(page, "-");
+            else
+                page_cell(page, "%.2f (%.2f, %.2f)", numbers_median(n), numbers_quantile(n, 0.25),
+                          numbers_quantile(n, 0.75));
+        }
+    }
+}
+
+static void figure(const lab_results *r, lab_page *page)
+{
+    draw_bar bars[ROWS * KINDS];
+    int n = 0;
+    for (int i = 0; i < ROWS; i++) {
+        for (int k = 0; k < KINDS; k++) {
+            lab_numbers ns = ns_of(r, i, k);
+            if (ns.count > 0)
+                bars[n++] = (draw_bar){rows[i].title,
+                                       kinds[k],
+                                       numbers_median(ns),
+                                       numbers_quantile(ns, 0.25),
+                                       numbers_quantile(ns, 0.75),
+                                       k == PLAIN    ? 3
+                                       : k == LOCKED ? 1
+                                       : k == 2      ? 2
+                                       : k == 3      ? 0
+                                                     : 5};
+        }
+    }
+    page_figure(page, &(draw_chart){
+                          .title = "What the operations of the four deques cost.",
+                          .about = "Median time of a pair of push and pop, or of an item that is "
+                                   "stolen, with the quartiles; the shorter the better. The scale "
+                                   "is logarithmic.",
+                          .x = {"nanoseconds", true, false},
+                          .bars = bars,
+                          .bar_count = n,
+                          .base = 1,
+                      });
+}
+
+/* ---- saying ---- */
+
+/* Is this kind faster than the locked one in that row?  1, 0 for cannot tell, -1. */
+static int is_faster(const lab_results *r, int of, int kind)
+{
+    lab_interval i = numbers_ratio_between(ns_of(r, of, kind), ns_of(r, of, LOCKED));
+    return i.high < 1 ? 1 : i.low > 1 ? -1 : 0;
+}
+
+static int fastest(const lab_results *r, int of)
+{
+    int best = LOCKED;
+    for (int k = LOCKED + 1; k < KINDS; k++)
+        if (numbers_median(ns_of(r, of, k)) < numbers_median(ns_of(r, of, best)))
+            best = k;
+    return best;
+}
+
+static void words(const lab_results *r, lab_page *page)
+{
+    for (int i = 0; i < ROWS; i++) {
+        double locked = numbers_median(ns_of(r, i, LOCKED));
+        int best = fastest(r, i);
+        double ns = numbers_median(ns_of(r, i, best));
+        if (isnan(locked) || (i != 0 && i != 1 && i != ROWS - 1))
+            continue;
+        page_say(page, "%s: the lock costs %.1f ns, %s is least with %.1f ns, %.1f times %s.",
+                 rows[i].title, locked, kinds[best], ns, best == LOCKED ? 1 : locked / ns,
+                 best == LOCKED ? "as much" : "less");
+    }
+    page_say(page, "With thieves about, the owner and the thieves fight for the same items, so "
+                   "these rows tell how a deque bears a thief that never rests, which a worker "
+                   "does not meet: ours are few and sleep when there is nothing to find.");
+}
+
+static void verdict(const lab_results *r, lab_page *page)
+{
+    int won = 0, lost = 0, all = 0;
+    for (int k = LOCKED + 1; k < KINDS; k++) {
+        for (int i = 0; i < ROWS; i++) {
+            int faster = is_faster(r, i, k);
+            bool is_told = ns_of(r, i, k).count > 0 && ns_of(r, i, LOCKED).count > 0;
+            all += is_told;
+            won += is_told && faster > 0;
+            lost += is_told && faster < 0;
+        }
+    }
+    lab_verdict v = all == 0                                           ? LAB_CANNOT_TELL
+                    : is_faster(r, 0, 2) > 0 && is_faster(r, 0, 3) > 0 ? LAB_AGREES
+                    : is_faster(r, 0, 2) < 0 || is_faster(r, 0, 3) < 0 ? LAB_DIFFERS
+                                                                       : LAB_CANNOT_TELL;
+    double locked = numbers_median(ns_of(r, 0, LOCKED)), batch = numbers_median(ns_of(r, 0, 3));
+    page_verdict(page, v,
+                 "A push and a pop that nobody disturbs take %.1f ns with the lock, %.1f ns with "
+                 "bounded, the seeds' lock-free deque, and %.1f ns with batch. In all, the "
+                 "lock-free kinds are faster than the lock in %d of %d comparisons, slower in %d, "
+                 "and within the spread in the rest (95 of 100 by drawing again).",
+                 locked, numbers_median(ns_of(r, 0, 2)), batch, won, all, lost);
+    page_summary(page, "push + pop: %.1f ns locked, %.1f ns batch (the default), %.1f times less.",
+                 locked, batch, locked / batch);
+}
+
+static void tell(const lab_results *r, lab_page *page)
+{
+    figure(r, page);
+    table(r, page);
+    words(r, page);
+    verdict(r, page);
+}
+
+const lab_experiment lab_deques = {
+    .name = "deques",
+    .title = "The four deques",
+    .about = "what push, pop and steal cost: locked, bounded, batch, half",
+    .seed = "Two seeds build deques. \"Job System 2.0\", part 3, builds one with a lock and then "
+            "without, and finds that its job system becomes 3.38 times faster by that, 1.78 times "
+            "for loops. bthread's WorkStealingQueue is the bounded lock-free one; Kuchumov's takes "
+            "several items with one steal (batch), Go's run queue half of all (half). The claim "
+            "that can be tested here: without a lock, the owner's push and pop cost less.",
+    .plan = plan,
+    .tell = tell,
+};

@@ -1,0 +1,34 @@
+#include "escape.h"
+
+static const char *entity_of(unsigned char c)
+{
+    switch (c) {
+    case '&':
+        return "&amp;";
+    case '<':
+        return "&lt;";
+    case '>':
+        return "&gt;";
+    case '"':
+        return "&quot;";
+    case '\'':
+        return "&#39;";
+    default:
+        return NULL;
+    }
+}
+
+/* Most control characters may not be in XML at all. */
+void escape(FILE *out, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        unsigned char c = (unsigned char)*text;
+        const char *entity = entity_of(c);
+        if (entity)
+            fputs(entity, out);
+        else if (c >= ' ' || c == '\n' || c == '\t')
+            fputc(c, out);
+        else
+            fputc('?', out);
+    }
+}

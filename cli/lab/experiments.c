@@ -1,0 +1,4 @@
+#include "experiments.h"
+
+/* In the order in which the report has them. */
+const lab_experiment *const lab_experiments[] = {&lab_peers, &lab_jobs, &lab_deques, NULL};

@@ -1,0 +1,82 @@
+#define _GNU_SOURCE
+#include "head.h"
+
+#include "machine.h"
+#include "plan.h"
+
+#include <filch/version.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void words(FILE *out, const lab_options *o)
+{
+    char all[256] = "";
+    for (int i = 0; o->words[i]; i++) {
+        size_t used = strlen(all);
+        snprintf(all + used, sizeof all - used, "%s%s", i > 0 ? " " : "", o->words[i]);
+    }
+    json_write(out, all);
+}
+
+/* Settings that whoever calls us has made reach the programs of Filch, too. */
+static void settings(FILE *out)
+{
+    char all[512] = "";
+    for (char **e = environ; *e; e++) {
+        size_t used = strlen(all);
+        if (strncmp(*e, "FILCH_", 6) == 0 && strncmp(*e, "FILCH_BENCH_DIR=", 16) != 0)
+            snprintf(all + used, sizeof all - used, "%s%s", used > 0 ? " " : "", *e);
+    }
+    json_write(out, all);
+}
+
+/* What makes it this run and no other. */
+static void asked(FILE *out, const lab_experiment *e, const lab_options *o, const lab_plan *p)
+{
+    char cpu[256];
+    machine_cpu(cpu, sizeof cpu);
+    fprintf(out, "{\"experiment\":\"%s\",\"words\":", e->name);
+    words(out, o);
+    fprintf(out, ",\"quick\":%s,\"rounds\":%d,\"workers\":%u", o->quick ? "true" : "false",
+            p->rounds, o->workers);
+    fprintf(out, ",\"Filch\":\"%s\",\"CPU\":", filch_version());
+    json_write(out, cpu);
+    fputs(",\"settings\":", out);
+    settings(out);
+    fprintf(out, ",\"cases\":%d,\"programs\":\"%016lx\"}", p->count, plan_mark(p));
+}
+
+static void left_out(FILE *out, const lab_plan *p)
+{
+    char line[640];
+    fputc('[', out);
+    for (const char *l = p->left_out; *l != '\0'; l += strcspn(l, "\n") + 1) {
+        snprintf(line, sizeof line, "%.*s", (int)strcspn(l, "\n"), l);
+        fputs(l > p->left_out ? "," : "", out);
+        json_write(out, line);
+    }
+    fputc(']', out);
+}
+
+char *head_of(const lab_experiment *e, const lab_options *o, const lab_plan *p)
+{
+    char *head = NULL;
+    size_t length;
+    FILE *out = open_memstream(&head, &length);
+    if (!out)
+        return NULL;
+    fputs("{\"asked\":", out);
+    asked(out, e, o, p);
+    fputs(",\"machine\":", out);
+    machine_tell(out);
+    fputs(",\"begun\":", out);
+    machine_tell_now(out);
+    fputs(",\"left_out\":", out);
+    left_out(out, p);
+    fputs("}", out);
+    if (fclose(out) == 0)
+        return head;
+    free(head);
+    return NULL;
+}

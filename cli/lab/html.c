@@ -1,0 +1,277 @@
+/* The report as HTML. */
+#define _GNU_SOURCE
+#include "report.h"
+
+#include "escape.h"
+#include "json.h"
+#include "style.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- small things ---- */
+
+static void element(FILE *out, const char *tag, const char *text)
+{
+    fprintf(out, "<%s>", tag);
+    escape(out, text);
+    fprintf(out, "</%s>\n", tag);
+}
+
+/* The text of a string of JSON. */
+static void escape_json(FILE *out, const char *value)
+{
+    char text[1024];
+    if (json_string(value, text, sizeof text))
+        escape(out, text);
+}
+
+static const char *class_of(lab_verdict v)
+{
+    return v == LAB_AGREES ? "agrees" : v == LAB_DIFFERS ? "differs" : "open";
+}
+
+/* A sign before the word, so that it is not the colour alone that tells. */
+static void badge(FILE *out, lab_verdict v)
+{
+    static const char *const signs[] = {"?", "&#10003;", "&#8800;"};
+    fprintf(out, "<span class=\"badge %s\">%s %s</span>", class_of(v), signs[v],
+            lab_verdict_words[v]);
+}
+
+static void duration(FILE *out, double seconds)
+{
+    if (seconds < 100)
+        fprintf(out, "%.0f s", seconds);
+    else
+        fprintf(out, "%.0f min %.0f s", (double)(long)(seconds / 60), (double)((long)seconds % 60));
+}
+
+/* ---- the head ---- */
+
+static void pair(FILE *out, const char *name, const char *json)
+{
+    fputs("<dt>", out);
+    escape(out, name);
+    fputs("</dt><dd>", out);
+    escape_json(out, json);
+    fputs("</dd>\n", out);
+}
+
+static void pairs(FILE *out, const char *object)
+{
+    for (const char *m = object ? json_begin(object) : NULL; m; m = json_next(m)) {
+        char name[64] = "";
+        json_string(m, name, sizeof name);
+        pair(out, name, json_value(m));
+    }
+}
+
+static bool is_noted(char *noted, size_t room, const char *version)
+{
+    if (strstr(noted, version))
+        return true;
+    size_t used = strlen(noted);
+    snprintf(noted + used, room - used, "%s\n", version);
+    return false;
+}
+
+/* What the peers' programs say that they are, each once. */
+static void versions(FILE *out, const lab_section *sections, int n)
+{
+    char noted[1024] = "";
+    for (int s = 0; s < n; s++) {
+        const lab_results *r = sections[s].results;
+        for (int i = 0; i < r->count; i++) {
+            char version[128], runtime[64];
+            const char *said = r->all[i].said;
+            if (said && json_string(json_member(said, "version"), version, sizeof version) &&
+                json_string(json_member(said, "runtime"), runtime, sizeof runtime) &&
+                !is_noted(noted, sizeof noted, version))
+                pair(out, runtime, json_member(said, "version"));
+        }
+    }
+}
+
+static double took(const lab_section *sections, int n)
+{
+    double all = 0;
+    for (int i = 0; i < n; i++)
+        all += results_took(sections[i].results);
+    return all;
+}
+
+static void head(FILE *out, const lab_section *sections, int n)
+{
+    fputs("<header>\n<p class=\"over\">Filch</p>\n<h1>What the lab found</h1>\n"
+          "<p class=\"lead\">The figures of the documents that Filch grew from, drawn anew from "
+          "measurements of one machine, with what they show in words. Every number below is of "
+          "this run.</p>\n",
+          out);
+    if (n > 0) {
+        fputs("<section aria-labelledby=\"machine\"><h2 id=\"machine\">Machine and "
+              "versions</h2>\n<dl>\n",
+              out);
+        pairs(out, results_head(sections[0].results, "machine"));
+        versions(out, sections, n);
+        pairs(out, results_head(sections[0].results, "begun"));
+        fputs("<dt>measured for</dt><dd>", out);
+        duration(out, took(sections, n));
+        fputs("</dd>\n<dt>random numbers</dt><dd>the programs make their inputs from fixed seeds; "
+              "intervals are by 2,000 draws from seed 1</dd>\n</dl></section>\n",
+              out);
+    }
+    fputs("</header>\n", out);
+}
+
+static void contents(FILE *out, const lab_section *sections, int n)
+{
+    fputs("<nav aria-labelledby=\"contents\"><h2 id=\"contents\">In short</h2>\n<ul>\n", out);
+    for (int i = 0; i < n; i++) {
+        const char *text;
+        fprintf(out, "<li><a href=\"#%s\">", sections[i].of->name);
+        escape(out, sections[i].of->title);
+        fputs("</a> ", out);
+        badge(out, page_verdict_of(sections[i].page, &text));
+        fputs("<br>", out);
+        escape(out, page_summary_of(sections[i].page));
+        fputs("</li>\n", out);
+    }
+    fputs("</ul></nav>\n", out);
+}
+
+/* ---- sections ---- */
+
+static void table(FILE *out, const page_part *t)
+{
+    fputs("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"", out);
+    escape(out, t->text);
+    fputs("\"><table><caption>", out);
+    escape(out, t->text);
+    fputs("</caption>\n", out);
+    for (int i = 0; i < t->cell_count; i++) {
+        int column = i % t->columns;
+        bool is_head = i < t->columns;
+        const char *tag = is_head || column == 0 ? "th" : "td";
+        const char *scope = is_head ? " scope=\"col\"" : column == 0 ? " scope=\"row\"" : "";
+        if (column == 0)
+            fputs(is_head ? "<thead><tr>" : "<tr>", out);
+        fprintf(out, "<%s%s%s>", tag, scope,
+                page_is_number_column(t, column) ? " class=\"n\"" : "");
+        escape(out, t->cells[i]);
+        fprintf(out, "</%s>", tag);
+        if (column + 1 == t->columns)
+            fputs(is_head ? "</tr></thead><tbody>\n" : "</tr>\n", out);
+    }
+    fputs("</tbody></table></div>\n", out);
+}
+
+static void figure(FILE *out, const page_part *f)
+{
+    fputs("<figure>\n<div class=\"wide\">", out);
+    fputs(f->wide, out);
+    fputs("</div><div class=\"narrow\">", out);
+    fputs(f->narrow, out);
+    fputs("</div>\n<figcaption><b>", out);
+    escape(out, f->text);
+    fputs("</b> ", out);
+    escape(out, f->about);
+    fputs("</figcaption>\n</figure>\n", out);
+}
+
+static void parts(FILE *out, const lab_page *p)
+{
+    for (int i = 0; i < page_count(p); i++) {
+        const page_part *part = page_at(p, i);
+        if (part->kind == PAGE_TABLE)
+            table(out, part);
+        else if (part->kind == PAGE_FIGURE)
+            figure(out, part);
+        else
+            element(out, "p", part->text);
+    }
+}
+
+static void left_out(FILE *out, const lab_results *r)
+{
+    const char *all = results_head(r, "left_out");
+    for (const char *l = all ? json_begin(all) : NULL; l; l = json_next(l)) {
+        fputs("<li>left out: ", out);
+        escape_json(out, l);
+        fputs("</li>\n", out);
+    }
+    for (int i = 0; i < r->count; i++) {
+        if (!r->all[i].failed || results_find(r, r->all[i].key))
+            continue;
+        fputs("<li>failed: ", out);
+        escape(out, r->all[i].key);
+        fputc(' ', out);
+        escape_json(out, r->all[i].failed);
+        fputs("</li>\n", out);
+    }
+}
+
+static void how(FILE *out, const lab_section *s)
+{
+    char *command = NULL;
+    size_t length;
+    const lab_results *r = s->results;
+    int all = (int)results_asked(r, "cases") * lab_rounds(r), good = results_good(r);
+    FILE *text = open_memstream(&command, &length);
+    if (text) {
+        report_command(s, text);
+        fclose(text);
+    }
+    fputs("<h3>How to see it again</h3>\n<pre><code>", out);
+    escape(out, command ? command : "");
+    free(command);
+    fprintf(out, "</code></pre>\n<ul class=\"quiet\">\n<li>%d calls of programs, ", good);
+    duration(out, results_took(r));
+    fprintf(out,
+            ", in %d rounds; all that they said is in <a href=\"raw/%s.jsonl\">raw/%s.jsonl"
+            "</a></li>\n",
+            lab_rounds(r), s->of->name, s->of->name);
+    if (good < all)
+        fprintf(out, "<li>not whole: %d of %d calls are missing</li>\n", all - good, all);
+    if (lab_was_quick(r))
+        fputs("<li>small sizes, for a look (--quick): not those of the seed</li>\n", out);
+    left_out(out, r);
+    fputs("</ul>\n", out);
+}
+
+static void section(FILE *out, const lab_section *s)
+{
+    const char *why;
+    lab_verdict v = page_verdict_of(s->page, &why);
+    fprintf(out, "<section id=\"%s\">\n", s->of->name);
+    element(out, "h2", s->of->title);
+    fputs("<div class=\"seed\"><h3>What the seed did</h3>\n", out);
+    element(out, "p", s->of->seed);
+    fputs("</div>\n<div class=\"verdict\"><h3>This run beside it: ", out);
+    badge(out, v);
+    fputs("</h3>\n", out);
+    element(out, "p", why);
+    fputs("</div>\n", out);
+    parts(out, s->page);
+    how(out, s);
+    fputs("</section>\n", out);
+}
+
+void report_html(FILE *out, const lab_section *sections, int n)
+{
+    fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+          "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
+          "<meta name=\"color-scheme\" content=\"light dark\">\n"
+          "<link rel=\"icon\" href=\"data:,\">\n"
+          "<title>Filch: what the lab found</title>\n<style>\n",
+          out);
+    fputs(report_css, out);
+    fputs(draw_css, out);
+    fputs("</style>\n</head>\n<body>\n", out);
+    head(out, sections, n);
+    contents(out, sections, n);
+    fputs("<main>\n", out);
+    for (int i = 0; i < n; i++)
+        section(out, &sections[i]);
+    fputs("</main>\n</body>\n</html>\n", out);
+}

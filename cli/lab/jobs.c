@@ -1,0 +1,207 @@
+/* filch lab jobs: the table with which "Job System 2.0", part 3, ends. */
+#include "experiments.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { ROWS = 2, PUBLISHED = 3 }; /* the last columns are Filch's own */
+
+static const double published[ROWS][PUBLISHED] = {{18.5, 9.9, 2.93}, {5.3, 1.35, 0.76}};
+static const char *const titles[ROWS] = {"65,000 single jobs", "a loop of 16,383 jobs"};
+static const char *const quick_titles[ROWS] = {"5,000 single jobs", "a loop of 2,047 jobs"};
+
+static void plan(const lab_options *o, lab_plan *p)
+{
+    p->rounds = o->quick ? 3 : 9;
+    for (int row = 0; row < ROWS; row++) {
+        for (int c = 0; c < JOB_COLUMNS; c++) {
+            const workload *w = &job_rows[row];
+            const char *column = job_columns[c].name;
+            if (!lab_has(p, w, column))
+                continue;
+            lab_add(p, w, column, 1, "%s/%s/1", w->input, column);
+            if (o->workers > 1)
+                lab_add(p, w, column, o->workers, "%s/%s/%u", w->input, column, o->workers);
+        }
+    }
+}
+
+static lab_numbers times(const lab_results *r, int row, int column, unsigned workers)
+{
+    return lab_samples(r, "%s/%s/%u", job_rows[row].input, job_columns[column].name, workers);
+}
+
+static double ms(const lab_results *r, int row, int column, unsigned workers)
+{
+    return numbers_median(times(r, row, column, workers)) * 1e3;
+}
+
+static const char *title_of(const lab_results *r, int row)
+{
+    return lab_was_quick(r) ? quick_titles[row] : titles[row];
+}
+
+/* The column that a step is from: the one to the left, and for those of Filch the last that is not. */
+static int before(int column)
+{
+    return column >= PUBLISHED ? PUBLISHED - 1 : column - 1;
+}
+
+/* ---- showing ---- */
+
+static void figure(const lab_results *r, lab_page *page, unsigned workers)
+{
+    draw_bar bars[ROWS * JOB_COLUMNS];
+    char title[128];
+    int n = 0;
+    for (int row = 0; row < ROWS; row++) {
+        for (int c = 0; c < JOB_COLUMNS; c++) {
+            lab_numbers t = times(r, row, c, workers);
+            if (t.count > 0)
+                bars[n++] = (draw_bar){title_of(r, row),
+                                       job_columns[c].name,
+                                       numbers_median(t) * 1e3,
+                                       numbers_quantile(t, 0.25) * 1e3,
+                                       numbers_quantile(t, 0.75) * 1e3,
+                                       c < PUBLISHED ? 1 : 0};
+        }
+    }
+    snprintf(title, sizeof title, "Many small jobs, %u worker%s.", workers,
+             workers == 1 ? "" : "s");
+    page_figure(page, &(draw_chart){
+                          .title = title,
+                          .about = "Median time of all jobs with the quartiles; the shorter the "
+                                   "better. The first three of each group are the steps of the "
+                                   "seed, the others are Filch. The scale is logarithmic.",
+                          .x = {"milliseconds", true, false},
+                          .bars = bars,
+                          .bar_count = n,
+                          .base = lab_was_quick(r) ? 0.01 : 0.1,
+                      });
+}
+
+static void cells(lab_page *page, const double *values, int n)
+{
+    for (int c = 0; c < JOB_COLUMNS; c++) {
+        if (c >= n || !isfinite(values[c]))
+            page_cell(page, "-");
+        else if (c == 0)
+            page_cell(page, "%.3f", values[c]);
+        else
+            page_cell(page, "%.3f (%.2fx, %.2fx)", values[c], values[0] / values[c],
+                      values[before(c)] / values[c]);
+    }
+}
+
+static void table_row(const lab_results *r, lab_page *page, int row, unsigned workers)
+{
+    double values[JOB_COLUMNS];
+    for (int c = 0; c < JOB_COLUMNS; c++)
+        values[c] = ms(r, row, c, workers);
+    page_cell(page, "%s", title_of(r, row));
+    page_cell(page, "%u", workers);
+    cells(page, values, JOB_COLUMNS);
+}
+
+static void table(const lab_results *r, lab_page *page)
+{
+    page_table(page,
+               "Median ms; in brackets how many times faster than basic, and than the column to "
+               "the left (those of Filch: than lock-free). Published: on another machine, 65,000 "
+               "single jobs.",
+               "|workers|basic|+ allocator|+ lock-free|filch|filch-group|filch-job");
+    for (int row = 0; row < ROWS; row++) {
+        table_row(r, page, row, 1);
+        if (lab_workers(r) > 1)
+            table_row(r, page, row, lab_workers(r));
+        page_cell(page, "published");
+        page_cell(page, "-");
+        cells(page, published[row], PUBLISHED);
+    }
+}
+
+/* ---- saying ---- */
+
+static void words(const lab_results *r, lab_page *page)
+{
+    unsigned workers = lab_workers(r);
+    for (int row = 0; row < ROWS; row++) {
+        double basic = ms(r, row, 0, workers), lock_free = ms(r, row, 2, workers);
+        double filch = ms(r, row, PUBLISHED, workers);
+        if (!isfinite(basic) || !isfinite(lock_free) || !isfinite(filch))
+            continue;
+        page_say(page,
+                 "%s on %u worker%s: from a lock and malloc to neither makes it %.2f times faster "
+                 "(published: %.2f). Filch's tasks are %.1f times faster than that again, because "
+                 "a task that nobody steals is no job at all.",
+                 title_of(r, row), workers, workers == 1 ? "" : "s", basic / lock_free,
+                 published[row][0] / published[row][2], lock_free / filch);
+    }
+}
+
+typedef struct steps {
+    int gained, lost, told;
+} steps;
+
+/* A step gains where all of the interval of its ratio is below 1. */
+static steps steps_of(const lab_results *r, unsigned workers)
+{
+    steps s = {0};
+    for (int row = 0; row < ROWS; row++) {
+        for (int c = 1; c < PUBLISHED; c++) {
+            lab_numbers after = times(r, row, c, workers), from = times(r, row, c - 1, workers);
+            lab_interval i = numbers_ratio_between(after, from);
+            if (after.count == 0 || from.count == 0)
+                continue;
+            s.told++;
+            s.gained += i.high < 1;
+            s.lost += i.low > 1;
+        }
+    }
+    return s;
+}
+
+static void verdict(const lab_results *r, lab_page *page)
+{
+    unsigned workers = lab_workers(r);
+    steps s = steps_of(r, workers);
+    lab_verdict v = s.told < 4           ? LAB_CANNOT_TELL
+                    : s.gained == s.told ? LAB_AGREES
+                    : s.lost > 0         ? LAB_DIFFERS
+                                         : LAB_CANNOT_TELL;
+    page_verdict(page, v,
+                 "On %u worker%s, %d of %d steps (the allocator, then the lock-free deque, for "
+                 "single jobs and for the loop) make it faster, %d make it slower, and %d are "
+                 "within the spread. Gain in all: %.2f for single jobs (published 6.31), %.2f for "
+                 "the loop (published 6.97).",
+                 workers, workers == 1 ? "" : "s", s.gained, s.told, s.lost,
+                 s.told - s.gained - s.lost, ms(r, 0, 0, workers) / ms(r, 0, 2, workers),
+                 ms(r, 1, 0, workers) / ms(r, 1, 2, workers));
+    page_summary(page,
+                 "Single jobs %.2f, %.2f, %.2f ms (published 18.5, 9.9, 2.93); Filch %.2f ms.",
+                 ms(r, 0, 0, workers), ms(r, 0, 1, workers), ms(r, 0, 2, workers),
+                 ms(r, 0, PUBLISHED, workers));
+}
+
+static void tell(const lab_results *r, lab_page *page)
+{
+    if (lab_workers(r) > 1)
+        figure(r, page, lab_workers(r));
+    figure(r, page, 1);
+    table(r, page);
+    words(r, page);
+    verdict(r, page);
+}
+
+const lab_experiment lab_jobs = {
+    .name = "jobs",
+    .title = "A job system in three steps",
+    .about = "lock and malloc, an allocator, no lock; and Filch (\"Job System 2.0\")",
+    .seed =
+        "\"Job System 2.0\", part 3: many small jobs on a job system for games, in ms. With a lock "
+        "around each deque and malloc for each job: 18.5 for 65,000 single jobs, 5.3 for a "
+        "parallel loop. With jobs from a ring of each thread: 9.9 and 1.35. With a lock-free "
+        "deque besides: 2.93 and 0.76, a gain of 6.31 and 6.97 in all. Each step gained.",
+    .plan = plan,
+    .tell = tell,
+};

@@ -1,0 +1,118 @@
+/* filch lab: measure, tell, and write it down. */
+#define _GNU_SOURCE
+#include "lab.h"
+
+#include "command.h"
+#include "options.h"
+#include "report.h"
+#include "words.h"
+#include "work.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* ---- the folder ---- */
+
+static int make_folder(const char *path)
+{
+    if (mkdir(path, 0777) == 0 || errno == EEXIST)
+        return 0;
+    fprintf(stderr, "filch: %s: %s\n", path, strerror(errno));
+    return -errno;
+}
+
+static int make_folders(const char *out)
+{
+    char raw[PATH_MAX];
+    if (snprintf(raw, sizeof raw, "%s/raw", out) >= (int)sizeof raw)
+        misused("the name that --out gives is too long");
+    return make_folder(out) == 0 && make_folder(raw) == 0 ? 0 : -1;
+}
+
+/* ---- telling ---- */
+
+static void tell_in_full(const lab_run *run, const lab_page *page)
+{
+    printf("%s\n\n", run->of->title);
+    page_print(page, stdout);
+    if (run->plan->left_out[0] != '\0')
+        printf("\nLeft out:\n%s", run->plan->left_out);
+}
+
+static void tell_in_short(const lab_run *run, const lab_page *page)
+{
+    const char *text;
+    lab_verdict v = page_verdict_of(page, &text);
+    printf("%-14s %-12s %s\n", run->of->name, lab_verdict_words[v], page_summary_of(page));
+}
+
+static int tell(const lab_run *run, bool in_full)
+{
+    lab_page *page = page_new(run->of->name);
+    if (page)
+        run->of->tell(run->log.results, page);
+    bool is_whole = page && !page_is_torn(page);
+    if (is_whole && in_full)
+        tell_in_full(run, page);
+    else if (is_whole)
+        tell_in_short(run, page);
+    else
+        fprintf(stderr, "filch: %s: no memory to tell what came out\n", run->of->name);
+    page_free(page);
+    return is_whole ? ENDS_WELL : ENDS_FAILED;
+}
+
+static int write_report(const char *out)
+{
+    const char *why = report_write(out);
+    if (why) {
+        fprintf(stderr, "filch: no report: %s\n", why);
+        return ENDS_FAILED;
+    }
+    printf("\nreport: %s/report.html\n", out);
+    return ENDS_WELL;
+}
+
+/* ---- all of it ---- */
+
+static int begin_all(const lab_chosen *chosen, lab_run *runs, int *n)
+{
+    for (*n = 0; chosen->experiments[*n]; ++*n) {
+        const char *why = run_begin(&runs[*n], chosen->experiments[*n], &chosen->options);
+        if (why) {
+            fprintf(stderr, "filch: %s\n", why);
+            run_end(&runs[*n]);
+            return ENDS_FAILED;
+        }
+    }
+    return ENDS_WELL;
+}
+
+static int measure_and_tell(const lab_chosen *chosen, lab_run *runs, int n)
+{
+    const lab_options *o = &chosen->options;
+    int end = work_all(runs, n, o), told = ENDS_WELL;
+    for (int i = 0; i < n; i++)
+        told |= tell(&runs[i], !chosen->all);
+    if (o->out)
+        told |= write_report(o->out);
+    return end != ENDS_WELL ? end : told;
+}
+
+int command_lab(int argc, char **argv)
+{
+    static lab_run runs[LAB_MOST_EXPERIMENTS];
+    int n = 0;
+    lab_chosen chosen = lab_options_read(argc, argv);
+    if (chosen.options.out && make_folders(chosen.options.out) < 0)
+        return ENDS_FAILED;
+    int end = begin_all(&chosen, runs, &n);
+    if (end == ENDS_WELL)
+        end = measure_and_tell(&chosen, runs, n);
+    for (int i = 0; i < n; i++)
+        run_end(&runs[i]);
+    return end;
+}

@@ -1,0 +1,163 @@
+#define _GNU_SOURCE
+#include "machine.h"
+
+#include <filch/machine.h>
+#include <filch/version.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysinfo.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifdef __clang__
+#define COMPILER __VERSION__
+#else
+#define COMPILER "gcc " __VERSION__
+#endif
+
+void json_write(FILE *out, const char *text)
+{
+    fputc('"', out);
+    for (; *text != '\0'; text++) {
+        unsigned char c = (unsigned char)*text;
+        fputc(c == '"' ? '\'' : c == '\\' ? '/' : c < ' ' ? ' ' : c, out);
+    }
+    fputc('"', out);
+}
+
+static void member(FILE *out, const char *name, const char *value)
+{
+    json_write(out, name);
+    fputc(':', out);
+    json_write(out, value);
+}
+
+/* The first line of a file without its end; empty where there is none. */
+static void first_line(const char *path, char *out, size_t room)
+{
+    FILE *file = fopen(path, "re");
+    if (!file || !fgets(out, (int)room, file))
+        out[0] = '\0';
+    out[strcspn(out, "\n")] = '\0';
+    if (file)
+        fclose(file);
+}
+
+/* ARM's has no names there. */
+void machine_cpu(char *out, size_t room)
+{
+    static const char name[] = "model name";
+    char line[512];
+    struct utsname u;
+    FILE *file = fopen("/proc/cpuinfo", "re");
+    snprintf(out, room, "%s", uname(&u) == 0 ? u.machine : "unknown");
+    while (file && fgets(line, sizeof line, file)) {
+        const char *colon = strchr(line, ':');
+        if (colon && strncmp(line, name, strlen(name)) == 0) {
+            line[strcspn(line, "\n")] = '\0';
+            snprintf(out, room, "%s", colon + 1 + strspn(colon + 1, " "));
+            break;
+        }
+    }
+    if (file)
+        fclose(file);
+}
+
+static void cache_file(int index, const char *name, char *out, size_t room)
+{
+    char path[128];
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/%s", index, name);
+    first_line(path, out, room);
+}
+
+/* "L1 Data 48K, L2 Unified 1280K" */
+static void caches(char *out, size_t room)
+{
+    size_t used = 0;
+    snprintf(out, room, "unknown");
+    for (int i = 0; i < 8 && used < room; i++) {
+        char level[16], type[32], size[32];
+        cache_file(i, "level", level, sizeof level);
+        cache_file(i, "type", type, sizeof type);
+        cache_file(i, "size", size, sizeof size);
+        if (level[0] == '\0' || strcmp(type, "Instruction") == 0)
+            continue;
+        used += (size_t)snprintf(out + used, room - used, "%sL%s %s", used > 0 ? ", " : "", level,
+                                 size);
+    }
+}
+
+/* Of the whole machine; those above us may say less, and filch_cpus() knows them all. */
+static void cpus(char *out, size_t room)
+{
+    snprintf(out, room, "%ld, of which this process may use %u (affinity, cgroup)",
+             sysconf(_SC_NPROCESSORS_ONLN), filch_cpus());
+}
+
+static void cgroup(char *out, size_t room)
+{
+    char quota[64], period[64];
+    first_line("/sys/fs/cgroup/cpu.max", quota, sizeof quota);
+    if (quota[0] != '\0') {
+        snprintf(out, room, "cpu.max %s", quota);
+        return;
+    }
+    first_line("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", quota, sizeof quota);
+    first_line("/sys/fs/cgroup/cpu/cpu.cfs_period_us", period, sizeof period);
+    if (quota[0] != '\0' && quota[0] != '-')
+        snprintf(out, room, "%s us in %s us", quota, period);
+    else
+        snprintf(out, room, "none that can be read");
+}
+
+void machine_tell(FILE *out)
+{
+    char text[512];
+    struct utsname u;
+    struct sysinfo s;
+    machine_cpu(text, sizeof text);
+    fputc('{', out);
+    member(out, "CPU", text);
+    cpus(text, sizeof text);
+    fputc(',', out);
+    member(out, "CPUs", text);
+    caches(text, sizeof text);
+    fputc(',', out);
+    member(out, "caches of CPU 0", text);
+    if (sysinfo(&s) == 0) {
+        snprintf(text, sizeof text, "%.1f GB", (double)s.totalram * s.mem_unit / 1e9);
+        fputc(',', out);
+        member(out, "memory", text);
+    }
+    if (uname(&u) == 0) {
+        snprintf(text, sizeof text, "%s %s %s", u.sysname, u.release, u.machine);
+        fputc(',', out);
+        member(out, "kernel", text);
+    }
+    cgroup(text, sizeof text);
+    fputc(',', out);
+    member(out, "limit of the cgroup", text);
+    fputc(',', out);
+    member(out, "Filch", filch_version());
+    fputc(',', out);
+    member(out, "compiler", COMPILER);
+    fputc('}', out);
+}
+
+void machine_tell_now(FILE *out)
+{
+    char date[64] = "unknown", text[64] = "unknown";
+    double load[3];
+    time_t now = time(NULL);
+    struct tm t;
+    if (gmtime_r(&now, &t))
+        strftime(date, sizeof date, "%Y-%m-%d %H:%M UTC", &t);
+    if (getloadavg(load, 3) == 3)
+        snprintf(text, sizeof text, "%.2f %.2f %.2f", load[0], load[1], load[2]);
+    fputc('{', out);
+    member(out, "date", date);
+    fputc(',', out);
+    member(out, "load average", text);
+    fputc('}', out);
+}

@@ -1,0 +1,17 @@
+/* The machine that something is measured on, for the head of a log. */
+#ifndef CLI_LAB_MACHINE_H
+#define CLI_LAB_MACHINE_H
+
+#include <stdio.h>
+
+/* Objects of JSON: what stays as it is, and what was so at this moment. */
+void machine_tell(FILE *out);
+void machine_tell_now(FILE *out);
+
+/* The model of the CPU, in no more than room. */
+void machine_cpu(char *out, size_t room);
+
+/* A string of JSON with the same words: what would have to be escaped is replaced. */
+void json_write(FILE *out, const char *text);
+
+#endif

@@ -1,0 +1,165 @@
+#include "numbers.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DRAWS = 2000 };
+static const uint64_t first_seed = 1;
+static const double out_of_a_hundred[2] = {0.025, 0.975};
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Between the two that are nearest, in proportion. */
+static double quantile_of_sorted(const double *at, int n, double part)
+{
+    double where = part * (n - 1);
+    int below = (int)where;
+    int above = below + 1 < n ? below + 1 : below;
+    return at[below] + (where - below) * (at[above] - at[below]);
+}
+
+double numbers_quantile(lab_numbers n, double part)
+{
+    double *copy = n.count > 0 ? malloc((size_t)n.count * sizeof *copy) : NULL;
+    if (!copy)
+        return NAN;
+    memcpy(copy, n.at, (size_t)n.count * sizeof *copy);
+    qsort(copy, (size_t)n.count, sizeof *copy, by_size);
+    double q = quantile_of_sorted(copy, n.count, part);
+    free(copy);
+    return q;
+}
+
+double numbers_median(lab_numbers n)
+{
+    return numbers_quantile(n, 0.5);
+}
+
+double numbers_mean(lab_numbers n)
+{
+    double sum = 0;
+    for (int i = 0; i < n.count; i++)
+        sum += n.at[i];
+    return n.count > 0 ? sum / n.count : NAN;
+}
+
+double numbers_least(lab_numbers n)
+{
+    double least = NAN;
+    for (int i = 0; i < n.count; i++)
+        least = fmin(least, n.at[i]); /* fmin passes over NAN */
+    return least;
+}
+
+/* ---- by drawing again (bootstrap) ---- */
+
+/* xorshift64*: enough for choosing among a few numbers. */
+static uint64_t next_random(uint64_t *state)
+{
+    *state ^= *state >> 12;
+    *state ^= *state << 25;
+    *state ^= *state >> 27;
+    return *state * 2685821657736338717u;
+}
+
+static double drawn_median(lab_numbers n, double *room, uint64_t *state)
+{
+    for (int i = 0; i < n.count; i++)
+        room[i] = n.at[(next_random(state) >> 33) % (uint64_t)n.count];
+    qsort(room, (size_t)n.count, sizeof *room, by_size);
+    return quantile_of_sorted(room, n.count, 0.5);
+}
+
+static lab_interval middle_of(double *drawn)
+{
+    qsort(drawn, DRAWS, sizeof *drawn, by_size);
+    return (lab_interval){quantile_of_sorted(drawn, DRAWS, out_of_a_hundred[0]),
+                          quantile_of_sorted(drawn, DRAWS, out_of_a_hundred[1])};
+}
+
+/* Of the median of a, or with b of the ratio of their medians. */
+static lab_interval between(lab_numbers a, const lab_numbers *b)
+{
+    lab_interval none = {NAN, NAN};
+    int most = b && b->count > a.count ? b->count : a.count;
+    if (a.count == 0 || (b && b->count == 0))
+        return none;
+    double *room = malloc((size_t)(most + DRAWS) * sizeof *room);
+    if (!room)
+        return none;
+    double *drawn = room + most;
+    uint64_t state = first_seed;
+    for (int i = 0; i < DRAWS; i++) {
+        drawn[i] = drawn_median(a, room, &state);
+        if (b)
+            drawn[i] /= drawn_median(*b, room, &state);
+    }
+    lab_interval found = middle_of(drawn);
+    free(room);
+    return found;
+}
+
+lab_interval numbers_median_between(lab_numbers n)
+{
+    return between(n, NULL);
+}
+
+lab_interval numbers_ratio_between(lab_numbers above, lab_numbers below)
+{
+    return between(above, &below);
+}
+
+/* ---- lines ---- */
+
+typedef struct sums {
+    double n, x, y, xx, xy, yy; /* the last three about the means */
+} sums;
+
+static sums sums_of(lab_numbers x, lab_numbers y)
+{
+    sums s = {.n = x.count < y.count ? x.count : y.count};
+    for (int i = 0; i < (int)s.n; i++) {
+        s.x += x.at[i] / s.n;
+        s.y += y.at[i] / s.n;
+    }
+    for (int i = 0; i < (int)s.n; i++) {
+        double dx = x.at[i] - s.x, dy = y.at[i] - s.y;
+        s.xx += dx * dx;
+        s.xy += dx * dy;
+        s.yy += dy * dy;
+    }
+    return s;
+}
+
+double numbers_correlation(lab_numbers x, lab_numbers y)
+{
+    sums s = sums_of(x, y);
+    return s.n >= 2 && s.xx > 0 && s.yy > 0 ? s.xy / sqrt(s.xx * s.yy) : NAN;
+}
+
+/* A line that fits all points of a level explains all there is to explain. */
+lab_fit numbers_fit(lab_numbers x, lab_numbers y)
+{
+    sums s = sums_of(x, y);
+    if (s.n < 2 || s.xx <= 0)
+        return (lab_fit){NAN, NAN, NAN};
+    double slope = s.xy / s.xx;
+    double r2 = s.yy > 0 ? s.xy * s.xy / (s.xx * s.yy) : 1;
+    return (lab_fit){slope, s.y - slope * s.x, r2};
+}
+
+lab_interval numbers_correlation_between(lab_numbers x, lab_numbers y)
+{
+    double r = numbers_correlation(x, y);
+    int n = x.count < y.count ? x.count : y.count;
+    if (n < 4 || isnan(r) || fabs(r) >= 1)
+        return (lab_interval){n < 4 ? NAN : r, n < 4 ? NAN : r};
+    double z = atanh(r), wide = 1.959964 / sqrt(n - 3);
+    return (lab_interval){tanh(z - wide), tanh(z + wide)};
+}

@@ -1,0 +1,132 @@
+#include "options.h"
+
+#include "series.h"
+#include "words.h"
+
+#include <filch/machine.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { USUAL_SECONDS = 600, MOST_WORKERS = 1024 };
+
+static void help(void)
+{
+    printf("usage: filch lab EXPERIMENT [OPTION...]\n"
+           "       filch lab all --out DIR [OPTION...]\n\n"
+           "Draws the figures of the seeds anew, from measurements of this machine, and says what "
+           "they show.\n\n"
+           "  --out DIR          keep what is measured in DIR/raw, and write DIR/report.html; who "
+           "is interrupted\n"
+           "                     goes on by the same words\n"
+           "  --anew             forget what DIR has of an earlier run\n"
+           "  --quick            small sizes, for a look\n"
+           "  --repeat N         calls of each program, 1 to %d (as the experiment thinks right)\n"
+           "  --workers N        the most workers, 1 to %d (as many as there are CPUs)\n"
+           "  --timeout SECONDS  how long one call may take (%d)\n"
+           "  --help             this text\n\nexperiments\n",
+           MOST_REPEATS, MOST_WORKERS, USUAL_SECONDS);
+    for (int i = 0; lab_experiments[i]; i++)
+        printf("  %-18s %s\n", lab_experiments[i]->name, lab_experiments[i]->about);
+    printf("  %-18s %s\n", "all", "all of them, and a report");
+}
+
+static void take(lab_options *o, int letter)
+{
+    switch (letter) {
+    case 'o':
+        o->out = optarg;
+        break;
+    case 'a':
+        o->anew = true;
+        break;
+    case 'q':
+        o->quick = true;
+        break;
+    case 'r':
+        o->repeat = (int)number_in(optarg, "--repeat", 1, MOST_REPEATS);
+        break;
+    case 'w':
+        o->workers = (unsigned)number_in(optarg, "--workers", 1, MOST_WORKERS);
+        break;
+    case 't':
+        o->seconds = number_in(optarg, "--timeout", 1, 86400);
+        break;
+    default:
+        help();
+        exit(ENDS_WELL);
+    }
+}
+
+static void list(char *out, size_t room)
+{
+    size_t used = 0;
+    for (int i = 0; lab_experiments[i] && used < room; i++)
+        used += (size_t)snprintf(out + used, room - used, "%s, ", lab_experiments[i]->name);
+    if (used < room)
+        snprintf(out + used, room - used, "all");
+}
+
+static const lab_experiment *named(const char *word)
+{
+    for (int i = 0; lab_experiments[i]; i++)
+        if (strcmp(lab_experiments[i]->name, word) == 0)
+            return lab_experiments[i];
+    char names[512];
+    list(names, sizeof names);
+    misused("there is no experiment '%s'; there are: %s", word, names);
+}
+
+static void take_rest(lab_chosen *chosen, char **words)
+{
+    const lab_experiment *e = chosen->experiments[0];
+    if (words[0] && (chosen->all || !e->words))
+        misused("'%s' takes no words, and was given '%s'", chosen->all ? "all" : e->name, words[0]);
+    for (int i = 0; words[i]; i++) {
+        if (i == LAB_WORDS)
+            misused("'%s' takes no more than %d words", e->name, LAB_WORDS);
+        chosen->options.words[i] = words[i];
+    }
+    const char *why = !chosen->all && e->refuses ? e->refuses(&chosen->options) : NULL;
+    if (why)
+        misused("%s", why);
+}
+
+static void choose(lab_chosen *chosen, char **words)
+{
+    char names[512];
+    list(names, sizeof names);
+    if (!words[0])
+        misused("lab needs an experiment: %s", names);
+    chosen->all = strcmp(words[0], "all") == 0;
+    if (!chosen->all)
+        chosen->experiments[0] = named(words[0]);
+    for (int i = 0; chosen->all && lab_experiments[i] && i < LAB_MOST_EXPERIMENTS; i++)
+        chosen->experiments[i] = lab_experiments[i];
+    take_rest(chosen, words + 1);
+}
+
+lab_chosen lab_options_read(int argc, char **argv)
+{
+    static const struct option known[] = {
+        {"out", required_argument, NULL, 'o'},     {"anew", no_argument, NULL, 'a'},
+        {"quick", no_argument, NULL, 'q'},         {"repeat", required_argument, NULL, 'r'},
+        {"workers", required_argument, NULL, 'w'}, {"timeout", required_argument, NULL, 't'},
+        {"help", no_argument, NULL, 'h'},          {0},
+    };
+    lab_chosen chosen = {.options.seconds = USUAL_SECONDS};
+    opterr = 0;
+    for (int letter; (letter = getopt_long(argc, argv, ":h", known, NULL)) != -1;) {
+        if (letter == '?' || letter == ':')
+            misused_option(letter, argv);
+        take(&chosen.options, letter);
+    }
+    choose(&chosen, argv + optind);
+    if (chosen.all && !chosen.options.out)
+        misused("lab all needs a folder for its report: --out DIR");
+    if (chosen.options.out && chosen.options.out[0] == '\0')
+        misused("--out takes the name of a folder, and not ''");
+    if (chosen.options.workers == 0)
+        chosen.options.workers = filch_cpus();
+    return chosen;
+}

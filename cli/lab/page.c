@@ -1,0 +1,224 @@
+#define _GNU_SOURCE
+#include "page.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const lab_verdict_words[] = {"cannot tell", "agrees", "differs"};
+
+enum { MOST_PARTS = 64 };
+
+struct lab_page {
+    char *name;
+    page_part parts[MOST_PARTS];
+    int count, figures;
+    lab_verdict verdict;
+    char *verdict_text, *summary;
+    bool torn;
+};
+
+lab_page *page_new(const char *name)
+{
+    lab_page *p = calloc(1, sizeof *p);
+    if (p && !(p->name = strdup(name))) {
+        free(p);
+        return NULL;
+    }
+    return p;
+}
+
+static void free_part(page_part *part)
+{
+    free(part->text);
+    free(part->about);
+    free(part->wide);
+    free(part->narrow);
+    for (int i = 0; i < part->cell_count; i++)
+        free(part->cells[i]);
+    free(part->cells);
+}
+
+void page_free(lab_page *p)
+{
+    if (!p)
+        return;
+    for (int i = 0; i < p->count; i++)
+        free_part(&p->parts[i]);
+    free(p->name);
+    free(p->verdict_text);
+    free(p->summary);
+    free(p);
+}
+
+/* A page that is full is torn, too. */
+static page_part *add(lab_page *p, page_kind kind)
+{
+    static page_part nowhere;
+    if (p->count == MOST_PARTS) {
+        p->torn = true;
+        return &nowhere;
+    }
+    page_part *part = &p->parts[p->count++];
+    part->kind = kind;
+    return part;
+}
+
+static char *written(lab_page *p, const char *format, va_list args)
+{
+    char *text;
+    if (vasprintf(&text, format, args) < 0) {
+        p->torn = true;
+        return NULL;
+    }
+    return text;
+}
+
+static char *copy(lab_page *p, const char *text)
+{
+    char *own = strdup(text ? text : "");
+    p->torn |= !own;
+    return own;
+}
+
+void page_say(lab_page *p, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    add(p, PAGE_SAYS)->text = written(p, format, args);
+    va_end(args);
+}
+
+void page_verdict(lab_page *p, lab_verdict v, const char *format, ...)
+{
+    va_list args;
+    p->verdict = v;
+    free(p->verdict_text);
+    va_start(args, format);
+    p->verdict_text = written(p, format, args);
+    va_end(args);
+}
+
+void page_summary(lab_page *p, const char *format, ...)
+{
+    va_list args;
+    free(p->summary);
+    va_start(args, format);
+    p->summary = written(p, format, args);
+    va_end(args);
+}
+
+/* ---- tables ---- */
+
+static void add_cell(lab_page *p, page_part *table, char *text)
+{
+    char **cells = realloc(table->cells, ((size_t)table->cell_count + 1) * sizeof *cells);
+    if (!cells || !text) {
+        p->torn = true;
+        free(text);
+    }
+    if (cells)
+        table->cells = cells;
+    if (cells && text)
+        cells[table->cell_count++] = text;
+}
+
+void page_table(lab_page *p, const char *caption, const char *columns)
+{
+    page_part *table = add(p, PAGE_TABLE);
+    table->text = copy(p, caption);
+    for (const char *c = columns;; c++) {
+        size_t length = strcspn(c, "|");
+        add_cell(p, table, strndup(c, length));
+        table->columns++;
+        c += length;
+        if (*c == '\0')
+            return;
+    }
+}
+
+static void cell_of_last(lab_page *p, char *text)
+{
+    page_part *last = p->count > 0 ? &p->parts[p->count - 1] : NULL;
+    if (last && last->kind == PAGE_TABLE) {
+        add_cell(p, last, text);
+        return;
+    }
+    free(text);
+    p->torn = true;
+}
+
+void page_cell(lab_page *p, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    cell_of_last(p, written(p, format, args));
+    va_end(args);
+}
+
+void page_number(lab_page *p, double value, int digits)
+{
+    if (isfinite(value))
+        page_cell(p, "%.*f", digits, value);
+    else
+        page_cell(p, "-");
+}
+
+/* 1.5, -3, 2.1x, 0.8 to 1.2; and a dash, which is none. */
+static bool is_number(const char *cell)
+{
+    return strcmp(cell, "-") == 0 || (*cell != '\0' && strchr("-+.0123456789", *cell));
+}
+
+bool page_is_number_column(const page_part *table, int column)
+{
+    for (int i = table->columns + column; i < table->cell_count; i += table->columns)
+        if (table->cells[i][0] != '\0' && !is_number(table->cells[i]))
+            return false;
+    return true;
+}
+
+/* ---- figures ---- */
+
+void page_figure(lab_page *p, const draw_chart *chart)
+{
+    char id[128];
+    page_part *part = add(p, PAGE_FIGURE);
+    part->text = copy(p, chart->title);
+    part->about = copy(p, chart->about);
+    p->figures++;
+    snprintf(id, sizeof id, "%s-%d-wide", p->name, p->figures);
+    part->wide = draw(chart, DRAW_WIDE, id);
+    snprintf(id, sizeof id, "%s-%d-narrow", p->name, p->figures);
+    part->narrow = draw(chart, DRAW_NARROW, id);
+    p->torn |= !part->wide || !part->narrow;
+}
+
+/* ---- for those who show it ---- */
+
+int page_count(const lab_page *p)
+{
+    return p->count;
+}
+
+const page_part *page_at(const lab_page *p, int i)
+{
+    return &p->parts[i];
+}
+
+lab_verdict page_verdict_of(const lab_page *p, const char **text)
+{
+    *text = p->verdict_text ? p->verdict_text : "";
+    return p->verdict;
+}
+
+const char *page_summary_of(const lab_page *p)
+{
+    return p->summary ? p->summary : "";
+}
+
+bool page_is_torn(const lab_page *p)
+{
+    return p->torn;
+}

@@ -1,0 +1,268 @@
+/* filch lab peers: Fig. 7 of Kuchumov's paper, his workloads on Filch and on what is here of its peers. */
+#include "experiments.h"
+
+#include "programs.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct peers_row {
+    const char *workload, *title;
+    long size; /* 0: the usual one */
+} peers_row;
+
+static const peers_row rows[] = {
+    {"fib", "fib(35)", 35},
+    {"knapsack", "knapsack, 26 things", 26},
+    {"matmul", "matmul, 256 x 256", 256},
+    {"sort-uniform", "sort, 64 MB, uniform", 0},
+    {"sort-exponential", "sort, 64 MB, exponential", 0},
+    {"tree", "tree, 300 x 300 x 300", 300},
+};
+enum { ROWS = sizeof rows / sizeof rows[0] };
+
+typedef struct peers_column {
+    const char *name, *runtime;
+    const char
+        *serial; /* what it is compared with where there is that; else the serial program of all */
+    const char *setting;
+    int colour;
+} peers_column;
+
+static const peers_column columns[] = {
+    {"filch", "filch", NULL, NULL, 0},
+    {"filch-eager", "filch", NULL, "FILCH_PUBLISH=eager", 5},
+    {"tbb", "tbb", NULL, NULL, 1},
+    {"libgomp", "libgomp", "serial-gcc", NULL, 3},
+    {"libomp", "libomp", "serial-clang", NULL, 4},
+};
+enum { COLUMNS = sizeof columns / sizeof columns[0], FILCH = 0, EAGER = 1, TBB = 2 };
+
+/* ---- the plan ---- */
+
+static void add(const lab_options *o, lab_plan *p, const peers_row *r, const char *name,
+                const char *runtime, const char *setting, unsigned workers)
+{
+    lab_case *c = lab_add(p, workload_named(r->workload), runtime, workers, "%s/%s/%u", r->workload,
+                          name, workers);
+    if (r->size > 0 && !o->quick)
+        lab_size(c, r->size);
+    if (setting)
+        lab_set(c, "%s", setting);
+}
+
+static void add_column(const lab_options *o, lab_plan *p, const peers_row *r, const peers_column *c)
+{
+    if (!lab_has(p, workload_named(r->workload), c->runtime))
+        return;
+    add(o, p, r, c->name, c->runtime, c->setting, 1);
+    if (o->workers > 1)
+        add(o, p, r, c->name, c->runtime, c->setting, o->workers);
+}
+
+/* The serial programs are no peers, so nobody misses them. */
+static void add_serial(const lab_options *o, lab_plan *p, const peers_row *r)
+{
+    static const char *const programs[] = {"serial", "serial-gcc", "serial-clang"};
+    for (int i = 0; i < 3; i++)
+        if (program_exists(workload_named(r->workload), programs[i]))
+            add(o, p, r, programs[i], programs[i], NULL, 1);
+}
+
+static void plan(const lab_options *o, lab_plan *p)
+{
+    for (int r = 0; r < ROWS; r++) {
+        add_serial(o, p, &rows[r]);
+        for (int c = 0; c < COLUMNS; c++)
+            add_column(o, p, &rows[r], &columns[c]);
+    }
+}
+
+/* ---- what came out ---- */
+
+static lab_numbers times(const lab_results *r, int row, int column, unsigned workers)
+{
+    return lab_samples(r, "%s/%s/%u", rows[row].workload, columns[column].name, workers);
+}
+
+static lab_numbers serial_times(const lab_results *r, int row, int column)
+{
+    lab_numbers own = {NULL, 0};
+    if (columns[column].serial)
+        own = lab_samples(r, "%s/%s/1", rows[row].workload, columns[column].serial);
+    return own.count > 0 ? own : lab_samples(r, "%s/serial/1", rows[row].workload);
+}
+
+static void figure(const lab_results *r, lab_page *page, unsigned workers)
+{
+    draw_bar bars[ROWS * COLUMNS];
+    char title[128];
+    int n = 0;
+    for (int i = 0; i < ROWS; i++) {
+        for (int c = 0; c < COLUMNS; c++) {
+            lab_numbers t = times(r, i, c, workers);
+            double serial = numbers_median(serial_times(r, i, c));
+            if (t.count > 0)
+                bars[n++] = (draw_bar){rows[i].title,
+                                       columns[c].name,
+                                       numbers_median(t) / serial,
+                                       numbers_quantile(t, 0.25) / serial,
+                                       numbers_quantile(t, 0.75) / serial,
+                                       columns[c].colour};
+        }
+    }
+    snprintf(title, sizeof title, "Time / time of the serial program, %u worker%s.", workers,
+             workers == 1 ? "" : "s");
+    page_figure(page, &(draw_chart){
+                          .title = title,
+                          .about = "Medians with their quartiles; the shorter the better, and left "
+                                   "of 1 is faster than the serial program of the same compiler. "
+                                   "The scale is logarithmic.",
+                          .x = {"times the serial time", true, false},
+                          .bars = bars,
+                          .bar_count = n,
+                          .base = 1,
+                      });
+}
+
+static void table_row(const lab_results *r, lab_page *page, int row, int column, unsigned workers)
+{
+    lab_numbers t = times(r, row, column, workers);
+    if (t.count == 0)
+        return;
+    page_cell(page, "%s", rows[row].title);
+    page_cell(page, "%s", columns[column].name);
+    page_cell(page, "%u", workers);
+    page_number(page, numbers_median(t) * 1e3, 2);
+    page_cell(page, "%.2f to %.2f", numbers_quantile(t, 0.25) * 1e3,
+              numbers_quantile(t, 0.75) * 1e3);
+    page_number(page, numbers_median(t) / numbers_median(serial_times(r, row, column)), 2);
+    lab_numbers tbb = times(r, row, TBB, workers);
+    lab_interval i = numbers_ratio_between(t, tbb);
+    if (column == TBB || tbb.count == 0)
+        page_cell(page, "-");
+    else
+        page_cell(page, "%.3f (%.3f to %.3f)", numbers_median(t) / numbers_median(tbb), i.low,
+                  i.high);
+}
+
+static void table(const lab_results *r, lab_page *page)
+{
+    page_table(page,
+               "Milliseconds: median and quartiles. / TBB: by the median of TBB with as many "
+               "workers, and where 95 of 100 such ratios lie when one draws again.",
+               "workload|runtime|workers|median ms|quartiles|/ serial|/ TBB");
+    for (int i = 0; i < ROWS; i++) {
+        for (int c = 0; c < COLUMNS; c++) {
+            table_row(r, page, i, c, 1);
+            if (lab_workers(r) > 1)
+                table_row(r, page, i, c, lab_workers(r));
+        }
+    }
+}
+
+/* ---- words ---- */
+
+typedef struct against_tbb {
+    int told, faster, slower, much_slower;
+    double best, worst; /* ratios of medians */
+    int best_row, worst_row;
+} against_tbb;
+
+/* Faster: all of the interval is below 1.  Much slower: all of it is above 2. */
+static against_tbb compare(const lab_results *r, int column, unsigned workers)
+{
+    against_tbb a = {.best = INFINITY, .worst = 0};
+    for (int i = 0; i < ROWS; i++) {
+        lab_numbers ours = times(r, i, column, workers), tbb = times(r, i, TBB, workers);
+        if (ours.count < 2 || tbb.count < 2)
+            continue;
+        double ratio = numbers_median(ours) / numbers_median(tbb);
+        lab_interval in = numbers_ratio_between(ours, tbb);
+        a.told++;
+        a.faster += in.high < 1;
+        a.slower += in.low > 1;
+        a.much_slower += in.low > 2;
+        if (ratio < a.best) {
+            a.best = ratio;
+            a.best_row = i;
+        }
+        if (ratio > a.worst) {
+            a.worst = ratio;
+            a.worst_row = i;
+        }
+    }
+    return a;
+}
+
+static void say(const lab_results *r, lab_page *page, int column, unsigned workers)
+{
+    against_tbb a = compare(r, column, workers);
+    if (a.told == 0)
+        return;
+    page_say(page,
+             "With %u worker%s, %s is faster than TBB on %d of %d workloads and slower on %d; on "
+             "the rest the spread is wider than the difference. Best: %s, %.3f of TBB's time; "
+             "worst: %s, %.2f of it.",
+             workers, workers == 1 ? "" : "s", columns[column].name, a.faster, a.told, a.slower,
+             rows[a.best_row].title, a.best, rows[a.worst_row].title, a.worst);
+}
+
+static void words(const lab_results *r, lab_page *page)
+{
+    page_say(page, "filch is Filch as it comes: a task becomes stealable when somebody is hungry. "
+                   "filch-eager is the setting of the paper: each spawn goes into the deque at "
+                   "once, and a steal takes several.");
+    for (int c = FILCH; c <= EAGER; c++) {
+        say(r, page, c, 1);
+        if (lab_workers(r) > 1)
+            say(r, page, c, lab_workers(r));
+    }
+}
+
+static void verdict(const lab_results *r, lab_page *page)
+{
+    unsigned workers = lab_workers(r);
+    against_tbb a = compare(r, FILCH, workers), e = compare(r, EAGER, workers);
+    if (a.told == 0) {
+        page_verdict(page, LAB_CANNOT_TELL,
+                     "There is nothing to compare with: TBB was not measured, or once only.");
+        page_summary(page, "TBB is missing, or was measured once only.");
+        return;
+    }
+    lab_verdict v = a.faster > 0 && a.much_slower == 0        ? LAB_AGREES
+                    : a.slower == a.told || a.much_slower > 0 ? LAB_DIFFERS
+                                                              : LAB_CANNOT_TELL;
+    page_verdict(page, v,
+                 "With %u worker%s, Filch is faster than TBB on %d of %d workloads (%.3f to %.2f "
+                 "of its time), slower on %d, and more than twice as slow on %d; in the paper's "
+                 "own setting, filch-eager, faster on %d, slower on %d. Acceptable is taken to be "
+                 "nowhere more than twice as slow.",
+                 workers, workers == 1 ? "" : "s", a.faster, a.told, a.best, a.worst, a.slower,
+                 a.much_slower, e.faster, e.slower);
+    page_summary(page, "Faster than TBB on %d of %d workloads, from %.3f to %.2f of its time.",
+                 a.faster, a.told, a.best, a.worst);
+}
+
+static void tell(const lab_results *r, lab_page *page)
+{
+    if (lab_workers(r) > 1)
+        figure(r, page, lab_workers(r));
+    figure(r, page, 1);
+    table(r, page);
+    words(r, page);
+    verdict(r, page);
+}
+
+const lab_experiment lab_peers = {
+    .name = "peers",
+    .title = "Beside TBB and others",
+    .about = "the paper's workloads on Filch, TBB and OpenMP, in one run (Fig. 7)",
+    .seed = "Kuchumov 2016, Fig. 7: his scheduler beside Intel TBB, both by g++ 5.3.1 with -O2, on "
+            "an Intel Pentium N3530 at 2.16 GHz with 4 CPUs: fib(35), a knapsack of 26 things, "
+            "matrices of 256 x 256, merge sort of 64 MB of numbers, uniform and exponential, and a "
+            "tree of 300 children for each task, 3 deep. Found: acceptable results, and on some "
+            "workloads better than TBB.",
+    .plan = plan,
+    .tell = tell,
+};

@@ -1,0 +1,67 @@
+/* A page as text. */
+#include "page.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINE = 100 };
+
+/* Broken at spaces, so that no line is longer than LINE. */
+static void print_wrapped(FILE *out, const char *text)
+{
+    size_t at = 0;
+    while (*text != '\0') {
+        size_t length = strcspn(text, " ");
+        if (at > 0 && at + 1 + length > LINE) {
+            fputc('\n', out);
+            at = 0;
+        }
+        fprintf(out, "%s%.*s", at > 0 ? " " : "", (int)length, text);
+        at += length + (at > 0);
+        text += length + strspn(text + length, " ");
+    }
+    fputc('\n', out);
+}
+
+static int widest(const page_part *table, int column)
+{
+    size_t width = 0;
+    for (int i = column; i < table->cell_count; i += table->columns)
+        if (strlen(table->cells[i]) > width)
+            width = strlen(table->cells[i]);
+    return (int)width;
+}
+
+static void print_table(FILE *out, const page_part *table)
+{
+    print_wrapped(out, table->text);
+    for (int i = 0; i < table->cell_count; i++) {
+        int column = i % table->columns, width = widest(table, column);
+        bool is_last = column + 1 == table->columns;
+        if (page_is_number_column(table, column))
+            fprintf(out, "  %*s", width, table->cells[i]);
+        else
+            fprintf(out, "  %-*s", is_last ? 0 : width, table->cells[i]);
+        if (is_last)
+            fputc('\n', out);
+    }
+}
+
+/* A figure is for the report; its numbers are in the tables. */
+void page_print(const lab_page *p, FILE *out)
+{
+    const char *text;
+    for (int i = 0; i < page_count(p); i++) {
+        const page_part *part = page_at(p, i);
+        if (part->kind == PAGE_FIGURE || !part->text)
+            continue;
+        if (part->kind == PAGE_TABLE)
+            print_table(out, part);
+        else
+            print_wrapped(out, part->text);
+        fputc('\n', out);
+    }
+    lab_verdict v = page_verdict_of(p, &text);
+    fprintf(out, "Beside the seed: %s.\n", lab_verdict_words[v]);
+    print_wrapped(out, text);
+}

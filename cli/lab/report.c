@@ -1,0 +1,152 @@
+#define _GNU_SOURCE
+#include "report.h"
+
+#include "json.h"
+#include "log.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MOST_SECTIONS = 32 };
+
+static char complaint[PATH_MAX + 256];
+
+static const char *failed_to(const char *path)
+{
+    snprintf(complaint, sizeof complaint, "%s: %s", path, strerror(errno));
+    return complaint;
+}
+
+/* ---- what there is ---- */
+
+static bool read_section(const char *folder, const lab_experiment *e, lab_section *s)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/raw/%s.jsonl", folder, e->name);
+    *s = (lab_section){.of = e, .results = log_read(path)};
+    s->page = s->results ? page_new(e->name) : NULL;
+    if (!s->page) {
+        results_free(s->results);
+        return false;
+    }
+    e->tell(s->results, s->page);
+    return true;
+}
+
+static int read_sections(const char *folder, lab_section *sections)
+{
+    int n = 0;
+    for (int i = 0; lab_experiments[i] && n < MOST_SECTIONS; i++)
+        n += read_section(folder, lab_experiments[i], &sections[n]);
+    return n;
+}
+
+static void free_sections(lab_section *sections, int n)
+{
+    for (int i = 0; i < n; i++) {
+        page_free(sections[i].page);
+        results_free(sections[i].results);
+    }
+}
+
+void report_command(const lab_section *s, FILE *out)
+{
+    const lab_results *r = s->results;
+    fprintf(out, "filch lab %s", s->of->name);
+    if (lab_words(r)[0] != '\0')
+        fprintf(out, " %s", lab_words(r));
+    if (lab_was_quick(r))
+        fputs(" --quick", out);
+    fprintf(out, " --workers %u --repeat %d --out DIR", lab_workers(r), lab_rounds(r));
+}
+
+/* ---- files ---- */
+
+/* A file is there whole or not at all: it is written under another name first. */
+static const char *write_file(const char *path, void (*write)(FILE *out, const void *what),
+                              const void *what)
+{
+    char draft[PATH_MAX];
+    if (snprintf(draft, sizeof draft, "%s.new", path) >= (int)sizeof draft)
+        return "the name of the folder is too long";
+    FILE *out = fopen(draft, "we");
+    if (!out)
+        return failed_to(draft);
+    write(out, what);
+    bool is_bad = ferror(out) || fflush(out) != 0;
+    is_bad |= fclose(out) != 0;
+    if (!is_bad && rename(draft, path) == 0)
+        return NULL;
+    const char *why = failed_to(path);
+    unlink(draft);
+    return why;
+}
+
+typedef struct all_sections {
+    const lab_section *at;
+    int count;
+} all_sections;
+
+static void write_html(FILE *out, const void *what)
+{
+    const all_sections *all = what;
+    report_html(out, all->at, all->count);
+}
+
+/* With a style of its own, as there is no page around it. */
+static void write_svg(FILE *out, const void *what)
+{
+    const char *svg = what;
+    const char *inside = strchr(svg, '>') + 1;
+    fprintf(out,
+            "%.*s<style>%s:root{--ink:#1b1f24;--quiet:#57606a;--line:#d8dee4;--c0:#0b7285;"
+            "--c1:#c2410c;--c2:#5f3dc4;--c3:#57606a;--c4:#8a6100;--c5:#2b8a3e;background:#fff}"
+            "</style>%s",
+            (int)(inside - svg), svg, draw_css, inside);
+}
+
+static const char *write_figures(const char *folder, const lab_section *s)
+{
+    const char *why = NULL;
+    int figure = 0;
+    for (int i = 0; i < page_count(s->page) && !why; i++) {
+        char path[PATH_MAX];
+        const page_part *part = page_at(s->page, i);
+        if (part->kind != PAGE_FIGURE || !part->wide)
+            continue;
+        snprintf(path, sizeof path, "%s/figures/%s-%d.svg", folder, s->of->name, ++figure);
+        why = write_file(path, write_svg, part->wide);
+    }
+    return why;
+}
+
+static const char *write_all(const char *folder, const lab_section *sections, int n)
+{
+    char path[PATH_MAX];
+    const char *why = NULL;
+    snprintf(path, sizeof path, "%s/figures", folder);
+    if (mkdir(path, 0777) != 0 && errno != EEXIST)
+        return failed_to(path);
+    for (int i = 0; i < n && !why; i++)
+        why = page_is_torn(sections[i].page) ? "no memory for the report"
+                                             : write_figures(folder, &sections[i]);
+    if (why)
+        return why;
+    snprintf(path, sizeof path, "%s/report.html", folder);
+    all_sections all = {sections, n};
+    return write_file(path, write_html, &all);
+}
+
+const char *report_write(const char *folder)
+{
+    lab_section sections[MOST_SECTIONS] = {0};
+    int n = read_sections(folder, sections);
+    const char *why = write_all(folder, sections, n);
+    free_sections(sections, n);
+    return why;
+}

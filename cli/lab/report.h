@@ -1,0 +1,23 @@
+/* DIR/report.html: one file that needs no other, of all experiments that DIR/raw has logs of.  It is made of these logs alone. */
+#ifndef CLI_LAB_REPORT_H
+#define CLI_LAB_REPORT_H
+
+#include "results.h"
+
+/* An experiment, what is in its log, and what it tells of that. */
+typedef struct lab_section {
+    const lab_experiment *of;
+    lab_results *results;
+    lab_page *page;
+} lab_section;
+
+/* Write it, and its figures as files of their own.  NULL, or why not. */
+const char *report_write(const char *folder);
+
+/* The page itself. */
+void report_html(FILE *out, const lab_section *sections, int n);
+
+/* The command that measures it again. */
+void report_command(const lab_section *s, FILE *out);
+
+#endif

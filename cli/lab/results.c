@@ -1,0 +1,282 @@
+#define _GNU_SOURCE
+#include "results.h"
+
+#include "json.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+lab_results *results_new(const char *head)
+{
+    const char *asked = json_is_object(head) ? json_member(head, "asked") : NULL;
+    lab_results *r = asked && *asked == '{' ? calloc(1, sizeof *r) : NULL;
+    if (r && !(r->head = strdup(head))) {
+        free(r);
+        return NULL;
+    }
+    return r;
+}
+
+void results_free(lab_results *r)
+{
+    if (!r)
+        return;
+    for (int i = 0; i < r->count; i++)
+        free(r->all[i].line);
+    while (r->scraps) {
+        lab_scrap *next = r->scraps->next;
+        free(r->scraps);
+        r->scraps = next;
+    }
+    free(r->all);
+    free(r->head);
+    free(r);
+}
+
+/* ---- lines ---- */
+
+static bool is_object(const char *value)
+{
+    return value && *value == '{';
+}
+
+/* Either what a program said, or why it did not. */
+static bool read_line(lab_result *l)
+{
+    if (!json_is_object(l->line) ||
+        !json_string(json_member(l->line, "key"), l->key, sizeof l->key) || !strchr(l->key, '#') ||
+        !json_number(json_member(l->line, "took"), &l->took))
+        return false;
+    l->said = json_member(l->line, "said");
+    l->more = json_member(l->line, "more");
+    l->failed = json_member(l->line, "failed");
+    return is_object(l->said) != (l->failed != NULL) && (!l->more || is_object(l->more));
+}
+
+static int make_room(lab_results *r)
+{
+    if (r->count < r->room)
+        return 0;
+    int room = 2 * r->room + 64;
+    lab_result *all = realloc(r->all, (size_t)room * sizeof *all);
+    if (!all)
+        return -ENOMEM;
+    r->all = all;
+    r->room = room;
+    return 0;
+}
+
+int results_add(lab_results *r, const char *line)
+{
+    lab_result l = {.line = strdup(line)};
+    if (!l.line || make_room(r) < 0) {
+        free(l.line);
+        return -ENOMEM;
+    }
+    if (!read_line(&l)) {
+        free(l.line);
+        return -EINVAL;
+    }
+    r->all[r->count++] = l;
+    return 0;
+}
+
+const lab_result *results_find(const lab_results *r, const char *key)
+{
+    for (int i = 0; i < r->count; i++)
+        if (!r->all[i].failed && strcmp(r->all[i].key, key) == 0)
+            return &r->all[i];
+    return NULL;
+}
+
+double results_took(const lab_results *r)
+{
+    double all = 0;
+    for (int i = 0; i < r->count; i++)
+        all += r->all[i].took;
+    return all;
+}
+
+int results_good(const lab_results *r)
+{
+    int good = 0;
+    for (int i = 0; i < r->count; i++)
+        good += results_find(r, r->all[i].key) == &r->all[i];
+    return good;
+}
+
+/* ---- the head ---- */
+
+const char *results_head(const lab_results *r, const char *member)
+{
+    return json_member(r->head, member);
+}
+
+double results_asked(const lab_results *r, const char *member)
+{
+    double value = 0;
+    json_number(json_member(results_head(r, "asked"), member), &value);
+    return value;
+}
+
+bool lab_was_quick(const lab_results *r)
+{
+    const char *quick = json_member(results_head(r, "asked"), "quick");
+    return quick && strncmp(quick, "true", 4) == 0;
+}
+
+unsigned lab_workers(const lab_results *r)
+{
+    return (unsigned)results_asked(r, "workers");
+}
+
+int lab_rounds(const lab_results *r)
+{
+    return (int)results_asked(r, "rounds");
+}
+
+const char *lab_words(const lab_results *r)
+{
+    static char words[256];
+    if (!json_string(json_member(results_head(r, "asked"), "words"), words, sizeof words))
+        words[0] = '\0';
+    return words;
+}
+
+/* ---- numbers ---- */
+
+/* How to get the numbers of one call; how many there are, where out is NULL. */
+typedef int getter(const lab_result *l, const char *what, double *out);
+
+static bool is_of(const lab_result *l, const char *name)
+{
+    size_t length = strlen(name);
+    return !l->failed && strncmp(l->key, name, length) == 0 && l->key[length] == '#';
+}
+
+static int get_all(const lab_results *r, const char *name, getter *get, const char *what,
+                   double *out)
+{
+    int n = 0;
+    for (int i = 0; i < r->count; i++)
+        if (is_of(&r->all[i], name))
+            n += get(&r->all[i], what, out ? out + n : NULL);
+    return n;
+}
+
+/* The results keep what they gave: that they are asked does not change what they tell. */
+static lab_numbers numbers_of(const lab_results *r, getter *get, const char *what,
+                              const char *format, va_list args)
+{
+    char name[LAB_NAME];
+    vsnprintf(name, sizeof name, format, args);
+    int n = get_all(r, name, get, what, NULL);
+    lab_scrap *s = n > 0 ? malloc(sizeof *s + (size_t)n * sizeof s->values[0]) : NULL;
+    if (!s)
+        return (lab_numbers){NULL, 0};
+    lab_results *keeper = (lab_results *)r;
+    s->next = keeper->scraps;
+    keeper->scraps = s;
+    get_all(r, name, get, what, s->values);
+    return (lab_numbers){s->values, n};
+}
+
+static int get_array(const char *array, double *out)
+{
+    int n = 0;
+    for (const char *v = array ? json_begin(array) : NULL; v; v = json_next(v)) {
+        double value;
+        if (!json_number(v, &value))
+            continue;
+        if (out)
+            out[n] = value;
+        n++;
+    }
+    return n;
+}
+
+static int get_sample(const lab_result *l, const char *what, double *out)
+{
+    (void)what;
+    return get_array(json_member(l->said, "samples"), out);
+}
+
+static int get_figure(const lab_result *l, const char *what, double *out)
+{
+    const char *figures = json_member(l->said, "figures");
+    return get_array(figures ? json_member(figures, what) : NULL, out);
+}
+
+static int get_member(const lab_result *l, const char *what, double *out)
+{
+    double value;
+    if (!json_number(json_member(l->said, what), out ? out : &value))
+        return 0;
+    return 1;
+}
+
+/* The first of a counter's values is the sum of all workers. */
+static int get_counter(const lab_result *l, const char *what, double *out)
+{
+    const char *counters = json_member(l->said, "counters");
+    const char *all = counters ? json_member(counters, what) : NULL;
+    const char *sum = all ? json_begin(all) : NULL;
+    int repetitions = get_sample(l, NULL, NULL);
+    double value;
+    if (!sum || !json_number(sum, &value) || repetitions == 0)
+        return 0;
+    if (out)
+        *out = value / repetitions;
+    return 1;
+}
+
+lab_numbers lab_samples(const lab_results *r, const char *name, ...)
+{
+    va_list args;
+    va_start(args, name);
+    lab_numbers n = numbers_of(r, get_sample, NULL, name, args);
+    va_end(args);
+    return n;
+}
+
+lab_numbers lab_figures(const lab_results *r, const char *figure, const char *name, ...)
+{
+    va_list args;
+    va_start(args, name);
+    lab_numbers n = numbers_of(r, get_figure, figure, name, args);
+    va_end(args);
+    return n;
+}
+
+lab_numbers lab_counters(const lab_results *r, const char *counter, const char *name, ...)
+{
+    va_list args;
+    va_start(args, name);
+    lab_numbers n = numbers_of(r, get_counter, counter, name, args);
+    va_end(args);
+    return n;
+}
+
+lab_numbers lab_members(const lab_results *r, const char *member, const char *name, ...)
+{
+    va_list args;
+    va_start(args, name);
+    lab_numbers n = numbers_of(r, get_member, member, name, args);
+    va_end(args);
+    return n;
+}
+
+const char *lab_more(const lab_results *r, const char *format, ...)
+{
+    char name[LAB_NAME];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(name, sizeof name, format, args);
+    va_end(args);
+    for (int i = r->count - 1; i >= 0; i--)
+        if (is_of(&r->all[i], name) && r->all[i].more)
+            return r->all[i].more;
+    return NULL;
+}

@@ -1,0 +1,332 @@
+#define _GNU_SOURCE
+#include "work.h"
+
+#include "head.h"
+#include "json.h"
+#include "machine.h"
+#include "plan.h"
+#include "programs.h"
+#include "progress.h"
+#include "words.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ---- what is there already ---- */
+
+static void key_of(const lab_case *c, int round, char out[LAB_KEY])
+{
+    snprintf(out, LAB_KEY, "%s#%d", c->name, round);
+}
+
+static bool is_done(const lab_run *run, int i, int round)
+{
+    char key[LAB_KEY];
+    key_of(&run->plan->cases[i], round, key);
+    return results_find(run->log.results, key) != NULL;
+}
+
+static void remember(lab_run *run)
+{
+    for (int i = 0; i < run->plan->count; i++) {
+        for (int round = 0; round < run->plan->rounds; round++) {
+            char key[LAB_KEY];
+            key_of(&run->plan->cases[i], round, key);
+            const lab_result *l = results_find(run->log.results, key);
+            if (l) {
+                run->took[i] += l->took;
+                run->calls[i]++;
+            }
+        }
+    }
+}
+
+const char *run_begin(lab_run *run, const lab_experiment *e, const lab_options *o)
+{
+    char path[PATH_MAX];
+    run->of = e;
+    run->plan = plan_new(e, o);
+    char *head = run->plan ? head_of(e, o, run->plan) : NULL;
+    if (!head)
+        return "no memory for the plan";
+    const char *why = NULL;
+    if (!o->out)
+        why = log_in_memory(&run->log, head);
+    else if (snprintf(path, sizeof path, "%s/raw/%s.jsonl", o->out, e->name) >= (int)sizeof path)
+        why = "the name of the folder is too long";
+    else
+        why = log_open(&run->log, path, head, o->anew);
+    free(head);
+    if (!why)
+        remember(run);
+    return why;
+}
+
+void run_end(lab_run *run)
+{
+    free(run->plan);
+    log_close(&run->log);
+    *run = (lab_run){0};
+}
+
+/* ---- how long it will take ---- */
+
+static double mean(double sum, int n)
+{
+    return n > 0 ? sum / n : -1;
+}
+
+/* Of one call of all that were made. */
+static double usual(const lab_run *runs, int n)
+{
+    double sum = 0;
+    int calls = 0;
+    for (int r = 0; r < n; r++) {
+        for (int i = 0; i < runs[r].plan->count; i++) {
+            sum += runs[r].took[i];
+            calls += runs[r].calls[i];
+        }
+    }
+    return mean(sum, calls);
+}
+
+static int calls_left(const lab_run *run, int i)
+{
+    return run->plan->cases[i].failed ? 0 : run->plan->rounds - run->calls[i];
+}
+
+/* A case that was never called is taken to be as the others of its experiment are, and else as all are. */
+static double seconds_left(const lab_run *runs, int n)
+{
+    double left = 0, of_all = usual(runs, n);
+    if (of_all < 0)
+        return -1;
+    for (int r = 0; r < n; r++) {
+        double of_run = usual(&runs[r], 1);
+        for (int i = 0; i < runs[r].plan->count; i++) {
+            double of_case = mean(runs[r].took[i], runs[r].calls[i]);
+            left += calls_left(&runs[r], i) * (of_case >= 0  ? of_case
+                                               : of_run >= 0 ? of_run
+                                                             : of_all);
+        }
+    }
+    return left;
+}
+
+static void count(const lab_run *runs, int n, int *done, int *all)
+{
+    *done = *all = 0;
+    for (int r = 0; r < n; r++) {
+        for (int i = 0; i < runs[r].plan->count; i++) {
+            *all += runs[r].plan->rounds;
+            *done += runs[r].plan->rounds - calls_left(&runs[r], i);
+        }
+    }
+}
+
+static void show(const lab_run *runs, int n, const lab_run *run, const lab_case *c, int round)
+{
+    int done, all;
+    char what[256];
+    count(runs, n, &done, &all);
+    snprintf(what, sizeof what, "%s: %s, round %d of %d", run->of->name, c->name, round + 1,
+             run->plan->rounds);
+    progress_show(done, all, seconds_left(runs, n), what);
+}
+
+/* ---- settings ---- */
+
+/* The environment as it was, for one call. */
+typedef struct kept {
+    char name[LAB_SETTING];
+    char *value; /* NULL: it was not set */
+} kept;
+
+static void set(const char *name, const char *value, kept *k)
+{
+    const char *before = getenv(name);
+    snprintf(k->name, sizeof k->name, "%s", name);
+    k->value = before ? strdup(before) : NULL;
+    setenv(name, value, 1);
+}
+
+static int set_all(const lab_case *c, const char *path, kept k[LAB_SETTINGS + 1])
+{
+    int n = 0;
+    for (; n < c->setting_count; n++) {
+        char name[LAB_SETTING];
+        const char *equals = strchr(c->settings[n], '=');
+        snprintf(name, sizeof name, "%.*s", (int)(equals - c->settings[n]), c->settings[n]);
+        set(name, equals + 1, &k[n]);
+    }
+    if (c->file_setting)
+        set(c->file_setting, path, &k[n++]);
+    return n;
+}
+
+static void reset_all(kept *k, int n)
+{
+    while (n-- > 0) {
+        if (k[n].value)
+            setenv(k[n].name, k[n].value, 1);
+        else
+            unsetenv(k[n].name);
+        free(k[n].value);
+    }
+}
+
+/* ---- a call ---- */
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* Where the program is to leave its file: beside the log, or where it is lost afterwards. */
+static const char *place_of_file(const lab_case *c, const lab_options *o, char path[PATH_MAX])
+{
+    char folder[] = "/tmp/filch-lab-XXXXXX";
+    path[0] = '\0';
+    if (!c->file_setting)
+        return NULL;
+    if (!o->out && !mkdtemp(folder))
+        return strerror(errno);
+    int n = o->out ? snprintf(path, PATH_MAX, "%s/raw/%s", o->out, c->file)
+                   : snprintf(path, PATH_MAX, "%s/%s", folder, c->file);
+    return n < PATH_MAX ? NULL : "the name of the folder is too long";
+}
+
+static void drop_file(const lab_case *c, const lab_options *o, char path[PATH_MAX])
+{
+    if (!c->file_setting || o->out || path[0] == '\0')
+        return;
+    unlink(path);
+    *strrchr(path, '/') = '\0';
+    rmdir(path);
+}
+
+/* The program's line, and what was in its file; NULL, or why there is none. */
+static const char *call_it(const lab_case *c, const lab_options *o, const char *path, FILE *out)
+{
+    static child ch;
+    kept k[LAB_SETTINGS + 1];
+    report r;
+    bool is_misused;
+    call what = {c->workload, c->runtime, c->workers, c->workload->per_call,
+                 NULL,        o->quick,   o->seconds};
+    if (c->size[0] != '\0') {
+        what.size = c->size;
+        what.quick = false;
+    }
+    int n = set_all(c, path, k);
+    const char *why = program_call(&what, &ch, &r, &is_misused);
+    reset_all(k, n);
+    if (why)
+        return why;
+    for (char *p = ch.said; *p != '\0'; p++)
+        if (*p == '\n')
+            *p = ' ';
+    fprintf(out, ",\"said\":%s", ch.said);
+    if (!c->after)
+        return NULL;
+    fputs(",\"more\":", out);
+    return c->after(c, path, out);
+}
+
+/* A line of the log, to be freed: what came of the call, or why nothing did (*why). */
+static char *line_of_call(const lab_case *c, int round, const lab_options *o, const char **why,
+                          double *took)
+{
+    char key[LAB_KEY], path[PATH_MAX], *line = NULL, *said = NULL;
+    size_t length;
+    double began = now();
+    FILE *out = open_memstream(&said, &length);
+    *why = out ? place_of_file(c, o, path) : "no memory for a line";
+    if (out && !*why)
+        *why = call_it(c, o, path, out);
+    if (out && fclose(out) != 0 && !*why)
+        *why = "no memory for a line";
+    *took = now() - began;
+    drop_file(c, o, path);
+    key_of(c, round, key);
+    out = open_memstream(&line, &length);
+    if (out) {
+        fprintf(out, "{\"key\":\"%s\",\"took\":%.3f", key, *took);
+        if (*why) {
+            fputs(",\"failed\":", out);
+            json_write(out, *why);
+        } else {
+            fputs(said, out);
+        }
+        fputs("}", out);
+        if (fclose(out) != 0)
+            *why = "no memory for a line";
+    }
+    free(said);
+    return line;
+}
+
+/* ENDS_FAILED where nothing can be kept any more. */
+static int call_and_note(lab_run *run, int i, int round, const lab_options *o)
+{
+    lab_case *c = &run->plan->cases[i];
+    const char *why;
+    double took;
+    char *line = line_of_call(c, round, o, &why, &took);
+    if (why) {
+        progress_clear();
+        fprintf(stderr, "filch: %s: %s %s\n", run->of->name, c->name, why);
+        c->failed = true;
+    } else {
+        run->took[i] += took;
+        run->calls[i]++;
+    }
+    const char *lost = line ? log_add(&run->log, line) : "no memory for a line";
+    free(line);
+    if (!lost)
+        return ENDS_WELL;
+    progress_clear();
+    fprintf(stderr, "filch: %s\n", lost);
+    return ENDS_FAILED;
+}
+
+static int work(lab_run *runs, int n, lab_run *run, const lab_options *o)
+{
+    for (int round = 0; round < run->plan->rounds; round++) {
+        for (int i = 0; i < run->plan->count; i++) {
+            if (run->plan->cases[i].failed || is_done(run, i, round))
+                continue;
+            show(runs, n, run, &run->plan->cases[i], round);
+            if (call_and_note(run, i, round, o) != ENDS_WELL)
+                return ENDS_FAILED;
+        }
+    }
+    return ENDS_WELL;
+}
+
+static bool has_failed(const lab_run *run)
+{
+    for (int i = 0; i < run->plan->count; i++)
+        if (run->plan->cases[i].failed)
+            return true;
+    return false;
+}
+
+int work_all(lab_run *runs, int n, const lab_options *o)
+{
+    bool failed = false;
+    int end = ENDS_WELL;
+    child_catch_signals();
+    for (int i = 0; i < n && end == ENDS_WELL; i++) {
+        end = work(runs, n, &runs[i], o);
+        failed |= has_failed(&runs[i]);
+    }
+    progress_clear();
+    return end == ENDS_WELL && failed ? ENDS_FAILED : end;
+}
