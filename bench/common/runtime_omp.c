@@ -4,8 +4,10 @@
 
 #ifdef __clang__
 const char *const bench_runtime = "libomp";
+#define COMPILER __VERSION__
 #else
 const char *const bench_runtime = "libgomp";
+#define COMPILER "gcc " __VERSION__
 #endif
 
 /* The threads are made here, so that no repetition pays for them. */
@@ -22,7 +24,7 @@ const char *bench_runtime_start(unsigned workers)
 
 void bench_runtime_tell(FILE *out)
 {
-    (void)out;
+    fprintf(out, ",\"version\":\"OpenMP %d of %s\"", _OPENMP, COMPILER);
 }
 
 void bench_runtime_stop(void)

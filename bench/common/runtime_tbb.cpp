@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <tbb/global_control.h>
+#include <tbb/version.h>
 
 const char *const bench_runtime = "tbb";
 
@@ -24,8 +25,9 @@ const char *bench_runtime_start(unsigned workers)
     return nullptr;
 }
 
-void bench_runtime_tell(FILE *)
+void bench_runtime_tell(FILE *out)
 {
+    fprintf(out, ",\"version\":\"oneTBB %s\"", TBB_runtime_version());
 }
 
 void bench_runtime_stop(void)

@@ -157,7 +157,7 @@ static void draw_bars(FILE *out, const draw_chart *c, int width, const char *id)
     int bottom = height_of_bars(c);
     ruler x = ruler_of_bars(c, width);
     begin(out, c, width, bottom + AXIS, id);
-    axis_below(out, &c->x, &x, width > DRAW_NARROW ? 8 : 4, EDGE, bottom);
+    axis_below(out, &c->x, &x, width > DRAW_NARROW ? 10 : 5, EDGE, bottom);
     double y = EDGE;
     for (int i = 0; i < c->bar_count; i++) {
         if (begins_group(c, i)) {

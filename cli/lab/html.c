@@ -142,24 +142,39 @@ static void contents(FILE *out, const lab_section *sections, int n)
 
 /* ---- sections ---- */
 
+/* Does the row above begin with the same words?  Then they need not be seen again, only heard. */
+static bool is_repeated(const page_part *t, int i)
+{
+    return i >= 2 * t->columns && strcmp(t->cells[i], t->cells[i - t->columns]) == 0;
+}
+
+static void cell(FILE *out, const page_part *t, int i)
+{
+    int column = i % t->columns;
+    bool is_head = i < t->columns;
+    const char *tag = is_head || column == 0 ? "th" : "td";
+    const char *scope = is_head ? " scope=\"col\"" : column == 0 ? " scope=\"row\"" : "";
+    const char *class = page_is_number_column(t, column)   ? " class=\"n\""
+                        : column == 0 && is_repeated(t, i) ? " class=\"again\""
+                                                           : "";
+    fprintf(out, "<%s%s%s>", tag, scope, class);
+    escape(out, t->cells[i]);
+    fprintf(out, "</%s>", tag);
+}
+
 static void table(FILE *out, const page_part *t)
 {
     fputs("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"", out);
     escape(out, t->text);
-    fputs("\"><table><caption>", out);
+    fputs("\"><table><caption><span>", out);
     escape(out, t->text);
-    fputs("</caption>\n", out);
+    fputs("</span></caption>\n", out);
     for (int i = 0; i < t->cell_count; i++) {
         int column = i % t->columns;
         bool is_head = i < t->columns;
-        const char *tag = is_head || column == 0 ? "th" : "td";
-        const char *scope = is_head ? " scope=\"col\"" : column == 0 ? " scope=\"row\"" : "";
         if (column == 0)
             fputs(is_head ? "<thead><tr>" : "<tr>", out);
-        fprintf(out, "<%s%s%s>", tag, scope,
-                page_is_number_column(t, column) ? " class=\"n\"" : "");
-        escape(out, t->cells[i]);
-        fprintf(out, "</%s>", tag);
+        cell(out, t, i);
         if (column + 1 == t->columns)
             fputs(is_head ? "</tr></thead><tbody>\n" : "</tr>\n", out);
     }

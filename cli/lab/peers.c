@@ -7,17 +7,19 @@
 #include <string.h>
 
 typedef struct peers_row {
-    const char *workload, *title;
-    long size; /* 0: the usual one */
+    const char *workload;
+    const char *before, *after; /* its title: the size is between these */
+    long size;                  /* 0: the usual one */
+    double unit;                /* what is 1 in the title */
 } peers_row;
 
 static const peers_row rows[] = {
-    {"fib", "fib(35)", 35},
-    {"knapsack", "knapsack, 26 things", 26},
-    {"matmul", "matmul, 256 x 256", 256},
-    {"sort-uniform", "sort, 64 MB, uniform", 0},
-    {"sort-exponential", "sort, 64 MB, exponential", 0},
-    {"tree", "tree, 300 x 300 x 300", 300},
+    {"fib", "fib(", ")", 35, 1},
+    {"knapsack", "knapsack, ", " things", 26, 1},
+    {"matmul", "matmul, ", " a side", 256, 1},
+    {"sort-uniform", "sort, ", " MB, uniform", 0, (1 << 20) / 4.0},
+    {"sort-exponential", "sort, ", " MB, exponential", 0, (1 << 20) / 4.0},
+    {"tree", "tree, ", " children, 3 deep", 300, 1},
 };
 enum { ROWS = sizeof rows / sizeof rows[0] };
 
@@ -93,17 +95,28 @@ static lab_numbers serial_times(const lab_results *r, int row, int column)
     return own.count > 0 ? own : lab_samples(r, "%s/serial/1", rows[row].workload);
 }
 
+enum { TITLE = 64 };
+
+/* Of the size that was measured, which with --quick is another one. */
+static const char *title_of(const lab_results *r, int row, char out[TITLE])
+{
+    double size = numbers_median(lab_members(r, "size", "%s/filch/1", rows[row].workload));
+    snprintf(out, TITLE, "%s%.3g%s", rows[row].before, size / rows[row].unit, rows[row].after);
+    return out;
+}
+
 static void figure(const lab_results *r, lab_page *page, unsigned workers)
 {
     draw_bar bars[ROWS * COLUMNS];
-    char title[128];
+    char title[128], groups[ROWS][TITLE];
     int n = 0;
     for (int i = 0; i < ROWS; i++) {
+        title_of(r, i, groups[i]);
         for (int c = 0; c < COLUMNS; c++) {
             lab_numbers t = times(r, i, c, workers);
             double serial = numbers_median(serial_times(r, i, c));
             if (t.count > 0)
-                bars[n++] = (draw_bar){rows[i].title,
+                bars[n++] = (draw_bar){groups[i],
                                        columns[c].name,
                                        numbers_median(t) / serial,
                                        numbers_quantile(t, 0.25) / serial,
@@ -122,43 +135,40 @@ static void figure(const lab_results *r, lab_page *page, unsigned workers)
                           .bars = bars,
                           .bar_count = n,
                           .base = 1,
+                          .base_name = "serial",
                       });
 }
 
 static void table_row(const lab_results *r, lab_page *page, int row, int column, unsigned workers)
 {
-    lab_numbers t = times(r, row, column, workers);
-    if (t.count == 0)
-        return;
-    page_cell(page, "%s", rows[row].title);
+    char title[TITLE];
+    lab_numbers t = times(r, row, column, workers), tbb = times(r, row, TBB, workers);
+    lab_interval i = numbers_ratio_between(t, tbb);
+    page_cell(page, "%s", title_of(r, row, title));
     page_cell(page, "%s", columns[column].name);
-    page_cell(page, "%u", workers);
     page_number(page, numbers_median(t) * 1e3, 2);
     page_cell(page, "%.2f to %.2f", numbers_quantile(t, 0.25) * 1e3,
               numbers_quantile(t, 0.75) * 1e3);
     page_number(page, numbers_median(t) / numbers_median(serial_times(r, row, column)), 2);
-    lab_numbers tbb = times(r, row, TBB, workers);
-    lab_interval i = numbers_ratio_between(t, tbb);
+    page_number(page, column == TBB ? NAN : numbers_median(t) / numbers_median(tbb), 3);
     if (column == TBB || tbb.count == 0)
         page_cell(page, "-");
     else
-        page_cell(page, "%.3f (%.3f to %.3f)", numbers_median(t) / numbers_median(tbb), i.low,
-                  i.high);
+        page_cell(page, "%.3f to %.3f", i.low, i.high);
 }
 
-static void table(const lab_results *r, lab_page *page)
+static void table(const lab_results *r, lab_page *page, unsigned workers)
 {
-    page_table(page,
-               "Milliseconds: median and quartiles. / TBB: by the median of TBB with as many "
-               "workers, and where 95 of 100 such ratios lie when one draws again.",
-               "workload|runtime|workers|median ms|quartiles|/ serial|/ TBB");
-    for (int i = 0; i < ROWS; i++) {
-        for (int c = 0; c < COLUMNS; c++) {
-            table_row(r, page, i, c, 1);
-            if (lab_workers(r) > 1)
-                table_row(r, page, i, c, lab_workers(r));
-        }
-    }
+    char caption[256];
+    snprintf(caption, sizeof caption,
+             "%u worker%s. Quartiles: half of all times are between them. / TBB: by TBB's median; "
+             "95 of 100: where such ratios lie when one draws from the times again.",
+             workers, workers == 1 ? "" : "s");
+    page_table(page, caption, "workload|runtime|median ms|quartiles|/ serial|/ TBB|95 of 100");
+    for (int i = 0; i < ROWS; i++)
+        for (int c = 0; c < COLUMNS; c++)
+            if (times(r, i, c, workers).count > 0)
+                table_row(r, page, i, c, workers);
 }
 
 /* ---- words ---- */
@@ -197,6 +207,7 @@ static against_tbb compare(const lab_results *r, int column, unsigned workers)
 
 static void say(const lab_results *r, lab_page *page, int column, unsigned workers)
 {
+    char best[TITLE], worst[TITLE];
     against_tbb a = compare(r, column, workers);
     if (a.told == 0)
         return;
@@ -205,7 +216,7 @@ static void say(const lab_results *r, lab_page *page, int column, unsigned worke
              "the rest the spread is wider than the difference. Best: %s, %.3f of TBB's time; "
              "worst: %s, %.2f of it.",
              workers, workers == 1 ? "" : "s", columns[column].name, a.faster, a.told, a.slower,
-             rows[a.best_row].title, a.best, rows[a.worst_row].title, a.worst);
+             title_of(r, a.best_row, best), a.best, title_of(r, a.worst_row, worst), a.worst);
 }
 
 static void words(const lab_results *r, lab_page *page)
@@ -249,8 +260,10 @@ static void tell(const lab_results *r, lab_page *page)
     if (lab_workers(r) > 1)
         figure(r, page, lab_workers(r));
     figure(r, page, 1);
-    table(r, page);
     words(r, page);
+    if (lab_workers(r) > 1)
+        table(r, page, lab_workers(r));
+    table(r, page, 1);
     verdict(r, page);
 }
 
