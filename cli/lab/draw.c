@@ -12,7 +12,7 @@
 enum {
     ROW = 22,
     GROUP_ROW = 26,
-    LETTER = 7, /* the width of one, about */
+    LETTER = 8, /* the width of one, about */
     AXIS = 46,  /* the height of what is below the frame */
     EDGE = 12,
     FRAME_WIDE = 270,
@@ -42,7 +42,7 @@ static void text(FILE *out, double x, double y, const char *classes, const char 
 {
     fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" class=\"%s\" text-anchor=\"%s\">", x, y, classes,
             anchor);
-    escape(out, words);
+    escape(out, words ? words : "");
     fputs("</text>", out);
 }
 

@@ -41,7 +41,7 @@ typedef struct draw_chart {
     draw_axis x, y;
     const draw_bar *bars;
     int bar_count;
-    double base;           /* where bars begin; 0 for a linear axis */
+    double base;           /* where bars begin; 0 of logarithms: at the left */
     const char *base_name; /* what the line there stands for, or NULL */
     const draw_series *series;
     int count;

@@ -7,8 +7,8 @@
 enum { ROWS = 2, PUBLISHED = 3 }; /* the last columns are Filch's own */
 
 static const double published[ROWS][PUBLISHED] = {{18.5, 9.9, 2.93}, {5.3, 1.35, 0.76}};
-static const char *const titles[ROWS] = {"65,000 single jobs", "a loop of 16,383 jobs"};
-static const char *const quick_titles[ROWS] = {"5,000 single jobs", "a loop of 2,047 jobs"};
+static const char *const titles[ROWS] = {"65,000 single jobs", "A loop of 16,383 jobs"};
+static const char *const quick_titles[ROWS] = {"5,000 single jobs", "A loop of 2,047 jobs"};
 
 static void plan(const lab_options *o, lab_plan *p)
 {
@@ -76,48 +76,62 @@ static void figure(const lab_results *r, lab_page *page, unsigned workers)
                           .x = {"milliseconds", true, false},
                           .bars = bars,
                           .bar_count = n,
-                          .base = lab_was_quick(r) ? 0.01 : 0.1,
                       });
 }
 
-static void cells(lab_page *page, const double *values, int n)
+static void ratio(lab_page *page, double ratio)
 {
-    for (int c = 0; c < JOB_COLUMNS; c++) {
-        if (c >= n || !isfinite(values[c]))
-            page_cell(page, "-");
-        else if (c == 0)
-            page_cell(page, "%.3f", values[c]);
-        else
-            page_cell(page, "%.3f (%.2fx, %.2fx)", values[c], values[0] / values[c],
-                      values[before(c)] / values[c]);
-    }
+    if (isfinite(ratio))
+        page_cell(page, "%.2fx", ratio);
+    else
+        page_cell(page, "-");
 }
 
-static void table_row(const lab_results *r, lab_page *page, int row, unsigned workers)
+/* How many times faster than the first, and than the one before. */
+static void gains(lab_page *page, const double *values, int column)
 {
+    ratio(page, column == 0 ? NAN : values[0] / values[column]);
+    ratio(page, column == 0 ? NAN : values[before(column)] / values[column]);
+}
+
+static void table_row(const lab_results *r, lab_page *page, int row, int column)
+{
+    unsigned workers = lab_workers(r);
     double values[JOB_COLUMNS];
     for (int c = 0; c < JOB_COLUMNS; c++)
         values[c] = ms(r, row, c, workers);
     page_cell(page, "%s", title_of(r, row));
-    page_cell(page, "%u", workers);
-    cells(page, values, JOB_COLUMNS);
+    page_cell(page, "%s%s", column > 0 && column < PUBLISHED ? "+ " : "", job_columns[column].name);
+    page_number(page, ms(r, row, column, 1), 3);
+    page_number(page, values[column], 3);
+    gains(page, values, column);
+    page_number(page, column < PUBLISHED ? published[row][column] : NAN, 2);
+    if (column < PUBLISHED) {
+        gains(page, published[row], column);
+    } else {
+        page_cell(page, "-");
+        page_cell(page, "-");
+    }
 }
 
 static void table(const lab_results *r, lab_page *page)
 {
+    char columns[128];
+    page_say(page, "basic, + allocator and + lock-free are the seed's three steps, made of our own "
+                   "parts. filch: tasks, and filch_for for the loop, which makes none where nobody "
+                   "asks for work. filch-group: filch_group_run. filch-job: jobs with a handle.");
+    snprintf(columns, sizeof columns,
+             "jobs|with|1 worker, ms|%u workers, ms|gain|step|published, ms|gain|step",
+             lab_workers(r));
     page_table(page,
-               "Median ms; in brackets how many times faster than basic, and than the column to "
-               "the left (those of Filch: than lock-free). Published: on another machine, 65,000 "
-               "single jobs.",
-               "|workers|basic|+ allocator|+ lock-free|filch|filch-group|filch-job");
-    for (int row = 0; row < ROWS; row++) {
-        table_row(r, page, row, 1);
-        if (lab_workers(r) > 1)
-            table_row(r, page, row, lab_workers(r));
-        page_cell(page, "published");
-        page_cell(page, "-");
-        cells(page, published[row], PUBLISHED);
-    }
+               "Medians. gain: how many times faster than basic; step: than the line above, and "
+               "those of Filch than + lock-free. Published: on another machine, 65,000 single "
+               "jobs.",
+               columns);
+    for (int row = 0; row < ROWS; row++)
+        for (int c = 0; c < JOB_COLUMNS; c++)
+            if (times(r, row, c, 1).count > 0)
+                table_row(r, page, row, c);
 }
 
 /* ---- saying ---- */
@@ -131,11 +145,11 @@ static void words(const lab_results *r, lab_page *page)
         if (!isfinite(basic) || !isfinite(lock_free) || !isfinite(filch))
             continue;
         page_say(page,
-                 "%s on %u worker%s: from a lock and malloc to neither makes it %.2f times faster "
-                 "(published: %.2f). Filch's tasks are %.1f times faster than that again, because "
-                 "a task that nobody steals is no job at all.",
-                 title_of(r, row), workers, workers == 1 ? "" : "s", basic / lock_free,
-                 published[row][0] / published[row][2], lock_free / filch);
+                 "%s, %u worker%s: with neither lock nor malloc it takes %.2f of the time with "
+                 "both (published: %.2f), and by Filch's tasks %.3f of that. A task that nobody "
+                 "steals is a call, and no job at all.",
+                 title_of(r, row), workers, workers == 1 ? "" : "s", lock_free / basic,
+                 published[row][2] / published[row][0], filch / lock_free);
     }
 }
 
@@ -165,10 +179,12 @@ static void verdict(const lab_results *r, lab_page *page)
 {
     unsigned workers = lab_workers(r);
     steps s = steps_of(r, workers);
-    lab_verdict v = s.told < 4           ? LAB_CANNOT_TELL
-                    : s.gained == s.told ? LAB_AGREES
-                    : s.lost > 0         ? LAB_DIFFERS
-                                         : LAB_CANNOT_TELL;
+    if (s.told < 4) {
+        page_verdict(page, LAB_CANNOT_TELL, "Not all of the seed's three steps were measured.");
+        page_summary(page, "Not all of the seed's three steps were measured.");
+        return;
+    }
+    lab_verdict v = s.gained == s.told ? LAB_AGREES : s.lost > 0 ? LAB_DIFFERS : LAB_CANNOT_TELL;
     page_verdict(page, v,
                  "On %u worker%s, %d of %d steps (the allocator, then the lock-free deque, for "
                  "single jobs and for the loop) make it faster, %d make it slower, and %d are "

@@ -184,6 +184,10 @@ bool page_is_number_column(const page_part *table, int column)
 void page_figure(lab_page *p, const draw_chart *chart)
 {
     char id[128];
+    if (chart->bar_count == 0 && chart->count == 0) {
+        page_say(p, "There is nothing to draw for the figure: %s", chart->title);
+        return;
+    }
     page_part *part = add(p, PAGE_FIGURE);
     part->text = copy(p, chart->title);
     part->about = copy(p, chart->about);

@@ -36,7 +36,7 @@ const char report_css[] =
     "table{border-collapse:collapse;font-size:.88rem;font-variant-numeric:tabular-nums;"
     "width:100%}\n"
     "caption{text-align:left;color:var(--quiet);padding:0 0 .4rem}\n"
-    "caption span{display:block;position:sticky;left:0;max-width:calc(100vw - 2rem)}\n"
+    "caption span{display:block;position:sticky;left:0;max-width:min(56rem,calc(100vw - 2rem))}\n"
     "th,td{padding:.25rem .6rem;text-align:left;border-bottom:1px solid var(--line);"
     "white-space:nowrap}\n"
     "thead th{border-bottom:2px solid var(--line);color:var(--quiet);font-weight:600}\n"
@@ -52,5 +52,6 @@ const char report_css[] =
     "dl{grid-template-columns:max-content "
     "1fr}body{max-width:none;padding:0;font-size:10pt}.wide{display:block}.narrow{display:none}\n"
     "main>section{break-before:page;border:0}figure,tr,.seed,.verdict{break-inside:avoid}\n"
-    "h2,h3,caption{break-after:avoid}thead{display:table-header-group}.scroll,pre{overflow:visible}"
+    "h2,h3,caption{break-after:avoid}thead{display:table-header-group}.scroll{break-inside:avoid}."
+    "scroll,pre{overflow:visible}"
     "pre{white-space:pre-wrap}}\n";

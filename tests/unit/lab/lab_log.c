@@ -1,0 +1,178 @@
+#define _GNU_SOURCE
+/* The log: what was written is read back, what is torn is dropped, and another run is not mixed into it. */
+#include "check.h"
+#include "lab/log.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/lab_log_XXXXXX";
+static char path[64];
+
+static const char head[] = "{\"asked\":{\"experiment\":\"x\",\"words\":\"a b\",\"quick\":true,"
+                           "\"rounds\":3,\"workers\":2},\"left_out\":[]}";
+static const char other_head[] =
+    "{\"asked\":{\"experiment\":\"x\",\"words\":\"a b\",\"quick\":true,"
+    "\"rounds\":4,\"workers\":2},\"left_out\":[]}";
+static const char first[] = "{\"key\":\"fib/tbb/2#0\",\"took\":0.5,\"said\":{\"size\":7,"
+                            "\"samples\":[1,2],\"figures\":{\"ns\":[3,4]},"
+                            "\"counters\":{\"stolen\":[10,4,6]}},\"more\":{\"p\":0.5}}";
+static const char second[] = "{\"key\":\"fib/tbb/2#1\",\"took\":0.25,\"said\":{\"size\":7,"
+                             "\"samples\":[3]}}";
+static const char failure[] = "{\"key\":\"fib/tbb/2#2\",\"took\":0.25,\"failed\":\"ended with 1\"}";
+
+static void open_log(lab_log *log)
+{
+    const char *why = log_open(log, path, head, false);
+    if (why)
+        fprintf(stderr, "%s\n", why);
+    CHECK(!why);
+}
+
+static void write_log(const char *more)
+{
+    lab_log log;
+    unlink(path);
+    open_log(&log);
+    CHECK(!log_add(&log, first));
+    log_close(&log);
+    FILE *file = fopen(path, "a");
+    CHECK(file && fputs(more, file) >= 0 && fclose(file) == 0);
+}
+
+static long size_of_file(void)
+{
+    struct stat s;
+    CHECK(stat(path, &s) == 0);
+    return (long)s.st_size;
+}
+
+static void comes_back(void **state)
+{
+    (void)state;
+    lab_log log;
+    write_log("");
+    open_log(&log);
+    CHECK_INT(log.results->count, 1);
+    CHECK(results_find(log.results, "fib/tbb/2#0") != NULL);
+    CHECK(results_find(log.results, "fib/tbb/2#1") == NULL);
+    CHECK(!log_add(&log, second));
+    CHECK(!log_add(&log, failure));
+    log_close(&log);
+
+    lab_results *r = log_read(path);
+    CHECK(r != NULL);
+    CHECK_INT(r->count, 3);
+    CHECK_INT(results_good(r), 2);
+    CHECK(results_took(r) == 1);
+    CHECK(results_find(r, "fib/tbb/2#2") == NULL); /* to be made again */
+    results_free(r);
+}
+
+static void numbers_by_name(void **state)
+{
+    (void)state;
+    lab_log log;
+    CHECK(!log_in_memory(&log, head));
+    CHECK(!log_add(&log, first) && !log_add(&log, second) && !log_add(&log, failure));
+    const lab_results *r = log.results;
+    lab_numbers n = lab_samples(r, "fib/%s/%d", "tbb", 2);
+    CHECK_INT(n.count, 3);
+    CHECK(n.at[0] == 1 && n.at[1] == 2 && n.at[2] == 3);
+    n = lab_figures(r, "ns", "fib/tbb/2");
+    CHECK(n.count == 2 && n.at[1] == 4);
+    n = lab_counters(r, "stolen", "fib/tbb/2"); /* by two repetitions */
+    CHECK(n.count == 1 && n.at[0] == 5);
+    CHECK(lab_members(r, "size", "fib/tbb/2").count == 2);
+    CHECK(strncmp(lab_more(r, "fib/tbb/2"), "{\"p\":0.5}", 9) == 0);
+    CHECK_INT(lab_samples(r, "fib/tbb").count, 0);
+    CHECK_INT(lab_samples(r, "fib/tbb/22").count, 0);
+    CHECK_INT(lab_figures(r, "cpu", "fib/tbb/2").count, 0);
+    CHECK(lab_more(r, "fib/tbb") == NULL);
+    CHECK(lab_was_quick(r));
+    CHECK_INT(lab_workers(r), 2);
+    CHECK_INT(lab_rounds(r), 3);
+    CHECK_STR(lab_words(r), "a b");
+    log_close(&log);
+}
+
+/* Whatever the end is, it is cut off, and the next line comes where it was. */
+static void torn_ends(void **state)
+{
+    (void)state;
+    static const char *const ends[] = {
+        "{",
+        "{\"key\":\"fib/tbb/2#1\",\"took\":0.25,\"said\":{\"size\":7,\"samples\":[3]}}", /* no \n */
+        "nonsense\n",
+        "{\"key\":\"fib/tbb/2#1\"}\n",
+        "{\"key\":\"nothing\",\"took\":1,\"said\":{}}\n",
+        "{\"key\":\"a#1\",\"took\":1,\"said\":7}\n",
+        "\n\n",
+    };
+    write_log("");
+    long good = size_of_file();
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        lab_log log;
+        write_log(ends[i]);
+        open_log(&log);
+        CHECK_INT(log.results->count, 1);
+        CHECK_INT(size_of_file(), good);
+        CHECK(!log_add(&log, second));
+        log_close(&log);
+        lab_results *r = log_read(path);
+        CHECK(r && r->count == 2);
+        results_free(r);
+    }
+}
+
+static void another_run_is_refused(void **state)
+{
+    (void)state;
+    lab_log log;
+    write_log("");
+    const char *why = log_open(&log, path, other_head, false);
+    CHECK(why && strstr(why, "\"rounds\":3;"));
+    CHECK(!log_open(&log, path, other_head, true));
+    CHECK_INT(log.results->count, 0);
+    log_close(&log);
+}
+
+static void one_at_a_time(void **state)
+{
+    (void)state;
+    lab_log log, again;
+    unlink(path);
+    open_log(&log);
+    const char *why = log_open(&again, path, head, false);
+    CHECK(why && strstr(why, "another filch is writing it"));
+    log_close(&log);
+}
+
+static void what_cannot_be_kept(void **state)
+{
+    (void)state;
+    lab_log log;
+    const char *why = log_open(&log, "/nonexistent/x.jsonl", head, false);
+    CHECK(why && strstr(why, "/nonexistent/x.jsonl: No such file"));
+    CHECK(!log_in_memory(&log, head));
+    CHECK(log_add(&log, "nonsense") != NULL);
+    log_close(&log);
+    CHECK(log_in_memory(&log, "{}") != NULL);
+    CHECK(log_read("/nonexistent/x.jsonl") == NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CHECK_TEST(comes_back),    CHECK_TEST(numbers_by_name),
+        CHECK_TEST(torn_ends),     CHECK_TEST(another_run_is_refused),
+        CHECK_TEST(one_at_a_time), CHECK_TEST(what_cannot_be_kept),
+    };
+    if (!mkdtemp(folder))
+        return 1;
+    snprintf(path, sizeof path, "%s/x.jsonl", folder);
+    int failed = CHECK_RUN(tests);
+    unlink(path);
+    rmdir(folder);
+    return failed;
+}

@@ -1,0 +1,27 @@
+/* How long it will take, in words; and where the bar stands is looked at in cli_lab_test.sh. */
+#include "check.h"
+#include "lab/progress.h"
+
+static void words_of_time(void **state)
+{
+    (void)state;
+    static const struct {
+        double seconds;
+        const char *words;
+    } cases[] = {
+        {-1, "time left not known yet"}, {0, "about 0 s left"},
+        {59.4, "about 59 s left"},       {60, "about 1 min 0 s left"},
+        {200, "about 3 min 20 s left"},  {3725, "about 1 h 2 min left"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char words[64];
+        progress_words(cases[i].seconds, words, sizeof words);
+        CHECK_STR(words, cases[i].words);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {CHECK_TEST(words_of_time)};
+    return CHECK_RUN(tests);
+}

@@ -1,0 +1,152 @@
+/* What experiments say of results that are made up: each verdict comes when it should, and when there is nothing to tell. */
+#include "check.h"
+#include "lab/experiments.h"
+#include "lab/results.h"
+
+#include <stdarg.h>
+
+static lab_results *results;
+
+static void begin(int workers)
+{
+    char head[256];
+    snprintf(head, sizeof head,
+             "{\"asked\":{\"words\":\"\",\"quick\":false,\"rounds\":1,\"workers\":%d}}", workers);
+    results_free(results);
+    results = results_new(head);
+    CHECK(results != NULL);
+}
+
+/* Three samples about that many milliseconds, and as a figure. */
+static void measured(double ms, const char *format, ...)
+{
+    char name[LAB_NAME], line[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(name, sizeof name, format, args);
+    va_end(args);
+    snprintf(line, sizeof line,
+             "{\"key\":\"%s#0\",\"took\":1,\"said\":{\"size\":35,\"samples\":[%.9f,%.9f,%.9f],"
+             "\"figures\":{\"ns\":[%.6f,%.6f,%.6f]}}}",
+             name, ms * 0.99e-3, ms * 1e-3, ms * 1.01e-3, ms * 0.99, ms, ms * 1.01);
+    CHECK_INT(results_add(results, line), 0);
+}
+
+static lab_verdict verdict_of(const lab_experiment *e, char *words, size_t room)
+{
+    const char *text;
+    lab_page *page = page_new(e->name);
+    e->tell(results, page);
+    CHECK(!page_is_torn(page));
+    lab_verdict v = page_verdict_of(page, &text);
+    snprintf(words, room, "%s", text);
+    CHECK(page_summary_of(page)[0] != '\0');
+    CHECK(!strstr(text, "nan") && !strstr(page_summary_of(page), "nan"));
+    page_free(page);
+    return v;
+}
+
+static char words[1024];
+
+/* ---- peers ---- */
+
+static const char *const workload_names[] = {"fib",          "knapsack",         "matmul",
+                                             "sort-uniform", "sort-exponential", "tree"};
+
+/* Filch's times are these parts of TBB's. */
+static void peers(const double ratios[6])
+{
+    begin(2);
+    for (int i = 0; i < 6; i++) {
+        for (int workers = 1; workers <= 2; workers++) {
+            measured(100, "%s/tbb/%d", workload_names[i], workers);
+            measured(100 * ratios[i], "%s/filch/%d", workload_names[i], workers);
+        }
+        measured(90, "%s/serial/1", workload_names[i]);
+    }
+}
+
+static void peers_verdicts(void **state)
+{
+    (void)state;
+    begin(2);
+    CHECK_INT(verdict_of(&lab_peers, words, sizeof words), LAB_CANNOT_TELL);
+    peers((const double[]){0.1, 0.5, 1, 1, 1.5, 1});
+    CHECK_INT(verdict_of(&lab_peers, words, sizeof words), LAB_AGREES);
+    CHECK(strstr(words,
+                 "faster than TBB on 2 of 6 workloads (0.100 to 1.50 of its time), slower on 1"));
+    peers((const double[]){0.1, 0.5, 1, 1, 3, 1});
+    CHECK_INT(verdict_of(&lab_peers, words, sizeof words), LAB_DIFFERS);
+    CHECK(strstr(words, "more than twice as slow on 1"));
+    peers((const double[]){1.5, 1.5, 1.5, 1.5, 1.5, 1.5});
+    CHECK_INT(verdict_of(&lab_peers, words, sizeof words), LAB_DIFFERS);
+    peers((const double[]){1, 1, 1, 1, 1, 1});
+    CHECK_INT(verdict_of(&lab_peers, words, sizeof words), LAB_CANNOT_TELL);
+}
+
+/* ---- jobs ---- */
+
+static void jobs(const double ms[2][3])
+{
+    static const char *const rows[] = {"single", "for"};
+    static const char *const columns[] = {"basic", "allocator", "lock-free"};
+    begin(2);
+    for (int r = 0; r < 2; r++)
+        for (int c = 0; c < 3; c++)
+            for (int workers = 1; workers <= 2; workers++)
+                measured(ms[r][c], "%s/%s/%d", rows[r], columns[c], workers);
+    for (int r = 0; r < 2; r++)
+        measured(0.1, "%s/filch/2", rows[r]);
+}
+
+static void jobs_verdicts(void **state)
+{
+    (void)state;
+    begin(2);
+    CHECK_INT(verdict_of(&lab_jobs, words, sizeof words), LAB_CANNOT_TELL);
+    jobs((const double[2][3]){{18.5, 9.9, 2.93}, {5.3, 1.35, 0.76}}); /* the seed's own */
+    CHECK_INT(verdict_of(&lab_jobs, words, sizeof words), LAB_AGREES);
+    CHECK(strstr(words, "4 of 4 steps"));
+    CHECK(
+        strstr(words, "6.31 for single jobs (published 6.31), 6.97 for the loop (published 6.97)"));
+    jobs((const double[2][3]){{18.5, 9.9, 12}, {5.3, 1.35, 0.76}});
+    CHECK_INT(verdict_of(&lab_jobs, words, sizeof words), LAB_DIFFERS);
+    jobs((const double[2][3]){{18.5, 9.9, 9.9}, {5.3, 1.35, 0.76}});
+    CHECK_INT(verdict_of(&lab_jobs, words, sizeof words), LAB_CANNOT_TELL);
+}
+
+/* ---- deques ---- */
+
+static void deques(double locked, double bounded, double batch)
+{
+    begin(2);
+    measured(locked, "pairs/locked/1");
+    measured(bounded, "pairs/bounded/1");
+    measured(batch, "pairs/batch/1");
+}
+
+static void deques_verdicts(void **state)
+{
+    (void)state;
+    begin(2);
+    CHECK_INT(verdict_of(&lab_deques, words, sizeof words), LAB_CANNOT_TELL);
+    deques(30, 15, 10);
+    CHECK_INT(verdict_of(&lab_deques, words, sizeof words), LAB_AGREES);
+    CHECK(strstr(words, "faster than the lock in 2 of 2 comparisons, slower in 0"));
+    deques(30, 15, 40);
+    CHECK_INT(verdict_of(&lab_deques, words, sizeof words), LAB_DIFFERS);
+    deques(30, 15, 30);
+    CHECK_INT(verdict_of(&lab_deques, words, sizeof words), LAB_CANNOT_TELL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CHECK_TEST(peers_verdicts),
+        CHECK_TEST(jobs_verdicts),
+        CHECK_TEST(deques_verdicts),
+    };
+    int failed = CHECK_RUN(tests);
+    results_free(results);
+    return failed;
+}
