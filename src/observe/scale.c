@@ -28,6 +28,8 @@ static int begin(fi_runtime *rt)
     }
     began_ns = fi_clock_now();
     fi_path_begin(fi_clock_ns_to_ticks(s->burden_ns));
+    for (unsigned i = 0; i < rt->workers_n; i++)
+        rt->workers[i].eyes |= FI_EYE_PATH;
     return 0;
 }
 

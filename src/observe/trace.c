@@ -66,8 +66,10 @@ static int make_logs(fi_runtime *rt)
         return -ENOMEM;
     slots = now.memory;
     log = (fi_log *)(void *)(slots + logs * events);
-    for (unsigned i = 0; i < rt->workers_n; i++)
+    for (unsigned i = 0; i < rt->workers_n; i++) {
         rt->workers[i].log = put_log(log++, &slots, events);
+        rt->workers[i].eyes |= FI_EYE_LOG;
+    }
     rt->outside_log = put_log(log++, &slots, events);
     rt->names = (fi_names *)(void *)log;
     return 0;
@@ -76,7 +78,7 @@ static int make_logs(fi_runtime *rt)
 static void free_logs(fi_runtime *rt)
 {
     for (unsigned i = 0; i < rt->workers_n; i++)
-        rt->workers[i].log = NULL;
+        rt->workers[i].log = NULL, rt->workers[i].eyes &= ~(uint32_t)FI_EYE_LOG;
     rt->outside_log = NULL;
     rt->names = NULL;
     fi_pages_put(now.memory, now.size);

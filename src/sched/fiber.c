@@ -68,11 +68,10 @@ static void fiber_main(void *arg)
     for (;;) {
         void (*kind)(fi_runnable *, fi_fiber *) = f->work->run;
         f->mark.name = f->worker->runtime->settings.name;
-        FI_PATH(begin_work(f->work));
+        fi_point_work(f, f->work);
         kind(f->work, f);
         if (f->end_handle || f->locals)
             end_extras(f);
-        FI_PATH(end_work());
         fi_point_end(f);
         to = next_of(f);
         f->work = to || f->worker->found ? NULL : fi_find_piece(f->worker);

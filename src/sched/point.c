@@ -1,10 +1,11 @@
-/* What is logged at the points. */
+/* What is done at the points, where somebody looks. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* syscall */
 #endif
 #include "sched/point.h"
 
 #include "base/clock.h"
+#include "sched/path.h"
 #include "sched/wait.h"
 
 #include <sys/syscall.h>
@@ -12,11 +13,22 @@
 
 static const fi_traced nobody;
 
-static void put(fi_log *log, uint64_t head, uint64_t a, uint64_t b)
+static void put_in(fi_log *log, uint64_t head, uint64_t a, uint64_t b)
 {
     fi_log_event e = {{fi_clock_ticks(), head, a, b}};
 
     fi_log_put(log, &e);
+}
+
+static void put(fi_worker *w, uint64_t head, uint64_t a, uint64_t b)
+{
+    if (w->log)
+        put_in(w->log, head, a, b);
+}
+
+static bool follows(const fi_worker *w)
+{
+    return w->eyes & FI_EYE_PATH;
 }
 
 uint64_t fi_point_time(void)
@@ -24,9 +36,9 @@ uint64_t fi_point_time(void)
     return fi_clock_ticks();
 }
 
-void fi_point_log(fi_worker *w, fi_point p, uint64_t a, uint64_t b)
+void fi_point_see(fi_worker *w, fi_point p, uint64_t a, uint64_t b)
 {
-    put(w->log, fi_point_head(p, &nobody), a, b);
+    put(w, fi_point_head(p, &nobody), a, b);
 }
 
 /* ---- fibers ---- */
@@ -37,12 +49,14 @@ static uint64_t lengths(fi_worker *w)
 }
 
 /* One that is yet to begin with something has no id. */
-void fi_point_log_run(fi_worker *w, const fi_fiber *f)
+void fi_point_see_run(fi_worker *w, const fi_fiber *f)
 {
     const fi_traced *t = &f->traced;
 
     if (t->id)
-        put(w->log, fi_point_head(FI_POINT_RUN, t), t->function, lengths(w));
+        put(w, fi_point_head(FI_POINT_RUN, t), t->function, lengths(w));
+    if (follows(w))
+        fi_path_arrive(f);
 }
 
 static fi_wait_for reason(fi_fiber *f, fi_way why)
@@ -54,15 +68,17 @@ static fi_wait_for reason(fi_fiber *f, fi_way why)
     return (fi_wait_for){why == FI_WAY_YIELD ? "yield" : "task", NULL};
 }
 
-void fi_point_log_away(fi_worker *w, fi_fiber *f, fi_fiber *to, fi_way why)
+void fi_point_see_away(fi_worker *w, fi_fiber *f, fi_fiber *to, fi_way why)
 {
     if (why != FI_WAY_END && f->traced.id) {
         fi_wait_for what = reason(f, why);
-        put(w->log, fi_point_head(FI_POINT_STOP, &f->traced), (uintptr_t)what.what,
+        put(w, fi_point_head(FI_POINT_STOP, &f->traced), (uintptr_t)what.what,
             (uintptr_t)what.object);
     }
+    if (follows(w))
+        fi_path_depart(f);
     if (to)
-        fi_point_log_run(w, to);
+        fi_point_see_run(w, to);
 }
 
 static uint32_t number_of(fi_worker *w, const char *name)
@@ -70,43 +86,63 @@ static uint32_t number_of(fi_worker *w, const char *name)
     return name ? fi_names_number(w->runtime->names, &w->known_names, name) : 0;
 }
 
-void fi_point_log_begin(fi_fiber *f, fi_work work, const char *name, uintptr_t function)
+void fi_point_see_begin(fi_fiber *f, fi_work work, const char *name, uintptr_t function)
 {
     fi_worker *w = f->worker;
 
+    if (!w->log)
+        return;
     w->last_id += w->runtime->workers_n;
     f->traced = (fi_traced){w->last_id + w->index, function, number_of(w, name), work};
-    put(w->log, fi_point_head(FI_POINT_BEGIN, &f->traced), function, lengths(w));
+    put(w, fi_point_head(FI_POINT_BEGIN, &f->traced), function, lengths(w));
 }
 
-void fi_point_log_end(fi_fiber *f)
+void fi_point_see_end(fi_fiber *f)
 {
     if (f->traced.id)
-        put(f->worker->log, fi_point_head(FI_POINT_END, &f->traced), 0, 0);
+        put(f->worker, fi_point_head(FI_POINT_END, &f->traced), 0, 0);
     f->traced.id = 0;
+    if (follows(f->worker))
+        fi_path_end_work();
 }
 
-void fi_point_log_name(fi_fiber *f, const char *name)
+void fi_point_see_work(fi_worker *w, const fi_runnable *work)
 {
-    f->traced.name = number_of(f->worker, name);
-    put(f->worker->log, fi_point_head(FI_POINT_NAME, &f->traced), f->traced.function, 0);
+    if (follows(w))
+        fi_path_begin_work(work);
 }
 
-void fi_point_log_ready(fi_worker *w, const fi_fiber *f)
+void fi_point_see_give(fi_worker *w, const fi_runnable *work)
+{
+    if (follows(w))
+        fi_path_hand(work);
+}
+
+void fi_point_see_name(fi_fiber *f, const char *name)
+{
+    if (!f->worker->log)
+        return;
+    f->traced.name = number_of(f->worker, name);
+    put(f->worker, fi_point_head(FI_POINT_NAME, &f->traced), f->traced.function, 0);
+}
+
+void fi_point_see_ready(fi_worker *w, const fi_fiber *f)
 {
     const fi_fork *current = fi_load_relaxed(&w->current);
     uint64_t by = current ? fi_fiber_of_fork((void *)(uintptr_t)current)->traced.id : 0;
 
-    put(w->log, fi_point_head(FI_POINT_READY, &f->traced), by, 0);
+    put(w, fi_point_head(FI_POINT_READY, &f->traced), by, 0);
+    if (follows(w))
+        fi_path_hand(&f->ready);
 }
 
 /* ---- outside ---- */
 
-void fi_point_log_outside(fi_runtime *rt, fi_point p, const fi_traced *t, uint64_t b)
+void fi_point_see_outside(fi_runtime *rt, fi_point p, const fi_traced *t, uint64_t b)
 {
     uint64_t thread = (uint64_t)syscall(SYS_gettid);
 
     fi_lock_lock(&rt->outside_log_lock);
-    put(rt->outside_log, fi_point_head(p, t ? t : &nobody), thread, b);
+    put_in(rt->outside_log, fi_point_head(p, t ? t : &nobody), thread, b);
     fi_lock_unlock(&rt->outside_log_lock);
 }

@@ -1,5 +1,6 @@
-/* Points in the lives of workers and fibers at which somebody may look on.  At each there is a probe (sched/probe.h), and if
- * the worker has a log, an event in it, from which observe/trace.c makes a picture.
+/* Points in the lives of workers and fibers at which somebody may look on.  At each there is a probe (sched/probe.h); if
+ * the worker has a log, an event in it, from which observe/trace.c makes a picture; and if paths are followed (sched/path.h), what is to be
+ * done for that.
  *
  * Where nobody looks a point is a nop and one look at a word of the worker, which is in the cache anyway; all else is in
  * calls that are not made.  There is none where tasks are spawned and synced that nobody else wants.
@@ -67,17 +68,19 @@ static inline fi_traced fi_point_traced(uint64_t head)
         .id = head >> 28, .name = head >> 12 & 0xffff, .work = (fi_work)(head >> 8 & 0xf)};
 }
 
-/* ---- with a log: point.c ---- */
+/* ---- where somebody looks: point.c ---- */
 
-#define FI_POINT_LOG __attribute__((cold)) void
-FI_POINT_LOG fi_point_log(fi_worker *w, fi_point p, uint64_t a, uint64_t b);
-FI_POINT_LOG fi_point_log_run(fi_worker *w, const fi_fiber *f);
-FI_POINT_LOG fi_point_log_away(fi_worker *w, fi_fiber *f, fi_fiber *to, fi_way why);
-FI_POINT_LOG fi_point_log_begin(fi_fiber *f, fi_work work, const char *name, uintptr_t function);
-FI_POINT_LOG fi_point_log_end(fi_fiber *f);
-FI_POINT_LOG fi_point_log_name(fi_fiber *f, const char *name);
-FI_POINT_LOG fi_point_log_ready(fi_worker *w, const fi_fiber *f);
-FI_POINT_LOG fi_point_log_outside(fi_runtime *rt, fi_point p, const fi_traced *t, uint64_t b);
+#define FI_POINT_SEE __attribute__((cold)) void
+FI_POINT_SEE fi_point_see(fi_worker *w, fi_point p, uint64_t a, uint64_t b);
+FI_POINT_SEE fi_point_see_run(fi_worker *w, const fi_fiber *f);
+FI_POINT_SEE fi_point_see_away(fi_worker *w, fi_fiber *f, fi_fiber *to, fi_way why);
+FI_POINT_SEE fi_point_see_begin(fi_fiber *f, fi_work work, const char *name, uintptr_t function);
+FI_POINT_SEE fi_point_see_end(fi_fiber *f);
+FI_POINT_SEE fi_point_see_work(fi_worker *w, const fi_runnable *work);
+FI_POINT_SEE fi_point_see_give(fi_worker *w, const fi_runnable *work);
+FI_POINT_SEE fi_point_see_name(fi_fiber *f, const char *name);
+FI_POINT_SEE fi_point_see_ready(fi_worker *w, const fi_fiber *f);
+FI_POINT_SEE fi_point_see_outside(fi_runtime *rt, fi_point p, const fi_traced *t, uint64_t b);
 
 /* ---- fibers ---- */
 
@@ -86,8 +89,8 @@ FI_POINT_LOG fi_point_log_outside(fi_runtime *rt, fi_point p, const fi_traced *t
 FI_POINT_INLINE void fi_point_run(fi_worker *w, fi_fiber *f)
 {
     FI_PROBE2(run, f, w->index);
-    if (FI_SELDOM(w->log))
-        fi_point_log_run(w, f);
+    if (FI_SELDOM(w->eyes))
+        fi_point_see_run(w, f);
 }
 
 /* [fiber] It makes way for another. */
@@ -95,47 +98,61 @@ FI_POINT_INLINE void fi_point_away(fi_worker *w, fi_fiber *f, fi_fiber *to, fi_w
 {
     FI_PROBE3(stop, f, w->index, why);
     FI_PROBE2(run, to, w->index);
-    if (FI_SELDOM(w->log))
-        fi_point_log_away(w, f, to, why);
+    if (FI_SELDOM(w->eyes))
+        fi_point_see_away(w, f, to, why);
 }
 
 /* [fiber] It makes way for its worker. */
 FI_POINT_INLINE void fi_point_home(fi_worker *w, fi_fiber *f, fi_way why)
 {
     FI_PROBE3(stop, f, w->index, why);
-    if (FI_SELDOM(w->log))
-        fi_point_log_away(w, f, NULL, why);
+    if (FI_SELDOM(w->eyes))
+        fi_point_see_away(w, f, NULL, why);
 }
 
 /* [fiber] It begins with this; name: NULL, function: 0: it has none. */
 static inline void fi_point_begin(fi_fiber *f, fi_work work, const char *name, uintptr_t function)
 {
     FI_PROBE3(begin, f, name, function);
-    if (FI_SELDOM(f->worker->log))
-        fi_point_log_begin(f, work, name, function);
+    if (FI_SELDOM(f->worker->eyes))
+        fi_point_see_begin(f, work, name, function);
+}
+
+/* [fiber] It is about to do this work. */
+static inline void fi_point_work(fi_fiber *f, const fi_runnable *work)
+{
+    if (FI_SELDOM(f->worker->eyes))
+        fi_point_see_work(f->worker, work);
+}
+
+/* [worker] Work is given to whoever takes it first. */
+static inline void fi_point_give(fi_worker *w, const fi_runnable *work)
+{
+    if (FI_SELDOM(w->eyes))
+        fi_point_see_give(w, work);
 }
 
 /* [fiber] It has ended that. */
 static inline void fi_point_end(fi_fiber *f)
 {
     FI_PROBE1(end, f);
-    if (FI_SELDOM(f->worker->log))
-        fi_point_log_end(f);
+    if (FI_SELDOM(f->worker->eyes))
+        fi_point_see_end(f);
 }
 
 /* [fiber] It has another name, NULL: none. */
 static inline void fi_point_name(fi_fiber *f, const char *name)
 {
-    if (FI_SELDOM(f->worker->log))
-        fi_point_log_name(f, name);
+    if (FI_SELDOM(f->worker->eyes))
+        fi_point_see_name(f, name);
 }
 
-/* [worker] A fiber that was away may go on.  True: it is to be logged by fi_point_log_ready.  So that is no call in the middle of
+/* [worker] A fiber that was away may go on.  True: fi_point_see_ready is to be called.  So that is no call in the middle of
  * a short way, for which registers would have to be saved. */
 FI_POINT_INLINE bool fi_point_ready(fi_worker *w, fi_fiber *f)
 {
     FI_PROBE2(ready, f, w->index);
-    return FI_SELDOM(w->log);
+    return FI_SELDOM(w->eyes);
 }
 
 /* [thread that is no worker] The same. */
@@ -143,15 +160,15 @@ static inline void fi_point_ready_outside(fi_runtime *rt, fi_fiber *f)
 {
     FI_PROBE2(ready, f, -1);
     if (FI_SELDOM(rt->outside_log))
-        fi_point_log_outside(rt, FI_POINT_READY, &f->traced, 0);
+        fi_point_see_outside(rt, FI_POINT_READY, &f->traced, 0);
 }
 
 /* ---- workers ---- */
 
 static inline void fi_point_on(fi_worker *w, fi_point p, uint64_t a, uint64_t b)
 {
-    if (FI_SELDOM(w->log))
-        fi_point_log(w, p, a, b);
+    if (FI_SELDOM(w->eyes))
+        fi_point_see(w, p, a, b);
 }
 
 /* [worker] */
@@ -196,15 +213,15 @@ uint64_t fi_point_time(void);
 static inline uint64_t fi_point_poll(fi_worker *w)
 {
     FI_PROBE1(poll, w->index);
-    return FI_SELDOM(w->log) ? fi_point_time() : 0;
+    return FI_SELDOM(w->eyes) ? fi_point_time() : 0;
 }
 
 /* What brought nothing is no event: idle workers ask all the time. */
 static inline void fi_point_poll_end(fi_worker *w, uint64_t since, int n)
 {
     FI_PROBE2(poll__end, w->index, n);
-    if (FI_SELDOM(w->log) && n > 0)
-        fi_point_log(w, FI_POINT_POLL, since, (uint64_t)n);
+    if (FI_SELDOM(w->eyes) && n > 0)
+        fi_point_see(w, FI_POINT_POLL, since, (uint64_t)n);
 }
 
 static inline void fi_point_timers(fi_worker *w)
@@ -239,14 +256,14 @@ static inline void fi_point_block(fi_runtime *rt, uintptr_t function)
 {
     FI_PROBE1(block, function);
     if (FI_SELDOM(rt->outside_log))
-        fi_point_log_outside(rt, FI_POINT_BLOCK, NULL, function);
+        fi_point_see_outside(rt, FI_POINT_BLOCK, NULL, function);
 }
 
 static inline void fi_point_block_end(fi_runtime *rt)
 {
     FI_PROBE(block__end);
     if (FI_SELDOM(rt->outside_log))
-        fi_point_log_outside(rt, FI_POINT_BLOCK_END, NULL, 0);
+        fi_point_see_outside(rt, FI_POINT_BLOCK_END, NULL, 0);
 }
 
 #endif

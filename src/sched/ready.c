@@ -13,10 +13,7 @@ void fi_notify(fi_worker *w)
 /* Nobody is woken for what the worker will take itself, if there is a watcher to see when it does not. */
 static inline __attribute__((always_inline)) void run_next(fi_worker *w, fi_runnable *r)
 {
-    bool displaced;
-
-    FI_PATH(hand(r));
-    displaced = fi_runq_put_next(&w->ready, fi_worker_party(w), r);
+    bool displaced = fi_runq_put_next(&w->ready, fi_worker_party(w), r);
 
     if (FI_SELDOM(displaced || !fi_runq_keeps_next(&w->ready) || !w->runtime->watch.runs))
         fi_notify(w);
@@ -44,7 +41,7 @@ static __attribute__((noinline)) void ready_from_outside(fi_fiber *f)
 
 static __attribute__((noinline, cold)) void ready_and_log(fi_worker *w, fi_fiber *f)
 {
-    fi_point_log_ready(w, f);
+    fi_point_see_ready(w, f);
     run_next(w, &f->ready);
 }
 
@@ -62,7 +59,7 @@ void fi_ready(fi_fiber *f)
 
 void fi_give(fi_worker *w, fi_runnable *r)
 {
-    FI_PATH(hand(r));
+    fi_point_give(w, r);
     if (fi_new_push(w, r) < 0)
         fi_queue_push(&w->runtime->global, r);
     fi_notify(w);

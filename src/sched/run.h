@@ -8,7 +8,6 @@
 #ifndef FI_SCHED_RUN_H
 #define FI_SCHED_RUN_H
 
-#include "sched/path.h"
 #include "sched/pin.h"
 #include "sched/point.h"
 #include "sched/wait.h"
@@ -32,14 +31,12 @@ FI_INLINE void fi_run_arrive(fi_worker *w, fi_fiber *f, fi_cxx *left)
     fi_fork_ask(&f->fork);
     seat->watch->current = &f->mark;
     fi_cxx_swap(seat->cxx, left, &f->cxx);
-    FI_PATH(arrive(f));
 }
 
 FI_INLINE void fi_run_depart(fi_worker *w, fi_fiber *f)
 {
     fi_seat *seat = w->seat;
 
-    FI_PATH(depart(f));
     fi_cxx_swap(seat->cxx, &f->cxx, &seat->cxx_home);
     seat->watch->current = NULL;
     fi_pin_depart(&w->current);
@@ -76,7 +73,6 @@ FI_INLINE void fi_run_away(fi_worker *w, fi_fiber *f, fi_fiber *to, fi_way why)
         fi_pin_leave(f, &w->leaving);
         if (FI_SELDOM(f->fork.spawned))
             fi_fiber_flush(f);
-        FI_PATH(depart(f));
         fi_run_arrive(w, to, &f->cxx);
         there = &to->ctx;
     } else {

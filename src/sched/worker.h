@@ -32,6 +32,9 @@ typedef struct fi_runtime fi_runtime;
 
 #define FI_STACK_SIZES 17 /* powers of two from 16 KiB to 1 GiB */
 
+/* Who looks at the points of sched/point.h. */
+enum { FI_EYE_LOG = 1, FI_EYE_PATH = 2 };
+
 /* What a fiber that makes way leaves to be done once it is off its stack: a latch to be let go, or a call.  By its worker, or by
  * the fiber that goes on there. */
 typedef struct fi_parting {
@@ -64,7 +67,9 @@ struct fi_worker {
 
     /* The worker's own. */
     FI_CACHE_ALIGNED fi_seat *seat; /* of the thread that runs it */
-    fi_log *log; /* of what it does; NULL: nobody wants to know.  Fixed while the runtime runs */
+    uint32_t
+        eyes; /* who looks at each step, as below; 0: nobody.  Fixed while the runtime runs, as is: */
+    fi_log *log; /* of what it does; NULL: none */
     fi_stack_watch own_watch, guest_watch;
     fi_stack_cache stacks;
     fi_record_pool records, large_records, handle_records;

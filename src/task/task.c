@@ -3,6 +3,7 @@
 #include "base/mistake.h"
 #include "sched/gate.h"
 #include "sched/guest.h"
+#include "sched/path.h"
 #include "sched/run.h"
 #include "sched/runtime.h"
 #include "sched/watch.h"
