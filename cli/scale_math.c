@@ -55,10 +55,10 @@ double scale_most(const scale_sums *s, unsigned workers)
     return fmin(workers, scale_parallelism(s));
 }
 
-/* One worker hands nothing over. */
+/* While the chain goes on, all others share the rest (Brent).  One worker hands nothing over. */
 double scale_least(const scale_sums *s, unsigned workers)
 {
-    double least = by(s->work, s->work / workers + s->burdened_span);
+    double least = by(s->work, (s->work - s->span) / workers + s->burdened_span);
     return workers == 1 ? 1 : fmin(least, scale_most(s, workers));
 }
 

@@ -106,7 +106,7 @@ static void write_script(FILE *out, const scale_result *r, const char *file)
     fprintf(out,
             "low(p) = %.9g / (%.9g / p + %.9g)\nleast(p) = p <= 1 ? 1 : low(p) < most(p) ? low(p) "
             ": most(p)\n",
-            r->sums.work, r->sums.work, r->sums.burdened_span);
+            r->sums.work, r->sums.work - r->sums.span, r->sums.burdened_span);
     write_points(out, r);
     fprintf(out,
             "plot '+' using 1:(least($1)):(most($1)) with filledcurves lc rgb '#d3eef2' notitle, "
