@@ -1,0 +1,202 @@
+/* The page of filch top: what it shows of fibers that are known, and that it can be asked for while all goes on. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "check.h"
+
+#include <filch/filch.h>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* ---- who looks ---- */
+
+/* The file, as somebody else would find it; -1: there is none. */
+static int open_page(void)
+{
+    DIR *d = opendir("/proc/self/fd");
+    int fd = -1;
+
+    for (struct dirent *e; fd < 0 && (e = readdir(d)) != NULL;) {
+        char path[300], target[64] = "";
+        snprintf(path, sizeof path, "/proc/self/fd/%s", e->d_name);
+        if (readlink(path, target, sizeof target - 1) > 0 &&
+            strstr(target, "memfd:" FILCH_TOP_FILE))
+            fd = open(path, O_RDWR | O_CLOEXEC);
+    }
+    closedir(d);
+    return fd;
+}
+
+static filch_top *map_page(unsigned workers)
+{
+    int fd = open_page();
+    void *at;
+
+    CHECK(fd >= 0);
+    at = mmap(NULL, FILCH_TOP_SIZE(workers), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    CHECK(at != MAP_FAILED);
+    close(fd);
+    return at;
+}
+
+static void ask(filch_top *p, filch_top_part part)
+{
+    uint32_t wanted, done;
+
+    p->part = part;
+    wanted = __atomic_add_fetch(&p->wanted, 1, __ATOMIC_RELEASE);
+    syscall(SYS_futex, &p->wanted, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+    while ((done = __atomic_load_n(&p->done, __ATOMIC_ACQUIRE)) != wanted)
+        syscall(SYS_futex, &p->done, FUTEX_WAIT, done, NULL, NULL, 0);
+}
+
+static uint64_t sum_of_kinds(const filch_top *p)
+{
+    uint64_t sum = p->other_kinds;
+
+    for (int i = 0; i < FILCH_TOP_KINDS; i++)
+        sum += p->kind[i].fibers;
+    return sum;
+}
+
+static uint64_t kind_of(const filch_top *p, const char *what)
+{
+    for (int i = 0; i < FILCH_TOP_KINDS; i++)
+        if (strcmp(p->kind[i].what, what) == 0)
+            return p->kind[i].fibers;
+    return 0;
+}
+
+static void start(unsigned workers)
+{
+    CHECK_INT(filch_start(&(filch_config){.workers = workers, .top = true}), 0);
+}
+
+/* ---- fibers that are known ---- */
+
+enum { SLEEPERS = 40, RECEIVERS = 25 };
+
+static filch_chan *never;
+static filch_mutex held;
+
+static void receive(void *arg)
+{
+    int none;
+
+    (void)arg;
+    filch_chan_recv(never, &none);
+}
+
+static void lock(void *arg)
+{
+    (void)arg;
+    filch_mutex_lock(&held);
+    filch_mutex_unlock(&held);
+}
+
+static void shows_who_waits_for_what(void **state)
+{
+    filch_top *p;
+
+    (void)state;
+    start(2);
+    p = map_page(2);
+    CHECK(p->magic == FILCH_TOP_MAGIC);
+    CHECK_INT(p->version, FILCH_TOP_VERSION);
+    CHECK_INT(p->workers, 2);
+    CHECK_INT(p->pid, getpid());
+    never = filch_chan_new(sizeof(int), 0);
+    filch_mutex_lock(&held);
+    for (int i = 0; i < RECEIVERS; i++)
+        filch_go(receive, NULL);
+    for (int i = 0; i < SLEEPERS; i++)
+        filch_go_with(&(filch_fiber_attr){.name = "sleeper"}, lock, NULL);
+    do
+        ask(p, FILCH_TOP_ALL);
+    while (p->waiting < RECEIVERS + SLEEPERS || p->running + p->ready > 0);
+    CHECK_INT(p->waiting, RECEIVERS + SLEEPERS);
+    CHECK_INT(kind_of(p, "receive"), RECEIVERS);
+    CHECK_INT(kind_of(p, "mutex"), SLEEPERS);
+    CHECK_INT(sum_of_kinds(p), p->waiting);
+    for (int i = 0; i < FILCH_TOP_WAITS; i++) {
+        CHECK(p->wait[i].fiber != 0);
+        CHECK(i == 0 || p->wait[i].for_ns <= p->wait[i - 1].for_ns);
+        CHECK(strcmp(p->wait[i].name, "filch") == 0 || strcmp(p->wait[i].name, "sleeper") == 0);
+    }
+    filch_mutex_unlock(&held);
+    filch_chan_close(never);
+    CHECK_INT(filch_stop(), 0);
+    CHECK_INT(__atomic_load_n(&p->stopped, __ATOMIC_ACQUIRE), 1);
+    munmap(p, FILCH_TOP_SIZE(2));
+    filch_chan_free(never);
+    CHECK_INT(open_page(), -1);
+}
+
+/* ---- while all goes on ---- */
+
+static atomic_int is_over;
+
+static void come_and_go(void *arg)
+{
+    filch_sleep(FILCH_US(50));
+    (void)arg;
+}
+
+static void make_traffic(void *arg)
+{
+    filch_chan *c = filch_chan_new(sizeof(int), 1);
+
+    (void)arg;
+    for (int i = 0; !is_over; i++) {
+        filch_group g = FILCH_GROUP_INIT;
+        filch_chan_send(c, &i);
+        filch_group_run(&g, come_and_go, NULL);
+        filch_group_wait(&g);
+        filch_chan_recv(c, &i);
+        filch_yield();
+    }
+    filch_chan_free(c);
+}
+
+static void can_be_asked_while_all_goes_on(void **state)
+{
+    filch_group g = FILCH_GROUP_INIT;
+    filch_top *p;
+
+    (void)state;
+    start(3);
+    p = map_page(3);
+    is_over = 0;
+    for (int i = 0; i < 20; i++)
+        filch_group_run(&g, make_traffic, NULL);
+    for (int i = 0; i < 300; i++) {
+        ask(p, i % 3 == 0 ? FILCH_TOP_ALL : FILCH_TOP_WORKERS);
+        CHECK_INT(sum_of_kinds(p), p->waiting);
+        for (unsigned w = 0; w < 3; w++) {
+            CHECK(p->worker[w].state <= FILCH_TOP_BUSY);
+            CHECK(memchr(p->worker[w].runs, '\0', FILCH_TOP_TEXT) != NULL);
+        }
+    }
+    is_over = 1;
+    CHECK_INT(filch_group_wait(&g), 0);
+    CHECK_INT(filch_stop(), 0);
+    munmap(p, FILCH_TOP_SIZE(3));
+}
+
+static void nobody_may_look_who_was_not_allowed_to(void **state)
+{
+    (void)state;
+    CHECK_INT(filch_start(NULL), 0);
+    CHECK_INT(open_page(), -1);
+    CHECK_INT(filch_stop(), 0);
+}
+
+CHECK_MAIN(shows_who_waits_for_what, can_be_asked_while_all_goes_on,
+           nobody_may_look_who_was_not_allowed_to)
