@@ -21,7 +21,7 @@ static int make_folder(const char *path)
     if (mkdir(path, 0777) == 0 || errno == EEXIST)
         return 0;
     fprintf(stderr, "filch: %s: %s\n", path, strerror(errno));
-    return -errno;
+    return -1;
 }
 
 static int make_folders(const char *out)
@@ -94,12 +94,15 @@ static int begin_all(const lab_chosen *chosen, lab_run *runs, int *n)
 static int measure_and_tell(const lab_chosen *chosen, lab_run *runs, int n)
 {
     const lab_options *o = &chosen->options;
-    int end = work_all(runs, n, o), told = ENDS_WELL;
+    bool failed = false;
+    int end = work_all(runs, n, o, &failed);
+    if (end != ENDS_WELL)
+        return end;
     for (int i = 0; i < n; i++)
-        told |= tell(&runs[i], !chosen->all);
+        end |= tell(&runs[i], !chosen->all);
     if (o->out)
-        told |= write_report(o->out);
-    return end != ENDS_WELL ? end : told;
+        end |= write_report(o->out);
+    return end == ENDS_WELL && failed ? ENDS_FAILED : end;
 }
 
 int command_lab(int argc, char **argv)

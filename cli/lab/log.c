@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static char complaint[1024];
@@ -44,11 +45,18 @@ static lab_results *read_lines(FILE *file, long *good)
     return r;
 }
 
+/* A device or a pipe can be read for ever. */
+static bool is_plain(FILE *file)
+{
+    struct stat s;
+    return fstat(fileno(file), &s) == 0 && S_ISREG(s.st_mode);
+}
+
 lab_results *log_read(const char *path)
 {
     long good;
     FILE *file = fopen(path, "re");
-    lab_results *r = file ? read_lines(file, &good) : NULL;
+    lab_results *r = file && is_plain(file) ? read_lines(file, &good) : NULL;
     if (file)
         fclose(file);
     return r;
@@ -119,6 +127,8 @@ static const char *go_on(lab_log *log, long good)
 static const char *open_or_begin(lab_log *log, const char *head, bool anew)
 {
     long good = 0;
+    if (!is_plain(log->file))
+        return complain("%s is no plain file", log->path);
     if (flock(fileno(log->file), LOCK_EX | LOCK_NB) != 0)
         return complain("%s: another filch is writing it", log->path);
     log->results = anew ? NULL : read_lines(log->file, &good);

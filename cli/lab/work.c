@@ -318,15 +318,14 @@ static bool has_failed(const lab_run *run)
     return false;
 }
 
-int work_all(lab_run *runs, int n, const lab_options *o)
+int work_all(lab_run *runs, int n, const lab_options *o, bool *failed)
 {
-    bool failed = false;
     int end = ENDS_WELL;
     child_catch_signals();
     for (int i = 0; i < n && end == ENDS_WELL; i++) {
         end = work(runs, n, &runs[i], o);
-        failed |= has_failed(&runs[i]);
+        *failed |= has_failed(&runs[i]);
     }
     progress_clear();
-    return end == ENDS_WELL && failed ? ENDS_FAILED : end;
+    return end;
 }

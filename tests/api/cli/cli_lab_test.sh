@@ -1,0 +1,192 @@
+#!/usr/bin/env bash
+# cli_lab_test.sh FILCH: what `filch lab` says to words; what it keeps, and how it goes on after an interruption, with programs
+# that take no time; and each experiment once with the real ones, on small sizes.
+set -euo pipefail
+filch=$1
+# shellcheck source=tests/api/cli/lib.sh
+. "${BASH_SOURCE[0]%/*}/lib.sh"
+# shellcheck source=tests/api/cli/lab_lib.sh
+. "${BASH_SOURCE[0]%/*}/lab_lib.sh"
+
+# ---- words ----
+
+runs lab --help
+says 'usage: filch lab EXPERIMENT'
+for word in peers jobs deques all; do says "  $word "; done
+refuses 'lab needs an experiment: peers, ' lab
+refuses "no experiment 'nosuch'; there are: peers, " lab nosuch
+refuses "no experiment ''" lab ''
+refuses 'lab all needs a folder' lab all
+refuses "--out takes the name of a folder, and not ''" lab all --out ''
+refuses "'all' takes no words, and was given 'peers'" lab all peers --out "$work/out"
+refuses "'deques' takes no words, and was given 'jobs'" lab deques jobs
+refuses "'--frobnicate' is no option" lab deques --frobnicate
+refuses "'--out' needs a value" lab deques --out
+refuses "'--quick=5' takes no value" lab deques --quick=5
+for word in 0 -1 100000 99999999999999999999 junk 1x ' 1'; do
+    refuses "and not '$word'" lab deques --workers "$word"
+    refuses "and not '$word'" lab deques --repeat "$word"
+done
+refuses "and not '0'" lab deques --timeout 0
+[ ! -e "$work/out" ] || fail 'a folder was made though the words were wrong'
+
+# ---- programs that take no time ----
+
+export FILCH_BENCH_DIR=$lab_programs
+pretend_programs
+out=$work/out
+
+# keys: the calls that the log of peers has, sorted.
+keys() { grep -o '^{"key":"[^"]*"' "$out/raw/peers.jsonl" | sort; }
+
+# A folder that cannot be one.
+: >"$work/file"
+fails 1 lab deques --out "$work/file"
+complains "$work/file/raw: Not a directory"
+fails 1 lab deques --out "$work/no/such/folder"
+complains "$work/no/such/folder: No such file or directory"
+[ ! -e "$calls" ] || fail 'programs were called though there is no folder for what they say'
+mkdir -p -- "$work/odd/raw" && ln -s /dev/zero "$work/odd/raw/deques.jsonl"
+fails 1 lab deques --out "$work/odd"
+complains 'is no plain file'
+
+# All of it, at once: every case twice.  Peers: 6 workloads, each with a serial program and 5 contenders on 1 and 2 workers.
+runs lab all --out "$out" --workers 2 --repeat 2
+says 'peers '
+says 'agrees'
+says "report: $out/report.html"
+all=$(calls_made)
+[ "$(keys | wc -l)" -eq $((2 * 6 * 11)) ] || fail "$(keys | wc -l) calls for peers"
+[ "$(keys | uniq -d | wc -l)" -eq 0 ] || fail 'a call was made twice'
+for name in peers jobs deques; do
+    grep -q "<section id=\"$name\">" "$out/report.html" || fail "$name is not in the report"
+    [ -s "$out/figures/$name-1.svg" ] || fail "no figure of $name"
+done
+
+# The calls of a round come before those of the next: each case is called once before any is called again.
+head -n $((6 * 11 + 1)) "$out/raw/peers.jsonl" | tail -n +2 | grep -qv '^{"key":"[^"]*#0"' && fail 'rounds are mixed'
+
+# Settings reach those that they are for, and only these.
+grep -c '^fib-filch [12] eager$' "$calls" | grep -qx 4 || fail 'eager does not reach 4 calls of fib'
+grep -c '^fib-filch [12]$' "$calls" | grep -qx 4 || fail 'lazy does not reach 4 calls of fib'
+grep '^fib-tbb' "$calls" | grep -q eager && fail 'a setting was left behind'
+
+# Again: all is there, nothing is called, the same is told.
+before=$said
+runs lab all --out "$out" --workers 2 --repeat 2
+[ "$(calls_made)" -eq "$all" ] || fail 'calls were made again'
+[ "$said" = "$before" ] || fail 'the same results are told otherwise'
+
+# One experiment prints all, and keeps the others' sections.
+runs lab jobs --out "$out" --workers 2 --repeat 2
+says '65,000 single jobs'
+says '18.50'
+says 'Beside the seed: agrees.'
+grep -q '<section id="peers">' "$out/report.html" || fail 'the report has lost a section'
+
+# Another run is not mixed into it.
+fails 1 lab peers --out "$out" --workers 2 --repeat 3
+complains "$out/raw/peers.jsonl is of another run, with \"rounds\":2; --anew forgets it"
+FILCH_PUBLISH=eager fails 1 lab peers --out "$out" --workers 2 --repeat 2
+complains 'is of another run, with "settings":""'
+touch -d '2001-01-01' "$lab_programs/pretender"
+fails 1 lab peers --out "$out" --workers 2 --repeat 2
+complains 'is of another run, with "programs":'
+[ "$(calls_made)" -eq "$all" ] || fail 'calls were made for a run that was refused'
+runs lab peers --out "$out" --workers 2 --repeat 1 --anew
+[ "$(keys | wc -l)" -eq 66 ] || fail 'anew is not anew'
+
+# ---- interrupted ----
+
+rm -r -- "$out"
+: >"$calls"
+echo 50 >"$work/stops"
+"$filch" lab peers --out "$out" --workers 2 --repeat 2 >"$work/log" 2>&1 &
+tool=$!
+until [ -e "$work/stopped" ]; do sleep 0.01; done # where it never stops, the test runs out of time
+kill -TERM $tool
+code=0
+wait $tool || code=$?
+[ $code -eq 143 ] || fail 'the tool did not end by the signal'
+[ "$(keys | wc -l)" -eq 49 ] || fail 'what was measured before the signal is not kept'
+printf '{"key":"fib/tbb/2#1","took":0.0' >>"$out/raw/peers.jsonl" # as if the plug had been pulled
+rm -- "$work/stops"
+runs lab peers --out "$out" --workers 2 --repeat 2
+[ "$(calls_made)" -eq $((50 + 132 - 49)) ] || fail 'it did not go on where it was'
+[ "$(keys | wc -l)" -eq 132 ] || fail 'not all calls are there'
+[ "$(keys | uniq -d | wc -l)" -eq 0 ] || fail 'a call is there twice'
+
+# ---- what goes wrong ----
+
+# One that fails is named, is not called again, and the others are told.
+rm -r -- "$out"
+: >"$calls"
+echo fib-tbb >"$work/fails"
+fails 1 lab peers --out "$out" --workers 1 --repeat 3
+complains 'filch: peers: fib/tbb/1 ended with 3: it hurts'
+[ "$(grep -c '^fib-tbb' "$calls")" -eq 1 ] || fail 'what had failed was called again'
+says 'knapsack'
+grep -q 'failed: fib/tbb/1#0 ended with 3: it hurts' "$out/report.html" || fail 'the report hides a failure'
+rm -- "$work/fails"
+runs lab peers --out "$out" --workers 1 --repeat 3 # and once it is mended, its calls are made
+[ "$(grep -c '^fib-tbb' "$calls")" -eq 4 ] || fail 'what had failed was not made up for'
+grep -q 'failed: fib/tbb' "$out/report.html" && fail 'a failure that was made up for is still told'
+
+# A peer that is missing is said to be.
+rm -- "$lab_programs"/*-libomp
+echo 'libomp: it was the wrong colour' >"$lab_programs/left-out"
+runs lab peers --workers 1 --repeat 2
+says 'libomp: it was the wrong colour'
+rm -- "$lab_programs"/*-tbb
+runs lab peers --workers 1 --repeat 2
+says 'Beside the seed: cannot tell.'
+
+# No room for what is measured: as on a full disk, a write fails.
+code=0
+(
+    trap '' XFSZ
+    ulimit -f 8
+    exec "$filch" lab peers --out "$work/full" --workers 1 --repeat 4
+) >"$work/log" 2>"$work/errors" || code=$?
+complaint=$(cat -- "$work/errors")
+[ $code -eq 1 ] || fail 'a log that cannot be written is not noticed'
+complains "$work/full/raw/peers.jsonl: File too large"
+[ ! -s "$work/log" ] || fail 'half of a run is told as if it were one'
+code=0
+"$filch" lab deques --repeat 1 >/dev/full 2>"$work/errors" || code=$?
+[ $code -eq 1 ] || fail 'a full output is not noticed'
+
+# ---- progress ----
+
+if command -v python3 >/dev/null; then
+    python3 -c '
+import os, pty, re, sys
+pid, fd = pty.fork()
+if pid == 0:
+    os.execv(sys.argv[1], sys.argv[1:])
+text = b""
+try:
+    while chunk := os.read(fd, 4096):
+        text += chunk
+except OSError:
+    pass
+assert os.waitpid(pid, 0)[1] == 0
+bars = re.findall(rb"\r\[(#*)(\.*)\] +(\d+) %  ([^\r\x1b]*)", text)
+assert len(bars) == 62, len(bars)
+assert all(len(a) + len(b) == 24 for a, b, _, _ in bars), bars
+percents = [int(p) for _, _, p, _ in bars]
+assert percents == sorted(percents) and percents[0] == 0 and percents[-1] >= 96, percents
+assert b"time left not known yet" in bars[0][3] and b"s left" in bars[-1][3], bars
+assert b"deques: pairs/plain" in bars[0][3], bars[0]
+' "$filch" lab deques --repeat 2 || fail 'no progress on a terminal'
+fi
+
+# ---- the real programs ----
+
+unset FILCH_BENCH_DIR
+for name in deques jobs peers; do
+    runs lab $name --quick --repeat 1 --workers 1
+    says 'Beside the seed: '
+    case $said in *nan*) fail "$name tells what is no number" ;; esac
+done
+printf 'the lab measures, goes on, and tells\n'
