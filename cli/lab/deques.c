@@ -35,6 +35,7 @@ static bool applies(const row *r, int kind)
 static void plan(const lab_options *o, lab_plan *p)
 {
     p->rounds = o->quick ? 3 : 15;
+    p->seconds = o->quick ? 0.05 : 0.2;
     for (int k = 0; k < KINDS; k++) {
         if (!lab_has(p, &pairs, kinds[k]))
             continue;

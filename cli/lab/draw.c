@@ -88,9 +88,15 @@ static bool begins_group(const draw_chart *c, int i)
     return group && (i == 0 || strcmp(group, c->bars[i - 1].group) != 0);
 }
 
-static int height_of_bars(const draw_chart *c)
+/* The line where bars begin has its name above it. */
+static int top_of_bars(const draw_chart *c)
 {
-    int height = EDGE;
+    return c->base_name ? 20 : EDGE;
+}
+
+static int bottom_of_bars(const draw_chart *c)
+{
+    int height = top_of_bars(c);
     for (int i = 0; i < c->bar_count; i++)
         height += ROW + (begins_group(c, i) ? GROUP_ROW : 0);
     return height;
@@ -154,11 +160,11 @@ static void bar(FILE *out, const draw_chart *c, const draw_bar *b, const ruler *
 
 static void draw_bars(FILE *out, const draw_chart *c, int width, const char *id)
 {
-    int bottom = height_of_bars(c);
+    int top = top_of_bars(c), bottom = bottom_of_bars(c);
     ruler x = ruler_of_bars(c, width);
     begin(out, c, width, bottom + AXIS, id);
-    axis_below(out, &c->x, &x, width > DRAW_NARROW ? 10 : 5, EDGE, bottom);
-    double y = EDGE;
+    axis_below(out, &c->x, &x, width > DRAW_NARROW ? 10 : 5, top, bottom);
+    double y = top;
     for (int i = 0; i < c->bar_count; i++) {
         if (begins_group(c, i)) {
             text(out, 0, y + GROUP_ROW - 8, "strong", "start", c->bars[i].group);
@@ -168,9 +174,9 @@ static void draw_bars(FILE *out, const draw_chart *c, int width, const char *id)
         y += ROW;
     }
     double base = ruler_at(&x, c->x.log && c->base <= 0 ? x.least : c->base);
-    line(out, base, EDGE, base, bottom, "axis");
+    line(out, base, top, base, bottom, "axis");
     if (c->base_name)
-        text(out, base, EDGE - 2, "quiet", "middle", c->base_name);
+        text(out, base, top - 6, "quiet", "middle", c->base_name);
     fputs("</svg>\n", out);
 }
 

@@ -13,6 +13,7 @@ static const char *const quick_titles[ROWS] = {"5,000 single jobs", "A loop of 2
 static void plan(const lab_options *o, lab_plan *p)
 {
     p->rounds = o->quick ? 3 : 9;
+    p->seconds = o->quick ? 0.02 : 0.2;
     for (int row = 0; row < ROWS; row++) {
         for (int c = 0; c < JOB_COLUMNS; c++) {
             const workload *w = &job_rows[row];

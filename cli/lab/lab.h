@@ -70,9 +70,11 @@ typedef struct lab_case {
     bool failed; /* and is not called again */
 } lab_case;
 
+/* plan may set the rounds and the seconds; --repeat has the last word. */
 typedef struct lab_plan {
     lab_case cases[LAB_CASES];
     int count, rounds;
+    double seconds;      /* that one call takes, about, until that is known; 0: no idea */
     char left_out[1024]; /* lines: who, and why */
 } lab_plan;
 

@@ -73,6 +73,7 @@ static void add_serial(const lab_options *o, lab_plan *p, const peers_row *r)
 
 static void plan(const lab_options *o, lab_plan *p)
 {
+    p->seconds = o->quick ? 0.1 : 1.5;
     for (int r = 0; r < ROWS; r++) {
         add_serial(o, p, &rows[r]);
         for (int c = 0; c < COLUMNS; c++)

@@ -99,19 +99,28 @@ static int calls_left(const lab_run *run, int i)
     return run->plan->cases[i].failed ? 0 : run->plan->rounds - run->calls[i];
 }
 
-/* A case that was never called is taken to be as the others of its experiment are, and else as all are. */
+/* One call of a case: as its others were; else as those of its experiment; else as that has guessed; else as all were. */
+static double seconds_of(const lab_run *run, int i, double of_run, double of_all)
+{
+    const double known[] = {mean(run->took[i], run->calls[i]), of_run,
+                            run->plan->seconds > 0 ? run->plan->seconds : -1, of_all};
+    for (int k = 0; k < 4; k++)
+        if (known[k] >= 0)
+            return known[k];
+    return -1;
+}
+
+/* Negative where there is not even a guess. */
 static double seconds_left(const lab_run *runs, int n)
 {
     double left = 0, of_all = usual(runs, n);
-    if (of_all < 0)
-        return -1;
     for (int r = 0; r < n; r++) {
         double of_run = usual(&runs[r], 1);
         for (int i = 0; i < runs[r].plan->count; i++) {
-            double of_case = mean(runs[r].took[i], runs[r].calls[i]);
-            left += calls_left(&runs[r], i) * (of_case >= 0  ? of_case
-                                               : of_run >= 0 ? of_run
-                                                             : of_all);
+            double of_case = seconds_of(&runs[r], i, of_run, of_all);
+            if (of_case < 0)
+                return -1;
+            left += calls_left(&runs[r], i) * of_case;
         }
     }
     return left;

@@ -176,7 +176,7 @@ assert len(bars) == 62, len(bars)
 assert all(len(a) + len(b) == 24 for a, b, _, _ in bars), bars
 percents = [int(p) for _, _, p, _ in bars]
 assert percents == sorted(percents) and percents[0] == 0 and percents[-1] >= 96, percents
-assert b"time left not known yet" in bars[0][3] and b"s left" in bars[-1][3], bars
+assert b"about " in bars[0][3] and b" s left" in bars[-1][3], bars
 assert b"deques: pairs/plain" in bars[0][3], bars[0]
 ' "$filch" lab deques --repeat 2 || fail 'no progress on a terminal'
 fi
