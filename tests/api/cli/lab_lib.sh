@@ -1,12 +1,14 @@
-# shellcheck shell=bash disable=SC2154  # work is set by lib.sh
+# shellcheck shell=bash disable=SC2154  # work and filch are set by lib.sh and those who source it
 # Programs for the tests of `filch lab` that take no time: each prints a line as the real one would, with times that depend on the
-# runtime alone, and writes its name and settings to $calls.  Sourced after lib.sh.
+# runtime alone, and writes its name and settings to $calls.  One that is to leave samples leaves those of a real program.  Sourced after
+# lib.sh.
 calls=$work/calls
 lab_programs=$work/programs
 
 pretend_programs() {
     local name program
     mkdir -p -- "$lab_programs"
+    FILCH_SAMPLE=$work/samples FILCH_PUBLISH=eager "${filch%/*}/programs/fib-filch" -n 15 >/dev/null
     cat >"$lab_programs/pretender" <<END
 #!/bin/sh
 name=\${0##*/}
@@ -28,6 +30,7 @@ tbb | lock-free | bounded | batch | half) s=0.002 ns=12 ;;
 allocator) s=0.004 ns=1 ;;
 *) s=0.008 ns=40 ;;
 esac
+[ -z "\$FILCH_SAMPLE" ] || cp -- '$work/samples' "\$FILCH_SAMPLE"
 samples=\$s figures=\$ns
 while [ \$r -gt 1 ]; do samples=\$samples,\$s figures=\$figures,\$ns r=\$((r - 1)); done
 echo "{\"workload\":\"\$program\${i:+-}\$i\",\"runtime\":\"\$runtime\",\"compiler\":\"gcc\",\"size\":35,\"workers\":\$w," \\
