@@ -36,6 +36,7 @@ typedef struct batch {
     FI_CACHE_ALIGNED FI_ATOMIC(uint32_t) bottom; /* written by the owner alone */
     uint32_t top_seen;                           /* the owner's; never more than the top */
     FI_ATOMIC(array *) current;                  /* written by the owner alone, rarely */
+    fi_deque_counts counts;                      /* the owner's; fills the line */
     FI_CACHE_ALIGNED FI_ATOMIC(uint64_t) door;   /* top index and version; moved by CAS alone */
 } batch;
 
@@ -134,6 +135,7 @@ static array *grow(batch *d, array *old, uint32_t top, uint32_t bottom)
         a->older = old->older;
         array_free(old);
     }
+    fi_count(&d->counts.resizes);
     return a;
 }
 
@@ -162,6 +164,7 @@ static int push(fi_deque *base, void *item)
     fi_store_item(fi_ring_at(&a->ring, b), item);
     /* -> batch.steal.bottom: the slot, the array, and what the item points to, before the index. */
     fi_store_release(&d->bottom, b + 1, batch.push.publish);
+    fi_count(&d->counts.puts);
     return 0;
 }
 
@@ -185,13 +188,13 @@ static void *pop_near(batch *d, uint32_t b, uint64_t door)
     /* All stolen: back to empty.  Relaxed: whoever reads this finds top == bottom or fails its CAS.
      */
     fi_store_relaxed(&d->bottom, b + 1);
+    fi_count(&d->counts.restored);
     return NULL;
 }
 
 /* [owner] One full barrier either way: the fence if the top seems far, the CAS if it is near. */
-static void *pop(fi_deque *base)
+static void *try_pop(batch *d)
 {
-    batch *d = (batch *)base;
     uint32_t b = fi_load_relaxed(&d->bottom);  /* our own last store */
     uint64_t door = fi_load_relaxed(&d->door); /* stale: looks farther than it is, never emptier */
     if (distance(b, door) <= 0)
@@ -201,6 +204,7 @@ static void *pop(fi_deque *base)
     b -= 1;
     /* -> batch.steal.bottom: a thief may read the index from here instead of from push. */
     fi_store_release(&d->bottom, b, batch.pop.reserve);
+    fi_count(&d->counts.lowered);
     if (distance(b, door) < reach)
         return pop_near(d, b, door);
     /* <-> batch.steal.fence: a thief that did not see b looked before us, so we see its top, and it
@@ -210,6 +214,13 @@ static void *pop(fi_deque *base)
     if (distance(b, door) < reach)
         return pop_near(d, b, door);
     return own_item(d, b);
+}
+
+/* [owner] */
+static void *pop(fi_deque *base)
+{
+    batch *d = (batch *)base;
+    return fi_deque_took(&d->counts, try_pop(d));
 }
 
 /* [thief] Owns nothing until the claim succeeds; then the items, never the slots. */
@@ -236,7 +247,7 @@ static int steal(fi_deque *base, void **out, uint32_t max)
     /* -> batch.push.door: keeps those loads before the claim; after it, push may reuse the slots.
      */
     if (!fi_cas_release(&d->door, &door, door_moved(door, take), batch.steal.claim))
-        return FI_STEAL_LOST;
+        return fi_deque_lost(take);
     return (int)take;
 }
 
@@ -252,6 +263,16 @@ static size_t capacity(fi_deque *base)
     return fi_load_relaxed(&((batch *)base)->current)->ring.capacity;
 }
 
+static uint32_t top(fi_deque *base)
+{
+    return door_top(fi_load_relaxed(&((batch *)base)->door));
+}
+
+static fi_deque_counts *counts(fi_deque *base)
+{
+    return &((batch *)base)->counts;
+}
+
 const fi_deque_kind fi_deque_batch = {
     .name = "batch",
     .fifo = false,
@@ -262,4 +283,6 @@ const fi_deque_kind fi_deque_batch = {
     .steal = steal,
     .size = size,
     .capacity = capacity,
+    .top = top,
+    .counts = counts,
 };

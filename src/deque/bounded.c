@@ -30,9 +30,8 @@ static void *take_last(fi_fixed *d, uint64_t index)
 }
 
 /* [owner] */
-static void *pop(fi_deque *base)
+static void *try_pop(fi_fixed *d)
 {
-    fi_fixed *d = (fi_fixed *)base;
     uint64_t b = fi_load_relaxed(&d->bottom); /* our own last store */
     uint64_t t = fi_load_relaxed(&d->top);    /* stale is smaller: it never says "empty" wrongly */
     if ((int64_t)(b - t) <= 0)
@@ -42,6 +41,7 @@ static void *pop(fi_deque *base)
     /* -> bounded.steal.bottom: a thief may read the index from here instead of from push, and must
      * find the slots below it written all the same. */
     fi_store_release(&d->bottom, b, bounded.pop.reserve);
+    fi_count(&d->counts.lowered);
     /* <-> bounded.steal.fence.  We write bottom, then read top; a thief reads top, then bottom.
      * With both fences one of us sees the other; without either, both take the same item. */
     fi_fence_seq_cst(bounded.pop.fence);
@@ -52,7 +52,15 @@ static void *pop(fi_deque *base)
     void *item = b == t ? take_last(d, b) : NULL;
     /* Empty in its normal form.  Relaxed: who reads this finds top == bottom or fails its CAS. */
     fi_store_relaxed(&d->bottom, b + 1);
+    fi_count(&d->counts.restored);
     return item;
+}
+
+/* [owner] */
+static void *pop(fi_deque *base)
+{
+    fi_fixed *d = (fi_fixed *)base;
+    return fi_deque_took(&d->counts, try_pop(d));
 }
 
 /* [thief] Owns nothing until the claim succeeds; then the item, never the slot. */
@@ -88,4 +96,6 @@ const fi_deque_kind fi_deque_bounded = {
     .steal = steal,
     .size = fi_fixed_size,
     .capacity = fi_fixed_capacity,
+    .top = fi_fixed_top,
+    .counts = fi_fixed_counts,
 };

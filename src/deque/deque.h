@@ -18,6 +18,8 @@
 #ifndef FI_DEQUE_DEQUE_H
 #define FI_DEQUE_DEQUE_H
 
+#include "base/counter.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <stdbool.h>
@@ -30,6 +32,7 @@ enum {
     FI_STEAL_EMPTY = 0, /* nothing there; a false "empty" is allowed while others move items */
     FI_STEAL_LOST =
         -EAGAIN, /* another thief or the owner was faster: the queue need not be empty */
+    FI_STEAL_LOST_SEVERAL = -EBUSY, /* the same, and it was about more than one item */
 };
 
 #define FI_DEQUE_DEFAULT_CAPACITY 256u
@@ -43,6 +46,16 @@ typedef struct fi_deque_config {
     uint64_t first_index; /* where the indices start, so that tests can watch them wrap */
 } fi_deque_config;
 
+/* What the owner did, counted as in Kuchumov's paper (2016).  Written by the owner alone (locked: by the holder of the lock),
+ * beside the bottom, which it writes at the same time.  So often was the bottom raised: puts + restored. */
+typedef struct fi_deque_counts {
+    fi_counter puts;
+    fi_counter takes, takes_failed;
+    fi_counter resizes;
+    fi_counter lowered;  /* times the bottom was lowered: by a pop, also by one that then failed */
+    fi_counter restored; /* of these: times it was put back, as the item was not taken from there */
+} fi_deque_counts;
+
 typedef struct fi_deque_kind {
     const char *name;
     bool fifo;
@@ -53,6 +66,8 @@ typedef struct fi_deque_kind {
     int (*steal)(fi_deque *d, void **out, uint32_t max);
     size_t (*size)(fi_deque *d);
     size_t (*capacity)(fi_deque *d);
+    uint32_t (*top)(fi_deque *d);
+    fi_deque_counts *(*counts)(fi_deque *d);
 } fi_deque_kind;
 
 struct fi_deque {
@@ -93,7 +108,7 @@ static inline void *fi_deque_pop(fi_deque *d)
 }
 
 /* [thief] Take up to max of the oldest items, oldest first.  How many (> 0), FI_STEAL_EMPTY,
- * FI_STEAL_LOST, or -EINVAL for max == 0.  What lies in out[] beyond the returned count is scrap.
+ * FI_STEAL_LOST, FI_STEAL_LOST_SEVERAL, or -EINVAL for max == 0.  What lies in out[] beyond the returned count is scrap.
  */
 static inline int fi_deque_steal(fi_deque *d, void **out, uint32_t max)
 {
@@ -110,6 +125,32 @@ static inline size_t fi_deque_size(fi_deque *d)
 static inline size_t fi_deque_capacity(fi_deque *d)
 {
     return d->kind->capacity(d);
+}
+
+/* [any] The index of the oldest item, which grows by one for each that leaves at the thieves' end.  It wraps, and it
+ * need not begin at 0: what counts is how far it moved. */
+static inline uint32_t fi_deque_top(fi_deque *d)
+{
+    return d->kind->top(d);
+}
+
+/* [any] To read; [owner] to write. */
+static inline fi_deque_counts *fi_deque_counts_of(fi_deque *d)
+{
+    return d->kind->counts(d);
+}
+
+/* Shared by the kinds: what to tell of a claim of n items that failed. */
+static inline int fi_deque_lost(uint32_t n)
+{
+    return n > 1 ? FI_STEAL_LOST_SEVERAL : FI_STEAL_LOST;
+}
+
+/* [owner] Shared by the kinds: what a pop ends with. */
+static inline void *fi_deque_took(fi_deque_counts *counts, void *item)
+{
+    fi_count(item ? &counts->takes : &counts->takes_failed);
+    return item;
 }
 
 /* Shared by the kinds: the fair share of a steal from a queue of n > 0 items: half of them, rounded

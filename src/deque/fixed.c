@@ -49,6 +49,7 @@ int fi_fixed_push(fi_deque *base, void *item)
     /* -> bounded.steal.bottom, half.steal.bottom: the slot, and what the item points to, before the
      * index that shows it. */
     fi_store_release(&d->bottom, b + 1, fixed.push.publish);
+    fi_count(&d->counts.puts);
     return 0;
 }
 
@@ -62,4 +63,14 @@ size_t fi_fixed_size(fi_deque *base)
 size_t fi_fixed_capacity(fi_deque *base)
 {
     return ((fi_fixed *)base)->ring.capacity;
+}
+
+uint32_t fi_fixed_top(fi_deque *base)
+{
+    return (uint32_t)fi_load_relaxed(&((fi_fixed *)base)->top);
+}
+
+fi_deque_counts *fi_fixed_counts(fi_deque *base)
+{
+    return &((fi_fixed *)base)->counts;
 }

@@ -18,6 +18,7 @@ typedef struct fi_fixed {
     uint32_t batch;
     FI_CACHE_ALIGNED FI_ATOMIC(uint64_t) bottom; /* written by the owner alone */
     uint64_t top_seen;                           /* the owner's; never more than top */
+    fi_deque_counts counts;                      /* the owner's; fills the line */
     FI_CACHE_ALIGNED FI_ATOMIC(uint64_t) top;    /* moved by CAS alone, by anyone */
 } fi_fixed;
 
@@ -26,5 +27,7 @@ void fi_fixed_free(fi_deque *d);
 int fi_fixed_push(fi_deque *d, void *item);
 size_t fi_fixed_size(fi_deque *d);
 size_t fi_fixed_capacity(fi_deque *d);
+uint32_t fi_fixed_top(fi_deque *d);
+fi_deque_counts *fi_fixed_counts(fi_deque *d);
 
 #endif

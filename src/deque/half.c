@@ -2,7 +2,8 @@
  *
  * Go's local run queue.  Since the owner, too, moves the head by CAS, nobody needs a seq_cst fence,
  * and a steal of any number of items is safe: whoever else moved the head makes the CAS fail. The
- * head is "top" here, the tail "bottom", as in the other kinds.
+ * head is "top" here, the tail "bottom", as in the other kinds.  So a pop never lowers the bottom: what the owner takes, too,
+ * shows in how far the top moved.
  */
 #include "deque/fixed.h"
 
@@ -13,9 +14,8 @@ static int create(const fi_deque_config *config, fi_deque **out)
 
 /* [owner] A failed CAS means that thieves took some: look again.  At most as often as they steal.
  */
-static void *pop(fi_deque *base)
+static void *try_pop(fi_fixed *d)
 {
-    fi_fixed *d = (fi_fixed *)base;
     uint64_t b = fi_load_relaxed(&d->bottom); /* our own last store */
     uint64_t t = fi_load_relaxed(&d->top);    /* stale: the CAS fails and brings a newer one */
     while (t != b) {
@@ -24,6 +24,13 @@ static void *pop(fi_deque *base)
             return item;
     }
     return NULL;
+}
+
+/* [owner] */
+static void *pop(fi_deque *base)
+{
+    fi_fixed *d = (fi_fixed *)base;
+    return fi_deque_took(&d->counts, try_pop(d));
 }
 
 /* [thief] Owns nothing until the claim succeeds; then the items, never the slots. */
@@ -44,7 +51,7 @@ static int steal(fi_deque *base, void **out, uint32_t max)
         out[i] = fi_load_item(fi_ring_at(&d->ring, t + i));
     /* -> fixed.push.top: keeps those loads before the claim; after it, push may reuse the slots. */
     if (!fi_cas_release(&d->top, &t, t + take, half.steal.claim))
-        return FI_STEAL_LOST;
+        return fi_deque_lost(take);
     return (int)take;
 }
 
@@ -58,4 +65,6 @@ const fi_deque_kind fi_deque_half = {
     .steal = steal,
     .size = fi_fixed_size,
     .capacity = fi_fixed_capacity,
+    .top = fi_fixed_top,
+    .counts = fi_fixed_counts,
 };

@@ -13,6 +13,8 @@ typedef struct locked {
     uint32_t batch;
     uint64_t bottom;
     uint64_t top;
+    fi_counter moved; /* how far the top has; for those who look without the lock */
+    fi_deque_counts counts;
 } locked;
 
 static int create(const fi_deque_config *config, fi_deque **out)
@@ -46,6 +48,7 @@ static int push(fi_deque *base, void *item)
     fi_lock_lock(&d->lock);
     if (d->bottom - d->top < d->ring.capacity) {
         fi_store_item(fi_ring_at(&d->ring, d->bottom++), item);
+        fi_count(&d->counts.puts);
         result = 0;
     }
     fi_lock_unlock(&d->lock);
@@ -57,8 +60,11 @@ static void *pop(fi_deque *base)
     locked *d = (locked *)base;
     void *item = NULL;
     fi_lock_lock(&d->lock);
-    if (d->bottom != d->top)
+    if (d->bottom != d->top) {
         item = fi_load_item(fi_ring_at(&d->ring, --d->bottom));
+        fi_count(&d->counts.lowered);
+    }
+    fi_deque_took(&d->counts, item);
     fi_lock_unlock(&d->lock);
     return item;
 }
@@ -72,6 +78,7 @@ static int steal(fi_deque *base, void **out, uint32_t max)
     uint32_t take = fi_deque_share(d->bottom - d->top, max < d->batch ? max : d->batch);
     for (uint32_t i = 0; i < take; i++)
         out[i] = fi_load_item(fi_ring_at(&d->ring, d->top++));
+    fi_count_many(&d->moved, take);
     fi_lock_unlock(&d->lock);
     return (int)take; /* 0 is FI_STEAL_EMPTY */
 }
@@ -90,6 +97,16 @@ static size_t capacity(fi_deque *base)
     return ((locked *)base)->ring.capacity;
 }
 
+static uint32_t top(fi_deque *base)
+{
+    return (uint32_t)fi_counted(&((locked *)base)->moved);
+}
+
+static fi_deque_counts *counts(fi_deque *base)
+{
+    return &((locked *)base)->counts;
+}
+
 const fi_deque_kind fi_deque_locked = {
     .name = "locked",
     .fifo = false,
@@ -100,4 +117,6 @@ const fi_deque_kind fi_deque_locked = {
     .steal = steal,
     .size = size,
     .capacity = capacity,
+    .top = top,
+    .counts = counts,
 };

@@ -6,26 +6,48 @@
 #include <errno.h>
 #include <string.h>
 
+/* What is put back was lowered before, and what lowers comes after a put: read the other way round, so that never more
+ * seems to have left than has come. */
+static void add_deque(filch_counters *to, fi_deque *d)
+{
+    fi_deque_counts *from = fi_deque_counts_of(d);
+    uint64_t lowered = fi_counted(&from->lowered);
+    uint64_t restored = fi_counted(&from->restored);
+
+    to->deque_takes += fi_counted(&from->takes);
+    to->deque_takes_failed += fi_counted(&from->takes_failed);
+    to->deque_puts += fi_counted(&from->puts);
+    to->deque_bottom_down += lowered;
+    to->deque_bottom_up += fi_counted(&from->puts) + restored;
+    to->deque_resizes += fi_counted(&from->resizes);
+}
+
 static void add(filch_counters *to, fi_worker *w)
 {
     fi_counters *from = &w->counters;
 
-    to->held += fi_load_relaxed(&w->held);
-    to->spawned += fi_load_relaxed(&from->spawned);
-    to->published += fi_load_relaxed(&from->published);
-    to->claimed_back += fi_load_relaxed(&from->claimed_back);
-    to->steals_single += fi_load_relaxed(&from->steals_single);
-    to->steals_multiple += fi_load_relaxed(&from->steals_multiple);
-    to->steals_failed += fi_load_relaxed(&from->steals_failed);
-    to->stolen += fi_load_relaxed(&from->stolen);
-    to->parks += fi_load_relaxed(&from->parks);
-    to->wakes += fi_load_relaxed(&from->wakes);
-    to->sleeps += fi_load_relaxed(&from->sleeps);
-    to->searches += fi_load_relaxed(&from->searches);
-    to->jobs += fi_load_relaxed(&from->jobs_ended);
-    to->fibers += fi_load_relaxed(&from->starts_ended);
-    to->fibers_made += fi_load_relaxed(&from->fibers_made);
-    to->fibers_reused += fi_load_relaxed(&from->fibers_reused);
+    to->held += fi_counted(&w->held);
+    to->spawned += fi_counted(&from->spawned);
+    to->published += fi_counted(&from->published);
+    to->claimed_back += fi_counted(&from->claimed_back);
+    to->steals_single += fi_counted(&from->steals_single);
+    to->steals_multiple += fi_counted(&from->steals_multiple);
+    to->steals_failed += fi_counted(&from->steals_failed);
+    to->stolen += fi_counted(&from->stolen);
+    to->deque_steals_single += fi_counted(&from->deque_steals_single);
+    to->deque_steals_single_failed += fi_counted(&from->deque_steals_single_failed);
+    to->deque_steals_multiple += fi_counted(&from->deque_steals_multiple);
+    to->deque_steals_multiple_failed += fi_counted(&from->deque_steals_multiple_failed);
+    to->deque_stolen += fi_counted(&from->deque_stolen);
+    add_deque(to, w->deque);
+    to->parks += fi_counted(&from->parks);
+    to->wakes += fi_counted(&from->wakes);
+    to->sleeps += fi_counted(&from->sleeps);
+    to->searches += fi_counted(&from->searches);
+    to->jobs += fi_counted(&from->jobs_ended);
+    to->fibers += fi_counted(&from->starts_ended);
+    to->fibers_made += fi_counted(&from->fibers_made);
+    to->fibers_reused += fi_counted(&from->fibers_reused);
 }
 
 /* What was spawned and not run by others.  Of one worker it is a guess: a fiber may have moved between
@@ -45,7 +67,7 @@ int fi_stats_total(fi_runtime *rt, filch_stats *stats)
     stats->workers = rt->workers_n;
     for (unsigned i = 0; i < rt->workers_n; i++) {
         add(&stats->total, &rt->workers[i]);
-        taken += fi_load_relaxed(&rt->workers[i].counters.taken);
+        taken += fi_counted(&rt->workers[i].counters.taken);
     }
     stats->total.run_inline = run_inline(stats->total.spawned, taken);
     return 0;
@@ -60,7 +82,7 @@ int fi_stats_one(fi_runtime *rt, unsigned worker, filch_counters *counters)
     memset(counters, 0, sizeof *counters);
     add(counters, &rt->workers[worker]);
     counters->run_inline =
-        run_inline(counters->spawned, fi_load_relaxed(&rt->workers[worker].counters.taken));
+        run_inline(counters->spawned, fi_counted(&rt->workers[worker].counters.taken));
     return 0;
 }
 

@@ -22,7 +22,7 @@ static int begin(fi_runtime *rt)
 
 static void write_head(FILE *out, unsigned workers, unsigned shown)
 {
-    fprintf(out, "filch: what %u worker%s did in %.3f s\n%-16s %14s", workers,
+    fprintf(out, "filch: what %u worker%s did in %.3f s\n%-28s %14s", workers,
             workers == 1 ? "" : "s", (double)(fi_clock_now() - began_ns) * 1e-9, "", "all");
     for (unsigned w = 0; w < shown; w++)
         fprintf(out, " %9s %-3u", "worker", w);
@@ -35,7 +35,7 @@ static void write_rows(FILE *out, const filch_counters *total, const filch_count
     const char *name;
 
     for (unsigned i = 0; (name = filch_counter_name(i)) != NULL; i++) {
-        fprintf(out, "%-16s %14" PRIu64, name, filch_counter_value(total, i));
+        fprintf(out, "%-28s %14" PRIu64, name, filch_counter_value(total, i));
         for (unsigned w = 0; w < shown; w++)
             fprintf(out, " %13" PRIu64, filch_counter_value(&each[w], i));
         fprintf(out, "\n");

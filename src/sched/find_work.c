@@ -87,11 +87,13 @@ static fi_runnable *take_low(fi_worker *w)
     return take_ranked(w, &w->runtime->low);
 }
 
+/* Its own, as a thief would; but nothing is stolen. */
 static fi_runnable *take_oldest(fi_worker *w)
 {
     void *old;
 
-    return fi_deque_steal(w->deque, &old, 1) == 1 ? old : NULL;
+    return fi_deque_took(fi_deque_counts_of(w->deque),
+                         fi_deque_steal(w->deque, &old, 1) == 1 ? old : NULL);
 }
 
 static fi_runnable *take_fairly(fi_worker *w)
@@ -198,12 +200,29 @@ static void keep_in_deque(fi_worker *w, void **items, int n)
             fi_queue_push(&w->runtime->global, items[i]);
 }
 
+/* As Kuchumov (2016) counts: a claim of several that another party spoiled was one of several; where nothing was found it
+ * is not known how many it would have been, and it counts as one of a single item. */
+static void count_deque_steal(fi_counters *c, int n)
+{
+    if (n > 0)
+        fi_count_many(&c->deque_stolen, (uint64_t)n);
+    if (n > 1)
+        fi_count(&c->deque_steals_multiple);
+    else if (n == 1)
+        fi_count(&c->deque_steals_single);
+    else if (n == FI_STEAL_LOST_SEVERAL)
+        fi_count(&c->deque_steals_multiple_failed);
+    else
+        fi_count(&c->deque_steals_single_failed);
+}
+
 /* The oldest is run; the others keep their order, the oldest nearest to the thieves. */
 static fi_runnable *steal_from_deque(fi_worker *w, fi_worker *victim)
 {
     void *items[FI_DEQUE_MAX_BATCH];
     int n = fi_deque_steal(victim->deque, items, w->runtime->settings.steal_batch);
 
+    count_deque_steal(&w->counters, n);
     if (n <= 0)
         return NULL;
     count_steal(w, victim, n);

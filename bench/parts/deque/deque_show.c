@@ -92,7 +92,7 @@ static void *thief_main(void *arg)
             obtain(r, out[i]);
         stolen += n > 0 ? n : 0;
         steals += n > 0;
-        lost += n == FI_STEAL_LOST;
+        lost += n == FI_STEAL_LOST || n == FI_STEAL_LOST_SEVERAL;
         done = done && n == FI_STEAL_EMPTY;
         if (n == FI_STEAL_EMPTY)
             sched_yield();
