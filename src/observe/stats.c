@@ -6,19 +6,16 @@
 #include <errno.h>
 #include <string.h>
 
-/* What is put back was lowered before, and what lowers comes after a put: read the other way round, so that never more
- * seems to have left than has come. */
 static void add_deque(filch_counters *to, fi_deque *d)
 {
     fi_deque_counts *from = fi_deque_counts_of(d);
-    uint64_t lowered = fi_counted(&from->lowered);
-    uint64_t restored = fi_counted(&from->restored);
+    uint64_t puts = fi_counted(&from->puts);
 
     to->deque_takes += fi_counted(&from->takes);
     to->deque_takes_failed += fi_counted(&from->takes_failed);
-    to->deque_puts += fi_counted(&from->puts);
-    to->deque_bottom_down += lowered;
-    to->deque_bottom_up += fi_counted(&from->puts) + restored;
+    to->deque_puts += puts;
+    to->deque_bottom_up += puts + fi_counted(&from->restored);
+    to->deque_bottom_down += fi_counted(&from->lowered);
     to->deque_resizes += fi_counted(&from->resizes);
 }
 

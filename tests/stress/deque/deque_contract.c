@@ -31,6 +31,7 @@ typedef struct crew {
     bool in_order; /* a lone thief without a popping owner sees the oldest first */
     pthread_t thread[MAX_THIEVES];
     atomic_int started;
+    uint32_t top; /* at first */
 } crew;
 
 typedef struct thief {
@@ -92,6 +93,7 @@ static void crew_start(crew *c, const setting *s, uint64_t start, uint32_t n, in
 {
     memset(c, 0, sizeof *c);
     c->deque = deque_of(s, start);
+    c->top = fi_deque_top(c->deque);
     c->items = calloc(n, sizeof *c->items);
     c->n = n;
     c->thieves = thieves;
@@ -108,6 +110,19 @@ static void crew_go(crew *c)
         wait_a_little();
 }
 
+/* What came is what left, by either reckoning. */
+static void counts_add_up(crew *c)
+{
+    fi_deque_counts *n = fi_deque_counts_of(c->deque);
+    uint64_t stolen = 0;
+
+    for (int i = 0; i < c->thieves; i++)
+        stolen += atomic_load(&c->got[i]);
+    CHECK_INT(fi_counted(&n->puts), fi_counted(&n->takes) + stolen);
+    CHECK_INT((uint32_t)(fi_counted(&n->puts) + fi_counted(&n->restored) - fi_counted(&n->lowered)),
+              fi_deque_top(c->deque) - c->top);
+}
+
 static void crew_join(crew *c)
 {
     atomic_store(&c->done, true);
@@ -118,6 +133,7 @@ static void crew_join(crew *c)
     for (uint32_t i = 0; i < c->n; i++)
         CHECK_INT(atomic_load(&c->items[i].obtained), 1);
     CHECK_INT(fi_deque_size(c->deque), 0);
+    counts_add_up(c);
     fi_deque_free(c->deque);
     free(c->items);
 }

@@ -1,0 +1,158 @@
+/* What a deque counts, exactly, where one thread does everything; and that its size is what was raised, less what was
+ * lowered, less how far the top has moved: for every kind in every shape, wherever its indices start. */
+#include "check.h"
+
+#include "base/rng.h"
+#include "unit/deque/settings.h"
+
+static char x[64];
+
+typedef struct counts {
+    uint64_t puts, takes, takes_failed, resizes, lowered, restored;
+    uint32_t moved;
+} counts;
+
+static counts of(fi_deque *d, uint32_t top)
+{
+    fi_deque_counts *c = fi_deque_counts_of(d);
+
+    return (counts){fi_counted(&c->puts),    fi_counted(&c->takes),   fi_counted(&c->takes_failed),
+                    fi_counted(&c->resizes), fi_counted(&c->lowered), fi_counted(&c->restored),
+                    fi_deque_top(d) - top};
+}
+
+#define CHECK_COUNTS(d, top, ...)                                                                  \
+    do {                                                                                           \
+        counts is_ = of(d, top), should_ = {__VA_ARGS__};                                          \
+        CHECK_INT(is_.puts, should_.puts);                                                         \
+        CHECK_INT(is_.takes, should_.takes);                                                       \
+        CHECK_INT(is_.takes_failed, should_.takes_failed);                                         \
+        CHECK_INT(is_.resizes, should_.resizes);                                                   \
+        CHECK_INT(is_.lowered, should_.lowered);                                                   \
+        CHECK_INT(is_.restored, should_.restored);                                                 \
+        CHECK_INT(is_.moved, should_.moved);                                                       \
+    } while (0)
+
+static fi_deque *filled(const fi_deque_kind *kind, uint32_t capacity, int n, uint32_t *top)
+{
+    const setting s = {kind, capacity, 0};
+    fi_deque *d = deque_of(&s, UINT32_MAX - 1u);
+
+    *top = fi_deque_top(d);
+    for (int i = 0; i < n; i++)
+        CHECK_INT(fi_deque_push(d, &x[i]), 0);
+    return d;
+}
+
+static void pop_all(fi_deque *d)
+{
+    while (fi_deque_pop(d))
+        ;
+}
+
+static void a_growing_deque(void **state)
+{
+    void *out[8];
+    uint32_t top;
+    fi_deque *d = filled(&fi_deque_batch, 2, 7, &top);
+
+    (void)state;
+    CHECK_COUNTS(d, top, .puts = 7, .resizes = 2);
+    CHECK_INT(fi_deque_steal(d, out, 3), 3);
+    CHECK_COUNTS(d, top, .puts = 7, .resizes = 2, .moved = 3);
+    pop_all(d);
+    CHECK_COUNTS(d, top, .puts = 7, .resizes = 2, .moved = 3, .takes = 4, .takes_failed = 1,
+                 .lowered = 4);
+    fi_deque_free(d);
+}
+
+/* The last item is taken at the top, and the bottom is put back. */
+static void a_bounded_deque(void **state)
+{
+    uint32_t top;
+    fi_deque *d = filled(&fi_deque_bounded, 8, 3, &top);
+
+    (void)state;
+    pop_all(d);
+    CHECK_COUNTS(d, top, .puts = 3, .takes = 3, .takes_failed = 1, .lowered = 3, .restored = 1,
+                 .moved = 1);
+    fi_deque_free(d);
+}
+
+/* The owner, too, takes at the top. */
+static void a_fifo(void **state)
+{
+    uint32_t top;
+    fi_deque *d = filled(&fi_deque_half, 8, 3, &top);
+
+    (void)state;
+    pop_all(d);
+    CHECK_COUNTS(d, top, .puts = 3, .takes = 3, .takes_failed = 1, .moved = 3);
+    fi_deque_free(d);
+}
+
+static void a_locked_deque(void **state)
+{
+    void *out[1];
+    uint32_t top;
+    fi_deque *d = filled(&fi_deque_locked, 8, 3, &top);
+
+    (void)state;
+    CHECK_INT(fi_deque_steal(d, out, 1), 1);
+    pop_all(d);
+    CHECK_COUNTS(d, top, .puts = 3, .takes = 2, .takes_failed = 1, .lowered = 2, .moved = 1);
+    fi_deque_free(d);
+}
+
+/* What was refused was not put. */
+static void a_full_deque(void **state)
+{
+    uint32_t top;
+    fi_deque *d = filled(&fi_deque_half, 2, 2, &top);
+
+    (void)state;
+    CHECK_INT(fi_deque_push(d, x), -ENOSPC);
+    CHECK_COUNTS(d, top, .puts = 2);
+    fi_deque_free(d);
+}
+
+static uint64_t size_by_counts(counts c)
+{
+    return c.puts + c.restored - c.lowered - c.moved;
+}
+
+static void move_about(fi_deque *d, fi_rng *rng)
+{
+    uint32_t top = fi_deque_top(d);
+    uint64_t stolen = 0;
+    void *out[FI_DEQUE_MAX_BATCH];
+
+    for (int i = 0; i < 2000; i++) {
+        uint32_t dice = fi_rng_below(rng, 4);
+        if (dice < 2)
+            fi_deque_push(d, &x[0]);
+        else if (dice == 2)
+            fi_deque_pop(d);
+        else
+            stolen += (uint64_t)fi_deque_steal(d, out, 1 + fi_rng_below(rng, FI_DEQUE_MAX_BATCH));
+        counts c = of(d, top);
+        CHECK_INT(size_by_counts(c), fi_deque_size(d));
+        CHECK_INT(c.puts, c.takes + stolen + fi_deque_size(d));
+    }
+}
+
+static void sizes_by_counts(void **state)
+{
+    fi_rng rng;
+
+    (void)state;
+    fi_rng_seed(&rng, 1);
+    for (const setting *s = settings; s < settings + SETTINGS; s++)
+        for (int i = 0; i < STARTS; i++) {
+            fi_deque *d = deque_of(s, starts[i]);
+            move_about(d, &rng);
+            fi_deque_free(d);
+        }
+}
+
+CHECK_MAIN(a_growing_deque, a_bounded_deque, a_fifo, a_locked_deque, a_full_deque, sizes_by_counts)
