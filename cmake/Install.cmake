@@ -42,7 +42,7 @@ install(FILES ${PROJECT_BINARY_DIR}/filch.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}
 # Fibers in gdb.
 install(FILES tools/filch-gdb.py DESTINATION ${CMAKE_INSTALL_DATADIR}/filch)
 
-foreach(section 1 3 7)
+foreach(section 1 3 5 7)
   file(GLOB pages CONFIGURE_DEPENDS man/*.${section})
   install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section})
 endforeach()

@@ -21,6 +21,7 @@
 #include <filch/machine.h>
 #include <filch/memory.h>
 #include <filch/runtime.h>
+#include <filch/samples.h>
 #include <filch/stats.h>
 #include <filch/sync.h>
 #include <filch/task.h>

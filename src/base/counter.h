@@ -18,7 +18,7 @@ static inline void fi_count_many(fi_counter *counter, uint64_t n)
     (void)n;
 }
 
-static inline uint64_t fi_counted(fi_counter *counter)
+static inline uint64_t fi_counted(const fi_counter *counter)
 {
     (void)counter;
     return 0;
@@ -35,7 +35,7 @@ static inline void fi_count_many(fi_counter *counter, uint64_t n)
 }
 
 /* [any] */
-static inline uint64_t fi_counted(fi_counter *counter)
+static inline uint64_t fi_counted(const fi_counter *counter)
 {
     return fi_load_relaxed(counter);
 }

@@ -162,9 +162,9 @@ static int push(fi_deque *base, void *item)
             return largest ? -ENOSPC : -ENOMEM;
     }
     fi_store_item(fi_ring_at(&a->ring, b), item);
+    fi_count(&d->counts.puts); /* before anybody can take it: see observe/sampler.c */
     /* -> batch.steal.bottom: the slot, the array, and what the item points to, before the index. */
     fi_store_release(&d->bottom, b + 1, batch.push.publish);
-    fi_count(&d->counts.puts);
     return 0;
 }
 

@@ -46,10 +46,10 @@ int fi_fixed_push(fi_deque *base, void *item)
     if (!has_room(d, b))
         return -ENOSPC;
     fi_store_item(fi_ring_at(&d->ring, b), item);
+    fi_count(&d->counts.puts); /* before anybody can take it: see observe/sampler.c */
     /* -> bounded.steal.bottom, half.steal.bottom: the slot, and what the item points to, before the
      * index that shows it. */
     fi_store_release(&d->bottom, b + 1, fixed.push.publish);
-    fi_count(&d->counts.puts);
     return 0;
 }
 

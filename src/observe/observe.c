@@ -6,6 +6,7 @@
 static const fi_observer *const observers[] = {
     &fi_observe_scale,
     &fi_observe_stats,
+    &fi_observe_samples,
     &fi_observe_top,
     &fi_observe_trace,
 };

@@ -47,7 +47,7 @@ export PKG_CONFIG_PATH=$libdir/pkgconfig
 for header in "$source"/include/filch/*.h; do
     cmp -s "$header" "$prefix/include/filch/$(basename -- "$header")" || fail "$(basename -- "$header") is not installed"
 done
-for page in "$source"/man/*.[137]; do
+for page in "$source"/man/*.[1357]; do
     [ -f "$prefix/share/man/man${page##*.}/$(basename -- "$page")" ] || fail "$(basename -- "$page") is not installed"
     target=$(sed -n '1s/^\.so //p' "$page")
     [ -z "$target" ] || [ -f "$prefix/share/man/$target" ] ||

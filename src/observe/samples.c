@@ -1,0 +1,141 @@
+#include "observe/samples.h"
+
+#include "base/cache.h"
+#include "base/mem.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ROOM_MIN 4u
+
+static const char names[FILCH_SAMPLES_COLUMNS][FILCH_SAMPLES_NAME] = {
+    [FILCH_SAMPLES_UP] = "up",
+    [FILCH_SAMPLES_DOWN] = "down",
+    [FILCH_SAMPLES_TOP] = "top",
+    [FILCH_SAMPLES_PUTS] = "puts",
+    [FILCH_SAMPLES_TAKES] = "takes",
+    [FILCH_SAMPLES_TAKES_FAILED] = "takes_failed",
+    [FILCH_SAMPLES_STEALS_SINGLE] = "steals_single",
+    [FILCH_SAMPLES_STEALS_SINGLE_FAILED] = "steals_single_failed",
+    [FILCH_SAMPLES_STEALS_MULTIPLE] = "steals_multiple",
+    [FILCH_SAMPLES_STEALS_MULTIPLE_FAILED] = "steals_multiple_failed",
+    [FILCH_SAMPLES_STOLEN] = "stolen",
+    [FILCH_SAMPLES_RESIZES] = "resizes",
+};
+
+static size_t values_size(const fi_samples *s)
+{
+    return (size_t)s->deques * FILCH_SAMPLES_COLUMNS * sizeof(uint32_t);
+}
+
+int fi_samples_init(fi_samples *s, uint32_t deques, size_t bytes)
+{
+    memset(s, 0, sizeof *s);
+    s->deques = deques;
+    s->sample_size = (uint32_t)((sizeof(fi_sample) + values_size(s) + 7) / 8 * 8);
+    s->room = bytes / s->sample_size;
+    if (s->room < ROOM_MIN)
+        s->room = ROOM_MIN;
+    s->memory = fi_mem_alloc_array(s->room, s->sample_size, FI_CACHE_LINE);
+    if (!s->memory)
+        return -ENOMEM;
+    memset(s->memory, 0xff,
+           s->room * s->sample_size); /* zeros could be pages that are not there yet */
+    memset(s->memory, 0, s->room * s->sample_size);
+    return 0;
+}
+
+void fi_samples_fini(fi_samples *s)
+{
+    fi_mem_free(s->memory, s->room * s->sample_size, FI_CACHE_LINE);
+}
+
+static fi_sample *at(const fi_samples *s, uint64_t number)
+{
+    return (fi_sample *)(void *)(s->memory + number % s->room * s->sample_size);
+}
+
+fi_sample *fi_samples_next(fi_samples *s)
+{
+    return at(s, s->stored);
+}
+
+static bool are_same(const fi_samples *s, const fi_sample *a, const fi_sample *b)
+{
+    return memcmp(a->values, b->values, values_size(s)) == 0;
+}
+
+/* In the middle of a stretch where nothing happens, only its end moves. */
+static bool is_as_before(const fi_samples *s, const fi_sample *next)
+{
+    return s->stored >= 2 && are_same(s, next, at(s, s->stored - 1)) &&
+           are_same(s, next, at(s, s->stored - 2));
+}
+
+void fi_samples_took(fi_samples *s)
+{
+    fi_sample *next = fi_samples_next(s);
+
+    s->taken++;
+    if (is_as_before(s, next))
+        at(s, s->stored - 1)->stamp = next->stamp;
+    else
+        s->stored++;
+}
+
+/* The place for the next one is no sample any more. */
+uint64_t fi_samples_n(const fi_samples *s)
+{
+    return s->stored < s->room ? s->stored : s->room - 1;
+}
+
+const fi_sample *fi_samples_at(const fi_samples *s, uint64_t i)
+{
+    return at(s, s->stored - fi_samples_n(s) + i);
+}
+
+static int write_all(int fd, const void *from, size_t n)
+{
+    const char *p = from;
+
+    while (n > 0) {
+        ssize_t done = write(fd, p, n);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done < 0)
+            return -errno;
+        p += done;
+        n -= (size_t)done;
+    }
+    return 0;
+}
+
+/* In at most two pieces. */
+static int write_samples(const fi_samples *s, int fd)
+{
+    uint64_t n = fi_samples_n(s), first = (s->stored - n) % s->room;
+    uint64_t to_end = n < s->room - first ? n : s->room - first;
+    int e = write_all(fd, s->memory + first * s->sample_size, to_end * s->sample_size);
+
+    return e < 0 ? e : write_all(fd, s->memory, (n - to_end) * s->sample_size);
+}
+
+int fi_samples_write(const fi_samples *s, filch_samples_head *head, int fd)
+{
+    int e;
+
+    memcpy(head->magic, FILCH_SAMPLES_MAGIC, sizeof head->magic);
+    head->version = FILCH_SAMPLES_VERSION;
+    head->head_size = sizeof *head + sizeof names;
+    head->sample_size = s->sample_size;
+    head->deques = s->deques;
+    head->columns = FILCH_SAMPLES_COLUMNS;
+    head->samples = fi_samples_n(s);
+    head->taken = s->taken;
+    head->lost = s->stored - head->samples;
+    e = write_all(fd, head, sizeof *head);
+    if (e == 0)
+        e = write_all(fd, names, sizeof names);
+    return e < 0 ? e : write_samples(s, fd);
+}

@@ -1,0 +1,128 @@
+/* The memory of the sampler: nothing is lost while there is room, then the oldest, and stretches in which nothing happens
+ * take two places.  What is written is what is read. */
+#define _GNU_SOURCE /* memfd_create */
+#include "check.h"
+
+#include "base/mem.h"
+#include "observe/samples.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static void take(fi_samples *s, uint64_t stamp, uint32_t value)
+{
+    fi_sample *next = fi_samples_next(s);
+
+    next->stamp = stamp;
+    for (uint32_t i = 0; i < s->deques * FILCH_SAMPLES_COLUMNS; i++)
+        next->values[i] = value + i;
+    fi_samples_took(s);
+}
+
+static void made(fi_samples *s, uint32_t deques, uint64_t room)
+{
+    fi_samples probe;
+
+    CHECK_INT(fi_samples_init(&probe, deques, 0), 0);
+    CHECK_INT(probe.sample_size % 8, 0);
+    fi_samples_fini(&probe);
+    CHECK_INT(fi_samples_init(s, deques, room * probe.sample_size), 0);
+    CHECK_INT(s->room, room);
+}
+
+static void all_are_there_while_there_is_room(void **state)
+{
+    fi_samples s;
+
+    (void)state;
+    made(&s, 3, 10);
+    CHECK_INT(fi_samples_n(&s), 0);
+    for (uint32_t i = 0; i < 9; i++)
+        take(&s, 100 + i, i);
+    CHECK_INT(fi_samples_n(&s), 9);
+    for (uint32_t i = 0; i < 9; i++) {
+        CHECK_INT(fi_samples_at(&s, i)->stamp, 100 + i);
+        CHECK_INT(fi_samples_at(&s, i)->values[0], i);
+        CHECK_INT(fi_samples_at(&s, i)->values[3 * FILCH_SAMPLES_COLUMNS - 1],
+                  i + 3 * FILCH_SAMPLES_COLUMNS - 1);
+    }
+    fi_samples_fini(&s);
+}
+
+static void the_oldest_make_room(void **state)
+{
+    fi_samples s;
+
+    (void)state;
+    made(&s, 1, 8);
+    for (uint32_t i = 0; i < 100; i++)
+        take(&s, i, i);
+    CHECK_INT(fi_samples_n(&s), 7);
+    CHECK_INT(s.stored, 100);
+    for (uint32_t i = 0; i < 7; i++)
+        CHECK_INT(fi_samples_at(&s, i)->stamp, 93 + i);
+    fi_samples_fini(&s);
+}
+
+static void a_quiet_stretch_is_its_ends(void **state)
+{
+    static const uint64_t stamps[] = {10, 19, 20, 29};
+    fi_samples s;
+
+    (void)state;
+    made(&s, 2, 8);
+    for (uint32_t i = 10; i < 30; i++)
+        take(&s, i, i / 10);
+    CHECK_INT(s.taken, 20);
+    CHECK_INT(fi_samples_n(&s), 4);
+    for (uint32_t i = 0; i < 4; i++) {
+        CHECK_INT(fi_samples_at(&s, i)->stamp, stamps[i]);
+        CHECK_INT(fi_samples_at(&s, i)->values[0], stamps[i] / 10);
+    }
+    fi_samples_fini(&s);
+}
+
+static void check_head(const filch_samples_head *h)
+{
+    CHECK(memcmp(h->magic, FILCH_SAMPLES_MAGIC, sizeof h->magic) == 0);
+    CHECK_INT(h->version, FILCH_SAMPLES_VERSION);
+    CHECK_INT(h->deques, 1);
+    CHECK_INT(h->columns, FILCH_SAMPLES_COLUMNS);
+    CHECK_INT(h->samples, 7);
+    CHECK_INT(h->taken, 12);
+    CHECK_INT(h->lost, 5);
+    CHECK_STR(h->kind, "batch");
+}
+
+static void what_is_written_is_what_is_read(void **state)
+{
+    filch_samples_head head = {.kind = "batch"}, read_back;
+    char name[FILCH_SAMPLES_NAME];
+    int fd = memfd_create("samples", 0);
+    fi_samples s;
+
+    (void)state;
+    made(&s, 1, 8);
+    for (uint32_t i = 0; i < 12; i++) /* round the corner of the ring */
+        take(&s, i, i);
+    CHECK_INT(fi_samples_write(&s, &head, fd), 0);
+    CHECK_INT(lseek(fd, 0, SEEK_CUR), head.head_size + 7 * head.sample_size);
+    CHECK_INT(pread(fd, &read_back, sizeof read_back, 0), sizeof read_back);
+    check_head(&read_back);
+    CHECK_INT(pread(fd, name, sizeof name, sizeof head + FILCH_SAMPLES_RESIZES * sizeof name),
+              sizeof name);
+    CHECK_STR(name, "resizes");
+    for (uint32_t i = 0; i < 7; i++) {
+        uint64_t stamp;
+        CHECK_INT(pread(fd, &stamp, sizeof stamp, head.head_size + i * head.sample_size),
+                  sizeof stamp);
+        CHECK_INT(stamp, 5 + i);
+    }
+    CHECK_INT(close(fd), 0);
+    CHECK_INT(fi_samples_write(&s, &head, fd), -EBADF);
+    fi_samples_fini(&s);
+}
+
+CHECK_MAIN(all_are_there_while_there_is_room, the_oldest_make_room, a_quiet_stretch_is_its_ends,
+           what_is_written_is_what_is_read)
