@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-enum { CHILD_SAYS = 1 << 16, CHILD_COMPLAINS = 1 << 12 };
+enum { CHILD_SAYS = 1 << 18, CHILD_COMPLAINS = 1 << 12 };
 
 typedef struct child {
     int code;                                           /* exit code, or -1 where there is none */

@@ -119,14 +119,14 @@ static void show_run(const call *what, const report *r)
 /* A row for each counter: the sum, then each worker. */
 static void show_counters(const call *what, const char *counters)
 {
-    printf("\n%-16s %14s", "counter", "all");
+    printf("\n%-28s %14s", "counter", "all");
     for (unsigned w = 0; w < what->workers; w++)
         printf("  %8s %-3u", "worker", w);
     printf("\n");
     for (const char *m = json_begin(counters); m; m = json_next(m)) {
         char name[32] = "?";
         json_string(m, name, sizeof name);
-        printf("%-16s", name);
+        printf("%-28s", name);
         int column = 0;
         for (const char *v = json_begin(json_value(m)); v; v = json_next(v)) {
             double value = 0;
