@@ -52,6 +52,7 @@ typedef struct filch_samples_head {
     uint64_t ticks_per_second;
     uint64_t samples;  /* in this file */
     uint64_t taken;    /* how often the sampler looked */
+    uint64_t torn;     /* looks during which the sampler was interrupted, and that it took again */
     uint64_t lost;     /* samples that had to make room for younger ones */
     char kind[16];     /* of deque: locked, bounded, batch, half */
     char clock[16];    /* tsc, cntvct or monotonic */

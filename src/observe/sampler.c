@@ -5,8 +5,9 @@
  *
  * It only reads.  The numbers of one sample are read one after the other, and workers go on meanwhile: first how often a
  * bottom was lowered, then the top, then how often it was raised, so that what has left is never seen before it came, and a
- * size is rather too large than negative.  (It is -1 where a take has lowered the bottom of an empty deque and has not yet put
- * it back; processors that reorder loads may show other sizes below 0 for a moment.)
+ * size is rather too large than negative; by how much is bounded by how long a look may take.  (It is -1 where a take has
+ * lowered the bottom of an empty deque and has not yet put it back; processors that reorder loads may show other sizes
+ * below 0 for a moment.)
  */
 #define _GNU_SOURCE /* pthread_setname_np, cpu_set_t */
 #include "base/clock.h"
@@ -28,6 +29,8 @@
 #include <unistd.h>
 
 #define ROOM_BYTES    ((size_t)64 << 20)
+#define TRIES         16
+#define LOOK_NS       500    /* for each deque, and once more: several times what it takes */
 #define SLEEP_NS_MIN  100000 /* a shorter rest is not worth a system call */
 #define NS_PER_SECOND 1000000000
 
@@ -37,6 +40,7 @@ typedef struct sampler {
     fi_runtime *runtime;
     uint32_t *first_tops; /* one for each deque */
     uint64_t rest_ticks;
+    uint64_t patience; /* ticks that a look may take */
     pthread_t thread;
     sem_t begun; /* the first sample is taken */
     FI_ATOMIC(uint32_t) over;
@@ -50,11 +54,14 @@ static void look_at(const fi_worker *w, uint32_t first_top, uint32_t *out)
 {
     fi_deque_counts *d = fi_deque_counts_of(w->deque);
     const fi_counters *c = &w->counters;
-    uint64_t puts;
+    uint32_t puts;
 
     out[FILCH_SAMPLES_DOWN] = (uint32_t)fi_counted(&d->lowered);
     out[FILCH_SAMPLES_TOP] = fi_deque_top(w->deque) - first_top;
     out[FILCH_SAMPLES_UP] = (uint32_t)fi_counted(&d->restored);
+    puts = (uint32_t)fi_counted(&d->puts);
+    out[FILCH_SAMPLES_PUTS] = puts;
+    out[FILCH_SAMPLES_UP] += puts;
     out[FILCH_SAMPLES_TAKES] = (uint32_t)fi_counted(&d->takes);
     out[FILCH_SAMPLES_TAKES_FAILED] = (uint32_t)fi_counted(&d->takes_failed);
     out[FILCH_SAMPLES_STEALS_SINGLE] = (uint32_t)fi_counted(&c->deque_steals_single);
@@ -64,19 +71,26 @@ static void look_at(const fi_worker *w, uint32_t first_top, uint32_t *out)
         (uint32_t)fi_counted(&c->deque_steals_multiple_failed);
     out[FILCH_SAMPLES_STOLEN] = (uint32_t)fi_counted(&c->deque_stolen);
     out[FILCH_SAMPLES_RESIZES] = (uint32_t)fi_counted(&d->resizes);
-    puts = fi_counted(&d->puts);
-    out[FILCH_SAMPLES_PUTS] = (uint32_t)puts;
-    out[FILCH_SAMPLES_UP] += (uint32_t)puts;
 }
 
+/* How many ticks it took. */
+static uint64_t look_once(sampler *s, fi_sample *out)
+{
+    out->stamp = fi_clock_ticks();
+    for (unsigned i = 0; i < s->samples.deques; i++)
+        look_at(&s->runtime->workers[i], s->first_tops[i],
+                out->values + (size_t)i * FILCH_SAMPLES_COLUMNS);
+    return fi_clock_ticks() - out->stamp;
+}
+
+/* Who was interrupted in the middle has numbers of two moments, and takes them again; but where everything is so slow, they
+ * have to do. */
 static void look(sampler *s)
 {
     fi_sample *next = fi_samples_next(&s->samples);
 
-    next->stamp = fi_clock_ticks();
-    for (unsigned i = 0; i < s->samples.deques; i++)
-        look_at(&s->runtime->workers[i], s->first_tops[i],
-                next->values + (size_t)i * FILCH_SAMPLES_COLUMNS);
+    for (int i = 0; i < TRIES && look_once(s, next) > s->patience; i++)
+        s->samples.torn++;
     fi_samples_took(&s->samples);
 }
 
@@ -180,6 +194,7 @@ static int start_in_room(sampler *s)
     if (sem_init(&s->begun, 0, 0) < 0)
         return -errno;
     fi_store_relaxed(&s->over, 0u);
+    s->patience = fi_clock_ns_to_ticks(LOOK_NS * ((int64_t)s->samples.deques + 1));
     s->rest_ticks = fi_clock_ns_to_ticks(s->runtime->settings.observe.sample_ns);
     e = start_thread(s);
     if (e == 0)

@@ -133,6 +133,7 @@ int fi_samples_write(const fi_samples *s, filch_samples_head *head, int fd)
     head->columns = FILCH_SAMPLES_COLUMNS;
     head->samples = fi_samples_n(s);
     head->taken = s->taken;
+    head->torn = s->torn;
     head->lost = s->stored - head->samples;
     e = write_all(fd, head, sizeof *head);
     if (e == 0)

@@ -22,6 +22,7 @@ typedef struct fi_samples {
     uint64_t room;   /* samples */
     uint64_t stored; /* ever; the last min(room, stored) are there */
     uint64_t taken;
+    uint64_t torn; /* the sampler's: looks that took too long, and were taken again */
 } fi_samples;
 
 /* [any] Room for about so many bytes of samples, and at least for 4.  All of it is touched, so that nobody waits for the

@@ -1,0 +1,66 @@
+#include "csv.h"
+
+#include "samples.h"
+#include "words.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static void help(void)
+{
+    printf("usage: filch lab csv FILE\n\n"
+           "Writes a table of the samples in FILE, which a program left that ran with "
+           "FILCH_SAMPLE=FILE.\n"
+           "A row for each sample: ticks, seconds since the first, and for each worker the size of "
+           "its deque and\nall that was counted; filch-samples(5) says what.\n");
+}
+
+static void write_head(const samples *s)
+{
+    printf("ticks,seconds");
+    for (uint32_t d = 0; d < s->head.deques; d++) {
+        printf(",size_%" PRIu32, d);
+        for (uint32_t c = 0; c < s->head.columns; c++)
+            printf(",%.*s_%" PRIu32, FILCH_SAMPLES_NAME, samples_column(s, c), d);
+    }
+    printf("\n");
+}
+
+static void write_row(const samples *s, uint64_t i)
+{
+    uint64_t stamp = samples_stamp(s, i);
+    printf("%" PRIu64 ",%.9f", stamp,
+           (double)(int64_t)(stamp - samples_stamp(s, 0)) / (double)s->head.ticks_per_second);
+    for (uint32_t d = 0; d < s->head.deques; d++) {
+        printf(",%" PRId32, samples_deque_size(s, i, d));
+        for (uint32_t c = 0; c < s->head.columns; c++)
+            printf(",%" PRIu32, samples_value(s, i, d, c));
+    }
+    printf("\n");
+}
+
+int lab_csv(int argc, char **argv)
+{
+    samples s;
+    if (argc > 1 && strcmp(argv[1], "--help") == 0) {
+        help();
+        return ENDS_WELL;
+    }
+    if (argc < 2)
+        misused("csv needs a file of samples");
+    if (argv[1][0] == '-' && argv[1][1] != '\0')
+        misused("csv has no option '%s'", argv[1]);
+    if (argc > 2)
+        misused("csv takes one file, and was given '%s' too", argv[2]);
+    const char *why = samples_open(&s, argv[1]);
+    if (why) {
+        fprintf(stderr, "filch: %s: %s\n", argv[1], why);
+        return ENDS_FAILED;
+    }
+    write_head(&s);
+    for (uint64_t i = 0; i < s.head.samples; i++)
+        write_row(&s, i);
+    samples_close(&s);
+    return ENDS_WELL;
+}

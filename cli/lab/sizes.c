@@ -1,0 +1,152 @@
+#include "sizes.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#define BLIND_SECONDS 20e-6
+
+/* Has any deque changed from one sample to the next? */
+static bool is_change(const samples *s, uint64_t i)
+{
+    static const uint32_t moves[] = {FILCH_SAMPLES_UP, FILCH_SAMPLES_DOWN, FILCH_SAMPLES_TOP};
+    for (uint32_t d = 0; d < s->head.deques; d++)
+        for (int c = 0; c < 3; c++)
+            if (samples_value(s, i, d, moves[c]) != samples_value(s, i + 1, d, moves[c]))
+                return true;
+    return false;
+}
+
+/* From the last sample before the first change to the first after the last. */
+static void find_ends(sizes *z, const samples *s)
+{
+    uint64_t n = s->head.samples;
+    z->first = 0;
+    z->last = n > 0 ? n - 1 : 0;
+    while (z->first < z->last && !is_change(s, z->first))
+        z->first++;
+    while (z->last > z->first && !is_change(s, z->last - 1))
+        z->last--;
+}
+
+static double gap(const samples *s, uint64_t i)
+{
+    uint64_t a = samples_stamp(s, i), b = samples_stamp(s, i + 1);
+    return b > a ? (double)(b - a) : 0;
+}
+
+static void find_gaps(sizes *z, const samples *s)
+{
+    double long_gap = BLIND_SECONDS * (double)s->head.ticks_per_second, blind = 0;
+    for (uint64_t i = z->first; i < z->last; i++) {
+        double g = gap(s, i);
+        if (z->least_gap == 0 || g < z->least_gap)
+            z->least_gap = g;
+        if (g > long_gap && is_change(s, i))
+            blind += g;
+        z->ticks += g;
+    }
+    z->blind = z->ticks > 0 ? blind / z->ticks : 0;
+}
+
+static int32_t size_at(const samples *s, uint64_t i, uint32_t deque)
+{
+    int32_t size = samples_deque_size(s, i, deque);
+    return size > 0 ? size : 0;
+}
+
+static int part_of(const sizes *z, const samples *s, uint64_t i)
+{
+    double since = (double)(samples_stamp(s, i) - samples_stamp(s, z->first));
+    int part = z->ticks > 0 ? (int)(since / z->ticks * SIZES_CURVE) : 0;
+    return part < SIZES_CURVE ? part : SIZES_CURVE - 1;
+}
+
+/* A size holds until the next sample. */
+static void draw_curve(const sizes *z, const samples *s, uint32_t deque, sizes_deque *out)
+{
+    for (uint64_t i = z->first; i <= z->last; i++) {
+        int32_t size = size_at(s, i, deque);
+        int end = i < z->last ? part_of(z, s, i + 1) : SIZES_CURVE - 1;
+        for (int part = part_of(z, s, i); part <= end; part++)
+            if (size > out->curve[part])
+                out->curve[part] = size;
+    }
+}
+
+static uint32_t moved(const sizes *z, const samples *s, uint32_t deque, uint32_t column)
+{
+    return samples_value(s, z->last, deque, column) - samples_value(s, z->first, deque, column);
+}
+
+static void look_at(const sizes *z, const samples *s, uint32_t deque, uint64_t grid,
+                    sizes_deque *out)
+{
+    double weighed = 0;
+    out->up = moved(z, s, deque, FILCH_SAMPLES_UP);
+    out->down = moved(z, s, deque, FILCH_SAMPLES_DOWN);
+    out->top = moved(z, s, deque, FILCH_SAMPLES_TOP);
+    changes_begin(&out->changes, grid, samples_stamp(s, z->first),
+                  samples_deque_size(s, z->first, deque));
+    for (uint64_t i = z->first; i <= z->last; i++) {
+        int32_t size = size_at(s, i, deque);
+        changes_add(&out->changes, samples_stamp(s, i), samples_deque_size(s, i, deque));
+        if (size > out->largest)
+            out->largest = size;
+        if (i < z->last)
+            weighed += size * gap(s, i);
+    }
+    out->mean = z->ticks > 0 ? weighed / z->ticks : 0;
+    draw_curve(z, s, deque, out);
+}
+
+int sizes_find(sizes *z, const samples *s, uint64_t grid)
+{
+    *z = (sizes){.deques = s->head.deques};
+    z->of = calloc(z->deques, sizeof *z->of);
+    if (!z->of)
+        return -ENOMEM;
+    if (s->head.samples == 0)
+        return 0;
+    find_ends(z, s);
+    find_gaps(z, s);
+    for (uint32_t d = 0; d < z->deques; d++)
+        look_at(z, s, d, grid, &z->of[d]);
+    return 0;
+}
+
+void sizes_free(sizes *z)
+{
+    free(z->of);
+}
+
+static void write_deque(const sizes_deque *d, FILE *out)
+{
+    fprintf(out, "{\"p\":[");
+    for (int l = -2; l <= 2; l++)
+        fprintf(out, "%s%.9f", l > -2 ? "," : "", changes_probability(&d->changes, l));
+    fprintf(out,
+            "],\"beyond\":%.9f,\"steps\":%.0f,\"up\":%" PRIu32 ",\"down\":%" PRIu32
+            ",\"top\":%" PRIu32 ",\"mean\":%.4f,\"largest\":%" PRId32 ",\"curve\":[",
+            changes_beyond(&d->changes, 2), d->changes.steps, d->up, d->down, d->top, d->mean,
+            d->largest);
+    for (int i = 0; i < SIZES_CURVE; i++)
+        fprintf(out, "%s%" PRId32, i > 0 ? "," : "", d->curve[i]);
+    fprintf(out, "]}");
+}
+
+void sizes_write(const sizes *z, const samples *s, uint64_t grid, FILE *out)
+{
+    fprintf(out,
+            "{\"kind\":\"%s\",\"clock\":\"%s\",\"ticks_per_second\":%" PRIu64
+            ",\"samples\":%" PRIu64 ",\"taken\":%" PRIu64 ",\"lost\":%" PRIu64 ",\"grid\":%" PRIu64
+            ",\"ticks\":%.0f,\"least_gap\":%.0f,\"blind\":%.6f,\"deques\":[",
+            s->head.kind, s->head.clock, s->head.ticks_per_second, s->head.samples, s->head.taken,
+            s->head.lost, grid, z->ticks, z->least_gap, z->blind);
+    for (uint32_t d = 0; d < z->deques; d++) {
+        fputs(d > 0 ? "," : "", out);
+        write_deque(&z->of[d], out);
+    }
+    fprintf(out, "]}");
+}
