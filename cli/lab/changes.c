@@ -36,6 +36,13 @@ void changes_add(changes *c, uint64_t stamp, int64_t size)
     c->size = size;
 }
 
+void changes_skip(changes *c, uint64_t stamp, int64_t size)
+{
+    c->first = stamp;
+    c->step = 0;
+    c->size = size;
+}
+
 double changes_probability(const changes *c, int l)
 {
     return c->steps > 0 ? c->by[CHANGES_MOST + l] / c->steps : 0;

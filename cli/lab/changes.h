@@ -30,6 +30,9 @@ typedef struct changes {
 void changes_begin(changes *c, uint64_t grid, uint64_t stamp, int64_t size);
 void changes_add(changes *c, uint64_t stamp, int64_t size);
 
+/* Go on from this sample, as from a first one: of what was before it nothing is known, and it does not count. */
+void changes_skip(changes *c, uint64_t stamp, int64_t size);
+
 /* That a step changes the size by l; by more than that up, or by more than that down: beyond.  0 where there was no step. */
 double changes_probability(const changes *c, int l);
 double changes_beyond(const changes *c, int l);

@@ -1,4 +1,5 @@
 #include "experiments.h"
 
 /* In the order in which the report has them. */
-const lab_experiment *const lab_experiments[] = {&lab_peers, &lab_jobs, &lab_deques, NULL};
+const lab_experiment *const lab_experiments[] = {&lab_peers,  &lab_jobs,          &lab_deques,
+                                                 &lab_probabilities, NULL};

@@ -3,6 +3,7 @@
 #include "lab.h"
 
 #include "command.h"
+#include "csv.h"
 #include "options.h"
 #include "report.h"
 #include "words.h"
@@ -109,6 +110,8 @@ int command_lab(int argc, char **argv)
 {
     static lab_run runs[LAB_MOST_EXPERIMENTS];
     int n = 0;
+    if (argc > 1 && strcmp(argv[1], "csv") == 0)
+        return lab_csv(argc - 1, argv + 1);
     lab_chosen chosen = lab_options_read(argc, argv);
     if (chosen.options.out && make_folders(chosen.options.out) < 0)
         return ENDS_FAILED;

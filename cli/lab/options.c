@@ -13,7 +13,8 @@ enum { USUAL_SECONDS = 600, MOST_WORKERS = 1024 };
 static void help(void)
 {
     printf("usage: filch lab EXPERIMENT [OPTION...]\n"
-           "       filch lab all --out DIR [OPTION...]\n\n"
+           "       filch lab all --out DIR [OPTION...]\n"
+           "       filch lab csv FILE\n\n"
            "Draws the figures of the seeds anew, from measurements of this machine, and says what "
            "they show.\n\n"
            "  --out DIR          keep what is measured in DIR/raw, and write DIR/report.html; who "

@@ -36,14 +36,41 @@ static double gap(const samples *s, uint64_t i)
     return b > a ? (double)(b - a) : 0;
 }
 
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static int find_usual_gap(sizes *z, const samples *s)
+{
+    size_t n = 0;
+    double *gaps = malloc((z->last - z->first + 1) * sizeof *gaps);
+    if (!gaps)
+        return -ENOMEM;
+    for (uint64_t i = z->first; i < z->last; i++)
+        if (is_change(s, i))
+            gaps[n++] = gap(s, i);
+    qsort(gaps, n, sizeof *gaps, by_size);
+    z->usual_gap = n > 0 ? gaps[n / 2] : 0;
+    free(gaps);
+    return 0;
+}
+
+/* Was the sampler away for so long, and workers were not? */
+static bool is_blind(const samples *s, uint64_t i)
+{
+    return gap(s, i) > BLIND_SECONDS * (double)s->head.ticks_per_second && is_change(s, i);
+}
+
 static void find_gaps(sizes *z, const samples *s)
 {
-    double long_gap = BLIND_SECONDS * (double)s->head.ticks_per_second, blind = 0;
+    double blind = 0;
     for (uint64_t i = z->first; i < z->last; i++) {
         double g = gap(s, i);
         if (z->least_gap == 0 || g < z->least_gap)
             z->least_gap = g;
-        if (g > long_gap && is_change(s, i))
+        if (is_blind(s, i))
             blind += g;
         z->ticks += g;
     }
@@ -75,27 +102,40 @@ static void draw_curve(const sizes *z, const samples *s, uint32_t deque, sizes_d
     }
 }
 
-static uint32_t moved(const sizes *z, const samples *s, uint32_t deque, uint32_t column)
+static uint32_t moved(const samples *s, uint64_t i, uint32_t deque, uint32_t column)
 {
-    return samples_value(s, z->last, deque, column) - samples_value(s, z->first, deque, column);
+    return samples_value(s, i + 1, deque, column) - samples_value(s, i, deque, column);
+}
+
+/* From one sample to the next. */
+static void look_between(const samples *s, uint64_t i, uint32_t deque, sizes_deque *out)
+{
+    uint64_t stamp = samples_stamp(s, i + 1);
+    int32_t size = samples_deque_size(s, i + 1, deque);
+    if (is_blind(s, i)) {
+        changes_skip(&out->changes, stamp, size);
+        return;
+    }
+    changes_add(&out->changes, stamp, size);
+    out->up += moved(s, i, deque, FILCH_SAMPLES_UP);
+    out->down += moved(s, i, deque, FILCH_SAMPLES_DOWN);
+    out->top += moved(s, i, deque, FILCH_SAMPLES_TOP);
 }
 
 static void look_at(const sizes *z, const samples *s, uint32_t deque, uint64_t grid,
                     sizes_deque *out)
 {
     double weighed = 0;
-    out->up = moved(z, s, deque, FILCH_SAMPLES_UP);
-    out->down = moved(z, s, deque, FILCH_SAMPLES_DOWN);
-    out->top = moved(z, s, deque, FILCH_SAMPLES_TOP);
     changes_begin(&out->changes, grid, samples_stamp(s, z->first),
                   samples_deque_size(s, z->first, deque));
     for (uint64_t i = z->first; i <= z->last; i++) {
         int32_t size = size_at(s, i, deque);
-        changes_add(&out->changes, samples_stamp(s, i), samples_deque_size(s, i, deque));
         if (size > out->largest)
             out->largest = size;
-        if (i < z->last)
-            weighed += size * gap(s, i);
+        if (i == z->last)
+            break;
+        weighed += size * gap(s, i);
+        look_between(s, i, deque, out);
     }
     out->mean = z->ticks > 0 ? weighed / z->ticks : 0;
     draw_curve(z, s, deque, out);
@@ -111,6 +151,8 @@ int sizes_find(sizes *z, const samples *s, uint64_t grid)
         return 0;
     find_ends(z, s);
     find_gaps(z, s);
+    if (find_usual_gap(z, s) < 0)
+        return -ENOMEM;
     for (uint32_t d = 0; d < z->deques; d++)
         look_at(z, s, d, grid, &z->of[d]);
     return 0;
@@ -141,9 +183,9 @@ void sizes_write(const sizes *z, const samples *s, uint64_t grid, FILE *out)
     fprintf(out,
             "{\"kind\":\"%s\",\"clock\":\"%s\",\"ticks_per_second\":%" PRIu64
             ",\"samples\":%" PRIu64 ",\"taken\":%" PRIu64 ",\"lost\":%" PRIu64 ",\"grid\":%" PRIu64
-            ",\"ticks\":%.0f,\"least_gap\":%.0f,\"blind\":%.6f,\"deques\":[",
+            ",\"ticks\":%.0f,\"least_gap\":%.0f,\"usual_gap\":%.0f,\"blind\":%.6f,\"deques\":[",
             s->head.kind, s->head.clock, s->head.ticks_per_second, s->head.samples, s->head.taken,
-            s->head.lost, grid, z->ticks, z->least_gap, z->blind);
+            s->head.lost, grid, z->ticks, z->least_gap, z->usual_gap, z->blind);
     for (uint32_t d = 0; d < z->deques; d++) {
         fputs(d > 0 ? "," : "", out);
         write_deque(&z->of[d], out);

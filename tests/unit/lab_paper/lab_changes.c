@@ -151,6 +151,21 @@ static void time_that_goes_back(void **state)
     check(&c, 0, 0, 0.5, 0.5, 0);
 }
 
+/* A stretch of which nothing is known. */
+static void what_is_skipped_does_not_count(void **state)
+{
+    changes c;
+
+    (void)state;
+    changes_begin(&c, 100, 0, 0);
+    changes_add(&c, 100, 1);
+    changes_skip(&c, 5050, 70);
+    changes_add(&c, 5149, 90);
+    changes_add(&c, 5150, 69);
+    check(&c, 0, 0.5, 0, 0.5, 0);
+    CHECK_NEAR(c.steps, 2);
+}
+
 /* Counters as deques have them, into sizes: the owner of a FIFO takes at the top, so that B- stands still, and T moves by what it
  * takes and by what is stolen. */
 typedef struct counted {
@@ -194,4 +209,5 @@ static void counters_that_wrap(void **state)
 
 CHECK_MAIN(nothing_is_nothing, a_constant_size, up_and_down, up_and_down_unseen, a_ramp_and_a_steal,
            a_gap, a_gap_of_several, samples_closer_than_the_grid, the_largest_share_a_place,
-           time_that_goes_back, a_fifo_and_a_lifo_are_alike, counters_that_wrap)
+           time_that_goes_back, what_is_skipped_does_not_count, a_fifo_and_a_lifo_are_alike,
+           counters_that_wrap)

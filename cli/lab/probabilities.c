@@ -1,0 +1,464 @@
+/* filch lab probabilities: how often the size of a deque changes by how much, from samples (Kuchumov's section 4.1). */
+#define _GNU_SOURCE /* sched_getaffinity */
+#include "experiments.h"
+
+#include "json.h"
+#include "sizes.h"
+
+#include <filch/machine.h>
+
+#include <math.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { USUAL_GRID = 100, CHANGES = 5, MOST_DEQUES = 8, PUBLISHED_DEQUES = 2 };
+#define MOST_GRID 1000000000
+
+static const char *const usual_words[] = {"matmul", "knapsack", NULL};
+static const char *const policies[] = {"eager", "lazy"};
+enum { EAGER, LAZY, POLICIES };
+
+/* Of the paper: changes by -2, -1, 0, 1, 2. */
+typedef struct published {
+    const char *workload;
+    double p[PUBLISHED_DEQUES][CHANGES];
+} published;
+
+static const published paper[] = {
+    {"matmul",
+     {{.0000047, .0976776, .8046355, .0976741, .0000080},
+      {.0000000, .1343020, .7313987, .1342942, .0000044}}},
+    {"knapsack",
+     {{.0000000, .0282798, .9434404, .0282795, .0000002},
+      {.0000000, .0538008, .8924009, .0537951, .0000031}}},
+};
+
+static const published *published_of(const char *name)
+{
+    for (size_t i = 0; i < sizeof paper / sizeof paper[0]; i++)
+        if (strcmp(paper[i].workload, name) == 0)
+            return &paper[i];
+    return NULL;
+}
+
+/* ---- the words ---- */
+
+static long number_of(const char *word)
+{
+    char *end;
+    long n = strtol(word, &end, 10);
+    return *end == '\0' && n >= 1 && n <= MOST_GRID ? n : 0;
+}
+
+static const char *refuses(const lab_options *o)
+{
+    static char why[256];
+    for (int i = 0; o->words[i]; i++) {
+        if (number_of(o->words[i]) > 0 || workload_named(o->words[i]))
+            continue;
+        char names[160];
+        list_workloads(names, sizeof names);
+        snprintf(why, sizeof why, "'%s' is neither a workload nor a number of ticks; there are: %s",
+                 o->words[i], names);
+        return why;
+    }
+    return NULL;
+}
+
+/* The workloads among the words, or the usual ones; ended by NULL. */
+static void workloads_among(const char *const *words, const char *out[LAB_WORDS + 1])
+{
+    int n = 0;
+    for (int i = 0; words[i]; i++)
+        if (workload_named(words[i]))
+            out[n++] = words[i];
+    for (int i = 0; n == 0 && usual_words[i]; i++)
+        out[i] = usual_words[i];
+    if (n > 0)
+        out[n] = NULL;
+    else
+        out[2] = NULL;
+}
+
+/* ---- the plan ---- */
+
+/* For what is called after a program: the plan says it, and the words of the log. */
+static uint64_t grid = USUAL_GRID;
+
+static const char *read_samples(const lab_case *c, const char *path, FILE *more)
+{
+    samples s;
+    sizes z;
+    (void)c;
+    const char *why = samples_open(&s, path);
+    if (why)
+        return why;
+    if (sizes_find(&z, &s, grid) < 0)
+        why = "left more samples than there is memory for";
+    else
+        sizes_write(&z, &s, grid, more);
+    sizes_free(&z);
+    samples_close(&s);
+    return why;
+}
+
+/* The last CPU that we may use is the sampler's; workers are pinned from the first on. */
+static int last_cpu(void)
+{
+    cpu_set_t set;
+    int last = -1;
+    if (sched_getaffinity(0, sizeof set, &set) == 0)
+        for (int i = 0; i < CPU_SETSIZE; i++)
+            if (CPU_ISSET((size_t)i, &set))
+                last = i;
+    return last;
+}
+
+/* Two, as in the paper; and where the sampler would have no CPU for itself then, one as well. */
+static int worker_counts(unsigned out[2])
+{
+    if (filch_cpus() > 2) {
+        out[0] = 2;
+        return 1;
+    }
+    out[0] = 1;
+    out[1] = 2;
+    return 2;
+}
+
+static void add(lab_plan *p, const char *name, int policy, unsigned workers)
+{
+    char file[LAB_NAME];
+    lab_case *c = lab_add(p, workload_named(name), "filch", workers, "%s/%s/%u", name,
+                          policies[policy], workers);
+    lab_set(c, "FILCH_PUBLISH=%s", policies[policy]);
+    lab_set(c, "FILCH_DEQUE=batch");
+    lab_set(c, "FILCH_PIN=cpu");
+    lab_set(c, "FILCH_SAMPLE_NS=0");
+    if (last_cpu() >= 0)
+        lab_set(c, "FILCH_SAMPLE_CPU=%d", last_cpu());
+    snprintf(file, sizeof file, "%s-%s-%u.samples", name, policies[policy], workers);
+    lab_leaves(c, "FILCH_SAMPLE", file, read_samples);
+}
+
+static void plan(const lab_options *o, lab_plan *p)
+{
+    const char *names[LAB_WORDS + 1];
+    unsigned workers[2];
+    int n = worker_counts(workers);
+    workloads_among(o->words, names);
+    p->rounds = 1;
+    for (int i = 0; o->words[i]; i++)
+        if (number_of(o->words[i]) > 0)
+            grid = (uint64_t)number_of(o->words[i]);
+    for (int i = 0; names[i]; i++)
+        for (int policy = 0; policy < POLICIES; policy++)
+            for (int w = 0; w < n && lab_has(p, workload_named(names[i]), "filch"); w++)
+                add(p, names[i], policy, workers[w]);
+}
+
+/* ---- what came out ---- */
+
+typedef struct deque_told {
+    double p[CHANGES], beyond, steps, up, down, top, mean, largest;
+    const char *curve; /* an array of JSON */
+} deque_told;
+
+typedef struct told {
+    bool is_there;
+    double seconds, lost, samples, least_gap, usual_gap, blind, grid;
+    int deques;
+    deque_told of[MOST_DEQUES];
+} told;
+
+static double number(const char *object, const char *member)
+{
+    double value = NAN;
+    const char *v = json_member(object, member);
+    if (v)
+        json_number(v, &value);
+    return value;
+}
+
+static void read_deque(const char *object, deque_told *d)
+{
+    const char *p = json_member(object, "p");
+    int i = 0;
+    for (const char *v = p ? json_begin(p) : NULL; v && i < CHANGES; v = json_next(v))
+        json_number(v, &d->p[i++]);
+    d->beyond = number(object, "beyond");
+    d->steps = number(object, "steps");
+    d->up = number(object, "up");
+    d->down = number(object, "down");
+    d->top = number(object, "top");
+    d->mean = number(object, "mean");
+    d->largest = number(object, "largest");
+    d->curve = json_member(object, "curve");
+}
+
+static told told_of(const lab_results *r, const char *name, int policy, unsigned workers)
+{
+    told t = {0};
+    const char *more = lab_more(r, "%s/%s/%u", name, policies[policy], workers);
+    const char *deques = more ? json_member(more, "deques") : NULL;
+    if (!deques)
+        return t;
+    t.is_there = true;
+    t.seconds = number(more, "ticks") / number(more, "ticks_per_second");
+    t.lost = number(more, "lost");
+    t.samples = number(more, "samples");
+    t.least_gap = number(more, "least_gap");
+    t.usual_gap = number(more, "usual_gap");
+    t.blind = number(more, "blind");
+    t.grid = number(more, "grid");
+    for (const char *d = json_begin(deques); d && t.deques < MOST_DEQUES; d = json_next(d))
+        read_deque(d, &t.of[t.deques++]);
+    return t;
+}
+
+/* ---- showing ---- */
+
+static void cells(lab_page *page, const double p[CHANGES], bool is_known)
+{
+    for (int l = 0; l < CHANGES; l++)
+        page_number(page, is_known ? p[l] : NAN, 7);
+}
+
+static void published_rows(lab_page *page, const char *name)
+{
+    const published *known = published_of(name);
+    for (int d = 0; known && d < PUBLISHED_DEQUES; d++) {
+        page_cell(page, "the paper");
+        page_cell(page, "%d", d + 1);
+        cells(page, known->p[d], true);
+        page_cell(page, "-");
+        page_cell(page, "-");
+        page_cell(page, "-");
+    }
+}
+
+static void rows(lab_page *page, const told *t, int policy)
+{
+    for (int d = 0; d < t->deques; d++) {
+        page_cell(page, "%s, %d worker%s", policies[policy], t->deques, t->deques > 1 ? "s" : "");
+        page_cell(page, "%d", d + 1);
+        cells(page, t->of[d].p, t->of[d].steps > 0);
+        page_number(page, t->of[d].steps > 0 ? t->of[d].beyond : NAN, 7);
+        page_number(page, t->of[d].steps > 0 ? t->of[d].up / t->of[d].steps : NAN, 7);
+        page_number(page, t->of[d].largest, 0);
+    }
+}
+
+static void table(const lab_results *r, lab_page *page, const char *name)
+{
+    char caption[256];
+    unsigned workers[2];
+    int n = worker_counts(workers);
+    told first = told_of(r, name, EAGER, workers[0]);
+    snprintf(
+        caption, sizeof caption,
+        "%s: how likely the size of a deque changes by -2 to 2 within %.0f ticks, and by more. "
+        "Puts: how often the bottom was raised in that time, as counted, seen or not.",
+        name, first.is_there ? first.grid : (double)USUAL_GRID);
+    page_table(page, caption, "setting|deque|-2|-1|0|1|2|beyond|puts|largest size");
+    published_rows(page, name);
+    for (int policy = 0; policy < POLICIES; policy++)
+        for (int w = 0; w < n; w++) {
+            told t = told_of(r, name, policy, workers[w]);
+            rows(page, &t, policy);
+        }
+}
+
+static int read_curve(const deque_told *d, double seconds, draw_point out[SIZES_CURVE])
+{
+    int n = 0;
+    for (const char *v = d->curve ? json_begin(d->curve) : NULL; v && n < SIZES_CURVE;
+         v = json_next(v)) {
+        double size = 0;
+        json_number(v, &size);
+        out[n] = (draw_point){(n + 0.5) / SIZES_CURVE * seconds * 1e3, size, NAN, NAN};
+        n++;
+    }
+    return n;
+}
+
+static void figure(lab_page *page, const told *t, const char *name, int policy)
+{
+    static draw_point points[MOST_DEQUES][SIZES_CURVE];
+    static char names[MOST_DEQUES][16];
+    draw_series series[MOST_DEQUES];
+    char title[160];
+    for (int d = 0; d < t->deques; d++) {
+        snprintf(names[d], sizeof names[d], "deque %d", d + 1);
+        series[d] = (draw_series){names[d], points[d], read_curve(&t->of[d], t->seconds, points[d]),
+                                  d % 2 == 0 ? DRAW_LINE : DRAW_DASHES};
+    }
+    snprintf(title, sizeof title, "%s, %s, %d worker%s: sizes of the deques over time.", name,
+             policies[policy], t->deques, t->deques > 1 ? "s" : "");
+    page_figure(page, &(draw_chart){
+                          .title = title,
+                          .about = "The largest size that was seen in each 240th of the time, from "
+                                   "the first to the last change.",
+                          .x = {"ms", false, true},
+                          .y = {"tasks in the deque", false, true},
+                          .series = series,
+                          .count = t->deques,
+                      });
+}
+
+static void figures(const lab_results *r, lab_page *page, const char *name)
+{
+    unsigned workers[2];
+    int n = worker_counts(workers);
+    for (int policy = 0; policy < POLICIES; policy++) {
+        told t = told_of(r, name, policy, workers[n - 1]);
+        if (t.is_there && t.seconds > 0)
+            figure(page, &t, name, policy);
+    }
+}
+
+/* ---- saying ---- */
+
+static double moves_between(const told *t)
+{
+    double moves = 0;
+    for (int d = 0; d < t->deques; d++)
+        moves += t->of[d].up + t->of[d].down + t->of[d].top;
+    return t->samples > 1 ? moves / t->samples : NAN;
+}
+
+static void say_how(lab_page *page, const told *t, const char *name, int policy)
+{
+    if (!t->is_there || t->seconds <= 0) {
+        if (t->is_there)
+            page_say(page, "%s, %s, %d worker%s: no task ever was in a deque.", name,
+                     policies[policy], t->deques, t->deques > 1 ? "s" : "");
+        return;
+    }
+    page_say(
+        page,
+        "%s, %s, %d worker%s: %.0f samples in %.1f ms, usually %.0f ticks apart where something "
+        "happened (at least %.0f); %.1f moves from one sample to the next. In %.0f%% of the time "
+        "the sampler did not run for 20 us or more while workers did; that is left out.%s",
+        name, policies[policy], t->deques, t->deques > 1 ? "s" : "", t->samples, t->seconds * 1e3,
+        t->usual_gap, t->least_gap, moves_between(t), t->blind * 100,
+        t->lost > 0 ? " There was room for the last part of the run only." : "");
+}
+
+static void say(const lab_results *r, lab_page *page, const char *name)
+{
+    unsigned workers[2];
+    int n = worker_counts(workers);
+    for (int policy = 0; policy < POLICIES; policy++)
+        for (int w = 0; w < n; w++) {
+            told t = told_of(r, name, policy, workers[w]);
+            say_how(page, &t, name, policy);
+        }
+}
+
+/* The shape of the published rows: no change is the most likely, then one by one, and by more next to never. */
+static bool has_shape(const deque_told *d)
+{
+    double one = d->p[1] + d->p[3], more = d->p[0] + d->p[4] + d->beyond;
+    return d->steps > 0 && one > 0 && d->p[2] > one && more < one / 5;
+}
+
+/* Only where the sampler had a CPU for itself. */
+static void verdict(const lab_results *r, lab_page *page, const char *const *names)
+{
+    unsigned workers[2];
+    int judged = 0, alike = 0;
+    double one = 0, by_paper = 0, lazy = NAN;
+    worker_counts(workers);
+    for (int i = 0; names[i]; i++) {
+        told t = told_of(r, names[i], EAGER, workers[0]),
+             l = told_of(r, names[i], LAZY, workers[0]);
+        const published *known = published_of(names[i]);
+        for (int d = 0; d < t.deques; d++) {
+            judged++;
+            alike += has_shape(&t.of[d]);
+            one = t.of[d].p[3];
+            by_paper = known ? known->p[0][3] : NAN;
+        }
+        if (l.deques > 0 && l.of[0].steps > 0)
+            lazy = l.of[0].p[3];
+    }
+    if (judged == 0 || filch_cpus() < 2) {
+        page_verdict(
+            page, LAB_CANNOT_TELL,
+            "There are no samples that were taken while workers ran: that needs two CPUs.");
+        page_summary(page, "No samples that were taken while workers ran.");
+        return;
+    }
+    page_verdict(
+        page, alike == judged ? LAB_AGREES : LAB_DIFFERS,
+        "In the paper's setting (eager, batch), %d of %d deques change as the published ones "
+        "do: most often not at all, else by one, and by more at most a fifth as often. How "
+        "often depends on the processor and on how long a task is, and is not judged.",
+        alike, judged);
+    if (isnan(by_paper))
+        page_summary(page, "P(+1) is %.5f, eager; most steps change nothing.", one);
+    else
+        page_summary(page, "%s: P(+1) is %.5f, eager, where the paper has %.5f; lazy %.5f.",
+                     names[0] && names[1] ? names[1] : names[0], one, by_paper,
+                     isnan(lazy) ? 0 : lazy);
+}
+
+/* The words as they are in the log. */
+static void names_of(const lab_results *r, const char *names[LAB_WORDS + 1])
+{
+    static char copy[256];
+    const char *words[LAB_WORDS + 1] = {NULL};
+    int n = 0;
+    snprintf(copy, sizeof copy, "%s", lab_words(r));
+    for (char *w = strtok(copy, " "); w && n < LAB_WORDS; w = strtok(NULL, " "))
+        words[n++] = w;
+    workloads_among(words, names);
+}
+
+static void tell(const lab_results *r, lab_page *page)
+{
+    const char *names[LAB_WORDS + 1];
+    names_of(r, names);
+    for (int i = 0; names[i]; i++) {
+        table(r, page, names[i]);
+        figures(r, page, names[i]);
+    }
+    page_say(page,
+             "A size is B+ - B- - T: how often the bottom was raised, less how often it was "
+             "lowered, less what left at the top. Between two samples that are k steps apart it "
+             "is taken to change by the same part of a task in each; a part du counts as du/l "
+             "changes by l, where l is the next whole number away from 0, and the rest of the "
+             "step as none. What goes up and down again between two samples is not seen, so "
+             "these are lower bounds; the column of puts tells by how much.");
+    for (int i = 0; names[i]; i++)
+        say(r, page, names[i]);
+    if (filch_cpus() <= 2)
+        page_say(page,
+                 "This machine has %u CPU%s. With 2 workers the sampler shares the last one "
+                 "with worker 2, and sees that deque only while it stands still: only the rows "
+                 "with 1 worker can be compared with the paper's.",
+                 filch_cpus(), filch_cpus() == 1 ? "" : "s");
+    page_say(page, "In the lazy setting, which is Filch's own, a task gets into a deque only when "
+                   "somebody is hungry, so next to nothing happens there.");
+    verdict(r, page, names);
+}
+
+const lab_experiment lab_probabilities = {
+    .name = "probabilities",
+    .title = "How the sizes of deques change",
+    .about = "how likely a deque's size changes by how much, sampled (section 4.1)",
+    .seed =
+        "Kuchumov 2016, section 4.1: a thread samples, with time stamps by RDTSCP, how often the "
+        "bottom of each deque was raised and lowered and where its top is; from that he estimates "
+        "how "
+        "likely the size changes by l within 100 ticks, for the multiplication of matrices and for "
+        "the knapsack, on cores that nobody else uses. Found: most often it does not change, else "
+        "by "
+        "one, as often up as down, and next to never by more.",
+    .plan = plan,
+    .tell = tell,
+    .words = "[WORKLOAD...] [TICKS]",
+    .refuses = refuses,
+};

@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# cli_samples_test.sh FILCH: a file of samples as a table and as probabilities; and files that are none.
+set -euo pipefail
+filch=$1
+# shellcheck source=tests/api/cli/lib.sh
+. "${BASH_SOURCE[0]%/*}/lib.sh"
+fib=${filch%/*}/programs/fib-filch
+file=$work/fib.samples
+
+# ---- a table ----
+FILCH_SAMPLE=$file FILCH_PUBLISH=eager "$fib" -n 18 -w 2 >/dev/null
+runs lab csv "$file"
+says 'ticks,seconds,size_0,up_0,down_0,top_0,puts_0,takes_0,'
+says ',resizes_1'
+printf '%s\n' "$said" >"$work/fib.csv"
+rows=$(wc -l <"$work/fib.csv")
+[ "$rows" -gt 2 ] || fail 'there are no samples'
+[ "$(awk -F, '{ print NF }' "$work/fib.csv" | sort -u)" = 28 ] || fail 'not all rows have 28 columns'
+
+# At the end, what was put is what was taken, what was stolen, and what is left; by the size, too.
+tail -n 1 "$work/fib.csv" | awk -F, '{
+    for (d = 0; d < 2; d++) { at = 3 + d * 13; size += $at; puts += $(at + 4); takes += $(at + 5); stolen += $(at + 11) }
+    if (puts < 4180 || puts != takes + stolen + size) { print "puts", puts, "takes", takes, "stolen", stolen, "left", size; exit 1 }
+}' || fail 'what was put is not what left'
+
+# ---- no such file ----
+refuses 'csv needs a file' lab csv
+refuses "has no option '--nonsense'" lab csv --nonsense
+refuses "was given 'more' too" lab csv "$file" more
+is_refused() { # WORDS FILE
+    fails 1 lab csv "$2"
+    complains "$1"
+    [ -z "$said" ] || fail "filch lab csv $2 prints something"
+    [ "$(printf '%s\n' "$complaint" | wc -l)" -eq 1 ] || fail "filch lab csv $2 does not say one line"
+}
+is_refused 'No such file' "$work/nosuch"
+is_refused 'is no file' "$work"
+: >"$work/empty"
+is_refused 'too short' "$work/empty"
+head -c 100000 /dev/zero >"$work/zeros"
+is_refused 'is no file of samples' "$work/zeros"
+head -c -1 "$file" >"$work/short"
+is_refused 'is cut off' "$work/short"
+head -c 300 "$file" >"$work/shorter"
+is_refused 'is cut off' "$work/shorter"
+# put AT BYTES: another file, with these bytes there.
+put() {
+    cp "$file" "$work/bad"
+    printf '%b' "$2" | dd of="$work/bad" bs=1 seek="$1" conv=notrunc status=none
+}
+put 8 '\x02'
+is_refused 'another version' "$work/bad"
+put 20 '\0\0\0\0'
+is_refused 'makes no sense' "$work/bad"
+put 20 '\xff\xff\xff\xff'
+is_refused 'makes no sense' "$work/bad"
+put 16 '\x04'
+is_refused 'makes no sense' "$work/bad"
+put 48 '\xff\xff\xff\xff\xff\xff\xff\xff'
+is_refused 'is cut off' "$work/bad"
+runs lab csv --help
+says 'usage: filch lab csv'
+
+# ---- probabilities ----
+refuses "'nosuch' is neither a workload" lab probabilities nosuch
+refuses "'0' is neither a workload" lab probabilities fib 0
+runs lab probabilities fib --quick
+says 'fib: how likely the size of a deque changes by -2 to 2 within 100 ticks'
+says 'eager, 2 workers'
+says 'lazy, 2 workers'
+says 'Beside the seed'
+runs lab probabilities matmul 250 --quick
+says '0.0976776'
+says 'within 250 ticks'

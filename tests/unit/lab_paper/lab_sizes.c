@@ -1,0 +1,157 @@
+/* Files of samples that were made up, read back as sizes. */
+#include "check.h"
+
+#include "observe/samples.h"
+#include "samples.h"
+#include "sizes.h"
+
+#include <math.h>
+#include <unistd.h>
+
+#define CHECK_NEAR(a, b) CHECK(fabs((a) - (b)) < 1e-9)
+
+enum { GRID = 100, TICKS_PER_SECOND = 1000000000 };
+
+typedef struct moment {
+    uint64_t stamp;
+    uint32_t up, down, top; /* of the second deque; the first stands still */
+} moment;
+
+static char file[] = "/tmp/filch-lab-sizes-XXXXXX";
+
+static void write_file(const moment *m, int n, const char *kind)
+{
+    filch_samples_head head = {.ticks_per_second = TICKS_PER_SECOND};
+    fi_samples s;
+    int fd = mkstemp(file);
+
+    CHECK(fd >= 0);
+    snprintf(head.kind, sizeof head.kind, "%s", kind);
+    CHECK_INT(fi_samples_init(&s, 2, 1 << 16), 0);
+    for (int i = 0; i < n; i++) {
+        fi_sample *next = fi_samples_next(&s);
+        next->stamp = m[i].stamp;
+        next->values[FILCH_SAMPLES_COLUMNS + FILCH_SAMPLES_UP] = m[i].up;
+        next->values[FILCH_SAMPLES_COLUMNS + FILCH_SAMPLES_DOWN] = m[i].down;
+        next->values[FILCH_SAMPLES_COLUMNS + FILCH_SAMPLES_TOP] = m[i].top;
+        fi_samples_took(&s);
+    }
+    CHECK_INT(fi_samples_write(&s, &head, fd), 0);
+    fi_samples_fini(&s);
+    close(fd);
+}
+
+static sizes found(const moment *m, int n, const char *kind)
+{
+    samples s;
+    sizes z;
+
+    write_file(m, n, kind);
+    CHECK(samples_open(&s, file) == NULL);
+    CHECK_STR(s.head.kind, kind);
+    CHECK_INT(sizes_find(&z, &s, GRID), 0);
+    CHECK_INT(z.deques, 2);
+    samples_close(&s);
+    unlink(file);
+    strcpy(file + strlen(file) - 6, "XXXXXX");
+    return z;
+}
+
+/* What is before the first change and after the last is left out. */
+static void only_while_something_happens(void **state)
+{
+    static const moment m[] = {{0, 0, 0, 0},     {10000, 0, 0, 0}, {10100, 1, 0, 0},
+                               {10200, 2, 0, 0}, {10300, 2, 1, 0}, {10400, 2, 1, 1},
+                               {90000, 2, 1, 1}};
+    sizes z = found(m, 7, "batch");
+    const changes *c = &z.of[1].changes;
+
+    (void)state;
+    CHECK_INT(z.first, 1);
+    CHECK_INT(z.last, 5);
+    CHECK_NEAR(z.ticks, 400);
+    CHECK_NEAR(z.least_gap, 100);
+    CHECK_NEAR(z.usual_gap, 100);
+    CHECK_NEAR(z.blind, 0);
+    CHECK_NEAR(changes_probability(c, 1), 0.5);
+    CHECK_NEAR(changes_probability(c, -1), 0.5);
+    CHECK_NEAR(changes_probability(&z.of[0].changes, 0), 1);
+    CHECK_INT(z.of[1].up, 2);
+    CHECK_INT(z.of[1].down, 1);
+    CHECK_INT(z.of[1].top, 1);
+    CHECK_INT(z.of[1].largest, 2);
+    CHECK_NEAR(z.of[1].mean, (0 + 1 + 2 + 1) / 4.0);
+    sizes_free(&z);
+}
+
+/* Its owner takes at the top. */
+static void a_fifo(void **state)
+{
+    static const moment m[] = {
+        {100, 0, 0, 0}, {200, 2, 0, 0}, {300, 2, 0, 1}, {400, 2, 0, 2}, {500, 2, 0, 2}};
+    sizes z = found(m, 5, "half");
+
+    (void)state;
+    CHECK_INT(z.of[1].largest, 2);
+    CHECK_NEAR(changes_probability(&z.of[1].changes, 2), 1 / 3.0);
+    CHECK_NEAR(changes_probability(&z.of[1].changes, -1), 2 / 3.0);
+    sizes_free(&z);
+}
+
+static void the_curve_shows_the_largest(void **state)
+{
+    static const moment m[] = {{0, 0, 0, 0},   {24, 5, 0, 0},  {25, 5, 4, 0},
+                               {120, 5, 4, 0}, {239, 5, 4, 0}, {240, 5, 5, 0}};
+    sizes z = found(m, 6, "batch");
+    const int32_t *curve = z.of[1].curve;
+
+    (void)state;
+    CHECK_NEAR(z.ticks, 240); /* so each part of the curve is a tick */
+    CHECK_INT(curve[0], 0);
+    CHECK_INT(curve[23], 0);
+    CHECK_INT(curve[24], 5);
+    CHECK_INT(curve[25], 5); /* held until the next sample, which is in this part */
+    CHECK_INT(curve[26], 1);
+    CHECK_INT(curve[238], 1);
+    CHECK_INT(curve[SIZES_CURVE - 1], 1);
+    sizes_free(&z);
+}
+
+/* 30 us without a sample, while 1000 tasks came and went. */
+static void where_the_sampler_was_away(void **state)
+{
+    static const moment m[] = {{0, 0, 0, 0},
+                               {100, 1, 0, 0},
+                               {30100, 1001, 990, 0},
+                               {30200, 1001, 991, 0},
+                               {30300, 1001, 1001, 0}};
+    sizes z = found(m, 5, "batch");
+    const changes *c = &z.of[1].changes;
+
+    (void)state;
+    CHECK_NEAR(z.blind, 30000 / 30300.0);
+    CHECK_NEAR(c->steps, 3);
+    CHECK_NEAR(changes_probability(c, 1), 1 / 3.0);
+    CHECK_NEAR(changes_probability(c, -1), 1 / 3.0);
+    CHECK_NEAR(changes_beyond(c, 2), 1 / 3.0);
+    CHECK_INT(z.of[1].up, 1);
+    CHECK_INT(z.of[1].down, 11);
+    sizes_free(&z);
+}
+
+static void nothing_happens(void **state)
+{
+    static const moment m[] = {{0, 0, 0, 0}, {100, 0, 0, 0}, {200, 0, 0, 0}};
+    sizes z = found(m, 3, "batch");
+    sizes empty = found(m, 0, "batch");
+
+    (void)state;
+    CHECK_NEAR(z.ticks, 0);
+    CHECK_NEAR(z.of[1].changes.steps, 0);
+    CHECK_NEAR(empty.ticks, 0);
+    sizes_free(&z);
+    sizes_free(&empty);
+}
+
+CHECK_MAIN(only_while_something_happens, a_fifo, the_curve_shows_the_largest,
+           where_the_sampler_was_away, nothing_happens)
