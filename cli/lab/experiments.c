@@ -2,4 +2,4 @@
 
 /* In the order in which the report has them. */
 const lab_experiment *const lab_experiments[] = {&lab_peers,  &lab_jobs,          &lab_deques,
-                                                 &lab_probabilities, NULL};
+                                                 &lab_steals, &lab_probabilities, NULL};

@@ -4,6 +4,6 @@
 
 #include "lab.h"
 
-extern const lab_experiment lab_peers, lab_jobs, lab_deques, lab_probabilities;
+extern const lab_experiment lab_peers, lab_jobs, lab_deques, lab_steals, lab_probabilities;
 
 #endif

@@ -1,0 +1,503 @@
+/* filch lab steals: Fig. 5 and Fig. 6 of Kuchumov's paper, and whether the size of a steal matters for the time. */
+#include "experiments.h"
+
+#include "bowl.h"
+#include "series.h"
+
+#include <filch/machine.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const policies[] = {"eager", "lazy"};
+enum { EAGER, LAZY, POLICIES };
+
+/* Children of each task of the tree, 3 deep; the paper does not say what was varied. */
+static const long widths[] = {50, 75, 100, 150, 200, 250, 300};
+static const long quick_widths[] = {30, 45, 60, 80, 100, 120, 150};
+enum { WIDTHS = sizeof widths / sizeof widths[0] };
+
+static const int batches[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
+enum { BATCHES = sizeof batches / sizeof batches[0] };
+
+enum { ROUNDS = 11, QUICK_ROUNDS = 5, PAPER_WORKERS = 4, SETTINGS = 2 * POLICIES };
+enum { MOST_POINTS = MOST_REPEATS * BATCHES };
+
+/* ---- the plan ---- */
+
+static long width_at(bool quick, int i)
+{
+    return quick ? quick_widths[i] : widths[i];
+}
+
+/* As many as asked for, and as many as the paper's processor has. */
+static int worker_counts(unsigned asked, unsigned out[2])
+{
+    out[0] = asked;
+    out[1] = PAPER_WORKERS;
+    return asked == PAPER_WORKERS ? 1 : 2;
+}
+
+static void add(lab_plan *p, const char *of, long value, int batch, long width, int policy,
+                unsigned workers)
+{
+    lab_case *c = lab_add(p, workload_named("tree"), "filch", workers, "%s/%ld/%s/%u", of, value,
+                          policies[policy], workers);
+    lab_size(c, width);
+    lab_set(c, "FILCH_PUBLISH=%s", policies[policy]);
+    lab_set(c, "FILCH_DEQUE=batch");
+    lab_set(c, "FILCH_STEAL_BATCH=%d", batch);
+}
+
+static void plan(const lab_options *o, lab_plan *p)
+{
+    unsigned workers[2];
+    int n = worker_counts(o->workers, workers);
+    p->rounds = o->quick ? QUICK_ROUNDS : ROUNDS;
+    if (!lab_has(p, workload_named("tree"), "filch"))
+        return;
+    for (int w = 0; w < n; w++)
+        for (int policy = 0; policy < POLICIES; policy++) {
+            for (int i = 0; i < WIDTHS; i++)
+                add(p, "tasks", width_at(o->quick, i), 1, width_at(o->quick, i), policy,
+                    workers[w]);
+            for (int i = 0; i < BATCHES; i++)
+                add(p, "k", batches[i], batches[i], width_at(o->quick, WIDTHS - 1), policy,
+                    workers[w]);
+        }
+}
+
+/* ---- numbers ---- */
+
+typedef struct setting {
+    int policy;
+    unsigned workers;
+    char name[48];
+} setting;
+
+static int settings_of(const lab_results *r, setting out[SETTINGS])
+{
+    unsigned workers[2];
+    int n = 0, counts = worker_counts(lab_workers(r), workers);
+    for (int policy = 0; policy < POLICIES; policy++)
+        for (int w = 0; w < counts; w++) {
+            setting *s = &out[n++];
+            *s = (setting){.policy = policy, .workers = workers[w]};
+            snprintf(s->name, sizeof s->name, "%s, %u worker%s", policies[policy], workers[w],
+                     workers[w] == 1 ? "" : "s");
+        }
+    return n;
+}
+
+/* Points of which one is a call; room for all calls that there may be. */
+typedef struct cloud {
+    double x[MOST_POINTS], y[MOST_POINTS];
+    int n;
+} cloud;
+
+static void cloud_add(cloud *c, double x, double y)
+{
+    if (c->n == MOST_POINTS)
+        return;
+    c->x[c->n] = x;
+    c->y[c->n++] = y;
+}
+
+static lab_numbers xs(const cloud *c)
+{
+    return (lab_numbers){c->x, c->n};
+}
+
+static lab_numbers ys(const cloud *c)
+{
+    return (lab_numbers){c->y, c->n};
+}
+
+/* Visits to a deque that brought something, one number for each call, behind one another in `out`. */
+static lab_numbers steals_of(const lab_results *r, const char *of, long value, const setting *s,
+                             double out[MOST_REPEATS])
+{
+    lab_numbers one = lab_counters(r, "deque_steals_single", "%s/%ld/%s/%u", of, value,
+                                   policies[s->policy], s->workers);
+    lab_numbers many = lab_counters(r, "deque_steals_multiple", "%s/%ld/%s/%u", of, value,
+                                    policies[s->policy], s->workers);
+    int n = one.count < many.count ? one.count : many.count;
+    n = n < MOST_REPEATS ? n : MOST_REPEATS;
+    for (int i = 0; i < n; i++)
+        out[i] = one.at[i] + many.at[i];
+    return (lab_numbers){out, n};
+}
+
+static double tasks_of(long width)
+{
+    double w = (double)width;
+    return w + w * w + w * w * w;
+}
+
+static draw_point point_of(double x, lab_numbers n)
+{
+    return (draw_point){x, numbers_median(n), numbers_quantile(n, 0.25), numbers_quantile(n, 0.75)};
+}
+
+/* ---- Fig. 5 ---- */
+
+static void tasks_cloud(const lab_results *r, const setting *s, cloud *c)
+{
+    double room[MOST_REPEATS];
+    c->n = 0;
+    for (int i = 0; i < WIDTHS; i++) {
+        long width = width_at(lab_was_quick(r), i);
+        lab_numbers n = steals_of(r, "tasks", width, s, room);
+        for (int j = 0; j < n.count; j++)
+            cloud_add(c, tasks_of(width), n.at[j]);
+    }
+}
+
+static int tasks_points(const lab_results *r, const setting *s, draw_point out[WIDTHS])
+{
+    double room[MOST_REPEATS];
+    int count = 0;
+    for (int i = 0; i < WIDTHS; i++) {
+        long width = width_at(lab_was_quick(r), i);
+        lab_numbers n = steals_of(r, "tasks", width, s, room);
+        if (n.count > 0)
+            out[count++] = point_of(tasks_of(width) * 1e-6, n);
+    }
+    return count;
+}
+
+static cloud scratch; /* large, and used by one at a time */
+
+static void tasks_figure(const lab_results *r, lab_page *page, const setting *all, int n)
+{
+    draw_point points[SETTINGS][WIDTHS], lines[SETTINGS][2];
+    char fits[SETTINGS][64];
+    draw_series drawn[2 * SETTINGS];
+    double most = tasks_of(width_at(lab_was_quick(r), WIDTHS - 1));
+    for (int i = 0; i < n; i++) {
+        tasks_cloud(r, &all[i], &scratch);
+        lab_fit f = numbers_fit(xs(&scratch), ys(&scratch));
+        drawn[2 * i] =
+            (draw_series){all[i].name, points[i], tasks_points(r, &all[i], points[i]), DRAW_POINTS};
+        lines[i][0] = (draw_point){0, f.at_zero, NAN, NAN};
+        lines[i][1] = (draw_point){most * 1e-6, f.at_zero + f.slope * most, NAN, NAN};
+        snprintf(fits[i], sizeof fits[i], "its line, R2 %.2f", f.r2);
+        drawn[2 * i + 1] = (draw_series){fits[i], lines[i], isnan(f.slope) ? 0 : 2, DRAW_DASHES};
+    }
+    page_figure(page, &(draw_chart){
+                          .title = "Fig. 5: steals against the number of tasks, k = 1.",
+                          .about = "Medians with quartiles, and for each setting the line of least "
+                                   "squares through all calls.",
+                          .x = {"million tasks", false, true},
+                          .y = {"steals", false, true},
+                          .series = drawn,
+                          .count = 2 * n,
+                      });
+}
+
+typedef struct growth {
+    lab_fit fit;
+    double r2_of_medians;
+    double r;
+    lab_interval between;
+} growth;
+
+static double r2_of_medians(const lab_results *r, const setting *s)
+{
+    draw_point points[WIDTHS];
+    int n = tasks_points(r, s, points);
+    scratch.n = 0;
+    for (int i = 0; i < n; i++)
+        cloud_add(&scratch, points[i].x, points[i].y);
+    return numbers_fit(xs(&scratch), ys(&scratch)).r2;
+}
+
+static growth growth_of(const lab_results *r, const setting *s)
+{
+    growth g = {.r2_of_medians = r2_of_medians(r, s)};
+    tasks_cloud(r, s, &scratch);
+    g.fit = numbers_fit(xs(&scratch), ys(&scratch));
+    g.r = numbers_correlation(xs(&scratch), ys(&scratch));
+    g.between = numbers_correlation_between(xs(&scratch), ys(&scratch));
+    return g;
+}
+
+/* A line explains nine tenths of how the medians differ; or it only grows. */
+static bool is_line(const growth *g)
+{
+    return g->r2_of_medians >= 0.9 && g->between.low > 0;
+}
+
+static bool grows(const growth *g)
+{
+    return g->between.low > 0;
+}
+
+static void tasks_table(const lab_results *r, lab_page *page, const setting *all, int n)
+{
+    page_table(page,
+               "Steals against tasks: the line of least squares through all calls, and the "
+               "coefficient of correlation with its interval (95 of 100, Fisher).",
+               "setting|steals for a million tasks|steals without tasks|R2|R2 of "
+               "medians|correlation|interval");
+    for (int i = 0; i < n; i++) {
+        growth g = growth_of(r, &all[i]);
+        page_cell(page, "%s", all[i].name);
+        page_number(page, g.fit.slope * 1e6, 2);
+        page_number(page, g.fit.at_zero, 1);
+        page_number(page, g.fit.r2, 3);
+        page_number(page, g.r2_of_medians, 3);
+        page_number(page, g.r, 3);
+        page_cell(page, "%.3f to %.3f", g.between.low, g.between.high);
+    }
+}
+
+static void tasks_words(const lab_results *r, lab_page *page, const setting *all, int n)
+{
+    for (int i = 0; i < n; i++) {
+        growth g = growth_of(r, &all[i]);
+        if (isnan(g.r))
+            continue;
+        page_say(page,
+                 "%s: %s (R2 %.2f of the medians, %.2f of all calls). A million tasks more are "
+                 "%.1f steals more.",
+                 all[i].name,
+                 is_line(&g) ? "steals grow with tasks, on a line"
+                 : grows(&g) ? "steals grow with tasks, but a line explains only a part of it"
+                             : "steals do not grow with tasks for sure",
+                 g.r2_of_medians, g.fit.r2, g.fit.slope * 1e6);
+    }
+}
+
+/* ---- Fig. 6 ---- */
+
+static void k_steals(const lab_results *r, const setting *s, double room[BATCHES][MOST_REPEATS],
+                     lab_numbers out[BATCHES])
+{
+    for (int i = 0; i < BATCHES; i++)
+        out[i] = steals_of(r, "k", batches[i], s, room[i]);
+}
+
+static bowl k_bowl(const lab_results *r, const setting *s)
+{
+    static double room[BATCHES][MOST_REPEATS];
+    lab_numbers at[BATCHES];
+    k_steals(r, s, room, at);
+    return bowl_of(at, BATCHES);
+}
+
+static void k_figure(const lab_results *r, lab_page *page, const setting *all, int n)
+{
+    static double room[BATCHES][MOST_REPEATS];
+    draw_point points[SETTINGS][BATCHES];
+    draw_series drawn[SETTINGS];
+    for (int i = 0; i < n; i++) {
+        lab_numbers at[BATCHES];
+        int count = 0;
+        k_steals(r, &all[i], room, at);
+        for (int k = 0; k < BATCHES; k++)
+            if (at[k].count > 0)
+                points[i][count++] = point_of(batches[k], at[k]);
+        drawn[i] = (draw_series){all[i].name, points[i], count, DRAW_LINE};
+    }
+    page_figure(page, &(draw_chart){
+                          .title = "Fig. 6: steals against k, the most tasks that one steal takes.",
+                          .about = "The tree with as many children for each task as above, 3 deep. "
+                                   "Medians with quartiles.",
+                          .x = {"k", true, false},
+                          .y = {"steals", false, true},
+                          .series = drawn,
+                          .count = n,
+                      });
+}
+
+static const char *shape_of(const bowl *b)
+{
+    if (b->falls && b->rises)
+        return "falls, then rises";
+    if (b->falls)
+        return "falls, and does not rise for sure";
+    return b->rises ? "rises, and does not fall for sure" : "neither falls nor rises for sure";
+}
+
+static void k_table(const lab_results *r, lab_page *page, const setting *all, int n)
+{
+    page_table(page,
+               "Steals against k: where the least median is, and how many times as many there "
+               "are at both ends.",
+               "setting|fewest at k|k = 1, times|k = 64, times|so it");
+    for (int i = 0; i < n; i++) {
+        bowl b = k_bowl(r, &all[i]);
+        page_cell(page, "%s", all[i].name);
+        page_cell(page, "%d", b.least < 0 ? 0 : batches[b.least]);
+        page_number(page, b.fall, 2);
+        page_number(page, b.rise, 2);
+        page_cell(page, "%s", b.least < 0 ? "-" : shape_of(&b));
+    }
+}
+
+/* ---- k and time ---- */
+
+static lab_numbers k_times(const lab_results *r, const setting *s, int batch)
+{
+    return lab_samples(r, "k/%d/%s/%u", batch, policies[s->policy], s->workers);
+}
+
+static void time_cloud(const lab_results *r, const setting *s, cloud *c)
+{
+    c->n = 0;
+    for (int i = 0; i < BATCHES; i++) {
+        lab_numbers t = k_times(r, s, batches[i]);
+        for (int j = 0; j < t.count; j++)
+            cloud_add(c, batches[i], t.at[j]);
+    }
+}
+
+static void time_figure(const lab_results *r, lab_page *page, const setting *all, int n)
+{
+    draw_point points[SETTINGS][BATCHES];
+    draw_series drawn[SETTINGS];
+    for (int i = 0; i < n; i++) {
+        double first = numbers_median(k_times(r, &all[i], batches[0]));
+        int count = 0;
+        for (int k = 0; k < BATCHES; k++) {
+            lab_numbers t = k_times(r, &all[i], batches[k]);
+            lab_interval in = numbers_median_between(t);
+            if (t.count > 0)
+                points[i][count++] = (draw_point){batches[k], numbers_median(t) / first,
+                                                  in.low / first, in.high / first};
+        }
+        drawn[i] = (draw_series){all[i].name, points[i], count, DRAW_LINE};
+    }
+    page_figure(page,
+                &(draw_chart){
+                    .title = "Time against k, by the time for k = 1.",
+                    .about = "Medians, with where 95 of 100 medians lie when one draws again.",
+                    .x = {"k", true, false},
+                    .y = {"time / time for k = 1", false, false},
+                    .series = drawn,
+                    .count = n,
+                });
+}
+
+static bool has_no_correlation(lab_interval i)
+{
+    return i.low <= 0 && i.high >= 0;
+}
+
+static lab_interval time_between(const lab_results *r, const setting *s)
+{
+    time_cloud(r, s, &scratch);
+    return numbers_correlation_between(xs(&scratch), ys(&scratch));
+}
+
+static void time_table(const lab_results *r, lab_page *page, const setting *all, int n)
+{
+    page_table(page,
+               "Time against k: the coefficient of correlation over all calls, with its "
+               "interval (95 of 100, Fisher).",
+               "setting|median ms, k = 1|median ms, k = 64|correlation|interval|so");
+    for (int i = 0; i < n; i++) {
+        lab_interval in = time_between(r, &all[i]);
+        page_cell(page, "%s", all[i].name);
+        page_number(page, numbers_median(k_times(r, &all[i], 1)) * 1e3, 2);
+        page_number(page, numbers_median(k_times(r, &all[i], 64)) * 1e3, 2);
+        page_number(page, numbers_correlation(xs(&scratch), ys(&scratch)), 3);
+        page_cell(page, "%.3f to %.3f", in.low, in.high);
+        page_cell(page, "%s",
+                  isnan(in.low)            ? "-"
+                  : has_no_correlation(in) ? "none seen"
+                  : in.low > 0             ? "a larger k is slower"
+                                           : "a larger k is faster");
+    }
+}
+
+/* ---- saying ---- */
+
+static void words(const lab_results *r, lab_page *page, const setting *all, int n)
+{
+    page_say(page,
+             "A steal is a visit to the deque of another worker that brought something. Eager is "
+             "the paper's setting: each task goes into the deque when it is spawned. Lazy is "
+             "Filch's own: a task is made stealable when somebody is hungry.");
+    tasks_words(r, page, all, n);
+    for (int i = 0; i < n; i++) {
+        bowl b = k_bowl(r, &all[i]);
+        if (b.least >= 0)
+            page_say(
+                page,
+                "%s: with k, the number of steals %s. It is least at k = %d; at k = 1 there are "
+                "%.1f times, at k = 64 %.1f times as many.",
+                all[i].name, shape_of(&b), batches[b.least], b.fall, b.rise);
+    }
+    if (filch_cpus() < PAPER_WORKERS)
+        page_say(page,
+                 "This machine has %u CPU%s, so %d workers take turns on them: who is not on a CPU "
+                 "has a deque that others empty, and steals are more than with as many CPUs.",
+                 filch_cpus(), filch_cpus() == 1 ? "" : "s", PAPER_WORKERS);
+}
+
+/* The paper's setting: eager, with as many workers as its processor has CPUs. */
+static const setting *as_in_paper(const setting *all, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (all[i].policy == EAGER && all[i].workers == PAPER_WORKERS)
+            return &all[i];
+    return &all[0];
+}
+
+static void verdict(const lab_results *r, lab_page *page, const setting *s)
+{
+    growth g = growth_of(r, s);
+    bowl b = k_bowl(r, s);
+    lab_interval in = time_between(r, s);
+    if (isnan(g.r) || b.least < 0 || isnan(in.low) || lab_rounds(r) < 3) {
+        page_verdict(page, LAB_CANNOT_TELL, "There are too few calls to tell.");
+        page_summary(page, "Too few calls to tell.");
+        return;
+    }
+    bool alike = is_line(&g) && b.falls && b.rises && has_no_correlation(in);
+    page_verdict(
+        page, alike ? LAB_AGREES : LAB_DIFFERS,
+        "In the paper's setting (%s): %s with tasks (R2 %.2f; a line is taken to be from 0.9 "
+        "on); the number of steals %s with k (%.1f times as many at k = 1 and %.1f times as "
+        "many at k = 64 as at k = %d); the correlation of k with time is %.2f to %.2f, %s.",
+        s->name,
+        is_line(&g) ? "steals grow on a line"
+        : grows(&g) ? "steals grow, but not on a line,"
+                    : "steals do not grow for sure",
+        g.r2_of_medians, shape_of(&b), b.fall, b.rise, batches[b.least], in.low, in.high,
+        has_no_correlation(in) ? "so none is seen" : "so there is one");
+    page_summary(page, "Steals by tasks: R2 %.2f; by k: it %s, least at k = %d; k and time: %s.",
+                 g.r2_of_medians, shape_of(&b), batches[b.least],
+                 has_no_correlation(in) ? "no correlation" : "a correlation");
+}
+
+static void tell(const lab_results *r, lab_page *page)
+{
+    setting all[SETTINGS];
+    int n = settings_of(r, all);
+    tasks_figure(r, page, all, n);
+    tasks_table(r, page, all, n);
+    k_figure(r, page, all, n);
+    k_table(r, page, all, n);
+    time_figure(r, page, all, n);
+    time_table(r, page, all, n);
+    words(r, page, all, n);
+    verdict(r, page, as_in_paper(all, n));
+}
+
+const lab_experiment lab_steals = {
+    .name = "steals",
+    .title = "How many steals",
+    .about = "steals against tasks and against k, and k against time (Fig. 5, Fig. 6)",
+    .seed =
+        "Kuchumov 2016, section 4.2, on 4 CPUs. Fig. 5: the number of steals grows with the "
+        "number of subtasks, clearly on a line. Fig. 6: for a task that makes 300 subtasks, 3 "
+        "deep, it first falls sharply with k, the number of tasks that one steal takes, and then "
+        "rises; for a worker that is left with few tasks will soon steal itself. No correlation "
+        "of k with the time was seen.",
+    .plan = plan,
+    .tell = tell,
+};
