@@ -4,6 +4,7 @@
 #include "machine.h"
 #include "plan.h"
 
+#include <filch/machine.h>
 #include <filch/version.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,8 +39,8 @@ static void asked(FILE *out, const lab_experiment *e, const lab_options *o, cons
     machine_cpu(cpu, sizeof cpu);
     fprintf(out, "{\"experiment\":\"%s\",\"words\":", e->name);
     words(out, o);
-    fprintf(out, ",\"quick\":%s,\"rounds\":%d,\"workers\":%u", o->quick ? "true" : "false",
-            p->rounds, o->workers);
+    fprintf(out, ",\"quick\":%s,\"rounds\":%d,\"workers\":%u,\"cpus\":%u",
+            o->quick ? "true" : "false", p->rounds, o->workers, filch_cpus());
     fprintf(out, ",\"Filch\":\"%s\",\"CPU\":", filch_version());
     json_write(out, cpu);
     fputs(",\"settings\":", out);

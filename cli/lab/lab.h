@@ -113,6 +113,7 @@ const char *lab_more(const lab_results *r, const char *name, ...)
 /* What was asked for, as it is in the log. */
 bool lab_was_quick(const lab_results *r);
 unsigned lab_workers(const lab_results *r);
+unsigned lab_cpus(const lab_results *r); /* that the programs could use */
 int lab_rounds(const lab_results *r);
 const char *
 lab_words(const lab_results *r); /* with spaces between them; "" where there were none */

@@ -116,9 +116,9 @@ static int last_cpu(void)
 }
 
 /* Two, as in the paper; and where the sampler would have no CPU for itself then, one as well. */
-static int worker_counts(unsigned out[2])
+static int worker_counts(unsigned cpus, unsigned out[2])
 {
-    if (filch_cpus() > 2) {
+    if (cpus > 2) {
         out[0] = 2;
         return 1;
     }
@@ -146,7 +146,7 @@ static void plan(const lab_options *o, lab_plan *p)
 {
     const char *names[LAB_WORDS + 1];
     unsigned workers[2];
-    int n = worker_counts(workers);
+    int n = worker_counts(filch_cpus(), workers);
     workloads_among(o->words, names);
     p->rounds = 1;
     for (int i = 0; o->words[i]; i++)
@@ -254,7 +254,7 @@ static void table(const lab_results *r, lab_page *page, const char *name)
 {
     char caption[256];
     unsigned workers[2];
-    int n = worker_counts(workers);
+    int n = worker_counts(lab_cpus(r), workers);
     told first = told_of(r, name, EAGER, workers[0]);
     snprintf(
         caption, sizeof caption,
@@ -310,7 +310,7 @@ static void figure(lab_page *page, const told *t, const char *name, int policy)
 static void figures(const lab_results *r, lab_page *page, const char *name)
 {
     unsigned workers[2];
-    int n = worker_counts(workers);
+    int n = worker_counts(lab_cpus(r), workers);
     for (int policy = 0; policy < POLICIES; policy++) {
         told t = told_of(r, name, policy, workers[n - 1]);
         if (t.is_there && t.seconds > 0)
@@ -349,7 +349,7 @@ static void say_how(lab_page *page, const told *t, const char *name, int policy)
 static void say(const lab_results *r, lab_page *page, const char *name)
 {
     unsigned workers[2];
-    int n = worker_counts(workers);
+    int n = worker_counts(lab_cpus(r), workers);
     for (int policy = 0; policy < POLICIES; policy++)
         for (int w = 0; w < n; w++) {
             told t = told_of(r, name, policy, workers[w]);
@@ -370,12 +370,12 @@ static void verdict(const lab_results *r, lab_page *page, const char *const *nam
     unsigned workers[2];
     int judged = 0, alike = 0;
     double one = 0, by_paper = 0, lazy = NAN;
-    worker_counts(workers);
+    worker_counts(lab_cpus(r), workers);
     for (int i = 0; names[i]; i++) {
         told t = told_of(r, names[i], EAGER, workers[0]),
              l = told_of(r, names[i], LAZY, workers[0]);
         const published *known = published_of(names[i]);
-        for (int d = 0; d < t.deques; d++) {
+        for (int d = 0; d < t.deques && t.of[d].steps > 0; d++) {
             judged++;
             alike += has_shape(&t.of[d]);
             one = t.of[d].p[3];
@@ -384,7 +384,7 @@ static void verdict(const lab_results *r, lab_page *page, const char *const *nam
         if (l.deques > 0 && l.of[0].steps > 0)
             lazy = l.of[0].p[3];
     }
-    if (judged == 0 || filch_cpus() < 2) {
+    if (judged == 0 || lab_cpus(r) < 2) {
         page_verdict(
             page, LAB_CANNOT_TELL,
             "There are no samples that were taken while workers ran: that needs two CPUs.");
@@ -434,12 +434,12 @@ static void tell(const lab_results *r, lab_page *page)
              "these are lower bounds; the column of puts tells by how much.");
     for (int i = 0; names[i]; i++)
         say(r, page, names[i]);
-    if (filch_cpus() <= 2)
+    if (lab_cpus(r) <= 2)
         page_say(page,
-                 "This machine has %u CPU%s. With 2 workers the sampler shares the last one "
+                 "The machine had %u CPU%s. With 2 workers the sampler shares the last one "
                  "with worker 2, and sees that deque only while it stands still: only the rows "
                  "with 1 worker can be compared with the paper's.",
-                 filch_cpus(), filch_cpus() == 1 ? "" : "s");
+                 lab_cpus(r), lab_cpus(r) == 1 ? "" : "s");
     page_say(page, "In the lazy setting, which is Filch's own, a task gets into a deque only when "
                    "somebody is hungry, so next to nothing happens there.");
     verdict(r, page, names);

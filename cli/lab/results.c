@@ -132,6 +132,11 @@ unsigned lab_workers(const lab_results *r)
     return (unsigned)results_asked(r, "workers");
 }
 
+unsigned lab_cpus(const lab_results *r)
+{
+    return (unsigned)results_asked(r, "cpus");
+}
+
 int lab_rounds(const lab_results *r)
 {
     return (int)results_asked(r, "rounds");

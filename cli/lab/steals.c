@@ -4,8 +4,6 @@
 #include "bowl.h"
 #include "series.h"
 
-#include <filch/machine.h>
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +19,7 @@ enum { WIDTHS = sizeof widths / sizeof widths[0] };
 static const int batches[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
 enum { BATCHES = sizeof batches / sizeof batches[0] };
 
-enum { ROUNDS = 11, QUICK_ROUNDS = 5, PAPER_WORKERS = 4, SETTINGS = 2 * POLICIES };
+enum { ROUNDS = 7, QUICK_ROUNDS = 5, PAPER_WORKERS = 4, SETTINGS = 2 * POLICIES };
 enum { MOST_POINTS = MOST_REPEATS * BATCHES };
 
 /* ---- the plan ---- */
@@ -431,11 +429,11 @@ static void words(const lab_results *r, lab_page *page, const setting *all, int 
                 "%.1f times, at k = 64 %.1f times as many.",
                 all[i].name, shape_of(&b), batches[b.least], b.fall, b.rise);
     }
-    if (filch_cpus() < PAPER_WORKERS)
+    if (lab_cpus(r) < PAPER_WORKERS)
         page_say(page,
-                 "This machine has %u CPU%s, so %d workers take turns on them: who is not on a CPU "
+                 "The machine had %u CPU%s, so %d workers take turns on them: who is not on a CPU "
                  "has a deque that others empty, and steals are more than with as many CPUs.",
-                 filch_cpus(), filch_cpus() == 1 ? "" : "s", PAPER_WORKERS);
+                 lab_cpus(r), lab_cpus(r) == 1 ? "" : "s", PAPER_WORKERS);
 }
 
 /* The paper's setting: eager, with as many workers as its processor has CPUs. */

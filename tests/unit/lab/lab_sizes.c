@@ -1,9 +1,9 @@
 /* Files of samples that were made up, read back as sizes. */
 #include "check.h"
 
+#include "lab/sizes.h"
 #include "observe/samples.h"
 #include "samples.h"
-#include "sizes.h"
 
 #include <math.h>
 #include <unistd.h>

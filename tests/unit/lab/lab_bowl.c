@@ -1,7 +1,7 @@
 /* Falls, and then rises: by the rule, and only where it is sure. */
 #include "check.h"
 
-#include "bowl.h"
+#include "lab/bowl.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* Changes of size whose frequencies are known by hand. */
 #include "check.h"
 
-#include "changes.h"
+#include "lab/changes.h"
 
 #include <math.h>
 
