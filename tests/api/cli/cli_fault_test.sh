@@ -78,7 +78,7 @@ breaks 'reports nonsense' "$(line tbb 1 | sed 's/0.5/-1/')"
 breaks 'reports nonsense' "$(line tbb 1 | sed 's/0.5/1,2/')"
 breaks 'reports nonsense' "$(line tbb 1 | sed 's/0.5/1e999/')"
 breaks 'reports nonsense' "$(line tbb 1 | sed 's/55/null/')"
-breaks 'said too much' 'head -c 100000 /dev/zero | tr "\\0" x'
+breaks 'said too much' 'head -c 1000000 /dev/zero | tr "\\0" x'
 breaks 'took too long' 'sleep 1000'
 breaks 'took too long' 'exec >&- 2>&-; sleep 1000'
 printf '\177ELF' >"$FILCH_BENCH_DIR/fib-tbb"
