@@ -167,30 +167,46 @@ static int tasks_points(const lab_results *r, const setting *s, draw_point out[W
 
 static cloud scratch; /* large, and used by one at a time */
 
-static void tasks_figure(const lab_results *r, lab_page *page, const setting *all, int n)
+/* A setting and its line, behind one another. */
+typedef struct tasks_drawn {
+    draw_point points[WIDTHS], line[2];
+    char fit[64];
+} tasks_drawn;
+
+static void draw_tasks(const lab_results *r, const setting *s, tasks_drawn *d, draw_series out[2])
 {
-    draw_point points[SETTINGS][WIDTHS], lines[SETTINGS][2];
-    char fits[SETTINGS][64];
-    draw_series drawn[2 * SETTINGS];
     double most = tasks_of(width_at(lab_was_quick(r), WIDTHS - 1));
-    for (int i = 0; i < n; i++) {
-        tasks_cloud(r, &all[i], &scratch);
-        lab_fit f = numbers_fit(xs(&scratch), ys(&scratch));
-        drawn[2 * i] =
-            (draw_series){all[i].name, points[i], tasks_points(r, &all[i], points[i]), DRAW_POINTS};
-        lines[i][0] = (draw_point){0, f.at_zero, NAN, NAN};
-        lines[i][1] = (draw_point){most * 1e-6, f.at_zero + f.slope * most, NAN, NAN};
-        snprintf(fits[i], sizeof fits[i], "its line, R2 %.2f", f.r2);
-        drawn[2 * i + 1] = (draw_series){fits[i], lines[i], isnan(f.slope) ? 0 : 2, DRAW_DASHES};
-    }
+    tasks_cloud(r, s, &scratch);
+    lab_fit f = numbers_fit(xs(&scratch), ys(&scratch));
+    out[0] = (draw_series){s->name, d->points, tasks_points(r, s, d->points), DRAW_POINTS};
+    d->line[0] = (draw_point){0, f.at_zero, NAN, NAN};
+    d->line[1] = (draw_point){most * 1e-6, f.at_zero + f.slope * most, NAN, NAN};
+    snprintf(d->fit, sizeof d->fit, "its line, R2 %.2f", f.r2);
+    out[1] = (draw_series){d->fit, d->line, isnan(f.slope) ? 0 : 2, DRAW_DASHES};
+}
+
+static void tasks_figure(const lab_results *r, lab_page *page, const setting *all, int n,
+                         int policy)
+{
+    tasks_drawn room[SETTINGS];
+    draw_series drawn[2 * SETTINGS];
+    char title[96];
+    int count = 0;
+    for (int i = 0; i < n; i++)
+        if (all[i].policy == policy) {
+            draw_tasks(r, &all[i], &room[i], &drawn[count]);
+            count += 2;
+        }
+    snprintf(title, sizeof title, "Fig. 5, %s: steals against the number of tasks, k = 1.",
+             policies[policy]);
     page_figure(page, &(draw_chart){
-                          .title = "Fig. 5: steals against the number of tasks, k = 1.",
+                          .title = title,
                           .about = "Medians with quartiles, and for each setting the line of least "
                                    "squares through all calls.",
                           .x = {"million tasks", false, true},
                           .y = {"steals", false, true},
                           .series = drawn,
-                          .count = 2 * n,
+                          .count = count,
                       });
 }
 
@@ -476,7 +492,8 @@ static void tell(const lab_results *r, lab_page *page)
 {
     setting all[SETTINGS];
     int n = settings_of(r, all);
-    tasks_figure(r, page, all, n);
+    tasks_figure(r, page, all, n, EAGER);
+    tasks_figure(r, page, all, n, LAZY);
     tasks_table(r, page, all, n);
     k_figure(r, page, all, n);
     k_table(r, page, all, n);
