@@ -311,11 +311,12 @@ static void figures(const lab_results *r, lab_page *page, const char *name)
 {
     unsigned workers[2];
     int n = worker_counts(lab_cpus(r), workers);
-    for (int policy = 0; policy < POLICIES; policy++) {
-        told t = told_of(r, name, policy, workers[n - 1]);
-        if (t.is_there && t.seconds > 0)
-            figure(page, &t, name, policy);
-    }
+    for (int policy = 0; policy < POLICIES; policy++)
+        for (int w = 0; w < n; w++) {
+            told t = told_of(r, name, policy, workers[w]);
+            if (t.is_there && t.seconds > 0)
+                figure(page, &t, name, policy);
+        }
 }
 
 /* ---- saying ---- */

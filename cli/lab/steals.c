@@ -262,13 +262,12 @@ static bool grows(const growth *g)
 
 static void tasks_table(const lab_results *r, lab_page *page, const setting *all, int n)
 {
-    page_table(
-        page,
-        "Steals against tasks: the line of least squares through all calls, the power of the "
-        "tasks that the medians grow with (1 is a line through 0), and the coefficient of "
-        "correlation with its interval (95 of 100, Fisher).",
-        "setting|steals for a million tasks|steals without tasks|R2|R2 of "
-        "medians|power|correlation|interval");
+    page_table(page,
+               "Steals against tasks: the line of least squares through all calls (steals for a "
+               "million tasks, and where it begins), the power of the tasks that the medians grow "
+               "with (1 is a line through 0), and the coefficient of correlation with its interval "
+               "(95 of 100, Fisher).",
+               "setting|per million|at 0|R2|R2 of medians|power|correlation|interval");
     for (int i = 0; i < n; i++) {
         growth g = growth_of(r, &all[i]);
         page_cell(page, "%s", all[i].name);
@@ -399,15 +398,15 @@ static void time_figure(const lab_results *r, lab_page *page, const setting *all
         }
         drawn[i] = (draw_series){all[i].name, points[i], count, DRAW_LINE};
     }
-    page_figure(page,
-                &(draw_chart){
-                    .title = "Time against k, by the time for k = 1.",
-                    .about = "Medians, with where 95 of 100 medians lie when one draws again.",
-                    .x = {"k", true, false},
-                    .y = {"time / time for k = 1", false, false},
-                    .series = drawn,
-                    .count = n,
-                });
+    page_figure(page, &(draw_chart){
+                          .title = "Time against k, by the time for k = 1.",
+                          .about = "Medians, with where 95 of 100 medians lie when one draws "
+                                   "again. Both scales are logarithmic.",
+                          .x = {"k", true, false},
+                          .y = {"time / time for k = 1", true, false},
+                          .series = drawn,
+                          .count = n,
+                      });
 }
 
 static bool has_no_correlation(lab_interval i)
