@@ -147,21 +147,34 @@ static void end(fi_runtime *rt, bool has_run)
     free_logs(rt);
 }
 
-static void at_alarm(fi_runtime *rt, fi_alarm why)
+/* That a worker is held may come often, and is news only to who keeps the last moments for such a case. */
+static void at_held(fi_runtime *rt)
 {
     int64_t ns = fi_clock_now();
 
+    if (rt->settings.observe.trace_ns == 0 || (now.held_ns && ns - now.held_ns < HELD_NS))
+        return;
+    write_picture(rt, "held", "a fiber held its worker");
+    now.held_ns = fi_clock_now();
+}
+
+static void at_alarm(fi_runtime *rt, fi_alarm why)
+{
     if (!now.on || rt->orphaned)
         return;
-    if (why == FI_ALARM_SIGNAL) {
+    switch (why) {
+    case FI_ALARM_SIGNAL:
         write_picture(rt, "signal", "signal");
-    } else if (why == FI_ALARM_DEADLOCK) {
+        break;
+    case FI_ALARM_DEADLOCK:
         write_picture(rt, "deadlock", "deadlock");
-    } else if (why == FI_ALARM_EXIT) {
+        break;
+    case FI_ALARM_HELD:
+        at_held(rt);
+        break;
+    case FI_ALARM_EXIT:
         write_picture(rt, NULL, "exit");
-    } else if (!now.held_ns || ns - now.held_ns >= HELD_NS) {
-        write_picture(rt, "held", "a fiber held its worker");
-        now.held_ns = fi_clock_now();
+        break;
     }
 }
 

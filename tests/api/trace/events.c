@@ -179,7 +179,7 @@ static void signalled(void *arg)
 {
     filch_fiber *a = filch_fiber_start(spin, arg), *b = filch_fiber_start(spin, arg);
 
-    kill(getpid(), SIGUSR1);
+    raise(SIGUSR1);
     filch_fiber_join(a, NULL);
     filch_fiber_join(b, NULL);
 }
