@@ -2,27 +2,13 @@
 
 #include "sched/dump.h"
 
-#include <stdio.h>
-#include <string.h>
-
-/* Of a function the offset is 0, and the file is told with the trace. */
-static void find_name(uintptr_t function, char *name, size_t size)
-{
-    char *offset;
-
-    fi_frame_name((const void *)function, name, size);
-    offset = strstr(name, "+0 (");
-    if (offset)
-        *offset = '\0';
-}
-
 const char *fi_trace_names_function(fi_trace_names *n, uintptr_t function)
 {
     size_t at = function / 16 % (sizeof n->known / sizeof *n->known);
 
     if (n->known[at].function != function) {
         n->known[at].function = function;
-        find_name(function, n->known[at].name, sizeof n->known[at].name);
+        fi_function_name((const void *)function, n->known[at].name, sizeof n->known[at].name);
     }
     return n->known[at].name;
 }

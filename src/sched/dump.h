@@ -19,4 +19,7 @@ bool fi_frame_is_inside(const void *at);
 /* [any] A place in the program, in words, as far as they are known: function+offset (file), or file+offset. */
 void fi_frame_name(const void *at, char *text, size_t size);
 
+/* [any] What a function is called that begins there.  Its file is asked, too, which takes longer. */
+void fi_function_name(const void *at, char *text, size_t size);
+
 #endif

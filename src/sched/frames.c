@@ -4,10 +4,12 @@
 #define _GNU_SOURCE /* dladdr */
 #endif
 #include "sched/dump.h"
+#include "sched/symbols.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unwind.h>
 
 /* In the C library, or in one of its own that we do not ask for; programs without shared libraries have none. */
@@ -101,4 +103,28 @@ void fi_frame_name(const void *at, char *text, size_t size)
     else
         snprintf(text, size, "%s+%#tx", last_part(i.dli_fname),
                  (const char *)at - (const char *)i.dli_fbase);
+}
+
+/* The program itself may be called by any name, and have gone elsewhere since. */
+static const char *file_of(const Dl_info *i)
+{
+    Dl_info program = {0};
+    const void *headers = (const void *)getauxval(AT_PHDR);
+
+    if (headers && dladdr(headers, &program) != 0 && program.dli_fbase == i->dli_fbase)
+        return "/proc/self/exe";
+    return i->dli_fname;
+}
+
+void fi_function_name(const void *at, char *text, size_t size)
+{
+    Dl_info i = {0};
+    ptrdiff_t offset;
+
+    if (!dladdr || dladdr(at, &i) == 0 || !i.dli_fname)
+        snprintf(text, size, "%p", at);
+    else if (i.dli_sname && i.dli_saddr == at)
+        snprintf(text, size, "%s", i.dli_sname);
+    else if (!fi_symbol_find(file_of(&i), i.dli_fbase, at, text, size, &offset) || offset != 0)
+        fi_frame_name(at, text, size);
 }

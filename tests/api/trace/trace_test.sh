@@ -120,6 +120,7 @@ FILCH_TRACE=$(printf 'x%.0s' {1..5000}) run outside || fail "a long name"
 
 # What makes no sense is named.
 for nonsense in FILCH_TRACE_MS=soon FILCH_TRACE_EVENTS=1 FILCH_TRACE_EVENTS=-5; do
+    # shellcheck disable=SC2163  # what is in it is exported
     if (export "$nonsense" && run outside) 2>/dev/null; then fail "$nonsense was taken"; fi
     grep -q "filch: ${nonsense%=*} is '${nonsense#*=}'" said || fail "$nonsense"
 done
