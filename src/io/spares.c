@@ -88,9 +88,9 @@ static fi_spare_call *run(fi_spares *s, fi_spare *me, fi_spare_call *c)
 
     fi_point_block(s->runtime, (uintptr_t)c->call);
     result = c->call(c->arg);
+    fi_point_block_end(s->runtime);
     next = look_for_call(s, me);
     finish(c, result, false);
-    fi_point_block_end(s->runtime);
     return next;
 }
 

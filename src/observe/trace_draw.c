@@ -70,6 +70,12 @@ bool fi_draw_counter(fi_draw *d, uint64_t group, int64_t ns, const char *name)
     return true;
 }
 
+void fi_draw_color(fi_draw *d, const char *name)
+{
+    fi_json_raw(&d->json, ",\"cname\":");
+    fi_json_string(&d->json, name);
+}
+
 static void put_key(fi_draw *d, const char *key)
 {
     fi_json_raw(&d->json, d->in_args ? "," : ",\"args\":{");

@@ -24,6 +24,8 @@ bool fi_draw_slice(fi_draw *d, fi_draw_row at, int64_t from_ns, int64_t to_ns, c
                    const char *name);
 bool fi_draw_instant(fi_draw *d, fi_draw_row at, int64_t ns, const char *name);
 bool fi_draw_counter(fi_draw *d, uint64_t group, int64_t ns, const char *name);
+/* Of the names that the viewers know; before the arguments. */
+void fi_draw_color(fi_draw *d, const char *name);
 void fi_draw_text(fi_draw *d, const char *key, const char *value);
 void fi_draw_count(fi_draw *d, const char *key, uint64_t value);
 void fi_draw_end(fi_draw *d);

@@ -30,6 +30,8 @@
 
 typedef enum doing { RUNS, SLEEPS, SEARCHES, POLLS, FIRES } doing;
 static const char *const doings[] = {"runs", "asleep", "search", "poll", "timers"};
+static const char *const doing_colors[] = {"", "grey", "yellow", "vsync_highlight_color",
+                                           "vsync_highlight_color"};
 
 typedef struct open_slice {
     doing what;
@@ -170,10 +172,13 @@ static void tell_object(fi_draw *d, uint64_t object)
 static void draw_state(picture *p, const fi_trace_one *f, int64_t until_ns)
 {
     static const char *const categories[] = {"", "run", "wait", "ready"};
+    static const char *const colors[] = {"", "thread_state_running", "thread_state_sleeping",
+                                         "thread_state_runnable"};
 
     if (!fi_draw_slice(&p->draw, row_of(p, f), f->since_ns, until_ns, categories[f->state],
                        state_text(p, f)))
         return;
+    fi_draw_color(&p->draw, colors[f->state]);
     fi_draw_count(&p->draw, "fiber", f->id);
     if (f->state == FI_TRACE_WAITS && f->object)
         tell_object(&p->draw, f->object);
@@ -215,6 +220,7 @@ static void draw_open(picture *p, const worker_row *w, const open_slice *s, int6
     if (s->what == RUNS) {
         draw_run(p, w, s, ns, then);
     } else if (fi_draw_slice(&p->draw, w->at, s->since_ns, ns, "worker", doings[s->what])) {
+        fi_draw_color(&p->draw, doing_colors[s->what]);
         if (then)
             fi_draw_text(&p->draw, "then", then);
         fi_draw_end(&p->draw);
@@ -353,6 +359,7 @@ static void polled(picture *p, const worker_row *w, const fi_log_event *e, int64
 {
     if (!fi_draw_slice(&p->draw, w->at, time_of(p, e->word[2]), ns, "worker", doings[POLLS]))
         return;
+    fi_draw_color(&p->draw, doing_colors[POLLS]);
     fi_draw_count(&p->draw, "came", e->word[3]);
     fi_draw_end(&p->draw);
 }
