@@ -192,10 +192,10 @@ static const char *const shapes[DRAW_COLOURS] = {
     "M-4.5-3L-3-4.5L0-1.5L3-4.5L4.5-3L1.5 0L4.5 3L3 4.5L0 1.5L-3 4.5L-4.5 3L-1.5 0z",
 };
 
-static void shape(FILE *out, int series, double x, double y)
+static void shape(FILE *out, int number, double x, double y)
 {
     fprintf(out, "<path transform=\"translate(%.1f %.1f)\" d=\"%s\" class=\"mark\"/>", x, y,
-            shapes[series % DRAW_COLOURS]);
+            shapes[number % DRAW_COLOURS]);
 }
 
 static bool can_be_drawn(const draw_chart *c, const draw_point *p)
@@ -216,13 +216,23 @@ static legend after_entry(legend at, const char *name, int width)
     return at;
 }
 
-static void draw_entry(FILE *out, const draw_series *s, int i, legend at)
+/* A series that belongs to the one before it has its colour. */
+static int colour_of(const draw_chart *c, int series)
 {
-    fprintf(out, "<g class=\"c%d\">", i % DRAW_COLOURS);
+    int colour = 0;
+    for (int i = 1; i <= series; i++)
+        colour += !c->series[i].belongs;
+    return colour % DRAW_COLOURS;
+}
+
+static void draw_entry(FILE *out, const draw_chart *c, int i, legend at)
+{
+    const draw_series *s = &c->series[i];
+    fprintf(out, "<g class=\"c%d\">", colour_of(c, i));
     if (s->style != DRAW_POINTS)
         line(out, at.x, at.y, at.x + 24, at.y, s->style == DRAW_DASHES ? "line dashes" : "line");
     if (s->style != DRAW_DASHES)
-        shape(out, i, at.x + 12, at.y);
+        shape(out, colour_of(c, i), at.x + 12, at.y);
     fputs("</g>", out);
     text(out, at.x + 30, at.y + 4.5, "", "start", s->name);
 }
@@ -235,7 +245,7 @@ static double draw_legend(FILE *out, const draw_chart *c, int width)
         const draw_series *s = &c->series[i];
         at = after_entry(at, s->name, width);
         if (out)
-            draw_entry(out, s, i, at);
+            draw_entry(out, c, i, at);
         at.x += 50 + (double)strlen(s->name) * LETTER;
     }
     return at.y + 12;
@@ -290,14 +300,14 @@ static void draw_marks(FILE *out, const draw_chart *c, int series, const ruler *
                     at - 3, ruler_at(y, p->low), at, ruler_at(y, p->low), ruler_at(y, p->high),
                     at - 3, ruler_at(y, p->high));
         if (s->style == DRAW_POINTS || s->count <= TOO_MANY)
-            shape(out, series, at, ruler_at(y, p->y));
+            shape(out, colour_of(c, series), at, ruler_at(y, p->y));
     }
 }
 
 static void draw_one(FILE *out, const draw_chart *c, int i, const ruler *x, const ruler *y)
 {
     const draw_series *s = &c->series[i];
-    fprintf(out, "<g class=\"c%d\">", i % DRAW_COLOURS);
+    fprintf(out, "<g class=\"c%d\">", colour_of(c, i));
     if (s->style != DRAW_POINTS)
         draw_path(out, c, s, x, y);
     if (s->style != DRAW_DASHES)
@@ -322,7 +332,7 @@ static void axis_beside(FILE *out, const ruler *y, double left, double right)
 static void draw_lines(FILE *out, const draw_chart *c, int width, const char *id)
 {
     bool is_wide = width > DRAW_NARROW;
-    double title = draw_legend(NULL, c, width) + 14, top = title + 10;
+    double title = draw_legend(NULL, c, width) + 14, top = title + 18;
     double bottom = top + (is_wide ? FRAME_WIDE : FRAME_NARROW);
     ruler x = ruler_new(c->x.log), y = ruler_new(c->y.log);
     take_points(c, &x, &y);

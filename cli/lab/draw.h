@@ -26,6 +26,7 @@ typedef struct draw_series {
     const draw_point *points;
     int count;
     draw_style style;
+    bool belongs; /* to the one before it, as a fit does: it has the same colour */
 } draw_series;
 
 typedef struct draw_axis {

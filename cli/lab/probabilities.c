@@ -149,6 +149,7 @@ static void plan(const lab_options *o, lab_plan *p)
     int n = worker_counts(filch_cpus(), workers);
     workloads_among(o->words, names);
     p->rounds = 1;
+    p->seconds = 2;
     for (int i = 0; o->words[i]; i++)
         if (number_of(o->words[i]) > 0)
             grid = (uint64_t)number_of(o->words[i]);
@@ -292,7 +293,7 @@ static void figure(lab_page *page, const told *t, const char *name, int policy)
     for (int d = 0; d < t->deques; d++) {
         snprintf(names[d], sizeof names[d], "deque %d", d + 1);
         series[d] = (draw_series){names[d], points[d], read_curve(&t->of[d], t->seconds, points[d]),
-                                  d % 2 == 0 ? DRAW_LINE : DRAW_DASHES};
+                                  d % 2 == 0 ? DRAW_LINE : DRAW_DASHES, false};
     }
     snprintf(title, sizeof title, "%s, %s, %d worker%s: sizes of the deques over time.", name,
              policies[policy], t->deques, t->deques > 1 ? "s" : "");

@@ -70,7 +70,7 @@ static int linear_ticks(const ruler *s, int most, double ticks[RULER_TICKS])
     for (double i = ceil(s->least / step - 1e-9); n < RULER_TICKS; i++) {
         if (i * step > s->most + step * 1e-9)
             break;
-        ticks[n++] = i * step;
+        ticks[n++] = i * step + 0.0; /* no -0 */
     }
     return n;
 }

@@ -53,6 +53,7 @@ static void plan(const lab_options *o, lab_plan *p)
     unsigned workers[2];
     int n = worker_counts(o->workers, workers);
     p->rounds = o->quick ? QUICK_ROUNDS : ROUNDS;
+    p->seconds = o->quick ? 0.1 : 0.6;
     if (!lab_has(p, workload_named("tree"), "filch"))
         return;
     for (int w = 0; w < n; w++)
@@ -178,11 +179,11 @@ static void draw_tasks(const lab_results *r, const setting *s, tasks_drawn *d, d
     double most = tasks_of(width_at(lab_was_quick(r), WIDTHS - 1));
     tasks_cloud(r, s, &scratch);
     lab_fit f = numbers_fit(xs(&scratch), ys(&scratch));
-    out[0] = (draw_series){s->name, d->points, tasks_points(r, s, d->points), DRAW_POINTS};
+    out[0] = (draw_series){s->name, d->points, tasks_points(r, s, d->points), DRAW_POINTS, false};
     d->line[0] = (draw_point){0, f.at_zero, NAN, NAN};
     d->line[1] = (draw_point){most * 1e-6, f.at_zero + f.slope * most, NAN, NAN};
     snprintf(d->fit, sizeof d->fit, "its line, R2 %.2f", f.r2);
-    out[1] = (draw_series){d->fit, d->line, isnan(f.slope) ? 0 : 2, DRAW_DASHES};
+    out[1] = (draw_series){d->fit, d->line, isnan(f.slope) ? 0 : 2, DRAW_DASHES, true};
 }
 
 static void tasks_figure(const lab_results *r, lab_page *page, const setting *all, int n,
@@ -327,7 +328,7 @@ static void k_figure(const lab_results *r, lab_page *page, const setting *all, i
         for (int k = 0; k < BATCHES; k++)
             if (at[k].count > 0)
                 points[i][count++] = point_of(batches[k], at[k]);
-        drawn[i] = (draw_series){all[i].name, points[i], count, DRAW_LINE};
+        drawn[i] = (draw_series){all[i].name, points[i], count, DRAW_LINE, false};
     }
     page_figure(page, &(draw_chart){
                           .title = "Fig. 6: steals against k, the most tasks that one steal takes.",
@@ -396,7 +397,7 @@ static void time_figure(const lab_results *r, lab_page *page, const setting *all
                 points[i][count++] = (draw_point){batches[k], numbers_median(t) / first,
                                                   in.low / first, in.high / first};
         }
-        drawn[i] = (draw_series){all[i].name, points[i], count, DRAW_LINE};
+        drawn[i] = (draw_series){all[i].name, points[i], count, DRAW_LINE, false};
     }
     page_figure(page, &(draw_chart){
                           .title = "Time against k, by the time for k = 1.",

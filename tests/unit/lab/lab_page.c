@@ -108,7 +108,9 @@ static void add_figures(lab_page *p)
 {
     const draw_bar bars[] = {{"<g>", "a&b", 3, 2, 4, 0}, {"<g>", "c", NAN, NAN, NAN, 1}};
     const draw_point points[] = {{1, 2, 1, 3}, {10, 4, NAN, NAN}, {-5, 1, NAN, NAN}};
-    const draw_series series[] = {{"\"s\"", points, 3, DRAW_LINE}, {"fit", points, 2, DRAW_DASHES}};
+    const draw_series series[] = {{"\"s\"", points, 3, DRAW_LINE, false},
+                                  {"fit", points, 2, DRAW_DASHES, true},
+                                  {"other", points, 2, DRAW_POINTS, false}};
     page_figure(p, &(draw_chart){.title = "Bars <b>",
                                  .about = "a \"b\"",
                                  .x = {"ms", true, false},
@@ -120,7 +122,7 @@ static void add_figures(lab_page *p)
                                  .x = {"k", true, false},
                                  .y = {"n", false, true},
                                  .series = series,
-                                 .count = 2});
+                                 .count = 3});
 }
 
 static void make_report(void)
@@ -175,6 +177,8 @@ static void figures_are_told_apart(void **state)
     CHECK_INT(count(" id=\"made-up-2-narrow-t\""), 1);
     CHECK_INT(count("<desc "), 4);
     CHECK(has(">missing</text>")); /* a bar that is no number */
+    CHECK(has("<g class=\"c1\">") &&
+          !has("<g class=\"c2\">")); /* a fit has the colour of what it fits */
     CHECK(!has("nan") && !has("inf"));
     CHECK(!has("<script"));
     CHECK_INT(count("http"), count("http://www.w3.org/2000/svg")); /* no request to anybody */
