@@ -287,7 +287,7 @@ static int read_curve(const deque_told *d, double seconds, draw_point out[SIZES_
 static void figure(lab_page *page, const told *t, const char *name, int policy)
 {
     static draw_point points[MOST_DEQUES][SIZES_CURVE];
-    static char names[MOST_DEQUES][16];
+    static char names[MOST_DEQUES][24];
     draw_series series[MOST_DEQUES];
     char title[160];
     for (int d = 0; d < t->deques; d++) {
