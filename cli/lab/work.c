@@ -252,7 +252,7 @@ static const char *call_it(const lab_case *c, const lab_options *o, const char *
 static char *line_of_call(const lab_case *c, int round, const lab_options *o, const char **why,
                           double *took)
 {
-    char key[LAB_KEY], path[PATH_MAX], *line = NULL, *said = NULL;
+    char key[LAB_KEY], path[PATH_MAX] = "", *line = NULL, *said = NULL;
     size_t length;
     double began = now();
     FILE *out = open_memstream(&said, &length);
