@@ -27,8 +27,12 @@ static void help(void)
            "  --timeout SECONDS  how long one call may take (%d)\n"
            "  --help             this text\n\nexperiments\n",
            MOST_REPEATS, MOST_WORKERS, USUAL_SECONDS);
-    for (int i = 0; lab_experiments[i]; i++)
-        printf("  %-18s %s\n", lab_experiments[i]->name, lab_experiments[i]->about);
+    for (int i = 0; lab_experiments[i]; i++) {
+        const lab_experiment *e = lab_experiments[i];
+        printf("  %-18s %s\n", e->name, e->about);
+        if (e->words)
+            printf("  %-18s takes words: %s %s\n", "", e->name, e->words);
+    }
     printf("  %-18s %s\n", "all", "all of them, and a report");
 }
 

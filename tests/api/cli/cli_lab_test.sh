@@ -12,7 +12,7 @@ filch=$1
 
 runs lab --help
 says 'usage: filch lab EXPERIMENT'
-for word in peers jobs deques all; do says "  $word "; done
+for word in peers jobs deques steals probabilities all; do says "  $word "; done
 refuses 'lab needs an experiment: peers, ' lab
 refuses "no experiment 'nosuch'; there are: peers, " lab nosuch
 refuses "no experiment ''" lab ''
