@@ -73,7 +73,7 @@ static int write_report(const char *out)
         fprintf(stderr, "filch: no report: %s\n", why);
         return ENDS_FAILED;
     }
-    printf("\nreport: %s/report.html\n", out);
+    printf("report: %s/report.html\n", out);
     return ENDS_WELL;
 }
 
@@ -101,8 +101,10 @@ static int measure_and_tell(const lab_chosen *chosen, lab_run *runs, int n)
         return end;
     for (int i = 0; i < n; i++)
         end |= tell(&runs[i], !chosen->all);
-    if (o->out)
+    if (o->out) {
+        printf("\n");
         end |= write_report(o->out);
+    }
     return end == ENDS_WELL && failed ? ENDS_FAILED : end;
 }
 
@@ -113,6 +115,8 @@ int command_lab(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "csv") == 0)
         return lab_csv(argc - 1, argv + 1);
     lab_chosen chosen = lab_options_read(argc, argv);
+    if (chosen.report)
+        return write_report(chosen.options.out);
     if (chosen.options.out && make_folders(chosen.options.out) < 0)
         return ENDS_FAILED;
     int end = begin_all(&chosen, runs, &n);

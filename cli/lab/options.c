@@ -14,6 +14,7 @@ static void help(void)
 {
     printf("usage: filch lab EXPERIMENT [OPTION...]\n"
            "       filch lab all --out DIR [OPTION...]\n"
+           "       filch lab report --out DIR\n"
            "       filch lab csv FILE\n\n"
            "Draws the figures of the seeds anew, from measurements of this machine, and says what "
            "they show.\n\n"
@@ -34,6 +35,7 @@ static void help(void)
             printf("  %-18s takes words: %s %s\n", "", e->name, e->words);
     }
     printf("  %-18s %s\n", "all", "all of them, and a report");
+    printf("  %-18s %s\n", "report", "none: the report of what DIR has, once more");
 }
 
 static void take(lab_options *o, int letter)
@@ -84,15 +86,15 @@ static const lab_experiment *named(const char *word)
 
 static void take_rest(lab_chosen *chosen, char **words)
 {
-    const lab_experiment *e = chosen->experiments[0];
-    if (words[0] && (chosen->all || !e->words))
-        misused("'%s' takes no words, and was given '%s'", chosen->all ? "all" : e->name, words[0]);
-    for (int i = 0; words[i]; i++) {
+    const lab_experiment *e = chosen->all ? NULL : chosen->experiments[0];
+    if (words[1] && (!e || !e->words))
+        misused("'%s' takes no words, and was given '%s'", words[0], words[1]);
+    for (int i = 0; words[i + 1]; i++) {
         if (i == LAB_WORDS)
-            misused("'%s' takes no more than %d words", e->name, LAB_WORDS);
-        chosen->options.words[i] = words[i];
+            misused("'%s' takes no more than %d words", words[0], LAB_WORDS);
+        chosen->options.words[i] = words[i + 1];
     }
-    const char *why = !chosen->all && e->refuses ? e->refuses(&chosen->options) : NULL;
+    const char *why = e && e->refuses ? e->refuses(&chosen->options) : NULL;
     if (why)
         misused("%s", why);
 }
@@ -104,11 +106,14 @@ static void choose(lab_chosen *chosen, char **words)
     if (!words[0])
         misused("lab needs an experiment: %s", names);
     chosen->all = strcmp(words[0], "all") == 0;
-    if (!chosen->all)
+    chosen->report = strcmp(words[0], "report") == 0;
+    if (!chosen->all && !chosen->report)
         chosen->experiments[0] = named(words[0]);
     for (int i = 0; chosen->all && lab_experiments[i] && i < LAB_MOST_EXPERIMENTS; i++)
         chosen->experiments[i] = lab_experiments[i];
-    take_rest(chosen, words + 1);
+    take_rest(chosen, words);
+    if (!chosen->options.out && (chosen->all || chosen->report))
+        misused("lab %s needs a folder for its report: --out DIR", words[0]);
 }
 
 lab_chosen lab_options_read(int argc, char **argv)
@@ -127,8 +132,6 @@ lab_chosen lab_options_read(int argc, char **argv)
         take(&chosen.options, letter);
     }
     choose(&chosen, argv + optind);
-    if (chosen.all && !chosen.options.out)
-        misused("lab all needs a folder for its report: --out DIR");
     if (chosen.options.out && chosen.options.out[0] == '\0')
         misused("--out takes the name of a folder, and not ''");
     if (chosen.options.workers == 0)

@@ -9,6 +9,7 @@ enum { LAB_MOST_EXPERIMENTS = 16 };
 typedef struct lab_chosen {
     const lab_experiment *experiments[LAB_MOST_EXPERIMENTS + 1]; /* ended by NULL */
     bool all;
+    bool report; /* of what was measured, and nothing else */
     lab_options options;
 } lab_chosen;
 

@@ -146,7 +146,11 @@ const char *report_write(const char *folder)
 {
     lab_section sections[MOST_SECTIONS] = {0};
     int n = read_sections(folder, sections);
-    const char *why = write_all(folder, sections, n);
+    const char *why = n > 0 ? write_all(folder, sections, n) : NULL;
+    if (n == 0) {
+        snprintf(complaint, sizeof complaint, "%s/raw has no log of an experiment", folder);
+        why = complaint;
+    }
     free_sections(sections, n);
     return why;
 }

@@ -17,6 +17,8 @@ refuses 'lab needs an experiment: peers, ' lab
 refuses "no experiment 'nosuch'; there are: peers, " lab nosuch
 refuses "no experiment ''" lab ''
 refuses 'lab all needs a folder' lab all
+refuses 'lab report needs a folder' lab report
+refuses "'report' takes no words, and was given 'x'" lab report x --out "$work/out"
 refuses "--out takes the name of a folder, and not ''" lab all --out ''
 refuses "'all' takes no words, and was given 'peers'" lab all peers --out "$work/out"
 refuses "'deques' takes no words, and was given 'jobs'" lab deques jobs
@@ -83,6 +85,15 @@ says '65,000 single jobs'
 says '18.50'
 says 'Beside the seed: agrees.'
 grep -q '<section id="peers">' "$out/report.html" || fail 'the report has lost a section'
+
+# The report can be written once more, from what there is, without any program.
+cp -- "$out/report.html" "$work/report"
+rm -- "$out/report.html"
+FILCH_BENCH_DIR=$work/nowhere runs lab report --out "$out"
+cmp -s -- "$out/report.html" "$work/report" || fail 'the report is another one'
+fails 1 lab report --out "$work/nowhere"
+complains "no report: $work/nowhere/raw has no log of an experiment"
+[ ! -e "$work/nowhere" ] || fail 'a folder was made for nothing'
 
 # Another run is not mixed into it.
 fails 1 lab peers --out "$out" --workers 2 --repeat 3
