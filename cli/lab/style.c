@@ -41,7 +41,7 @@ const char report_css[] =
     "white-space:nowrap}\n"
     "thead th{border-bottom:2px solid var(--line);color:var(--quiet);font-weight:600}\n"
     "tbody th{font-weight:400}.n{text-align:right}tbody .again{color:transparent}\n"
-    "pre{background:var(--soft);padding:.6rem .8rem;overflow-x:auto;font-size:.85rem;"
+    "pre{background:var(--soft);padding:.6rem .8rem;white-space:pre-wrap;font-size:.85rem;"
     "margin:0 0 .75rem}\n"
     "ul.quiet{padding-left:1.2rem;margin:0}\n"
     "@media (max-width:800px){.wide{display:none}.narrow{display:block}"
