@@ -217,12 +217,21 @@ static int start(sampler *s)
     return e;
 }
 
-/* What a process was forked without is forgotten; the room for it is lost. */
+/* In the child of a fork(): the thread is not here, and the samples are its parent's. */
+static void forget(sampler *s)
+{
+    close(s->fd);
+    drop_room(s);
+    s->pid = 0;
+}
+
 static int begin(fi_runtime *rt)
 {
     const char *file = rt->settings.observe.sample;
     int e;
 
+    if (the.pid != 0)
+        forget(&the);
     if (!file)
         return 0;
     the.runtime = rt;

@@ -13,6 +13,7 @@
 #include <stdatomic.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* ---- who allocates ---- */
@@ -228,6 +229,39 @@ static void with_rests(void **state)
     unsetenv("FILCH_SAMPLE_NS");
 }
 
+/* Its child has no such thread, whether it ends or begins anew; and the parent's goes on. */
+static void a_fork(bool begins_anew)
+{
+    int status;
+    pid_t child;
+
+    CHECK_INT(filch_start(&(filch_config){.workers = 2, .publish = FILCH_PUBLISH_EAGER}), 0);
+    CHECK_INT(FILCH_RUN(fib, 15), 610);
+    fflush(NULL);
+    child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        alarm(60);
+        exit(!begins_anew || (FILCH_RUN(fib, 10) == 55 && filch_stop() == 0) ? 0 : 1);
+    }
+    CHECK_INT(waitpid(child, &status, 0), child);
+    CHECK_INT(status, 0);
+    CHECK_INT(FILCH_RUN(fib, 15), 610);
+    CHECK_INT(filch_stop(), 0);
+    check_file("batch", true, 2);
+}
+
+static void forks(void **state)
+{
+    (void)state;
+    if (FI_UNDER_TSAN) {
+        puts("skipped: ThreadSanitizer allows no threads after a fork");
+        return;
+    }
+    a_fork(false);
+    a_fork(true);
+}
+
 static void nothing_is_allocated(void **state)
 {
     filch_allocator counting = {.alloc = alloc, .free = dealloc};
@@ -270,4 +304,4 @@ static void remove_file(void **state)
     CHECK_INT(unlink(file), 0);
 }
 
-CHECK_MAIN(make_file, lazy, eager, with_rests, nothing_is_allocated, nonsense, remove_file)
+CHECK_MAIN(make_file, lazy, eager, with_rests, forks, nothing_is_allocated, nonsense, remove_file)
