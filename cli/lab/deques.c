@@ -51,6 +51,12 @@ static lab_numbers ns_of(const lab_results *r, int of, int kind)
     return lab_figures(r, "ns", "%s/%s/%u", rows[of].of->input, kinds[kind], rows[of].workers);
 }
 
+/* One for each call, to be compared round by round. */
+static lab_numbers rounds(const lab_results *r, int of, int kind)
+{
+    return lab_medians(r, "ns", "%s/%s/%u", rows[of].of->input, kinds[kind], rows[of].workers);
+}
+
 /* ---- showing ---- */
 
 static void table(const lab_results *r, lab_page *page)
@@ -102,7 +108,7 @@ static void figure(const lab_results *r, lab_page *page)
 /* Is this kind faster than the locked one in that row?  1, 0 for cannot tell, -1. */
 static int is_faster(const lab_results *r, int of, int kind)
 {
-    lab_interval i = numbers_ratio_between(ns_of(r, of, kind), ns_of(r, of, LOCKED));
+    lab_interval i = numbers_turns_between(rounds(r, of, kind), rounds(r, of, LOCKED));
     return i.high < 1 ? 1 : i.low > 1 ? -1 : 0;
 }
 

@@ -101,6 +101,18 @@ static double took(const lab_section *sections, int n)
     return all;
 }
 
+/* Others that use the machine make spreads wide. */
+static void load(FILE *out, const lab_section *s)
+{
+    char text[64];
+    const char *begun = results_head(s->results, "begun");
+    if (begun && json_string(json_member(begun, "load average"), text, sizeof text) &&
+        strtod(text, NULL) > 1)
+        fprintf(out, "<p>The load average was above 1 when this began: others used the machine, "
+                     "too. Spreads are wider than they would be, and small differences may be "
+                     "theirs.</p>\n");
+}
+
 static void head(FILE *out, const lab_section *sections, int n)
 {
     fputs("<header>\n<p class=\"over\">Filch</p>\n<h1>What the lab found</h1>\n"
@@ -118,8 +130,10 @@ static void head(FILE *out, const lab_section *sections, int n)
         fputs("<dt>measured for</dt><dd>", out);
         duration(out, took(sections, n));
         fputs("</dd>\n<dt>random numbers</dt><dd>the programs make their inputs from fixed seeds; "
-              "intervals are by 2,000 draws from seed 1</dd>\n</dl></section>\n",
+              "intervals are by 2,000 draws from seed 1</dd>\n</dl>\n",
               out);
+        load(out, &sections[0]);
+        fputs("</section>\n", out);
     }
     fputs("</header>\n", out);
 }

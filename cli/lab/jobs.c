@@ -32,6 +32,12 @@ static lab_numbers times(const lab_results *r, int row, int column, unsigned wor
     return lab_samples(r, "%s/%s/%u", job_rows[row].input, job_columns[column].name, workers);
 }
 
+/* One for each call, to be compared round by round. */
+static lab_numbers rounds(const lab_results *r, int row, int column, unsigned workers)
+{
+    return lab_medians(r, NULL, "%s/%s/%u", job_rows[row].input, job_columns[column].name, workers);
+}
+
 static double ms(const lab_results *r, int row, int column, unsigned workers)
 {
     return numbers_median(times(r, row, column, workers)) * 1e3;
@@ -164,8 +170,9 @@ static steps steps_of(const lab_results *r, unsigned workers)
     steps s = {0};
     for (int row = 0; row < ROWS; row++) {
         for (int c = 1; c < PUBLISHED; c++) {
-            lab_numbers after = times(r, row, c, workers), from = times(r, row, c - 1, workers);
-            lab_interval i = numbers_ratio_between(after, from);
+            lab_numbers after = rounds(r, row, c, workers);
+            lab_numbers from = rounds(r, row, c - 1, workers);
+            lab_interval i = numbers_turns_between(after, from);
             if (after.count == 0 || from.count == 0)
                 continue;
             s.told++;

@@ -98,6 +98,10 @@ typedef struct lab_results lab_results;
  * as long as the results. */
 lab_numbers lab_samples(const lab_results *r, const char *name, ...)
     __attribute__((format(printf, 2, 3))); /* seconds */
+/* The median of each call's samples, or with a figure of its values: for comparing calls of the same round, as repetitions within a
+ * call are too much alike to count each. */
+lab_numbers lab_medians(const lab_results *r, const char *figure, const char *name, ...)
+    __attribute__((format(printf, 3, 4)));
 lab_numbers lab_figures(const lab_results *r, const char *figure, const char *name, ...)
     __attribute__((format(printf, 3, 4))); /* those of "figures", such as cpu_ns */
 lab_numbers lab_counters(const lab_results *r, const char *counter, const char *name, ...)

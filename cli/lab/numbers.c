@@ -1,6 +1,7 @@
 #include "numbers.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,6 +114,34 @@ lab_interval numbers_median_between(lab_numbers n)
 lab_interval numbers_ratio_between(lab_numbers above, lab_numbers below)
 {
     return between(above, &below);
+}
+
+/* To be freed; NULL where they are not in pairs. */
+static double *ratios_of(lab_numbers above, lab_numbers below)
+{
+    bool are_pairs = above.count == below.count && above.count > 0;
+    double *ratios = are_pairs ? malloc((size_t)above.count * sizeof *ratios) : NULL;
+    for (int i = 0; ratios && i < above.count; i++)
+        ratios[i] = above.at[i] / below.at[i];
+    return ratios;
+}
+
+double numbers_turns_ratio(lab_numbers above, lab_numbers below)
+{
+    double *ratios = ratios_of(above, below);
+    double ratio = ratios ? numbers_median((lab_numbers){ratios, above.count})
+                          : numbers_median(above) / numbers_median(below);
+    free(ratios);
+    return ratio;
+}
+
+lab_interval numbers_turns_between(lab_numbers above, lab_numbers below)
+{
+    double *ratios = ratios_of(above, below);
+    lab_interval found = ratios ? numbers_median_between((lab_numbers){ratios, above.count})
+                                : numbers_ratio_between(above, below);
+    free(ratios);
+    return found;
 }
 
 /* ---- lines ---- */

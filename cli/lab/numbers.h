@@ -23,6 +23,12 @@ lab_interval numbers_median_between(lab_numbers n);
 /* The same of the ratio of two medians, of numbers that were measured apart. */
 lab_interval numbers_ratio_between(lab_numbers above, lab_numbers below);
 
+/* How many times the one is the other, of numbers that were measured in turns: each is compared with the one of its turn, which had the
+ * same to bear, and it is the median of these ratios, and where 95 of 100 such medians lie.  Where there are not as many of both, some turn
+ * is missing, and it is the ratio of the medians. */
+double numbers_turns_ratio(lab_numbers above, lab_numbers below);
+lab_interval numbers_turns_between(lab_numbers above, lab_numbers below);
+
 /* A straight line through points by least squares.  r2: the part of the spread of y that it explains. */
 typedef struct lab_fit {
     double slope, at_zero, r2;

@@ -88,6 +88,12 @@ static lab_numbers times(const lab_results *r, int row, int column, unsigned wor
     return lab_samples(r, "%s/%s/%u", rows[row].workload, columns[column].name, workers);
 }
 
+/* One for each call, to be compared round by round. */
+static lab_numbers rounds(const lab_results *r, int row, int column, unsigned workers)
+{
+    return lab_medians(r, NULL, "%s/%s/%u", rows[row].workload, columns[column].name, workers);
+}
+
 static lab_numbers serial_times(const lab_results *r, int row, int column)
 {
     lab_numbers own = {NULL, 0};
@@ -143,15 +149,16 @@ static void figure(const lab_results *r, lab_page *page, unsigned workers)
 static void table_row(const lab_results *r, lab_page *page, int row, int column, unsigned workers)
 {
     char title[TITLE];
-    lab_numbers t = times(r, row, column, workers), tbb = times(r, row, TBB, workers);
-    lab_interval i = numbers_ratio_between(t, tbb);
+    lab_numbers t = times(r, row, column, workers);
+    lab_numbers ours = rounds(r, row, column, workers), tbb = rounds(r, row, TBB, workers);
+    lab_interval i = numbers_turns_between(ours, tbb);
     page_cell(page, "%s", title_of(r, row, title));
     page_cell(page, "%s", columns[column].name);
     page_number(page, numbers_median(t) * 1e3, 2);
     page_cell(page, "%.2f to %.2f", numbers_quantile(t, 0.25) * 1e3,
               numbers_quantile(t, 0.75) * 1e3);
     page_number(page, numbers_median(t) / numbers_median(serial_times(r, row, column)), 2);
-    page_number(page, column == TBB ? NAN : numbers_median(t) / numbers_median(tbb), 3);
+    page_number(page, column == TBB ? NAN : numbers_turns_ratio(ours, tbb), 3);
     if (column == TBB || tbb.count == 0)
         page_cell(page, "-");
     else
@@ -162,8 +169,9 @@ static void table(const lab_results *r, lab_page *page, unsigned workers)
 {
     char caption[256];
     snprintf(caption, sizeof caption,
-             "%u worker%s. Quartiles: half of all times are between them. / TBB: by TBB's median; "
-             "95 of 100: where such ratios lie when one draws from the times again.",
+             "%u worker%s. Quartiles: half of all times are between them. / TBB: each by "
+             "TBB of the same round, the median; 95 of 100: where such medians lie when one draws "
+             "from the rounds again.",
              workers, workers == 1 ? "" : "s");
     page_table(page, caption, "workload|runtime|median ms|quartiles|/ serial|/ TBB|95 of 100");
     for (int i = 0; i < ROWS; i++)
@@ -185,11 +193,11 @@ static against_tbb compare(const lab_results *r, int column, unsigned workers)
 {
     against_tbb a = {.best = INFINITY, .worst = 0};
     for (int i = 0; i < ROWS; i++) {
-        lab_numbers ours = times(r, i, column, workers), tbb = times(r, i, TBB, workers);
+        lab_numbers ours = rounds(r, i, column, workers), tbb = rounds(r, i, TBB, workers);
         if (ours.count < 2 || tbb.count < 2)
             continue;
-        double ratio = numbers_median(ours) / numbers_median(tbb);
-        lab_interval in = numbers_ratio_between(ours, tbb);
+        double ratio = numbers_turns_ratio(ours, tbb);
+        lab_interval in = numbers_turns_between(ours, tbb);
         a.told++;
         a.faster += in.high < 1;
         a.slower += in.low > 1;

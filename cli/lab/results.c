@@ -4,6 +4,7 @@
 #include "json.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -214,6 +215,22 @@ static int get_figure(const lab_result *l, const char *what, double *out)
     return get_array(figures ? json_member(figures, what) : NULL, out);
 }
 
+/* One number for all of a call. */
+static int get_median(const lab_result *l, const char *what, double *out)
+{
+    getter *get = what ? get_figure : get_sample;
+    int n = get(l, what, NULL);
+    double *all = n > 0 && out ? malloc((size_t)n * sizeof *all) : NULL;
+    if (all) {
+        get(l, what, all);
+        *out = numbers_median((lab_numbers){all, n});
+        free(all);
+    } else if (n > 0 && out) {
+        *out = NAN;
+    }
+    return n > 0;
+}
+
 static int get_member(const lab_result *l, const char *what, double *out)
 {
     double value;
@@ -251,6 +268,15 @@ lab_numbers lab_figures(const lab_results *r, const char *figure, const char *na
     va_list args;
     va_start(args, name);
     lab_numbers n = numbers_of(r, get_figure, figure, name, args);
+    va_end(args);
+    return n;
+}
+
+lab_numbers lab_medians(const lab_results *r, const char *figure, const char *name, ...)
+{
+    va_list args;
+    va_start(args, name);
+    lab_numbers n = numbers_of(r, get_median, figure, name, args);
     va_end(args);
     return n;
 }

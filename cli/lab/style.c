@@ -20,7 +20,7 @@ const char report_css[] =
     "header section{border-top:1px solid var(--line);padding-top:1.25rem;margin-top:1.5rem}\n"
     "dl{display:grid;grid-template-columns:max-content 1fr;gap:.15rem 1.25rem;margin:0;"
     "font-size:.9rem}\n"
-    "dt{color:var(--quiet)}dd{margin:0;min-width:0}\n"
+    "dl+p{margin:1rem 0 0}dt{color:var(--quiet)}dd{margin:0;min-width:0}\n"
     "nav,main>section{border-top:1px solid var(--line);padding-top:1.5rem;margin-top:2rem}\n"
     "nav ul{list-style:none;padding:0;margin:0}nav li{margin:0 0 .9rem}\n"
     ".badge{display:inline-block;border:1px solid;border-radius:1rem;padding:0 .6rem;"

@@ -79,6 +79,10 @@ static void numbers_by_name(void **state)
     lab_numbers n = lab_samples(r, "fib/%s/%d", "tbb", 2);
     CHECK_INT(n.count, 3);
     CHECK(n.at[0] == 1 && n.at[1] == 2 && n.at[2] == 3);
+    n = lab_medians(r, NULL, "fib/tbb/2"); /* of 1 and 2, and of 3 */
+    CHECK(n.count == 2 && n.at[0] == 1.5 && n.at[1] == 3);
+    n = lab_medians(r, "ns", "fib/tbb/2");
+    CHECK(n.count == 1 && n.at[0] == 3.5);
     n = lab_figures(r, "ns", "fib/tbb/2");
     CHECK(n.count == 2 && n.at[1] == 4);
     n = lab_counters(r, "stolen", "fib/tbb/2"); /* by two repetitions */

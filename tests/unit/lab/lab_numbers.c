@@ -68,6 +68,23 @@ static void intervals_of_ratios(void **state)
     CHECK(i.low < 1 && i.high > 1);
 }
 
+/* What disturbs both of a turn disturbs no ratio. */
+static void ratios_by_turns(void **state)
+{
+    (void)state;
+    lab_numbers slow = NUMBERS(20, 100, 40, 1000), fast = NUMBERS(10, 50, 20, 500);
+    check_near(numbers_turns_ratio(fast, slow), 0.5);
+    lab_interval i = numbers_turns_between(fast, slow);
+    check_near(i.low, 0.5);
+    check_near(i.high, 0.5);
+    i = numbers_ratio_between(fast, slow);
+    CHECK(i.high > 1);
+    check_near(numbers_turns_ratio(NUMBERS(2, 3, 4), NUMBERS(1, 2)), 2); /* one turn is missing */
+    CHECK(numbers_turns_between(NUMBERS(2, 3, 4), NUMBERS(1, 2)).high >= 2);
+    CHECK(isnan(numbers_turns_ratio(none, none)));
+    CHECK(isnan(numbers_turns_between(none, none).low));
+}
+
 static void lines(void **state)
 {
     (void)state;
@@ -105,6 +122,7 @@ int main(void)
         CHECK_TEST(nothing_to_tell),
         CHECK_TEST(intervals_of_medians),
         CHECK_TEST(intervals_of_ratios),
+        CHECK_TEST(ratios_by_turns),
         CHECK_TEST(lines),
         CHECK_TEST(correlations),
     };

@@ -128,10 +128,10 @@ static void add_figures(lab_page *p)
 static void make_report(void)
 {
     lab_section s = {.of = &made_up, .page = page_new("made-up")};
-    s.results =
-        results_new("{\"asked\":{\"experiment\":\"made-up\",\"words\":\"<w>\",\"quick\":true,"
-                    "\"rounds\":2,\"workers\":2,\"cases\":2},\"machine\":{\"CPU\":\"<cpu>\"},"
-                    "\"begun\":{},\"left_out\":[\"tbb: <gone>\"]}");
+    s.results = results_new(
+        "{\"asked\":{\"experiment\":\"made-up\",\"words\":\"<w>\",\"quick\":true,"
+        "\"rounds\":2,\"workers\":2,\"cases\":2},\"machine\":{\"CPU\":\"<cpu>\"},"
+        "\"begun\":{\"load average\":\"1.50 1.00 0.50\"},\"left_out\":[\"tbb: <gone>\"]}");
     CHECK(s.results != NULL);
     CHECK(results_add(s.results, "{\"key\":\"a#0\",\"took\":1,\"failed\":\"<bad>\"}") == 0);
     page_say(s.page, "words & more");
@@ -162,6 +162,7 @@ static void nothing_escapes(void **state)
     CHECK(has("left out: tbb: &lt;gone&gt;"));
     CHECK(has("failed: a#0 &lt;bad&gt;"));
     CHECK(has("filch lab made-up &lt;w&gt; --quick --workers 2 --repeat 2"));
+    CHECK(has("The load average was above 1"));
     CHECK(has("not whole: 4 of 4 calls are missing"));
     CHECK(has("href=\"raw/made-up.jsonl\""));
     CHECK(has("&lt;caption&gt;</span></caption>"));

@@ -17,7 +17,7 @@ static void begin(int workers)
     CHECK(results != NULL);
 }
 
-/* Three samples about that many milliseconds, and as a figure. */
+/* Three calls of about that many milliseconds, and as many nanoseconds as a figure. */
 static void measured(double ms, const char *format, ...)
 {
     char name[LAB_NAME], line[512];
@@ -25,11 +25,14 @@ static void measured(double ms, const char *format, ...)
     va_start(args, format);
     vsnprintf(name, sizeof name, format, args);
     va_end(args);
-    snprintf(line, sizeof line,
-             "{\"key\":\"%s#0\",\"took\":1,\"said\":{\"size\":35,\"samples\":[%.9f,%.9f,%.9f],"
-             "\"figures\":{\"ns\":[%.6f,%.6f,%.6f]}}}",
-             name, ms * 0.99e-3, ms * 1e-3, ms * 1.01e-3, ms * 0.99, ms, ms * 1.01);
-    CHECK_INT(results_add(results, line), 0);
+    for (int i = 0; i < 3; i++) {
+        double about = ms * (0.99 + 0.01 * i);
+        snprintf(line, sizeof line,
+                 "{\"key\":\"%s#%d\",\"took\":1,\"said\":{\"size\":35,\"samples\":[%.9f],"
+                 "\"figures\":{\"ns\":[%.6f]}}}",
+                 name, i, about * 1e-3, about);
+        CHECK_INT(results_add(results, line), 0);
+    }
 }
 
 static lab_verdict verdict_of(const lab_experiment *e, char *words, size_t room)
