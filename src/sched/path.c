@@ -187,6 +187,7 @@ static void calibrate(void)
 {
     uint64_t least = UINT64_MAX;
 
+    book.sums = (fi_path_sums){0}; /* what an earlier runtime has found is not taken off */
     book.runs = true;
     for (int i = 0; i < TRIES; i++) {
         uint64_t before = book.sums.work_ticks;
@@ -231,6 +232,14 @@ void fi_path_end(void)
     book.room = book.used = 0;
     book.now = book.outside = book.longest = (path){0};
     fi_lock_unlock(&book.lock);
+}
+
+/* Somebody may have held the lock, in the middle of anything: so the pages stay where they are. */
+void fi_path_leave_behind(void)
+{
+    fi_store_relaxed(&fi_path_on, 0u);
+    memset(&book, 0, sizeof book);
+    fi_lock_init(&book.lock);
 }
 
 /* ---- what happens ---- */

@@ -17,6 +17,7 @@
 #include "sched/handle.h"
 #include "sched/lot.h"
 #include "sched/observer.h"
+#include "sched/path.h"
 #include "sched/watch.h"
 
 #include <errno.h>
@@ -240,10 +241,20 @@ static void after_fork_in_parent(void)
     fi_lock_unlock(&life);
 }
 
+/* Who looked is in the parent, and may have held a lock for that. */
+static void look_away(fi_runtime *rt)
+{
+    for (unsigned i = 0; i < rt->workers_n; i++)
+        rt->workers[i].eyes = 0;
+    rt->outside_log = NULL;
+    fi_path_leave_behind();
+}
+
 static void after_fork_in_child(void)
 {
     if (running) {
         running->orphaned = true;
+        look_away(running);
         fi_store_relaxed(&running->watch.begun, 0); /* so that who waits looks at that */
         fi_idle_init(&running->idle);
         running->left_behind = left_behind;

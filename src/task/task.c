@@ -221,7 +221,7 @@ static void run_followed(fi_fiber *f, filch_slot_ *slot)
 {
     fi_path_begin_task(slot);
     run_slot(f, (char *)slot + slot->type->size, slot);
-    fi_path_end_task(slot);
+    FI_PATH(end_task(slot)); /* in the child of a fork() nobody follows any more */
     fi_fork_ask(&f->fork);
 }
 

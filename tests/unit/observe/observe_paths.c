@@ -1,11 +1,14 @@
 /* Work and span of programs of which both are known, by a clock that only goes on when they say so. */
 #include "check.h"
 
+#include "base/sanitize.h"
 #include "sched/path.h"
 
 #include <filch/filch.h>
 
 #include <stdatomic.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static _Atomic(uint64_t) ticks;
 
@@ -353,10 +356,115 @@ static void what_could_be_taken_carries_a_burden(void **state)
     unsetenv("FILCH_SCALE_BURDEN_NS");
 }
 
+/* ---- more than one runtime ---- */
+
+static uint64_t slow_clock(void)
+{
+    return ticks += 7;
+}
+
+static void each_finds_how_long_a_look_takes(void **state)
+{
+    fi_path_sums s;
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        fi_path_clock = slow_clock;
+        setenv("FILCH_SCALE", "/dev/null", 1);
+        CHECK_INT(filch_start(NULL), 0);
+        fi_path_read(&s);
+        CHECK_INT(s.look_ticks, 7);
+        CHECK_INT(filch_stop(), 0);
+    }
+    unsetenv("FILCH_SCALE");
+}
+
+enum { MANY = 3000 }; /* more than there are pages at first */
+
+static filch_wait_group all_here, may_end;
+
+static void come_and_wait(void *none)
+{
+    (void)none;
+    filch_wait_group_done(&all_here);
+    filch_wait_group_wait(&may_end);
+}
+
+static void make_many(void)
+{
+    filch_wait_group_add(&all_here, MANY);
+    filch_wait_group_add(&may_end, 1);
+    for (int i = 0; i < MANY; i++)
+        CHECK_INT(filch_go(come_and_wait, NULL), 0);
+    filch_wait_group_wait(&all_here);
+}
+
+static int in_child(void)
+{
+    fi_path_sums s;
+
+    alarm(60);
+    FILCH_RUN(child_is_shorter, 5, 20, 3);
+    fi_path_read(&s);
+    return filch_stop() == 0 && s.work_ticks == 28 && s.span_ticks == 23 ? 0 : 1;
+}
+
+static void a_child_begins_a_book_of_its_own(void **state)
+{
+    int status;
+    pid_t child;
+
+    (void)state;
+    if (FI_UNDER_TSAN) {
+        puts("skipped: ThreadSanitizer allows no threads after a fork");
+        return;
+    }
+    begin();
+    make_many();
+    fflush(NULL);
+    child = fork();
+    CHECK(child >= 0);
+    if (child == 0)
+        _exit(in_child());
+    CHECK_INT(waitpid(child, &status, 0), child);
+    CHECK_INT(status, 0);
+    filch_wait_group_done(&may_end);
+    end_with(0, 0);
+}
+
+FILCH_VOID_TASK(forks, pid_t *, child)
+{
+    *child = fork();
+}
+
+FILCH_VOID_TASK(spawns_who_forks, pid_t *, child)
+{
+    FILCH_SPAWN(forks, child);
+    FILCH_SYNC(forks);
+    if (*child == 0)
+        _exit(0);
+}
+
+static void a_task_that_forks_ends_in_both(void **state)
+{
+    int status;
+    pid_t child = -1;
+
+    (void)state;
+    begin();
+    fflush(NULL);
+    FILCH_RUN(spawns_who_forks, &child);
+    CHECK(child > 0);
+    CHECK_INT(waitpid(child, &status, 0), child);
+    CHECK_INT(status, 0);
+    end_with(0, 0);
+}
+
 CHECK_MAIN(what_is_beside_a_task_counts_if_it_is_longer, a_tree_is_as_long_as_it_is_deep,
            tasks_side_by_side_begin_one_after_the_other, runs_from_outside_follow_each_other,
            a_loop_is_as_long_as_its_grain, a_group_is_as_long_as_its_longest,
            groups_at_one_address_are_not_one, jobs_follow_the_longest_before_them,
            a_parent_ends_with_its_children, who_joins_goes_on_after_the_longer,
            who_waits_for_many_goes_on_after_the_longest, who_is_answered_goes_on_after_the_answer,
-           what_could_be_taken_carries_a_burden)
+           what_could_be_taken_carries_a_burden, each_finds_how_long_a_look_takes,
+           a_child_begins_a_book_of_its_own, a_task_that_forks_ends_in_both)
