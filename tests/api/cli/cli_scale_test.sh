@@ -31,6 +31,13 @@ complains 'cannot be run: No such file'
 fails 1 scale -- sh -c 'kill -TERM $$'
 complains 'was ended by signal 15'
 
+# What ends filch ends the program, and no file is left.
+mkdir "$work/tmp"
+# shellcheck disable=SC2016  # the other shell's own number, and that of filch
+TMPDIR=$work/tmp fails 1 scale -- sh -c 'kill -TERM $PPID; exec sleep 60'
+complains 'was ended by signal 15'
+[ -z "$(ls -A "$work/tmp")" ] || fail 'a file is left behind'
+
 # The spawns of fib are known.  What the program is told is not ours, and it prints what it always does.
 runs scale --workers 2,4 --csv "$work/scale.csv" -- "$fib" -n 15 -r 1
 says '"workload":"fib"'
