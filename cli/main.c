@@ -3,6 +3,7 @@
 #include "words.h"
 
 #include <filch/version.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -52,14 +53,22 @@ static int dispatch(int argc, char **argv)
     return ENDS_WELL;
 }
 
+/* Some have printed, and failed, long before their end. */
+static bool is_printed(void)
+{
+    if (fflush(stdout) != 0)
+        perror("filch: what was to be printed");
+    else if (ferror(stdout))
+        fprintf(stderr, "filch: what was to be printed could not be written\n");
+    else
+        return true;
+    return false;
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2)
         misused("a command is missing; filch help lists them");
     int end = dispatch(argc, argv);
-    if (fflush(stdout) != 0 && end == ENDS_WELL) {
-        perror("filch: what was to be printed");
-        return ENDS_FAILED;
-    }
-    return end;
+    return is_printed() || end != ENDS_WELL ? end : ENDS_FAILED;
 }

@@ -236,7 +236,7 @@ static top_answer show_rounds(view *v, const top_options *o)
 {
     bool quits = false;
     top_answer a = top_ask(&v->page, FILCH_TOP_ALL);
-    for (long round = 0; a == TOP_ANSWERED && !is_ended && !quits; round++) {
+    for (long round = 0; a == TOP_ANSWERED && !is_ended && !quits && !ferror(stdout); round++) {
         if (o->rounds > 0 && round == o->rounds)
             break;
         memcpy(v->before, v->page.at, v->page.size);

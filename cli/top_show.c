@@ -11,6 +11,32 @@ typedef struct screen {
     int width, height, lines;
 } screen;
 
+/* How many bytes the character has that begins here; 0: it is none, or one that a terminal obeys. */
+static int character(const char *text)
+{
+    const unsigned char *c = (const unsigned char *)text;
+    int n = c[0] < 0x80   ? 1
+            : c[0] < 0xc2 ? 0
+            : c[0] < 0xe0 ? 2
+            : c[0] < 0xf0 ? 3
+            : c[0] < 0xf5 ? 4
+                          : 0;
+    for (int i = 1; i < n; i++)
+        if ((c[i] & 0xc0) != 0x80)
+            return 0;
+    return c[0] < ' ' || c[0] == 0x7f || (c[0] == 0xc2 && c[1] < 0xa0) ? 0 : n;
+}
+
+/* A name may be anything, or cut off in the middle of a character. */
+static void put(const screen *s, const char *text)
+{
+    for (int column = 0; column < s->width && *text; column++) {
+        int n = character(text);
+        fwrite(n > 0 ? text : "?", n > 0 ? (size_t)n : 1, 1, s->out);
+        text += n > 0 ? n : 1;
+    }
+}
+
 __attribute__((format(printf, 2, 3))) static void line(screen *s, const char *format, ...)
 {
     char text[512];
@@ -20,11 +46,9 @@ __attribute__((format(printf, 2, 3))) static void line(screen *s, const char *fo
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    for (char *c = text; *c; c++)
-        if ((unsigned char)*c < ' ' || *c == 0x7f)
-            *c = '?'; /* a name may be anything */
-    fprintf(s->out, "%s%.*s", s->lines > 0 ? "\n" : "", s->width, text);
-    s->lines++;
+    if (s->lines++ > 0)
+        fputc('\n', s->out);
+    put(s, text);
 }
 
 /* ---- numbers ---- */

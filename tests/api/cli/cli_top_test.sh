@@ -51,6 +51,13 @@ for worker in 0 1; do
 done
 [ "$(printf '%s\n' "$said" | grep -c '^hungry  *receive  *0x')" -eq 3 ] || fail 'three hungry fibers'
 
+# What cannot be printed is no picture, and nobody waits for the next.
+code=0
+timeout 60 "$filch" top -i 100 "$pid" >/dev/full 2>"$work/errors" || code=$?
+complaint=$(cat "$work/errors")
+[ "$code" -eq 1 ] || fail 'a full disk'
+complains 'what was to be printed'
+
 # One at a time.
 "$filch" top -i 100 "$pid" >"$work/other" 3>&- &
 other=$!
@@ -62,3 +69,11 @@ wait "$other" || fail 'ends well with the process'
 grep -q "process $pid has ended, or stopped its runtime" "$work/other"
 fails 1 top --once "$pid"
 complains 'there is no such process'
+
+# A program may be called anything; a terminal is told none of it that it would obey.
+ln -s "$waits" "$work/"$'x\xff\xc2\x9b\xc3\xa9'
+waits=$work/$'x\xff\xc2\x9b\xc3\xa9'
+start FILCH_TOP=1
+runs top --once -i 100 "$pid"
+says $'x???\xc3\xa9 ('
+stop
