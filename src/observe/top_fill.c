@@ -111,7 +111,7 @@ static void look_at(fi_fiber *f, void *ctx)
     on = fi_wait_freeze(l->rt, f, &wait);
     if (on) {
         l->page->running++;
-    } else if (!wait) {
+    } else if (!wait || fi_wait_is_over(wait)) {
         l->page->ready++;
     } else {
         l->page->waiting++;

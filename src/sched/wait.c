@@ -20,7 +20,7 @@ FI_INLINE void add(fi_line *line, fi_latch *latch, fi_wait *w)
 {
     fi_wait *first = line->first;
 
-    w->line = line;
+    fi_store_relaxed(&w->line, line);
     w->latch = latch;
     if (!first) {
         line->first = w->next = w->prev = w;
@@ -46,12 +46,12 @@ static void take_out(fi_line *line, fi_wait *w)
         if (line->first == w)
             line->first = w->next;
     }
-    w->line = NULL;
+    fi_store_relaxed(&w->line, NULL);
 }
 
 void fi_line_remove(fi_wait *w)
 {
-    take_out(w->line, w);
+    take_out(fi_load_relaxed(&w->line), w);
 }
 
 /* Relaxed: what goes with it is handed over by latches and queues. */
@@ -102,7 +102,7 @@ static bool leave_line(fi_wait *w)
     bool stood;
 
     fi_hold(w->latch);
-    stood = w->line != NULL;
+    stood = fi_load_relaxed(&w->line) != NULL;
     if (stood)
         leave(w);
     fi_let_go(w->latch);
@@ -199,6 +199,12 @@ void fi_wait_thaw(fi_fiber *f)
     fi_pin_thaw(f);
 }
 
+bool fi_wait_is_over(const fi_wait *w)
+{
+    return w->withdraw == claim_whole ? fi_load_relaxed(&w->claim) != 0
+                                      : fi_load_relaxed(&w->line) == NULL;
+}
+
 void fi_wait_leave_alone(fi_fiber *f)
 {
     fi_pin_await_none(f);
@@ -240,7 +246,7 @@ FI_INLINE void park(fi_fiber *f, fi_worker *on, letting_go l)
 /* [latches held] Nobody shall wake us. */
 static int step_back(fi_wait *w, letting_go l, int error)
 {
-    if (w->line)
+    if (fi_load_relaxed(&w->line))
         leave(w);
     else
         claim(w, WITHDRAWN);
@@ -438,7 +444,7 @@ int fi_wait_in_parts(fi_wait *whole, fi_latch *own, fi_wait_for what, void (*cal
 
     whole->what = what;
     whole->withdraw = claim_whole;
-    whole->line = NULL;
+    fi_store_relaxed(&whole->line, NULL);
     fi_atomic_init(&whole->claim, 0);
     whole->latch = own;
     fi_hold_also(own);

@@ -37,8 +37,8 @@ typedef struct fi_wait_for {
 
 /* On the stack of who waits.  What a room needs besides stands around it.  It starts zeroed, or with fi_wait_init. */
 struct fi_wait {
-    fi_wait *next, *prev; /* in line */
-    fi_line *line;        /* where it stands; NULL: in none.  Under the latch */
+    fi_wait *next, *prev;      /* in line */
+    FI_ATOMIC(fi_line *) line; /* where it stands; NULL: in none.  Under the latch */
     fi_latch *latch;
     fi_fiber *fiber;  /* NULL: a thread, at the gate */
     int64_t since_ns; /* by a coarse clock */
@@ -115,7 +115,7 @@ static inline fi_wait *fi_line_take(fi_line *line)
     if (!w || w->next != w || w->whole)
         return fi_line_take_of_many(line);
     line->first = NULL;
-    w->line = NULL;
+    fi_store_relaxed(&w->line, NULL);
     return w;
 }
 
@@ -138,6 +138,9 @@ bool fi_wait_look(fi_fiber *f, fi_wait_for *what);
  * Returns: NULL: it is away, and its saved point and its stack stay as they are; else the worker that runs it. */
 fi_worker *fi_wait_freeze(fi_runtime *rt, fi_fiber *f, const fi_wait **waiting);
 void fi_wait_thaw(fi_fiber *f);
+
+/* [who has frozen its fiber] Was it ended, so that the fiber only waits to be run?  Relaxed: it was, or is about to be. */
+bool fi_wait_is_over(const fi_wait *w);
 
 /* [any] Let others run. */
 void fi_wait_yield(void);

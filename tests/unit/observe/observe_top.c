@@ -139,6 +139,70 @@ static void shows_who_waits_for_what(void **state)
     CHECK_INT(open_page(), -1);
 }
 
+/* ---- fibers that may go on, while their one worker is busy ---- */
+
+static filch_chan *one, *other;
+
+static void receive_one(void *arg)
+{
+    int item;
+
+    (void)arg;
+    filch_chan_recv(one, &item);
+}
+
+static void receive_either(void *arg)
+{
+    int item;
+    filch_case cases[] = {FILCH_CASE_RECV(other, &item), FILCH_CASE_RECV(never, &item)};
+
+    (void)arg;
+    filch_select(cases, 2);
+}
+
+static void send_and_look(void *page)
+{
+    filch_top *p = page;
+    int item = 1;
+
+    do {
+        filch_yield();
+        ask(p, FILCH_TOP_ALL);
+    } while (p->waiting < 2);
+    CHECK_INT(p->ready, 0);
+    filch_chan_send(one, &item);
+    ask(p, FILCH_TOP_ALL);
+    CHECK_INT(p->waiting, 1);
+    CHECK_INT(p->ready, 1);
+    filch_chan_send(other, &item);
+    ask(p, FILCH_TOP_ALL);
+    CHECK_INT(p->running, 1);
+    CHECK_INT(p->waiting, 0);
+    CHECK_INT(p->ready, 2);
+}
+
+static void who_was_woken_is_ready(void **state)
+{
+    filch_group g = FILCH_GROUP_INIT;
+    filch_top *p;
+
+    (void)state;
+    start(1);
+    p = map_page(1);
+    one = filch_chan_new(sizeof(int), 0);
+    other = filch_chan_new(sizeof(int), 0);
+    never = filch_chan_new(sizeof(int), 0);
+    filch_go(receive_one, NULL);
+    filch_go(receive_either, NULL);
+    filch_group_run(&g, send_and_look, p);
+    CHECK_INT(filch_group_wait(&g), 0);
+    CHECK_INT(filch_stop(), 0);
+    munmap(p, FILCH_TOP_SIZE(1));
+    filch_chan_free(one);
+    filch_chan_free(other);
+    filch_chan_free(never);
+}
+
 /* ---- while all goes on ---- */
 
 static atomic_int is_over;
@@ -198,5 +262,5 @@ static void nobody_may_look_who_was_not_allowed_to(void **state)
     CHECK_INT(filch_stop(), 0);
 }
 
-CHECK_MAIN(shows_who_waits_for_what, can_be_asked_while_all_goes_on,
+CHECK_MAIN(shows_who_waits_for_what, who_was_woken_is_ready, can_be_asked_while_all_goes_on,
            nobody_may_look_who_was_not_allowed_to)
