@@ -34,7 +34,7 @@ int64_t fi_clock_now(void)
     return (int64_t)t.tv_sec * NS_PER_S + t.tv_nsec;
 }
 
-/* The counter of this architecture: counter_read, counter_kind (or FI_CLOCK_MONOTONIC where it
+/* The counter of this architecture: counter_read, counter_read_about, counter_kind (or FI_CLOCK_MONOTONIC where it
  * cannot be trusted), and counter_hz as the hardware states it (or 0). */
 #if defined __x86_64__
 
@@ -48,6 +48,14 @@ static uint64_t counter_read(void)
 
     /* RDTSCP waits for earlier instructions; the clobber keeps the compiler from moving any. */
     __asm__ volatile("rdtscp" : "=a"(low), "=d"(high), "=c"(cpu)::"memory");
+    return (uint64_t)high << 32 | low;
+}
+
+static uint64_t counter_read_about(void)
+{
+    uint32_t low, high;
+
+    __asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
     return (uint64_t)high << 32 | low;
 }
 
@@ -138,6 +146,14 @@ static uint64_t counter_read(void)
     return ticks;
 }
 
+static uint64_t counter_read_about(void)
+{
+    uint64_t ticks;
+
+    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+    return ticks;
+}
+
 /* The architecture demands one counter, of one speed, for all CPUs. */
 static fi_clock_kind counter_kind(void)
 {
@@ -157,6 +173,11 @@ static uint64_t counter_hz(void)
 static uint64_t counter_read(void)
 {
     return (uint64_t)fi_clock_now();
+}
+
+static uint64_t counter_read_about(void)
+{
+    return counter_read();
 }
 
 static fi_clock_kind counter_kind(void)
@@ -192,6 +213,13 @@ uint64_t fi_clock_ticks(void)
     if (fi_clock_source() == FI_CLOCK_MONOTONIC)
         return (uint64_t)fi_clock_now();
     return counter_read();
+}
+
+uint64_t fi_clock_ticks_about(void)
+{
+    if (fi_clock_source() == FI_CLOCK_MONOTONIC)
+        return (uint64_t)fi_clock_now();
+    return counter_read_about();
 }
 
 uint64_t fi_clock_scale_measured(fi_clock_reading a, fi_clock_reading b)

@@ -13,17 +13,17 @@
 
 static const fi_traced nobody;
 
-static void put_in(fi_log *log, uint64_t head, uint64_t a, uint64_t b)
+static inline void put_in(fi_log *log, uint64_t when, uint64_t head, uint64_t a, uint64_t b)
 {
-    fi_log_event e = {{fi_clock_ticks(), head, a, b}};
+    fi_log_event e = {{when, head, a, b}};
 
     fi_log_put(log, &e);
 }
 
-static void put(fi_worker *w, uint64_t head, uint64_t a, uint64_t b)
+static inline void put(fi_worker *w, uint64_t head, uint64_t a, uint64_t b)
 {
     if (w->log)
-        put_in(w->log, head, a, b);
+        put_in(w->log, fi_clock_ticks_about(), head, a, b);
 }
 
 static bool follows(const fi_worker *w)
@@ -33,7 +33,7 @@ static bool follows(const fi_worker *w)
 
 uint64_t fi_point_time(void)
 {
-    return fi_clock_ticks();
+    return fi_clock_ticks_about();
 }
 
 void fi_point_see(fi_worker *w, fi_point p, uint64_t a, uint64_t b)
@@ -45,16 +45,24 @@ void fi_point_see(fi_worker *w, fi_point p, uint64_t a, uint64_t b)
 
 static uint64_t lengths(fi_worker *w)
 {
-    return fi_runq_size(&w->ready) | (uint64_t)fi_deque_size(w->deque) << 32;
+    uint64_t new = w->has_new ? fi_deque_size(w->deque) : 0;
+
+    return fi_runq_size(&w->ready) | new << 32;
 }
 
 /* One that is yet to begin with something has no id. */
-void fi_point_see_run(fi_worker *w, const fi_fiber *f)
+static inline void log_run(fi_worker *w, const fi_fiber *f, uint64_t when)
 {
     const fi_traced *t = &f->traced;
 
     if (t->id)
-        put(w, fi_point_head(FI_POINT_RUN, t), t->function, lengths(w));
+        put_in(w->log, when, fi_point_head(FI_POINT_RUN, t), t->function, lengths(w));
+}
+
+void fi_point_see_run(fi_worker *w, const fi_fiber *f)
+{
+    if (w->log)
+        log_run(w, f, fi_clock_ticks_about());
     if (follows(w))
         fi_path_arrive(f);
 }
@@ -68,17 +76,34 @@ static fi_wait_for reason(fi_fiber *f, fi_way why)
     return (fi_wait_for){why == FI_WAY_YIELD ? "yield" : "task", NULL};
 }
 
+static inline void log_stop(fi_worker *w, fi_fiber *f, fi_way why, uint64_t when)
+{
+    fi_wait_for what = reason(f, why);
+
+    put_in(w->log, when, fi_point_head(FI_POINT_STOP, &f->traced), (uintptr_t)what.what,
+           (uintptr_t)what.object);
+}
+
+/* The one stops when the other goes on: one look at the clock. */
+static inline void log_away(fi_worker *w, fi_fiber *f, const fi_fiber *to, fi_way why)
+{
+    uint64_t when = fi_clock_ticks_about();
+
+    if (why != FI_WAY_END && f->traced.id)
+        log_stop(w, f, why, when);
+    if (to)
+        log_run(w, to, when);
+}
+
 void fi_point_see_away(fi_worker *w, fi_fiber *f, fi_fiber *to, fi_way why)
 {
-    if (why != FI_WAY_END && f->traced.id) {
-        fi_wait_for what = reason(f, why);
-        put(w, fi_point_head(FI_POINT_STOP, &f->traced), (uintptr_t)what.what,
-            (uintptr_t)what.object);
-    }
-    if (follows(w))
-        fi_path_depart(f);
+    if (w->log)
+        log_away(w, f, to, why);
+    if (!follows(w))
+        return;
+    fi_path_depart(f);
     if (to)
-        fi_point_see_run(w, to);
+        fi_path_arrive(to);
 }
 
 static uint32_t number_of(fi_worker *w, const char *name)
@@ -143,6 +168,6 @@ void fi_point_see_outside(fi_runtime *rt, fi_point p, const fi_traced *t, uint64
     uint64_t thread = (uint64_t)syscall(SYS_gettid);
 
     fi_lock_lock(&rt->outside_log_lock);
-    put_in(rt->outside_log, fi_point_head(p, t ? t : &nobody), thread, b);
+    put_in(rt->outside_log, fi_clock_ticks_about(), fi_point_head(p, t ? t : &nobody), thread, b);
     fi_lock_unlock(&rt->outside_log_lock);
 }

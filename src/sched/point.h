@@ -70,7 +70,8 @@ static inline fi_traced fi_point_traced(uint64_t head)
 
 /* ---- where somebody looks: point.c ---- */
 
-#define FI_POINT_SEE __attribute__((cold)) void
+/* Not cold, although seldom: the compiler would save room there, not time. */
+#define FI_POINT_SEE __attribute__((noinline)) void
 FI_POINT_SEE fi_point_see(fi_worker *w, fi_point p, uint64_t a, uint64_t b);
 FI_POINT_SEE fi_point_see_run(fi_worker *w, const fi_fiber *f);
 FI_POINT_SEE fi_point_see_away(fi_worker *w, fi_fiber *f, fi_fiber *to, fi_way why);
