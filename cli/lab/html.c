@@ -113,29 +113,30 @@ static void load(FILE *out, const lab_section *s)
                      "theirs.</p>\n");
 }
 
-static void head(FILE *out, const lab_section *sections, int n)
+static void head(FILE *out)
 {
     fputs("<header>\n<p class=\"over\">Filch</p>\n<h1>What the lab found</h1>\n"
           "<p class=\"lead\">The figures of the documents that Filch grew from, drawn anew from "
           "measurements of one machine, with what they show in words. Every number below is of "
-          "this run.</p>\n",
+          "this run.</p>\n</header>\n",
           out);
-    if (n > 0) {
-        fputs("<section aria-labelledby=\"machine\"><h2 id=\"machine\">Machine and "
-              "versions</h2>\n<dl>\n",
-              out);
-        pairs(out, results_head(sections[0].results, "machine"));
-        versions(out, sections, n);
-        pairs(out, results_head(sections[0].results, "begun"));
-        fputs("<dt>measured for</dt><dd>", out);
-        duration(out, took(sections, n));
-        fputs("</dd>\n<dt>random numbers</dt><dd>the programs make their inputs from fixed seeds; "
-              "intervals are by 2,000 draws from seed 1</dd>\n</dl>\n",
-              out);
-        load(out, &sections[0]);
-        fputs("</section>\n", out);
-    }
-    fputs("</header>\n", out);
+}
+
+static void machine(FILE *out, const lab_section *sections, int n)
+{
+    fputs("<section aria-labelledby=\"machine\"><h2 id=\"machine\">Machine and "
+          "versions</h2>\n<dl>\n",
+          out);
+    pairs(out, results_head(sections[0].results, "machine"));
+    versions(out, sections, n);
+    pairs(out, results_head(sections[0].results, "begun"));
+    fputs("<dt>measured for</dt><dd>", out);
+    duration(out, took(sections, n));
+    fputs("</dd>\n<dt>random numbers</dt><dd>the programs make their inputs from fixed seeds; "
+          "intervals are by 2,000 draws from seed 1</dd>\n</dl>\n",
+          out);
+    load(out, &sections[0]);
+    fputs("</section>\n", out);
 }
 
 static void contents(FILE *out, const lab_section *sections, int n)
@@ -297,8 +298,10 @@ void report_html(FILE *out, const lab_section *sections, int n)
     fputs(report_css, out);
     fputs(draw_css, out);
     fputs("</style>\n</head>\n<body>\n", out);
-    head(out, sections, n);
+    head(out);
     contents(out, sections, n);
+    if (n > 0)
+        machine(out, sections, n);
     fputs("<main>\n", out);
     for (int i = 0; i < n; i++)
         section(out, &sections[i]);
