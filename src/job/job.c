@@ -20,6 +20,7 @@ static fi_job *make(void)
     if (!j)
         return NULL;
     FI_PATH(forget(&j->own));
+    FI_PATH(forget(&j->runnable));
     fi_life_begin(&j->life);
     j->arg = NULL;
     j->in = NULL;

@@ -5,6 +5,7 @@
 #include "base/lock.h"
 #include "base/mistake.h"
 #include "sched/lot.h"
+#include "sched/path.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -80,8 +81,10 @@ static bool run_one(pump *p)
     if (!j)
         return false;
     running = j;
+    FI_PATH(take_from(&j->runnable));
     fi_job_work(j);
     running = outer;
+    FI_PATH(end_in(&j->own));
     fi_group_end(&j->own, 1);
     return true;
 }

@@ -236,6 +236,65 @@ static void a_parent_ends_with_its_children(void **state)
     end_with(66, 32);
 }
 
+/* The first is over before anybody says that the second comes after it. */
+static void after_one_that_is_done(void *arg)
+{
+    filch_job *first = filch_job_new(burn_in_body, of(10));
+    filch_job *second = filch_job_new(burn_in_body, of(7));
+
+    (void)arg;
+    filch_job_submit(first);
+    while (!filch_job_is_done(first))
+        filch_yield();
+    CHECK_INT(filch_job_then(first, second), 0);
+    filch_job_wait(second);
+    filch_job_release(first);
+    filch_job_release(second);
+}
+
+static void a_job_that_is_done_comes_before_all_the_same(void)
+{
+    filch_group g = FILCH_GROUP_INIT;
+
+    begin();
+    filch_group_run(&g, after_one_that_is_done, NULL);
+    filch_group_wait(&g);
+    end_with(17, 17);
+}
+
+static void do_nothing(void *arg)
+{
+    (void)arg;
+}
+
+/* The time of the thread does not count, but what comes after its job comes after the one before that. */
+static void a_pump_is_a_link_of_the_chain(void)
+{
+    filch_pump pump = FILCH_PUMP_INIT;
+    filch_job *first, *pumped, *last;
+
+    begin();
+    first = filch_job_new(burn_in_body, of(10));
+    pumped = filch_job_new(do_nothing, NULL);
+    last = filch_job_new(burn_in_body, of(7));
+    filch_job_pump(pumped, &pump);
+    filch_job_then(first, pumped);
+    filch_job_then(pumped, last);
+    filch_job_submit(first);
+    filch_pump_until(&pump, last, FILCH_FOREVER);
+    filch_job_release(first);
+    filch_job_release(pumped);
+    filch_job_release(last);
+    end_with(17, 17);
+}
+
+static void jobs_follow_also_by_other_ways(void **state)
+{
+    (void)state;
+    a_job_that_is_done_comes_before_all_the_same();
+    a_pump_is_a_link_of_the_chain();
+}
+
 /* ---- fibers ---- */
 
 static void *burn_in_fiber(void *n)
@@ -409,16 +468,11 @@ static int in_child(void)
     return filch_stop() == 0 && s.work_ticks == 28 && s.span_ticks == 23 ? 0 : 1;
 }
 
-static void a_child_begins_a_book_of_its_own(void **state)
+static void a_child_begins_a_book_of_its_own(void)
 {
     int status;
     pid_t child;
 
-    (void)state;
-    if (FI_UNDER_TSAN) {
-        puts("skipped: ThreadSanitizer allows no threads after a fork");
-        return;
-    }
     begin();
     make_many();
     fflush(NULL);
@@ -432,25 +486,24 @@ static void a_child_begins_a_book_of_its_own(void **state)
     end_with(0, 0);
 }
 
-FILCH_VOID_TASK(forks, pid_t *, child)
+FILCH_VOID_TASK(fork_here, pid_t *, child)
 {
     *child = fork();
 }
 
 FILCH_VOID_TASK(spawns_who_forks, pid_t *, child)
 {
-    FILCH_SPAWN(forks, child);
-    FILCH_SYNC(forks);
+    FILCH_SPAWN(fork_here, child);
+    FILCH_SYNC(fork_here);
     if (*child == 0)
         _exit(0);
 }
 
-static void a_task_that_forks_ends_in_both(void **state)
+static void a_task_that_forks_ends_in_both(void)
 {
     int status;
     pid_t child = -1;
 
-    (void)state;
     begin();
     fflush(NULL);
     FILCH_RUN(spawns_who_forks, &child);
@@ -460,11 +513,22 @@ static void a_task_that_forks_ends_in_both(void **state)
     end_with(0, 0);
 }
 
+static void forks(void **state)
+{
+    (void)state;
+    if (FI_UNDER_TSAN) {
+        puts("skipped: ThreadSanitizer allows no threads after a fork");
+        return;
+    }
+    a_child_begins_a_book_of_its_own();
+    a_task_that_forks_ends_in_both();
+}
+
 CHECK_MAIN(what_is_beside_a_task_counts_if_it_is_longer, a_tree_is_as_long_as_it_is_deep,
            tasks_side_by_side_begin_one_after_the_other, runs_from_outside_follow_each_other,
            a_loop_is_as_long_as_its_grain, a_group_is_as_long_as_its_longest,
            groups_at_one_address_are_not_one, jobs_follow_the_longest_before_them,
-           a_parent_ends_with_its_children, who_joins_goes_on_after_the_longer,
-           who_waits_for_many_goes_on_after_the_longest, who_is_answered_goes_on_after_the_answer,
-           what_could_be_taken_carries_a_burden, each_finds_how_long_a_look_takes,
-           a_child_begins_a_book_of_its_own, a_task_that_forks_ends_in_both)
+           a_parent_ends_with_its_children, jobs_follow_also_by_other_ways,
+           who_joins_goes_on_after_the_longer, who_waits_for_many_goes_on_after_the_longest,
+           who_is_answered_goes_on_after_the_answer, what_could_be_taken_carries_a_burden,
+           each_finds_how_long_a_look_takes, forks)
