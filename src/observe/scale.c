@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static FILE *file; /* of the one runtime that there is; NULL: nobody wants to know */
 static int64_t began_ns;
@@ -33,11 +34,15 @@ static int begin(fi_runtime *rt)
     return 0;
 }
 
+/* Another process may have written there meanwhile, as after a fork(): of two the last counts. */
 static void write_line(fi_runtime *rt)
 {
     fi_path_sums s;
 
     fi_path_read(&s);
+    if (ftruncate(fileno(file), 0) < 0 && errno != EINVAL) /* a pipe need not be made empty */
+        fprintf(stderr, "filch: what FILCH_SCALE asks for cannot be written: %s\n",
+                strerror(errno));
     fprintf(file, "{\"work_ns\":%" PRId64 ",\"span_ns\":%" PRId64 ",\"burdened_span_ns\":%" PRId64,
             fi_clock_ticks_to_ns(s.work_ticks), fi_clock_ticks_to_ns(s.span_ticks),
             fi_clock_ticks_to_ns(s.burdened_ticks));

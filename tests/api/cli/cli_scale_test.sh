@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# cli_scale_test.sh FILCH: `filch scale` on a workload whose tree is known, on programs that have nothing to tell, and
+# cli_scale_test.sh FILCH WAITS: `filch scale` on a workload whose tree is known, on programs that have nothing to tell, and
 # what is wrong with its words.
 set -euo pipefail
-filch=$1
+filch=$1 waits=$2
 # shellcheck source=tests/api/cli/lib.sh
 . "${BASH_SOURCE[0]%/*}/lib.sh"
 if ! command -v python3 >/dev/null; then
@@ -73,3 +73,14 @@ code=0
 complaint=$(FILCH_SCALE=$work/no/such/folder "$fib" -n 5 -r 1 2>&1) && code=1
 [ "$code" -eq 0 ] || fail 'a file that cannot be written is taken'
 complains 'cannot be written'
+
+# Of two processes that write the same file the last counts, and nothing of the first is left behind its line.
+mkfifo "$work/input"
+FILCH_SCALE=$work/both "$waits" <"$work/input" >"$work/output" &
+exec 3>"$work/input"
+until grep -q ready "$work/output"; do sleep 0.02; done
+FILCH_SCALE=$work/both "$fib" -n 22 -r 3 >/dev/null 3>&-
+printf '%0400d\n' 0 >>"$work/both"
+exec 3>&-
+wait
+[ "$(wc -l <"$work/both")" -eq 1 ] || fail 'one line, and no rest of another'
