@@ -133,9 +133,14 @@ static int open_page(fi_runtime *rt)
     return e;
 }
 
+/* What is there at the beginning is of the parent, before a fork(): who looks for ours is not to find that. */
 static int begin(fi_runtime *rt)
 {
-    int e = rt->settings.observe.top ? open_page(rt) : 0;
+    int e;
+
+    if (top.page)
+        unmap_page();
+    e = rt->settings.observe.top ? open_page(rt) : 0;
 
     if (e < 0)
         fprintf(stderr, "filch: there can be no page for filch top: %s\n", strerror(-e));

@@ -4,6 +4,8 @@
 #endif
 #include "check.h"
 
+#include "base/sanitize.h"
+
 #include <filch/filch.h>
 
 #include <dirent.h>
@@ -13,6 +15,7 @@
 #include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* ---- who looks ---- */
@@ -254,6 +257,45 @@ static void can_be_asked_while_all_goes_on(void **state)
     munmap(p, FILCH_TOP_SIZE(3));
 }
 
+static int in_child(void)
+{
+    filch_top *p;
+    bool ours;
+
+    alarm(60);
+    start(1);
+    p = map_page(1);
+    ask(p, FILCH_TOP_ALL);
+    ours = p->pid == getpid();
+    return filch_stop() == 0 && ours ? 0 : 1;
+}
+
+static void a_child_has_a_page_of_its_own(void **state)
+{
+    filch_top *p;
+    int status;
+    pid_t child;
+
+    (void)state;
+    if (FI_UNDER_TSAN) {
+        puts("skipped: ThreadSanitizer allows no threads after a fork");
+        return;
+    }
+    start(1);
+    p = map_page(1);
+    fflush(NULL);
+    child = fork();
+    CHECK(child >= 0);
+    if (child == 0)
+        _exit(in_child());
+    CHECK_INT(waitpid(child, &status, 0), child);
+    CHECK_INT(status, 0);
+    ask(p, FILCH_TOP_ALL);
+    CHECK_INT(p->pid, getpid());
+    CHECK_INT(filch_stop(), 0);
+    munmap(p, FILCH_TOP_SIZE(1));
+}
+
 static void nobody_may_look_who_was_not_allowed_to(void **state)
 {
     (void)state;
@@ -263,4 +305,4 @@ static void nobody_may_look_who_was_not_allowed_to(void **state)
 }
 
 CHECK_MAIN(shows_who_waits_for_what, who_was_woken_is_ready, can_be_asked_while_all_goes_on,
-           nobody_may_look_who_was_not_allowed_to)
+           a_child_has_a_page_of_its_own, nobody_may_look_who_was_not_allowed_to)
