@@ -3,14 +3,11 @@
 
 #include <stddef.h>
 
+/* Ended by NULL. */
 static const fi_observer *const observers[] = {
-    &fi_observe_scale,
-    &fi_observe_stats,
-    &fi_observe_samples,
-    &fi_observe_top,
-    &fi_observe_trace,
+    &fi_observe_scale, &fi_observe_stats, &fi_observe_samples,
+    &fi_observe_top,   &fi_observe_trace, NULL,
 };
-enum { OBSERVERS = sizeof observers / sizeof *observers };
 
 static void end_first(int n, fi_runtime *rt, bool has_run)
 {
@@ -21,7 +18,7 @@ static void end_first(int n, fi_runtime *rt, bool has_run)
 
 static int begin(fi_runtime *rt)
 {
-    for (int i = 0; i < OBSERVERS; i++) {
+    for (int i = 0; observers[i]; i++) {
         int e = observers[i]->begin ? observers[i]->begin(rt) : 0;
         if (e < 0) {
             end_first(i, rt, false);
@@ -33,12 +30,16 @@ static int begin(fi_runtime *rt)
 
 static void end(fi_runtime *rt, bool has_run)
 {
-    end_first(OBSERVERS, rt, has_run);
+    int n = 0;
+
+    while (observers[n])
+        n++;
+    end_first(n, rt, has_run);
 }
 
 static void alarm_all(fi_runtime *rt, fi_alarm why)
 {
-    for (int i = 0; i < OBSERVERS; i++)
+    for (int i = 0; observers[i]; i++)
         if (observers[i]->alarm)
             observers[i]->alarm(rt, why);
 }

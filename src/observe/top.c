@@ -77,23 +77,21 @@ static int start_thread(void)
 
 /* ---- the page ---- */
 
-static int map_page(size_t size)
+/* NULL: there is none, and errno says why. */
+static filch_top *map_page(size_t size)
 {
     void *at;
 
     top.fd = memfd_create(FILCH_TOP_FILE, MFD_CLOEXEC);
     if (top.fd < 0)
-        return -errno;
+        return NULL;
     at = ftruncate(top.fd, (off_t)size) == 0
              ? mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, top.fd, 0)
              : MAP_FAILED;
-    if (at == MAP_FAILED) {
-        int e = errno;
-        close(top.fd);
-        return -e;
-    }
-    top.page = at;
-    return 0;
+    if (at != MAP_FAILED)
+        return at;
+    close(top.fd);
+    return NULL;
 }
 
 static void unmap_page(void)
@@ -103,10 +101,8 @@ static void unmap_page(void)
     top.page = NULL;
 }
 
-static void write_head(fi_runtime *rt, size_t size)
+static void write_head(filch_top *p, const fi_runtime *rt, size_t size)
 {
-    filch_top *p = top.page;
-
     p->magic = FILCH_TOP_MAGIC;
     p->version = FILCH_TOP_VERSION;
     p->size = (uint32_t)size;
@@ -118,11 +114,13 @@ static void write_head(fi_runtime *rt, size_t size)
 static int open_page(fi_runtime *rt)
 {
     size_t size = FILCH_TOP_SIZE(rt->workers_n);
-    int e = map_page(size);
+    filch_top *page = map_page(size);
+    int e;
 
-    if (e < 0)
-        return e;
-    write_head(rt, size);
+    if (!page)
+        return -errno;
+    write_head(page, rt, size);
+    top.page = page;
     top.rt = rt;
     fi_store_relaxed(&top.over, 0u);
     e = start_thread();

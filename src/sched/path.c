@@ -333,9 +333,12 @@ void fi_path_end_work(void)
 void fi_path_hide(bool is_hidden)
 {
     open_book();
-    if (is_hidden)
+    if (is_hidden) {
         book.saved = book.now;
-    book.now = is_hidden ? (path){0} : book.saved;
+        book.now = (path){0};
+    } else {
+        book.now = book.saved;
+    }
     shut_book();
 }
 
