@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #define MESSAGES 20
-#define MS       1000000
 
 static filch_chan *chan;
 static atomic_bool flag;
@@ -55,7 +54,7 @@ static void *pong(void *arg)
     for (int i = 0; i < MESSAGES; i++)
         if (filch_chan_recv(chan, &got) < 0 || got != i)
             abort();
-    filch_sleep(20 * MS);
+    filch_sleep(FILCH_MS(20));
     return arg;
 }
 
@@ -164,7 +163,7 @@ static bool is_there(const char *path)
 {
     struct stat s;
 
-    return stat(path, &s) == 0;
+    return path && stat(path, &s) == 0;
 }
 
 /* Until the file is there whose name the script gives: FILE of the environment. */

@@ -55,7 +55,7 @@ static void a_log_keeps_the_last(void **state)
     (void)state;
     empty_log();
     CHECK_INT(look(), 0);
-    for (uint64_t i = 0; i < 3 * CAPACITY; i++) {
+    for (uint64_t i = 0; i < UINT64_C(3) * CAPACITY; i++) {
         put(i);
         CHECK_INT(look(), i + 1 < CAPACITY ? i + 1 : CAPACITY - 1);
     }

@@ -53,7 +53,7 @@ static sizes found(const moment *m, int n, const char *kind)
     CHECK_INT(z.deques, 2);
     samples_close(&s);
     unlink(file);
-    strcpy(file + strlen(file) - 6, "XXXXXX");
+    memset(file + strlen(file) - 6, 'X', 6); /* for the next one */
     return z;
 }
 
