@@ -99,8 +99,10 @@ static int measure_and_tell(const lab_chosen *chosen, lab_run *runs, int n)
     int end = work_all(runs, n, o, &failed);
     if (end != ENDS_WELL)
         return end;
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
+        failed |= runs[i].plan->count == 0; /* for lack of programs, which was told */
         end |= tell(&runs[i], !chosen->all);
+    }
     if (o->out) {
         printf("\n");
         end |= write_report(o->out);

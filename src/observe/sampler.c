@@ -242,10 +242,12 @@ static int begin(fi_runtime *rt)
         return e;
     }
     e = start(&the);
-    if (e < 0)
-        close(the.fd);
-    else
+    if (e == 0) {
         the.pid = getpid();
+        return 0;
+    }
+    fi_wish_nonsense("FILCH_SAMPLE: there can be no sampler: %s", strerror(-e));
+    close(the.fd);
     return e;
 }
 

@@ -89,6 +89,7 @@ grep -q '<section id="peers">' "$out/report.html" || fail 'the report has lost a
 # The report can be written once more, from what there is, without any program.
 cp -- "$out/report.html" "$work/report"
 rm -- "$out/report.html"
+FILCH_BENCH_DIR=$work/nowhere fails 1 lab deques --quick
 FILCH_BENCH_DIR=$work/nowhere runs lab report --out "$out"
 cmp -s -- "$out/report.html" "$work/report" || fail 'the report is another one'
 fails 1 lab report --out "$work/nowhere"
