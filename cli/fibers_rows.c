@@ -52,8 +52,13 @@ const fibers_row fibers_rows[] = {
 static const contender of_switch[] = {{"filch", NULL, NULL}, {0}};
 static const contender of_fibers[] = {{"filch", NULL, NULL}, {"go", NULL, NULL}, {0}};
 static const contender of_http[] = {
-    {"filch", NULL, NULL},  {"epoll", NULL, NULL}, {"go", NULL, NULL},
-    {"go-raw", NULL, NULL}, {"nginx", NULL, NULL}, {0},
+    {"filch", NULL, NULL},
+    {"filch-traced", NULL, NULL},
+    {"epoll", NULL, NULL},
+    {"go", NULL, NULL},
+    {"go-raw", NULL, NULL},
+    {"nginx", NULL, NULL},
+    {0},
 };
 
 const contender *fibers_contenders(const workload *w)

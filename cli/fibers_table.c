@@ -97,7 +97,7 @@ static void http_line(const table *t, const fibers_row *r, const series *s, bool
 {
     const series *epoll = find(t, s->workload, "epoll", s->workers);
     double median = median_of(s, r->figure), best = best_of(s, r->figure);
-    printf("%-22s %7u  %-8s", is_first ? r->title : "", s->workers, s->runtime);
+    printf("%-22s %7u  %-12s", is_first ? r->title : "", s->workers, s->runtime);
     if (s->failed) {
         printf("  failed\n");
         return;
@@ -126,7 +126,7 @@ static void http_lines(const table *t, const fibers_row *r)
 
 static void http_head(void)
 {
-    printf("%-22s %7s  %-8s  %8s  %8s  %8s  %8s  %11s  %7s\n", "http, us per request", "workers",
+    printf("%-22s %7s  %-12s  %8s  %8s  %8s  %8s  %11s  %7s\n", "http, us per request", "workers",
            "server", "median", "best", "/ epoll", "best", "requests/s", "goal");
 }
 
