@@ -15,6 +15,7 @@ enum {
     LETTER = 8, /* the width of one, about */
     AXIS = 46,  /* the height of what is below the frame */
     EDGE = 12,
+    HALF_A_LABEL = 24,
     FRAME_WIDE = 270,
     FRAME_NARROW = 210,
 };
@@ -336,7 +337,7 @@ static void draw_lines(FILE *out, const draw_chart *c, int width, const char *id
     double bottom = top + (is_wide ? FRAME_WIDE : FRAME_NARROW);
     ruler x = ruler_new(c->x.log), y = ruler_new(c->y.log);
     take_points(c, &x, &y);
-    ruler_round(&x, 48, width - EDGE);
+    ruler_round(&x, 48, width - HALF_A_LABEL);
     ruler_round(&y, bottom, top);
     begin(out, c, width, (int)bottom + AXIS, id);
     draw_legend(out, c, width);

@@ -20,13 +20,23 @@ static void words(FILE *out, const lab_options *o)
     json_write(out, all);
 }
 
+/* Some variables are ours, and not the runtime's. */
+static bool is_setting(const char *variable)
+{
+    static const char *const others[] = {"FILCH_BENCH_DIR=", "FILCH_CC=", "FILCH_WERROR="};
+    for (int i = 0; i < 3; i++)
+        if (strncmp(variable, others[i], strlen(others[i])) == 0)
+            return false;
+    return strncmp(variable, "FILCH_", 6) == 0;
+}
+
 /* Settings that whoever calls us has made reach the programs of Filch, too. */
 static void settings(FILE *out)
 {
     char all[512] = "";
     for (char **e = environ; *e; e++) {
         size_t used = strlen(all);
-        if (strncmp(*e, "FILCH_", 6) == 0 && strncmp(*e, "FILCH_BENCH_DIR=", 16) != 0)
+        if (is_setting(*e))
             snprintf(all + used, sizeof all - used, "%s%s", used > 0 ? " " : "", *e);
     }
     json_write(out, all);
