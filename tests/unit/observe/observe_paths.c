@@ -1,5 +1,6 @@
 /* Work and span of programs of which both are known, by a clock that only goes on when they say so. */
 #include "check.h"
+#include "unit/observe/forks.h"
 
 #include "base/sanitize.h"
 #include "sched/path.h"
@@ -516,10 +517,8 @@ static void a_task_that_forks_ends_in_both(void)
 static void forks(void **state)
 {
     (void)state;
-    if (FI_UNDER_TSAN) {
-        puts("skipped: ThreadSanitizer allows no threads after a fork");
+    if (!children_may_have_threads())
         return;
-    }
     a_child_begins_a_book_of_its_own();
     a_task_that_forks_ends_in_both();
 }

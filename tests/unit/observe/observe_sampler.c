@@ -1,6 +1,8 @@
 /* The sampling thread: its file says what happened, for every kind of deque, lazy and eager; what came is what left; sizes
  * are sizes; and it allocates nothing while it samples. */
 #define _GNU_SOURCE
+#include "unit/observe/forks.h"
+
 #include "fib.h"
 #include "unit/task/workers.h"
 
@@ -254,10 +256,8 @@ static void a_fork(bool begins_anew)
 static void forks(void **state)
 {
     (void)state;
-    if (FI_UNDER_TSAN) {
-        puts("skipped: ThreadSanitizer allows no threads after a fork");
+    if (!children_may_have_threads())
         return;
-    }
     a_fork(false);
     a_fork(true);
 }

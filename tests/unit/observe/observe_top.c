@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #endif
 #include "check.h"
+#include "unit/observe/forks.h"
 
 #include "base/sanitize.h"
 
@@ -277,10 +278,8 @@ static void a_child_has_a_page_of_its_own(void **state)
     pid_t child;
 
     (void)state;
-    if (FI_UNDER_TSAN) {
-        puts("skipped: ThreadSanitizer allows no threads after a fork");
+    if (!children_may_have_threads())
         return;
-    }
     start(1);
     p = map_page(1);
     fflush(NULL);

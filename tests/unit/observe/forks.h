@@ -1,0 +1,22 @@
+/* Can a child of this process have threads?  If not, that is told. */
+#ifndef TESTS_UNIT_OBSERVE_FORKS_H
+#define TESTS_UNIT_OBSERVE_FORKS_H
+
+#include "base/sanitize.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+static inline bool children_may_have_threads(void)
+{
+#ifdef FILCH_EMULATED
+    puts("skipped: the emulator allows no threads after a fork");
+    return false;
+#else
+    if (FI_UNDER_TSAN)
+        puts("skipped: ThreadSanitizer allows no threads after a fork");
+    return !FI_UNDER_TSAN;
+#endif
+}
+
+#endif
