@@ -1,4 +1,6 @@
 /* events WHAT: a program whose trace is known.  WHAT is one of the functions below. */
+#include "fib.h"
+
 #include <filch/filch.h>
 
 #include <signal.h>
@@ -16,18 +18,6 @@ static filch_chan *chan;
 static atomic_bool flag;
 
 /* ---- two who talk, a steal, a sleep, a call that blocks, tasks, a job ---- */
-
-FILCH_TASK(long, fib, int, n)
-{
-    long a, b;
-
-    if (n < 2)
-        return n;
-    FILCH_SPAWN(fib, n - 1);
-    b = FILCH_CALL(fib, n - 2);
-    a = FILCH_SYNC(fib);
-    return a + b;
-}
 
 static int64_t doze(void *arg)
 {

@@ -78,10 +78,13 @@ if [ -z "$sanitizers" ]; then # they have threads of their own, which might wake
 fi
 
 # Without a stop.
+for how in exit_in_fiber exit_beside_fiber; do
+    FILCH_STATS=1 run "$how" || fail "$how"
+    checked trace.json why=exit
+    grep -Eq '^filch: what [0-9]+ workers? did in ' said || fail "$how has no table"
+done
 run exit_in_fiber || fail "exit in a fiber"
-checked trace.json why=exit slice=main
-run exit_beside_fiber || fail "exit beside a fiber"
-checked trace.json why=exit
+checked trace.json slice=main
 
 # Several runtimes, several processes.
 run twice || fail "twice"

@@ -177,17 +177,62 @@ static void in_parts(void *arg)
     }
 }
 
-static void groups_at_one_address_are_not_one(void **state)
+static void groups_at_one_address_are_not_one(void)
 {
     filch_group g = FILCH_GROUP_INIT;
 
-    (void)state;
     begin();
     filch_group_run(&g, in_parts, of(30));
     filch_group_run(&g, in_parts, of(40));
     filch_group_run(&g, in_parts, of(20));
     CHECK_INT(filch_group_wait(&g), 0);
     end_with(186, 80);
+}
+
+/* Pieces of two groups on one fiber, the oldest first: that the first is over is only said when the second has begun, whose
+ * path is no matter to those who wait for the first. */
+static filch_group early;
+static filch_wait_group waiters;
+
+static void wait_for_early(void *arg)
+{
+    (void)arg;
+    filch_group_wait(&early);
+    burn(1000);
+    filch_wait_group_done(&waiters);
+}
+
+static void give_early_and_late(void *arg)
+{
+    filch_group late = FILCH_GROUP_INIT;
+
+    (void)arg;
+    filch_wait_group_add(&waiters, 1);
+    filch_go(wait_for_early, NULL);
+    filch_group_run(&early, burn_in_body, of(5));
+    burn(100);
+    filch_group_run(&late, burn_in_body, of(1));
+    filch_group_wait(&late);
+}
+
+static void what_is_said_late_is_said_as_of_then(void)
+{
+    filch_group g = FILCH_GROUP_INIT;
+
+    setenv("FILCH_DEQUE", "half", 1);
+    begin();
+    unsetenv("FILCH_DEQUE");
+    filch_group_run(&g, give_early_and_late, NULL);
+    filch_group_wait(&g);
+    filch_wait_group_wait(&waiters);
+    end_with(1106, 1005);
+}
+
+static void groups_are_told_apart(void **state)
+{
+    (void)state;
+    groups_at_one_address_are_not_one();
+    what_is_said_late_is_said_as_of_then();
 }
 
 /* ---- jobs ---- */
@@ -304,13 +349,12 @@ static void *burn_in_fiber(void *n)
     return n;
 }
 
-/* The second is over when it is joined. */
-static void start_and_join(void *arg)
+/* The second is over when it is joined, and nobody is woken by it. */
+static void start_and_join(void *second)
 {
     filch_fiber *a = filch_fiber_start(burn_in_fiber, of(30));
-    filch_fiber *b = filch_fiber_start(burn_in_fiber, of(20));
+    filch_fiber *b = filch_fiber_start(burn_in_fiber, second);
 
-    (void)arg;
     filch_fiber_join(a, NULL);
     filch_fiber_join(b, NULL);
     burn(5);
@@ -324,12 +368,14 @@ static void work_in_crew(void *n)
     filch_wait_group_done(&crew);
 }
 
+/* The newest begins first, so it is the first that is sent who ends it. */
 static void send_and_wait(void *arg)
 {
+    const uintptr_t *each = arg;
+
     filch_wait_group_add(&crew, 3);
-    for (uintptr_t i = 3; i > 0; i--)
-        filch_go(work_in_crew, of(i * 10));
-    (void)arg;
+    for (int i = 0; i < 3; i++)
+        filch_go(work_in_crew, of(each[i]));
     filch_wait_group_wait(&crew);
     burn(1);
 }
@@ -360,12 +406,12 @@ static void call_all(void *arg)
     filch_chan_close(there);
 }
 
-static void in_a_fiber(void (*body)(void *arg), uint64_t work, uint64_t span)
+static void in_a_fiber(void (*body)(void *arg), void *arg, uint64_t work, uint64_t span)
 {
     filch_group g = FILCH_GROUP_INIT;
 
     begin();
-    filch_group_run(&g, body, NULL);
+    filch_group_run(&g, body, arg);
     filch_group_wait(&g);
     end_with(work, span);
 }
@@ -373,19 +419,23 @@ static void in_a_fiber(void (*body)(void *arg), uint64_t work, uint64_t span)
 static void who_joins_goes_on_after_the_longer(void **state)
 {
     (void)state;
-    in_a_fiber(start_and_join, 55, 35);
+    in_a_fiber(start_and_join, of(20), 55, 35);
+    in_a_fiber(start_and_join, of(40), 75, 45);
 }
 
 static void who_waits_for_many_goes_on_after_the_longest(void **state)
 {
+    static uintptr_t longest_last[] = {30, 20, 10}, longest_first[] = {10, 20, 30};
+
     (void)state;
-    in_a_fiber(send_and_wait, 61, 31);
+    in_a_fiber(send_and_wait, longest_last, 61, 31);
+    in_a_fiber(send_and_wait, longest_first, 61, 31);
 }
 
 static void who_is_answered_goes_on_after_the_answer(void **state)
 {
     (void)state;
-    in_a_fiber(call_all, 110, 110);
+    in_a_fiber(call_all, NULL, 110, 110);
     filch_chan_free(there);
     filch_chan_free(back);
 }
@@ -525,9 +575,8 @@ static void forks(void **state)
 
 CHECK_MAIN(what_is_beside_a_task_counts_if_it_is_longer, a_tree_is_as_long_as_it_is_deep,
            tasks_side_by_side_begin_one_after_the_other, runs_from_outside_follow_each_other,
-           a_loop_is_as_long_as_its_grain, a_group_is_as_long_as_its_longest,
-           groups_at_one_address_are_not_one, jobs_follow_the_longest_before_them,
-           a_parent_ends_with_its_children, jobs_follow_also_by_other_ways,
-           who_joins_goes_on_after_the_longer, who_waits_for_many_goes_on_after_the_longest,
-           who_is_answered_goes_on_after_the_answer, what_could_be_taken_carries_a_burden,
-           each_finds_how_long_a_look_takes, forks)
+           a_loop_is_as_long_as_its_grain, a_group_is_as_long_as_its_longest, groups_are_told_apart,
+           jobs_follow_the_longest_before_them, a_parent_ends_with_its_children,
+           jobs_follow_also_by_other_ways, who_joins_goes_on_after_the_longer,
+           who_waits_for_many_goes_on_after_the_longest, who_is_answered_goes_on_after_the_answer,
+           what_could_be_taken_carries_a_burden, each_finds_how_long_a_look_takes, forks)

@@ -9,9 +9,11 @@
 
 static place never;
 
+/* A thread that only looks can wake nobody either. */
 static void start(filch_deadlock what)
 {
-    filch_config c = {.workers = 2, .deadlock = what, .watchdog_ns = -1, .dump_signal = SIGUSR2};
+    filch_config c = {
+        .workers = 2, .deadlock = what, .watchdog_ns = -1, .dump_signal = SIGUSR2, .top = true};
 
     if (filch_start(&c) < 0)
         _exit(3);
