@@ -360,6 +360,44 @@ static void start_and_join(void *second)
     burn(5);
 }
 
+/* Many that have ended, of which one was long, are joined in any order: the book finds each page, whichever were torn out
+ * before. */
+enum { JOINED = 450, ROUNDS = 40 };
+
+static void mix(filch_fiber **handle, uint32_t *seed)
+{
+    for (uint32_t i = JOINED - 1; i > 0; i--) {
+        uint32_t j = (*seed = *seed * 1664525u + 1013904223u) >> 8;
+        filch_fiber *last = handle[i];
+        handle[i] = handle[j % (i + 1)];
+        handle[j % (i + 1)] = last;
+    }
+}
+
+static int ended;
+
+static void *burn_and_count(void *n)
+{
+    ended++;
+    return burn_in_fiber(n);
+}
+
+static void join_many(void *seed)
+{
+    static filch_fiber *handle[JOINED];
+    uint32_t luck = (uint32_t)(uintptr_t)seed;
+
+    ended = 0;
+    for (uint32_t i = 0; i < JOINED; i++)
+        handle[i] = filch_fiber_start(burn_and_count, of(i == luck * 11 % JOINED ? 1000 : 1));
+    while (ended < JOINED)
+        filch_yield();
+    mix(handle, &luck);
+    for (int i = 0; i < JOINED; i++)
+        filch_fiber_join(handle[i], NULL);
+    burn(5000);
+}
+
 static filch_wait_group crew;
 
 static void work_in_crew(void *n)
@@ -421,6 +459,8 @@ static void who_joins_goes_on_after_the_longer(void **state)
     (void)state;
     in_a_fiber(start_and_join, of(20), 55, 35);
     in_a_fiber(start_and_join, of(40), 75, 45);
+    for (uintptr_t round = 0; round < ROUNDS; round++)
+        in_a_fiber(join_many, of(round), JOINED - 1 + 1000 + 5000, 6000);
 }
 
 static void who_waits_for_many_goes_on_after_the_longest(void **state)
