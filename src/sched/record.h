@@ -1,7 +1,10 @@
 /* Small records for the floor above (tickets, work of groups, jobs), from a pool of each worker: no lock and no
  * shared counter on the way.  A record may be given back to another worker's pool than it is from, so
  * a pool that has too many hands some on to the others, without a lock.  All records live until the runtime
- * stops. */
+ * stops.
+ *
+ * The next user of a record may be of another type and writes plain fields over atomic ones.  So the caller of
+ * fi_record_put must have acquired every earlier access to the record. */
 #ifndef FI_SCHED_RECORD_H
 #define FI_SCHED_RECORD_H
 

@@ -37,26 +37,32 @@ typedef struct fi_ticket {
 /* [fiber] */
 static inline void fi_ticket_init(fi_ticket *t, void *slot)
 {
-    /* No plain store: the record may be one that a fiber claimed back a moment ago. */
+    /* Relaxed: the record is the fiber's alone until the deque publishes it. */
     fi_store_relaxed(&t->state, FI_TICKET_OPEN);
     t->slot = slot;
 }
 
 /* [deque's side] Claim the task to run it.  False: it was claimed back, free the ticket.
- * Relaxed: the deque handed over what the slot holds, and who loses looks at nothing. */
+ * The CAS is relaxed: the deque handed over what the slot holds. */
 static inline bool fi_ticket_begin(fi_ticket *t)
 {
     uintptr_t expected = FI_TICKET_OPEN;
 
-    return fi_cas_relaxed(&t->state, &expected, FI_TICKET_RUNNING);
+    if (fi_cas_relaxed(&t->state, &expected, FI_TICKET_RUNNING))
+        return true;
+    /* ticket.claimed <- ticket.claim: the caller frees the ticket, and the next user of the record writes plain
+     * fields over its state.  Without both, that write races with the fiber's CAS. */
+    (void)fi_load_acquire(&t->state, ticket.claimed);
+    return false;
 }
 
-/* [fiber] Claim it back.  False: somebody runs it.  Relaxed: the slot is the fiber's own. */
+/* [fiber] Claim it back.  False: another worker runs it. */
 static inline bool fi_ticket_claim_back(fi_ticket *t)
 {
     uintptr_t expected = FI_TICKET_OPEN;
 
-    return fi_cas_relaxed(&t->state, &expected, FI_TICKET_CLAIMED);
+    /* ticket.claim -> ticket.claimed: this CAS is the fiber's last access to the record */
+    return fi_cas_release(&t->state, &expected, FI_TICKET_CLAIMED, ticket.claim);
 }
 
 /* [deque's side] The result is in the slot.  The fiber that is parked here and must be made ready, or

@@ -41,6 +41,7 @@ void *x_alloc_array(size_t size, size_t n)
 
 void x_free(const void *p, size_t size)
 {
+    machine_free(p, (const unsigned char *)p + size);
     if (frees < MAX_FREED) {
         freed[frees].low = p;
         freed[frees++].high = (const unsigned char *)p + size;

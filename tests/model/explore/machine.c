@@ -214,6 +214,26 @@ static void plain_access(plain *p, bool write, const char *what)
     (write ? p->wrote : p->read)[t - m.thread] = now;
 }
 
+/* An atomic access races with plain ones alone. */
+static void atomic_access(int l)
+{
+    machine_thread *t = self();
+    if (m.check->races)
+        m.location[l].plain.read[t - m.thread] = t->cur.clock[t - m.thread];
+}
+
+/* Freed memory becomes another object, whose fields need not be atomic: a free is a plain write. */
+void machine_free(const void *low, const void *high)
+{
+    if (!m.check->races)
+        return;
+    for (int i = 0; i < m.locations; i++) {
+        location *l = &m.location[i];
+        if (l->address >= low && l->address < high)
+            plain_access(&l->plain, true, location_name(l));
+    }
+}
+
 static void data_access(int datum, bool write)
 {
     const check *c = m.check;
@@ -271,6 +291,8 @@ static uint64_t load(int l, site *s, order o)
         search_point_before(false);
         arena_fail_if_freed(&m.location[l]);
     }
+    if (o != ORDER_PLAIN)
+        atomic_access(l);
     machine_thread *t = self();
     const buffered *own = newest_buffered(t, l);
     if (own) {
@@ -472,6 +494,8 @@ static void store_value(int l, uint64_t v, site *s, order o)
 {
     machine_thread *t = self();
     note_writer(l);
+    if (o != ORDER_PLAIN)
+        atomic_access(l);
     if (releases(o))
         settle_all(t);
     view carried = releases(o) ? t->cur : t->rel;
@@ -576,6 +600,7 @@ static bool rmw(const void *p, rmw_kind kind, uint64_t *expected, uint64_t opera
         settle_all(t);
     search_point_before(true);
     arena_fail_if_freed(&m.location[l]);
+    atomic_access(l);
 
     rmw_option options[MAX_STORES];
     uint32_t n = rmw_options(t, l, kind, *expected, options);

@@ -73,6 +73,8 @@ extern machine m;
 location *memory_add(const void *p, uint64_t value, const char *name, int index); /* name stays */
 const char *location_name(const location *l); /* until the next call */
 
+void machine_free(const void *low, const void *high); /* all locations in between */
+
 /* arena.c */
 void arena_reset(void);
 void arena_fail_if_freed(const location *l);
