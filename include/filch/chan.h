@@ -44,8 +44,11 @@ typedef struct filch_chan filch_chan;
 /* Items of so many bytes (0: only that something was sent counts).  Returns: NULL when there is no memory. */
 FILCH_API filch_chan *filch_chan_new(size_t item_size, size_t capacity);
 
-/* Nobody may be in a call for it any more, except for the one that has closed it.  Items that are left in it are
- * dropped.  NULL is fine.  To free one that somebody waits at is a mistake that ends the program with a line. */
+/* Free the channel and drop the items that are left in it.  NULL is allowed.
+ * A receiver may free the channel as soon as it has the last item, and a sender as soon as its item
+ * was received, while the partner is still inside its send, receive, select or close.  No other
+ * call for the channel may be under way.  Freeing a channel at which a call waits aborts the program.
+ * Call from: any thread, fiber, task or job.  Blocks: nothing. */
 FILCH_API void filch_chan_free(filch_chan *c);
 
 /* No more items: those who wait to send get -EPIPE; what was sent is received, and then -EPIPE.
@@ -87,7 +90,8 @@ typedef struct filch_case {
 #define FILCH_CASE_SEND(chan, item) {FILCH_SEND, (chan), (void *)(item), 0}
 /* clang-format on */
 
-/* Do one of the cases, as soon as one can be done; if several can, chance decides.
+/* Do one of the cases, as soon as one can be done; if several can, chance decides, also between
+ * cases of the same channel.  The other channels must not be freed until the call returns.
  * Returns: its index, with its result in place; -ECANCELED; -EINVAL for more than FILCH_SELECT_MAX; -ENOMEM, for more than 8 that wait.
  * filch_select_until: also -ETIMEDOUT, and -ENOMEM for the deadline.  filch_select_try: -EAGAIN where the others would wait. */
 FILCH_API int filch_select(filch_case *cases, size_t n);

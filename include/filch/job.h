@@ -59,7 +59,7 @@ FILCH_API int filch_group_run(filch_group *g, void (*work)(void *arg), void *arg
 /* The same for work that may fail: the first error (that is not 0) is the group's. */
 FILCH_API int filch_group_try(filch_group *g, int (*work)(void *arg), void *arg);
 
-/* Wait for all that was run so far.  Then the group is as new, and may be used again.  Not from its own work,
+/* Wait for all that was run so far.  Then the group is as new, and may be used again or freed.  Not from its own work,
  * which would wait for itself.
  * Blocks: the thread, or parks the fiber.
  * Returns: 0; the first error of its work; -ECANCELED when it was cancelled and nothing failed.

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/mistake.h"
+#include "base/rng.h"
 #include "sched/path.h"
 
 /* ---- new and free ---- */
@@ -39,6 +40,7 @@ void filch_chan_free(filch_chan *c)
         return;
     if (c->receivers.first || c->senders.first)
         fi_mistake("filch_chan_free of a channel that somebody waits at");
+    fi_wait_before_free(&c->latch);
     fi_mem_free(c, bytes(c->item_size, c->capacity), FI_CACHE_LINE);
 }
 
@@ -59,6 +61,7 @@ static NOT_INLINE int wait_in(filch_chan *c, fi_line *line, const char *what, vo
     fi_wait w;
 
     fi_wait_init(&w, item);
+    w.freeable = true;
     return fi_wait_in(&w, line, &c->latch, (fi_wait_for){what, c}, deadline);
 }
 
@@ -212,6 +215,14 @@ static void wake_all(fi_wait *chain)
     }
 }
 
+/* [latch held] A select that waits in both lines is taken out of the one that is emptied first: chance decides. */
+static fi_wait *take_waiters(filch_chan *c)
+{
+    if (fi_rng_below(fi_rng_thread(), 2) == 0)
+        return take_all(&c->senders, take_all(&c->receivers, NULL));
+    return take_all(&c->receivers, take_all(&c->senders, NULL));
+}
+
 int filch_chan_close(filch_chan *c)
 {
     fi_wait_chaos();
@@ -223,7 +234,7 @@ int filch_chan_close(filch_chan *c)
     was_open = !c->closed;
     c->closed = true;
     if (was_open)
-        waiting = take_all(&c->senders, take_all(&c->receivers, NULL));
+        waiting = take_waiters(c);
     fi_latch_unlock(&c->latch, who);
     wake_all(waiting);
     return was_open ? 0 : -EPIPE;

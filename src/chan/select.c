@@ -1,5 +1,9 @@
-/* One of several.  All channels' latches are held at once, so that nothing becomes ready between the look at it and the
- * wait for it.  They are taken by address, each once, so that two selects cannot wait for each other's. */
+/* Select.  All channels' latches are held at once, so that no case becomes ready between the attempt and the wait.  They
+ * are taken by address, each once, so that two selects cannot wait for each other's.
+ *
+ * A case that was done while the select waited may have been the last use of its channel: the partner may free it at once,
+ * so the select does not touch that channel again.  The other channels must stay until the select returns.
+ */
 #include "base/mem.h"
 #include "base/rng.h"
 #include "chan/chan.h"
@@ -11,6 +15,7 @@ typedef struct selection {
     size_t n;
     size_t chans_n;
     filch_chan *chans[FILCH_SELECT_MAX]; /* each once, by address */
+    uint8_t order[FILCH_SELECT_MAX];     /* the cases, as they are tried */
 } selection;
 
 /* ---- latches ---- */
@@ -36,20 +41,33 @@ static void add_chans(selection *s)
             add_chan(s, s->cases[i].chan);
 }
 
-static void hold(selection *s)
+/* gone: a channel that may be freed by now; NULL: none. */
+static void hold_all_but(const selection *s, const filch_chan *gone)
 {
-    if (s->chans_n == 1) {
-        fi_hold(&s->chans[0]->latch);
-        return;
-    }
     for (size_t i = 0; i < s->chans_n; i++)
-        fi_hold_also(&s->chans[i]->latch);
+        if (s->chans[i] != gone)
+            fi_hold_also(&s->chans[i]->latch);
+}
+
+static void let_go_all_but(const selection *s, const filch_chan *gone)
+{
+    for (size_t i = 0; i < s->chans_n; i++)
+        if (s->chans[i] != gone)
+            fi_let_go(&s->chans[i]->latch);
+}
+
+static void hold(const selection *s)
+{
+    if (s->chans_n == 1)
+        fi_hold(&s->chans[0]->latch);
+    else
+        hold_all_but(s, NULL);
 }
 
 /* When the last latch is let go the selection may be gone, with the stack of a fiber that was woken meanwhile. */
 static void let_go(void *selection_)
 {
-    selection *s = selection_;
+    const selection *s = selection_;
     size_t n = s->chans_n;
 
     for (size_t i = 0; i < n; i++)
@@ -71,48 +89,73 @@ static int attempt(filch_case *k, fi_wait **woken)
 static int attempt_any(selection *s, fi_wait **woken)
 {
     fi_rng *r = fi_rng_thread();
-    uint8_t order[FILCH_SELECT_MAX];
 
     for (size_t i = 0; i < s->n; i++)
-        order[i] = (uint8_t)i;
+        s->order[i] = (uint8_t)i;
     for (size_t i = 0; i < s->n; i++) {
         size_t pick = i + fi_rng_below(r, (uint32_t)(s->n - i));
-        filch_case *k = &s->cases[order[pick]];
-        int e = attempt(k, woken);
+        uint8_t chosen = s->order[pick];
+        int e = attempt(&s->cases[chosen], woken);
         if (e != -EAGAIN) {
-            k->result = e;
-            return order[pick];
+            s->cases[chosen].result = e;
+            return chosen;
         }
-        order[pick] = order[i];
+        s->order[pick] = s->order[i];
+        s->order[i] = chosen;
     }
     return -EAGAIN;
 }
 
 /* ---- waiting ---- */
 
-/* The waits of a selection: a part for each case, and behind them the whole. */
-static void stand_in_lines(const selection *s, fi_wait *waits, size_t n)
+/* [latch held] The part of this whole that was added to the line; NULL: none. */
+static fi_wait *part_in(const fi_line *line, const fi_wait *whole)
 {
-    for (size_t i = 0; i < n; i++) {
-        filch_case *k = &s->cases[i];
-        fi_wait_init(&waits[i], k->item);
-        waits[i].line = NULL;
-        waits[i].whole = &waits[n];
-        waits[i].part = (uint32_t)i + 1;
-        if (k->chan)
-            fi_line_add(k->kind == FILCH_SEND ? &k->chan->senders : &k->chan->receivers,
-                        &k->chan->latch, &waits[i]);
+    fi_wait *last = line->first ? line->first->prev : NULL;
+
+    return last && last->whole == whole ? last : NULL;
+}
+
+/* [latch held] One part of a whole stands in a line: of several cases that want the same, the first in random order. */
+static void enqueue_part(const filch_case *k, fi_wait *part)
+{
+    filch_chan *c = k->chan;
+    fi_line *line = k->kind == FILCH_SEND ? &c->senders : &c->receivers;
+    fi_line *other = k->kind == FILCH_SEND ? &c->receivers : &c->senders;
+
+    if (part_in(line, part->whole))
+        return;
+    fi_line_add(line, &c->latch, part);
+    part->twin = part_in(other, part->whole);
+    if (part->twin)
+        part->twin->twin = part;
+}
+
+/* [latches held] The waits of a selection: a part for each case, and behind them the whole. */
+static void enqueue_parts(const selection *s, fi_wait *waits)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        uint8_t at = s->order[i];
+        fi_wait *part = &waits[at];
+        fi_wait_init(part, s->cases[at].item);
+        fi_store_relaxed(&part->line, NULL);
+        part->whole = &waits[s->n];
+        part->part = (uint32_t)at + 1;
+        part->twin = NULL;
+        if (s->cases[at].chan)
+            enqueue_part(&s->cases[at], part);
     }
 }
 
-/* Also after all were taken out: whoever let the latches go for us may still be about to let go of the last. */
-static void leave_lines(selection *s, fi_wait *waits, size_t n)
+/* Also after all were taken out: whoever let the latches go for us may still be about to let go of the last.  done: the
+ * channel of the case that was done; NULL: none was. */
+static void leave_lines(const selection *s, fi_wait *waits, const filch_chan *done)
 {
-    hold(s);
-    for (size_t i = 0; i < n; i++)
-        if (waits[i].line)
+    hold_all_but(s, done);
+    for (size_t i = 0; i < s->n; i++)
+        if (fi_load_relaxed(&waits[i].line))
             fi_line_remove(&waits[i]);
-    let_go(s);
+    let_go_all_but(s, done);
 }
 
 /* [latches held, which this lets go] */
@@ -124,9 +167,9 @@ static int wait_in_lines(selection *s, fi_wait *waits, int64_t deadline)
     int part;
 
     fi_wait_init(&waits[n], NULL);
-    stand_in_lines(s, waits, n);
+    enqueue_parts(s, waits);
     part = fi_wait_in_parts(&waits[n], &own, what, let_go, s, deadline);
-    leave_lines(s, waits, n);
+    leave_lines(s, waits, part > 0 ? s->cases[part - 1].chan : NULL);
     if (part <= 0)
         return part;
     s->cases[part - 1].result = waits[part - 1].result;

@@ -266,6 +266,7 @@ static void after_fork_in_child(void)
     fi_fence_setup();
     fi_latch_forget();
     fi_lot_forget();
+    fi_wait_forget();
     fi_watch_forget();
     fi_worker_rise();
     fi_lock_init(&life);

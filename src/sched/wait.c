@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <stddef.h>
+#include <string.h>
 
 #define WITHDRAWN UINT32_MAX /* in a claim: by no part */
 
@@ -68,8 +69,13 @@ fi_wait *fi_line_take_of_many(fi_line *line)
 
     while ((w = line->first) != NULL) {
         take_out(line, w);
-        if (!w->whole || claim(w->whole, w->part))
+        if (!w->whole)
             return w;
+        if (claim(w->whole, w->part)) {
+            if (w->twin && fi_load_relaxed(&w->twin->line))
+                fi_line_remove(w->twin);
+            return w;
+        }
     }
     return NULL;
 }
@@ -97,7 +103,7 @@ static void leave(fi_wait *w)
         w->left(w);
 }
 
-static bool leave_line(fi_wait *w)
+static bool leave_line_of_any(fi_wait *w)
 {
     bool stood;
 
@@ -107,6 +113,48 @@ static bool leave_line(fi_wait *w)
         leave(w);
     fi_let_go(w->latch);
     return stood;
+}
+
+/* A deadline, or a cancellation, may come when the wait was taken out already, and the channel that it stood at is
+ * freed.  So it looks at the wait first, under a guard that the freeing party takes as well.  The guard comes before the latch. */
+#define GUARDS_LOG 6
+
+typedef struct guard {
+    FI_CACHE_ALIGNED fi_latch latch;
+} guard;
+
+static guard guards[1 << GUARDS_LOG];
+
+static fi_latch *guard_of(const fi_latch *latch)
+{
+    return &guards[((uintptr_t)latch >> 6) * UINT64_C(0x9e3779b97f4a7c15) >> (64 - GUARDS_LOG)]
+                .latch;
+}
+
+static bool leave_line(fi_wait *w)
+{
+    fi_latch *g = guard_of(w->latch);
+    bool stood;
+
+    if (!w->freeable)
+        return leave_line_of_any(w);
+    fi_hold_also(g);
+    stood = fi_load_relaxed(&w->line) && leave_line_of_any(w);
+    fi_let_go(g);
+    return stood;
+}
+
+void fi_wait_before_free(const fi_latch *latch)
+{
+    fi_latch *g = guard_of(latch);
+
+    fi_hold_also(g);
+    fi_let_go(g);
+}
+
+void fi_wait_forget(void)
+{
+    memset(guards, 0, sizeof guards);
 }
 
 /* Under its latch, as its fiber lets that go only after it has left its stack. */

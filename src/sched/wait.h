@@ -47,14 +47,16 @@ struct fi_wait {
     void *item; /* what it brings, or where it wants it: the room's */
     fi_wait_for what;
     bool stubborn;                /* filch_fiber_cancel does not end it with -ECANCELED */
+    bool freeable;                /* what it waits at may be freed as soon as it was taken out */
     bool (*withdraw)(fi_wait *w); /* end it before its time; true: it is ours, and is to be woken */
     /* [latch held] It leaves its line before its time.  NULL: the room does not mind. */
     void (*left)(fi_wait *w);
     fi_timer timer;
     /* Of a wait that stands in several lines there is a part in each, and the whole in none. */
     fi_wait *whole;
-    uint32_t part;             /* of the whole, from 1 */
-    bool counted;              /* a thread that only this can wake (sched/watch.h) */
+    fi_wait *twin; /* of a part: another part under the same latch, which goes with it */
+    uint32_t part; /* of the whole, from 1 */
+    bool counted;  /* a thread that only this can wake (sched/watch.h) */
     FI_ATOMIC(uint32_t) claim; /* of the whole: which part was taken out first; 0: none yet */
 };
 
@@ -63,6 +65,7 @@ static inline void fi_wait_init(fi_wait *w, void *item)
 {
     w->item = item;
     w->stubborn = false;
+    w->freeable = false;
     w->left = NULL;
     w->whole = NULL;
 }
@@ -121,6 +124,13 @@ static inline fi_wait *fi_line_take(fi_line *line)
 
 /* [who has taken it out, latch let go] Wake it; it may be gone at once. */
 void fi_wait_end(fi_wait *w);
+
+/* [any] The object that this latch is in is about to be freed, and no wait stands in its lines: return when no late deadline
+ * or cancellation of a freeable wait will take the latch again. */
+void fi_wait_before_free(const fi_latch *latch);
+
+/* [the child of a fork] No other thread withdraws a wait. */
+void fi_wait_forget(void);
 
 /* [any, who knows that the fiber stays] Pin it: it stays until this is undone, by whoever ends what it waits for.
  * fi_wait_cancel: with -ECANCELED, if that may be. */

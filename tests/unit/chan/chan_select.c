@@ -190,6 +190,7 @@ static void send_and_receive_on_one(void)
     filch_case cases[4];
     long in[2] = {-1, -1}, out = 4;
     actor a = {.play = do_select, .cases = cases, .n = 4};
+    int chosen;
 
     make_chans(0);
     cases[0] = (filch_case)FILCH_CASE_RECV(chans[0], &in[0]);
@@ -199,18 +200,21 @@ static void send_and_receive_on_one(void)
     CHECK_INT(filch_select_try(cases, 4), -EAGAIN);
     CHECK_INT(filch_select_until(cases, 4, filch_now() + FILCH_US(100)), -ETIMEDOUT);
     actor_start(&a);
-    until_receivers(chans[0], 2);
-    until_senders(chans[0], 2);
+    until_receivers(chans[0], 1);
+    until_senders(chans[0], 1);
     CHECK_INT(receive_one(chans[0]), 4);
+    check_nobody_waits(chans[0]); /* at once, as the channel may be freed now */
     CHECK_INT(filch_chan_try_recv(chans[0], &in[0]), -EAGAIN);
-    CHECK_INT(actor_end(&a), 1); /* who came first */
-    check_nobody_waits(chans[0]);
+    chosen = actor_end(&a);
+    CHECK(chosen == 1 || chosen == 3);
     actor_start(&a);
-    until_receivers(chans[0], 2);
+    until_receivers(chans[0], 1);
     send_one(chans[0], 9);
-    CHECK_INT(actor_end(&a), 0);
-    CHECK_INT(in[0], 9);
-    CHECK_INT(in[1], -1);
+    check_nobody_waits(chans[0]);
+    chosen = actor_end(&a);
+    CHECK(chosen == 0 || chosen == 2);
+    CHECK_INT(in[chosen / 2], 9);
+    CHECK_INT(in[1 - chosen / 2], -1);
     free_chans();
 }
 
@@ -279,6 +283,125 @@ static void each_has_its_chance(void **state)
     free_chans();
 }
 
+/* One channel in four cases, of four or of twelve: each of them is chosen, whether the select finds the channel ready or
+ * waits for it.  The bound is so low that chance alone never misses it. */
+#define ROUNDS SCALED(4000)
+
+enum { TIMES = 4, MANY = 12 };
+
+typedef struct choice {
+    filch_case cases[MANY];
+    size_t n;
+    long items[TIMES];
+    long chosen[TIMES];
+} choice;
+
+static void prepare(choice *it, filch_case_kind kind, size_t n)
+{
+    *it = (choice){.n = n};
+    for (size_t i = 0; i < TIMES; i++)
+        it->cases[n - 1 - i] = (filch_case){kind, chans[0], &it->items[i], 0};
+}
+
+static void check_choice(const choice *it, const char *what)
+{
+    printf("%s, %zu cases: %ld %ld %ld %ld of %d\n", what, it->n, it->chosen[0], it->chosen[1],
+           it->chosen[2], it->chosen[3], ROUNDS);
+    for (int i = 0; i < TIMES; i++)
+        CHECK(it->chosen[i] >= ROUNDS / 16);
+}
+
+static void select_often(actor *a)
+{
+    choice *it = (choice *)(void *)a->cases;
+
+    for (int i = 0; i < ROUNDS; i++) {
+        int k = filch_select(it->cases, it->n);
+        if (k < 0 || it->cases[k].result != 0) {
+            a->result = -1;
+            return;
+        }
+        it->chosen[it->n - 1 - (size_t)k]++;
+    }
+    a->result = 0;
+}
+
+static void one_that_waits(filch_case_kind kind, size_t n)
+{
+    choice it;
+    actor a = {.play = select_often};
+
+    prepare(&it, kind, n);
+    a.cases = it.cases;
+    actor_start(&a);
+    for (int i = 0; i < ROUNDS; i++) {
+        if (kind == FILCH_RECV) {
+            until_receivers(chans[0], 1);
+            send_one(chans[0], i);
+        } else {
+            until_senders(chans[0], 1);
+            receive_one(chans[0]);
+        }
+    }
+    CHECK_INT(actor_end(&a), 0);
+    check_choice(&it, kind == FILCH_RECV ? "waits to receive" : "waits to send");
+}
+
+static void one_that_is_ready(filch_case_kind kind, size_t n)
+{
+    choice it;
+
+    prepare(&it, kind, n);
+    for (int i = 0; i < ROUNDS; i++) {
+        int k;
+        if (kind == FILCH_RECV)
+            send_one(chans[1], i);
+        it.cases[n - 1].chan = it.cases[n - 2].chan = chans[1];
+        it.cases[n - 3].chan = it.cases[n - 4].chan = chans[1];
+        k = filch_select(it.cases, n);
+        CHECK(k >= 0);
+        it.chosen[n - 1 - (size_t)k]++;
+        if (kind == FILCH_SEND)
+            receive_one(chans[1]);
+    }
+    check_choice(&it, kind == FILCH_RECV ? "ready to receive" : "ready to send");
+}
+
+static void each_case_of_one_channel(void)
+{
+    fi_rng_seed(fi_rng_thread(), seed_get());
+    make_chans(0);
+    filch_chan_free(chans[1]);
+    chans[1] = chan_of_longs(1);
+    for (size_t n = TIMES; n <= MANY; n += MANY - TIMES) {
+        one_that_waits(FILCH_RECV, n);
+        one_that_waits(FILCH_SEND, n);
+        one_that_is_ready(FILCH_RECV, n);
+        one_that_is_ready(FILCH_SEND, n);
+    }
+    free_chans();
+}
+
+/* A select that waits both to send and to receive learns of the close from either case. */
+static void close_chooses_too(void)
+{
+    long chosen[2] = {0, 0}, item = 0;
+
+    for (int i = 0; i < 200; i++) {
+        filch_case both[2] = {{FILCH_RECV, NULL, &item, 0}, {FILCH_SEND, NULL, &item, 0}};
+        actor a = {.play = do_select, .cases = both, .n = 2};
+        both[0].chan = both[1].chan = chan_of_longs(0);
+        actor_start(&a);
+        until_senders(both[0].chan, 1);
+        CHECK_INT(filch_chan_close(both[0].chan), 0);
+        check_nobody_waits(both[0].chan);
+        filch_chan_free(both[0].chan);
+        chosen[actor_end(&a)]++;
+    }
+    printf("closed: %ld %ld\n", chosen[0], chosen[1]);
+    CHECK(chosen[0] >= 10 && chosen[1] >= 10);
+}
+
 /* ---- edges ---- */
 
 static void nothing_to_choose(void)
@@ -325,7 +448,7 @@ static void as_many_as_there_can_be(void)
     f = filch_fiber_start_with(&(filch_fiber_attr){.stack_size = 16 << 10}, select_most, NULL);
     CHECK(f != NULL);
     for (int i = 0; i < CHANS; i++)
-        until_receivers(chans[i], FILCH_SELECT_MAX / CHANS);
+        until_receivers(chans[i], 1);
     send_one(chans[3], 33);
     CHECK_INT(filch_fiber_join(f, &chosen), 0);
     CHECK(most[(intptr_t)chosen].chan == chans[3]);
@@ -354,10 +477,13 @@ WITH_ACTORS(closed_while_waiting)
 WITH_ACTORS(given_up)
 WITH_ACTORS(send_and_receive_on_one)
 WITH_ACTORS(two_selects_meet)
+WITH_ACTORS(each_case_of_one_channel)
+WITH_ACTORS(close_chooses_too)
 WITH_ACTORS(nothing_to_choose)
 WITH_ACTORS(as_many_as_there_can_be)
 
 CHECK_MAIN(without_a_runtime, each_has_its_chance, test_ready_at_once,
            test_ready_because_somebody_waits, test_waits_for_each, test_closed_while_waiting,
            test_given_up, test_send_and_receive_on_one, test_two_selects_meet,
-           test_nothing_to_choose, test_as_many_as_there_can_be)
+           test_each_case_of_one_channel, test_close_chooses_too, test_nothing_to_choose,
+           test_as_many_as_there_can_be)
