@@ -76,13 +76,20 @@ static int only_cpu_0(fi_cpu_set *set)
     return 0;
 }
 
-int fi_topology_affinity(fi_affinity_get *get, fi_cpu_set *set)
+int fi_topology_mask_cpus(fi_affinity_get *get, fi_cpu_set *set)
 {
     int e = -EINVAL;
 
     *set = (fi_cpu_set){0};
     for (size_t size = FIRST_SIZE; e == -EINVAL && size <= LARGEST; size *= 2)
         e = try_size(get, size, set);
+    return e;
+}
+
+int fi_topology_affinity(fi_affinity_get *get, fi_cpu_set *set)
+{
+    int e = fi_topology_mask_cpus(get, set);
+
     if (e < 0 && e != -ENOMEM)
         e = only_cpu_0(set);
     return e;

@@ -47,11 +47,24 @@ int fi_topology_from_hwloc(hwloc_topology_t hw, fi_topology *t)
     return 1;
 }
 
+/* [any] hwloc asks for the mask with ever larger sizes until it gets one: it never ends where a filter refuses the call. */
+static bool has_mask(void)
+{
+    fi_cpu_set set;
+
+    if (fi_topology_mask_cpus(fi_topology_process_mask, &set) < 0)
+        return false;
+    fi_cpu_set_fini(&set);
+    return true;
+}
+
 int fi_topology_hwloc(fi_topology *t)
 {
     hwloc_topology_t hw;
     int known = 0;
 
+    if (!has_mask())
+        return 0;
     if (hwloc_topology_init(&hw) != 0)
         return 0;
     if (hwloc_topology_load(hw) == 0)

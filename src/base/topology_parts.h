@@ -49,6 +49,9 @@ typedef struct fi_cpu_set {
 /* Fills a mask of size bytes: 0, -EINVAL when the kernel's is larger, or another -errno. */
 typedef int fi_affinity_get(size_t size, unsigned long *mask);
 
+/* [any] 0, or -errno: the mask cannot be had, or is empty (-ENODATA). */
+int fi_topology_mask_cpus(fi_affinity_get *get, fi_cpu_set *set);
+
 /* [any] 0, or -ENOMEM.  Never an empty set: a mask that cannot be had is CPU 0. */
 int fi_topology_affinity(fi_affinity_get *get, fi_cpu_set *set);
 void fi_cpu_set_fini(fi_cpu_set *set);

@@ -104,7 +104,7 @@ static int wait_ns(const fi_backend *b, struct epoll_event *ev, int64_t ns)
     struct timespec t = {.tv_sec = ns / NS_PER_S, .tv_nsec = ns % NS_PER_S};
     long n = syscall(SYS_epoll_pwait2, b->epoll, ev, FI_IO_EVENTS, &t, NULL, (size_t)0);
 
-    if (n >= 0 || errno != ENOSYS)
+    if (n >= 0 || (errno != ENOSYS && errno != EPERM)) /* EPERM: a filter that does not know it */
         return (int)n;
 #endif
     return wait_ms(b, ev, ns);

@@ -12,7 +12,7 @@
 #include "base/latch.h"
 #include "base/mem.h"
 #include "base/mistake.h"
-#include "base/topology.h"
+#include "base/topology_parts.h"
 #include "sched/door.h"
 #include "sched/handle.h"
 #include "sched/lot.h"
@@ -56,12 +56,12 @@ static int find_strides(fi_runtime *rt)
     return 0;
 }
 
-static void pin(pthread_attr_t *attr, const fi_topology *t, unsigned worker)
+static void pin(pthread_attr_t *attr, const fi_cpu_set *cpus, unsigned worker)
 {
     cpu_set_t set;
 
     CPU_ZERO(&set);
-    CPU_SET((unsigned)t->cpus[worker % t->n].os, &set);
+    CPU_SET((unsigned)cpus->os[worker % cpus->n], &set);
     pthread_attr_setaffinity_np(attr, sizeof set, &set);
 }
 
@@ -73,14 +73,14 @@ static void join_workers(fi_runtime *rt, unsigned n)
         pthread_join(rt->workers[i].thread, NULL);
 }
 
-/* All threads, or none. */
-static int start_threads(fi_runtime *rt, pthread_attr_t *attr, const fi_topology *t)
+/* All threads, or none.  cpus: to pin them to; NULL: they are not pinned. */
+static int start_threads(fi_runtime *rt, pthread_attr_t *attr, const fi_cpu_set *cpus)
 {
     for (unsigned i = 0; i < rt->workers_n; i++) {
         fi_worker *w = &rt->workers[i];
         int e;
-        if (t)
-            pin(attr, t, i);
+        if (cpus)
+            pin(attr, cpus, i);
         e = pthread_create(&w->thread, attr, fi_worker_main, w);
         if (e != 0) {
             join_workers(rt, i);
@@ -90,15 +90,23 @@ static int start_threads(fi_runtime *rt, pthread_attr_t *attr, const fi_topology
     return 0;
 }
 
+/* Where a filter refuses to tell the CPUs of this process there is nothing to pin to. */
 static int start_pinned(fi_runtime *rt, pthread_attr_t *attr)
 {
-    fi_topology t;
-    int e = fi_topology_read("", &t);
+    fi_cpu_set cpus;
+    int e = fi_topology_mask_cpus(fi_topology_process_mask, &cpus);
 
-    if (e < 0)
+    if (e == -ENOMEM)
         return e;
-    e = start_threads(rt, attr, &t);
-    fi_topology_fini(&t);
+    if (e < 0) {
+        fprintf(stderr,
+                "filch: FILCH_PIN: the CPUs of this process cannot be read (%s); workers "
+                "are not pinned\n",
+                strerror(-e));
+        return start_threads(rt, attr, NULL);
+    }
+    e = start_threads(rt, attr, &cpus);
+    fi_cpu_set_fini(&cpus);
     return e;
 }
 
