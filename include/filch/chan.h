@@ -27,6 +27,9 @@
  * which they came.
  *
  * Call from: any thread, fiber, task or job.  Blocks: calls that wait, the fiber or the thread.
+ *
+ * NULL for a channel: calls that return an int return -EINVAL, the others do nothing and return 0;
+ * in a select, the case is never ready.
  */
 #ifndef FILCH_CHAN_H
 #define FILCH_CHAN_H
@@ -51,11 +54,13 @@ FILCH_API filch_chan *filch_chan_new(size_t item_size, size_t capacity);
  * Call from: any thread, fiber, task or job.  Blocks: nothing. */
 FILCH_API void filch_chan_free(filch_chan *c);
 
-/* No more items: those who wait to send get -EPIPE; what was sent is received, and then -EPIPE.
- * Returns: 0; -EPIPE when it is closed already. */
+/* Close the channel.  Senders that wait and later senders get -EPIPE.  Receivers get the items that
+ * were sent, and then -EPIPE with an item of zeros.
+ * Returns: 0; -EPIPE when it is closed already; -EINVAL for NULL. */
 FILCH_API int filch_chan_close(filch_chan *c);
 
-/* Returns: 0; -EPIPE: closed; -ECANCELED; until: -ETIMEDOUT, -ENOMEM; try: -EAGAIN where the other would wait.
+/* Returns: 0; -EPIPE: closed (a receiver's item is set to zeros); -ECANCELED; -EINVAL: c is NULL;
+ * until: -ETIMEDOUT, -ENOMEM; try: -EAGAIN where the other would wait.
  * item NULL: for a receiver, the item is dropped; for a sender, its bytes are zero. */
 FILCH_API int filch_chan_send(filch_chan *c, const void *item);
 FILCH_API int filch_chan_send_until(filch_chan *c, const void *item, int64_t deadline);

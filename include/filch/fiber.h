@@ -69,12 +69,12 @@ FILCH_API filch_fiber *filch_fiber_start_with(const filch_fiber_attr *attr,
 
 /* Wait until it has ended.  result, if not NULL, gets what its body returned.  Then the handle is gone.
  * Call from: any thread or fiber, one at most for each handle.  Blocks: the fiber or the thread.
- * Returns: 0; -EDEADLK for oneself; -ECANCELED when the caller was cancelled meanwhile.
+ * Returns: 0; -EDEADLK for oneself; -ECANCELED when the caller was cancelled meanwhile; -EINVAL for NULL.
  * filch_fiber_join_until: also -ETIMEDOUT.  After an error the handle is still yours. */
 FILCH_API int filch_fiber_join(filch_fiber *f, void **result);
 FILCH_API int filch_fiber_join_until(filch_fiber *f, void **result, int64_t deadline);
 
-/* Nobody will wait for it; the handle is gone.
+/* Nobody will wait for it; the handle is gone.  NULL: nothing happens.
  * Call from: any thread or fiber.  Blocks: nothing. */
 FILCH_API void filch_fiber_detach(filch_fiber *f);
 

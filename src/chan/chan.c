@@ -129,6 +129,8 @@ static inline int send(filch_chan *c, const void *item, int64_t deadline)
     fi_wait_chaos();
     uint32_t who = fi_party();
 
+    if (FI_SELDOM(!c))
+        return -EINVAL;
     if (!fi_latch_lock_as_favourite(&c->latch, who))
         return send_by_word(c, item, deadline, who);
     if (c->size == c->capacity || c->receivers.first || c->closed || !c->is_word || !item)
@@ -144,6 +146,8 @@ static inline int receive(filch_chan *c, void *item, int64_t deadline)
     fi_wait_chaos();
     uint32_t who = fi_party();
 
+    if (FI_SELDOM(!c))
+        return -EINVAL;
     if (!fi_latch_lock_as_favourite(&c->latch, who))
         return receive_by_word(c, item, deadline, who);
     if (c->size == 0 || c->senders.first || !c->is_word || !item)
@@ -193,11 +197,13 @@ NOT_INLINE int filch_chan_try_recv(filch_chan *c, void *item)
 /* ---- close ---- */
 
 /* [latch held] Chained by next, which nobody else looks at once they are out of line. */
-static fi_wait *take_all(fi_line *line, fi_wait *chain)
+static fi_wait *take_all(filch_chan *c, fi_line *line, fi_wait *chain)
 {
     fi_wait *w;
 
     while ((w = fi_line_take(line)) != NULL) {
+        if (line == &c->receivers)
+            fi_chan_clear_item(c, w->item);
         w->result = -EPIPE;
         w->next = chain;
         chain = w;
@@ -219,8 +225,8 @@ static void wake_all(fi_wait *chain)
 static fi_wait *take_waiters(filch_chan *c)
 {
     if (fi_rng_below(fi_rng_thread(), 2) == 0)
-        return take_all(&c->senders, take_all(&c->receivers, NULL));
-    return take_all(&c->receivers, take_all(&c->senders, NULL));
+        return take_all(c, &c->senders, take_all(c, &c->receivers, NULL));
+    return take_all(c, &c->receivers, take_all(c, &c->senders, NULL));
 }
 
 int filch_chan_close(filch_chan *c)
@@ -230,6 +236,8 @@ int filch_chan_close(filch_chan *c)
     fi_wait *waiting = NULL;
     bool was_open;
 
+    if (!c)
+        return -EINVAL;
     fi_latch_lock(&c->latch, who);
     was_open = !c->closed;
     c->closed = true;
@@ -246,6 +254,8 @@ size_t filch_chan_size(filch_chan *c)
 {
     size_t n;
 
+    if (!c)
+        return 0;
     fi_hold(&c->latch);
     n = c->size;
     fi_let_go(&c->latch);
@@ -254,5 +264,5 @@ size_t filch_chan_size(filch_chan *c)
 
 size_t filch_chan_capacity(const filch_chan *c)
 {
-    return c->capacity;
+    return c ? c->capacity : 0;
 }

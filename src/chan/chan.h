@@ -93,6 +93,13 @@ static inline void fi_chan_pop(filch_chan *c, void *item)
     fi_chan_popped(c);
 }
 
+/* A receiver gets zeros from a channel that is closed and empty. */
+static inline void fi_chan_clear_item(const filch_chan *c, void *item)
+{
+    if (item)
+        memset(item, 0, c->item_size);
+}
+
 static inline fi_wait *fi_chan_first(fi_line *line)
 {
     return line->first ? fi_line_take(line) : NULL;
@@ -138,7 +145,12 @@ static inline int fi_chan_take(filch_chan *c, void *item, fi_wait **woken)
         *woken = sender;
         return 0;
     }
-    return kept ? 0 : c->closed ? -EPIPE : -EAGAIN;
+    if (kept)
+        return 0;
+    if (!c->closed)
+        return -EAGAIN;
+    fi_chan_clear_item(c, item);
+    return -EPIPE;
 }
 
 #endif

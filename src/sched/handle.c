@@ -144,6 +144,8 @@ int filch_fiber_join_until(filch_fiber *h, void **result, int64_t deadline)
     fi_wait w;
     int e = 0;
 
+    if (!h)
+        return -EINVAL;
     if (me && me->handle == h)
         return -EDEADLK;
     fi_wait_init(&w, NULL);
@@ -171,6 +173,8 @@ void filch_fiber_detach(filch_fiber *h)
     fi_wait_chaos();
     bool is_last;
 
+    if (!h)
+        return;
     fi_hold(&h->latch);
     is_last = h->ended;
     h->detached = true;
@@ -184,6 +188,8 @@ void filch_fiber_cancel(filch_fiber *h)
     fi_wait_chaos();
     fi_fiber *f;
 
+    if (!h)
+        return;
     fi_hold(&h->latch);
     h->cancelled = true;
     f = h->fiber;

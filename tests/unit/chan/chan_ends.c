@@ -5,6 +5,21 @@
 
 /* ---- close ---- */
 
+/* The item of the case that was chosen becomes zero if that receives; all others stay. */
+static void select_closed(filch_chan *c)
+{
+    long items[2] = {42, 42};
+    filch_case cases[2] = {{FILCH_RECV, c, &items[0], 0}, {FILCH_SEND, c, &items[1], 0}};
+    int chosen = filch_select(cases, 2);
+
+    CHECK(chosen >= 0);
+    CHECK_INT(cases[chosen].result, -EPIPE);
+    CHECK_INT(items[0], chosen == 0 ? 0 : 42);
+    CHECK_INT(items[1], 42);
+    cases[0].item = NULL;
+    CHECK_INT(filch_select_try(cases, 1), 0);
+}
+
 static void check_closed(filch_chan *c)
 {
     long item = 42;
@@ -13,10 +28,17 @@ static void check_closed(filch_chan *c)
     CHECK_INT(filch_chan_send(c, &item), -EPIPE);
     CHECK_INT(filch_chan_try_send(c, &item), -EPIPE);
     CHECK_INT(filch_chan_send_until(c, &item, 0), -EPIPE);
-    CHECK_INT(filch_chan_recv(c, &item), -EPIPE);
-    CHECK_INT(filch_chan_try_recv(c, &item), -EPIPE);
-    CHECK_INT(filch_chan_recv_until(c, &item, 0), -EPIPE);
     CHECK_INT(item, 42);
+    CHECK_INT(filch_chan_recv(c, &item), -EPIPE);
+    CHECK_INT(item, 0);
+    item = 42;
+    CHECK_INT(filch_chan_try_recv(c, &item), -EPIPE);
+    CHECK_INT(item, 0);
+    item = 42;
+    CHECK_INT(filch_chan_recv_until(c, &item, 0), -EPIPE);
+    CHECK_INT(item, 0);
+    CHECK_INT(filch_chan_recv(c, NULL), -EPIPE);
+    select_closed(c);
 }
 
 static void close_with_items(size_t capacity, long items)
@@ -41,7 +63,7 @@ static void close_with_waiters(size_t capacity, void (*play)(actor *a))
     for (long i = 0; play == do_send && i < (long)capacity; i++)
         send_one(c, i);
     for (int i = 0; i < 3; i++) {
-        waiters[i] = (actor){.play = play, .chan = c};
+        waiters[i] = (actor){.play = play, .chan = c, .item = 42};
         actor_start(&waiters[i]);
     }
     if (play == do_send)
@@ -50,8 +72,10 @@ static void close_with_waiters(size_t capacity, void (*play)(actor *a))
         until_receivers(c, 3);
     CHECK_INT(filch_chan_close(c), 0);
     check_nobody_waits(c);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
         CHECK_INT(actor_end(&waiters[i]), -EPIPE);
+        CHECK_INT(waiters[i].item, play == do_recv ? 0 : 42);
+    }
     for (long i = 0; play == do_send && i < (long)capacity; i++)
         CHECK_INT(receive_one(c), i);
     check_closed(c);
@@ -160,6 +184,57 @@ static void cancelled_before(void)
     filch_chan_free(c);
 }
 
+/* ---- large items, and a select that waits ---- */
+
+typedef struct large {
+    long words[9];
+} large;
+
+static void close_clears_large_items(void)
+{
+    filch_chan *c = filch_chan_new(sizeof(large), 0), *other = chan_of_longs(0);
+    large item, zero = {{0}};
+    long untouched = 42;
+    filch_case cases[2] = {FILCH_CASE_RECV(c, &item), FILCH_CASE_RECV(other, &untouched)};
+    actor a = {.play = do_select, .cases = cases, .n = 2};
+
+    memset(&item, 0x55, sizeof item);
+    actor_start(&a);
+    until_receivers(c, 1);
+    CHECK_INT(filch_chan_close(c), 0);
+    CHECK_INT(actor_end(&a), 0);
+    CHECK_INT(cases[0].result, -EPIPE);
+    CHECK(memcmp(&item, &zero, sizeof item) == 0);
+    CHECK_INT(untouched, 42);
+    memset(&item, 0x55, sizeof item);
+    CHECK_INT(filch_chan_recv(c, &item), -EPIPE);
+    CHECK(memcmp(&item, &zero, sizeof item) == 0);
+    filch_chan_free(c);
+    filch_chan_free(other);
+}
+
+/* ---- NULL ---- */
+
+static void no_channel(void **state)
+{
+    long item = 42;
+    filch_case none = FILCH_CASE_RECV(NULL, &item);
+
+    (void)state;
+    CHECK_INT(filch_chan_send(NULL, &item), -EINVAL);
+    CHECK_INT(filch_chan_send_until(NULL, &item, INT64_MAX), -EINVAL);
+    CHECK_INT(filch_chan_try_send(NULL, &item), -EINVAL);
+    CHECK_INT(filch_chan_recv(NULL, &item), -EINVAL);
+    CHECK_INT(filch_chan_recv_until(NULL, &item, INT64_MAX), -EINVAL);
+    CHECK_INT(filch_chan_try_recv(NULL, &item), -EINVAL);
+    CHECK_INT(filch_chan_close(NULL), -EINVAL);
+    CHECK_INT(filch_chan_size(NULL), 0);
+    CHECK_INT(filch_chan_capacity(NULL), 0);
+    CHECK_INT(filch_select_try(&none, 1), -EAGAIN);
+    filch_chan_free(NULL);
+    CHECK_INT(item, 42);
+}
+
 /* ---- without a runtime, and mistakes ---- */
 
 static void without_a_runtime(void **state)
@@ -212,6 +287,7 @@ WITH_ACTORS(deadlines_come)
 WITH_ACTORS(deadlines_far_away)
 WITH_ACTORS(cancelled)
 WITH_ACTORS(cancelled_before)
+WITH_ACTORS(close_clears_large_items)
 
-CHECK_MAIN(without_a_runtime, mistakes, test_closing, test_deadlines_come, test_deadlines_far_away,
-           test_cancelled, test_cancelled_before)
+CHECK_MAIN(without_a_runtime, mistakes, no_channel, test_closing, test_close_clears_large_items,
+           test_deadlines_come, test_deadlines_far_away, test_cancelled, test_cancelled_before)

@@ -372,6 +372,18 @@ EVERYWHERE(goes)
 EVERYWHERE(names)
 EVERYWHERE(sizes)
 
-CHECK_MAIN(test_results, test_many, test_deadlines, test_waits_for_the_end, test_waits_in_a_thread,
-           test_joins_in_a_row, test_detached, test_handles_are_used_again, test_goes,
-           test_stop_waits, test_names, test_threads_have_no_name, test_sizes, test_main)
+static void no_handle(void **state)
+{
+    void *result = &result;
+
+    (void)state;
+    CHECK_INT(filch_fiber_join(NULL, &result), -EINVAL);
+    CHECK_INT(filch_fiber_join_until(NULL, &result, INT64_MAX), -EINVAL);
+    filch_fiber_detach(NULL);
+    filch_fiber_cancel(NULL);
+    CHECK(result == &result);
+}
+
+CHECK_MAIN(no_handle, test_results, test_many, test_deadlines, test_waits_for_the_end,
+           test_waits_in_a_thread, test_joins_in_a_row, test_detached, test_handles_are_used_again,
+           test_goes, test_stop_waits, test_names, test_threads_have_no_name, test_sizes, test_main)
