@@ -78,12 +78,16 @@ FILCH_API int filch_fiber_join_until(filch_fiber *f, void **result, int64_t dead
  * Call from: any thread or fiber.  Blocks: nothing. */
 FILCH_API void filch_fiber_detach(filch_fiber *f);
 
-/* What the fiber waits for, now and from now on, ends with -ECANCELED: sleeping, joining, channels, sockets, and all
- * that has a deadline.  What cannot fail, such as filch_mutex_lock, waits on, and so does who waits for a job.  A fiber that computes may ask.
+/* Cancel the fiber: its current and later cancellable waits return -ECANCELED.  Cancellable are sleeps,
+ * joins, channels, sockets, and all waits with a deadline.  filch_mutex_lock, other waits that cannot
+ * fail, and waits for a job or a task are not interrupted.  NULL: nothing happens.
+ * The cancellation reaches the tasks that the fiber has spawned, and their tasks, also where other
+ * workers run them.  It does not reach fibers, jobs and groups that the fiber has started.
  * Call from: any thread or fiber that has the handle.  Blocks: nothing. */
 FILCH_API void filch_fiber_cancel(filch_fiber *f);
 
-/* Was the calling fiber cancelled?  filch_fiber_uncancel: and it may wait again, to put things in order.
+/* Was the calling fiber cancelled?  A task asks for the fiber that spawned it.
+ * filch_fiber_uncancel: end the cancellation, for the fiber and all its tasks, which may wait again.
  * Call from: any thread (which never is) or fiber.  Blocks: nothing. */
 FILCH_API bool filch_fiber_cancelled(void);
 FILCH_API bool filch_fiber_uncancel(void);
@@ -92,7 +96,8 @@ FILCH_API bool filch_fiber_uncancel(void);
  * Call from: any thread or fiber.  Blocks: nothing. */
 FILCH_API void filch_yield(void);
 
-/* The handle of the calling fiber, for comparisons, names and messages.  It is good while the fiber runs, and is not
+/* The handle of the calling fiber, for comparisons, names and messages.  In a stolen task that is the
+ * fiber that runs the task.  It is good while the fiber runs, and is not
  * yours to join or detach unless you started it.
  * Call from: any thread or fiber.  Blocks: nothing.  Returns: NULL in a thread that is no fiber; NULL without memory. */
 FILCH_API filch_fiber *filch_fiber_self(void);

@@ -7,6 +7,7 @@
 #define FI_SCHED_FIBER_H
 
 #include "ctx/ctx.h"
+#include "sched/cancel.h"
 #include "sched/cxx.h"
 #include "sched/fork.h"
 #include "sched/locals.h"
@@ -55,6 +56,7 @@ struct fi_fiber {
 
     fi_fiber *next_idle; /* in its worker's list, while it has nothing to run */
     fi_traced traced;
+    fi_cancel cancel;
 };
 
 /* [any] The fiber whose words these are. */

@@ -196,8 +196,10 @@ void filch_fiber_cancel(filch_fiber *h)
     if (f)
         fi_wait_pin(f);
     fi_let_go(&h->latch);
-    if (f)
-        fi_wait_cancel(f);
+    if (!f)
+        return;
+    fi_cancel_all(f);
+    fi_wait_unpin(f);
 }
 
 /* ---- oneself ---- */
@@ -209,18 +211,13 @@ bool filch_fiber_cancelled(void)
     return f && fi_load_relaxed(&f->cancelled);
 }
 
-/* Who cancels sets the flag and looks at what we wait for only then.  What it has set before this must not end what we wait
- * for after this: the latch shows us its pin. */
 bool filch_fiber_uncancel(void)
 {
     fi_fiber *f = current();
 
     if (!f || !fi_load_relaxed(&f->cancelled))
         return false;
-    fi_hold(&f->handle->latch);
-    fi_store_relaxed(&f->cancelled, 0u);
-    fi_let_go(&f->handle->latch);
-    fi_wait_leave_alone(f);
+    fi_cancel_undo(f);
     return true;
 }
 

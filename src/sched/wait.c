@@ -205,6 +205,11 @@ void fi_wait_pin(fi_fiber *f)
     fi_pin_set(f);
 }
 
+void fi_wait_unpin(fi_fiber *f)
+{
+    fi_pin_undo(f);
+}
+
 void fi_wait_cancel(fi_fiber *f)
 {
     fi_wait *w;
@@ -213,7 +218,6 @@ void fi_wait_cancel(fi_fiber *f)
     w = fi_pin_look(f);
     if (w && !w->stubborn)
         end_early(w, -ECANCELED);
-    fi_pin_undo(f);
 }
 
 bool fi_wait_look(fi_fiber *f, fi_wait_for *what)

@@ -132,9 +132,11 @@ void fi_wait_before_free(const fi_latch *latch);
 /* [the child of a fork] No other thread withdraws a wait. */
 void fi_wait_forget(void);
 
-/* [any, who knows that the fiber stays] Pin it: it stays until this is undone, by whoever ends what it waits for.
- * fi_wait_cancel: with -ECANCELED, if that may be. */
+/* [any, who knows that the fiber stays] Pin it: it stays, and so does what it waits for, until it is unpinned. */
 void fi_wait_pin(fi_fiber *f);
+void fi_wait_unpin(fi_fiber *f);
+
+/* [who has pinned it] Set its flag, and end what it waits for with -ECANCELED, if that may be. */
 void fi_wait_cancel(fi_fiber *f);
 
 /* [fiber] Wait until nobody has pinned it. */

@@ -28,7 +28,7 @@ static void run_ticket(fi_runnable *r, fi_fiber *f);
 /* ---- publish ---- */
 
 /* False: no memory or no room, and the slot stays private. */
-static bool publish_one(fi_worker *w, filch_slot_ *slot)
+static bool publish_one(fi_worker *w, filch_slot_ *slot, fi_fiber *root)
 {
     fi_ticket *t = fi_record_get(&w->records);
 
@@ -37,6 +37,7 @@ static bool publish_one(fi_worker *w, filch_slot_ *slot)
     t->runnable.run = run_ticket;
     t->runnable.of = NULL;
     fi_ticket_init(t, slot);
+    t->root = root;
     slot->ticket = t;
     if (fi_new_push(w, t) == 0)
         return true;
@@ -47,10 +48,12 @@ static bool publish_one(fi_worker *w, filch_slot_ *slot)
 /* Up to n of the oldest private tasks; how many. */
 static size_t publish(fi_worker *w, fi_task_stack *s, const char *top, size_t n)
 {
+    fi_fiber *root = fi_cancel_root(fi_fiber_of_fork(fi_load_relaxed(&w->current)));
     size_t done = 0;
     filch_slot_ *slot;
 
-    while (done < n && (slot = fi_task_stack_oldest(s, top)) != NULL && publish_one(w, slot)) {
+    while (done < n && (slot = fi_task_stack_oldest(s, top)) != NULL &&
+           publish_one(w, slot, root)) {
         fi_task_stack_skip(s, slot);
         done++;
     }
@@ -291,7 +294,9 @@ static void run_ticket(fi_runnable *r, fi_fiber *f)
         fi_record_put(&f->worker->records, t);
         return;
     }
+    fi_cancel_join(f, t->root);
     run_first(f, t->slot);
+    fi_cancel_leave(f);
     fi_fiber_flush(f); /* who waits for this may look at the counters next */
     waiter = fi_ticket_done(t);
     if (waiter && !f->worker->runtime->orphaned)
