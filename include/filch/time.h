@@ -10,7 +10,7 @@
  *
  *     int main(void)
  *     {
- *         filch_timer t;
+ *         filch_timer t = FILCH_TIMER_INIT;
  *         filch_timer_start(&t, filch_now() + FILCH_MS(5), late, (void *)"5 milliseconds are over");
  *         filch_sleep(FILCH_MS(10));
  *         filch_timer_stop(&t);
@@ -42,21 +42,28 @@ FILCH_API int64_t filch_now(void);
 FILCH_API int filch_sleep(int64_t ns);
 FILCH_API int filch_sleep_until(int64_t deadline);
 
-/* A function to be called later, on a fiber of its own.  In your memory, where it stays until filch_timer_stop has
- * returned.  One that is pending when the runtime is stopped never calls its function.  The fields are Filch's. */
+/* A timer: calls a function later, on a fiber of its own.  It is in your memory, zeroed (FILCH_TIMER_INIT) before its
+ * first start, and stays there until filch_timer_stop has returned.  A timer that is pending when the runtime is stopped
+ * never calls its function.  The fields are Filch's. */
 typedef struct filch_timer {
     void *word_[12];
 } filch_timer;
 
-/* work(arg), at the deadline or soon after.
- * Call from: any thread or fiber.  Blocks: nothing.
- * Returns: 0; -ENOMEM. */
+/* clang-format off */
+#define FILCH_TIMER_INIT {{0}}
+/* clang-format on */
+
+/* Call work(arg) at the deadline or soon after.  A timer that is pending is restarted: its earlier deadline and function
+ * are dropped.  If it is just firing, the earlier function is called as well.
+ * Call from: any thread or fiber, its own function too, several at once.  Blocks: nothing (for long).
+ * Returns: 0; -ENOMEM: the timer is not pending, and work will not be called. */
 FILCH_API int filch_timer_start(filch_timer *t, int64_t deadline, void (*work)(void *arg),
                                 void *arg);
 
-/* After this the timer is your memory again.  Zeroed memory is a timer that was never started, and is not to be stopped.
- * Call from: any thread or fiber, its own function too.  Blocks: nothing (for long).
- * Returns: 1: it was stopped, and work will not be called; 0: too late, work was called, or is about to be. */
+/* Stop the timer.  After this it is your memory again, unless another thread starts it.
+ * Call from: any thread or fiber, its own function too, several at once.  Blocks: nothing (for long).
+ * Returns: 1: it was pending, and work will not be called; 0: it was not: work was called or is about to be, or the timer
+ * was never started. */
 FILCH_API int filch_timer_stop(filch_timer *t);
 
 FILCH_END_DECLS

@@ -1,5 +1,11 @@
-/* Functions to be called later.  What a timer will start is made ready beforehand, so that nothing can fail when its time
- * has come. */
+/* User timers.  The record that starts the fiber is allocated by filch_timer_start, so that nothing can fail when the
+ * timer fires.
+ *
+ * Each timer has a lock: starts and stops of one timer, by whichever threads, come one after the other.  Firing does
+ * not take it.  A start or stop that meets a firing timer waits until that is over, a few instructions on another
+ * worker: only then are the fields of the timer its own again. */
+#include "base/lock.h"
+#include "base/mistake.h"
 #include "sched/runtime.h"
 #include "sched/timers.h"
 #include "sched/wait.h"
@@ -10,82 +16,123 @@
 #include <stddef.h>
 
 typedef struct timer {
-    fi_timer timer; /* first */
-    fi_runnable *start;
-    uint64_t runtime; /* its number; the runtime may be gone by now */
+    fi_timer timer;     /* first */
+    fi_lock lock;       /* guards the rest, and who adds and removes the timer */
+    fi_runnable *start; /* of the last start, which may have fired; NULL: none, or it was stopped */
+    uint64_t runtime;   /* the number of its runtime, which may be gone */
 } timer;
 
 _Static_assert(sizeof(timer) <= sizeof(filch_timer), "a timer fits into what users have");
 _Static_assert(_Alignof(timer) <= _Alignof(filch_timer), "likewise");
 
-static timer *of(filch_timer *t)
+static timer *timer_of(filch_timer *t)
 {
     return (timer *)(void *)t;
 }
 
-/* From here on its function may run and the timer be gone, but not before we are out of here: filch_timer_stop waits. */
-static void fire(fi_timer *t)
+/* Memory that was never zeroed would mostly look like a lock that is never released. */
+static void timer_lock(timer *t)
+{
+    if (!fi_lock_is_valid(&t->lock))
+        fi_mistake("filch_timer: the timer was not initialised; zero it before its first start");
+    fi_lock_lock(&t->lock);
+}
+
+/* From here on its function may run, and start or stop the timer, which waits until we are out of here. */
+static void timer_fire(fi_timer *t)
 {
     fi_start_give(fi_worker_self(), ((timer *)(void *)t)->start);
 }
 
-static int start(fi_runtime *rt, fi_worker *w, timer *t, void (*work)(void *arg), void *arg)
+/* [lock held] Take the timer out of the heap, if it is there, and wait until it does not fire any more.  True: it was there. */
+static bool timer_remove(fi_runtime *rt, fi_worker *w, timer *t)
+{
+    bool was_pending;
+
+    if (!rt || rt->number != t->runtime) /* its runtime was stopped, and its record is gone */
+        return t->timer.place != 0;
+    was_pending = fi_timers_remove(&rt->timers, &t->timer);
+    if (was_pending)
+        fi_start_drop(rt, w, t->start);
+    return was_pending;
+}
+
+/* [lock held] Afterwards the timer is not pending and does not fire.  True: it was pending. */
+static bool timer_cancel(fi_runtime *rt, fi_worker *w, timer *t)
+{
+    bool was_pending = t->start && timer_remove(rt, w, t);
+
+    t->start = NULL;
+    return was_pending;
+}
+
+/* [lock held, timer cancelled] */
+static int timer_add(fi_runtime *rt, fi_worker *w, timer *t, int64_t deadline)
 {
     int first;
 
-    t->start = fi_start_new(rt, w, work, arg);
+    t->timer = (fi_timer){.deadline_ns = deadline, .fire = timer_fire};
     t->runtime = rt->number;
-    if (!t->start)
-        return -ENOMEM;
     first = fi_timers_add(&rt->timers, &t->timer);
-    if (first < 0)
+    if (first < 0) {
         fi_start_drop(rt, w, t->start);
+        t->start = NULL;
+        return first;
+    }
     if (first > 0)
         fi_idle_notify(&rt->idle);
-    return first < 0 ? first : 0;
+    return 0;
+}
+
+static int timer_start(fi_runtime *rt, fi_worker *w, timer *t, int64_t deadline,
+                       void (*work)(void *arg), void *arg)
+{
+    int e = -ENOMEM;
+
+    timer_lock(t);
+    timer_cancel(rt, w, t);
+    t->start = fi_start_new(rt, w, work, arg);
+    if (t->start)
+        e = timer_add(rt, w, t, deadline);
+    fi_lock_unlock(&t->lock);
+    return e;
 }
 
 int filch_timer_start(filch_timer *user, int64_t deadline, void (*work)(void *arg), void *arg)
 {
     fi_wait_chaos();
     fi_worker *w = fi_worker_self();
-    timer *t = of(user);
+    timer *t = timer_of(user);
     fi_runtime *rt;
     int e;
 
-    *t = (timer){.timer = {.deadline_ns = deadline, .fire = fire}};
     if (w)
-        return start(w->runtime, w, t, work, arg);
+        return timer_start(w->runtime, w, t, deadline, work, arg);
     rt = fi_runtime_enter();
-    e = start(rt, NULL, t, work, arg);
+    e = timer_start(rt, NULL, t, deadline, work, arg);
     fi_runtime_leave(rt);
     return e;
 }
 
-static int stop(fi_runtime *rt, fi_worker *w, timer *t)
+static int timer_stop(fi_runtime *rt, fi_worker *w, timer *t)
 {
-    if (!fi_timers_remove(&rt->timers, &t->timer))
-        return 0;
-    fi_start_drop(rt, w, t->start);
-    return 1;
+    bool was_pending;
+
+    timer_lock(t);
+    was_pending = timer_cancel(rt, w, t);
+    fi_lock_unlock(&t->lock);
+    return was_pending;
 }
 
-/* One whose runtime was stopped does not fire any more. */
 int filch_timer_stop(filch_timer *user)
 {
     fi_wait_chaos();
     fi_worker *w = fi_worker_self();
-    timer *t = of(user);
-    fi_runtime *rt;
-    int stopped = 1;
+    int stopped;
 
-    if (w && t->runtime == w->runtime->number)
-        return stop(w->runtime, w, t);
-    rt = fi_runtime_look();
-    if (rt && rt->number == t->runtime)
-        stopped = stop(rt, NULL, t);
-    else if (t->timer.place == 0)
-        stopped = 0;
+    if (w)
+        return timer_stop(w->runtime, w, timer_of(user));
+    stopped = timer_stop(fi_runtime_look(), NULL, timer_of(user));
     fi_runtime_look_end();
     return stopped;
 }

@@ -191,7 +191,7 @@ static void time_one(fi_rng *r, alarm_clock *c)
 static int act_timers(void *arg)
 {
     actor *a = arg;
-    alarm_clock c;
+    alarm_clock c = {.timer = FILCH_TIMER_INIT};
 
     for (int i = 0; i < SCALED(1000); i++)
         time_one(&a->rng, &c);
@@ -201,6 +201,66 @@ static int act_timers(void *arg)
 static void timers(void)
 {
     play_all(act_timers);
+}
+
+/* ---- one timer, started and stopped by all at once ---- */
+
+static filch_timer shared;
+static atomic_int starts, stops, fired;
+
+static void start_shared(int64_t in_ns);
+
+static void fire_shared(void *again)
+{
+    atomic_fetch_add(&fired, 1);
+    if (again)
+        start_shared(FILCH_US(5));
+}
+
+static void start_shared(int64_t in_ns)
+{
+    int n = atomic_fetch_add(&starts, 1);
+
+    MUST(filch_timer_start(&shared, filch_now() + in_ns, fire_shared,
+                           n % 16 == 0 ? &shared : NULL) == 0);
+}
+
+static int act_shared_timer(void *arg)
+{
+    actor *a = arg;
+
+    for (int i = 0; i < SCALED(1000); i++) {
+        if (fi_rng_below(&a->rng, 3) > 0)
+            start_shared(FILCH_US(fi_rng_below(&a->rng, 60)));
+        else
+            atomic_fetch_add(&stops, filch_timer_stop(&shared));
+        dawdle(&a->rng);
+        filch_fiber_uncancel();
+    }
+    return 0;
+}
+
+/* Each start is fired, stopped or replaced.  In the end the timer works as a new one. */
+static void shared_timer(void)
+{
+    int64_t deadline = filch_now() + FILCH_S(1000);
+
+    atomic_store(&starts, 0);
+    atomic_store(&stops, 0);
+    atomic_store(&fired, 0);
+    play_all(act_shared_timer);
+    MUST(filch_timer_start(&shared, deadline, fire_shared, NULL) == 0);
+    filch_stop(); /* waits for those that have fired, which may start it again */
+    filch_timer_stop(&shared);
+    CHECK_INT(atomic_load(&broken), 0);
+    CHECK(atomic_load(&fired) + atomic_load(&stops) <= atomic_load(&starts));
+    atomic_store(&fired, 0);
+    MUST(filch_timer_start(&shared, 0, fire_shared, NULL) == 0);
+    while (!atomic_load(&fired))
+        filch_yield();
+    MUST(filch_timer_stop(&shared) == 0);
+    CHECK_INT(atomic_load(&fired), 1);
+    CHECK_INT(atomic_load(&broken), 0);
 }
 
 /* ---- all ---- */
@@ -215,5 +275,6 @@ static void timers(void)
 
 STORM(lives)
 STORM(timers)
+STORM(shared_timer)
 
-CHECK_MAIN(test_lives, test_timers)
+CHECK_MAIN(test_lives, test_timers, test_shared_timer)

@@ -15,7 +15,7 @@ static void count_call(void *deadline)
 static int fires(void)
 {
     enum { N = 50 };
-    filch_timer t[N];
+    filch_timer t[N] = {FILCH_TIMER_INIT};
     int64_t deadline[N];
 
     atomic_store(&calls, 0);
@@ -33,7 +33,7 @@ static int fires(void)
 
 static int fires_at_once(void)
 {
-    filch_timer t;
+    filch_timer t = FILCH_TIMER_INIT;
 
     atomic_store(&calls, 0);
     SAY(filch_timer_start(&t, 0, count_call, NULL) == 0);
@@ -50,7 +50,7 @@ static int fires_at_once(void)
 static int is_stopped(void)
 {
     int64_t soon = filch_now() + FILCH_MS(20);
-    filch_timer t, never, later;
+    filch_timer t = FILCH_TIMER_INIT, never = FILCH_TIMER_INIT, later = FILCH_TIMER_INIT;
 
     atomic_store(&calls, 0);
     SAY(filch_timer_start(&never, FILCH_FOREVER, count_call, NULL) == 0);
@@ -66,6 +66,84 @@ static int is_stopped(void)
     SAY(filch_timer_stop(&later) == 0 && filch_timer_stop(&never) == 1);
     SAY(atomic_load(&calls) == 1);
     return 0;
+}
+
+/* ---- started while it is pending ---- */
+
+static atomic_int old_calls;
+
+static void count_old_call(void *arg)
+{
+    (void)arg;
+    atomic_fetch_add(&old_calls, 1);
+}
+
+/* The last deadline and function count, whether that is sooner or later. */
+static int is_restarted(void)
+{
+    int64_t far = filch_now() + FILCH_S(1000);
+    filch_timer t = FILCH_TIMER_INIT;
+
+    atomic_store(&calls, 0);
+    atomic_store(&old_calls, 0);
+    for (int i = 0; i < 200; i++)
+        SAY(filch_timer_start(&t, far + (i % 7 - 3) * FILCH_S(1), count_old_call, NULL) == 0);
+    SAY(filch_timer_start(&t, filch_now() + FILCH_US(100), count_call, NULL) == 0);
+    await_count(&calls, 1);
+    SAY(filch_timer_stop(&t) == 0);
+    SAY(filch_timer_start(&t, far, count_old_call, NULL) == 0);
+    SAY(filch_timer_start(&t, far + 1, count_old_call, NULL) == 0);
+    SAY(filch_timer_stop(&t) == 1);
+    SAY(filch_timer_stop(&t) == 0);
+    SAY(atomic_load(&calls) == 1 && atomic_load(&old_calls) == 0);
+    return 0;
+}
+
+/* Just when it fires: then both functions are called, else only the later one. */
+static int restart_races(void)
+{
+    atomic_store(&old_calls, 0);
+    for (int i = 0; i < SCALED(1000); i++) {
+        filch_timer t = FILCH_TIMER_INIT;
+        atomic_store(&calls, 0);
+        SAY(filch_timer_start(&t, filch_now() + FILCH_US(i % 60), count_old_call, NULL) == 0);
+        if (i % 4 == 0)
+            filch_sleep(FILCH_US(i % 50));
+        SAY(filch_timer_start(&t, filch_now() + FILCH_US(i % 3), count_call, NULL) == 0);
+        await_count(&calls, 1);
+        SAY(filch_timer_stop(&t) == 0);
+        SAY(atomic_load(&old_calls) <= i + 1); /* that of an earlier turn may run late */
+    }
+    return 0;
+}
+
+static int never_started(void)
+{
+    filch_timer t = FILCH_TIMER_INIT;
+
+    SAY(filch_timer_stop(&t) == 0);
+    SAY(filch_timer_stop(&t) == 0);
+    return 0;
+}
+
+/* What was pending in one runtime may be started in the next. */
+static void test_restart_in_the_next_runtime(void **state)
+{
+    filch_timer t = FILCH_TIMER_INIT;
+
+    (void)state;
+    atomic_store(&calls, 0);
+    atomic_store(&old_calls, 0);
+    for (int i = 0; i < 3; i++) {
+        CHECK_INT(filch_start(NULL), 0);
+        CHECK_INT(filch_timer_start(&t, filch_now() + FILCH_S(1000), count_old_call, NULL), 0);
+        CHECK_INT(filch_stop(), 0);
+    }
+    CHECK_INT(filch_timer_start(&t, filch_now(), count_call, NULL), 0);
+    await_count(&calls, 1);
+    CHECK_INT(filch_timer_stop(&t), 0);
+    CHECK_INT(atomic_load(&old_calls), 0);
+    CHECK_INT(filch_stop(), 0);
 }
 
 /* ---- in its own function ---- */
@@ -95,6 +173,29 @@ static void tick(void *arg)
         atomic_store(&c->result, __LINE__);
 }
 
+/* Without a stop before: the firing may not be over yet. */
+static void tick_again(void *arg)
+{
+    clockwork *c = arg;
+
+    if (--c->ticks == 0)
+        atomic_store(&c->result, 0);
+    else if (filch_timer_start(&c->timer, filch_now() + FILCH_US(c->ticks % 3), tick_again, c) != 0)
+        atomic_store(&c->result, __LINE__);
+}
+
+static int starts_itself(void)
+{
+    clockwork c = {.ticks = SCALED(2000)};
+
+    atomic_store(&c.result, -1);
+    SAY(filch_timer_start(&c.timer, filch_now(), tick_again, &c) == 0);
+    while (atomic_load(&c.result) == -1)
+        filch_yield();
+    SAY(atomic_load(&c.result) == 0 && filch_timer_stop(&c.timer) == 0);
+    return 0;
+}
+
 static int in_its_function(void)
 {
     clockwork c = {.ticks = 100};
@@ -120,7 +221,7 @@ static void sleep_and_count(void *arg)
 static int may_wait(void)
 {
     enum { N = 20 };
-    filch_timer t[N];
+    filch_timer t[N] = {FILCH_TIMER_INIT};
 
     atomic_store(&calls, 0);
     for (int i = 0; i < N; i++)
@@ -177,7 +278,7 @@ static void test_pending_at_stop(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof workers_counts / sizeof *workers_counts; i++) {
-        filch_timer t[3];
+        filch_timer t[3] = {FILCH_TIMER_INIT};
         size_t before = fi_mem_live().blocks;
         atomic_store(&calls, 0);
         CHECK_INT(filch_start(&(filch_config){.workers = workers_counts[i]}), 0);
@@ -188,6 +289,7 @@ static void test_pending_at_stop(void **state)
         CHECK_INT(filch_stop(), 0);
         CHECK_INT(fi_mem_live().blocks, before);
         CHECK_INT(filch_timer_stop(&t[0]), 1);
+        CHECK_INT(filch_timer_stop(&t[0]), 0);
         CHECK_INT(filch_timer_stop(&t[2]), 0);
         CHECK_INT(filch_start(NULL), 0);
         CHECK_INT(filch_timer_stop(&t[1]), 1);
@@ -199,7 +301,7 @@ static void test_pending_at_stop(void **state)
 /* One that a program starts first starts the runtime. */
 static void test_first_of_all(void **state)
 {
-    filch_timer t;
+    filch_timer t = FILCH_TIMER_INIT;
 
     (void)state;
     atomic_store(&calls, 0);
@@ -214,7 +316,7 @@ static void test_first_of_all(void **state)
 static int a_million(void)
 {
     const int n = SCALED(1000000);
-    filch_timer *t = malloc((size_t)n * sizeof *t);
+    filch_timer *t = calloc((size_t)n, sizeof *t);
     int64_t far = filch_now() + FILCH_S(1000);
 
     SAY(t != NULL);
@@ -282,12 +384,17 @@ static int many_sleep(void)
 EVERYWHERE(fires)
 EVERYWHERE(fires_at_once)
 EVERYWHERE(is_stopped)
+EVERYWHERE(is_restarted)
+EVERYWHERE(restart_races)
+EVERYWHERE(never_started)
+EVERYWHERE(starts_itself)
 EVERYWHERE(in_its_function)
 EVERYWHERE(may_wait)
 EVERYWHERE(races)
 EVERYWHERE(sleeps)
 EVERYWHERE(many_sleep)
 
-CHECK_MAIN(test_fires, test_fires_at_once, test_is_stopped, test_in_its_function, test_may_wait,
-           test_races, test_pending_at_stop, test_first_of_all, test_a_million, test_sleeps,
-           test_many_sleep)
+CHECK_MAIN(test_fires, test_fires_at_once, test_is_stopped, test_is_restarted, test_restart_races,
+           test_never_started, test_restart_in_the_next_runtime, test_starts_itself,
+           test_in_its_function, test_may_wait, test_races, test_pending_at_stop, test_first_of_all,
+           test_a_million, test_sleeps, test_many_sleep)
