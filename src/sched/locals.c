@@ -18,6 +18,8 @@ static pthread_key_t key;
 static pthread_once_t key_made = PTHREAD_ONCE_INIT;
 
 struct fi_locals {
+    int in_use;  /* values that are not NULL */
+    bool ending; /* their destroyers run */
     void *values[FILCH_LOCALS_MAX];
 };
 
@@ -31,6 +33,12 @@ static bool exists(int place)
     return place >= 0 && place < fi_places_n(&places);
 }
 
+static void put_value(fi_locals *l, int place, void *value)
+{
+    l->in_use += (value != NULL) - (l->values[place] != NULL);
+    l->values[place] = value;
+}
+
 static bool destroy_all(fi_locals *l)
 {
     bool any = false;
@@ -39,7 +47,7 @@ static bool destroy_all(fi_locals *l)
     for (int i = 0; i < n; i++) {
         void *value = l->values[i];
         fi_destroyer *destroy = fi_places_destroyer(&places, i);
-        l->values[i] = NULL;
+        put_value(l, i, NULL);
         if (value && destroy) {
             destroy(value);
             any = true;
@@ -50,6 +58,7 @@ static bool destroy_all(fi_locals *l)
 
 void fi_locals_end(fi_locals *l)
 {
+    l->ending = true;
     for (int i = 0; i < ROUNDS && destroy_all(l); i++)
         continue;
     FI_DELETE(fi_locals, l);
@@ -106,6 +115,16 @@ void *filch_local_get(int place)
     return l ? l->values[place] : NULL;
 }
 
+/* A thread may live until the process ends, and its memory keeps filch_set_allocator from working: it goes as soon as nothing
+ * is kept there.  A fiber ends soon.  Not while destroyers run, who may set and clear values. */
+static void free_if_empty(fi_locals *l)
+{
+    if (l->in_use > 0 || l->ending || current())
+        return;
+    pthread_setspecific(key, NULL);
+    FI_DELETE(fi_locals, l);
+}
+
 int filch_local_set(int place, void *value)
 {
     fi_locals *l;
@@ -115,7 +134,10 @@ int filch_local_set(int place, void *value)
     l = mine();
     if (!l && value)
         l = make_mine();
-    if (l)
-        l->values[place] = value;
-    return l || !value ? 0 : -ENOMEM;
+    if (!l)
+        return value ? -ENOMEM : 0;
+    put_value(l, place, value);
+    if (!value)
+        free_if_empty(l);
+    return 0;
 }
