@@ -60,7 +60,8 @@ typedef struct filch_fiber_attr {
 FILCH_API int filch_go(void (*body)(void *arg), void *arg);
 FILCH_API int filch_go_with(const filch_fiber_attr *attr, void (*body)(void *arg), void *arg);
 
-/* The same with a handle, and with a result.  The handle is yours until you join or detach.
+/* The same with a handle, and with a result.  The handle is yours until you join or detach, also after filch_stop.  A call that
+ * gets a handle which was joined or detached aborts the program with a message that names the call.
  * Call from: any thread or fiber.  Blocks: nothing.
  * Returns: the handle; NULL: no memory, or attributes that make no sense. */
 FILCH_API filch_fiber *filch_fiber_start(void *(*body)(void *arg), void *arg);

@@ -8,3 +8,9 @@ _Noreturn void fi_mistake(const char *what)
     fprintf(stderr, "filch: %s\n", what);
     abort();
 }
+
+_Noreturn void fi_mistake_in(const char *function, const char *what)
+{
+    fprintf(stderr, "filch: %s: %s\n", function, what);
+    abort();
+}

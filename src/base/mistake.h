@@ -4,4 +4,7 @@
 
 _Noreturn void fi_mistake(const char *what);
 
+/* The same of a certain function. */
+_Noreturn void fi_mistake_in(const char *function, const char *what);
+
 #endif

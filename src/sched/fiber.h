@@ -19,7 +19,7 @@
 typedef struct fi_worker fi_worker;
 typedef struct fi_runtime fi_runtime;
 typedef struct fi_wait fi_wait;
-typedef struct filch_fiber filch_fiber;
+typedef struct fi_handle fi_handle;
 
 struct fi_fiber {
     fi_fork fork;      /* first: compiled task code holds its address */
@@ -47,7 +47,7 @@ struct fi_fiber {
     fi_stack_mark mark;
     fi_cxx cxx;
 
-    filch_fiber *handle;             /* NULL: it has none */
+    fi_handle *handle;               /* NULL: it has none */
     void (*end_handle)(fi_fiber *f); /* of one that it got while it ran; NULL: there is none */
     fi_locals *locals;               /* NULL: none yet */
 

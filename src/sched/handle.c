@@ -1,39 +1,28 @@
 #include "sched/handle.h"
 
-#include "base/mistake.h"
 #include "sched/path.h"
 #include "sched/point.h"
+#include "sched/run.h"
 #include "sched/runtime.h"
 
 #include <errno.h>
 #include <stddef.h>
 
-/* ---- how many there are ---- */
+/* ---- records ---- */
 
-static filch_fiber *get_outside(fi_runtime *rt)
+static fi_handle *get_outside(fi_runtime *rt)
 {
-    filch_fiber *h;
+    fi_handle *h;
 
     fi_lock_lock(&rt->outside_lock);
     h = fi_record_get(&rt->outside_handle_records);
-    if (h)
-        rt->outside_handles++;
     fi_lock_unlock(&rt->outside_lock);
     return h;
 }
 
-static filch_fiber *get_on_worker(fi_worker *w)
+fi_handle *fi_handle_new(fi_runtime *rt, fi_worker *w)
 {
-    filch_fiber *h = fi_record_get(&w->handle_records);
-
-    if (h)
-        w->handles++;
-    return h;
-}
-
-filch_fiber *fi_handle_new(fi_runtime *rt, fi_worker *w)
-{
-    filch_fiber *h = w ? get_on_worker(w) : get_outside(rt);
+    fi_handle *h = w ? fi_record_get(&w->handle_records) : get_outside(rt);
 
     if (!h)
         return NULL;
@@ -44,48 +33,41 @@ filch_fiber *fi_handle_new(fi_runtime *rt, fi_worker *w)
     return h;
 }
 
-bool fi_handles_are_open(const fi_runtime *rt)
+void fi_handles_end(fi_runtime *rt)
 {
-    long n = rt->outside_handles;
-
     for (unsigned i = 0; i < rt->workers_n; i++)
-        n += rt->workers[i].handles;
-    return n != 0;
+        fi_record_pool_merge(&rt->outside_handle_records, &rt->workers[i].handle_records);
+    fi_record_pool_end(&rt->outside_handle_records, rt->number);
 }
 
-void fi_handles_fini(const fi_runtime *rt, fi_record_pool *p)
+static void put_outside(fi_runtime *rt, fi_handle *h)
 {
-    if (rt->handles_are_open)
-        fi_record_pool_abandon(p);
+    fi_lock_lock(&rt->outside_lock);
+    fi_record_put(&rt->outside_handle_records, h);
+    fi_lock_unlock(&rt->outside_lock);
+}
+
+/* [worker, or NULL; who keeps the runtime, or NULL: there is none] A handle may outlive its runtime. */
+static void put_in(fi_runtime *rt, fi_worker *w, fi_handle *h)
+{
+    if (!rt || h->runtime != rt->number)
+        fi_record_left_put(h->runtime, h, FI_HANDLE_RECORD);
+    else if (w)
+        fi_record_put(&w->handle_records, h);
     else
-        fi_record_pool_fini(p);
+        put_outside(rt, h);
 }
 
-static void put_on_worker(filch_fiber *h, fi_worker *w)
-{
-    if (h->runtime != w->runtime->number)
-        return;
-    w->handles--;
-    fi_record_put(&w->handle_records, h);
-}
-
-/* A handle may outlive its runtime, whose records then stay where they are. */
-static void put_record(filch_fiber *h)
+static void put_record(fi_handle *h)
 {
     fi_worker *w = fi_worker_self();
-    fi_runtime *rt;
 
+    h->generation++;
     if (w) {
-        put_on_worker(h, w);
+        put_in(w->runtime, w, h);
         return;
     }
-    rt = fi_runtime_look();
-    if (rt && rt->number == h->runtime) {
-        fi_lock_lock(&rt->outside_lock);
-        rt->outside_handles--;
-        fi_record_put(&rt->outside_handle_records, h);
-        fi_lock_unlock(&rt->outside_lock);
-    }
+    put_in(fi_runtime_look(), NULL, h);
     fi_runtime_look_end();
 }
 
@@ -98,7 +80,7 @@ static fi_fiber *current(void)
 
 /* ---- the fiber's side ---- */
 
-void fi_handle_begin(filch_fiber *h, fi_fiber *f)
+void fi_handle_begin(fi_handle *h, fi_fiber *f)
 {
     fi_hold(&h->latch);
     h->fiber = f;
@@ -108,7 +90,7 @@ void fi_handle_begin(filch_fiber *h, fi_fiber *f)
     fi_let_go(&h->latch);
 }
 
-void fi_handle_end(filch_fiber *h, void *result)
+void fi_handle_end(fi_handle *h, void *result)
 {
     fi_fiber *f = h->fiber;
     fi_wait *joiner;
@@ -137,9 +119,18 @@ void fi_handle_end(filch_fiber *h, void *result)
 
 /* ---- the starter's side ---- */
 
-int filch_fiber_join_until(filch_fiber *h, void **result, int64_t deadline)
+/* [latch held] */
+static void check_is_unclaimed(const fi_handle *h, const char *function)
 {
-    fi_wait_chaos();
+    if (h->detached)
+        fi_mistake_in(function, "the handle was already joined or detached");
+    if (h->joiner.first)
+        fi_mistake_in(function, "another caller is joining the handle");
+}
+
+/* Inlined: backtraces have the name of what the user called. */
+FI_INLINE int join_until(fi_handle *h, void **result, int64_t deadline, const char *function)
+{
     const fi_fiber *me = current();
     fi_wait w;
     int e = 0;
@@ -150,10 +141,12 @@ int filch_fiber_join_until(filch_fiber *h, void **result, int64_t deadline)
         return -EDEADLK;
     fi_wait_init(&w, NULL);
     fi_hold(&h->latch);
+    check_is_unclaimed(h, function);
     if (h->ended)
         fi_let_go(&h->latch);
     else
-        e = fi_wait_in(&w, &h->joiner, &h->latch, (fi_wait_for){"join", h}, deadline);
+        e = fi_wait_in(&w, &h->joiner, &h->latch, (fi_wait_for){"join", fi_handle_shown(h)},
+                       deadline);
     if (e < 0)
         return e;
     FI_PATH(take_from(h));
@@ -163,19 +156,28 @@ int filch_fiber_join_until(filch_fiber *h, void **result, int64_t deadline)
     return 0;
 }
 
-int filch_fiber_join(filch_fiber *h, void **result)
-{
-    return filch_fiber_join_until(h, result, FI_TIMER_NEVER);
-}
-
-void filch_fiber_detach(filch_fiber *h)
+int filch_fiber_join_until(filch_fiber *f, void **result, int64_t deadline)
 {
     fi_wait_chaos();
+    return join_until(fi_handle_of(f, __func__), result, deadline, __func__);
+}
+
+int filch_fiber_join(filch_fiber *f, void **result)
+{
+    fi_wait_chaos();
+    return join_until(fi_handle_of(f, __func__), result, FI_TIMER_NEVER, __func__);
+}
+
+void filch_fiber_detach(filch_fiber *f)
+{
+    fi_wait_chaos();
+    fi_handle *h = fi_handle_of(f, __func__);
     bool is_last;
 
     if (!h)
         return;
     fi_hold(&h->latch);
+    check_is_unclaimed(h, __func__);
     is_last = h->ended;
     h->detached = true;
     fi_let_go(&h->latch);
@@ -183,9 +185,11 @@ void filch_fiber_detach(filch_fiber *h)
         put_record(h);
 }
 
-void filch_fiber_cancel(filch_fiber *h)
+/* Of a detached fiber, too: others may have its handle from filch_fiber_self. */
+void filch_fiber_cancel(filch_fiber *user)
 {
     fi_wait_chaos();
+    fi_handle *h = fi_handle_of(user, __func__);
     fi_fiber *f;
 
     if (!h)
@@ -235,9 +239,9 @@ static const char *own_name(const fi_fiber *f)
 }
 
 /* One that was started without a handle gets one, which is nobody else's. */
-static filch_fiber *make_own(fi_fiber *f)
+static fi_handle *make_own(fi_fiber *f)
 {
-    filch_fiber *h = fi_handle_new(f->worker->runtime, f->worker);
+    fi_handle *h = fi_handle_new(f->worker->runtime, f->worker);
 
     if (!h)
         return NULL;
@@ -251,10 +255,11 @@ static filch_fiber *make_own(fi_fiber *f)
 filch_fiber *filch_fiber_self(void)
 {
     fi_fiber *f = current();
+    fi_handle *h = f ? f->handle : NULL;
 
-    if (!f)
-        return NULL;
-    return f->handle ? f->handle : make_own(f);
+    if (f && !h)
+        h = make_own(f);
+    return h ? fi_handle_shown(h) : NULL;
 }
 
 void filch_fiber_set_name(const char *name)
@@ -269,12 +274,12 @@ void filch_fiber_set_name(const char *name)
         f->handle->attr.name = name;
 }
 
-const char *filch_fiber_name(const filch_fiber *h)
+const char *filch_fiber_name(const filch_fiber *user)
 {
     const fi_fiber *f;
 
-    if (h)
-        return h->attr.name;
+    if (user)
+        return fi_handle_of(user, __func__)->attr.name;
     f = current();
     return f ? own_name(f) : NULL;
 }

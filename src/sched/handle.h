@@ -2,14 +2,18 @@
 #ifndef FI_SCHED_HANDLE_H
 #define FI_SCHED_HANDLE_H
 
+#include "base/mistake.h"
+#include "sched/tag.h"
 #include "sched/wait.h"
 #include "sched/worker.h"
 
 #include <filch/fiber.h>
 
 /* It is two parties': the fiber's, until it ends, and its starter's, until that joins or detaches.  The second frees it. */
-struct filch_fiber {
+struct fi_handle {
     fi_runnable runnable; /* first: what stands in a queue until it is begun */
+    uint32_t generation;  /* how many handles were here before: users' handles have it as a tag */
+    bool ended, detached, cancelled;
     void *(*body)(void *arg);
     void *arg; /* and then what body returned */
     filch_fiber_attr attr;
@@ -18,20 +22,36 @@ struct filch_fiber {
     fi_line joiner;
     fi_fiber *fiber;  /* while it runs */
     uint64_t runtime; /* the number of its runtime, which may be gone */
-    bool ended, detached, cancelled;
 };
 
-_Static_assert(sizeof(filch_fiber) <= FI_HANDLE_RECORD, "a handle is a record");
+_Static_assert(sizeof(fi_handle) <= FI_HANDLE_RECORD, "a handle is a record");
+_Static_assert(offsetof(fi_handle, generation) + sizeof(uint32_t) <= FI_RECORD_HEAD,
+               "it outlives the handle");
+
+/* [any] What the user has. */
+static inline filch_fiber *fi_handle_shown(const fi_handle *h)
+{
+    return fi_tag_handle(h, h->generation);
+}
+
+/* [user, in this function of the API] */
+static inline fi_handle *fi_handle_of(const filch_fiber *f, const char *function)
+{
+    fi_handle *h = fi_tag_record(f);
+
+    if (FI_SELDOM(!fi_tag_is_of(f, h->generation)))
+        fi_mistake_in(function, "the handle was already joined or detached");
+    return h;
+}
 
 /* [any; w: of the caller, NULL: it has none] A new one, of the starter's; NULL: no memory. */
-filch_fiber *fi_handle_new(fi_runtime *rt, fi_worker *w);
+fi_handle *fi_handle_new(fi_runtime *rt, fi_worker *w);
 
-/* [when no worker runs] Is somebody yet to join or detach one?  Then their records stay. */
-bool fi_handles_are_open(const fi_runtime *rt);
-void fi_handles_fini(const fi_runtime *rt, fi_record_pool *p);
+/* [when no worker runs any more] Free the records of all handles, once each was joined or detached. */
+void fi_handles_end(fi_runtime *rt);
 
 /* [fiber, at its beginning] It is this one's.  At its end: it is over, with that result. */
-void fi_handle_begin(filch_fiber *h, fi_fiber *f);
-void fi_handle_end(filch_fiber *h, void *result);
+void fi_handle_begin(fi_handle *h, fi_fiber *f);
+void fi_handle_end(fi_handle *h, void *result);
 
 #endif

@@ -52,7 +52,7 @@ void fi_record_hand_on(fi_record_pool *p)
     fi_record *bundle = NULL;
 
     for (int i = 0; i < FI_RECORDS_PER_SLAB; i++) {
-        fi_record *r = fi_record_get(p);
+        fi_record *r = fi_record_pop(p);
         r->next = bundle;
         bundle = r;
     }
@@ -70,19 +70,15 @@ static bool take_bundle(fi_record_pool *p)
     return true;
 }
 
-static size_t slab_size(const fi_record_pool *p)
-{
-    return sizeof(fi_record_slab) + FI_RECORDS_PER_SLAB * p->share->size;
-}
-
 static bool grow(fi_record_pool *p)
 {
-    fi_record_slab *slab = fi_mem_alloc(slab_size(p), FI_CACHE_LINE);
+    fi_record_slab *slab = fi_mem_alloc(fi_record_slab_size(p->share->size), FI_CACHE_LINE);
 
     if (!slab)
         return false;
     slab->next = p->slabs;
     p->slabs = slab;
+    p->slabs_n++;
     for (size_t i = FI_RECORDS_PER_SLAB; i-- > 0;)
         fi_record_put(p, (char *)(slab + 1) + i * p->share->size);
     return true;
@@ -93,28 +89,20 @@ bool fi_record_refill(fi_record_pool *p)
     return take_bundle(p) || grow(p);
 }
 
-void fi_record_pool_fini(fi_record_pool *p)
+void fi_record_slabs_free(fi_record_slab *slabs, size_t record_size)
 {
-    while (p->slabs) {
-        fi_record_slab *slab = p->slabs;
-        p->slabs = slab->next;
-        fi_mem_free(slab, slab_size(p), FI_CACHE_LINE);
+    size_t size = fi_record_slab_size(record_size);
+
+    while (slabs) {
+        fi_record_slab *slab = slabs;
+        slabs = slab->next;
+        fi_unpoison(slab, size);
+        fi_mem_free(slab, size, FI_CACHE_LINE);
     }
-    p->free = NULL;
 }
 
-void fi_record_pool_abandon(fi_record_pool *p)
+void fi_record_pool_fini(fi_record_pool *p)
 {
-    static fi_lock lock;
-    static fi_record_slab *abandoned; /* so that they are not taken for lost */
-
-    fi_lock_lock(&lock);
-    while (p->slabs) {
-        fi_record_slab *slab = p->slabs;
-        p->slabs = slab->next;
-        slab->next = abandoned;
-        abandoned = slab;
-    }
-    fi_lock_unlock(&lock);
-    p->free = NULL;
+    fi_record_slabs_free(p->slabs, p->share ? p->share->size : 0);
+    *p = (fi_record_pool){.share = p->share};
 }

@@ -1,7 +1,7 @@
 /* Small records for the floor above (tickets, work of groups, jobs), from a pool of each worker: no lock and no
  * shared counter on the way.  A record may be given back to another worker's pool than it is from, so
  * a pool that has too many hands some on to the others, without a lock.  All records live until the runtime
- * stops.
+ * stops, unless their users still have some (fi_record_pool_end).
  *
  * The next user of a record may be of another type and writes plain fields over atomic ones.  So the caller of
  * fi_record_put must have acquired every earlier access to the record. */
@@ -11,6 +11,7 @@
 #include "base/atomic.h"
 #include "base/cache.h"
 #include "base/lock.h"
+#include "base/poison.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,8 +24,16 @@ typedef struct fi_record {
 #define FI_RECORDS_PER_SLAB 63 /* also how many are handed on at once */
 #define FI_RECORDS_TOO_MANY ((size_t)4 * FI_RECORDS_PER_SLAB)
 
+/* Bytes at the beginning of a record that stay readable while it is free: the links, and what its users keep there from
+ * one use to the next. */
+#define FI_RECORD_HEAD 32u
+
 typedef struct fi_record_slab {
     FI_CACHE_ALIGNED struct fi_record_slab *next; /* the records follow */
+    /* Of the first slab of those that outlive their runtime (record_left.c). */
+    struct fi_record_slab *next_left;
+    uint64_t owner;
+    size_t in_use; /* records */
 } fi_record_slab;
 
 /* What some pools have too much of, for all pools of a runtime with records of one size. */
@@ -38,6 +47,7 @@ typedef struct fi_record_pool {
     fi_record *free;
     size_t n; /* of them */
     fi_record_slab *slabs;
+    size_t slabs_n;
     fi_record_share *share;
 } fi_record_pool;
 
@@ -55,6 +65,16 @@ void fi_record_pool_init(fi_record_pool *p, fi_record_share *share);
 bool fi_record_refill(fi_record_pool *p);
 void fi_record_hand_on(fi_record_pool *p);
 
+/* [owner, whose pool is not empty] The first free record, which stays poisoned. */
+static inline fi_record *fi_record_pop(fi_record_pool *p)
+{
+    fi_record *r = p->free;
+
+    p->free = r->next;
+    p->n--;
+    return r;
+}
+
 /* [owner] A record with anything in it; NULL when there is no memory. */
 static inline void *fi_record_get(fi_record_pool *p)
 {
@@ -62,10 +82,15 @@ static inline void *fi_record_get(fi_record_pool *p)
 
     if (!p->free && !fi_record_refill(p))
         return NULL;
-    r = p->free;
-    p->free = r->next;
-    p->n--;
+    r = fi_record_pop(p);
+    fi_unpoison(r, p->share->size);
     return r;
+}
+
+/* [any] Nobody may use the record, but for its first bytes. */
+static inline void fi_record_poison(void *record, size_t size)
+{
+    fi_poison((char *)record + FI_RECORD_HEAD, size - FI_RECORD_HEAD);
 }
 
 /* [owner] */
@@ -75,6 +100,7 @@ static inline void fi_record_put(fi_record_pool *p, void *record)
 
     r->next = p->free;
     p->free = r;
+    fi_record_poison(r, p->share->size);
     if (++p->n > FI_RECORDS_TOO_MANY)
         fi_record_hand_on(p);
 }
@@ -82,7 +108,23 @@ static inline void fi_record_put(fi_record_pool *p, void *record)
 /* [owner, when all pools of the runtime are out of use] */
 void fi_record_pool_fini(fi_record_pool *p);
 
-/* [the same] But some of its records are not: they stay where they are, as long as the process runs. */
-void fi_record_pool_abandon(fi_record_pool *p);
+/* [the same] All that is left of `from` is another pool's, of the same share. */
+void fi_record_pool_merge(fi_record_pool *to, fi_record_pool *from);
+
+/* [the same, and all others of the share are merged into this one] Records may still be in use: then all of them stay
+ * until the last of those comes back.  The owner: a number, of which there is one such pool. */
+void fi_record_pool_end(fi_record_pool *p, uint64_t owner);
+
+/* [any] A record of that owner's pool, which has ended, is not in use any more. */
+void fi_record_left_put(uint64_t owner, void *record, size_t size);
+
+/* [any] How many bytes a slab of records of this size is. */
+static inline size_t fi_record_slab_size(size_t record_size)
+{
+    return sizeof(fi_record_slab) + FI_RECORDS_PER_SLAB * record_size;
+}
+
+/* [any] Free a list of slabs. */
+void fi_record_slabs_free(fi_record_slab *slabs, size_t record_size);
 
 #endif

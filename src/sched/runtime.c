@@ -223,7 +223,7 @@ static void free_runtime(fi_runtime *rt)
     if (poller)
         poller->free(poller);
     fi_observer_above.end(rt, true);
-    rt->handles_are_open = fi_handles_are_open(rt);
+    fi_handles_end(rt);
     free_workers(rt);
     fi_stack_watch_remove();
     fi_stack_pool_fini(&rt->stack_pool);
@@ -232,7 +232,6 @@ static void free_runtime(fi_runtime *rt)
             fi_stack_pool_fini(&rt->sized_pools[i]);
     fi_record_pool_fini(&rt->outside);
     fi_record_pool_fini(&rt->large_outside);
-    fi_handles_fini(rt, &rt->outside_handle_records);
     fi_timers_fini(&rt->timers);
     FI_DELETE(fi_runtime, rt);
 }

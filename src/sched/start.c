@@ -48,7 +48,7 @@ static void run_start(fi_runnable *r, fi_fiber *f)
 /* Who joins may look for what the fiber had of its own: that is destroyed before. */
 static void run_handle(fi_runnable *r, fi_fiber *f)
 {
-    filch_fiber *h = (filch_fiber *)(void *)r;
+    fi_handle *h = (fi_handle *)(void *)r;
     void *result;
 
     begin(f, h->attr.name, (uintptr_t)h->body);
@@ -65,7 +65,7 @@ const char fi_start_is_sized;
 size_t fi_start_stack_size_of(const fi_runnable *r)
 {
     return r->run == run_start ? ((const start *)(const void *)r)->attr.stack_size
-                               : ((const filch_fiber *)(const void *)r)->attr.stack_size;
+                               : ((const fi_handle *)(const void *)r)->attr.stack_size;
 }
 
 /* ---- give ---- */
@@ -182,7 +182,7 @@ void fi_start_give(fi_worker *w, fi_runnable *r)
 static filch_fiber *start_on(fi_runtime *rt, fi_worker *w, const filch_fiber_attr *attr,
                              void *(*body)(void *arg), void *arg)
 {
-    filch_fiber *h = fi_handle_new(rt, w);
+    fi_handle *h = fi_handle_new(rt, w);
 
     if (!h)
         return NULL;
@@ -192,7 +192,7 @@ static filch_fiber *start_on(fi_runtime *rt, fi_worker *w, const filch_fiber_att
     h->runnable.run = run_handle;
     h->runnable.of = attr->stack_size ? &fi_start_is_sized : NULL;
     give(rt, w, &h->runnable);
-    return h;
+    return fi_handle_shown(h);
 }
 
 filch_fiber *filch_fiber_start_with(const filch_fiber_attr *attr, void *(*body)(void *arg),

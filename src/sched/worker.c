@@ -2,7 +2,6 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* pthread_setname_np, pthread_setaffinity_np */
 #endif
-#include "sched/handle.h"
 #include "sched/run.h"
 
 #include "base/clock.h"
@@ -51,8 +50,6 @@ void fi_worker_fini(fi_worker *w)
     fi_deque_free(w->deque);
     fi_record_pool_fini(&w->records);
     fi_record_pool_fini(&w->large_records);
-    if (w->runtime) /* else it was never made, as there was no memory for the one before it */
-        fi_handles_fini(w->runtime, &w->handle_records);
     fi_stack_watch_fini(&w->own_watch);
     fi_stack_watch_fini(&w->guest_watch);
 }

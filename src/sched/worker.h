@@ -76,7 +76,6 @@ struct fi_worker {
     fi_runnable *found; /* by a fiber that ended and may not run it */
     long
         fibers_busy; /* taken less given back; with what others took and gave, those that run or are parked */
-    long handles;          /* made less freed; with those of others, how many users still have */
     fi_fiber *warm_fibers; /* nothing to run, but a stack; the warmest first */
     unsigned warm_fibers_n;
     FI_ATOMIC(uint32_t) tick; /* how often it looked for work */
@@ -131,8 +130,6 @@ struct fi_runtime {
     fi_lock outside_lock;
     fi_record_pool outside, large_outside,
         outside_handle_records;            /* for threads that are no workers; under the lock */
-    long outside_handles;                  /* likewise */
-    bool handles_are_open;                 /* at the end: users still have some */
     FI_ATOMIC(uint64_t) jobs_from_outside; /* besides what the workers counted */
     fi_lock fibers_lock;     /* guards the pools of other sizes, and fibers from being unmade */
     fi_ctx_modes modes;      /* that all work begins with */

@@ -3,13 +3,9 @@
 #ifndef FI_STACK_TELL_H
 #define FI_STACK_TELL_H
 
-#include "base/sanitize.h"
+#include "base/poison.h"
 
 #include <stddef.h>
-
-#if FI_UNDER_ASAN
-#include <sanitizer/asan_interface.h>
-#endif
 
 #ifdef FILCH_HAVE_VALGRIND_H
 #include <valgrind/valgrind.h>
@@ -18,20 +14,14 @@
 /* [any] Nobody may use this memory until it is lent out again. */
 static inline void fi_stack_tell_away(void *low, size_t size)
 {
-#ifdef ASAN_POISON_MEMORY_REGION
-    ASAN_POISON_MEMORY_REGION(low, size);
-#endif
-    (void)low, (void)size;
+    fi_poison(low, size);
 }
 
 /* [any] This memory is lent out, or about to go back to the kernel.  Frames that a former user
  * never returned from are forgotten too. */
 static inline void fi_stack_tell_usable(void *low, size_t size)
 {
-#ifdef ASAN_UNPOISON_MEMORY_REGION
-    ASAN_UNPOISON_MEMORY_REGION(low, size);
-#endif
-    (void)low, (void)size;
+    fi_unpoison(low, size);
 }
 
 /* [any] Valgrind takes a jump of the stack pointer into this range for a change of stacks, not for

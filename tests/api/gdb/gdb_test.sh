@@ -32,7 +32,7 @@ shows() {
     [ "$switch" = auto ] || return 0
     [ "$(grep -cE '^#[0-9]+ .* in wait_for \(other=' "$work/said")" -eq 3 ] || fail "$1: not three calls of wait_for"
     [ "$(grep -cE '^#[0-9]+ .* in go_round \(' "$work/said")" -eq 2 ] || fail "$1: not two calls of go_round"
-    [ "$(grep -cE '^#[0-9]+ .* in fi_ctx_start \(' "$work/said")" -eq 3 ] || fail "$1: not three ends of a stack"
+    [ "$(grep -cE '^#[0-9]+ .* in fi_ctx_start \(' "$work/said")" -eq 4 ] || fail "$1: not four ends of a stack"
     ! grep -qE 'corrupt|Backtrace stopped' "$work/said" || fail "$1: a backtrace does not end cleanly"
 }
 

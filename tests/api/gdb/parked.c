@@ -1,9 +1,10 @@
-/* Two fibers that wait for each other, and a third that waits for both: the program ends in a deadlock. */
+/* Fibers that wait for each other in a row, of which the last waits for ever: the program ends in a deadlock. */
 #include <filch/filch.h>
 
 #include <stddef.h>
 
-static filch_fiber *left, *right;
+static filch_fiber *left, *right, *last;
+static filch_sem never;
 
 __attribute__((noinline)) static int wait_for(filch_fiber *const *other)
 {
@@ -15,6 +16,11 @@ __attribute__((noinline)) static int wait_for(filch_fiber *const *other)
 static void *go_round(void *other)
 {
     return wait_for(other) > 0 ? other : NULL;
+}
+
+static void *wait_for_ever(void *arg)
+{
+    return filch_sem_wait(&never) == 0 ? arg : NULL;
 }
 
 static void *look_on(void *arg)
@@ -29,7 +35,8 @@ static void main_fiber(void *arg)
     filch_fiber *third = filch_fiber_start(look_on, arg);
 
     left = filch_fiber_start_with(&l, go_round, &right);
-    right = filch_fiber_start_with(&r, go_round, &left);
+    right = filch_fiber_start_with(&r, go_round, &last);
+    last = filch_fiber_start(wait_for_ever, arg);
     filch_fiber_cancel(third);
     filch_fiber_join(third, NULL);
     wait_for(&left);

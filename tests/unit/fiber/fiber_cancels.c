@@ -32,14 +32,15 @@ static void *receive(void *chan)
 
 static void await_parked(filch_fiber *f, const char *what)
 {
+    fi_handle *h = fi_handle_of(f, __func__);
     bool waits = false;
 
     while (!waits) {
         fi_wait_for is = {0};
         filch_yield();
-        fi_hold(&f->latch);
-        waits = f->fiber && fi_wait_look(f->fiber, &is) && strcmp(is.what, what) == 0;
-        fi_let_go(&f->latch);
+        fi_hold(&h->latch);
+        waits = h->fiber && fi_wait_look(h->fiber, &is) && strcmp(is.what, what) == 0;
+        fi_let_go(&h->latch);
     }
 }
 

@@ -34,4 +34,161 @@ static void test_timers(void **state)
     CHECK(dies_saying(stop_uninitialised, words));
 }
 
-CHECK_MAIN(test_timers)
+/* ---- handles ---- */
+
+static void join_twice(void)
+{
+    filch_fiber *f = filch_fiber_start(same, NULL);
+
+    filch_fiber_join(f, NULL);
+    filch_fiber_join(f, NULL);
+}
+
+static void join_until_after_join(void)
+{
+    filch_fiber *f = filch_fiber_start(same, NULL);
+
+    filch_fiber_join(f, NULL);
+    filch_fiber_join_until(f, NULL, 0);
+}
+
+/* Its record is another fiber's by then. */
+static void join_another(void)
+{
+    filch_fiber *f = filch_fiber_start(same, NULL), *other;
+
+    filch_fiber_join(f, NULL);
+    other = filch_fiber_start(same, NULL);
+    filch_fiber_join(f, NULL);
+    filch_fiber_join(other, NULL);
+}
+
+static void detach_after_join(void)
+{
+    filch_fiber *f = filch_fiber_start(same, NULL);
+
+    filch_fiber_join(f, NULL);
+    filch_fiber_detach(f);
+}
+
+static void cancel_after_join(void)
+{
+    filch_fiber *f = filch_fiber_start(same, NULL);
+
+    filch_fiber_join(f, NULL);
+    filch_fiber_cancel(f);
+}
+
+static void name_after_join(void)
+{
+    filch_fiber *f = filch_fiber_start(same, NULL);
+
+    filch_fiber_join(f, NULL);
+    filch_fiber_name(f);
+}
+
+static void test_after_join(void **state)
+{
+    (void)state;
+    CHECK(dies_saying(join_twice,
+                      "filch: filch_fiber_join: the handle was already joined or detached\n"));
+    CHECK(
+        dies_saying(join_until_after_join,
+                    "filch: filch_fiber_join_until: the handle was already joined or detached\n"));
+    CHECK(dies_saying(join_another, "filch_fiber_join: the handle was already joined"));
+    CHECK(dies_saying(detach_after_join, "filch_fiber_detach: the handle was already joined"));
+    CHECK(dies_saying(cancel_after_join, "filch_fiber_cancel: the handle was already joined"));
+    CHECK(dies_saying(name_after_join, "filch_fiber_name: the handle was already joined"));
+}
+
+static filch_sem never;
+
+static void join_after_detach(void)
+{
+    filch_fiber *f = filch_fiber_start(pass, &never);
+
+    filch_fiber_detach(f);
+    filch_fiber_join(f, NULL);
+}
+
+static void join_after_detach_at_the_end(void)
+{
+    filch_fiber *f = filch_fiber_start(same, NULL);
+
+    await_end(f);
+    filch_fiber_detach(f);
+    filch_fiber_join(f, NULL);
+}
+
+static void detach_twice(void)
+{
+    filch_fiber *f = filch_fiber_start(pass, &never);
+
+    filch_fiber_detach(f);
+    filch_fiber_detach(f);
+}
+
+static void *publish_self(void *handle)
+{
+    atomic_store((filch_fiber * _Atomic *)handle, filch_fiber_self());
+    filch_sem_wait(&never);
+    return NULL;
+}
+
+static void go_and_publish(void *handle)
+{
+    publish_self(handle);
+}
+
+static void join_without_start(void)
+{
+    filch_fiber *_Atomic handle = NULL;
+
+    filch_go(go_and_publish, &handle);
+    while (!atomic_load(&handle))
+        filch_yield();
+    filch_fiber_join(atomic_load(&handle), NULL);
+}
+
+static void test_after_detach(void **state)
+{
+    (void)state;
+    CHECK(dies_saying(join_after_detach, "filch_fiber_join: the handle was already joined or"));
+    CHECK(dies_saying(join_after_detach_at_the_end, "filch_fiber_join: the handle was already"));
+    CHECK(dies_saying(detach_twice, "filch_fiber_detach: the handle was already joined or"));
+    CHECK(dies_saying(join_without_start, "filch_fiber_join: the handle was already joined or"));
+}
+
+static void *join_it(void *f)
+{
+    filch_fiber_join(f, NULL);
+    return NULL;
+}
+
+static filch_fiber *start_joined(void)
+{
+    filch_fiber *f = filch_fiber_start(pass, &never);
+
+    filch_fiber_detach(filch_fiber_start(join_it, f));
+    await_joiner(f);
+    return f;
+}
+
+static void two_join(void)
+{
+    filch_fiber_join(start_joined(), NULL);
+}
+
+static void detach_while_joined(void)
+{
+    filch_fiber_detach(start_joined());
+}
+
+static void test_while_joined(void **state)
+{
+    (void)state;
+    CHECK(dies_saying(two_join, "filch_fiber_join: another caller is joining the handle"));
+    CHECK(dies_saying(detach_while_joined, "filch_fiber_detach: another caller is joining"));
+}
+
+CHECK_MAIN(test_timers, test_after_join, test_after_detach, test_while_joined)

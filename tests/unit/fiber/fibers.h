@@ -23,11 +23,12 @@ static inline void *pass(void *sem)
 
 static inline bool has_ended(filch_fiber *f)
 {
+    fi_handle *h = fi_handle_of(f, __func__);
     bool ended;
 
-    fi_hold(&f->latch);
-    ended = f->ended;
-    fi_let_go(&f->latch);
+    fi_hold(&h->latch);
+    ended = h->ended;
+    fi_let_go(&h->latch);
     return ended;
 }
 
@@ -41,13 +42,14 @@ static inline void await_end(filch_fiber *f)
 /* Until somebody waits in a join. */
 static inline void await_joiner(filch_fiber *f)
 {
+    fi_handle *h = fi_handle_of(f, __func__);
     bool waits = false;
 
     while (!waits) {
         filch_yield();
-        fi_hold(&f->latch);
-        waits = f->joiner.first != NULL;
-        fi_let_go(&f->latch);
+        fi_hold(&h->latch);
+        waits = h->joiner.first != NULL;
+        fi_let_go(&h->latch);
     }
 }
 

@@ -163,6 +163,47 @@ static void records_are_distinct_and_come_back(void **state)
     CHECK_INT(fi_mem_live().blocks, before);
 }
 
+static bool is_poisoned(void *at)
+{
+#if FI_UNDER_ASAN
+    return __asan_address_is_poisoned(at);
+#else
+    (void)at;
+    return false;
+#endif
+}
+
+/* AddressSanitizer knows of records that are free, but for their first bytes. */
+static void free_records_are_poisoned(void **state)
+{
+    fi_record_share share;
+    fi_record_pool p, other;
+    char *r[RECORDS], *last;
+    const size_t size = (size_t)2 * FI_CACHE_LINE;
+
+    (void)state;
+    fi_record_share_init(&share, size);
+    fi_record_pool_init(&p, &share);
+    fi_record_pool_init(&other, &share);
+    for (int i = 0; i < RECORDS; i++) {
+        CHECK((r[i] = fi_record_get(&p)) != NULL);
+        CHECK(!is_poisoned(r[i]) && !is_poisoned(r[i] + size - 1));
+    }
+    for (int i = 0; i < RECORDS; i++) {
+        fi_record_put(&p, r[i]);
+        CHECK(!is_poisoned(r[i] + FI_RECORD_HEAD - 1));
+        CHECK_INT(is_poisoned(r[i] + FI_RECORD_HEAD), FI_UNDER_ASAN);
+        CHECK_INT(is_poisoned(r[i] + size - 1), FI_UNDER_ASAN);
+    }
+    fi_record_hand_on(&p);
+    CHECK((last = fi_record_get(&other)) != NULL); /* from the bundle */
+    CHECK(other.slabs == NULL && !is_poisoned(last + size - 1));
+    fi_record_pool_merge(&p, &other);
+    fi_record_pool_end(&p, UINT64_MAX);
+    CHECK(!is_poisoned(last)); /* it is in use, and so stays */
+    fi_record_left_put(UINT64_MAX, last, size);
+}
+
 /* ---- shares of the global queue ---- */
 
 static void shares_are_fair(void **state)
@@ -217,4 +258,5 @@ static void strides_visit_everybody_once(void **state)
 }
 
 CHECK_MAIN(queue_is_first_in_first_out, queue_loses_nothing, records_are_distinct_and_come_back,
-           records_go_round, shares_are_fair, strides_visit_everybody_once)
+           records_go_round, free_records_are_poisoned, shares_are_fair,
+           strides_visit_everybody_once)

@@ -1,0 +1,31 @@
+/* Tells AddressSanitizer which memory nobody may use for now.  Nothing in a build without it. */
+#ifndef FI_BASE_POISON_H
+#define FI_BASE_POISON_H
+
+#include "base/sanitize.h"
+
+#include <stddef.h>
+
+#if FI_UNDER_ASAN
+#include <sanitizer/asan_interface.h>
+#endif
+
+/* [any] A use of this memory is reported from now on. */
+static inline void fi_poison(void *at, size_t size)
+{
+#ifdef ASAN_POISON_MEMORY_REGION
+    ASAN_POISON_MEMORY_REGION(at, size);
+#endif
+    (void)at, (void)size;
+}
+
+/* [any] It may be used again. */
+static inline void fi_unpoison(void *at, size_t size)
+{
+#ifdef ASAN_UNPOISON_MEMORY_REGION
+    ASAN_UNPOISON_MEMORY_REGION(at, size);
+#endif
+    (void)at, (void)size;
+}
+
+#endif

@@ -1,0 +1,184 @@
+/* What users still have when the runtime is stopped can be used and freed afterwards, and then no memory is left. */
+#include "unit/fiber/fibers.h"
+
+#include <filch/memory.h>
+
+static size_t before;
+
+static void begin(unsigned workers)
+{
+    before = fi_mem_live().blocks;
+    CHECK_INT(filch_start(&(filch_config){.workers = workers}), 0);
+}
+
+/* Nothing is left, and so the allocator may be replaced. */
+static void end_empty(void)
+{
+    CHECK_INT(fi_mem_live().blocks, before);
+    CHECK_INT(filch_set_allocator(NULL), 0);
+}
+
+/* ---- handles ---- */
+
+enum { N = 300 }; /* more than a worker keeps of them */
+static filch_fiber *handles[N];
+
+static void start_all(void)
+{
+    for (intptr_t i = 0; i < N; i++)
+        CHECK((handles[i] = filch_fiber_start(same, (void *)i)) != NULL);
+}
+
+static void *start_all_on_fiber(void *arg)
+{
+    start_all();
+    return arg;
+}
+
+static void stop_before_joins(bool on_fiber)
+{
+    if (on_fiber)
+        CHECK_INT(join(filch_fiber_start(start_all_on_fiber, NULL)), 0);
+    else
+        start_all();
+    for (int i = 0; i < N; i += 3)
+        CHECK_INT(join(handles[i]), i);
+    CHECK_INT(filch_stop(), 0);
+}
+
+static void join_the_rest(void)
+{
+    for (int i = 0; i < N; i++)
+        if (i % 3 == 1)
+            CHECK_INT(join(handles[i]), i);
+        else if (i % 3 == 2)
+            filch_fiber_detach(handles[i]);
+}
+
+static void test_joined_after_stop(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 2 * sizeof workers_counts / sizeof *workers_counts; i++) {
+        begin(workers_counts[i / 2]);
+        stop_before_joins(i % 2 == 0);
+        join_the_rest();
+        end_empty();
+    }
+}
+
+static void *join_the_rest_on_fiber(void *arg)
+{
+    join_the_rest();
+    return arg;
+}
+
+/* While another runtime runs, by a thread and by one of its fibers; and after that, too. */
+static void test_joined_in_the_next_runtime(void **state)
+{
+    filch_fiber *f;
+
+    (void)state;
+    begin(2);
+    f = filch_fiber_start(same, &before);
+    stop_before_joins(true);
+    CHECK_INT(filch_start(&(filch_config){.workers = 2}), 0);
+    CHECK_INT(join(filch_fiber_start(join_the_rest_on_fiber, NULL)), 0);
+    CHECK_INT(filch_stop(), 0);
+    CHECK_INT(filch_set_allocator(NULL), -EBUSY);
+    CHECK(join(f) == (intptr_t)&before);
+    end_empty();
+}
+
+/* Of several runtimes, not in the order in which they were stopped. */
+static void test_joined_after_many_stops(void **state)
+{
+    enum { RUNTIMES = 5 };
+    filch_fiber *f[RUNTIMES][2];
+
+    (void)state;
+    before = fi_mem_live().blocks;
+    for (intptr_t i = 0; i < RUNTIMES; i++) {
+        CHECK_INT(filch_start(NULL), 0);
+        for (int k = 0; k < 2; k++)
+            f[i][k] = filch_fiber_start(same, (void *)i);
+        CHECK_INT(filch_stop(), 0);
+    }
+    for (int i = 0; i < 2 * RUNTIMES; i++)
+        CHECK_INT(join(f[i * 3 % RUNTIMES][i / RUNTIMES]), i * 3 % RUNTIMES);
+    end_empty();
+}
+
+/* ---- the others ---- */
+
+static void work(void *arg)
+{
+    (void)arg;
+}
+
+static void test_jobs_and_groups(void **state)
+{
+    filch_group g = FILCH_GROUP_INIT;
+    filch_job *j;
+
+    (void)state;
+    begin(2);
+    for (int i = 0; i < 100; i++) {
+        j = filch_job_new(work, NULL); /* done, and never waited for */
+        CHECK_INT(filch_job_submit(j), 0);
+        CHECK(filch_job_new(work, NULL) != NULL); /* never submitted */
+        CHECK_INT(filch_group_run(&g, work, NULL), 0);
+    }
+    CHECK_INT(filch_stop(), 0);
+    CHECK_INT(filch_group_wait(&g), 0);
+    end_empty();
+}
+
+static void test_channels_and_timers(void **state)
+{
+    filch_timer t = FILCH_TIMER_INIT;
+    filch_chan *c;
+    int x = 1;
+
+    (void)state;
+    begin(2);
+    CHECK((c = filch_chan_new(sizeof x, 4)) != NULL);
+    CHECK_INT(filch_chan_send(c, &x), 0);
+    CHECK_INT(filch_timer_start(&t, filch_now() + FILCH_S(1000), work, NULL), 0);
+    CHECK_INT(filch_stop(), 0);
+    CHECK_INT(filch_chan_recv(c, &x), 0);
+    filch_chan_free(c);
+    CHECK_INT(filch_timer_stop(&t), 1);
+    end_empty();
+}
+
+static int key;
+
+static void *use_local(void *arg)
+{
+    return filch_local_set(key, arg) == 0 && filch_local_get(key) == arg ? arg : NULL;
+}
+
+/* A thread's values go when it ends, or when it has none any more. */
+static void test_locals(void **state)
+{
+    pthread_t thread;
+    void *got;
+
+    (void)state;
+    begin(2);
+    CHECK((key = filch_local_new(NULL)) >= 0);
+    CHECK(join(filch_fiber_start(use_local, &key)) == (intptr_t)&key);
+    CHECK(use_local(&before) == &before);
+    CHECK_INT(pthread_create(&thread, NULL, use_local, &key), 0);
+    CHECK_INT(pthread_join(thread, &got), 0);
+    CHECK(got == &key);
+    CHECK_INT(filch_stop(), 0);
+    CHECK(filch_local_get(key) == &before);
+    CHECK_INT(filch_set_allocator(NULL), -EBUSY);
+    CHECK_INT(filch_local_set(key, NULL), 0);
+    CHECK(filch_local_get(key) == NULL);
+    end_empty();
+}
+
+CHECK_MAIN(test_joined_after_stop, test_joined_in_the_next_runtime, test_joined_after_many_stops,
+           test_jobs_and_groups, test_channels_and_timers, test_locals)
