@@ -84,6 +84,9 @@ FILCH_API size_t filch_group_dropped(const filch_group *g);
  * it does the same to all jobs that it came after; and a child is its parent's from its submission on.  Who
  * wants to use such a job longer says filch_job_keep first, and releases it himself.
  *
+ * A job that was waited for or released must not be used any more: a call that gets such a handle aborts the program with
+ * a message that names the call.  (A handle whose memory was used for a multiple of 64 later jobs is not recognised.)
+ *
  * filch_stop() waits for all jobs that can run, and then there are none: what was not waited for before must not be
  * used any more.  A program that ends without it does not wait for jobs. */
 typedef struct filch_job filch_job;

@@ -58,19 +58,19 @@ static bool reaches(fi_job *from, const fi_job *to)
     return false;
 }
 
-static void print_name(const fi_job *j)
+static void print_name(fi_job *j)
 {
     if (j->name)
         fprintf(stderr, " %s", j->name);
     else
-        fprintf(stderr, " %p", (const void *)j);
+        fprintf(stderr, " %p", (const void *)fi_job_shown(j));
 }
 
-static void print_circle(const fi_job *last)
+static void print_circle(fi_job *last)
 {
     flockfile(stderr);
     fputs("filch: a circle of jobs, each of which would wait for the next:", stderr);
-    for (const fi_job *j = last; j; j = j->visited_from) {
+    for (fi_job *j = last; j; j = j->visited_from) {
         print_name(j);
         fputs(" ->", stderr);
     }

@@ -4,6 +4,7 @@
 #include "sched/lot.h"
 #include "sched/path.h"
 #include "sched/point.h"
+#include "sched/run.h"
 #include "sched/wait.h"
 
 #include <errno.h>
@@ -41,11 +42,6 @@ static fi_job *make(void)
     return j;
 }
 
-static filch_job *shown(fi_job *j)
-{
-    return (filch_job *)j;
-}
-
 filch_job *filch_job_new(void (*work)(void *arg), void *arg)
 {
     fi_job *j = make();
@@ -54,7 +50,7 @@ filch_job *filch_job_new(void (*work)(void *arg), void *arg)
         j->work.run = work;
         j->arg = arg;
     }
-    return shown(j);
+    return fi_job_shown(j);
 }
 
 filch_job *filch_job_new_try(int (*work)(void *arg), void *arg)
@@ -66,7 +62,7 @@ filch_job *filch_job_new_try(int (*work)(void *arg), void *arg)
         j->arg = arg;
         j->may_fail = true;
     }
-    return shown(j);
+    return fi_job_shown(j);
 }
 
 filch_job *filch_job_new_copy(void (*work)(void *copy), const void *payload, size_t size)
@@ -79,24 +75,24 @@ filch_job *filch_job_new_copy(void (*work)(void *copy), const void *payload, siz
             memcpy(j->payload, payload, size);
         j->arg = j->payload;
     }
-    return shown(j);
+    return fi_job_shown(j);
 }
 
 void filch_job_name(filch_job *job, const char *name)
 {
     if (job)
-        fi_job_of(job)->name = name;
+        fi_job_of(job, __func__)->name = name;
 }
 
 void filch_job_priority(filch_job *job, filch_priority priority)
 {
     if (job)
-        fi_job_of(job)->priority = (uint8_t)priority;
+        fi_job_of(job, __func__)->priority = (uint8_t)priority;
 }
 
 filch_group *filch_job_children(filch_job *job)
 {
-    return job ? (filch_group *)(void *)&fi_job_of(job)->own : NULL;
+    return job ? (filch_group *)(void *)&fi_job_of(job, __func__)->own : NULL;
 }
 
 /* ---- submit ---- */
@@ -135,14 +131,10 @@ void fi_job_queue(fi_job *j)
     }
 }
 
-int filch_job_submit(filch_job *job)
+int fi_job_submit(fi_job *j)
 {
-    fi_wait_chaos();
-    fi_job *j = fi_job_of(job);
     uint32_t no = 0;
 
-    if (!j)
-        return -EINVAL;
     if (!fi_cas_relaxed(&j->is_submitted, &no, 1))
         return -EBUSY;
     if (fi_job_parent_of(j))
@@ -150,6 +142,14 @@ int filch_job_submit(filch_job *job)
     if (fi_way_clear(&j->in_way))
         fi_job_queue(j);
     return 0;
+}
+
+int filch_job_submit(filch_job *job)
+{
+    fi_wait_chaos();
+    fi_job *j = fi_job_of(job, __func__);
+
+    return j ? fi_job_submit(j) : -EINVAL;
 }
 
 /* ---- run ---- */
@@ -272,15 +272,20 @@ filch_job *filch_job_self(void)
     fi_fiber *f = w ? fi_fiber_of_fork(fi_load_relaxed(&w->current)) : NULL;
 
     if (!f)
-        return shown(fi_pump_running());
-    return f->work && f->work->run == run_job ? shown((fi_job *)(void *)f->work) : NULL;
+        return fi_job_shown(fi_pump_running());
+    return f->work && f->work->run == run_job ? fi_job_shown((fi_job *)(void *)f->work) : NULL;
 }
 
 /* ---- wait ---- */
 
+static bool is_done(fi_job *j)
+{
+    return fi_count_is_done(&j->own.count);
+}
+
 bool filch_job_is_done(const filch_job *job)
 {
-    return !job || fi_count_is_done(&fi_job_of(job)->own.count);
+    return !job || is_done(fi_job_of(job, __func__));
 }
 
 /* The waiting fiber may be cancelled, and waits on: -ECANCELED says that the job was, and is released. */
@@ -295,8 +300,9 @@ static int wait_until(fi_job *j, int64_t deadline)
     return e;
 }
 
-/* A thread from outside keeps the runtime until it has given the job up. */
-int filch_job_wait_until(filch_job *job, int64_t deadline)
+/* A thread from outside keeps the runtime until it has given the job up.  Inlined: backtraces have the name of what the user
+ * called. */
+FI_INLINE int wait_anywhere(const filch_job *job, int64_t deadline, const char *function)
 {
     fi_runtime *rt;
     int e;
@@ -304,31 +310,45 @@ int filch_job_wait_until(filch_job *job, int64_t deadline)
     if (!job)
         return -EINVAL;
     if (fi_worker_self())
-        return wait_until(fi_job_of(job), deadline);
+        return wait_until(fi_job_to_end(job, function), deadline);
     rt = fi_runtime_enter_anyhow();
-    e = wait_until(fi_job_of(job), deadline);
+    if (!rt)
+        fi_mistake_in(function, "the runtime of the job was stopped");
+    e = wait_until(fi_job_to_end(job, function), deadline);
     fi_runtime_leave(rt);
     return e;
 }
 
+int filch_job_wait_until(filch_job *job, int64_t deadline)
+{
+    return wait_anywhere(job, deadline, __func__);
+}
+
 int filch_job_wait(filch_job *job)
 {
-    return filch_job_wait_until(job, INT64_MAX);
+    return wait_anywhere(job, INT64_MAX, __func__);
+}
+
+void fi_job_cancel(fi_job *j)
+{
+    if (!is_done(j))
+        fi_group_cancel(&j->own);
 }
 
 void filch_job_cancel(filch_job *job)
 {
     fi_wait_chaos();
-    if (!filch_job_is_done(job))
-        fi_group_cancel(&fi_job_of(job)->own);
+    if (job)
+        fi_job_cancel(fi_job_of(job, __func__));
 }
 
 /* Who asks passes it on to his own children. */
 bool filch_job_cancelled(const filch_job *job)
 {
-    bool cancelled = job && is_cancelled(fi_job_of(job));
+    fi_job *j = fi_job_of(job, __func__);
+    bool cancelled = j && is_cancelled(j);
 
     if (cancelled)
-        fi_group_cancel(&fi_job_of(job)->own);
+        fi_group_cancel(&j->own);
     return cancelled;
 }

@@ -4,13 +4,18 @@
 #ifndef FI_JOB_JOB_H
 #define FI_JOB_JOB_H
 
+#include "base/mistake.h"
+#include "base/odds.h"
 #include "job/group.h"
 #include "job/life.h"
 #include "job/links.h"
 #include "sched/runtime.h"
+#include "sched/tag.h"
 
 struct fi_job {
     fi_runnable runnable; /* first: it is what stands in a queue */
+    fi_life_word life;    /* its number is the tag of the user's handle */
+    FI_ATOMIC(uint32_t) in_way;
     union {
         void (*run)(void *arg);
         int (*try)(void *arg);
@@ -18,8 +23,6 @@ struct fi_job {
     void *arg;
     fi_group *in; /* its parent's or its user's; NULL: none */
     fi_group own; /* itself and its children */
-    FI_ATOMIC(uint32_t) in_way;
-    fi_life_word life;
 
     fi_links followers;
     fi_link link;                     /* to the first that it comes after */
@@ -38,9 +41,46 @@ struct fi_job {
     _Alignas(16) char payload[FILCH_JOB_PAYLOAD_MAX];
 };
 
-static inline fi_job *fi_job_of(const filch_job *job)
+_Static_assert(offsetof(fi_job, life) + sizeof(fi_life_word) <= FI_RECORD_HEAD,
+               "links and handles look at the life of jobs that are gone");
+
+#define FI_JOB_IS_GONE "the job was already waited for or released"
+
+/* [any] What the user has. */
+static inline filch_job *fi_job_shown(fi_job *j)
 {
-    return (fi_job *)(uintptr_t)job;
+    return j ? fi_tag_handle(j, fi_life_number(&j->life)) : NULL;
+}
+
+/* [user, in this function of the API] Is it still the job that the handle was made for, and the user's? */
+static inline bool fi_job_is_held(const filch_job *job, fi_job *j)
+{
+    uint32_t life = fi_load_relaxed(&j->life);
+
+    return (life & FI_LIFE_HELD) && fi_tag_is_of(job, fi_life_number_in(life));
+}
+
+/* [user] It is not.  That is a mistake, unless it runs: its own work may use it.  life.c */
+void fi_job_check_runs(const filch_job *job, const char *function);
+
+/* [user, in this function of the API] A job that he may use; NULL: none. */
+static inline fi_job *fi_job_of(const filch_job *job, const char *function)
+{
+    fi_job *j = fi_tag_record(job);
+
+    if (FI_SELDOM(j && !fi_job_is_held(job, j)))
+        fi_job_check_runs(job, function);
+    return j;
+}
+
+/* [user, in this function of the API] A job that he may wait for or release; NULL: none. */
+static inline fi_job *fi_job_to_end(const filch_job *job, const char *function)
+{
+    fi_job *j = fi_tag_record(job);
+
+    if (FI_SELDOM(j && !fi_job_is_held(job, j)))
+        fi_mistake_in(function, FI_JOB_IS_GONE);
+    return j;
 }
 
 static inline fi_job *fi_job_of_group(fi_group *own)
@@ -73,6 +113,13 @@ void fi_job_work(fi_job *j);
 
 /* [who has ended the last piece of its own group] The job is done, and may be gone afterwards.  job.c */
 void fi_job_done(fi_group *own);
+
+/* [any] The part of filch_job_after that knows who the jobs are.  order.c */
+int fi_job_after(fi_job *j, fi_job *before);
+
+/* [any] The same of filch_job_submit and filch_job_cancel.  job.c */
+int fi_job_submit(fi_job *j);
+void fi_job_cancel(fi_job *j);
 
 /* Circles.  circle.c
  * fi_circle_would_close: [lock held, job's end is held up] Does `before` wait for job, itself or through others?

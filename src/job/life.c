@@ -36,6 +36,17 @@ static void put_back(void *record, bool large)
     fi_runtime_leave(rt);
 }
 
+/* Between its end and the release of its record it does not run any more, though its life says so. */
+void fi_job_check_runs(const filch_job *job, const char *function)
+{
+    fi_job *j = fi_tag_record(job);
+    uint32_t life = fi_load_relaxed(&j->life);
+    bool is_it = fi_tag_is_of(job, fi_life_number_in(life)) && (life & FI_LIFE_UNFINISHED);
+
+    if (!is_it || fi_load_relaxed(&j->own.count) < FI_COUNT_ONE)
+        fi_mistake_in(function, FI_JOB_IS_GONE);
+}
+
 /* If that was all that the earlier job lived for, it goes to the list. */
 static void give_up_earlier(const fi_link *link, fi_job **list)
 {
@@ -83,17 +94,20 @@ void fi_job_drop(fi_job *j, uint32_t reason)
 /* Who gives it up can never submit it: then it ends without running. */
 void filch_job_release(filch_job *job)
 {
-    if (!job)
+    fi_job *j = fi_job_to_end(job, __func__);
+
+    if (!j)
         return;
-    if (!fi_load_relaxed(&fi_job_of(job)->is_submitted)) {
-        filch_job_cancel(job);
-        filch_job_submit(job);
+    if (!fi_load_relaxed(&j->is_submitted)) {
+        fi_life_keep(&j->life); /* else it is its parent's at once, and may be gone */
+        fi_job_cancel(j);
+        fi_job_submit(j);
     }
-    fi_job_drop(fi_job_of(job), FI_LIFE_HELD);
+    fi_job_drop(j, FI_LIFE_HELD);
 }
 
 void filch_job_keep(filch_job *job)
 {
     if (job)
-        fi_life_keep(&fi_job_of(job)->life);
+        fi_life_keep(&fi_job_to_end(job, __func__)->life);
 }

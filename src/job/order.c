@@ -59,13 +59,10 @@ static void after_done(fi_job *j, fi_job *before)
     }
 }
 
-int filch_job_after(filch_job *job, filch_job *before)
+int fi_job_after(fi_job *j, fi_job *b)
 {
-    fi_job *j = fi_job_of(job), *b = fi_job_of(before);
     int e;
 
-    if (!j || !b)
-        return -EINVAL;
     if (!fi_way_block(&j->in_way))
         return -EBUSY;
     fi_circle_lock();
@@ -78,11 +75,19 @@ int filch_job_after(filch_job *job, filch_job *before)
     return e == -EALREADY ? 0 : e;
 }
 
+int filch_job_after(filch_job *job, filch_job *before)
+{
+    fi_job *j = fi_job_of(job, __func__), *b = fi_job_of(before, __func__);
+
+    return j && b ? fi_job_after(j, b) : -EINVAL;
+}
+
 int filch_job_then(filch_job *before, filch_job *job)
 {
-    int e = filch_job_after(job, before);
+    fi_job *j = fi_job_of(job, __func__), *b = fi_job_of(before, __func__);
+    int e = j && b ? fi_job_after(j, b) : -EINVAL;
 
-    return e < 0 ? e : filch_job_submit(job);
+    return e < 0 ? e : fi_job_submit(j);
 }
 
 /* ---- part of ---- */
@@ -106,7 +111,7 @@ static bool adopt(fi_job *child, fi_job *parent)
 /* The parent is counted up first, so that it and all that waits for it stay unfinished while we look. */
 int filch_job_parent(filch_job *child, filch_job *parent)
 {
-    fi_job *j = fi_job_of(child), *p = fi_job_of(parent);
+    fi_job *j = fi_job_of(child, __func__), *p = fi_job_of(parent, __func__);
 
     if (!j || !p)
         return -EINVAL;
@@ -120,7 +125,7 @@ int filch_job_parent(filch_job *child, filch_job *parent)
 
 int filch_job_group(filch_job *job, filch_group *g)
 {
-    fi_job *j = fi_job_of(job);
+    fi_job *j = fi_job_of(job, __func__);
 
     if (!j)
         return -EINVAL;

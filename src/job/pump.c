@@ -92,7 +92,7 @@ static bool run_one(pump *p)
 void filch_job_pump(filch_job *job, filch_pump *p)
 {
     if (job)
-        fi_job_of(job)->pump = p;
+        fi_job_of(job, __func__)->pump = p;
 }
 
 static size_t size(pump *p)
@@ -172,6 +172,6 @@ int filch_pump_until(filch_pump *pump_, filch_job *job, int64_t deadline)
         if (is_over(deadline))
             e = -ETIMEDOUT;
         else if (!run_one(p))
-            e = wait_for_either(p, fi_job_of(job), deadline);
+            e = wait_for_either(p, fi_job_to_end(job, __func__), deadline);
     return e < 0 ? e : filch_job_wait(job);
 }

@@ -294,8 +294,6 @@ static void after_one_that_is_done(void *arg)
         filch_yield();
     CHECK_INT(filch_job_then(first, second), 0);
     filch_job_wait(second);
-    filch_job_release(first);
-    filch_job_release(second);
 }
 
 static void a_job_that_is_done_comes_before_all_the_same(void)
@@ -328,9 +326,6 @@ static void a_pump_is_a_link_of_the_chain(void)
     filch_job_then(pumped, last);
     filch_job_submit(first);
     filch_pump_until(&pump, last, FILCH_FOREVER);
-    filch_job_release(first);
-    filch_job_release(pumped);
-    filch_job_release(last);
     end_with(17, 17);
 }
 

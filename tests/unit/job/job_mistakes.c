@@ -1,0 +1,186 @@
+/* Jobs that are used after their end end the program with a line that names the mistake. */
+#include "unit/base/death.h"
+#include "unit/job/jobs.h"
+
+#include "job/job.h"
+
+#include <sched.h>
+
+static filch_job *submitted(void)
+{
+    filch_job *j = filch_job_new(nothing, NULL);
+
+    filch_job_submit(j);
+    return j;
+}
+
+static void wait_twice(void)
+{
+    filch_job *j = submitted();
+
+    filch_job_wait(j);
+    filch_job_wait(j);
+}
+
+/* Its record is another job's by then. */
+static void wait_for_another(void)
+{
+    filch_job *j = submitted(), *other;
+
+    filch_job_wait(j);
+    other = submitted();
+    filch_job_wait(j);
+    filch_job_wait(other);
+}
+
+static void wait_until_after_wait(void)
+{
+    filch_job *j = submitted();
+
+    filch_job_wait(j);
+    filch_job_wait_until(j, 0);
+}
+
+static void release_after_wait(void)
+{
+    filch_job *j = submitted();
+
+    filch_job_wait(j);
+    filch_job_release(j);
+}
+
+static void keep_after_wait(void)
+{
+    filch_job *j = submitted();
+
+    filch_job_wait(j);
+    filch_job_keep(j);
+}
+
+static void cancel_after_wait(void)
+{
+    filch_job *j = submitted();
+
+    filch_job_wait(j);
+    filch_job_cancel(j);
+}
+
+static void ask_after_wait(void)
+{
+    filch_job *j = submitted();
+
+    filch_job_wait(j);
+    filch_job_is_done(j);
+}
+
+static void after_one_that_is_gone(void)
+{
+    filch_job *j = submitted();
+
+    filch_job_wait(j);
+    filch_job_after(filch_job_new(nothing, NULL), j);
+}
+
+static void test_after_wait(void **state)
+{
+    (void)state;
+    CHECK(dies_saying(wait_twice,
+                      "filch: filch_job_wait: the job was already waited for or released\n"));
+    CHECK(dies_saying(wait_for_another, "filch_job_wait: the job was already"));
+    CHECK(dies_saying(wait_until_after_wait, "filch_job_wait_until: the job was already"));
+    CHECK(dies_saying(release_after_wait, "filch_job_release: the job was already"));
+    CHECK(dies_saying(keep_after_wait, "filch_job_keep: the job was already"));
+    CHECK(dies_saying(cancel_after_wait, "filch_job_cancel: the job was already"));
+    CHECK(dies_saying(ask_after_wait, "filch_job_is_done: the job was already"));
+    CHECK(dies_saying(after_one_that_is_gone, "filch_job_after: the job was already"));
+}
+
+/* One that cannot end yet. */
+static filch_job *blocked(void)
+{
+    filch_job *first = filch_job_new(nothing, NULL), *j = filch_job_new(nothing, NULL);
+
+    filch_job_after(j, first);
+    filch_job_submit(j);
+    return j;
+}
+
+static void release_twice(void)
+{
+    filch_job *j = blocked();
+
+    filch_job_release(j);
+    filch_job_release(j);
+}
+
+static void wait_after_release(void)
+{
+    filch_job *j = blocked();
+
+    filch_job_release(j);
+    filch_job_wait(j);
+}
+
+/* Waiting for the later one has released the earlier one. */
+static void wait_for_the_earlier(void)
+{
+    filch_job *first = submitted(), *j = filch_job_new(nothing, NULL);
+
+    filch_job_then(first, j);
+    filch_job_wait(j);
+    while (fi_job_is_held(first, fi_tag_record(first)))
+        sched_yield(); /* a worker may be about to */
+    filch_job_wait(first);
+}
+
+static void wait_for_a_child(void)
+{
+    filch_job *parent = filch_job_new(nothing, NULL), *child = filch_job_new(nothing, NULL);
+
+    filch_job_parent(child, parent);
+    filch_job_submit(child);
+    filch_job_wait(child);
+}
+
+static void test_after_release(void **state)
+{
+    (void)state;
+    CHECK(dies_saying(release_twice, "filch_job_release: the job was already"));
+    CHECK(dies_saying(wait_after_release, "filch_job_wait: the job was already"));
+    CHECK(dies_saying(wait_for_the_earlier, "filch_job_wait: the job was already"));
+    CHECK(dies_saying(wait_for_a_child, "filch_job_wait: the job was already"));
+}
+
+static void wait_after_stop(void)
+{
+    filch_job *j = submitted();
+
+    filch_stop();
+    filch_job_wait(j);
+}
+
+static void test_after_stop(void **state)
+{
+    (void)state;
+    CHECK(dies_saying(wait_after_stop, "filch_job_wait: the runtime of the job was stopped"));
+}
+
+/* A child that is thrown away before its submission goes once. */
+static void throw_children_away(void)
+{
+    for (int i = 0; i < SCALED(2000); i++) {
+        filch_job *parent = filch_job_new(nothing, NULL), *child = filch_job_new(nothing, NULL);
+        filch_job *other;
+        CHECK_INT(filch_job_parent(child, parent), 0);
+        filch_job_release(child);
+        other = filch_job_new(nothing, NULL);
+        CHECK_INT(filch_job_submit(parent), 0);
+        CHECK_INT(filch_job_submit(other), 0);
+        CHECK_INT(filch_job_wait(other), 0);
+        filch_job_wait(parent);
+    }
+}
+
+WITH_WORKERS(throw_children_away)
+
+CHECK_MAIN(test_after_wait, test_after_release, test_after_stop, test_throw_children_away)
