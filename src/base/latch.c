@@ -1,5 +1,7 @@
 #include "base/latch.h"
 
+#include "base/at_fork.h"
+
 #ifndef FI_LATCH_SPINS
 #define FI_LATCH_SPINS 64
 #endif
@@ -70,9 +72,15 @@ void fi_latch_lock_by_word(fi_latch *l, uint32_t who)
     l->by_word = true;
 }
 
-void fi_latch_forget(void)
+/* [child of a fork] The other threads hold nothing, as they are not here. */
+static void forget_parties(void)
 {
     for (uint32_t who = 0; who < FI_LATCH_PARTIES; who++)
         if (fi_load_relaxed(&fi_latch_parties[who].holds))
             fi_store_relaxed(&fi_latch_parties[who].holds, NULL);
+}
+
+__attribute__((constructor)) static void register_at_fork(void)
+{
+    fi_at_fork(FI_FORK_LATCHES, NULL, forget_parties);
 }

@@ -101,7 +101,4 @@ static inline void fi_latch_unlock(fi_latch *l, uint32_t who)
     fi_store_release(&l->word, 0u, latch.unlock);
 }
 
-/* [the child of a fork] The other threads hold nothing, as they are not here. */
-void fi_latch_forget(void);
-
 #endif

@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include "base/mem.h"
 
+#include "base/at_fork.h"
 #include "base/atomic.h"
 #include "base/lease.h"
 #include "base/mistake.h"
@@ -27,6 +28,12 @@
 static fi_lease blocks; /* entered once per live block */
 static FI_ATOMIC(size_t) live_bytes;
 static filch_allocator allocator; /* under that lease; alloc is NULL: the one built in */
+static fi_lock replacing;         /* so that no fork meets a lease that is closed */
+
+__attribute__((constructor)) static void register_at_fork(void)
+{
+    fi_at_fork(FI_FORK_MEMORY, &replacing, NULL);
+}
 
 static bool is_power_of_two(size_t n)
 {
@@ -203,9 +210,12 @@ int filch_set_allocator(const filch_allocator *wanted)
         wanted = &built_in;
     else if (wanted->alloc == NULL || wanted->free == NULL)
         return -EINVAL;
-    if (!fi_lease_try_close(&blocks))
-        return -EBUSY;
-    allocator = *wanted;
-    fi_lease_open(&blocks);
-    return 0;
+    fi_lock_lock(&replacing);
+    bool unused = fi_lease_try_close(&blocks);
+    if (unused) {
+        allocator = *wanted;
+        fi_lease_open(&blocks);
+    }
+    fi_lock_unlock(&replacing);
+    return unused ? 0 : -EBUSY;
 }

@@ -1,8 +1,8 @@
 #include "base/rng.h"
+#include "base/at_fork.h"
 #include "base/atomic.h"
 #include "base/clock.h"
 
-#include <pthread.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <unistd.h>
@@ -58,18 +58,9 @@ static void on_fork(void)
     seed_thread();
 }
 
-/* Where there is no memory for this, a child draws what its parent draws: a pity, no fault. */
-static void watch_forks(void)
+__attribute__((constructor)) static void register_at_fork(void)
 {
-    (void)pthread_atfork(NULL, NULL, on_fork);
-}
-
-static void first_use(void)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-    pthread_once(&once, watch_forks);
-    seed_thread();
+    fi_at_fork(FI_FORK_RANDOM, NULL, on_fork);
 }
 
 /* noinline: the compiler may take the address of a thread-local once per function, and keep it over
@@ -78,6 +69,6 @@ __attribute__((noinline)) fi_rng *fi_rng_thread(void)
 {
     __asm__ volatile(""); /* nor may two calls be taken for one */
     if ((thread_rng.a | thread_rng.b) == 0)
-        first_use();
+        seed_thread();
     return &thread_rng;
 }

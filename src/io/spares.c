@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "sched/gate.h"
 #include "sched/point.h"
+#include "sched/run.h"
 #include "sched/watch.h"
 
 #include <errno.h>
@@ -88,6 +89,8 @@ static fi_spare_call *run(fi_spares *s, fi_spare *me, fi_spare_call *c)
 
     fi_point_block(s->runtime, (uintptr_t)c->call);
     result = c->call(c->arg);
+    if (s->runtime->orphaned)
+        fi_worker_end_orphan();
     fi_point_block_end(s->runtime);
     next = look_for_call(s, me);
     finish(c, result, false);

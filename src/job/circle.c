@@ -7,9 +7,9 @@
  *
  * All that we meet is unfinished, as what we begin with is: so no record goes away.  Mostly there is nothing to walk:
  * either nobody waits for the one job yet, or the other waits for nothing. */
+#include "base/at_fork.h"
 #include "job/job.h"
 
-#include <pthread.h>
 #include <stdio.h>
 
 static fi_lock circles;
@@ -79,21 +79,13 @@ static void print_circle(fi_job *last)
     funlockfile(stderr);
 }
 
-static void forget_holder(void)
+__attribute__((constructor)) static void register_at_fork(void)
 {
-    fi_lock_init(&circles);
-}
-
-static void watch_for_fork(void)
-{
-    pthread_atfork(NULL, NULL, forget_holder);
+    fi_at_fork(FI_FORK_CYCLES, &circles, NULL);
 }
 
 void fi_circle_lock(void)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-    pthread_once(&once, watch_for_fork);
     fi_lock_lock(&circles);
 }
 

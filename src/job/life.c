@@ -30,9 +30,11 @@ static void put_back(void *record, bool large)
         return;
     }
     rt = fi_runtime_enter_anyhow();
-    fi_lock_lock(&rt->outside_lock);
-    fi_record_put(large ? &rt->large_outside : &rt->outside, record);
-    fi_lock_unlock(&rt->outside_lock);
+    if (rt) { /* else it is of the runtime of the process that we were forked from */
+        fi_lock_lock(&rt->outside_lock);
+        fi_record_put(large ? &rt->large_outside : &rt->outside, record);
+        fi_lock_unlock(&rt->outside_lock);
+    }
     fi_runtime_leave(rt);
 }
 

@@ -1,4 +1,5 @@
 /* Jobs that one thread runs when it likes: a list behind a lock. */
+#include "base/at_fork.h"
 #include "job/job.h"
 
 #include "base/clock.h"
@@ -74,9 +75,11 @@ fi_job *fi_pump_running(void)
     return running;
 }
 
+/* In the child of a fork() that the work has made, the job is not ours to end: the parent does. */
 static bool run_one(pump *p)
 {
     fi_job *j = take(p), *outer = running;
+    unsigned depth = fi_fork_depth();
 
     if (!j)
         return false;
@@ -84,6 +87,8 @@ static bool run_one(pump *p)
     FI_PATH(take_from(&j->runnable));
     fi_job_work(j);
     running = outer;
+    if (fi_fork_depth() != depth)
+        return true;
     FI_PATH(end_in(&j->own));
     fi_group_end(&j->own, 1);
     return true;

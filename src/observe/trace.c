@@ -3,6 +3,7 @@
  * Each worker has a log (sched/point.h) from the start of the runtime to its end.  A picture of all of them is written at the end,
  * and while the workers go on, when something is wrong or somebody asks for it: with FILCH_TRACE_MS only the last so many
  * milliseconds, so that a program can run for days with it. */
+#include "base/at_fork.h"
 #include "base/clock.h"
 #include "observe/observe.h"
 #include "observe/pages.h"
@@ -30,6 +31,11 @@ typedef struct trace {
 
 static trace now;
 static pid_t first; /* the process that had the first trace; a child of a fork is another */
+
+__attribute__((constructor)) static void register_at_fork(void)
+{
+    fi_at_fork(FI_FORK_TRACE, &now.lock, NULL);
+}
 
 /* Of a long name the beginning will do. */
 static void tell(const char *path, int e)

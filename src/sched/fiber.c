@@ -150,8 +150,11 @@ static void free_tasks(fi_fiber *f)
     f->tasks = NULL;
 }
 
+/* In the child of a fork() other threads may have held the locks of the pools. */
 static void unmake(fi_worker *w, fi_fiber *f)
 {
+    if (w->runtime->orphaned)
+        return;
     set_made(w->runtime, f, false);
     free_tasks(f);
     fi_ctx_fini(&f->ctx);

@@ -225,9 +225,11 @@ bool filch_fiber_uncancel(void)
     return true;
 }
 
+/* In the child of a fork() another thread may have held the latch. */
 static void end_own(fi_fiber *f)
 {
-    fi_handle_end(f->handle, NULL);
+    if (!f->worker->runtime->orphaned)
+        fi_handle_end(f->handle, NULL);
 }
 
 /* Messages call one that has no name as the runtime is called. */

@@ -1,5 +1,6 @@
 #include "sched/locals.h"
 
+#include "base/at_fork.h"
 #include "base/mem.h"
 #include "sched/places.h"
 #include "sched/worker.h"
@@ -12,6 +13,11 @@
 #define ROUNDS 4 /* what destroyers set anew is destroyed too, but not for ever */
 
 static fi_places places;
+
+__attribute__((constructor)) static void register_at_fork(void)
+{
+    fi_at_fork(FI_FORK_KEYS, &places.lock, NULL);
+}
 
 /* The threads' own, found by a key whose destroyer is ours. */
 static pthread_key_t key;

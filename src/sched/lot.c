@@ -1,6 +1,7 @@
 /* Lines of waiters, in a table by their address.  Two addresses may share a line: who wakes looks for its own. */
 #include "sched/lot.h"
 
+#include "base/at_fork.h"
 #include "base/cache.h"
 #include "sched/wait.h"
 #include "sched/worker.h"
@@ -84,7 +85,13 @@ int fi_lot_wait(fi_wait_for what, bool stubborn, bool (*still)(void *arg), void 
     return e;
 }
 
-void fi_lot_forget(void)
+/* [child of a fork] Nobody waits. */
+static void forget_waiters(void)
 {
     memset(places, 0, sizeof places);
+}
+
+__attribute__((constructor)) static void register_at_fork(void)
+{
+    fi_at_fork(FI_FORK_LOT, NULL, forget_waiters);
 }

@@ -23,7 +23,4 @@ int fi_lot_wait(fi_wait_for what, bool stubborn, bool (*still)(void *arg), void 
 /* [any] Wake all that wait under this address. */
 void fi_lot_wake_all(const void *address);
 
-/* [the child of a fork] Nobody waits. */
-void fi_lot_forget(void);
-
 #endif

@@ -1,6 +1,7 @@
 /* The book of paths. */
 #include "sched/path.h"
 
+#include "base/at_fork.h"
 #include "base/clock.h"
 #include "base/here.h"
 #include "base/lock.h"
@@ -234,12 +235,16 @@ void fi_path_end(void)
     fi_lock_unlock(&book.lock);
 }
 
-/* Somebody may have held the lock, in the middle of anything: so the pages stay where they are. */
-void fi_path_leave_behind(void)
+/* [child of a fork] What the book tells is its parent's. */
+static void begin_empty(void)
 {
-    fi_store_relaxed(&fi_path_on, 0u);
-    memset(&book, 0, sizeof book);
-    fi_lock_init(&book.lock);
+    if (fi_path_is_on())
+        fi_path_end();
+}
+
+__attribute__((constructor)) static void register_at_fork(void)
+{
+    fi_at_fork(FI_FORK_SPANS, &book.lock, begin_empty);
 }
 
 /* ---- what happens ---- */

@@ -43,9 +43,6 @@ typedef struct fi_path_sums {
 void fi_path_begin(uint64_t burden_ticks);
 void fi_path_end(void);
 
-/* [child of a fork()] What the book tells is its parent's. */
-void fi_path_leave_behind(void);
-
 /* [any, in between] */
 void fi_path_read(fi_path_sums *out);
 

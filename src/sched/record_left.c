@@ -2,8 +2,15 @@
  * slabs of that runtime's handles stay until the last one comes back. */
 #include "sched/record.h"
 
+#include "base/at_fork.h"
+
 static fi_lock lock;
 static fi_record_slab *left; /* the first slab of each owner */
+
+__attribute__((constructor)) static void register_at_fork(void)
+{
+    fi_at_fork(FI_FORK_RECORDS, &lock, NULL);
+}
 
 void fi_record_pool_merge(fi_record_pool *to, fi_record_pool *from)
 {

@@ -7,17 +7,15 @@
 #endif
 #include "sched/runtime.h"
 
+#include "base/at_fork.h"
 #include "base/clock.h"
 #include "base/futex.h"
-#include "base/latch.h"
 #include "base/mem.h"
 #include "base/mistake.h"
 #include "base/topology_parts.h"
 #include "sched/door.h"
 #include "sched/handle.h"
-#include "sched/lot.h"
 #include "sched/observer.h"
-#include "sched/path.h"
 #include "sched/watch.h"
 
 #include <errno.h>
@@ -236,63 +234,43 @@ static void free_runtime(fi_runtime *rt)
     FI_DELETE(fi_runtime, rt);
 }
 
-/* fork(): nobody starts or stops meanwhile.  In the child there are no workers.  What they owned stays
- * allocated, as they may have been anywhere; a new runtime can be started beside it. */
-static void before_fork(void)
+/* fork(): nobody starts or stops meanwhile.  In the child there are no workers.  What they owned stays allocated, as they may
+ * have been anywhere; a new runtime can be started beside it.  Its locks may be held, and nobody comes by them any more
+ * (docs/fork.md). */
+static void leave_behind(fi_runtime *rt)
 {
-    fi_lock_lock(&life);
-}
-
-static void after_fork_in_parent(void)
-{
-    fi_lock_unlock(&life);
-}
-
-/* Who looked is in the parent, and may have held a lock for that. */
-static void look_away(fi_runtime *rt)
-{
+    rt->orphaned = true;
     for (unsigned i = 0; i < rt->workers_n; i++)
-        rt->workers[i].eyes = 0;
+        rt->workers[i].eyes = 0; /* who looked is in the parent */
     rt->outside_log = NULL;
-    fi_path_leave_behind();
+    fi_store_relaxed(&rt->watch.begun, 0); /* so that who waits looks at that */
+    fi_idle_init(&rt->idle);
+    rt->left_behind = left_behind;
+    left_behind = rt;
 }
 
 static void after_fork_in_child(void)
 {
-    if (running) {
-        running->orphaned = true;
-        look_away(running);
-        fi_store_relaxed(&running->watch.begun, 0); /* so that who waits looks at that */
-        fi_idle_init(&running->idle);
-        running->left_behind = left_behind;
-        left_behind = running;
-        running = NULL;
-    }
+    if (running)
+        leave_behind(running);
+    running = NULL;
     fi_store_relaxed(&door.word, FI_DOOR_SHUT);
     fi_store_relaxed(&closing, 0);
     fi_fence_setup();
-    fi_latch_forget();
-    fi_lot_forget();
-    fi_wait_forget();
-    fi_watch_forget();
     fi_worker_rise();
-    fi_lock_init(&life);
 }
 
-static void watch_for_fork(void)
+__attribute__((constructor)) static void register_at_fork(void)
 {
-    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+    fi_at_fork(FI_FORK_RUNTIME, &life, after_fork_in_child);
 }
 
 /* [life held] */
 static int start(const filch_config *config)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
     fi_settings settings;
-    int e;
+    int e = fi_config_settle(config, &settings);
 
-    pthread_once(&once, watch_for_fork);
-    e = fi_config_settle(config, &settings);
     if (e == 0)
         e = make_runtime(&settings, &running);
     if (e == 0)

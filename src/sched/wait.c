@@ -1,6 +1,7 @@
 /* Lines, and how who stands in one falls asleep and wakes. */
 #include "sched/wait.h"
 
+#include "base/at_fork.h"
 #include "base/chaos.h"
 #include "base/clock.h"
 #include "base/mistake.h"
@@ -152,9 +153,15 @@ void fi_wait_before_free(const fi_latch *latch)
     fi_let_go(g);
 }
 
-void fi_wait_forget(void)
+/* [child of a fork] No other thread withdraws a wait. */
+static void forget_guards(void)
 {
     memset(guards, 0, sizeof guards);
+}
+
+__attribute__((constructor)) static void register_at_fork(void)
+{
+    fi_at_fork(FI_FORK_WAITS, NULL, forget_guards);
 }
 
 /* Under its latch, as its fiber lets that go only after it has left its stack. */

@@ -129,9 +129,6 @@ void fi_wait_end(fi_wait *w);
  * or cancellation of a freeable wait will take the latch again. */
 void fi_wait_before_free(const fi_latch *latch);
 
-/* [the child of a fork] No other thread withdraws a wait. */
-void fi_wait_forget(void);
-
 /* [any, who knows that the fiber stays] Pin it: it stays, and so does what it waits for, until it is unpinned. */
 void fi_wait_pin(fi_fiber *f);
 void fi_wait_unpin(fi_fiber *f);

@@ -4,6 +4,7 @@
 #endif
 #include "sched/watch.h"
 
+#include "base/at_fork.h"
 #include "base/clock.h"
 #include "sched/bell.h"
 #include "sched/dump.h"
@@ -180,7 +181,13 @@ void fi_watch_end(fi_runtime *rt)
     fi_layout_show(NULL);
 }
 
-void fi_watch_forget(void)
+/* [child of a fork] No thread waits, and there is no watcher. */
+static void forget_threads(void)
 {
     fi_store_relaxed(&fi_watch_state, UINT64_C(0));
+}
+
+__attribute__((constructor)) static void register_at_fork(void)
+{
+    fi_at_fork(FI_FORK_WATCHER, NULL, forget_threads);
 }

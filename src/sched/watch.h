@@ -61,10 +61,9 @@ void fi_watch_thread_goes_on(void);
 /* [any, while the runtime is there] A fiber is started: let there be a watcher. */
 void fi_watch_start(fi_runtime *rt);
 
-/* [who starts the runtime; who stops it, when all is quiet; the child of a fork] */
+/* [who starts the runtime; who stops it, when all is quiet] */
 void fi_watch_begin(fi_runtime *rt);
 void fi_watch_end(fi_runtime *rt);
-void fi_watch_forget(void);
 
 /* [worker, awake again] */
 void fi_watch_stir(fi_runtime *rt);

@@ -113,9 +113,9 @@ fi_fiber *fi_run_new(fi_worker *w, fi_runnable *r)
     return f;
 }
 
-/* In the child of a fork() the fiber that called it goes on, and comes here when its work is done.  The
- * thread that waits for that is in the parent, unless it is a guest and so ourselves; which of the two is chance,
- * so in both cases we end the process, like its last thread. */
+/* In the child of a fork() the fiber that called it goes on, and comes here when its work is done; or a blocking call that
+ * called it.  The thread that waits for that is in the parent, unless it is a guest and so ourselves; which of the two is
+ * chance, so in both cases we end the process, like its last thread. */
 void fi_worker_end_orphan(void)
 {
     fflush(NULL);

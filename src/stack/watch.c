@@ -1,4 +1,5 @@
 #include "stack/watch.h"
+#include "base/at_fork.h"
 #include "base/lock.h"
 #include "base/mem.h"
 #include "base/mistake.h"
@@ -30,6 +31,11 @@ static unsigned users;
 static struct sigaction before[SIGNALS];
 static bool in_place[SIGNALS]; /* put there and not taken away, though others may have come over it
                                   and we may have stepped aside */
+
+__attribute__((constructor)) static void register_at_fork(void)
+{
+    fi_at_fork(FI_FORK_OVERFLOW, &lock, NULL);
+}
 
 static int index_of(int sig)
 {

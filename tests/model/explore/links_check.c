@@ -170,6 +170,14 @@ void fi_job_queue(fi_job *j)
     tell_followers(j);
 }
 
+/* Nobody forks. */
+void fi_at_fork(fi_fork_part part, fi_lock *lock, void (*child)(void))
+{
+    (void)part;
+    (void)lock;
+    (void)child;
+}
+
 /* For order.c, of a job that is done. */
 int fi_job_result(fi_job *j)
 {
