@@ -66,7 +66,8 @@ typedef enum filch_io {
 #define FILCH_ZERO_
 #endif
 
-/* Zero (or NULL) means: take it from the environment, and where that is silent, the default. */
+/* Zero (or NULL) means: take it from the environment, and where that is silent, the default.  A set-uid program ignores the
+ * environment. */
 typedef struct filch_config {
     /* FILCH_WORKERS: 1 to FILCH_WORKERS_MAX; default filch_cpus() */
     unsigned workers FILCH_ZERO_;

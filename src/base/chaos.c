@@ -1,3 +1,6 @@
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* secure_getenv */
+#endif
 #include "base/chaos.h"
 
 #ifdef FILCH_CHAOS
@@ -20,7 +23,7 @@ static _Thread_local struct luck {
 
 static void ask_environment(void)
 {
-    const char *text = getenv("FILCH_CHAOS");
+    const char *text = secure_getenv("FILCH_CHAOS");
 
     is_on = text && *text;
     if (is_on)

@@ -5,6 +5,7 @@
 #ifdef FILCH_HAVE_HWLOC
 
 #include <hwloc.h>
+#include <sys/auxv.h>
 
 /* [any] The largest cache for data above this CPU, or NULL. */
 static hwloc_obj_t last_cache(hwloc_obj_t pu)
@@ -58,14 +59,13 @@ static bool has_mask(void)
     return true;
 }
 
+/* hwloc reads files and loads plugins that its environment names.  A set-uid program must not do that for its caller. */
 int fi_topology_hwloc(fi_topology *t)
 {
     hwloc_topology_t hw;
     int known = 0;
 
-    if (!has_mask())
-        return 0;
-    if (hwloc_topology_init(&hw) != 0)
+    if (getauxval(AT_SECURE) || !has_mask() || hwloc_topology_init(&hw) != 0)
         return 0;
     if (hwloc_topology_load(hw) == 0)
         known = fi_topology_from_hwloc(hw, t);

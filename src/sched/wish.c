@@ -1,4 +1,7 @@
 /* One wish: that of the caller, of the environment, or none. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* secure_getenv */
+#endif
 #include "sched/wish.h"
 
 #include <errno.h>
@@ -19,9 +22,10 @@ int fi_wish_nonsense(const char *format, ...)
     return -EINVAL;
 }
 
+/* The caller of a set-uid program controls its environment: that program ignores it, as these variables name files to write. */
 const char *fi_wish_from_env(const char *variable)
 {
-    const char *text = getenv(variable);
+    const char *text = secure_getenv(variable);
 
     return text && *text ? text : NULL;
 }
