@@ -67,6 +67,17 @@ void report_command(const lab_section *s, FILE *out)
 
 /* ---- files ---- */
 
+/* A new file of that name, and not what a link there leads to.  It has the mode of the one that it replaces. */
+static FILE *open_draft(const char *draft, const char *path)
+{
+    struct stat old;
+    unlink(draft);
+    FILE *out = fopen(draft, "wxe");
+    if (out && stat(path, &old) == 0)
+        fchmod(fileno(out), old.st_mode & 0777);
+    return out;
+}
+
 /* A file is there whole or not at all: it is written under another name first. */
 static const char *write_file(const char *path, void (*write)(FILE *out, const void *what),
                               const void *what)
@@ -74,7 +85,7 @@ static const char *write_file(const char *path, void (*write)(FILE *out, const v
     char draft[PATH_MAX];
     if (snprintf(draft, sizeof draft, "%s.new", path) >= (int)sizeof draft)
         return "the name of the folder is too long";
-    FILE *out = fopen(draft, "we");
+    FILE *out = open_draft(draft, path);
     if (!out)
         return failed_to(draft);
     write(out, what);

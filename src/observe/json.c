@@ -1,21 +1,14 @@
 #include "observe/json.h"
 
-#include <errno.h>
+#include "observe/output.h"
+
 #include <stdbool.h>
 #include <string.h>
-#include <unistd.h>
 
 void fi_json_flush(fi_json *j)
 {
-    size_t done = 0;
-
-    while (done < j->n && !j->error) {
-        ssize_t n = write(j->fd, j->buffer + done, j->n - done);
-        if (n >= 0)
-            done += (size_t)n;
-        else if (errno != EINTR)
-            j->error = -errno;
-    }
+    if (!j->error)
+        j->error = fi_output_put(j->fd, j->buffer, j->n);
     j->n = 0;
 }
 

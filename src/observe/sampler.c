@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "observe/observe.h"
+#include "observe/output.h"
 #include "observe/samples.h"
 #include "sched/runtime.h"
 #include "sched/wish.h"
@@ -44,7 +45,7 @@ typedef struct sampler {
     pthread_t thread;
     sem_t begun; /* the first sample is taken */
     FI_ATOMIC(uint32_t) over;
-    int fd;
+    fi_output output;
     pid_t pid; /* of the process that the thread is in; 0: there is none */
 } sampler;
 
@@ -140,8 +141,6 @@ static int attributes(pthread_attr_t *attr, int cpu)
     pthread_attr_init(attr);
     if (cpu < 0)
         return 0;
-    if (!may_use(cpu))
-        return fi_wish_nonsense("FILCH_SAMPLE_CPU is %d, which is no CPU for this process", cpu);
     CPU_ZERO(&one);
     CPU_SET((size_t)cpu, &one);
     return -pthread_attr_setaffinity_np(attr, sizeof one, &one);
@@ -220,35 +219,41 @@ static int start(sampler *s)
 /* In the child of a fork(): the thread is not here, and the samples are its parent's. */
 static void forget(sampler *s)
 {
-    close(s->fd);
     drop_room(s);
     s->pid = 0;
 }
 
+/* A program is not to fail because it cannot be observed. */
+static void try_to_start(sampler *s, fi_runtime *rt)
+{
+    int e = fi_output_init(&s->output, "FILCH_SAMPLE", rt->settings.observe.sample);
+
+    if (e == 0)
+        e = fi_output_check(&s->output);
+    if (e < 0)
+        return;
+    s->runtime = rt;
+    e = start(s);
+    if (e < 0) {
+        fi_wish_nonsense("FILCH_SAMPLE: cannot start the sampler: %s", strerror(-e));
+        return;
+    }
+    s->pid = getpid();
+}
+
 static int begin(fi_runtime *rt)
 {
-    const char *file = rt->settings.observe.sample;
-    int e;
+    const fi_observe_settings *s = &rt->settings.observe;
 
     if (the.pid != 0)
         forget(&the);
-    if (!file)
+    if (!s->sample)
         return 0;
-    the.runtime = rt;
-    the.fd = open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-    if (the.fd < 0) {
-        e = -errno;
-        fi_wish_nonsense("FILCH_SAMPLE: cannot write %s: %s", file, strerror(-e));
-        return e;
-    }
-    e = start(&the);
-    if (e == 0) {
-        the.pid = getpid();
-        return 0;
-    }
-    fi_wish_nonsense("FILCH_SAMPLE: there can be no sampler: %s", strerror(-e));
-    close(the.fd);
-    return e;
+    if (s->sample_cpu >= 0 && !may_use(s->sample_cpu))
+        return fi_wish_nonsense("FILCH_SAMPLE_CPU is %d, which is no CPU for this process",
+                                s->sample_cpu);
+    try_to_start(&the, rt);
+    return 0;
 }
 
 /* ---- end ---- */
@@ -281,8 +286,9 @@ static const char *clock_name(void)
     }
 }
 
-static int write_file(const sampler *s)
+static int write_file(void *ctx, int fd)
 {
+    const sampler *s = ctx;
     const fi_settings *set = &s->runtime->settings;
     filch_samples_head head = {
         .eager = set->eager,
@@ -293,24 +299,16 @@ static int write_file(const sampler *s)
     snprintf(head.kind, sizeof head.kind, "%s", set->deque->name);
     snprintf(head.clock, sizeof head.clock, "%s", clock_name());
     name_program(head.program, sizeof head.program);
-    if (ftruncate(s->fd, 0) < 0 && errno != EINVAL) /* a pipe need not be made empty */
-        return -errno;
-    return fi_samples_write(&s->samples, &head, s->fd);
+    return fi_samples_write(&s->samples, &head, fd);
 }
 
 static void stop(sampler *s, bool has_run)
 {
-    int e = 0;
-
     fi_store_relaxed(&s->over, 1u);
     pthread_join(s->thread, NULL);
     sem_destroy(&s->begun);
     if (has_run)
-        e = write_file(s);
-    if (close(s->fd) < 0 && e == 0)
-        e = -errno;
-    if (e < 0)
-        fi_wish_nonsense("FILCH_SAMPLE: the samples are lost: %s", strerror(-e));
+        fi_output_write(&s->output, write_file, s);
     drop_room(s);
     s->pid = 0;
 }

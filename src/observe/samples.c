@@ -2,10 +2,10 @@
 
 #include "base/cache.h"
 #include "base/mem.h"
+#include "observe/output.h"
 
 #include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #define ROOM_MIN 4u
 
@@ -95,30 +95,14 @@ const fi_sample *fi_samples_at(const fi_samples *s, uint64_t i)
     return at(s, s->stored - fi_samples_n(s) + i);
 }
 
-static int write_all(int fd, const void *from, size_t n)
-{
-    const char *p = from;
-
-    while (n > 0) {
-        ssize_t done = write(fd, p, n);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done < 0)
-            return -errno;
-        p += done;
-        n -= (size_t)done;
-    }
-    return 0;
-}
-
 /* In at most two pieces. */
 static int write_samples(const fi_samples *s, int fd)
 {
     uint64_t n = fi_samples_n(s), first = (s->stored - n) % s->room;
     uint64_t to_end = n < s->room - first ? n : s->room - first;
-    int e = write_all(fd, s->memory + first * s->sample_size, to_end * s->sample_size);
+    int e = fi_output_put(fd, s->memory + first * s->sample_size, to_end * s->sample_size);
 
-    return e < 0 ? e : write_all(fd, s->memory, (n - to_end) * s->sample_size);
+    return e < 0 ? e : fi_output_put(fd, s->memory, (n - to_end) * s->sample_size);
 }
 
 int fi_samples_write(const fi_samples *s, filch_samples_head *head, int fd)
@@ -135,8 +119,8 @@ int fi_samples_write(const fi_samples *s, filch_samples_head *head, int fd)
     head->taken = s->taken;
     head->torn = s->torn;
     head->lost = s->stored - head->samples;
-    e = write_all(fd, head, sizeof *head);
+    e = fi_output_put(fd, head, sizeof *head);
     if (e == 0)
-        e = write_all(fd, names, sizeof names);
+        e = fi_output_put(fd, names, sizeof names);
     return e < 0 ? e : write_samples(s, fd);
 }

@@ -1,70 +1,69 @@
 /* FILCH_SCALE: work and span of a run, as a line of JSON in a file. */
 #include "base/clock.h"
 #include "observe/observe.h"
+#include "observe/output.h"
 #include "sched/path.h"
 #include "sched/worker.h"
 
-#include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
-static FILE *file; /* of the one runtime that there is; NULL: nobody wants to know */
-static int64_t began_ns;
+#define LINE_MAX_BYTES 512
+
+/* Of the one runtime that there is. */
+static struct {
+    bool on;
+    fi_output output;
+    int64_t began_ns;
+} now;
 
 static int begin(fi_runtime *rt)
 {
     const fi_observe_settings *s = &rt->settings.observe;
-    int e;
 
-    if (!s->scale)
+    now.on = false;
+    if (!s->scale || fi_output_init(&now.output, "FILCH_SCALE", s->scale) < 0 ||
+        fi_output_check(&now.output) < 0)
         return 0;
-    file = fopen(s->scale, "we");
-    if (!file) {
-        e = errno;
-        fprintf(stderr, "filch: FILCH_SCALE is '%s', which cannot be written: %s\n", s->scale,
-                strerror(e));
-        return -e;
-    }
-    began_ns = fi_clock_now();
+    now.on = true;
+    now.began_ns = fi_clock_now();
     fi_path_begin(fi_clock_ns_to_ticks(s->burden_ns));
     for (unsigned i = 0; i < rt->workers_n; i++)
         rt->workers[i].eyes |= FI_EYE_PATH;
     return 0;
 }
 
-/* Another process may have written there meanwhile, as after a fork(): of two the last counts. */
-static void write_line(fi_runtime *rt)
+static int write_line(void *runtime, int fd)
 {
+    const fi_runtime *rt = runtime;
+    char line[LINE_MAX_BYTES];
     fi_path_sums s;
+    int n;
 
     fi_path_read(&s);
-    if (ftruncate(fileno(file), 0) < 0 && errno != EINVAL) /* a pipe need not be made empty */
-        fprintf(stderr, "filch: what FILCH_SCALE asks for cannot be written: %s\n",
-                strerror(errno));
-    fprintf(file, "{\"work_ns\":%" PRId64 ",\"span_ns\":%" PRId64 ",\"burdened_span_ns\":%" PRId64,
-            fi_clock_ticks_to_ns(s.work_ticks), fi_clock_ticks_to_ns(s.span_ticks),
-            fi_clock_ticks_to_ns(s.burdened_ticks));
-    fprintf(file, ",\"burden_ns\":%" PRId64 ",\"spawns\":%" PRIu64 ",\"pieces\":%" PRIu64,
-            rt->settings.observe.burden_ns, s.spawns, s.pieces);
-    fprintf(file, ",\"looks\":%" PRIu64 ",\"look_ns\":%" PRId64 ",\"elapsed_ns\":%" PRId64 "}\n",
-            s.looks, fi_clock_ticks_to_ns(s.look_ticks), fi_clock_now() - began_ns);
+    n = snprintf(line, sizeof line,
+                 "{\"work_ns\":%" PRId64 ",\"span_ns\":%" PRId64 ",\"burdened_span_ns\":%" PRId64
+                 ",\"burden_ns\":%" PRId64 ",\"spawns\":%" PRIu64 ",\"pieces\":%" PRIu64
+                 ",\"looks\":%" PRIu64 ",\"look_ns\":%" PRId64 ",\"elapsed_ns\":%" PRId64 "}\n",
+                 fi_clock_ticks_to_ns(s.work_ticks), fi_clock_ticks_to_ns(s.span_ticks),
+                 fi_clock_ticks_to_ns(s.burdened_ticks), rt->settings.observe.burden_ns, s.spawns,
+                 s.pieces, s.looks, fi_clock_ticks_to_ns(s.look_ticks),
+                 fi_clock_now() - now.began_ns);
+    return fi_output_put(fd, line, (size_t)n);
 }
 
+/* Another process may have written there meanwhile, as after a fork(): of two the last counts. */
 static void finish(fi_runtime *rt, bool has_run)
 {
     if (has_run)
-        write_line(rt);
-    if (fclose(file) != 0)
-        fprintf(stderr, "filch: what FILCH_SCALE asks for cannot be written: %s\n",
-                strerror(errno));
-    file = NULL;
+        fi_output_write(&now.output, write_line, rt);
+    now.on = false;
 }
 
 static void end(fi_runtime *rt, bool has_run)
 {
-    if (!file)
+    if (!now.on)
         return;
     finish(rt, has_run);
     fi_path_end();
@@ -73,7 +72,7 @@ static void end(fi_runtime *rt, bool has_run)
 /* Workers still run, and the book stays open. */
 static void at_alarm(fi_runtime *rt, fi_alarm why)
 {
-    if (file && why == FI_ALARM_EXIT)
+    if (now.on && why == FI_ALARM_EXIT)
         finish(rt, true);
 }
 

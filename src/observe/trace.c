@@ -12,8 +12,6 @@
 #include "sched/worker.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #define HELD_NS INT64_C(5000000000) /* between two files that tell of a worker that is held */
@@ -35,17 +33,6 @@ static pid_t first; /* the process that had the first trace; a child of a fork i
 __attribute__((constructor)) static void register_at_fork(void)
 {
     fi_at_fork(FI_FORK_TRACE, &now.lock, NULL);
-}
-
-/* Of a long name the beginning will do. */
-static void tell(const char *path, int e)
-{
-    char line[512];
-    int n = snprintf(line, sizeof line, "filch: the trace cannot be written to %.300s: %s\n", path,
-                     strerror(-e));
-    ssize_t done = write(STDERR_FILENO, line, (size_t)n);
-
-    (void)done; /* there is nobody else to tell */
 }
 
 /* ---- logs ---- */
@@ -108,12 +95,8 @@ static int draw(void *ctx, int fd)
 /* word: in the name of the file; NULL: none. */
 static void write_picture(fi_runtime *rt, const char *word, const char *why)
 {
-    int e;
-
     fi_lock_lock(&now.lock);
-    e = fi_trace_file_write(&now.file, word, draw, &(drawing){rt, why});
-    if (e < 0)
-        tell(now.file.target, e);
+    fi_trace_file_write(&now.file, word, draw, &(drawing){rt, why});
     fi_lock_unlock(&now.lock);
 }
 
@@ -132,11 +115,12 @@ static int begin(fi_runtime *rt)
     first = first ? first : pid;
     e = fi_trace_file_name(&now.file, wish, pid, first, rt->number);
     if (e == 0)
-        e = fi_trace_file_try(&now.file);
-    if (e == 0)
+        e = fi_output_check(&now.file.output);
+    if (e == 0) {
         e = make_logs(rt);
-    if (e < 0)
-        tell(wish, e);
+        if (e < 0)
+            fi_output_complain("FILCH_TRACE", wish, e);
+    }
     now.on = e == 0;
     fi_clock_ticks_to_ns(0); /* takes its time the first time */
     now.began = fi_clock_ticks();

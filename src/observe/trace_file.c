@@ -1,11 +1,10 @@
 #include "observe/trace_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+
+#define SETTING "FILCH_TRACE"
 
 /* ---- names ---- */
 
@@ -26,9 +25,9 @@ static int put_number(fi_trace_file *f, uint64_t number)
 {
     char word[24];
 
-    snprintf(f->target, sizeof f->target, "%s", f->path);
+    snprintf(f->output.path, sizeof f->output.path, "%s", f->path);
     snprintf(word, sizeof word, "%llu", (unsigned long long)number);
-    return put_word(f->path, sizeof f->path, f->target, word);
+    return put_word(f->path, sizeof f->path, f->output.path, word);
 }
 
 /* True: the number of the process is in there. */
@@ -55,88 +54,47 @@ static int expand(fi_trace_file *f, const char *wish, pid_t pid, bool *numbered)
     return 0;
 }
 
-int fi_trace_file_name(fi_trace_file *f, const char *wish, pid_t pid, pid_t first, uint64_t runtime)
+static int make_name(fi_trace_file *f, const char *wish, pid_t pid, pid_t first, uint64_t runtime)
 {
     bool numbered;
     int e = expand(f, wish, pid, &numbered);
 
-    if (e == 0 && pid != first && !numbered)
+    if (e < 0 || fi_output_is_special(f->path))
+        return e;
+    if (pid != first && !numbered)
         e = put_number(f, (uint64_t)pid);
     if (e == 0 && runtime > 1)
         e = put_number(f, runtime);
     return e;
 }
 
-/* ---- files ---- */
-
-/* A terminal or a pipe is written to as it is: to put a file in its place would be a surprise. */
-static bool is_no_file(const char *path)
+/* The path is absolute afterwards. */
+int fi_trace_file_name(fi_trace_file *f, const char *wish, pid_t pid, pid_t first, uint64_t runtime)
 {
-    struct stat s;
+    int e = make_name(f, wish, pid, first, runtime);
 
-    return stat(path, &s) == 0 && !S_ISREG(s.st_mode);
-}
-
-static int make_temporary(fi_trace_file *f)
-{
-    int fd;
-
-    snprintf(f->temporary, sizeof f->temporary, "%s.%ld", f->target, (long)getpid());
-    fd = open(f->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    return fd < 0 ? -errno : fd;
-}
-
-static int write_in_place(const char *path, int (*write)(void *ctx, int fd), void *ctx)
-{
-    int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY), e;
-
-    if (fd < 0)
-        return -errno;
-    e = write(ctx, fd);
-    close(fd);
+    if (e == 0) {
+        e = fi_output_init(&f->output, SETTING, f->path);
+        if (e < 0)
+            return e;
+        if (strlen(f->output.path) >= sizeof f->path)
+            e = -ENAMETOOLONG;
+        else
+            snprintf(f->path, sizeof f->path, "%s", f->output.path);
+    }
+    if (e < 0)
+        fi_output_complain(SETTING, wish, e);
     return e;
 }
 
-static void name_target(fi_trace_file *f, const char *word)
-{
-    if (word)
-        put_word(f->target, sizeof f->target, f->path, word);
-    else
-        snprintf(f->target, sizeof f->target, "%s", f->path);
-}
-
-int fi_trace_file_try(fi_trace_file *f)
-{
-    int fd;
-
-    name_target(f, NULL);
-    if (is_no_file(f->target))
-        return access(f->target, W_OK) < 0 ? -errno : 0;
-    fd = make_temporary(f);
-    if (fd < 0)
-        return fd;
-    close(fd);
-    unlink(f->temporary);
-    return 0;
-}
+/* ---- the file ---- */
 
 int fi_trace_file_write(fi_trace_file *f, const char *word, int (*write)(void *ctx, int fd),
                         void *ctx)
 {
-    int fd, e;
-
-    name_target(f, word);
-    if (is_no_file(f->target))
-        return write_in_place(f->target, write, ctx);
-    fd = make_temporary(f);
-    if (fd < 0)
-        return fd;
-    e = write(ctx, fd);
-    if (close(fd) < 0 && e == 0)
-        e = -errno;
-    if (e == 0 && rename(f->temporary, f->target) < 0)
-        e = -errno;
-    if (e < 0)
-        unlink(f->temporary);
-    return e;
+    if (word && !fi_output_is_special(f->path))
+        put_word(f->output.path, sizeof f->output.path, f->path, word);
+    else
+        snprintf(f->output.path, sizeof f->output.path, "%s", f->path);
+    return fi_output_write(&f->output, write, ctx);
 }

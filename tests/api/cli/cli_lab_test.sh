@@ -92,6 +92,14 @@ rm -- "$out/report.html"
 FILCH_BENCH_DIR=$work/nowhere fails 1 lab deques --quick
 FILCH_BENCH_DIR=$work/nowhere runs lab report --out "$out"
 cmp -s -- "$out/report.html" "$work/report" || fail 'the report is another one'
+
+# It is written to a new file, whatever stands in its way, and keeps its mode.
+echo precious >"$work/precious"
+ln -s "$work/precious" "$out/report.html.new"
+chmod 600 "$out/report.html"
+runs lab report --out "$out"
+[ "$(cat "$work/precious")" = precious ] || fail 'a file behind a link was written'
+[ "$(stat -c %a "$out/report.html")" = 600 ] || fail 'the mode of the report has changed'
 fails 1 lab report --out "$work/nowhere"
 complains "no report: $work/nowhere/raw has no log of an experiment"
 [ ! -e "$work/nowhere" ] || fail 'a folder was made for nothing'

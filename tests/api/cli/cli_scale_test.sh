@@ -69,10 +69,8 @@ says 'tasks spawned                  0'
 says 'measured'
 fails 1 scale --csv "$work/no/such/folder" -- "$fib" -n 5 -r 1
 complains 'No such file or directory'
-code=0
-complaint=$(FILCH_SCALE=$work/no/such/folder "$fib" -n 5 -r 1 2>&1) && code=1
-[ "$code" -eq 0 ] || fail 'a file that cannot be written is taken'
-complains 'cannot be written'
+complaint=$(FILCH_SCALE=$work/no/such/folder "$fib" -n 5 -r 1 2>&1) || fail 'a program ends as its file cannot be written'
+complains "FILCH_SCALE: cannot write $work/no/such/folder: No such file or directory"
 
 # Of two processes that write the same file the last counts, and nothing of the first is left behind its line.
 mkfifo "$work/input"

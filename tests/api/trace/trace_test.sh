@@ -107,18 +107,25 @@ FILCH_TRACE=out FILE=out.signal FILCH_DUMP_SIGNAL=USR1 run signalled || fail "no
 checked out.signal why=signal
 mkfifo pipe
 cat pipe >piped &
+exec 9>pipe # only when it has its reader
 FILCH_TRACE=pipe run outside || fail "a pipe"
+exec 9>&-
 wait $!
 checked piped why=stop
 [ -p pipe ] || fail "the pipe is gone"
 FILCH_TRACE=/dev/null run outside || fail "/dev/null"
 [ -c /dev/null ] || fail "/dev/null is gone"
+(FILCH_TRACE=/dev/stdout run twice) >said || fail "/dev/stdout"
+# shellcheck disable=SC2154  # `said` is a file
+[ -s said ] || fail "/dev/stdout: nothing"
+FILCH_TRACE=/dev/null FILE=/dev/null FILCH_DUMP_SIGNAL=USR1 run signalled || fail "/dev/null at a signal"
+[ ! -e /dev/null.signal ] || fail "a file beside /dev/null"
 
 # What cannot be: the program goes on, and a line is said.
 FILCH_TRACE=nowhere/trace.json run outside || fail "nowhere"
-[ "$(cat said)" = "filch: the trace cannot be written to nowhere/trace.json: No such file or directory" ] || fail "nowhere"
+[ "$(cat said)" = "filch: FILCH_TRACE: cannot write $PWD/nowhere/trace.json: No such file or directory" ] || fail "nowhere"
 FILCH_TRACE=/dev/full run outside || fail "full"
-[ "$(cat said)" = "filch: the trace cannot be written to /dev/full: No space left on device" ] || fail "full"
+[ "$(cat said)" = "filch: FILCH_TRACE: cannot write /dev/full: No space left on device" ] || fail "full"
 FILCH_TRACE=$(printf 'x%.0s' {1..5000}) run outside || fail "a long name"
 [[ $(cat said) = *"File name too long" ]] || fail "a long name"
 

@@ -283,8 +283,8 @@ static void nonsense(void **state)
     CHECK_INT(filch_start(NULL), -EINVAL);
     unsetenv("FILCH_SAMPLE_CPU");
     setenv("FILCH_SAMPLE", "/no/such/place", 1);
-    CHECK_INT(filch_start(NULL), -ENOENT);
-    CHECK_INT(filch_workers(), 0);
+    CHECK_INT(filch_start(NULL), 0);
+    CHECK_INT(filch_stop(), 0);
     setenv("FILCH_SAMPLE", file, 1);
 }
 

@@ -1,0 +1,292 @@
+#include "observe/output.h"
+
+#include "base/rng.h"
+#include "observe/file_signals.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define STALLED_MS 5000 /* without a byte taken, before a reader counts as one that does not read */
+#define TRIES      16   /* for a name that is not taken */
+
+/* ---- messages ---- */
+
+static const char *reason(int e)
+{
+    switch (e) {
+    case -ENXIO:
+        return "it has no reader";
+    case -ETIMEDOUT:
+        return "its reader does not read";
+    default:
+        return strerror(-e);
+    }
+}
+
+/* Of a long name the beginning will do. */
+void fi_output_complain(const char *setting, const char *path, int e)
+{
+    char line[512];
+    int n = snprintf(line, sizeof line, "filch: %s: cannot write %.300s: %s\n", setting, path,
+                     reason(e));
+    ssize_t done = write(STDERR_FILENO, line, (size_t)n);
+
+    (void)done; /* there is nobody else to tell */
+}
+
+static int checked(const fi_output *o, int e)
+{
+    if (e < 0)
+        fi_output_complain(o->setting, o->path, e);
+    return e;
+}
+
+/* ---- names ---- */
+
+static int make_absolute(char *to, size_t size, const char *path)
+{
+    size_t n = 0, length = strlen(path);
+
+    if (*path != '/') {
+        if (!getcwd(to, size))
+            return errno == ERANGE ? -ENAMETOOLONG : -errno;
+        n = strlen(to);
+        to[n++] = '/';
+    }
+    if (n + length >= size)
+        return -ENAMETOOLONG;
+    memcpy(to + n, path, length + 1);
+    return 0;
+}
+
+int fi_output_init(fi_output *o, const char *setting, const char *path)
+{
+    int e = make_absolute(o->path, sizeof o->path, path);
+
+    o->setting = setting;
+    if (e < 0)
+        fi_output_complain(setting, path, e);
+    return e;
+}
+
+/* The number at the end of the path; -1: there is none. */
+static int number_after(const char *path, const char *folder)
+{
+    size_t n = strlen(folder);
+    char *end;
+    long number;
+
+    if (strncmp(path, folder, n) != 0 || path[n] < '0' || path[n] > '9')
+        return -1;
+    number = strtol(path + n, &end, 10);
+    return *end || number > INT_MAX ? -1 : (int)number;
+}
+
+/* The descriptor of this process that the path stands for; -1: none.  To open it by its name would write a file from its
+ * beginning again, over what the program has written there. */
+static int descriptor_of(const char *path)
+{
+    int fd = number_after(path, "/dev/fd/");
+
+    if (strcmp(path, "/dev/stdout") == 0)
+        return STDOUT_FILENO;
+    if (strcmp(path, "/dev/stderr") == 0)
+        return STDERR_FILENO;
+    return fd >= 0 ? fd : number_after(path, "/proc/self/fd/");
+}
+
+bool fi_output_is_special(const char *path)
+{
+    struct stat s;
+
+    return descriptor_of(path) >= 0 || (stat(path, &s) == 0 && !S_ISREG(s.st_mode));
+}
+
+/* ---- what is there is written to as it is ---- */
+
+static int can_write_descriptor(int fd)
+{
+    int flags = fcntl(fd, F_GETFL);
+
+    if (flags < 0)
+        return -errno;
+    return (flags & O_ACCMODE) == O_RDONLY ? -EBADF : 0;
+}
+
+static int can_write_special(const char *path)
+{
+    struct stat s;
+
+    if (stat(path, &s) == 0 && S_ISDIR(s.st_mode))
+        return -EISDIR;
+    return access(path, W_OK) < 0 ? -errno : 0;
+}
+
+/* A regular file that has just come there would lose its first bytes. */
+static int write_special(const char *path, int (*write)(void *ctx, int fd), void *ctx)
+{
+    int fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC), e;
+    struct stat s;
+
+    if (fd < 0)
+        return -errno;
+    if (fstat(fd, &s) < 0)
+        e = -errno;
+    else
+        e = S_ISREG(s.st_mode) ? -EEXIST : write(ctx, fd);
+    close(fd);
+    return e;
+}
+
+/* ---- a new file takes its place ---- */
+
+/* A link that leads nowhere is replaced itself. */
+static void find_target(fi_output *o)
+{
+    _Static_assert(sizeof o->target == sizeof o->path, "it has room for the path");
+
+    if (!realpath(o->path, o->target))
+        memcpy(o->target, o->path, sizeof o->target);
+}
+
+/* Nobody else's file, and nothing behind a link: O_EXCL. */
+static int make_temporary(fi_output *o, mode_t mode)
+{
+    int fd = -1;
+
+    for (int i = 0; i < TRIES && fd < 0; i++) {
+        unsigned long long number = fi_rng_next(fi_rng_thread());
+        snprintf(o->temporary, sizeof o->temporary, "%s.%016llx", o->target, number);
+        fd = open(o->temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+        if (fd < 0 && errno != EEXIST)
+            return -errno;
+    }
+    return fd < 0 ? -EEXIST : fd;
+}
+
+/* Who could not read the old file cannot read the new one. */
+static int keep_rights(int fd, const struct stat *old)
+{
+    mode_t mode = old->st_mode & 0777;
+
+    if (fchown(fd, old->st_uid, old->st_gid) < 0)
+        mode &= 0700;
+    return fchmod(fd, mode) < 0 ? -errno : 0;
+}
+
+/* The descriptor of a new file with the rights that the one at the path has, or any new file would have. */
+static int begin_replacing(fi_output *o)
+{
+    struct stat old;
+    bool exists;
+    int fd, e;
+
+    find_target(o);
+    exists = stat(o->target, &old) == 0;
+    fd = make_temporary(o, exists ? 0600 : 0666);
+    if (fd < 0 || !exists)
+        return fd;
+    e = keep_rights(fd, &old);
+    if (e == 0)
+        return fd;
+    close(fd);
+    unlink(o->temporary);
+    return e;
+}
+
+static int replace(fi_output *o, int (*write)(void *ctx, int fd), void *ctx)
+{
+    int fd = begin_replacing(o), e;
+
+    if (fd < 0)
+        return fd;
+    e = write(ctx, fd);
+    if (close(fd) < 0 && e == 0)
+        e = -errno;
+    if (e == 0 && rename(o->temporary, o->target) < 0)
+        e = -errno;
+    if (e < 0)
+        unlink(o->temporary);
+    return e;
+}
+
+static int try_to_replace(fi_output *o)
+{
+    int fd = begin_replacing(o);
+
+    if (fd < 0)
+        return fd;
+    close(fd);
+    unlink(o->temporary);
+    return 0;
+}
+
+/* ---- all of them ---- */
+
+int fi_output_check(fi_output *o)
+{
+    int fd = descriptor_of(o->path);
+
+    if (fd >= 0)
+        return checked(o, can_write_descriptor(fd));
+    if (fi_output_is_special(o->path))
+        return checked(o, can_write_special(o->path));
+    return checked(o, try_to_replace(o));
+}
+
+static int write_output(fi_output *o, int (*write)(void *ctx, int fd), void *ctx)
+{
+    int fd = descriptor_of(o->path);
+
+    if (fd >= 0)
+        return write(ctx, fd);
+    if (fi_output_is_special(o->path))
+        return write_special(o->path, write, ctx);
+    return replace(o, write, ctx);
+}
+
+/* The line is written while the signals are blocked, as stderr may be such a file, too. */
+int fi_output_write(fi_output *o, int (*write)(void *ctx, int fd), void *ctx)
+{
+    fi_file_signals signals;
+    int e;
+
+    fi_file_signals_block(&signals);
+    e = checked(o, write_output(o, write, ctx));
+    fi_file_signals_unblock(&signals);
+    return e;
+}
+
+/* The descriptor may be one that does not wait. */
+static int wait_for_reader(int fd)
+{
+    struct pollfd p = {.fd = fd, .events = POLLOUT};
+    int n = poll(&p, 1, STALLED_MS);
+
+    if (n < 0)
+        return errno == EINTR ? 0 : -errno;
+    return n == 0 ? -ETIMEDOUT : 0;
+}
+
+int fi_output_put(int fd, const void *bytes, size_t n)
+{
+    const char *p = bytes;
+
+    while (n > 0) {
+        ssize_t done = write(fd, p, n);
+        int e = done < 0 ? -errno : 0;
+        if (e == -EAGAIN)
+            e = wait_for_reader(fd);
+        if (e < 0 && e != -EINTR)
+            return e;
+        p += done > 0 ? done : 0;
+        n -= done > 0 ? (size_t)done : 0;
+    }
+    return 0;
+}
