@@ -197,7 +197,7 @@ typedef struct view {
 
 static void count_states(view *v)
 {
-    for (unsigned i = 0; i < v->page.at->workers && i < TOP_MOST_WORKERS; i++) {
+    for (unsigned i = 0; i < v->page.workers; i++) {
         v->shares[i].looks++;
         v->shares[i].in[v->page.at->worker[i].state % 3]++;
     }

@@ -8,6 +8,7 @@
 #include <linux/futex.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -15,6 +16,8 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+#define OTHER_VERSION "it uses another version of Filch than this one"
 
 enum { PATH_ROOM = 64 + NAME_MAX, PATIENCE_S = 3 };
 
@@ -66,40 +69,60 @@ static const char *why_not_found(void)
     }
 }
 
-static bool map(top_page *p, size_t size)
+/* The size must stay as it is: to read behind the end of a file is SIGBUS. */
+static const char *look_at_size(int fd, size_t *size)
 {
-    void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, p->fd, 0);
-    p->at = at;
-    p->size = size;
-    return at != MAP_FAILED;
+    struct stat s;
+    int seals = fcntl(fd, F_GET_SEALS);
+    if (fstat(fd, &s) != 0)
+        return strerror(errno);
+    if ((size_t)s.st_size < sizeof(filch_top))
+        return "it is about to start, or to stop";
+    if (seals < 0 || !(seals & F_SEAL_SHRINK) ||
+        (size_t)s.st_size > FILCH_TOP_SIZE(TOP_MOST_WORKERS))
+        return OTHER_VERSION;
+    *size = (size_t)s.st_size;
+    return NULL;
 }
 
-static const char *look_at_head(const top_page *p)
+static const char *look_at_head(top_page *p)
 {
-    const filch_top *t = p->at;
-    if (t->magic != FILCH_TOP_MAGIC || t->version != FILCH_TOP_VERSION ||
-        p->size != FILCH_TOP_SIZE(t->workers) || t->size != p->size)
-        return "it uses another version of Filch than this one";
+    const filch_top *t = p->shared;
+    p->workers = __atomic_load_n(&t->workers, __ATOMIC_RELAXED);
+    if (t->magic != FILCH_TOP_MAGIC || t->version != FILCH_TOP_VERSION || p->workers == 0 ||
+        p->workers > TOP_MOST_WORKERS || p->size != FILCH_TOP_SIZE(p->workers) ||
+        t->size != p->size)
+        return OTHER_VERSION;
     if (t->pid != p->pid)
         return "it has been forked from a process that uses Filch, and does not use it itself";
     return NULL;
 }
 
+static void unmap(top_page *p)
+{
+    munmap(p->shared, p->size);
+    free(p->at);
+}
+
+static const char *map(top_page *p)
+{
+    void *shared = mmap(NULL, p->size, PROT_READ | PROT_WRITE, MAP_SHARED, p->fd, 0);
+    if (shared == MAP_FAILED)
+        return strerror(errno);
+    p->shared = shared;
+    p->at = malloc(p->size);
+    const char *why = p->at ? look_at_head(p) : strerror(ENOMEM);
+    if (why)
+        unmap(p);
+    return why;
+}
+
 static const char *map_all(top_page *p)
 {
-    struct stat s;
     if (flock(p->fd, LOCK_EX | LOCK_NB) != 0)
         return "somebody looks at it already";
-    if (fstat(p->fd, &s) != 0)
-        return strerror(errno);
-    if ((size_t)s.st_size < sizeof(filch_top))
-        return "it is about to start, or to stop";
-    if (!map(p, (size_t)s.st_size))
-        return strerror(errno);
-    const char *why = look_at_head(p);
-    if (why)
-        munmap(p->at, p->size);
-    return why;
+    const char *why = look_at_size(p->fd, &p->size);
+    return why ? why : map(p);
 }
 
 const char *top_open(top_page *p, pid_t pid)
@@ -119,8 +142,39 @@ const char *top_open(top_page *p, pid_t pid)
 
 void top_close(top_page *p)
 {
-    munmap(p->at, p->size);
+    unmap(p);
     close(p->fd);
+}
+
+/* ---- copying it ---- */
+
+static void end_text(char text[FILCH_TOP_TEXT])
+{
+    text[FILCH_TOP_TEXT - 1] = '\0';
+}
+
+static int64_t at_least_0(int64_t n)
+{
+    return n > 0 ? n : 0;
+}
+
+static void copy_page(top_page *p)
+{
+    filch_top *t = p->at;
+    memcpy(t, p->shared, p->size);
+    t->pid = (int32_t)p->pid;
+    t->workers = p->workers;
+    t->now_ns = at_least_0(t->now_ns);
+    t->began_ns = at_least_0(t->began_ns);
+    for (int i = 0; i < FILCH_TOP_KINDS; i++)
+        end_text(t->kind[i].what);
+    for (int i = 0; i < FILCH_TOP_WAITS; i++) {
+        end_text(t->wait[i].name);
+        end_text(t->wait[i].what);
+        t->wait[i].for_ns = at_least_0(t->wait[i].for_ns);
+    }
+    for (uint32_t i = 0; i < p->workers; i++)
+        end_text(t->worker[i].runs);
 }
 
 /* ---- asking ---- */
@@ -139,12 +193,12 @@ static void sleep_on(uint32_t *word, uint32_t seen)
 
 static bool is_over(const top_page *p)
 {
-    return __atomic_load_n(&p->at->stopped, __ATOMIC_ACQUIRE) || !top_has_page(p->pid);
+    return __atomic_load_n(&p->shared->stopped, __ATOMIC_ACQUIRE) || !top_has_page(p->pid);
 }
 
 top_answer top_ask(top_page *p, filch_top_part part)
 {
-    filch_top *t = p->at;
+    filch_top *t = p->shared;
     time_t began = time(NULL);
     if (__atomic_load_n(&t->stopped, __ATOMIC_ACQUIRE))
         return TOP_OVER;
@@ -158,5 +212,6 @@ top_answer top_ask(top_page *p, filch_top_part part)
             return TOP_SILENT;
         sleep_on(&t->done, done);
     }
+    copy_page(p);
     return TOP_ANSWERED;
 }

@@ -1,4 +1,8 @@
-/* The page of another process that filch top looks at: see <filch/top.h>. */
+/* The page of another process that filch top looks at: see <filch/top.h>.
+ *
+ * The process may be another user's, when root looks, and may write anything there at any time.  So the page is copied after
+ * each answer, and the copy is made safe to use: the number of workers is the one that was checked at the start, texts have an
+ * end, and times are not negative. */
 #ifndef CLI_TOP_PAGE_H
 #define CLI_TOP_PAGE_H
 
@@ -6,8 +10,12 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+enum { TOP_MOST_WORKERS = 1024 };
+
 typedef struct top_page {
-    filch_top *at;
+    filch_top *at;     /* the copy */
+    filch_top *shared; /* the page itself */
+    uint32_t workers;
     size_t size;
     int fd;
     pid_t pid;
@@ -20,7 +28,7 @@ void top_close(top_page *p);
 /* Does this process have such a page? */
 bool top_has_page(pid_t pid);
 
-/* Have it filled.  TOP_ANSWERED; or the process has ended or stopped its runtime; or it does not answer in time. */
+/* Have it filled, and copy it.  TOP_ANSWERED; or the process has ended or stopped its runtime; or it does not answer in time. */
 typedef enum top_answer { TOP_ANSWERED, TOP_OVER, TOP_SILENT } top_answer;
 top_answer top_ask(top_page *p, filch_top_part part);
 

@@ -1,11 +1,9 @@
-/* A picture of a process for a terminal, from two looks at it. */
+/* A picture of a process for a terminal, from two copies of its page (top_page.h). */
 #ifndef CLI_TOP_SHOW_H
 #define CLI_TOP_SHOW_H
 
 #include <filch/top.h>
 #include <stdio.h>
-
-enum { TOP_MOST_WORKERS = 1024 };
 
 /* How a worker has spent the time between the two: looks at it in which it was in each state. */
 typedef struct top_shares {

@@ -1,16 +1,19 @@
 /* FILCH_TOP: the page that filch top looks at, and the thread that fills it when it is asked to.  See <filch/top.h>. */
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* memfd_create */
+#define _GNU_SOURCE /* memfd_create, F_ADD_SEALS */
 #endif
 #include "base/clock.h"
 #include "base/futex.h"
 #include "base/publish.h"
+#include "observe/file_signals.h"
 #include "observe/observe.h"
+#include "observe/pages.h"
 #include "observe/stats.h"
 #include "observe/top_fill.h"
 #include "sched/worker.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
@@ -19,9 +22,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Of the one runtime that there is. */
+/* Of the one runtime that there is.
+ *
+ * Any process of the same user can write to the page, so nothing is read from there but the two words of a request.  Its
+ * size is sealed: a page that could be made shorter would end this process by SIGBUS. */
 static struct {
-    filch_top *page; /* NULL: nobody may look */
+    filch_top *page;     /* NULL: nobody may look */
+    filch_top *snapshot; /* what the page is filled from */
+    size_t size;         /* of each */
     int fd;
     pthread_t thread;
     fi_runtime *rt;
@@ -37,9 +45,18 @@ static word *word_of(uint32_t *plain)
 
 /* ---- the thread ---- */
 
+/* All behind the words of the request. */
+static void copy_snapshot(void)
+{
+    const size_t from = offsetof(filch_top, now_ns);
+
+    memcpy((char *)top.page + from, (const char *)top.snapshot + from, top.size - from);
+}
+
 static void answer(uint32_t wanted)
 {
-    fi_top_fill(top.rt, top.page, top.page->part);
+    fi_top_fill(top.rt, top.snapshot, fi_load_relaxed(word_of(&top.page->part)));
+    copy_snapshot();
     fi_publish(word_of(&top.page->done), wanted);
     fi_futex_wake_shared(word_of(&top.page->done), INT_MAX);
 }
@@ -77,50 +94,88 @@ static int start_thread(void)
 
 /* ---- the page ---- */
 
-/* NULL: there is none, and errno says why. */
-static filch_top *map_page(size_t size)
+/* RLIMIT_FSIZE counts for this, too. */
+static int set_size(int fd, size_t size)
 {
+    fi_file_signals signals;
+    int e;
+
+    fi_file_signals_block(&signals);
+    e = ftruncate(fd, (off_t)size) < 0 ? -errno : 0;
+    fi_file_signals_unblock(&signals);
+    if (e == 0 && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
+        e = -errno;
+    return e;
+}
+
+static int map_sealed(int fd, size_t size)
+{
+    int e = set_size(fd, size);
     void *at;
 
-    top.fd = memfd_create(FILCH_TOP_FILE, MFD_CLOEXEC);
+    if (e < 0)
+        return e;
+    at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (at == MAP_FAILED)
+        return -errno;
+    top.page = at;
+    return 0;
+}
+
+static int map_page(size_t size)
+{
+    int e;
+
+    top.fd = memfd_create(FILCH_TOP_FILE, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (top.fd < 0)
-        return NULL;
-    at = ftruncate(top.fd, (off_t)size) == 0
-             ? mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, top.fd, 0)
-             : MAP_FAILED;
-    if (at != MAP_FAILED)
-        return at;
-    close(top.fd);
-    return NULL;
+        return -errno;
+    e = map_sealed(top.fd, size);
+    if (e < 0)
+        close(top.fd);
+    return e;
 }
 
 static void unmap_page(void)
 {
-    munmap(top.page, top.page->size);
+    munmap(top.page, top.size);
     close(top.fd);
+    fi_pages_put(top.snapshot, top.size);
     top.page = NULL;
+}
+
+static int make_page(size_t size)
+{
+    int e;
+
+    top.size = size;
+    top.snapshot = fi_pages_get(size);
+    if (!top.snapshot)
+        return -ENOMEM;
+    e = map_page(size);
+    if (e < 0)
+        fi_pages_put(top.snapshot, size);
+    return e;
 }
 
 static void write_head(filch_top *p, const fi_runtime *rt, size_t size)
 {
-    p->magic = FILCH_TOP_MAGIC;
     p->version = FILCH_TOP_VERSION;
     p->size = (uint32_t)size;
     p->pid = (int32_t)getpid();
     p->workers = rt->workers_n;
     p->began_ns = fi_clock_now();
+    top.snapshot->began_ns = p->began_ns;
+    p->magic = FILCH_TOP_MAGIC;
 }
 
 static int open_page(fi_runtime *rt)
 {
     size_t size = FILCH_TOP_SIZE(rt->workers_n);
-    filch_top *page = map_page(size);
-    int e;
+    int e = make_page(size);
 
-    if (!page)
-        return -errno;
-    write_head(page, rt, size);
-    top.page = page;
+    if (!top.page)
+        return e;
+    write_head(top.page, rt, size);
     top.rt = rt;
     fi_store_relaxed(&top.over, 0u);
     e = start_thread();
@@ -131,7 +186,8 @@ static int open_page(fi_runtime *rt)
     return e;
 }
 
-/* What is there at the beginning is of the parent, before a fork(): who looks for ours is not to find that. */
+/* What is there at the beginning is of the parent, before a fork(): who looks for ours is not to find that.  A program is
+ * not to fail because it cannot be observed. */
 static int begin(fi_runtime *rt)
 {
     int e;
@@ -139,10 +195,9 @@ static int begin(fi_runtime *rt)
     if (top.page)
         unmap_page();
     e = rt->settings.observe.top ? open_page(rt) : 0;
-
     if (e < 0)
-        fprintf(stderr, "filch: there can be no page for filch top: %s\n", strerror(-e));
-    return e;
+        fprintf(stderr, "filch: FILCH_TOP: cannot make the page for filch top: %s\n", strerror(-e));
+    return 0;
 }
 
 /* Whoever looks just now is told that this was the last answer. */

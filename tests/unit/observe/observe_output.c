@@ -320,6 +320,7 @@ static void no_file_may_be_written(void **state)
         CHECK(is_precious(target));
         CHECK_INT(clean(), 1);
     }
+    CHECK(strstr(ends_well("FILCH_TOP", "1", run_with_limit).text, "File too large"));
 }
 
 /* ---- all ---- */

@@ -10,6 +10,7 @@
 #include <filch/filch.h>
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
@@ -263,6 +264,44 @@ static void can_be_asked_while_all_goes_on(void **state)
     munmap(p, FILCH_TOP_SIZE(3));
 }
 
+/* ---- another process writes to it ---- */
+
+/* To read behind the end of a file is SIGBUS. */
+static void its_size_is_sealed(void **state)
+{
+    int fd;
+
+    (void)state;
+    start(2);
+    fd = open_page();
+    CHECK(fd >= 0);
+    CHECK_INT(ftruncate(fd, 0), -1);
+    CHECK_INT(errno, EPERM);
+    CHECK_INT(ftruncate(fd, (off_t)1 << 20), -1);
+    close(fd);
+    CHECK_INT(filch_stop(), 0);
+}
+
+/* It could lead the process into memory of others. */
+static void what_is_written_there_is_not_believed(void **state)
+{
+    const size_t size = FILCH_TOP_SIZE(2);
+    filch_top *p;
+
+    (void)state;
+    start(2);
+    p = map_page(2);
+    memset(&p->now_ns, 0xff, size - offsetof(filch_top, now_ns));
+    p->size = (uint32_t)1 << 30;
+    p->workers = UINT32_MAX;
+    p->part = UINT32_MAX;
+    ask(p, FILCH_TOP_ALL);
+    CHECK_INT(p->running + p->ready + p->waiting, 0);
+    CHECK_INT(p->kind[0].fibers, 0);
+    CHECK_INT(filch_stop(), 0);
+    munmap(p, size);
+}
+
 static int in_child(void)
 {
     filch_top *p;
@@ -308,5 +347,6 @@ static void nobody_may_look_who_was_not_allowed_to(void **state)
     CHECK_INT(filch_stop(), 0);
 }
 
-CHECK_MAIN(shows_who_waits_for_what, who_was_woken_is_ready, can_be_asked_while_all_goes_on,
-           a_child_has_a_page_of_its_own, nobody_may_look_who_was_not_allowed_to)
+CHECK_MAIN(its_size_is_sealed, what_is_written_there_is_not_believed, shows_who_waits_for_what,
+           who_was_woken_is_ready, can_be_asked_while_all_goes_on, a_child_has_a_page_of_its_own,
+           nobody_may_look_who_was_not_allowed_to)
