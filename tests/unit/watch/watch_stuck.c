@@ -214,6 +214,24 @@ static void all_kinds_are_found(void **state)
     dies(thread_waits, &slowly);
 }
 
+/* Threads of observers wake nobody. */
+static void observers_do_not_hide_it(void **state)
+{
+    static const char *const settings[] = {"FILCH_SAMPLE", "FILCH_TRACE", "FILCH_SCALE"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+        setenv(settings[i], "/dev/null", 1);
+        dies(main_waits, NULL);
+        unsetenv(settings[i]);
+    }
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        setenv(settings[i], "/dev/null", 1);
+    dies(main_waits, NULL);
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        unsetenv(settings[i]);
+}
+
 static void reporting(void *arg)
 {
     (void)arg;
@@ -466,5 +484,5 @@ static void taking_turns_is_no_deadlock(void **state)
     lives(turns_of_thread_and_fiber);
 }
 
-CHECK_MAIN(all_kinds_are_found, a_report_ends_nothing, who_may_be_woken_is_left_alone,
-           taking_turns_is_no_deadlock)
+CHECK_MAIN(all_kinds_are_found, observers_do_not_hide_it, a_report_ends_nothing,
+           who_may_be_woken_is_left_alone, taking_turns_is_no_deadlock)
