@@ -91,8 +91,8 @@ typedef struct filch_config {
     /* FILCH_NAME: what the threads are called, to 10 letters; default filch */
     const char *name FILCH_ZERO_;
     /* FILCH_WATCHDOG_MS (in milliseconds): a fiber started by filch_go or filch_fiber_start that keeps its worker for
-     * so long, and neither waits nor yields, is named on stderr, and counted; up to 1 h; negative (in the environment:
-     * 0): never; default 10 ms */
+     * so long, and neither waits nor yields, is named on stderr, and counted; time in which its thread waits for a CPU
+     * does not count; up to 1 h; negative (in the environment: 0): never; default 10 ms */
     int64_t watchdog_ns FILCH_ZERO_;
     /* FILCH_DEADLOCK: abort, report or off; default abort.  Fibers are only said to be deadlocked when nothing can wake
      * them: no timer, no socket, and no thread that Filch does not know to be waiting itself */

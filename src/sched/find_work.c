@@ -415,6 +415,7 @@ static void sleep_until_work(fi_worker *w, bool searching)
     fi_point_woken(w);
     fi_watch_stir(w->runtime);
     w->seat = mine;
+    fi_store_relaxed(&w->thread_clock, mine->clock);
 }
 
 /* Its own thread sleeps on, without a deadline that it knows of: if nobody keeps the time of a timer, it has to be woken. */

@@ -60,6 +60,8 @@ static void be_worker(fi_worker *w, fi_runnable *r, FI_ATOMIC(uint32_t) * done)
     fi_seat_init(&seat, &w->guest_watch, done);
     seat.is_guest = true;
     seat.straight = 0;
+    if (fi_load_relaxed(&w->runtime->watch.begun))
+        seat.clock = fi_thread_clock();
     fi_watch_stir(w->runtime);
     fi_worker_sit(w, &seat);
     fi_point_guest(w);

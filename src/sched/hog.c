@@ -3,45 +3,19 @@
  * A worker counts how often it looks for work.  While that number stays the same and the worker has a fiber, that fiber
  * neither waits nor yields.  What is due to others meanwhile, others must find: they are woken for it.
  *
- * A thread that waits for a processor holds nothing, the machine is busy: that time does not count, where the kernel tells
- * it.  Tasks and jobs compute by nature: they are counted, not named. */
+ * A fiber has held its worker for the time in which its thread ran or was blocked in a system call since we first saw it
+ * there.  Time in which the thread waited for a CPU does not count (sched/thread_time.h).  The fiber is named when that is
+ * longer than filch_config.watchdog_ns.  Tasks and jobs compute by nature: they are counted, not named. */
 #include "base/clock.h"
 #include "sched/dump.h"
 #include "sched/observer.h"
 #include "sched/worker.h"
 
-#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #define ONE_LINE_IN_NS 1000000000 /* at most */
 #define NAME_SHOWN     64
-
-/* For how long the thread has waited for a processor, all in all. */
-static int64_t delay_of(int tid)
-{
-    char path[64], text[128];
-    char *second;
-    ssize_t n;
-    int fd;
-
-    snprintf(path, sizeof path, "/proc/self/task/%d/schedstat", tid);
-    fd = tid ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-    if (fd < 0)
-        return 0;
-    n = read(fd, text, sizeof text - 1);
-    close(fd);
-    text[n > 0 ? n : 0] = '\0';
-    (void)strtoll(text, &second, 10);
-    return strtoll(second, NULL, 10);
-}
-
-/* Of a guest we do not know the thread. */
-static int64_t delay(fi_worker *w)
-{
-    return fi_load_relaxed(&w->sleeper.asleep) == FI_AWAKE ? delay_of(fi_load_relaxed(&w->tid)) : 0;
-}
 
 /* It may have gone on since we looked, and then this is not the name of who held the worker. */
 static void tell(fi_worker *w, fi_fiber *f, uintptr_t body, int64_t held_ns)
@@ -60,46 +34,70 @@ static void tell(fi_worker *w, fi_fiber *f, uintptr_t body, int64_t held_ns)
     (void)done; /* there is nobody else to tell */
 }
 
-static void held(fi_worker *w, fi_fiber *f, int64_t held_ns, int64_t now_ns)
-{
-    static int64_t told_ns; /* the watcher's own */
-    uintptr_t body = fi_load_relaxed(&f->body);
-    fi_hog *h = &w->hog;
+static int64_t told_ns; /* the watcher's own; 0: nothing yet */
 
-    if (!h->counted)
-        fi_count(&w->held);
-    h->counted = true;
-    if (h->told || !body || (told_ns && now_ns - told_ns < ONE_LINE_IN_NS))
-        return;
-    h->told = true;
+static bool may_tell(const fi_hog *h, uintptr_t body, int64_t now_ns)
+{
+    return !h->told && body && (told_ns == 0 || now_ns - told_ns >= ONE_LINE_IN_NS);
+}
+
+static void name(fi_worker *w, fi_fiber *f, uintptr_t body, int64_t now_ns)
+{
+    w->hog.told = true;
     told_ns = now_ns;
-    tell(w, f, body, held_ns);
+    tell(w, f, body, w->hog.held_ns);
     fi_observer_above.alarm(w->runtime, FI_ALARM_HELD);
 }
 
-/* True: it has not come by since the last look. */
-static bool look_at(fi_worker *w, int64_t limit_ns, int64_t now_ns)
+/* It is counted when it was named, so that who sees the count can rely on the line. */
+static void held(fi_worker *w, fi_fiber *f, int64_t now_ns)
+{
+    uintptr_t body = fi_load_relaxed(&f->body);
+
+    if (may_tell(&w->hog, body, now_ns))
+        name(w, f, body, now_ns);
+    if (!w->hog.counted)
+        fi_count(&w->held);
+    w->hog.counted = true;
+}
+
+/* Add what was held since the last reading.  False: this is the first reading, or nothing is known. */
+static bool measure(fi_worker *w, int64_t gap_ns)
+{
+    fi_hog *h = &w->hog;
+    int clock = fi_load_relaxed(&w->thread_clock);
+    bool again = h->clock == clock;
+    fi_thread_time now;
+
+    h->clock = clock;
+    if (!fi_thread_time_read(clock, &now)) {
+        h->clock = 0;
+        return false;
+    }
+    if (again)
+        h->held_ns += fi_thread_time_held(&h->time, &now, gap_ns);
+    h->time = now;
+    return again;
+}
+
+/* True: it has not looked for work since our last look.  If that is still so after the reading, all that was read is about
+ * this one fiber. */
+static bool look_at(fi_worker *w, int64_t limit_ns, int64_t gap_ns, int64_t now_ns)
 {
     fi_fork *current = fi_fork_look(&w->current);
     uint32_t tick = fi_load_relaxed(&w->tick);
     fi_hog *h = &w->hog;
-    int64_t ns;
+    fi_fiber *f;
 
     if (!current || tick != h->tick) {
         *h = (fi_hog){.tick = tick};
         return false;
     }
-    if (!h->again) {
-        h->again = true;
-        h->since_ns = now_ns;
-        h->delay_ns = delay(w);
+    f = fi_fiber_of_fork(current);
+    if (limit_ns <= 0 || (h->counted && !may_tell(h, fi_load_relaxed(&f->body), now_ns)))
         return true;
-    }
-    ns = now_ns - h->since_ns;
-    if (limit_ns > 0 && ns >= limit_ns)
-        ns -= delay(w) - h->delay_ns;
-    if (limit_ns > 0 && ns >= limit_ns)
-        held(w, fi_fiber_of_fork(current), ns, now_ns);
+    if (measure(w, gap_ns) && h->held_ns >= limit_ns && fi_load_relaxed(&w->tick) == tick)
+        held(w, f, now_ns);
     return true;
 }
 
@@ -112,12 +110,12 @@ static void release_next(fi_worker *w)
         fi_queue_push(&w->runtime->global, r);
 }
 
-void fi_hog_look(fi_runtime *rt, int64_t now_ns)
+void fi_hog_look(fi_runtime *rt, int64_t period_ns, int64_t now_ns)
 {
     bool any = false;
 
     for (unsigned i = 0; i < rt->workers_n; i++)
-        if (look_at(&rt->workers[i], rt->settings.watchdog_ns, now_ns)) {
+        if (look_at(&rt->workers[i], rt->settings.watchdog_ns, 2 * period_ns, now_ns)) {
             release_next(&rt->workers[i]);
             any = true;
         }

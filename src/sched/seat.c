@@ -9,6 +9,7 @@ void fi_seat_init(fi_seat *s, fi_stack_watch *watch, FI_ATOMIC(uint32_t) * over)
     s->over = over;
     s->is_guest = false;
     s->straight = FI_SEAT_STRAIGHT;
+    s->clock = 0;
     s->root = NULL;
 }
 

@@ -95,7 +95,7 @@ static void *watch(void *runtime)
             return NULL;
         fi_store_relaxed(&rt->coarse_ns, now);
         dump_if_wanted(rt);
-        fi_hog_look(rt, now);
+        fi_hog_look(rt, tick, now);
         nothing = fi_stuck_look(rt, &quiet, now);
         if (now >= trim_at) {
             left = fi_fiber_trim(rt);

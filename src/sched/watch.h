@@ -22,6 +22,7 @@
 
 #include "base/atomic.h"
 #include "base/lock.h"
+#include "sched/thread_time.h"
 #include "sched/watch_word.h"
 
 #include <pthread.h>
@@ -32,10 +33,10 @@ typedef struct fi_runtime fi_runtime;
 
 /* What the watcher remembers of a worker. */
 typedef struct fi_hog {
-    uint32_t tick;    /* that it was at */
-    int64_t since_ns; /* when it was seen there */
-    int64_t delay_ns; /* for how long its thread had waited for a processor, by then */
-    bool again;       /* it was there at the next look as well: the two above count from that on */
+    uint32_t tick;       /* that it was at */
+    int clock;           /* of the thread that the rest is about; 0: nothing was read yet */
+    fi_thread_time time; /* at the last reading */
+    int64_t held_ns;     /* from the first reading to that */
     bool counted, told;
 } fi_hog;
 
@@ -68,8 +69,8 @@ void fi_watch_end(fi_runtime *rt);
 /* [worker, awake again] */
 void fi_watch_stir(fi_runtime *rt);
 
-/* [watcher] Who holds a worker too long?  hog.c */
-void fi_hog_look(fi_runtime *rt, int64_t now_ns);
+/* [watcher, once in a period] Which fibers hold their worker for too long?  hog.c */
+void fi_hog_look(fi_runtime *rt, int64_t period_ns, int64_t now_ns);
 
 /* [watcher] What the watcher knows of a time in which all are asleep.  stuck.c */
 typedef struct fi_quiet {

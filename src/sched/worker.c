@@ -16,10 +16,15 @@
 
 #define TRY_AGAIN_NS 1000000 /* where there was no memory for a fiber */
 
+/* What it runs from now on is not what it ran before: the watcher sees that by the tick. */
 void fi_worker_sit(fi_worker *w, fi_seat *seat)
 {
+    uint32_t tick = fi_load_relaxed(&w->tick) + 1u;
+
     w->seat = seat;
-    w->home_at = fi_load_relaxed(&w->tick);
+    w->home_at = tick;
+    fi_store_relaxed(&w->tick, tick);
+    fi_store_relaxed(&w->thread_clock, seat->clock);
     fi_here_set(w, w->index + 1);
 }
 
@@ -135,6 +140,7 @@ static void live(fi_worker *w)
     fi_seat seat;
 
     fi_seat_init(&seat, &w->own_watch, &w->runtime->stopping);
+    seat.clock = fi_thread_clock();
     fi_worker_sit(w, &seat);
     for (fi_runnable *r = fi_find_first_work(w); r; r = fi_find_work(w))
         fi_worker_run(w, r);

@@ -1,5 +1,11 @@
 /* Fibers that hold their worker are counted and named, and others go on without them. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* SCHED_IDLE, cpu_set_t */
+#endif
 #include "unit/watch/places.h"
+
+#include <sched.h>
+#include <sys/prctl.h>
 
 #define WATCHDOG_NS 2000000
 
@@ -49,6 +55,131 @@ static void a_hog_is_named_once(void **state)
     CHECK_INT(times(end.text, "has held"), 1);
 }
 
+/* ---- blocked in a system call ---- */
+
+static int ends[2];
+
+static void block(void *arg)
+{
+    char c;
+
+    filch_fiber_set_name("blocked");
+    CHECK_INT(read(ends[0], &c, 1), 1);
+    (void)arg;
+}
+
+static void run_blocked(void *arg)
+{
+    filch_config c = quick(2);
+
+    (void)arg;
+    if (pipe(ends) < 0 || filch_start(&c) < 0 || filch_go(block, NULL) < 0)
+        _exit(3);
+    while (counted().held == 0)
+        fi_yield();
+    if (write(ends[1], "", 1) != 1 || filch_stop() < 0)
+        _exit(3);
+}
+
+static void a_blocking_call_is_named(void **state)
+{
+    struct child_end end;
+
+    (void)state;
+    CHECK_INT(child_end_of(&end, run_blocked, NULL), 0);
+    CHECK_INT(end.status, 0);
+    CHECK(has(end.text, "filch: fiber 'blocked' has held worker "));
+}
+
+/* ---- kept from running ---- */
+
+#define STARVED_NS (INT64_C(10) * WATCHDOG_NS)
+#define STARVED    3 /* times */
+
+/* How long this thread has waited for a CPU; -1: the kernel does not tell. */
+static int64_t waited_ns(void)
+{
+    FILE *f = fopen("/proc/thread-self/schedstat", "r");
+    long long run = 0, wait = 0;
+    bool known = f && fscanf(f, "%lld %lld", &run, &wait) == 2 && run > 0;
+
+    if (f)
+        fclose(f);
+    return known ? (int64_t)wait : -1;
+}
+
+static void stay_on(int cpu)
+{
+    cpu_set_t one;
+
+    CPU_ZERO(&one);
+    CPU_SET((size_t)cpu, &one);
+    if (sched_setaffinity(0, sizeof one, &one) < 0)
+        _exit(3);
+}
+
+/* Another process takes the CPU, and this thread has the least right to it. */
+static pid_t starve(void)
+{
+    const struct sched_param none = {0};
+    int cpu = sched_getcpu();
+    pid_t busy;
+
+    stay_on(cpu);
+    busy = fork();
+    if (busy == 0)
+        for (prctl(PR_SET_PDEATHSIG, SIGKILL);;)
+            fi_pause();
+    if (busy < 0 || sched_setscheduler(0, SCHED_IDLE, &none) < 0)
+        _exit(3);
+    return busy;
+}
+
+/* It yields all the time, but seldom runs. */
+static void yield_starved(void *arg)
+{
+    pid_t busy = starve();
+    int starved = 0;
+
+    (void)arg;
+    for (int64_t last = waited_ns(); starved < STARVED;) {
+        int64_t now;
+        filch_yield();
+        now = waited_ns();
+        starved += now - last >= STARVED_NS;
+        last = now;
+    }
+    kill(busy, SIGKILL);
+    if (counted().held != 0)
+        _exit(2);
+}
+
+static void run_starved(void *arg)
+{
+    filch_config c = quick(1);
+
+    (void)arg;
+    c.watchdog_ns *= 4;
+    if (filch_start(&c) == 0)
+        filch_main(yield_starved, NULL);
+}
+
+static void who_waits_for_a_cpu_is_not_named(void **state)
+{
+    struct child_end end;
+
+    (void)state;
+    if (waited_ns() < 0) {
+        puts("skipped: the kernel does not tell how long a thread waited for a CPU");
+        return;
+    }
+    CHECK_INT(child_end_of(&end, run_starved, NULL), 0);
+    CHECK_STR(end.text, "");
+    CHECK_INT(end.status, 0);
+}
+
+/* ---- tasks ---- */
+
 FILCH_TASK(int, compute, int, n)
 {
     spin_until_held(1);
@@ -78,6 +209,40 @@ static void a_task_is_counted_and_not_named(void **state)
     CHECK_INT(child_end_of(&end, run_task, NULL), 0);
     CHECK_INT(end.status, 0);
     CHECK_STR(end.text, "");
+}
+
+/* One after the other, without a look for work in between. */
+#define SHORT_TASKS 3000
+
+FILCH_TASK(int, compute_shortly, int, n)
+{
+    for (int i = 0; i < 2000; i++)
+        fi_pause();
+    return n;
+}
+
+static void *wait_long(void *p)
+{
+    place_wait(p);
+    return NULL;
+}
+
+static void tasks_of_guests_are_short(void **state)
+{
+    filch_config c = {.workers = 1, .watchdog_ns = WATCHDOG_NS};
+    place p = {.open = false};
+    filch_fiber *f;
+
+    (void)state;
+    CHECK_INT(filch_start(&c), 0);
+    f = filch_fiber_start(wait_long, &p);
+    CHECK(f != NULL);
+    for (int i = 0; i < SCALED(SHORT_TASKS); i++)
+        CHECK_INT(FILCH_RUN(compute_shortly, i), i);
+    CHECK_INT(counted().held, 0);
+    place_open(&p);
+    CHECK_INT(filch_fiber_join(f, NULL), 0);
+    CHECK_INT(filch_stop(), 0);
 }
 
 static void hog_unwatched(void *arg)
@@ -206,6 +371,7 @@ static void the_watcher_sleeps_and_wakes_with_the_workers(void **state)
     }
 }
 
-CHECK_MAIN(a_hog_is_named_once, a_task_is_counted_and_not_named, switched_off_it_says_nothing,
+CHECK_MAIN(a_hog_is_named_once, a_blocking_call_is_named, who_waits_for_a_cpu_is_not_named,
+           tasks_of_guests_are_short, a_task_is_counted_and_not_named, switched_off_it_says_nothing,
            who_was_made_ready_runs_beside_the_hog, only_fibers_bring_a_watcher,
            the_watcher_sleeps_and_wakes_with_the_workers)
