@@ -390,8 +390,9 @@ static bool anything(void *ctx)
     fi_worker *w = ctx;
     fi_runtime *rt = w->runtime;
 
-    if (fi_load_relaxed(&rt->stopping) || has_shared_work(rt) || fi_idle_is_unpolled(&rt->idle) ||
-        fi_poll_is_pending(rt) || fi_timers_next(&rt->timers) < fi_idle_kept(&rt->idle))
+    if (fi_load_relaxed(&rt->stopping) || fi_watch_is_wanted(&rt->watch) || has_shared_work(rt) ||
+        fi_idle_is_unpolled(&rt->idle) || fi_poll_is_pending(rt) ||
+        fi_timers_next(&rt->timers) < fi_idle_kept(&rt->idle))
         return true;
     for (unsigned i = 0; i < rt->workers_n; i++) {
         fi_worker *victim = &rt->workers[i];
@@ -407,11 +408,13 @@ static bool anything(void *ctx)
 static void sleep_until_work(fi_worker *w, bool searching)
 {
     fi_seat *mine = w->seat;
-    int64_t until = fi_timers_next(&w->runtime->timers);
+    int64_t timer = fi_timers_next(&w->runtime->timers);
+    int64_t watch = fi_watch_stand_in(w->runtime, searching);
 
     fi_count(&w->counters.sleeps);
     fi_point_sleep(w);
-    fi_idle_sleep(&w->runtime->idle, &w->sleeper, searching, anything, w, until);
+    fi_idle_sleep(&w->runtime->idle, &w->sleeper, searching, anything, w,
+                  timer < watch ? timer : watch);
     fi_point_woken(w);
     fi_watch_stir(w->runtime);
     w->seat = mine;

@@ -146,7 +146,8 @@ static inline bool fi_idle_is_unpolled(fi_idle *i)
 /* [any] Wake everybody. */
 void fi_idle_wake_all(fi_idle *i);
 
-/* [any] Do all of so many workers sleep, and ask(ctx) says so?  It is asked while none of them can wake. */
+/* [any] Do all of so many workers sleep, and ask(ctx) says so?  It is asked while none of them can wake.  A searcher that asks about
+ * all others adds FI_IDLE_SEARCHER to their number. */
 bool fi_idle_all_asleep(fi_idle *i, unsigned workers, bool (*ask)(void *ctx), void *ctx);
 
 /* [any] Wait until all of so many workers sleep and enough(ctx) agrees, which is asked while all of them do.  Blocks

@@ -11,6 +11,7 @@
  * To be sure of ourselves we look twice.
  */
 #include "base/clock.h"
+#include "base/futex.h"
 #include "sched/dump.h"
 #include "sched/observer.h"
 #include "sched/worker.h"
@@ -52,11 +53,12 @@ static bool any_fiber(const fi_runtime *rt)
     return busy > 0;
 }
 
-/* [all workers asleep, and kept so] */
-static bool is_stuck(fi_runtime *rt, uint64_t word)
+/* [all workers asleep, and kept so, but for the caller] */
+static bool is_stuck(fi_runtime *rt, uint64_t word, unsigned watchers)
 {
     return any_fiber(rt) && nothing_may_come(rt) &&
-           threads_of_process() == rt->workers_n + 1 + rt->lookers + fi_watch_threads(word) &&
+           threads_of_process() ==
+               rt->workers_n + watchers + rt->lookers + fi_watch_threads(word) &&
            fi_load_relaxed(&fi_watch_state) == word;
 }
 
@@ -75,7 +77,7 @@ static bool ask_closely(void *ctx)
     look *l = ctx;
 
     ask(l);
-    l->stuck = l->rt->settings.deadlock != FILCH_DEADLOCK_OFF && is_stuck(l->rt, l->word);
+    l->stuck = l->rt->settings.deadlock != FILCH_DEADLOCK_OFF && is_stuck(l->rt, l->word, 1);
     return true;
 }
 
@@ -125,4 +127,44 @@ bool fi_stuck_look(fi_runtime *rt, fi_quiet *q, int64_t now_ns)
         return false;
     }
     return fi_idle_all_asleep(&rt->idle, rt->workers_n, fall_asleep, &l.word);
+}
+
+/* ---- without a watcher ---- */
+
+typedef struct look_as_worker {
+    fi_runtime *rt;
+    int64_t now_ns, until_ns;
+    bool tells;
+} look_as_worker;
+
+/* [all others asleep, and kept so] Twice, as the watcher does. */
+static bool ask_as_worker(void *ctx)
+{
+    look_as_worker *l = ctx;
+    fi_quiet *q = &l->rt->watch.quiet;
+    uint64_t word = fi_load_relaxed(&fi_watch_state);
+
+    l->until_ns = FI_FUTEX_FOREVER;
+    if (l->rt->settings.deadlock == FILCH_DEADLOCK_OFF || !is_stuck(l->rt, word, 0)) {
+        *q = (fi_quiet){0};
+        return true;
+    }
+    if (!q->stuck || q->word != word)
+        *q = (fi_quiet){.since_ns = l->now_ns, .word = word, .stuck = true};
+    l->tells = !q->told && l->now_ns - q->since_ns >= QUIET_NS;
+    q->told |= l->tells;
+    if (!q->told)
+        l->until_ns = q->since_ns + QUIET_NS;
+    return true;
+}
+
+int64_t fi_stuck_look_as_worker(fi_runtime *rt, bool searching, int64_t now_ns)
+{
+    look_as_worker l = {.rt = rt, .now_ns = now_ns, .until_ns = now_ns + QUIET_NS};
+    unsigned others = rt->workers_n - 1 + (searching ? FI_IDLE_SEARCHER : 0);
+
+    fi_idle_all_asleep(&rt->idle, others, ask_as_worker, &l);
+    if (l.tells)
+        tell(rt);
+    return l.until_ns;
 }

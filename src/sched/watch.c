@@ -15,10 +15,12 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #define TICK_NS     5000000
 #define TICK_NS_MIN 500000
+#define SIGNAL_NS   50000000
 #define TRIM_NS     200000000 /* memory that no fiber needed for so long goes back */
 
 fi_watch_word fi_watch_state;
@@ -39,9 +41,29 @@ void fi_watch_stir(fi_runtime *rt)
     fi_watch_ring();
 }
 
+/* The runtime whose watcher could not be started; NULL: none.  The lock keeps it while it is rung. */
+static FI_ATOMIC(fi_runtime *) unwatched;
+static fi_lock unwatched_lock;
+
+/* Who looks clears the word before, under the lock: either it sees what has changed, or the word is set afterwards. */
+static void ring_worker(void)
+{
+    fi_runtime *rt;
+
+    fi_lock_lock(&unwatched_lock);
+    rt = fi_load_relaxed(&unwatched);
+    if (rt) {
+        fi_store_relaxed(&rt->watch.wanted, 1u);
+        fi_idle_notify(&rt->idle);
+    }
+    fi_lock_unlock(&unwatched_lock);
+}
+
 void fi_watch_thread_waits(void)
 {
     fi_watch_word_change(&fi_watch_state, &bell, FI_WATCH_THREAD);
+    if (fi_load_relaxed(&unwatched))
+        ring_worker();
 }
 
 void fi_watch_thread_goes_on(void)
@@ -107,15 +129,55 @@ static void *watch(void *runtime)
     }
 }
 
-/* Signals are for the program's own threads.  Without a watcher all goes on unwatched. */
+/* ---- without the thread ---- */
+
+static void do_without(fi_runtime *rt, int e)
+{
+    char line[192];
+    int n = snprintf(line, sizeof line,
+                     "filch: cannot start the watchdog thread: %s; fibers that hold their worker "
+                     "are not reported\n",
+                     strerror(e));
+    ssize_t done = write(STDERR_FILENO, line, (size_t)n);
+
+    (void)done; /* there is nobody else to tell */
+    fi_store_relaxed(&rt->watch.absent, 1u);
+    fi_lock_lock(&unwatched_lock);
+    fi_store_relaxed(&unwatched, rt);
+    fi_lock_unlock(&unwatched_lock);
+}
+
+/* A signal cannot wake a worker: if there may be one, a worker looks again soon. */
+int64_t fi_watch_stand_in(fi_runtime *rt, bool searching)
+{
+    int64_t now, until;
+
+    if (!fi_load_relaxed(&rt->watch.absent))
+        return FI_FUTEX_FOREVER;
+    fi_lock_lock(&unwatched_lock);
+    fi_store_relaxed(&rt->watch.wanted, 0u);
+    fi_lock_unlock(&unwatched_lock);
+    dump_if_wanted(rt);
+    now = fi_clock_now();
+    until = fi_stuck_look_as_worker(rt, searching, now);
+    return rt->settings.dump_signal && until > now + SIGNAL_NS ? now + SIGNAL_NS : until;
+}
+
+/* ---- its beginning ---- */
+
+/* Signals are for the program's own threads. */
 static void start_thread(fi_runtime *rt)
 {
     sigset_t all, mask;
+    int e;
 
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &mask);
-    rt->watch.runs = pthread_create(&rt->watch.thread, NULL, watch, rt) == 0;
+    e = pthread_create(&rt->watch.thread, NULL, watch, rt);
     pthread_sigmask(SIG_SETMASK, &mask, NULL);
+    rt->watch.runs = e == 0;
+    if (e != 0)
+        do_without(rt, e);
 }
 
 void fi_watch_start(fi_runtime *rt)
@@ -174,6 +236,9 @@ void fi_watch_end(fi_runtime *rt)
     if (rt->settings.dump_signal)
         release_signal(rt->settings.dump_signal);
     fi_store_relaxed(&rt->watch.over, 1u);
+    fi_lock_lock(&unwatched_lock);
+    fi_store_relaxed(&unwatched, NULL);
+    fi_lock_unlock(&unwatched_lock);
     fi_bell_ring(&bell);
     if (rt->watch.runs)
         pthread_join(rt->watch.thread, NULL);
@@ -185,6 +250,8 @@ void fi_watch_end(fi_runtime *rt)
 static void forget_threads(void)
 {
     fi_store_relaxed(&fi_watch_state, UINT64_C(0));
+    fi_store_relaxed(&unwatched, NULL);
+    fi_lock_init(&unwatched_lock);
 }
 
 __attribute__((constructor)) static void register_at_fork(void)

@@ -14,6 +14,10 @@
  *
  * Of the two locked parts one comes first; so either the watcher sees a worker that is awake, or that sees the bit.
  *
+ * Where that thread cannot be started, this is said, and a worker looks for deadlocks each time before it sleeps.  While others
+ * are awake it sleeps for a short time only, so that the last one to fall asleep has looked.  A thread that begins to wait wakes
+ * one.  Nobody sees fibers that hold their worker then.
+ *
  * The same word counts the threads that wait in a call of ours and that nothing but another call of ours can wake.  Each
  * change also counts up the other half of the word, so that it never looks the same again.
  */
@@ -40,6 +44,14 @@ typedef struct fi_hog {
     bool counted, told;
 } fi_hog;
 
+/* What the watcher knows of a time in which all are asleep.  stuck.c */
+typedef struct fi_quiet {
+    int64_t since_ns;
+    uint64_t sleeps; /* how often workers had fallen asleep */
+    uint64_t word;
+    bool stuck, told;
+} fi_quiet;
+
 /* Of one runtime. */
 typedef struct fi_watch {
     FI_ATOMIC(uint32_t) begun; /* not 0: there is a watcher, or there will be none */
@@ -47,6 +59,9 @@ typedef struct fi_watch {
     fi_lock lock; /* guards who begins it */
     bool runs;
     pthread_t thread;
+    FI_ATOMIC(uint32_t) absent; /* not 0: it could not be started, and workers look */
+    FI_ATOMIC(uint32_t) wanted; /* not 0: one of them is to do so before it sleeps */
+    fi_quiet quiet;             /* what they know; under the lock of sched/idle.h */
 } fi_watch;
 
 extern fi_watch_word fi_watch_state;
@@ -72,15 +87,20 @@ void fi_watch_stir(fi_runtime *rt);
 /* [watcher, once in a period] Which fibers hold their worker for too long?  hog.c */
 void fi_hog_look(fi_runtime *rt, int64_t period_ns, int64_t now_ns);
 
-/* [watcher] What the watcher knows of a time in which all are asleep.  stuck.c */
-typedef struct fi_quiet {
-    int64_t since_ns;
-    uint64_t sleeps; /* how often workers had fallen asleep */
-    uint64_t word;
-    bool stuck, told;
-} fi_quiet;
-
 /* [watcher] True: all have been asleep for long enough, the bit ASLEEP is set, and there is nothing to look at. */
 bool fi_stuck_look(fi_runtime *rt, fi_quiet *q, int64_t now_ns);
+
+/* [worker that has nothing to do, maybe a searcher] The same in the place of a watcher.  When to look again at the latest:
+ * FI_FUTEX_FOREVER: when something has changed. */
+int64_t fi_stuck_look_as_worker(fi_runtime *rt, bool searching, int64_t now_ns);
+
+/* [the same worker] Look in the place of a watcher, if there is none.  Until when it may sleep. */
+int64_t fi_watch_stand_in(fi_runtime *rt, bool searching);
+
+/* [worker that is about to sleep, after a fence] Something has changed since it looked. */
+static inline bool fi_watch_is_wanted(fi_watch *w)
+{
+    return fi_load_relaxed(&w->wanted) != 0;
+}
 
 #endif

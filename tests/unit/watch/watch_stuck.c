@@ -2,7 +2,11 @@
 #include "unit/watch/places.h"
 
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 
 #define LONG_NS 400000000 /* several times as long as a deadlock goes unseen */
@@ -176,6 +180,85 @@ static void thread_waits(void *slowly)
     filch_main(name_and_wait, &never);
 }
 
+/* ---- no thread for the watcher ---- */
+
+/* From now on the calling thread can start no thread.  False: the kernel does not let us. */
+static bool refuse_threads(void)
+{
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 1, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EAGAIN),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const struct sock_fprog program = {sizeof code / sizeof *code, code};
+
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+static void start_unwatched(unsigned workers)
+{
+    filch_config c = {.workers = workers};
+
+    if (filch_start(&c) < 0 || !refuse_threads())
+        _exit(3);
+}
+
+static void unwatched_main(void *workers)
+{
+    start_unwatched(*(unsigned *)workers);
+    filch_main(name_and_wait, &never);
+}
+
+static void unwatched_stop(void *workers)
+{
+    start_unwatched(*(unsigned *)workers);
+    filch_go(name_and_wait, &never);
+    filch_stop();
+}
+
+static bool all_asleep(unsigned workers)
+{
+    bool yes = fi_load_relaxed(&fi_runtime_look()->idle.state) == workers;
+
+    fi_runtime_look_end();
+    return yes;
+}
+
+/* The fiber waits, and all workers sleep, before the thread waits. */
+static void unwatched_late(void *workers)
+{
+    start_unwatched(*(unsigned *)workers);
+    filch_go(name_and_wait, &never);
+    while (!has(dumped(), "waits for place") || !all_asleep(*(unsigned *)workers))
+        fi_yield();
+    filch_stop();
+}
+
+/* A thread that waits with a deadline may wake somebody. */
+static void unwatched_deadline(void *workers)
+{
+    place p = {.open = false}, q = {.open = false};
+    filch_fiber *f;
+
+    start_unwatched(*(unsigned *)workers);
+    f = filch_fiber_start(wait_at_with_handle, &p);
+    if (place_wait_until(&q, filch_now() + LONG_NS) != -ETIMEDOUT)
+        _exit(3);
+    place_open(&p);
+    if (filch_fiber_join(f, NULL) < 0 || filch_stop() < 0)
+        _exit(3);
+}
+
+static bool is_unwatched(void (*fn)(void *))
+{
+    return fn == unwatched_main || fn == unwatched_stop || fn == unwatched_late;
+}
+
+/* ---- what becomes of them ---- */
+
 static void dies(void (*fn)(void *), void *arg)
 {
     struct child_end end;
@@ -189,6 +272,7 @@ static void dies(void (*fn)(void *), void *arg)
     CHECK(WIFSIGNALED(end.status) && WTERMSIG(end.status) == SIGABRT);
     CHECK(has(end.text, "filch: all fibers are asleep and nothing can wake them\n"));
     CHECK(has(end.text, "fiber 'waiter'"));
+    CHECK_INT(has(end.text, "cannot start the watchdog thread"), is_unwatched(fn));
     snprintf(words, sizeof words, "waits for %s %p, for ", fn == mutexes ? "mutex" : "place",
              fn == mutexes ? (void *)&second : (void *)&never);
     CHECK(has(end.text, words));
@@ -230,6 +314,35 @@ static void observers_do_not_hide_it(void **state)
     dies(main_waits, NULL);
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
         unsetenv(settings[i]);
+}
+
+static const char no_watchdog[] = "filch: cannot start the watchdog thread: Resource temporarily "
+                                  "unavailable; fibers that hold their worker are not reported\n";
+
+static void try_to_refuse(void *arg)
+{
+    (void)arg;
+    _exit(refuse_threads() ? 0 : 1);
+}
+
+static void workers_look_where_there_is_no_watcher(void **state)
+{
+    struct child_end end;
+
+    (void)state;
+    CHECK_INT(child_end_of(&end, try_to_refuse, NULL), 0);
+    if (end.status != 0) {
+        puts("skipped: the kernel lets a process refuse no system calls");
+        return;
+    }
+    for (unsigned workers = 1; workers <= 4; workers *= 2) {
+        dies(unwatched_main, &workers);
+        dies(unwatched_stop, &workers);
+        dies(unwatched_late, &workers);
+        CHECK_INT(child_end_of(&end, unwatched_deadline, &workers), 0);
+        CHECK_INT(end.status, 0);
+        CHECK_STR(end.text, no_watchdog);
+    }
 }
 
 static void reporting(void *arg)
@@ -484,5 +597,5 @@ static void taking_turns_is_no_deadlock(void **state)
     lives(turns_of_thread_and_fiber);
 }
 
-CHECK_MAIN(all_kinds_are_found, observers_do_not_hide_it, a_report_ends_nothing,
-           who_may_be_woken_is_left_alone, taking_turns_is_no_deadlock)
+CHECK_MAIN(all_kinds_are_found, observers_do_not_hide_it, workers_look_where_there_is_no_watcher,
+           a_report_ends_nothing, who_may_be_woken_is_left_alone, taking_turns_is_no_deadlock)
