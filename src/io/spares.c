@@ -4,6 +4,8 @@
 #include "io/spares.h"
 
 #include "base/clock.h"
+#include "base/exit_guard.h"
+#include "base/mistake.h"
 #include "sched/gate.h"
 #include "sched/point.h"
 #include "sched/run.h"
@@ -141,6 +143,12 @@ static fi_spare_call *end_unless_called(fi_spares *s, bool *joins, pthread_t *be
     return c;
 }
 
+static void thread_ended(void)
+{
+    fi_mistake("pthread_exit: a function that was given to filch_blocking ended its thread; return "
+               "from it instead");
+}
+
 /* Each that ends waits for the one before, so that who waits for the last has waited for all. */
 static void *be_spare(void *spares)
 {
@@ -150,13 +158,16 @@ static void *be_spare(void *spares)
     fi_spare me;
     fi_spare_call *c;
 
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
     pthread_setname_np(pthread_self(), s->name);
+    fi_exit_guard_set(thread_ended);
     c = look_for_call(s, &me);
     do {
         while (c || (c = wait_idle(s, &me)) != NULL)
             c = run(s, &me, c);
         c = end_unless_called(s, &joins, &before);
     } while (c);
+    fi_exit_guard_set(NULL);
     if (joins)
         pthread_join(before, NULL);
     return NULL;

@@ -9,6 +9,7 @@
 
 #include "base/at_fork.h"
 #include "base/clock.h"
+#include "base/exit_guard.h"
 #include "base/futex.h"
 #include "base/mem.h"
 #include "base/mistake.h"
@@ -271,6 +272,7 @@ static int start(const filch_config *config)
     fi_settings settings;
     int e = fi_config_settle(config, &settings);
 
+    fi_exit_guard_init();
     if (e == 0)
         e = make_runtime(&settings, &running);
     if (e == 0)

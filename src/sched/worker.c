@@ -5,8 +5,10 @@
 #include "sched/run.h"
 
 #include "base/clock.h"
+#include "base/exit_guard.h"
 #include "base/futex.h"
 #include "base/mistake.h"
+#include "sched/dump.h"
 #include "sched/wait.h"
 
 #include <stdio.h>
@@ -14,7 +16,26 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#define NAME_SHOWN   64
 #define TRY_AGAIN_NS 1000000 /* where there was no memory for a fiber */
+
+/* [thread, at its end] Of a thread that still runs a worker: pthread_exit was called in a fiber. */
+static void thread_ended(void)
+{
+    const fi_worker *w = fi_worker_self();
+    fi_fork *current = w ? fi_load_relaxed(&w->current) : NULL;
+    char name[NAME_SHOWN] = "none", line[256];
+
+    if (!w)
+        return;
+    if (current)
+        fi_dump_name(fi_fiber_of_fork(current), name, sizeof name);
+    snprintf(line, sizeof line,
+             "pthread_exit: the thread of worker %u ended in fiber '%s'; return from the fiber's "
+             "function instead",
+             w->index, name);
+    fi_mistake(line);
+}
 
 /* What it runs from now on is not what it ran before: the watcher sees that by the tick. */
 void fi_worker_sit(fi_worker *w, fi_seat *seat)
@@ -26,6 +47,7 @@ void fi_worker_sit(fi_worker *w, fi_seat *seat)
     fi_store_relaxed(&w->tick, tick);
     fi_store_relaxed(&w->thread_clock, seat->clock);
     fi_here_set(w, w->index + 1);
+    fi_exit_guard_set(thread_ended);
 }
 
 void fi_worker_rise(void)
@@ -154,6 +176,8 @@ void *fi_worker_main(void *worker)
 {
     fi_worker *w = worker;
 
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE,
+                           NULL); /* its fibers are not the thread's alone */
     name_thread(w);
     fi_store_relaxed(&w->tid, (int)syscall(SYS_gettid));
     fi_idle_wait(&w->sleeper);

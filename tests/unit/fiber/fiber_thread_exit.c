@@ -1,0 +1,214 @@
+/* pthread_exit in code that the runtime runs is a caller's mistake that is named.  A worker cannot be cancelled. */
+#include "unit/ctx/child.h"
+#include "unit/task/workers.h"
+
+#include <filch/io.h>
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+static void start(unsigned workers, filch_guests guests)
+{
+    const filch_config c = {.workers = workers, .guests = guests};
+
+    alarm(60); /* where nothing is said, the process would wait for ever */
+    if (filch_start(&c) < 0)
+        _exit(3);
+}
+
+/* ---- pthread_exit ---- */
+
+static void exit_thread(void *arg)
+{
+    filch_fiber_set_name("leaver");
+    pthread_exit(arg);
+}
+
+static void go(void *arg)
+{
+    start(2, FILCH_GUESTS_NO);
+    if (filch_go(exit_thread, arg) < 0)
+        _exit(3);
+    filch_stop();
+}
+
+/* After a switch: the thread may be another than the one that the fiber began on. */
+static void exit_later(void *arg)
+{
+    filch_fiber_set_name("leaver");
+    filch_sleep(1000000);
+    pthread_exit(arg);
+}
+
+static void go_and_sleep(void *arg)
+{
+    start(1, FILCH_GUESTS_NO);
+    if (filch_go(exit_later, arg) < 0)
+        _exit(3);
+    filch_stop();
+}
+
+static void piece(void *arg)
+{
+    filch_group g = FILCH_GROUP_INIT;
+
+    start(2, FILCH_GUESTS_NO);
+    filch_group_run(&g, exit_thread, arg);
+    filch_group_wait(&g);
+}
+
+FILCH_VOID_TASK(exit_in_task, int, n)
+{
+    (void)n;
+    exit_thread(NULL);
+}
+
+static void task(void *arg)
+{
+    (void)arg;
+    start(2, FILCH_GUESTS_NO);
+    FILCH_RUN(exit_in_task, 1);
+}
+
+/* The host's own thread runs the task. */
+static void task_in_caller(void *arg)
+{
+    (void)arg;
+    start(2, FILCH_GUESTS_YES);
+    FILCH_RUN(exit_in_task, 1);
+}
+
+static void *run_task(void *arg)
+{
+    (void)arg;
+    FILCH_RUN(exit_in_task, 1);
+    return NULL;
+}
+
+static void task_in_other_caller(void *arg)
+{
+    pthread_t t;
+
+    (void)arg;
+    start(2, FILCH_GUESTS_YES);
+    if (pthread_create(&t, NULL, run_task, NULL) == 0)
+        pthread_join(t, NULL);
+}
+
+static int64_t exit_in_call(void *arg)
+{
+    pthread_exit(arg);
+}
+
+static void call(void *arg)
+{
+    filch_blocking(exit_in_call, arg);
+}
+
+static void blocking(void *arg)
+{
+    start(2, FILCH_GUESTS_NO);
+    if (filch_go(call, arg) < 0)
+        _exit(3);
+    filch_stop();
+}
+
+static void is_named(void (*fn)(void *), const char *words)
+{
+    struct child_end end;
+
+    CHECK_INT(child_end_of(&end, fn, NULL), 0);
+    if (!WIFSIGNALED(end.status) || WTERMSIG(end.status) != SIGABRT || !strstr(end.text, words))
+        fprintf(stderr, "%s: status %#x, said: %s\n", words, (unsigned)end.status, end.text);
+    CHECK(WIFSIGNALED(end.status) && WTERMSIG(end.status) == SIGABRT);
+    CHECK(strncmp(end.text, "filch: pthread_exit: ", 21) == 0 && strstr(end.text, words));
+}
+
+static void exits_are_named(void **state)
+{
+    (void)state;
+    if (FI_UNDER_ASAN || FI_UNDER_TSAN) {
+        puts("skipped: the sanitizer itself ends a program that leaves a fiber's stack so");
+        return;
+    }
+    is_named(go, "in fiber 'leaver'");
+    is_named(go_and_sleep, "the thread of worker 0 ended in fiber 'leaver'");
+    is_named(piece, "in fiber 'leaver'");
+    is_named(task, "in fiber 'leaver'");
+    is_named(task_in_caller, "in fiber 'leaver'");
+    is_named(task_in_other_caller, "in fiber 'leaver'");
+    is_named(blocking, "given to filch_blocking");
+}
+
+/* ---- pthread_cancel ---- */
+
+static _Atomic pthread_t workers_thread;
+static atomic_bool is_cancelled;
+
+static void show_thread(void *sem)
+{
+    atomic_store(&workers_thread, pthread_self());
+    filch_sem_post(sem);
+    while (!atomic_load(&is_cancelled))
+        pthread_testcancel();
+    for (int i = 0; i < 1000; i++)
+        pthread_testcancel();
+    filch_sem_post(sem);
+}
+
+static int64_t add_one(void *n)
+{
+    pthread_testcancel();
+    return ++*(int *)n;
+}
+
+static void block(void *n)
+{
+    filch_blocking(add_one, n);
+}
+
+/* Nor can it be while it sleeps in the poller. */
+static void workers_cannot_be_cancelled(void **state)
+{
+    const filch_config c = {.workers = 1, .guests = FILCH_GUESTS_NO};
+    filch_sem sem = FILCH_SEM_INIT(0);
+    int n = 0;
+
+    (void)state;
+    CHECK_INT(filch_start(&c), 0);
+    CHECK_INT(filch_go(show_thread, &sem), 0);
+    CHECK_INT(filch_sem_wait(&sem), 0);
+    CHECK_INT(pthread_cancel(atomic_load(&workers_thread)), 0);
+    atomic_store(&is_cancelled, true);
+    CHECK_INT(filch_sem_wait(&sem), 0);
+    CHECK_INT(filch_go(block, &n), 0);
+    CHECK_INT(filch_stop(), 0);
+    CHECK_INT(n, 1);
+}
+
+/* A thread that lent itself to a task may end as it likes afterwards. */
+FILCH_TASK(int, same, int, n)
+{
+    return n;
+}
+
+static void *run_and_exit(void *arg)
+{
+    pthread_exit(FILCH_RUN(same, 5) == 5 ? arg : NULL);
+}
+
+static void callers_may_exit(void **state)
+{
+    const filch_config c = {.workers = 2, .guests = FILCH_GUESTS_YES};
+    void *result;
+    pthread_t t;
+
+    CHECK_INT(filch_start(&c), 0);
+    CHECK_INT(pthread_create(&t, NULL, run_and_exit, &result), 0);
+    CHECK_INT(pthread_join(t, &result), 0);
+    CHECK(result == &result);
+    CHECK_INT(filch_stop(), 0);
+    (void)state;
+}
+
+CHECK_MAIN(exits_are_named, workers_cannot_be_cancelled, callers_may_exit)
