@@ -56,7 +56,8 @@ typedef struct filch_fiber_attr {
 
 /* Run body(arg) on a fiber of its own, now or soon, that nobody waits for.
  * Call from: any thread or fiber.  Blocks: nothing.
- * Returns: 0; -ENOMEM: it will not run.  With attributes also -EINVAL for a stack size that makes no sense. */
+ * Returns: 0; -ENOMEM: it will not run.  With attributes also -EINVAL for a stack size that makes no sense, and -ENOMEM
+ * when there is no memory for a stack of that size. */
 FILCH_API int filch_go(void (*body)(void *arg), void *arg);
 FILCH_API int filch_go_with(const filch_fiber_attr *attr, void (*body)(void *arg), void *arg);
 

@@ -118,16 +118,11 @@ static void clear(fi_fiber *f)
     memset((char *)f + behind, 0, sizeof *f - behind);
 }
 
-/* pool: NULL, or one of another size. */
-static fi_fiber *make(fi_worker *w, fi_stack_pool *pool)
+/* pool: NULL, or the one of the stack, if that is of another size. */
+static fi_fiber *make_on(fi_worker *w, fi_stack *s, fi_stack_pool *pool)
 {
-    fi_stack *s;
-    fi_fiber *f;
-    int e = pool ? fi_stack_pool_get(pool, &s, 1) : fi_stack_get(&w->stacks, &s);
+    fi_fiber *f = fiber_on(s);
 
-    if (e < 0)
-        return NULL;
-    f = fiber_on(s);
     clear(f);
     f->stack = s;
     f->pool = pool;
@@ -141,6 +136,13 @@ static fi_fiber *make(fi_worker *w, fi_stack_pool *pool)
     set_made(w->runtime, f, true);
     fi_count(&w->counters.fibers_made);
     return f;
+}
+
+static fi_fiber *make(fi_worker *w)
+{
+    fi_stack *s;
+
+    return fi_stack_get(&w->stacks, &s) < 0 ? NULL : make_on(w, s, NULL);
 }
 
 static void free_tasks(fi_fiber *f)
@@ -196,7 +198,7 @@ fi_fiber *fi_fiber_get(fi_worker *w)
 {
     fi_fiber *f = fi_fiber_get_warm(w);
 
-    return f ? f : counted(w, make(w, NULL));
+    return f ? f : counted(w, make(w));
 }
 
 void fi_fiber_give(fi_fiber *f, fi_runnable *r, const fi_ctx_modes *modes)
@@ -221,11 +223,23 @@ static fi_stack_pool *pool_of_size(fi_runtime *rt, size_t size)
     return p;
 }
 
-fi_fiber *fi_fiber_get_sized(fi_worker *w, size_t stack_size)
+fi_stack *fi_fiber_stack_new(fi_runtime *rt, size_t stack_size)
 {
-    fi_stack_pool *pool = pool_of_size(w->runtime, stack_size);
+    fi_stack_pool *pool = pool_of_size(rt, stack_size);
+    fi_stack *s;
 
-    return pool ? counted(w, make(w, pool)) : NULL;
+    return pool && fi_stack_pool_get(pool, &s, 1) == 1 ? s : NULL;
+}
+
+void fi_fiber_stack_free(fi_stack *s)
+{
+    s->next = NULL;
+    fi_stack_pool_put(fi_stack_pool_of(s), s);
+}
+
+fi_fiber *fi_fiber_get_on(fi_worker *w, fi_stack *s)
+{
+    return counted(w, make_on(w, s, fi_stack_pool_of(s)));
 }
 
 void fi_fiber_put(fi_worker *w, fi_fiber *f)

@@ -1,13 +1,13 @@
 /* What to run next, in Go's order:
  *
  *     0. what is urgent
- *     about every 61st time: in turn the global queue, the inbox, the old end of the own deque, what can wait, and the
+ *     about every 61st time: in turn the global queue, the inbox, the old end of the own deque, what can wait, what waits for memory, and the
  *        first in line before the next slot, so that none of them starves; and the poller is asked
  *     1. the next slot and the line: fibers that are ready again
  *     2. the own deque: work that never ran, the newest first
  *     3. the own inbox
  *     4. the global queue, several at once
- *     5. the poller, unless somebody sleeps in it
+ *     5. the poller, unless somebody sleeps in it; then work that waited for memory, if there is some now
  *     6. others, each visited once in a random order, at most 4 rounds: their deque (up to k pieces of
  *        work), their line (half; and their next slot, if it is stuck there), their inbox; who has nothing
  *        to take is asked to publish
@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "base/futex.h"
 #include "sched/guest.h"
+#include "sched/memory_wait.h"
 #include "sched/point.h"
 
 #define FAIR_TICK      61
@@ -100,7 +101,7 @@ static fi_runnable *take_fairly(fi_worker *w)
 {
     fi_poll_now(w);
     w->fair_at = fi_load_relaxed(&w->tick) + FAIR_TICK;
-    switch (w->fair_turn++ % 5) {
+    switch (w->fair_turn++ % 6) {
     case 0:
         return take_global(w, 1);
     case 1:
@@ -109,6 +110,8 @@ static fi_runnable *take_fairly(fi_worker *w)
         return take_oldest(w);
     case 3:
         return take_low(w);
+    case 4:
+        return fi_memory_wait_take(w);
     default:
         return fi_runq_pop_in_turn(&w->ready, fi_worker_party(w));
     }
@@ -179,7 +182,9 @@ static fi_runnable *take_or_poll(fi_worker *w)
 {
     fi_runnable *r = take_own(w);
 
-    return r || !fi_poll_now(w) ? r : take_own(w);
+    if (!r && fi_poll_now(w))
+        r = take_own(w);
+    return r ? r : fi_memory_wait_take(w);
 }
 
 /* What was brought before how: who reads both never sees a steal that brought nothing. */
@@ -374,7 +379,7 @@ bool fi_is_there_work(fi_runtime *rt)
     for (unsigned i = 0; i < rt->workers_n; i++)
         if (has_work(&rt->workers[i]))
             return true;
-    return has_shared_work(rt);
+    return has_shared_work(rt) || fi_memory_wait_size(rt) > 0;
 }
 
 /* And will run it itself; see runq.h. */
@@ -391,7 +396,7 @@ static bool anything(void *ctx)
     fi_runtime *rt = w->runtime;
 
     if (fi_load_relaxed(&rt->stopping) || fi_watch_is_wanted(&rt->watch) || has_shared_work(rt) ||
-        fi_idle_is_unpolled(&rt->idle) || fi_poll_is_pending(rt) ||
+        fi_idle_is_unpolled(&rt->idle) || fi_poll_is_pending(rt) || fi_memory_wait_is_unseen(w) ||
         fi_timers_next(&rt->timers) < fi_idle_kept(&rt->idle))
         return true;
     for (unsigned i = 0; i < rt->workers_n; i++) {
@@ -408,13 +413,13 @@ static bool anything(void *ctx)
 static void sleep_until_work(fi_worker *w, bool searching)
 {
     fi_seat *mine = w->seat;
-    int64_t timer = fi_timers_next(&w->runtime->timers);
+    int64_t until = fi_memory_wait_deadline(w, fi_timers_next(&w->runtime->timers));
     int64_t watch = fi_watch_stand_in(w->runtime, searching);
 
     fi_count(&w->counters.sleeps);
     fi_point_sleep(w);
     fi_idle_sleep(&w->runtime->idle, &w->sleeper, searching, anything, w,
-                  timer < watch ? timer : watch);
+                  until < watch ? until : watch);
     fi_point_woken(w);
     fi_watch_stir(w->runtime);
     w->seat = mine;
@@ -494,7 +499,9 @@ fi_runnable *fi_find_piece(fi_worker *w)
     if (w->runtime->orphaned || fi_seat_is_over(w->seat))
         return NULL;
     r = take_own(w);
-    if (r && (!r->run || fi_start_stack_size(r))) {
+    if (!r && !w->seat->is_guest)
+        r = fi_memory_wait_take_here(w);
+    if (r && (!r->run || fi_start_stack(r))) {
         w->found = r;
         return NULL;
     }

@@ -248,7 +248,7 @@ static fi_handle *make_own(fi_fiber *f)
     if (!h)
         return NULL;
     h->detached = true;
-    h->attr = (filch_fiber_attr){own_name(f), 0};
+    h->name = own_name(f);
     fi_handle_begin(h, f);
     f->end_handle = end_own;
     return h;
@@ -273,7 +273,7 @@ void filch_fiber_set_name(const char *name)
     f->mark.name = name ? name : f->worker->runtime->settings.name;
     fi_point_name(f, name);
     if (f->handle)
-        f->handle->attr.name = name;
+        f->handle->name = name;
 }
 
 const char *filch_fiber_name(const filch_fiber *user)
@@ -281,7 +281,7 @@ const char *filch_fiber_name(const filch_fiber *user)
     const fi_fiber *f;
 
     if (user)
-        return fi_handle_of(user, __func__)->attr.name;
+        return fi_handle_of(user, __func__)->name;
     f = current();
     return f ? own_name(f) : NULL;
 }

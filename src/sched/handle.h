@@ -16,7 +16,8 @@ struct fi_handle {
     bool ended, detached, cancelled;
     void *(*body)(void *arg);
     void *arg; /* and then what body returned */
-    filch_fiber_attr attr;
+    const char *name;
+    fi_stack *stack; /* of a size of its own; NULL: any */
     fi_latch
         latch; /* stays as it is when the memory is another's: mostly the same worker's again */
     fi_line joiner;

@@ -144,6 +144,17 @@ static int make_workers(fi_runtime *rt)
     return find_strides(rt);
 }
 
+/* At least one, so that fibers never wait for memory that nothing of ours can free.  After the threads, which have no
+ * smaller size to fall back to. */
+static int reserve_stacks(fi_runtime *rt)
+{
+    int e = fi_stack_pool_reserve(&rt->stack_pool);
+
+    if (e < 0)
+        join_workers(rt, rt->workers_n);
+    return e;
+}
+
 static int start_watched(fi_runtime *rt)
 {
     int e = fi_stack_watch_install();
@@ -151,6 +162,8 @@ static int start_watched(fi_runtime *rt)
     if (e < 0)
         return e;
     e = start_workers(rt);
+    if (e == 0)
+        e = reserve_stacks(rt);
     if (e < 0)
         fi_stack_watch_remove();
     return e;

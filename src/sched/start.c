@@ -12,7 +12,8 @@ typedef struct start {
     fi_runnable runnable; /* first: it is what stands in a queue */
     void (*body)(void *arg);
     void *arg;
-    filch_fiber_attr attr;
+    const char *name;
+    fi_stack *stack; /* of a size of its own; NULL: any */
 } start;
 
 _Static_assert(sizeof(start) <= sizeof(fi_record), "a start is a record");
@@ -40,7 +41,7 @@ static void run_start(fi_runnable *r, fi_fiber *f)
     start s = *(start *)(void *)r;
 
     fi_record_put(&f->worker->records, r);
-    begin(f, s.attr.name, (uintptr_t)s.body);
+    begin(f, s.name, (uintptr_t)s.body);
     s.body(s.arg);
     end(f);
 }
@@ -51,7 +52,7 @@ static void run_handle(fi_runnable *r, fi_fiber *f)
     fi_handle *h = (fi_handle *)(void *)r;
     void *result;
 
-    begin(f, h->attr.name, (uintptr_t)h->body);
+    begin(f, h->name, (uintptr_t)h->body);
     fi_handle_begin(h, f);
     result = h->body(h->arg);
     fi_fiber_end_locals(f);
@@ -62,28 +63,33 @@ static void run_handle(fi_runnable *r, fi_fiber *f)
 
 const char fi_start_is_sized;
 
-size_t fi_start_stack_size_of(const fi_runnable *r)
+fi_stack *fi_start_stack_of(const fi_runnable *r)
 {
-    return r->run == run_start ? ((const start *)(const void *)r)->attr.stack_size
-                               : ((const fi_handle *)(const void *)r)->attr.stack_size;
+    return r->run == run_start ? ((const start *)(const void *)r)->stack
+                               : ((const fi_handle *)(const void *)r)->stack;
 }
 
 /* ---- give ---- */
 
 /* A power of two, so that there are few kinds of them. */
-static int settle(const filch_fiber_attr *from, filch_fiber_attr *to)
+static size_t round_up(size_t wanted)
 {
     size_t size = FI_FIBER_STACK_MIN;
 
-    *to = from ? *from : (filch_fiber_attr){0};
-    if (to->stack_size == 0)
-        return 0;
-    if (to->stack_size > FI_STACK_SIZE_MAX)
-        return -EINVAL;
-    while (size < to->stack_size)
+    while (size < wanted)
         size *= 2;
-    to->stack_size = size;
-    return 0;
+    return size;
+}
+
+/* A stack of that size for a fiber that is about to be started; NULL for 0: it gets one when it runs.  Whoever starts it is
+ * told that there is no memory, as later there is nobody to tell. */
+static int reserve_stack(fi_runtime *rt, size_t size, fi_stack **s)
+{
+    *s = NULL;
+    if (size == 0)
+        return 0;
+    *s = fi_fiber_stack_new(rt, round_up(size));
+    return *s ? 0 : -ENOMEM;
 }
 
 static void *get_record(fi_runtime *rt, fi_worker *w)
@@ -111,7 +117,7 @@ static void give(fi_runtime *rt, fi_worker *w, fi_runnable *r)
     }
 }
 
-static bool go(fi_runtime *rt, fi_worker *w, start s)
+static inline __attribute__((always_inline)) bool go(fi_runtime *rt, fi_worker *w, start s)
 {
     start *r = get_record(rt, w);
 
@@ -122,36 +128,56 @@ static bool go(fi_runtime *rt, fi_worker *w, start s)
     return true;
 }
 
-static bool go_anywhere(start s)
+int filch_go(void (*body)(void *arg), void *arg)
 {
+    start s = {{NULL, run_start, NULL}, body, arg, NULL, NULL};
+
     fi_wait_chaos();
     fi_worker *w = fi_worker_self();
     fi_runtime *rt;
     bool gone;
 
     if (w)
-        return go(w->runtime, w, s);
+        return go(w->runtime, w, s) ? 0 : -ENOMEM;
     rt = fi_runtime_enter();
     gone = go(rt, NULL, s);
     fi_runtime_leave(rt);
-    return gone;
+    return gone ? 0 : -ENOMEM;
 }
 
-int filch_go(void (*body)(void *arg), void *arg)
+static int go_sized(fi_runtime *rt, fi_worker *w, start s, size_t stack_size)
 {
-    return go_anywhere((start){{NULL, run_start, NULL}, body, arg, {NULL, 0}}) ? 0 : -ENOMEM;
+    int e = reserve_stack(rt, stack_size, &s.stack);
+
+    if (e < 0)
+        return e;
+    if (s.stack)
+        s.runnable.of = &fi_start_is_sized;
+    if (go(rt, w, s))
+        return 0;
+    if (s.stack)
+        fi_fiber_stack_free(s.stack);
+    return -ENOMEM;
 }
 
 int filch_go_with(const filch_fiber_attr *attr, void (*body)(void *arg), void *arg)
 {
-    start s = {{NULL, run_start, NULL}, body, arg, {NULL, 0}};
-    int e = settle(attr, &s.attr);
+    start s = {{NULL, run_start, NULL}, body, arg, attr ? attr->name : NULL, NULL};
+    size_t stack_size = attr ? attr->stack_size : 0;
 
-    if (e < 0)
-        return e;
-    if (s.attr.stack_size)
-        s.runnable.of = &fi_start_is_sized;
-    return go_anywhere(s) ? 0 : -ENOMEM;
+    fi_wait_chaos();
+    fi_worker *w = fi_worker_self();
+    fi_runtime *rt;
+    int e;
+
+    if (stack_size > FI_STACK_SIZE_MAX)
+        return -EINVAL;
+    if (w)
+        return go_sized(w->runtime, w, s, stack_size);
+    rt = fi_runtime_enter();
+    e = go_sized(rt, NULL, s, stack_size);
+    fi_runtime_leave(rt);
+    return e;
 }
 
 fi_runnable *fi_start_new(fi_runtime *rt, fi_worker *w, void (*body)(void *arg), void *arg)
@@ -159,7 +185,7 @@ fi_runnable *fi_start_new(fi_runtime *rt, fi_worker *w, void (*body)(void *arg),
     start *r = get_record(rt, w);
 
     if (r)
-        *r = (start){{NULL, run_start, NULL}, body, arg, {NULL, 0}};
+        *r = (start){{NULL, run_start, NULL}, body, arg, NULL, NULL};
     return r ? &r->runnable : NULL;
 }
 
@@ -182,15 +208,23 @@ void fi_start_give(fi_worker *w, fi_runnable *r)
 static filch_fiber *start_on(fi_runtime *rt, fi_worker *w, const filch_fiber_attr *attr,
                              void *(*body)(void *arg), void *arg)
 {
-    fi_handle *h = fi_handle_new(rt, w);
+    fi_stack *s;
+    fi_handle *h;
 
-    if (!h)
+    if (reserve_stack(rt, attr ? attr->stack_size : 0, &s) < 0)
         return NULL;
+    h = fi_handle_new(rt, w);
+    if (!h) {
+        if (s)
+            fi_fiber_stack_free(s);
+        return NULL;
+    }
     h->body = body;
     h->arg = arg;
-    h->attr = *attr;
+    h->name = attr ? attr->name : NULL;
+    h->stack = s;
     h->runnable.run = run_handle;
-    h->runnable.of = attr->stack_size ? &fi_start_is_sized : NULL;
+    h->runnable.of = s ? &fi_start_is_sized : NULL;
     give(rt, w, &h->runnable);
     return fi_handle_shown(h);
 }
@@ -200,16 +234,15 @@ filch_fiber *filch_fiber_start_with(const filch_fiber_attr *attr, void *(*body)(
 {
     fi_wait_chaos();
     fi_worker *w = fi_worker_self();
-    filch_fiber_attr settled;
     filch_fiber *h;
     fi_runtime *rt;
 
-    if (settle(attr, &settled) < 0)
+    if (attr && attr->stack_size > FI_STACK_SIZE_MAX)
         return NULL;
     if (w)
-        return start_on(w->runtime, w, &settled, body, arg);
+        return start_on(w->runtime, w, attr, body, arg);
     rt = fi_runtime_enter();
-    h = start_on(rt, NULL, &settled, body, arg);
+    h = start_on(rt, NULL, attr, body, arg);
     fi_runtime_leave(rt);
     return h;
 }

@@ -9,6 +9,7 @@
 #include "base/futex.h"
 #include "base/mistake.h"
 #include "sched/dump.h"
+#include "sched/memory_wait.h"
 #include "sched/wait.h"
 
 #include <stdio.h>
@@ -17,7 +18,7 @@
 #include <unistd.h>
 
 #define NAME_SHOWN   64
-#define TRY_AGAIN_NS 1000000 /* where there was no memory for a fiber */
+#define TRY_AGAIN_NS 1000000 /* where there was no memory for a task stack */
 
 /* [thread, at its end] Of a thread that still runs a worker: pthread_exit was called in a fiber. */
 static void thread_ended(void)
@@ -81,15 +82,8 @@ void fi_worker_fini(fi_worker *w)
     fi_stack_watch_fini(&w->guest_watch);
 }
 
-/* Other fibers end and give their stacks back; the other workers may have room for it; and who spawned it
- * may claim it back. */
 void fi_worker_set_aside(fi_worker *w, fi_runnable *r)
 {
-    fi_stack_stats stacks;
-
-    fi_stack_pool_stats(&w->runtime->stack_pool, &stacks);
-    if (stacks.slabs == 0)
-        fi_mistake("no memory for even one fiber");
     fi_queue_push(&w->runtime->global, r);
     fi_idle_notify(&w->runtime->idle);
     fi_futex_wait(&w->sleeper.asleep, fi_load_relaxed(&w->sleeper.asleep),
@@ -98,11 +92,11 @@ void fi_worker_set_aside(fi_worker *w, fi_runnable *r)
 
 fi_fiber *fi_worker_fiber_for(fi_worker *w, fi_runnable *r)
 {
-    size_t stack_size = fi_start_stack_size(r);
-    fi_fiber *f = stack_size ? fi_fiber_get_sized(w, stack_size) : fi_fiber_get(w);
+    fi_stack *own = fi_start_stack(r);
+    fi_fiber *f = own ? fi_fiber_get_on(w, own) : fi_fiber_get(w);
 
     if (!f) {
-        fi_worker_set_aside(w, r);
+        fi_memory_wait_push(w, r);
         return NULL;
     }
     if (!w->seat->root)
@@ -131,7 +125,7 @@ fi_fiber *fi_run_new(fi_worker *w, fi_runnable *r)
         r = fi_new_pop(w);
     if (!r)
         return NULL;
-    if (!fi_start_stack_size(r))
+    if (!fi_start_stack(r))
         f = fi_fiber_get_warm(w);
     if (f)
         fi_fiber_give(f, r, &w->runtime->modes);

@@ -78,7 +78,10 @@ struct fi_worker {
         fibers_busy; /* taken less given back; with what others took and gave, those that run or are parked */
     fi_fiber *warm_fibers; /* nothing to run, but a stack; the warmest first */
     unsigned warm_fibers_n;
-    FI_ATOMIC(uint32_t) tick; /* how often it looked for work */
+    int64_t stack_retry_ns; /* when to try again to map a stack */
+    int64_t stack_retry_delay_ns;
+    FI_ATOMIC(uint32_t) memory_wait_seen; /* the value of memory_wait.pushes at its last look */
+    FI_ATOMIC(uint32_t) tick;             /* how often it looked for work */
     uint32_t
         home_at; /* at the latest, the next look at all there is, and none on a fiber's stack */
     uint32_t time_at; /* the same, what time it is */
@@ -107,6 +110,14 @@ struct fi_worker {
     fi_hog hog;
 };
 
+/* Unstarted work that waits for memory (sched/memory_wait.h). */
+typedef struct fi_memory_wait {
+    fi_queue queue;
+    FI_ATOMIC(uint32_t) pushes;
+    FI_ATOMIC(int64_t) since_ns;     /* the last time that one got a stack, or the first one came */
+    FI_ATOMIC(uint32_t) is_reported; /* since the queue was empty */
+} fi_memory_wait;
+
 /* All there is of one runtime, from start to stop. */
 struct fi_runtime {
     fi_settings settings;
@@ -122,6 +133,7 @@ struct fi_runtime {
     bool orphaned;                  /* we are the child of a fork(): its workers are gone */
     fi_queue global;
     fi_queue urgent, low; /* work that never ran: before all other, and after */
+    fi_memory_wait memory_wait;
     fi_idle idle;
     fi_timers timers;
     fi_watch watch;
@@ -160,7 +172,8 @@ void fi_worker_rise(void);
 int fi_worker_init(fi_worker *w, fi_runtime *rt, unsigned index);
 void fi_worker_fini(fi_worker *w);
 
-/* [worker] There is no memory to run this now: leave it to whoever can, and wait a little. */
+/* [worker] There is no memory for a task stack: leave this to whoever has one, and wait a little.  Whoever spawned it may claim
+ * it back. */
 void fi_worker_set_aside(fi_worker *w, fi_runnable *r);
 
 /* [worker] The next thing to run; NULL when the thread is to leave.  find_work.c
@@ -179,12 +192,12 @@ fi_runnable *fi_start_new(fi_runtime *rt, fi_worker *w, void (*body)(void *arg),
 void fi_start_drop(fi_runtime *rt, fi_worker *w, fi_runnable *r);
 void fi_start_give(fi_worker *w, fi_runnable *r);
 
-/* [any] The size of stack that it wants; 0: any.  start.c */
-extern const char fi_start_is_sized; /* what those are a part of that want a certain one */
-size_t fi_start_stack_size_of(const fi_runnable *r);
-static inline size_t fi_start_stack_size(const fi_runnable *r)
+/* [any] The stack that it was started with, as it wants another size than most; NULL: any will do.  start.c */
+extern const char fi_start_is_sized; /* what those are a part of that have one */
+fi_stack *fi_start_stack_of(const fi_runnable *r);
+static inline fi_stack *fi_start_stack(const fi_runnable *r)
 {
-    return r->of == &fi_start_is_sized ? fi_start_stack_size_of(r) : 0;
+    return r->of == &fi_start_is_sized ? fi_start_stack_of(r) : NULL;
 }
 
 /* [any, while no worker is awake] Is there anything to run? */

@@ -111,6 +111,21 @@ static fi_stack_slab *add_slab(fi_stack_pool *p)
     return slab;
 }
 
+int fi_stack_pool_reserve(fi_stack_pool *p)
+{
+    bool ok;
+
+    fi_lock_lock(&p->lock);
+    ok = p->first || add_slab(p);
+    fi_lock_unlock(&p->lock);
+    return ok ? 0 : -ENOMEM;
+}
+
+fi_stack_pool *fi_stack_pool_of(const fi_stack *s)
+{
+    return s->slab->pool;
+}
+
 static fi_stack *take_fresh(const fi_stack_pool *p, fi_stack_slab *slab)
 {
     unsigned i = slab->fresh++;

@@ -28,7 +28,7 @@ static int map_what_fits(const fi_stack_pool *p, fi_stack_slab *slab)
     }
 }
 
-fi_stack_slab *fi_stack_slab_new(const fi_stack_pool *p, unsigned count)
+fi_stack_slab *fi_stack_slab_new(fi_stack_pool *p, unsigned count)
 {
     fi_stack_slab *slab = FI_NEW(fi_stack_slab);
 

@@ -6,7 +6,7 @@
 #include "stack/stack.h"
 
 struct fi_stack_slab {
-    const fi_stack_pool *pool;
+    fi_stack_pool *pool;
     fi_stack_slab *prev, *next; /* in the pool's list, while it has a stack to lend */
     fi_stack_slab *next_of_all; /* where there is a reserve */
     char *base;
@@ -20,7 +20,7 @@ struct fi_stack_slab {
 
 /* [pool lock] Map a slab of up to count stacks, fewer where there is no room for so many; NULL when
  * there is no memory. */
-fi_stack_slab *fi_stack_slab_new(const fi_stack_pool *p, unsigned count);
+fi_stack_slab *fi_stack_slab_new(fi_stack_pool *p, unsigned count);
 
 /* [any, slab belongs to nobody] Unmap.  -errno when the kernel refuses: then all is as before. */
 int fi_stack_slab_free(const fi_stack_pool *p, fi_stack_slab *slab);

@@ -98,6 +98,12 @@ typedef struct fi_stack_pool {
  * work here; -ENOMEM.  Touches nothing on failure. */
 int fi_stack_pool_init(fi_stack_pool *p, const fi_stack_config *config);
 
+/* [any, before the first is lent] Map the first stacks, so that at least one can be lent; 0 or -ENOMEM. */
+int fi_stack_pool_reserve(fi_stack_pool *p);
+
+/* [any] The pool that a stack is from. */
+fi_stack_pool *fi_stack_pool_of(const fi_stack *s);
+
 /* [any, when no cache and no user is left] Unmap everything. */
 void fi_stack_pool_fini(fi_stack_pool *p);
 

@@ -1,5 +1,6 @@
 /* Spawn, sync and run, where they are more than a few instructions: what the compiled code of
  * <filch/task.h> calls when the words of its fiber tell it to. */
+#include "base/clock.h"
 #include "base/mistake.h"
 #include "sched/gate.h"
 #include "sched/guest.h"
@@ -13,7 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define PUBLISH_MOST 32  /* tickets in one go */
+#define PUBLISH_MOST 32        /* tickets in one go */
+#define REPORT_NS    200000000 /* after which a task that waits for memory is reported */
 #define SPINS        100 /* looks at a running task before its fiber parks: it may be done soon */
 
 _Static_assert(offsetof(fi_fiber, fork) == 0, "compiled code holds the address of both");
@@ -286,7 +288,7 @@ static void run_ticket(fi_runnable *r, fi_fiber *f)
     fi_ticket *t = (fi_ticket *)(void *)r;
     fi_fiber *waiter;
 
-    if (!has_tasks(f)) {
+    if (!has_tasks(f) && fi_ticket_is_open(t)) {
         fi_worker_set_aside(f->worker, r);
         return;
     }
@@ -308,12 +310,33 @@ typedef struct from_outside {
     fi_runnable runnable;
     void *slot;
     FI_ATOMIC(uint32_t) done;
+    int64_t no_memory_ns; /* since when there is no memory for it; 0: there is */
 } from_outside;
+
+/* Another fiber may give memory back, so the task waits; but not without a word. */
+static void wait_for_memory(fi_worker *w, from_outside *o)
+{
+    int64_t now = fi_clock_now();
+
+    if (o->no_memory_ns == 0)
+        o->no_memory_ns = now;
+    if (now - o->no_memory_ns >= REPORT_NS) {
+        fputs("filch: FILCH_RUN: waits for memory for a task stack; free memory or raise the limit "
+              "(ulimit -v)\n",
+              stderr);
+        o->no_memory_ns = INT64_MAX; /* once */
+    }
+    fi_worker_set_aside(w, &o->runnable);
+}
 
 static void run_from_outside(fi_runnable *r, fi_fiber *f)
 {
     from_outside *o = (from_outside *)(void *)r;
 
+    if (!has_tasks(f)) {
+        wait_for_memory(f->worker, o);
+        return;
+    }
     run_first(f, o->slot);
     if (f->locals)
         fi_fiber_end_locals(f); /* before who waits for the task goes on */

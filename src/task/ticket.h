@@ -57,6 +57,12 @@ static inline bool fi_ticket_begin(fi_ticket *t)
     return false;
 }
 
+/* [deque's side] Was it not claimed back yet? */
+static inline bool fi_ticket_is_open(fi_ticket *t)
+{
+    return fi_load_relaxed(&t->state) == FI_TICKET_OPEN;
+}
+
 /* [fiber] Claim it back.  False: another worker runs it. */
 static inline bool fi_ticket_claim_back(fi_ticket *t)
 {

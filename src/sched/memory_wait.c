@@ -1,0 +1,90 @@
+#include "sched/memory_wait.h"
+
+#include "base/clock.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#define RETRY_MIN_NS 1000000
+#define RETRY_MAX_NS 64000000
+#define REPORT_NS    200000000 /* without a stack for anybody */
+
+/* All workers look, as any of them may have a stack. */
+void fi_memory_wait_push(fi_worker *w, fi_runnable *r)
+{
+    fi_memory_wait *m = &w->runtime->memory_wait;
+
+    if (fi_queue_size(&m->queue) == 0) {
+        fi_store_relaxed(&m->since_ns, fi_clock_now());
+        fi_store_relaxed(&m->is_reported, 0u);
+    }
+    fi_queue_push(&m->queue, r);
+    fi_fetch_add_relaxed(&m->pushes, 1u);
+    fi_idle_wake_all(&w->runtime->idle);
+}
+
+static void report(fi_runtime *rt, int64_t now_ns)
+{
+    fi_memory_wait *m = &rt->memory_wait;
+    char line[256];
+    uint32_t no = 0;
+    ssize_t done;
+    int n;
+
+    if (now_ns - fi_load_relaxed(&m->since_ns) < REPORT_NS ||
+        !fi_cas_relaxed(&m->is_reported, &no, 1u))
+        return;
+    n = snprintf(
+        line, sizeof line,
+        "filch: %zu fibers wait for memory for a stack (%zu bytes each); free memory, raise "
+        "the limit (ulimit -v) or lower stack_size\n",
+        fi_queue_size(&m->queue), rt->settings.stack_size);
+    done = write(STDERR_FILENO, line, (size_t)n);
+    (void)done; /* there is no other place to report to */
+}
+
+static void retry_later(fi_worker *w, int64_t now_ns)
+{
+    int64_t delay = 2 * w->stack_retry_delay_ns;
+
+    if (delay < RETRY_MIN_NS)
+        delay = RETRY_MIN_NS;
+    w->stack_retry_delay_ns = delay < RETRY_MAX_NS ? delay : RETRY_MAX_NS;
+    w->stack_retry_ns = now_ns + w->stack_retry_delay_ns;
+    report(w->runtime, now_ns);
+}
+
+/* Is there a stack that the worker gets without fail?  Memory may have become free outside of the runtime, too. */
+static bool has_stack(fi_worker *w)
+{
+    int64_t now;
+    fi_fiber *f;
+
+    if (w->warm_fibers || w->stacks.warm)
+        return true;
+    now = fi_clock_now();
+    if (now < w->stack_retry_ns)
+        return false;
+    f = fi_fiber_get(w);
+    if (!f) {
+        retry_later(w, now);
+        return false;
+    }
+    fi_fiber_put(w, f);
+    return true;
+}
+
+/* A caller that runs its own task leaves them to the worker's own thread. */
+fi_runnable *fi_memory_wait_take_slow(fi_worker *w)
+{
+    fi_memory_wait *m = &w->runtime->memory_wait;
+
+    if (w->seat->is_guest)
+        return NULL;
+    fi_store_relaxed(&w->memory_wait_seen, fi_load_relaxed(&m->pushes));
+    if (fi_queue_size(&m->queue) == 0 || !has_stack(w))
+        return NULL;
+    w->stack_retry_delay_ns = 0;
+    fi_store_relaxed(&m->since_ns, fi_clock_now());
+    return fi_queue_pop(&m->queue);
+}
