@@ -160,10 +160,12 @@ static void unmake(fi_worker *w, fi_fiber *f)
     set_made(w->runtime, f, false);
     free_tasks(f);
     fi_ctx_fini(&f->ctx);
-    if (f->pool)
+    if (f->pool) {
+        fi_stack_check(f->stack, f->mark.name);
         fi_stack_pool_put(f->pool, f->stack);
-    else
+    } else {
         fi_stack_put(&w->stacks, f->stack, f->mark.name);
+    }
 }
 
 /* ---- getting and putting ---- */

@@ -2,8 +2,8 @@
  *
  *   MADVISE  the kernel marks the pages (Linux 6.13).  Costs no mapping: a million are fine.
  *   PROTECT  mprotect.  Costs two mappings each, and a process has 65,530 of them by default.
- *   CANARY   nothing can be set up: the pages must still be all zeros when the stack is freed.
- *            They are never written by us, so they cost no memory; an overflow is found late.
+ *   CANARY   nothing can be set up: the page next to the stack must still be all zeros when the stack is freed.
+ *            It is never written by us, so it costs no memory; an overflow is found late.
  */
 #ifndef FI_STACK_GUARD_H
 #define FI_STACK_GUARD_H

@@ -31,6 +31,11 @@ static bool valid_config(const fi_stack_config *c, size_t page)
            c->reserve <= c->stack_size / 2 && (unsigned)c->guard < FI_STACK_GUARD_KINDS;
 }
 
+static size_t default_guard_size(size_t page)
+{
+    return page > FI_STACK_GUARD_SIZE ? page : FI_STACK_GUARD_SIZE;
+}
+
 int fi_stack_pool_init(fi_stack_pool *p, const fi_stack_config *config)
 {
     const fi_stack_vm *vm = config->vm ? config->vm : &fi_stack_vm_system;
@@ -45,7 +50,7 @@ int fi_stack_pool_init(fi_stack_pool *p, const fi_stack_config *config)
     p->vm = *vm;
     p->page = page;
     p->stack_size = config->stack_size;
-    p->guard_size = config->guard_size ? config->guard_size : page;
+    p->guard_size = config->guard_size ? config->guard_size : default_guard_size(page);
     p->reserve = config->reserve;
     p->stride = p->stack_size + p->guard_size;
     p->protect_max = config->protect_max ? config->protect_max : PROTECT_MAX_DEFAULT;

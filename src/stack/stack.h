@@ -35,6 +35,11 @@
 #define FI_STACK_SIZE_MAX  ((size_t)1 << 30)
 #define FI_STACK_GUARD_MAX ((size_t)1 << 20)
 
+/* A function whose frame is larger than the guard may step over it, into the stack of another fiber.  64 KiB stops all but the
+ * largest frames, and is the least that compilers for aarch64 assume when they probe large frames
+ * (-fstack-clash-protection).  It is address space and page tables, not memory. */
+#define FI_STACK_GUARD_SIZE ((size_t)64 << 10)
+
 typedef struct fi_stack_slab fi_stack_slab;
 
 /* One stack.  Its user reads low and size; the rest is the pool's. */
@@ -52,7 +57,7 @@ typedef struct fi_stack {
 
 typedef struct fi_stack_config {
     size_t stack_size; /* usable bytes: a multiple of the page size within the bounds above */
-    size_t guard_size; /* multiple of the page size; 0: one page */
+    size_t guard_size; /* multiple of the page size; 0: FI_STACK_GUARD_SIZE */
     /* Bytes at the upper end of each that are not part of the stack but of whoever has it: its usable size is so much
      * less.  They can be read and written as long as the pool is there, also by who is late: for that, no slab is unmapped
      * before.  After the stack was given back they hold anything, mostly zeros. */
@@ -149,8 +154,11 @@ void fi_stack_cache_fini(fi_stack_cache *c);
 /* [owner] A stack, the warmest there is; 0 or -ENOMEM. */
 int fi_stack_get(fi_stack_cache *c, fi_stack **s);
 
-/* [owner] Take back a stack that nobody runs on.  Where its guard is a canary, an overflow is found
- * here and ends the program with the line that a fault would have given; name (or NULL) is for it.
+/* [any, before it is given back] Where its guard is a canary, an overflow is found here and ends the program with the line
+ * that a fault would have given; name (or NULL) is for it. */
+void fi_stack_check(const fi_stack *s, const char *name);
+
+/* [owner] Take back a stack that nobody runs on.  It is checked as above.
  *
  * Mistakes that are named: a stack of another pool, and one that is given back twice while a cache
  * or the pool still has it.  Not seen: a second time after it was lent to somebody else.  After its

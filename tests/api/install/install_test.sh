@@ -73,6 +73,10 @@ for name in $promised; do
 done
 
 [ "$(pkg-config --modversion filch)" = "$version" ] || fail "filch.pc has another version than the header"
+# Large frames must not step over the guard of a fiber's stack.
+option=-fstack-clash-protection
+cc -Werror $option -x c -c /dev/null -o "$work/empty.o" 2>/dev/null || option=
+[[ " $(pkg-config --cflags filch) " = *" $option "* ]] || fail "filch.pc is without $option"
 # The commands of the page, letter for letter: one for each kind of program.
 mapfile -t commands < <(sed -nE 's/^(\.Dl )?(cc .*)/\2/p' "$source/man/filch.7")
 [ ${#commands[@]} -eq 3 ] || fail "filch(7) has ${#commands[@]} commands, not 3"
@@ -94,6 +98,7 @@ runs "$work/pc_all_static"
 for way in find_package subproject; do
     quietly env CC="$cc" cmake -S "$here/$way" -B "$work/$way" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" -DFILCH_SOURCE="$source"
     quietly cmake --build "$work/$way"
+    grep -qe "$option" "$work/$way/build.ninja" || fail "$way: the targets are without $option"
     runs "$work/$way/with_shared"
     runs "$work/$way/with_static"
     needs_shared "$work/$way/with_shared" || fail "$way: filch::filch is not the shared library"

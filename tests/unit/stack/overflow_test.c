@@ -167,6 +167,7 @@ static void large_frames_are_named(void **state)
     expect_line((struct plan){.frame = 3000, .name = "a"}, LINE_OF("fiber \"a\""));
     expect_line((struct plan){.frame = 40000, .guard_size = 262144, .name = "b"},
                 LINE_OF("fiber \"b\""));
+    expect_line((struct plan){.frame = 60000, .name = "c"}, LINE_OF("fiber \"c\""));
 }
 
 static void odd_names_are_shown(void **state)

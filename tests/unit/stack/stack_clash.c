@@ -1,0 +1,112 @@
+/* A frame that is larger than stack and guard together does not step over the guard, into the stack of another fiber: this file
+ * is compiled with -fstack-clash-protection, as users of the library are. */
+#include "unit/ctx/child.h"
+#include "unit/task/workers.h"
+
+#include <alloca.h>
+#include <filch/fiber.h>
+#include <filch/runtime.h>
+#include <filch/sync.h>
+#include <sched.h>
+#include <stdatomic.h>
+
+#ifndef HAS_STACK_CLASH
+int main(void)
+{
+    puts("skipped: the compiler has no -fstack-clash-protection");
+    return 77;
+}
+#else
+
+#define STACK      ((size_t)256 << 10)
+#define NEIGHBOURS 40
+#define NOINLINE   __attribute__((noinline))
+
+static filch_sem gate = FILCH_SEM_INIT(0);
+static atomic_int parked;
+
+static void park(void *arg)
+{
+    (void)arg;
+    atomic_fetch_add(&parked, 1);
+    filch_sem_wait(&gate);
+}
+
+/* Only its far end is written: all that is in between was stepped over. */
+NOINLINE static char write_far_end(size_t size)
+{
+    volatile char *far = alloca(size);
+
+    far[0] = 1;
+    return far[0];
+}
+
+static void take_too_much(void *size)
+{
+    write_far_end(*(size_t *)size);
+}
+
+struct plan {
+    size_t frame;
+    filch_fiber_attr attr;
+};
+
+/* With a fiber below it, whichever stack it gets. */
+static void overflow(void *arg)
+{
+    const struct plan *plan = arg;
+    const filch_config c = {.workers = 1, .stack_size = STACK};
+    const filch_fiber_attr neighbour = {.stack_size = plan->attr.stack_size};
+    size_t frame = plan->frame;
+
+    if (filch_start(&c) < 0)
+        _exit(3);
+    for (int i = 0; i < NEIGHBOURS; i++)
+        if (filch_go_with(&neighbour, park, NULL) < 0)
+            _exit(3);
+    while (atomic_load(&parked) < NEIGHBOURS)
+        sched_yield();
+    if (filch_go_with(&plan->attr, take_too_much, &frame) < 0)
+        _exit(3);
+    filch_stop();
+}
+
+static void is_named(struct plan plan, const char *line)
+{
+    struct child_end end;
+
+    CHECK_INT(child_end_of(&end, overflow, &plan), 0);
+    if (!WIFSIGNALED(end.status) || !strstr(end.text, line))
+        fprintf(stderr, "status %#x, said: %s\n", (unsigned)end.status, end.text);
+    CHECK(WIFSIGNALED(end.status));
+    CHECK(strstr(end.text, line) == end.text);
+}
+
+static void large_frames_are_named(void **state)
+{
+    (void)state;
+    is_named((struct plan){(size_t)1 << 20, {"greedy", 0}},
+             "filch: stack overflow in fiber \"greedy\"");
+    is_named((struct plan){(size_t)8 << 20, {"greedy", 0}},
+             "filch: stack overflow in fiber \"greedy\"");
+    is_named((struct plan){(size_t)1 << 20, {"small", 16384}},
+             "filch: stack overflow in fiber \"small\"");
+}
+
+/* What was asked for can be used, whatever the guard takes. */
+static void all_of_it_is_usable(void **state)
+{
+    static const size_t sizes[] = {16384, 65536, 262144, 1048576};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        size_t frame = sizes[i] - 8192; /* less the frames of what calls it */
+        filch_fiber_attr attr = {"user", sizes[i]};
+
+        CHECK_INT(filch_go_with(&attr, take_too_much, &frame), 0);
+        CHECK_INT(filch_stop(), 0);
+    }
+}
+
+CHECK_MAIN(large_frames_are_named, all_of_it_is_usable)
+#endif
