@@ -38,11 +38,3 @@ void fi_exit_guard_set(void (*ended)(void))
     set = ended;
     pthread_setspecific(key, &key);
 }
-
-/* A library that contains us may be unloaded, with call_ended. */
-__attribute__((destructor)) static void delete_key(void)
-{
-    if (has_key)
-        pthread_key_delete(key);
-    has_key = false;
-}

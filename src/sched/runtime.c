@@ -13,6 +13,7 @@
 #include "base/futex.h"
 #include "base/mem.h"
 #include "base/mistake.h"
+#include "base/stay_loaded.h"
 #include "base/topology_parts.h"
 #include "sched/door.h"
 #include "sched/handle.h"
@@ -311,6 +312,7 @@ int filch_start(const filch_config *config)
 
     if (fi_worker_self())
         return -EDEADLK;
+    fi_stay_loaded();
     lock_open();
     if (!running)
         e = start(config);
@@ -324,6 +326,7 @@ static fi_runtime *enter_or_start(void)
     fi_runtime *rt;
     int e = 0;
 
+    fi_stay_loaded();
     lock_open();
     if (!running)
         e = start(NULL);
@@ -469,8 +472,8 @@ static bool becomes_quiet(fi_runtime *rt)
     return false;
 }
 
-/* At the end of the process, or when a library that contains us is unloaded: in the second case nobody
- * may be left in our code.  What still runs at an exit() is left alone, and so are we on a fiber. */
+/* At the end of the process.  What still runs at an exit() is left alone, and so are we on a fiber.  A library that contains
+ * us is not unloaded once a runtime was started (base/stay_loaded.h). */
 static void end_or_leave(void)
 {
     fi_door_shut(&door);

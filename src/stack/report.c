@@ -36,21 +36,43 @@ static void add_number(struct line *l, size_t v)
     add_text(l, digits + i);
 }
 
+static void add_fiber(struct line *l, const char *name)
+{
+    if (name && *name) {
+        add_text(l, "fiber \"");
+        add(l, name, NAME_MAX_SHOWN);
+        add_text(l, "\"");
+    } else {
+        add_text(l, "a fiber without a name");
+    }
+}
+
+static void write_line(const struct line *l)
+{
+    ssize_t done = write(STDERR_FILENO, l->text, l->n);
+    (void)done; /* there is nobody left to tell */
+}
+
 void fi_stack_report_overflow(const char *name, size_t size)
 {
     struct line l = {.n = 0};
 
     add_text(&l, "filch: stack overflow in ");
-    if (name && *name) {
-        add_text(&l, "fiber \"");
-        add(&l, name, NAME_MAX_SHOWN);
-        add_text(&l, "\"");
-    } else {
-        add_text(&l, "a fiber without a name");
-    }
+    add_fiber(&l, name);
     add_text(&l, " (stack of ");
     add_number(&l, size);
     add_text(&l, " bytes); raise stack_size\n");
-    ssize_t done = write(STDERR_FILENO, l.text, l.n);
-    (void)done; /* there is nobody left to tell */
+    write_line(&l);
+}
+
+void fi_stack_report_unmapped_code(const char *name)
+{
+    struct line l = {.n = 0};
+
+    add_text(&l, "filch: ");
+    add_fiber(&l, name);
+    add_text(&l, " runs code that is not in memory; if its library was closed, stop the runtime "
+                 "before dlclose "
+                 "or link the library with -z nodelete\n");
+    write_line(&l);
 }

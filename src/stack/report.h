@@ -1,4 +1,4 @@
-/* The one line that an overflow ends with. */
+/* The one line that a fault of a fiber ends with. */
 #ifndef FI_STACK_REPORT_H
 #define FI_STACK_REPORT_H
 
@@ -6,5 +6,8 @@
 
 /* [any, signal handlers too] Write the line to standard error; name may be NULL. */
 void fi_stack_report_overflow(const char *name, size_t size);
+
+/* [signal handlers] The same for a fiber whose code was unmapped. */
+void fi_stack_report_unmapped_code(const char *name);
 
 #endif

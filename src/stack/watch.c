@@ -1,3 +1,6 @@
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* REG_RIP */
+#endif
 #include "stack/watch.h"
 #include "base/at_fork.h"
 #include "base/lock.h"
@@ -9,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/auxv.h>
+#include <ucontext.h>
 
 /* A handler that was there before may be somebody's crash reporter: leave it room. */
 #define ALTERNATE_SIZE ((size_t)64 * 1024)
@@ -54,6 +58,31 @@ static const fi_stack_mark *overflowed(const siginfo_t *info)
     return at < (uintptr_t)m->low && at >= (uintptr_t)m->low - m->guard_size ? m : NULL;
 }
 
+/* 0: not known here. */
+static uintptr_t pc_of(const void *context)
+{
+    const ucontext_t *c = context;
+
+#if defined __x86_64__
+    return (uintptr_t)c->uc_mcontext.gregs[REG_RIP];
+#elif defined __aarch64__
+    return (uintptr_t)c->uc_mcontext.pc;
+#else
+    return c ? 0 : 0;
+#endif
+}
+
+#define NULL_PAGES 65536u /* a call of a null pointer is another mistake, and well known */
+
+/* The instruction itself cannot be read: its library was unloaded. */
+static bool is_unmapped_code(int sig, const siginfo_t *info, const void *context)
+{
+    uintptr_t at = (uintptr_t)info->si_addr;
+
+    return sig == SIGSEGV && info->si_code == SEGV_MAPERR && at >= NULL_PAGES &&
+           at == pc_of(context);
+}
+
 /* Step aside.  The instruction that faulted runs again on return and finds the old disposition; a
  * signal that was sent must be sent again. */
 static void let_it_happen_again(int sig, const siginfo_t *info)
@@ -92,6 +121,8 @@ static void on_fault(int sig, siginfo_t *info, void *context)
 
     if (m)
         fi_stack_report_overflow(m->name, m->size);
+    else if (watching && watching->current && is_unmapped_code(sig, info, context))
+        fi_stack_report_unmapped_code(watching->current->name);
     pass_on(sig, info, context);
     errno = saved;
 }

@@ -1,8 +1,14 @@
 /* A library that uses Filch, and does not tell its users. */
 #include <filch/filch.h>
 
+#include <stdatomic.h>
+#include <time.h>
+
 long plugin_run(int n);
 long plugin_stop(int n);
+long plugin_leave(void *counter);
+long plugin_go(void *body_and_arg);
+long plugin_loop(void *counter);
 
 FILCH_TASK(long, fib, int, n)
 {
@@ -24,4 +30,69 @@ __attribute__((visibility("default"))) long plugin_run(int n)
 __attribute__((visibility("default"))) long plugin_stop(int n)
 {
     return FILCH_RUN(fib, n) + filch_stop();
+}
+
+/* ---- fibers that are still there when the library is closed ---- */
+
+static filch_sem never = FILCH_SEM_INIT(0);
+
+static void loop(void *counter)
+{
+    for (;;) {
+        atomic_fetch_add((atomic_long *)counter, 1);
+        filch_yield();
+    }
+}
+
+static void sleep_and_count(void *counter)
+{
+    for (;;) {
+        atomic_fetch_add((atomic_long *)counter, 1);
+        filch_sleep(1000000);
+    }
+}
+
+static void park(void *unused)
+{
+    (void)unused;
+    filch_sem_wait(&never);
+}
+
+static int64_t block(void *counter)
+{
+    const struct timespec t = {.tv_nsec = 1000000};
+
+    nanosleep(&t, NULL);
+    return atomic_fetch_add((atomic_long *)counter, 1);
+}
+
+static void block_and_count(void *counter)
+{
+    for (;;)
+        filch_blocking(block, counter);
+}
+
+/* counter: three in a row, one for each kind of fiber that goes on. */
+__attribute__((visibility("default"))) long plugin_leave(void *counter)
+{
+    atomic_long *c = counter;
+
+    return filch_go(park, NULL) + filch_go(loop, &c[0]) + filch_go(sleep_and_count, &c[1]) +
+           filch_go(block_and_count, &c[2]);
+}
+
+__attribute__((visibility("default"))) long plugin_loop(void *counter)
+{
+    return filch_go(loop, counter);
+}
+
+/* The code of the fiber is the caller's. */
+__attribute__((visibility("default"))) long plugin_go(void *body_and_arg)
+{
+    struct {
+        void (*body)(void *arg);
+        void *arg;
+    } *b = body_and_arg;
+
+    return filch_go(b->body, b->arg);
 }
