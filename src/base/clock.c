@@ -9,12 +9,14 @@
 #include "base/atomic.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <string.h>
 #include <time.h>
 
 #define NS_PER_S   1000000000
+#define NS_PER_MS  1000000
 #define ONE        ((uint64_t)1 << 32) /* the scale of a counter of 1 GHz */
 #define MEASURE_NS 2000000
 #define AGREE_PARTS                                                                                \
@@ -32,6 +34,26 @@ int64_t fi_clock_now(void)
 
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (int64_t)t.tv_sec * NS_PER_S + t.tv_nsec;
+}
+
+/* The clock is never negative, so the difference fits. */
+int64_t fi_clock_left(int64_t deadline_ns)
+{
+    int64_t now;
+
+    if (deadline_ns == INT64_MAX)
+        return INT64_MAX;
+    now = fi_clock_now();
+    return deadline_ns > now ? deadline_ns - now : 0;
+}
+
+int fi_clock_left_ms(int64_t deadline_ns)
+{
+    int64_t ns = fi_clock_left(deadline_ns), ms = ns / NS_PER_MS + (ns % NS_PER_MS > 0);
+
+    if (ns == INT64_MAX)
+        return -1;
+    return ms > INT_MAX ? INT_MAX : (int)ms;
 }
 
 /* The counter of this architecture: counter_read, counter_read_about, counter_kind (or FI_CLOCK_MONOTONIC where it

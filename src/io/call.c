@@ -10,12 +10,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
-#define NS_PER_MS      1000000
 #define CALLS_IN_A_ROW 64
 
 /* ---- descriptors from elsewhere ---- */
@@ -91,23 +89,11 @@ ssize_t fi_call_on_spare(fi_call *c, ssize_t (*attempt)(fi_call *c))
 
 /* ---- in a thread ---- */
 
-static int ms_until(int64_t deadline)
-{
-    int64_t ns;
-
-    if (deadline == FILCH_FOREVER)
-        return -1;
-    ns = deadline - fi_clock_now();
-    if (ns <= 0)
-        return 0;
-    return ns / NS_PER_MS >= INT_MAX ? INT_MAX : (int)((ns + NS_PER_MS - 1) / NS_PER_MS);
-}
-
 /* 0: try again.  A time-out may be shorter than the deadline is far. */
 static int wait_in_thread(const fi_call *c)
 {
     struct pollfd p = {.fd = c->fd, .events = c->direction == FI_IO_READ ? POLLIN : POLLOUT};
-    int n = poll(&p, 1, ms_until(c->deadline));
+    int n = poll(&p, 1, fi_clock_left_ms(c->deadline));
 
     if (n < 0 && errno != EINTR)
         return -errno;

@@ -267,8 +267,7 @@ static void enter_and_wait(fi_ring *r, uint32_t n, int64_t deadline_ns)
     int64_t ns;
 
     if (deadline_ns != FI_FUTEX_FOREVER) {
-        ns = deadline_ns - fi_clock_now();
-        ns = ns > 0 ? ns : 0;
+        ns = fi_clock_left(deadline_ns);
         t = (struct __kernel_timespec){.tv_sec = ns / NS_PER_S, .tv_nsec = ns % NS_PER_S};
         arg.ts = (uint64_t)(uintptr_t)&t;
     }

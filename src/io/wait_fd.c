@@ -1,16 +1,15 @@
 /* Waiting for a descriptor, and nothing else. */
 #include "base/chaos.h"
+#include "base/clock.h"
 #include "io/call.h"
 #include "io/room.h"
 #include "sched/wait.h"
 
 #include <filch/io.h>
 
-#include <limits.h>
 #include <poll.h>
 
-#define NS_PER_MS 1000000
-#define BOTH      (FILCH_READABLE | FILCH_WRITABLE)
+#define BOTH (FILCH_READABLE | FILCH_WRITABLE)
 
 /* What it is ready for at last, in ms milliseconds; 0: nothing. */
 __attribute__((noinline)) static int ask(int fd, int what, int ms)
@@ -36,13 +35,7 @@ __attribute__((noinline)) static int ask(int fd, int what, int ms)
 static int wait_in_thread(int fd, int what, int64_t deadline)
 {
     for (;;) {
-        int64_t ns = deadline == FILCH_FOREVER ? INT64_MAX : deadline - filch_now();
-        int64_t ms = ns <= 0 ? 0 : ns / NS_PER_MS + (ns % NS_PER_MS > 0);
-        int ready = fi_chaos(8) ? 0
-                                : ask(fd, what,
-                                      deadline == FILCH_FOREVER ? -1
-                                      : ms > INT_MAX            ? INT_MAX
-                                                                : (int)ms);
+        int ready = fi_chaos(8) ? 0 : ask(fd, what, fi_clock_left_ms(deadline));
         if (ready != 0)
             return ready;
         if (filch_now() >= deadline)

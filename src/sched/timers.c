@@ -149,6 +149,13 @@ static int grow(fi_timers *ts)
     return 0;
 }
 
+/* A time before the clock's first is over as well.  Negative times have other meanings to those who sleep until the
+ * next timer (FI_POLL_NOW). */
+static int64_t due_at(const fi_timer *t)
+{
+    return t->deadline_ns > 0 ? t->deadline_ns : 0;
+}
+
 static int add(fi_timers *ts, fi_timer *t)
 {
     uint32_t place;
@@ -159,7 +166,7 @@ static int add(fi_timers *ts, fi_timer *t)
     ts->places[place].timer = t;
     t->place = place + 1;
     fi_store_relaxed(&t->fired, 0u);
-    rise(ts->heap, ts->n++, (fi_timer_entry){t->deadline_ns, place});
+    rise(ts->heap, ts->n++, (fi_timer_entry){due_at(t), place});
     note_next(ts);
     return ts->heap[0].place == place;
 }

@@ -19,6 +19,24 @@ static void test_now_is_monotonic(void **state)
     }
 }
 
+static void test_time_left(void **state)
+{
+    int64_t now = fi_clock_now(), hour = INT64_C(3600000000000);
+
+    (void)state;
+    CHECK_INT(fi_clock_left(INT64_MIN), 0);
+    CHECK_INT(fi_clock_left(INT64_MIN + 1), 0);
+    CHECK_INT(fi_clock_left(now), 0);
+    CHECK(fi_clock_left(now + hour) > 0 && fi_clock_left(now + hour) <= hour);
+    CHECK(fi_clock_left(INT64_MAX - 1) > 0);
+    CHECK_INT(fi_clock_left(INT64_MAX), INT64_MAX);
+    CHECK_INT(fi_clock_left_ms(INT64_MIN), 0);
+    CHECK_INT(fi_clock_left_ms(0), 0);
+    CHECK(fi_clock_left_ms(now + hour) > 0 && fi_clock_left_ms(now + hour) <= 3600000);
+    CHECK_INT(fi_clock_left_ms(INT64_MAX - 1), INT32_MAX);
+    CHECK_INT(fi_clock_left_ms(INT64_MAX), -1);
+}
+
 static void test_ticks_are_monotonic(void **state)
 {
     uint64_t first = fi_clock_ticks(), last = first;
@@ -196,7 +214,7 @@ static void test_calibrated_once(void **state)
     CHECK(fi_clock_ns_to_ticks(1000000) > 0);
 }
 
-CHECK_MAIN(test_calibrated_once, test_now_is_monotonic, test_ticks_are_monotonic, test_source,
-           test_ticks_and_now_agree, test_scale_of_made_up_readings, test_scale_of_nonsense,
-           test_scale_of_hz, test_choice_between_stated_and_measured, test_conversion,
-           test_round_trip)
+CHECK_MAIN(test_calibrated_once, test_now_is_monotonic, test_time_left, test_ticks_are_monotonic,
+           test_source, test_ticks_and_now_agree, test_scale_of_made_up_readings,
+           test_scale_of_nonsense, test_scale_of_hz, test_choice_between_stated_and_measured,
+           test_conversion, test_round_trip)

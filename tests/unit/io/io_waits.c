@@ -30,6 +30,24 @@ static filch_fiber *start_reader(int fd)
 
 /* ---- deadlines ---- */
 
+/* Differences to these do not fit into 64 bits. */
+static void long_ago(int empty)
+{
+    static const int64_t deadlines[] = {INT64_MIN, INT64_MIN + 1, INT64_MIN + FILCH_S(1), -1};
+    int s = filch_listen("127.0.0.1", 0, 1);
+    char c;
+
+    CHECK(s >= 0);
+    for (size_t i = 0; i < sizeof deadlines / sizeof deadlines[0]; i++) {
+        CHECK_INT(filch_read_until(empty, &c, 1, deadlines[i]), -ETIMEDOUT);
+        CHECK_INT(filch_accept_until(s, deadlines[i]), -ETIMEDOUT);
+        CHECK_INT(filch_wait_fd(empty, FILCH_READABLE, deadlines[i]), -ETIMEDOUT);
+        CHECK_INT(filch_sleep_until(deadlines[i]), 0);
+    }
+    CHECK_INT(filch_sleep(INT64_MIN), 0);
+    CHECK_INT(filch_close(s), 0);
+}
+
 static void *deadlines_body(void *arg)
 {
     int64_t soon = filch_now() + FILCH_MS(5);
@@ -39,6 +57,7 @@ static void *deadlines_body(void *arg)
     (void)arg;
     CHECK_INT(filch_pipe(fd), 0);
     CHECK_INT(filch_read_until(fd[0], c, 1, 0), -ETIMEDOUT);
+    long_ago(fd[0]);
     CHECK_INT(filch_read_until(fd[0], c, 1, soon), -ETIMEDOUT);
     CHECK(filch_now() >= soon);
     CHECK_INT(filch_write(fd[1], "abc", 3), 3);

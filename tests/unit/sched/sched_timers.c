@@ -279,6 +279,20 @@ static void *set_and_remove(void *arg)
     return NULL;
 }
 
+/* The time of the next one is given to those who sleep, where negative times mean something else. */
+static void before_the_clock_began(void **state)
+{
+    (void)state;
+    begin();
+    all[0].timer.deadline_ns = INT64_MIN;
+    all[1].timer.deadline_ns = -1;
+    CHECK_INT(fi_timers_add(&heap, &all[0].timer), 1);
+    CHECK_INT(fi_timers_add(&heap, &all[1].timer), 0);
+    CHECK_INT(fi_timers_next(&heap), 0);
+    fi_timers_fire(&heap, 0);
+    CHECK_INT(fired_n, 2);
+}
+
 /* After its removal a timer is its setter's again, whether it has fired or not. */
 static void removed_while_others_fire(void **state)
 {
@@ -300,4 +314,4 @@ static void removed_while_others_fire(void **state)
 }
 
 CHECK_MAIN(a_few_by_hand, like_a_sorted_list, many_in_order, removed_ones_are_swept,
-           removed_while_others_fire)
+           before_the_clock_began, removed_while_others_fire)
