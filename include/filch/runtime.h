@@ -37,7 +37,8 @@ typedef enum filch_publish {
 typedef enum filch_pin {
     FILCH_PIN_DEFAULT,
     FILCH_PIN_NONE, /* the kernel places the workers */
-    FILCH_PIN_CPU,  /* each worker stays on one CPU, the first on the first this process may use */
+    FILCH_PIN_CPU, /* each worker stays on one CPU, the first on the first this process may use; where
+                       the system refuses that, a line on stderr says so and the workers run unpinned */
 } filch_pin;
 
 typedef enum filch_guests {

@@ -4,6 +4,8 @@
 #ifndef FI_IO_BACKEND_H
 #define FI_IO_BACKEND_H
 
+#include "base/atomic.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -21,6 +23,7 @@ typedef struct fi_io_event {
 
 typedef struct fi_backend {
     int epoll, interrupt;
+    FI_ATOMIC(uint32_t) ms_only; /* not 0: epoll_pwait2 was refused */
 } fi_backend;
 
 /* [any] 0, or -errno. */

@@ -12,6 +12,8 @@
 
 #include <errno.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
@@ -19,7 +21,6 @@
 #include <unistd.h>
 
 #define INTERRUPT UINT64_MAX /* in place of a descriptor and its generation */
-#define NS_PER_MS 1000000
 #define NS_PER_S  1000000000
 
 /* Not edge-triggered: somebody who only looks must not take the interrupt from who waits. */
@@ -90,41 +91,48 @@ void fi_backend_disarm(fi_backend *b, int fd)
 
 /* ---- waiting ---- */
 
-static int wait_ms(const fi_backend *b, struct epoll_event *ev, int64_t ns)
+static int wait_ms(const fi_backend *b, struct epoll_event *ev, int ms)
 {
-    int64_t ms = ns == FI_FUTEX_FOREVER ? -1 : (ns + NS_PER_MS - 1) / NS_PER_MS;
-
-    return epoll_wait(b->epoll, ev, FI_IO_EVENTS, ms > INT32_MAX ? INT32_MAX : (int)ms);
+    return epoll_wait(b->epoll, ev, FI_IO_EVENTS, ms);
 }
 
-/* Milliseconds are too coarse for timers; where the kernel knows no better they have to do. */
-static int wait_ns(const fi_backend *b, struct epoll_event *ev, int64_t ns)
+/* Milliseconds are too coarse for timers; where the kernel has nothing better they have to do.  A container may refuse a
+ * call that it does not know with any error; EINTR alone is not a refusal.  If the descriptor is the reason, epoll_wait
+ * says so as well. */
+static int wait_ns(fi_backend *b, struct epoll_event *ev, int64_t deadline_ns)
 {
 #if defined SYS_epoll_pwait2 && defined __LP64__
-    struct timespec t = {.tv_sec = ns / NS_PER_S, .tv_nsec = ns % NS_PER_S};
-    long n = syscall(SYS_epoll_pwait2, b->epoll, ev, FI_IO_EVENTS, &t, NULL, (size_t)0);
-
-    if (n >= 0 || (errno != ENOSYS && errno != EPERM)) /* EPERM: a filter that does not know it */
-        return (int)n;
+    if (!fi_load_relaxed(&b->ms_only)) {
+        int64_t ns = fi_clock_left(deadline_ns);
+        struct timespec t = {.tv_sec = ns / NS_PER_S, .tv_nsec = ns % NS_PER_S};
+        long n = syscall(SYS_epoll_pwait2, b->epoll, ev, FI_IO_EVENTS, &t, NULL, (size_t)0);
+        if (n >= 0 || errno == EINTR)
+            return (int)n;
+        fi_store_relaxed(&b->ms_only, 1u);
+    }
 #endif
-    return wait_ms(b, ev, ns);
+    return wait_ms(b, ev, fi_clock_left_ms(deadline_ns));
 }
 
-static int wait_until(const fi_backend *b, struct epoll_event *ev, int64_t deadline_ns)
+static int wait_until(fi_backend *b, struct epoll_event *ev, int64_t deadline_ns)
 {
-    int64_t ns;
-
     if (deadline_ns == FI_POLL_NOW || deadline_ns == FI_FUTEX_FOREVER)
-        return wait_ms(b, ev, deadline_ns == FI_POLL_NOW ? 0 : FI_FUTEX_FOREVER);
-    ns = deadline_ns - fi_clock_now();
-    return ns <= 0 ? wait_ms(b, ev, 0) : wait_ns(b, ev, ns);
+        return wait_ms(b, ev, deadline_ns == FI_POLL_NOW ? 0 : -1);
+    return wait_ns(b, ev, deadline_ns);
 }
 
-/* A signal is no reason; anything else would come again and again. */
+/* A signal is not an error.  Any other error would come again and again. */
 static int check(int n)
 {
-    if (n < 0 && errno != EINTR)
-        fi_mistake("a descriptor of the runtime's own, its epoll, was closed");
+    char text[128];
+
+    if (n < 0 && errno != EINTR) {
+        snprintf(text, sizeof text, "epoll_wait: %s%s", strerror(errno),
+                 errno == EBADF || errno == EINVAL
+                     ? "; the program has closed a descriptor that it did not open"
+                     : "");
+        fi_mistake(text);
+    }
     return n < 0 ? 0 : n;
 }
 

@@ -73,6 +73,20 @@ static void join_workers(fi_runtime *rt, unsigned n)
         pthread_join(rt->workers[i].thread, NULL);
 }
 
+/* To pin is a wish.  Where the system refuses it, the worker runs unpinned. */
+static int create_thread(fi_worker *w, const pthread_attr_t *attr, bool pinned)
+{
+    int e = pthread_create(&w->thread, attr, fi_worker_main, w), unpinned;
+
+    if (e == 0 || !pinned)
+        return e;
+    unpinned = pthread_create(&w->thread, NULL, fi_worker_main, w);
+    if (unpinned == 0 && w->index == 0)
+        fprintf(stderr, "filch: pin=cpu: cannot pin threads (%s); the workers run unpinned\n",
+                strerror(e));
+    return unpinned;
+}
+
 /* All threads, or none.  cpus: to pin them to; NULL: they are not pinned. */
 static int start_threads(fi_runtime *rt, pthread_attr_t *attr, const fi_cpu_set *cpus)
 {
@@ -81,7 +95,7 @@ static int start_threads(fi_runtime *rt, pthread_attr_t *attr, const fi_cpu_set 
         int e;
         if (cpus)
             pin(attr, cpus, i);
-        e = pthread_create(&w->thread, attr, fi_worker_main, w);
+        e = create_thread(w, attr, cpus != NULL);
         if (e != 0) {
             join_workers(rt, i);
             return -e;
