@@ -114,7 +114,7 @@ FILCH_API void filch_job_name(filch_job *job, const char *name);
 
 typedef enum filch_priority {
     FILCH_NORMAL,
-    FILCH_HIGH, /* before all that is not */
+    FILCH_HIGH, /* before all other work, but every 61st choice of a worker is for the rest */
     FILCH_LOW,  /* when there is nothing else, or now and then */
 } filch_priority;
 FILCH_API void filch_job_priority(filch_job *job, filch_priority priority);

@@ -1,8 +1,9 @@
 /* What to run next, in Go's order:
  *
- *     0. what is urgent
- *     about every 61st time: in turn the global queue, the inbox, the old end of the own deque, what can wait, what waits for memory, and the
- *        first in line before the next slot, so that none of them starves; and the poller is asked
+ *     0. every 61st time: in turn the global queue, the inbox, the old end of the own deque, low priority, work that
+ *        waits for memory, and the first in line before the next slot, so that none of them starves; and the poller is asked.  This comes before
+ *        high priority: an endless chain of high-priority jobs must not stop timers and I/O
+ *        then high priority
  *     1. the next slot and the line: fibers that are ready again
  *     2. the own deque: work that never ran, the newest first
  *     3. the own inbox
@@ -143,8 +144,7 @@ static fi_runnable *take_new_first(fi_worker *w)
     return fi_new_pop(w);
 }
 
-/* What is due stays so until it was done: something urgent may be in the way at every second look, and always at the
- * same ones. */
+/* Not ==: fi_run_may_look (sched/run.h) advances the tick as well, and looks at neither timers nor fairness. */
 static bool is_due(uint32_t tick, uint32_t at)
 {
     return (int32_t)(tick - at) >= 0;
@@ -153,17 +153,16 @@ static bool is_due(uint32_t tick, uint32_t at)
 static fi_runnable *take_own(fi_worker *w)
 {
     uint32_t tick = fi_load_relaxed(&w->tick) + 1u;
-    fi_runnable *r;
+    fi_runnable *r = NULL;
 
     fi_store_relaxed(&w->tick, tick);
     if (is_due(tick, w->time_at))
         look_at_timers(w, tick);
-    r = take_urgent(w);
-    if (r)
-        return r;
-    w->home_at = tick + w->seat->straight;
     if (is_due(tick, w->fair_at))
         r = take_fairly(w);
+    if (!r && (r = take_urgent(w)) != NULL)
+        return r;
+    w->home_at = tick + w->seat->straight;
     if (!r && w->new_first)
         r = take_new_first(w);
     if (!r)
