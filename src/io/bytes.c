@@ -1,5 +1,6 @@
 /* Bytes in and out. */
 #include "io/call.h"
+#include "io/nowait.h"
 
 #include <filch/io.h>
 
@@ -24,13 +25,20 @@ static ssize_t try_read(fi_call *c)
     return fi_call_result(read(c->fd, c->buf, c->n));
 }
 
+static ssize_t try_read_nowait(fi_call *c)
+{
+    return fi_nowait_readv(c->fd, &(struct iovec){c->buf, c->n}, 1);
+}
+
+static const fi_call_kind read_kind = {
+    .what = "read", .attempt = try_read, .attempt_nowait = try_read_nowait};
+
 static fi_call read_call(int fd, void *buf, size_t n, int64_t deadline)
 {
-    return (fi_call){.fd = fd,
+    return (fi_call){.kind = &read_kind,
+                     .fd = fd,
                      .direction = FI_IO_READ,
-                     .what = "read",
                      .deadline = deadline,
-                     .attempt = try_read,
                      .buf = buf,
                      .n = n,
                      .n_of = FI_CALL_OF_BYTES,
@@ -55,13 +63,20 @@ static ssize_t try_readv(fi_call *c)
     return fi_call_result(readv(c->fd, c->buf, (int)c->n));
 }
 
+static ssize_t try_readv_nowait(fi_call *c)
+{
+    return fi_nowait_readv(c->fd, c->buf, (int)c->n);
+}
+
+static const fi_call_kind readv_kind = {
+    .what = "read", .attempt = try_readv, .attempt_nowait = try_readv_nowait};
+
 ssize_t filch_readv_until(int fd, const struct iovec *v, int n, int64_t deadline)
 {
-    return fi_call_run(&(fi_call){.fd = fd,
+    return fi_call_run(&(fi_call){.kind = &readv_kind,
+                                  .fd = fd,
                                   .direction = FI_IO_READ,
-                                  .what = "read",
                                   .deadline = deadline,
-                                  .attempt = try_readv,
                                   .buf = (void *)(uintptr_t)v,
                                   .n = (size_t)n,
                                   .n_of = FI_CALL_OF_VECTORS,
@@ -76,20 +91,21 @@ ssize_t filch_readv(int fd, const struct iovec *v, int n)
 /* A message may be shorter than the room for it, with another behind it. */
 static ssize_t try_recvmsg(fi_call *c)
 {
-    return fi_call_result(recvmsg(c->fd, c->buf, c->flags));
+    return fi_call_result(recvmsg(c->fd, c->buf, c->flags | MSG_DONTWAIT));
 }
+
+static const fi_call_kind recvmsg_kind = {
+    .what = "read", .attempt = try_recvmsg, .attempt_nowait = try_recvmsg, .never_a_file = true};
 
 ssize_t filch_recvmsg_until(int fd, struct msghdr *m, int flags, int64_t deadline)
 {
-    return fi_call_run(&(fi_call){.fd = fd,
+    return fi_call_run(&(fi_call){.kind = &recvmsg_kind,
+                                  .fd = fd,
                                   .direction = FI_IO_READ,
-                                  .what = "read",
                                   .deadline = deadline,
-                                  .attempt = try_recvmsg,
                                   .buf = m,
                                   .n_of = FI_CALL_OF_MESSAGE,
-                                  .flags = flags,
-                                  .never_a_file = true});
+                                  .flags = flags});
 }
 
 ssize_t filch_recvmsg(int fd, struct msghdr *m, int flags)
@@ -120,13 +136,20 @@ static ssize_t try_write(fi_call *c)
     return try_write_file(c);
 }
 
+static ssize_t try_write_nowait(fi_call *c)
+{
+    return fi_nowait_writev(c->fd, &(struct iovec){c->buf, c->n}, 1);
+}
+
+static const fi_call_kind write_kind = {
+    .what = "write", .attempt = try_write, .attempt_nowait = try_write_nowait};
+
 static fi_call write_call(int fd, const void *buf, size_t n, int64_t deadline)
 {
-    return (fi_call){.fd = fd,
+    return (fi_call){.kind = &write_kind,
+                     .fd = fd,
                      .direction = FI_IO_WRITE,
-                     .what = "write",
                      .deadline = deadline,
-                     .attempt = try_write,
                      .buf = (void *)(uintptr_t)buf,
                      .n = n,
                      .n_of = FI_CALL_OF_BYTES};
@@ -166,15 +189,22 @@ static ssize_t try_writev(fi_call *c)
     return try_write_many(c);
 }
 
+static ssize_t try_writev_nowait(fi_call *c)
+{
+    return fi_nowait_writev(c->fd, c->buf, (int)c->n);
+}
+
+static const fi_call_kind writev_kind = {
+    .what = "write", .attempt = try_writev, .attempt_nowait = try_writev_nowait};
+
 ssize_t filch_writev_until(int fd, const struct iovec *v, int n, int64_t deadline)
 {
     if (n < 0)
         return -EINVAL;
-    return fi_call_run(&(fi_call){.fd = fd,
+    return fi_call_run(&(fi_call){.kind = &writev_kind,
+                                  .fd = fd,
                                   .direction = FI_IO_WRITE,
-                                  .what = "write",
                                   .deadline = deadline,
-                                  .attempt = try_writev,
                                   .buf = (void *)(uintptr_t)v,
                                   .n = (size_t)n,
                                   .n_of = FI_CALL_OF_VECTORS});
@@ -187,20 +217,21 @@ ssize_t filch_writev(int fd, const struct iovec *v, int n)
 
 static ssize_t try_sendmsg(fi_call *c)
 {
-    return fi_call_result(sendmsg(c->fd, c->buf, c->flags | MSG_NOSIGNAL));
+    return fi_call_result(sendmsg(c->fd, c->buf, c->flags | MSG_NOSIGNAL | MSG_DONTWAIT));
 }
+
+static const fi_call_kind sendmsg_kind = {
+    .what = "write", .attempt = try_sendmsg, .attempt_nowait = try_sendmsg, .never_a_file = true};
 
 ssize_t filch_sendmsg_until(int fd, const struct msghdr *m, int flags, int64_t deadline)
 {
-    return fi_call_run(&(fi_call){.fd = fd,
+    return fi_call_run(&(fi_call){.kind = &sendmsg_kind,
+                                  .fd = fd,
                                   .direction = FI_IO_WRITE,
-                                  .what = "write",
                                   .deadline = deadline,
-                                  .attempt = try_sendmsg,
                                   .buf = (void *)(uintptr_t)m,
                                   .n_of = FI_CALL_OF_MESSAGE,
-                                  .flags = flags,
-                                  .never_a_file = true});
+                                  .flags = flags});
 }
 
 ssize_t filch_sendmsg(int fd, const struct msghdr *m, int flags)

@@ -2,6 +2,8 @@
 
 #include "base/chaos.h"
 #include "base/clock.h"
+#include "base/odds.h"
+#include "io/nowait.h"
 #include "io/request.h"
 #include "io/room.h"
 #include "sched/wait.h"
@@ -9,26 +11,14 @@
 #include <filch/io.h>
 
 #include <errno.h>
-#include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #define CALLS_IN_A_ROW 64
-
-/* ---- descriptors from elsewhere ---- */
-
-/* What must not block has to be told so. */
-__attribute__((noinline)) static int make_nonblocking(int fd)
-{
-    int flags = fcntl(fd, F_GETFL);
-
-    if (flags < 0)
-        return -errno;
-    if (flags & O_NONBLOCK)
-        return 0;
-    return fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0 ? -errno : 0;
-}
 
 bool fi_call_is_on_file(int fd)
 {
@@ -40,14 +30,20 @@ bool fi_call_is_on_file(int fd)
 
 /* ---- once ---- */
 
-static ssize_t attempt_once(fi_call *c)
+static inline __attribute__((always_inline)) ssize_t attempt_once(fi_call *c,
+                                                                  ssize_t (*attempt)(fi_call *c))
 {
     ssize_t n;
 
     do
-        n = fi_chaos(8) ? -EINTR : fi_call_attempt(c);
+        n = fi_chaos(8) ? -EINTR : fi_call_attempt(c, attempt);
     while (n == -EINTR);
     return n;
+}
+
+static ssize_t attempt_plain(fi_call *c)
+{
+    return attempt_once(c, c->kind->attempt);
 }
 
 typedef struct errand {
@@ -87,12 +83,80 @@ ssize_t fi_call_on_spare(fi_call *c, ssize_t (*attempt)(fi_call *c))
     return filch_blocking(do_errand, &e) < 0 ? -ENOMEM : e.result;
 }
 
+/* ---- on a descriptor that Filch did not open ---- */
+
+static short poll_events(const fi_call *c)
+{
+    return c->direction == FI_IO_READ ? POLLIN : POLLOUT;
+}
+
+/* The bytes to write, up to the end of the first vector. */
+static struct iovec first_bytes(const fi_call *c)
+{
+    const struct iovec *v = c->buf;
+    size_t i = 0;
+
+    if (c->n_of == FI_CALL_OF_BYTES)
+        return (struct iovec){c->buf, c->buf ? c->n : 0};
+    if (c->n_of != FI_CALL_OF_VECTORS)
+        return (struct iovec){0};
+    while (i < c->n && v[i].iov_len == 0)
+        i++;
+    return i < c->n ? v[i] : (struct iovec){0};
+}
+
+/* A terminal that is ready has room for one byte, and nobody tells for how many more. */
+static ssize_t write_terminal(int fd, struct iovec v)
+{
+    ssize_t n = 1;
+    size_t done = 0;
+
+    while (n > 0 && done < v.iov_len && (done == 0 || fi_nowait_is_ready(fd, POLLOUT))) {
+        n = fi_call_result(write(fd, (const char *)v.iov_base + done, 1));
+        done += n > 0;
+    }
+    return done > 0 ? (ssize_t)done : n;
+}
+
+/* [spare thread, or a thread that may block] It was ready a moment ago, so this blocks only if somebody else was faster.  In
+ * blocking mode a write waits until all is through: so no more is written than there is room for.  A FIFO that is ready
+ * has room for PIPE_BUF bytes. */
+static ssize_t attempt_ready(fi_call *c)
+{
+    struct iovec v = c->direction == FI_IO_WRITE ? first_bytes(c) : (struct iovec){0};
+
+    if (v.iov_len > PIPE_BUF)
+        v.iov_len = PIPE_BUF;
+    if (v.iov_len > 0 && fi_nowait_is_terminal(c->fd))
+        return write_terminal(c->fd, v);
+    if (v.iov_len > 0 && fi_nowait_is_fifo(c->fd))
+        return fi_call_result(write(c->fd, v.iov_base, v.iov_len));
+    return c->kind->attempt(c);
+}
+
+/* Its mode is not changed, others may share it. */
+static ssize_t attempt_foreign(fi_call *c)
+{
+    ssize_t n = c->kind->attempt_nowait ? attempt_once(c, c->kind->attempt_nowait) : FI_NOWAIT_NONE;
+
+    if (n != FI_NOWAIT_NONE)
+        return n;
+    if (fi_nowait_is_set(c->fd))
+        return attempt_plain(c);
+    if (!fi_nowait_is_ready(c->fd, poll_events(c)))
+        return -EAGAIN;
+    do
+        n = fi_call_on_spare(c, attempt_ready);
+    while (n == -EINTR);
+    return n;
+}
+
 /* ---- in a thread ---- */
 
 /* 0: try again.  A time-out may be shorter than the deadline is far. */
 static int wait_in_thread(const fi_call *c)
 {
-    struct pollfd p = {.fd = c->fd, .events = c->direction == FI_IO_READ ? POLLIN : POLLOUT};
+    struct pollfd p = {.fd = c->fd, .events = poll_events(c)};
     int n = poll(&p, 1, fi_clock_left_ms(c->deadline));
 
     if (n < 0 && errno != EINTR)
@@ -100,15 +164,23 @@ static int wait_in_thread(const fi_call *c)
     return n == 0 && fi_clock_now() >= c->deadline ? -ETIMEDOUT : 0;
 }
 
+/* Without a deadline the thread may as well block in the call itself. */
+static ssize_t attempt_in_thread(fi_call *c)
+{
+    if (c->deadline == FILCH_FOREVER || (!c->kind->never_a_file && fi_call_is_on_file(c->fd)))
+        return attempt_plain(c);
+    return attempt_foreign(c);
+}
+
 static ssize_t run_in_thread(fi_call *c)
 {
     ssize_t n;
-    int e = c->never_a_file || !fi_call_is_on_file(c->fd) ? make_nonblocking(c->fd) : 0;
+    int e = 0;
 
     while (e == 0) {
         if (fi_chaos(8))
             continue; /* as if nothing had come, and then something */
-        n = attempt_once(c);
+        n = attempt_in_thread(c);
         if (n != -EAGAIN)
             return n;
         e = wait_in_thread(c);
@@ -124,19 +196,18 @@ typedef struct state {
     fi_fd_view view;
 } state;
 
-/* [inside] */
-static ssize_t attempt_inside(fi_call *c, const fi_fd_view *v)
+/* [inside] noinline: what Filch has opened does not pay for this. */
+__attribute__((noinline)) static ssize_t attempt_not_ours(fi_call *c, const fi_fd_view *v)
 {
-    int e;
+    if (!c->kind->never_a_file && !v->pollable && fi_call_is_on_file(c->fd))
+        return fi_call_on_spare(c, attempt_plain);
+    return attempt_foreign(c);
+}
 
-    if (!v->ours) {
-        if (!c->never_a_file && !v->pollable && fi_call_is_on_file(c->fd))
-            return fi_call_on_spare(c, attempt_once);
-        e = make_nonblocking(c->fd);
-        if (e < 0)
-            return e;
-    }
-    return attempt_once(c);
+/* [inside] */
+static inline __attribute__((always_inline)) ssize_t attempt_inside(fi_call *c, const fi_fd_view *v)
+{
+    return FI_OFTEN(v->ours) ? attempt_once(c, c->kind->attempt) : attempt_not_ours(c, v);
 }
 
 static ssize_t attempt(fi_call *c, const state *s)
@@ -148,7 +219,7 @@ static ssize_t attempt(fi_call *c, const state *s)
     leave(c);
     if (n > 0 && (size_t)n < c->asked)
         fi_fd_is_dry(s->fd, v);
-    if (v->ours && c->no_socket && !known)
+    if (c->no_socket && !known && v->ours)
         fi_fd_is_no_socket(s->fd, v);
     return n;
 }
@@ -212,6 +283,8 @@ static ssize_t await(fi_call *c, state *s, const fi_fd_wait *w)
     if (kernel_receives(c, s))
         return receive(c, s, w);
     e = fi_fd_await(s->io, s->fd, &s->view, w);
+    if (e == -EPERM && s->view.pollable)
+        return -EAGAIN; /* the number is a regular file's by now, which the next attempt finds out */
     if (e == -ETIMEDOUT && s->view.dry && (n = attempt_late(c, s)) != -EAGAIN)
         return n;
     return e < 0 ? e : -EAGAIN;
@@ -220,7 +293,7 @@ static ssize_t await(fi_call *c, state *s, const fi_fd_wait *w)
 /* What the number is can be said only after it was closed. */
 static ssize_t run_on_fiber(fi_call *c, state *s)
 {
-    fi_fd_wait w = {c->fd, c->direction, c->what, c->deadline, events_of(c)};
+    fi_fd_wait w = {c->fd, c->direction, c->kind->what, c->deadline, events_of(c)};
     ssize_t n;
 
     c->on = s->fd;

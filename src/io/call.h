@@ -16,13 +16,23 @@ typedef enum fi_call_of {
 } fi_call_of;
 
 typedef struct fi_call fi_call;
+
+/* What is the same for all calls of a kind. */
+typedef struct fi_call_kind {
+    const char *what; /* for people: what a fiber waits for */
+    /* What it returns, or -errno.  It blocks if the descriptor is in blocking mode. */
+    ssize_t (*attempt)(fi_call *c);
+    /* The same for a descriptor that Filch did not open: it does not block in any mode.  FI_NOWAIT_NONE (io/nowait.h): this
+     * file has no such call; NULL: no file has. */
+    ssize_t (*attempt_nowait)(fi_call *c);
+    bool never_a_file;
+} fi_call_kind;
+
 struct fi_call {
+    const fi_call_kind *kind;
     int fd;
     int direction; /* in which it waits */
-    const char *what;
     int64_t deadline;
-    /* What it returns, or -errno. */
-    ssize_t (*attempt)(fi_call *c);
     /* Its arguments, as far as it has any. */
     void *buf;
     size_t n;
@@ -31,7 +41,6 @@ struct fi_call {
     int flags;
     size_t asked;   /* bytes; less than so many say that there are no more.  0: they do not */
     bool no_socket; /* known, or found out by the attempt */
-    bool never_a_file;
     bool has_begun; /* on a fiber, with a file of this generation */
     uint32_t generation;
     fi_fd *on;         /* on a fiber: what is known of the descriptor */
@@ -45,13 +54,13 @@ ssize_t fi_call_run(fi_call *c);
 /* [fiber, before a call that may not have to wait] Let others run now and then. */
 void fi_call_be_fair(void);
 
-/* [any] Its system call, once; with bad luck only a part of it.  luck.c */
+/* [any] One of its attempts, once; with bad luck only a part of it.  luck.c */
 #ifdef FILCH_CHAOS
-ssize_t fi_call_attempt(fi_call *c);
+ssize_t fi_call_attempt(fi_call *c, ssize_t (*attempt)(fi_call *c));
 #else
-static inline ssize_t fi_call_attempt(fi_call *c)
+static inline ssize_t fi_call_attempt(fi_call *c, ssize_t (*attempt)(fi_call *c))
 {
-    return c->attempt(c);
+    return attempt(c);
 }
 #endif
 

@@ -9,6 +9,7 @@
 
 #include <filch/io.h>
 
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 
@@ -30,16 +31,43 @@ static ssize_t try_connect(fi_call *c)
     return e == -EISCONN && begun ? 0 : e;
 }
 
+static bool is_datagram(int fd)
+{
+    int type = 0;
+    socklen_t size = sizeof type;
+
+    return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_DGRAM;
+}
+
+/* No flag tells connect(2) not to wait, so the socket is in non-blocking mode for this one call.  It has no connection
+ * yet, so nobody else reads or writes through it.  Datagram sockets may be in use, but do not wait here. */
+static ssize_t try_connect_nowait(fi_call *c)
+{
+    int flags = fcntl(c->fd, F_GETFL);
+    ssize_t e;
+
+    if (flags < 0 || flags & O_NONBLOCK || is_datagram(c->fd))
+        return try_connect(c);
+    if (fcntl(c->fd, F_SETFL, flags | O_NONBLOCK) < 0)
+        return -errno;
+    e = try_connect(c);
+    fcntl(c->fd, F_SETFL, flags);
+    return e;
+}
+
+static const fi_call_kind connect_kind = {.what = "connect",
+                                          .attempt = try_connect,
+                                          .attempt_nowait = try_connect_nowait,
+                                          .never_a_file = true};
+
 static int connect_once(int fd, const struct sockaddr *address, socklen_t size, int64_t deadline)
 {
-    return (int)fi_call_run(&(fi_call){.fd = fd,
+    return (int)fi_call_run(&(fi_call){.kind = &connect_kind,
+                                       .fd = fd,
                                        .direction = FI_IO_WRITE,
-                                       .what = "connect",
                                        .deadline = deadline,
-                                       .attempt = try_connect,
                                        .buf = (void *)(uintptr_t)address,
-                                       .n = size,
-                                       .never_a_file = true});
+                                       .n = size});
 }
 
 int filch_connect_to(int fd, const struct sockaddr *address, unsigned size, int64_t deadline)

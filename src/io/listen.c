@@ -94,17 +94,16 @@ static bool is_internet(int fd)
            (a.ss_family == AF_INET || a.ss_family == AF_INET6);
 }
 
+static const fi_call_kind accept_kind = {
+    .what = "accept", .attempt = try_accept, .never_a_file = true};
+
 int filch_accept_until(int fd, int64_t deadline)
 {
     bool ours = fi_open_drains(fd); /* as its connections do */
     int one = 1, got;
 
-    got = (int)fi_call_run(&(fi_call){.fd = fd,
-                                      .direction = FI_IO_READ,
-                                      .what = "accept",
-                                      .deadline = deadline,
-                                      .attempt = try_accept,
-                                      .never_a_file = true});
+    got = (int)fi_call_run(
+        &(fi_call){.kind = &accept_kind, .fd = fd, .direction = FI_IO_READ, .deadline = deadline});
     if (got < 0)
         return got;
     if (!ours && is_internet(got)) {

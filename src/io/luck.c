@@ -51,7 +51,7 @@ static bool may_be_cut(const fi_call *c)
     return is_stream(c->fd) || fi_call_is_on_file(c->fd);
 }
 
-static ssize_t attempt_part(fi_call *c)
+static ssize_t attempt_part(fi_call *c, ssize_t (*attempt)(fi_call *c))
 {
     size_t n = c->n, part, asked = c->asked;
     ssize_t result;
@@ -60,7 +60,7 @@ static ssize_t attempt_part(fi_call *c)
     part = bytes_of(c);
     if (part == 0) /* that would look like the end */
         c->n = n;
-    result = c->attempt(c);
+    result = attempt(c);
     if (asked > 0 && result > 0 && (size_t)result == part)
         c->asked = part; /* there may be more */
     c->n = n;
@@ -97,7 +97,7 @@ static size_t cut(struct iovec *to, const struct msghdr *m, size_t bytes)
 }
 
 /* What is told of a message that was received stands where its user looks for it. */
-static ssize_t attempt_part_of_message(fi_call *c)
+static ssize_t attempt_part_of_message(fi_call *c, ssize_t (*attempt)(fi_call *c))
 {
     struct msghdr *m = c->buf, part = *m;
     struct iovec v[VECTORS_MAX];
@@ -106,9 +106,9 @@ static ssize_t attempt_part_of_message(fi_call *c)
     part.msg_iov = v;
     part.msg_iovlen = cut(v, m, 1 + sum(m->msg_iov, m->msg_iovlen) / 4);
     if (sum(v, part.msg_iovlen) == 0)
-        return c->attempt(c);
+        return attempt(c);
     c->buf = &part;
-    result = c->attempt(c);
+    result = attempt(c);
     c->buf = m;
     if (c->direction == FI_IO_READ) {
         m->msg_namelen = part.msg_namelen;
@@ -118,13 +118,13 @@ static ssize_t attempt_part_of_message(fi_call *c)
     return result;
 }
 
-ssize_t fi_call_attempt(fi_call *c)
+ssize_t fi_call_attempt(fi_call *c, ssize_t (*attempt)(fi_call *c))
 {
     if (!fi_chaos(4))
-        return c->attempt(c);
+        return attempt(c);
     if (c->n_of == FI_CALL_OF_MESSAGE)
-        return message_may_be_cut(c) ? attempt_part_of_message(c) : c->attempt(c);
-    return may_be_cut(c) ? attempt_part(c) : c->attempt(c);
+        return message_may_be_cut(c) ? attempt_part_of_message(c, attempt) : attempt(c);
+    return may_be_cut(c) ? attempt_part(c, attempt) : attempt(c);
 }
 
 #endif

@@ -1,12 +1,16 @@
 /* From a file to a socket.  The file may have to be read from a disk, so this is for a spare thread; and there is no flag
  * that says "no signal", so the signal is kept away. */
 #include "io/call.h"
+#include "io/nowait.h"
 
 #include <filch/io.h>
 
 #include <signal.h>
 #include <sys/sendfile.h>
 #include <time.h>
+#include <unistd.h>
+
+#define COPY_SIZE 16384
 
 /* If it was pending before, it is somebody else's. */
 static void take_sigpipe(void)
@@ -27,7 +31,7 @@ static bool is_pending(void)
     return sigpending(&set) == 0 && sigismember(&set, SIGPIPE) == 1;
 }
 
-static ssize_t send_quietly(fi_call *c)
+static ssize_t quietly(fi_call *c, ssize_t (*send)(fi_call *c))
 {
     bool before = is_pending();
     sigset_t set, old;
@@ -36,11 +40,21 @@ static ssize_t send_quietly(fi_call *c)
     sigemptyset(&set);
     sigaddset(&set, SIGPIPE);
     pthread_sigmask(SIG_BLOCK, &set, &old);
-    n = fi_call_result(sendfile(c->fd, c->flags, c->more, c->n));
+    n = send(c);
     if (n == -EPIPE && !before)
         take_sigpipe();
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     return n;
+}
+
+static ssize_t send_file(fi_call *c)
+{
+    return fi_call_result(sendfile(c->fd, c->flags, c->more, c->n));
+}
+
+static ssize_t send_quietly(fi_call *c)
+{
+    return quietly(c, send_file);
 }
 
 static ssize_t try_sendfile(fi_call *c)
@@ -48,18 +62,72 @@ static ssize_t try_sendfile(fi_call *c)
     return fi_call_on_spare(c, send_quietly);
 }
 
+/* ---- to a descriptor in blocking mode ---- */
+
+/* sendfile(2) has no flag that keeps it from waiting: a copy is made, and sent by a call that has one. */
+static ssize_t copy_piece(int out, int in, off_t at, size_t n)
+{
+    char buf[COPY_SIZE];
+    ssize_t got = fi_call_result(pread(in, buf, n < sizeof buf ? n : sizeof buf, at));
+
+    return got <= 0 ? got : fi_nowait_writev(out, &(struct iovec){buf, (size_t)got}, 1);
+}
+
+/* An error after the first piece is found again by the next call. */
+static ssize_t copy_pieces(int out, int in, off_t at, size_t n)
+{
+    size_t done = 0;
+    ssize_t m = 1;
+
+    while (done < n && m > 0) {
+        m = copy_piece(out, in, at + (off_t)done, n - done);
+        done += m > 0 ? (size_t)m : 0;
+    }
+    return done > 0 ? (ssize_t)done : m > 0 ? 0 : m;
+}
+
+static ssize_t copy_file(fi_call *c)
+{
+    off_t *offset = c->more, at = offset ? *offset : lseek(c->flags, 0, SEEK_CUR);
+    ssize_t n;
+
+    if (at < 0)
+        return offset ? -EINVAL : -errno;
+    n = copy_pieces(c->fd, c->flags, at, c->n);
+    if (n > 0 && offset)
+        *offset += n;
+    else if (n > 0)
+        lseek(c->flags, at + n, SEEK_SET);
+    return n;
+}
+
+static ssize_t copy_quietly(fi_call *c)
+{
+    return quietly(c, copy_file);
+}
+
+static ssize_t try_sendfile_nowait(fi_call *c)
+{
+    bool plain = fi_nowait_is_set(c->fd) || fi_call_is_on_file(c->fd);
+
+    return plain ? try_sendfile(c) : fi_call_on_spare(c, copy_quietly);
+}
+
+static const fi_call_kind sendfile_kind = {.what = "write",
+                                           .attempt = try_sendfile,
+                                           .attempt_nowait = try_sendfile_nowait,
+                                           .never_a_file = true};
+
 ssize_t filch_sendfile_until(int out, int in, off_t *offset, size_t n, int64_t deadline)
 {
-    return fi_call_run(&(fi_call){.fd = out,
+    return fi_call_run(&(fi_call){.kind = &sendfile_kind,
+                                  .fd = out,
                                   .direction = FI_IO_WRITE,
-                                  .what = "write",
                                   .deadline = deadline,
-                                  .attempt = try_sendfile,
                                   .more = offset,
                                   .n = n,
                                   .n_of = FI_CALL_OF_BYTES,
-                                  .flags = in,
-                                  .never_a_file = true});
+                                  .flags = in});
 }
 
 ssize_t filch_sendfile(int out, int in, off_t *offset, size_t n)

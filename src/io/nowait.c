@@ -1,0 +1,120 @@
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* preadv2, RWF_NOWAIT */
+#endif
+#include "io/nowait.h"
+
+#include "io/call.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define CURRENT_POSITION (-1)
+
+/* Old kernels, emulators and filters have several ways to say that they do not know the call or the flag. */
+static ssize_t none_if_refused(ssize_t n)
+{
+    return n == -EOPNOTSUPP || n == -ENOSYS || n == -EPERM || n == -EINVAL ? FI_NOWAIT_NONE : n;
+}
+
+/* ---- terminals and FIFOs ---- */
+
+/* The main end of a pseudo-terminal, opened again, is another pseudo-terminal. */
+static bool is_pty_main(int fd)
+{
+    unsigned number;
+
+    return ioctl(fd, TIOCGPTN, &number) == 0;
+}
+
+bool fi_nowait_is_terminal(int fd)
+{
+    struct stat st;
+
+    return fstat(fd, &st) == 0 && S_ISCHR(st.st_mode) && isatty(fd);
+}
+
+bool fi_nowait_is_fifo(int fd)
+{
+    struct stat st;
+
+    return fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode);
+}
+
+/* The same file with a mode of its own, for the length of one call; negative: there is none. */
+static int open_again(int fd)
+{
+    int flags = fcntl(fd, F_GETFL);
+    char path[32];
+
+    if (flags < 0 || flags & O_NONBLOCK)
+        return -1;
+    if (!fi_nowait_is_fifo(fd) && (!fi_nowait_is_terminal(fd) || is_pty_main(fd)))
+        return -1;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    return open(path, (flags & O_ACCMODE) | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+}
+
+static ssize_t close_after(int fd, ssize_t result)
+{
+    close(fd);
+    return result;
+}
+
+static ssize_t read_again(int fd, const struct iovec *v, int n)
+{
+    int own = open_again(fd);
+
+    return own < 0 ? FI_NOWAIT_NONE : close_after(own, fi_call_result(readv(own, v, n)));
+}
+
+static ssize_t write_again(int fd, const struct iovec *v, int n)
+{
+    int own = open_again(fd);
+
+    return own < 0 ? FI_NOWAIT_NONE : close_after(own, fi_call_result(writev(own, v, n)));
+}
+
+/* ---- any file ---- */
+
+/* Sockets of newer kernels take RWF_NOWAIT as well. */
+__attribute__((noinline)) ssize_t fi_nowait_readv(int fd, const struct iovec *v, int n)
+{
+    struct msghdr m = {.msg_iov = (struct iovec *)(uintptr_t)v, .msg_iovlen = (size_t)n};
+    ssize_t got = none_if_refused(fi_call_result(preadv2(fd, v, n, CURRENT_POSITION, RWF_NOWAIT)));
+
+    if (got != FI_NOWAIT_NONE)
+        return got;
+    got = fi_call_result(recvmsg(fd, &m, MSG_DONTWAIT));
+    return got == -ENOTSOCK ? read_again(fd, v, n) : got;
+}
+
+/* As a socket first: only there a flag keeps the signal away. */
+__attribute__((noinline)) ssize_t fi_nowait_writev(int fd, const struct iovec *v, int n)
+{
+    struct msghdr m = {.msg_iov = (struct iovec *)(uintptr_t)v, .msg_iovlen = (size_t)n};
+    ssize_t put = fi_call_result(sendmsg(fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL));
+
+    if (put != -ENOTSOCK)
+        return put;
+    put = none_if_refused(fi_call_result(pwritev2(fd, v, n, CURRENT_POSITION, RWF_NOWAIT)));
+    return put == FI_NOWAIT_NONE ? write_again(fd, v, n) : put;
+}
+
+__attribute__((noinline)) bool fi_nowait_is_set(int fd)
+{
+    int flags = fcntl(fd, F_GETFL);
+
+    return flags < 0 || flags & O_NONBLOCK; /* no such descriptor: the call itself says so */
+}
+
+__attribute__((noinline)) bool fi_nowait_is_ready(int fd, short events)
+{
+    struct pollfd p = {.fd = fd, .events = events};
+
+    return poll(&p, 1, 0) != 0;
+}
