@@ -7,8 +7,12 @@
 #include <filch/filch.h>
 
 #include <errno.h>
+#include <linux/sockios.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -37,7 +41,8 @@ static atomic_ulong connections, failures, up, down;
 
 /* ---- ends ---- */
 
-/* At the stop.  What has come already can still be read and is carried over, and then comes the end. */
+/* At the stop.  What has come already can still be read and is carried over.  Then the connection is reset: a stream that
+ * was cut off must not look complete. */
 static void end_soon(flow *f)
 {
     f->deadline = server_stop_by();
@@ -51,6 +56,27 @@ static void reset_when_closed(int fd)
     struct linger none = {.l_onoff = 1, .l_linger = 0};
 
     setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof none);
+}
+
+/* Has the peer itself ended the stream?  A read also says 0 after our own shutdown(SHUT_RD). */
+static bool has_ended(int fd)
+{
+    struct tcp_info info = {0};
+    socklen_t size = sizeof info;
+
+    if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) < 0)
+        return false;
+    return info.tcpi_state != TCP_ESTABLISHED && info.tcpi_state != TCP_FIN_WAIT1 &&
+           info.tcpi_state != TCP_FIN_WAIT2;
+}
+
+/* A reset discards what was not delivered yet. */
+static void await_delivery(int fd)
+{
+    int left = 0;
+
+    while (ioctl(fd, SIOCOUTQ, &left) == 0 && left > 0 && filch_now() < server_stop_by())
+        (void)server_was_stop(filch_sleep(FILCH_MS(1)));
 }
 
 /* To read no more wakes the fiber of the other direction. */
@@ -108,7 +134,7 @@ static void *carry(void *arg)
         if (n > 0)
             n = write_all(f, buf, (size_t)n);
     } while (n > 0 || was_stop(f, n));
-    if (n == 0 && !atomic_load(f->failed))
+    if (n == 0 && !atomic_load(f->failed) && has_ended(f->from))
         shutdown(f->to, SHUT_WR);
     else
         fail_both(f);
@@ -143,6 +169,10 @@ static void carry_both(int client, int upstream)
         end_soon(&there);
     carry(&there);
     join(other, &there);
+    if (server_stops()) {
+        await_delivery(client);
+        await_delivery(upstream);
+    }
 }
 
 static void serve(int fd)
