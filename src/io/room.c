@@ -82,16 +82,20 @@ static void free_room(fi_poller *p)
 
 static int use_backend(fi_io *io)
 {
+    int e = fi_backend_init(&io->backend);
+
     io->poller.name = "epoll";
     io->poller.poll = poll_backend;
     io->poller.interrupt = interrupt;
-    return fi_backend_init(&io->backend);
+    io->poller.fd = io->backend.epoll;
+    return e;
 }
 
 static int use_ring(fi_io *io)
 {
     io->has_ring = true;
     io->poller.name = "io_uring";
+    io->poller.fd = io->ring.fd;
     io->poller.poll = poll_ring;
     io->poller.interrupt = interrupt_ring;
     io->poller.is_pending = ring_is_pending;

@@ -30,6 +30,7 @@ void fi_idle_init(fi_idle *i)
     i->poller = NULL;
     fi_atomic_init(&i->polling, NULL);
     fi_atomic_init(&i->interests, 0);
+    i->polls = 0;
 }
 
 bool fi_idle_search_begin(fi_idle *i, unsigned workers)
@@ -91,7 +92,19 @@ static bool begin_polling(fi_idle *i, fi_sleeper *s)
     if (!i->poller || !fi_idle_is_unpolled(i))
         return false;
     fi_store_relaxed(&i->polling, s);
+    i->polls++;
     return true;
+}
+
+bool fi_idle_polls(fi_idle *i, uint32_t *number)
+{
+    bool is;
+
+    fi_lock_lock(&i->lock);
+    is = fi_load_relaxed(&i->polling) != NULL;
+    *number = i->polls;
+    fi_lock_unlock(&i->lock);
+    return is;
 }
 
 /* Only by itself, when it has come out of there: two in the poller would take each other's interrupts. */
@@ -368,6 +381,28 @@ void fi_idle_give_back(fi_idle *i, fi_sleeper *s, bool searching, bool (*anythin
         rouse(i, w); /* its thread may have been up since, and sleep in the poller now */
     else if (!FI_FAULT(idle.lent_again))
         fi_idle_notify(i); /* the next guest may have it already */
+}
+
+/* Who kept the time finds out by itself that it does not any more, as one that was lent does. */
+void fi_idle_wake_another(fi_idle *i, int64_t late_ns)
+{
+    woken w = {NULL, false};
+    fi_sleeper **link;
+    bool late;
+
+    fi_lock_lock(&i->lock);
+    late = fi_load_relaxed(&i->kept_ns) < late_ns;
+    link = whom_to_lend(i);
+    if (link && !(late && *link == i->keeper)) {
+        w.sleeper = *link;
+        *link = w.sleeper->next;
+        if (late)
+            stop_keeping(i, i->keeper);
+        now_searching(i, w.sleeper);
+    }
+    fi_lock_unlock(&i->lock);
+    if (w.sleeper)
+        rouse(i, w);
 }
 
 bool fi_idle_all_asleep(fi_idle *i, unsigned workers, bool (*ask)(void *ctx), void *ctx)

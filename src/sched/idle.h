@@ -79,6 +79,7 @@ typedef struct fi_idle {
     fi_poller *poller;               /* NULL: none yet */
     FI_ATOMIC(fi_sleeper *) polling; /* who sleeps in it; written under the lock */
     FI_ATOMIC(uint32_t) interests;   /* how many things it watches */
+    uint32_t polls;                  /* how often a sleeper has begun to poll */
 } fi_idle;
 
 /* [any] All awake, none searching. */
@@ -88,6 +89,12 @@ void fi_idle_init(fi_idle *i);
 static inline bool fi_idle_hungry(fi_idle *i)
 {
     return fi_load_relaxed(&i->state) != 0;
+}
+
+/* [any] */
+static inline bool fi_idle_any_asleep(fi_idle *i)
+{
+    return fi_load_relaxed(&i->state) % FI_IDLE_SEARCHER > 0;
 }
 
 /* [any] Does nobody do anything but search and sleep? */
@@ -142,6 +149,14 @@ static inline bool fi_idle_is_unpolled(fi_idle *i)
 {
     return fi_load_relaxed(&i->interests) > 0 && !fi_load_relaxed(&i->polling);
 }
+
+/* [watchdog] A thread that polls, keeps the time or was woken may not run when it should: the kernel, a debugger or a signal
+ * handler keeps it.  These let others act for it (stall.c).
+ * fi_idle_polls: a number that changes whenever a sleeper begins to poll; false: nobody polls.
+ * fi_idle_wake_another: wake a sleeper although somebody may search already.  If the time was to be kept until before
+ * late_ns, it is another sleeper than the one who should have kept it. */
+bool fi_idle_polls(fi_idle *i, uint32_t *number);
+void fi_idle_wake_another(fi_idle *i, int64_t late_ns);
 
 /* [any] Wake everybody. */
 void fi_idle_wake_all(fi_idle *i);

@@ -13,9 +13,11 @@
 #include "sched/worker.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #define TICK_NS     5000000
@@ -30,9 +32,23 @@ static fi_bell bell; /* the watcher listens */
 static FI_ATOMIC(uint32_t) dump_wanted;
 static struct sigaction before; /* what the signal did */
 
+/* Wakes the watcher where it sleeps in poll(2); -1: it does not.  Made once and never closed: a ring may be on its way. */
+static FI_ATOMIC(int) bell_fd = -1;
+
+static void ring(void)
+{
+    const uint64_t one = 1;
+    int fd = fi_load_relaxed(&bell_fd);
+
+    fi_bell_ring(&bell);
+    if (fd >= 0 && write(fd, &one, sizeof one) < 0)
+        return; /* it is readable already */
+}
+
 void fi_watch_ring(void)
 {
-    fi_watch_word_ring(&fi_watch_state, &bell);
+    if (fi_watch_word_wake(&fi_watch_state))
+        ring();
 }
 
 void fi_watch_stir(fi_runtime *rt)
@@ -61,14 +77,16 @@ static void ring_worker(void)
 
 void fi_watch_thread_waits(void)
 {
-    fi_watch_word_change(&fi_watch_state, &bell, FI_WATCH_THREAD);
+    if (fi_watch_word_change(&fi_watch_state, FI_WATCH_THREAD))
+        ring();
     if (fi_load_relaxed(&unwatched))
         ring_worker();
 }
 
 void fi_watch_thread_goes_on(void)
 {
-    fi_watch_word_change(&fi_watch_state, &bell, 0 - FI_WATCH_THREAD);
+    if (fi_watch_word_change(&fi_watch_state, 0 - FI_WATCH_THREAD))
+        ring();
 }
 
 /* ---- the thread ---- */
@@ -100,11 +118,30 @@ static void name_thread(const fi_runtime *rt)
     pthread_setname_np(pthread_self(), name);
 }
 
+/* Until it is rung, the poller has something to tell, or a timer is late. */
+static void sleep_quietly(fi_runtime *rt, uint32_t heard)
+{
+    fi_poller *p = fi_poll_get(rt);
+    int64_t deadline = fi_stall_deadline(rt);
+    struct pollfd fds[] = {{.fd = fi_load_relaxed(&bell_fd), .events = POLLIN},
+                           {.fd = p ? p->fd : -1, .events = POLLIN}};
+    uint64_t n;
+
+    if (fds[0].fd < 0 || fds[1].fd < 0 || fi_load_relaxed(&rt->idle.interests) == 0) {
+        fi_bell_sleep(&bell, heard, deadline);
+        return;
+    }
+    poll(fds, 2, fi_clock_left_ms(deadline));
+    if (read(fds[0].fd, &n, sizeof n) < 0)
+        return; /* nobody has rung */
+}
+
 static void *watch(void *runtime)
 {
     fi_runtime *rt = runtime;
     int64_t tick = tick_of(rt), trim_at = 0;
     fi_quiet quiet = {0};
+    fi_stall stall = {0};
     size_t left = 0;
 
     name_thread(rt);
@@ -118,13 +155,17 @@ static void *watch(void *runtime)
         fi_store_relaxed(&rt->coarse_ns, now);
         dump_if_wanted(rt);
         fi_hog_look(rt, tick, now);
-        nothing = fi_stuck_look(rt, &quiet, now);
+        nothing = !fi_stall_look(rt, &stall, now);
+        nothing = fi_stuck_look(rt, &quiet, now) && nothing;
         if (now >= trim_at) {
             left = fi_fiber_trim(rt);
             trim_at = now + TRIM_NS;
         }
         nothing = nothing && left == 0;
-        fi_bell_sleep(&bell, heard, nothing ? FI_FUTEX_FOREVER : now + tick);
+        if (nothing)
+            sleep_quietly(rt, heard);
+        else
+            fi_bell_sleep(&bell, heard, now + tick);
         fi_watch_word_wake(&fi_watch_state);
     }
 }
@@ -199,7 +240,7 @@ static void wish(int number)
 
     (void)number;
     fi_store_relaxed(&dump_wanted, 1u);
-    fi_bell_ring(&bell);
+    ring();
     errno = e;
 }
 
@@ -223,6 +264,8 @@ static void release_signal(int number)
 
 void fi_watch_begin(fi_runtime *rt)
 {
+    if (fi_load_relaxed(&bell_fd) < 0)
+        fi_store_relaxed(&bell_fd, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     fi_layout_show(rt);
     fi_store_relaxed(&dump_wanted, 0u);
     if (rt->settings.dump_signal) {
@@ -239,7 +282,7 @@ void fi_watch_end(fi_runtime *rt)
     fi_lock_lock(&unwatched_lock);
     fi_store_relaxed(&unwatched, NULL);
     fi_lock_unlock(&unwatched_lock);
-    fi_bell_ring(&bell);
+    ring();
     if (rt->watch.runs)
         pthread_join(rt->watch.thread, NULL);
     fi_watch_word_wake(&fi_watch_state);
@@ -249,6 +292,11 @@ void fi_watch_end(fi_runtime *rt)
 /* [child of a fork] No thread waits, and there is no watcher. */
 static void forget_threads(void)
 {
+    int fd = fi_load_relaxed(&bell_fd);
+
+    if (fd >= 0)
+        close(fd); /* the parent's watcher listens to it */
+    fi_store_relaxed(&bell_fd, -1);
     fi_store_relaxed(&fi_watch_state, UINT64_C(0));
     fi_store_relaxed(&unwatched, NULL);
     fi_lock_init(&unwatched_lock);

@@ -1,7 +1,8 @@
 /* The watcher: a thread that looks after the others.
  *
- * It sees three things that nobody else can: a fiber that does not let its worker go (hog.c), fibers that wait for what
- * can never come (stuck.c), and the wish of a person for a list of all fibers (dump.c).  And it gives memory back that fibers
+ * It sees four things that nobody else can: a fiber that does not let its worker go (hog.c), fibers that wait for what
+ * can never come (stuck.c), a worker whose thread does not run although events or timers wait for it (stall.c), and the
+ * wish of a person for a list of all fibers (dump.c).  And it gives memory back that fibers
  * have left behind.
  *
  * It is started with the first fiber that somebody starts by name: programs that have only tasks and jobs have none.  It
@@ -13,6 +14,8 @@
  *     sleep
  *
  * Of the two locked parts one comes first; so either the watcher sees a worker that is awake, or that sees the bit.
+ *
+ * While it sleeps so, it also waits for the poller's descriptor, which wakes it with the worker that blocks there.
  *
  * Where that thread cannot be started, this is said, and a worker looks for deadlocks each time before it sleeps.  While others
  * are awake it sleeps for a short time only, so that the last one to fall asleep has looked.  A thread that begins to wait wakes
@@ -86,6 +89,22 @@ void fi_watch_stir(fi_runtime *rt);
 
 /* [watcher, once in a period] Which fibers hold their worker for too long?  hog.c */
 void fi_hog_look(fi_runtime *rt, int64_t period_ns, int64_t now_ns);
+
+/* [watcher] What the watcher knows of the worker that blocks in the poller, or keeps the time.  stall.c */
+typedef struct fi_stall {
+    uint32_t polls; /* which wait in the poller it is (fi_idle_polls) */
+    int64_t
+        since_ns; /* when there was something to tell and it had not come out; 0: it does as it should */
+    /* since when there was work at each look, and a worker asleep; 0: there was not */
+    int64_t work_since_ns;
+} fi_stall;
+
+/* [watcher] Tell what has come, and have timers looked at, in place of a worker that should but does not.  True: there is
+ * something to look at again at the next tick. */
+bool fi_stall_look(fi_runtime *rt, fi_stall *s, int64_t now_ns);
+
+/* [watcher] By when a timer is late; FI_TIMER_NEVER: there is none. */
+int64_t fi_stall_deadline(fi_runtime *rt);
 
 /* [watcher] True: all have been asleep for long enough, the bit ASLEEP is set, and there is nothing to look at. */
 bool fi_stuck_look(fi_runtime *rt, fi_quiet *q, int64_t now_ns);

@@ -3,7 +3,6 @@
 #define FI_SCHED_WATCH_WORD_H
 
 #include "base/atomic.h"
-#include "sched/bell.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -38,19 +37,12 @@ static inline bool fi_watch_word_wake(fi_watch_word *w)
     return false;
 }
 
-/* [any] */
-static inline void fi_watch_word_ring(fi_watch_word *w, fi_bell *b)
+/* [any] One more thread waits, or one less.  The word never looks the same again, and the watcher looks at it.
+ * True: it slept, and is ours to ring for. */
+static inline bool fi_watch_word_change(fi_watch_word *w, uint64_t by)
 {
-    if (fi_watch_word_wake(w))
-        fi_bell_ring(b);
-}
-
-/* [any] One more thread waits, or one less.  The word never looks the same again, and the watcher looks at it. */
-static inline void fi_watch_word_change(fi_watch_word *w, fi_bell *b, uint64_t by)
-{
-    if ((fi_fetch_add_relaxed(w, FI_WATCH_CHANGE + by) & FI_WATCH_ASLEEP) &&
-        !FI_FAULT(watch.change_rings))
-        fi_watch_word_ring(w, b);
+    return (fi_fetch_add_relaxed(w, FI_WATCH_CHANGE + by) & FI_WATCH_ASLEEP) &&
+           !FI_FAULT(watch.change_rings) && fi_watch_word_wake(w);
 }
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "base/futex.h"
 #include "explore/mem.h"
+#include "sched/bell.h"
 #include "sched/idle.h"
 #include "sched/watch_word.h"
 
@@ -47,6 +48,12 @@ static void setup(void)
     x_init(&work, 0, "work");
     for (int i = 0; i < program_threads(now); i++)
         x_init(&at->sleeper[i].asleep, 0, asleep[i]);
+}
+
+static void ring_if(bool slept)
+{
+    if (slept)
+        fi_bell_ring(&bell);
 }
 
 /* ---- the watcher, as in sched/watch.c and sched/stuck.c ---- */
@@ -101,7 +108,7 @@ static void find_work(int self)
     while (!searching || !take()) {
         fi_idle_sleep(&at->idle, &at->sleeper[self], searching, anything, NULL, FI_FUTEX_FOREVER);
         if (!x_fault("stirs"))
-            fi_watch_word_ring(&word, &bell);
+            ring_if(fi_watch_word_wake(&word));
         searching = true;
         x_forget(2);
     }
@@ -122,7 +129,7 @@ static void put_work(void)
 static void begin_waiting(void)
 {
     x_say("one more thread waits");
-    fi_watch_word_change(&word, &bell, FI_WATCH_THREAD);
+    ring_if(fi_watch_word_change(&word, FI_WATCH_THREAD));
 }
 
 /* Like sched/guest.c. */
@@ -130,7 +137,7 @@ static void borrow(void)
 {
     x_say("borrow");
     if (fi_idle_borrow(&at->idle))
-        fi_watch_word_ring(&word, &bell);
+        ring_if(fi_watch_word_wake(&word));
 }
 
 static void run(int thread)

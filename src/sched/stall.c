@@ -1,0 +1,71 @@
+/* Workers whose threads do not run when they should: the kernel, a debugger or a signal handler keeps them.
+ *
+ * One sleeper blocks in the poller for all (sched/idle.h), one sleeps until the next timer, and where a worker searches nobody
+ * else is woken.  If that one thread does not run, events, timers and work wait for it although other workers sleep.
+ * So the watchdog looks whether for STALL_NS
+ *   - the poller has had something to tell, in one and the same wait: then it polls in the worker's place;
+ *   - a timer was due, or there was work while a worker slept: then it wakes another one. */
+#include "base/clock.h"
+#include "sched/poll.h"
+#include "sched/worker.h"
+
+#include <poll.h>
+
+#define STALL_NS 10000000
+
+static bool is_readable(int fd)
+{
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+
+    return poll(&p, 1, 0) > 0;
+}
+
+/* While the wait stays the same, what comes later is told at once. */
+static bool look_at_poller(fi_runtime *rt, fi_stall *s, int64_t now_ns)
+{
+    fi_poller *p = fi_poll_get(rt);
+    uint32_t polls;
+
+    if (!p || !fi_idle_polls(&rt->idle, &polls)) {
+        s->since_ns = 0;
+        return false;
+    }
+    if (s->polls != polls)
+        s->since_ns = 0;
+    s->polls = polls;
+    if (!is_readable(p->fd))
+        return false;
+    if (s->since_ns == 0)
+        s->since_ns = now_ns;
+    else if (now_ns - s->since_ns >= STALL_NS)
+        p->poll(p, FI_POLL_NOW, NULL, NULL);
+    return true;
+}
+
+/* In time, somebody who is awake takes it, or wakes another. */
+static bool look_at_work(fi_runtime *rt, fi_stall *s, int64_t now_ns)
+{
+    if (!fi_idle_any_asleep(&rt->idle) || !fi_is_there_work(rt)) {
+        s->work_since_ns = 0;
+        return false;
+    }
+    if (s->work_since_ns == 0)
+        s->work_since_ns = now_ns;
+    return now_ns - s->work_since_ns >= STALL_NS;
+}
+
+int64_t fi_stall_deadline(fi_runtime *rt)
+{
+    int64_t next = fi_timers_next(&rt->timers);
+
+    return next > FI_TIMER_NEVER - STALL_NS ? FI_TIMER_NEVER : next + STALL_NS;
+}
+
+bool fi_stall_look(fi_runtime *rt, fi_stall *s, int64_t now_ns)
+{
+    bool events = look_at_poller(rt, s, now_ns), late = fi_stall_deadline(rt) <= now_ns;
+
+    if (late || look_at_work(rt, s, now_ns))
+        fi_idle_wake_another(&rt->idle, now_ns - STALL_NS + 1);
+    return events || late;
+}

@@ -1,0 +1,203 @@
+/* A worker's thread does not run when it should: a signal handler keeps it.  It is the one that blocks in the poller, or
+ * sleeps until the next timer.  The other workers serve what comes meanwhile. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "unit/io/fibers.h"
+
+#include "sched/watch.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+
+#define BOUND_MS 60000 /* until the test fails: far longer than a loaded machine needs */
+
+/* ---- freezing a thread ---- */
+
+static int thaw[2];
+static atomic_int frozen;
+
+static void freeze(int number)
+{
+    int e = errno;
+    char c;
+
+    (void)number;
+    atomic_fetch_add(&frozen, 1);
+    while (read(thaw[0], &c, 1) < 0 && errno == EINTR)
+        ;
+    atomic_fetch_sub(&frozen, 1);
+    errno = e;
+}
+
+static void begin_freeze(int tid)
+{
+    struct sigaction a = {.sa_handler = freeze, .sa_flags = SA_ONSTACK};
+
+    CHECK_INT(pipe(thaw), 0);
+    CHECK_INT(sigaction(SIGUSR1, &a, NULL), 0);
+    CHECK_INT(syscall(SYS_tgkill, getpid(), tid, SIGUSR1), 0);
+    while (!atomic_load(&frozen))
+        sched_yield();
+}
+
+static void end_freeze(void)
+{
+    CHECK_INT(write(thaw[1], "x", 1), 1);
+    while (atomic_load(&frozen))
+        sched_yield();
+    close(thaw[0]);
+    close(thaw[1]);
+}
+
+/* ---- which thread ---- */
+
+static fi_sleeper *polling(fi_runtime *rt)
+{
+    return fi_load_relaxed(&rt->idle.polling);
+}
+
+static fi_sleeper *keeping(fi_runtime *rt)
+{
+    fi_sleeper *s;
+
+    fi_lock_lock(&rt->idle.lock);
+    s = rt->idle.keeper;
+    fi_lock_unlock(&rt->idle.lock);
+    return s;
+}
+
+static bool is_asleep(fi_runtime *rt)
+{
+    return fi_load_relaxed(&rt->idle.state) == rt->workers_n;
+}
+
+/* Of the worker that does this, when all sleep. */
+static int await_thread(fi_sleeper *(*which)(fi_runtime *rt))
+{
+    int tid = 0;
+
+    while (tid == 0) {
+        fi_runtime *rt = fi_runtime_look();
+        fi_sleeper *s = is_asleep(rt) ? which(rt) : NULL;
+        for (unsigned i = 0; s && i < rt->workers_n; i++)
+            if (&rt->workers[i].sleeper == s)
+                tid = fi_load_relaxed(&rt->workers[i].tid);
+        fi_runtime_look_end();
+        sched_yield();
+    }
+    return tid;
+}
+
+static bool watcher_sleeps(void)
+{
+    return fi_load_relaxed(&fi_watch_state) & FI_WATCH_ASLEEP;
+}
+
+/* ---- requests ---- */
+
+static int request[2];
+
+static void *echo(void *arg)
+{
+    char c;
+
+    (void)arg;
+    while (filch_read(request[0], &c, 1) == 1)
+        CHECK_INT(filch_write_all(request[0], &c, 1), 1);
+    return NULL;
+}
+
+static void ask(void)
+{
+    struct pollfd p = {.fd = request[1], .events = POLLIN};
+    char c = 'x';
+
+    CHECK_INT(write(request[1], &c, 1), 1);
+    CHECK_INT(poll(&p, 1, BOUND_MS), 1);
+    CHECK_INT(read(request[1], &c, 1), 1);
+}
+
+static void ask_beside_frozen_poller(bool beside_sleeping_watcher)
+{
+    filch_fiber *f;
+
+    CHECK_INT(filch_socketpair(request), 0);
+    f = filch_fiber_start(echo, NULL);
+    await_waiting(request[0], FI_IO_READ, 1);
+    while (beside_sleeping_watcher && !watcher_sleeps())
+        sched_yield();
+    begin_freeze(await_thread(polling));
+    for (int i = 0; i < 5; i++)
+        ask();
+    end_freeze();
+    for (int i = 0; i < 5; i++)
+        ask();
+    CHECK_INT(filch_close(request[1]), 0);
+    CHECK_INT(filch_fiber_join(f, NULL), 0);
+    CHECK_INT(filch_close(request[0]), 0);
+}
+
+/* One worker alone has nobody to help it. */
+static void poller_is_frozen(void)
+{
+    if (filch_workers() == 1)
+        return;
+    ask_beside_frozen_poller(false);
+    ask_beside_frozen_poller(true);
+}
+
+/* ---- timers ---- */
+
+static int told[2];
+
+static void *sleep_and_tell(void *arg)
+{
+    for (int i = 0; i < 2; i++) {
+        CHECK_INT(filch_sleep(FILCH_MS(300)), 0);
+        CHECK_INT(write(told[1], "x", 1), 1);
+    }
+    return arg;
+}
+
+static void await_told(void)
+{
+    struct pollfd p = {.fd = told[0], .events = POLLIN};
+    char c;
+
+    CHECK_INT(poll(&p, 1, BOUND_MS), 1);
+    CHECK_INT(read(told[0], &c, 1), 1);
+}
+
+static void keeper_is_frozen(void)
+{
+    filch_fiber *f;
+
+    if (filch_workers() == 1)
+        return;
+    CHECK_INT(pipe(told), 0);
+    f = filch_fiber_start(sleep_and_tell, NULL);
+    begin_freeze(await_thread(keeping));
+    await_told();
+    await_told();
+    end_freeze();
+    CHECK_INT(filch_fiber_join(f, NULL), 0);
+    close(told[0]);
+    close(told[1]);
+}
+
+WITH_WORKERS(poller_is_frozen)
+WITH_WORKERS(keeper_is_frozen)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {CHECK_EACH(test_poller_is_frozen, test_keeper_is_frozen)};
+
+    if (FI_UNDER_TSAN) {
+        puts("skipped: ThreadSanitizer delays signals until the thread runs");
+        return 77;
+    }
+    return CHECK_RUN(tests);
+}
