@@ -10,7 +10,7 @@ import time
 
 SCALE = int(os.environ.get("FILCH_TEST_SCALE", "1"))
 os.environ.setdefault("FILCH_WATCHDOG_MS", "0")  # a busy machine holds a worker up as well, and that is not tested here
-SECONDS = 60  # the most that anything may take here: a test that hangs fails
+SECONDS = 600  # the most that anything may take here: a test that hangs fails
 
 
 def scaled(n):

@@ -98,7 +98,7 @@ def wait_until_read(c):
     while waiting(c):
         time.sleep(0.001)
 def talk(port):
-    c = socket.create_connection(("127.0.0.1", port), timeout=20)
+    c = socket.create_connection(("127.0.0.1", port), timeout=600)
     c.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     for piece in request[:9], request[9:-3], request[-3:-1], request[-1:]:
         c.sendall(piece)

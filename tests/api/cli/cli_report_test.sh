@@ -50,7 +50,7 @@ END
 # look WIDTH SCHEME: what the page says of itself; 0 is the dark, 1 the light.
 look() {
     frame "$1" >"$work/out/frame.html"
-    HOME=$work timeout 60 "$browser" --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run \
+    HOME=$work timeout 600 "$browser" --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run \
         --hide-scrollbars --user-data-dir="$work/profile" --window-size=1500,1000 --blink-settings=preferredColorScheme="$2" \
         --enable-logging=stderr --dump-dom "file://$work/out/frame.html" >"$work/dom" 2>"$work/console" ||
         { tail -n 5 "$work/console" && fail 'the browser does not run'; }

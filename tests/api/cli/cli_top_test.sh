@@ -53,7 +53,7 @@ done
 
 # What cannot be printed is no picture, and nobody waits for the next.
 code=0
-timeout 60 "$filch" top -i 100 "$pid" >/dev/full 2>"$work/errors" || code=$?
+timeout 600 "$filch" top -i 100 "$pid" >/dev/full 2>"$work/errors" || code=$?
 complaint=$(cat "$work/errors")
 [ "$code" -eq 1 ] || fail 'a full disk'
 complains 'what was to be printed'

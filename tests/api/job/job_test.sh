@@ -19,7 +19,7 @@ wrong() {
 prints() {
     local said
     for FILCH_WORKERS in 1 2 4; do
-        said=$(timeout 60 "$work/program" 2>&1) || wrong "$1 ended with $?, $FILCH_WORKERS workers: $said"
+        said=$(timeout 600 "$work/program" 2>&1) || wrong "$1 ended with $?, $FILCH_WORKERS workers: $said"
         [ "$said" = "$2" ] || wrong "$1 said '$said' and not '$2', $FILCH_WORKERS workers"
         runs=$((runs + 1))
     done

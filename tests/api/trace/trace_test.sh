@@ -21,7 +21,7 @@ fail() {
 # run WHAT...: with the environment as it is; all else there was is gone
 run() {
     rm -f -- *.json said
-    timeout 120 "$program" "$@" >said 2>&1
+    timeout 600 "$program" "$@" >said 2>&1
 }
 
 # files NAME...: these and no others were written

@@ -81,7 +81,7 @@ static void live(void *arg)
     filch_config c = {.workers = r->workers};
     int outside = 0, inside = 0;
 
-    alarm(60);
+    alarm(600);
     inject_start(r->fail_at, false);
     if (filch_start(&c) == 0) {
         outside = run_group();

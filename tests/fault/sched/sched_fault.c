@@ -57,7 +57,7 @@ static void run_with_failure(void *arg)
     const round_ *r = arg;
     int code = RIGHT;
 
-    alarm(20);
+    alarm(600);
     inject_start(r->fail_at, r->and_after);
     if (filch_start(&r->config) < 0)
         _exit(inject_stop() ? NO_START : WRONG);

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define CHILD_SECONDS 30
+#define CHILD_SECONDS 600
 #define FORKS         SCALED(40)
 
 static bool ended_with(pid_t pid, int code)

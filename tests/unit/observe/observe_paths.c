@@ -548,7 +548,7 @@ static int in_child(void)
 {
     fi_path_sums s;
 
-    alarm(60);
+    alarm(600);
     FILCH_RUN(child_is_shorter, 5, 20, 3);
     fi_path_read(&s);
     return filch_stop() == 0 && s.work_ticks == 28 && s.span_ticks == 23 ? 0 : 1;

@@ -243,7 +243,7 @@ static void a_fork(bool begins_anew)
     child = fork();
     CHECK(child >= 0);
     if (child == 0) {
-        alarm(60);
+        alarm(600);
         exit(!begins_anew || (FILCH_RUN(fib, 10) == 55 && filch_stop() == 0) ? 0 : 1);
     }
     CHECK_INT(waitpid(child, &status, 0), child);

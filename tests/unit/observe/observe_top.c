@@ -307,7 +307,7 @@ static int in_child(void)
     filch_top *p;
     bool ours;
 
-    alarm(60);
+    alarm(600);
     start(1);
     p = map_page(1);
     ask(p, FILCH_TOP_ALL);
