@@ -27,13 +27,13 @@ machine() {
     local tool
     rm -rf -- "$bin" && mkdir -p -- "$bin"
     : >"$calls"
-    for tool in bash sh cat dirname env mkdir readlink tail true; do
+    for tool in bash sh cat dirname env grep mkdir readlink tail true; do
         ln -s -- "$(command -v $tool)" "$bin/$tool"
     done
     pretend id "echo $1"
     pretend nproc 'echo 2'
     pretend dpkg-query "$2"
-    for tool in apt-get cmake ctest setarch ldconfig; do
+    for tool in apt-get cmake ctest setarch ldconfig sleep; do
         pretend "$tool" "echo $tool \"\$@\" [in \"\$PWD\"] >>'$calls'"
     done
 }
@@ -104,8 +104,8 @@ called "-R a b [in $work/a clone]"
 machine 1000 "$nothing_there"
 pretend sudo "echo sudo \"\$@\" >>'$calls'"
 run demo
-called 'sudo apt-get update'
-called 'sudo env DEBIAN_FRONTEND=noninteractive apt-get install'
+called 'sudo env LC_ALL=C DEBIAN_FRONTEND=noninteractive apt-get update'
+called 'sudo env LC_ALL=C DEBIAN_FRONTEND=noninteractive apt-get install'
 
 # apt fails: say the command, build nothing.
 machine 0 "$nothing_there"
@@ -114,6 +114,27 @@ run test
 [ "$code" -eq 1 ] || fail "apt-get fails"
 says 'E: no network'
 says 'could not be installed. Run as root: apt-get update && apt-get install'
+not_called cmake
+
+# Another package manager holds a lock at the first three tries: wait for it, say so once, and go on.
+held='E: Could not get lock /var/lib/apt/lists/lock. It is held by process 7 (apt-get)'
+for word in update install; do
+    machine 0 "$nothing_there"
+    pretend apt-get "echo apt-get \"\$@\" >>'$calls'
+[ \"\$1\" != $word ] || [ \"\$(grep -c \"^apt-get $word\" '$calls')\" -gt 3 ] || { echo '$held'; exit 100; }"
+    run test
+    [ "$code" -eq 0 ] || fail "a lock that is held for a while at apt-get $word"
+    says "dev: waiting for another package manager to end ($held)"
+    [ "$(grep -c waiting <<<"$said")" -eq 1 ] || fail "expected one line about the wait"
+    [ "$(grep -c '^sleep' "$calls")" -eq 3 ] || fail "expected three waits"
+    called ctest
+done
+# For ever: give up with the reason.
+machine 0 "$nothing_there"
+pretend apt-get "echo '$held'; exit 100"
+run test
+[ "$code" -eq 1 ] || fail "a lock that is held for ever"
+says "$held"
 not_called cmake
 
 # All there: apt is not asked; a failed configure or build stops the command.
