@@ -175,7 +175,7 @@ static void take(bench_options *o, int letter)
         break;
     default:
         help();
-        exit(ENDS_WELL);
+        end_well();
     }
 }
 

@@ -53,18 +53,6 @@ static int dispatch(int argc, char **argv)
     return ENDS_WELL;
 }
 
-/* Some have printed, and failed, long before their end. */
-static bool is_printed(void)
-{
-    if (fflush(stdout) != 0)
-        perror("filch: what was to be printed");
-    else if (ferror(stdout))
-        fprintf(stderr, "filch: what was to be printed could not be written\n");
-    else
-        return true;
-    return false;
-}
-
 int main(int argc, char **argv)
 {
     if (argc < 2)

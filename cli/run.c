@@ -63,7 +63,7 @@ static void take(call *what, int letter)
         break;
     default:
         help();
-        exit(ENDS_WELL);
+        end_well();
     }
 }
 

@@ -100,7 +100,7 @@ static void take(scale_options *o, int letter)
         break;
     default:
         help();
-        exit(ENDS_WELL);
+        end_well();
     }
 }
 

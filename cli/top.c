@@ -64,7 +64,7 @@ static void take(top_options *o, int letter)
         break;
     default:
         help();
-        exit(ENDS_WELL);
+        end_well();
     }
 }
 

@@ -6,6 +6,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* A write may have failed long before the end. */
+bool is_printed(void)
+{
+    if (fflush(stdout) != 0)
+        perror("filch: what was to be printed");
+    else if (ferror(stdout))
+        fprintf(stderr, "filch: what was to be printed could not be written\n");
+    else
+        return true;
+    return false;
+}
+
+_Noreturn void end_well(void)
+{
+    exit(is_printed() ? ENDS_WELL : ENDS_FAILED);
+}
+
 _Noreturn void misused(const char *format, ...)
 {
     va_list args;

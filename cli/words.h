@@ -2,8 +2,16 @@
 #ifndef CLI_WORDS_H
 #define CLI_WORDS_H
 
+#include <stdbool.h>
+
 /* How the program ends. */
 enum { ENDS_WELL = 0, ENDS_FAILED = 1, ENDS_MISUSED = 2 };
+
+/* Write out stdout.  Returns: false after a line on stderr, when something of it was lost. */
+bool is_printed(void);
+
+/* End with ENDS_WELL, or with ENDS_FAILED when not all could be printed. */
+_Noreturn void end_well(void);
 
 /* Say what is wrong, and end with ENDS_MISUSED. */
 _Noreturn void misused(const char *format, ...) __attribute__((format(printf, 1, 2)));

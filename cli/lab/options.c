@@ -61,7 +61,7 @@ static void take(lab_options *o, int letter)
         break;
     default:
         help();
-        exit(ENDS_WELL);
+        end_well();
     }
 }
 

@@ -16,6 +16,12 @@ for command in bench run; do
         says "  $workload "
     done
 done
+for words in help version 'bench --help' 'run --help' 'lab --help' 'scale --help' 'top --help'; do
+    code=0
+    # shellcheck disable=SC2086  # the words are meant to be split
+    complaint=$("$filch" $words 2>&1 >/dev/full) || code=$?
+    [[ $code:$complaint = '1:filch: what was to be printed'* ]] || fail "$words, where it cannot be written"
+done
 for word in version --version; do
     runs $word
     [[ $said =~ ^filch\ [0-9]+\.[0-9]+\.[0-9]+$ ]] || fail "$word"
