@@ -1,0 +1,34 @@
+"""Descriptors: standard ones that are closed, shared, or not what they seem; /proc, /sys and /dev/shm that are empty."""
+from hostile import DIES, REFUSED, RIGHT, Attack
+
+CLOSED = ["0", "1", "2", "01", "02", "12", "012"]
+HIDDEN = [["/proc"], ["/sys"], ["/dev/shm"], ["/proc", "/sys"], ["/sys/fs/cgroup"], ["/tmp"]]
+SETTINGS = [{}, {"FILCH_PIN": "cpu"}, {"FILCH_TOP": "1"}, {"FILCH_STATS": "1"}, {"FILCH_IO": "uring"}]
+
+
+def attacks(tools):
+    for fds in CLOSED:
+        # Without a stdout there is no "right", and without a stderr no line.
+        for env in SETTINGS:
+            command = [tools.launch] + [w for fd in fds for w in ("-c", fd)]
+            judge = 'code=$?; if [ "$code" = 0 ] || [ "$code" = 3 ]; then echo right; else exit "$code"; fi'
+            yield Attack(f"closed {fds}{settings(env)}",
+                         ["sh", "-c", f'"$@"; {judge}', "sh", *command, tools.victim, "all"], (RIGHT,), env,
+                         quick=not env)
+    for paths in HIDDEN:
+        for env in SETTINGS:
+            # The folder of the attack is below /tmp: it stays open, but cannot be found by its name.
+            command = [tools.launch] + [w for p in paths for w in ("-m", p)]
+            if paths == ["/tmp"] and tools.victim.startswith("/tmp/"):
+                continue
+            yield Attack(f"hidden {' '.join(paths)}{settings(env)}", command + [tools.victim, "all"],
+                         (RIGHT, REFUSED, DIES) if env else (RIGHT,), env, quick=not env)
+    # The shell has the same open file: what a program leaves in its flags, the next program gets.
+    for call in ("read", "write"):
+        for kind in ("pipe", "socket", "tty"):
+            for env in ({}, {"FILCH_IO": "uring"}):
+                yield Attack(f"shared {kind}, {call}{settings(env)}", [tools.launch, tools.share, call, kind], (RIGHT,), env, quick=True)
+
+
+def settings(env):
+    return "".join(f" {k}={v}" for k, v in env.items())

@@ -1,0 +1,112 @@
+"""Refuse one system call at a time, with several errors, as a container's profile or an old kernel would."""
+from hostile import DIES, REFUSED, RIGHT, Attack
+
+# Where Filch can do without the call, the answer must be right.
+OPTIONAL = (RIGHT,)
+# Where it cannot, it says so.
+NEEDED = (RIGHT, REFUSED, DIES)
+
+UNKNOWN = "ENOSYS EPERM EINVAL EOPNOTSUPP"  # what kernels and profiles say to a call that they do not know
+URING = {"FILCH_IO": "uring"}
+PIN = {"FILCH_PIN": "cpu", "FILCH_WORKERS": "2"}
+TOP = {"FILCH_TOP": "1"}
+TRACE = {"FILCH_TRACE": "t.json"}
+SAMPLE = {"FILCH_SAMPLE": "s.samples"}
+SCALE = {"FILCH_SCALE": "s.json"}
+
+# Not here: calls whose refusal glibc itself takes for an end (rseq, brk, munmap of its thread stacks), and refusals that
+# cannot last on any system (EINTR for a wait until a time that has passed, or for close).
+# (call, how the run may end, errors, settings)
+TABLE = [
+    # Without these it is slower, or less is known of the machine.
+    ("membarrier", OPTIONAL, UNKNOWN, {}),
+    ("epoll_pwait2", OPTIONAL, UNKNOWN, {}),
+    ("madvise", OPTIONAL, UNKNOWN + " ENOMEM EAGAIN", {}),
+    ("madvise:2=4", OPTIONAL, UNKNOWN, {}),  # MADV_DONTNEED
+    ("madvise:2=14", OPTIONAL, UNKNOWN, {}),  # MADV_HUGEPAGE
+    ("madvise:2=15", OPTIONAL, UNKNOWN, {}),  # MADV_NOHUGEPAGE
+    ("madvise:2=102", OPTIONAL, UNKNOWN + " ENOMEM", {}),  # MADV_GUARD_INSTALL
+    ("prctl", OPTIONAL, UNKNOWN, {}),
+    ("sched_getaffinity", OPTIONAL, UNKNOWN, {}),
+    ("sched_yield", OPTIONAL, UNKNOWN, {}),
+    ("getrandom", OPTIONAL, UNKNOWN + " EAGAIN", {}),
+    ("rt_sigpending", OPTIONAL, UNKNOWN, {}),
+    ("set_robust_list", OPTIONAL, UNKNOWN, {}),
+    ("io_uring_setup", OPTIONAL, UNKNOWN + " ENOMEM EMFILE", URING),
+    ("io_uring_register", OPTIONAL, UNKNOWN, URING),
+    ("io_uring_enter", NEEDED, UNKNOWN + " ENOMEM", URING),
+    ("eventfd2", OPTIONAL, UNKNOWN, URING),
+    ("memfd_create", NEEDED, UNKNOWN + " EMFILE ENOMEM", TOP),
+    ("fcntl:1=1033", OPTIONAL, UNKNOWN, TOP),  # F_ADD_SEALS
+    ("ftruncate", NEEDED, "EPERM EINVAL ENOSPC ENOSYS", TOP),
+    ("setsockopt", NEEDED, UNKNOWN, {}),
+    ("ioctl", OPTIONAL, UNKNOWN, {}),
+    ("clone3", OPTIONAL, "ENOSYS", {}),
+    ("futex:1=0", OPTIONAL, "EAGAIN EINTR", {}),  # FUTEX_WAIT: a wait that ends too early is allowed
+    ("futex:1=128", OPTIONAL, "EAGAIN EINTR", {}),
+    # Pinned workers and the machine's caches.
+    ("sched_setaffinity", NEEDED, UNKNOWN, PIN),
+    ("sched_getaffinity", NEEDED, UNKNOWN, PIN),
+    ("getdents64", OPTIONAL, "EPERM ENOSYS EIO", PIN),
+    ("faccessat2", OPTIONAL, UNKNOWN, PIN),
+    ("uname", OPTIONAL, UNKNOWN, PIN),
+    # Without these a part of it does not work, and says so.
+    ("clone3", NEEDED, "EPERM EAGAIN ENOMEM", {}),
+    ("clone", NEEDED, "EPERM EAGAIN ENOMEM ENOSYS", {}),
+    ("mmap", NEEDED, "ENOMEM EPERM EAGAIN", {}),
+    ("mmap:2=0", NEEDED, "ENOMEM EPERM", {}),  # PROT_NONE
+    ("mprotect", NEEDED, "ENOMEM EACCES EPERM", {}),
+    ("epoll_create1", NEEDED, UNKNOWN + " EMFILE ENFILE ENOMEM", {}),
+    ("epoll_ctl", NEEDED, "EPERM ENOSPC ENOMEM ENOSYS", {}),
+    ("epoll_wait", NEEDED, "EPERM ENOSYS EINVAL", {}),
+    ("eventfd2", NEEDED, UNKNOWN + " EMFILE ENFILE ENOMEM", {}),
+    ("fcntl", NEEDED, UNKNOWN, {}),
+    ("socket", NEEDED, "EPERM EACCES EMFILE ENFILE ENOBUFS ENOMEM", {}),
+    ("bind", NEEDED, "EPERM EACCES ENOMEM", {}),
+    ("listen", NEEDED, "EPERM EOPNOTSUPP", {}),
+    ("accept4", NEEDED, "EPERM EMFILE ENFILE ENOBUFS ENOMEM ENOSYS", {}),
+    ("connect", NEEDED, "EPERM EACCES ENOMEM", {}),
+    ("getsockname", NEEDED, "EPERM ENOBUFS", {}),
+    ("socketpair", NEEDED, "EPERM EMFILE ENFILE EOPNOTSUPP", {}),
+    ("pipe2", NEEDED, "EPERM EMFILE ENFILE ENOSYS", {}),
+    ("sendto", NEEDED, "EPERM ENOBUFS ENOMEM", {}),
+    ("sendfile", NEEDED, UNKNOWN + " ENOMEM", {}),
+    ("poll", NEEDED, "EPERM EINVAL ENOMEM ENOSYS", {}),
+    ("openat", NEEDED, "EPERM EACCES EMFILE ENFILE ENOMEM", {}),
+    ("openat", NEEDED, "EPERM EMFILE", PIN),
+    ("newfstatat", NEEDED, "EPERM EACCES ENOSYS", {}),
+    ("read", NEEDED, "EPERM EIO EINVAL", {}),
+    ("close", NEEDED, "EIO EPERM", {}),
+    ("rt_sigaction", NEEDED, "EPERM EINVAL", {}),
+    ("sigaltstack", NEEDED, "EPERM ENOMEM", {}),
+    ("prlimit64", NEEDED, UNKNOWN, {}),
+    # What looks on must not change what the program computes.
+    ("clock_nanosleep", OPTIONAL, "EPERM ENOSYS", TRACE),
+    ("clock_nanosleep", OPTIONAL, "EPERM ENOSYS", SAMPLE),
+    ("rename", OPTIONAL, "EPERM EACCES ENOSPC ENOSYS", TRACE),
+    ("unlink", OPTIONAL, "EPERM EACCES", TRACE),
+    ("openat", NEEDED, "EPERM EACCES EMFILE ENOSPC", TRACE),
+    ("openat", NEEDED, "EPERM EACCES EMFILE ENOSPC", SAMPLE),
+    ("openat", NEEDED, "EPERM EACCES EMFILE ENOSPC", SCALE),
+    ("ftruncate", NEEDED, "EPERM EINVAL ENOSPC", SAMPLE),
+    ("ftruncate", NEEDED, "EPERM EINVAL ENOSPC", SCALE),
+    # All that are not in syscalls.h: the table is complete.
+    ("others", OPTIONAL, "ENOSYS EPERM", {}),
+    ("others", OPTIONAL, "ENOSYS", URING),
+    ("others", OPTIONAL, "ENOSYS", PIN),
+    ("others", OPTIONAL, "ENOSYS", TOP),
+    ("others", OPTIONAL, "ENOSYS", TRACE),
+    ("others", OPTIONAL, "ENOSYS", SAMPLE),
+    ("others", OPTIONAL, "ENOSYS", SCALE),
+]
+PARTS = "tasks jobs fibers barriers chans timers sockets sockets_in_fiber blocking algo threads forks restart look".split()
+
+
+def attacks(tools):
+    for call, may, errors, env in TABLE:
+        for error in errors.split():
+            settings = "".join(f" {k}={v}" for k, v in env.items())
+            # What one part is refused must not hide how the next takes it.
+            for part in ["all"] + (PARTS if may != OPTIONAL else []):
+                yield Attack(f"{call}={error} {part}{settings}", [tools.launch, "-r", f"{call}={error}", tools.victim, part],
+                             may, env, leaves=("t*.json", "t.json.*", "s.samples", "s.json"), quick=part == "all")
