@@ -4,7 +4,7 @@
 
 #include "base/futex.h"
 
-enum { FREE = 0, HELD = 1, HELD_WITH_SLEEPERS = FI_LOCK_STATES - 1 };
+enum { FREE = 0, HELD = 1, HELD_WITH_SLEEPERS = FI_LOCK_CONTENDED };
 
 /* Holders of this lock keep it for some tens of instructions: a short wait is mostly enough.  The
  * model checkers set it to 0, where waiting only multiplies states. */

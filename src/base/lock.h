@@ -5,23 +5,16 @@
 
 #include "base/atomic.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 typedef struct fi_lock {
     FI_ATOMIC(uint32_t) word;
 } fi_lock;
 
-#define FI_LOCK_STATES 3u /* of the word, from 0 */
+#define FI_LOCK_CONTENDED 2u /* the word of a lock that is held and waited for */
 
 void fi_lock_init(fi_lock *l);
 void fi_lock_lock(fi_lock *l);
 void fi_lock_unlock(fi_lock *l);
-
-/* [any] Can this memory be a lock at all?  False: it was never initialised. */
-static inline bool fi_lock_is_valid(fi_lock *l)
-{
-    return fi_load_relaxed(&l->word) < FI_LOCK_STATES;
-}
 
 #endif

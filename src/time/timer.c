@@ -15,9 +15,12 @@
 #include <errno.h>
 #include <stddef.h>
 
+#define STARTED 0xf11c4713u /* not what memory that was never written would hold by chance */
+
 typedef struct timer {
-    fi_timer timer;     /* first */
-    fi_lock lock;       /* guards the rest, and who adds and removes the timer */
+    fi_timer timer;           /* first */
+    fi_lock lock;             /* guards the rest, and who adds and removes the timer */
+    FI_ATOMIC(uint32_t) mark; /* STARTED since the first start, 0 before */
     fi_runnable *start; /* of the last start, which may have fired; NULL: none, or it was stopped */
     uint64_t runtime;   /* the number of its runtime, which may be gone */
 } timer;
@@ -30,10 +33,12 @@ static timer *timer_of(filch_timer *t)
     return (timer *)(void *)t;
 }
 
-/* Memory that was never zeroed would mostly look like a lock that is never released. */
+/* Memory that was never zeroed would look like a lock that is never released, or like a pending timer. */
 static void timer_lock(timer *t)
 {
-    if (!fi_lock_is_valid(&t->lock))
+    uint32_t mark = fi_load_relaxed(&t->mark);
+
+    if (mark != 0 && mark != STARTED)
         fi_mistake("filch_timer: the timer was not initialised; zero it before its first start");
     fi_lock_lock(&t->lock);
 }
@@ -72,6 +77,7 @@ static int timer_add(fi_runtime *rt, fi_worker *w, timer *t, int64_t deadline)
     int first;
 
     t->timer = (fi_timer){.deadline_ns = deadline, .fire = timer_fire};
+    fi_store_relaxed(&t->mark, STARTED);
     t->runtime = rt->number;
     first = fi_timers_add(&rt->timers, &t->timer);
     if (first < 0) {

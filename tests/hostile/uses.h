@@ -234,7 +234,7 @@ static void use_keys(void)
 
 static void use_time(void)
 {
-    filch_timer t, late;
+    filch_timer t = FILCH_TIMER_INIT, late = FILCH_TIMER_INIT;
     filch_wait_group g = {0};
     int64_t before = filch_now();
 

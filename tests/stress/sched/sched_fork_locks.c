@@ -160,7 +160,7 @@ static void *hold_until_awaited(void *arg)
 
     fi_lock_lock(h->lock);
     atomic_store(&h->held, 1);
-    while (fi_load_relaxed(&h->lock->word) != FI_LOCK_STATES - 1 && !atomic_load(&h->forked))
+    while (fi_load_relaxed(&h->lock->word) != FI_LOCK_CONTENDED && !atomic_load(&h->forked))
         sched_yield();
     fi_lock_unlock(h->lock);
     return NULL;
