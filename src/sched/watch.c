@@ -17,7 +17,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/eventfd.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #define TICK_NS     5000000
@@ -32,17 +32,25 @@ static fi_bell bell; /* the watcher listens */
 static FI_ATOMIC(uint32_t) dump_wanted;
 static struct sigaction before; /* what the signal did */
 
-/* Wakes the watcher where it sleeps in poll(2); -1: it does not.  Made once and never closed: a ring may be on its way. */
+/* A timer that wakes the watcher where it sleeps in poll(2); -1: there is none.  Made once and never closed: a ring may be
+ * on its way.  A program that closes all descriptors may have another file at this number.  To set a timer there fails, while a
+ * write to an eventfd would go into that file. */
 static FI_ATOMIC(int) bell_fd = -1;
+
+/* Due at once, or never. */
+static void set_bell_fd(bool due)
+{
+    const struct itimerspec at = {.it_value = {.tv_nsec = due}};
+    int fd = fi_load_relaxed(&bell_fd);
+
+    if (fd >= 0)
+        (void)timerfd_settime(fd, 0, &at, NULL);
+}
 
 static void ring(void)
 {
-    const uint64_t one = 1;
-    int fd = fi_load_relaxed(&bell_fd);
-
     fi_bell_ring(&bell);
-    if (fd >= 0 && write(fd, &one, sizeof one) < 0)
-        return; /* it is readable already */
+    set_bell_fd(true);
 }
 
 void fi_watch_ring(void)
@@ -125,15 +133,13 @@ static void sleep_quietly(fi_runtime *rt, uint32_t heard)
     int64_t deadline = fi_stall_deadline(rt);
     struct pollfd fds[] = {{.fd = fi_load_relaxed(&bell_fd), .events = POLLIN},
                            {.fd = p ? p->fd : -1, .events = POLLIN}};
-    uint64_t n;
 
     if (fds[0].fd < 0 || fds[1].fd < 0 || fi_load_relaxed(&rt->idle.interests) == 0) {
         fi_bell_sleep(&bell, heard, deadline);
         return;
     }
     poll(fds, 2, fi_clock_left_ms(deadline));
-    if (read(fds[0].fd, &n, sizeof n) < 0)
-        return; /* nobody has rung */
+    set_bell_fd(false);
 }
 
 static void *watch(void *runtime)
@@ -265,7 +271,7 @@ static void release_signal(int number)
 void fi_watch_begin(fi_runtime *rt)
 {
     if (fi_load_relaxed(&bell_fd) < 0)
-        fi_store_relaxed(&bell_fd, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+        fi_store_relaxed(&bell_fd, timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
     fi_layout_show(rt);
     fi_store_relaxed(&dump_wanted, 0u);
     if (rt->settings.dump_signal) {
