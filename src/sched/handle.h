@@ -35,11 +35,13 @@ static inline filch_fiber *fi_handle_shown(const fi_handle *h)
     return fi_tag_handle(h, h->generation);
 }
 
-/* [user, in this function of the API] */
+/* [user, in this function of the API] NULL: the user gave NULL. */
 static inline fi_handle *fi_handle_of(const filch_fiber *f, const char *function)
 {
     fi_handle *h = fi_tag_record(f);
 
+    if (!f)
+        return NULL;
     if (FI_SELDOM(!fi_tag_is_of(f, h->generation)))
         fi_mistake_in(function, "the handle was already joined or detached");
     return h;
