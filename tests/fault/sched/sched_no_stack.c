@@ -260,10 +260,11 @@ static void stop_without_memory(void *workers)
     filch_stop();
 }
 
-/* What the child says first, before it is ended. */
-static void first_line_of(void (*fn)(void *), void *arg, char *line, size_t size)
+/* How many fibers the child says wait for memory, before it is ended; 0: it does not say so.  Other messages may come first. */
+static int count_reported(void (*fn)(void *), void *arg)
 {
-    int ends[2], status;
+    int ends[2], status, n = 0;
+    char line[512];
     pid_t pid;
     FILE *f;
 
@@ -275,26 +276,25 @@ static void first_line_of(void (*fn)(void *), void *arg, char *line, size_t size
     close(ends[1]);
     f = fdopen(ends[0], "r");
     CHECK(pid > 0 && f);
-    if (!fgets(line, (int)size, f))
-        line[0] = '\0';
+    while (n == 0 && fgets(line, sizeof line, f)) {
+        printf("%s", line);
+        (void)sscanf(line, "filch: %d fibers wait for memory", &n);
+    }
     kill(pid, SIGKILL);
     CHECK_INT(waitpid(pid, &status, 0), pid);
     fclose(f);
+    return n;
 }
 
 static void how_many_wait_is_said(void **state)
 {
-    char line[512];
-    int n;
-
     (void)state;
     if (!can_be_limited())
         return;
     for (unsigned workers = 1; workers <= 4; workers *= 2) {
         share_count();
-        first_line_of(stop_without_memory, &workers, line, sizeof line);
-        printf("%s", line);
-        CHECK_INT(sscanf(line, "filch: %d fibers wait for memory", &n), 1);
+        int n = count_reported(stop_without_memory, &workers);
+        CHECK(n > 0);
         CHECK_INT(n + atomic_load(waiting), FIBERS);
     }
 }
