@@ -28,8 +28,8 @@
  *
  * Call from: any thread, fiber, task or job.  Blocks: calls that wait, the fiber or the thread.
  *
- * NULL for a channel: calls that return an int return -EINVAL, the others do nothing and return 0;
- * in a select, the case is never ready.
+ * A channel may be NULL.  Calls that return an int then return -EINVAL, and the others do nothing and
+ * return 0.  A case of a select whose channel is NULL is never ready.
  */
 #ifndef FILCH_CHAN_H
 #define FILCH_CHAN_H
@@ -48,9 +48,10 @@ typedef struct filch_chan filch_chan;
 FILCH_API filch_chan *filch_chan_new(size_t item_size, size_t capacity);
 
 /* Free the channel and drop the items that are left in it.  NULL is allowed.
- * A receiver may free the channel as soon as it has the last item, and a sender as soon as its item
- * was received, while the partner is still inside its send, receive, select or close.  No other
- * call for the channel may be under way.  Freeing a channel at which a call waits aborts the program.
+ * A receiver may free the channel as soon as it has the last item or -EPIPE.  The sender to a channel
+ * of capacity 0 may free it as soon as its send has returned.  The partner may still be inside its
+ * send, receive, select or close then.  No other call for the channel may be under way.  Freeing a
+ * channel at which a call waits aborts the program.
  * Call from: any thread, fiber, task or job.  Blocks: nothing. */
 FILCH_API void filch_chan_free(filch_chan *c);
 
@@ -95,8 +96,8 @@ typedef struct filch_case {
 #define FILCH_CASE_SEND(chan, item) {FILCH_SEND, (chan), (void *)(item), 0}
 /* clang-format on */
 
-/* Do one of the cases, as soon as one can be done; if several can, chance decides, also between
- * cases of the same channel.  The other channels must not be freed until the call returns.
+/* Do one of the cases, as soon as one can be done.  If several can, one is chosen at random, also
+ * among cases of the same channel.  The other channels must not be freed until the call returns.
  * Returns: its index, with its result in place; -ECANCELED; -EINVAL for more than FILCH_SELECT_MAX; -ENOMEM, for more than 8 that wait.
  * filch_select_until: also -ETIMEDOUT, and -ENOMEM for the deadline.  filch_select_try: -EAGAIN where the others would wait. */
 FILCH_API int filch_select(filch_case *cases, size_t n);

@@ -24,10 +24,12 @@
  * _until, -ETIMEDOUT when filch_now() passes the deadline (FILCH_FOREVER: never).  All waits of fibers end with -ECANCELED when
  * the fiber is cancelled, or the descriptor is closed by filch_close.
  *
- * What Filch opens is non-blocking (O_NONBLOCK) and is closed on exec.  Other descriptors, such as the standard input and
- * output, may be used as well.  They keep their file status flags, which other processes may share.  Close every
- * descriptor that was used here with filch_close, so that fibers that wait for it are told and the number can be used
- * again.  Regular files are read and written by spare threads, as nothing else keeps them from blocking a worker.
+ * Descriptors that Filch opens are non-blocking (O_NONBLOCK) and are closed on exec.  Other
+ * descriptors, such as the standard input and output, may be used as well.  They keep their file
+ * status flags, which other processes may share.  Close every descriptor that was used here with
+ * filch_close: it wakes the fibers that wait for the descriptor, and the number can be used again.
+ * Regular files are read and written by spare threads, as nothing else keeps them from blocking a
+ * worker.
  *
  * Call from: any thread, fiber, task or job.  Blocks: the fiber or the thread.
  */
@@ -84,7 +86,8 @@ FILCH_API int filch_accept(int fd);
 FILCH_API int filch_accept_until(int fd, int64_t deadline);
 FILCH_API int filch_connect(const char *host, int port);
 FILCH_API int filch_connect_until(const char *host, int port, int64_t deadline);
-/* The same for an address and a socket that you have.  A socket in blocking mode is non-blocking during connect(2) alone. */
+/* Connect a socket that you have to an address.  A socket in blocking mode is non-blocking during
+ * connect(2) only. */
 FILCH_API int filch_connect_to(int fd, const struct sockaddr *address, unsigned size,
                                int64_t deadline);
 /* Of a socket of this process; -errno for what has none. */

@@ -37,8 +37,8 @@ typedef enum filch_publish {
 typedef enum filch_pin {
     FILCH_PIN_DEFAULT,
     FILCH_PIN_NONE, /* the kernel places the workers */
-    FILCH_PIN_CPU, /* each worker stays on one CPU, the first on the first this process may use; where
-                       the system refuses that, a line on stderr says so and the workers run unpinned */
+    FILCH_PIN_CPU, /* each worker stays on one CPU, the first on the first this process may use.  If
+                       the system refuses that, the workers run unpinned and a message says so */
 } filch_pin;
 
 typedef enum filch_guests {
@@ -67,8 +67,8 @@ typedef enum filch_io {
 #define FILCH_ZERO_
 #endif
 
-/* Zero (or NULL) means: take it from the environment, and where that is silent, the default.  A set-uid program ignores the
- * environment. */
+/* Zero (or NULL) means: take the value from the environment, else the default.  A set-uid program
+ * ignores the environment. */
 typedef struct filch_config {
     /* FILCH_WORKERS: 1 to FILCH_WORKERS_MAX; default filch_cpus() */
     unsigned workers FILCH_ZERO_;
@@ -120,9 +120,10 @@ typedef struct filch_config {
  * outside, and tasks that another worker took, begin with the floating-point modes (rounding, traps, flush to
  * zero) of the thread that starts the runtime.
  * After a fork() there is no runtime in the child, and it may start one.  A fiber that calls fork() goes on in
- * the child; when its task ends there, so does the child, with status 0 and without atexit() handlers.  Fibers and jobs of the
- * parent do not run in the child, and must not be waited for there.  A mutex, channel or other object that another thread was
- * using at the fork stays in the child as it was then.
+ * the child; when its task ends there, so does the child, with status 0 and without atexit() handlers.
+ * Fibers and jobs of the parent do not run in the child, and must not be waited for there.  A mutex,
+ * channel or other object that another thread was using at the fork stays in the child as it was then,
+ * and may stay locked.
  * Call from: any thread that is no worker.  Blocks: the thread, for some 50 microseconds.
  * Returns: 0; -EINVAL for nonsense in config or environment, which a line on stderr names; -EBUSY when
  * it runs already; -EDEADLK from a fiber; -ENOMEM, -EAGAIN (no more threads), or what else the system
