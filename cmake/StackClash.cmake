@@ -1,6 +1,6 @@
-# A frame that is larger than a stack's guard may step over it, into the stack of another fiber.  With this
-# option the compiler touches large frames page by page, so the guard is met and the overflow is reported.
-# Users of the library get it with the target and with filch.pc; filch(7) tells how to go without.
+# A frame that is larger than a stack's guard may step over it, into the stack of another fiber.  With
+# this option the compiler touches large frames page by page, so they hit the guard and the overflow is
+# reported.  The CMake target and filch.pc pass it to users of the library; filch(7) says how to disable it.
 include(CheckCCompilerFlag)
 
 # Clang before 11, and before 18 on aarch64, takes the option and warns that it has no effect.
@@ -9,7 +9,7 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
   set(FILCH_CLANG_WITH_STACK_CLASH 11)
 endif()
 
-# By the compiler of whoever uses the library.
+# For the CMake target, by the compiler of the user.
 foreach(lang C CXX)
   set(version "$<${lang}_COMPILER_VERSION>")
   set(gcc "$<AND:$<COMPILE_LANG_AND_ID:${lang},GNU>,$<VERSION_GREATER_EQUAL:${version},8>>")
@@ -17,7 +17,7 @@ foreach(lang C CXX)
   list(APPEND FILCH_STACK_CLASH_OPTIONS "$<$<OR:${gcc},${clang}>:-fstack-clash-protection>")
 endforeach()
 
-# By ours, for filch.pc.
+# For filch.pc, by the compiler of this build.
 set(CMAKE_REQUIRED_FLAGS -Werror)
 check_c_compiler_flag(-fstack-clash-protection FILCH_HAS_STACK_CLASH)
 unset(CMAKE_REQUIRED_FLAGS)
