@@ -6,13 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A write may have failed long before the end. */
+/* An earlier write may have failed. */
 bool is_printed(void)
 {
     if (fflush(stdout) != 0)
-        perror("filch: what was to be printed");
+        perror("filch: stdout: cannot write all output");
     else if (ferror(stdout))
-        fprintf(stderr, "filch: what was to be printed could not be written\n");
+        fprintf(stderr, "filch: stdout: cannot write all output\n");
     else
         return true;
     return false;

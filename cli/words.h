@@ -7,10 +7,10 @@
 /* How the program ends. */
 enum { ENDS_WELL = 0, ENDS_FAILED = 1, ENDS_MISUSED = 2 };
 
-/* Write out stdout.  Returns: false after a line on stderr, when something of it was lost. */
+/* Flush stdout.  Returns: false, after a line on stderr, if output was lost. */
 bool is_printed(void);
 
-/* End with ENDS_WELL, or with ENDS_FAILED when not all could be printed. */
+/* Exit with ENDS_WELL, or with ENDS_FAILED if output was lost. */
 _Noreturn void end_well(void);
 
 /* Say what is wrong, and end with ENDS_MISUSED. */

@@ -73,7 +73,7 @@ static void join_workers(fi_runtime *rt, unsigned n)
         pthread_join(rt->workers[i].thread, NULL);
 }
 
-/* To pin is a wish.  Where the system refuses it, the worker runs unpinned. */
+/* If the system refuses to pin the thread, the worker runs unpinned. */
 static int create_thread(fi_worker *w, const pthread_attr_t *attr, bool pinned)
 {
     int e = pthread_create(&w->thread, attr, fi_worker_main, w), unpinned;
@@ -87,7 +87,7 @@ static int create_thread(fi_worker *w, const pthread_attr_t *attr, bool pinned)
     return unpinned;
 }
 
-/* All threads, or none.  cpus: to pin them to; NULL: they are not pinned. */
+/* Start all threads, or none.  cpus: to pin them to; NULL: they are not pinned. */
 static int start_threads(fi_runtime *rt, pthread_attr_t *attr, const fi_cpu_set *cpus)
 {
     for (unsigned i = 0; i < rt->workers_n; i++) {
@@ -104,7 +104,7 @@ static int start_threads(fi_runtime *rt, pthread_attr_t *attr, const fi_cpu_set 
     return 0;
 }
 
-/* Where a filter refuses to tell the CPUs of this process there is nothing to pin to. */
+/* A filter may refuse to report the CPUs of this process.  Then the workers cannot be pinned. */
 static int start_pinned(fi_runtime *rt, pthread_attr_t *attr)
 {
     fi_cpu_set cpus;
@@ -114,8 +114,8 @@ static int start_pinned(fi_runtime *rt, pthread_attr_t *attr)
         return e;
     if (e < 0) {
         fprintf(stderr,
-                "filch: FILCH_PIN: the CPUs of this process cannot be read (%s); workers "
-                "are not pinned\n",
+                "filch: pin=cpu: cannot read the CPUs of this process (%s); the workers run "
+                "unpinned\n",
                 strerror(-e));
         return start_threads(rt, attr, NULL);
     }
@@ -159,8 +159,8 @@ static int make_workers(fi_runtime *rt)
     return find_strides(rt);
 }
 
-/* At least one, so that fibers never wait for memory that nothing of ours can free.  After the threads, which have no
- * smaller size to fall back to. */
+/* Map at least one stack, so that a fiber that waits for memory can get the stack of another one.
+ * This comes after the threads, whose stacks cannot be smaller. */
 static int reserve_stacks(fi_runtime *rt)
 {
     int e = fi_stack_pool_reserve(&rt->stack_pool);
@@ -263,16 +263,17 @@ static void free_runtime(fi_runtime *rt)
     FI_DELETE(fi_runtime, rt);
 }
 
-/* fork(): nobody starts or stops meanwhile.  In the child there are no workers.  What they owned stays allocated, as they may
- * have been anywhere; a new runtime can be started beside it.  Its locks may be held, and nobody comes by them any more
+/* fork(): no start or stop runs meanwhile.  In the child there are no workers.  Their memory stays
+ * allocated, because they may have been in the middle of any operation.  A new runtime can be
+ * started beside the old one.  Locks of the old one may be held, and are not reached any more
  * (docs/fork.md). */
 static void leave_behind(fi_runtime *rt)
 {
     rt->orphaned = true;
     for (unsigned i = 0; i < rt->workers_n; i++)
-        rt->workers[i].eyes = 0; /* who looked is in the parent */
+        rt->workers[i].eyes = 0; /* the observers are in the parent */
     rt->outside_log = NULL;
-    fi_store_relaxed(&rt->watch.begun, 0); /* so that who waits looks at that */
+    fi_store_relaxed(&rt->watch.begun, 0); /* so that a waiting thread checks it */
     fi_idle_init(&rt->idle);
     rt->left_behind = left_behind;
     left_behind = rt;
@@ -486,8 +487,9 @@ static bool becomes_quiet(fi_runtime *rt)
     return false;
 }
 
-/* At the end of the process.  What still runs at an exit() is left alone, and so are we on a fiber.  A library that contains
- * us is not unloaded once a runtime was started (base/stay_loaded.h). */
+/* At the end of the process.  Work that still runs at an exit() is left alone.  An exit() from a
+ * fiber does not stop the runtime.  A library that contains Filch is not unloaded once a runtime
+ * was started (base/stay_loaded.h). */
 static void end_or_leave(void)
 {
     fi_door_shut(&door);

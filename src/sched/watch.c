@@ -32,12 +32,13 @@ static fi_bell bell; /* the watcher listens */
 static FI_ATOMIC(uint32_t) dump_wanted;
 static struct sigaction before; /* what the signal did */
 
-/* A timer that wakes the watcher where it sleeps in poll(2); -1: there is none.  Made once and never closed: a ring may be
- * on its way.  A program that closes all descriptors may have another file at this number.  To set a timer there fails, while a
- * write to an eventfd would go into that file. */
+/* A timer descriptor that wakes the watcher from poll(2); -1: none.  Made once and never closed,
+ * because another thread may be about to use it.  A program that closes all descriptors may have
+ * another file at this number.  Setting a timer there fails, while a write to an eventfd would
+ * change that file. */
 static FI_ATOMIC(int) bell_fd = -1;
 
-/* Due at once, or never. */
+/* Make it due at once, or disarm it. */
 static void set_bell_fd(bool due)
 {
     const struct itimerspec at = {.it_value = {.tv_nsec = due}};
@@ -65,11 +66,13 @@ void fi_watch_stir(fi_runtime *rt)
     fi_watch_ring();
 }
 
-/* The runtime whose watcher could not be started; NULL: none.  The lock keeps it while it is rung. */
+/* The runtime whose watcher could not be started; NULL: none.  The lock keeps it valid while it is
+ * used. */
 static FI_ATOMIC(fi_runtime *) unwatched;
 static fi_lock unwatched_lock;
 
-/* Who looks clears the word before, under the lock: either it sees what has changed, or the word is set afterwards. */
+/* A worker clears the word under the lock before it checks.  So it either sees the change, or the
+ * word is set afterwards. */
 static void ring_worker(void)
 {
     fi_runtime *rt;
@@ -126,7 +129,7 @@ static void name_thread(const fi_runtime *rt)
     pthread_setname_np(pthread_self(), name);
 }
 
-/* Until it is rung, the poller has something to tell, or a timer is late. */
+/* Sleeps until it is rung, the poller has events, or a timer is late. */
 static void sleep_quietly(fi_runtime *rt, uint32_t heard)
 {
     fi_poller *p = fi_poll_get(rt);
@@ -182,19 +185,19 @@ static void do_without(fi_runtime *rt, int e)
 {
     char line[192];
     int n = snprintf(line, sizeof line,
-                     "filch: cannot start the watchdog thread: %s; fibers that hold their worker "
+                     "filch: watchdog: cannot start the thread (%s); fibers that hold their worker "
                      "are not reported\n",
                      strerror(e));
     ssize_t done = write(STDERR_FILENO, line, (size_t)n);
 
-    (void)done; /* there is nobody else to tell */
+    (void)done; /* there is no other place to report to */
     fi_store_relaxed(&rt->watch.absent, 1u);
     fi_lock_lock(&unwatched_lock);
     fi_store_relaxed(&unwatched, rt);
     fi_lock_unlock(&unwatched_lock);
 }
 
-/* A signal cannot wake a worker: if there may be one, a worker looks again soon. */
+/* A signal cannot wake a worker.  If one may come, a worker checks again soon. */
 int64_t fi_watch_stand_in(fi_runtime *rt, bool searching)
 {
     int64_t now, until;
@@ -212,7 +215,7 @@ int64_t fi_watch_stand_in(fi_runtime *rt, bool searching)
 
 /* ---- its beginning ---- */
 
-/* Signals are for the program's own threads. */
+/* Signals are blocked, so that the program's own threads get them. */
 static void start_thread(fi_runtime *rt)
 {
     sigset_t all, mask;

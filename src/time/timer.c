@@ -1,9 +1,9 @@
 /* User timers.  The record that starts the fiber is allocated by filch_timer_start, so that nothing can fail when the
  * timer fires.
  *
- * Each timer has a lock: starts and stops of one timer, by whichever threads, come one after the other.  Firing does
- * not take it.  A start or stop that meets a firing timer waits until that is over, a few instructions on another
- * worker: only then are the fields of the timer its own again. */
+ * Each timer has a lock, which serialises its starts and stops by all threads.  Firing does not
+ * take it.  A start or stop waits until a firing in progress is over, which takes a few
+ * instructions on another worker.  Only then may it use the fields of the timer. */
 #include "base/lock.h"
 #include "base/mistake.h"
 #include "sched/runtime.h"
@@ -19,7 +19,7 @@
 
 typedef struct timer {
     fi_timer timer;           /* first */
-    fi_lock lock;             /* guards the rest, and who adds and removes the timer */
+    fi_lock lock;             /* guards the fields below, and adding and removing the timer */
     FI_ATOMIC(uint32_t) mark; /* STARTED since the first start, 0 before */
     fi_runnable *start; /* of the last start, which may have fired; NULL: none, or it was stopped */
     uint64_t runtime;   /* the number of its runtime, which may be gone */
@@ -33,23 +33,26 @@ static timer *timer_of(filch_timer *t)
     return (timer *)(void *)t;
 }
 
-/* Memory that was never zeroed would look like a lock that is never released, or like a pending timer. */
+/* Memory that was not zeroed could look like a lock that is never released, or like a pending
+ * timer. */
 static void timer_lock(timer *t)
 {
     uint32_t mark = fi_load_relaxed(&t->mark);
 
     if (mark != 0 && mark != STARTED)
-        fi_mistake("filch_timer: the timer was not initialised; zero it before its first start");
+        fi_mistake("filch_timer: the timer was not initialised; use FILCH_TIMER_INIT or zeros");
     fi_lock_lock(&t->lock);
 }
 
-/* From here on its function may run, and start or stop the timer, which waits until we are out of here. */
+/* From here on its function may run.  If it starts or stops the timer, it waits until this has
+ * returned. */
 static void timer_fire(fi_timer *t)
 {
     fi_start_give(fi_worker_self(), ((timer *)(void *)t)->start);
 }
 
-/* [lock held] Take the timer out of the heap, if it is there, and wait until it does not fire any more.  True: it was there. */
+/* [lock held] Remove the timer from the heap if it is there, and wait until it no longer fires.
+ * True: it was there. */
 static bool timer_remove(fi_runtime *rt, fi_worker *w, timer *t)
 {
     bool was_pending;

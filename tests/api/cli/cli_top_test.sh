@@ -56,7 +56,7 @@ code=0
 timeout 600 "$filch" top -i 100 "$pid" >/dev/full 2>"$work/errors" || code=$?
 complaint=$(cat "$work/errors")
 [ "$code" -eq 1 ] || fail 'a full disk'
-complains 'what was to be printed'
+complains 'stdout: cannot write all output'
 
 # One at a time.
 "$filch" top -i 100 "$pid" >"$work/other" 3>&- &

@@ -20,7 +20,7 @@ for words in help version 'bench --help' 'run --help' 'lab --help' 'scale --help
     code=0
     # shellcheck disable=SC2086  # the words are meant to be split
     complaint=$("$filch" $words 2>&1 >/dev/full) || code=$?
-    [[ $code:$complaint = '1:filch: what was to be printed'* ]] || fail "$words, where it cannot be written"
+    [[ $code:$complaint = '1:filch: stdout: cannot write all output'* ]] || fail "$words, where it cannot be written"
 done
 for word in version --version; do
     runs $word

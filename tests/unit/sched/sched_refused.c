@@ -57,7 +57,7 @@ static void check_start(void)
     fi_topology t;
 
     start_saying(text, sizeof text);
-    CHECK(strstr(text, "filch: FILCH_PIN: the CPUs of this process cannot be read") != NULL);
+    CHECK(strstr(text, "filch: pin=cpu: cannot read the CPUs of this process") != NULL);
     CHECK(strchr(text, '\n') == text + strlen(text) - 1);
     CHECK_INT(FILCH_RUN(fib, 15), 610);
     CHECK_INT(filch_stop(), 0);

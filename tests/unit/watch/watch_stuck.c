@@ -272,7 +272,7 @@ static void dies(void (*fn)(void *), void *arg)
     CHECK(WIFSIGNALED(end.status) && WTERMSIG(end.status) == SIGABRT);
     CHECK(has(end.text, "filch: all fibers are asleep and nothing can wake them\n"));
     CHECK(has(end.text, "fiber 'waiter'"));
-    CHECK_INT(has(end.text, "cannot start the watchdog thread"), is_unwatched(fn));
+    CHECK_INT(has(end.text, "watchdog: cannot start the thread"), is_unwatched(fn));
     snprintf(words, sizeof words, "waits for %s %p, for ", fn == mutexes ? "mutex" : "place",
              fn == mutexes ? (void *)&second : (void *)&never);
     CHECK(has(end.text, words));
@@ -316,8 +316,8 @@ static void observers_do_not_hide_it(void **state)
         unsetenv(settings[i]);
 }
 
-static const char no_watchdog[] = "filch: cannot start the watchdog thread: Resource temporarily "
-                                  "unavailable; fibers that hold their worker are not reported\n";
+static const char no_watchdog[] = "filch: watchdog: cannot start the thread (Resource temporarily "
+                                  "unavailable); fibers that hold their worker are not reported\n";
 
 static void try_to_refuse(void *arg)
 {
