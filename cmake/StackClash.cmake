@@ -1,6 +1,7 @@
-# A frame that is larger than a stack's guard may step over it, into the stack of another fiber.  With
-# this option the compiler touches large frames page by page, so they hit the guard and the overflow is
-# reported.  The CMake target and filch.pc pass it to users of the library; filch(7) says how to disable it.
+# A frame that is larger than a stack's guard may step over it, into the stack of another fiber.
+# With this option the compiler touches large frames page by page, so they hit the guard and the
+# overflow is reported.  The CMake target and filch.pc pass it to users of the library; filch(7)
+# says how to disable it.
 include(CheckCCompilerFlag)
 
 # Clang before 11, and before 18 on aarch64, takes the option and warns that it has no effect.

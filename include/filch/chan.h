@@ -28,8 +28,8 @@
  *
  * Call from: any thread, fiber, task or job.  Blocks: calls that wait, the fiber or the thread.
  *
- * A channel may be NULL.  Calls that return an int then return -EINVAL, and the others do nothing and
- * return 0.  A case of a select whose channel is NULL is never ready.
+ * A channel may be NULL.  Calls that return an int then return -EINVAL, and the others do nothing
+ * and return 0.  A case of a select whose channel is NULL is never ready.
  */
 #ifndef FILCH_CHAN_H
 #define FILCH_CHAN_H
@@ -47,11 +47,11 @@ typedef struct filch_chan filch_chan;
 /* Items of so many bytes (0: only that something was sent counts).  Returns: NULL when there is no memory. */
 FILCH_API filch_chan *filch_chan_new(size_t item_size, size_t capacity);
 
-/* Free the channel and drop the items that are left in it.  NULL is allowed.
- * A receiver may free the channel as soon as it has the last item or -EPIPE.  The sender to a channel
- * of capacity 0 may free it as soon as its send has returned.  The partner may still be inside its
- * send, receive, select or close then.  No other call for the channel may be under way.  Freeing a
- * channel at which a call waits aborts the program.
+/* Free the channel and drop the items that are left in it.  NULL is allowed.  A receiver may free
+ * the channel as soon as it has the last item or -EPIPE.  The sender to a channel of capacity 0 may
+ * free it as soon as its send has returned.  The partner may still be inside its send, receive,
+ * select or close then.  No other call for the channel may be under way.  Freeing a channel at
+ * which a call waits aborts the program.
  * Call from: any thread, fiber, task or job.  Blocks: nothing. */
 FILCH_API void filch_chan_free(filch_chan *c);
 

@@ -56,14 +56,14 @@ typedef struct filch_fiber_attr {
 
 /* Run body(arg) on a fiber of its own, now or soon, that nobody waits for.
  * Call from: any thread or fiber.  Blocks: nothing.
- * Returns: 0; -ENOMEM: it will not run.  With attributes also -EINVAL for a stack size that makes no
- * sense, and -ENOMEM when there is no memory for a stack of that size. */
+ * Returns: 0; -ENOMEM: it will not run.  With attributes also -EINVAL for a stack size that makes
+ * no sense, and -ENOMEM when there is no memory for a stack of that size. */
 FILCH_API int filch_go(void (*body)(void *arg), void *arg);
 FILCH_API int filch_go_with(const filch_fiber_attr *attr, void (*body)(void *arg), void *arg);
 
 /* The same with a handle, and with a result.  The handle is yours until you join or detach, also
- * after filch_stop.  Using a handle after it was joined or detached aborts the program with a message
- * that names the call.
+ * after filch_stop.  Using a handle after it was joined or detached aborts the program with a
+ * message that names the call.
  * Call from: any thread or fiber.  Blocks: nothing.
  * Returns: the handle; NULL: no memory, or attributes that make no sense. */
 FILCH_API filch_fiber *filch_fiber_start(void *(*body)(void *arg), void *arg);
@@ -90,7 +90,8 @@ FILCH_API void filch_fiber_detach(filch_fiber *f);
 FILCH_API void filch_fiber_cancel(filch_fiber *f);
 
 /* Was the calling fiber cancelled?  In a task: was the fiber that spawned it cancelled?
- * filch_fiber_uncancel: end the cancellation of the fiber and of all its tasks, which may wait again.
+ * filch_fiber_uncancel: end the cancellation of the fiber and of all its tasks, which may wait
+ * again.
  * Call from: any thread (which never is) or fiber.  Blocks: nothing. */
 FILCH_API bool filch_fiber_cancelled(void);
 FILCH_API bool filch_fiber_uncancel(void);
@@ -100,8 +101,8 @@ FILCH_API bool filch_fiber_uncancel(void);
 FILCH_API void filch_yield(void);
 
 /* The handle of the calling fiber, for comparisons, names and messages.  In a stolen task it is the
- * handle of the fiber that runs the task.  It is valid while the fiber runs, and is not yours to join
- * or detach unless you started the fiber.
+ * handle of the fiber that runs the task.  It is valid while the fiber runs, and is not yours to
+ * join or detach unless you started the fiber.
  * Call from: any thread or fiber.  Blocks: nothing.  Returns: NULL in a thread that is no fiber; NULL without memory. */
 FILCH_API filch_fiber *filch_fiber_self(void);
 

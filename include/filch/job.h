@@ -84,9 +84,9 @@ FILCH_API size_t filch_group_dropped(const filch_group *g);
  * it does the same to all jobs that it came after; and a child is its parent's from its submission on.  Who
  * wants to use such a job longer says filch_job_keep first, and releases it himself.
  *
- * A job that was waited for or released must not be used any more.  A call that gets its handle aborts
- * the program with a message that names the call.  The handle is not recognised if the memory of the
- * job was reused for exactly 64 later jobs, or a multiple of 64.
+ * A job that was waited for or released must not be used any more.  A call that gets its handle
+ * aborts the program with a message that names the call.  The handle is not recognised if the
+ * memory of the job was reused for exactly 64 later jobs, or a multiple of 64.
  *
  * filch_stop() waits for all jobs that can run, and then there are none: what was not waited for before must not be
  * used any more.  A program that ends without it does not wait for jobs. */

@@ -116,14 +116,14 @@ typedef struct filch_config {
     int64_t trace_ns FILCH_ZERO_;
 } filch_config;
 
-/* Start the runtime.  NULL is a config of zeros.  Without this call, the first use starts it.  Tasks from
- * outside, and tasks that another worker took, begin with the floating-point modes (rounding, traps, flush to
- * zero) of the thread that starts the runtime.
- * After a fork() there is no runtime in the child, and it may start one.  A fiber that calls fork() goes on in
- * the child; when its task ends there, so does the child, with status 0 and without atexit() handlers.
- * Fibers and jobs of the parent do not run in the child, and must not be waited for there.  A mutex,
- * channel or other object that another thread was using at the fork stays in the child as it was then,
- * and may stay locked.
+/* Start the runtime.  NULL is a config of zeros.  Without this call, the first use starts it.
+ * Tasks from outside, and tasks that another worker took, begin with the floating-point modes
+ * (rounding, traps, flush to zero) of the thread that starts the runtime.
+ * After a fork() there is no runtime in the child, and it may start one.  A fiber that calls fork()
+ * goes on in the child; when its task ends there, so does the child, with status 0 and without
+ * atexit() handlers.  Fibers and jobs of the parent do not run in the child, and must not be waited
+ * for there.  A mutex, channel or other object that another thread was using at the fork stays in
+ * the child as it was then, and may stay locked.
  * Call from: any thread that is no worker.  Blocks: the thread, for some 50 microseconds.
  * Returns: 0; -EINVAL for nonsense in config or environment, which a line on stderr names; -EBUSY when
  * it runs already; -EDEADLK from a fiber; -ENOMEM, -EAGAIN (no more threads), or what else the system

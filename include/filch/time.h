@@ -44,8 +44,8 @@ FILCH_API int filch_sleep_until(int64_t deadline);
 
 /* A timer calls a function later, on a fiber of its own.  The caller provides its memory, and
  * initialises it with FILCH_TIMER_INIT or zeros before the first start.  The memory must stay valid
- * until filch_timer_stop has returned.  A timer that is pending when the runtime is stopped never calls
- * its function.  The fields are Filch's. */
+ * until filch_timer_stop has returned.  A timer that is pending when the runtime is stopped never
+ * calls its function.  The fields are Filch's. */
 typedef struct filch_timer {
     void *word_[12];
 } filch_timer;
@@ -54,19 +54,20 @@ typedef struct filch_timer {
 #define FILCH_TIMER_INIT {{0}}
 /* clang-format on */
 
-/* Call work(arg) at the deadline or soon after.  A pending timer is restarted: its earlier deadline and
- * function are dropped.  If it is firing at that moment, the earlier function is called as well.
- * Call from: any thread or fiber, also the timer's function; several may call it for one timer at once.
+/* Call work(arg) at the deadline or soon after.  A pending timer is restarted: its earlier deadline
+ * and function are dropped.  If it is firing at that moment, the earlier function is called as
+ * well.
+ * Call from: any thread or fiber, also the timer's function, several at once.
  * Blocks: nothing (for long).
  * Returns: 0; -ENOMEM: the timer is not pending, and work will not be called. */
 FILCH_API int filch_timer_start(filch_timer *t, int64_t deadline, void (*work)(void *arg),
                                 void *arg);
 
 /* Stop the timer.  After this its memory may be freed, unless another thread starts the timer.
- * Call from: any thread or fiber, also the timer's function; several may call it for one timer at once.
+ * Call from: any thread or fiber, also the timer's function, several at once.
  * Blocks: nothing (for long).
- * Returns: 1: the timer was pending, and work will not be called; 0: work was called or is about to be
- * called, or the timer was never started. */
+ * Returns: 1: the timer was pending, and work will not be called; 0: work was called or is about to
+ * be called, or the timer was never started. */
 FILCH_API int filch_timer_stop(filch_timer *t);
 
 FILCH_END_DECLS

@@ -21,9 +21,9 @@
  * Both words are written with release and read with acquire.  The layout is that of one version of Filch: the reader
  * compares version and size.
  *
- * The size of the file is sealed (F_SEAL_SHRINK, F_SEAL_GROW, F_SEAL_SEAL of fcntl(2)).  The process
- * reads only wanted and part from the page.  A reader that does not trust the process checks the seals
- * before it maps the file, reads the number of workers once, and works on a copy.
+ * The size of the file is sealed (F_SEAL_SHRINK, F_SEAL_GROW, F_SEAL_SEAL of fcntl(2)).  The
+ * process reads only wanted and part from the page.  A reader that does not trust the process
+ * checks the seals before it maps the file, reads the number of workers once, and works on a copy.
  */
 #ifndef FILCH_TOP_H
 #define FILCH_TOP_H
