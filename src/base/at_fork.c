@@ -49,7 +49,8 @@ static void after_fork_in_child(void)
             parts[i].child();
 }
 
-/* Before any other handler of the program's: so those may still use Filch before a fork, and may again after it. */
+/* Registered before the handlers of the program.  So those run first before a fork and last after
+ * it, and may use Filch. */
 __attribute__((constructor)) static void install(void)
 {
     (void)pthread_atfork(before_fork, after_fork, after_fork_in_child);

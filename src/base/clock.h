@@ -18,8 +18,8 @@ typedef enum fi_clock_kind {
 /* [any] Nanoseconds of CLOCK_MONOTONIC. */
 int64_t fi_clock_now(void);
 
-/* [any] Nanoseconds from now until a deadline: 0 when it has passed, INT64_MAX when the deadline is INT64_MAX (never).
- * Deadlines come from users, so any value is possible; this is the only place that subtracts from one. */
+/* [any] Nanoseconds from now until a deadline: 0 when it has passed, INT64_MAX when the deadline is
+ * INT64_MAX (never).  Users may give any value.  Only this function subtracts from a deadline. */
 int64_t fi_clock_left(int64_t deadline_ns);
 
 /* [any] The same as a timeout of poll(2) or epoll_wait(2): milliseconds rounded up, at most INT_MAX; -1: never. */

@@ -1,6 +1,6 @@
-/* By the destructor of a thread-specific value: it runs after pthread_exit and after a cancellation, however much of
- * the stack was unwound.  A cleanup handler would not do, as the stack of a fiber is unwound and not that of the
- * thread. */
+/* Uses the destructor of a thread-specific value.  It runs after pthread_exit and after a
+ * cancellation, however much of the stack was unwound.  A cleanup handler would not work, because
+ * the stack of a fiber is unwound and not that of the thread. */
 #include "base/exit_guard.h"
 
 #include <pthread.h>
@@ -10,7 +10,8 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;
 static bool has_key;
 
-/* As a call costs more than this.  Initial-exec: no memory is allocated at the first use. */
+/* Checked first, because pthread_setspecific costs more.  Initial-exec: the first use does not
+ * allocate. */
 static _Thread_local void (*set)(void) __attribute__((tls_model("initial-exec")));
 
 static void call_ended(void *unused)
@@ -20,7 +21,7 @@ static void call_ended(void *unused)
         set();
 }
 
-/* A process has few keys.  Without one the mistake is not reported. */
+/* The number of keys of a process is limited.  Without a key the mistake is not reported. */
 static void make_key(void)
 {
     has_key = pthread_key_create(&key, call_ended) == 0;

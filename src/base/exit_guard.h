@@ -1,14 +1,15 @@
-/* Notices the end of a thread that must not end.
+/* Detects the end of a thread that must not end.
  *
- * User code runs on the runtime's threads, and on threads that were lent to it.  pthread_exit in such code would take
- * the worker away, and whoever waits for that work would wait for ever. */
+ * User code runs on the runtime's threads, and on threads that were lent to it.  pthread_exit in
+ * such code would end the worker, and the waiters for its work would wait for ever. */
 #ifndef FI_BASE_EXIT_GUARD_H
 #define FI_BASE_EXIT_GUARD_H
 
 /* [any, before all else] */
 void fi_exit_guard_init(void);
 
-/* [thread] Call ended() when the calling thread ends, whatever ends it; NULL: no more.  Its stack is unwound by then. */
+/* [thread] Call ended() when the calling thread ends for any reason, after its stack was unwound.
+ * NULL: do not call it any more. */
 void fi_exit_guard_set(void (*ended)(void));
 
 #endif

@@ -72,7 +72,7 @@ void fi_latch_lock_by_word(fi_latch *l, uint32_t who)
     l->by_word = true;
 }
 
-/* [child of a fork] The other threads hold nothing, as they are not here. */
+/* [child of a fork] The other threads do not exist here, so they hold nothing. */
 static void forget_parties(void)
 {
     for (uint32_t who = 0; who < FI_LATCH_PARTIES; who++)

@@ -28,7 +28,7 @@
 static fi_lease blocks; /* entered once per live block */
 static FI_ATOMIC(size_t) live_bytes;
 static filch_allocator allocator; /* under that lease; alloc is NULL: the one built in */
-static fi_lock replacing;         /* so that no fork meets a lease that is closed */
+static fi_lock replacing;         /* so that no lease is closed during a fork */
 
 __attribute__((constructor)) static void register_at_fork(void)
 {

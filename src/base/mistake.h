@@ -4,7 +4,7 @@
 
 _Noreturn void fi_mistake(const char *what);
 
-/* The same of a certain function. */
+/* The same, with the name of the public function that was misused. */
 _Noreturn void fi_mistake_in(const char *function, const char *what);
 
 #endif

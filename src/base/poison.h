@@ -1,4 +1,4 @@
-/* Tells AddressSanitizer which memory nobody may use for now.  Nothing in a build without it. */
+/* Tells AddressSanitizer which memory must not be used.  Does nothing in other builds. */
 #ifndef FI_BASE_POISON_H
 #define FI_BASE_POISON_H
 

@@ -11,11 +11,12 @@
 #include <stdint.h>
 #include <sys/auxv.h>
 
-/* In the C library, or in one of its own that we do not ask for; programs without shared libraries have none. */
+/* Weak: dlopen is in the C library or in libdl, which we do not link.  Static programs do not have
+ * it. */
 __attribute__((weak)) int dladdr(const void *at, Dl_info *info);
 __attribute__((weak)) void *dlopen(const char *file, int mode);
 
-/* It is never unloaded, and the loader would look for its file in vain. */
+/* The main program is never unloaded, and the loader would not find its file. */
 static bool is_program(const Dl_info *object)
 {
     const void *headers = (const void *)(uintptr_t)getauxval(AT_PHDR);
@@ -24,8 +25,8 @@ static bool is_program(const Dl_info *object)
     return headers && dladdr(headers, &program) != 0 && program.dli_fbase == object->dli_fbase;
 }
 
-/* Two threads may do this at once; the second call changes nothing.  The name is the one that the loader knows, so that no
- * file is opened. */
+/* Two threads may do this at once; the second call changes nothing.  The name is the one that the
+ * loader knows, so no file is opened. */
 void fi_stay_loaded(void)
 {
     static FI_ATOMIC(uint32_t) done;

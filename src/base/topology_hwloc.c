@@ -48,7 +48,8 @@ int fi_topology_from_hwloc(hwloc_topology_t hw, fi_topology *t)
     return 1;
 }
 
-/* [any] hwloc asks for the mask with ever larger sizes until it gets one: it never ends where a filter refuses the call. */
+/* [any] hwloc asks for the mask with growing sizes until a call succeeds.  If a filter refuses the
+ * call, that loop never ends. */
 static bool has_mask(void)
 {
     fi_cpu_set set;

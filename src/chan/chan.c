@@ -221,7 +221,8 @@ static void wake_all(fi_wait *chain)
     }
 }
 
-/* [latch held] A select that waits in both lines is taken out of the one that is emptied first: chance decides. */
+/* [latch held] A select that waits in both lines leaves the one that is emptied first.  The order
+ * is random. */
 static fi_wait *take_waiters(filch_chan *c)
 {
     if (fi_rng_below(fi_rng_thread(), 2) == 0)

@@ -1,8 +1,9 @@
-/* Select.  All channels' latches are held at once, so that no case becomes ready between the attempt and the wait.  They
- * are taken by address, each once, so that two selects cannot wait for each other's.
+/* Select.  The latches of all channels are held at once, so that no case becomes ready between the
+ * attempt and the wait.  They are taken in order of address, each once, so that two selects cannot
+ * deadlock.
  *
- * A case that was done while the select waited may have been the last use of its channel: the partner may free it at once,
- * so the select does not touch that channel again.  The other channels must stay until the select returns.
+ * The partner that completed a case of a waiting select may free the channel at once.  So the
+ * select does not touch that channel again.  The other channels must stay until the select returns.
  */
 #include "base/mem.h"
 #include "base/rng.h"
@@ -15,7 +16,7 @@ typedef struct selection {
     size_t n;
     size_t chans_n;
     filch_chan *chans[FILCH_SELECT_MAX]; /* each once, by address */
-    uint8_t order[FILCH_SELECT_MAX];     /* the cases, as they are tried */
+    uint8_t order[FILCH_SELECT_MAX];     /* the cases, in the order of trying */
 } selection;
 
 /* ---- latches ---- */
@@ -116,7 +117,8 @@ static fi_wait *part_in(const fi_line *line, const fi_wait *whole)
     return last && last->whole == whole ? last : NULL;
 }
 
-/* [latch held] One part of a whole stands in a line: of several cases that want the same, the first in random order. */
+/* [latch held] Only one part of a whole is in a line.  Of several cases that want the same, it is
+ * the first in random order. */
 static void enqueue_part(const filch_case *k, fi_wait *part)
 {
     filch_chan *c = k->chan;
@@ -147,8 +149,8 @@ static void enqueue_parts(const selection *s, fi_wait *waits)
     }
 }
 
-/* Also after all were taken out: whoever let the latches go for us may still be about to let go of the last.  done: the
- * channel of the case that was done; NULL: none was. */
+/* Also needed after all parts were removed: the thread that releases the latches for this fiber may
+ * not have released the last one yet.  done: the channel of the completed case; NULL: none. */
 static void leave_lines(const selection *s, fi_wait *waits, const filch_chan *done)
 {
     hold_all_but(s, done);

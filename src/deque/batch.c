@@ -124,8 +124,8 @@ static array *grow(batch *d, array *old, uint32_t top, uint32_t bottom)
     array *a = array_new((uint32_t)old->ring.capacity * 2, old);
     if (!a)
         return NULL;
-    /* The other slots stay zero, and steal relies on that: a thief with a stale top reads one of them before its
-     * claim fails, and a slot that was never written must still hold a value. */
+    /* The other slots stay zero.  steal relies on that: a thief with a stale top reads one of them
+     * before its claim fails, and a slot that was never written must still hold a value. */
     for (uint32_t i = top; i != bottom; i++) {
         void *item = fi_load_item(fi_ring_at(&old->ring, i));
         fi_store_item(fi_ring_at(&a->ring, i), item);

@@ -105,7 +105,7 @@ static struct iovec first_bytes(const fi_call *c)
     return i < c->n ? v[i] : (struct iovec){0};
 }
 
-/* A terminal that is ready has room for one byte, and nobody tells for how many more. */
+/* A ready terminal takes at least one byte.  The kernel does not report how many more fit. */
 static ssize_t write_terminal(int fd, struct iovec v)
 {
     ssize_t n = 1;
@@ -118,9 +118,9 @@ static ssize_t write_terminal(int fd, struct iovec v)
     return done > 0 ? (ssize_t)done : n;
 }
 
-/* [spare thread, or a thread that may block] It was ready a moment ago, so this blocks only if somebody else was faster.  In
- * blocking mode a write waits until all is through: so no more is written than there is room for.  A FIFO that is ready
- * has room for PIPE_BUF bytes. */
+/* [spare thread, or a thread that may block] The descriptor was ready a moment ago, so this blocks
+ * only if another process was faster.  A write in blocking mode waits until all bytes are written,
+ * so it is limited to what fits.  A FIFO that is ready takes PIPE_BUF bytes. */
 static ssize_t attempt_ready(fi_call *c)
 {
     struct iovec v = c->direction == FI_IO_WRITE ? first_bytes(c) : (struct iovec){0};
@@ -134,7 +134,7 @@ static ssize_t attempt_ready(fi_call *c)
     return c->kind->attempt(c);
 }
 
-/* Its mode is not changed, others may share it. */
+/* The mode is not changed, because other processes may share it. */
 static ssize_t attempt_foreign(fi_call *c)
 {
     ssize_t n = c->kind->attempt_nowait ? attempt_once(c, c->kind->attempt_nowait) : FI_NOWAIT_NONE;
@@ -196,7 +196,7 @@ typedef struct state {
     fi_fd_view view;
 } state;
 
-/* [inside] noinline: what Filch has opened does not pay for this. */
+/* [inside] noinline, so that descriptors that Filch opened do not pay for this. */
 __attribute__((noinline)) static ssize_t attempt_not_ours(fi_call *c, const fi_fd_view *v)
 {
     if (!c->kind->never_a_file && !v->pollable && fi_call_is_on_file(c->fd))
@@ -284,7 +284,7 @@ static ssize_t await(fi_call *c, state *s, const fi_fd_wait *w)
         return receive(c, s, w);
     e = fi_fd_await(s->io, s->fd, &s->view, w);
     if (e == -EPERM && s->view.pollable)
-        return -EAGAIN; /* the number is a regular file's by now, which the next attempt finds out */
+        return -EAGAIN; /* now a regular file has the number, as the next attempt finds */
     if (e == -ETIMEDOUT && s->view.dry && (n = attempt_late(c, s)) != -EAGAIN)
         return n;
     return e < 0 ? e : -EAGAIN;

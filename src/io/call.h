@@ -19,11 +19,11 @@ typedef struct fi_call fi_call;
 
 /* What is the same for all calls of a kind. */
 typedef struct fi_call_kind {
-    const char *what; /* for people: what a fiber waits for */
-    /* What it returns, or -errno.  It blocks if the descriptor is in blocking mode. */
+    const char *what; /* for messages: what a fiber waits for */
+    /* Returns the result of the call, or -errno.  Blocks if the descriptor is in blocking mode. */
     ssize_t (*attempt)(fi_call *c);
-    /* The same for a descriptor that Filch did not open: it does not block in any mode.  FI_NOWAIT_NONE (io/nowait.h): this
-     * file has no such call; NULL: no file has. */
+    /* The same for a descriptor that Filch did not open.  Does not block in any mode.  Returns
+     * FI_NOWAIT_NONE (io/nowait.h) if this file has no such call.  NULL: no file has one. */
     ssize_t (*attempt_nowait)(fi_call *c);
     bool never_a_file;
 } fi_call_kind;

@@ -39,8 +39,9 @@ static bool is_datagram(int fd)
     return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_DGRAM;
 }
 
-/* No flag tells connect(2) not to wait, so the socket is in non-blocking mode for this one call.  It has no connection
- * yet, so nobody else reads or writes through it.  Datagram sockets may be in use, but do not wait here. */
+/* connect(2) has no flag not to wait, so the socket is set to non-blocking mode for this one call.
+ * It has no connection yet, so no other user reads or writes through it.  Datagram sockets may be
+ * in use, but do not wait here. */
 static ssize_t try_connect_nowait(fi_call *c)
 {
     int flags = fcntl(c->fd, F_GETFL);

@@ -96,9 +96,9 @@ static int wait_ms(const fi_backend *b, struct epoll_event *ev, int ms)
     return epoll_wait(b->epoll, ev, FI_IO_EVENTS, ms);
 }
 
-/* Milliseconds are too coarse for timers; where the kernel has nothing better they have to do.  A container may refuse a
- * call that it does not know with any error; EINTR alone is not a refusal.  If the descriptor is the reason, epoll_wait
- * says so as well. */
+/* Milliseconds are too coarse for timers, so epoll_wait is only the fallback.  A container may
+ * refuse a call that it does not know with any error.  Only EINTR is not a refusal.  If the
+ * descriptor is the reason, epoll_wait fails as well. */
 static int wait_ns(fi_backend *b, struct epoll_event *ev, int64_t deadline_ns)
 {
 #if defined SYS_epoll_pwait2 && defined __LP64__
@@ -121,7 +121,7 @@ static int wait_until(fi_backend *b, struct epoll_event *ev, int64_t deadline_ns
     return wait_ns(b, ev, deadline_ns);
 }
 
-/* A signal is not an error.  Any other error would come again and again. */
+/* A signal is not an error.  Any other error would repeat for ever. */
 static int check(int n)
 {
     char text[128];

@@ -15,7 +15,7 @@
 
 #define CURRENT_POSITION (-1)
 
-/* Old kernels, emulators and filters have several ways to say that they do not know the call or the flag. */
+/* The errors by which kernels, emulators and filters refuse an unknown call or flag. */
 static ssize_t none_if_refused(ssize_t n)
 {
     return n == -EOPNOTSUPP || n == -ENOSYS || n == -EPERM || n == -EINVAL ? FI_NOWAIT_NONE : n;
@@ -23,7 +23,7 @@ static ssize_t none_if_refused(ssize_t n)
 
 /* ---- terminals and FIFOs ---- */
 
-/* The main end of a pseudo-terminal, opened again, is another pseudo-terminal. */
+/* Opening the main end of a pseudo-terminal again would open a new pseudo-terminal. */
 static bool is_pty_main(int fd)
 {
     unsigned number;
@@ -45,7 +45,7 @@ bool fi_nowait_is_fifo(int fd)
     return fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode);
 }
 
-/* The same file with a mode of its own, for the length of one call; negative: there is none. */
+/* A second descriptor of the same file with a mode of its own, for one call; negative: none. */
 static int open_again(int fd)
 {
     int flags = fcntl(fd, F_GETFL);
@@ -93,7 +93,7 @@ __attribute__((noinline)) ssize_t fi_nowait_readv(int fd, const struct iovec *v,
     return got == -ENOTSOCK ? read_again(fd, v, n) : got;
 }
 
-/* As a socket first: only there a flag keeps the signal away. */
+/* As a socket first, because only sockets have a flag that suppresses SIGPIPE. */
 __attribute__((noinline)) ssize_t fi_nowait_writev(int fd, const struct iovec *v, int n)
 {
     struct msghdr m = {.msg_iov = (struct iovec *)(uintptr_t)v, .msg_iovlen = (size_t)n};
@@ -109,7 +109,7 @@ __attribute__((noinline)) bool fi_nowait_is_set(int fd)
 {
     int flags = fcntl(fd, F_GETFL);
 
-    return flags < 0 || flags & O_NONBLOCK; /* no such descriptor: the call itself says so */
+    return flags < 0 || flags & O_NONBLOCK; /* no such descriptor: the call itself fails */
 }
 
 __attribute__((noinline)) bool fi_nowait_is_ready(int fd, short events)

@@ -1,10 +1,11 @@
 /* Calls that do not block on a descriptor in blocking mode.
  *
- * A descriptor that Filch did not open may be shared: a program's standard input is also its shell's, and O_NONBLOCK
- * belongs to what both share.  So Filch does not set it, but asks each single call not to wait: MSG_DONTWAIT for
- * sockets, RWF_NOWAIT for pipes and some others.  Terminals and FIFOs are opened again for the length of the call, in
- * non-blocking mode, which only the new open file description has.  Others have no such call, and are for spare threads
- * (docs/decisions/011-file-status-flags.md). */
+ * A descriptor that Filch did not open may be shared.  For example, a program shares its standard
+ * input with its shell, and O_NONBLOCK belongs to the shared open file description.  So Filch does
+ * not set it, but makes each single call non-blocking: MSG_DONTWAIT for sockets, RWF_NOWAIT for
+ * pipes and some others.  Terminals and FIFOs are opened again for the duration of the call, and
+ * only the new open file description is non-blocking.  Other files have no such call, and are left
+ * to spare threads (docs/decisions/011-file-status-flags.md). */
 #ifndef FI_IO_NOWAIT_H
 #define FI_IO_NOWAIT_H
 
@@ -24,7 +25,7 @@ ssize_t fi_nowait_writev(int fd, const struct iovec *v, int n);
 bool fi_nowait_is_terminal(int fd);
 bool fi_nowait_is_fifo(int fd);
 
-/* [any] Is it in non-blocking mode, so that every call says -EAGAIN? */
+/* [any] Is it in non-blocking mode, so that a call that would wait returns -EAGAIN? */
 bool fi_nowait_is_set(int fd);
 
 /* [any] Would poll(2) report one of these events, or an error, at once? */

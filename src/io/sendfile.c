@@ -64,7 +64,7 @@ static ssize_t try_sendfile(fi_call *c)
 
 /* ---- to a descriptor in blocking mode ---- */
 
-/* sendfile(2) has no flag that keeps it from waiting: a copy is made, and sent by a call that has one. */
+/* sendfile(2) has no flag not to wait, so the data is copied and sent by a call that has one. */
 static ssize_t copy_piece(int out, int in, off_t at, size_t n)
 {
     char buf[COPY_SIZE];
@@ -73,7 +73,7 @@ static ssize_t copy_piece(int out, int in, off_t at, size_t n)
     return got <= 0 ? got : fi_nowait_writev(out, &(struct iovec){buf, (size_t)got}, 1);
 }
 
-/* An error after the first piece is found again by the next call. */
+/* The next call reports an error that came after the first piece. */
 static ssize_t copy_pieces(int out, int in, off_t at, size_t n)
 {
     size_t done = 0;

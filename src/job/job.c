@@ -300,8 +300,8 @@ static int wait_until(fi_job *j, int64_t deadline)
     return e;
 }
 
-/* A thread from outside keeps the runtime until it has given the job up.  Inlined: backtraces have the name of what the user
- * called. */
+/* A thread that is not a worker keeps the runtime running until it has given the job up.  Inlined,
+ * so that backtraces show the function that the user called. */
 FI_INLINE int wait_anywhere(const filch_job *job, int64_t deadline, const char *function)
 {
     fi_runtime *rt;

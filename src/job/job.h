@@ -46,13 +46,13 @@ _Static_assert(offsetof(fi_job, life) + sizeof(fi_life_word) <= FI_RECORD_HEAD,
 
 #define FI_JOB_IS_GONE "the job was already waited for or released"
 
-/* [any] What the user has. */
+/* [any] The user's handle of the job. */
 static inline filch_job *fi_job_shown(fi_job *j)
 {
     return j ? fi_tag_handle(j, fi_life_number(&j->life)) : NULL;
 }
 
-/* [user, in this function of the API] Is it still the job that the handle was made for, and the user's? */
+/* [user, in this function of the API] Does the user still own the job of this handle? */
 static inline bool fi_job_is_held(const filch_job *job, fi_job *j)
 {
     uint32_t life = fi_load_relaxed(&j->life);
@@ -60,10 +60,10 @@ static inline bool fi_job_is_held(const filch_job *job, fi_job *j)
     return (life & FI_LIFE_HELD) && fi_tag_is_of(job, fi_life_number_in(life));
 }
 
-/* [user] It is not.  That is a mistake, unless it runs: its own work may use it.  life.c */
+/* [user] The user does not own it.  Aborts, unless its own work uses it while it runs.  life.c */
 void fi_job_check_runs(const filch_job *job, const char *function);
 
-/* [user, in this function of the API] A job that he may use; NULL: none. */
+/* [user, in this function of the API] The job, which the caller may use; NULL for NULL. */
 static inline fi_job *fi_job_of(const filch_job *job, const char *function)
 {
     fi_job *j = fi_tag_record(job);
@@ -73,7 +73,8 @@ static inline fi_job *fi_job_of(const filch_job *job, const char *function)
     return j;
 }
 
-/* [user, in this function of the API] A job that he may wait for or release; NULL: none. */
+/* [user, in this function of the API] The job, which the caller may wait for or release; NULL: the
+ * handle is NULL. */
 static inline fi_job *fi_job_to_end(const filch_job *job, const char *function)
 {
     fi_job *j = fi_tag_record(job);
@@ -114,10 +115,10 @@ void fi_job_work(fi_job *j);
 /* [who has ended the last piece of its own group] The job is done, and may be gone afterwards.  job.c */
 void fi_job_done(fi_group *own);
 
-/* [any] The part of filch_job_after that knows who the jobs are.  order.c */
+/* [any] filch_job_after for handles that were checked.  order.c */
 int fi_job_after(fi_job *j, fi_job *before);
 
-/* [any] The same of filch_job_submit and filch_job_cancel.  job.c */
+/* [any] The same for filch_job_submit and filch_job_cancel.  job.c */
 int fi_job_submit(fi_job *j);
 void fi_job_cancel(fi_job *j);
 

@@ -30,7 +30,7 @@ static void put_back(void *record, bool large)
         return;
     }
     rt = fi_runtime_enter_anyhow();
-    if (rt) { /* else it is of the runtime of the process that we were forked from */
+    if (rt) { /* else it belongs to the runtime of the parent process */
         fi_lock_lock(&rt->outside_lock);
         fi_record_put(large ? &rt->large_outside : &rt->outside, record);
         fi_lock_unlock(&rt->outside_lock);
@@ -38,7 +38,8 @@ static void put_back(void *record, bool large)
     fi_runtime_leave(rt);
 }
 
-/* Between its end and the release of its record it does not run any more, though its life says so. */
+/* Between its end and the release of its record the job no longer runs, although its life word says
+ * so. */
 void fi_job_check_runs(const filch_job *job, const char *function)
 {
     fi_job *j = fi_tag_record(job);
@@ -101,7 +102,7 @@ void filch_job_release(filch_job *job)
     if (!j)
         return;
     if (!fi_load_relaxed(&j->is_submitted)) {
-        fi_life_keep(&j->life); /* else it is its parent's at once, and may be gone */
+        fi_life_keep(&j->life); /* else its parent owns it at once, and may free it */
         fi_job_cancel(j);
         fi_job_submit(j);
     }

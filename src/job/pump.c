@@ -75,7 +75,8 @@ fi_job *fi_pump_running(void)
     return running;
 }
 
-/* In the child of a fork() that the work has made, the job is not ours to end: the parent does. */
+/* In the child of a fork() that the work has made, the job is not finished here: the parent does
+ * that. */
 static bool run_one(pump *p)
 {
     fi_job *j = take(p), *outer = running;
