@@ -69,7 +69,7 @@ static const char *why_not_found(void)
     }
 }
 
-/* The size must stay as it is: to read behind the end of a file is SIGBUS. */
+/* The size must not change, because reading behind the end of a file raises SIGBUS. */
 static const char *look_at_size(int fd, size_t *size)
 {
     struct stat s;

@@ -1,8 +1,9 @@
 /* The page of another process that filch top looks at: see <filch/top.h>.
  *
- * The process may be another user's, when root looks, and may write anything there at any time.  So the page is copied after
- * each answer, and the copy is made safe to use: the number of workers is the one that was checked at the start, texts have an
- * end, and times are not negative. */
+ * If root runs filch top, the process may belong to another user, and may write anything to the
+ * page at any time.  So the page is copied after each answer, and the copy is made safe to use: the
+ * number of workers is the one that was checked at the start, strings are terminated, and times are
+ * not negative. */
 #ifndef CLI_TOP_PAGE_H
 #define CLI_TOP_PAGE_H
 
@@ -28,7 +29,8 @@ void top_close(top_page *p);
 /* Does this process have such a page? */
 bool top_has_page(pid_t pid);
 
-/* Have it filled, and copy it.  TOP_ANSWERED; or the process has ended or stopped its runtime; or it does not answer in time. */
+/* Request an answer, and copy it.  TOP_ANSWERED; or the process has ended or stopped its runtime;
+ * or it does not answer in time. */
 typedef enum top_answer { TOP_ANSWERED, TOP_OVER, TOP_SILENT } top_answer;
 top_answer top_ask(top_page *p, filch_top_part part);
 

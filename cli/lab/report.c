@@ -67,7 +67,7 @@ void report_command(const lab_section *s, FILE *out)
 
 /* ---- files ---- */
 
-/* A new file of that name, and not what a link there leads to.  It has the mode of the one that it replaces. */
+/* A new file, also if the name is a link.  It gets the mode of the file that it replaces. */
 static FILE *open_draft(const char *draft, const char *path)
 {
     struct stat old;

@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define STALLED_MS 5000 /* without a byte taken, before a reader counts as one that does not read */
-#define TRIES      16   /* for a name that is not taken */
+#define STALLED_MS 5000 /* without a byte read, until a reader counts as stalled */
+#define TRIES      16   /* to find an unused name */
 
 /* ---- messages ---- */
 
@@ -29,7 +29,7 @@ static const char *reason(int e)
     }
 }
 
-/* Of a long name the beginning will do. */
+/* A long name is cut. */
 void fi_output_complain(const char *setting, const char *path, int e)
 {
     char line[512];
@@ -37,7 +37,7 @@ void fi_output_complain(const char *setting, const char *path, int e)
                      reason(e));
     ssize_t done = write(STDERR_FILENO, line, (size_t)n);
 
-    (void)done; /* there is nobody else to tell */
+    (void)done; /* there is no other place to report to */
 }
 
 static int checked(const fi_output *o, int e)
@@ -88,8 +88,8 @@ static int number_after(const char *path, const char *folder)
     return *end || number > INT_MAX ? -1 : (int)number;
 }
 
-/* The descriptor of this process that the path stands for; -1: none.  To open it by its name would write a file from its
- * beginning again, over what the program has written there. */
+/* The descriptor of this process that the path stands for; -1: none.  Opening it by its name would
+ * start at offset 0 of a file, and overwrite the program's own output. */
 static int descriptor_of(const char *path)
 {
     int fd = number_after(path, "/dev/fd/");
@@ -108,7 +108,7 @@ bool fi_output_is_special(const char *path)
     return descriptor_of(path) >= 0 || (stat(path, &s) == 0 && !S_ISREG(s.st_mode));
 }
 
-/* ---- what is there is written to as it is ---- */
+/* ---- existing descriptors, FIFOs and devices ---- */
 
 static int can_write_descriptor(int fd)
 {
@@ -128,7 +128,7 @@ static int can_write_special(const char *path)
     return access(path, W_OK) < 0 ? -errno : 0;
 }
 
-/* A regular file that has just come there would lose its first bytes. */
+/* A regular file that has just appeared there would lose its first bytes. */
 static int write_special(const char *path, int (*write)(void *ctx, int fd), void *ctx)
 {
     int fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC), e;
@@ -144,9 +144,9 @@ static int write_special(const char *path, int (*write)(void *ctx, int fd), void
     return e;
 }
 
-/* ---- a new file takes its place ---- */
+/* ---- regular files, which are replaced ---- */
 
-/* A link that leads nowhere is replaced itself. */
+/* A dangling symbolic link is itself replaced. */
 static void find_target(fi_output *o)
 {
     _Static_assert(sizeof o->target == sizeof o->path, "it has room for the path");
@@ -155,7 +155,7 @@ static void find_target(fi_output *o)
         memcpy(o->target, o->path, sizeof o->target);
 }
 
-/* Nobody else's file, and nothing behind a link: O_EXCL. */
+/* O_EXCL: neither an existing file nor the target of a link is opened. */
 static int make_temporary(fi_output *o, mode_t mode)
 {
     int fd = -1;
@@ -170,7 +170,7 @@ static int make_temporary(fi_output *o, mode_t mode)
     return fd < 0 ? -EEXIST : fd;
 }
 
-/* Who could not read the old file cannot read the new one. */
+/* Users that could not read the old file cannot read the new one. */
 static int keep_rights(int fd, const struct stat *old)
 {
     mode_t mode = old->st_mode & 0777;
@@ -180,7 +180,8 @@ static int keep_rights(int fd, const struct stat *old)
     return fchmod(fd, mode) < 0 ? -errno : 0;
 }
 
-/* The descriptor of a new file with the rights that the one at the path has, or any new file would have. */
+/* The descriptor of a new file.  Its owner and mode are those of the file at the path, or the
+ * defaults. */
 static int begin_replacing(fi_output *o)
 {
     struct stat old;
@@ -216,7 +217,8 @@ static int replace(fi_output *o, int (*write)(void *ctx, int fd), void *ctx)
     return e;
 }
 
-/* A new file can be made beside the target.  Nothing is made here: the program may not be allowed to remove it again. */
+/* Checks that a new file can be made beside the target.  No file is made here, because the program
+ * may not be allowed to remove it again. */
 static int can_replace(fi_output *o)
 {
     char *end;
@@ -254,7 +256,8 @@ static int write_output(fi_output *o, int (*write)(void *ctx, int fd), void *ctx
     return replace(o, write, ctx);
 }
 
-/* The line is written while the signals are blocked, as stderr may be such a file, too. */
+/* The line is written while the signals are blocked, because writing to stderr may raise them as
+ * well. */
 int fi_output_write(fi_output *o, int (*write)(void *ctx, int fd), void *ctx)
 {
     fi_file_signals signals;
@@ -266,7 +269,7 @@ int fi_output_write(fi_output *o, int (*write)(void *ctx, int fd), void *ctx)
     return e;
 }
 
-/* The descriptor may be one that does not wait. */
+/* The descriptor may be non-blocking. */
 static int wait_for_reader(int fd)
 {
     struct pollfd p = {.fd = fd, .events = POLLOUT};

@@ -223,7 +223,7 @@ static void forget(sampler *s)
     s->pid = 0;
 }
 
-/* A program is not to fail because it cannot be observed. */
+/* A program must not fail because it cannot be observed. */
 static void try_to_start(sampler *s, fi_runtime *rt)
 {
     int e = fi_output_init(&s->output, "FILCH_SAMPLE", rt->settings.observe.sample);

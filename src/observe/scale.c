@@ -11,7 +11,7 @@
 
 #define LINE_MAX_BYTES 512
 
-/* Of the one runtime that there is. */
+/* State of the one runtime. */
 static struct {
     bool on;
     fi_output output;
@@ -53,7 +53,8 @@ static int write_line(void *runtime, int fd)
     return fi_output_put(fd, line, (size_t)n);
 }
 
-/* Another process may have written there meanwhile, as after a fork(): of two the last counts. */
+/* Another process may have written the file meanwhile, for example after a fork().  The last one
+ * counts. */
 static void finish(fi_runtime *rt, bool has_run)
 {
     if (has_run)

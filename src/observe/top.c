@@ -22,13 +22,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Of the one runtime that there is.
+/* State of the one runtime.
  *
- * Any process of the same user can write to the page, so nothing is read from there but the two words of a request.  Its
- * size is sealed: a page that could be made shorter would end this process by SIGBUS. */
+ * Any process of the same user can write to the page, so only the two words of a request are read
+ * from it.  Its size is sealed, because a page that another process truncates would end this
+ * process by SIGBUS. */
 static struct {
-    filch_top *page;     /* NULL: nobody may look */
-    filch_top *snapshot; /* what the page is filled from */
+    filch_top *page;     /* NULL: there is none */
+    filch_top *snapshot; /* the page is copied from this */
     size_t size;         /* of each */
     int fd;
     pthread_t thread;
@@ -45,7 +46,7 @@ static word *word_of(uint32_t *plain)
 
 /* ---- the thread ---- */
 
-/* All behind the words of the request. */
+/* All fields after the words of the request. */
 static void copy_snapshot(void)
 {
     const size_t from = offsetof(filch_top, now_ns);
@@ -94,7 +95,7 @@ static int start_thread(void)
 
 /* ---- the page ---- */
 
-/* RLIMIT_FSIZE counts for this, too. */
+/* RLIMIT_FSIZE applies to this file as well. */
 static int set_size(int fd, size_t size)
 {
     fi_file_signals signals;
@@ -186,8 +187,8 @@ static int open_page(fi_runtime *rt)
     return e;
 }
 
-/* What is there at the beginning is of the parent, before a fork(): who looks for ours is not to find that.  A program is
- * not to fail because it cannot be observed. */
+/* After a fork() the page of the parent is still open.  It is closed, so that a reader does not
+ * find it.  A program must not fail because it cannot be observed. */
 static int begin(fi_runtime *rt)
 {
     int e;
