@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-/* In the child of a fork() the thread that held a latch may be missing, and no other fiber runs. */
+/* In the child of a fork() the thread that held a latch may not exist, and no other fiber runs. */
 static bool is_alone(const fi_fiber *f)
 {
     return f->worker->runtime->orphaned;
@@ -65,7 +65,7 @@ void fi_cancel_leave(fi_fiber *f)
 
 /* ---- cancel ---- */
 
-/* A member that is woken here cannot leave before the latch is let go. */
+/* A member that is woken here cannot leave the list before the latch is released. */
 void fi_cancel_all(fi_fiber *root)
 {
     fi_hold_also(&root->cancel.latch);
@@ -78,7 +78,8 @@ void fi_cancel_all(fi_fiber *root)
     fi_let_go(&root->cancel.latch);
 }
 
-/* A cancellation from before is over when we have the latch: it does not end what the fiber waits for after this. */
+/* An earlier cancellation is complete once this holds the latch, so it does not end later waits of
+ * the fiber. */
 static void undo(fi_fiber *root)
 {
     fi_hold_also(&root->cancel.latch);
@@ -88,7 +89,7 @@ static void undo(fi_fiber *root)
     fi_let_go(&root->cancel.latch);
 }
 
-/* A member may have been cancelled by a handle of its own (filch_fiber_self), too. */
+/* A member may also have been cancelled through a handle of its own (filch_fiber_self). */
 void fi_cancel_undo(fi_fiber *f)
 {
     if (is_alone(f)) {

@@ -118,7 +118,7 @@ static void clear(fi_fiber *f)
     memset((char *)f + behind, 0, sizeof *f - behind);
 }
 
-/* pool: NULL, or the one of the stack, if that is of another size. */
+/* pool: the pool of the stack if that has a size of its own, else NULL. */
 static fi_fiber *make_on(fi_worker *w, fi_stack *s, fi_stack_pool *pool)
 {
     fi_fiber *f = fiber_on(s);

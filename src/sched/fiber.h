@@ -75,13 +75,13 @@ static inline fi_fiber *fi_fiber_of_ready(fi_runnable *r)
  * memory. */
 fi_fiber *fi_fiber_get(fi_worker *w);
 
-/* [any] A stack of another size than most have, a power of two; NULL when there is no memory.
+/* [any] A stack of a size of its own, a power of two; NULL when there is no memory.
  * [worker] A new fiber on it. */
 #define FI_FIBER_STACK_MIN ((size_t)16 << 10)
 fi_stack *fi_fiber_stack_new(fi_runtime *rt, size_t stack_size);
 fi_fiber *fi_fiber_get_on(fi_worker *w, fi_stack *s);
 
-/* [any] Give back one that no fiber was made on. */
+/* [any] Free such a stack on which no fiber was made. */
 void fi_fiber_stack_free(fi_stack *s);
 
 /* [worker] One that has a stack; NULL: there is none. */

@@ -1,14 +1,15 @@
 /* What to run next, in Go's order:
  *
- *     0. every 61st time: in turn the global queue, the inbox, the old end of the own deque, low priority, work that
- *        waits for memory, and the first in line before the next slot, so that none of them starves; and the poller is asked.  This comes before
- *        high priority: an endless chain of high-priority jobs must not stop timers and I/O
+ *     0. every 61st time: in turn the global queue, the inbox, the old end of the own deque, low
+ *        priority, work that waits for memory, and the first in line before the next slot, so that
+ *        none of them starves.  The poller is asked as well.  This comes before high priority: an
+ *        endless chain of high-priority jobs must not stop timers and I/O
  *        then high priority
  *     1. the next slot and the line: fibers that are ready again
  *     2. the own deque: work that never ran, the newest first
  *     3. the own inbox
  *     4. the global queue, several at once
- *     5. the poller, unless somebody sleeps in it; then work that waited for memory, if there is some now
+ *     5. the poller, unless a worker sleeps in it; then work that waits for memory, once it is free
  *     6. others, each visited once in a random order, at most 4 rounds: their deque (up to k pieces of
  *        work), their line (half; and their next slot, if it is stuck there), their inbox; who has nothing
  *        to take is asked to publish
@@ -144,7 +145,7 @@ static fi_runnable *take_new_first(fi_worker *w)
     return fi_new_pop(w);
 }
 
-/* Not ==: fi_run_may_look (sched/run.h) advances the tick as well, and looks at neither timers nor fairness. */
+/* Not ==, because fi_run_may_look (sched/run.h) advances the tick as well, without this check. */
 static bool is_due(uint32_t tick, uint32_t at)
 {
     return (int32_t)(tick - at) >= 0;

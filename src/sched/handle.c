@@ -47,7 +47,8 @@ static void put_outside(fi_runtime *rt, fi_handle *h)
     fi_lock_unlock(&rt->outside_lock);
 }
 
-/* [worker, or NULL; who keeps the runtime, or NULL: there is none] A handle may outlive its runtime. */
+/* [worker, or NULL; caller that keeps the runtime running, or NULL: none runs] A handle may outlive
+ * its runtime. */
 static void put_in(fi_runtime *rt, fi_worker *w, fi_handle *h)
 {
     if (!rt || h->runtime != rt->number)
@@ -128,7 +129,7 @@ static void check_is_unclaimed(const fi_handle *h, const char *function)
         fi_mistake_in(function, "another caller is joining the handle");
 }
 
-/* Inlined: backtraces have the name of what the user called. */
+/* Inlined, so that backtraces show the function that the user called. */
 FI_INLINE int join_until(fi_handle *h, void **result, int64_t deadline, const char *function)
 {
     const fi_fiber *me = current();
@@ -185,7 +186,7 @@ void filch_fiber_detach(filch_fiber *f)
         put_record(h);
 }
 
-/* Of a detached fiber, too: others may have its handle from filch_fiber_self. */
+/* Also for a detached fiber, because other code may have its handle from filch_fiber_self. */
 void filch_fiber_cancel(filch_fiber *user)
 {
     fi_wait_chaos();

@@ -12,7 +12,7 @@
 /* It is two parties': the fiber's, until it ends, and its starter's, until that joins or detaches.  The second frees it. */
 struct fi_handle {
     fi_runnable runnable; /* first: what stands in a queue until it is begun */
-    uint32_t generation;  /* how many handles were here before: users' handles have it as a tag */
+    uint32_t generation;  /* number of earlier handles in this record: the tag of users' handles */
     bool ended, detached, cancelled;
     void *(*body)(void *arg);
     void *arg; /* and then what body returned */
@@ -29,7 +29,7 @@ _Static_assert(sizeof(fi_handle) <= FI_HANDLE_RECORD, "a handle is a record");
 _Static_assert(offsetof(fi_handle, generation) + sizeof(uint32_t) <= FI_RECORD_HEAD,
                "it outlives the handle");
 
-/* [any] What the user has. */
+/* [any] The handle that the user gets. */
 static inline filch_fiber *fi_handle_shown(const fi_handle *h)
 {
     return fi_tag_handle(h, h->generation);

@@ -3,9 +3,10 @@
  * A worker counts how often it looks for work.  While that number stays the same and the worker has a fiber, that fiber
  * neither waits nor yields.  What is due to others meanwhile, others must find: they are woken for it.
  *
- * A fiber has held its worker for the time in which its thread ran or was blocked in a system call since we first saw it
- * there.  Time in which the thread waited for a CPU does not count (sched/thread_time.h).  The fiber is named when that is
- * longer than filch_config.watchdog_ns.  Tasks and jobs compute by nature: they are counted, not named. */
+ * A fiber has held its worker for the time in which its thread ran or was blocked in a system call
+ * since the watcher first saw the fiber there.  Time in which the thread waited for a CPU does not
+ * count (sched/thread_time.h).  The fiber is named when that time exceeds filch_config.watchdog_ns.
+ * Tasks and jobs are meant to compute, so they are counted and not named. */
 #include "base/clock.h"
 #include "sched/dump.h"
 #include "sched/observer.h"
@@ -34,7 +35,7 @@ static void tell(fi_worker *w, fi_fiber *f, uintptr_t body, int64_t held_ns)
     (void)done; /* there is nobody else to tell */
 }
 
-static int64_t told_ns; /* the watcher's own; 0: nothing yet */
+static int64_t told_ns; /* when the last line was written; only the watcher uses it; 0: never */
 
 static bool may_tell(const fi_hog *h, uintptr_t body, int64_t now_ns)
 {
@@ -49,7 +50,7 @@ static void name(fi_worker *w, fi_fiber *f, uintptr_t body, int64_t now_ns)
     fi_observer_above.alarm(w->runtime, FI_ALARM_HELD);
 }
 
-/* It is counted when it was named, so that who sees the count can rely on the line. */
+/* It is counted after it was named, so that a reader of the count finds the line. */
 static void held(fi_worker *w, fi_fiber *f, int64_t now_ns)
 {
     uintptr_t body = fi_load_relaxed(&f->body);
@@ -61,7 +62,7 @@ static void held(fi_worker *w, fi_fiber *f, int64_t now_ns)
     w->hog.counted = true;
 }
 
-/* Add what was held since the last reading.  False: this is the first reading, or nothing is known. */
+/* Add the time held since the last reading.  False: first reading, or nothing is known. */
 static bool measure(fi_worker *w, int64_t gap_ns)
 {
     fi_hog *h = &w->hog;
@@ -80,8 +81,8 @@ static bool measure(fi_worker *w, int64_t gap_ns)
     return again;
 }
 
-/* True: it has not looked for work since our last look.  If that is still so after the reading, all that was read is about
- * this one fiber. */
+/* True: the worker has not looked for work since the last check.  If this still holds after the
+ * reading, the reading belongs to one fiber. */
 static bool look_at(fi_worker *w, int64_t limit_ns, int64_t gap_ns, int64_t now_ns)
 {
     fi_fork *current = fi_fork_look(&w->current);

@@ -383,7 +383,7 @@ void fi_idle_give_back(fi_idle *i, fi_sleeper *s, bool searching, bool (*anythin
         fi_idle_notify(i); /* the next guest may have it already */
 }
 
-/* Who kept the time finds out by itself that it does not any more, as one that was lent does. */
+/* The sleeper that kept the time detects that it no longer does, as a lent worker does. */
 void fi_idle_wake_another(fi_idle *i, int64_t late_ns)
 {
     woken w = {NULL, false};

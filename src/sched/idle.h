@@ -150,19 +150,19 @@ static inline bool fi_idle_is_unpolled(fi_idle *i)
     return fi_load_relaxed(&i->interests) > 0 && !fi_load_relaxed(&i->polling);
 }
 
-/* [watchdog] A thread that polls, keeps the time or was woken may not run when it should: the kernel, a debugger or a signal
- * handler keeps it.  These let others act for it (stall.c).
- * fi_idle_polls: a number that changes whenever a sleeper begins to poll; false: nobody polls.
- * fi_idle_wake_another: wake a sleeper although somebody may search already.  If the time was to be kept until before
- * late_ns, it is another sleeper than the one who should have kept it. */
+/* [watchdog] The kernel, a debugger or a signal handler may keep a thread from running that polls,
+ * keeps the time or was woken.  These functions let others act for it (stall.c).
+ * fi_idle_polls: a number that changes whenever a sleeper begins to poll; false: no sleeper polls.
+ * fi_idle_wake_another: wake a sleeper even if a worker searches already.  If the sleeper that
+ * keeps the time should have woken before late_ns, another one is woken. */
 bool fi_idle_polls(fi_idle *i, uint32_t *number);
 void fi_idle_wake_another(fi_idle *i, int64_t late_ns);
 
 /* [any] Wake everybody. */
 void fi_idle_wake_all(fi_idle *i);
 
-/* [any] Do all of so many workers sleep, and ask(ctx) says so?  It is asked while none of them can wake.  A searcher that asks about
- * all others adds FI_IDLE_SEARCHER to their number. */
+/* [any] Do all n workers sleep, and does ask(ctx) return true?  It is called while none of them can
+ * wake.  A searcher that asks about all others adds FI_IDLE_SEARCHER to n. */
 bool fi_idle_all_asleep(fi_idle *i, unsigned workers, bool (*ask)(void *ctx), void *ctx);
 
 /* [any] Wait until all of so many workers sleep and enough(ctx) agrees, which is asked while all of them do.  Blocks

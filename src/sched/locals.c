@@ -121,8 +121,9 @@ void *filch_local_get(int place)
     return l ? l->values[place] : NULL;
 }
 
-/* A thread may live until the process ends, and its memory keeps filch_set_allocator from working: it goes as soon as nothing
- * is kept there.  A fiber ends soon.  Not while destroyers run, who may set and clear values. */
+/* A thread may live until the process ends, and its memory makes filch_set_allocator return -EBUSY.
+ * So it is freed as soon as no value is left.  A fiber ends soon, and keeps its memory until then.
+ * Not freed while destroyers run, because they may set and clear values. */
 static void free_if_empty(fi_locals *l)
 {
     if (l->in_use > 0 || l->ending || current())

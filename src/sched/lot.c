@@ -85,7 +85,7 @@ int fi_lot_wait(fi_wait_for what, bool stubborn, bool (*still)(void *arg), void 
     return e;
 }
 
-/* [child of a fork] Nobody waits. */
+/* [child of a fork] There are no waiters. */
 static void forget_waiters(void)
 {
     memset(places, 0, sizeof places);

@@ -7,7 +7,7 @@
 
 #define RETRY_MIN_NS 1000000
 #define RETRY_MAX_NS 64000000
-#define REPORT_NS    200000000 /* without a stack for anybody */
+#define REPORT_NS    200000000 /* until a line reports that no record got a stack */
 
 /* All workers look, as any of them may have a stack. */
 void fi_memory_wait_push(fi_worker *w, fi_runnable *r)
@@ -54,7 +54,8 @@ static void retry_later(fi_worker *w, int64_t now_ns)
     report(w->runtime, now_ns);
 }
 
-/* Is there a stack that the worker gets without fail?  Memory may have become free outside of the runtime, too. */
+/* Is there a stack that the worker certainly gets?  Memory may also have become free outside of the
+ * runtime. */
 static bool has_stack(fi_worker *w)
 {
     int64_t now;

@@ -1,15 +1,15 @@
 /* Unstarted work that waits for memory for a stack.
  *
- * Unstarted work is a small record.  It gets a stack when a worker runs it, and at that point there may be no memory for
- * one.  The record then stands in a queue of its own, and is taken from there
+ * Unstarted work is a small record.  It gets a stack when a worker runs it, and there may be no
+ * memory for one then.  The record is pushed to a queue of its own, and is taken from there
  *
  *     by a fiber that has just ended, on its own stack;
  *     by a worker that has a stack in its caches;
  *     by a worker that could map one, which is tried again at growing intervals.
  *
- * So a worker does not sleep with a stack in its caches while a record waits, and does not spin while it has none.  The
- * runtime maps its first stacks when it starts, so there is always one to wait for.  When nothing has been taken for a
- * while, one line on stderr says how many records wait.
+ * So a worker does not sleep with a stack in its caches while a record waits, and does not spin
+ * while it has none.  The runtime maps its first stacks when it starts, so there is always one to
+ * wait for.  When no record has been taken for a while, one line on stderr says how many wait.
  *
  * A fiber with a stack size of its own gets its stack when it is started (sched/start.c), and never waits here.
  */

@@ -235,7 +235,7 @@ void fi_path_end(void)
     fi_lock_unlock(&book.lock);
 }
 
-/* [child of a fork] What the book tells is its parent's. */
+/* [child of a fork] The entries belong to the parent. */
 static void begin_empty(void)
 {
     if (fi_path_is_on())

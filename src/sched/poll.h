@@ -18,7 +18,7 @@ typedef struct fi_worker fi_worker;
 
 struct fi_poller {
     const char *name; /* for people */
-    int fd;           /* readable while there is something to tell */
+    int fd;           /* readable while there are events */
     /* [worker] Wait until something has come, or the deadline (FI_POLL_NOW: do not wait), or, in somebody who waits, an
      * interrupt.  If something has come: call awake(arg), unless that is NULL, then make ready who waited for it.
      * How many things have come; 0: nothing; -ETIMEDOUT. */

@@ -3,8 +3,8 @@
  * a pool that has too many hands some on to the others, without a lock.  All records live until the runtime
  * stops, unless their users still have some (fi_record_pool_end).
  *
- * The next user of a record may be of another type and writes plain fields over atomic ones.  So the caller of
- * fi_record_put must have acquired every earlier access to the record. */
+ * The next user of a record may be of another type, and writes plain fields over atomic ones.  So
+ * the caller of fi_record_put must have acquired every earlier access to the record. */
 #ifndef FI_SCHED_RECORD_H
 #define FI_SCHED_RECORD_H
 
@@ -24,13 +24,13 @@ typedef struct fi_record {
 #define FI_RECORDS_PER_SLAB 63 /* also how many are handed on at once */
 #define FI_RECORDS_TOO_MANY ((size_t)4 * FI_RECORDS_PER_SLAB)
 
-/* Bytes at the beginning of a record that stay readable while it is free: the links, and what its users keep there from
- * one use to the next. */
+/* Bytes at the beginning of a record that stay readable while it is free: the links, and data that
+ * its users keep from one use to the next. */
 #define FI_RECORD_HEAD 32u
 
 typedef struct fi_record_slab {
     FI_CACHE_ALIGNED struct fi_record_slab *next; /* the records follow */
-    /* Of the first slab of those that outlive their runtime (record_left.c). */
+    /* In the first of the slabs that outlive their runtime (record_left.c). */
     struct fi_record_slab *next_left;
     uint64_t owner;
     size_t in_use; /* records */
@@ -87,7 +87,7 @@ static inline void *fi_record_get(fi_record_pool *p)
     return r;
 }
 
-/* [any] Nobody may use the record, but for its first bytes. */
+/* [any] Poison the record, except for its first bytes. */
 static inline void fi_record_poison(void *record, size_t size)
 {
     fi_poison((char *)record + FI_RECORD_HEAD, size - FI_RECORD_HEAD);
@@ -108,17 +108,18 @@ static inline void fi_record_put(fi_record_pool *p, void *record)
 /* [owner, when all pools of the runtime are out of use] */
 void fi_record_pool_fini(fi_record_pool *p);
 
-/* [the same] All that is left of `from` is another pool's, of the same share. */
+/* [the same] Move all records of `from` to another pool of the same share. */
 void fi_record_pool_merge(fi_record_pool *to, fi_record_pool *from);
 
-/* [the same, and all others of the share are merged into this one] Records may still be in use: then all of them stay
- * until the last of those comes back.  The owner: a number, of which there is one such pool. */
+/* [the same, and all others of the share are merged into this one] Free the records.  If some are
+ * still in use, all of them stay until the last of those is freed.  owner: a number that identifies
+ * the pool. */
 void fi_record_pool_end(fi_record_pool *p, uint64_t owner);
 
-/* [any] A record of that owner's pool, which has ended, is not in use any more. */
+/* [any] Free a record of an ended pool.  owner: the number of the pool. */
 void fi_record_left_put(uint64_t owner, void *record, size_t size);
 
-/* [any] How many bytes a slab of records of this size is. */
+/* [any] The size in bytes of a slab of records of this size. */
 static inline size_t fi_record_slab_size(size_t record_size)
 {
     return sizeof(fi_record_slab) + FI_RECORDS_PER_SLAB * record_size;

@@ -1,5 +1,5 @@
-/* Records that outlive their runtime: a user may join a fiber after filch_stop.  Its handle is a record among others, so all
- * slabs of that runtime's handles stay until the last one comes back. */
+/* Records that outlive their runtime: a user may join a fiber after filch_stop.  Its handle is one
+ * record of a slab, so all slabs of that runtime's handles stay until the last handle is freed. */
 #include "sched/record.h"
 
 #include "base/at_fork.h"

@@ -22,7 +22,7 @@ typedef struct fi_seat {
     FI_ATOMIC(uint32_t) * over; /* not 0: the thread is to leave */
     bool is_guest;
     uint32_t straight; /* so many looks in a row may be on fibers' stacks; a guest's none */
-    int clock;         /* of the thread (sched/thread_time.h); 0: nobody will ask for it */
+    int clock;         /* of the thread (sched/thread_time.h); 0: not needed */
     fi_fiber *root;    /* of a guest: what it has come to run */
 } fi_seat;
 

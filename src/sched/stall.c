@@ -1,10 +1,11 @@
-/* Workers whose threads do not run when they should: the kernel, a debugger or a signal handler keeps them.
+/* Workers whose threads the kernel, a debugger or a signal handler keeps from running.
  *
- * One sleeper blocks in the poller for all (sched/idle.h), one sleeps until the next timer, and where a worker searches nobody
- * else is woken.  If that one thread does not run, events, timers and work wait for it although other workers sleep.
- * So the watchdog looks whether for STALL_NS
- *   - the poller has had something to tell, in one and the same wait: then it polls in the worker's place;
- *   - a timer was due, or there was work while a worker slept: then it wakes another one. */
+ * One sleeper blocks in the poller for all (sched/idle.h), and one sleeps until the next timer.
+ * While a worker searches, no other one is woken.  If that one thread does not run, events, timers
+ * and work wait for it although other workers sleep.  So the watchdog acts when one of these lasts
+ * for STALL_NS:
+ *   - the poller has events, and its worker is in the same wait: the watchdog polls instead;
+ *   - a timer is due, or there is work while a worker sleeps: the watchdog wakes another worker. */
 #include "base/clock.h"
 #include "sched/poll.h"
 #include "sched/worker.h"
@@ -20,7 +21,7 @@ static bool is_readable(int fd)
     return poll(&p, 1, 0) > 0;
 }
 
-/* While the wait stays the same, what comes later is told at once. */
+/* During the same wait, later events are reported at once. */
 static bool look_at_poller(fi_runtime *rt, fi_stall *s, int64_t now_ns)
 {
     fi_poller *p = fi_poll_get(rt);
@@ -42,7 +43,7 @@ static bool look_at_poller(fi_runtime *rt, fi_stall *s, int64_t now_ns)
     return true;
 }
 
-/* In time, somebody who is awake takes it, or wakes another. */
+/* Normally a worker that is awake takes the work in time, or wakes another one. */
 static bool look_at_work(fi_runtime *rt, fi_stall *s, int64_t now_ns)
 {
     if (!fi_idle_any_asleep(&rt->idle) || !fi_is_there_work(rt)) {

@@ -81,8 +81,9 @@ static size_t round_up(size_t wanted)
     return size;
 }
 
-/* A stack of that size for a fiber that is about to be started; NULL for 0: it gets one when it runs.  Whoever starts it is
- * told that there is no memory, as later there is nobody to tell. */
+/* A stack of that size for a fiber that is about to be started; NULL for 0: the fiber gets one when
+ * it runs.  It is mapped now, because only the caller of the start can be told that there is no
+ * memory. */
 static int reserve_stack(fi_runtime *rt, size_t size, fi_stack **s)
 {
     *s = NULL;

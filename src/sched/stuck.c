@@ -53,7 +53,7 @@ static bool any_fiber(const fi_runtime *rt)
     return busy > 0;
 }
 
-/* [all workers asleep, and kept so, but for the caller] */
+/* [all workers but the caller are asleep, and cannot wake] */
 static bool is_stuck(fi_runtime *rt, uint64_t word, unsigned watchers)
 {
     return any_fiber(rt) && nothing_may_come(rt) &&
@@ -137,7 +137,7 @@ typedef struct look_as_worker {
     bool tells;
 } look_as_worker;
 
-/* [all others asleep, and kept so] Twice, as the watcher does. */
+/* [all others are asleep, and cannot wake] Checks twice, as the watcher does. */
 static bool ask_as_worker(void *ctx)
 {
     look_as_worker *l = ctx;

@@ -1,9 +1,10 @@
 /* Public handles of pooled records.
  *
- * A record is used again soon after it was freed, so a stale handle would lead to somebody else's record, and no tool
- * could tell.  So each record counts its generations, and a handle is the address of the record with the low bits of the
- * generation in the bits that alignment leaves free.  A stale handle is found out at its next use, unless a multiple of 64
- * generations has passed. */
+ * A record is reused soon after it was freed, so a stale handle would lead to another object's
+ * record, and sanitizers could not detect that.  So each record counts its generations.  A handle
+ * is the address of the record, with the low bits of the generation in the bits that alignment
+ * leaves free.  A stale handle is detected at its next use, unless a multiple of 64 generations has
+ * passed. */
 #ifndef FI_SCHED_TAG_H
 #define FI_SCHED_TAG_H
 

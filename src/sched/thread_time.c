@@ -22,7 +22,7 @@ int fi_thread_clock(void)
     return pthread_getcpuclockid(pthread_self(), &clock) == 0 ? (int)clock : 0;
 }
 
-/* Linux makes the number of the clock from that of the thread. */
+/* Linux computes the number of the clock from the thread id. */
 static int thread_of(int clock)
 {
     return ~(clock >> 3);
@@ -38,7 +38,7 @@ static bool read_run(int clock, int64_t *ns)
     return true;
 }
 
-/* What the kernel tells of the thread; empty: nothing. */
+/* The text of a file of the thread in /proc; empty: it cannot be read. */
 static void read_file(int clock, const char *name, char *text, size_t size)
 {
     char path[64];
@@ -54,7 +54,7 @@ static void read_file(int clock, const char *name, char *text, size_t size)
     text[n > 0 ? n : 0] = '\0';
 }
 
-/* The state follows the name, which may have anything in it. */
+/* The state follows the name, which may contain any characters. */
 static bool is_blocked(int clock)
 {
     char text[128];
@@ -65,7 +65,7 @@ static bool is_blocked(int clock)
     return name_end && name_end[1] == ' ' && (name_end[2] == 'S' || name_end[2] == 'D');
 }
 
-/* A kernel that does not count says 0 for the first number, too. */
+/* If the kernel does not count waits, the first number is 0 as well. */
 static bool read_wait(int clock, int64_t *ns)
 {
     char text[128], *second;

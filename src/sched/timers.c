@@ -149,8 +149,8 @@ static int grow(fi_timers *ts)
     return 0;
 }
 
-/* A time before the clock's first is over as well.  Negative times have other meanings to those who sleep until the
- * next timer (FI_POLL_NOW). */
+/* A negative time is stored as 0, which has passed as well.  Negative times have other meanings for
+ * a sleeper that waits for the next timer (FI_POLL_NOW). */
 static int64_t due_at(const fi_timer *t)
 {
     return t->deadline_ns > 0 ? t->deadline_ns : 0;

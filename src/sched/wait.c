@@ -116,8 +116,9 @@ static bool leave_line_of_any(fi_wait *w)
     return stood;
 }
 
-/* A deadline, or a cancellation, may come when the wait was taken out already, and the channel that it stood at is
- * freed.  So it looks at the wait first, under a guard that the freeing party takes as well.  The guard comes before the latch. */
+/* A deadline or a cancellation may come after the wait was removed and its channel was freed.  So
+ * it checks the wait first, under a guard that the freeing party takes as well.  The guard is taken
+ * before the latch. */
 #define GUARDS_LOG 6
 
 typedef struct guard {

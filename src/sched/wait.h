@@ -47,16 +47,16 @@ struct fi_wait {
     void *item; /* what it brings, or where it wants it: the room's */
     fi_wait_for what;
     bool stubborn;                /* filch_fiber_cancel does not end it with -ECANCELED */
-    bool freeable;                /* what it waits at may be freed as soon as it was taken out */
+    bool freeable;                /* the object may be freed as soon as the wait was removed */
     bool (*withdraw)(fi_wait *w); /* end it before its time; true: it is ours, and is to be woken */
     /* [latch held] It leaves its line before its time.  NULL: the room does not mind. */
     void (*left)(fi_wait *w);
     fi_timer timer;
     /* Of a wait that stands in several lines there is a part in each, and the whole in none. */
     fi_wait *whole;
-    fi_wait *twin; /* of a part: another part under the same latch, which goes with it */
+    fi_wait *twin; /* of a part: another part under the same latch, which is removed with it */
     uint32_t part; /* of the whole, from 1 */
-    bool counted;  /* a thread that only this can wake (sched/watch.h) */
+    bool counted;  /* a thread waits that only this wait can wake (sched/watch.h) */
     FI_ATOMIC(uint32_t) claim; /* of the whole: which part was taken out first; 0: none yet */
 };
 
@@ -125,15 +125,16 @@ static inline fi_wait *fi_line_take(fi_line *line)
 /* [who has taken it out, latch let go] Wake it; it may be gone at once. */
 void fi_wait_end(fi_wait *w);
 
-/* [any] The object that this latch is in is about to be freed, and no wait stands in its lines: return when no late deadline
- * or cancellation of a freeable wait will take the latch again. */
+/* [any] The object with this latch is about to be freed, and there are no waits in its lines.
+ * Return when no late deadline or cancellation of a freeable wait will take the latch again. */
 void fi_wait_before_free(const fi_latch *latch);
 
-/* [any, who knows that the fiber stays] Pin it: it stays, and so does what it waits for, until it is unpinned. */
+/* [any, while the fiber exists] Pin the fiber: it and the object that it waits for exist until it
+ * is unpinned. */
 void fi_wait_pin(fi_fiber *f);
 void fi_wait_unpin(fi_fiber *f);
 
-/* [who has pinned it] Set its flag, and end what it waits for with -ECANCELED, if that may be. */
+/* [thread that has pinned it] Set its flag, and end a cancellable wait with -ECANCELED. */
 void fi_wait_cancel(fi_fiber *f);
 
 /* [fiber] Wait until nobody has pinned it. */

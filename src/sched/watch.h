@@ -1,9 +1,9 @@
 /* The watcher: a thread that looks after the others.
  *
- * It sees four things that nobody else can: a fiber that does not let its worker go (hog.c), fibers that wait for what
- * can never come (stuck.c), a worker whose thread does not run although events or timers wait for it (stall.c), and the
- * wish of a person for a list of all fibers (dump.c).  And it gives memory back that fibers
- * have left behind.
+ * It detects four things that workers cannot: a fiber that holds its worker (hog.c), fibers that
+ * nothing can wake (stuck.c), a worker whose thread does not run although events or timers wait for
+ * it (stall.c), and a request for a list of all fibers (dump.c).  And it gives memory back that
+ * fibers have left behind.
  *
  * It is started with the first fiber that somebody starts by name: programs that have only tasks and jobs have none.  It
  * ticks while some worker is awake.  When all have been asleep for a while, it sleeps too, until one of them wakes:
@@ -15,11 +15,13 @@
  *
  * Of the two locked parts one comes first; so either the watcher sees a worker that is awake, or that sees the bit.
  *
- * While it sleeps so, it also waits for the poller's descriptor, which wakes it with the worker that blocks there.
+ * While it sleeps so, it also waits for the poller's descriptor, which wakes it together with the
+ * worker that blocks there.
  *
- * Where that thread cannot be started, this is said, and a worker looks for deadlocks each time before it sleeps.  While others
- * are awake it sleeps for a short time only, so that the last one to fall asleep has looked.  A thread that begins to wait wakes
- * one.  Nobody sees fibers that hold their worker then.
+ * If the thread cannot be started, a message says so, and a worker looks for deadlocks each time
+ * before it sleeps.  While others are awake it sleeps only for a short time, so that the last
+ * worker to fall asleep has looked.  A thread that begins to wait wakes a worker.  Fibers that hold
+ * their worker are not detected then.
  *
  * The same word counts the threads that wait in a call of ours and that nothing but another call of ours can wake.  Each
  * change also counts up the other half of the word, so that it never looks the same again.
@@ -47,10 +49,10 @@ typedef struct fi_hog {
     bool counted, told;
 } fi_hog;
 
-/* What the watcher knows of a time in which all are asleep.  stuck.c */
+/* State of a period in which all workers are asleep.  stuck.c */
 typedef struct fi_quiet {
     int64_t since_ns;
-    uint64_t sleeps; /* how often workers had fallen asleep */
+    uint64_t sleeps; /* number of times that workers had fallen asleep */
     uint64_t word;
     bool stuck, told;
 } fi_quiet;
@@ -63,8 +65,8 @@ typedef struct fi_watch {
     bool runs;
     pthread_t thread;
     FI_ATOMIC(uint32_t) absent; /* not 0: it could not be started, and workers look */
-    FI_ATOMIC(uint32_t) wanted; /* not 0: one of them is to do so before it sleeps */
-    fi_quiet quiet;             /* what they know; under the lock of sched/idle.h */
+    FI_ATOMIC(uint32_t) wanted; /* not 0: one of them must look before it sleeps */
+    fi_quiet quiet;             /* of these workers; under the lock of sched/idle.h */
 } fi_watch;
 
 extern fi_watch_word fi_watch_state;
@@ -80,7 +82,7 @@ void fi_watch_thread_goes_on(void);
 /* [any, while the runtime is there] A fiber is started: let there be a watcher. */
 void fi_watch_start(fi_runtime *rt);
 
-/* [who starts the runtime; who stops it, when all is quiet] */
+/* [thread that starts the runtime; thread that stops it, when no work is left] */
 void fi_watch_begin(fi_runtime *rt);
 void fi_watch_end(fi_runtime *rt);
 
@@ -90,7 +92,7 @@ void fi_watch_stir(fi_runtime *rt);
 /* [watcher, once in a period] Which fibers hold their worker for too long?  hog.c */
 void fi_hog_look(fi_runtime *rt, int64_t period_ns, int64_t now_ns);
 
-/* [watcher] What the watcher knows of the worker that blocks in the poller, or keeps the time.  stall.c */
+/* [watcher] State about the worker that blocks in the poller, or keeps the time.  stall.c */
 typedef struct fi_stall {
     uint32_t polls; /* which wait in the poller it is (fi_idle_polls) */
     int64_t
@@ -99,24 +101,24 @@ typedef struct fi_stall {
     int64_t work_since_ns;
 } fi_stall;
 
-/* [watcher] Tell what has come, and have timers looked at, in place of a worker that should but does not.  True: there is
- * something to look at again at the next tick. */
+/* [watcher] Handle events and late timers in place of a worker that does not run.  True: check
+ * again at the next tick. */
 bool fi_stall_look(fi_runtime *rt, fi_stall *s, int64_t now_ns);
 
-/* [watcher] By when a timer is late; FI_TIMER_NEVER: there is none. */
+/* [watcher] The time at which the next timer counts as late; FI_TIMER_NEVER: there is none. */
 int64_t fi_stall_deadline(fi_runtime *rt);
 
 /* [watcher] True: all have been asleep for long enough, the bit ASLEEP is set, and there is nothing to look at. */
 bool fi_stuck_look(fi_runtime *rt, fi_quiet *q, int64_t now_ns);
 
-/* [worker that has nothing to do, maybe a searcher] The same in the place of a watcher.  When to look again at the latest:
- * FI_FUTEX_FOREVER: when something has changed. */
+/* [worker that has nothing to do, maybe a searcher] The same without a watcher.  Returns: the
+ * latest time to look again; FI_FUTEX_FOREVER: when something has changed. */
 int64_t fi_stuck_look_as_worker(fi_runtime *rt, bool searching, int64_t now_ns);
 
-/* [the same worker] Look in the place of a watcher, if there is none.  Until when it may sleep. */
+/* [the same worker] Look for deadlocks without a watcher.  Returns: until when it may sleep. */
 int64_t fi_watch_stand_in(fi_runtime *rt, bool searching);
 
-/* [worker that is about to sleep, after a fence] Something has changed since it looked. */
+/* [worker that is about to sleep, after a fence] Has something changed since it looked? */
 static inline bool fi_watch_is_wanted(fi_watch *w)
 {
     return fi_load_relaxed(&w->wanted) != 0;

@@ -37,8 +37,8 @@ static inline bool fi_watch_word_wake(fi_watch_word *w)
     return false;
 }
 
-/* [any] One more thread waits, or one less.  The word never looks the same again, and the watcher looks at it.
- * True: it slept, and is ours to ring for. */
+/* [any] One more thread waits, or one less.  The word never has the same value again, and the
+ * watcher checks it.  True: the watcher slept, and the caller must ring for it. */
 static inline bool fi_watch_word_change(fi_watch_word *w, uint64_t by)
 {
     return (fi_fetch_add_relaxed(w, FI_WATCH_CHANGE + by) & FI_WATCH_ASLEEP) &&

@@ -22,7 +22,8 @@ int fi_wish_nonsense(const char *format, ...)
     return -EINVAL;
 }
 
-/* The caller of a set-uid program controls its environment: that program ignores it, as these variables name files to write. */
+/* The caller of a set-uid program controls its environment, and these variables name files to
+ * write.  So that program ignores them. */
 const char *fi_wish_from_env(const char *variable)
 {
     const char *text = secure_getenv(variable);

@@ -8,7 +8,8 @@
 /* A line on stderr; -EINVAL. */
 int fi_wish_nonsense(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The value of an environment variable.  NULL: it is not set, or empty, or the program has more privileges than its caller. */
+/* The value of an environment variable.  NULL: it is not set, or empty, or the program has more
+ * privileges than its caller. */
 const char *fi_wish_from_env(const char *variable);
 
 /* A number in decimal, or with a unit where units is true. */

@@ -18,9 +18,9 @@
 #include <unistd.h>
 
 #define NAME_SHOWN   64
-#define TRY_AGAIN_NS 1000000 /* where there was no memory for a task stack */
+#define TRY_AGAIN_NS 1000000 /* until the next attempt to allocate a task stack */
 
-/* [thread, at its end] Of a thread that still runs a worker: pthread_exit was called in a fiber. */
+/* [thread, at its end] The thread still runs a worker, so pthread_exit was called in a fiber. */
 static void thread_ended(void)
 {
     const fi_worker *w = fi_worker_self();
@@ -38,7 +38,7 @@ static void thread_ended(void)
     fi_mistake(line);
 }
 
-/* What it runs from now on is not what it ran before: the watcher sees that by the tick. */
+/* The watcher sees by the tick that the worker runs something else now. */
 void fi_worker_sit(fi_worker *w, fi_seat *seat)
 {
     uint32_t tick = fi_load_relaxed(&w->tick) + 1u;
@@ -134,9 +134,9 @@ fi_fiber *fi_run_new(fi_worker *w, fi_runnable *r)
     return f;
 }
 
-/* In the child of a fork() the fiber that called it goes on, and comes here when its work is done; or a blocking call that
- * called it.  The thread that waits for that is in the parent, unless it is a guest and so ourselves; which of the two is
- * chance, so in both cases we end the process, like its last thread. */
+/* In the child of a fork() the fiber or blocking call that forked continues, and comes here when
+ * its work is done.  Its waiter is in the parent, unless a guest thread runs its own task here.
+ * Which of the two is the case depends on timing, so the process ends in both. */
 void fi_worker_end_orphan(void)
 {
     fflush(NULL);
@@ -170,8 +170,7 @@ void *fi_worker_main(void *worker)
 {
     fi_worker *w = worker;
 
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE,
-                           NULL); /* its fibers are not the thread's alone */
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL); /* its fibers also run on other threads */
     name_thread(w);
     fi_store_relaxed(&w->tid, (int)syscall(SYS_gettid));
     fi_idle_wait(&w->sleeper);

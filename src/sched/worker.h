@@ -80,8 +80,8 @@ struct fi_worker {
     unsigned warm_fibers_n;
     int64_t stack_retry_ns; /* when to try again to map a stack */
     int64_t stack_retry_delay_ns;
-    FI_ATOMIC(uint32_t) memory_wait_seen; /* the value of memory_wait.pushes at its last look */
-    FI_ATOMIC(uint32_t) tick;             /* how often it looked for work */
+    FI_ATOMIC(uint32_t) memory_wait_seen; /* the value of memory_wait.pushes when it last looked */
+    FI_ATOMIC(uint32_t) tick;             /* number of times that it looked for work */
     uint32_t
         home_at; /* at the latest, the next look at all there is, and none on a fiber's stack */
     uint32_t time_at; /* the same, what time it is */
@@ -114,7 +114,7 @@ struct fi_worker {
 typedef struct fi_memory_wait {
     fi_queue queue;
     FI_ATOMIC(uint32_t) pushes;
-    FI_ATOMIC(int64_t) since_ns;     /* the last time that one got a stack, or the first one came */
+    FI_ATOMIC(int64_t) since_ns; /* when a record last got a stack, or the first one was pushed */
     FI_ATOMIC(uint32_t) is_reported; /* since the queue was empty */
 } fi_memory_wait;
 
@@ -172,8 +172,8 @@ void fi_worker_rise(void);
 int fi_worker_init(fi_worker *w, fi_runtime *rt, unsigned index);
 void fi_worker_fini(fi_worker *w);
 
-/* [worker] There is no memory for a task stack: leave this to whoever has one, and wait a little.  Whoever spawned it may claim
- * it back. */
+/* [worker] There is no memory for a task stack: leave the task to a worker that has one, and wait a
+ * little.  The spawner may claim the task back. */
 void fi_worker_set_aside(fi_worker *w, fi_runnable *r);
 
 /* [worker] The next thing to run; NULL when the thread is to leave.  find_work.c
@@ -192,8 +192,9 @@ fi_runnable *fi_start_new(fi_runtime *rt, fi_worker *w, void (*body)(void *arg),
 void fi_start_drop(fi_runtime *rt, fi_worker *w, fi_runnable *r);
 void fi_start_give(fi_worker *w, fi_runnable *r);
 
-/* [any] The stack that it was started with, as it wants another size than most; NULL: any will do.  start.c */
-extern const char fi_start_is_sized; /* what those are a part of that have one */
+/* [any] The stack that it was started with, if it has a size of its own; NULL: any stack will do.
+ * start.c */
+extern const char fi_start_is_sized; /* marks records that have such a stack */
 fi_stack *fi_start_stack_of(const fi_runnable *r);
 static inline fi_stack *fi_start_stack(const fi_runnable *r)
 {

@@ -62,8 +62,8 @@ static void give_back_half(fi_stack_cache *c)
     c->n = keep;
 }
 
-/* The page next to the stack alone: to read more would map more.  What is written below that page, in the rest of the guard,
- * harms no other stack. */
+/* Checks only the page next to the stack, because reading more would map more.  Writes to the rest
+ * of the guard harm no other stack. */
 void fi_stack_check(const fi_stack *s, const char *name)
 {
     size_t page = s->slab->pool->page;

@@ -50,7 +50,7 @@ static void add_fiber(struct line *l, const char *name)
 static void write_line(const struct line *l)
 {
     ssize_t done = write(STDERR_FILENO, l->text, l->n);
-    (void)done; /* there is nobody left to tell */
+    (void)done; /* there is no other place to report to */
 }
 
 void fi_stack_report_overflow(const char *name, size_t size)

@@ -1,4 +1,4 @@
-/* The one line that a fault of a fiber ends with. */
+/* The line that is printed when a fault in a fiber ends the program. */
 #ifndef FI_STACK_REPORT_H
 #define FI_STACK_REPORT_H
 

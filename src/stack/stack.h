@@ -35,9 +35,10 @@
 #define FI_STACK_SIZE_MAX  ((size_t)1 << 30)
 #define FI_STACK_GUARD_MAX ((size_t)1 << 20)
 
-/* A function whose frame is larger than the guard may step over it, into the stack of another fiber.  64 KiB stops all but the
- * largest frames, and is the least that compilers for aarch64 assume when they probe large frames
- * (-fstack-clash-protection).  It is address space and page tables, not memory. */
+/* A function whose frame is larger than the guard may step over it, into the stack of another
+ * fiber.  64 KiB stops all but the largest frames, and is the minimum that compilers for aarch64
+ * assume when they probe large frames (-fstack-clash-protection).  It costs address space and page
+ * tables, but no other memory. */
 #define FI_STACK_GUARD_SIZE ((size_t)64 << 10)
 
 typedef struct fi_stack_slab fi_stack_slab;
@@ -154,8 +155,9 @@ void fi_stack_cache_fini(fi_stack_cache *c);
 /* [owner] A stack, the warmest there is; 0 or -ENOMEM. */
 int fi_stack_get(fi_stack_cache *c, fi_stack **s);
 
-/* [any, before it is given back] Where its guard is a canary, an overflow is found here and ends the program with the line
- * that a fault would have given; name (or NULL) is for it. */
+/* [any, before it is freed] If its guard is a canary, an overflow is detected here and ends the
+ * program with the line that a fault would have given.  name: the fiber's name for that line, or
+ * NULL. */
 void fi_stack_check(const fi_stack *s, const char *name);
 
 /* [owner] Take back a stack that nobody runs on.  It is checked as above.

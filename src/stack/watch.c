@@ -72,9 +72,9 @@ static uintptr_t pc_of(const void *context)
 #endif
 }
 
-#define NULL_PAGES 65536u /* a call of a null pointer is another mistake, and well known */
+#define NULL_PAGES 65536u /* a call of a null pointer is not reported here */
 
-/* The instruction itself cannot be read: its library was unloaded. */
+/* The instruction itself cannot be read, because its library was unloaded. */
 static bool is_unmapped_code(int sig, const siginfo_t *info, const void *context)
 {
     uintptr_t at = (uintptr_t)info->si_addr;

@@ -1,4 +1,5 @@
-/* A stack overflow ends with one line that names the fiber, not with a bare SIGSEGV.  So does a fiber whose code is gone.
+/* Reports a stack overflow with one line that names the fiber before SIGSEGV, and a fiber whose
+ * code was unmapped.
  *
  * A fault in the guard of the stack that a thread runs on is recognised by a signal handler, which
  * stands on a stack of its own.  It prints the line and then hands the fault, like every other one,

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 
 #define PUBLISH_MOST 32        /* tickets in one go */
-#define REPORT_NS    200000000 /* after which a task that waits for memory is reported */
+#define REPORT_NS    200000000 /* until a task that waits for memory is reported */
 #define SPINS        100 /* looks at a running task before its fiber parks: it may be done soon */
 
 _Static_assert(offsetof(fi_fiber, fork) == 0, "compiled code holds the address of both");
@@ -313,7 +313,7 @@ typedef struct from_outside {
     int64_t no_memory_ns; /* since when there is no memory for it; 0: there is */
 } from_outside;
 
-/* Another fiber may give memory back, so the task waits; but not without a word. */
+/* Another fiber may free memory, so the task waits.  A message says so. */
 static void wait_for_memory(fi_worker *w, from_outside *o)
 {
     int64_t now = fi_clock_now();

@@ -32,7 +32,7 @@ typedef struct fi_ticket {
     fi_runnable runnable; /* first: it is what stands in the deque */
     FI_ATOMIC(uintptr_t) state;
     void *slot;     /* of the task, on the task stack of its fiber; gone once it is claimed back */
-    fi_fiber *root; /* whose cancellation reaches the task; NULL: nobody's */
+    fi_fiber *root; /* its cancellation reaches the task; NULL: none */
 } fi_ticket;
 
 /* [fiber] */
