@@ -41,8 +41,8 @@ static atomic_ulong connections, failures, up, down;
 
 /* ---- ends ---- */
 
-/* At the stop.  What has come already can still be read and is carried over.  Then the connection is reset: a stream that
- * was cut off must not look complete. */
+/* At the stop.  Data that has arrived can still be read, and is forwarded.  Then the connection is
+ * reset, because a stream that was cut off must not look complete. */
 static void end_soon(flow *f)
 {
     f->deadline = server_stop_by();
@@ -58,7 +58,7 @@ static void reset_when_closed(int fd)
     setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof none);
 }
 
-/* Has the peer itself ended the stream?  A read also says 0 after our own shutdown(SHUT_RD). */
+/* Has the peer itself ended the stream?  A read also returns 0 after our own shutdown(SHUT_RD). */
 static bool has_ended(int fd)
 {
     struct tcp_info info = {0};
@@ -70,7 +70,7 @@ static bool has_ended(int fd)
            info.tcpi_state != TCP_FIN_WAIT2;
 }
 
-/* A reset discards what was not delivered yet. */
+/* A reset discards data that was not delivered yet. */
 static void await_delivery(int fd)
 {
     int left = 0;

@@ -40,7 +40,7 @@ def damage(how, fd, chance):
 
 
 def scribble(how, fd, chance):
-    """Write nonsense over the head of the page, and wake who sleeps on `wanted`."""
+    """Write nonsense over the head of the page, and wake the sleeper on `wanted`."""
     libc = ctypes.CDLL(None)
     page = mmap.mmap(fd, os.fstat(fd).st_size)
     wanted = ctypes.c_uint32.from_buffer(page, WANTED)

@@ -1,5 +1,6 @@
-/* freeze each SERVER:          stop one thread of an idle server after the other (ptrace), and see that the others answer
- * freeze random SEED PROGRAM [ARG...]:  stop any thread for a moment, again and again, until the program ends
+/* freeze each SERVER:          stop each thread of an idle server in turn (ptrace); the others must
+ * answer freeze random SEED PROGRAM [ARG...]:  stop any thread for a moment, again and again, until
+ * the program ends
  *
  * Exit code 77, with a line: ptrace is not allowed here. */
 #include "victim.h"

@@ -206,7 +206,7 @@ static void in_for(void)
     filch_for(0, 4, 1, part_of_for, NULL);
 }
 
-/* A cancelled fiber takes a step back: waits fail, and nothing else does. */
+/* In a cancelled fiber waits fail, and nothing else does. */
 static void *cancel_and_go_on(void *arg)
 {
     filch_fiber *self = filch_fiber_self();
@@ -341,7 +341,7 @@ static void receive(void *arg)
     filch_chan_recv(waited, NULL);
 }
 
-/* With one worker: when this fiber runs again, the other one waits. */
+/* With one worker, the other fiber waits when this one runs again. */
 static void free_waited_body(void *arg)
 {
     (void)arg;
@@ -442,7 +442,7 @@ static void wrong_config(void)
 
 static atomic_int rounds;
 
-/* After their stop the timers are the caller's memory again: nothing of them is left in the runtime. */
+/* After the stop of a timer the runtime must not use its memory. */
 static void restart_pending_timer(void)
 {
     static filch_timer t[3];
@@ -506,7 +506,7 @@ static void answer_by_select(void *arg)
     filch_select(c, 1);
 }
 
-/* A plain send allows it: the sender no longer touches the channel once its item was received. */
+/* Allowed after a plain send: the sender does not touch the channel once its item was received. */
 static void free_reply_channel(void)
 {
     for (int i = 0; i < 2000; i++) {
@@ -528,7 +528,7 @@ static void alloc_of_nonsense(void)
     MUST(!filch_job_new_copy(use_count, &rounds, FILCH_JOB_PAYLOAD_MAX + 1));
 }
 
-/* High priority goes before all other work, but not before time and sockets. */
+/* High-priority jobs go before other jobs, but must not stop timers and sockets. */
 static atomic_bool is_over;
 
 static void chain(void *arg)

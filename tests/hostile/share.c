@@ -1,5 +1,6 @@
 /* share CALL KIND: use a descriptor that another process has, too, and see that it is as before.
- * CALL: read or write.  KIND: pipe, socket, tty.  In the child, which ends as programs do; the parent looks. */
+ * CALL: read or write.  KIND: pipe, socket, tty.  The child uses it and exits; the parent checks
+ * the flags. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

@@ -7,8 +7,9 @@
 __attribute__((visibility("default"))) int plugin_leave(const char *what);
 __attribute__((visibility("default"))) long plugin_count(void);
 
-/* The code and the data of the plugin go away while the work waits, so the work is functions of libfilch, and what they use
- * is on the heap.  They are called as if they were bodies of fibers, which all machines that we know allow. */
+/* The code and the data of a plugin that uses libfilch.so are unloaded while the work waits.  So the
+ * work consists of functions of libfilch, and their arguments are on the heap.  They are called as
+ * if they were bodies of fibers, which works on all supported machines. */
 typedef void body(void *arg);
 #define AS_BODY(function) ((body *)(void (*)(void))(function))
 

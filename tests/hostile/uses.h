@@ -19,7 +19,7 @@ typedef struct use {
     void (*run)(void);
 } use;
 
-/* A run of one use is one after the other in a thread, but several threads may be in it. */
+/* One thread runs a use several times in turn.  Several threads may run it at once. */
 
 static inline int64_t use_soon(void)
 {

@@ -488,7 +488,7 @@ int main(int argc, char **argv)
         run(argv[i]);
     NEED(filch_stop());
     puts("right");
-    /* What cannot be written is told, as by any good program. */
+    /* A write error of stdout is reported. */
     NEED(fflush(stdout) == 0 ? 0 : -errno);
     return 0;
 }

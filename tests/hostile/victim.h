@@ -1,4 +1,4 @@
-/* What every victim has: a check of its answers, and a clear end where the system refuses it something.
+/* Common to all victims: checks of answers, and a clear exit when the system refuses something.
  *
  * Exit code 0: all answers are right.  1: an answer is wrong.  3: a call failed, and one line on stderr says which. */
 #ifndef HOSTILE_VICTIM_H

@@ -1,5 +1,5 @@
-/* Fibers for which there is no memory: whoever starts one with a stack size of its own is told, the others wait until there
- * is memory, and a line says how many wait when none comes. */
+/* Fibers for which there is no memory.  A start with a stack size of its own returns -ENOMEM.  The
+ * other fibers wait until there is memory.  If none becomes free, a line says how many wait. */
 #include "unit/ctx/child.h"
 #include "unit/task/workers.h"
 
@@ -25,7 +25,7 @@ static bool can_be_limited(void)
 #endif
 }
 
-/* So much more address space than now, and no more. */
+/* Limit the address space to the current size and this much more. */
 static void limit(rlim_t bytes)
 {
     struct rlimit r;

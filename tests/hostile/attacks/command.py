@@ -1,4 +1,4 @@
-"""The command filch: files and descriptors that cannot be written, programs and processes that are not what they seem."""
+"""The command filch, with files that cannot be written, and with hostile programs and processes."""
 import struct
 import sys
 
@@ -6,7 +6,7 @@ from hostile import REFUSED, RIGHT, Attack
 
 RUN = ["run", "fib", "-n", "20"]
 SCALE = ["scale", "--workers", "1,2"]
-# Where stdout goes: nothing that was asked for may be lost in silence.
+# Where stdout goes.  Lost output must be reported.
 SPEAKS = [["help"], ["version"], RUN, ["run", "--help"], ["bench", "--help"], ["lab", "--help"], ["scale", "--help"], ["top", "--help"],
           ["bench", "fib", "--quick", "--runtimes", "filch", "--repeat", "1", "--workers", "1"]]
 FILES = [("missing folder", "", "no/such/f"), ("file as a folder", "touch f", "f/g"), ("full device", "", "/dev/full"),
@@ -14,7 +14,7 @@ FILES = [("missing folder", "", "no/such/f"), ("file as a folder", "touch f", "f
 PROGRAMS = [("not Filch", "", "/bin/true"), ("missing", "", "./no-such-program"), ("folder", "mkdir f", "./f"),
             ("not executable", "echo > f", "./f"), ("killed", "printf '#!/bin/sh\\nkill -9 $$\\n' > f; chmod +x f", "./f")]
 PIDS = ["0", "1", "-1", "2147483647", "99999999999999", "x", "", "1 ", "./1"]
-# What a process may say of itself in its page: the reader believes none of it.
+# Contents of a hostile page, which the reader must not trust.
 PAGES = {
     "empty": b"",
     "short": b"flchtop\0",

@@ -1,4 +1,4 @@
-"""Descriptors: standard ones that are closed, shared, or not what they seem; /proc, /sys and /dev/shm that are empty."""
+"""Standard descriptors that are closed, shared or replaced; empty /proc, /sys and /dev/shm."""
 from hostile import DIES, REFUSED, RIGHT, Attack
 
 CLOSED = ["0", "1", "2", "01", "02", "12", "012"]
@@ -23,7 +23,7 @@ def attacks(tools):
                 continue
             yield Attack(f"hidden {' '.join(paths)}{settings(env)}", command + [tools.victim, "all"],
                          (RIGHT, REFUSED, DIES) if env else (RIGHT,), env, quick=not env)
-    # The shell has the same open file: what a program leaves in its flags, the next program gets.
+    # The shell shares the open file, so the next program gets the flags that this one leaves.
     for call in ("read", "write"):
         for kind in ("pipe", "socket", "tty"):
             for env in ({}, {"FILCH_IO": "uring"}):

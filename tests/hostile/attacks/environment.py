@@ -1,4 +1,4 @@
-"""Every FILCH_ variable with nonsense: the program runs as if it made sense, or says which variable is wrong."""
+"""Invalid values of every FILCH_ variable: the program runs, or says which variable is wrong."""
 import os
 import re
 
@@ -25,7 +25,7 @@ def attacks(tools):
     names = variables()
     for name in names:
         for i, value in enumerate(VALUES):
-            # The value that a fuzzer may not use: it would start a thousand threads at once.
+            # Not a value for the fuzzer, because it would start a thousand threads at once.
             if name in ("FILCH_WORKERS", "FILCH_SPARE_THREADS") and value.strip() in ("99999", "0x10"):
                 continue
             yield attack(tools, f"{name} value {i}", {name: value}, quick=i % 5 == len(name) % 5)

@@ -1,4 +1,4 @@
-"""What FILCH_TRACE, FILCH_SAMPLE and FILCH_SCALE write to: everything but a plain file."""
+"""Output files of FILCH_TRACE, FILCH_SAMPLE and FILCH_SCALE that are not plain files."""
 from hostile import DIES, REFUSED, RIGHT, Attack
 
 # (what it is, setup, the name, may the program refuse to run)

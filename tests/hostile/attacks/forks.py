@@ -1,4 +1,4 @@
-"""Fork while others are in the middle of everything, and end a program there."""
+"""Fork, or end the program, while other threads are inside calls."""
 import subprocess
 
 from hostile import DIES, RIGHT, Attack

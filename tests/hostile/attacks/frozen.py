@@ -1,4 +1,4 @@
-"""A thread that the kernel does not run for a while: the others go on, and the answers are right."""
+"""A thread is stopped for a while: the others go on, and the answers are right."""
 from hostile import RIGHT, Attack
 
 # Not with FILCH_IO=uring: the kernel completes a request in the thread that submitted it, so not while that is stopped.

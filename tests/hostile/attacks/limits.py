@@ -1,7 +1,7 @@
 """Resource limits, as a shell's ulimit or a service's settings give them."""
 from hostile import DIES, REFUSED, RIGHT, WAITS, Attack
 
-# Users of whom no other process runs, as a limit on processes counts those of the user, and root is exempt.
+# Users without other processes: a limit on processes counts all of the user.  Root is exempt.
 FIRST_USER = 54321
 PARTS = "tasks jobs fibers barriers chans timers sockets sockets_in_fiber blocking algo threads forks restart look big_stacks all".split()
 ANY = (RIGHT, REFUSED, DIES, WAITS)
@@ -38,7 +38,7 @@ def attacks(tools):
         for part in ("fibers", "barriers"):
             yield Attack(f"as={limit} {part} with stacks of 1g", [tools.launch, "-l", f"as={limit}", tools.victim, part], ANY,
                          {"FILCH_STACK_SIZE": "1g"}, quick=part == "fibers")
-    # A deadlock is reported although there is no thread to look for one.
+    # A deadlock is reported although there is no watchdog thread.
     for n in range(1, 7):
         yield Attack(f"nproc={n} deadlock", [tools.launch, "-l", f"nproc={n}", "-u", str(user + n), tools.misuse, "do", "deadlock"],
                      (DIES, REFUSED), quick=True)

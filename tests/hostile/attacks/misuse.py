@@ -3,7 +3,7 @@ import subprocess
 
 from hostile import Attack
 
-# With several numbers of workers, deques, and with everything that looks on: the answers must be the same.
+# With several numbers of workers, all deques and all observers: the answers must be the same.
 SETTINGS = [{}, {"FILCH_WORKERS": "1"}, {"FILCH_WORKERS": "8", "FILCH_PUBLISH": "eager"}, {"FILCH_IO": "uring"},
             {"FILCH_TRACE": "t.json", "FILCH_STATS": "1", "FILCH_TOP": "1"}, {"FILCH_SAMPLE": "s", "FILCH_SAMPLE_NS": "100000"}, {"FILCH_SCALE": "x"}]
 
@@ -18,7 +18,7 @@ def attacks(tools):
             may = ("right",) if how == "in" else tuple(which.split(","))
             yield Attack(" ".join(words) + settings, [tools.launch, tools.misuse, *words], may, env, leaves=("t*.json", "s*", "x*"),
                          quick=i == 0 or how == "do")
-    # Where all of Filch is in the plugin, it goes away with it: then nothing of it may run any more.
+    # A plugin that contains all of Filch (filch_static) stays loaded once it has started a runtime.
     for library, left in (("filch", "idle timer sleeping waiting accepting"), ("filch_static", "idle timer")):
         for what in left.split():
             yield Attack(f"unload {library} {what}", [tools.launch, tools.unload, getattr(tools, f"libhostile_plugin_{library}.so"), what],

@@ -18,7 +18,7 @@ SCALE = {"FILCH_SCALE": "s.json"}
 # cannot last on any system (EINTR for a wait until a time that has passed, or for close).
 # (call, how the run may end, errors, settings)
 TABLE = [
-    # Without these it is slower, or less is known of the machine.
+    # Without these Filch is slower, or knows less about the machine.
     ("membarrier", OPTIONAL, UNKNOWN, {}),
     ("epoll_pwait2", OPTIONAL, UNKNOWN, {}),
     ("madvise", OPTIONAL, UNKNOWN + " ENOMEM EAGAIN", {}),
@@ -50,7 +50,7 @@ TABLE = [
     ("getdents64", OPTIONAL, "EPERM ENOSYS EIO", PIN),
     ("faccessat2", OPTIONAL, UNKNOWN, PIN),
     ("uname", OPTIONAL, UNKNOWN, PIN),
-    # Without these a part of it does not work, and says so.
+    # Without these a part of Filch does not work, and a message says so.
     ("clone3", NEEDED, "EPERM EAGAIN ENOMEM", {}),
     ("clone", NEEDED, "EPERM EAGAIN ENOMEM ENOSYS", {}),
     ("mmap", NEEDED, "ENOMEM EPERM EAGAIN", {}),
@@ -80,7 +80,7 @@ TABLE = [
     ("rt_sigaction", NEEDED, "EPERM EINVAL", {}),
     ("sigaltstack", NEEDED, "EPERM ENOMEM", {}),
     ("prlimit64", NEEDED, UNKNOWN, {}),
-    # What looks on must not change what the program computes.
+    # Observers must not change the result of the program.
     ("clock_nanosleep", OPTIONAL, "EPERM ENOSYS", TRACE),
     ("clock_nanosleep", OPTIONAL, "EPERM ENOSYS", SAMPLE),
     ("rename", OPTIONAL, "EPERM EACCES ENOSPC ENOSYS", TRACE),
@@ -90,7 +90,7 @@ TABLE = [
     ("openat", NEEDED, "EPERM EACCES EMFILE ENOSPC", SCALE),
     ("ftruncate", NEEDED, "EPERM EINVAL ENOSPC", SAMPLE),
     ("ftruncate", NEEDED, "EPERM EINVAL ENOSPC", SCALE),
-    # All that are not in syscalls.h: the table is complete.
+    # All calls that are not in syscalls.h, to check that the table is complete.
     ("others", OPTIONAL, "ENOSYS EPERM", {}),
     ("others", OPTIONAL, "ENOSYS", URING),
     ("others", OPTIONAL, "ENOSYS", PIN),
@@ -106,7 +106,7 @@ def attacks(tools):
     for call, may, errors, env in TABLE:
         for error in errors.split():
             settings = "".join(f" {k}={v}" for k, v in env.items())
-            # What one part is refused must not hide how the next takes it.
+            # One part at a time, so that a refusal in one does not hide the result of the next.
             for part in ["all"] + (PARTS if may != OPTIONAL else []):
                 yield Attack(f"{call}={error} {part}{settings}", [tools.launch, "-r", f"{call}={error}", tools.victim, part],
                              may, env, leaves=("t*.json", "t.json.*", "s.samples", "s.json"), quick=part == "all")

@@ -170,7 +170,7 @@ void fi_job_queue(fi_job *j)
     tell_followers(j);
 }
 
-/* Nobody forks. */
+/* No forks here. */
 void fi_at_fork(fi_fork_part part, fi_lock *lock, void (*child)(void))
 {
     (void)part;

@@ -1,7 +1,8 @@
-/* Reply channels: one party makes a channel, hands it to another, and frees it as soon as its own call has succeeded, while
- * the other is still inside its call.  The other uses the channel in every way there is: plainly, with deadlines that pass,
- * by a select, by a fiber that is cancelled meanwhile, and from a thread.  A channel that is touched after it was freed is
- * for AddressSanitizer to see; in other builds freed memory is overwritten, and the test hangs or crashes.
+/* Reply channels: one party makes a channel, hands it to another, and frees it as soon as its own
+ * call has succeeded, while the other is still inside its call.  The other uses the channel in
+ * every way there is: plainly, with deadlines that pass, by a select, by a fiber that is cancelled
+ * meanwhile, and from a thread.  AddressSanitizer detects a use after free.  In other builds freed
+ * memory is overwritten, and the test hangs or crashes.
  * FILCH_SEED=... repeats a run's settings. */
 #include "unit/task/workers.h"
 
@@ -27,7 +28,7 @@ typedef struct server {
     int wrong; /* a line; 0: none */
 } server;
 
-static filch_chan *requests, *never; /* nobody sends or receives at the second */
+static filch_chan *requests, *never; /* the second is never used by a partner */
 static server servers[SERVERS];
 static atomic_int clients_left;
 
@@ -118,7 +119,7 @@ static int ask(fi_rng *rng, long number)
     long item = r.sends ? -1 : number;
     int e;
 
-    /* Who has sent to a channel of capacity 1 does not know whether the item was received. */
+    /* A sender to a channel of capacity 1 does not know whether the item was received. */
     r.reply = filch_chan_new(sizeof item, r.sends ? fi_rng_below(rng, 2) : 0);
     OR_LINE(r.reply != NULL);
     OR_LINE(filch_chan_send(requests, &r) == 0);

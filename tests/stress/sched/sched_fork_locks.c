@@ -153,7 +153,7 @@ typedef struct holder {
     atomic_int held, forked;
 } holder;
 
-/* Until somebody sleeps, who waits for it: that is the fork.  Or there was a fork that did not care. */
+/* Until the fork sleeps at the lock, or there was a fork that did not take it. */
 static void *hold_until_awaited(void *arg)
 {
     holder *h = arg;
@@ -327,7 +327,7 @@ static bool try_hold(FI_ATOMIC(uint32_t) * word)
                                        __ATOMIC_RELAXED);
 }
 
-/* Whoever sleeps for a lock is woken: the word of a latch is never slept at. */
+/* Wake the sleepers of a lock.  No thread sleeps at the word of a latch. */
 static void let_go(FI_ATOMIC(uint32_t) * word)
 {
     fi_lock_unlock((fi_lock *)(void *)word);
@@ -397,7 +397,7 @@ static void *fork_and_return(void *arg)
 
 static atomic_int over;
 
-/* It has a handle that nobody else joins, whose latch is held as well. */
+/* It has a handle that no other fiber joins.  The latch of the handle is held as well. */
 static void fork_and_return_with_self(void *arg)
 {
     fi_handle *me = fi_handle_of(filch_fiber_self(), __func__);

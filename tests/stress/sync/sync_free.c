@@ -1,5 +1,5 @@
 /* An object is freed by the waiter that was let through, while the call that let it through is still inside: as
- * <filch/sync.h> and <filch/job.h> allow.  An object that is touched after it was freed is for AddressSanitizer to see; in
+ * <filch/sync.h> and <filch/job.h> allow.  AddressSanitizer detects a use after free.  In
  * other builds freed memory is overwritten, and the test hangs or crashes.  FILCH_SEED=... repeats a run's settings. */
 #include "unit/task/workers.h"
 

@@ -78,7 +78,7 @@ static int all_are_stolen(void)
     return 0;
 }
 
-/* ---- a tree: its leaves run on fibers that took them from fibers that took them ---- */
+/* ---- a tree: its leaves are stolen from thieves ---- */
 
 enum { DEPTH = 3, LEAVES = 1 << DEPTH };
 
@@ -242,7 +242,7 @@ static int at_any_moment(void)
     return 0;
 }
 
-/* ---- all of it, with tasks published when somebody asks, and at once ---- */
+/* ---- all of it, with tasks published on request, and at once ---- */
 
 static void published_when_asked(void)
 {

@@ -1,4 +1,4 @@
-/* Handles and timers that are used wrongly end the program with a line that names the mistake. */
+/* Misuse of handles and timers aborts the program with a line that names the mistake. */
 #include "unit/base/death.h"
 #include "unit/fiber/fibers.h"
 

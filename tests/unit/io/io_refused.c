@@ -107,7 +107,7 @@ static int use_all(void)
     for (size_t i = 0; i < sizeof back_ends / sizeof back_ends[0]; i++) {
         filch_config c = {.workers = 4, .io = back_ends[i], .pin = FILCH_PIN_CPU, .top = true};
         int e = filch_start(&c);
-        if (e < 0) { /* no memory that others can see: without filch top, then */
+        if (e < 0) { /* without shared memory there is no filch top */
             c.top = false;
             e = filch_start(&c);
         }

@@ -1,4 +1,4 @@
-/* Jobs that are used after their end end the program with a line that names the mistake. */
+/* Using a job after its end aborts the program with a line that names the mistake. */
 #include "unit/base/death.h"
 #include "unit/job/jobs.h"
 

@@ -132,7 +132,7 @@ static void a_new_file_is_like_any_other(void **state)
     umask(before);
 }
 
-/* Somebody knows the name that the file has first. */
+/* An attacker may know the temporary name of the file. */
 static void run_over_link(void *arg)
 {
     char link[96];
@@ -172,7 +172,7 @@ static void a_link_stays_one(void **state)
     }
 }
 
-/* As daemons do: all descriptors are closed, and the numbers mean other files then. */
+/* As in daemons, all descriptors are closed, and their numbers are reused for other files. */
 static void run_and_close_all(void *arg)
 {
     (void)arg;

@@ -266,7 +266,7 @@ static void can_be_asked_while_all_goes_on(void **state)
 
 /* ---- another process writes to it ---- */
 
-/* To read behind the end of a file is SIGBUS. */
+/* Reading behind the end of a file raises SIGBUS. */
 static void its_size_is_sealed(void **state)
 {
     int fd;
@@ -282,7 +282,7 @@ static void its_size_is_sealed(void **state)
     CHECK_INT(filch_stop(), 0);
 }
 
-/* It could lead the process into memory of others. */
+/* The process must not use the value as an index or a size. */
 static void what_is_written_there_is_not_believed(void **state)
 {
     const size_t size = FILCH_TOP_SIZE(2);

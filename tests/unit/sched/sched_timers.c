@@ -279,7 +279,7 @@ static void *set_and_remove(void *arg)
     return NULL;
 }
 
-/* The time of the next one is given to those who sleep, where negative times mean something else. */
+/* A sleeper gets the time of the next timer, and negative times have other meanings there. */
 static void before_the_clock_began(void **state)
 {
     (void)state;

@@ -90,7 +90,7 @@ static void carry_out(void *arg)
     fi_stack_pool pool;
     fi_stack *s;
 
-    alarm(600); /* else a fault that comes again and again would leave a child running for ever */
+    alarm(600); /* else a fault that repeats would leave a child running for ever */
     if (plan->before)
         plan->before();
     if (fi_stack_pool_init(&pool, &config) != 0 || fi_stack_pool_get(&pool, &s, 1) != 1 ||

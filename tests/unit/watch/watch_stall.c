@@ -140,7 +140,7 @@ static void ask_beside_frozen_poller(bool beside_sleeping_watcher)
     CHECK_INT(filch_close(request[0]), 0);
 }
 
-/* One worker alone has nobody to help it. */
+/* A single worker has no other one to help it. */
 static void poller_is_frozen(void)
 {
     if (filch_workers() == 1)

@@ -237,7 +237,7 @@ static void unwatched_late(void *workers)
     filch_stop();
 }
 
-/* A thread that waits with a deadline may wake somebody. */
+/* A thread that waits with a deadline may wake others. */
 static void unwatched_deadline(void *workers)
 {
     place p = {.open = false}, q = {.open = false};
@@ -298,7 +298,7 @@ static void all_kinds_are_found(void **state)
     dies(thread_waits, &slowly);
 }
 
-/* Threads of observers wake nobody. */
+/* Threads of observers do not wake fibers. */
 static void observers_do_not_hide_it(void **state)
 {
     static const char *const settings[] = {"FILCH_SAMPLE", "FILCH_TRACE", "FILCH_SCALE"};
