@@ -28,9 +28,10 @@
  * must not be moved or freed while a call waits at it.
  *
  * The call that wakes a waiter (unlock, end_read, end_write, post, done, signal, the last
- * filch_barrier_wait) does not touch the object once the waiter may continue.  So a waiter that has
- * returned may free the object at once, if no other call waits at it.  For a filch_cond, the signal
- * must be given with the mutex held.  A filch_once may be freed when every call has returned.
+ * filch_barrier_wait) does not touch the object once the waiter may continue.  So a waiter whose
+ * call has succeeded may free the object at once, if no other call waits at it.  For a filch_cond,
+ * the signal must be given with the mutex held.  A filch_once may be freed when every call has
+ * returned.
  *
  * Deadlines are times of filch_now().  Calls that return an int may be cut short: -ETIMEDOUT when the deadline has come,
  * -ECANCELED when the fiber was cancelled, -ENOMEM when there is no memory for a deadline.  Calls that return nothing cannot.
