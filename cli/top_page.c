@@ -120,7 +120,7 @@ static const char *map(top_page *p)
 static const char *map_all(top_page *p)
 {
     if (flock(p->fd, LOCK_EX | LOCK_NB) != 0)
-        return "somebody looks at it already";
+        return "another filch top reads it already";
     const char *why = look_at_size(p->fd, &p->size);
     return why ? why : map(p);
 }

@@ -63,7 +63,7 @@ complains 'stdout: cannot write all output'
 other=$!
 until [ -s "$work/other" ]; do sleep 0.02; done
 fails 1 top --once "$pid"
-complains 'somebody looks at it already'
+complains 'another filch top reads it already'
 stop
 wait "$other" || fail 'ends well with the process'
 grep -q "process $pid has ended, or stopped its runtime" "$work/other"
