@@ -245,9 +245,11 @@ def main():
             results += run_family(family, attacks, options)
     if options.list:
         return 0
+    if not results:
+        sys.exit(f"hostile: no attack is called {' or '.join(options.families)}; --list shows all")
     held, failed, skipped = (results.count(v) for v in ("held", "failed", "skipped"))
     print(f"{held} passed, {failed} failed, {skipped} skipped")
-    if failed or not results:
+    if failed:
         return 1
     return 0 if held else SKIP
 

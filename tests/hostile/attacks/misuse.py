@@ -19,7 +19,7 @@ def attacks(tools):
             yield Attack(" ".join(words) + settings, [tools.launch, tools.misuse, *words], may, env, leaves=("t*.json", "s*", "x*"),
                          quick=i == 0 or how == "do")
     # A plugin that contains all of Filch (filch_static) stays loaded once it has started a runtime.
-    for library, left in (("filch", "idle timer sleeping waiting accepting"), ("filch_static", "idle timer")):
-        for what in left.split():
+    for library in ("filch", "filch_static"):
+        for what in ("idle", "timer", "sleeping", "waiting", "accepting"):
             yield Attack(f"unload {library} {what}", [tools.launch, tools.unload, getattr(tools, f"libhostile_plugin_{library}.so"), what],
                          quick=True)

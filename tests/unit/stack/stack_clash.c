@@ -3,7 +3,6 @@
 #include "unit/ctx/child.h"
 #include "unit/task/workers.h"
 
-#include <alloca.h>
 #include <filch/fiber.h>
 #include <filch/runtime.h>
 #include <filch/sync.h>
@@ -35,7 +34,7 @@ static void park(void *arg)
 /* Only its far end is written: all that is in between was stepped over. */
 NOINLINE static char write_far_end(size_t size)
 {
-    volatile char *far = alloca(size);
+    volatile char *far = __builtin_alloca(size);
 
     far[0] = 1;
     return far[0];
