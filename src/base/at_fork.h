@@ -20,6 +20,7 @@ typedef enum fi_fork_part {
     FI_FORK_OVERFLOW, /* stack/watch.c */
     FI_FORK_KEYS,     /* sched/locals.c */
     FI_FORK_RECORDS,  /* sched/record_left.c */
+    FI_FORK_TURNS,    /* io/nowait.c */
     FI_FORK_MEMORY,   /* base/mem.c */
     FI_FORK_LATCHES,  /* base/latch.c; it and all below have no lock */
     FI_FORK_LOT,      /* sched/lot.c */

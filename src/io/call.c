@@ -118,10 +118,9 @@ static ssize_t write_terminal(int fd, struct iovec v)
     return done > 0 ? (ssize_t)done : n;
 }
 
-/* [spare thread, or a thread that may block] The descriptor was ready a moment ago, so this blocks
- * only if another process was faster.  A write in blocking mode waits until all bytes are written,
- * so it is limited to what fits.  A FIFO that is ready takes PIPE_BUF bytes. */
-static ssize_t attempt_ready(fi_call *c)
+/* A write in blocking mode waits until all bytes are written, so it is limited to what fits.  A FIFO
+ * that is ready takes PIPE_BUF bytes. */
+static ssize_t attempt_in_turn(fi_call *c)
 {
     struct iovec v = c->direction == FI_IO_WRITE ? first_bytes(c) : (struct iovec){0};
 
@@ -132,6 +131,20 @@ static ssize_t attempt_ready(fi_call *c)
     if (v.iov_len > 0 && fi_nowait_is_fifo(c->fd))
         return fi_call_result(write(c->fd, v.iov_base, v.iov_len));
     return c->kind->attempt(c);
+}
+
+/* [spare thread, or a thread that may block] The descriptor is ready, so this blocks only if another
+ * process was faster. */
+static ssize_t attempt_ready(fi_call *c)
+{
+    fi_nowait_turn turn;
+    ssize_t n;
+
+    if (!fi_nowait_begin_turn(&turn, c->fd, poll_events(c)))
+        return -EAGAIN;
+    n = attempt_in_turn(c);
+    fi_nowait_end_turn(&turn);
+    return n;
 }
 
 /* The mode is not changed, because other processes may share it. */

@@ -3,6 +3,7 @@
 #endif
 #include "io/nowait.h"
 
+#include "base/at_fork.h"
 #include "io/call.h"
 
 #include <fcntl.h>
@@ -117,4 +118,59 @@ __attribute__((noinline)) bool fi_nowait_is_ready(int fd, short events)
     struct pollfd p = {.fd = fd, .events = events};
 
     return poll(&p, 1, 0) != 0;
+}
+
+/* ---- one at a time ---- */
+
+static fi_lock lock;
+static fi_nowait_turn *turns; /* of all threads, on their stacks */
+
+/* [child of a fork] The threads are in the parent. */
+static void forget_turns(void)
+{
+    turns = NULL;
+}
+
+__attribute__((constructor)) static void register_at_fork(void)
+{
+    fi_at_fork(FI_FORK_TURNS, &lock, forget_turns);
+}
+
+static bool is_taken(const fi_nowait_turn *wanted)
+{
+    for (const fi_nowait_turn *t = turns; t; t = t->next)
+        if (t->fd == wanted->fd && t->events == wanted->events)
+            return true;
+    return false;
+}
+
+bool fi_nowait_begin_turn(fi_nowait_turn *t, int fd, short events)
+{
+    bool taken;
+
+    *t = (fi_nowait_turn){.fd = fd, .events = events};
+    fi_lock_lock(&lock);
+    taken = is_taken(t);
+    if (!taken) {
+        t->next = turns;
+        turns = t;
+    }
+    fi_lock_unlock(&lock);
+    if (taken)
+        return false;
+    if (fi_nowait_is_ready(fd, events))
+        return true;
+    fi_nowait_end_turn(t);
+    return false;
+}
+
+void fi_nowait_end_turn(fi_nowait_turn *t)
+{
+    fi_nowait_turn **link = &turns;
+
+    fi_lock_lock(&lock);
+    while (*link != t)
+        link = &(*link)->next;
+    *link = t->next;
+    fi_lock_unlock(&lock);
 }

@@ -28,6 +28,19 @@ bool fi_nowait_is_fifo(int fd);
 /* [any] Is it in non-blocking mode, so that a call that would wait returns -EAGAIN? */
 bool fi_nowait_is_set(int fd);
 
+/* A call that can only be made when poll(2) says that it would not block.  Of two such calls on one descriptor the second would block
+ * if the first takes all that is there: so they are made one at a time, and who has the turn asks poll(2) once more. */
+typedef struct fi_nowait_turn fi_nowait_turn;
+struct fi_nowait_turn {
+    int fd;
+    short events;
+    fi_nowait_turn *next;
+};
+
+/* [thread that may block] False: another thread has the turn on this descriptor, or it is not ready. */
+bool fi_nowait_begin_turn(fi_nowait_turn *t, int fd, short events);
+void fi_nowait_end_turn(fi_nowait_turn *t);
+
 /* [any] Would poll(2) report one of these events, or an error, at once? */
 bool fi_nowait_is_ready(int fd, short events);
 

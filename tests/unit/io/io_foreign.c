@@ -331,6 +331,49 @@ static void connections(void)
     in_thread(connections_body, NULL);
 }
 
+/* Of several that accept from one listener in blocking mode, those that get nothing keep their deadlines. */
+static atomic_bool enough;
+
+static void *accept_until_enough(void *arg)
+{
+    while (!enough) {
+        int fd = filch_accept_until((int)(intptr_t)arg, filch_now() + FILCH_MS(5));
+        CHECK(fd >= 0 || fd == -ETIMEDOUT);
+        if (fd >= 0)
+            CHECK_INT(filch_close(fd), 0);
+    }
+    return NULL;
+}
+
+static void *acceptors_body(void *arg)
+{
+    struct sockaddr_in at;
+    int s = listen_blocking(&at);
+    filch_fiber *f[4];
+
+    (void)arg;
+    enough = false;
+    for (int i = 0; i < 4; i++)
+        f[i] = filch_fiber_start(accept_until_enough, (void *)(intptr_t)s);
+    for (int i = 0; i < 200; i++) {
+        int fd = socket(AF_INET, SOCK_STREAM, 0);
+        CHECK_INT(filch_connect_to(fd, (struct sockaddr *)&at, sizeof at, FILCH_FOREVER), 0);
+        CHECK_INT(filch_close(fd), 0);
+        CHECK_INT(filch_sleep(FILCH_US(500)), 0);
+    }
+    enough = true;
+    for (int i = 0; i < 4; i++)
+        CHECK_INT(filch_fiber_join_until(f[i], NULL, filch_now() + FILCH_S(20)), 0);
+    CHECK_INT(filch_close(s), 0);
+    return NULL;
+}
+
+static void acceptors(void)
+{
+    on_fiber(acceptors_body, NULL);
+    in_thread(acceptors_body, NULL);
+}
+
 /* ---- sendfile ---- */
 
 static int make_file(void)
@@ -539,12 +582,14 @@ WITH_WORKERS(others_go_on)
 WITH_WORKERS(deadlines)
 WITH_WORKERS(counts)
 WITH_WORKERS(connections)
+WITH_WORKERS(acceptors)
 WITH_WORKERS(files)
 
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {CHECK_EACH(test_others_go_on, test_deadlines, test_counts,
-                                                  test_connections, test_files, test_shell)};
+                                                  test_connections, test_acceptors, test_files,
+                                                  test_shell)};
 
     if (argc > 1 && strcmp(argv[1], "program") == 0)
         return be_program();
