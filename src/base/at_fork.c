@@ -50,8 +50,11 @@ static void after_fork_in_child(void)
 }
 
 /* Registered before the handlers of the program.  So those run first before a fork and last after
- * it, and may use Filch. */
-__attribute__((constructor)) static void install(void)
+ * it, and may use Filch.  In a static library the constructors of the program would come first
+ * without the priority. */
+#define FIRST_PRIORITY 101 /* lower ones belong to the compiler */
+
+__attribute__((constructor(FIRST_PRIORITY))) static void install(void)
 {
     (void)pthread_atfork(before_fork, after_fork, after_fork_in_child);
 }

@@ -34,6 +34,37 @@ static int use_again(void)
     return ok ? 42 : 1;
 }
 
+/* ---- a program's own handlers use Filch ---- */
+
+static atomic_int handlers_called;
+
+static void before_or_after_fork(void)
+{
+    (void)filch_workers();
+    atomic_fetch_add(&handlers_called, 1);
+}
+
+/* Constructors of a program come before those of a static library.  The number: whatever the order in which this test is linked. */
+__attribute__((constructor(102))) static void add_handlers(void)
+{
+    (void)pthread_atfork(before_or_after_fork, before_or_after_fork, before_or_after_fork);
+}
+
+static void fork_with_handlers(void **state)
+{
+    pid_t pid;
+
+    (void)state;
+    alarm(CHILD_SECONDS); /* as fork() itself may hang */
+    atomic_store(&handlers_called, 0);
+    pid = fork();
+    if (pid == 0)
+        _exit(atomic_load(&handlers_called) == 2 ? 42 : 1);
+    CHECK(ended_with(pid, 42));
+    CHECK_INT(atomic_load(&handlers_called), 2);
+    alarm(0);
+}
+
 /* ---- from a plain thread, while others run tasks ---- */
 
 static atomic_int enough;
@@ -256,4 +287,4 @@ static void exits_beside_tasks(void **state)
     exits(exit_beside_idle_workers);
 }
 
-CHECK_MAIN(forks_in_threads, forks_in_tasks, exits_in_tasks, exits_beside_tasks)
+CHECK_MAIN(fork_with_handlers, forks_in_threads, forks_in_tasks, exits_in_tasks, exits_beside_tasks)
