@@ -4,9 +4,11 @@
 #include "io/nowait.h"
 
 #include "base/at_fork.h"
+#include "base/futex.h"
 #include "io/call.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
@@ -123,7 +125,8 @@ __attribute__((noinline)) bool fi_nowait_is_ready(int fd, short events)
 /* ---- one at a time ---- */
 
 static fi_lock lock;
-static fi_nowait_turn *turns; /* of all threads, on their stacks */
+static fi_nowait_turn *turns;           /* of all threads, on their stacks */
+static FI_ATOMIC(uint32_t) turns_ended; /* written under the lock; waiters sleep on it */
 
 /* [child of a fork] The threads are in the parent. */
 static void forget_turns(void)
@@ -144,20 +147,25 @@ static bool is_taken(const fi_nowait_turn *wanted)
     return false;
 }
 
+/* Waiting here and not for the next event: the calls that have the turn may leave something. */
+static void wait_for_turn(fi_nowait_turn *t)
+{
+    fi_lock_lock(&lock);
+    while (is_taken(t)) {
+        uint32_t seen = fi_load_relaxed(&turns_ended);
+        fi_lock_unlock(&lock);
+        fi_futex_wait(&turns_ended, seen, FI_FUTEX_FOREVER);
+        fi_lock_lock(&lock);
+    }
+    t->next = turns;
+    turns = t;
+    fi_lock_unlock(&lock);
+}
+
 bool fi_nowait_begin_turn(fi_nowait_turn *t, int fd, short events)
 {
-    bool taken;
-
     *t = (fi_nowait_turn){.fd = fd, .events = events};
-    fi_lock_lock(&lock);
-    taken = is_taken(t);
-    if (!taken) {
-        t->next = turns;
-        turns = t;
-    }
-    fi_lock_unlock(&lock);
-    if (taken)
-        return false;
+    wait_for_turn(t);
     if (fi_nowait_is_ready(fd, events))
         return true;
     fi_nowait_end_turn(t);
@@ -172,5 +180,7 @@ void fi_nowait_end_turn(fi_nowait_turn *t)
     while (*link != t)
         link = &(*link)->next;
     *link = t->next;
+    fi_store_relaxed(&turns_ended, fi_load_relaxed(&turns_ended) + 1u);
     fi_lock_unlock(&lock);
+    fi_futex_wake(&turns_ended, INT_MAX);
 }

@@ -28,8 +28,9 @@ bool fi_nowait_is_fifo(int fd);
 /* [any] Is it in non-blocking mode, so that a call that would wait returns -EAGAIN? */
 bool fi_nowait_is_set(int fd);
 
-/* A call that can only be made when poll(2) says that it would not block.  Of two such calls on one descriptor the second would block
- * if the first takes all that is there: so they are made one at a time, and who has the turn asks poll(2) once more. */
+/* A turn at a descriptor in blocking mode.  A call that would not block according to poll(2) does
+ * block if another one takes all that is there first.  So threads make such calls one at a time, and
+ * ask poll(2) when they have the turn. */
 typedef struct fi_nowait_turn fi_nowait_turn;
 struct fi_nowait_turn {
     int fd;
@@ -37,7 +38,8 @@ struct fi_nowait_turn {
     fi_nowait_turn *next;
 };
 
-/* [thread that may block] False: another thread has the turn on this descriptor, or it is not ready. */
+/* [thread that may block] Wait for the turn.  False: the descriptor is not ready, and there is no turn
+ * to end. */
 bool fi_nowait_begin_turn(fi_nowait_turn *t, int fd, short events);
 void fi_nowait_end_turn(fi_nowait_turn *t);
 

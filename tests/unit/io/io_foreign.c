@@ -4,6 +4,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#include "io/nowait.h"
 #include "unit/io/fibers.h"
 
 #include <netinet/in.h>
@@ -12,6 +13,7 @@
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <termios.h>
 
@@ -368,10 +370,100 @@ static void *acceptors_body(void *arg)
     return NULL;
 }
 
+static void *accept_and_close(void *listener)
+{
+    int fd = filch_accept((int)(intptr_t)listener);
+
+    return (void *)(intptr_t)(fd < 0 ? fd : filch_close(fd));
+}
+
+/* A fiber that finds another one in accept(2) must not wait for one connection more. */
+static void *accept_one_each(void *arg)
+{
+    enum { ROUNDS = 100, FIBERS = 4 };
+    struct sockaddr_in at;
+    int s = listen_blocking(&at);
+
+    (void)arg;
+    for (int round = 0; round < ROUNDS; round++) {
+        filch_fiber *f[FIBERS];
+        void *e;
+        int fd[FIBERS];
+        for (int i = 0; i < FIBERS; i++)
+            f[i] = filch_fiber_start(accept_and_close, (void *)(intptr_t)s);
+        for (int i = 0; i < FIBERS; i++) {
+            fd[i] = socket(AF_INET, SOCK_STREAM, 0);
+            CHECK_INT(filch_connect_to(fd[i], (struct sockaddr *)&at, sizeof at, FILCH_FOREVER), 0);
+        }
+        for (int i = 0; i < FIBERS; i++) {
+            CHECK_INT(filch_fiber_join(f[i], &e), 0);
+            CHECK_INT((intptr_t)e, 0);
+            CHECK_INT(filch_close(fd[i]), 0);
+        }
+    }
+    CHECK_INT(filch_close(s), 0);
+    return NULL;
+}
+
 static void acceptors(void)
 {
+    on_fiber(accept_one_each, NULL);
     on_fiber(acceptors_body, NULL);
     in_thread(acceptors_body, NULL);
+}
+
+/* The thread that finds a turn taken gets the next one: what the first one left is still there. */
+static atomic_int asking; /* the thread that asks; 0: not yet */
+static atomic_bool answered;
+
+static void *ask_for_turn(void *fd)
+{
+    fi_nowait_turn t;
+    bool got;
+
+    asking = (int)syscall(SYS_gettid);
+    got = fi_nowait_begin_turn(&t, *(int *)fd, POLLIN);
+    answered = true;
+    if (got)
+        fi_nowait_end_turn(&t);
+    return (void *)(intptr_t)got;
+}
+
+static bool is_asleep(int tid)
+{
+    char path[64], text[256] = "";
+    const char *name_end;
+    FILE *f;
+
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", tid);
+    f = fopen(path, "r");
+    if (f) {
+        (void)!fread(text, 1, sizeof text - 1, f);
+        fclose(f);
+    }
+    name_end = strrchr(text, ')');
+    return name_end && name_end[1] == ' ' && name_end[2] == 'S';
+}
+
+static void test_turns(void **state)
+{
+    fi_nowait_turn t;
+    pthread_t thread;
+    void *got;
+    int fd[2];
+
+    (void)state;
+    CHECK_INT(pipe(fd), 0);
+    CHECK_INT(write(fd[1], "x", 1), 1);
+    CHECK(fi_nowait_begin_turn(&t, fd[0], POLLIN));
+    CHECK_INT(pthread_create(&thread, NULL, ask_for_turn, &fd[0]), 0);
+    while (!answered && (!asking || !is_asleep(asking)))
+        sched_yield();
+    fi_nowait_end_turn(&t);
+    CHECK_INT(pthread_join(thread, &got), 0);
+    CHECK(got != NULL);
+    close(fd[0]);
+    close(fd[1]);
 }
 
 /* ---- sendfile ---- */
@@ -588,8 +680,8 @@ WITH_WORKERS(files)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {CHECK_EACH(test_others_go_on, test_deadlines, test_counts,
-                                                  test_connections, test_acceptors, test_files,
-                                                  test_shell)};
+                                                  test_connections, test_turns, test_acceptors,
+                                                  test_files, test_shell)};
 
     if (argc > 1 && strcmp(argv[1], "program") == 0)
         return be_program();
