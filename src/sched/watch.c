@@ -142,7 +142,10 @@ static void sleep_quietly(fi_runtime *rt, uint32_t heard)
         return;
     }
     poll(fds, 2, fi_clock_left_ms(deadline));
-    set_bell_fd(false);
+    if ((fds[0].revents | fds[1].revents) & POLLNVAL)
+        fi_store_relaxed(&bell_fd, -1); /* the program closed one: the futex has to do */
+    else
+        set_bell_fd(false);
 }
 
 static void *watch(void *runtime)
@@ -301,11 +304,7 @@ void fi_watch_end(fi_runtime *rt)
 /* [child of a fork] No thread waits, and there is no watcher. */
 static void forget_threads(void)
 {
-    int fd = fi_load_relaxed(&bell_fd);
-
-    if (fd >= 0)
-        close(fd); /* the parent's watcher listens to it */
-    fi_store_relaxed(&bell_fd, -1);
+    fi_store_relaxed(&bell_fd, -1); /* not closed: the number may be the program's own by now */
     fi_store_relaxed(&fi_watch_state, UINT64_C(0));
     fi_store_relaxed(&unwatched, NULL);
     fi_lock_init(&unwatched_lock);
