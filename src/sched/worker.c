@@ -8,7 +8,6 @@
 #include "base/exit_guard.h"
 #include "base/futex.h"
 #include "base/mistake.h"
-#include "sched/dump.h"
 #include "sched/memory_wait.h"
 #include "sched/wait.h"
 
@@ -25,16 +24,14 @@ static void thread_ended(void)
 {
     const fi_worker *w = fi_worker_self();
     fi_fork *current = w ? fi_load_relaxed(&w->current) : NULL;
-    char name[NAME_SHOWN] = "none", line[256];
+    char line[256];
 
     if (!w)
         return;
-    if (current)
-        fi_dump_name(fi_fiber_of_fork(current), name, sizeof name);
     snprintf(line, sizeof line,
-             "pthread_exit: the thread of worker %u ended in fiber '%s'; return from the fiber's "
+             "pthread_exit: the thread of worker %u ended in fiber '%.*s'; return from the fiber's "
              "function instead",
-             w->index, name);
+             w->index, NAME_SHOWN, current ? fi_fiber_of_fork(current)->mark.name : "none");
     fi_mistake(line);
 }
 
