@@ -77,10 +77,11 @@ int fi_trace_file_name(fi_trace_file *f, const char *wish, pid_t pid, pid_t firs
         e = fi_output_init(&f->output, SETTING, f->path);
         if (e < 0)
             return e;
-        if (strlen(f->output.path) >= sizeof f->path)
+        size_t size = strlen(f->output.path) + 1;
+        if (size > sizeof f->path)
             e = -ENAMETOOLONG;
         else
-            snprintf(f->path, sizeof f->path, "%s", f->output.path);
+            memcpy(f->path, f->output.path, size);
     }
     if (e < 0)
         fi_output_complain(SETTING, wish, e);
