@@ -86,6 +86,8 @@ FILCH_API void filch_fiber_detach(filch_fiber *f);
  * fail, and waits for a job or a task are not interrupted.  NULL: nothing happens.
  * The cancellation reaches the tasks that the fiber has spawned, and their tasks, also where other
  * workers run them.  It does not reach fibers, jobs and groups that the fiber has started.
+ * A fiber of filch_go has no handle until it calls filch_fiber_self: tasks that others stole before
+ * that are not reached.
  * Call from: any thread or fiber that has the handle.  Blocks: nothing. */
 FILCH_API void filch_fiber_cancel(filch_fiber *f);
 
