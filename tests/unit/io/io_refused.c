@@ -3,11 +3,9 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#include "refuse.h"
 #include "unit/io/fibers.h"
 
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -125,21 +123,6 @@ static int use_all(void)
 
 enum { NO_FILTER = 77 };
 
-static int refuse(unsigned call, unsigned error)
-{
-    struct sock_filter code[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog program = {sizeof code / sizeof *code, code};
-
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-        return -errno;
-    return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0 ? -errno : 0;
-}
-
 static int run_without(unsigned call, int error)
 {
     char *const argv[] = {(char *)"io_refused", (char *)"use_all", NULL};
@@ -148,7 +131,7 @@ static int run_without(unsigned call, int error)
 
     CHECK(child >= 0);
     if (child == 0) {
-        if (refuse(call, (unsigned)error) == 0)
+        if (refuse_call(call, (unsigned)error))
             execv("/proc/self/exe", argv);
         _exit(NO_FILTER);
     }

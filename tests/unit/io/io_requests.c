@@ -1,12 +1,10 @@
 /* What only a ring can get wrong: bytes that come with the deadline, threads that end, kernels that refuse. */
 #include "unit/io/fibers.h"
 
+#include "refuse.h"
 #include "seed.h"
 
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <stddef.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -61,21 +59,6 @@ static void test_choice(void **state)
     CHECK(!has_ring_with(FILCH_IO_EPOLL));
 }
 
-static int refuse(unsigned call)
-{
-    struct sock_filter code[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog program = {sizeof code / sizeof *code, code};
-
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-        return -errno;
-    return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0 ? -errno : 0;
-}
-
 enum { FELL_BACK = 10, HAS_RING, NO_FILTER };
 
 static int child_without(unsigned call)
@@ -85,7 +68,9 @@ static int child_without(unsigned call)
 
     CHECK(child >= 0);
     if (child == 0)
-        _exit(refuse(call) < 0 ? NO_FILTER : has_ring_with(FILCH_IO_URING) ? HAS_RING : FELL_BACK);
+        _exit(!refuse_call(call, EPERM)       ? NO_FILTER
+              : has_ring_with(FILCH_IO_URING) ? HAS_RING
+                                              : FELL_BACK);
     CHECK_INT(waitpid(child, &status, 0), child);
     CHECK(WIFEXITED(status));
     return WEXITSTATUS(status);
