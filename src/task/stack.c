@@ -61,6 +61,16 @@ fi_task_stack *fi_task_stack_new(void)
     return s;
 }
 
+fi_task_stack *fi_task_stack_in(void *memory, size_t size)
+{
+    fi_task_stack *s = memory;
+    char *end = (char *)memory + size;
+
+    *s = (fi_task_stack){.base = (char *)memory + HEAD, .end = end, .limit = end - FILCH_SLOT_MAX_};
+    s->first = s->split = s->base;
+    return s;
+}
+
 void fi_task_stack_free(void *stack)
 {
     fi_task_stack *s = stack;

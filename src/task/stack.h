@@ -30,6 +30,9 @@ fi_task_stack *fi_task_stack_new(void);
 /* [owner] */
 void fi_task_stack_free(void *stack);
 
+/* [owner] A stack in this memory, which is aligned to a cache line. */
+fi_task_stack *fi_task_stack_in(void *memory, size_t size);
+
 /* [owner] No slot is open: all but a little of the memory goes back. */
 void fi_task_stack_trim(fi_task_stack *s);
 

@@ -14,9 +14,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define PUBLISH_MOST 32        /* tickets in one go */
-#define REPORT_NS    200000000 /* until a task that waits for memory is reported */
-#define SPINS        100 /* looks at a running task before its fiber parks: it may be done soon */
+#define PUBLISH_MOST   32                /* tickets in one go */
+#define TASKS_ON_STACK ((size_t)1 << 16) /* bytes, where there is no memory for a task stack */
+#define REPORT_NS      200000000         /* until a task that waits for memory is reported */
+#define SPINS          100 /* looks at a running task before its fiber parks: it may be done soon */
 
 _Static_assert(offsetof(fi_fiber, fork) == 0, "compiled code holds the address of both");
 _Static_assert(offsetof(fi_fork, limit) == offsetof(filch_fork_, limit), "one layout");
@@ -313,6 +314,17 @@ typedef struct from_outside {
     int64_t no_memory_ns; /* since when there is no memory for it; 0: there is */
 } from_outside;
 
+/* Without memory for a task stack the fiber's own stack has to do.  It has room for fewer open
+ * spawns. */
+static __attribute__((noinline)) void run_on_own_stack(fi_fiber *f, filch_slot_ *slot)
+{
+    FI_CACHE_ALIGNED char memory[TASKS_ON_STACK];
+
+    f->tasks = fi_task_stack_in(memory, sizeof memory);
+    run_first(f, slot);
+    f->tasks = NULL;
+}
+
 /* Another fiber may free memory, so the task waits.  A message says so. */
 static void wait_for_memory(fi_worker *w, from_outside *o)
 {
@@ -333,11 +345,14 @@ static void run_from_outside(fi_runnable *r, fi_fiber *f)
 {
     from_outside *o = (from_outside *)(void *)r;
 
-    if (!has_tasks(f)) {
+    if (has_tasks(f)) {
+        run_first(f, o->slot);
+    } else if (f->mark.size >= 3 * TASKS_ON_STACK) {
+        run_on_own_stack(f, o->slot);
+    } else {
         wait_for_memory(f->worker, o);
         return;
     }
-    run_first(f, o->slot);
     if (f->locals)
         fi_fiber_end_locals(f); /* before who waits for the task goes on */
     FI_PATH(end_in(&o->done));
