@@ -148,7 +148,7 @@ def nobody_answers():
 
 
 def stop():
-    """What was sent before it is delivered; then a stream that has not ended is reset; who does not listen does not keep it."""
+    """Data sent before the stop is delivered. Then open streams are reset. A client that does not read does not delay the stop."""
     for workers in (1, 2):
         u = Upstream()
         with proxy(u.port, workers=workers) as s:

@@ -77,7 +77,7 @@ FILCH_API filch_fiber *filch_fiber_start_with(const filch_fiber_attr *attr,
 FILCH_API int filch_fiber_join(filch_fiber *f, void **result);
 FILCH_API int filch_fiber_join_until(filch_fiber *f, void **result, int64_t deadline);
 
-/* Nobody will wait for it; the handle is gone.  NULL: nothing happens.
+/* Detach the fiber: it cannot be joined any more, and the handle is gone.  NULL: nothing happens.
  * Call from: any thread or fiber.  Blocks: nothing. */
 FILCH_API void filch_fiber_detach(filch_fiber *f);
 
