@@ -52,8 +52,8 @@ FILCH_API void filch_for_tiles(const filch_tile *all, size_t rows, size_t column
 /* As filch_for, for a body that may fail or be content: the first result that is not 0 ends the loop.  Parts that
  * have not begun by then are dropped.
  * Returns: 0, or that result; any one of several that come at once. */
-FILCH_API int filch_for_try(size_t lo, size_t hi, size_t grain,
-                            int (*body)(size_t lo, size_t hi, void *ctx), void *ctx);
+FILCH_API int filch_for_fallible(size_t lo, size_t hi, size_t grain,
+                                 int (*body)(size_t lo, size_t hi, void *ctx), void *ctx);
 
 /* filch_invoke(f, g, ...) calls functions of type void (void), and filch_invoke_with(ctx, f, g, ...) such of type
  * void (void *), which get ctx; several at once, one or any number of them.  They must not wait for each other either. */

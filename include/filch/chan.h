@@ -99,10 +99,10 @@ typedef struct filch_case {
 /* Do one of the cases, as soon as one can be done.  If several can, one is chosen at random, also
  * among cases of the same channel.  The other channels must not be freed until the call returns.
  * Returns: its index, with its result in place; -ECANCELED; -EINVAL for more than FILCH_SELECT_MAX; -ENOMEM, for more than 8 that wait.
- * filch_select_until: also -ETIMEDOUT, and -ENOMEM for the deadline.  filch_select_try: -EAGAIN where the others would wait. */
+ * filch_select_until: also -ETIMEDOUT, and -ENOMEM for the deadline.  filch_try_select: -EAGAIN where the others would wait. */
 FILCH_API int filch_select(filch_case *cases, size_t n);
 FILCH_API int filch_select_until(filch_case *cases, size_t n, int64_t deadline);
-FILCH_API int filch_select_try(filch_case *cases, size_t n);
+FILCH_API int filch_try_select(filch_case *cases, size_t n);
 
 FILCH_END_DECLS
 

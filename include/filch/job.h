@@ -57,7 +57,7 @@ typedef struct filch_group {
 FILCH_API int filch_group_run(filch_group *g, void (*work)(void *arg), void *arg);
 
 /* The same for work that may fail: the first error (that is not 0) is the group's. */
-FILCH_API int filch_group_try(filch_group *g, int (*work)(void *arg), void *arg);
+FILCH_API int filch_group_run_fallible(filch_group *g, int (*work)(void *arg), void *arg);
 
 /* Wait for all that was run so far.  Then the group is as new, and may be used again or freed.  Not from its own work,
  * which would wait for itself.
@@ -97,7 +97,7 @@ typedef struct filch_job filch_job;
 /* Returns: the job; NULL when there is no memory.  Calls that return an error and get NULL for a job say -EINVAL. */
 FILCH_API filch_job *filch_job_new(void (*work)(void *arg), void *arg);
 /* For work that may fail.  Jobs that come after one that failed do not run, and end with its error. */
-FILCH_API filch_job *filch_job_new_try(int (*work)(void *arg), void *arg);
+FILCH_API filch_job *filch_job_new_fallible(int (*work)(void *arg), void *arg);
 /* With a copy of size bytes, which work gets the address of, aligned to 16.
  * NULL also for more than FILCH_JOB_PAYLOAD_MAX. */
 FILCH_API filch_job *filch_job_new_copy(void (*work)(void *copy), const void *payload, size_t size);

@@ -112,8 +112,8 @@ void filch_for(size_t lo, size_t hi, size_t grain, void (*body)(size_t lo, size_
     run(&l, lo, hi);
 }
 
-int filch_for_try(size_t lo, size_t hi, size_t grain, int (*body)(size_t lo, size_t hi, void *ctx),
-                  void *ctx)
+int filch_for_fallible(size_t lo, size_t hi, size_t grain,
+                       int (*body)(size_t lo, size_t hi, void *ctx), void *ctx)
 {
     loop l = {.attempt = body, .ctx = ctx, .grain = grain};
 

@@ -255,7 +255,7 @@ int filch_select_until(filch_case *cases, size_t n, int64_t deadline)
     return select_any(cases, n, true, deadline);
 }
 
-int filch_select_try(filch_case *cases, size_t n)
+int filch_try_select(filch_case *cases, size_t n)
 {
     fi_wait_chaos();
     return select_any(cases, n, false, 0);

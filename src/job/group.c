@@ -199,7 +199,7 @@ int filch_group_run(filch_group *g, void (*work)(void *arg), void *arg)
     return run(fi_group_of(g), run_piece, (function){.run = work}, arg);
 }
 
-int filch_group_try(filch_group *g, int (*work)(void *arg), void *arg)
+int filch_group_run_fallible(filch_group *g, int (*work)(void *arg), void *arg)
 {
     return run(fi_group_of(g), try_piece, (function){.try = work}, arg);
 }

@@ -53,7 +53,7 @@ filch_job *filch_job_new(void (*work)(void *arg), void *arg)
     return fi_job_shown(j);
 }
 
-filch_job *filch_job_new_try(int (*work)(void *arg), void *arg)
+filch_job *filch_job_new_fallible(int (*work)(void *arg), void *arg)
 {
     fi_job *j = make();
 

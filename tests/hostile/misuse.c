@@ -483,7 +483,7 @@ static void too_many_cases(void)
 {
     static filch_case cases[FILCH_SELECT_MAX + 1];
 
-    MUST(filch_select_try(cases, FILCH_SELECT_MAX + 1) == -EINVAL &&
+    MUST(filch_try_select(cases, FILCH_SELECT_MAX + 1) == -EINVAL &&
          filch_select(cases, FILCH_SELECT_MAX + 1) == -EINVAL);
 }
 

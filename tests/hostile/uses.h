@@ -124,7 +124,7 @@ static void use_group(void)
         NEED(filch_group_run(&g, use_count, &n));
     NEED(filch_group_wait(&g));
     MUST(n == 5);
-    NEED(filch_group_try(&h, use_fail, NULL));
+    NEED(filch_group_run_fallible(&h, use_fail, NULL));
     MUST(filch_group_wait_until(&h, use_late()) == -EXDEV);
     filch_group_cancel(&g);
     MUST(filch_group_cancelled(&g));
@@ -136,7 +136,7 @@ static void use_jobs(void)
 {
     atomic_int n = 0;
     filch_job *a = filch_job_new(use_count, &n), *b = filch_job_new(use_count, &n),
-              *c = filch_job_new_try(use_fail, NULL);
+              *c = filch_job_new_fallible(use_fail, NULL);
 
     NEED_PTR(a);
     NEED_PTR(b);
@@ -270,9 +270,9 @@ static void use_chan(void)
                           FILCH_CASE_SEND(NULL, NULL)};
     MUST(NEED(filch_select(cases, 3)) == 1 && y == 0 && cases[1].result == 0);
     MUST(filch_select_until(cases, 3, use_soon()) == -ETIMEDOUT &&
-         filch_select_try(cases, 3) == -EAGAIN);
+         filch_try_select(cases, 3) == -EAGAIN);
     MUST(filch_select_until(cases, 3, INT64_MIN) == -ETIMEDOUT &&
-         filch_select_try(cases, 0) == -EAGAIN);
+         filch_try_select(cases, 0) == -EAGAIN);
     MUST(filch_chan_recv_until(c, &y, INT64_MIN) == -ETIMEDOUT &&
          filch_chan_try_recv(c, &y) == -EAGAIN);
     NEED(filch_chan_close(c));

@@ -59,7 +59,7 @@ static void jobs(void)
         NEED(filch_group_run(&g, add_one, NULL));
     NEED(filch_group_wait(&g));
     MUST(sum == 300);
-    NEED(filch_group_try(&g, fail_with, (void *)(intptr_t)-EXDEV));
+    NEED(filch_group_run_fallible(&g, fail_with, (void *)(intptr_t)-EXDEV));
     MUST(filch_group_wait(&g) == -EXDEV);
     for (int i = 0; i < 20; i++) {
         filch_job *first = filch_job_new(add_one, NULL), *second = filch_job_new(add_one, NULL);

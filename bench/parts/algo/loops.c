@@ -48,7 +48,7 @@ static int body_that_may_fail(size_t lo, size_t hi, void *ctx)
 
 static void with_filch_try(const many *m)
 {
-    filch_for_try(0, m->n, m->grain, body_that_may_fail, NULL);
+    filch_for_fallible(0, m->n, m->grain, body_that_may_fail, NULL);
 }
 
 #ifdef HAVE_LOOPS_OMP
@@ -92,7 +92,7 @@ void algo_loops(const algo_options *o)
         {"a plain loop", 0, NULL, run_many, NULL, &plain},
         {"filch_for, 1 worker", 1, NULL, run_many, NULL, &one_loop},
         {"filch_for, 2 workers", 2, NULL, run_many, NULL, &one_loop},
-        {"filch_for_try, 2 workers", 2, NULL, run_many, NULL, &one_try},
+        {"filch_for_fallible, 2 workers", 2, NULL, run_many, NULL, &one_try},
 #ifdef HAVE_TBB
         {"oneTBB parallel_for, 1", 0, NULL, run_many, NULL, &tbb_1},
         {"oneTBB parallel_for, 2", 0, NULL, run_many, NULL, &tbb_2},
@@ -106,7 +106,7 @@ void algo_loops(const algo_options *o)
         {"a plain loop", 0, NULL, run_many, NULL, &serial},
         {"filch_for, 1 worker", 1, NULL, run_many, NULL, &fine},
         {"filch_for, 2 workers", 2, NULL, run_many, NULL, &fine},
-        {"filch_for_try, 1 worker", 1, NULL, run_many, NULL, &fine_try},
+        {"filch_for_fallible, 1 worker", 1, NULL, run_many, NULL, &fine_try},
     };
 
     algo_compare(o, "100 loops over 1M floats, grain chosen", ways, sizeof ways / sizeof *ways);

@@ -106,7 +106,7 @@ static int select_somehow(party *p, filch_case *cases, size_t n)
 {
     switch (fi_rng_below(&p->rng, 4)) {
     case 0:
-        return filch_select_try(cases, n);
+        return filch_try_select(cases, n);
     case 1:
         return filch_select_until(cases, n, soon(p));
     default:

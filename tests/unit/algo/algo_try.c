@@ -62,11 +62,11 @@ static void all_is_well(void)
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
         for (size_t j = 0; j < GRAINS; j++) {
             forget();
-            CHECK_INT(filch_for_try(0, lengths[i], grains[j], see, &none), 0);
+            CHECK_INT(filch_for_fallible(0, lengths[i], grains[j], see, &none), 0);
             CHECK(saw_each_once(lengths[i]));
         }
     forget();
-    CHECK_INT(filch_for_try(7, 3, 1, see, &none), 0);
+    CHECK_INT(filch_for_fallible(7, 3, 1, see, &none), 0);
     CHECK_INT(calls, 0);
 }
 
@@ -78,7 +78,7 @@ static void one_fails(void)
         for (size_t j = 0; j < GRAINS; j++) {
             wish w = {at[i], i % 2 ? 77 : -77};
             forget();
-            CHECK_INT(filch_for_try(0, MOST, grains[j], see, &w), w.with);
+            CHECK_INT(filch_for_fallible(0, MOST, grains[j], see, &w), w.with);
             CHECK_INT(times[at[i]], 1);
             CHECK(saw_none_twice());
         }
@@ -93,7 +93,7 @@ static void ends_at_once(void **state)
     (void)state;
     CHECK_INT(filch_start(&(filch_config){.workers = 1}), 0);
     forget();
-    CHECK_INT(filch_for_try(0, MOST, 1, see, &w), 5);
+    CHECK_INT(filch_for_fallible(0, MOST, 1, see, &w), 5);
     CHECK_INT(calls, 42);
     CHECK(saw_each_once(42));
     CHECK_INT(filch_stop(), 0);
@@ -112,7 +112,7 @@ static void each_fails(void)
     for (size_t i = 0; i < 100; i++) {
         int e;
         atomic_store(&calls, 0);
-        e = filch_for_try(0, (size_t)-1, i % 2, refuse, NULL);
+        e = filch_for_fallible(0, (size_t)-1, i % 2, refuse, NULL);
         CHECK(e >= 1 && e <= 1000);
         CHECK(calls >= 1 && calls <= filch_workers());
     }
@@ -130,10 +130,10 @@ static void finds_in_an_endless_range(void)
 {
     size_t wanted = 100000;
 
-    CHECK_INT(filch_for_try(0, (size_t)-1, 10, search, &wanted), 1);
+    CHECK_INT(filch_for_fallible(0, (size_t)-1, 10, search, &wanted), 1);
     wanted = (size_t)-2;
-    CHECK_INT(filch_for_try(0, (size_t)-1, 0, search, &wanted), 1);
-    CHECK_INT(filch_for_try(0, (size_t)-2, 0, search, &wanted), 0);
+    CHECK_INT(filch_for_fallible(0, (size_t)-1, 0, search, &wanted), 1);
+    CHECK_INT(filch_for_fallible(0, (size_t)-2, 0, search, &wanted), 0);
 }
 
 /* ---- nested, from tasks and from threads: only the loop that failed ends ---- */
@@ -155,14 +155,14 @@ static int outer(size_t lo, size_t hi, void *ctx)
 {
     (void)ctx;
     for (size_t i = lo; i < hi; i++)
-        if (filch_for_try(0, 50, 7, inner, &i) != (i % 3 == 0 ? 9 : 0))
+        if (filch_for_fallible(0, 50, 7, inner, &i) != (i % 3 == 0 ? 9 : 0))
             return -1;
     return 0;
 }
 
 FILCH_TASK(int, in_a_task)
 {
-    return filch_for_try(0, 100, 3, outer, NULL);
+    return filch_for_fallible(0, 100, 3, outer, NULL);
 }
 
 static bool rows_are_right(void)
@@ -176,7 +176,7 @@ static bool rows_are_right(void)
 static void nested(void)
 {
     forget();
-    CHECK_INT(filch_for_try(0, 100, 1, outer, NULL), 0);
+    CHECK_INT(filch_for_fallible(0, 100, 1, outer, NULL), 0);
     CHECK(rows_are_right());
     forget();
     CHECK_INT(FILCH_RUN(in_a_task), 0);
@@ -186,7 +186,7 @@ static void nested(void)
 static void *search_in_thread(void *arg)
 {
     for (size_t i = 0; i < 200; i++)
-        if (filch_for_try(0, 100000, 50, search, &i) != 1)
+        if (filch_for_fallible(0, 100000, 50, search, &i) != 1)
             return arg;
     return NULL;
 }

@@ -17,7 +17,7 @@ static void select_closed(filch_chan *c)
     CHECK_INT(items[0], chosen == 0 ? 0 : 42);
     CHECK_INT(items[1], 42);
     cases[0].item = NULL;
-    CHECK_INT(filch_select_try(cases, 1), 0);
+    CHECK_INT(filch_try_select(cases, 1), 0);
 }
 
 static void check_closed(filch_chan *c)
@@ -230,7 +230,7 @@ static void no_channel(void **state)
     CHECK_INT(filch_chan_close(NULL), -EINVAL);
     CHECK_INT(filch_chan_size(NULL), 0);
     CHECK_INT(filch_chan_capacity(NULL), 0);
-    CHECK_INT(filch_select_try(&none, 1), -EAGAIN);
+    CHECK_INT(filch_try_select(&none, 1), -EAGAIN);
     filch_chan_free(NULL);
     CHECK_INT(item, 42);
 }

@@ -33,8 +33,8 @@ static void ready_at_once(void)
     make_chans(1);
     cases[0].chan = chans[0];
     cases[1].chan = chans[1];
-    CHECK_INT(filch_select_try(cases, 3), 1);
-    CHECK_INT(filch_select_try(cases, 3), -EAGAIN);
+    CHECK_INT(filch_try_select(cases, 3), 1);
+    CHECK_INT(filch_try_select(cases, 3), -EAGAIN);
     CHECK_INT(filch_select_until(cases, 3, 0), -ETIMEDOUT);
     send_one(chans[0], 6);
     CHECK_INT(filch_select(cases, 3), 0);
@@ -63,14 +63,14 @@ static void ready_because_somebody_waits(void)
     give[1] = (filch_case)FILCH_CASE_SEND(chans[1], &out);
     actor_start(&sender);
     until_senders(chans[1], 1);
-    CHECK_INT(filch_select_try(give, 2), -EAGAIN);
-    CHECK_INT(filch_select_try(take, 2), 1);
+    CHECK_INT(filch_try_select(give, 2), -EAGAIN);
+    CHECK_INT(filch_try_select(take, 2), 1);
     CHECK_INT(in, 7);
     CHECK_INT(actor_end(&sender), 0);
     actor_start(&receiver);
     until_receivers(chans[0], 1);
-    CHECK_INT(filch_select_try(take, 2), -EAGAIN);
-    CHECK_INT(filch_select_try(give, 2), 0);
+    CHECK_INT(filch_try_select(take, 2), -EAGAIN);
+    CHECK_INT(filch_try_select(give, 2), 0);
     CHECK_INT(actor_end(&receiver), 0);
     CHECK_INT(receiver.item, 8);
     free_chans();
@@ -197,7 +197,7 @@ static void send_and_receive_on_one(void)
     cases[1] = (filch_case)FILCH_CASE_SEND(chans[0], &out);
     cases[2] = (filch_case)FILCH_CASE_RECV(chans[0], &in[1]);
     cases[3] = (filch_case)FILCH_CASE_SEND(chans[0], &out);
-    CHECK_INT(filch_select_try(cases, 4), -EAGAIN);
+    CHECK_INT(filch_try_select(cases, 4), -EAGAIN);
     CHECK_INT(filch_select_until(cases, 4, filch_now() + FILCH_US(100)), -ETIMEDOUT);
     actor_start(&a);
     until_receivers(chans[0], 1);
@@ -255,7 +255,7 @@ static void choose(const char *ready, long *chosen, int rounds)
         if (ready[i] == '1')
             send_one(chans[i], i);
     for (int i = 0; i < rounds; i++) {
-        int k = filch_select_try(cases, CHANS);
+        int k = filch_try_select(cases, CHANS);
         CHECK(k >= 0);
         chosen[k]++;
         send_one(chans[k], k);
@@ -410,7 +410,7 @@ static void nothing_to_choose(void)
 
     for (size_t n = 0; n < 3; n++) {
         actor a = {.play = do_select, .cases = none, .n = n};
-        CHECK_INT(filch_select_try(none, n), -EAGAIN);
+        CHECK_INT(filch_try_select(none, n), -EAGAIN);
         CHECK_INT(filch_select_until(none, n, 0), -ETIMEDOUT);
         CHECK_INT(filch_select_until(none, n, filch_now() + FILCH_US(100)), -ETIMEDOUT);
         a.deadline = filch_now() + FILCH_US(100);

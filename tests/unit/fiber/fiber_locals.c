@@ -262,11 +262,11 @@ static int tasks_and_jobs(void)
         SAY(FILCH_RUN(local_in_task, &x) == 0);
     await_count(&destroyed_n, N);
     for (int i = 0; i < N; i++)
-        SAY(filch_group_try(&g, local_in_job, &x) == 0);
+        SAY(filch_group_run_fallible(&g, local_in_job, &x) == 0);
     SAY(filch_group_wait(&g) == 0);
     await_count(&destroyed_n, 2 * N);
     for (int i = 0; i < N; i++) {
-        filch_job *j = filch_job_new_try(local_in_job, &x);
+        filch_job *j = filch_job_new_fallible(local_in_job, &x);
         SAY(j && filch_job_submit(j) == 0 && filch_job_wait(j) == 0);
     }
     await_count(&destroyed_n, 3 * N);

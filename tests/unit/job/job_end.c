@@ -33,7 +33,7 @@ static void no_job(void **state)
 static void errors_reach_those_after(void)
 {
     int error = -EIO, when = 0, other_when = 0;
-    filch_job *bad = filch_job_new_try(end_with, &error), *after = filch_job_new(stamp, &when),
+    filch_job *bad = filch_job_new_fallible(end_with, &error), *after = filch_job_new(stamp, &when),
               *last = filch_job_new(stamp, &when), *other = filch_job_new(stamp, &other_when);
 
     filch_job_after(after, bad);
@@ -55,7 +55,8 @@ static void errors_reach_parents_and_groups(void)
 {
     filch_group g = FILCH_GROUP_INIT;
     int error = -EPERM;
-    filch_job *parent = filch_job_new(nothing, NULL), *child = filch_job_new_try(end_with, &error);
+    filch_job *parent = filch_job_new(nothing, NULL),
+              *child = filch_job_new_fallible(end_with, &error);
 
     filch_job_group(parent, &g);
     filch_job_parent(child, parent);

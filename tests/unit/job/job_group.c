@@ -307,11 +307,11 @@ static void errors(void)
 
     atomic_store(&ran, 0);
     for (int i = 0; i < 100; i++)
-        filch_group_try(&g, fail_with, i == 50 ? &bad : &fine);
+        filch_group_run_fallible(&g, fail_with, i == 50 ? &bad : &fine);
     CHECK_INT(filch_group_wait(&g), -EIO);
     CHECK_INT(atomic_load(&ran), 100);
     CHECK_INT(filch_group_dropped(&g), 0);
-    filch_group_try(&g, fail_with, &fine); /* as new */
+    filch_group_run_fallible(&g, fail_with, &fine); /* as new */
     CHECK_INT(filch_group_wait(&g), 0);
 }
 
@@ -321,16 +321,16 @@ static void first_error_cancels(void)
     int fine = 0, bad = -EPROTO;
 
     atomic_store(&ran, 0);
-    filch_group_try(&g, fail_with, &bad);
+    filch_group_run_fallible(&g, fail_with, &bad);
     while (!filch_group_cancelled(&g))
         continue;
     for (int i = 0; i < 100; i++)
-        filch_group_try(&g, fail_with, &fine);
+        filch_group_run_fallible(&g, fail_with, &fine);
     CHECK_INT(filch_group_wait(&g), -EPROTO);
     CHECK_INT(atomic_load(&ran), 1);
     CHECK_INT(filch_group_dropped(&g), 100);
     CHECK(!filch_group_cancelled(&g));
-    filch_group_try(&g, fail_with, &bad); /* it still cancels, in the next round */
+    filch_group_run_fallible(&g, fail_with, &bad); /* it still cancels, in the next round */
     CHECK_INT(filch_group_wait(&g), -EPROTO);
 }
 

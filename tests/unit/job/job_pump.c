@@ -60,7 +60,7 @@ static void deadlines_and_errors(void)
 {
     filch_pump p = FILCH_PUMP_INIT;
     int error = -EIO;
-    filch_job *first = filch_job_new_try(end_with, &error),
+    filch_job *first = filch_job_new_fallible(end_with, &error),
               *drawn = filch_job_new(note_thread, NULL);
 
     filch_job_pump(drawn, &p);
