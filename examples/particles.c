@@ -124,7 +124,7 @@ static void push(void *arg)
 
     for (size_t i = 0; i < BANDS; i++) {
         w->bands[i] = (struct band){w, w->n * i / BANDS, w->n * (i + 1) / BANDS};
-        if (filch_group_run(filch_job_children(w->pushing), push_band, &w->bands[i]) < 0)
+        if (filch_group_run(filch_job_child_group(w->pushing), push_band, &w->bands[i]) < 0)
             push_band(&w->bands[i]);
     }
 }
@@ -218,7 +218,7 @@ static void run_frame(world *w, int quiet)
 
     if (filch_job_after(frame, measured) < 0)
         sure(NULL);
-    filch_job_pump(drawn, &screen);
+    filch_job_set_pump(drawn, &screen);
     for (filch_job **j = all; *j; j++)
         filch_job_submit(*j);
     filch_pump_until(&screen, frame, INT64_MAX);

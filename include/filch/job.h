@@ -106,26 +106,26 @@ FILCH_API filch_job *filch_job_new_copy(void (*work)(void *copy), const void *pa
 
 /* The parent is done after its children.  A parent that is done gets no more of them.  Nor is there more than one.
  * Returns: 0; -EBUSY when the child has been submitted or has a parent or a group; -ELOOP. */
-FILCH_API int filch_job_parent(filch_job *child, filch_job *parent);
+FILCH_API int filch_job_set_parent(filch_job *child, filch_job *parent);
 /* The job is part of the group: filch_group_wait waits for it, from now on.
  * Returns: as above. */
-FILCH_API int filch_job_group(filch_job *job, filch_group *g);
+FILCH_API int filch_job_set_group(filch_job *job, filch_group *g);
 /* For messages; not copied. */
-FILCH_API void filch_job_name(filch_job *job, const char *name);
+FILCH_API void filch_job_set_name(filch_job *job, const char *name);
 
 typedef enum filch_priority {
     FILCH_NORMAL,
     FILCH_HIGH, /* before all other work; every 61st choice of a worker ignores priorities */
     FILCH_LOW,  /* when there is nothing else, or now and then */
 } filch_priority;
-FILCH_API void filch_job_priority(filch_job *job, filch_priority priority);
+FILCH_API void filch_job_set_priority(filch_job *job, filch_priority priority);
 
 /* The job whose work this is; NULL where it is none's, such as in a task of it that another worker took. */
 FILCH_API filch_job *filch_job_self(void);
 
 /* The group of a job's children: a cheap way to have many.  It is for filch_group_run and _try from the job's own
  * work or before its submission, and for filch_group_cancelled. */
-FILCH_API filch_group *filch_job_children(filch_job *job);
+FILCH_API filch_group *filch_job_child_group(filch_job *job);
 
 /* Job runs when `before` is done; that may be so already.  Also after job was submitted, as long as it waits for something.
  * Returns: 0; -EBUSY when job has begun or is about to; -ELOOP when `before` needs job in turn, and a line on
@@ -180,7 +180,7 @@ typedef struct filch_pump {
 /* clang-format on */
 
 /* Before its submission: the job runs in this pump. */
-FILCH_API void filch_job_pump(filch_job *job, filch_pump *p);
+FILCH_API void filch_job_set_pump(filch_job *job, filch_pump *p);
 
 /* Run what is there, but not what comes meanwhile.
  * Call from: the one thread (a fiber would wander from thread to thread).  Blocks: nothing.

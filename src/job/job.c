@@ -78,19 +78,19 @@ filch_job *filch_job_new_copy(void (*work)(void *copy), const void *payload, siz
     return fi_job_shown(j);
 }
 
-void filch_job_name(filch_job *job, const char *name)
+void filch_job_set_name(filch_job *job, const char *name)
 {
     if (job)
         fi_job_of(job, __func__)->name = name;
 }
 
-void filch_job_priority(filch_job *job, filch_priority priority)
+void filch_job_set_priority(filch_job *job, filch_priority priority)
 {
     if (job)
         fi_job_of(job, __func__)->priority = (uint8_t)priority;
 }
 
-filch_group *filch_job_children(filch_job *job)
+filch_group *filch_job_child_group(filch_job *job)
 {
     return job ? (filch_group *)(void *)&fi_job_of(job, __func__)->own : NULL;
 }

@@ -109,7 +109,7 @@ static bool adopt(fi_job *child, fi_job *parent)
 }
 
 /* The parent is counted up first, so that it and all that waits for it stay unfinished while we look. */
-int filch_job_parent(filch_job *child, filch_job *parent)
+int filch_job_set_parent(filch_job *child, filch_job *parent)
 {
     fi_job *j = fi_job_of(child, __func__), *p = fi_job_of(parent, __func__);
 
@@ -123,7 +123,7 @@ int filch_job_parent(filch_job *child, filch_job *parent)
     return -ELOOP;
 }
 
-int filch_job_group(filch_job *job, filch_group *g)
+int filch_job_set_group(filch_job *job, filch_group *g)
 {
     fi_job *j = fi_job_of(job, __func__);
 

@@ -95,7 +95,7 @@ static bool run_one(pump *p)
     return true;
 }
 
-void filch_job_pump(filch_job *job, filch_pump *p)
+void filch_job_set_pump(filch_job *job, filch_pump *p)
 {
     if (job)
         fi_job_of(job, __func__)->pump = p;

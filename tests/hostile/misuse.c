@@ -124,7 +124,7 @@ static void in_pump(void)
     filch_job *j = filch_job_new(run_wanted, NULL);
 
     NEED_PTR(j);
-    filch_job_pump(j, &p);
+    filch_job_set_pump(j, &p);
     NEED(filch_job_submit(j));
     NEED(filch_pump_until(&p, j, INT64_MAX));
 }
@@ -537,7 +537,7 @@ static void chain(void *arg)
 
     if (is_over || !(next = filch_job_new(chain, arg)))
         return;
-    filch_job_priority(next, FILCH_HIGH);
+    filch_job_set_priority(next, FILCH_HIGH);
     filch_job_submit(next);
     filch_job_release(next);
 }
@@ -554,7 +554,7 @@ static void start_chains(void)
     for (unsigned i = 0; i < 2 * filch_workers(); i++) {
         filch_job *first = filch_job_new(chain, NULL);
         NEED_PTR(first);
-        filch_job_priority(first, FILCH_HIGH);
+        filch_job_set_priority(first, FILCH_HIGH);
         NEED(filch_job_submit(first));
         filch_job_release(first);
     }

@@ -141,8 +141,8 @@ static void use_jobs(void)
     NEED_PTR(a);
     NEED_PTR(b);
     NEED_PTR(c);
-    filch_job_name(a, "a");
-    filch_job_priority(b, FILCH_HIGH);
+    filch_job_set_name(a, "a");
+    filch_job_set_priority(b, FILCH_HIGH);
     NEED(filch_job_then(a, b));
     MUST(filch_job_after(a, b) == -ELOOP);
     NEED(filch_job_submit(a));

@@ -18,7 +18,7 @@ static filch_job *must(filch_job *job)
 /* From here on it is the parent's. */
 static void run_child(filch_job *child, filch_job *parent)
 {
-    if (filch_job_parent(must(child), parent) != 0 || filch_job_submit(child) != 0)
+    if (filch_job_set_parent(must(child), parent) != 0 || filch_job_submit(child) != 0)
         abort();
 }
 

@@ -80,7 +80,7 @@ static void talk(void *arg)
     chan = filch_chan_new(sizeof(int), 0);
     a = filch_fiber_start_with(&odd, ping, arg);
     b = filch_fiber_start_with(&long_name, pong, arg);
-    filch_job_name(j, "the job");
+    filch_job_set_name(j, "the job");
     filch_job_submit(j);
     if (filch_job_wait(j) != 0 || FILCH_RUN(fib, 22) != 17711)
         abort();

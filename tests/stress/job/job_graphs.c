@@ -70,7 +70,7 @@ static void make(fi_rng *r)
         n->job = filch_job_new(visit, n);
         CHECK(n->job != NULL);
         filch_job_keep(n->job);
-        filch_job_priority(n->job, (filch_priority)fi_rng_below(r, 3));
+        filch_job_set_priority(n->job, (filch_priority)fi_rng_below(r, 3));
         for (uint32_t k = fi_rng_below(r, LINKS); k > 0; k--)
             link_to(r, i);
         order[i] = i;

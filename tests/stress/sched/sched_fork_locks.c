@@ -82,7 +82,7 @@ static bool use_jobs(void)
     filch_job *c = filch_job_new(run, NULL), *d = filch_job_new(run, NULL);
 
     MUST(filch_job_after(b, a) == 0 && filch_job_after(c, b) == 0 && filch_job_after(c, a) == 0);
-    MUST(filch_job_parent(d, c) == 0 && filch_job_submit(d) == 0);
+    MUST(filch_job_set_parent(d, c) == 0 && filch_job_submit(d) == 0);
     MUST(filch_job_submit(b) == 0 && filch_job_submit(c) == 0 && filch_job_submit(a) == 0);
     MUST(filch_job_wait(c) == 0);
     return true;
@@ -473,7 +473,7 @@ static void test_pump(void **state)
     CHECK_INT(filch_start(NULL), 0);
     j = filch_job_new(fork_in_pump, NULL);
     later = filch_job_new(run, NULL);
-    filch_job_pump(j, &p);
+    filch_job_set_pump(j, &p);
     CHECK_INT(filch_job_after(later, j), 0);
     CHECK_INT(filch_job_submit(later), 0);
     CHECK_INT(filch_job_submit(j), 0);

@@ -333,7 +333,7 @@ static filch_job *submit(filch_priority priority, atomic_int *turns)
 {
     filch_job *j = filch_job_new(note_turn, turns);
 
-    filch_job_priority(j, priority);
+    filch_job_set_priority(j, priority);
     filch_job_submit(j);
     return j;
 }

@@ -15,14 +15,15 @@ static void no_job(void **state)
     CHECK_INT(filch_job_after(j, NULL), -EINVAL);
     CHECK_INT(filch_job_after(NULL, j), -EINVAL);
     CHECK_INT(filch_job_then(j, NULL), -EINVAL);
-    CHECK_INT(filch_job_parent(NULL, j), -EINVAL);
-    CHECK_INT(filch_job_parent(j, NULL), -EINVAL);
-    CHECK_INT(filch_job_group(NULL, &g), -EINVAL);
+    CHECK_INT(filch_job_set_parent(NULL, j), -EINVAL);
+    CHECK_INT(filch_job_set_parent(j, NULL), -EINVAL);
+    CHECK_INT(filch_job_set_group(NULL, &g), -EINVAL);
     CHECK_INT(filch_job_submit(NULL), -EINVAL);
     CHECK_INT(filch_job_wait(NULL), -EINVAL);
-    CHECK(filch_job_is_done(NULL) && !filch_job_cancelled(NULL) && !filch_job_children(NULL));
+    CHECK(filch_job_is_done(NULL) && !filch_job_cancelled(NULL) && !filch_job_child_group(NULL));
     filch_job_release(NULL), filch_job_keep(NULL), filch_job_cancel(NULL);
-    filch_job_name(NULL, "none"), filch_job_priority(NULL, FILCH_LOW), filch_job_pump(NULL, NULL);
+    filch_job_set_name(NULL, "none"), filch_job_set_priority(NULL, FILCH_LOW),
+        filch_job_set_pump(NULL, NULL);
     CHECK_INT(filch_job_submit(j), 0);
     CHECK_INT(filch_job_wait(j), 0);
     CHECK_INT(filch_stop(), 0);
@@ -58,8 +59,8 @@ static void errors_reach_parents_and_groups(void)
     filch_job *parent = filch_job_new(nothing, NULL),
               *child = filch_job_new_fallible(end_with, &error);
 
-    filch_job_group(parent, &g);
-    filch_job_parent(child, parent);
+    filch_job_set_group(parent, &g);
+    filch_job_set_parent(child, parent);
     filch_job_submit(parent);
     filch_job_submit(child);
     CHECK_INT(filch_job_wait(parent), -EPERM);
@@ -76,7 +77,7 @@ static void cancelled_before(void)
               *child = filch_job_new(stamp, &when), *last = filch_job_new(stamp, &when);
 
     filch_job_after(j, first);
-    filch_job_parent(child, j);
+    filch_job_set_parent(child, j);
     filch_job_after(child, first);
     filch_job_after(last, j);
     filch_job_submit(j), filch_job_submit(child), filch_job_submit(last);
@@ -100,7 +101,7 @@ static void cancelled_with_group(void)
     for (int i = 0; i < 10; i++) {
         filch_job *j = filch_job_new(stamp, &when);
         filch_job_after(j, first);
-        filch_job_group(j, &g);
+        filch_job_set_group(j, &g);
         filch_job_submit(j);
         filch_job_release(j);
     }
@@ -128,7 +129,7 @@ static void ask_and_go_on(void *parent)
     filch_job_cancel(parent);
     CHECK(filch_job_cancelled(self));
     for (int i = 0; i < 10; i++)
-        filch_group_run(filch_job_children(self), count_cousin, NULL);
+        filch_group_run(filch_job_child_group(self), count_cousin, NULL);
 }
 
 static void cancel_is_passed_on(void)
@@ -136,7 +137,7 @@ static void cancel_is_passed_on(void)
     filch_job *parent = filch_job_new(nothing, NULL), *child = filch_job_new(ask_and_go_on, parent);
 
     atomic_store(&cousins, 0);
-    filch_job_parent(child, parent);
+    filch_job_set_parent(child, parent);
     filch_job_submit(parent), filch_job_submit(child);
     CHECK_INT(filch_job_wait(parent), -ECANCELED);
     CHECK_INT(atomic_load(&cousins), 0);
@@ -217,7 +218,7 @@ static void never_submitted(void)
     filch_job *parent = filch_job_new(nothing, NULL), *j = filch_job_new(nothing, NULL),
               *after = filch_job_new(nothing, NULL);
 
-    filch_job_parent(j, parent);
+    filch_job_set_parent(j, parent);
     filch_job_then(j, after);
     filch_job_submit(parent);
     filch_job_release(j);
@@ -275,7 +276,7 @@ static void guests_leave_nothing(void)
     for (int i = 0; i < 20; i++) {
         filch_group waiters = FILCH_GROUP_INIT;
         awaited = filch_job_new(crowd, NULL);
-        filch_job_group(awaited, &of_awaited);
+        filch_job_set_group(awaited, &of_awaited);
         filch_group_run(&waiters, wait_for_it, NULL);
         usleep(300); /* a worker that sleeps is lent */
         FILCH_RUN(submit_it);

@@ -137,7 +137,7 @@ static void wait_for_a_child(void)
 {
     filch_job *parent = filch_job_new(nothing, NULL), *child = filch_job_new(nothing, NULL);
 
-    filch_job_parent(child, parent);
+    filch_job_set_parent(child, parent);
     filch_job_submit(child);
     filch_job_wait(child);
 }
@@ -171,7 +171,7 @@ static void throw_children_away(void)
     for (int i = 0; i < SCALED(2000); i++) {
         filch_job *parent = filch_job_new(nothing, NULL), *child = filch_job_new(nothing, NULL);
         filch_job *other;
-        CHECK_INT(filch_job_parent(child, parent), 0);
+        CHECK_INT(filch_job_set_parent(child, parent), 0);
         filch_job_release(child);
         other = filch_job_new(nothing, NULL);
         CHECK_INT(filch_job_submit(parent), 0);

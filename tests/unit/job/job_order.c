@@ -113,8 +113,8 @@ static void multiply(void *arg)
     atomic_fetch_add(f->members, 1);
     for (int i = 0; i < 2 && f->depth > 0; i++) {
         filch_job *j = filch_job_new_copy(multiply, &child, sizeof child);
-        CHECK_INT(filch_job_parent(j, filch_job_self()), 0);
-        CHECK_INT(filch_job_parent(j, filch_job_self()), -EBUSY);
+        CHECK_INT(filch_job_set_parent(j, filch_job_self()), 0);
+        CHECK_INT(filch_job_set_parent(j, filch_job_self()), -EBUSY);
         CHECK_INT(filch_job_submit(j), 0);
     }
 }
@@ -139,7 +139,7 @@ static void bear(void *last)
     if (--*generations == 0)
         return;
     j = filch_job_new(bear, generations);
-    filch_job_parent(j, filch_job_self());
+    filch_job_set_parent(j, filch_job_self());
     filch_job_submit(j);
 }
 
@@ -162,7 +162,7 @@ static void add_one(void *sum)
 static void cheap_children(void *sum)
 {
     for (int i = 0; i < 1000; i++)
-        filch_group_run(filch_job_children(filch_job_self()), add_one, sum);
+        filch_group_run(filch_job_child_group(filch_job_self()), add_one, sum);
 }
 
 static void children_by_group(void)
@@ -184,7 +184,7 @@ static void no_child_of_the_dead(void)
     filch_job_submit(parent);
     while (!filch_job_is_done(parent))
         continue;
-    CHECK_INT(filch_job_parent(child, parent), -EBUSY);
+    CHECK_INT(filch_job_set_parent(child, parent), -EBUSY);
     filch_job_submit(child);
     filch_job_wait(child);
     filch_job_wait(parent);
@@ -197,7 +197,7 @@ static void jobs_in_groups(void)
 
     for (int i = 0; i < 100; i++) {
         filch_job *j = filch_job_new(add_one, &sum);
-        CHECK_INT(filch_job_group(j, &g), 0);
+        CHECK_INT(filch_job_set_group(j, &g), 0);
         CHECK_INT(filch_job_submit(j), 0);
         filch_job_release(j);
     }
@@ -215,7 +215,7 @@ static void one_group_after_the_other(void)
         filch_group g = FILCH_GROUP_INIT;
         for (int k = 0; k < 20; k++) {
             filch_job *j = filch_job_new(add_one, &sum);
-            filch_job_parent(j, parent);
+            filch_job_set_parent(j, parent);
             filch_job_submit(j);
             filch_group_run(&g, add_one, &sum);
         }
@@ -267,8 +267,8 @@ static void submit_three_kinds(void *arg)
     for (int i = 0; i < 50; i++)
         for (int k = 0; k < 3; k++) {
             filch_job *j = stamp_job(&whens[k][i]);
-            filch_job_priority(j, kinds[k]);
-            filch_job_parent(j, filch_job_self());
+            filch_job_set_priority(j, kinds[k]);
+            filch_job_set_parent(j, filch_job_self());
             filch_job_submit(j);
         }
 }
@@ -307,7 +307,7 @@ FILCH_VOID_TASK(urgent_beside_many, int *, when, int *, others)
     filch_group g = FILCH_GROUP_INIT;
     filch_job *j = filch_job_new(stamp, when);
 
-    filch_job_priority(j, FILCH_HIGH);
+    filch_job_set_priority(j, FILCH_HIGH);
     for (int i = 0; i < 100; i++)
         filch_group_run(&g, stamp, &others[i]);
     filch_job_submit(j);
@@ -341,9 +341,9 @@ static void circle_of_three(void *arg)
               *draw = filch_job_new(nothing, NULL);
 
     (void)arg;
-    filch_job_name(load, "load");
-    filch_job_name(parse, "parse");
-    filch_job_name(draw, "draw");
+    filch_job_set_name(load, "load");
+    filch_job_set_name(parse, "parse");
+    filch_job_set_name(draw, "draw");
     if (filch_job_after(parse, load) != 0 || filch_job_after(draw, parse) != 0)
         _exit(1);
     if (filch_job_after(load, draw) != -ELOOP || filch_job_after(load, parse) != -ELOOP ||
@@ -359,11 +359,11 @@ static void circle_of_parents(void *arg)
               *other = filch_job_new(nothing, NULL);
 
     (void)arg;
-    filch_job_name(parent, "parent");
-    filch_job_name(child, "child");
-    if (filch_job_parent(child, parent) != 0 || filch_job_after(child, parent) != -ELOOP)
+    filch_job_set_name(parent, "parent");
+    filch_job_set_name(child, "child");
+    if (filch_job_set_parent(child, parent) != 0 || filch_job_after(child, parent) != -ELOOP)
         _exit(1);
-    if (filch_job_after(other, parent) != 0 || filch_job_parent(other, parent) != -ELOOP)
+    if (filch_job_after(other, parent) != 0 || filch_job_set_parent(other, parent) != -ELOOP)
         _exit(2);
     filch_job_submit(child), filch_job_submit(parent), filch_job_submit(other);
     _exit(filch_job_wait(other) == 0 ? 0 : 3);

@@ -30,8 +30,8 @@ static void add_link(void)
     filch_job *j = filch_job_new(chain_link, NULL);
 
     CHECK(j != NULL);
-    filch_job_priority(j, FILCH_HIGH);
-    CHECK_INT(filch_job_group(j, &chains), 0);
+    filch_job_set_priority(j, FILCH_HIGH);
+    CHECK_INT(filch_job_set_group(j, &chains), 0);
     CHECK_INT(filch_job_submit(j), 0);
     filch_job_release(j);
 }
@@ -123,7 +123,7 @@ static void submit_with(filch_priority priority)
     filch_job *j = filch_job_new(note, NULL);
 
     CHECK(j != NULL);
-    filch_job_priority(j, priority);
+    filch_job_set_priority(j, priority);
     CHECK_INT(filch_job_submit(j), 0);
     filch_job_release(j);
 }

@@ -23,7 +23,7 @@ static void run_in_thread(void)
     CHECK_INT(filch_pump_run(&p), 0);
     for (int i = 0; i < 10; i++) {
         filch_job *j = filch_job_new(stamp, &when[i]), *k = filch_job_new(note_thread, NULL);
-        filch_job_pump(j, &p), filch_job_pump(k, &p);
+        filch_job_set_pump(j, &p), filch_job_set_pump(k, &p);
         filch_job_submit(j), filch_job_submit(k);
         filch_job_release(j), filch_job_release(k);
     }
@@ -46,7 +46,7 @@ static void to_and_fro(void)
     for (int i = 0; i < STEPS; i++) {
         filch_job *j = filch_job_new(i % 2 ? note_thread : nothing, NULL);
         if (i % 2)
-            filch_job_pump(j, &p);
+            filch_job_set_pump(j, &p);
         if (last)
             filch_job_after(j, last);
         filch_job_submit(j);
@@ -63,7 +63,7 @@ static void deadlines_and_errors(void)
     filch_job *first = filch_job_new_fallible(end_with, &error),
               *drawn = filch_job_new(note_thread, NULL);
 
-    filch_job_pump(drawn, &p);
+    filch_job_set_pump(drawn, &p);
     filch_job_then(first, drawn);
     CHECK_INT(filch_pump_until(&p, drawn, 0), -ETIMEDOUT);
     CHECK_INT(filch_pump_until(&p, drawn, filch_now() + FILCH_MS(1)), -ETIMEDOUT);
@@ -79,7 +79,7 @@ static void pumps_come_and_go(void)
         filch_pump *p = calloc(1, sizeof *p);
         filch_job *j = filch_job_new(nothing, NULL);
         if (i % 2)
-            filch_job_pump(j, p);
+            filch_job_set_pump(j, p);
         if (i % 3 == 0)
             CHECK_INT(filch_pump_until(p, j, filch_now() + 1000), -ETIMEDOUT);
         filch_job_submit(j);
@@ -96,7 +96,7 @@ static void feed(void *arg)
     filch_job *next = atomic_load(&enough) ? NULL : filch_job_new(feed, NULL);
 
     (void)arg;
-    filch_job_pump(next, &fed);
+    filch_job_set_pump(next, &fed);
     filch_job_submit(next);
     filch_job_release(next);
 }
@@ -126,7 +126,7 @@ static void self(void)
     filch_pump p = FILCH_PUMP_INIT;
     filch_job *j = filch_job_new(know_myself, &j);
 
-    filch_job_pump(j, &p);
+    filch_job_set_pump(j, &p);
     filch_job_submit(j);
     CHECK_INT(filch_pump_until(&p, j, INT64_MAX), 0);
     CHECK(filch_job_self() == NULL);

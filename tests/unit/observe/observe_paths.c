@@ -273,7 +273,7 @@ static void a_parent_ends_with_its_children(void **state)
     parent = job(4);
     for (uintptr_t i = 0; i < 3; i++) {
         child[i] = job(10 * (i + 1));
-        CHECK_INT(filch_job_parent(child[i], parent), 0);
+        CHECK_INT(filch_job_set_parent(child[i], parent), 0);
         filch_job_submit(child[i]);
     }
     filch_job_submit(parent);
@@ -321,7 +321,7 @@ static void a_pump_is_a_link_of_the_chain(void)
     first = filch_job_new(burn_in_body, of(10));
     pumped = filch_job_new(do_nothing, NULL);
     last = filch_job_new(burn_in_body, of(7));
-    filch_job_pump(pumped, &pump);
+    filch_job_set_pump(pumped, &pump);
     filch_job_then(first, pumped);
     filch_job_then(pumped, last);
     filch_job_submit(first);

@@ -27,7 +27,7 @@ int main(void)
     main_thread = pthread_self();
     for (; frames < 100; frames++) {
         filch_job *m = filch_job_new(move, NULL), *d = filch_job_new(draw, NULL);
-        filch_job_pump(d, &pump);
+        filch_job_set_pump(d, &pump);
         filch_job_after(d, m);
         filch_job_submit(m);
         filch_job_submit(d);
