@@ -80,14 +80,14 @@ typedef struct filch_rwlock {
     uint32_t state_, extra_;
 } filch_rwlock;
 
-FILCH_API void filch_rwlock_read(filch_rwlock *l);
-FILCH_API int filch_rwlock_try_read(filch_rwlock *l);
-FILCH_API int filch_rwlock_read_until(filch_rwlock *l, int64_t deadline);
-FILCH_API void filch_rwlock_end_read(filch_rwlock *l);
-FILCH_API void filch_rwlock_write(filch_rwlock *l);
-FILCH_API int filch_rwlock_try_write(filch_rwlock *l);
-FILCH_API int filch_rwlock_write_until(filch_rwlock *l, int64_t deadline);
-FILCH_API void filch_rwlock_end_write(filch_rwlock *l);
+FILCH_API void filch_rwlock_rdlock(filch_rwlock *l);
+FILCH_API int filch_rwlock_try_rdlock(filch_rwlock *l);
+FILCH_API int filch_rwlock_rdlock_until(filch_rwlock *l, int64_t deadline);
+FILCH_API void filch_rwlock_rdunlock(filch_rwlock *l);
+FILCH_API void filch_rwlock_wrlock(filch_rwlock *l);
+FILCH_API int filch_rwlock_try_wrlock(filch_rwlock *l);
+FILCH_API int filch_rwlock_wrlock_until(filch_rwlock *l, int64_t deadline);
+FILCH_API void filch_rwlock_wrunlock(filch_rwlock *l);
 
 /* ---- condition ---- */
 

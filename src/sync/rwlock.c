@@ -73,19 +73,19 @@ static int read_until(rwlock *l, int64_t deadline, bool stubborn)
     return 0;
 }
 
-void filch_rwlock_read(filch_rwlock *l)
+void filch_rwlock_rdlock(filch_rwlock *l)
 {
     fi_wait_chaos();
     read_until(of(l), FI_TIMER_NEVER, true);
 }
 
-int filch_rwlock_read_until(filch_rwlock *l, int64_t deadline)
+int filch_rwlock_rdlock_until(filch_rwlock *l, int64_t deadline)
 {
     fi_wait_chaos();
     return read_until(of(l), deadline, false);
 }
 
-int filch_rwlock_try_read(filch_rwlock *public)
+int filch_rwlock_try_rdlock(filch_rwlock *public)
 {
     rwlock *l = of(public);
     bool in;
@@ -96,7 +96,7 @@ int filch_rwlock_try_read(filch_rwlock *public)
     return in ? 0 : -EBUSY;
 }
 
-void filch_rwlock_end_read(filch_rwlock *public)
+void filch_rwlock_rdunlock(filch_rwlock *public)
 {
     fi_wait_chaos();
     rwlock *l = of(public);
@@ -104,7 +104,7 @@ void filch_rwlock_end_read(filch_rwlock *public)
 
     fi_hold(&l->latch);
     if (l->inside == 0 || l->inside == WRITER)
-        fi_mistake("filch_rwlock_end_read of a lock that nobody reads");
+        fi_mistake("filch_rwlock_rdunlock of a lock that nobody reads");
     if (--l->inside == 0)
         let_writer_in(l, &woken);
     fi_let_go(&l->latch);
@@ -141,19 +141,19 @@ static int write_until(rwlock *l, int64_t deadline, bool stubborn)
     return e;
 }
 
-void filch_rwlock_write(filch_rwlock *l)
+void filch_rwlock_wrlock(filch_rwlock *l)
 {
     fi_wait_chaos();
     write_until(of(l), FI_TIMER_NEVER, true);
 }
 
-int filch_rwlock_write_until(filch_rwlock *l, int64_t deadline)
+int filch_rwlock_wrlock_until(filch_rwlock *l, int64_t deadline)
 {
     fi_wait_chaos();
     return write_until(of(l), deadline, false);
 }
 
-int filch_rwlock_try_write(filch_rwlock *public)
+int filch_rwlock_try_wrlock(filch_rwlock *public)
 {
     rwlock *l = of(public);
     bool in;
@@ -164,7 +164,7 @@ int filch_rwlock_try_write(filch_rwlock *public)
     return in ? 0 : -EBUSY;
 }
 
-void filch_rwlock_end_write(filch_rwlock *public)
+void filch_rwlock_wrunlock(filch_rwlock *public)
 {
     fi_wait_chaos();
     rwlock *l = of(public);
@@ -172,7 +172,7 @@ void filch_rwlock_end_write(filch_rwlock *public)
 
     fi_hold(&l->latch);
     if (l->inside != WRITER)
-        fi_mistake("filch_rwlock_end_write of a lock that nobody writes");
+        fi_mistake("filch_rwlock_wrunlock of a lock that nobody writes");
     l->inside = 0;
     let_readers_in(l, &woken);
     if (l->inside == 0)

@@ -292,13 +292,13 @@ static void unlock_free_mutex(void)
 static void end_free_read(void)
 {
     filch_rwlock l = {0};
-    filch_rwlock_end_read(&l);
+    filch_rwlock_rdunlock(&l);
 }
 
 static void end_free_write(void)
 {
     filch_rwlock l = {0};
-    filch_rwlock_end_write(&l);
+    filch_rwlock_wrunlock(&l);
 }
 
 static void done_too_often(void)

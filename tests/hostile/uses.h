@@ -300,16 +300,16 @@ static void use_locks(void)
     filch_cond_signal(&c);
     filch_cond_broadcast(&c);
     filch_mutex_unlock(&m);
-    filch_rwlock_read(&l);
-    NEED(filch_rwlock_try_read(&l));
-    MUST(filch_rwlock_try_write(&l) == -EBUSY &&
-         filch_rwlock_write_until(&l, use_soon()) == -ETIMEDOUT);
-    filch_rwlock_end_read(&l);
-    filch_rwlock_end_read(&l);
-    filch_rwlock_write(&l);
-    MUST(filch_rwlock_try_read(&l) == -EBUSY &&
-         filch_rwlock_read_until(&l, INT64_MIN) == -ETIMEDOUT);
-    filch_rwlock_end_write(&l);
+    filch_rwlock_rdlock(&l);
+    NEED(filch_rwlock_try_rdlock(&l));
+    MUST(filch_rwlock_try_wrlock(&l) == -EBUSY &&
+         filch_rwlock_wrlock_until(&l, use_soon()) == -ETIMEDOUT);
+    filch_rwlock_rdunlock(&l);
+    filch_rwlock_rdunlock(&l);
+    filch_rwlock_wrlock(&l);
+    MUST(filch_rwlock_try_rdlock(&l) == -EBUSY &&
+         filch_rwlock_rdlock_until(&l, INT64_MIN) == -ETIMEDOUT);
+    filch_rwlock_wrunlock(&l);
 }
 
 static void use_counts(void)

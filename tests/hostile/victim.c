@@ -83,8 +83,8 @@ static int turns;
 
 static void *count_turn(void *arg)
 {
-    filch_rwlock_read(&rwlock);
-    filch_rwlock_end_read(&rwlock);
+    filch_rwlock_rdlock(&rwlock);
+    filch_rwlock_rdunlock(&rwlock);
     filch_mutex_lock(&mutex);
     turns++;
     filch_cond_broadcast(&cond);

@@ -105,9 +105,9 @@ static void use_to_write(object *o)
 {
     bool is_last;
 
-    filch_rwlock_write(&o->rwlock);
+    filch_rwlock_wrlock(&o->rwlock);
     is_last = --o->users == 0;
-    filch_rwlock_end_write(&o->rwlock);
+    filch_rwlock_wrunlock(&o->rwlock);
     if (is_last)
         let_go_of(o);
 }
@@ -118,10 +118,10 @@ static void read_it(object *o, int64_t deadline)
     bool is_last = false;
 
     while (!is_last) {
-        if (filch_rwlock_read_until(&o->rwlock, deadline) != 0)
+        if (filch_rwlock_rdlock_until(&o->rwlock, deadline) != 0)
             abort();
         is_last = o->users == 1;
-        filch_rwlock_end_read(&o->rwlock);
+        filch_rwlock_rdunlock(&o->rwlock);
         if (!is_last)
             filch_yield();
     }

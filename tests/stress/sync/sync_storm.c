@@ -156,11 +156,11 @@ static int read_somehow(fi_rng *r)
 {
     switch (fi_rng_below(r, 3)) {
     case 0:
-        return filch_rwlock_try_read(&rwlock);
+        return filch_rwlock_try_rdlock(&rwlock);
     case 1:
-        return filch_rwlock_read_until(&rwlock, some_deadline(r));
+        return filch_rwlock_rdlock_until(&rwlock, some_deadline(r));
     default:
-        filch_rwlock_read(&rwlock);
+        filch_rwlock_rdlock(&rwlock);
         return 0;
     }
 }
@@ -169,11 +169,11 @@ static int write_somehow(fi_rng *r)
 {
     switch (fi_rng_below(r, 3)) {
     case 0:
-        return filch_rwlock_try_write(&rwlock);
+        return filch_rwlock_try_wrlock(&rwlock);
     case 1:
-        return filch_rwlock_write_until(&rwlock, some_deadline(r));
+        return filch_rwlock_wrlock_until(&rwlock, some_deadline(r));
     default:
-        filch_rwlock_write(&rwlock);
+        filch_rwlock_wrlock(&rwlock);
         return 0;
     }
 }
@@ -187,7 +187,7 @@ static void act_read(fi_rng *r)
     dawdle(r);
     MUST(sum == sum_wanted);
     atomic_fetch_sub(&readers, 1);
-    filch_rwlock_end_read(&rwlock);
+    filch_rwlock_rdunlock(&rwlock);
 }
 
 static void act_write(fi_rng *r)
@@ -200,7 +200,7 @@ static void act_write(fi_rng *r)
     dawdle(r);
     sum_wanted++;
     atomic_fetch_sub(&writers, 1);
-    filch_rwlock_end_write(&rwlock);
+    filch_rwlock_wrunlock(&rwlock);
 }
 
 static void act_rwlock(fi_rng *r, int who)
@@ -217,8 +217,8 @@ static void storm_rwlock(fi_rng *r)
     sum = sum_wanted = 0;
     play_all(r, act_rwlock, SCALED(2000));
     CHECK_INT(sum, sum_wanted);
-    CHECK_INT(filch_rwlock_try_write(&rwlock), 0);
-    filch_rwlock_end_write(&rwlock);
+    CHECK_INT(filch_rwlock_try_wrlock(&rwlock), 0);
+    filch_rwlock_wrunlock(&rwlock);
 }
 
 /* ---- semaphore ---- */

@@ -30,39 +30,39 @@ static void end_free_read(void)
 {
     filch_rwlock l = {0};
 
-    filch_rwlock_end_read(&l);
+    filch_rwlock_rdunlock(&l);
 }
 
 static void end_write_as_read(void)
 {
     filch_rwlock l = {0};
 
-    filch_rwlock_write(&l);
-    filch_rwlock_end_read(&l);
+    filch_rwlock_wrlock(&l);
+    filch_rwlock_rdunlock(&l);
 }
 
 static void end_free_write(void)
 {
     filch_rwlock l = {0};
 
-    filch_rwlock_end_write(&l);
+    filch_rwlock_wrunlock(&l);
 }
 
 static void end_read_as_write(void)
 {
     filch_rwlock l = {0};
 
-    filch_rwlock_read(&l);
-    filch_rwlock_end_write(&l);
+    filch_rwlock_rdlock(&l);
+    filch_rwlock_wrunlock(&l);
 }
 
 static void test_rwlock(void **state)
 {
     (void)state;
-    CHECK(dies_saying(end_free_read, "filch_rwlock_end_read of a lock that nobody reads"));
-    CHECK(dies_saying(end_write_as_read, "filch_rwlock_end_read of a lock that nobody reads"));
-    CHECK(dies_saying(end_free_write, "filch_rwlock_end_write of a lock that nobody writes"));
-    CHECK(dies_saying(end_read_as_write, "filch_rwlock_end_write of a lock that nobody writes"));
+    CHECK(dies_saying(end_free_read, "filch_rwlock_rdunlock of a lock that nobody reads"));
+    CHECK(dies_saying(end_write_as_read, "filch_rwlock_rdunlock of a lock that nobody reads"));
+    CHECK(dies_saying(end_free_write, "filch_rwlock_wrunlock of a lock that nobody writes"));
+    CHECK(dies_saying(end_read_as_write, "filch_rwlock_wrunlock of a lock that nobody writes"));
 }
 
 static void post_too_many(void)

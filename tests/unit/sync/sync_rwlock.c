@@ -4,58 +4,58 @@ enum { READERS, WRITERS }; /* lines */
 
 static int read_it(void *l)
 {
-    filch_rwlock_read(l);
+    filch_rwlock_rdlock(l);
     return 0;
 }
 
 static int write_it(void *l)
 {
-    filch_rwlock_write(l);
+    filch_rwlock_wrlock(l);
     return 0;
 }
 
 static int read_until_cancelled(void *l)
 {
-    return filch_rwlock_read_until(l, NEVER);
+    return filch_rwlock_rdlock_until(l, NEVER);
 }
 
 static int write_until_cancelled(void *l)
 {
-    return filch_rwlock_write_until(l, NEVER);
+    return filch_rwlock_wrlock_until(l, NEVER);
 }
 
 static int read_soon(void *l)
 {
-    return filch_rwlock_read_until(l, SOON);
+    return filch_rwlock_rdlock_until(l, SOON);
 }
 
 static int write_soon(void *l)
 {
-    return filch_rwlock_write_until(l, SOON);
+    return filch_rwlock_wrlock_until(l, SOON);
 }
 
 static int basics(void)
 {
     filch_rwlock l = {0};
 
-    filch_rwlock_read(&l);
-    SAY(filch_rwlock_try_read(&l) == 0);
-    SAY(filch_rwlock_read_until(&l, 0) == 0);
-    SAY(filch_rwlock_try_write(&l) == -EBUSY);
-    SAY(filch_rwlock_write_until(&l, 0) == -ETIMEDOUT);
+    filch_rwlock_rdlock(&l);
+    SAY(filch_rwlock_try_rdlock(&l) == 0);
+    SAY(filch_rwlock_rdlock_until(&l, 0) == 0);
+    SAY(filch_rwlock_try_wrlock(&l) == -EBUSY);
+    SAY(filch_rwlock_wrlock_until(&l, 0) == -ETIMEDOUT);
     for (int i = 0; i < 3; i++) {
-        SAY(filch_rwlock_try_write(&l) == -EBUSY);
-        filch_rwlock_end_read(&l);
+        SAY(filch_rwlock_try_wrlock(&l) == -EBUSY);
+        filch_rwlock_rdunlock(&l);
     }
-    filch_rwlock_write(&l);
-    SAY(filch_rwlock_try_write(&l) == -EBUSY);
-    SAY(filch_rwlock_try_read(&l) == -EBUSY);
-    SAY(filch_rwlock_read_until(&l, 0) == -ETIMEDOUT);
-    filch_rwlock_end_write(&l);
-    SAY(filch_rwlock_try_write(&l) == 0);
-    filch_rwlock_end_write(&l);
-    SAY(filch_rwlock_write_until(&l, 0) == 0);
-    filch_rwlock_end_write(&l);
+    filch_rwlock_wrlock(&l);
+    SAY(filch_rwlock_try_wrlock(&l) == -EBUSY);
+    SAY(filch_rwlock_try_rdlock(&l) == -EBUSY);
+    SAY(filch_rwlock_rdlock_until(&l, 0) == -ETIMEDOUT);
+    filch_rwlock_wrunlock(&l);
+    SAY(filch_rwlock_try_wrlock(&l) == 0);
+    filch_rwlock_wrunlock(&l);
+    SAY(filch_rwlock_wrlock_until(&l, 0) == 0);
+    filch_rwlock_wrunlock(&l);
     return 0;
 }
 EVERYWHERE(basics)
@@ -65,7 +65,7 @@ static int late(void)
     filch_rwlock l = {0};
     party p[4];
 
-    filch_rwlock_write(&l);
+    filch_rwlock_wrlock(&l);
     party_start(&p[0], read_soon, &l);
     party_start(&p[1], write_soon, &l);
     party_start_thread(&p[2], read_soon, &l);
@@ -73,8 +73,8 @@ static int late(void)
     for (int i = 0; i < 4; i++)
         SAY(party_end(&p[i]) == -ETIMEDOUT);
     SAY(standing_in(&l, READERS) == 0 && standing_in(&l, WRITERS) == 0);
-    filch_rwlock_end_write(&l);
-    SAY(filch_rwlock_try_write(&l) == 0);
+    filch_rwlock_wrunlock(&l);
+    SAY(filch_rwlock_try_wrlock(&l) == 0);
     return 0;
 }
 EVERYWHERE(late)
@@ -84,7 +84,7 @@ static int cancelled(void)
     filch_rwlock l = {0};
     party p[3];
 
-    filch_rwlock_write(&l);
+    filch_rwlock_wrlock(&l);
     party_start(&p[0], read_until_cancelled, &l);
     party_start(&p[1], read_it, &l);
     await_standing_in(&l, READERS, 2);
@@ -95,9 +95,9 @@ static int cancelled(void)
     SAY(party_end(&p[0]) == -ECANCELED);
     SAY(party_end(&p[2]) == -ECANCELED);
     SAY(standing_in(&l, READERS) == 1);
-    filch_rwlock_end_write(&l);
+    filch_rwlock_wrunlock(&l);
     SAY(party_end(&p[1]) == 0);
-    filch_rwlock_end_read(&l);
+    filch_rwlock_rdunlock(&l);
     return 0;
 }
 EVERYWHERE(cancelled)
@@ -108,30 +108,30 @@ static int writers_and_readers_take_turns(void)
     filch_rwlock l = {0};
     party writer, reader[2], second;
 
-    filch_rwlock_read(&l);
+    filch_rwlock_rdlock(&l);
     party_start(&writer, write_it, &l);
     await_standing_in(&l, WRITERS, 1);
-    SAY(filch_rwlock_try_read(&l) == -EBUSY); /* the writer keeps it out */
+    SAY(filch_rwlock_try_rdlock(&l) == -EBUSY); /* the writer keeps it out */
     party_start(&reader[0], read_it, &l);
     party_start_thread(&reader[1], read_it, &l);
     await_standing_in(&l, READERS, 2);
     party_start(&second, write_it, &l);
     await_standing_in(&l, WRITERS, 2);
 
-    filch_rwlock_end_read(&l);
+    filch_rwlock_rdunlock(&l);
     party_end(&writer);
     SAY(standing_in(&l, READERS) == 2 && standing_in(&l, WRITERS) == 1);
-    filch_rwlock_end_write(&l);
+    filch_rwlock_wrunlock(&l);
     party_end(&reader[0]);
     party_end(&reader[1]);
     SAY(standing_in(&l, WRITERS) == 1);
-    filch_rwlock_end_read(&l);
+    filch_rwlock_rdunlock(&l);
     SAY(standing_in(&l, WRITERS) == 1);
-    filch_rwlock_end_read(&l);
+    filch_rwlock_rdunlock(&l);
     party_end(&second);
-    SAY(filch_rwlock_try_read(&l) == -EBUSY);
-    filch_rwlock_end_write(&l);
-    SAY(filch_rwlock_try_write(&l) == 0);
+    SAY(filch_rwlock_try_rdlock(&l) == -EBUSY);
+    filch_rwlock_wrunlock(&l);
+    SAY(filch_rwlock_try_wrlock(&l) == 0);
     return 0;
 }
 EVERYWHERE(writers_and_readers_take_turns)
@@ -142,18 +142,18 @@ static int writers_alone(void)
     filch_rwlock l = {0};
     party p[3];
 
-    filch_rwlock_write(&l);
+    filch_rwlock_wrlock(&l);
     for (unsigned i = 0; i < 3; i++) {
         party_start(&p[i], write_it, &l);
         await_standing_in(&l, WRITERS, i + 1);
     }
     for (unsigned i = 0; i < 3; i++) {
-        filch_rwlock_end_write(&l);
+        filch_rwlock_wrunlock(&l);
         party_end(&p[i]);
         SAY(standing_in(&l, WRITERS) == 2 - i);
-        SAY(filch_rwlock_try_read(&l) == -EBUSY);
+        SAY(filch_rwlock_try_rdlock(&l) == -EBUSY);
     }
-    filch_rwlock_end_write(&l);
+    filch_rwlock_wrunlock(&l);
     return 0;
 }
 EVERYWHERE(writers_alone)
@@ -164,7 +164,7 @@ static int writer_gives_up(void)
     filch_rwlock l = {0};
     party writer[2], reader;
 
-    filch_rwlock_read(&l);
+    filch_rwlock_rdlock(&l);
     party_start(&writer[0], write_until_cancelled, &l);
     party_start(&writer[1], write_until_cancelled, &l);
     await_standing_in(&l, WRITERS, 2);
@@ -176,10 +176,10 @@ static int writer_gives_up(void)
     filch_fiber_cancel(writer[1].fiber);
     SAY(party_end(&writer[1]) == -ECANCELED);
     SAY(party_end(&reader) == 0);
-    filch_rwlock_end_read(&l);
-    SAY(filch_rwlock_try_write(&l) == -EBUSY);
-    filch_rwlock_end_read(&l);
-    SAY(filch_rwlock_try_write(&l) == 0);
+    filch_rwlock_rdunlock(&l);
+    SAY(filch_rwlock_try_wrlock(&l) == -EBUSY);
+    filch_rwlock_rdunlock(&l);
+    SAY(filch_rwlock_try_wrlock(&l) == 0);
     return 0;
 }
 EVERYWHERE(writer_gives_up)
