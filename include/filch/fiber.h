@@ -115,18 +115,18 @@ FILCH_API const char *filch_fiber_name(const filch_fiber *f);
 
 /* ---- fiber-local storage ---- */
 
-#define FILCH_LOCALS_MAX 128
+#define FILCH_FLS_MAX 128
 
 /* A place of which each fiber (and each thread that is no worker) has its own, NULL at first.  When the fiber ends,
  * destroy, if not NULL, gets what stands there, unless that is NULL.
  * Call from: any thread or fiber.  Blocks: nothing.
- * Returns: its number; -EAGAIN when there are FILCH_LOCALS_MAX already. */
-FILCH_API int filch_local_new(void (*destroy)(void *value));
+ * Returns: its number; -EAGAIN when there are FILCH_FLS_MAX already. */
+FILCH_API int filch_fls_new(void (*destroy)(void *value));
 
 /* Of the caller.
- * Returns: filch_local_set: 0; -EINVAL: no such place; -ENOMEM. */
-FILCH_API void *filch_local_get(int place);
-FILCH_API int filch_local_set(int place, void *value);
+ * Returns: filch_fls_set: 0; -EINVAL: no such place; -ENOMEM. */
+FILCH_API void *filch_fls_get(int place);
+FILCH_API int filch_fls_set(int place, void *value);
 
 /* ---- programs ---- */
 

@@ -26,10 +26,10 @@ static pthread_once_t key_made = PTHREAD_ONCE_INIT;
 struct fi_locals {
     int in_use;  /* values that are not NULL */
     bool ending; /* their destroyers run */
-    void *values[FILCH_LOCALS_MAX];
+    void *values[FILCH_FLS_MAX];
 };
 
-int filch_local_new(void (*destroy)(void *value))
+int filch_fls_new(void (*destroy)(void *value))
 {
     return fi_places_add(&places, destroy);
 }
@@ -114,7 +114,7 @@ static fi_locals *make_mine(void)
     return l;
 }
 
-void *filch_local_get(int place)
+void *filch_fls_get(int place)
 {
     const fi_locals *l = exists(place) ? mine() : NULL;
 
@@ -132,7 +132,7 @@ static void free_if_empty(fi_locals *l)
     FI_DELETE(fi_locals, l);
 }
 
-int filch_local_set(int place, void *value)
+int filch_fls_set(int place, void *value)
 {
     fi_locals *l;
 

@@ -15,7 +15,7 @@ typedef void fi_destroyer(void *value);
 typedef struct fi_places {
     fi_lock lock;
     FI_ATOMIC(int) n;
-    FI_ATOMIC(fi_destroyer *) destroyer[FILCH_LOCALS_MAX];
+    FI_ATOMIC(fi_destroyer *) destroyer[FILCH_FLS_MAX];
 } fi_places;
 
 /* [any] The number, or -EAGAIN.  The destroyer comes before the number that it is known by. */
@@ -25,12 +25,12 @@ static inline int fi_places_add(fi_places *p, fi_destroyer *destroy)
 
     fi_lock_lock(&p->lock);
     place = fi_load_relaxed(&p->n);
-    if (place < FILCH_LOCALS_MAX) {
+    if (place < FILCH_FLS_MAX) {
         fi_store_relaxed(&p->destroyer[place], destroy);
         fi_publish(&p->n, place + 1);
     }
     fi_lock_unlock(&p->lock);
-    return place < FILCH_LOCALS_MAX ? place : -EAGAIN;
+    return place < FILCH_FLS_MAX ? place : -EAGAIN;
 }
 
 /* [any] How many there are. */

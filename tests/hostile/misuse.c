@@ -173,14 +173,14 @@ static int ending_key;
 
 static void *end_with_local(void *arg)
 {
-    NEED(filch_local_set(ending_key, &ending_key));
+    NEED(filch_fls_set(ending_key, &ending_key));
     return arg;
 }
 
 static void in_local_end(void)
 {
     filch_wait_group_add(&one, 1);
-    ending_key = (int)NEED(filch_local_new(run_and_tell));
+    ending_key = (int)NEED(filch_fls_new(run_and_tell));
     filch_fiber *f = filch_fiber_start(end_with_local, NULL);
     NEED_PTR(f);
     NEED(filch_fiber_join(f, NULL));
@@ -474,8 +474,8 @@ static void too_many_locals(void)
 {
     int e = 0;
 
-    for (int i = 0; i < FILCH_LOCALS_MAX + 1; i++)
-        e = filch_local_new(NULL);
+    for (int i = 0; i < FILCH_FLS_MAX + 1; i++)
+        e = filch_fls_new(NULL);
     MUST(e == -EAGAIN);
 }
 

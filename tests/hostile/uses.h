@@ -208,7 +208,7 @@ static int use_key(void)
 
     if (key >= 0)
         return key;
-    mine = filch_local_new(NULL);
+    mine = filch_fls_new(NULL);
     NEED(mine);
     return atomic_compare_exchange_strong(&key, &none, mine) ? mine : none;
 }
@@ -217,15 +217,15 @@ static void use_locals(void)
 {
     int key = use_key(), x;
 
-    NEED(filch_local_set(key, &x));
-    MUST(filch_local_get(key) == &x);
-    NEED(filch_local_set(key, NULL));
-    MUST(filch_local_set(-1, &x) == -EINVAL && filch_local_set(1 << 30, &x) == -EINVAL);
+    NEED(filch_fls_set(key, &x));
+    MUST(filch_fls_get(key) == &x);
+    NEED(filch_fls_set(key, NULL));
+    MUST(filch_fls_set(-1, &x) == -EINVAL && filch_fls_set(1 << 30, &x) == -EINVAL);
 }
 
 static void use_keys(void)
 {
-    int key = filch_local_new(NULL); /* never given back */
+    int key = filch_fls_new(NULL); /* never given back */
 
     MUST(key >= 0 || key == -EAGAIN);
 }

@@ -69,10 +69,10 @@ static int64_t block(void *arg)
 
 static bool use_locals(void)
 {
-    int key = filch_local_new(NULL);
+    int key = filch_fls_new(NULL);
 
     MUST(key >= 0 || key == -EAGAIN);
-    MUST(filch_local_set(0, &key) == 0 && filch_local_get(0) == &key);
+    MUST(filch_fls_set(0, &key) == 0 && filch_fls_get(0) == &key);
     return true;
 }
 
@@ -206,7 +206,7 @@ static void test_process_locks(void **state)
 
 static void call_keys(void)
 {
-    int key = filch_local_new(NULL);
+    int key = filch_fls_new(NULL);
 
     if (key < 0 && key != -EAGAIN)
         abort();

@@ -18,13 +18,13 @@ static void count_destroyed(void *value)
 static void *keep_own(void *mine)
 {
     for (int i = 0; i < 100; i++) {
-        if (filch_local_get(plain) != (i == 0 ? NULL : mine))
+        if (filch_fls_get(plain) != (i == 0 ? NULL : mine))
             return (void *)__LINE__;
-        if (filch_local_set(plain, mine) != 0)
+        if (filch_fls_set(plain, mine) != 0)
             return (void *)__LINE__;
         filch_yield();
     }
-    return (void *)(intptr_t)(filch_local_get(plain) != mine);
+    return (void *)(intptr_t)(filch_fls_get(plain) != mine);
 }
 
 static int own(void)
@@ -41,9 +41,8 @@ static int own(void)
 
 static int nonsense(void)
 {
-    SAY(filch_local_set(-1, &plain) == -EINVAL &&
-        filch_local_set(FILCH_LOCALS_MAX, NULL) == -EINVAL);
-    SAY(!filch_local_get(-1) && !filch_local_get(FILCH_LOCALS_MAX) && !filch_local_get(INT32_MAX));
+    SAY(filch_fls_set(-1, &plain) == -EINVAL && filch_fls_set(FILCH_FLS_MAX, NULL) == -EINVAL);
+    SAY(!filch_fls_get(-1) && !filch_fls_get(FILCH_FLS_MAX) && !filch_fls_get(INT32_MAX));
     return 0;
 }
 
@@ -51,17 +50,17 @@ static int nonsense(void)
 
 static void *set_counted(void *value)
 {
-    return (void *)(intptr_t)filch_local_set(counted, value);
+    return (void *)(intptr_t)filch_fls_set(counted, value);
 }
 
 static void go_counted(void *value)
 {
-    filch_local_set(counted, value);
+    filch_fls_set(counted, value);
 }
 
 static int set_in_thread(void *value)
 {
-    return filch_local_set(counted, value);
+    return filch_fls_set(counted, value);
 }
 
 /* When the fiber has been joined; what is NULL, or was set to that again, is not. */
@@ -87,7 +86,7 @@ static int destroyed(void)
 
 FILCH_VOID_TASK(set_in_task, void *, value)
 {
-    filch_local_set(counted, value);
+    filch_fls_set(counted, value);
 }
 
 /* From a thread, as a FILCH_RUN in a fiber is a call. */
@@ -113,9 +112,9 @@ static int destroyed_before_the_wait_ends(void)
 
 static void *set_and_unset(void *value)
 {
-    int e = filch_local_set(counted, value);
+    int e = filch_fls_set(counted, value);
 
-    return (void *)(intptr_t)(e < 0 ? e : filch_local_set(counted, NULL));
+    return (void *)(intptr_t)(e < 0 ? e : filch_fls_set(counted, NULL));
 }
 
 static int unset(void)
@@ -142,14 +141,14 @@ static void note(record *r, char c)
 static void destroy_low(void *value)
 {
     note(value, 'l');
-    if (filch_local_get(low) || filch_local_get(high) != value)
+    if (filch_fls_get(low) || filch_fls_get(high) != value)
         atomic_fetch_add(&wrong, 1);
 }
 
 static void destroy_high(void *value)
 {
     note(value, 'h');
-    if (filch_local_get(low) || filch_local_get(high))
+    if (filch_fls_get(low) || filch_fls_get(high))
         atomic_fetch_add(&wrong, 1);
 }
 
@@ -160,7 +159,7 @@ static void destroy_again(void *value)
 
     note(r, 'a');
     if (r->n < 4)
-        filch_local_set(plain, value), filch_local_set(again, value);
+        filch_fls_set(plain, value), filch_fls_set(again, value);
 }
 
 /* It may wait, and go on in another thread. */
@@ -168,25 +167,25 @@ static void destroy_never_empty(void *value)
 {
     note(value, 'n');
     filch_sleep(FILCH_US(1));
-    filch_local_set(never_empty, value);
+    filch_fls_set(never_empty, value);
 }
 
 static void *set_ordered(void *value)
 {
-    filch_local_set(high, value);
-    filch_local_set(low, value);
+    filch_fls_set(high, value);
+    filch_fls_set(low, value);
     return NULL;
 }
 
 static void *set_again(void *value)
 {
-    filch_local_set(again, value);
+    filch_fls_set(again, value);
     return NULL;
 }
 
 static void *set_never_empty(void *value)
 {
-    filch_local_set(never_empty, value);
+    filch_fls_set(never_empty, value);
     return NULL;
 }
 
@@ -234,19 +233,19 @@ static int in_threads(void)
 
 FILCH_TASK(int, local_in_task, void *, value)
 {
-    SAY(!filch_local_get(counted));
-    SAY(filch_local_set(counted, value) == 0);
+    SAY(!filch_fls_get(counted));
+    SAY(filch_fls_set(counted, value) == 0);
     filch_yield();
-    SAY(filch_local_get(counted) == value);
+    SAY(filch_fls_get(counted) == value);
     return 0;
 }
 
 static int local_in_job(void *value)
 {
-    SAY(!filch_local_get(counted));
-    SAY(filch_local_set(counted, value) == 0);
+    SAY(!filch_fls_get(counted));
+    SAY(filch_fls_set(counted, value) == 0);
     filch_yield();
-    SAY(filch_local_get(counted) == value);
+    SAY(filch_fls_get(counted) == value);
     return 0;
 }
 
@@ -288,13 +287,13 @@ FROM_THREAD(tasks_and_jobs)
 static void first(void **state)
 {
     (void)state;
-    CHECK_INT(filch_local_set(0, &plain), -EINVAL);
-    plain = filch_local_new(NULL);
-    counted = filch_local_new(count_destroyed);
-    low = filch_local_new(destroy_low);
-    high = filch_local_new(destroy_high);
-    again = filch_local_new(destroy_again);
-    never_empty = filch_local_new(destroy_never_empty);
+    CHECK_INT(filch_fls_set(0, &plain), -EINVAL);
+    plain = filch_fls_new(NULL);
+    counted = filch_fls_new(count_destroyed);
+    low = filch_fls_new(destroy_low);
+    high = filch_fls_new(destroy_high);
+    again = filch_fls_new(destroy_again);
+    never_empty = filch_fls_new(destroy_never_empty);
     CHECK(plain >= 0 && plain < counted && counted < low && low < high && high < again);
     CHECK(again < never_empty);
 }
@@ -305,13 +304,13 @@ static void test_no_more(void **state)
     int place, last = never_empty;
 
     (void)state;
-    while ((place = filch_local_new(NULL)) >= 0)
+    while ((place = filch_fls_new(NULL)) >= 0)
         CHECK_INT(place, ++last);
     CHECK_INT(place, -EAGAIN);
-    CHECK_INT(last, FILCH_LOCALS_MAX - 1);
-    CHECK_INT(filch_local_set(last, &last), 0);
-    CHECK(filch_local_get(last) == &last);
-    CHECK_INT(filch_local_set(last, NULL), 0);
+    CHECK_INT(last, FILCH_FLS_MAX - 1);
+    CHECK_INT(filch_fls_set(last, &last), 0);
+    CHECK(filch_fls_get(last) == &last);
+    CHECK_INT(filch_fls_set(last, NULL), 0);
 }
 
 CHECK_MAIN(first, test_own, test_nonsense, test_destroyed, test_destroyed_before_the_wait_ends,

@@ -155,7 +155,7 @@ static int key;
 
 static void *use_local(void *arg)
 {
-    return filch_local_set(key, arg) == 0 && filch_local_get(key) == arg ? arg : NULL;
+    return filch_fls_set(key, arg) == 0 && filch_fls_get(key) == arg ? arg : NULL;
 }
 
 /* A thread's values go when it ends, or when it has none any more. */
@@ -166,17 +166,17 @@ static void test_locals(void **state)
 
     (void)state;
     begin(2);
-    CHECK((key = filch_local_new(NULL)) >= 0);
+    CHECK((key = filch_fls_new(NULL)) >= 0);
     CHECK(join(filch_fiber_start(use_local, &key)) == (intptr_t)&key);
     CHECK(use_local(&before) == &before);
     CHECK_INT(pthread_create(&thread, NULL, use_local, &key), 0);
     CHECK_INT(pthread_join(thread, &got), 0);
     CHECK(got == &key);
     CHECK_INT(filch_stop(), 0);
-    CHECK(filch_local_get(key) == &before);
+    CHECK(filch_fls_get(key) == &before);
     CHECK_INT(filch_set_allocator(NULL), -EBUSY);
-    CHECK_INT(filch_local_set(key, NULL), 0);
-    CHECK(filch_local_get(key) == NULL);
+    CHECK_INT(filch_fls_set(key, NULL), 0);
+    CHECK(filch_fls_get(key) == NULL);
     end_empty();
 }
 
