@@ -193,7 +193,7 @@ static void serve(int fd)
 
     c.member.outbox = filch_chan_new(sizeof(line), CHAT_OUTBOX);
     if (c.member.outbox)
-        writer = filch_fiber_start_with(&attr, write_lines, &c.member);
+        writer = filch_fiber_start_attr(&attr, write_lines, &c.member);
     if (writer) {
         talk(&c);
         filch_chan_close(c.member.outbox);

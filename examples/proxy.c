@@ -161,7 +161,7 @@ static void carry_both(int client, int upstream)
     atomic_bool failed = false;
     flow there = {client, upstream, FILCH_FOREVER, &failed, &up};
     flow back = {upstream, client, FILCH_FOREVER, &failed, &down};
-    filch_fiber *other = filch_fiber_start_with(&attr, carry, &back);
+    filch_fiber *other = filch_fiber_start_attr(&attr, carry, &back);
 
     if (!other)
         return;

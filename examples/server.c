@@ -153,7 +153,7 @@ static void start(int fd)
     const filch_fiber_attr attr = {.name = "connection", .stack_size = self->stack_size};
 
     filch_wait_group_add(&served, 1);
-    if (filch_go_with(&attr, connection_body, (void *)(intptr_t)fd) < 0)
+    if (filch_go_attr(&attr, connection_body, (void *)(intptr_t)fd) < 0)
         end(fd);
 }
 

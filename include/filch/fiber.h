@@ -59,7 +59,7 @@ typedef struct filch_fiber_attr {
  * Returns: 0; -ENOMEM: it will not run.  With attributes also -EINVAL for a stack size that makes
  * no sense, and -ENOMEM when there is no memory for a stack of that size. */
 FILCH_API int filch_go(void (*body)(void *arg), void *arg);
-FILCH_API int filch_go_with(const filch_fiber_attr *attr, void (*body)(void *arg), void *arg);
+FILCH_API int filch_go_attr(const filch_fiber_attr *attr, void (*body)(void *arg), void *arg);
 
 /* The same with a handle, and with a result.  The handle is yours until you join or detach, also
  * after filch_stop.  Using a handle after it was joined or detached aborts the program with a
@@ -67,7 +67,7 @@ FILCH_API int filch_go_with(const filch_fiber_attr *attr, void (*body)(void *arg
  * Call from: any thread or fiber.  Blocks: nothing.
  * Returns: the handle; NULL: no memory, or attributes that make no sense. */
 FILCH_API filch_fiber *filch_fiber_start(void *(*body)(void *arg), void *arg);
-FILCH_API filch_fiber *filch_fiber_start_with(const filch_fiber_attr *attr,
+FILCH_API filch_fiber *filch_fiber_start_attr(const filch_fiber_attr *attr,
                                               void *(*body)(void *arg), void *arg);
 
 /* Wait until it has ended.  result, if not NULL, gets what its body returned.  Then the handle is gone.
@@ -95,7 +95,7 @@ FILCH_API void filch_fiber_cancel(filch_fiber *f);
  * filch_fiber_uncancel: end the cancellation of the fiber and of all its tasks, which may wait
  * again.
  * Call from: any thread (which never is) or fiber.  Blocks: nothing. */
-FILCH_API bool filch_fiber_cancelled(void);
+FILCH_API bool filch_fiber_is_cancelled(void);
 FILCH_API bool filch_fiber_uncancel(void);
 
 /* Let others that are ready run first.

@@ -64,13 +64,13 @@ FILCH_API int filch_group_run_fallible(filch_group *g, int (*work)(void *arg), v
  * Blocks: the thread, or parks the fiber.
  * Returns: 0; the first error of its work; -ECANCELED when it was cancelled and nothing failed.
  * filch_group_wait_until: also -ETIMEDOUT when filch_now() passes the deadline, and -ECANCELED when the calling fiber was cancelled before
- * (filch_fiber_cancelled); then the group goes on as before.  Without a deadline (INT64_MAX) a cancelled fiber waits on. */
+ * (filch_fiber_is_cancelled); then the group goes on as before.  Without a deadline (INT64_MAX) a cancelled fiber waits on. */
 FILCH_API int filch_group_wait(filch_group *g);
 FILCH_API int filch_group_wait_until(filch_group *g, int64_t deadline);
 
 /* What has not begun is dropped; what runs may ask.  This ends with the next wait. */
 FILCH_API void filch_group_cancel(filch_group *g);
-FILCH_API bool filch_group_cancelled(const filch_group *g);
+FILCH_API bool filch_group_is_cancelled(const filch_group *g);
 
 /* How many pieces of work were dropped since the group was made. */
 FILCH_API size_t filch_group_dropped(const filch_group *g);
@@ -124,7 +124,7 @@ FILCH_API void filch_job_set_priority(filch_job *job, filch_priority priority);
 FILCH_API filch_job *filch_job_self(void);
 
 /* The group of a job's children: a cheap way to have many.  It is for filch_group_run and _try from the job's own
- * work or before its submission, and for filch_group_cancelled. */
+ * work or before its submission, and for filch_group_is_cancelled. */
 FILCH_API filch_group *filch_job_child_group(filch_job *job);
 
 /* Job runs when `before` is done; that may be so already.  Also after job was submitted, as long as it waits for something.
@@ -143,7 +143,7 @@ FILCH_API int filch_job_then(filch_job *before, filch_job *job);
  * end with -ECANCELED.  It still must be submitted to end.  Work that runs may ask; one that asks and is cancelled, as
  * its parent is or its group, passes that on to its own children. */
 FILCH_API void filch_job_cancel(filch_job *job);
-FILCH_API bool filch_job_cancelled(const filch_job *job);
+FILCH_API bool filch_job_is_cancelled(const filch_job *job);
 
 /* Is it done? */
 FILCH_API bool filch_job_is_done(const filch_job *job);

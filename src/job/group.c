@@ -259,7 +259,7 @@ void filch_group_cancel(filch_group *g)
     fi_group_cancel(fi_group_of(g));
 }
 
-bool filch_group_cancelled(const filch_group *g)
+bool filch_group_is_cancelled(const filch_group *g)
 {
     return fi_group_is_cancelled(fi_group_of(g));
 }

@@ -343,7 +343,7 @@ void filch_job_cancel(filch_job *job)
 }
 
 /* Who asks passes it on to his own children. */
-bool filch_job_cancelled(const filch_job *job)
+bool filch_job_is_cancelled(const filch_job *job)
 {
     fi_job *j = fi_job_of(job, __func__);
     bool cancelled = j && is_cancelled(j);

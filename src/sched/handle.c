@@ -209,7 +209,7 @@ void filch_fiber_cancel(filch_fiber *user)
 
 /* ---- oneself ---- */
 
-bool filch_fiber_cancelled(void)
+bool filch_fiber_is_cancelled(void)
 {
     fi_fiber *f = current();
 

@@ -161,7 +161,7 @@ static int go_sized(fi_runtime *rt, fi_worker *w, start s, size_t stack_size)
     return -ENOMEM;
 }
 
-int filch_go_with(const filch_fiber_attr *attr, void (*body)(void *arg), void *arg)
+int filch_go_attr(const filch_fiber_attr *attr, void (*body)(void *arg), void *arg)
 {
     start s = {{NULL, run_start, NULL}, body, arg, attr ? attr->name : NULL, NULL};
     size_t stack_size = attr ? attr->stack_size : 0;
@@ -230,7 +230,7 @@ static filch_fiber *start_on(fi_runtime *rt, fi_worker *w, const filch_fiber_att
     return fi_handle_shown(h);
 }
 
-filch_fiber *filch_fiber_start_with(const filch_fiber_attr *attr, void *(*body)(void *arg),
+filch_fiber *filch_fiber_start_attr(const filch_fiber_attr *attr, void *(*body)(void *arg),
                                     void *arg)
 {
     fi_wait_chaos();
@@ -250,7 +250,7 @@ filch_fiber *filch_fiber_start_with(const filch_fiber_attr *attr, void *(*body)(
 
 filch_fiber *filch_fiber_start(void *(*body)(void *arg), void *arg)
 {
-    return filch_fiber_start_with(NULL, body, arg);
+    return filch_fiber_start_attr(NULL, body, arg);
 }
 
 /* ---- programs ---- */
@@ -278,7 +278,7 @@ int filch_main(void (*body)(void *arg), void *arg)
 
     if (fi_worker_self())
         return -EDEADLK;
-    f = filch_fiber_start_with(&attr, run_program, &p);
+    f = filch_fiber_start_attr(&attr, run_program, &p);
     if (!f)
         return -ENOMEM;
     filch_fiber_join(f, NULL);

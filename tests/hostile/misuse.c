@@ -85,7 +85,7 @@ static void in_main_fiber(void)
 static void in_small_fiber(void)
 {
     const filch_fiber_attr small = {.name = "small", .stack_size = 65536};
-    filch_fiber *f = filch_fiber_start_with(&small, as_thread, NULL);
+    filch_fiber *f = filch_fiber_start_attr(&small, as_thread, NULL);
 
     NEED_PTR(f);
     NEED(filch_fiber_join(f, NULL));
@@ -213,7 +213,7 @@ static void *cancel_and_go_on(void *arg)
 
     NEED_PTR(self);
     filch_fiber_cancel(self);
-    MUST(filch_fiber_cancelled() && filch_fiber_uncancel());
+    MUST(filch_fiber_is_cancelled() && filch_fiber_uncancel());
     wanted->run();
     return arg;
 }

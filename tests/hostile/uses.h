@@ -127,7 +127,7 @@ static void use_group(void)
     NEED(filch_group_run_fallible(&h, use_fail, NULL));
     MUST(filch_group_wait_until(&h, use_late()) == -EXDEV);
     filch_group_cancel(&g);
-    MUST(filch_group_cancelled(&g));
+    MUST(filch_group_is_cancelled(&g));
     NEED(filch_group_run(&g, use_count, &n));
     MUST(filch_group_wait(&g) == -ECANCELED && n == 5 && filch_group_dropped(&g) == 1);
 }
@@ -165,9 +165,9 @@ static void use_go(void)
 
     filch_wait_group_add(&g, 2);
     NEED(filch_go(use_done, &g));
-    NEED(filch_go_with(&attr, use_done, &g));
+    NEED(filch_go_attr(&attr, use_done, &g));
     NEED(filch_wait_group_wait(&g));
-    MUST(filch_go_with(&(filch_fiber_attr){.stack_size = (size_t)-1}, use_done, &g) == -EINVAL);
+    MUST(filch_go_attr(&(filch_fiber_attr){.stack_size = (size_t)-1}, use_done, &g) == -EINVAL);
 }
 
 static void *use_sleep_long(void *arg)
@@ -193,7 +193,7 @@ static void use_fiber(void)
     f = filch_fiber_start(use_same, NULL);
     NEED_PTR(f);
     filch_fiber_detach(f);
-    MUST(!filch_fiber_cancelled() && !filch_fiber_uncancel());
+    MUST(!filch_fiber_is_cancelled() && !filch_fiber_uncancel());
     filch_yield();
     (void)filch_fiber_self();
     const char *before = filch_fiber_name(NULL);

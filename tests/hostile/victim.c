@@ -144,7 +144,7 @@ static void big_stacks(void)
     int n = 0;
 
     for (; n < 8; n++)
-        if (!(f[n] = filch_fiber_start_with(&big, count_turn, &f[n])))
+        if (!(f[n] = filch_fiber_start_attr(&big, count_turn, &f[n])))
             break;
     for (int i = 0; i < n; i++)
         NEED(filch_fiber_join(f[i], NULL));

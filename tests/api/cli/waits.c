@@ -23,7 +23,7 @@ static void wait_for_input(void *arg)
     (void)arg;
     never = filch_chan_new(sizeof(int), 0);
     for (int i = 0; i < 3; i++)
-        filch_go_with(&attr, wait_hungry, NULL);
+        filch_go_attr(&attr, wait_hungry, NULL);
     filch_yield();
     puts("ready");
     fflush(stdout);

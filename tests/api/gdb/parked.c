@@ -34,8 +34,8 @@ static void main_fiber(void *arg)
     const filch_fiber_attr l = {.name = "left"}, r = {.name = "right", .stack_size = 65536};
     filch_fiber *third = filch_fiber_start(look_on, arg);
 
-    left = filch_fiber_start_with(&l, go_round, &right);
-    right = filch_fiber_start_with(&r, go_round, &last);
+    left = filch_fiber_start_attr(&l, go_round, &right);
+    right = filch_fiber_start_attr(&r, go_round, &last);
     last = filch_fiber_start(wait_for_ever, arg);
     filch_fiber_cancel(third);
     filch_fiber_join(third, NULL);

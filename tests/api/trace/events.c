@@ -78,8 +78,8 @@ static void talk(void *arg)
     filch_job *j = filch_job_new(job, NULL);
 
     chan = filch_chan_new(sizeof(int), 0);
-    a = filch_fiber_start_with(&odd, ping, arg);
-    b = filch_fiber_start_with(&long_name, pong, arg);
+    a = filch_fiber_start_attr(&odd, ping, arg);
+    b = filch_fiber_start_attr(&long_name, pong, arg);
     filch_job_set_name(j, "the job");
     filch_job_submit(j);
     if (filch_job_wait(j) != 0 || FILCH_RUN(fib, 22) != 17711)
@@ -137,7 +137,7 @@ static void outside(void)
     int item = 1;
 
     chan = filch_chan_new(sizeof item, 0);
-    f = filch_fiber_start_with(&attr, receive, NULL);
+    f = filch_fiber_start_attr(&attr, receive, NULL);
     wait_for_park();
     filch_chan_send(chan, &item);
     filch_fiber_join(f, NULL);
@@ -184,7 +184,7 @@ static void held(void *arg)
 {
     filch_fiber_attr attr = {.name = "hog"};
 
-    filch_fiber_join(filch_fiber_start_with(&attr, hold, arg), NULL);
+    filch_fiber_join(filch_fiber_start_attr(&attr, hold, arg), NULL);
 }
 
 static void deadlock(void *arg)
@@ -192,7 +192,7 @@ static void deadlock(void *arg)
     filch_fiber_attr attr = {.name = "lonely"};
 
     chan = filch_chan_new(sizeof(int), 0);
-    filch_fiber_join(filch_fiber_start_with(&attr, receive, arg), NULL);
+    filch_fiber_join(filch_fiber_start_attr(&attr, receive, arg), NULL);
 }
 
 /* ---- ends without a stop ---- */

@@ -91,16 +91,16 @@ static void start_large(void *workers)
     void *result = NULL;
 
     start(*(unsigned *)workers, 100 * MB);
-    if (filch_go_with(&large, add_one, &n) != -ENOMEM ||
-        filch_fiber_start_with(&large, return_it, &n))
+    if (filch_go_attr(&large, add_one, &n) != -ENOMEM ||
+        filch_fiber_start_attr(&large, return_it, &n))
         _exit(4);
-    if (filch_go_with(&small, add_one, &n) != 0)
+    if (filch_go_attr(&small, add_one, &n) != 0)
         _exit(5);
-    f = filch_fiber_start_with(&small, return_it, &n);
+    f = filch_fiber_start_attr(&small, return_it, &n);
     if (!f || filch_fiber_join(f, &result) != 0 || result != &n)
         _exit(6);
     unlimit();
-    if (filch_go_with(&large, add_one, &n) != 0 || filch_stop() != 0 || atomic_load(&n) != 2)
+    if (filch_go_attr(&large, add_one, &n) != 0 || filch_stop() != 0 || atomic_load(&n) != 2)
         _exit(7);
 }
 

@@ -67,7 +67,7 @@ static void *live(void *seed)
         MUST(e == 0);
     }
     MUST(e == 0 || e == -ECANCELED);
-    MUST(e == 0 || filch_fiber_cancelled() || filch_fiber_uncancel() == false);
+    MUST(e == 0 || filch_fiber_is_cancelled() || filch_fiber_uncancel() == false);
     atomic_fetch_add(&ended, 1);
     return seed;
 }

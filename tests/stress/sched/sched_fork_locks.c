@@ -102,7 +102,7 @@ static bool use_fibers(void)
     filch_chan *c = filch_chan_new(sizeof x, 1);
 
     MUST(filch_fiber_join(filch_fiber_start(use_io, &x), &got) == 0 && got == &x);
-    MUST(filch_fiber_join(filch_fiber_start_with(&attr, same, &x), &got) == 0 && got == &x);
+    MUST(filch_fiber_join(filch_fiber_start_attr(&attr, same, &x), &got) == 0 && got == &x);
     MUST(filch_chan_send(c, &x) == 0 && filch_chan_recv(c, &x) == 0);
     filch_chan_free(c);
     atomic_store(&ran, 0);
@@ -432,7 +432,7 @@ static void run_with_all_held(void *(*body)(void *), size_t stack_size, int code
     } else if (stack_size == 0) {
         body(NULL);
     } else {
-        CHECK_INT(filch_fiber_join(filch_fiber_start_with(&attr, body, NULL), NULL), 0);
+        CHECK_INT(filch_fiber_join(filch_fiber_start_attr(&attr, body, NULL), NULL), 0);
     }
     CHECK_INT(pthread_join(thread, NULL), 0);
     CHECK(ended_with(made, code));

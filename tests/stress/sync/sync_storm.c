@@ -417,7 +417,7 @@ static void act_once(fi_rng *r, int who)
 
     filch_once_run(&onces[i], make, &m);
     MUST(made[i] == 1);
-    if (filch_fiber_cancelled())
+    if (filch_fiber_is_cancelled())
         filch_fiber_uncancel();
 }
 

@@ -161,7 +161,7 @@ static void cancelled(void)
 
 static void send_when_cancelled(actor *a)
 {
-    while (!filch_fiber_cancelled())
+    while (!filch_fiber_is_cancelled())
         filch_yield();
     a->result = filch_chan_send(a->chan, &a->item);     /* there is room: nothing to wait for */
     a->item = filch_chan_send(a->chan, &a->item);       /* there is none */

@@ -445,7 +445,7 @@ static void as_many_as_there_can_be(void)
     for (int i = 0; i <= FILCH_SELECT_MAX; i++)
         most[i] = (filch_case)FILCH_CASE_RECV(chans[(i * 5) % CHANS], &most_item);
     CHECK_INT(filch_select(most, FILCH_SELECT_MAX + 1), -EINVAL);
-    f = filch_fiber_start_with(&(filch_fiber_attr){.stack_size = 16 << 10}, select_most, NULL);
+    f = filch_fiber_start_attr(&(filch_fiber_attr){.stack_size = 16 << 10}, select_most, NULL);
     CHECK(f != NULL);
     for (int i = 0; i < CHANS; i++)
         until_receivers(chans[i], 1);

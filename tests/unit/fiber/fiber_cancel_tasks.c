@@ -129,13 +129,13 @@ FILCH_TASK(int, seer, int, ignored)
 {
     (void)ignored;
     atomic_fetch_add(&started, 1);
-    while (!filch_fiber_cancelled() && !atomic_load(&undone))
+    while (!filch_fiber_is_cancelled() && !atomic_load(&undone))
         filch_yield();
     while (!atomic_load(&may_undo))
         filch_yield();
     if (filch_fiber_uncancel())
         atomic_fetch_add(&undone, 1);
-    return filch_fiber_cancelled() || filch_sleep(FILCH_US(10)) != 0;
+    return filch_fiber_is_cancelled() || filch_sleep(FILCH_US(10)) != 0;
 }
 
 FILCH_TASK(int, seers, int, n)
@@ -147,7 +147,7 @@ FILCH_TASK(int, seers, int, n)
     yield_until_started(n);
     for (int i = 0; i < n; i++)
         wrong += FILCH_SYNC(seer);
-    return wrong + filch_fiber_cancelled() + (filch_sleep(FILCH_US(10)) != 0);
+    return wrong + filch_fiber_is_cancelled() + (filch_sleep(FILCH_US(10)) != 0);
 }
 
 static void *run_seers(void *arg)
@@ -177,7 +177,7 @@ static int undone_in_a_task(void)
 FILCH_TASK(int, passer, filch_sem *, sem)
 {
     atomic_fetch_add(&started, 1);
-    return filch_sem_wait(sem) != 0 || filch_fiber_cancelled();
+    return filch_sem_wait(sem) != 0 || filch_fiber_is_cancelled();
 }
 
 FILCH_TASK(int, passers, filch_sem *, sem)

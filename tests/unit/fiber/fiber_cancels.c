@@ -136,7 +136,7 @@ static atomic_int ran;
 
 static void *see_and_sleep(void *arg)
 {
-    bool seen = filch_fiber_cancelled();
+    bool seen = filch_fiber_is_cancelled();
 
     atomic_fetch_add(&ran, 1);
     return seen ? sleep_long(arg) : arg;
@@ -160,11 +160,11 @@ static void *compute(void *arg)
 {
     (void)arg;
     atomic_store(&ran, 1);
-    while (!filch_fiber_cancelled())
+    while (!filch_fiber_is_cancelled())
         filch_yield();
     if (filch_sleep(FILCH_S(1000)) != -ECANCELED || filch_sleep(0) != 0)
         return (void *)__LINE__;
-    return (void *)(intptr_t)!filch_fiber_cancelled();
+    return (void *)(intptr_t)!filch_fiber_is_cancelled();
 }
 
 static int any_time(void)
@@ -194,11 +194,11 @@ static void *recover(void *sem)
 {
     int e = filch_sleep(FILCH_S(1000));
 
-    if (e != -ECANCELED || !filch_fiber_cancelled())
+    if (e != -ECANCELED || !filch_fiber_is_cancelled())
         return (void *)__LINE__;
     if (filch_sem_wait(sem) != -ECANCELED)
         return (void *)__LINE__;
-    if (!filch_fiber_uncancel() || filch_fiber_uncancel() || filch_fiber_cancelled())
+    if (!filch_fiber_uncancel() || filch_fiber_uncancel() || filch_fiber_is_cancelled())
         return (void *)__LINE__;
     if (filch_sleep(FILCH_US(10)) != 0)
         return (void *)__LINE__;
@@ -256,7 +256,7 @@ static int itself(void)
 static void *is_cancelled(void *arg)
 {
     (void)arg;
-    return (void *)(intptr_t)(filch_fiber_cancelled() || filch_sleep(0) != 0);
+    return (void *)(intptr_t)(filch_fiber_is_cancelled() || filch_sleep(0) != 0);
 }
 
 /* Fibers and handles are used again, but what was the last one's is not the next one's. */

@@ -10,7 +10,7 @@ static int results(void)
     filch_fiber *f = filch_fiber_start(same, &x);
 
     SAY(f && filch_fiber_join(f, &result) == 0 && result == &x);
-    f = filch_fiber_start_with(NULL, same, &x);
+    f = filch_fiber_start_attr(NULL, same, &x);
     SAY(f && filch_fiber_join_until(f, NULL, NEVER) == 0);
     f = filch_fiber_start(same, &x);
     await_end(f);
@@ -194,8 +194,8 @@ static int goes(void)
     atomic_store(&ended_n, 0);
     for (int i = 0; i < 1000; i++)
         SAY(filch_go(count_end, NULL) == 0);
-    SAY(filch_go_with(NULL, count_end, NULL) == 0);
-    SAY(filch_go_with(&attr, count_end, NULL) == 0);
+    SAY(filch_go_attr(NULL, count_end, NULL) == 0);
+    SAY(filch_go_attr(&attr, count_end, NULL) == 0);
     await_count(&ended_n, 1002);
     atomic_store(&ended_n, 0);
     SAY(filch_go(go_on, (void *)(uintptr_t)10) == 0);
@@ -272,12 +272,12 @@ static int names(void)
 {
     filch_fiber_attr attr = {.name = "one"};
     filch_fiber *_Atomic handle = NULL;
-    filch_fiber *f = filch_fiber_start_with(&attr, name_fiber, (void *)"one");
+    filch_fiber *f = filch_fiber_start_attr(&attr, name_fiber, (void *)"one");
 
     SAY(join(f) == 0);
     SAY(join(filch_fiber_start(name_fiber, NULL)) == 0);
     atomic_store(&went, -1);
-    SAY(filch_go_with(&attr, name_go, (void *)"one") == 0);
+    SAY(filch_go_attr(&attr, name_go, (void *)"one") == 0);
     await_count(&went, 0);
     atomic_store(&went, -1);
     SAY(filch_go(name_go, NULL) == 0);
@@ -293,7 +293,7 @@ static void test_threads_have_no_name(void **state)
     (void)state;
     filch_fiber_set_name("none");
     CHECK(!filch_fiber_name(NULL) && !filch_fiber_self());
-    CHECK(!filch_fiber_cancelled() && !filch_fiber_uncancel());
+    CHECK(!filch_fiber_is_cancelled() && !filch_fiber_uncancel());
     filch_yield();
     CHECK_INT(filch_workers(), 0);
 }
@@ -318,18 +318,18 @@ static int sizes(void)
 {
     const size_t good[] = {1, 16384, 16385, 100000, 1 << 20, (size_t)1 << 30};
     filch_fiber_attr attr = {.stack_size = (size_t)64 << 20};
-    filch_fiber *f = filch_fiber_start_with(&attr, dive_from, (void *)(intptr_t)4000);
+    filch_fiber *f = filch_fiber_start_attr(&attr, dive_from, (void *)(intptr_t)4000);
 
     SAY(f && join(f) == 4000);
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         attr.stack_size = good[i];
-        f = filch_fiber_start_with(&attr, same, &attr);
+        f = filch_fiber_start_attr(&attr, same, &attr);
         SAY(f && join(f) == (intptr_t)&attr);
     }
     for (size_t i = 1; i < 4; i++) {
         attr.stack_size = i < 3 ? ((size_t)1 << 30) + i : SIZE_MAX;
-        SAY(!filch_fiber_start_with(&attr, same, NULL));
-        SAY(filch_go_with(&attr, count_end, NULL) == -EINVAL);
+        SAY(!filch_fiber_start_attr(&attr, same, NULL));
+        SAY(filch_go_attr(&attr, count_end, NULL) == -EINVAL);
     }
     return 0;
 }

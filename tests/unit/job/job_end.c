@@ -20,7 +20,7 @@ static void no_job(void **state)
     CHECK_INT(filch_job_set_group(NULL, &g), -EINVAL);
     CHECK_INT(filch_job_submit(NULL), -EINVAL);
     CHECK_INT(filch_job_wait(NULL), -EINVAL);
-    CHECK(filch_job_is_done(NULL) && !filch_job_cancelled(NULL) && !filch_job_child_group(NULL));
+    CHECK(filch_job_is_done(NULL) && !filch_job_is_cancelled(NULL) && !filch_job_child_group(NULL));
     filch_job_release(NULL), filch_job_keep(NULL), filch_job_cancel(NULL);
     filch_job_set_name(NULL, "none"), filch_job_set_priority(NULL, FILCH_LOW),
         filch_job_set_pump(NULL, NULL);
@@ -82,9 +82,9 @@ static void cancelled_before(void)
     filch_job_after(last, j);
     filch_job_submit(j), filch_job_submit(child), filch_job_submit(last);
     filch_job_cancel(j);
-    CHECK(filch_job_cancelled(j));
-    CHECK(filch_job_cancelled(child));
-    CHECK(!filch_job_cancelled(first));
+    CHECK(filch_job_is_cancelled(j));
+    CHECK(filch_job_is_cancelled(child));
+    CHECK(!filch_job_is_cancelled(first));
     filch_job_keep(j);
     filch_job_submit(first);
     CHECK_INT(filch_job_wait(last), -ECANCELED);
@@ -127,7 +127,7 @@ static void ask_and_go_on(void *parent)
     filch_job *self = filch_job_self();
 
     filch_job_cancel(parent);
-    CHECK(filch_job_cancelled(self));
+    CHECK(filch_job_is_cancelled(self));
     for (int i = 0; i < 10; i++)
         filch_group_run(filch_job_child_group(self), count_cousin, NULL);
 }

@@ -123,7 +123,7 @@ static void pass(void *arg)
         filch_job_submit(after);
         filch_job_wait(after);
     }
-    if (g->group && filch_group_cancelled(g->group))
+    if (g->group && filch_group_is_cancelled(g->group))
         atomic_store(&g->saw_cancel, 1);
     count(NULL);
 }
@@ -322,14 +322,14 @@ static void first_error_cancels(void)
 
     atomic_store(&ran, 0);
     filch_group_run_fallible(&g, fail_with, &bad);
-    while (!filch_group_cancelled(&g))
+    while (!filch_group_is_cancelled(&g))
         continue;
     for (int i = 0; i < 100; i++)
         filch_group_run_fallible(&g, fail_with, &fine);
     CHECK_INT(filch_group_wait(&g), -EPROTO);
     CHECK_INT(atomic_load(&ran), 1);
     CHECK_INT(filch_group_dropped(&g), 100);
-    CHECK(!filch_group_cancelled(&g));
+    CHECK(!filch_group_is_cancelled(&g));
     filch_group_run_fallible(&g, fail_with, &bad); /* it still cancels, in the next round */
     CHECK_INT(filch_group_wait(&g), -EPROTO);
 }

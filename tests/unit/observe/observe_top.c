@@ -119,14 +119,14 @@ static void shows_who_waits_for_what(void **state)
     CHECK_INT(p->pid, getpid());
     never = filch_chan_new(sizeof(int), 0);
     filch_mutex_lock(&held);
-    filch_go_with(&(filch_fiber_attr){.name = "eldest"}, receive, NULL);
+    filch_go_attr(&(filch_fiber_attr){.name = "eldest"}, receive, NULL);
     do /* until it has waited for longer than the others can have, by a clock that is refreshed now and then */
         ask(p, FILCH_TOP_ALL);
     while (p->wait[0].for_ns < OLDER_NS);
     for (int i = 1; i < RECEIVERS; i++)
         filch_go(receive, NULL);
     for (int i = 0; i < SLEEPERS; i++)
-        filch_go_with(&(filch_fiber_attr){.name = "sleeper"}, lock, NULL);
+        filch_go_attr(&(filch_fiber_attr){.name = "sleeper"}, lock, NULL);
     do
         ask(p, FILCH_TOP_ALL);
     while (p->waiting < RECEIVERS + SLEEPERS || p->running + p->ready > 0);

@@ -61,11 +61,11 @@ static void overflow(void *arg)
     if (filch_start(&c) < 0)
         _exit(3);
     for (int i = 0; i < NEIGHBOURS; i++)
-        if (filch_go_with(&neighbour, park, NULL) < 0)
+        if (filch_go_attr(&neighbour, park, NULL) < 0)
             _exit(3);
     while (atomic_load(&parked) < NEIGHBOURS)
         sched_yield();
-    if (filch_go_with(&plan->attr, take_too_much, &frame) < 0)
+    if (filch_go_attr(&plan->attr, take_too_much, &frame) < 0)
         _exit(3);
     filch_stop();
 }
@@ -102,7 +102,7 @@ static void all_of_it_is_usable(void **state)
         size_t frame = sizes[i] - 8192; /* less the frames of what calls it */
         filch_fiber_attr attr = {"user", sizes[i]};
 
-        CHECK_INT(filch_go_with(&attr, take_too_much, &frame), 0);
+        CHECK_INT(filch_go_attr(&attr, take_too_much, &frame), 0);
         CHECK_INT(filch_stop(), 0);
     }
 }

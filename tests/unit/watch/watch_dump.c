@@ -51,7 +51,7 @@ static void one_fiber_in_full(void)
     char words[96];
     const char *text;
 
-    CHECK_INT(filch_go_with(&attr, wait_in_this_function, &p), 0);
+    CHECK_INT(filch_go_attr(&attr, wait_in_this_function, &p), 0);
     await_waiting(1);
     text = dumped();
     CHECK(has(text, "filch: 1 fibers, "));
@@ -102,8 +102,8 @@ static void equals_are_one_paragraph(void)
     char words[96];
 
     for (int i = 0; i < MANY; i++)
-        CHECK_INT(filch_go_with(&attr, wait_in_this_function, i == 7 ? &q : &p), 0);
-    CHECK_INT(filch_go_with(&other, wait_in_this_function, &p), 0);
+        CHECK_INT(filch_go_attr(&attr, wait_in_this_function, i == 7 ? &q : &p), 0);
+    CHECK_INT(filch_go_attr(&other, wait_in_this_function, &p), 0);
     await_waiting(MANY);
     snprintf(words, sizeof words, "\n%d fibers like this: fiber 'still' ", MANY);
     CHECK(has(dumped(), words));
@@ -153,7 +153,7 @@ static void a_storm_goes_on(void)
 
     memset(done, 0, sizeof done);
     atomic_store(&storm_over, 0);
-    CHECK_INT(filch_go_with(&attr, wait_in_this_function, &p), 0);
+    CHECK_INT(filch_go_attr(&attr, wait_in_this_function, &p), 0);
     await_waiting(1);
     for (int i = 0; i < STORM; i++)
         CHECK_INT(filch_go(blow, &done[i]), 0);
@@ -232,7 +232,7 @@ static void talkers_are_where_they_were(void)
     memset(turn, 0, sizeof turn);
     atomic_store(&storm_over, 0);
     for (size_t i = 0; i < TALKERS; i++)
-        CHECK_INT(filch_go_with(&attr, talk_in_this_function, (void *)(uintptr_t)i), 0);
+        CHECK_INT(filch_go_attr(&attr, talk_in_this_function, (void *)(uintptr_t)i), 0);
     for (int i = 0; i < SCALED(TALKS); i++)
         for (const char *at = dumped(); (at = strstr(at, "fiber 'talker'")) != NULL; at++)
             check_talker(at);
@@ -305,7 +305,7 @@ static void with_late_signal(void *arg)
     const filch_fiber_attr attr = {.name = "signalled"};
 
     (void)arg;
-    if (filch_start(&c) < 0 || filch_go_with(&attr, wait_at, &never) < 0)
+    if (filch_start(&c) < 0 || filch_go_attr(&attr, wait_at, &never) < 0)
         _exit(3);
     while (!(fi_load_relaxed(&fi_watch_state) & FI_WATCH_ASLEEP))
         fi_yield();

@@ -54,8 +54,8 @@ static void make_circle(void *arg)
 
     (void)arg;
     filch_fiber_set_name("waiter");
-    left = filch_fiber_start_with(&l, join_other, &right);
-    right = filch_fiber_start_with(&r, join_other, &left);
+    left = filch_fiber_start_attr(&l, join_other, &right);
+    right = filch_fiber_start_attr(&r, join_other, &left);
     filch_yield();
     place_wait(&never);
 }
