@@ -41,11 +41,11 @@ typedef enum filch_pin {
                        the system refuses that, the workers run unpinned and a message says so */
 } filch_pin;
 
-typedef enum filch_guests {
-    FILCH_GUESTS_DEFAULT,
-    FILCH_GUESTS_YES, /* who calls FILCH_RUN runs the task itself while a worker sleeps */
-    FILCH_GUESTS_NO,  /* tasks run in the workers' own threads only */
-} filch_guests;
+typedef enum filch_caller_runs {
+    FILCH_CALLER_RUNS_DEFAULT,
+    FILCH_CALLER_RUNS_YES, /* who calls FILCH_RUN runs the task itself while a worker sleeps */
+    FILCH_CALLER_RUNS_NO,  /* tasks run in the workers' own threads only */
+} filch_caller_runs;
 
 typedef enum filch_deadlock {
     FILCH_DEADLOCK_DEFAULT,
@@ -87,8 +87,8 @@ typedef struct filch_config {
     /* FILCH_SEARCH_NS: how long a worker without work looks for some before it sleeps, up to 1 s;
      * negative (in the environment: 0): a few looks around; default 20000 */
     int64_t search_ns FILCH_ZERO_;
-    /* FILCH_GUESTS: yes or no; default yes, but pinned workers have none */
-    filch_guests guests FILCH_ZERO_;
+    /* FILCH_CALLER_RUNS: yes or no; default yes, but pinned workers have none */
+    filch_caller_runs caller_runs FILCH_ZERO_;
     /* FILCH_NAME: what the threads are called, to 10 letters; default filch */
     const char *name FILCH_ZERO_;
     /* FILCH_WATCHDOG_MS (in milliseconds): a fiber started by filch_go or filch_fiber_start that keeps its worker for

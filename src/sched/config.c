@@ -121,12 +121,13 @@ static int settle_choices(const filch_config *c, fi_settings *s)
     int eager = settle_choice("publish", (int)c->publish, "FILCH_PUBLISH", "lazy", "eager");
     int pin = settle_choice("pin", (int)c->pin, "FILCH_PIN", "none", "cpu");
 
-    int no_guests = settle_choice("guests", (int)c->guests, "FILCH_GUESTS", "yes", "no");
+    int no_guests =
+        settle_choice("caller_runs", (int)c->caller_runs, "FILCH_CALLER_RUNS", "yes", "no");
     int uring = settle_choice("io", (int)c->io, "FILCH_IO", "epoll", "uring");
 
     s->eager = eager == 1;
     s->pin = pin == 1;
-    s->guests = no_guests == 0 && !s->pin;
+    s->caller_runs = no_guests == 0 && !s->pin;
     s->uring = uring == 1;
     return eager < 0 || pin < 0 || no_guests < 0 || uring < 0 ? -EINVAL : 0;
 }

@@ -27,7 +27,7 @@ typedef struct fi_settings {
     unsigned workers;
     bool pin;
     bool eager;
-    bool guests;
+    bool caller_runs;
     size_t stack_size;
     const fi_deque_kind *deque;
     uint32_t steal_batch;

@@ -5,7 +5,7 @@
 
 static fi_worker *borrow(fi_runtime *rt)
 {
-    fi_sleeper *s = rt->settings.guests ? fi_idle_borrow(&rt->idle) : NULL;
+    fi_sleeper *s = rt->settings.caller_runs ? fi_idle_borrow(&rt->idle) : NULL;
 
     return s ? (fi_worker *)(void *)((char *)s - offsetof(fi_worker, sleeper)) : NULL;
 }

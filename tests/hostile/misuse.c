@@ -429,7 +429,7 @@ static void wrong_config(void)
                         {.publish = (filch_publish)77},
                         {.io = (filch_io)77},
                         {.deadlock = (filch_deadlock)77},
-                        {.guests = (filch_guests)77},
+                        {.caller_runs = (filch_caller_runs)77},
                         {.search_ns = INT64_MAX},
                         {.watchdog_ns = INT64_MAX},
                         {.trace = "x", .trace_ns = INT64_MAX}};

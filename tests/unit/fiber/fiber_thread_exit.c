@@ -7,9 +7,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-static void start(unsigned workers, filch_guests guests)
+static void start(unsigned workers, filch_caller_runs guests)
 {
-    const filch_config c = {.workers = workers, .guests = guests};
+    const filch_config c = {.workers = workers, .caller_runs = guests};
 
     alarm(60); /* where nothing is said, the process would wait for ever */
     if (filch_start(&c) < 0)
@@ -26,7 +26,7 @@ static void exit_thread(void *arg)
 
 static void go(void *arg)
 {
-    start(2, FILCH_GUESTS_NO);
+    start(2, FILCH_CALLER_RUNS_NO);
     if (filch_go(exit_thread, arg) < 0)
         _exit(3);
     filch_stop();
@@ -42,7 +42,7 @@ static void exit_later(void *arg)
 
 static void go_and_sleep(void *arg)
 {
-    start(1, FILCH_GUESTS_NO);
+    start(1, FILCH_CALLER_RUNS_NO);
     if (filch_go(exit_later, arg) < 0)
         _exit(3);
     filch_stop();
@@ -52,7 +52,7 @@ static void piece(void *arg)
 {
     filch_group g = FILCH_GROUP_INIT;
 
-    start(2, FILCH_GUESTS_NO);
+    start(2, FILCH_CALLER_RUNS_NO);
     filch_group_run(&g, exit_thread, arg);
     filch_group_wait(&g);
 }
@@ -66,7 +66,7 @@ FILCH_VOID_TASK(exit_in_task, int, n)
 static void task(void *arg)
 {
     (void)arg;
-    start(2, FILCH_GUESTS_NO);
+    start(2, FILCH_CALLER_RUNS_NO);
     FILCH_RUN(exit_in_task, 1);
 }
 
@@ -74,7 +74,7 @@ static void task(void *arg)
 static void task_in_caller(void *arg)
 {
     (void)arg;
-    start(2, FILCH_GUESTS_YES);
+    start(2, FILCH_CALLER_RUNS_YES);
     FILCH_RUN(exit_in_task, 1);
 }
 
@@ -90,7 +90,7 @@ static void task_in_other_caller(void *arg)
     pthread_t t;
 
     (void)arg;
-    start(2, FILCH_GUESTS_YES);
+    start(2, FILCH_CALLER_RUNS_YES);
     if (pthread_create(&t, NULL, run_task, NULL) == 0)
         pthread_join(t, NULL);
 }
@@ -107,7 +107,7 @@ static void call(void *arg)
 
 static void blocking(void *arg)
 {
-    start(2, FILCH_GUESTS_NO);
+    start(2, FILCH_CALLER_RUNS_NO);
     if (filch_go(call, arg) < 0)
         _exit(3);
     filch_stop();
@@ -170,7 +170,7 @@ static void block(void *n)
 /* Nor can it be while it sleeps in the poller. */
 static void workers_cannot_be_cancelled(void **state)
 {
-    const filch_config c = {.workers = 1, .guests = FILCH_GUESTS_NO};
+    const filch_config c = {.workers = 1, .caller_runs = FILCH_CALLER_RUNS_NO};
     filch_sem sem = FILCH_SEM_INIT(0);
     int n = 0;
 
@@ -199,7 +199,7 @@ static void *run_and_exit(void *arg)
 
 static void callers_may_exit(void **state)
 {
-    const filch_config c = {.workers = 2, .guests = FILCH_GUESTS_YES};
+    const filch_config c = {.workers = 2, .caller_runs = FILCH_CALLER_RUNS_YES};
     void *result;
     pthread_t t;
 

@@ -10,7 +10,7 @@
 
 static const char *const variables[] = {
     "FILCH_WORKERS",       "FILCH_PIN",         "FILCH_STACK_SIZE", "FILCH_DEQUE",
-    "FILCH_STEAL_BATCH",   "FILCH_PUBLISH",     "FILCH_SEARCH_NS",  "FILCH_GUESTS",
+    "FILCH_STEAL_BATCH",   "FILCH_PUBLISH",     "FILCH_SEARCH_NS",  "FILCH_CALLER_RUNS",
     "FILCH_NAME",          "FILCH_WATCHDOG_MS", "FILCH_DEADLOCK",   "FILCH_DUMP_SIGNAL",
     "FILCH_SPARE_THREADS", "FILCH_IO",
 };
@@ -74,7 +74,7 @@ static void fields(void **state)
                               .steal_batch = 7,
                               .publish = FILCH_PUBLISH_EAGER,
                               .search_ns = 5,
-                              .guests = FILCH_GUESTS_YES,
+                              .caller_runs = FILCH_CALLER_RUNS_YES,
                               .spare_threads = 9,
                               .name = "ten-letter",
                               .watchdog_ns = 7,
@@ -82,7 +82,7 @@ static void fields(void **state)
                               .dump_signal = SIGWINCH,
                               .io = FILCH_IO_URING});
     CHECK_INT(s.workers, 3);
-    CHECK(s.pin && s.eager && !s.guests);
+    CHECK(s.pin && s.eager && !s.caller_runs);
     CHECK_INT(s.stack_size % (size_t)sysconf(_SC_PAGESIZE), 0);
     CHECK(s.stack_size >= 20000 && s.stack_size < 20000 + (size_t)sysconf(_SC_PAGESIZE));
     CHECK(s.deque == &fi_deque_locked);
@@ -116,8 +116,8 @@ static void environment(void **state)
     CHECK_INT(with("FILCH_STEAL_BATCH", "64").steal_batch, 64);
     CHECK(with("FILCH_PUBLISH", "eager").eager);
     CHECK(!with("FILCH_PUBLISH", "lazy").eager);
-    CHECK(with("FILCH_GUESTS", "yes").guests);
-    CHECK(!with("FILCH_GUESTS", "no").guests);
+    CHECK(with("FILCH_CALLER_RUNS", "yes").caller_runs);
+    CHECK(!with("FILCH_CALLER_RUNS", "no").caller_runs);
     CHECK(with("FILCH_IO", "uring").uring);
     CHECK(!with("FILCH_IO", "epoll").uring);
     CHECK_INT(with("FILCH_SEARCH_NS", "0").search_ns, 0);
@@ -196,7 +196,7 @@ static const bad nonsense[] = {
     AS_WORD("FILCH_STEAL_BATCH", "0"),
     AS_WORD("FILCH_STEAL_BATCH", "65"),
     AS_WORD("FILCH_PUBLISH", "sometimes"),
-    AS_WORD("FILCH_GUESTS", "maybe"),
+    AS_WORD("FILCH_CALLER_RUNS", "maybe"),
     AS_WORD("FILCH_SEARCH_NS", "-1"),
     AS_WORD("FILCH_SEARCH_NS", "1000000001"),
     AS_WORD("FILCH_SEARCH_NS", "1us"),
@@ -220,7 +220,7 @@ static const bad nonsense[] = {
     AS_FIELD(steal_batch, 65),
     AS_FIELD(steal_batch, 2, .deque = "bounded"),
     AS_FIELD(publish, (filch_publish)3),
-    AS_FIELD(guests, (filch_guests)3),
+    AS_FIELD(caller_runs, (filch_caller_runs)3),
     AS_FIELD(io, (filch_io)3),
     AS_FIELD(search_ns, 1000000001),
     AS_FIELD(spare_threads, 16385),

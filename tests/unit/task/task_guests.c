@@ -44,7 +44,7 @@ static void is_run_by_the_caller_again(void **state)
 static void is_not_if_not_wanted(void **state)
 {
     (void)state;
-    CHECK_INT(filch_start(&(filch_config){.workers = 2, .guests = FILCH_GUESTS_NO}), 0);
+    CHECK_INT(filch_start(&(filch_config){.workers = 2, .caller_runs = FILCH_CALLER_RUNS_NO}), 0);
     CHECK_INT(FILCH_RUN(runs_in, pthread_self()), 0);
     CHECK_INT(filch_stop(), 0);
     CHECK_INT(filch_start(&(filch_config){.workers = 2, .pin = FILCH_PIN_CPU}), 0);

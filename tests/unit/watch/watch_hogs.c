@@ -12,7 +12,7 @@
 static filch_config quick(unsigned workers)
 {
     return (filch_config){
-        .workers = workers, .watchdog_ns = WATCHDOG_NS, .guests = FILCH_GUESTS_NO};
+        .workers = workers, .watchdog_ns = WATCHDOG_NS, .caller_runs = FILCH_CALLER_RUNS_NO};
 }
 
 static void spin_until_held(uint64_t times)
