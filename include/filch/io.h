@@ -109,9 +109,9 @@ FILCH_API int filch_close(int fd);
 FILCH_API int filch_wait_fd(int fd, int what, int64_t deadline);
 
 /* Run call(arg), which would block a thread, on a spare thread; the worker goes on with other fibers meanwhile.  There are at
- * most filch_config.spare_threads of them; more calls wait for one.  In a thread that is no worker it is a plain call.
+ * most filch_config.blocking_threads of them; more calls wait for one.  In a thread that is no worker it is a plain call.
  * Returns: what call returns; -ENOMEM or -EAGAIN when there is no thread to run it. */
-FILCH_API int64_t filch_blocking(int64_t (*call)(void *arg), void *arg);
+FILCH_API int64_t filch_run_blocking(int64_t (*call)(void *arg), void *arg);
 
 FILCH_END_DECLS
 

@@ -101,8 +101,8 @@ typedef struct filch_config {
     /* FILCH_DUMP_SIGNAL: a number, or a name such as QUIT or USR1: this signal writes to stderr what all fibers do
      * (filch_dump); default none, as signals are the program's own */
     int dump_signal FILCH_ZERO_;
-    /* FILCH_SPARE_THREADS: the most threads that run calls which block (filch_blocking), 1 to 16384; default 64 */
-    unsigned spare_threads FILCH_ZERO_;
+    /* FILCH_BLOCKING_THREADS: the most threads that run calls which block (filch_run_blocking), 1 to 16384; default 64 */
+    unsigned blocking_threads FILCH_ZERO_;
     /* FILCH_IO: epoll or uring; default epoll */
     filch_io io FILCH_ZERO_;
     /* FILCH_STATS: 0 or 1: a table of what the workers did, on stderr, when the runtime stops; default 0 */

@@ -4,7 +4,7 @@
 
 #include <filch/io.h>
 
-int64_t filch_blocking(int64_t (*call)(void *arg), void *arg)
+int64_t filch_run_blocking(int64_t (*call)(void *arg), void *arg)
 {
     fi_wait_chaos();
     fi_runtime *rt = fi_io_fiber();

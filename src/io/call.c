@@ -80,7 +80,7 @@ ssize_t fi_call_on_spare(fi_call *c, ssize_t (*attempt)(fi_call *c))
     errand e = {c, attempt, 0};
 
     leave(c);
-    return filch_blocking(do_errand, &e) < 0 ? -ENOMEM : e.result;
+    return filch_run_blocking(do_errand, &e) < 0 ? -ENOMEM : e.result;
 }
 
 /* ---- on a descriptor that Filch did not open ---- */

@@ -145,8 +145,9 @@ static fi_spare_call *end_unless_called(fi_spares *s, bool *joins, pthread_t *be
 
 static void thread_ended(void)
 {
-    fi_mistake("pthread_exit: a function that was given to filch_blocking ended its thread; return "
-               "from it instead");
+    fi_mistake(
+        "pthread_exit: a function that was given to filch_run_blocking ended its thread; return "
+        "from it instead");
 }
 
 /* Each that ends waits for the one before, so that who waits for the last has waited for all. */
@@ -178,7 +179,7 @@ static void *be_spare(void *spares)
 void fi_spares_init(fi_spares *s, fi_runtime *rt)
 {
     s->runtime = rt;
-    s->most = rt->settings.spare_threads;
+    s->most = rt->settings.blocking_threads;
     snprintf(s->name, sizeof s->name, "%.10s-io", rt->settings.name);
 }
 

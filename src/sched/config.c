@@ -213,15 +213,15 @@ static int settle_signal(const filch_config *c, fi_settings *s)
 static int settle_spares(const filch_config *c, fi_settings *s)
 {
     uint64_t n;
-    int e = fi_wish_number(&(fi_wish){.variable = "FILCH_SPARE_THREADS",
-                                      .field = "spare_threads",
-                                      .wish = c->spare_threads,
+    int e = fi_wish_number(&(fi_wish){.variable = "FILCH_BLOCKING_THREADS",
+                                      .field = "blocking_threads",
+                                      .wish = c->blocking_threads,
                                       .min = 1,
                                       .max = SPARES_MAX,
                                       .fallback = SPARES_DEFAULT},
                            &n);
 
-    s->spare_threads = (unsigned)n;
+    s->blocking_threads = (unsigned)n;
     return e;
 }
 

@@ -32,7 +32,7 @@ typedef struct fi_settings {
     const fi_deque_kind *deque;
     uint32_t steal_batch;
     int64_t search_ns;
-    unsigned spare_threads;
+    unsigned blocking_threads;
     bool uring; /* where the kernel has it */
     char name[11];
     int64_t watchdog_ns; /* 0: off */

@@ -83,7 +83,7 @@ static void fork_from_fiber(void *arg)
                 _exit(0);
             return; /* the fiber ends, and so does the child */
         }
-        NEED(filch_blocking(wait_for_child, &child));
+        NEED(filch_run_blocking(wait_for_child, &child));
         filch_sleep(FILCH_US(i * 20));
     }
 }
@@ -143,7 +143,7 @@ static void blocks(void *arg)
 {
     (void)arg;
     for (;;)
-        NEED(filch_blocking(nap, NULL));
+        NEED(filch_run_blocking(nap, NULL));
 }
 
 static void be_busy(void)
@@ -280,7 +280,7 @@ static int64_t in_spare(void *arg)
 
 static void *go_to_spare(void *arg)
 {
-    NEED(filch_blocking(in_spare, arg));
+    NEED(filch_run_blocking(in_spare, arg));
     return arg;
 }
 

@@ -157,7 +157,7 @@ static int64_t as_call(void *arg)
 
 static void *call_blocking(void *arg)
 {
-    NEED(filch_blocking(as_call, NULL));
+    NEED(filch_run_blocking(as_call, NULL));
     return arg;
 }
 
@@ -424,7 +424,7 @@ static void wrong_config(void)
                         {.name = "a name that is too long"},
                         {.dump_signal = -1},
                         {.dump_signal = 9},
-                        {.spare_threads = 100000},
+                        {.blocking_threads = 100000},
                         {.pin = (filch_pin)77},
                         {.publish = (filch_publish)77},
                         {.io = (filch_io)77},

@@ -400,7 +400,7 @@ static int64_t use_call(void *arg)
 
 static void use_blocking(void)
 {
-    MUST(NEED(filch_blocking(use_call, (void *)(intptr_t)42)) == 42);
+    MUST(NEED(filch_run_blocking(use_call, (void *)(intptr_t)42)) == 42);
 }
 
 /* ---- algorithms ---- */

@@ -311,7 +311,7 @@ static int64_t write_file(void *arg)
 static void *use_files(void *arg)
 {
     char text[] = "0123456789", back[10];
-    int fd = (int)NEED(filch_blocking(write_file, NULL)), pair[2];
+    int fd = (int)NEED(filch_run_blocking(write_file, NULL)), pair[2];
     off_t from = 0;
 
     (void)arg;
@@ -334,7 +334,7 @@ static int64_t add_in_thread(void *arg)
 
 static void *block(void *arg)
 {
-    NEED(filch_blocking(add_in_thread, arg));
+    NEED(filch_run_blocking(add_in_thread, arg));
     return NULL;
 }
 

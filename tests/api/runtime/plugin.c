@@ -69,7 +69,7 @@ static int64_t block(void *counter)
 static void block_and_count(void *counter)
 {
     for (;;)
-        filch_blocking(block, counter);
+        filch_run_blocking(block, counter);
 }
 
 /* counter: three in a row, one for each kind of fiber that goes on. */

@@ -30,7 +30,7 @@ static void *ping(void *arg)
 {
     for (int i = 0; i < MESSAGES; i++)
         filch_chan_send(chan, &i);
-    if (filch_blocking(doze, arg) != 7)
+    if (filch_run_blocking(doze, arg) != 7)
         abort();
     filch_fiber_set_name("ping, renamed");
     filch_yield();

@@ -26,7 +26,7 @@ def attacks(tools):
     for name in names:
         for i, value in enumerate(VALUES):
             # Not a value for the fuzzer, because it would start a thousand threads at once.
-            if name in ("FILCH_WORKERS", "FILCH_SPARE_THREADS") and value.strip() in ("99999", "0x10"):
+            if name in ("FILCH_WORKERS", "FILCH_BLOCKING_THREADS") and value.strip() in ("99999", "0x10"):
                 continue
             yield attack(tools, f"{name} value {i}", {name: value}, quick=i % 5 == len(name) % 5)
     for i in range(300):

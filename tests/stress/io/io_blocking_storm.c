@@ -60,7 +60,7 @@ static void *be_caller(void *arg)
             talk(c);
             break;
         default:
-            MUST(filch_blocking(call, &us) == us);
+            MUST(filch_run_blocking(call, &us) == us);
             c->calls++;
         }
     }
@@ -106,7 +106,7 @@ static void storm(void)
 static void test_few_threads(void **state)
 {
     (void)state;
-    workers_each(&(filch_config){.spare_threads = 2}, storm);
+    workers_each(&(filch_config){.blocking_threads = 2}, storm);
 }
 
 WITH_WORKERS(storm)

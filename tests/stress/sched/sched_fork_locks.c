@@ -90,7 +90,7 @@ static bool use_jobs(void)
 
 static void *use_io(void *arg)
 {
-    return filch_blocking(block, (void *)3) == 3 && filch_sleep(1000) == 0 ? arg : NULL;
+    return filch_run_blocking(block, (void *)3) == 3 && filch_sleep(1000) == 0 ? arg : NULL;
 }
 
 static bool use_fibers(void)
@@ -451,7 +451,7 @@ static int64_t fork_blocking(void *arg)
 /* The child ends with the call, with status 0. */
 static void *call_fork_blocking(void *arg)
 {
-    return filch_blocking(fork_blocking, NULL) == 5 ? arg : NULL;
+    return filch_run_blocking(fork_blocking, NULL) == 5 ? arg : NULL;
 }
 
 static void fork_in_pump(void *arg)

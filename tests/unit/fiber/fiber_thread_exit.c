@@ -102,7 +102,7 @@ static int64_t exit_in_call(void *arg)
 
 static void call(void *arg)
 {
-    filch_blocking(exit_in_call, arg);
+    filch_run_blocking(exit_in_call, arg);
 }
 
 static void blocking(void *arg)
@@ -137,7 +137,7 @@ static void exits_are_named(void **state)
     is_named(task, "in fiber 'leaver'");
     is_named(task_in_caller, "in fiber 'leaver'");
     is_named(task_in_other_caller, "in fiber 'leaver'");
-    is_named(blocking, "given to filch_blocking");
+    is_named(blocking, "given to filch_run_blocking");
 }
 
 /* ---- pthread_cancel ---- */
@@ -164,7 +164,7 @@ static int64_t add_one(void *n)
 
 static void block(void *n)
 {
-    filch_blocking(add_one, n);
+    filch_run_blocking(add_one, n);
 }
 
 /* Nor can it be while it sleeps in the poller. */

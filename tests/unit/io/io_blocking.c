@@ -13,7 +13,7 @@ static void *results_body(void *arg)
 {
     (void)arg;
     for (int64_t i = 0; i < 100; i++)
-        CHECK_INT(filch_blocking(twice, &i), 2 * i);
+        CHECK_INT(filch_run_blocking(twice, &i), 2 * i);
     return NULL;
 }
 
@@ -26,7 +26,7 @@ static int64_t is_worker(void *arg)
 static void *elsewhere_body(void *arg)
 {
     (void)arg;
-    CHECK_INT(filch_blocking(is_worker, NULL), 0);
+    CHECK_INT(filch_run_blocking(is_worker, NULL), 0);
     return NULL;
 }
 
@@ -36,7 +36,7 @@ static void results(void)
 
     on_fiber(results_body, NULL);
     on_fiber(elsewhere_body, NULL);
-    CHECK_INT(filch_blocking(twice, &n), 42);
+    CHECK_INT(filch_run_blocking(twice, &n), 42);
 }
 
 /* ---- how many at once ---- */
@@ -62,7 +62,7 @@ static int64_t enter(void *arg)
 
 static void *call_enter(void *arg)
 {
-    CHECK_INT(filch_blocking(enter, arg), 0);
+    CHECK_INT(filch_run_blocking(enter, arg), 0);
     return NULL;
 }
 
@@ -95,7 +95,7 @@ static void bounded(void)
 static void test_bounded(void **state)
 {
     (void)state;
-    workers_each(&(filch_config){.spare_threads = BOUND}, bounded);
+    workers_each(&(filch_config){.blocking_threads = BOUND}, bounded);
 }
 
 /* One thread: first come, first served. */
@@ -135,7 +135,7 @@ static void in_turn(void)
 static void test_in_turn(void **state)
 {
     (void)state;
-    workers_each(&(filch_config){.spare_threads = 1}, in_turn);
+    workers_each(&(filch_config){.blocking_threads = 1}, in_turn);
 }
 
 /* Threads are used again: one call after the other needs one. */

@@ -160,7 +160,7 @@ static void given_up_in_line(void)
 static void test_given_up_in_line(void **state)
 {
     (void)state;
-    workers_each(&(filch_config){.spare_threads = 1}, given_up_in_line);
+    workers_each(&(filch_config){.blocking_threads = 1}, given_up_in_line);
 }
 
 /* The answer and the deadline come at the same time: one of the two owns what was found, and nobody leaks it. */

@@ -9,10 +9,20 @@
 #include <stdbool.h>
 
 static const char *const variables[] = {
-    "FILCH_WORKERS",       "FILCH_PIN",         "FILCH_STACK_SIZE", "FILCH_DEQUE",
-    "FILCH_STEAL_BATCH",   "FILCH_PUBLISH",     "FILCH_SEARCH_NS",  "FILCH_CALLER_RUNS",
-    "FILCH_NAME",          "FILCH_WATCHDOG_MS", "FILCH_DEADLOCK",   "FILCH_DUMP_SIGNAL",
-    "FILCH_SPARE_THREADS", "FILCH_IO",
+    "FILCH_WORKERS",
+    "FILCH_PIN",
+    "FILCH_STACK_SIZE",
+    "FILCH_DEQUE",
+    "FILCH_STEAL_BATCH",
+    "FILCH_PUBLISH",
+    "FILCH_SEARCH_NS",
+    "FILCH_CALLER_RUNS",
+    "FILCH_NAME",
+    "FILCH_WATCHDOG_MS",
+    "FILCH_DEADLOCK",
+    "FILCH_DUMP_SIGNAL",
+    "FILCH_BLOCKING_THREADS",
+    "FILCH_IO",
 };
 
 static void clear(void)
@@ -53,7 +63,7 @@ static void defaults(void **state)
     CHECK(s.deque == &fi_deque_batch);
     CHECK_INT(s.steal_batch, 16);
     CHECK_INT(s.search_ns, 20000);
-    CHECK_INT(s.spare_threads, 64);
+    CHECK_INT(s.blocking_threads, 64);
     CHECK_STR(s.name, "filch");
     CHECK_INT(s.watchdog_ns, 10000000);
     CHECK_INT(s.deadlock, FILCH_DEADLOCK_ABORT);
@@ -75,7 +85,7 @@ static void fields(void **state)
                               .publish = FILCH_PUBLISH_EAGER,
                               .search_ns = 5,
                               .caller_runs = FILCH_CALLER_RUNS_YES,
-                              .spare_threads = 9,
+                              .blocking_threads = 9,
                               .name = "ten-letter",
                               .watchdog_ns = 7,
                               .deadlock = FILCH_DEADLOCK_REPORT,
@@ -88,7 +98,7 @@ static void fields(void **state)
     CHECK(s.deque == &fi_deque_locked);
     CHECK_INT(s.steal_batch, 7);
     CHECK_INT(s.search_ns, 5);
-    CHECK_INT(s.spare_threads, 9);
+    CHECK_INT(s.blocking_threads, 9);
     CHECK_STR(s.name, "ten-letter");
     CHECK_INT(s.watchdog_ns, 7);
     CHECK_INT(s.deadlock, FILCH_DEADLOCK_REPORT);
@@ -122,8 +132,8 @@ static void environment(void **state)
     CHECK(!with("FILCH_IO", "epoll").uring);
     CHECK_INT(with("FILCH_SEARCH_NS", "0").search_ns, 0);
     CHECK_INT(with("FILCH_SEARCH_NS", "1000000000").search_ns, 1000000000);
-    CHECK_INT(with("FILCH_SPARE_THREADS", "1").spare_threads, 1);
-    CHECK_INT(with("FILCH_SPARE_THREADS", "16384").spare_threads, 16384);
+    CHECK_INT(with("FILCH_BLOCKING_THREADS", "1").blocking_threads, 1);
+    CHECK_INT(with("FILCH_BLOCKING_THREADS", "16384").blocking_threads, 16384);
     CHECK_STR(with("FILCH_NAME", "a").name, "a");
     CHECK_INT(with("FILCH_WATCHDOG_MS", "25").watchdog_ns, 25000000);
     CHECK_INT(with("FILCH_WATCHDOG_MS", "0").watchdog_ns, 0);
@@ -200,8 +210,8 @@ static const bad nonsense[] = {
     AS_WORD("FILCH_SEARCH_NS", "-1"),
     AS_WORD("FILCH_SEARCH_NS", "1000000001"),
     AS_WORD("FILCH_SEARCH_NS", "1us"),
-    AS_WORD("FILCH_SPARE_THREADS", "0"),
-    AS_WORD("FILCH_SPARE_THREADS", "16385"),
+    AS_WORD("FILCH_BLOCKING_THREADS", "0"),
+    AS_WORD("FILCH_BLOCKING_THREADS", "16385"),
     AS_WORD("FILCH_NAME", "eleven-long"),
     AS_WORD("FILCH_WATCHDOG_MS", "-1"),
     AS_WORD("FILCH_WATCHDOG_MS", "3600001"),
@@ -223,7 +233,7 @@ static const bad nonsense[] = {
     AS_FIELD(caller_runs, (filch_caller_runs)3),
     AS_FIELD(io, (filch_io)3),
     AS_FIELD(search_ns, 1000000001),
-    AS_FIELD(spare_threads, 16385),
+    AS_FIELD(blocking_threads, 16385),
     AS_FIELD(name, "eleven-long"),
     AS_FIELD(watchdog_ns, INT64_MAX),
     AS_FIELD(deadlock, (filch_deadlock)4),

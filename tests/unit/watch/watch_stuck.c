@@ -91,7 +91,7 @@ static void lock_both(void *arg)
 
     (void)arg;
     filch_fiber_set_name("waiter");
-    filch_blocking(do_nothing, NULL);
+    filch_run_blocking(do_nothing, NULL);
     filch_mutex_lock(&first);
     filch_go(lock_backwards, &has_second);
     place_wait(&has_second);
@@ -401,7 +401,7 @@ static int64_t sleep_blocking(void *arg)
 static void call_blocking(void *arg)
 {
     (void)arg;
-    if (filch_blocking(sleep_blocking, NULL) != 0)
+    if (filch_run_blocking(sleep_blocking, NULL) != 0)
         _exit(3);
 }
 
