@@ -134,7 +134,7 @@ static void add(lab_plan *p, const char *name, int policy, unsigned workers)
                           policies[policy], workers);
     lab_set(c, "FILCH_PUBLISH=%s", policies[policy]);
     lab_set(c, "FILCH_DEQUE=batch");
-    lab_set(c, "FILCH_PIN=cpu");
+    lab_set(c, "FILCH_AFFINITY=cpu");
     lab_set(c, "FILCH_SAMPLE_NS=0");
     if (last_cpu() >= 0)
         lab_set(c, "FILCH_SAMPLE_CPU=%d", last_cpu());

@@ -34,12 +34,12 @@ typedef enum filch_publish {
     FILCH_PUBLISH_EAGER, /* each spawn goes to the deque at once, as in a classical scheduler */
 } filch_publish;
 
-typedef enum filch_pin {
-    FILCH_PIN_DEFAULT,
-    FILCH_PIN_NONE, /* the kernel places the workers */
-    FILCH_PIN_CPU, /* each worker stays on one CPU, the first on the first this process may use.  If
+typedef enum filch_affinity {
+    FILCH_AFFINITY_DEFAULT,
+    FILCH_AFFINITY_NONE, /* the kernel places the workers */
+    FILCH_AFFINITY_CPU, /* each worker stays on one CPU, the first on the first this process may use.  If
                        the system refuses that, the workers run unpinned and a message says so */
-} filch_pin;
+} filch_affinity;
 
 typedef enum filch_caller_runs {
     FILCH_CALLER_RUNS_DEFAULT,
@@ -72,8 +72,8 @@ typedef enum filch_io {
 typedef struct filch_config {
     /* FILCH_WORKERS: 1 to FILCH_WORKERS_MAX; default filch_cpus() */
     unsigned workers FILCH_ZERO_;
-    /* FILCH_PIN: none or cpu; default none */
-    filch_pin pin FILCH_ZERO_;
+    /* FILCH_AFFINITY: none or cpu; default none */
+    filch_affinity affinity FILCH_ZERO_;
     /* FILCH_STACK_SIZE: bytes of a fiber's stack, rounded up to pages, in the environment also with k, m or
      * g behind the number; 16k to 1g; default 256k */
     size_t stack_size FILCH_ZERO_;

@@ -119,17 +119,17 @@ static int settle_choice(const char *field, int wish, const char *variable, cons
 static int settle_choices(const filch_config *c, fi_settings *s)
 {
     int eager = settle_choice("publish", (int)c->publish, "FILCH_PUBLISH", "lazy", "eager");
-    int pin = settle_choice("pin", (int)c->pin, "FILCH_PIN", "none", "cpu");
+    int affinity = settle_choice("affinity", (int)c->affinity, "FILCH_AFFINITY", "none", "cpu");
 
     int no_guests =
         settle_choice("caller_runs", (int)c->caller_runs, "FILCH_CALLER_RUNS", "yes", "no");
     int uring = settle_choice("io", (int)c->io, "FILCH_IO", "epoll", "uring");
 
     s->eager = eager == 1;
-    s->pin = pin == 1;
-    s->caller_runs = no_guests == 0 && !s->pin;
+    s->affinity = affinity == 1;
+    s->caller_runs = no_guests == 0 && !s->affinity;
     s->uring = uring == 1;
-    return eager < 0 || pin < 0 || no_guests < 0 || uring < 0 ? -EINVAL : 0;
+    return eager < 0 || affinity < 0 || no_guests < 0 || uring < 0 ? -EINVAL : 0;
 }
 
 /* A negative wish, or a 0 in the environment, is none. */

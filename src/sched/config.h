@@ -25,7 +25,7 @@ typedef struct fi_observe_settings {
 /* All decided. */
 typedef struct fi_settings {
     unsigned workers;
-    bool pin;
+    bool affinity;
     bool eager;
     bool caller_runs;
     size_t stack_size;

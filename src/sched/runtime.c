@@ -82,7 +82,7 @@ static int create_thread(fi_worker *w, const pthread_attr_t *attr, bool pinned)
         return e;
     unpinned = pthread_create(&w->thread, NULL, fi_worker_main, w);
     if (unpinned == 0 && w->index == 0)
-        fprintf(stderr, "filch: pin=cpu: cannot pin threads (%s); the workers run unpinned\n",
+        fprintf(stderr, "filch: affinity=cpu: cannot pin threads (%s); the workers run unpinned\n",
                 strerror(e));
     return unpinned;
 }
@@ -114,7 +114,7 @@ static int start_pinned(fi_runtime *rt, pthread_attr_t *attr)
         return e;
     if (e < 0) {
         fprintf(stderr,
-                "filch: pin=cpu: cannot read the CPUs of this process (%s); the workers run "
+                "filch: affinity=cpu: cannot read the CPUs of this process (%s); the workers run "
                 "unpinned\n",
                 strerror(-e));
         return start_threads(rt, attr, NULL);
@@ -130,7 +130,7 @@ static int start_workers(fi_runtime *rt)
     int e;
 
     pthread_attr_init(&attr);
-    e = rt->settings.pin ? start_pinned(rt, &attr) : start_threads(rt, &attr, NULL);
+    e = rt->settings.affinity ? start_pinned(rt, &attr) : start_threads(rt, &attr, NULL);
     pthread_attr_destroy(&attr);
     return e;
 }

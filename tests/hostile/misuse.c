@@ -425,7 +425,7 @@ static void wrong_config(void)
                         {.dump_signal = -1},
                         {.dump_signal = 9},
                         {.blocking_threads = 100000},
-                        {.pin = (filch_pin)77},
+                        {.affinity = (filch_affinity)77},
                         {.publish = (filch_publish)77},
                         {.io = (filch_io)77},
                         {.deadlock = (filch_deadlock)77},

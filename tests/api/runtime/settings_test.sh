@@ -12,7 +12,7 @@ fail() {
 for deque in locked bounded batch half; do
     for publish in lazy eager; do
         for pin in none cpu; do
-            FILCH_DEQUE=$deque FILCH_PUBLISH=$publish FILCH_PIN=$pin FILCH_WORKERS=3 FILCH_STACK_SIZE=64k \
+            FILCH_DEQUE=$deque FILCH_PUBLISH=$publish FILCH_AFFINITY=$pin FILCH_WORKERS=3 FILCH_STACK_SIZE=64k \
                 FILCH_SEARCH_NS=0 FILCH_NAME=tiny "$program" >/dev/null || fail "$deque $publish $pin"
         done
     done

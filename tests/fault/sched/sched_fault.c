@@ -35,7 +35,7 @@ static void starts_fail_cleanly(void **state)
 
 static void pinned_starts_fail_cleanly(void **state)
 {
-    filch_config c = {.workers = 2, .pin = FILCH_PIN_CPU};
+    filch_config c = {.workers = 2, .affinity = FILCH_AFFINITY_CPU};
 
     (void)state;
     CHECK(inject_every(start_and_stop, &c) >= 3 + 2 * 2);

@@ -8,7 +8,7 @@ NEEDED = (RIGHT, REFUSED, DIES)
 
 UNKNOWN = "ENOSYS EPERM EINVAL EOPNOTSUPP"  # what kernels and profiles say to a call that they do not know
 URING = {"FILCH_IO": "uring"}
-PIN = {"FILCH_PIN": "cpu", "FILCH_WORKERS": "2"}
+PIN = {"FILCH_AFFINITY": "cpu", "FILCH_WORKERS": "2"}
 TOP = {"FILCH_TOP": "1"}
 TRACE = {"FILCH_TRACE": "t.json"}
 SAMPLE = {"FILCH_SAMPLE": "s.samples"}

@@ -103,7 +103,8 @@ static int use_all(void)
     static const filch_io back_ends[] = {FILCH_IO_EPOLL, FILCH_IO_URING};
 
     for (size_t i = 0; i < sizeof back_ends / sizeof back_ends[0]; i++) {
-        filch_config c = {.workers = 4, .io = back_ends[i], .pin = FILCH_PIN_CPU, .top = true};
+        filch_config c = {
+            .workers = 4, .io = back_ends[i], .affinity = FILCH_AFFINITY_CPU, .top = true};
         int e = filch_start(&c);
         if (e < 0) { /* without shared memory there is no filch top */
             c.top = false;

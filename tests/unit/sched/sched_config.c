@@ -10,7 +10,7 @@
 
 static const char *const variables[] = {
     "FILCH_WORKERS",
-    "FILCH_PIN",
+    "FILCH_AFFINITY",
     "FILCH_STACK_SIZE",
     "FILCH_DEQUE",
     "FILCH_STEAL_BATCH",
@@ -58,7 +58,7 @@ static void defaults(void **state)
     clear();
     CHECK_INT(fi_config_settle(NULL, &s), 0);
     CHECK_INT(s.workers, filch_cpus());
-    CHECK(!s.pin && !s.eager);
+    CHECK(!s.affinity && !s.eager);
     CHECK_INT(s.stack_size, 256 << 10);
     CHECK(s.deque == &fi_deque_batch);
     CHECK_INT(s.steal_batch, 16);
@@ -78,7 +78,7 @@ static void fields(void **state)
     (void)state;
     clear();
     s = settle((filch_config){.workers = 3,
-                              .pin = FILCH_PIN_CPU,
+                              .affinity = FILCH_AFFINITY_CPU,
                               .stack_size = 20000,
                               .deque = "locked",
                               .steal_batch = 7,
@@ -92,7 +92,7 @@ static void fields(void **state)
                               .dump_signal = SIGWINCH,
                               .io = FILCH_IO_URING});
     CHECK_INT(s.workers, 3);
-    CHECK(s.pin && s.eager && !s.caller_runs);
+    CHECK(s.affinity && s.eager && !s.caller_runs);
     CHECK_INT(s.stack_size % (size_t)sysconf(_SC_PAGESIZE), 0);
     CHECK(s.stack_size >= 20000 && s.stack_size < 20000 + (size_t)sysconf(_SC_PAGESIZE));
     CHECK(s.deque == &fi_deque_locked);
@@ -115,8 +115,8 @@ static void environment(void **state)
     CHECK_INT(with("FILCH_WORKERS", "5").workers, 5);
     CHECK_INT(with("FILCH_WORKERS", "1024").workers, 1024);
     CHECK_INT(with("FILCH_WORKERS", "").workers, filch_cpus());
-    CHECK(with("FILCH_PIN", "cpu").pin);
-    CHECK(!with("FILCH_PIN", "none").pin);
+    CHECK(with("FILCH_AFFINITY", "cpu").affinity);
+    CHECK(!with("FILCH_AFFINITY", "none").affinity);
     CHECK_INT(with("FILCH_STACK_SIZE", "65536").stack_size, 65536);
     CHECK_INT(with("FILCH_STACK_SIZE", "16k").stack_size, 16384);
     CHECK_INT(with("FILCH_STACK_SIZE", "2M").stack_size, 2 << 20);
@@ -152,16 +152,16 @@ static void fields_win(void **state)
     (void)state;
     setenv("FILCH_WORKERS", "5", 1);
     setenv("FILCH_PUBLISH", "eager", 1);
-    setenv("FILCH_PIN", "nonsense that nobody reads", 1);
+    setenv("FILCH_AFFINITY", "nonsense that nobody reads", 1);
     setenv("FILCH_DEQUE", "half", 1);
     setenv("FILCH_NAME", "far too long to be a name", 1);
     s = settle((filch_config){.workers = 2,
                               .publish = FILCH_PUBLISH_LAZY,
-                              .pin = FILCH_PIN_CPU,
+                              .affinity = FILCH_AFFINITY_CPU,
                               .deque = "batch",
                               .name = "mine"});
     CHECK_INT(s.workers, 2);
-    CHECK(!s.eager && s.pin && s.deque == &fi_deque_batch);
+    CHECK(!s.eager && s.affinity && s.deque == &fi_deque_batch);
     CHECK_STR(s.name, "mine");
     clear();
 }
@@ -193,8 +193,8 @@ static const bad nonsense[] = {
     AS_WORD("FILCH_WORKERS", " 2"),
     AS_WORD("FILCH_WORKERS", "+2"),
     AS_WORD("FILCH_WORKERS", "99999999999999999999999"),
-    AS_WORD("FILCH_PIN", "yes"),
-    AS_WORD("FILCH_PIN", "CPU"),
+    AS_WORD("FILCH_AFFINITY", "yes"),
+    AS_WORD("FILCH_AFFINITY", "CPU"),
     AS_WORD("FILCH_STACK_SIZE", "1"),
     AS_WORD("FILCH_STACK_SIZE", "15k"),
     AS_WORD("FILCH_STACK_SIZE", "2g"),
@@ -222,7 +222,7 @@ static const bad nonsense[] = {
     AS_WORD("FILCH_DUMP_SIGNAL", "1000"),
     AS_WORD("FILCH_DUMP_SIGNAL", "quit"),
     AS_FIELD(workers, FILCH_WORKERS_MAX + 1),
-    AS_FIELD(pin, (filch_pin)3),
+    AS_FIELD(affinity, (filch_affinity)3),
     AS_FIELD(stack_size, 1),
     AS_FIELD(stack_size, ((size_t)1 << 30) + 1),
     AS_FIELD(deque, "stack"),

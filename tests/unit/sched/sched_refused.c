@@ -24,7 +24,7 @@ static void refuse_affinity(unsigned error)
 /* What filch_start writes to stderr. */
 static void start_saying(char *text, size_t size)
 {
-    filch_config c = {.workers = 2, .pin = FILCH_PIN_CPU};
+    filch_config c = {.workers = 2, .affinity = FILCH_AFFINITY_CPU};
     FILE *said = tmpfile();
     int before = dup(STDERR_FILENO);
     size_t n;
@@ -46,7 +46,7 @@ static void check_start(void)
     fi_topology t;
 
     start_saying(text, sizeof text);
-    CHECK(strstr(text, "filch: pin=cpu: cannot read the CPUs of this process") != NULL);
+    CHECK(strstr(text, "filch: affinity=cpu: cannot read the CPUs of this process") != NULL);
     CHECK(strchr(text, '\n') == text + strlen(text) - 1);
     CHECK_INT(FILCH_RUN(fib, 15), 610);
     CHECK_INT(filch_stop(), 0);

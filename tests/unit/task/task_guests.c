@@ -47,7 +47,7 @@ static void is_not_if_not_wanted(void **state)
     CHECK_INT(filch_start(&(filch_config){.workers = 2, .caller_runs = FILCH_CALLER_RUNS_NO}), 0);
     CHECK_INT(FILCH_RUN(runs_in, pthread_self()), 0);
     CHECK_INT(filch_stop(), 0);
-    CHECK_INT(filch_start(&(filch_config){.workers = 2, .pin = FILCH_PIN_CPU}), 0);
+    CHECK_INT(filch_start(&(filch_config){.workers = 2, .affinity = FILCH_AFFINITY_CPU}), 0);
     CHECK_INT(FILCH_RUN(runs_in, pthread_self()), 0);
     CHECK_INT(filch_stop(), 0);
 }
