@@ -79,8 +79,8 @@ FILCH_API size_t filch_chan_capacity(const filch_chan *c);
 #define FILCH_SELECT_MAX 64
 
 typedef enum filch_case_kind {
-    FILCH_RECV, /* item: where it goes, or NULL */
-    FILCH_SEND, /* item: where it is */
+    FILCH_CASE_KIND_RECV, /* item: where it goes, or NULL */
+    FILCH_CASE_KIND_SEND, /* item: where it is */
 } filch_case_kind;
 
 /* A case with chan NULL is never ready. */
@@ -92,8 +92,8 @@ typedef struct filch_case {
 } filch_case;
 
 /* clang-format off */
-#define FILCH_CASE_RECV(chan, item) {FILCH_RECV, (chan), (item), 0}
-#define FILCH_CASE_SEND(chan, item) {FILCH_SEND, (chan), (void *)(item), 0}
+#define FILCH_CASE_RECV(chan, item) {FILCH_CASE_KIND_RECV, (chan), (item), 0}
+#define FILCH_CASE_SEND(chan, item) {FILCH_CASE_KIND_SEND, (chan), (void *)(item), 0}
 /* clang-format on */
 
 /* Do one of the cases, as soon as one can be done.  If several can, one is chosen at random, also

@@ -114,9 +114,9 @@ FILCH_API int filch_job_set_group(filch_job *job, filch_group *g);
 FILCH_API void filch_job_set_name(filch_job *job, const char *name);
 
 typedef enum filch_priority {
-    FILCH_NORMAL,
-    FILCH_HIGH, /* before all other work; every 61st choice of a worker ignores priorities */
-    FILCH_LOW,  /* when there is nothing else, or now and then */
+    FILCH_PRIORITY_NORMAL,
+    FILCH_PRIORITY_HIGH, /* before all other work; every 61st choice of a worker ignores priorities */
+    FILCH_PRIORITY_LOW, /* when there is nothing else, or now and then */
 } filch_priority;
 FILCH_API void filch_job_set_priority(filch_job *job, filch_priority priority);
 

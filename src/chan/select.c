@@ -81,8 +81,8 @@ static int attempt(filch_case *k, fi_wait **woken)
 {
     if (!k->chan)
         return -EAGAIN;
-    return k->kind == FILCH_SEND ? fi_chan_put(k->chan, k->item, woken)
-                                 : fi_chan_take(k->chan, k->item, woken);
+    return k->kind == FILCH_CASE_KIND_SEND ? fi_chan_put(k->chan, k->item, woken)
+                                           : fi_chan_take(k->chan, k->item, woken);
 }
 
 /* [latches held] In random order, so that each case that is ready is as likely as the others.
@@ -122,8 +122,8 @@ static fi_wait *part_in(const fi_line *line, const fi_wait *whole)
 static void enqueue_part(const filch_case *k, fi_wait *part)
 {
     filch_chan *c = k->chan;
-    fi_line *line = k->kind == FILCH_SEND ? &c->senders : &c->receivers;
-    fi_line *other = k->kind == FILCH_SEND ? &c->receivers : &c->senders;
+    fi_line *line = k->kind == FILCH_CASE_KIND_SEND ? &c->senders : &c->receivers;
+    fi_line *other = k->kind == FILCH_CASE_KIND_SEND ? &c->receivers : &c->senders;
 
     if (part_in(line, part->whole))
         return;

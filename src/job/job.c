@@ -37,7 +37,7 @@ static fi_job *make(void)
     j->pump = NULL;
     j->name = NULL;
     j->may_fail = false;
-    j->priority = FILCH_NORMAL;
+    j->priority = FILCH_PRIORITY_NORMAL;
     j->visit = 0;
     return j;
 }
@@ -105,8 +105,8 @@ static void queue_on(fi_runtime *rt, fi_worker *w, fi_job *j)
         fi_count(&w->counters.jobs_given);
     else
         fi_fetch_add_relaxed(&rt->jobs_from_outside, UINT64_C(1));
-    if (j->priority != FILCH_NORMAL)
-        fi_give_to(rt, j->priority == FILCH_HIGH ? &rt->urgent : &rt->low, &j->runnable);
+    if (j->priority != FILCH_PRIORITY_NORMAL)
+        fi_give_to(rt, j->priority == FILCH_PRIORITY_HIGH ? &rt->urgent : &rt->low, &j->runnable);
     else if (w)
         fi_give(w, &j->runnable);
     else

@@ -537,7 +537,7 @@ static void chain(void *arg)
 
     if (is_over || !(next = filch_job_new(chain, arg)))
         return;
-    filch_job_set_priority(next, FILCH_HIGH);
+    filch_job_set_priority(next, FILCH_PRIORITY_HIGH);
     filch_job_submit(next);
     filch_job_release(next);
 }
@@ -554,7 +554,7 @@ static void start_chains(void)
     for (unsigned i = 0; i < 2 * filch_workers(); i++) {
         filch_job *first = filch_job_new(chain, NULL);
         NEED_PTR(first);
-        filch_job_set_priority(first, FILCH_HIGH);
+        filch_job_set_priority(first, FILCH_PRIORITY_HIGH);
         NEED(filch_job_submit(first));
         filch_job_release(first);
     }

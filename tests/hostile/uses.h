@@ -142,7 +142,7 @@ static void use_jobs(void)
     NEED_PTR(b);
     NEED_PTR(c);
     filch_job_set_name(a, "a");
-    filch_job_set_priority(b, FILCH_HIGH);
+    filch_job_set_priority(b, FILCH_PRIORITY_HIGH);
     NEED(filch_job_then(a, b));
     MUST(filch_job_after(a, b) == -ELOOP);
     NEED(filch_job_submit(a));

@@ -56,7 +56,7 @@ static int plainly(server *s, const request *r, long *item)
 /* The reply channel in several cases, before and after one that is never ready. */
 static int by_select(server *s, const request *r, long *item)
 {
-    filch_case k = {r->sends ? FILCH_SEND : FILCH_RECV, r->reply, item, 0};
+    filch_case k = {r->sends ? FILCH_CASE_KIND_SEND : FILCH_CASE_KIND_RECV, r->reply, item, 0};
     filch_case other = FILCH_CASE_RECV(never, NULL);
     filch_case cases[12] = {k, other, k};
     size_t n = fi_rng_below(&s->rng, 2) ? 3 : 12;
@@ -126,7 +126,7 @@ static int ask(fi_rng *rng, long number)
     if (fi_rng_below(rng, 2)) {
         e = r.sends ? filch_chan_recv(r.reply, &item) : filch_chan_send(r.reply, &item);
     } else {
-        filch_case k = {r.sends ? FILCH_RECV : FILCH_SEND, r.reply, &item, 0};
+        filch_case k = {r.sends ? FILCH_CASE_KIND_RECV : FILCH_CASE_KIND_SEND, r.reply, &item, 0};
         e = filch_select(&k, 1) == 0 ? k.result : -1;
     }
     OR_LINE(e == 0 && item == number);

@@ -126,15 +126,15 @@ static void select_some(party *p, bool sends, bool receives)
         bool is_send = sends && (!receives || i == 0 || fi_rng_below(&p->rng, 2));
         which[i] = random_open(p);
         in[i] = -1;
-        cases[i] = (filch_case){is_send ? FILCH_SEND : FILCH_RECV, chans[which[i]],
-                                is_send ? &out : &in[i], 1};
+        cases[i] = (filch_case){is_send ? FILCH_CASE_KIND_SEND : FILCH_CASE_KIND_RECV,
+                                chans[which[i]], is_send ? &out : &in[i], 1};
     }
     k = select_somehow(p, cases, n);
     if (k < 0)
         note_error(p, 0, k);
     else if (cases[k].result < 0)
         note_error(p, which[k], cases[k].result);
-    else if (cases[k].kind == FILCH_SEND)
+    else if (cases[k].kind == FILCH_CASE_KIND_SEND)
         note_sent(p);
     else
         note_received(in[k]);

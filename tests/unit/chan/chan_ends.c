@@ -9,7 +9,8 @@
 static void select_closed(filch_chan *c)
 {
     long items[2] = {42, 42};
-    filch_case cases[2] = {{FILCH_RECV, c, &items[0], 0}, {FILCH_SEND, c, &items[1], 0}};
+    filch_case cases[2] = {{FILCH_CASE_KIND_RECV, c, &items[0], 0},
+                           {FILCH_CASE_KIND_SEND, c, &items[1], 0}};
     int chosen = filch_select(cases, 2);
 
     CHECK(chosen >= 0);

@@ -83,7 +83,8 @@ static actor all_of(filch_case *cases, long *items)
 {
     for (int i = 0; i < CHANS; i++) {
         items[i] = 100 + i;
-        cases[i] = (filch_case){i % 2 ? FILCH_SEND : FILCH_RECV, chans[i], &items[i], 77};
+        cases[i] = (filch_case){i % 2 ? FILCH_CASE_KIND_SEND : FILCH_CASE_KIND_RECV, chans[i],
+                                &items[i], 77};
     }
     return (actor){.play = do_select, .cases = cases, .n = CHANS};
 }
@@ -335,7 +336,7 @@ static void one_that_waits(filch_case_kind kind, size_t n)
     a.cases = it.cases;
     actor_start(&a);
     for (int i = 0; i < ROUNDS; i++) {
-        if (kind == FILCH_RECV) {
+        if (kind == FILCH_CASE_KIND_RECV) {
             until_receivers(chans[0], 1);
             send_one(chans[0], i);
         } else {
@@ -344,7 +345,7 @@ static void one_that_waits(filch_case_kind kind, size_t n)
         }
     }
     CHECK_INT(actor_end(&a), 0);
-    check_choice(&it, kind == FILCH_RECV ? "waits to receive" : "waits to send");
+    check_choice(&it, kind == FILCH_CASE_KIND_RECV ? "waits to receive" : "waits to send");
 }
 
 static void one_that_is_ready(filch_case_kind kind, size_t n)
@@ -354,17 +355,17 @@ static void one_that_is_ready(filch_case_kind kind, size_t n)
     prepare(&it, kind, n);
     for (int i = 0; i < ROUNDS; i++) {
         int k;
-        if (kind == FILCH_RECV)
+        if (kind == FILCH_CASE_KIND_RECV)
             send_one(chans[1], i);
         it.cases[n - 1].chan = it.cases[n - 2].chan = chans[1];
         it.cases[n - 3].chan = it.cases[n - 4].chan = chans[1];
         k = filch_select(it.cases, n);
         CHECK(k >= 0);
         it.chosen[n - 1 - (size_t)k]++;
-        if (kind == FILCH_SEND)
+        if (kind == FILCH_CASE_KIND_SEND)
             receive_one(chans[1]);
     }
-    check_choice(&it, kind == FILCH_RECV ? "ready to receive" : "ready to send");
+    check_choice(&it, kind == FILCH_CASE_KIND_RECV ? "ready to receive" : "ready to send");
 }
 
 static void each_case_of_one_channel(void)
@@ -374,10 +375,10 @@ static void each_case_of_one_channel(void)
     filch_chan_free(chans[1]);
     chans[1] = chan_of_longs(1);
     for (size_t n = TIMES; n <= MANY; n += MANY - TIMES) {
-        one_that_waits(FILCH_RECV, n);
-        one_that_waits(FILCH_SEND, n);
-        one_that_is_ready(FILCH_RECV, n);
-        one_that_is_ready(FILCH_SEND, n);
+        one_that_waits(FILCH_CASE_KIND_RECV, n);
+        one_that_waits(FILCH_CASE_KIND_SEND, n);
+        one_that_is_ready(FILCH_CASE_KIND_RECV, n);
+        one_that_is_ready(FILCH_CASE_KIND_SEND, n);
     }
     free_chans();
 }
@@ -388,7 +389,8 @@ static void close_chooses_too(void)
     long chosen[2] = {0, 0}, item = 0;
 
     for (int i = 0; i < 200; i++) {
-        filch_case both[2] = {{FILCH_RECV, NULL, &item, 0}, {FILCH_SEND, NULL, &item, 0}};
+        filch_case both[2] = {{FILCH_CASE_KIND_RECV, NULL, &item, 0},
+                              {FILCH_CASE_KIND_SEND, NULL, &item, 0}};
         actor a = {.play = do_select, .cases = both, .n = 2};
         both[0].chan = both[1].chan = chan_of_longs(0);
         actor_start(&a);

@@ -345,9 +345,9 @@ static int low_beside_urgent(void)
     atomic_int urgent = 0, low = 0;
 
     for (int n = 1; n <= LOW_JOBS; n++) {
-        filch_job *j = submit(FILCH_LOW, &low);
+        filch_job *j = submit(FILCH_PRIORITY_LOW, &low);
         for (int i = 0; i < LOOKS && atomic_load(&low) < n; i++) {
-            filch_job_release(submit(FILCH_HIGH, &urgent));
+            filch_job_release(submit(FILCH_PRIORITY_HIGH, &urgent));
             filch_yield();
         }
         SAY(atomic_load(&low) == n);

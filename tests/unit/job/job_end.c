@@ -22,7 +22,7 @@ static void no_job(void **state)
     CHECK_INT(filch_job_wait(NULL), -EINVAL);
     CHECK(filch_job_is_done(NULL) && !filch_job_is_cancelled(NULL) && !filch_job_child_group(NULL));
     filch_job_release(NULL), filch_job_keep(NULL), filch_job_cancel(NULL);
-    filch_job_set_name(NULL, "none"), filch_job_set_priority(NULL, FILCH_LOW),
+    filch_job_set_name(NULL, "none"), filch_job_set_priority(NULL, FILCH_PRIORITY_LOW),
         filch_job_set_pump(NULL, NULL);
     CHECK_INT(filch_job_submit(j), 0);
     CHECK_INT(filch_job_wait(j), 0);

@@ -260,7 +260,8 @@ static int low_when[50], normal_when[50], high_when[50];
 /* On a worker that is alone, nothing runs before this returns. */
 static void submit_three_kinds(void *arg)
 {
-    static const filch_priority kinds[] = {FILCH_LOW, FILCH_NORMAL, FILCH_HIGH};
+    static const filch_priority kinds[] = {FILCH_PRIORITY_LOW, FILCH_PRIORITY_NORMAL,
+                                           FILCH_PRIORITY_HIGH};
     int *whens[] = {low_when, normal_when, high_when};
 
     (void)arg;
@@ -307,7 +308,7 @@ FILCH_VOID_TASK(urgent_beside_many, int *, when, int *, others)
     filch_group g = FILCH_GROUP_INIT;
     filch_job *j = filch_job_new(stamp, when);
 
-    filch_job_set_priority(j, FILCH_HIGH);
+    filch_job_set_priority(j, FILCH_PRIORITY_HIGH);
     for (int i = 0; i < 100; i++)
         filch_group_run(&g, stamp, &others[i]);
     filch_job_submit(j);

@@ -30,7 +30,7 @@ static void add_link(void)
     filch_job *j = filch_job_new(chain_link, NULL);
 
     CHECK(j != NULL);
-    filch_job_set_priority(j, FILCH_HIGH);
+    filch_job_set_priority(j, FILCH_PRIORITY_HIGH);
     CHECK_INT(filch_job_set_group(j, &chains), 0);
     CHECK_INT(filch_job_submit(j), 0);
     filch_job_release(j);
@@ -130,12 +130,12 @@ static void submit_with(filch_priority priority)
 
 static void submit_normal(void)
 {
-    submit_with(FILCH_NORMAL);
+    submit_with(FILCH_PRIORITY_NORMAL);
 }
 
 static void submit_low(void)
 {
-    submit_with(FILCH_LOW);
+    submit_with(FILCH_PRIORITY_LOW);
 }
 
 static void other_jobs_run(void)
