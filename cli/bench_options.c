@@ -201,7 +201,7 @@ static void fill_up(bench_options *o)
         all_runtimes(o);
     if (o->workers[0] == 0) {
         o->workers[0] = 1;
-        o->workers[1] = filch_cpus() > 1 ? filch_cpus() : 0;
+        o->workers[1] = filch_cpu_count() > 1 ? filch_cpu_count() : 0;
     }
     if (o->repeat == 0)
         o->repeat = o->quick ? QUICK_REPEAT : USUAL_REPEAT;

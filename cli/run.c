@@ -103,7 +103,7 @@ static call read_words(int argc, char **argv)
     }
     what.workload = the_workload(argc, argv);
     if (what.workers == 0)
-        what.workers = filch_cpus();
+        what.workers = filch_cpu_count();
     return what;
 }
 

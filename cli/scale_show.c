@@ -58,8 +58,8 @@ void scale_show(const scale_result *r)
     printf("\n");
     for (int i = 0; i < r->count; i++)
         show_run(r, &r->runs[i]);
-    if (r->measured && r->runs[r->count - 1].workers > filch_cpus())
-        printf("Here are %u CPUs: more workers than that cannot be faster.\n", filch_cpus());
+    if (r->measured && r->runs[r->count - 1].workers > filch_cpu_count())
+        printf("Here are %u CPUs: more workers than that cannot be faster.\n", filch_cpu_count());
 }
 
 const char *scale_write_csv(const scale_result *r, const char *file)

@@ -118,7 +118,7 @@ int web_start(unsigned n)
     asked = calloc(n, sizeof *asked);
     acceptor = asked ? filch_fiber_start(accept_all, NULL) : NULL;
     if (acceptor)
-        return filch_port(listener);
+        return filch_local_port(listener);
     free(asked);
     filch_close(listener);
     return -ENOMEM;

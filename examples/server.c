@@ -196,7 +196,7 @@ static void run(void *arg)
         server_fail(self->name, "cannot start", -ENOMEM);
     if (self->begin)
         self->begin();
-    printf("listening on 127.0.0.1:%d\n", filch_port(s));
+    printf("listening on 127.0.0.1:%d\n", filch_local_port(s));
     fflush(stdout);
     accept_all(s);
     filch_close(s);

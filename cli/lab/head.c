@@ -50,7 +50,7 @@ static void asked(FILE *out, const lab_experiment *e, const lab_options *o, cons
     fprintf(out, "{\"experiment\":\"%s\",\"words\":", e->name);
     words(out, o);
     fprintf(out, ",\"quick\":%s,\"rounds\":%d,\"workers\":%u,\"cpus\":%u",
-            o->quick ? "true" : "false", p->rounds, o->workers, filch_cpus());
+            o->quick ? "true" : "false", p->rounds, o->workers, filch_cpu_count());
     fprintf(out, ",\"Filch\":\"%s\",\"CPU\":", filch_version());
     json_write(out, cpu);
     fputs(",\"settings\":", out);

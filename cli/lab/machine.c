@@ -88,11 +88,11 @@ static void caches(char *out, size_t room)
     }
 }
 
-/* Of the whole machine; those above us may say less, and filch_cpus() knows them all. */
+/* Of the whole machine; those above us may say less, and filch_cpu_count() knows them all. */
 static void cpus(char *out, size_t room)
 {
     snprintf(out, room, "%ld, of which this process may use %u (affinity, cgroup)",
-             sysconf(_SC_NPROCESSORS_ONLN), filch_cpus());
+             sysconf(_SC_NPROCESSORS_ONLN), filch_cpu_count());
 }
 
 static void cgroup(char *out, size_t room)

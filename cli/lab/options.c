@@ -135,6 +135,6 @@ lab_chosen lab_options_read(int argc, char **argv)
     if (chosen.options.out && chosen.options.out[0] == '\0')
         misused("--out takes the name of a folder, and not ''");
     if (chosen.options.workers == 0)
-        chosen.options.workers = filch_cpus();
+        chosen.options.workers = filch_cpu_count();
     return chosen;
 }

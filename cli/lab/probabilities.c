@@ -146,7 +146,7 @@ static void plan(const lab_options *o, lab_plan *p)
 {
     const char *names[LAB_WORDS + 1];
     unsigned workers[2];
-    int n = worker_counts(filch_cpus(), workers);
+    int n = worker_counts(filch_cpu_count(), workers);
     workloads_among(o->words, names);
     p->rounds = 1;
     p->seconds = 2;

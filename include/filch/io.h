@@ -77,7 +77,7 @@ FILCH_API ssize_t filch_read_all_until(int fd, void *buf, size_t n, int64_t dead
 /* ---- connections ---- */
 
 /* host: an address or a name, NULL: all addresses of this machine; or a path with a slash in it, for a UNIX socket (then
- * port is 0).  port 0: any; filch_port tells which.
+ * port is 0).  port 0: any; filch_local_port tells which.
  * A fiber that looks a name up can be cut short by a deadline or a cancel; a spare thread goes on with it, for as long as it takes,
  * and filch_stop() waits for that.  In a thread neither cuts it short.
  * Returns: a descriptor, or -errno; a name that is not known: -ENOENT, and -EAGAIN when that could not be found out. */
@@ -91,7 +91,7 @@ FILCH_API int filch_connect_until(const char *host, int port, int64_t deadline);
 FILCH_API int filch_connect_to(int fd, const struct sockaddr *address, unsigned size,
                                int64_t deadline);
 /* Of a socket of this process; -errno for what has none. */
-FILCH_API int filch_port(int fd);
+FILCH_API int filch_local_port(int fd);
 /* As pipe2 and socketpair with SOCK_STREAM over UNIX sockets. */
 FILCH_API int filch_pipe(int fd[2]);
 FILCH_API int filch_socketpair(int fd[2]);

@@ -5,7 +5,7 @@
  *
  *     int main(void)
  *     {
- *         printf("%u CPUs for us\n", filch_cpus());
+ *         printf("%u CPUs for us\n", filch_cpu_count());
  *         return 0;
  *     }
  */
@@ -25,7 +25,7 @@ FILCH_BEGIN_DECLS
  * Call from: any thread.
  * Blocks: the thread, while it reads a few files in /proc and /sys.
  * Returns: 1 or more. */
-FILCH_API unsigned filch_cpus(void);
+FILCH_API unsigned filch_cpu_count(void);
 
 FILCH_END_DECLS
 

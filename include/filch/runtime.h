@@ -70,7 +70,7 @@ typedef enum filch_io {
 /* Zero (or NULL) means: take the value from the environment, else the default.  A set-uid program
  * ignores the environment. */
 typedef struct filch_config {
-    /* FILCH_WORKERS: 1 to FILCH_WORKERS_MAX; default filch_cpus() */
+    /* FILCH_WORKERS: 1 to FILCH_WORKERS_MAX; default filch_cpu_count() */
     unsigned workers FILCH_ZERO_;
     /* FILCH_AFFINITY: none or cpu; default none */
     filch_affinity affinity FILCH_ZERO_;
@@ -138,7 +138,7 @@ FILCH_API int filch_stop(void);
 /* How many workers run.
  * Call from: any thread or fiber, not from a signal handler.  Blocks: the thread, while the runtime is being
  * started or stopped.  Returns: 0 while no runtime runs. */
-FILCH_API unsigned filch_workers(void);
+FILCH_API unsigned filch_worker_count(void);
 
 FILCH_END_DECLS
 

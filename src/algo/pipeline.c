@@ -243,7 +243,7 @@ static void set_up(pipeline *p)
 FILCH_TASK(int, run_pipeline, pipeline *, p)
 {
     if (p->in_flight == 0)
-        p->in_flight = (size_t)PER_WORKER * filch_workers();
+        p->in_flight = (size_t)PER_WORKER * filch_worker_count();
     p->items = is_too_large(p) ? NULL : filch_alloc(bytes(p));
     if (!p->items)
         return -ENOMEM;

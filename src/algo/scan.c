@@ -135,7 +135,7 @@ static size_t blocks_in_stripe(const scan *s, size_t workers)
 
 FILCH_VOID_TASK(scan_all, scan *, s)
 {
-    size_t workers = filch_workers();
+    size_t workers = filch_worker_count();
 
     s->stripe = blocks_in_stripe(s, workers);
     s->values = workers > 1 ? filch_alloc(s->stripe * s->size) : NULL;

@@ -86,7 +86,7 @@ int fi_topology_usable(const char *root)
     return n > INT_MAX ? INT_MAX : (int)n;
 }
 
-unsigned filch_cpus(void)
+unsigned filch_cpu_count(void)
 {
     int n = fi_topology_usable("");
 

@@ -1,6 +1,6 @@
 /* What the files of the topology call of each other, and tests call of them.
  *
- *     topology.c           puts it together, nearness, filch_cpus
+ *     topology.c           puts it together, nearness, filch_cpu_count
  *     topology_affinity.c  the mask of the process
  *     topology_cgroup.c    the quota
  *     topology_sys.c       cores, caches and nodes from /sys

@@ -121,7 +121,7 @@ int filch_accept(int fd)
 
 /* ---- port ---- */
 
-int filch_port(int fd)
+int filch_local_port(int fd)
 {
     struct sockaddr_storage a = {0};
     socklen_t n = sizeof a;

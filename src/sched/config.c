@@ -34,7 +34,7 @@ static int settle_workers(const filch_config *c, fi_settings *s)
     if (e < 0)
         return e;
     if (n == 0) /* reads files, so only when it has to be */
-        n = filch_cpus();
+        n = filch_cpu_count();
     s->workers = n < FILCH_WORKERS_MAX ? (unsigned)n : FILCH_WORKERS_MAX;
     return 0;
 }

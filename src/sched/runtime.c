@@ -455,7 +455,7 @@ int filch_stop(void)
     return 0;
 }
 
-unsigned filch_workers(void)
+unsigned filch_worker_count(void)
 {
     fi_runtime *rt = fi_runtime_look();
     unsigned n = rt ? rt->workers_n : 0;

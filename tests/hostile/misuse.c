@@ -550,8 +550,8 @@ static void end_chains(void *arg)
 
 static void start_chains(void)
 {
-    NEED(filch_workers() > 0 ? 0 : filch_start(NULL));
-    for (unsigned i = 0; i < 2 * filch_workers(); i++) {
+    NEED(filch_worker_count() > 0 ? 0 : filch_start(NULL));
+    for (unsigned i = 0; i < 2 * filch_worker_count(); i++) {
         filch_job *first = filch_job_new(chain, NULL);
         NEED_PTR(first);
         filch_job_set_priority(first, FILCH_PRIORITY_HIGH);

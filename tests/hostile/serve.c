@@ -33,7 +33,7 @@ static void serve(void *arg)
 
     (void)arg;
     NEED(filch_go(listen_on, (void *)(intptr_t)listener));
-    printf("%d\n", (int)NEED(filch_port(listener)));
+    printf("%d\n", (int)NEED(filch_local_port(listener)));
     fflush(stdout);
     NEED(filch_sem_wait(&over));
     NEED(filch_close(listener));

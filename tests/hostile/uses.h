@@ -61,7 +61,7 @@ static void use_version(void)
 
 static void use_cpus(void)
 {
-    MUST(filch_cpus() >= 1);
+    MUST(filch_cpu_count() >= 1);
 }
 
 static void use_stats(void)
@@ -74,7 +74,7 @@ static void use_stats(void)
     e = filch_stats_worker(0, &c);
     MUST(e == 0 || e == -ESRCH);
     MUST(filch_stats_worker(1u << 31, &c) < 0);
-    MUST(filch_workers() <= FILCH_WORKERS_MAX && filch_counter_name(0) &&
+    MUST(filch_worker_count() <= FILCH_WORKERS_MAX && filch_counter_name(0) &&
          !filch_counter_name(1000));
 }
 
@@ -358,7 +358,7 @@ static void use_pipe(void)
     MUST(filch_read(-1, &c, 1) == -EBADF && filch_write(-1, &c, 1) == -EBADF &&
          filch_close(-1) == -EBADF);
     MUST(filch_wait_fd(-1, FILCH_READABLE, use_late()) == -EBADF && filch_accept(-1) == -EBADF);
-    MUST(filch_read(1 << 30, &c, 1) == -EBADF && filch_port(-1) < 0);
+    MUST(filch_read(1 << 30, &c, 1) == -EBADF && filch_local_port(-1) < 0);
 }
 
 static void use_sockets(void)
@@ -368,7 +368,8 @@ static void use_sockets(void)
 
     MUST(filch_accept_until(s, use_soon()) == -ETIMEDOUT &&
          filch_accept_until(s, INT64_MIN) == -ETIMEDOUT);
-    client = (int)NEED(filch_connect_until("127.0.0.1", (int)NEED(filch_port(s)), use_late()));
+    client =
+        (int)NEED(filch_connect_until("127.0.0.1", (int)NEED(filch_local_port(s)), use_late()));
     peer = (int)NEED(filch_accept(s));
     MUST(filch_write_all(client, &c, 1) == 1 && filch_read(peer, &c, 1) == 1 && c == 'y');
     NEED(filch_close(client));

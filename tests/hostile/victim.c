@@ -266,7 +266,7 @@ static void sockets(void)
 {
     filch_fiber *f[4];
     int listener = (int)NEED(filch_listen("127.0.0.1", 0, 16)), pair[2];
-    int port = (int)NEED(filch_port(listener));
+    int port = (int)NEED(filch_local_port(listener));
     char c = 0;
 
     NEED(filch_go(serve, (void *)(intptr_t)listener));
@@ -427,7 +427,7 @@ static void look(void)
     NEED(filch_stop());
     NEED(filch_start(NULL));
     NEED(filch_stats_get(&s));
-    MUST(s.workers == filch_workers() && filch_cpus() > 0);
+    MUST(s.workers == filch_worker_count() && filch_cpu_count() > 0);
     if (fd >= 0) {
         NEED(filch_dump(fd));
         close(fd);

@@ -167,7 +167,7 @@ int main(int argc, char **argv)
     if (argc > 1)
         return answer(argv[1]);
     printf("Filch %s: the deques that its workers will own and steal from (%u CPUs here)\n\n",
-           filch_version(), filch_cpus());
+           filch_version(), filch_cpu_count());
     printf("One of each, room for four, six letters pushed:\n");
     for (const fi_deque_kind *const *k = fi_deque_kinds; *k; k++)
         show_kind(*k);

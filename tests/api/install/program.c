@@ -7,5 +7,5 @@
 int main(void)
 {
     puts(filch_version());
-    return filch_cpus() >= 1 ? 0 : 1;
+    return filch_cpu_count() >= 1 ? 0 : 1;
 }

@@ -36,6 +36,6 @@ int main(void)
         if (i == 1 && filch_stop() != 0)
             return 2;
     }
-    printf("%u workers\n", filch_workers());
+    printf("%u workers\n", filch_worker_count());
     return filch_stop() == 0 ? 0 : 3;
 }

@@ -84,7 +84,7 @@ static void talk(void *arg)
     filch_job_submit(j);
     if (filch_job_wait(j) != 0 || FILCH_RUN(fib, 22) != 17711)
         abort();
-    if (filch_workers() > 1)
+    if (filch_worker_count() > 1)
         have_stolen();
     filch_fiber_join(a, NULL);
     filch_fiber_join(b, NULL);

@@ -127,7 +127,7 @@ static void test_filch_cpus(void **state)
 {
     (void)state;
     inject_start(1, true);
-    CHECK_INT(filch_cpus(), 1);
+    CHECK_INT(filch_cpu_count(), 1);
     CHECK(inject_stop());
 }
 

@@ -15,7 +15,7 @@ static int start_and_stop(void *config)
     int e = filch_start(config);
 
     if (e < 0)
-        return filch_workers() == 0 ? e : -EPROTO;
+        return filch_worker_count() == 0 ? e : -EPROTO;
     return filch_stop();
 }
 

@@ -120,7 +120,7 @@ static void start_runtime(void *arg)
 
     (void)arg;
     limit(600 * MB);
-    if (filch_start(&c) != -ENOMEM || filch_workers() != 0)
+    if (filch_start(&c) != -ENOMEM || filch_worker_count() != 0)
         _exit(4);
 }
 

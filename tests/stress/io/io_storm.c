@@ -87,7 +87,7 @@ static void *right(void *arg)
 
 static void connect_tcp(int listener, int fd[2])
 {
-    fd[0] = filch_connect("127.0.0.1", filch_port(listener));
+    fd[0] = filch_connect("127.0.0.1", filch_local_port(listener));
     CHECK(fd[0] >= 0);
     fd[1] = filch_accept(listener);
     CHECK(fd[1] >= 0);

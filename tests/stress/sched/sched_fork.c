@@ -27,7 +27,7 @@ static bool ended_with(pid_t pid, int code)
  * starts, and again. */
 static int use_again(void)
 {
-    bool ok = FILCH_RUN(fib, 12) == 144 && filch_workers() > 0;
+    bool ok = FILCH_RUN(fib, 12) == 144 && filch_worker_count() > 0;
 
     ok = ok && filch_stop() == 0 && filch_start(&(filch_config){.workers = 3}) == 0;
     ok = ok && FILCH_RUN(fib, 12) == 144 && filch_stop() == 0;
@@ -40,7 +40,7 @@ static atomic_int handlers_called;
 
 static void before_or_after_fork(void)
 {
-    (void)filch_workers();
+    (void)filch_worker_count();
     atomic_fetch_add(&handlers_called, 1);
 }
 

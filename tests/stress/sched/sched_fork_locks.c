@@ -219,7 +219,7 @@ static void call_allocator(void)
 
 static void call_runtime(void)
 {
-    filch_workers();
+    filch_worker_count();
 }
 
 static void call_links(void)

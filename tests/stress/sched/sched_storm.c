@@ -79,7 +79,7 @@ static int all_workers(pid_t *tids)
 {
     int n;
 
-    while ((n = find_workers(tids)) < (int)filch_workers())
+    while ((n = find_workers(tids)) < (int)filch_worker_count())
         sched_yield();
     return n;
 }

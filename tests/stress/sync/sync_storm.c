@@ -81,7 +81,7 @@ static int play(void *arg)
 
 static void play_all(fi_rng *r, void (*what)(fi_rng *r, int who), int rounds)
 {
-    bool with_runtime = filch_workers() > 0;
+    bool with_runtime = filch_worker_count() > 0;
 
     act = what;
     atomic_store(&broken, 0);
@@ -464,7 +464,7 @@ static void storm_barrier(fi_rng *r)
 
     memset(round_of, 0, sizeof round_of);
     atomic_store(&chosen, 0);
-    atomic_store(&playing, filch_workers() > 0 ? ALL : THREADS + THREADS_MORE);
+    atomic_store(&playing, filch_worker_count() > 0 ? ALL : THREADS + THREADS_MORE);
     play_all(r, act_barrier, rounds);
     CHECK_INT(atomic_load(&chosen), rounds);
     CHECK_INT(barrier.count_, 0);
@@ -507,7 +507,7 @@ static void test_threads_alone(void **state)
     storm_wait_group(&rng);
     storm_once(&rng);
     storm_barrier(&rng);
-    CHECK_INT(filch_workers(), 0);
+    CHECK_INT(filch_worker_count(), 0);
 }
 
 CHECK_MAIN(test_threads_alone, test_mutex, test_rwlock, test_sem, test_cond, test_signal,

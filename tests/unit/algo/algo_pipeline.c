@@ -136,7 +136,7 @@ static int expected(const line *l, int stage)
 
 static bool run_line(line *l, size_t in_flight)
 {
-    l->most = in_flight == 0 ? 4 * (int)filch_workers() : (int)in_flight;
+    l->most = in_flight == 0 ? 4 * (int)filch_worker_count() : (int)in_flight;
     if (filch_pipeline(l->stages, (size_t)l->n, in_flight) != 0 || l->wrong || l->in_flight)
         return false;
     if (l->steps[0].calls != l->count + 1 || l->ended != l->count)

@@ -114,7 +114,7 @@ static void each_fails(void)
         atomic_store(&calls, 0);
         e = filch_for_fallible(0, (size_t)-1, i % 2, refuse, NULL);
         CHECK(e >= 1 && e <= 1000);
-        CHECK(calls >= 1 && calls <= filch_workers());
+        CHECK(calls >= 1 && calls <= filch_worker_count());
     }
 }
 

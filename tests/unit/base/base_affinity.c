@@ -114,9 +114,9 @@ static void test_this_process(void **state)
 {
     (void)state;
     CHECK_INT(process_cpus(), status_says());
-    CHECK(filch_cpus() >= 1);
-    CHECK(filch_cpus() <= process_cpus());
-    CHECK_INT(filch_cpus(), fi_topology_usable(""));
+    CHECK(filch_cpu_count() >= 1);
+    CHECK(filch_cpu_count() <= process_cpus());
+    CHECK_INT(filch_cpu_count(), fi_topology_usable(""));
     CHECK_INT(fi_mem_live().blocks, 0);
 }
 

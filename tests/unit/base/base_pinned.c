@@ -35,14 +35,14 @@ static void pin_to_first(void)
 static void *count_while_pinned(void *arg)
 {
     pin_to_first();
-    *(unsigned *)arg = filch_cpus();
+    *(unsigned *)arg = filch_cpu_count();
     return NULL;
 }
 
 /* A pinned worker does not take its one CPU for all of them. */
 static void test_pinned_thread(void **state)
 {
-    unsigned all = filch_cpus(), pinned = 0;
+    unsigned all = filch_cpu_count(), pinned = 0;
     pthread_t thread;
 
     (void)state;
@@ -54,13 +54,13 @@ static void test_pinned_thread(void **state)
 /* taskset and its like: the main thread's mask is the process's. */
 static void test_pinned_process(void **state)
 {
-    unsigned all = filch_cpus();
+    unsigned all = filch_cpu_count();
 
     (void)state;
     pin_to_first();
-    CHECK_INT(filch_cpus(), 1);
+    CHECK_INT(filch_cpu_count(), 1);
     CHECK_INT(sched_setaffinity(0, sizeof before, &before), 0);
-    CHECK_INT(filch_cpus(), all);
+    CHECK_INT(filch_cpu_count(), all);
 }
 
 CHECK_MAIN(test_pinning_is_possible, test_pinned_thread, test_pinned_process)

@@ -244,7 +244,7 @@ static void without_a_runtime(void **state)
     actors_are_threads = true;
     closing();
     deadlines_come();
-    CHECK_INT(filch_workers(), 0);
+    CHECK_INT(filch_worker_count(), 0);
 }
 
 static void free_with_receiver(void)

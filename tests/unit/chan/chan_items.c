@@ -343,7 +343,7 @@ static void without_a_runtime(void **state)
     actors_are_threads = true;
     rendezvous();
     streams();
-    CHECK_INT(filch_workers(), 0);
+    CHECK_INT(filch_worker_count(), 0);
 }
 
 WITH_ACTORS(rendezvous)

@@ -469,7 +469,7 @@ static void without_a_runtime(void **state)
     send_and_receive_on_one();
     two_selects_meet();
     nothing_to_choose();
-    CHECK_INT(filch_workers(), 0);
+    CHECK_INT(filch_worker_count(), 0);
 }
 
 WITH_ACTORS(ready_at_once)

@@ -295,7 +295,7 @@ static void test_threads_have_no_name(void **state)
     CHECK(!filch_fiber_name(NULL) && !filch_fiber_self());
     CHECK(!filch_fiber_is_cancelled() && !filch_fiber_uncancel());
     filch_yield();
-    CHECK_INT(filch_workers(), 0);
+    CHECK_INT(filch_worker_count(), 0);
 }
 
 /* ---- stacks ---- */
@@ -356,7 +356,7 @@ static void test_main(void **state)
         CHECK(ran);
         CHECK_INT(from_fiber, -EDEADLK);
         CHECK_INT(atomic_load(&ended_n), 10);
-        CHECK_INT(filch_workers(), 0);
+        CHECK_INT(filch_worker_count(), 0);
     }
 }
 

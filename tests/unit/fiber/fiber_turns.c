@@ -101,7 +101,7 @@ static int beside_yields(void)
 {
     enum { MOST = 17 };
     filch_fiber *f[MOST];
-    int n = 2 * (int)filch_workers() + 1, line;
+    int n = 2 * (int)filch_worker_count() + 1, line;
 
     begin();
     for (int i = 0; i < n; i++)
@@ -149,7 +149,7 @@ static int beside_pairs(void)
 {
     enum { MOST = 8 };
     pair all[MOST] = {0};
-    int n = (int)filch_workers(), line;
+    int n = (int)filch_worker_count(), line;
 
     begin();
     for (int i = 0; i < n; i++) {
@@ -194,7 +194,7 @@ static int beside_pieces(void)
 
     begin();
     pieces = (patience){0, 0};
-    for (unsigned i = 0; i < 2 * filch_workers(); i++)
+    for (unsigned i = 0; i < 2 * filch_worker_count(); i++)
         SAY(filch_group_run(&group, make_more, NULL) == 0);
     await_count(&in_the_way, 1);
     line = have_turns_everywhere();
@@ -219,8 +219,8 @@ static int beside_starts(void)
 
     begin();
     pieces = (patience){0, 0};
-    atomic_store(&going, (int)filch_workers());
-    for (unsigned i = 0; i < filch_workers(); i++)
+    atomic_store(&going, (int)filch_worker_count());
+    for (unsigned i = 0; i < filch_worker_count(); i++)
         SAY(filch_go(go_again, NULL) == 0);
     await_count(&in_the_way, 1);
     line = have_turns_everywhere();
@@ -265,7 +265,7 @@ static int beside_tasks(void)
 {
     enum { MOST = 8 };
     filch_fiber *f[MOST];
-    int n = (int)filch_workers(), line;
+    int n = (int)filch_worker_count(), line;
 
     begin();
     for (int i = 0; i < n; i++)

@@ -157,14 +157,14 @@ static void *names_body(void *arg)
 
     (void)arg;
     CHECK(s >= 0);
-    CHECK_INT(filch_listen("127.0.0.1", filch_port(s), 4), -EADDRINUSE);
-    fd = filch_connect_until("localhost", filch_port(s), filch_now() + FILCH_S(60));
+    CHECK_INT(filch_listen("127.0.0.1", filch_local_port(s), 4), -EADDRINUSE);
+    fd = filch_connect_until("localhost", filch_local_port(s), filch_now() + FILCH_S(60));
     CHECK(fd >= 0);
     peer = filch_accept(s);
     CHECK(peer >= 0);
     CHECK_INT(filch_close(peer), 0);
     CHECK_INT(filch_close(fd), 0);
-    peer = filch_port(s);
+    peer = filch_local_port(s);
     CHECK_INT(filch_close(s), 0);
     CHECK_INT(filch_connect("127.0.0.1", peer), -ECONNREFUSED);
     fd = filch_connect("no-such-name.invalid", 80);
@@ -175,7 +175,7 @@ static void *names_body(void *arg)
     CHECK_INT(filch_connect("/no/such/socket", 0), -ENOENT);
     s = filch_listen(NULL, 0, 4);
     CHECK(s >= 0);
-    fd = filch_connect("127.0.0.1", filch_port(s));
+    fd = filch_connect("127.0.0.1", filch_local_port(s));
     CHECK(fd >= 0);
     CHECK_INT(filch_close(fd), 0);
     CHECK_INT(filch_close(s), 0);
@@ -204,7 +204,7 @@ static void *paths_body(void *arg)
     CHECK(s >= 0);
     CHECK_INT(filch_listen(path, 0, 1), -EADDRINUSE);
     CHECK_INT(filch_listen(longer, 0, 1), -ENAMETOOLONG);
-    CHECK(filch_port(s) < 0);
+    CHECK(filch_local_port(s) < 0);
     while (n < 8 && (fd[n] = filch_connect_until(path, 0, filch_now() + FILCH_MS(5))) >= 0)
         n++;
     CHECK(n > 0 && n < 8);
@@ -248,7 +248,7 @@ static void test_another_runtime(void **state)
     ping(fd);
     CHECK_INT(filch_close(fd[0]), 0);
     CHECK_INT(filch_close(fd[1]), 0);
-    CHECK_INT(filch_workers(), 0);
+    CHECK_INT(filch_worker_count(), 0);
 }
 
 /* ---- fork ---- */

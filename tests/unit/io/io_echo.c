@@ -115,7 +115,7 @@ static void *over_listener(void *arg)
 
     CHECK(s >= 0);
     f = filch_fiber_start(serve_one, (void *)(intptr_t)s);
-    fd = strchr(host, '/') ? filch_connect(host, 0) : filch_connect(host, filch_port(s));
+    fd = strchr(host, '/') ? filch_connect(host, 0) : filch_connect(host, filch_local_port(s));
     CHECK(fd >= 0);
     be_client((void *)(intptr_t)fd);
     CHECK_INT(filch_fiber_join(f, NULL), 0);
@@ -242,7 +242,7 @@ static void *many_body(void *arg)
     CHECK(s >= 0);
     server = filch_fiber_start(accept_many, (void *)(intptr_t)s);
     for (int i = 0; i < CLIENTS; i++)
-        all[i] = filch_fiber_start(one_of_many, (void *)(intptr_t)filch_port(s));
+        all[i] = filch_fiber_start(one_of_many, (void *)(intptr_t)filch_local_port(s));
     for (int i = 0; i < CLIENTS; i++)
         CHECK_INT(filch_fiber_join(all[i], NULL), 0);
     CHECK_INT(filch_fiber_join(server, NULL), 0);
@@ -397,7 +397,7 @@ static void *short_of_urgent(void *arg)
 
     (void)arg;
     CHECK(s >= 0);
-    fd = filch_connect("127.0.0.1", filch_port(s));
+    fd = filch_connect("127.0.0.1", filch_local_port(s));
     peer = filch_accept(s);
     CHECK(fd >= 0 && peer >= 0);
     be_armed(fd, peer);

@@ -96,7 +96,7 @@ static void answered(void)
 
     begin(false);
     CHECK(s >= 0);
-    fd = (int)(intptr_t)on_fiber(connect_slowly, (void *)(intptr_t)filch_port(s));
+    fd = (int)(intptr_t)on_fiber(connect_slowly, (void *)(intptr_t)filch_local_port(s));
     CHECK(fd >= 0);
     CHECK_INT(atomic_load(&freed), 1);
     CHECK_INT(filch_close(fd), 0);

@@ -51,7 +51,7 @@ static void *use_io(void *arg)
     CHECK_INT(filch_socketpair(pair), 0);
     CHECK_INT((intptr_t)late((void *)(intptr_t)pair[0]), -ETIMEDOUT);
     server = filch_fiber_start(echo, (void *)(intptr_t)s);
-    fd = filch_connect_until("127.0.0.1", filch_port(s), filch_now() + FILCH_S(60));
+    fd = filch_connect_until("127.0.0.1", filch_local_port(s), filch_now() + FILCH_S(60));
     CHECK(fd >= 0);
     CHECK_INT(filch_write(fd, &c, 1), 1);
     CHECK_INT(filch_read_until(fd, &c, 1, filch_now() + FILCH_S(60)), 1);

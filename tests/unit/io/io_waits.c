@@ -351,7 +351,7 @@ static void *nonsense_body(void *arg)
         CHECK_INT(filch_accept(bad[i]), -EBADF);
         CHECK_INT(filch_close(bad[i]), -EBADF);
         CHECK_INT(filch_wait_fd(bad[i], FILCH_READABLE, FILCH_FOREVER), -EBADF);
-        CHECK_INT(filch_port(bad[i]), -EBADF);
+        CHECK_INT(filch_local_port(bad[i]), -EBADF);
         CHECK_INT(filch_sendfile(bad[i], 0, NULL, 1), -EBADF);
     }
     CHECK_INT(filch_wait_fd(0, 0, FILCH_FOREVER), -EINVAL);
@@ -388,7 +388,7 @@ static void beside_work(void)
     filch_fiber *busy, *f;
     int fd[2];
 
-    if (filch_workers() == 1)
+    if (filch_worker_count() == 1)
         return;
     atomic_store(&over, 0);
     CHECK_INT(filch_pipe(fd), 0);

@@ -95,7 +95,7 @@ static void by_workers(void)
 {
     int fd[2];
 
-    if (filch_workers() < 2) /* who reads keeps the only one */
+    if (filch_worker_count() < 2) /* who reads keeps the only one */
         return;
     for (int i = 0; i < 10; i++) {
         CHECK_INT(filch_pipe(fd), 0);

@@ -42,7 +42,7 @@ static void run_chains(void (*made)(void))
     make = made;
     atomic_store(&ran, false);
     atomic_store(&jobs, 0);
-    for (unsigned i = 0; i < 2 * filch_workers(); i++)
+    for (unsigned i = 0; i < 2 * filch_worker_count(); i++)
         add_link();
     CHECK_INT(filch_group_wait(&chains), 0);
     CHECK(atomic_load(&ran));

@@ -39,7 +39,7 @@ static void begin(void)
     setenv("FILCH_SCALE", "/dev/null", 1);
     setenv("FILCH_SCALE_BURDEN_NS", "0", 1);
     CHECK_INT(filch_start(&(filch_config){.workers = 4}), 0);
-    CHECK_INT(filch_workers(), 1);
+    CHECK_INT(filch_worker_count(), 1);
 }
 
 static void end_with(uint64_t work, uint64_t span)

@@ -57,7 +57,7 @@ static void defaults(void **state)
     (void)state;
     clear();
     CHECK_INT(fi_config_settle(NULL, &s), 0);
-    CHECK_INT(s.workers, filch_cpus());
+    CHECK_INT(s.workers, filch_cpu_count());
     CHECK(!s.affinity && !s.eager);
     CHECK_INT(s.stack_size, 256 << 10);
     CHECK(s.deque == &fi_deque_batch);
@@ -114,7 +114,7 @@ static void environment(void **state)
     (void)state;
     CHECK_INT(with("FILCH_WORKERS", "5").workers, 5);
     CHECK_INT(with("FILCH_WORKERS", "1024").workers, 1024);
-    CHECK_INT(with("FILCH_WORKERS", "").workers, filch_cpus());
+    CHECK_INT(with("FILCH_WORKERS", "").workers, filch_cpu_count());
     CHECK(with("FILCH_AFFINITY", "cpu").affinity);
     CHECK(!with("FILCH_AFFINITY", "none").affinity);
     CHECK_INT(with("FILCH_STACK_SIZE", "65536").stack_size, 65536);
@@ -253,7 +253,7 @@ static void start_with(void *arg)
     const bad *b = arg;
 
     set(b);
-    if (filch_start(&b->config) != -EINVAL || filch_workers() != 0)
+    if (filch_start(&b->config) != -EINVAL || filch_worker_count() != 0)
         _exit(1);
     /* All is as before. */
     clear();

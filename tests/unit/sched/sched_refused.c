@@ -50,7 +50,7 @@ static void check_start(void)
     CHECK(strchr(text, '\n') == text + strlen(text) - 1);
     CHECK_INT(FILCH_RUN(fib, 15), 610);
     CHECK_INT(filch_stop(), 0);
-    CHECK_INT(filch_cpus(), 1);
+    CHECK_INT(filch_cpu_count(), 1);
     CHECK_INT(fi_topology_read("", &t), 0);
     fi_topology_fini(&t);
 }

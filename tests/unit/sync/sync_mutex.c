@@ -289,7 +289,7 @@ static void test_threads_alone(void **state)
     for (int i = 0; i < 4; i++)
         if (i != 2)
             CHECK_INT(party_end(&p[i]), 0);
-    CHECK_INT(filch_workers(), 0);
+    CHECK_INT(filch_worker_count(), 0);
 }
 
 CHECK_MAIN(test_threads_alone, test_basics, test_often, test_late, test_cancelled,

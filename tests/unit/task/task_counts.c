@@ -32,7 +32,7 @@ static filch_counters counted(void)
     filch_stats s;
 
     CHECK_INT(filch_stats_get(&s), 0);
-    CHECK_INT(s.workers, filch_workers());
+    CHECK_INT(s.workers, filch_worker_count());
     return s.total;
 }
 
@@ -71,7 +71,7 @@ static void sums_add_up(uint64_t spawns)
     CHECK(c.published <= c.spawned);
     CHECK(c.stolen >= c.steals_single + 2 * c.steals_multiple);
     CHECK(c.fibers_made >= 1);
-    if (filch_workers() == 1) {
+    if (filch_worker_count() == 1) {
         CHECK_INT(c.stolen, 0);
         deque_adds_up(&c);
         CHECK(c.parks == 0 || has_bad_luck());
@@ -83,14 +83,14 @@ static void workers_are_the_total(void)
 {
     filch_counters total = counted(), one, sum = {0};
 
-    for (unsigned i = 0; i < filch_workers(); i++) {
+    for (unsigned i = 0; i < filch_worker_count(); i++) {
         CHECK_INT(filch_stats_worker(i, &one), 0);
         sum.spawned += one.spawned;
         sum.published += one.published;
     }
     CHECK_INT(sum.spawned, total.spawned);
     CHECK_INT(sum.published, total.published);
-    CHECK_INT(filch_stats_worker(filch_workers(), &one), -EINVAL);
+    CHECK_INT(filch_stats_worker(filch_worker_count(), &one), -EINVAL);
 }
 
 static void run_and_count(void)

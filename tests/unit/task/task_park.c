@@ -139,7 +139,7 @@ static void a_lock_is_held_over_a_sync(void)
     pthread_t thread;
     int sum = 0;
 
-    if (filch_workers() < 2)
+    if (filch_worker_count() < 2)
         return;
     for (int i = 0; i < SCALED(100); i++) {
         atomic_store(&child_begun, 0);

@@ -92,9 +92,9 @@ static void starts_by_itself(void **state)
     size_t before = fi_mem_live().blocks;
 
     (void)state;
-    CHECK_INT(filch_workers(), 0);
+    CHECK_INT(filch_worker_count(), 0);
     in_threads(8, run_often);
-    CHECK(filch_workers() >= 1);
+    CHECK(filch_worker_count() >= 1);
     CHECK_INT(filch_start(NULL), -EBUSY);
     CHECK_INT(filch_stop(), 0);
     CHECK_INT(filch_stop(), 0);
@@ -111,7 +111,7 @@ static void start_and_stop_a_thousand_times(void **state)
 
         CHECK_INT(filch_start(&c), 0);
         CHECK_INT(filch_start(&c), -EBUSY);
-        CHECK_INT(filch_workers(), c.workers);
+        CHECK_INT(filch_worker_count(), c.workers);
         if (i % 3 != 0)
             CHECK_INT(FILCH_RUN(fib, 10), 55);
         CHECK_INT(filch_stop(), 0);
@@ -171,7 +171,7 @@ static void stop_waits_for_what_runs(void **state)
     while (!atomic_load(&begun))
         sched_yield();
     CHECK_INT(pthread_create(&stopper, NULL, stop_now, &waited), 0);
-    CHECK_INT(filch_workers(), 2);
+    CHECK_INT(filch_worker_count(), 2);
     atomic_store(&may_end, 1);
     CHECK_INT(pthread_join(stopper, NULL), 0);
     CHECK_INT(pthread_join(runner, NULL), 0);

@@ -51,10 +51,10 @@ static inline void workers_each(const filch_config *wish, void (*test)(void))
             continue;
         c.workers = workers_counts[i];
         CHECK_INT(filch_start(&c), 0);
-        CHECK_INT(filch_workers(), c.workers);
+        CHECK_INT(filch_worker_count(), c.workers);
         test();
         CHECK_INT(filch_stop(), 0);
-        CHECK_INT(filch_workers(), 0);
+        CHECK_INT(filch_worker_count(), 0);
         CHECK_INT(fi_mem_live().blocks, before);
     }
 }

@@ -143,7 +143,7 @@ static void ask_beside_frozen_poller(bool beside_sleeping_watcher)
 /* A single worker has no other one to help it. */
 static void poller_is_frozen(void)
 {
-    if (filch_workers() == 1)
+    if (filch_worker_count() == 1)
         return;
     ask_beside_frozen_poller(false);
     ask_beside_frozen_poller(true);
@@ -175,7 +175,7 @@ static void keeper_is_frozen(void)
 {
     filch_fiber *f;
 
-    if (filch_workers() == 1)
+    if (filch_worker_count() == 1)
         return;
     CHECK_INT(pipe(told), 0);
     f = filch_fiber_start(sleep_and_tell, NULL);
