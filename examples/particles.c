@@ -221,7 +221,7 @@ static void run_frame(world *w, int quiet)
     filch_job_set_pump(drawn, &screen);
     for (filch_job **j = all; *j; j++)
         filch_job_submit(*j);
-    filch_pump_until(&screen, frame, INT64_MAX);
+    filch_pump_wait_until(&screen, frame, INT64_MAX);
 }
 
 /* All in the upper half, with any speed; the same each time. */

@@ -71,7 +71,7 @@ static int connect_once(int fd, const struct sockaddr *address, socklen_t size, 
                                        .n = size});
 }
 
-int filch_connect_to(int fd, const struct sockaddr *address, unsigned size, int64_t deadline)
+int filch_connect_to_until(int fd, const struct sockaddr *address, unsigned size, int64_t deadline)
 {
     int e;
 
@@ -105,7 +105,7 @@ static int connect_address(const struct addrinfo *a, int64_t deadline)
 
     if (fd < 0)
         return fd;
-    e = filch_connect_to(fd, a->ai_addr, a->ai_addrlen, deadline);
+    e = filch_connect_to_until(fd, a->ai_addr, a->ai_addrlen, deadline);
     if (e == 0)
         return fd;
     filch_close(fd);

@@ -84,7 +84,7 @@ static int wait_as_fiber(fi_runtime *rt, int fd, int what, int64_t deadline)
     return e < 0 ? e : wait_on_fiber(io, f, what, &w);
 }
 
-int filch_wait_fd(int fd, int what, int64_t deadline)
+int filch_wait_fd_until(int fd, int what, int64_t deadline)
 {
     fi_wait_chaos();
     fi_runtime *rt = fi_io_fiber();

@@ -168,7 +168,7 @@ static bool is_over(int64_t deadline)
     return deadline != INT64_MAX && fi_clock_now() >= deadline;
 }
 
-int filch_pump_until(filch_pump *pump_, filch_job *job, int64_t deadline)
+int filch_pump_wait_until(filch_pump *pump_, filch_job *job, int64_t deadline)
 {
     pump *p = pump_of(pump_);
     int e = job ? 0 : -EINVAL;

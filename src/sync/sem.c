@@ -71,7 +71,7 @@ static int stand(sem *s, uint64_t n, int64_t deadline)
     return e;
 }
 
-int filch_sem_wait_n(filch_sem *public, uint64_t n, int64_t deadline)
+int filch_sem_wait_n_until(filch_sem *public, uint64_t n, int64_t deadline)
 {
     fi_wait_chaos();
     sem *s = of(public);
@@ -86,12 +86,12 @@ int filch_sem_wait_n(filch_sem *public, uint64_t n, int64_t deadline)
 
 int filch_sem_wait_until(filch_sem *s, int64_t deadline)
 {
-    return filch_sem_wait_n(s, 1, deadline);
+    return filch_sem_wait_n_until(s, 1, deadline);
 }
 
 int filch_sem_wait(filch_sem *s)
 {
-    return filch_sem_wait_n(s, 1, FI_TIMER_NEVER);
+    return filch_sem_wait_n_until(s, 1, FI_TIMER_NEVER);
 }
 
 int filch_sem_try_wait(filch_sem *public)

@@ -325,7 +325,7 @@ static void use_counts(void)
     MUST(filch_sem_try_wait(&s) == -EAGAIN && filch_sem_wait_until(&s, INT64_MIN) == -ETIMEDOUT);
     filch_sem_post_n(&s, 3);
     filch_sem_post(&s);
-    NEED(filch_sem_wait_n(&s, 4, use_late()));
+    NEED(filch_sem_wait_n_until(&s, 4, use_late()));
     MUST(filch_sem_value(&s) == 0);
     filch_wait_group_add(&g, 1);
     MUST(filch_wait_group_wait_until(&g, use_soon()) == -ETIMEDOUT);
@@ -348,16 +348,17 @@ static void use_pipe(void)
     NEED(filch_pipe(fd));
     MUST(filch_read_until(fd[0], &c, 1, use_soon()) == -ETIMEDOUT &&
          filch_read_until(fd[0], &c, 1, INT64_MIN) == -ETIMEDOUT);
-    MUST(filch_wait_fd(fd[0], FILCH_READABLE, use_soon()) == -ETIMEDOUT);
-    MUST(filch_wait_fd(fd[0], FILCH_READABLE, INT64_MIN) == -ETIMEDOUT);
-    MUST(filch_wait_fd(fd[0], FILCH_READABLE, INT64_MIN + 1) == -ETIMEDOUT);
-    MUST(filch_wait_fd(fd[1], FILCH_WRITABLE, use_late()) == FILCH_WRITABLE);
+    MUST(filch_wait_fd_until(fd[0], FILCH_READABLE, use_soon()) == -ETIMEDOUT);
+    MUST(filch_wait_fd_until(fd[0], FILCH_READABLE, INT64_MIN) == -ETIMEDOUT);
+    MUST(filch_wait_fd_until(fd[0], FILCH_READABLE, INT64_MIN + 1) == -ETIMEDOUT);
+    MUST(filch_wait_fd_until(fd[1], FILCH_WRITABLE, use_late()) == FILCH_WRITABLE);
     MUST(filch_write_all(fd[1], &c, 1) == 1 && filch_read_all(fd[0], &c, 1) == 1);
     NEED(filch_close(fd[1]));
     NEED(filch_close(fd[0]));
     MUST(filch_read(-1, &c, 1) == -EBADF && filch_write(-1, &c, 1) == -EBADF &&
          filch_close(-1) == -EBADF);
-    MUST(filch_wait_fd(-1, FILCH_READABLE, use_late()) == -EBADF && filch_accept(-1) == -EBADF);
+    MUST(filch_wait_fd_until(-1, FILCH_READABLE, use_late()) == -EBADF &&
+         filch_accept(-1) == -EBADF);
     MUST(filch_read(1 << 30, &c, 1) == -EBADF && filch_local_port(-1) < 0);
 }
 

@@ -277,7 +277,7 @@ static void sockets(void)
     for (int i = 0; i < 4; i++)
         NEED(filch_fiber_join(f[i], NULL));
     NEED(filch_pipe(pair));
-    times_out(filch_wait_fd(pair[0], FILCH_READABLE, filch_now() + FILCH_MS(1)));
+    times_out(filch_wait_fd_until(pair[0], FILCH_READABLE, filch_now() + FILCH_MS(1)));
     MUST(NEED(filch_write(pair[1], "x", 1)) == 1);
     MUST(NEED(filch_read(pair[0], &c, 1)) == 1 && c == 'x');
     NEED(filch_close(pair[0]));

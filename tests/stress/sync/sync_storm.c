@@ -230,7 +230,7 @@ static atomic_int units_out;
 static int take_somehow(fi_rng *r, uint32_t n)
 {
     if (n > 1)
-        return filch_sem_wait_n(&sem, n, some_deadline(r));
+        return filch_sem_wait_n_until(&sem, n, some_deadline(r));
     switch (fi_rng_below(r, 3)) {
     case 0:
         return filch_sem_try_wait(&sem);

@@ -52,7 +52,7 @@ static void to_and_fro(void)
         filch_job_submit(j);
         last = j;
     }
-    CHECK_INT(filch_pump_until(&p, last, INT64_MAX), 0);
+    CHECK_INT(filch_pump_wait_until(&p, last, INT64_MAX), 0);
     CHECK_INT(atomic_load(&here), STEPS / 2);
 }
 
@@ -65,11 +65,11 @@ static void deadlines_and_errors(void)
 
     filch_job_set_pump(drawn, &p);
     filch_job_then(first, drawn);
-    CHECK_INT(filch_pump_until(&p, drawn, 0), -ETIMEDOUT);
-    CHECK_INT(filch_pump_until(&p, drawn, filch_now() + FILCH_MS(1)), -ETIMEDOUT);
+    CHECK_INT(filch_pump_wait_until(&p, drawn, 0), -ETIMEDOUT);
+    CHECK_INT(filch_pump_wait_until(&p, drawn, filch_now() + FILCH_MS(1)), -ETIMEDOUT);
     filch_job_submit(first);
-    CHECK_INT(filch_pump_until(&p, drawn, INT64_MAX), -EIO);
-    CHECK_INT(filch_pump_until(&p, NULL, 0), -EINVAL);
+    CHECK_INT(filch_pump_wait_until(&p, drawn, INT64_MAX), -EIO);
+    CHECK_INT(filch_pump_wait_until(&p, NULL, 0), -EINVAL);
 }
 
 /* Nothing touches a pump whose jobs are done. */
@@ -81,9 +81,9 @@ static void pumps_come_and_go(void)
         if (i % 2)
             filch_job_set_pump(j, p);
         if (i % 3 == 0)
-            CHECK_INT(filch_pump_until(p, j, filch_now() + 1000), -ETIMEDOUT);
+            CHECK_INT(filch_pump_wait_until(p, j, filch_now() + 1000), -ETIMEDOUT);
         filch_job_submit(j);
-        CHECK_INT(filch_pump_until(p, j, INT64_MAX), 0);
+        CHECK_INT(filch_pump_wait_until(p, j, INT64_MAX), 0);
         free(p);
     }
 }
@@ -109,7 +109,7 @@ static void endless(void)
     atomic_store(&enough, false);
     feed(NULL);
     CHECK_INT(filch_pump_run(&fed), 1);
-    CHECK_INT(filch_pump_until(&fed, j, filch_now() + FILCH_MS(2)), -ETIMEDOUT);
+    CHECK_INT(filch_pump_wait_until(&fed, j, filch_now() + FILCH_MS(2)), -ETIMEDOUT);
     atomic_store(&enough, true);
     CHECK_INT(filch_pump_run(&fed), 1);
     CHECK_INT(filch_pump_run(&fed), 0);
@@ -128,7 +128,7 @@ static void self(void)
 
     filch_job_set_pump(j, &p);
     filch_job_submit(j);
-    CHECK_INT(filch_pump_until(&p, j, INT64_MAX), 0);
+    CHECK_INT(filch_pump_wait_until(&p, j, INT64_MAX), 0);
     CHECK(filch_job_self() == NULL);
 }
 

@@ -31,7 +31,7 @@ int main(void)
         filch_job_after(d, m);
         filch_job_submit(m);
         filch_job_submit(d);
-        if (filch_pump_until(&pump, d, INT64_MAX) != 0)
+        if (filch_pump_wait_until(&pump, d, INT64_MAX) != 0)
             return 1;
     }
     printf("%d frames, %d drawn here\n", frames, drawn_here);
