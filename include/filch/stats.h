@@ -38,9 +38,9 @@ typedef struct filch_counters {
     uint64_t steals_multiple;     /* visits that brought several */
     uint64_t steals_failed;       /* visits that brought nothing */
     uint64_t stolen;              /* pieces of work that all these visits brought */
-    uint64_t deque_puts;          /* pieces of work put into the worker's deque */
-    uint64_t deque_takes;         /* taken out again by the worker itself */
-    uint64_t deque_takes_failed;  /* times it looked there and got nothing */
+    uint64_t deque_pushes;        /* pieces of work put into the worker's deque */
+    uint64_t deque_pops;          /* taken out again by the worker itself */
+    uint64_t deque_pops_failed;   /* times it looked there and got nothing */
     uint64_t deque_steals_single; /* visits to another's deque that brought one */
     uint64_t deque_steals_single_failed;   /* that found nothing, or lost the one that was there */
     uint64_t deque_steals_multiple;        /* that brought several */
@@ -48,17 +48,17 @@ typedef struct filch_counters {
     uint64_t deque_stolen;                 /* pieces of work that all these visits brought */
     uint64_t deque_resizes;                /* times the worker's deque grew */
     uint64_t
-        deque_bottom_up; /* times the owner's end of it was raised: a put, or a take that failed */
-    uint64_t deque_bottom_down; /* times it was lowered; never where it is "half" */
+        deque_bottom_incs; /* times the owner's end of it was raised: a put, or a take that failed */
+    uint64_t deque_bottom_decs; /* times it was lowered; never where it is "half" */
     uint64_t parks;             /* fibers that parked */
     uint64_t wakes;             /* sleeping workers that this one woke */
     uint64_t sleeps;            /* times the worker went to sleep, or was about to */
     uint64_t searches;          /* times the worker began to look for work at others */
     uint64_t jobs;              /* jobs and pieces of groups' work that ended */
     uint64_t fibers;            /* fibers that were started by name, and ended */
-    uint64_t held;        /* times one fiber kept the worker longer than filch_config.watchdog_ns */
-    uint64_t fibers_made; /* fibers made anew */
-    uint64_t fibers_reused; /* fibers that had run something before */
+    uint64_t long_runs; /* times one fiber kept the worker longer than filch_config.watchdog_ns */
+    uint64_t fibers_created; /* fibers made anew */
+    uint64_t fibers_reused;  /* fibers that had run something before */
 } filch_counters;
 
 typedef struct filch_stats {

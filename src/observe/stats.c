@@ -11,11 +11,11 @@ static void add_deque(filch_counters *to, fi_deque *d)
     fi_deque_counts *from = fi_deque_counts_of(d);
     uint64_t puts = fi_counted(&from->puts);
 
-    to->deque_takes += fi_counted(&from->takes);
-    to->deque_takes_failed += fi_counted(&from->takes_failed);
-    to->deque_puts += puts;
-    to->deque_bottom_up += puts + fi_counted(&from->restored);
-    to->deque_bottom_down += fi_counted(&from->lowered);
+    to->deque_pops += fi_counted(&from->takes);
+    to->deque_pops_failed += fi_counted(&from->takes_failed);
+    to->deque_pushes += puts;
+    to->deque_bottom_incs += puts + fi_counted(&from->restored);
+    to->deque_bottom_decs += fi_counted(&from->lowered);
     to->deque_resizes += fi_counted(&from->resizes);
 }
 
@@ -23,7 +23,7 @@ static void add(filch_counters *to, fi_worker *w)
 {
     fi_counters *from = &w->counters;
 
-    to->held += fi_counted(&w->held);
+    to->long_runs += fi_counted(&w->long_runs);
     to->spawned += fi_counted(&from->spawned);
     to->published += fi_counted(&from->published);
     to->claimed_back += fi_counted(&from->claimed_back);
@@ -43,7 +43,7 @@ static void add(filch_counters *to, fi_worker *w)
     to->searches += fi_counted(&from->searches);
     to->jobs += fi_counted(&from->jobs_ended);
     to->fibers += fi_counted(&from->starts_ended);
-    to->fibers_made += fi_counted(&from->fibers_made);
+    to->fibers_created += fi_counted(&from->fibers_created);
     to->fibers_reused += fi_counted(&from->fibers_reused);
 }
 

@@ -26,7 +26,7 @@ typedef struct fi_counters {
     fi_counter jobs_ended;
     fi_counter starts_given; /* fibers */
     fi_counter starts_ended;
-    fi_counter fibers_made;
+    fi_counter fibers_created;
     fi_counter fibers_reused;
 } fi_counters;
 

@@ -134,7 +134,7 @@ static fi_fiber *make_on(fi_worker *w, fi_stack *s, fi_stack_pool *pool)
     };
     fi_ctx_make(&f->ctx, s->low, s->size, fiber_main, f);
     set_made(w->runtime, f, true);
-    fi_count(&w->counters.fibers_made);
+    fi_count(&w->counters.fibers_created);
     return f;
 }
 

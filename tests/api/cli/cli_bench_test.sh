@@ -59,7 +59,7 @@ runs run tree -n 7 -w 2 -r 3
 says 'tree, size 7, on 2 workers: result 400'
 printf '%s\n' "$said" | awk '
     $1 == "spawned" { spawned = $2 == 3 * 399 && $3 + $4 == $2 }
-    $1 ~ /^(run_inline|published|claimed_back|stolen|parks|wakes|searches|fibers_made|fibers_reused)$/ {
+    $1 ~ /^(run_inline|published|claimed_back|stolen|parks|wakes|searches|fibers_created|fibers_reused)$/ {
         rows++
         if (NF != 4 || $3 + $4 != $2) bad = 1
     }

@@ -53,10 +53,10 @@ static bool eager, grows;
 /* With more workers the others may go on looking meanwhile; unit/observe/sampler.c looks at them when they have ended. */
 static void deque_adds_up(const filch_counters *c)
 {
-    CHECK(c->deque_puts >= c->deque_takes); /* tickets that were claimed back may still be there */
+    CHECK(c->deque_pushes >= c->deque_pops); /* tickets that were claimed back may still be there */
     CHECK_INT(c->deque_stolen, 0);
-    CHECK(c->deque_puts >= c->published);
-    CHECK(c->deque_bottom_up >= c->deque_puts);
+    CHECK(c->deque_pushes >= c->published);
+    CHECK(c->deque_bottom_incs >= c->deque_pushes);
 }
 
 static void sums_add_up(uint64_t spawns)
@@ -70,7 +70,7 @@ static void sums_add_up(uint64_t spawns)
         CHECK_INT(c.published, c.spawned);
     CHECK(c.published <= c.spawned);
     CHECK(c.stolen >= c.steals_single + 2 * c.steals_multiple);
-    CHECK(c.fibers_made >= 1);
+    CHECK(c.fibers_created >= 1);
     if (filch_worker_count() == 1) {
         CHECK_INT(c.stolen, 0);
         deque_adds_up(&c);
