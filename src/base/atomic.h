@@ -17,8 +17,7 @@
 #include FI_ATOMIC_HEADER
 #else
 
-#include "base/odds.h"
-#include "base/sanitize.h"
+#include "base/compiler.h"
 
 #include <sched.h>
 #include <stdatomic.h>
@@ -95,7 +94,7 @@ void fi_fence_setup(void);
 
 static inline void fi_fence_light_(void)
 {
-    if (FI_OFTEN(fi_fence_one_sided))
+    if (FI_LIKELY(fi_fence_one_sided))
         __asm__ volatile("" ::: "memory");
     else
         fi_fence_seq_cst_();

@@ -27,8 +27,7 @@
 #define FI_BASE_LATCH_H
 
 #include "base/atomic.h"
-#include "base/cache.h"
-#include "base/odds.h"
+#include "base/compiler.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -73,11 +72,11 @@ static inline void fi_latch_unlock_as_favourite(uint32_t who)
  * latch.hold -> latch.taken: who takes another latch from us may read this, and not that we have let that one go. */
 static inline bool fi_latch_lock_as_favourite(fi_latch *l, uint32_t who)
 {
-    if (FI_SELDOM(fi_load_relaxed(&l->favourite) != who))
+    if (FI_UNLIKELY(fi_load_relaxed(&l->favourite) != who))
         return false;
     fi_store_release(&fi_latch_party_of(who)->holds, l, latch.hold);
     fi_fence_surely_light(latch.light); /* else nobody is ever the favourite */
-    if (FI_OFTEN(fi_load_relaxed(&l->favourite) == who))
+    if (FI_LIKELY(fi_load_relaxed(&l->favourite) == who))
         return true;
     fi_latch_unlock_as_favourite(who);
     return false;
@@ -86,14 +85,14 @@ static inline bool fi_latch_lock_as_favourite(fi_latch *l, uint32_t who)
 /* [any] */
 static inline void fi_latch_lock(fi_latch *l, uint32_t who)
 {
-    if (FI_SELDOM(!fi_latch_lock_as_favourite(l, who)))
+    if (FI_UNLIKELY(!fi_latch_lock_as_favourite(l, who)))
         fi_latch_lock_by_word(l, who);
 }
 
 /* [holder, with the number that it came with] latch.unlock -> latch.word: what was done under it. */
 static inline void fi_latch_unlock(fi_latch *l, uint32_t who)
 {
-    if (FI_OFTEN(!l->by_word)) {
+    if (FI_LIKELY(!l->by_word)) {
         fi_latch_unlock_as_favourite(who);
         return;
     }

@@ -6,7 +6,7 @@
 #ifndef FI_BASE_MEM_H
 #define FI_BASE_MEM_H
 
-#include "base/cache.h"
+#include "base/compiler.h"
 
 #include <stddef.h>
 

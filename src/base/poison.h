@@ -2,7 +2,7 @@
 #ifndef FI_BASE_POISON_H
 #define FI_BASE_POISON_H
 
-#include "base/sanitize.h"
+#include "base/compiler.h"
 
 #include <stddef.h>
 

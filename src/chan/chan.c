@@ -129,7 +129,7 @@ static inline int send(filch_chan *c, const void *item, int64_t deadline)
     fi_wait_chaos();
     uint32_t who = fi_party();
 
-    if (FI_SELDOM(!c))
+    if (FI_UNLIKELY(!c))
         return -EINVAL;
     if (!fi_latch_lock_as_favourite(&c->latch, who))
         return send_by_word(c, item, deadline, who);
@@ -146,7 +146,7 @@ static inline int receive(filch_chan *c, void *item, int64_t deadline)
     fi_wait_chaos();
     uint32_t who = fi_party();
 
-    if (FI_SELDOM(!c))
+    if (FI_UNLIKELY(!c))
         return -EINVAL;
     if (!fi_latch_lock_as_favourite(&c->latch, who))
         return receive_by_word(c, item, deadline, who);

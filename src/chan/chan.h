@@ -11,7 +11,7 @@
 #ifndef FI_CHAN_CHAN_H
 #define FI_CHAN_CHAN_H
 
-#include "base/cache.h"
+#include "base/compiler.h"
 #include "sched/wait.h"
 
 #include <filch/chan.h>

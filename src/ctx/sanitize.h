@@ -3,7 +3,7 @@
 #ifndef FI_CTX_SANITIZE_H
 #define FI_CTX_SANITIZE_H
 
-#include "base/sanitize.h"
+#include "base/compiler.h"
 
 #include <stddef.h>
 

@@ -8,7 +8,7 @@
 #define FI_DEQUE_FIXED_H
 
 #include "base/atomic.h"
-#include "base/cache.h"
+#include "base/compiler.h"
 #include "deque/deque.h"
 #include "deque/ring.h"
 

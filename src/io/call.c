@@ -2,7 +2,7 @@
 
 #include "base/chaos.h"
 #include "base/clock.h"
-#include "base/odds.h"
+#include "base/compiler.h"
 #include "io/nowait.h"
 #include "io/request.h"
 #include "io/room.h"
@@ -220,7 +220,7 @@ __attribute__((noinline)) static ssize_t attempt_not_ours(fi_call *c, const fi_f
 /* [inside] */
 static inline __attribute__((always_inline)) ssize_t attempt_inside(fi_call *c, const fi_fd_view *v)
 {
-    return FI_OFTEN(v->ours) ? attempt_once(c, c->kind->attempt) : attempt_not_ours(c, v);
+    return FI_LIKELY(v->ours) ? attempt_once(c, c->kind->attempt) : attempt_not_ours(c, v);
 }
 
 static ssize_t attempt(fi_call *c, const state *s)

@@ -4,8 +4,8 @@
 #ifndef FI_JOB_JOB_H
 #define FI_JOB_JOB_H
 
+#include "base/compiler.h"
 #include "base/mistake.h"
-#include "base/odds.h"
 #include "job/group.h"
 #include "job/life.h"
 #include "job/links.h"
@@ -68,7 +68,7 @@ static inline fi_job *fi_job_of(const filch_job *job, const char *function)
 {
     fi_job *j = fi_tag_record(job);
 
-    if (FI_SELDOM(j && !fi_job_is_held(job, j)))
+    if (FI_UNLIKELY(j && !fi_job_is_held(job, j)))
         fi_job_check_runs(job, function);
     return j;
 }
@@ -79,7 +79,7 @@ static inline fi_job *fi_job_to_end(const filch_job *job, const char *function)
 {
     fi_job *j = fi_tag_record(job);
 
-    if (FI_SELDOM(j && !fi_job_is_held(job, j)))
+    if (FI_UNLIKELY(j && !fi_job_is_held(job, j)))
         fi_mistake_in(function, FI_JOB_IS_GONE);
     return j;
 }

@@ -1,6 +1,6 @@
 #include "observe/samples.h"
 
-#include "base/cache.h"
+#include "base/compiler.h"
 #include "base/mem.h"
 #include "observe/output.h"
 

@@ -20,7 +20,7 @@
 #define FI_SCHED_FORK_H
 
 #include "base/atomic.h"
-#include "base/cache.h"
+#include "base/compiler.h"
 
 #include <stdint.h>
 

@@ -51,7 +51,7 @@
 #define FI_SCHED_IDLE_H
 
 #include "base/atomic.h"
-#include "base/cache.h"
+#include "base/compiler.h"
 #include "base/lock.h"
 
 #include <stdbool.h>

@@ -2,7 +2,7 @@
 #include "sched/lot.h"
 
 #include "base/at_fork.h"
-#include "base/cache.h"
+#include "base/compiler.h"
 #include "sched/wait.h"
 #include "sched/worker.h"
 

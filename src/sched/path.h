@@ -24,7 +24,7 @@
 #define FI_SCHED_PATH_H
 
 #include "base/atomic.h"
-#include "base/odds.h"
+#include "base/compiler.h"
 #include "sched/runnable.h"
 
 #include <stdbool.h>
@@ -83,7 +83,7 @@ extern uint64_t (*fi_path_clock)(void);
 extern FI_ATOMIC(uint32_t) fi_path_on; /* fixed while a runtime runs */
 static inline bool fi_path_is_on(void)
 {
-    return FI_SELDOM(fi_load_relaxed(&fi_path_on));
+    return FI_UNLIKELY(fi_load_relaxed(&fi_path_on));
 }
 
 /* Nothing depends on it, so model checks leave it out. */

@@ -25,7 +25,7 @@
 #ifndef FI_SCHED_PIN_H
 #define FI_SCHED_PIN_H
 
-#include "base/odds.h"
+#include "base/compiler.h"
 #include "sched/fiber.h"
 
 /* [any, who knows that the fiber stays] It stays until this is undone. */
@@ -88,7 +88,7 @@ static inline bool fi_pin_begin(fi_fiber *f, fi_wait *w)
 /* <- wait.unpin */
 static inline void fi_pin_await(FI_ATOMIC(uint32_t) * pins)
 {
-    while (FI_SELDOM(fi_load_acquire(pins, wait.unpinned)))
+    while (FI_UNLIKELY(fi_load_acquire(pins, wait.unpinned)))
         fi_yield();
 }
 

@@ -15,7 +15,7 @@ static inline __attribute__((always_inline)) void run_next(fi_worker *w, fi_runn
 {
     bool displaced = fi_runq_put_next(&w->ready, fi_worker_party(w), r);
 
-    if (FI_SELDOM(displaced || !fi_runq_keeps_next(&w->ready) || !w->runtime->watch.runs))
+    if (FI_UNLIKELY(displaced || !fi_runq_keeps_next(&w->ready) || !w->runtime->watch.runs))
         fi_notify(w);
 }
 
@@ -49,7 +49,7 @@ void fi_ready(fi_fiber *f)
 {
     fi_worker *w = fi_worker_self();
 
-    if (FI_SELDOM(!w))
+    if (FI_UNLIKELY(!w))
         ready_from_outside(f);
     else if (fi_point_ready(w, f))
         ready_and_log(w, f);

@@ -9,7 +9,7 @@
 #define FI_SCHED_RECORD_H
 
 #include "base/atomic.h"
-#include "base/cache.h"
+#include "base/compiler.h"
 #include "base/lock.h"
 #include "base/poison.h"
 

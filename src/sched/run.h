@@ -52,7 +52,7 @@ FI_INLINE void fi_run_resumed(fi_worker *w)
 {
     fi_latch *latch = w->parting.latch;
 
-    if (FI_OFTEN(latch)) {
+    if (FI_LIKELY(latch)) {
         w->parting.latch = NULL;
         fi_pin_left(&w->leaving);
         fi_latch_unlock(latch, w->parting.who);
@@ -67,11 +67,11 @@ FI_INLINE void fi_run_away(fi_worker *w, fi_fiber *f, fi_fiber *to, fi_way why)
 {
     fi_ctx *there = &w->seat->home;
 
-    if (FI_OFTEN(to)) {
+    if (FI_LIKELY(to)) {
         fi_point_away(w, f, to, why);
         w->parting.fiber = f;
         fi_pin_leave(f, &w->leaving);
-        if (FI_SELDOM(f->fork.spawned))
+        if (FI_UNLIKELY(f->fork.spawned))
             fi_fiber_flush(f);
         fi_run_arrive(w, to, &f->cxx);
         there = &to->ctx;
@@ -100,7 +100,7 @@ FI_INLINE bool fi_run_may_look(fi_worker *w)
 {
     uint32_t tick = fi_load_relaxed(&w->tick);
 
-    if (FI_SELDOM((int32_t)(tick - w->home_at) >= 0 || fi_queue_size(&w->runtime->urgent) > 0))
+    if (FI_UNLIKELY((int32_t)(tick - w->home_at) >= 0 || fi_queue_size(&w->runtime->urgent) > 0))
         return false;
     fi_store_relaxed(&w->tick, tick + 1u);
     return true;
@@ -117,7 +117,7 @@ FI_INLINE fi_fiber *fi_run_next(fi_worker *w)
     if (!fi_run_may_look(w))
         return NULL;
     r = fi_runq_pop(&w->ready, fi_worker_party(w));
-    if (FI_OFTEN(r && !r->run))
+    if (FI_LIKELY(r && !r->run))
         return fi_fiber_of_ready(r);
     return r || w->has_new ? fi_run_new(w, r) : NULL;
 }

@@ -11,7 +11,7 @@
 #ifndef FI_SCHED_RUNQ_H
 #define FI_SCHED_RUNQ_H
 
-#include "base/cache.h"
+#include "base/compiler.h"
 #include "base/latch.h"
 #include "sched/runnable.h"
 
@@ -82,7 +82,7 @@ static inline fi_runnable *fi_runq_take(fi_runq *q)
 
     if (!r)
         return fi_runq_take_first(q);
-    if (FI_SELDOM(kept < FI_RUNQ_KEEPS))
+    if (FI_UNLIKELY(kept < FI_RUNQ_KEEPS))
         fi_store_relaxed(&q->kept, kept + 1u);
     q->next = NULL;
     return r;
@@ -118,7 +118,7 @@ static inline bool fi_runq_put_next(fi_runq *q, uint32_t who, fi_runnable *r)
 {
     bool displaced;
 
-    if (FI_SELDOM(!fi_latch_lock_as_favourite(&q->latch, who)))
+    if (FI_UNLIKELY(!fi_latch_lock_as_favourite(&q->latch, who)))
         return fi_runq_put_next_by_word(q, who, r);
     displaced = fi_runq_set_next(q, r);
     fi_latch_unlock_as_favourite(who);
@@ -130,7 +130,7 @@ static inline fi_runnable *fi_runq_take_counted(fi_runq *q)
 {
     fi_runnable *r = fi_runq_take(q);
 
-    if (FI_OFTEN(r))
+    if (FI_LIKELY(r))
         fi_runq_change(q, 0u - 1u);
     return r;
 }
@@ -141,9 +141,9 @@ static inline fi_runnable *fi_runq_pop(fi_runq *q, uint32_t who)
 {
     fi_runnable *r;
 
-    if (FI_SELDOM(fi_load_relaxed(&q->n) == 0)) /* nobody else adds */
+    if (FI_UNLIKELY(fi_load_relaxed(&q->n) == 0)) /* nobody else adds */
         return NULL;
-    if (FI_SELDOM(!fi_latch_lock_as_favourite(&q->latch, who)))
+    if (FI_UNLIKELY(!fi_latch_lock_as_favourite(&q->latch, who)))
         return fi_runq_pop_by_word(q, who);
     r = fi_runq_take_counted(q);
     fi_latch_unlock_as_favourite(who);
@@ -160,11 +160,11 @@ static inline fi_runnable *fi_runq_swap(fi_runq *q, uint32_t who, fi_runnable *w
 {
     fi_runnable *r;
 
-    if (FI_SELDOM(fi_load_relaxed(&q->n) == 0))
+    if (FI_UNLIKELY(fi_load_relaxed(&q->n) == 0))
         return NULL;
     fi_latch_lock(&q->latch, who);
     r = q->next ? q->next : q->first;
-    if (FI_SELDOM(!r || r->run)) { /* stolen meanwhile; or it needs a fiber of its own */
+    if (FI_UNLIKELY(!r || r->run)) { /* stolen meanwhile; or it needs a fiber of its own */
         fi_latch_unlock(&q->latch, who);
         return NULL;
     }

@@ -8,7 +8,7 @@
 #ifndef FI_SCHED_TAG_H
 #define FI_SCHED_TAG_H
 
-#include "base/cache.h"
+#include "base/compiler.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 #include "sched/timers.h"
 
-#include "base/cache.h"
+#include "base/compiler.h"
 #include "base/mem.h"
 
 #include <errno.h>

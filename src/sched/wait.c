@@ -87,7 +87,7 @@ void fi_wait_end(fi_wait *w)
 {
     if (w->whole)
         w = w->whole;
-    if (FI_OFTEN(w->fiber)) {
+    if (FI_LIKELY(w->fiber)) {
         fi_ready(w->fiber);
         return;
     }
@@ -344,7 +344,7 @@ FI_INLINE fi_fiber *become_waiting(fi_wait *w, fi_worker *on)
 {
     fi_runtime *rt = on->runtime;
 
-    if (FI_SELDOM(!fi_load_relaxed(&rt->watch.begun)))
+    if (FI_UNLIKELY(!fi_load_relaxed(&rt->watch.begun)))
         begin_watching(rt);
     w->fiber = fi_fiber_of_fork(fi_load_relaxed(&on->current));
     w->since_ns = fi_load_relaxed(&rt->coarse_ns);
@@ -373,7 +373,7 @@ FI_INLINE int wait_as_fiber(fi_wait *w, fi_worker *on, letting_go l, int64_t dea
 {
     fi_fiber *f = become_waiting(w, on);
 
-    if (FI_SELDOM(fi_pin_begin(f, w)) && !w->stubborn)
+    if (FI_UNLIKELY(fi_pin_begin(f, w)) && !w->stubborn)
         return refuse(w, l);
     if (deadline_ns == FI_TIMER_NEVER)
         park(f, on, l);
@@ -414,7 +414,7 @@ FI_INLINE void yield_as_fiber(fi_worker *on)
     fi_fiber *f = fi_fiber_of_fork(fi_load_relaxed(&on->current));
     fi_fiber *to = fi_run_swap(on, f);
 
-    if (FI_OFTEN(to)) {
+    if (FI_LIKELY(to)) {
         on->parting.latch = &on->ready.latch;
         on->parting.who = fi_worker_party(on);
     } else {
@@ -464,7 +464,7 @@ FI_INLINE int wait_at(fi_wait *w, fi_latch *latch, int64_t deadline_ns)
 {
     fi_worker *on = fi_worker_self();
 
-    if (FI_SELDOM(!on || deadline_ns != FI_TIMER_NEVER))
+    if (FI_UNLIKELY(!on || deadline_ns != FI_TIMER_NEVER))
         return wait(w, (letting_go){.latch = latch}, deadline_ns);
     return wait_as_fiber(w, on, (letting_go){.latch = latch}, FI_TIMER_NEVER);
 }

@@ -3,7 +3,7 @@
 #ifndef FI_SCHED_WORKER_H
 #define FI_SCHED_WORKER_H
 
-#include "base/cache.h"
+#include "base/compiler.h"
 #include "base/here.h"
 #include "base/log.h"
 #include "base/names.h"

@@ -4,7 +4,7 @@
 #endif
 #include "task/stack.h"
 
-#include "base/cache.h"
+#include "base/compiler.h"
 #include "base/mistake.h"
 
 #include <stdint.h>

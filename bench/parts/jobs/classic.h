@@ -8,7 +8,7 @@
 #ifndef BENCH_JOBS_CLASSIC_H
 #define BENCH_JOBS_CLASSIC_H
 
-#include "base/cache.h"
+#include "base/compiler.h"
 #include "deque/deque.h"
 
 #include <stdatomic.h>

@@ -2,7 +2,7 @@
 #ifndef TESTS_UNIT_OBSERVE_FORKS_H
 #define TESTS_UNIT_OBSERVE_FORKS_H
 
-#include "base/sanitize.h"
+#include "base/compiler.h"
 
 #include <stdbool.h>
 #include <stdio.h>

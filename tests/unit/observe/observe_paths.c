@@ -2,7 +2,7 @@
 #include "check.h"
 #include "unit/observe/forks.h"
 
-#include "base/sanitize.h"
+#include "base/compiler.h"
 #include "sched/path.h"
 
 #include <filch/filch.h>

@@ -6,7 +6,7 @@
 #include "fib.h"
 #include "unit/task/workers.h"
 
-#include "base/odds.h"
+#include "base/compiler.h"
 #include "deque/deque.h"
 
 #include <filch/samples.h>

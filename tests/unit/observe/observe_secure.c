@@ -4,7 +4,7 @@
 #include "check.h"
 #include "fib.h"
 
-#include "base/sanitize.h"
+#include "base/compiler.h"
 
 #include <filch/runtime.h>
 

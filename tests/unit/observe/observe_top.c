@@ -5,7 +5,7 @@
 #include "check.h"
 #include "unit/observe/forks.h"
 
-#include "base/sanitize.h"
+#include "base/compiler.h"
 
 #include <filch/filch.h>
 

@@ -1,6 +1,6 @@
 // C++ keeps the exceptions in flight per thread.  A fiber that parks inside a catch block, and goes on
 // in another thread, must find its own: whoever ran there meanwhile had others.
-#include "base/sanitize.h"
+#include "base/compiler.h"
 
 #include <filch/filch.h>
 

@@ -2,8 +2,8 @@
 #ifndef TESTS_UNIT_TASK_WORKERS_H
 #define TESTS_UNIT_TASK_WORKERS_H
 
+#include "base/compiler.h"
 #include "base/mem.h"
-#include "base/sanitize.h"
 #include "check.h"
 
 #include <filch/filch.h>
