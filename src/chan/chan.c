@@ -127,7 +127,7 @@ static NOT_INLINE int receive_by_word(filch_chan *c, void *item, int64_t deadlin
 static inline int send(filch_chan *c, const void *item, int64_t deadline)
 {
     fi_wait_chaos();
-    uint32_t who = fi_party();
+    uint32_t who = fi_lock_id();
 
     if (FI_UNLIKELY(!c))
         return -EINVAL;
@@ -144,7 +144,7 @@ static inline int send(filch_chan *c, const void *item, int64_t deadline)
 static inline int receive(filch_chan *c, void *item, int64_t deadline)
 {
     fi_wait_chaos();
-    uint32_t who = fi_party();
+    uint32_t who = fi_lock_id();
 
     if (FI_UNLIKELY(!c))
         return -EINVAL;
@@ -233,7 +233,7 @@ static fi_wait *take_waiters(filch_chan *c)
 int filch_chan_close(filch_chan *c)
 {
     fi_wait_chaos();
-    uint32_t who = fi_party();
+    uint32_t who = fi_lock_id();
     fi_wait *waiting = NULL;
     bool was_open;
 

@@ -3,10 +3,10 @@
 
 #include "base/at_fork.h"
 #include "base/clock.h"
-#include "base/here.h"
 #include "base/lock.h"
 #include "base/mem.h"
 #include "base/mistake.h"
+#include "base/tls.h"
 #include "sched/fiber.h"
 
 #include <string.h>
@@ -152,7 +152,7 @@ static path *own(void)
 {
     static path none;
 
-    if (!fi_here_worker())
+    if (!fi_tls_worker())
         return &book.outside;
     none = (path){0};
     return book.runs ? &book.now : &none;

@@ -157,7 +157,7 @@ FI_INLINE void fi_fiber_park_holding(fi_fiber *f, fi_worker *w, fi_latch *latch)
     fi_fiber *to = fi_run_next(w);
 
     w->parting.latch = latch;
-    w->parting.who = fi_party();
+    w->parting.who = fi_lock_id();
     fi_run_away(w, f, to, FI_WAY_WAIT);
 }
 

@@ -16,8 +16,8 @@
 #ifndef FI_SCHED_WAIT_H
 #define FI_SCHED_WAIT_H
 
-#include "base/here.h"
 #include "base/latch.h"
+#include "base/tls.h"
 #include "sched/fiber.h"
 #include "sched/timers.h"
 
@@ -73,7 +73,7 @@ static inline void fi_wait_init(fi_wait *w, void *item)
 /* [any] One at a time; who needs several takes them by fi_hold_also. */
 static inline void fi_hold(fi_latch *l)
 {
-    fi_latch_lock(l, fi_party());
+    fi_latch_lock(l, fi_lock_id());
 }
 
 static inline void fi_hold_also(fi_latch *l)
@@ -84,7 +84,7 @@ static inline void fi_hold_also(fi_latch *l)
 /* [holder] */
 static inline void fi_let_go(fi_latch *l)
 {
-    fi_latch_unlock(l, l->by_word ? FI_LATCH_NOBODY : fi_party());
+    fi_latch_unlock(l, l->by_word ? FI_LATCH_NOBODY : fi_lock_id());
 }
 
 /* [latch held, which this lets go] Stand at the end of the line until taken out, late, or cancelled.

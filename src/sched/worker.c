@@ -44,13 +44,13 @@ void fi_worker_sit(fi_worker *w, fi_seat *seat)
     w->home_at = tick;
     fi_store_relaxed(&w->tick, tick);
     fi_store_relaxed(&w->thread_clock, seat->clock);
-    fi_here_set(w, w->index + 1);
+    fi_tls_set(w, w->index + 1);
     fi_exit_guard_set(thread_ended);
 }
 
 void fi_worker_rise(void)
 {
-    fi_here_set(NULL, FI_LATCH_NOBODY);
+    fi_tls_set(NULL, FI_LATCH_NOBODY);
 }
 
 int fi_worker_init(fi_worker *w, fi_runtime *rt, unsigned index)

@@ -4,10 +4,10 @@
 #define FI_SCHED_WORKER_H
 
 #include "base/compiler.h"
-#include "base/here.h"
 #include "base/log.h"
 #include "base/names.h"
 #include "base/rng.h"
+#include "base/tls.h"
 #include "deque/deque.h"
 #include "sched/config.h"
 #include "sched/counters.h"
@@ -158,7 +158,7 @@ struct fi_runtime {
 /* [any] The calling thread's worker, NULL when it is none.  Ask again after anything that may park. */
 static inline fi_worker *fi_worker_self(void)
 {
-    return fi_here_worker();
+    return fi_tls_worker();
 }
 
 /* [worker thread] Run until the runtime stops. */
@@ -224,7 +224,7 @@ size_t fi_global_share(size_t n, unsigned workers, size_t at_once);
 
 _Static_assert(FI_LATCH_PARTIES > 2 * FILCH_WORKERS_MAX, "two parties for each worker");
 
-/* [any] As a party to the latches of run queues.  Another than fi_party(): who parks looks into its run queue while it still
+/* [any] As a party to the latches of run queues.  Another than fi_lock_id(): who parks looks into its run queue while it still
  * holds the latch of what it waits for, and a party holds only one as a favourite. */
 static inline uint32_t fi_worker_party(const fi_worker *w)
 {

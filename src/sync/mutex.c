@@ -121,7 +121,7 @@ static __attribute__((noinline)) int lock_by_word(mutex *m, uint32_t who, int64_
 /* The way of the favourite is kept free of all that the other ways need. */
 static inline int lock(mutex *m, int64_t deadline, bool stubborn)
 {
-    uint32_t who = fi_party();
+    uint32_t who = fi_lock_id();
 
     if (!fi_latch_lock_as_favourite(&m->latch, who))
         return lock_by_word(m, who, deadline, stubborn);
@@ -147,7 +147,7 @@ int filch_mutex_try_lock(filch_mutex *public)
 {
     fi_wait_chaos();
     mutex *m = of(public);
-    uint32_t who = fi_party();
+    uint32_t who = fi_lock_id();
     bool taken;
 
     fi_latch_lock(&m->latch, who);
@@ -196,7 +196,7 @@ void filch_mutex_unlock(filch_mutex *public)
 {
     fi_wait_chaos();
     mutex *m = of(public);
-    uint32_t who = fi_party();
+    uint32_t who = fi_lock_id();
 
     if (!fi_latch_lock_as_favourite(&m->latch, who))
         unlock_by_word(m, who);

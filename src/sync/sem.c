@@ -75,7 +75,7 @@ int filch_sem_wait_n_until(filch_sem *public, uint64_t n, int64_t deadline)
 {
     fi_wait_chaos();
     sem *s = of(public);
-    uint32_t who = fi_party();
+    uint32_t who = fi_lock_id();
 
     fi_latch_lock(&s->latch, who);
     if (!take(s, n))
@@ -98,7 +98,7 @@ int filch_sem_try_wait(filch_sem *public)
 {
     fi_wait_chaos();
     sem *s = of(public);
-    uint32_t who = fi_party();
+    uint32_t who = fi_lock_id();
     bool taken;
 
     fi_latch_lock(&s->latch, who);
@@ -111,7 +111,7 @@ void filch_sem_post_n(filch_sem *public, uint64_t n)
 {
     fi_wait_chaos();
     sem *s = of(public);
-    uint32_t who = fi_party();
+    uint32_t who = fi_lock_id();
     fi_woken served;
 
     fi_latch_lock(&s->latch, who);
@@ -131,7 +131,7 @@ void filch_sem_post(filch_sem *s)
 uint64_t filch_sem_value(filch_sem *public)
 {
     sem *s = of(public);
-    uint32_t who = fi_party();
+    uint32_t who = fi_lock_id();
     uint64_t count;
 
     fi_latch_lock(&s->latch, who);

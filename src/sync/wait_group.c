@@ -27,7 +27,7 @@ void filch_wait_group_add(filch_wait_group *public, unsigned n)
 {
     fi_wait_chaos();
     wait_group *g = of(public);
-    uint32_t who = fi_party();
+    uint32_t who = fi_lock_id();
 
     fi_latch_lock(&g->latch, who);
     if (n > UINT64_MAX - g->count)
@@ -40,7 +40,7 @@ void filch_wait_group_done(filch_wait_group *public)
 {
     fi_wait_chaos();
     wait_group *g = of(public);
-    uint32_t who = fi_party();
+    uint32_t who = fi_lock_id();
     fi_woken woken = {0};
 
     FI_PATH(end_in(g));

@@ -1,0 +1,34 @@
+#include "base/tls.h"
+
+#include "base/latch.h"
+
+_Thread_local void *fi_tls_worker_ptr;
+_Thread_local uint32_t fi_tls_lock_id = FI_LATCH_NOBODY;
+
+/* The compiler must not move this across a switch. */
+__attribute__((noinline)) void fi_tls_set(void *worker, uint32_t party)
+{
+    fi_tls_worker_ptr = worker;
+    fi_tls_lock_id = party;
+    __asm__ volatile("" ::: "memory");
+}
+
+#if !defined __x86_64__
+
+__attribute__((noinline)) void *fi_tls_worker(void)
+{
+    void *worker = fi_tls_worker_ptr;
+
+    __asm__ volatile("" : "+r"(worker)::"memory");
+    return worker;
+}
+
+__attribute__((noinline)) uint32_t fi_lock_id(void)
+{
+    uint32_t party = fi_tls_lock_id;
+
+    __asm__ volatile("" : "+r"(party)::"memory");
+    return party;
+}
+
+#endif
