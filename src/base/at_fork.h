@@ -22,7 +22,7 @@ typedef enum fi_fork_part {
     FI_FORK_RECORDS,  /* sched/record_left.c */
     FI_FORK_TURNS,    /* io/nowait.c */
     FI_FORK_MEMORY,   /* base/mem.c */
-    FI_FORK_LATCHES,  /* base/latch.c; it and all below have no lock */
+    FI_FORK_LATCHES,  /* base/biased_lock.c; it and all below have no lock */
     FI_FORK_LOT,      /* sched/lot.c */
     FI_FORK_WAITS,    /* sched/wait.c */
     FI_FORK_WATCHER,  /* sched/watch.c */

@@ -1,9 +1,9 @@
 #include "base/tls.h"
 
-#include "base/latch.h"
+#include "base/biased_lock.h"
 
 _Thread_local void *fi_tls_worker_ptr;
-_Thread_local uint32_t fi_tls_lock_id = FI_LATCH_NOBODY;
+_Thread_local uint32_t fi_tls_lock_id = FI_LOCK_ID_NONE;
 
 /* The compiler must not move this across a switch. */
 __attribute__((noinline)) void fi_tls_set(void *worker, uint32_t party)

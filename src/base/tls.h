@@ -14,7 +14,7 @@
 FI_TLS void *fi_tls_worker_ptr;
 FI_TLS uint32_t fi_tls_lock_id;
 
-/* [thread] NULL, FI_LATCH_NOBODY: it is none, as at first. */
+/* [thread] NULL, FI_LOCK_ID_NONE: it is none, as at first. */
 void fi_tls_set(void *worker, uint32_t party);
 
 #if defined __x86_64__

@@ -68,7 +68,7 @@ static NOT_INLINE int wait_in(filch_chan *c, fi_line *line, const char *what, vo
 /* [latch held, which this lets go] */
 static int leave(filch_chan *c, uint32_t who, int result, fi_wait *woken)
 {
-    fi_latch_unlock(&c->latch, who);
+    fi_biased_lock_unlock(&c->latch, who);
     if (woken)
         fi_wait_end(woken);
     return result;
@@ -114,13 +114,13 @@ static inline int receive_held(filch_chan *c, void *item, int64_t deadline, uint
 
 static NOT_INLINE int send_by_word(filch_chan *c, const void *item, int64_t deadline, uint32_t who)
 {
-    fi_latch_lock_by_word(&c->latch, who);
+    fi_biased_lock_lock_slow(&c->latch, who);
     return send_held(c, item, deadline, who);
 }
 
 static NOT_INLINE int receive_by_word(filch_chan *c, void *item, int64_t deadline, uint32_t who)
 {
-    fi_latch_lock_by_word(&c->latch, who);
+    fi_biased_lock_lock_slow(&c->latch, who);
     return receive_held(c, item, deadline, who);
 }
 
@@ -131,13 +131,13 @@ static inline int send(filch_chan *c, const void *item, int64_t deadline)
 
     if (FI_UNLIKELY(!c))
         return -EINVAL;
-    if (!fi_latch_lock_as_favourite(&c->latch, who))
+    if (!fi_biased_lock_try_fast(&c->latch, who))
         return send_by_word(c, item, deadline, who);
     if (c->size == c->capacity || c->receivers.first || c->closed || !c->is_word || !item)
         return send_held(c, item, deadline, who);
     fi_chan_copy_word(c, c->in, item);
     fi_chan_pushed(c);
-    fi_latch_unlock_as_favourite(who);
+    fi_biased_lock_unlock_fast(who);
     return 0;
 }
 
@@ -148,13 +148,13 @@ static inline int receive(filch_chan *c, void *item, int64_t deadline)
 
     if (FI_UNLIKELY(!c))
         return -EINVAL;
-    if (!fi_latch_lock_as_favourite(&c->latch, who))
+    if (!fi_biased_lock_try_fast(&c->latch, who))
         return receive_by_word(c, item, deadline, who);
     if (c->size == 0 || c->senders.first || !c->is_word || !item)
         return receive_held(c, item, deadline, who);
     fi_chan_copy_word(c, item, c->out);
     fi_chan_popped(c);
-    fi_latch_unlock_as_favourite(who);
+    fi_biased_lock_unlock_fast(who);
     return 0;
 }
 
@@ -239,12 +239,12 @@ int filch_chan_close(filch_chan *c)
 
     if (!c)
         return -EINVAL;
-    fi_latch_lock(&c->latch, who);
+    fi_biased_lock_lock(&c->latch, who);
     was_open = !c->closed;
     c->closed = true;
     if (was_open)
         waiting = take_waiters(c);
-    fi_latch_unlock(&c->latch, who);
+    fi_biased_lock_unlock(&c->latch, who);
     wake_all(waiting);
     return was_open ? 0 : -EPIPE;
 }

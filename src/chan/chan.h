@@ -21,7 +21,7 @@
 
 /* All under the latch but what never changes.  The first line is all that a channel without a ring needs. */
 struct filch_chan {
-    FI_CACHE_ALIGNED fi_latch latch;
+    FI_CACHE_ALIGNED fi_biased_lock latch;
     fi_line receivers, senders;
     size_t item_size; /* never changes */
     size_t size;      /* items in the ring */

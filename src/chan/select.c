@@ -164,7 +164,7 @@ static void leave_lines(const selection *s, fi_wait *waits, const filch_chan *do
 static int wait_in_lines(selection *s, fi_wait *waits, int64_t deadline)
 {
     size_t n = s->n;
-    fi_latch own = {0};
+    fi_biased_lock own = {0};
     fi_wait_for what = {"select", s->cases};
     int part;
 
@@ -210,7 +210,7 @@ static __attribute__((noinline)) int wait_for_many(selection *s, int64_t deadlin
 static int wait_for_nothing(selection *s, int64_t deadline)
 {
     fi_wait whole;
-    fi_latch own = {0};
+    fi_biased_lock own = {0};
 
     fi_wait_init(&whole, NULL);
     return fi_wait_in_parts(&whole, &own, (fi_wait_for){"select", s->cases}, NULL, NULL, deadline);

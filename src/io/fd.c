@@ -245,7 +245,7 @@ static void let_go_of(void *f)
 static int await_both_edges(fi_io *io, fi_fd *f, const fi_fd_view v[2], const fi_fd_wait *w)
 {
     fi_wait whole = {0}, part[2] = {{0}, {0}};
-    fi_latch own = {0};
+    fi_biased_lock own = {0};
     int e = arm(io, f, &v[FI_IO_READ], w->fd, 1u << FI_IO_READ | 1u << FI_IO_WRITE);
 
     if (e < 0)

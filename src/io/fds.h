@@ -29,7 +29,7 @@ typedef struct fi_io fi_io;
 
 /* All under the latch but what is atomic. */
 typedef struct fi_fd {
-    fi_latch latch;
+    fi_biased_lock latch;
     fi_line line[2];   /* for reading and for writing */
     uint32_t edges[2]; /* how many have come, of this file or earlier ones */
     FI_ATOMIC(uint32_t)

@@ -17,7 +17,7 @@ struct fi_spare_call {
     int64_t result;
     void (*forget)(fi_spare_call *c); /* NULL: it is on a stack, and waited for */
     fi_spare_call *next;
-    fi_latch latch;
+    fi_biased_lock latch;
     fi_line caller;
     bool done, failed;
     bool left; /* by its caller */

@@ -17,14 +17,14 @@
 #ifndef FI_SCHED_CANCEL_H
 #define FI_SCHED_CANCEL_H
 
-#include "base/latch.h"
+#include "base/biased_lock.h"
 
 typedef struct fi_fiber fi_fiber;
 
 typedef struct fi_cancel {
     fi_fiber *root;        /* of a member, which alone uses it; NULL: not a member */
     fi_fiber *next, *prev; /* of a member, under the root's latch */
-    fi_latch latch;        /* of a root; taken before the latch of an object */
+    fi_biased_lock latch;  /* of a root; taken before the latch of an object */
     fi_fiber *members;     /* of a root, under its latch */
 } fi_cancel;
 

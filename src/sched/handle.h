@@ -18,7 +18,7 @@ struct fi_handle {
     void *arg; /* and then what body returned */
     const char *name;
     fi_stack *stack; /* of a size of its own; NULL: any */
-    fi_latch
+    fi_biased_lock
         latch; /* stays as it is when the memory is another's: mostly the same worker's again */
     fi_line joiner;
     fi_fiber *fiber;  /* while it runs */

@@ -107,7 +107,7 @@ static void release_next(fi_worker *w)
 {
     fi_runnable *r;
 
-    if (fi_runq_size(&w->ready) == 1 && fi_runq_steal(&w->ready, FI_LATCH_NOBODY, 1, true, &r) == 1)
+    if (fi_runq_size(&w->ready) == 1 && fi_runq_steal(&w->ready, FI_LOCK_ID_NONE, 1, true, &r) == 1)
         fi_queue_push(&w->runtime->global, r);
 }
 

@@ -12,7 +12,7 @@
 #define PLACES_LOG 8
 
 typedef struct place {
-    FI_CACHE_ALIGNED fi_latch latch;
+    FI_CACHE_ALIGNED fi_biased_lock latch;
     fi_line line;
 } place;
 

@@ -50,12 +50,12 @@ void fi_run_part(fi_worker *w);
 /* [fiber] We go on: do what the one before us on this worker has left to do, as it was not over its worker's own stack. */
 FI_INLINE void fi_run_resumed(fi_worker *w)
 {
-    fi_latch *latch = w->parting.latch;
+    fi_biased_lock *latch = w->parting.latch;
 
     if (FI_LIKELY(latch)) {
         w->parting.latch = NULL;
         fi_pin_left(&w->leaving);
-        fi_latch_unlock(latch, w->parting.who);
+        fi_biased_lock_unlock(latch, w->parting.who);
         fi_count(&w->counters.parks);
     } else if (w->parting.commit) {
         fi_run_part(w);
@@ -152,7 +152,7 @@ FI_INLINE void fi_fiber_park_on(fi_fiber *f, bool (*commit)(fi_fiber *f, void *a
 }
 
 /* [fiber, which holds the latch as its worker] The same, and all there is to do is to let it go. */
-FI_INLINE void fi_fiber_park_holding(fi_fiber *f, fi_worker *w, fi_latch *latch)
+FI_INLINE void fi_fiber_park_holding(fi_fiber *f, fi_worker *w, fi_biased_lock *latch)
 {
     fi_fiber *to = fi_run_next(w);
 
@@ -164,12 +164,12 @@ FI_INLINE void fi_fiber_park_holding(fi_fiber *f, fi_worker *w, fi_latch *latch)
 /* [worker] True: what a fiber that has come home has left to do is done.  False: it goes on at once. */
 FI_INLINE bool fi_run_came_home(fi_worker *w, fi_fiber *f)
 {
-    fi_latch *latch = w->parting.latch;
+    fi_biased_lock *latch = w->parting.latch;
     bool (*commit)(fi_fiber *, void *) = w->parting.commit;
 
     if (latch) {
         w->parting.latch = NULL;
-        fi_latch_unlock(latch, w->parting.who);
+        fi_biased_lock_unlock(latch, w->parting.who);
         return true;
     }
     w->parting.commit = NULL;

@@ -4,9 +4,9 @@ bool fi_runq_put_next_by_word(fi_runq *q, uint32_t who, fi_runnable *r)
 {
     bool displaced;
 
-    fi_latch_lock_by_word(&q->latch, who);
+    fi_biased_lock_lock_slow(&q->latch, who);
     displaced = fi_runq_set_next(q, r);
-    fi_latch_unlock(&q->latch, who);
+    fi_biased_lock_unlock(&q->latch, who);
     return displaced;
 }
 
@@ -14,9 +14,9 @@ fi_runnable *fi_runq_pop_by_word(fi_runq *q, uint32_t who)
 {
     fi_runnable *r;
 
-    fi_latch_lock_by_word(&q->latch, who);
+    fi_biased_lock_lock_slow(&q->latch, who);
     r = fi_runq_take_counted(q);
-    fi_latch_unlock(&q->latch, who);
+    fi_biased_lock_unlock(&q->latch, who);
     return r;
 }
 
@@ -26,13 +26,13 @@ fi_runnable *fi_runq_pop_in_turn(fi_runq *q, uint32_t who)
 
     if (fi_load_relaxed(&q->n) == 0)
         return NULL;
-    fi_latch_lock(&q->latch, who);
+    fi_biased_lock_lock(&q->latch, who);
     r = fi_runq_take_first(q);
     if (r)
         fi_runq_change(q, 0u - 1u);
     else
         r = fi_runq_take_counted(q);
-    fi_latch_unlock(&q->latch, who);
+    fi_biased_lock_unlock(&q->latch, who);
     return r;
 }
 
@@ -52,7 +52,7 @@ uint32_t fi_runq_steal(fi_runq *q, uint32_t who, uint32_t most, bool next_too, f
 {
     uint32_t in_line, n;
 
-    fi_latch_lock(&q->latch, who);
+    fi_biased_lock_lock(&q->latch, who);
     in_line = fi_load_relaxed(&q->n) - (q->next ? 1u : 0u);
     n = in_line - in_line / 2;
     if (n > most)
@@ -66,6 +66,6 @@ uint32_t fi_runq_steal(fi_runq *q, uint32_t who, uint32_t most, bool next_too, f
         n = 1;
     }
     fi_runq_change(q, 0u - n);
-    fi_latch_unlock(&q->latch, who);
+    fi_biased_lock_unlock(&q->latch, who);
     return n;
 }

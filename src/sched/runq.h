@@ -1,7 +1,7 @@
 /* The run queue of a worker: fibers that are ready to go on.  A next slot, for the one made ready last, and a line.
  *
  * Its worker comes here at every switch and others seldom, so it is behind a latch whose favourite is mostly the worker
- * (base/latch.h): no locked instruction on the way.  docs/decisions/008 has the figures.
+ * (base/biased_lock.h): no locked instruction on the way.  docs/decisions/008 has the figures.
  *
  * The fiber in the next slot is mostly run by the same worker a moment later, when the fiber that made it ready parks:
  * the two talk to each other.  Then it would be a waste to wake another worker for it, and worse to let it be stolen.  So
@@ -11,8 +11,8 @@
 #ifndef FI_SCHED_RUNQ_H
 #define FI_SCHED_RUNQ_H
 
+#include "base/biased_lock.h"
 #include "base/compiler.h"
-#include "base/latch.h"
 #include "sched/runnable.h"
 
 #include <stddef.h>
@@ -21,7 +21,7 @@
 #define FI_RUNQ_KEEPS   16u  /* so often in a row: its worker will take the next one too */
 
 typedef struct fi_runq {
-    FI_CACHE_ALIGNED fi_latch latch;
+    FI_CACHE_ALIGNED fi_biased_lock latch;
     FI_ATOMIC(uint32_t) n; /* of all; written under the latch, read by anybody */
     FI_ATOMIC(uint32_t)
     kept; /* how often in a row its worker took what was in the next slot; likewise */
@@ -93,10 +93,10 @@ static inline fi_runnable *fi_runq_take(fi_runq *q)
 /* [worker] At the end of the line. */
 static inline void fi_runq_push(fi_runq *q, uint32_t who, fi_runnable *r)
 {
-    fi_latch_lock(&q->latch, who);
+    fi_biased_lock_lock(&q->latch, who);
     fi_runq_add_last(q, r);
     fi_runq_change(q, 1u);
-    fi_latch_unlock(&q->latch, who);
+    fi_biased_lock_unlock(&q->latch, who);
 }
 
 /* Its worker is mostly the latch's favourite: the way of that is inlined where every switch goes, and the other is a call. */
@@ -118,10 +118,10 @@ static inline bool fi_runq_put_next(fi_runq *q, uint32_t who, fi_runnable *r)
 {
     bool displaced;
 
-    if (FI_UNLIKELY(!fi_latch_lock_as_favourite(&q->latch, who)))
+    if (FI_UNLIKELY(!fi_biased_lock_try_fast(&q->latch, who)))
         return fi_runq_put_next_by_word(q, who, r);
     displaced = fi_runq_set_next(q, r);
-    fi_latch_unlock_as_favourite(who);
+    fi_biased_lock_unlock_fast(who);
     return displaced;
 }
 
@@ -143,10 +143,10 @@ static inline fi_runnable *fi_runq_pop(fi_runq *q, uint32_t who)
 
     if (FI_UNLIKELY(fi_load_relaxed(&q->n) == 0)) /* nobody else adds */
         return NULL;
-    if (FI_UNLIKELY(!fi_latch_lock_as_favourite(&q->latch, who)))
+    if (FI_UNLIKELY(!fi_biased_lock_try_fast(&q->latch, who)))
         return fi_runq_pop_by_word(q, who);
     r = fi_runq_take_counted(q);
-    fi_latch_unlock_as_favourite(who);
+    fi_biased_lock_unlock_fast(who);
     return r;
 }
 
@@ -162,10 +162,10 @@ static inline fi_runnable *fi_runq_swap(fi_runq *q, uint32_t who, fi_runnable *w
 
     if (FI_UNLIKELY(fi_load_relaxed(&q->n) == 0))
         return NULL;
-    fi_latch_lock(&q->latch, who);
+    fi_biased_lock_lock(&q->latch, who);
     r = q->next ? q->next : q->first;
     if (FI_UNLIKELY(!r || r->run)) { /* stolen meanwhile; or it needs a fiber of its own */
-        fi_latch_unlock(&q->latch, who);
+        fi_biased_lock_unlock(&q->latch, who);
         return NULL;
     }
     fi_runq_take(q);

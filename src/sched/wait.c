@@ -18,7 +18,7 @@
 
 /* ---- lines, under their latch ---- */
 
-FI_INLINE void add(fi_line *line, fi_latch *latch, fi_wait *w)
+FI_INLINE void add(fi_line *line, fi_biased_lock *latch, fi_wait *w)
 {
     fi_wait *first = line->first;
 
@@ -33,7 +33,7 @@ FI_INLINE void add(fi_line *line, fi_latch *latch, fi_wait *w)
     w->prev->next = first->prev = w;
 }
 
-void fi_line_add(fi_line *line, fi_latch *latch, fi_wait *w)
+void fi_line_add(fi_line *line, fi_biased_lock *latch, fi_wait *w)
 {
     add(line, latch, w);
 }
@@ -122,12 +122,12 @@ static bool leave_line_of_any(fi_wait *w)
 #define GUARDS_LOG 6
 
 typedef struct guard {
-    FI_CACHE_ALIGNED fi_latch latch;
+    FI_CACHE_ALIGNED fi_biased_lock latch;
 } guard;
 
 static guard guards[1 << GUARDS_LOG];
 
-static fi_latch *guard_of(const fi_latch *latch)
+static fi_biased_lock *guard_of(const fi_biased_lock *latch)
 {
     return &guards[((uintptr_t)latch >> 6) * UINT64_C(0x9e3779b97f4a7c15) >> (64 - GUARDS_LOG)]
                 .latch;
@@ -135,7 +135,7 @@ static fi_latch *guard_of(const fi_latch *latch)
 
 static bool leave_line(fi_wait *w)
 {
-    fi_latch *g = guard_of(w->latch);
+    fi_biased_lock *g = guard_of(w->latch);
     bool stood;
 
     if (!w->freeable)
@@ -146,9 +146,9 @@ static bool leave_line(fi_wait *w)
     return stood;
 }
 
-void fi_wait_before_free(const fi_latch *latch)
+void fi_wait_before_free(const fi_biased_lock *latch)
 {
-    fi_latch *g = guard_of(latch);
+    fi_biased_lock *g = guard_of(latch);
 
     fi_hold_also(g);
     fi_let_go(g);
@@ -274,7 +274,7 @@ void fi_wait_leave_alone(fi_fiber *f)
 
 /* How what guards the lines is let go: one latch, or in parts. */
 typedef struct letting_go {
-    fi_latch *latch;
+    fi_biased_lock *latch;
     void (*call)(void *arg);
     void *arg;
 } letting_go;
@@ -460,7 +460,7 @@ static __attribute__((noinline)) int wait(fi_wait *w, letting_go l, int64_t dead
 }
 
 /* A fiber without a deadline goes the short way. */
-FI_INLINE int wait_at(fi_wait *w, fi_latch *latch, int64_t deadline_ns)
+FI_INLINE int wait_at(fi_wait *w, fi_biased_lock *latch, int64_t deadline_ns)
 {
     fi_worker *on = fi_worker_self();
 
@@ -469,7 +469,8 @@ FI_INLINE int wait_at(fi_wait *w, fi_latch *latch, int64_t deadline_ns)
     return wait_as_fiber(w, on, (letting_go){.latch = latch}, FI_TIMER_NEVER);
 }
 
-int fi_wait_in(fi_wait *w, fi_line *line, fi_latch *latch, fi_wait_for what, int64_t deadline_ns)
+int fi_wait_in(fi_wait *w, fi_line *line, fi_biased_lock *latch, fi_wait_for what,
+               int64_t deadline_ns)
 {
     w->what = what;
     w->withdraw = leave_line;
@@ -477,7 +478,7 @@ int fi_wait_in(fi_wait *w, fi_line *line, fi_latch *latch, fi_wait_for what, int
     return wait_at(w, latch, deadline_ns);
 }
 
-int fi_wait_in_first(fi_wait *w, fi_line *line, fi_latch *latch, fi_wait_for what,
+int fi_wait_in_first(fi_wait *w, fi_line *line, fi_biased_lock *latch, fi_wait_for what,
                      int64_t deadline_ns)
 {
     w->what = what;
@@ -487,7 +488,7 @@ int fi_wait_in_first(fi_wait *w, fi_line *line, fi_latch *latch, fi_wait_for wha
     return wait_at(w, latch, deadline_ns);
 }
 
-int fi_wait_in_then(fi_wait *w, fi_line *line, fi_latch *latch, fi_wait_for what,
+int fi_wait_in_then(fi_wait *w, fi_line *line, fi_biased_lock *latch, fi_wait_for what,
                     int64_t deadline_ns, void (*then)(void *arg), void *arg)
 {
     w->what = what;
@@ -496,7 +497,7 @@ int fi_wait_in_then(fi_wait *w, fi_line *line, fi_latch *latch, fi_wait_for what
     return wait(w, (letting_go){latch, then, arg}, deadline_ns);
 }
 
-int fi_wait_in_parts(fi_wait *whole, fi_latch *own, fi_wait_for what, void (*call)(void *arg),
+int fi_wait_in_parts(fi_wait *whole, fi_biased_lock *own, fi_wait_for what, void (*call)(void *arg),
                      void *arg, int64_t deadline_ns)
 {
     uint32_t part;

@@ -16,7 +16,7 @@
 #ifndef FI_SCHED_WAIT_H
 #define FI_SCHED_WAIT_H
 
-#include "base/latch.h"
+#include "base/biased_lock.h"
 #include "base/tls.h"
 #include "sched/fiber.h"
 #include "sched/timers.h"
@@ -39,7 +39,7 @@ typedef struct fi_wait_for {
 struct fi_wait {
     fi_wait *next, *prev;      /* in line */
     FI_ATOMIC(fi_line *) line; /* where it stands; NULL: in none.  Under the latch */
-    fi_latch *latch;
+    fi_biased_lock *latch;
     fi_fiber *fiber;  /* NULL: a thread, at the gate */
     int64_t since_ns; /* by a coarse clock */
     FI_ATOMIC(uint32_t) gate;
@@ -71,42 +71,43 @@ static inline void fi_wait_init(fi_wait *w, void *item)
 }
 
 /* [any] One at a time; who needs several takes them by fi_hold_also. */
-static inline void fi_hold(fi_latch *l)
+static inline void fi_hold(fi_biased_lock *l)
 {
-    fi_latch_lock(l, fi_lock_id());
+    fi_biased_lock_lock(l, fi_lock_id());
 }
 
-static inline void fi_hold_also(fi_latch *l)
+static inline void fi_hold_also(fi_biased_lock *l)
 {
-    fi_latch_lock_by_word(l, FI_LATCH_NOBODY);
+    fi_biased_lock_lock_slow(l, FI_LOCK_ID_NONE);
 }
 
 /* [holder] */
-static inline void fi_let_go(fi_latch *l)
+static inline void fi_let_go(fi_biased_lock *l)
 {
-    fi_latch_unlock(l, l->by_word ? FI_LATCH_NOBODY : fi_lock_id());
+    fi_biased_lock_unlock(l, l->by_word ? FI_LOCK_ID_NONE : fi_lock_id());
 }
 
 /* [latch held, which this lets go] Stand at the end of the line until taken out, late, or cancelled.
  * Returns: the result that the waker has set; -ETIMEDOUT; -ECANCELED; -ENOMEM, with a deadline. */
-int fi_wait_in(fi_wait *w, fi_line *line, fi_latch *latch, fi_wait_for what, int64_t deadline_ns);
+int fi_wait_in(fi_wait *w, fi_line *line, fi_biased_lock *latch, fi_wait_for what,
+               int64_t deadline_ns);
 
 /* The same, before all others in the line. */
-int fi_wait_in_first(fi_wait *w, fi_line *line, fi_latch *latch, fi_wait_for what,
+int fi_wait_in_first(fi_wait *w, fi_line *line, fi_biased_lock *latch, fi_wait_for what,
                      int64_t deadline_ns);
 
 /* The same, and once the latch is let go, then(arg) is called: not on the stack of who waits, which may go on already. */
-int fi_wait_in_then(fi_wait *w, fi_line *line, fi_latch *latch, fi_wait_for what,
+int fi_wait_in_then(fi_wait *w, fi_line *line, fi_biased_lock *latch, fi_wait_for what,
                     int64_t deadline_ns, void (*then)(void *arg), void *arg);
 
 /* [latches of all lines held, which let_go(arg) lets go] The same for the whole of a wait, whose parts were added to
  * their lines, with a latch of its own, which is free.  Afterwards those that were not taken out still stand there.
  * Returns: the part that was taken out; -ETIMEDOUT; -ECANCELED; -ENOMEM. */
-int fi_wait_in_parts(fi_wait *whole, fi_latch *own, fi_wait_for what, void (*let_go)(void *arg),
-                     void *arg, int64_t deadline_ns);
+int fi_wait_in_parts(fi_wait *whole, fi_biased_lock *own, fi_wait_for what,
+                     void (*let_go)(void *arg), void *arg, int64_t deadline_ns);
 
 /* [latch held] Of a part, whole and part are set. */
-void fi_line_add(fi_line *line, fi_latch *latch, fi_wait *w);
+void fi_line_add(fi_line *line, fi_biased_lock *latch, fi_wait *w);
 void fi_line_remove(fi_wait *w);
 
 /* [latch held] The first in line, taken out; NULL: nobody. */
@@ -127,7 +128,7 @@ void fi_wait_end(fi_wait *w);
 
 /* [any] The object with this latch is about to be freed, and there are no waits in its lines.
  * Return when no late deadline or cancellation of a freeable wait will take the latch again. */
-void fi_wait_before_free(const fi_latch *latch);
+void fi_wait_before_free(const fi_biased_lock *latch);
 
 /* [any, while the fiber exists] Pin the fiber: it and the object that it waits for exist until it
  * is unpinned. */

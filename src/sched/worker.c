@@ -50,7 +50,7 @@ void fi_worker_sit(fi_worker *w, fi_seat *seat)
 
 void fi_worker_rise(void)
 {
-    fi_tls_set(NULL, FI_LATCH_NOBODY);
+    fi_tls_set(NULL, FI_LOCK_ID_NONE);
 }
 
 int fi_worker_init(fi_worker *w, fi_runtime *rt, unsigned index)

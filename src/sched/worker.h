@@ -38,7 +38,7 @@ enum { FI_EYE_LOG = 1, FI_EYE_PATH = 2 };
 /* What a fiber that makes way leaves to be done once it is off its stack: a latch to be let go, or a call.  By its worker, or by
  * the fiber that goes on there. */
 typedef struct fi_parting {
-    fi_latch *latch;                        /* NULL: none */
+    fi_biased_lock *latch;                  /* NULL: none */
     uint32_t who;                           /* holds it */
     bool (*commit)(fi_fiber *f, void *arg); /* NULL: none */
     void *arg;
@@ -222,7 +222,7 @@ void fi_give_to(fi_runtime *rt, fi_queue *which, fi_runnable *r);
 /* [any] How many of n in the global queue one worker takes at once.  find_work.c */
 size_t fi_global_share(size_t n, unsigned workers, size_t at_once);
 
-_Static_assert(FI_LATCH_PARTIES > 2 * FILCH_WORKERS_MAX, "two parties for each worker");
+_Static_assert(FI_LOCK_OWNERS > 2 * FILCH_WORKERS_MAX, "two parties for each worker");
 
 /* [any] As a party to the latches of run queues.  Another than fi_lock_id(): who parks looks into its run queue while it still
  * holds the latch of what it waits for, and a party holds only one as a favourite. */

@@ -7,7 +7,7 @@
 
 /* The same layout as filch_barrier. */
 typedef struct barrier {
-    fi_latch latch;
+    fi_biased_lock latch;
     fi_line line;
     uint32_t count;  /* how many stand in line */
     uint32_t wanted; /* what the first of them said */

@@ -6,7 +6,7 @@
 
 /* The same layout as filch_cond. */
 typedef struct cond {
-    fi_latch latch;
+    fi_biased_lock latch;
     fi_line line;
 } cond;
 

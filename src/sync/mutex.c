@@ -21,7 +21,7 @@ enum {
 
 /* The same layout as filch_mutex.  Where the line is not empty, it is locked or somebody is coming. */
 typedef struct mutex {
-    fi_latch latch;
+    fi_biased_lock latch;
     fi_line line;
     uint32_t state;
     uint32_t passes; /* since somebody from the line had it, or the line began */
@@ -97,7 +97,7 @@ static __attribute__((noinline)) int lock_slowly(mutex *m, uint32_t who, int64_t
     int e;
 
     if (pass(m)) {
-        fi_latch_unlock(&m->latch, who);
+        fi_biased_lock_unlock(&m->latch, who);
         return 0;
     }
     if (!m->line.first && !(m->state & COMING))
@@ -111,10 +111,10 @@ static __attribute__((noinline)) int lock_slowly(mutex *m, uint32_t who, int64_t
 static __attribute__((noinline)) int lock_by_word(mutex *m, uint32_t who, int64_t deadline,
                                                   bool stubborn)
 {
-    fi_latch_lock_by_word(&m->latch, who);
+    fi_biased_lock_lock_slow(&m->latch, who);
     if (!take(m))
         return lock_slowly(m, who, deadline, stubborn);
-    fi_latch_unlock(&m->latch, who);
+    fi_biased_lock_unlock(&m->latch, who);
     return 0;
 }
 
@@ -123,11 +123,11 @@ static inline int lock(mutex *m, int64_t deadline, bool stubborn)
 {
     uint32_t who = fi_lock_id();
 
-    if (!fi_latch_lock_as_favourite(&m->latch, who))
+    if (!fi_biased_lock_try_fast(&m->latch, who))
         return lock_by_word(m, who, deadline, stubborn);
     if (!take(m))
         return lock_slowly(m, who, deadline, stubborn);
-    fi_latch_unlock_as_favourite(who);
+    fi_biased_lock_unlock_fast(who);
     return 0;
 }
 
@@ -150,9 +150,9 @@ int filch_mutex_try_lock(filch_mutex *public)
     uint32_t who = fi_lock_id();
     bool taken;
 
-    fi_latch_lock(&m->latch, who);
+    fi_biased_lock_lock(&m->latch, who);
     taken = take(m) || pass(m);
-    fi_latch_unlock(&m->latch, who);
+    fi_biased_lock_unlock(&m->latch, who);
     return taken ? 0 : -EBUSY;
 }
 
@@ -169,7 +169,7 @@ static __attribute__((noinline)) void unlock_slowly(mutex *m, uint32_t who)
     if (w)
         w->result = TRY_AGAIN;
     m->state = COMING;
-    fi_latch_unlock(&m->latch, who);
+    fi_biased_lock_unlock(&m->latch, who);
     if (w)
         fi_wait_end(w);
 }
@@ -185,9 +185,9 @@ static bool set_free(mutex *m)
 
 static __attribute__((noinline)) void unlock_by_word(mutex *m, uint32_t who)
 {
-    fi_latch_lock_by_word(&m->latch, who);
+    fi_biased_lock_lock_slow(&m->latch, who);
     if (set_free(m))
-        fi_latch_unlock(&m->latch, who);
+        fi_biased_lock_unlock(&m->latch, who);
     else
         unlock_slowly(m, who);
 }
@@ -198,10 +198,10 @@ void filch_mutex_unlock(filch_mutex *public)
     mutex *m = of(public);
     uint32_t who = fi_lock_id();
 
-    if (!fi_latch_lock_as_favourite(&m->latch, who))
+    if (!fi_biased_lock_try_fast(&m->latch, who))
         unlock_by_word(m, who);
     else if (set_free(m))
-        fi_latch_unlock_as_favourite(who);
+        fi_biased_lock_unlock_fast(who);
     else
         unlock_slowly(m, who);
 }

@@ -11,7 +11,7 @@ enum { NEW, RUNNING, DONE };
 
 /* The same layout as filch_once. */
 typedef struct once {
-    fi_latch latch;
+    fi_biased_lock latch;
     fi_line line;
     const void *runner; /* once somebody runs it */
     FI_ATOMIC(uint32_t) state;

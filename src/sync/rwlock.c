@@ -10,7 +10,7 @@
 
 /* The same layout as filch_rwlock. */
 typedef struct rwlock {
-    fi_latch latch;
+    fi_biased_lock latch;
     fi_line readers, writers;
     uint32_t inside; /* how many readers; or WRITER */
     uint32_t extra;

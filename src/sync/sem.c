@@ -8,7 +8,7 @@
 
 /* The same layout as filch_sem.  The first in line wants more than count, or somebody is about to serve it. */
 typedef struct sem {
-    fi_latch latch;
+    fi_biased_lock latch;
     fi_line line; /* an item is a uint64_t: how many that one wants */
     uint64_t count;
 } sem;
@@ -77,10 +77,10 @@ int filch_sem_wait_n_until(filch_sem *public, uint64_t n, int64_t deadline)
     sem *s = of(public);
     uint32_t who = fi_lock_id();
 
-    fi_latch_lock(&s->latch, who);
+    fi_biased_lock_lock(&s->latch, who);
     if (!take(s, n))
         return stand(s, n, deadline);
-    fi_latch_unlock(&s->latch, who);
+    fi_biased_lock_unlock(&s->latch, who);
     return 0;
 }
 
@@ -101,9 +101,9 @@ int filch_sem_try_wait(filch_sem *public)
     uint32_t who = fi_lock_id();
     bool taken;
 
-    fi_latch_lock(&s->latch, who);
+    fi_biased_lock_lock(&s->latch, who);
     taken = take(s, 1);
-    fi_latch_unlock(&s->latch, who);
+    fi_biased_lock_unlock(&s->latch, who);
     return taken ? 0 : -EAGAIN;
 }
 
@@ -114,12 +114,12 @@ void filch_sem_post_n(filch_sem *public, uint64_t n)
     uint32_t who = fi_lock_id();
     fi_woken served;
 
-    fi_latch_lock(&s->latch, who);
+    fi_biased_lock_lock(&s->latch, who);
     if (n > UINT64_MAX - s->count)
         fi_mistake("filch_sem_post_n: the semaphore's number would be too large");
     s->count += n;
     served = serve(s);
-    fi_latch_unlock(&s->latch, who);
+    fi_biased_lock_unlock(&s->latch, who);
     fi_woken_end(served);
 }
 
@@ -134,8 +134,8 @@ uint64_t filch_sem_value(filch_sem *public)
     uint32_t who = fi_lock_id();
     uint64_t count;
 
-    fi_latch_lock(&s->latch, who);
+    fi_biased_lock_lock(&s->latch, who);
     count = s->count;
-    fi_latch_unlock(&s->latch, who);
+    fi_biased_lock_unlock(&s->latch, who);
     return count;
 }

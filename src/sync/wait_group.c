@@ -9,7 +9,7 @@
 
 /* The same layout as filch_wait_group. */
 typedef struct wait_group {
-    fi_latch latch;
+    fi_biased_lock latch;
     fi_line line;
     uint64_t count;
 } wait_group;
@@ -29,11 +29,11 @@ void filch_wait_group_add(filch_wait_group *public, unsigned n)
     wait_group *g = of(public);
     uint32_t who = fi_lock_id();
 
-    fi_latch_lock(&g->latch, who);
+    fi_biased_lock_lock(&g->latch, who);
     if (n > UINT64_MAX - g->count)
         fi_mistake("filch_wait_group_add: the group's number would be too large");
     g->count += n;
-    fi_latch_unlock(&g->latch, who);
+    fi_biased_lock_unlock(&g->latch, who);
 }
 
 void filch_wait_group_done(filch_wait_group *public)
@@ -44,12 +44,12 @@ void filch_wait_group_done(filch_wait_group *public)
     fi_woken woken = {0};
 
     FI_PATH(end_in(g));
-    fi_latch_lock(&g->latch, who);
+    fi_biased_lock_lock(&g->latch, who);
     if (g->count == 0)
         fi_mistake("filch_wait_group_done more often than was added");
     if (--g->count == 0)
         fi_woken_take_all(&woken, &g->line, 0);
-    fi_latch_unlock(&g->latch, who);
+    fi_biased_lock_unlock(&g->latch, who);
     fi_woken_end(woken);
 }
 

@@ -7,8 +7,8 @@
 
 #include <filch/sync.h>
 
-_Static_assert(sizeof(filch_latch_) == sizeof(fi_latch), "one layout");
-_Static_assert(_Alignof(filch_latch_) == _Alignof(fi_latch), "one layout");
+_Static_assert(sizeof(filch_latch_) == sizeof(fi_biased_lock), "one layout");
+_Static_assert(_Alignof(filch_latch_) == _Alignof(fi_biased_lock), "one layout");
 _Static_assert(sizeof(fi_line) == sizeof(void *), "one layout");
 
 /* A list by next.  Zeroed: nobody. */

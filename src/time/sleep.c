@@ -8,7 +8,7 @@
 int filch_sleep_until(int64_t deadline)
 {
     fi_wait_chaos();
-    fi_latch latch = {0};
+    fi_biased_lock latch = {0};
     fi_line line = {0};
     fi_wait w = {0};
     int e;

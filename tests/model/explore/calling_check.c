@@ -1,7 +1,7 @@
 /* Nobody closes a number while a system call is made on it, and nobody begins one while it is being closed. */
 #include "explore/program.h"
 
-#include "base/latch.h"
+#include "base/biased_lock.h"
 #include "io/calling.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@ enum { FILES = 2 };
 
 static const program *now;
 static struct {
-    fi_latch latch;
+    fi_biased_lock latch;
     bool closing;
 } file[FILES];
 static fi_calling calling[MAX_THREADS];
@@ -21,7 +21,7 @@ static void setup(void)
     static const char *const favourites[] = {"liked 0", "liked 1"};
     static const char *const callings[] = {"", "call 1", "call 2", "call 3"};
     for (int i = 0; i < FILES; i++) {
-        file[i].latch = (fi_latch){0};
+        file[i].latch = (fi_biased_lock){0};
         file[i].closing = false;
         x_init(&file[i].latch.word, 0, words[i]);
         x_init(&file[i].latch.favourite, 0, favourites[i]);
@@ -32,13 +32,13 @@ static void setup(void)
 
 static void hold(int which, uint64_t position)
 {
-    fi_latch_lock_by_word(&file[which].latch, FI_LATCH_NOBODY);
+    fi_biased_lock_lock_slow(&file[which].latch, FI_LOCK_ID_NONE);
     x_forget(position);
 }
 
 static void let_go(int which)
 {
-    fi_latch_unlock(&file[which].latch, FI_LATCH_NOBODY);
+    fi_biased_lock_unlock(&file[which].latch, FI_LOCK_ID_NONE);
 }
 
 /* As in io/fd.c, where a call enters and leaves. */

@@ -86,7 +86,7 @@ void life_check(check *c, const program *p);
 
 /* latch, and another one; `capacity` and `batch` are the favourites that they have from the start, numbered from 1.  All: L hold
  * the first, M the second, N the first by its word, B the first and, by its word, the second.  One holds it at a time. */
-void latch_check(check *c, const program *p);
+void biased_lock_check(check *c, const program *p);
 
 /* wait.  Owner, a fiber: W wait, then use the memory for something else.  Thief: C cancel the fiber, L look at what it waits for, E bring
  * that, if it waits just then.  Nobody uses the wait when it is over, and a fiber that is cancelled does not wait. */

@@ -281,7 +281,7 @@ static void add_lock(words *w, fi_lock *l)
     w->word[w->n++] = &l->word;
 }
 
-static void add_latch(words *w, fi_latch *l)
+static void add_latch(words *w, fi_biased_lock *l)
 {
     if (w->n == WORDS_MAX)
         abort();

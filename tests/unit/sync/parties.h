@@ -24,7 +24,7 @@
  * writers. */
 static inline unsigned standing_in(void *of, int which)
 {
-    fi_latch *latch = of;
+    fi_biased_lock *latch = of;
     fi_line *line = (fi_line *)(void *)(latch + 1) + which;
     const fi_wait *first, *w;
     unsigned n = 0;

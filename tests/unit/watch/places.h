@@ -13,7 +13,7 @@
 
 /* A door that is opened once, for all who wait. */
 typedef struct place {
-    fi_latch latch;
+    fi_biased_lock latch;
     fi_line line;
     bool open;
 } place;

@@ -521,7 +521,7 @@ static void who_may_be_woken_is_left_alone(void **state)
 #define TURNS 20000
 
 static struct {
-    fi_latch latch;
+    fi_biased_lock latch;
     fi_line line;
     bool there;
 } baton[2];

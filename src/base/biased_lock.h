@@ -9,7 +9,7 @@
  *
  *     the favourite                           somebody else, who has the word
  *     1. I hold this latch                    1. favourite = nobody
- *     2. light fence  latch.light             2. heavy fence  latch.heavy
+ *     2. light fence  biased_lock.light             2. heavy fence  biased_lock.heavy
  *     3. still the favourite?  It is mine     3. wait while the favourite of before holds this latch
  *        no: I hold none, go the other way
  *
@@ -23,8 +23,8 @@
  * Whoever waits for a latch spins, and lets other threads run: its holder may not be running.  So nobody may keep one
  * for long, or be parked with it.  Zeroed memory is a latch that is free.
  */
-#ifndef FI_BASE_LATCH_H
-#define FI_BASE_LATCH_H
+#ifndef FI_BASE_BIASED_LOCK_H
+#define FI_BASE_BIASED_LOCK_H
 
 #include "base/atomic.h"
 #include "base/compiler.h"
@@ -33,11 +33,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define FI_LATCH_NONE    0u      /* as the favourite */
-#define FI_LATCH_NOBODY  0xffffu /* as who comes: it never becomes the favourite */
-#define FI_LATCH_PARTIES 2049u   /* two for each worker, from 1 */
+#define FI_LOCK_UNBIASED 0u      /* as the favourite */
+#define FI_LOCK_ID_NONE  0xffffu /* as who comes: it never becomes the favourite */
+#define FI_LOCK_OWNERS   2049u   /* two for each worker, from 1 */
 
-typedef struct fi_latch {
+typedef struct fi_biased_lock {
     FI_ATOMIC(uint32_t) word; /* 1: held, or wanted by somebody who takes it from the favourite */
     FI_ATOMIC(uint32_t) favourite; /* who; written by whoever has the word */
     /* The rest under the latch. */
@@ -45,59 +45,59 @@ typedef struct fi_latch {
     uint16_t streak; /* how often in a row */
     uint8_t losses;  /* how often it was taken from a favourite, up to a limit */
     bool by_word;    /* it is held by the word */
-} fi_latch;
+} fi_biased_lock;
 
 /* What each party holds as a favourite. */
-typedef struct fi_latch_party {
-    FI_CACHE_ALIGNED FI_ATOMIC(const fi_latch *) holds;
-} fi_latch_party;
-extern fi_latch_party fi_latch_parties[FI_LATCH_PARTIES] __attribute__((visibility("hidden")));
+typedef struct fi_lock_owner {
+    FI_CACHE_ALIGNED FI_ATOMIC(const fi_biased_lock *) holds;
+} fi_lock_owner;
+extern fi_lock_owner fi_lock_owners[FI_LOCK_OWNERS] __attribute__((visibility("hidden")));
 
 /* [any] */
-void fi_latch_lock_by_word(fi_latch *l, uint32_t who);
+void fi_biased_lock_lock_slow(fi_biased_lock *l, uint32_t who);
 
-static inline fi_latch_party *fi_latch_party_of(uint32_t who)
+static inline fi_lock_owner *fi_lock_owner_of(uint32_t who)
 {
-    return &fi_latch_parties[FI_FAULT(latch.own) ? FI_LATCH_NONE : who];
+    return &fi_lock_owners[FI_FAULT(biased_lock.owners) ? FI_LOCK_UNBIASED : who];
 }
 
-/* [favourite, who holds it as that] latch.let_go -> latch.taken: what was done under it, now or the last time. */
-static inline void fi_latch_unlock_as_favourite(uint32_t who)
+/* [favourite, who holds it as that] biased_lock.unlock_fast -> biased_lock.revoked: what was done under it, now or the last time. */
+static inline void fi_biased_lock_unlock_fast(uint32_t who)
 {
-    fi_store_release(&fi_latch_party_of(who)->holds, NULL, latch.let_go);
+    fi_store_release(&fi_lock_owner_of(who)->holds, NULL, biased_lock.unlock_fast);
 }
 
-/* [any] who: a number from 1 to below FI_LATCH_PARTIES that nobody else who may run at this moment has, or NOBODY.
+/* [any] who: a number from 1 to below FI_LOCK_OWNERS that nobody else who may run at this moment has, or NOBODY.
  * False: it is not the favourite, and does not hold the latch.
- * latch.hold -> latch.taken: who takes another latch from us may read this, and not that we have let that one go. */
-static inline bool fi_latch_lock_as_favourite(fi_latch *l, uint32_t who)
+ * biased_lock.hold -> biased_lock.revoked: who takes another latch from us may read this, and not that we have let that one go. */
+static inline bool fi_biased_lock_try_fast(fi_biased_lock *l, uint32_t who)
 {
     if (FI_UNLIKELY(fi_load_relaxed(&l->favourite) != who))
         return false;
-    fi_store_release(&fi_latch_party_of(who)->holds, l, latch.hold);
-    fi_fence_surely_light(latch.light); /* else nobody is ever the favourite */
+    fi_store_release(&fi_lock_owner_of(who)->holds, l, biased_lock.hold);
+    fi_fence_surely_light(biased_lock.light); /* else nobody is ever the favourite */
     if (FI_LIKELY(fi_load_relaxed(&l->favourite) == who))
         return true;
-    fi_latch_unlock_as_favourite(who);
+    fi_biased_lock_unlock_fast(who);
     return false;
 }
 
 /* [any] */
-static inline void fi_latch_lock(fi_latch *l, uint32_t who)
+static inline void fi_biased_lock_lock(fi_biased_lock *l, uint32_t who)
 {
-    if (FI_UNLIKELY(!fi_latch_lock_as_favourite(l, who)))
-        fi_latch_lock_by_word(l, who);
+    if (FI_UNLIKELY(!fi_biased_lock_try_fast(l, who)))
+        fi_biased_lock_lock_slow(l, who);
 }
 
-/* [holder, with the number that it came with] latch.unlock -> latch.word: what was done under it. */
-static inline void fi_latch_unlock(fi_latch *l, uint32_t who)
+/* [holder, with the number that it came with] biased_lock.unlock -> biased_lock.slow: what was done under it. */
+static inline void fi_biased_lock_unlock(fi_biased_lock *l, uint32_t who)
 {
     if (FI_LIKELY(!l->by_word)) {
-        fi_latch_unlock_as_favourite(who);
+        fi_biased_lock_unlock_fast(who);
         return;
     }
     l->by_word = false; /* for the favourite, who does not write it */
-    fi_store_release(&l->word, 0u, latch.unlock);
+    fi_store_release(&l->word, 0u, biased_lock.unlock);
 }
 
 #endif

@@ -1,14 +1,14 @@
 /* One holds a latch at a time, and sees what the last holder did, whether it came by the word or as the favourite. */
 #include "explore/program.h"
 
-#include "base/latch.h"
+#include "base/biased_lock.h"
 
 #include <string.h>
 
 enum { LATCHES = 2 };
 
 static const program *now;
-static fi_latch latch[LATCHES];
+static fi_biased_lock latch[LATCHES];
 
 static uint32_t party(int thread)
 {
@@ -22,24 +22,24 @@ static void setup(void)
     static const char *const holds[] = {"held", "1 holds", "2 holds", "3 holds", "4 holds"};
     const uint32_t favourite[] = {now->capacity, now->batch};
     for (int i = 0; i < LATCHES; i++) {
-        latch[i] = (fi_latch){.last = (uint16_t)favourite[i]};
+        latch[i] = (fi_biased_lock){.last = (uint16_t)favourite[i]};
         x_init(&latch[i].word, 0, words[i]);
         x_init(&latch[i].favourite, favourite[i], favourites[i]);
     }
     for (int i = 0; i <= program_threads(now); i++)
-        x_init(&fi_latch_parties[i].holds, 0, holds[i]);
+        x_init(&fi_lock_owners[i].holds, 0, holds[i]);
 }
 
 /* How often it looked does not matter, once it has the latch; nor how often the latch was lost before, which would only make
  * programs longer. */
 static void hold(int which, uint32_t who, uint64_t position)
 {
-    fi_latch *l = &latch[which];
+    fi_biased_lock *l = &latch[which];
     x_say("take latch %d%s", which, who ? "" : " by its word");
     if (who)
-        fi_latch_lock(l, who);
+        fi_biased_lock_lock(l, who);
     else
-        fi_latch_lock_by_word(l, who);
+        fi_biased_lock_lock_slow(l, who);
     x_forget(position);
     x_say("has latch %d%s", which, l->by_word ? "" : " as the favourite");
     l->losses = 0;
@@ -50,7 +50,7 @@ static void let_go(int which, uint32_t who)
 {
     x_data_read(which);
     x_say("let latch %d go", which);
-    fi_latch_unlock(&latch[which], who);
+    fi_biased_lock_unlock(&latch[which], who);
 }
 
 static void hold_once(int which, uint32_t who, uint64_t position)
@@ -62,8 +62,8 @@ static void hold_once(int which, uint32_t who, uint64_t position)
 static void hold_both(uint32_t who, uint64_t position)
 {
     hold(0, who, position + 1);
-    hold(1, FI_LATCH_NOBODY, position + 2);
-    let_go(1, FI_LATCH_NOBODY);
+    hold(1, FI_LOCK_ID_NONE, position + 2);
+    let_go(1, FI_LOCK_ID_NONE);
     let_go(0, who);
 }
 
@@ -78,7 +78,7 @@ static void run(int thread)
         else if (*ops == 'M')
             hold_once(1, party(thread), position);
         else if (*ops == 'N')
-            hold_once(0, FI_LATCH_NOBODY, position);
+            hold_once(0, FI_LOCK_ID_NONE, position);
         else
             hold_both(party(thread), position);
     }
@@ -114,7 +114,7 @@ static const char *value_name(uint64_t value)
     return NULL;
 }
 
-void latch_check(check *c, const program *p)
+void biased_lock_check(check *c, const program *p)
 {
     now = p;
     *c = (check){.threads = program_threads(p),
