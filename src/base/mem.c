@@ -9,8 +9,8 @@
 
 #include "base/at_fork.h"
 #include "base/atomic.h"
-#include "base/lease.h"
 #include "base/mistake.h"
+#include "base/use_count.h"
 
 #include <errno.h>
 #include <filch/memory.h>
@@ -25,7 +25,7 @@
  * align them ourselves: memset would commit every page of an array that may never be touched. */
 #define LARGE ((size_t)64 * 1024)
 
-static fi_lease blocks; /* entered once per live block */
+static fi_use_count blocks; /* entered once per live block */
 static FI_ATOMIC(size_t) live_bytes;
 static filch_allocator allocator; /* under that lease; alloc is NULL: the one built in */
 static fi_lock replacing;         /* so that no lease is closed during a fork */
@@ -118,7 +118,7 @@ static void *custom_alloc(size_t size, size_t align, bool zeroed)
 
 static void leave(void)
 {
-    if (!fi_lease_leave(&blocks))
+    if (!fi_use_count_leave(&blocks))
         fi_mistake("more memory freed than was allocated");
 }
 
@@ -127,7 +127,7 @@ static void *counted_alloc(size_t size, size_t align, bool zeroed)
     check_request(size, align);
     if (size > PTRDIFF_MAX)
         return NULL;
-    fi_lease_enter(&blocks);
+    fi_use_count_enter(&blocks);
     void *p = allocator.alloc != NULL ? custom_alloc(size, align, zeroed)
                                       : default_alloc(size, align, zeroed);
     if (p != NULL)
@@ -199,7 +199,8 @@ void filch_free(void *p, size_t size)
 
 fi_mem_count fi_mem_live(void)
 {
-    return (fi_mem_count){.blocks = fi_lease_users(&blocks), .bytes = fi_load_relaxed(&live_bytes)};
+    return (fi_mem_count){.blocks = fi_use_count_count(&blocks),
+                          .bytes = fi_load_relaxed(&live_bytes)};
 }
 
 int filch_set_allocator(const filch_allocator *wanted)
@@ -211,10 +212,10 @@ int filch_set_allocator(const filch_allocator *wanted)
     else if (wanted->alloc == NULL || wanted->free == NULL)
         return -EINVAL;
     fi_lock_lock(&replacing);
-    bool unused = fi_lease_try_close(&blocks);
+    bool unused = fi_use_count_try_close(&blocks);
     if (unused) {
         allocator = *wanted;
-        fi_lease_open(&blocks);
+        fi_use_count_open(&blocks);
     }
     fi_lock_unlock(&replacing);
     return unused ? 0 : -EBUSY;

@@ -32,7 +32,7 @@ void deque_check(check *c, const program *p);
 
 /* lease.  Owner: C close, replace the thing, open.  Thief: U enter, use the thing, leave.  Nobody
  * uses it while it is replaced: the plain accesses to it never race. */
-void lease_check(check *c, const program *p);
+void use_count_check(check *c, const program *p);
 
 /* idle.  All: P put a piece of work and notify, T find work and take a piece, sleeping when there is
  * none, D the same with a deadline for the first sleep, S stop everybody, B (alone) like T

@@ -7,7 +7,7 @@ const kind kinds[] = {
     {"bounded", deque_check, "PO", "S", true, true},
     {"batch", deque_check, "PO", "S", true, true},
     {"half", deque_check, "PO", "S", true, true},
-    {"lease", lease_check, "C", "U", false, false},
+    {"lease", use_count_check, "C", "U", false, false},
     {"idle", idle_check, "PTDSGHBQ", "PTDSGHBQ", false, false},
     {"poll", poll_check, "TDPWEAGK", "TDPWEAGK", false, false},
     {"fork", fork_check, "MNY", "T", false, false},
@@ -380,10 +380,10 @@ const mutant mutants[] = {
      NULL},
     {"unlocks relaxed", "locked", {{"lock.unlock", ORDER_RELAXED}}, {TWICE, TWICE, OK}, NULL},
 
-    {"enters relaxed", "lease", {{"lease.enter", ORDER_RELAXED}}, {RACE, RACE, RACE}, NULL},
-    {"leaves relaxed", "lease", {{"lease.leave", ORDER_RELAXED}}, {RACE, RACE, RACE}, NULL},
-    {"closes relaxed", "lease", {{"lease.close", ORDER_RELAXED}}, {RACE, RACE, RACE}, NULL},
-    {"opens relaxed", "lease", {{"lease.open", ORDER_RELAXED}}, {RACE, RACE, RACE}, NULL},
+    {"enters relaxed", "lease", {{"use_count.enter", ORDER_RELAXED}}, {RACE, RACE, RACE}, NULL},
+    {"leaves relaxed", "lease", {{"use_count.leave", ORDER_RELAXED}}, {RACE, RACE, RACE}, NULL},
+    {"closes relaxed", "lease", {{"use_count.close", ORDER_RELAXED}}, {RACE, RACE, RACE}, NULL},
+    {"opens relaxed", "lease", {{"use_count.open", ORDER_RELAXED}}, {RACE, RACE, RACE}, NULL},
 
     {"no fence in notify", "idle", {{"idle.notify.fence", ORDER_NONE}}, {HANG, HANG, HANG}, NULL},
     {"a fence in notify that is not seq_cst",

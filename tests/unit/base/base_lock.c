@@ -1,8 +1,8 @@
 /* The lock and the lease on real threads; their memory orders are the model's business. */
 #include "check.h"
 
-#include "base/lease.h"
 #include "base/lock.h"
+#include "base/use_count.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -47,7 +47,7 @@ static void a_lock_admits_one(void **state)
     }
 }
 
-static fi_lease lease;
+static fi_use_count lease;
 static long thing[2]; /* always equal while somebody looks */
 static atomic_long replaced;
 
@@ -56,15 +56,15 @@ static void *use_and_replace(void *arg)
     (void)arg;
     pthread_barrier_wait(&together);
     for (int i = 0; i < ROUNDS; i++) {
-        fi_lease_enter(&lease);
+        fi_use_count_enter(&lease);
         if (thing[0] != thing[1])
             abort();
-        if (!fi_lease_leave(&lease))
+        if (!fi_use_count_leave(&lease))
             abort();
-        if (fi_lease_try_close(&lease)) {
+        if (fi_use_count_try_close(&lease)) {
             thing[0]++;
             thing[1]++;
-            fi_lease_open(&lease);
+            fi_use_count_open(&lease);
             atomic_fetch_add(&replaced, 1);
         }
     }
@@ -74,14 +74,14 @@ static void *use_and_replace(void *arg)
 static void a_thing_in_use_is_not_replaced(void **state)
 {
     (void)state;
-    fi_lease_enter(&lease);
-    CHECK_INT(fi_lease_users(&lease), 1);
-    CHECK(!fi_lease_try_close(&lease));
-    CHECK(fi_lease_leave(&lease));
-    CHECK(fi_lease_try_close(&lease));
-    CHECK(!fi_lease_try_close(&lease));
-    fi_lease_open(&lease);
-    CHECK_INT(fi_lease_users(&lease), 0);
+    fi_use_count_enter(&lease);
+    CHECK_INT(fi_use_count_count(&lease), 1);
+    CHECK(!fi_use_count_try_close(&lease));
+    CHECK(fi_use_count_leave(&lease));
+    CHECK(fi_use_count_try_close(&lease));
+    CHECK(!fi_use_count_try_close(&lease));
+    fi_use_count_open(&lease);
+    CHECK_INT(fi_use_count_count(&lease), 0);
 
     for (int n = 1; n <= MAX_THREADS; n *= 2)
         run_threads(use_and_replace, n);
@@ -93,9 +93,9 @@ static void a_thing_in_use_is_not_replaced(void **state)
 static void leaving_without_entering_is_told(void **state)
 {
     (void)state;
-    fi_lease l;
-    fi_lease_init(&l);
-    CHECK(!fi_lease_leave(&l));
+    fi_use_count l;
+    fi_use_count_init(&l);
+    CHECK(!fi_use_count_leave(&l));
 }
 
 CHECK_MAIN(a_lock_admits_one, a_thing_in_use_is_not_replaced, leaving_without_entering_is_told)

@@ -1,13 +1,13 @@
 #include "explore/program.h"
 
-#include "base/lease.h"
+#include "base/use_count.h"
 
 #include <string.h>
 
 enum { THING = 0 };
 
 static const program *now;
-static fi_lease lease;
+static fi_use_count lease;
 static int users; /* inside at this moment */
 static bool closed;
 
@@ -15,13 +15,13 @@ static void setup(void)
 {
     users = 0;
     closed = false;
-    fi_lease_init(&lease);
+    fi_use_count_init(&lease);
 }
 
 static void use(uint64_t position)
 {
     x_say("enter");
-    fi_lease_enter(&lease);
+    fi_use_count_enter(&lease);
     x_forget(position); /* how often it looked does not matter */
     if (closed)
         x_fail(WRONG, "the thing is used while it is replaced");
@@ -29,14 +29,14 @@ static void use(uint64_t position)
     x_say("use");
     x_data_read(THING);
     users--;
-    if (!fi_lease_leave(&lease))
+    if (!fi_use_count_leave(&lease))
         x_fail(WRONG, "a user is told that it never entered");
 }
 
 static void replace(void)
 {
     x_say("try to close");
-    if (!fi_lease_try_close(&lease))
+    if (!fi_use_count_try_close(&lease))
         return;
     if (users)
         x_fail(WRONG, "the thing is replaced while it is used");
@@ -44,7 +44,7 @@ static void replace(void)
     x_say("replace");
     x_data_write(THING);
     closed = false;
-    fi_lease_open(&lease);
+    fi_use_count_open(&lease);
 }
 
 static void run(int thread)
@@ -82,7 +82,7 @@ static const char *value_name(uint64_t value)
     return value >> 63 ? "closed" : NULL;
 }
 
-void lease_check(check *c, const program *p)
+void use_count_check(check *c, const program *p)
 {
     now = p;
     *c = (check){.threads = program_threads(p),

@@ -3,31 +3,31 @@
  * Users never wait for each other.  Who wants to replace the thing does not wait either: it is told
  * that the thing is in use.  Zeroed memory is a lease that nobody holds.
  */
-#ifndef FI_BASE_LEASE_H
-#define FI_BASE_LEASE_H
+#ifndef FI_BASE_USE_COUNT_H
+#define FI_BASE_USE_COUNT_H
 
 #include "base/atomic.h"
 
 #include <stddef.h>
 
-typedef struct fi_lease {
+typedef struct fi_use_count {
     FI_ATOMIC(size_t) users; /* how many; and a bit that is set while the thing is being replaced */
-} fi_lease;
+} fi_use_count;
 
-void fi_lease_init(fi_lease *l);
+void fi_use_count_init(fi_use_count *l);
 
-/* [any] From here until fi_lease_leave the thing stays what it is.  Waits while it is being
+/* [any] From here until fi_use_count_leave the thing stays what it is.  Waits while it is being
  * replaced. */
-void fi_lease_enter(fi_lease *l);
+void fi_use_count_enter(fi_use_count *l);
 
 /* [any] False when nobody had entered: a caller's mistake. */
-bool fi_lease_leave(fi_lease *l);
+bool fi_use_count_leave(fi_use_count *l);
 
-/* [any] True when nobody uses the thing, and nobody can until fi_lease_open. */
-bool fi_lease_try_close(fi_lease *l);
-void fi_lease_open(fi_lease *l);
+/* [any] True when nobody uses the thing, and nobody can until fi_use_count_open. */
+bool fi_use_count_try_close(fi_use_count *l);
+void fi_use_count_open(fi_use_count *l);
 
 /* [any] How many have entered: exact only while nobody comes or goes. */
-size_t fi_lease_users(fi_lease *l);
+size_t fi_use_count_count(fi_use_count *l);
 
 #endif
