@@ -1,8 +1,8 @@
 /* The table: descriptors by number, in chunks that are made when they are first needed. */
 #include "io/fds.h"
 
+#include "base/init_flag.h"
 #include "base/mem.h"
-#include "base/publish.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -36,7 +36,7 @@ void fi_fds_fini(fi_fds *fds)
 
 static fi_fd *look(fi_fds *fds, place p)
 {
-    fi_fd *chunk = fi_published(&fds->chunks[p.chunk]);
+    fi_fd *chunk = fi_init_get(&fds->chunks[p.chunk]);
 
     return chunk ? &chunk[p.at] : NULL;
 }
@@ -53,7 +53,7 @@ static int make_chunk(fi_fds *fds, int i)
 
     if (!chunk)
         return -ENOMEM;
-    if (!fi_publish_first(&fds->chunks[i], &none, chunk))
+    if (!fi_init_set_first(&fds->chunks[i], &none, chunk))
         FI_DELETE_ARRAY(fi_fd, chunk, chunk_size(i));
     return 0;
 }

@@ -5,8 +5,8 @@
 
 #include "base/clock.h"
 #include "base/futex.h"
+#include "base/init_flag.h"
 #include "base/mistake.h"
-#include "base/publish.h"
 #include "sched/poll.h"
 
 #include <errno.h>
@@ -149,10 +149,10 @@ static bool put(fi_ring *r, const struct io_uring_sqe *what)
 {
     uint32_t tail = fi_load_relaxed(r->asked_tail);
 
-    if (tail - fi_published(r->asked_head) > r->asked_mask)
+    if (tail - fi_init_get(r->asked_head) > r->asked_mask)
         return false;
     r->asked[tail & r->asked_mask] = *what;
-    fi_publish(r->asked_tail, tail + 1);
+    fi_init_set(r->asked_tail, tail + 1);
     return true;
 }
 
@@ -202,14 +202,14 @@ void fi_ring_interrupt(fi_ring *r)
 static int reap(fi_ring *r, fi_ring_done *done)
 {
     uint32_t head = fi_load_relaxed(r->done_head);
-    uint32_t tail = fi_published(r->done_tail);
+    uint32_t tail = fi_init_get(r->done_tail);
     int n = 0;
 
     for (; head != tail && n < FI_RING_AT_ONCE; head++, n++) {
         const struct io_uring_cqe *c = &r->done[head & r->done_mask];
         done[n] = (fi_ring_done){c->user_data, c->res};
     }
-    fi_publish(r->done_head, head);
+    fi_init_set(r->done_head, head);
     return n;
 }
 

@@ -4,7 +4,7 @@
 #endif
 #include "base/clock.h"
 #include "base/futex.h"
-#include "base/publish.h"
+#include "base/init_flag.h"
 #include "observe/file_signals.h"
 #include "observe/observe.h"
 #include "observe/pages.h"
@@ -58,7 +58,7 @@ static void answer(uint32_t wanted)
 {
     fi_top_fill(top.rt, top.snapshot, fi_load_relaxed(word_of(&top.page->part)));
     copy_snapshot();
-    fi_publish(word_of(&top.page->done), wanted);
+    fi_init_set(word_of(&top.page->done), wanted);
     fi_futex_wake_shared(word_of(&top.page->done), INT_MAX);
 }
 
@@ -69,7 +69,7 @@ static void *serve(void *none)
     (void)none;
     pthread_setname_np(pthread_self(), "filch-top");
     while (!fi_load_relaxed(&top.over)) {
-        wanted = fi_published(word_of(&top.page->wanted));
+        wanted = fi_init_get(word_of(&top.page->wanted));
         if (wanted == done) {
             fi_futex_wait_shared(word_of(&top.page->wanted), wanted);
             continue;
@@ -212,7 +212,7 @@ static void end(fi_runtime *rt, bool has_run)
     fi_fetch_add_relaxed(word_of(&top.page->wanted), 1u);
     fi_futex_wake_shared(word_of(&top.page->wanted), INT_MAX);
     pthread_join(top.thread, NULL);
-    fi_publish(word_of(&top.page->stopped), 1u);
+    fi_init_set(word_of(&top.page->stopped), 1u);
     fi_fetch_add_relaxed(word_of(&top.page->done), 1u);
     fi_futex_wake_shared(word_of(&top.page->done), INT_MAX);
     unmap_page();

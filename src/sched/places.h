@@ -3,8 +3,8 @@
 #define FI_SCHED_PLACES_H
 
 #include "base/atomic.h"
+#include "base/init_flag.h"
 #include "base/lock.h"
-#include "base/publish.h"
 
 #include <filch/fiber.h>
 
@@ -27,7 +27,7 @@ static inline int fi_places_add(fi_places *p, fi_destroyer *destroy)
     place = fi_load_relaxed(&p->n);
     if (place < FILCH_FLS_MAX) {
         fi_store_relaxed(&p->destroyer[place], destroy);
-        fi_publish(&p->n, place + 1);
+        fi_init_set(&p->n, place + 1);
     }
     fi_lock_unlock(&p->lock);
     return place < FILCH_FLS_MAX ? place : -EAGAIN;
@@ -36,7 +36,7 @@ static inline int fi_places_add(fi_places *p, fi_destroyer *destroy)
 /* [any] How many there are. */
 static inline int fi_places_n(fi_places *p)
 {
-    return fi_published(&p->n);
+    return fi_init_get(&p->n);
 }
 
 /* [any] Of a place that there is. */

@@ -1,18 +1,18 @@
 #include "sched/poll.h"
 
-#include "base/publish.h"
+#include "base/init_flag.h"
 #include "sched/point.h"
 
 fi_poller *fi_poll_get(fi_runtime *rt)
 {
-    return fi_published(&rt->poller);
+    return fi_init_get(&rt->poller);
 }
 
 /* Two may come at once; both publish the same one. */
 fi_poller *fi_poll_set(fi_runtime *rt, fi_poller *p)
 {
     p = fi_idle_set_poller(&rt->idle, p);
-    fi_publish(&rt->poller, p);
+    fi_init_set(&rt->poller, p);
     return p;
 }
 

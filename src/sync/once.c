@@ -1,8 +1,8 @@
 /* Most who come find that it is done, by a look without the latch. */
 #include "sync/woken.h"
 
+#include "base/init_flag.h"
 #include "base/mistake.h"
-#include "base/publish.h"
 #include "sched/worker.h"
 
 #include <stddef.h>
@@ -37,7 +37,7 @@ static void end(once *o)
     fi_woken woken = {0};
 
     fi_hold(&o->latch);
-    fi_publish(&o->state, DONE);
+    fi_init_set(&o->state, DONE);
     fi_woken_take_all(&woken, &o->line, 0);
     fi_let_go(&o->latch);
     fi_woken_end(woken);
@@ -80,6 +80,6 @@ void filch_once_run(filch_once *public, void (*work)(void *arg), void *arg)
     fi_wait_chaos();
     once *o = (once *)(void *)public;
 
-    if (fi_published(&o->state) != DONE)
+    if (fi_init_get(&o->state) != DONE)
         run(o, work, arg);
 }

@@ -102,7 +102,7 @@ void freeze_check(check *c, const program *p);
 
 /* publish.  All: S make a thing and publish the one that all agree on, F make one and publish it if nobody else has, G look for it and
  * use it; N make a place for locals, D look at the destroyers of all places.  What is seen is as it was made. */
-void publish_check(check *c, const program *p);
+void init_flag_check(check *c, const program *p);
 
 /* watch.  Owner: L look around, and sleep for ever if all workers do.  Thief: T a worker, finds work and is busy for ever, P put some, K borrow a worker for ever, C change the
  * watcher's word.  The watcher does not sleep for ever when a worker is awake, or when it has not seen a change. */

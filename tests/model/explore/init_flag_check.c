@@ -60,7 +60,7 @@ static void destroy_all(void)
 static void look(void)
 {
     x_say("look");
-    uint32_t whose = fi_published(&word);
+    uint32_t whose = fi_init_get(&word);
     if (whose)
         x_data_read((int)whose);
 }
@@ -81,14 +81,14 @@ static void publish_chosen(int thread)
         agreed = mine;
     mine = agreed;
     x_unlock(&lock);
-    fi_publish(&word, mine);
+    fi_init_set(&word, mine);
 }
 
 /* As in io/fds.c: the first to publish wins, and all use that. */
 static void publish_first(int thread)
 {
     uint32_t none = 0;
-    fi_publish_first(&word, &none, make_thing(thread));
+    fi_init_set_first(&word, &none, make_thing(thread));
     look();
 }
 
@@ -133,7 +133,7 @@ static const char *value_name(uint64_t value)
     return value == X_BITS(destroy) ? "destroy" : NULL;
 }
 
-void publish_check(check *c, const program *p)
+void init_flag_check(check *c, const program *p)
 {
     now = p;
     *c = (check){.threads = program_threads(p),
