@@ -1,7 +1,7 @@
 /* What of atomic.h is more than an instruction: fences that one side pays for both. */
 #include "base/atomic.h"
 
-#include "base/mistake.h"
+#include "base/fatal.h"
 
 #include <linux/membarrier.h>
 #include <sys/syscall.h>
@@ -36,5 +36,5 @@ void fi_fence_heavy_(void)
     if (!fi_fence_one_sided)
         fi_fence_seq_cst_();
     else if (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) != 0)
-        fi_mistake("membarrier(2) was there when the program began, and is refused now");
+        fi_fatal("membarrier(2) was there when the program began, and is refused now");
 }

@@ -9,7 +9,7 @@
 
 #include "base/at_fork.h"
 #include "base/atomic.h"
-#include "base/mistake.h"
+#include "base/fatal.h"
 #include "base/use_count.h"
 
 #include <errno.h>
@@ -43,9 +43,9 @@ static bool is_power_of_two(size_t n)
 static void check_request(size_t size, size_t align)
 {
     if (size == 0)
-        fi_mistake("allocation of 0 bytes");
+        fi_fatal("allocation of 0 bytes");
     if (!is_power_of_two(align))
-        fi_mistake("allocation with an alignment that is no power of two");
+        fi_fatal("allocation with an alignment that is no power of two");
 }
 
 /* [any] A large block is aligned inside a larger one; the word before it says where that begins. */
@@ -112,14 +112,14 @@ static void *custom_alloc(size_t size, size_t align, bool zeroed)
     if (p == NULL)
         return NULL;
     if (((uintptr_t)p & (align - 1)) != 0)
-        fi_mistake("the allocator given to filch_set_allocator returned a misaligned block");
+        fi_fatal("the allocator given to filch_set_allocator returned a misaligned block");
     return zeroed ? memset(p, 0, size) : p;
 }
 
 static void leave(void)
 {
     if (!fi_use_count_leave(&blocks))
-        fi_mistake("more memory freed than was allocated");
+        fi_fatal("more memory freed than was allocated");
 }
 
 static void *counted_alloc(size_t size, size_t align, bool zeroed)

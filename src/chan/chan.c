@@ -2,8 +2,8 @@
  * be the last, and free it. */
 #include "chan/chan.h"
 
+#include "base/fatal.h"
 #include "base/mem.h"
-#include "base/mistake.h"
 #include "base/rng.h"
 #include "sched/path.h"
 
@@ -39,7 +39,7 @@ void filch_chan_free(filch_chan *c)
     if (!c)
         return;
     if (c->receivers.first || c->senders.first)
-        fi_mistake("filch_chan_free of a channel that somebody waits at");
+        fi_fatal("filch_chan_free of a channel that somebody waits at");
     fi_wait_before_free(&c->latch);
     fi_mem_free(c, bytes(c->item_size, c->capacity), FI_CACHE_LINE);
 }

@@ -4,7 +4,7 @@
 #endif
 #include "ctx/ctx.h"
 
-#include "base/mistake.h"
+#include "base/fatal.h"
 #include "ctx/regs.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@
 
 _Noreturn void fi_ctx_entry_returned(void)
 {
-    fi_mistake("a context's entry function returned; it must end in fi_ctx_leave");
+    fi_fatal("a context's entry function returned; it must end in fi_ctx_leave");
 }
 
 #if FI_UNDER_ASAN
@@ -30,7 +30,7 @@ static void san_init_thread(fi_ctx *c)
     pthread_attr_t attr;
 
     if (pthread_getattr_np(pthread_self(), &attr) != 0)
-        fi_mistake("the bounds of this thread's stack are unknown");
+        fi_fatal("the bounds of this thread's stack are unknown");
     pthread_attr_getstack(&attr, &c->san.stack_low, &c->san.stack_size);
     pthread_attr_destroy(&attr);
     __lsan_register_root_region(c->san.stack_low, c->san.stack_size);
@@ -71,7 +71,7 @@ _Noreturn void fi_ctx_leave(fi_ctx *from, fi_ctx *to)
 {
     __sanitizer_start_switch_fiber(NULL, to->san.stack_low, to->san.stack_size);
     fi_ctx_swap(&from->regs, &to->regs);
-    fi_mistake("a context was resumed after fi_ctx_leave");
+    fi_fatal("a context was resumed after fi_ctx_leave");
 }
 
 #elif FI_UNDER_TSAN
@@ -105,7 +105,7 @@ void fi_ctx_switch(fi_ctx *from, fi_ctx *to)
 _Noreturn void fi_ctx_leave(fi_ctx *from, fi_ctx *to)
 {
     fi_ctx_switch(from, to);
-    fi_mistake("a context was resumed after fi_ctx_leave");
+    fi_fatal("a context was resumed after fi_ctx_leave");
 }
 
 #endif
@@ -123,7 +123,7 @@ void fi_ctx_make(fi_ctx *c, void *stack_low, size_t stack_size, void (*entry)(vo
     fi_ctx_modes modes;
 
     if (!stack_low || stack_size < STACK_AT_LEAST || !entry)
-        fi_mistake("a context needs an entry function and a stack of at least 1024 bytes");
+        fi_fatal("a context needs an entry function and a stack of at least 1024 bytes");
 #if FI_CTX_TOLD
     memset(&c->san, 0, sizeof c->san);
     san_make(c, stack_low, stack_size);

@@ -6,8 +6,8 @@
 #include "io/backend.h"
 
 #include "base/clock.h"
+#include "base/fatal.h"
 #include "base/futex.h"
-#include "base/mistake.h"
 #include "sched/poll.h"
 
 #include <errno.h>
@@ -131,7 +131,7 @@ static int check(int n)
                  errno == EBADF || errno == EINVAL
                      ? "; the program has closed a descriptor that it did not open"
                      : "");
-        fi_mistake(text);
+        fi_fatal(text);
     }
     return n < 0 ? 0 : n;
 }

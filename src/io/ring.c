@@ -4,9 +4,9 @@
 #include "io/ring.h"
 
 #include "base/clock.h"
+#include "base/fatal.h"
 #include "base/futex.h"
 #include "base/init_flag.h"
-#include "base/mistake.h"
 #include "sched/poll.h"
 
 #include <errno.h>
@@ -37,7 +37,7 @@ static long enter(const fi_ring *r, uint32_t n, uint32_t wait_for, uint32_t flag
 static void check(long n)
 {
     if (n < 0 && n != -ETIME && n != -EINTR && n != -EAGAIN && n != -EBUSY)
-        fi_mistake("a descriptor of the runtime's own, its ring, was closed");
+        fi_fatal("a descriptor of the runtime's own, its ring, was closed");
 }
 
 /* ---- the beginning and the end ---- */

@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "base/exit_guard.h"
-#include "base/mistake.h"
+#include "base/fatal.h"
 #include "sched/gate.h"
 #include "sched/point.h"
 #include "sched/run.h"
@@ -145,7 +145,7 @@ static fi_spare_call *end_unless_called(fi_spares *s, bool *joins, pthread_t *be
 
 static void thread_ended(void)
 {
-    fi_mistake(
+    fi_fatal(
         "pthread_exit: a function that was given to filch_run_blocking ended its thread; return "
         "from it instead");
 }

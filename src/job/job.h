@@ -5,7 +5,7 @@
 #define FI_JOB_JOB_H
 
 #include "base/compiler.h"
-#include "base/mistake.h"
+#include "base/fatal.h"
 #include "job/group.h"
 #include "job/life.h"
 #include "job/links.h"

@@ -3,8 +3,8 @@
 #include "job/job.h"
 
 #include "base/clock.h"
+#include "base/fatal.h"
 #include "base/lock.h"
-#include "base/mistake.h"
 #include "sched/lot.h"
 #include "sched/path.h"
 
@@ -64,7 +64,7 @@ static fi_job *take(pump *p)
 static void check_caller(void)
 {
     if (fi_worker_self())
-        fi_mistake("a pump is for one thread, and this is a fiber, which has none of its own");
+        fi_fatal("a pump is for one thread, and this is a fiber, which has none of its own");
 }
 
 /* One job's work may pump in turn. */

@@ -2,7 +2,7 @@
 #ifndef FI_SCHED_HANDLE_H
 #define FI_SCHED_HANDLE_H
 
-#include "base/mistake.h"
+#include "base/fatal.h"
 #include "sched/tag.h"
 #include "sched/wait.h"
 #include "sched/worker.h"

@@ -3,9 +3,9 @@
 
 #include "base/at_fork.h"
 #include "base/clock.h"
+#include "base/fatal.h"
 #include "base/lock.h"
 #include "base/mem.h"
-#include "base/mistake.h"
 #include "base/tls.h"
 #include "sched/fiber.h"
 
@@ -64,7 +64,7 @@ static void make_room(size_t room)
 
     book.pages = FI_NEW_ARRAY(page, room);
     if (!book.pages)
-        fi_mistake("no memory to follow the longest chain of work (FILCH_SCALE)");
+        fi_fatal("no memory to follow the longest chain of work (FILCH_SCALE)");
     book.room = room;
     for (size_t i = 0; i < old_room; i++)
         if (old[i].of != 0)

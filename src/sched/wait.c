@@ -4,7 +4,7 @@
 #include "base/at_fork.h"
 #include "base/chaos.h"
 #include "base/clock.h"
-#include "base/mistake.h"
+#include "base/fatal.h"
 #include "sched/gate.h"
 #include "sched/pin.h"
 #include "sched/run.h"
@@ -336,7 +336,7 @@ FI_INLINE void park_until(fi_wait *w, letting_go l, int64_t deadline_ns)
 static __attribute__((noinline)) void begin_watching(fi_runtime *rt)
 {
     if (rt->orphaned)
-        fi_mistake("a wait, in the child of a fork, for what other threads were doing");
+        fi_fatal("a wait, in the child of a fork, for what other threads were doing");
     fi_watch_start(rt);
 }
 

@@ -6,8 +6,8 @@
 
 #include "base/clock.h"
 #include "base/exit_guard.h"
+#include "base/fatal.h"
 #include "base/futex.h"
-#include "base/mistake.h"
 #include "sched/memory_wait.h"
 #include "sched/wait.h"
 
@@ -32,7 +32,7 @@ static void thread_ended(void)
              "pthread_exit: the thread of worker %u ended in fiber '%.*s'; return from the fiber's "
              "function instead",
              w->index, NAME_SHOWN, current ? fi_fiber_of_fork(current)->mark.name : "none");
-    fi_mistake(line);
+    fi_fatal(line);
 }
 
 /* The watcher sees by the tick that the worker runs something else now. */

@@ -1,4 +1,4 @@
-#include "base/mistake.h"
+#include "base/fatal.h"
 #include "stack/report.h"
 #include "stack/slab.h"
 #include "stack/stack.h"
@@ -77,7 +77,7 @@ void fi_stack_check(const fi_stack *s, const char *name)
 void fi_stack_put(fi_stack_cache *c, fi_stack *s, const char *name)
 {
     if (!s->lent)
-        fi_mistake("a stack was given back twice");
+        fi_fatal("a stack was given back twice");
     fi_stack_slab_check(c->pool, s);
     fi_stack_check(s, name);
     s->lent = 0;

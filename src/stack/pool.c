@@ -1,5 +1,5 @@
+#include "base/fatal.h"
 #include "base/mem.h"
-#include "base/mistake.h"
 #include "stack/slab.h"
 #include "stack/stack.h"
 #include "stack/tell.h"
@@ -402,7 +402,7 @@ static bool free_some(fi_stack_pool *p)
 void fi_stack_pool_fini(fi_stack_pool *p)
 {
     if (p->lent > 0)
-        fi_mistake("a pool of stacks was finished while stacks are still lent out");
+        fi_fatal("a pool of stacks was finished while stacks are still lent out");
     while (p->first && free_some(p))
         ;
     for (fi_stack_slab *slab = p->first, *next; slab; slab = next) {

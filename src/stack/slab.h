@@ -2,7 +2,7 @@
 #ifndef FI_STACK_SLAB_H
 #define FI_STACK_SLAB_H
 
-#include "base/mistake.h"
+#include "base/fatal.h"
 #include "stack/stack.h"
 
 struct fi_stack_slab {
@@ -32,7 +32,7 @@ void fi_stack_slab_abandon(fi_stack_slab *slab);
 static inline void fi_stack_slab_check(const fi_stack_pool *p, const fi_stack *s)
 {
     if (s->slab->pool != p)
-        fi_mistake("a stack was given back to another pool than the one it is from");
+        fi_fatal("a stack was given back to another pool than the one it is from");
 }
 
 /* Bytes of records for a slab of count stacks. */

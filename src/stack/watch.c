@@ -3,9 +3,9 @@
 #endif
 #include "stack/watch.h"
 #include "base/at_fork.h"
+#include "base/fatal.h"
 #include "base/lock.h"
 #include "base/mem.h"
-#include "base/mistake.h"
 #include "stack/report.h"
 
 #include <errno.h>
@@ -188,7 +188,7 @@ void fi_stack_watch_remove(void)
 {
     fi_lock_lock(&lock);
     if (users == 0)
-        fi_mistake("fi_stack_watch_remove without fi_stack_watch_install");
+        fi_fatal("fi_stack_watch_remove without fi_stack_watch_install");
     if (--users == 0)
         for (int i = 0; i < SIGNALS; i++)
             take_away(i);
@@ -229,7 +229,7 @@ int fi_stack_watch_init(fi_stack_watch *w)
 void fi_stack_watch_leave(fi_stack_watch *w)
 {
     if (watching != w)
-        fi_mistake("fi_stack_watch_leave in another thread than fi_stack_watch_init");
+        fi_fatal("fi_stack_watch_leave in another thread than fi_stack_watch_init");
     watching = NULL;
     w->entered = 0;
     sigaltstack(&w->before, NULL);

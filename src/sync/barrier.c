@@ -1,7 +1,7 @@
 /* Who comes stands in line; the last takes all out. */
 #include "sync/woken.h"
 
-#include "base/mistake.h"
+#include "base/fatal.h"
 
 #include <stddef.h>
 
@@ -27,11 +27,11 @@ static void left(fi_wait *w)
 static void agree(barrier *b, unsigned n)
 {
     if (n == 0)
-        fi_mistake("filch_barrier_wait for 0, when even the caller is 1");
+        fi_fatal("filch_barrier_wait for 0, when even the caller is 1");
     if (b->count == 0)
         b->wanted = n;
     else if (b->wanted != n)
-        fi_mistake("filch_barrier_wait for another number than others that wait there");
+        fi_fatal("filch_barrier_wait for another number than others that wait there");
 }
 
 /* [latch held, which this lets go] */

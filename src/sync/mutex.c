@@ -4,7 +4,7 @@
  * most. */
 #include "sync/woken.h"
 
-#include "base/mistake.h"
+#include "base/fatal.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -164,7 +164,7 @@ static __attribute__((noinline)) void unlock_slowly(mutex *m, uint32_t who)
     fi_wait *w;
 
     if (!(m->state & LOCKED))
-        fi_mistake("filch_mutex_unlock of a mutex that is not locked");
+        fi_fatal("filch_mutex_unlock of a mutex that is not locked");
     w = m->state & COMING ? NULL : fi_line_take(&m->line);
     if (w)
         w->result = TRY_AGAIN;

@@ -1,8 +1,8 @@
 /* Most who come find that it is done, by a look without the latch. */
 #include "sync/woken.h"
 
+#include "base/fatal.h"
 #include "base/init_flag.h"
-#include "base/mistake.h"
 #include "sched/worker.h"
 
 #include <stddef.h>
@@ -49,7 +49,7 @@ static void await_end(once *o, const void *me)
     fi_wait w = {.stubborn = true};
 
     if (o->runner == me)
-        fi_mistake("filch_once_run from inside its own work");
+        fi_fatal("filch_once_run from inside its own work");
     fi_wait_in(&w, &o->line, &o->latch, (fi_wait_for){"once", o}, FI_TIMER_NEVER);
 }
 

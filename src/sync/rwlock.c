@@ -1,7 +1,7 @@
 /* Whoever ends hands over to those who come next.  So somebody waits only while others are inside. */
 #include "sync/woken.h"
 
-#include "base/mistake.h"
+#include "base/fatal.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -104,7 +104,7 @@ void filch_rwlock_rdunlock(filch_rwlock *public)
 
     fi_hold(&l->latch);
     if (l->inside == 0 || l->inside == WRITER)
-        fi_mistake("filch_rwlock_rdunlock of a lock that nobody reads");
+        fi_fatal("filch_rwlock_rdunlock of a lock that nobody reads");
     if (--l->inside == 0)
         let_writer_in(l, &woken);
     fi_let_go(&l->latch);
@@ -172,7 +172,7 @@ void filch_rwlock_wrunlock(filch_rwlock *public)
 
     fi_hold(&l->latch);
     if (l->inside != WRITER)
-        fi_mistake("filch_rwlock_wrunlock of a lock that nobody writes");
+        fi_fatal("filch_rwlock_wrunlock of a lock that nobody writes");
     l->inside = 0;
     let_readers_in(l, &woken);
     if (l->inside == 0)

@@ -1,7 +1,7 @@
 /* First come, first served: while somebody waits, nobody else takes, however much there is. */
 #include "sync/woken.h"
 
-#include "base/mistake.h"
+#include "base/fatal.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -116,7 +116,7 @@ void filch_sem_post_n(filch_sem *public, uint64_t n)
 
     fi_biased_lock_lock(&s->latch, who);
     if (n > UINT64_MAX - s->count)
-        fi_mistake("filch_sem_post_n: the semaphore's number would be too large");
+        fi_fatal("filch_sem_post_n: the semaphore's number would be too large");
     s->count += n;
     served = serve(s);
     fi_biased_lock_unlock(&s->latch, who);

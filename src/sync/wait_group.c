@@ -2,7 +2,7 @@
  * then, and it may be gone. */
 #include "sync/woken.h"
 
-#include "base/mistake.h"
+#include "base/fatal.h"
 #include "sched/path.h"
 
 #include <stddef.h>
@@ -31,7 +31,7 @@ void filch_wait_group_add(filch_wait_group *public, unsigned n)
 
     fi_biased_lock_lock(&g->latch, who);
     if (n > UINT64_MAX - g->count)
-        fi_mistake("filch_wait_group_add: the group's number would be too large");
+        fi_fatal("filch_wait_group_add: the group's number would be too large");
     g->count += n;
     fi_biased_lock_unlock(&g->latch, who);
 }
@@ -46,7 +46,7 @@ void filch_wait_group_done(filch_wait_group *public)
     FI_PATH(end_in(g));
     fi_biased_lock_lock(&g->latch, who);
     if (g->count == 0)
-        fi_mistake("filch_wait_group_done more often than was added");
+        fi_fatal("filch_wait_group_done more often than was added");
     if (--g->count == 0)
         fi_woken_take_all(&woken, &g->line, 0);
     fi_biased_lock_unlock(&g->latch, who);

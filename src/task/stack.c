@@ -5,7 +5,7 @@
 #include "task/stack.h"
 
 #include "base/compiler.h"
-#include "base/mistake.h"
+#include "base/fatal.h"
 
 #include <stdint.h>
 #include <sys/mman.h>
@@ -99,7 +99,7 @@ void fi_task_stack_grow(fi_task_stack *s, const char *top)
     step = step < STEP ? STEP : step;
     step = step < room ? step : room;
     if (top > s->limit + step)
-        fi_mistake("no room for another open FILCH_SPAWN in this fiber");
+        fi_fatal("no room for another open FILCH_SPAWN in this fiber");
     s->limit += step;
 }
 
@@ -109,7 +109,7 @@ char *fi_task_stack_nest(fi_task_stack *s)
 
     base += 16 - (size_t)(base - s->base) % 16;
     if (s->end - base < (ptrdiff_t)(NEST_STEP + FILCH_SLOT_MAX_))
-        fi_mistake("no room for another FILCH_RUN inside a task");
+        fi_fatal("no room for another FILCH_RUN inside a task");
     s->first = s->split = base;
     s->limit = base + NEST_STEP;
     return base;

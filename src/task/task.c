@@ -1,7 +1,7 @@
 /* Spawn, sync and run, where they are more than a few instructions: what the compiled code of
  * <filch/task.h> calls when the words of its fiber tell it to. */
 #include "base/clock.h"
-#include "base/mistake.h"
+#include "base/fatal.h"
 #include "sched/gate.h"
 #include "sched/guest.h"
 #include "sched/path.h"
@@ -120,7 +120,7 @@ static _Noreturn void wrong_sync(const filch_task_type_ *wanted, const filch_tas
 
     snprintf(line, sizeof line, "FILCH_SYNC(%s), but the newest spawn is %s", wanted->name,
              found->name);
-    fi_mistake(line);
+    fi_fatal(line);
 }
 
 static _Noreturn void no_spawn(const filch_task_type_ *type)
@@ -128,7 +128,7 @@ static _Noreturn void no_spawn(const filch_task_type_ *type)
     char line[256];
 
     snprintf(line, sizeof line, "FILCH_SYNC(%s) without a FILCH_SPAWN", type->name);
-    fi_mistake(line);
+    fi_fatal(line);
 }
 
 void filch_check_sync_(const filch_task_type_ *type, const filch_slot_ *slot, const void *frame)
@@ -151,7 +151,7 @@ void filch_check_open_(const filch_task_type_ *type, const filch_fork_ *fork, lo
     else
         snprintf(line, sizeof line, "task %s made a FILCH_SYNC without a FILCH_SPAWN of its own",
                  type->name);
-    fi_mistake(line);
+    fi_fatal(line);
 }
 
 /* Our newest ticket is most often the newest in our deque as well; taken from there it needs no claim.
@@ -192,8 +192,8 @@ static bool commit_park(fi_fiber *f, void *ticket)
 static void await(fi_fiber *f, fi_ticket *t)
 {
     if (f->worker->runtime->orphaned)
-        fi_mistake("FILCH_SYNC of a task that another thread was running when this process was "
-                   "forked");
+        fi_fatal("FILCH_SYNC of a task that another thread was running when this process was "
+                 "forked");
     for (int i = 0; i < SPINS; i++) {
         if (fi_ticket_is_done(t))
             return;
@@ -270,7 +270,7 @@ static bool has_tasks(fi_fiber *f)
 static fi_task_stack *tasks_of(fi_fiber *f)
 {
     if (!has_tasks(f))
-        fi_mistake("no memory for a task stack");
+        fi_fatal("no memory for a task stack");
     return f->tasks;
 }
 

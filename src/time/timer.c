@@ -4,8 +4,8 @@
  * Each timer has a lock, which serialises its starts and stops by all threads.  Firing does not
  * take it.  A start or stop waits until a firing in progress is over, which takes a few
  * instructions on another worker.  Only then may it use the fields of the timer. */
+#include "base/fatal.h"
 #include "base/lock.h"
-#include "base/mistake.h"
 #include "sched/runtime.h"
 #include "sched/timers.h"
 #include "sched/wait.h"
@@ -40,7 +40,7 @@ static void timer_lock(timer *t)
     uint32_t mark = fi_load_relaxed(&t->mark);
 
     if (mark != 0 && mark != STARTED)
-        fi_mistake("filch_timer: the timer was not initialised; use FILCH_TIMER_INIT or zeros");
+        fi_fatal("filch_timer: the timer was not initialised; use FILCH_TIMER_INIT or zeros");
     fi_lock_lock(&t->lock);
 }
 

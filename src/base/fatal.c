@@ -1,9 +1,9 @@
-#include "base/mistake.h"
+#include "base/fatal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-_Noreturn void fi_mistake(const char *what)
+_Noreturn void fi_fatal(const char *what)
 {
     fprintf(stderr, "filch: %s\n", what);
     abort();
