@@ -53,7 +53,7 @@ static int make_logs(fi_runtime *rt)
     fi_log_slot *slots;
     fi_log *log;
 
-    now.size = sizeof(fi_names) + logs * (sizeof(fi_log) + events * sizeof(fi_log_slot));
+    now.size = sizeof(fi_intern) + logs * (sizeof(fi_log) + events * sizeof(fi_log_slot));
     now.memory = fi_pages_get(now.size);
     if (!now.memory)
         return -ENOMEM;
@@ -64,7 +64,7 @@ static int make_logs(fi_runtime *rt)
         rt->workers[i].eyes |= FI_EYE_LOG;
     }
     rt->outside_log = put_log(log++, &slots, events);
-    rt->names = (fi_names *)(void *)log;
+    rt->names = (fi_intern *)(void *)log;
     return 0;
 }
 

@@ -18,7 +18,7 @@ const char *fi_trace_names_fiber(fi_trace_names *n, const fi_runtime *rt, const 
     static const char *const works[] = {"fiber", "task", "job"};
 
     if (t->name)
-        return fi_names_text(rt->names, t->name);
+        return fi_intern_text(rt->names, t->name);
     if (t->function)
         return fi_trace_names_function(n, t->function);
     return works[t->work <= FI_WORK_JOB ? t->work : 0];

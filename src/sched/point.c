@@ -108,7 +108,7 @@ void fi_point_see_away(fi_worker *w, fi_fiber *f, fi_fiber *to, fi_way why)
 
 static uint32_t number_of(fi_worker *w, const char *name)
 {
-    return name ? fi_names_number(w->runtime->names, &w->known_names, name) : 0;
+    return name ? fi_intern_id(w->runtime->names, &w->known_names, name) : 0;
 }
 
 void fi_point_see_begin(fi_fiber *f, fi_work work, const char *name, uintptr_t function)

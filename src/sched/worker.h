@@ -4,8 +4,8 @@
 #define FI_SCHED_WORKER_H
 
 #include "base/compiler.h"
+#include "base/intern.h"
 #include "base/log.h"
-#include "base/names.h"
 #include "base/rng.h"
 #include "base/tls.h"
 #include "deque/deque.h"
@@ -100,7 +100,7 @@ struct fi_worker {
     bool is_committing; /* with chaos: on a fiber, for the one before it */
     fi_counters counters;
     uint64_t last_id; /* in its log */
-    fi_names_known known_names;
+    fi_intern_cache known_names;
 
     /* The watcher's. */
     FI_CACHE_ALIGNED
@@ -151,7 +151,7 @@ struct fi_runtime {
         lookers; /* threads of the floor above, which only look; fixed while the runtime runs */
     /* NULL: nobody wants to know, and no worker has a log (sched/point.h).  Fixed while the runtime runs */
     fi_log *outside_log;
-    fi_names *names;
+    fi_intern *names;
     fi_lock outside_log_lock;
 };
 

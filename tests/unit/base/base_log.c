@@ -1,8 +1,8 @@
 /* Logs and names on real threads; a log's memory orders are the model's business. */
 #include "check.h"
 
+#include "base/intern.h"
 #include "base/log.h"
-#include "base/names.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -81,20 +81,20 @@ static void a_log_can_be_copied_meanwhile(void **state)
     CHECK_INT(look(), CAPACITY - 1);
 }
 
-static fi_names names;
+static fi_intern names;
 static atomic_int wrong;
 
 static void *name_all(void *arg)
 {
-    fi_names_known known = {{0}};
+    fi_intern_cache known = {{0}};
     char name[32];
 
     for (int round = 0; round < 3; round++)
         for (int i = 0; i < 500; i++) {
             uint32_t number;
             snprintf(name, sizeof name, "name %d", i);
-            number = fi_names_number(&names, &known, name);
-            if (number == 0 || strcmp(fi_names_text(&names, number), name) != 0)
+            number = fi_intern_id(&names, &known, name);
+            if (number == 0 || strcmp(fi_intern_text(&names, number), name) != 0)
                 atomic_fetch_add(&wrong, 1);
         }
     return arg;
@@ -115,22 +115,22 @@ static void a_name_has_one_number(void **state)
 
 static void long_names_are_cut_and_many_are_refused(void **state)
 {
-    fi_names_known known = {{0}};
+    fi_intern_cache known = {{0}};
     char name[100];
     uint32_t number;
 
     (void)state;
     memset(name, 'x', sizeof name);
     name[sizeof name - 1] = '\0';
-    number = fi_names_number(&names, &known, name);
-    CHECK_INT(strlen(fi_names_text(&names, number)), FI_NAME_SIZE - 1);
-    CHECK_INT(fi_names_number(&names, &known, name), number);
-    for (unsigned i = 0; i < 2 * FI_NAMES_MAX; i++) {
+    number = fi_intern_id(&names, &known, name);
+    CHECK_INT(strlen(fi_intern_text(&names, number)), FI_INTERN_SIZE - 1);
+    CHECK_INT(fi_intern_id(&names, &known, name), number);
+    for (unsigned i = 0; i < 2 * FI_INTERN_MAX; i++) {
         snprintf(name, sizeof name, "one more: %u", i);
-        number = fi_names_number(&names, &known, name);
+        number = fi_intern_id(&names, &known, name);
     }
     CHECK_INT(number, 0);
-    CHECK(fi_names_number(&names, &known, "name 7") > 0);
+    CHECK(fi_intern_id(&names, &known, "name 7") > 0);
 }
 
 CHECK_MAIN(a_log_keeps_the_last, a_log_can_be_copied_meanwhile, a_name_has_one_number,

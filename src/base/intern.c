@@ -1,8 +1,8 @@
-#include "base/names.h"
+#include "base/intern.h"
 
 #include <string.h>
 
-#define LONGEST (FI_NAME_SIZE - 1)
+#define LONGEST (FI_INTERN_SIZE - 1)
 
 /* FNV-1a. */
 static uint32_t hash_of(const char *name)
@@ -14,22 +14,22 @@ static uint32_t hash_of(const char *name)
     return h ^ h >> 16;
 }
 
-static bool is_named(const fi_names *names, uint32_t number, const char *name)
+static bool is_named(const fi_intern *names, uint32_t number, const char *name)
 {
     return strncmp(names->text[number], name, LONGEST) == 0;
 }
 
 /* [lock held] */
-static uint32_t find_or_add(fi_names *names, const char *name)
+static uint32_t find_or_add(fi_intern *names, const char *name)
 {
-    uint32_t at = hash_of(name) % (2 * FI_NAMES_MAX);
+    uint32_t at = hash_of(name) % (2 * FI_INTERN_MAX);
 
     while (names->table[at]) {
         if (is_named(names, names->table[at], name))
             return names->table[at];
-        at = (at + 1) % (2 * FI_NAMES_MAX);
+        at = (at + 1) % (2 * FI_INTERN_MAX);
     }
-    if (names->n + 1 == FI_NAMES_MAX)
+    if (names->n + 1 == FI_INTERN_MAX)
         return 0;
     names->n++;
     strncpy(names->text[names->n], name, LONGEST); /* the last byte is zero already */
@@ -38,9 +38,9 @@ static uint32_t find_or_add(fi_names *names, const char *name)
 }
 
 /* A number that is remembered was found under the lock, and its text never changes: it can be read without. */
-uint32_t fi_names_number(fi_names *names, fi_names_known *known, const char *name)
+uint32_t fi_intern_id(fi_intern *names, fi_intern_cache *known, const char *name)
 {
-    uint32_t *last = &known->number[(uintptr_t)name / 8 % FI_NAMES_KNOWN];
+    uint32_t *last = &known->number[(uintptr_t)name / 8 % FI_INTERN_CACHE];
 
     if (*last && is_named(names, *last, name))
         return *last;
