@@ -37,7 +37,7 @@ __attribute__((constructor)) static void register_at_fork(void)
 
 /* ---- logs ---- */
 
-static fi_log *put_log(fi_log *log, fi_log_slot **slots, uint32_t events)
+static fi_event_ring *put_log(fi_event_ring *log, fi_event_ring_slot **slots, uint32_t events)
 {
     log->capacity = events;
     log->slots = *slots;
@@ -50,15 +50,16 @@ static int make_logs(fi_runtime *rt)
 {
     uint32_t events = rt->settings.observe.trace_events;
     size_t logs = rt->workers_n + 1;
-    fi_log_slot *slots;
-    fi_log *log;
+    fi_event_ring_slot *slots;
+    fi_event_ring *log;
 
-    now.size = sizeof(fi_intern) + logs * (sizeof(fi_log) + events * sizeof(fi_log_slot));
+    now.size =
+        sizeof(fi_intern) + logs * (sizeof(fi_event_ring) + events * sizeof(fi_event_ring_slot));
     now.memory = fi_pages_get(now.size);
     if (!now.memory)
         return -ENOMEM;
     slots = now.memory;
-    log = (fi_log *)(void *)(slots + logs * events);
+    log = (fi_event_ring *)(void *)(slots + logs * events);
     for (unsigned i = 0; i < rt->workers_n; i++) {
         rt->workers[i].log = put_log(log++, &slots, events);
         rt->workers[i].eyes |= FI_EYE_LOG;

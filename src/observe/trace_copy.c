@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-static fi_log *log_of(fi_runtime *rt, unsigned track)
+static fi_event_ring *log_of(fi_runtime *rt, unsigned track)
 {
     return track < rt->workers_n ? rt->workers[track].log : rt->outside_log;
 }
@@ -14,13 +14,13 @@ static fi_log *log_of(fi_runtime *rt, unsigned track)
 /* ---- copying ---- */
 
 /* What is whole stands at the end. */
-static void copy(fi_trace_track *t, fi_log *log, fi_log_event *to, uint64_t before)
+static void copy(fi_trace_track *t, fi_event_ring *log, fi_event *to, uint64_t before)
 {
-    uint64_t n = fi_log_n(log), from = n > log->capacity ? n - log->capacity : 0, first;
+    uint64_t n = fi_event_ring_count(log), from = n > log->capacity ? n - log->capacity : 0, first;
 
     for (uint64_t i = from; i < n; i++)
-        fi_log_read(log, i, &to[i - from]);
-    first = fi_log_first_whole(log);
+        fi_event_ring_read(log, i, &to[i - from]);
+    first = fi_event_ring_first_valid(log);
     if (first > n)
         first = n;
     t->events = to;
@@ -36,7 +36,7 @@ static size_t bytes_of(fi_runtime *rt, unsigned tracks)
     size_t bytes = tracks * (sizeof(fi_trace_track) + sizeof(unsigned) + sizeof(uint64_t));
 
     for (unsigned i = 0; i < tracks; i++)
-        bytes += log_of(rt, i)->capacity * sizeof(fi_log_event);
+        bytes += log_of(rt, i)->capacity * sizeof(fi_event);
     return bytes;
 }
 
@@ -75,7 +75,7 @@ int fi_trace_copy_make(fi_trace_copy *c, fi_runtime *rt)
 {
     unsigned tracks = rt->workers_n + 1;
     size_t size = bytes_of(rt, tracks);
-    fi_log_event *events = fi_pages_get(size);
+    fi_event *events = fi_pages_get(size);
 
     if (!events)
         return -ENOMEM;
@@ -99,10 +99,10 @@ void fi_trace_copy_free(fi_trace_copy *c)
     fi_pages_put(c->memory, c->size);
 }
 
-const fi_log_event *fi_trace_copy_next(fi_trace_copy *c, unsigned *track)
+const fi_event *fi_trace_copy_next(fi_trace_copy *c, unsigned *track)
 {
     fi_trace_track *t;
-    const fi_log_event *e;
+    const fi_event *e;
 
     if (c->heap_n == 0)
         return NULL;

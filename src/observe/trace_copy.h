@@ -2,7 +2,7 @@
 #ifndef FI_OBSERVE_TRACE_COPY_H
 #define FI_OBSERVE_TRACE_COPY_H
 
-#include "base/log.h"
+#include "base/event_ring.h"
 
 #include <stdbool.h>
 
@@ -10,7 +10,7 @@ typedef struct fi_runtime fi_runtime;
 
 /* Of one log. */
 typedef struct fi_trace_track {
-    fi_log_event *events;
+    fi_event *events;
     uint64_t n, at; /* how many, and which is next */
     uint64_t lost;  /* that were written over */
 } fi_trace_track;
@@ -31,6 +31,6 @@ int fi_trace_copy_make(fi_trace_copy *c, fi_runtime *rt);
 void fi_trace_copy_free(fi_trace_copy *c);
 
 /* [owner] The next event, and whose it is; NULL: there is none left. */
-const fi_log_event *fi_trace_copy_next(fi_trace_copy *c, unsigned *track);
+const fi_event *fi_trace_copy_next(fi_trace_copy *c, unsigned *track);
 
 #endif

@@ -280,7 +280,7 @@ static void close_all(picture *p, worker_row *w, int64_t ns)
 
 /* ---- events of fibers ---- */
 
-static void runs(picture *p, worker_row *w, const fi_log_event *e, int64_t ns)
+static void runs(picture *p, worker_row *w, const fi_event *e, int64_t ns)
 {
     fi_trace_one *f = fiber_of(p, e->word[1]);
 
@@ -295,7 +295,7 @@ static void runs(picture *p, worker_row *w, const fi_log_event *e, int64_t ns)
     change(p, f, FI_TRACE_RUNS, ns);
 }
 
-static void stops(picture *p, worker_row *w, const fi_log_event *e, int64_t ns)
+static void stops(picture *p, worker_row *w, const fi_event *e, int64_t ns)
 {
     fi_trace_one *f = fiber_of(p, e->word[1]);
     const char *what = (const char *)(uintptr_t)e->word[2];
@@ -312,7 +312,7 @@ static void stops(picture *p, worker_row *w, const fi_log_event *e, int64_t ns)
     end_doing(p, w, RUNS, ns, f->id, p->text);
 }
 
-static void ends(picture *p, worker_row *w, const fi_log_event *e, int64_t ns)
+static void ends(picture *p, worker_row *w, const fi_event *e, int64_t ns)
 {
     fi_trace_one *f = fiber_of(p, e->word[1]);
 
@@ -329,7 +329,7 @@ static void draw_waker(picture *p, fi_draw_row at, int64_t ns)
         fi_draw_end(&p->draw);
 }
 
-static void becomes_ready(picture *p, fi_draw_row by, const fi_log_event *e, int64_t ns)
+static void becomes_ready(picture *p, fi_draw_row by, const fi_event *e, int64_t ns)
 {
     fi_trace_one *f = fiber_of(p, e->word[1]);
 
@@ -342,7 +342,7 @@ static void becomes_ready(picture *p, fi_draw_row by, const fi_log_event *e, int
 }
 
 /* Who sleeps in the poller wakes others before it is awake itself. */
-static void readies(picture *p, worker_row *w, const fi_log_event *e, int64_t ns)
+static void readies(picture *p, worker_row *w, const fi_event *e, int64_t ns)
 {
     if (is_doing(w, SLEEPS)) {
         close_all(p, w, ns);
@@ -355,7 +355,7 @@ static void readies(picture *p, worker_row *w, const fi_log_event *e, int64_t ns
 
 /* ---- events of workers ---- */
 
-static void polled(picture *p, const worker_row *w, const fi_log_event *e, int64_t ns)
+static void polled(picture *p, const worker_row *w, const fi_event *e, int64_t ns)
 {
     if (!fi_draw_slice(&p->draw, w->at, time_of(p, e->word[2]), ns, "worker", doings[POLLS]))
         return;
@@ -364,7 +364,7 @@ static void polled(picture *p, const worker_row *w, const fi_log_event *e, int64
     fi_draw_end(&p->draw);
 }
 
-static void stole(picture *p, const worker_row *w, const fi_log_event *e, int64_t ns)
+static void stole(picture *p, const worker_row *w, const fi_event *e, int64_t ns)
 {
     p->counters[STOLEN].value += e->word[3];
     snprintf(p->text, sizeof p->text, "steals %" PRIu64 " from worker %" PRIu64, e->word[3],
@@ -373,7 +373,7 @@ static void stole(picture *p, const worker_row *w, const fi_log_event *e, int64_
         fi_draw_end(&p->draw);
 }
 
-static void published(picture *p, const worker_row *w, const fi_log_event *e, int64_t ns)
+static void published(picture *p, const worker_row *w, const fi_event *e, int64_t ns)
 {
     snprintf(p->text, sizeof p->text, "publishes %" PRIu64, e->word[2]);
     if (fi_draw_instant(&p->draw, w->at, ns, p->text))
@@ -385,7 +385,7 @@ static void wakes_up(picture *p, worker_row *w, int64_t ns)
     end_doing(p, w, is_doing(w, POLLS) ? POLLS : SLEEPS, ns, 0, NULL);
 }
 
-static void by_worker(picture *p, unsigned worker, const fi_log_event *e, int64_t ns)
+static void by_worker(picture *p, unsigned worker, const fi_event *e, int64_t ns)
 {
     worker_row *w = &p->workers[worker];
 
@@ -470,7 +470,7 @@ static void blocked(picture *p, const fi_trace_one *t, int64_t ns)
     fi_draw_end(&p->draw);
 }
 
-static void by_thread(picture *p, const fi_log_event *e, int64_t ns)
+static void by_thread(picture *p, const fi_event *e, int64_t ns)
 {
     fi_trace_one *t = thread_of(p, e->word[2]);
 
@@ -560,7 +560,7 @@ static void end(picture *p)
 
 static void draw(picture *p)
 {
-    const fi_log_event *e;
+    const fi_event *e;
     unsigned track;
 
     begin(p);

@@ -13,11 +13,11 @@
 
 static const fi_traced nobody;
 
-static inline void put_in(fi_log *log, uint64_t when, uint64_t head, uint64_t a, uint64_t b)
+static inline void put_in(fi_event_ring *log, uint64_t when, uint64_t head, uint64_t a, uint64_t b)
 {
-    fi_log_event e = {{when, head, a, b}};
+    fi_event e = {{when, head, a, b}};
 
-    fi_log_put(log, &e);
+    fi_event_ring_append(log, &e);
 }
 
 static inline void put(fi_worker *w, uint64_t head, uint64_t a, uint64_t b)

@@ -15,7 +15,7 @@
 #ifndef FI_SCHED_POINT_H
 #define FI_SCHED_POINT_H
 
-#include "base/log.h"
+#include "base/event_ring.h"
 #include "sched/probe.h"
 #include "sched/worker.h"
 

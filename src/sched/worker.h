@@ -4,8 +4,8 @@
 #define FI_SCHED_WORKER_H
 
 #include "base/compiler.h"
+#include "base/event_ring.h"
 #include "base/intern.h"
-#include "base/log.h"
 #include "base/rng.h"
 #include "base/tls.h"
 #include "deque/deque.h"
@@ -69,7 +69,7 @@ struct fi_worker {
     FI_CACHE_ALIGNED fi_seat *seat; /* of the thread that runs it */
     uint32_t
         eyes; /* who looks at each step, as below; 0: nobody.  Fixed while the runtime runs, as is: */
-    fi_log *log; /* of what it does; NULL: none */
+    fi_event_ring *log; /* of what it does; NULL: none */
     fi_stack_watch own_watch, guest_watch;
     fi_stack_cache stacks;
     fi_record_pool records, large_records, handle_records;
@@ -150,7 +150,7 @@ struct fi_runtime {
     unsigned
         lookers; /* threads of the floor above, which only look; fixed while the runtime runs */
     /* NULL: nobody wants to know, and no worker has a log (sched/point.h).  Fixed while the runtime runs */
-    fi_log *outside_log;
+    fi_event_ring *outside_log;
     fi_intern *names;
     fi_lock outside_log_lock;
 };

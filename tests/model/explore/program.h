@@ -116,6 +116,6 @@ void bell_check(check *c, const program *p);
 void calling_check(check *c, const program *p);
 
 /* log, of so many events as `capacity`.  Owner: P put an event.  Thief: C copy all.  What is whole is what was put. */
-void log_check(check *c, const program *p);
+void event_ring_check(check *c, const program *p);
 
 #endif

@@ -26,7 +26,7 @@ const kind kinds[] = {
     {"bell", bell_check, "L", "R", false, false},
     {"calling", calling_check, "XY", "AB", false, false},
     {"watch", watch_check, "L", "TPCK", false, false},
-    {"log", log_check, "P", "C", false, false},
+    {"log", event_ring_check, "P", "C", false, false},
     {NULL, NULL, NULL, NULL, false, false},
 };
 
@@ -735,13 +735,17 @@ const mutant mutants[] = {
      NULL},
     {"a change does not ring", "watch", {FAULT("watch.change_rings")}, {HANG, HANG, HANG}, NULL},
 
-    {"puts relaxed", "log", {{"log.put", ORDER_RELAXED}}, {WRONG, WRONG, OK}, NULL},
+    {"puts relaxed", "log", {{"event_ring.append", ORDER_RELAXED}}, {WRONG, WRONG, OK}, NULL},
     {"looks relaxed how many there are",
      "log",
-     {{"log.look", ORDER_RELAXED}},
+     {{"event_ring.count", ORDER_RELAXED}},
      {WRONG, WRONG, OK},
      NULL},
-    {"writes words relaxed", "log", {{"log.word", ORDER_RELAXED}}, {WRONG, WRONG, OK}, NULL},
-    {"reads words relaxed", "log", {{"log.read", ORDER_RELAXED}}, {WRONG, WRONG, OK}, NULL},
+    {"writes words relaxed",
+     "log",
+     {{"event_ring.write", ORDER_RELAXED}},
+     {WRONG, WRONG, OK},
+     NULL},
+    {"reads words relaxed", "log", {{"event_ring.read", ORDER_RELAXED}}, {WRONG, WRONG, OK}, NULL},
     {NULL, NULL, {{NULL, ORDER_NONE}}, {OK, OK, OK}, NULL},
 };

@@ -1,30 +1,30 @@
 /* Logs and names on real threads; a log's memory orders are the model's business. */
 #include "check.h"
 
+#include "base/event_ring.h"
 #include "base/intern.h"
-#include "base/log.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 
 enum { CAPACITY = 16, PUTS = 200000, THREADS = 4 };
 
-static fi_log_slot slots[CAPACITY];
-static fi_log events;
+static fi_event_ring_slot slots[CAPACITY];
+static fi_event_ring events;
 
 static void put(uint64_t i)
 {
-    fi_log_event e;
+    fi_event e;
 
-    for (uint64_t k = 0; k < FI_LOG_WORDS; k++)
-        e.word[k] = i * FI_LOG_WORDS + k;
-    fi_log_put(&events, &e);
+    for (uint64_t k = 0; k < FI_EVENT_WORDS; k++)
+        e.word[k] = i * FI_EVENT_WORDS + k;
+    fi_event_ring_append(&events, &e);
 }
 
-static bool is_event(const fi_log_event *e, uint64_t i)
+static bool is_event(const fi_event *e, uint64_t i)
 {
-    for (uint64_t k = 0; k < FI_LOG_WORDS; k++)
-        if (e->word[k] != i * FI_LOG_WORDS + k)
+    for (uint64_t k = 0; k < FI_EVENT_WORDS; k++)
+        if (e->word[k] != i * FI_EVENT_WORDS + k)
             return false;
     return true;
 }
@@ -32,12 +32,13 @@ static bool is_event(const fi_log_event *e, uint64_t i)
 /* How many were whole; all of them are what was put. */
 static uint64_t look(void)
 {
-    fi_log_event copy[CAPACITY];
-    uint64_t n = fi_log_n(&events), from = n > CAPACITY ? n - CAPACITY : 0, first, whole = 0;
+    fi_event copy[CAPACITY];
+    uint64_t n = fi_event_ring_count(&events), from = n > CAPACITY ? n - CAPACITY : 0, first,
+             whole = 0;
 
     for (uint64_t i = from; i < n; i++)
-        fi_log_read(&events, i, &copy[i - from]);
-    first = fi_log_first_whole(&events);
+        fi_event_ring_read(&events, i, &copy[i - from]);
+    first = fi_event_ring_first_valid(&events);
     for (uint64_t i = from > first ? from : first; i < n; i++, whole++)
         CHECK(is_event(&copy[i - from], i));
     return whole;
@@ -75,7 +76,7 @@ static void a_log_can_be_copied_meanwhile(void **state)
     (void)state;
     empty_log();
     CHECK_INT(pthread_create(&owner, NULL, put_all, NULL), 0);
-    while (fi_log_n(&events) < PUTS)
+    while (fi_event_ring_count(&events) < PUTS)
         look();
     CHECK_INT(pthread_join(owner, NULL), 0);
     CHECK_INT(look(), CAPACITY - 1);

@@ -1,21 +1,21 @@
 /* What is copied from a log and said to be whole is what was put. */
 #include "explore/program.h"
 
-#define FI_LOG_WORDS 2
-#include "base/log.h"
+#define FI_EVENT_WORDS 2
+#include "base/event_ring.h"
 
 #include <string.h>
 
 enum { MAX_CAPACITY = 4 };
 
 static const program *now;
-static fi_log_slot slots[MAX_CAPACITY];
-static fi_log events;
+static fi_event_ring_slot slots[MAX_CAPACITY];
+static fi_event_ring events;
 static uint64_t put;
 
 static void setup(void)
 {
-    static const char *const names[MAX_CAPACITY][FI_LOG_WORDS] = {
+    static const char *const names[MAX_CAPACITY][FI_EVENT_WORDS] = {
         {"slot 0 a", "slot 0 b"},
         {"slot 1 a", "slot 1 b"},
         {"slot 2 a", "slot 2 b"},
@@ -26,38 +26,38 @@ static void setup(void)
     events.slots = slots;
     x_init(&events.n, 0, "n");
     for (uint32_t i = 0; i < now->capacity; i++)
-        for (int k = 0; k < FI_LOG_WORDS; k++)
+        for (int k = 0; k < FI_EVENT_WORDS; k++)
             x_init(&slots[i].word[k], 0, names[i][k]);
 }
 
 /* Number i has i + 1 in all of its words. */
 static void put_one(void)
 {
-    fi_log_event e;
+    fi_event e;
     x_say("put event %d", (int)put);
     put++;
-    for (int k = 0; k < FI_LOG_WORDS; k++)
+    for (int k = 0; k < FI_EVENT_WORDS; k++)
         e.word[k] = put;
-    fi_log_put(&events, &e);
+    fi_event_ring_append(&events, &e);
 }
 
-static void check_one(uint64_t i, const fi_log_event *e)
+static void check_one(uint64_t i, const fi_event *e)
 {
-    for (int k = 0; k < FI_LOG_WORDS; k++)
+    for (int k = 0; k < FI_EVENT_WORDS; k++)
         if (e->word[k] != i + 1)
             x_fail(WRONG, "word %d of event %d is of event %d", k, (int)i, (int)e->word[k] - 1);
 }
 
 static void copy(void)
 {
-    fi_log_event copies[MAX_CAPACITY];
+    fi_event copies[MAX_CAPACITY];
     uint64_t n, from, first;
     x_say("copy");
-    n = fi_log_n(&events);
+    n = fi_event_ring_count(&events);
     from = n > events.capacity ? n - events.capacity : 0;
     for (uint64_t i = from; i < n; i++)
-        fi_log_read(&events, i, &copies[i - from]);
-    first = fi_log_first_whole(&events);
+        fi_event_ring_read(&events, i, &copies[i - from]);
+    first = fi_event_ring_first_valid(&events);
     for (uint64_t i = from; i < n; i++)
         if (i >= first)
             check_one(i, &copies[i - from]);
@@ -93,7 +93,7 @@ static const char *value_name(uint64_t value)
     return NULL;
 }
 
-void log_check(check *c, const program *p)
+void event_ring_check(check *c, const program *p)
 {
     now = p;
     *c = (check){.threads = program_threads(p),
