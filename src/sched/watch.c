@@ -6,7 +6,7 @@
 
 #include "base/at_fork.h"
 #include "base/clock.h"
-#include "sched/bell.h"
+#include "base/eventcount.h"
 #include "sched/dump.h"
 #include "sched/layout.h"
 #include "sched/observer.h"
@@ -28,7 +28,7 @@
 fi_watch_word fi_watch_state;
 
 /* There is one runtime at a time.  These outlive it, as a signal may still be on its way. */
-static fi_bell bell; /* the watcher listens */
+static fi_eventcount bell; /* the watcher listens */
 static FI_ATOMIC(uint32_t) dump_wanted;
 static struct sigaction before; /* what the signal did */
 
@@ -50,7 +50,7 @@ static void set_bell_fd(bool due)
 
 static void ring(void)
 {
-    fi_bell_ring(&bell);
+    fi_eventcount_notify(&bell);
     set_bell_fd(true);
 }
 
@@ -138,7 +138,7 @@ static void sleep_quietly(fi_runtime *rt, uint32_t heard)
                            {.fd = p ? p->fd : -1, .events = POLLIN}};
 
     if (fds[0].fd < 0 || fds[1].fd < 0 || fi_load_relaxed(&rt->idle.interests) == 0) {
-        fi_bell_sleep(&bell, heard, deadline);
+        fi_eventcount_wait(&bell, heard, deadline);
         return;
     }
     poll(fds, 2, fi_clock_left_ms(deadline));
@@ -159,7 +159,7 @@ static void *watch(void *runtime)
     name_thread(rt);
     fi_fiber_keep(rt);
     for (;;) {
-        uint32_t heard = fi_bell_hear(&bell);
+        uint32_t heard = fi_eventcount_prepare(&bell);
         int64_t now = fi_clock_now();
         bool nothing;
         if (fi_load_relaxed(&rt->watch.over))
@@ -177,7 +177,7 @@ static void *watch(void *runtime)
         if (nothing)
             sleep_quietly(rt, heard);
         else
-            fi_bell_sleep(&bell, heard, now + tick);
+            fi_eventcount_wait(&bell, heard, now + tick);
         fi_watch_word_wake(&fi_watch_state);
     }
 }

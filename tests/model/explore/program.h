@@ -109,7 +109,7 @@ void init_flag_check(check *c, const program *p);
 void watch_check(check *c, const program *p);
 
 /* bell.  Owner: L listen until all is heard that others say.  Thief: R say something and ring. */
-void bell_check(check *c, const program *p);
+void eventcount_check(check *c, const program *p);
 
 /* calling, of two files.  Owner: X, Y close the first, the second.  Thief: A, B make a system call on the first, the second, unless it
  * is being closed. */

@@ -23,7 +23,7 @@ const kind kinds[] = {
     {"timer", timer_check, "ARF", "ARF", false, false},
     {"freeze", freeze_check, "RHL", "RHL", false, false},
     {"publish", init_flag_check, "SFGND", "SFGND", false, false},
-    {"bell", bell_check, "L", "R", false, false},
+    {"bell", eventcount_check, "L", "R", false, false},
     {"calling", calling_check, "XY", "AB", false, false},
     {"watch", watch_check, "L", "TPCK", false, false},
     {"log", event_ring_check, "P", "C", false, false},
@@ -705,8 +705,8 @@ const mutant mutants[] = {
      {RACE, RACE, RACE},
      NULL},
 
-    {"rings relaxed", "bell", {{"bell.ring", ORDER_RELAXED}}, {HANG, HANG, OK}, NULL},
-    {"hears relaxed", "bell", {{"bell.hear", ORDER_RELAXED}}, {HANG, HANG, OK}, NULL},
+    {"rings relaxed", "bell", {{"eventcount.notify", ORDER_RELAXED}}, {HANG, HANG, OK}, NULL},
+    {"hears relaxed", "bell", {{"eventcount.prepare", ORDER_RELAXED}}, {HANG, HANG, OK}, NULL},
 
     {"begins the next call relaxed",
      "calling",

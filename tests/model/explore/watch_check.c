@@ -1,9 +1,9 @@
 /* The watcher does not sleep for ever while a worker is awake, or when somebody has changed its word since it looked. */
 #include "explore/program.h"
 
+#include "base/eventcount.h"
 #include "base/futex.h"
 #include "explore/mem.h"
-#include "sched/bell.h"
 #include "sched/idle.h"
 #include "sched/watch_word.h"
 
@@ -18,7 +18,7 @@ typedef struct place {
 static const program *now;
 static place *at;
 static fi_watch_word word;
-static fi_bell bell;
+static fi_eventcount bell;
 static FI_ATOMIC(uint32_t) work; /* so many pieces */
 static uint64_t looked;          /* what the watcher saw of its word when it fell asleep */
 
@@ -53,7 +53,7 @@ static void setup(void)
 static void ring_if(bool slept)
 {
     if (slept)
-        fi_bell_ring(&bell);
+        fi_eventcount_notify(&bell);
 }
 
 /* ---- the watcher, as in sched/watch.c and sched/stuck.c ---- */
@@ -74,15 +74,15 @@ static void watch(void)
 {
     for (;;) {
         x_forget(1);
-        uint32_t heard = fi_bell_hear(&bell);
+        uint32_t heard = fi_eventcount_prepare(&bell);
         uint64_t seen = fi_load_relaxed(&word);
         bool quiet = is_all_quiet(seen);
         if (quiet)
             looked = seen;
         if (x_fault("hears_first"))
-            heard = fi_bell_hear(&bell);
+            heard = fi_eventcount_prepare(&bell);
         x_say(quiet ? "all sleep" : "not all sleep");
-        fi_bell_sleep(&bell, heard, quiet ? FI_FUTEX_FOREVER : TICK);
+        fi_eventcount_wait(&bell, heard, quiet ? FI_FUTEX_FOREVER : TICK);
         fi_watch_word_wake(&word);
     }
 }

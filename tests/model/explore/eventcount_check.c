@@ -1,12 +1,12 @@
 /* What is said before the bell rings is heard: who listens does not sleep beside it. */
 #include "explore/program.h"
 
-#include "sched/bell.h"
+#include "base/eventcount.h"
 
 #include <string.h>
 
 static const program *now;
-static fi_bell bell;
+static fi_eventcount bell;
 static FI_ATOMIC(uint32_t) said[MAX_THREADS]; /* how often, by each */
 
 static void setup(void)
@@ -30,10 +30,10 @@ static void listen_until_all_is_heard(void)
 {
     for (;;) {
         x_forget(1);
-        uint32_t heard = fi_bell_hear(&bell);
+        uint32_t heard = fi_eventcount_prepare(&bell);
         if (is_all_heard())
             return;
-        fi_bell_sleep(&bell, heard, FI_FUTEX_FOREVER);
+        fi_eventcount_wait(&bell, heard, FI_FUTEX_FOREVER);
     }
 }
 
@@ -41,7 +41,7 @@ static void say(int thread, uint32_t n)
 {
     x_say("say something");
     fi_store_relaxed(&said[thread], n);
-    fi_bell_ring(&bell);
+    fi_eventcount_notify(&bell);
 }
 
 static void run(int thread)
@@ -73,7 +73,7 @@ static const char *value_name(uint64_t value)
     return NULL;
 }
 
-void bell_check(check *c, const program *p)
+void eventcount_check(check *c, const program *p)
 {
     now = p;
     *c = (check){.threads = program_threads(p),
