@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/exit_guard.h"
 #include "base/fatal.h"
-#include "sched/gate.h"
+#include "base/oneshot.h"
 #include "sched/point.h"
 #include "sched/run.h"
 #include "sched/watch.h"
@@ -106,9 +106,9 @@ static fi_spare_call *wait_idle(fi_spares *s, fi_spare *me)
 
     if (!me->is_idle)
         return NULL;
-    if (fi_gate_come(&me->gate))
+    if (fi_oneshot_announce(&me->gate))
         fi_watch_thread_waits();
-    if (fi_gate_wait_until(&me->gate, fi_clock_now() + IDLE_NS))
+    if (fi_oneshot_wait_until(&me->gate, fi_clock_now() + IDLE_NS))
         return me->call;
     fi_lock_lock(&s->lock);
     mine = leave_idle(s, me);
@@ -117,7 +117,7 @@ static fi_spare_call *wait_idle(fi_spares *s, fi_spare *me)
         fi_watch_thread_goes_on();
         return NULL;
     }
-    fi_gate_wait(&me->gate); /* somebody is about to open it */
+    fi_oneshot_wait(&me->gate); /* somebody is about to open it */
     return me->call;
 }
 
@@ -139,7 +139,7 @@ static fi_spare_call *end_unless_called(fi_spares *s, bool *joins, pthread_t *be
     last = s->n == 0 && s->stopping;
     fi_lock_unlock(&s->lock);
     if (!c && last)
-        fi_gate_open(&s->all_ended);
+        fi_oneshot_set(&s->all_ended);
     return c;
 }
 
@@ -217,7 +217,7 @@ static void start_thread(fi_spares *s)
 
 static void open_gate(fi_spare *idle)
 {
-    if (fi_gate_open(&idle->gate))
+    if (fi_oneshot_set(&idle->gate))
         fi_watch_thread_goes_on();
 }
 
@@ -328,7 +328,7 @@ void fi_spares_fini(fi_spares *s)
         open_gate(one);
     }
     if (any)
-        fi_gate_wait(&s->all_ended);
+        fi_oneshot_wait(&s->all_ended);
     if (s->any_ended)
         pthread_join(s->ended, NULL);
 }

@@ -5,7 +5,7 @@
 #include "base/chaos.h"
 #include "base/clock.h"
 #include "base/fatal.h"
-#include "sched/gate.h"
+#include "base/oneshot.h"
 #include "sched/pin.h"
 #include "sched/run.h"
 #include "sched/watch.h"
@@ -93,7 +93,7 @@ void fi_wait_end(fi_wait *w)
     }
     if (w->counted)
         fi_watch_thread_goes_on();
-    fi_gate_open(&w->gate);
+    fi_oneshot_set(&w->gate);
 }
 
 /* [latch held] Not because somebody took it out. */
@@ -385,15 +385,15 @@ FI_INLINE int wait_as_fiber(fi_wait *w, fi_worker *on, letting_go l, int64_t dea
 static int wait_as_thread(fi_wait *w, letting_go l, int64_t deadline_ns)
 {
     w->fiber = NULL;
-    fi_atomic_init(&w->gate, FI_GATE_SHUT);
+    fi_atomic_init(&w->gate, FI_ONESHOT_UNSET);
     w->counted = deadline_ns == FI_TIMER_NEVER;
     if (w->counted)
         fi_watch_thread_waits();
     let_go(l);
-    if (!fi_gate_wait_until(&w->gate, deadline_ns)) {
+    if (!fi_oneshot_wait_until(&w->gate, deadline_ns)) {
         if (w->withdraw(w))
             return -ETIMEDOUT;
-        fi_gate_wait(&w->gate); /* somebody is about to open it */
+        fi_oneshot_wait(&w->gate); /* somebody is about to open it */
     }
     return w->result;
 }

@@ -2,7 +2,7 @@
  * <filch/task.h> calls when the words of its fiber tell it to. */
 #include "base/clock.h"
 #include "base/fatal.h"
-#include "sched/gate.h"
+#include "base/oneshot.h"
 #include "sched/guest.h"
 #include "sched/path.h"
 #include "sched/run.h"
@@ -357,7 +357,7 @@ static void run_from_outside(fi_runnable *r, fi_fiber *f)
         fi_fiber_end_locals(f); /* before who waits for the task goes on */
     FI_PATH(end_in(&o->done));
     fi_fiber_flush(f);
-    if (fi_gate_open(&o->done))
+    if (fi_oneshot_set(&o->done))
         fi_watch_thread_goes_on();
 }
 
@@ -369,9 +369,9 @@ static void run_outside(void *slot)
     FI_PATH(hand(&o.runnable)); /* as a guest runs it without ado */
     if (!fi_guest_run(rt, &o.runnable, &o.done))
         fi_submit(rt, &o.runnable);
-    if (fi_gate_come(&o.done))
+    if (fi_oneshot_announce(&o.done))
         fi_watch_thread_waits();
-    fi_gate_wait(&o.done);
+    fi_oneshot_wait(&o.done);
     FI_PATH(take_from(&o.done));
     fi_runtime_leave(rt);
 }

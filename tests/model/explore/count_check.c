@@ -3,9 +3,9 @@
 #include "explore/program.h"
 
 #include "base/lock.h"
+#include "base/oneshot.h"
 #include "explore/mem.h"
 #include "job/count.h"
-#include "sched/gate.h"
 
 #include <string.h>
 
@@ -92,11 +92,11 @@ static bool step_out(int self)
 /* False: the deadline has come first. */
 static bool wait_in_line(int self, int64_t deadline)
 {
-    if (!stand_in_line(self) || fi_gate_wait_until(&gate[self], deadline))
+    if (!stand_in_line(self) || fi_oneshot_wait_until(&gate[self], deadline))
         return true;
     if (step_out(self))
         return false;
-    fi_gate_wait(&gate[self]);
+    fi_oneshot_wait(&gate[self]);
     return true;
 }
 
@@ -109,7 +109,7 @@ static void wake_all(void)
     x_unlock(&line);
     for (int i = 0; i < program_threads(now); i++)
         if (woken & 1u << i)
-            fi_gate_open(&gate[i]);
+            fi_oneshot_set(&gate[i]);
 }
 
 /* ---- groups, as in job/group.c ---- */

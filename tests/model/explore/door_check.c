@@ -13,7 +13,7 @@ static int door_wake(FI_ATOMIC(uint32_t) * word, int count)
 #define fi_futex_wake door_wake
 #include "sched/door.h"
 #undef fi_futex_wake
-#include "sched/gate.h"
+#include "base/oneshot.h"
 
 #include <string.h>
 
@@ -59,7 +59,7 @@ static void stop(void)
     fi_door_shut(&door);
     fi_door_await_empty(&door);
     if (somebody_wakes()) {
-        fi_gate_wait(&quiet);
+        fi_oneshot_wait(&quiet);
         if (!x_fault("second_look"))
             fi_door_await_empty(&door);
     }
@@ -92,7 +92,7 @@ static void wake(void)
 {
     x_say("enter anyhow");
     fi_door_enter_anyhow(&door);
-    fi_gate_open(&quiet);
+    fi_oneshot_set(&quiet);
     use();
     fi_door_leave(&door);
 }

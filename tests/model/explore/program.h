@@ -61,7 +61,7 @@ void ticket_check(check *c, const program *p);
  * that was put is obtained once, by somebody who sees its context. */
 
 /* gate.  Owner: G open it when there is a result.  Thief: W wait for it, use the result and be gone. */
-void gate_check(check *c, const program *p);
+void oneshot_check(check *c, const program *p);
 
 /* door.  Owner: O make the runtime and open, S shut, wait and free it.  Thief: E enter, use it and leave, A the same
  * of somebody who wakes what keeps it from being freed (there is one then, from the start).  Nobody uses it when it is not there. */

@@ -12,7 +12,7 @@ const kind kinds[] = {
     {"poll", poll_check, "TDPWEAGK", "TDPWEAGK", false, false},
     {"fork", fork_check, "MNY", "T", false, false},
     {"ticket", ticket_check, "PYO", "S", true, false},
-    {"gate", gate_check, "G", "W", false, false},
+    {"gate", oneshot_check, "G", "W", false, false},
     {"door", door_check, "OS", "EA", false, false},
     {"record", record_check, "PTB", "PTB", false, false},
     {"count", count_check, "ERCWDF", "ERCWDF", false, false},
@@ -499,8 +499,8 @@ const mutant mutants[] = {
      {RACE, RACE, RACE},
      NULL},
 
-    {"opens relaxed", "gate", {{"gate.open", ORDER_RELAXED}}, {RACE, RACE, RACE}, NULL},
-    {"waits relaxed", "gate", {{"gate.wait", ORDER_RELAXED}}, {RACE, RACE, RACE}, NULL},
+    {"opens relaxed", "gate", {{"oneshot.set", ORDER_RELAXED}}, {RACE, RACE, RACE}, NULL},
+    {"waits relaxed", "gate", {{"oneshot.wait", ORDER_RELAXED}}, {RACE, RACE, RACE}, NULL},
 
     {"enters relaxed", "door", {{"door.enter", ORDER_RELAXED}}, {RACE, RACE, RACE}, NULL},
     {"leaves relaxed", "door", {{"door.leave", ORDER_RELAXED}}, {RACE, RACE, RACE}, NULL},

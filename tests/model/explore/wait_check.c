@@ -3,7 +3,7 @@
 #include "explore/program.h"
 
 #include "base/lock.h"
-#include "sched/gate.h"
+#include "base/oneshot.h"
 #include "sched/pin.h"
 
 #include <string.h>
@@ -61,7 +61,7 @@ static void wait_once(uint64_t position)
     fi_store_relaxed(&gate, 0);
     if (stand_in_line()) {
         x_say("park");
-        fi_gate_wait(&gate);
+        fi_oneshot_wait(&gate);
     }
     x_forget(position + 1);
     fi_pin_end(&fiber);
@@ -87,7 +87,7 @@ static void wake(int self)
     took_out &= ~(1u << self);
     x_data_write(RESULT);
     x_data_read(WAIT); /* whose it is */
-    fi_gate_open(&gate);
+    fi_oneshot_set(&gate);
 }
 
 /* What it waits for has come. */

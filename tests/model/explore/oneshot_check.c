@@ -1,8 +1,8 @@
 /* Who waits at a gate comes through, sees what was done before it was opened, and may then be gone. */
 #include "explore/program.h"
 
+#include "base/oneshot.h"
 #include "explore/mem.h"
-#include "sched/gate.h"
 
 enum { RESULT = 0 };
 
@@ -19,9 +19,9 @@ static void run(int thread)
     if (thread == 0) {
         x_say("result");
         x_data_write(RESULT);
-        fi_gate_open(gate);
+        fi_oneshot_set(gate);
     } else {
-        fi_gate_wait(gate);
+        fi_oneshot_wait(gate);
         x_say("gone");
         x_data_read(RESULT);
         FI_DELETE(FI_ATOMIC(uint32_t), gate);
@@ -49,7 +49,7 @@ static const char *value_name(uint64_t value)
     return value ? "open" : "shut";
 }
 
-void gate_check(check *c, const program *p)
+void oneshot_check(check *c, const program *p)
 {
     *c = (check){.threads = program_threads(p),
                  .races = true,
