@@ -13,9 +13,9 @@
 #include "base/fatal.h"
 #include "base/futex.h"
 #include "base/mem.h"
+#include "base/rundown.h"
 #include "base/stay_loaded.h"
 #include "base/topology_parts.h"
-#include "sched/door.h"
 #include "sched/handle.h"
 #include "sched/observer.h"
 #include "sched/watch.h"
@@ -31,12 +31,13 @@
 #define LOOKS_AT_RUNNING 5        /* so often for one that may just have ended */
 #define LOOKS_MAX        500      /* and for those that wait for a processor */
 
-static fi_lock life;                  /* guards the three below */
-static fi_runtime *running;           /* NULL: none */
-static uint64_t started;              /* how many there were */
-static fi_runtime *left_behind;       /* by forks: known, as it is never freed */
-static FI_ATOMIC(uint32_t) closing;   /* 1: a stop is under way; newcomers wait for it */
-static fi_door door = {FI_DOOR_SHUT}; /* open while a runtime runs and no stop is under way */
+static fi_lock life;                /* guards the three below */
+static fi_runtime *running;         /* NULL: none */
+static uint64_t started;            /* how many there were */
+static fi_runtime *left_behind;     /* by forks: known, as it is never freed */
+static FI_ATOMIC(uint32_t) closing; /* 1: a stop is under way; newcomers wait for it */
+static fi_rundown door = {
+    FI_RUNDOWN_CLOSED}; /* open while a runtime runs and no stop is under way */
 
 static unsigned common_divisor(unsigned a, unsigned b)
 {
@@ -284,7 +285,7 @@ static void after_fork_in_child(void)
     if (running)
         leave_behind(running);
     running = NULL;
-    fi_store_relaxed(&door.word, FI_DOOR_SHUT);
+    fi_store_relaxed(&door.word, FI_RUNDOWN_CLOSED);
     fi_store_relaxed(&closing, 0);
     fi_fence_setup();
     fi_worker_rise();
@@ -305,7 +306,7 @@ static int start(const filch_config *config)
     if (e == 0)
         e = make_runtime(&settings, &running);
     if (e == 0)
-        fi_door_open(&door);
+        fi_rundown_open(&door);
     return e;
 }
 
@@ -347,7 +348,7 @@ static fi_runtime *enter_or_start(void)
         e = start(NULL);
     rt = running;
     if (e == 0)
-        fi_door_enter_anyhow(&door);
+        fi_rundown_enter_unchecked(&door);
     fi_lock_unlock(&life);
     if (e < 0) {
         fprintf(stderr, "filch: the runtime does not start: %s\n", strerror(-e));
@@ -358,19 +359,19 @@ static fi_runtime *enter_or_start(void)
 
 fi_runtime *fi_runtime_enter(void)
 {
-    return fi_door_enter(&door) ? running : enter_or_start();
+    return fi_rundown_try_enter(&door) ? running : enter_or_start();
 }
 
 fi_runtime *fi_runtime_enter_anyhow(void)
 {
-    fi_door_enter_anyhow(&door);
+    fi_rundown_enter_unchecked(&door);
     return running;
 }
 
 void fi_runtime_leave(fi_runtime *rt)
 {
     (void)rt;
-    fi_door_leave(&door);
+    fi_rundown_leave(&door);
 }
 
 /* Those that ended are counted first: if the sums agree, there was a moment in between without any. */
@@ -389,7 +390,7 @@ static bool has_jobs(fi_runtime *rt)
 
 bool fi_runtime_is_mine(fi_runtime *rt)
 {
-    return fi_door_inside(&door) == 1 && !has_jobs(rt);
+    return fi_rundown_count(&door) == 1 && !has_jobs(rt);
 }
 
 fi_runtime *fi_runtime_look(void)
@@ -426,14 +427,14 @@ static void wait_until_unused(fi_runtime *rt)
 {
     uint64_t given;
 
-    fi_door_shut(&door);
+    fi_rundown_close(&door);
     fi_lock_unlock(&life);
     fi_watch_thread_waits();
     do {
         given = fi_load_relaxed(&rt->jobs_from_outside);
-        fi_door_await_empty(&door);
+        fi_rundown_wait_empty(&door);
         await_quiet(rt, FI_FUTEX_FOREVER);
-    } while (fi_door_look(&door) > 0 || fi_load_relaxed(&rt->jobs_from_outside) != given);
+    } while (fi_rundown_remaining(&door) > 0 || fi_load_relaxed(&rt->jobs_from_outside) != given);
     fi_watch_thread_goes_on();
     fi_lock_lock(&life);
 }
@@ -492,8 +493,9 @@ static bool becomes_quiet(fi_runtime *rt)
  * was started (base/stay_loaded.h). */
 static void end_or_leave(void)
 {
-    fi_door_shut(&door);
-    if (fi_door_look(&door) == 0 && becomes_quiet(running) && fi_door_look(&door) == 0)
+    fi_rundown_close(&door);
+    if (fi_rundown_remaining(&door) == 0 && becomes_quiet(running) &&
+        fi_rundown_remaining(&door) == 0)
         free_runtime(running), running = NULL;
     else
         fi_observer_above.alarm(running, FI_ALARM_EXIT);

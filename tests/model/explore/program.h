@@ -65,7 +65,7 @@ void oneshot_check(check *c, const program *p);
 
 /* door.  Owner: O make the runtime and open, S shut, wait and free it.  Thief: E enter, use it and leave, A the same
  * of somebody who wakes what keeps it from being freed (there is one then, from the start).  Nobody uses it when it is not there. */
-void door_check(check *c, const program *p);
+void rundown_check(check *c, const program *p);
 
 /* record, with `capacity` bundles from the start.  All: P put a new one, T take one, B put the oldest that it took back.  Each that
  * was put is obtained once, by somebody who sees what is in it. */

@@ -11,7 +11,7 @@ static int door_wake(FI_ATOMIC(uint32_t) * word, int count)
 }
 
 #define fi_futex_wake door_wake
-#include "sched/door.h"
+#include "base/rundown.h"
 #undef fi_futex_wake
 #include "base/oneshot.h"
 
@@ -20,7 +20,7 @@ static int door_wake(FI_ATOMIC(uint32_t) * word, int count)
 enum { RUNTIME = 0 };
 
 static const program *now;
-static fi_door door;
+static fi_rundown door;
 static FI_ATOMIC(uint32_t) quiet; /* a gate: what kept the runtime from being freed has ended */
 static bool alive;
 
@@ -35,7 +35,7 @@ static bool somebody_wakes(void)
 static void setup(void)
 {
     alive = false;
-    x_init(&door.word, FI_DOOR_SHUT, "door");
+    x_init(&door.word, FI_RUNDOWN_CLOSED, "door");
     x_init(&quiet, 0, "quiet");
     if (somebody_wakes()) { /* what it wakes is there from the start */
         alive = true;
@@ -50,18 +50,18 @@ static void start(void)
     x_say("make the runtime");
     x_data_write(RUNTIME);
     alive = true;
-    fi_door_open(&door);
+    fi_rundown_open(&door);
 }
 
 static void stop(void)
 {
     x_say("stop");
-    fi_door_shut(&door);
-    fi_door_await_empty(&door);
+    fi_rundown_close(&door);
+    fi_rundown_wait_empty(&door);
     if (somebody_wakes()) {
         fi_oneshot_wait(&quiet);
         if (!x_fault("second_look"))
-            fi_door_await_empty(&door);
+            fi_rundown_wait_empty(&door);
     }
     x_say("free the runtime");
     x_data_write(RUNTIME);
@@ -81,20 +81,20 @@ static void use(void)
 static void come(void)
 {
     x_say("enter");
-    if (!fi_door_enter(&door))
+    if (!fi_rundown_try_enter(&door))
         return;
     use();
-    fi_door_leave(&door);
+    fi_rundown_leave(&door);
 }
 
 /* What waits in there is made ready, and may end at once, and all with it. */
 static void wake(void)
 {
     x_say("enter anyhow");
-    fi_door_enter_anyhow(&door);
+    fi_rundown_enter_unchecked(&door);
     fi_oneshot_set(&quiet);
     use();
-    fi_door_leave(&door);
+    fi_rundown_leave(&door);
 }
 
 static void run(int thread)
@@ -134,10 +134,12 @@ static const char *data_name(int datum)
 static const char *value_name(uint64_t value)
 {
     static const char *const shut[] = {"shut", "shut+1", "shut+2", "shut+3"};
-    return value >= FI_DOOR_SHUT && value - FI_DOOR_SHUT < 4 ? shut[value - FI_DOOR_SHUT] : NULL;
+    return value >= FI_RUNDOWN_CLOSED && value - FI_RUNDOWN_CLOSED < 4
+               ? shut[value - FI_RUNDOWN_CLOSED]
+               : NULL;
 }
 
-void door_check(check *c, const program *p)
+void rundown_check(check *c, const program *p)
 {
     now = p;
     *c = (check){.threads = program_threads(p),
