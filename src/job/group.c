@@ -104,7 +104,7 @@ static piece take(fi_runnable *r, fi_fiber *f)
 {
     piece p = *(piece *)(void *)r;
 
-    fi_record_put(&f->worker->records, r);
+    fi_record_free(&f->worker->records, r);
     f->work = NULL;
     return p;
 }
@@ -154,7 +154,7 @@ typedef void runner(fi_runnable *r, fi_fiber *f);
 
 static int give(fi_worker *w, fi_group *g, runner *how, function work, void *arg)
 {
-    piece *p = fi_record_get(&w->records);
+    piece *p = fi_record_alloc(&w->records);
 
     if (!p)
         return -ENOMEM;
@@ -171,7 +171,7 @@ static int give_from_outside(fi_group *g, runner *how, function work, void *arg)
     piece *p;
 
     fi_lock_lock(&rt->outside_lock);
-    p = fi_record_get(&rt->outside);
+    p = fi_record_alloc(&rt->outside);
     fi_lock_unlock(&rt->outside_lock);
     if (p) {
         *p = (piece){{NULL, how, g}, work, arg};

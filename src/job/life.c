@@ -11,10 +11,10 @@ void *fi_job_record_get(bool large)
     void *record;
 
     if (w)
-        return fi_record_get(large ? &w->large_records : &w->records);
+        return fi_record_alloc(large ? &w->large_records : &w->records);
     rt = fi_runtime_enter();
     fi_lock_lock(&rt->outside_lock);
-    record = fi_record_get(large ? &rt->large_outside : &rt->outside);
+    record = fi_record_alloc(large ? &rt->large_outside : &rt->outside);
     fi_lock_unlock(&rt->outside_lock);
     fi_runtime_leave(rt);
     return record;
@@ -26,13 +26,13 @@ static void put_back(void *record, bool large)
     fi_runtime *rt;
 
     if (w) {
-        fi_record_put(large ? &w->large_records : &w->records, record);
+        fi_record_free(large ? &w->large_records : &w->records, record);
         return;
     }
     rt = fi_runtime_enter_anyhow();
     if (rt) { /* else it belongs to the runtime of the parent process */
         fi_lock_lock(&rt->outside_lock);
-        fi_record_put(large ? &rt->large_outside : &rt->outside, record);
+        fi_record_free(large ? &rt->large_outside : &rt->outside, record);
         fi_lock_unlock(&rt->outside_lock);
     }
     fi_runtime_leave(rt);

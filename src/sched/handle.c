@@ -15,14 +15,14 @@ static fi_handle *get_outside(fi_runtime *rt)
     fi_handle *h;
 
     fi_lock_lock(&rt->outside_lock);
-    h = fi_record_get(&rt->outside_handle_records);
+    h = fi_record_alloc(&rt->outside_handle_records);
     fi_lock_unlock(&rt->outside_lock);
     return h;
 }
 
 fi_handle *fi_handle_new(fi_runtime *rt, fi_worker *w)
 {
-    fi_handle *h = w ? fi_record_get(&w->handle_records) : get_outside(rt);
+    fi_handle *h = w ? fi_record_alloc(&w->handle_records) : get_outside(rt);
 
     if (!h)
         return NULL;
@@ -43,7 +43,7 @@ void fi_handles_end(fi_runtime *rt)
 static void put_outside(fi_runtime *rt, fi_handle *h)
 {
     fi_lock_lock(&rt->outside_lock);
-    fi_record_put(&rt->outside_handle_records, h);
+    fi_record_free(&rt->outside_handle_records, h);
     fi_lock_unlock(&rt->outside_lock);
 }
 
@@ -54,7 +54,7 @@ static void put_in(fi_runtime *rt, fi_worker *w, fi_handle *h)
     if (!rt || h->runtime != rt->number)
         fi_record_left_put(h->runtime, h, FI_HANDLE_RECORD);
     else if (w)
-        fi_record_put(&w->handle_records, h);
+        fi_record_free(&w->handle_records, h);
     else
         put_outside(rt, h);
 }

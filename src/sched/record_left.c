@@ -1,6 +1,6 @@
 /* Records that outlive their runtime: a user may join a fiber after filch_stop.  Its handle is one
  * record of a slab, so all slabs of that runtime's handles stay until the last handle is freed. */
-#include "sched/record.h"
+#include "base/record_pool.h"
 
 #include "base/at_fork.h"
 
@@ -24,11 +24,11 @@ void fi_record_pool_merge(fi_record_pool *to, fi_record_pool *from)
     *from = (fi_record_pool){.share = from->share};
 }
 
-static size_t records_in_bundles(fi_record_share *s)
+static size_t records_in_bundles(fi_record_depot *s)
 {
     size_t n = 0;
 
-    for (fi_record *b = fi_load_relaxed(&s->bundles); b; b = b->next_bundle)
+    for (fi_record *b = fi_load_relaxed(&s->bundles); b; b = b->next_magazine)
         n += FI_RECORDS_PER_SLAB;
     return n;
 }

@@ -201,11 +201,11 @@ static int start_in(fi_runtime *rt)
 
 static void init_records(fi_runtime *rt)
 {
-    fi_record_share_init(&rt->records, sizeof(fi_record));
-    fi_record_share_init(&rt->large_records, FI_LARGE_RECORD);
+    fi_record_depot_init(&rt->records, sizeof(fi_record));
+    fi_record_depot_init(&rt->large_records, FI_LARGE_RECORD);
     fi_record_pool_init(&rt->outside, &rt->records);
     fi_record_pool_init(&rt->large_outside, &rt->large_records);
-    fi_record_share_init(&rt->handle_records, FI_HANDLE_RECORD);
+    fi_record_depot_init(&rt->handle_records, FI_HANDLE_RECORD);
     fi_record_pool_init(&rt->outside_handle_records, &rt->handle_records);
 }
 

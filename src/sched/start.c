@@ -40,7 +40,7 @@ static void run_start(fi_runnable *r, fi_fiber *f)
 {
     start s = *(start *)(void *)r;
 
-    fi_record_put(&f->worker->records, r);
+    fi_record_free(&f->worker->records, r);
     begin(f, s.name, (uintptr_t)s.body);
     s.body(s.arg);
     end(f);
@@ -98,9 +98,9 @@ static void *get_record(fi_runtime *rt, fi_worker *w)
     void *r;
 
     if (w)
-        return fi_record_get(&w->records);
+        return fi_record_alloc(&w->records);
     fi_lock_lock(&rt->outside_lock);
-    r = fi_record_get(&rt->outside);
+    r = fi_record_alloc(&rt->outside);
     fi_lock_unlock(&rt->outside_lock);
     return r;
 }
@@ -193,11 +193,11 @@ fi_runnable *fi_start_new(fi_runtime *rt, fi_worker *w, void (*body)(void *arg),
 void fi_start_drop(fi_runtime *rt, fi_worker *w, fi_runnable *r)
 {
     if (w) {
-        fi_record_put(&w->records, r);
+        fi_record_free(&w->records, r);
         return;
     }
     fi_lock_lock(&rt->outside_lock);
-    fi_record_put(&rt->outside, r);
+    fi_record_free(&rt->outside, r);
     fi_lock_unlock(&rt->outside_lock);
 }
 

@@ -6,6 +6,7 @@
 #include "base/compiler.h"
 #include "base/event_ring.h"
 #include "base/intern.h"
+#include "base/record_pool.h"
 #include "base/rng.h"
 #include "base/tls.h"
 #include "deque/deque.h"
@@ -15,7 +16,6 @@
 #include "sched/idle.h"
 #include "sched/poll.h"
 #include "sched/queue.h"
-#include "sched/record.h"
 #include "sched/runq.h"
 #include "sched/seat.h"
 #include "sched/timers.h"
@@ -139,7 +139,7 @@ struct fi_runtime {
     fi_watch watch;
     FI_ATOMIC(int64_t) coarse_ns;  /* the time, refreshed now and then */
     FI_ATOMIC(fi_poller *) poller; /* NULL: none yet */
-    fi_record_share records, large_records, handle_records;
+    fi_record_depot records, large_records, handle_records;
     fi_lock outside_lock;
     fi_record_pool outside, large_outside,
         outside_handle_records;            /* for threads that are no workers; under the lock */

@@ -33,7 +33,7 @@ static void run_ticket(fi_runnable *r, fi_fiber *f);
 /* False: no memory or no room, and the slot stays private. */
 static bool publish_one(fi_worker *w, filch_slot_ *slot, fi_fiber *root)
 {
-    fi_ticket *t = fi_record_get(&w->records);
+    fi_ticket *t = fi_record_alloc(&w->records);
 
     if (!t)
         return false;
@@ -44,7 +44,7 @@ static bool publish_one(fi_worker *w, filch_slot_ *slot, fi_fiber *root)
     slot->ticket = t;
     if (fi_new_push(w, t) == 0)
         return true;
-    fi_record_put(&w->records, t);
+    fi_record_free(&w->records, t);
     return false;
 }
 
@@ -177,7 +177,7 @@ static bool pop_back(fi_worker *w, fi_ticket *t)
 static bool claim_back(fi_worker *w, fi_ticket *t)
 {
     if (pop_back(w, t))
-        fi_record_put(&w->records, t);
+        fi_record_free(&w->records, t);
     else if (!fi_ticket_claim_back(t))
         return false;
     fi_count(&w->counters.claimed_back);
@@ -211,7 +211,7 @@ static bool sync_public(fi_fiber *f, filch_slot_ *slot)
         return false;
     fi_count(&f->worker->counters.taken);
     await(f, t);
-    fi_record_put(&f->worker->records, t);
+    fi_record_free(&f->worker->records, t);
     return true;
 }
 
@@ -294,7 +294,7 @@ static void run_ticket(fi_runnable *r, fi_fiber *f)
         return;
     }
     if (!fi_ticket_begin(t)) {
-        fi_record_put(&f->worker->records, t);
+        fi_record_free(&f->worker->records, t);
         return;
     }
     fi_cancel_join(f, t->root);

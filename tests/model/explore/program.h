@@ -69,7 +69,7 @@ void rundown_check(check *c, const program *p);
 
 /* record, with `capacity` bundles from the start.  All: P put a new one, T take one, B put the oldest that it took back.  Each that
  * was put is obtained once, by somebody who sees what is in it. */
-void record_check(check *c, const program *p);
+void record_pool_check(check *c, const program *p);
 
 /* count, of a job if `capacity` is 1.  All: E end a piece (the first letter: one that was there from the start), R one piece more, C
  * the same unless all is done, and end it, W wait until all is done, D the same with a deadline, F the same and free the group.  Who waits

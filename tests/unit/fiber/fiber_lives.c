@@ -166,7 +166,7 @@ static int handles_are_used_again(void)
     before = fi_mem_live().bytes;
     SAY(leave_many(n) == 0);
     SAY(fi_mem_live().bytes <
-        before + (size_t)n * sizeof(fi_handle) / 4 + 8 * FI_RECORDS_TOO_MANY * FI_LARGE_RECORD);
+        before + (size_t)n * sizeof(fi_handle) / 4 + 8 * FI_RECORD_CACHE_MAX * FI_LARGE_RECORD);
     return 0;
 }
 

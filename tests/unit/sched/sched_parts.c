@@ -2,8 +2,8 @@
 #include "check.h"
 
 #include "base/mem.h"
+#include "base/record_pool.h"
 #include "sched/queue.h"
-#include "sched/record.h"
 #include "sched/runtime.h"
 
 #include <pthread.h>
@@ -114,16 +114,16 @@ static void queue_loses_nothing(void **state)
 /* What flows one way, from a worker that publishes to one that gives back, must come round again. */
 static void records_go_round(void **state)
 {
-    fi_record_share share;
+    fi_record_depot share;
     fi_record_pool giver, taker;
     int slabs = 0;
 
     (void)state;
-    fi_record_share_init(&share, FI_CACHE_LINE);
+    fi_record_depot_init(&share, FI_CACHE_LINE);
     fi_record_pool_init(&giver, &share);
     fi_record_pool_init(&taker, &share);
     for (int i = 0; i < 100000; i++)
-        fi_record_put(&taker, fi_record_get(&giver));
+        fi_record_free(&taker, fi_record_alloc(&giver));
     for (fi_record_slab *slab = giver.slabs; slab; slab = slab->next)
         slabs++;
     CHECK(slabs <= 8);
@@ -134,16 +134,16 @@ static void records_go_round(void **state)
 static void records_are_distinct_and_come_back(void **state)
 {
     size_t before = fi_mem_live().blocks;
-    fi_record_share share;
+    fi_record_depot share;
     fi_record_pool p, other;
     char *r[RECORDS];
 
     (void)state;
-    fi_record_share_init(&share, FI_CACHE_LINE);
+    fi_record_depot_init(&share, FI_CACHE_LINE);
     fi_record_pool_init(&p, &share);
     fi_record_pool_init(&other, &share);
     for (int i = 0; i < RECORDS; i++) {
-        r[i] = fi_record_get(&p);
+        r[i] = fi_record_alloc(&p);
         CHECK(r[i] != NULL);
         CHECK_INT((uintptr_t)r[i] % FI_CACHE_LINE, 0);
         memset(r[i], i, FI_CACHE_LINE);
@@ -153,10 +153,10 @@ static void records_are_distinct_and_come_back(void **state)
             CHECK_INT((unsigned char)r[i][b], i);
     CHECK_INT(fi_mem_live().blocks - before,
               (RECORDS + FI_RECORDS_PER_SLAB - 1) / FI_RECORDS_PER_SLAB);
-    fi_record_put(&p, r[7]);
-    CHECK(fi_record_get(&p) == r[7]); /* the warmest first */
-    fi_record_put(&other, r[9]);
-    CHECK(fi_record_get(&other) == r[9]);
+    fi_record_free(&p, r[7]);
+    CHECK(fi_record_alloc(&p) == r[7]); /* the warmest first */
+    fi_record_free(&other, r[9]);
+    CHECK(fi_record_alloc(&other) == r[9]);
     CHECK(other.slabs == NULL);
     fi_record_pool_fini(&other);
     fi_record_pool_fini(&p);
@@ -176,27 +176,27 @@ static bool is_poisoned(void *at)
 /* AddressSanitizer knows of records that are free, but for their first bytes. */
 static void free_records_are_poisoned(void **state)
 {
-    fi_record_share share;
+    fi_record_depot share;
     fi_record_pool p, other;
     char *r[RECORDS], *last;
     const size_t size = (size_t)2 * FI_CACHE_LINE;
 
     (void)state;
-    fi_record_share_init(&share, size);
+    fi_record_depot_init(&share, size);
     fi_record_pool_init(&p, &share);
     fi_record_pool_init(&other, &share);
     for (int i = 0; i < RECORDS; i++) {
-        CHECK((r[i] = fi_record_get(&p)) != NULL);
+        CHECK((r[i] = fi_record_alloc(&p)) != NULL);
         CHECK(!is_poisoned(r[i]) && !is_poisoned(r[i] + size - 1));
     }
     for (int i = 0; i < RECORDS; i++) {
-        fi_record_put(&p, r[i]);
+        fi_record_free(&p, r[i]);
         CHECK(!is_poisoned(r[i] + FI_RECORD_HEAD - 1));
         CHECK_INT(is_poisoned(r[i] + FI_RECORD_HEAD), FI_UNDER_ASAN);
         CHECK_INT(is_poisoned(r[i] + size - 1), FI_UNDER_ASAN);
     }
-    fi_record_hand_on(&p);
-    CHECK((last = fi_record_get(&other)) != NULL); /* from the bundle */
+    fi_record_pool_flush(&p);
+    CHECK((last = fi_record_alloc(&other)) != NULL); /* from the bundle */
     CHECK(other.slabs == NULL && !is_poisoned(last + size - 1));
     fi_record_pool_merge(&p, &other);
     fi_record_pool_end(&p, UINT64_MAX);

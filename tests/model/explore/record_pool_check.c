@@ -2,8 +2,8 @@
 #include "explore/program.h"
 
 #include "base/mem.h"
+#include "base/record_pool.h"
 #include "explore/mem.h"
-#include "sched/record.h"
 
 #include <string.h>
 
@@ -11,7 +11,7 @@ enum { MAX_BUNDLES = 4 };
 
 /* In the arena, as the list of bundles is part of the state. */
 typedef struct place {
-    fi_record_share share;
+    fi_record_depot share;
     fi_record bundle[MAX_BUNDLES];
 } place;
 
@@ -66,12 +66,12 @@ static void setup(void)
 {
     at = FI_NEW(place);
     put = 0;
-    fi_record_share_init(&at->share, sizeof(fi_record));
+    fi_record_depot_init(&at->share, sizeof(fi_record));
     if (now->capacity + (uint32_t)count_puts(program_threads(now)) > MAX_BUNDLES)
         x_fail(LIMIT, "at most %d bundles", MAX_BUNDLES);
     for (uint32_t i = 0; i < now->capacity; i++) {
         put |= 1u << i;
-        at->bundle[i].next_bundle = i > 0 ? &at->bundle[i - 1] : NULL;
+        at->bundle[i].next_magazine = i > 0 ? &at->bundle[i - 1] : NULL;
         fi_atomic_init(&at->share.bundles, &at->bundle[i]);
     }
 }
@@ -82,13 +82,13 @@ static void give(fi_record *bundle)
     x_say("put %c", 'A' + i);
     x_data_write(i);
     put |= 1u << i;
-    fi_record_share_put(&at->share, bundle);
+    fi_record_depot_push(&at->share, bundle);
 }
 
 static fi_record *take(void)
 {
     x_say("take");
-    fi_record *bundle = fi_record_share_take(&at->share);
+    fi_record *bundle = fi_record_depot_pop(&at->share);
     if (!bundle)
         return NULL;
     int i = (int)(bundle - at->bundle);
@@ -162,7 +162,7 @@ static const char *value_name(uint64_t value)
     return value ? NULL : "none";
 }
 
-void record_check(check *c, const program *p)
+void record_pool_check(check *c, const program *p)
 {
     now = p;
     *c = (check){.threads = program_threads(p),

@@ -4,9 +4,9 @@
  * stops, unless their users still have some (fi_record_pool_end).
  *
  * The next user of a record may be of another type, and writes plain fields over atomic ones.  So
- * the caller of fi_record_put must have acquired every earlier access to the record. */
-#ifndef FI_SCHED_RECORD_H
-#define FI_SCHED_RECORD_H
+ * the caller of fi_record_free must have acquired every earlier access to the record. */
+#ifndef FI_BASE_RECORD_POOL_H
+#define FI_BASE_RECORD_POOL_H
 
 #include "base/atomic.h"
 #include "base/compiler.h"
@@ -18,11 +18,11 @@
 
 typedef struct fi_record {
     FI_CACHE_ALIGNED struct fi_record *next;
-    struct fi_record *next_bundle; /* of the first in a bundle that is shared */
+    struct fi_record *next_magazine; /* of the first in a bundle that is shared */
 } fi_record;
 
 #define FI_RECORDS_PER_SLAB 63 /* also how many are handed on at once */
-#define FI_RECORDS_TOO_MANY ((size_t)4 * FI_RECORDS_PER_SLAB)
+#define FI_RECORD_CACHE_MAX ((size_t)4 * FI_RECORDS_PER_SLAB)
 
 /* Bytes at the beginning of a record that stay readable while it is free: the links, and data that
  * its users keep from one use to the next. */
@@ -37,33 +37,33 @@ typedef struct fi_record_slab {
 } fi_record_slab;
 
 /* What some pools have too much of, for all pools of a runtime with records of one size. */
-typedef struct fi_record_share {
+typedef struct fi_record_depot {
     size_t size; /* of a record: a multiple of FI_CACHE_LINE */
     FI_CACHE_ALIGNED FI_ATOMIC(fi_record *) bundles;
     fi_lock takers;
-} fi_record_share;
+} fi_record_depot;
 
 typedef struct fi_record_pool {
     fi_record *free;
     size_t n; /* of them */
     fi_record_slab *slabs;
     size_t slabs_n;
-    fi_record_share *share;
+    fi_record_depot *share;
 } fi_record_pool;
 
 /* [any] */
-void fi_record_share_init(fi_record_share *s, size_t size);
+void fi_record_depot_init(fi_record_depot *s, size_t size);
 
 /* [any] A bundle for whoever needs one; NULL: there is none. */
-void fi_record_share_put(fi_record_share *s, fi_record *bundle);
-fi_record *fi_record_share_take(fi_record_share *s);
+void fi_record_depot_push(fi_record_depot *s, fi_record *bundle);
+fi_record *fi_record_depot_pop(fi_record_depot *s);
 
 /* [owner] */
-void fi_record_pool_init(fi_record_pool *p, fi_record_share *share);
+void fi_record_pool_init(fi_record_pool *p, fi_record_depot *share);
 
 /* [owner, whose pool has none or too many] */
-bool fi_record_refill(fi_record_pool *p);
-void fi_record_hand_on(fi_record_pool *p);
+bool fi_record_pool_refill(fi_record_pool *p);
+void fi_record_pool_flush(fi_record_pool *p);
 
 /* [owner, whose pool is not empty] The first free record, which stays poisoned. */
 static inline fi_record *fi_record_pop(fi_record_pool *p)
@@ -76,11 +76,11 @@ static inline fi_record *fi_record_pop(fi_record_pool *p)
 }
 
 /* [owner] A record with anything in it; NULL when there is no memory. */
-static inline void *fi_record_get(fi_record_pool *p)
+static inline void *fi_record_alloc(fi_record_pool *p)
 {
     fi_record *r;
 
-    if (!p->free && !fi_record_refill(p))
+    if (!p->free && !fi_record_pool_refill(p))
         return NULL;
     r = fi_record_pop(p);
     fi_unpoison(r, p->share->size);
@@ -94,15 +94,15 @@ static inline void fi_record_poison(void *record, size_t size)
 }
 
 /* [owner] */
-static inline void fi_record_put(fi_record_pool *p, void *record)
+static inline void fi_record_free(fi_record_pool *p, void *record)
 {
     fi_record *r = record;
 
     r->next = p->free;
     p->free = r;
     fi_record_poison(r, p->share->size);
-    if (++p->n > FI_RECORDS_TOO_MANY)
-        fi_record_hand_on(p);
+    if (++p->n > FI_RECORD_CACHE_MAX)
+        fi_record_pool_flush(p);
 }
 
 /* [owner, when all pools of the runtime are out of use] */

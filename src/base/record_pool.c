@@ -1,11 +1,11 @@
 /* Free lists over slabs, and bundles that go from one worker to another. */
-#include "sched/record.h"
+#include "base/record_pool.h"
 
 #include "base/mem.h"
 
 /* ---- bundles ---- */
 
-void fi_record_share_init(fi_record_share *s, size_t size)
+void fi_record_depot_init(fi_record_depot *s, size_t size)
 {
     s->size = size;
     fi_atomic_init(&s->bundles, (fi_record *)NULL);
@@ -13,19 +13,19 @@ void fi_record_share_init(fi_record_share *s, size_t size)
 }
 
 /* Whoever gives back goes on at once, whatever others do. */
-void fi_record_share_put(fi_record_share *s, fi_record *bundle)
+void fi_record_depot_push(fi_record_depot *s, fi_record *bundle)
 {
     fi_record *first = fi_load_relaxed(&s->bundles);
 
     do
-        bundle->next_bundle = first;
-    /* -> record.look: the list in the bundle before the word */
-    while (!fi_cas_release(&s->bundles, &first, bundle, record.put));
+        bundle->next_magazine = first;
+    /* -> record_pool.pop: the list in the bundle before the word */
+    while (!fi_cas_release(&s->bundles, &first, bundle, record_pool.push));
 }
 
 /* One at a time takes, so that a bundle which stands first twice is first for the same reason: nobody else
  * can have taken it away and put it back meanwhile, with another behind it. */
-fi_record *fi_record_share_take(fi_record_share *s)
+fi_record *fi_record_depot_pop(fi_record_depot *s)
 {
     fi_record *first;
 
@@ -33,21 +33,21 @@ fi_record *fi_record_share_take(fi_record_share *s)
         return NULL;
     fi_lock_lock(&s->takers);
     do
-        /* <- record.put */
-        first = fi_load_acquire(&s->bundles, record.look);
-    while (first && !fi_cas_relaxed(&s->bundles, &first, first->next_bundle));
+        /* <- record_pool.push */
+        first = fi_load_acquire(&s->bundles, record_pool.pop);
+    while (first && !fi_cas_relaxed(&s->bundles, &first, first->next_magazine));
     fi_lock_unlock(&s->takers);
     return first;
 }
 
 /* ---- pools ---- */
 
-void fi_record_pool_init(fi_record_pool *p, fi_record_share *share)
+void fi_record_pool_init(fi_record_pool *p, fi_record_depot *share)
 {
     *p = (fi_record_pool){.share = share};
 }
 
-void fi_record_hand_on(fi_record_pool *p)
+void fi_record_pool_flush(fi_record_pool *p)
 {
     fi_record *bundle = NULL;
 
@@ -56,12 +56,12 @@ void fi_record_hand_on(fi_record_pool *p)
         r->next = bundle;
         bundle = r;
     }
-    fi_record_share_put(p->share, bundle);
+    fi_record_depot_push(p->share, bundle);
 }
 
 static bool take_bundle(fi_record_pool *p)
 {
-    fi_record *bundle = fi_record_share_take(p->share);
+    fi_record *bundle = fi_record_depot_pop(p->share);
 
     if (!bundle)
         return false;
@@ -80,11 +80,11 @@ static bool grow(fi_record_pool *p)
     p->slabs = slab;
     p->slabs_n++;
     for (size_t i = FI_RECORDS_PER_SLAB; i-- > 0;)
-        fi_record_put(p, (char *)(slab + 1) + i * p->share->size);
+        fi_record_free(p, (char *)(slab + 1) + i * p->share->size);
     return true;
 }
 
-bool fi_record_refill(fi_record_pool *p)
+bool fi_record_pool_refill(fi_record_pool *p)
 {
     return take_bundle(p) || grow(p);
 }
