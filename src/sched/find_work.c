@@ -122,7 +122,7 @@ static fi_runnable *take_fairly(fi_worker *w)
 /* What is due makes fibers ready, here. */
 static void look_at_timers(fi_worker *w, uint32_t tick)
 {
-    int64_t next = fi_timers_next(&w->runtime->timers);
+    int64_t next = fi_timer_heap_next(&w->runtime->timers);
     int64_t now;
 
     w->time_at = tick + LOOKS_PER_TIME;
@@ -133,7 +133,7 @@ static void look_at_timers(fi_worker *w, uint32_t tick)
     if (next > now)
         return;
     fi_point_timers(w);
-    fi_timers_fire(&w->runtime->timers, now);
+    fi_timer_heap_fire(&w->runtime->timers, now);
     fi_point_timers_end(w);
 }
 
@@ -397,7 +397,7 @@ static bool anything(void *ctx)
 
     if (fi_load_relaxed(&rt->stopping) || fi_watch_is_wanted(&rt->watch) || has_shared_work(rt) ||
         fi_idle_is_unpolled(&rt->idle) || fi_poll_is_pending(rt) || fi_memory_wait_is_unseen(w) ||
-        fi_timers_next(&rt->timers) < fi_idle_kept(&rt->idle))
+        fi_timer_heap_next(&rt->timers) < fi_idle_kept(&rt->idle))
         return true;
     for (unsigned i = 0; i < rt->workers_n; i++) {
         fi_worker *victim = &rt->workers[i];
@@ -413,7 +413,7 @@ static bool anything(void *ctx)
 static void sleep_until_work(fi_worker *w, bool searching)
 {
     fi_seat *mine = w->seat;
-    int64_t until = fi_memory_wait_deadline(w, fi_timers_next(&w->runtime->timers));
+    int64_t until = fi_memory_wait_deadline(w, fi_timer_heap_next(&w->runtime->timers));
     int64_t watch = fi_watch_stand_in(w->runtime, searching);
 
     fi_count(&w->counters.sleeps);

@@ -221,7 +221,7 @@ static int make_runtime(const fi_settings *settings, fi_runtime **out)
     rt->workers_n = settings->workers;
     fi_ctx_get_modes(&rt->modes);
     fi_idle_init(&rt->idle);
-    fi_timers_init(&rt->timers);
+    fi_timer_heap_init(&rt->timers);
     fi_atomic_init(&rt->coarse_ns, fi_clock_now());
     init_records(rt);
     e = fi_fiber_pool_init(&rt->stack_pool, settings->stack_size);
@@ -260,7 +260,7 @@ static void free_runtime(fi_runtime *rt)
             fi_stack_pool_fini(&rt->sized_pools[i]);
     fi_record_pool_fini(&rt->outside);
     fi_record_pool_fini(&rt->large_outside);
-    fi_timers_fini(&rt->timers);
+    fi_timer_heap_fini(&rt->timers);
     FI_DELETE(fi_runtime, rt);
 }
 

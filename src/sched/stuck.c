@@ -40,7 +40,7 @@ static uint64_t threads_of_process(void)
 
 static bool nothing_may_come(fi_runtime *rt)
 {
-    return fi_timers_next(&rt->timers) == FI_TIMER_NEVER &&
+    return fi_timer_heap_next(&rt->timers) == FI_TIMER_NEVER &&
            fi_load_relaxed(&rt->idle.interests) == 0 && !fi_is_there_work(rt);
 }
 

@@ -321,7 +321,7 @@ FI_INLINE void park_until(fi_wait *w, letting_go l, int64_t deadline_ns)
     int first;
 
     w->timer = (fi_timer){.deadline_ns = deadline_ns, .fire = expire};
-    first = fi_timers_add(&rt->timers, &w->timer);
+    first = fi_timer_heap_add(&rt->timers, &w->timer);
     if (first < 0) {
         w->result = step_back(w, l, first);
         return;
@@ -329,7 +329,7 @@ FI_INLINE void park_until(fi_wait *w, letting_go l, int64_t deadline_ns)
     if (first > 0)
         fi_idle_notify(&rt->idle);
     park(w->fiber, w->fiber->worker, l);
-    fi_timers_remove(&rt->timers, &w->timer);
+    fi_timer_heap_remove(&rt->timers, &w->timer);
 }
 
 /* Before its first wait a runtime has no watcher; in the child of a fork it has none again. */

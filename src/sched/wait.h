@@ -17,9 +17,9 @@
 #define FI_SCHED_WAIT_H
 
 #include "base/biased_lock.h"
+#include "base/timer_heap.h"
 #include "base/tls.h"
 #include "sched/fiber.h"
-#include "sched/timers.h"
 
 typedef struct fi_wait fi_wait;
 typedef struct fi_runtime fi_runtime;

@@ -8,6 +8,7 @@
 #include "base/intern.h"
 #include "base/record_pool.h"
 #include "base/rng.h"
+#include "base/timer_heap.h"
 #include "base/tls.h"
 #include "deque/deque.h"
 #include "sched/config.h"
@@ -18,7 +19,6 @@
 #include "sched/queue.h"
 #include "sched/runq.h"
 #include "sched/seat.h"
-#include "sched/timers.h"
 #include "sched/watch.h"
 #include "stack/stack.h"
 
@@ -135,7 +135,7 @@ struct fi_runtime {
     fi_queue urgent, low; /* work that never ran: before all other, and after */
     fi_memory_wait memory_wait;
     fi_idle idle;
-    fi_timers timers;
+    fi_timer_heap timers;
     fi_watch watch;
     FI_ATOMIC(int64_t) coarse_ns;  /* the time, refreshed now and then */
     FI_ATOMIC(fi_poller *) poller; /* NULL: none yet */

@@ -6,8 +6,8 @@
  * instructions on another worker.  Only then may it use the fields of the timer. */
 #include "base/fatal.h"
 #include "base/lock.h"
+#include "base/timer_heap.h"
 #include "sched/runtime.h"
-#include "sched/timers.h"
 #include "sched/wait.h"
 
 #include <filch/time.h>
@@ -59,7 +59,7 @@ static bool timer_remove(fi_runtime *rt, fi_worker *w, timer *t)
 
     if (!rt || rt->number != t->runtime) /* its runtime was stopped, and its record is gone */
         return t->timer.place != 0;
-    was_pending = fi_timers_remove(&rt->timers, &t->timer);
+    was_pending = fi_timer_heap_remove(&rt->timers, &t->timer);
     if (was_pending)
         fi_start_drop(rt, w, t->start);
     return was_pending;
@@ -82,7 +82,7 @@ static int timer_add(fi_runtime *rt, fi_worker *w, timer *t, int64_t deadline)
     t->timer = (fi_timer){.deadline_ns = deadline, .fire = timer_fire};
     fi_store_relaxed(&t->mark, STARTED);
     t->runtime = rt->number;
-    first = fi_timers_add(&rt->timers, &t->timer);
+    first = fi_timer_heap_add(&rt->timers, &t->timer);
     if (first < 0) {
         fi_start_drop(rt, w, t->start);
         t->start = NULL;

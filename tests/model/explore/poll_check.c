@@ -25,7 +25,7 @@ static const program *now;
 static place *at;
 static FI_ATOMIC(uint32_t) work[N];    /* 1: here is something to do.  The loosest of queues */
 static FI_ATOMIC(uint32_t) kernel;     /* what the poller has to tell */
-static FI_ATOMIC(int64_t) timers_next; /* as in sched/timers.c */
+static FI_ATOMIC(int64_t) timers_next; /* as in base/timer_heap.c */
 static unsigned put, taken;            /* one bit for each thing to do */
 
 static const char *ops_of(int thread)

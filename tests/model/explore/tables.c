@@ -686,10 +686,14 @@ const mutant mutants[] = {
     {"makes way without saying so", "freeze", {FAULT("pin.leaving")}, {RACE, RACE, RACE}, NULL},
     {"freezes it without a pin", "freeze", {FAULT("pin.frozen_too")}, {WRONG, WRONG, WRONG}, NULL},
 
-    {"has fired, relaxed", "timer", {{"timer.fired", ORDER_RELAXED}}, {RACE, RACE, RACE}, NULL},
+    {"has fired, relaxed",
+     "timer",
+     {{"timer_heap.fired", ORDER_RELAXED}},
+     {RACE, RACE, RACE},
+     NULL},
     {"sees relaxed that it has fired",
      "timer",
-     {{"timer.over", ORDER_RELAXED}},
+     {{"timer_heap.over", ORDER_RELAXED}},
      {RACE, RACE, RACE},
      NULL},
 

@@ -1,12 +1,12 @@
 /* A timer fires once at most, and never when it was removed; then its memory may be something else. */
 #include "explore/program.h"
 
-#include "sched/timers.h"
+#include "base/timer_heap.h"
 
 #include <string.h>
 
 static const program *now;
-static fi_timers timers;
+static fi_timer_heap timers;
 static fi_timer_entry heap[MAX_THREADS];
 static fi_timer_place places[MAX_THREADS];
 static fi_timer timer[MAX_THREADS];
@@ -51,13 +51,13 @@ static void add(int self)
     timer[self].fire = fire;
     added |= 1u << self;
     fired &= ~(1u << self);
-    fi_timers_add(&timers, &timer[self]);
+    fi_timer_heap_add(&timers, &timer[self]);
 }
 
 static void take_back(int self)
 {
     x_say("remove %d", self);
-    fi_timers_remove(&timers, &timer[self]);
+    fi_timer_heap_remove(&timers, &timer[self]);
     x_say("the memory is something else");
     added &= ~(1u << self);
     x_data_write(self);
@@ -73,7 +73,7 @@ static void run(int thread)
         else if (*ops == 'R')
             take_back(thread);
         else
-            fi_timers_fire(&timers, MAX_THREADS);
+            fi_timer_heap_fire(&timers, MAX_THREADS);
     }
     x_forget(0);
 }

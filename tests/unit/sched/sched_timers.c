@@ -2,7 +2,7 @@
 #include "check.h"
 
 #include "base/rng.h"
-#include "sched/timers.h"
+#include "base/timer_heap.h"
 #include "seed.h"
 
 #include <pthread.h>
@@ -21,7 +21,7 @@ typedef struct test_timer {
 
 /* ---- beside a sorted list ---- */
 
-static fi_timers heap;
+static fi_timer_heap heap;
 static test_timer all[TIMERS];
 static test_timer *sorted[TIMERS]; /* those that are set, the earliest first */
 static size_t sorted_n;
@@ -64,8 +64,8 @@ static void list_remove(test_timer *t)
 
 static void begin(void)
 {
-    fi_timers_fini(&heap);
-    fi_timers_init(&heap);
+    fi_timer_heap_fini(&heap);
+    fi_timer_heap_init(&heap);
     memset(all, 0, sizeof all);
     for (int i = 0; i < TIMERS; i++)
         all[i].timer.fire = note_fired;
@@ -78,7 +78,7 @@ static void add(test_timer *t, int64_t deadline_ns)
 
     t->timer.deadline_ns = deadline_ns;
     list_add(t);
-    if (fi_timers_add(&heap, &t->timer) > 0)
+    if (fi_timer_heap_add(&heap, &t->timer) > 0)
         CHECK(deadline_ns <= before);
     else
         CHECK(deadline_ns >= before);
@@ -88,14 +88,14 @@ static void remove_it(test_timer *t)
 {
     if (t->is_set)
         list_remove(t);
-    fi_timers_remove(&heap, &t->timer);
+    fi_timer_heap_remove(&heap, &t->timer);
 }
 
 /* All that are due, the earlier before the later; of those that are due together, in any order. */
 static void fire(int64_t now_ns)
 {
     fired_n = 0;
-    fi_timers_fire(&heap, now_ns);
+    fi_timer_heap_fire(&heap, now_ns);
     for (size_t i = 0; i < fired_n; i++) {
         CHECK(sorted_n > 0 && fired[i]->is_set);
         CHECK_INT(fired[i]->timer.deadline_ns, earliest());
@@ -110,7 +110,7 @@ static void check_heap(void)
 {
     size_t live = 0;
 
-    CHECK_INT(fi_timers_next(&heap), earliest());
+    CHECK_INT(fi_timer_heap_next(&heap), earliest());
     for (uint32_t i = 0; i < heap.n; i++) {
         const fi_timer *t = heap.places[heap.heap[i].place].timer;
         CHECK(i == 0 || heap.heap[i].deadline_ns >= heap.heap[(i - 1) / 4].deadline_ns);
@@ -130,15 +130,15 @@ static void a_few_by_hand(void **state)
     check_heap();
     fire(INT64_MAX - 1);
     CHECK_INT(fired_n, 0);
-    fi_timers_remove(&heap, &all[0].timer); /* it was never set */
+    fi_timer_heap_remove(&heap, &all[0].timer); /* it was never set */
     add(&all[0], 30);
-    CHECK(fi_timers_next(&heap) == 30);
+    CHECK(fi_timer_heap_next(&heap) == 30);
     add(&all[1], 10);
     add(&all[2], 20);
-    CHECK(fi_timers_next(&heap) == 10);
+    CHECK(fi_timer_heap_next(&heap) == 10);
     remove_it(&all[1]);
     remove_it(&all[1]);
-    CHECK(fi_timers_next(&heap) == 20);
+    CHECK(fi_timer_heap_next(&heap) == 20);
     fire(19);
     CHECK_INT(fired_n, 0);
     fire(20);
@@ -150,7 +150,7 @@ static void a_few_by_hand(void **state)
     CHECK_INT(fired_n, 2);
     CHECK_INT(all[2].fired, 2);
     CHECK_INT(all[1].fired, 0);
-    CHECK(fi_timers_next(&heap) == FI_TIMER_NEVER);
+    CHECK(fi_timer_heap_next(&heap) == FI_TIMER_NEVER);
     check_heap();
 }
 
@@ -178,7 +178,7 @@ static void like_a_sorted_list(void **state)
     begin();
     for (int i = 0; i < STEPS; i++) {
         random_step(&r, &now_ns, i / 500 % 2 == 0);
-        CHECK_INT(fi_timers_next(&heap), earliest());
+        CHECK_INT(fi_timer_heap_next(&heap), earliest());
         if (i % 16 == 0)
             check_heap();
     }
@@ -203,37 +203,37 @@ static void note_order(fi_timer *t)
 
 static void many(bool ascending)
 {
-    fi_timers ts;
+    fi_timer_heap ts;
 
-    fi_timers_init(&ts);
+    fi_timer_heap_init(&ts);
     last_ns = INT64_MIN;
     many_fired = 0;
     for (int i = 0; i < MANY; i++) {
         lots[i] = (fi_timer){.deadline_ns = ascending ? i : MANY - i, .fire = note_order};
-        CHECK_INT(fi_timers_add(&ts, &lots[i]), !ascending || i == 0);
+        CHECK_INT(fi_timer_heap_add(&ts, &lots[i]), !ascending || i == 0);
     }
     for (int i = 0; i < MANY; i += 3)
-        fi_timers_remove(&ts, &lots[i]);
-    fi_timers_fire(&ts, MANY);
+        fi_timer_heap_remove(&ts, &lots[i]);
+    fi_timer_heap_fire(&ts, MANY);
     CHECK_INT(many_fired, MANY - (MANY + 2) / 3);
-    fi_timers_fini(&ts);
+    fi_timer_heap_fini(&ts);
 }
 
 /* Those that are removed before their time do not pile up. */
 static void removed_ones_are_swept(void **state)
 {
     static fi_timer t;
-    fi_timers ts;
+    fi_timer_heap ts;
 
     (void)state;
-    fi_timers_init(&ts);
+    fi_timer_heap_init(&ts);
     for (int i = 0; i < MANY; i++) {
         t = (fi_timer){.deadline_ns = i, .fire = note_order};
-        CHECK(fi_timers_add(&ts, &t) >= 0);
-        CHECK(fi_timers_remove(&ts, &t));
+        CHECK(fi_timer_heap_add(&ts, &t) >= 0);
+        CHECK(fi_timer_heap_remove(&ts, &t));
         CHECK(ts.n <= 128);
     }
-    fi_timers_fini(&ts);
+    fi_timer_heap_fini(&ts);
 }
 
 static void many_in_order(void **state)
@@ -248,7 +248,7 @@ static void many_in_order(void **state)
 #define SETTERS 3
 #define ROUNDS  5000
 
-static fi_timers shared;
+static fi_timer_heap shared;
 static atomic_int setters_left;
 
 typedef struct own_timer {
@@ -268,11 +268,11 @@ static void *set_and_remove(void *arg)
 
     for (int i = 0; i < ROUNDS; i++) {
         mine = (own_timer){.timer = {.deadline_ns = (i * n) % 64, .fire = note_own}};
-        fi_timers_add(&shared, &mine.timer);
+        fi_timer_heap_add(&shared, &mine.timer);
         if (i % 2 == 0)
-            while (fi_timers_next(&shared) <= mine.timer.deadline_ns)
+            while (fi_timer_heap_next(&shared) <= mine.timer.deadline_ns)
                 sched_yield(); /* until it has fired */
-        fi_timers_remove(&shared, &mine.timer);
+        fi_timer_heap_remove(&shared, &mine.timer);
         CHECK(mine.fired == 1 || (i % 2 != 0 && mine.fired == 0));
     }
     atomic_fetch_sub(&setters_left, 1);
@@ -286,10 +286,10 @@ static void before_the_clock_began(void **state)
     begin();
     all[0].timer.deadline_ns = INT64_MIN;
     all[1].timer.deadline_ns = -1;
-    CHECK_INT(fi_timers_add(&heap, &all[0].timer), 1);
-    CHECK_INT(fi_timers_add(&heap, &all[1].timer), 0);
-    CHECK_INT(fi_timers_next(&heap), 0);
-    fi_timers_fire(&heap, 0);
+    CHECK_INT(fi_timer_heap_add(&heap, &all[0].timer), 1);
+    CHECK_INT(fi_timer_heap_add(&heap, &all[1].timer), 0);
+    CHECK_INT(fi_timer_heap_next(&heap), 0);
+    fi_timer_heap_fire(&heap, 0);
     CHECK_INT(fired_n, 2);
 }
 
@@ -300,17 +300,17 @@ static void removed_while_others_fire(void **state)
     int64_t numbers[SETTERS] = {7, 11, 13};
 
     (void)state;
-    fi_timers_init(&shared);
+    fi_timer_heap_init(&shared);
     atomic_store(&setters_left, SETTERS);
     for (int i = 0; i < SETTERS; i++)
         CHECK_INT(pthread_create(&threads[i], NULL, set_and_remove, &numbers[i]), 0);
     while (atomic_load(&setters_left) > 0)
-        if (fi_timers_next(&shared) != FI_TIMER_NEVER)
-            fi_timers_fire(&shared, 64);
+        if (fi_timer_heap_next(&shared) != FI_TIMER_NEVER)
+            fi_timer_heap_fire(&shared, 64);
     for (int i = 0; i < SETTERS; i++)
         pthread_join(threads[i], NULL);
-    CHECK(fi_timers_next(&shared) == FI_TIMER_NEVER);
-    fi_timers_fini(&shared);
+    CHECK(fi_timer_heap_next(&shared) == FI_TIMER_NEVER);
+    fi_timer_heap_fini(&shared);
 }
 
 CHECK_MAIN(a_few_by_hand, like_a_sorted_list, many_in_order, removed_ones_are_swept,

@@ -6,8 +6,8 @@
  * Timers mostly stand on stacks, each on a page of its own.  So the heap does not go there: it has the deadlines, side by
  * side, and numbers of places in a table that lead to the timers.  One that is removed leaves its place empty, and its
  * entry in the heap until that comes up, or too many are like it. */
-#ifndef FI_SCHED_TIMERS_H
-#define FI_SCHED_TIMERS_H
+#ifndef FI_BASE_TIMER_HEAP_H
+#define FI_BASE_TIMER_HEAP_H
 
 #include "base/atomic.h"
 #include "base/lock.h"
@@ -38,7 +38,7 @@ typedef union fi_timer_place {
     uintptr_t next_empty;
 } fi_timer_place;
 
-typedef struct fi_timers {
+typedef struct fi_timer_heap {
     fi_lock lock;
     fi_timer_entry *
         heap; /* from 0; of four children each none is due before its parent; the first is not removed */
@@ -47,26 +47,26 @@ typedef struct fi_timers {
         capacity;   /* entries, those of them that were removed, and room for both arrays */
     uint32_t empty; /* the first empty place, plus 1; 0: none */
     FI_ATOMIC(int64_t) next_ns; /* when the first is due; written under the lock */
-} fi_timers;
+} fi_timer_heap;
 
 /* [any] */
-void fi_timers_init(fi_timers *ts);
-void fi_timers_fini(fi_timers *ts);
+void fi_timer_heap_init(fi_timer_heap *ts);
+void fi_timer_heap_fini(fi_timer_heap *ts);
 
 /* [any] When the next is due; FI_TIMER_NEVER: there is none. */
-static inline int64_t fi_timers_next(fi_timers *ts)
+static inline int64_t fi_timer_heap_next(fi_timer_heap *ts)
 {
     return fi_load_relaxed(&ts->next_ns);
 }
 
 /* [any] deadline_ns and fire are set, the rest is zero.  1: it is the first now, and who sleeps may sleep too long; 0; -ENOMEM. */
-int fi_timers_add(fi_timers *ts, fi_timer *t);
+int fi_timer_heap_add(fi_timer_heap *ts, fi_timer *t);
 
 /* [any but from its fire()] After this it does not fire, if it has not; and fire() is over, if it has.
  * True: it has not. */
-bool fi_timers_remove(fi_timers *ts, fi_timer *t);
+bool fi_timer_heap_remove(fi_timer_heap *ts, fi_timer *t);
 
 /* [any] Fire what is due by then. */
-void fi_timers_fire(fi_timers *ts, int64_t now_ns);
+void fi_timer_heap_fire(fi_timer_heap *ts, int64_t now_ns);
 
 #endif

@@ -1,4 +1,4 @@
-#include "sched/timers.h"
+#include "base/timer_heap.h"
 
 #include "base/compiler.h"
 #include "base/mem.h"
@@ -12,14 +12,14 @@
 
 enum { TO_COME = 1, OVER }; /* fired */
 
-void fi_timers_init(fi_timers *ts)
+void fi_timer_heap_init(fi_timer_heap *ts)
 {
     memset(ts, 0, sizeof *ts);
     fi_lock_init(&ts->lock);
     fi_atomic_init(&ts->next_ns, FI_TIMER_NEVER);
 }
 
-static void free_arrays(const fi_timers *ts)
+static void free_arrays(const fi_timer_heap *ts)
 {
     if (ts->heap)
         FI_DELETE_ARRAY(fi_timer_entry, ts->heap, ts->capacity);
@@ -27,7 +27,7 @@ static void free_arrays(const fi_timers *ts)
         FI_DELETE_ARRAY(fi_timer_place, ts->places, ts->capacity);
 }
 
-void fi_timers_fini(fi_timers *ts)
+void fi_timer_heap_fini(fi_timer_heap *ts)
 {
     free_arrays(ts);
     ts->heap = NULL;
@@ -69,13 +69,13 @@ static void sink(fi_timer_entry *heap, uint32_t n, uint32_t at, fi_timer_entry e
 
 /* ---- places, under the lock ---- */
 
-static void make_empty(fi_timers *ts, uint32_t place)
+static void make_empty(fi_timer_heap *ts, uint32_t place)
 {
     ts->places[place].next_empty = ts->empty;
     ts->empty = place + 1;
 }
 
-static uint32_t take_empty(fi_timers *ts)
+static uint32_t take_empty(fi_timer_heap *ts)
 {
     uint32_t place = ts->empty - 1;
 
@@ -84,7 +84,7 @@ static uint32_t take_empty(fi_timers *ts)
 }
 
 /* The first entry is out of the heap; its timer, NULL: that was removed. */
-static fi_timer *take_first(fi_timers *ts)
+static fi_timer *take_first(fi_timer_heap *ts)
 {
     uint32_t place = ts->heap[0].place;
     fi_timer *t = ts->places[place].timer;
@@ -99,7 +99,7 @@ static fi_timer *take_first(fi_timers *ts)
 }
 
 /* The first of those that were not removed is to be seen. */
-static void note_next(fi_timers *ts)
+static void note_next(fi_timer_heap *ts)
 {
     while (ts->n > 0 && !ts->places[ts->heap[0].place].timer)
         take_first(ts);
@@ -107,7 +107,7 @@ static void note_next(fi_timers *ts)
 }
 
 /* All entries of timers that were removed go.  As often as there are many of them, which costs each one a little. */
-static void sweep(fi_timers *ts)
+static void sweep(fi_timer_heap *ts)
 {
     uint32_t n = 0;
 
@@ -123,10 +123,10 @@ static void sweep(fi_timers *ts)
             sink(ts->heap, n, i, ts->heap[i]);
 }
 
-static int grow(fi_timers *ts)
+static int grow(fi_timer_heap *ts)
 {
     uint32_t old = ts->capacity;
-    fi_timers more = {.capacity = old > 0 ? 2 * old : CAPACITY_MIN};
+    fi_timer_heap more = {.capacity = old > 0 ? 2 * old : CAPACITY_MIN};
 
     if (more.capacity <= old)
         return -ENOMEM;
@@ -156,7 +156,7 @@ static int64_t due_at(const fi_timer *t)
     return t->deadline_ns > 0 ? t->deadline_ns : 0;
 }
 
-static int add(fi_timers *ts, fi_timer *t)
+static int add(fi_timer_heap *ts, fi_timer *t)
 {
     uint32_t place;
 
@@ -173,7 +173,7 @@ static int add(fi_timers *ts, fi_timer *t)
 
 /* ---- for all ---- */
 
-int fi_timers_add(fi_timers *ts, fi_timer *t)
+int fi_timer_heap_add(fi_timer_heap *ts, fi_timer *t)
 {
     int e;
 
@@ -183,7 +183,7 @@ int fi_timers_add(fi_timers *ts, fi_timer *t)
     return e;
 }
 
-static void forget(fi_timers *ts, fi_timer *t)
+static void forget(fi_timer_heap *ts, fi_timer *t)
 {
     ts->places[t->place - 1].timer = NULL;
     t->place = 0;
@@ -193,13 +193,13 @@ static void forget(fi_timers *ts, fi_timer *t)
     note_next(ts);
 }
 
-/* <- timer.fired: what fire() did last with the timer, before its memory is something else. */
+/* <- timer_heap.fired: what fire() did last with the timer, before its memory is something else. */
 static uint32_t look(fi_timer *t)
 {
-    return fi_load_acquire(&t->fired, timer.over);
+    return fi_load_acquire(&t->fired, timer_heap.over);
 }
 
-bool fi_timers_remove(fi_timers *ts, fi_timer *t)
+bool fi_timer_heap_remove(fi_timer_heap *ts, fi_timer *t)
 {
     bool in_time;
 
@@ -215,13 +215,13 @@ bool fi_timers_remove(fi_timers *ts, fi_timer *t)
     return in_time;
 }
 
-static bool is_due(const fi_timers *ts, int64_t now_ns)
+static bool is_due(const fi_timer_heap *ts, int64_t now_ns)
 {
     return ts->n > 0 && ts->heap[0].deadline_ns <= now_ns;
 }
 
 /* Nobody has been at most of them for long: their memory is on its way while the heap is put in order. */
-static uint32_t take_out(fi_timers *ts, int64_t now_ns, fi_timer **due)
+static uint32_t take_out(fi_timer_heap *ts, int64_t now_ns, fi_timer **due)
 {
     uint32_t n = 0;
 
@@ -236,7 +236,7 @@ static uint32_t take_out(fi_timers *ts, int64_t now_ns, fi_timer **due)
 }
 
 /* As a list. */
-static fi_timer *take_due(fi_timers *ts, int64_t now_ns)
+static fi_timer *take_due(fi_timer_heap *ts, int64_t now_ns)
 {
     fi_timer *due[AT_ONCE], *list = NULL;
     uint32_t n;
@@ -254,8 +254,8 @@ static fi_timer *take_due(fi_timers *ts, int64_t now_ns)
     return list;
 }
 
-/* -> timer.over */
-void fi_timers_fire(fi_timers *ts, int64_t now_ns)
+/* -> timer_heap.over */
+void fi_timer_heap_fire(fi_timer_heap *ts, int64_t now_ns)
 {
     fi_timer *due;
 
@@ -264,6 +264,6 @@ void fi_timers_fire(fi_timers *ts, int64_t now_ns)
             fi_timer *t = due;
             due = t->next_due;
             t->fire(t);
-            fi_store_release(&t->fired, OVER, timer.fired);
+            fi_store_release(&t->fired, OVER, timer_heap.fired);
         }
 }
