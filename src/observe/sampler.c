@@ -12,11 +12,11 @@
 #define _GNU_SOURCE /* pthread_setname_np, cpu_set_t */
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/option.h"
 #include "observe/observe.h"
 #include "observe/output.h"
 #include "observe/samples.h"
 #include "sched/runtime.h"
-#include "sched/wish.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -235,7 +235,7 @@ static void try_to_start(sampler *s, fi_runtime *rt)
     s->runtime = rt;
     e = start(s);
     if (e < 0) {
-        fi_wish_nonsense("FILCH_SAMPLE: cannot start the sampler: %s", strerror(-e));
+        fi_option_error("FILCH_SAMPLE: cannot start the sampler: %s", strerror(-e));
         return;
     }
     s->pid = getpid();
@@ -251,8 +251,8 @@ static int begin(fi_runtime *rt)
     if (!s->sample)
         return 0;
     if (s->sample_cpu >= 0 && !may_use(s->sample_cpu))
-        return fi_wish_nonsense("FILCH_SAMPLE_CPU is %d, which is no CPU for this process",
-                                s->sample_cpu);
+        return fi_option_error("FILCH_SAMPLE_CPU is %d, which is no CPU for this process",
+                               s->sample_cpu);
     try_to_start(&the, rt);
     return 0;
 }

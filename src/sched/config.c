@@ -1,7 +1,7 @@
 /* Wishes become settings; nonsense is named. */
 #include "sched/config.h"
 
-#include "sched/wish.h"
+#include "base/option.h"
 
 #include <filch/machine.h>
 
@@ -24,12 +24,12 @@
 static int settle_workers(const filch_config *c, fi_settings *s)
 {
     uint64_t n;
-    int e = fi_wish_number(&(fi_wish){.variable = "FILCH_WORKERS",
-                                      .field = "workers",
-                                      .wish = c->workers,
-                                      .min = 1,
-                                      .max = FILCH_WORKERS_MAX},
-                           &n);
+    int e = fi_option_number(&(fi_option){.variable = "FILCH_WORKERS",
+                                          .field = "workers",
+                                          .wish = c->workers,
+                                          .min = 1,
+                                          .max = FILCH_WORKERS_MAX},
+                             &n);
 
     if (e < 0)
         return e;
@@ -42,14 +42,14 @@ static int settle_workers(const filch_config *c, fi_settings *s)
 static int settle_stack(const filch_config *c, fi_settings *s)
 {
     uint64_t n, page = (uint64_t)sysconf(_SC_PAGESIZE);
-    int e = fi_wish_number(&(fi_wish){.variable = "FILCH_STACK_SIZE",
-                                      .field = "stack_size",
-                                      .wish = c->stack_size,
-                                      .min = STACK_MIN,
-                                      .max = STACK_MAX,
-                                      .fallback = STACK_DEFAULT,
-                                      .units = true},
-                           &n);
+    int e = fi_option_number(&(fi_option){.variable = "FILCH_STACK_SIZE",
+                                          .field = "stack_size",
+                                          .wish = c->stack_size,
+                                          .min = STACK_MIN,
+                                          .max = STACK_MAX,
+                                          .fallback = STACK_DEFAULT,
+                                          .units = true},
+                             &n);
 
     s->stack_size = (size_t)((n + page - 1) / page * page);
     return e;
@@ -65,26 +65,26 @@ static int settle_search(const filch_config *c, fi_settings *s)
         s->search_ns = 0;
         return 0;
     }
-    e = fi_wish_number(&(fi_wish){.variable = "FILCH_SEARCH_NS",
-                                  .field = "search_ns",
-                                  .wish = (uint64_t)c->search_ns,
-                                  .min = 0,
-                                  .max = SEARCH_NS_MAX,
-                                  .fallback = SEARCH_NS_DEFAULT},
-                       &n);
+    e = fi_option_number(&(fi_option){.variable = "FILCH_SEARCH_NS",
+                                      .field = "search_ns",
+                                      .wish = (uint64_t)c->search_ns,
+                                      .min = 0,
+                                      .max = SEARCH_NS_MAX,
+                                      .fallback = SEARCH_NS_DEFAULT},
+                         &n);
     s->search_ns = (int64_t)n;
     return e;
 }
 
 static int settle_deque(const filch_config *c, fi_settings *s)
 {
-    const char *name = c->deque ? c->deque : fi_wish_from_env("FILCH_DEQUE");
+    const char *name = c->deque ? c->deque : fi_option_env("FILCH_DEQUE");
 
     s->deque = name ? fi_deque_kind_named(name) : &fi_deque_batch;
     if (s->deque)
         return 0;
-    return fi_wish_nonsense("%s is '%s', which is none of locked, bounded, batch and half",
-                            c->deque ? "filch_config.deque" : "FILCH_DEQUE", name);
+    return fi_option_error("%s is '%s', which is none of locked, bounded, batch and half",
+                           c->deque ? "filch_config.deque" : "FILCH_DEQUE", name);
 }
 
 /* The kinds that steal one by one, or by halves, have no batch to choose. */
@@ -92,18 +92,18 @@ static int settle_batch(const filch_config *c, fi_settings *s)
 {
     bool fixed = s->deque == &fi_deque_bounded || s->deque == &fi_deque_half;
     uint64_t n;
-    int e = fi_wish_number(&(fi_wish){.variable = "FILCH_STEAL_BATCH",
-                                      .field = "steal_batch",
-                                      .wish = c->steal_batch,
-                                      .min = 1,
-                                      .max = FI_DEQUE_MAX_BATCH,
-                                      .fallback = fixed ? 1 : BATCH_DEFAULT},
-                           &n);
+    int e = fi_option_number(&(fi_option){.variable = "FILCH_STEAL_BATCH",
+                                          .field = "steal_batch",
+                                          .wish = c->steal_batch,
+                                          .min = 1,
+                                          .max = FI_DEQUE_MAX_BATCH,
+                                          .fallback = fixed ? 1 : BATCH_DEFAULT},
+                             &n);
 
     if (e == 0 && s->deque == &fi_deque_bounded && n > 1)
-        return fi_wish_nonsense("%s is %llu, but a bounded deque is robbed of one task at a time",
-                                c->steal_batch ? "filch_config.steal_batch" : "FILCH_STEAL_BATCH",
-                                (unsigned long long)n);
+        return fi_option_error("%s is %llu, but a bounded deque is robbed of one task at a time",
+                               c->steal_batch ? "filch_config.steal_batch" : "FILCH_STEAL_BATCH",
+                               (unsigned long long)n);
     s->steal_batch = (uint32_t)n;
     return e;
 }
@@ -112,8 +112,8 @@ static int settle_choice(const char *field, int wish, const char *variable, cons
                          const char *one)
 {
     if (wish < 0 || wish > 2)
-        return fi_wish_nonsense("filch_config.%s is %d, which is none of its values", field, wish);
-    return wish ? wish - 1 : fi_wish_word(variable, zero, one, 0);
+        return fi_option_error("filch_config.%s is %d, which is none of its values", field, wish);
+    return wish ? wish - 1 : fi_option_choice(variable, zero, one, 0);
 }
 
 static int settle_choices(const filch_config *c, fi_settings *s)
@@ -139,14 +139,14 @@ static int settle_watchdog(const filch_config *c, fi_settings *s)
     int e = 0;
 
     if (c->watchdog_ns > WATCHDOG_MS_MAX * INT64_C(1000000))
-        return fi_wish_nonsense("filch_config.watchdog_ns is %lld, which is more than an hour",
-                                (long long)c->watchdog_ns);
+        return fi_option_error("filch_config.watchdog_ns is %lld, which is more than an hour",
+                               (long long)c->watchdog_ns);
     if (c->watchdog_ns == 0)
-        e = fi_wish_number(&(fi_wish){.variable = "FILCH_WATCHDOG_MS",
-                                      .field = "watchdog_ns",
-                                      .max = WATCHDOG_MS_MAX,
-                                      .fallback = WATCHDOG_MS_DEFAULT},
-                           &ms);
+        e = fi_option_number(&(fi_option){.variable = "FILCH_WATCHDOG_MS",
+                                          .field = "watchdog_ns",
+                                          .max = WATCHDOG_MS_MAX,
+                                          .fallback = WATCHDOG_MS_DEFAULT},
+                             &ms);
     s->watchdog_ns = c->watchdog_ns ? c->watchdog_ns : (int64_t)ms * 1000000;
     if (s->watchdog_ns < 0)
         s->watchdog_ns = 0;
@@ -156,11 +156,11 @@ static int settle_watchdog(const filch_config *c, fi_settings *s)
 static int settle_deadlock(const filch_config *c, fi_settings *s)
 {
     static const char *const words[] = {"abort", "report", "off"};
-    const char *text = c->deadlock ? NULL : fi_wish_from_env("FILCH_DEADLOCK");
+    const char *text = c->deadlock ? NULL : fi_option_env("FILCH_DEADLOCK");
 
     if (c->deadlock > FILCH_DEADLOCK_OFF)
-        return fi_wish_nonsense("filch_config.deadlock is %d, which is none of its values",
-                                (int)c->deadlock);
+        return fi_option_error("filch_config.deadlock is %d, which is none of its values",
+                               (int)c->deadlock);
     s->deadlock = c->deadlock ? c->deadlock : FILCH_DEADLOCK_ABORT;
     if (!text)
         return 0;
@@ -169,7 +169,7 @@ static int settle_deadlock(const filch_config *c, fi_settings *s)
             s->deadlock = (filch_deadlock)(i + 1);
             return 0;
         }
-    return fi_wish_nonsense("FILCH_DEADLOCK is '%s', which is none of abort, report and off", text);
+    return fi_option_error("FILCH_DEADLOCK is '%s', which is none of abort, report and off", text);
 }
 
 static int signal_of(const char *text)
@@ -181,7 +181,7 @@ static int signal_of(const char *text)
                  {"USR2", SIGUSR2}, {"PWR", SIGPWR},   {"WINCH", SIGWINCH}};
     uint64_t n;
 
-    if (fi_wish_parse(text, false, &n))
+    if (fi_option_parse(text, false, &n))
         return n <= (uint64_t)SIGRTMAX ? (int)n : -1;
     if (strncmp(text, "SIG", 3) == 0)
         text += 3;
@@ -200,26 +200,26 @@ static bool may_dump_on(int n)
 
 static int settle_signal(const filch_config *c, fi_settings *s)
 {
-    const char *text = c->dump_signal ? NULL : fi_wish_from_env("FILCH_DUMP_SIGNAL");
+    const char *text = c->dump_signal ? NULL : fi_option_env("FILCH_DUMP_SIGNAL");
 
     s->dump_signal = text ? signal_of(text) : c->dump_signal;
     if (s->dump_signal == 0 || may_dump_on(s->dump_signal))
         return 0;
-    return text ? fi_wish_nonsense("FILCH_DUMP_SIGNAL is '%s', which is no signal for this", text)
-                : fi_wish_nonsense("filch_config.dump_signal is %d, which is no signal for this",
-                                   c->dump_signal);
+    return text ? fi_option_error("FILCH_DUMP_SIGNAL is '%s', which is no signal for this", text)
+                : fi_option_error("filch_config.dump_signal is %d, which is no signal for this",
+                                  c->dump_signal);
 }
 
 static int settle_spares(const filch_config *c, fi_settings *s)
 {
     uint64_t n;
-    int e = fi_wish_number(&(fi_wish){.variable = "FILCH_BLOCKING_THREADS",
-                                      .field = "blocking_threads",
-                                      .wish = c->blocking_threads,
-                                      .min = 1,
-                                      .max = SPARES_MAX,
-                                      .fallback = SPARES_DEFAULT},
-                           &n);
+    int e = fi_option_number(&(fi_option){.variable = "FILCH_BLOCKING_THREADS",
+                                          .field = "blocking_threads",
+                                          .wish = c->blocking_threads,
+                                          .min = 1,
+                                          .max = SPARES_MAX,
+                                          .fallback = SPARES_DEFAULT},
+                             &n);
 
     s->blocking_threads = (unsigned)n;
     return e;
@@ -227,14 +227,14 @@ static int settle_spares(const filch_config *c, fi_settings *s)
 
 static int settle_name(const filch_config *c, fi_settings *s)
 {
-    const char *name = c->name ? c->name : fi_wish_from_env("FILCH_NAME");
+    const char *name = c->name ? c->name : fi_option_env("FILCH_NAME");
 
     if (!name)
         name = "filch";
     if (strlen(name) >= sizeof s->name)
-        return fi_wish_nonsense("%s is '%s', which has more than %zu letters",
-                                c->name ? "filch_config.name" : "FILCH_NAME", name,
-                                sizeof s->name - 1);
+        return fi_option_error("%s is '%s', which has more than %zu letters",
+                               c->name ? "filch_config.name" : "FILCH_NAME", name,
+                               sizeof s->name - 1);
     memcpy(s->name, name, strlen(name) + 1);
     return 0;
 }

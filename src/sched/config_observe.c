@@ -1,6 +1,6 @@
 /* Wishes to see what goes on inside. */
+#include "base/option.h"
 #include "sched/config.h"
-#include "sched/wish.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -17,7 +17,7 @@
 /* A wish of the caller, which is only yes or nothing; or a variable. */
 static int settle_switch(bool wish, const char *variable, bool *out)
 {
-    int yes = wish ? 1 : fi_wish_word(variable, "0", "1", 0);
+    int yes = wish ? 1 : fi_option_choice(variable, "0", "1", 0);
 
     *out = yes == 1;
     return yes < 0 ? yes : 0;
@@ -37,20 +37,20 @@ static int settle_trace(const filch_config *c, fi_observe_settings *s)
     uint64_t ms = 0, events = 0;
     int e = 0;
 
-    s->trace = c->trace ? c->trace : fi_wish_from_env("FILCH_TRACE");
+    s->trace = c->trace ? c->trace : fi_option_env("FILCH_TRACE");
     if (c->trace_ns < 0 || c->trace_ns > TRACE_MS_MAX * NS_PER_MS)
-        return fi_wish_nonsense("filch_config.trace_ns is %lld, which is not from 0 to an hour",
-                                (long long)c->trace_ns);
+        return fi_option_error("filch_config.trace_ns is %lld, which is not from 0 to an hour",
+                               (long long)c->trace_ns);
     if (c->trace_ns == 0)
-        e = fi_wish_number(&(fi_wish){.variable = "FILCH_TRACE_MS", .max = TRACE_MS_MAX}, &ms);
+        e = fi_option_number(&(fi_option){.variable = "FILCH_TRACE_MS", .max = TRACE_MS_MAX}, &ms);
     s->trace_ns = c->trace_ns ? c->trace_ns : (int64_t)ms * NS_PER_MS;
     if (e == 0)
-        e = fi_wish_number(&(fi_wish){.variable = "FILCH_TRACE_EVENTS",
-                                      .min = 16,
-                                      .max = TRACE_EVENTS_MAX,
-                                      .fallback = TRACE_EVENTS_DEFAULT,
-                                      .units = true},
-                           &events);
+        e = fi_option_number(&(fi_option){.variable = "FILCH_TRACE_EVENTS",
+                                          .min = 16,
+                                          .max = TRACE_EVENTS_MAX,
+                                          .fallback = TRACE_EVENTS_DEFAULT,
+                                          .units = true},
+                             &events);
     s->trace_events = e == 0 ? power_of_two_from(events) : 0;
     return e;
 }
@@ -60,12 +60,13 @@ static int settle_sample(fi_observe_settings *s)
     uint64_t cpu, ns;
     int e;
 
-    s->sample = fi_wish_from_env("FILCH_SAMPLE");
-    e = fi_wish_number(
-        &(fi_wish){.variable = "FILCH_SAMPLE_CPU", .max = CPU_MAX, .fallback = UINT64_MAX}, &cpu);
+    s->sample = fi_option_env("FILCH_SAMPLE");
+    e = fi_option_number(
+        &(fi_option){.variable = "FILCH_SAMPLE_CPU", .max = CPU_MAX, .fallback = UINT64_MAX}, &cpu);
     s->sample_cpu = cpu == UINT64_MAX ? -1 : (int)cpu;
     if (e == 0)
-        e = fi_wish_number(&(fi_wish){.variable = "FILCH_SAMPLE_NS", .max = SAMPLE_NS_MAX}, &ns);
+        e = fi_option_number(&(fi_option){.variable = "FILCH_SAMPLE_NS", .max = SAMPLE_NS_MAX},
+                             &ns);
     s->sample_ns = e == 0 ? (int64_t)ns : 0;
     return e;
 }
@@ -74,12 +75,12 @@ static int settle_sample(fi_observe_settings *s)
 static int settle_scale(fi_settings *out)
 {
     uint64_t ns;
-    int e = fi_wish_number(&(fi_wish){.variable = "FILCH_SCALE_BURDEN_NS",
-                                      .max = BURDEN_NS_MAX,
-                                      .fallback = BURDEN_NS_DEFAULT},
-                           &ns);
+    int e = fi_option_number(&(fi_option){.variable = "FILCH_SCALE_BURDEN_NS",
+                                          .max = BURDEN_NS_MAX,
+                                          .fallback = BURDEN_NS_DEFAULT},
+                             &ns);
 
-    out->observe.scale = fi_wish_from_env("FILCH_SCALE");
+    out->observe.scale = fi_option_env("FILCH_SCALE");
     out->observe.burden_ns = e == 0 ? (int64_t)ns : 0;
     if (out->observe.scale)
         out->workers = 1;

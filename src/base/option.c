@@ -2,7 +2,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* secure_getenv */
 #endif
-#include "sched/wish.h"
+#include "base/option.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int fi_wish_nonsense(const char *format, ...)
+int fi_option_error(const char *format, ...)
 {
     char line[256];
     va_list args;
@@ -24,7 +24,7 @@ int fi_wish_nonsense(const char *format, ...)
 
 /* The caller of a set-uid program controls its environment, and these variables name files to
  * write.  So that program ignores them. */
-const char *fi_wish_from_env(const char *variable)
+const char *fi_option_env(const char *variable)
 {
     const char *text = secure_getenv(variable);
 
@@ -48,7 +48,7 @@ static int shift_of(char unit)
     }
 }
 
-bool fi_wish_parse(const char *text, bool units, uint64_t *out)
+bool fi_option_parse(const char *text, bool units, uint64_t *out)
 {
     char *end;
     int shift;
@@ -68,24 +68,24 @@ bool fi_wish_parse(const char *text, bool units, uint64_t *out)
     return true;
 }
 
-int fi_wish_number(const fi_wish *n, uint64_t *out)
+int fi_option_number(const fi_option *n, uint64_t *out)
 {
-    const char *text = n->wish ? NULL : fi_wish_from_env(n->variable);
+    const char *text = n->wish ? NULL : fi_option_env(n->variable);
 
     *out = n->wish ? n->wish : n->fallback;
-    if (text && (!fi_wish_parse(text, n->units, out) || *out < n->min || *out > n->max))
-        return fi_wish_nonsense("%s is '%s', which is no number from %llu to %llu", n->variable,
-                                text, (unsigned long long)n->min, (unsigned long long)n->max);
+    if (text && (!fi_option_parse(text, n->units, out) || *out < n->min || *out > n->max))
+        return fi_option_error("%s is '%s', which is no number from %llu to %llu", n->variable,
+                               text, (unsigned long long)n->min, (unsigned long long)n->max);
     if (n->wish && (n->wish < n->min || n->wish > n->max))
-        return fi_wish_nonsense("filch_config.%s is %llu, which is not from %llu to %llu", n->field,
-                                (unsigned long long)n->wish, (unsigned long long)n->min,
-                                (unsigned long long)n->max);
+        return fi_option_error("filch_config.%s is %llu, which is not from %llu to %llu", n->field,
+                               (unsigned long long)n->wish, (unsigned long long)n->min,
+                               (unsigned long long)n->max);
     return 0;
 }
 
-int fi_wish_word(const char *variable, const char *zero, const char *one, int fallback)
+int fi_option_choice(const char *variable, const char *zero, const char *one, int fallback)
 {
-    const char *text = fi_wish_from_env(variable);
+    const char *text = fi_option_env(variable);
 
     if (!text)
         return fallback;
@@ -93,5 +93,5 @@ int fi_wish_word(const char *variable, const char *zero, const char *one, int fa
         return 0;
     if (strcmp(text, one) == 0)
         return 1;
-    return fi_wish_nonsense("%s is '%s', which is neither %s nor %s", variable, text, zero, one);
+    return fi_option_error("%s is '%s', which is neither %s nor %s", variable, text, zero, one);
 }
