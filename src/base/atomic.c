@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #if FI_UNDER_TSAN
-_Atomic(int) fi_fence_meeting_point;
+_Atomic(int) fi_tsan_fence_word;
 #endif
 
 bool fi_fence_one_sided;

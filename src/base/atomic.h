@@ -58,7 +58,7 @@
 #define fi_fence_seq_cst(label) fi_fence_seq_cst_()
 
 #if FI_UNDER_TSAN
-extern _Atomic(int) fi_fence_meeting_point;
+extern _Atomic(int) fi_tsan_fence_word;
 #endif
 
 static inline void fi_fence_seq_cst_(void)
@@ -66,7 +66,7 @@ static inline void fi_fence_seq_cst_(void)
 #if FI_UNDER_TSAN
     /* ThreadSanitizer does not model fences.  A read-modify-write on one shared word orders at
      * least as much, and it understands that. */
-    atomic_fetch_add_explicit(&fi_fence_meeting_point, 0, memory_order_acq_rel);
+    atomic_fetch_add_explicit(&fi_tsan_fence_word, 0, memory_order_acq_rel);
 #elif defined __x86_64__
     /* Any locked instruction is a full barrier, and one on the stack is several times cheaper than
      * the mfence that some compilers emit. */
@@ -80,10 +80,10 @@ static inline void fi_fence_seq_cst_(void)
  * the light one only stops the compiler, and whoever takes the heavy one stops all processors that run this process
  * for a moment (membarrier(2)), as if each had passed a full fence there.  A light one pairs with a heavy one, never with
  * another light one.  Where the kernel has no such call both are full fences. */
-#define fi_fence_light(label)        fi_fence_light_()
-#define fi_fence_heavy(label)        fi_fence_heavy_()
+#define fi_fence_light(label)    fi_fence_light_()
+#define fi_fence_heavy(label)    fi_fence_heavy_()
 /* The light one where it is known that only the other costs something. */
-#define fi_fence_surely_light(label) __asm__ volatile("" ::: "memory")
+#define fi_fence_compiler(label) __asm__ volatile("" ::: "memory")
 
 /* Set once, before there are threads of ours. */
 extern bool fi_fence_one_sided __attribute__((visibility("hidden")));
@@ -111,7 +111,7 @@ static inline void fi_pause(void)
 }
 
 /* [any] Let somebody else run: what we wait for takes another thread a few instructions. */
-static inline void fi_yield(void)
+static inline void fi_thread_yield(void)
 {
     sched_yield();
 }

@@ -28,7 +28,7 @@ static void wait_a_little(int *turns)
     if (++*turns < FI_BIASED_LOCK_SPINS)
         fi_pause();
     else
-        fi_yield();
+        fi_thread_yield();
 }
 
 /* [has the word] <- biased_lock.unlock_fast, biased_lock.hold */

@@ -75,7 +75,7 @@ static inline bool fi_biased_lock_try_fast(fi_biased_lock *l, uint32_t who)
     if (FI_UNLIKELY(fi_load_relaxed(&l->favourite) != who))
         return false;
     fi_store_release(&fi_lock_owner_of(who)->holds, l, biased_lock.hold);
-    fi_fence_surely_light(biased_lock.light); /* else nobody is ever the favourite */
+    fi_fence_compiler(biased_lock.light); /* else nobody is ever the favourite */
     if (FI_LIKELY(fi_load_relaxed(&l->favourite) == who))
         return true;
     fi_biased_lock_unlock_fast(who);

@@ -48,6 +48,6 @@ __attribute__((noinline)) bool fi_chaos(unsigned one_in)
 #else
 
 /* ISO C wants a translation unit to declare something. */
-typedef int fi_chaos_needs_no_code;
+typedef int fi_chaos_empty_unit;
 
 #endif

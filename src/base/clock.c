@@ -237,7 +237,7 @@ uint64_t fi_clock_ticks(void)
     return counter_read();
 }
 
-uint64_t fi_clock_ticks_about(void)
+uint64_t fi_clock_ticks_unordered(void)
 {
     if (fi_clock_source() == FI_CLOCK_MONOTONIC)
         return (uint64_t)fi_clock_now();

@@ -30,7 +30,7 @@ uint64_t fi_clock_ticks(void);
 
 /* [any] The same, without waiting for anything: what stands before it may still be under way, and what stands behind it may have
  * begun.  Some tens of nanoseconds less exact, and several times cheaper. */
-uint64_t fi_clock_ticks_about(void);
+uint64_t fi_clock_ticks_unordered(void);
 
 /* [any] Which counter that is; the same for the whole life of the process. */
 fi_clock_kind fi_clock_source(void);

@@ -12,7 +12,7 @@
 
 typedef uint64_t fi_counter;
 
-static inline void fi_count_many(fi_counter *counter, uint64_t n)
+static inline void fi_count_add(fi_counter *counter, uint64_t n)
 {
     (void)counter;
     (void)n;
@@ -29,7 +29,7 @@ static inline uint64_t fi_counted(const fi_counter *counter)
 typedef FI_ATOMIC(uint64_t) fi_counter;
 
 /* [owner] */
-static inline void fi_count_many(fi_counter *counter, uint64_t n)
+static inline void fi_count_add(fi_counter *counter, uint64_t n)
 {
     fi_store_relaxed(counter, fi_load_relaxed(counter) + n);
 }
@@ -45,7 +45,7 @@ static inline uint64_t fi_counted(const fi_counter *counter)
 /* [owner] */
 static inline void fi_count(fi_counter *counter)
 {
-    fi_count_many(counter, 1);
+    fi_count_add(counter, 1);
 }
 
 #endif

@@ -211,7 +211,7 @@ bool fi_timer_heap_remove(fi_timer_heap *ts, fi_timer *t)
         forget(ts, t);
     fi_lock_unlock(&ts->lock);
     while (look(t) == TO_COME)
-        fi_yield();
+        fi_thread_yield();
     return in_time;
 }
 

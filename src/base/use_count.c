@@ -24,7 +24,7 @@ void fi_use_count_enter(fi_use_count *l)
     /* <- use_count.open: a half-written thing might be used. */
     while ((fi_fetch_add_acquire(&l->users, (size_t)1, use_count.enter) & CLOSED) != 0) {
         fi_fetch_add_relaxed(&l->users, (size_t)-1); /* used nothing, so publishes nothing */
-        fi_yield();
+        fi_thread_yield();
     }
 }
 

@@ -78,7 +78,7 @@ static int steal(fi_deque *base, void **out, uint32_t max)
     uint32_t take = fi_deque_share(d->bottom - d->top, max < d->batch ? max : d->batch);
     for (uint32_t i = 0; i < take; i++)
         out[i] = fi_load_item(fi_ring_at(&d->ring, d->top++));
-    fi_count_many(&d->moved, take);
+    fi_count_add(&d->moved, take);
     fi_lock_unlock(&d->lock);
     return (int)take; /* 0 is FI_STEAL_EMPTY */
 }

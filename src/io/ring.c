@@ -181,7 +181,7 @@ void fi_ring_flush(fi_ring *r)
         long e = enter(r, n, 0, 0, NULL, 0);
         check(e);
         if (e < 0)
-            fi_yield();
+            fi_thread_yield();
     }
 }
 

@@ -311,6 +311,6 @@ void fi_fiber_each(fi_runtime *rt, void (*visit)(fi_fiber *f, void *ctx), void *
 
 void fi_fiber_flush(fi_fiber *f)
 {
-    fi_count_many(&f->worker->counters.spawned, f->fork.spawned);
+    fi_count_add(&f->worker->counters.spawned, f->fork.spawned);
     f->fork.spawned = 0;
 }

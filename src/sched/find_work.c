@@ -193,7 +193,7 @@ static void count_steal(fi_worker *w, const fi_worker *victim, int n)
     fi_counters *c = &w->counters;
 
     fi_point_steal(w, victim, n);
-    fi_count_many(&c->stolen, (uint64_t)n);
+    fi_count_add(&c->stolen, (uint64_t)n);
     fi_count(n == 1 ? &c->steals_single : &c->steals_multiple);
 }
 
@@ -210,7 +210,7 @@ static void keep_in_deque(fi_worker *w, void **items, int n)
 static void count_deque_steal(fi_counters *c, int n)
 {
     if (n > 0)
-        fi_count_many(&c->deque_stolen, (uint64_t)n);
+        fi_count_add(&c->deque_stolen, (uint64_t)n);
     if (n > 1)
         fi_count(&c->deque_steals_multiple);
     else if (n == 1)

@@ -89,7 +89,7 @@ static inline bool fi_pin_begin(fi_fiber *f, fi_wait *w)
 static inline void fi_pin_await(FI_ATOMIC(uint32_t) * pins)
 {
     while (FI_UNLIKELY(fi_load_acquire(pins, wait.unpinned)))
-        fi_yield();
+        fi_thread_yield();
 }
 
 /* [fiber] Wait until there is no pin. */

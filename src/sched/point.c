@@ -23,7 +23,7 @@ static inline void put_in(fi_event_ring *log, uint64_t when, uint64_t head, uint
 static inline void put(fi_worker *w, uint64_t head, uint64_t a, uint64_t b)
 {
     if (w->log)
-        put_in(w->log, fi_clock_ticks_about(), head, a, b);
+        put_in(w->log, fi_clock_ticks_unordered(), head, a, b);
 }
 
 static bool follows(const fi_worker *w)
@@ -33,7 +33,7 @@ static bool follows(const fi_worker *w)
 
 uint64_t fi_point_time(void)
 {
-    return fi_clock_ticks_about();
+    return fi_clock_ticks_unordered();
 }
 
 void fi_point_see(fi_worker *w, fi_point p, uint64_t a, uint64_t b)
@@ -62,7 +62,7 @@ static inline void log_run(fi_worker *w, const fi_fiber *f, uint64_t when)
 void fi_point_see_run(fi_worker *w, const fi_fiber *f)
 {
     if (w->log)
-        log_run(w, f, fi_clock_ticks_about());
+        log_run(w, f, fi_clock_ticks_unordered());
     if (follows(w))
         fi_path_arrive(f);
 }
@@ -87,7 +87,7 @@ static inline void log_stop(fi_worker *w, fi_fiber *f, fi_way why, uint64_t when
 /* The one stops when the other goes on: one look at the clock. */
 static inline void log_away(fi_worker *w, fi_fiber *f, const fi_fiber *to, fi_way why)
 {
-    uint64_t when = fi_clock_ticks_about();
+    uint64_t when = fi_clock_ticks_unordered();
 
     if (why != FI_WAY_END && f->traced.id)
         log_stop(w, f, why, when);
@@ -168,6 +168,7 @@ void fi_point_see_outside(fi_runtime *rt, fi_point p, const fi_traced *t, uint64
     uint64_t thread = (uint64_t)syscall(SYS_gettid);
 
     fi_lock_lock(&rt->outside_log_lock);
-    put_in(rt->outside_log, fi_clock_ticks_about(), fi_point_head(p, t ? t : &nobody), thread, b);
+    put_in(rt->outside_log, fi_clock_ticks_unordered(), fi_point_head(p, t ? t : &nobody), thread,
+           b);
     fi_lock_unlock(&rt->outside_log_lock);
 }

@@ -429,7 +429,7 @@ void fi_wait_yield(void)
     fi_worker *on = fi_worker_self();
 
     if (!on)
-        fi_yield();
+        fi_thread_yield();
     else if (!on->runtime->orphaned)
         yield_as_fiber(on);
 }

@@ -62,7 +62,7 @@ static size_t publish(fi_worker *w, fi_task_stack *s, const char *top, size_t n)
     }
     if (done > 0) {
         fi_point_publish(w, done);
-        fi_count_many(&w->counters.published, done);
+        fi_count_add(&w->counters.published, done);
         fi_notify(w);
     }
     return done;

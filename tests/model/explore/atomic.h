@@ -109,10 +109,10 @@ void x_yield(void);
         static site x_site = {"fence", label, ORDER_SEQ_CST, ORDER_SEQ_CST, 0, 0};                 \
         f(&x_site);                                                                                \
     })
-#define fi_fence_seq_cst(label)      X_FENCE(x_fence, #label)
-#define fi_fence_light(label)        X_FENCE(x_fence_light, #label)
-#define fi_fence_surely_light(label) fi_fence_light(label)
-#define fi_fence_heavy(label)        X_FENCE(x_fence_heavy, #label)
+#define fi_fence_seq_cst(label)  X_FENCE(x_fence, #label)
+#define fi_fence_light(label)    X_FENCE(x_fence_light, #label)
+#define fi_fence_compiler(label) fi_fence_light(label)
+#define fi_fence_heavy(label)    X_FENCE(x_fence_heavy, #label)
 
 static const bool fi_fence_one_sided = true;
 
@@ -123,6 +123,6 @@ static inline void fi_pause(void)
 }
 
 /* Not again before another thread has done something. */
-#define fi_yield() x_yield()
+#define fi_thread_yield() x_yield()
 
 #endif

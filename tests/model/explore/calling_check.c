@@ -65,7 +65,7 @@ static void close_file(int which, uint64_t position)
     let_go(which);
     for (int i = 1; i < program_threads(now); i++)
         for (x_forget(position + 2); fi_calling_is_on(&calling[i], &file[which]);)
-            fi_yield();
+            fi_thread_yield();
     x_say("it is gone");
     x_data_write(which);
 }

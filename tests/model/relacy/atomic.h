@@ -51,7 +51,7 @@ void fence_now(const char *label, rl::debug_info_param where);
 
 #define FI_FAULT(label) fault_now(#label)
 
-static inline void fi_yield()
+static inline void fi_thread_yield()
 {
     rl::yield(1, RL_INFO);
 }

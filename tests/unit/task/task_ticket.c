@@ -19,7 +19,7 @@ static FI_ATOMIC(int) step;
 static void wait_for(int wanted)
 {
     while (fi_load_relaxed(&step) != wanted)
-        fi_yield();
+        fi_thread_yield();
 }
 
 static void *free_and_reuse(void *arg)

@@ -40,7 +40,7 @@ static void await_waiting(unsigned n)
         }
         if (waiting == n)
             return;
-        fi_yield();
+        fi_thread_yield();
     }
 }
 
@@ -308,7 +308,7 @@ static void with_late_signal(void *arg)
     if (filch_start(&c) < 0 || filch_go_attr(&attr, wait_at, &never) < 0)
         _exit(3);
     while (!(fi_load_relaxed(&fi_watch_state) & FI_WATCH_ASLEEP))
-        fi_yield();
+        fi_thread_yield();
     raise(SIGUSR2);
     filch_stop();
 }

@@ -76,7 +76,7 @@ static void run_blocked(void *arg)
     if (pipe(ends) < 0 || filch_start(&c) < 0 || filch_go(block, NULL) < 0)
         _exit(3);
     while (counted().held == 0)
-        fi_yield();
+        fi_thread_yield();
     if (write(ends[1], "", 1) != 1 || filch_stop() < 0)
         _exit(3);
 }
@@ -359,11 +359,11 @@ static void the_watcher_sleeps_and_wakes_with_the_workers(void **state)
         CHECK(f != NULL);
         for (uint64_t round = 1; round <= ROUNDS; round++) {
             while (!watcher_sleeps())
-                fi_yield();
+                fi_thread_yield();
             CHECK_INT(FILCH_RUN(same, 3), 3);
             CHECK_INT(filch_go(hog_until, &round), 0);
             while (counted().held < round)
-                fi_yield();
+                fi_thread_yield();
         }
         place_open(&p);
         CHECK_INT(filch_fiber_join(f, NULL), 0);

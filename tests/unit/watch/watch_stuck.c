@@ -163,7 +163,7 @@ static void *wait_in_thread(void *slowly)
 {
     if (*(bool *)slowly)
         while (!(fi_load_relaxed(&fi_watch_state) & FI_WATCH_ASLEEP))
-            fi_yield();
+            fi_thread_yield();
     place_wait(&never);
     return NULL;
 }
@@ -221,7 +221,7 @@ static void unwatched_late(void *workers)
     start_unwatched(*(unsigned *)workers);
     filch_go(name_and_wait, &never);
     while (!has(dumped(), "waits for place") || !all_asleep(*(unsigned *)workers))
-        fi_yield();
+        fi_thread_yield();
     filch_stop();
 }
 
