@@ -120,7 +120,7 @@ void fi_ctx_init_thread(fi_ctx *c)
 
 void fi_ctx_make(fi_ctx *c, void *stack_low, size_t stack_size, void (*entry)(void *arg), void *arg)
 {
-    fi_ctx_modes modes;
+    fi_ctx_fpenv modes;
 
     if (!stack_low || stack_size < STACK_AT_LEAST || !entry)
         fi_fatal("a context needs an entry function and a stack of at least 1024 bytes");
@@ -135,8 +135,8 @@ void fi_ctx_make(fi_ctx *c, void *stack_low, size_t stack_size, void (*entry)(vo
     arg = c;
 #endif
     fi_ctx_regs_make(&c->regs, stack_low, stack_size, entry, arg);
-    fi_ctx_get_modes(&modes);
-    fi_ctx_set_modes(c, &modes);
+    fi_ctx_fpenv_get(&modes);
+    fi_ctx_fpenv_set(c, &modes);
 }
 
 void fi_ctx_fini(fi_ctx *c)

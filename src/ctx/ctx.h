@@ -35,13 +35,12 @@
 #include <stdint.h>
 
 #if defined FI_CTX_UCONTEXT
-#include "ctx/swap_ucontext.h"
+#include "ctx/switch_ucontext.h"
 #elif defined __x86_64__ && defined __LP64__
-#include "ctx/swap_x86_64.h"
+#include "ctx/switch_x86_64.h"
 #elif defined __aarch64__ && defined __LP64__
-#include "ctx/swap_aarch64.h"
+#include "ctx/switch_aarch64.h"
 #else
-#include "ctx/swap_ucontext.h"
 #endif
 #include "ctx/sanitize.h"
 
@@ -66,14 +65,14 @@ void fi_ctx_make(fi_ctx *c, void *stack_low, size_t stack_size, void (*entry)(vo
 
 /* [any] The floating-point control words of the calling thread; a context that is away goes on with these, or
  * the calling one does. */
-void fi_ctx_get_modes(fi_ctx_modes *m);
-void fi_ctx_set_modes(fi_ctx *c, const fi_ctx_modes *m);
-void fi_ctx_load_modes(const fi_ctx_modes *m);
+void fi_ctx_fpenv_get(fi_ctx_fpenv *m);
+void fi_ctx_fpenv_set(fi_ctx *c, const fi_ctx_fpenv *m);
+void fi_ctx_fpenv_load(const fi_ctx_fpenv *m);
 
 /* [any] Call look(arg) as if from the point that c was saved at: who unwinds the stack from there comes to that point,
  * and on from it.  Nothing of c or its stack is touched, and c must stay away meanwhile.  False: c has not begun, or
  * this kind of context cannot be looked at. */
-bool fi_ctx_look_from(const fi_ctx *c, void (*look)(void *arg), void *arg);
+bool fi_ctx_unwind_from(const fi_ctx *c, void (*look)(void *arg), void *arg);
 
 /* [any] Where c goes on. */
 const void *fi_ctx_pc(const fi_ctx *c);
@@ -91,7 +90,7 @@ _Noreturn void fi_ctx_leave(fi_ctx *from, fi_ctx *to);
 /* Compilers know that assembly cannot call back into the file, and keep file-local variables in
  * registers across a call of a function that switches.  So tell them of a call that they cannot see
  * through, on a path that is never taken and costs nothing. */
-static inline __attribute__((always_inline)) void fi_ctx_anything_may_have_happened(void)
+static inline __attribute__((always_inline)) void fi_ctx_clobber_all(void)
 {
     void (*unknown)(void);
 
@@ -106,7 +105,7 @@ never:
 static inline __attribute__((always_inline)) void fi_ctx_switch(fi_ctx *from, fi_ctx *to)
 {
     fi_ctx_swap(&from->regs, &to->regs);
-    fi_ctx_anything_may_have_happened();
+    fi_ctx_clobber_all();
 }
 
 /* [the thread that runs from] Go on where to was saved, for good: from is not resumed again, only

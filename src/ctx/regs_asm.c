@@ -17,7 +17,7 @@ void fi_ctx_start(void);
 /* Its unwind table says that it was called from where regs were saved. */
 void fi_ctx_call_from(const fi_ctx_regs *regs, void (*look)(void *), void *arg);
 
-bool fi_ctx_look_from(const fi_ctx *c, void (*look)(void *arg), void *arg)
+bool fi_ctx_unwind_from(const fi_ctx *c, void (*look)(void *arg), void *arg)
 {
     if (c->regs.pc == (void *)(uintptr_t)fi_ctx_start)
         return false; /* nobody has called it */
@@ -31,23 +31,23 @@ const void *fi_ctx_pc(const fi_ctx *c)
 }
 
 #if defined __x86_64__
-void fi_ctx_get_modes(fi_ctx_modes *m)
+void fi_ctx_fpenv_get(fi_ctx_fpenv *m)
 {
     __asm__ volatile("stmxcsr %0\n\tfnstcw %1" : "=m"(m->mxcsr), "=m"(m->x87cw));
 }
 
-void fi_ctx_set_modes(fi_ctx *c, const fi_ctx_modes *m)
+void fi_ctx_fpenv_set(fi_ctx *c, const fi_ctx_fpenv *m)
 {
     c->regs.mxcsr = m->mxcsr;
     c->regs.x87cw = m->x87cw;
 }
 
 /* Loading is slow and seldom needed.  Bits 0 to 5 of mxcsr are status. */
-void fi_ctx_load_modes(const fi_ctx_modes *m)
+void fi_ctx_fpenv_load(const fi_ctx_fpenv *m)
 {
-    fi_ctx_modes now;
+    fi_ctx_fpenv now;
 
-    fi_ctx_get_modes(&now);
+    fi_ctx_fpenv_get(&now);
     if (((now.mxcsr ^ m->mxcsr) & 0xffc0) != 0)
         __asm__ volatile("ldmxcsr %0" ::"m"(m->mxcsr));
     if (now.x87cw != m->x87cw)
@@ -60,17 +60,17 @@ static void end_frames(fi_ctx_regs *regs)
     regs->bx = NULL;
 }
 #else
-void fi_ctx_get_modes(fi_ctx_modes *m)
+void fi_ctx_fpenv_get(fi_ctx_fpenv *m)
 {
     __asm__ volatile("mrs %0, fpcr" : "=r"(m->fpcr));
 }
 
-void fi_ctx_set_modes(fi_ctx *c, const fi_ctx_modes *m)
+void fi_ctx_fpenv_set(fi_ctx *c, const fi_ctx_fpenv *m)
 {
     c->regs.fpcr = m->fpcr;
 }
 
-void fi_ctx_load_modes(const fi_ctx_modes *m)
+void fi_ctx_fpenv_load(const fi_ctx_fpenv *m)
 {
     __asm__ volatile("msr fpcr, %0" ::"r"(m->fpcr));
 }

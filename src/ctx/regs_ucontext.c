@@ -39,7 +39,7 @@ void fi_ctx_regs_make(fi_ctx_regs *regs, void *stack_low, size_t stack_size, voi
     makecontext(&regs->uc, (void (*)(void))start, 4, e.high, e.low, a.high, a.low);
 }
 
-bool fi_ctx_look_from(const fi_ctx *c, void (*look)(void *arg), void *arg)
+bool fi_ctx_unwind_from(const fi_ctx *c, void (*look)(void *arg), void *arg)
 {
     (void)c, (void)look, (void)arg;
     return false;
@@ -51,17 +51,17 @@ const void *fi_ctx_pc(const fi_ctx *c)
     return NULL;
 }
 
-void fi_ctx_get_modes(fi_ctx_modes *m)
+void fi_ctx_fpenv_get(fi_ctx_fpenv *m)
 {
     m->none = 0;
 }
 
-void fi_ctx_set_modes(fi_ctx *c, const fi_ctx_modes *m)
+void fi_ctx_fpenv_set(fi_ctx *c, const fi_ctx_fpenv *m)
 {
     (void)c, (void)m;
 }
 
-void fi_ctx_load_modes(const fi_ctx_modes *m)
+void fi_ctx_fpenv_load(const fi_ctx_fpenv *m)
 {
     (void)m;
 }

@@ -77,7 +77,7 @@ static void fiber_main(void *arg)
         f->work = to || f->worker->found ? NULL : fi_find_piece(f->worker);
         do_rest(f, kind);
         if (f->work)
-            fi_ctx_load_modes(&f->worker->runtime->modes);
+            fi_ctx_fpenv_load(&f->worker->runtime->modes);
         else
             part(f, to);
     }
@@ -203,10 +203,10 @@ fi_fiber *fi_fiber_get(fi_worker *w)
     return f ? f : counted(w, make(w));
 }
 
-void fi_fiber_give(fi_fiber *f, fi_runnable *r, const fi_ctx_modes *modes)
+void fi_fiber_give(fi_fiber *f, fi_runnable *r, const fi_ctx_fpenv *modes)
 {
     f->work = r;
-    fi_ctx_set_modes(&f->ctx, modes);
+    fi_ctx_fpenv_set(&f->ctx, modes);
 }
 
 /* One for each power of two, made when it is first needed. */

@@ -88,7 +88,7 @@ void fi_fiber_stack_free(fi_stack *s);
 fi_fiber *fi_fiber_get_warm(fi_worker *w);
 
 /* [worker] Let it run this next, in these modes. */
-void fi_fiber_give(fi_fiber *f, fi_runnable *r, const fi_ctx_modes *modes);
+void fi_fiber_give(fi_fiber *f, fi_runnable *r, const fi_ctx_fpenv *modes);
 
 /* [worker] It has nothing to run any more. */
 void fi_fiber_put(fi_worker *w, fi_fiber *f);

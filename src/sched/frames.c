@@ -72,7 +72,7 @@ unsigned fi_frames_of(const fi_fiber *f, const void **at, unsigned most)
     trace t = {.begin = (uintptr_t)fi_ctx_pc(&f->ctx), .at = at, .most = most};
 
     if (find_unwinder())
-        fi_ctx_look_from(&f->ctx, unwind, &t);
+        fi_ctx_unwind_from(&f->ctx, unwind, &t);
     return t.n;
 }
 

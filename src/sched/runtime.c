@@ -219,7 +219,7 @@ static int make_runtime(const fi_settings *settings, fi_runtime **out)
     rt->settings = *settings;
     rt->number = ++started;
     rt->workers_n = settings->workers;
-    fi_ctx_get_modes(&rt->modes);
+    fi_ctx_fpenv_get(&rt->modes);
     fi_idle_init(&rt->idle);
     fi_timer_heap_init(&rt->timers);
     fi_atomic_init(&rt->coarse_ns, fi_clock_now());

@@ -145,7 +145,7 @@ struct fi_runtime {
         outside_handle_records;            /* for threads that are no workers; under the lock */
     FI_ATOMIC(uint64_t) jobs_from_outside; /* besides what the workers counted */
     fi_lock fibers_lock;     /* guards the pools of other sizes, and fibers from being unmade */
-    fi_ctx_modes modes;      /* that all work begins with */
+    fi_ctx_fpenv modes;      /* that all work begins with */
     fi_runtime *left_behind; /* another, that this process was forked without */
     unsigned
         lookers; /* threads of the floor above, which only look; fixed while the runtime runs */

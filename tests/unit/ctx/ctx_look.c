@@ -61,10 +61,10 @@ static void all_calls_in_order(void **state)
     (void)state;
     fi_ctx_init_thread(&home);
     fi_ctx_make(&away, stack, sizeof stack, entry, NULL);
-    CHECK(!fi_ctx_look_from(&away, look, &s)); /* it has not begun */
+    CHECK(!fi_ctx_unwind_from(&away, look, &s)); /* it has not begun */
     CHECK_INT(s.n, 0);
     fi_ctx_switch(&home, &away);
-    if (fi_ctx_look_from(&away, look, &s)) {
+    if (fi_ctx_unwind_from(&away, look, &s)) {
         while (i < s.n && s.at[i] != fi_ctx_pc(&away))
             i++;
         CHECK(i < s.n);

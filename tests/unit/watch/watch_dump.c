@@ -267,7 +267,7 @@ static void what_has_not_begun_is_nowhere(void **state)
 
     (void)state;
     fi_ctx_make(&c, stack, sizeof stack, never_begun, NULL);
-    CHECK(!fi_ctx_look_from(&c, is_called, &called));
+    CHECK(!fi_ctx_unwind_from(&c, is_called, &called));
     CHECK(!called);
     fi_ctx_fini(&c);
 }

@@ -1,7 +1,7 @@
 /* The switch by the C library, for processors that have no assembly here.  Slow: each swap asks the
  * kernel for the signal mask. */
-#ifndef FI_CTX_SWAP_UCONTEXT_H
-#define FI_CTX_SWAP_UCONTEXT_H
+#ifndef FI_CTX_SWITCH_UCONTEXT_H
+#define FI_CTX_SWITCH_UCONTEXT_H
 
 #include <ucontext.h>
 
@@ -10,9 +10,9 @@ typedef struct fi_ctx_regs {
 } fi_ctx_regs;
 
 /* The C library keeps the modes with a context, in its own way: they stay those of its maker. */
-typedef struct fi_ctx_modes {
+typedef struct fi_ctx_fpenv {
     char none;
-} fi_ctx_modes;
+} fi_ctx_fpenv;
 
 #define FI_CTX_BY_UCONTEXT 1
 

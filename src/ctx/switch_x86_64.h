@@ -5,8 +5,8 @@
  * (or overlook) them as spoiled.  The stack pointer changes in the last instruction before the
  * jump, so that unwind tables are right everywhere else.
  */
-#ifndef FI_CTX_SWAP_X86_64_H
-#define FI_CTX_SWAP_X86_64_H
+#ifndef FI_CTX_SWITCH_X86_64_H
+#define FI_CTX_SWITCH_X86_64_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -20,10 +20,10 @@ typedef struct fi_ctx_regs {
     uint16_t x87cw;
 } fi_ctx_regs;
 
-typedef struct fi_ctx_modes {
+typedef struct fi_ctx_fpenv {
     uint32_t mxcsr;
     uint16_t x87cw;
-} fi_ctx_modes;
+} fi_ctx_fpenv;
 
 _Static_assert(offsetof(fi_ctx_regs, sp) == 0, "offset used in fi_ctx_swap");
 _Static_assert(offsetof(fi_ctx_regs, pc) == 8, "offset used in fi_ctx_swap");

@@ -4,8 +4,8 @@
  * them as spoiled.  x18 is a plain scratch register on Linux.  The stack pointer changes in the
  * last instruction before the jump, so that unwind tables are right everywhere else.
  */
-#ifndef FI_CTX_SWAP_AARCH64_H
-#define FI_CTX_SWAP_AARCH64_H
+#ifndef FI_CTX_SWITCH_AARCH64_H
+#define FI_CTX_SWITCH_AARCH64_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -18,9 +18,9 @@ typedef struct fi_ctx_regs {
     uint64_t fpcr;
 } fi_ctx_regs;
 
-typedef struct fi_ctx_modes {
+typedef struct fi_ctx_fpenv {
     uint64_t fpcr;
-} fi_ctx_modes;
+} fi_ctx_fpenv;
 
 _Static_assert(offsetof(fi_ctx_regs, sp) == 0, "offset used in fi_ctx_swap");
 _Static_assert(offsetof(fi_ctx_regs, pc) == 8, "offset used in fi_ctx_swap");
