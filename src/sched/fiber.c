@@ -126,7 +126,7 @@ static fi_fiber *make_on(fi_worker *w, fi_stack *s, fi_stack_pool *pool)
     clear(f);
     f->stack = s;
     f->pool = pool;
-    f->mark = (fi_stack_mark){
+    f->mark = (fi_stack_bounds){
         .low = s->low,
         .size = s->size,
         .guard_size = (pool ? pool : &w->runtime->stack_pool)->guard_size,
@@ -142,7 +142,7 @@ static fi_fiber *make(fi_worker *w)
 {
     fi_stack *s;
 
-    return fi_stack_get(&w->stacks, &s) < 0 ? NULL : make_on(w, s, NULL);
+    return fi_stack_alloc(&w->stacks, &s) < 0 ? NULL : make_on(w, s, NULL);
 }
 
 static void free_tasks(fi_fiber *f)
@@ -164,7 +164,7 @@ static void unmake(fi_worker *w, fi_fiber *f)
         fi_stack_check(f->stack, f->mark.name);
         fi_stack_pool_put(f->pool, f->stack);
     } else {
-        fi_stack_put(&w->stacks, f->stack, f->mark.name);
+        fi_stack_free(&w->stacks, f->stack, f->mark.name);
     }
 }
 
@@ -269,7 +269,7 @@ void fi_fiber_cool(fi_worker *w)
 
 void fi_fiber_keep(fi_runtime *rt)
 {
-    fi_stack_pool_keep(&rt->stack_pool);
+    fi_stack_pool_enable_cache(&rt->stack_pool);
 }
 
 size_t fi_fiber_trim(fi_runtime *rt)
@@ -295,7 +295,7 @@ static void visit_on(fi_stack *s, void *arg)
 static void visit_pool(fi_stack_pool *p, visitor *v)
 {
     if (p->stack_size > 0)
-        fi_stack_pool_each(p, visit_on, v);
+        fi_stack_pool_foreach(p, visit_on, v);
 }
 
 void fi_fiber_each(fi_runtime *rt, void (*visit)(fi_fiber *f, void *ctx), void *ctx)

@@ -13,8 +13,8 @@
 #include "sched/locals.h"
 #include "sched/runnable.h"
 #include "sched/traced.h"
+#include "stack/overflow.h"
 #include "stack/stack.h"
-#include "stack/watch.h"
 
 typedef struct fi_worker fi_worker;
 typedef struct fi_runtime fi_runtime;
@@ -44,7 +44,7 @@ struct fi_fiber {
     fi_ctx ctx;
     fi_stack *stack;
     fi_stack_pool *pool; /* of its stack; NULL: that of all others */
-    fi_stack_mark mark;
+    fi_stack_bounds mark;
     fi_cxx cxx;
 
     fi_handle *handle;               /* NULL: it has none */

@@ -173,7 +173,7 @@ static int reserve_stacks(fi_runtime *rt)
 
 static int start_watched(fi_runtime *rt)
 {
-    int e = fi_stack_watch_install();
+    int e = fi_overflow_handler_install();
 
     if (e < 0)
         return e;
@@ -181,7 +181,7 @@ static int start_watched(fi_runtime *rt)
     if (e == 0)
         e = reserve_stacks(rt);
     if (e < 0)
-        fi_stack_watch_remove();
+        fi_overflow_handler_remove();
     return e;
 }
 
@@ -253,7 +253,7 @@ static void free_runtime(fi_runtime *rt)
     fi_observer_above.end(rt, true);
     fi_handles_end(rt);
     free_workers(rt);
-    fi_stack_watch_remove();
+    fi_overflow_handler_remove();
     fi_stack_pool_fini(&rt->stack_pool);
     for (int i = 0; i < FI_STACK_SIZES; i++)
         if (rt->sized_pools[i].stack_size)

@@ -7,7 +7,7 @@
 #include "ctx/ctx.h"
 #include "sched/cxx.h"
 #include "sched/runnable.h"
-#include "stack/watch.h"
+#include "stack/overflow.h"
 
 #include <stdbool.h>
 
@@ -17,7 +17,7 @@ typedef struct fi_seat {
     fi_ctx home; /* the thread's own stack, where it chooses what to run */
     fi_cxx cxx_home;
     fi_cxx *cxx; /* where the thread keeps the state of C++ */
-    fi_stack_watch *watch;
+    fi_overflow_handler *watch;
     bool watched;               /* without it an overflow is a bare SIGSEGV: no reason not to run */
     FI_ATOMIC(uint32_t) * over; /* not 0: the thread is to leave */
     bool is_guest;
@@ -27,7 +27,7 @@ typedef struct fi_seat {
 } fi_seat;
 
 /* [the thread] The watch is the worker's, and keeps its memory for who comes next. */
-void fi_seat_init(fi_seat *s, fi_stack_watch *watch, FI_ATOMIC(uint32_t) * over);
+void fi_seat_init(fi_seat *s, fi_overflow_handler *watch, FI_ATOMIC(uint32_t) * over);
 void fi_seat_fini(fi_seat *s);
 
 /* [the thread] Is it time to leave? */

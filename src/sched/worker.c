@@ -75,8 +75,8 @@ void fi_worker_fini(fi_worker *w)
     fi_deque_free(w->deque);
     fi_record_pool_fini(&w->records);
     fi_record_pool_fini(&w->large_records);
-    fi_stack_watch_fini(&w->own_watch);
-    fi_stack_watch_fini(&w->guest_watch);
+    fi_overflow_handler_fini(&w->own_watch);
+    fi_overflow_handler_fini(&w->guest_watch);
 }
 
 void fi_worker_set_aside(fi_worker *w, fi_runnable *r)

@@ -70,7 +70,7 @@ struct fi_worker {
     uint32_t
         eyes; /* who looks at each step, as below; 0: nobody.  Fixed while the runtime runs, as is: */
     fi_event_ring *log; /* of what it does; NULL: none */
-    fi_stack_watch own_watch, guest_watch;
+    fi_overflow_handler own_watch, guest_watch;
     fi_stack_cache stacks;
     fi_record_pool records, large_records, handle_records;
     fi_runnable *found; /* by a fiber that ended and may not run it */

@@ -1,8 +1,8 @@
 #include "base/fatal.h"
+#include "stack/annotate.h"
 #include "stack/report.h"
 #include "stack/slab.h"
 #include "stack/stack.h"
-#include "stack/tell.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -30,11 +30,11 @@ static int refill(fi_stack_cache *c)
         return got;
     c->n = (unsigned)got;
     for (fi_stack *s = c->warm; s; s = s->next)
-        fi_stack_tell_away(s->low, s->size);
+        fi_stack_poison(s->low, s->size);
     return 0;
 }
 
-int fi_stack_get(fi_stack_cache *c, fi_stack **out)
+int fi_stack_alloc(fi_stack_cache *c, fi_stack **out)
 {
     int e = c->warm ? 0 : refill(c);
 
@@ -44,7 +44,7 @@ int fi_stack_get(fi_stack_cache *c, fi_stack **out)
     c->warm = s->next;
     c->n--;
     s->lent = 1;
-    fi_stack_tell_usable(s->low, s->size);
+    fi_stack_unpoison(s->low, s->size);
     *out = s;
     return 0;
 }
@@ -74,14 +74,14 @@ void fi_stack_check(const fi_stack *s, const char *name)
     abort();
 }
 
-void fi_stack_put(fi_stack_cache *c, fi_stack *s, const char *name)
+void fi_stack_free(fi_stack_cache *c, fi_stack *s, const char *name)
 {
     if (!s->lent)
         fi_fatal("a stack was given back twice");
     fi_stack_slab_check(c->pool, s);
     fi_stack_check(s, name);
     s->lent = 0;
-    fi_stack_tell_away(s->low, s->size);
+    fi_stack_poison(s->low, s->size);
     s->next = c->warm;
     c->warm = s;
     if (++c->n > c->limit)

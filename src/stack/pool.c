@@ -1,8 +1,8 @@
 #include "base/fatal.h"
 #include "base/mem.h"
+#include "stack/annotate.h"
 #include "stack/slab.h"
 #include "stack/stack.h"
-#include "stack/tell.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -203,7 +203,7 @@ static void prepare(fi_stack_pool *p, fi_stack *s)
     fi_stack_guard kind = install_guard(p, s->low - p->guard_size);
 
     s->guard = (uint8_t)kind;
-    s->valgrind_id = fi_stack_tell_register(s->low, s->size);
+    s->valgrind_id = fi_stack_register(s->low, s->size);
     fi_fetch_add_relaxed(&p->guards[kind], 1); /* figures, they guard nothing */
     if (kind != p->guard)
         fi_fetch_add_relaxed(&p->fallbacks, 1);
@@ -225,7 +225,7 @@ int fi_stack_pool_get(fi_stack_pool *p, fi_stack **list, unsigned n)
     for (s = *list; s; s = s->next) {
         if (s->guard == FI_STACK_GUARD_BEST)
             prepare(p, s);
-        fi_stack_tell_usable(s->low, s->size);
+        fi_stack_unpoison(s->low, s->size);
     }
     return got > 0 ? (int)got : -ENOMEM;
 }
@@ -285,7 +285,7 @@ static void forget_contents(const fi_stack_pool *p, const fi_stack *s)
 static void put_away(fi_stack_pool *p, fi_stack *s)
 {
     fi_stack_slab_check(p, s);
-    fi_stack_tell_away(s->low, s->size);
+    fi_stack_poison(s->low, s->size);
     s->dirty = fi_load_relaxed(&p->dirty) < fi_load_relaxed(&p->dirty_max);
     if (!s->dirty)
         forget_contents(p, s);
@@ -317,7 +317,7 @@ void fi_stack_pool_put(fi_stack_pool *p, fi_stack *list)
 
 /* --- giving memory back later --- */
 
-void fi_stack_pool_keep(fi_stack_pool *p)
+void fi_stack_pool_enable_cache(fi_stack_pool *p)
 {
     fi_store_relaxed(&p->dirty_max, SIZE_MAX);
 }
@@ -412,7 +412,7 @@ void fi_stack_pool_fini(fi_stack_pool *p)
     memset(p, 0, sizeof *p);
 }
 
-void fi_stack_pool_each(fi_stack_pool *p, void (*visit)(fi_stack *s, void *ctx), void *ctx)
+void fi_stack_pool_foreach(fi_stack_pool *p, void (*visit)(fi_stack *s, void *ctx), void *ctx)
 {
     fi_lock_lock(&p->lock);
     for (fi_stack_slab *slab = p->all; slab; slab = slab->next_of_all)

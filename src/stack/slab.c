@@ -1,6 +1,6 @@
 #include "stack/slab.h"
 #include "base/mem.h"
-#include "stack/tell.h"
+#include "stack/annotate.h"
 
 #include <sys/mman.h>
 
@@ -56,8 +56,8 @@ no_memory:
 static void tell_gone(const fi_stack_slab *slab)
 {
     for (unsigned i = 0; i < slab->fresh; i++) {
-        fi_stack_tell_deregister(slab->stacks[i].valgrind_id);
-        fi_stack_tell_usable(slab->stacks[i].low, slab->stacks[i].size);
+        fi_stack_deregister(slab->stacks[i].valgrind_id);
+        fi_stack_unpoison(slab->stacks[i].low, slab->stacks[i].size);
     }
 }
 

@@ -5,9 +5,9 @@
  *     fi_stack_cache cache;                        one per worker
  *     fi_stack_cache_init(&cache, &pool, 0);
  *     fi_stack *s;
- *     if (fi_stack_get(&cache, &s) == 0) {
+ *     if (fi_stack_alloc(&cache, &s) == 0) {
  *         ... s->low, s->size ...
- *         fi_stack_put(&cache, s, "my fiber");
+ *         fi_stack_free(&cache, s, "my fiber");
  *     }
  *
  * A slab is one mapping with many stacks in it, each above its guard:
@@ -121,13 +121,13 @@ int fi_stack_pool_get(fi_stack_pool *p, fi_stack **list, unsigned n);
 void fi_stack_pool_put(fi_stack_pool *p, fi_stack *list);
 
 /* [any] From now on keep the memory of all stacks that are given back, as their next users need it; somebody will trim. */
-void fi_stack_pool_keep(fi_stack_pool *p);
+void fi_stack_pool_enable_cache(fi_stack_pool *p);
 
 /* [any] Give the memory of those to the kernel that nobody has needed since the last time.  How many still have theirs. */
 size_t fi_stack_pool_trim(fi_stack_pool *p);
 
 /* [any] Call visit for every stack that was ever lent out, under the pool's lock; there must be a reserve. */
-void fi_stack_pool_each(fi_stack_pool *p, void (*visit)(fi_stack *s, void *ctx), void *ctx);
+void fi_stack_pool_foreach(fi_stack_pool *p, void (*visit)(fi_stack *s, void *ctx), void *ctx);
 
 /* [any] The guard that stacks of this pool get, as found out at init. */
 fi_stack_guard fi_stack_guard_kind(const fi_stack_pool *p);
@@ -153,7 +153,7 @@ int fi_stack_cache_init(fi_stack_cache *c, fi_stack_pool *p, unsigned limit);
 void fi_stack_cache_fini(fi_stack_cache *c);
 
 /* [owner] A stack, the warmest there is; 0 or -ENOMEM. */
-int fi_stack_get(fi_stack_cache *c, fi_stack **s);
+int fi_stack_alloc(fi_stack_cache *c, fi_stack **s);
 
 /* [any, before it is freed] If its guard is a canary, an overflow is detected here and ends the
  * program with the line that a fault would have given.  name: the fiber's name for that line, or
@@ -166,6 +166,6 @@ void fi_stack_check(const fi_stack *s, const char *name);
  * or the pool still has it.  Not seen: a second time after it was lent to somebody else.  After its
  * slab is gone, the second time reads a record that has been freed, which ASan tells and nothing
  * else does: to catch that, records could never be freed. */
-void fi_stack_put(fi_stack_cache *c, fi_stack *s, const char *name);
+void fi_stack_free(fi_stack_cache *c, fi_stack *s, const char *name);
 
 #endif

@@ -54,7 +54,7 @@ static int create_all(fi_stack_cache *c, fi_stack **s, struct figures *out)
     double begin = now_ns();
 
     for (size_t i = 0; i < out->count; i++) {
-        int e = fi_stack_get(c, &s[i]);
+        int e = fi_stack_alloc(c, &s[i]);
 
         if (e < 0) {
             fprintf(stderr, "stack_bench: stack %zu of %zu: %s\n", i + 1, out->count, strerror(-e));
@@ -71,7 +71,7 @@ static void put_all(fi_stack_cache *c, fi_stack **s, struct figures *out)
     double begin = now_ns();
 
     for (size_t i = 0; i < out->count; i++)
-        fi_stack_put(c, s[i], NULL);
+        fi_stack_free(c, s[i], NULL);
     out->put_ns = (now_ns() - begin) / (double)out->count;
 }
 
@@ -81,12 +81,12 @@ static int warm_pairs(fi_stack_cache *c, struct figures *out)
 
     for (long i = 0; i < WARM_PAIRS; i++) {
         fi_stack *s;
-        int e = fi_stack_get(c, &s);
+        int e = fi_stack_alloc(c, &s);
 
         if (e < 0)
             return e;
         *(volatile char *)(s->low + s->size - 64) = 1;
-        fi_stack_put(c, s, NULL);
+        fi_stack_free(c, s, NULL);
     }
     out->warm_ns = (now_ns() - begin) / (double)WARM_PAIRS;
     return 0;

@@ -3,8 +3,8 @@
 #include "base/mem.h"
 #include "check.h"
 #include "fault/inject.h"
+#include "stack/overflow.h"
 #include "stack/stack.h"
-#include "stack/watch.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -152,12 +152,12 @@ static int lend_and_take_back(fi_stack_pool *p)
     int n = 0, e = fi_stack_cache_init(&c, p, 16);
 
     while (e == 0 && n < 200) {
-        e = fi_stack_get(&c, &held[n]);
+        e = fi_stack_alloc(&c, &held[n]);
         if (e == 0)
             held[n++]->low[SIZE - 1] = 1;
     }
     while (n > 0)
-        fi_stack_put(&c, held[--n], NULL);
+        fi_stack_free(&c, held[--n], NULL);
     fi_stack_cache_fini(&c);
     return e;
 }
@@ -380,11 +380,11 @@ static void little_room_means_small_slabs(void **state)
 
 static int watch_once(void *arg)
 {
-    fi_stack_watch w = {0};
+    fi_overflow_handler w = {0};
 
     (void)arg;
-    int e = fi_stack_watch_init(&w);
-    fi_stack_watch_fini(&w);
+    int e = fi_overflow_handler_init(&w);
+    fi_overflow_handler_fini(&w);
     return e;
 }
 

@@ -2,8 +2,8 @@
 #include "base/mem.h"
 #include "check.h"
 #include "ctx/ctx.h"
+#include "stack/overflow.h"
 #include "stack/stack.h"
-#include "stack/watch.h"
 #include "unit/ctx/child.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ struct plan {
 };
 
 static fi_ctx home, away;
-static fi_stack_watch watch;
+static fi_overflow_handler watch;
 static volatile size_t depth;
 
 /* Each call takes a frame and touches it, so that no page is jumped over within it. */
@@ -94,16 +94,16 @@ static void carry_out(void *arg)
     if (plan->before)
         plan->before();
     if (fi_stack_pool_init(&pool, &config) != 0 || fi_stack_pool_get(&pool, &s, 1) != 1 ||
-        fi_stack_watch_install() != 0 || fi_stack_watch_init(&watch) != 0)
+        fi_overflow_handler_install() != 0 || fi_overflow_handler_init(&watch) != 0)
         _exit(99);
-    fi_stack_mark mark = {s->low, s->size, pool.guard_size, plan->name};
+    fi_stack_bounds mark = {s->low, s->size, pool.guard_size, plan->name};
     fi_ctx_init_thread(&home);
     fi_ctx_make(&away, s->low, s->size, on_fiber, plan);
     watch.current = &mark;
     fi_ctx_switch(&home, &away);
     fi_ctx_fini(&away);
-    fi_stack_watch_fini(&watch);
-    fi_stack_watch_remove();
+    fi_overflow_handler_fini(&watch);
+    fi_overflow_handler_remove();
     fi_stack_pool_put(&pool, s);
     fi_stack_pool_fini(&pool);
     _exit(fi_mem_live().blocks == 0 ? 0 : 98);
@@ -348,8 +348,8 @@ static void touch_guard_thrice_and_once_more(struct plan *plan)
     (void)plan;
     for (int i = 0; i < 3; i++)
         touch_guard();
-    fi_stack_watch_remove();
-    if (fi_stack_watch_install() == 0)
+    fi_overflow_handler_remove();
+    if (fi_overflow_handler_install() == 0)
         touch_guard();
 }
 
@@ -358,7 +358,7 @@ static void touch_guard_and_install_again(struct plan *plan)
 {
     (void)plan;
     touch_guard();
-    if (fi_stack_watch_install() == 0)
+    if (fi_overflow_handler_install() == 0)
         touch_guard();
 }
 
@@ -416,10 +416,10 @@ static void install_takes_the_place_again(void **state)
 /* The guard of a stack that this thread does not run on is no overflow of its own. */
 static void touch_foreign_guard(struct plan *plan)
 {
-    static fi_stack_mark elsewhere;
+    static fi_stack_bounds elsewhere;
 
     (void)plan;
-    const fi_stack_mark *m = watch.current;
+    const fi_stack_bounds *m = watch.current;
     elsewhere = *m;
     elsewhere.low += 2 * SIZE;
     watch.current = &elsewhere;
@@ -469,16 +469,16 @@ static void remove_restores(void **state)
     sigaction(SIGSEGV, NULL, &before[0]);
     sigaction(SIGBUS, NULL, &before[1]);
     sigaltstack(NULL, &alt_before);
-    CHECK_INT(fi_stack_watch_install(), 0);
-    CHECK_INT(fi_stack_watch_install(), 0);
-    CHECK_INT(fi_stack_watch_init(&watch), 0);
+    CHECK_INT(fi_overflow_handler_install(), 0);
+    CHECK_INT(fi_overflow_handler_install(), 0);
+    CHECK_INT(fi_overflow_handler_init(&watch), 0);
     sigaltstack(NULL, &alt_during);
     CHECK(alt_during.ss_sp == watch.alternate);
-    fi_stack_watch_fini(&watch);
-    fi_stack_watch_remove();
+    fi_overflow_handler_fini(&watch);
+    fi_overflow_handler_remove();
     sigaction(SIGSEGV, NULL, &during);
     CHECK(!same_handler(&during, &before[0])); /* one user is left */
-    fi_stack_watch_remove();
+    fi_overflow_handler_remove();
     sigaction(SIGSEGV, NULL, &after[0]);
     sigaction(SIGBUS, NULL, &after[1]);
     sigaltstack(NULL, &alt_after);
@@ -494,18 +494,18 @@ static void handler_over_ours_stays(void **state)
     struct sigaction before, over = {.sa_handler = users_plain_handler}, after;
 
     (void)state;
-    CHECK_INT(fi_stack_watch_install(), 0);
+    CHECK_INT(fi_overflow_handler_install(), 0);
     sigaction(SIGSEGV, &over, &before);
-    fi_stack_watch_remove();
+    fi_overflow_handler_remove();
     sigaction(SIGSEGV, NULL, &after);
     CHECK(after.sa_handler == users_plain_handler);
-    CHECK_INT(fi_stack_watch_install(), 0);
+    CHECK_INT(fi_overflow_handler_install(), 0);
     sigaction(SIGSEGV, NULL, &after);
     CHECK(after.sa_handler == users_plain_handler);
-    fi_stack_watch_remove();
+    fi_overflow_handler_remove();
     sigaction(SIGSEGV, &before, NULL); /* that somebody goes, and puts ours back */
-    CHECK_INT(fi_stack_watch_install(), 0);
-    fi_stack_watch_remove();
+    CHECK_INT(fi_overflow_handler_install(), 0);
+    fi_overflow_handler_remove();
     sigaction(SIGSEGV, NULL, &after);
     CHECK(after.sa_sigaction != before.sa_sigaction);
 }

@@ -29,7 +29,7 @@ static fi_stack **lend_all(fi_stack_cache *c, size_t n)
         abort();
     memset(s, 0xff, n * sizeof(fi_stack *)); /* touched now: it is not what is measured */
     for (size_t i = 0; i < n; i++) {
-        CHECK_INT(fi_stack_get(c, &s[i]), 0);
+        CHECK_INT(fi_stack_alloc(c, &s[i]), 0);
         *(size_t *)(s[i]->low + SIZE - 64) = i;
     }
     return s;
@@ -39,7 +39,7 @@ static void check_and_put_all(fi_stack_cache *c, fi_stack **s, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         CHECK(*(size_t *)(s[i]->low + SIZE - 64) == i);
-        fi_stack_put(c, s[i], NULL);
+        fi_stack_free(c, s[i], NULL);
     }
     free(s);
 }

@@ -41,7 +41,7 @@ static fi_stack *get(void)
 {
     fi_stack *s = NULL;
 
-    CHECK_INT(fi_stack_get(&cache, &s), 0);
+    CHECK_INT(fi_stack_alloc(&cache, &s), 0);
     if (seen_n < 256)
         seen[seen_n++] = s;
     CHECK(s != NULL && s->low != NULL);
@@ -54,7 +54,7 @@ static void give_back_everything(void)
 {
     for (size_t i = 0; i < seen_n; i++)
         if (seen[i]->lent)
-            fi_stack_put(&cache, seen[i], NULL);
+            fi_stack_free(&cache, seen[i], NULL);
 }
 
 static int init_with(size_t stack_size, size_t guard_size, int guard)
@@ -151,7 +151,7 @@ static void guard_kind_is_told(void **state)
         fi_stack_pool_stats(&pool, &stats);
         CHECK_INT(stats.guards[told], stats.lent);
         CHECK_INT(stats.fallbacks, 0);
-        fi_stack_put(&cache, s, NULL);
+        fi_stack_free(&cache, s, NULL);
         finish();
     }
 }
@@ -183,7 +183,7 @@ static void guard_stops_a_write(void **state)
             CHECK_INT(child_end_of(&end, write_below, lent[i]), 0);
             CHECK(WIFSIGNALED(end.status) && WTERMSIG(end.status) == SIGSEGV);
             for (int j = 0; j < 5; j++)
-                fi_stack_put(&cache, lent[j], NULL);
+                fi_stack_free(&cache, lent[j], NULL);
         }
         finish();
     }
@@ -194,7 +194,7 @@ static void put_after_overflow(void *arg)
     fi_stack *s = get();
 
     s->low[-1] = 1;
-    fi_stack_put(&cache, s, arg);
+    fi_stack_free(&cache, s, arg);
 }
 
 static void canary_is_checked(void **state)
@@ -212,7 +212,7 @@ static void canary_is_checked(void **state)
                         "raise stack_size\n");
     fi_stack *s = get();
     memset(s->low, 0xff, SIZE); /* the whole stack is the user's */
-    fi_stack_put(&cache, s, NULL);
+    fi_stack_free(&cache, s, NULL);
     finish();
 }
 
@@ -254,7 +254,7 @@ static bool mincore_tells(void)
     fi_stack *s = get();
     bool tells = resident(s) == 0;
 
-    fi_stack_put(&cache, s, NULL);
+    fi_stack_free(&cache, s, NULL);
     if (!tells)
         printf("mincore does not tell here; only contents are looked at\n");
     return tells;
@@ -303,7 +303,7 @@ static void cache_keeps_the_newest_warm(void **state)
     while (cache.n > 0) /* what a refill left over */
         get();
     for (int i = 0; i <= LIMIT; i++)
-        fi_stack_put(&cache, s[i], NULL);
+        fi_stack_free(&cache, s[i], NULL);
     CHECK_INT(cache.n, LIMIT / 2); /* one too many: half goes, and it is the older half */
     for (int i = LIMIT; i > LIMIT - LIMIT / 2; i--) {
         CHECK(get() == s[i]); /* last in, first out, memory and all */
@@ -327,7 +327,7 @@ static void cache_stays_within_its_limit(void **state)
         for (int i = 0; i < N; i++)
             s[i] = get();
         for (int i = 0; i < N; i++) {
-            fi_stack_put(&cache, s[i], NULL);
+            fi_stack_free(&cache, s[i], NULL);
             CHECK(cache.n <= limits[l]);
         }
         fi_stack_pool_stats(&pool, &stats);
@@ -384,11 +384,11 @@ static void swap_one(struct worker *w)
 
     if (s) {
         CHECK(*(struct worker **)s->low == w && ((struct worker **)(s->low + SIZE))[-1] == w);
-        fi_stack_put(&w->cache, s, NULL);
+        fi_stack_free(&w->cache, s, NULL);
         w->held[i] = NULL;
         return;
     }
-    CHECK_INT(fi_stack_get(&w->cache, &s), 0);
+    CHECK_INT(fi_stack_alloc(&w->cache, &s), 0);
     *(struct worker **)s->low = ((struct worker **)(s->low + SIZE))[-1] = w;
     w->held[i] = s;
 }
@@ -402,7 +402,7 @@ static void *work(void *arg)
         swap_one(w);
     for (int i = 0; i < HELD; i++)
         if (w->held[i])
-            fi_stack_put(&w->cache, w->held[i], NULL);
+            fi_stack_free(&w->cache, w->held[i], NULL);
     fi_stack_cache_fini(&w->cache);
     return NULL;
 }
@@ -430,8 +430,8 @@ static void put_twice(void *arg)
     fi_stack *s = get();
 
     (void)arg;
-    fi_stack_put(&cache, s, NULL);
-    fi_stack_put(&cache, s, NULL);
+    fi_stack_free(&cache, s, NULL);
+    fi_stack_free(&cache, s, NULL);
 }
 
 static void finish_too_early(void *arg)
@@ -457,7 +457,7 @@ static void put_into_another_cache(void *arg)
     (void)arg;
     start_other(&other);
     CHECK_INT(fi_stack_cache_init(&others, &other, 0), 0);
-    fi_stack_put(&others, get(), NULL);
+    fi_stack_free(&others, get(), NULL);
 }
 
 static void put_into_another_pool(void *arg)
@@ -505,7 +505,7 @@ static void what_is_kept_is_trimmed_little_by_little(void **state)
     (void)state;
 
     start(FI_STACK_GUARD_BEST, 0);
-    fi_stack_pool_keep(&pool);
+    fi_stack_pool_enable_cache(&pool);
     for (int i = 0; i < MANY; i++) {
         CHECK_INT(fi_stack_pool_get(&pool, &all[i], 1), 1);
         all[i]->low[all[i]->size - 1] = 1;

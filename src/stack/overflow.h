@@ -9,53 +9,53 @@
  *
  * Signal dispositions belong to the process, so this is the one thing in this room that is global.
  *
- *     fi_stack_watch_install();               once; counted, so that several may
- *     fi_stack_watch w = {0};
- *     fi_stack_watch_init(&w);                in each thread that runs on stacks of ours
+ *     fi_overflow_handler_install();               once; counted, so that several may
+ *     fi_overflow_handler w = {0};
+ *     fi_overflow_handler_init(&w);                in each thread that runs on stacks of ours
  *     w.current = &mark;                      whenever it changes stacks (NULL: its own)
- *     fi_stack_watch_leave(&w);               in the same thread; init again is fine, in any thread
- *     fi_stack_watch_fini(&w);
- *     fi_stack_watch_remove();
+ *     fi_overflow_handler_leave(&w);               in the same thread; init again is fine, in any thread
+ *     fi_overflow_handler_fini(&w);
+ *     fi_overflow_handler_remove();
  */
-#ifndef FI_STACK_WATCH_H
-#define FI_STACK_WATCH_H
+#ifndef FI_STACK_OVERFLOW_H
+#define FI_STACK_OVERFLOW_H
 
 #include <signal.h>
 #include <stddef.h>
 
 /* A stack and who runs on it.  Must stay valid while it is current. */
-typedef struct fi_stack_mark {
+typedef struct fi_stack_bounds {
     const char *low;
     size_t size;
     size_t guard_size;
     const char *name; /* may be NULL */
-} fi_stack_mark;
+} fi_stack_bounds;
 
 /* Of one thread. */
-typedef struct fi_stack_watch {
-    const fi_stack_mark *volatile current;
+typedef struct fi_overflow_handler {
+    const fi_stack_bounds *volatile current;
     stack_t before;  /* the thread's alternate stack until now */
     void *alternate; /* kept from one thread to the next */
     size_t alternate_size;
     int entered;
-} fi_stack_watch;
+} fi_overflow_handler;
 
 /* [any] Put the handler for SIGSEGV and SIGBUS in place; 0 or -errno.  A handler that somebody has
  * put over ours is left alone: there, only what it passes on is seen. */
-int fi_stack_watch_install(void);
+int fi_overflow_handler_install(void);
 
 /* [any] The last one to call this restores what was there before, unless somebody has put a handler
  * of his own over ours since: then ours stays, and passes everything on. */
-void fi_stack_watch_remove(void);
+void fi_overflow_handler_remove(void);
 
 /* [owner] Give the calling thread an alternate signal stack and watch its current stack from now
  * on; 0 or -errno. */
-int fi_stack_watch_init(fi_stack_watch *w);
+int fi_overflow_handler_init(fi_overflow_handler *w);
 
 /* [owner] The thread is as it was before; w may be given to another one. */
-void fi_stack_watch_leave(fi_stack_watch *w);
+void fi_overflow_handler_leave(fi_overflow_handler *w);
 
 /* [owner; any, if it was left] Leave, and free what there is. */
-void fi_stack_watch_fini(fi_stack_watch *w);
+void fi_overflow_handler_fini(fi_overflow_handler *w);
 
 #endif

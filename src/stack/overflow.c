@@ -1,7 +1,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* REG_RIP */
 #endif
-#include "stack/watch.h"
+#include "stack/overflow.h"
 #include "base/at_fork.h"
 #include "base/fatal.h"
 #include "base/lock.h"
@@ -23,7 +23,7 @@
 
 /* A thread-local of a library loaded late is otherwise allocated at first use, which a signal
  * handler cannot afford. */
-static _Thread_local fi_stack_watch *watching __attribute__((tls_model("initial-exec")));
+static _Thread_local fi_overflow_handler *watching __attribute__((tls_model("initial-exec")));
 
 static const int signals[] = {SIGSEGV, SIGBUS};
 
@@ -48,9 +48,9 @@ static int index_of(int sig)
 
 /* --- in the handler: async-signal-safe only --- */
 
-static const fi_stack_mark *overflowed(const siginfo_t *info)
+static const fi_stack_bounds *overflowed(const siginfo_t *info)
 {
-    const fi_stack_mark *m = watching ? watching->current : NULL;
+    const fi_stack_bounds *m = watching ? watching->current : NULL;
     uintptr_t at = (uintptr_t)info->si_addr;
 
     if (!m || info->si_code <= 0) /* sent by a process: the address means nothing */
@@ -117,7 +117,7 @@ static void pass_on(int sig, siginfo_t *info, void *context)
 static void on_fault(int sig, siginfo_t *info, void *context)
 {
     int saved = errno;
-    const fi_stack_mark *m = overflowed(info);
+    const fi_stack_bounds *m = overflowed(info);
 
     if (m)
         fi_stack_report_overflow(m->name, m->size);
@@ -169,7 +169,7 @@ static void take_away(int i)
     in_place[i] = false;
 }
 
-int fi_stack_watch_install(void)
+int fi_overflow_handler_install(void)
 {
     int e = 0;
 
@@ -184,11 +184,11 @@ int fi_stack_watch_install(void)
     return e;
 }
 
-void fi_stack_watch_remove(void)
+void fi_overflow_handler_remove(void)
 {
     fi_lock_lock(&lock);
     if (users == 0)
-        fi_fatal("fi_stack_watch_remove without fi_stack_watch_install");
+        fi_fatal("fi_overflow_handler_remove without fi_overflow_handler_install");
     if (--users == 0)
         for (int i = 0; i < SIGNALS; i++)
             take_away(i);
@@ -202,7 +202,7 @@ static size_t alternate_size(void)
     return ALTERNATE_SIZE + (size_t)getauxval(AT_MINSIGSTKSZ);
 }
 
-static bool has_alternate(fi_stack_watch *w)
+static bool has_alternate(fi_overflow_handler *w)
 {
     if (!w->alternate) {
         w->alternate_size = alternate_size();
@@ -211,7 +211,7 @@ static bool has_alternate(fi_stack_watch *w)
     return w->alternate != NULL;
 }
 
-int fi_stack_watch_init(fi_stack_watch *w)
+int fi_overflow_handler_init(fi_overflow_handler *w)
 {
     stack_t ours;
 
@@ -226,19 +226,19 @@ int fi_stack_watch_init(fi_stack_watch *w)
     return 0;
 }
 
-void fi_stack_watch_leave(fi_stack_watch *w)
+void fi_overflow_handler_leave(fi_overflow_handler *w)
 {
     if (watching != w)
-        fi_fatal("fi_stack_watch_leave in another thread than fi_stack_watch_init");
+        fi_fatal("fi_overflow_handler_leave in another thread than fi_overflow_handler_init");
     watching = NULL;
     w->entered = 0;
     sigaltstack(&w->before, NULL);
 }
 
-void fi_stack_watch_fini(fi_stack_watch *w)
+void fi_overflow_handler_fini(fi_overflow_handler *w)
 {
     if (w->entered)
-        fi_stack_watch_leave(w);
+        fi_overflow_handler_leave(w);
     if (w->alternate)
         fi_mem_free(w->alternate, w->alternate_size, FI_CACHE_LINE);
     w->alternate = NULL;

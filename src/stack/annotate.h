@@ -1,7 +1,7 @@
 /* What AddressSanitizer and valgrind are told about the life of a stack.  All of it is nothing in a
  * build or a run without them. */
-#ifndef FI_STACK_TELL_H
-#define FI_STACK_TELL_H
+#ifndef FI_STACK_ANNOTATE_H
+#define FI_STACK_ANNOTATE_H
 
 #include "base/poison.h"
 
@@ -12,21 +12,21 @@
 #endif
 
 /* [any] Nobody may use this memory until it is lent out again. */
-static inline void fi_stack_tell_away(void *low, size_t size)
+static inline void fi_stack_poison(void *low, size_t size)
 {
     fi_poison(low, size);
 }
 
 /* [any] This memory is lent out, or about to go back to the kernel.  Frames that a former user
  * never returned from are forgotten too. */
-static inline void fi_stack_tell_usable(void *low, size_t size)
+static inline void fi_stack_unpoison(void *low, size_t size)
 {
     fi_unpoison(low, size);
 }
 
 /* [any] Valgrind takes a jump of the stack pointer into this range for a change of stacks, not for
  * a very large frame.  Its name for the range. */
-static inline unsigned fi_stack_tell_register(void *low, size_t size)
+static inline unsigned fi_stack_register(void *low, size_t size)
 {
 #ifdef VALGRIND_STACK_REGISTER
     return (unsigned)VALGRIND_STACK_REGISTER(low, (char *)low + size - 1);
@@ -36,7 +36,7 @@ static inline unsigned fi_stack_tell_register(void *low, size_t size)
 #endif
 }
 
-static inline void fi_stack_tell_deregister(unsigned id)
+static inline void fi_stack_deregister(unsigned id)
 {
 #ifdef VALGRIND_STACK_DEREGISTER
     VALGRIND_STACK_DEREGISTER(id);
