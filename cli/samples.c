@@ -96,8 +96,8 @@ uint32_t samples_value(const samples *s, uint64_t i, uint32_t deque, uint32_t co
 
 int32_t samples_deque_size(const samples *s, uint64_t i, uint32_t deque)
 {
-    return (int32_t)(samples_value(s, i, deque, FILCH_SAMPLES_UP) -
-                     samples_value(s, i, deque, FILCH_SAMPLES_DOWN) -
+    return (int32_t)(samples_value(s, i, deque, FILCH_SAMPLES_BOTTOM_INCS) -
+                     samples_value(s, i, deque, FILCH_SAMPLES_BOTTOM_DECS) -
                      samples_value(s, i, deque, FILCH_SAMPLES_TOP));
 }
 

@@ -10,7 +10,8 @@
 /* Has any deque changed from one sample to the next? */
 static bool is_change(const samples *s, uint64_t i)
 {
-    static const uint32_t moves[] = {FILCH_SAMPLES_UP, FILCH_SAMPLES_DOWN, FILCH_SAMPLES_TOP};
+    static const uint32_t moves[] = {FILCH_SAMPLES_BOTTOM_INCS, FILCH_SAMPLES_BOTTOM_DECS,
+                                     FILCH_SAMPLES_TOP};
     for (uint32_t d = 0; d < s->head.deques; d++)
         for (int c = 0; c < 3; c++)
             if (samples_value(s, i, d, moves[c]) != samples_value(s, i + 1, d, moves[c]))
@@ -117,8 +118,8 @@ static void look_between(const samples *s, uint64_t i, uint32_t deque, sizes_deq
         return;
     }
     changes_add(&out->changes, stamp, size);
-    out->up += moved(s, i, deque, FILCH_SAMPLES_UP);
-    out->down += moved(s, i, deque, FILCH_SAMPLES_DOWN);
+    out->up += moved(s, i, deque, FILCH_SAMPLES_BOTTOM_INCS);
+    out->down += moved(s, i, deque, FILCH_SAMPLES_BOTTOM_DECS);
     out->top += moved(s, i, deque, FILCH_SAMPLES_TOP);
 }
 

@@ -61,12 +61,12 @@ typedef struct filch_samples_head {
 
 /* The columns, in this order.  Readers of other versions may look for their names. */
 enum {
-    FILCH_SAMPLES_UP,   /* times the bottom was raised (Kuchumov's B+) */
-    FILCH_SAMPLES_DOWN, /* times it was lowered (B-) */
-    FILCH_SAMPLES_TOP,  /* pieces of work that left at the thieves' end (T) */
-    FILCH_SAMPLES_PUTS,
-    FILCH_SAMPLES_TAKES,
-    FILCH_SAMPLES_TAKES_FAILED,
+    FILCH_SAMPLES_BOTTOM_INCS, /* times the bottom was raised (Kuchumov's B+) */
+    FILCH_SAMPLES_BOTTOM_DECS, /* times it was lowered (B-) */
+    FILCH_SAMPLES_TOP,         /* pieces of work that left at the thieves' end (T) */
+    FILCH_SAMPLES_PUSHES,
+    FILCH_SAMPLES_POPS,
+    FILCH_SAMPLES_POPS_FAILED,
     FILCH_SAMPLES_STEALS_SINGLE, /* these and all below but the last: by the worker, from others */
     FILCH_SAMPLES_STEALS_SINGLE_FAILED,
     FILCH_SAMPLES_STEALS_MULTIPLE,

@@ -21,12 +21,12 @@
 
 #include "base/atomic.h"
 #include "base/mem.h"
-#include "deque/ring.h"
+#include "deque/array.h"
 
 #define DEFAULT_BATCH 8u
 
 typedef struct array {
-    fi_ring ring;
+    fi_circular_array ring;
     struct array *older; /* retired, but a thief may still be reading it */
 } array;
 
@@ -71,7 +71,7 @@ static array *array_new(uint32_t capacity, array *older)
     array *a = FI_NEW(array);
     if (!a)
         return NULL;
-    if (fi_ring_init(&a->ring, capacity) < 0) {
+    if (fi_circular_array_init(&a->ring, capacity) < 0) {
         FI_DELETE(array, a);
         return NULL;
     }
@@ -81,7 +81,7 @@ static array *array_new(uint32_t capacity, array *older)
 
 static void array_free(array *a)
 {
-    fi_ring_fini(&a->ring);
+    fi_circular_array_fini(&a->ring);
     FI_DELETE(array, a);
 }
 
@@ -95,7 +95,7 @@ static int create(const fi_deque_config *config, fi_deque **out)
         FI_DELETE(batch, d);
         return -ENOMEM;
     }
-    d->base.kind = &fi_deque_batch;
+    d->base.ops = &fi_deque_batch;
     d->reach = (int32_t)(config->batch ? config->batch : DEFAULT_BATCH);
     d->top_seen = (uint32_t)config->first_index;
     fi_atomic_init(&d->bottom, (uint32_t)config->first_index);
@@ -127,8 +127,8 @@ static array *grow(batch *d, array *old, uint32_t top, uint32_t bottom)
     /* The other slots stay zero.  steal relies on that: a thief with a stale top reads one of them
      * before its claim fails, and a slot that was never written must still hold a value. */
     for (uint32_t i = top; i != bottom; i++) {
-        void *item = fi_load_item(fi_ring_at(&old->ring, i));
-        fi_store_item(fi_ring_at(&a->ring, i), item);
+        void *item = fi_load_item(fi_circular_array_at(&old->ring, i));
+        fi_store_item(fi_circular_array_at(&a->ring, i), item);
     }
     /* -> batch.steal.array: the copies before the pointer to them; else a thief reads unwritten
      * slots. */
@@ -163,8 +163,8 @@ static int push(fi_deque *base, void *item)
         if (!a)
             return largest ? -ENOSPC : -ENOMEM;
     }
-    fi_store_item(fi_ring_at(&a->ring, b), item);
-    fi_count(&d->counts.puts); /* before anybody can take it: see observe/sampler.c */
+    fi_store_item(fi_circular_array_at(&a->ring, b), item);
+    fi_count(&d->counts.pushes); /* before anybody can take it: see observe/sampler.c */
     /* -> batch.steal.bottom: the slot, the array, and what the item points to, before the index. */
     fi_store_release(&d->bottom, b + 1, batch.push.publish);
     return 0;
@@ -174,7 +174,7 @@ static int push(fi_deque *base, void *item)
 static void *own_item(batch *d, uint32_t index)
 {
     array *a = fi_load_relaxed(&d->current); /* our own last store */
-    return fi_load_item(fi_ring_at(&a->ring, index));
+    return fi_load_item(fi_circular_array_at(&a->ring, index));
 }
 
 /* [owner] Within reach of thieves: make those who looked before us fail.  A CAS that fails means
@@ -190,7 +190,7 @@ static void *pop_near(batch *d, uint32_t b, uint64_t door)
     /* All stolen: back to empty.  Relaxed: whoever reads this finds top == bottom or fails its CAS.
      */
     fi_store_relaxed(&d->bottom, b + 1);
-    fi_count(&d->counts.restored);
+    fi_count(&d->counts.bottom_restores);
     return NULL;
 }
 
@@ -206,7 +206,7 @@ static void *try_pop(batch *d)
     b -= 1;
     /* -> batch.steal.bottom: a thief may read the index from here instead of from push. */
     fi_store_release(&d->bottom, b, batch.pop.reserve);
-    fi_count(&d->counts.lowered);
+    fi_count(&d->counts.bottom_decs);
     if (distance(b, door) < reach)
         return pop_near(d, b, door);
     /* <-> batch.steal.fence: a thief that did not see b looked before us, so we see its top, and it
@@ -222,7 +222,7 @@ static void *try_pop(batch *d)
 static void *pop(fi_deque *base)
 {
     batch *d = (batch *)base;
-    return fi_deque_took(&d->counts, try_pop(d));
+    return fi_deque_count_pop(&d->counts, try_pop(d));
 }
 
 /* [thief] Owns nothing until the claim succeeds; then the items, never the slots. */
@@ -243,13 +243,13 @@ static int steal(fi_deque *base, void **out, uint32_t max)
      * claim. */
     array *a = fi_load_acquire(&d->current, batch.steal.array);
     uint32_t take =
-        fi_deque_share((uint32_t)n, max < (uint32_t)d->reach ? max : (uint32_t)d->reach);
+        fi_deque_steal_share((uint32_t)n, max < (uint32_t)d->reach ? max : (uint32_t)d->reach);
     for (uint32_t i = 0; i < take; i++)
-        out[i] = fi_load_item(fi_ring_at(&a->ring, door_top(door) + i));
+        out[i] = fi_load_item(fi_circular_array_at(&a->ring, door_top(door) + i));
     /* -> batch.push.door: keeps those loads before the claim; after it, push may reuse the slots.
      */
     if (!fi_cas_release(&d->door, &door, door_moved(door, take), batch.steal.claim))
-        return fi_deque_lost(take);
+        return fi_deque_lost_race(take);
     return (int)take;
 }
 
@@ -275,7 +275,7 @@ static fi_deque_counts *counts(fi_deque *base)
     return &((batch *)base)->counts;
 }
 
-const fi_deque_kind fi_deque_batch = {
+const fi_deque_ops fi_deque_batch = {
     .name = "batch",
     .fifo = false,
     .create = create,

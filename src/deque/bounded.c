@@ -12,25 +12,25 @@
  *
  * top <= bottom + 1 at all times; bottom + 1 == top only while pop looks.
  */
-#include "deque/fixed.h"
+#include "deque/bounded_base.h"
 
 static int create(const fi_deque_config *config, fi_deque **out)
 {
     if (config->batch > 1)
         return -EINVAL;
-    return fi_fixed_new(&fi_deque_bounded, config, out);
+    return fi_bounded_base_new(&fi_deque_bounded, config, out);
 }
 
 /* [owner] The last item is fought for with a CAS on top, exactly as a thief would. */
-static void *take_last(fi_fixed *d, uint64_t index)
+static void *take_last(fi_bounded_base *d, uint64_t index)
 {
-    void *item = fi_load_item(fi_ring_at(&d->ring, index));
+    void *item = fi_load_item(fi_circular_array_at(&d->ring, index));
     uint64_t t = index;
     return fi_cas_relaxed(&d->top, &t, index + 1) ? item : NULL;
 }
 
 /* [owner] */
-static void *try_pop(fi_fixed *d)
+static void *try_pop(fi_bounded_base *d)
 {
     uint64_t b = fi_load_relaxed(&d->bottom); /* our own last store */
     uint64_t t = fi_load_relaxed(&d->top);    /* stale is smaller: it never says "empty" wrongly */
@@ -41,61 +41,61 @@ static void *try_pop(fi_fixed *d)
     /* -> bounded.steal.bottom: a thief may read the index from here instead of from push, and must
      * find the slots below it written all the same. */
     fi_store_release(&d->bottom, b, bounded.pop.reserve);
-    fi_count(&d->counts.lowered);
+    fi_count(&d->counts.bottom_decs);
     /* <-> bounded.steal.fence.  We write bottom, then read top; a thief reads top, then bottom.
      * With both fences one of us sees the other; without either, both take the same item. */
     fi_fence_seq_cst(bounded.pop.fence);
     t = fi_load_relaxed(&d->top); /* ordered by the fence; if stale all the same, the thief saw b */
 
     if ((int64_t)(b - t) > 0)
-        return fi_load_item(fi_ring_at(&d->ring, b));
+        return fi_load_item(fi_circular_array_at(&d->ring, b));
     void *item = b == t ? take_last(d, b) : NULL;
     /* Empty in its normal form.  Relaxed: who reads this finds top == bottom or fails its CAS. */
     fi_store_relaxed(&d->bottom, b + 1);
-    fi_count(&d->counts.restored);
+    fi_count(&d->counts.bottom_restores);
     return item;
 }
 
 /* [owner] */
 static void *pop(fi_deque *base)
 {
-    fi_fixed *d = (fi_fixed *)base;
-    return fi_deque_took(&d->counts, try_pop(d));
+    fi_bounded_base *d = (fi_bounded_base *)base;
+    return fi_deque_count_pop(&d->counts, try_pop(d));
 }
 
 /* [thief] Owns nothing until the claim succeeds; then the item, never the slot. */
 static int steal(fi_deque *base, void **out, uint32_t max)
 {
-    fi_fixed *d = (fi_fixed *)base;
+    fi_bounded_base *d = (fi_bounded_base *)base;
     if (max == 0)
         return -EINVAL;
     uint64_t t = fi_load_relaxed(&d->top); /* made an acquire by the fence */
     fi_fence_seq_cst(bounded.steal.fence); /* <-> bounded.pop.fence, see there */
-    /* <- fixed.push.publish, bounded.pop.reserve: else the slot may be unwritten: the item is
+    /* <- bounded_base.push.publish, bounded.pop.reserve: else the slot may be unwritten: the item is
      * lost. */
     uint64_t b = fi_load_acquire(&d->bottom, bounded.steal.bottom);
     if ((int64_t)(b - t) <= 0)
         return FI_STEAL_EMPTY;
 
-    void *item = fi_load_item(
-        fi_ring_at(&d->ring, t)); /* before the claim: after it, push may reuse the slot */
-    /* -> fixed.push.top: keeps that load before the claim. */
+    void *item = fi_load_item(fi_circular_array_at(
+        &d->ring, t)); /* before the claim: after it, push may reuse the slot */
+    /* -> bounded_base.push.top: keeps that load before the claim. */
     if (!fi_cas_release(&d->top, &t, t + 1, bounded.steal.claim))
         return FI_STEAL_LOST;
     out[0] = item;
     return 1;
 }
 
-const fi_deque_kind fi_deque_bounded = {
+const fi_deque_ops fi_deque_bounded = {
     .name = "bounded",
     .fifo = false,
     .create = create,
-    .destroy = fi_fixed_free,
-    .push = fi_fixed_push,
+    .destroy = fi_bounded_base_free,
+    .push = fi_bounded_base_push,
     .pop = pop,
     .steal = steal,
-    .size = fi_fixed_size,
-    .capacity = fi_fixed_capacity,
-    .top = fi_fixed_top,
-    .counts = fi_fixed_counts,
+    .size = fi_bounded_base_size,
+    .capacity = fi_bounded_base_capacity,
+    .top = fi_bounded_base_top,
+    .counts = fi_bounded_base_counts,
 };

@@ -49,14 +49,16 @@ typedef struct fi_deque_config {
 /* What the owner did, counted as in Kuchumov's paper (2016).  Written by the owner alone (locked: by the holder of the lock),
  * beside the bottom, which it writes at the same time.  So often was the bottom raised: puts + restored. */
 typedef struct fi_deque_counts {
-    fi_counter puts;
-    fi_counter takes, takes_failed;
+    fi_counter pushes;
+    fi_counter pops, pops_failed;
     fi_counter resizes;
-    fi_counter lowered;  /* times the bottom was lowered: by a pop, also by one that then failed */
-    fi_counter restored; /* of these: times it was put back, as the item was not taken from there */
+    fi_counter
+        bottom_decs; /* times the bottom was lowered: by a pop, also by one that then failed */
+    fi_counter
+        bottom_restores; /* of these: times it was put back, as the item was not taken from there */
 } fi_deque_counts;
 
-typedef struct fi_deque_kind {
+typedef struct fi_deque_ops {
     const char *name;
     bool fifo;
     int (*create)(const fi_deque_config *config, fi_deque **out);
@@ -68,26 +70,26 @@ typedef struct fi_deque_kind {
     size_t (*capacity)(fi_deque *d);
     uint32_t (*top)(fi_deque *d);
     fi_deque_counts *(*counts)(fi_deque *d);
-} fi_deque_kind;
+} fi_deque_ops;
 
 struct fi_deque {
-    const fi_deque_kind *kind;
+    const fi_deque_ops *ops;
 };
 
-extern const fi_deque_kind fi_deque_locked;
-extern const fi_deque_kind fi_deque_bounded;
-extern const fi_deque_kind fi_deque_batch;
-extern const fi_deque_kind fi_deque_half;
+extern const fi_deque_ops fi_deque_locked;
+extern const fi_deque_ops fi_deque_bounded;
+extern const fi_deque_ops fi_deque_batch;
+extern const fi_deque_ops fi_deque_half;
 
 /* All of them, ended by NULL. */
-extern const fi_deque_kind *const fi_deque_kinds[];
+extern const fi_deque_ops *const fi_deque_kinds[];
 
 /* [any] The kind of that name, or NULL. */
-const fi_deque_kind *fi_deque_kind_named(const char *name);
+const fi_deque_ops *fi_deque_kind_named(const char *name);
 
 /* [any] Make a queue.  0, -EINVAL (capacity no power of two or out of bounds, batch out of bounds
  * or more than 1 for a kind that steals singly), -ENOMEM; *out is written on success only. */
-int fi_deque_new(const fi_deque_kind *kind, const fi_deque_config *config, fi_deque **out);
+int fi_deque_new(const fi_deque_ops *kind, const fi_deque_config *config, fi_deque **out);
 
 /* [owner] Free it; no thief may be inside.  Items still there stay the caller's.  NULL is allowed.
  */
@@ -98,13 +100,13 @@ void fi_deque_free(fi_deque *d);
 static inline int fi_deque_push(fi_deque *d, void *item)
 {
     assert(item != NULL);
-    return d->kind->push(d, item);
+    return d->ops->push(d, item);
 }
 
 /* [owner] Take an item back; NULL when there is none. */
 static inline void *fi_deque_pop(fi_deque *d)
 {
-    return d->kind->pop(d);
+    return d->ops->pop(d);
 }
 
 /* [thief] Take up to max of the oldest items, oldest first.  How many (> 0), FI_STEAL_EMPTY,
@@ -112,50 +114,50 @@ static inline void *fi_deque_pop(fi_deque *d)
  */
 static inline int fi_deque_steal(fi_deque *d, void **out, uint32_t max)
 {
-    return d->kind->steal(d, out, max);
+    return d->ops->steal(d, out, max);
 }
 
 /* [any] How many items there seem to be: exact only while nobody moves any. */
 static inline size_t fi_deque_size(fi_deque *d)
 {
-    return d->kind->size(d);
+    return d->ops->size(d);
 }
 
 /* [owner] How many items fit without growing. */
 static inline size_t fi_deque_capacity(fi_deque *d)
 {
-    return d->kind->capacity(d);
+    return d->ops->capacity(d);
 }
 
 /* [any] The index of the oldest item, which grows by one for each that leaves at the thieves' end.  It wraps, and it
  * need not begin at 0: what counts is how far it moved. */
 static inline uint32_t fi_deque_top(fi_deque *d)
 {
-    return d->kind->top(d);
+    return d->ops->top(d);
 }
 
 /* [any] To read; [owner] to write. */
 static inline fi_deque_counts *fi_deque_counts_of(fi_deque *d)
 {
-    return d->kind->counts(d);
+    return d->ops->counts(d);
 }
 
 /* Shared by the kinds: what to tell of a claim of n items that failed. */
-static inline int fi_deque_lost(uint32_t n)
+static inline int fi_deque_lost_race(uint32_t n)
 {
     return n > 1 ? FI_STEAL_LOST_SEVERAL : FI_STEAL_LOST;
 }
 
 /* [owner] Shared by the kinds: what a pop ends with. */
-static inline void *fi_deque_took(fi_deque_counts *counts, void *item)
+static inline void *fi_deque_count_pop(fi_deque_counts *counts, void *item)
 {
-    fi_count(item ? &counts->takes : &counts->takes_failed);
+    fi_count(item ? &counts->pops : &counts->pops_failed);
     return item;
 }
 
 /* Shared by the kinds: the fair share of a steal from a queue of n > 0 items: half of them, rounded
  * up, as the last one must be stealable too. */
-static inline uint32_t fi_deque_share(uint64_t n, uint32_t most)
+static inline uint32_t fi_deque_steal_share(uint64_t n, uint32_t most)
 {
     uint64_t half = n - n / 2;
     return half < most ? (uint32_t)half : most;

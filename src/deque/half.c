@@ -5,21 +5,21 @@
  * head is "top" here, the tail "bottom", as in the other kinds.  So a pop never lowers the bottom: what the owner takes, too,
  * shows in how far the top moved.
  */
-#include "deque/fixed.h"
+#include "deque/bounded_base.h"
 
 static int create(const fi_deque_config *config, fi_deque **out)
 {
-    return fi_fixed_new(&fi_deque_half, config, out);
+    return fi_bounded_base_new(&fi_deque_half, config, out);
 }
 
 /* [owner] A failed CAS means that thieves took some: look again.  At most as often as they steal.
  */
-static void *try_pop(fi_fixed *d)
+static void *try_pop(fi_bounded_base *d)
 {
     uint64_t b = fi_load_relaxed(&d->bottom); /* our own last store */
     uint64_t t = fi_load_relaxed(&d->top);    /* stale: the CAS fails and brings a newer one */
     while (t != b) {
-        void *item = fi_load_item(fi_ring_at(&d->ring, t)); /* we wrote it ourselves */
+        void *item = fi_load_item(fi_circular_array_at(&d->ring, t)); /* we wrote it ourselves */
         if (fi_cas_relaxed(&d->top, &t, t + 1))
             return item;
     }
@@ -29,42 +29,42 @@ static void *try_pop(fi_fixed *d)
 /* [owner] */
 static void *pop(fi_deque *base)
 {
-    fi_fixed *d = (fi_fixed *)base;
-    return fi_deque_took(&d->counts, try_pop(d));
+    fi_bounded_base *d = (fi_bounded_base *)base;
+    return fi_deque_count_pop(&d->counts, try_pop(d));
 }
 
 /* [thief] Owns nothing until the claim succeeds; then the items, never the slots. */
 static int steal(fi_deque *base, void **out, uint32_t max)
 {
-    fi_fixed *d = (fi_fixed *)base;
+    fi_bounded_base *d = (fi_bounded_base *)base;
     if (max == 0)
         return -EINVAL;
     uint64_t t = fi_load_relaxed(&d->top); /* stale: n may be too large, and the claim fails */
-    /* <- fixed.push.publish: else the slots may be unwritten: items are lost. */
+    /* <- bounded_base.push.publish: else the slots may be unwritten: items are lost. */
     uint64_t b = fi_load_acquire(&d->bottom, half.steal.bottom);
     int64_t n = (int64_t)(b - t);
     if (n <= 0)
         return FI_STEAL_EMPTY;
 
-    uint32_t take = fi_deque_share((uint64_t)n, max < d->batch ? max : d->batch);
+    uint32_t take = fi_deque_steal_share((uint64_t)n, max < d->batch ? max : d->batch);
     for (uint32_t i = 0; i < take; i++)
-        out[i] = fi_load_item(fi_ring_at(&d->ring, t + i));
-    /* -> fixed.push.top: keeps those loads before the claim; after it, push may reuse the slots. */
+        out[i] = fi_load_item(fi_circular_array_at(&d->ring, t + i));
+    /* -> bounded_base.push.top: keeps those loads before the claim; after it, push may reuse the slots. */
     if (!fi_cas_release(&d->top, &t, t + take, half.steal.claim))
-        return fi_deque_lost(take);
+        return fi_deque_lost_race(take);
     return (int)take;
 }
 
-const fi_deque_kind fi_deque_half = {
+const fi_deque_ops fi_deque_half = {
     .name = "half",
     .fifo = true,
     .create = create,
-    .destroy = fi_fixed_free,
-    .push = fi_fixed_push,
+    .destroy = fi_bounded_base_free,
+    .push = fi_bounded_base_push,
     .pop = pop,
     .steal = steal,
-    .size = fi_fixed_size,
-    .capacity = fi_fixed_capacity,
-    .top = fi_fixed_top,
-    .counts = fi_fixed_counts,
+    .size = fi_bounded_base_size,
+    .capacity = fi_bounded_base_capacity,
+    .top = fi_bounded_base_top,
+    .counts = fi_bounded_base_counts,
 };

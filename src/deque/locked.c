@@ -4,11 +4,11 @@
 
 #include "base/lock.h"
 #include "base/mem.h"
-#include "deque/ring.h"
+#include "deque/array.h"
 
 typedef struct locked {
     fi_deque base;
-    fi_ring ring; /* this and all below: by the holder of the lock */
+    fi_circular_array ring; /* this and all below: by the holder of the lock */
     fi_lock lock;
     uint32_t batch;
     uint64_t bottom;
@@ -22,11 +22,11 @@ static int create(const fi_deque_config *config, fi_deque **out)
     locked *d = FI_NEW(locked);
     if (!d)
         return -ENOMEM;
-    if (fi_ring_init(&d->ring, config->capacity) < 0) {
+    if (fi_circular_array_init(&d->ring, config->capacity) < 0) {
         FI_DELETE(locked, d);
         return -ENOMEM;
     }
-    d->base.kind = &fi_deque_locked;
+    d->base.ops = &fi_deque_locked;
     d->batch = config->batch ? config->batch : 1;
     d->bottom = d->top = config->first_index;
     fi_lock_init(&d->lock);
@@ -37,7 +37,7 @@ static int create(const fi_deque_config *config, fi_deque **out)
 static void destroy(fi_deque *base)
 {
     locked *d = (locked *)base;
-    fi_ring_fini(&d->ring);
+    fi_circular_array_fini(&d->ring);
     FI_DELETE(locked, d);
 }
 
@@ -47,8 +47,8 @@ static int push(fi_deque *base, void *item)
     int result = -ENOSPC;
     fi_lock_lock(&d->lock);
     if (d->bottom - d->top < d->ring.capacity) {
-        fi_store_item(fi_ring_at(&d->ring, d->bottom++), item);
-        fi_count(&d->counts.puts);
+        fi_store_item(fi_circular_array_at(&d->ring, d->bottom++), item);
+        fi_count(&d->counts.pushes);
         result = 0;
     }
     fi_lock_unlock(&d->lock);
@@ -61,10 +61,10 @@ static void *pop(fi_deque *base)
     void *item = NULL;
     fi_lock_lock(&d->lock);
     if (d->bottom != d->top) {
-        item = fi_load_item(fi_ring_at(&d->ring, --d->bottom));
-        fi_count(&d->counts.lowered);
+        item = fi_load_item(fi_circular_array_at(&d->ring, --d->bottom));
+        fi_count(&d->counts.bottom_decs);
     }
-    fi_deque_took(&d->counts, item);
+    fi_deque_count_pop(&d->counts, item);
     fi_lock_unlock(&d->lock);
     return item;
 }
@@ -75,9 +75,9 @@ static int steal(fi_deque *base, void **out, uint32_t max)
     if (max == 0)
         return -EINVAL;
     fi_lock_lock(&d->lock);
-    uint32_t take = fi_deque_share(d->bottom - d->top, max < d->batch ? max : d->batch);
+    uint32_t take = fi_deque_steal_share(d->bottom - d->top, max < d->batch ? max : d->batch);
     for (uint32_t i = 0; i < take; i++)
-        out[i] = fi_load_item(fi_ring_at(&d->ring, d->top++));
+        out[i] = fi_load_item(fi_circular_array_at(&d->ring, d->top++));
     fi_count_add(&d->moved, take);
     fi_lock_unlock(&d->lock);
     return (int)take; /* 0 is FI_STEAL_EMPTY */
@@ -107,7 +107,7 @@ static fi_deque_counts *counts(fi_deque *base)
     return &((locked *)base)->counts;
 }
 
-const fi_deque_kind fi_deque_locked = {
+const fi_deque_ops fi_deque_locked = {
     .name = "locked",
     .fifo = false,
     .create = create,

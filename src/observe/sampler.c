@@ -57,14 +57,14 @@ static void look_at(const fi_worker *w, uint32_t first_top, uint32_t *out)
     const fi_counters *c = &w->counters;
     uint32_t puts;
 
-    out[FILCH_SAMPLES_DOWN] = (uint32_t)fi_counted(&d->lowered);
+    out[FILCH_SAMPLES_BOTTOM_DECS] = (uint32_t)fi_counted(&d->bottom_decs);
     out[FILCH_SAMPLES_TOP] = fi_deque_top(w->deque) - first_top;
-    out[FILCH_SAMPLES_UP] = (uint32_t)fi_counted(&d->restored);
-    puts = (uint32_t)fi_counted(&d->puts);
-    out[FILCH_SAMPLES_PUTS] = puts;
-    out[FILCH_SAMPLES_UP] += puts;
-    out[FILCH_SAMPLES_TAKES] = (uint32_t)fi_counted(&d->takes);
-    out[FILCH_SAMPLES_TAKES_FAILED] = (uint32_t)fi_counted(&d->takes_failed);
+    out[FILCH_SAMPLES_BOTTOM_INCS] = (uint32_t)fi_counted(&d->bottom_restores);
+    puts = (uint32_t)fi_counted(&d->pushes);
+    out[FILCH_SAMPLES_PUSHES] = puts;
+    out[FILCH_SAMPLES_BOTTOM_INCS] += puts;
+    out[FILCH_SAMPLES_POPS] = (uint32_t)fi_counted(&d->pops);
+    out[FILCH_SAMPLES_POPS_FAILED] = (uint32_t)fi_counted(&d->pops_failed);
     out[FILCH_SAMPLES_STEALS_SINGLE] = (uint32_t)fi_counted(&c->deque_steals_single);
     out[FILCH_SAMPLES_STEALS_SINGLE_FAILED] = (uint32_t)fi_counted(&c->deque_steals_single_failed);
     out[FILCH_SAMPLES_STEALS_MULTIPLE] = (uint32_t)fi_counted(&c->deque_steals_multiple);

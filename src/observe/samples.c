@@ -10,12 +10,12 @@
 #define ROOM_MIN 4u
 
 static const char names[FILCH_SAMPLES_COLUMNS][FILCH_SAMPLES_NAME] = {
-    [FILCH_SAMPLES_UP] = "up",
-    [FILCH_SAMPLES_DOWN] = "down",
+    [FILCH_SAMPLES_BOTTOM_INCS] = "bottom_incs",
+    [FILCH_SAMPLES_BOTTOM_DECS] = "bottom_decs",
     [FILCH_SAMPLES_TOP] = "top",
-    [FILCH_SAMPLES_PUTS] = "puts",
-    [FILCH_SAMPLES_TAKES] = "takes",
-    [FILCH_SAMPLES_TAKES_FAILED] = "takes_failed",
+    [FILCH_SAMPLES_PUSHES] = "pushes",
+    [FILCH_SAMPLES_POPS] = "pops",
+    [FILCH_SAMPLES_POPS_FAILED] = "pops_failed",
     [FILCH_SAMPLES_STEALS_SINGLE] = "steals_single",
     [FILCH_SAMPLES_STEALS_SINGLE_FAILED] = "steals_single_failed",
     [FILCH_SAMPLES_STEALS_MULTIPLE] = "steals_multiple",

@@ -9,13 +9,13 @@
 static void add_deque(filch_counters *to, fi_deque *d)
 {
     fi_deque_counts *from = fi_deque_counts_of(d);
-    uint64_t puts = fi_counted(&from->puts);
+    uint64_t puts = fi_counted(&from->pushes);
 
-    to->deque_pops += fi_counted(&from->takes);
-    to->deque_pops_failed += fi_counted(&from->takes_failed);
+    to->deque_pops += fi_counted(&from->pops);
+    to->deque_pops_failed += fi_counted(&from->pops_failed);
     to->deque_pushes += puts;
-    to->deque_bottom_incs += puts + fi_counted(&from->restored);
-    to->deque_bottom_decs += fi_counted(&from->lowered);
+    to->deque_bottom_incs += puts + fi_counted(&from->bottom_restores);
+    to->deque_bottom_decs += fi_counted(&from->bottom_decs);
     to->deque_resizes += fi_counted(&from->resizes);
 }
 

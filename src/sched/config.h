@@ -29,7 +29,7 @@ typedef struct fi_settings {
     bool eager;
     bool caller_runs;
     size_t stack_size;
-    const fi_deque_kind *deque;
+    const fi_deque_ops *deque;
     uint32_t steal_batch;
     int64_t search_ns;
     unsigned blocking_threads;

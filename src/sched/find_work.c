@@ -95,8 +95,8 @@ static fi_runnable *take_oldest(fi_worker *w)
 {
     void *old;
 
-    return fi_deque_took(fi_deque_counts_of(w->deque),
-                         fi_deque_steal(w->deque, &old, 1) == 1 ? old : NULL);
+    return fi_deque_count_pop(fi_deque_counts_of(w->deque),
+                              fi_deque_steal(w->deque, &old, 1) == 1 ? old : NULL);
 }
 
 static fi_runnable *take_fairly(fi_worker *w)

@@ -160,7 +160,7 @@ static bool pop_back(fi_worker *w, fi_ticket *t)
 {
     void *item;
 
-    if (w->deque->kind->fifo || w->runtime->orphaned)
+    if (w->deque->ops->fifo || w->runtime->orphaned)
         return false;
     item = fi_new_pop(w);
     if (item == t)

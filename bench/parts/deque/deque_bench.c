@@ -13,8 +13,8 @@
 
 enum { KINDS = 5, MAX_ROUNDS = 101 };
 
-static const fi_deque_kind *const kinds[KINDS] = {&plain_stack, &fi_deque_locked, &fi_deque_bounded,
-                                                  &fi_deque_batch, &fi_deque_half};
+static const fi_deque_ops *const kinds[KINDS] = {&plain_stack, &fi_deque_locked, &fi_deque_bounded,
+                                                 &fi_deque_batch, &fi_deque_half};
 
 typedef struct row {
     const char *name, *unit;
@@ -46,7 +46,7 @@ static bool applies(const row *m, int kind)
     return kinds[kind] != &plain_stack || m->thieves == 0;
 }
 
-static double sample(const row *m, const fi_deque_kind *kind, long n, unsigned long *stolen)
+static double sample(const row *m, const fi_deque_ops *kind, long n, unsigned long *stolen)
 {
     measured of = measure(kind, m->what, m->thieves, n);
     if (m->thieves > 0)

@@ -17,7 +17,7 @@ enum { LETTERS = 6, ITEMS = 1000000, THIEVES = 2, MAX_OUT = 64 };
 
 static char letters[LETTERS + 1] = "ABCDEF";
 
-static fi_deque *make(const fi_deque_kind *kind, uint32_t capacity, uint32_t batch)
+static fi_deque *make(const fi_deque_ops *kind, uint32_t capacity, uint32_t batch)
 {
     fi_deque_config c = {.capacity = capacity, .batch = batch};
     fi_deque *d;
@@ -44,7 +44,7 @@ static const char *spaced(void *const *taken, int n)
     return text;
 }
 
-static void show_kind(const fi_deque_kind *kind)
+static void show_kind(const fi_deque_ops *kind)
 {
     uint32_t batch = kind == &fi_deque_bounded ? 1 : 2;
     fi_deque *d = make(kind, 4, kind == &fi_deque_half ? 0 : batch);
@@ -126,7 +126,7 @@ static bool exactly_once(const race *r)
     return true;
 }
 
-static bool show_race(const fi_deque_kind *kind)
+static bool show_race(const fi_deque_ops *kind)
 {
     race r = {.deque = make(kind, 256, 0), .obtained = calloc(ITEMS, 1)};
     pthread_t thief[THIEVES];
@@ -169,10 +169,10 @@ int main(int argc, char **argv)
     printf("Filch %s: the deques that its workers will own and steal from (%u CPUs here)\n\n",
            filch_version(), filch_cpu_count());
     printf("One of each, room for four, six letters pushed:\n");
-    for (const fi_deque_kind *const *k = fi_deque_kinds; *k; k++)
+    for (const fi_deque_ops *const *k = fi_deque_kinds; *k; k++)
         show_kind(*k);
     printf("\nAn owner that pushes and pops a million items, and %d thieves:\n", THIEVES);
-    for (const fi_deque_kind *const *k = fi_deque_kinds; *k; k++)
+    for (const fi_deque_ops *const *k = fi_deque_kinds; *k; k++)
         good &= show_race(*k);
     return !good;
 }

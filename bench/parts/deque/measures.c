@@ -106,7 +106,7 @@ static void steals(fi_deque *d, long n, measured *m)
     m->ns = (double)spent / (double)m->stolen;
 }
 
-measured measure(const fi_deque_kind *kind, measure_what what, int thieves_count, long n)
+measured measure(const fi_deque_ops *kind, measure_what what, int thieves_count, long n)
 {
     static void (*const run[])(fi_deque * d, long n, measured *m) = {pairs, runs, steals};
     fi_deque_config config = {.capacity = MEASURE_CAPACITY};

@@ -19,6 +19,6 @@ typedef struct measured {
 } measured;
 
 /* One deque of that kind, with n operations on it (or a few more, to be whole), while that many thieves are at it. */
-measured measure(const fi_deque_kind *kind, measure_what what, int thieves, long n);
+measured measure(const fi_deque_ops *kind, measure_what what, int thieves, long n);
 
 #endif

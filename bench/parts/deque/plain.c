@@ -66,7 +66,7 @@ static size_t capacity(fi_deque *base)
     return ((plain *)base)->capacity;
 }
 
-const fi_deque_kind plain_stack = {
+const fi_deque_ops plain_stack = {
     .name = "plain",
     .create = create,
     .destroy = destroy,

@@ -5,6 +5,6 @@
 
 #include "deque/deque.h"
 
-extern const fi_deque_kind plain_stack;
+extern const fi_deque_ops plain_stack;
 
 #endif

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 
 typedef struct classic_choice {
-    const fi_deque_kind *deque;
+    const fi_deque_ops *deque;
     bool rings; /* jobs come from a ring of each worker, not from malloc */
 } classic_choice;
 

@@ -92,7 +92,7 @@ static size_t capacity(fi_deque *base)
     return ((locked *)base)->capacity;
 }
 
-const fi_deque_kind mutex_deque = {
+const fi_deque_ops mutex_deque = {
     .name = "mutex",
     .create = create,
     .destroy = destroy,

@@ -4,6 +4,6 @@
 
 #include "deque/deque.h"
 
-extern const fi_deque_kind mutex_deque;
+extern const fi_deque_ops mutex_deque;
 
 #endif

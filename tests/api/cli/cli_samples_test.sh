@@ -19,8 +19,8 @@ rows=$(wc -l <"$work/fib.csv")
 
 # At the end, what was put is what was taken, what was stolen, and what is left; by the size, too.
 tail -n 1 "$work/fib.csv" | awk -F, '{
-    for (d = 0; d < 2; d++) { at = 3 + d * 13; size += $at; puts += $(at + 4); takes += $(at + 5); stolen += $(at + 11) }
-    if (puts < 4180 || puts != takes + stolen + size) { print "puts", puts, "takes", takes, "stolen", stolen, "left", size; exit 1 }
+    for (d = 0; d < 2; d++) { at = 3 + d * 13; size += $at; pushes += $(at + 4); pops += $(at + 5); stolen += $(at + 11) }
+    if (pushes < 4180 || pushes != pops + stolen + size) { print "pushes", pushes, "pops", pops, "stolen", stolen, "left", size; exit 1 }
 }' || fail 'what was put is not what left'
 
 # ---- no such file ----

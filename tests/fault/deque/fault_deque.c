@@ -35,7 +35,7 @@ static int live(void *arg)
 static void every_allocation_fails(void **state)
 {
     (void)state;
-    for (const fi_deque_kind *const *k = fi_deque_kinds; *k; k++)
+    for (const fi_deque_ops *const *k = fi_deque_kinds; *k; k++)
         CHECK(inject_every(live, (void *)(uintptr_t)*k) >= (*k == &fi_deque_batch ? 13 : 2));
 }
 

@@ -20,7 +20,7 @@ struct weakened {
     rl::memory_order to;
 };
 
-const fi_deque_kind *kind;
+const fi_deque_ops *kind;
 const weakened *mutant;
 unsigned capacity, batch;
 
@@ -133,7 +133,7 @@ struct mutation {
 const mutation mutations[] = {
     {{"bounded", 2, 0}, {"bounded.pop.fence", rl::mo_relaxed}},
     {{"bounded", 2, 0}, {"bounded.steal.fence", rl::mo_relaxed}},
-    {{"bounded", 8, 0}, {"fixed.push.publish", rl::mo_relaxed}},
+    {{"bounded", 8, 0}, {"bounded_base.push.publish", rl::mo_relaxed}},
     {{"bounded", 8, 0}, {"bounded.steal.bottom", rl::mo_relaxed}},
     {{"batch", 8, 3}, {"batch.pop.reach", rl::mo_relaxed}},
     {{"batch", 8, 3}, {"batch.pop.bar", rl::mo_relaxed}},
@@ -141,7 +141,7 @@ const mutation mutations[] = {
     {{"batch", 8, 3}, {"batch.steal.bottom", rl::mo_relaxed}},
     {{"batch", 1, 2}, {"batch.steal.array", rl::mo_relaxed}},
     {{"batch", 1, 2}, {"batch.grow.array", rl::mo_relaxed}},
-    {{"half", 8, 0}, {"fixed.push.publish", rl::mo_relaxed}},
+    {{"half", 8, 0}, {"bounded_base.push.publish", rl::mo_relaxed}},
     {{"half", 8, 0}, {"half.steal.bottom", rl::mo_relaxed}},
     {{"locked", 4, 2}, {"lock.try", rl::mo_relaxed}},
     {{"locked", 4, 2}, {"lock.unlock", rl::mo_relaxed}},

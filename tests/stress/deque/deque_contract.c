@@ -118,8 +118,9 @@ static void counts_add_up(crew *c)
 
     for (int i = 0; i < c->thieves; i++)
         stolen += atomic_load(&c->got[i]);
-    CHECK_INT(fi_counted(&n->puts), fi_counted(&n->takes) + stolen);
-    CHECK_INT((uint32_t)(fi_counted(&n->puts) + fi_counted(&n->restored) - fi_counted(&n->lowered)),
+    CHECK_INT(fi_counted(&n->pushes), fi_counted(&n->pops) + stolen);
+    CHECK_INT((uint32_t)(fi_counted(&n->pushes) + fi_counted(&n->bottom_restores) -
+                         fi_counted(&n->bottom_decs)),
               fi_deque_top(c->deque) - c->top);
 }
 
@@ -182,8 +183,8 @@ static void smoke_one(const setting *s, uint64_t start)
     CHECK_INT(fi_deque_steal(d, out, 1), 1);
     CHECK(out[0] == &x[0]);
     if (n == 3) {
-        CHECK(fi_deque_pop(d) == &x[s->kind->fifo ? 1 : 2]);
-        CHECK(fi_deque_pop(d) == &x[s->kind->fifo ? 2 : 1]);
+        CHECK(fi_deque_pop(d) == &x[s->ops->fifo ? 1 : 2]);
+        CHECK(fi_deque_pop(d) == &x[s->ops->fifo ? 2 : 1]);
     } else if (n == 2) {
         CHECK(fi_deque_pop(d) == &x[1]);
     }

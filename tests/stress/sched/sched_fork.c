@@ -265,7 +265,7 @@ static void forks_in_tasks(void **state)
     (void)state;
     if (left_out())
         return;
-    for (const fi_deque_kind *const *k = fi_deque_kinds; *k; k++) {
+    for (const fi_deque_ops *const *k = fi_deque_kinds; *k; k++) {
         workers_each(&(filch_config){.deque = (*k)->name}, fork_in_a_task);
         workers_each(&(filch_config){.deque = (*k)->name, .publish = FILCH_PUBLISH_EAGER},
                      fork_in_a_task);

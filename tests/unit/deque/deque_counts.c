@@ -8,7 +8,7 @@
 static char x[64];
 
 typedef struct counts {
-    uint64_t puts, takes, takes_failed, resizes, lowered, restored;
+    uint64_t puts, takes, pops_failed, resizes, lowered, restored;
     uint32_t moved;
 } counts;
 
@@ -16,24 +16,25 @@ static counts of(fi_deque *d, uint32_t top)
 {
     fi_deque_counts *c = fi_deque_counts_of(d);
 
-    return (counts){fi_counted(&c->puts),    fi_counted(&c->takes),   fi_counted(&c->takes_failed),
-                    fi_counted(&c->resizes), fi_counted(&c->lowered), fi_counted(&c->restored),
+    return (counts){fi_counted(&c->pushes),      fi_counted(&c->pops),
+                    fi_counted(&c->pops_failed), fi_counted(&c->resizes),
+                    fi_counted(&c->bottom_decs), fi_counted(&c->bottom_restores),
                     fi_deque_top(d) - top};
 }
 
 #define CHECK_COUNTS(d, top, ...)                                                                  \
     do {                                                                                           \
         counts is_ = of(d, top), should_ = {__VA_ARGS__};                                          \
-        CHECK_INT(is_.puts, should_.puts);                                                         \
-        CHECK_INT(is_.takes, should_.takes);                                                       \
-        CHECK_INT(is_.takes_failed, should_.takes_failed);                                         \
+        CHECK_INT(is_.pushes, should_.pushes);                                                     \
+        CHECK_INT(is_.pops, should_.pops);                                                         \
+        CHECK_INT(is_.pops_failed, should_.pops_failed);                                           \
         CHECK_INT(is_.resizes, should_.resizes);                                                   \
-        CHECK_INT(is_.lowered, should_.lowered);                                                   \
-        CHECK_INT(is_.restored, should_.restored);                                                 \
+        CHECK_INT(is_.bottom_decs, should_.bottom_decs);                                           \
+        CHECK_INT(is_.bottom_restores, should_.bottom_restores);                                   \
         CHECK_INT(is_.moved, should_.moved);                                                       \
     } while (0)
 
-static fi_deque *filled(const fi_deque_kind *kind, uint32_t capacity, int n, uint32_t *top)
+static fi_deque *filled(const fi_deque_ops *kind, uint32_t capacity, int n, uint32_t *top)
 {
     const setting s = {kind, capacity, 0};
     fi_deque *d = deque_of(&s, UINT32_MAX - 1u);
@@ -57,12 +58,12 @@ static void a_growing_deque(void **state)
     fi_deque *d = filled(&fi_deque_batch, 2, 7, &top);
 
     (void)state;
-    CHECK_COUNTS(d, top, .puts = 7, .resizes = 2);
+    CHECK_COUNTS(d, top, .pushes = 7, .resizes = 2);
     CHECK_INT(fi_deque_steal(d, out, 3), 3);
-    CHECK_COUNTS(d, top, .puts = 7, .resizes = 2, .moved = 3);
+    CHECK_COUNTS(d, top, .pushes = 7, .resizes = 2, .moved = 3);
     pop_all(d);
-    CHECK_COUNTS(d, top, .puts = 7, .resizes = 2, .moved = 3, .takes = 4, .takes_failed = 1,
-                 .lowered = 4);
+    CHECK_COUNTS(d, top, .pushes = 7, .resizes = 2, .moved = 3, .pops = 4, .pops_failed = 1,
+                 .bottom_decs = 4);
     fi_deque_free(d);
 }
 
@@ -74,8 +75,8 @@ static void a_bounded_deque(void **state)
 
     (void)state;
     pop_all(d);
-    CHECK_COUNTS(d, top, .puts = 3, .takes = 3, .takes_failed = 1, .lowered = 3, .restored = 1,
-                 .moved = 1);
+    CHECK_COUNTS(d, top, .pushes = 3, .pops = 3, .pops_failed = 1, .bottom_decs = 3,
+                 .bottom_restores = 1, .moved = 1);
     fi_deque_free(d);
 }
 
@@ -87,7 +88,7 @@ static void a_fifo(void **state)
 
     (void)state;
     pop_all(d);
-    CHECK_COUNTS(d, top, .puts = 3, .takes = 3, .takes_failed = 1, .moved = 3);
+    CHECK_COUNTS(d, top, .pushes = 3, .pops = 3, .pops_failed = 1, .moved = 3);
     fi_deque_free(d);
 }
 
@@ -100,7 +101,7 @@ static void a_locked_deque(void **state)
     (void)state;
     CHECK_INT(fi_deque_steal(d, out, 1), 1);
     pop_all(d);
-    CHECK_COUNTS(d, top, .puts = 3, .takes = 2, .takes_failed = 1, .lowered = 2, .moved = 1);
+    CHECK_COUNTS(d, top, .pushes = 3, .pops = 2, .pops_failed = 1, .bottom_decs = 2, .moved = 1);
     fi_deque_free(d);
 }
 
@@ -112,13 +113,13 @@ static void a_full_deque(void **state)
 
     (void)state;
     CHECK_INT(fi_deque_push(d, x), -ENOSPC);
-    CHECK_COUNTS(d, top, .puts = 2);
+    CHECK_COUNTS(d, top, .pushes = 2);
     fi_deque_free(d);
 }
 
 static uint64_t size_by_counts(counts c)
 {
-    return c.puts + c.restored - c.lowered - c.moved;
+    return c.pushes + c.bottom_restores - c.bottom_decs - c.moved;
 }
 
 static void move_about(fi_deque *d, fi_rng *rng)
@@ -137,7 +138,7 @@ static void move_about(fi_deque *d, fi_rng *rng)
             stolen += (uint64_t)fi_deque_steal(d, out, 1 + fi_rng_below(rng, FI_DEQUE_MAX_BATCH));
         counts c = of(d, top);
         CHECK_INT(size_by_counts(c), fi_deque_size(d));
-        CHECK_INT(c.puts, c.takes + stolen + fi_deque_size(d));
+        CHECK_INT(c.pushes, c.pops + stolen + fi_deque_size(d));
     }
 }
 

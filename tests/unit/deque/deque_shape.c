@@ -5,7 +5,7 @@
 #include "unit/base/death.h"
 #include "unit/deque/settings.h"
 
-static int made(const fi_deque_kind *kind, uint32_t capacity, uint32_t batch)
+static int made(const fi_deque_ops *kind, uint32_t capacity, uint32_t batch)
 {
     fi_deque_config c = {.capacity = capacity, .batch = batch};
     fi_deque *const untouched = (fi_deque *)&c;
@@ -21,7 +21,7 @@ static int made(const fi_deque_kind *kind, uint32_t capacity, uint32_t batch)
 static void nonsense_is_refused(void **state)
 {
     (void)state;
-    for (const fi_deque_kind *const *k = fi_deque_kinds; *k; k++) {
+    for (const fi_deque_ops *const *k = fi_deque_kinds; *k; k++) {
         CHECK_INT(made(*k, 3, 0), -EINVAL);
         CHECK_INT(made(*k, 255, 0), -EINVAL);
         CHECK_INT(made(*k, FI_DEQUE_MAX_CAPACITY * 2, 0), -EINVAL);
@@ -37,7 +37,7 @@ static void nonsense_is_refused(void **state)
 static void kinds_have_names(void **state)
 {
     (void)state;
-    for (const fi_deque_kind *const *k = fi_deque_kinds; *k; k++)
+    for (const fi_deque_ops *const *k = fi_deque_kinds; *k; k++)
         CHECK(fi_deque_kind_named((*k)->name) == *k);
     CHECK(fi_deque_kind_named("") == NULL);
     CHECK(fi_deque_kind_named("Batch") == NULL);
@@ -89,7 +89,7 @@ static void batch_grows(void **state)
     fi_deque_free(d);
 }
 
-static int stolen_of(const fi_deque_kind *kind, uint32_t batch, uint32_t n, uint32_t max)
+static int stolen_of(const fi_deque_ops *kind, uint32_t batch, uint32_t n, uint32_t max)
 {
     const setting s = {kind, 256, batch};
     void *out[128];
@@ -130,7 +130,7 @@ static void push_of_null_is_caught(void **state)
 
 #else
 
-static const fi_deque_kind *kind_to_break;
+static const fi_deque_ops *kind_to_break;
 
 static void push_null(void)
 {
@@ -142,7 +142,7 @@ static void push_null(void)
 static void push_of_null_is_caught(void **state)
 {
     (void)state;
-    for (const fi_deque_kind *const *k = fi_deque_kinds; *k; k++) {
+    for (const fi_deque_ops *const *k = fi_deque_kinds; *k; k++) {
         kind_to_break = *k;
         CHECK(dies_saying(push_null, "item != NULL"));
     }

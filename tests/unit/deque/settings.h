@@ -5,7 +5,7 @@
 #include "deque/deque.h"
 
 typedef struct setting {
-    const fi_deque_kind *kind;
+    const fi_deque_ops *kind;
     uint32_t capacity, batch;
 } setting;
 

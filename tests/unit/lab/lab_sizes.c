@@ -31,8 +31,8 @@ static void write_file(const moment *m, int n, const char *kind)
     for (int i = 0; i < n; i++) {
         fi_sample *next = fi_samples_next(&s);
         next->stamp = m[i].stamp;
-        next->values[FILCH_SAMPLES_COLUMNS + FILCH_SAMPLES_UP] = m[i].up;
-        next->values[FILCH_SAMPLES_COLUMNS + FILCH_SAMPLES_DOWN] = m[i].down;
+        next->values[FILCH_SAMPLES_COLUMNS + FILCH_SAMPLES_BOTTOM_INCS] = m[i].up;
+        next->values[FILCH_SAMPLES_COLUMNS + FILCH_SAMPLES_BOTTOM_DECS] = m[i].down;
         next->values[FILCH_SAMPLES_COLUMNS + FILCH_SAMPLES_TOP] = m[i].top;
         fi_samples_took(&s);
     }

@@ -120,7 +120,8 @@ static uint32_t value(const samples *s, uint64_t i, uint32_t deque, uint32_t col
 
 static int32_t size_at(const samples *s, uint64_t i, uint32_t deque)
 {
-    return (int32_t)(value(s, i, deque, FILCH_SAMPLES_UP) - value(s, i, deque, FILCH_SAMPLES_DOWN) -
+    return (int32_t)(value(s, i, deque, FILCH_SAMPLES_BOTTOM_INCS) -
+                     value(s, i, deque, FILCH_SAMPLES_BOTTOM_DECS) -
                      value(s, i, deque, FILCH_SAMPLES_TOP));
 }
 
@@ -153,8 +154,8 @@ static void adds_up(const samples *s)
     uint32_t puts = 0, takes = 0, stolen = 0, left = 0;
 
     for (uint32_t d = 0; d < s->head.deques; d++) {
-        puts += value(s, last, d, FILCH_SAMPLES_PUTS);
-        takes += value(s, last, d, FILCH_SAMPLES_TAKES);
+        puts += value(s, last, d, FILCH_SAMPLES_PUSHES);
+        takes += value(s, last, d, FILCH_SAMPLES_POPS);
         stolen += value(s, last, d, FILCH_SAMPLES_STOLEN);
         CHECK(size_at(s, last, d) >= 0);
         left += (uint32_t)size_at(s, last, d);
@@ -204,7 +205,7 @@ static void sampled(const char *kind, filch_publish publish, unsigned workers)
 
 static void every_deque(filch_publish publish)
 {
-    for (const fi_deque_kind *const *k = fi_deque_kinds; *k; k++)
+    for (const fi_deque_ops *const *k = fi_deque_kinds; *k; k++)
         for (unsigned workers = 1; workers <= 8; workers *= 2)
             sampled((*k)->name, publish, workers);
 }

@@ -121,7 +121,7 @@ static void environment(void **state)
     CHECK_INT(with("FILCH_STACK_SIZE", "16k").stack_size, 16384);
     CHECK_INT(with("FILCH_STACK_SIZE", "2M").stack_size, 2 << 20);
     CHECK_INT(with("FILCH_STACK_SIZE", "1g").stack_size, 1 << 30);
-    for (const fi_deque_kind *const *k = fi_deque_kinds; *k; k++)
+    for (const fi_deque_ops *const *k = fi_deque_kinds; *k; k++)
         CHECK(with("FILCH_DEQUE", (*k)->name).deque == *k);
     CHECK_INT(with("FILCH_STEAL_BATCH", "64").steal_batch, 64);
     CHECK(with("FILCH_PUBLISH", "eager").eager);

@@ -118,14 +118,14 @@ static void count_with(const char *deque, filch_publish publish)
 static void every_deque_lazy(void **state)
 {
     (void)state;
-    for (const fi_deque_kind *const *k = fi_deque_kinds; *k; k++)
+    for (const fi_deque_ops *const *k = fi_deque_kinds; *k; k++)
         count_with((*k)->name, FILCH_PUBLISH_LAZY);
 }
 
 static void every_deque_eager(void **state)
 {
     (void)state;
-    for (const fi_deque_kind *const *k = fi_deque_kinds; *k; k++)
+    for (const fi_deque_ops *const *k = fi_deque_kinds; *k; k++)
         count_with((*k)->name, FILCH_PUBLISH_EAGER);
 }
 

@@ -4,30 +4,30 @@
  * Indices only grow and are masked on access.  They are unsigned and compared by their difference, so
  * they may wrap.
  */
-#ifndef FI_DEQUE_FIXED_H
-#define FI_DEQUE_FIXED_H
+#ifndef FI_DEQUE_BOUNDED_BASE_H
+#define FI_DEQUE_BOUNDED_BASE_H
 
 #include "base/atomic.h"
 #include "base/compiler.h"
+#include "deque/array.h"
 #include "deque/deque.h"
-#include "deque/ring.h"
 
-typedef struct fi_fixed {
+typedef struct fi_bounded_base {
     fi_deque base;
-    fi_ring ring;
+    fi_circular_array ring;
     uint32_t batch;
     FI_CACHE_ALIGNED FI_ATOMIC(uint64_t) bottom; /* written by the owner alone */
     uint64_t top_seen;                           /* the owner's; never more than top */
     fi_deque_counts counts;                      /* the owner's; fills the line */
     FI_CACHE_ALIGNED FI_ATOMIC(uint64_t) top;    /* moved by CAS alone, by anyone */
-} fi_fixed;
+} fi_bounded_base;
 
-int fi_fixed_new(const fi_deque_kind *kind, const fi_deque_config *config, fi_deque **out);
-void fi_fixed_free(fi_deque *d);
-int fi_fixed_push(fi_deque *d, void *item);
-size_t fi_fixed_size(fi_deque *d);
-size_t fi_fixed_capacity(fi_deque *d);
-uint32_t fi_fixed_top(fi_deque *d);
-fi_deque_counts *fi_fixed_counts(fi_deque *d);
+int fi_bounded_base_new(const fi_deque_ops *kind, const fi_deque_config *config, fi_deque **out);
+void fi_bounded_base_free(fi_deque *d);
+int fi_bounded_base_push(fi_deque *d, void *item);
+size_t fi_bounded_base_size(fi_deque *d);
+size_t fi_bounded_base_capacity(fi_deque *d);
+uint32_t fi_bounded_base_top(fi_deque *d);
+fi_deque_counts *fi_bounded_base_counts(fi_deque *d);
 
 #endif
