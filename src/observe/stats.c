@@ -23,7 +23,7 @@ static void add(filch_counters *to, fi_worker *w)
 {
     fi_counters *from = &w->counters;
 
-    to->long_runs += fi_counted(&w->long_runs);
+    to->long_runs += fi_counted(&w->n_long_runs);
     to->spawned += fi_counted(&from->spawned);
     to->published += fi_counted(&from->published);
     to->claimed_back += fi_counted(&from->claimed_back);

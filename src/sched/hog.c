@@ -58,7 +58,7 @@ static void held(fi_worker *w, fi_fiber *f, int64_t now_ns)
     if (may_tell(&w->hog, body, now_ns))
         name(w, f, body, now_ns);
     if (!w->hog.counted)
-        fi_count(&w->held);
+        fi_count(&w->n_long_runs);
     w->hog.counted = true;
 }
 

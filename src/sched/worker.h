@@ -106,7 +106,7 @@ struct fi_worker {
     FI_CACHE_ALIGNED
     FI_ATOMIC(int) tid;          /* of the worker's own thread, which writes it once; 0: not yet */
     FI_ATOMIC(int) thread_clock; /* of the thread that runs it, its own or a guest's */
-    FI_ATOMIC(uint64_t) held;    /* times one fiber kept it too long */
+    FI_ATOMIC(uint64_t) n_long_runs;   /* times one fiber kept it too long */
     fi_hog hog;
 };
 

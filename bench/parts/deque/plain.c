@@ -18,7 +18,7 @@ static int create(const fi_deque_config *config, fi_deque **out)
         FI_DELETE(plain, d);
         return -ENOMEM;
     }
-    d->base.kind = &plain_stack;
+    d->base.ops = &plain_stack;
     d->capacity = config->capacity;
     *out = &d->base;
     return 0;

@@ -24,7 +24,7 @@ static int create(const fi_deque_config *config, fi_deque **out)
         FI_DELETE(locked, d);
         return -ENOMEM;
     }
-    d->base.kind = &mutex_deque;
+    d->base.ops = &mutex_deque;
     d->capacity = config->capacity;
     pthread_mutex_init(&d->mutex, NULL);
     *out = &d->base;

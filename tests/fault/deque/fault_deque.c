@@ -15,7 +15,7 @@ static int fill_and_empty(fi_deque *d)
     CHECK(e == 0 || e == -ENOMEM || e == -ENOSPC);
     CHECK_INT(fi_deque_size(d), n);
     for (int i = 0; i < n; i++)
-        CHECK(fi_deque_pop(d) == &x[d->kind->fifo ? i : n - 1 - i]);
+        CHECK(fi_deque_pop(d) == &x[d->ops->fifo ? i : n - 1 - i]);
     CHECK(fi_deque_pop(d) == NULL);
     return e == -ENOMEM ? e : 0;
 }

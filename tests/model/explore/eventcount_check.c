@@ -1,4 +1,4 @@
-/* What is said before the bell rings is heard: who listens does not sleep beside it. */
+/* What is said before the word rings is heard: who listens does not sleep beside it. */
 #include "explore/program.h"
 
 #include "base/eventcount.h"
@@ -6,13 +6,13 @@
 #include <string.h>
 
 static const program *now;
-static fi_eventcount bell;
+static fi_eventcount word;
 static FI_ATOMIC(uint32_t) said[MAX_THREADS]; /* how often, by each */
 
 static void setup(void)
 {
     static const char *const names[] = {"", "said 1", "said 2", "said 3"};
-    x_init(&bell, 0, "bell");
+    x_init(&word, 0, "word");
     for (int i = 1; i < program_threads(now); i++)
         x_init(&said[i], 0, names[i]);
 }
@@ -30,10 +30,10 @@ static void listen_until_all_is_heard(void)
 {
     for (;;) {
         x_forget(1);
-        uint32_t heard = fi_eventcount_prepare(&bell);
+        uint32_t heard = fi_eventcount_prepare(&word);
         if (is_all_heard())
             return;
-        fi_eventcount_wait(&bell, heard, FI_FUTEX_FOREVER);
+        fi_eventcount_wait(&word, heard, FI_FUTEX_FOREVER);
     }
 }
 
@@ -41,7 +41,7 @@ static void say(int thread, uint32_t n)
 {
     x_say("say something");
     fi_store_relaxed(&said[thread], n);
-    fi_eventcount_notify(&bell);
+    fi_eventcount_notify(&word);
 }
 
 static void run(int thread)

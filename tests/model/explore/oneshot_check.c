@@ -1,4 +1,4 @@
-/* Who waits at a gate comes through, sees what was done before it was opened, and may then be gone. */
+/* Who waits at a event comes through, sees what was done before it was opened, and may then be gone. */
 #include "explore/program.h"
 
 #include "base/oneshot.h"
@@ -6,12 +6,12 @@
 
 enum { RESULT = 0 };
 
-static FI_ATOMIC(uint32_t) * gate;
+static FI_ATOMIC(uint32_t) * event;
 
 static void setup(void)
 {
-    gate = FI_NEW(FI_ATOMIC(uint32_t));
-    x_init(gate, 0, "gate");
+    event = FI_NEW(FI_ATOMIC(uint32_t));
+    x_init(event, 0, "event");
 }
 
 static void run(int thread)
@@ -19,12 +19,12 @@ static void run(int thread)
     if (thread == 0) {
         x_say("result");
         x_data_write(RESULT);
-        fi_oneshot_set(gate);
+        fi_oneshot_set(event);
     } else {
-        fi_oneshot_wait(gate);
+        fi_oneshot_wait(event);
         x_say("gone");
         x_data_read(RESULT);
-        FI_DELETE(FI_ATOMIC(uint32_t), gate);
+        FI_DELETE(FI_ATOMIC(uint32_t), event);
     }
 }
 

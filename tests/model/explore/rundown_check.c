@@ -20,7 +20,7 @@ static int door_wake(FI_ATOMIC(uint32_t) * word, int count)
 enum { RUNTIME = 0 };
 
 static const program *now;
-static fi_rundown door;
+static fi_rundown rundown;
 static FI_ATOMIC(uint32_t) quiet; /* a gate: what kept the runtime from being freed has ended */
 static bool alive;
 
@@ -35,11 +35,11 @@ static bool somebody_wakes(void)
 static void setup(void)
 {
     alive = false;
-    x_init(&door.word, FI_RUNDOWN_CLOSED, "door");
+    x_init(&rundown.word, FI_RUNDOWN_CLOSED, "rundown");
     x_init(&quiet, 0, "quiet");
     if (somebody_wakes()) { /* what it wakes is there from the start */
         alive = true;
-        fi_atomic_init(&door.word, 0);
+        fi_atomic_init(&rundown.word, 0);
     }
 }
 
@@ -50,18 +50,18 @@ static void start(void)
     x_say("make the runtime");
     x_data_write(RUNTIME);
     alive = true;
-    fi_rundown_open(&door);
+    fi_rundown_open(&rundown);
 }
 
 static void stop(void)
 {
     x_say("stop");
-    fi_rundown_close(&door);
-    fi_rundown_wait_empty(&door);
+    fi_rundown_close(&rundown);
+    fi_rundown_wait_empty(&rundown);
     if (somebody_wakes()) {
         fi_oneshot_wait(&quiet);
         if (!x_fault("second_look"))
-            fi_rundown_wait_empty(&door);
+            fi_rundown_wait_empty(&rundown);
     }
     x_say("free the runtime");
     x_data_write(RUNTIME);
@@ -81,20 +81,20 @@ static void use(void)
 static void come(void)
 {
     x_say("enter");
-    if (!fi_rundown_try_enter(&door))
+    if (!fi_rundown_try_enter(&rundown))
         return;
     use();
-    fi_rundown_leave(&door);
+    fi_rundown_leave(&rundown);
 }
 
 /* What waits in there is made ready, and may end at once, and all with it. */
 static void wake(void)
 {
     x_say("enter anyhow");
-    fi_rundown_enter_unchecked(&door);
+    fi_rundown_enter_unchecked(&rundown);
     fi_oneshot_set(&quiet);
     use();
-    fi_rundown_leave(&door);
+    fi_rundown_leave(&rundown);
 }
 
 static void run(int thread)

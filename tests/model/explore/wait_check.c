@@ -32,7 +32,7 @@ static void setup(void)
     x_init(&fiber.pins, 0, "pins");
     x_init(&fiber.cancelled, 0, "cancel");
     x_init(&gate, 0, "gate");
-    x_init(&biased_lock.slow, 0, "latch");
+    x_init(&latch.word, 0, "latch");
 }
 
 /* ---- the fiber, as in sched/wait.c ---- */

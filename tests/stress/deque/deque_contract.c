@@ -183,8 +183,8 @@ static void smoke_one(const setting *s, uint64_t start)
     CHECK_INT(fi_deque_steal(d, out, 1), 1);
     CHECK(out[0] == &x[0]);
     if (n == 3) {
-        CHECK(fi_deque_pop(d) == &x[s->ops->fifo ? 1 : 2]);
-        CHECK(fi_deque_pop(d) == &x[s->ops->fifo ? 2 : 1]);
+        CHECK(fi_deque_pop(d) == &x[s->kind->fifo ? 1 : 2]);
+        CHECK(fi_deque_pop(d) == &x[s->kind->fifo ? 2 : 1]);
     } else if (n == 2) {
         CHECK(fi_deque_pop(d) == &x[1]);
     }

@@ -8,7 +8,7 @@
 static char x[64];
 
 typedef struct counts {
-    uint64_t puts, takes, pops_failed, resizes, lowered, restored;
+    uint64_t pushes, pops, pops_failed, resizes, bottom_decs, bottom_restores;
     uint32_t moved;
 } counts;
 

@@ -17,7 +17,7 @@ static filch_config quick(unsigned workers)
 
 static void spin_until_held(uint64_t times)
 {
-    while (counted().held < times)
+    while (counted().long_runs < times)
         fi_pause();
 }
 
@@ -75,7 +75,7 @@ static void run_blocked(void *arg)
     (void)arg;
     if (pipe(ends) < 0 || filch_start(&c) < 0 || filch_go(block, NULL) < 0)
         _exit(3);
-    while (counted().held == 0)
+    while (counted().long_runs == 0)
         fi_thread_yield();
     if (write(ends[1], "", 1) != 1 || filch_stop() < 0)
         _exit(3);
@@ -150,7 +150,7 @@ static void yield_starved(void *arg)
         last = now;
     }
     kill(busy, SIGKILL);
-    if (counted().held != 0)
+    if (counted().long_runs != 0)
         _exit(2);
 }
 
@@ -239,7 +239,7 @@ static void tasks_of_guests_are_short(void **state)
     CHECK(f != NULL);
     for (int i = 0; i < SCALED(SHORT_TASKS); i++)
         CHECK_INT(FILCH_RUN(compute_shortly, i), i);
-    CHECK_INT(counted().held, 0);
+    CHECK_INT(counted().long_runs, 0);
     place_open(&p);
     CHECK_INT(filch_fiber_join(f, NULL), 0);
     CHECK_INT(filch_stop(), 0);
@@ -250,7 +250,7 @@ static void hog_unwatched(void *arg)
     (void)arg;
     for (int64_t end = filch_now() + INT64_C(50) * WATCHDOG_NS; filch_now() < end;)
         fi_pause();
-    if (counted().held != 0)
+    if (counted().long_runs != 0)
         _exit(2);
 }
 
@@ -362,7 +362,7 @@ static void the_watcher_sleeps_and_wakes_with_the_workers(void **state)
                 fi_thread_yield();
             CHECK_INT(FILCH_RUN(same, 3), 3);
             CHECK_INT(filch_go(hog_until, &round), 0);
-            while (counted().held < round)
+            while (counted().long_runs < round)
                 fi_thread_yield();
         }
         place_open(&p);
