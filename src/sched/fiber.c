@@ -42,7 +42,7 @@ static fi_fiber *next_of(fi_fiber *f)
     fi_worker *w = f->worker;
 
     if (w->warm_fibers_n == WARM_FIBERS_MAX || f->pool || w->runtime->orphaned ||
-        fi_seat_is_over(w->seat))
+        fi_worker_thread_must_stop(w->attached))
         return NULL;
     return fi_run_next_ready(w);
 }

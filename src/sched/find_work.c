@@ -77,7 +77,7 @@ static fi_runnable *take_global(fi_worker *w, size_t most)
 /* What has a rank is not for guests, who could only put it back among all the rest. */
 static fi_runnable *take_ranked(fi_worker *w, fi_queue *q)
 {
-    return fi_queue_size(q) > 0 && !w->seat->is_guest ? fi_queue_pop(q) : NULL;
+    return fi_queue_size(q) > 0 && !w->attached->is_borrower ? fi_queue_pop(q) : NULL;
 }
 
 static fi_runnable *take_urgent(fi_worker *w)
@@ -163,7 +163,7 @@ static fi_runnable *take_own(fi_worker *w)
         r = take_fairly(w);
     if (!r && (r = take_urgent(w)) != NULL)
         return r;
-    w->home_at = tick + w->seat->straight;
+    w->home_at = tick + w->attached->direct_switch_max;
     if (!r && w->new_first)
         r = take_new_first(w);
     if (!r)
@@ -333,7 +333,7 @@ static fi_runnable *search_until_found(fi_worker *w)
     int64_t until = 0;
     fi_runnable *r;
 
-    for (int round = 0; !fi_seat_is_over(w->seat); round++) {
+    for (int round = 0; !fi_worker_thread_must_stop(w->attached); round++) {
         r = visit_all(w);
         if (!r)
             r = fi_queue_pop(&w->inbox);
@@ -412,7 +412,7 @@ static bool anything(void *ctx)
 /* While we sleep, a guest may have taken our place. */
 static void sleep_until_work(fi_worker *w, bool searching)
 {
-    fi_seat *mine = w->seat;
+    fi_worker_thread *mine = w->attached;
     int64_t until = fi_memory_wait_deadline(w, fi_timer_heap_next(&w->runtime->timers));
     int64_t watch = fi_watch_stand_in(w->runtime, searching);
 
@@ -422,7 +422,7 @@ static void sleep_until_work(fi_worker *w, bool searching)
                   until < watch ? until : watch);
     fi_point_woken(w);
     fi_watch_stir(w->runtime);
-    w->seat = mine;
+    w->attached = mine;
     fi_store_relaxed(&w->thread_clock, mine->clock);
 }
 
@@ -469,7 +469,7 @@ fi_runnable *fi_find_first_work(fi_worker *w)
 {
     fi_runnable *r = NULL;
 
-    while (!fi_seat_is_over(w->seat) && (r = find_when_woken(w)) == NULL)
+    while (!fi_worker_thread_must_stop(w->attached) && (r = find_when_woken(w)) == NULL)
         sleep_until_work(w, true);
     return r;
 }
@@ -482,7 +482,7 @@ fi_runnable *fi_find_work(fi_worker *w)
     w->found = NULL;
     if (r)
         return r;
-    if (fi_seat_is_over(w->seat))
+    if (fi_worker_thread_must_stop(w->attached))
         return NULL;
     r = fi_find_work_awake(w, &searching);
     if (r)
@@ -496,14 +496,14 @@ fi_runnable *fi_find_piece(fi_worker *w)
 {
     fi_runnable *r;
 
-    if (w->runtime->orphaned || fi_seat_is_over(w->seat))
+    if (w->runtime->orphaned || fi_worker_thread_must_stop(w->attached))
         return NULL;
     r = take_own(w);
-    if (!r && !w->seat->is_guest)
+    if (!r && !w->attached->is_borrower)
         r = fi_memory_wait_take_here(w);
     if (r && (!r->run || fi_start_stack(r))) {
         w->found = r;
         return NULL;
     }
-    return r && w->seat->is_guest && !fi_guest_may_run(w, r) ? NULL : r;
+    return r && w->attached->is_borrower && !fi_guest_may_run(w, r) ? NULL : r;
 }

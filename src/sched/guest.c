@@ -46,7 +46,7 @@ static bool work(fi_worker *w, fi_runnable *r)
 
     while (r) {
         fi_worker_run(w, r);
-        r = fi_seat_is_over(w->seat) ? NULL : find_mine(w, &searching);
+        r = fi_worker_thread_must_stop(w->attached) ? NULL : find_mine(w, &searching);
     }
     leave_found(w);
     return searching;
@@ -54,21 +54,21 @@ static bool work(fi_worker *w, fi_runnable *r)
 
 static void be_worker(fi_worker *w, fi_runnable *r, FI_ATOMIC(uint32_t) * done)
 {
-    fi_seat seat;
+    fi_worker_thread thread;
     bool searching;
 
-    fi_seat_init(&seat, &w->guest_watch, done);
-    seat.is_guest = true;
-    seat.straight = 0;
+    fi_worker_thread_init(&thread, &w->borrower_overflow, done);
+    thread.is_borrower = true;
+    thread.direct_switch_max = 0;
     if (fi_load_relaxed(&w->runtime->watch.begun))
-        seat.clock = fi_thread_clock();
+        thread.clock = fi_thread_clock();
     fi_watch_stir(w->runtime);
-    fi_worker_sit(w, &seat);
+    fi_worker_attach(w, &thread);
     fi_point_guest(w);
     searching = work(w, r);
     fi_point_guest_end(w);
-    fi_worker_rise();
-    fi_seat_fini(&seat);
+    fi_worker_detach();
+    fi_worker_thread_fini(&thread);
     fi_worker_give_back(w, searching);
 }
 

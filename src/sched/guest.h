@@ -23,7 +23,7 @@ bool fi_guest_run(fi_runtime *rt, fi_runnable *r, FI_ATOMIC(uint32_t) * done);
 bool fi_guest_may_run_other(fi_worker *w, fi_runnable *r);
 static inline bool fi_guest_may_run(fi_worker *w, fi_runnable *r)
 {
-    const fi_fiber *root = w->seat->root; /* NULL: there was no memory for it yet */
+    const fi_fiber *root = w->attached->root_fiber; /* NULL: there was no memory for it yet */
 
     if (root && r->of && r->of == fi_load_relaxed(&root->waits_at) &&
         fi_queue_size(&w->runtime->urgent) == 0)

@@ -80,7 +80,7 @@ fi_runnable *fi_memory_wait_take_slow(fi_worker *w)
 {
     fi_memory_wait *m = &w->runtime->memory_wait;
 
-    if (w->seat->is_guest)
+    if (w->attached->is_borrower)
         return NULL;
     fi_store_relaxed(&w->memory_wait_seen, fi_load_relaxed(&m->pushes));
     if (fi_queue_size(&m->queue) == 0 || !has_stack(w))

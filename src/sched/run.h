@@ -24,21 +24,21 @@
 
 FI_INLINE void fi_run_arrive(fi_worker *w, fi_fiber *f, fi_cxx *left)
 {
-    fi_seat *seat = w->seat;
+    fi_worker_thread *thread = w->attached;
 
     f->worker = w;
     fi_pin_arrive(f, &w->current);
     fi_fork_ask(&f->fork);
-    seat->watch->current = &f->mark;
-    fi_cxx_swap(seat->cxx, left, &f->cxx);
+    thread->overflow->current = &f->mark;
+    fi_cxx_swap(thread->cxx, left, &f->cxx);
 }
 
 FI_INLINE void fi_run_depart(fi_worker *w, fi_fiber *f)
 {
-    fi_seat *seat = w->seat;
+    fi_worker_thread *thread = w->attached;
 
-    fi_cxx_swap(seat->cxx, &f->cxx, &seat->cxx_home);
-    seat->watch->current = NULL;
+    fi_cxx_swap(thread->cxx, &f->cxx, &thread->sched_cxx);
+    thread->overflow->current = NULL;
     fi_pin_depart(&w->current);
     if (f->fork.spawned)
         fi_fiber_flush(f);
@@ -65,7 +65,7 @@ FI_INLINE void fi_run_resumed(fi_worker *w)
 /* [fiber] Off to another fiber, or home: NULL.  What is left to do is said. */
 FI_INLINE void fi_run_away(fi_worker *w, fi_fiber *f, fi_fiber *to, fi_way why)
 {
-    fi_ctx *there = &w->seat->home;
+    fi_ctx *there = &w->attached->sched_ctx;
 
     if (FI_LIKELY(to)) {
         fi_point_away(w, f, to, why);
@@ -181,8 +181,8 @@ FI_INLINE void fi_fiber_run(fi_worker *w, fi_fiber *f)
 {
     do {
         fi_point_run(w, f);
-        fi_run_arrive(w, f, &w->seat->cxx_home);
-        fi_ctx_switch(&w->seat->home, &f->ctx);
+        fi_run_arrive(w, f, &w->attached->sched_cxx);
+        fi_ctx_switch(&w->attached->sched_ctx, &f->ctx);
         f = fi_fiber_of_fork(fi_load_relaxed(&w->current)); /* it may have gone on to another */
         fi_run_depart(w, f);
         if (!w->parting.latch && !w->parting.commit) {

@@ -288,7 +288,7 @@ static void after_fork_in_child(void)
     fi_store_relaxed(&door.word, FI_RUNDOWN_CLOSED);
     fi_store_relaxed(&closing, 0);
     fi_fence_setup();
-    fi_worker_rise();
+    fi_worker_detach();
 }
 
 __attribute__((constructor)) static void register_at_fork(void)

@@ -36,19 +36,19 @@ static void thread_ended(void)
 }
 
 /* The watcher sees by the tick that the worker runs something else now. */
-void fi_worker_sit(fi_worker *w, fi_seat *seat)
+void fi_worker_attach(fi_worker *w, fi_worker_thread *thread)
 {
     uint32_t tick = fi_load_relaxed(&w->tick) + 1u;
 
-    w->seat = seat;
+    w->attached = thread;
     w->home_at = tick;
     fi_store_relaxed(&w->tick, tick);
-    fi_store_relaxed(&w->thread_clock, seat->clock);
+    fi_store_relaxed(&w->thread_clock, thread->clock);
     fi_tls_set(w, w->index + 1);
     fi_exit_guard_set(thread_ended);
 }
 
-void fi_worker_rise(void)
+void fi_worker_detach(void)
 {
     fi_tls_set(NULL, FI_LOCK_ID_NONE);
 }
@@ -75,8 +75,8 @@ void fi_worker_fini(fi_worker *w)
     fi_deque_free(w->deque);
     fi_record_pool_fini(&w->records);
     fi_record_pool_fini(&w->large_records);
-    fi_overflow_handler_fini(&w->own_watch);
-    fi_overflow_handler_fini(&w->guest_watch);
+    fi_overflow_handler_fini(&w->own_overflow);
+    fi_overflow_handler_fini(&w->borrower_overflow);
 }
 
 void fi_worker_set_aside(fi_worker *w, fi_runnable *r)
@@ -96,8 +96,8 @@ fi_fiber *fi_worker_fiber_for(fi_worker *w, fi_runnable *r)
         fi_memory_wait_push(w, r);
         return NULL;
     }
-    if (!w->seat->root)
-        w->seat->root = f;
+    if (!w->attached->root_fiber)
+        w->attached->root_fiber = f;
     fi_fiber_give(f, r, &w->runtime->modes);
     return f;
 }
@@ -150,15 +150,15 @@ static void name_thread(const fi_worker *w)
 
 static void live(fi_worker *w)
 {
-    fi_seat seat;
+    fi_worker_thread thread;
 
-    fi_seat_init(&seat, &w->own_watch, &w->runtime->stopping);
-    seat.clock = fi_thread_clock();
-    fi_worker_sit(w, &seat);
+    fi_worker_thread_init(&thread, &w->own_overflow, &w->runtime->stopping);
+    thread.clock = fi_thread_clock();
+    fi_worker_attach(w, &thread);
     for (fi_runnable *r = fi_find_first_work(w); r; r = fi_find_work(w))
         fi_worker_run(w, r);
-    fi_worker_rise();
-    fi_seat_fini(&seat);
+    fi_worker_detach();
+    fi_worker_thread_fini(&thread);
 }
 
 /* All workers begin asleep, so that a guest may have one before its thread is there.  It may be the only one

@@ -18,8 +18,8 @@
 #include "sched/poll.h"
 #include "sched/queue.h"
 #include "sched/runq.h"
-#include "sched/seat.h"
 #include "sched/watch.h"
+#include "sched/worker_thread.h"
 #include "stack/stack.h"
 
 #include <pthread.h>
@@ -66,11 +66,11 @@ struct fi_worker {
     fi_sleeper sleeper;
 
     /* The worker's own. */
-    FI_CACHE_ALIGNED fi_seat *seat; /* of the thread that runs it */
+    FI_CACHE_ALIGNED fi_worker_thread *attached; /* of the thread that runs it */
     uint32_t
         eyes; /* who looks at each step, as below; 0: nobody.  Fixed while the runtime runs, as is: */
     fi_event_ring *log; /* of what it does; NULL: none */
-    fi_overflow_handler own_watch, guest_watch;
+    fi_overflow_handler own_overflow, borrower_overflow;
     fi_stack_cache stacks;
     fi_record_pool records, large_records, handle_records;
     fi_runnable *found; /* by a fiber that ended and may not run it */
@@ -106,7 +106,7 @@ struct fi_worker {
     FI_CACHE_ALIGNED
     FI_ATOMIC(int) tid;          /* of the worker's own thread, which writes it once; 0: not yet */
     FI_ATOMIC(int) thread_clock; /* of the thread that runs it, its own or a guest's */
-    FI_ATOMIC(uint64_t) n_long_runs;   /* times one fiber kept it too long */
+    FI_ATOMIC(uint64_t) n_long_runs; /* times one fiber kept it too long */
     fi_hog hog;
 };
 
@@ -165,8 +165,8 @@ static inline fi_worker *fi_worker_self(void)
 void *fi_worker_main(void *worker);
 
 /* [any] The calling thread runs the worker from now on; not any more. */
-void fi_worker_sit(fi_worker *w, fi_seat *seat);
-void fi_worker_rise(void);
+void fi_worker_attach(fi_worker *w, fi_worker_thread *attached);
+void fi_worker_detach(void);
 
 /* [any] Set up and tear down all but the thread. */
 int fi_worker_init(fi_worker *w, fi_runtime *rt, unsigned index);
