@@ -269,7 +269,7 @@ static void run_job(fi_runnable *r, fi_fiber *f)
 filch_job *filch_job_self(void)
 {
     fi_worker *w = fi_worker_self();
-    fi_fiber *f = w ? fi_fiber_of_fork(fi_load_relaxed(&w->current)) : NULL;
+    fi_fiber *f = w ? fi_fiber_of_bounds(fi_load_relaxed(&w->current)) : NULL;
 
     if (!f)
         return fi_job_shown(fi_pump_running());

@@ -24,10 +24,10 @@ static filch_top_state state_of(fi_worker *w)
 /* The fiber may be another by now, and its name with it. */
 static void name_what_runs(fi_worker *w, char *name)
 {
-    fi_fork *current = fi_fork_look(&w->current);
+    fi_task_bounds *current = fi_task_bounds_load_current(&w->current);
 
     if (current)
-        fi_dump_name(fi_fiber_of_fork(current), name, FILCH_TOP_TEXT);
+        fi_dump_name(fi_fiber_of_bounds(current), name, FILCH_TOP_TEXT);
     else
         name[0] = '\0';
 }

@@ -108,11 +108,11 @@ static void set_made(fi_runtime *rt, fi_fiber *f, bool is_made)
  * the body are cleared as what others read. */
 static void clear(fi_fiber *f)
 {
-    size_t asks = offsetof(fi_fiber, fork) + offsetof(fi_fork, spawned);
+    size_t asks = offsetof(fi_fiber, bounds) + offsetof(fi_task_bounds, spawned);
     size_t body = offsetof(fi_fiber, body), behind = body + sizeof f->body;
 
-    fi_store_relaxed(&f->fork.limit, NULL);
-    fi_store_relaxed(&f->fork.floor, NULL);
+    fi_store_relaxed(&f->bounds.limit, NULL);
+    fi_store_relaxed(&f->bounds.floor, NULL);
     fi_store_relaxed(&f->body, 0);
     memset((char *)f + asks, 0, body - asks);
     memset((char *)f + behind, 0, sizeof *f - behind);
@@ -311,6 +311,6 @@ void fi_fiber_each(fi_runtime *rt, void (*visit)(fi_fiber *f, void *ctx), void *
 
 void fi_fiber_flush(fi_fiber *f)
 {
-    fi_count_add(&f->worker->counters.spawned, f->fork.spawned);
-    f->fork.spawned = 0;
+    fi_count_add(&f->worker->counters.spawned, f->bounds.spawned);
+    f->bounds.spawned = 0;
 }

@@ -9,9 +9,9 @@
 #include "ctx/ctx.h"
 #include "sched/cancel.h"
 #include "sched/cxx.h"
-#include "sched/fork.h"
 #include "sched/locals.h"
 #include "sched/runnable.h"
+#include "sched/task_bounds.h"
 #include "sched/traced.h"
 #include "stack/overflow.h"
 #include "stack/stack.h"
@@ -22,9 +22,9 @@ typedef struct fi_wait fi_wait;
 typedef struct fi_handle fi_handle;
 
 struct fi_fiber {
-    fi_fork fork;      /* first: compiled task code holds its address */
-    fi_runnable ready; /* what stands in the queues while the fiber waits to be resumed */
-    fi_worker *worker; /* who runs it */
+    fi_task_bounds bounds; /* first: compiled task code holds its address */
+    fi_runnable ready;     /* what stands in the queues while the fiber waits to be resumed */
+    fi_worker *worker;     /* who runs it */
     FI_ATOMIC(const void *)
     waits_at; /* the address under which it stands in the lot; NULL: it does not */
     FI_ATOMIC(fi_wait *) waiting; /* what it waits for; NULL: nothing */
@@ -60,9 +60,9 @@ struct fi_fiber {
 };
 
 /* [any] The fiber whose words these are. */
-static inline fi_fiber *fi_fiber_of_fork(void *fork)
+static inline fi_fiber *fi_fiber_of_bounds(void *bounds)
 {
-    return fork;
+    return bounds;
 }
 
 /* [any] The fiber that waits in a queue. */

@@ -266,10 +266,10 @@ static fi_runnable *steal_from_line(fi_worker *w, fi_worker *victim)
 /* A worker that runs a fiber may have private tasks. */
 static void ask(fi_worker *victim)
 {
-    fi_fork *f = fi_fork_look(&victim->current);
+    fi_task_bounds *f = fi_task_bounds_load_current(&victim->current);
 
-    if (f && !fi_fork_asked(f))
-        fi_fork_ask(f);
+    if (f && !fi_task_bounds_is_requested(f))
+        fi_task_bounds_request(f);
 }
 
 static fi_runnable *steal_from_inbox(fi_worker *w, fi_worker *victim)

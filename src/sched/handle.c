@@ -76,7 +76,7 @@ static fi_fiber *current(void)
 {
     fi_worker *w = fi_worker_self();
 
-    return w ? fi_fiber_of_fork(fi_load_relaxed(&w->current)) : NULL;
+    return w ? fi_fiber_of_bounds(fi_load_relaxed(&w->current)) : NULL;
 }
 
 /* ---- the fiber's side ---- */

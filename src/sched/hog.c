@@ -85,7 +85,7 @@ static bool measure(fi_worker *w, int64_t gap_ns)
  * reading, the reading belongs to one fiber. */
 static bool look_at(fi_worker *w, int64_t limit_ns, int64_t gap_ns, int64_t now_ns)
 {
-    fi_fork *current = fi_fork_look(&w->current);
+    fi_task_bounds *current = fi_task_bounds_load_current(&w->current);
     uint32_t tick = fi_load_relaxed(&w->tick);
     fi_hog *h = &w->hog;
     fi_fiber *f;
@@ -94,7 +94,7 @@ static bool look_at(fi_worker *w, int64_t limit_ns, int64_t gap_ns, int64_t now_
         *h = (fi_hog){.tick = tick};
         return false;
     }
-    f = fi_fiber_of_fork(current);
+    f = fi_fiber_of_bounds(current);
     if (limit_ns <= 0 || (h->counted && !may_tell(h, fi_load_relaxed(&f->body), now_ns)))
         return true;
     if (measure(w, gap_ns) && h->held_ns >= limit_ns && fi_load_relaxed(&w->tick) == tick)

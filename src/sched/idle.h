@@ -19,7 +19,7 @@
  * nothing goes to sleep by the list above.  So while there is work to find, somebody searches or
  * nobody sleeps.
  *
- * A worker with private tasks is work to find as well: step 3 on the right asks it (sched/fork.h).
+ * A worker with private tasks is work to find as well: step 3 on the right asks it (sched/task_bounds.h).
  *
  * Loans.  A thread from outside that waits for its own work may do it itself, without any wake-up: it
  * borrows a worker whose thread sleeps (sched/guest.h).  That thread sleeps on until the worker was given

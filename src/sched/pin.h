@@ -71,10 +71,11 @@ static inline void fi_pin_thaw(fi_fiber *f)
 }
 
 /* [who has frozen it] Is it on this worker?  One that makes way for another is shown as leaving before the other is shown. */
-static inline bool fi_pin_is_on(fi_fiber *f, FI_ATOMIC(fi_fork *) * current,
-                                FI_ATOMIC(fi_fork *) * leaving)
+static inline bool fi_pin_is_on(fi_fiber *f, FI_ATOMIC(fi_task_bounds *) * current,
+                                FI_ATOMIC(fi_task_bounds *) * leaving)
 {
-    return fi_fork_look(current) == &f->fork || fi_fork_look(leaving) == &f->fork;
+    return fi_task_bounds_load_current(current) == &f->bounds ||
+           fi_task_bounds_load_current(leaving) == &f->bounds;
 }
 
 /* [fiber] It waits for this.  True: it is cancelled.  -> wait.pinned: the wait as it was made. */
@@ -99,29 +100,29 @@ static inline void fi_pin_await_none(fi_fiber *f)
 }
 
 /* [worker] It is about to run here.  Wait until it is not frozen. */
-static inline void fi_pin_arrive(fi_fiber *f, FI_ATOMIC(fi_fork *) * current)
+static inline void fi_pin_arrive(fi_fiber *f, FI_ATOMIC(fi_task_bounds *) * current)
 {
-    fi_fork_show(current, &f->fork);
+    fi_task_bounds_store_current(current, &f->bounds);
     fi_fence_light(run.arrive.fence);
     fi_pin_await(&f->frozen);
 }
 
 /* [worker] Its point is saved: it may run elsewhere. */
-static inline void fi_pin_depart(FI_ATOMIC(fi_fork *) * current)
+static inline void fi_pin_depart(FI_ATOMIC(fi_task_bounds *) * current)
 {
-    fi_fork_show(current, NULL);
+    fi_task_bounds_store_current(current, NULL);
 }
 
 /* [fiber] It makes way for another, and its point is not saved yet; it is. */
-static inline void fi_pin_leave(fi_fiber *f, FI_ATOMIC(fi_fork *) * leaving)
+static inline void fi_pin_leave(fi_fiber *f, FI_ATOMIC(fi_task_bounds *) * leaving)
 {
     if (!FI_FAULT(pin.leaving))
-        fi_fork_show(leaving, &f->fork);
+        fi_task_bounds_store_current(leaving, &f->bounds);
 }
 
-static inline void fi_pin_left(FI_ATOMIC(fi_fork *) * leaving)
+static inline void fi_pin_left(FI_ATOMIC(fi_task_bounds *) * leaving)
 {
-    fi_fork_show(leaving, NULL);
+    fi_task_bounds_store_current(leaving, NULL);
 }
 
 /* [fiber] It waits for nothing, and what it waited for may go away. */

@@ -153,8 +153,8 @@ void fi_point_see_name(fi_fiber *f, const char *name)
 
 void fi_point_see_ready(fi_worker *w, const fi_fiber *f)
 {
-    const fi_fork *current = fi_load_relaxed(&w->current);
-    uint64_t by = current ? fi_fiber_of_fork((void *)(uintptr_t)current)->traced.id : 0;
+    const fi_task_bounds *current = fi_load_relaxed(&w->current);
+    uint64_t by = current ? fi_fiber_of_bounds((void *)(uintptr_t)current)->traced.id : 0;
 
     put(w, fi_point_head(FI_POINT_READY, &f->traced), by, 0);
     if (follows(w))

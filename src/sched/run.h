@@ -28,7 +28,7 @@ FI_INLINE void fi_run_arrive(fi_worker *w, fi_fiber *f, fi_cxx *left)
 
     f->worker = w;
     fi_pin_arrive(f, &w->current);
-    fi_fork_ask(&f->fork);
+    fi_task_bounds_request(&f->bounds);
     thread->overflow->current = &f->mark;
     fi_cxx_swap(thread->cxx, left, &f->cxx);
 }
@@ -40,7 +40,7 @@ FI_INLINE void fi_run_depart(fi_worker *w, fi_fiber *f)
     fi_cxx_swap(thread->cxx, &f->cxx, &thread->sched_cxx);
     thread->overflow->current = NULL;
     fi_pin_depart(&w->current);
-    if (f->fork.spawned)
+    if (f->bounds.spawned)
         fi_fiber_flush(f);
 }
 
@@ -71,7 +71,7 @@ FI_INLINE void fi_run_away(fi_worker *w, fi_fiber *f, fi_fiber *to, fi_way why)
         fi_point_away(w, f, to, why);
         w->parting.fiber = f;
         fi_pin_leave(f, &w->leaving);
-        if (FI_UNLIKELY(f->fork.spawned))
+        if (FI_UNLIKELY(f->bounds.spawned))
             fi_fiber_flush(f);
         fi_run_arrive(w, to, &f->cxx);
         there = &to->ctx;
@@ -183,7 +183,7 @@ FI_INLINE void fi_fiber_run(fi_worker *w, fi_fiber *f)
         fi_point_run(w, f);
         fi_run_arrive(w, f, &w->attached->sched_cxx);
         fi_ctx_switch(&w->attached->sched_ctx, &f->ctx);
-        f = fi_fiber_of_fork(fi_load_relaxed(&w->current)); /* it may have gone on to another */
+        f = fi_fiber_of_bounds(fi_load_relaxed(&w->current)); /* it may have gone on to another */
         fi_run_depart(w, f);
         if (!w->parting.latch && !w->parting.commit) {
             fi_fiber_put(w, f);

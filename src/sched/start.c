@@ -265,7 +265,7 @@ static void *run_program(void *arg)
     const program *p = arg;
     const fi_worker *w = fi_worker_self();
 
-    fi_store_relaxed(&fi_fiber_of_fork(fi_load_relaxed(&w->current))->body, (uintptr_t)p->body);
+    fi_store_relaxed(&fi_fiber_of_bounds(fi_load_relaxed(&w->current))->body, (uintptr_t)p->body);
     p->body(p->arg);
     return NULL;
 }

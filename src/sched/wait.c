@@ -191,7 +191,7 @@ static void fetch(const fi_wait *w)
 
     if (!f)
         return;
-    FI_PREFETCH(&f->fork);
+    FI_PREFETCH(&f->bounds);
     FI_PREFETCH(&f->ctx);
     FI_PREFETCH(&f->mark);
     FI_PREFETCH((const char *)w - FI_CACHE_LINE);
@@ -346,7 +346,7 @@ FI_INLINE fi_fiber *become_waiting(fi_wait *w, fi_worker *on)
 
     if (FI_UNLIKELY(!fi_load_relaxed(&rt->watch.begun)))
         begin_watching(rt);
-    w->fiber = fi_fiber_of_fork(fi_load_relaxed(&on->current));
+    w->fiber = fi_fiber_of_bounds(fi_load_relaxed(&on->current));
     w->since_ns = fi_load_relaxed(&rt->coarse_ns);
     return w->fiber;
 }
@@ -411,7 +411,7 @@ static bool commit_yield(fi_fiber *f, void *arg)
 /* The one in line lets the latch of that go once this is off its stack; without one the worker looks for another. */
 FI_INLINE void yield_as_fiber(fi_worker *on)
 {
-    fi_fiber *f = fi_fiber_of_fork(fi_load_relaxed(&on->current));
+    fi_fiber *f = fi_fiber_of_bounds(fi_load_relaxed(&on->current));
     fi_fiber *to = fi_run_swap(on, f);
 
     if (FI_LIKELY(to)) {

@@ -23,7 +23,7 @@
 static void thread_ended(void)
 {
     const fi_worker *w = fi_worker_self();
-    fi_fork *current = w ? fi_load_relaxed(&w->current) : NULL;
+    fi_task_bounds *current = w ? fi_load_relaxed(&w->current) : NULL;
     char line[256];
 
     if (!w)
@@ -31,7 +31,7 @@ static void thread_ended(void)
     snprintf(line, sizeof line,
              "pthread_exit: the thread of worker %u ended in fiber '%.*s'; return from the fiber's "
              "function instead",
-             w->index, NAME_SHOWN, current ? fi_fiber_of_fork(current)->mark.name : "none");
+             w->index, NAME_SHOWN, current ? fi_fiber_of_bounds(current)->mark.name : "none");
     fi_fatal(line);
 }
 

@@ -54,9 +54,9 @@ struct fi_worker {
     pthread_t thread;
 
     /* Written by the worker, read by those who search. */
-    FI_CACHE_ALIGNED FI_ATOMIC(fi_fork *) current; /* of the fiber that it runs */
-    FI_ATOMIC(fi_fork *) leaving;                  /* of one that makes way for it just now */
-    FI_ATOMIC(const void *) calling; /* io's: what a system call is made on, just now */
+    FI_CACHE_ALIGNED FI_ATOMIC(fi_task_bounds *) current; /* of the fiber that it runs */
+    FI_ATOMIC(fi_task_bounds *) leaving; /* of one that makes way for it just now */
+    FI_ATOMIC(const void *) calling;     /* io's: what a system call is made on, just now */
 
     /* Fibers that are ready again: the worker puts, everybody takes. */
     fi_runq ready;

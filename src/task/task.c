@@ -19,11 +19,11 @@
 #define REPORT_NS      200000000         /* until a task that waits for memory is reported */
 #define SPINS          100 /* looks at a running task before its fiber parks: it may be done soon */
 
-_Static_assert(offsetof(fi_fiber, fork) == 0, "compiled code holds the address of both");
-_Static_assert(offsetof(fi_fork, limit) == offsetof(filch_fork_, limit), "one layout");
-_Static_assert(offsetof(fi_fork, floor) == offsetof(filch_fork_, floor), "one layout");
-_Static_assert(offsetof(fi_fork, spawned) == offsetof(filch_fork_, spawned), "one layout");
-_Static_assert(offsetof(fi_fork, open) == offsetof(filch_fork_, open), "one layout");
+_Static_assert(offsetof(fi_fiber, bounds) == 0, "compiled code holds the address of both");
+_Static_assert(offsetof(fi_task_bounds, limit) == offsetof(filch_fork_, limit), "one layout");
+_Static_assert(offsetof(fi_task_bounds, floor) == offsetof(filch_fork_, floor), "one layout");
+_Static_assert(offsetof(fi_task_bounds, spawned) == offsetof(filch_fork_, spawned), "one layout");
+_Static_assert(offsetof(fi_task_bounds, open) == offsetof(filch_fork_, open), "one layout");
 _Static_assert(sizeof(fi_ticket) <= sizeof(fi_record), "a ticket is a record");
 
 static void run_ticket(fi_runnable *r, fi_fiber *f);
@@ -51,7 +51,7 @@ static bool publish_one(fi_worker *w, filch_slot_ *slot, fi_fiber *root)
 /* Up to n of the oldest private tasks; how many. */
 static size_t publish(fi_worker *w, fi_task_stack *s, const char *top, size_t n)
 {
-    fi_fiber *root = fi_cancel_root(fi_fiber_of_fork(fi_load_relaxed(&w->current)));
+    fi_fiber *root = fi_cancel_root(fi_fiber_of_bounds(fi_load_relaxed(&w->current)));
     size_t done = 0;
     filch_slot_ *slot;
 
@@ -85,26 +85,26 @@ static void answer(fi_fiber *f, fi_task_stack *s, const char *top, size_t size)
     bool eager = w->runtime->settings.eager;
     char *floor = s->split;
 
-    fi_fork_answer(&f->fork, s->limit, floor);
+    fi_task_bounds_reset(&f->bounds, s->limit, floor);
     if (w->runtime->orphaned)
         return;
     if (fi_path_is_on()) { /* which looks at every spawn and sync, and there is nobody to publish for */
-        fi_fork_ask(&f->fork);
+        fi_task_bounds_request(&f->bounds);
         return;
     }
     if (!eager && (!fi_idle_hungry(&w->runtime->idle) || fi_deque_size(w->deque) > 0))
         return;
     if (publish(w, s, top, eager ? SIZE_MAX : share(s, top, size)) == 0 || eager)
-        fi_fork_ask(&f->fork);
+        fi_task_bounds_request(&f->bounds);
     else
-        fi_fork_raise_floor(&f->fork, floor, s->split);
+        fi_task_bounds_raise_floor(&f->bounds, floor, s->split);
 }
 
 /* ---- spawn ---- */
 
 void filch_slow_spawn_(filch_fork_ *fork, char *top, size_t size)
 {
-    fi_fiber *f = fi_fiber_of_fork(fork);
+    fi_fiber *f = fi_fiber_of_bounds(fork);
     fi_task_stack *s = f->tasks;
 
     fi_task_stack_grow(s, top + size);
@@ -218,8 +218,8 @@ static bool sync_public(fi_fiber *f, filch_slot_ *slot)
 /* With a stack that begins at base, all of it private.  The first spawn is as if asked. */
 static void run_slot(fi_fiber *f, char *base, filch_slot_ *slot)
 {
-    fi_fork_ask(&f->fork);
-    slot->type->run((filch_fork_ *)(void *)&f->fork, base, slot);
+    fi_task_bounds_request(&f->bounds);
+    slot->type->run((filch_fork_ *)(void *)&f->bounds, base, slot);
 }
 
 /* The result goes into its slot, so what it spawns itself goes behind that. */
@@ -228,13 +228,13 @@ static void run_followed(fi_fiber *f, filch_slot_ *slot)
     fi_path_begin_task(slot);
     run_slot(f, (char *)slot + slot->type->size, slot);
     FI_PATH(end_task(slot)); /* in the child of a fork() nobody follows any more */
-    fi_fork_ask(&f->fork);
+    fi_task_bounds_request(&f->bounds);
 }
 
 int filch_slow_sync_(filch_fork_ *fork, char *at, const filch_task_type_ *type)
 {
     fi_wait_chaos();
-    fi_fiber *f = fi_fiber_of_fork(fork);
+    fi_fiber *f = fi_fiber_of_bounds(fork);
     fi_task_stack *s = f->tasks;
     filch_slot_ *slot = (filch_slot_ *)(void *)at;
     bool done = false;
@@ -382,13 +382,13 @@ static void run_inside(fi_fiber *f, void *slot)
 {
     fi_task_stack *s = tasks_of(f);
     fi_task_stack former = *s;
-    long open = f->fork.open;
+    long open = f->bounds.open;
 
-    f->fork.open = 0;
+    f->bounds.open = 0;
     run_slot(f, fi_task_stack_nest(s), slot);
-    f->fork.open = open;
+    f->bounds.open = open;
     fi_task_stack_unnest(s, &former);
-    fi_fork_ask(&f->fork);
+    fi_task_bounds_request(&f->bounds);
 }
 
 void filch_run_slot_(void *slot)
@@ -397,7 +397,7 @@ void filch_run_slot_(void *slot)
     fi_worker *w = fi_worker_self();
 
     if (w)
-        run_inside(fi_fiber_of_fork(fi_load_relaxed(&w->current)), slot);
+        run_inside(fi_fiber_of_bounds(fi_load_relaxed(&w->current)), slot);
     else
         run_outside(slot);
 }

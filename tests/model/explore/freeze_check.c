@@ -17,8 +17,8 @@ static fi_fiber fiber, other;
 static char wait[WAITS];
 static int live; /* the wait that is the fiber's last */
 static struct {
-    FI_ATOMIC(fi_fork *) current;
-    FI_ATOMIC(fi_fork *) leaving;
+    FI_ATOMIC(fi_task_bounds *) current;
+    FI_ATOMIC(fi_task_bounds *) leaving;
 } shown[MAX_THREADS];
 static fi_lock queue; /* in which the fiber stands while it is ready */
 static bool ready;
@@ -183,9 +183,9 @@ static const char *value_name(uint64_t value)
     for (int i = 0; i < WAITS; i++)
         if (value == X_BITS(&wait[i]))
             return i ? "wait 1" : "wait 0";
-    if (value == X_BITS(&fiber.fork))
+    if (value == X_BITS(&fiber.bounds))
         return "fiber";
-    return value == X_BITS(&other.fork) ? "other" : NULL;
+    return value == X_BITS(&other.bounds) ? "other" : NULL;
 }
 
 void freeze_check(check *c, const program *p)

@@ -50,7 +50,7 @@ void poll_check(check *c, const program *p);
 /* fork, with `capacity` private tasks.  Owner, a fiber: N spawn, Y sync, each of which answers when it is
  * asked; M, first of all, makes it.  Thief: T find a public task and take it, asking for one before it sleeps.  While a worker
  * sleeps, no task is public, and the fiber has none or is asked. */
-void fork_check(check *c, const program *p);
+void task_bounds_check(check *c, const program *p);
 
 /* ticket, in deques of `capacity`.  Owner, a fiber: P publish a task, Y sync the newest, O the same, but
  * look for its ticket in the deque first.  Thief: S steal a ticket and run its task, then the rest of the

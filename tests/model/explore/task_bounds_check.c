@@ -3,8 +3,8 @@
 
 #include "base/futex.h"
 #include "explore/mem.h"
-#include "sched/fork.h"
 #include "sched/idle.h"
+#include "sched/task_bounds.h"
 
 #include <string.h>
 
@@ -15,12 +15,12 @@ enum { FIBER = 0 }; /* its memory, before it was one */
 typedef struct place {
     fi_idle idle;
     fi_sleeper sleeper[MAX_THREADS];
-    fi_fork fork;
+    fi_task_bounds bounds;
 } place;
 
 static const program *now;
 static place *at;
-static FI_ATOMIC(fi_fork *) current;
+static FI_ATOMIC(fi_task_bounds *) current;
 static FI_ATOMIC(uint32_t) deque[MAX_TASKS]; /* 1: this task is public */
 static char slots[MAX_TASKS + 1];
 static unsigned published, taken; /* how many; one bit per task */
@@ -32,9 +32,9 @@ static void setup(void)
     published = taken = 0;
     at = FI_NEW(place);
     fi_idle_init(&at->idle);
-    x_init(&current, *now->owner == 'M' ? 0 : X_BITS(&at->fork), "current");
-    x_init(&at->fork.limit, X_BITS(FI_FORK_LIMIT_ASKED), "limit");
-    x_init(&at->fork.floor, X_BITS(FI_FORK_FLOOR_ASKED), "floor");
+    x_init(&current, *now->owner == 'M' ? 0 : X_BITS(&at->bounds), "current");
+    x_init(&at->bounds.limit, X_BITS(FI_LIMIT_REQUESTED), "limit");
+    x_init(&at->bounds.floor, X_BITS(FI_FLOOR_REQUESTED), "floor");
     for (int i = 0; i < program_threads(now); i++)
         x_init(&at->sleeper[i].asleep, 0, asleep[i]);
     if (now->capacity > MAX_TASKS)
@@ -67,29 +67,29 @@ static void answer(void)
 {
     char *floor = &slots[published];
     x_say("answer");
-    fi_fork_answer(&at->fork, &slots[MAX_TASKS], floor);
+    fi_task_bounds_reset(&at->bounds, &slots[MAX_TASKS], floor);
     if (!fi_idle_hungry(&at->idle) || !deque_empty())
         return;
     if (!publish())
-        fi_fork_ask(&at->fork);
+        fi_task_bounds_request(&at->bounds);
     else
-        fi_fork_raise_floor(&at->fork, floor, &slots[published]);
+        fi_task_bounds_raise_floor(&at->bounds, floor, &slots[published]);
 }
 
 static void make(void)
 {
     x_say("make the fiber and run it");
     x_data_write(FIBER);
-    fi_fork_show(&current, &at->fork);
-    fi_fork_ask(&at->fork);
+    fi_task_bounds_store_current(&current, &at->bounds);
+    fi_task_bounds_request(&at->bounds);
 }
 
 /* A spawn compares with one word, a sync with the other. */
 static void look(char op)
 {
     x_say(op == 'N' ? "spawn" : "sync");
-    bool asked = op == 'N' ? fi_load_relaxed(&at->fork.limit) == FI_FORK_LIMIT_ASKED
-                           : fi_load_relaxed(&at->fork.floor) == FI_FORK_FLOOR_ASKED;
+    bool asked = op == 'N' ? fi_load_relaxed(&at->bounds.limit) == FI_LIMIT_REQUESTED
+                           : fi_load_relaxed(&at->bounds.floor) == FI_FLOOR_REQUESTED;
     if (asked)
         answer();
 }
@@ -125,14 +125,14 @@ static bool take(void)
 
 static void ask(void)
 {
-    fi_fork *f = fi_fork_look(&current);
+    fi_task_bounds *f = fi_task_bounds_load_current(&current);
     if (!f)
         return;
     x_data_read(FIBER);
-    if (fi_fork_asked(f))
+    if (fi_task_bounds_is_requested(f))
         return;
     x_say("ask");
-    fi_fork_ask(f);
+    fi_task_bounds_request(f);
 }
 
 static bool anything(void *position)
@@ -189,9 +189,9 @@ static const char *at_rest(void)
         return "a public task is left, and a worker sleeps";
     if (published == now->capacity)
         return NULL;
-    if (x_peek(&at->fork.limit) != X_BITS(FI_FORK_LIMIT_ASKED))
+    if (x_peek(&at->bounds.limit) != X_BITS(FI_LIMIT_REQUESTED))
         return "a worker sleeps, a task is private, and no spawn will look";
-    if (x_peek(&at->fork.floor) != X_BITS(FI_FORK_FLOOR_ASKED))
+    if (x_peek(&at->bounds.floor) != X_BITS(FI_FLOOR_REQUESTED))
         return "a worker sleeps, a task is private, and no sync will look";
     return NULL;
 }
@@ -217,14 +217,14 @@ static const char *value_name(uint64_t value)
 {
     static const char *const names[] = {"slot 0", "slot 1", "slot 2", "slot 3", "end"};
     uint64_t first = X_BITS(slots);
-    if (value == X_BITS(FI_FORK_FLOOR_ASKED))
+    if (value == X_BITS(FI_FLOOR_REQUESTED))
         return "asked";
-    if (value == X_BITS(&at->fork))
+    if (value == X_BITS(&at->bounds))
         return "fiber";
     return value >= first && value < first + sizeof slots ? names[value - first] : NULL;
 }
 
-void fork_check(check *c, const program *p)
+void task_bounds_check(check *c, const program *p)
 {
     now = p;
     *c = (check){.threads = program_threads(p),
