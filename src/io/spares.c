@@ -8,7 +8,7 @@
 #include "base/fatal.h"
 #include "base/oneshot.h"
 #include "sched/point.h"
-#include "sched/run.h"
+#include "sched/switch.h"
 #include "sched/watch.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
 #include "sched/lot.h"
 #include "sched/path.h"
 #include "sched/point.h"
-#include "sched/run.h"
+#include "sched/switch.h"
 #include "sched/wait.h"
 
 #include <errno.h>

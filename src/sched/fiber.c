@@ -1,7 +1,7 @@
 /* Making fibers, and going from a worker to a fiber and back. */
 #include "sched/fiber.h"
 
-#include "sched/run.h"
+#include "sched/switch.h"
 
 #include <string.h>
 
@@ -44,7 +44,7 @@ static fi_fiber *next_of(fi_fiber *f)
     if (w->warm_fibers_n == WARM_FIBERS_MAX || f->pool || w->runtime->orphaned ||
         fi_worker_thread_must_stop(w->attached))
         return NULL;
-    return fi_run_next_ready(w);
+    return fi_switch_pick_ready(w);
 }
 
 /* [fiber] Its work is done. */
@@ -53,10 +53,10 @@ static void part(fi_fiber *f, fi_fiber *to)
     fi_worker *w = f->worker;
 
     if (to) {
-        w->parting.commit = commit_end;
-        w->parting.arg = w;
+        w->after_switch.callback = commit_end;
+        w->after_switch.arg = w;
     }
-    fi_run_away(w, f, to, FI_WAY_END);
+    fi_switch_to(w, f, to, FI_WAY_END);
 }
 
 /* Most work ends without having parked, and its worker has more that never ran: that needs no other fiber. */
@@ -64,7 +64,7 @@ static void fiber_main(void *arg)
 {
     fi_fiber *f = arg, *to;
 
-    fi_run_resumed(f->worker);
+    fi_after_switch_run(f->worker);
     for (;;) {
         void (*kind)(fi_runnable *, fi_fiber *) = f->work->run;
         f->mark.name = f->worker->runtime->settings.name;

@@ -145,7 +145,7 @@ static fi_runnable *take_new_first(fi_worker *w)
     return fi_new_pop(w);
 }
 
-/* Not ==, because fi_run_may_look (sched/run.h) advances the tick as well, without this check. */
+/* Not ==, because fi_switch_may_pick (sched/switch.h) advances the tick as well, without this check. */
 static bool is_due(uint32_t tick, uint32_t at)
 {
     return (int32_t)(tick - at) >= 0;

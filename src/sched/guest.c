@@ -1,5 +1,5 @@
 #include "sched/guest.h"
-#include "sched/run.h"
+#include "sched/switch.h"
 
 #include "sched/runtime.h"
 

@@ -2,8 +2,8 @@
 
 #include "sched/path.h"
 #include "sched/point.h"
-#include "sched/run.h"
 #include "sched/runtime.h"
+#include "sched/switch.h"
 
 #include <errno.h>
 #include <stddef.h>

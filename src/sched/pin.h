@@ -15,7 +15,7 @@
  *
  *     a worker                                who freezes it
  *     shows that it runs the fiber            says so, and sets a pin
- *             light fence  run.arrive.fence   heavy fence  wait.pin.fence
+ *             light fence  switch.enter.fence   heavy fence  wait.pin.fence
  *             frozen?  wait until it is not   no worker shows it?  then it is away, and stays so
  *     switches to it
  *
@@ -103,7 +103,7 @@ static inline void fi_pin_await_none(fi_fiber *f)
 static inline void fi_pin_arrive(fi_fiber *f, FI_ATOMIC(fi_task_bounds *) * current)
 {
     fi_task_bounds_store_current(current, &f->bounds);
-    fi_fence_light(run.arrive.fence);
+    fi_fence_light(switch.enter.fence);
     fi_pin_await(&f->frozen);
 }
 

@@ -7,7 +7,7 @@
 #include "base/fatal.h"
 #include "base/oneshot.h"
 #include "sched/pin.h"
-#include "sched/run.h"
+#include "sched/switch.h"
 #include "sched/watch.h"
 
 #include <errno.h>
@@ -412,16 +412,16 @@ static bool commit_yield(fi_fiber *f, void *arg)
 FI_INLINE void yield_as_fiber(fi_worker *on)
 {
     fi_fiber *f = fi_fiber_of_bounds(fi_load_relaxed(&on->current));
-    fi_fiber *to = fi_run_swap(on, f);
+    fi_fiber *to = fi_switch_pick_for_yield(on, f);
 
     if (FI_LIKELY(to)) {
-        on->parting.latch = &on->ready.latch;
-        on->parting.who = fi_worker_party(on);
+        on->after_switch.unlock = &on->ready.latch;
+        on->after_switch.lock_id = fi_worker_party(on);
     } else {
-        on->parting.commit = commit_yield;
-        on->parting.arg = on;
+        on->after_switch.callback = commit_yield;
+        on->after_switch.arg = on;
     }
-    fi_run_away(on, f, to, FI_WAY_YIELD);
+    fi_switch_to(on, f, to, FI_WAY_YIELD);
 }
 
 void fi_wait_yield(void)
@@ -439,7 +439,7 @@ void fi_wait_chaos(void)
 {
     const fi_worker *on = fi_worker_self();
 
-    if (on && (!fi_load_relaxed(&on->current) || on->is_committing))
+    if (on && (!fi_load_relaxed(&on->current) || on->in_after_switch))
         return; /* it cannot park here */
     if (fi_chaos(4))
         fi_wait_yield();

@@ -2,7 +2,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* pthread_setname_np, pthread_setaffinity_np */
 #endif
-#include "sched/run.h"
+#include "sched/switch.h"
 
 #include "base/clock.h"
 #include "base/exit_guard.h"
@@ -102,19 +102,19 @@ fi_fiber *fi_worker_fiber_for(fi_worker *w, fi_runnable *r)
     return f;
 }
 
-void fi_run_part(fi_worker *w)
+void fi_after_switch_run_slow(fi_worker *w)
 {
-    bool (*commit)(fi_fiber *, void *) = w->parting.commit;
+    bool (*commit)(fi_fiber *, void *) = w->after_switch.callback;
 
-    w->parting.commit = NULL;
+    w->after_switch.callback = NULL;
     fi_pin_left(&w->leaving);
-    FI_COMMITTING(w, true);
-    commit(w->parting.fiber, w->parting.arg);
-    FI_COMMITTING(w, false);
+    FI_SET_IN_AFTER_SWITCH(w, true);
+    commit(w->after_switch.fiber, w->after_switch.arg);
+    FI_SET_IN_AFTER_SWITCH(w, false);
     fi_count(&w->counters.parks);
 }
 
-fi_fiber *fi_run_new(fi_worker *w, fi_runnable *r)
+fi_fiber *fi_switch_for_unstarted(fi_worker *w, fi_runnable *r)
 {
     fi_fiber *f = NULL;
 

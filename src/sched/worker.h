@@ -37,13 +37,13 @@ enum { FI_EYE_LOG = 1, FI_EYE_PATH = 2 };
 
 /* What a fiber that makes way leaves to be done once it is off its stack: a latch to be let go, or a call.  By its worker, or by
  * the fiber that goes on there. */
-typedef struct fi_parting {
-    fi_biased_lock *latch;                  /* NULL: none */
-    uint32_t who;                           /* holds it */
-    bool (*commit)(fi_fiber *f, void *arg); /* NULL: none */
+typedef struct fi_after_switch {
+    fi_biased_lock *unlock;                   /* NULL: none */
+    uint32_t lock_id;                         /* holds it */
+    bool (*callback)(fi_fiber *f, void *arg); /* NULL: none */
     void *arg;
     fi_fiber *fiber; /* which, where another has gone on at once */
-} fi_parting;
+} fi_after_switch;
 
 struct fi_worker {
     /* Fixed while the runtime runs. */
@@ -96,8 +96,8 @@ struct fi_worker {
         suspect; /* whose next slot was seen filled, when it had looked for work so often, since then */
     uint32_t suspect_tick;
     int64_t suspect_since;
-    fi_parting parting;
-    bool is_committing; /* with chaos: on a fiber, for the one before it */
+    fi_after_switch after_switch;
+    bool in_after_switch; /* with chaos: on a fiber, for the one before it */
     fi_counters counters;
     uint64_t last_id; /* in its log */
     fi_intern_cache known_names;

@@ -58,7 +58,7 @@ static void setup(void)
         }
 }
 
-/* ---- a worker, as in sched/run.h ---- */
+/* ---- a worker, as in sched/switch.h ---- */
 
 static bool take(void)
 {

@@ -674,7 +674,7 @@ const mutant mutants[] = {
 
     {"no fence of who runs a fiber",
      "freeze",
-     {{"run.arrive.fence", ORDER_NONE}},
+     {{"switch.enter.fence", ORDER_NONE}},
      {RACE, RACE, RACE},
      NULL},
     {"no fence of who freezes it",

@@ -5,8 +5,8 @@
  * worker's side nothing is open across a switch but the loop itself, and on the fiber's side as little as can be: all of
  * this is inlined into them.
  */
-#ifndef FI_SCHED_RUN_H
-#define FI_SCHED_RUN_H
+#ifndef FI_SCHED_SWITCH_H
+#define FI_SCHED_SWITCH_H
 
 #include "sched/pin.h"
 #include "sched/point.h"
@@ -17,12 +17,12 @@
 
 /* Where a fiber does what another has left to do, it must not yield by bad luck (base/chaos.h). */
 #ifdef FILCH_CHAOS
-#define FI_COMMITTING(w, is) ((w)->is_committing = (is))
+#define FI_SET_IN_AFTER_SWITCH(w, is) ((w)->in_after_switch = (is))
 #else
-#define FI_COMMITTING(w, is) ((void)(w))
+#define FI_SET_IN_AFTER_SWITCH(w, is) ((void)(w))
 #endif
 
-FI_INLINE void fi_run_arrive(fi_worker *w, fi_fiber *f, fi_cxx *left)
+FI_INLINE void fi_switch_enter_fiber(fi_worker *w, fi_fiber *f, fi_cxx *left)
 {
     fi_worker_thread *thread = w->attached;
 
@@ -33,7 +33,7 @@ FI_INLINE void fi_run_arrive(fi_worker *w, fi_fiber *f, fi_cxx *left)
     fi_cxx_swap(thread->cxx, left, &f->cxx);
 }
 
-FI_INLINE void fi_run_depart(fi_worker *w, fi_fiber *f)
+FI_INLINE void fi_switch_leave_fiber(fi_worker *w, fi_fiber *f)
 {
     fi_worker_thread *thread = w->attached;
 
@@ -45,41 +45,41 @@ FI_INLINE void fi_run_depart(fi_worker *w, fi_fiber *f)
 }
 
 /* [fiber] The same, where it is a call. */
-void fi_run_part(fi_worker *w);
+void fi_after_switch_run_slow(fi_worker *w);
 
 /* [fiber] We go on: do what the one before us on this worker has left to do, as it was not over its worker's own stack. */
-FI_INLINE void fi_run_resumed(fi_worker *w)
+FI_INLINE void fi_after_switch_run(fi_worker *w)
 {
-    fi_biased_lock *latch = w->parting.latch;
+    fi_biased_lock *latch = w->after_switch.unlock;
 
     if (FI_LIKELY(latch)) {
-        w->parting.latch = NULL;
+        w->after_switch.unlock = NULL;
         fi_pin_left(&w->leaving);
-        fi_biased_lock_unlock(latch, w->parting.who);
+        fi_biased_lock_unlock(latch, w->after_switch.lock_id);
         fi_count(&w->counters.parks);
-    } else if (w->parting.commit) {
-        fi_run_part(w);
+    } else if (w->after_switch.callback) {
+        fi_after_switch_run_slow(w);
     }
 }
 
 /* [fiber] Off to another fiber, or home: NULL.  What is left to do is said. */
-FI_INLINE void fi_run_away(fi_worker *w, fi_fiber *f, fi_fiber *to, fi_way why)
+FI_INLINE void fi_switch_to(fi_worker *w, fi_fiber *f, fi_fiber *to, fi_way why)
 {
     fi_ctx *there = &w->attached->sched_ctx;
 
     if (FI_LIKELY(to)) {
         fi_point_away(w, f, to, why);
-        w->parting.fiber = f;
+        w->after_switch.fiber = f;
         fi_pin_leave(f, &w->leaving);
         if (FI_UNLIKELY(f->bounds.spawned))
             fi_fiber_flush(f);
-        fi_run_arrive(w, to, &f->cxx);
+        fi_switch_enter_fiber(w, to, &f->cxx);
         there = &to->ctx;
     } else {
         fi_point_home(w, f, why);
     }
     fi_ctx_switch(&f->ctx, there);
-    fi_run_resumed(f->worker);
+    fi_after_switch_run(f->worker);
 }
 
 /* [fiber] Park: save this point, go back to the worker, and there call commit(arg), which tells
@@ -90,13 +90,13 @@ FI_INLINE void fi_fiber_park(fi_fiber *f, bool (*commit)(fi_fiber *f, void *arg)
 {
     fi_worker *w = f->worker;
 
-    w->parting.commit = commit;
-    w->parting.arg = arg;
-    fi_run_away(w, f, NULL, FI_WAY_TASK);
+    w->after_switch.callback = commit;
+    w->after_switch.arg = arg;
+    fi_switch_to(w, f, NULL, FI_WAY_TASK);
 }
 
 /* [fiber] May the next look for work be here, and not on the worker's own stack, where more is looked at? */
-FI_INLINE bool fi_run_may_look(fi_worker *w)
+FI_INLINE bool fi_switch_may_pick(fi_worker *w)
 {
     uint32_t tick = fi_load_relaxed(&w->tick);
 
@@ -107,33 +107,33 @@ FI_INLINE bool fi_run_may_look(fi_worker *w)
 }
 
 /* [fiber] A fiber for this, or if it is NULL, for what else never ran; NULL: there is none, and w->found is for its worker. */
-fi_fiber *fi_run_new(fi_worker *w, fi_runnable *r);
+fi_fiber *fi_switch_for_unstarted(fi_worker *w, fi_runnable *r);
 
 /* [fiber] The fiber that the worker would run now anyway; NULL: it has to look itself. */
-FI_INLINE fi_fiber *fi_run_next(fi_worker *w)
+FI_INLINE fi_fiber *fi_switch_pick_next(fi_worker *w)
 {
     fi_runnable *r;
 
-    if (!fi_run_may_look(w))
+    if (!fi_switch_may_pick(w))
         return NULL;
     r = fi_runq_pop(&w->ready, fi_worker_party(w));
     if (FI_LIKELY(r && !r->run))
         return fi_fiber_of_ready(r);
-    return r || w->has_new ? fi_run_new(w, r) : NULL;
+    return r || w->has_new ? fi_switch_for_unstarted(w, r) : NULL;
 }
 
 /* [fiber] The same of those that are ready again. */
-FI_INLINE fi_fiber *fi_run_next_ready(fi_worker *w)
+FI_INLINE fi_fiber *fi_switch_pick_ready(fi_worker *w)
 {
-    return fi_runq_size(&w->ready) > 0 ? fi_run_next(w) : NULL;
+    return fi_runq_size(&w->ready) > 0 ? fi_switch_pick_next(w) : NULL;
 }
 
 /* [fiber] The same for one that yields: it is in line then, and the run queue's latch is held.  What never ran goes before it. */
-FI_INLINE fi_fiber *fi_run_swap(fi_worker *w, fi_fiber *f)
+FI_INLINE fi_fiber *fi_switch_pick_for_yield(fi_worker *w, fi_fiber *f)
 {
     fi_runnable *r;
 
-    if (w->has_new || !fi_run_may_look(w))
+    if (w->has_new || !fi_switch_may_pick(w))
         return NULL;
     r = fi_runq_swap(&w->ready, fi_worker_party(w), &f->ready);
     return r ? fi_fiber_of_ready(r) : NULL;
@@ -144,36 +144,36 @@ FI_INLINE fi_fiber *fi_run_swap(fi_worker *w, fi_fiber *f)
 FI_INLINE void fi_fiber_park_on(fi_fiber *f, bool (*commit)(fi_fiber *f, void *arg), void *arg)
 {
     fi_worker *w = f->worker;
-    fi_fiber *to = fi_run_next(w);
+    fi_fiber *to = fi_switch_pick_next(w);
 
-    w->parting.commit = commit;
-    w->parting.arg = arg;
-    fi_run_away(w, f, to, FI_WAY_WAIT);
+    w->after_switch.callback = commit;
+    w->after_switch.arg = arg;
+    fi_switch_to(w, f, to, FI_WAY_WAIT);
 }
 
 /* [fiber, which holds the latch as its worker] The same, and all there is to do is to let it go. */
 FI_INLINE void fi_fiber_park_holding(fi_fiber *f, fi_worker *w, fi_biased_lock *latch)
 {
-    fi_fiber *to = fi_run_next(w);
+    fi_fiber *to = fi_switch_pick_next(w);
 
-    w->parting.latch = latch;
-    w->parting.who = fi_lock_id();
-    fi_run_away(w, f, to, FI_WAY_WAIT);
+    w->after_switch.unlock = latch;
+    w->after_switch.lock_id = fi_lock_id();
+    fi_switch_to(w, f, to, FI_WAY_WAIT);
 }
 
 /* [worker] True: what a fiber that has come home has left to do is done.  False: it goes on at once. */
-FI_INLINE bool fi_run_came_home(fi_worker *w, fi_fiber *f)
+FI_INLINE bool fi_after_switch_finish_park(fi_worker *w, fi_fiber *f)
 {
-    fi_biased_lock *latch = w->parting.latch;
-    bool (*commit)(fi_fiber *, void *) = w->parting.commit;
+    fi_biased_lock *latch = w->after_switch.unlock;
+    bool (*commit)(fi_fiber *, void *) = w->after_switch.callback;
 
     if (latch) {
-        w->parting.latch = NULL;
-        fi_biased_lock_unlock(latch, w->parting.who);
+        w->after_switch.unlock = NULL;
+        fi_biased_lock_unlock(latch, w->after_switch.lock_id);
         return true;
     }
-    w->parting.commit = NULL;
-    return commit(f, w->parting.arg); /* f may already run elsewhere */
+    w->after_switch.callback = NULL;
+    return commit(f, w->after_switch.arg); /* f may already run elsewhere */
 }
 
 /* [worker, on its own stack] Run the fiber until it parks or has nothing left to run. */
@@ -181,15 +181,15 @@ FI_INLINE void fi_fiber_run(fi_worker *w, fi_fiber *f)
 {
     do {
         fi_point_run(w, f);
-        fi_run_arrive(w, f, &w->attached->sched_cxx);
+        fi_switch_enter_fiber(w, f, &w->attached->sched_cxx);
         fi_ctx_switch(&w->attached->sched_ctx, &f->ctx);
         f = fi_fiber_of_bounds(fi_load_relaxed(&w->current)); /* it may have gone on to another */
-        fi_run_depart(w, f);
-        if (!w->parting.latch && !w->parting.commit) {
+        fi_switch_leave_fiber(w, f);
+        if (!w->after_switch.unlock && !w->after_switch.callback) {
             fi_fiber_put(w, f);
             return;
         }
-    } while (!fi_run_came_home(w, f));
+    } while (!fi_after_switch_finish_park(w, f));
     fi_count(&w->counters.parks);
 }
 
