@@ -26,10 +26,10 @@ struct fi_fiber {
     fi_runnable ready;     /* what stands in the queues while the fiber waits to be resumed */
     fi_worker *worker;     /* who runs it */
     FI_ATOMIC(const void *)
-    waits_at; /* the address under which it stands in the lot; NULL: it does not */
+    wait_key; /* the address under which it stands in the lot; NULL: it does not */
     FI_ATOMIC(fi_wait *) waiting; /* what it waits for; NULL: nothing */
     FI_ATOMIC(uint32_t) pins;     /* those who look at that, which must not go away meanwhile */
-    FI_ATOMIC(uint32_t) frozen;   /* those who look at its stack: it must not go on meanwhile */
+    FI_ATOMIC(uint32_t) freezes;  /* those who look at its stack: it must not go on meanwhile */
     FI_ATOMIC(uint32_t) cancelled;
     FI_ATOMIC(uint32_t) busy; /* it has something to run, or to go on with */
     FI_ATOMIC(uintptr_t)

@@ -65,7 +65,7 @@ static void say_where(const void *address)
     const fi_worker *on = fi_worker_self();
 
     if (on)
-        fi_store_relaxed(&fi_fiber_of_bounds(fi_load_relaxed(&on->current))->waits_at, address);
+        fi_store_relaxed(&fi_fiber_of_bounds(fi_load_relaxed(&on->current))->wait_key, address);
 }
 
 int fi_lot_wait(fi_wait_for what, bool stubborn, bool (*still)(void *arg), void *arg,

@@ -8,7 +8,7 @@
 #ifndef FI_SCHED_SWITCH_H
 #define FI_SCHED_SWITCH_H
 
-#include "sched/pin.h"
+#include "sched/fiber_pin.h"
 #include "sched/point.h"
 #include "sched/wait.h"
 #include "sched/worker.h"
@@ -27,7 +27,7 @@ FI_INLINE void fi_switch_enter_fiber(fi_worker *w, fi_fiber *f, fi_cxx *left)
     fi_worker_thread *thread = w->attached;
 
     f->worker = w;
-    fi_pin_arrive(f, &w->current);
+    fi_fiber_set_running(f, &w->current);
     fi_task_bounds_request(&f->bounds);
     thread->overflow->current = &f->mark;
     fi_cxx_swap(thread->cxx, left, &f->cxx);
@@ -39,7 +39,7 @@ FI_INLINE void fi_switch_leave_fiber(fi_worker *w, fi_fiber *f)
 
     fi_cxx_swap(thread->cxx, &f->cxx, &thread->sched_cxx);
     thread->overflow->current = NULL;
-    fi_pin_depart(&w->current);
+    fi_fiber_clear_running(&w->current);
     if (f->bounds.spawned)
         fi_fiber_flush(f);
 }
@@ -54,7 +54,7 @@ FI_INLINE void fi_after_switch_run(fi_worker *w)
 
     if (FI_LIKELY(latch)) {
         w->after_switch.unlock = NULL;
-        fi_pin_left(&w->leaving);
+        fi_fiber_clear_leaving(&w->leaving);
         fi_biased_lock_unlock(latch, w->after_switch.lock_id);
         fi_count(&w->counters.parks);
     } else if (w->after_switch.callback) {
@@ -70,7 +70,7 @@ FI_INLINE void fi_switch_to(fi_worker *w, fi_fiber *f, fi_fiber *to, fi_way why)
     if (FI_LIKELY(to)) {
         fi_point_away(w, f, to, why);
         w->after_switch.fiber = f;
-        fi_pin_leave(f, &w->leaving);
+        fi_fiber_set_leaving(f, &w->leaving);
         if (FI_UNLIKELY(f->bounds.spawned))
             fi_fiber_flush(f);
         fi_switch_enter_fiber(w, to, &f->cxx);

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/fatal.h"
 #include "base/oneshot.h"
-#include "sched/pin.h"
+#include "sched/fiber_pin.h"
 #include "sched/switch.h"
 #include "sched/watch.h"
 
@@ -210,12 +210,12 @@ static void expire(fi_timer *t)
 
 void fi_wait_pin(fi_fiber *f)
 {
-    fi_pin_set(f);
+    fi_fiber_pin(f);
 }
 
 void fi_wait_unpin(fi_fiber *f)
 {
-    fi_pin_undo(f);
+    fi_fiber_unpin(f);
 }
 
 void fi_wait_cancel(fi_fiber *f)
@@ -223,7 +223,7 @@ void fi_wait_cancel(fi_fiber *f)
     fi_wait *w;
 
     fi_store_relaxed(&f->cancelled, 1u);
-    w = fi_pin_look(f);
+    w = fi_fiber_pinned_wait(f);
     if (w && !w->stubborn)
         end_early(w, -ECANCELED);
 }
@@ -232,31 +232,31 @@ bool fi_wait_look(fi_fiber *f, fi_wait_for *what)
 {
     fi_wait *w;
 
-    fi_pin_set(f);
-    w = fi_pin_look(f);
+    fi_fiber_pin(f);
+    w = fi_fiber_pinned_wait(f);
     if (w)
         *what = w->what;
-    fi_pin_undo(f);
+    fi_fiber_unpin(f);
     return w != NULL;
 }
 
 static fi_worker *runner_of(fi_runtime *rt, fi_fiber *f)
 {
     for (unsigned i = 0; i < rt->workers_n; i++)
-        if (fi_pin_is_on(f, &rt->workers[i].current, &rt->workers[i].leaving))
+        if (fi_fiber_is_on(f, &rt->workers[i].current, &rt->workers[i].leaving))
             return &rt->workers[i];
     return NULL;
 }
 
 fi_worker *fi_wait_freeze(fi_runtime *rt, fi_fiber *f, const fi_wait **waiting)
 {
-    *waiting = fi_pin_freeze(f);
+    *waiting = fi_fiber_freeze(f);
     return runner_of(rt, f);
 }
 
 void fi_wait_thaw(fi_fiber *f)
 {
-    fi_pin_thaw(f);
+    fi_fiber_thaw(f);
 }
 
 bool fi_wait_is_over(const fi_wait *w)
@@ -267,7 +267,7 @@ bool fi_wait_is_over(const fi_wait *w)
 
 void fi_wait_leave_alone(fi_fiber *f)
 {
-    fi_pin_await_none(f);
+    fi_fiber_await_unpinned(f);
 }
 
 /* ---- waiting ---- */
@@ -357,14 +357,14 @@ static __attribute__((noinline)) int refuse(fi_wait *w, letting_go l)
     fi_fiber *f = w->fiber;
 
     step_back(w, l, 0);
-    fi_pin_end(f);
+    fi_fiber_end_wait(f);
     fi_wait_yield();
     return -ECANCELED;
 }
 
 FI_INLINE int end_waiting(const fi_wait *w, fi_fiber *f)
 {
-    fi_pin_end(f);
+    fi_fiber_end_wait(f);
     fi_wait_chaos();
     return w->result;
 }
@@ -373,7 +373,7 @@ FI_INLINE int wait_as_fiber(fi_wait *w, fi_worker *on, letting_go l, int64_t dea
 {
     fi_fiber *f = become_waiting(w, on);
 
-    if (FI_UNLIKELY(fi_pin_begin(f, w)) && !w->stubborn)
+    if (FI_UNLIKELY(fi_fiber_begin_wait(f, w)) && !w->stubborn)
         return refuse(w, l);
     if (deadline_ns == FI_TIMER_NEVER)
         park(f, on, l);

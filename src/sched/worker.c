@@ -107,7 +107,7 @@ void fi_after_switch_run_slow(fi_worker *w)
     bool (*commit)(fi_fiber *, void *) = w->after_switch.callback;
 
     w->after_switch.callback = NULL;
-    fi_pin_left(&w->leaving);
+    fi_fiber_clear_leaving(&w->leaving);
     FI_SET_IN_AFTER_SWITCH(w, true);
     commit(w->after_switch.fiber, w->after_switch.arg);
     FI_SET_IN_AFTER_SWITCH(w, false);

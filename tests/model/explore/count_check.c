@@ -145,7 +145,7 @@ static void end_piece(int self, bool first)
 /* False: the deadline has come first. */
 static bool await(int self, uint64_t position, int64_t deadline)
 {
-    x_say("wait");
+    x_say("fiber_pin");
     while (!fi_count_is_done(word)) {
         if (fi_count_await(word) && !wait_in_line(self, deadline))
             return false;

@@ -2,7 +2,7 @@
 #include "explore/program.h"
 
 #include "base/lock.h"
-#include "sched/pin.h"
+#include "sched/fiber_pin.h"
 
 #include <string.h>
 
@@ -48,9 +48,9 @@ static void setup(void)
     x_init(&queue.word, 0, "queue");
     x_init(&fiber.waiting, X_BITS(&wait[0]), "waiting");
     x_init(&fiber.pins, 0, "pins");
-    x_init(&fiber.frozen, 0, "frozen");
+    x_init(&fiber.freezes, 0, "frozen");
     x_init(&fiber.cancelled, 0, "cancel");
-    x_init(&other.frozen, 0, "other's");
+    x_init(&other.freezes, 0, "other's");
     for (int i = 0; i < program_threads(now); i++)
         if (is_worker(i)) {
             x_init(&shown[i].current, 0, current[i]);
@@ -80,11 +80,11 @@ static void put(void)
 static void go_on(void)
 {
     x_data_write(STACK);
-    fi_pin_end(&fiber);
+    fi_fiber_end_wait(&fiber);
     x_say("goes on");
     live = (live + 1) % WAITS;
     x_data_write(WAIT + live);
-    fi_pin_begin(&fiber, the_wait(live));
+    fi_fiber_begin_wait(&fiber, the_wait(live));
 }
 
 /* Back to the worker's own stack. */
@@ -92,20 +92,20 @@ static void park(int self)
 {
     x_data_write(STACK);
     x_say("is away");
-    fi_pin_depart(&shown[self].current);
+    fi_fiber_clear_running(&shown[self].current);
     put();
 }
 
 /* Another goes on in its place, and puts it away. */
 static void make_way(int self)
 {
-    fi_pin_leave(&fiber, &shown[self].leaving);
-    fi_pin_arrive(&other, &shown[self].current);
+    fi_fiber_set_leaving(&fiber, &shown[self].leaving);
+    fi_fiber_set_running(&other, &shown[self].current);
     x_data_write(STACK);
     x_say("is away");
-    fi_pin_left(&shown[self].leaving);
+    fi_fiber_clear_leaving(&shown[self].leaving);
     put();
-    fi_pin_depart(&shown[self].current);
+    fi_fiber_clear_running(&shown[self].current);
 }
 
 static void run_fiber(int self, uint64_t position, bool makes_way)
@@ -114,7 +114,7 @@ static void run_fiber(int self, uint64_t position, bool makes_way)
     if (!take())
         return;
     x_forget(position + 1);
-    fi_pin_arrive(&fiber, &shown[self].current);
+    fi_fiber_set_running(&fiber, &shown[self].current);
     x_forget(position + 2);
     go_on();
     x_forget(position + 3);
@@ -129,7 +129,7 @@ static void run_fiber(int self, uint64_t position, bool makes_way)
 static bool is_away(void)
 {
     for (int i = 0; i < program_threads(now); i++)
-        if (is_worker(i) && fi_pin_is_on(&fiber, &shown[i].current, &shown[i].leaving))
+        if (is_worker(i) && fi_fiber_is_on(&fiber, &shown[i].current, &shown[i].leaving))
             return false;
     return true;
 }
@@ -137,7 +137,7 @@ static bool is_away(void)
 static void look(void)
 {
     x_say("freeze it");
-    fi_wait *w = fi_pin_freeze(&fiber);
+    fi_wait *w = fi_fiber_freeze(&fiber);
     if (is_away()) {
         x_say("look at its stack");
         x_data_read(STACK);
@@ -146,7 +146,7 @@ static void look(void)
         if (w)
             x_data_read(WAIT + live);
     }
-    fi_pin_thaw(&fiber);
+    fi_fiber_thaw(&fiber);
 }
 
 static void run(int thread)

@@ -90,7 +90,7 @@ void biased_lock_check(check *c, const program *p);
 
 /* wait.  Owner, a fiber: W wait, then use the memory for something else.  Thief: C cancel the fiber, L look at what it waits for, E bring
  * that, if it waits just then.  Nobody uses the wait when it is over, and a fiber that is cancelled does not wait. */
-void wait_check(check *c, const program *p);
+void fiber_pin_check(check *c, const program *p);
 
 /* timer.  All: A add one's timer, R remove it, and use its memory for something else, F (one thread alone) fire all that are there.  It
  * does not fire when it was removed, and that is over by then. */

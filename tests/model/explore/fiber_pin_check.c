@@ -4,7 +4,7 @@
 
 #include "base/lock.h"
 #include "base/oneshot.h"
-#include "sched/pin.h"
+#include "sched/fiber_pin.h"
 
 #include <string.h>
 
@@ -41,7 +41,7 @@ static bool stand_in_line(void)
 {
     x_lock(&latch);
     in_line = true;
-    bool cancelled = fi_pin_begin(&fiber, the_wait());
+    bool cancelled = fi_fiber_begin_wait(&fiber, the_wait());
     if (cancelled)
         in_line = false;
     x_unlock(&latch);
@@ -64,7 +64,7 @@ static void wait_once(uint64_t position)
         fi_oneshot_wait(&gate);
     }
     x_forget(position + 1);
-    fi_pin_end(&fiber);
+    fi_fiber_end_wait(&fiber);
     x_say("the memory is something else");
     write_all();
 }
@@ -99,7 +99,7 @@ static void end(int self)
 
 static fi_wait *look(void)
 {
-    fi_wait *w = fi_pin_look(&fiber);
+    fi_wait *w = fi_fiber_pinned_wait(&fiber);
     if (w) {
         x_say("look at the wait");
         x_data_read(WAIT);
@@ -110,19 +110,19 @@ static fi_wait *look(void)
 static void cancel(int self)
 {
     x_say("cancel");
-    fi_pin_set(&fiber);
+    fi_fiber_pin(&fiber);
     fi_store_relaxed(&fiber.cancelled, 1);
     if (look())
         end(self);
-    fi_pin_undo(&fiber);
+    fi_fiber_unpin(&fiber);
 }
 
 static void look_only(void)
 {
     x_say("look");
-    fi_pin_set(&fiber);
+    fi_fiber_pin(&fiber);
     look();
-    fi_pin_undo(&fiber);
+    fi_fiber_unpin(&fiber);
 }
 
 static void run(int thread)
@@ -170,10 +170,10 @@ static const char *data_name(int datum)
 
 static const char *value_name(uint64_t value)
 {
-    return value == X_BITS(&wait) ? "wait" : NULL;
+    return value == X_BITS(&wait) ? "fiber_pin" : NULL;
 }
 
-void wait_check(check *c, const program *p)
+void fiber_pin_check(check *c, const program *p)
 {
     now = p;
     *c = (check){.threads = program_threads(p),
