@@ -128,7 +128,7 @@ static void fill_fibers(fi_runtime *rt, filch_top *page)
     page->running = page->ready = page->waiting = page->other_kinds = 0;
     memset(page->kind, 0, sizeof page->kind);
     memset(page->wait, 0, sizeof page->wait);
-    fi_fiber_each(rt, look_at, &l);
+    fi_fiber_foreach(rt, look_at, &l);
 }
 
 void fi_top_fill(fi_runtime *rt, filch_top *page, uint32_t part)

@@ -78,7 +78,7 @@ void fi_dump_name(const fi_fiber *f, char *name, size_t size)
     const char *at = NULL;
 
     snprintf(name, size, "?");
-    if (peek(&at, &f->mark.name, sizeof at) && at)
+    if (peek(&at, &f->stack_bounds.name, sizeof at) && at)
         peek_text(name, size, at);
 }
 
@@ -136,7 +136,7 @@ static int look_at_all(list *l)
     int e;
 
     while ((e = make_room(l, room)) == 0) {
-        fi_fiber_each(l->rt, visit, l);
+        fi_fiber_foreach(l->rt, visit, l);
         if (l->n <= l->room)
             return 0;
         munmap(l->fibers, bytes_of(l));

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* So many fibers that have nothing to run are kept. */
-#define WARM_FIBERS_MAX 64
+#define FIBER_CACHE_MAX 64
 
 /* Do what was left, unless more of the same kind comes. */
 static void do_rest(fi_fiber *f, void (*kind)(fi_runnable *, fi_fiber *))
@@ -32,7 +32,7 @@ static void end_extras(fi_fiber *f)
 
 static bool commit_end(fi_fiber *f, void *worker)
 {
-    fi_fiber_put(worker, f);
+    fi_fiber_release(worker, f);
     return true;
 }
 
@@ -41,7 +41,7 @@ static fi_fiber *next_of(fi_fiber *f)
 {
     fi_worker *w = f->worker;
 
-    if (w->warm_fibers_n == WARM_FIBERS_MAX || f->pool || w->runtime->orphaned ||
+    if (w->n_cached == FIBER_CACHE_MAX || f->pool || w->runtime->orphaned ||
         fi_worker_thread_must_stop(w->attached))
         return NULL;
     return fi_switch_pick_ready(w);
@@ -67,7 +67,7 @@ static void fiber_main(void *arg)
     fi_after_switch_run(f->worker);
     for (;;) {
         void (*kind)(fi_runnable *, fi_fiber *) = f->work->run;
-        f->mark.name = f->worker->runtime->settings.name;
+        f->stack_bounds.name = f->worker->runtime->settings.name;
         fi_point_work(f, f->work);
         kind(f->work, f);
         if (f->end_handle || f->locals)
@@ -77,7 +77,7 @@ static void fiber_main(void *arg)
         f->work = to || f->worker->found ? NULL : fi_find_piece(f->worker);
         do_rest(f, kind);
         if (f->work)
-            fi_ctx_fpenv_load(&f->worker->runtime->modes);
+            fi_ctx_fpenv_load(&f->worker->runtime->fpenv);
         else
             part(f, to);
     }
@@ -126,7 +126,7 @@ static fi_fiber *make_on(fi_worker *w, fi_stack *s, fi_stack_pool *pool)
     clear(f);
     f->stack = s;
     f->pool = pool;
-    f->mark = (fi_stack_bounds){
+    f->stack_bounds = (fi_stack_bounds){
         .low = s->low,
         .size = s->size,
         .guard_size = (pool ? pool : &w->runtime->stack_pool)->guard_size,
@@ -161,10 +161,10 @@ static void unmake(fi_worker *w, fi_fiber *f)
     free_tasks(f);
     fi_ctx_fini(&f->ctx);
     if (f->pool) {
-        fi_stack_check(f->stack, f->mark.name);
+        fi_stack_check(f->stack, f->stack_bounds.name);
         fi_stack_pool_put(f->pool, f->stack);
     } else {
-        fi_stack_free(&w->stacks, f->stack, f->mark.name);
+        fi_stack_free(&w->stacks, f->stack, f->stack_bounds.name);
     }
 }
 
@@ -172,11 +172,11 @@ static void unmake(fi_worker *w, fi_fiber *f)
 
 static fi_fiber *take_warm(fi_worker *w)
 {
-    fi_fiber *f = w->warm_fibers;
+    fi_fiber *f = w->fiber_cache;
 
     if (f) {
-        w->warm_fibers = f->next_idle;
-        w->warm_fibers_n--;
+        w->fiber_cache = f->next_cached;
+        w->n_cached--;
         fi_count(&w->counters.fibers_reused);
     }
     return f;
@@ -185,25 +185,25 @@ static fi_fiber *take_warm(fi_worker *w)
 static fi_fiber *counted(fi_worker *w, fi_fiber *f)
 {
     if (f) {
-        w->fibers_busy++;
+        w->n_busy++;
         fi_store_relaxed(&f->busy, 1u);
     }
     return f;
 }
 
-fi_fiber *fi_fiber_get_warm(fi_worker *w)
+fi_fiber *fi_fiber_acquire_cached(fi_worker *w)
 {
     return counted(w, take_warm(w));
 }
 
-fi_fiber *fi_fiber_get(fi_worker *w)
+fi_fiber *fi_fiber_acquire(fi_worker *w)
 {
-    fi_fiber *f = fi_fiber_get_warm(w);
+    fi_fiber *f = fi_fiber_acquire_cached(w);
 
     return f ? f : counted(w, make(w));
 }
 
-void fi_fiber_give(fi_fiber *f, fi_runnable *r, const fi_ctx_fpenv *modes)
+void fi_fiber_assign(fi_fiber *f, fi_runnable *r, const fi_ctx_fpenv *modes)
 {
     f->work = r;
     fi_ctx_fpenv_set(&f->ctx, modes);
@@ -239,40 +239,40 @@ void fi_fiber_stack_free(fi_stack *s)
     fi_stack_pool_put(fi_stack_pool_of(s), s);
 }
 
-fi_fiber *fi_fiber_get_on(fi_worker *w, fi_stack *s)
+fi_fiber *fi_fiber_acquire_sized(fi_worker *w, fi_stack *s)
 {
     return counted(w, make_on(w, s, fi_stack_pool_of(s)));
 }
 
-void fi_fiber_put(fi_worker *w, fi_fiber *f)
+void fi_fiber_release(fi_worker *w, fi_fiber *f)
 {
-    w->fibers_busy--;
+    w->n_busy--;
     fi_store_relaxed(&f->busy, 0u);
-    if (w->warm_fibers_n == WARM_FIBERS_MAX || f->pool) {
+    if (w->n_cached == FIBER_CACHE_MAX || f->pool) {
         unmake(w, f);
         return;
     }
-    w->warm_fibers_n++;
-    f->next_idle = w->warm_fibers;
-    w->warm_fibers = f;
+    w->n_cached++;
+    f->next_cached = w->fiber_cache;
+    w->fiber_cache = f;
 }
 
-void fi_fiber_cool(fi_worker *w)
+void fi_fiber_cache_drain(fi_worker *w)
 {
-    while (w->warm_fibers) {
-        fi_fiber *f = w->warm_fibers;
-        w->warm_fibers = f->next_idle;
+    while (w->fiber_cache) {
+        fi_fiber *f = w->fiber_cache;
+        w->fiber_cache = f->next_cached;
         unmake(w, f);
     }
-    w->warm_fibers_n = 0;
+    w->n_cached = 0;
 }
 
-void fi_fiber_keep(fi_runtime *rt)
+void fi_fiber_cache_enable(fi_runtime *rt)
 {
     fi_stack_pool_enable_cache(&rt->stack_pool);
 }
 
-size_t fi_fiber_trim(fi_runtime *rt)
+size_t fi_fiber_cache_trim(fi_runtime *rt)
 {
     return fi_stack_pool_trim(&rt->stack_pool);
 }
@@ -298,7 +298,7 @@ static void visit_pool(fi_stack_pool *p, visitor *v)
         fi_stack_pool_foreach(p, visit_on, v);
 }
 
-void fi_fiber_each(fi_runtime *rt, void (*visit)(fi_fiber *f, void *ctx), void *ctx)
+void fi_fiber_foreach(fi_runtime *rt, void (*visit)(fi_fiber *f, void *ctx), void *ctx)
 {
     visitor v = {visit, ctx};
 

@@ -44,7 +44,7 @@ struct fi_fiber {
     fi_ctx ctx;
     fi_stack *stack;
     fi_stack_pool *pool; /* of its stack; NULL: that of all others */
-    fi_stack_bounds mark;
+    fi_stack_bounds stack_bounds;
     fi_cxx cxx;
 
     fi_handle *handle;               /* NULL: it has none */
@@ -54,7 +54,7 @@ struct fi_fiber {
     void *tasks; /* the task stack, made by the room above when it is first needed */
     void (*tasks_free)(void *tasks);
 
-    fi_fiber *next_idle; /* in its worker's list, while it has nothing to run */
+    fi_fiber *next_cached; /* in its worker's list, while it has nothing to run */
     fi_traced traced;
     fi_cancel cancel;
 };
@@ -73,28 +73,28 @@ static inline fi_fiber *fi_fiber_of_ready(fi_runnable *r)
 
 /* [worker] A fiber that has nothing to run: one that ran before, or a new one; NULL when there is no
  * memory. */
-fi_fiber *fi_fiber_get(fi_worker *w);
+fi_fiber *fi_fiber_acquire(fi_worker *w);
 
 /* [any] A stack of a size of its own, a power of two; NULL when there is no memory.
  * [worker] A new fiber on it. */
 #define FI_FIBER_STACK_MIN ((size_t)16 << 10)
 fi_stack *fi_fiber_stack_new(fi_runtime *rt, size_t stack_size);
-fi_fiber *fi_fiber_get_on(fi_worker *w, fi_stack *s);
+fi_fiber *fi_fiber_acquire_sized(fi_worker *w, fi_stack *s);
 
 /* [any] Free such a stack on which no fiber was made. */
 void fi_fiber_stack_free(fi_stack *s);
 
 /* [worker] One that has a stack; NULL: there is none. */
-fi_fiber *fi_fiber_get_warm(fi_worker *w);
+fi_fiber *fi_fiber_acquire_cached(fi_worker *w);
 
 /* [worker] Let it run this next, in these modes. */
-void fi_fiber_give(fi_fiber *f, fi_runnable *r, const fi_ctx_fpenv *modes);
+void fi_fiber_assign(fi_fiber *f, fi_runnable *r, const fi_ctx_fpenv *modes);
 
 /* [worker] It has nothing to run any more. */
-void fi_fiber_put(fi_worker *w, fi_fiber *f);
+void fi_fiber_release(fi_worker *w, fi_fiber *f);
 
 /* [worker] Unmake all fibers that have nothing to run. */
-void fi_fiber_cool(fi_worker *w);
+void fi_fiber_cache_drain(fi_worker *w);
 
 /* [fiber, at the end of its work] Destroy what it has of its own.  That may park. */
 void fi_fiber_end_locals(fi_fiber *f);
@@ -107,10 +107,10 @@ int fi_fiber_pool_init(fi_stack_pool *p, size_t stack_size);
 
 /* [watcher] From now on the memory of fibers that are gone is kept for new ones, and this gives back what nobody needed
  * since the last time.  How many are left. */
-void fi_fiber_keep(fi_runtime *rt);
-size_t fi_fiber_trim(fi_runtime *rt);
+void fi_fiber_cache_enable(fi_runtime *rt);
+size_t fi_fiber_cache_trim(fi_runtime *rt);
 
 /* [any] Call visit for every fiber that there is, busy or not.  None is unmade meanwhile. */
-void fi_fiber_each(fi_runtime *rt, void (*visit)(fi_fiber *f, void *ctx), void *ctx);
+void fi_fiber_foreach(fi_runtime *rt, void (*visit)(fi_fiber *f, void *ctx), void *ctx);
 
 #endif

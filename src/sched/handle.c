@@ -236,7 +236,7 @@ static void end_own(fi_fiber *f)
 /* Messages call one that has no name as the runtime is called. */
 static const char *own_name(const fi_fiber *f)
 {
-    const char *name = f->mark.name;
+    const char *name = f->stack_bounds.name;
 
     return name == f->worker->runtime->settings.name ? NULL : name;
 }
@@ -271,7 +271,7 @@ void filch_fiber_set_name(const char *name)
 
     if (!f)
         return;
-    f->mark.name = name ? name : f->worker->runtime->settings.name;
+    f->stack_bounds.name = name ? name : f->worker->runtime->settings.name;
     fi_point_name(f, name);
     if (f->handle)
         f->handle->name = name;

@@ -57,7 +57,7 @@ __attribute__((visibility("default"), used)) const struct filch_layout_ filch_la
             .worker_current = offsetof(fi_worker, current),
             .fiber_busy = offsetof(fi_fiber, busy),
             .fiber_waiting = offsetof(fi_fiber, waiting),
-            .fiber_name = offsetof(fi_fiber, mark.name),
+            .fiber_name = offsetof(fi_fiber, stack_bounds.name),
             .fiber_body = offsetof(fi_fiber, body),
             .fiber_registers = offsetof(fi_fiber, ctx.regs),
             .wait_what = offsetof(fi_wait, what.what),

@@ -61,17 +61,17 @@ static bool has_stack(fi_worker *w)
     int64_t now;
     fi_fiber *f;
 
-    if (w->warm_fibers || w->stacks.warm)
+    if (w->fiber_cache || w->stacks.warm)
         return true;
     now = fi_clock_now();
     if (now < w->stack_retry_ns)
         return false;
-    f = fi_fiber_get(w);
+    f = fi_fiber_acquire(w);
     if (!f) {
         retry_later(w, now);
         return false;
     }
-    fi_fiber_put(w, f);
+    fi_fiber_release(w, f);
     return true;
 }
 

@@ -219,7 +219,7 @@ static int make_runtime(const fi_settings *settings, fi_runtime **out)
     rt->settings = *settings;
     rt->number = ++started;
     rt->workers_n = settings->workers;
-    fi_ctx_fpenv_get(&rt->modes);
+    fi_ctx_fpenv_get(&rt->fpenv);
     fi_idle_init(&rt->idle);
     fi_timer_heap_init(&rt->timers);
     fi_atomic_init(&rt->coarse_ns, fi_clock_now());
@@ -412,7 +412,7 @@ static bool is_quiet(void *runtime)
     long busy = 0;
 
     for (unsigned i = 0; i < rt->workers_n; i++)
-        busy += rt->workers[i].fibers_busy;
+        busy += rt->workers[i].n_busy;
     return busy == 0 && !fi_is_there_work(rt);
 }
 

@@ -23,7 +23,7 @@ _Static_assert(sizeof(start) <= sizeof(fi_record), "a start is a record");
 static void begin(fi_fiber *f, const char *name, uintptr_t body)
 {
     if (name)
-        f->mark.name = name;
+        f->stack_bounds.name = name;
     fi_store_relaxed(&f->body, body);
     f->work = NULL;
     fi_point_begin(f, FI_WORK_FIBER, name, body);

@@ -49,7 +49,7 @@ static bool any_fiber(const fi_runtime *rt)
     long busy = 0;
 
     for (unsigned i = 0; i < rt->workers_n; i++)
-        busy += rt->workers[i].fibers_busy;
+        busy += rt->workers[i].n_busy;
     return busy > 0;
 }
 

@@ -29,7 +29,7 @@ FI_INLINE void fi_switch_enter_fiber(fi_worker *w, fi_fiber *f, fi_cxx *left)
     f->worker = w;
     fi_fiber_set_running(f, &w->current);
     fi_task_bounds_request(&f->bounds);
-    thread->overflow->current = &f->mark;
+    thread->overflow->current = &f->stack_bounds;
     fi_cxx_swap(thread->cxx, left, &f->cxx);
 }
 
@@ -186,7 +186,7 @@ FI_INLINE void fi_fiber_run(fi_worker *w, fi_fiber *f)
         f = fi_fiber_of_bounds(fi_load_relaxed(&w->current)); /* it may have gone on to another */
         fi_switch_leave_fiber(w, f);
         if (!w->after_switch.unlock && !w->after_switch.callback) {
-            fi_fiber_put(w, f);
+            fi_fiber_release(w, f);
             return;
         }
     } while (!fi_after_switch_finish_park(w, f));

@@ -193,7 +193,7 @@ static void fetch(const fi_wait *w)
         return;
     FI_PREFETCH(&f->bounds);
     FI_PREFETCH(&f->ctx);
-    FI_PREFETCH(&f->mark);
+    FI_PREFETCH(&f->stack_bounds);
     FI_PREFETCH((const char *)w - FI_CACHE_LINE);
     FI_PREFETCH(w + 1);
 }

@@ -157,7 +157,7 @@ static void *watch(void *runtime)
     size_t left = 0;
 
     name_thread(rt);
-    fi_fiber_keep(rt);
+    fi_fiber_cache_enable(rt);
     for (;;) {
         uint32_t heard = fi_eventcount_prepare(&bell);
         int64_t now = fi_clock_now();
@@ -170,7 +170,7 @@ static void *watch(void *runtime)
         nothing = !fi_stall_look(rt, &stall, now);
         nothing = fi_stuck_look(rt, &quiet, now) && nothing;
         if (now >= trim_at) {
-            left = fi_fiber_trim(rt);
+            left = fi_fiber_cache_trim(rt);
             trim_at = now + TRIM_NS;
         }
         nothing = nothing && left == 0;

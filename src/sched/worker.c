@@ -31,7 +31,8 @@ static void thread_ended(void)
     snprintf(line, sizeof line,
              "pthread_exit: the thread of worker %u ended in fiber '%.*s'; return from the fiber's "
              "function instead",
-             w->index, NAME_SHOWN, current ? fi_fiber_of_bounds(current)->mark.name : "none");
+             w->index, NAME_SHOWN,
+             current ? fi_fiber_of_bounds(current)->stack_bounds.name : "none");
     fi_fatal(line);
 }
 
@@ -90,7 +91,7 @@ void fi_worker_set_aside(fi_worker *w, fi_runnable *r)
 fi_fiber *fi_worker_fiber_for(fi_worker *w, fi_runnable *r)
 {
     fi_stack *own = fi_start_stack(r);
-    fi_fiber *f = own ? fi_fiber_get_on(w, own) : fi_fiber_get(w);
+    fi_fiber *f = own ? fi_fiber_acquire_sized(w, own) : fi_fiber_acquire(w);
 
     if (!f) {
         fi_memory_wait_push(w, r);
@@ -98,7 +99,7 @@ fi_fiber *fi_worker_fiber_for(fi_worker *w, fi_runnable *r)
     }
     if (!w->attached->root_fiber)
         w->attached->root_fiber = f;
-    fi_fiber_give(f, r, &w->runtime->modes);
+    fi_fiber_assign(f, r, &w->runtime->fpenv);
     return f;
 }
 
@@ -123,9 +124,9 @@ fi_fiber *fi_switch_for_unstarted(fi_worker *w, fi_runnable *r)
     if (!r)
         return NULL;
     if (!fi_start_stack(r))
-        f = fi_fiber_get_warm(w);
+        f = fi_fiber_acquire_cached(w);
     if (f)
-        fi_fiber_give(f, r, &w->runtime->modes);
+        fi_fiber_assign(f, r, &w->runtime->fpenv);
     else
         w->found = r;
     return f;
@@ -175,7 +176,7 @@ void *fi_worker_main(void *worker)
     fi_watch_stir(w->runtime);
     if (!fi_load_relaxed(&w->runtime->stopping))
         live(w);
-    fi_fiber_cool(w);
+    fi_fiber_cache_drain(w);
     fi_stack_cache_fini(&w->stacks);
     return NULL;
 }

@@ -75,9 +75,9 @@ struct fi_worker {
     fi_record_pool records, large_records, handle_records;
     fi_runnable *found; /* by a fiber that ended and may not run it */
     long
-        fibers_busy; /* taken less given back; with what others took and gave, those that run or are parked */
-    fi_fiber *warm_fibers; /* nothing to run, but a stack; the warmest first */
-    unsigned warm_fibers_n;
+        n_busy; /* taken less given back; with what others took and gave, those that run or are parked */
+    fi_fiber *fiber_cache; /* nothing to run, but a stack; the warmest first */
+    unsigned n_cached;
     int64_t stack_retry_ns; /* when to try again to map a stack */
     int64_t stack_retry_delay_ns;
     FI_ATOMIC(uint32_t) memory_wait_seen; /* the value of memory_wait.pushes when it last looked */
@@ -145,7 +145,7 @@ struct fi_runtime {
         outside_handle_records;            /* for threads that are no workers; under the lock */
     FI_ATOMIC(uint64_t) jobs_from_outside; /* besides what the workers counted */
     fi_lock fibers_lock;     /* guards the pools of other sizes, and fibers from being unmade */
-    fi_ctx_fpenv modes;      /* that all work begins with */
+    fi_ctx_fpenv fpenv;      /* that all work begins with */
     fi_runtime *left_behind; /* another, that this process was forked without */
     unsigned
         lookers; /* threads of the floor above, which only look; fixed while the runtime runs */

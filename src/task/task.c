@@ -347,7 +347,7 @@ static void run_from_outside(fi_runnable *r, fi_fiber *f)
 
     if (has_tasks(f)) {
         run_first(f, o->slot);
-    } else if (f->mark.size >= 3 * TASKS_ON_STACK) {
+    } else if (f->stack_bounds.size >= 3 * TASKS_ON_STACK) {
         run_on_own_stack(f, o->slot);
     } else {
         wait_for_memory(f->worker, o);
