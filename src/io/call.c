@@ -334,10 +334,10 @@ void fi_call_be_fair(void)
     fi_worker *w = fi_worker_self();
     uint32_t tick = fi_load_relaxed(&w->tick);
 
-    if (w->calls_at != tick) {
-        w->calls_at = tick;
-        w->calls_in_a_row = 0;
-    } else if (++w->calls_in_a_row == CALLS_IN_A_ROW) {
+    if (w->io_tick != tick) {
+        w->io_tick = tick;
+        w->io_streak = 0;
+    } else if (++w->io_streak == CALLS_IN_A_ROW) {
         fi_wait_yield();
     }
 }

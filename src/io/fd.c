@@ -340,7 +340,7 @@ static void await_calls(fi_io *io, const fi_fd *f)
 {
     fi_runtime *rt = io->runtime;
 
-    for (unsigned i = 0; i < rt->workers_n; i++)
+    for (unsigned i = 0; i < rt->n_workers; i++)
         while (fi_calling_is_on(&rt->workers[i].calling, f))
             fi_wait_yield();
 }

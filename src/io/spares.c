@@ -92,7 +92,7 @@ static fi_spare_call *run(fi_spares *s, fi_spare *me, fi_spare_call *c)
     fi_point_block(s->runtime, (uintptr_t)c->call);
     result = c->call(c->arg);
     if (s->runtime->orphaned)
-        fi_worker_end_orphan();
+        fi_worker_end_fork_child();
     fi_point_block_end(s->runtime);
     next = look_for_call(s, me);
     finish(c, result, false);

@@ -165,7 +165,7 @@ static int start_thread(sampler *s)
 
 static int make_room(sampler *s)
 {
-    unsigned n = s->runtime->workers_n;
+    unsigned n = s->runtime->n_workers;
     int e = fi_samples_init(&s->samples, n, ROOM_BYTES);
 
     if (e < 0)

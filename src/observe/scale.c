@@ -29,8 +29,8 @@ static int begin(fi_runtime *rt)
     now.on = true;
     now.began_ns = fi_clock_now();
     fi_path_begin(fi_clock_ns_to_ticks(s->burden_ns));
-    for (unsigned i = 0; i < rt->workers_n; i++)
-        rt->workers[i].eyes |= FI_EYE_PATH;
+    for (unsigned i = 0; i < rt->n_workers; i++)
+        rt->workers[i].hook_mask |= FI_HOOK_SPAN;
     return 0;
 }
 

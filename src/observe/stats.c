@@ -61,8 +61,8 @@ int fi_stats_total(fi_runtime *rt, filch_stats *stats)
     if (!rt)
         return -ESRCH;
     memset(stats, 0, sizeof *stats);
-    stats->workers = rt->workers_n;
-    for (unsigned i = 0; i < rt->workers_n; i++) {
+    stats->workers = rt->n_workers;
+    for (unsigned i = 0; i < rt->n_workers; i++) {
         add(&stats->total, &rt->workers[i]);
         taken += fi_counted(&rt->workers[i].counters.taken);
     }
@@ -74,7 +74,7 @@ int fi_stats_one(fi_runtime *rt, unsigned worker, filch_counters *counters)
 {
     if (!rt)
         return -ESRCH;
-    if (worker >= rt->workers_n)
+    if (worker >= rt->n_workers)
         return -EINVAL;
     memset(counters, 0, sizeof *counters);
     add(counters, &rt->workers[worker]);

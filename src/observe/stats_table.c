@@ -44,17 +44,17 @@ static void write_rows(FILE *out, const filch_counters *total, const filch_count
 
 static void write_table(FILE *out, fi_runtime *rt)
 {
-    unsigned shown = rt->workers_n < COLUMNS_MAX ? rt->workers_n : COLUMNS_MAX;
+    unsigned shown = rt->n_workers < COLUMNS_MAX ? rt->n_workers : COLUMNS_MAX;
     filch_counters each[COLUMNS_MAX];
     filch_stats all;
 
     fi_stats_total(rt, &all);
     for (unsigned w = 0; w < shown; w++)
         fi_stats_one(rt, w, &each[w]);
-    write_head(out, rt->workers_n, shown);
+    write_head(out, rt->n_workers, shown);
     write_rows(out, &all.total, each, shown);
-    if (shown < rt->workers_n)
-        fprintf(out, "and %u more workers, which are in the sums\n", rt->workers_n - shown);
+    if (shown < rt->n_workers)
+        fprintf(out, "and %u more workers, which are in the sums\n", rt->n_workers - shown);
 }
 
 static void show(fi_runtime *rt)

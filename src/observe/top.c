@@ -163,7 +163,7 @@ static void write_head(filch_top *p, const fi_runtime *rt, size_t size)
     p->version = FILCH_TOP_VERSION;
     p->size = (uint32_t)size;
     p->pid = (int32_t)getpid();
-    p->workers = rt->workers_n;
+    p->workers = rt->n_workers;
     p->began_ns = fi_clock_now();
     top.snapshot->began_ns = p->began_ns;
     p->magic = FILCH_TOP_MAGIC;
@@ -171,7 +171,7 @@ static void write_head(filch_top *p, const fi_runtime *rt, size_t size)
 
 static int open_page(fi_runtime *rt)
 {
-    size_t size = FILCH_TOP_SIZE(rt->workers_n);
+    size_t size = FILCH_TOP_SIZE(rt->n_workers);
     int e = make_page(size);
 
     if (!top.page)

@@ -47,7 +47,7 @@ static void fill_worker(fi_runtime *rt, unsigned index, filch_top_worker *out)
 
 static void fill_workers(fi_runtime *rt, filch_top *page)
 {
-    for (unsigned i = 0; i < rt->workers_n; i++)
+    for (unsigned i = 0; i < rt->n_workers; i++)
         fill_worker(rt, i, &page->worker[i]);
     page->global = fi_queue_size(&rt->global);
     page->urgent = fi_queue_size(&rt->urgent);

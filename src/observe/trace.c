@@ -49,7 +49,7 @@ static fi_event_ring *put_log(fi_event_ring *log, fi_event_ring_slot **slots, ui
 static int make_logs(fi_runtime *rt)
 {
     uint32_t events = rt->settings.observe.trace_events;
-    size_t logs = rt->workers_n + 1;
+    size_t logs = rt->n_workers + 1;
     fi_event_ring_slot *slots;
     fi_event_ring *log;
 
@@ -60,9 +60,9 @@ static int make_logs(fi_runtime *rt)
         return -ENOMEM;
     slots = now.memory;
     log = (fi_event_ring *)(void *)(slots + logs * events);
-    for (unsigned i = 0; i < rt->workers_n; i++) {
-        rt->workers[i].log = put_log(log++, &slots, events);
-        rt->workers[i].eyes |= FI_EYE_LOG;
+    for (unsigned i = 0; i < rt->n_workers; i++) {
+        rt->workers[i].events = put_log(log++, &slots, events);
+        rt->workers[i].hook_mask |= FI_HOOK_TRACE;
     }
     rt->outside_log = put_log(log++, &slots, events);
     rt->names = (fi_intern *)(void *)log;
@@ -71,8 +71,8 @@ static int make_logs(fi_runtime *rt)
 
 static void free_logs(fi_runtime *rt)
 {
-    for (unsigned i = 0; i < rt->workers_n; i++)
-        rt->workers[i].log = NULL, rt->workers[i].eyes &= ~(uint32_t)FI_EYE_LOG;
+    for (unsigned i = 0; i < rt->n_workers; i++)
+        rt->workers[i].events = NULL, rt->workers[i].hook_mask &= ~(uint32_t)FI_HOOK_TRACE;
     rt->outside_log = NULL;
     rt->names = NULL;
     fi_pages_put(now.memory, now.size);

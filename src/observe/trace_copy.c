@@ -8,7 +8,7 @@
 
 static fi_event_ring *log_of(fi_runtime *rt, unsigned track)
 {
-    return track < rt->workers_n ? rt->workers[track].log : rt->outside_log;
+    return track < rt->n_workers ? rt->workers[track].events : rt->outside_log;
 }
 
 /* ---- copying ---- */
@@ -73,7 +73,7 @@ static void make_heap(fi_trace_copy *c)
 
 int fi_trace_copy_make(fi_trace_copy *c, fi_runtime *rt)
 {
-    unsigned tracks = rt->workers_n + 1;
+    unsigned tracks = rt->n_workers + 1;
     size_t size = bytes_of(rt, tracks);
     fi_event *events = fi_pages_get(size);
 

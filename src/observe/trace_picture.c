@@ -540,14 +540,14 @@ static void begin(picture *p)
     fi_draw_name_group(&p->draw, p->group, p->text, 0);
     snprintf(p->text, sizeof p->text, "%s: fibers that wait", p->rt->settings.name);
     fi_draw_name_group(&p->draw, p->fibers_group, p->text, 1);
-    for (unsigned i = 0; i < p->rt->workers_n; i++)
+    for (unsigned i = 0; i < p->rt->n_workers; i++)
         begin_worker(p, i);
 }
 
 /* What is still going on ends where the picture ends. */
 static void end(picture *p)
 {
-    for (unsigned i = 0; i < p->rt->workers_n; i++)
+    for (unsigned i = 0; i < p->rt->n_workers; i++)
         close_all(p, &p->workers[i], p->end_ns);
     for (size_t i = 0; i < p->fibers.room; i++)
         if (p->fibers.table[i].id)
@@ -566,7 +566,7 @@ static void draw(picture *p)
     begin(p);
     while ((e = fi_trace_copy_next(&p->copy, &track)) != NULL) {
         int64_t ns = time_of(p, e->word[0]);
-        if (track < p->rt->workers_n)
+        if (track < p->rt->n_workers)
             by_worker(p, track, e, ns);
         else
             by_thread(p, e, ns);
@@ -595,7 +595,7 @@ static void write_head(picture *p)
     fi_json_raw(j, ",\"clock\":");
     fi_json_string(j, clocks[fi_clock_source()]);
     fi_json_raw(j, ",\"workers\":");
-    fi_json_number(j, p->rt->workers_n);
+    fi_json_number(j, p->rt->n_workers);
     fi_json_raw(j, ",\"events that were written over\":");
     fi_json_number(j, lost(p));
     fi_json_raw(j, "},\"traceEvents\":[");
@@ -645,7 +645,7 @@ int fi_trace_picture(fi_runtime *rt, const fi_trace_wish *wish)
     p->counters[READY] = (counter){.name = "ready fibers", .unit = "fibers"};
     p->counters[ASLEEP] = (counter){.name = "workers asleep", .unit = "workers"};
     p->counters[STOLEN] = (counter){.name = "stolen so far", .unit = "things"};
-    e = make(p, rt->workers_n * sizeof *p->workers);
+    e = make(p, rt->n_workers * sizeof *p->workers);
     fi_pages_put(p, sizeof *p);
     return e;
 }

@@ -311,7 +311,7 @@ static int write_list(const list *l, size_t fibers, int fd)
     text t = {.n = 0};
     int e;
 
-    say(&t, "filch: %zu fibers, %u workers%s%s\n", fibers, l->rt->workers_n, poller ? ", " : "",
+    say(&t, "filch: %zu fibers, %u workers%s%s\n", fibers, l->rt->n_workers, poller ? ", " : "",
         poller ? poller->name : "");
     e = write_all(fd, t.line, t.n);
     for (size_t i = 0; i < l->n && e == 0; i++)

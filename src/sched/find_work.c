@@ -41,7 +41,7 @@ static fi_runnable *keep_in_line(fi_worker *w, fi_runnable *list)
     while (list) {
         fi_runnable *r = list;
         list = r->next;
-        fi_line_up(w, r);
+        fi_worker_push_ready(w, r);
     }
     fi_notify(w); /* nobody saw them while they moved */
     return first;
@@ -68,7 +68,7 @@ static fi_runnable *take_global(fi_worker *w, size_t most)
 
     if (n == 0)
         return NULL;
-    n = fi_global_share(n, w->runtime->workers_n, FI_RUNQ_AT_ONCE);
+    n = fi_global_share(n, w->runtime->n_workers, FI_RUNQ_AT_ONCE);
     if (fi_queue_take(global, n < most ? n : most, &list) == 0)
         return NULL;
     return keep_in_line(w, list);
@@ -102,8 +102,8 @@ static fi_runnable *take_oldest(fi_worker *w)
 static fi_runnable *take_fairly(fi_worker *w)
 {
     fi_poll_now(w);
-    w->fair_at = fi_load_relaxed(&w->tick) + FAIR_TICK;
-    switch (w->fair_turn++ % 6) {
+    w->fair_tick_at = fi_load_relaxed(&w->tick) + FAIR_TICK;
+    switch (w->fair_round++ % 6) {
     case 0:
         return take_global(w, 1);
     case 1:
@@ -115,7 +115,7 @@ static fi_runnable *take_fairly(fi_worker *w)
     case 4:
         return fi_memory_wait_take(w);
     default:
-        return fi_runq_pop_in_turn(&w->ready, fi_worker_party(w));
+        return fi_runq_pop_in_turn(&w->ready, fi_worker_lock_id(w));
     }
 }
 
@@ -125,7 +125,7 @@ static void look_at_timers(fi_worker *w, uint32_t tick)
     int64_t next = fi_timer_heap_next(&w->runtime->timers);
     int64_t now;
 
-    w->time_at = tick + LOOKS_PER_TIME;
+    w->timer_tick_at = tick + LOOKS_PER_TIME;
     if (next == FI_TIMER_NEVER)
         return;
     now = fi_clock_now();
@@ -141,8 +141,8 @@ static void look_at_timers(fi_worker *w, uint32_t tick)
  * them. */
 static fi_runnable *take_new_first(fi_worker *w)
 {
-    w->new_first = false;
-    return fi_new_pop(w);
+    w->unstarted_first = false;
+    return fi_worker_pop_unstarted(w);
 }
 
 /* Not ==, because fi_switch_may_pick (sched/switch.h) advances the tick as well, without this check. */
@@ -157,19 +157,19 @@ static fi_runnable *take_own(fi_worker *w)
     fi_runnable *r = NULL;
 
     fi_store_relaxed(&w->tick, tick);
-    if (is_due(tick, w->time_at))
+    if (is_due(tick, w->timer_tick_at))
         look_at_timers(w, tick);
-    if (is_due(tick, w->fair_at))
+    if (is_due(tick, w->fair_tick_at))
         r = take_fairly(w);
     if (!r && (r = take_urgent(w)) != NULL)
         return r;
-    w->home_at = tick + w->attached->direct_switch_max;
-    if (!r && w->new_first)
+    w->sched_tick_at = tick + w->attached->direct_switch_max;
+    if (!r && w->unstarted_first)
         r = take_new_first(w);
     if (!r)
-        r = fi_runq_pop(&w->ready, fi_worker_party(w));
+        r = fi_runq_pop(&w->ready, fi_worker_lock_id(w));
     if (!r)
-        r = fi_new_pop(w);
+        r = fi_worker_pop_unstarted(w);
     if (!r)
         r = fi_queue_pop(&w->inbox);
     if (!r)
@@ -201,7 +201,7 @@ static void count_steal(fi_worker *w, const fi_worker *victim, int n)
 static void keep_in_deque(fi_worker *w, void **items, int n)
 {
     for (int i = 0; i < n; i++)
-        if (fi_new_push(w, items[i]) < 0)
+        if (fi_worker_push_unstarted(w, items[i]) < 0)
             fi_queue_push(&w->runtime->global, items[i]);
 }
 
@@ -241,12 +241,12 @@ static bool is_stuck(fi_worker *w, fi_worker *victim)
     uint32_t tick = fi_load_relaxed(&victim->tick);
     int64_t now = fi_clock_now();
 
-    if (w->suspect != victim || w->suspect_tick != tick) {
-        w->suspect = victim;
-        w->suspect_tick = tick;
-        w->suspect_since = now;
+    if (w->next_suspect != victim || w->next_suspect_tick != tick) {
+        w->next_suspect = victim;
+        w->next_suspect_tick = tick;
+        w->next_suspect_since = now;
     }
-    return now - w->suspect_since >= STUCK_NS;
+    return now - w->next_suspect_since >= STUCK_NS;
 }
 
 static fi_runnable *steal_from_line(fi_worker *w, fi_worker *victim)
@@ -256,7 +256,7 @@ static fi_runnable *steal_from_line(fi_worker *w, fi_worker *victim)
 
     if (there == 0 || (there == 1 && !is_stuck(w, victim)))
         return NULL;
-    n = fi_runq_steal(&victim->ready, fi_worker_party(w), FI_RUNQ_AT_ONCE, there == 1, &list);
+    n = fi_runq_steal(&victim->ready, fi_worker_lock_id(w), FI_RUNQ_AT_ONCE, there == 1, &list);
     if (n == 0)
         return NULL;
     count_steal(w, victim, (int)n);
@@ -308,10 +308,10 @@ static fi_runnable *take_last(fi_worker *w)
 static fi_runnable *visit_all(fi_worker *w)
 {
     fi_runtime *rt = w->runtime;
-    unsigned at = fi_rng_below(&w->rng, rt->workers_n);
-    unsigned stride = rt->strides[fi_rng_below(&w->rng, rt->strides_n)];
+    unsigned at = fi_rng_below(&w->rng, rt->n_workers);
+    unsigned stride = rt->strides[fi_rng_below(&w->rng, rt->n_strides)];
 
-    for (unsigned i = 0; i < rt->workers_n; i++, at = (at + stride) % rt->workers_n) {
+    for (unsigned i = 0; i < rt->n_workers; i++, at = (at + stride) % rt->n_workers) {
         fi_runnable *r = at == w->index ? NULL : visit(w, &rt->workers[at]);
         if (r)
             return r;
@@ -323,13 +323,13 @@ static fi_runnable *visit_all(fi_worker *w)
 static fi_runnable *take_due(fi_worker *w)
 {
     look_at_timers(w, fi_load_relaxed(&w->tick));
-    return fi_runq_pop(&w->ready, fi_worker_party(w));
+    return fi_runq_pop(&w->ready, fi_worker_lock_id(w));
 }
 
 static fi_runnable *search_until_found(fi_worker *w)
 {
     fi_idle *idle = &w->runtime->idle;
-    unsigned workers = w->runtime->workers_n;
+    unsigned workers = w->runtime->n_workers;
     int64_t until = 0;
     fi_runnable *r;
 
@@ -376,7 +376,7 @@ static bool has_shared_work(fi_runtime *rt)
 
 bool fi_is_there_work(fi_runtime *rt)
 {
-    for (unsigned i = 0; i < rt->workers_n; i++)
+    for (unsigned i = 0; i < rt->n_workers; i++)
         if (has_work(&rt->workers[i]))
             return true;
     return has_shared_work(rt) || fi_memory_wait_size(rt) > 0;
@@ -399,7 +399,7 @@ static bool anything(void *ctx)
         fi_idle_is_unpolled(&rt->idle) || fi_poll_is_pending(rt) || fi_memory_wait_is_unseen(w) ||
         fi_timer_heap_next(&rt->timers) < fi_idle_kept(&rt->idle))
         return true;
-    for (unsigned i = 0; i < rt->workers_n; i++) {
+    for (unsigned i = 0; i < rt->n_workers; i++) {
         fi_worker *victim = &rt->workers[i];
         if (has_work(victim) && !(victim != w && has_only_its_next(victim)))
             return true;
@@ -427,7 +427,7 @@ static void sleep_until_work(fi_worker *w, bool searching)
 }
 
 /* Its own thread sleeps on, without a deadline that it knows of: if nobody keeps the time of a timer, it has to be woken. */
-void fi_worker_give_back(fi_worker *w, bool searching)
+void fi_worker_return(fi_worker *w, bool searching)
 {
     fi_idle_give_back(&w->runtime->idle, &w->sleeper, searching, anything, w);
 }
@@ -448,7 +448,7 @@ fi_runnable *fi_find_work_awake(fi_worker *w, bool *searching)
     *searching = false;
     if (r)
         return r;
-    *searching = fi_idle_search_begin(&w->runtime->idle, w->runtime->workers_n);
+    *searching = fi_idle_search_begin(&w->runtime->idle, w->runtime->n_workers);
     if (!*searching || (r = search(w)) == NULL)
         return NULL;
     *searching = false;
@@ -476,10 +476,10 @@ fi_runnable *fi_find_first_work(fi_worker *w)
 
 fi_runnable *fi_find_work(fi_worker *w)
 {
-    fi_runnable *r = w->found;
+    fi_runnable *r = w->pending_pick;
     bool searching;
 
-    w->found = NULL;
+    w->pending_pick = NULL;
     if (r)
         return r;
     if (fi_worker_thread_must_stop(w->attached))
@@ -502,7 +502,7 @@ fi_runnable *fi_find_piece(fi_worker *w)
     if (!r && !w->attached->is_borrower)
         r = fi_memory_wait_take_here(w);
     if (r && (!r->run || fi_start_stack(r))) {
-        w->found = r;
+        w->pending_pick = r;
         return NULL;
     }
     return r && w->attached->is_borrower && !fi_guest_may_run(w, r) ? NULL : r;

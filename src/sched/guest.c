@@ -22,9 +22,9 @@ bool fi_guest_may_run_other(fi_worker *w, fi_runnable *r)
 
 static fi_runnable *find_mine(fi_worker *w, bool *searching)
 {
-    fi_runnable *r = w->found;
+    fi_runnable *r = w->pending_pick;
 
-    w->found = NULL;
+    w->pending_pick = NULL;
     *searching = false;
     if (!r)
         r = fi_find_work_awake(w, searching);
@@ -34,9 +34,9 @@ static fi_runnable *find_mine(fi_worker *w, bool *searching)
 /* What a fiber has found at its end, and the guest leaves before it looks at it. */
 static void leave_found(fi_worker *w)
 {
-    if (w->found)
-        fi_queue_push(&w->runtime->global, w->found);
-    w->found = NULL;
+    if (w->pending_pick)
+        fi_queue_push(&w->runtime->global, w->pending_pick);
+    w->pending_pick = NULL;
 }
 
 /* Is it a searcher at the end? */
@@ -69,7 +69,7 @@ static void be_worker(fi_worker *w, fi_runnable *r, FI_ATOMIC(uint32_t) * done)
     fi_point_guest_end(w);
     fi_worker_detach();
     fi_worker_thread_fini(&thread);
-    fi_worker_give_back(w, searching);
+    fi_worker_return(w, searching);
 }
 
 /* A thread that is cancelled in the middle of a task would take the worker with it. */

@@ -35,7 +35,7 @@ fi_handle *fi_handle_new(fi_runtime *rt, fi_worker *w)
 
 void fi_handles_end(fi_runtime *rt)
 {
-    for (unsigned i = 0; i < rt->workers_n; i++)
+    for (unsigned i = 0; i < rt->n_workers; i++)
         fi_record_pool_merge(&rt->outside_handle_records, &rt->workers[i].handle_records);
     fi_record_pool_end(&rt->outside_handle_records, rt->number);
 }

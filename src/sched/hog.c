@@ -27,7 +27,7 @@ static void tell(fi_worker *w, fi_fiber *f, uintptr_t body, int64_t held_ns)
 
     fi_dump_name(f, name, sizeof name);
     fi_frame_name((const void *)body, function, sizeof function);
-    if (fi_load_relaxed(&w->tick) != w->hog.tick)
+    if (fi_load_relaxed(&w->tick) != w->long_run.tick)
         return;
     n = snprintf(line, sizeof line, "filch: fiber '%s' has held worker %u for %lld ms (%s)\n", name,
                  w->index, (long long)(held_ns / 1000000), function);
@@ -44,9 +44,9 @@ static bool may_tell(const fi_hog *h, uintptr_t body, int64_t now_ns)
 
 static void name(fi_worker *w, fi_fiber *f, uintptr_t body, int64_t now_ns)
 {
-    w->hog.told = true;
+    w->long_run.told = true;
     told_ns = now_ns;
-    tell(w, f, body, w->hog.held_ns);
+    tell(w, f, body, w->long_run.held_ns);
     fi_observer_above.alarm(w->runtime, FI_ALARM_HELD);
 }
 
@@ -55,17 +55,17 @@ static void held(fi_worker *w, fi_fiber *f, int64_t now_ns)
 {
     uintptr_t body = fi_load_relaxed(&f->body);
 
-    if (may_tell(&w->hog, body, now_ns))
+    if (may_tell(&w->long_run, body, now_ns))
         name(w, f, body, now_ns);
-    if (!w->hog.counted)
+    if (!w->long_run.counted)
         fi_count(&w->n_long_runs);
-    w->hog.counted = true;
+    w->long_run.counted = true;
 }
 
 /* Add the time held since the last reading.  False: first reading, or nothing is known. */
 static bool measure(fi_worker *w, int64_t gap_ns)
 {
-    fi_hog *h = &w->hog;
+    fi_hog *h = &w->long_run;
     int clock = fi_load_relaxed(&w->thread_clock);
     bool again = h->clock == clock;
     fi_thread_time now;
@@ -87,7 +87,7 @@ static bool look_at(fi_worker *w, int64_t limit_ns, int64_t gap_ns, int64_t now_
 {
     fi_task_bounds *current = fi_task_bounds_load_current(&w->current);
     uint32_t tick = fi_load_relaxed(&w->tick);
-    fi_hog *h = &w->hog;
+    fi_hog *h = &w->long_run;
     fi_fiber *f;
 
     if (!current || tick != h->tick) {
@@ -115,7 +115,7 @@ void fi_hog_look(fi_runtime *rt, int64_t period_ns, int64_t now_ns)
 {
     bool any = false;
 
-    for (unsigned i = 0; i < rt->workers_n; i++)
+    for (unsigned i = 0; i < rt->n_workers; i++)
         if (look_at(&rt->workers[i], rt->settings.watchdog_ns, 2 * period_ns, now_ns)) {
             release_next(&rt->workers[i]);
             any = true;

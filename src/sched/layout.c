@@ -40,7 +40,7 @@ __attribute__((visibility("default"), used)) const struct filch_layout_ filch_la
             .version = VERSION,
             .words = sizeof(layout) / sizeof(uint32_t) - 2,
             .runtime_workers = offsetof(fi_runtime, workers),
-            .runtime_workers_n = offsetof(fi_runtime, workers_n),
+            .runtime_workers_n = offsetof(fi_runtime, n_workers),
             .runtime_pools = offsetof(fi_runtime, stack_pool),
             .runtime_sized_pools = offsetof(fi_runtime, sized_pools),
             .sized_pools_n = FI_STACK_SIZES,

@@ -22,13 +22,13 @@ static inline void put_in(fi_event_ring *log, uint64_t when, uint64_t head, uint
 
 static inline void put(fi_worker *w, uint64_t head, uint64_t a, uint64_t b)
 {
-    if (w->log)
-        put_in(w->log, fi_clock_ticks_unordered(), head, a, b);
+    if (w->events)
+        put_in(w->events, fi_clock_ticks_unordered(), head, a, b);
 }
 
 static bool follows(const fi_worker *w)
 {
-    return w->eyes & FI_EYE_PATH;
+    return w->hook_mask & FI_HOOK_SPAN;
 }
 
 uint64_t fi_point_time(void)
@@ -45,7 +45,7 @@ void fi_point_see(fi_worker *w, fi_point p, uint64_t a, uint64_t b)
 
 static uint64_t lengths(fi_worker *w)
 {
-    uint64_t new = w->has_new ? fi_deque_size(w->deque) : 0;
+    uint64_t new = w->maybe_unstarted ? fi_deque_size(w->deque) : 0;
 
     return fi_runq_size(&w->ready) | new << 32;
 }
@@ -56,12 +56,12 @@ static inline void log_run(fi_worker *w, const fi_fiber *f, uint64_t when)
     const fi_traced *t = &f->traced;
 
     if (t->id)
-        put_in(w->log, when, fi_point_head(FI_POINT_RUN, t), t->function, lengths(w));
+        put_in(w->events, when, fi_point_head(FI_POINT_RUN, t), t->function, lengths(w));
 }
 
 void fi_point_see_run(fi_worker *w, const fi_fiber *f)
 {
-    if (w->log)
+    if (w->events)
         log_run(w, f, fi_clock_ticks_unordered());
     if (follows(w))
         fi_path_arrive(f);
@@ -80,7 +80,7 @@ static inline void log_stop(fi_worker *w, fi_fiber *f, fi_way why, uint64_t when
 {
     fi_wait_for what = reason(f, why);
 
-    put_in(w->log, when, fi_point_head(FI_POINT_STOP, &f->traced), (uintptr_t)what.what,
+    put_in(w->events, when, fi_point_head(FI_POINT_STOP, &f->traced), (uintptr_t)what.what,
            (uintptr_t)what.object);
 }
 
@@ -97,7 +97,7 @@ static inline void log_away(fi_worker *w, fi_fiber *f, const fi_fiber *to, fi_wa
 
 void fi_point_see_away(fi_worker *w, fi_fiber *f, fi_fiber *to, fi_way why)
 {
-    if (w->log)
+    if (w->events)
         log_away(w, f, to, why);
     if (!follows(w))
         return;
@@ -108,17 +108,17 @@ void fi_point_see_away(fi_worker *w, fi_fiber *f, fi_fiber *to, fi_way why)
 
 static uint32_t number_of(fi_worker *w, const char *name)
 {
-    return name ? fi_intern_id(w->runtime->names, &w->known_names, name) : 0;
+    return name ? fi_intern_id(w->runtime->names, &w->intern_cache, name) : 0;
 }
 
 void fi_point_see_begin(fi_fiber *f, fi_work work, const char *name, uintptr_t function)
 {
     fi_worker *w = f->worker;
 
-    if (!w->log)
+    if (!w->events)
         return;
-    w->last_id += w->runtime->workers_n;
-    f->traced = (fi_traced){w->last_id + w->index, function, number_of(w, name), work};
+    w->next_trace_id += w->runtime->n_workers;
+    f->traced = (fi_traced){w->next_trace_id + w->index, function, number_of(w, name), work};
     put(w, fi_point_head(FI_POINT_BEGIN, &f->traced), function, lengths(w));
 }
 
@@ -145,7 +145,7 @@ void fi_point_see_give(fi_worker *w, const fi_runnable *work)
 
 void fi_point_see_name(fi_fiber *f, const char *name)
 {
-    if (!f->worker->log)
+    if (!f->worker->events)
         return;
     f->traced.name = number_of(f->worker, name);
     put(f->worker, fi_point_head(FI_POINT_NAME, &f->traced), f->traced.function, 0);

@@ -90,7 +90,7 @@ FI_POINT_SEE fi_point_see_outside(fi_runtime *rt, fi_point p, const fi_traced *t
 FI_POINT_INLINE void fi_point_run(fi_worker *w, fi_fiber *f)
 {
     FI_PROBE2(run, f, w->index);
-    if (FI_UNLIKELY(w->eyes))
+    if (FI_UNLIKELY(w->hook_mask))
         fi_point_see_run(w, f);
 }
 
@@ -99,7 +99,7 @@ FI_POINT_INLINE void fi_point_away(fi_worker *w, fi_fiber *f, fi_fiber *to, fi_w
 {
     FI_PROBE3(stop, f, w->index, why);
     FI_PROBE2(run, to, w->index);
-    if (FI_UNLIKELY(w->eyes))
+    if (FI_UNLIKELY(w->hook_mask))
         fi_point_see_away(w, f, to, why);
 }
 
@@ -107,7 +107,7 @@ FI_POINT_INLINE void fi_point_away(fi_worker *w, fi_fiber *f, fi_fiber *to, fi_w
 FI_POINT_INLINE void fi_point_home(fi_worker *w, fi_fiber *f, fi_way why)
 {
     FI_PROBE3(stop, f, w->index, why);
-    if (FI_UNLIKELY(w->eyes))
+    if (FI_UNLIKELY(w->hook_mask))
         fi_point_see_away(w, f, NULL, why);
 }
 
@@ -115,21 +115,21 @@ FI_POINT_INLINE void fi_point_home(fi_worker *w, fi_fiber *f, fi_way why)
 static inline void fi_point_begin(fi_fiber *f, fi_work work, const char *name, uintptr_t function)
 {
     FI_PROBE3(begin, f, name, function);
-    if (FI_UNLIKELY(f->worker->eyes))
+    if (FI_UNLIKELY(f->worker->hook_mask))
         fi_point_see_begin(f, work, name, function);
 }
 
 /* [fiber] It is about to do this work. */
 static inline void fi_point_work(fi_fiber *f, const fi_runnable *work)
 {
-    if (FI_UNLIKELY(f->worker->eyes))
+    if (FI_UNLIKELY(f->worker->hook_mask))
         fi_point_see_work(f->worker, work);
 }
 
 /* [worker] Work is given to whoever takes it first. */
 static inline void fi_point_give(fi_worker *w, const fi_runnable *work)
 {
-    if (FI_UNLIKELY(w->eyes))
+    if (FI_UNLIKELY(w->hook_mask))
         fi_point_see_give(w, work);
 }
 
@@ -137,14 +137,14 @@ static inline void fi_point_give(fi_worker *w, const fi_runnable *work)
 static inline void fi_point_end(fi_fiber *f)
 {
     FI_PROBE1(end, f);
-    if (FI_UNLIKELY(f->worker->eyes))
+    if (FI_UNLIKELY(f->worker->hook_mask))
         fi_point_see_end(f);
 }
 
 /* [fiber] It has another name, NULL: none. */
 static inline void fi_point_name(fi_fiber *f, const char *name)
 {
-    if (FI_UNLIKELY(f->worker->eyes))
+    if (FI_UNLIKELY(f->worker->hook_mask))
         fi_point_see_name(f, name);
 }
 
@@ -153,7 +153,7 @@ static inline void fi_point_name(fi_fiber *f, const char *name)
 FI_POINT_INLINE bool fi_point_ready(fi_worker *w, fi_fiber *f)
 {
     FI_PROBE2(ready, f, w->index);
-    return FI_UNLIKELY(w->eyes);
+    return FI_UNLIKELY(w->hook_mask);
 }
 
 /* [thread that is no worker] The same. */
@@ -168,7 +168,7 @@ static inline void fi_point_ready_outside(fi_runtime *rt, fi_fiber *f)
 
 static inline void fi_point_on(fi_worker *w, fi_point p, uint64_t a, uint64_t b)
 {
-    if (FI_UNLIKELY(w->eyes))
+    if (FI_UNLIKELY(w->hook_mask))
         fi_point_see(w, p, a, b);
 }
 
@@ -214,14 +214,14 @@ uint64_t fi_point_time(void);
 static inline uint64_t fi_point_poll(fi_worker *w)
 {
     FI_PROBE1(poll, w->index);
-    return FI_UNLIKELY(w->eyes) ? fi_point_time() : 0;
+    return FI_UNLIKELY(w->hook_mask) ? fi_point_time() : 0;
 }
 
 /* What brought nothing is no event: idle workers ask all the time. */
 static inline void fi_point_poll_end(fi_worker *w, uint64_t since, int n)
 {
     FI_PROBE2(poll__end, w->index, n);
-    if (FI_UNLIKELY(w->eyes) && n > 0)
+    if (FI_UNLIKELY(w->hook_mask) && n > 0)
         fi_point_see(w, FI_POINT_POLL, since, (uint64_t)n);
 }
 

@@ -6,14 +6,14 @@
 /* Where we are the only worker, nobody sleeps. */
 void fi_notify(fi_worker *w)
 {
-    if (w->runtime->workers_n > 1 && fi_idle_notify(&w->runtime->idle))
+    if (w->runtime->n_workers > 1 && fi_idle_notify(&w->runtime->idle))
         fi_count(&w->counters.wakes);
 }
 
 /* Nobody is woken for what the worker will take itself, if there is a watcher to see when it does not. */
 static inline __attribute__((always_inline)) void run_next(fi_worker *w, fi_runnable *r)
 {
-    bool displaced = fi_runq_put_next(&w->ready, fi_worker_party(w), r);
+    bool displaced = fi_runq_put_next(&w->ready, fi_worker_lock_id(w), r);
 
     if (FI_UNLIKELY(displaced || !fi_runq_keeps_next(&w->ready) || !w->runtime->watch.runs))
         fi_notify(w);
@@ -24,7 +24,7 @@ void fi_submit(fi_runtime *rt, fi_runnable *r)
     uint32_t turn = fi_fetch_add_relaxed(&rt->inbox_turn, 1);
 
     FI_PATH(hand(r));
-    fi_queue_push(&rt->workers[turn % rt->workers_n].inbox, r);
+    fi_queue_push(&rt->workers[turn % rt->n_workers].inbox, r);
     fi_idle_notify(&rt->idle);
 }
 
@@ -60,7 +60,7 @@ void fi_ready(fi_fiber *f)
 void fi_give(fi_worker *w, fi_runnable *r)
 {
     fi_point_give(w, r);
-    if (fi_new_push(w, r) < 0)
+    if (fi_worker_push_unstarted(w, r) < 0)
         fi_queue_push(&w->runtime->global, r);
     fi_notify(w);
 }

@@ -46,14 +46,14 @@ static unsigned common_divisor(unsigned a, unsigned b)
 
 static int find_strides(fi_runtime *rt)
 {
-    unsigned n = rt->workers_n;
+    unsigned n = rt->n_workers;
 
     rt->strides = FI_NEW_ARRAY(unsigned, n);
     if (!rt->strides)
         return -ENOMEM;
     for (unsigned i = 1; i <= n; i++)
         if (common_divisor(i, n) == 1)
-            rt->strides[rt->strides_n++] = i;
+            rt->strides[rt->n_strides++] = i;
     return 0;
 }
 
@@ -91,7 +91,7 @@ static int create_thread(fi_worker *w, const pthread_attr_t *attr, bool pinned)
 /* Start all threads, or none.  cpus: to pin them to; NULL: they are not pinned. */
 static int start_threads(fi_runtime *rt, pthread_attr_t *attr, const fi_cpu_set *cpus)
 {
-    for (unsigned i = 0; i < rt->workers_n; i++) {
+    for (unsigned i = 0; i < rt->n_workers; i++) {
         fi_worker *w = &rt->workers[i];
         int e;
         if (cpus)
@@ -138,24 +138,24 @@ static int start_workers(fi_runtime *rt)
 
 static void free_workers(fi_runtime *rt)
 {
-    for (unsigned i = 0; i < rt->workers_n; i++)
+    for (unsigned i = 0; i < rt->n_workers; i++)
         fi_worker_fini(&rt->workers[i]);
-    FI_DELETE_ARRAY(fi_worker, rt->workers, rt->workers_n);
+    FI_DELETE_ARRAY(fi_worker, rt->workers, rt->n_workers);
     if (rt->strides)
-        FI_DELETE_ARRAY(unsigned, rt->strides, rt->workers_n);
+        FI_DELETE_ARRAY(unsigned, rt->strides, rt->n_workers);
 }
 
 static int make_workers(fi_runtime *rt)
 {
-    rt->workers = FI_NEW_ARRAY(fi_worker, rt->workers_n);
+    rt->workers = FI_NEW_ARRAY(fi_worker, rt->n_workers);
     if (!rt->workers)
         return -ENOMEM;
-    for (unsigned i = 0; i < rt->workers_n; i++) {
+    for (unsigned i = 0; i < rt->n_workers; i++) {
         int e = fi_worker_init(&rt->workers[i], rt, i);
         if (e < 0)
             return e;
     }
-    for (unsigned i = 0; i < rt->workers_n; i++)
+    for (unsigned i = 0; i < rt->n_workers; i++)
         fi_idle_begin_asleep(&rt->idle, &rt->workers[i].sleeper);
     return find_strides(rt);
 }
@@ -167,7 +167,7 @@ static int reserve_stacks(fi_runtime *rt)
     int e = fi_stack_pool_reserve(&rt->stack_pool);
 
     if (e < 0)
-        join_workers(rt, rt->workers_n);
+        join_workers(rt, rt->n_workers);
     return e;
 }
 
@@ -218,7 +218,7 @@ static int make_runtime(const fi_settings *settings, fi_runtime **out)
         return -ENOMEM;
     rt->settings = *settings;
     rt->number = ++started;
-    rt->workers_n = settings->workers;
+    rt->n_workers = settings->workers;
     fi_ctx_fpenv_get(&rt->fpenv);
     fi_idle_init(&rt->idle);
     fi_timer_heap_init(&rt->timers);
@@ -247,7 +247,7 @@ static void free_runtime(fi_runtime *rt)
     fi_poller *poller = fi_poll_get(rt);
 
     fi_watch_end(rt);
-    join_workers(rt, rt->workers_n);
+    join_workers(rt, rt->n_workers);
     if (poller)
         poller->free(poller);
     fi_observer_above.end(rt, true);
@@ -271,8 +271,8 @@ static void free_runtime(fi_runtime *rt)
 static void leave_behind(fi_runtime *rt)
 {
     rt->orphaned = true;
-    for (unsigned i = 0; i < rt->workers_n; i++)
-        rt->workers[i].eyes = 0; /* the observers are in the parent */
+    for (unsigned i = 0; i < rt->n_workers; i++)
+        rt->workers[i].hook_mask = 0; /* the observers are in the parent */
     rt->outside_log = NULL;
     fi_store_relaxed(&rt->watch.begun, 0); /* so that a waiting thread checks it */
     fi_idle_init(&rt->idle);
@@ -379,10 +379,10 @@ static bool has_jobs(fi_runtime *rt)
 {
     uint64_t ended = 0, given = 0;
 
-    for (unsigned i = 0; i < rt->workers_n; i++)
+    for (unsigned i = 0; i < rt->n_workers; i++)
         ended += fi_load_relaxed(&rt->workers[i].counters.jobs_ended) +
                  fi_load_relaxed(&rt->workers[i].counters.starts_ended);
-    for (unsigned i = 0; i < rt->workers_n; i++)
+    for (unsigned i = 0; i < rt->n_workers; i++)
         given += fi_load_relaxed(&rt->workers[i].counters.jobs_given) +
                  fi_load_relaxed(&rt->workers[i].counters.starts_given);
     return given + fi_load_relaxed(&rt->jobs_from_outside) != ended;
@@ -411,14 +411,14 @@ static bool is_quiet(void *runtime)
     fi_runtime *rt = runtime;
     long busy = 0;
 
-    for (unsigned i = 0; i < rt->workers_n; i++)
+    for (unsigned i = 0; i < rt->n_workers; i++)
         busy += rt->workers[i].n_busy;
     return busy == 0 && !fi_is_there_work(rt);
 }
 
 static bool await_quiet(fi_runtime *rt, int64_t deadline_ns)
 {
-    return fi_idle_await_all_asleep(&rt->idle, rt->workers_n, is_quiet, rt, deadline_ns);
+    return fi_idle_await_all_asleep(&rt->idle, rt->n_workers, is_quiet, rt, deadline_ns);
 }
 
 /* [life held, closing] Wait, without the lock, for those who use the runtime, for all that they have left behind,
@@ -459,7 +459,7 @@ int filch_stop(void)
 unsigned filch_worker_count(void)
 {
     fi_runtime *rt = fi_runtime_look();
-    unsigned n = rt ? rt->workers_n : 0;
+    unsigned n = rt ? rt->n_workers : 0;
 
     fi_runtime_look_end();
     return n;
@@ -467,7 +467,7 @@ unsigned filch_worker_count(void)
 
 static bool somebody_runs(fi_runtime *rt)
 {
-    for (unsigned i = 0; i < rt->workers_n; i++)
+    for (unsigned i = 0; i < rt->n_workers; i++)
         if (fi_load_relaxed(&rt->workers[i].current))
             return true;
     return false;
@@ -480,7 +480,7 @@ static bool becomes_quiet(fi_runtime *rt)
     for (int looks = 0; looks < LOOKS_MAX; looks++) {
         if (await_quiet(rt, fi_clock_now() + SOON_NS))
             return true;
-        if (fi_load_relaxed(&rt->idle.state) == rt->workers_n)
+        if (fi_load_relaxed(&rt->idle.state) == rt->n_workers)
             return false;
         if (looks >= LOOKS_AT_RUNNING && somebody_runs(rt))
             return false;

@@ -48,7 +48,7 @@ static bool any_fiber(const fi_runtime *rt)
 {
     long busy = 0;
 
-    for (unsigned i = 0; i < rt->workers_n; i++)
+    for (unsigned i = 0; i < rt->n_workers; i++)
         busy += rt->workers[i].n_busy;
     return busy > 0;
 }
@@ -58,7 +58,7 @@ static bool is_stuck(fi_runtime *rt, uint64_t word, unsigned watchers)
 {
     return any_fiber(rt) && nothing_may_come(rt) &&
            threads_of_process() ==
-               rt->workers_n + watchers + rt->lookers + fi_watch_threads(word) &&
+               rt->n_workers + watchers + rt->lookers + fi_watch_threads(word) &&
            fi_load_relaxed(&fi_watch_state) == word;
 }
 
@@ -67,7 +67,7 @@ static bool ask(void *ctx)
     look *l = ctx;
 
     l->word = fi_load_relaxed(&fi_watch_state);
-    for (unsigned i = 0; i < l->rt->workers_n; i++)
+    for (unsigned i = 0; i < l->rt->n_workers; i++)
         l->sleeps += fi_load_relaxed(&l->rt->workers[i].counters.sleeps);
     return true;
 }
@@ -113,10 +113,10 @@ bool fi_stuck_look(fi_runtime *rt, fi_quiet *q, int64_t now_ns)
 {
     look l = {.rt = rt};
 
-    if (!fi_idle_all_asleep(&rt->idle, rt->workers_n, ask, &l) || !is_old(q, &l, now_ns))
+    if (!fi_idle_all_asleep(&rt->idle, rt->n_workers, ask, &l) || !is_old(q, &l, now_ns))
         return false;
     l = (look){.rt = rt};
-    if (!fi_idle_all_asleep(&rt->idle, rt->workers_n, ask_closely, &l) || !is_old(q, &l, now_ns))
+    if (!fi_idle_all_asleep(&rt->idle, rt->n_workers, ask_closely, &l) || !is_old(q, &l, now_ns))
         return false;
     if (l.stuck && !q->told) {
         q->told = q->stuck;
@@ -126,7 +126,7 @@ bool fi_stuck_look(fi_runtime *rt, fi_quiet *q, int64_t now_ns)
         q->since_ns = now_ns;
         return false;
     }
-    return fi_idle_all_asleep(&rt->idle, rt->workers_n, fall_asleep, &l.word);
+    return fi_idle_all_asleep(&rt->idle, rt->n_workers, fall_asleep, &l.word);
 }
 
 /* ---- without a watcher ---- */
@@ -161,7 +161,7 @@ static bool ask_as_worker(void *ctx)
 int64_t fi_stuck_look_as_worker(fi_runtime *rt, bool searching, int64_t now_ns)
 {
     look_as_worker l = {.rt = rt, .now_ns = now_ns, .until_ns = now_ns + QUIET_NS};
-    unsigned others = rt->workers_n - 1 + (searching ? FI_IDLE_SEARCHER : 0);
+    unsigned others = rt->n_workers - 1 + (searching ? FI_IDLE_SEARCHER : 0);
 
     fi_idle_all_asleep(&rt->idle, others, ask_as_worker, &l);
     if (l.tells)

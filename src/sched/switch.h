@@ -100,13 +100,14 @@ FI_INLINE bool fi_switch_may_pick(fi_worker *w)
 {
     uint32_t tick = fi_load_relaxed(&w->tick);
 
-    if (FI_UNLIKELY((int32_t)(tick - w->home_at) >= 0 || fi_queue_size(&w->runtime->urgent) > 0))
+    if (FI_UNLIKELY((int32_t)(tick - w->sched_tick_at) >= 0 ||
+                    fi_queue_size(&w->runtime->urgent) > 0))
         return false;
     fi_store_relaxed(&w->tick, tick + 1u);
     return true;
 }
 
-/* [fiber] A fiber for this, or if it is NULL, for what else never ran; NULL: there is none, and w->found is for its worker. */
+/* [fiber] A fiber for this, or if it is NULL, for what else never ran; NULL: there is none, and w->pending_pick is for its worker. */
 fi_fiber *fi_switch_for_unstarted(fi_worker *w, fi_runnable *r);
 
 /* [fiber] The fiber that the worker would run now anyway; NULL: it has to look itself. */
@@ -116,10 +117,10 @@ FI_INLINE fi_fiber *fi_switch_pick_next(fi_worker *w)
 
     if (!fi_switch_may_pick(w))
         return NULL;
-    r = fi_runq_pop(&w->ready, fi_worker_party(w));
+    r = fi_runq_pop(&w->ready, fi_worker_lock_id(w));
     if (FI_LIKELY(r && !r->run))
         return fi_fiber_of_ready(r);
-    return r || w->has_new ? fi_switch_for_unstarted(w, r) : NULL;
+    return r || w->maybe_unstarted ? fi_switch_for_unstarted(w, r) : NULL;
 }
 
 /* [fiber] The same of those that are ready again. */
@@ -133,9 +134,9 @@ FI_INLINE fi_fiber *fi_switch_pick_for_yield(fi_worker *w, fi_fiber *f)
 {
     fi_runnable *r;
 
-    if (w->has_new || !fi_switch_may_pick(w))
+    if (w->maybe_unstarted || !fi_switch_may_pick(w))
         return NULL;
-    r = fi_runq_swap(&w->ready, fi_worker_party(w), &f->ready);
+    r = fi_runq_swap(&w->ready, fi_worker_lock_id(w), &f->ready);
     return r ? fi_fiber_of_ready(r) : NULL;
 }
 
@@ -197,7 +198,7 @@ FI_INLINE void fi_fiber_run(fi_worker *w, fi_fiber *f)
 fi_fiber *fi_worker_fiber_for(fi_worker *w, fi_runnable *r);
 
 /* [worker or spare thread, in the child of a fork] The waiter is in the parent. */
-_Noreturn void fi_worker_end_orphan(void);
+_Noreturn void fi_worker_end_fork_child(void);
 
 /* [worker] Run this, on a fiber. */
 FI_INLINE void fi_worker_run(fi_worker *w, fi_runnable *r)
@@ -207,7 +208,7 @@ FI_INLINE void fi_worker_run(fi_worker *w, fi_runnable *r)
     if (f)
         fi_fiber_run(w, f);
     if (w->runtime->orphaned)
-        fi_worker_end_orphan();
+        fi_worker_end_fork_child();
 }
 
 #endif

@@ -242,7 +242,7 @@ bool fi_wait_look(fi_fiber *f, fi_wait_for *what)
 
 static fi_worker *runner_of(fi_runtime *rt, fi_fiber *f)
 {
-    for (unsigned i = 0; i < rt->workers_n; i++)
+    for (unsigned i = 0; i < rt->n_workers; i++)
         if (fi_fiber_is_on(f, &rt->workers[i].current, &rt->workers[i].leaving))
             return &rt->workers[i];
     return NULL;
@@ -403,8 +403,8 @@ static bool commit_yield(fi_fiber *f, void *arg)
 {
     fi_worker *w = arg;
 
-    fi_line_up(w, &f->ready);
-    w->new_first = true;
+    fi_worker_push_ready(w, &f->ready);
+    w->unstarted_first = true;
     return true;
 }
 
@@ -416,7 +416,7 @@ FI_INLINE void yield_as_fiber(fi_worker *on)
 
     if (FI_LIKELY(to)) {
         on->after_switch.unlock = &on->ready.latch;
-        on->after_switch.lock_id = fi_worker_party(on);
+        on->after_switch.lock_id = fi_worker_lock_id(on);
     } else {
         on->after_switch.callback = commit_yield;
         on->after_switch.arg = on;

@@ -42,7 +42,7 @@ void fi_worker_attach(fi_worker *w, fi_worker_thread *thread)
     uint32_t tick = fi_load_relaxed(&w->tick) + 1u;
 
     w->attached = thread;
-    w->home_at = tick;
+    w->sched_tick_at = tick;
     fi_store_relaxed(&w->tick, tick);
     fi_store_relaxed(&w->thread_clock, thread->clock);
     fi_tls_set(w, w->index + 1);
@@ -80,7 +80,7 @@ void fi_worker_fini(fi_worker *w)
     fi_overflow_handler_fini(&w->borrower_overflow);
 }
 
-void fi_worker_set_aside(fi_worker *w, fi_runnable *r)
+void fi_worker_requeue_no_memory(fi_worker *w, fi_runnable *r)
 {
     fi_queue_push(&w->runtime->global, r);
     fi_idle_notify(&w->runtime->idle);
@@ -120,7 +120,7 @@ fi_fiber *fi_switch_for_unstarted(fi_worker *w, fi_runnable *r)
     fi_fiber *f = NULL;
 
     if (!r)
-        r = fi_new_pop(w);
+        r = fi_worker_pop_unstarted(w);
     if (!r)
         return NULL;
     if (!fi_start_stack(r))
@@ -128,14 +128,14 @@ fi_fiber *fi_switch_for_unstarted(fi_worker *w, fi_runnable *r)
     if (f)
         fi_fiber_assign(f, r, &w->runtime->fpenv);
     else
-        w->found = r;
+        w->pending_pick = r;
     return f;
 }
 
 /* In the child of a fork() the fiber or blocking call that forked continues, and comes here when
  * its work is done.  Its waiter is in the parent, unless a guest thread runs its own task here.
  * Which of the two is the case depends on timing, so the process ends in both. */
-void fi_worker_end_orphan(void)
+void fi_worker_end_fork_child(void)
 {
     fflush(NULL);
     _Exit(EXIT_SUCCESS);

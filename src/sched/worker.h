@@ -33,7 +33,7 @@ typedef struct fi_runtime fi_runtime;
 #define FI_STACK_SIZES 17 /* powers of two from 16 KiB to 1 GiB */
 
 /* Who looks at the points of sched/point.h. */
-enum { FI_EYE_LOG = 1, FI_EYE_PATH = 2 };
+enum { FI_HOOK_TRACE = 1, FI_HOOK_SPAN = 2 };
 
 /* What a fiber that makes way leaves to be done once it is off its stack: a latch to be let go, or a call.  By its worker, or by
  * the fiber that goes on there. */
@@ -68,12 +68,12 @@ struct fi_worker {
     /* The worker's own. */
     FI_CACHE_ALIGNED fi_worker_thread *attached; /* of the thread that runs it */
     uint32_t
-        eyes; /* who looks at each step, as below; 0: nobody.  Fixed while the runtime runs, as is: */
-    fi_event_ring *log; /* of what it does; NULL: none */
+        hook_mask; /* who looks at each step, as below; 0: nobody.  Fixed while the runtime runs, as is: */
+    fi_event_ring *events; /* of what it does; NULL: none */
     fi_overflow_handler own_overflow, borrower_overflow;
     fi_stack_cache stacks;
     fi_record_pool records, large_records, handle_records;
-    fi_runnable *found; /* by a fiber that ended and may not run it */
+    fi_runnable *pending_pick; /* by a fiber that ended and may not run it */
     long
         n_busy; /* taken less given back; with what others took and gave, those that run or are parked */
     fi_fiber *fiber_cache; /* nothing to run, but a stack; the warmest first */
@@ -83,31 +83,31 @@ struct fi_worker {
     FI_ATOMIC(uint32_t) memory_wait_seen; /* the value of memory_wait.pushes when it last looked */
     FI_ATOMIC(uint32_t) tick;             /* number of times that it looked for work */
     uint32_t
-        home_at; /* at the latest, the next look at all there is, and none on a fiber's stack */
-    uint32_t time_at; /* the same, what time it is */
-    uint32_t fair_at; /* the same, for fairness' sake */
-    uint32_t fair_turn;
-    bool has_new;   /* maybe; else there is surely nothing in its deque */
-    bool new_first; /* the next look is for what never ran, before what is ready again */
+        sched_tick_at; /* at the latest, the next look at all there is, and none on a fiber's stack */
+    uint32_t timer_tick_at; /* the same, what time it is */
+    uint32_t fair_tick_at;  /* the same, for fairness' sake */
+    uint32_t fair_round;
+    bool maybe_unstarted; /* maybe; else there is surely nothing in its deque */
+    bool unstarted_first; /* the next look is for what never ran, before what is ready again */
     fi_rng rng;
-    uint32_t calls_at,
-        calls_in_a_row; /* io's: since it looked for work so often, so many that did not have to wait */
+    uint32_t io_tick,
+        io_streak; /* io's: since it looked for work so often, so many that did not have to wait */
     fi_worker *
-        suspect; /* whose next slot was seen filled, when it had looked for work so often, since then */
-    uint32_t suspect_tick;
-    int64_t suspect_since;
+        next_suspect; /* whose next slot was seen filled, when it had looked for work so often, since then */
+    uint32_t next_suspect_tick;
+    int64_t next_suspect_since;
     fi_after_switch after_switch;
     bool in_after_switch; /* with chaos: on a fiber, for the one before it */
     fi_counters counters;
-    uint64_t last_id; /* in its log */
-    fi_intern_cache known_names;
+    uint64_t next_trace_id; /* in its log */
+    fi_intern_cache intern_cache;
 
     /* The watcher's. */
     FI_CACHE_ALIGNED
     FI_ATOMIC(int) tid;          /* of the worker's own thread, which writes it once; 0: not yet */
     FI_ATOMIC(int) thread_clock; /* of the thread that runs it, its own or a guest's */
     FI_ATOMIC(uint64_t) n_long_runs; /* times one fiber kept it too long */
-    fi_hog hog;
+    fi_hog long_run;
 };
 
 /* Unstarted work that waits for memory (sched/memory_wait.h). */
@@ -122,12 +122,12 @@ typedef struct fi_memory_wait {
 struct fi_runtime {
     fi_settings settings;
     uint64_t number; /* of all that were started in this process */
-    unsigned workers_n;
+    unsigned n_workers;
     fi_worker *workers;
     fi_stack_pool stack_pool;
     fi_stack_pool sized_pools[FI_STACK_SIZES]; /* under fibers_lock until they are made */
-    unsigned *strides; /* numbers coprime to workers_n, for visits in random order */
-    unsigned strides_n;
+    unsigned *strides; /* numbers coprime to n_workers, for visits in random order */
+    unsigned n_strides;
     FI_CACHE_ALIGNED FI_ATOMIC(uint32_t) stopping;
     FI_ATOMIC(uint32_t) inbox_turn; /* whose inbox gets the next piece of work from outside */
     bool orphaned;                  /* we are the child of a fork(): its workers are gone */
@@ -174,11 +174,11 @@ void fi_worker_fini(fi_worker *w);
 
 /* [worker] There is no memory for a task stack: leave the task to a worker that has one, and wait a
  * little.  The spawner may claim the task back. */
-void fi_worker_set_aside(fi_worker *w, fi_runnable *r);
+void fi_worker_requeue_no_memory(fi_worker *w, fi_runnable *r);
 
 /* [worker] The next thing to run; NULL when the thread is to leave.  find_work.c
  * fi_find_work: sleeps until there is something.  A worker that was woken from its first sleep is a searcher.
- * fi_find_work_awake: NULL also when nothing is found; is it a searcher then? */
+ * fi_find_work_awake: NULL also when nothing is pending_pick; is it a searcher then? */
 fi_runnable *fi_find_work(fi_worker *w);
 fi_runnable *fi_find_first_work(fi_worker *w);
 fi_runnable *fi_find_work_awake(fi_worker *w, bool *searching);
@@ -205,7 +205,7 @@ static inline fi_stack *fi_start_stack(const fi_runnable *r)
 bool fi_is_there_work(fi_runtime *rt);
 
 /* [guest] It is not ours any more: its own thread goes on, when there is something to do.  find_work.c */
-void fi_worker_give_back(fi_worker *w, bool searching);
+void fi_worker_return(fi_worker *w, bool searching);
 
 /* [any] Give work to the runtime.  ready.c
  * fi_ready: a fiber that parked may go on.
@@ -226,29 +226,29 @@ _Static_assert(FI_LOCK_OWNERS > 2 * FILCH_WORKERS_MAX, "two parties for each wor
 
 /* [any] As a party to the latches of run queues.  Another than fi_lock_id(): who parks looks into its run queue while it still
  * holds the latch of what it waits for, and a party holds only one as a favourite. */
-static inline uint32_t fi_worker_party(const fi_worker *w)
+static inline uint32_t fi_worker_lock_id(const fi_worker *w)
 {
     return FILCH_WORKERS_MAX + w->index + 1;
 }
 
 /* [worker] Put a ready fiber at the end of its line. */
-static inline void fi_line_up(fi_worker *w, fi_runnable *r)
+static inline void fi_worker_push_ready(fi_worker *w, fi_runnable *r)
 {
-    fi_runq_push(&w->ready, fi_worker_party(w), r);
+    fi_runq_push(&w->ready, fi_worker_lock_id(w), r);
 }
 
 /* [worker] Its deque; that it is empty need not be asked of it again and again. */
-static inline int fi_new_push(fi_worker *w, void *item)
+static inline int fi_worker_push_unstarted(fi_worker *w, void *item)
 {
-    w->has_new = true;
+    w->maybe_unstarted = true;
     return fi_deque_push(w->deque, item);
 }
 
-static inline void *fi_new_pop(fi_worker *w)
+static inline void *fi_worker_pop_unstarted(fi_worker *w)
 {
-    void *item = w->has_new ? fi_deque_pop(w->deque) : NULL;
+    void *item = w->maybe_unstarted ? fi_deque_pop(w->deque) : NULL;
 
-    w->has_new = item != NULL;
+    w->maybe_unstarted = item != NULL;
     return item;
 }
 

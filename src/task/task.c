@@ -42,7 +42,7 @@ static bool publish_one(fi_worker *w, filch_slot_ *slot, fi_fiber *root)
     fi_ticket_init(t, slot);
     t->root = root;
     slot->ticket = t;
-    if (fi_new_push(w, t) == 0)
+    if (fi_worker_push_unstarted(w, t) == 0)
         return true;
     fi_record_free(&w->records, t);
     return false;
@@ -162,12 +162,12 @@ static bool pop_back(fi_worker *w, fi_ticket *t)
 
     if (w->deque->ops->fifo || w->runtime->orphaned)
         return false;
-    item = fi_new_pop(w);
+    item = fi_worker_pop_unstarted(w);
     if (item == t)
         return true;
     if (!item)
         return false;
-    if (fi_new_push(w, item) < 0)
+    if (fi_worker_push_unstarted(w, item) < 0)
         fi_queue_push(&w->runtime->global, item);
     fi_notify(w); /* nobody saw it while it was out */
     return false;
@@ -290,7 +290,7 @@ static void run_ticket(fi_runnable *r, fi_fiber *f)
     fi_fiber *waiter;
 
     if (!has_tasks(f) && fi_ticket_is_open(t)) {
-        fi_worker_set_aside(f->worker, r);
+        fi_worker_requeue_no_memory(f->worker, r);
         return;
     }
     if (!fi_ticket_begin(t)) {
@@ -338,7 +338,7 @@ static void wait_for_memory(fi_worker *w, from_outside *o)
               stderr);
         o->no_memory_ns = INT64_MAX; /* once */
     }
-    fi_worker_set_aside(w, &o->runnable);
+    fi_worker_requeue_no_memory(w, &o->runnable);
 }
 
 static void run_from_outside(fi_runnable *r, fi_fiber *f)

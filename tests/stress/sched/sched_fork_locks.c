@@ -313,7 +313,7 @@ static void add_runtime(words *w, fi_runtime *rt)
     add_lock(w, &rt->names->lock);
     add_lock(w, &fi_io_look(rt)->spares.lock);
     add_pools(w, rt);
-    for (unsigned i = 0; i < rt->workers_n; i++) {
+    for (unsigned i = 0; i < rt->n_workers; i++) {
         add_lock(w, &rt->workers[i].inbox.lock);
         add_latch(w, &rt->workers[i].ready.latch);
     }

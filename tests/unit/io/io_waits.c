@@ -442,10 +442,10 @@ static uint64_t sleeps(bool *one_polls)
     fi_runtime *rt = fi_runtime_look();
     uint64_t n = 0;
 
-    for (unsigned i = 0; i < rt->workers_n; i++)
+    for (unsigned i = 0; i < rt->n_workers; i++)
         n += fi_load_relaxed(&rt->workers[i].counters.sleeps);
     *one_polls = fi_load_relaxed(&rt->idle.polling) != NULL &&
-                 fi_load_relaxed(&rt->idle.state) == rt->workers_n;
+                 fi_load_relaxed(&rt->idle.state) == rt->n_workers;
     fi_runtime_look_end();
     return n;
 }
@@ -527,7 +527,7 @@ static void after_a_guest(void)
     CHECK_INT(filch_pipe(fd), 0);
     while (!asleep) {
         fi_runtime *rt = fi_runtime_look();
-        asleep = fi_load_relaxed(&rt->idle.state) == rt->workers_n;
+        asleep = fi_load_relaxed(&rt->idle.state) == rt->n_workers;
         fi_runtime_look_end();
     }
     CHECK_INT(pthread_create(&t, NULL, run_reader, &fd[0]), 0);

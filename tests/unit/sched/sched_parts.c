@@ -247,8 +247,8 @@ static void strides_visit_everybody_once(void **state)
         CHECK_INT(filch_start(&(filch_config){.workers = n}), 0);
         rt = fi_runtime_look();
         fi_runtime_look_end();
-        CHECK(rt->strides_n >= 1);
-        for (unsigned i = 0; i < rt->strides_n; i++) {
+        CHECK(rt->n_strides >= 1);
+        for (unsigned i = 0; i < rt->n_strides; i++) {
             CHECK(i == 0 || rt->strides[i] > rt->strides[i - 1]);
             for (unsigned start = 0; start < n; start++)
                 CHECK(visits_everybody_once(n, start, rt->strides[i]));

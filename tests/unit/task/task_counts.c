@@ -42,7 +42,7 @@ static uint64_t taken(void)
     fi_runtime *rt = fi_runtime_look();
     uint64_t n = 0;
 
-    for (unsigned i = 0; i < rt->workers_n; i++)
+    for (unsigned i = 0; i < rt->n_workers; i++)
         n += fi_load_relaxed(&rt->workers[i].counters.taken);
     fi_runtime_look_end();
     return n;

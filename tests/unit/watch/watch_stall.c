@@ -71,7 +71,7 @@ static fi_sleeper *keeping(fi_runtime *rt)
 
 static bool is_asleep(fi_runtime *rt)
 {
-    return fi_load_relaxed(&rt->idle.state) == rt->workers_n;
+    return fi_load_relaxed(&rt->idle.state) == rt->n_workers;
 }
 
 /* Of the worker that does this, when all sleep. */
@@ -82,7 +82,7 @@ static int await_thread(fi_sleeper *(*which)(fi_runtime *rt))
     while (tid == 0) {
         fi_runtime *rt = fi_runtime_look();
         fi_sleeper *s = is_asleep(rt) ? which(rt) : NULL;
-        for (unsigned i = 0; s && i < rt->workers_n; i++)
+        for (unsigned i = 0; s && i < rt->n_workers; i++)
             if (&rt->workers[i].sleeper == s)
                 tid = fi_load_relaxed(&rt->workers[i].tid);
         fi_runtime_look_end();
