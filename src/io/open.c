@@ -26,13 +26,13 @@ static visit begin(void)
 
     if (rt)
         return (visit){false, rt};
-    return (visit){true, fi_runtime_look()};
+    return (visit){true, fi_runtime_lock_running()};
 }
 
 static void end(visit v)
 {
     if (v.looks)
-        fi_runtime_look_end();
+        fi_runtime_unlock_running();
 }
 
 void fi_open_note(int fd, fi_fd_kind kind)

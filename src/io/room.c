@@ -149,5 +149,5 @@ fi_runtime *fi_io_fiber(void)
 {
     const fi_worker *w = fi_worker_self();
 
-    return w && !w->runtime->orphaned ? w->runtime : NULL;
+    return w && !w->runtime->in_fork_child ? w->runtime : NULL;
 }

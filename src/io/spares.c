@@ -91,7 +91,7 @@ static fi_spare_call *run(fi_spares *s, fi_spare *me, fi_spare_call *c)
 
     fi_point_block(s->runtime, (uintptr_t)c->call);
     result = c->call(c->arg);
-    if (s->runtime->orphaned)
+    if (s->runtime->in_fork_child)
         fi_worker_end_fork_child();
     fi_point_block_end(s->runtime);
     next = look_for_call(s, me);

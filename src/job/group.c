@@ -75,7 +75,7 @@ static void end_rest(fi_fiber *f)
 
     f->rest = NULL;
     f->rest_n = 0;
-    if (f->worker->runtime->orphaned)
+    if (f->worker->runtime->in_fork_child)
         return;
     fi_fiber_flush(f); /* who waits for this may look at the counters next */
     FI_PATH(hide(true));
@@ -123,7 +123,7 @@ static bool begin(fi_group *g, fi_fiber *f, uintptr_t work)
 /* In the child of a fork() it is not ours to end. */
 static void end(fi_group *g, fi_fiber *f)
 {
-    if (f->worker->runtime->orphaned)
+    if (f->worker->runtime->in_fork_child)
         return;
     FI_PATH(end_in(g));
     fi_count(&f->worker->counters.jobs_ended);
@@ -170,13 +170,13 @@ static int give_from_outside(fi_group *g, runner *how, function work, void *arg)
     fi_runtime *rt = fi_runtime_enter();
     piece *p;
 
-    fi_lock_lock(&rt->outside_lock);
-    p = fi_record_alloc(&rt->outside);
-    fi_lock_unlock(&rt->outside_lock);
+    fi_lock_lock(&rt->external_lock);
+    p = fi_record_alloc(&rt->external_records);
+    fi_lock_unlock(&rt->external_lock);
     if (p) {
         *p = (piece){{NULL, how, g}, work, arg};
         fi_count_up(&g->count);
-        fi_fetch_add_relaxed(&rt->jobs_from_outside, UINT64_C(1));
+        fi_fetch_add_relaxed(&rt->n_external_submits, UINT64_C(1));
         fi_submit(rt, &p->runnable);
     }
     fi_runtime_leave(rt);

@@ -104,9 +104,10 @@ static void queue_on(fi_runtime *rt, fi_worker *w, fi_job *j)
     if (w)
         fi_count(&w->counters.jobs_given);
     else
-        fi_fetch_add_relaxed(&rt->jobs_from_outside, UINT64_C(1));
+        fi_fetch_add_relaxed(&rt->n_external_submits, UINT64_C(1));
     if (j->priority != FILCH_PRIORITY_NORMAL)
-        fi_give_to(rt, j->priority == FILCH_PRIORITY_HIGH ? &rt->urgent : &rt->low, &j->runnable);
+        fi_give_to(rt, j->priority == FILCH_PRIORITY_HIGH ? &rt->high_queue : &rt->low_queue,
+                   &j->runnable);
     else if (w)
         fi_give(w, &j->runnable);
     else
@@ -125,7 +126,7 @@ void fi_job_queue(fi_job *j)
     } else if (w) {
         queue_on(w->runtime, w, j);
     } else {
-        rt = fi_runtime_enter_anyhow();
+        rt = fi_runtime_enter_unchecked();
         queue_on(rt, NULL, j);
         fi_runtime_leave(rt);
     }
@@ -249,7 +250,7 @@ static void run_job(fi_runnable *r, fi_fiber *f)
     fi_group_begin(j->in, f);
     fi_point_begin(f, FI_WORK_JOB, j->name, (uintptr_t)j->work.run);
     fi_job_work(j);
-    if (f->worker->runtime->orphaned)
+    if (f->worker->runtime->in_fork_child)
         return; /* the parent of the fork() ends it */
     if (f->locals)
         fi_fiber_end_locals(f); /* before those who wait for the job go on */
@@ -311,7 +312,7 @@ FI_INLINE int wait_anywhere(const filch_job *job, int64_t deadline, const char *
         return -EINVAL;
     if (fi_worker_self())
         return wait_until(fi_job_to_end(job, function), deadline);
-    rt = fi_runtime_enter_anyhow();
+    rt = fi_runtime_enter_unchecked();
     if (!rt)
         fi_mistake_in(function, "the runtime of the job was stopped");
     e = wait_until(fi_job_to_end(job, function), deadline);

@@ -13,9 +13,9 @@ void *fi_job_record_get(bool large)
     if (w)
         return fi_record_alloc(large ? &w->large_records : &w->records);
     rt = fi_runtime_enter();
-    fi_lock_lock(&rt->outside_lock);
-    record = fi_record_alloc(large ? &rt->large_outside : &rt->outside);
-    fi_lock_unlock(&rt->outside_lock);
+    fi_lock_lock(&rt->external_lock);
+    record = fi_record_alloc(large ? &rt->external_large_records : &rt->external_records);
+    fi_lock_unlock(&rt->external_lock);
     fi_runtime_leave(rt);
     return record;
 }
@@ -29,11 +29,11 @@ static void put_back(void *record, bool large)
         fi_record_free(large ? &w->large_records : &w->records, record);
         return;
     }
-    rt = fi_runtime_enter_anyhow();
+    rt = fi_runtime_enter_unchecked();
     if (rt) { /* else it belongs to the runtime of the parent process */
-        fi_lock_lock(&rt->outside_lock);
-        fi_record_free(large ? &rt->large_outside : &rt->outside, record);
-        fi_lock_unlock(&rt->outside_lock);
+        fi_lock_lock(&rt->external_lock);
+        fi_record_free(large ? &rt->external_large_records : &rt->external_records, record);
+        fi_lock_unlock(&rt->external_lock);
     }
     fi_runtime_leave(rt);
 }

@@ -8,9 +8,9 @@
 
 int filch_dump(int fd)
 {
-    fi_runtime *rt = fi_runtime_look();
+    fi_runtime *rt = fi_runtime_lock_running();
     int e = rt ? fi_dump(rt, fd) : -ESRCH;
 
-    fi_runtime_look_end();
+    fi_runtime_unlock_running();
     return e;
 }

@@ -239,7 +239,7 @@ static void try_to_start(sampler *s, fi_runtime *rt)
         return;
     }
     s->pid = getpid();
-    rt->lookers++;
+    rt->n_observer_threads++;
 }
 
 static int begin(fi_runtime *rt)

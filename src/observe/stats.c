@@ -85,16 +85,16 @@ int fi_stats_one(fi_runtime *rt, unsigned worker, filch_counters *counters)
 
 int filch_stats_get(filch_stats *stats)
 {
-    int e = fi_stats_total(fi_runtime_look(), stats);
+    int e = fi_stats_total(fi_runtime_lock_running(), stats);
 
-    fi_runtime_look_end();
+    fi_runtime_unlock_running();
     return e;
 }
 
 int filch_stats_worker(unsigned worker, filch_counters *counters)
 {
-    int e = fi_stats_one(fi_runtime_look(), worker, counters);
+    int e = fi_stats_one(fi_runtime_lock_running(), worker, counters);
 
-    fi_runtime_look_end();
+    fi_runtime_unlock_running();
     return e;
 }

@@ -183,7 +183,7 @@ static int open_page(fi_runtime *rt)
     if (e < 0)
         unmap_page();
     else
-        rt->lookers++;
+        rt->n_observer_threads++;
     return e;
 }
 

@@ -50,8 +50,8 @@ static void fill_workers(fi_runtime *rt, filch_top *page)
     for (unsigned i = 0; i < rt->n_workers; i++)
         fill_worker(rt, i, &page->worker[i]);
     page->global = fi_queue_size(&rt->global);
-    page->urgent = fi_queue_size(&rt->urgent);
-    page->low = fi_queue_size(&rt->low);
+    page->urgent = fi_queue_size(&rt->high_queue);
+    page->low = fi_queue_size(&rt->low_queue);
 }
 
 /* ---- fibers ---- */

@@ -64,7 +64,7 @@ static int make_logs(fi_runtime *rt)
         rt->workers[i].events = put_log(log++, &slots, events);
         rt->workers[i].hook_mask |= FI_HOOK_TRACE;
     }
-    rt->outside_log = put_log(log++, &slots, events);
+    rt->external_events = put_log(log++, &slots, events);
     rt->names = (fi_intern *)(void *)log;
     return 0;
 }
@@ -73,7 +73,7 @@ static void free_logs(fi_runtime *rt)
 {
     for (unsigned i = 0; i < rt->n_workers; i++)
         rt->workers[i].events = NULL, rt->workers[i].hook_mask &= ~(uint32_t)FI_HOOK_TRACE;
-    rt->outside_log = NULL;
+    rt->external_events = NULL;
     rt->names = NULL;
     fi_pages_put(now.memory, now.size);
 }
@@ -151,7 +151,7 @@ static void at_held(fi_runtime *rt)
 
 static void at_alarm(fi_runtime *rt, fi_alarm why)
 {
-    if (!now.on || rt->orphaned)
+    if (!now.on || rt->in_fork_child)
         return;
     switch (why) {
     case FI_ALARM_SIGNAL:

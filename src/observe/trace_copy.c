@@ -8,7 +8,7 @@
 
 static fi_event_ring *log_of(fi_runtime *rt, unsigned track)
 {
-    return track < rt->n_workers ? rt->workers[track].events : rt->outside_log;
+    return track < rt->n_workers ? rt->workers[track].events : rt->external_events;
 }
 
 /* ---- copying ---- */

@@ -8,7 +8,7 @@
 /* In the child of a fork() the thread that held a latch may not exist, and no other fiber runs. */
 static bool is_alone(const fi_fiber *f)
 {
-    return f->worker->runtime->orphaned;
+    return f->worker->runtime->in_fork_child;
 }
 
 fi_fiber *fi_cancel_root(const fi_fiber *f)

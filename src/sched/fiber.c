@@ -41,7 +41,7 @@ static fi_fiber *next_of(fi_fiber *f)
 {
     fi_worker *w = f->worker;
 
-    if (w->n_cached == FIBER_CACHE_MAX || f->pool || w->runtime->orphaned ||
+    if (w->n_cached == FIBER_CACHE_MAX || f->pool || w->runtime->in_fork_child ||
         fi_worker_thread_must_stop(w->attached))
         return NULL;
     return fi_switch_pick_ready(w);
@@ -155,7 +155,7 @@ static void free_tasks(fi_fiber *f)
 /* In the child of a fork() other threads may have held the locks of the pools. */
 static void unmake(fi_worker *w, fi_fiber *f)
 {
-    if (w->runtime->orphaned)
+    if (w->runtime->in_fork_child)
         return;
     set_made(w->runtime, f, false);
     free_tasks(f);

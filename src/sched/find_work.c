@@ -82,12 +82,12 @@ static fi_runnable *take_ranked(fi_worker *w, fi_queue *q)
 
 static fi_runnable *take_urgent(fi_worker *w)
 {
-    return take_ranked(w, &w->runtime->urgent);
+    return take_ranked(w, &w->runtime->high_queue);
 }
 
 static fi_runnable *take_low(fi_worker *w)
 {
-    return take_ranked(w, &w->runtime->low);
+    return take_ranked(w, &w->runtime->low_queue);
 }
 
 /* Its own, as a thief would; but nothing is stolen. */
@@ -129,7 +129,7 @@ static void look_at_timers(fi_worker *w, uint32_t tick)
     if (next == FI_TIMER_NEVER)
         return;
     now = fi_clock_now();
-    fi_store_relaxed(&w->runtime->coarse_ns, now);
+    fi_store_relaxed(&w->runtime->coarse_now_ns, now);
     if (next > now)
         return;
     fi_point_timers(w);
@@ -370,11 +370,11 @@ static bool has_work(fi_worker *w)
 
 static bool has_shared_work(fi_runtime *rt)
 {
-    return fi_queue_size(&rt->global) > 0 || fi_queue_size(&rt->urgent) > 0 ||
-           fi_queue_size(&rt->low) > 0;
+    return fi_queue_size(&rt->global) > 0 || fi_queue_size(&rt->high_queue) > 0 ||
+           fi_queue_size(&rt->low_queue) > 0;
 }
 
-bool fi_is_there_work(fi_runtime *rt)
+bool fi_runtime_has_work(fi_runtime *rt)
 {
     for (unsigned i = 0; i < rt->n_workers; i++)
         if (has_work(&rt->workers[i]))
@@ -496,7 +496,7 @@ fi_runnable *fi_find_piece(fi_worker *w)
 {
     fi_runnable *r;
 
-    if (w->runtime->orphaned || fi_worker_thread_must_stop(w->attached))
+    if (w->runtime->in_fork_child || fi_worker_thread_must_stop(w->attached))
         return NULL;
     r = take_own(w);
     if (!r && !w->attached->is_borrower)

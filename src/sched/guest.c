@@ -14,7 +14,7 @@ static fi_worker *borrow(fi_runtime *rt)
  * thread, which gets the worker back at once. */
 bool fi_guest_may_run_other(fi_worker *w, fi_runnable *r)
 {
-    if (fi_queue_size(&w->runtime->urgent) == 0 && fi_runtime_is_mine(w->runtime))
+    if (fi_queue_size(&w->runtime->high_queue) == 0 && fi_runtime_is_only_user(w->runtime))
         return true;
     fi_queue_push(&w->runtime->global, r);
     return false;

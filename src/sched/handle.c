@@ -14,9 +14,9 @@ static fi_handle *get_outside(fi_runtime *rt)
 {
     fi_handle *h;
 
-    fi_lock_lock(&rt->outside_lock);
-    h = fi_record_alloc(&rt->outside_handle_records);
-    fi_lock_unlock(&rt->outside_lock);
+    fi_lock_lock(&rt->external_lock);
+    h = fi_record_alloc(&rt->external_handle_records);
+    fi_lock_unlock(&rt->external_lock);
     return h;
 }
 
@@ -36,15 +36,15 @@ fi_handle *fi_handle_new(fi_runtime *rt, fi_worker *w)
 void fi_handles_end(fi_runtime *rt)
 {
     for (unsigned i = 0; i < rt->n_workers; i++)
-        fi_record_pool_merge(&rt->outside_handle_records, &rt->workers[i].handle_records);
-    fi_record_pool_end(&rt->outside_handle_records, rt->number);
+        fi_record_pool_merge(&rt->external_handle_records, &rt->workers[i].handle_records);
+    fi_record_pool_end(&rt->external_handle_records, rt->number);
 }
 
 static void put_outside(fi_runtime *rt, fi_handle *h)
 {
-    fi_lock_lock(&rt->outside_lock);
-    fi_record_free(&rt->outside_handle_records, h);
-    fi_lock_unlock(&rt->outside_lock);
+    fi_lock_lock(&rt->external_lock);
+    fi_record_free(&rt->external_handle_records, h);
+    fi_lock_unlock(&rt->external_lock);
 }
 
 /* [worker, or NULL; caller that keeps the runtime running, or NULL: none runs] A handle may outlive
@@ -68,8 +68,8 @@ static void put_record(fi_handle *h)
         put_in(w->runtime, w, h);
         return;
     }
-    put_in(fi_runtime_look(), NULL, h);
-    fi_runtime_look_end();
+    put_in(fi_runtime_lock_running(), NULL, h);
+    fi_runtime_unlock_running();
 }
 
 static fi_fiber *current(void)
@@ -229,7 +229,7 @@ bool filch_fiber_uncancel(void)
 /* In the child of a fork() another thread may have held the latch. */
 static void end_own(fi_fiber *f)
 {
-    if (!f->worker->runtime->orphaned)
+    if (!f->worker->runtime->in_fork_child)
         fi_handle_end(f->handle, NULL);
 }
 

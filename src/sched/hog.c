@@ -122,6 +122,6 @@ void fi_hog_look(fi_runtime *rt, int64_t period_ns, int64_t now_ns)
         }
     if (any)
         fi_poll_flush(rt);
-    if (any && fi_is_there_work(rt))
+    if (any && fi_runtime_has_work(rt))
         fi_idle_notify(&rt->idle);
 }

@@ -167,8 +167,8 @@ void fi_point_see_outside(fi_runtime *rt, fi_point p, const fi_traced *t, uint64
 {
     uint64_t thread = (uint64_t)syscall(SYS_gettid);
 
-    fi_lock_lock(&rt->outside_log_lock);
-    put_in(rt->outside_log, fi_clock_ticks_unordered(), fi_point_head(p, t ? t : &nobody), thread,
-           b);
-    fi_lock_unlock(&rt->outside_log_lock);
+    fi_lock_lock(&rt->external_events_lock);
+    put_in(rt->external_events, fi_clock_ticks_unordered(), fi_point_head(p, t ? t : &nobody),
+           thread, b);
+    fi_lock_unlock(&rt->external_events_lock);
 }

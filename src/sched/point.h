@@ -160,7 +160,7 @@ FI_POINT_INLINE bool fi_point_ready(fi_worker *w, fi_fiber *f)
 static inline void fi_point_ready_outside(fi_runtime *rt, fi_fiber *f)
 {
     FI_PROBE2(ready, f, -1);
-    if (FI_UNLIKELY(rt->outside_log))
+    if (FI_UNLIKELY(rt->external_events))
         fi_point_see_outside(rt, FI_POINT_READY, &f->traced, 0);
 }
 
@@ -256,14 +256,14 @@ static inline void fi_point_guest_end(fi_worker *w)
 static inline void fi_point_block(fi_runtime *rt, uintptr_t function)
 {
     FI_PROBE1(block, function);
-    if (FI_UNLIKELY(rt->outside_log))
+    if (FI_UNLIKELY(rt->external_events))
         fi_point_see_outside(rt, FI_POINT_BLOCK, NULL, function);
 }
 
 static inline void fi_point_block_end(fi_runtime *rt)
 {
     FI_PROBE(block__end);
-    if (FI_UNLIKELY(rt->outside_log))
+    if (FI_UNLIKELY(rt->external_events))
         fi_point_see_outside(rt, FI_POINT_BLOCK_END, NULL, 0);
 }
 

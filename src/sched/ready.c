@@ -33,7 +33,7 @@ static __attribute__((noinline)) void ready_from_outside(fi_fiber *f)
 {
     fi_runtime *rt = f->worker->runtime;
 
-    fi_runtime_enter_anyhow();
+    fi_runtime_enter_unchecked();
     fi_point_ready_outside(rt, f);
     fi_submit(rt, &f->ready);
     fi_runtime_leave(rt);

@@ -34,7 +34,7 @@
 static fi_lock life;                /* guards the three below */
 static fi_runtime *running;         /* NULL: none */
 static uint64_t started;            /* how many there were */
-static fi_runtime *left_behind;     /* by forks: known, as it is never freed */
+static fi_runtime *fork_leftover;   /* by forks: known, as it is never freed */
 static FI_ATOMIC(uint32_t) closing; /* 1: a stop is under way; newcomers wait for it */
 static fi_rundown door = {
     FI_RUNDOWN_CLOSED}; /* open while a runtime runs and no stop is under way */
@@ -203,10 +203,10 @@ static void init_records(fi_runtime *rt)
 {
     fi_record_depot_init(&rt->records, sizeof(fi_record));
     fi_record_depot_init(&rt->large_records, FI_LARGE_RECORD);
-    fi_record_pool_init(&rt->outside, &rt->records);
-    fi_record_pool_init(&rt->large_outside, &rt->large_records);
+    fi_record_pool_init(&rt->external_records, &rt->records);
+    fi_record_pool_init(&rt->external_large_records, &rt->large_records);
     fi_record_depot_init(&rt->handle_records, FI_HANDLE_RECORD);
-    fi_record_pool_init(&rt->outside_handle_records, &rt->handle_records);
+    fi_record_pool_init(&rt->external_handle_records, &rt->handle_records);
 }
 
 static int make_runtime(const fi_settings *settings, fi_runtime **out)
@@ -222,7 +222,7 @@ static int make_runtime(const fi_settings *settings, fi_runtime **out)
     fi_ctx_fpenv_get(&rt->fpenv);
     fi_idle_init(&rt->idle);
     fi_timer_heap_init(&rt->timers);
-    fi_atomic_init(&rt->coarse_ns, fi_clock_now());
+    fi_atomic_init(&rt->coarse_now_ns, fi_clock_now());
     init_records(rt);
     e = fi_fiber_pool_init(&rt->stack_pool, settings->stack_size);
     if (e == 0) {
@@ -258,8 +258,8 @@ static void free_runtime(fi_runtime *rt)
     for (int i = 0; i < FI_STACK_SIZES; i++)
         if (rt->sized_pools[i].stack_size)
             fi_stack_pool_fini(&rt->sized_pools[i]);
-    fi_record_pool_fini(&rt->outside);
-    fi_record_pool_fini(&rt->large_outside);
+    fi_record_pool_fini(&rt->external_records);
+    fi_record_pool_fini(&rt->external_large_records);
     fi_timer_heap_fini(&rt->timers);
     FI_DELETE(fi_runtime, rt);
 }
@@ -270,14 +270,14 @@ static void free_runtime(fi_runtime *rt)
  * (docs/fork.md). */
 static void leave_behind(fi_runtime *rt)
 {
-    rt->orphaned = true;
+    rt->in_fork_child = true;
     for (unsigned i = 0; i < rt->n_workers; i++)
         rt->workers[i].hook_mask = 0; /* the observers are in the parent */
-    rt->outside_log = NULL;
+    rt->external_events = NULL;
     fi_store_relaxed(&rt->watch.begun, 0); /* so that a waiting thread checks it */
     fi_idle_init(&rt->idle);
-    rt->left_behind = left_behind;
-    left_behind = rt;
+    rt->fork_leftover = fork_leftover;
+    fork_leftover = rt;
 }
 
 static void after_fork_in_child(void)
@@ -362,7 +362,7 @@ fi_runtime *fi_runtime_enter(void)
     return fi_rundown_try_enter(&door) ? running : enter_or_start();
 }
 
-fi_runtime *fi_runtime_enter_anyhow(void)
+fi_runtime *fi_runtime_enter_unchecked(void)
 {
     fi_rundown_enter_unchecked(&door);
     return running;
@@ -385,21 +385,21 @@ static bool has_jobs(fi_runtime *rt)
     for (unsigned i = 0; i < rt->n_workers; i++)
         given += fi_load_relaxed(&rt->workers[i].counters.jobs_given) +
                  fi_load_relaxed(&rt->workers[i].counters.starts_given);
-    return given + fi_load_relaxed(&rt->jobs_from_outside) != ended;
+    return given + fi_load_relaxed(&rt->n_external_submits) != ended;
 }
 
-bool fi_runtime_is_mine(fi_runtime *rt)
+bool fi_runtime_is_only_user(fi_runtime *rt)
 {
     return fi_rundown_count(&door) == 1 && !has_jobs(rt);
 }
 
-fi_runtime *fi_runtime_look(void)
+fi_runtime *fi_runtime_lock_running(void)
 {
     fi_lock_lock(&life);
     return running;
 }
 
-void fi_runtime_look_end(void)
+void fi_runtime_unlock_running(void)
 {
     fi_lock_unlock(&life);
 }
@@ -413,7 +413,7 @@ static bool is_quiet(void *runtime)
 
     for (unsigned i = 0; i < rt->n_workers; i++)
         busy += rt->workers[i].n_busy;
-    return busy == 0 && !fi_is_there_work(rt);
+    return busy == 0 && !fi_runtime_has_work(rt);
 }
 
 static bool await_quiet(fi_runtime *rt, int64_t deadline_ns)
@@ -431,10 +431,10 @@ static void wait_until_unused(fi_runtime *rt)
     fi_lock_unlock(&life);
     fi_watch_thread_waits();
     do {
-        given = fi_load_relaxed(&rt->jobs_from_outside);
+        given = fi_load_relaxed(&rt->n_external_submits);
         fi_rundown_wait_empty(&door);
         await_quiet(rt, FI_FUTEX_FOREVER);
-    } while (fi_rundown_remaining(&door) > 0 || fi_load_relaxed(&rt->jobs_from_outside) != given);
+    } while (fi_rundown_remaining(&door) > 0 || fi_load_relaxed(&rt->n_external_submits) != given);
     fi_watch_thread_goes_on();
     fi_lock_lock(&life);
 }
@@ -458,10 +458,10 @@ int filch_stop(void)
 
 unsigned filch_worker_count(void)
 {
-    fi_runtime *rt = fi_runtime_look();
+    fi_runtime *rt = fi_runtime_lock_running();
     unsigned n = rt ? rt->n_workers : 0;
 
-    fi_runtime_look_end();
+    fi_runtime_unlock_running();
     return n;
 }
 

@@ -11,13 +11,13 @@ void fi_runtime_leave(fi_runtime *rt);
 
 /* [any thread] The same for who has something of a runtime that runs, such as a job or a fiber that is parked: also
  * while it is being stopped. */
-fi_runtime *fi_runtime_enter_anyhow(void);
+fi_runtime *fi_runtime_enter_unchecked(void);
 
 /* [between the two] Does nobody but us use it, and is there no work that nobody waits for? */
-bool fi_runtime_is_mine(fi_runtime *rt);
+bool fi_runtime_is_only_user(fi_runtime *rt);
 
-/* [any] Look at the runtime that runs, NULL: none.  It stays until fi_runtime_look_end. */
-fi_runtime *fi_runtime_look(void);
-void fi_runtime_look_end(void);
+/* [any] Look at the runtime that runs, NULL: none.  It stays until fi_runtime_unlock_running. */
+fi_runtime *fi_runtime_lock_running(void);
+void fi_runtime_unlock_running(void);
 
 #endif

@@ -46,7 +46,7 @@ static bool look_at_poller(fi_runtime *rt, fi_stall *s, int64_t now_ns)
 /* Normally a worker that is awake takes the work in time, or wakes another one. */
 static bool look_at_work(fi_runtime *rt, fi_stall *s, int64_t now_ns)
 {
-    if (!fi_idle_any_asleep(&rt->idle) || !fi_is_there_work(rt)) {
+    if (!fi_idle_any_asleep(&rt->idle) || !fi_runtime_has_work(rt)) {
         s->work_since_ns = 0;
         return false;
     }

@@ -56,7 +56,7 @@ static void run_handle(fi_runnable *r, fi_fiber *f)
     fi_handle_begin(h, f);
     result = h->body(h->arg);
     fi_fiber_end_locals(f);
-    if (!f->worker->runtime->orphaned)
+    if (!f->worker->runtime->in_fork_child)
         fi_handle_end(h, result);
     end(f);
 }
@@ -99,9 +99,9 @@ static void *get_record(fi_runtime *rt, fi_worker *w)
 
     if (w)
         return fi_record_alloc(&w->records);
-    fi_lock_lock(&rt->outside_lock);
-    r = fi_record_alloc(&rt->outside);
-    fi_lock_unlock(&rt->outside_lock);
+    fi_lock_lock(&rt->external_lock);
+    r = fi_record_alloc(&rt->external_records);
+    fi_lock_unlock(&rt->external_lock);
     return r;
 }
 
@@ -113,7 +113,7 @@ static void give(fi_runtime *rt, fi_worker *w, fi_runnable *r)
         fi_count(&w->counters.starts_given);
         fi_give(w, r);
     } else {
-        fi_fetch_add_relaxed(&rt->jobs_from_outside, UINT64_C(1));
+        fi_fetch_add_relaxed(&rt->n_external_submits, UINT64_C(1));
         fi_submit(rt, r);
     }
 }
@@ -196,9 +196,9 @@ void fi_start_drop(fi_runtime *rt, fi_worker *w, fi_runnable *r)
         fi_record_free(&w->records, r);
         return;
     }
-    fi_lock_lock(&rt->outside_lock);
-    fi_record_free(&rt->outside, r);
-    fi_lock_unlock(&rt->outside_lock);
+    fi_lock_lock(&rt->external_lock);
+    fi_record_free(&rt->external_records, r);
+    fi_lock_unlock(&rt->external_lock);
 }
 
 void fi_start_give(fi_worker *w, fi_runnable *r)

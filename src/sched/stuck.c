@@ -41,7 +41,7 @@ static uint64_t threads_of_process(void)
 static bool nothing_may_come(fi_runtime *rt)
 {
     return fi_timer_heap_next(&rt->timers) == FI_TIMER_NEVER &&
-           fi_load_relaxed(&rt->idle.interests) == 0 && !fi_is_there_work(rt);
+           fi_load_relaxed(&rt->idle.interests) == 0 && !fi_runtime_has_work(rt);
 }
 
 static bool any_fiber(const fi_runtime *rt)
@@ -58,7 +58,7 @@ static bool is_stuck(fi_runtime *rt, uint64_t word, unsigned watchers)
 {
     return any_fiber(rt) && nothing_may_come(rt) &&
            threads_of_process() ==
-               rt->n_workers + watchers + rt->lookers + fi_watch_threads(word) &&
+               rt->n_workers + watchers + rt->n_observer_threads + fi_watch_threads(word) &&
            fi_load_relaxed(&fi_watch_state) == word;
 }
 

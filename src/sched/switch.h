@@ -101,7 +101,7 @@ FI_INLINE bool fi_switch_may_pick(fi_worker *w)
     uint32_t tick = fi_load_relaxed(&w->tick);
 
     if (FI_UNLIKELY((int32_t)(tick - w->sched_tick_at) >= 0 ||
-                    fi_queue_size(&w->runtime->urgent) > 0))
+                    fi_queue_size(&w->runtime->high_queue) > 0))
         return false;
     fi_store_relaxed(&w->tick, tick + 1u);
     return true;
@@ -207,7 +207,7 @@ FI_INLINE void fi_worker_run(fi_worker *w, fi_runnable *r)
 
     if (f)
         fi_fiber_run(w, f);
-    if (w->runtime->orphaned)
+    if (w->runtime->in_fork_child)
         fi_worker_end_fork_child();
 }
 

@@ -335,7 +335,7 @@ FI_INLINE void park_until(fi_wait *w, letting_go l, int64_t deadline_ns)
 /* Before its first wait a runtime has no watcher; in the child of a fork it has none again. */
 static __attribute__((noinline)) void begin_watching(fi_runtime *rt)
 {
-    if (rt->orphaned)
+    if (rt->in_fork_child)
         fi_fatal("a wait, in the child of a fork, for what other threads were doing");
     fi_watch_start(rt);
 }
@@ -347,7 +347,7 @@ FI_INLINE fi_fiber *become_waiting(fi_wait *w, fi_worker *on)
     if (FI_UNLIKELY(!fi_load_relaxed(&rt->watch.begun)))
         begin_watching(rt);
     w->fiber = fi_fiber_of_bounds(fi_load_relaxed(&on->current));
-    w->since_ns = fi_load_relaxed(&rt->coarse_ns);
+    w->since_ns = fi_load_relaxed(&rt->coarse_now_ns);
     return w->fiber;
 }
 
@@ -430,7 +430,7 @@ void fi_wait_yield(void)
 
     if (!on)
         fi_thread_yield();
-    else if (!on->runtime->orphaned)
+    else if (!on->runtime->in_fork_child)
         yield_as_fiber(on);
 }
 

@@ -62,7 +62,7 @@ void fi_watch_ring(void)
 
 void fi_watch_stir(fi_runtime *rt)
 {
-    fi_store_relaxed(&rt->coarse_ns, fi_clock_now());
+    fi_store_relaxed(&rt->coarse_now_ns, fi_clock_now());
     fi_watch_ring();
 }
 
@@ -164,7 +164,7 @@ static void *watch(void *runtime)
         bool nothing;
         if (fi_load_relaxed(&rt->watch.over))
             return NULL;
-        fi_store_relaxed(&rt->coarse_ns, now);
+        fi_store_relaxed(&rt->coarse_now_ns, now);
         dump_if_wanted(rt);
         fi_hog_look(rt, tick, now);
         nothing = !fi_stall_look(rt, &stall, now);
@@ -235,7 +235,7 @@ static void start_thread(fi_runtime *rt)
 
 void fi_watch_start(fi_runtime *rt)
 {
-    if (rt->orphaned)
+    if (rt->in_fork_child)
         return;
     fi_lock_lock(&rt->watch.lock);
     if (!fi_load_relaxed(&rt->watch.begun))

@@ -130,29 +130,29 @@ struct fi_runtime {
     unsigned n_strides;
     FI_CACHE_ALIGNED FI_ATOMIC(uint32_t) stopping;
     FI_ATOMIC(uint32_t) inbox_turn; /* whose inbox gets the next piece of work from outside */
-    bool orphaned;                  /* we are the child of a fork(): its workers are gone */
+    bool in_fork_child;             /* we are the child of a fork(): its workers are gone */
     fi_queue global;
-    fi_queue urgent, low; /* work that never ran: before all other, and after */
+    fi_queue high_queue, low_queue; /* work that never ran: before all other, and after */
     fi_memory_wait memory_wait;
     fi_idle idle;
     fi_timer_heap timers;
     fi_watch watch;
-    FI_ATOMIC(int64_t) coarse_ns;  /* the time, refreshed now and then */
-    FI_ATOMIC(fi_poller *) poller; /* NULL: none yet */
+    FI_ATOMIC(int64_t) coarse_now_ns; /* the time, refreshed now and then */
+    FI_ATOMIC(fi_poller *) poller;    /* NULL: none yet */
     fi_record_depot records, large_records, handle_records;
-    fi_lock outside_lock;
-    fi_record_pool outside, large_outside,
-        outside_handle_records;            /* for threads that are no workers; under the lock */
-    FI_ATOMIC(uint64_t) jobs_from_outside; /* besides what the workers counted */
-    fi_lock fibers_lock;     /* guards the pools of other sizes, and fibers from being unmade */
-    fi_ctx_fpenv fpenv;      /* that all work begins with */
-    fi_runtime *left_behind; /* another, that this process was forked without */
+    fi_lock external_lock;
+    fi_record_pool external_records, external_large_records,
+        external_handle_records;            /* for threads that are no workers; under the lock */
+    FI_ATOMIC(uint64_t) n_external_submits; /* besides what the workers counted */
+    fi_lock fibers_lock;       /* guards the pools of other sizes, and fibers from being unmade */
+    fi_ctx_fpenv fpenv;        /* that all work begins with */
+    fi_runtime *fork_leftover; /* another, that this process was forked without */
     unsigned
-        lookers; /* threads of the floor above, which only look; fixed while the runtime runs */
+        n_observer_threads; /* threads of the floor above, which only look; fixed while the runtime runs */
     /* NULL: nobody wants to know, and no worker has a log (sched/point.h).  Fixed while the runtime runs */
-    fi_event_ring *outside_log;
+    fi_event_ring *external_events;
     fi_intern *names;
-    fi_lock outside_log_lock;
+    fi_lock external_events_lock;
 };
 
 /* [any] The calling thread's worker, NULL when it is none.  Ask again after anything that may park. */
@@ -202,7 +202,7 @@ static inline fi_stack *fi_start_stack(const fi_runnable *r)
 }
 
 /* [any, while no worker is awake] Is there anything to run? */
-bool fi_is_there_work(fi_runtime *rt);
+bool fi_runtime_has_work(fi_runtime *rt);
 
 /* [guest] It is not ours any more: its own thread goes on, when there is something to do.  find_work.c */
 void fi_worker_return(fi_worker *w, bool searching);

@@ -86,7 +86,7 @@ static void answer(fi_fiber *f, fi_task_stack *s, const char *top, size_t size)
     char *floor = s->split;
 
     fi_task_bounds_reset(&f->bounds, s->limit, floor);
-    if (w->runtime->orphaned)
+    if (w->runtime->in_fork_child)
         return;
     if (fi_path_is_on()) { /* which looks at every spawn and sync, and there is nobody to publish for */
         fi_task_bounds_request(&f->bounds);
@@ -160,7 +160,7 @@ static bool pop_back(fi_worker *w, fi_ticket *t)
 {
     void *item;
 
-    if (w->deque->ops->fifo || w->runtime->orphaned)
+    if (w->deque->ops->fifo || w->runtime->in_fork_child)
         return false;
     item = fi_worker_pop_unstarted(w);
     if (item == t)
@@ -191,7 +191,7 @@ static bool commit_park(fi_fiber *f, void *ticket)
 
 static void await(fi_fiber *f, fi_ticket *t)
 {
-    if (f->worker->runtime->orphaned)
+    if (f->worker->runtime->in_fork_child)
         fi_fatal("FILCH_SYNC of a task that another thread was running when this process was "
                  "forked");
     for (int i = 0; i < SPINS; i++) {
@@ -302,7 +302,7 @@ static void run_ticket(fi_runnable *r, fi_fiber *f)
     fi_cancel_leave(f);
     fi_fiber_flush(f); /* who waits for this may look at the counters next */
     waiter = fi_ticket_done(t);
-    if (waiter && !f->worker->runtime->orphaned)
+    if (waiter && !f->worker->runtime->in_fork_child)
         fi_ready(waiter);
 }
 

@@ -141,7 +141,7 @@ int filch_timer_stop(filch_timer *user)
 
     if (w)
         return timer_stop(w->runtime, w, timer_of(user));
-    stopped = timer_stop(fi_runtime_look(), NULL, timer_of(user));
-    fi_runtime_look_end();
+    stopped = timer_stop(fi_runtime_lock_running(), NULL, timer_of(user));
+    fi_runtime_unlock_running();
     return stopped;
 }

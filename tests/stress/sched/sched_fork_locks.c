@@ -301,15 +301,15 @@ static void add_pools(words *w, fi_runtime *rt)
 
 static void add_runtime(words *w, fi_runtime *rt)
 {
-    add_lock(w, &rt->outside_lock);
+    add_lock(w, &rt->external_lock);
     add_lock(w, &rt->fibers_lock);
     add_lock(w, &rt->watch.lock);
     add_lock(w, &rt->idle.lock);
     add_lock(w, &rt->timers.lock);
     add_lock(w, &rt->global.lock);
-    add_lock(w, &rt->urgent.lock);
-    add_lock(w, &rt->low.lock);
-    add_lock(w, &rt->outside_log_lock);
+    add_lock(w, &rt->high_queue.lock);
+    add_lock(w, &rt->low_queue.lock);
+    add_lock(w, &rt->external_events_lock);
     add_lock(w, &rt->names->lock);
     add_lock(w, &fi_io_look(rt)->spares.lock);
     add_pools(w, rt);
@@ -416,8 +416,8 @@ static void run_with_all_held(void *(*body)(void *), size_t stack_size, int code
 
     CHECK_INT(filch_start(&(filch_config){.workers = 2, .trace = "/dev/null"}), 0);
     CHECK(use_fibers()); /* so that there is all there can be */
-    rt = fi_runtime_look();
-    fi_runtime_look_end();
+    rt = fi_runtime_lock_running();
+    fi_runtime_unlock_running();
     held_words.n = 0;
     add_runtime(&held_words, rt);
     atomic_store(&wanted, 0);

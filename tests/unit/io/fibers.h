@@ -69,7 +69,7 @@ static inline void await_waiting(int fd, int direction, int n)
     bool waits = false;
 
     while (!waits) {
-        fi_runtime *rt = fi_runtime_look();
+        fi_runtime *rt = fi_runtime_lock_running();
         fi_io *io = rt ? fi_io_look(rt) : NULL;
         fi_fd *f = io ? fi_fds_look(&io->fds, fd) : NULL;
 
@@ -78,7 +78,7 @@ static inline void await_waiting(int fd, int direction, int n)
             waits = count_line(&f->line[direction]) + count_requests(f, direction) >= n;
             fi_let_go(&f->latch);
         }
-        fi_runtime_look_end();
+        fi_runtime_unlock_running();
         if (!waits)
             filch_yield();
     }

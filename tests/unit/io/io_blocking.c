@@ -111,7 +111,7 @@ static void in_turn(void)
         bool waits = false;
         f[i] = filch_fiber_start(call_enter, &turn[i]);
         while (!waits) {
-            rt = fi_runtime_look();
+            rt = fi_runtime_lock_running();
             fi_io *io = fi_io_look(rt);
             if (io) {
                 int n = 0;
@@ -121,7 +121,7 @@ static void in_turn(void)
                 fi_lock_unlock(&io->spares.lock);
                 waits = n == i && atomic_load(&inside) == 1;
             }
-            fi_runtime_look_end();
+            fi_runtime_unlock_running();
             sched_yield();
         }
     }
@@ -144,9 +144,9 @@ static void reuses(void)
     fi_runtime *rt;
 
     on_fiber(results_body, NULL);
-    rt = fi_runtime_look();
+    rt = fi_runtime_lock_running();
     CHECK_INT(fi_io_look(rt)->spares.n, 1);
-    fi_runtime_look_end();
+    fi_runtime_unlock_running();
 }
 
 /* ---- names ---- */

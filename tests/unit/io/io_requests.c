@@ -13,10 +13,10 @@ static const filch_config by_ring = {.io = FILCH_IO_URING};
 
 static fi_io *room(void)
 {
-    fi_runtime *rt = fi_runtime_look();
+    fi_runtime *rt = fi_runtime_lock_running();
     fi_io *io = rt ? fi_io_look(rt) : NULL;
 
-    fi_runtime_look_end();
+    fi_runtime_unlock_running();
     return io;
 }
 

@@ -181,14 +181,14 @@ static void *yield_some(void *arg)
 /* In the midst of a close nobody may stand in line any more, as nobody would wake him; who tries finds out afterwards. */
 static void being_closed(void)
 {
-    fi_runtime *rt = fi_runtime_look();
+    fi_runtime *rt = fi_runtime_lock_running();
     fi_io *io;
     fi_fd *f;
     filch_fiber *late;
     uint32_t generation;
     int fd[2];
 
-    fi_runtime_look_end();
+    fi_runtime_unlock_running();
     CHECK_INT(filch_pipe(fd), 0);
     CHECK_INT(fi_io_get(rt, &io), 0);
     CHECK_INT(fi_fds_get(&io->fds, fd[0], &f), 0);
@@ -439,14 +439,14 @@ static void beside_yields(void)
 
 static uint64_t sleeps(bool *one_polls)
 {
-    fi_runtime *rt = fi_runtime_look();
+    fi_runtime *rt = fi_runtime_lock_running();
     uint64_t n = 0;
 
     for (unsigned i = 0; i < rt->n_workers; i++)
         n += fi_load_relaxed(&rt->workers[i].counters.sleeps);
     *one_polls = fi_load_relaxed(&rt->idle.polling) != NULL &&
                  fi_load_relaxed(&rt->idle.state) == rt->n_workers;
-    fi_runtime_look_end();
+    fi_runtime_unlock_running();
     return n;
 }
 
@@ -526,9 +526,9 @@ static void after_a_guest(void)
 
     CHECK_INT(filch_pipe(fd), 0);
     while (!asleep) {
-        fi_runtime *rt = fi_runtime_look();
+        fi_runtime *rt = fi_runtime_lock_running();
         asleep = fi_load_relaxed(&rt->idle.state) == rt->n_workers;
-        fi_runtime_look_end();
+        fi_runtime_unlock_running();
     }
     CHECK_INT(pthread_create(&t, NULL, run_reader, &fd[0]), 0);
     await_waiting(fd[0], FI_IO_READ, 1);

@@ -16,14 +16,14 @@ static atomic_bool inside, closed_beside, closed;
 
 static bool is_closing(int fd)
 {
-    fi_runtime *rt = fi_runtime_look();
+    fi_runtime *rt = fi_runtime_lock_running();
     fi_fd *f = fi_fds_look(&fi_io_look(rt)->fds, fd);
     bool is;
 
     fi_hold_also(&f->latch);
     is = f->closing;
     fi_let_go(&f->latch);
-    fi_runtime_look_end();
+    fi_runtime_unlock_running();
     return is;
 }
 

@@ -39,12 +39,12 @@ static filch_counters counted(void)
 /* Published tasks that others ran: what the public counters leave out. */
 static uint64_t taken(void)
 {
-    fi_runtime *rt = fi_runtime_look();
+    fi_runtime *rt = fi_runtime_lock_running();
     uint64_t n = 0;
 
     for (unsigned i = 0; i < rt->n_workers; i++)
         n += fi_load_relaxed(&rt->workers[i].counters.taken);
-    fi_runtime_look_end();
+    fi_runtime_unlock_running();
     return n;
 }
 

@@ -229,8 +229,8 @@ static void fibers_do_not_pile_up(void **state)
     CHECK_INT(filch_start(&(filch_config){.workers = WORKERS}), 0);
     for (int i = 0; i < SCALED(20000); i++)
         CHECK_INT(FILCH_RUN(fib, 18), 2584);
-    fi_stack_pool_stats(&fi_runtime_look()->stack_pool, &stacks);
-    fi_runtime_look_end();
+    fi_stack_pool_stats(&fi_runtime_lock_running()->stack_pool, &stacks);
+    fi_runtime_unlock_running();
     CHECK(stacks.lent <= WORKERS * WARM + AT_WORK);
     CHECK_INT(filch_stop(), 0);
 }
@@ -252,11 +252,11 @@ FILCH_VOID_TASK(wait_for_sleeper)
 
 static void await_all_asleep(unsigned workers)
 {
-    fi_runtime *rt = fi_runtime_look();
+    fi_runtime *rt = fi_runtime_lock_running();
 
     while (fi_load_relaxed(&rt->idle.state) != workers)
         sched_yield();
-    fi_runtime_look_end();
+    fi_runtime_unlock_running();
 }
 
 static void *run_waiting(void *arg)

@@ -317,9 +317,9 @@ static void who_was_made_ready_runs_beside_the_hog(void **state)
 
 static bool has_watcher(void)
 {
-    bool runs = fi_runtime_look()->watch.runs;
+    bool runs = fi_runtime_lock_running()->watch.runs;
 
-    fi_runtime_look_end();
+    fi_runtime_unlock_running();
     return runs;
 }
 

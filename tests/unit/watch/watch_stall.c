@@ -80,12 +80,12 @@ static int await_thread(fi_sleeper *(*which)(fi_runtime *rt))
     int tid = 0;
 
     while (tid == 0) {
-        fi_runtime *rt = fi_runtime_look();
+        fi_runtime *rt = fi_runtime_lock_running();
         fi_sleeper *s = is_asleep(rt) ? which(rt) : NULL;
         for (unsigned i = 0; s && i < rt->n_workers; i++)
             if (&rt->workers[i].sleeper == s)
                 tid = fi_load_relaxed(&rt->workers[i].tid);
-        fi_runtime_look_end();
+        fi_runtime_unlock_running();
         sched_yield();
     }
     return tid;

@@ -209,9 +209,9 @@ static void unwatched_stop(void *workers)
 
 static bool all_asleep(unsigned workers)
 {
-    bool yes = fi_load_relaxed(&fi_runtime_look()->idle.state) == workers;
+    bool yes = fi_load_relaxed(&fi_runtime_lock_running()->idle.state) == workers;
 
-    fi_runtime_look_end();
+    fi_runtime_unlock_running();
     return yes;
 }
 
