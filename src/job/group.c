@@ -161,7 +161,7 @@ static int give(fi_worker *w, fi_group *g, runner *how, function work, void *arg
     *p = (piece){{NULL, how, g}, work, arg};
     fi_count_up(&g->count);
     fi_count(&w->counters.jobs_given);
-    fi_give(w, &p->runnable);
+    fi_submit_local(w, &p->runnable);
     return 0;
 }
 
@@ -177,7 +177,7 @@ static int give_from_outside(fi_group *g, runner *how, function work, void *arg)
         *p = (piece){{NULL, how, g}, work, arg};
         fi_count_up(&g->count);
         fi_fetch_add_relaxed(&rt->n_external_submits, UINT64_C(1));
-        fi_submit(rt, &p->runnable);
+        fi_submit_external(rt, &p->runnable);
     }
     fi_runtime_leave(rt);
     return p ? 0 : -ENOMEM;

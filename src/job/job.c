@@ -106,12 +106,13 @@ static void queue_on(fi_runtime *rt, fi_worker *w, fi_job *j)
     else
         fi_fetch_add_relaxed(&rt->n_external_submits, UINT64_C(1));
     if (j->priority != FILCH_PRIORITY_NORMAL)
-        fi_give_to(rt, j->priority == FILCH_PRIORITY_HIGH ? &rt->high_queue : &rt->low_queue,
-                   &j->runnable);
+        fi_submit_priority(rt,
+                           j->priority == FILCH_PRIORITY_HIGH ? &rt->high_queue : &rt->low_queue,
+                           &j->runnable);
     else if (w)
-        fi_give(w, &j->runnable);
+        fi_submit_local(w, &j->runnable);
     else
-        fi_submit(rt, &j->runnable);
+        fi_submit_external(rt, &j->runnable);
 }
 
 void fi_job_queue(fi_job *j)

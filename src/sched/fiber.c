@@ -74,7 +74,7 @@ static void fiber_main(void *arg)
             end_extras(f);
         fi_point_end(f);
         to = next_of(f);
-        f->work = to || f->worker->pending_pick ? NULL : fi_find_piece(f->worker);
+        f->work = to || f->worker->pending_pick ? NULL : fi_find_unstarted(f->worker);
         do_rest(f, kind);
         if (f->work)
             fi_ctx_fpenv_load(&f->worker->runtime->fpenv);

@@ -10,11 +10,11 @@
  *     3. the own inbox
  *     4. the global queue, several at once
  *     5. the poller, unless a worker sleeps in it; then work that waits for memory, once it is free
- *     6. others, each visited once in a random order, at most 4 rounds: their deque (up to k pieces of
+ *     6. others, each visited once in a random order, at max 4 rounds: their deque (up to k pieces of
  *        work), their line (half; and their next slot, if it is stuck there), their inbox; who has nothing
  *        to take is asked to publish
  *     7. what can wait; then 6 again until the search time is over, or nobody runs anything that could make work
- *     8. sleep, until the next timer at the most, and if nobody else does, in the poller
+ *     8. sleep, until the next timer at the max, and if nobody else does, in the poller
  *
  * A random order is a random start and a random stride that is coprime to the number of workers.
  */
@@ -24,14 +24,14 @@
 #include "sched/memory_wait.h"
 #include "sched/point.h"
 
-#define FAIR_TICK      61
-#define LOOKS_PER_TIME 8u /* for each that asks what time it is */
-#define ROUNDS         4
-#define PAUSES         8 /* between two rounds */
-#define STUCK_NS       5000
+#define FAIR_TICK            61
+#define TICKS_PER_CLOCK_READ 8u /* for each that asks what time it is */
+#define ROUNDS               4
+#define PAUSES               8 /* between two rounds */
+#define NEXT_STALE_NS        5000
 
 /* Of many, the first is to be run; the others go where the worker finds them later. */
-static fi_runnable *keep_in_line(fi_worker *w, fi_runnable *list)
+static fi_runnable *push_rest_ready(fi_worker *w, fi_runnable *list)
 {
     fi_runnable *first = list;
 
@@ -47,20 +47,20 @@ static fi_runnable *keep_in_line(fi_worker *w, fi_runnable *list)
     return first;
 }
 
-/* Go's share of the global queue: what falls to each worker, at most half of it, at least 1, and no
+/* Go's share of the global queue: what falls to each worker, at max half of it, at least 1, and no
  * more than so many at once. */
-size_t fi_global_share(size_t n, unsigned workers, size_t at_once)
+size_t fi_global_share(size_t n, unsigned workers, size_t batch)
 {
     size_t share = n / workers + 1;
 
     if (share > n / 2)
         share = n / 2;
-    if (share > at_once)
-        share = at_once;
+    if (share > batch)
+        share = batch;
     return share > 0 ? share : 1;
 }
 
-static fi_runnable *take_global(fi_worker *w, size_t most)
+static fi_runnable *take_global(fi_worker *w, size_t max)
 {
     fi_queue *global = &w->runtime->global;
     size_t n = fi_queue_size(global);
@@ -68,26 +68,26 @@ static fi_runnable *take_global(fi_worker *w, size_t most)
 
     if (n == 0)
         return NULL;
-    n = fi_global_share(n, w->runtime->n_workers, FI_RUNQ_AT_ONCE);
-    if (fi_queue_take(global, n < most ? n : most, &list) == 0)
+    n = fi_global_share(n, w->runtime->n_workers, FI_RUNQ_BATCH);
+    if (fi_queue_take(global, n < max ? n : max, &list) == 0)
         return NULL;
-    return keep_in_line(w, list);
+    return push_rest_ready(w, list);
 }
 
 /* What has a rank is not for guests, who could only put it back among all the rest. */
-static fi_runnable *take_ranked(fi_worker *w, fi_queue *q)
+static fi_runnable *take_priority(fi_worker *w, fi_queue *q)
 {
     return fi_queue_size(q) > 0 && !w->attached->is_borrower ? fi_queue_pop(q) : NULL;
 }
 
-static fi_runnable *take_urgent(fi_worker *w)
+static fi_runnable *take_high(fi_worker *w)
 {
-    return take_ranked(w, &w->runtime->high_queue);
+    return take_priority(w, &w->runtime->high_queue);
 }
 
 static fi_runnable *take_low(fi_worker *w)
 {
-    return take_ranked(w, &w->runtime->low_queue);
+    return take_priority(w, &w->runtime->low_queue);
 }
 
 /* Its own, as a thief would; but nothing is stolen. */
@@ -99,7 +99,7 @@ static fi_runnable *take_oldest(fi_worker *w)
                               fi_deque_steal(w->deque, &old, 1) == 1 ? old : NULL);
 }
 
-static fi_runnable *take_fairly(fi_worker *w)
+static fi_runnable *take_for_fairness(fi_worker *w)
 {
     fi_poll_now(w);
     w->fair_tick_at = fi_load_relaxed(&w->tick) + FAIR_TICK;
@@ -120,12 +120,12 @@ static fi_runnable *take_fairly(fi_worker *w)
 }
 
 /* What is due makes fibers ready, here. */
-static void look_at_timers(fi_worker *w, uint32_t tick)
+static void fire_timers(fi_worker *w, uint32_t tick)
 {
     int64_t next = fi_timer_heap_next(&w->runtime->timers);
     int64_t now;
 
-    w->timer_tick_at = tick + LOOKS_PER_TIME;
+    w->timer_tick_at = tick + TICKS_PER_CLOCK_READ;
     if (next == FI_TIMER_NEVER)
         return;
     now = fi_clock_now();
@@ -139,7 +139,7 @@ static void look_at_timers(fi_worker *w, uint32_t tick)
 
 /* Who yields lets those go first that never ran, or they would wait for ever behind fibers that only wait for
  * them. */
-static fi_runnable *take_new_first(fi_worker *w)
+static fi_runnable *take_unstarted_first(fi_worker *w)
 {
     w->unstarted_first = false;
     return fi_worker_pop_unstarted(w);
@@ -158,14 +158,14 @@ static fi_runnable *take_own(fi_worker *w)
 
     fi_store_relaxed(&w->tick, tick);
     if (is_due(tick, w->timer_tick_at))
-        look_at_timers(w, tick);
+        fire_timers(w, tick);
     if (is_due(tick, w->fair_tick_at))
-        r = take_fairly(w);
-    if (!r && (r = take_urgent(w)) != NULL)
+        r = take_for_fairness(w);
+    if (!r && (r = take_high(w)) != NULL)
         return r;
     w->sched_tick_at = tick + w->attached->direct_switch_max;
     if (!r && w->unstarted_first)
-        r = take_new_first(w);
+        r = take_unstarted_first(w);
     if (!r)
         r = fi_runq_pop(&w->ready, fi_worker_lock_id(w));
     if (!r)
@@ -198,14 +198,14 @@ static void count_steal(fi_worker *w, const fi_worker *victim, int n)
 }
 
 /* Where the own deque has no room, the global queue has. */
-static void keep_in_deque(fi_worker *w, void **items, int n)
+static void push_rest_unstarted(fi_worker *w, void **items, int n)
 {
     for (int i = 0; i < n; i++)
         if (fi_worker_push_unstarted(w, items[i]) < 0)
             fi_queue_push(&w->runtime->global, items[i]);
 }
 
-/* As Kuchumov (2016) counts: a claim of several that another party spoiled was one of several; where nothing was found it
+/* As Kuchumov (2016) counts: a claim of several that another party spoiled was one of several; where nothing was stop_searching it
  * is not known how many it would have been, and it counts as one of a single item. */
 static void count_deque_steal(fi_counters *c, int n)
 {
@@ -231,12 +231,12 @@ static fi_runnable *steal_from_deque(fi_worker *w, fi_worker *victim)
     if (n <= 0)
         return NULL;
     count_steal(w, victim, n);
-    keep_in_deque(w, items + 1, n - 1);
+    push_rest_unstarted(w, items + 1, n - 1);
     return items[0];
 }
 
 /* What is only in the next slot is taken when its worker has not looked for work since we first saw it there. */
-static bool is_stuck(fi_worker *w, fi_worker *victim)
+static bool next_is_stale(fi_worker *w, fi_worker *victim)
 {
     uint32_t tick = fi_load_relaxed(&victim->tick);
     int64_t now = fi_clock_now();
@@ -246,25 +246,25 @@ static bool is_stuck(fi_worker *w, fi_worker *victim)
         w->next_suspect_tick = tick;
         w->next_suspect_since = now;
     }
-    return now - w->next_suspect_since >= STUCK_NS;
+    return now - w->next_suspect_since >= NEXT_STALE_NS;
 }
 
-static fi_runnable *steal_from_line(fi_worker *w, fi_worker *victim)
+static fi_runnable *steal_from_runq(fi_worker *w, fi_worker *victim)
 {
     uint32_t there = fi_runq_size(&victim->ready), n;
     fi_runnable *list;
 
-    if (there == 0 || (there == 1 && !is_stuck(w, victim)))
+    if (there == 0 || (there == 1 && !next_is_stale(w, victim)))
         return NULL;
-    n = fi_runq_steal(&victim->ready, fi_worker_lock_id(w), FI_RUNQ_AT_ONCE, there == 1, &list);
+    n = fi_runq_steal(&victim->ready, fi_worker_lock_id(w), FI_RUNQ_BATCH, there == 1, &list);
     if (n == 0)
         return NULL;
     count_steal(w, victim, (int)n);
-    return keep_in_line(w, list);
+    return push_rest_ready(w, list);
 }
 
 /* A worker that runs a fiber may have private tasks. */
-static void ask(fi_worker *victim)
+static void request_publish(fi_worker *victim)
 {
     fi_task_bounds *f = fi_task_bounds_load_current(&victim->current);
 
@@ -281,48 +281,48 @@ static fi_runnable *steal_from_inbox(fi_worker *w, fi_worker *victim)
     return r;
 }
 
-static fi_runnable *visit(fi_worker *w, fi_worker *victim)
+static fi_runnable *try_steal_from(fi_worker *w, fi_worker *victim)
 {
     fi_runnable *r = steal_from_deque(w, victim);
 
     if (!r)
-        r = steal_from_line(w, victim);
+        r = steal_from_runq(w, victim);
     if (!r)
         r = steal_from_inbox(w, victim);
     if (!r) {
         fi_count(&w->counters.steals_failed);
-        ask(victim);
+        request_publish(victim);
     }
     return r;
 }
 
-static fi_runnable *take_last(fi_worker *w)
+static fi_runnable *take_shared(fi_worker *w)
 {
-    fi_runnable *r = take_urgent(w);
+    fi_runnable *r = take_high(w);
 
     if (!r)
         r = take_global(w, SIZE_MAX);
     return r ? r : take_low(w);
 }
 
-static fi_runnable *visit_all(fi_worker *w)
+static fi_runnable *try_steal_from_all(fi_worker *w)
 {
     fi_runtime *rt = w->runtime;
     unsigned at = fi_rng_below(&w->rng, rt->n_workers);
     unsigned stride = rt->strides[fi_rng_below(&w->rng, rt->n_strides)];
 
     for (unsigned i = 0; i < rt->n_workers; i++, at = (at + stride) % rt->n_workers) {
-        fi_runnable *r = at == w->index ? NULL : visit(w, &rt->workers[at]);
+        fi_runnable *r = at == w->index ? NULL : try_steal_from(w, &rt->workers[at]);
         if (r)
             return r;
     }
-    return take_last(w);
+    return take_shared(w);
 }
 
 /* Of what a timer made ready. */
 static fi_runnable *take_due(fi_worker *w)
 {
-    look_at_timers(w, fi_load_relaxed(&w->tick));
+    fire_timers(w, fi_load_relaxed(&w->tick));
     return fi_runq_pop(&w->ready, fi_worker_lock_id(w));
 }
 
@@ -334,7 +334,7 @@ static fi_runnable *search_until_found(fi_worker *w)
     fi_runnable *r;
 
     for (int round = 0; !fi_worker_thread_must_stop(w->attached); round++) {
-        r = visit_all(w);
+        r = try_steal_from_all(w);
         if (!r)
             r = fi_queue_pop(&w->inbox);
         if (!r)
@@ -404,7 +404,7 @@ static bool anything(void *ctx)
         if (has_work(victim) && !(victim != w && has_only_its_next(victim)))
             return true;
         if (victim != w)
-            ask(victim);
+            request_publish(victim);
     }
     return false;
 }
@@ -432,8 +432,8 @@ void fi_worker_return(fi_worker *w, bool searching)
     fi_idle_give_back(&w->runtime->idle, &w->sleeper, searching, anything, w);
 }
 
-/* Work was found by searching: there may be more, and nobody else may be looking. */
-static fi_runnable *found(fi_worker *w, fi_runnable *r)
+/* Work was stop_searching by searching: there may be more, and nobody else may be looking. */
+static fi_runnable *stop_searching(fi_worker *w, fi_runnable *r)
 {
     if (fi_idle_search_end(&w->runtime->idle))
         fi_notify(w);
@@ -452,24 +452,24 @@ fi_runnable *fi_find_work_awake(fi_worker *w, bool *searching)
     if (!*searching || (r = search(w)) == NULL)
         return NULL;
     *searching = false;
-    return found(w, r);
+    return stop_searching(w, r);
 }
 
-static fi_runnable *find_when_woken(fi_worker *w)
+static fi_runnable *find_as_searcher(fi_worker *w)
 {
     fi_runnable *r = take_or_poll(w);
 
     if (!r)
         r = search(w);
-    return r ? found(w, r) : NULL;
+    return r ? stop_searching(w, r) : NULL;
 }
 
 /* At a stop nobody waits for anything any more: what is left are tickets that were claimed back. */
-fi_runnable *fi_find_first_work(fi_worker *w)
+fi_runnable *fi_find_after_wake(fi_worker *w)
 {
     fi_runnable *r = NULL;
 
-    while (!fi_worker_thread_must_stop(w->attached) && (r = find_when_woken(w)) == NULL)
+    while (!fi_worker_thread_must_stop(w->attached) && (r = find_as_searcher(w)) == NULL)
         sleep_until_work(w, true);
     return r;
 }
@@ -488,11 +488,11 @@ fi_runnable *fi_find_work(fi_worker *w)
     if (r)
         return r;
     sleep_until_work(w, searching);
-    return fi_find_first_work(w);
+    return fi_find_after_wake(w);
 }
 
 /* A fiber that is ready has a stack of its own, and so have some that are to start. */
-fi_runnable *fi_find_piece(fi_worker *w)
+fi_runnable *fi_find_unstarted(fi_worker *w)
 {
     fi_runnable *r;
 

@@ -17,8 +17,8 @@
 
 #include <stddef.h>
 
-#define FI_RUNQ_AT_ONCE 128u /* the most that one steal, or one visit to the global queue, brings */
-#define FI_RUNQ_KEEPS   16u  /* so often in a row: its worker will take the next one too */
+#define FI_RUNQ_BATCH 128u /* the most that one steal, or one visit to the global queue, brings */
+#define FI_RUNQ_KEEPS 16u  /* so often in a row: its worker will take the next one too */
 
 typedef struct fi_runq {
     FI_CACHE_ALIGNED fi_biased_lock latch;

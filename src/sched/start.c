@@ -111,10 +111,10 @@ static void give(fi_runtime *rt, fi_worker *w, fi_runnable *r)
         fi_watch_start(rt);
     if (w) {
         fi_count(&w->counters.starts_given);
-        fi_give(w, r);
+        fi_submit_local(w, r);
     } else {
         fi_fetch_add_relaxed(&rt->n_external_submits, UINT64_C(1));
-        fi_submit(rt, r);
+        fi_submit_external(rt, r);
     }
 }
 

@@ -156,7 +156,7 @@ static void live(fi_worker *w)
     fi_worker_thread_init(&thread, &w->own_overflow, &w->runtime->stopping);
     thread.clock = fi_thread_clock();
     fi_worker_attach(w, &thread);
-    for (fi_runnable *r = fi_find_first_work(w); r; r = fi_find_work(w))
+    for (fi_runnable *r = fi_find_after_wake(w); r; r = fi_find_work(w))
         fi_worker_run(w, r);
     fi_worker_detach();
     fi_worker_thread_fini(&thread);

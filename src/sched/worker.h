@@ -180,11 +180,11 @@ void fi_worker_requeue_no_memory(fi_worker *w, fi_runnable *r);
  * fi_find_work: sleeps until there is something.  A worker that was woken from its first sleep is a searcher.
  * fi_find_work_awake: NULL also when nothing is pending_pick; is it a searcher then? */
 fi_runnable *fi_find_work(fi_worker *w);
-fi_runnable *fi_find_first_work(fi_worker *w);
+fi_runnable *fi_find_after_wake(fi_worker *w);
 fi_runnable *fi_find_work_awake(fi_worker *w, bool *searching);
 
 /* [worker's fiber that has ended its work] Something that never ran, to be run on the same fiber; NULL: go home. */
-fi_runnable *fi_find_piece(fi_worker *w);
+fi_runnable *fi_find_unstarted(fi_worker *w);
 
 /* [any; w: of the caller, NULL: it has none] A fiber to be started later: run body(arg); NULL: no memory.  It is given to a
  * worker, by that, or dropped.  start.c */
@@ -209,18 +209,18 @@ void fi_worker_return(fi_worker *w, bool searching);
 
 /* [any] Give work to the runtime.  ready.c
  * fi_ready: a fiber that parked may go on.
- * fi_submit: work from a thread that is no worker. */
+ * fi_submit_external: work from a thread that is no worker. */
 void fi_ready(fi_fiber *f);
-void fi_submit(fi_runtime *rt, fi_runnable *r);
+void fi_submit_external(fi_runtime *rt, fi_runnable *r);
 
 /* [worker] Give work that never ran to ourselves, and to whoever is faster.  ready.c */
-void fi_give(fi_worker *w, fi_runnable *r);
+void fi_submit_local(fi_worker *w, fi_runnable *r);
 
 /* [any, while the runtime is there] The same before or after all other work. */
-void fi_give_to(fi_runtime *rt, fi_queue *which, fi_runnable *r);
+void fi_submit_priority(fi_runtime *rt, fi_queue *which, fi_runnable *r);
 
 /* [any] How many of n in the global queue one worker takes at once.  find_work.c */
-size_t fi_global_share(size_t n, unsigned workers, size_t at_once);
+size_t fi_global_share(size_t n, unsigned workers, size_t batch);
 
 _Static_assert(FI_LOCK_OWNERS > 2 * FILCH_WORKERS_MAX, "two parties for each worker");
 

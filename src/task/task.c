@@ -368,7 +368,7 @@ static void run_outside(void *slot)
 
     FI_PATH(hand(&o.runnable)); /* as a guest runs it without ado */
     if (!fi_guest_run(rt, &o.runnable, &o.done))
-        fi_submit(rt, &o.runnable);
+        fi_submit_external(rt, &o.runnable);
     if (fi_oneshot_announce(&o.done))
         fi_watch_thread_waits();
     fi_oneshot_wait(&o.done);

@@ -11,7 +11,7 @@ void fi_notify(fi_worker *w)
 }
 
 /* Nobody is woken for what the worker will take itself, if there is a watcher to see when it does not. */
-static inline __attribute__((always_inline)) void run_next(fi_worker *w, fi_runnable *r)
+static inline __attribute__((always_inline)) void push_next(fi_worker *w, fi_runnable *r)
 {
     bool displaced = fi_runq_put_next(&w->ready, fi_worker_lock_id(w), r);
 
@@ -19,7 +19,7 @@ static inline __attribute__((always_inline)) void run_next(fi_worker *w, fi_runn
         fi_notify(w);
 }
 
-void fi_submit(fi_runtime *rt, fi_runnable *r)
+void fi_submit_external(fi_runtime *rt, fi_runnable *r)
 {
     uint32_t turn = fi_fetch_add_relaxed(&rt->inbox_turn, 1);
 
@@ -29,20 +29,20 @@ void fi_submit(fi_runtime *rt, fi_runnable *r)
 }
 
 /* The fiber keeps the runtime, but only until it ends. */
-static __attribute__((noinline)) void ready_from_outside(fi_fiber *f)
+static __attribute__((noinline)) void ready_external(fi_fiber *f)
 {
     fi_runtime *rt = f->worker->runtime;
 
     fi_runtime_enter_unchecked();
     fi_point_ready_outside(rt, f);
-    fi_submit(rt, &f->ready);
+    fi_submit_external(rt, &f->ready);
     fi_runtime_leave(rt);
 }
 
-static __attribute__((noinline, cold)) void ready_and_log(fi_worker *w, fi_fiber *f)
+static __attribute__((noinline, cold)) void ready_traced(fi_worker *w, fi_fiber *f)
 {
     fi_point_see_ready(w, f);
-    run_next(w, &f->ready);
+    push_next(w, &f->ready);
 }
 
 void fi_ready(fi_fiber *f)
@@ -50,14 +50,14 @@ void fi_ready(fi_fiber *f)
     fi_worker *w = fi_worker_self();
 
     if (FI_UNLIKELY(!w))
-        ready_from_outside(f);
+        ready_external(f);
     else if (fi_point_ready(w, f))
-        ready_and_log(w, f);
+        ready_traced(w, f);
     else
-        run_next(w, &f->ready);
+        push_next(w, &f->ready);
 }
 
-void fi_give(fi_worker *w, fi_runnable *r)
+void fi_submit_local(fi_worker *w, fi_runnable *r)
 {
     fi_point_give(w, r);
     if (fi_worker_push_unstarted(w, r) < 0)
@@ -65,7 +65,7 @@ void fi_give(fi_worker *w, fi_runnable *r)
     fi_notify(w);
 }
 
-void fi_give_to(fi_runtime *rt, fi_queue *which, fi_runnable *r)
+void fi_submit_priority(fi_runtime *rt, fi_queue *which, fi_runnable *r)
 {
     FI_PATH(hand(r));
     fi_queue_push(which, r);
