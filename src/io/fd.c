@@ -152,7 +152,7 @@ static unsigned add_armed(fi_io *io, fi_fd *f, const fi_fd_view *v, unsigned edg
     }
     let_go(f);
     if (all && !*known)
-        fi_idle_watch(&io->runtime->idle); /* once for each number */
+        fi_idle_add_interest(&io->runtime->idle); /* once for each number */
     return all;
 }
 
@@ -181,7 +181,7 @@ static int fail_to_arm(fi_io *io, fi_fd *f, const fi_fd_view *v, int e)
     }
     let_go(f);
     if (was)
-        fi_idle_unwatch(&io->runtime->idle);
+        fi_idle_remove_interest(&io->runtime->idle);
     fi_fd_wake_all(list);
     return e;
 }
@@ -353,7 +353,7 @@ static void forget(fi_io *io, fi_fd *f)
         fi_request_cancel_all(io, f);
         await_gone(f);
     }
-    fi_idle_unwatch(&io->runtime->idle);
+    fi_idle_remove_interest(&io->runtime->idle);
 }
 
 /* Who has closed it with close(2) may have left something here. */

@@ -119,7 +119,7 @@ static int begin(fi_io *io, fi_fd *f, fi_request *r, const fi_fd_view *v)
     first = !other && add(f, r);
     fi_let_go(&f->latch);
     if (first)
-        fi_idle_watch(&io->runtime->idle);
+        fi_idle_add_interest(&io->runtime->idle);
     if (closing)
         fi_wait_yield();
     return e;

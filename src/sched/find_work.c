@@ -397,7 +397,7 @@ static bool anything(void *ctx)
 
     if (fi_load_relaxed(&rt->stopping) || fi_watch_is_wanted(&rt->watch) || has_shared_work(rt) ||
         fi_idle_is_unpolled(&rt->idle) || fi_poll_is_pending(rt) || fi_memory_wait_is_unseen(w) ||
-        fi_timer_heap_next(&rt->timers) < fi_idle_kept(&rt->idle))
+        fi_timer_heap_next(&rt->timers) < fi_idle_timer_deadline(&rt->idle))
         return true;
     for (unsigned i = 0; i < rt->n_workers; i++) {
         fi_worker *victim = &rt->workers[i];
@@ -429,7 +429,7 @@ static void sleep_until_work(fi_worker *w, bool searching)
 /* Its own thread sleeps on, without a deadline that it knows of: if nobody keeps the time of a timer, it has to be woken. */
 void fi_worker_return(fi_worker *w, bool searching)
 {
-    fi_idle_give_back(&w->runtime->idle, &w->sleeper, searching, anything, w);
+    fi_idle_return(&w->runtime->idle, &w->sleeper, searching, anything, w);
 }
 
 /* Work was stop_searching by searching: there may be more, and nobody else may be looking. */

@@ -23,13 +23,13 @@ void fi_idle_init(fi_idle *i)
     fi_atomic_init(&i->state, 0);
     fi_lock_init(&i->lock);
     i->sleepers = NULL;
-    i->watched = false;
-    fi_atomic_init(&i->changes, 0);
-    i->keeper = NULL;
-    fi_atomic_init(&i->kept_ns, FI_FUTEX_FOREVER);
+    i->quiesce_waiters = false;
+    fi_atomic_init(&i->quiesce_seq, 0);
+    i->timer_sleeper = NULL;
+    fi_atomic_init(&i->timer_sleeper_ns, FI_FUTEX_FOREVER);
     i->poller = NULL;
     fi_atomic_init(&i->polling, NULL);
-    fi_atomic_init(&i->interests, 0);
+    fi_atomic_init(&i->n_interests, 0);
     i->polls = 0;
 }
 
@@ -53,20 +53,20 @@ bool fi_idle_search_end(fi_idle *i)
 /* [lock held] Sleep until then only if nobody else does: one is enough to be in time. */
 static int64_t keep_time(fi_idle *i, fi_sleeper *s, int64_t deadline_ns)
 {
-    if (deadline_ns >= fi_load_relaxed(&i->kept_ns))
+    if (deadline_ns >= fi_load_relaxed(&i->timer_sleeper_ns))
         return FI_FUTEX_FOREVER;
-    i->keeper = s;
-    fi_store_relaxed(&i->kept_ns, deadline_ns);
+    i->timer_sleeper = s;
+    fi_store_relaxed(&i->timer_sleeper_ns, deadline_ns);
     return deadline_ns;
 }
 
 /* [lock held] */
 static void stop_keeping(fi_idle *i, const fi_sleeper *s)
 {
-    if (i->keeper != s || FI_FAULT(idle.keeps_on))
+    if (i->timer_sleeper != s || FI_FAULT(idle.keeps_on))
         return;
-    i->keeper = NULL;
-    fi_store_relaxed(&i->kept_ns, FI_FUTEX_FOREVER);
+    i->timer_sleeper = NULL;
+    fi_store_relaxed(&i->timer_sleeper_ns, FI_FUTEX_FOREVER);
 }
 
 /* [lock held] A sleeper that is out of the list searches.
@@ -96,7 +96,7 @@ static bool begin_polling(fi_idle *i, fi_sleeper *s)
     return true;
 }
 
-bool fi_idle_polls(fi_idle *i, uint32_t *number)
+bool fi_idle_poll_seq(fi_idle *i, uint32_t *number)
 {
     bool is;
 
@@ -126,15 +126,15 @@ fi_poller *fi_idle_set_poller(fi_idle *i, fi_poller *p)
     return p;
 }
 
-void fi_idle_watch(fi_idle *i)
+void fi_idle_add_interest(fi_idle *i)
 {
-    if (fi_fetch_add_relaxed(&i->interests, 1u) == 0 && !FI_FAULT(idle.first_watched))
+    if (fi_fetch_add_relaxed(&i->n_interests, 1u) == 0 && !FI_FAULT(idle.first_watched))
         fi_idle_notify(i);
 }
 
-void fi_idle_unwatch(fi_idle *i)
+void fi_idle_remove_interest(fi_idle *i)
 {
-    fi_fetch_add_relaxed(&i->interests, 0u - 1u);
+    fi_fetch_add_relaxed(&i->n_interests, 0u - 1u);
 }
 
 /* ---- waking ---- */
@@ -223,12 +223,12 @@ static bool fall_asleep(fi_idle *i, fi_sleeper *s, bool searching, bool may_poll
     fi_fetch_add_relaxed(&i->state, searching ? 1u - FI_IDLE_SEARCHER : 1u);
     polls = may_poll && begin_polling(i, s);
     *deadline_ns = keep_time(i, s, *deadline_ns);
-    watched = i->watched;
+    watched = i->quiesce_waiters;
     if (watched)
-        fi_fetch_add_relaxed(&i->changes, 1u);
+        fi_fetch_add_relaxed(&i->quiesce_seq, 1u);
     fi_lock_unlock(&i->lock);
     if (watched)
-        fi_futex_wake(&i->changes, 1);
+        fi_futex_wake(&i->quiesce_seq, 1);
     return polls;
 }
 
@@ -304,7 +304,7 @@ void fi_idle_sleep(fi_idle *i, fi_sleeper *s, bool searching, bool (*anything)(v
         end_polling(i, s);
 }
 
-void fi_idle_begin_asleep(fi_idle *i, fi_sleeper *s)
+void fi_idle_init_asleep(fi_idle *i, fi_sleeper *s)
 {
     int64_t never = FI_FUTEX_FOREVER;
 
@@ -326,7 +326,7 @@ static fi_sleeper **whom_to_lend(fi_idle *i)
     for (fi_sleeper **link = &i->sleepers; *link; link = &(*link)->next) {
         if (is_polling(i, *link))
             continue;
-        if (*link != i->keeper)
+        if (*link != i->timer_sleeper)
             return link;
         keeper = link;
     }
@@ -356,7 +356,7 @@ fi_sleeper *fi_idle_borrow(fi_idle *i)
     fi_lock_lock(&i->lock);
     link = whom_to_lend(i);
     if (link) {
-        kept_time = *link == i->keeper;
+        kept_time = *link == i->timer_sleeper;
         s = lend(i, link);
     }
     fi_lock_unlock(&i->lock);
@@ -365,14 +365,14 @@ fi_sleeper *fi_idle_borrow(fi_idle *i)
     return s;
 }
 
-void fi_idle_give_back(fi_idle *i, fi_sleeper *s, bool searching, bool (*anything)(void *ctx),
-                       void *ctx)
+void fi_idle_return(fi_idle *i, fi_sleeper *s, bool searching, bool (*anything)(void *ctx),
+                    void *ctx)
 {
     int64_t never = FI_FUTEX_FOREVER;
     woken w;
 
     fall_asleep(i, s, searching, false, &never);
-    fi_fence_seq_cst(idle.back.fence);
+    fi_fence_seq_cst(idle.return.fence);
     if (!anything(ctx))
         return;
     w = get_up(i, s);
@@ -391,13 +391,13 @@ void fi_idle_wake_another(fi_idle *i, int64_t late_ns)
     bool late;
 
     fi_lock_lock(&i->lock);
-    late = fi_load_relaxed(&i->kept_ns) < late_ns;
+    late = fi_load_relaxed(&i->timer_sleeper_ns) < late_ns;
     link = whom_to_lend(i);
-    if (link && !(late && *link == i->keeper)) {
+    if (link && !(late && *link == i->timer_sleeper)) {
         w.sleeper = *link;
         *link = w.sleeper->next;
         if (late)
-            stop_keeping(i, i->keeper);
+            stop_keeping(i, i->timer_sleeper);
         now_searching(i, w.sleeper);
     }
     fi_lock_unlock(&i->lock);
@@ -417,20 +417,20 @@ bool fi_idle_all_asleep(fi_idle *i, unsigned workers, bool (*ask)(void *ctx), vo
     return yes;
 }
 
-bool fi_idle_await_all_asleep(fi_idle *i, unsigned workers, bool (*enough)(void *ctx), void *ctx,
-                              int64_t deadline_ns)
+bool fi_idle_wait_all_asleep(fi_idle *i, unsigned workers, bool (*enough)(void *ctx), void *ctx,
+                             int64_t deadline_ns)
 {
     bool done, late = false;
 
     fi_lock_lock(&i->lock);
-    i->watched = true;
+    i->quiesce_waiters = true;
     while (!(done = fi_load_relaxed(&i->state) == workers && enough(ctx)) && !late) {
-        uint32_t changes = fi_load_relaxed(&i->changes);
+        uint32_t changes = fi_load_relaxed(&i->quiesce_seq);
         fi_lock_unlock(&i->lock);
-        late = fi_futex_wait(&i->changes, changes, deadline_ns) == -ETIMEDOUT;
+        late = fi_futex_wait(&i->quiesce_seq, changes, deadline_ns) == -ETIMEDOUT;
         fi_lock_lock(&i->lock);
     }
-    i->watched = false;
+    i->quiesce_waiters = false;
     fi_lock_unlock(&i->lock);
     return done;
 }

@@ -26,7 +26,7 @@
  * back, by the right list, and then somebody wakes it; what the guest did to the worker it sees by
  * idle.wake.  If it has found something in its last look but the worker is lent by then, it wakes another.
  *
- * Time.  One of those who sleep, the keeper, does so only until the next timer is due, and all others for as long as it
+ * Time.  One of those who sleep, the timer_sleeper, does so only until the next timer is due, and all others for as long as it
  * takes.  An earlier timer, or one that nobody keeps, is work to find, by the lists above: who adds it notifies, and who falls asleep looks
  * whether somebody keeps it.  A keeper that is woken is a searcher, and hands on as all do.  One that is lent is not, so others
  * are lent before it; and where it must be, somebody is woken to keep the time in its place.
@@ -37,7 +37,7 @@
  *     who has one more thing watched          who goes to sleep
  *     1. count it                             1. become a sleeper; nobody polls?  The one who does
  *     2. fence  idle.notify.fence             2. fence  idle.sleep.fence
- *     3. nobody searches, somebody sleeps?    3. something is watched, and nobody polls?
+ *     3. nobody searches, somebody sleeps?    3. something is quiesce_waiters, and nobody polls?
  *        wake one: it finds nothing, and         take the sleep back
  *        sleeps as the one who polls
  *
@@ -72,14 +72,14 @@ typedef struct fi_idle {
     FI_CACHE_ALIGNED FI_ATOMIC(uint32_t) state;
     FI_CACHE_ALIGNED fi_lock lock;   /* guards the list, and changes of the number of sleepers */
     fi_sleeper *sleepers;            /* the last to fall asleep first: it is the warmest */
-    bool watched;                    /* somebody waits until all are asleep */
-    FI_ATOMIC(uint32_t) changes;     /* how often one fell asleep while watched */
-    fi_sleeper *keeper;              /* who sleeps until a deadline; NULL: nobody */
-    FI_ATOMIC(int64_t) kept_ns;      /* until when; written under the lock */
-    fi_poller *poller;               /* NULL: none yet */
-    FI_ATOMIC(fi_sleeper *) polling; /* who sleeps in it; written under the lock */
-    FI_ATOMIC(uint32_t) interests;   /* how many things it watches */
-    uint32_t polls;                  /* how often a sleeper has begun to poll */
+    bool quiesce_waiters;            /* somebody waits until all are asleep */
+    FI_ATOMIC(uint32_t) quiesce_seq; /* how often one fell asleep while watched */
+    fi_sleeper *timer_sleeper;       /* who sleeps until a deadline; NULL: nobody */
+    FI_ATOMIC(int64_t) timer_sleeper_ns; /* until when; written under the lock */
+    fi_poller *poller;                   /* NULL: none yet */
+    FI_ATOMIC(fi_sleeper *) polling;     /* who sleeps in it; written under the lock */
+    FI_ATOMIC(uint32_t) n_interests;     /* how many things it watches */
+    uint32_t polls;                      /* how often a sleeper has begun to poll */
 } fi_idle;
 
 /* [any] All awake, none searching. */
@@ -116,9 +116,9 @@ bool fi_idle_search_end(fi_idle *i);
 bool fi_idle_notify(fi_idle *i);
 
 /* [any] Until when the first sleeper sleeps; FI_FUTEX_FOREVER: nobody has a deadline.  Before a sleep: after a fence. */
-static inline int64_t fi_idle_kept(fi_idle *i)
+static inline int64_t fi_idle_timer_deadline(fi_idle *i)
 {
-    return fi_load_relaxed(&i->kept_ns);
+    return fi_load_relaxed(&i->timer_sleeper_ns);
 }
 
 /* [worker] Sleep until woken or until the deadline, if nobody keeps that or an earlier one already, unless anything(ctx) finds work or a reason to
@@ -127,35 +127,35 @@ void fi_idle_sleep(fi_idle *i, fi_sleeper *s, bool searching, bool (*anything)(v
                    void *ctx, int64_t deadline_ns);
 
 /* [any] Of a worker whose thread is yet to start: it is asleep, and the thread begins with the wait. */
-void fi_idle_begin_asleep(fi_idle *i, fi_sleeper *s);
+void fi_idle_init_asleep(fi_idle *i, fi_sleeper *s);
 void fi_idle_wait(fi_sleeper *s);
 
 /* [any] Borrow a worker that sleeps; NULL: none does, or only the one who polls. */
 fi_sleeper *fi_idle_borrow(fi_idle *i);
 
 /* [guest] Give it back: it is asleep again, or awake if anything(ctx) finds work. */
-void fi_idle_give_back(fi_idle *i, fi_sleeper *s, bool searching, bool (*anything)(void *ctx),
-                       void *ctx);
+void fi_idle_return(fi_idle *i, fi_sleeper *s, bool searching, bool (*anything)(void *ctx),
+                    void *ctx);
 
 /* [any] Sleepers may block in this from now on.  The one that is used: there may be one already. */
 fi_poller *fi_idle_set_poller(fi_idle *i, fi_poller *p);
 
-/* [any] One more thing is watched; one less. */
-void fi_idle_watch(fi_idle *i);
-void fi_idle_unwatch(fi_idle *i);
+/* [any] One more thing is quiesce_waiters; one less. */
+void fi_idle_add_interest(fi_idle *i);
+void fi_idle_remove_interest(fi_idle *i);
 
 /* [any] Is something watched that nobody asks for?  Before a sleep: after a fence. */
 static inline bool fi_idle_is_unpolled(fi_idle *i)
 {
-    return fi_load_relaxed(&i->interests) > 0 && !fi_load_relaxed(&i->polling);
+    return fi_load_relaxed(&i->n_interests) > 0 && !fi_load_relaxed(&i->polling);
 }
 
 /* [watchdog] The kernel, a debugger or a signal handler may keep a thread from running that polls,
  * keeps the time or was woken.  These functions let others act for it (stall.c).
- * fi_idle_polls: a number that changes whenever a sleeper begins to poll; false: no sleeper polls.
+ * fi_idle_poll_seq: a number that changes whenever a sleeper begins to poll; false: no sleeper polls.
  * fi_idle_wake_another: wake a sleeper even if a worker searches already.  If the sleeper that
  * keeps the time should have woken before late_ns, another one is woken. */
-bool fi_idle_polls(fi_idle *i, uint32_t *number);
+bool fi_idle_poll_seq(fi_idle *i, uint32_t *number);
 void fi_idle_wake_another(fi_idle *i, int64_t late_ns);
 
 /* [any] Wake everybody. */
@@ -167,7 +167,7 @@ bool fi_idle_all_asleep(fi_idle *i, unsigned workers, bool (*ask)(void *ctx), vo
 
 /* [any] Wait until all of so many workers sleep and enough(ctx) agrees, which is asked while all of them do.  Blocks
  * the thread.  False: the deadline has come first. */
-bool fi_idle_await_all_asleep(fi_idle *i, unsigned workers, bool (*enough)(void *ctx), void *ctx,
-                              int64_t deadline_ns);
+bool fi_idle_wait_all_asleep(fi_idle *i, unsigned workers, bool (*enough)(void *ctx), void *ctx,
+                             int64_t deadline_ns);
 
 #endif

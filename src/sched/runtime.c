@@ -156,7 +156,7 @@ static int make_workers(fi_runtime *rt)
             return e;
     }
     for (unsigned i = 0; i < rt->n_workers; i++)
-        fi_idle_begin_asleep(&rt->idle, &rt->workers[i].sleeper);
+        fi_idle_init_asleep(&rt->idle, &rt->workers[i].sleeper);
     return find_strides(rt);
 }
 
@@ -418,7 +418,7 @@ static bool is_quiet(void *runtime)
 
 static bool await_quiet(fi_runtime *rt, int64_t deadline_ns)
 {
-    return fi_idle_await_all_asleep(&rt->idle, rt->n_workers, is_quiet, rt, deadline_ns);
+    return fi_idle_wait_all_asleep(&rt->idle, rt->n_workers, is_quiet, rt, deadline_ns);
 }
 
 /* [life held, closing] Wait, without the lock, for those who use the runtime, for all that they have left behind,

@@ -27,7 +27,7 @@ static bool look_at_poller(fi_runtime *rt, fi_stall *s, int64_t now_ns)
     fi_poller *p = fi_poll_get(rt);
     uint32_t polls;
 
-    if (!p || !fi_idle_polls(&rt->idle, &polls)) {
+    if (!p || !fi_idle_poll_seq(&rt->idle, &polls)) {
         s->since_ns = 0;
         return false;
     }

@@ -41,7 +41,7 @@ static uint64_t threads_of_process(void)
 static bool nothing_may_come(fi_runtime *rt)
 {
     return fi_timer_heap_next(&rt->timers) == FI_TIMER_NEVER &&
-           fi_load_relaxed(&rt->idle.interests) == 0 && !fi_runtime_has_work(rt);
+           fi_load_relaxed(&rt->idle.n_interests) == 0 && !fi_runtime_has_work(rt);
 }
 
 static bool any_fiber(const fi_runtime *rt)

@@ -137,7 +137,7 @@ static void sleep_quietly(fi_runtime *rt, uint32_t heard)
     struct pollfd fds[] = {{.fd = fi_load_relaxed(&bell_fd), .events = POLLIN},
                            {.fd = p ? p->fd : -1, .events = POLLIN}};
 
-    if (fds[0].fd < 0 || fds[1].fd < 0 || fi_load_relaxed(&rt->idle.interests) == 0) {
+    if (fds[0].fd < 0 || fds[1].fd < 0 || fi_load_relaxed(&rt->idle.n_interests) == 0) {
         fi_eventcount_wait(&bell, heard, deadline);
         return;
     }

@@ -94,7 +94,7 @@ void fi_hog_look(fi_runtime *rt, int64_t period_ns, int64_t now_ns);
 
 /* [watcher] State about the worker that blocks in the poller, or keeps the time.  stall.c */
 typedef struct fi_stall {
-    uint32_t polls; /* which wait in the poller it is (fi_idle_polls) */
+    uint32_t polls; /* which wait in the poller it is (fi_idle_poll_seq) */
     int64_t
         since_ns; /* when there was something to tell and it had not come out; 0: it does as it should */
     /* since when there was work at each look, and a worker asleep; 0: there was not */

@@ -67,7 +67,7 @@ static bool has(const char *letters)
     return false;
 }
 
-/* What fi_idle_begin_asleep does before there are threads. */
+/* What fi_idle_init_asleep does before there are threads. */
 static void lay_down(void)
 {
     uint32_t n = 0;
@@ -209,7 +209,7 @@ static void be_guest(uint64_t position, bool until_all_done)
         fi_futex_wait(&all_done, 0, FI_FUTEX_FOREVER);
     bool searching = !until_all_done && fi_idle_search_begin(&at->idle, workers());
     x_say("give back");
-    fi_idle_give_back(&at->idle, s, searching, anything, &position);
+    fi_idle_return(&at->idle, s, searching, anything, &position);
 }
 
 /* ---- who waits until all is quiet, as in sched/runtime.c ---- */
@@ -226,7 +226,7 @@ static bool is_quiet(void *ctx)
 static void await_quiet(void)
 {
     x_say("wait until all is quiet");
-    if (!fi_idle_await_all_asleep(&at->idle, workers(), is_quiet, NULL, FI_FUTEX_FOREVER))
+    if (!fi_idle_wait_all_asleep(&at->idle, workers(), is_quiet, NULL, FI_FUTEX_FOREVER))
         x_fail(WRONG, "all is said not to be quiet, and there was no deadline");
     x_say("all is quiet");
 }
@@ -257,14 +257,14 @@ static const char *at_rest(void)
 {
     for (int i = 0; i < program_threads(now); i++)
         if (x_asleep_on(i) && x_asleep_on(i) != &at->sleeper[i].asleep &&
-            x_asleep_on(i) != &all_done && x_asleep_on(i) != &at->idle.changes)
+            x_asleep_on(i) != &all_done && x_asleep_on(i) != &at->idle.quiesce_seq)
             return "somebody waits for the lock for ever";
     if (stopped)
         return "all is to stop, and a worker sleeps";
     if (put & ~taken)
         return "work is left, and a worker sleeps";
     for (int i = 0; i < program_threads(now); i++)
-        if (x_asleep_on(i) == &at->idle.changes)
+        if (x_asleep_on(i) == &at->idle.quiesce_seq)
             return "all is quiet, and who waits for that is not told";
     return NULL;
 }

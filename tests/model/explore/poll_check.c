@@ -102,7 +102,7 @@ static void setup(void)
     fi_idle_init(&at->idle);
     at->poller = (fi_poller){.poll = poll, .interrupt = interrupt};
     at->idle.poller = &at->poller;
-    fi_atomic_init(&at->idle.interests, now->batch);
+    fi_atomic_init(&at->idle.n_interests, now->batch);
     x_init(&timers_next, (uint64_t)(now->capacity ? FAR : FI_FUTEX_FOREVER), "next timer");
     x_init(&kernel, 0, "poller");
     x_init(&work[PIECE], 0, "work");
@@ -125,7 +125,7 @@ static memory of_thread[MAX_THREADS];
 static void before_unlock(int thread)
 {
     memory *m = &of_thread[thread];
-    if (!m->is_decided && at->idle.keeper != &at->sleeper[thread])
+    if (!m->is_decided && at->idle.timer_sleeper != &at->sleeper[thread])
         m->matters = 0;
     m->is_decided = true;
 }
@@ -137,7 +137,8 @@ static bool anything(void *ctx)
     x_say("look once more");
     return fi_load_relaxed(&work[PIECE]) || fi_load_relaxed(&work[FROM_OUTSIDE]) ||
            (!x_fault("sees_watched") && fi_idle_is_unpolled(&at->idle)) ||
-           (!x_fault("sees_time") && fi_load_relaxed(&timers_next) < fi_idle_kept(&at->idle));
+           (!x_fault("sees_time") &&
+            fi_load_relaxed(&timers_next) < fi_idle_timer_deadline(&at->idle));
 }
 
 static bool take_one(int what)
@@ -200,7 +201,7 @@ static void be_guest(int self, uint64_t position, bool for_ever)
     memory *m = &of_thread[self];
     *m = (memory){position, true, (uint64_t)(s - at->sleeper)};
     x_say("give back");
-    fi_idle_give_back(&at->idle, s, false, anything, m);
+    fi_idle_return(&at->idle, s, false, anything, m);
 }
 
 static void run(int thread)
@@ -213,7 +214,7 @@ static void run(int thread)
         else if (*op == 'A')
             add_timer();
         else if (*op == 'W')
-            fi_idle_watch(&at->idle);
+            fi_idle_add_interest(&at->idle);
         else if (*op == 'E')
             tell_kernel(EVENT);
         else if (*op == 'G' || *op == 'K')
@@ -252,7 +253,7 @@ static const char *at_rest(void)
         return NULL;
     if (put & ~taken)
         return "work is left, and a worker sleeps";
-    if (x_peek(&at->idle.interests) > 0 && !polls)
+    if (x_peek(&at->idle.n_interests) > 0 && !polls)
         return "something is watched, a worker sleeps, and nobody asks the poller";
     if (until > (int64_t)x_peek(&timers_next))
         return "there is a timer, a worker sleeps, and nobody keeps the time";

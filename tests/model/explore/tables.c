@@ -404,7 +404,7 @@ const mutant mutants[] = {
      {{"idle.woken", ORDER_RELAXED}},
      {RACE, RACE, RACE},
      NULL},
-    {"no fence in give_back", "idle", {{"idle.back.fence", ORDER_NONE}}, {HANG, HANG, OK}, NULL},
+    {"no fence in give_back", "idle", {{"idle.return.fence", ORDER_NONE}}, {HANG, HANG, OK}, NULL},
     {"lent at its last look, wakes nobody", "idle", {FAULT("idle.lent")}, {HANG, HANG, HANG}, NULL},
     {"given back and lent again, wakes nobody",
      "idle",

@@ -135,12 +135,12 @@ static void the_first_interest_wakes_somebody(void **state)
     (void)state;
     set_up();
     put_to_sleep(0);
-    fi_idle_watch(&idle);
+    fi_idle_add_interest(&idle);
     await_up(0);
     end_search();
     put_to_sleep(0);
     CHECK(polling() == &all[0].sleeper);
-    fi_idle_watch(&idle); /* one more is no matter */
+    fi_idle_add_interest(&idle); /* one more is no matter */
     CHECK(!atomic_load(&all[0].up));
     CHECK(fi_idle_notify(&idle));
     await_up(0);
@@ -151,7 +151,7 @@ static void one_polls_and_is_woken_last(void **state)
 {
     (void)state;
     set_up();
-    fi_idle_watch(&idle);
+    fi_idle_add_interest(&idle);
     put_to_sleep(0);
     put_to_sleep(1);
     put_to_sleep(2);
@@ -171,7 +171,7 @@ static void who_polls_is_first_in_the_list(void **state)
     set_up();
     put_to_sleep(0);
     put_to_sleep(1);
-    fi_idle_watch(&idle);
+    fi_idle_add_interest(&idle);
     await_up(1);
     end_search();
     put_to_sleep(1);
@@ -190,14 +190,14 @@ static void who_polls_is_not_lent(void **state)
 
     (void)state;
     set_up();
-    fi_idle_watch(&idle);
+    fi_idle_add_interest(&idle);
     put_to_sleep(0);
     CHECK(fi_idle_borrow(&idle) == NULL);
     put_to_sleep(1);
     s = fi_idle_borrow(&idle);
     CHECK(s == &all[1].sleeper);
     CHECK(fi_idle_borrow(&idle) == NULL);
-    fi_idle_give_back(&idle, s, false, unpolled, NULL);
+    fi_idle_return(&idle, s, false, unpolled, NULL);
     CHECK(!atomic_load(&all[1].up));
     fi_idle_wake_all(&idle);
     await_up(0);
@@ -214,9 +214,9 @@ static void given_back_it_has_to_poll(void **state)
     put_to_sleep(0);
     s = fi_idle_borrow(&idle);
     CHECK(s != NULL);
-    fi_idle_watch(&idle);
+    fi_idle_add_interest(&idle);
     CHECK(!atomic_load(&all[0].up));
-    fi_idle_give_back(&idle, s, false, unpolled, NULL);
+    fi_idle_return(&idle, s, false, unpolled, NULL);
     await_up(0);
 }
 
@@ -224,7 +224,7 @@ static void given_back_it_has_to_poll(void **state)
 static bool is_up_and_polls(void *ctx)
 {
     (void)ctx;
-    fi_idle_watch(&idle);
+    fi_idle_add_interest(&idle);
     await_up(0);
     end_search();
     put_to_sleep(0);
@@ -241,7 +241,7 @@ static void given_back_it_polls_already(void **state)
     put_to_sleep(0);
     s = fi_idle_borrow(&idle);
     CHECK(s == &all[0].sleeper);
-    fi_idle_give_back(&idle, s, false, is_up_and_polls, NULL);
+    fi_idle_return(&idle, s, false, is_up_and_polls, NULL);
     await_up(0);
 }
 
@@ -249,7 +249,7 @@ static void what_is_told_wakes(void **state)
 {
     (void)state;
     set_up();
-    fi_idle_watch(&idle);
+    fi_idle_add_interest(&idle);
     put_to_sleep(0);
     put_to_sleep(1);
     atomic_store(&poller.told, 1);

@@ -64,7 +64,7 @@ static fi_sleeper *keeping(fi_runtime *rt)
     fi_sleeper *s;
 
     fi_lock_lock(&rt->idle.lock);
-    s = rt->idle.keeper;
+    s = rt->idle.timer_sleeper;
     fi_lock_unlock(&rt->idle.lock);
     return s;
 }
