@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/fatal.h"
 #include "base/futex.h"
-#include "sched/poll.h"
+#include "sched/poller.h"
 
 #include <errno.h>
 #include <stddef.h>

@@ -7,7 +7,7 @@
 #include "base/fatal.h"
 #include "base/futex.h"
 #include "base/init_flag.h"
-#include "sched/poll.h"
+#include "sched/poller.h"
 
 #include <errno.h>
 #include <linux/time_types.h>

@@ -134,7 +134,7 @@ int fi_io_get(fi_runtime *rt, fi_io **out)
     e = make(rt, &made);
     if (e < 0)
         return e;
-    *out = of_poller(fi_poll_set(rt, &made->poller));
+    *out = of_poller(fi_poller_set(rt, &made->poller));
     if (*out != made)
         free_room(&made->poller);
     return 0;
@@ -142,7 +142,7 @@ int fi_io_get(fi_runtime *rt, fi_io **out)
 
 fi_io *fi_io_look(fi_runtime *rt)
 {
-    return of_poller(fi_poll_get(rt));
+    return of_poller(fi_poller_get(rt));
 }
 
 fi_runtime *fi_io_fiber(void)

@@ -40,7 +40,7 @@ static void fill_worker(fi_runtime *rt, unsigned index, filch_top_worker *out)
     out->is_guest = fi_load_relaxed(&w->sleeper.asleep) == FI_LENT;
     out->deque = fi_deque_size(w->deque);
     out->ready = fi_runq_size(&w->ready);
-    out->inbox = fi_queue_size(&w->inbox);
+    out->inbox = fi_shared_queue_size(&w->inbox);
     name_what_runs(w, out->runs);
     fi_stats_one(rt, index, &out->counters);
 }
@@ -49,9 +49,9 @@ static void fill_workers(fi_runtime *rt, filch_top *page)
 {
     for (unsigned i = 0; i < rt->n_workers; i++)
         fill_worker(rt, i, &page->worker[i]);
-    page->global = fi_queue_size(&rt->global);
-    page->urgent = fi_queue_size(&rt->high_queue);
-    page->low = fi_queue_size(&rt->low_queue);
+    page->global = fi_shared_queue_size(&rt->global);
+    page->urgent = fi_shared_queue_size(&rt->high_queue);
+    page->low = fi_shared_queue_size(&rt->low_queue);
 }
 
 /* ---- fibers ---- */

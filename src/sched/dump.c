@@ -306,7 +306,7 @@ static int write_kind(const seen *s, int fd, int64_t now_ns)
 
 static int write_list(const list *l, size_t fibers, int fd)
 {
-    const fi_poller *poller = fi_poll_get(l->rt);
+    const fi_poller *poller = fi_poller_get(l->rt);
     int64_t now_ns = fi_clock_now();
     text t = {.n = 0};
     int e;

@@ -62,22 +62,22 @@ size_t fi_global_share(size_t n, unsigned workers, size_t batch)
 
 static fi_runnable *take_global(fi_worker *w, size_t max)
 {
-    fi_queue *global = &w->runtime->global;
-    size_t n = fi_queue_size(global);
+    fi_shared_queue *global = &w->runtime->global;
+    size_t n = fi_shared_queue_size(global);
     fi_runnable *list;
 
     if (n == 0)
         return NULL;
     n = fi_global_share(n, w->runtime->n_workers, FI_RUNQ_BATCH);
-    if (fi_queue_take(global, n < max ? n : max, &list) == 0)
+    if (fi_shared_queue_take(global, n < max ? n : max, &list) == 0)
         return NULL;
     return push_rest_ready(w, list);
 }
 
 /* What has a rank is not for guests, who could only put it back among all the rest. */
-static fi_runnable *take_priority(fi_worker *w, fi_queue *q)
+static fi_runnable *take_priority(fi_worker *w, fi_shared_queue *q)
 {
-    return fi_queue_size(q) > 0 && !w->attached->is_borrower ? fi_queue_pop(q) : NULL;
+    return fi_shared_queue_size(q) > 0 && !w->attached->is_borrower ? fi_shared_queue_pop(q) : NULL;
 }
 
 static fi_runnable *take_high(fi_worker *w)
@@ -101,13 +101,13 @@ static fi_runnable *take_oldest(fi_worker *w)
 
 static fi_runnable *take_for_fairness(fi_worker *w)
 {
-    fi_poll_now(w);
+    fi_poller_poll(w);
     w->fair_tick_at = fi_load_relaxed(&w->tick) + FAIR_TICK;
     switch (w->fair_round++ % 6) {
     case 0:
         return take_global(w, 1);
     case 1:
-        return fi_queue_pop(&w->inbox);
+        return fi_shared_queue_pop(&w->inbox);
     case 2:
         return take_oldest(w);
     case 3:
@@ -115,7 +115,7 @@ static fi_runnable *take_for_fairness(fi_worker *w)
     case 4:
         return fi_memory_wait_take(w);
     default:
-        return fi_runq_pop_in_turn(&w->ready, fi_worker_lock_id(w));
+        return fi_runq_pop_fifo(&w->ready, fi_worker_lock_id(w));
     }
 }
 
@@ -171,7 +171,7 @@ static fi_runnable *take_own(fi_worker *w)
     if (!r)
         r = fi_worker_pop_unstarted(w);
     if (!r)
-        r = fi_queue_pop(&w->inbox);
+        r = fi_shared_queue_pop(&w->inbox);
     if (!r)
         r = take_global(w, SIZE_MAX);
     return r;
@@ -182,7 +182,7 @@ static fi_runnable *take_or_poll(fi_worker *w)
 {
     fi_runnable *r = take_own(w);
 
-    if (!r && fi_poll_now(w))
+    if (!r && fi_poller_poll(w))
         r = take_own(w);
     return r ? r : fi_memory_wait_take(w);
 }
@@ -202,7 +202,7 @@ static void push_rest_unstarted(fi_worker *w, void **items, int n)
 {
     for (int i = 0; i < n; i++)
         if (fi_worker_push_unstarted(w, items[i]) < 0)
-            fi_queue_push(&w->runtime->global, items[i]);
+            fi_shared_queue_push(&w->runtime->global, items[i]);
 }
 
 /* As Kuchumov (2016) counts: a claim of several that another party spoiled was one of several; where nothing was stop_searching it
@@ -274,7 +274,7 @@ static void request_publish(fi_worker *victim)
 
 static fi_runnable *steal_from_inbox(fi_worker *w, fi_worker *victim)
 {
-    fi_runnable *r = fi_queue_pop(&victim->inbox);
+    fi_runnable *r = fi_shared_queue_pop(&victim->inbox);
 
     if (r)
         count_steal(w, victim, 1);
@@ -336,7 +336,7 @@ static fi_runnable *search_until_found(fi_worker *w)
     for (int round = 0; !fi_worker_thread_must_stop(w->attached); round++) {
         r = try_steal_from_all(w);
         if (!r)
-            r = fi_queue_pop(&w->inbox);
+            r = fi_shared_queue_pop(&w->inbox);
         if (!r)
             r = take_due(w);
         if (r)
@@ -365,13 +365,13 @@ static fi_runnable *search(fi_worker *w)
 static bool has_work(fi_worker *w)
 {
     return fi_deque_size(w->deque) > 0 || fi_runq_size(&w->ready) > 0 ||
-           fi_queue_size(&w->inbox) > 0;
+           fi_shared_queue_size(&w->inbox) > 0;
 }
 
 static bool has_shared_work(fi_runtime *rt)
 {
-    return fi_queue_size(&rt->global) > 0 || fi_queue_size(&rt->high_queue) > 0 ||
-           fi_queue_size(&rt->low_queue) > 0;
+    return fi_shared_queue_size(&rt->global) > 0 || fi_shared_queue_size(&rt->high_queue) > 0 ||
+           fi_shared_queue_size(&rt->low_queue) > 0;
 }
 
 bool fi_runtime_has_work(fi_runtime *rt)
@@ -385,8 +385,8 @@ bool fi_runtime_has_work(fi_runtime *rt)
 /* And will run it itself; see runq.h. */
 static bool has_only_its_next(fi_worker *w)
 {
-    return fi_deque_size(w->deque) == 0 && fi_queue_size(&w->inbox) == 0 &&
-           fi_runq_size(&w->ready) == 1 && fi_runq_keeps_next(&w->ready);
+    return fi_deque_size(w->deque) == 0 && fi_shared_queue_size(&w->inbox) == 0 &&
+           fi_runq_size(&w->ready) == 1 && fi_runq_owner_takes_next(&w->ready);
 }
 
 /* The last look before sleep: only whether there is something, as who takes must be awake. */
@@ -396,7 +396,8 @@ static bool anything(void *ctx)
     fi_runtime *rt = w->runtime;
 
     if (fi_load_relaxed(&rt->stopping) || fi_watch_is_wanted(&rt->watch) || has_shared_work(rt) ||
-        fi_idle_is_unpolled(&rt->idle) || fi_poll_is_pending(rt) || fi_memory_wait_is_unseen(w) ||
+        fi_idle_is_unpolled(&rt->idle) || fi_poller_has_unsubmitted(rt) ||
+        fi_memory_wait_is_unseen(w) ||
         fi_timer_heap_next(&rt->timers) < fi_idle_timer_deadline(&rt->idle))
         return true;
     for (unsigned i = 0; i < rt->n_workers; i++) {

@@ -14,9 +14,9 @@ static fi_worker *borrow(fi_runtime *rt)
  * thread, which gets the worker back at once. */
 bool fi_guest_may_run_other(fi_worker *w, fi_runnable *r)
 {
-    if (fi_queue_size(&w->runtime->high_queue) == 0 && fi_runtime_is_only_user(w->runtime))
+    if (fi_shared_queue_size(&w->runtime->high_queue) == 0 && fi_runtime_is_only_user(w->runtime))
         return true;
-    fi_queue_push(&w->runtime->global, r);
+    fi_shared_queue_push(&w->runtime->global, r);
     return false;
 }
 
@@ -35,7 +35,7 @@ static fi_runnable *find_mine(fi_worker *w, bool *searching)
 static void leave_found(fi_worker *w)
 {
     if (w->pending_pick)
-        fi_queue_push(&w->runtime->global, w->pending_pick);
+        fi_shared_queue_push(&w->runtime->global, w->pending_pick);
     w->pending_pick = NULL;
 }
 

@@ -108,7 +108,7 @@ static void release_next(fi_worker *w)
     fi_runnable *r;
 
     if (fi_runq_size(&w->ready) == 1 && fi_runq_steal(&w->ready, FI_LOCK_ID_NONE, 1, true, &r) == 1)
-        fi_queue_push(&w->runtime->global, r);
+        fi_shared_queue_push(&w->runtime->global, r);
 }
 
 void fi_hog_look(fi_runtime *rt, int64_t period_ns, int64_t now_ns)
@@ -121,7 +121,7 @@ void fi_hog_look(fi_runtime *rt, int64_t period_ns, int64_t now_ns)
             any = true;
         }
     if (any)
-        fi_poll_flush(rt);
+        fi_poller_submit(rt);
     if (any && fi_runtime_has_work(rt))
         fi_idle_notify(&rt->idle);
 }

@@ -3,7 +3,7 @@
 #include "sched/idle.h"
 
 #include "base/futex.h"
-#include "sched/poll.h"
+#include "sched/poller.h"
 
 #include <errno.h>
 #include <stddef.h>

@@ -31,7 +31,7 @@
  * whether somebody keeps it.  A keeper that is woken is a searcher, and hands on as all do.  One that is lent is not, so others
  * are lent before it; and where it must be, somebody is woken to keep the time in its place.
  *
- * Polling.  What comes from outside the process is told by a poller (sched/poll.h), and somebody must ask it.  Things
+ * Polling.  What comes from outside the process is told by a poller (sched/poller.h), and somebody must ask it.  Things
  * that are watched while nobody asks are work to find, so the lists above hold for them as well:
  *
  *     who has one more thing watched          who goes to sleep

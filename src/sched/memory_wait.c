@@ -14,11 +14,11 @@ void fi_memory_wait_push(fi_worker *w, fi_runnable *r)
 {
     fi_memory_wait *m = &w->runtime->memory_wait;
 
-    if (fi_queue_size(&m->queue) == 0) {
+    if (fi_shared_queue_size(&m->queue) == 0) {
         fi_store_relaxed(&m->since_ns, fi_clock_now());
         fi_store_relaxed(&m->is_reported, 0u);
     }
-    fi_queue_push(&m->queue, r);
+    fi_shared_queue_push(&m->queue, r);
     fi_fetch_add_relaxed(&m->pushes, 1u);
     fi_idle_wake_all(&w->runtime->idle);
 }
@@ -38,7 +38,7 @@ static void report(fi_runtime *rt, int64_t now_ns)
         line, sizeof line,
         "filch: %zu fibers wait for memory for a stack (%zu bytes each); free memory, raise "
         "the limit (ulimit -v) or lower stack_size\n",
-        fi_queue_size(&m->queue), rt->settings.stack_size);
+        fi_shared_queue_size(&m->queue), rt->settings.stack_size);
     done = write(STDERR_FILENO, line, (size_t)n);
     (void)done; /* there is no other place to report to */
 }
@@ -83,9 +83,9 @@ fi_runnable *fi_memory_wait_take_slow(fi_worker *w)
     if (w->attached->is_borrower)
         return NULL;
     fi_store_relaxed(&w->memory_wait_seen, fi_load_relaxed(&m->pushes));
-    if (fi_queue_size(&m->queue) == 0 || !has_stack(w))
+    if (fi_shared_queue_size(&m->queue) == 0 || !has_stack(w))
         return NULL;
     w->stack_retry_delay_ns = 0;
     fi_store_relaxed(&m->since_ns, fi_clock_now());
-    return fi_queue_pop(&m->queue);
+    return fi_shared_queue_pop(&m->queue);
 }

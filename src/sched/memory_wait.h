@@ -24,7 +24,7 @@ void fi_memory_wait_push(fi_worker *w, fi_runnable *r);
 /* [any] How many wait. */
 static inline size_t fi_memory_wait_size(fi_runtime *rt)
 {
-    return fi_queue_size(&rt->memory_wait.queue);
+    return fi_shared_queue_size(&rt->memory_wait.queue);
 }
 
 /* [any] Has a record come since the worker last looked?  Before a sleep: after a fence. */
@@ -46,7 +46,7 @@ static inline fi_runnable *fi_memory_wait_take(fi_worker *w)
 /* [fiber that has ended its work] A record to run on the same stack; NULL: none waits. */
 static inline fi_runnable *fi_memory_wait_take_here(fi_worker *w)
 {
-    return fi_memory_wait_size(w->runtime) > 0 ? fi_queue_pop(&w->runtime->memory_wait.queue)
+    return fi_memory_wait_size(w->runtime) > 0 ? fi_shared_queue_pop(&w->runtime->memory_wait.queue)
                                                : NULL;
 }
 

@@ -1,38 +1,38 @@
 #include "sched/runq.h"
 
-bool fi_runq_put_next_by_word(fi_runq *q, uint32_t who, fi_runnable *r)
+bool fi_runq_push_next_slow(fi_runq *q, uint32_t lock_id, fi_runnable *r)
 {
     bool displaced;
 
-    fi_biased_lock_lock_slow(&q->latch, who);
+    fi_biased_lock_lock_slow(&q->latch, lock_id);
     displaced = fi_runq_set_next(q, r);
-    fi_biased_lock_unlock(&q->latch, who);
+    fi_biased_lock_unlock(&q->latch, lock_id);
     return displaced;
 }
 
-fi_runnable *fi_runq_pop_by_word(fi_runq *q, uint32_t who)
+fi_runnable *fi_runq_pop_slow(fi_runq *q, uint32_t lock_id)
 {
     fi_runnable *r;
 
-    fi_biased_lock_lock_slow(&q->latch, who);
+    fi_biased_lock_lock_slow(&q->latch, lock_id);
     r = fi_runq_take_counted(q);
-    fi_biased_lock_unlock(&q->latch, who);
+    fi_biased_lock_unlock(&q->latch, lock_id);
     return r;
 }
 
-fi_runnable *fi_runq_pop_in_turn(fi_runq *q, uint32_t who)
+fi_runnable *fi_runq_pop_fifo(fi_runq *q, uint32_t lock_id)
 {
     fi_runnable *r;
 
     if (fi_load_relaxed(&q->n) == 0)
         return NULL;
-    fi_biased_lock_lock(&q->latch, who);
+    fi_biased_lock_lock(&q->latch, lock_id);
     r = fi_runq_take_first(q);
     if (r)
         fi_runq_change(q, 0u - 1u);
     else
         r = fi_runq_take_counted(q);
-    fi_biased_lock_unlock(&q->latch, who);
+    fi_biased_lock_unlock(&q->latch, lock_id);
     return r;
 }
 
@@ -48,11 +48,12 @@ static fi_runnable *cut(fi_runq *q, uint32_t n)
     return list;
 }
 
-uint32_t fi_runq_steal(fi_runq *q, uint32_t who, uint32_t most, bool next_too, fi_runnable **list)
+uint32_t fi_runq_steal(fi_runq *q, uint32_t lock_id, uint32_t most, bool next_too,
+                       fi_runnable **list)
 {
     uint32_t in_line, n;
 
-    fi_biased_lock_lock(&q->latch, who);
+    fi_biased_lock_lock(&q->latch, lock_id);
     in_line = fi_load_relaxed(&q->n) - (q->next ? 1u : 0u);
     n = in_line - in_line / 2;
     if (n > most)
@@ -62,10 +63,10 @@ uint32_t fi_runq_steal(fi_runq *q, uint32_t who, uint32_t most, bool next_too, f
     } else if (next_too && q->next) {
         *list = fi_runq_take_next(q);
         (*list)->next = NULL;
-        fi_store_relaxed(&q->kept, 0u);
+        fi_store_relaxed(&q->next_streak, 0u);
         n = 1;
     }
     fi_runq_change(q, 0u - n);
-    fi_biased_lock_unlock(&q->latch, who);
+    fi_biased_lock_unlock(&q->latch, lock_id);
     return n;
 }

@@ -244,7 +244,7 @@ static int make_runtime(const fi_settings *settings, fi_runtime **out)
 
 static void free_runtime(fi_runtime *rt)
 {
-    fi_poller *poller = fi_poll_get(rt);
+    fi_poller *poller = fi_poller_get(rt);
 
     fi_watch_end(rt);
     join_workers(rt, rt->n_workers);

@@ -7,7 +7,7 @@
  *   - the poller has events, and its worker is in the same wait: the watchdog polls instead;
  *   - a timer is due, or there is work while a worker sleeps: the watchdog wakes another worker. */
 #include "base/clock.h"
-#include "sched/poll.h"
+#include "sched/poller.h"
 #include "sched/worker.h"
 
 #include <poll.h>
@@ -24,7 +24,7 @@ static bool is_readable(int fd)
 /* During the same wait, later events are reported at once. */
 static bool look_at_poller(fi_runtime *rt, fi_stall *s, int64_t now_ns)
 {
-    fi_poller *p = fi_poll_get(rt);
+    fi_poller *p = fi_poller_get(rt);
     uint32_t polls;
 
     if (!p || !fi_idle_poll_seq(&rt->idle, &polls)) {

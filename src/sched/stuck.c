@@ -1,6 +1,6 @@
 /* Fibers that wait for what can never come.
  *
- * All workers sleep, so only somebody else could wake a fiber: a timer, something that is watched (sched/poll.h), or a thread.
+ * All workers sleep, so only somebody else could wake a fiber: a timer, something that is watched (sched/poller.h), or a thread.
  * Of the first two there must be none.  A thread cannot if it waits in a call of ours, for what only fibers or such
  * threads bring, or has nothing to do.  So the threads of the process are counted: those that wait so, the workers and the
  * watcher must be all there are.

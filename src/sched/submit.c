@@ -13,9 +13,9 @@ void fi_notify(fi_worker *w)
 /* Nobody is woken for what the worker will take itself, if there is a watcher to see when it does not. */
 static inline __attribute__((always_inline)) void push_next(fi_worker *w, fi_runnable *r)
 {
-    bool displaced = fi_runq_put_next(&w->ready, fi_worker_lock_id(w), r);
+    bool displaced = fi_runq_push_next(&w->ready, fi_worker_lock_id(w), r);
 
-    if (FI_UNLIKELY(displaced || !fi_runq_keeps_next(&w->ready) || !w->runtime->watch.runs))
+    if (FI_UNLIKELY(displaced || !fi_runq_owner_takes_next(&w->ready) || !w->runtime->watch.runs))
         fi_notify(w);
 }
 
@@ -24,7 +24,7 @@ void fi_submit_external(fi_runtime *rt, fi_runnable *r)
     uint32_t turn = fi_fetch_add_relaxed(&rt->inbox_turn, 1);
 
     FI_PATH(hand(r));
-    fi_queue_push(&rt->workers[turn % rt->n_workers].inbox, r);
+    fi_shared_queue_push(&rt->workers[turn % rt->n_workers].inbox, r);
     fi_idle_notify(&rt->idle);
 }
 
@@ -61,13 +61,13 @@ void fi_submit_local(fi_worker *w, fi_runnable *r)
 {
     fi_point_give(w, r);
     if (fi_worker_push_unstarted(w, r) < 0)
-        fi_queue_push(&w->runtime->global, r);
+        fi_shared_queue_push(&w->runtime->global, r);
     fi_notify(w);
 }
 
-void fi_submit_priority(fi_runtime *rt, fi_queue *which, fi_runnable *r)
+void fi_submit_priority(fi_runtime *rt, fi_shared_queue *which, fi_runnable *r)
 {
     FI_PATH(hand(r));
-    fi_queue_push(which, r);
+    fi_shared_queue_push(which, r);
     fi_idle_notify(&rt->idle);
 }

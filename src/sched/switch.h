@@ -101,7 +101,7 @@ FI_INLINE bool fi_switch_may_pick(fi_worker *w)
     uint32_t tick = fi_load_relaxed(&w->tick);
 
     if (FI_UNLIKELY((int32_t)(tick - w->sched_tick_at) >= 0 ||
-                    fi_queue_size(&w->runtime->high_queue) > 0))
+                    fi_shared_queue_size(&w->runtime->high_queue) > 0))
         return false;
     fi_store_relaxed(&w->tick, tick + 1u);
     return true;
@@ -136,7 +136,7 @@ FI_INLINE fi_fiber *fi_switch_pick_for_yield(fi_worker *w, fi_fiber *f)
 
     if (w->maybe_unstarted || !fi_switch_may_pick(w))
         return NULL;
-    r = fi_runq_swap(&w->ready, fi_worker_lock_id(w), &f->ready);
+    r = fi_runq_exchange(&w->ready, fi_worker_lock_id(w), &f->ready);
     return r ? fi_fiber_of_ready(r) : NULL;
 }
 

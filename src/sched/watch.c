@@ -132,7 +132,7 @@ static void name_thread(const fi_runtime *rt)
 /* Sleeps until it is rung, the poller has events, or a timer is late. */
 static void sleep_quietly(fi_runtime *rt, uint32_t heard)
 {
-    fi_poller *p = fi_poll_get(rt);
+    fi_poller *p = fi_poller_get(rt);
     int64_t deadline = fi_stall_deadline(rt);
     struct pollfd fds[] = {{.fd = fi_load_relaxed(&bell_fd), .events = POLLIN},
                            {.fd = p ? p->fd : -1, .events = POLLIN}};

@@ -82,7 +82,7 @@ void fi_worker_fini(fi_worker *w)
 
 void fi_worker_requeue_no_memory(fi_worker *w, fi_runnable *r)
 {
-    fi_queue_push(&w->runtime->global, r);
+    fi_shared_queue_push(&w->runtime->global, r);
     fi_idle_notify(&w->runtime->idle);
     fi_futex_wait(&w->sleeper.asleep, fi_load_relaxed(&w->sleeper.asleep),
                   fi_clock_now() + TRY_AGAIN_NS);

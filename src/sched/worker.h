@@ -15,9 +15,9 @@
 #include "sched/counters.h"
 #include "sched/fiber.h"
 #include "sched/idle.h"
-#include "sched/poll.h"
-#include "sched/queue.h"
+#include "sched/poller.h"
 #include "sched/runq.h"
+#include "sched/shared_queue.h"
 #include "sched/watch.h"
 #include "sched/worker_thread.h"
 #include "stack/stack.h"
@@ -62,7 +62,7 @@ struct fi_worker {
     fi_runq ready;
 
     /* Written by anybody. */
-    FI_CACHE_ALIGNED fi_queue inbox;
+    FI_CACHE_ALIGNED fi_shared_queue inbox;
     fi_sleeper sleeper;
 
     /* The worker's own. */
@@ -112,7 +112,7 @@ struct fi_worker {
 
 /* Unstarted work that waits for memory (sched/memory_wait.h). */
 typedef struct fi_memory_wait {
-    fi_queue queue;
+    fi_shared_queue queue;
     FI_ATOMIC(uint32_t) pushes;
     FI_ATOMIC(int64_t) since_ns; /* when a record last got a stack, or the first one was pushed */
     FI_ATOMIC(uint32_t) is_reported; /* since the queue was empty */
@@ -131,8 +131,8 @@ struct fi_runtime {
     FI_CACHE_ALIGNED FI_ATOMIC(uint32_t) stopping;
     FI_ATOMIC(uint32_t) inbox_turn; /* whose inbox gets the next piece of work from outside */
     bool in_fork_child;             /* we are the child of a fork(): its workers are gone */
-    fi_queue global;
-    fi_queue high_queue, low_queue; /* work that never ran: before all other, and after */
+    fi_shared_queue global;
+    fi_shared_queue high_queue, low_queue; /* work that never ran: before all other, and after */
     fi_memory_wait memory_wait;
     fi_idle idle;
     fi_timer_heap timers;
@@ -217,7 +217,7 @@ void fi_submit_external(fi_runtime *rt, fi_runnable *r);
 void fi_submit_local(fi_worker *w, fi_runnable *r);
 
 /* [any, while the runtime is there] The same before or after all other work. */
-void fi_submit_priority(fi_runtime *rt, fi_queue *which, fi_runnable *r);
+void fi_submit_priority(fi_runtime *rt, fi_shared_queue *which, fi_runnable *r);
 
 /* [any] How many of n in the global queue one worker takes at once.  find_work.c */
 size_t fi_global_share(size_t n, unsigned workers, size_t batch);

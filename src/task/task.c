@@ -168,7 +168,7 @@ static bool pop_back(fi_worker *w, fi_ticket *t)
     if (!item)
         return false;
     if (fi_worker_push_unstarted(w, item) < 0)
-        fi_queue_push(&w->runtime->global, item);
+        fi_shared_queue_push(&w->runtime->global, item);
     fi_notify(w); /* nobody saw it while it was out */
     return false;
 }

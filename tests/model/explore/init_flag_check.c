@@ -72,7 +72,7 @@ static uint32_t make_thing(int thread)
     return (uint32_t)thread + 1;
 }
 
-/* As in sched/poll.c: one is chosen under a lock, and whoever comes publishes it. */
+/* As in sched/poller.c: one is chosen under a lock, and whoever comes publishes it. */
 static void publish_chosen(int thread)
 {
     uint32_t mine = make_thing(thread);

@@ -5,7 +5,7 @@
 #include "base/futex.h"
 #include "explore/mem.h"
 #include "sched/idle.h"
-#include "sched/poll.h"
+#include "sched/poller.h"
 
 #include <errno.h>
 #include <string.h>
@@ -55,7 +55,7 @@ static unsigned workers(void)
     return n;
 }
 
-/* ---- the poller: what the kernel does in sched/poll.h's name ---- */
+/* ---- the poller: what the kernel does in sched/poller.h's name ---- */
 
 static void make_ready(void)
 {

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/futex.h"
 #include "io/backend.h"
-#include "sched/poll.h"
+#include "sched/poller.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
 
 #include "base/futex.h"
 #include "io/ring.h"
-#include "sched/poll.h"
+#include "sched/poller.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

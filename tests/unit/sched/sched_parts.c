@@ -3,8 +3,8 @@
 
 #include "base/mem.h"
 #include "base/record_pool.h"
-#include "sched/queue.h"
 #include "sched/runtime.h"
+#include "sched/shared_queue.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -14,29 +14,29 @@
 
 static void queue_is_first_in_first_out(void **state)
 {
-    fi_queue q = {0};
+    fi_shared_queue q = {0};
     fi_runnable r[10] = {{0}}, *list;
 
     (void)state;
-    CHECK(fi_queue_pop(&q) == NULL);
-    CHECK_INT(fi_queue_take(&q, 3, &list), 0);
+    CHECK(fi_shared_queue_pop(&q) == NULL);
+    CHECK_INT(fi_shared_queue_take(&q, 3, &list), 0);
     CHECK(list == NULL);
     for (int i = 0; i < 10; i++)
-        fi_queue_push(&q, &r[i]);
-    CHECK_INT(fi_queue_size(&q), 10);
-    CHECK(fi_queue_pop(&q) == &r[0]);
-    CHECK_INT(fi_queue_take(&q, 4, &list), 4);
+        fi_shared_queue_push(&q, &r[i]);
+    CHECK_INT(fi_shared_queue_size(&q), 10);
+    CHECK(fi_shared_queue_pop(&q) == &r[0]);
+    CHECK_INT(fi_shared_queue_take(&q, 4, &list), 4);
     for (int i = 1; i < 5; i++, list = list->next)
         CHECK(list == &r[i]);
     CHECK(list == NULL);
-    CHECK_INT(fi_queue_size(&q), 5);
-    CHECK_INT(fi_queue_take(&q, 100, &list), 5);
+    CHECK_INT(fi_shared_queue_size(&q), 5);
+    CHECK_INT(fi_shared_queue_take(&q, 100, &list), 5);
     CHECK(list == &r[5]);
-    CHECK_INT(fi_queue_size(&q), 0);
-    CHECK(fi_queue_pop(&q) == NULL);
-    fi_queue_push(&q, &r[3]);
-    CHECK(fi_queue_pop(&q) == &r[3]);
-    CHECK(fi_queue_pop(&q) == NULL);
+    CHECK_INT(fi_shared_queue_size(&q), 0);
+    CHECK(fi_shared_queue_pop(&q) == NULL);
+    fi_shared_queue_push(&q, &r[3]);
+    CHECK(fi_shared_queue_pop(&q) == &r[3]);
+    CHECK(fi_shared_queue_pop(&q) == NULL);
 }
 
 #define PUSHERS  4
@@ -47,7 +47,7 @@ typedef struct item {
     int pusher, number;
 } item;
 
-static fi_queue shared;
+static fi_shared_queue shared;
 static item items[PUSHERS][PER_PUSH];
 static atomic_int popped[PUSHERS][PER_PUSH];
 static atomic_int popped_n;
@@ -57,7 +57,7 @@ static void *push_all(void *arg)
     item *mine = arg;
 
     for (int i = 0; i < PER_PUSH; i++)
-        fi_queue_push(&shared, &mine[i].runnable);
+        fi_shared_queue_push(&shared, &mine[i].runnable);
     return NULL;
 }
 
@@ -69,7 +69,7 @@ static void *take_all(void *arg)
     fi_runnable *list;
 
     while (atomic_load(&popped_n) < PUSHERS * PER_PUSH) {
-        size_t n = fi_queue_take(&shared, 7, &list);
+        size_t n = fi_shared_queue_take(&shared, 7, &list);
 
         for (; list; list = list->next) {
             item *i = (item *)(void *)list;
@@ -104,7 +104,7 @@ static void queue_loses_nothing(void **state)
     for (int p = 0; p < PUSHERS; p++)
         for (int i = 0; i < PER_PUSH; i++)
             CHECK_INT(atomic_load(&popped[p][i]), 1);
-    CHECK(fi_queue_pop(&shared) == NULL);
+    CHECK(fi_shared_queue_pop(&shared) == NULL);
 }
 
 /* ---- records ---- */

@@ -3,7 +3,7 @@
 
 #include "base/futex.h"
 #include "sched/idle.h"
-#include "sched/poll.h"
+#include "sched/poller.h"
 
 #include <limits.h>
 #include <pthread.h>

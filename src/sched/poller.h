@@ -4,8 +4,8 @@
  * Nobody owns it.  Workers ask it when they have nothing else to do, and now and then; and while workers sleep, one of
  * them blocks in it (sched/idle.h).
  */
-#ifndef FI_SCHED_POLL_H
-#define FI_SCHED_POLL_H
+#ifndef FI_SCHED_POLLER_H
+#define FI_SCHED_POLLER_H
 
 #include "base/atomic.h"
 
@@ -31,22 +31,22 @@ struct fi_poller {
     void (*flush)(fi_poller *p);
     /* [when no worker runs] */
     void (*free)(fi_poller *p);
-    FI_ATOMIC(uint32_t) asked; /* somebody does, without waiting: others need not */
+    FI_ATOMIC(uint32_t) polling_now; /* somebody does, without waiting: others need not */
 };
 
 #define FI_POLL_NOW INT64_MIN
 
 /* [any] That of a runtime; NULL: none yet.
- * fi_poll_set: this one, unless there is one already; the one that it is. */
-fi_poller *fi_poll_get(fi_runtime *rt);
-fi_poller *fi_poll_set(fi_runtime *rt, fi_poller *p);
+ * fi_poller_set: this one, unless there is one already; the one that it is. */
+fi_poller *fi_poller_get(fi_runtime *rt);
+fi_poller *fi_poller_set(fi_runtime *rt, fi_poller *p);
 
 /* [worker] Ask, without waiting, if nobody else does.  True: something has come, and may be among what is ready here. */
-bool fi_poll_now(fi_worker *w);
+bool fi_poller_poll(fi_worker *w);
 
-/* [any] Is there something to hand over to the kernel?  fi_poll_flush: do so.  Before a worker sleeps, and while all are
+/* [any] Is there something to hand over to the kernel?  fi_poller_submit: do so.  Before a worker sleeps, and while all are
  * busy with something else. */
-bool fi_poll_is_pending(fi_runtime *rt);
-void fi_poll_flush(fi_runtime *rt);
+bool fi_poller_has_unsubmitted(fi_runtime *rt);
+void fi_poller_submit(fi_runtime *rt);
 
 #endif

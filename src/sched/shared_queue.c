@@ -1,7 +1,7 @@
 /* A locked list. */
-#include "sched/queue.h"
+#include "sched/shared_queue.h"
 
-void fi_queue_push(fi_queue *q, fi_runnable *r)
+void fi_shared_queue_push(fi_shared_queue *q, fi_runnable *r)
 {
     r->next = NULL;
     fi_lock_lock(&q->lock);
@@ -14,13 +14,13 @@ void fi_queue_push(fi_queue *q, fi_runnable *r)
     fi_lock_unlock(&q->lock);
 }
 
-size_t fi_queue_take(fi_queue *q, size_t n, fi_runnable **list)
+size_t fi_shared_queue_take(fi_shared_queue *q, size_t n, fi_runnable **list)
 {
     size_t got = 0;
     fi_runnable *last = NULL;
 
     *list = NULL;
-    if (fi_queue_size(q) == 0)
+    if (fi_shared_queue_size(q) == 0)
         return 0;
     fi_lock_lock(&q->lock);
     for (fi_runnable *r = q->first; r && got < n; r = r->next, got++)
@@ -37,10 +37,10 @@ size_t fi_queue_take(fi_queue *q, size_t n, fi_runnable **list)
     return got;
 }
 
-fi_runnable *fi_queue_pop(fi_queue *q)
+fi_runnable *fi_shared_queue_pop(fi_shared_queue *q)
 {
     fi_runnable *r;
 
-    fi_queue_take(q, 1, &r);
+    fi_shared_queue_take(q, 1, &r);
     return r;
 }

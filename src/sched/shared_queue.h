@@ -1,7 +1,7 @@
 /* A queue that everyone may use, behind a lock: the inbox of each worker, for threads that are no
  * workers, and the global queue, for what fits nowhere else. */
-#ifndef FI_SCHED_QUEUE_H
-#define FI_SCHED_QUEUE_H
+#ifndef FI_SCHED_SHARED_QUEUE_H
+#define FI_SCHED_SHARED_QUEUE_H
 
 #include "base/atomic.h"
 #include "base/lock.h"
@@ -9,23 +9,23 @@
 
 #include <stddef.h>
 
-typedef struct fi_queue {
+typedef struct fi_shared_queue {
     fi_lock lock;
     fi_runnable *first, *last;
     FI_ATOMIC(size_t) n; /* changed under the lock; read without it by those who only look */
-} fi_queue;
+} fi_shared_queue;
 
 /* [any] */
-void fi_queue_push(fi_queue *q, fi_runnable *r);
+void fi_shared_queue_push(fi_shared_queue *q, fi_runnable *r);
 
 /* [any] The oldest, or NULL. */
-fi_runnable *fi_queue_pop(fi_queue *q);
+fi_runnable *fi_shared_queue_pop(fi_shared_queue *q);
 
 /* [any] Up to n of the oldest, as a list in order; how many. */
-size_t fi_queue_take(fi_queue *q, size_t n, fi_runnable **list);
+size_t fi_shared_queue_take(fi_shared_queue *q, size_t n, fi_runnable **list);
 
 /* [any] How many there seem to be. */
-static inline size_t fi_queue_size(fi_queue *q)
+static inline size_t fi_shared_queue_size(fi_shared_queue *q)
 {
     return fi_load_relaxed(&q->n);
 }

@@ -1,15 +1,15 @@
-#include "sched/poll.h"
+#include "sched/poller.h"
 
 #include "base/init_flag.h"
 #include "sched/point.h"
 
-fi_poller *fi_poll_get(fi_runtime *rt)
+fi_poller *fi_poller_get(fi_runtime *rt)
 {
     return fi_init_get(&rt->poller);
 }
 
 /* Two may come at once; both publish the same one. */
-fi_poller *fi_poll_set(fi_runtime *rt, fi_poller *p)
+fi_poller *fi_poller_set(fi_runtime *rt, fi_poller *p)
 {
     p = fi_idle_set_poller(&rt->idle, p);
     fi_init_set(&rt->poller, p);
@@ -21,14 +21,14 @@ static bool is_pending(fi_poller *p)
     return p && p->is_pending && p->is_pending(p);
 }
 
-bool fi_poll_is_pending(fi_runtime *rt)
+bool fi_poller_has_unsubmitted(fi_runtime *rt)
 {
-    return is_pending(fi_poll_get(rt));
+    return is_pending(fi_poller_get(rt));
 }
 
-void fi_poll_flush(fi_runtime *rt)
+void fi_poller_submit(fi_runtime *rt)
 {
-    fi_poller *p = fi_poll_get(rt);
+    fi_poller *p = fi_poller_get(rt);
 
     if (is_pending(p))
         p->flush(p);
@@ -41,19 +41,19 @@ static bool ask(fi_worker *w, fi_poller *p)
     uint64_t since;
     int came;
 
-    if (fi_load_relaxed(&p->asked) || !fi_cas_relaxed(&p->asked, &no, 1u))
+    if (fi_load_relaxed(&p->polling_now) || !fi_cas_relaxed(&p->polling_now, &no, 1u))
         return false;
     since = fi_point_poll(w);
     came = p->poll(p, FI_POLL_NOW, NULL, NULL);
     fi_point_poll_end(w, since, came);
-    fi_store_relaxed(&p->asked, 0u);
+    fi_store_relaxed(&p->polling_now, 0u);
     return came > 0;
 }
 
 /* Who asks hands over as well, but maybe it has begun before we had something. */
-bool fi_poll_now(fi_worker *w)
+bool fi_poller_poll(fi_worker *w)
 {
-    fi_poller *p = fi_poll_get(w->runtime);
+    fi_poller *p = fi_poller_get(w->runtime);
     bool came;
 
     if (!p)
