@@ -20,7 +20,7 @@
  */
 #include "base/clock.h"
 #include "base/futex.h"
-#include "sched/guest.h"
+#include "sched/caller_runs.h"
 #include "sched/memory_wait.h"
 #include "sched/point.h"
 
@@ -506,5 +506,5 @@ fi_runnable *fi_find_unstarted(fi_worker *w)
         w->pending_pick = r;
         return NULL;
     }
-    return r && w->attached->is_borrower && !fi_guest_may_run(w, r) ? NULL : r;
+    return r && w->attached->is_borrower && !fi_borrower_may_run(w, r) ? NULL : r;
 }

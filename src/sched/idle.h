@@ -22,7 +22,7 @@
  * A worker with private tasks is work to find as well: step 3 on the right asks it (sched/task_bounds.h).
  *
  * Loans.  A thread from outside that waits for its own work may do it itself, without any wake-up: it
- * borrows a worker whose thread sleeps (sched/guest.h).  That thread sleeps on until the worker was given
+ * borrows a worker whose thread sleeps (sched/caller_runs.h).  That thread sleeps on until the worker was given
  * back, by the right list, and then somebody wakes it; what the guest did to the worker it sees by
  * idle.wake.  If it has found something in its last look but the worker is lent by then, it wakes another.
  *

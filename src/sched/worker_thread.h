@@ -1,5 +1,5 @@
 /* What a thread brings to the worker that it runs.  A worker's own thread keeps its thread as long as the runtime
- * runs; a guest takes place for one task, while that thread sleeps (sched/guest.h). */
+ * runs; a guest takes place for one task, while that thread sleeps (sched/caller_runs.h). */
 #ifndef FI_SCHED_WORKER_THREAD_H
 #define FI_SCHED_WORKER_THREAD_H
 

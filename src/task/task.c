@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "base/fatal.h"
 #include "base/oneshot.h"
-#include "sched/guest.h"
+#include "sched/caller_runs.h"
 #include "sched/path.h"
 #include "sched/runtime.h"
 #include "sched/switch.h"
@@ -367,7 +367,7 @@ static void run_outside(void *slot)
     fi_runtime *rt = fi_runtime_enter();
 
     FI_PATH(hand(&o.runnable)); /* as a guest runs it without ado */
-    if (!fi_guest_run(rt, &o.runnable, &o.done))
+    if (!fi_caller_run(rt, &o.runnable, &o.done))
         fi_submit_external(rt, &o.runnable);
     if (fi_oneshot_announce(&o.done))
         fi_watch_thread_waits();

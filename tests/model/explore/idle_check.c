@@ -194,7 +194,7 @@ static void begin_asleep(int self, uint64_t position)
     search_and_sleep(self, position, true, FI_FUTEX_FOREVER);
 }
 
-/* ---- who borrows a worker, as in sched/guest.c ---- */
+/* ---- who borrows a worker, as in sched/caller_runs.c ---- */
 
 static void be_guest(uint64_t position, bool until_all_done)
 {

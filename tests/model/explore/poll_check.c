@@ -191,7 +191,7 @@ static void add_timer(void)
         fi_idle_notify(&at->idle);
 }
 
-/* Like sched/guest.c. */
+/* Like sched/caller_runs.c. */
 static void be_guest(int self, uint64_t position, bool for_ever)
 {
     x_say("borrow");

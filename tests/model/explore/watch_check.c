@@ -132,7 +132,7 @@ static void begin_waiting(void)
     ring_if(fi_watch_word_change(&word, FI_WATCH_THREAD));
 }
 
-/* Like sched/guest.c. */
+/* Like sched/caller_runs.c. */
 static void borrow(void)
 {
     x_say("borrow");

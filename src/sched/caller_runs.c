@@ -1,4 +1,4 @@
-#include "sched/guest.h"
+#include "sched/caller_runs.h"
 #include "sched/switch.h"
 
 #include "sched/runtime.h"
@@ -12,7 +12,7 @@ static fi_worker *borrow(fi_runtime *rt)
 
 /* Who else has come meanwhile was counted before its work could be found.  What is urgent is for the worker's own
  * thread, which gets the worker back at once. */
-bool fi_guest_may_run_other(fi_worker *w, fi_runnable *r)
+bool fi_borrower_may_run_other(fi_worker *w, fi_runnable *r)
 {
     if (fi_shared_queue_size(&w->runtime->high_queue) == 0 && fi_runtime_is_only_user(w->runtime))
         return true;
@@ -28,7 +28,7 @@ static fi_runnable *find_mine(fi_worker *w, bool *searching)
     *searching = false;
     if (!r)
         r = fi_find_work_awake(w, searching);
-    return r && fi_guest_may_run(w, r) ? r : NULL;
+    return r && fi_borrower_may_run(w, r) ? r : NULL;
 }
 
 /* What a fiber has found at its end, and the guest leaves before it looks at it. */
@@ -73,7 +73,7 @@ static void be_worker(fi_worker *w, fi_runnable *r, FI_ATOMIC(uint32_t) * done)
 }
 
 /* A thread that is cancelled in the middle of a task would take the worker with it. */
-bool fi_guest_run(fi_runtime *rt, fi_runnable *r, FI_ATOMIC(uint32_t) * done)
+bool fi_caller_run(fi_runtime *rt, fi_runnable *r, FI_ATOMIC(uint32_t) * done)
 {
     fi_worker *w = borrow(rt);
     int cancel;
