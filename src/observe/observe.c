@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 /* Ended by NULL. */
-static const fi_observer *const observers[] = {
+static const fi_hooks *const observers[] = {
     &fi_observe_scale, &fi_observe_stats, &fi_observe_samples,
     &fi_observe_top,   &fi_observe_trace, NULL,
 };
@@ -37,11 +37,11 @@ static void end(fi_runtime *rt, bool has_run)
     end_first(n, rt, has_run);
 }
 
-static void alarm_all(fi_runtime *rt, fi_alarm why)
+static void alarm_all(fi_runtime *rt, fi_incident why)
 {
     for (int i = 0; observers[i]; i++)
-        if (observers[i]->alarm)
-            observers[i]->alarm(rt, why);
+        if (observers[i]->incident)
+            observers[i]->incident(rt, why);
 }
 
-const fi_observer fi_observer_above = {.begin = begin, .end = end, .alarm = alarm_all};
+const fi_hooks fi_observe_hooks = {.begin = begin, .end = end, .incident = alarm_all};

@@ -3,12 +3,12 @@
 #ifndef FI_OBSERVE_OBSERVE_H
 #define FI_OBSERVE_OBSERVE_H
 
-#include "sched/observer.h"
+#include "sched/hooks.h"
 
-extern const fi_observer fi_observe_scale;   /* scale.c */
-extern const fi_observer fi_observe_stats;   /* stats_table.c */
-extern const fi_observer fi_observe_samples; /* sampler.c */
-extern const fi_observer fi_observe_top;     /* top.c */
-extern const fi_observer fi_observe_trace;   /* trace.c */
+extern const fi_hooks fi_observe_scale;   /* scale.c */
+extern const fi_hooks fi_observe_stats;   /* stats_table.c */
+extern const fi_hooks fi_observe_samples; /* sampler.c */
+extern const fi_hooks fi_observe_top;     /* top.c */
+extern const fi_hooks fi_observe_trace;   /* trace.c */
 
 #endif

@@ -71,10 +71,10 @@ static void end(fi_runtime *rt, bool has_run)
 }
 
 /* Workers still run, and the book stays open. */
-static void at_alarm(fi_runtime *rt, fi_alarm why)
+static void at_alarm(fi_runtime *rt, fi_incident why)
 {
-    if (now.on && why == FI_ALARM_EXIT)
+    if (now.on && why == FI_INCIDENT_EXIT)
         finish(rt, true);
 }
 
-const fi_observer fi_observe_scale = {.begin = begin, .end = end, .alarm = at_alarm};
+const fi_hooks fi_observe_scale = {.begin = begin, .end = end, .incident = at_alarm};

@@ -79,10 +79,10 @@ static void end(fi_runtime *rt, bool has_run)
         show(rt);
 }
 
-static void at_alarm(fi_runtime *rt, fi_alarm why)
+static void at_alarm(fi_runtime *rt, fi_incident why)
 {
-    if (why == FI_ALARM_EXIT)
+    if (why == FI_INCIDENT_EXIT)
         end(rt, true);
 }
 
-const fi_observer fi_observe_stats = {.begin = begin, .end = end, .alarm = at_alarm};
+const fi_hooks fi_observe_stats = {.begin = begin, .end = end, .incident = at_alarm};

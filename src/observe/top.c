@@ -218,4 +218,4 @@ static void end(fi_runtime *rt, bool has_run)
     unmap_page();
 }
 
-const fi_observer fi_observe_top = {.begin = begin, .end = end};
+const fi_hooks fi_observe_top = {.begin = begin, .end = end};

@@ -149,24 +149,24 @@ static void at_held(fi_runtime *rt)
     now.held_ns = fi_clock_now();
 }
 
-static void at_alarm(fi_runtime *rt, fi_alarm why)
+static void at_alarm(fi_runtime *rt, fi_incident why)
 {
     if (!now.on || rt->in_fork_child)
         return;
     switch (why) {
-    case FI_ALARM_SIGNAL:
+    case FI_INCIDENT_SIGNAL:
         write_picture(rt, "signal", "signal");
         break;
-    case FI_ALARM_DEADLOCK:
+    case FI_INCIDENT_DEADLOCK:
         write_picture(rt, "deadlock", "deadlock");
         break;
-    case FI_ALARM_HELD:
+    case FI_INCIDENT_LONG_RUN:
         at_held(rt);
         break;
-    case FI_ALARM_EXIT:
+    case FI_INCIDENT_EXIT:
         write_picture(rt, NULL, "exit");
         break;
     }
 }
 
-const fi_observer fi_observe_trace = {.begin = begin, .end = end, .alarm = at_alarm};
+const fi_hooks fi_observe_trace = {.begin = begin, .end = end, .incident = at_alarm};

@@ -9,7 +9,7 @@
  * Tasks and jobs are meant to compute, so they are counted and not named. */
 #include "base/clock.h"
 #include "sched/dump.h"
-#include "sched/observer.h"
+#include "sched/hooks.h"
 #include "sched/worker.h"
 
 #include <stdio.h>
@@ -47,7 +47,7 @@ static void name(fi_worker *w, fi_fiber *f, uintptr_t body, int64_t now_ns)
     w->long_run.told = true;
     told_ns = now_ns;
     tell(w, f, body, w->long_run.held_ns);
-    fi_observer_above.alarm(w->runtime, FI_ALARM_HELD);
+    fi_observe_hooks.incident(w->runtime, FI_INCIDENT_LONG_RUN);
 }
 
 /* It is counted after it was named, so that a reader of the count finds the line. */

@@ -17,7 +17,7 @@
 #include "base/stay_loaded.h"
 #include "base/topology_parts.h"
 #include "sched/handle.h"
-#include "sched/observer.h"
+#include "sched/hooks.h"
 #include "sched/watch.h"
 
 #include <errno.h>
@@ -190,12 +190,12 @@ static int start_in(fi_runtime *rt)
     int e = make_workers(rt);
 
     if (e == 0)
-        e = fi_observer_above.begin(rt);
+        e = fi_observe_hooks.begin(rt);
     if (e < 0)
         return e;
     e = start_watched(rt);
     if (e < 0)
-        fi_observer_above.end(rt, false);
+        fi_observe_hooks.end(rt, false);
     return e;
 }
 
@@ -250,7 +250,7 @@ static void free_runtime(fi_runtime *rt)
     join_workers(rt, rt->n_workers);
     if (poller)
         poller->free(poller);
-    fi_observer_above.end(rt, true);
+    fi_observe_hooks.end(rt, true);
     fi_handles_end(rt);
     free_workers(rt);
     fi_overflow_handler_remove();
@@ -498,7 +498,7 @@ static void end_or_leave(void)
         fi_rundown_remaining(&door) == 0)
         free_runtime(running), running = NULL;
     else
-        fi_observer_above.alarm(running, FI_ALARM_EXIT);
+        fi_observe_hooks.incident(running, FI_INCIDENT_EXIT);
 }
 
 __attribute__((destructor)) static void end(void)
@@ -506,7 +506,7 @@ __attribute__((destructor)) static void end(void)
     fi_worker *w = fi_worker_self();
 
     if (w) {
-        fi_observer_above.alarm(w->runtime, FI_ALARM_EXIT);
+        fi_observe_hooks.incident(w->runtime, FI_INCIDENT_EXIT);
         return;
     }
     fi_lock_lock(&life);

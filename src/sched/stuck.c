@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/futex.h"
 #include "sched/dump.h"
-#include "sched/observer.h"
+#include "sched/hooks.h"
 #include "sched/worker.h"
 
 #include <stdlib.h>
@@ -94,7 +94,7 @@ static void tell(fi_runtime *rt)
 
     (void)done; /* there is nobody else to tell */
     fi_dump(rt, STDERR_FILENO);
-    fi_observer_above.alarm(rt, FI_ALARM_DEADLOCK);
+    fi_observe_hooks.incident(rt, FI_INCIDENT_DEADLOCK);
     if (rt->settings.deadlock == FILCH_DEADLOCK_ABORT)
         abort();
 }

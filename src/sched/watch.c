@@ -8,8 +8,8 @@
 #include "base/clock.h"
 #include "base/eventcount.h"
 #include "sched/dump.h"
+#include "sched/hooks.h"
 #include "sched/layout.h"
-#include "sched/observer.h"
 #include "sched/worker.h"
 
 #include <errno.h>
@@ -118,7 +118,7 @@ static void dump_if_wanted(fi_runtime *rt)
         return;
     fi_store_relaxed(&dump_wanted, 0u);
     fi_dump(rt, STDERR_FILENO);
-    fi_observer_above.alarm(rt, FI_ALARM_SIGNAL);
+    fi_observe_hooks.incident(rt, FI_INCIDENT_SIGNAL);
 }
 
 static void name_thread(const fi_runtime *rt)
