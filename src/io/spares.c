@@ -7,8 +7,8 @@
 #include "base/exit_guard.h"
 #include "base/fatal.h"
 #include "base/oneshot.h"
-#include "sched/point.h"
 #include "sched/switch.h"
+#include "sched/tracepoint.h"
 #include "sched/watch.h"
 
 #include <errno.h>
@@ -89,11 +89,11 @@ static fi_spare_call *run(fi_spares *s, fi_spare *me, fi_spare_call *c)
     fi_spare_call *next;
     int64_t result;
 
-    fi_point_block(s->runtime, (uintptr_t)c->call);
+    fi_trace_block(s->runtime, (uintptr_t)c->call);
     result = c->call(c->arg);
     if (s->runtime->in_fork_child)
         fi_worker_end_fork_child();
-    fi_point_block_end(s->runtime);
+    fi_trace_block_end(s->runtime);
     next = look_for_call(s, me);
     finish(c, result, false);
     return next;

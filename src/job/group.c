@@ -5,8 +5,8 @@
 #include "job/job.h"
 #include "sched/lot.h"
 #include "sched/path.h"
-#include "sched/point.h"
 #include "sched/runtime.h"
+#include "sched/tracepoint.h"
 #include "sched/wait.h"
 
 #include <errno.h>
@@ -113,7 +113,7 @@ static piece take(fi_runnable *r, fi_fiber *f)
 static bool begin(fi_group *g, fi_fiber *f, uintptr_t work)
 {
     fi_group_begin(g, f);
-    fi_point_begin(f, FI_WORK_JOB, NULL, work);
+    fi_trace_begin(f, FI_WORK_JOB, NULL, work);
     if (!fi_group_is_cancelled(g))
         return true;
     fi_group_drop(g);

@@ -3,8 +3,8 @@
 
 #include "sched/lot.h"
 #include "sched/path.h"
-#include "sched/point.h"
 #include "sched/switch.h"
+#include "sched/tracepoint.h"
 #include "sched/wait.h"
 
 #include <errno.h>
@@ -249,7 +249,7 @@ static void run_job(fi_runnable *r, fi_fiber *f)
     uint32_t left;
 
     fi_group_begin(j->in, f);
-    fi_point_begin(f, FI_WORK_JOB, j->name, (uintptr_t)j->work.run);
+    fi_trace_begin(f, FI_WORK_JOB, j->name, (uintptr_t)j->work.run);
     fi_job_work(j);
     if (f->worker->runtime->in_fork_child)
         return; /* the parent of the fork() ends it */

@@ -1,6 +1,6 @@
 /* FILCH_TRACE: what the workers do, and when.
  *
- * Each worker has a log (sched/point.h) from the start of the runtime to its end.  A picture of all of them is written at the end,
+ * Each worker has a log (sched/tracepoint.h) from the start of the runtime to its end.  A picture of all of them is written at the end,
  * and while the workers go on, when something is wrong or somebody asks for it: with FILCH_TRACE_MS only the last so many
  * milliseconds, so that a program can run for days with it. */
 #include "base/at_fork.h"

@@ -9,15 +9,15 @@
 
 /* What one is known to do. */
 typedef enum fi_trace_state {
-    FI_TRACE_UNKNOWN,
-    FI_TRACE_RUNS,
-    FI_TRACE_WAITS,
-    FI_TRACE_READY,
+    FI_TRACE_STATE_UNKNOWN,
+    FI_TRACE_STATE_RUNS,
+    FI_TRACE_STATE_WAITS,
+    FI_TRACE_STATE_READY,
 } fi_trace_state;
 
 typedef struct fi_trace_one {
     uint64_t id; /* 0: there is none here */
-    fi_traced traced;
+    fi_trace_id traced;
     fi_trace_state state;
     int64_t since_ns; /* the state */
     const char *what; /* that it waits for */

@@ -13,7 +13,7 @@ const char *fi_trace_names_function(fi_trace_names *n, uintptr_t function)
     return n->known[at].name;
 }
 
-const char *fi_trace_names_fiber(fi_trace_names *n, const fi_runtime *rt, const fi_traced *t)
+const char *fi_trace_names_fiber(fi_trace_names *n, const fi_runtime *rt, const fi_trace_id *t)
 {
     static const char *const works[] = {"fiber", "task", "job"};
 

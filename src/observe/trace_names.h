@@ -22,6 +22,6 @@ typedef struct fi_trace_names {
 const char *fi_trace_names_function(fi_trace_names *n, uintptr_t function);
 
 /* [owner] What a fiber is called: its name, else its function, else what kind of thing it runs. */
-const char *fi_trace_names_fiber(fi_trace_names *n, const fi_runtime *rt, const fi_traced *t);
+const char *fi_trace_names_fiber(fi_trace_names *n, const fi_runtime *rt, const fi_trace_id *t);
 
 #endif

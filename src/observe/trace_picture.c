@@ -12,7 +12,7 @@
 #include "observe/trace_copy.h"
 #include "observe/trace_draw.h"
 #include "observe/trace_names.h"
-#include "sched/point.h"
+#include "sched/tracepoint.h"
 
 #include <errno.h>
 #include <filch/version.h>
@@ -122,7 +122,7 @@ static void tell_lengths(picture *p, unsigned worker, uint64_t lengths, int64_t 
 
 static fi_trace_one *fiber_of(picture *p, uint64_t head)
 {
-    fi_traced t = fi_point_traced(head);
+    fi_trace_id t = fi_trace_id_of_head(head);
     fi_trace_one *f = t.id ? fi_trace_cast_get(&p->fibers, t.id) : NULL;
 
     if (!f) {
@@ -150,9 +150,9 @@ static void have_row(picture *p, fi_trace_one *f)
 
 static const char *state_text(picture *p, const fi_trace_one *f)
 {
-    if (f->state == FI_TRACE_RUNS)
+    if (f->state == FI_TRACE_STATE_RUNS)
         return "runs";
-    if (f->state == FI_TRACE_READY)
+    if (f->state == FI_TRACE_STATE_READY)
         return "ready";
     if (strcmp(f->what, "sleep") == 0)
         return "sleeps";
@@ -180,17 +180,17 @@ static void draw_state(picture *p, const fi_trace_one *f, int64_t until_ns)
         return;
     fi_draw_color(&p->draw, colors[f->state]);
     fi_draw_count(&p->draw, "fiber", f->id);
-    if (f->state == FI_TRACE_WAITS && f->object)
+    if (f->state == FI_TRACE_STATE_WAITS && f->object)
         tell_object(&p->draw, f->object);
     fi_draw_end(&p->draw);
 }
 
 static void change(picture *p, fi_trace_one *f, fi_trace_state to, int64_t ns)
 {
-    if (f->has_row && f->state != FI_TRACE_UNKNOWN)
+    if (f->has_row && f->state != FI_TRACE_STATE_UNKNOWN)
         draw_state(p, f, ns);
-    p->counters[READY].value -= f->state == FI_TRACE_READY;
-    p->counters[READY].value += to == FI_TRACE_READY;
+    p->counters[READY].value -= f->state == FI_TRACE_STATE_READY;
+    p->counters[READY].value += to == FI_TRACE_STATE_READY;
     f->state = to;
     f->since_ns = ns;
 }
@@ -289,10 +289,10 @@ static void runs(picture *p, worker_row *w, const fi_event *e, int64_t ns)
     f->traced.function = e->word[2];
     close_all(p, w, ns);
     begin_doing(p, w, RUNS, ns, f->id);
-    if (f->has_waker && f->state == FI_TRACE_READY)
+    if (f->has_waker && f->state == FI_TRACE_STATE_READY)
         fi_draw_arrow(&p->draw, (fi_draw_row){p->group, f->waker_thread}, f->woken_ns, w->at, ns);
     f->has_waker = false;
-    change(p, f, FI_TRACE_RUNS, ns);
+    change(p, f, FI_TRACE_STATE_RUNS, ns);
 }
 
 static void stops(picture *p, worker_row *w, const fi_event *e, int64_t ns)
@@ -304,7 +304,7 @@ static void stops(picture *p, worker_row *w, const fi_event *e, int64_t ns)
     if (!f)
         return;
     have_row(p, f);
-    change(p, f, yields ? FI_TRACE_READY : FI_TRACE_WAITS, ns);
+    change(p, f, yields ? FI_TRACE_STATE_READY : FI_TRACE_STATE_WAITS, ns);
     f->what = what;
     f->object = e->word[3];
     f->has_waker = false;
@@ -318,7 +318,7 @@ static void ends(picture *p, worker_row *w, const fi_event *e, int64_t ns)
 
     if (!f)
         return;
-    change(p, f, FI_TRACE_UNKNOWN, ns);
+    change(p, f, FI_TRACE_STATE_UNKNOWN, ns);
     end_doing(p, w, RUNS, ns, f->id, "ends");
 }
 
@@ -333,12 +333,12 @@ static void becomes_ready(picture *p, fi_draw_row by, const fi_event *e, int64_t
 {
     fi_trace_one *f = fiber_of(p, e->word[1]);
 
-    if (!f || f->state == FI_TRACE_RUNS)
+    if (!f || f->state == FI_TRACE_STATE_RUNS)
         return;
     f->has_waker = true;
     f->waker_thread = by.row;
     f->woken_ns = ns;
-    change(p, f, FI_TRACE_READY, ns);
+    change(p, f, FI_TRACE_STATE_READY, ns);
 }
 
 /* Who sleeps in the poller wakes others before it is awake itself. */
@@ -389,52 +389,52 @@ static void by_worker(picture *p, unsigned worker, const fi_event *e, int64_t ns
 {
     worker_row *w = &p->workers[worker];
 
-    switch (fi_point_of_head(e->word[1])) {
-    case FI_POINT_BEGIN:
-    case FI_POINT_RUN:
+    switch (fi_trace_event_of_head(e->word[1])) {
+    case FI_TRACE_BEGIN:
+    case FI_TRACE_RUN:
         tell_lengths(p, worker, e->word[3], ns);
         runs(p, w, e, ns);
         break;
-    case FI_POINT_STOP:
+    case FI_TRACE_STOP:
         stops(p, w, e, ns);
         break;
-    case FI_POINT_END:
+    case FI_TRACE_END:
         ends(p, w, e, ns);
         break;
-    case FI_POINT_NAME:
+    case FI_TRACE_NAME:
         fiber_of(p, e->word[1]);
         break;
-    case FI_POINT_READY:
+    case FI_TRACE_READY:
         readies(p, w, e, ns);
         break;
-    case FI_POINT_PUBLISH:
+    case FI_TRACE_PUBLISH:
         published(p, w, e, ns);
         break;
-    case FI_POINT_STEAL:
+    case FI_TRACE_STEAL:
         stole(p, w, e, ns);
         break;
-    case FI_POINT_SLEEP:
-    case FI_POINT_GUEST_END:
+    case FI_TRACE_SLEEP:
+    case FI_TRACE_CALLER_RUNS_END:
         close_all(p, w, ns);
         begin_doing(p, w, SLEEPS, ns, 0);
         break;
-    case FI_POINT_WOKEN:
-    case FI_POINT_GUEST:
+    case FI_TRACE_WOKEN:
+    case FI_TRACE_CALLER_RUNS:
         wakes_up(p, w, ns);
         break;
-    case FI_POINT_SEARCH:
+    case FI_TRACE_SEARCH:
         begin_doing(p, w, SEARCHES, ns, 0);
         break;
-    case FI_POINT_SEARCH_END:
+    case FI_TRACE_SEARCH_END:
         end_doing(p, w, SEARCHES, ns, 0, e->word[2] ? "finds work" : "finds nothing");
         break;
-    case FI_POINT_POLL:
+    case FI_TRACE_POLL:
         polled(p, w, e, ns);
         break;
-    case FI_POINT_TIMERS:
+    case FI_TRACE_TIMERS:
         begin_doing(p, w, FIRES, ns, 0);
         break;
-    case FI_POINT_TIMERS_END:
+    case FI_TRACE_TIMERS_END:
         end_doing(p, w, FIRES, ns, 0, NULL);
         break;
     default: /* of other threads */
@@ -462,7 +462,7 @@ static fi_trace_one *thread_of(picture *p, uint64_t thread)
 
 static void blocked(picture *p, const fi_trace_one *t, int64_t ns)
 {
-    if (t->state != FI_TRACE_RUNS ||
+    if (t->state != FI_TRACE_STATE_RUNS ||
         !fi_draw_slice(&p->draw, (fi_draw_row){p->group, t->id}, t->since_ns, ns, "blocking",
                        fi_trace_names_function(&p->names, t->traced.function)))
         return;
@@ -476,18 +476,18 @@ static void by_thread(picture *p, const fi_event *e, int64_t ns)
 
     if (!t)
         return;
-    switch (fi_point_of_head(e->word[1])) {
-    case FI_POINT_BLOCK:
-        t->state = FI_TRACE_RUNS;
+    switch (fi_trace_event_of_head(e->word[1])) {
+    case FI_TRACE_BLOCK:
+        t->state = FI_TRACE_STATE_RUNS;
         t->since_ns = ns;
         t->traced.function = e->word[3];
         break;
-    case FI_POINT_BLOCK_END:
+    case FI_TRACE_BLOCK_END:
         blocked(p, t, ns);
-        t->state = FI_TRACE_UNKNOWN;
+        t->state = FI_TRACE_STATE_UNKNOWN;
         break;
-    case FI_POINT_READY:
-        if (t->state != FI_TRACE_RUNS)
+    case FI_TRACE_READY:
+        if (t->state != FI_TRACE_STATE_RUNS)
             draw_waker(p, (fi_draw_row){p->group, t->id}, ns);
         becomes_ready(p, (fi_draw_row){p->group, t->id}, e, ns);
         break;
@@ -551,7 +551,7 @@ static void end(picture *p)
         close_all(p, &p->workers[i], p->end_ns);
     for (size_t i = 0; i < p->fibers.room; i++)
         if (p->fibers.table[i].id)
-            change(p, &p->fibers.table[i], FI_TRACE_UNKNOWN, p->end_ns);
+            change(p, &p->fibers.table[i], FI_TRACE_STATE_UNKNOWN, p->end_ns);
     for (size_t i = 0; i < p->threads.room; i++)
         if (p->threads.table[i].id)
             blocked(p, &p->threads.table[i], p->end_ns);

@@ -64,9 +64,9 @@ static void be_worker(fi_worker *w, fi_runnable *r, FI_ATOMIC(uint32_t) * done)
         thread.clock = fi_thread_clock();
     fi_watch_stir(w->runtime);
     fi_worker_attach(w, &thread);
-    fi_point_guest(w);
+    fi_trace_caller_runs(w);
     searching = work(w, r);
-    fi_point_guest_end(w);
+    fi_trace_caller_runs_end(w);
     fi_worker_detach();
     fi_worker_thread_fini(&thread);
     fi_worker_return(w, searching);

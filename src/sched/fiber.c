@@ -56,7 +56,7 @@ static void part(fi_fiber *f, fi_fiber *to)
         w->after_switch.callback = commit_end;
         w->after_switch.arg = w;
     }
-    fi_switch_to(w, f, to, FI_WAY_END);
+    fi_switch_to(w, f, to, FI_SWITCH_END);
 }
 
 /* Most work ends without having parked, and its worker has more that never ran: that needs no other fiber. */
@@ -68,11 +68,11 @@ static void fiber_main(void *arg)
     for (;;) {
         void (*kind)(fi_runnable *, fi_fiber *) = f->work->run;
         f->stack_bounds.name = f->worker->runtime->settings.name;
-        fi_point_work(f, f->work);
+        fi_trace_work(f, f->work);
         kind(f->work, f);
         if (f->end_handle || f->locals)
             end_extras(f);
-        fi_point_end(f);
+        fi_trace_end(f);
         to = next_of(f);
         f->work = to || f->worker->pending_pick ? NULL : fi_find_unstarted(f->worker);
         do_rest(f, kind);

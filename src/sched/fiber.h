@@ -55,7 +55,7 @@ struct fi_fiber {
     void (*tasks_free)(void *tasks);
 
     fi_fiber *next_cached; /* in its worker's list, while it has nothing to run */
-    fi_traced traced;
+    fi_trace_id trace_id;
     fi_cancel cancel;
 };
 

@@ -22,7 +22,7 @@
 #include "base/futex.h"
 #include "sched/caller_runs.h"
 #include "sched/memory_wait.h"
-#include "sched/point.h"
+#include "sched/tracepoint.h"
 
 #define FAIR_TICK            61
 #define TICKS_PER_CLOCK_READ 8u /* for each that asks what time it is */
@@ -132,9 +132,9 @@ static void fire_timers(fi_worker *w, uint32_t tick)
     fi_store_relaxed(&w->runtime->coarse_now_ns, now);
     if (next > now)
         return;
-    fi_point_timers(w);
+    fi_trace_timers(w);
     fi_timer_heap_fire(&w->runtime->timers, now);
-    fi_point_timers_end(w);
+    fi_trace_timers_end(w);
 }
 
 /* Who yields lets those go first that never ran, or they would wait for ever behind fibers that only wait for
@@ -192,7 +192,7 @@ static void count_steal(fi_worker *w, const fi_worker *victim, int n)
 {
     fi_counters *c = &w->counters;
 
-    fi_point_steal(w, victim, n);
+    fi_trace_steal(w, victim, n);
     fi_count_add(&c->stolen, (uint64_t)n);
     fi_count(n == 1 ? &c->steals_single : &c->steals_multiple);
 }
@@ -356,9 +356,9 @@ static fi_runnable *search(fi_worker *w)
     fi_runnable *r;
 
     fi_count(&w->counters.searches);
-    fi_point_search(w);
+    fi_trace_search(w);
     r = search_until_found(w);
-    fi_point_search_end(w, r != NULL);
+    fi_trace_search_end(w, r != NULL);
     return r;
 }
 
@@ -418,10 +418,10 @@ static void sleep_until_work(fi_worker *w, bool searching)
     int64_t watch = fi_watch_stand_in(w->runtime, searching);
 
     fi_count(&w->counters.sleeps);
-    fi_point_sleep(w);
+    fi_trace_sleep(w);
     fi_idle_sleep(&w->runtime->idle, &w->sleeper, searching, anything, w,
                   until < watch ? until : watch);
-    fi_point_woken(w);
+    fi_trace_woken(w);
     fi_watch_stir(w->runtime);
     w->attached = mine;
     fi_store_relaxed(&w->thread_clock, mine->clock);

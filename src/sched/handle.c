@@ -1,9 +1,9 @@
 #include "sched/handle.h"
 
 #include "sched/path.h"
-#include "sched/point.h"
 #include "sched/runtime.h"
 #include "sched/switch.h"
+#include "sched/tracepoint.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -272,7 +272,7 @@ void filch_fiber_set_name(const char *name)
     if (!f)
         return;
     f->stack_bounds.name = name ? name : f->worker->runtime->settings.name;
-    fi_point_name(f, name);
+    fi_trace_name(f, name);
     if (f->handle)
         f->handle->name = name;
 }

@@ -1,7 +1,7 @@
 #include "sched/poller.h"
 
 #include "base/init_flag.h"
-#include "sched/point.h"
+#include "sched/tracepoint.h"
 
 fi_poller *fi_poller_get(fi_runtime *rt)
 {
@@ -43,9 +43,9 @@ static bool ask(fi_worker *w, fi_poller *p)
 
     if (fi_load_relaxed(&p->polling_now) || !fi_cas_relaxed(&p->polling_now, &no, 1u))
         return false;
-    since = fi_point_poll(w);
+    since = fi_trace_poll(w);
     came = p->poll(p, FI_POLL_NOW, NULL, NULL);
-    fi_point_poll_end(w, since, came);
+    fi_trace_poll_end(w, since, came);
     fi_store_relaxed(&p->polling_now, 0u);
     return came > 0;
 }

@@ -2,8 +2,8 @@
  * soon as somebody has read it; so is the handle of one that somebody waits for. */
 #include "sched/handle.h"
 #include "sched/locals.h"
-#include "sched/point.h"
 #include "sched/runtime.h"
+#include "sched/tracepoint.h"
 #include "sched/watch.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@ static void begin(fi_fiber *f, const char *name, uintptr_t body)
         f->stack_bounds.name = name;
     fi_store_relaxed(&f->body, body);
     f->work = NULL;
-    fi_point_begin(f, FI_WORK_FIBER, name, body);
+    fi_trace_begin(f, FI_WORK_FIBER, name, body);
 }
 
 /* In the child of a fork() there is nobody to tell. */

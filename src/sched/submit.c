@@ -1,7 +1,7 @@
 /* Giving work to the runtime: to the worker we are on, or from outside. */
 #include "sched/path.h"
-#include "sched/point.h"
 #include "sched/runtime.h"
+#include "sched/tracepoint.h"
 
 /* Where we are the only worker, nobody sleeps. */
 void fi_notify(fi_worker *w)
@@ -34,14 +34,14 @@ static __attribute__((noinline)) void ready_external(fi_fiber *f)
     fi_runtime *rt = f->worker->runtime;
 
     fi_runtime_enter_unchecked();
-    fi_point_ready_outside(rt, f);
+    fi_trace_ready_external(rt, f);
     fi_submit_external(rt, &f->ready);
     fi_runtime_leave(rt);
 }
 
 static __attribute__((noinline, cold)) void ready_traced(fi_worker *w, fi_fiber *f)
 {
-    fi_point_see_ready(w, f);
+    fi_trace_record_ready(w, f);
     push_next(w, &f->ready);
 }
 
@@ -51,7 +51,7 @@ void fi_ready(fi_fiber *f)
 
     if (FI_UNLIKELY(!w))
         ready_external(f);
-    else if (fi_point_ready(w, f))
+    else if (fi_trace_ready(w, f))
         ready_traced(w, f);
     else
         push_next(w, &f->ready);
@@ -59,7 +59,7 @@ void fi_ready(fi_fiber *f)
 
 void fi_submit_local(fi_worker *w, fi_runnable *r)
 {
-    fi_point_give(w, r);
+    fi_trace_submit(w, r);
     if (fi_worker_push_unstarted(w, r) < 0)
         fi_shared_queue_push(&w->runtime->global, r);
     fi_notify(w);

@@ -9,7 +9,7 @@
 #define FI_SCHED_SWITCH_H
 
 #include "sched/fiber_pin.h"
-#include "sched/point.h"
+#include "sched/tracepoint.h"
 #include "sched/wait.h"
 #include "sched/worker.h"
 
@@ -63,12 +63,12 @@ FI_INLINE void fi_after_switch_run(fi_worker *w)
 }
 
 /* [fiber] Off to another fiber, or home: NULL.  What is left to do is said. */
-FI_INLINE void fi_switch_to(fi_worker *w, fi_fiber *f, fi_fiber *to, fi_way why)
+FI_INLINE void fi_switch_to(fi_worker *w, fi_fiber *f, fi_fiber *to, fi_switch_reason why)
 {
     fi_ctx *there = &w->attached->sched_ctx;
 
     if (FI_LIKELY(to)) {
-        fi_point_away(w, f, to, why);
+        fi_trace_switch(w, f, to, why);
         w->after_switch.fiber = f;
         fi_fiber_set_leaving(f, &w->leaving);
         if (FI_UNLIKELY(f->bounds.spawned))
@@ -76,7 +76,7 @@ FI_INLINE void fi_switch_to(fi_worker *w, fi_fiber *f, fi_fiber *to, fi_way why)
         fi_switch_enter_fiber(w, to, &f->cxx);
         there = &to->ctx;
     } else {
-        fi_point_home(w, f, why);
+        fi_trace_switch_to_sched(w, f, why);
     }
     fi_ctx_switch(&f->ctx, there);
     fi_after_switch_run(f->worker);
@@ -92,7 +92,7 @@ FI_INLINE void fi_fiber_park(fi_fiber *f, bool (*commit)(fi_fiber *f, void *arg)
 
     w->after_switch.callback = commit;
     w->after_switch.arg = arg;
-    fi_switch_to(w, f, NULL, FI_WAY_TASK);
+    fi_switch_to(w, f, NULL, FI_SWITCH_TASK);
 }
 
 /* [fiber] May the next look for work be here, and not on the worker's own stack, where more is looked at? */
@@ -149,7 +149,7 @@ FI_INLINE void fi_fiber_park_on(fi_fiber *f, bool (*commit)(fi_fiber *f, void *a
 
     w->after_switch.callback = commit;
     w->after_switch.arg = arg;
-    fi_switch_to(w, f, to, FI_WAY_WAIT);
+    fi_switch_to(w, f, to, FI_SWITCH_WAIT);
 }
 
 /* [fiber, which holds the latch as its worker] The same, and all there is to do is to let it go. */
@@ -159,7 +159,7 @@ FI_INLINE void fi_fiber_park_holding(fi_fiber *f, fi_worker *w, fi_biased_lock *
 
     w->after_switch.unlock = latch;
     w->after_switch.lock_id = fi_lock_id();
-    fi_switch_to(w, f, to, FI_WAY_WAIT);
+    fi_switch_to(w, f, to, FI_SWITCH_WAIT);
 }
 
 /* [worker] True: what a fiber that has come home has left to do is done.  False: it goes on at once. */
@@ -181,7 +181,7 @@ FI_INLINE bool fi_after_switch_finish_park(fi_worker *w, fi_fiber *f)
 FI_INLINE void fi_fiber_run(fi_worker *w, fi_fiber *f)
 {
     do {
-        fi_point_run(w, f);
+        fi_trace_run(w, f);
         fi_switch_enter_fiber(w, f, &w->attached->sched_cxx);
         fi_ctx_switch(&w->attached->sched_ctx, &f->ctx);
         f = fi_fiber_of_bounds(fi_load_relaxed(&w->current)); /* it may have gone on to another */

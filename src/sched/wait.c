@@ -421,7 +421,7 @@ FI_INLINE void yield_as_fiber(fi_worker *on)
         on->after_switch.callback = commit_yield;
         on->after_switch.arg = on;
     }
-    fi_switch_to(on, f, to, FI_WAY_YIELD);
+    fi_switch_to(on, f, to, FI_SWITCH_YIELD);
 }
 
 void fi_wait_yield(void)

@@ -172,7 +172,7 @@ void *fi_worker_main(void *worker)
     name_thread(w);
     fi_store_relaxed(&w->tid, (int)syscall(SYS_gettid));
     fi_idle_wait(&w->sleeper);
-    fi_point_woken(w);
+    fi_trace_woken(w);
     fi_watch_stir(w->runtime);
     if (!fi_load_relaxed(&w->runtime->stopping))
         live(w);

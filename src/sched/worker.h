@@ -32,7 +32,7 @@ typedef struct fi_runtime fi_runtime;
 
 #define FI_STACK_SIZES 17 /* powers of two from 16 KiB to 1 GiB */
 
-/* Who looks at the points of sched/point.h. */
+/* Who looks at the points of sched/tracepoint.h. */
 enum { FI_HOOK_TRACE = 1, FI_HOOK_SPAN = 2 };
 
 /* What a fiber that makes way leaves to be done once it is off its stack: a latch to be let go, or a call.  By its worker, or by
@@ -149,7 +149,7 @@ struct fi_runtime {
     fi_runtime *fork_leftover; /* another, that this process was forked without */
     unsigned
         n_observer_threads; /* threads of the floor above, which only look; fixed while the runtime runs */
-    /* NULL: nobody wants to know, and no worker has a log (sched/point.h).  Fixed while the runtime runs */
+    /* NULL: nobody wants to know, and no worker has a log (sched/tracepoint.h).  Fixed while the runtime runs */
     fi_event_ring *external_events;
     fi_intern *names;
     fi_lock external_events_lock;

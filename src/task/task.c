@@ -61,7 +61,7 @@ static size_t publish(fi_worker *w, fi_task_stack *s, const char *top, size_t n)
         done++;
     }
     if (done > 0) {
-        fi_point_publish(w, done);
+        fi_trace_publish(w, done);
         fi_count_add(&w->counters.published, done);
         fi_notify(w);
     }
@@ -279,7 +279,7 @@ static void run_first(fi_fiber *f, filch_slot_ *slot)
     fi_task_stack *s = tasks_of(f);
 
     s->first = s->split = s->base;
-    fi_point_begin(f, FI_WORK_TASK, slot->type->name, 0);
+    fi_trace_begin(f, FI_WORK_TASK, slot->type->name, 0);
     run_slot(f, s->base, slot);
     fi_task_stack_trim(s);
 }

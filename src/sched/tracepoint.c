@@ -2,7 +2,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* syscall */
 #endif
-#include "sched/point.h"
+#include "sched/tracepoint.h"
 
 #include "base/clock.h"
 #include "sched/path.h"
@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static const fi_traced nobody;
+static const fi_trace_id nobody;
 
 static inline void put_in(fi_event_ring *log, uint64_t when, uint64_t head, uint64_t a, uint64_t b)
 {
@@ -31,14 +31,14 @@ static bool follows(const fi_worker *w)
     return w->hook_mask & FI_HOOK_SPAN;
 }
 
-uint64_t fi_point_time(void)
+uint64_t fi_trace_time(void)
 {
     return fi_clock_ticks_unordered();
 }
 
-void fi_point_see(fi_worker *w, fi_point p, uint64_t a, uint64_t b)
+void fi_trace_record(fi_worker *w, fi_trace_event p, uint64_t a, uint64_t b)
 {
-    put(w, fi_point_head(p, &nobody), a, b);
+    put(w, fi_trace_head(p, &nobody), a, b);
 }
 
 /* ---- fibers ---- */
@@ -53,13 +53,13 @@ static uint64_t lengths(fi_worker *w)
 /* One that is yet to begin with something has no id. */
 static inline void log_run(fi_worker *w, const fi_fiber *f, uint64_t when)
 {
-    const fi_traced *t = &f->traced;
+    const fi_trace_id *t = &f->trace_id;
 
     if (t->id)
-        put_in(w->events, when, fi_point_head(FI_POINT_RUN, t), t->function, lengths(w));
+        put_in(w->events, when, fi_trace_head(FI_TRACE_RUN, t), t->function, lengths(w));
 }
 
-void fi_point_see_run(fi_worker *w, const fi_fiber *f)
+void fi_trace_record_run(fi_worker *w, const fi_fiber *f)
 {
     if (w->events)
         log_run(w, f, fi_clock_ticks_unordered());
@@ -67,35 +67,35 @@ void fi_point_see_run(fi_worker *w, const fi_fiber *f)
         fi_path_arrive(f);
 }
 
-static fi_wait_for reason(fi_fiber *f, fi_way why)
+static fi_wait_for reason(fi_fiber *f, fi_switch_reason why)
 {
-    const fi_wait *wait = why == FI_WAY_WAIT ? fi_load_relaxed(&f->waiting) : NULL;
+    const fi_wait *wait = why == FI_SWITCH_WAIT ? fi_load_relaxed(&f->waiting) : NULL;
 
     if (wait)
         return wait->what;
-    return (fi_wait_for){why == FI_WAY_YIELD ? "yield" : "task", NULL};
+    return (fi_wait_for){why == FI_SWITCH_YIELD ? "yield" : "task", NULL};
 }
 
-static inline void log_stop(fi_worker *w, fi_fiber *f, fi_way why, uint64_t when)
+static inline void log_stop(fi_worker *w, fi_fiber *f, fi_switch_reason why, uint64_t when)
 {
     fi_wait_for what = reason(f, why);
 
-    put_in(w->events, when, fi_point_head(FI_POINT_STOP, &f->traced), (uintptr_t)what.what,
+    put_in(w->events, when, fi_trace_head(FI_TRACE_STOP, &f->trace_id), (uintptr_t)what.what,
            (uintptr_t)what.object);
 }
 
 /* The one stops when the other goes on: one look at the clock. */
-static inline void log_away(fi_worker *w, fi_fiber *f, const fi_fiber *to, fi_way why)
+static inline void log_away(fi_worker *w, fi_fiber *f, const fi_fiber *to, fi_switch_reason why)
 {
     uint64_t when = fi_clock_ticks_unordered();
 
-    if (why != FI_WAY_END && f->traced.id)
+    if (why != FI_SWITCH_END && f->trace_id.id)
         log_stop(w, f, why, when);
     if (to)
         log_run(w, to, when);
 }
 
-void fi_point_see_away(fi_worker *w, fi_fiber *f, fi_fiber *to, fi_way why)
+void fi_trace_record_switch(fi_worker *w, fi_fiber *f, fi_fiber *to, fi_switch_reason why)
 {
     if (w->events)
         log_away(w, f, to, why);
@@ -111,64 +111,64 @@ static uint32_t number_of(fi_worker *w, const char *name)
     return name ? fi_intern_id(w->runtime->names, &w->intern_cache, name) : 0;
 }
 
-void fi_point_see_begin(fi_fiber *f, fi_work work, const char *name, uintptr_t function)
+void fi_trace_record_begin(fi_fiber *f, fi_work work, const char *name, uintptr_t function)
 {
     fi_worker *w = f->worker;
 
     if (!w->events)
         return;
     w->next_trace_id += w->runtime->n_workers;
-    f->traced = (fi_traced){w->next_trace_id + w->index, function, number_of(w, name), work};
-    put(w, fi_point_head(FI_POINT_BEGIN, &f->traced), function, lengths(w));
+    f->trace_id = (fi_trace_id){w->next_trace_id + w->index, function, number_of(w, name), work};
+    put(w, fi_trace_head(FI_TRACE_BEGIN, &f->trace_id), function, lengths(w));
 }
 
-void fi_point_see_end(fi_fiber *f)
+void fi_trace_record_end(fi_fiber *f)
 {
-    if (f->traced.id)
-        put(f->worker, fi_point_head(FI_POINT_END, &f->traced), 0, 0);
-    f->traced.id = 0;
+    if (f->trace_id.id)
+        put(f->worker, fi_trace_head(FI_TRACE_END, &f->trace_id), 0, 0);
+    f->trace_id.id = 0;
     if (follows(f->worker))
         fi_path_end_work();
 }
 
-void fi_point_see_work(fi_worker *w, const fi_runnable *work)
+void fi_trace_record_work(fi_worker *w, const fi_runnable *work)
 {
     if (follows(w))
         fi_path_begin_work(work);
 }
 
-void fi_point_see_give(fi_worker *w, const fi_runnable *work)
+void fi_trace_record_submit(fi_worker *w, const fi_runnable *work)
 {
     if (follows(w))
         fi_path_hand(work);
 }
 
-void fi_point_see_name(fi_fiber *f, const char *name)
+void fi_trace_record_name(fi_fiber *f, const char *name)
 {
     if (!f->worker->events)
         return;
-    f->traced.name = number_of(f->worker, name);
-    put(f->worker, fi_point_head(FI_POINT_NAME, &f->traced), f->traced.function, 0);
+    f->trace_id.name = number_of(f->worker, name);
+    put(f->worker, fi_trace_head(FI_TRACE_NAME, &f->trace_id), f->trace_id.function, 0);
 }
 
-void fi_point_see_ready(fi_worker *w, const fi_fiber *f)
+void fi_trace_record_ready(fi_worker *w, const fi_fiber *f)
 {
     const fi_task_bounds *current = fi_load_relaxed(&w->current);
-    uint64_t by = current ? fi_fiber_of_bounds((void *)(uintptr_t)current)->traced.id : 0;
+    uint64_t by = current ? fi_fiber_of_bounds((void *)(uintptr_t)current)->trace_id.id : 0;
 
-    put(w, fi_point_head(FI_POINT_READY, &f->traced), by, 0);
+    put(w, fi_trace_head(FI_TRACE_READY, &f->trace_id), by, 0);
     if (follows(w))
         fi_path_hand(&f->ready);
 }
 
 /* ---- outside ---- */
 
-void fi_point_see_outside(fi_runtime *rt, fi_point p, const fi_traced *t, uint64_t b)
+void fi_trace_record_external(fi_runtime *rt, fi_trace_event p, const fi_trace_id *t, uint64_t b)
 {
     uint64_t thread = (uint64_t)syscall(SYS_gettid);
 
     fi_lock_lock(&rt->external_events_lock);
-    put_in(rt->external_events, fi_clock_ticks_unordered(), fi_point_head(p, t ? t : &nobody),
+    put_in(rt->external_events, fi_clock_ticks_unordered(), fi_trace_head(p, t ? t : &nobody),
            thread, b);
     fi_lock_unlock(&rt->external_events_lock);
 }
