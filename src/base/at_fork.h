@@ -16,7 +16,7 @@ typedef enum fi_fork_part {
     FI_FORK_CYCLES,   /* job/circle.c: a link may start a runtime */
     FI_FORK_RUNTIME,  /* sched/runtime.c: start and stop call all below */
     FI_FORK_TRACE,    /* observe/trace.c */
-    FI_FORK_SPANS,    /* sched/path.c */
+    FI_FORK_SPANS,    /* sched/span.c */
     FI_FORK_OVERFLOW, /* stack/overflow.c */
     FI_FORK_KEYS,     /* sched/locals.c */
     FI_FORK_RECORDS,  /* sched/record_left.c */

@@ -5,7 +5,7 @@
 #include "base/fatal.h"
 #include "base/mem.h"
 #include "base/rng.h"
-#include "sched/path.h"
+#include "sched/span.h"
 
 /* ---- new and free ---- */
 
@@ -91,7 +91,7 @@ static NOT_INLINE int receive_if_can(filch_chan *c, void *item, int64_t deadline
     int e = fi_chan_take(c, item, &woken);
 
     if (woken)
-        FI_PATH(meet(woken->whole ? woken->whole->fiber : woken->fiber));
+        FI_SPAN(merge_fiber(woken->whole ? woken->whole->fiber : woken->fiber));
     if (e == -EAGAIN && deadline != NO_WAIT)
         return wait_in(c, &c->receivers, "receive", item, deadline);
     return leave(c, who, e, woken);

@@ -4,8 +4,8 @@
 
 #include "job/job.h"
 #include "sched/lot.h"
-#include "sched/path.h"
 #include "sched/runtime.h"
+#include "sched/span.h"
 #include "sched/tracepoint.h"
 #include "sched/wait.h"
 
@@ -78,9 +78,9 @@ static void end_rest(fi_fiber *f)
     if (f->worker->runtime->in_fork_child)
         return;
     fi_fiber_flush(f); /* who waits for this may look at the counters next */
-    FI_PATH(hide(true));
+    FI_SPAN(suspend(true));
     fi_group_end(g, n);
-    FI_PATH(hide(false));
+    FI_SPAN(suspend(false));
 }
 
 /* While another piece of the same group runs, nobody can tell whether we have counted down already. */
@@ -125,7 +125,7 @@ static void end(fi_group *g, fi_fiber *f)
 {
     if (f->worker->runtime->in_fork_child)
         return;
-    FI_PATH(end_in(g));
+    FI_SPAN(join(g));
     fi_count(&f->worker->counters.jobs_ended);
     fi_group_end_soon(g, f);
 }
@@ -222,7 +222,7 @@ int fi_group_await(fi_group *g, bool cancellable, int64_t deadline_ns)
         if (e < 0)
             return e;
     }
-    FI_PATH(take_from(g));
+    FI_SPAN(collect(g));
     return 0;
 }
 

@@ -2,7 +2,7 @@
 #include "job/job.h"
 
 #include "sched/lot.h"
-#include "sched/path.h"
+#include "sched/span.h"
 #include "sched/switch.h"
 #include "sched/tracepoint.h"
 #include "sched/wait.h"
@@ -20,8 +20,8 @@ static fi_job *make(void)
 
     if (!j)
         return NULL;
-    FI_PATH(forget(&j->own));
-    FI_PATH(forget(&j->runnable));
+    FI_SPAN(reset(&j->own));
+    FI_SPAN(reset(&j->runnable));
     fi_life_begin(&j->life);
     j->arg = NULL;
     j->in = NULL;
@@ -200,7 +200,7 @@ static void tell_followers(fi_job *j, int error)
             fi_group_fail(&follower->own, error);
             fi_group_cancel(&follower->own);
         }
-        FI_PATH(pass(&j->own, &follower->runnable));
+        FI_SPAN(merge(&j->own, &follower->runnable));
         if (fi_way_clear(&follower->in_way))
             fi_job_queue(follower);
         link = next;
@@ -217,7 +217,7 @@ static fi_group *end(fi_job *j)
     error = fi_job_result(j);
     tell_followers(j, error);
     if (in)
-        FI_PATH(pass(&j->own, in));
+        FI_SPAN(merge(&j->own, in));
     if (in && error != -ECANCELED)
         fi_group_fail(in, error);
     fi_job_drop(j, FI_LIFE_UNFINISHED);
@@ -255,7 +255,7 @@ static void run_job(fi_runnable *r, fi_fiber *f)
         return; /* the parent of the fork() ends it */
     if (f->locals)
         fi_fiber_end_locals(f); /* before those who wait for the job go on */
-    FI_PATH(end_in(&j->own));
+    FI_SPAN(join(&j->own));
     fi_count(&f->worker->counters.jobs_ended);
     left = fi_count_down(&j->own.count, 1);
     if (left >= FI_COUNT_ONE)

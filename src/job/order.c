@@ -1,7 +1,7 @@
 /* What comes after what, and what is part of what. */
 #include "job/job.h"
 
-#include "sched/path.h"
+#include "sched/span.h"
 
 #include <errno.h>
 
@@ -52,7 +52,7 @@ static void after_done(fi_job *j, fi_job *before)
 {
     int error = fi_job_result(before);
 
-    FI_PATH(pass(&before->own, &j->runnable));
+    FI_SPAN(merge(&before->own, &j->runnable));
     if (error != 0) {
         fi_group_fail(&j->own, error);
         fi_group_cancel(&j->own);

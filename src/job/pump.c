@@ -6,7 +6,7 @@
 #include "base/fatal.h"
 #include "base/lock.h"
 #include "sched/lot.h"
-#include "sched/path.h"
+#include "sched/span.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -85,12 +85,12 @@ static bool run_one(pump *p)
     if (!j)
         return false;
     running = j;
-    FI_PATH(take_from(&j->runnable));
+    FI_SPAN(collect(&j->runnable));
     fi_job_work(j);
     running = outer;
     if (fi_fork_depth() != depth)
         return true;
-    FI_PATH(end_in(&j->own));
+    FI_SPAN(join(&j->own));
     fi_group_end(&j->own, 1);
     return true;
 }

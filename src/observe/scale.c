@@ -2,7 +2,7 @@
 #include "base/clock.h"
 #include "observe/observe.h"
 #include "observe/output.h"
-#include "sched/path.h"
+#include "sched/span.h"
 #include "sched/worker.h"
 
 #include <inttypes.h>
@@ -28,7 +28,7 @@ static int begin(fi_runtime *rt)
         return 0;
     now.on = true;
     now.began_ns = fi_clock_now();
-    fi_path_begin(fi_clock_ns_to_ticks(s->burden_ns));
+    fi_span_begin(fi_clock_ns_to_ticks(s->burden_ns));
     for (unsigned i = 0; i < rt->n_workers; i++)
         rt->workers[i].hook_mask |= FI_HOOK_SPAN;
     return 0;
@@ -38,10 +38,10 @@ static int write_line(void *runtime, int fd)
 {
     const fi_runtime *rt = runtime;
     char line[LINE_MAX_BYTES];
-    fi_path_sums s;
+    fi_span_sums s;
     int n;
 
-    fi_path_read(&s);
+    fi_span_read(&s);
     n = snprintf(line, sizeof line,
                  "{\"work_ns\":%" PRId64 ",\"span_ns\":%" PRId64 ",\"burdened_span_ns\":%" PRId64
                  ",\"burden_ns\":%" PRId64 ",\"spawns\":%" PRIu64 ",\"pieces\":%" PRIu64
@@ -67,7 +67,7 @@ static void end(fi_runtime *rt, bool has_run)
     if (!now.on)
         return;
     finish(rt, has_run);
-    fi_path_end();
+    fi_span_end();
 }
 
 /* Workers still run, and the book stays open. */

@@ -1,7 +1,7 @@
 #include "sched/handle.h"
 
-#include "sched/path.h"
 #include "sched/runtime.h"
+#include "sched/span.h"
 #include "sched/switch.h"
 #include "sched/tracepoint.h"
 
@@ -97,7 +97,7 @@ void fi_handle_end(fi_handle *h, void *result)
     fi_wait *joiner;
     bool is_last;
 
-    FI_PATH(end_in(h));
+    FI_SPAN(join(h));
     fi_hold(&h->latch);
     h->fiber = NULL;
     h->ended = true;
@@ -113,7 +113,7 @@ void fi_handle_end(fi_handle *h, void *result)
     if (joiner)
         fi_wait_end(joiner);
     if (is_last) {
-        FI_PATH(forget(h));
+        FI_SPAN(reset(h));
         put_record(h);
     }
 }
@@ -150,7 +150,7 @@ FI_INLINE int join_until(fi_handle *h, void **result, int64_t deadline, const ch
                        deadline);
     if (e < 0)
         return e;
-    FI_PATH(take_from(h));
+    FI_SPAN(collect(h));
     if (result)
         *result = h->arg;
     put_record(h);

@@ -1,6 +1,6 @@
 /* Giving work to the runtime: to the worker we are on, or from outside. */
-#include "sched/path.h"
 #include "sched/runtime.h"
+#include "sched/span.h"
 #include "sched/tracepoint.h"
 
 /* Where we are the only worker, nobody sleeps. */
@@ -23,7 +23,7 @@ void fi_submit_external(fi_runtime *rt, fi_runnable *r)
 {
     uint32_t turn = fi_fetch_add_relaxed(&rt->inbox_turn, 1);
 
-    FI_PATH(hand(r));
+    FI_SPAN(inherit(r));
     fi_shared_queue_push(&rt->workers[turn % rt->n_workers].inbox, r);
     fi_idle_notify(&rt->idle);
 }
@@ -67,7 +67,7 @@ void fi_submit_local(fi_worker *w, fi_runnable *r)
 
 void fi_submit_priority(fi_runtime *rt, fi_shared_queue *which, fi_runnable *r)
 {
-    FI_PATH(hand(r));
+    FI_SPAN(inherit(r));
     fi_shared_queue_push(which, r);
     fi_idle_notify(&rt->idle);
 }

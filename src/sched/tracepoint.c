@@ -5,7 +5,7 @@
 #include "sched/tracepoint.h"
 
 #include "base/clock.h"
-#include "sched/path.h"
+#include "sched/span.h"
 #include "sched/wait.h"
 
 #include <sys/syscall.h>
@@ -64,7 +64,7 @@ void fi_trace_record_run(fi_worker *w, const fi_fiber *f)
     if (w->events)
         log_run(w, f, fi_clock_ticks_unordered());
     if (follows(w))
-        fi_path_arrive(f);
+        fi_span_arrive(f);
 }
 
 static fi_wait_for reason(fi_fiber *f, fi_switch_reason why)
@@ -101,9 +101,9 @@ void fi_trace_record_switch(fi_worker *w, fi_fiber *f, fi_fiber *to, fi_switch_r
         log_away(w, f, to, why);
     if (!follows(w))
         return;
-    fi_path_depart(f);
+    fi_span_depart(f);
     if (to)
-        fi_path_arrive(to);
+        fi_span_arrive(to);
 }
 
 static uint32_t number_of(fi_worker *w, const char *name)
@@ -128,19 +128,19 @@ void fi_trace_record_end(fi_fiber *f)
         put(f->worker, fi_trace_head(FI_TRACE_END, &f->trace_id), 0, 0);
     f->trace_id.id = 0;
     if (follows(f->worker))
-        fi_path_end_work();
+        fi_span_end_work();
 }
 
 void fi_trace_record_work(fi_worker *w, const fi_runnable *work)
 {
     if (follows(w))
-        fi_path_begin_work(work);
+        fi_span_begin_work(work);
 }
 
 void fi_trace_record_submit(fi_worker *w, const fi_runnable *work)
 {
     if (follows(w))
-        fi_path_hand(work);
+        fi_span_inherit(work);
 }
 
 void fi_trace_record_name(fi_fiber *f, const char *name)
@@ -158,7 +158,7 @@ void fi_trace_record_ready(fi_worker *w, const fi_fiber *f)
 
     put(w, fi_trace_head(FI_TRACE_READY, &f->trace_id), by, 0);
     if (follows(w))
-        fi_path_hand(&f->ready);
+        fi_span_inherit(&f->ready);
 }
 
 /* ---- outside ---- */

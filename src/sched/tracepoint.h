@@ -1,5 +1,5 @@
 /* Points in the lives of workers and fibers at which somebody may look on.  At each there is a probe (sched/probe.h); if
- * the worker has a log, an event in it, from which observe/trace.c makes a picture; and if paths are followed (sched/path.h), what is to be
+ * the worker has a log, an event in it, from which observe/trace.c makes a picture; and if paths are followed (sched/span.h), what is to be
  * done for that.
  *
  * Where nobody looks a point is a nop and one look at a word of the worker, which is in the cache anyway; all else is in

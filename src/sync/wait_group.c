@@ -3,7 +3,7 @@
 #include "sync/woken.h"
 
 #include "base/fatal.h"
-#include "sched/path.h"
+#include "sched/span.h"
 
 #include <stddef.h>
 
@@ -43,7 +43,7 @@ void filch_wait_group_done(filch_wait_group *public)
     uint32_t who = fi_lock_id();
     fi_woken woken = {0};
 
-    FI_PATH(end_in(g));
+    FI_SPAN(join(g));
     fi_biased_lock_lock(&g->latch, who);
     if (g->count == 0)
         fi_fatal("filch_wait_group_done more often than was added");
@@ -66,7 +66,7 @@ int filch_wait_group_wait_until(filch_wait_group *public, int64_t deadline)
     else
         fi_let_go(&g->latch);
     if (e == 0)
-        FI_PATH(take_from(g));
+        FI_SPAN(collect(g));
     return e;
 }
 

@@ -4,8 +4,8 @@
 #include "base/fatal.h"
 #include "base/oneshot.h"
 #include "sched/caller_runs.h"
-#include "sched/path.h"
 #include "sched/runtime.h"
+#include "sched/span.h"
 #include "sched/switch.h"
 #include "sched/watch.h"
 #include "task/stack.h"
@@ -88,7 +88,7 @@ static void answer(fi_fiber *f, fi_task_stack *s, const char *top, size_t size)
     fi_task_bounds_reset(&f->bounds, s->limit, floor);
     if (w->runtime->in_fork_child)
         return;
-    if (fi_path_is_on()) { /* which looks at every spawn and sync, and there is nobody to publish for */
+    if (fi_span_is_on()) { /* which looks at every spawn and sync, and there is nobody to publish for */
         fi_task_bounds_request(&f->bounds);
         return;
     }
@@ -108,7 +108,7 @@ void filch_slow_spawn_(filch_fork_ *fork, char *top, size_t size)
     fi_task_stack *s = f->tasks;
 
     fi_task_stack_grow(s, top + size);
-    FI_PATH(spawned(top));
+    FI_SPAN(spawned(top));
     answer(f, s, top + size, size);
 }
 
@@ -225,9 +225,9 @@ static void run_slot(fi_fiber *f, char *base, filch_slot_ *slot)
 /* The result goes into its slot, so what it spawns itself goes behind that. */
 static void run_followed(fi_fiber *f, filch_slot_ *slot)
 {
-    fi_path_begin_task(slot);
+    fi_span_begin_task(slot);
     run_slot(f, (char *)slot + slot->type->size, slot);
-    FI_PATH(end_task(slot)); /* in the child of a fork() nobody follows any more */
+    FI_SPAN(end_task(slot)); /* in the child of a fork() nobody follows any more */
     fi_task_bounds_request(&f->bounds);
 }
 
@@ -243,7 +243,7 @@ int filch_slow_sync_(filch_fork_ *fork, char *at, const filch_task_type_ *type)
         no_spawn(type);
     if (slot->type != type)
         wrong_sync(type, slot->type);
-    if (fi_path_is_on()) {
+    if (fi_span_is_on()) {
         run_followed(f, slot);
         return true;
     }
@@ -355,7 +355,7 @@ static void run_from_outside(fi_runnable *r, fi_fiber *f)
     }
     if (f->locals)
         fi_fiber_end_locals(f); /* before who waits for the task goes on */
-    FI_PATH(end_in(&o->done));
+    FI_SPAN(join(&o->done));
     fi_fiber_flush(f);
     if (fi_oneshot_set(&o->done))
         fi_watch_thread_goes_on();
@@ -366,13 +366,13 @@ static void run_outside(void *slot)
     from_outside o = {.runnable = {.run = run_from_outside}, .slot = slot};
     fi_runtime *rt = fi_runtime_enter();
 
-    FI_PATH(hand(&o.runnable)); /* as a guest runs it without ado */
+    FI_SPAN(inherit(&o.runnable)); /* as a guest runs it without ado */
     if (!fi_caller_run(rt, &o.runnable, &o.done))
         fi_submit_external(rt, &o.runnable);
     if (fi_oneshot_announce(&o.done))
         fi_watch_thread_waits();
     fi_oneshot_wait(&o.done);
-    FI_PATH(take_from(&o.done));
+    FI_SPAN(collect(&o.done));
     fi_runtime_leave(rt);
 }
 

@@ -3,7 +3,7 @@
 #include "unit/observe/forks.h"
 
 #include "base/compiler.h"
-#include "sched/path.h"
+#include "sched/span.h"
 
 #include <filch/filch.h>
 
@@ -35,7 +35,7 @@ static void *of(uintptr_t n)
 
 static void begin(void)
 {
-    fi_path_clock = clock_of_ours;
+    fi_span_clock = clock_of_ours;
     setenv("FILCH_SCALE", "/dev/null", 1);
     setenv("FILCH_SCALE_BURDEN_NS", "0", 1);
     CHECK_INT(filch_start(&(filch_config){.workers = 4}), 0);
@@ -44,9 +44,9 @@ static void begin(void)
 
 static void end_with(uint64_t work, uint64_t span)
 {
-    fi_path_sums s;
+    fi_span_sums s;
 
-    fi_path_read(&s);
+    fi_span_read(&s);
     CHECK_INT(s.work_ticks, work);
     CHECK_INT(s.span_ticks, span);
     CHECK_INT(s.burdened_ticks, span);
@@ -479,7 +479,7 @@ static void who_is_answered_goes_on_after_the_answer(void **state)
 
 static void what_could_be_taken_carries_a_burden(void **state)
 {
-    fi_path_sums s;
+    fi_span_sums s;
     uint64_t burden;
 
     (void)state;
@@ -490,7 +490,7 @@ static void what_could_be_taken_carries_a_burden(void **state)
     setenv("FILCH_SCALE_BURDEN_NS", "1000", 1);
     CHECK_INT(filch_start(NULL), 0);
     FILCH_RUN(tree, 3);
-    fi_path_read(&s);
+    fi_span_read(&s);
     burden = (s.burdened_ticks - s.span_ticks) /
              4; /* from outside, and a spawn in each of three nodes */
     CHECK(burden > 0);
@@ -510,14 +510,14 @@ static uint64_t slow_clock(void)
 
 static void each_finds_how_long_a_look_takes(void **state)
 {
-    fi_path_sums s;
+    fi_span_sums s;
 
     (void)state;
     for (int i = 0; i < 3; i++) {
-        fi_path_clock = slow_clock;
+        fi_span_clock = slow_clock;
         setenv("FILCH_SCALE", "/dev/null", 1);
         CHECK_INT(filch_start(NULL), 0);
-        fi_path_read(&s);
+        fi_span_read(&s);
         CHECK_INT(s.look_ticks, 7);
         CHECK_INT(filch_stop(), 0);
     }
@@ -546,11 +546,11 @@ static void make_many(void)
 
 static int in_child(void)
 {
-    fi_path_sums s;
+    fi_span_sums s;
 
     alarm(600);
     FILCH_RUN(child_is_shorter, 5, 20, 3);
-    fi_path_read(&s);
+    fi_span_read(&s);
     return filch_stop() == 0 && s.work_ticks == 28 && s.span_ticks == 23 ? 0 : 1;
 }
 

@@ -20,8 +20,8 @@
  * All is measured on one worker, which runs one thing at a time; so one book is enough for all.  Each page in it is the path of
  * something that does not run, by its address: a fiber, a task's slot, work that was given, or what is waited for.
  */
-#ifndef FI_SCHED_PATH_H
-#define FI_SCHED_PATH_H
+#ifndef FI_SCHED_SPAN_H
+#define FI_SCHED_SPAN_H
 
 #include "base/atomic.h"
 #include "base/compiler.h"
@@ -31,69 +31,69 @@
 #include <stdint.h>
 
 /* Of the whole program, so far. */
-typedef struct fi_path_sums {
+typedef struct fi_span_sums {
     uint64_t work_ticks, span_ticks, burdened_ticks;
     uint64_t spawns; /* tasks */
     uint64_t pieces; /* of work that never ran: jobs, fibers, parts of groups, tasks from outside */
     uint64_t looks;  /* at the clock */
     uint64_t look_ticks; /* that one of them takes; it was taken off what was between two */
-} fi_path_sums;
+} fi_span_sums;
 
 /* [who starts a runtime of one worker, who stops it] */
-void fi_path_begin(uint64_t burden_ticks);
-void fi_path_end(void);
+void fi_span_begin(uint64_t burden_ticks);
+void fi_span_end(void);
 
 /* [any, in between] */
-void fi_path_read(fi_path_sums *out);
+void fi_span_read(fi_span_sums *out);
 
 /* [any] Whoever calls hands this on to others: work, or a fiber that is ready. */
-void fi_path_hand(const fi_runnable *r);
+void fi_span_inherit(const fi_runnable *r);
 
 /* [any] Whoever calls is done with its part of this; whoever calls has waited for it. */
-void fi_path_end_in(const void *what);
-void fi_path_take_from(const void *what);
+void fi_span_join(const void *what);
+void fi_span_collect(const void *what);
 
 /* [any] Whoever calls goes on with something that a fiber which waits has brought; NULL: a thread. */
-void fi_path_meet(const fi_fiber *f);
+void fi_span_merge_fiber(const fi_fiber *f);
 
 /* [any] What is over is a part of this, too. */
-void fi_path_pass(const void *from, const void *to);
+void fi_span_merge(const void *from, const void *to);
 
 /* [any] It is as new. */
-void fi_path_forget(const void *what);
+void fi_span_reset(const void *what);
 
 /* [worker] A fiber goes on, stops. */
-void fi_path_arrive(const fi_fiber *f);
-void fi_path_depart(const fi_fiber *f);
+void fi_span_arrive(const fi_fiber *f);
+void fi_span_depart(const fi_fiber *f);
 
 /* [fiber] A piece of work begins on it, and ends.  In between it may have to say something of an earlier one: nothing is handed on
  * meanwhile. */
-void fi_path_begin_work(const fi_runnable *r);
-void fi_path_end_work(void);
-void fi_path_hide(bool is_hidden);
+void fi_span_begin_work(const fi_runnable *r);
+void fi_span_end_work(void);
+void fi_span_suspend(bool is_hidden);
 
 /* [fiber] A task was spawned.  It is run here, as if it had been from then on; and is over. */
-void fi_path_spawned(const void *slot);
-void fi_path_begin_task(const void *slot);
-void fi_path_end_task(const void *slot);
+void fi_span_spawned(const void *slot);
+void fi_span_begin_task(const void *slot);
+void fi_span_end_task(const void *slot);
 
 /* Tests have one of their own, which goes on when they say so. */
-extern uint64_t (*fi_path_clock)(void);
+extern uint64_t (*fi_span_clock)(void);
 
-extern FI_ATOMIC(uint32_t) fi_path_on; /* fixed while a runtime runs */
-static inline bool fi_path_is_on(void)
+extern FI_ATOMIC(uint32_t) fi_span_on; /* fixed while a runtime runs */
+static inline bool fi_span_is_on(void)
 {
-    return FI_UNLIKELY(fi_load_relaxed(&fi_path_on));
+    return FI_UNLIKELY(fi_load_relaxed(&fi_span_on));
 }
 
 /* Nothing depends on it, so model checks leave it out. */
 #ifdef FI_ATOMIC_HEADER
-#define FI_PATH(call) ((void)0)
+#define FI_SPAN(call) ((void)0)
 #else
-#define FI_PATH(call)                                                                              \
+#define FI_SPAN(call)                                                                              \
     do {                                                                                           \
-        if (fi_path_is_on())                                                                       \
-            fi_path_##call;                                                                        \
+        if (fi_span_is_on())                                                                       \
+            fi_span_##call;                                                                        \
     } while (0)
 #endif
 
