@@ -9,7 +9,7 @@
 #include "base/oneshot.h"
 #include "sched/switch.h"
 #include "sched/tracepoint.h"
-#include "sched/watch.h"
+#include "sched/watchdog.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -107,14 +107,14 @@ static fi_spare_call *wait_idle(fi_spares *s, fi_spare *me)
     if (!me->is_idle)
         return NULL;
     if (fi_oneshot_announce(&me->gate))
-        fi_watch_thread_waits();
+        fi_watchdog_thread_blocks();
     if (fi_oneshot_wait_until(&me->gate, fi_clock_now() + IDLE_NS))
         return me->call;
     fi_lock_lock(&s->lock);
     mine = leave_idle(s, me);
     fi_lock_unlock(&s->lock);
     if (mine) {
-        fi_watch_thread_goes_on();
+        fi_watchdog_thread_unblocks();
         return NULL;
     }
     fi_oneshot_wait(&me->gate); /* somebody is about to open it */
@@ -218,7 +218,7 @@ static void start_thread(fi_spares *s)
 static void open_gate(fi_spare *idle)
 {
     if (fi_oneshot_set(&idle->gate))
-        fi_watch_thread_goes_on();
+        fi_watchdog_thread_unblocks();
 }
 
 static void give(fi_spares *s, fi_spare_call *c)

@@ -60,9 +60,9 @@ static void be_worker(fi_worker *w, fi_runnable *r, FI_ATOMIC(uint32_t) * done)
     fi_worker_thread_init(&thread, &w->borrower_overflow, done);
     thread.is_borrower = true;
     thread.direct_switch_max = 0;
-    if (fi_load_relaxed(&w->runtime->watch.begun))
+    if (fi_load_relaxed(&w->runtime->watchdog.started))
         thread.clock = fi_thread_clock();
-    fi_watch_stir(w->runtime);
+    fi_watchdog_worker_awake(w->runtime);
     fi_worker_attach(w, &thread);
     fi_trace_caller_runs(w);
     searching = work(w, r);

@@ -395,8 +395,8 @@ static bool anything(void *ctx)
     fi_worker *w = ctx;
     fi_runtime *rt = w->runtime;
 
-    if (fi_load_relaxed(&rt->stopping) || fi_watch_is_wanted(&rt->watch) || has_shared_work(rt) ||
-        fi_idle_is_unpolled(&rt->idle) || fi_poller_has_unsubmitted(rt) ||
+    if (fi_load_relaxed(&rt->stopping) || fi_watchdog_is_wanted(&rt->watchdog) ||
+        has_shared_work(rt) || fi_idle_is_unpolled(&rt->idle) || fi_poller_has_unsubmitted(rt) ||
         fi_memory_wait_is_unseen(w) ||
         fi_timer_heap_next(&rt->timers) < fi_idle_timer_deadline(&rt->idle))
         return true;
@@ -415,14 +415,14 @@ static void sleep_until_work(fi_worker *w, bool searching)
 {
     fi_worker_thread *mine = w->attached;
     int64_t until = fi_memory_wait_deadline(w, fi_timer_heap_next(&w->runtime->timers));
-    int64_t watch = fi_watch_stand_in(w->runtime, searching);
+    int64_t watch = fi_watchdog_check_as_worker(w->runtime, searching);
 
     fi_count(&w->counters.sleeps);
     fi_trace_sleep(w);
     fi_idle_sleep(&w->runtime->idle, &w->sleeper, searching, anything, w,
                   until < watch ? until : watch);
     fi_trace_woken(w);
-    fi_watch_stir(w->runtime);
+    fi_watchdog_worker_awake(w->runtime);
     w->attached = mine;
     fi_store_relaxed(&w->thread_clock, mine->clock);
 }

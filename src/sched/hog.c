@@ -37,7 +37,7 @@ static void tell(fi_worker *w, fi_fiber *f, uintptr_t body, int64_t held_ns)
 
 static int64_t told_ns; /* when the last line was written; only the watcher uses it; 0: never */
 
-static bool may_tell(const fi_hog *h, uintptr_t body, int64_t now_ns)
+static bool may_tell(const fi_long_run *h, uintptr_t body, int64_t now_ns)
 {
     return !h->told && body && (told_ns == 0 || now_ns - told_ns >= ONE_LINE_IN_NS);
 }
@@ -65,7 +65,7 @@ static void held(fi_worker *w, fi_fiber *f, int64_t now_ns)
 /* Add the time held since the last reading.  False: first reading, or nothing is known. */
 static bool measure(fi_worker *w, int64_t gap_ns)
 {
-    fi_hog *h = &w->long_run;
+    fi_long_run *h = &w->long_run;
     int clock = fi_load_relaxed(&w->thread_clock);
     bool again = h->clock == clock;
     fi_thread_time now;
@@ -87,11 +87,11 @@ static bool look_at(fi_worker *w, int64_t limit_ns, int64_t gap_ns, int64_t now_
 {
     fi_task_bounds *current = fi_task_bounds_load_current(&w->current);
     uint32_t tick = fi_load_relaxed(&w->tick);
-    fi_hog *h = &w->long_run;
+    fi_long_run *h = &w->long_run;
     fi_fiber *f;
 
     if (!current || tick != h->tick) {
-        *h = (fi_hog){.tick = tick};
+        *h = (fi_long_run){.tick = tick};
         return false;
     }
     f = fi_fiber_of_bounds(current);
@@ -111,7 +111,7 @@ static void release_next(fi_worker *w)
         fi_shared_queue_push(&w->runtime->global, r);
 }
 
-void fi_hog_look(fi_runtime *rt, int64_t period_ns, int64_t now_ns)
+void fi_long_run_check(fi_runtime *rt, int64_t period_ns, int64_t now_ns)
 {
     bool any = false;
 

@@ -7,7 +7,7 @@
  * the two talk to each other.  Then it would be a waste to wake another worker for it, and worse to let it be stolen.  So
  * the queue counts how often in a row its worker took what stood there; after some times nobody is woken for it and nobody
  * steals it, until that turns out to be wrong: its worker has not looked for work for a while, and somebody lock_id searches or
- * the watch (sched/watch.h) finds it there. */
+ * the watch (sched/watchdog.h) finds it there. */
 #ifndef FI_SCHED_RUNQ_H
 #define FI_SCHED_RUNQ_H
 

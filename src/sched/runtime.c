@@ -18,7 +18,7 @@
 #include "base/topology_parts.h"
 #include "sched/handle.h"
 #include "sched/hooks.h"
-#include "sched/watch.h"
+#include "sched/watchdog.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -238,7 +238,7 @@ static int make_runtime(const fi_settings *settings, fi_runtime **out)
         return e;
     }
     *out = rt;
-    fi_watch_begin(rt);
+    fi_watchdog_init(rt);
     return 0;
 }
 
@@ -246,7 +246,7 @@ static void free_runtime(fi_runtime *rt)
 {
     fi_poller *poller = fi_poller_get(rt);
 
-    fi_watch_end(rt);
+    fi_watchdog_fini(rt);
     join_workers(rt, rt->n_workers);
     if (poller)
         poller->free(poller);
@@ -274,7 +274,7 @@ static void leave_behind(fi_runtime *rt)
     for (unsigned i = 0; i < rt->n_workers; i++)
         rt->workers[i].hook_mask = 0; /* the observers are in the parent */
     rt->external_events = NULL;
-    fi_store_relaxed(&rt->watch.begun, 0); /* so that a waiting thread checks it */
+    fi_store_relaxed(&rt->watchdog.started, 0); /* so that a waiting thread checks it */
     fi_idle_init(&rt->idle);
     rt->fork_leftover = fork_leftover;
     fork_leftover = rt;
@@ -429,13 +429,13 @@ static void wait_until_unused(fi_runtime *rt)
 
     fi_rundown_close(&door);
     fi_lock_unlock(&life);
-    fi_watch_thread_waits();
+    fi_watchdog_thread_blocks();
     do {
         given = fi_load_relaxed(&rt->n_external_submits);
         fi_rundown_wait_empty(&door);
         await_quiet(rt, FI_FUTEX_FOREVER);
     } while (fi_rundown_remaining(&door) > 0 || fi_load_relaxed(&rt->n_external_submits) != given);
-    fi_watch_thread_goes_on();
+    fi_watchdog_thread_unblocks();
     fi_lock_lock(&life);
 }
 

@@ -62,7 +62,7 @@ int64_t fi_stall_deadline(fi_runtime *rt)
     return next > FI_TIMER_NEVER - STALL_NS ? FI_TIMER_NEVER : next + STALL_NS;
 }
 
-bool fi_stall_look(fi_runtime *rt, fi_stall *s, int64_t now_ns)
+bool fi_stall_check(fi_runtime *rt, fi_stall *s, int64_t now_ns)
 {
     bool events = look_at_poller(rt, s, now_ns), late = fi_stall_deadline(rt) <= now_ns;
 

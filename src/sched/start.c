@@ -4,7 +4,7 @@
 #include "sched/locals.h"
 #include "sched/runtime.h"
 #include "sched/tracepoint.h"
-#include "sched/watch.h"
+#include "sched/watchdog.h"
 
 #include <errno.h>
 
@@ -107,8 +107,8 @@ static void *get_record(fi_runtime *rt, fi_worker *w)
 
 static void give(fi_runtime *rt, fi_worker *w, fi_runnable *r)
 {
-    if (!fi_load_relaxed(&rt->watch.begun))
-        fi_watch_start(rt);
+    if (!fi_load_relaxed(&rt->watchdog.started))
+        fi_watchdog_start(rt);
     if (w) {
         fi_count(&w->counters.starts_given);
         fi_submit_local(w, r);

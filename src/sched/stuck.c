@@ -6,7 +6,7 @@
  * watcher must be all there are.
  *
  * That is certain, not likely.  While we look, the lock of sched/idle.h keeps the workers asleep.  A thread that was
- * woken from a call of ours changes fi_watch_state before it can act, or before who woke it is over; so if the word is the
+ * woken from a call of ours changes fi_watchdog_global_state before it can act, or before who woke it is over; so if the word is the
  * same after the threads were counted, those that it counted still wait, and there was nobody else.
  * To be sure of ourselves we look twice.
  */
@@ -57,16 +57,16 @@ static bool any_fiber(const fi_runtime *rt)
 static bool is_stuck(fi_runtime *rt, uint64_t word, unsigned watchers)
 {
     return any_fiber(rt) && nothing_may_come(rt) &&
-           threads_of_process() ==
-               rt->n_workers + watchers + rt->n_observer_threads + fi_watch_threads(word) &&
-           fi_load_relaxed(&fi_watch_state) == word;
+           threads_of_process() == rt->n_workers + watchers + rt->n_observer_threads +
+                                       fi_watchdog_state_threads(word) &&
+           fi_load_relaxed(&fi_watchdog_global_state) == word;
 }
 
 static bool ask(void *ctx)
 {
     look *l = ctx;
 
-    l->word = fi_load_relaxed(&fi_watch_state);
+    l->word = fi_load_relaxed(&fi_watchdog_global_state);
     for (unsigned i = 0; i < l->rt->n_workers; i++)
         l->sleeps += fi_load_relaxed(&l->rt->workers[i].counters.sleeps);
     return true;
@@ -84,7 +84,7 @@ static bool ask_closely(void *ctx)
 /* [all workers asleep, and kept so] Unless something was changed since we looked. */
 static bool fall_asleep(void *ctx)
 {
-    return fi_watch_word_sleep(&fi_watch_state, *(const uint64_t *)ctx);
+    return fi_watchdog_state_sleep(&fi_watchdog_global_state, *(const uint64_t *)ctx);
 }
 
 static void tell(fi_runtime *rt)
@@ -100,16 +100,16 @@ static void tell(fi_runtime *rt)
 }
 
 /* True: all is as it was, for long enough. */
-static bool is_old(fi_quiet *q, const look *l, int64_t now_ns)
+static bool is_old(fi_quiescence *q, const look *l, int64_t now_ns)
 {
     if (q->since_ns == 0 || q->sleeps != l->sleeps || q->word != l->word) {
-        *q = (fi_quiet){.since_ns = now_ns, .sleeps = l->sleeps, .word = l->word};
+        *q = (fi_quiescence){.since_ns = now_ns, .sleeps = l->sleeps, .word = l->word};
         return false;
     }
     return now_ns - q->since_ns >= QUIET_NS;
 }
 
-bool fi_stuck_look(fi_runtime *rt, fi_quiet *q, int64_t now_ns)
+bool fi_deadlock_check(fi_runtime *rt, fi_quiescence *q, int64_t now_ns)
 {
     look l = {.rt = rt};
 
@@ -141,16 +141,16 @@ typedef struct look_as_worker {
 static bool ask_as_worker(void *ctx)
 {
     look_as_worker *l = ctx;
-    fi_quiet *q = &l->rt->watch.quiet;
-    uint64_t word = fi_load_relaxed(&fi_watch_state);
+    fi_quiescence *q = &l->rt->watchdog.quiet;
+    uint64_t word = fi_load_relaxed(&fi_watchdog_global_state);
 
     l->until_ns = FI_FUTEX_FOREVER;
     if (l->rt->settings.deadlock == FILCH_DEADLOCK_OFF || !is_stuck(l->rt, word, 0)) {
-        *q = (fi_quiet){0};
+        *q = (fi_quiescence){0};
         return true;
     }
     if (!q->stuck || q->word != word)
-        *q = (fi_quiet){.since_ns = l->now_ns, .word = word, .stuck = true};
+        *q = (fi_quiescence){.since_ns = l->now_ns, .word = word, .stuck = true};
     l->tells = !q->told && l->now_ns - q->since_ns >= QUIET_NS;
     q->told |= l->tells;
     if (!q->told)
@@ -158,7 +158,7 @@ static bool ask_as_worker(void *ctx)
     return true;
 }
 
-int64_t fi_stuck_look_as_worker(fi_runtime *rt, bool searching, int64_t now_ns)
+int64_t fi_deadlock_check_as_worker(fi_runtime *rt, bool searching, int64_t now_ns)
 {
     look_as_worker l = {.rt = rt, .now_ns = now_ns, .until_ns = now_ns + QUIET_NS};
     unsigned others = rt->n_workers - 1 + (searching ? FI_IDLE_SEARCHER : 0);

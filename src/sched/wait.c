@@ -8,7 +8,7 @@
 #include "base/oneshot.h"
 #include "sched/fiber_pin.h"
 #include "sched/switch.h"
-#include "sched/watch.h"
+#include "sched/watchdog.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -92,7 +92,7 @@ void fi_wait_end(fi_wait *w)
         return;
     }
     if (w->counted)
-        fi_watch_thread_goes_on();
+        fi_watchdog_thread_unblocks();
     fi_oneshot_set(&w->gate);
 }
 
@@ -337,14 +337,14 @@ static __attribute__((noinline)) void begin_watching(fi_runtime *rt)
 {
     if (rt->in_fork_child)
         fi_fatal("a wait, in the child of a fork, for what other threads were doing");
-    fi_watch_start(rt);
+    fi_watchdog_start(rt);
 }
 
 FI_INLINE fi_fiber *become_waiting(fi_wait *w, fi_worker *on)
 {
     fi_runtime *rt = on->runtime;
 
-    if (FI_UNLIKELY(!fi_load_relaxed(&rt->watch.begun)))
+    if (FI_UNLIKELY(!fi_load_relaxed(&rt->watchdog.started)))
         begin_watching(rt);
     w->fiber = fi_fiber_of_bounds(fi_load_relaxed(&on->current));
     w->since_ns = fi_load_relaxed(&rt->coarse_now_ns);
@@ -388,7 +388,7 @@ static int wait_as_thread(fi_wait *w, letting_go l, int64_t deadline_ns)
     fi_atomic_init(&w->gate, FI_ONESHOT_UNSET);
     w->counted = deadline_ns == FI_TIMER_NEVER;
     if (w->counted)
-        fi_watch_thread_waits();
+        fi_watchdog_thread_blocks();
     let_go(l);
     if (!fi_oneshot_wait_until(&w->gate, deadline_ns)) {
         if (w->withdraw(w))

@@ -56,7 +56,7 @@ struct fi_wait {
     fi_wait *whole;
     fi_wait *twin; /* of a part: another part under the same latch, which is removed with it */
     uint32_t part; /* of the whole, from 1 */
-    bool counted;  /* a thread waits that only this wait can wake (sched/watch.h) */
+    bool counted;  /* a thread waits that only this wait can wake (sched/watchdog.h) */
     FI_ATOMIC(uint32_t) claim; /* of the whole: which part was taken out first; 0: none yet */
 };
 

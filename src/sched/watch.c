@@ -2,7 +2,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* pthread_setname_np, SIGPWR */
 #endif
-#include "sched/watch.h"
+#include "sched/watchdog.h"
 
 #include "base/at_fork.h"
 #include "base/clock.h"
@@ -25,7 +25,7 @@
 #define SIGNAL_NS   50000000
 #define TRIM_NS     200000000 /* memory that no fiber needed for so long goes back */
 
-fi_watch_word fi_watch_state;
+fi_watchdog_state fi_watchdog_global_state;
 
 /* There is one runtime at a time.  These outlive it, as a signal may still be on its way. */
 static fi_eventcount bell; /* the watcher listens */
@@ -54,16 +54,16 @@ static void ring(void)
     set_bell_fd(true);
 }
 
-void fi_watch_ring(void)
+void fi_watchdog_notify(void)
 {
-    if (fi_watch_word_wake(&fi_watch_state))
+    if (fi_watchdog_state_wake(&fi_watchdog_global_state))
         ring();
 }
 
-void fi_watch_stir(fi_runtime *rt)
+void fi_watchdog_worker_awake(fi_runtime *rt)
 {
     fi_store_relaxed(&rt->coarse_now_ns, fi_clock_now());
-    fi_watch_ring();
+    fi_watchdog_notify();
 }
 
 /* The runtime whose watcher could not be started; NULL: none.  The lock keeps it valid while it is
@@ -80,23 +80,23 @@ static void ring_worker(void)
     fi_lock_lock(&unwatched_lock);
     rt = fi_load_relaxed(&unwatched);
     if (rt) {
-        fi_store_relaxed(&rt->watch.wanted, 1u);
+        fi_store_relaxed(&rt->watchdog.wanted, 1u);
         fi_idle_notify(&rt->idle);
     }
     fi_lock_unlock(&unwatched_lock);
 }
 
-void fi_watch_thread_waits(void)
+void fi_watchdog_thread_blocks(void)
 {
-    if (fi_watch_word_change(&fi_watch_state, FI_WATCH_THREAD))
+    if (fi_watchdog_state_change(&fi_watchdog_global_state, FI_WATCHDOG_THREAD))
         ring();
     if (fi_load_relaxed(&unwatched))
         ring_worker();
 }
 
-void fi_watch_thread_goes_on(void)
+void fi_watchdog_thread_unblocks(void)
 {
-    if (fi_watch_word_change(&fi_watch_state, 0 - FI_WATCH_THREAD))
+    if (fi_watchdog_state_change(&fi_watchdog_global_state, 0 - FI_WATCHDOG_THREAD))
         ring();
 }
 
@@ -152,7 +152,7 @@ static void *watch(void *runtime)
 {
     fi_runtime *rt = runtime;
     int64_t tick = tick_of(rt), trim_at = 0;
-    fi_quiet quiet = {0};
+    fi_quiescence quiet = {0};
     fi_stall stall = {0};
     size_t left = 0;
 
@@ -162,13 +162,13 @@ static void *watch(void *runtime)
         uint32_t heard = fi_eventcount_prepare(&bell);
         int64_t now = fi_clock_now();
         bool nothing;
-        if (fi_load_relaxed(&rt->watch.over))
+        if (fi_load_relaxed(&rt->watchdog.stopping))
             return NULL;
         fi_store_relaxed(&rt->coarse_now_ns, now);
         dump_if_wanted(rt);
-        fi_hog_look(rt, tick, now);
-        nothing = !fi_stall_look(rt, &stall, now);
-        nothing = fi_stuck_look(rt, &quiet, now) && nothing;
+        fi_long_run_check(rt, tick, now);
+        nothing = !fi_stall_check(rt, &stall, now);
+        nothing = fi_deadlock_check(rt, &quiet, now) && nothing;
         if (now >= trim_at) {
             left = fi_fiber_cache_trim(rt);
             trim_at = now + TRIM_NS;
@@ -178,7 +178,7 @@ static void *watch(void *runtime)
             sleep_quietly(rt, heard);
         else
             fi_eventcount_wait(&bell, heard, now + tick);
-        fi_watch_word_wake(&fi_watch_state);
+        fi_watchdog_state_wake(&fi_watchdog_global_state);
     }
 }
 
@@ -194,25 +194,25 @@ static void do_without(fi_runtime *rt, int e)
     ssize_t done = write(STDERR_FILENO, line, (size_t)n);
 
     (void)done; /* there is no other place to report to */
-    fi_store_relaxed(&rt->watch.absent, 1u);
+    fi_store_relaxed(&rt->watchdog.absent, 1u);
     fi_lock_lock(&unwatched_lock);
     fi_store_relaxed(&unwatched, rt);
     fi_lock_unlock(&unwatched_lock);
 }
 
 /* A signal cannot wake a worker.  If one may come, a worker checks again soon. */
-int64_t fi_watch_stand_in(fi_runtime *rt, bool searching)
+int64_t fi_watchdog_check_as_worker(fi_runtime *rt, bool searching)
 {
     int64_t now, until;
 
-    if (!fi_load_relaxed(&rt->watch.absent))
+    if (!fi_load_relaxed(&rt->watchdog.absent))
         return FI_FUTEX_FOREVER;
     fi_lock_lock(&unwatched_lock);
-    fi_store_relaxed(&rt->watch.wanted, 0u);
+    fi_store_relaxed(&rt->watchdog.wanted, 0u);
     fi_lock_unlock(&unwatched_lock);
     dump_if_wanted(rt);
     now = fi_clock_now();
-    until = fi_stuck_look_as_worker(rt, searching, now);
+    until = fi_deadlock_check_as_worker(rt, searching, now);
     return rt->settings.dump_signal && until > now + SIGNAL_NS ? now + SIGNAL_NS : until;
 }
 
@@ -226,22 +226,22 @@ static void start_thread(fi_runtime *rt)
 
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &mask);
-    e = pthread_create(&rt->watch.thread, NULL, watch, rt);
+    e = pthread_create(&rt->watchdog.thread, NULL, watch, rt);
     pthread_sigmask(SIG_SETMASK, &mask, NULL);
-    rt->watch.runs = e == 0;
+    rt->watchdog.running = e == 0;
     if (e != 0)
         do_without(rt, e);
 }
 
-void fi_watch_start(fi_runtime *rt)
+void fi_watchdog_start(fi_runtime *rt)
 {
     if (rt->in_fork_child)
         return;
-    fi_lock_lock(&rt->watch.lock);
-    if (!fi_load_relaxed(&rt->watch.begun))
+    fi_lock_lock(&rt->watchdog.lock);
+    if (!fi_load_relaxed(&rt->watchdog.started))
         start_thread(rt);
-    fi_store_relaxed(&rt->watch.begun, 1u);
-    fi_lock_unlock(&rt->watch.lock);
+    fi_store_relaxed(&rt->watchdog.started, 1u);
+    fi_lock_unlock(&rt->watchdog.lock);
 }
 
 /* ---- the signal ---- */
@@ -274,7 +274,7 @@ static void release_signal(int number)
         sigaction(number, &before, NULL);
 }
 
-void fi_watch_begin(fi_runtime *rt)
+void fi_watchdog_init(fi_runtime *rt)
 {
     if (fi_load_relaxed(&bell_fd) < 0)
         fi_store_relaxed(&bell_fd, timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
@@ -282,22 +282,22 @@ void fi_watch_begin(fi_runtime *rt)
     fi_store_relaxed(&dump_wanted, 0u);
     if (rt->settings.dump_signal) {
         catch_signal(rt->settings.dump_signal);
-        fi_watch_start(rt);
+        fi_watchdog_start(rt);
     }
 }
 
-void fi_watch_end(fi_runtime *rt)
+void fi_watchdog_fini(fi_runtime *rt)
 {
     if (rt->settings.dump_signal)
         release_signal(rt->settings.dump_signal);
-    fi_store_relaxed(&rt->watch.over, 1u);
+    fi_store_relaxed(&rt->watchdog.stopping, 1u);
     fi_lock_lock(&unwatched_lock);
     fi_store_relaxed(&unwatched, NULL);
     fi_lock_unlock(&unwatched_lock);
     ring();
-    if (rt->watch.runs)
-        pthread_join(rt->watch.thread, NULL);
-    fi_watch_word_wake(&fi_watch_state);
+    if (rt->watchdog.running)
+        pthread_join(rt->watchdog.thread, NULL);
+    fi_watchdog_state_wake(&fi_watchdog_global_state);
     fi_layout_show(NULL);
 }
 
@@ -305,7 +305,7 @@ void fi_watch_end(fi_runtime *rt)
 static void forget_threads(void)
 {
     fi_store_relaxed(&bell_fd, -1); /* not closed: the number may be the program's own by now */
-    fi_store_relaxed(&fi_watch_state, UINT64_C(0));
+    fi_store_relaxed(&fi_watchdog_global_state, UINT64_C(0));
     fi_store_relaxed(&unwatched, NULL);
     fi_lock_init(&unwatched_lock);
 }

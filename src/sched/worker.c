@@ -173,7 +173,7 @@ void *fi_worker_main(void *worker)
     fi_store_relaxed(&w->tid, (int)syscall(SYS_gettid));
     fi_idle_wait(&w->sleeper);
     fi_trace_woken(w);
-    fi_watch_stir(w->runtime);
+    fi_watchdog_worker_awake(w->runtime);
     if (!fi_load_relaxed(&w->runtime->stopping))
         live(w);
     fi_fiber_cache_drain(w);

@@ -18,7 +18,7 @@
 #include "sched/poller.h"
 #include "sched/runq.h"
 #include "sched/shared_queue.h"
-#include "sched/watch.h"
+#include "sched/watchdog.h"
 #include "sched/worker_thread.h"
 #include "stack/stack.h"
 
@@ -107,7 +107,7 @@ struct fi_worker {
     FI_ATOMIC(int) tid;          /* of the worker's own thread, which writes it once; 0: not yet */
     FI_ATOMIC(int) thread_clock; /* of the thread that runs it, its own or a guest's */
     FI_ATOMIC(uint64_t) n_long_runs; /* times one fiber kept it too long */
-    fi_hog long_run;
+    fi_long_run long_run;
 };
 
 /* Unstarted work that waits for memory (sched/memory_wait.h). */
@@ -136,7 +136,7 @@ struct fi_runtime {
     fi_memory_wait memory_wait;
     fi_idle idle;
     fi_timer_heap timers;
-    fi_watch watch;
+    fi_watchdog watchdog;
     FI_ATOMIC(int64_t) coarse_now_ns; /* the time, refreshed now and then */
     FI_ATOMIC(fi_poller *) poller;    /* NULL: none yet */
     fi_record_depot records, large_records, handle_records;

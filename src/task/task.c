@@ -7,7 +7,7 @@
 #include "sched/runtime.h"
 #include "sched/span.h"
 #include "sched/switch.h"
-#include "sched/watch.h"
+#include "sched/watchdog.h"
 #include "task/stack.h"
 #include "task/ticket.h"
 
@@ -358,7 +358,7 @@ static void run_from_outside(fi_runnable *r, fi_fiber *f)
     FI_SPAN(join(&o->done));
     fi_fiber_flush(f);
     if (fi_oneshot_set(&o->done))
-        fi_watch_thread_goes_on();
+        fi_watchdog_thread_unblocks();
 }
 
 static void run_outside(void *slot)
@@ -370,7 +370,7 @@ static void run_outside(void *slot)
     if (!fi_caller_run(rt, &o.runnable, &o.done))
         fi_submit_external(rt, &o.runnable);
     if (fi_oneshot_announce(&o.done))
-        fi_watch_thread_waits();
+        fi_watchdog_thread_blocks();
     fi_oneshot_wait(&o.done);
     FI_SPAN(collect(&o.done));
     fi_runtime_leave(rt);

@@ -106,7 +106,7 @@ void init_flag_check(check *c, const program *p);
 
 /* watch.  Owner: L look around, and sleep for ever if all workers do.  Thief: T a worker, finds work and is busy for ever, P put some, K borrow a worker for ever, C change the
  * watcher's word.  The watcher does not sleep for ever when a worker is awake, or when it has not seen a change. */
-void watch_check(check *c, const program *p);
+void watchdog_state_check(check *c, const program *p);
 
 /* bell.  Owner: L listen until all is heard that others say.  Thief: R say something and ring. */
 void eventcount_check(check *c, const program *p);

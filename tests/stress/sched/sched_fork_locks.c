@@ -303,7 +303,7 @@ static void add_runtime(words *w, fi_runtime *rt)
 {
     add_lock(w, &rt->external_lock);
     add_lock(w, &rt->fibers_lock);
-    add_lock(w, &rt->watch.lock);
+    add_lock(w, &rt->watchdog.lock);
     add_lock(w, &rt->idle.lock);
     add_lock(w, &rt->timers.lock);
     add_lock(w, &rt->global.lock);

@@ -307,7 +307,7 @@ static void with_late_signal(void *arg)
     (void)arg;
     if (filch_start(&c) < 0 || filch_go_attr(&attr, wait_at, &never) < 0)
         _exit(3);
-    while (!(fi_load_relaxed(&fi_watch_state) & FI_WATCH_ASLEEP))
+    while (!(fi_load_relaxed(&fi_watchdog_global_state) & FI_WATCHDOG_ASLEEP))
         fi_thread_yield();
     raise(SIGUSR2);
     filch_stop();

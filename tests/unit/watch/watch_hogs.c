@@ -317,7 +317,7 @@ static void who_was_made_ready_runs_beside_the_hog(void **state)
 
 static bool has_watcher(void)
 {
-    bool runs = fi_runtime_lock_running()->watch.runs;
+    bool runs = fi_runtime_lock_running()->watchdog.running;
 
     fi_runtime_unlock_running();
     return runs;
@@ -341,7 +341,7 @@ static void only_fibers_bring_a_watcher(void **state)
 
 static bool watcher_sleeps(void)
 {
-    return fi_load_relaxed(&fi_watch_state) & FI_WATCH_ASLEEP;
+    return fi_load_relaxed(&fi_watchdog_global_state) & FI_WATCHDOG_ASLEEP;
 }
 
 #define ROUNDS 3

@@ -5,7 +5,7 @@
 #endif
 #include "unit/io/fibers.h"
 
-#include "sched/watch.h"
+#include "sched/watchdog.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -93,7 +93,7 @@ static int await_thread(fi_sleeper *(*which)(fi_runtime *rt))
 
 static bool watcher_sleeps(void)
 {
-    return fi_load_relaxed(&fi_watch_state) & FI_WATCH_ASLEEP;
+    return fi_load_relaxed(&fi_watchdog_global_state) & FI_WATCHDOG_ASLEEP;
 }
 
 /* ---- requests ---- */

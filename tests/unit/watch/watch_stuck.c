@@ -162,7 +162,7 @@ static void woken_before(void *arg)
 static void *wait_in_thread(void *slowly)
 {
     if (*(bool *)slowly)
-        while (!(fi_load_relaxed(&fi_watch_state) & FI_WATCH_ASLEEP))
+        while (!(fi_load_relaxed(&fi_watchdog_global_state) & FI_WATCHDOG_ASLEEP))
             fi_thread_yield();
     place_wait(&never);
     return NULL;

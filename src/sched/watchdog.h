@@ -26,13 +26,13 @@
  * The same word counts the threads that wait in a call of ours and that nothing but another call of ours can wake.  Each
  * change also counts up the other half of the word, so that it never looks the same again.
  */
-#ifndef FI_SCHED_WATCH_H
-#define FI_SCHED_WATCH_H
+#ifndef FI_SCHED_WATCHDOG_H
+#define FI_SCHED_WATCHDOG_H
 
 #include "base/atomic.h"
 #include "base/lock.h"
 #include "sched/thread_time.h"
-#include "sched/watch_word.h"
+#include "sched/watchdog_state.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -41,56 +41,56 @@
 typedef struct fi_runtime fi_runtime;
 
 /* What the watcher remembers of a worker. */
-typedef struct fi_hog {
+typedef struct fi_long_run {
     uint32_t tick;       /* that it was at */
     int clock;           /* of the thread that the rest is about; 0: nothing was read yet */
     fi_thread_time time; /* at the last reading */
     int64_t held_ns;     /* from the first reading to that */
     bool counted, told;
-} fi_hog;
+} fi_long_run;
 
 /* State of a period in which all workers are asleep.  stuck.c */
-typedef struct fi_quiet {
+typedef struct fi_quiescence {
     int64_t since_ns;
     uint64_t sleeps; /* number of times that workers had fallen asleep */
     uint64_t word;
     bool stuck, told;
-} fi_quiet;
+} fi_quiescence;
 
 /* Of one runtime. */
-typedef struct fi_watch {
-    FI_ATOMIC(uint32_t) begun; /* not 0: there is a watcher, or there will be none */
-    FI_ATOMIC(uint32_t) over;
+typedef struct fi_watchdog {
+    FI_ATOMIC(uint32_t) started; /* not 0: there is a watcher, or there will be none */
+    FI_ATOMIC(uint32_t) stopping;
     fi_lock lock; /* guards who begins it */
-    bool runs;
+    bool running;
     pthread_t thread;
     FI_ATOMIC(uint32_t) absent; /* not 0: it could not be started, and workers look */
     FI_ATOMIC(uint32_t) wanted; /* not 0: one of them must look before it sleeps */
-    fi_quiet quiet;             /* of these workers; under the lock of sched/idle.h */
-} fi_watch;
+    fi_quiescence quiet;        /* of these workers; under the lock of sched/idle.h */
+} fi_watchdog;
 
-extern fi_watch_word fi_watch_state;
+extern fi_watchdog_state fi_watchdog_global_state;
 
 /* [any] Wake the watcher. */
-void fi_watch_ring(void);
+void fi_watchdog_notify(void);
 
-/* [thread that is no worker] From now on only somebody who calls fi_watch_thread_goes_on can wake me.
+/* [thread that is no worker] From now on only somebody who calls fi_watchdog_thread_unblocks can wake me.
  * [who wakes it, while it cannot itself count as one that waits; or itself] It goes on. */
-void fi_watch_thread_waits(void);
-void fi_watch_thread_goes_on(void);
+void fi_watchdog_thread_blocks(void);
+void fi_watchdog_thread_unblocks(void);
 
 /* [any, while the runtime is there] A fiber is started: let there be a watcher. */
-void fi_watch_start(fi_runtime *rt);
+void fi_watchdog_start(fi_runtime *rt);
 
 /* [thread that starts the runtime; thread that stops it, when no work is left] */
-void fi_watch_begin(fi_runtime *rt);
-void fi_watch_end(fi_runtime *rt);
+void fi_watchdog_init(fi_runtime *rt);
+void fi_watchdog_fini(fi_runtime *rt);
 
 /* [worker, awake again] */
-void fi_watch_stir(fi_runtime *rt);
+void fi_watchdog_worker_awake(fi_runtime *rt);
 
 /* [watcher, once in a period] Which fibers hold their worker for too long?  hog.c */
-void fi_hog_look(fi_runtime *rt, int64_t period_ns, int64_t now_ns);
+void fi_long_run_check(fi_runtime *rt, int64_t period_ns, int64_t now_ns);
 
 /* [watcher] State about the worker that blocks in the poller, or keeps the time.  stall.c */
 typedef struct fi_stall {
@@ -103,23 +103,23 @@ typedef struct fi_stall {
 
 /* [watcher] Handle events and late timers in place of a worker that does not run.  True: check
  * again at the next tick. */
-bool fi_stall_look(fi_runtime *rt, fi_stall *s, int64_t now_ns);
+bool fi_stall_check(fi_runtime *rt, fi_stall *s, int64_t now_ns);
 
 /* [watcher] The time at which the next timer counts as late; FI_TIMER_NEVER: there is none. */
 int64_t fi_stall_deadline(fi_runtime *rt);
 
 /* [watcher] True: all have been asleep for long enough, the bit ASLEEP is set, and there is nothing to look at. */
-bool fi_stuck_look(fi_runtime *rt, fi_quiet *q, int64_t now_ns);
+bool fi_deadlock_check(fi_runtime *rt, fi_quiescence *q, int64_t now_ns);
 
 /* [worker that has nothing to do, maybe a searcher] The same without a watcher.  Returns: the
  * latest time to look again; FI_FUTEX_FOREVER: when something has changed. */
-int64_t fi_stuck_look_as_worker(fi_runtime *rt, bool searching, int64_t now_ns);
+int64_t fi_deadlock_check_as_worker(fi_runtime *rt, bool searching, int64_t now_ns);
 
 /* [the same worker] Look for deadlocks without a watcher.  Returns: until when it may sleep. */
-int64_t fi_watch_stand_in(fi_runtime *rt, bool searching);
+int64_t fi_watchdog_check_as_worker(fi_runtime *rt, bool searching);
 
 /* [worker that is about to sleep, after a fence] Has something changed since it looked? */
-static inline bool fi_watch_is_wanted(fi_watch *w)
+static inline bool fi_watchdog_is_wanted(fi_watchdog *w)
 {
     return fi_load_relaxed(&w->wanted) != 0;
 }

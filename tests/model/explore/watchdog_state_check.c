@@ -5,7 +5,7 @@
 #include "base/futex.h"
 #include "explore/mem.h"
 #include "sched/idle.h"
-#include "sched/watch_word.h"
+#include "sched/watchdog_state.h"
 
 #include <string.h>
 
@@ -17,7 +17,7 @@ typedef struct place {
 
 static const program *now;
 static place *at;
-static fi_watch_word word;
+static fi_watchdog_state word;
 static fi_eventcount bell;
 static FI_ATOMIC(uint32_t) work; /* so many pieces */
 static uint64_t looked;          /* what the watcher saw of its word when it fell asleep */
@@ -60,7 +60,7 @@ static void ring_if(bool slept)
 
 static bool fall_asleep(void *seen)
 {
-    return fi_watch_word_sleep(&word, *(const uint64_t *)seen);
+    return fi_watchdog_state_sleep(&word, *(const uint64_t *)seen);
 }
 
 static bool is_all_quiet(uint64_t seen)
@@ -83,7 +83,7 @@ static void watch(void)
             heard = fi_eventcount_prepare(&bell);
         x_say(quiet ? "all sleep" : "not all sleep");
         fi_eventcount_wait(&bell, heard, quiet ? FI_FUTEX_FOREVER : TICK);
-        fi_watch_word_wake(&word);
+        fi_watchdog_state_wake(&word);
     }
 }
 
@@ -108,7 +108,7 @@ static void find_work(int self)
     while (!searching || !take()) {
         fi_idle_sleep(&at->idle, &at->sleeper[self], searching, anything, NULL, FI_FUTEX_FOREVER);
         if (!x_fault("stirs"))
-            ring_if(fi_watch_word_wake(&word));
+            ring_if(fi_watchdog_state_wake(&word));
         searching = true;
         x_forget(2);
     }
@@ -129,7 +129,7 @@ static void put_work(void)
 static void begin_waiting(void)
 {
     x_say("one more thread waits");
-    ring_if(fi_watch_word_change(&word, FI_WATCH_THREAD));
+    ring_if(fi_watchdog_state_change(&word, FI_WATCHDOG_THREAD));
 }
 
 /* Like sched/caller_runs.c. */
@@ -137,7 +137,7 @@ static void borrow(void)
 {
     x_say("borrow");
     if (fi_idle_borrow(&at->idle))
-        ring_if(fi_watch_word_wake(&word));
+        ring_if(fi_watchdog_state_wake(&word));
 }
 
 static void run(int thread)
@@ -169,7 +169,7 @@ static const char *at_rest(void)
     for (int i = 1; i < program_threads(now); i++)
         if (is_worker(i) && x_peek(&at->sleeper[i].asleep) != FI_ASLEEP)
             return "a worker is awake, and the watcher sleeps";
-    if (x_peek(&word) / FI_WATCH_CHANGE != looked / FI_WATCH_CHANGE)
+    if (x_peek(&word) / FI_WATCHDOG_CHANGE != looked / FI_WATCHDOG_CHANGE)
         return "something was changed, and the watcher sleeps";
     return NULL;
 }
@@ -191,7 +191,7 @@ static const char *value_name(uint64_t value)
     return NULL;
 }
 
-void watch_check(check *c, const program *p)
+void watchdog_state_check(check *c, const program *p)
 {
     now = p;
     *c = (check){.threads = program_threads(p),
