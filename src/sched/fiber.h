@@ -8,7 +8,7 @@
 
 #include "ctx/ctx.h"
 #include "sched/cancel.h"
-#include "sched/cxx.h"
+#include "sched/cxx_exceptions.h"
 #include "sched/locals.h"
 #include "sched/runnable.h"
 #include "sched/task_bounds.h"
@@ -45,7 +45,7 @@ struct fi_fiber {
     fi_stack *stack;
     fi_stack_pool *pool; /* of its stack; NULL: that of all others */
     fi_stack_bounds stack_bounds;
-    fi_cxx cxx;
+    fi_cxx_exceptions cxx;
 
     fi_handle *handle;               /* NULL: it has none */
     void (*end_handle)(fi_fiber *f); /* of one that it got while it ran; NULL: there is none */

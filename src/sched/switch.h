@@ -22,7 +22,7 @@
 #define FI_SET_IN_AFTER_SWITCH(w, is) ((void)(w))
 #endif
 
-FI_INLINE void fi_switch_enter_fiber(fi_worker *w, fi_fiber *f, fi_cxx *left)
+FI_INLINE void fi_switch_enter_fiber(fi_worker *w, fi_fiber *f, fi_cxx_exceptions *left)
 {
     fi_worker_thread *thread = w->attached;
 
@@ -30,14 +30,14 @@ FI_INLINE void fi_switch_enter_fiber(fi_worker *w, fi_fiber *f, fi_cxx *left)
     fi_fiber_set_running(f, &w->current);
     fi_task_bounds_request(&f->bounds);
     thread->overflow->current = &f->stack_bounds;
-    fi_cxx_swap(thread->cxx, left, &f->cxx);
+    fi_cxx_exceptions_swap(thread->cxx, left, &f->cxx);
 }
 
 FI_INLINE void fi_switch_leave_fiber(fi_worker *w, fi_fiber *f)
 {
     fi_worker_thread *thread = w->attached;
 
-    fi_cxx_swap(thread->cxx, &f->cxx, &thread->sched_cxx);
+    fi_cxx_exceptions_swap(thread->cxx, &f->cxx, &thread->sched_cxx);
     thread->overflow->current = NULL;
     fi_fiber_clear_running(&w->current);
     if (f->bounds.spawned)

@@ -4,7 +4,7 @@ void fi_worker_thread_init(fi_worker_thread *s, fi_overflow_handler *watch,
                            FI_ATOMIC(uint32_t) * over)
 {
     fi_ctx_init_thread(&s->sched_ctx);
-    s->cxx = fi_cxx_of_thread();
+    s->cxx = fi_cxx_exceptions_of_thread();
     s->overflow = watch;
     s->has_overflow_handler = fi_overflow_handler_init(watch) == 0;
     s->stop_flag = over;

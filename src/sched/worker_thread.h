@@ -5,7 +5,7 @@
 
 #include "base/atomic.h"
 #include "ctx/ctx.h"
-#include "sched/cxx.h"
+#include "sched/cxx_exceptions.h"
 #include "sched/runnable.h"
 #include "stack/overflow.h"
 
@@ -15,8 +15,8 @@
 
 typedef struct fi_worker_thread {
     fi_ctx sched_ctx; /* the thread's own stack, where it chooses what to run */
-    fi_cxx sched_cxx;
-    fi_cxx *cxx; /* where the thread keeps the state of C++ */
+    fi_cxx_exceptions sched_cxx;
+    fi_cxx_exceptions *cxx; /* where the thread keeps the state of C++ */
     fi_overflow_handler *overflow;
     bool has_overflow_handler; /* without it an overflow is a bare SIGSEGV: no reason not to run */
     FI_ATOMIC(uint32_t) * stop_flag; /* not 0: the thread is to leave */
