@@ -21,7 +21,7 @@
 #define SPARES_MAX          16384
 #define SPARES_DEFAULT      64
 
-static int settle_workers(const filch_config *c, fi_settings *s)
+static int resolve_workers(const filch_config *c, fi_settings *s)
 {
     uint64_t n;
     int e = fi_option_number(&(fi_option){.variable = "FILCH_WORKERS",
@@ -39,7 +39,7 @@ static int settle_workers(const filch_config *c, fi_settings *s)
     return 0;
 }
 
-static int settle_stack(const filch_config *c, fi_settings *s)
+static int resolve_stack(const filch_config *c, fi_settings *s)
 {
     uint64_t n, page = (uint64_t)sysconf(_SC_PAGESIZE);
     int e = fi_option_number(&(fi_option){.variable = "FILCH_STACK_SIZE",
@@ -56,7 +56,7 @@ static int settle_stack(const filch_config *c, fi_settings *s)
 }
 
 /* A negative wish, or a 0 in the environment, is a time of 0. */
-static int settle_search(const filch_config *c, fi_settings *s)
+static int resolve_search(const filch_config *c, fi_settings *s)
 {
     uint64_t n;
     int e;
@@ -76,7 +76,7 @@ static int settle_search(const filch_config *c, fi_settings *s)
     return e;
 }
 
-static int settle_deque(const filch_config *c, fi_settings *s)
+static int resolve_deque(const filch_config *c, fi_settings *s)
 {
     const char *name = c->deque ? c->deque : fi_option_env("FILCH_DEQUE");
 
@@ -88,7 +88,7 @@ static int settle_deque(const filch_config *c, fi_settings *s)
 }
 
 /* The kinds that steal one by one, or by halves, have no batch to choose. */
-static int settle_batch(const filch_config *c, fi_settings *s)
+static int resolve_batch(const filch_config *c, fi_settings *s)
 {
     bool fixed = s->deque == &fi_deque_bounded || s->deque == &fi_deque_half;
     uint64_t n;
@@ -108,22 +108,22 @@ static int settle_batch(const filch_config *c, fi_settings *s)
     return e;
 }
 
-static int settle_choice(const char *field, int wish, const char *variable, const char *zero,
-                         const char *one)
+static int resolve_choice(const char *field, int wish, const char *variable, const char *zero,
+                          const char *one)
 {
     if (wish < 0 || wish > 2)
         return fi_option_error("filch_config.%s is %d, which is none of its values", field, wish);
     return wish ? wish - 1 : fi_option_choice(variable, zero, one, 0);
 }
 
-static int settle_choices(const filch_config *c, fi_settings *s)
+static int resolve_choices(const filch_config *c, fi_settings *s)
 {
-    int eager = settle_choice("publish", (int)c->publish, "FILCH_PUBLISH", "lazy", "eager");
-    int affinity = settle_choice("affinity", (int)c->affinity, "FILCH_AFFINITY", "none", "cpu");
+    int eager = resolve_choice("publish", (int)c->publish, "FILCH_PUBLISH", "lazy", "eager");
+    int affinity = resolve_choice("affinity", (int)c->affinity, "FILCH_AFFINITY", "none", "cpu");
 
     int no_guests =
-        settle_choice("caller_runs", (int)c->caller_runs, "FILCH_CALLER_RUNS", "yes", "no");
-    int uring = settle_choice("io", (int)c->io, "FILCH_IO", "epoll", "uring");
+        resolve_choice("caller_runs", (int)c->caller_runs, "FILCH_CALLER_RUNS", "yes", "no");
+    int uring = resolve_choice("io", (int)c->io, "FILCH_IO", "epoll", "uring");
 
     s->eager = eager == 1;
     s->affinity = affinity == 1;
@@ -133,7 +133,7 @@ static int settle_choices(const filch_config *c, fi_settings *s)
 }
 
 /* A negative wish, or a 0 in the environment, is none. */
-static int settle_watchdog(const filch_config *c, fi_settings *s)
+static int resolve_watchdog(const filch_config *c, fi_settings *s)
 {
     uint64_t ms = WATCHDOG_MS_DEFAULT;
     int e = 0;
@@ -153,7 +153,7 @@ static int settle_watchdog(const filch_config *c, fi_settings *s)
     return e;
 }
 
-static int settle_deadlock(const filch_config *c, fi_settings *s)
+static int resolve_deadlock(const filch_config *c, fi_settings *s)
 {
     static const char *const words[] = {"abort", "report", "off"};
     const char *text = c->deadlock ? NULL : fi_option_env("FILCH_DEADLOCK");
@@ -198,7 +198,7 @@ static bool may_dump_on(int n)
            n != SIGILL && n != SIGFPE && n != SIGABRT;
 }
 
-static int settle_signal(const filch_config *c, fi_settings *s)
+static int resolve_signal(const filch_config *c, fi_settings *s)
 {
     const char *text = c->dump_signal ? NULL : fi_option_env("FILCH_DUMP_SIGNAL");
 
@@ -210,7 +210,7 @@ static int settle_signal(const filch_config *c, fi_settings *s)
                                   c->dump_signal);
 }
 
-static int settle_spares(const filch_config *c, fi_settings *s)
+static int resolve_spares(const filch_config *c, fi_settings *s)
 {
     uint64_t n;
     int e = fi_option_number(&(fi_option){.variable = "FILCH_BLOCKING_THREADS",
@@ -225,7 +225,7 @@ static int settle_spares(const filch_config *c, fi_settings *s)
     return e;
 }
 
-static int settle_name(const filch_config *c, fi_settings *s)
+static int resolve_name(const filch_config *c, fi_settings *s)
 {
     const char *name = c->name ? c->name : fi_option_env("FILCH_NAME");
 
@@ -239,12 +239,12 @@ static int settle_name(const filch_config *c, fi_settings *s)
     return 0;
 }
 
-int fi_config_settle(const filch_config *config, fi_settings *out)
+int fi_config_resolve(const filch_config *config, fi_settings *out)
 {
     static int (*const steps[])(const filch_config *, fi_settings *) = {
-        settle_workers,  settle_stack,    settle_search, settle_deque,
-        settle_batch,    settle_choices,  settle_spares, settle_name,
-        settle_watchdog, settle_deadlock, settle_signal, fi_config_settle_observe,
+        resolve_workers,  resolve_stack,    resolve_search, resolve_deque,
+        resolve_batch,    resolve_choices,  resolve_spares, resolve_name,
+        resolve_watchdog, resolve_deadlock, resolve_signal, fi_config_resolve_observe,
     };
     const filch_config none = {0};
 

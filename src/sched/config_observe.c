@@ -15,7 +15,7 @@
 #define NS_PER_MS            INT64_C(1000000)
 
 /* A wish of the caller, which is only yes or nothing; or a variable. */
-static int settle_switch(bool wish, const char *variable, bool *out)
+static int resolve_switch(bool wish, const char *variable, bool *out)
 {
     int yes = wish ? 1 : fi_option_choice(variable, "0", "1", 0);
 
@@ -32,7 +32,7 @@ static uint32_t power_of_two_from(uint64_t n)
     return p;
 }
 
-static int settle_trace(const filch_config *c, fi_observe_settings *s)
+static int resolve_trace(const filch_config *c, fi_observe_settings *s)
 {
     uint64_t ms = 0, events = 0;
     int e = 0;
@@ -55,7 +55,7 @@ static int settle_trace(const filch_config *c, fi_observe_settings *s)
     return e;
 }
 
-static int settle_sample(fi_observe_settings *s)
+static int resolve_sample(fi_observe_settings *s)
 {
     uint64_t cpu, ns;
     int e;
@@ -72,7 +72,7 @@ static int settle_sample(fi_observe_settings *s)
 }
 
 /* Paths are followed on one worker: nobody is in the way of what is measured. */
-static int settle_scale(fi_settings *out)
+static int resolve_scale(fi_settings *out)
 {
     uint64_t ns;
     int e = fi_option_number(&(fi_option){.variable = "FILCH_SCALE_BURDEN_NS",
@@ -87,18 +87,18 @@ static int settle_scale(fi_settings *out)
     return e;
 }
 
-int fi_config_settle_observe(const filch_config *config, fi_settings *out)
+int fi_config_resolve_observe(const filch_config *config, fi_settings *out)
 {
     fi_observe_settings *s = &out->observe;
-    int e = settle_switch(config->stats, "FILCH_STATS", &s->stats);
+    int e = resolve_switch(config->stats, "FILCH_STATS", &s->stats);
 
     if (e == 0)
-        e = settle_switch(config->top, "FILCH_TOP", &s->top);
+        e = resolve_switch(config->top, "FILCH_TOP", &s->top);
     if (e == 0)
-        e = settle_trace(config, s);
+        e = resolve_trace(config, s);
     if (e == 0)
-        e = settle_sample(s);
+        e = resolve_sample(s);
     if (e == 0)
-        e = settle_scale(out);
+        e = resolve_scale(out);
     return e;
 }

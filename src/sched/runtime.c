@@ -300,7 +300,7 @@ __attribute__((constructor)) static void register_at_fork(void)
 static int start(const filch_config *config)
 {
     fi_settings settings;
-    int e = fi_config_settle(config, &settings);
+    int e = fi_config_resolve(config, &settings);
 
     fi_exit_guard_init();
     if (e == 0)

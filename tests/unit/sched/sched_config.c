@@ -35,7 +35,7 @@ static fi_settings settle(filch_config c)
 {
     fi_settings s = {0};
 
-    CHECK_INT(fi_config_settle(&c, &s), 0);
+    CHECK_INT(fi_config_resolve(&c, &s), 0);
     return s;
 }
 
@@ -56,7 +56,7 @@ static void defaults(void **state)
 
     (void)state;
     clear();
-    CHECK_INT(fi_config_settle(NULL, &s), 0);
+    CHECK_INT(fi_config_resolve(NULL, &s), 0);
     CHECK_INT(s.workers, filch_cpu_count());
     CHECK(!s.affinity && !s.eager);
     CHECK_INT(s.stack_size, 256 << 10);
