@@ -1,6 +1,6 @@
 /* Start, stop, and what happens at fork() and at the end of the process.
  *
- * One lock guards starting and stopping.  Whoever comes to use a runtime that runs goes through a door.
+ * One lock guards starting and stopping.  Whoever comes to use a runtime that runs goes through a users.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* cpu_set_t, pthread_attr_setaffinity_np */
@@ -31,12 +31,12 @@
 #define LOOKS_AT_RUNNING 5        /* so often for one that may just have ended */
 #define LOOKS_MAX        500      /* and for those that wait for a processor */
 
-static fi_lock life;                /* guards the three below */
-static fi_runtime *running;         /* NULL: none */
-static uint64_t started;            /* how many there were */
-static fi_runtime *fork_leftover;   /* by forks: known, as it is never freed */
-static FI_ATOMIC(uint32_t) closing; /* 1: a stop is under way; newcomers wait for it */
-static fi_rundown door = {
+static fi_lock start_lock;              /* guards the three below */
+static fi_runtime *running;             /* NULL: none */
+static uint64_t started;                /* how many there were */
+static fi_runtime *fork_leftover;       /* by forks: known, as it is never freed */
+static FI_ATOMIC(uint32_t) is_stopping; /* 1: a stop is under way; newcomers wait for it */
+static fi_rundown users = {
     FI_RUNDOWN_CLOSED}; /* open while a runtime runs and no stop is under way */
 
 static unsigned common_divisor(unsigned a, unsigned b)
@@ -171,7 +171,7 @@ static int reserve_stacks(fi_runtime *rt)
     return e;
 }
 
-static int start_watched(fi_runtime *rt)
+static int start_with_watchdog(fi_runtime *rt)
 {
     int e = fi_overflow_handler_install();
 
@@ -185,7 +185,7 @@ static int start_watched(fi_runtime *rt)
     return e;
 }
 
-static int start_in(fi_runtime *rt)
+static int start_with_hooks(fi_runtime *rt)
 {
     int e = make_workers(rt);
 
@@ -193,7 +193,7 @@ static int start_in(fi_runtime *rt)
         e = fi_observe_hooks.begin(rt);
     if (e < 0)
         return e;
-    e = start_watched(rt);
+    e = start_with_watchdog(rt);
     if (e < 0)
         fi_observe_hooks.end(rt, false);
     return e;
@@ -226,7 +226,7 @@ static int make_runtime(const fi_settings *settings, fi_runtime **out)
     init_records(rt);
     e = fi_fiber_pool_init(&rt->stack_pool, settings->stack_size);
     if (e == 0) {
-        e = start_in(rt);
+        e = start_with_hooks(rt);
         if (e < 0) {
             if (rt->workers)
                 free_workers(rt);
@@ -268,7 +268,7 @@ static void free_runtime(fi_runtime *rt)
  * allocated, because they may have been in the middle of any operation.  A new runtime can be
  * started beside the old one.  Locks of the old one may be held, and are not reached any more
  * (docs/fork.md). */
-static void leave_behind(fi_runtime *rt)
+static void abandon_in_child(fi_runtime *rt)
 {
     rt->in_fork_child = true;
     for (unsigned i = 0; i < rt->n_workers; i++)
@@ -283,20 +283,20 @@ static void leave_behind(fi_runtime *rt)
 static void after_fork_in_child(void)
 {
     if (running)
-        leave_behind(running);
+        abandon_in_child(running);
     running = NULL;
-    fi_store_relaxed(&door.word, FI_RUNDOWN_CLOSED);
-    fi_store_relaxed(&closing, 0);
+    fi_store_relaxed(&users.word, FI_RUNDOWN_CLOSED);
+    fi_store_relaxed(&is_stopping, 0);
     fi_fence_setup();
     fi_worker_detach();
 }
 
 __attribute__((constructor)) static void register_at_fork(void)
 {
-    fi_at_fork(FI_FORK_RUNTIME, &life, after_fork_in_child);
+    fi_at_fork(FI_FORK_RUNTIME, &start_lock, after_fork_in_child);
 }
 
-/* [life held] */
+/* [start_lock held] */
 static int start(const filch_config *config)
 {
     fi_settings settings;
@@ -306,19 +306,19 @@ static int start(const filch_config *config)
     if (e == 0)
         e = make_runtime(&settings, &running);
     if (e == 0)
-        fi_rundown_open(&door);
+        fi_rundown_open(&users);
     return e;
 }
 
 /* Take the lock while no stop is under way: otherwise those who come all the time would keep it from ever
  * finding the runtime unused. */
-static void lock_open(void)
+static void lock_unless_stopping(void)
 {
-    fi_lock_lock(&life);
-    while (fi_load_relaxed(&closing)) {
-        fi_lock_unlock(&life);
-        fi_futex_wait(&closing, 1, FI_FUTEX_FOREVER);
-        fi_lock_lock(&life);
+    fi_lock_lock(&start_lock);
+    while (fi_load_relaxed(&is_stopping)) {
+        fi_lock_unlock(&start_lock);
+        fi_futex_wait(&is_stopping, 1, FI_FUTEX_FOREVER);
+        fi_lock_lock(&start_lock);
     }
 }
 
@@ -329,27 +329,27 @@ int filch_start(const filch_config *config)
     if (fi_worker_self())
         return -EDEADLK;
     fi_stay_loaded();
-    lock_open();
+    lock_unless_stopping();
     if (!running)
         e = start(config);
-    fi_lock_unlock(&life);
+    fi_lock_unlock(&start_lock);
     return e;
 }
 
-/* Under the lock the door is open, if a runtime runs. */
+/* Under the lock the users is open, if a runtime runs. */
 static fi_runtime *enter_or_start(void)
 {
     fi_runtime *rt;
     int e = 0;
 
     fi_stay_loaded();
-    lock_open();
+    lock_unless_stopping();
     if (!running)
         e = start(NULL);
     rt = running;
     if (e == 0)
-        fi_rundown_enter_unchecked(&door);
-    fi_lock_unlock(&life);
+        fi_rundown_enter_unchecked(&users);
+    fi_lock_unlock(&start_lock);
     if (e < 0) {
         fprintf(stderr, "filch: the runtime does not start: %s\n", strerror(-e));
         abort();
@@ -359,23 +359,23 @@ static fi_runtime *enter_or_start(void)
 
 fi_runtime *fi_runtime_enter(void)
 {
-    return fi_rundown_try_enter(&door) ? running : enter_or_start();
+    return fi_rundown_try_enter(&users) ? running : enter_or_start();
 }
 
 fi_runtime *fi_runtime_enter_unchecked(void)
 {
-    fi_rundown_enter_unchecked(&door);
+    fi_rundown_enter_unchecked(&users);
     return running;
 }
 
 void fi_runtime_leave(fi_runtime *rt)
 {
     (void)rt;
-    fi_rundown_leave(&door);
+    fi_rundown_leave(&users);
 }
 
 /* Those that ended are counted first: if the sums agree, there was a moment in between without any. */
-static bool has_jobs(fi_runtime *rt)
+static bool has_detached_work(fi_runtime *rt)
 {
     uint64_t ended = 0, given = 0;
 
@@ -390,23 +390,23 @@ static bool has_jobs(fi_runtime *rt)
 
 bool fi_runtime_is_only_user(fi_runtime *rt)
 {
-    return fi_rundown_count(&door) == 1 && !has_jobs(rt);
+    return fi_rundown_count(&users) == 1 && !has_detached_work(rt);
 }
 
 fi_runtime *fi_runtime_lock_running(void)
 {
-    fi_lock_lock(&life);
+    fi_lock_lock(&start_lock);
     return running;
 }
 
 void fi_runtime_unlock_running(void)
 {
-    fi_lock_unlock(&life);
+    fi_lock_unlock(&start_lock);
 }
 
 /* [all workers asleep, and seen to be so] Has everything ended?  Who has made the last fiber ready from outside
  * may still be inside, but nobody else. */
-static bool is_quiet(void *runtime)
+static bool is_quiescent(void *runtime)
 {
     fi_runtime *rt = runtime;
     long busy = 0;
@@ -416,43 +416,43 @@ static bool is_quiet(void *runtime)
     return busy == 0 && !fi_runtime_has_work(rt);
 }
 
-static bool await_quiet(fi_runtime *rt, int64_t deadline_ns)
+static bool wait_quiescent(fi_runtime *rt, int64_t deadline_ns)
 {
-    return fi_idle_wait_all_asleep(&rt->idle, rt->n_workers, is_quiet, rt, deadline_ns);
+    return fi_idle_wait_all_asleep(&rt->idle, rt->n_workers, is_quiescent, rt, deadline_ns);
 }
 
-/* [life held, closing] Wait, without the lock, for those who use the runtime, for all that they have left behind,
+/* [start_lock held, is_stopping] Wait, without the lock, for those who use the runtime, for all that they have left behind,
  * and for those who came back to wake it, or with jobs that they had. */
 static void wait_until_unused(fi_runtime *rt)
 {
     uint64_t given;
 
-    fi_rundown_close(&door);
-    fi_lock_unlock(&life);
+    fi_rundown_close(&users);
+    fi_lock_unlock(&start_lock);
     fi_watchdog_thread_blocks();
     do {
         given = fi_load_relaxed(&rt->n_external_submits);
-        fi_rundown_wait_empty(&door);
-        await_quiet(rt, FI_FUTEX_FOREVER);
-    } while (fi_rundown_remaining(&door) > 0 || fi_load_relaxed(&rt->n_external_submits) != given);
+        fi_rundown_wait_empty(&users);
+        wait_quiescent(rt, FI_FUTEX_FOREVER);
+    } while (fi_rundown_remaining(&users) > 0 || fi_load_relaxed(&rt->n_external_submits) != given);
     fi_watchdog_thread_unblocks();
-    fi_lock_lock(&life);
+    fi_lock_lock(&start_lock);
 }
 
 int filch_stop(void)
 {
     if (fi_worker_self())
         return -EDEADLK;
-    lock_open();
-    fi_store_relaxed(&closing, 1);
+    lock_unless_stopping();
+    fi_store_relaxed(&is_stopping, 1);
     if (running) {
         wait_until_unused(running);
         free_runtime(running);
     }
     running = NULL;
-    fi_store_relaxed(&closing, 0);
-    fi_futex_wake(&closing, INT_MAX);
-    fi_lock_unlock(&life);
+    fi_store_relaxed(&is_stopping, 0);
+    fi_futex_wake(&is_stopping, INT_MAX);
+    fi_lock_unlock(&start_lock);
     return 0;
 }
 
@@ -465,7 +465,7 @@ unsigned filch_worker_count(void)
     return n;
 }
 
-static bool somebody_runs(fi_runtime *rt)
+static bool any_worker_runs(fi_runtime *rt)
 {
     for (unsigned i = 0; i < rt->n_workers; i++)
         if (fi_load_relaxed(&rt->workers[i].current))
@@ -475,14 +475,14 @@ static bool somebody_runs(fi_runtime *rt)
 
 /* Workers that have nothing to do fall asleep soon, but on a machine that is busy they may have to wait for a processor
  * first.  They are given up at once if all sleep and somebody is parked, and soon if somebody runs. */
-static bool becomes_quiet(fi_runtime *rt)
+static bool quiesce(fi_runtime *rt)
 {
     for (int looks = 0; looks < LOOKS_MAX; looks++) {
-        if (await_quiet(rt, fi_clock_now() + SOON_NS))
+        if (wait_quiescent(rt, fi_clock_now() + SOON_NS))
             return true;
         if (fi_load_relaxed(&rt->idle.state) == rt->n_workers)
             return false;
-        if (looks >= LOOKS_AT_RUNNING && somebody_runs(rt))
+        if (looks >= LOOKS_AT_RUNNING && any_worker_runs(rt))
             return false;
     }
     return false;
@@ -491,11 +491,10 @@ static bool becomes_quiet(fi_runtime *rt)
 /* At the end of the process.  Work that still runs at an exit() is left alone.  An exit() from a
  * fiber does not stop the runtime.  A library that contains Filch is not unloaded once a runtime
  * was started (base/stay_loaded.h). */
-static void end_or_leave(void)
+static void stop_at_exit(void)
 {
-    fi_rundown_close(&door);
-    if (fi_rundown_remaining(&door) == 0 && becomes_quiet(running) &&
-        fi_rundown_remaining(&door) == 0)
+    fi_rundown_close(&users);
+    if (fi_rundown_remaining(&users) == 0 && quiesce(running) && fi_rundown_remaining(&users) == 0)
         free_runtime(running), running = NULL;
     else
         fi_observe_hooks.incident(running, FI_INCIDENT_EXIT);
@@ -509,8 +508,8 @@ __attribute__((destructor)) static void end(void)
         fi_observe_hooks.incident(w->runtime, FI_INCIDENT_EXIT);
         return;
     }
-    fi_lock_lock(&life);
-    if (running && !fi_load_relaxed(&closing))
-        end_or_leave();
-    fi_lock_unlock(&life);
+    fi_lock_lock(&start_lock);
+    if (running && !fi_load_relaxed(&is_stopping))
+        stop_at_exit();
+    fi_lock_unlock(&start_lock);
 }
