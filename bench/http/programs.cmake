@@ -38,11 +38,6 @@ install_program(${programs_dir}/httpd-filch-traced)
 http_program(filch-traced)
 httpd_program(epoll http/epoll.c)
 http_program(epoll)
-include(CheckSymbolExists)
-check_symbol_exists(IORING_RECV_MULTISHOT linux/io_uring.h FILCH_HAVE_IORING_RECV_MULTISHOT)
-if(FILCH_HAVE_IORING_RECV_MULTISHOT)
-  httpd_program(uring http/uring.c) # no row: for docs/decisions/009
-endif()
 
 if(FILCH_BENCH_go AND NOT FILCH_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
   go_program(httpd-go http/go)

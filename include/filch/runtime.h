@@ -54,12 +54,6 @@ typedef enum filch_deadlock {
     FILCH_DEADLOCK_OFF,
 } filch_deadlock;
 
-typedef enum filch_io {
-    FILCH_IO_DEFAULT,
-    FILCH_IO_EPOLL, /* the kernel tells what is ready, and fibers do it */
-    FILCH_IO_URING, /* the kernel does it, and tells what was done; where it has no io_uring, or allows none, epoll */
-} filch_io;
-
 /* In C++, = {0} would otherwise warn that the other fields are missing. */
 #ifdef __cplusplus
 #define FILCH_ZERO_ = {}
@@ -103,8 +97,6 @@ typedef struct filch_config {
     int dump_signal FILCH_ZERO_;
     /* FILCH_BLOCKING_THREADS: the most threads that run calls which block (filch_run_blocking), 1 to 16384; default 64 */
     unsigned blocking_threads FILCH_ZERO_;
-    /* FILCH_IO: epoll or uring; default epoll */
-    filch_io io FILCH_ZERO_;
     /* FILCH_STATS: 0 or 1: a table of what the workers did, on stderr, when the runtime stops; default 0 */
     bool stats FILCH_ZERO_;
     /* FILCH_TOP: 0 or 1: let filch top look at this process; default 0 */

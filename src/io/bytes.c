@@ -42,8 +42,7 @@ static fi_call read_call(int fd, void *buf, size_t n, int64_t deadline)
                      .buf = buf,
                      .n = n,
                      .n_of = FI_CALL_OF_BYTES,
-                     .asked = n,
-                     .receives = true};
+                     .asked = n};
 }
 
 ssize_t filch_read_until(int fd, void *buf, size_t n, int64_t deadline)

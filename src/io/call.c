@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/compiler.h"
 #include "io/nowait.h"
-#include "io/request.h"
 #include "io/room.h"
 #include "sched/wait.h"
 
@@ -237,30 +236,6 @@ static ssize_t attempt(fi_call *c, const state *s)
     return n;
 }
 
-/* What was asked for apart from the bytes comes by itself. */
-static short events_of(const fi_call *c)
-{
-    if (c->flags & MSG_ERRQUEUE && c->direction == FI_IO_READ)
-        return POLLERR;
-    return c->flags & MSG_OOB && c->direction == FI_IO_READ ? POLLPRI : 0;
-}
-
-static bool kernel_receives(const fi_call *c, const state *s)
-{
-    return s->io->has_ring && c->receives && c->n > 0 && s->view.ours && !s->view.no_socket;
-}
-
-static ssize_t receive(const fi_call *c, const state *s, const fi_fd_wait *w)
-{
-    ssize_t n = fi_request_receive(s->io, s->fd, &s->view, w, c->buf, c->n);
-
-    if (n > 0 && (size_t)n < c->n)
-        fi_fd_is_dry(s->fd, &s->view);
-    else
-        fi_fd_is_not_dry(s->fd, &s->view);
-    return n;
-}
-
 /* The number was closed since the call began, and may be another file's by now. */
 static bool is_of_another_file(fi_call *c, const fi_fd_view *v)
 {
@@ -293,8 +268,6 @@ static ssize_t await(fi_call *c, state *s, const fi_fd_wait *w)
     ssize_t n;
     int e;
 
-    if (kernel_receives(c, s))
-        return receive(c, s, w);
     e = fi_fd_await(s->io, s->fd, &s->view, w);
     if (e == -EPERM && s->view.pollable)
         return -EAGAIN; /* now a regular file has the number, as the next attempt finds */
@@ -306,7 +279,7 @@ static ssize_t await(fi_call *c, state *s, const fi_fd_wait *w)
 /* What the number is can be said only after it was closed. */
 static ssize_t run_on_fiber(fi_call *c, state *s)
 {
-    fi_fd_wait w = {c->fd, c->direction, c->kind->what, c->deadline, events_of(c)};
+    fi_fd_wait w = {c->fd, c->direction, c->kind->what, c->deadline};
     ssize_t n;
 
     c->on = s->fd;

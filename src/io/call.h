@@ -45,7 +45,6 @@ struct fi_call {
     uint32_t generation;
     fi_fd *on;         /* on a fiber: what is known of the descriptor */
     fi_worker *inside; /* its system call may be made (io/calling.h) */
-    bool receives;     /* bytes into buf, and nothing else: the kernel can do it when they come */
 };
 
 /* [any] */

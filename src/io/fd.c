@@ -1,10 +1,8 @@
 /* One descriptor: who waits for it, and what they are told. */
 #include "io/calling.h"
-#include "io/request.h"
 #include "io/room.h"
 
 #include <errno.h>
-#include <poll.h>
 
 /* By its word: who tells of an edge and who waits are mostly different workers. */
 static void hold(fi_fd *f)
@@ -32,7 +30,7 @@ static fi_wait *take_all(fi_line *line, fi_wait *list, int result)
     return list;
 }
 
-void fi_fd_wake_all(fi_wait *list)
+static void wake_all(fi_wait *list)
 {
     while (list) {
         fi_wait *w = list;
@@ -60,7 +58,7 @@ void fi_fd_tell(fi_fd *f, const fi_io_event *ev)
             list = add_edge(f, FI_IO_WRITE, list);
     }
     let_go(f);
-    fi_fd_wake_all(list);
+    wake_all(list);
 }
 
 /* ---- waiting ---- */
@@ -116,9 +114,9 @@ bool fi_fd_enter_elsewhere(fi_fd *f, uint32_t generation)
     return is;
 }
 
-fi_wait *fi_fd_take_closers(fi_fd *f)
+static fi_wait *take_closers(fi_fd *f)
 {
-    return f->requests || f->elsewhere > 0 ? NULL : take_all(&f->gone, NULL, 0);
+    return f->elsewhere > 0 ? NULL : take_all(&f->gone, NULL, 0);
 }
 
 void fi_fd_leave_elsewhere(fi_fd *f)
@@ -127,13 +125,13 @@ void fi_fd_leave_elsewhere(fi_fd *f)
 
     hold(f);
     f->elsewhere--;
-    closers = fi_fd_take_closers(f);
+    closers = take_closers(f);
     let_go(f);
-    fi_fd_wake_all(closers);
+    wake_all(closers);
 }
 
 /* Who looked in the midst of a close is not armed, and must not stand in line even if the close is over by now. */
-bool fi_fd_is_other(const fi_fd *f, const fi_fd_view *v)
+static bool is_other(const fi_fd *f, const fi_fd_view *v)
 {
     return f->closing || v->closing || f->generation != v->generation;
 }
@@ -146,7 +144,7 @@ static unsigned add_armed(fi_io *io, fi_fd *f, const fi_fd_view *v, unsigned edg
 
     hold(f);
     *known = f->armed != 0;
-    if (!fi_fd_is_other(f, v)) {
+    if (!is_other(f, v)) {
         all = f->armed |= (uint8_t)edges;
         fi_calling_begin(&fi_worker_self()->calling, f);
     }
@@ -161,7 +159,7 @@ static bool is_armed_for(fi_fd *f, const fi_fd_view *v, unsigned edges)
     bool is;
 
     hold(f);
-    is = fi_fd_is_other(f, v) || (f->armed & edges) == edges;
+    is = is_other(f, v) || (f->armed & edges) == edges;
     let_go(f);
     return is;
 }
@@ -173,7 +171,7 @@ static int fail_to_arm(fi_io *io, fi_fd *f, const fi_fd_view *v, int e)
     bool was = false;
 
     hold(f);
-    if (!fi_fd_is_other(f, v)) {
+    if (!is_other(f, v)) {
         was = f->armed != 0;
         f->armed = 0;
         list = take_all(&f->line[FI_IO_READ], NULL, 0);
@@ -182,7 +180,7 @@ static int fail_to_arm(fi_io *io, fi_fd *f, const fi_fd_view *v, int e)
     let_go(f);
     if (was)
         fi_idle_remove_interest(&io->runtime->idle);
-    fi_fd_wake_all(list);
+    wake_all(list);
     return e;
 }
 
@@ -196,7 +194,7 @@ static int arm(fi_io *io, fi_fd *f, const fi_fd_view *v, int fd, unsigned edges)
     if (v->ours && is_armed_for(f, v, edges))
         return 0;
     while (e == 0 && (edges = add_armed(io, f, v, edges, &known)) != all && edges != 0) {
-        e = fi_backend_arm(&io->backend, fd, v->generation, edges, known);
+        e = fi_epoll_arm(&io->epoll, fd, v->generation, edges, known);
         all = edges;
     }
     fi_fd_leave(fi_worker_self());
@@ -208,7 +206,7 @@ static int arm(fi_io *io, fi_fd *f, const fi_fd_view *v, int fd, unsigned edges)
 static bool is_turned_away(const fi_fd *f, const fi_fd_view *v, int direction, int *e)
 {
     *e = f->generation != v->generation ? -ECANCELED : 0;
-    return fi_fd_is_other(f, v) || f->edges[direction] != v->edges;
+    return is_other(f, v) || f->edges[direction] != v->edges;
 }
 
 static int turn_away(fi_fd *f, int e)
@@ -221,7 +219,7 @@ static int turn_away(fi_fd *f, int e)
     return e;
 }
 
-static int await_edge(fi_io *io, fi_fd *f, const fi_fd_view *v, const fi_fd_wait *w)
+int fi_fd_await(fi_io *io, fi_fd *f, const fi_fd_view *v, const fi_fd_wait *w)
 {
     fi_wait wait = {0};
     int e = arm(io, f, v, w->fd, 1u << w->direction);
@@ -242,7 +240,7 @@ static void let_go_of(void *f)
 }
 
 /* In each of the two lines a part of the wait. */
-static int await_both_edges(fi_io *io, fi_fd *f, const fi_fd_view v[2], const fi_fd_wait *w)
+int fi_fd_await_both(fi_io *io, fi_fd *f, const fi_fd_view v[2], const fi_fd_wait *w)
 {
     fi_wait whole = {0}, part[2] = {{0}, {0}};
     fi_biased_lock own = {0};
@@ -266,25 +264,9 @@ static int await_both_edges(fi_io *io, fi_fd *f, const fi_fd_view v[2], const fi
         if (part[i].line)
             fi_line_remove(&part[i]);
     if (e > 0)
-        e = fi_fd_is_other(f, &v[0]) ? -ECANCELED : 0;
+        e = is_other(f, &v[0]) ? -ECANCELED : 0;
     let_go(f);
     return e;
-}
-
-int fi_fd_await(fi_io *io, fi_fd *f, const fi_fd_view *v, const fi_fd_wait *w)
-{
-    static const short events[] = {POLLIN, POLLOUT};
-
-    if (!io->has_ring)
-        return await_edge(io, f, v, w);
-    return fi_request_poll(io, f, v, w, w->events ? w->events : events[w->direction]);
-}
-
-int fi_fd_await_both(fi_io *io, fi_fd *f, const fi_fd_view v[2], const fi_fd_wait *w)
-{
-    if (!io->has_ring)
-        return await_both_edges(io, f, v, w);
-    return fi_request_poll(io, f, &v[FI_IO_READ], w, POLLIN | POLLOUT);
 }
 
 /* ---- what was learned ---- */
@@ -295,15 +277,10 @@ void fi_fd_is_dry(fi_fd *f, const fi_fd_view *v)
     fi_store_relaxed(&f->dry_at, v->edges);
 }
 
-void fi_fd_is_not_dry(fi_fd *f, const fi_fd_view *v)
-{
-    fi_store_relaxed(&f->dry_at, v->edges - 1);
-}
-
 void fi_fd_is_no_socket(fi_fd *f, const fi_fd_view *v)
 {
     hold(f);
-    if (!fi_fd_is_other(f, v))
+    if (!is_other(f, v))
         f->no_socket = true;
     let_go(f);
 }
@@ -329,7 +306,7 @@ static void await_gone(fi_fd *f)
     fi_wait w = {.stubborn = true};
 
     hold(f);
-    if (f->requests || f->elsewhere > 0)
+    if (f->elsewhere > 0)
         fi_wait_in(&w, &f->gone, &f->latch, (fi_wait_for){"close", f}, FI_TIMER_NEVER);
     else
         let_go(f);
@@ -343,17 +320,6 @@ static void await_calls(fi_io *io, const fi_fd *f)
     for (unsigned i = 0; i < rt->n_workers; i++)
         while (fi_calling_is_on(&rt->workers[i].calling, f))
             fi_wait_yield();
-}
-
-/* Requests keep the file open: it is not closed before the last of them has ended.  And while there is one, somebody must
- * ask for what has come. */
-static void forget(fi_io *io, fi_fd *f)
-{
-    if (io->has_ring) {
-        fi_request_cancel_all(io, f);
-        await_gone(f);
-    }
-    fi_idle_remove_interest(&io->runtime->idle);
 }
 
 /* Who has closed it with close(2) may have left something here. */
@@ -370,8 +336,8 @@ void fi_fd_open(fi_io *io, fi_fd *f, fi_fd_kind kind)
     f->no_socket = kind.no_socket;
     let_go(f);
     if (armed)
-        forget(io, f);
-    fi_fd_wake_all(list);
+        fi_idle_remove_interest(&io->runtime->idle);
+    wake_all(list);
 }
 
 uint32_t fi_fd_begin_close(fi_io *io, fi_fd *f, int fd)
@@ -388,11 +354,10 @@ uint32_t fi_fd_begin_close(fi_io *io, fi_fd *f, int fd)
     let_go(f);
     if (armed) {
         /* A copy of the descriptor would keep it armed, without a number to disarm it by. */
-        if (!io->has_ring)
-            fi_backend_disarm(&io->backend, fd);
-        forget(io, f);
+        fi_epoll_disarm(&io->epoll, fd);
+        fi_idle_remove_interest(&io->runtime->idle);
     }
-    fi_fd_wake_all(list);
+    wake_all(list);
     await_calls(io, f);
     await_gone(f);
     return generation;

@@ -22,7 +22,7 @@
 #ifndef FI_IO_FDS_H
 #define FI_IO_FDS_H
 
-#include "io/backend.h"
+#include "io/epoll.h"
 #include "sched/wait.h"
 
 typedef struct fi_io fi_io;
@@ -40,10 +40,9 @@ typedef struct fi_fd {
     bool drains;         /* a short read says that there is no more */
     bool restless;       /* but not any more */
     bool no_socket;
-    bool closing;                /* the number is being closed, just now */
-    uint32_t elsewhere;          /* calls that spare threads make, just now */
-    struct fi_request *requests; /* that are under way (io/request.h) */
-    fi_line gone;                /* who waits until there are none of both */
+    bool closing;       /* the number is being closed, just now */
+    uint32_t elsewhere; /* calls that spare threads make, just now */
+    fi_line gone;       /* who waits until there are none */
 } fi_fd;
 
 /* Each chunk is as large as all before it, so none ever moves. */
@@ -82,29 +81,19 @@ void fi_fd_leave(fi_worker *w);
 bool fi_fd_enter_elsewhere(fi_fd *f, uint32_t generation);
 void fi_fd_leave_elsewhere(fi_fd *f);
 
-/* [latch held] Who waits until nobody is elsewhere and nothing is under way, if that is so now; to be woken after it. */
-fi_wait *fi_fd_take_closers(fi_fd *f);
-void fi_fd_wake_all(fi_wait *list);
-
 /* [fiber] Step 3 and 4.  The view: step 1.  0: try again; else -errno. */
 typedef struct fi_fd_wait {
     int fd, direction;
     const char *what;
     int64_t deadline;
-    short events; /* of poll(2); 0: those of the direction */
 } fi_fd_wait;
 int fi_fd_await(fi_io *io, fi_fd *f, const fi_fd_view *v, const fi_fd_wait *w);
 
 /* [fiber] The same in both directions at once, with a view of each. */
 int fi_fd_await_both(fi_io *io, fi_fd *f, const fi_fd_view v[2], const fi_fd_wait *w);
 
-/* [latch held] Has it been another file's, or nobody's, since? */
-bool fi_fd_is_other(const fi_fd *f, const fi_fd_view *v);
-
-/* [any] What was learned from a call: a read, begun at this view, found the end of what was there, or not; it is no
- * socket. */
+/* [any] What was learned from a call: a read, begun at this view, found the end of what was there; it is no socket. */
 void fi_fd_is_dry(fi_fd *f, const fi_fd_view *v);
-void fi_fd_is_not_dry(fi_fd *f, const fi_fd_view *v);
 void fi_fd_is_no_socket(fi_fd *f, const fi_fd_view *v);
 
 /* [any] The number is a file's that Filch has just opened. */

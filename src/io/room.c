@@ -1,5 +1,4 @@
 #include "io/room.h"
-#include "io/request.h"
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -17,11 +16,11 @@ static bool is_over(int64_t deadline_ns)
            fi_clock_now() >= deadline_ns;
 }
 
-static int poll_backend(fi_poller *p, int64_t deadline_ns, void (*awake)(void *arg), void *arg)
+static int poll_epoll(fi_poller *p, int64_t deadline_ns, void (*awake)(void *arg), void *arg)
 {
     fi_io *io = of_poller(p);
     fi_io_event events[FI_IO_EVENTS];
-    int n = fi_backend_wait(&io->backend, events, deadline_ns);
+    int n = fi_epoll_wait(&io->epoll, events, deadline_ns);
 
     if (n == 0)
         return is_over(deadline_ns) ? -ETIMEDOUT : 0;
@@ -32,39 +31,9 @@ static int poll_backend(fi_poller *p, int64_t deadline_ns, void (*awake)(void *a
     return n;
 }
 
-static int poll_ring(fi_poller *p, int64_t deadline_ns, void (*awake)(void *arg), void *arg)
-{
-    fi_io *io = of_poller(p);
-    fi_ring_done done[FI_RING_AT_ONCE];
-    int n = fi_ring_wait(&io->ring, done, deadline_ns);
-
-    if (n == 0)
-        return is_over(deadline_ns) ? -ETIMEDOUT : 0;
-    if (awake)
-        awake(arg);
-    for (int i = 0; i < n; i++)
-        fi_request_finish(&done[i]);
-    return n;
-}
-
-static void interrupt_ring(fi_poller *p)
-{
-    fi_ring_interrupt(&of_poller(p)->ring);
-}
-
-static bool ring_is_pending(fi_poller *p)
-{
-    return fi_ring_is_pending(&of_poller(p)->ring);
-}
-
-static void flush_ring(fi_poller *p)
-{
-    fi_ring_flush(&of_poller(p)->ring);
-}
-
 static void interrupt(fi_poller *p)
 {
-    fi_backend_interrupt(&of_poller(p)->backend);
+    fi_epoll_interrupt(&of_poller(p)->epoll);
 }
 
 static void free_room(fi_poller *p)
@@ -73,34 +42,19 @@ static void free_room(fi_poller *p)
 
     fi_spares_fini(&io->spares);
     fi_fds_fini(&io->fds);
-    if (io->has_ring)
-        fi_ring_fini(&io->ring);
-    else
-        fi_backend_fini(&io->backend);
+    fi_epoll_fini(&io->epoll);
     FI_DELETE(fi_io, io);
 }
 
-static int use_backend(fi_io *io)
+static int use_epoll(fi_io *io)
 {
-    int e = fi_backend_init(&io->backend);
+    int e = fi_epoll_init(&io->epoll);
 
     io->poller.name = "epoll";
-    io->poller.poll = poll_backend;
+    io->poller.poll = poll_epoll;
     io->poller.interrupt = interrupt;
-    io->poller.fd = io->backend.epoll;
+    io->poller.fd = io->epoll.fd;
     return e;
-}
-
-static int use_ring(fi_io *io)
-{
-    io->has_ring = true;
-    io->poller.name = "io_uring";
-    io->poller.fd = io->ring.fd;
-    io->poller.poll = poll_ring;
-    io->poller.interrupt = interrupt_ring;
-    io->poller.is_pending = ring_is_pending;
-    io->poller.flush = flush_ring;
-    return 0;
 }
 
 static int make(fi_runtime *rt, fi_io **out)
@@ -113,8 +67,7 @@ static int make(fi_runtime *rt, fi_io **out)
     io->poller.free = free_room;
     io->runtime = rt;
     fi_spares_init(&io->spares, rt);
-    /* Without a ring, for whatever reason, all works as well. */
-    e = rt->settings.uring && fi_ring_init(&io->ring) == 0 ? use_ring(io) : use_backend(io);
+    e = use_epoll(io);
     if (e < 0) {
         FI_DELETE(fi_io, io);
         return e;

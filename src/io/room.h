@@ -2,18 +2,15 @@
 #ifndef FI_IO_ROOM_H
 #define FI_IO_ROOM_H
 
-#include "io/backend.h"
+#include "io/epoll.h"
 #include "io/fds.h"
-#include "io/ring.h"
 #include "io/spares.h"
 #include "sched/worker.h"
 
 typedef struct fi_io {
     fi_poller poller; /* first: how the scheduler knows us */
     fi_runtime *runtime;
-    bool has_ring; /* and no back end */
-    fi_backend backend;
-    fi_ring ring;
+    fi_epoll epoll;
     fi_fds fds;
     fi_spares spares;
 } fi_io;

@@ -123,13 +123,11 @@ static int resolve_choices(const filch_config *c, fi_settings *s)
 
     int no_guests =
         resolve_choice("caller_runs", (int)c->caller_runs, "FILCH_CALLER_RUNS", "yes", "no");
-    int uring = resolve_choice("io", (int)c->io, "FILCH_IO", "epoll", "uring");
 
     s->eager = eager == 1;
     s->affinity = affinity == 1;
     s->caller_runs = no_guests == 0 && !s->affinity;
-    s->uring = uring == 1;
-    return eager < 0 || affinity < 0 || no_guests < 0 || uring < 0 ? -EINVAL : 0;
+    return eager < 0 || affinity < 0 || no_guests < 0 ? -EINVAL : 0;
 }
 
 /* A negative wish, or a 0 in the environment, is none. */

@@ -33,7 +33,6 @@ typedef struct fi_settings {
     uint32_t steal_batch;
     int64_t search_ns;
     unsigned blocking_threads;
-    bool uring; /* where the kernel has it */
     char name[11];
     int64_t watchdog_ns; /* 0: off */
     filch_deadlock deadlock;

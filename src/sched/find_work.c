@@ -396,8 +396,7 @@ static bool anything(void *ctx)
     fi_runtime *rt = w->runtime;
 
     if (fi_load_relaxed(&rt->stopping) || fi_watchdog_is_wanted(&rt->watchdog) ||
-        has_shared_work(rt) || fi_idle_is_unpolled(&rt->idle) || fi_poller_has_unsubmitted(rt) ||
-        fi_memory_wait_is_unseen(w) ||
+        has_shared_work(rt) || fi_idle_is_unpolled(&rt->idle) || fi_memory_wait_is_unseen(w) ||
         fi_timer_heap_next(&rt->timers) < fi_idle_timer_deadline(&rt->idle))
         return true;
     for (unsigned i = 0; i < rt->n_workers; i++) {

@@ -120,8 +120,6 @@ void fi_long_run_check(fi_runtime *rt, int64_t period_ns, int64_t now_ns)
             release_next(&rt->workers[i]);
             any = true;
         }
-    if (any)
-        fi_poller_submit(rt);
     if (any && fi_runtime_has_work(rt))
         fi_idle_notify(&rt->idle);
 }

@@ -16,24 +16,6 @@ fi_poller *fi_poller_set(fi_runtime *rt, fi_poller *p)
     return p;
 }
 
-static bool is_pending(fi_poller *p)
-{
-    return p && p->is_pending && p->is_pending(p);
-}
-
-bool fi_poller_has_unsubmitted(fi_runtime *rt)
-{
-    return is_pending(fi_poller_get(rt));
-}
-
-void fi_poller_submit(fi_runtime *rt)
-{
-    fi_poller *p = fi_poller_get(rt);
-
-    if (is_pending(p))
-        p->flush(p);
-}
-
 /* The word guards nothing: two who ask at once are only in each other's way. */
 static bool ask(fi_worker *w, fi_poller *p)
 {
@@ -50,16 +32,9 @@ static bool ask(fi_worker *w, fi_poller *p)
     return came > 0;
 }
 
-/* Who asks hands over as well, but maybe it has begun before we had something. */
 bool fi_poller_poll(fi_worker *w)
 {
     fi_poller *p = fi_poller_get(w->runtime);
-    bool came;
 
-    if (!p)
-        return false;
-    came = fi_idle_is_unpolled(&w->runtime->idle) && ask(w, p);
-    if (is_pending(p))
-        p->flush(p);
-    return came;
+    return p && fi_idle_is_unpolled(&w->runtime->idle) && ask(w, p);
 }

@@ -25,10 +25,6 @@ struct fi_poller {
     int (*poll)(fi_poller *p, int64_t deadline_ns, void (*awake)(void *arg), void *arg);
     /* [any] Who waits in there, now or later, comes out. */
     void (*interrupt)(fi_poller *p);
-    /* [any] Has it been asked to watch for something that it does not watch for yet?  flush: do so now.  NULL: that never
-     * happens. */
-    bool (*is_pending)(fi_poller *p);
-    void (*flush)(fi_poller *p);
     /* [when no worker runs] */
     void (*free)(fi_poller *p);
     FI_ATOMIC(uint32_t) polling_now; /* somebody does, without waiting: others need not */
@@ -43,10 +39,5 @@ fi_poller *fi_poller_set(fi_runtime *rt, fi_poller *p);
 
 /* [worker] Ask, without waiting, if nobody else does.  True: something has come, and may be among what is ready here. */
 bool fi_poller_poll(fi_worker *w);
-
-/* [any] Is there something to hand over to the kernel?  fi_poller_submit: do so.  Before a worker sleeps, and while all are
- * busy with something else. */
-bool fi_poller_has_unsubmitted(fi_runtime *rt);
-void fi_poller_submit(fi_runtime *rt);
 
 #endif

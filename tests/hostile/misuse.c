@@ -427,7 +427,6 @@ static void wrong_config(void)
                         {.blocking_threads = 100000},
                         {.affinity = (filch_affinity)77},
                         {.publish = (filch_publish)77},
-                        {.io = (filch_io)77},
                         {.deadlock = (filch_deadlock)77},
                         {.caller_runs = (filch_caller_runs)77},
                         {.search_ns = INT64_MAX},

@@ -3,7 +3,7 @@ from hostile import DIES, REFUSED, RIGHT, Attack
 
 CLOSED = ["0", "1", "2", "01", "02", "12", "012"]
 HIDDEN = [["/proc"], ["/sys"], ["/dev/shm"], ["/proc", "/sys"], ["/sys/fs/cgroup"], ["/tmp"]]
-SETTINGS = [{}, {"FILCH_AFFINITY": "cpu"}, {"FILCH_TOP": "1"}, {"FILCH_STATS": "1"}, {"FILCH_IO": "uring"}]
+SETTINGS = [{}, {"FILCH_AFFINITY": "cpu"}, {"FILCH_TOP": "1"}, {"FILCH_STATS": "1"}]
 
 
 def attacks(tools):
@@ -26,8 +26,7 @@ def attacks(tools):
     # The shell shares the open file, so the next program gets the flags that this one leaves.
     for call in ("read", "write"):
         for kind in ("pipe", "socket", "tty"):
-            for env in ({}, {"FILCH_IO": "uring"}):
-                yield Attack(f"shared {kind}, {call}{settings(env)}", [tools.launch, tools.share, call, kind], (RIGHT,), env, quick=True)
+            yield Attack(f"shared {kind}, {call}", [tools.launch, tools.share, call, kind], (RIGHT,), {}, quick=True)
 
 
 def settings(env):

@@ -1,7 +1,6 @@
 """A thread is stopped for a while: the others go on, and the answers are right."""
 from hostile import RIGHT, Attack
 
-# Not with FILCH_IO=uring: the kernel completes a request in the thread that submitted it, so not while that is stopped.
 SETTINGS = [{"FILCH_WORKERS": "4"}, {"FILCH_WORKERS": "2"}, {"FILCH_WORKERS": "8"},
             {"FILCH_WORKERS": "4", "FILCH_TOP": "1"}, {"FILCH_WORKERS": "4", "FILCH_SAMPLE": "s", "FILCH_SAMPLE_NS": "100000"}]
 PARTS = "tasks jobs fibers barriers chans timers sockets_in_fiber blocking algo threads restart all".split()

@@ -17,7 +17,7 @@ TABLE = [
     ("sigpending", ["0", "1"], PARTS, (RIGHT,), ["0"]),
     ("memlock", ["0"], PARTS, (RIGHT,), ["0"]),
 ]
-SETTINGS = [{}, {"FILCH_WORKERS": "8"}, {"FILCH_IO": "uring"}]
+SETTINGS = [{}, {"FILCH_WORKERS": "8"}]
 
 
 def attacks(tools):

@@ -7,7 +7,6 @@ OPTIONAL = (RIGHT,)
 NEEDED = (RIGHT, REFUSED, DIES)
 
 UNKNOWN = "ENOSYS EPERM EINVAL EOPNOTSUPP"  # what kernels and profiles say to a call that they do not know
-URING = {"FILCH_IO": "uring"}
 PIN = {"FILCH_AFFINITY": "cpu", "FILCH_WORKERS": "2"}
 TOP = {"FILCH_TOP": "1"}
 TRACE = {"FILCH_TRACE": "t.json"}
@@ -32,10 +31,6 @@ TABLE = [
     ("getrandom", OPTIONAL, UNKNOWN + " EAGAIN", {}),
     ("rt_sigpending", OPTIONAL, UNKNOWN, {}),
     ("set_robust_list", OPTIONAL, UNKNOWN, {}),
-    ("io_uring_setup", OPTIONAL, UNKNOWN + " ENOMEM EMFILE", URING),
-    ("io_uring_register", OPTIONAL, UNKNOWN, URING),
-    ("io_uring_enter", NEEDED, UNKNOWN + " ENOMEM", URING),
-    ("eventfd2", OPTIONAL, UNKNOWN, URING),
     ("memfd_create", NEEDED, UNKNOWN + " EMFILE ENOMEM", TOP),
     ("fcntl:1=1033", OPTIONAL, UNKNOWN, TOP),  # F_ADD_SEALS
     ("ftruncate", NEEDED, "EPERM EINVAL ENOSPC ENOSYS", TOP),
@@ -92,7 +87,6 @@ TABLE = [
     ("ftruncate", NEEDED, "EPERM EINVAL ENOSPC", SCALE),
     # All calls that are not in syscalls.h, to check that the table is complete.
     ("others", OPTIONAL, "ENOSYS EPERM", {}),
-    ("others", OPTIONAL, "ENOSYS", URING),
     ("others", OPTIONAL, "ENOSYS", PIN),
     ("others", OPTIONAL, "ENOSYS", TOP),
     ("others", OPTIONAL, "ENOSYS", TRACE),

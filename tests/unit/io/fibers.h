@@ -4,7 +4,6 @@
 
 #include "unit/task/workers.h"
 
-#include "io/request.h"
 #include "io/room.h"
 #include "sched/runtime.h"
 
@@ -53,16 +52,6 @@ static inline int count_line(const fi_line *line)
     return n;
 }
 
-/* Those whose fiber stands in line, and does nothing else. */
-static inline int count_requests(const fi_fd *f, int direction)
-{
-    int n = 0;
-
-    for (const fi_request *r = f->requests; r; r = r->next)
-        n += r->line.first && r->edges & 1u << direction;
-    return n;
-}
-
 /* From a thread or a fiber: until so many fibers wait for this descriptor. */
 static inline void await_waiting(int fd, int direction, int n)
 {
@@ -75,7 +64,7 @@ static inline void await_waiting(int fd, int direction, int n)
 
         if (f) {
             fi_hold_also(&f->latch);
-            waits = count_line(&f->line[direction]) + count_requests(f, direction) >= n;
+            waits = count_line(&f->line[direction]) >= n;
             fi_let_go(&f->latch);
         }
         fi_runtime_unlock_running();

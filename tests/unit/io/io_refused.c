@@ -13,10 +13,6 @@
 #ifndef SYS_epoll_pwait2
 #define SYS_epoll_pwait2 441
 #endif
-#ifndef SYS_io_uring_setup
-#define SYS_io_uring_setup 425
-#define SYS_io_uring_enter 426
-#endif
 
 /* ---- a program that uses what is optional ---- */
 
@@ -100,23 +96,19 @@ static void use_fibers(void)
 
 static int use_all(void)
 {
-    static const filch_io back_ends[] = {FILCH_IO_EPOLL, FILCH_IO_URING};
+    filch_config c = {.workers = 4, .affinity = FILCH_AFFINITY_CPU, .top = true};
+    int e = filch_start(&c);
 
-    for (size_t i = 0; i < sizeof back_ends / sizeof back_ends[0]; i++) {
-        filch_config c = {
-            .workers = 4, .io = back_ends[i], .affinity = FILCH_AFFINITY_CPU, .top = true};
-        int e = filch_start(&c);
-        if (e < 0) { /* without shared memory there is no filch top */
-            c.top = false;
-            e = filch_start(&c);
-        }
-        CHECK_INT(e, 0);
-        CHECK_INT(FILCH_RUN(sum, 0, 100000), 100000);
-        on_fiber(use_io, NULL);
-        in_thread(use_io, NULL);
-        use_fibers();
-        CHECK_INT(filch_stop(), 0);
+    if (e < 0) { /* without shared memory there is no filch top */
+        c.top = false;
+        e = filch_start(&c);
     }
+    CHECK_INT(e, 0);
+    CHECK_INT(FILCH_RUN(sum, 0, 100000), 100000);
+    on_fiber(use_io, NULL);
+    in_thread(use_io, NULL);
+    use_fibers();
+    CHECK_INT(filch_stop(), 0);
     return 0;
 }
 
@@ -147,8 +139,6 @@ static const struct {
 } optional[] = {
     {SYS_epoll_pwait2, "epoll_pwait2", false},
     {SYS_membarrier, "membarrier", false},
-    {SYS_io_uring_setup, "io_uring_setup", false},
-    {SYS_io_uring_enter, "io_uring_enter", false},
     {SYS_memfd_create, "memfd_create", false},
     {SYS_madvise, "madvise", true},
     {SYS_sched_getaffinity, "sched_getaffinity", true},

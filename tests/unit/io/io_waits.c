@@ -1,6 +1,8 @@
 /* Who waits is woken: by what comes, by deadlines, by who cancels, by who closes; and numbers may be used again. */
 #include "unit/io/fibers.h"
 
+#include "seed.h"
+
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
@@ -502,6 +504,57 @@ static void beside_other_waits(void)
     CHECK_INT(filch_close(fd[0]), 0);
 }
 
+/* ---- bytes and deadlines ---- */
+
+#define BYTES SCALED(20000)
+
+static void *read_impatiently(void *arg)
+{
+    int fd = (int)(intptr_t)arg;
+    uint64_t x = seed_get() | 1;
+    unsigned all = 0;
+
+    while (all < BYTES) {
+        unsigned char c[3];
+        ssize_t n;
+        x = x * UINT64_C(6364136223846793005) + 1;
+        n = filch_read_until(fd, c, sizeof c, filch_now() + (int64_t)(x >> 33) % 30000);
+        if (n == -ETIMEDOUT)
+            continue;
+        CHECK(n > 0);
+        for (ssize_t i = 0; i < n; i++)
+            CHECK_INT(c[i], (all + (unsigned)i) % 251);
+        all += (unsigned)n;
+    }
+    return NULL;
+}
+
+static void *write_slowly(void *arg)
+{
+    for (unsigned i = 0; i < BYTES; i++) {
+        unsigned char c = (unsigned char)(i % 251);
+        CHECK_INT(filch_write((int)(intptr_t)arg, &c, 1), 1);
+        if (i % 3 == 0)
+            filch_sleep(FILCH_US(i % 7));
+    }
+    return NULL;
+}
+
+/* Bytes that come together with a deadline are returned by that read or by the next one. */
+static void no_byte_lost(void)
+{
+    int fd[2];
+    filch_fiber *f[2];
+
+    CHECK_INT(filch_socketpair(fd), 0);
+    f[0] = filch_fiber_start(read_impatiently, (void *)(intptr_t)fd[0]);
+    f[1] = filch_fiber_start(write_slowly, (void *)(intptr_t)fd[1]);
+    for (int i = 0; i < 2; i++)
+        CHECK_INT(filch_fiber_join(f[i], NULL), 0);
+    CHECK_INT(filch_close(fd[0]), 0);
+    CHECK_INT(filch_close(fd[1]), 0);
+}
+
 /* ---- guests ---- */
 
 FILCH_TASK(long, read_in_task, int, fd)
@@ -541,6 +594,7 @@ static void after_a_guest(void)
 
 WITH_WORKERS(after_a_guest)
 WITH_WORKERS(deadlines)
+WITH_WORKERS(no_byte_lost)
 WITH_WORKERS(full_and_empty)
 WITH_WORKERS(cancelled)
 WITH_WORKERS(closed)
@@ -553,6 +607,7 @@ WITH_WORKERS(beside_yields)
 WITH_WORKERS(idle_is_idle)
 WITH_WORKERS(beside_other_waits)
 
-CHECK_MAIN(test_deadlines, test_full_and_empty, test_cancelled, test_closed, test_being_closed,
-           test_numbers_used_again, test_other_descriptors, test_nonsense, test_beside_work,
-           test_beside_yields, test_idle_is_idle, test_beside_other_waits, test_after_a_guest)
+CHECK_MAIN(test_deadlines, test_no_byte_lost, test_full_and_empty, test_cancelled, test_closed,
+           test_being_closed, test_numbers_used_again, test_other_descriptors, test_nonsense,
+           test_beside_work, test_beside_yields, test_idle_is_idle, test_beside_other_waits,
+           test_after_a_guest)

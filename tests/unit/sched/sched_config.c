@@ -22,7 +22,6 @@ static const char *const variables[] = {
     "FILCH_DEADLOCK",
     "FILCH_DUMP_SIGNAL",
     "FILCH_BLOCKING_THREADS",
-    "FILCH_IO",
 };
 
 static void clear(void)
@@ -68,7 +67,6 @@ static void defaults(void **state)
     CHECK_INT(s.watchdog_ns, 10000000);
     CHECK_INT(s.deadlock, FILCH_DEADLOCK_ABORT);
     CHECK_INT(s.dump_signal, 0);
-    CHECK(!s.uring);
 }
 
 static void fields(void **state)
@@ -89,8 +87,7 @@ static void fields(void **state)
                               .name = "ten-letter",
                               .watchdog_ns = 7,
                               .deadlock = FILCH_DEADLOCK_REPORT,
-                              .dump_signal = SIGWINCH,
-                              .io = FILCH_IO_URING});
+                              .dump_signal = SIGWINCH});
     CHECK_INT(s.workers, 3);
     CHECK(s.affinity && s.eager && !s.caller_runs);
     CHECK_INT(s.stack_size % (size_t)sysconf(_SC_PAGESIZE), 0);
@@ -103,7 +100,6 @@ static void fields(void **state)
     CHECK_INT(s.watchdog_ns, 7);
     CHECK_INT(s.deadlock, FILCH_DEADLOCK_REPORT);
     CHECK_INT(s.dump_signal, SIGWINCH);
-    CHECK(s.uring);
     CHECK_INT(settle((filch_config){.watchdog_ns = -1}).watchdog_ns, 0);
     CHECK_INT(settle((filch_config){.search_ns = -1}).search_ns, 0);
     CHECK_INT(settle((filch_config){.workers = FILCH_WORKERS_MAX}).workers, FILCH_WORKERS_MAX);
@@ -128,8 +124,6 @@ static void environment(void **state)
     CHECK(!with("FILCH_PUBLISH", "lazy").eager);
     CHECK(with("FILCH_CALLER_RUNS", "yes").caller_runs);
     CHECK(!with("FILCH_CALLER_RUNS", "no").caller_runs);
-    CHECK(with("FILCH_IO", "uring").uring);
-    CHECK(!with("FILCH_IO", "epoll").uring);
     CHECK_INT(with("FILCH_SEARCH_NS", "0").search_ns, 0);
     CHECK_INT(with("FILCH_SEARCH_NS", "1000000000").search_ns, 1000000000);
     CHECK_INT(with("FILCH_BLOCKING_THREADS", "1").blocking_threads, 1);
@@ -216,7 +210,6 @@ static const bad nonsense[] = {
     AS_WORD("FILCH_WATCHDOG_MS", "-1"),
     AS_WORD("FILCH_WATCHDOG_MS", "3600001"),
     AS_WORD("FILCH_DEADLOCK", "yes"),
-    AS_WORD("FILCH_IO", "select"),
     AS_WORD("FILCH_DUMP_SIGNAL", "KILL"),
     AS_WORD("FILCH_DUMP_SIGNAL", "9"),
     AS_WORD("FILCH_DUMP_SIGNAL", "1000"),
@@ -231,7 +224,6 @@ static const bad nonsense[] = {
     AS_FIELD(steal_batch, 2, .deque = "bounded"),
     AS_FIELD(publish, (filch_publish)3),
     AS_FIELD(caller_runs, (filch_caller_runs)3),
-    AS_FIELD(io, (filch_io)3),
     AS_FIELD(search_ns, 1000000001),
     AS_FIELD(blocking_threads, 16385),
     AS_FIELD(name, "eleven-long"),

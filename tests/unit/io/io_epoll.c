@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/futex.h"
-#include "io/backend.h"
+#include "io/epoll.h"
 #include "sched/poller.h"
 
 #include <errno.h>
@@ -17,14 +17,14 @@
 #define READS   (1u << FI_IO_READ)
 #define WRITES  (1u << FI_IO_WRITE)
 
-static fi_backend backend;
+static fi_epoll epoll;
 static fi_io_event events[FI_IO_EVENTS];
 static int fd[2];
 
 static void begin(void **state)
 {
     (void)state;
-    CHECK_INT(fi_backend_init(&backend), 0);
+    CHECK_INT(fi_epoll_init(&epoll), 0);
     CHECK_INT(pipe2(fd, O_NONBLOCK), 0);
 }
 
@@ -32,24 +32,24 @@ static void end(void)
 {
     close(fd[0]);
     close(fd[1]);
-    fi_backend_fini(&backend);
+    fi_epoll_fini(&epoll);
 }
 
 static void each_edge_once(void **state)
 {
     begin(state);
-    CHECK_INT(fi_backend_arm(&backend, fd[0], 7, READS, false), 0);
-    CHECK_INT(fi_backend_wait(&backend, events, FI_POLL_NOW), 0);
+    CHECK_INT(fi_epoll_arm(&epoll, fd[0], 7, READS, false), 0);
+    CHECK_INT(fi_epoll_wait(&epoll, events, FI_POLL_NOW), 0);
     for (int i = 0; i < 2; i++) {
         CHECK_INT(write(fd[1], "x", 1), 1);
-        CHECK_INT(fi_backend_wait(&backend, events, FOREVER), 1);
+        CHECK_INT(fi_epoll_wait(&epoll, events, FOREVER), 1);
         CHECK_INT(events[0].fd, fd[0]);
         CHECK_INT(events[0].generation, 7);
         CHECK(events[0].readable && !events[0].writable && !events[0].restless);
-        CHECK_INT(fi_backend_wait(&backend, events, FI_POLL_NOW), 0);
+        CHECK_INT(fi_epoll_wait(&epoll, events, FI_POLL_NOW), 0);
     }
     close(fd[1]);
-    CHECK_INT(fi_backend_wait(&backend, events, FOREVER), 1);
+    CHECK_INT(fi_epoll_wait(&epoll, events, FOREVER), 1);
     CHECK(events[0].readable && events[0].restless);
     end();
 }
@@ -60,15 +60,15 @@ static void armed_anew(void **state)
     begin(state);
     CHECK_INT(write(fd[1], "x", 1), 1);
     for (uint32_t i = 0; i < 4; i++) {
-        CHECK_INT(fi_backend_arm(&backend, fd[0], i, READS, i % 2), 0);
-        CHECK_INT(fi_backend_wait(&backend, events, FOREVER), 1);
+        CHECK_INT(fi_epoll_arm(&epoll, fd[0], i, READS, i % 2), 0);
+        CHECK_INT(fi_epoll_wait(&epoll, events, FOREVER), 1);
         CHECK_INT(events[0].generation, i);
     }
-    fi_backend_disarm(&backend, fd[0]);
-    CHECK_INT(fi_backend_arm(&backend, fd[0], 4, READS, true), 0);
-    CHECK_INT(fi_backend_wait(&backend, events, FOREVER), 1);
-    CHECK_INT(fi_backend_arm(&backend, fd[1], 0, WRITES, false), 0);
-    CHECK_INT(fi_backend_wait(&backend, events, FOREVER), 1);
+    fi_epoll_disarm(&epoll, fd[0]);
+    CHECK_INT(fi_epoll_arm(&epoll, fd[0], 4, READS, true), 0);
+    CHECK_INT(fi_epoll_wait(&epoll, events, FOREVER), 1);
+    CHECK_INT(fi_epoll_arm(&epoll, fd[1], 0, WRITES, false), 0);
+    CHECK_INT(fi_epoll_wait(&epoll, events, FOREVER), 1);
     CHECK(events[0].writable && !events[0].readable);
     end();
 }
@@ -78,9 +78,9 @@ static void what_cannot_be_armed(void **state)
     int file = open("/proc/self/exe", O_RDONLY);
 
     begin(state);
-    CHECK_INT(fi_backend_arm(&backend, file, 0, READS, false), -EPERM);
-    CHECK_INT(fi_backend_arm(&backend, -1, 0, READS, false), -EBADF);
-    CHECK_INT(fi_backend_arm(&backend, 1 << 20, 0, READS, true), -EBADF);
+    CHECK_INT(fi_epoll_arm(&epoll, file, 0, READS, false), -EPERM);
+    CHECK_INT(fi_epoll_arm(&epoll, -1, 0, READS, false), -EBADF);
+    CHECK_INT(fi_epoll_arm(&epoll, 1 << 20, 0, READS, true), -EBADF);
     close(file);
     end();
 }
@@ -91,14 +91,14 @@ static void interrupts(void **state)
     int64_t soon;
 
     begin(state);
-    fi_backend_interrupt(&backend);
-    fi_backend_interrupt(&backend);
-    CHECK_INT(fi_backend_wait(&backend, events, FI_POLL_NOW), 0);
-    CHECK_INT(fi_backend_wait(&backend, events, FOREVER), 0);
+    fi_epoll_interrupt(&epoll);
+    fi_epoll_interrupt(&epoll);
+    CHECK_INT(fi_epoll_wait(&epoll, events, FI_POLL_NOW), 0);
+    CHECK_INT(fi_epoll_wait(&epoll, events, FOREVER), 0);
     soon = fi_clock_now() + 2000000;
-    CHECK_INT(fi_backend_wait(&backend, events, soon), 0);
+    CHECK_INT(fi_epoll_wait(&epoll, events, soon), 0);
     CHECK(fi_clock_now() >= soon);
-    CHECK_INT(fi_backend_wait(&backend, events, soon), 0);
+    CHECK_INT(fi_epoll_wait(&epoll, events, soon), 0);
     end();
 }
 
