@@ -1,7 +1,7 @@
 #include "io/address.h"
 
 #include "base/mem.h"
-#include "io/room.h"
+#include "io/io.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -10,13 +10,13 @@
 
 #define PORT_MAX 65535
 
-typedef struct question {
+typedef struct query {
     const char *host;
     char port[8];
-    struct addrinfo hints, *answer;
-} question;
+    struct addrinfo hints, *result;
+} query;
 
-static int understand(int e, int system_error)
+static int map_gai_error(int e, int system_error)
 {
     switch (e) {
     case 0:
@@ -33,89 +33,89 @@ static int understand(int e, int system_error)
     }
 }
 
-__attribute__((noinline)) static int64_t ask(void *arg)
+__attribute__((noinline)) static int64_t query_run(void *arg)
 {
-    question *q = arg;
-    int e = getaddrinfo(q->host, q->port, &q->hints, &q->answer);
+    query *q = arg;
+    int e = getaddrinfo(q->host, q->port, &q->hints, &q->result);
 
-    return understand(e, errno);
+    return map_gai_error(e, errno);
 }
 
 /* ---- names ---- */
 
-/* Who asks may leave before there is an answer, so nothing of it is on a stack. */
-typedef struct look_up {
-    fi_spare_call call; /* first */
-    question question;
+/* Who asks may leave before there is a result, so nothing of it is on a stack. */
+typedef struct lookup {
+    fi_blocking_call call; /* first */
+    query query;
     char host[NI_MAXHOST];
-} look_up;
+} lookup;
 
-static void forget(fi_spare_call *c)
+static void lookup_free(fi_blocking_call *c)
 {
-    look_up *l = (look_up *)(void *)c;
+    lookup *l = (lookup *)(void *)c;
 
-    if (l->question.answer)
-        freeaddrinfo(l->question.answer);
-    FI_DELETE(look_up, l);
+    if (l->query.result)
+        freeaddrinfo(l->query.result);
+    FI_DELETE(lookup, l);
 }
 
-static look_up *new_look_up(const question *q)
+static lookup *lookup_new(const query *q)
 {
-    look_up *l = FI_NEW(look_up);
+    lookup *l = FI_NEW(lookup);
 
     if (!l)
         return NULL;
-    l->question = *q;
+    l->query = *q;
     memcpy(l->host, q->host, strlen(q->host) + 1);
-    l->question.host = l->host;
-    l->call.call = ask;
-    l->call.arg = &l->question;
-    l->call.forget = forget;
+    l->query.host = l->host;
+    l->call.call = query_run;
+    l->call.arg = &l->query;
+    l->call.release = lookup_free;
     return l;
 }
 
-static int find_name(fi_spares *s, question *q, int64_t deadline)
+static int lookup_run(fi_blocking_pool *s, query *q, int64_t deadline)
 {
-    look_up *l;
+    lookup *l;
     int e;
 
     if (strlen(q->host) >= NI_MAXHOST)
         return -ENOENT;
-    l = new_look_up(q);
+    l = lookup_new(q);
     if (!l)
         return -ENOMEM;
-    e = fi_spares_run_until(s, &l->call, deadline);
+    e = fi_blocking_pool_run_until(s, &l->call, deadline);
     if (e < 0 && e != -EAGAIN)
         return e;
     if (e == 0)
         e = (int)l->call.result;
-    q->answer = l->question.answer;
-    l->question.answer = NULL;
-    forget(&l->call);
+    q->result = l->query.result;
+    l->query.result = NULL;
+    lookup_free(&l->call);
     return e;
 }
 
 /* Numbers need no thread, and a thread needs no other. */
-static int find_host(question *q, int64_t deadline)
+static int resolve_host(query *q, int64_t deadline)
 {
-    fi_runtime *rt = fi_io_fiber();
+    fi_runtime *rt = fi_io_fiber_runtime();
     fi_io *io;
     int e;
 
     q->hints.ai_flags |= AI_NUMERICHOST;
-    e = (int)ask(q);
+    e = (int)query_run(q);
     if (e != -ENOENT || !q->host)
         return e;
     q->hints.ai_flags &= ~AI_NUMERICHOST;
     if (!rt)
-        return (int)ask(q);
+        return (int)query_run(q);
     e = fi_io_get(rt, &io);
-    return e < 0 ? e : find_name(&io->spares, q, deadline);
+    return e < 0 ? e : lookup_run(&io->blocking_pool, q, deadline);
 }
 
 /* ---- paths ---- */
 
-static int find_path(fi_addresses *a, const char *path)
+static int resolve_path(fi_addresses *a, const char *path)
 {
     struct sockaddr_un *un = (struct sockaddr_un *)(void *)&a->path;
     size_t n = strlen(path);
@@ -132,21 +132,22 @@ static int find_path(fi_addresses *a, const char *path)
     return 0;
 }
 
-int fi_addresses_find(fi_addresses *a, const char *host, int port, bool passive, int64_t deadline)
+int fi_addresses_resolve(fi_addresses *a, const char *host, int port, bool passive,
+                         int64_t deadline)
 {
-    question q = {.host = host};
+    query q = {.host = host};
     int e;
 
     *a = (fi_addresses){0};
     if (host && strchr(host, '/'))
-        return port == 0 ? find_path(a, host) : -EINVAL;
+        return port == 0 ? resolve_path(a, host) : -EINVAL;
     if (port < 0 || port > PORT_MAX)
         return -EINVAL;
     snprintf(q.port, sizeof q.port, "%d", port);
     q.hints.ai_socktype = SOCK_STREAM;
     q.hints.ai_flags = AI_NUMERICSERV | (passive ? AI_PASSIVE : 0);
-    e = find_host(&q, deadline);
-    a->list = e == 0 ? q.answer : NULL;
+    e = resolve_host(&q, deadline);
+    a->list = e == 0 ? q.result : NULL;
     return e;
 }
 

@@ -16,7 +16,8 @@ typedef struct fi_addresses {
  * listen at.
  * 0; -ENOENT: not known; -EAGAIN: could not be found out; -EINVAL: nonsense; -ENAMETOOLONG; -ENOMEM; -ETIMEDOUT;
  * -ECANCELED. */
-int fi_addresses_find(fi_addresses *a, const char *host, int port, bool passive, int64_t deadline);
+int fi_addresses_resolve(fi_addresses *a, const char *host, int port, bool passive,
+                         int64_t deadline);
 void fi_addresses_fini(fi_addresses *a);
 
 #endif

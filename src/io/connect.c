@@ -4,8 +4,8 @@
 #endif
 #include "base/chaos.h"
 #include "io/address.h"
-#include "io/call.h"
-#include "io/open.h"
+#include "io/op.h"
+#include "io/opened.h"
 
 #include <filch/io.h>
 
@@ -16,9 +16,9 @@
 #define RETRY_NS FILCH_MS(1)
 
 /* Asked again, the system says how far it is.  That it is connected is an error only at first. */
-static ssize_t try_connect(fi_call *c)
+static ssize_t try_connect(fi_io_op *c)
 {
-    ssize_t e = fi_call_result(connect(c->fd, c->buf, (socklen_t)c->n));
+    ssize_t e = fi_syscall_result(connect(c->fd, c->buf, (socklen_t)c->n));
     bool begun = c->flags != 0;
 
     c->flags = 1;
@@ -42,7 +42,7 @@ static bool is_datagram(int fd)
 /* connect(2) has no flag not to wait, so the socket is set to non-blocking mode for this one call.
  * It has no connection yet, so no other user reads or writes through it.  Datagram sockets may be
  * in use, but do not wait here. */
-static ssize_t try_connect_nowait(fi_call *c)
+static ssize_t try_connect_nowait(fi_io_op *c)
 {
     int flags = fcntl(c->fd, F_GETFL);
     ssize_t e;
@@ -56,19 +56,19 @@ static ssize_t try_connect_nowait(fi_call *c)
     return e;
 }
 
-static const fi_call_kind connect_kind = {.what = "connect",
-                                          .attempt = try_connect,
-                                          .attempt_nowait = try_connect_nowait,
-                                          .never_a_file = true};
+static const fi_io_op_kind connect_kind = {.what = "connect",
+                                           .attempt = try_connect,
+                                           .attempt_nowait = try_connect_nowait,
+                                           .never_a_file = true};
 
 static int connect_once(int fd, const struct sockaddr *address, socklen_t size, int64_t deadline)
 {
-    return (int)fi_call_run(&(fi_call){.kind = &connect_kind,
-                                       .fd = fd,
-                                       .direction = FI_IO_WRITE,
-                                       .deadline = deadline,
-                                       .buf = (void *)(uintptr_t)address,
-                                       .n = size});
+    return (int)fi_io_op_run(&(fi_io_op){.kind = &connect_kind,
+                                         .fd = fd,
+                                         .direction = FI_IO_WRITE,
+                                         .deadline = deadline,
+                                         .buf = (void *)(uintptr_t)address,
+                                         .n = size});
 }
 
 int filch_connect_to_until(int fd, const struct sockaddr *address, unsigned size, int64_t deadline)
@@ -95,7 +95,7 @@ __attribute__((noinline)) static int open_socket(const struct addrinfo *a)
         return -errno;
     if (a->ai_family != AF_UNIX)
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-    fi_open_note(fd, (fi_fd_kind){.drains = a->ai_family != AF_UNIX});
+    fi_opened_register(fd, (fi_fd_kind){.short_read_drains = a->ai_family != AF_UNIX});
     return fd;
 }
 
@@ -115,7 +115,7 @@ static int connect_address(const struct addrinfo *a, int64_t deadline)
 int filch_connect_until(const char *host, int port, int64_t deadline)
 {
     fi_addresses found;
-    int fd = fi_addresses_find(&found, host, port, false, deadline);
+    int fd = fi_addresses_resolve(&found, host, port, false, deadline);
 
     if (fd < 0)
         return fd;

@@ -24,7 +24,7 @@
 #define NS_PER_S  1000000000
 
 /* Not edge-triggered: somebody who only looks must not take the interrupt from who waits. */
-static int watch_interrupt(fi_epoll *ep)
+static int add_interrupt_fd(fi_epoll *ep)
 {
     struct epoll_event ev = {.events = EPOLLIN, .data.u64 = INTERRUPT};
 
@@ -46,7 +46,7 @@ int fi_epoll_init(fi_epoll *ep)
     ep->fd = epoll_create1(EPOLL_CLOEXEC);
     if (ep->fd < 0)
         return -errno;
-    e = watch_interrupt(ep);
+    e = add_interrupt_fd(ep);
     if (e < 0)
         close(ep->fd);
     return e;
@@ -60,7 +60,7 @@ void fi_epoll_fini(fi_epoll *ep)
 
 /* ---- what is watched ---- */
 
-static int control(const fi_epoll *ep, int op, int fd, struct epoll_event *ev)
+static int epoll_control(const fi_epoll *ep, int op, int fd, struct epoll_event *ev)
 {
     return epoll_ctl(ep->fd, op, fd, ev) < 0 ? -errno : 0;
 }
@@ -77,7 +77,7 @@ int fi_epoll_arm(fi_epoll *ep, int fd, uint32_t generation, unsigned edges, bool
         ev.events |= EPOLLIN | EPOLLPRI;
     if (edges & 1u << FI_IO_WRITE)
         ev.events |= EPOLLOUT;
-    while ((e = control(ep, op, fd, &ev)) == -ENOENT || e == -EEXIST)
+    while ((e = epoll_control(ep, op, fd, &ev)) == -ENOENT || e == -EEXIST)
         op = e == -ENOENT ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
     return e;
 }
@@ -86,12 +86,12 @@ void fi_epoll_disarm(fi_epoll *ep, int fd)
 {
     struct epoll_event ev = {0};
 
-    control(ep, EPOLL_CTL_DEL, fd, &ev);
+    epoll_control(ep, EPOLL_CTL_DEL, fd, &ev);
 }
 
 /* ---- waiting ---- */
 
-static int wait_ms(const fi_epoll *ep, struct epoll_event *ev, int ms)
+static int epoll_wait_ms(const fi_epoll *ep, struct epoll_event *ev, int ms)
 {
     return epoll_wait(ep->fd, ev, FI_IO_EVENTS, ms);
 }
@@ -99,7 +99,7 @@ static int wait_ms(const fi_epoll *ep, struct epoll_event *ev, int ms)
 /* Milliseconds are too coarse for timers, so epoll_wait is only the fallback.  A container may
  * refuse a call that it does not know with any error.  Only EINTR is not a refusal.  If the
  * descriptor is the reason, epoll_wait fails as well. */
-static int wait_ns(fi_epoll *ep, struct epoll_event *ev, int64_t deadline_ns)
+static int epoll_wait_ns(fi_epoll *ep, struct epoll_event *ev, int64_t deadline_ns)
 {
 #if defined SYS_epoll_pwait2 && defined __LP64__
     if (!fi_load_relaxed(&ep->ms_only)) {
@@ -111,18 +111,18 @@ static int wait_ns(fi_epoll *ep, struct epoll_event *ev, int64_t deadline_ns)
         fi_store_relaxed(&ep->ms_only, 1u);
     }
 #endif
-    return wait_ms(ep, ev, fi_clock_left_ms(deadline_ns));
+    return epoll_wait_ms(ep, ev, fi_clock_left_ms(deadline_ns));
 }
 
-static int wait_until(fi_epoll *ep, struct epoll_event *ev, int64_t deadline_ns)
+static int epoll_wait_until(fi_epoll *ep, struct epoll_event *ev, int64_t deadline_ns)
 {
     if (deadline_ns == FI_POLL_NOW || deadline_ns == FI_FUTEX_FOREVER)
-        return wait_ms(ep, ev, deadline_ns == FI_POLL_NOW ? 0 : -1);
-    return wait_ns(ep, ev, deadline_ns);
+        return epoll_wait_ms(ep, ev, deadline_ns == FI_POLL_NOW ? 0 : -1);
+    return epoll_wait_ns(ep, ev, deadline_ns);
 }
 
 /* A signal is not an error.  Any other error would repeat for ever. */
-static int check(int n)
+static int check_wait(int n)
 {
     char text[128];
 
@@ -136,7 +136,7 @@ static int check(int n)
     return n < 0 ? 0 : n;
 }
 
-static void take_interrupt(const fi_epoll *ep)
+static void clear_interrupt(const fi_epoll *ep)
 {
     uint64_t n;
     ssize_t r = read(ep->interrupt_fd, &n, sizeof n);
@@ -144,7 +144,7 @@ static void take_interrupt(const fi_epoll *ep)
     (void)r;
 }
 
-static fi_io_event understand(const struct epoll_event *ev)
+static fi_io_event event_from_epoll(const struct epoll_event *ev)
 {
     const uint32_t gone = EPOLLHUP | EPOLLERR;
     fi_io_event e = {.fd = (int)(uint32_t)ev->data.u64,
@@ -152,20 +152,20 @@ static fi_io_event understand(const struct epoll_event *ev)
 
     e.readable = (ev->events & (EPOLLIN | EPOLLPRI | EPOLLRDHUP | gone)) != 0;
     e.writable = (ev->events & (EPOLLOUT | gone)) != 0;
-    e.restless = (ev->events & (EPOLLPRI | EPOLLRDHUP | gone)) != 0;
+    e.hup_or_urgent = (ev->events & (EPOLLPRI | EPOLLRDHUP | gone)) != 0;
     return e;
 }
 
 int fi_epoll_wait(fi_epoll *ep, fi_io_event *events, int64_t deadline_ns)
 {
     struct epoll_event ev[FI_IO_EVENTS];
-    int n = check(wait_until(ep, ev, deadline_ns)), told = 0;
+    int n = check_wait(epoll_wait_until(ep, ev, deadline_ns)), told = 0;
 
     for (int i = 0; i < n; i++) {
         if (ev[i].data.u64 != INTERRUPT)
-            events[told++] = understand(&ev[i]);
+            events[told++] = event_from_epoll(&ev[i]);
         else if (deadline_ns != FI_POLL_NOW)
-            take_interrupt(ep);
+            clear_interrupt(ep);
     }
     return told;
 }

@@ -18,7 +18,7 @@ typedef struct fi_io_event {
     uint32_t generation; /* as it was armed with */
     bool readable, writable;
     bool
-        restless; /* the other side ended, an error, or something urgent: from now on a short read says nothing */
+        hup_or_urgent; /* the other side ended, an error, or something urgent: from now on a short read says nothing */
 } fi_io_event;
 
 typedef struct fi_epoll {

@@ -4,8 +4,8 @@
 #endif
 #include "base/chaos.h"
 #include "io/address.h"
-#include "io/call.h"
-#include "io/open.h"
+#include "io/op.h"
+#include "io/opened.h"
 
 #include <filch/io.h>
 
@@ -16,7 +16,7 @@
 /* ---- listen ---- */
 
 /* What is accepted takes TCP_NODELAY over from here.  IPv6 where it is there takes IPv4 along. */
-static void set_options(int fd, int family)
+static void listener_set_options(int fd, int family)
 {
     int zero = 0, one = 1;
 
@@ -34,9 +34,9 @@ __attribute__((noinline)) static int open_listener(const struct addrinfo *a, int
 
     if (fd < 0)
         return -errno;
-    set_options(fd, a->ai_family);
+    listener_set_options(fd, a->ai_family);
     if (bind(fd, a->ai_addr, a->ai_addrlen) == 0 && listen(fd, backlog) == 0) {
-        fi_open_note(fd, (fi_fd_kind){.drains = a->ai_family != AF_UNIX});
+        fi_opened_register(fd, (fi_fd_kind){.short_read_drains = a->ai_family != AF_UNIX});
         return fd;
     }
     e = -errno;
@@ -45,7 +45,7 @@ __attribute__((noinline)) static int open_listener(const struct addrinfo *a, int
 }
 
 /* The first of them that works. */
-static int listen_at(const struct addrinfo *list, int family, int backlog, int error)
+static int listen_on_first(const struct addrinfo *list, int family, int backlog, int error)
 {
     int fd = error;
 
@@ -58,15 +58,15 @@ static int listen_at(const struct addrinfo *list, int family, int backlog, int e
 int filch_listen(const char *host, int port, int backlog)
 {
     fi_addresses found;
-    int fd = fi_addresses_find(&found, host, port, true, FILCH_FOREVER);
+    int fd = fi_addresses_resolve(&found, host, port, true, FILCH_FOREVER);
 
     if (fd < 0)
         return fd;
     fd = -ENOENT;
     if (!host)
-        fd = listen_at(found.list, AF_INET6, backlog, fd);
+        fd = listen_on_first(found.list, AF_INET6, backlog, fd);
     if (fd < 0 && fd != -EADDRINUSE)
-        fd = listen_at(found.list, AF_UNSPEC, backlog, fd);
+        fd = listen_on_first(found.list, AF_UNSPEC, backlog, fd);
     fi_addresses_fini(&found);
     return fd;
 }
@@ -74,13 +74,14 @@ int filch_listen(const char *host, int port, int backlog)
 /* ---- accept ---- */
 
 /* A connection that was gone before it was accepted is none. */
-static ssize_t try_accept(fi_call *c)
+static ssize_t try_accept(fi_io_op *c)
 {
     ssize_t fd;
 
     do
-        fd = fi_chaos(8) ? -ECONNABORTED
-                         : fi_call_result(accept4(c->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK));
+        fd = fi_chaos(8)
+                 ? -ECONNABORTED
+                 : fi_syscall_result(accept4(c->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK));
     while (fd == -ECONNABORTED || fd == -EPROTO);
     return fd;
 }
@@ -94,23 +95,23 @@ static bool is_internet(int fd)
            (a.ss_family == AF_INET || a.ss_family == AF_INET6);
 }
 
-static const fi_call_kind accept_kind = {
+static const fi_io_op_kind accept_kind = {
     .what = "accept", .attempt = try_accept, .never_a_file = true};
 
 int filch_accept_until(int fd, int64_t deadline)
 {
-    bool ours = fi_open_drains(fd); /* as its connections do */
+    bool ours = fi_opened_short_read_drains(fd); /* as its connections do */
     int one = 1, got;
 
-    got = (int)fi_call_run(
-        &(fi_call){.kind = &accept_kind, .fd = fd, .direction = FI_IO_READ, .deadline = deadline});
+    got = (int)fi_io_op_run(
+        &(fi_io_op){.kind = &accept_kind, .fd = fd, .direction = FI_IO_READ, .deadline = deadline});
     if (got < 0)
         return got;
     if (!ours && is_internet(got)) {
         setsockopt(got, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
         ours = true;
     }
-    fi_open_note(got, (fi_fd_kind){.drains = ours});
+    fi_opened_register(got, (fi_fd_kind){.short_read_drains = ours});
     return got;
 }
 

@@ -5,7 +5,7 @@
 
 #include "base/at_fork.h"
 #include "base/futex.h"
-#include "io/call.h"
+#include "io/op.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -72,14 +72,14 @@ static ssize_t read_again(int fd, const struct iovec *v, int n)
 {
     int own = open_again(fd);
 
-    return own < 0 ? FI_NOWAIT_NONE : close_after(own, fi_call_result(readv(own, v, n)));
+    return own < 0 ? FI_NOWAIT_NONE : close_after(own, fi_syscall_result(readv(own, v, n)));
 }
 
 static ssize_t write_again(int fd, const struct iovec *v, int n)
 {
     int own = open_again(fd);
 
-    return own < 0 ? FI_NOWAIT_NONE : close_after(own, fi_call_result(writev(own, v, n)));
+    return own < 0 ? FI_NOWAIT_NONE : close_after(own, fi_syscall_result(writev(own, v, n)));
 }
 
 /* ---- any file ---- */
@@ -88,11 +88,12 @@ static ssize_t write_again(int fd, const struct iovec *v, int n)
 __attribute__((noinline)) ssize_t fi_nowait_readv(int fd, const struct iovec *v, int n)
 {
     struct msghdr m = {.msg_iov = (struct iovec *)(uintptr_t)v, .msg_iovlen = (size_t)n};
-    ssize_t got = none_if_refused(fi_call_result(preadv2(fd, v, n, CURRENT_POSITION, RWF_NOWAIT)));
+    ssize_t got =
+        none_if_refused(fi_syscall_result(preadv2(fd, v, n, CURRENT_POSITION, RWF_NOWAIT)));
 
     if (got != FI_NOWAIT_NONE)
         return got;
-    got = fi_call_result(recvmsg(fd, &m, MSG_DONTWAIT));
+    got = fi_syscall_result(recvmsg(fd, &m, MSG_DONTWAIT));
     return got == -ENOTSOCK ? read_again(fd, v, n) : got;
 }
 
@@ -100,11 +101,11 @@ __attribute__((noinline)) ssize_t fi_nowait_readv(int fd, const struct iovec *v,
 __attribute__((noinline)) ssize_t fi_nowait_writev(int fd, const struct iovec *v, int n)
 {
     struct msghdr m = {.msg_iov = (struct iovec *)(uintptr_t)v, .msg_iovlen = (size_t)n};
-    ssize_t put = fi_call_result(sendmsg(fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL));
+    ssize_t put = fi_syscall_result(sendmsg(fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL));
 
     if (put != -ENOTSOCK)
         return put;
-    put = none_if_refused(fi_call_result(pwritev2(fd, v, n, CURRENT_POSITION, RWF_NOWAIT)));
+    put = none_if_refused(fi_syscall_result(pwritev2(fd, v, n, CURRENT_POSITION, RWF_NOWAIT)));
     return put == FI_NOWAIT_NONE ? write_again(fd, v, n) : put;
 }
 
@@ -124,9 +125,9 @@ __attribute__((noinline)) bool fi_nowait_is_ready(int fd, short events)
 
 /* ---- one at a time ---- */
 
-static fi_lock lock;
+static fi_lock turns_lock;
 static fi_nowait_turn *turns;           /* of all threads, on their stacks */
-static FI_ATOMIC(uint32_t) turns_ended; /* written under the lock; waiters sleep on it */
+static FI_ATOMIC(uint32_t) turns_ended; /* written under the turns_lock; waiters sleep on it */
 
 /* [child of a fork] The threads are in the parent. */
 static void forget_turns(void)
@@ -136,7 +137,7 @@ static void forget_turns(void)
 
 __attribute__((constructor)) static void register_at_fork(void)
 {
-    fi_at_fork(FI_FORK_TURNS, &lock, forget_turns);
+    fi_at_fork(FI_FORK_TURNS, &turns_lock, forget_turns);
 }
 
 static bool is_taken(const fi_nowait_turn *wanted)
@@ -150,16 +151,16 @@ static bool is_taken(const fi_nowait_turn *wanted)
 /* Waiting here and not for the next event: the calls that have the turn may leave something. */
 static void wait_for_turn(fi_nowait_turn *t)
 {
-    fi_lock_lock(&lock);
+    fi_lock_lock(&turns_lock);
     while (is_taken(t)) {
         uint32_t seen = fi_load_relaxed(&turns_ended);
-        fi_lock_unlock(&lock);
+        fi_lock_unlock(&turns_lock);
         fi_futex_wait(&turns_ended, seen, FI_FUTEX_FOREVER);
-        fi_lock_lock(&lock);
+        fi_lock_lock(&turns_lock);
     }
     t->next = turns;
     turns = t;
-    fi_lock_unlock(&lock);
+    fi_lock_unlock(&turns_lock);
 }
 
 bool fi_nowait_begin_turn(fi_nowait_turn *t, int fd, short events)
@@ -176,11 +177,11 @@ void fi_nowait_end_turn(fi_nowait_turn *t)
 {
     fi_nowait_turn **link = &turns;
 
-    fi_lock_lock(&lock);
+    fi_lock_lock(&turns_lock);
     while (*link != t)
         link = &(*link)->next;
     *link = t->next;
     fi_store_relaxed(&turns_ended, fi_load_relaxed(&turns_ended) + 1u);
-    fi_lock_unlock(&lock);
+    fi_lock_unlock(&turns_lock);
     fi_futex_wake(&turns_ended, INT_MAX);
 }

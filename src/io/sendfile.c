@@ -1,7 +1,7 @@
 /* From a file to a socket.  The file may have to be read from a disk, so this is for a spare thread; and there is no flag
  * that says "no signal", so the signal is kept away. */
-#include "io/call.h"
 #include "io/nowait.h"
+#include "io/op.h"
 
 #include <filch/io.h>
 
@@ -24,16 +24,16 @@ static void take_sigpipe(void)
         ;
 }
 
-static bool is_pending(void)
+static bool sigpipe_is_pending(void)
 {
     sigset_t set;
 
     return sigpending(&set) == 0 && sigismember(&set, SIGPIPE) == 1;
 }
 
-static ssize_t quietly(fi_call *c, ssize_t (*send)(fi_call *c))
+static ssize_t without_sigpipe(fi_io_op *c, ssize_t (*send)(fi_io_op *c))
 {
-    bool before = is_pending();
+    bool before = sigpipe_is_pending();
     sigset_t set, old;
     ssize_t n;
 
@@ -47,19 +47,19 @@ static ssize_t quietly(fi_call *c, ssize_t (*send)(fi_call *c))
     return n;
 }
 
-static ssize_t send_file(fi_call *c)
+static ssize_t send_file(fi_io_op *c)
 {
-    return fi_call_result(sendfile(c->fd, c->flags, c->more, c->n));
+    return fi_syscall_result(sendfile(c->fd, c->flags, c->more, c->n));
 }
 
-static ssize_t send_quietly(fi_call *c)
+static ssize_t send_file_without_sigpipe(fi_io_op *c)
 {
-    return quietly(c, send_file);
+    return without_sigpipe(c, send_file);
 }
 
-static ssize_t try_sendfile(fi_call *c)
+static ssize_t try_sendfile(fi_io_op *c)
 {
-    return fi_call_on_spare(c, send_quietly);
+    return fi_io_op_offload(c, send_file_without_sigpipe);
 }
 
 /* ---- to a descriptor in blocking mode ---- */
@@ -68,7 +68,7 @@ static ssize_t try_sendfile(fi_call *c)
 static ssize_t copy_piece(int out, int in, off_t at, size_t n)
 {
     char buf[COPY_SIZE];
-    ssize_t got = fi_call_result(pread(in, buf, n < sizeof buf ? n : sizeof buf, at));
+    ssize_t got = fi_syscall_result(pread(in, buf, n < sizeof buf ? n : sizeof buf, at));
 
     return got <= 0 ? got : fi_nowait_writev(out, &(struct iovec){buf, (size_t)got}, 1);
 }
@@ -86,7 +86,7 @@ static ssize_t copy_pieces(int out, int in, off_t at, size_t n)
     return done > 0 ? (ssize_t)done : m > 0 ? 0 : m;
 }
 
-static ssize_t copy_file(fi_call *c)
+static ssize_t copy_file(fi_io_op *c)
 {
     off_t *offset = c->more, at = offset ? *offset : lseek(c->flags, 0, SEEK_CUR);
     ssize_t n;
@@ -101,33 +101,33 @@ static ssize_t copy_file(fi_call *c)
     return n;
 }
 
-static ssize_t copy_quietly(fi_call *c)
+static ssize_t copy_file_without_sigpipe(fi_io_op *c)
 {
-    return quietly(c, copy_file);
+    return without_sigpipe(c, copy_file);
 }
 
-static ssize_t try_sendfile_nowait(fi_call *c)
+static ssize_t try_sendfile_nowait(fi_io_op *c)
 {
-    bool plain = fi_nowait_is_set(c->fd) || fi_call_is_on_file(c->fd);
+    bool plain = fi_nowait_is_set(c->fd) || fi_io_is_file(c->fd);
 
-    return plain ? try_sendfile(c) : fi_call_on_spare(c, copy_quietly);
+    return plain ? try_sendfile(c) : fi_io_op_offload(c, copy_file_without_sigpipe);
 }
 
-static const fi_call_kind sendfile_kind = {.what = "write",
-                                           .attempt = try_sendfile,
-                                           .attempt_nowait = try_sendfile_nowait,
-                                           .never_a_file = true};
+static const fi_io_op_kind sendfile_kind = {.what = "write",
+                                            .attempt = try_sendfile,
+                                            .attempt_nowait = try_sendfile_nowait,
+                                            .never_a_file = true};
 
 ssize_t filch_sendfile_until(int out, int in, off_t *offset, size_t n, int64_t deadline)
 {
-    return fi_call_run(&(fi_call){.kind = &sendfile_kind,
-                                  .fd = out,
-                                  .direction = FI_IO_WRITE,
-                                  .deadline = deadline,
-                                  .more = offset,
-                                  .n = n,
-                                  .n_of = FI_CALL_OF_BYTES,
-                                  .flags = in});
+    return fi_io_op_run(&(fi_io_op){.kind = &sendfile_kind,
+                                    .fd = out,
+                                    .direction = FI_IO_WRITE,
+                                    .deadline = deadline,
+                                    .more = offset,
+                                    .n = n,
+                                    .unit = FI_IO_OP_BYTES,
+                                    .flags = in});
 }
 
 ssize_t filch_sendfile(int out, int in, off_t *offset, size_t n)

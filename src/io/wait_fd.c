@@ -1,8 +1,8 @@
 /* Waiting for a descriptor, and nothing else. */
 #include "base/chaos.h"
 #include "base/clock.h"
-#include "io/call.h"
-#include "io/room.h"
+#include "io/io.h"
+#include "io/op.h"
 #include "sched/wait.h"
 
 #include <filch/io.h>
@@ -12,7 +12,7 @@
 #define BOTH (FILCH_READABLE | FILCH_WRITABLE)
 
 /* What it is ready for at last, in ms milliseconds; 0: nothing. */
-__attribute__((noinline)) static int ask(int fd, int what, int ms)
+__attribute__((noinline)) static int poll_fd(int fd, int what, int ms)
 {
     struct pollfd p = {.fd = fd};
     int n, gone, ready = 0;
@@ -35,7 +35,7 @@ __attribute__((noinline)) static int ask(int fd, int what, int ms)
 static int wait_in_thread(int fd, int what, int64_t deadline)
 {
     for (;;) {
-        int ready = fi_chaos(8) ? 0 : ask(fd, what, fi_clock_left_ms(deadline));
+        int ready = fi_chaos(8) ? 0 : poll_fd(fd, what, fi_clock_left_ms(deadline));
         if (ready != 0)
             return ready;
         if (filch_now() >= deadline)
@@ -43,7 +43,7 @@ static int wait_in_thread(int fd, int what, int64_t deadline)
     }
 }
 
-static int await(fi_io *io, fi_fd *f, int what, const fi_fd_view v[2], fi_fd_wait *w)
+static int await(fi_io *io, fi_fd *f, int what, const fi_fd_state v[2], fi_fd_wait *w)
 {
     if (what == BOTH)
         return fi_fd_await_both(io, f, v, w);
@@ -53,7 +53,7 @@ static int await(fi_io *io, fi_fd *f, int what, const fi_fd_view v[2], fi_fd_wai
 
 static int wait_on_fiber(fi_io *io, fi_fd *f, int what, fi_fd_wait *w)
 {
-    fi_fd_view v[2];
+    fi_fd_state v[2];
     int ready, e;
 
     for (;;) {
@@ -61,9 +61,9 @@ static int wait_on_fiber(fi_io *io, fi_fd *f, int what, fi_fd_wait *w)
             fi_wait_yield(); /* as if nothing had come, and then something */
             continue;
         }
-        v[FI_IO_READ] = fi_fd_look(f, FI_IO_READ);
-        v[FI_IO_WRITE] = fi_fd_look(f, FI_IO_WRITE);
-        ready = ask(w->fd, what, 0);
+        v[FI_IO_READ] = fi_fd_snapshot(f, FI_IO_READ);
+        v[FI_IO_WRITE] = fi_fd_snapshot(f, FI_IO_WRITE);
+        ready = poll_fd(w->fd, what, 0);
         if (ready != 0)
             return ready;
         e = await(io, f, what, v, w);
@@ -80,22 +80,22 @@ static int wait_as_fiber(fi_runtime *rt, int fd, int what, int64_t deadline)
     int e = fi_io_get(rt, &io);
 
     if (e == 0)
-        e = fi_fds_get(&io->fds, fd, &f);
+        e = fi_fd_table_get(&io->fd_table, fd, &f);
     return e < 0 ? e : wait_on_fiber(io, f, what, &w);
 }
 
 int filch_wait_fd_until(int fd, int what, int64_t deadline)
 {
     fi_wait_chaos();
-    fi_runtime *rt = fi_io_fiber();
+    fi_runtime *rt = fi_io_fiber_runtime();
 
     if (what == 0 || what & ~BOTH)
         return -EINVAL;
     if (fd < 0) /* poll(2) waits for such ones for ever */
         return -EBADF;
-    if (fi_call_is_on_file(fd))
+    if (fi_io_is_file(fd))
         return -EPERM;
     if (rt)
-        fi_call_be_fair();
+        fi_io_yield_in_turn();
     return rt ? wait_as_fiber(rt, fd, what, deadline) : wait_in_thread(fd, what, deadline);
 }

@@ -55,8 +55,8 @@ struct fi_worker {
 
     /* Written by the worker, read by those who search. */
     FI_CACHE_ALIGNED FI_ATOMIC(fi_task_bounds *) current; /* of the fiber that it runs */
-    FI_ATOMIC(fi_task_bounds *) leaving; /* of one that makes way for it just now */
-    FI_ATOMIC(const void *) calling;     /* io's: what a system call is made on, just now */
+    FI_ATOMIC(fi_task_bounds *) leaving;   /* of one that makes way for it just now */
+    FI_ATOMIC(const void *) syscall_guard; /* io's: what a system call is made on, just now */
 
     /* Fibers that are ready again: the worker puts, everybody takes. */
     fi_runq ready;

@@ -84,7 +84,7 @@ static void publish_chosen(int thread)
     fi_init_set(&word, mine);
 }
 
-/* As in io/fds.c: the first to publish wins, and all use that. */
+/* As in io/fd_table.c: the first to publish wins, and all use that. */
 static void publish_first(int thread)
 {
     uint32_t none = 0;

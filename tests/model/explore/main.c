@@ -13,7 +13,7 @@ static const char help[] =
     "\n"
     "KIND     locked, bounded, batch, half, lease, idle, poll, fork, ticket,\n"
     "         gate, door, record, count, links, life, latch, wait, freeze,\n"
-    "         timer, publish, bell, watch, calling, log\n"
+    "         timer, publish, bell, watch, syscall_guard, log\n"
     "PROGRAM  KIND:CAPACITY:K:OWNER:THIEF[,THIEF...]  as in bounded:2:0:PPO:SS,SS; K 0 = default\n"
     "         of a deque: owner P push, O pop; thief S steal; program.h has the letters of the "
     "others\n"

@@ -111,9 +111,9 @@ void watchdog_state_check(check *c, const program *p);
 /* bell.  Owner: L listen until all is heard that others say.  Thief: R say something and ring. */
 void eventcount_check(check *c, const program *p);
 
-/* calling, of two files.  Owner: X, Y close the first, the second.  Thief: A, B make a system call on the first, the second, unless it
+/* syscall_guard, of two files.  Owner: X, Y close the first, the second.  Thief: A, B make a system call on the first, the second, unless it
  * is being closed. */
-void calling_check(check *c, const program *p);
+void syscall_guard_check(check *c, const program *p);
 
 /* log, of so many events as `capacity`.  Owner: P put an event.  Thief: C copy all.  What is whole is what was put. */
 void event_ring_check(check *c, const program *p);

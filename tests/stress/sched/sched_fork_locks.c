@@ -5,7 +5,7 @@
  * child that hangs is ended by an alarm, which the parent sees. */
 #include "base/at_fork.h"
 #include "fib.h"
-#include "io/room.h"
+#include "io/io.h"
 #include "sched/handle.h"
 #include "sched/runtime.h"
 #include "unit/task/workers.h"
@@ -311,7 +311,7 @@ static void add_runtime(words *w, fi_runtime *rt)
     add_lock(w, &rt->low_queue.lock);
     add_lock(w, &rt->external_events_lock);
     add_lock(w, &rt->names->lock);
-    add_lock(w, &fi_io_look(rt)->spares.lock);
+    add_lock(w, &fi_io_find(rt)->blocking_pool.lock);
     add_pools(w, rt);
     for (unsigned i = 0; i < rt->n_workers; i++) {
         add_lock(w, &rt->workers[i].inbox.lock);

@@ -1,5 +1,5 @@
 /* Calls that block: on spare threads, so many at once; names; descriptors that outlive the runtime. */
-#include "unit/io/fibers.h"
+#include "unit/io/helpers.h"
 
 #include <stdio.h>
 #include <sys/wait.h>
@@ -112,13 +112,13 @@ static void in_turn(void)
         f[i] = filch_fiber_start(call_enter, &turn[i]);
         while (!waits) {
             rt = fi_runtime_lock_running();
-            fi_io *io = fi_io_look(rt);
+            fi_io *io = fi_io_find(rt);
             if (io) {
                 int n = 0;
-                fi_lock_lock(&io->spares.lock);
-                for (fi_spare_call *c = io->spares.first; c; c = c->next)
+                fi_lock_lock(&io->blocking_pool.lock);
+                for (fi_blocking_call *c = io->blocking_pool.first; c; c = c->next)
                     n++;
-                fi_lock_unlock(&io->spares.lock);
+                fi_lock_unlock(&io->blocking_pool.lock);
                 waits = n == i && atomic_load(&inside) == 1;
             }
             fi_runtime_unlock_running();
@@ -145,7 +145,7 @@ static void reuses(void)
 
     on_fiber(results_body, NULL);
     rt = fi_runtime_lock_running();
-    CHECK_INT(fi_io_look(rt)->spares.n, 1);
+    CHECK_INT(fi_io_find(rt)->blocking_pool.n, 1);
     fi_runtime_unlock_running();
 }
 

@@ -1,5 +1,5 @@
 /* What goes in at one end comes out at the other: over all kinds of connections, however large, however it is cut. */
-#include "unit/io/fibers.h"
+#include "unit/io/helpers.h"
 
 #include <signal.h>
 #include <stdio.h>

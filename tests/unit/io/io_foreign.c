@@ -5,7 +5,7 @@
 #define _GNU_SOURCE
 #endif
 #include "io/nowait.h"
-#include "unit/io/fibers.h"
+#include "unit/io/helpers.h"
 
 #include <netinet/in.h>
 #include <poll.h>

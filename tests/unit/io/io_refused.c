@@ -4,7 +4,7 @@
 #define _GNU_SOURCE
 #endif
 #include "refuse.h"
-#include "unit/io/fibers.h"
+#include "unit/io/helpers.h"
 
 #include <sys/syscall.h>
 #include <sys/wait.h>

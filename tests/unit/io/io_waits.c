@@ -1,5 +1,5 @@
 /* Who waits is woken: by what comes, by deadlines, by who cancels, by who closes; and numbers may be used again. */
-#include "unit/io/fibers.h"
+#include "unit/io/helpers.h"
 
 #include "seed.h"
 
@@ -193,14 +193,14 @@ static void being_closed(void)
     fi_runtime_unlock_running();
     CHECK_INT(filch_pipe(fd), 0);
     CHECK_INT(fi_io_get(rt, &io), 0);
-    CHECK_INT(fi_fds_get(&io->fds, fd[0], &f), 0);
+    CHECK_INT(fi_fd_table_get(&io->fd_table, fd[0], &f), 0);
     generation = fi_fd_begin_close(io, f, fd[0]);
     late = filch_fiber_start(read_one, (void *)(intptr_t)fd[0]);
     for (int i = 0; i < 200; i++) {
         on_fiber(yield_some, NULL);
-        fi_hold_also(&f->latch);
-        CHECK(f->line[FI_IO_READ].first == NULL);
-        fi_let_go(&f->latch);
+        fi_hold_also(&f->lock);
+        CHECK(f->waiters[FI_IO_READ].first == NULL);
+        fi_let_go(&f->lock);
     }
     close(fd[0]);
     fi_fd_end_close(f, generation);

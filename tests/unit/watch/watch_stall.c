@@ -3,7 +3,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include "unit/io/fibers.h"
+#include "unit/io/helpers.h"
 
 #include "sched/watchdog.h"
 

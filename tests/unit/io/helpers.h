@@ -1,10 +1,10 @@
 /* What the tests of files and sockets share. */
-#ifndef TESTS_UNIT_IO_FIBERS_H
-#define TESTS_UNIT_IO_FIBERS_H
+#ifndef TESTS_UNIT_IO_HELPERS_H
+#define TESTS_UNIT_IO_HELPERS_H
 
 #include "unit/task/workers.h"
 
-#include "io/room.h"
+#include "io/io.h"
 #include "sched/runtime.h"
 
 #include <filch/fiber.h>
@@ -59,13 +59,13 @@ static inline void await_waiting(int fd, int direction, int n)
 
     while (!waits) {
         fi_runtime *rt = fi_runtime_lock_running();
-        fi_io *io = rt ? fi_io_look(rt) : NULL;
-        fi_fd *f = io ? fi_fds_look(&io->fds, fd) : NULL;
+        fi_io *io = rt ? fi_io_find(rt) : NULL;
+        fi_fd *f = io ? fi_fd_table_find(&io->fd_table, fd) : NULL;
 
         if (f) {
-            fi_hold_also(&f->latch);
-            waits = count_line(&f->line[direction]) >= n;
-            fi_let_go(&f->latch);
+            fi_hold_also(&f->lock);
+            waits = count_line(&f->waiters[direction]) >= n;
+            fi_let_go(&f->lock);
         }
         fi_runtime_unlock_running();
         if (!waits)

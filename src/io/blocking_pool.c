@@ -1,15 +1,18 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* pthread_setname_np */
 #endif
-#include "io/spares.h"
+#include "io/blocking_pool.h"
 
 #include "base/clock.h"
 #include "base/exit_guard.h"
 #include "base/fatal.h"
 #include "base/oneshot.h"
+#include "io/io.h"
 #include "sched/switch.h"
 #include "sched/tracepoint.h"
 #include "sched/watchdog.h"
+
+#include <filch/io.h>
 
 #include <errno.h>
 #include <stdio.h>
@@ -17,38 +20,38 @@
 #define IDLE_NS INT64_C(5000000000)
 
 /* A thread that has nothing to do, on its stack. */
-struct fi_spare {
+struct fi_blocking_thread {
     FI_ATOMIC(uint32_t) gate;
-    fi_spare_call *call; /* set by who opens the gate; NULL: it is to end */
-    fi_spare *next;
+    fi_blocking_call *call; /* set by who opens the gate; NULL: it is to end */
+    fi_blocking_thread *next;
     bool is_idle;
 };
 
 /* ---- the threads ---- */
 
-/* The fiber may be gone with the call as soon as the latch is let go, or it is woken; unless it has left. */
-static void finish(fi_spare_call *c, int64_t result, bool failed)
+/* The fiber may be gone with the call as soon as the latch is let go, or it is woken; unless it has abandoned. */
+static void call_complete(fi_blocking_call *c, int64_t result, bool failed)
 {
     fi_wait *w;
-    bool left;
+    bool abandoned;
 
     fi_hold_also(&c->latch);
     c->result = result;
     c->failed = failed;
     c->done = true;
-    left = c->left;
+    abandoned = c->abandoned;
     w = fi_line_take(&c->caller);
     fi_let_go(&c->latch);
     if (w)
         fi_wait_end(w);
-    if (left)
-        c->forget(c);
+    if (abandoned)
+        c->release(c);
 }
 
 /* [lock held] */
-static fi_spare_call *take_call(fi_spares *s)
+static fi_blocking_call *pop_call(fi_blocking_pool *s)
 {
-    fi_spare_call *c = s->first;
+    fi_blocking_call *c = s->first;
 
     if (c)
         s->first = c->next;
@@ -56,9 +59,9 @@ static fi_spare_call *take_call(fi_spares *s)
 }
 
 /* [lock held] */
-static bool leave_idle(fi_spares *s, const fi_spare *me)
+static bool remove_idle(fi_blocking_pool *s, const fi_blocking_thread *me)
 {
-    for (fi_spare **link = &s->idle; *link; link = &(*link)->next)
+    for (fi_blocking_thread **link = &s->idle; *link; link = &(*link)->next)
         if (*link == me) {
             *link = me->next;
             return true;
@@ -67,13 +70,13 @@ static bool leave_idle(fi_spares *s, const fi_spare *me)
 }
 
 /* The next in line; NULL: it is idle from now on, or to end. */
-static fi_spare_call *look_for_call(fi_spares *s, fi_spare *me)
+static fi_blocking_call *next_call(fi_blocking_pool *s, fi_blocking_thread *me)
 {
-    fi_spare_call *c;
+    fi_blocking_call *c;
 
-    *me = (fi_spare){0};
+    *me = (fi_blocking_thread){0};
     fi_lock_lock(&s->lock);
-    c = take_call(s);
+    c = pop_call(s);
     me->is_idle = !c && !s->stopping;
     if (me->is_idle) {
         me->next = s->idle;
@@ -84,9 +87,9 @@ static fi_spare_call *look_for_call(fi_spares *s, fi_spare *me)
 }
 
 /* It is idle before its caller goes on, who may have the next call for it. */
-static fi_spare_call *run(fi_spares *s, fi_spare *me, fi_spare_call *c)
+static fi_blocking_call *run_call(fi_blocking_pool *s, fi_blocking_thread *me, fi_blocking_call *c)
 {
-    fi_spare_call *next;
+    fi_blocking_call *next;
     int64_t result;
 
     fi_trace_block(s->runtime, (uintptr_t)c->call);
@@ -94,13 +97,13 @@ static fi_spare_call *run(fi_spares *s, fi_spare *me, fi_spare_call *c)
     if (s->runtime->in_fork_child)
         fi_worker_end_fork_child();
     fi_trace_block_end(s->runtime);
-    next = look_for_call(s, me);
-    finish(c, result, false);
+    next = next_call(s, me);
+    call_complete(c, result, false);
     return next;
 }
 
 /* NULL: there was nothing to do for long, or it is to end. */
-static fi_spare_call *wait_idle(fi_spares *s, fi_spare *me)
+static fi_blocking_call *wait_for_call(fi_blocking_pool *s, fi_blocking_thread *me)
 {
     bool mine;
 
@@ -111,7 +114,7 @@ static fi_spare_call *wait_idle(fi_spares *s, fi_spare *me)
     if (fi_oneshot_wait_until(&me->gate, fi_clock_now() + IDLE_NS))
         return me->call;
     fi_lock_lock(&s->lock);
-    mine = leave_idle(s, me);
+    mine = remove_idle(s, me);
     fi_lock_unlock(&s->lock);
     if (mine) {
         fi_watchdog_thread_unblocks();
@@ -122,13 +125,13 @@ static fi_spare_call *wait_idle(fi_spares *s, fi_spare *me)
 }
 
 /* A call that has come since the last look stands in line: whoever brought it saw that we are counted, and not idle. */
-static fi_spare_call *end_unless_called(fi_spares *s, bool *joins, pthread_t *before)
+static fi_blocking_call *exit_unless_called(fi_blocking_pool *s, bool *joins, pthread_t *before)
 {
-    fi_spare_call *c;
+    fi_blocking_call *c;
     bool last;
 
     fi_lock_lock(&s->lock);
-    c = take_call(s);
+    c = pop_call(s);
     if (!c) {
         *joins = s->any_ended;
         *before = s->ended;
@@ -151,22 +154,22 @@ static void thread_ended(void)
 }
 
 /* Each that ends waits for the one before, so that who waits for the last has waited for all. */
-static void *be_spare(void *spares)
+static void *thread_main(void *blocking_pool)
 {
-    fi_spares *s = spares;
+    fi_blocking_pool *s = blocking_pool;
     pthread_t before;
     bool joins = false;
-    fi_spare me;
-    fi_spare_call *c;
+    fi_blocking_thread me;
+    fi_blocking_call *c;
 
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
     pthread_setname_np(pthread_self(), s->name);
     fi_exit_guard_set(thread_ended);
-    c = look_for_call(s, &me);
+    c = next_call(s, &me);
     do {
-        while (c || (c = wait_idle(s, &me)) != NULL)
-            c = run(s, &me, c);
-        c = end_unless_called(s, &joins, &before);
+        while (c || (c = wait_for_call(s, &me)) != NULL)
+            c = run_call(s, &me, c);
+        c = exit_unless_called(s, &joins, &before);
     } while (c);
     fi_exit_guard_set(NULL);
     if (joins)
@@ -176,15 +179,15 @@ static void *be_spare(void *spares)
 
 /* ---- who calls ---- */
 
-void fi_spares_init(fi_spares *s, fi_runtime *rt)
+void fi_blocking_pool_init(fi_blocking_pool *s, fi_runtime *rt)
 {
     s->runtime = rt;
-    s->most = rt->settings.blocking_threads;
+    s->max = rt->settings.blocking_threads;
     snprintf(s->name, sizeof s->name, "%.10s-io", rt->settings.name);
 }
 
 /* [lock held] The thread finds it in line. */
-static void stand_in_line(fi_spares *s, fi_spare_call *c)
+static void push_call(fi_blocking_pool *s, fi_blocking_call *c)
 {
     c->next = NULL;
     if (s->first)
@@ -195,12 +198,12 @@ static void stand_in_line(fi_spares *s, fi_spare_call *c)
 }
 
 /* Without a new thread one of the others has to do it; without others nobody can. */
-static void start_thread(fi_spares *s)
+static void start_thread(fi_blocking_pool *s)
 {
-    fi_spare_call *list = NULL;
+    fi_blocking_call *list = NULL;
     pthread_t t;
 
-    if (pthread_create(&t, NULL, be_spare, s) == 0)
+    if (pthread_create(&t, NULL, thread_main, s) == 0)
         return;
     fi_lock_lock(&s->lock);
     if (--s->n == 0) {
@@ -209,44 +212,44 @@ static void start_thread(fi_spares *s)
     }
     fi_lock_unlock(&s->lock);
     while (list) {
-        fi_spare_call *c = list;
+        fi_blocking_call *c = list;
         list = c->next;
-        finish(c, 0, true);
+        call_complete(c, 0, true);
     }
 }
 
-static void open_gate(fi_spare *idle)
+static void wake_thread(fi_blocking_thread *idle)
 {
     if (fi_oneshot_set(&idle->gate))
         fi_watchdog_thread_unblocks();
 }
 
-static void give(fi_spares *s, fi_spare_call *c)
+static void submit_call(fi_blocking_pool *s, fi_blocking_call *c)
 {
-    fi_spare *idle;
+    fi_blocking_thread *idle;
     bool more;
 
     fi_lock_lock(&s->lock);
     idle = s->idle;
-    more = !idle && s->n < s->most;
+    more = !idle && s->n < s->max;
     if (idle)
         s->idle = idle->next;
     else
-        stand_in_line(s, c);
+        push_call(s, c);
     s->n += more;
     fi_lock_unlock(&s->lock);
     if (idle) {
         idle->call = c;
-        open_gate(idle);
+        wake_thread(idle);
     }
     if (more)
         start_thread(s);
 }
 
 /* If it still stands in line, nobody else knows of it. */
-static bool take_back(fi_spares *s, fi_spare_call *c)
+static bool try_remove_call(fi_blocking_pool *s, fi_blocking_call *c)
 {
-    fi_spare_call *before = NULL, *at;
+    fi_blocking_call *before = NULL, *at;
 
     fi_lock_lock(&s->lock);
     for (at = s->first; at && at != c; at = at->next)
@@ -262,51 +265,68 @@ static bool take_back(fi_spares *s, fi_spare_call *c)
 }
 
 /* 0: it was done meanwhile.  No name is looked up for nobody. */
-static int leave(fi_spares *s, fi_spare_call *c, int e)
+static int abandon_call(fi_blocking_pool *s, fi_blocking_call *c, int e)
 {
     bool done;
 
-    if (take_back(s, c)) {
-        c->forget(c);
+    if (try_remove_call(s, c)) {
+        c->release(c);
         return e;
     }
     fi_hold_also(&c->latch);
     done = c->done;
-    c->left = !done;
+    c->abandoned = !done;
     fi_let_go(&c->latch);
     return done ? 0 : e;
 }
 
-int fi_spares_run_until(fi_spares *s, fi_spare_call *c, int64_t deadline_ns)
+int fi_blocking_pool_run_until(fi_blocking_pool *s, fi_blocking_call *c, int64_t deadline_ns)
 {
-    fi_wait w = {.stubborn = !c->forget};
+    fi_wait w = {.stubborn = !c->release};
     int e = 0;
 
-    give(s, c);
+    submit_call(s, c);
     fi_hold_also(&c->latch);
     if (c->done)
         fi_let_go(&c->latch);
     else
         e = fi_wait_in(&w, &c->caller, &c->latch, (fi_wait_for){"blocking", c->arg}, deadline_ns);
-    if (e < 0 && (e = leave(s, c, e)) < 0)
+    if (e < 0 && (e = abandon_call(s, c, e)) < 0)
         return e;
     return c->failed ? -EAGAIN : 0;
 }
 
-int fi_spares_run(fi_spares *s, int64_t (*call)(void *arg), void *arg, int64_t *result)
+int fi_blocking_pool_run(fi_blocking_pool *s, int64_t (*call)(void *arg), void *arg,
+                         int64_t *result)
 {
-    fi_spare_call c = {.call = call, .arg = arg};
-    int e = fi_spares_run_until(s, &c, FI_TIMER_NEVER);
+    fi_blocking_call c = {.call = call, .arg = arg};
+    int e = fi_blocking_pool_run_until(s, &c, FI_TIMER_NEVER);
 
     *result = c.result;
     return e;
 }
 
+int64_t filch_run_blocking(int64_t (*call)(void *arg), void *arg)
+{
+    fi_wait_chaos();
+    fi_runtime *rt = fi_io_fiber_runtime();
+    int64_t result = 0;
+    fi_io *io;
+    int e;
+
+    if (!rt)
+        return call(arg);
+    e = fi_io_get(rt, &io);
+    if (e == 0)
+        e = fi_blocking_pool_run(&io->blocking_pool, call, arg, &result);
+    return e < 0 ? e : result;
+}
+
 /* ---- the end ---- */
 
-static fi_spare *stop(fi_spares *s, bool *any)
+static fi_blocking_thread *pool_stop(fi_blocking_pool *s, bool *any)
 {
-    fi_spare *idle;
+    fi_blocking_thread *idle;
 
     fi_lock_lock(&s->lock);
     s->stopping = true;
@@ -317,15 +337,15 @@ static fi_spare *stop(fi_spares *s, bool *any)
     return idle;
 }
 
-void fi_spares_fini(fi_spares *s)
+void fi_blocking_pool_fini(fi_blocking_pool *s)
 {
     bool any;
-    fi_spare *idle = stop(s, &any);
+    fi_blocking_thread *idle = pool_stop(s, &any);
 
     while (idle) {
-        fi_spare *one = idle;
+        fi_blocking_thread *one = idle;
         idle = one->next;
-        open_gate(one);
+        wake_thread(one);
     }
     if (any)
         fi_oneshot_wait(&s->all_ended);

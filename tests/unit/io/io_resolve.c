@@ -2,7 +2,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* RTLD_NEXT */
 #endif
-#include "unit/io/fibers.h"
+#include "unit/io/helpers.h"
 
 #include "base/mem.h"
 

@@ -1,5 +1,5 @@
 /* Bad luck of system calls (base/chaos.h): less is done than was asked for, where that may be. */
-#include "io/call.h"
+#include "io/op.h"
 
 #ifdef FILCH_CHAOS
 
@@ -25,7 +25,7 @@ static bool is_fifo(int fd)
     return fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode);
 }
 
-static size_t sum(const struct iovec *v, size_t n)
+static size_t vectors_size(const struct iovec *v, size_t n)
 {
     size_t bytes = 0;
 
@@ -34,24 +34,24 @@ static size_t sum(const struct iovec *v, size_t n)
     return bytes;
 }
 
-static size_t bytes_of(const fi_call *c)
+static size_t bytes_of(const fi_io_op *c)
 {
-    return c->n_of == FI_CALL_OF_BYTES ? c->n : sum(c->buf, c->n);
+    return c->unit == FI_IO_OP_BYTES ? c->n : vectors_size(c->buf, c->n);
 }
 
 /* ---- bytes and vectors ---- */
 
 /* The counts of timers and events come whole or not at all, and so does a little that goes into a pipe. */
-static bool may_be_cut(const fi_call *c)
+static bool may_be_cut(const fi_io_op *c)
 {
-    if (c->n_of == FI_CALL_OF_NOTHING || c->n < 2 || c->n > INT_MAX)
+    if (c->unit == FI_IO_OP_NO_UNIT || c->n < 2 || c->n > INT_MAX)
         return false;
     if (is_fifo(c->fd))
         return c->direction == FI_IO_READ || bytes_of(c) > PIPE_BUF;
-    return is_stream(c->fd) || fi_call_is_on_file(c->fd);
+    return is_stream(c->fd) || fi_io_is_file(c->fd);
 }
 
-static ssize_t attempt_part(fi_call *c, ssize_t (*attempt)(fi_call *c))
+static ssize_t attempt_part(fi_io_op *c, ssize_t (*attempt)(fi_io_op *c))
 {
     size_t n = c->n, part, asked = c->asked;
     ssize_t result;
@@ -72,7 +72,7 @@ static ssize_t attempt_part(fi_call *c, ssize_t (*attempt)(fi_call *c))
 #define VECTORS_MAX 8
 
 /* Of a stream alone: there a message is only bytes.  What is sent along with them stays whole. */
-static bool message_may_be_cut(const fi_call *c)
+static bool message_may_be_cut(const fi_io_op *c)
 {
     const struct msghdr *m = c->buf;
 
@@ -80,7 +80,7 @@ static bool message_may_be_cut(const fi_call *c)
         return false;
     if (c->direction == FI_IO_WRITE && m->msg_controllen > 0)
         return false;
-    return sum(m->msg_iov, m->msg_iovlen) > 1 && is_stream(c->fd);
+    return vectors_size(m->msg_iov, m->msg_iovlen) > 1 && is_stream(c->fd);
 }
 
 /* So many bytes, or as many as there is place for; how many vectors. */
@@ -97,15 +97,15 @@ static size_t cut(struct iovec *to, const struct msghdr *m, size_t bytes)
 }
 
 /* What is told of a message that was received stands where its user looks for it. */
-static ssize_t attempt_part_of_message(fi_call *c, ssize_t (*attempt)(fi_call *c))
+static ssize_t attempt_part_of_message(fi_io_op *c, ssize_t (*attempt)(fi_io_op *c))
 {
     struct msghdr *m = c->buf, part = *m;
     struct iovec v[VECTORS_MAX];
     ssize_t result;
 
     part.msg_iov = v;
-    part.msg_iovlen = cut(v, m, 1 + sum(m->msg_iov, m->msg_iovlen) / 4);
-    if (sum(v, part.msg_iovlen) == 0)
+    part.msg_iovlen = cut(v, m, 1 + vectors_size(m->msg_iov, m->msg_iovlen) / 4);
+    if (vectors_size(v, part.msg_iovlen) == 0)
         return attempt(c);
     c->buf = &part;
     result = attempt(c);
@@ -118,11 +118,11 @@ static ssize_t attempt_part_of_message(fi_call *c, ssize_t (*attempt)(fi_call *c
     return result;
 }
 
-ssize_t fi_call_attempt(fi_call *c, ssize_t (*attempt)(fi_call *c))
+ssize_t fi_chaos_io_attempt(fi_io_op *c, ssize_t (*attempt)(fi_io_op *c))
 {
     if (!fi_chaos(4))
         return attempt(c);
-    if (c->n_of == FI_CALL_OF_MESSAGE)
+    if (c->unit == FI_IO_OP_MESSAGE)
         return message_may_be_cut(c) ? attempt_part_of_message(c, attempt) : attempt(c);
     return may_be_cut(c) ? attempt_part(c, attempt) : attempt(c);
 }

@@ -3,7 +3,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* syscall */
 #endif
-#include "unit/io/fibers.h"
+#include "unit/io/helpers.h"
 
 #include <sys/syscall.h>
 
@@ -17,12 +17,12 @@ static atomic_bool inside, closed_beside, closed;
 static bool is_closing(int fd)
 {
     fi_runtime *rt = fi_runtime_lock_running();
-    fi_fd *f = fi_fds_look(&fi_io_look(rt)->fds, fd);
+    fi_fd *f = fi_fd_table_find(&fi_io_find(rt)->fd_table, fd);
     bool is;
 
-    fi_hold_also(&f->latch);
+    fi_hold_also(&f->lock);
     is = f->closing;
-    fi_let_go(&f->latch);
+    fi_let_go(&f->lock);
     fi_runtime_unlock_running();
     return is;
 }

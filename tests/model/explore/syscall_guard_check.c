@@ -2,7 +2,7 @@
 #include "explore/program.h"
 
 #include "base/biased_lock.h"
-#include "io/calling.h"
+#include "io/syscall_guard.h"
 
 #include <string.h>
 
@@ -13,13 +13,13 @@ static struct {
     fi_biased_lock latch;
     bool closing;
 } file[FILES];
-static fi_calling calling[MAX_THREADS];
+static fi_syscall_guard syscall_guard[MAX_THREADS];
 
 static void setup(void)
 {
     static const char *const words[] = {"latch 0", "latch 1"};
     static const char *const favourites[] = {"liked 0", "liked 1"};
-    static const char *const callings[] = {"", "call 1", "call 2", "call 3"};
+    static const char *const guard_names[] = {"", "call 1", "call 2", "call 3"};
     for (int i = 0; i < FILES; i++) {
         file[i].latch = (fi_biased_lock){0};
         file[i].closing = false;
@@ -27,7 +27,7 @@ static void setup(void)
         x_init(&file[i].latch.favourite, 0, favourites[i]);
     }
     for (int i = 1; i < program_threads(now); i++)
-        x_init(&calling[i], 0, callings[i]);
+        x_init(&syscall_guard[i], 0, guard_names[i]);
 }
 
 static void hold(int which, uint64_t position)
@@ -49,12 +49,12 @@ static void make_call(int thread, int which, uint64_t position)
     hold(which, position + 1);
     closing = file[which].closing;
     if (!closing)
-        fi_calling_begin(&calling[thread], &file[which]);
+        fi_syscall_guard_enter(&syscall_guard[thread], &file[which]);
     let_go(which);
     if (closing)
         return;
     x_data_read(which);
-    fi_calling_end(&calling[thread]);
+    fi_syscall_guard_leave(&syscall_guard[thread]);
 }
 
 static void close_file(int which, uint64_t position)
@@ -64,7 +64,7 @@ static void close_file(int which, uint64_t position)
     file[which].closing = true;
     let_go(which);
     for (int i = 1; i < program_threads(now); i++)
-        for (x_forget(position + 2); fi_calling_is_on(&calling[i], &file[which]);)
+        for (x_forget(position + 2); fi_syscall_guard_protects(&syscall_guard[i], &file[which]);)
             fi_thread_yield();
     x_say("it is gone");
     x_data_write(which);
@@ -111,7 +111,7 @@ static const char *value_name(uint64_t value)
     return NULL;
 }
 
-void calling_check(check *c, const program *p)
+void syscall_guard_check(check *c, const program *p)
 {
     now = p;
     *c = (check){.threads = program_threads(p),

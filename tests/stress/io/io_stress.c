@@ -1,6 +1,6 @@
 /* Hundreds of connections, with random deadlines, cancels and closes.  Nobody hangs, no byte is wrong, and nothing is left
  * behind. */
-#include "unit/io/fibers.h"
+#include "unit/io/helpers.h"
 
 #include "base/rng.h"
 #include "seed.h"
@@ -135,7 +135,7 @@ static void *storm_body(void *arg)
     return NULL;
 }
 
-static void storm(void)
+static void stress(void)
 {
     for (int i = 0; i < 3; i++, seed++)
         on_fiber(storm_body, NULL);
@@ -189,7 +189,7 @@ static void closes(void)
     on_fiber(closes_body, NULL);
 }
 
-WITH_WORKERS(storm)
+WITH_WORKERS(stress)
 WITH_WORKERS(closes)
 
 static void first(void **state)
@@ -198,4 +198,4 @@ static void first(void **state)
     seed = seed_get();
 }
 
-CHECK_MAIN(first, test_storm, test_closes)
+CHECK_MAIN(first, test_stress, test_closes)

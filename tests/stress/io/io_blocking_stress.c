@@ -1,6 +1,6 @@
 /* Fibers make calls that block, more of them than there are spare threads, while others sleep, talk through pipes and are
  * cancelled.  Each call is made once, and nobody hangs.  FILCH_SEED=… repeats the choices of a run. */
-#include "unit/io/fibers.h"
+#include "unit/io/helpers.h"
 
 #include "base/rng.h"
 #include "seed.h"
@@ -96,7 +96,7 @@ static void *storm_body(void *arg)
     return NULL;
 }
 
-static void storm(void)
+static void stress(void)
 {
     atomic_store(&broken, 0);
     on_fiber(storm_body, NULL);
@@ -106,10 +106,10 @@ static void storm(void)
 static void test_few_threads(void **state)
 {
     (void)state;
-    workers_each(&(filch_config){.blocking_threads = 2}, storm);
+    workers_each(&(filch_config){.blocking_threads = 2}, stress);
 }
 
-WITH_WORKERS(storm)
+WITH_WORKERS(stress)
 
 static void first(void **state)
 {
@@ -117,4 +117,4 @@ static void first(void **state)
     seed = seed_get();
 }
 
-CHECK_MAIN(first, test_few_threads, test_storm)
+CHECK_MAIN(first, test_few_threads, test_stress)

@@ -10,32 +10,32 @@
  *
  * The latch makes one of the two come first: then the other sees what it wrote.  So nobody needs a fence or a locked
  * instruction that was not there before, and only who closes looks at all workers. */
-#ifndef FI_IO_CALLING_H
-#define FI_IO_CALLING_H
+#ifndef FI_IO_SYSCALL_GUARD_H
+#define FI_IO_SYSCALL_GUARD_H
 
 #include "base/atomic.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
-typedef FI_ATOMIC(const void *) fi_calling; /* of a worker */
+typedef FI_ATOMIC(const void *) fi_syscall_guard; /* of a worker */
 
-/* [worker, latch of the descriptor held] -> calling.look: the call before this one, on another descriptor, is over. */
-static inline void fi_calling_begin(fi_calling *c, const void *descriptor)
+/* [worker, latch of the descriptor held] -> syscall_guard.read: the call before this one, on another descriptor, is over. */
+static inline void fi_syscall_guard_enter(fi_syscall_guard *c, const void *descriptor)
 {
-    fi_store_release(c, descriptor, calling.begin);
+    fi_store_release(c, descriptor, syscall_guard.enter);
 }
 
-/* [worker] -> calling.look: the call is over. */
-static inline void fi_calling_end(fi_calling *c)
+/* [worker] -> syscall_guard.read: the call is over. */
+static inline void fi_syscall_guard_leave(fi_syscall_guard *c)
 {
-    fi_store_release(c, NULL, calling.end);
+    fi_store_release(c, NULL, syscall_guard.leave);
 }
 
-/* [who closes, after it had the latch] <- calling.begin, calling.end */
-static inline bool fi_calling_is_on(fi_calling *c, const void *descriptor)
+/* [who closes, after it had the latch] <- syscall_guard.enter, syscall_guard.leave */
+static inline bool fi_syscall_guard_protects(fi_syscall_guard *c, const void *descriptor)
 {
-    return fi_load_acquire(c, calling.look) == descriptor;
+    return fi_load_acquire(c, syscall_guard.read) == descriptor;
 }
 
 #endif

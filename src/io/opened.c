@@ -1,0 +1,113 @@
+/* Opening and closing: what Filch has opened is told apart from what others have. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* pipe2 */
+#endif
+#include "io/opened.h"
+
+#include "io/io.h"
+#include "io/op.h"
+#include "sched/runtime.h"
+
+#include <filch/io.h>
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* A thread from outside keeps the runtime as it is meanwhile. */
+typedef struct runtime_use {
+    bool locked;
+    fi_runtime *runtime; /* NULL: none */
+} runtime_use;
+
+static runtime_use runtime_use_begin(void)
+{
+    fi_runtime *rt = fi_io_fiber_runtime();
+
+    if (rt)
+        return (runtime_use){false, rt};
+    return (runtime_use){true, fi_runtime_lock_running()};
+}
+
+static void runtime_use_end(runtime_use v)
+{
+    if (v.locked)
+        fi_runtime_unlock_running();
+}
+
+void fi_opened_register(int fd, fi_fd_kind kind)
+{
+    runtime_use v = runtime_use_begin();
+    fi_io *io;
+    fi_fd *f;
+
+    if (v.runtime && fi_io_get(v.runtime, &io) == 0 && fi_fd_table_get(&io->fd_table, fd, &f) == 0)
+        fi_fd_open(io, f, kind);
+    runtime_use_end(v);
+}
+
+static fi_fd *find_fd(fi_runtime *rt, int fd, fi_io **io)
+{
+    *io = rt ? fi_io_find(rt) : NULL;
+    return *io ? fi_fd_table_find(&(*io)->fd_table, fd) : NULL;
+}
+
+bool fi_opened_short_read_drains(int fd)
+{
+    runtime_use v = runtime_use_begin();
+    bool short_read_drains = false;
+    fi_fd *f;
+    fi_io *io;
+
+    f = find_fd(v.runtime, fd, &io);
+    if (f) {
+        fi_hold_also(&f->lock);
+        short_read_drains = f->opened_by_us && f->short_read_drains;
+        fi_let_go(&f->lock);
+    }
+    runtime_use_end(v);
+    return short_read_drains;
+}
+
+/* Closed it is in any case, also when a signal came. */
+__attribute__((noinline)) static int close_fd(int fd)
+{
+    return close(fd) < 0 && errno != EINTR ? -errno : 0;
+}
+
+int filch_close(int fd)
+{
+    fi_wait_chaos();
+    runtime_use v = runtime_use_begin();
+    uint32_t generation = 0;
+    fi_io *io;
+    fi_fd *f = find_fd(v.runtime, fd, &io);
+    int e;
+
+    if (f)
+        generation = fi_fd_begin_close(io, f, fd);
+    e = close_fd(fd);
+    if (f)
+        fi_fd_end_close(f, generation);
+    runtime_use_end(v);
+    return e;
+}
+
+int filch_pipe(int fd[2])
+{
+    if (pipe2(fd, O_CLOEXEC | O_NONBLOCK) < 0)
+        return -errno;
+    for (int i = 0; i < 2; i++)
+        fi_opened_register(fd[i], (fi_fd_kind){.short_read_drains = true, .not_socket = true});
+    return 0;
+}
+
+/* Over UNIX sockets descriptors may be sent, and a read ends before one. */
+int filch_socketpair(int fd[2])
+{
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fd) < 0)
+        return -errno;
+    for (int i = 0; i < 2; i++)
+        fi_opened_register(fd[i], (fi_fd_kind){0});
+    return 0;
+}

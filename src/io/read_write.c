@@ -1,0 +1,286 @@
+/* Bytes in and out. */
+#include "io/nowait.h"
+#include "io/op.h"
+
+#include <filch/io.h>
+
+#include <errno.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+static size_t vectors_size(const struct iovec *v, int n)
+{
+    size_t bytes = 0;
+
+    for (int i = 0; i < n; i++)
+        bytes += v[i].iov_len;
+    return bytes;
+}
+
+/* ---- in ---- */
+
+static ssize_t try_read(fi_io_op *c)
+{
+    return fi_syscall_result(read(c->fd, c->buf, c->n));
+}
+
+static ssize_t try_read_nowait(fi_io_op *c)
+{
+    return fi_nowait_readv(c->fd, &(struct iovec){c->buf, c->n}, 1);
+}
+
+static const fi_io_op_kind read_kind = {
+    .what = "read", .attempt = try_read, .attempt_nowait = try_read_nowait};
+
+static fi_io_op read_call(int fd, void *buf, size_t n, int64_t deadline)
+{
+    return (fi_io_op){.kind = &read_kind,
+                      .fd = fd,
+                      .direction = FI_IO_READ,
+                      .deadline = deadline,
+                      .buf = buf,
+                      .n = n,
+                      .unit = FI_IO_OP_BYTES,
+                      .asked = n};
+}
+
+ssize_t filch_read_until(int fd, void *buf, size_t n, int64_t deadline)
+{
+    fi_io_op c = read_call(fd, buf, n, deadline);
+
+    return fi_io_op_run(&c);
+}
+
+ssize_t filch_read(int fd, void *buf, size_t n)
+{
+    return filch_read_until(fd, buf, n, FILCH_FOREVER);
+}
+
+static ssize_t try_readv(fi_io_op *c)
+{
+    return fi_syscall_result(readv(c->fd, c->buf, (int)c->n));
+}
+
+static ssize_t try_readv_nowait(fi_io_op *c)
+{
+    return fi_nowait_readv(c->fd, c->buf, (int)c->n);
+}
+
+static const fi_io_op_kind readv_kind = {
+    .what = "read", .attempt = try_readv, .attempt_nowait = try_readv_nowait};
+
+ssize_t filch_readv_until(int fd, const struct iovec *v, int n, int64_t deadline)
+{
+    return fi_io_op_run(&(fi_io_op){.kind = &readv_kind,
+                                    .fd = fd,
+                                    .direction = FI_IO_READ,
+                                    .deadline = deadline,
+                                    .buf = (void *)(uintptr_t)v,
+                                    .n = (size_t)n,
+                                    .unit = FI_IO_OP_VECTORS,
+                                    .asked = vectors_size(v, n)});
+}
+
+ssize_t filch_readv(int fd, const struct iovec *v, int n)
+{
+    return filch_readv_until(fd, v, n, FILCH_FOREVER);
+}
+
+/* A message may be shorter than the room for it, with another behind it. */
+static ssize_t try_recvmsg(fi_io_op *c)
+{
+    return fi_syscall_result(recvmsg(c->fd, c->buf, c->flags | MSG_DONTWAIT));
+}
+
+static const fi_io_op_kind recvmsg_kind = {
+    .what = "read", .attempt = try_recvmsg, .attempt_nowait = try_recvmsg, .never_a_file = true};
+
+ssize_t filch_recvmsg_until(int fd, struct msghdr *m, int flags, int64_t deadline)
+{
+    return fi_io_op_run(&(fi_io_op){.kind = &recvmsg_kind,
+                                    .fd = fd,
+                                    .direction = FI_IO_READ,
+                                    .deadline = deadline,
+                                    .buf = m,
+                                    .unit = FI_IO_OP_MESSAGE,
+                                    .flags = flags});
+}
+
+ssize_t filch_recvmsg(int fd, struct msghdr *m, int flags)
+{
+    return filch_recvmsg_until(fd, m, flags, FILCH_FOREVER);
+}
+
+/* ---- out ---- */
+
+static ssize_t try_send(fi_io_op *c)
+{
+    return fi_syscall_result(send(c->fd, c->buf, c->n, MSG_NOSIGNAL));
+}
+
+static ssize_t try_write_file(fi_io_op *c)
+{
+    return fi_syscall_result(write(c->fd, c->buf, c->n));
+}
+
+/* As a socket first: then there is a way to have no signal. */
+static ssize_t try_write(fi_io_op *c)
+{
+    ssize_t n = c->not_socket ? -ENOTSOCK : try_send(c);
+
+    if (n != -ENOTSOCK)
+        return n;
+    c->not_socket = true;
+    return try_write_file(c);
+}
+
+static ssize_t try_write_nowait(fi_io_op *c)
+{
+    return fi_nowait_writev(c->fd, &(struct iovec){c->buf, c->n}, 1);
+}
+
+static const fi_io_op_kind write_kind = {
+    .what = "write", .attempt = try_write, .attempt_nowait = try_write_nowait};
+
+static fi_io_op write_call(int fd, const void *buf, size_t n, int64_t deadline)
+{
+    return (fi_io_op){.kind = &write_kind,
+                      .fd = fd,
+                      .direction = FI_IO_WRITE,
+                      .deadline = deadline,
+                      .buf = (void *)(uintptr_t)buf,
+                      .n = n,
+                      .unit = FI_IO_OP_BYTES};
+}
+
+ssize_t filch_write_until(int fd, const void *buf, size_t n, int64_t deadline)
+{
+    fi_io_op c = write_call(fd, buf, n, deadline);
+
+    return fi_io_op_run(&c);
+}
+
+ssize_t filch_write(int fd, const void *buf, size_t n)
+{
+    return filch_write_until(fd, buf, n, FILCH_FOREVER);
+}
+
+static ssize_t try_send_many(fi_io_op *c)
+{
+    struct msghdr m = {.msg_iov = c->buf, .msg_iovlen = c->n};
+
+    return fi_syscall_result(sendmsg(c->fd, &m, MSG_NOSIGNAL));
+}
+
+static ssize_t try_write_many(fi_io_op *c)
+{
+    return fi_syscall_result(writev(c->fd, c->buf, (int)c->n));
+}
+
+static ssize_t try_writev(fi_io_op *c)
+{
+    ssize_t n = c->not_socket ? -ENOTSOCK : try_send_many(c);
+
+    if (n != -ENOTSOCK)
+        return n;
+    c->not_socket = true;
+    return try_write_many(c);
+}
+
+static ssize_t try_writev_nowait(fi_io_op *c)
+{
+    return fi_nowait_writev(c->fd, c->buf, (int)c->n);
+}
+
+static const fi_io_op_kind writev_kind = {
+    .what = "write", .attempt = try_writev, .attempt_nowait = try_writev_nowait};
+
+ssize_t filch_writev_until(int fd, const struct iovec *v, int n, int64_t deadline)
+{
+    if (n < 0)
+        return -EINVAL;
+    return fi_io_op_run(&(fi_io_op){.kind = &writev_kind,
+                                    .fd = fd,
+                                    .direction = FI_IO_WRITE,
+                                    .deadline = deadline,
+                                    .buf = (void *)(uintptr_t)v,
+                                    .n = (size_t)n,
+                                    .unit = FI_IO_OP_VECTORS});
+}
+
+ssize_t filch_writev(int fd, const struct iovec *v, int n)
+{
+    return filch_writev_until(fd, v, n, FILCH_FOREVER);
+}
+
+static ssize_t try_sendmsg(fi_io_op *c)
+{
+    return fi_syscall_result(sendmsg(c->fd, c->buf, c->flags | MSG_NOSIGNAL | MSG_DONTWAIT));
+}
+
+static const fi_io_op_kind sendmsg_kind = {
+    .what = "write", .attempt = try_sendmsg, .attempt_nowait = try_sendmsg, .never_a_file = true};
+
+ssize_t filch_sendmsg_until(int fd, const struct msghdr *m, int flags, int64_t deadline)
+{
+    return fi_io_op_run(&(fi_io_op){.kind = &sendmsg_kind,
+                                    .fd = fd,
+                                    .direction = FI_IO_WRITE,
+                                    .deadline = deadline,
+                                    .buf = (void *)(uintptr_t)m,
+                                    .unit = FI_IO_OP_MESSAGE,
+                                    .flags = flags});
+}
+
+ssize_t filch_sendmsg(int fd, const struct msghdr *m, int flags)
+{
+    return filch_sendmsg_until(fd, m, flags, FILCH_FOREVER);
+}
+
+/* ---- all of it ---- */
+
+/* As one call, so that all of it goes to the same file.  How much was done, or an error. */
+static ssize_t run_all(fi_io_op *c)
+{
+    size_t n = c->n, done = 0;
+    char *buf = c->buf;
+
+    while (done < n) {
+        ssize_t m;
+        c->buf = buf + done;
+        c->n = n - done;
+        c->asked = c->direction == FI_IO_READ ? c->n : 0;
+        m = fi_io_op_run(c);
+        if (m < 0)
+            return m;
+        if (m == 0)
+            break;
+        done += (size_t)m;
+    }
+    return (ssize_t)done;
+}
+
+ssize_t filch_write_all_until(int fd, const void *buf, size_t n, int64_t deadline)
+{
+    fi_io_op c = write_call(fd, buf, n, deadline);
+
+    return run_all(&c);
+}
+
+ssize_t filch_write_all(int fd, const void *buf, size_t n)
+{
+    return filch_write_all_until(fd, buf, n, FILCH_FOREVER);
+}
+
+ssize_t filch_read_all_until(int fd, void *buf, size_t n, int64_t deadline)
+{
+    fi_io_op c = read_call(fd, buf, n, deadline);
+
+    return run_all(&c);
+}
+
+ssize_t filch_read_all(int fd, void *buf, size_t n)
+{
+    return filch_read_all_until(fd, buf, n, FILCH_FOREVER);
+}
