@@ -34,36 +34,36 @@ static size_t vectors_size(const struct iovec *v, size_t n)
     return bytes;
 }
 
-static size_t bytes_of(const fi_io_op *c)
+static size_t bytes_of(const fi_io_op *op)
 {
-    return c->unit == FI_IO_OP_BYTES ? c->n : vectors_size(c->buf, c->n);
+    return op->unit == FI_IO_OP_BYTES ? op->n : vectors_size(op->buf, op->n);
 }
 
 /* ---- bytes and vectors ---- */
 
 /* The counts of timers and events come whole or not at all, and so does a little that goes into a pipe. */
-static bool may_be_cut(const fi_io_op *c)
+static bool may_be_cut(const fi_io_op *op)
 {
-    if (c->unit == FI_IO_OP_NO_UNIT || c->n < 2 || c->n > INT_MAX)
+    if (op->unit == FI_IO_OP_NO_UNIT || op->n < 2 || op->n > INT_MAX)
         return false;
-    if (is_fifo(c->fd))
-        return c->direction == FI_IO_READ || bytes_of(c) > PIPE_BUF;
-    return is_stream(c->fd) || fi_io_is_file(c->fd);
+    if (is_fifo(op->fd))
+        return op->direction == FI_IO_READ || bytes_of(op) > PIPE_BUF;
+    return is_stream(op->fd) || fi_io_is_file(op->fd);
 }
 
-static ssize_t attempt_part(fi_io_op *c, ssize_t (*attempt)(fi_io_op *c))
+static ssize_t attempt_part(fi_io_op *op, fi_io_attempt *attempt)
 {
-    size_t n = c->n, part, asked = c->asked;
+    size_t n = op->n, part, asked = op->short_below;
     ssize_t result;
 
-    c->n = 1 + n / 4;
-    part = bytes_of(c);
+    op->n = 1 + n / 4;
+    part = bytes_of(op);
     if (part == 0) /* that would look like the end */
-        c->n = n;
-    result = attempt(c);
+        op->n = n;
+    result = attempt(op);
     if (asked > 0 && result > 0 && (size_t)result == part)
-        c->asked = part; /* there may be more */
-    c->n = n;
+        op->short_below = part; /* there may be more */
+    op->n = n;
     return result;
 }
 
@@ -72,15 +72,15 @@ static ssize_t attempt_part(fi_io_op *c, ssize_t (*attempt)(fi_io_op *c))
 #define VECTORS_MAX 8
 
 /* Of a stream alone: there a message is only bytes.  What is sent along with them stays whole. */
-static bool message_may_be_cut(const fi_io_op *c)
+static bool message_may_be_cut(const fi_io_op *op)
 {
-    const struct msghdr *m = c->buf;
+    const struct msghdr *m = op->buf;
 
-    if (c->flags & (MSG_OOB | MSG_ERRQUEUE | MSG_WAITALL))
+    if (op->flags & (MSG_OOB | MSG_ERRQUEUE | MSG_WAITALL))
         return false;
-    if (c->direction == FI_IO_WRITE && m->msg_controllen > 0)
+    if (op->direction == FI_IO_WRITE && m->msg_controllen > 0)
         return false;
-    return vectors_size(m->msg_iov, m->msg_iovlen) > 1 && is_stream(c->fd);
+    return vectors_size(m->msg_iov, m->msg_iovlen) > 1 && is_stream(op->fd);
 }
 
 /* So many bytes, or as many as there is place for; how many vectors. */
@@ -97,20 +97,20 @@ static size_t cut(struct iovec *to, const struct msghdr *m, size_t bytes)
 }
 
 /* What is told of a message that was received stands where its user looks for it. */
-static ssize_t attempt_part_of_message(fi_io_op *c, ssize_t (*attempt)(fi_io_op *c))
+static ssize_t attempt_part_of_message(fi_io_op *op, fi_io_attempt *attempt)
 {
-    struct msghdr *m = c->buf, part = *m;
+    struct msghdr *m = op->buf, part = *m;
     struct iovec v[VECTORS_MAX];
     ssize_t result;
 
     part.msg_iov = v;
     part.msg_iovlen = cut(v, m, 1 + vectors_size(m->msg_iov, m->msg_iovlen) / 4);
     if (vectors_size(v, part.msg_iovlen) == 0)
-        return attempt(c);
-    c->buf = &part;
-    result = attempt(c);
-    c->buf = m;
-    if (c->direction == FI_IO_READ) {
+        return attempt(op);
+    op->buf = &part;
+    result = attempt(op);
+    op->buf = m;
+    if (op->direction == FI_IO_READ) {
         m->msg_namelen = part.msg_namelen;
         m->msg_controllen = part.msg_controllen;
         m->msg_flags = part.msg_flags;
@@ -118,13 +118,13 @@ static ssize_t attempt_part_of_message(fi_io_op *c, ssize_t (*attempt)(fi_io_op 
     return result;
 }
 
-ssize_t fi_chaos_io_attempt(fi_io_op *c, ssize_t (*attempt)(fi_io_op *c))
+ssize_t fi_chaos_io_attempt(fi_io_op *op, fi_io_attempt *attempt)
 {
     if (!fi_chaos(4))
-        return attempt(c);
-    if (c->unit == FI_IO_OP_MESSAGE)
-        return message_may_be_cut(c) ? attempt_part_of_message(c, attempt) : attempt(c);
-    return may_be_cut(c) ? attempt_part(c, attempt) : attempt(c);
+        return attempt(op);
+    if (op->unit == FI_IO_OP_MESSAGE)
+        return message_may_be_cut(op) ? attempt_part_of_message(op, attempt) : attempt(op);
+    return may_be_cut(op) ? attempt_part(op, attempt) : attempt(op);
 }
 
 #endif

@@ -16,12 +16,12 @@
 #define RETRY_NS FILCH_MS(1)
 
 /* Asked again, the system says how far it is.  That it is connected is an error only at first. */
-static ssize_t try_connect(fi_io_op *c)
+static ssize_t try_connect(fi_io_op *op)
 {
-    ssize_t e = fi_syscall_result(connect(c->fd, c->buf, (socklen_t)c->n));
-    bool begun = c->flags != 0;
+    ssize_t e = fi_syscall_result(connect(op->fd, op->buf, (socklen_t)op->n));
+    bool begun = op->flags != 0;
 
-    c->flags = 1;
+    op->flags = 1;
     if (e == -EINPROGRESS && fi_chaos(4))
         return -EINTR;
     if (e == -EINPROGRESS || e == -EALREADY)
@@ -42,21 +42,21 @@ static bool is_datagram(int fd)
 /* connect(2) has no flag not to wait, so the socket is set to non-blocking mode for this one call.
  * It has no connection yet, so no other user reads or writes through it.  Datagram sockets may be
  * in use, but do not wait here. */
-static ssize_t try_connect_nowait(fi_io_op *c)
+static ssize_t try_connect_nowait(fi_io_op *op)
 {
-    int flags = fcntl(c->fd, F_GETFL);
+    int flags = fcntl(op->fd, F_GETFL);
     ssize_t e;
 
-    if (flags < 0 || flags & O_NONBLOCK || is_datagram(c->fd))
-        return try_connect(c);
-    if (fcntl(c->fd, F_SETFL, flags | O_NONBLOCK) < 0)
+    if (flags < 0 || flags & O_NONBLOCK || is_datagram(op->fd))
+        return try_connect(op);
+    if (fcntl(op->fd, F_SETFL, flags | O_NONBLOCK) < 0)
         return -errno;
-    e = try_connect(c);
-    fcntl(c->fd, F_SETFL, flags);
+    e = try_connect(op);
+    fcntl(op->fd, F_SETFL, flags);
     return e;
 }
 
-static const fi_io_op_kind connect_kind = {.what = "connect",
+static const fi_io_op_kind connect_kind = {.name = "connect",
                                            .attempt = try_connect,
                                            .attempt_nowait = try_connect_nowait,
                                            .never_a_file = true};

@@ -11,7 +11,7 @@
 
 #define FI_IO_EVENTS 64 /* told at once, at the most */
 
-enum { FI_IO_READ, FI_IO_WRITE };
+enum { FI_IO_READ, FI_IO_WRITE, FI_IO_BOTH }; /* directions */
 
 typedef struct fi_io_event {
     int fd;

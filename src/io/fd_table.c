@@ -1,4 +1,3 @@
-/* The table: descriptors by number, in chunks that are made when they are first needed. */
 #include "io/fd_table.h"
 
 #include "base/init_flag.h"
@@ -8,24 +7,24 @@
 #include <fcntl.h>
 #include <stddef.h>
 
-typedef struct index {
+typedef struct slot {
     int chunk;
-    size_t at;
-} index;
+    size_t index;
+} slot;
 
 static size_t chunk_size(int chunk)
 {
     return (size_t)FI_FD_TABLE_FIRST << chunk;
 }
 
-static index index_of(int fd)
+static slot slot_of(int fd)
 {
     size_t n = (size_t)fd + FI_FD_TABLE_FIRST;
     int chunk = 0;
 
     while (n >= 2 * chunk_size(chunk))
         chunk++;
-    return (index){chunk, n - chunk_size(chunk)};
+    return (slot){chunk, n - chunk_size(chunk)};
 }
 
 void fi_fd_table_fini(fi_fd_table *t)
@@ -34,19 +33,19 @@ void fi_fd_table_fini(fi_fd_table *t)
         FI_DELETE_ARRAY(fi_fd, fi_load_relaxed(&t->chunks[i]), chunk_size(i));
 }
 
-static fi_fd *slot_at(fi_fd_table *t, index p)
+static fi_fd *slot_get(fi_fd_table *t, slot s)
 {
-    fi_fd *chunk = fi_init_get(&t->chunks[p.chunk]);
+    fi_fd *chunk = fi_init_get(&t->chunks[s.chunk]);
 
-    return chunk ? &chunk[p.at] : NULL;
+    return chunk ? &chunk[s.index] : NULL;
 }
 
 fi_fd *fi_fd_table_find(fi_fd_table *t, int fd)
 {
-    return fd < 0 ? NULL : slot_at(t, index_of(fd));
+    return fd < 0 ? NULL : slot_get(t, slot_of(fd));
 }
 
-/* Who comes second frees what it made. */
+/* Two threads may allocate the same chunk.  The second one frees its copy. */
 static int chunk_new(fi_fd_table *t, int i)
 {
     fi_fd *none = NULL, *chunk = FI_NEW_ARRAY(fi_fd, chunk_size(i));
@@ -58,10 +57,10 @@ static int chunk_new(fi_fd_table *t, int i)
     return 0;
 }
 
-/* A number that makes no sense costs no memory. */
+/* No memory is allocated for a number that is not open. */
 int fi_fd_table_get(fi_fd_table *t, int fd, fi_fd **out)
 {
-    index p;
+    slot s;
     int e;
 
     *out = fi_fd_table_find(t, fd);
@@ -69,17 +68,9 @@ int fi_fd_table_get(fi_fd_table *t, int fd, fi_fd **out)
         return 0;
     if (fd < 0 || fcntl(fd, F_GETFD) < 0)
         return -EBADF;
-    p = index_of(fd);
-    e = chunk_new(t, p.chunk);
+    s = slot_of(fd);
+    e = chunk_new(t, s.chunk);
     if (e == 0)
-        *out = slot_at(t, p);
+        *out = slot_get(t, s);
     return e;
-}
-
-void fi_fd_table_dispatch(fi_fd_table *t, const fi_io_event *ev)
-{
-    fi_fd *f = fi_fd_table_find(t, ev->fd);
-
-    if (f)
-        fi_fd_notify(f, ev);
 }

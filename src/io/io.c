@@ -26,8 +26,11 @@ static int io_poll(fi_poller *p, int64_t deadline_ns, void (*awake)(void *arg), 
         return deadline_passed(deadline_ns) ? -ETIMEDOUT : 0;
     if (awake)
         awake(arg);
-    for (int i = 0; i < n; i++)
-        fi_fd_table_dispatch(&io->fd_table, &events[i]);
+    for (int i = 0; i < n; i++) {
+        fi_fd *f = fi_fd_table_find(&io->fd_table, events[i].fd);
+        if (f)
+            fi_fd_notify(f, &events[i]);
+    }
     return n;
 }
 
@@ -46,17 +49,6 @@ static void io_free(fi_poller *p)
     FI_DELETE(fi_io, io);
 }
 
-static int io_use_epoll(fi_io *io)
-{
-    int e = fi_epoll_init(&io->epoll);
-
-    io->poller.name = "epoll";
-    io->poller.poll = io_poll;
-    io->poller.interrupt = io_interrupt;
-    io->poller.fd = io->epoll.fd;
-    return e;
-}
-
 static int io_new(fi_runtime *rt, fi_io **out)
 {
     fi_io *io = FI_NEW(fi_io);
@@ -64,43 +56,31 @@ static int io_new(fi_runtime *rt, fi_io **out)
 
     if (!io)
         return -ENOMEM;
-    io->poller.free = io_free;
-    io->runtime = rt;
-    fi_blocking_pool_init(&io->blocking_pool, rt);
-    e = io_use_epoll(io);
+    e = fi_epoll_init(&io->epoll);
     if (e < 0) {
         FI_DELETE(fi_io, io);
         return e;
     }
+    io->poller.name = "epoll";
+    io->poller.fd = io->epoll.fd;
+    io->poller.poll = io_poll;
+    io->poller.interrupt = io_interrupt;
+    io->poller.free = io_free;
+    io->runtime = rt;
+    fi_blocking_pool_init(&io->blocking_pool, rt);
     *out = io;
     return 0;
 }
 
-int fi_io_get(fi_runtime *rt, fi_io **out)
+int fi_io_make(fi_runtime *rt, fi_io **out)
 {
-    fi_io *made;
-    int e;
+    fi_io *io;
+    int e = io_new(rt, &io);
 
-    *out = fi_io_find(rt);
-    if (*out)
-        return 0;
-    e = io_new(rt, &made);
     if (e < 0)
         return e;
-    *out = io_of_poller(fi_poller_set(rt, &made->poller));
-    if (*out != made)
-        io_free(&made->poller);
+    *out = io_of_poller(fi_poller_set(rt, &io->poller));
+    if (*out != io)
+        io_free(&io->poller);
     return 0;
-}
-
-fi_io *fi_io_find(fi_runtime *rt)
-{
-    return io_of_poller(fi_poller_get(rt));
-}
-
-fi_runtime *fi_io_fiber_runtime(void)
-{
-    const fi_worker *w = fi_worker_self();
-
-    return w && !w->runtime->in_fork_child ? w->runtime : NULL;
 }

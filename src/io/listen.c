@@ -74,14 +74,14 @@ int filch_listen(const char *host, int port, int backlog)
 /* ---- accept ---- */
 
 /* A connection that was gone before it was accepted is none. */
-static ssize_t try_accept(fi_io_op *c)
+static ssize_t try_accept(fi_io_op *op)
 {
     ssize_t fd;
 
     do
         fd = fi_chaos(8)
                  ? -ECONNABORTED
-                 : fi_syscall_result(accept4(c->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK));
+                 : fi_syscall_result(accept4(op->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK));
     while (fd == -ECONNABORTED || fd == -EPROTO);
     return fd;
 }
@@ -96,7 +96,7 @@ static bool is_internet(int fd)
 }
 
 static const fi_io_op_kind accept_kind = {
-    .what = "accept", .attempt = try_accept, .never_a_file = true};
+    .name = "accept", .attempt = try_accept, .never_a_file = true};
 
 int filch_accept_until(int fd, int64_t deadline)
 {

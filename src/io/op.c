@@ -1,23 +1,18 @@
 #include "io/op.h"
 
-#include "base/chaos.h"
 #include "base/clock.h"
 #include "base/compiler.h"
+#include "io/foreign.h"
 #include "io/io.h"
-#include "io/nowait.h"
+#include "io/syscall_guard.h"
 #include "sched/wait.h"
 
 #include <filch/io.h>
 
-#include <errno.h>
-#include <limits.h>
 #include <poll.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
-#define CALLS_IN_A_ROW 64
+#define OPS_IN_A_ROW 64
 
 bool fi_io_is_file(int fd)
 {
@@ -27,308 +22,321 @@ bool fi_io_is_file(int fd)
            (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) || S_ISBLK(st.st_mode));
 }
 
-/* ---- once ---- */
+/* ---- the syscall guard ---- */
 
-static inline __attribute__((always_inline)) ssize_t attempt_once(fi_io_op *c,
-                                                                  ssize_t (*attempt)(fi_io_op *c))
+/* [fiber, lock held] From here to guard_leave the number is not closed, and the fiber must not park. */
+static void guard_enter(fi_io_op *op)
 {
-    ssize_t n;
-
-    do
-        n = fi_chaos(8) ? -EINTR : fi_chaos_io_attempt(c, attempt);
-    while (n == -EINTR);
-    return n;
+    op->guarding = fi_worker_self();
+    fi_syscall_guard_enter(&op->guarding->syscall_guard, op->f);
 }
 
-static ssize_t attempt_plain(fi_io_op *c)
+static void guard_leave(fi_io_op *op)
 {
-    return attempt_once(c, c->kind->attempt);
+    if (op->guarding)
+        fi_syscall_guard_leave(&op->guarding->syscall_guard);
+    op->guarding = NULL;
 }
+
+/* ---- offloading ---- */
 
 typedef struct offload {
-    fi_io_op *call;
-    ssize_t (*attempt)(fi_io_op *c);
+    fi_io_op *op;
+    fi_io_attempt *attempt;
     ssize_t result;
 } offload;
 
-/* Until it was its turn the number may have become another file's. */
+/* [blocking thread] The descriptor may have been closed while the call was queued. */
 static int64_t offload_run(void *arg)
 {
-    offload *e = arg;
-    fi_io_op *c = e->call;
+    offload *o = arg;
+    fi_io_op *op = o->op;
 
-    if (c->on && !fi_fd_begin_offload(c->on, c->generation)) {
-        e->result = -ECANCELED;
+    if (op->f && !fi_fd_begin_offload(op->f, op->generation)) {
+        o->result = -ECANCELED;
         return 0;
     }
-    e->result = e->attempt(c);
-    if (c->on)
-        fi_fd_end_offload(c->on);
+    o->result = o->attempt(op);
+    if (op->f)
+        fi_fd_end_offload(op->f);
     return 0;
 }
 
-static void leave(fi_io_op *c)
+ssize_t fi_io_op_offload(fi_io_op *op, fi_io_attempt *attempt)
 {
-    if (c->inside)
-        fi_fd_leave(c->inside);
-    c->inside = NULL;
+    offload o = {op, attempt, 0};
+
+    guard_leave(op);
+    return filch_run_blocking(offload_run, &o) < 0 ? -ENOMEM : o.result;
 }
 
-ssize_t fi_io_op_offload(fi_io_op *c, ssize_t (*attempt)(fi_io_op *c))
+/* ---- on a thread ---- */
+
+/* Returns 0: try again.  poll(2) may time out before the deadline. */
+static int wait_on_thread(const fi_io_op *op)
 {
-    offload e = {c, attempt, 0};
-
-    leave(c);
-    return filch_run_blocking(offload_run, &e) < 0 ? -ENOMEM : e.result;
-}
-
-/* ---- on a descriptor that Filch did not open ---- */
-
-static short poll_events(const fi_io_op *c)
-{
-    return c->direction == FI_IO_READ ? POLLIN : POLLOUT;
-}
-
-/* The bytes to write, up to the end of the first vector. */
-static struct iovec first_bytes(const fi_io_op *c)
-{
-    const struct iovec *v = c->buf;
-    size_t i = 0;
-
-    if (c->unit == FI_IO_OP_BYTES)
-        return (struct iovec){c->buf, c->buf ? c->n : 0};
-    if (c->unit != FI_IO_OP_VECTORS)
-        return (struct iovec){0};
-    while (i < c->n && v[i].iov_len == 0)
-        i++;
-    return i < c->n ? v[i] : (struct iovec){0};
-}
-
-/* A ready terminal takes at least one byte.  The kernel does not report how many more fit. */
-static ssize_t write_terminal(int fd, struct iovec v)
-{
-    ssize_t n = 1;
-    size_t done = 0;
-
-    while (n > 0 && done < v.iov_len && (done == 0 || fi_nowait_is_ready(fd, POLLOUT))) {
-        n = fi_syscall_result(write(fd, (const char *)v.iov_base + done, 1));
-        done += n > 0;
-    }
-    return done > 0 ? (ssize_t)done : n;
-}
-
-/* A write in blocking mode waits until all bytes are written, so it is limited to what fits.  A FIFO
- * that is ready takes PIPE_BUF bytes. */
-static ssize_t attempt_in_turn(fi_io_op *c)
-{
-    struct iovec v = c->direction == FI_IO_WRITE ? first_bytes(c) : (struct iovec){0};
-
-    if (v.iov_len > PIPE_BUF)
-        v.iov_len = PIPE_BUF;
-    if (v.iov_len > 0 && fi_nowait_is_terminal(c->fd))
-        return write_terminal(c->fd, v);
-    if (v.iov_len > 0 && fi_nowait_is_fifo(c->fd))
-        return fi_syscall_result(write(c->fd, v.iov_base, v.iov_len));
-    return c->kind->attempt(c);
-}
-
-/* [spare thread, or a thread that may block] The descriptor is ready, so this blocks only if another
- * process was faster. */
-static ssize_t attempt_ready(fi_io_op *c)
-{
-    fi_nowait_turn turn;
-    ssize_t n;
-
-    if (!fi_nowait_begin_turn(&turn, c->fd, poll_events(c)))
-        return -EAGAIN;
-    n = attempt_in_turn(c);
-    fi_nowait_end_turn(&turn);
-    return n;
-}
-
-/* The mode is not changed, because other processes may share it. */
-static ssize_t attempt_foreign(fi_io_op *c)
-{
-    ssize_t n = c->kind->attempt_nowait ? attempt_once(c, c->kind->attempt_nowait) : FI_NOWAIT_NONE;
-
-    if (n != FI_NOWAIT_NONE)
-        return n;
-    if (fi_nowait_is_set(c->fd))
-        return attempt_plain(c);
-    if (!fi_nowait_is_ready(c->fd, poll_events(c)))
-        return -EAGAIN;
-    do
-        n = fi_io_op_offload(c, attempt_ready);
-    while (n == -EINTR);
-    return n;
-}
-
-/* ---- in a thread ---- */
-
-/* 0: try again.  A time-out may be shorter than the deadline is far. */
-static int wait_in_thread(const fi_io_op *c)
-{
-    struct pollfd p = {.fd = c->fd, .events = poll_events(c)};
-    int n = poll(&p, 1, fi_clock_left_ms(c->deadline));
+    struct pollfd p = {.fd = op->fd, .events = fi_io_op_poll_events(op)};
+    int n = poll(&p, 1, fi_clock_left_ms(op->deadline));
 
     if (n < 0 && errno != EINTR)
         return -errno;
-    return n == 0 && fi_clock_now() >= c->deadline ? -ETIMEDOUT : 0;
+    return n == 0 && fi_clock_now() >= op->deadline ? -ETIMEDOUT : 0;
 }
 
-/* Without a deadline the thread may as well block in the call itself. */
-static ssize_t attempt_in_thread(fi_io_op *c)
+/* Without a deadline the thread blocks in the system call itself. */
+static ssize_t try_on_thread(fi_io_op *op)
 {
-    if (c->deadline == FILCH_FOREVER || (!c->kind->never_a_file && fi_io_is_file(c->fd)))
-        return attempt_plain(c);
-    return attempt_foreign(c);
+    if (op->deadline == FILCH_FOREVER || (!op->kind->never_a_file && fi_io_is_file(op->fd)))
+        return fi_io_op_attempt(op, op->kind->attempt);
+    return fi_foreign_attempt(op);
 }
 
-static ssize_t run_in_thread(fi_io_op *c)
+static ssize_t run_on_thread(fi_io_op *op)
 {
     ssize_t n;
     int e = 0;
 
     while (e == 0) {
         if (fi_chaos(8))
-            continue; /* as if nothing had come, and then something */
-        n = attempt_in_thread(c);
+            continue; /* a spurious wake-up */
+        n = try_on_thread(op);
         if (n != -EAGAIN)
             return n;
-        e = wait_in_thread(c);
+        e = wait_on_thread(op);
     }
     return e;
 }
 
-/* ---- on a fiber ---- */
+/* ---- on a fiber: begin ---- */
 
-typedef struct state {
-    fi_io *io;
-    fi_fd *fd;
-    fi_fd_state view;
-} state;
-
-/* [inside] noinline, so that descriptors that Filch opened do not pay for this. */
-__attribute__((noinline)) static ssize_t attempt_foreign_fd(fi_io_op *c, const fi_fd_state *v)
+static bool is_drained(const fi_io_op *op, fi_fd *f)
 {
-    if (!c->kind->never_a_file && !v->pollable && fi_io_is_file(c->fd))
-        return fi_io_op_offload(c, attempt_plain);
-    return attempt_foreign(c);
+    return op->direction == FI_IO_READ && f->opened_by_us && f->short_read_drains &&
+           !f->hup_or_urgent && fi_load_relaxed(&f->drained_at) == f->edges[FI_IO_READ];
 }
 
-/* [inside] */
-static inline __attribute__((always_inline)) ssize_t attempt_inside(fi_io_op *c,
-                                                                    const fi_fd_state *v)
+/* [lock held] */
+static inline __attribute__((always_inline)) void record_state(fi_io_op *op, fi_fd *f)
 {
-    return FI_LIKELY(v->opened_by_us) ? attempt_once(c, c->kind->attempt)
-                                      : attempt_foreign_fd(c, v);
+    op->has_begun = true;
+    op->generation = f->generation;
+    op->edges[FI_IO_READ] = f->edges[FI_IO_READ];
+    op->edges[FI_IO_WRITE] = f->edges[FI_IO_WRITE];
+    op->opened_by_us = f->opened_by_us;
+    op->not_socket = f->opened_by_us && f->not_socket;
+    op->was_armed = f->armed != 0;
+    op->drained = is_drained(op, f);
 }
 
-static ssize_t attempt(fi_io_op *c, const state *s)
+/* Lock the descriptor and record its state.  Returns -ECANCELED, without the lock, if the number was
+ * closed since the operation began.  If the number is being closed now, its next file is unknown, so
+ * the operation begins after that. */
+static inline __attribute__((always_inline)) int op_begin(fi_io_op *op)
 {
-    const fi_fd_state *v = &s->view;
-    bool known = c->not_socket = v->not_socket;
-    ssize_t n = attempt_inside(c, v);
+    fi_fd *f = op->f;
 
-    leave(c);
-    if (n > 0 && (size_t)n < c->asked)
-        fi_fd_set_drained(s->fd, v);
-    if (c->not_socket && !known && v->opened_by_us)
-        fi_fd_set_not_socket(s->fd, v);
-    return n;
-}
-
-/* The number was closed since the call began, and may be another file's by now. */
-static bool is_of_another_file(fi_io_op *c, const fi_fd_state *v)
-{
-    if (c->has_begun)
-        return c->generation != v->generation;
-    c->has_begun = !v->closing;
-    c->generation = v->generation;
-    return false;
-}
-
-static void enter(fi_io_op *c, state *s, bool even_drained)
-{
-    fi_worker *w = fi_worker_self();
-
-    c->inside = fi_fd_enter(s->fd, c->direction, even_drained, w, &s->view) ? w : NULL;
-}
-
-/* What is drained needs no attempt before the wait.  But if time is over then, one must have been made. */
-static ssize_t attempt_late(fi_io_op *c, state *s)
-{
-    enter(c, s, true);
-    if (c->inside && !is_of_another_file(c, &s->view))
-        return attempt(c, s);
-    leave(c);
-    return -EAGAIN;
-}
-
-static ssize_t await(fi_io_op *c, state *s, const fi_fd_wait *w)
-{
-    ssize_t n;
-    int e;
-
-    e = fi_fd_await(s->io, s->fd, &s->view, w);
-    if (e == -EPERM && s->view.pollable)
-        return -EAGAIN; /* now a regular file has the number, as the next attempt finds */
-    if (e == -ETIMEDOUT && s->view.drained && (n = attempt_late(c, s)) != -EAGAIN)
-        return n;
-    return e < 0 ? e : -EAGAIN;
-}
-
-/* What the number is can be said only after it was closed. */
-static ssize_t run_on_fiber(fi_io_op *c, state *s)
-{
-    fi_fd_wait w = {c->fd, c->direction, c->kind->what, c->deadline};
-    ssize_t n;
-
-    c->on = s->fd;
     for (;;) {
-        enter(c, s, false);
-        if (is_of_another_file(c, &s->view)) {
-            leave(c);
+        fi_fd_lock(f);
+        if (op->has_begun && f->generation != op->generation) {
+            fi_fd_unlock(f);
             return -ECANCELED;
         }
-        if (s->view.closing || fi_chaos(4)) {
-            leave(c);
-            fi_wait_yield(); /* by bad luck: as if nothing had come, and then something */
-            continue;
+        if (FI_LIKELY(!f->closing) && !fi_chaos(4)) {
+            record_state(op, f);
+            return 0;
         }
-        if (c->inside && (n = attempt(c, s)) != -EAGAIN)
-            return n;
-        if ((n = await(c, s, &w)) != -EAGAIN)
-            return n;
+        fi_fd_unlock(f);
+        fi_wait_yield();
     }
 }
 
-/* Who is never made to wait, as so much comes in, must still let others run. */
-void fi_io_yield_in_turn(void)
+/* ---- try ---- */
+
+/* [blocking thread] */
+static ssize_t attempt_file(fi_io_op *op)
 {
-    fi_worker *w = fi_worker_self();
+    return fi_io_op_attempt(op, op->kind->attempt);
+}
+
+/* noinline: descriptors that Filch opened do not pay for this. */
+__attribute__((noinline)) static ssize_t try_foreign(fi_io_op *op)
+{
+    if (!op->kind->never_a_file && !op->was_armed && fi_io_is_file(op->fd))
+        return fi_io_op_offload(op, attempt_file);
+    return fi_foreign_attempt(op);
+}
+
+/* [lock held, released here] A relaxed store is enough for drained_at: with another edge count it has
+ * no meaning. */
+static inline __attribute__((always_inline)) ssize_t op_try(fi_io_op *op)
+{
+    bool known = op->not_socket;
+    ssize_t n;
+
+    guard_enter(op);
+    fi_fd_unlock(op->f);
+    n = FI_LIKELY(op->opened_by_us) ? fi_io_op_attempt(op, op->kind->attempt) : try_foreign(op);
+    guard_leave(op);
+    if (n > 0 && (size_t)n < op->short_below)
+        fi_store_relaxed(&op->f->drained_at, op->edges[FI_IO_READ]);
+    if (op->not_socket && !known && op->opened_by_us)
+        fi_fd_set_not_socket(op->f, op->generation);
+    return n;
+}
+
+/* ---- wait ---- */
+
+static unsigned op_edges(const fi_io_op *op)
+{
+    return op->direction == FI_IO_BOTH ? 1u << FI_IO_READ | 1u << FI_IO_WRITE : 1u << op->direction;
+}
+
+/* [lock held, also on return, unless it fails] epoll_ctl is called without the lock.  Of two fibers that
+ * arm at once, the one with fewer edges may come last.  So each looks again, and repeats the call if
+ * edges were added. */
+static int op_arm(fi_io_op *op)
+{
+    fi_fd *f = op->f;
+    unsigned edges = op_edges(op), armed = 0;
+
+    while (f->generation == op->generation && (f->armed | edges) != armed) {
+        bool known = f->armed != 0;
+        int e;
+        armed = f->armed |= (uint8_t)edges;
+        guard_enter(op);
+        fi_fd_unlock(f);
+        if (!known)
+            fi_idle_add_interest(&op->io->runtime->idle); /* once for each number */
+        e = fi_epoll_arm(&op->io->epoll, op->fd, op->generation, armed, known);
+        guard_leave(op);
+        fi_fd_lock(f);
+        if (e < 0) {
+            fi_fd_arm_failed(op->io, f, op->generation);
+            return e;
+        }
+    }
+    return 0;
+}
+
+/* [lock held] */
+static bool is_changed(const fi_io_op *op)
+{
+    const fi_fd *f = op->f;
+
+    if (f->generation != op->generation)
+        return true;
+    if (op->direction != FI_IO_BOTH)
+        return f->edges[op->direction] != op->edges[op->direction];
+    return f->edges[FI_IO_READ] != op->edges[FI_IO_READ] ||
+           f->edges[FI_IO_WRITE] != op->edges[FI_IO_WRITE];
+}
+
+static fi_wait_for wait_reason(const fi_io_op *op)
+{
+    return (fi_wait_for){op->kind->name, (const void *)(intptr_t)op->fd};
+}
+
+static void unlock_fd(void *f)
+{
+    fi_fd_unlock(f);
+}
+
+/* [lock held, released here] One part of the wait in each of the two queues.  If the number was closed,
+ * op_begin finds it. */
+__attribute__((noinline)) static int enqueue_both(fi_io_op *op)
+{
+    fi_fd *f = op->f;
+    fi_wait whole = {0}, part[2] = {{0}, {0}};
+    fi_biased_lock own = {0};
+    int e;
+
+    for (int i = 0; i < 2; i++) {
+        part[i].whole = &whole;
+        part[i].part = (uint32_t)i + 1;
+        fi_line_add(&f->waiters[i], &f->lock, &part[i]);
+    }
+    e = fi_wait_in_parts(&whole, &own, wait_reason(op), unlock_fd, f, op->deadline);
+    fi_fd_lock(f);
+    for (int i = 0; i < 2; i++)
+        if (part[i].line)
+            fi_line_remove(&part[i]);
+    fi_fd_unlock(f);
+    return e < 0 ? e : 0;
+}
+
+/* [lock held, released here] Returns 0: begin again. */
+static int op_wait(fi_io_op *op)
+{
+    fi_fd *f = op->f;
+    unsigned edges = op_edges(op);
+    fi_wait w = {0};
+
+    if (!op->opened_by_us || (f->armed & edges) != edges) {
+        int e = op_arm(op);
+        if (e < 0)
+            return e == -EPERM && op->was_armed ? 0 : e; /* another file has the number now */
+    }
+    if (is_changed(op)) {
+        fi_fd_unlock(f);
+        return 0;
+    }
+    if (op->direction == FI_IO_BOTH)
+        return enqueue_both(op);
+    return fi_wait_in(&w, &f->waiters[op->direction], &f->lock, wait_reason(op), op->deadline);
+}
+
+/* ---- the loop ---- */
+
+/* A drained descriptor is not tried before the wait.  If the deadline passes in that wait, it is tried
+ * once, so that each operation is tried at least once. */
+static ssize_t run_on_fiber(fi_io_op *op)
+{
+    bool is_late = false;
+    ssize_t n;
+    int e;
+
+    for (;;) {
+        if ((e = op_begin(op)) < 0)
+            return e;
+        if (!op->drained || is_late) {
+            if ((n = op_try(op)) != -EAGAIN)
+                return n;
+            if (is_late)
+                return -ETIMEDOUT;
+            fi_wait_chaos();
+            fi_fd_lock(op->f);
+        }
+        e = op_wait(op);
+        is_late = e == -ETIMEDOUT && op->drained;
+        if (e < 0 && !is_late)
+            return e;
+    }
+}
+
+/* A fiber whose operations never have to wait lets others run now and then. */
+static void yield_in_turn(fi_worker *w)
+{
     uint32_t tick = fi_load_relaxed(&w->tick);
 
     if (w->io_tick != tick) {
         w->io_tick = tick;
         w->io_streak = 0;
-    } else if (++w->io_streak == CALLS_IN_A_ROW) {
+    } else if (++w->io_streak == OPS_IN_A_ROW) {
         fi_wait_yield();
     }
 }
 
-ssize_t fi_io_op_run(fi_io_op *c)
+ssize_t fi_io_op_run(fi_io_op *op)
 {
     fi_wait_chaos();
     fi_runtime *rt = fi_io_fiber_runtime();
-    state s;
     int e;
 
     if (!rt)
-        return run_in_thread(c);
-    fi_io_yield_in_turn();
-    e = fi_io_get(rt, &s.io);
+        return run_on_thread(op);
+    yield_in_turn(fi_worker_self());
+    e = fi_io_get(rt, &op->io);
     if (e == 0)
-        e = fi_fd_table_get(&s.io->fd_table, c->fd, &s.fd);
-    return e < 0 ? e : run_on_fiber(c, &s);
+        e = fi_fd_table_get(&op->io->fd_table, op->fd, &op->f);
+    return e < 0 ? e : run_on_fiber(op);
 }

@@ -1,73 +1,110 @@
-/* A call that may have to wait: tried until the system does not say any more that it would block. */
+/* An I/O operation: a system call that is repeated until the kernel does not report that it would
+ * block.  fi_io_op_run is the only entry.  On a fiber it repeats three steps (op.c):
+ *
+ *     begin   lock the descriptor and record its state
+ *     try     make the system call, under the syscall guard
+ *     wait    enqueue, unless the state has changed since begin
+ *
+ * On a thread that is not a worker it waits in poll(2). */
 #ifndef FI_IO_OP_H
 #define FI_IO_OP_H
 
-#include "io/fd_table.h"
+#include "base/chaos.h"
+#include "io/fd.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <sys/types.h>
 
-/* What n counts, if with less of it the call would do less, but nothing else. */
+/* The unit of n, if the operation may be done in part. */
 typedef enum fi_io_op_unit {
     FI_IO_OP_NO_UNIT,
     FI_IO_OP_BYTES,
     FI_IO_OP_VECTORS,
-    FI_IO_OP_MESSAGE /* there is no n: buf is a struct msghdr */
+    FI_IO_OP_MESSAGE /* n is not used; buf is a struct msghdr */
 } fi_io_op_unit;
 
 typedef struct fi_io_op fi_io_op;
 
-/* What is the same for all calls of a kind. */
+typedef ssize_t fi_io_attempt(fi_io_op *op);
+
 typedef struct fi_io_op_kind {
-    const char *what; /* for messages: what a fiber waits for */
-    /* Returns the result of the call, or -errno.  Blocks if the descriptor is in blocking mode. */
-    ssize_t (*attempt)(fi_io_op *c);
-    /* The same for a descriptor that Filch did not open.  Does not block in any mode.  Returns
-     * FI_NOWAIT_NONE (io/nowait.h) if this file has no such call.  NULL: no file has one. */
-    ssize_t (*attempt_nowait)(fi_io_op *c);
-    bool never_a_file;
+    const char *name; /* in messages: what the fiber waits for */
+    /* Make the system call.  Returns its result or -errno.  Blocks if the descriptor is in blocking
+     * mode. */
+    fi_io_attempt *attempt;
+    /* The same for a descriptor that Filch did not open.  Never blocks.  Returns FI_NOWAIT_NONE
+     * (io/nowait.h) if the file does not support such a call.  NULL: no file does. */
+    fi_io_attempt *attempt_nowait;
+    bool never_a_file; /* the call fails on regular files */
 } fi_io_op_kind;
 
 struct fi_io_op {
+    /* Set by the caller. */
     const fi_io_op_kind *kind;
     int fd;
-    int direction; /* in which it waits */
+    int direction; /* FI_IO_READ, FI_IO_WRITE or FI_IO_BOTH */
     int64_t deadline;
-    /* Its arguments, as far as it has any. */
-    void *buf;
+    void *buf; /* the arguments of the system call, as far as it has them */
     size_t n;
     fi_io_op_unit unit;
     void *more;
     int flags;
-    size_t asked;    /* bytes; less than so many say that there are no more.  0: they do not */
-    bool not_socket; /* known, or found out by the attempt */
-    bool has_begun;  /* on a fiber, with a file of this generation */
+    size_t short_below; /* a positive result below this is a short read; 0: none is */
+
+    /* Set by op.c; zero at the start. */
+    bool has_begun;    /* the generation is set, and stays */
+    bool not_socket;   /* known before, or found by the attempt */
+    bool opened_by_us; /* the state of the descriptor at begin, as in fi_fd */
+    bool was_armed;
+    bool drained; /* nothing to read since a short read: skip the attempt */
     uint32_t generation;
-    fi_fd *on;         /* on a fiber: what is known of the descriptor */
-    fi_worker *inside; /* its system call may be made (io/syscall_guard.h) */
+    uint32_t edges[2];
+    fi_io *io;
+    fi_fd *f;            /* NULL: not on a fiber */
+    fi_worker *guarding; /* the worker whose syscall guard is set; NULL: none */
 };
 
 /* [any] */
-ssize_t fi_io_op_run(fi_io_op *c);
+ssize_t fi_io_op_run(fi_io_op *op);
 
-/* [fiber, before a call that may not have to wait] Let others run now and then. */
-void fi_io_yield_in_turn(void);
+/* [any] Run an attempt on a thread of the blocking pool.  Returns its result, -ECANCELED if the
+ * descriptor was closed first, or -ENOMEM if there is no thread. */
+ssize_t fi_io_op_offload(fi_io_op *op, fi_io_attempt *attempt);
 
-/* [any] One of its attempts, once; with bad luck only a part of it.  chaos_io.c */
+/* [any] Is it a regular file, a directory or a block device?  Calls on these never report that they
+ * would block, so they are made by the blocking pool. */
+bool fi_io_is_file(int fd);
+
+/* [any] Run an attempt.  In chaos builds it may be shortened.  chaos_io.c */
 #ifdef FILCH_CHAOS
-ssize_t fi_chaos_io_attempt(fi_io_op *c, ssize_t (*attempt)(fi_io_op *c));
+ssize_t fi_chaos_io_attempt(fi_io_op *op, fi_io_attempt *attempt);
 #else
-static inline ssize_t fi_chaos_io_attempt(fi_io_op *c, ssize_t (*attempt)(fi_io_op *c))
+static inline ssize_t fi_chaos_io_attempt(fi_io_op *op, fi_io_attempt *attempt)
 {
-    return attempt(c);
+    return attempt(op);
 }
 #endif
 
-/* [any] Regular files are for spare threads: no call on them says that it would block. */
-bool fi_io_is_file(int fd);
+/* [any] Run an attempt, and repeat it when a signal interrupts it. */
+static inline __attribute__((always_inline)) ssize_t fi_io_op_attempt(fi_io_op *op,
+                                                                      fi_io_attempt *attempt)
+{
+    ssize_t n;
 
-/* [any] Have this done by a spare thread; what it returns, or -ENOMEM: there is none. */
-ssize_t fi_io_op_offload(fi_io_op *c, ssize_t (*attempt)(fi_io_op *c));
+    do
+        n = fi_chaos(8) ? -EINTR : fi_chaos_io_attempt(op, attempt);
+    while (n == -EINTR);
+    return n;
+}
+
+/* [any] The events of poll(2) that the operation waits for. */
+static inline short fi_io_op_poll_events(const fi_io_op *op)
+{
+    static const short events[] = {POLLIN, POLLOUT, POLLIN | POLLOUT};
+
+    return events[op->direction];
+}
 
 /* [any, right after a system call] */
 static inline ssize_t fi_syscall_result(ssize_t n)

@@ -20,18 +20,18 @@ static size_t vectors_size(const struct iovec *v, int n)
 
 /* ---- in ---- */
 
-static ssize_t try_read(fi_io_op *c)
+static ssize_t try_read(fi_io_op *op)
 {
-    return fi_syscall_result(read(c->fd, c->buf, c->n));
+    return fi_syscall_result(read(op->fd, op->buf, op->n));
 }
 
-static ssize_t try_read_nowait(fi_io_op *c)
+static ssize_t try_read_nowait(fi_io_op *op)
 {
-    return fi_nowait_readv(c->fd, &(struct iovec){c->buf, c->n}, 1);
+    return fi_nowait_readv(op->fd, &(struct iovec){op->buf, op->n}, 1);
 }
 
 static const fi_io_op_kind read_kind = {
-    .what = "read", .attempt = try_read, .attempt_nowait = try_read_nowait};
+    .name = "read", .attempt = try_read, .attempt_nowait = try_read_nowait};
 
 static fi_io_op read_call(int fd, void *buf, size_t n, int64_t deadline)
 {
@@ -42,14 +42,14 @@ static fi_io_op read_call(int fd, void *buf, size_t n, int64_t deadline)
                       .buf = buf,
                       .n = n,
                       .unit = FI_IO_OP_BYTES,
-                      .asked = n};
+                      .short_below = n};
 }
 
 ssize_t filch_read_until(int fd, void *buf, size_t n, int64_t deadline)
 {
-    fi_io_op c = read_call(fd, buf, n, deadline);
+    fi_io_op op = read_call(fd, buf, n, deadline);
 
-    return fi_io_op_run(&c);
+    return fi_io_op_run(&op);
 }
 
 ssize_t filch_read(int fd, void *buf, size_t n)
@@ -57,18 +57,18 @@ ssize_t filch_read(int fd, void *buf, size_t n)
     return filch_read_until(fd, buf, n, FILCH_FOREVER);
 }
 
-static ssize_t try_readv(fi_io_op *c)
+static ssize_t try_readv(fi_io_op *op)
 {
-    return fi_syscall_result(readv(c->fd, c->buf, (int)c->n));
+    return fi_syscall_result(readv(op->fd, op->buf, (int)op->n));
 }
 
-static ssize_t try_readv_nowait(fi_io_op *c)
+static ssize_t try_readv_nowait(fi_io_op *op)
 {
-    return fi_nowait_readv(c->fd, c->buf, (int)c->n);
+    return fi_nowait_readv(op->fd, op->buf, (int)op->n);
 }
 
 static const fi_io_op_kind readv_kind = {
-    .what = "read", .attempt = try_readv, .attempt_nowait = try_readv_nowait};
+    .name = "read", .attempt = try_readv, .attempt_nowait = try_readv_nowait};
 
 ssize_t filch_readv_until(int fd, const struct iovec *v, int n, int64_t deadline)
 {
@@ -79,7 +79,7 @@ ssize_t filch_readv_until(int fd, const struct iovec *v, int n, int64_t deadline
                                     .buf = (void *)(uintptr_t)v,
                                     .n = (size_t)n,
                                     .unit = FI_IO_OP_VECTORS,
-                                    .asked = vectors_size(v, n)});
+                                    .short_below = vectors_size(v, n)});
 }
 
 ssize_t filch_readv(int fd, const struct iovec *v, int n)
@@ -88,13 +88,13 @@ ssize_t filch_readv(int fd, const struct iovec *v, int n)
 }
 
 /* A message may be shorter than the room for it, with another behind it. */
-static ssize_t try_recvmsg(fi_io_op *c)
+static ssize_t try_recvmsg(fi_io_op *op)
 {
-    return fi_syscall_result(recvmsg(c->fd, c->buf, c->flags | MSG_DONTWAIT));
+    return fi_syscall_result(recvmsg(op->fd, op->buf, op->flags | MSG_DONTWAIT));
 }
 
 static const fi_io_op_kind recvmsg_kind = {
-    .what = "read", .attempt = try_recvmsg, .attempt_nowait = try_recvmsg, .never_a_file = true};
+    .name = "read", .attempt = try_recvmsg, .attempt_nowait = try_recvmsg, .never_a_file = true};
 
 ssize_t filch_recvmsg_until(int fd, struct msghdr *m, int flags, int64_t deadline)
 {
@@ -114,34 +114,34 @@ ssize_t filch_recvmsg(int fd, struct msghdr *m, int flags)
 
 /* ---- out ---- */
 
-static ssize_t try_send(fi_io_op *c)
+static ssize_t try_send(fi_io_op *op)
 {
-    return fi_syscall_result(send(c->fd, c->buf, c->n, MSG_NOSIGNAL));
+    return fi_syscall_result(send(op->fd, op->buf, op->n, MSG_NOSIGNAL));
 }
 
-static ssize_t try_write_file(fi_io_op *c)
+static ssize_t try_write_file(fi_io_op *op)
 {
-    return fi_syscall_result(write(c->fd, c->buf, c->n));
+    return fi_syscall_result(write(op->fd, op->buf, op->n));
 }
 
 /* As a socket first: then there is a way to have no signal. */
-static ssize_t try_write(fi_io_op *c)
+static ssize_t try_write(fi_io_op *op)
 {
-    ssize_t n = c->not_socket ? -ENOTSOCK : try_send(c);
+    ssize_t n = op->not_socket ? -ENOTSOCK : try_send(op);
 
     if (n != -ENOTSOCK)
         return n;
-    c->not_socket = true;
-    return try_write_file(c);
+    op->not_socket = true;
+    return try_write_file(op);
 }
 
-static ssize_t try_write_nowait(fi_io_op *c)
+static ssize_t try_write_nowait(fi_io_op *op)
 {
-    return fi_nowait_writev(c->fd, &(struct iovec){c->buf, c->n}, 1);
+    return fi_nowait_writev(op->fd, &(struct iovec){op->buf, op->n}, 1);
 }
 
 static const fi_io_op_kind write_kind = {
-    .what = "write", .attempt = try_write, .attempt_nowait = try_write_nowait};
+    .name = "write", .attempt = try_write, .attempt_nowait = try_write_nowait};
 
 static fi_io_op write_call(int fd, const void *buf, size_t n, int64_t deadline)
 {
@@ -156,9 +156,9 @@ static fi_io_op write_call(int fd, const void *buf, size_t n, int64_t deadline)
 
 ssize_t filch_write_until(int fd, const void *buf, size_t n, int64_t deadline)
 {
-    fi_io_op c = write_call(fd, buf, n, deadline);
+    fi_io_op op = write_call(fd, buf, n, deadline);
 
-    return fi_io_op_run(&c);
+    return fi_io_op_run(&op);
 }
 
 ssize_t filch_write(int fd, const void *buf, size_t n)
@@ -166,35 +166,35 @@ ssize_t filch_write(int fd, const void *buf, size_t n)
     return filch_write_until(fd, buf, n, FILCH_FOREVER);
 }
 
-static ssize_t try_send_many(fi_io_op *c)
+static ssize_t try_send_many(fi_io_op *op)
 {
-    struct msghdr m = {.msg_iov = c->buf, .msg_iovlen = c->n};
+    struct msghdr m = {.msg_iov = op->buf, .msg_iovlen = op->n};
 
-    return fi_syscall_result(sendmsg(c->fd, &m, MSG_NOSIGNAL));
+    return fi_syscall_result(sendmsg(op->fd, &m, MSG_NOSIGNAL));
 }
 
-static ssize_t try_write_many(fi_io_op *c)
+static ssize_t try_write_many(fi_io_op *op)
 {
-    return fi_syscall_result(writev(c->fd, c->buf, (int)c->n));
+    return fi_syscall_result(writev(op->fd, op->buf, (int)op->n));
 }
 
-static ssize_t try_writev(fi_io_op *c)
+static ssize_t try_writev(fi_io_op *op)
 {
-    ssize_t n = c->not_socket ? -ENOTSOCK : try_send_many(c);
+    ssize_t n = op->not_socket ? -ENOTSOCK : try_send_many(op);
 
     if (n != -ENOTSOCK)
         return n;
-    c->not_socket = true;
-    return try_write_many(c);
+    op->not_socket = true;
+    return try_write_many(op);
 }
 
-static ssize_t try_writev_nowait(fi_io_op *c)
+static ssize_t try_writev_nowait(fi_io_op *op)
 {
-    return fi_nowait_writev(c->fd, c->buf, (int)c->n);
+    return fi_nowait_writev(op->fd, op->buf, (int)op->n);
 }
 
 static const fi_io_op_kind writev_kind = {
-    .what = "write", .attempt = try_writev, .attempt_nowait = try_writev_nowait};
+    .name = "write", .attempt = try_writev, .attempt_nowait = try_writev_nowait};
 
 ssize_t filch_writev_until(int fd, const struct iovec *v, int n, int64_t deadline)
 {
@@ -214,13 +214,13 @@ ssize_t filch_writev(int fd, const struct iovec *v, int n)
     return filch_writev_until(fd, v, n, FILCH_FOREVER);
 }
 
-static ssize_t try_sendmsg(fi_io_op *c)
+static ssize_t try_sendmsg(fi_io_op *op)
 {
-    return fi_syscall_result(sendmsg(c->fd, c->buf, c->flags | MSG_NOSIGNAL | MSG_DONTWAIT));
+    return fi_syscall_result(sendmsg(op->fd, op->buf, op->flags | MSG_NOSIGNAL | MSG_DONTWAIT));
 }
 
 static const fi_io_op_kind sendmsg_kind = {
-    .what = "write", .attempt = try_sendmsg, .attempt_nowait = try_sendmsg, .never_a_file = true};
+    .name = "write", .attempt = try_sendmsg, .attempt_nowait = try_sendmsg, .never_a_file = true};
 
 ssize_t filch_sendmsg_until(int fd, const struct msghdr *m, int flags, int64_t deadline)
 {
@@ -241,17 +241,17 @@ ssize_t filch_sendmsg(int fd, const struct msghdr *m, int flags)
 /* ---- all of it ---- */
 
 /* As one call, so that all of it goes to the same file.  How much was done, or an error. */
-static ssize_t run_all(fi_io_op *c)
+static ssize_t run_all(fi_io_op *op)
 {
-    size_t n = c->n, done = 0;
-    char *buf = c->buf;
+    size_t n = op->n, done = 0;
+    char *buf = op->buf;
 
     while (done < n) {
         ssize_t m;
-        c->buf = buf + done;
-        c->n = n - done;
-        c->asked = c->direction == FI_IO_READ ? c->n : 0;
-        m = fi_io_op_run(c);
+        op->buf = buf + done;
+        op->n = n - done;
+        op->short_below = op->direction == FI_IO_READ ? op->n : 0;
+        m = fi_io_op_run(op);
         if (m < 0)
             return m;
         if (m == 0)
@@ -263,9 +263,9 @@ static ssize_t run_all(fi_io_op *c)
 
 ssize_t filch_write_all_until(int fd, const void *buf, size_t n, int64_t deadline)
 {
-    fi_io_op c = write_call(fd, buf, n, deadline);
+    fi_io_op op = write_call(fd, buf, n, deadline);
 
-    return run_all(&c);
+    return run_all(&op);
 }
 
 ssize_t filch_write_all(int fd, const void *buf, size_t n)
@@ -275,9 +275,9 @@ ssize_t filch_write_all(int fd, const void *buf, size_t n)
 
 ssize_t filch_read_all_until(int fd, void *buf, size_t n, int64_t deadline)
 {
-    fi_io_op c = read_call(fd, buf, n, deadline);
+    fi_io_op op = read_call(fd, buf, n, deadline);
 
-    return run_all(&c);
+    return run_all(&op);
 }
 
 ssize_t filch_read_all(int fd, void *buf, size_t n)

@@ -31,7 +31,7 @@ static bool sigpipe_is_pending(void)
     return sigpending(&set) == 0 && sigismember(&set, SIGPIPE) == 1;
 }
 
-static ssize_t without_sigpipe(fi_io_op *c, ssize_t (*send)(fi_io_op *c))
+static ssize_t without_sigpipe(fi_io_op *op, fi_io_attempt *send)
 {
     bool before = sigpipe_is_pending();
     sigset_t set, old;
@@ -40,26 +40,26 @@ static ssize_t without_sigpipe(fi_io_op *c, ssize_t (*send)(fi_io_op *c))
     sigemptyset(&set);
     sigaddset(&set, SIGPIPE);
     pthread_sigmask(SIG_BLOCK, &set, &old);
-    n = send(c);
+    n = send(op);
     if (n == -EPIPE && !before)
         take_sigpipe();
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     return n;
 }
 
-static ssize_t send_file(fi_io_op *c)
+static ssize_t send_file(fi_io_op *op)
 {
-    return fi_syscall_result(sendfile(c->fd, c->flags, c->more, c->n));
+    return fi_syscall_result(sendfile(op->fd, op->flags, op->more, op->n));
 }
 
-static ssize_t send_file_without_sigpipe(fi_io_op *c)
+static ssize_t send_file_without_sigpipe(fi_io_op *op)
 {
-    return without_sigpipe(c, send_file);
+    return without_sigpipe(op, send_file);
 }
 
-static ssize_t try_sendfile(fi_io_op *c)
+static ssize_t try_sendfile(fi_io_op *op)
 {
-    return fi_io_op_offload(c, send_file_without_sigpipe);
+    return fi_io_op_offload(op, send_file_without_sigpipe);
 }
 
 /* ---- to a descriptor in blocking mode ---- */
@@ -86,34 +86,34 @@ static ssize_t copy_pieces(int out, int in, off_t at, size_t n)
     return done > 0 ? (ssize_t)done : m > 0 ? 0 : m;
 }
 
-static ssize_t copy_file(fi_io_op *c)
+static ssize_t copy_file(fi_io_op *op)
 {
-    off_t *offset = c->more, at = offset ? *offset : lseek(c->flags, 0, SEEK_CUR);
+    off_t *offset = op->more, at = offset ? *offset : lseek(op->flags, 0, SEEK_CUR);
     ssize_t n;
 
     if (at < 0)
         return offset ? -EINVAL : -errno;
-    n = copy_pieces(c->fd, c->flags, at, c->n);
+    n = copy_pieces(op->fd, op->flags, at, op->n);
     if (n > 0 && offset)
         *offset += n;
     else if (n > 0)
-        lseek(c->flags, at + n, SEEK_SET);
+        lseek(op->flags, at + n, SEEK_SET);
     return n;
 }
 
-static ssize_t copy_file_without_sigpipe(fi_io_op *c)
+static ssize_t copy_file_without_sigpipe(fi_io_op *op)
 {
-    return without_sigpipe(c, copy_file);
+    return without_sigpipe(op, copy_file);
 }
 
-static ssize_t try_sendfile_nowait(fi_io_op *c)
+static ssize_t try_sendfile_nowait(fi_io_op *op)
 {
-    bool plain = fi_nowait_is_set(c->fd) || fi_io_is_file(c->fd);
+    bool plain = fi_nowait_is_set(op->fd) || fi_io_is_file(op->fd);
 
-    return plain ? try_sendfile(c) : fi_io_op_offload(c, copy_file_without_sigpipe);
+    return plain ? try_sendfile(op) : fi_io_op_offload(op, copy_file_without_sigpipe);
 }
 
-static const fi_io_op_kind sendfile_kind = {.what = "write",
+static const fi_io_op_kind sendfile_kind = {.name = "write",
                                             .attempt = try_sendfile,
                                             .attempt_nowait = try_sendfile_nowait,
                                             .never_a_file = true};

@@ -1,4 +1,4 @@
-/* Nobody closes a number while a system call is made on it, and nobody begins one while it is being closed. */
+/* A number is not closed during a system call on it, and no system call begins while it is being closed. */
 #include "explore/program.h"
 
 #include "base/biased_lock.h"
@@ -41,7 +41,7 @@ static void let_go(int which)
     fi_biased_lock_unlock(&file[which].latch, FI_LOCK_ID_NONE);
 }
 
-/* As in io/fd.c, where a call enters and leaves. */
+/* As op_begin and op_try in io/op.c. */
 static void make_call(int thread, int which, uint64_t position)
 {
     bool closing;
@@ -57,6 +57,7 @@ static void make_call(int thread, int which, uint64_t position)
     fi_syscall_guard_leave(&syscall_guard[thread]);
 }
 
+/* As fi_fd_begin_close in io/fd.c. */
 static void close_file(int which, uint64_t position)
 {
     x_say("close file %d", which);
