@@ -4,12 +4,8 @@ include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/filch)
 
 install(DIRECTORY include/filch TYPE INCLUDE FILES_MATCHING PATTERN "*.h")
-install(TARGETS filch EXPORT filch-targets)
-install(TARGETS filch_static EXPORT filch-static-targets)
-
-# Two export files: a program that links the shared library need not have hwloc's headers.
+install(TARGETS filch filch_static EXPORT filch-targets)
 install(EXPORT filch-targets NAMESPACE filch:: DESTINATION ${package_dir})
-install(EXPORT filch-static-targets NAMESPACE filch:: DESTINATION ${package_dir})
 configure_package_config_file(cmake/filch-config.cmake.in filch-config.cmake INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(filch-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/filch-config.cmake ${PROJECT_BINARY_DIR}/filch-config-version.cmake
@@ -28,13 +24,6 @@ if(NOT IS_ABSOLUTE ${CMAKE_INSTALL_LIBDIR})
 endif()
 if(NOT IS_ABSOLUTE ${CMAKE_INSTALL_INCLUDEDIR})
   set(PC_INCLUDEDIR "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
-endif()
-# By its library and not by Requires.private: that would ask users of the shared library for
-# hwloc's headers, and users of the static one for hwloc's own static needs (udev).
-set(PC_LIBS_PRIVATE -pthread)
-if(FILCH_USES_HWLOC)
-  list(JOIN HWLOC_LDFLAGS " " _hwloc)
-  set(PC_LIBS_PRIVATE "${_hwloc} -pthread")
 endif()
 set(PC_CFLAGS "-I\${includedir}")
 if(FILCH_HAS_STACK_CLASH)

@@ -10,9 +10,6 @@ foreach(lib filch filch_static)
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_compile_options(${lib} INTERFACE ${FILCH_STACK_CLASH_OPTIONS})
   target_link_libraries(${lib} PRIVATE Threads::Threads $<BUILD_INTERFACE:filch_sanitizers>)
-  if(FILCH_USES_HWLOC)
-    target_link_libraries(${lib} PRIVATE PkgConfig::HWLOC)
-  endif()
 endforeach()
 
 set_target_properties(filch PROPERTIES

@@ -7,6 +7,7 @@
 #endif
 #include "sched/runtime.h"
 
+#include "base/affinity.h"
 #include "base/at_fork.h"
 #include "base/clock.h"
 #include "base/exit_guard.h"
@@ -15,7 +16,6 @@
 #include "base/mem.h"
 #include "base/rundown.h"
 #include "base/stay_loaded.h"
-#include "base/topology_parts.h"
 #include "sched/handle.h"
 #include "sched/hooks.h"
 #include "sched/watchdog.h"
@@ -62,7 +62,7 @@ static void pin(pthread_attr_t *attr, const fi_cpu_set *cpus, unsigned worker)
     cpu_set_t set;
 
     CPU_ZERO(&set);
-    CPU_SET((unsigned)cpus->os[worker % cpus->n], &set);
+    CPU_SET((unsigned)cpus->ids[worker % cpus->n], &set);
     pthread_attr_setaffinity_np(attr, sizeof set, &set);
 }
 
@@ -109,7 +109,7 @@ static int start_threads(fi_runtime *rt, pthread_attr_t *attr, const fi_cpu_set 
 static int start_pinned(fi_runtime *rt, pthread_attr_t *attr)
 {
     fi_cpu_set cpus;
-    int e = fi_topology_mask_cpus(fi_topology_process_mask, &cpus);
+    int e = fi_cpu_set_read(fi_affinity_get_process, &cpus);
 
     if (e == -ENOMEM)
         return e;

@@ -1,7 +1,6 @@
 /* A short show of the four deques: what goes in where, who takes what, and that nothing is lost
  * when everybody does so at once. */
 #include "base/clock.h"
-#include "base/topology.h"
 #include "deque/deque.h"
 
 #include <filch/filch.h>

@@ -58,6 +58,9 @@ for file in libfilch.so libfilch.so.0 "libfilch.so.$version" libfilch.a cmake/fi
 done
 ! grep -rlF -e "$work/first" -e "$source" "$libdir/pkgconfig" "$libdir/cmake" || fail "the files above hold a path of the build"
 
+# The shared library needs the C library alone.
+! readelf -d "$libdir/libfilch.so" | grep NEEDED | grep -vE '\[(libc|ld-linux[^]]*)\.so\.[0-9]+\]' || fail "the shared library needs the libraries above"
+
 # The shared library shows our names alone (and the name of its version).
 shown=$(nm -D --defined-only "$libdir/libfilch.so" | awk '{ sub(/@.*/, "", $3); print $3 }')
 grep -qx filch_version <<<"$shown" || fail "filch_version is not exported"
@@ -87,10 +90,6 @@ as_the_page_says "${commands[1]}" pc_static
 runs "$work/pc_static"
 ! needs_shared "$work/pc_static" || fail "the program that should hold the static library uses the shared one"
 
-quietly env CC="$cc" cmake -S "$source" -B "$work/lean" -G Ninja -DCMAKE_BUILD_TYPE=Release -DFILCH_TESTS=OFF -DFILCH_TOOL=OFF -DFILCH_HWLOC=OFF
-quietly cmake --build "$work/lean"
-quietly cmake --install "$work/lean" --prefix "$work/lean/prefix"
-PKG_CONFIG_PATH=$(dirname -- "$(find "$work/lean/prefix" -name filch.pc)")
 as_the_page_says "${commands[2]}" pc_all_static
 runs "$work/pc_all_static"
 ! readelf -d "$work/pc_all_static" | grep NEEDED || fail "the program linked with -static needs the libraries above"
@@ -104,10 +103,4 @@ for way in find_package subproject; do
     needs_shared "$work/$way/with_shared" || fail "$way: filch::filch is not the shared library"
     ! needs_shared "$work/$way/with_static" || fail "$way: filch::static is not the static library"
 done
-
-# Users of the shared library need nothing of hwloc; only those of the static one may be refused.
-export PKG_CONFIG_LIBDIR=$work/nothing PKG_CONFIG_PATH=$work/nothing
-quietly env CC="$cc" cmake -S "$here/find_package" -B "$work/without" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" -DONLY_SHARED=ON
-quietly cmake --build "$work/without"
-runs "$work/without/with_shared"
 printf 'filch %s installs, moves and is used in five ways\n' "$version"

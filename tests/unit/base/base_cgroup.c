@@ -1,6 +1,6 @@
-/* The CPU quota, read from made-up machines. */
+/* The CPU quota of cgroups, read from trees of files that the test writes. */
+#include "base/cgroup.h"
 #include "base/mem.h"
-#include "base/topology_parts.h"
 #include "check.h"
 #include "tree.h"
 
@@ -14,7 +14,7 @@
     "33 23 0:28 / /sys/fs/cgroup/memory rw shared:6 - cgroup cgroup rw,memory\n"                   \
     "34 23 0:29 / /sys/fs/cgroup/cpuset rw shared:7 - cgroup cgroup rw,cpuset\n"
 
-/* One machine: what is in /proc, then further files as path and content, up to NULL. */
+/* The files of one machine: two of /proc/self, then pairs of path and content up to NULL. */
 typedef struct machine {
     const char *cgroup, *mountinfo;
     const char *files[24];
@@ -32,7 +32,7 @@ static unsigned quota_of(const machine *m)
         tree_put(&t, "/proc/self/mountinfo", m->mountinfo);
     for (int i = 0; m->files[i] != NULL; i += 2)
         tree_put(&t, m->files[i], m->files[i + 1]);
-    CHECK_INT(fi_topology_quota(t.root, &quota), 0);
+    CHECK_INT(fi_cgroup_cpu_quota(t.root, &quota), 0);
     tree_fini(&t);
     CHECK_INT(fi_mem_live().blocks, 0);
     return quota;
@@ -49,7 +49,7 @@ static void test_no_files(void **state)
     CHECK_INT(QUOTA("", "", {NULL}), 0);
     CHECK_INT(QUOTA("0::/a\n", OTHERS, {NULL}), 0);
     CHECK_INT(QUOTA("0::/a\n", V2_AT("/", "/sys/fs/cgroup"), {NULL}), 0);
-    CHECK_INT(fi_topology_quota("/nonexistent/place", &quota), 0);
+    CHECK_INT(fi_cgroup_cpu_quota("/nonexistent/place", &quota), 0);
     CHECK_INT(quota, 0);
 }
 
@@ -175,7 +175,7 @@ static void test_v1_ancestors(void **state)
                CPU "/a/cpu.cfs_quota_us", "300000\n", CPU "/a/cpu.cfs_period_us", "100000\n",
                CPU "/cpu.cfs_quota_us", "-1\n", CPU "/cpu.cfs_period_us", "100000\n"}),
         3);
-    /* The quota of a controller that only begins with the same letters is none of ours. */
+    /* "cpuset" is another controller, whose name starts with the same letters. */
     CHECK_INT(QUOTA("4:cpuset:/a\n", "31 23 0:27 / /set rw - cgroup cgroup rw,cpuset\n",
                     {"/set/a/cpu.cfs_quota_us", "100000\n", "/set/a/cpu.cfs_period_us", "100000\n",
                      "/set/cpu.cfs_quota_us", "100000\n", "/set/cpu.cfs_period_us", "100000\n"}),
@@ -183,7 +183,7 @@ static void test_v1_ancestors(void **state)
 #undef CPU
 }
 
-/* Hybrid: v2 is mounted beside v1, and has the controller or has it not. */
+/* Hybrid: v2 is mounted beside v1, with or without the CPU controller. */
 static void test_hybrid(void **state)
 {
 #define CGROUP "4:cpu,cpuacct:/one\n0::/two\n"
@@ -205,7 +205,7 @@ static void test_hybrid(void **state)
 #undef V1
 }
 
-/* In a container the mount shows a part of the hierarchy, under one name or another. */
+/* In a container the mount shows only a part of the hierarchy. */
 static void test_container(void **state)
 {
     (void)state;
@@ -226,7 +226,7 @@ static void test_container(void **state)
     CHECK_INT(QUOTA("0::/docker/abc\n", V2_AT("/", "/sys/fs/cgroup"),
                     {"/sys/fs/cgroup/cpu.max", "200000 100000\n"}),
               2);
-    /* Not below the mount's root; "/docker/ab" is no parent of "/docker/abc". */
+    /* Not below the mount's root; "/docker/ab" is not a parent of "/docker/abc". */
     CHECK_INT(QUOTA("0::/docker/abc\n", V2_AT("/docker/ab", "/sys/fs/cgroup"),
                     {"/sys/fs/cgroup/c/cpu.max", "100000 100000\n", "/sys/fs/cgroupc/cpu.max",
                      "100000 100000\n", "/sys/fs/cgroup/cpu.max", "300000 100000\n"}),
@@ -241,7 +241,7 @@ static void test_container(void **state)
     CHECK_INT(QUOTA("0::/a\n", V2_AT("/", "/"), {"/a/cpu.max", "300000 100000\n"}), 3);
 }
 
-/* A mount that shows our cgroup is believed, one that does not is left aside. */
+/* A mount that shows our cgroup counts.  One that does not is ignored. */
 static void test_two_mounts(void **state)
 {
     (void)state;
@@ -294,7 +294,7 @@ static void test_garbled_proc(void **state)
               2);
 }
 
-/* With mountinfo closed the usual places are tried; with /proc/self/cgroup closed, the top. */
+/* Without mountinfo the usual mount points are tried; without /proc/self/cgroup, the root. */
 static void test_half_closed_proc(void **state)
 {
     (void)state;
@@ -306,7 +306,7 @@ static void test_half_closed_proc(void **state)
     CHECK_INT(QUOTA(NULL, V2_AT("/", "/c"), {"/c/cpu.max", "300000 100000\n"}), 3);
 }
 
-/* Even root cannot read a directory as a file. */
+/* A directory cannot be read as a file, not even by root. */
 static void test_unreadable(void **state)
 {
     tree t;
@@ -319,21 +319,21 @@ static void test_unreadable(void **state)
     tree_dir(&t, "/c/a/b/cpu.max");
     tree_put(&t, "/d/a/cpu.cfs_quota_us", "100000\n");
     tree_dir(&t, "/d/a/cpu.cfs_period_us");
-    CHECK_INT(fi_topology_quota(t.root, &quota), 0);
+    CHECK_INT(fi_cgroup_cpu_quota(t.root, &quota), 0);
     CHECK_INT(quota, 0);
     tree_put(&t, "/c/a/cpu.max", "300000 100000\n");
-    CHECK_INT(fi_topology_quota(t.root, &quota), 0);
+    CHECK_INT(fi_cgroup_cpu_quota(t.root, &quota), 0);
     CHECK_INT(quota, 3);
     tree_fini(&t);
     tree_init(&t);
     tree_dir(&t, "/proc/self/cgroup");
     tree_dir(&t, "/proc/self/mountinfo");
-    CHECK_INT(fi_topology_quota(t.root, &quota), 0);
+    CHECK_INT(fi_cgroup_cpu_quota(t.root, &quota), 0);
     CHECK_INT(quota, 0);
     tree_fini(&t);
 }
 
-/* "0::" and as many "/ddd..." as make up the length. */
+/* "0::" and a path "/ddd.../ddd..." of this length. */
 static char *deep_path(size_t length)
 {
     char *s = malloc(length + 8);
@@ -346,7 +346,7 @@ static char *deep_path(size_t length)
     return s;
 }
 
-/* A path that can just be opened is followed to its end; one that cannot, as far as it can. */
+/* The longest path that can be opened is read; of a longer one, the ancestors are. */
 static void test_long_paths(void **state)
 {
     char *deep = deep_path(3950), *too_deep = deep_path(20000);
@@ -363,7 +363,7 @@ static void test_long_paths(void **state)
     free(too_deep);
 }
 
-/* One character too long: what is left when the name is cut off is another file, not ours. */
+/* A path that is one character too long must not be truncated to the path of another file. */
 static void test_cut_off_path(void **state)
 {
     const char *format = "%s/c%.*s/cpu.max";
@@ -381,13 +381,13 @@ static void test_cut_off_path(void **state)
     tree_put(&t, "/proc/self/cgroup", deep);
     tree_put(&t, "/proc/self/mountinfo", V2_AT("/", "/c"));
     tree_put(&t, "/c/cpu.max", "300000 100000\n");
-    CHECK_INT(fi_topology_quota(t.root, &quota), 0);
+    CHECK_INT(fi_cgroup_cpu_quota(t.root, &quota), 0);
     CHECK_INT(quota, 3);
     free(deep);
     tree_fini(&t);
 }
 
-/* A machine with 50,000 mounts: the file is longer than any first guess of a buffer. */
+/* 50,000 mounts: mountinfo is longer than the first buffers. */
 static void test_many_mounts(void **state)
 {
     const char *line = "99 22 0:99 / /run/some/place/or/other rw,nosuid,nodev - tmpfs tmpfs rw\n";

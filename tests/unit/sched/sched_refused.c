@@ -3,7 +3,6 @@
 #define _GNU_SOURCE
 #include "unit/task/workers.h"
 
-#include "base/topology_parts.h"
 #include "fib.h"
 #include "refuse.h"
 
@@ -43,7 +42,6 @@ static void start_saying(char *text, size_t size)
 static void check_start(void)
 {
     char text[512];
-    fi_topology t;
 
     start_saying(text, sizeof text);
     CHECK(strstr(text, "filch: affinity=cpu: cannot read the CPUs of this process") != NULL);
@@ -51,8 +49,6 @@ static void check_start(void)
     CHECK_INT(FILCH_RUN(fib, 15), 610);
     CHECK_INT(filch_stop(), 0);
     CHECK_INT(filch_cpu_count(), 1);
-    CHECK_INT(fi_topology_read("", &t), 0);
-    fi_topology_fini(&t);
 }
 
 static void test_affinity_refused(void **state)
