@@ -13,7 +13,7 @@
 
 /* In the order in which the locks are taken: the holder of one may take any that follow. */
 typedef enum fi_fork_part {
-    FI_FORK_CYCLES,   /* job/circle.c: a link may start a runtime */
+    FI_FORK_CYCLES,   /* job/cycle.c: a link may start a runtime */
     FI_FORK_RUNTIME,  /* sched/runtime.c: start and stop call all below */
     FI_FORK_TRACE,    /* observe/trace.c */
     FI_FORK_SPANS,    /* sched/span.c */

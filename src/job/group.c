@@ -13,21 +13,21 @@
 #include <stddef.h>
 
 _Static_assert(sizeof(fi_group) == sizeof(filch_group), "one layout");
-_Static_assert(offsetof(fi_group, count) == offsetof(filch_group, state_), "one layout");
+_Static_assert(offsetof(fi_group, pending) == offsetof(filch_group, state_), "one layout");
 _Static_assert(offsetof(fi_group, flags) == offsetof(filch_group, flags_), "one layout");
 
-typedef union function {
+typedef union work_function {
     void (*run)(void *arg);
     int (*try)(void *arg);
-} function;
+} work_function;
 
-typedef struct piece {
+typedef struct group_work {
     fi_runnable runnable; /* first: it is what stands in a queue; of its group */
-    function work;
+    work_function work;
     void *arg;
-} piece;
+} group_work;
 
-_Static_assert(sizeof(piece) <= sizeof(fi_record), "a piece is a record");
+_Static_assert(sizeof(group_work) <= sizeof(fi_record), "group work fits into a record");
 
 /* ---- end ---- */
 
@@ -56,19 +56,19 @@ void fi_group_drop(fi_group *g)
     fi_fetch_add_relaxed(&g->dropped, 1u);
 }
 
-void fi_group_end(fi_group *g, uint32_t n)
+void fi_group_done(fi_group *g, uint32_t n)
 {
-    uint32_t left = fi_count_down(&g->count, n);
+    uint32_t left = fi_pending_sub(&g->pending, n);
 
-    if (left >= FI_COUNT_ONE)
+    if (left >= FI_PENDING_ONE)
         return;
-    if (left & FI_COUNT_OF_JOB)
-        fi_job_done(g);
-    if (left & FI_COUNT_AWAITED)
+    if (left & FI_PENDING_OF_JOB)
+        fi_job_finish_all(g);
+    if (left & FI_PENDING_WAITERS)
         fi_lot_wake_all(g); /* it may be gone: only its address is needed */
 }
 
-static void end_rest(fi_fiber *f)
+static void group_flush(fi_fiber *f)
 {
     fi_group *g = f->rest_of;
     uint32_t n = f->rest_n;
@@ -79,20 +79,20 @@ static void end_rest(fi_fiber *f)
         return;
     fi_fiber_flush(f); /* who waits for this may look at the counters next */
     FI_SPAN(suspend(true));
-    fi_group_end(g, n);
+    fi_group_done(g, n);
     FI_SPAN(suspend(false));
 }
 
 /* While another piece of the same group runs, nobody can tell whether we have counted down already. */
-void fi_group_begin(fi_group *g, fi_fiber *f)
+void fi_group_flush_deferred(fi_group *g, fi_fiber *f)
 {
     if (f->rest && f->rest_of != g)
-        end_rest(f);
+        group_flush(f);
 }
 
-void fi_group_end_soon(fi_group *g, fi_fiber *f)
+void fi_group_done_deferred(fi_group *g, fi_fiber *f)
 {
-    f->rest = end_rest;
+    f->rest = group_flush;
     f->rest_of = g;
     f->rest_n++;
 }
@@ -100,9 +100,9 @@ void fi_group_end_soon(fi_group *g, fi_fiber *f)
 /* ---- run ---- */
 
 /* The record goes back before the work begins, as the next piece of work that this makes can have it. */
-static piece take(fi_runnable *r, fi_fiber *f)
+static group_work work_take(fi_runnable *r, fi_fiber *f)
 {
-    piece p = *(piece *)(void *)r;
+    group_work p = *(group_work *)(void *)r;
 
     fi_record_free(&f->worker->records, r);
     f->work = NULL;
@@ -110,9 +110,9 @@ static piece take(fi_runnable *r, fi_fiber *f)
 }
 
 /* False: it was cancelled. */
-static bool begin(fi_group *g, fi_fiber *f, uintptr_t work)
+static bool work_begin(fi_group *g, fi_fiber *f, uintptr_t work)
 {
-    fi_group_begin(g, f);
+    fi_group_flush_deferred(g, f);
     fi_trace_begin(f, FI_WORK_JOB, NULL, work);
     if (!fi_group_is_cancelled(g))
         return true;
@@ -121,61 +121,61 @@ static bool begin(fi_group *g, fi_fiber *f, uintptr_t work)
 }
 
 /* In the child of a fork() it is not ours to end. */
-static void end(fi_group *g, fi_fiber *f)
+static void work_end(fi_group *g, fi_fiber *f)
 {
     if (f->worker->runtime->in_fork_child)
         return;
     FI_SPAN(join(g));
     fi_count(&f->worker->counters.jobs_ended);
-    fi_group_end_soon(g, f);
+    fi_group_done_deferred(g, f);
 }
 
-static void run_piece(fi_runnable *r, fi_fiber *f)
+static void run_work(fi_runnable *r, fi_fiber *f)
 {
-    piece p = take(r, f);
+    group_work p = work_take(r, f);
     fi_group *g = fi_group_of(p.runnable.of);
 
-    if (begin(g, f, (uintptr_t)p.work.run))
+    if (work_begin(g, f, (uintptr_t)p.work.run))
         p.work.run(p.arg);
-    end(g, f);
+    work_end(g, f);
 }
 
-static void try_piece(fi_runnable *r, fi_fiber *f)
+static void run_fallible(fi_runnable *r, fi_fiber *f)
 {
-    piece p = take(r, f);
+    group_work p = work_take(r, f);
     fi_group *g = fi_group_of(p.runnable.of);
 
-    if (begin(g, f, (uintptr_t)p.work.try))
+    if (work_begin(g, f, (uintptr_t)p.work.try))
         fi_group_fail(g, p.work.try(p.arg));
-    end(g, f);
+    work_end(g, f);
 }
 
 typedef void runner(fi_runnable *r, fi_fiber *f);
 
-static int give(fi_worker *w, fi_group *g, runner *how, function work, void *arg)
+static int submit_local(fi_worker *w, fi_group *g, runner *how, work_function work, void *arg)
 {
-    piece *p = fi_record_alloc(&w->records);
+    group_work *p = fi_record_alloc(&w->records);
 
     if (!p)
         return -ENOMEM;
-    *p = (piece){{NULL, how, g}, work, arg};
-    fi_count_up(&g->count);
+    *p = (group_work){{NULL, how, g}, work, arg};
+    fi_pending_add(&g->pending);
     fi_count(&w->counters.jobs_given);
     fi_submit_local(w, &p->runnable);
     return 0;
 }
 
-static int give_from_outside(fi_group *g, runner *how, function work, void *arg)
+static int submit_external(fi_group *g, runner *how, work_function work, void *arg)
 {
     fi_runtime *rt = fi_runtime_enter();
-    piece *p;
+    group_work *p;
 
     fi_lock_lock(&rt->external_lock);
     p = fi_record_alloc(&rt->external_records);
     fi_lock_unlock(&rt->external_lock);
     if (p) {
-        *p = (piece){{NULL, how, g}, work, arg};
-        fi_count_up(&g->count);
+        *p = (group_work){{NULL, how, g}, work, arg};
+        fi_pending_add(&g->pending);
         fi_fetch_add_relaxed(&rt->n_external_submits, UINT64_C(1));
         fi_submit_external(rt, &p->runnable);
     }
@@ -183,11 +183,11 @@ static int give_from_outside(fi_group *g, runner *how, function work, void *arg)
     return p ? 0 : -ENOMEM;
 }
 
-static int run(fi_group *g, runner *how, function work, void *arg)
+static int group_run(fi_group *g, runner *how, work_function work, void *arg)
 {
     fi_wait_chaos();
     fi_worker *w = fi_worker_self();
-    int e = w ? give(w, g, how, work, arg) : give_from_outside(g, how, work, arg);
+    int e = w ? submit_local(w, g, how, work, arg) : submit_external(g, how, work, arg);
 
     if (e < 0)
         fi_group_fail(g, e);
@@ -196,29 +196,30 @@ static int run(fi_group *g, runner *how, function work, void *arg)
 
 int filch_group_run(filch_group *g, void (*work)(void *arg), void *arg)
 {
-    return run(fi_group_of(g), run_piece, (function){.run = work}, arg);
+    return group_run(fi_group_of(g), run_work, (work_function){.run = work}, arg);
 }
 
 int filch_group_run_fallible(filch_group *g, int (*work)(void *arg), void *arg)
 {
-    return run(fi_group_of(g), try_piece, (function){.try = work}, arg);
+    return group_run(fi_group_of(g), run_fallible, (work_function){.try = work}, arg);
 }
 
 /* ---- wait ---- */
 
-static bool still(void *group)
+static bool group_has_waiters(void *group)
 {
-    return fi_count_is_awaited(&((fi_group *)group)->count);
+    return fi_pending_has_waiters(&((fi_group *)group)->pending);
 }
 
-int fi_group_await(fi_group *g, bool cancellable, int64_t deadline_ns)
+int fi_group_wait(fi_group *g, bool cancellable, int64_t deadline_ns)
 {
     fi_wait_for what = {"group", g};
 
     fi_wait_chaos();
-    while (!fi_count_is_done(&g->count)) {
-        int e =
-            fi_count_await(&g->count) ? fi_lot_wait(what, !cancellable, still, g, deadline_ns) : 0;
+    while (!fi_pending_is_done(&g->pending)) {
+        int e = fi_pending_set_waiters(&g->pending)
+                    ? fi_lot_wait(what, !cancellable, group_has_waiters, g, deadline_ns)
+                    : 0;
         if (e < 0)
             return e;
     }
@@ -227,12 +228,12 @@ int fi_group_await(fi_group *g, bool cancellable, int64_t deadline_ns)
 }
 
 /* As new again: what happened is told once. */
-static int settle(fi_group *g)
+static int group_reset(fi_group *g)
 {
     int error = fi_load_relaxed(&g->error);
     uint32_t flags = fi_load_relaxed(&g->flags);
 
-    fi_count_forget_waiters(&g->count);
+    fi_pending_clear_waiters(&g->pending);
     if (error != 0)
         fi_store_relaxed(&g->error, 0);
     if (flags & FI_GROUP_CANCELLED)
@@ -243,9 +244,9 @@ static int settle(fi_group *g)
 /* Without a deadline it cannot fail, and work may use what is on our stack. */
 int filch_group_wait_until(filch_group *g, int64_t deadline)
 {
-    int e = fi_group_await(fi_group_of(g), deadline != INT64_MAX, deadline);
+    int e = fi_group_wait(fi_group_of(g), deadline != INT64_MAX, deadline);
 
-    return e < 0 ? e : settle(fi_group_of(g));
+    return e < 0 ? e : group_reset(fi_group_of(g));
 }
 
 int filch_group_wait(filch_group *g)

@@ -4,14 +4,14 @@
 
 #include <filch/job.h>
 
-#include "job/count.h"
+#include "job/pending.h"
 #include "sched/fiber.h"
 
 enum { FI_GROUP_CANCELLED = 1, FI_GROUP_CANCELS_ON_ERROR = 2 };
 
 /* The same layout as filch_group. */
 typedef struct fi_group {
-    fi_count_word count;
+    fi_pending pending;
     FI_ATOMIC(uint32_t) flags;
     FI_ATOMIC(int32_t) error; /* the first */
     FI_ATOMIC(uint32_t) dropped;
@@ -37,16 +37,16 @@ void fi_group_fail(fi_group *g, int error);
 void fi_group_drop(fi_group *g);
 
 /* [any] n pieces are done.  The group may be gone afterwards. */
-void fi_group_end(fi_group *g, uint32_t n);
+void fi_group_done(fi_group *g, uint32_t n);
 
 /* [fiber, before its work] What it said it would say soon about another group is said now, as this work may wait
  * for that. */
-void fi_group_begin(fi_group *g, fi_fiber *f);
+void fi_group_flush_deferred(fi_group *g, fi_fiber *f);
 
 /* [fiber, at the end of its work] One piece is done; say so later, together with others, as nobody can tell. */
-void fi_group_end_soon(fi_group *g, fi_fiber *f);
+void fi_group_done_deferred(fi_group *g, fi_fiber *f);
 
 /* [any] Wait until the count is down.  0 or -ETIMEDOUT. */
-int fi_group_await(fi_group *g, bool cancellable, int64_t deadline_ns);
+int fi_group_wait(fi_group *g, bool cancellable, int64_t deadline_ns);
 
 #endif

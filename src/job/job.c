@@ -14,25 +14,25 @@ _Static_assert(sizeof(fi_job) <= FI_LARGE_RECORD, "a job is a large record");
 
 /* ---- make ---- */
 
-static fi_job *make(void)
+static fi_job *job_alloc(void)
 {
-    fi_job *j = fi_job_record_get(true);
+    fi_job *j = fi_job_record_alloc(true);
 
     if (!j)
         return NULL;
-    FI_SPAN(reset(&j->own));
+    FI_SPAN(reset(&j->self_group));
     FI_SPAN(reset(&j->runnable));
-    fi_life_begin(&j->life);
+    fi_ref_init(&j->ref);
     j->arg = NULL;
-    j->in = NULL;
-    fi_store_relaxed(&j->own.count, (uint32_t)(FI_COUNT_ONE | FI_COUNT_OF_JOB));
-    fi_store_relaxed(&j->own.flags, 0);
-    fi_store_relaxed(&j->own.error, 0);
-    fi_store_relaxed(&j->own.dropped, 0);
-    fi_store_relaxed(&j->in_way, 1); /* its submission */
-    fi_store_relaxed(&j->followers.first, NULL);
-    fi_store_relaxed(&j->more_links, NULL);
-    fi_store_relaxed(&j->has_link, 0);
+    j->parent_group = NULL;
+    fi_store_relaxed(&j->self_group.pending, (uint32_t)(FI_PENDING_ONE | FI_PENDING_OF_JOB));
+    fi_store_relaxed(&j->self_group.flags, 0);
+    fi_store_relaxed(&j->self_group.error, 0);
+    fi_store_relaxed(&j->self_group.dropped, 0);
+    fi_store_relaxed(&j->n_blockers, 1); /* its submission */
+    fi_store_relaxed(&j->successors.first, NULL);
+    fi_store_relaxed(&j->more_deps, NULL);
+    fi_store_relaxed(&j->has_dep, 0);
     fi_store_relaxed(&j->is_submitted, 0);
     j->pump = NULL;
     j->name = NULL;
@@ -44,30 +44,30 @@ static fi_job *make(void)
 
 filch_job *filch_job_new(void (*work)(void *arg), void *arg)
 {
-    fi_job *j = make();
+    fi_job *j = job_alloc();
 
     if (j) {
         j->work.run = work;
         j->arg = arg;
     }
-    return fi_job_shown(j);
+    return fi_job_handle(j);
 }
 
 filch_job *filch_job_new_fallible(int (*work)(void *arg), void *arg)
 {
-    fi_job *j = make();
+    fi_job *j = job_alloc();
 
     if (j) {
         j->work.try = work;
         j->arg = arg;
         j->may_fail = true;
     }
-    return fi_job_shown(j);
+    return fi_job_handle(j);
 }
 
 filch_job *filch_job_new_copy(void (*work)(void *copy), const void *payload, size_t size)
 {
-    fi_job *j = size <= FILCH_JOB_PAYLOAD_MAX ? make() : NULL;
+    fi_job *j = size <= FILCH_JOB_PAYLOAD_MAX ? job_alloc() : NULL;
 
     if (j) {
         j->work.run = work;
@@ -75,7 +75,7 @@ filch_job *filch_job_new_copy(void (*work)(void *copy), const void *payload, siz
             memcpy(j->payload, payload, size);
         j->arg = j->payload;
     }
-    return fi_job_shown(j);
+    return fi_job_handle(j);
 }
 
 void filch_job_set_name(filch_job *job, const char *name)
@@ -92,14 +92,14 @@ void filch_job_set_priority(filch_job *job, filch_priority priority)
 
 filch_group *filch_job_child_group(filch_job *job)
 {
-    return job ? (filch_group *)(void *)&fi_job_of(job, __func__)->own : NULL;
+    return job ? (filch_group *)(void *)&fi_job_of(job, __func__)->self_group : NULL;
 }
 
 /* ---- submit ---- */
 
 static void run_job(fi_runnable *r, fi_fiber *f);
 
-static void queue_on(fi_runtime *rt, fi_worker *w, fi_job *j)
+static void job_push(fi_runtime *rt, fi_worker *w, fi_job *j)
 {
     if (w)
         fi_count(&w->counters.jobs_given);
@@ -121,14 +121,14 @@ void fi_job_queue(fi_job *j)
     fi_runtime *rt;
 
     j->runnable.run = run_job;
-    j->runnable.of = j->in ? j->in : &j->own;
+    j->runnable.of = j->parent_group ? j->parent_group : &j->self_group;
     if (j->pump) {
-        fi_pump_put(j->pump, j);
+        fi_pump_push(j->pump, j);
     } else if (w) {
-        queue_on(w->runtime, w, j);
+        job_push(w->runtime, w, j);
     } else {
         rt = fi_runtime_enter_unchecked();
-        queue_on(rt, NULL, j);
+        job_push(rt, NULL, j);
         fi_runtime_leave(rt);
     }
 }
@@ -140,8 +140,8 @@ int fi_job_submit(fi_job *j)
     if (!fi_cas_relaxed(&j->is_submitted, &no, 1))
         return -EBUSY;
     if (fi_job_parent_of(j))
-        fi_life_give_up(&j->life, fi_life_number(&j->life)); /* it is unfinished, and so stays */
-    if (fi_way_clear(&j->in_way))
+        fi_ref_give_up(&j->ref, fi_ref_generation(&j->ref)); /* it is unfinished, and so stays */
+    if (fi_blockers_remove(&j->n_blockers))
         fi_job_queue(j);
     return 0;
 }
@@ -156,25 +156,26 @@ int filch_job_submit(filch_job *job)
 
 /* ---- run ---- */
 
-static bool is_cancelled(fi_job *j)
+static bool job_is_cancelled(fi_job *j)
 {
-    return fi_group_is_cancelled(&j->own) || (j->in && fi_group_is_cancelled(j->in));
+    return fi_group_is_cancelled(&j->self_group) ||
+           (j->parent_group && fi_group_is_cancelled(j->parent_group));
 }
 
 /* Of a job that its group's cancellation reaches, the children are reached by this. */
-static void drop(fi_job *j)
+static void job_drop_work(fi_job *j)
 {
-    fi_group_cancel(&j->own);
-    if (j->in)
-        fi_group_drop(j->in);
+    fi_group_cancel(&j->self_group);
+    if (j->parent_group)
+        fi_group_drop(j->parent_group);
 }
 
-void fi_job_work(fi_job *j)
+void fi_job_run_work(fi_job *j)
 {
-    if (is_cancelled(j))
-        drop(j);
+    if (job_is_cancelled(j))
+        job_drop_work(j);
     else if (j->may_fail)
-        fi_group_fail(&j->own, j->work.try(j->arg));
+        fi_group_fail(&j->self_group, j->work.try(j->arg));
     else
         j->work.run(j->arg);
 }
@@ -183,61 +184,61 @@ void fi_job_work(fi_job *j)
 
 int fi_job_result(fi_job *j)
 {
-    int error = fi_load_relaxed(&j->own.error);
+    int error = fi_load_relaxed(&j->self_group.error);
 
-    return error != 0 ? error : fi_group_is_cancelled(&j->own) ? -ECANCELED : 0;
+    return error != 0 ? error : fi_group_is_cancelled(&j->self_group) ? -ECANCELED : 0;
 }
 
-/* After a follower was told, it may be over, and its links with it. */
-static void tell_followers(fi_job *j, int error)
+/* After a successor was told, it may be over, and its links with it. */
+static void unblock_successors(fi_job *j, int error)
 {
-    fi_link *link = fi_links_shut(&j->followers);
+    fi_dep *dep = fi_successors_close(&j->successors);
 
-    while (link) {
-        fi_link *next = link->next;
-        fi_job *follower = link->job;
+    while (dep) {
+        fi_dep *next = dep->next;
+        fi_job *successor = dep->job;
         if (error != 0) {
-            fi_group_fail(&follower->own, error);
-            fi_group_cancel(&follower->own);
+            fi_group_fail(&successor->self_group, error);
+            fi_group_cancel(&successor->self_group);
         }
-        FI_SPAN(merge(&j->own, &follower->runnable));
-        if (fi_way_clear(&follower->in_way))
-            fi_job_queue(follower);
-        link = next;
+        FI_SPAN(merge(&j->self_group, &successor->runnable));
+        if (fi_blockers_remove(&successor->n_blockers))
+            fi_job_queue(successor);
+        dep = next;
     }
 }
 
 /* Its group, where it still must be counted down; NULL: it has none. */
-static fi_group *end(fi_job *j)
+static fi_group *job_finish(fi_job *j)
 {
-    fi_group *in = j->in;
+    fi_group *parent_group = j->parent_group;
     int error;
 
-    fi_count_see_all(&j->own.count);
+    fi_pending_acquire(&j->self_group.pending);
     error = fi_job_result(j);
-    tell_followers(j, error);
-    if (in)
-        FI_SPAN(merge(&j->own, in));
-    if (in && error != -ECANCELED)
-        fi_group_fail(in, error);
-    fi_job_drop(j, FI_LIFE_UNFINISHED);
-    return in;
+    unblock_successors(j, error);
+    if (parent_group)
+        FI_SPAN(merge(&j->self_group, parent_group));
+    if (parent_group && error != -ECANCELED)
+        fi_group_fail(parent_group, error);
+    fi_job_drop(j, FI_REF_RUN);
+    return parent_group;
 }
 
 /* The end of a child may be the end of its parent, and so on: a loop, not a deep stack. */
-void fi_job_done(fi_group *own)
+void fi_job_finish_all(fi_group *group)
 {
-    fi_group *in;
+    fi_group *parent_group;
 
-    while ((in = end(fi_job_of_group(own))) != NULL) {
-        uint32_t left = fi_count_down(&in->count, 1);
-        if (left >= FI_COUNT_ONE)
+    while ((parent_group = job_finish(fi_job_of_group(group))) != NULL) {
+        uint32_t left = fi_pending_sub(&parent_group->pending, 1);
+        if (left >= FI_PENDING_ONE)
             return;
-        if (left & FI_COUNT_AWAITED)
-            fi_lot_wake_all(in);
-        if (!(left & FI_COUNT_OF_JOB))
+        if (left & FI_PENDING_WAITERS)
+            fi_lot_wake_all(parent_group);
+        if (!(left & FI_PENDING_OF_JOB))
             return;
-        own = in;
+        group = parent_group;
     }
 }
 
@@ -245,26 +246,26 @@ void fi_job_done(fi_group *own)
 static void run_job(fi_runnable *r, fi_fiber *f)
 {
     fi_job *j = (fi_job *)(void *)r;
-    fi_group *in;
+    fi_group *parent_group;
     uint32_t left;
 
-    fi_group_begin(j->in, f);
+    fi_group_flush_deferred(j->parent_group, f);
     fi_trace_begin(f, FI_WORK_JOB, j->name, (uintptr_t)j->work.run);
-    fi_job_work(j);
+    fi_job_run_work(j);
     if (f->worker->runtime->in_fork_child)
         return; /* the parent of the fork() ends it */
     if (f->locals)
         fi_fiber_end_locals(f); /* before those who wait for the job go on */
-    FI_SPAN(join(&j->own));
+    FI_SPAN(join(&j->self_group));
     fi_count(&f->worker->counters.jobs_ended);
-    left = fi_count_down(&j->own.count, 1);
-    if (left >= FI_COUNT_ONE)
+    left = fi_pending_sub(&j->self_group.pending, 1);
+    if (left >= FI_PENDING_ONE)
         return;
-    if (left & FI_COUNT_AWAITED)
-        fi_lot_wake_all(&j->own);
-    in = end(j);
-    if (in)
-        fi_group_end_soon(in, f);
+    if (left & FI_PENDING_WAITERS)
+        fi_lot_wake_all(&j->self_group);
+    parent_group = job_finish(j);
+    if (parent_group)
+        fi_group_done_deferred(parent_group, f);
 }
 
 /* A piece of a group's work has left its fiber nothing; a ticket is no job. */
@@ -274,37 +275,37 @@ filch_job *filch_job_self(void)
     fi_fiber *f = w ? fi_fiber_of_bounds(fi_load_relaxed(&w->current)) : NULL;
 
     if (!f)
-        return fi_job_shown(fi_pump_running());
-    return f->work && f->work->run == run_job ? fi_job_shown((fi_job *)(void *)f->work) : NULL;
+        return fi_job_handle(fi_pump_running());
+    return f->work && f->work->run == run_job ? fi_job_handle((fi_job *)(void *)f->work) : NULL;
 }
 
 /* ---- wait ---- */
 
-static bool is_done(fi_job *j)
+static bool job_is_done(fi_job *j)
 {
-    return fi_count_is_done(&j->own.count);
+    return fi_pending_is_done(&j->self_group.pending);
 }
 
 bool filch_job_is_done(const filch_job *job)
 {
-    return !job || is_done(fi_job_of(job, __func__));
+    return !job || job_is_done(fi_job_of(job, __func__));
 }
 
 /* The waiting fiber may be cancelled, and waits on: -ECANCELED says that the job was, and is released. */
-static int wait_until(fi_job *j, int64_t deadline)
+static int job_wait_until(fi_job *j, int64_t deadline)
 {
-    int e = fi_group_await(&j->own, false, deadline);
+    int e = fi_group_wait(&j->self_group, false, deadline);
 
     if (e < 0)
         return e;
     e = fi_job_result(j);
-    fi_job_drop(j, FI_LIFE_HELD);
+    fi_job_drop(j, FI_REF_USER);
     return e;
 }
 
 /* A thread that is not a worker keeps the runtime running until it has given the job up.  Inlined,
  * so that backtraces show the function that the user called. */
-FI_INLINE int wait_anywhere(const filch_job *job, int64_t deadline, const char *function)
+FI_INLINE int job_wait_checked(const filch_job *job, int64_t deadline, const char *function)
 {
     fi_runtime *rt;
     int e;
@@ -312,29 +313,29 @@ FI_INLINE int wait_anywhere(const filch_job *job, int64_t deadline, const char *
     if (!job)
         return -EINVAL;
     if (fi_worker_self())
-        return wait_until(fi_job_to_end(job, function), deadline);
+        return job_wait_until(fi_job_owned(job, function), deadline);
     rt = fi_runtime_enter_unchecked();
     if (!rt)
         fi_mistake_in(function, "the runtime of the job was stopped");
-    e = wait_until(fi_job_to_end(job, function), deadline);
+    e = job_wait_until(fi_job_owned(job, function), deadline);
     fi_runtime_leave(rt);
     return e;
 }
 
 int filch_job_wait_until(filch_job *job, int64_t deadline)
 {
-    return wait_anywhere(job, deadline, __func__);
+    return job_wait_checked(job, deadline, __func__);
 }
 
 int filch_job_wait(filch_job *job)
 {
-    return wait_anywhere(job, INT64_MAX, __func__);
+    return job_wait_checked(job, INT64_MAX, __func__);
 }
 
 void fi_job_cancel(fi_job *j)
 {
-    if (!is_done(j))
-        fi_group_cancel(&j->own);
+    if (!job_is_done(j))
+        fi_group_cancel(&j->self_group);
 }
 
 void filch_job_cancel(filch_job *job)
@@ -348,9 +349,9 @@ void filch_job_cancel(filch_job *job)
 bool filch_job_is_cancelled(const filch_job *job)
 {
     fi_job *j = fi_job_of(job, __func__);
-    bool cancelled = j && is_cancelled(j);
+    bool cancelled = j && job_is_cancelled(j);
 
     if (cancelled)
-        fi_group_cancel(&j->own);
+        fi_group_cancel(&j->self_group);
     return cancelled;
 }

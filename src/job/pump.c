@@ -28,7 +28,7 @@ static pump *pump_of(filch_pump *p)
 }
 
 /* Once the lock is free the job may be done, and the pump gone. */
-void fi_pump_put(filch_pump *pump_, fi_job *j)
+void fi_pump_push(filch_pump *pump_, fi_job *j)
 {
     pump *p = pump_of(pump_);
     const void *waits_at;
@@ -47,7 +47,7 @@ void fi_pump_put(filch_pump *pump_, fi_job *j)
         fi_lot_wake_all(waits_at);
 }
 
-static fi_job *take(pump *p)
+static fi_job *pump_pop(pump *p)
 {
     fi_runnable *r;
 
@@ -61,7 +61,7 @@ static fi_job *take(pump *p)
     return (fi_job *)(void *)r;
 }
 
-static void check_caller(void)
+static void pump_check_caller(void)
 {
     if (fi_worker_self())
         fi_fatal("a pump is for one thread, and this is a fiber, which has none of its own");
@@ -77,21 +77,21 @@ fi_job *fi_pump_running(void)
 
 /* In the child of a fork() that the work has made, the job is not finished here: the parent does
  * that. */
-static bool run_one(pump *p)
+static bool pump_run_one(pump *p)
 {
-    fi_job *j = take(p), *outer = running;
+    fi_job *j = pump_pop(p), *outer = running;
     unsigned depth = fi_fork_depth();
 
     if (!j)
         return false;
     running = j;
     FI_SPAN(collect(&j->runnable));
-    fi_job_work(j);
+    fi_job_run_work(j);
     running = outer;
     if (fi_fork_depth() != depth)
         return true;
-    FI_SPAN(join(&j->own));
-    fi_group_end(&j->own, 1);
+    FI_SPAN(join(&j->self_group));
+    fi_group_done(&j->self_group, 1);
     return true;
 }
 
@@ -101,7 +101,7 @@ void filch_job_set_pump(filch_job *job, filch_pump *p)
         fi_job_of(job, __func__)->pump = p;
 }
 
-static size_t size(pump *p)
+static size_t pump_size(pump *p)
 {
     size_t n;
 
@@ -114,11 +114,11 @@ static size_t size(pump *p)
 /* Not what is put there meanwhile, or it might never end. */
 size_t filch_pump_run(filch_pump *p)
 {
-    size_t most, n = 0;
+    size_t max, n = 0;
 
-    check_caller();
-    most = size(pump_of(p));
-    while (n < most && run_one(pump_of(p)))
+    pump_check_caller();
+    max = pump_size(pump_of(p));
+    while (n < max && pump_run_one(pump_of(p)))
         n++;
     return n;
 }
@@ -127,43 +127,43 @@ size_t filch_pump_run(filch_pump *p)
 
 /* The thread stands in the line of those who wait for the job, and who puts something into the pump wakes that
  * line. */
-typedef struct wish {
+typedef struct pump_wait {
     pump *pump;
     fi_job *job;
-} wish;
+} pump_wait;
 
-static void set_waits_at(pump *p, const void *address)
+static void pump_set_waits_at(pump *p, const void *address)
 {
     fi_lock_lock(&p->lock);
     p->waits_at = address;
     fi_lock_unlock(&p->lock);
 }
 
-static bool still(void *arg)
+static bool pump_should_wait(void *arg)
 {
-    const wish *w = arg;
+    const pump_wait *w = arg;
     bool empty;
 
     fi_lock_lock(&w->pump->lock);
     empty = !w->pump->first;
     fi_lock_unlock(&w->pump->lock);
-    return empty && fi_count_is_awaited(&w->job->own.count);
+    return empty && fi_pending_has_waiters(&w->job->self_group.pending);
 }
 
 /* For the job, or for something to run. */
-static int wait_for_either(pump *p, fi_job *j, int64_t deadline)
+static int pump_wait_for_either(pump *p, fi_job *j, int64_t deadline)
 {
-    wish w = {p, j};
+    pump_wait w = {p, j};
     int e = 0;
 
-    set_waits_at(p, &j->own);
-    if (fi_count_await(&j->own.count))
-        e = fi_lot_wait((fi_wait_for){"job", &j->own}, true, still, &w, deadline);
-    set_waits_at(p, NULL);
+    pump_set_waits_at(p, &j->self_group);
+    if (fi_pending_set_waiters(&j->self_group.pending))
+        e = fi_lot_wait((fi_wait_for){"job", &j->self_group}, true, pump_should_wait, &w, deadline);
+    pump_set_waits_at(p, NULL);
     return e;
 }
 
-static bool is_over(int64_t deadline)
+static bool has_passed(int64_t deadline)
 {
     return deadline != INT64_MAX && fi_clock_now() >= deadline;
 }
@@ -173,11 +173,11 @@ int filch_pump_wait_until(filch_pump *pump_, filch_job *job, int64_t deadline)
     pump *p = pump_of(pump_);
     int e = job ? 0 : -EINVAL;
 
-    check_caller();
+    pump_check_caller();
     while (e == 0 && !filch_job_is_done(job))
-        if (is_over(deadline))
+        if (has_passed(deadline))
             e = -ETIMEDOUT;
-        else if (!run_one(p))
-            e = wait_for_either(p, fi_job_to_end(job, __func__), deadline);
+        else if (!pump_run_one(p))
+            e = pump_wait_for_either(p, fi_job_owned(job, __func__), deadline);
     return e < 0 ? e : filch_job_wait(job);
 }

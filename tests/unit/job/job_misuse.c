@@ -128,7 +128,7 @@ static void wait_for_the_earlier(void)
 
     filch_job_then(first, j);
     filch_job_wait(j);
-    while (fi_job_is_held(first, fi_tag_record(first)))
+    while (fi_job_is_owned(first, fi_tag_record(first)))
         sched_yield(); /* a worker may be about to */
     filch_job_wait(first);
 }

@@ -1,14 +1,14 @@
 /* A job runs once, when all that it comes after is done, and sees what that did; who makes and walks links meets none
  * that is half written or gone.
  *
- * job/order.c and job/circle.c are checked as they ship; how a job is run and ended follows job/job.c. */
+ * job/deps.c and job/cycle.c are checked as they ship; how a job is run and ended follows job/job.c. */
 #include "explore/program.h"
 
 #include "explore/machine.h"
 #include "explore/mem.h"
 
-static void circle_lock(struct fi_lock *l);
-static void circle_unlock(struct fi_lock *l);
+static void counted_lock(struct fi_lock *l);
+static void counted_unlock(struct fi_lock *l);
 
 /* Circles that are found need not be told. */
 #include <stdio.h>
@@ -17,9 +17,9 @@ static void circle_unlock(struct fi_lock *l);
 #define fputc(c, stream)    ((void)0)
 #define flockfile(stream)   ((void)0)
 #define funlockfile(stream) ((void)0)
-#define fi_lock_lock        circle_lock
-#define fi_lock_unlock      circle_unlock
-#include "job/circle.c" /* NOLINT(bugprone-suspicious-include): to begin its counter anew */
+#define fi_lock_lock        counted_lock
+#define fi_lock_unlock      counted_unlock
+#include "job/cycle.c" /* NOLINT(bugprone-suspicious-include): to begin its counter anew */
 #undef fi_lock_lock
 #undef fi_lock_unlock
 #undef fprintf
@@ -34,22 +34,22 @@ static void circle_unlock(struct fi_lock *l);
 enum { A, B, J, JOBS };
 enum {
     WORK = 0,
-    LINK = JOBS
+    DEP = JOBS
 }; /* plain data, one for each job, one for each letter that makes a link */
 
 /* What job comes after which, and the letter that says so. */
-typedef struct order_letter {
+typedef struct dep_letter {
     char letter;
-    int job, before;
-} order_letter;
+    int job, dependency;
+} dep_letter;
 
-static const order_letter letters[] = {{'a', J, A}, {'b', J, B}, {'w', A, B}, {'l', B, J}};
+static const dep_letter letters[] = {{'a', J, A}, {'b', J, B}, {'w', A, B}, {'l', B, J}};
 enum { LETTERS = 4 };
 
 /* In the arena: links and marks are part of the state. */
 typedef struct place {
     fi_job job[JOBS];
-    fi_link more; /* the second link of J */
+    fi_dep more; /* the second link of J */
 } place;
 
 static const program *now;
@@ -75,17 +75,17 @@ static bool has(char op)
 /* Jobs as job.c makes them.  What walks to B finds that it waits for something. */
 static void make(int i)
 {
-    static const char *const counts[] = {"A.count", "B.count", "J.count"};
-    static const char *const ways[] = {"A.way", "B.way", "J.way"};
-    static const char *const lives[] = {"A.life", "B.life", "J.life"};
-    static const char *const followers[] = {"A.list", "B.list", "J.list"};
-    static const char *const links[] = {"A.linked", "B.linked", "J.linked"};
+    static const char *const counts[] = {"A.pending", "B.pending", "J.pending"};
+    static const char *const ways[] = {"A.blockers", "B.blockers", "J.blockers"};
+    static const char *const lives[] = {"A.ref", "B.ref", "J.ref"};
+    static const char *const successors[] = {"A.successors", "B.successors", "J.successors"};
+    static const char *const links[] = {"A.has_dep", "B.has_dep", "J.has_dep"};
     fi_job *j = &at->job[i];
-    x_init(&j->own.count, FI_COUNT_ONE | FI_COUNT_OF_JOB, counts[i]);
-    x_init(&j->in_way, 1, ways[i]);
-    x_init(&j->life, FI_LIFE_NEXT + FI_LIFE_REASONS, lives[i]);
-    x_init(&j->followers.first, 0, followers[i]);
-    x_init(&j->has_link, i == B && has('w'), links[i]);
+    x_init(&j->self_group.pending, FI_PENDING_ONE | FI_PENDING_OF_JOB, counts[i]);
+    x_init(&j->n_blockers, 1, ways[i]);
+    x_init(&j->ref, FI_REF_GENERATION + FI_REF_ALL, lives[i]);
+    x_init(&j->successors.first, 0, successors[i]);
+    x_init(&j->has_dep, i == B && has('w'), links[i]);
     after[i] = 0;
 }
 
@@ -97,8 +97,8 @@ static void setup(void)
     done = 0;
     for (int i = 0; i < JOBS; i++)
         make(i);
-    x_init(&at->job[J].more_links, 0, "J.more");
-    x_init(&circles.word, 0, "circles");
+    x_init(&at->job[J].more_deps, 0, "J.more");
+    x_init(&cycle_lock.word, 0, "cycle_lock");
     for (int i = 0; i < MAX_THREADS; i++)
         letter[i] = LETTERS;
 }
@@ -110,12 +110,12 @@ static int number(const fi_job *j)
 
 /* ---- running and ending, as in job/job.c ---- */
 
-static void see_those_before(int job)
+static void see_dependencies(int job)
 {
     int mine = letter[search_self()];
     unsigned must = after[job];
-    if (mine < LETTERS && letters[mine].job == job && done & 1u << letters[mine].before)
-        must |= 1u << letters[mine].before; /* we have come too late for its list */
+    if (mine < LETTERS && letters[mine].job == job && done & 1u << letters[mine].dependency)
+        must |= 1u << letters[mine].dependency; /* we have come too late for its list */
     for (int i = 0; i < JOBS; i++) {
         if (!(must & 1u << i))
             continue;
@@ -126,33 +126,34 @@ static void see_those_before(int job)
 }
 
 /* When it is over, its links are. */
-static void free_links_of(int job)
+static void free_deps_of(int job)
 {
     for (int i = 0; i < LETTERS; i++)
-        if (letters[i].job == job && after[job] & 1u << letters[i].before)
-            x_data_write(LINK + i);
+        if (letters[i].job == job && after[job] & 1u << letters[i].dependency)
+            x_data_write(DEP + i);
 }
 
-static void read_link(const fi_link *link)
+static void read_dep(const fi_dep *dep)
 {
     for (int i = 0; i < LETTERS; i++)
-        if (link->job == &at->job[letters[i].job] && link->before == &at->job[letters[i].before])
-            x_data_read(LINK + i);
+        if (dep->job == &at->job[letters[i].job] &&
+            dep->dependency == &at->job[letters[i].dependency])
+            x_data_read(DEP + i);
 }
 
-static void tell_followers(fi_job *j)
+static void unblock_successors(fi_job *j)
 {
-    fi_link *link = fi_links_shut(&j->followers);
-    while (link) {
-        fi_link *next = link->next;
-        fi_job *follower = link->job;
+    fi_dep *dep = fi_successors_close(&j->successors);
+    while (dep) {
+        fi_dep *next = dep->next;
+        fi_job *successor = dep->job;
         if (!x_fault("next_before"))
-            read_link(link);
-        if (fi_way_clear(&follower->in_way))
-            fi_job_queue(follower);
+            read_dep(dep);
+        if (fi_blockers_remove(&successor->n_blockers))
+            fi_job_queue(successor);
         if (x_fault("next_before"))
-            read_link(link);
-        link = next;
+            read_dep(dep);
+        dep = next;
     }
 }
 
@@ -163,11 +164,11 @@ void fi_job_queue(fi_job *j)
     x_say("runs %c", "ABJ"[i]);
     if (done & 1u << i)
         x_fail(TWICE, "a job runs twice");
-    see_those_before(i);
+    see_dependencies(i);
     x_data_write(WORK + i);
     done |= 1u << i;
-    free_links_of(i);
-    tell_followers(j);
+    free_deps_of(i);
+    unblock_successors(j);
 }
 
 /* No forks here. */
@@ -187,7 +188,7 @@ int fi_job_result(fi_job *j)
     return 0;
 }
 
-void *fi_job_record_get(bool large)
+void *fi_job_record_alloc(bool large)
 {
     (void)large;
     if (more_taken)
@@ -202,7 +203,7 @@ int fi_job_submit(fi_job *j)
     x_fail(WRONG, "not called here");
 }
 
-void fi_job_check_runs(const filch_job *job, const char *function)
+void fi_job_check_running(const filch_job *job, const char *function)
 {
     (void)job;
     x_fail(WRONG, "%s: not called here", function);
@@ -220,7 +221,7 @@ void fi_group_cancel(fi_group *g)
     fi_group_fail(g, 0);
 }
 
-void fi_group_end(fi_group *g, uint32_t n)
+void fi_group_done(fi_group *g, uint32_t n)
 {
     fi_group_fail(g, (int)n);
 }
@@ -230,38 +231,38 @@ void fi_group_end(fi_group *g, uint32_t n)
 static void submit(int job)
 {
     x_say("submit %c", "ABJ"[job]);
-    if (fi_way_clear(&at->job[job].in_way))
+    if (fi_blockers_remove(&at->job[job].n_blockers))
         fi_job_queue(&at->job[job]);
 }
 
 static uint32_t visits_before; /* the present holder of the lock */
 
-static void circle_lock(fi_lock *l)
+static void counted_lock(fi_lock *l)
 {
     x_lock(l);
     visits_before = visits;
 }
 
 /* Who has walked from A to J has read the link between them. */
-static void circle_unlock(fi_lock *l)
+static void counted_unlock(fi_lock *l)
 {
     if (visits != visits_before && letters[letter[search_self()]].job == A &&
         at->job[J].visit == visits)
-        x_data_read(LINK);
+        x_data_read(DEP);
     x_unlock(l);
 }
 
-static void make_link(int which)
+static void make_dep(int which)
 {
-    const order_letter *l = &letters[which];
-    x_say("%c after %c", "ABJ"[l->job], "ABJ"[l->before]);
+    const dep_letter *l = &letters[which];
+    x_say("%c after %c", "ABJ"[l->job], "ABJ"[l->dependency]);
     if (!(done & 1u << l->job))
-        x_data_write(LINK + which);
+        x_data_write(DEP + which);
     letter[search_self()] = which;
-    int e = fi_job_after(&at->job[l->job], &at->job[l->before]);
+    int e = fi_job_after(&at->job[l->job], &at->job[l->dependency]);
     letter[search_self()] = LETTERS;
     if (e == 0)
-        after[l->job] |= 1u << l->before;
+        after[l->job] |= 1u << l->dependency;
     x_say(e == 0 ? "it does" : e == -EBUSY ? "it has begun already" : "that would be a circle");
 }
 
@@ -275,7 +276,7 @@ static void run(int thread)
         }
         for (int i = 0; i < LETTERS; i++)
             if (letters[i].letter == *op)
-                make_link(i);
+                make_dep(i);
     }
     x_forget(thread == 0 ? 1 : 0);
     if (thread != 0)
@@ -304,19 +305,19 @@ static const char *thread_name(int thread)
 
 static const char *data_name(int datum)
 {
-    return datum < LINK ? "the work of a job" : "a link";
+    return datum < DEP ? "the work of a job" : "a link";
 }
 
 static const char *value_name(uint64_t value)
 {
-    static const char *const links[] = {"A's link", "B's link", "J's link"};
+    static const char *const links[] = {"A's dep", "B's dep", "J's dep"};
     for (int i = 0; i < JOBS; i++)
-        if (value == X_BITS(&at->job[i].link))
+        if (value == X_BITS(&at->job[i].first_dep))
             return links[i];
     return value == X_BITS(&at->more) ? "J's 2nd" : NULL;
 }
 
-void links_check(check *c, const program *p)
+void deps_check(check *c, const program *p)
 {
     now = p;
     *c = (check){.threads = program_threads(p),

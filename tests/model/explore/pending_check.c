@@ -5,12 +5,12 @@
 #include "base/lock.h"
 #include "base/oneshot.h"
 #include "explore/mem.h"
-#include "job/count.h"
+#include "job/pending.h"
 
 #include <string.h>
 
 static const program *now;
-static fi_count_word *word; /* in the arena: it may be freed */
+static fi_pending *word; /* in the arena: it may be freed */
 /* The line of those who wait under the group's address, as in sched/lot.c. */
 static fi_lock line;
 static unsigned in_line; /* a bit for each thread */
@@ -46,8 +46,9 @@ static void setup(void)
 {
     static const char *const gates[] = {"gate 0", "gate 1", "gate 2", "gate 3"};
     in_line = ended = rounds = 0;
-    word = FI_NEW(fi_count_word);
-    x_init(word, pieces_at_first() * FI_COUNT_ONE + (of_job() ? FI_COUNT_OF_JOB : 0), "count");
+    word = FI_NEW(fi_pending);
+    x_init(word, pieces_at_first() * FI_PENDING_ONE + (of_job() ? FI_PENDING_OF_JOB : 0),
+           "pending");
     x_init(&line.word, 0, "line");
     for (int i = 0; i < program_threads(now); i++)
         x_init(&gate[i], 0, gates[i]);
@@ -70,7 +71,7 @@ static void see_the_work(int self)
 static bool stand_in_line(int self)
 {
     x_lock(&line);
-    bool stands = x_fault("still") || fi_count_is_awaited(word);
+    bool stands = x_fault("still") || fi_pending_has_waiters(word);
     if (stands) {
         x_say("stands in line");
         in_line |= 1u << self;
@@ -119,7 +120,7 @@ static void end_of_job(int self)
     x_say("the job is done");
     if (rounds > 1)
         x_fail(TWICE, "the job ends twice");
-    fi_count_see_all(word);
+    fi_pending_acquire(word);
     see_the_work(self);
 }
 
@@ -130,15 +131,15 @@ static void end_piece(int self, bool first)
         x_data_write(self);
         ended |= 1u << self;
     }
-    uint32_t left = fi_count_down(word, 1);
-    if (left >= FI_COUNT_ONE)
+    uint32_t left = fi_pending_sub(word, 1);
+    if (left >= FI_PENDING_ONE)
         return;
     rounds++;
-    if (left & FI_COUNT_OF_JOB)
+    if (left & FI_PENDING_OF_JOB)
         end_of_job(self);
     if (x_fault("looks_again"))
         left = fi_load_relaxed(word);
-    if (left & FI_COUNT_AWAITED)
+    if (left & FI_PENDING_WAITERS)
         wake_all();
 }
 
@@ -146,8 +147,8 @@ static void end_piece(int self, bool first)
 static bool await(int self, uint64_t position, int64_t deadline)
 {
     x_say("fiber_pin");
-    while (!fi_count_is_done(word)) {
-        if (fi_count_await(word) && !wait_in_line(self, deadline))
+    while (!fi_pending_is_done(word)) {
+        if (fi_pending_set_waiters(word) && !wait_in_line(self, deadline))
             return false;
         x_forget(position + 1);
     }
@@ -161,9 +162,9 @@ static void wait_for_all(int self, char op, uint64_t position)
     see_the_work(self);
     if (op == 'F') {
         x_say("gone");
-        FI_DELETE(fi_count_word, word);
+        FI_DELETE(fi_pending, word);
     } else {
-        fi_count_forget_waiters(word);
+        fi_pending_clear_waiters(word);
     }
 }
 
@@ -171,7 +172,7 @@ static void wait_for_all(int self, char op, uint64_t position)
 static void run_child(int self)
 {
     x_say("add a child");
-    if (fi_count_up_if_any(word))
+    if (fi_pending_try_add(word))
         end_piece(self, false);
 }
 
@@ -184,7 +185,7 @@ static void run(int thread)
         if (*op == 'E')
             end_piece(thread, op == ops);
         else if (*op == 'R')
-            fi_count_up(word);
+            fi_pending_add(word);
         else if (*op == 'C')
             run_child(thread);
         else
@@ -216,7 +217,7 @@ static const char *value_name(uint64_t value)
     return NULL;
 }
 
-void count_check(check *c, const program *p)
+void pending_check(check *c, const program *p)
 {
     now = p;
     *c = (check){.threads = program_threads(p),

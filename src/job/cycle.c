@@ -12,24 +12,24 @@
 
 #include <stdio.h>
 
-static fi_lock circles;
+static fi_lock cycle_lock;
 static uint32_t visits;
 
 /* Relaxed: links are added under the lock. */
-static fi_link *first_follower(fi_job *j)
+static fi_dep *first_successor(fi_job *j)
 {
-    fi_link *first = fi_load_relaxed(&j->followers.first);
+    fi_dep *first = fi_load_relaxed(&j->successors.first);
 
-    return first == FI_LINKS_SHUT ? NULL : first;
+    return first == FI_SUCCESSORS_CLOSED ? NULL : first;
 }
 
-static bool is_awaited(fi_job *j)
+static bool has_successors(fi_job *j)
 {
-    return fi_job_parent_of(j) || first_follower(j);
+    return fi_job_parent_of(j) || first_successor(j);
 }
 
 /* A list of what is to be visited, and how each was come by. */
-static void will_visit(fi_job ***end, fi_job *j, fi_job *from)
+static void visit_later(fi_job ***end, fi_job *j, fi_job *from)
 {
     if (j->visit == visits)
         return;
@@ -40,20 +40,20 @@ static void will_visit(fi_job ***end, fi_job *j, fi_job *from)
     *end = &j->to_visit;
 }
 
-static bool reaches(fi_job *from, const fi_job *to)
+static bool waits_for(fi_job *from, const fi_job *to)
 {
     fi_job *list = NULL, **end = &list;
 
     visits++;
-    will_visit(&end, from, NULL);
+    visit_later(&end, from, NULL);
     for (fi_job *j = list; j; j = j->to_visit) {
         fi_job *parent = fi_job_parent_of(j);
         if (j == to)
             return true;
         if (parent)
-            will_visit(&end, parent, j);
-        for (fi_link *link = first_follower(j); link; link = link->next)
-            will_visit(&end, link->job, j);
+            visit_later(&end, parent, j);
+        for (fi_dep *dep = first_successor(j); dep; dep = dep->next)
+            visit_later(&end, dep->job, j);
     }
     return false;
 }
@@ -63,10 +63,10 @@ static void print_name(fi_job *j)
     if (j->name)
         fprintf(stderr, " %s", j->name);
     else
-        fprintf(stderr, " %p", (const void *)fi_job_shown(j));
+        fprintf(stderr, " %p", (const void *)fi_job_handle(j));
 }
 
-static void print_circle(fi_job *last)
+static void print_cycle(fi_job *last)
 {
     flockfile(stderr);
     fputs("filch: a circle of jobs, each of which would wait for the next:", stderr);
@@ -81,31 +81,31 @@ static void print_circle(fi_job *last)
 
 __attribute__((constructor)) static void register_at_fork(void)
 {
-    fi_at_fork(FI_FORK_CYCLES, &circles, NULL);
+    fi_at_fork(FI_FORK_CYCLES, &cycle_lock, NULL);
 }
 
-void fi_circle_lock(void)
+void fi_cycle_lock(void)
 {
-    fi_lock_lock(&circles);
+    fi_lock_lock(&cycle_lock);
 }
 
-void fi_circle_unlock(void)
+void fi_cycle_unlock(void)
 {
-    fi_lock_unlock(&circles);
+    fi_lock_unlock(&cycle_lock);
 }
 
-bool fi_circle_may_close(fi_job *before)
+bool fi_cycle_possible(fi_job *dependency)
 {
-    return fi_load_relaxed(&before->has_link) ||
-           fi_load_relaxed(&before->own.count) >= 2 * FI_COUNT_ONE;
+    return fi_load_relaxed(&dependency->has_dep) ||
+           fi_load_relaxed(&dependency->self_group.pending) >= 2 * FI_PENDING_ONE;
 }
 
-bool fi_circle_would_close(fi_job *job, fi_job *before)
+bool fi_cycle_would_close(fi_job *job, fi_job *dependency)
 {
-    if (job != before && !(is_awaited(job) && fi_circle_may_close(before)))
+    if (job != dependency && !(has_successors(job) && fi_cycle_possible(dependency)))
         return false;
-    if (!reaches(job, before))
+    if (!waits_for(job, dependency))
         return false;
-    print_circle(before);
+    print_cycle(dependency);
     return true;
 }

@@ -4,14 +4,14 @@
 
 #include "base/lock.h"
 #include "explore/mem.h"
-#include "job/life.h"
+#include "job/ref.h"
 
 #include <string.h>
 
 enum { RECORD = 0 };
 
 static const program *now;
-static fi_life_word life;
+static fi_ref ref;
 static fi_lock pool;    /* hands the record on */
 static bool is_free;    /* it is in the pool */
 static uint32_t number; /* of the job that is in it, or was the last */
@@ -23,7 +23,7 @@ static void setup(void)
     is_free = false;
     number = 1;
     gone[0] = gone[1] = 0;
-    x_init(&life, FI_LIFE_NEXT + FI_LIFE_REASONS + (now->capacity ? FI_LIFE_KEPT : 0), "life");
+    x_init(&ref, FI_REF_GENERATION + FI_REF_ALL + (now->capacity ? FI_REF_KEPT : 0), "ref");
     x_init(&pool.word, 0, "pool");
 }
 
@@ -54,14 +54,14 @@ static bool take_record(void)
     return taken;
 }
 
-/* ---- as in job/life.c ---- */
+/* ---- as in job/ref.c ---- */
 
 static void drop(uint32_t mine, uint32_t reason)
 {
-    x_say(reason == FI_LIFE_HELD ? "release it" : "it is done");
+    x_say(reason == FI_REF_USER ? "release it" : "it is done");
     use(mine);
     gone[mine - 1] |= reason;
-    if (fi_life_drop(&life, reason))
+    if (fi_ref_drop(&ref, reason))
         free_record();
 }
 
@@ -69,14 +69,14 @@ static void drop(uint32_t mine, uint32_t reason)
 static void use_for_the_last_time(void)
 {
     use(1);
-    gone[0] |= FI_LIFE_HELD;
+    gone[0] |= FI_REF_USER;
 }
 
 /* By a link of a job that came after the first in this record. */
 static void give_up(void)
 {
     x_say("give it up");
-    if (fi_life_give_up(&life, x_fault("number") ? fi_life_number(&life) : 1))
+    if (fi_ref_give_up(&ref, x_fault("number") ? fi_ref_generation(&ref) : 1))
         free_record();
 }
 
@@ -89,7 +89,7 @@ static bool begin(void)
     x_data_write(RECORD);
     number++;
     x_say("begin job 2");
-    fi_life_begin(&life);
+    fi_ref_init(&ref);
     return true;
 }
 
@@ -99,7 +99,7 @@ static void run_ops(const char *ops)
     for (const char *op = ops; *op; op++) {
         x_forget(strlen(op) * 4 + mine);
         if (*op == 'D' || *op == 'R')
-            drop(mine, *op == 'D' ? FI_LIFE_UNFINISHED : FI_LIFE_HELD);
+            drop(mine, *op == 'D' ? FI_REF_RUN : FI_REF_USER);
         else if (*op == 'U')
             use_for_the_last_time();
         else if (*op == 'G')
@@ -114,11 +114,11 @@ static void run_ops(const char *ops)
 static void look_at_the_end(void)
 {
     x_join();
-    uint32_t word = fi_load_relaxed(&life);
-    if (is_free != (gone[number - 1] == FI_LIFE_REASONS))
+    uint32_t word = fi_load_relaxed(&ref);
+    if (is_free != (gone[number - 1] == FI_REF_ALL))
         x_fail(is_free ? TWICE : LOST, is_free ? "the record is free, and its job is not over"
                                                : "the record is never freed");
-    if ((word & FI_LIFE_REASONS) != (FI_LIFE_REASONS & ~gone[number - 1]))
+    if ((word & FI_REF_ALL) != (FI_REF_ALL & ~gone[number - 1]))
         x_fail(WRONG, "somebody gave up another's job");
 }
 
@@ -150,10 +150,10 @@ static const char *data_name(int datum)
 static const char *value_name(uint64_t value)
 {
     static const char *const reasons[] = {"over", "unfinished", "held", "both"};
-    return value < FI_LIFE_NEXT ? NULL : reasons[value & FI_LIFE_REASONS];
+    return value < FI_REF_GENERATION ? NULL : reasons[value & FI_REF_ALL];
 }
 
-void life_check(check *c, const program *p)
+void ref_check(check *c, const program *p)
 {
     now = p;
     *c = (check){.threads = program_threads(p),

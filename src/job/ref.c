@@ -4,7 +4,7 @@
  * therefore need not wait for.  This is done when the later job's record goes back. */
 #include "job/job.h"
 
-void *fi_job_record_get(bool large)
+void *fi_job_record_alloc(bool large)
 {
     fi_worker *w = fi_worker_self();
     fi_runtime *rt;
@@ -20,7 +20,7 @@ void *fi_job_record_get(bool large)
     return record;
 }
 
-static void put_back(void *record, bool large)
+static void job_record_free(void *record, bool large)
 {
     fi_worker *w = fi_worker_self();
     fi_runtime *rt;
@@ -40,22 +40,22 @@ static void put_back(void *record, bool large)
 
 /* Between its end and the release of its record the job no longer runs, although its life word says
  * so. */
-void fi_job_check_runs(const filch_job *job, const char *function)
+void fi_job_check_running(const filch_job *job, const char *function)
 {
     fi_job *j = fi_tag_record(job);
-    uint32_t life = fi_load_relaxed(&j->life);
-    bool is_it = fi_tag_is_of(job, fi_life_number_in(life)) && (life & FI_LIFE_UNFINISHED);
+    uint32_t ref = fi_load_relaxed(&j->ref);
+    bool is_it = fi_tag_is_of(job, fi_ref_generation_in(ref)) && (ref & FI_REF_RUN);
 
-    if (!is_it || fi_load_relaxed(&j->own.count) < FI_COUNT_ONE)
-        fi_mistake_in(function, FI_JOB_IS_GONE);
+    if (!is_it || fi_load_relaxed(&j->self_group.pending) < FI_PENDING_ONE)
+        fi_mistake_in(function, FI_JOB_STALE);
 }
 
 /* If that was all that the earlier job lived for, it goes to the list. */
-static void give_up_earlier(const fi_link *link, fi_job **list)
+static void give_up_earlier(const fi_dep *dep, fi_job **list)
 {
-    fi_job *j = link->before;
+    fi_job *j = dep->dependency;
 
-    if (fi_life_give_up(&j->life, link->before_number)) {
+    if (fi_ref_give_up(&j->ref, dep->dependency_generation)) {
         j->to_visit = *list;
         *list = j;
     }
@@ -63,15 +63,15 @@ static void give_up_earlier(const fi_link *link, fi_job **list)
 
 static void end_links(fi_job *j, fi_job **list)
 {
-    fi_link *link = fi_load_relaxed(&j->more_links);
+    fi_dep *dep = fi_load_relaxed(&j->more_deps);
 
-    if (fi_load_relaxed(&j->has_link))
-        give_up_earlier(&j->link, list);
-    while (link) {
-        fi_link *next = link->next_of_job;
-        give_up_earlier(link, list);
-        put_back(link, false);
-        link = next;
+    if (fi_load_relaxed(&j->has_dep))
+        give_up_earlier(&j->first_dep, list);
+    while (dep) {
+        fi_dep *next = dep->next_of_successor;
+        give_up_earlier(dep, list);
+        job_record_free(dep, false);
+        dep = next;
     }
 }
 
@@ -82,13 +82,13 @@ static void free_all(fi_job *list)
         fi_job *j = list;
         list = j->to_visit;
         end_links(j, &list);
-        put_back(j, true);
+        job_record_free(j, true);
     }
 }
 
 void fi_job_drop(fi_job *j, uint32_t reason)
 {
-    if (!fi_life_drop(&j->life, reason))
+    if (!fi_ref_drop(&j->ref, reason))
         return;
     j->to_visit = NULL;
     free_all(j);
@@ -97,20 +97,20 @@ void fi_job_drop(fi_job *j, uint32_t reason)
 /* Who gives it up can never submit it: then it ends without running. */
 void filch_job_release(filch_job *job)
 {
-    fi_job *j = fi_job_to_end(job, __func__);
+    fi_job *j = fi_job_owned(job, __func__);
 
     if (!j)
         return;
     if (!fi_load_relaxed(&j->is_submitted)) {
-        fi_life_keep(&j->life); /* else its parent owns it at once, and may free it */
+        fi_ref_keep(&j->ref); /* else its parent owns it at once, and may free it */
         fi_job_cancel(j);
         fi_job_submit(j);
     }
-    fi_job_drop(j, FI_LIFE_HELD);
+    fi_job_drop(j, FI_REF_USER);
 }
 
 void filch_job_keep(filch_job *job)
 {
     if (job)
-        fi_life_keep(&fi_job_to_end(job, __func__)->life);
+        fi_ref_keep(&fi_job_owned(job, __func__)->ref);
 }

@@ -330,7 +330,7 @@ static void *wait_for_job(void *job)
 
 static bool is_awaited(filch_job *job)
 {
-    return fi_count_is_awaited(&fi_job_of(job, __func__)->own.count);
+    return fi_pending_has_waiters(&fi_job_of(job, __func__)->self_group.pending);
 }
 
 /* Who waits for a job uses the runtime until it has given the job up. */
