@@ -204,7 +204,7 @@ static filch_job *job_after(filch_job *before, void (*work)(void *arg), world *w
 
 static filch_pump screen = FILCH_PUMP_INIT;
 
-/* Waiting for the last job of a graph releases all of them. */
+/* The group owns the jobs of a frame, except for the last one, which the pump waits for. */
 static void run_frame(world *w, int quiet)
 {
     filch_job *located = job_after(NULL, locate, w);
@@ -214,14 +214,19 @@ static void run_frame(world *w, int quiet)
     filch_job *drawn = job_after(moved, quiet ? nothing : draw, w);
     filch_job *measured = job_after(moved, measure, w);
     filch_job *frame = job_after(drawn, nothing, w);
-    filch_job *all[] = {located, listed, pushed, moved, drawn, measured, frame, NULL};
+    filch_job *members[] = {located, listed, pushed, moved, drawn, measured, NULL};
+    filch_group g = FILCH_GROUP_INIT;
 
     if (filch_job_after(frame, measured) < 0)
         sure(NULL);
     filch_job_set_pump(drawn, &screen);
-    for (filch_job **j = all; *j; j++)
+    for (filch_job **j = members; *j; j++) {
+        filch_job_set_group(*j, &g);
         filch_job_submit(*j);
+    }
+    filch_job_submit(frame);
     filch_pump_wait_until(&screen, frame, INT64_MAX);
+    filch_group_wait(&g);
 }
 
 /* All in the upper half, with any speed; the same each time. */

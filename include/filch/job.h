@@ -80,12 +80,12 @@ FILCH_API size_t filch_group_dropped(const filch_group *g);
 /* A job is made, told what it comes after, submitted, and runs when all of that is done.  It is done when its
  * function has returned and its children are done.
  *
- * Whose is it?  Yours, until you wait for it or release it.  Two cases take the trouble away: waiting for a job or releasing
- * it does the same to all jobs that it came after; and a child is its parent's from its submission on.  Who
- * wants to use such a job longer says filch_job_keep first, and releases it himself.
+ * The caller owns a job until it waits for it or releases it.  A job with a parent or a group belongs to that from its
+ * submission on.  A program that builds a graph puts its jobs into a group, makes all edges, submits the jobs and waits
+ * for the group.
  *
- * A job that was waited for or released must not be used any more.  A call that gets its handle
- * aborts the program with a message that names the call.  The handle is not recognised if the
+ * The caller must not use a job that it no longer owns.  Only the job's own work may, while it runs.  A call that gets the
+ * handle of such a job aborts the program with a message that names the call.  The handle is not recognised if the
  * memory of the job was reused for exactly 64 later jobs, or a multiple of 64.
  *
  * filch_stop() waits for all jobs that can run, and then there are none: what was not waited for before must not be
@@ -107,7 +107,7 @@ FILCH_API filch_job *filch_job_new_copy(void (*work)(void *copy), const void *pa
 /* The parent is done after its children.  A parent that is done gets no more of them.  Nor is there more than one.
  * Returns: 0; -EBUSY when the child has been submitted or has a parent or a group; -ELOOP. */
 FILCH_API int filch_job_set_parent(filch_job *child, filch_job *parent);
-/* The job is part of the group: filch_group_wait waits for it, from now on.
+/* Put the job into the group: filch_group_wait waits for it, from now on.
  * Returns: as above. */
 FILCH_API int filch_job_set_group(filch_job *job, filch_group *g);
 /* For messages; not copied. */
@@ -156,11 +156,10 @@ FILCH_API bool filch_job_is_done(const filch_job *job);
 FILCH_API int filch_job_wait(filch_job *job);
 FILCH_API int filch_job_wait_until(filch_job *job, int64_t deadline);
 
-/* Do not wait for it: it runs on, and its memory is taken back when it is done.  One that was never submitted is
- * thrown away; to those that come after it, it was cancelled. */
+/* Give up the job without waiting for it.  A submitted job still runs, and is freed when it is done.  A job that was never
+ * submitted is cancelled and freed; jobs that depend on it end with -ECANCELED.
+ * Blocks: nothing. */
 FILCH_API void filch_job_release(filch_job *job);
-/* From now on nobody releases it but you. */
-FILCH_API void filch_job_keep(filch_job *job);
 
 /* ---- pumps ---- */
 

@@ -53,7 +53,7 @@ static bool waits_for(fi_job *from, const fi_job *to)
         if (parent)
             visit_later(&end, parent, j);
         for (fi_dep *dep = first_successor(j); dep; dep = dep->next)
-            visit_later(&end, dep->job, j);
+            visit_later(&end, dep->successor, j);
     }
     return false;
 }

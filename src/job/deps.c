@@ -7,22 +7,20 @@
 
 /* ---- after ---- */
 
-/* The first link of a job is in its record. */
+/* The first edge of a job is in its record. */
 static fi_dep *dep_alloc(fi_job *j)
 {
     uint32_t no = 0;
-    fi_dep *dep, *first;
 
     if (fi_cas_relaxed(&j->has_dep, &no, 1))
         return &j->first_dep;
-    dep = fi_job_record_alloc(false);
-    if (!dep)
-        return NULL;
-    first = fi_load_relaxed(&j->more_deps);
-    do
-        dep->next_of_successor = first;
-    while (!fi_cas_relaxed(&j->more_deps, &first, dep));
-    return dep;
+    return fi_job_record_alloc(false);
+}
+
+void fi_dep_free(fi_dep *dep)
+{
+    if (dep != &dep->successor->first_dep)
+        fi_job_record_free(dep, false);
 }
 
 static void unblock(fi_job *j)
@@ -41,10 +39,11 @@ static int dep_add(fi_job *j, fi_job *dependency)
     dep = dep_alloc(j);
     if (!dep)
         return -ENOMEM;
-    dep->job = j;
-    dep->dependency = dependency;
-    dep->dependency_generation = fi_ref_generation(&dependency->ref);
-    return fi_successors_add(&dependency->successors, dep) ? 0 : -EALREADY;
+    dep->successor = j;
+    if (fi_successors_add(&dependency->successors, dep))
+        return 0;
+    fi_dep_free(dep);
+    return -EALREADY;
 }
 
 /* Of a job that is done, we must see how it ended. */

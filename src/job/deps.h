@@ -15,11 +15,8 @@
 typedef struct fi_job fi_job;
 
 typedef struct fi_dep {
-    struct fi_dep *next; /* in the list of `before` */
-    fi_job *job;         /* that comes after it */
-    fi_job *dependency;
-    uint32_t dependency_generation; /* of its life: the record may be another's by now */
-    struct fi_dep *next_of_successor;
+    struct fi_dep *next; /* of the same dependency */
+    fi_job *successor;
 } fi_dep;
 
 typedef struct fi_successors {

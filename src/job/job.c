@@ -12,7 +12,41 @@
 
 _Static_assert(sizeof(fi_job) <= FI_LARGE_RECORD, "a job is a large record");
 
-/* ---- make ---- */
+/* ---- new ---- */
+
+void *fi_job_record_alloc(bool large)
+{
+    fi_worker *w = fi_worker_self();
+    fi_runtime *rt;
+    void *record;
+
+    if (w)
+        return fi_record_alloc(large ? &w->large_records : &w->records);
+    rt = fi_runtime_enter();
+    fi_lock_lock(&rt->external_lock);
+    record = fi_record_alloc(large ? &rt->external_large_records : &rt->external_records);
+    fi_lock_unlock(&rt->external_lock);
+    fi_runtime_leave(rt);
+    return record;
+}
+
+void fi_job_record_free(void *record, bool large)
+{
+    fi_worker *w = fi_worker_self();
+    fi_runtime *rt;
+
+    if (w) {
+        fi_record_free(large ? &w->large_records : &w->records, record);
+        return;
+    }
+    rt = fi_runtime_enter_unchecked();
+    if (rt) { /* else it belongs to the runtime of the parent process */
+        fi_lock_lock(&rt->external_lock);
+        fi_record_free(large ? &rt->external_large_records : &rt->external_records, record);
+        fi_lock_unlock(&rt->external_lock);
+    }
+    fi_runtime_leave(rt);
+}
 
 static fi_job *job_alloc(void)
 {
@@ -31,7 +65,6 @@ static fi_job *job_alloc(void)
     fi_store_relaxed(&j->self_group.dropped, 0);
     fi_store_relaxed(&j->n_blockers, 1); /* its submission */
     fi_store_relaxed(&j->successors.first, NULL);
-    fi_store_relaxed(&j->more_deps, NULL);
     fi_store_relaxed(&j->has_dep, 0);
     fi_store_relaxed(&j->is_submitted, 0);
     j->pump = NULL;
@@ -95,6 +128,17 @@ filch_group *filch_job_child_group(filch_job *job)
     return job ? (filch_group *)(void *)&fi_job_of(job, __func__)->self_group : NULL;
 }
 
+/* A job that is done may keep its run's reference for a moment, so its group is checked as well. */
+void fi_job_check_running(const filch_job *job, const char *function)
+{
+    fi_job *j = fi_tag_record(job);
+    uint32_t seen = fi_load_relaxed(&j->ref);
+    bool is_it = fi_tag_is_of(job, fi_ref_generation_in(seen)) && (seen & FI_REF_RUN);
+
+    if (!is_it || fi_load_relaxed(&j->self_group.pending) < FI_PENDING_ONE)
+        fi_mistake_in(function, FI_JOB_STALE);
+}
+
 /* ---- submit ---- */
 
 static void run_job(fi_runnable *r, fi_fiber *f);
@@ -139,8 +183,8 @@ int fi_job_submit(fi_job *j)
 
     if (!fi_cas_relaxed(&j->is_submitted, &no, 1))
         return -EBUSY;
-    if (fi_job_parent_of(j))
-        fi_ref_give_up(&j->ref, fi_ref_generation(&j->ref)); /* it is unfinished, and so stays */
+    if (j->parent_group)
+        fi_ref_hand_over(&j->ref);
     if (fi_blockers_remove(&j->n_blockers))
         fi_job_queue(j);
     return 0;
@@ -196,7 +240,8 @@ static void unblock_successors(fi_job *j, int error)
 
     while (dep) {
         fi_dep *next = dep->next;
-        fi_job *successor = dep->job;
+        fi_job *successor = dep->successor;
+        fi_dep_free(dep);
         if (error != 0) {
             fi_group_fail(&successor->self_group, error);
             fi_group_cancel(&successor->self_group);
@@ -206,6 +251,12 @@ static void unblock_successors(fi_job *j, int error)
             fi_job_queue(successor);
         dep = next;
     }
+}
+
+static void job_drop(fi_job *j, uint32_t holder)
+{
+    if (fi_ref_drop(&j->ref, holder))
+        fi_job_record_free(j, true);
 }
 
 /* Its group, where it still must be counted down; NULL: it has none. */
@@ -221,7 +272,7 @@ static fi_group *job_finish(fi_job *j)
         FI_SPAN(merge(&j->self_group, parent_group));
     if (parent_group && error != -ECANCELED)
         fi_group_fail(parent_group, error);
-    fi_job_drop(j, FI_REF_RUN);
+    job_drop(j, FI_REF_RUN);
     return parent_group;
 }
 
@@ -299,7 +350,7 @@ static int job_wait_until(fi_job *j, int64_t deadline)
     if (e < 0)
         return e;
     e = fi_job_result(j);
-    fi_job_drop(j, FI_REF_USER);
+    job_drop(j, FI_REF_USER);
     return e;
 }
 
@@ -354,4 +405,22 @@ bool filch_job_is_cancelled(const filch_job *job)
     if (cancelled)
         fi_group_cancel(&j->self_group);
     return cancelled;
+}
+
+/* A job that was not submitted before can never run.  It ends as a cancelled job. */
+void filch_job_release(filch_job *job)
+{
+    fi_job *j = fi_job_owned(job, __func__);
+    bool is_handed_over;
+
+    if (!j)
+        return;
+    if (!fi_load_relaxed(&j->is_submitted)) {
+        is_handed_over = j->parent_group;
+        fi_job_cancel(j);
+        fi_job_submit(j);
+        if (is_handed_over)
+            return;
+    }
+    job_drop(j, FI_REF_USER);
 }

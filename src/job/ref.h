@@ -1,8 +1,11 @@
-/* Until when a record is one job's: a word with two reasons to live, and a number.
+/* The references to a job's record, and the generation of the record, in one word.
  *
- * A job lives while it is not done, and while its user holds it.  Who takes the last reason away frees the record.  The number
- * is another for each job in the same record: so a link to an earlier job can tell whether that is still
- * the job that it meant, without keeping it alive. */
+ * A job has two references.  Its run holds one until the job is done.  Its user holds the other until it waits for
+ * the job or releases it, or submits it with a parent or a group.  The holder that drops the last reference frees the
+ * record.  Dependencies hold none: a job that blocks or is blocked is not done.
+ *
+ * The generation counts the jobs that have used the record.  It is the tag of the user's handle (sched/tag.h), and stays
+ * readable after the record was freed. */
 #ifndef FI_JOB_REF_H
 #define FI_JOB_REF_H
 
@@ -12,10 +15,9 @@
 #include <stdint.h>
 
 enum {
-    FI_REF_RUN = 1,  /* it is not done */
-    FI_REF_USER = 2, /* its user has not given it up */
-    FI_REF_KEPT = 4, /* and nobody else may do so for him */
-    FI_REF_GENERATION = 8,
+    FI_REF_RUN = 1,
+    FI_REF_USER = 2,
+    FI_REF_GENERATION = 4, /* the generation starts at this bit */
 };
 
 #define FI_REF_ALL ((uint32_t)(FI_REF_RUN | FI_REF_USER))
@@ -27,57 +29,39 @@ static inline uint32_t fi_ref_generation_in(uint32_t word)
     return word / FI_REF_GENERATION;
 }
 
-/* [any who may use the job] */
+/* [any that may use the job] */
 static inline uint32_t fi_ref_generation(fi_ref *ref)
 {
     return fi_ref_generation_in(fi_load_relaxed(ref));
 }
 
-/* [who has the record] A new job in it. */
+/* [owner of the record] Start the next generation, with both references. */
 static inline void fi_ref_init(fi_ref *ref)
 {
     fi_store_relaxed(ref, (fi_ref_generation(ref) + 1) * FI_REF_GENERATION + FI_REF_ALL);
 }
 
-/* [user] */
-static inline void fi_ref_keep(fi_ref *ref)
+/* [user] Drop the user's reference before the job can run.  Relaxed: submitting the job publishes what the user wrote,
+ * and the run's reference keeps the record. */
+static inline void fi_ref_hand_over(fi_ref *ref)
 {
-    uint32_t seen = fi_load_relaxed(ref);
-
-    while (!fi_cas_relaxed(ref, &seen, seen | FI_REF_KEPT))
-        continue;
+    fi_fetch_add_relaxed(ref, 0u - (uint32_t)FI_REF_USER);
 }
 
-/* [who has that reason] True: it was the last, and the record is ours to free.
- * ref.drop -> ref.last: our last use of the record before another's first. */
-static inline bool fi_ref_drop(fi_ref *ref, uint32_t reason)
+/* [holder] Drop a reference.  True: it was the last, and the caller frees the record.  False if it was dropped before,
+ * which happens when two threads wait for one job.
+ * ref.drop -> ref.last: the accesses of the other holder come before the next use of the record. */
+static inline bool fi_ref_drop(fi_ref *ref, uint32_t holder)
 {
     uint32_t seen = fi_load_relaxed(ref);
 
     do
-        if (!(seen & reason))
-            return false; /* given up before */
-    while (!fi_cas_release(ref, &seen, seen & ~reason, ref.drop));
-    if (seen & FI_REF_ALL & ~reason)
+        if (!(seen & holder))
+            return false;
+    while (!fi_cas_release(ref, &seen, seen & ~holder, ref.drop));
+    if (seen & FI_REF_ALL & ~holder)
         return false;
     (void)fi_load_acquire(ref, ref.last); /* <- ref.drop */
-    return true;
-}
-
-/* [any] Give it up for its user, if it is still that job, held and not kept.  True: as above. */
-static inline bool fi_ref_give_up(fi_ref *ref, uint32_t generation)
-{
-    uint32_t seen = fi_load_relaxed(ref);
-
-    do
-        if (fi_ref_generation_in(seen) != generation || !(seen & FI_REF_USER) ||
-            (seen & FI_REF_KEPT))
-            return false;
-    /* -> ref.last: as in fi_ref_drop */
-    while (!fi_cas_release(ref, &seen, seen & ~(uint32_t)FI_REF_USER, ref.give_up));
-    if (seen & FI_REF_RUN)
-        return false;
-    (void)fi_load_acquire(ref, ref.given_up); /* <- ref.drop */
     return true;
 }
 

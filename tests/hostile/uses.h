@@ -148,6 +148,7 @@ static void use_jobs(void)
     NEED(filch_job_submit(a));
     MUST(filch_job_submit(b) == -EBUSY);
     NEED(filch_job_wait_until(b, use_late()));
+    NEED(filch_job_wait(a));
     MUST(n == 2);
     NEED(filch_job_submit(c));
     MUST(filch_job_wait(c) == -EXDEV);

@@ -68,6 +68,7 @@ static void jobs(void)
         NEED(filch_job_after(second, first));
         NEED(filch_job_submit(second));
         NEED(filch_job_submit(first));
+        filch_job_release(first);
         NEED(filch_job_wait(second));
     }
     MUST(sum == 340);

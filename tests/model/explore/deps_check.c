@@ -97,7 +97,6 @@ static void setup(void)
     done = 0;
     for (int i = 0; i < JOBS; i++)
         make(i);
-    x_init(&at->job[J].more_deps, 0, "J.more");
     x_init(&cycle_lock.word, 0, "cycle_lock");
     for (int i = 0; i < MAX_THREADS; i++)
         letter[i] = LETTERS;
@@ -133,11 +132,11 @@ static void free_deps_of(int job)
             x_data_write(DEP + i);
 }
 
-static void read_dep(const fi_dep *dep)
+static void read_dep(const fi_dep *dep, const fi_job *dependency)
 {
     for (int i = 0; i < LETTERS; i++)
-        if (dep->job == &at->job[letters[i].job] &&
-            dep->dependency == &at->job[letters[i].dependency])
+        if (dep->successor == &at->job[letters[i].job] &&
+            dependency == &at->job[letters[i].dependency])
             x_data_read(DEP + i);
 }
 
@@ -146,13 +145,14 @@ static void unblock_successors(fi_job *j)
     fi_dep *dep = fi_successors_close(&j->successors);
     while (dep) {
         fi_dep *next = dep->next;
-        fi_job *successor = dep->job;
+        fi_job *successor = dep->successor;
         if (!x_fault("next_before"))
-            read_dep(dep);
+            read_dep(dep, j);
+        fi_dep_free(dep);
         if (fi_blockers_remove(&successor->n_blockers))
             fi_job_queue(successor);
         if (x_fault("next_before"))
-            read_dep(dep);
+            read_dep(dep, j);
         dep = next;
     }
 }
@@ -195,6 +195,14 @@ void *fi_job_record_alloc(bool large)
         x_fail(LIMIT, "too many links");
     more_taken = true;
     return &at->more;
+}
+
+void fi_job_record_free(void *record, bool large)
+{
+    (void)large;
+    if (!more_taken || record != &at->more)
+        x_fail(WRONG, "an edge is freed that was not allocated");
+    more_taken = false;
 }
 
 int fi_job_submit(fi_job *j)

@@ -71,17 +71,17 @@ void rundown_check(check *c, const program *p);
  * was put is obtained once, by somebody who sees what is in it. */
 void record_pool_check(check *c, const program *p);
 
-/* count, of a job if `capacity` is 1.  All: E end a piece (the first letter: one that was there from the start), R one piece more, C
+/* pending, of a job if `capacity` is 1.  All: E end a piece (the first letter: one that was there from the start), R one piece more, C
  * the same unless all is done, and end it, W wait until all is done, D the same with a deadline, F the same and free the group.  Who waits
  * is woken and sees all; the job ends once. */
 void pending_check(check *c, const program *p);
 
-/* links.  All: A, B, J submit that job, a J comes after A, b J after B, w A after B (which waits for others), l B after J.
- * Each runs once, after those before it. */
+/* deps.  All: A, B, J submit that job, a J depends on A, b J on B, w A on B (which waits for others), l B on J.
+ * Each runs once, after its dependencies. */
 void deps_check(check *c, const program *p);
 
-/* life, of a record that is kept by its user if `capacity` is 1.  All: D its job is done, R its user releases it, U its user uses it
- * for the last time, and lets others give it up, G one of them does so, N take the record, if it is free, for another job, which is then meant by D and R.  It is freed once. */
+/* ref.  All: D the job is done, R its user releases it, H its user hands it over, N take the record, if it is free, for
+ * another job, to which later letters of the thread apply.  The record is freed once. */
 void ref_check(check *c, const program *p);
 
 /* latch, and another one; `capacity` and `batch` are the favourites that they have from the start, numbered from 1.  All: L hold

@@ -1,5 +1,4 @@
-/* A record is freed once, when its job is done and given up, by somebody who sees all that was done to it; and a
- * number of an earlier job in the same record gives up no later one. */
+/* The record of a job is freed once, after both references were dropped, by a thread that has seen all uses. */
 #include "explore/program.h"
 
 #include "base/lock.h"
@@ -12,25 +11,24 @@ enum { RECORD = 0 };
 
 static const program *now;
 static fi_ref ref;
-static fi_lock pool;    /* hands the record on */
-static bool is_free;    /* it is in the pool */
-static uint32_t number; /* of the job that is in it, or was the last */
-static unsigned
-    gone[2]; /* the reasons that somebody took away, in the first life and in the second */
+static fi_lock pool; /* hands the record on */
+static bool is_free; /* it is in the pool */
+static uint32_t generation;
+static unsigned dropped[2]; /* references of the first and of the second generation */
 
 static void setup(void)
 {
     is_free = false;
-    number = 1;
-    gone[0] = gone[1] = 0;
-    x_init(&ref, FI_REF_GENERATION + FI_REF_ALL + (now->capacity ? FI_REF_KEPT : 0), "ref");
+    generation = 1;
+    dropped[0] = dropped[1] = 0;
+    x_init(&ref, FI_REF_GENERATION + FI_REF_ALL, "ref");
     x_init(&pool.word, 0, "pool");
 }
 
 static void use(uint32_t mine)
 {
-    if (is_free || number != mine)
-        x_fail(FREED, "the record is used when it is no longer that job's");
+    if (is_free || generation != mine)
+        x_fail(FREED, "the record is used after it was freed");
     x_data_read(RECORD);
 }
 
@@ -54,41 +52,36 @@ static bool take_record(void)
     return taken;
 }
 
-/* ---- as in job/ref.c ---- */
+/* ---- as in job/job.c ---- */
 
-static void drop(uint32_t mine, uint32_t reason)
+static void drop(uint32_t mine, uint32_t holder)
 {
-    x_say(reason == FI_REF_USER ? "release it" : "it is done");
+    x_say(holder == FI_REF_USER ? "release the job" : "the job is done");
     use(mine);
-    gone[mine - 1] |= reason;
-    if (fi_ref_drop(&ref, reason))
+    dropped[mine - 1] |= holder;
+    if (fi_ref_drop(&ref, holder))
         free_record();
 }
 
-/* Its user has used it, then made another job come after it, and that is over. */
-static void use_for_the_last_time(void)
+/* Submit it with a parent or a group.  In job.c the queue publishes the user's accesses; here the run comes next in the
+ * same thread. */
+static void hand_over(uint32_t mine)
 {
-    use(1);
-    gone[0] |= FI_REF_USER;
-}
-
-/* By a link of a job that came after the first in this record. */
-static void give_up(void)
-{
-    x_say("give it up");
-    if (fi_ref_give_up(&ref, x_fault("number") ? fi_ref_generation(&ref) : 1))
-        free_record();
+    x_say("hand the job over");
+    use(mine);
+    dropped[mine - 1] |= FI_REF_USER;
+    fi_ref_hand_over(&ref);
 }
 
 /* Another job in the same record. */
-static bool begin(void)
+static bool take_and_init(void)
 {
     x_say("take a record");
     if (!take_record())
         return false;
     x_data_write(RECORD);
-    number++;
-    x_say("begin job 2");
+    generation++;
+    x_say("start generation 2");
     fi_ref_init(&ref);
     return true;
 }
@@ -100,26 +93,24 @@ static void run_ops(const char *ops)
         x_forget(strlen(op) * 4 + mine);
         if (*op == 'D' || *op == 'R')
             drop(mine, *op == 'D' ? FI_REF_RUN : FI_REF_USER);
-        else if (*op == 'U')
-            use_for_the_last_time();
-        else if (*op == 'G')
-            give_up();
-        else if (!begin())
+        else if (*op == 'H')
+            hand_over(mine);
+        else if (!take_and_init())
             break;
         else
             mine = 2;
     }
 }
 
-static void look_at_the_end(void)
+static void check_end(void)
 {
     x_join();
     uint32_t word = fi_load_relaxed(&ref);
-    if (is_free != (gone[number - 1] == FI_REF_ALL))
-        x_fail(is_free ? TWICE : LOST, is_free ? "the record is free, and its job is not over"
+    if (is_free != (dropped[generation - 1] == FI_REF_ALL))
+        x_fail(is_free ? TWICE : LOST, is_free ? "the record is free, and a reference is held"
                                                : "the record is never freed");
-    if ((word & FI_REF_ALL) != (FI_REF_ALL & ~gone[number - 1]))
-        x_fail(WRONG, "somebody gave up another's job");
+    if ((word & FI_REF_ALL) != (FI_REF_ALL & ~dropped[generation - 1]))
+        x_fail(WRONG, "a reference of another generation was dropped");
 }
 
 static void run(int thread)
@@ -127,12 +118,12 @@ static void run(int thread)
     run_ops(thread == 0 ? now->owner : now->thieves[thread - 1]);
     x_forget(thread == 0 ? 1 : 2);
     if (thread == 0)
-        look_at_the_end();
+        check_end();
 }
 
 static uint64_t summary(void)
 {
-    return ((uint64_t)number << 4 | gone[0] << 2 | gone[1]) << 1 | is_free;
+    return ((uint64_t)generation << 4 | dropped[0] << 2 | dropped[1]) << 1 | is_free;
 }
 
 static const char *thread_name(int thread)
@@ -149,8 +140,8 @@ static const char *data_name(int datum)
 
 static const char *value_name(uint64_t value)
 {
-    static const char *const reasons[] = {"over", "unfinished", "held", "both"};
-    return value < FI_REF_GENERATION ? NULL : reasons[value & FI_REF_ALL];
+    static const char *const refs[] = {"none", "run", "user", "both"};
+    return value < FI_REF_GENERATION ? NULL : refs[value & FI_REF_ALL];
 }
 
 void ref_check(check *c, const program *p)

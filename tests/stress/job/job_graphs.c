@@ -69,7 +69,6 @@ static void make(fi_rng *r)
         n->seed = fi_rng_next(r);
         n->job = filch_job_new(visit, n);
         CHECK(n->job != NULL);
-        filch_job_keep(n->job);
         filch_job_set_priority(n->job, (filch_priority)fi_rng_below(r, 3));
         for (uint32_t k = fi_rng_below(r, LINKS); k > 0; k--)
             link_to(r, i);

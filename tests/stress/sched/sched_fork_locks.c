@@ -85,6 +85,7 @@ static bool use_jobs(void)
     MUST(filch_job_set_parent(d, c) == 0 && filch_job_submit(d) == 0);
     MUST(filch_job_submit(b) == 0 && filch_job_submit(c) == 0 && filch_job_submit(a) == 0);
     MUST(filch_job_wait(c) == 0);
+    filch_job_release(a), filch_job_release(b);
     return true;
 }
 
@@ -483,6 +484,7 @@ static void test_pump(void **state)
         be_child();
     CHECK(ended_with(made, 42));
     CHECK_INT(filch_job_wait(later), 0);
+    CHECK_INT(filch_job_wait(j), 0);
     CHECK_INT(atomic_load(&ran), 1);
     CHECK_INT(filch_stop(), 0);
     CHECK_INT(filch_fiber_join(left, NULL), 0);

@@ -14,11 +14,13 @@ static filch_job *stamp_job(int *when)
 static void chain(void)
 {
     enum { LENGTH = 100 };
+    filch_group g = FILCH_GROUP_INIT;
     int when[LENGTH];
     filch_job *last = NULL;
 
     for (int i = 0; i < LENGTH; i++) {
         filch_job *j = stamp_job(&when[i]);
+        CHECK_INT(filch_job_set_group(j, &g), 0);
         if (last)
             CHECK_INT(filch_job_after(j, last), 0);
         if (last)
@@ -26,7 +28,7 @@ static void chain(void)
         last = j;
     }
     CHECK_INT(filch_job_submit(last), 0);
-    CHECK_INT(filch_job_wait(last), 0);
+    CHECK_INT(filch_group_wait(&g), 0);
     for (int i = 1; i < LENGTH; i++)
         CHECK(when[i - 1] < when[i]);
 }
@@ -34,22 +36,26 @@ static void chain(void)
 /* From one to thousands and back to one. */
 static void diamond(void)
 {
-    enum { MOST = 5000 };
-    static int when[MOST];
-    static filch_job *middle[MOST];
-    int first_when, last_when, width = SCALED(MOST);
+    enum { MAX_WIDTH = 5000 };
+    static int when[MAX_WIDTH];
+    static filch_job *middle[MAX_WIDTH];
+    int first_when, last_when, width = SCALED(MAX_WIDTH);
+    filch_group g = FILCH_GROUP_INIT;
     filch_job *first = stamp_job(&first_when), *last = stamp_job(&last_when);
 
     CHECK_INT(filch_job_after(last, first), 0);
     CHECK_INT(filch_job_submit(last), 0);
     for (int i = 0; i < width; i++) {
         middle[i] = stamp_job(&when[i]);
+        CHECK_INT(filch_job_set_group(middle[i], &g), 0);
         CHECK_INT(filch_job_after(middle[i], first), 0);
         CHECK_INT(filch_job_after(last, middle[i]), 0); /* it was submitted before */
         CHECK_INT(filch_job_submit(middle[i]), 0);
     }
     CHECK_INT(filch_job_submit(first), 0);
+    filch_job_release(first);
     CHECK_INT(filch_job_wait(last), 0);
+    CHECK_INT(filch_group_wait(&g), 0);
     for (int i = 0; i < width; i++)
         CHECK(first_when < when[i] && when[i] < last_when);
 }
@@ -66,6 +72,7 @@ static void after_what_is_done(void)
     CHECK_INT(b_when, 0);
     CHECK_INT(filch_job_submit(b), 0);
     CHECK_INT(filch_job_wait(b), 0);
+    CHECK_INT(filch_job_wait(a), 0);
     CHECK(a_when < b_when);
 }
 
@@ -94,7 +101,8 @@ static void continuations(void)
     for (int i = 1; i < 4; i++)
         CHECK_INT(filch_job_then(j[i - 1], j[i]), 0);
     CHECK_INT(filch_job_submit(j[0]), 0);
-    CHECK_INT(filch_job_wait(j[3]), 0);
+    for (int i = 4; i-- > 0;)
+        CHECK_INT(filch_job_wait(j[i]), 0);
     for (int i = 1; i < 4; i++)
         CHECK(when[i - 1] < when[i]);
 }
@@ -175,6 +183,7 @@ static void children_by_group(void)
     filch_job_submit(j);
     CHECK_INT(filch_job_wait(after), 0);
     CHECK_INT(atomic_load(&sum), 1000);
+    CHECK_INT(filch_job_wait(j), 0);
 }
 
 static void no_child_of_the_dead(void)
@@ -199,7 +208,6 @@ static void jobs_in_groups(void)
         filch_job *j = filch_job_new(add_one, &sum);
         CHECK_INT(filch_job_set_group(j, &g), 0);
         CHECK_INT(filch_job_submit(j), 0);
-        filch_job_release(j);
     }
     CHECK_INT(filch_group_wait(&g), 0);
     CHECK_INT(atomic_load(&sum), 100);

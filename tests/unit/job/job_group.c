@@ -104,7 +104,6 @@ typedef struct gate {
 static void gate_init(gate *g, filch_group *group)
 {
     *g = (gate){.job = filch_job_new(nothing, NULL), .group = group};
-    filch_job_keep(g->job);
 }
 
 static void gate_open(gate *g)

@@ -21,7 +21,7 @@ static void no_job(void **state)
     CHECK_INT(filch_job_submit(NULL), -EINVAL);
     CHECK_INT(filch_job_wait(NULL), -EINVAL);
     CHECK(filch_job_is_done(NULL) && !filch_job_is_cancelled(NULL) && !filch_job_child_group(NULL));
-    filch_job_release(NULL), filch_job_keep(NULL), filch_job_cancel(NULL);
+    filch_job_release(NULL), filch_job_cancel(NULL);
     filch_job_set_name(NULL, "none"), filch_job_set_priority(NULL, FILCH_PRIORITY_LOW),
         filch_job_set_pump(NULL, NULL);
     CHECK_INT(filch_job_submit(j), 0);
@@ -39,9 +39,9 @@ static void errors_reach_those_after(void)
 
     filch_job_after(after, bad);
     filch_job_after(last, after);
-    filch_job_keep(bad);
     filch_job_submit(bad), filch_job_submit(after), filch_job_submit(last), filch_job_submit(other);
     CHECK_INT(filch_job_wait(last), -EIO);
+    CHECK_INT(filch_job_wait(after), -EIO);
     CHECK_INT(when, 0);
     CHECK_INT(filch_job_wait(other), 0);
     CHECK(other_when > 0);
@@ -52,18 +52,24 @@ static void errors_reach_those_after(void)
     CHECK_INT(filch_job_wait(bad), -EIO);
 }
 
+/* The error of a child is its parent's, and the group's of that. */
 static void errors_reach_parents_and_groups(void)
 {
     filch_group g = FILCH_GROUP_INIT;
     int error = -EPERM;
-    filch_job *parent = filch_job_new(nothing, NULL),
-              *child = filch_job_new_fallible(end_with, &error);
+    filch_job *root = filch_job_new(nothing, NULL);
 
-    filch_job_set_group(parent, &g);
-    filch_job_set_parent(child, parent);
-    filch_job_submit(parent);
-    filch_job_submit(child);
-    CHECK_INT(filch_job_wait(parent), -EPERM);
+    for (int in_group = 0; in_group < 2; in_group++) {
+        filch_job *parent = filch_job_new(nothing, NULL),
+                  *child = filch_job_new_fallible(end_with, &error);
+        CHECK_INT(in_group ? filch_job_set_group(parent, &g) : filch_job_set_parent(parent, root),
+                  0);
+        filch_job_set_parent(child, parent);
+        filch_job_submit(parent);
+        filch_job_submit(child);
+    }
+    filch_job_submit(root);
+    CHECK_INT(filch_job_wait(root), -EPERM);
     CHECK_INT(filch_group_wait(&g), -EPERM);
     CHECK_INT(filch_group_wait(&g), 0);
 }
@@ -80,13 +86,13 @@ static void cancelled_before(void)
     filch_job_set_parent(child, j);
     filch_job_after(child, first);
     filch_job_after(last, j);
-    filch_job_submit(j), filch_job_submit(child), filch_job_submit(last);
+    filch_job_submit(j), filch_job_submit(last);
     filch_job_cancel(j);
     CHECK(filch_job_is_cancelled(j));
     CHECK(filch_job_is_cancelled(child));
     CHECK(!filch_job_is_cancelled(first));
-    filch_job_keep(j);
-    filch_job_submit(first);
+    filch_job_submit(child), filch_job_submit(first);
+    CHECK_INT(filch_job_wait(first), 0);
     CHECK_INT(filch_job_wait(last), -ECANCELED);
     CHECK_INT(filch_job_wait(j), -ECANCELED);
     CHECK_INT(when, 0);
@@ -103,14 +109,13 @@ static void cancelled_with_group(void)
         filch_job_after(j, first);
         filch_job_set_group(j, &g);
         filch_job_submit(j);
-        filch_job_release(j);
     }
     filch_group_cancel(&g);
     filch_job_submit(first);
     CHECK_INT(filch_group_wait(&g), -ECANCELED);
     CHECK_INT(filch_group_dropped(&g), 10);
     CHECK_INT(when, 0);
-    /* first was given up when the first of the others was freed */
+    CHECK_INT(filch_job_wait(first), 0);
 }
 
 static atomic_int cousins;
@@ -154,11 +159,12 @@ static void cancelled_when_done(void)
     CHECK_INT(filch_job_wait(j), 0);
 }
 
-/* ---- whose they are ---- */
+/* ---- ownership ---- */
 
-/* Waiting for the last gives up those before it; waiting for each in turn is fine as well. */
+/* The user waits for each job, or puts them all into a group and waits for that. */
 static void no_memory_is_kept(void)
 {
+    filch_group g = FILCH_GROUP_INIT;
     size_t bytes = 0;
 
     for (int i = 0; i < SCALED(20000); i++) {
@@ -167,10 +173,13 @@ static void no_memory_is_kept(void)
         filch_job_after(b, a);
         filch_job_after(c, b);
         filch_job_after(c, a);
+        if (i % 2)
+            filch_job_set_group(a, &g), filch_job_set_group(b, &g), filch_job_set_group(c, &g);
         filch_job_submit(a), filch_job_submit(b), filch_job_submit(c);
-        if (i % 2 == 0)
-            filch_job_wait(a), filch_job_wait(b);
-        filch_job_wait(c);
+        if (i % 2)
+            filch_group_wait(&g);
+        else
+            filch_job_wait(a), filch_job_wait(b), filch_job_wait(c);
         if (i == 1000)
             bytes = fi_mem_live().bytes;
         if (i > 1000)
@@ -178,7 +187,7 @@ static void no_memory_is_kept(void)
     }
 }
 
-/* Each after the one before, for ever: the earlier ones must go. */
+/* Each job depends on the previous one, without end.  The memory of those that are done is reused. */
 static void endless_chain(void)
 {
     size_t bytes = 0;
@@ -198,8 +207,8 @@ static void endless_chain(void)
     filch_job_wait(last);
 }
 
-/* Freed one after the other, on a stack that is not deep. */
-static void long_chain_ends_at_once(void)
+/* Jobs that depend on a released job still run. */
+static void long_chain_of_released_jobs(void)
 {
     filch_job *last = filch_job_new(nothing, NULL);
 
@@ -207,6 +216,7 @@ static void long_chain_ends_at_once(void)
     for (int i = 0; i < SCALED(100000); i++) {
         filch_job *j = filch_job_new(nothing, NULL);
         filch_job_then(last, j);
+        filch_job_release(last);
         last = j;
     }
     CHECK_INT(filch_job_wait(last), 0);
@@ -235,18 +245,13 @@ static void deadlines(void)
     CHECK_INT(filch_job_wait_until(j, filch_now() + FILCH_MS(1)), -ETIMEDOUT);
     filch_job_submit(first);
     CHECK_INT(filch_job_wait_until(j, filch_now() + FILCH_S(60)), 0);
+    filch_job_release(first);
 }
 
 /* ---- a guest that leaves ---- */
 
 static filch_job *awaited;
 static filch_group of_awaited, behind;
-
-static void wait_for_it(void *arg)
-{
-    (void)arg;
-    filch_job_wait(awaited);
-}
 
 static void wait_for_its_group(void *arg)
 {
@@ -269,7 +274,7 @@ FILCH_VOID_TASK(submit_it)
     filch_group_wait(&of_awaited);
 }
 
-/* The end of one job makes several fibers ready: the guest's own, which ends the loan, and others, which must not be
+/* The end of a group makes several fibers ready: the guest's own, which ends the loan, and others, which must not be
  * forgotten in the worker that it gives back. */
 static void guests_leave_nothing(void)
 {
@@ -277,7 +282,7 @@ static void guests_leave_nothing(void)
         filch_group waiters = FILCH_GROUP_INIT;
         awaited = filch_job_new(crowd, NULL);
         filch_job_set_group(awaited, &of_awaited);
-        filch_group_run(&waiters, wait_for_it, NULL);
+        filch_group_run(&waiters, wait_for_its_group, NULL);
         usleep(300); /* a worker that sleeps is lent */
         FILCH_RUN(submit_it);
         CHECK_INT(filch_group_wait_until(&behind, filch_now() + FILCH_S(60)), 0);
@@ -345,6 +350,7 @@ static void stop_against_wait(void **state)
         while (!is_awaited(j))
             continue;
         filch_job_submit(first);
+        filch_job_release(first);
         CHECK_INT(filch_stop(), 0);
         pthread_join(thread, NULL);
     }
@@ -381,13 +387,13 @@ WITH_WORKERS(cancel_is_passed_on)
 WITH_WORKERS(cancelled_when_done)
 WITH_WORKERS(no_memory_is_kept)
 WITH_WORKERS(endless_chain)
-WITH_WORKERS(long_chain_ends_at_once)
+WITH_WORKERS(long_chain_of_released_jobs)
 WITH_WORKERS(never_submitted)
 WITH_WORKERS(deadlines)
 WITH_WORKERS(guests_leave_nothing)
 
 CHECK_MAIN(no_job, test_errors_reach_those_after, test_errors_reach_parents_and_groups,
            test_cancelled_before, test_cancelled_with_group, test_cancelled_when_done,
-           test_no_memory_is_kept, test_endless_chain, test_long_chain_ends_at_once, test_deadlines,
-           test_guests_leave_nothing, stop_waits, stop_against_run, stop_against_wait,
-           test_never_submitted, test_cancel_is_passed_on)
+           test_no_memory_is_kept, test_endless_chain, test_long_chain_of_released_jobs,
+           test_deadlines, test_guests_leave_nothing, stop_waits, stop_against_run,
+           stop_against_wait, test_never_submitted, test_cancel_is_passed_on)

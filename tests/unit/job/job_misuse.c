@@ -2,10 +2,6 @@
 #include "unit/base/death.h"
 #include "unit/job/jobs.h"
 
-#include "job/job.h"
-
-#include <sched.h>
-
 static filch_job *submitted(void)
 {
     filch_job *j = filch_job_new(nothing, NULL);
@@ -49,14 +45,6 @@ static void release_after_wait(void)
     filch_job_release(j);
 }
 
-static void keep_after_wait(void)
-{
-    filch_job *j = submitted();
-
-    filch_job_wait(j);
-    filch_job_keep(j);
-}
-
 static void cancel_after_wait(void)
 {
     filch_job *j = submitted();
@@ -85,11 +73,11 @@ static void test_after_wait(void **state)
 {
     (void)state;
     CHECK(dies_saying(wait_twice,
-                      "filch: filch_job_wait: the job was already waited for or released\n"));
+                      "filch: filch_job_wait: the job was already waited for or released, "
+                      "or belongs to its parent or group\n"));
     CHECK(dies_saying(wait_for_another, "filch_job_wait: the job was already"));
     CHECK(dies_saying(wait_until_after_wait, "filch_job_wait_until: the job was already"));
     CHECK(dies_saying(release_after_wait, "filch_job_release: the job was already"));
-    CHECK(dies_saying(keep_after_wait, "filch_job_keep: the job was already"));
     CHECK(dies_saying(cancel_after_wait, "filch_job_cancel: the job was already"));
     CHECK(dies_saying(ask_after_wait, "filch_job_is_done: the job was already"));
     CHECK(dies_saying(after_one_that_is_gone, "filch_job_after: the job was already"));
@@ -121,16 +109,14 @@ static void wait_after_release(void)
     filch_job_wait(j);
 }
 
-/* Waiting for the later one has released the earlier one. */
-static void wait_for_the_earlier(void)
+static void wait_for_a_member(void)
 {
-    filch_job *first = submitted(), *j = filch_job_new(nothing, NULL);
+    filch_group g = FILCH_GROUP_INIT;
+    filch_job *j = filch_job_new(nothing, NULL);
 
-    filch_job_then(first, j);
+    filch_job_set_group(j, &g);
+    filch_job_submit(j);
     filch_job_wait(j);
-    while (fi_job_is_owned(first, fi_tag_record(first)))
-        sched_yield(); /* a worker may be about to */
-    filch_job_wait(first);
 }
 
 static void wait_for_a_child(void)
@@ -147,7 +133,7 @@ static void test_after_release(void **state)
     (void)state;
     CHECK(dies_saying(release_twice, "filch_job_release: the job was already"));
     CHECK(dies_saying(wait_after_release, "filch_job_wait: the job was already"));
-    CHECK(dies_saying(wait_for_the_earlier, "filch_job_wait: the job was already"));
+    CHECK(dies_saying(wait_for_a_member, "filch_job_wait: the job was already"));
     CHECK(dies_saying(wait_for_a_child, "filch_job_wait: the job was already"));
 }
 

@@ -33,7 +33,6 @@ static void add_link(void)
     filch_job_set_priority(j, FILCH_PRIORITY_HIGH);
     CHECK_INT(filch_job_set_group(j, &chains), 0);
     CHECK_INT(filch_job_submit(j), 0);
-    filch_job_release(j);
 }
 
 /* Two chains for each worker: there is always a high-priority job to take. */

@@ -47,8 +47,10 @@ static void to_and_fro(void)
         filch_job *j = filch_job_new(i % 2 ? note_thread : nothing, NULL);
         if (i % 2)
             filch_job_set_pump(j, &p);
-        if (last)
+        if (last) {
             filch_job_after(j, last);
+            filch_job_release(last);
+        }
         filch_job_submit(j);
         last = j;
     }
@@ -70,6 +72,7 @@ static void deadlines_and_errors(void)
     filch_job_submit(first);
     CHECK_INT(filch_pump_wait_until(&p, drawn, INT64_MAX), -EIO);
     CHECK_INT(filch_pump_wait_until(&p, NULL, 0), -EINVAL);
+    CHECK_INT(filch_job_wait(first), -EIO);
 }
 
 /* Nothing touches a pump whose jobs are done. */

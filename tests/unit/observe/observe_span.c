@@ -261,6 +261,7 @@ static void jobs_follow_the_longest_before_them(void **state)
     filch_job_submit(right);
     filch_job_submit(last);
     CHECK_INT(filch_job_wait(last), 0);
+    filch_job_release(first), filch_job_release(left), filch_job_release(right);
     end_with(116, 106);
 }
 
@@ -294,6 +295,7 @@ static void after_one_that_is_done(void *arg)
         filch_yield();
     CHECK_INT(filch_job_then(first, second), 0);
     filch_job_wait(second);
+    filch_job_release(first);
 }
 
 static void a_job_that_is_done_comes_before_all_the_same(void)
@@ -326,6 +328,7 @@ static void a_pump_is_a_link_of_the_chain(void)
     filch_job_then(pumped, last);
     filch_job_submit(first);
     filch_pump_wait_until(&pump, last, FILCH_FOREVER);
+    filch_job_release(first), filch_job_release(pumped);
     end_with(17, 17);
 }
 

@@ -74,12 +74,15 @@ int main(void)
 
     filch_job *a = filch_job_new(load, &x), *b = filch_job_new(parse, &x),
               *c = filch_job_new(render, &x);
+    filch_job_set_group(a, &g);
+    filch_job_set_group(b, &g);
+    filch_job_set_group(c, &g);
     filch_job_after(b, a);
     filch_job_after(c, b);
     filch_job_submit(a);
     filch_job_submit(b);
     filch_job_submit(c);
-    filch_job_wait(c);
+    filch_group_wait(&g);
     printf("%s\n", said);
 
     filch_for(0, 100, 0, body, NULL);

@@ -30,6 +30,7 @@ int main(void)
         filch_job_set_pump(d, &pump);
         filch_job_after(d, m);
         filch_job_submit(m);
+        filch_job_release(m);
         filch_job_submit(d);
         if (filch_pump_wait_until(&pump, d, INT64_MAX) != 0)
             return 1;
