@@ -119,7 +119,7 @@ int filch_job_set_parent(filch_job *child, filch_job *parent)
         return -EBUSY;
     if (adopt(j, p))
         return 0;
-    fi_group_done(&p->self_group, 1);
+    fi_pending_done(&p->self_group, 1);
     return -ELOOP;
 }
 

@@ -56,16 +56,22 @@ void fi_group_drop(fi_group *g)
     fi_fetch_add_relaxed(&g->dropped, 1u);
 }
 
-void fi_group_done(fi_group *g, uint32_t n)
+fi_group *fi_members_done(fi_group *g, uint32_t n)
 {
     uint32_t left = fi_pending_sub(&g->pending, n);
 
     if (left >= FI_PENDING_ONE)
-        return;
-    if (left & FI_PENDING_OF_JOB)
-        fi_job_finish_all(g);
+        return NULL;
     if (left & FI_PENDING_WAITERS)
-        fi_lot_wake_all(g); /* it may be gone: only its address is needed */
+        fi_lot_wake_all(g); /* uses the address alone: the group of a user may be gone */
+    return left & FI_PENDING_OF_JOB ? fi_job_finish(fi_job_of_group(g)) : NULL;
+}
+
+/* The end of a child may be the end of its parent, and so on: a loop, not a deep stack. */
+void fi_pending_done(fi_group *g, uint32_t n)
+{
+    for (; g; n = 1)
+        g = fi_members_done(g, n);
 }
 
 static void group_flush(fi_fiber *f)
@@ -79,7 +85,7 @@ static void group_flush(fi_fiber *f)
         return;
     fi_fiber_flush(f); /* who waits for this may look at the counters next */
     FI_SPAN(suspend(true));
-    fi_group_done(g, n);
+    fi_pending_done(g, n);
     FI_SPAN(suspend(false));
 }
 

@@ -36,8 +36,12 @@ void fi_group_fail(fi_group *g, int error);
 /* [any] A piece of it will not run. */
 void fi_group_drop(fi_group *g);
 
-/* [any] n pieces are done.  The group may be gone afterwards. */
-void fi_group_done(fi_group *g, uint32_t n);
+/* [caller that ended n members] Count them as done.  If these were the last, wake the waiters and, if it is the group of a
+ * job, finish the job.  The group may be gone afterwards.
+ * fi_members_done: returns the group in which that job still must be counted; NULL: none.
+ * fi_pending_done: counts it there, and so on. */
+fi_group *fi_members_done(fi_group *g, uint32_t n);
+void fi_pending_done(fi_group *g, uint32_t n);
 
 /* [fiber, before its work] What it said it would say soon about another group is said now, as this work may wait
  * for that. */

@@ -259,8 +259,7 @@ static void job_drop(fi_job *j, uint32_t holder)
         fi_job_record_free(j, true);
 }
 
-/* Its group, where it still must be counted down; NULL: it has none. */
-static fi_group *job_finish(fi_job *j)
+fi_group *fi_job_finish(fi_job *j)
 {
     fi_group *parent_group = j->parent_group;
     int error;
@@ -276,29 +275,11 @@ static fi_group *job_finish(fi_job *j)
     return parent_group;
 }
 
-/* The end of a child may be the end of its parent, and so on: a loop, not a deep stack. */
-void fi_job_finish_all(fi_group *group)
-{
-    fi_group *parent_group;
-
-    while ((parent_group = job_finish(fi_job_of_group(group))) != NULL) {
-        uint32_t left = fi_pending_sub(&parent_group->pending, 1);
-        if (left >= FI_PENDING_ONE)
-            return;
-        if (left & FI_PENDING_WAITERS)
-            fi_lot_wake_all(parent_group);
-        if (!(left & FI_PENDING_OF_JOB))
-            return;
-        group = parent_group;
-    }
-}
-
-/* Many children of one parent end one after the other: the parent is told once. */
+/* Many children of one parent end one after the other.  Their ends are counted together. */
 static void run_job(fi_runnable *r, fi_fiber *f)
 {
     fi_job *j = (fi_job *)(void *)r;
     fi_group *parent_group;
-    uint32_t left;
 
     fi_group_flush_deferred(j->parent_group, f);
     fi_trace_begin(f, FI_WORK_JOB, j->name, (uintptr_t)j->work.run);
@@ -306,15 +287,10 @@ static void run_job(fi_runnable *r, fi_fiber *f)
     if (f->worker->runtime->in_fork_child)
         return; /* the parent of the fork() ends it */
     if (f->locals)
-        fi_fiber_end_locals(f); /* before those who wait for the job go on */
+        fi_fiber_end_locals(f); /* before waiters go on */
     FI_SPAN(join(&j->self_group));
     fi_count(&f->worker->counters.jobs_ended);
-    left = fi_pending_sub(&j->self_group.pending, 1);
-    if (left >= FI_PENDING_ONE)
-        return;
-    if (left & FI_PENDING_WAITERS)
-        fi_lot_wake_all(&j->self_group);
-    parent_group = job_finish(j);
+    parent_group = fi_members_done(&j->self_group, 1);
     if (parent_group)
         fi_group_done_deferred(parent_group, f);
 }

@@ -114,12 +114,13 @@ fi_job *fi_pump_running(void);
 /* [any] Queue a job without blockers.  job.c */
 void fi_job_queue(fi_job *j);
 
-/* [pump or worker] Run its work unless it was cancelled.  The job may be freed after fi_group_done(&j->self_group, 1).
+/* [pump or worker] Run its work unless it was cancelled.  The job may be freed after fi_pending_done(&j->self_group, 1).
  * job.c */
 void fi_job_run_work(fi_job *j);
 
-/* [caller that ended the last member of its self_group] Finish the job, which may be freed afterwards.  job.c */
-void fi_job_finish_all(fi_group *self_group);
+/* [caller that ended the last member of its self_group] Unblock the successors and drop the run's reference.  The job may
+ * be freed afterwards.  Returns the group in which the job still must be counted as done; NULL: none.  job.c */
+fi_group *fi_job_finish(fi_job *j);
 
 /* [any] filch_job_after, filch_job_submit and filch_job_cancel for handles that were checked.  deps.c, job.c */
 int fi_job_after(fi_job *j, fi_job *dependency);

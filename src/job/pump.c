@@ -91,7 +91,7 @@ static bool pump_run_one(pump *p)
     if (fi_fork_depth() != depth)
         return true;
     FI_SPAN(join(&j->self_group));
-    fi_group_done(&j->self_group, 1);
+    fi_pending_done(&j->self_group, 1);
     return true;
 }
 

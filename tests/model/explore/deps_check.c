@@ -229,7 +229,7 @@ void fi_group_cancel(fi_group *g)
     fi_group_fail(g, 0);
 }
 
-void fi_group_done(fi_group *g, uint32_t n)
+void fi_pending_done(fi_group *g, uint32_t n)
 {
     fi_group_fail(g, (int)n);
 }

@@ -113,7 +113,7 @@ static void wake_all(void)
             fi_oneshot_set(&gate[i]);
 }
 
-/* ---- groups, as in job/group.c ---- */
+/* ---- groups, as in job/group.c and job/job.c ---- */
 
 static void end_of_job(int self)
 {
@@ -135,12 +135,12 @@ static void end_piece(int self, bool first)
     if (left >= FI_PENDING_ONE)
         return;
     rounds++;
-    if (left & FI_PENDING_OF_JOB)
-        end_of_job(self);
     if (x_fault("looks_again"))
         left = fi_load_relaxed(word);
     if (left & FI_PENDING_WAITERS)
         wake_all();
+    if (left & FI_PENDING_OF_JOB)
+        end_of_job(self);
 }
 
 /* False: the deadline has come first. */
