@@ -1,34 +1,43 @@
-/* Circles of jobs that wait for each other: found when the last link is made, and named.
+/* Detects cycles of jobs that wait for each other, when an edge closes one, and names them.
  *
- * From the job that is to wait we walk to all that wait for it in turn: those that come after it, and its parent, which is
- * not done before it.  Meeting the job that it is to wait for, we have the circle.
+ * A job waits for its dependencies and its children.  An edge can close a cycle only if its job is waited for and its
+ * dependency waits.  Then a walk starts at the job and visits all jobs that wait for it: its successors, its parent, and so
+ * on.  If it meets the dependency there is a cycle.
  *
- * Links are made under the lock, so of two threads that would close a circle together one sees the other's link.
+ * Two threads may close a cycle together.  Each puts its edge in place, passes a full fence, and reads whether both ends have
+ * other edges:
  *
- * All that we meet is unfinished, as what we begin with is: so no record goes away.  Mostly there is nothing to walk:
- * either nobody waits for the one job yet, or the other waits for nothing. */
+ *     thread 1                                thread 2
+ *     1. add the edge a -> b                  1. add the edge b -> a
+ *     2. fence (deps.fence)                   2. fence (deps.fence)
+ *     3. is a waited for, and does b wait?    3. is b waited for, and does a wait?
+ *
+ * So the thread whose fence is last sees all other edges of the cycle, and walks.  Walks, and the removal of an edge that has
+ * closed a cycle, are under one lock: of two threads that walk, only the first finds the cycle.
+ *
+ * The job at which the walk starts cannot finish, so all jobs that it meets are unfinished: none is freed, and no list is
+ * closed. */
 #include "base/at_fork.h"
 #include "job/job.h"
 
 #include <stdio.h>
 
 static fi_lock cycle_lock;
-static uint32_t visits;
+static uint32_t visits; /* the number of the present walk */
 
-/* Relaxed: links are added under the lock. */
-static fi_dep *first_successor(fi_job *j)
+static bool is_waited_for(fi_job *j)
 {
-    fi_dep *first = fi_load_relaxed(&j->successors.first);
-
-    return first == FI_SUCCESSORS_CLOSED ? NULL : first;
+    return fi_job_parent_of(j) || fi_load_relaxed(&j->successors.first);
 }
 
-static bool has_successors(fi_job *j)
+/* <-> deps.fence of another thread: else both overlook the other's edge, and the jobs wait for ever. */
+bool fi_cycle_possible(fi_job *job, fi_job *dependency)
 {
-    return fi_job_parent_of(j) || first_successor(j);
+    fi_fence_seq_cst(deps.fence);
+    return is_waited_for(job) && fi_job_waits(dependency);
 }
 
-/* A list of what is to be visited, and how each was come by. */
+/* Append to the list of jobs to visit, unless it is or was in it. */
 static void visit_later(fi_job ***end, fi_job *j, fi_job *from)
 {
     if (j->visit == visits)
@@ -40,7 +49,7 @@ static void visit_later(fi_job ***end, fi_job *j, fi_job *from)
     *end = &j->to_visit;
 }
 
-static bool waits_for(fi_job *from, const fi_job *to)
+static bool is_reached(fi_job *from, const fi_job *to)
 {
     fi_job *list = NULL, **end = &list;
 
@@ -52,7 +61,7 @@ static bool waits_for(fi_job *from, const fi_job *to)
             return true;
         if (parent)
             visit_later(&end, parent, j);
-        for (fi_dep *dep = first_successor(j); dep; dep = dep->next)
+        for (fi_dep *dep = fi_successors_first(&j->successors); dep; dep = dep->next)
             visit_later(&end, dep->successor, j);
     }
     return false;
@@ -69,7 +78,7 @@ static void print_name(fi_job *j)
 static void print_cycle(fi_job *last)
 {
     flockfile(stderr);
-    fputs("filch: a circle of jobs, each of which would wait for the next:", stderr);
+    fputs("filch: cycle of jobs, of which each would wait for the next:", stderr);
     for (fi_job *j = last; j; j = j->visited_from) {
         print_name(j);
         fputs(" ->", stderr);
@@ -77,6 +86,14 @@ static void print_cycle(fi_job *last)
     print_name(last);
     fputc('\n', stderr);
     funlockfile(stderr);
+}
+
+bool fi_cycle_closed(fi_job *job, fi_job *dependency)
+{
+    if (!is_reached(job, dependency))
+        return false;
+    print_cycle(dependency);
+    return true;
 }
 
 __attribute__((constructor)) static void register_at_fork(void)
@@ -92,20 +109,4 @@ void fi_cycle_lock(void)
 void fi_cycle_unlock(void)
 {
     fi_lock_unlock(&cycle_lock);
-}
-
-bool fi_cycle_possible(fi_job *dependency)
-{
-    return fi_load_relaxed(&dependency->has_dep) ||
-           fi_load_relaxed(&dependency->self_group.pending) >= 2 * FI_PENDING_ONE;
-}
-
-bool fi_cycle_would_close(fi_job *job, fi_job *dependency)
-{
-    if (job != dependency && !(has_successors(job) && fi_cycle_possible(dependency)))
-        return false;
-    if (!waits_for(job, dependency))
-        return false;
-    print_cycle(dependency);
-    return true;
 }

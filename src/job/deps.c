@@ -1,20 +1,22 @@
-/* What comes after what, and what is part of what. */
+/* Dependencies between jobs, and the parent or group of a job. */
 #include "job/job.h"
 
 #include "sched/span.h"
 
 #include <errno.h>
 
-/* ---- after ---- */
+/* ---- dependencies ---- */
 
 /* The first edge of a job is in its record. */
-static fi_dep *dep_alloc(fi_job *j)
+static fi_dep *dep_alloc(fi_job *successor)
 {
     uint32_t no = 0;
+    fi_dep *dep = fi_cas_relaxed(&successor->has_dep, &no, 1) ? &successor->first_dep
+                                                              : fi_job_record_alloc(false);
 
-    if (fi_cas_relaxed(&j->has_dep, &no, 1))
-        return &j->first_dep;
-    return fi_job_record_alloc(false);
+    if (dep)
+        dep->successor = successor;
+    return dep;
 }
 
 void fi_dep_free(fi_dep *dep)
@@ -29,24 +31,25 @@ static void unblock(fi_job *j)
         fi_job_queue(j);
 }
 
-/* [circles locked] */
-static int dep_add(fi_job *j, fi_job *dependency)
+/* [any, job is blocked] Remove the new edge if it closes a cycle.  Then -ELOOP. */
+static int check_cycle(fi_job *j, fi_job *dependency, fi_dep *dep)
 {
-    fi_dep *dep;
+    bool closes;
 
-    if (fi_cycle_would_close(j, dependency))
-        return -ELOOP;
-    dep = dep_alloc(j);
-    if (!dep)
-        return -ENOMEM;
-    dep->successor = j;
-    if (fi_successors_add(&dependency->successors, dep))
+    if (!fi_cycle_possible(j, dependency))
+        return 0;
+    fi_cycle_lock();
+    closes = fi_cycle_closed(j, dependency);
+    if (closes)
+        fi_successors_remove(&dependency->successors, dep);
+    fi_cycle_unlock();
+    if (!closes)
         return 0;
     fi_dep_free(dep);
-    return -EALREADY;
+    return -ELOOP;
 }
 
-/* Of a job that is done, we must see how it ended. */
+/* The dependency was done before.  Its error is the error of the job. */
 static void after_done(fi_job *j, fi_job *dependency)
 {
     int error = fi_job_result(dependency);
@@ -58,20 +61,36 @@ static void after_done(fi_job *j, fi_job *dependency)
     }
 }
 
+/* [any, job is blocked] 1: the edge is in place, and removes a blocker later; 0: the dependency is done; or -errno. */
+static int dep_add(fi_job *j, fi_job *dependency)
+{
+    fi_dep *dep = dep_alloc(j);
+    int e;
+
+    if (!dep)
+        return -ENOMEM;
+    if (fi_successors_add(&dependency->successors, dep)) {
+        e = check_cycle(j, dependency, dep);
+        return e < 0 ? e : 1;
+    }
+    fi_dep_free(dep);
+    after_done(j, dependency);
+    return 0;
+}
+
+/* Adds a blocker for the edge, and one for this call: the dependency may be done at once, and the job must not run before
+ * the edge was checked. */
 int fi_job_after(fi_job *j, fi_job *dependency)
 {
     int e;
 
-    if (!fi_blockers_add(&j->n_blockers))
+    if (!fi_blockers_add(&j->n_blockers, 2))
         return -EBUSY;
-    fi_cycle_lock();
     e = dep_add(j, dependency);
-    fi_cycle_unlock();
-    if (e == -EALREADY)
-        after_done(j, dependency);
-    if (e != 0)
+    if (e <= 0)
         unblock(j);
-    return e == -EALREADY ? 0 : e;
+    unblock(j);
+    return e < 0 ? e : 0;
 }
 
 int filch_job_after(filch_job *job, filch_job *dependency)
@@ -89,25 +108,28 @@ int filch_job_then(filch_job *dependency, filch_job *job)
     return e < 0 ? e : fi_job_submit(j);
 }
 
-/* ---- part of ---- */
+/* ---- parent and group ---- */
 
-/* Who waits for nothing closes no circle, and nobody who looks for one comes by it. */
-static bool adopt(fi_job *child, fi_job *parent)
+/* A child that waits for nothing cannot close a cycle.  A walk of another thread does not reach it either, so its parent is
+ * set without the lock. */
+static bool set_parent(fi_job *child, fi_job *parent)
 {
-    bool looked = fi_cycle_possible(child), closes = false;
+    bool closes;
 
-    if (looked) {
-        fi_cycle_lock();
-        closes = fi_cycle_would_close(parent, child);
-    }
-    if (!closes)
+    if (!fi_job_waits(child)) {
         child->parent_group = &parent->self_group;
-    if (looked)
-        fi_cycle_unlock();
+        return true;
+    }
+    fi_cycle_lock();
+    child->parent_group = &parent->self_group;
+    closes = fi_cycle_possible(parent, child) && fi_cycle_closed(parent, child);
+    if (closes)
+        child->parent_group = NULL;
+    fi_cycle_unlock();
     return !closes;
 }
 
-/* The parent is counted up first, so that it and all that waits for it stay unfinished while we look. */
+/* The parent counts the child first, so that it and all jobs that wait for it stay unfinished during the check. */
 int filch_job_set_parent(filch_job *child, filch_job *parent)
 {
     fi_job *j = fi_job_of(child, __func__), *p = fi_job_of(parent, __func__);
@@ -117,7 +139,7 @@ int filch_job_set_parent(filch_job *child, filch_job *parent)
     if (j->parent_group || fi_load_relaxed(&j->is_submitted) ||
         !fi_pending_try_add(&p->self_group.pending))
         return -EBUSY;
-    if (adopt(j, p))
+    if (set_parent(j, p))
         return 0;
     fi_pending_done(&p->self_group, 1);
     return -ELOOP;

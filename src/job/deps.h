@@ -1,8 +1,8 @@
-/* What a job waits for, and who waits for a job.
+/* The blockers of a job, and the list of its successors.
  *
- * A job counts what is in its way: each job that it comes after, and its submission.  Who takes the last away puts it into
- * a queue.  A job keeps a list of links to those that come after it; when it is done the list is shut, and each of
- * them has one thing less in its way.  Who comes too late for the list finds that nothing is in the way. */
+ * A job has a count of blockers: one for each unfinished dependency, and one until it is submitted.  The caller that removes
+ * the last blocker queues the job.  Each job has a list of edges to its successors.  When the job is done it closes the
+ * list and removes one blocker of each successor.  An edge that comes too late for the list does not block. */
 #ifndef FI_JOB_DEPS_H
 #define FI_JOB_DEPS_H
 
@@ -14,6 +14,7 @@
 
 typedef struct fi_job fi_job;
 
+/* An edge from a dependency to a successor. */
 typedef struct fi_dep {
     struct fi_dep *next; /* of the same dependency */
     fi_job *successor;
@@ -25,19 +26,19 @@ typedef struct fi_successors {
 
 #define FI_SUCCESSORS_CLOSED ((fi_dep *)1)
 
-/* [any] Something more is in the job's way.  False: it is on its way already. */
-static inline bool fi_blockers_add(FI_ATOMIC(uint32_t) * n_blockers)
+/* [any] Add n blockers.  False: the job has none, and so is queued, running or done. */
+static inline bool fi_blockers_add(FI_ATOMIC(uint32_t) * n_blockers, uint32_t n)
 {
     uint32_t seen = fi_load_relaxed(n_blockers);
 
     while (seen > 0)
-        if (fi_cas_relaxed(n_blockers, &seen, seen + 1))
+        if (fi_cas_relaxed(n_blockers, &seen, seen + n))
             return true;
     return false;
 }
 
-/* [who has blocked it] One thing less.  True: that was the last, and we must queue the job.
- * deps.unblock -> deps.unblocked: whatever was in the way has done its work before the job runs. */
+/* [owner of a blocker] Remove it.  True: it was the last, and the caller must queue the job.
+ * deps.unblock -> deps.unblocked: the work of a dependency comes before that of the job. */
 static inline bool fi_blockers_remove(FI_ATOMIC(uint32_t) * n_blockers)
 {
     if (fi_fetch_add_release(n_blockers, UINT32_MAX, deps.unblock) != 1)
@@ -46,7 +47,7 @@ static inline bool fi_blockers_remove(FI_ATOMIC(uint32_t) * n_blockers)
     return true;
 }
 
-/* [any] False: `before` is done, and we see what it did. */
+/* [any] False: the list is closed, and the caller sees what its job did. */
 static inline bool fi_successors_add(fi_successors *l, fi_dep *dep)
 {
     fi_dep *first = fi_load_relaxed(&l->first);
@@ -57,12 +58,31 @@ static inline bool fi_successors_add(fi_successors *l, fi_dep *dep)
             return false;
         }
         dep->next = first;
-        /* -> deps.walk: what the link says before the word */
+        /* -> deps.walk, deps.search: the fields of the edge come before the edge. */
     } while (!fi_cas_release(&l->first, &first, dep, deps.add));
     return true;
 }
 
-/* [who has ended the job] The list, which is ours now.  -> deps.late: what the job did before the word. */
+/* [any that holds the lock of cycle.c] The first edge of a list that stays open; NULL: none.  <- deps.add */
+static inline fi_dep *fi_successors_first(fi_successors *l)
+{
+    return fi_load_acquire(&l->first, deps.search);
+}
+
+/* [the same] Remove an edge from a list that stays open. */
+static inline void fi_successors_remove(fi_successors *l, fi_dep *dep)
+{
+    fi_dep *first = dep;
+
+    if (fi_cas_relaxed(&l->first, &first, dep->next))
+        return;
+    first = fi_successors_first(l); /* others were added in front of it */
+    while (first->next != dep)
+        first = first->next;
+    first->next = dep->next;
+}
+
+/* [caller that finishes the job] Close the list and take its edges.  -> deps.late: the work of the job comes before. */
 static inline fi_dep *fi_successors_close(fi_successors *l)
 {
     fi_dep *first = fi_exchange_release(&l->first, FI_SUCCESSORS_CLOSED, deps.close);

@@ -127,14 +127,21 @@ int fi_job_after(fi_job *j, fi_job *dependency);
 int fi_job_submit(fi_job *j);
 void fi_job_cancel(fi_job *j);
 
-/* Cycles.  cycle.c
- * fi_cycle_would_close: [lock held, job is blocked] Does dependency wait for job, directly or through others?  Then
- *     report it.
- * fi_cycle_possible: [any] Does dependency wait for anything? */
+/* [any] Does the job wait for a dependency or a child?  May be true a little longer. */
+static inline bool fi_job_waits(fi_job *j)
+{
+    return fi_load_relaxed(&j->has_dep) ||
+           fi_load_relaxed(&j->self_group.pending) >= 2 * FI_PENDING_ONE;
+}
+
+/* Cycles of jobs, of which each waits for the next.  cycle.c
+ * All calls: the edge by which job waits for dependency is in place, and job cannot finish during the call.
+ * fi_cycle_possible: [any] Could it close a cycle?  If not, no check is needed.
+ * fi_cycle_closed: [lock held] Does it close one?  Then report it; the caller removes the edge before it unlocks. */
 void fi_cycle_lock(void);
 void fi_cycle_unlock(void);
-bool fi_cycle_would_close(fi_job *job, fi_job *dependency);
-bool fi_cycle_possible(fi_job *dependency);
+bool fi_cycle_possible(fi_job *job, fi_job *dependency);
+bool fi_cycle_closed(fi_job *job, fi_job *dependency);
 
 /* [any] A record for a job (large) or an edge; NULL when there is no memory.  job.c */
 void *fi_job_record_alloc(bool large);

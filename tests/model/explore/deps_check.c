@@ -146,12 +146,12 @@ static void unblock_successors(fi_job *j)
     while (dep) {
         fi_dep *next = dep->next;
         fi_job *successor = dep->successor;
-        if (!x_fault("next_before"))
+        if (!x_fault("edge_after_unblock"))
             read_dep(dep, j);
         fi_dep_free(dep);
         if (fi_blockers_remove(&successor->n_blockers))
             fi_job_queue(successor);
-        if (x_fault("next_before"))
+        if (x_fault("edge_after_unblock"))
             read_dep(dep, j);
         dep = next;
     }
@@ -271,7 +271,7 @@ static void make_dep(int which)
     letter[search_self()] = LETTERS;
     if (e == 0)
         after[l->job] |= 1u << l->dependency;
-    x_say(e == 0 ? "it does" : e == -EBUSY ? "it has begun already" : "that would be a circle");
+    x_say(e == 0 ? "it does" : e == -EBUSY ? "it has begun already" : "that would close a cycle");
 }
 
 static void run(int thread)

@@ -71,7 +71,7 @@ static void see_the_work(int self)
 static bool stand_in_line(int self)
 {
     x_lock(&line);
-    bool stands = x_fault("still") || fi_pending_has_waiters(word);
+    bool stands = x_fault("has_waiters") || fi_pending_has_waiters(word);
     if (stands) {
         x_say("stands in line");
         in_line |= 1u << self;
@@ -135,7 +135,7 @@ static void end_piece(int self, bool first)
     if (left >= FI_PENDING_ONE)
         return;
     rounds++;
-    if (x_fault("looks_again"))
+    if (x_fault("reads_again"))
         left = fi_load_relaxed(word);
     if (left & FI_PENDING_WAITERS)
         wake_all();
