@@ -129,7 +129,7 @@ FILCH_API filch_group *filch_job_child_group(filch_job *job);
 
 /* Job runs when `before` is done; that may be so already.  Also after job was submitted, as long as it waits for something.
  * Returns: 0; -EBUSY when job has begun or is about to; -ELOOP when `before` needs job in turn, and a line on
- * stderr that names the circle; -ENOMEM (never for the first of a job). */
+ * stderr that names the cycle; -ENOMEM (never for the first of a job). */
 FILCH_API int filch_job_after(filch_job *job, filch_job *before);
 
 /* It runs as soon as nothing is in its way.
@@ -169,7 +169,7 @@ FILCH_API void filch_job_release(filch_job *job);
 typedef struct filch_pump {
     void *first_;
     void *last_;
-    const void *waits_at_;
+    const void *wait_key_;
     uint32_t lock_;
     uint32_t n_;
 } filch_pump;

@@ -1,22 +1,24 @@
 /* Detects cycles of jobs that wait for each other, when an edge closes one, and names them.
  *
- * A job waits for its dependencies and its children.  An edge can close a cycle only if its job is waited for and its
- * dependency waits.  Then a walk starts at the job and visits all jobs that wait for it: its successors, its parent, and so
- * on.  If it meets the dependency there is a cycle.
+ * A job waits for its dependencies and its children.  An edge can close a cycle only if its job
+ * is waited for and its dependency waits.  Then a walk starts at the job and visits all jobs
+ * that wait for it: its successors, its parent, and so on.  If it meets the dependency there is
+ * a cycle.
  *
- * Two threads may close a cycle together.  Each puts its edge in place, passes a full fence, and reads whether both ends have
- * other edges:
+ * Two threads may close a cycle together.  Each puts its edge in place, passes a full fence, and
+ * reads whether both ends have other edges:
  *
  *     thread 1                                thread 2
  *     1. add the edge a -> b                  1. add the edge b -> a
  *     2. fence (deps.fence)                   2. fence (deps.fence)
  *     3. is a waited for, and does b wait?    3. is b waited for, and does a wait?
  *
- * So the thread whose fence is last sees all other edges of the cycle, and walks.  Walks, and the removal of an edge that has
- * closed a cycle, are under one lock: of two threads that walk, only the first finds the cycle.
+ * So the thread whose fence is last sees all other edges of the cycle, and walks.  Walks, and
+ * the removal of an edge that has closed a cycle, are under one lock: of two threads that walk,
+ * only the first finds the cycle.
  *
- * The job at which the walk starts cannot finish, so all jobs that it meets are unfinished: none is freed, and no list is
- * closed. */
+ * The job at which the walk starts cannot finish, so all jobs that it meets are unfinished: none
+ * is freed, and no list is closed. */
 #include "base/at_fork.h"
 #include "job/job.h"
 
@@ -30,7 +32,8 @@ static bool is_waited_for(fi_job *j)
     return fi_job_parent_of(j) || fi_load_relaxed(&j->successors.first);
 }
 
-/* <-> deps.fence of another thread: else both overlook the other's edge, and the jobs wait for ever. */
+/* <-> deps.fence of another thread: else both overlook the other's edge, and the jobs wait for
+ * ever. */
 bool fi_cycle_possible(fi_job *job, fi_job *dependency)
 {
     fi_fence_seq_cst(deps.fence);

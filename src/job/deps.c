@@ -31,20 +31,20 @@ static void unblock(fi_job *j)
         fi_job_queue(j);
 }
 
-/* [any, job is blocked] Remove the new edge if it closes a cycle.  Then -ELOOP. */
+/* [any, job is blocked] Remove the new edge if it closes a cycle.  Returns 1 or -ELOOP. */
 static int check_cycle(fi_job *j, fi_job *dependency, fi_dep *dep)
 {
     bool closes;
 
     if (!fi_cycle_possible(j, dependency))
-        return 0;
+        return 1;
     fi_cycle_lock();
     closes = fi_cycle_closed(j, dependency);
     if (closes)
         fi_successors_remove(&dependency->successors, dep);
     fi_cycle_unlock();
     if (!closes)
-        return 0;
+        return 1;
     fi_dep_free(dep);
     return -ELOOP;
 }
@@ -61,25 +61,23 @@ static void after_done(fi_job *j, fi_job *dependency)
     }
 }
 
-/* [any, job is blocked] 1: the edge is in place, and removes a blocker later; 0: the dependency is done; or -errno. */
+/* [any, job is blocked] 1: the edge is in place, and removes a blocker later; 0: the dependency
+ * is done; or -errno. */
 static int dep_add(fi_job *j, fi_job *dependency)
 {
     fi_dep *dep = dep_alloc(j);
-    int e;
 
     if (!dep)
         return -ENOMEM;
-    if (fi_successors_add(&dependency->successors, dep)) {
-        e = check_cycle(j, dependency, dep);
-        return e < 0 ? e : 1;
-    }
+    if (fi_successors_add(&dependency->successors, dep))
+        return check_cycle(j, dependency, dep);
     fi_dep_free(dep);
     after_done(j, dependency);
     return 0;
 }
 
-/* Adds a blocker for the edge, and one for this call: the dependency may be done at once, and the job must not run before
- * the edge was checked. */
+/* Adds a blocker for the edge, and one for this call: the dependency may be done at once, and
+ * the job must not run before the edge was checked. */
 int fi_job_after(fi_job *j, fi_job *dependency)
 {
     int e;
@@ -110,8 +108,8 @@ int filch_job_then(filch_job *dependency, filch_job *job)
 
 /* ---- parent and group ---- */
 
-/* A child that waits for nothing cannot close a cycle.  A walk of another thread does not reach it either, so its parent is
- * set without the lock. */
+/* A child that waits for nothing cannot close a cycle.  A walk of another thread does not reach
+ * it either, so its parent is set without the lock. */
 static bool set_parent(fi_job *child, fi_job *parent)
 {
     bool closes;
@@ -129,7 +127,8 @@ static bool set_parent(fi_job *child, fi_job *parent)
     return !closes;
 }
 
-/* The parent counts the child first, so that it and all jobs that wait for it stay unfinished during the check. */
+/* The parent counts the child first, so that it and all jobs that wait for it stay unfinished
+ * during the check. */
 int filch_job_set_parent(filch_job *child, filch_job *parent)
 {
     fi_job *j = fi_job_of(child, __func__), *p = fi_job_of(parent, __func__);

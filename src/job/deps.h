@@ -1,8 +1,9 @@
 /* The blockers of a job, and the list of its successors.
  *
- * A job has a count of blockers: one for each unfinished dependency, and one until it is submitted.  The caller that removes
- * the last blocker queues the job.  Each job has a list of edges to its successors.  When the job is done it closes the
- * list and removes one blocker of each successor.  An edge that comes too late for the list does not block. */
+ * A job has a count of blockers: one for each unfinished dependency, and one until it is
+ * submitted.  The caller that removes the last blocker queues the job.  Each job has a list of
+ * edges to its successors.  When the job is done it closes the list and removes one blocker of
+ * each successor.  An edge that comes too late for the list does not block. */
 #ifndef FI_JOB_DEPS_H
 #define FI_JOB_DEPS_H
 
@@ -63,7 +64,8 @@ static inline bool fi_successors_add(fi_successors *l, fi_dep *dep)
     return true;
 }
 
-/* [any that holds the lock of cycle.c] The first edge of a list that stays open; NULL: none.  <- deps.add */
+/* [any that holds the lock of cycle.c] The first edge of a list that stays open; NULL: none.
+ * <- deps.add */
 static inline fi_dep *fi_successors_first(fi_successors *l)
 {
     return fi_load_acquire(&l->first, deps.search);
@@ -82,7 +84,8 @@ static inline void fi_successors_remove(fi_successors *l, fi_dep *dep)
     first->next = dep->next;
 }
 
-/* [caller that finishes the job] Close the list and take its edges.  -> deps.late: the work of the job comes before. */
+/* [caller that finishes the job] Close the list and take its edges.
+ * -> deps.late: the work of the job comes before. */
 static inline fi_dep *fi_successors_close(fi_successors *l)
 {
     fi_dep *first = fi_exchange_release(&l->first, FI_SUCCESSORS_CLOSED, deps.close);

@@ -1,5 +1,5 @@
-/* Many functions of which none has a name.  Each is a record in a queue, which is taken back as soon as somebody has
- * read it. */
+/* Groups: functions without a handle, and waiting for them.  Each function is a small record in a
+ * queue, which is freed before the function runs. */
 #include "job/group.h"
 
 #include "job/job.h"
@@ -22,7 +22,7 @@ typedef union work_function {
 } work_function;
 
 typedef struct group_work {
-    fi_runnable runnable; /* first: it is what stands in a queue; of its group */
+    fi_runnable runnable; /* first: queues hold it; its `of` is the group */
     work_function work;
     void *arg;
 } group_work;
@@ -83,13 +83,12 @@ static void group_flush(fi_fiber *f)
     f->rest_n = 0;
     if (f->worker->runtime->in_fork_child)
         return;
-    fi_fiber_flush(f); /* who waits for this may look at the counters next */
+    fi_fiber_flush(f); /* a waiter may read the counters next */
     FI_SPAN(suspend(true));
     fi_pending_done(g, n);
     FI_SPAN(suspend(false));
 }
 
-/* While another piece of the same group runs, nobody can tell whether we have counted down already. */
 void fi_group_flush_deferred(fi_group *g, fi_fiber *f)
 {
     if (f->rest && f->rest_of != g)
@@ -105,7 +104,7 @@ void fi_group_done_deferred(fi_group *g, fi_fiber *f)
 
 /* ---- run ---- */
 
-/* The record goes back before the work begins, as the next piece of work that this makes can have it. */
+/* Copy the record and free it, so that work which this work submits can use it. */
 static group_work work_take(fi_runnable *r, fi_fiber *f)
 {
     group_work p = *(group_work *)(void *)r;
@@ -126,7 +125,7 @@ static bool work_begin(fi_group *g, fi_fiber *f, uintptr_t work)
     return false;
 }
 
-/* In the child of a fork() it is not ours to end. */
+/* In a fork child the member is not counted: the parent process does that. */
 static void work_end(fi_group *g, fi_fiber *f)
 {
     if (f->worker->runtime->in_fork_child)
@@ -233,7 +232,7 @@ int fi_group_wait(fi_group *g, bool cancellable, int64_t deadline_ns)
     return 0;
 }
 
-/* As new again: what happened is told once. */
+/* Reset the group for its next use, and return its result. */
 static int group_reset(fi_group *g)
 {
     int error = fi_load_relaxed(&g->error);
@@ -247,7 +246,7 @@ static int group_reset(fi_group *g)
     return error != 0 ? error : flags & FI_GROUP_CANCELLED ? -ECANCELED : 0;
 }
 
-/* Without a deadline it cannot fail, and work may use what is on our stack. */
+/* Without a deadline the wait cannot be cancelled, as members may use the stack of the caller. */
 int filch_group_wait_until(filch_group *g, int64_t deadline)
 {
     int e = fi_group_wait(fi_group_of(g), deadline != INT64_MAX, deadline);

@@ -1,4 +1,4 @@
-/* Making jobs, submitting them, running them, ending them, waiting for them. */
+/* Makes, submits, runs, finishes, waits for and releases jobs. */
 #include "job/job.h"
 
 #include "sched/lot.h"
@@ -40,7 +40,7 @@ void fi_job_record_free(void *record, bool large)
         return;
     }
     rt = fi_runtime_enter_unchecked();
-    if (rt) { /* else it belongs to the runtime of the parent process */
+    if (rt) { /* else the record belongs to the runtime of the parent process */
         fi_lock_lock(&rt->external_lock);
         fi_record_free(large ? &rt->external_large_records : &rt->external_records, record);
         fi_lock_unlock(&rt->external_lock);
@@ -63,7 +63,7 @@ static fi_job *job_alloc(void)
     fi_store_relaxed(&j->self_group.flags, 0);
     fi_store_relaxed(&j->self_group.error, 0);
     fi_store_relaxed(&j->self_group.dropped, 0);
-    fi_store_relaxed(&j->n_blockers, 1); /* its submission */
+    fi_store_relaxed(&j->n_blockers, 1); /* until it is submitted */
     fi_store_relaxed(&j->successors.first, NULL);
     fi_store_relaxed(&j->has_dep, 0);
     fi_store_relaxed(&j->is_submitted, 0);
@@ -206,7 +206,7 @@ static bool job_is_cancelled(fi_job *j)
            (j->parent_group && fi_group_is_cancelled(j->parent_group));
 }
 
-/* Of a job that its group's cancellation reaches, the children are reached by this. */
+/* The job may be cancelled through its group alone.  Its children must be cancelled as well. */
 static void job_drop_work(fi_job *j)
 {
     fi_group_cancel(&j->self_group);
@@ -224,7 +224,7 @@ void fi_job_run_work(fi_job *j)
         j->work.run(j->arg);
 }
 
-/* ---- end ---- */
+/* ---- finish ---- */
 
 int fi_job_result(fi_job *j)
 {
@@ -233,7 +233,7 @@ int fi_job_result(fi_job *j)
     return error != 0 ? error : fi_group_is_cancelled(&j->self_group) ? -ECANCELED : 0;
 }
 
-/* After a successor was told, it may be over, and its links with it. */
+/* A successor may be freed as soon as it was unblocked, and its first edge with it. */
 static void unblock_successors(fi_job *j, int error)
 {
     fi_dep *dep = fi_successors_close(&j->successors);
@@ -295,7 +295,7 @@ static void run_job(fi_runnable *r, fi_fiber *f)
         fi_group_done_deferred(parent_group, f);
 }
 
-/* A piece of a group's work has left its fiber nothing; a ticket is no job. */
+/* f->work is NULL in a function of a group, and may be a ticket. */
 filch_job *filch_job_self(void)
 {
     fi_worker *w = fi_worker_self();
@@ -318,7 +318,7 @@ bool filch_job_is_done(const filch_job *job)
     return !job || job_is_done(fi_job_of(job, __func__));
 }
 
-/* The waiting fiber may be cancelled, and waits on: -ECANCELED says that the job was, and is released. */
+/* The wait cannot be cancelled: -ECANCELED means that the job was cancelled. */
 static int job_wait_until(fi_job *j, int64_t deadline)
 {
     int e = fi_group_wait(&j->self_group, false, deadline);
@@ -330,8 +330,8 @@ static int job_wait_until(fi_job *j, int64_t deadline)
     return e;
 }
 
-/* A thread that is not a worker keeps the runtime running until it has given the job up.  Inlined,
- * so that backtraces show the function that the user called. */
+/* A thread that is not a worker keeps the runtime running until it has dropped its reference.
+ * Inlined, so that backtraces show the function that the user called. */
 FI_INLINE int job_wait_checked(const filch_job *job, int64_t deadline, const char *function)
 {
     fi_runtime *rt;
@@ -372,7 +372,7 @@ void filch_job_cancel(filch_job *job)
         fi_job_cancel(fi_job_of(job, __func__));
 }
 
-/* Who asks passes it on to his own children. */
+/* Asking also cancels the job's children. */
 bool filch_job_is_cancelled(const filch_job *job)
 {
     fi_job *j = fi_job_of(job, __func__);
@@ -387,15 +387,14 @@ bool filch_job_is_cancelled(const filch_job *job)
 void filch_job_release(filch_job *job)
 {
     fi_job *j = fi_job_owned(job, __func__);
-    bool is_handed_over;
 
     if (!j)
         return;
     if (!fi_load_relaxed(&j->is_submitted)) {
-        is_handed_over = j->parent_group;
+        bool hands_over = j->parent_group;
         fi_job_cancel(j);
         fi_job_submit(j);
-        if (is_handed_over)
+        if (hands_over)
             return;
     }
     job_drop(j, FI_REF_USER);

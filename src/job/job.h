@@ -65,11 +65,12 @@ static inline bool fi_job_is_owned(const filch_job *job, fi_job *j)
     return (ref & FI_REF_USER) && fi_tag_is_of(job, fi_ref_generation_in(ref));
 }
 
-/* [user, in this function of the API] Abort unless the job of the handle is unfinished: then its own work may use it.
- * job.c */
+/* [user, in this function of the API] Abort unless the job of the handle is unfinished: then its
+ * own work may use it.  job.c */
 void fi_job_check_running(const filch_job *job, const char *function);
 
-/* [user, in this function of the API] The job of a handle that the caller may use; NULL for NULL. */
+/* [user, in this function of the API] The job of a handle that the caller may use; NULL for
+ * NULL. */
 static inline fi_job *fi_job_of(const filch_job *job, const char *function)
 {
     fi_job *j = fi_tag_record(job);
@@ -79,7 +80,8 @@ static inline fi_job *fi_job_of(const filch_job *job, const char *function)
     return j;
 }
 
-/* [user, in this function of the API] The job of a handle that the caller may wait for or release; NULL for NULL. */
+/* [user, in this function of the API] The job of a handle that the caller may wait for or
+ * release; NULL for NULL. */
 static inline fi_job *fi_job_owned(const filch_job *job, const char *function)
 {
     fi_job *j = fi_tag_record(job);
@@ -114,15 +116,17 @@ fi_job *fi_pump_running(void);
 /* [any] Queue a job without blockers.  job.c */
 void fi_job_queue(fi_job *j);
 
-/* [pump or worker] Run its work unless it was cancelled.  The job may be freed after fi_pending_done(&j->self_group, 1).
- * job.c */
+/* [pump or worker] Run its work unless it was cancelled.  The job may be freed after
+ * fi_pending_done(&j->self_group, 1).  job.c */
 void fi_job_run_work(fi_job *j);
 
-/* [caller that ended the last member of its self_group] Unblock the successors and drop the run's reference.  The job may
- * be freed afterwards.  Returns the group in which the job still must be counted as done; NULL: none.  job.c */
+/* [caller that ended the last member of its self_group] Unblock the successors and drop the
+ * run's reference.  The job may be freed afterwards.  Returns the group in which the job still
+ * must be counted as done; NULL: none.  job.c */
 fi_group *fi_job_finish(fi_job *j);
 
-/* [any] filch_job_after, filch_job_submit and filch_job_cancel for handles that were checked.  deps.c, job.c */
+/* [any] filch_job_after, filch_job_submit and filch_job_cancel for handles that were checked.
+ * deps.c, job.c */
 int fi_job_after(fi_job *j, fi_job *dependency);
 int fi_job_submit(fi_job *j);
 void fi_job_cancel(fi_job *j);
@@ -135,9 +139,10 @@ static inline bool fi_job_waits(fi_job *j)
 }
 
 /* Cycles of jobs, of which each waits for the next.  cycle.c
- * All calls: the edge by which job waits for dependency is in place, and job cannot finish during the call.
- * fi_cycle_possible: [any] Could it close a cycle?  If not, no check is needed.
- * fi_cycle_closed: [lock held] Does it close one?  Then report it; the caller removes the edge before it unlocks. */
+ * The edge by which job waits for dependency is in place, and job cannot finish during the calls.
+ * fi_cycle_possible: [any] Could it close a cycle?  If not, no further check is needed.
+ * fi_cycle_closed: [lock held] Does it close one?  Then report it; the caller removes the edge
+ *     before it unlocks. */
 void fi_cycle_lock(void);
 void fi_cycle_unlock(void);
 bool fi_cycle_possible(fi_job *job, fi_job *dependency);

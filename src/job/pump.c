@@ -1,4 +1,4 @@
-/* Jobs that one thread runs when it likes: a list behind a lock. */
+/* Pumps: queues of jobs that a thread of the user runs. */
 #include "base/at_fork.h"
 #include "job/job.h"
 
@@ -14,9 +14,9 @@
 /* The same layout as filch_pump. */
 typedef struct pump {
     fi_runnable *first, *last;
-    const void *waits_at; /* the address under which its thread sleeps; NULL: it does not */
+    const void *wait_key; /* parking address of its thread; NULL: it does not wait */
     fi_lock lock;
-    uint32_t n; /* how many */
+    uint32_t n; /* jobs in the queue */
 } pump;
 
 _Static_assert(sizeof(pump) == sizeof(filch_pump), "one layout");
@@ -27,11 +27,11 @@ static pump *pump_of(filch_pump *p)
     return (pump *)(void *)p;
 }
 
-/* Once the lock is free the job may be done, and the pump gone. */
+/* After the unlock the job may be done, and the pump gone. */
 void fi_pump_push(filch_pump *pump_, fi_job *j)
 {
     pump *p = pump_of(pump_);
-    const void *waits_at;
+    const void *wait_key;
 
     j->runnable.next = NULL;
     fi_lock_lock(&p->lock);
@@ -41,10 +41,10 @@ void fi_pump_push(filch_pump *pump_, fi_job *j)
         p->first = &j->runnable;
     p->last = &j->runnable;
     p->n++;
-    waits_at = p->waits_at;
+    wait_key = p->wait_key;
     fi_lock_unlock(&p->lock);
-    if (waits_at)
-        fi_lot_wake_all(waits_at);
+    if (wait_key)
+        fi_lot_wake_all(wait_key);
 }
 
 static fi_job *pump_pop(pump *p)
@@ -61,13 +61,13 @@ static fi_job *pump_pop(pump *p)
     return (fi_job *)(void *)r;
 }
 
-static void pump_check_caller(void)
+static void pump_check_caller(const char *function)
 {
     if (fi_worker_self())
-        fi_fatal("a pump is for one thread, and this is a fiber, which has none of its own");
+        fi_mistake_in(function, "called from a fiber; call it from the pump's thread");
 }
 
-/* One job's work may pump in turn. */
+/* The job that this thread runs.  Its work may run a pump in turn. */
 static _Thread_local fi_job *running;
 
 fi_job *fi_pump_running(void)
@@ -75,8 +75,7 @@ fi_job *fi_pump_running(void)
     return running;
 }
 
-/* In the child of a fork() that the work has made, the job is not finished here: the parent does
- * that. */
+/* If the work has forked, the job is not finished in the child: the parent process does that. */
 static bool pump_run_one(pump *p)
 {
     fi_job *j = pump_pop(p), *outer = running;
@@ -111,31 +110,31 @@ static size_t pump_size(pump *p)
     return n;
 }
 
-/* Not what is put there meanwhile, or it might never end. */
+/* Jobs that are pushed meanwhile do not count, or the call might never return. */
 size_t filch_pump_run(filch_pump *p)
 {
     size_t max, n = 0;
 
-    pump_check_caller();
+    pump_check_caller(__func__);
     max = pump_size(pump_of(p));
     while (n < max && pump_run_one(pump_of(p)))
         n++;
     return n;
 }
 
-/* ---- until a job is done ---- */
+/* ---- wait for a job ---- */
 
-/* The thread stands in the line of those who wait for the job, and who puts something into the pump wakes that
- * line. */
+/* The thread parks at the address of the job's group.  A push to the pump wakes that address,
+ * too. */
 typedef struct pump_wait {
     pump *pump;
     fi_job *job;
 } pump_wait;
 
-static void pump_set_waits_at(pump *p, const void *address)
+static void pump_set_wait_key(pump *p, const void *address)
 {
     fi_lock_lock(&p->lock);
-    p->waits_at = address;
+    p->wait_key = address;
     fi_lock_unlock(&p->lock);
 }
 
@@ -150,16 +149,16 @@ static bool pump_should_wait(void *arg)
     return empty && fi_pending_has_waiters(&w->job->self_group.pending);
 }
 
-/* For the job, or for something to run. */
+/* Wait until the job is done or another job can run. */
 static int pump_wait_for_either(pump *p, fi_job *j, int64_t deadline)
 {
     pump_wait w = {p, j};
     int e = 0;
 
-    pump_set_waits_at(p, &j->self_group);
+    pump_set_wait_key(p, &j->self_group);
     if (fi_pending_set_waiters(&j->self_group.pending))
         e = fi_lot_wait((fi_wait_for){"job", &j->self_group}, true, pump_should_wait, &w, deadline);
-    pump_set_waits_at(p, NULL);
+    pump_set_wait_key(p, NULL);
     return e;
 }
 
@@ -173,7 +172,7 @@ int filch_pump_wait_until(filch_pump *pump_, filch_job *job, int64_t deadline)
     pump *p = pump_of(pump_);
     int e = job ? 0 : -EINVAL;
 
-    pump_check_caller();
+    pump_check_caller(__func__);
     while (e == 0 && !filch_job_is_done(job))
         if (has_passed(deadline))
             e = -ETIMEDOUT;

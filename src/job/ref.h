@@ -1,11 +1,12 @@
 /* The references to a job's record, and the generation of the record, in one word.
  *
- * A job has two references.  Its run holds one until the job is done.  Its user holds the other until it waits for
- * the job or releases it, or submits it with a parent or a group.  The holder that drops the last reference frees the
- * record.  Dependencies hold none: a job that blocks or is blocked is not done.
+ * A job has two references.  Its run holds one until the job is done.  Its user holds the other
+ * until it waits for the job or releases it, or submits it with a parent or a group.  The holder
+ * that drops the last reference frees the record.  Dependencies hold none: a job that blocks or
+ * is blocked is not done.
  *
- * The generation counts the jobs that have used the record.  It is the tag of the user's handle (sched/tag.h), and stays
- * readable after the record was freed. */
+ * The generation counts the jobs that have used the record.  It is the tag of the user's handle
+ * (sched/tag.h), and stays readable after the record was freed. */
 #ifndef FI_JOB_REF_H
 #define FI_JOB_REF_H
 
@@ -41,15 +42,15 @@ static inline void fi_ref_init(fi_ref *ref)
     fi_store_relaxed(ref, (fi_ref_generation(ref) + 1) * FI_REF_GENERATION + FI_REF_ALL);
 }
 
-/* [user] Drop the user's reference before the job can run.  Relaxed: submitting the job publishes what the user wrote,
- * and the run's reference keeps the record. */
+/* [user] Drop the user's reference before the job can run.  Relaxed: submitting the job
+ * publishes what the user wrote, and the run's reference keeps the record. */
 static inline void fi_ref_hand_over(fi_ref *ref)
 {
     fi_fetch_add_relaxed(ref, 0u - (uint32_t)FI_REF_USER);
 }
 
-/* [holder] Drop a reference.  True: it was the last, and the caller frees the record.  False if it was dropped before,
- * which happens when two threads wait for one job.
+/* [holder] Drop a reference.  True: it was the last, and the caller frees the record.  False if
+ * it was dropped before, which happens when two threads wait for one job.
  * ref.drop -> ref.last: the accesses of the other holder come before the next use of the record. */
 static inline bool fi_ref_drop(fi_ref *ref, uint32_t holder)
 {

@@ -1,4 +1,5 @@
-/* Every allocation of groups and jobs fails once: who asked is told, and what was begun still ends. */
+/* Every allocation of groups and jobs fails once: the caller gets the error, and started work
+ * still ends. */
 #include "check.h"
 #include "unit/ctx/child.h"
 
@@ -33,7 +34,7 @@ static int run_group(void)
     return e;
 }
 
-/* All before one: the first link of a job needs no memory, the others do. */
+/* One job depends on all others.  Its first edge needs no memory. */
 static int run_jobs(void)
 {
     filch_job *last = filch_job_new(count, NULL);
@@ -50,7 +51,7 @@ static int run_jobs(void)
             if (e == 0)
                 filch_job_release(j);
             else
-                CHECK_INT(filch_job_wait(j), 0); /* the last one does not */
+                CHECK_INT(filch_job_wait(j), 0); /* no edge: the last job does not wait for it */
             given++;
         }
     }
@@ -74,7 +75,7 @@ typedef struct round {
 
 enum { RIGHT = 0, NOT_REACHED = 10, WRONG = 20 };
 
-/* In a child, as a runtime that has no memory for even one fiber ends the program with a line. */
+/* In a child process, as a runtime without memory for a single fiber aborts. */
 static void live(void *arg)
 {
     const round_ *r = arg;
@@ -95,7 +96,7 @@ static void live(void *arg)
     _exit(inject_stop() ? RIGHT : NOT_REACHED);
 }
 
-/* How it ended: one of those above. */
+/* RIGHT, NOT_REACHED or WRONG. */
 static int end_of(round_ r)
 {
     struct child_end end;

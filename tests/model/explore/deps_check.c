@@ -1,7 +1,8 @@
-/* A job runs once, when all that it comes after is done, and sees what that did; who makes and walks links meets none
- * that is half written or gone.
+/* A job runs once, after all its dependencies, and sees their work.  No thread reads an edge
+ * that is half written or freed.  Of threads that close a cycle together, one is refused.
  *
- * job/deps.c and job/cycle.c are checked as they ship; how a job is run and ended follows job/job.c. */
+ * job/deps.c and job/cycle.c are checked as they ship.  Running and finishing a job follows
+ * job/job.c. */
 #include "explore/program.h"
 
 #include "explore/machine.h"
@@ -10,7 +11,7 @@
 static void counted_lock(struct fi_lock *l);
 static void counted_unlock(struct fi_lock *l);
 
-/* Circles that are found need not be told. */
+/* The report of a cycle is not printed. */
 #include <stdio.h>
 #define fprintf(...)        ((void)0)
 #define fputs(text, stream) ((void)0)
@@ -19,7 +20,7 @@ static void counted_unlock(struct fi_lock *l);
 #define funlockfile(stream) ((void)0)
 #define fi_lock_lock        counted_lock
 #define fi_lock_unlock      counted_unlock
-#include "job/cycle.c" /* NOLINT(bugprone-suspicious-include): to begin its counter anew */
+#include "job/cycle.c" /* NOLINT(bugprone-suspicious-include): to reset its counter */
 #undef fi_lock_lock
 #undef fi_lock_unlock
 #undef fprintf
@@ -35,9 +36,9 @@ enum { A, B, J, JOBS };
 enum {
     WORK = 0,
     DEP = JOBS
-}; /* plain data, one for each job, one for each letter that makes a link */
+}; /* plain data: one for each job, one for each letter that adds an edge */
 
-/* What job comes after which, and the letter that says so. */
+/* The edge that a letter adds. */
 typedef struct dep_letter {
     char letter;
     int job, dependency;
@@ -46,18 +47,18 @@ typedef struct dep_letter {
 static const dep_letter letters[] = {{'a', J, A}, {'b', J, B}, {'w', A, B}, {'l', B, J}};
 enum { LETTERS = 4 };
 
-/* In the arena: links and marks are part of the state. */
-typedef struct place {
+/* In the arena: edges and marks are part of the state. */
+typedef struct jobs_state {
     fi_job job[JOBS];
-    fi_dep more; /* the second link of J */
-} place;
+    fi_dep more; /* the edge that needs a record of its own */
+} jobs_state;
 
 static const program *now;
-static place *at;
+static jobs_state *at;
 static bool more_taken;
 static unsigned done;           /* a bit for each job */
-static unsigned after[JOBS];    /* the jobs that it comes after, for certain */
-static int letter[MAX_THREADS]; /* by which this thread makes a link just now; LETTERS: none */
+static unsigned after[JOBS];    /* its dependencies, after fi_job_after has returned */
+static int letter[MAX_THREADS]; /* whose edge this thread adds now; LETTERS: none */
 
 static const char *ops_of(int thread)
 {
@@ -72,7 +73,7 @@ static bool has(char op)
     return false;
 }
 
-/* Jobs as job.c makes them.  What walks to B finds that it waits for something. */
+/* Jobs as job.c makes them.  With letter w, B has a dependency from the start. */
 static void make(int i)
 {
     static const char *const counts[] = {"A.pending", "B.pending", "J.pending"};
@@ -91,7 +92,7 @@ static void make(int i)
 
 static void setup(void)
 {
-    at = FI_NEW(place);
+    at = FI_NEW(jobs_state);
     visits = 0;
     more_taken = false;
     done = 0;
@@ -114,17 +115,17 @@ static void see_dependencies(int job)
     int mine = letter[search_self()];
     unsigned must = after[job];
     if (mine < LETTERS && letters[mine].job == job && done & 1u << letters[mine].dependency)
-        must |= 1u << letters[mine].dependency; /* we have come too late for its list */
+        must |= 1u << letters[mine].dependency; /* its list was closed */
     for (int i = 0; i < JOBS; i++) {
         if (!(must & 1u << i))
             continue;
         if (!(done & 1u << i))
-            x_fail(WRONG, "a job runs before what it comes after is done");
+            x_fail(WRONG, "a job runs before a dependency is done");
         x_data_read(WORK + i);
     }
 }
 
-/* When it is over, its links are. */
+/* A job that is done may be freed, with its edges. */
 static void free_deps_of(int job)
 {
     for (int i = 0; i < LETTERS; i++)
@@ -157,7 +158,7 @@ static void unblock_successors(fi_job *j)
     }
 }
 
-/* In this thread at once: a queue would only hand over more. */
+/* Runs it at once: a queue would only add synchronisation. */
 void fi_job_queue(fi_job *j)
 {
     int i = number(j);
@@ -179,11 +180,11 @@ void fi_at_fork(fi_fork_part part, fi_lock *lock, void (*child)(void))
     (void)child;
 }
 
-/* For order.c, of a job that is done. */
+/* Called by deps.c for a job that is done. */
 int fi_job_result(fi_job *j)
 {
     if (!(done & 1u << number(j)))
-        x_fail(WRONG, "a job is taken for done, and is not");
+        x_fail(WRONG, "a job is treated as done before it is");
     x_data_read(WORK + number(j));
     return 0;
 }
@@ -192,7 +193,7 @@ void *fi_job_record_alloc(bool large)
 {
     (void)large;
     if (more_taken)
-        x_fail(LIMIT, "too many links");
+        x_fail(LIMIT, "too many edges");
     more_taken = true;
     return &at->more;
 }
@@ -234,7 +235,7 @@ void fi_pending_done(fi_group *g, uint32_t n)
     fi_group_fail(g, (int)n);
 }
 
-/* ---- what the threads do ---- */
+/* ---- operations of the threads ---- */
 
 static void submit(int job)
 {
@@ -243,7 +244,7 @@ static void submit(int job)
         fi_job_queue(&at->job[job]);
 }
 
-static uint32_t visits_before; /* the present holder of the lock */
+static uint32_t visits_before; /* the present walk */
 
 static void counted_lock(fi_lock *l)
 {
@@ -251,7 +252,7 @@ static void counted_lock(fi_lock *l)
     visits_before = visits;
 }
 
-/* Who has walked from A to J has read the link between them. */
+/* A walk from A to J has read the edge between them. */
 static void counted_unlock(fi_lock *l)
 {
     if (visits != visits_before && letters[letter[search_self()]].job == A &&
@@ -263,7 +264,7 @@ static void counted_unlock(fi_lock *l)
 static void make_dep(int which)
 {
     const dep_letter *l = &letters[which];
-    x_say("%c after %c", "ABJ"[l->job], "ABJ"[l->dependency]);
+    x_say("%c depends on %c", "ABJ"[l->job], "ABJ"[l->dependency]);
     if (!(done & 1u << l->job))
         x_data_write(DEP + which);
     letter[search_self()] = which;
@@ -271,7 +272,7 @@ static void make_dep(int which)
     letter[search_self()] = LETTERS;
     if (e == 0)
         after[l->job] |= 1u << l->dependency;
-    x_say(e == 0 ? "it does" : e == -EBUSY ? "it has begun already" : "that would close a cycle");
+    x_say(e == 0 ? "added" : e == -EBUSY ? "the job is not blocked" : "refused: cycle");
 }
 
 static void run(int thread)
@@ -313,7 +314,7 @@ static const char *thread_name(int thread)
 
 static const char *data_name(int datum)
 {
-    return datum < DEP ? "the work of a job" : "a link";
+    return datum < DEP ? "the work of a job" : "an edge";
 }
 
 static const char *value_name(uint64_t value)

@@ -1,5 +1,5 @@
-/* Who waits for a group goes on when all of it has ended, and not before, and sees what was done; then the group may be
- * gone.  Of a job, one party finds that it has ended, and sees all of it. */
+/* A waiter of a group goes on after all members have ended, and sees their work.  Then the group
+ * may be gone.  Of a job, one thread finds that it is done, and sees all of its work. */
 #include "explore/program.h"
 
 #include "base/lock.h"
@@ -10,30 +10,30 @@
 #include <string.h>
 
 static const program *now;
-static fi_pending *word; /* in the arena: it may be freed */
-/* The line of those who wait under the group's address, as in sched/lot.c. */
-static fi_lock line;
-static unsigned in_line; /* a bit for each thread */
+static fi_pending *word; /* in the arena, as it may be freed */
+/* The wait queue of the group's address, as in sched/lot.c. */
+static fi_lock queue_lock;
+static unsigned in_queue; /* a bit for each thread */
 static FI_ATOMIC(uint32_t) gate[MAX_THREADS];
-static unsigned ended;  /* whose first piece has ended */
-static unsigned rounds; /* how often all was done */
+static unsigned ended;  /* threads whose first member has ended */
+static unsigned rounds; /* how often all members were done */
 
 static const char *ops_of(int thread)
 {
     return thread == 0 ? now->owner : now->thieves[thread - 1];
 }
 
-static bool ends_what_was_there(int thread)
+static bool has_first_member(int thread)
 {
     return *ops_of(thread) == 'E';
 }
 
-/* Who begins with E has a piece of the group from the start. */
-static uint32_t pieces_at_first(void)
+/* A thread whose program begins with E has a member from the start. */
+static uint32_t first_members(void)
 {
     uint32_t n = 0;
     for (int i = 0; i < program_threads(now); i++)
-        n += ends_what_was_there(i);
+        n += has_first_member(i);
     return n;
 }
 
@@ -45,57 +45,56 @@ static bool of_job(void)
 static void setup(void)
 {
     static const char *const gates[] = {"gate 0", "gate 1", "gate 2", "gate 3"};
-    in_line = ended = rounds = 0;
+    in_queue = ended = rounds = 0;
     word = FI_NEW(fi_pending);
-    x_init(word, pieces_at_first() * FI_PENDING_ONE + (of_job() ? FI_PENDING_OF_JOB : 0),
-           "pending");
-    x_init(&line.word, 0, "line");
+    x_init(word, first_members() * FI_PENDING_ONE + (of_job() ? FI_PENDING_OF_JOB : 0), "pending");
+    x_init(&queue_lock.word, 0, "queue");
     for (int i = 0; i < program_threads(now); i++)
         x_init(&gate[i], 0, gates[i]);
 }
 
-/* What was there from the start, and nobody changes again. */
-static void see_the_work(int self)
+/* Read the work of the first members, which no thread writes again. */
+static void read_work(int self)
 {
     for (int i = 0; i < program_threads(now); i++) {
-        if (i == self || !ends_what_was_there(i))
+        if (i == self || !has_first_member(i))
             continue;
         if (!(ended & 1u << i))
-            x_fail(LOST, "all is said to be done, and a piece is not");
+            x_fail(LOST, "the group is done before a member has ended");
         x_data_read(i);
     }
 }
 
-/* ---- the line, as in sched/lot.c ---- */
+/* ---- the wait queue, as in sched/lot.c ---- */
 
-static bool stand_in_line(int self)
+static bool enter_queue(int self)
 {
-    x_lock(&line);
-    bool stands = x_fault("has_waiters") || fi_pending_has_waiters(word);
-    if (stands) {
-        x_say("stands in line");
-        in_line |= 1u << self;
+    x_lock(&queue_lock);
+    bool waits = x_fault("has_waiters") || fi_pending_has_waiters(word);
+    if (waits) {
+        x_say("enters the wait queue");
+        in_queue |= 1u << self;
         fi_store_relaxed(&gate[self], 0);
     }
-    x_unlock(&line);
-    return stands;
+    x_unlock(&queue_lock);
+    return waits;
 }
 
-static bool step_out(int self)
+static bool leave_queue(int self)
 {
-    x_lock(&line);
-    bool stood = in_line & 1u << self;
-    in_line &= ~(1u << self);
-    x_unlock(&line);
-    return stood;
+    x_lock(&queue_lock);
+    bool was_in = in_queue & 1u << self;
+    in_queue &= ~(1u << self);
+    x_unlock(&queue_lock);
+    return was_in;
 }
 
-/* False: the deadline has come first. */
-static bool wait_in_line(int self, int64_t deadline)
+/* False: the deadline came first. */
+static bool wait_in_queue(int self, int64_t deadline)
 {
-    if (!stand_in_line(self) || fi_oneshot_wait_until(&gate[self], deadline))
+    if (!enter_queue(self) || fi_oneshot_wait_until(&gate[self], deadline))
         return true;
-    if (step_out(self))
+    if (leave_queue(self))
         return false;
     fi_oneshot_wait(&gate[self]);
     return true;
@@ -103,11 +102,11 @@ static bool wait_in_line(int self, int64_t deadline)
 
 static void wake_all(void)
 {
-    x_say("wake those in line");
-    x_lock(&line);
-    unsigned woken = in_line;
-    in_line = 0;
-    x_unlock(&line);
+    x_say("wakes the wait queue");
+    x_lock(&queue_lock);
+    unsigned woken = in_queue;
+    in_queue = 0;
+    x_unlock(&queue_lock);
     for (int i = 0; i < program_threads(now); i++)
         if (woken & 1u << i)
             fi_oneshot_set(&gate[i]);
@@ -121,12 +120,12 @@ static void end_of_job(int self)
     if (rounds > 1)
         x_fail(TWICE, "the job ends twice");
     fi_pending_acquire(word);
-    see_the_work(self);
+    read_work(self);
 }
 
-static void end_piece(int self, bool first)
+static void end_member(int self, bool first)
 {
-    x_say("ends a piece");
+    x_say("ends a member");
     if (first) {
         x_data_write(self);
         ended |= 1u << self;
@@ -143,12 +142,12 @@ static void end_piece(int self, bool first)
         end_of_job(self);
 }
 
-/* False: the deadline has come first. */
-static bool await(int self, uint64_t position, int64_t deadline)
+/* False: the deadline came first. */
+static bool wait_done(int self, uint64_t position, int64_t deadline)
 {
-    x_say("fiber_pin");
+    x_say("waits");
     while (!fi_pending_is_done(word)) {
-        if (fi_pending_set_waiters(word) && !wait_in_line(self, deadline))
+        if (fi_pending_set_waiters(word) && !wait_in_queue(self, deadline))
             return false;
         x_forget(position + 1);
     }
@@ -157,23 +156,23 @@ static bool await(int self, uint64_t position, int64_t deadline)
 
 static void wait_for_all(int self, char op, uint64_t position)
 {
-    if (!await(self, position, op == 'D' ? 1 : FI_FUTEX_FOREVER))
+    if (!wait_done(self, position, op == 'D' ? 1 : FI_FUTEX_FOREVER))
         return;
-    see_the_work(self);
+    read_work(self);
     if (op == 'F') {
-        x_say("gone");
+        x_say("frees the group");
         FI_DELETE(fi_pending, word);
     } else {
         fi_pending_clear_waiters(word);
     }
 }
 
-/* A child of a job from somebody who is no part of it. */
+/* Add a child from a thread that is not a member of the job. */
 static void run_child(int self)
 {
-    x_say("add a child");
+    x_say("adds a child");
     if (fi_pending_try_add(word))
-        end_piece(self, false);
+        end_member(self, false);
 }
 
 static void run(int thread)
@@ -183,7 +182,7 @@ static void run(int thread)
         uint64_t position = 2 * strlen(op);
         x_forget(position);
         if (*op == 'E')
-            end_piece(thread, op == ops);
+            end_member(thread, op == ops);
         else if (*op == 'R')
             fi_pending_add(word);
         else if (*op == 'C')
@@ -196,7 +195,7 @@ static void run(int thread)
 
 static uint64_t summary(void)
 {
-    return (in_line << MAX_THREADS | ended) << 4 | rounds;
+    return (in_queue << MAX_THREADS | ended) << 4 | rounds;
 }
 
 static const char *thread_name(int thread)
@@ -208,7 +207,7 @@ static const char *thread_name(int thread)
 static const char *data_name(int datum)
 {
     (void)datum;
-    return "the work of a piece";
+    return "the work of a member";
 }
 
 static const char *value_name(uint64_t value)

@@ -71,17 +71,19 @@ void rundown_check(check *c, const program *p);
  * was put is obtained once, by somebody who sees what is in it. */
 void record_pool_check(check *c, const program *p);
 
-/* pending, of a job if `capacity` is 1.  All: E end a piece (the first letter: one that was there from the start), R one piece more, C
- * the same unless all is done, and end it, W wait until all is done, D the same with a deadline, F the same and free the group.  Who waits
- * is woken and sees all; the job ends once. */
+/* pending, of a job if `capacity` is 1.  All: E end a member (as first letter: one that was there from
+ * the start), R add a member, C add a member unless all are done, and end it, W wait until all are
+ * done, D the same with a deadline, F the same and free the group.  Waiters are woken and see all
+ * work; the job is finished once. */
 void pending_check(check *c, const program *p);
 
-/* deps.  All: A, B, J submit that job, a J depends on A, b J on B, w A on B (which waits for others), l B on J.
- * Each runs once, after its dependencies. */
+/* deps.  All: A, B, J submit that job, a J depends on A, b J on B, w A on B (which then waits for
+ * another job from the start), l B on J.  Each runs once, after its dependencies. */
 void deps_check(check *c, const program *p);
 
-/* ref.  All: D the job is done, R its user releases it, H its user hands it over, N take the record, if it is free, for
- * another job, to which later letters of the thread apply.  The record is freed once. */
+/* ref.  All: D the job is done, R its user releases it, H its user hands it over, N take the record,
+ * if it is free, for another job, to which later letters of the thread apply.  The record is freed
+ * once. */
 void ref_check(check *c, const program *p);
 
 /* latch, and another one; `capacity` and `batch` are the favourites that they have from the start, numbered from 1.  All: L hold

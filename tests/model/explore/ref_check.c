@@ -1,4 +1,5 @@
-/* The record of a job is freed once, after both references were dropped, by a thread that has seen all uses. */
+/* The record of a job is freed once, after both references were dropped, by a thread that has
+ * seen all uses. */
 #include "explore/program.h"
 
 #include "base/lock.h"
@@ -11,8 +12,8 @@ enum { RECORD = 0 };
 
 static const program *now;
 static fi_ref ref;
-static fi_lock pool; /* hands the record on */
-static bool is_free; /* it is in the pool */
+static fi_lock pool; /* orders one use of the record after the other */
+static bool is_free; /* the record is in the pool */
 static uint32_t generation;
 static unsigned dropped[2]; /* references of the first and of the second generation */
 
@@ -63,8 +64,8 @@ static void drop(uint32_t mine, uint32_t holder)
         free_record();
 }
 
-/* Submit it with a parent or a group.  In job.c the queue publishes the user's accesses; here the run comes next in the
- * same thread. */
+/* Submit it with a parent or a group.  In job.c the queue publishes the user's accesses; here
+ * the run comes next in the same thread. */
 static void hand_over(uint32_t mine)
 {
     x_say("hand the job over");

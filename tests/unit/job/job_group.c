@@ -1,4 +1,5 @@
-/* Groups: what is run runs once, a wait ends after it, errors and cancellation reach whom they should. */
+/* Groups: each function runs once, a wait returns after all of them, and errors and cancellation
+ * reach the right calls. */
 #include "unit/job/jobs.h"
 
 static atomic_long ran;
@@ -9,7 +10,7 @@ static void count(void *arg)
     atomic_fetch_add(&ran, 1);
 }
 
-/* Runs that many in a group, from wherever it is called. */
+/* Runs n functions in a group. */
 static void run_many(int n)
 {
     filch_group g = FILCH_GROUP_INIT;
@@ -93,11 +94,11 @@ static void nested(void)
     CHECK_INT(root.nodes, nodes);
 }
 
-/* ---- a gate: work that waits for a job which the test submits when it likes ---- */
+/* ---- a gate: work that waits until the test submits a job ---- */
 
 typedef struct gate {
     filch_job *job;
-    filch_group *group; /* of the work; NULL: it does not ask whether it was cancelled */
+    filch_group *group; /* of the work; NULL: it does not check for cancellation */
     atomic_int begun, saw_cancel;
 } gate;
 
@@ -178,7 +179,7 @@ FILCH_VOID_TASK(poll_group)
         continue;
 }
 
-/* Who only looks, again and again, must not keep its worker from what it looks for. */
+/* A fiber that polls must not keep its worker from running the work that it polls for. */
 static void polling(void)
 {
     atomic_store(&ran, 0);
@@ -197,7 +198,7 @@ static void *open_soon(void *arg)
     return NULL;
 }
 
-/* A deadline that is far away is taken back. */
+/* The timer of a deadline that was not reached is removed. */
 static void deadlines_not_reached(void)
 {
     for (int i = 0; i < 20; i++) {
@@ -270,7 +271,7 @@ static void pass_once(void *arg)
     count(NULL);
 }
 
-/* However long that takes, nobody may have stopped before the fiber went on. */
+/* filch_stop() must not return before the parked fiber has run. */
 static void stop_waits_for_the_parked(void **state)
 {
     filch_group g = FILCH_GROUP_INIT;
@@ -310,7 +311,7 @@ static void errors(void)
     CHECK_INT(filch_group_wait(&g), -EIO);
     CHECK_INT(atomic_load(&ran), 100);
     CHECK_INT(filch_group_dropped(&g), 0);
-    filch_group_run_fallible(&g, fail_with, &fine); /* as new */
+    filch_group_run_fallible(&g, fail_with, &fine); /* the group was reset */
     CHECK_INT(filch_group_wait(&g), 0);
 }
 
@@ -329,7 +330,7 @@ static void first_error_cancels(void)
     CHECK_INT(atomic_load(&ran), 1);
     CHECK_INT(filch_group_dropped(&g), 100);
     CHECK(!filch_group_is_cancelled(&g));
-    filch_group_run_fallible(&g, fail_with, &bad); /* it still cancels, in the next round */
+    filch_group_run_fallible(&g, fail_with, &bad); /* the next error cancels again */
     CHECK_INT(filch_group_wait(&g), -EPROTO);
 }
 

@@ -1,11 +1,11 @@
-/* How jobs end: errors, cancellation, whose they are, and what filch_stop() waits for. */
+/* How jobs end: errors, cancellation, ownership, and what filch_stop() waits for. */
 #include "unit/job/jobs.h"
 
 #include "job/job.h"
 
 #include <unistd.h>
 
-/* What filch_job_new returned when there was no memory. */
+/* NULL, which filch_job_new returns when there is no memory. */
 static void no_job(void **state)
 {
     filch_job *j = filch_job_new(nothing, NULL);
@@ -46,13 +46,13 @@ static void errors_reach_those_after(void)
     CHECK_INT(filch_job_wait(other), 0);
     CHECK(other_when > 0);
     after = filch_job_new(stamp, &when);
-    CHECK_INT(filch_job_then(bad, after), 0); /* also when it failed long ago */
+    CHECK_INT(filch_job_then(bad, after), 0); /* the dependency has failed before */
     CHECK_INT(filch_job_wait(after), -EIO);
     CHECK_INT(when, 0);
     CHECK_INT(filch_job_wait(bad), -EIO);
 }
 
-/* The error of a child is its parent's, and the group's of that. */
+/* An error of a child reaches its parent, and the group or the parent of that. */
 static void errors_reach_parents_and_groups(void)
 {
     filch_group g = FILCH_GROUP_INIT;
@@ -118,34 +118,35 @@ static void cancelled_with_group(void)
     CHECK_INT(filch_job_wait(first), 0);
 }
 
-static atomic_int cousins;
+static atomic_int grandchildren;
 
-static void count_cousin(void *arg)
+static void count_grandchild(void *arg)
 {
     (void)arg;
-    atomic_fetch_add(&cousins, 1);
+    atomic_fetch_add(&grandchildren, 1);
 }
 
-/* Cancelled while it runs, a child that asks passes it on to its own children. */
-static void ask_and_go_on(void *parent)
+/* A running child that checks for cancellation passes it on to its own children. */
+static void check_and_go_on(void *parent)
 {
     filch_job *self = filch_job_self();
 
     filch_job_cancel(parent);
     CHECK(filch_job_is_cancelled(self));
     for (int i = 0; i < 10; i++)
-        filch_group_run(filch_job_child_group(self), count_cousin, NULL);
+        filch_group_run(filch_job_child_group(self), count_grandchild, NULL);
 }
 
 static void cancel_is_passed_on(void)
 {
-    filch_job *parent = filch_job_new(nothing, NULL), *child = filch_job_new(ask_and_go_on, parent);
+    filch_job *parent = filch_job_new(nothing, NULL),
+              *child = filch_job_new(check_and_go_on, parent);
 
-    atomic_store(&cousins, 0);
+    atomic_store(&grandchildren, 0);
     filch_job_set_parent(child, parent);
     filch_job_submit(parent), filch_job_submit(child);
     CHECK_INT(filch_job_wait(parent), -ECANCELED);
-    CHECK_INT(atomic_load(&cousins), 0);
+    CHECK_INT(atomic_load(&grandchildren), 0);
 }
 
 static void cancelled_when_done(void)
@@ -187,7 +188,8 @@ static void no_memory_is_kept(void)
     }
 }
 
-/* Each job depends on the previous one, without end.  The memory of those that are done is reused. */
+/* Each job depends on the previous one, without end.  The memory of those that are done is
+ * reused. */
 static void endless_chain(void)
 {
     size_t bytes = 0;
@@ -222,7 +224,8 @@ static void long_chain_of_released_jobs(void)
     CHECK_INT(filch_job_wait(last), 0);
 }
 
-/* Thrown away: those that come after it hear of it, and a parent does not wait for it. */
+/* A job that is released before its submission cancels its successors.  Its parent does not wait
+ * for it. */
 static void never_submitted(void)
 {
     filch_job *parent = filch_job_new(nothing, NULL), *j = filch_job_new(nothing, NULL),
@@ -248,7 +251,7 @@ static void deadlines(void)
     filch_job_release(first);
 }
 
-/* ---- a guest that leaves ---- */
+/* ---- a calling thread that returns its worker ---- */
 
 static filch_job *awaited;
 static filch_group of_awaited, behind;
@@ -259,7 +262,7 @@ static void wait_for_its_group(void *arg)
     filch_group_wait(&of_awaited);
 }
 
-/* The others take these, and stand in line behind the guest's own fiber. */
+/* Other workers run these, which wait behind the fiber of the calling thread. */
 static void crowd(void *arg)
 {
     (void)arg;
@@ -274,16 +277,16 @@ FILCH_VOID_TASK(submit_it)
     filch_group_wait(&of_awaited);
 }
 
-/* The end of a group makes several fibers ready: the guest's own, which ends the loan, and others, which must not be
- * forgotten in the worker that it gives back. */
-static void guests_leave_nothing(void)
+/* The end of a group makes several fibers ready: that of the calling thread, which then returns its
+ * worker, and others, which must not be lost in that worker. */
+static void returned_worker_keeps_nothing(void)
 {
     for (int i = 0; i < 20; i++) {
         filch_group waiters = FILCH_GROUP_INIT;
         awaited = filch_job_new(crowd, NULL);
         filch_job_set_group(awaited, &of_awaited);
         filch_group_run(&waiters, wait_for_its_group, NULL);
-        usleep(300); /* a worker that sleeps is lent */
+        usleep(300); /* only a sleeping worker is lent */
         FILCH_RUN(submit_it);
         CHECK_INT(filch_group_wait_until(&behind, filch_now() + FILCH_S(60)), 0);
         CHECK_INT(filch_group_wait_until(&waiters, filch_now() + FILCH_S(60)), 0);
@@ -308,7 +311,7 @@ static void park_on_it(void *group)
     atomic_fetch_add(&ticks, 1);
 }
 
-/* Nobody waits for these. */
+/* No thread waits for these groups. */
 static void stop_waits(void **state)
 {
     (void)state;
@@ -333,12 +336,12 @@ static void *wait_for_job(void *job)
     return NULL;
 }
 
-static bool is_awaited(filch_job *job)
+static bool has_waiter(filch_job *job)
 {
     return fi_pending_has_waiters(&fi_job_of(job, __func__)->self_group.pending);
 }
 
-/* Who waits for a job uses the runtime until it has given the job up. */
+/* A thread that waits for a job keeps the runtime until it has dropped its reference. */
 static void stop_against_wait(void **state)
 {
     (void)state;
@@ -347,7 +350,7 @@ static void stop_against_wait(void **state)
         pthread_t thread;
         filch_job_then(first, j);
         CHECK_INT(pthread_create(&thread, NULL, wait_for_job, j), 0);
-        while (!is_awaited(j))
+        while (!has_waiter(j))
             continue;
         filch_job_submit(first);
         filch_job_release(first);
@@ -363,7 +366,7 @@ static void *run_and_leave(void *group)
     return NULL;
 }
 
-/* Some come while it stops, and start it anew. */
+/* Some calls come during the stop, and start the runtime again. */
 static void stop_against_run(void **state)
 {
     (void)state;
@@ -390,10 +393,10 @@ WITH_WORKERS(endless_chain)
 WITH_WORKERS(long_chain_of_released_jobs)
 WITH_WORKERS(never_submitted)
 WITH_WORKERS(deadlines)
-WITH_WORKERS(guests_leave_nothing)
+WITH_WORKERS(returned_worker_keeps_nothing)
 
 CHECK_MAIN(no_job, test_errors_reach_those_after, test_errors_reach_parents_and_groups,
            test_cancelled_before, test_cancelled_with_group, test_cancelled_when_done,
            test_no_memory_is_kept, test_endless_chain, test_long_chain_of_released_jobs,
-           test_deadlines, test_guests_leave_nothing, stop_waits, stop_against_run,
+           test_deadlines, test_returned_worker_keeps_nothing, stop_waits, stop_against_run,
            stop_against_wait, test_never_submitted, test_cancel_is_passed_on)

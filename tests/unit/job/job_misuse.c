@@ -1,4 +1,4 @@
-/* Using a job after its end aborts the program with a line that names the mistake. */
+/* Using a job that the caller does not own aborts the program with a message. */
 #include "unit/base/death.h"
 #include "unit/job/jobs.h"
 
@@ -18,7 +18,7 @@ static void wait_twice(void)
     filch_job_wait(j);
 }
 
-/* Its record is another job's by then. */
+/* Another job uses the record by then. */
 static void wait_for_another(void)
 {
     filch_job *j = submitted(), *other;
@@ -61,7 +61,7 @@ static void ask_after_wait(void)
     filch_job_is_done(j);
 }
 
-static void after_one_that_is_gone(void)
+static void after_a_stale_job(void)
 {
     filch_job *j = submitted();
 
@@ -80,10 +80,10 @@ static void test_after_wait(void **state)
     CHECK(dies_saying(release_after_wait, "filch_job_release: the job was already"));
     CHECK(dies_saying(cancel_after_wait, "filch_job_cancel: the job was already"));
     CHECK(dies_saying(ask_after_wait, "filch_job_is_done: the job was already"));
-    CHECK(dies_saying(after_one_that_is_gone, "filch_job_after: the job was already"));
+    CHECK(dies_saying(after_a_stale_job, "filch_job_after: the job was already"));
 }
 
-/* One that cannot end yet. */
+/* A job that cannot end yet. */
 static filch_job *blocked(void)
 {
     filch_job *first = filch_job_new(nothing, NULL), *j = filch_job_new(nothing, NULL);
@@ -151,8 +151,8 @@ static void test_after_stop(void **state)
     CHECK(dies_saying(wait_after_stop, "filch_job_wait: the runtime of the job was stopped"));
 }
 
-/* A child that is thrown away before its submission goes once. */
-static void throw_children_away(void)
+/* A child that is released before its submission is freed once. */
+static void release_children(void)
 {
     for (int i = 0; i < SCALED(2000); i++) {
         filch_job *parent = filch_job_new(nothing, NULL), *child = filch_job_new(nothing, NULL);
@@ -167,6 +167,6 @@ static void throw_children_away(void)
     }
 }
 
-WITH_WORKERS(throw_children_away)
+WITH_WORKERS(release_children)
 
-CHECK_MAIN(test_after_wait, test_after_release, test_after_stop, test_throw_children_away)
+CHECK_MAIN(test_after_wait, test_after_release, test_after_stop, test_release_children)

@@ -1,5 +1,6 @@
-/* Endless chains of high-priority jobs on all workers do not stop timers, I/O and work of normal and low priority.  Each
- * chain ends when what it waits for has run, or fails after a number of jobs that no fair scheduler needs. */
+/* Endless chains of high-priority jobs on all workers do not stop timers, I/O and work of normal
+ * and low priority.  Each chain ends when what it waits for has run, or fails after a number of
+ * jobs that no fair scheduler needs. */
 #include "unit/io/helpers.h"
 
 #include <filch/job.h>

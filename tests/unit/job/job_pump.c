@@ -34,8 +34,8 @@ static void run_in_thread(void)
         CHECK(when[i - 1] < when[i]);
 }
 
-/* A graph that goes to and fro between the pump and the workers. */
-static void to_and_fro(void)
+/* A chain of jobs that alternate between the pump and the workers. */
+static void alternating_chain(void)
 {
     enum { STEPS = 200 };
     filch_pump p = FILCH_PUMP_INIT;
@@ -75,7 +75,7 @@ static void deadlines_and_errors(void)
     CHECK_INT(filch_job_wait(first), -EIO);
 }
 
-/* Nothing touches a pump whose jobs are done. */
+/* The library does not access a pump after its jobs are done. */
 static void pumps_come_and_go(void)
 {
     for (int i = 0; i < SCALED(2000); i++) {
@@ -104,7 +104,8 @@ static void feed(void *arg)
     filch_job_release(next);
 }
 
-/* What never ends must not keep the thread beyond its deadline, nor a single run of what is there. */
+/* What never ends must not keep the thread beyond its deadline, nor a single run of what is
+ * there. */
 static void endless(void)
 {
     filch_job *j = filch_job_new(nothing, NULL);
@@ -119,7 +120,7 @@ static void endless(void)
     filch_job_release(j);
 }
 
-static void know_myself(void *job)
+static void check_self(void *job)
 {
     CHECK(filch_job_self() == *(filch_job **)job);
 }
@@ -127,7 +128,7 @@ static void know_myself(void *job)
 static void self(void)
 {
     filch_pump p = FILCH_PUMP_INIT;
-    filch_job *j = filch_job_new(know_myself, &j);
+    filch_job *j = filch_job_new(check_self, &j);
 
     filch_job_set_pump(j, &p);
     filch_job_submit(j);
@@ -150,22 +151,24 @@ static void misuse(void *arg)
     filch_group_wait(&g);
 }
 
-static void fibers_have_no_thread(void **state)
+static void pump_in_fiber_aborts(void **state)
 {
     struct child_end end;
 
     (void)state;
     child_end_of(&end, misuse, NULL);
     CHECK(WIFSIGNALED(end.status));
-    CHECK(strstr(end.text, "filch: a pump is for one thread") != NULL);
+    CHECK(strstr(end.text,
+                 "filch: filch_pump_run: called from a fiber; call it from the pump's thread") !=
+          NULL);
 }
 
 WITH_WORKERS(run_in_thread)
-WITH_WORKERS(to_and_fro)
+WITH_WORKERS(alternating_chain)
 WITH_WORKERS(deadlines_and_errors)
 WITH_WORKERS(pumps_come_and_go)
 WITH_WORKERS(endless)
 WITH_WORKERS(self)
 
-CHECK_MAIN(test_run_in_thread, test_to_and_fro, test_deadlines_and_errors, test_pumps_come_and_go,
-           test_self, fibers_have_no_thread, test_endless)
+CHECK_MAIN(test_run_in_thread, test_alternating_chain, test_deadlines_and_errors,
+           test_pumps_come_and_go, test_self, pump_in_fiber_aborts, test_endless)

@@ -1,4 +1,4 @@
-/* What the tests of jobs share. */
+/* Helpers of the tests of jobs. */
 #ifndef TESTS_UNIT_JOB_JOBS_H
 #define TESTS_UNIT_JOB_JOBS_H
 
@@ -10,7 +10,7 @@
 
 static atomic_int ticks;
 
-/* When something ran, as a number: 1 is the first. */
+/* Store the position in the order of execution: 1 is the first. */
 static inline void stamp(void *when)
 {
     *(int *)when = atomic_fetch_add(&ticks, 1) + 1;

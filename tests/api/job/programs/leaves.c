@@ -1,4 +1,4 @@
-/* Main returns while jobs run and wait. */
+/* main returns while jobs run and wait. */
 #include <filch/job.h>
 #include <stdio.h>
 #include <unistd.h>
