@@ -1,4 +1,4 @@
-/* The functions for the usual types, and how sorting recognises those of numbers. */
+/* Comparison functions for the usual types.  The sort recognises those for numbers. */
 #include "algo/compare.h"
 
 #include <filch/algo.h>
@@ -24,7 +24,8 @@ COMPARE_NUMBERS(uint32, uint32_t)
 COMPARE_NUMBERS(int64, int64_t)
 COMPARE_NUMBERS(uint64, uint64_t)
 
-/* By bits, so that there is an order for all values: the bits of a negative number are turned over, except its sign. */
+/* Compare bits, so that every value, including NaN, has a place in the order.  All bits of a
+ * negative number but the sign are inverted. */
 int filch_compare_float(const void *a, const void *b, void *ctx)
 {
     int32_t x, y;
@@ -59,30 +60,35 @@ int filch_compare_string(const void *a, const void *b, void *ctx)
     return strcmp(x, y);
 }
 
-/* ---- which one is it? ---- */
+/* ---- recognise a function ---- */
 
-static const struct known {
+typedef struct number_order {
     int (*compare)(const void *a, const void *b, void *ctx);
-    const fi_kind *kind;
+    const fi_sort_ops *ops;
     uint64_t fold, flip;
-} known[] = {
-    {filch_compare_int, &fi_kind_number_4, 0, 0},
-    {filch_compare_long, sizeof(long) == 8 ? &fi_kind_number_8 : &fi_kind_number_4, 0, 0},
-    {filch_compare_int32, &fi_kind_number_4, 0, 0},
-    {filch_compare_uint32, &fi_kind_number_4, 0, HIGHEST_32},
-    {filch_compare_int64, &fi_kind_number_8, 0, 0},
-    {filch_compare_uint64, &fi_kind_number_8, 0, HIGHEST_64},
-    {filch_compare_float, &fi_kind_number_4, HIGHEST_32 - 1, 0},
-    {filch_compare_double, &fi_kind_number_8, HIGHEST_64 - 1, 0},
+} number_order;
+
+static const number_order number_orders[] = {
+    {filch_compare_int, &fi_sort_ops_number_4, 0, 0},
+    {filch_compare_long, sizeof(long) == 8 ? &fi_sort_ops_number_8 : &fi_sort_ops_number_4, 0, 0},
+    {filch_compare_int32, &fi_sort_ops_number_4, 0, 0},
+    {filch_compare_uint32, &fi_sort_ops_number_4, 0, HIGHEST_32},
+    {filch_compare_int64, &fi_sort_ops_number_8, 0, 0},
+    {filch_compare_uint64, &fi_sort_ops_number_8, 0, HIGHEST_64},
+    {filch_compare_float, &fi_sort_ops_number_4, HIGHEST_32 - 1, 0},
+    {filch_compare_double, &fi_sort_ops_number_8, HIGHEST_64 - 1, 0},
 };
 
-const fi_kind *fi_kind_of_numbers(fi_order *o)
+const fi_sort_ops *fi_sort_ops_for_numbers(fi_comparator *cmp)
 {
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (known[i].compare == o->compare && known[i].kind->size == o->size) {
-            o->fold = known[i].fold;
-            o->flip = known[i].flip;
-            return known[i].kind;
+    for (size_t i = 0; i < sizeof number_orders / sizeof *number_orders; i++) {
+        const number_order *o = &number_orders[i];
+
+        if (o->compare == cmp->compare && o->ops->size == cmp->size) {
+            cmp->fold = o->fold;
+            cmp->flip = o->flip;
+            return o->ops;
         }
+    }
     return NULL;
 }

@@ -1,10 +1,11 @@
-/* Orders that are known without asking the function. */
+/* Comparison functions that the sort recognises, so that it need not call them. */
 #ifndef FI_ALGO_COMPARE_H
 #define FI_ALGO_COMPARE_H
 
-#include "algo/kind.h"
+#include "algo/sort_ops.h"
 
-/* The kind of elements that o->compare is known to order, and how (fold and flip); else NULL. */
-const fi_kind *fi_kind_of_numbers(fi_order *o);
+/* If cmp->compare is one of filch_compare_*, return the operations for those numbers and set
+ * cmp->fold and cmp->flip.  Otherwise return NULL. */
+const fi_sort_ops *fi_sort_ops_for_numbers(fi_comparator *cmp);
 
 #endif

@@ -1,33 +1,33 @@
-/* Functions side by side.  They are few and may be long, so each is public from the start: a spawn could stay private
- * for as long as another of them runs. */
+/* Run functions in parallel.  They are few and may be long, so each is published at once: a spawned
+ * task could stay private while another one runs. */
 #include <filch/algo.h>
 #include <filch/job.h>
 #include <filch/task.h>
 
 #include <stdatomic.h>
 
-typedef struct calls {
-    void (*const *plain)(void); /* one of these two */
-    void (*const *with)(void *ctx);
+typedef struct invocation {
+    void (*const *functions)(void); /* this or the next is set */
+    void (*const *ctx_functions)(void *ctx);
     void *ctx;
     size_t n;
-    atomic_size_t next; /* relaxed, as it tells of nothing but itself */
-} calls;
+    atomic_size_t next; /* relaxed, because no other data depends on it */
+} invocation;
 
-/* As many calls of this as there are functions, in any order. */
+/* Call the next function.  Is called n times. */
 static void call_next(void *arg)
 {
-    calls *c = arg;
+    invocation *c = arg;
     size_t i = atomic_fetch_add_explicit(&c->next, 1, memory_order_relaxed);
 
-    if (c->plain)
-        c->plain[i]();
+    if (c->functions)
+        c->functions[i]();
     else
-        c->with[i](c->ctx);
+        c->ctx_functions[i](c->ctx);
 }
 
-/* One is ours, and so is what could not be started for want of memory. */
-FILCH_VOID_TASK(call_all, calls *, c)
+/* The caller runs one function, and those that could not be started for lack of memory. */
+FILCH_VOID_TASK(invoke_all, invocation *, c)
 {
     filch_group others = FILCH_GROUP_INIT;
     size_t started = 0;
@@ -41,14 +41,14 @@ FILCH_VOID_TASK(call_all, calls *, c)
 
 void filch_invoke_(void (*const *functions)(void), size_t n)
 {
-    calls c = {.plain = functions, .n = n};
+    invocation c = {.functions = functions, .n = n};
 
-    FILCH_RUN(call_all, &c);
+    FILCH_RUN(invoke_all, &c);
 }
 
 void filch_invoke_with_(void *ctx, void (*const *functions)(void *ctx), size_t n)
 {
-    calls c = {.with = functions, .ctx = ctx, .n = n};
+    invocation c = {.ctx_functions = functions, .ctx = ctx, .n = n};
 
-    FILCH_RUN(call_all, &c);
+    FILCH_RUN(invoke_all, &c);
 }

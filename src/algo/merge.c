@@ -1,5 +1,5 @@
-/* Two ordered ranges are cut in two halves, so that all of the first halves comes before all of the second, and these
- * are merged side by side. */
+/* Parallel merge.  Two sorted ranges are split so that all first halves come before all second
+ * halves.  The two pairs are merged in parallel. */
 #include "algo/merge.h"
 
 #include <errno.h>
@@ -7,11 +7,11 @@
 #include <filch/task.h>
 #include <string.h>
 
-#define WORTH_TASK ((size_t)64 * 1024) /* bytes */
+#define TASK_MIN ((size_t)64 * 1024) /* bytes */
 
 typedef struct merging {
-    const fi_kind *kind;
-    const fi_order *order;
+    const fi_sort_ops *ops;
+    const fi_comparator *cmp;
     size_t size;
     size_t grain; /* elements */
 } merging;
@@ -22,22 +22,22 @@ typedef struct pair {
     char *out;
 } pair;
 
-static size_t at_most(size_t n, size_t most)
+static size_t min_size(size_t a, size_t b)
 {
-    return n < most ? n : most;
+    return a < b ? a : b;
 }
 
-/* How many elements of a are among the first n of both.  Whatever the function says, it is a number of elements
- * that a has, and b has the others. */
+/* Number of elements of a among the first n of both.  Even if the user's function is inconsistent,
+ * the result is at most na and n minus the result is at most nb. */
 static size_t find_cut(const merging *m, const pair *p, size_t n)
 {
-    size_t lo = n > p->nb ? n - p->nb : 0, hi = at_most(n, p->na);
+    size_t lo = n > p->nb ? n - p->nb : 0, hi = min_size(n, p->na);
 
     while (lo < hi) {
         size_t middle = lo + (hi - lo) / 2;
         const char *mine = p->a + middle * m->size, *other = p->b + (n - middle - 1) * m->size;
 
-        if (m->kind->less(m->order, other, mine))
+        if (m->ops->less(m->cmp, other, mine))
             hi = middle;
         else
             lo = middle + 1;
@@ -45,8 +45,8 @@ static size_t find_cut(const merging *m, const pair *p, size_t n)
     return lo;
 }
 
-/* The second half of *p, which becomes the first. */
-static pair cut_off(const merging *m, pair *p)
+/* Split off the second half of *p. */
+static pair split_pair(const merging *m, pair *p)
 {
     size_t half = (p->na + p->nb) / 2, a = find_cut(m, p, half), b = half - a;
     pair second = {p->a + a * m->size, p->b + b * m->size, p->na - a, p->nb - b,
@@ -59,44 +59,44 @@ static pair cut_off(const merging *m, pair *p)
 
 FILCH_VOID_TASK(merge_pair, const merging *, m, pair, p)
 {
-    int open = 0;
+    int spawned = 0;
 
-    for (; p.na + p.nb > m->grain; open++) {
-        pair second = cut_off(m, &p);
+    for (; p.na + p.nb > m->grain; spawned++) {
+        pair second = split_pair(m, &p);
         FILCH_SPAWN(merge_pair, m, second);
     }
-    m->kind->merge(m->order, p.a, p.na, p.b, p.nb, p.out);
-    for (; open > 0; open--)
+    m->ops->merge(m->cmp, p.a, p.na, p.b, p.nb, p.out);
+    for (; spawned > 0; spawned--)
         FILCH_SYNC(merge_pair);
 }
 
-void fi_merge(const fi_kind *kind, const fi_order *o, const void *a, size_t na, const void *b,
-              size_t nb, void *out)
+void fi_merge(const fi_sort_ops *ops, const fi_comparator *cmp, const void *a, size_t na,
+              const void *b, size_t nb, void *out)
 {
-    merging m = {kind, o, o->size, WORTH_TASK / o->size + 1};
+    merging m = {ops, cmp, cmp->size, TASK_MIN / cmp->size + 1};
     pair p = {a, b, na, nb, out};
 
     if (na + nb > m.grain)
         FILCH_RUN(merge_pair, &m, p);
     else
-        kind->merge(o, a, na, b, nb, out);
+        ops->merge(cmp, a, na, b, nb, out);
 }
 
 /* ---- elements of any size ---- */
 
-static bool less_by_function(const fi_order *o, const void *a, const void *b)
+static bool less_by_function(const fi_comparator *cmp, const void *a, const void *b)
 {
-    return o->compare(a, b, o->ctx) < 0;
+    return cmp->compare(a, b, cmp->ctx) < 0;
 }
 
-/* How many elements of b go before the first of a, or of a before the first of b. */
-static size_t count_ahead(const fi_order *o, const char *ahead, size_t n, const char *other,
+/* Number of leading elements of `ahead` that belong before the first of `other`. */
+static size_t count_ahead(const fi_comparator *cmp, const char *ahead, size_t n, const char *other,
                           bool also_equal)
 {
     size_t i = 0;
 
-    while (i < n && (also_equal ? o->compare(other, ahead + i * o->size, o->ctx) >= 0
-                                : o->compare(ahead + i * o->size, other, o->ctx) < 0))
+    while (i < n && (also_equal ? cmp->compare(other, ahead + i * cmp->size, cmp->ctx) >= 0
+                                : cmp->compare(ahead + i * cmp->size, other, cmp->ctx) < 0))
         i++;
     return i;
 }
@@ -110,32 +110,32 @@ static void *move_some(void *out, const char **from, size_t *left, size_t n, siz
     return (char *)out + n * size;
 }
 
-/* As many at once as go together, as it is not known how a single one is moved best. */
-static void merge_by_size(const fi_order *o, const void *first, size_t na, const void *second,
-                          size_t nb, void *out)
+/* Elements are moved in groups, because the size of one is not a constant. */
+static void merge_by_size(const fi_comparator *cmp, const void *first, size_t na,
+                          const void *second, size_t nb, void *out)
 {
     const char *a = first, *b = second;
 
     while (na > 0 && nb > 0) {
-        out = move_some(out, &a, &na, count_ahead(o, a, na, b, true), o->size);
+        out = move_some(out, &a, &na, count_ahead(cmp, a, na, b, true), cmp->size);
         if (na > 0)
-            out = move_some(out, &b, &nb, count_ahead(o, b, nb, a, false), o->size);
+            out = move_some(out, &b, &nb, count_ahead(cmp, b, nb, a, false), cmp->size);
     }
-    out = move_some(out, &a, &na, na, o->size);
-    move_some(out, &b, &nb, nb, o->size);
+    out = move_some(out, &a, &na, na, cmp->size);
+    move_some(out, &b, &nb, nb, cmp->size);
 }
 
-const fi_kind *fi_kind_for_size(size_t size)
+const fi_sort_ops *fi_sort_ops_for_size(size_t size)
 {
     switch (size) {
     case 4:
-        return &fi_kind_4;
+        return &fi_sort_ops_4;
     case 8:
-        return &fi_kind_8;
+        return &fi_sort_ops_8;
     case 16:
-        return &fi_kind_16;
+        return &fi_sort_ops_16;
     case 24:
-        return &fi_kind_24;
+        return &fi_sort_ops_24;
     default:
         return NULL;
     }
@@ -149,14 +149,14 @@ bool fi_is_range(const void *base, size_t n, size_t size)
 int filch_merge(const void *a, size_t na, const void *b, size_t nb, void *out, size_t size,
                 int (*compare)(const void *a, const void *b, void *ctx), void *ctx)
 {
-    static const fi_kind any_size = {.less = less_by_function, .merge = merge_by_size};
-    const fi_kind *kind = fi_kind_for_size(size);
-    fi_order o = {.compare = compare, .ctx = ctx, .size = size};
+    static const fi_sort_ops any_size = {.less = less_by_function, .merge = merge_by_size};
+    const fi_sort_ops *ops = fi_sort_ops_for_size(size);
+    fi_comparator cmp = {.compare = compare, .ctx = ctx, .size = size};
 
     if (!compare || !fi_is_range(a, na, size) || !fi_is_range(b, nb, size) ||
         !fi_is_range(out, na + nb, size))
         return -EINVAL;
     if (na + nb > 0)
-        fi_merge(kind ? kind : &any_size, &o, a, na, b, nb, out);
+        fi_merge(ops ? ops : &any_size, &cmp, a, na, b, nb, out);
     return 0;
 }

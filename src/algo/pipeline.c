@@ -1,23 +1,24 @@
-/* Pipelines: items go through stages, and who carries one never waits for another.
+/* Pipelines.  A runner takes items through stages and never blocks for another item.
  *
- * There are in_flight records for items, and one baton.  Who has the baton and a record may call the first stage.  With
- * the item made, the baton goes on: to the next record, which is started as work of its own, or, when all are
- * under way, it is put down for the first that comes free.  So `spare` counts the free records, and is -1 when the
- * baton waits for one.
+ * There are in_flight item records and one input token.  A runner with the token and a free record
+ * calls the first stage.  After that the token goes to the next free record, which is started as
+ * separate work.  If no record is free, the token waits for one.  `n_free` counts the free records;
+ * it is -1 while the token waits.
  *
- * A serial stage has a row of places, one for each record, and item number k waits in place k modulo in_flight.
- * Two come to a place, in either order: the item, and leave for it to enter, which item k - 1 gives when it has left the
- * stage.  Who comes second takes the item in, so nobody waits and nothing is locked.
+ * A serial stage has one slot for each record.  Item k uses slot k modulo in_flight.  Two parties
+ * come to a slot, in either order: item k, and the runner that has finished item k - 1, which
+ * leaves the turn.  The second of them runs item k.  So no party waits and no lock is needed.
  *
- *     place     becomes      by                      then
- *     EMPTY     the item     item k                  its carrier does something else
- *               LEAVE        who leaves after k - 1
- *     LEAVE     EMPTY        item k                  it enters
- *     an item   EMPTY        who leaves after k - 1  starts it, inside the stage
+ *     slot      becomes      by                      then
+ *     EMPTY     the item     item k                  its runner continues with other items
+ *               TURN         the runner of k - 1
+ *     TURN      EMPTY        item k                  it enters the stage
+ *     an item   EMPTY        the runner of k - 1     starts it inside the stage
  *
- * A place is never needed by two items: were k and k + in_flight both at a stage that k has not left, so would all
- * between them be, and that is one more than there are records.  That holds because an item that ended early
- * goes on without a value, and takes its turn in the serial stages, though they are not called for it.
+ * Two items never need the same slot.  If k and k + in_flight were both at a stage that k has not
+ * left, so would be all items between them, which is one more than there are records.  For this to
+ * hold, an item that ended early continues without a value and takes its turn in serial stages,
+ * though they are not called for it.
  */
 #include <filch/algo.h>
 #include <filch/job.h>
@@ -30,55 +31,56 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define PER_WORKER 4 /* items in flight, where that is ours to choose */
+#define ITEMS_PER_WORKER 4 /* default of in_flight */
 
 typedef struct item {
     struct pipeline *pipeline;
-    struct item *next; /* in a list of free ones, or of those still to be carried on */
-    void *value;       /* NULL: it has ended */
+    struct item *next; /* in the list of free records, or of a runner's pending items */
+    void *value;       /* NULL: it ended early */
     size_t number;
-    size_t stage; /* that it is to enter; 0: it is to be made, and has the baton */
+    size_t stage; /* the next one; 0: the item holds the input token and is not produced yet */
 } item;
 
-typedef _Atomic(item *) place;
+typedef _Atomic(item *) slot;
 
 typedef struct pipeline {
     const filch_stage *stages;
     size_t n;
     size_t in_flight;
     item *items;
-    place *places; /* in_flight for each stage, used where it is serial */
+    slot *slots; /* in_flight for each stage; only serial stages use them */
     filch_group group;
-    /* of who has the baton */
-    size_t made;
+    /* of the token's holder */
+    size_t n_produced;
     item *free;
-    /* of all */
+    /* shared */
     _Atomic(item *) returned;
-    atomic_ptrdiff_t spare;
+    atomic_ptrdiff_t n_free;
 } pipeline;
 
-/* Who carries items.  What could not be started, for want of memory, is carried on by him when he is free. */
-typedef struct carrier {
-    item *later;
-} carrier;
+/* Pending items are those that could not be started for lack of memory.  The runner runs them
+ * itself. */
+typedef struct runner {
+    item *pending;
+} runner;
 
-static item leave_to_enter;
-#define LEAVE (&leave_to_enter)
+static item turn;
+#define TURN (&turn)
 
-static void carry(void *arg);
+static void run_items(void *arg);
 
-static void start(carrier *c, item *i)
+static void start_item(runner *r, item *i)
 {
-    if (filch_group_run(&i->pipeline->group, carry, i) == 0)
+    if (filch_group_run(&i->pipeline->group, run_items, i) == 0)
         return;
-    i->next = c->later;
-    c->later = i;
+    i->next = r->pending;
+    r->pending = i;
 }
 
-/* ---- the baton, and free records ---- */
+/* ---- the input token and free records ---- */
 
-/* [baton] A free record; there is one, as `spare` has told. */
-static item *take_free(pipeline *p)
+/* [token holder] n_free has shown that there is a free record. */
+static item *alloc_item(pipeline *p)
 {
     item *i = p->free;
 
@@ -89,7 +91,7 @@ static item *take_free(pipeline *p)
     return i;
 }
 
-static void put_free(item *i)
+static void free_item(item *i)
 {
     pipeline *p = i->pipeline;
 
@@ -99,24 +101,24 @@ static void put_free(item *i)
         continue;
 }
 
-/* Acquire and release, as who takes the baton up goes on where the last has put it down. */
-static void pass_baton(carrier *c, pipeline *p)
+/* Acquire and release: the next holder continues where the last one stopped. */
+static void pass_input_token(runner *r, pipeline *p)
 {
-    if (atomic_fetch_sub_explicit(&p->spare, 1, memory_order_acq_rel) > 0)
-        start(c, take_free(p));
+    if (atomic_fetch_sub_explicit(&p->n_free, 1, memory_order_acq_rel) > 0)
+        start_item(r, alloc_item(p));
 }
 
-/* [carrier] The item has come to its end.  Its record may be what the baton waits for. */
-static void retire(carrier *c, item *i)
+/* [runner] The token may be waiting for the record of this item. */
+static void finish_item(runner *r, item *i)
 {
     pipeline *p = i->pipeline;
 
-    put_free(i);
-    if (atomic_fetch_add_explicit(&p->spare, 1, memory_order_acq_rel) >= 0)
+    free_item(i);
+    if (atomic_fetch_add_explicit(&p->n_free, 1, memory_order_acq_rel) >= 0)
         return;
-    i = take_free(p);
-    i->next = c->later;
-    c->later = i;
+    i = alloc_item(p);
+    i->next = r->pending;
+    r->pending = i;
 }
 
 /* ---- stages ---- */
@@ -126,15 +128,15 @@ static bool is_serial(const pipeline *p, size_t stage)
     return p->stages[stage].kind == FILCH_STAGE_SERIAL;
 }
 
-static place *place_of(pipeline *p, size_t stage, size_t number)
+static slot *slot_of(pipeline *p, size_t stage, size_t number)
 {
-    return &p->places[stage * p->in_flight + number % p->in_flight];
+    return &p->slots[stage * p->in_flight + number % p->in_flight];
 }
 
-/* False: it has come too early, and is not ours any more. */
+/* Returns: false if its turn has not come.  Then the item belongs to another runner. */
 static bool enter_serial(item *i)
 {
-    place *at = place_of(i->pipeline, i->stage, i->number);
+    slot *at = slot_of(i->pipeline, i->stage, i->number);
 
     if (!atomic_exchange_explicit(at, i, memory_order_acq_rel))
         return false;
@@ -142,115 +144,115 @@ static bool enter_serial(item *i)
     return true;
 }
 
-static void leave_serial(carrier *c, pipeline *p, size_t stage, size_t number)
+static void leave_serial(runner *r, pipeline *p, size_t stage, size_t number)
 {
-    place *at = place_of(p, stage, number + 1);
-    item *waits = atomic_exchange_explicit(at, LEAVE, memory_order_acq_rel);
+    slot *at = slot_of(p, stage, number + 1);
+    item *waits = atomic_exchange_explicit(at, TURN, memory_order_acq_rel);
 
     if (!waits)
         return;
     atomic_store_explicit(at, NULL, memory_order_relaxed);
-    start(c, waits);
+    start_item(r, waits);
 }
 
-/* Can we run its next stage?  No: it waits there, or has come to its end. */
-static bool enter(carrier *c, item *i)
+/* Returns: false if the item waits for its turn or has left the last stage. */
+static bool enter_stage(runner *r, item *i)
 {
     if (i->stage < i->pipeline->n)
         return !is_serial(i->pipeline, i->stage) || enter_serial(i);
-    retire(c, i);
+    finish_item(r, i);
     return false;
 }
 
-static void *call(const filch_stage *s, void *value)
+static void *call_stage(const filch_stage *s, void *value)
 {
     return s->run(value, s->ctx);
 }
 
-/* It has entered a stage. */
-static void go_through(carrier *c, item *i)
+/* The item has entered its stage. */
+static void run_stages(runner *r, item *i)
 {
     pipeline *p = i->pipeline;
 
     do {
         if (i->value)
-            i->value = call(&p->stages[i->stage], i->value);
+            i->value = call_stage(&p->stages[i->stage], i->value);
         if (is_serial(p, i->stage))
-            leave_serial(c, p, i->stage, i->number);
+            leave_serial(r, p, i->stage, i->number);
         i->stage++;
-    } while (enter(c, i));
+    } while (enter_stage(r, i));
 }
 
-/* With the baton.  The last call gives nothing; then there is no baton any more. */
-static void make(carrier *c, item *i)
+/* [token holder] The last call of the first stage returns NULL and ends the token. */
+static void produce_item(runner *r, item *i)
 {
     pipeline *p = i->pipeline;
 
-    i->value = call(&p->stages[0], NULL);
+    i->value = call_stage(&p->stages[0], NULL);
     if (!i->value)
         return;
-    i->number = p->made++;
+    i->number = p->n_produced++;
     i->stage = 1;
-    pass_baton(c, p);
-    if (enter(c, i))
-        go_through(c, i);
+    pass_input_token(r, p);
+    if (enter_stage(r, i))
+        run_stages(r, i);
 }
 
-static void carry(void *arg)
+static void run_items(void *arg)
 {
-    carrier c = {arg};
+    runner r = {arg};
 
-    c.later->next = NULL;
-    while (c.later) {
-        item *i = c.later;
-        c.later = i->next;
+    r.pending->next = NULL;
+    while (r.pending) {
+        item *i = r.pending;
+        r.pending = i->next;
         if (i->stage == 0)
-            make(&c, i);
+            produce_item(&r, i);
         else
-            go_through(&c, i);
+            run_stages(&r, i);
     }
 }
 
-/* ---- all of it ---- */
+/* ---- the pipeline ---- */
 
-static size_t bytes(const pipeline *p)
+static size_t pipeline_bytes(const pipeline *p)
 {
-    return p->in_flight * (sizeof(item) + p->n * sizeof(place));
+    return p->in_flight * (sizeof(item) + p->n * sizeof(slot));
 }
 
-/* Their number fits into spare, and their size into a size_t? */
+/* Whether n_free cannot count the records, or a size_t cannot hold their size. */
 static bool is_too_large(const pipeline *p)
 {
-    return p->n > SIZE_MAX / sizeof(place) / 2 ||
-           p->in_flight > PTRDIFF_MAX / (sizeof(item) + p->n * sizeof(place));
+    return p->n > SIZE_MAX / sizeof(slot) / 2 ||
+           p->in_flight > PTRDIFF_MAX / (sizeof(item) + p->n * sizeof(slot));
 }
 
-static void set_up(pipeline *p)
+static void pipeline_init(pipeline *p)
 {
-    p->places = (place *)(void *)(p->items + p->in_flight);
+    p->slots = (slot *)(void *)(p->items + p->in_flight);
     for (size_t k = 0; k < p->in_flight * p->n; k++)
-        atomic_init(&p->places[k], NULL);
+        atomic_init(&p->slots[k], NULL);
     for (size_t stage = 0; stage < p->n; stage++)
-        atomic_init(place_of(p, stage, 0), LEAVE);
+        atomic_init(slot_of(p, stage, 0), TURN);
     for (size_t k = 0; k < p->in_flight; k++) {
         p->items[k] = (item){.pipeline = p, .next = p->free};
         p->free = &p->items[k];
     }
     atomic_init(&p->returned, NULL);
-    atomic_init(&p->spare, (ptrdiff_t)p->in_flight - 1);
+    atomic_init(&p->n_free, (ptrdiff_t)p->in_flight - 1);
 }
 
 FILCH_TASK(int, run_pipeline, pipeline *, p)
 {
     if (p->in_flight == 0)
-        p->in_flight = (size_t)PER_WORKER * filch_worker_count();
-    p->items = is_too_large(p) ? NULL : filch_alloc(bytes(p));
+        p->in_flight = (size_t)ITEMS_PER_WORKER * filch_worker_count();
+    p->items = is_too_large(p) ? NULL : filch_alloc(pipeline_bytes(p));
     if (!p->items)
         return -ENOMEM;
-    set_up(p);
-    carry(take_free(p));
-    filch_group_wait(&p->group); /* its error is no news: what did not start was run all the same */
-    filch_free(p->items, bytes(p));
+    pipeline_init(p);
+    run_items(alloc_item(p));
+    filch_group_wait(&p->group); /* an item that could not be started was run by its runner */
+    filch_free(p->items, pipeline_bytes(p));
     return 0;
 }
 

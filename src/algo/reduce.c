@@ -1,17 +1,18 @@
-/* Reductions.  The tree of blocks is the same whoever runs them, and so is the result. */
+/* Reductions.  The tree of blocks depends only on the range and the grain, so the result does not
+ * depend on the workers. */
 #include <filch/algo.h>
 #include <filch/task.h>
 
 #include <errno.h>
 #include <string.h>
 
-#define BLOCKS 1024 /* of a range whose grain is ours to choose */
+#define BLOCKS 1024 /* of a range without a given grain */
 
 typedef struct reduction {
     void (*map)(size_t lo, size_t hi, void *acc, void *ctx);
     void (*combine)(void *acc, const void *other, void *ctx);
     void *ctx;
-    const void *neutral;
+    const void *identity;
     size_t size;
     size_t lo, hi, grain;
 } reduction;
@@ -24,7 +25,7 @@ static void map_block(const reduction *r, size_t block, void *acc)
     r->map(lo, lo + (left < r->grain ? left : r->grain), acc, r->ctx);
 }
 
-/* *acc is neutral. */
+/* *acc is the identity. */
 FILCH_VOID_TASK(reduce_blocks, const reduction *, r, size_t, first, size_t, last, void *, acc)
 {
     _Alignas(64) char right[FILCH_REDUCE_MAX];
@@ -34,7 +35,7 @@ FILCH_VOID_TASK(reduce_blocks, const reduction *, r, size_t, first, size_t, last
         map_block(r, first, acc);
         return;
     }
-    memcpy(right, r->neutral, r->size);
+    memcpy(right, r->identity, r->size);
     FILCH_SPAWN(reduce_blocks, r, middle, last, right);
     FILCH_CALL(reduce_blocks, r, first, middle, acc);
     FILCH_SYNC(reduce_blocks);
@@ -45,8 +46,8 @@ int filch_reduce(size_t lo, size_t hi, size_t grain, void *acc, size_t size,
                  void (*map)(size_t lo, size_t hi, void *acc, void *ctx),
                  void (*combine)(void *acc, const void *other, void *ctx), void *ctx)
 {
-    char neutral[FILCH_REDUCE_MAX];
-    reduction r = {map, combine, ctx, neutral, size, lo, hi, grain};
+    char identity[FILCH_REDUCE_MAX];
+    reduction r = {map, combine, ctx, identity, size, lo, hi, grain};
 
     if (size > FILCH_REDUCE_MAX)
         return -EINVAL;
@@ -54,7 +55,7 @@ int filch_reduce(size_t lo, size_t hi, size_t grain, void *acc, size_t size,
         return 0;
     if (grain == 0)
         r.grain = (hi - lo) / BLOCKS + 1;
-    memcpy(neutral, acc, size);
+    memcpy(identity, acc, size);
     FILCH_RUN(reduce_blocks, &r, 0, (hi - lo - 1) / r.grain + 1, acc);
     return 0;
 }

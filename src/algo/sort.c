@@ -1,9 +1,9 @@
-/* What there is to sort, by which kind of element, and with what memory. */
+/* filch_sort and filch_sort_stable: choose the operations and allocate the memory. */
 #include "algo/compare.h"
-#include "algo/in_place.h"
 #include "algo/merge.h"
-#include "algo/runs.h"
-#include "algo/spread.h"
+#include "algo/natural_runs.h"
+#include "algo/no_alloc.h"
+#include "algo/scatter.h"
 
 #include <errno.h>
 #include <filch/algo.h>
@@ -11,15 +11,16 @@
 #include <filch/task.h>
 #include <string.h>
 
-#define SMALL 1024 /* bytes: not worth a task, nor memory of their own */
+#define SERIAL_MAX                                                                                 \
+    1024 /* bytes; fewer are sorted by the caller, with scratch memory on the stack */
 
-/* 0, or -ENOMEM with the elements in some order. */
-static int sort_with_memory(const fi_kind *kind, const fi_order *o, char *base, size_t n)
+/* Returns: 0; -ENOMEM, with the elements in any order. */
+static int sort_with_memory(const fi_sort_ops *ops, const fi_comparator *cmp, char *base, size_t n)
 {
-    size_t bytes = n * kind->size, more = kind->keeps_buckets && n >= kind->spread_from ? n : 0;
+    size_t bytes = n * ops->size, more = ops->stores_bucket_of && n >= ops->scatter_min ? n : 0;
     char *scratch = NULL;
-    fi_runs runs;
-    bool found = fi_runs_find(kind, o, base, n, &runs);
+    fi_natural_runs runs;
+    bool found = fi_natural_runs_find(ops, cmp, base, n, &runs);
 
     if (!found || runs.n > 1) {
         scratch = filch_alloc(bytes + more);
@@ -27,24 +28,24 @@ static int sort_with_memory(const fi_kind *kind, const fi_order *o, char *base, 
             return -ENOMEM;
     }
     if (found)
-        fi_runs_merge(kind, o, &runs, base, scratch);
+        fi_natural_runs_merge(ops, cmp, &runs, base, scratch);
     else
-        fi_sort_range(kind, o, base, base, scratch, n, (unsigned char *)scratch + bytes);
+        fi_sort_range(ops, cmp, base, base, scratch, n, (unsigned char *)scratch + bytes);
     filch_free(scratch, bytes + more);
     return 0;
 }
 
-/* ---- elements of other sizes: pointers to them are sorted, then they are brought where these say ---- */
+/* ---- elements of other sizes: sort pointers to them, then move the elements ---- */
 
-typedef struct pointing {
+typedef struct pointer_sort {
     char *base, *copies;
     char **pointer;
     size_t size;
-} pointing;
+} pointer_sort;
 
 static void point_to_some(size_t lo, size_t hi, void *ctx)
 {
-    const pointing *p = ctx;
+    const pointer_sort *p = ctx;
 
     for (; lo < hi; lo++)
         p->pointer[lo] = p->base + lo * p->size;
@@ -52,17 +53,17 @@ static void point_to_some(size_t lo, size_t hi, void *ctx)
 
 static void gather_some(size_t lo, size_t hi, void *ctx)
 {
-    const pointing *p = ctx;
+    const pointer_sort *p = ctx;
 
     for (; lo < hi; lo++)
         memcpy(p->copies + lo * p->size, p->pointer[lo], p->size);
 }
 
-static int sort_by_pointers(const fi_order *o, char *base, size_t n)
+static int sort_by_pointers(const fi_comparator *cmp, char *base, size_t n)
 {
-    fi_order by_pointer = *o;
-    pointing p = {.base = base, .size = o->size};
-    size_t bytes = n * o->size, pointers = n * sizeof *p.pointer;
+    fi_comparator by_pointer = *cmp;
+    pointer_sort p = {.base = base, .size = cmp->size};
+    size_t bytes = n * cmp->size, pointers = n * sizeof *p.pointer;
     int e;
 
     by_pointer.size = sizeof *p.pointer;
@@ -71,63 +72,63 @@ static int sort_by_pointers(const fi_order *o, char *base, size_t n)
     e = p.pointer && p.copies ? 0 : -ENOMEM;
     if (e == 0) {
         filch_for(0, n, 0, point_to_some, &p);
-        e = sort_with_memory(&fi_kind_pointer, &by_pointer, (char *)p.pointer, n);
+        e = sort_with_memory(&fi_sort_ops_pointer, &by_pointer, (char *)p.pointer, n);
     }
     if (e == 0) {
         filch_for(0, n, 0, gather_some, &p);
-        fi_copy(base, p.copies, bytes);
+        fi_copy_parallel(base, p.copies, bytes);
     }
     filch_free(p.copies, bytes);
     filch_free(p.pointer, pointers);
     return e;
 }
 
-/* ---- */
+/* ---- all elements ---- */
 
-FILCH_VOID_TASK(sort_all, const fi_kind *, kind, const fi_order *, o, char *, base, size_t, n, int,
-                stable)
+FILCH_VOID_TASK(sort_all, const fi_sort_ops *, ops, const fi_comparator *, cmp, char *, base,
+                size_t, n, int, stable)
 {
-    int e = kind ? sort_with_memory(kind, o, base, n) : sort_by_pointers(o, base, n);
+    int e = ops ? sort_with_memory(ops, cmp, base, n) : sort_by_pointers(cmp, base, n);
 
     if (e == 0)
         return;
     if (stable)
-        fi_sort_stable_in_place(o, base, n);
+        fi_sort_stable_no_alloc(cmp, base, n);
     else
-        fi_sort_in_place(o, base, n);
+        fi_sort_no_alloc(cmp, base, n);
 }
 
-static const fi_kind *find_kind(fi_order *o)
+static const fi_sort_ops *find_sort_ops(fi_comparator *cmp)
 {
-    const fi_kind *kind = fi_kind_of_numbers(o);
+    const fi_sort_ops *ops = fi_sort_ops_for_numbers(cmp);
 
-    return kind ? kind : fi_kind_for_size(o->size);
+    return ops ? ops : fi_sort_ops_for_size(cmp->size);
 }
 
-static int sort(void *base, size_t n, fi_order o, int stable)
+static int sort_any(void *base, size_t n, fi_comparator cmp, int stable)
 {
-    _Alignas(64) char scratch[SMALL];
-    const fi_kind *kind = find_kind(&o);
+    _Alignas(64) char scratch[SERIAL_MAX];
+    const fi_sort_ops *ops = find_sort_ops(&cmp);
 
-    if (!o.compare || !fi_is_range(base, n, o.size))
+    if (!cmp.compare || !fi_is_range(base, n, cmp.size))
         return -EINVAL;
     if (n < 2)
         return 0;
-    if (kind && n * o.size <= sizeof scratch)
-        kind->sort(&o, base, base, scratch, n);
+    if (ops && n * cmp.size <= sizeof scratch)
+        ops->sort(&cmp, base, base, scratch, n);
     else
-        FILCH_RUN(sort_all, kind, &o, base, n, stable);
+        FILCH_RUN(sort_all, ops, &cmp, base, n, stable);
     return 0;
 }
 
 int filch_sort(void *base, size_t n, size_t size,
                int (*compare)(const void *a, const void *b, void *ctx), void *ctx)
 {
-    return sort(base, n, (fi_order){.compare = compare, .ctx = ctx, .size = size}, 0);
+    return sort_any(base, n, (fi_comparator){.compare = compare, .ctx = ctx, .size = size}, 0);
 }
 
 int filch_sort_stable(void *base, size_t n, size_t size,
                       int (*compare)(const void *a, const void *b, void *ctx), void *ctx)
 {
-    return sort(base, n, (fi_order){.compare = compare, .ctx = ctx, .size = size}, 1);
+    return sort_any(base, n, (fi_comparator){.compare = compare, .ctx = ctx, .size = size}, 1);
 }

@@ -1,35 +1,35 @@
-/* Loops over the tiles of a rectangle: a loop over their numbers, row by row. */
+/* Parallel loops over the tiles of a rectangle: a loop over the tile numbers, row by row. */
 #include <filch/algo.h>
 
 #include <stdbool.h>
 
-#define TILES 32 /* in a row or a column of them, where their size is ours to choose */
+#define TILES 32 /* in each direction, where the caller gives no tile size */
 
 typedef struct tiling {
     void (*body)(const filch_tile *tile, void *ctx);
     void *ctx;
     const filch_tile *all;
     size_t rows, columns; /* of a tile */
-    size_t down, across;  /* how many tiles */
+    size_t tiles_down, tiles_across;
 } tiling;
 
-static size_t at_most(size_t n, size_t most)
+static size_t min_size(size_t a, size_t b)
 {
-    return n < most ? n : most;
+    return a < b ? a : b;
 }
 
-static size_t how_many(size_t length, size_t tile)
+static size_t div_round_up(size_t n, size_t divisor)
 {
-    return (length - 1) / tile + 1;
+    return (n - 1) / divisor + 1;
 }
 
-static void run_tile(const tiling *t, size_t down, size_t across)
+static void run_tile(const tiling *t, size_t row, size_t column)
 {
-    filch_tile tile = {.row_lo = t->all->row_lo + down * t->rows,
-                       .column_lo = t->all->column_lo + across * t->columns};
+    filch_tile tile = {.row_lo = t->all->row_lo + row * t->rows,
+                       .column_lo = t->all->column_lo + column * t->columns};
 
-    tile.row_hi = tile.row_lo + at_most(t->all->row_hi - tile.row_lo, t->rows);
-    tile.column_hi = tile.column_lo + at_most(t->all->column_hi - tile.column_lo, t->columns);
+    tile.row_hi = tile.row_lo + min_size(t->all->row_hi - tile.row_lo, t->rows);
+    tile.column_hi = tile.column_lo + min_size(t->all->column_hi - tile.column_lo, t->columns);
     t->body(&tile, t->ctx);
 }
 
@@ -38,14 +38,14 @@ static void run_tiles(size_t lo, size_t hi, void *ctx)
     const tiling *t = ctx;
 
     for (size_t i = lo; i < hi; i++)
-        run_tile(t, i / t->across, i % t->across);
+        run_tile(t, i / t->tiles_across, i % t->tiles_across);
 }
 
-/* ---- more tiles than a size_t can count: a loop in a loop ---- */
+/* ---- more tiles than a size_t can count: nested loops ---- */
 
 typedef struct tile_row {
     const tiling *tiling;
-    size_t down;
+    size_t index;
 } tile_row;
 
 static void run_tiles_of_row(size_t lo, size_t hi, void *ctx)
@@ -53,7 +53,7 @@ static void run_tiles_of_row(size_t lo, size_t hi, void *ctx)
     const tile_row *row = ctx;
 
     for (size_t i = lo; i < hi; i++)
-        run_tile(row->tiling, row->down, i);
+        run_tile(row->tiling, row->index, i);
 }
 
 static void run_tile_rows(size_t lo, size_t hi, void *ctx)
@@ -62,14 +62,14 @@ static void run_tile_rows(size_t lo, size_t hi, void *ctx)
 
     for (size_t i = lo; i < hi; i++) {
         tile_row row = {t, i};
-        filch_for(0, t->across, 1, run_tiles_of_row, &row);
+        filch_for(0, t->tiles_across, 1, run_tiles_of_row, &row);
     }
 }
 
 static bool can_count(const tiling *t, size_t *n)
 {
-    *n = t->down * t->across;
-    return *n / t->across == t->down;
+    *n = t->tiles_down * t->tiles_across;
+    return *n / t->tiles_across == t->tiles_down;
 }
 
 void filch_for_tiles(const filch_tile *all, size_t rows, size_t columns,
@@ -83,13 +83,13 @@ void filch_for_tiles(const filch_tile *all, size_t rows, size_t columns,
     height = all->row_hi - all->row_lo;
     width = all->column_hi - all->column_lo;
     if (rows == 0)
-        t.rows = how_many(height, TILES);
+        t.rows = div_round_up(height, TILES);
     if (columns == 0)
-        t.columns = how_many(width, TILES);
-    t.down = how_many(height, t.rows);
-    t.across = how_many(width, t.columns);
+        t.columns = div_round_up(width, TILES);
+    t.tiles_down = div_round_up(height, t.rows);
+    t.tiles_across = div_round_up(width, t.columns);
     if (can_count(&t, &n))
         filch_for(0, n, 1, run_tiles, &t);
     else
-        filch_for(0, t.down, 1, run_tile_rows, &t);
+        filch_for(0, t.tiles_down, 1, run_tile_rows, &t);
 }
