@@ -3,7 +3,7 @@
 
 #include "base/at_fork.h"
 #include "base/compiler.h"
-#include "sched/wait.h"
+#include "sched/wake_list.h"
 #include "sched/worker.h"
 
 #include <stddef.h>
@@ -23,10 +23,11 @@ static place *place_of(const void *address)
     return &places[((uintptr_t)address >> 2) * UINT64_C(0x9e3779b97f4a7c15) >> (64 - PLACES_LOG)];
 }
 
-/* Taken out, as a list. */
-static fi_wait *take_all(place *p, const void *address)
+/* [lock held] The waiters of this address, in order. */
+static fi_wake_list take_all(place *p, const void *address)
 {
-    fi_wait *list = NULL, **end = &list, *w = p->line.first;
+    fi_wake_list list = {0};
+    fi_wait *w = p->line.first;
     const fi_wait *last = w ? w->prev : NULL;
     bool more = w != NULL;
 
@@ -35,9 +36,7 @@ static fi_wait *take_all(place *p, const void *address)
         more = w != last;
         if (w->what.object == address) {
             fi_line_remove(w);
-            w->next = NULL;
-            *end = w;
-            end = &w->next;
+            fi_wake_list_append(&list, w);
         }
         w = next;
     }
@@ -47,16 +46,12 @@ static fi_wait *take_all(place *p, const void *address)
 void fi_lot_wake_all(const void *address)
 {
     place *p = place_of(address);
-    fi_wait *woken;
+    fi_wake_list woken;
 
     fi_hold_also(&p->latch);
     woken = take_all(p, address);
     fi_let_go(&p->latch);
-    while (woken) {
-        fi_wait *w = woken;
-        woken = w->next;
-        fi_wait_end(w);
-    }
+    fi_wake_list_wake(woken);
 }
 
 /* What it waits for may be run by a guest that its fiber is the root of. */

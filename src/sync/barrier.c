@@ -1,5 +1,5 @@
 /* Who comes stands in line; the last takes all out. */
-#include "sync/woken.h"
+#include "sync/object.h"
 
 #include "base/fatal.h"
 
@@ -37,12 +37,12 @@ static void agree(barrier *b, unsigned n)
 /* [latch held, which this lets go] */
 static int open(barrier *b)
 {
-    fi_woken woken = {0};
+    fi_wake_list woken = {0};
 
     b->count = 0;
-    fi_woken_take_all(&woken, &b->line, 0);
+    fi_wake_list_take_all(&woken, &b->line, 0);
     fi_let_go(&b->latch);
-    fi_woken_end(woken);
+    fi_wake_list_wake(woken);
     return 1;
 }
 

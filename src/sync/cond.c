@@ -1,6 +1,6 @@
 /* Who waits stands in the line before the mutex is let go: who changes something with the mutex held, and signals
  * then, finds it there. */
-#include "sync/woken.h"
+#include "sync/object.h"
 
 #include <stddef.h>
 
@@ -47,22 +47,22 @@ void filch_cond_signal(filch_cond *public)
 {
     fi_wait_chaos();
     cond *c = of(public);
-    fi_woken woken = {0};
+    fi_wake_list woken = {0};
 
     fi_hold(&c->latch);
-    fi_woken_take(&woken, &c->line, 0);
+    fi_wake_list_take(&woken, &c->line, 0);
     fi_let_go(&c->latch);
-    fi_woken_end(woken);
+    fi_wake_list_wake(woken);
 }
 
 void filch_cond_broadcast(filch_cond *public)
 {
     fi_wait_chaos();
     cond *c = of(public);
-    fi_woken woken = {0};
+    fi_wake_list woken = {0};
 
     fi_hold(&c->latch);
-    fi_woken_take_all(&woken, &c->line, 0);
+    fi_wake_list_take_all(&woken, &c->line, 0);
     fi_let_go(&c->latch);
-    fi_woken_end(woken);
+    fi_wake_list_wake(woken);
 }

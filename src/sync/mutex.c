@@ -2,7 +2,7 @@
  * running and the first is not.  That is counted.  When those in line were passed too often, nobody passes them any more:
  * the mutex is free, and kept for the one that was woken.  So the k-th in line waits for k * (PASSES_MAX + 1) turns at
  * most. */
-#include "sync/woken.h"
+#include "sync/object.h"
 
 #include "base/fatal.h"
 

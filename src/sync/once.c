@@ -1,5 +1,5 @@
 /* Most who come find that it is done, by a look without the latch. */
-#include "sync/woken.h"
+#include "sync/object.h"
 
 #include "base/fatal.h"
 #include "base/init_flag.h"
@@ -34,13 +34,13 @@ static __attribute__((noinline)) const void *self(void)
 
 static void end(once *o)
 {
-    fi_woken woken = {0};
+    fi_wake_list woken = {0};
 
     fi_hold(&o->latch);
     fi_init_set(&o->state, DONE);
-    fi_woken_take_all(&woken, &o->line, 0);
+    fi_wake_list_take_all(&woken, &o->line, 0);
     fi_let_go(&o->latch);
-    fi_woken_end(woken);
+    fi_wake_list_wake(woken);
 }
 
 /* [latch held, which this lets go] */

@@ -1,5 +1,5 @@
 /* Whoever ends hands over to those who come next.  So somebody waits only while others are inside. */
-#include "sync/woken.h"
+#include "sync/object.h"
 
 #include "base/fatal.h"
 
@@ -46,18 +46,18 @@ static bool enter_to_write(rwlock *l)
 }
 
 /* Nobody is inside, or readers. */
-static void let_readers_in(rwlock *l, fi_woken *woken)
+static void let_readers_in(rwlock *l, fi_wake_list *woken)
 {
-    l->inside += fi_woken_take_all(woken, &l->readers, 0);
+    l->inside += fi_wake_list_take_all(woken, &l->readers, 0);
 }
 
 /* Nobody is inside. */
-static void let_writer_in(rwlock *l, fi_woken *woken)
+static void let_writer_in(rwlock *l, fi_wake_list *woken)
 {
     if (!l->writers.first)
         return;
     l->inside = WRITER;
-    fi_woken_take(woken, &l->writers, 0);
+    fi_wake_list_take(woken, &l->writers, 0);
 }
 
 /* ---- read ---- */
@@ -100,7 +100,7 @@ void filch_rwlock_rdunlock(filch_rwlock *public)
 {
     fi_wait_chaos();
     rwlock *l = of(public);
-    fi_woken woken = {0};
+    fi_wake_list woken = {0};
 
     fi_hold(&l->latch);
     if (l->inside == 0 || l->inside == WRITER)
@@ -108,7 +108,7 @@ void filch_rwlock_rdunlock(filch_rwlock *public)
     if (--l->inside == 0)
         let_writer_in(l, &woken);
     fi_let_go(&l->latch);
-    fi_woken_end(woken);
+    fi_wake_list_wake(woken);
 }
 
 /* ---- write ---- */
@@ -116,13 +116,13 @@ void filch_rwlock_rdunlock(filch_rwlock *public)
 /* The readers that this one kept out, unless another writer does. */
 static void give_up_writing(rwlock *l)
 {
-    fi_woken woken = {0};
+    fi_wake_list woken = {0};
 
     fi_hold(&l->latch);
     if (l->inside != WRITER && !l->writers.first)
         let_readers_in(l, &woken);
     fi_let_go(&l->latch);
-    fi_woken_end(woken);
+    fi_wake_list_wake(woken);
 }
 
 static int write_until(rwlock *l, int64_t deadline, bool stubborn)
@@ -168,7 +168,7 @@ void filch_rwlock_wrunlock(filch_rwlock *public)
 {
     fi_wait_chaos();
     rwlock *l = of(public);
-    fi_woken woken = {0};
+    fi_wake_list woken = {0};
 
     fi_hold(&l->latch);
     if (l->inside != WRITER)
@@ -178,5 +178,5 @@ void filch_rwlock_wrunlock(filch_rwlock *public)
     if (l->inside == 0)
         let_writer_in(l, &woken);
     fi_let_go(&l->latch);
-    fi_woken_end(woken);
+    fi_wake_list_wake(woken);
 }

@@ -1,5 +1,5 @@
 /* First come, first served: while somebody waits, nobody else takes, however much there is. */
-#include "sync/woken.h"
+#include "sync/object.h"
 
 #include "base/fatal.h"
 
@@ -23,16 +23,16 @@ static sem *of(filch_sem *s)
 }
 
 /* [latch held] */
-static fi_woken serve(sem *s)
+static fi_wake_list serve(sem *s)
 {
-    fi_woken served = {0};
+    fi_wake_list served = {0};
 
     while (s->line.first) {
         uint64_t wanted = *(const uint64_t *)s->line.first->item;
         if (wanted > s->count)
             break;
         s->count -= wanted;
-        fi_woken_take(&served, &s->line, 0);
+        fi_wake_list_take(&served, &s->line, 0);
     }
     return served;
 }
@@ -49,12 +49,12 @@ static bool take(sem *s, uint64_t n)
 /* Who gives up may have been the one that wanted more than there is. */
 static void serve_others(sem *s)
 {
-    fi_woken served;
+    fi_wake_list served;
 
     fi_hold(&s->latch);
     served = serve(s);
     fi_let_go(&s->latch);
-    fi_woken_end(served);
+    fi_wake_list_wake(served);
 }
 
 /* [latch held, which this lets go] */
@@ -112,7 +112,7 @@ void filch_sem_post_n(filch_sem *public, uint64_t n)
     fi_wait_chaos();
     sem *s = of(public);
     uint32_t who = fi_lock_id();
-    fi_woken served;
+    fi_wake_list served;
 
     fi_biased_lock_lock(&s->latch, who);
     if (n > UINT64_MAX - s->count)
@@ -120,7 +120,7 @@ void filch_sem_post_n(filch_sem *public, uint64_t n)
     s->count += n;
     served = serve(s);
     fi_biased_lock_unlock(&s->latch, who);
-    fi_woken_end(served);
+    fi_wake_list_wake(served);
 }
 
 void filch_sem_post(filch_sem *s)

@@ -1,6 +1,6 @@
 /* Even who finds the number at 0 has taken the latch to see it.  So the last who counts down is done with the group by
  * then, and it may be gone. */
-#include "sync/woken.h"
+#include "sync/object.h"
 
 #include "base/fatal.h"
 #include "sched/span.h"
@@ -41,16 +41,16 @@ void filch_wait_group_done(filch_wait_group *public)
     fi_wait_chaos();
     wait_group *g = of(public);
     uint32_t who = fi_lock_id();
-    fi_woken woken = {0};
+    fi_wake_list woken = {0};
 
     FI_SPAN(join(g));
     fi_biased_lock_lock(&g->latch, who);
     if (g->count == 0)
         fi_fatal("filch_wait_group_done more often than was added");
     if (--g->count == 0)
-        fi_woken_take_all(&woken, &g->line, 0);
+        fi_wake_list_take_all(&woken, &g->line, 0);
     fi_biased_lock_unlock(&g->latch, who);
-    fi_woken_end(woken);
+    fi_wake_list_wake(woken);
 }
 
 int filch_wait_group_wait_until(filch_wait_group *public, int64_t deadline)

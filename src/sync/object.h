@@ -1,0 +1,17 @@
+/* What all objects of <filch/sync.h> have in common.  Each has the layout of a private struct: a
+ * biased lock, one or two wait queues, then the state that the lock guards. */
+#ifndef FI_SYNC_OBJECT_H
+#define FI_SYNC_OBJECT_H
+
+#include "sched/wake_list.h"
+
+#include <filch/sync.h>
+
+#include <errno.h>
+#include <stddef.h>
+
+_Static_assert(sizeof(filch_latch_) == sizeof(fi_biased_lock), "one layout");
+_Static_assert(_Alignof(filch_latch_) == _Alignof(fi_biased_lock), "one layout");
+_Static_assert(sizeof(fi_line) == sizeof(void *), "one layout");
+
+#endif
