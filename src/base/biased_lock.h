@@ -89,15 +89,28 @@ static inline void fi_biased_lock_lock(fi_biased_lock *l, uint32_t who)
         fi_biased_lock_lock_slow(l, who);
 }
 
-/* [holder, with the number that it came with] biased_lock.unlock -> biased_lock.slow: what was done under it. */
+/* [holder, after fi_biased_lock_lock_slow]
+ * biased_lock.unlock -> biased_lock.slow: the next holder sees what was done under the lock. */
+static inline void fi_biased_lock_unlock_slow(fi_biased_lock *l)
+{
+    l->by_word = false; /* a holder by bias does not write it */
+    fi_store_release(&l->word, 0u, biased_lock.unlock);
+}
+
+/* [holder, with the id that it locked with] fast: whether fi_biased_lock_try_fast has succeeded.  A
+ * function that is inlined twice, after either lock, gives it as a constant. */
+static inline void fi_biased_lock_unlock_as(fi_biased_lock *l, uint32_t who, bool fast)
+{
+    if (FI_LIKELY(fast))
+        fi_biased_lock_unlock_fast(who);
+    else
+        fi_biased_lock_unlock_slow(l);
+}
+
+/* [holder, with the id that it locked with] */
 static inline void fi_biased_lock_unlock(fi_biased_lock *l, uint32_t who)
 {
-    if (FI_LIKELY(!l->by_word)) {
-        fi_biased_lock_unlock_fast(who);
-        return;
-    }
-    l->by_word = false; /* for the favourite, who does not write it */
-    fi_store_release(&l->word, 0u, biased_lock.unlock);
+    fi_biased_lock_unlock_as(l, who, !l->by_word);
 }
 
 #endif

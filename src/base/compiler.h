@@ -1,9 +1,12 @@
-/* What the code tells the compiler: likely branches, cache lines, and which sanitizer is on. */
+/* What the code tells the compiler: likely branches, inlining, cache lines, sanitizers. */
 #ifndef FI_BASE_COMPILER_H
 #define FI_BASE_COMPILER_H
 
 #define FI_LIKELY(condition)   __builtin_expect(!!(condition), 1)
 #define FI_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+
+#define FI_INLINE   static inline __attribute__((always_inline))
+#define FI_NOINLINE __attribute__((noinline))
 
 /* Fields that different threads write live on different cache lines. */
 #define FI_CACHE_LINE 64

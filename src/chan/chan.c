@@ -1,36 +1,37 @@
-/* Sending, receiving and closing.  The channel is not touched any more once its latch is let go: whoever comes next may
- * be the last, and free it. */
+/* Sending, receiving and closing.  A call does not touch the channel after it has released the lock:
+ * the next caller may be the last one, and free it. */
 #include "chan/chan.h"
 
 #include "base/fatal.h"
 #include "base/mem.h"
 #include "base/rng.h"
 #include "sched/span.h"
+#include "sched/wake_list.h"
 
 /* ---- new and free ---- */
 
-/* 0: there is no such number. */
-static size_t bytes(size_t item_size, size_t capacity)
+/* Returns: 0 if a size_t cannot hold the size. */
+static size_t chan_bytes(size_t item_size, size_t capacity)
 {
-    size_t room = SIZE_MAX - sizeof(filch_chan);
+    size_t ring_max = SIZE_MAX - sizeof(filch_chan);
 
-    if (item_size > 0 && capacity > room / item_size)
+    if (item_size > 0 && capacity > ring_max / item_size)
         return 0;
     return sizeof(filch_chan) + item_size * capacity;
 }
 
 filch_chan *filch_chan_new(size_t item_size, size_t capacity)
 {
-    size_t n = bytes(item_size, capacity);
+    size_t n = chan_bytes(item_size, capacity);
     filch_chan *c = n > 0 ? fi_mem_alloc(n, FI_CACHE_LINE) : NULL;
 
     if (!c)
         return NULL;
     c->item_size = item_size;
-    c->is_word = item_size == 4 || item_size == 8;
+    c->is_small = item_size == 4 || item_size == 8;
     c->capacity = capacity;
-    c->in = c->out = c->ring;
-    c->end = c->ring + item_size * capacity;
+    c->tail = c->head = c->ring;
+    c->ring_end = c->ring + item_size * capacity;
     return c;
 }
 
@@ -39,217 +40,211 @@ void filch_chan_free(filch_chan *c)
     if (!c)
         return;
     if (c->receivers.first || c->senders.first)
-        fi_fatal("filch_chan_free of a channel that somebody waits at");
-    fi_wait_before_free(&c->latch);
-    fi_mem_free(c, bytes(c->item_size, c->capacity), FI_CACHE_LINE);
+        fi_fatal("filch_chan_free: a call waits at the channel; close it, and free it when all "
+                 "calls have returned");
+    fi_wait_before_free(&c->lock);
+    fi_mem_free(c, chan_bytes(c->item_size, c->capacity), FI_CACHE_LINE);
 }
 
 /* ---- send and receive ----
  *
- * Mostly the worker is the latch's favourite, the item is a word, and it is all about the ring: that is here, and calls
- * nothing.  All else is done by functions that it ends with.
+ * Usually the worker's fast lock succeeds, the item is small, and only the ring is involved.  That
+ * path is inlined and calls no function.  Everything else is a tail call.
  */
 
-#define NOT_INLINE __attribute__((noinline))
+#define NO_WAIT INT64_MIN /* as a deadline: return -EAGAIN instead of waiting */
 
-#define NO_WAIT INT64_MIN /* as a deadline: rather -EAGAIN */
-
-/* [latch held, which this lets go] */
-static NOT_INLINE int wait_in(filch_chan *c, fi_line *line, const char *what, void *item,
-                              int64_t deadline)
+/* [lock held, which this releases] */
+static FI_NOINLINE int chan_wait(filch_chan *c, fi_line *line, const char *what, void *item,
+                                 int64_t deadline)
 {
     fi_wait w;
 
     fi_wait_init(&w, item);
     w.freeable = true;
-    return fi_wait_in(&w, line, &c->latch, (fi_wait_for){what, c}, deadline);
+    return fi_wait_in(&w, line, &c->lock, (fi_wait_for){what, c}, deadline);
 }
 
-/* [latch held, which this lets go] */
-static int leave(filch_chan *c, uint32_t who, int result, fi_wait *woken)
+/* [lock held, which this releases] */
+static int unlock_and_wake(filch_chan *c, uint32_t id, int result, fi_wait *woken)
 {
-    fi_biased_lock_unlock(&c->latch, who);
+    fi_biased_lock_unlock(&c->lock, id);
     if (woken)
         fi_wait_end(woken);
     return result;
 }
 
-/* [latch held, which this lets go]  A sender's item is only read. */
-static NOT_INLINE int send_if_can(filch_chan *c, const void *item, int64_t deadline, uint32_t who)
+/* [lock held, which this releases] Any item, any state of the channel.  The item is only read. */
+static FI_NOINLINE int send_any(filch_chan *c, const void *item, int64_t deadline, uint32_t id)
 {
     fi_wait *woken = NULL;
-    int e = fi_chan_put(c, item, &woken);
+    int e = fi_chan_try_send(c, item, &woken);
 
     if (e == -EAGAIN && deadline != NO_WAIT)
-        return wait_in(c, &c->senders, "send", (void *)item, deadline);
-    return leave(c, who, e, woken);
+        return chan_wait(c, &c->senders, "send", (void *)item, deadline);
+    return unlock_and_wake(c, id, e, woken);
 }
 
-static NOT_INLINE int receive_if_can(filch_chan *c, void *item, int64_t deadline, uint32_t who)
+static FI_NOINLINE int receive_any(filch_chan *c, void *item, int64_t deadline, uint32_t id)
 {
     fi_wait *woken = NULL;
-    int e = fi_chan_take(c, item, &woken);
+    int e = fi_chan_try_recv(c, item, &woken);
 
     if (woken)
         FI_SPAN(merge_fiber(woken->whole ? woken->whole->fiber : woken->fiber));
     if (e == -EAGAIN && deadline != NO_WAIT)
-        return wait_in(c, &c->receivers, "receive", item, deadline);
-    return leave(c, who, e, woken);
+        return chan_wait(c, &c->receivers, "receive", item, deadline);
+    return unlock_and_wake(c, id, e, woken);
 }
 
-/* The same.  Who surely has to wait takes no detour. */
-static inline int send_held(filch_chan *c, const void *item, int64_t deadline, uint32_t who)
+/* [lock held, which this releases] fast: how the lock was taken, a constant. */
+FI_INLINE int send_locked(filch_chan *c, const void *item, int64_t deadline, uint32_t id, bool fast)
 {
-    if (c->size == c->capacity && !c->receivers.first && !c->closed && deadline != NO_WAIT)
-        return wait_in(c, &c->senders, "send", (void *)item, deadline);
-    return send_if_can(c, item, deadline, who);
+    bool idle = !c->receivers.first && !c->closed;
+
+    if (idle && c->size != c->capacity && c->is_small && item) {
+        fi_chan_copy_small(c, c->tail, item);
+        fi_chan_ring_pushed(c);
+        fi_biased_lock_unlock_as(&c->lock, id, fast);
+        return 0;
+    }
+    if (idle && c->size == c->capacity && deadline != NO_WAIT)
+        return chan_wait(c, &c->senders, "send", (void *)item, deadline);
+    return send_any(c, item, deadline, id);
 }
 
-static inline int receive_held(filch_chan *c, void *item, int64_t deadline, uint32_t who)
+FI_INLINE int receive_locked(filch_chan *c, void *item, int64_t deadline, uint32_t id, bool fast)
 {
+    if (c->size > 0 && !c->senders.first && c->is_small && item) {
+        fi_chan_copy_small(c, item, c->head);
+        fi_chan_ring_popped(c);
+        fi_biased_lock_unlock_as(&c->lock, id, fast);
+        return 0;
+    }
     if (c->size == 0 && !c->senders.first && !c->closed && deadline != NO_WAIT)
-        return wait_in(c, &c->receivers, "receive", item, deadline);
-    return receive_if_can(c, item, deadline, who);
+        return chan_wait(c, &c->receivers, "receive", item, deadline);
+    return receive_any(c, item, deadline, id);
 }
 
-static NOT_INLINE int send_by_word(filch_chan *c, const void *item, int64_t deadline, uint32_t who)
+static FI_NOINLINE int send_slow(filch_chan *c, const void *item, int64_t deadline, uint32_t id)
 {
-    fi_biased_lock_lock_slow(&c->latch, who);
-    return send_held(c, item, deadline, who);
+    fi_biased_lock_lock_slow(&c->lock, id);
+    return send_locked(c, item, deadline, id, false);
 }
 
-static NOT_INLINE int receive_by_word(filch_chan *c, void *item, int64_t deadline, uint32_t who)
+static FI_NOINLINE int receive_slow(filch_chan *c, void *item, int64_t deadline, uint32_t id)
 {
-    fi_biased_lock_lock_slow(&c->latch, who);
-    return receive_held(c, item, deadline, who);
+    fi_biased_lock_lock_slow(&c->lock, id);
+    return receive_locked(c, item, deadline, id, false);
 }
 
-static inline int send(filch_chan *c, const void *item, int64_t deadline)
+FI_INLINE int send_until(filch_chan *c, const void *item, int64_t deadline)
 {
     fi_wait_chaos();
-    uint32_t who = fi_lock_id();
+    uint32_t id = fi_lock_id();
 
     if (FI_UNLIKELY(!c))
         return -EINVAL;
-    if (!fi_biased_lock_try_fast(&c->latch, who))
-        return send_by_word(c, item, deadline, who);
-    if (c->size == c->capacity || c->receivers.first || c->closed || !c->is_word || !item)
-        return send_held(c, item, deadline, who);
-    fi_chan_copy_word(c, c->in, item);
-    fi_chan_pushed(c);
-    fi_biased_lock_unlock_fast(who);
-    return 0;
+    if (!fi_biased_lock_try_fast(&c->lock, id))
+        return send_slow(c, item, deadline, id);
+    return send_locked(c, item, deadline, id, true);
 }
 
-static inline int receive(filch_chan *c, void *item, int64_t deadline)
+FI_INLINE int receive_until(filch_chan *c, void *item, int64_t deadline)
 {
     fi_wait_chaos();
-    uint32_t who = fi_lock_id();
+    uint32_t id = fi_lock_id();
 
     if (FI_UNLIKELY(!c))
         return -EINVAL;
-    if (!fi_biased_lock_try_fast(&c->latch, who))
-        return receive_by_word(c, item, deadline, who);
-    if (c->size == 0 || c->senders.first || !c->is_word || !item)
-        return receive_held(c, item, deadline, who);
-    fi_chan_copy_word(c, item, c->out);
-    fi_chan_popped(c);
-    fi_biased_lock_unlock_fast(who);
-    return 0;
+    if (!fi_biased_lock_try_fast(&c->lock, id))
+        return receive_slow(c, item, deadline, id);
+    return receive_locked(c, item, deadline, id, true);
 }
 
-NOT_INLINE int filch_chan_send(filch_chan *c, const void *item)
-{
-    return send(c, item, FI_TIMER_NEVER);
-}
-
-/* Every time but the one that stands for something else. */
-static int64_t time_of(int64_t deadline)
+/* A user's deadline is never NO_WAIT. */
+static int64_t user_deadline(int64_t deadline)
 {
     return deadline == NO_WAIT ? NO_WAIT + 1 : deadline;
 }
 
-NOT_INLINE int filch_chan_send_until(filch_chan *c, const void *item, int64_t deadline)
+FI_NOINLINE int filch_chan_send(filch_chan *c, const void *item)
 {
-    return send(c, item, time_of(deadline));
+    return send_until(c, item, FI_TIMER_NEVER);
 }
 
-NOT_INLINE int filch_chan_try_send(filch_chan *c, const void *item)
+FI_NOINLINE int filch_chan_send_until(filch_chan *c, const void *item, int64_t deadline)
 {
-    return send(c, item, NO_WAIT);
+    return send_until(c, item, user_deadline(deadline));
 }
 
-NOT_INLINE int filch_chan_recv(filch_chan *c, void *item)
+FI_NOINLINE int filch_chan_try_send(filch_chan *c, const void *item)
 {
-    return receive(c, item, FI_TIMER_NEVER);
+    return send_until(c, item, NO_WAIT);
 }
 
-NOT_INLINE int filch_chan_recv_until(filch_chan *c, void *item, int64_t deadline)
+FI_NOINLINE int filch_chan_recv(filch_chan *c, void *item)
 {
-    return receive(c, item, time_of(deadline));
+    return receive_until(c, item, FI_TIMER_NEVER);
 }
 
-NOT_INLINE int filch_chan_try_recv(filch_chan *c, void *item)
+FI_NOINLINE int filch_chan_recv_until(filch_chan *c, void *item, int64_t deadline)
 {
-    return receive(c, item, NO_WAIT);
+    return receive_until(c, item, user_deadline(deadline));
+}
+
+FI_NOINLINE int filch_chan_try_recv(filch_chan *c, void *item)
+{
+    return receive_until(c, item, NO_WAIT);
 }
 
 /* ---- close ---- */
 
-/* [latch held] Chained by next, which nobody else looks at once they are out of line. */
-static fi_wait *take_all(filch_chan *c, fi_line *line, fi_wait *chain)
+/* [lock held] */
+static void end_receivers(filch_chan *c, fi_wake_list *list)
 {
     fi_wait *w;
 
-    while ((w = fi_line_take(line)) != NULL) {
-        if (line == &c->receivers)
-            fi_chan_clear_item(c, w->item);
+    while ((w = fi_line_take(&c->receivers)) != NULL) {
+        fi_chan_clear_item(c, w->item);
         w->result = -EPIPE;
-        w->next = chain;
-        chain = w;
-    }
-    return chain;
-}
-
-/* Each may be gone as soon as it is woken. */
-static void wake_all(fi_wait *chain)
-{
-    while (chain) {
-        fi_wait *w = chain;
-        chain = w->next;
-        fi_wait_end(w);
+        fi_wake_list_append(list, w);
     }
 }
 
-/* [latch held] A select that waits in both lines leaves the one that is emptied first.  The order
- * is random. */
-static fi_wait *take_waiters(filch_chan *c)
+/* [lock held] A select that waits in both queues is completed by the first one that is emptied, so
+ * the order is random. */
+static void end_waiters(filch_chan *c, fi_wake_list *list)
 {
-    if (fi_rng_below(fi_rng_thread(), 2) == 0)
-        return take_all(c, &c->senders, take_all(c, &c->receivers, NULL));
-    return take_all(c, &c->receivers, take_all(c, &c->senders, NULL));
+    bool senders_first = fi_rng_below(fi_rng_thread(), 2) == 0;
+
+    if (senders_first)
+        fi_wake_list_take_all(list, &c->senders, -EPIPE);
+    end_receivers(c, list);
+    if (!senders_first)
+        fi_wake_list_take_all(list, &c->senders, -EPIPE);
 }
 
 int filch_chan_close(filch_chan *c)
 {
     fi_wait_chaos();
-    uint32_t who = fi_lock_id();
-    fi_wait *waiting = NULL;
+    uint32_t id = fi_lock_id();
+    fi_wake_list woken = {0};
     bool was_open;
 
     if (!c)
         return -EINVAL;
-    fi_biased_lock_lock(&c->latch, who);
+    fi_biased_lock_lock(&c->lock, id);
     was_open = !c->closed;
     c->closed = true;
     if (was_open)
-        waiting = take_waiters(c);
-    fi_biased_lock_unlock(&c->latch, who);
-    wake_all(waiting);
+        end_waiters(c, &woken);
+    fi_biased_lock_unlock(&c->lock, id);
+    fi_wake_list_wake(woken);
     return was_open ? 0 : -EPIPE;
 }
 
-/* ---- look ---- */
+/* ---- size ---- */
 
 size_t filch_chan_size(filch_chan *c)
 {
@@ -257,9 +252,9 @@ size_t filch_chan_size(filch_chan *c)
 
     if (!c)
         return 0;
-    fi_hold(&c->latch);
+    fi_hold(&c->lock);
     n = c->size;
-    fi_let_go(&c->latch);
+    fi_let_go(&c->lock);
     return n;
 }
 

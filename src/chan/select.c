@@ -1,4 +1,4 @@
-/* Select.  The latches of all channels are held at once, so that no case becomes ready between the
+/* Select.  The locks of all channels are held at once, so that no case becomes ready between the
  * attempt and the wait.  They are taken in order of address, each once, so that two selects cannot
  * deadlock.
  *
@@ -9,30 +9,30 @@
 #include "base/rng.h"
 #include "chan/chan.h"
 
-#define PARTS_HERE 8 /* parts of a wait on the stack, which may be small; of more, on the heap */
+#define STACK_ARMS_MAX 8 /* more arms are allocated, because a stack may be small */
 
 typedef struct selection {
     filch_case *cases;
     size_t n;
-    size_t chans_n;
+    size_t n_chans;
     filch_chan *chans[FILCH_SELECT_MAX]; /* each once, by address */
-    uint8_t order[FILCH_SELECT_MAX];     /* the cases, in the order of trying */
+    uint8_t order[FILCH_SELECT_MAX];     /* the cases, in random order */
 } selection;
 
-/* ---- latches ---- */
+/* ---- locks ---- */
 
 static void add_chan(selection *s, filch_chan *c)
 {
-    size_t i = s->chans_n;
+    size_t i = s->n_chans;
 
     while (i > 0 && (uintptr_t)s->chans[i - 1] > (uintptr_t)c)
         i--;
     if (i > 0 && s->chans[i - 1] == c)
         return;
-    for (size_t j = s->chans_n; j > i; j--)
+    for (size_t j = s->n_chans; j > i; j--)
         s->chans[j] = s->chans[j - 1];
     s->chans[i] = c;
-    s->chans_n++;
+    s->n_chans++;
 }
 
 static void add_chans(selection *s)
@@ -42,52 +42,52 @@ static void add_chans(selection *s)
             add_chan(s, s->cases[i].chan);
 }
 
-/* gone: a channel that may be freed by now; NULL: none. */
-static void hold_all_but(const selection *s, const filch_chan *gone)
+/* gone: a channel that may be freed already; NULL: none. */
+static void lock_all_but(const selection *s, const filch_chan *gone)
 {
-    for (size_t i = 0; i < s->chans_n; i++)
+    for (size_t i = 0; i < s->n_chans; i++)
         if (s->chans[i] != gone)
-            fi_hold_also(&s->chans[i]->latch);
+            fi_hold_also(&s->chans[i]->lock);
 }
 
-static void let_go_all_but(const selection *s, const filch_chan *gone)
+static void unlock_all_but(const selection *s, const filch_chan *gone)
 {
-    for (size_t i = 0; i < s->chans_n; i++)
+    for (size_t i = 0; i < s->n_chans; i++)
         if (s->chans[i] != gone)
-            fi_let_go(&s->chans[i]->latch);
+            fi_let_go(&s->chans[i]->lock);
 }
 
-static void hold(const selection *s)
+static void lock_all(const selection *s)
 {
-    if (s->chans_n == 1)
-        fi_hold(&s->chans[0]->latch);
+    if (s->n_chans == 1)
+        fi_hold(&s->chans[0]->lock);
     else
-        hold_all_but(s, NULL);
+        lock_all_but(s, NULL);
 }
 
-/* When the last latch is let go the selection may be gone, with the stack of a fiber that was woken meanwhile. */
-static void let_go(void *selection_)
+/* After the last unlock the selection may be gone, with the stack of a fiber that was woken. */
+static void unlock_all(void *selection_)
 {
     const selection *s = selection_;
-    size_t n = s->chans_n;
+    size_t n = s->n_chans;
 
     for (size_t i = 0; i < n; i++)
-        fi_let_go(&s->chans[i]->latch);
+        fi_let_go(&s->chans[i]->lock);
 }
 
-/* ---- what can be done now ---- */
+/* ---- cases that are ready ---- */
 
-static int attempt(filch_case *k, fi_wait **woken)
+static int try_case(filch_case *k, fi_wait **woken)
 {
     if (!k->chan)
         return -EAGAIN;
-    return k->kind == FILCH_CASE_KIND_SEND ? fi_chan_put(k->chan, k->item, woken)
-                                           : fi_chan_take(k->chan, k->item, woken);
+    return k->kind == FILCH_CASE_KIND_SEND ? fi_chan_try_send(k->chan, k->item, woken)
+                                           : fi_chan_try_recv(k->chan, k->item, woken);
 }
 
-/* [latches held] In random order, so that each case that is ready is as likely as the others.
- * Returns: the index; -EAGAIN: none. */
-static int attempt_any(selection *s, fi_wait **woken)
+/* [locks held] In random order, so that each ready case is chosen with the same probability.
+ * Returns: the index; -EAGAIN: none is ready. */
+static int try_cases(selection *s, fi_wait **woken)
 {
     fi_rng *r = fi_rng_thread();
 
@@ -96,7 +96,7 @@ static int attempt_any(selection *s, fi_wait **woken)
     for (size_t i = 0; i < s->n; i++) {
         size_t pick = i + fi_rng_below(r, (uint32_t)(s->n - i));
         uint8_t chosen = s->order[pick];
-        int e = attempt(&s->cases[chosen], woken);
+        int e = try_case(&s->cases[chosen], woken);
         if (e != -EAGAIN) {
             s->cases[chosen].result = e;
             return chosen;
@@ -109,114 +109,116 @@ static int attempt_any(selection *s, fi_wait **woken)
 
 /* ---- waiting ---- */
 
-/* [latch held] The part of this whole that was added to the line; NULL: none. */
-static fi_wait *part_in(const fi_line *line, const fi_wait *whole)
+/* [lock held] The arm of this select that was just added to the queue; NULL: none. */
+static fi_wait *arm_in(const fi_line *line, const fi_wait *multi)
 {
     fi_wait *last = line->first ? line->first->prev : NULL;
 
-    return last && last->whole == whole ? last : NULL;
+    return last && last->whole == multi ? last : NULL;
 }
 
-/* [latch held] Only one part of a whole is in a line.  Of several cases that want the same, it is
+/* [lock held] A queue holds at most one arm of a select.  Of several cases that want the same, it is
  * the first in random order. */
-static void enqueue_part(const filch_case *k, fi_wait *part)
+static void enqueue_arm(const filch_case *k, fi_wait *arm)
 {
     filch_chan *c = k->chan;
-    fi_line *line = k->kind == FILCH_CASE_KIND_SEND ? &c->senders : &c->receivers;
-    fi_line *other = k->kind == FILCH_CASE_KIND_SEND ? &c->receivers : &c->senders;
+    bool is_send = k->kind == FILCH_CASE_KIND_SEND;
+    fi_line *line = is_send ? &c->senders : &c->receivers;
+    fi_line *other = is_send ? &c->receivers : &c->senders;
 
-    if (part_in(line, part->whole))
+    if (arm_in(line, arm->whole))
         return;
-    fi_line_add(line, &c->latch, part);
-    part->twin = part_in(other, part->whole);
-    if (part->twin)
-        part->twin->twin = part;
+    fi_line_add(line, &c->lock, arm);
+    arm->twin = arm_in(other, arm->whole);
+    if (arm->twin)
+        arm->twin->twin = arm;
 }
 
-/* [latches held] The waits of a selection: a part for each case, and behind them the whole. */
-static void enqueue_parts(const selection *s, fi_wait *waits)
+/* [locks held] waits has an arm for each case, and the select itself at the end. */
+static void enqueue_arms(const selection *s, fi_wait *waits)
 {
     for (size_t i = 0; i < s->n; i++) {
         uint8_t at = s->order[i];
-        fi_wait *part = &waits[at];
-        fi_wait_init(part, s->cases[at].item);
-        fi_store_relaxed(&part->line, NULL);
-        part->whole = &waits[s->n];
-        part->part = (uint32_t)at + 1;
-        part->twin = NULL;
+        fi_wait *arm = &waits[at];
+        fi_wait_init(arm, s->cases[at].item);
+        fi_store_relaxed(&arm->line, NULL);
+        arm->whole = &waits[s->n];
+        arm->part = (uint32_t)at + 1;
+        arm->twin = NULL;
         if (s->cases[at].chan)
-            enqueue_part(&s->cases[at], part);
+            enqueue_arm(&s->cases[at], arm);
     }
 }
 
-/* Also needed after all parts were removed: the thread that releases the latches for this fiber may
- * not have released the last one yet.  done: the channel of the completed case; NULL: none. */
-static void leave_lines(const selection *s, fi_wait *waits, const filch_chan *done)
+/* Also needed after all arms were removed: the thread that releases the locks for this fiber may not
+ * have released the last one yet.  done: the channel of the completed case; NULL: none. */
+static void dequeue_arms(const selection *s, fi_wait *waits, const filch_chan *done)
 {
-    hold_all_but(s, done);
+    lock_all_but(s, done);
     for (size_t i = 0; i < s->n; i++)
         if (fi_load_relaxed(&waits[i].line))
             fi_line_remove(&waits[i]);
-    let_go_all_but(s, done);
+    unlock_all_but(s, done);
 }
 
-/* [latches held, which this lets go] */
-static int wait_in_lines(selection *s, fi_wait *waits, int64_t deadline)
+/* [locks held, which this releases] */
+static int wait_with_arms(selection *s, fi_wait *waits, int64_t deadline)
 {
     size_t n = s->n;
     fi_biased_lock own = {0};
     fi_wait_for what = {"select", s->cases};
-    int part;
+    int arm;
 
     fi_wait_init(&waits[n], NULL);
-    enqueue_parts(s, waits);
-    part = fi_wait_in_parts(&waits[n], &own, what, let_go, s, deadline);
-    leave_lines(s, waits, part > 0 ? s->cases[part - 1].chan : NULL);
-    if (part <= 0)
-        return part;
-    s->cases[part - 1].result = waits[part - 1].result;
-    return part - 1;
+    enqueue_arms(s, waits);
+    arm = fi_wait_in_parts(&waits[n], &own, what, unlock_all, s, deadline);
+    dequeue_arms(s, waits, arm > 0 ? s->cases[arm - 1].chan : NULL);
+    if (arm <= 0)
+        return arm;
+    s->cases[arm - 1].result = waits[arm - 1].result;
+    return arm - 1;
 }
 
-/* [latches held, which this lets go] */
-static __attribute__((noinline)) int wait_for_few(selection *s, int64_t deadline)
+/* [locks held, which this releases] */
+static FI_NOINLINE int wait_on_stack(selection *s, int64_t deadline)
 {
-    fi_wait waits[PARTS_HERE + 1];
+    fi_wait waits[STACK_ARMS_MAX + 1];
 
-    return wait_in_lines(s, waits, deadline);
+    return wait_with_arms(s, waits, deadline);
 }
 
-/* [latches held, which this lets go] Who holds latches does not ask for memory, so all cases are tried once more. */
-static __attribute__((noinline)) int wait_for_many(selection *s, int64_t deadline, fi_wait **woken)
+/* [locks held, which this releases] Memory is not allocated under a lock, so the locks are released
+ * and all cases are tried again. */
+static FI_NOINLINE int wait_on_heap(selection *s, int64_t deadline, fi_wait **woken)
 {
     fi_wait *waits;
     int chosen;
 
-    let_go(s);
+    unlock_all(s);
     waits = FI_NEW_ARRAY(fi_wait, s->n + 1);
     if (!waits)
         return -ENOMEM;
-    hold(s);
-    chosen = attempt_any(s, woken);
+    lock_all(s);
+    chosen = try_cases(s, woken);
     if (chosen == -EAGAIN)
-        chosen = wait_in_lines(s, waits, deadline);
+        chosen = wait_with_arms(s, waits, deadline);
     else
-        let_go(s);
+        unlock_all(s);
     FI_DELETE_ARRAY(fi_wait, waits, s->n + 1);
     return chosen;
 }
 
-/* There is nothing that could end it but the deadline, or to be cancelled. */
-static int wait_for_nothing(selection *s, int64_t deadline)
+/* Only the deadline or a cancellation can end this wait. */
+static int wait_without_arms(selection *s, int64_t deadline)
 {
-    fi_wait whole;
+    fi_wait multi;
     fi_biased_lock own = {0};
 
-    fi_wait_init(&whole, NULL);
-    return fi_wait_in_parts(&whole, &own, (fi_wait_for){"select", s->cases}, NULL, NULL, deadline);
+    fi_wait_init(&multi, NULL);
+    return fi_wait_in_parts(&multi, &own, (fi_wait_for){"select", s->cases}, NULL, NULL, deadline);
 }
 
-static int select_any(filch_case *cases, size_t n, bool may_wait, int64_t deadline)
+static int select_until(filch_case *cases, size_t n, bool may_wait, int64_t deadline)
 {
     selection s;
     fi_wait *woken = NULL;
@@ -226,18 +228,18 @@ static int select_any(filch_case *cases, size_t n, bool may_wait, int64_t deadli
         return -EINVAL;
     s.cases = cases;
     s.n = n;
-    s.chans_n = 0;
+    s.n_chans = 0;
     add_chans(&s);
-    if (s.chans_n == 0)
-        return may_wait ? wait_for_nothing(&s, deadline) : -EAGAIN;
-    hold(&s);
-    chosen = attempt_any(&s, &woken);
+    if (s.n_chans == 0)
+        return may_wait ? wait_without_arms(&s, deadline) : -EAGAIN;
+    lock_all(&s);
+    chosen = try_cases(&s, &woken);
     if (chosen != -EAGAIN || !may_wait)
-        let_go(&s);
-    else if (n <= PARTS_HERE)
-        return wait_for_few(&s, deadline);
+        unlock_all(&s);
+    else if (n <= STACK_ARMS_MAX)
+        return wait_on_stack(&s, deadline);
     else
-        chosen = wait_for_many(&s, deadline, &woken);
+        chosen = wait_on_heap(&s, deadline, &woken);
     if (woken)
         fi_wait_end(woken);
     return chosen;
@@ -246,17 +248,17 @@ static int select_any(filch_case *cases, size_t n, bool may_wait, int64_t deadli
 int filch_select(filch_case *cases, size_t n)
 {
     fi_wait_chaos();
-    return select_any(cases, n, true, FI_TIMER_NEVER);
+    return select_until(cases, n, true, FI_TIMER_NEVER);
 }
 
 int filch_select_until(filch_case *cases, size_t n, int64_t deadline)
 {
     fi_wait_chaos();
-    return select_any(cases, n, true, deadline);
+    return select_until(cases, n, true, deadline);
 }
 
 int filch_try_select(filch_case *cases, size_t n)
 {
     fi_wait_chaos();
-    return select_any(cases, n, false, 0);
+    return select_until(cases, n, false, 0);
 }

@@ -13,8 +13,6 @@
 #include "sched/wait.h"
 #include "sched/worker.h"
 
-#define FI_INLINE static inline __attribute__((always_inline))
-
 /* Where a fiber does what another has left to do, it must not yield by bad luck (base/chaos.h). */
 #ifdef FILCH_CHAOS
 #define FI_SET_IN_AFTER_SWITCH(w, is) ((w)->in_after_switch = (is))

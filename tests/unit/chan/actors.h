@@ -74,10 +74,10 @@ static inline size_t in_line(filch_chan *c, const fi_line *line)
 {
     size_t n = 0;
 
-    fi_hold(&c->latch);
+    fi_hold(&c->lock);
     for (const fi_wait *w = line->first; w; w = w->next == line->first ? NULL : w->next)
         n++;
-    fi_let_go(&c->latch);
+    fi_let_go(&c->lock);
     return n;
 }
 
