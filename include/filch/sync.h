@@ -50,16 +50,16 @@
 
 FILCH_BEGIN_DECLS
 
-typedef struct filch_latch_ {
+typedef struct filch_lock_ {
     uint32_t word_[4];
-} filch_latch_;
+} filch_lock_;
 
 /* ---- mutex ---- */
 
 /* Who waits long gets it next, whoever else comes: nobody starves.  Any fiber or thread may unlock it. */
 typedef struct filch_mutex {
-    filch_latch_ latch_;
-    void *line_;
+    filch_lock_ lock_;
+    void *waiters_;
     uint32_t state_, extra_;
 } filch_mutex;
 
@@ -75,7 +75,7 @@ FILCH_API void filch_mutex_unlock(filch_mutex *m);
 /* Many readers or one writer.  A writer that waits keeps new readers out, and after a writer those readers come first that
  * waited by then: neither starves the other. */
 typedef struct filch_rwlock {
-    filch_latch_ latch_;
+    filch_lock_ lock_;
     void *readers_, *writers_;
     uint32_t state_, extra_;
 } filch_rwlock;
@@ -94,8 +94,8 @@ FILCH_API void filch_rwlock_wrunlock(filch_rwlock *l);
 /* To wait, with a mutex that is let go meanwhile and held again afterwards, also after an error.  No wake-up comes
  * without a reason, but what was so at the signal may have changed by the time the mutex is held: look again. */
 typedef struct filch_cond {
-    filch_latch_ latch_;
-    void *line_;
+    filch_lock_ lock_;
+    void *waiters_;
 } filch_cond;
 
 /* Returns: 0; -ECANCELED; filch_cond_wait_until: also -ETIMEDOUT. */
@@ -109,8 +109,8 @@ FILCH_API void filch_cond_broadcast(filch_cond *c);
 
 /* A number, 0 at first, that waiters take from when it is large enough, first come, first served. */
 typedef struct filch_sem {
-    filch_latch_ latch_;
-    void *line_;
+    filch_lock_ lock_;
+    void *waiters_;
     uint64_t count_;
 } filch_sem;
 
@@ -132,8 +132,8 @@ FILCH_API uint64_t filch_sem_value(filch_sem *s);
 
 /* A number, 0 at first, that waiters wait to be 0. */
 typedef struct filch_wait_group {
-    filch_latch_ latch_;
-    void *line_;
+    filch_lock_ lock_;
+    void *waiters_;
     uint64_t count_;
 } filch_wait_group;
 
@@ -146,8 +146,8 @@ FILCH_API int filch_wait_group_wait_until(filch_wait_group *g, int64_t deadline)
 /* ---- once ---- */
 
 typedef struct filch_once {
-    filch_latch_ latch_;
-    void *line_;
+    filch_lock_ lock_;
+    void *waiters_;
     const void *runner_;
     uint32_t state_, extra_;
 } filch_once;
@@ -158,8 +158,8 @@ FILCH_API void filch_once_run(filch_once *o, void (*work)(void *arg), void *arg)
 /* ---- barrier ---- */
 
 typedef struct filch_barrier {
-    filch_latch_ latch_;
-    void *line_;
+    filch_lock_ lock_;
+    void *waiters_;
     uint32_t count_, extra_;
 } filch_barrier;
 

@@ -1,5 +1,5 @@
-/* Sending, receiving and closing.  A call does not touch the channel after it has released the lock:
- * the next caller may be the last one, and free it. */
+/* Sending, receiving and closing.  A call does not touch the channel after it has released the
+ * lock: the next caller may be the last one, and free it. */
 #include "chan/chan.h"
 
 #include "base/fatal.h"

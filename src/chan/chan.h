@@ -1,5 +1,5 @@
-/* A channel: a ring of items, a queue of waiting receivers and a queue of waiting senders, all under
- * one lock.
+/* A channel: a ring of items, a queue of waiting receivers and a queue of waiting senders, all
+ * under one lock.
  *
  *     a receiver waits        the ring is empty
  *     a sender waits          the ring is full
@@ -114,9 +114,9 @@ static inline fi_wait *fi_chan_take_waiter(fi_line *line)
     return line->first ? fi_line_take(line) : NULL;
 }
 
-/* [lock held] Send or receive without waiting.  *woken is set to the waiter that the caller must wake
- * after it has released the lock; otherwise it is unchanged.
- * Returns: 0; -EPIPE: closed; -EAGAIN: the caller would have to wait. */
+/* [lock held] Send or receive without waiting.  *woken is set to the waiter that the caller must
+ * wake after it has released the lock; otherwise it is unchanged. Returns: 0; -EPIPE: closed;
+ * -EAGAIN: the caller would have to wait. */
 static inline int fi_chan_try_send(filch_chan *c, const void *item, fi_wait **woken)
 {
     fi_wait *receiver;

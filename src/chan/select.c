@@ -117,8 +117,8 @@ static fi_wait *arm_in(const fi_line *line, const fi_wait *multi)
     return last && last->whole == multi ? last : NULL;
 }
 
-/* [lock held] A queue holds at most one arm of a select.  Of several cases that want the same, it is
- * the first in random order. */
+/* [lock held] A queue holds at most one arm of a select.  Of several cases that want the same, it
+ * is the first in random order. */
 static void enqueue_arm(const filch_case *k, fi_wait *arm)
 {
     filch_chan *c = k->chan;
@@ -150,8 +150,8 @@ static void enqueue_arms(const selection *s, fi_wait *waits)
     }
 }
 
-/* Also needed after all arms were removed: the thread that releases the locks for this fiber may not
- * have released the last one yet.  done: the channel of the completed case; NULL: none. */
+/* Also needed after all arms were removed: the thread that releases the locks for this fiber may
+ * not have released the last one yet.  done: the channel of the completed case; NULL: none. */
 static void dequeue_arms(const selection *s, fi_wait *waits, const filch_chan *done)
 {
     lock_all_but(s, done);

@@ -1,47 +1,45 @@
-/* Who comes stands in line; the last takes all out. */
+/* Barrier.  Each caller waits in the queue.  The last one wakes all. */
 #include "sync/object.h"
 
 #include "base/fatal.h"
 
-#include <stddef.h>
-
-/* The same layout as filch_barrier. */
+/* The layout of filch_barrier. */
 typedef struct barrier {
-    fi_biased_lock latch;
-    fi_line line;
-    uint32_t count;  /* how many stand in line */
-    uint32_t wanted; /* what the first of them said */
+    fi_biased_lock lock;
+    fi_line waiters;
+    uint32_t count;  /* number of waiters */
+    uint32_t wanted; /* n of the first waiter */
 } barrier;
 
 _Static_assert(sizeof(barrier) == sizeof(filch_barrier), "one layout");
-_Static_assert(offsetof(barrier, line) == offsetof(filch_barrier, line_), "one layout");
+_Static_assert(offsetof(barrier, waiters) == offsetof(filch_barrier, waiters_), "one layout");
 _Static_assert(offsetof(barrier, count) == offsetof(filch_barrier, count_), "one layout");
 
-/* [latch held] At once, as who comes next must not count it. */
-static void left(fi_wait *w)
+/* [lock held] A waiter gives up.  It must not be counted by the next caller. */
+static void barrier_abandon(fi_wait *w)
 {
     ((barrier *)w->item)->count--;
 }
 
-/* [latch held] */
-static void agree(barrier *b, unsigned n)
+/* [lock held] */
+static void barrier_check(barrier *b, unsigned n)
 {
     if (n == 0)
-        fi_fatal("filch_barrier_wait for 0, when even the caller is 1");
+        fi_fatal("filch_barrier_wait: n is 0; count the caller");
     if (b->count == 0)
         b->wanted = n;
     else if (b->wanted != n)
-        fi_fatal("filch_barrier_wait for another number than others that wait there");
+        fi_fatal("filch_barrier_wait: n differs from that of another waiter; give the same n");
 }
 
-/* [latch held, which this lets go] */
-static int open(barrier *b)
+/* [lock held, which this releases] */
+static int barrier_open(barrier *b)
 {
     fi_wake_list woken = {0};
 
     b->count = 0;
-    fi_wake_list_take_all(&woken, &b->line, 0);
-    fi_let_go(&b->latch);
+    fi_wake_list_take_all(&woken, &b->waiters, 0);
+    fi_let_go(&b->lock);
     fi_wake_list_wake(woken);
     return 1;
 }
@@ -50,14 +48,14 @@ int filch_barrier_wait_until(filch_barrier *public, unsigned n, int64_t deadline
 {
     fi_wait_chaos();
     barrier *b = (barrier *)(void *)public;
-    fi_wait w = {.item = b, .left = left};
+    fi_wait w = {.item = b, .left = barrier_abandon};
 
-    fi_hold(&b->latch);
-    agree(b, n);
+    fi_hold(&b->lock);
+    barrier_check(b, n);
     if (b->count + 1 == n)
-        return open(b);
+        return barrier_open(b);
     b->count++;
-    return fi_wait_in(&w, &b->line, &b->latch, (fi_wait_for){"barrier", b}, deadline);
+    return fi_wait_in(&w, &b->waiters, &b->lock, (fi_wait_for){"barrier", b}, deadline);
 }
 
 int filch_barrier_wait(filch_barrier *b, unsigned n)

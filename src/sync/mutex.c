@@ -1,45 +1,42 @@
-/* Who unlocks a mutex frees it and wakes the first in line, who tries again; meanwhile others may take it, as they are
- * running and the first is not.  That is counted.  When those in line were passed too often, nobody passes them any more:
- * the mutex is free, and kept for the one that was woken.  So the k-th in line waits for k * (PASSES_MAX + 1) turns at
- * most. */
+/* Mutex.  Unlocking frees the mutex and wakes the first waiter, which tries again.  Meanwhile other
+ * callers may barge: they run already and the waiter does not.  Barging is bounded.  After
+ * BARGE_MAX barges the free mutex is reserved for the woken waiter.  So the k-th waiter waits for
+ * at most k * (BARGE_MAX + 1) critical sections. */
 #include "sync/object.h"
 
 #include "base/fatal.h"
 
-#include <errno.h>
-#include <stddef.h>
-
-#define PASSES_MAX 256u
-#define LOSS       64u /* as many passes as it is to be woken and to find it locked */
+#define BARGE_MAX  256u
+#define RETRY_COST 64u /* a wake-up that finds the mutex locked counts as this many barges */
 
 enum {
     LOCKED = 1,
-    COMING = 2, /* somebody was taken out of the line to try again.  So 0 means that nobody waits */
+    WAKING = 2, /* a waiter was removed from the queue to try again; so state 0 means no waiter */
 };
 
 #define TRY_AGAIN 1 /* the result of a wait */
 
-/* The same layout as filch_mutex.  Where the line is not empty, it is locked or somebody is coming. */
+/* The layout of filch_mutex.  If there are waiters, state is not 0. */
 typedef struct mutex {
-    fi_biased_lock latch;
-    fi_line line;
+    fi_biased_lock lock;
+    fi_line waiters;
     uint32_t state;
-    uint32_t passes; /* since somebody from the line had it, or the line began */
+    uint32_t barges; /* since a waiter got the mutex, or since the first waiter was enqueued */
 } mutex;
 
 _Static_assert(sizeof(mutex) == sizeof(filch_mutex), "one layout");
-_Static_assert(offsetof(mutex, line) == offsetof(filch_mutex, line_), "one layout");
+_Static_assert(offsetof(mutex, waiters) == offsetof(filch_mutex, waiters_), "one layout");
 _Static_assert(offsetof(mutex, state) == offsetof(filch_mutex, state_), "one layout");
 
-static mutex *of(filch_mutex *m)
+static mutex *mutex_of(filch_mutex *m)
 {
     return (mutex *)(void *)m;
 }
 
 /* ---- lock ---- */
 
-/* [latch held] */
-static bool take(mutex *m)
+/* [lock held] */
+static bool mutex_take(mutex *m)
 {
     if (m->state != 0)
         return false;
@@ -47,161 +44,160 @@ static bool take(mutex *m)
     return true;
 }
 
-/* [latch held] Before those who wait. */
-static bool pass(mutex *m)
+/* [lock held] Take the mutex before the waiters. */
+static bool mutex_barge(mutex *m)
 {
-    if (m->state & LOCKED || m->passes >= PASSES_MAX)
+    if (m->state & LOCKED || m->barges >= BARGE_MAX)
         return false;
-    m->passes++;
+    m->barges++;
     m->state |= LOCKED;
     return true;
 }
 
-/* [latch held, which this lets go] */
-static int stand(mutex *m, int64_t deadline, bool stubborn)
+/* [lock held, which this releases] */
+static int mutex_enqueue(mutex *m, int64_t deadline, bool uncancellable)
 {
     fi_wait w;
 
     fi_wait_init(&w, NULL);
-    w.stubborn = stubborn;
-    return fi_wait_in(&w, &m->line, &m->latch, (fi_wait_for){"mutex", m}, deadline);
+    w.stubborn = uncancellable;
+    return fi_wait_in(&w, &m->waiters, &m->lock, (fi_wait_for){"mutex", m}, deadline);
 }
 
-static int stand_first(mutex *m, int64_t deadline, bool stubborn)
+static int mutex_enqueue_first(mutex *m, int64_t deadline, bool uncancellable)
 {
     fi_wait w;
 
     fi_wait_init(&w, NULL);
-    w.stubborn = stubborn;
-    return fi_wait_in_first(&w, &m->line, &m->latch, (fi_wait_for){"mutex", m}, deadline);
+    w.stubborn = uncancellable;
+    return fi_wait_in_first(&w, &m->waiters, &m->lock, (fi_wait_for){"mutex", m}, deadline);
 }
 
-/* Who gives up after this leaves the mutex locked: its holder will wake the next. */
-static int try_again(mutex *m, int64_t deadline, bool stubborn)
+/* A waiter that gives up after this leaves the mutex locked.  The holder will wake the next one. */
+static int mutex_retry(mutex *m, int64_t deadline, bool uncancellable)
 {
-    fi_hold(&m->latch);
-    m->state &= ~(uint32_t)COMING;
-    if (take(m)) {
-        m->passes = 0;
-        fi_let_go(&m->latch);
+    fi_hold(&m->lock);
+    m->state &= ~(uint32_t)WAKING;
+    if (mutex_take(m)) {
+        m->barges = 0;
+        fi_let_go(&m->lock);
         return 0;
     }
-    m->passes += LOSS;
-    return stand_first(m, deadline, stubborn);
+    m->barges += RETRY_COST;
+    return mutex_enqueue_first(m, deadline, uncancellable);
 }
 
-/* [latch held, which this lets go] */
-static __attribute__((noinline)) int lock_slowly(mutex *m, uint32_t who, int64_t deadline,
-                                                 bool stubborn)
+/* [lock held, which this releases] */
+static FI_NOINLINE int mutex_lock_contended(mutex *m, uint32_t id, int64_t deadline,
+                                            bool uncancellable)
 {
     int e;
 
-    if (pass(m)) {
-        fi_biased_lock_unlock(&m->latch, who);
+    if (mutex_barge(m)) {
+        fi_biased_lock_unlock(&m->lock, id);
         return 0;
     }
-    if (!m->line.first && !(m->state & COMING))
-        m->passes = 0;
-    e = stand(m, deadline, stubborn);
+    if (!m->waiters.first && !(m->state & WAKING))
+        m->barges = 0;
+    e = mutex_enqueue(m, deadline, uncancellable);
     while (e == TRY_AGAIN)
-        e = try_again(m, deadline, stubborn);
+        e = mutex_retry(m, deadline, uncancellable);
     return e;
 }
 
-static __attribute__((noinline)) int lock_by_word(mutex *m, uint32_t who, int64_t deadline,
-                                                  bool stubborn)
+/* [lock held, which this releases] fast: how the lock was taken, a constant. */
+FI_INLINE int mutex_lock_locked(mutex *m, uint32_t id, int64_t deadline, bool uncancellable,
+                                bool fast)
 {
-    fi_biased_lock_lock_slow(&m->latch, who);
-    if (!take(m))
-        return lock_slowly(m, who, deadline, stubborn);
-    fi_biased_lock_unlock(&m->latch, who);
+    if (!mutex_take(m))
+        return mutex_lock_contended(m, id, deadline, uncancellable);
+    fi_biased_lock_unlock_as(&m->lock, id, fast);
     return 0;
 }
 
-/* The way of the favourite is kept free of all that the other ways need. */
-static inline int lock(mutex *m, int64_t deadline, bool stubborn)
+static FI_NOINLINE int mutex_lock_slow(mutex *m, uint32_t id, int64_t deadline, bool uncancellable)
 {
-    uint32_t who = fi_lock_id();
+    fi_biased_lock_lock_slow(&m->lock, id);
+    return mutex_lock_locked(m, id, deadline, uncancellable, false);
+}
 
-    if (!fi_biased_lock_try_fast(&m->latch, who))
-        return lock_by_word(m, who, deadline, stubborn);
-    if (!take(m))
-        return lock_slowly(m, who, deadline, stubborn);
-    fi_biased_lock_unlock_fast(who);
-    return 0;
+FI_INLINE int mutex_lock_until(mutex *m, int64_t deadline, bool uncancellable)
+{
+    uint32_t id = fi_lock_id();
+
+    if (!fi_biased_lock_try_fast(&m->lock, id))
+        return mutex_lock_slow(m, id, deadline, uncancellable);
+    return mutex_lock_locked(m, id, deadline, uncancellable, true);
 }
 
 void filch_mutex_lock(filch_mutex *m)
 {
     fi_wait_chaos();
-    lock(of(m), FI_TIMER_NEVER, true);
+    mutex_lock_until(mutex_of(m), FI_TIMER_NEVER, true);
 }
 
 int filch_mutex_lock_until(filch_mutex *m, int64_t deadline)
 {
     fi_wait_chaos();
-    return lock(of(m), deadline, false);
+    return mutex_lock_until(mutex_of(m), deadline, false);
 }
 
 int filch_mutex_try_lock(filch_mutex *public)
 {
     fi_wait_chaos();
-    mutex *m = of(public);
-    uint32_t who = fi_lock_id();
+    mutex *m = mutex_of(public);
+    uint32_t id = fi_lock_id();
     bool taken;
 
-    fi_biased_lock_lock(&m->latch, who);
-    taken = take(m) || pass(m);
-    fi_biased_lock_unlock(&m->latch, who);
+    fi_biased_lock_lock(&m->lock, id);
+    taken = mutex_take(m) || mutex_barge(m);
+    fi_biased_lock_unlock(&m->lock, id);
     return taken ? 0 : -EBUSY;
 }
 
 /* ---- unlock ---- */
 
-/* [latch held, which this lets go] One at a time is woken: the next when that one has come. */
-static __attribute__((noinline)) void unlock_slowly(mutex *m, uint32_t who)
+/* [lock held, which this releases] Wakes a waiter if none is waking. */
+static FI_NOINLINE void mutex_unlock_contended(mutex *m, uint32_t id)
 {
     fi_wait *w;
 
     if (!(m->state & LOCKED))
-        fi_fatal("filch_mutex_unlock of a mutex that is not locked");
-    w = m->state & COMING ? NULL : fi_line_take(&m->line);
+        fi_fatal("filch_mutex_unlock: the mutex is not locked");
+    w = m->state & WAKING ? NULL : fi_line_take(&m->waiters);
     if (w)
         w->result = TRY_AGAIN;
-    m->state = COMING;
-    fi_biased_lock_unlock(&m->latch, who);
+    m->state = WAKING;
+    fi_biased_lock_unlock(&m->lock, id);
     if (w)
         fi_wait_end(w);
 }
 
-/* [latch held] False: somebody waits, or it was not locked. */
-static bool set_free(mutex *m)
+/* [lock held, which this releases] fast: how the lock was taken, a constant. */
+FI_INLINE void mutex_unlock_locked(mutex *m, uint32_t id, bool fast)
 {
-    if (m->state != LOCKED || m->line.first)
-        return false;
+    if (m->state != LOCKED || m->waiters.first) {
+        mutex_unlock_contended(m, id);
+        return;
+    }
     m->state = 0;
-    return true;
+    fi_biased_lock_unlock_as(&m->lock, id, fast);
 }
 
-static __attribute__((noinline)) void unlock_by_word(mutex *m, uint32_t who)
+static FI_NOINLINE void mutex_unlock_slow(mutex *m, uint32_t id)
 {
-    fi_biased_lock_lock_slow(&m->latch, who);
-    if (set_free(m))
-        fi_biased_lock_unlock(&m->latch, who);
-    else
-        unlock_slowly(m, who);
+    fi_biased_lock_lock_slow(&m->lock, id);
+    mutex_unlock_locked(m, id, false);
 }
 
 void filch_mutex_unlock(filch_mutex *public)
 {
     fi_wait_chaos();
-    mutex *m = of(public);
-    uint32_t who = fi_lock_id();
+    mutex *m = mutex_of(public);
+    uint32_t id = fi_lock_id();
 
-    if (!fi_biased_lock_try_fast(&m->latch, who))
-        unlock_by_word(m, who);
-    else if (set_free(m))
-        fi_biased_lock_unlock_fast(who);
+    if (!fi_biased_lock_try_fast(&m->lock, id))
+        mutex_unlock_slow(m, id);
     else
-        unlock_slowly(m, who);
+        mutex_unlock_locked(m, id, true);
 }

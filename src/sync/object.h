@@ -10,8 +10,8 @@
 #include <errno.h>
 #include <stddef.h>
 
-_Static_assert(sizeof(filch_latch_) == sizeof(fi_biased_lock), "one layout");
-_Static_assert(_Alignof(filch_latch_) == _Alignof(fi_biased_lock), "one layout");
+_Static_assert(sizeof(filch_lock_) == sizeof(fi_biased_lock), "one layout");
+_Static_assert(_Alignof(filch_lock_) == _Alignof(fi_biased_lock), "one layout");
 _Static_assert(sizeof(fi_line) == sizeof(void *), "one layout");
 
 #endif

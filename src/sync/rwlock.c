@@ -1,182 +1,180 @@
-/* Whoever ends hands over to those who come next.  So somebody waits only while others are inside. */
+/* Read-write lock.  An unlock hands the lock to the next waiters.  So a caller waits only while
+ * others hold the lock. */
 #include "sync/object.h"
 
 #include "base/fatal.h"
 
-#include <errno.h>
-#include <stddef.h>
-
 #define WRITER UINT32_MAX
 
-/* The same layout as filch_rwlock. */
+/* The layout of filch_rwlock. */
 typedef struct rwlock {
-    fi_biased_lock latch;
+    fi_biased_lock lock;
     fi_line readers, writers;
-    uint32_t inside; /* how many readers; or WRITER */
+    uint32_t holders; /* number of readers, or WRITER */
     uint32_t extra;
 } rwlock;
 
 _Static_assert(sizeof(rwlock) == sizeof(filch_rwlock), "one layout");
 _Static_assert(offsetof(rwlock, readers) == offsetof(filch_rwlock, readers_), "one layout");
 _Static_assert(offsetof(rwlock, writers) == offsetof(filch_rwlock, writers_), "one layout");
-_Static_assert(offsetof(rwlock, inside) == offsetof(filch_rwlock, state_), "one layout");
+_Static_assert(offsetof(rwlock, holders) == offsetof(filch_rwlock, state_), "one layout");
 
-static rwlock *of(filch_rwlock *l)
+static rwlock *rwlock_of(filch_rwlock *l)
 {
     return (rwlock *)(void *)l;
 }
 
-/* ---- in, under the latch ---- */
+/* ---- with the lock held ---- */
 
-/* A writer that waits keeps new readers out. */
-static bool enter_to_read(rwlock *l)
+/* A waiting writer keeps new readers out. */
+static bool rwlock_take_read(rwlock *l)
 {
-    if (l->writers.first || l->inside >= WRITER - 1)
+    if (l->writers.first || l->holders >= WRITER - 1)
         return false;
-    l->inside++;
+    l->holders++;
     return true;
 }
 
-static bool enter_to_write(rwlock *l)
+static bool rwlock_take_write(rwlock *l)
 {
-    if (l->inside != 0)
+    if (l->holders != 0)
         return false;
-    l->inside = WRITER;
+    l->holders = WRITER;
     return true;
 }
 
-/* Nobody is inside, or readers. */
-static void let_readers_in(rwlock *l, fi_wake_list *woken)
+/* The lock is free or held by readers. */
+static void rwlock_admit_readers(rwlock *l, fi_wake_list *woken)
 {
-    l->inside += fi_wake_list_take_all(woken, &l->readers, 0);
+    l->holders += fi_wake_list_take_all(woken, &l->readers, 0);
 }
 
-/* Nobody is inside. */
-static void let_writer_in(rwlock *l, fi_wake_list *woken)
+/* The lock is free. */
+static void rwlock_admit_writer(rwlock *l, fi_wake_list *woken)
 {
     if (!l->writers.first)
         return;
-    l->inside = WRITER;
+    l->holders = WRITER;
     fi_wake_list_take(woken, &l->writers, 0);
 }
 
 /* ---- read ---- */
 
-static int read_until(rwlock *l, int64_t deadline, bool stubborn)
+static int rwlock_read_until(rwlock *l, int64_t deadline, bool uncancellable)
 {
-    fi_wait w = {.stubborn = stubborn};
+    fi_wait w = {.stubborn = uncancellable};
 
-    fi_hold(&l->latch);
-    if (!enter_to_read(l))
-        return fi_wait_in(&w, &l->readers, &l->latch, (fi_wait_for){"read lock", l}, deadline);
-    fi_let_go(&l->latch);
+    fi_hold(&l->lock);
+    if (!rwlock_take_read(l))
+        return fi_wait_in(&w, &l->readers, &l->lock, (fi_wait_for){"read lock", l}, deadline);
+    fi_let_go(&l->lock);
     return 0;
 }
 
 void filch_rwlock_rdlock(filch_rwlock *l)
 {
     fi_wait_chaos();
-    read_until(of(l), FI_TIMER_NEVER, true);
+    rwlock_read_until(rwlock_of(l), FI_TIMER_NEVER, true);
 }
 
 int filch_rwlock_rdlock_until(filch_rwlock *l, int64_t deadline)
 {
     fi_wait_chaos();
-    return read_until(of(l), deadline, false);
+    return rwlock_read_until(rwlock_of(l), deadline, false);
 }
 
 int filch_rwlock_try_rdlock(filch_rwlock *public)
 {
-    rwlock *l = of(public);
-    bool in;
+    rwlock *l = rwlock_of(public);
+    bool taken;
 
-    fi_hold(&l->latch);
-    in = enter_to_read(l);
-    fi_let_go(&l->latch);
-    return in ? 0 : -EBUSY;
+    fi_hold(&l->lock);
+    taken = rwlock_take_read(l);
+    fi_let_go(&l->lock);
+    return taken ? 0 : -EBUSY;
 }
 
 void filch_rwlock_rdunlock(filch_rwlock *public)
 {
     fi_wait_chaos();
-    rwlock *l = of(public);
+    rwlock *l = rwlock_of(public);
     fi_wake_list woken = {0};
 
-    fi_hold(&l->latch);
-    if (l->inside == 0 || l->inside == WRITER)
-        fi_fatal("filch_rwlock_rdunlock of a lock that nobody reads");
-    if (--l->inside == 0)
-        let_writer_in(l, &woken);
-    fi_let_go(&l->latch);
+    fi_hold(&l->lock);
+    if (l->holders == 0 || l->holders == WRITER)
+        fi_fatal("filch_rwlock_rdunlock: no reader holds the lock");
+    if (--l->holders == 0)
+        rwlock_admit_writer(l, &woken);
+    fi_let_go(&l->lock);
     fi_wake_list_wake(woken);
 }
 
 /* ---- write ---- */
 
-/* The readers that this one kept out, unless another writer does. */
-static void give_up_writing(rwlock *l)
+/* A writer has given up.  Admit the readers that it kept out, unless another writer waits. */
+static void rwlock_abandon_write(rwlock *l)
 {
     fi_wake_list woken = {0};
 
-    fi_hold(&l->latch);
-    if (l->inside != WRITER && !l->writers.first)
-        let_readers_in(l, &woken);
-    fi_let_go(&l->latch);
+    fi_hold(&l->lock);
+    if (l->holders != WRITER && !l->writers.first)
+        rwlock_admit_readers(l, &woken);
+    fi_let_go(&l->lock);
     fi_wake_list_wake(woken);
 }
 
-static int write_until(rwlock *l, int64_t deadline, bool stubborn)
+static int rwlock_write_until(rwlock *l, int64_t deadline, bool uncancellable)
 {
-    fi_wait w = {.stubborn = stubborn};
+    fi_wait w = {.stubborn = uncancellable};
     int e;
 
-    fi_hold(&l->latch);
-    if (enter_to_write(l)) {
-        fi_let_go(&l->latch);
+    fi_hold(&l->lock);
+    if (rwlock_take_write(l)) {
+        fi_let_go(&l->lock);
         return 0;
     }
-    e = fi_wait_in(&w, &l->writers, &l->latch, (fi_wait_for){"write lock", l}, deadline);
+    e = fi_wait_in(&w, &l->writers, &l->lock, (fi_wait_for){"write lock", l}, deadline);
     if (e < 0)
-        give_up_writing(l);
+        rwlock_abandon_write(l);
     return e;
 }
 
 void filch_rwlock_wrlock(filch_rwlock *l)
 {
     fi_wait_chaos();
-    write_until(of(l), FI_TIMER_NEVER, true);
+    rwlock_write_until(rwlock_of(l), FI_TIMER_NEVER, true);
 }
 
 int filch_rwlock_wrlock_until(filch_rwlock *l, int64_t deadline)
 {
     fi_wait_chaos();
-    return write_until(of(l), deadline, false);
+    return rwlock_write_until(rwlock_of(l), deadline, false);
 }
 
 int filch_rwlock_try_wrlock(filch_rwlock *public)
 {
-    rwlock *l = of(public);
-    bool in;
+    rwlock *l = rwlock_of(public);
+    bool taken;
 
-    fi_hold(&l->latch);
-    in = enter_to_write(l);
-    fi_let_go(&l->latch);
-    return in ? 0 : -EBUSY;
+    fi_hold(&l->lock);
+    taken = rwlock_take_write(l);
+    fi_let_go(&l->lock);
+    return taken ? 0 : -EBUSY;
 }
 
 void filch_rwlock_wrunlock(filch_rwlock *public)
 {
     fi_wait_chaos();
-    rwlock *l = of(public);
+    rwlock *l = rwlock_of(public);
     fi_wake_list woken = {0};
 
-    fi_hold(&l->latch);
-    if (l->inside != WRITER)
-        fi_fatal("filch_rwlock_wrunlock of a lock that nobody writes");
-    l->inside = 0;
-    let_readers_in(l, &woken);
-    if (l->inside == 0)
-        let_writer_in(l, &woken);
-    fi_let_go(&l->latch);
+    fi_hold(&l->lock);
+    if (l->holders != WRITER)
+        fi_fatal("filch_rwlock_wrunlock: no writer holds the lock");
+    l->holders = 0;
+    rwlock_admit_readers(l, &woken);
+    if (l->holders == 0)
+        rwlock_admit_writer(l, &woken);
+    fi_let_go(&l->lock);
     fi_wake_list_wake(woken);
 }

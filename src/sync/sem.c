@@ -1,86 +1,82 @@
-/* First come, first served: while somebody waits, nobody else takes, however much there is. */
+/* Semaphore.  FIFO: while a caller waits, no later caller takes from the count. */
 #include "sync/object.h"
 
 #include "base/fatal.h"
 
-#include <errno.h>
-#include <stddef.h>
-
-/* The same layout as filch_sem.  The first in line wants more than count, or somebody is about to serve it. */
+/* The layout of filch_sem.  The first waiter wants more than count, or is about to be woken. */
 typedef struct sem {
-    fi_biased_lock latch;
-    fi_line line; /* an item is a uint64_t: how many that one wants */
+    fi_biased_lock lock;
+    fi_line waiters; /* item: a uint64_t, how many the waiter wants */
     uint64_t count;
 } sem;
 
 _Static_assert(sizeof(sem) == sizeof(filch_sem), "one layout");
-_Static_assert(offsetof(sem, line) == offsetof(filch_sem, line_), "one layout");
+_Static_assert(offsetof(sem, waiters) == offsetof(filch_sem, waiters_), "one layout");
 _Static_assert(offsetof(sem, count) == offsetof(filch_sem, count_), "one layout");
 
-static sem *of(filch_sem *s)
+static sem *sem_of(filch_sem *s)
 {
     return (sem *)(void *)s;
 }
 
-/* [latch held] */
-static fi_wake_list serve(sem *s)
+/* [lock held] */
+static fi_wake_list sem_take_satisfied(sem *s)
 {
-    fi_wake_list served = {0};
+    fi_wake_list woken = {0};
 
-    while (s->line.first) {
-        uint64_t wanted = *(const uint64_t *)s->line.first->item;
+    while (s->waiters.first) {
+        uint64_t wanted = *(const uint64_t *)s->waiters.first->item;
         if (wanted > s->count)
             break;
         s->count -= wanted;
-        fi_wake_list_take(&served, &s->line, 0);
+        fi_wake_list_take(&woken, &s->waiters, 0);
     }
-    return served;
+    return woken;
 }
 
-/* [latch held] */
-static bool take(sem *s, uint64_t n)
+/* [lock held] */
+static bool sem_take(sem *s, uint64_t n)
 {
-    if (s->line.first || s->count < n)
+    if (s->waiters.first || s->count < n)
         return false;
     s->count -= n;
     return true;
 }
 
-/* Who gives up may have been the one that wanted more than there is. */
-static void serve_others(sem *s)
+/* A waiter that gives up may have held back those behind it. */
+static void sem_wake_next(sem *s)
 {
-    fi_wake_list served;
+    fi_wake_list woken;
 
-    fi_hold(&s->latch);
-    served = serve(s);
-    fi_let_go(&s->latch);
-    fi_wake_list_wake(served);
+    fi_hold(&s->lock);
+    woken = sem_take_satisfied(s);
+    fi_let_go(&s->lock);
+    fi_wake_list_wake(woken);
 }
 
-/* [latch held, which this lets go] */
-static int stand(sem *s, uint64_t n, int64_t deadline)
+/* [lock held, which this releases] */
+static int sem_enqueue(sem *s, uint64_t n, int64_t deadline)
 {
     fi_wait w;
     int e;
 
     fi_wait_init(&w, &n);
-    e = fi_wait_in(&w, &s->line, &s->latch, (fi_wait_for){"semaphore", s}, deadline);
-
+    e = fi_wait_in(&w, &s->waiters, &s->lock, (fi_wait_for){"semaphore", s}, deadline);
     if (e < 0)
-        serve_others(s);
+        sem_wake_next(s);
     return e;
 }
 
 int filch_sem_wait_n_until(filch_sem *public, uint64_t n, int64_t deadline)
 {
     fi_wait_chaos();
-    sem *s = of(public);
-    uint32_t who = fi_lock_id();
+    sem *s = sem_of(public);
+    uint32_t id = fi_lock_id();
 
-    fi_biased_lock_lock(&s->latch, who);
-    if (!take(s, n))
-        return stand(s, n, deadline);
-    fi_biased_lock_unlock(&s->latch, who);
+    fi_biased_lock_lock(&s->lock, id);
+    if (!sem_take(s, n))
+        return sem_enqueue(s, n, deadline);
+    fi_biased_lock_unlock(&s->lock, id);
     return 0;
 }
 
@@ -97,30 +93,30 @@ int filch_sem_wait(filch_sem *s)
 int filch_sem_try_wait(filch_sem *public)
 {
     fi_wait_chaos();
-    sem *s = of(public);
-    uint32_t who = fi_lock_id();
+    sem *s = sem_of(public);
+    uint32_t id = fi_lock_id();
     bool taken;
 
-    fi_biased_lock_lock(&s->latch, who);
-    taken = take(s, 1);
-    fi_biased_lock_unlock(&s->latch, who);
+    fi_biased_lock_lock(&s->lock, id);
+    taken = sem_take(s, 1);
+    fi_biased_lock_unlock(&s->lock, id);
     return taken ? 0 : -EAGAIN;
 }
 
 void filch_sem_post_n(filch_sem *public, uint64_t n)
 {
     fi_wait_chaos();
-    sem *s = of(public);
-    uint32_t who = fi_lock_id();
-    fi_wake_list served;
+    sem *s = sem_of(public);
+    uint32_t id = fi_lock_id();
+    fi_wake_list woken;
 
-    fi_biased_lock_lock(&s->latch, who);
+    fi_biased_lock_lock(&s->lock, id);
     if (n > UINT64_MAX - s->count)
-        fi_fatal("filch_sem_post_n: the semaphore's number would be too large");
+        fi_fatal("filch_sem_post_n: the value would overflow");
     s->count += n;
-    served = serve(s);
-    fi_biased_lock_unlock(&s->latch, who);
-    fi_wake_list_wake(served);
+    woken = sem_take_satisfied(s);
+    fi_biased_lock_unlock(&s->lock, id);
+    fi_wake_list_wake(woken);
 }
 
 void filch_sem_post(filch_sem *s)
@@ -130,12 +126,12 @@ void filch_sem_post(filch_sem *s)
 
 uint64_t filch_sem_value(filch_sem *public)
 {
-    sem *s = of(public);
-    uint32_t who = fi_lock_id();
+    sem *s = sem_of(public);
+    uint32_t id = fi_lock_id();
     uint64_t count;
 
-    fi_biased_lock_lock(&s->latch, who);
+    fi_biased_lock_lock(&s->lock, id);
     count = s->count;
-    fi_biased_lock_unlock(&s->latch, who);
+    fi_biased_lock_unlock(&s->lock, id);
     return count;
 }

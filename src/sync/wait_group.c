@@ -1,24 +1,23 @@
-/* Even who finds the number at 0 has taken the latch to see it.  So the last who counts down is done with the group by
- * then, and it may be gone. */
+/* Wait group.  A waiter reads the counter under the lock, even if it is 0.  So the call that
+ * counted down to 0 has released the lock and does not touch the group again.  The waiter may free
+ * it. */
 #include "sync/object.h"
 
 #include "base/fatal.h"
 #include "sched/span.h"
 
-#include <stddef.h>
-
-/* The same layout as filch_wait_group. */
+/* The layout of filch_wait_group. */
 typedef struct wait_group {
-    fi_biased_lock latch;
-    fi_line line;
+    fi_biased_lock lock;
+    fi_line waiters;
     uint64_t count;
 } wait_group;
 
 _Static_assert(sizeof(wait_group) == sizeof(filch_wait_group), "one layout");
-_Static_assert(offsetof(wait_group, line) == offsetof(filch_wait_group, line_), "one layout");
+_Static_assert(offsetof(wait_group, waiters) == offsetof(filch_wait_group, waiters_), "one layout");
 _Static_assert(offsetof(wait_group, count) == offsetof(filch_wait_group, count_), "one layout");
 
-static wait_group *of(filch_wait_group *g)
+static wait_group *wait_group_of(filch_wait_group *g)
 {
     return (wait_group *)(void *)g;
 }
@@ -26,45 +25,45 @@ static wait_group *of(filch_wait_group *g)
 void filch_wait_group_add(filch_wait_group *public, unsigned n)
 {
     fi_wait_chaos();
-    wait_group *g = of(public);
-    uint32_t who = fi_lock_id();
+    wait_group *g = wait_group_of(public);
+    uint32_t id = fi_lock_id();
 
-    fi_biased_lock_lock(&g->latch, who);
+    fi_biased_lock_lock(&g->lock, id);
     if (n > UINT64_MAX - g->count)
-        fi_fatal("filch_wait_group_add: the group's number would be too large");
+        fi_fatal("filch_wait_group_add: the counter would overflow");
     g->count += n;
-    fi_biased_lock_unlock(&g->latch, who);
+    fi_biased_lock_unlock(&g->lock, id);
 }
 
 void filch_wait_group_done(filch_wait_group *public)
 {
     fi_wait_chaos();
-    wait_group *g = of(public);
-    uint32_t who = fi_lock_id();
+    wait_group *g = wait_group_of(public);
+    uint32_t id = fi_lock_id();
     fi_wake_list woken = {0};
 
     FI_SPAN(join(g));
-    fi_biased_lock_lock(&g->latch, who);
+    fi_biased_lock_lock(&g->lock, id);
     if (g->count == 0)
-        fi_fatal("filch_wait_group_done more often than was added");
+        fi_fatal("filch_wait_group_done: the counter is 0; call filch_wait_group_add first");
     if (--g->count == 0)
-        fi_wake_list_take_all(&woken, &g->line, 0);
-    fi_biased_lock_unlock(&g->latch, who);
+        fi_wake_list_take_all(&woken, &g->waiters, 0);
+    fi_biased_lock_unlock(&g->lock, id);
     fi_wake_list_wake(woken);
 }
 
 int filch_wait_group_wait_until(filch_wait_group *public, int64_t deadline)
 {
     fi_wait_chaos();
-    wait_group *g = of(public);
+    wait_group *g = wait_group_of(public);
     fi_wait w = {0};
     int e = 0;
 
-    fi_hold(&g->latch);
+    fi_hold(&g->lock);
     if (g->count > 0)
-        e = fi_wait_in(&w, &g->line, &g->latch, (fi_wait_for){"wait group", g}, deadline);
+        e = fi_wait_in(&w, &g->waiters, &g->lock, (fi_wait_for){"wait group", g}, deadline);
     else
-        fi_let_go(&g->latch);
+        fi_let_go(&g->lock);
     if (e == 0)
         FI_SPAN(collect(g));
     return e;

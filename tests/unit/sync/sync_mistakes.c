@@ -22,8 +22,8 @@ static void wait_without_mutex(void)
 static void test_mutex(void **state)
 {
     (void)state;
-    CHECK(dies_saying(unlock_free, "filch_mutex_unlock of a mutex that is not locked"));
-    CHECK(dies_saying(wait_without_mutex, "filch_mutex_unlock of a mutex that is not locked"));
+    CHECK(dies_saying(unlock_free, "filch_mutex_unlock: the mutex is not locked"));
+    CHECK(dies_saying(wait_without_mutex, "filch_mutex_unlock: the mutex is not locked"));
 }
 
 static void end_free_read(void)
@@ -59,10 +59,10 @@ static void end_read_as_write(void)
 static void test_rwlock(void **state)
 {
     (void)state;
-    CHECK(dies_saying(end_free_read, "filch_rwlock_rdunlock of a lock that nobody reads"));
-    CHECK(dies_saying(end_write_as_read, "filch_rwlock_rdunlock of a lock that nobody reads"));
-    CHECK(dies_saying(end_free_write, "filch_rwlock_wrunlock of a lock that nobody writes"));
-    CHECK(dies_saying(end_read_as_write, "filch_rwlock_wrunlock of a lock that nobody writes"));
+    CHECK(dies_saying(end_free_read, "filch_rwlock_rdunlock: no reader holds the lock"));
+    CHECK(dies_saying(end_write_as_read, "filch_rwlock_rdunlock: no reader holds the lock"));
+    CHECK(dies_saying(end_free_write, "filch_rwlock_wrunlock: no writer holds the lock"));
+    CHECK(dies_saying(end_read_as_write, "filch_rwlock_wrunlock: no writer holds the lock"));
 }
 
 static void post_too_many(void)
@@ -93,9 +93,9 @@ static void add_too_many(void)
 static void test_numbers(void **state)
 {
     (void)state;
-    CHECK(dies_saying(post_too_many, "the semaphore's number would be too large"));
-    CHECK(dies_saying(done_too_often, "filch_wait_group_done more often than was added"));
-    CHECK(dies_saying(add_too_many, "the group's number would be too large"));
+    CHECK(dies_saying(post_too_many, "filch_sem_post_n: the value would overflow"));
+    CHECK(dies_saying(done_too_often, "filch_wait_group_done: the counter is 0"));
+    CHECK(dies_saying(add_too_many, "filch_wait_group_add: the counter would overflow"));
 }
 
 static void again(void *o)
@@ -124,8 +124,9 @@ static void once_inside_once_in_a_fiber(void)
 static void test_once(void **state)
 {
     (void)state;
-    CHECK(dies_saying(once_inside_once, "filch_once_run from inside its own work"));
-    CHECK(dies_saying(once_inside_once_in_a_fiber, "filch_once_run from inside its own work"));
+    CHECK(dies_saying(once_inside_once, "filch_once_run: called by the function that it runs"));
+    CHECK(dies_saying(once_inside_once_in_a_fiber,
+                      "filch_once_run: called by the function that it runs"));
 }
 
 static void barrier_for_none(void)
@@ -153,8 +154,8 @@ static void barrier_without_agreement(void)
 static void test_barrier(void **state)
 {
     (void)state;
-    CHECK(dies_saying(barrier_for_none, "filch_barrier_wait for 0"));
-    CHECK(dies_saying(barrier_without_agreement, "filch_barrier_wait for another number"));
+    CHECK(dies_saying(barrier_for_none, "filch_barrier_wait: n is 0"));
+    CHECK(dies_saying(barrier_without_agreement, "filch_barrier_wait: n differs"));
 }
 
 CHECK_MAIN(test_mutex, test_rwlock, test_numbers, test_once, test_barrier)
