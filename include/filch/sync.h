@@ -64,7 +64,7 @@ typedef struct filch_mutex {
 } filch_mutex;
 
 FILCH_API void filch_mutex_lock(filch_mutex *m);
-/* Returns: 0; -EBUSY.  Blocks: nothing. */
+/* Returns: 0; -EAGAIN.  Blocks: nothing. */
 FILCH_API int filch_mutex_try_lock(filch_mutex *m);
 /* Returns: 0; -ETIMEDOUT; -ECANCELED. */
 FILCH_API int filch_mutex_lock_until(filch_mutex *m, int64_t deadline);

@@ -152,7 +152,7 @@ int filch_mutex_try_lock(filch_mutex *public)
     fi_biased_lock_lock(&m->lock, id);
     taken = mutex_take(m) || mutex_barge(m);
     fi_biased_lock_unlock(&m->lock, id);
-    return taken ? 0 : -EBUSY;
+    return taken ? 0 : -EAGAIN;
 }
 
 /* ---- unlock ---- */

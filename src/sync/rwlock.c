@@ -91,7 +91,7 @@ int filch_rwlock_try_rdlock(filch_rwlock *public)
     fi_hold(&l->lock);
     taken = rwlock_take_read(l);
     fi_let_go(&l->lock);
-    return taken ? 0 : -EBUSY;
+    return taken ? 0 : -EAGAIN;
 }
 
 void filch_rwlock_rdunlock(filch_rwlock *public)
@@ -159,7 +159,7 @@ int filch_rwlock_try_wrlock(filch_rwlock *public)
     fi_hold(&l->lock);
     taken = rwlock_take_write(l);
     fi_let_go(&l->lock);
-    return taken ? 0 : -EBUSY;
+    return taken ? 0 : -EAGAIN;
 }
 
 void filch_rwlock_wrunlock(filch_rwlock *public)

@@ -293,7 +293,7 @@ static void use_locks(void)
     filch_cond c = {0};
 
     filch_mutex_lock(&m);
-    MUST(filch_mutex_try_lock(&m) == -EBUSY &&
+    MUST(filch_mutex_try_lock(&m) == -EAGAIN &&
          filch_mutex_lock_until(&m, use_soon()) == -ETIMEDOUT);
     MUST(filch_mutex_lock_until(&m, INT64_MIN) == -ETIMEDOUT);
     MUST(filch_cond_wait_until(&c, &m, use_soon()) == -ETIMEDOUT);
@@ -303,12 +303,12 @@ static void use_locks(void)
     filch_mutex_unlock(&m);
     filch_rwlock_rdlock(&l);
     NEED(filch_rwlock_try_rdlock(&l));
-    MUST(filch_rwlock_try_wrlock(&l) == -EBUSY &&
+    MUST(filch_rwlock_try_wrlock(&l) == -EAGAIN &&
          filch_rwlock_wrlock_until(&l, use_soon()) == -ETIMEDOUT);
     filch_rwlock_rdunlock(&l);
     filch_rwlock_rdunlock(&l);
     filch_rwlock_wrlock(&l);
-    MUST(filch_rwlock_try_rdlock(&l) == -EBUSY &&
+    MUST(filch_rwlock_try_rdlock(&l) == -EAGAIN &&
          filch_rwlock_rdlock_until(&l, INT64_MIN) == -ETIMEDOUT);
     filch_rwlock_wrunlock(&l);
 }

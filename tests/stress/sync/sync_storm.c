@@ -42,7 +42,7 @@ static void dawdle(fi_rng *r)
 /* Who was cancelled can be cancelled again. */
 static bool gave_up(int e)
 {
-    MUST(e == 0 || e == -ETIMEDOUT || e == -ECANCELED || e == -EBUSY || e == -EAGAIN);
+    MUST(e == 0 || e == -ETIMEDOUT || e == -ECANCELED || e == -EAGAIN);
     if (e == -ECANCELED)
         filch_fiber_uncancel();
     return e != 0;

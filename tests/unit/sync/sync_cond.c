@@ -22,7 +22,7 @@ static int visit_it(void *arg)
     filch_mutex_lock(&at->m);
     v->came = at->arrived++;
     e = filch_cond_wait_until(&at->c, &at->m, v->deadline);
-    v->held = filch_mutex_try_lock(&at->m) == -EBUSY;
+    v->held = filch_mutex_try_lock(&at->m) == -EAGAIN;
     v->went = at->gone++;
     filch_mutex_unlock(&at->m);
     return e;

@@ -41,15 +41,15 @@ static int basics(void)
     filch_rwlock_rdlock(&l);
     SAY(filch_rwlock_try_rdlock(&l) == 0);
     SAY(filch_rwlock_rdlock_until(&l, 0) == 0);
-    SAY(filch_rwlock_try_wrlock(&l) == -EBUSY);
+    SAY(filch_rwlock_try_wrlock(&l) == -EAGAIN);
     SAY(filch_rwlock_wrlock_until(&l, 0) == -ETIMEDOUT);
     for (int i = 0; i < 3; i++) {
-        SAY(filch_rwlock_try_wrlock(&l) == -EBUSY);
+        SAY(filch_rwlock_try_wrlock(&l) == -EAGAIN);
         filch_rwlock_rdunlock(&l);
     }
     filch_rwlock_wrlock(&l);
-    SAY(filch_rwlock_try_wrlock(&l) == -EBUSY);
-    SAY(filch_rwlock_try_rdlock(&l) == -EBUSY);
+    SAY(filch_rwlock_try_wrlock(&l) == -EAGAIN);
+    SAY(filch_rwlock_try_rdlock(&l) == -EAGAIN);
     SAY(filch_rwlock_rdlock_until(&l, 0) == -ETIMEDOUT);
     filch_rwlock_wrunlock(&l);
     SAY(filch_rwlock_try_wrlock(&l) == 0);
@@ -111,7 +111,7 @@ static int writers_and_readers_take_turns(void)
     filch_rwlock_rdlock(&l);
     party_start(&writer, write_it, &l);
     await_standing_in(&l, WRITERS, 1);
-    SAY(filch_rwlock_try_rdlock(&l) == -EBUSY); /* the writer keeps it out */
+    SAY(filch_rwlock_try_rdlock(&l) == -EAGAIN); /* the writer keeps it out */
     party_start(&reader[0], read_it, &l);
     party_start_thread(&reader[1], read_it, &l);
     await_standing_in(&l, READERS, 2);
@@ -129,7 +129,7 @@ static int writers_and_readers_take_turns(void)
     SAY(standing_in(&l, WRITERS) == 1);
     filch_rwlock_rdunlock(&l);
     party_end(&second);
-    SAY(filch_rwlock_try_rdlock(&l) == -EBUSY);
+    SAY(filch_rwlock_try_rdlock(&l) == -EAGAIN);
     filch_rwlock_wrunlock(&l);
     SAY(filch_rwlock_try_wrlock(&l) == 0);
     return 0;
@@ -151,7 +151,7 @@ static int writers_alone(void)
         filch_rwlock_wrunlock(&l);
         party_end(&p[i]);
         SAY(standing_in(&l, WRITERS) == 2 - i);
-        SAY(filch_rwlock_try_rdlock(&l) == -EBUSY);
+        SAY(filch_rwlock_try_rdlock(&l) == -EAGAIN);
     }
     filch_rwlock_wrunlock(&l);
     return 0;
@@ -177,7 +177,7 @@ static int writer_gives_up(void)
     SAY(party_end(&writer[1]) == -ECANCELED);
     SAY(party_end(&reader) == 0);
     filch_rwlock_rdunlock(&l);
-    SAY(filch_rwlock_try_wrlock(&l) == -EBUSY);
+    SAY(filch_rwlock_try_wrlock(&l) == -EAGAIN);
     filch_rwlock_rdunlock(&l);
     SAY(filch_rwlock_try_wrlock(&l) == 0);
     return 0;
