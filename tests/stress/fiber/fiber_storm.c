@@ -1,7 +1,7 @@
 /* Fibers are started, joined, cancelled and detached at random moments of their lives, and timers are started and stopped
  * just when they fire.  Everybody ends, and each function is called as often as it must be.  FILCH_SEED=… repeats the
  * choices of a run, though not who comes first. */
-#include "unit/sync/parties.h"
+#include "unit/sync/helpers.h"
 
 #include "base/rng.h"
 #include "seed.h"

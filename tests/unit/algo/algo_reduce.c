@@ -1,6 +1,6 @@
 /* A reduction is what a serial one would be, for sums that are not exact bit for bit the same with any number of
  * workers, and combines neighbours only. */
-#include "unit/algo/stretch.h"
+#include "unit/algo/ordered_op.h"
 #include "unit/task/workers.h"
 
 #include <errno.h>

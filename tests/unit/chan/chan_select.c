@@ -1,5 +1,5 @@
 /* Select: it does one case and leaves no trace in the others; chance decides between those that are ready. */
-#include "unit/chan/actors.h"
+#include "unit/chan/helpers.h"
 
 #include "base/rng.h"
 #include "seed.h"
@@ -17,7 +17,7 @@ static void make_chans(size_t capacity)
 static void free_chans(void)
 {
     for (int i = 0; i < CHANS; i++) {
-        check_nobody_waits(chans[i]);
+        check_no_waiters(chans[i]);
         filch_chan_free(chans[i]);
     }
 }
@@ -52,7 +52,7 @@ static void ready_because_somebody_waits(void)
 {
     long in = -1, out = 8;
     filch_case take[2], give[2];
-    actor sender = {.play = do_send, .item = 7}, receiver = {.play = do_recv};
+    caller sender = {.call = do_send, .item = 7}, receiver = {.call = do_recv};
 
     make_chans(0);
     sender.chan = chans[1];
@@ -61,17 +61,17 @@ static void ready_because_somebody_waits(void)
     take[1] = (filch_case)FILCH_CASE_RECV(chans[1], &in);
     give[0] = (filch_case)FILCH_CASE_SEND(chans[0], &out);
     give[1] = (filch_case)FILCH_CASE_SEND(chans[1], &out);
-    actor_start(&sender);
-    until_senders(chans[1], 1);
+    caller_start(&sender);
+    await_senders(chans[1], 1);
     CHECK_INT(filch_try_select(give, 2), -EAGAIN);
     CHECK_INT(filch_try_select(take, 2), 1);
     CHECK_INT(in, 7);
-    CHECK_INT(actor_end(&sender), 0);
-    actor_start(&receiver);
-    until_receivers(chans[0], 1);
+    CHECK_INT(caller_join(&sender), 0);
+    caller_start(&receiver);
+    await_receivers(chans[0], 1);
     CHECK_INT(filch_try_select(take, 2), -EAGAIN);
     CHECK_INT(filch_try_select(give, 2), 0);
-    CHECK_INT(actor_end(&receiver), 0);
+    CHECK_INT(caller_join(&receiver), 0);
     CHECK_INT(receiver.item, 8);
     free_chans();
 }
@@ -79,21 +79,21 @@ static void ready_because_somebody_waits(void)
 /* ---- waiting ---- */
 
 /* A select over all channels, the even ones to receive, the odd ones to send. */
-static actor all_of(filch_case *cases, long *items)
+static caller all_of(filch_case *cases, long *items)
 {
     for (int i = 0; i < CHANS; i++) {
         items[i] = 100 + i;
         cases[i] = (filch_case){i % 2 ? FILCH_CASE_KIND_SEND : FILCH_CASE_KIND_RECV, chans[i],
                                 &items[i], 77};
     }
-    return (actor){.play = do_select, .cases = cases, .n = CHANS};
+    return (caller){.call = do_select, .cases = cases, .n = CHANS};
 }
 
 static void until_all_wait(void)
 {
     for (int i = 0; i < CHANS; i += 2) {
-        until_receivers(chans[i], 1);
-        until_senders(chans[i + 1], 1);
+        await_receivers(chans[i], 1);
+        await_senders(chans[i + 1], 1);
     }
 }
 
@@ -124,16 +124,16 @@ static void waits_for_each(void)
     for (int i = 0; i < CHANS; i++) {
         filch_case cases[CHANS];
         long items[CHANS];
-        actor a = all_of(cases, items);
-        actor_start(&a);
+        caller a = all_of(cases, items);
+        caller_start(&a);
         until_all_wait();
         serve(i);
         check_others_not_ready();
-        CHECK_INT(actor_end(&a), i);
+        CHECK_INT(caller_join(&a), i);
         for (int k = 0; k < CHANS; k++) {
             CHECK_INT(cases[k].result, k == i ? 0 : 77);
             CHECK_INT(items[k], k == i && k % 2 == 0 ? 50 + i : 100 + k);
-            check_nobody_waits(chans[k]);
+            check_no_waiters(chans[k]);
         }
     }
     free_chans();
@@ -145,12 +145,12 @@ static void closed_while_waiting(void)
         filch_case cases[CHANS];
         long items[CHANS];
         make_chans(0);
-        actor a = all_of(cases, items);
-        actor_start(&a);
+        caller a = all_of(cases, items);
+        caller_start(&a);
         until_all_wait();
         CHECK_INT(filch_chan_close(chans[i]), 0);
-        check_nobody_waits(chans[i]);
-        CHECK_INT(actor_end(&a), i);
+        check_no_waiters(chans[i]);
+        CHECK_INT(caller_join(&a), i);
         CHECK_INT(cases[i].result, -EPIPE);
         CHECK_INT(filch_select(cases, CHANS), i); /* and at once, as all others are not ready */
         CHECK_INT(cases[i].result, -EPIPE);
@@ -162,22 +162,22 @@ static void given_up(void)
 {
     filch_case cases[CHANS];
     long items[CHANS];
-    actor a;
+    caller a;
 
     make_chans(0);
     a = all_of(cases, items);
     a.deadline = filch_now() + FILCH_MS(1);
-    actor_start(&a);
-    CHECK_INT(actor_end(&a), -ETIMEDOUT);
+    caller_start(&a);
+    CHECK_INT(caller_join(&a), -ETIMEDOUT);
     CHECK(filch_now() >= a.deadline);
     for (int k = 0; k < CHANS; k++)
-        check_nobody_waits(chans[k]);
-    actors_are_threads = false;
+        check_no_waiters(chans[k]);
+    callers_are_threads = false;
     a = all_of(cases, items);
-    actor_start(&a);
+    caller_start(&a);
     until_all_wait();
     filch_fiber_cancel(a.fiber);
-    CHECK_INT(actor_end(&a), -ECANCELED);
+    CHECK_INT(caller_join(&a), -ECANCELED);
     for (int k = 0; k < CHANS; k++)
         CHECK_INT(cases[k].result, 77);
     free_chans();
@@ -190,7 +190,7 @@ static void send_and_receive_on_one(void)
 {
     filch_case cases[4];
     long in[2] = {-1, -1}, out = 4;
-    actor a = {.play = do_select, .cases = cases, .n = 4};
+    caller a = {.call = do_select, .cases = cases, .n = 4};
     int chosen;
 
     make_chans(0);
@@ -200,19 +200,19 @@ static void send_and_receive_on_one(void)
     cases[3] = (filch_case)FILCH_CASE_SEND(chans[0], &out);
     CHECK_INT(filch_try_select(cases, 4), -EAGAIN);
     CHECK_INT(filch_select_until(cases, 4, filch_now() + FILCH_US(100)), -ETIMEDOUT);
-    actor_start(&a);
-    until_receivers(chans[0], 1);
-    until_senders(chans[0], 1);
+    caller_start(&a);
+    await_receivers(chans[0], 1);
+    await_senders(chans[0], 1);
     CHECK_INT(receive_one(chans[0]), 4);
-    check_nobody_waits(chans[0]); /* at once, as the channel may be freed now */
+    check_no_waiters(chans[0]); /* at once, as the channel may be freed now */
     CHECK_INT(filch_chan_try_recv(chans[0], &in[0]), -EAGAIN);
-    chosen = actor_end(&a);
+    chosen = caller_join(&a);
     CHECK(chosen == 1 || chosen == 3);
-    actor_start(&a);
-    until_receivers(chans[0], 1);
+    caller_start(&a);
+    await_receivers(chans[0], 1);
     send_one(chans[0], 9);
-    check_nobody_waits(chans[0]);
-    chosen = actor_end(&a);
+    check_no_waiters(chans[0]);
+    chosen = caller_join(&a);
     CHECK(chosen == 0 || chosen == 2);
     CHECK_INT(in[chosen / 2], 9);
     CHECK_INT(in[1 - chosen / 2], -1);
@@ -224,7 +224,7 @@ static void two_selects_meet(void)
 {
     filch_case ours[2], theirs[2];
     long in[2] = {-1, -1}, out[2] = {10, 20};
-    actor a = {.play = do_select, .cases = theirs, .n = 2};
+    caller a = {.call = do_select, .cases = theirs, .n = 2};
     int i, k;
 
     make_chans(0);
@@ -234,9 +234,9 @@ static void two_selects_meet(void)
     theirs[1] = (filch_case)FILCH_CASE_SEND(chans[0], &out[1]);
     for (int round = 0; round < 20; round++) {
         in[0] = in[1] = -1;
-        actor_start(&a);
+        caller_start(&a);
         k = filch_select(ours, 2);
-        i = actor_end(&a);
+        i = caller_join(&a);
         CHECK_INT(i, 1 - k);
         CHECK_INT(in[0], k == 0 ? 20 : -1);
         CHECK_INT(in[1], k == 1 ? 10 : -1);
@@ -312,7 +312,7 @@ static void check_choice(const choice *it, const char *what)
         CHECK(it->chosen[i] >= ROUNDS / 16);
 }
 
-static void select_often(actor *a)
+static void select_often(caller *a)
 {
     choice *it = (choice *)(void *)a->cases;
 
@@ -330,21 +330,21 @@ static void select_often(actor *a)
 static void one_that_waits(filch_case_kind kind, size_t n)
 {
     choice it;
-    actor a = {.play = select_often};
+    caller a = {.call = select_often};
 
     prepare(&it, kind, n);
     a.cases = it.cases;
-    actor_start(&a);
+    caller_start(&a);
     for (int i = 0; i < ROUNDS; i++) {
         if (kind == FILCH_CASE_KIND_RECV) {
-            until_receivers(chans[0], 1);
+            await_receivers(chans[0], 1);
             send_one(chans[0], i);
         } else {
-            until_senders(chans[0], 1);
+            await_senders(chans[0], 1);
             receive_one(chans[0]);
         }
     }
-    CHECK_INT(actor_end(&a), 0);
+    CHECK_INT(caller_join(&a), 0);
     check_choice(&it, kind == FILCH_CASE_KIND_RECV ? "waits to receive" : "waits to send");
 }
 
@@ -391,14 +391,14 @@ static void close_chooses_too(void)
     for (int i = 0; i < 200; i++) {
         filch_case both[2] = {{FILCH_CASE_KIND_RECV, NULL, &item, 0},
                               {FILCH_CASE_KIND_SEND, NULL, &item, 0}};
-        actor a = {.play = do_select, .cases = both, .n = 2};
+        caller a = {.call = do_select, .cases = both, .n = 2};
         both[0].chan = both[1].chan = chan_of_longs(0);
-        actor_start(&a);
-        until_senders(both[0].chan, 1);
+        caller_start(&a);
+        await_senders(both[0].chan, 1);
         CHECK_INT(filch_chan_close(both[0].chan), 0);
-        check_nobody_waits(both[0].chan);
+        check_no_waiters(both[0].chan);
         filch_chan_free(both[0].chan);
-        chosen[actor_end(&a)]++;
+        chosen[caller_join(&a)]++;
     }
     printf("closed: %ld %ld\n", chosen[0], chosen[1]);
     CHECK(chosen[0] >= 10 && chosen[1] >= 10);
@@ -411,19 +411,19 @@ static void nothing_to_choose(void)
     filch_case none[2] = {FILCH_CASE_RECV(NULL, NULL), FILCH_CASE_SEND(NULL, NULL)};
 
     for (size_t n = 0; n < 3; n++) {
-        actor a = {.play = do_select, .cases = none, .n = n};
+        caller a = {.call = do_select, .cases = none, .n = n};
         CHECK_INT(filch_try_select(none, n), -EAGAIN);
         CHECK_INT(filch_select_until(none, n, 0), -ETIMEDOUT);
         CHECK_INT(filch_select_until(none, n, filch_now() + FILCH_US(100)), -ETIMEDOUT);
         a.deadline = filch_now() + FILCH_US(100);
-        actor_start(&a);
-        CHECK_INT(actor_end(&a), -ETIMEDOUT);
-        if (actors_are_threads)
+        caller_start(&a);
+        CHECK_INT(caller_join(&a), -ETIMEDOUT);
+        if (callers_are_threads)
             continue;
         a.deadline = 0;
-        actor_start(&a);
+        caller_start(&a);
         filch_fiber_cancel(a.fiber);
-        CHECK_INT(actor_end(&a), -ECANCELED);
+        CHECK_INT(caller_join(&a), -ECANCELED);
     }
 }
 
@@ -450,7 +450,7 @@ static void as_many_as_there_can_be(void)
     f = filch_fiber_start_attr(&(filch_fiber_attr){.stack_size = 16 << 10}, select_most, NULL);
     CHECK(f != NULL);
     for (int i = 0; i < CHANS; i++)
-        until_receivers(chans[i], 1);
+        await_receivers(chans[i], 1);
     send_one(chans[3], 33);
     CHECK_INT(filch_fiber_join(f, &chosen), 0);
     CHECK(most[(intptr_t)chosen].chan == chans[3]);
@@ -461,7 +461,7 @@ static void as_many_as_there_can_be(void)
 static void without_a_runtime(void **state)
 {
     (void)state;
-    actors_are_threads = true;
+    callers_are_threads = true;
     ready_at_once();
     ready_because_somebody_waits();
     waits_for_each();
@@ -472,17 +472,17 @@ static void without_a_runtime(void **state)
     CHECK_INT(filch_worker_count(), 0);
 }
 
-WITH_ACTORS(ready_at_once)
-WITH_ACTORS(ready_because_somebody_waits)
-WITH_ACTORS(waits_for_each)
-WITH_ACTORS(closed_while_waiting)
-WITH_ACTORS(given_up)
-WITH_ACTORS(send_and_receive_on_one)
-WITH_ACTORS(two_selects_meet)
-WITH_ACTORS(each_case_of_one_channel)
-WITH_ACTORS(close_chooses_too)
-WITH_ACTORS(nothing_to_choose)
-WITH_ACTORS(as_many_as_there_can_be)
+WITH_CALLERS(ready_at_once)
+WITH_CALLERS(ready_because_somebody_waits)
+WITH_CALLERS(waits_for_each)
+WITH_CALLERS(closed_while_waiting)
+WITH_CALLERS(given_up)
+WITH_CALLERS(send_and_receive_on_one)
+WITH_CALLERS(two_selects_meet)
+WITH_CALLERS(each_case_of_one_channel)
+WITH_CALLERS(close_chooses_too)
+WITH_CALLERS(nothing_to_choose)
+WITH_CALLERS(as_many_as_there_can_be)
 
 CHECK_MAIN(without_a_runtime, each_has_its_chance, test_ready_at_once,
            test_ready_because_somebody_waits, test_waits_for_each, test_closed_while_waiting,

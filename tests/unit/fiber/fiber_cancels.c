@@ -87,9 +87,9 @@ static int not_in_a_lock(void)
 
     filch_mutex_lock(&m);
     f = filch_fiber_start(lock_then_sleep, &m);
-    await_standing(&m, 1);
+    await_waiting(&m, 1);
     filch_fiber_cancel(f);
-    SAY(standing(&m) == 1);
+    SAY(n_waiting(&m) == 1);
     filch_mutex_unlock(&m);
     SAY(join(f) == -ECANCELED);
     return 0;

@@ -121,7 +121,7 @@ static int detached(void)
     atomic_store(&ended_n, 0);
     filch_fiber_detach(filch_fiber_start(pass_and_count, &sem));
     f = filch_fiber_start(pass_and_count, &sem);
-    await_standing(&sem, 2);
+    await_waiting(&sem, 2);
     filch_fiber_detach(f);
     filch_sem_post_n(&sem, 3);
     f = filch_fiber_start(pass_and_count, &sem);

@@ -58,7 +58,7 @@ static int have_turns(void)
         SAY(join(f) == 0);
         f = filch_fiber_start(have_turn_when_woken, &sem);
         g = filch_fiber_start(have_turn_when_woken, &sem);
-        await_standing(&sem, 2);
+        await_waiting(&sem, 2);
         filch_sem_post(&sem);
         filch_sem_post(&sem);
         SAY(join(f) == 0 && join(g) == 0);

@@ -2,7 +2,7 @@
 #ifndef TESTS_UNIT_FIBER_FIBERS_H
 #define TESTS_UNIT_FIBER_FIBERS_H
 
-#include "unit/sync/parties.h"
+#include "unit/sync/helpers.h"
 
 #include "sched/handle.h"
 

@@ -1,4 +1,4 @@
-#include "unit/sync/parties.h"
+#include "unit/sync/helpers.h"
 
 static int come_as_second(void *b)
 {
@@ -37,12 +37,12 @@ static int as_new(void)
     for (int round = 0; round < 3; round++) {
         party_start(&p[0], come_as_third, &b);
         party_start_thread(&p[1], come_as_third, &b);
-        await_standing(&b, 2);
+        await_waiting(&b, 2);
         SAY(filch_barrier_wait(&b, 3) == 1);
         SAY(party_end(&p[0]) == 0 && party_end(&p[1]) == 0);
 
         party_start(&p[0], come_as_second, &b);
-        await_standing(&b, 1);
+        await_waiting(&b, 1);
         SAY(filch_barrier_wait(&b, 2) == 1);
         SAY(party_end(&p[0]) == 0);
     }
@@ -60,12 +60,12 @@ static int late_and_cancelled(void)
     party_start_thread(&p[1], come_soon, &b);
     SAY(party_end(&p[1]) == -ETIMEDOUT);
     party_start(&p[2], come_as_second, &b);
-    await_standing(&b, 1);
+    await_waiting(&b, 1);
     filch_fiber_cancel(p[2].fiber);
     SAY(party_end(&p[2]) == -ECANCELED);
 
     party_start(&p[3], come_as_second, &b);
-    await_standing(&b, 1); /* the others have not come */
+    await_waiting(&b, 1); /* the others have not come */
     SAY(filch_barrier_wait(&b, 2) == 1);
     SAY(party_end(&p[3]) == 0);
     return 0;
@@ -79,7 +79,7 @@ static int cancelled_but_not_running(void)
     party p;
 
     party_start(&p, come_as_second, &b);
-    await_standing(&b, 1);
+    await_waiting(&b, 1);
     filch_fiber_cancel(p.fiber);
     SAY(!atomic_load(&p.is_over));
     SAY(filch_barrier_wait_until(&b, 2, 0) == -ETIMEDOUT);

@@ -1,4 +1,4 @@
-#include "unit/sync/parties.h"
+#include "unit/sync/helpers.h"
 
 typedef struct place {
     filch_mutex m;
@@ -51,7 +51,7 @@ static void visit_all(place *at, party *p, visit *v, unsigned n)
             party_start_thread(&p[i], visit_it, &v[i]);
         else
             party_start(&p[i], visit_it, &v[i]);
-        await_standing(&at->c, i + 1);
+        await_waiting(&at->c, i + 1);
     }
 }
 
@@ -70,7 +70,7 @@ static int signals(void)
         filch_cond_signal(&at.c);
         SAY(party_end(&p[i]) == 0); /* who has waited longest */
         SAY(v[i].held && v[i].went == (int)i);
-        SAY(standing(&at.c) == N - 1 - i);
+        SAY(n_waiting(&at.c) == N - 1 - i);
     }
     return 0;
 }
@@ -86,7 +86,7 @@ static int broadcasts(void)
     visit_all(&at, p, v, N);
     filch_mutex_lock(&at.m);
     filch_cond_broadcast(&at.c);
-    SAY(standing(&at.c) == 0);
+    SAY(n_waiting(&at.c) == 0);
     SAY(at.gone == 0);
     filch_mutex_unlock(&at.m);
     for (unsigned i = 0; i < N; i++) {
@@ -114,7 +114,7 @@ static int late(void)
         SAY(party_end(&p[i]) == -ETIMEDOUT);
         SAY(v[i].held);
     }
-    SAY(standing(&at.c) == 0);
+    SAY(n_waiting(&at.c) == 0);
     return 0;
 }
 EVERYWHERE(late)
@@ -129,7 +129,7 @@ static int cancelled(void)
     for (unsigned i = 0; i < 2; i++) {
         v[i] = (visit){&at, NEVER, 0, 0, false};
         party_start(&p[i], visit_it, &v[i]);
-        await_standing(&at.c, i + 1);
+        await_waiting(&at.c, i + 1);
     }
     filch_fiber_cancel(p[0].fiber);
     SAY(party_end(&p[0]) == -ECANCELED);
@@ -164,7 +164,7 @@ static int cancelled_and_stubborn(void)
     party p;
 
     party_start(&p, insist, &s);
-    await_standing(&s.c, 1);
+    await_waiting(&s.c, 1);
     filch_fiber_cancel(p.fiber);
     for (int i = 0; i < 10; i++)
         filch_yield();

@@ -1,4 +1,4 @@
-#include "unit/sync/parties.h"
+#include "unit/sync/helpers.h"
 
 static int lock(void *m)
 {
@@ -51,7 +51,7 @@ static int often(void)
     filch_mutex_lock(&m);
     party_start(&p[0], lock, &m);
     party_start_thread(&p[1], lock, &m);
-    await_standing(&m, 2);
+    await_waiting(&m, 2);
     SAY(!atomic_load(&p[0].is_over) && !atomic_load(&p[1].is_over));
     filch_mutex_unlock(&m);
     party_end(&p[0]);
@@ -71,7 +71,7 @@ static int late(void)
     party_start_thread(&p[1], lock_soon, &m);
     SAY(party_end(&p[0]) == -ETIMEDOUT);
     SAY(party_end(&p[1]) == -ETIMEDOUT);
-    SAY(standing(&m) == 0);
+    SAY(n_waiting(&m) == 0);
     filch_mutex_unlock(&m);
     return basics();
 }
@@ -84,15 +84,15 @@ static int cancelled(void)
 
     filch_mutex_lock(&m);
     party_start(&p, lock_until_cancelled, &m);
-    await_standing(&m, 1);
+    await_waiting(&m, 1);
     filch_fiber_cancel(p.fiber);
     SAY(party_end(&p) == -ECANCELED);
-    SAY(standing(&m) == 0);
+    SAY(n_waiting(&m) == 0);
 
     party_start(&q, lock, &m);
-    await_standing(&m, 1);
+    await_waiting(&m, 1);
     filch_fiber_cancel(q.fiber);
-    SAY(standing(&m) == 1); /* it waits on */
+    SAY(n_waiting(&m) == 1); /* it waits on */
     filch_mutex_unlock(&m);
     SAY(party_end(&q) == 0);
     return 0;
@@ -107,11 +107,11 @@ static int gives_up_when_woken(void)
 
     filch_mutex_lock(&m);
     party_start(&p, lock_until_cancelled, &m);
-    await_standing(&m, 1);
+    await_waiting(&m, 1);
     party_start(&q, lock, &m);
-    await_standing(&m, 2);
+    await_waiting(&m, 2);
     filch_mutex_unlock(&m);
-    SAY(standing(&m) == 1);
+    SAY(n_waiting(&m) == 1);
     filch_mutex_lock(&m);
     filch_fiber_cancel(p.fiber);
     SAY(party_end(&p) == -ECANCELED);
@@ -152,12 +152,12 @@ static int keeps_order(void)
     for (unsigned i = 0; i < N; i++) {
         o[i] = (in_order){&m, -1};
         party_start(&p[i], lock_in_order, &o[i]);
-        await_standing(&m, i + 1);
+        await_waiting(&m, i + 1);
     }
     for (int i = 0; i < 3; i++) {
         filch_mutex_unlock(&m);
         SAY(filch_mutex_try_lock(&m) == 0); /* before the first, who is not there yet */
-        await_standing(&m, N);
+        await_waiting(&m, N);
     }
     filch_mutex_unlock(&m);
     for (int i = 0; i < N; i++) {
@@ -216,7 +216,7 @@ static int hogged(bool yields)
             party_start_thread(&waiters[i], take_turn, &h);
         else
             party_start(&waiters[i], take_turn, &h);
-        await_standing(&h.m, i + 1);
+        await_waiting(&h.m, i + 1);
     }
     for (int i = 0; i < HOGS; i++)
         party_start(&hogs[i], hog_it, &h);
@@ -265,7 +265,7 @@ static int freed(void)
         else
             party_start(&p, take_and_free, m);
         if (i % 2 == 0)
-            await_standing(m, 1);
+            await_waiting(m, 1);
         filch_mutex_unlock(m);
         party_end(&p);
     }
@@ -284,7 +284,7 @@ static void test_threads_alone(void **state)
     for (unsigned i = 0; i < 4; i++)
         party_start_thread(&p[i], i == 2 ? lock_soon : lock, &m);
     CHECK_INT(party_end(&p[2]), -ETIMEDOUT);
-    await_standing(&m, 3);
+    await_waiting(&m, 3);
     filch_mutex_unlock(&m);
     for (int i = 0; i < 4; i++)
         if (i != 2)

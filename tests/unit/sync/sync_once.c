@@ -1,4 +1,4 @@
-#include "unit/sync/parties.h"
+#include "unit/sync/helpers.h"
 
 typedef struct thing {
     filch_once once;
@@ -49,8 +49,8 @@ static int others_wait(void)
         else
             party_start(&p[i], use, &t);
     }
-    await_standing(&t.once, N - 1);
-    await_standing(&hold, 1);
+    await_waiting(&t.once, N - 1);
+    await_waiting(&hold, 1);
     filch_sem_post(&hold);
     for (int i = 0; i < N; i++)
         SAY(party_end(&p[i]) == 1);
@@ -66,11 +66,11 @@ static int not_cancelled(void)
     party p, q;
 
     party_start(&p, use, &t);
-    await_standing(&hold, 1);
+    await_waiting(&hold, 1);
     party_start(&q, use, &t);
-    await_standing(&t.once, 1);
+    await_waiting(&t.once, 1);
     filch_fiber_cancel(q.fiber);
-    SAY(standing(&t.once) == 1);
+    SAY(n_waiting(&t.once) == 1);
     filch_sem_post(&hold);
     SAY(party_end(&p) == 1);
     SAY(party_end(&q) == 1);

@@ -1,4 +1,4 @@
-#include "unit/sync/parties.h"
+#include "unit/sync/helpers.h"
 
 enum { READERS, WRITERS }; /* lines */
 
@@ -72,7 +72,7 @@ static int late(void)
     party_start_thread(&p[3], write_soon, &l);
     for (int i = 0; i < 4; i++)
         SAY(party_end(&p[i]) == -ETIMEDOUT);
-    SAY(standing_in(&l, READERS) == 0 && standing_in(&l, WRITERS) == 0);
+    SAY(n_waiting_in(&l, READERS) == 0 && n_waiting_in(&l, WRITERS) == 0);
     filch_rwlock_wrunlock(&l);
     SAY(filch_rwlock_try_wrlock(&l) == 0);
     return 0;
@@ -87,14 +87,14 @@ static int cancelled(void)
     filch_rwlock_wrlock(&l);
     party_start(&p[0], read_until_cancelled, &l);
     party_start(&p[1], read_it, &l);
-    await_standing_in(&l, READERS, 2);
+    await_waiting_in(&l, READERS, 2);
     party_start(&p[2], write_until_cancelled, &l);
-    await_standing_in(&l, WRITERS, 1);
+    await_waiting_in(&l, WRITERS, 1);
     for (int i = 0; i < 3; i++)
         filch_fiber_cancel(p[i].fiber);
     SAY(party_end(&p[0]) == -ECANCELED);
     SAY(party_end(&p[2]) == -ECANCELED);
-    SAY(standing_in(&l, READERS) == 1);
+    SAY(n_waiting_in(&l, READERS) == 1);
     filch_rwlock_wrunlock(&l);
     SAY(party_end(&p[1]) == 0);
     filch_rwlock_rdunlock(&l);
@@ -110,23 +110,23 @@ static int writers_and_readers_take_turns(void)
 
     filch_rwlock_rdlock(&l);
     party_start(&writer, write_it, &l);
-    await_standing_in(&l, WRITERS, 1);
+    await_waiting_in(&l, WRITERS, 1);
     SAY(filch_rwlock_try_rdlock(&l) == -EAGAIN); /* the writer keeps it out */
     party_start(&reader[0], read_it, &l);
     party_start_thread(&reader[1], read_it, &l);
-    await_standing_in(&l, READERS, 2);
+    await_waiting_in(&l, READERS, 2);
     party_start(&second, write_it, &l);
-    await_standing_in(&l, WRITERS, 2);
+    await_waiting_in(&l, WRITERS, 2);
 
     filch_rwlock_rdunlock(&l);
     party_end(&writer);
-    SAY(standing_in(&l, READERS) == 2 && standing_in(&l, WRITERS) == 1);
+    SAY(n_waiting_in(&l, READERS) == 2 && n_waiting_in(&l, WRITERS) == 1);
     filch_rwlock_wrunlock(&l);
     party_end(&reader[0]);
     party_end(&reader[1]);
-    SAY(standing_in(&l, WRITERS) == 1);
+    SAY(n_waiting_in(&l, WRITERS) == 1);
     filch_rwlock_rdunlock(&l);
-    SAY(standing_in(&l, WRITERS) == 1);
+    SAY(n_waiting_in(&l, WRITERS) == 1);
     filch_rwlock_rdunlock(&l);
     party_end(&second);
     SAY(filch_rwlock_try_rdlock(&l) == -EAGAIN);
@@ -145,12 +145,12 @@ static int writers_alone(void)
     filch_rwlock_wrlock(&l);
     for (unsigned i = 0; i < 3; i++) {
         party_start(&p[i], write_it, &l);
-        await_standing_in(&l, WRITERS, i + 1);
+        await_waiting_in(&l, WRITERS, i + 1);
     }
     for (unsigned i = 0; i < 3; i++) {
         filch_rwlock_wrunlock(&l);
         party_end(&p[i]);
-        SAY(standing_in(&l, WRITERS) == 2 - i);
+        SAY(n_waiting_in(&l, WRITERS) == 2 - i);
         SAY(filch_rwlock_try_rdlock(&l) == -EAGAIN);
     }
     filch_rwlock_wrunlock(&l);
@@ -167,12 +167,12 @@ static int writer_gives_up(void)
     filch_rwlock_rdlock(&l);
     party_start(&writer[0], write_until_cancelled, &l);
     party_start(&writer[1], write_until_cancelled, &l);
-    await_standing_in(&l, WRITERS, 2);
+    await_waiting_in(&l, WRITERS, 2);
     party_start(&reader, read_it, &l);
-    await_standing_in(&l, READERS, 1);
+    await_waiting_in(&l, READERS, 1);
     filch_fiber_cancel(writer[0].fiber);
     SAY(party_end(&writer[0]) == -ECANCELED);
-    SAY(standing_in(&l, READERS) == 1);
+    SAY(n_waiting_in(&l, READERS) == 1);
     filch_fiber_cancel(writer[1].fiber);
     SAY(party_end(&writer[1]) == -ECANCELED);
     SAY(party_end(&reader) == 0);

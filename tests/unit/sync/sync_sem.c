@@ -1,4 +1,4 @@
-#include "unit/sync/parties.h"
+#include "unit/sync/helpers.h"
 
 typedef struct wish {
     filch_sem *s;
@@ -50,17 +50,17 @@ static int first_come_first_served(void)
     party p, q;
 
     party_start(&p, take, &many);
-    await_standing(&s, 1);
+    await_waiting(&s, 1);
     party_start_thread(&q, take, &one);
-    await_standing(&s, 2);
+    await_waiting(&s, 2);
     filch_sem_post_n(&s, 2);
-    SAY(standing(&s) == 2);
+    SAY(n_waiting(&s) == 2);
     SAY(filch_sem_value(&s) == 2);
     SAY(filch_sem_try_wait(&s) == -EAGAIN);
     SAY(filch_sem_wait_until(&s, 0) == -ETIMEDOUT);
     filch_sem_post(&s);
     SAY(party_end(&p) == 0);
-    SAY(standing(&s) == 1);
+    SAY(n_waiting(&s) == 1);
     SAY(filch_sem_value(&s) == 0);
     filch_sem_post(&s);
     SAY(party_end(&q) == 0);
@@ -82,7 +82,7 @@ static int many_at_once(void)
         else
             party_start(&p[i], take, &w);
     }
-    await_standing(&s, N);
+    await_waiting(&s, N);
     filch_sem_post_n(&s, N + 2);
     for (unsigned i = 0; i < N; i++)
         SAY(party_end(&p[i]) == 0);
@@ -100,7 +100,7 @@ static int late(void)
     party_start_thread(&p[1], take_soon, &s);
     SAY(party_end(&p[0]) == -ETIMEDOUT);
     SAY(party_end(&p[1]) == -ETIMEDOUT);
-    SAY(standing(&s) == 0);
+    SAY(n_waiting(&s) == 0);
     return 0;
 }
 EVERYWHERE(late)
@@ -114,15 +114,15 @@ static int gives_up(bool by_deadline)
 
     party_start(&p, take, &many);
     if (!by_deadline)
-        await_standing(&s, 1);
+        await_waiting(&s, 1);
     for (unsigned i = 0; i < 3; i++)
         party_start(&q[i], take, &one);
     if (!by_deadline) {
-        await_standing(&s, 4);
+        await_waiting(&s, 4);
         filch_fiber_cancel(p.fiber);
     }
     SAY(party_end(&p) == (by_deadline ? -ETIMEDOUT : -ECANCELED));
-    await_standing(&s, 1);
+    await_waiting(&s, 1);
     SAY(filch_sem_value(&s) == 0);
     filch_sem_post(&s);
     for (int i = 0; i < 3; i++)

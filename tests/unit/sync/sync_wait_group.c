@@ -1,4 +1,4 @@
-#include "unit/sync/parties.h"
+#include "unit/sync/helpers.h"
 
 static int await(void *g)
 {
@@ -41,11 +41,11 @@ static int all_are_woken(void)
         else
             party_start(&p[i], await, &g);
     }
-    await_standing(&g, N);
+    await_waiting(&g, N);
     filch_wait_group_done(&g);
-    SAY(standing(&g) == N);
+    SAY(n_waiting(&g) == N);
     filch_wait_group_done(&g);
-    SAY(standing(&g) == 0);
+    SAY(n_waiting(&g) == 0);
     for (int i = 0; i < N; i++)
         SAY(party_end(&p[i]) == 0);
     return 0;
@@ -63,10 +63,10 @@ static int late_and_cancelled(void)
     SAY(party_end(&p[0]) == -ETIMEDOUT);
     SAY(party_end(&p[1]) == -ETIMEDOUT);
     party_start(&p[2], await, &g);
-    await_standing(&g, 1);
+    await_waiting(&g, 1);
     filch_fiber_cancel(p[2].fiber);
     SAY(party_end(&p[2]) == -ECANCELED);
-    SAY(standing(&g) == 0);
+    SAY(n_waiting(&g) == 0);
     filch_wait_group_done(&g);
     return 0;
 }

@@ -1,8 +1,8 @@
 /* What the tests of locks and their kin share: who waits where, and the same test for threads, fibers and tasks.
  *
  * A check that fails must not leave a fiber by a jump, so what runs there returns the number of a line, 0: all is well. */
-#ifndef TESTS_UNIT_SYNC_PARTIES_H
-#define TESTS_UNIT_SYNC_PARTIES_H
+#ifndef TESTS_UNIT_SYNC_HELPERS_H
+#define TESTS_UNIT_SYNC_HELPERS_H
 
 #include "sched/wait.h"
 #include "unit/task/workers.h"
@@ -22,7 +22,7 @@
 
 /* How many stand in a line.  All of them begin with a latch and a line, a rwlock with that of its readers and that of its
  * writers. */
-static inline unsigned standing_in(void *of, int which)
+static inline unsigned n_waiting_in(void *of, int which)
 {
     fi_biased_lock *latch = of;
     fi_line *line = (fi_line *)(void *)(latch + 1) + which;
@@ -37,20 +37,20 @@ static inline unsigned standing_in(void *of, int which)
     return n;
 }
 
-static inline unsigned standing(void *of)
+static inline unsigned n_waiting(void *of)
 {
-    return standing_in(of, 0);
+    return n_waiting_in(of, 0);
 }
 
-static inline void await_standing_in(void *of, int which, unsigned n)
+static inline void await_waiting_in(void *of, int which, unsigned n)
 {
-    while (standing_in(of, which) != n)
+    while (n_waiting_in(of, which) != n)
         filch_yield();
 }
 
-static inline void await_standing(void *of, unsigned n)
+static inline void await_waiting(void *of, unsigned n)
 {
-    await_standing_in(of, 0, n);
+    await_waiting_in(of, 0, n);
 }
 
 /* ---- a call in a fiber or a thread of its own ---- */

@@ -1,5 +1,5 @@
 /* Channels: items come out as they went in, and whoever waits is served in turn. */
-#include "unit/chan/actors.h"
+#include "unit/chan/helpers.h"
 
 #include "base/rng.h"
 #include "seed.h"
@@ -12,33 +12,34 @@ enum { SIZES = sizeof sizes / sizeof sizes[0], LARGEST = 100 };
 static void rendezvous(void)
 {
     filch_chan *c = chan_of_longs(0);
-    actor receiver = {.play = do_recv, .chan = c}, sender = {.play = do_send, .chan = c, .item = 5};
+    caller receiver = {.call = do_recv, .chan = c},
+           sender = {.call = do_send, .chan = c, .item = 5};
 
     CHECK_INT(filch_chan_size(c), 0);
     CHECK_INT(filch_chan_capacity(c), 0);
-    actor_start(&receiver);
-    until_receivers(c, 1);
+    caller_start(&receiver);
+    await_receivers(c, 1);
     send_one(c, 7);
-    CHECK_INT(actor_end(&receiver), 0);
+    CHECK_INT(caller_join(&receiver), 0);
     CHECK_INT(receiver.item, 7);
-    actor_start(&sender);
-    until_senders(c, 1);
+    caller_start(&sender);
+    await_senders(c, 1);
     CHECK_INT(receive_one(c), 5);
-    CHECK_INT(actor_end(&sender), 0);
-    check_nobody_waits(c);
+    CHECK_INT(caller_join(&sender), 0);
+    check_no_waiters(c);
     filch_chan_free(c);
 }
 
 enum { STREAM = 20000 };
 
-static void play_stream(actor *a)
+static void play_stream(caller *a)
 {
     for (long i = 0; i < SCALED(STREAM); i++)
         a->result |= filch_chan_send(a->chan, &i);
     a->result |= filch_chan_close(a->chan);
 }
 
-static void expect_stream(actor *a)
+static void expect_stream(caller *a)
 {
     long item;
 
@@ -46,16 +47,16 @@ static void expect_stream(actor *a)
         a->result |= item != a->item++;
 }
 
-/* Both are actors, so that there is a pair of fibers too. */
+/* Both are callers, so that there is a pair of fibers too. */
 static void streams(void)
 {
     for (size_t capacity = 0; capacity < 4; capacity++) {
         filch_chan *c = chan_of_longs(capacity);
-        actor from = {.play = play_stream, .chan = c}, to = {.play = expect_stream, .chan = c};
-        actor_start(&to);
-        actor_start(&from);
-        CHECK_INT(actor_end(&from), 0);
-        CHECK_INT(actor_end(&to), 0);
+        caller from = {.call = play_stream, .chan = c}, to = {.call = expect_stream, .chan = c};
+        caller_start(&to);
+        caller_start(&from);
+        CHECK_INT(caller_join(&from), 0);
+        CHECK_INT(caller_join(&to), 0);
         CHECK_INT(to.item, SCALED(STREAM));
         filch_chan_free(c);
     }
@@ -129,22 +130,22 @@ static void rings(void **state)
 static void ring_is_refilled(void)
 {
     filch_chan *c = chan_of_longs(2);
-    actor senders[3];
+    caller senders[3];
 
     send_one(c, 0);
     send_one(c, 1);
     for (int i = 0; i < 3; i++) {
-        senders[i] = (actor){.play = do_send, .chan = c, .item = i + 2};
-        actor_start(&senders[i]);
-        until_senders(c, (size_t)i + 1);
+        senders[i] = (caller){.call = do_send, .chan = c, .item = i + 2};
+        caller_start(&senders[i]);
+        await_senders(c, (size_t)i + 1);
     }
     for (int i = 0; i < 5; i++) {
         CHECK_INT(filch_chan_size(c), i < 4 ? 2 : 1);
         CHECK_INT(receive_one(c), i);
-        CHECK_INT(in_line(c, &c->senders), i < 2 ? 2 - i : 0);
+        CHECK_INT(queue_length(c, &c->senders), i < 2 ? 2 - i : 0);
     }
     for (int i = 0; i < 3; i++)
-        CHECK_INT(actor_end(&senders[i]), 0);
+        CHECK_INT(caller_join(&senders[i]), 0);
     CHECK_INT(filch_chan_size(c), 0);
     filch_chan_free(c);
 }
@@ -152,17 +153,17 @@ static void ring_is_refilled(void)
 static void first_come_first_served(void)
 {
     filch_chan *c = chan_of_longs(1);
-    actor receivers[4];
+    caller receivers[4];
 
     for (int i = 0; i < 4; i++) {
-        receivers[i] = (actor){.play = do_recv, .chan = c};
-        actor_start(&receivers[i]);
-        until_receivers(c, (size_t)i + 1);
+        receivers[i] = (caller){.call = do_recv, .chan = c};
+        caller_start(&receivers[i]);
+        await_receivers(c, (size_t)i + 1);
     }
     for (long i = 0; i < 4; i++)
         send_one(c, i);
     for (int i = 0; i < 4; i++) {
-        CHECK_INT(actor_end(&receivers[i]), 0);
+        CHECK_INT(caller_join(&receivers[i]), 0);
         CHECK_INT(receivers[i].item, i);
     }
     CHECK_INT(filch_chan_size(c), 0);
@@ -183,24 +184,24 @@ static void warm(filch_chan *c)
 
 static void serves_waiters(filch_chan *c)
 {
-    actor sender = {.play = do_send, .chan = c, .item = 3};
-    actor receiver = {.play = do_recv, .chan = c};
+    caller sender = {.call = do_send, .chan = c, .item = 3};
+    caller receiver = {.call = do_recv, .chan = c};
 
     warm(c);
     send_one(c, 1);
     send_one(c, 2);
-    actor_start(&sender);
-    until_senders(c, 1);
+    caller_start(&sender);
+    await_senders(c, 1);
     CHECK_INT(receive_one(c), 1);
     CHECK_INT(filch_chan_size(c), 2);
     CHECK_INT(receive_one(c), 2);
     CHECK_INT(receive_one(c), 3);
-    CHECK_INT(actor_end(&sender), 0);
-    actor_start(&receiver);
-    until_receivers(c, 1);
+    CHECK_INT(caller_join(&sender), 0);
+    caller_start(&receiver);
+    await_receivers(c, 1);
     send_one(c, 4);
     CHECK_INT(filch_chan_size(c), 0);
-    CHECK_INT(actor_end(&receiver), 0);
+    CHECK_INT(caller_join(&receiver), 0);
     CHECK_INT(receiver.item, 4);
 }
 
@@ -210,7 +211,7 @@ static void favourite(void *arg)
     long item = 5;
 
     (void)arg;
-    actors_are_threads = false;
+    callers_are_threads = false;
     serves_waiters(c);
     warm(c);
     send_one(c, 6);
@@ -222,7 +223,7 @@ static void favourite(void *arg)
     filch_chan_free(c);
 }
 
-/* With one worker, as with more of them an actor may take the latch away. */
+/* With one worker, as with more of them an caller may take the latch away. */
 static void by_the_favourite(void **state)
 {
     (void)state;
@@ -260,10 +261,10 @@ static void hand_over(size_t size, unsigned char *from, unsigned char *to, bool 
     void *result;
 
     if (sender_waits) {
-        until_senders(c, 1);
+        await_senders(c, 1);
         CHECK_INT(filch_chan_recv(c, to), 0);
     } else {
-        until_receivers(c, 1);
+        await_receivers(c, 1);
         CHECK_INT(filch_chan_send(c, from), 0);
     }
     CHECK_INT(filch_fiber_join(f, &result), 0);
@@ -317,7 +318,7 @@ FILCH_TASK(long, add_up, filch_chan *, c, int, depth)
     return FILCH_SYNC(add_up) + b;
 }
 
-static void send_numbers(actor *a)
+static void send_numbers(caller *a)
 {
     for (long i = 0; i < a->item; i++)
         a->result |= filch_chan_send(a->chan, &i);
@@ -327,10 +328,10 @@ static void in_tasks(void)
 {
     for (size_t capacity = 0; capacity < 3; capacity++) {
         filch_chan *c = chan_of_longs(capacity);
-        actor a = {.play = send_numbers, .chan = c, .item = 256};
-        actor_start(&a);
+        caller a = {.call = send_numbers, .chan = c, .item = 256};
+        caller_start(&a);
         CHECK_INT(FILCH_RUN(add_up, c, 8), 255 * 256 / 2);
-        CHECK_INT(actor_end(&a), 0);
+        CHECK_INT(caller_join(&a), 0);
         filch_chan_free(c);
     }
 }
@@ -340,19 +341,19 @@ static void in_tasks(void)
 static void without_a_runtime(void **state)
 {
     (void)state;
-    actors_are_threads = true;
+    callers_are_threads = true;
     rendezvous();
     streams();
     CHECK_INT(filch_worker_count(), 0);
 }
 
-WITH_ACTORS(rendezvous)
-WITH_ACTORS(streams)
-WITH_ACTORS(ring_is_refilled)
-WITH_ACTORS(first_come_first_served)
-WITH_ACTORS(sizes_handed_over)
-WITH_ACTORS(no_item_through_ring)
-WITH_ACTORS(in_tasks)
+WITH_CALLERS(rendezvous)
+WITH_CALLERS(streams)
+WITH_CALLERS(ring_is_refilled)
+WITH_CALLERS(first_come_first_served)
+WITH_CALLERS(sizes_handed_over)
+WITH_CALLERS(no_item_through_ring)
+WITH_CALLERS(in_tasks)
 
 CHECK_MAIN(without_a_runtime, rings, by_the_favourite, test_rendezvous, test_streams,
            test_ring_is_refilled, test_first_come_first_served, test_sizes_handed_over,

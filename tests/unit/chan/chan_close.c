@@ -1,5 +1,5 @@
 /* Channels: closing, deadlines and cancelling end waits as they should; mistakes are named. */
-#include "unit/chan/actors.h"
+#include "unit/chan/helpers.h"
 
 #include "unit/base/death.h"
 
@@ -56,28 +56,28 @@ static void close_with_items(size_t capacity, long items)
     filch_chan_free(c);
 }
 
-static void close_with_waiters(size_t capacity, void (*play)(actor *a))
+static void close_with_waiters(size_t capacity, void (*call)(caller *a))
 {
     filch_chan *c = chan_of_longs(capacity);
-    actor waiters[3];
+    caller waiters[3];
 
-    for (long i = 0; play == do_send && i < (long)capacity; i++)
+    for (long i = 0; call == do_send && i < (long)capacity; i++)
         send_one(c, i);
     for (int i = 0; i < 3; i++) {
-        waiters[i] = (actor){.play = play, .chan = c, .item = 42};
-        actor_start(&waiters[i]);
+        waiters[i] = (caller){.call = call, .chan = c, .item = 42};
+        caller_start(&waiters[i]);
     }
-    if (play == do_send)
-        until_senders(c, 3);
+    if (call == do_send)
+        await_senders(c, 3);
     else
-        until_receivers(c, 3);
+        await_receivers(c, 3);
     CHECK_INT(filch_chan_close(c), 0);
-    check_nobody_waits(c);
+    check_no_waiters(c);
     for (int i = 0; i < 3; i++) {
-        CHECK_INT(actor_end(&waiters[i]), -EPIPE);
-        CHECK_INT(waiters[i].item, play == do_recv ? 0 : 42);
+        CHECK_INT(caller_join(&waiters[i]), -EPIPE);
+        CHECK_INT(waiters[i].item, call == do_recv ? 0 : 42);
     }
-    for (long i = 0; play == do_send && i < (long)capacity; i++)
+    for (long i = 0; call == do_send && i < (long)capacity; i++)
         CHECK_INT(receive_one(c), i);
     check_closed(c);
     filch_chan_free(c);
@@ -104,17 +104,17 @@ static void deadlines_come(void)
 
     for (int i = 0; i < 8; i++) {
         int64_t deadline = i < 4 ? past[i] : filch_now() + FILCH_US(100) * i;
-        actor sender = {.play = do_send, .chan = c, .deadline = deadline};
-        actor receiver = {.play = do_recv, .chan = c, .deadline = deadline, .item = 42};
-        actor_start(&sender);
-        CHECK_INT(actor_end(&sender), -ETIMEDOUT);
-        actor_start(&receiver);
-        CHECK_INT(actor_end(&receiver), -ETIMEDOUT);
+        caller sender = {.call = do_send, .chan = c, .deadline = deadline};
+        caller receiver = {.call = do_recv, .chan = c, .deadline = deadline, .item = 42};
+        caller_start(&sender);
+        CHECK_INT(caller_join(&sender), -ETIMEDOUT);
+        caller_start(&receiver);
+        CHECK_INT(caller_join(&receiver), -ETIMEDOUT);
         CHECK_INT(receiver.item, 42);
         if (i >= 4)
             CHECK(filch_now() >= deadline);
     }
-    check_nobody_waits(c);
+    check_no_waiters(c);
     filch_chan_free(c);
 }
 
@@ -122,17 +122,17 @@ static void deadlines_far_away(void)
 {
     filch_chan *c = chan_of_longs(0);
     int64_t deadline = filch_now() + FILCH_S(600);
-    actor sender = {.play = do_send, .chan = c, .deadline = deadline, .item = 3};
-    actor receiver = {.play = do_recv, .chan = c, .deadline = deadline};
+    caller sender = {.call = do_send, .chan = c, .deadline = deadline, .item = 3};
+    caller receiver = {.call = do_recv, .chan = c, .deadline = deadline};
 
-    actor_start(&sender);
-    until_senders(c, 1);
+    caller_start(&sender);
+    await_senders(c, 1);
     CHECK_INT(receive_one(c), 3);
-    CHECK_INT(actor_end(&sender), 0);
-    actor_start(&receiver);
-    until_receivers(c, 1);
+    CHECK_INT(caller_join(&sender), 0);
+    caller_start(&receiver);
+    await_receivers(c, 1);
     send_one(c, 4);
-    CHECK_INT(actor_end(&receiver), 0);
+    CHECK_INT(caller_join(&receiver), 0);
     CHECK_INT(receiver.item, 4);
     filch_chan_free(c);
 }
@@ -141,26 +141,26 @@ static void deadlines_far_away(void)
 static void cancelled(void)
 {
     filch_chan *c = chan_of_longs(0);
-    actor receivers[3];
+    caller receivers[3];
 
-    actors_are_threads = false;
+    callers_are_threads = false;
     for (int i = 0; i < 3; i++) {
-        receivers[i] = (actor){.play = do_recv, .chan = c};
-        actor_start(&receivers[i]);
-        until_receivers(c, (size_t)i + 1);
+        receivers[i] = (caller){.call = do_recv, .chan = c};
+        caller_start(&receivers[i]);
+        await_receivers(c, (size_t)i + 1);
     }
     filch_fiber_cancel(receivers[1].fiber);
-    CHECK_INT(actor_end(&receivers[1]), -ECANCELED);
+    CHECK_INT(caller_join(&receivers[1]), -ECANCELED);
     send_one(c, 1);
     send_one(c, 2);
-    CHECK_INT(actor_end(&receivers[0]), 0);
+    CHECK_INT(caller_join(&receivers[0]), 0);
     CHECK_INT(receivers[0].item, 1);
-    CHECK_INT(actor_end(&receivers[2]), 0);
+    CHECK_INT(caller_join(&receivers[2]), 0);
     CHECK_INT(receivers[2].item, 2);
     filch_chan_free(c);
 }
 
-static void send_when_cancelled(actor *a)
+static void send_when_cancelled(caller *a)
 {
     while (!filch_fiber_is_cancelled())
         filch_yield();
@@ -172,16 +172,16 @@ static void send_when_cancelled(actor *a)
 static void cancelled_before(void)
 {
     filch_chan *c = chan_of_longs(1);
-    actor a = {.play = send_when_cancelled, .chan = c, .item = 6};
+    caller a = {.call = send_when_cancelled, .chan = c, .item = 6};
 
-    actors_are_threads = false;
-    actor_start(&a);
+    callers_are_threads = false;
+    caller_start(&a);
     filch_fiber_cancel(a.fiber);
-    CHECK_INT(actor_end(&a), 0);
+    CHECK_INT(caller_join(&a), 0);
     CHECK_INT(a.item, -ECANCELED);
     CHECK_INT(a.n, EAGAIN);
     CHECK_INT(receive_one(c), 6);
-    check_nobody_waits(c);
+    check_no_waiters(c);
     filch_chan_free(c);
 }
 
@@ -197,13 +197,13 @@ static void close_clears_large_items(void)
     large item, zero = {{0}};
     long untouched = 42;
     filch_case cases[2] = {FILCH_CASE_RECV(c, &item), FILCH_CASE_RECV(other, &untouched)};
-    actor a = {.play = do_select, .cases = cases, .n = 2};
+    caller a = {.call = do_select, .cases = cases, .n = 2};
 
     memset(&item, 0x55, sizeof item);
-    actor_start(&a);
-    until_receivers(c, 1);
+    caller_start(&a);
+    await_receivers(c, 1);
     CHECK_INT(filch_chan_close(c), 0);
-    CHECK_INT(actor_end(&a), 0);
+    CHECK_INT(caller_join(&a), 0);
     CHECK_INT(cases[0].result, -EPIPE);
     CHECK(memcmp(&item, &zero, sizeof item) == 0);
     CHECK_INT(untouched, 42);
@@ -241,7 +241,7 @@ static void no_channel(void **state)
 static void without_a_runtime(void **state)
 {
     (void)state;
-    actors_are_threads = true;
+    callers_are_threads = true;
     closing();
     deadlines_come();
     CHECK_INT(filch_worker_count(), 0);
@@ -249,21 +249,21 @@ static void without_a_runtime(void **state)
 
 static void free_with_receiver(void)
 {
-    actor a = {.play = do_recv, .chan = chan_of_longs(0)};
+    caller a = {.call = do_recv, .chan = chan_of_longs(0)};
 
-    actors_are_threads = true;
-    actor_start(&a);
-    until_receivers(a.chan, 1);
+    callers_are_threads = true;
+    caller_start(&a);
+    await_receivers(a.chan, 1);
     filch_chan_free(a.chan);
 }
 
 static void free_with_sender(void)
 {
-    actor a = {.play = do_send, .chan = chan_of_longs(0)};
+    caller a = {.call = do_send, .chan = chan_of_longs(0)};
 
-    actors_are_threads = true;
-    actor_start(&a);
-    until_senders(a.chan, 1);
+    callers_are_threads = true;
+    caller_start(&a);
+    await_senders(a.chan, 1);
     filch_chan_free(a.chan);
 }
 
@@ -283,12 +283,12 @@ static void mistakes(void **state)
     CHECK(dies_saying(free_with_sender, "filch_chan_free: a call waits at the channel"));
 }
 
-WITH_ACTORS(closing)
-WITH_ACTORS(deadlines_come)
-WITH_ACTORS(deadlines_far_away)
-WITH_ACTORS(cancelled)
-WITH_ACTORS(cancelled_before)
-WITH_ACTORS(close_clears_large_items)
+WITH_CALLERS(closing)
+WITH_CALLERS(deadlines_come)
+WITH_CALLERS(deadlines_far_away)
+WITH_CALLERS(cancelled)
+WITH_CALLERS(cancelled_before)
+WITH_CALLERS(close_clears_large_items)
 
 CHECK_MAIN(without_a_runtime, mistakes, no_channel, test_closing, test_close_clears_large_items,
            test_deadlines_come, test_deadlines_far_away, test_cancelled, test_cancelled_before)

@@ -1,7 +1,7 @@
 /* What the tests of channels share: somebody who calls something, on a fiber or in a thread, and how to see that it waits.
  */
-#ifndef TESTS_UNIT_CHAN_ACTORS_H
-#define TESTS_UNIT_CHAN_ACTORS_H
+#ifndef TESTS_UNIT_CHAN_HELPERS_H
+#define TESTS_UNIT_CHAN_HELPERS_H
 
 #include "unit/task/workers.h"
 
@@ -11,9 +11,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-typedef struct actor actor;
-struct actor {
-    void (*play)(actor *a);
+typedef struct caller caller;
+struct caller {
+    void (*call)(caller *a);
     filch_chan *chan;
     filch_case *cases;
     size_t n;
@@ -24,53 +24,53 @@ struct actor {
     pthread_t thread;
 };
 
-static bool actors_are_threads;
+static bool callers_are_threads;
 
-static inline void *actor_main(void *arg)
+static inline void *caller_main(void *arg)
 {
-    actor *a = arg;
+    caller *a = arg;
 
-    a->play(a);
+    a->call(a);
     return NULL;
 }
 
-static inline void actor_start(actor *a)
+static inline void caller_start(caller *a)
 {
     if (a->deadline == 0)
         a->deadline = INT64_MAX;
-    if (actors_are_threads)
-        CHECK_INT(pthread_create(&a->thread, NULL, actor_main, a), 0);
+    if (callers_are_threads)
+        CHECK_INT(pthread_create(&a->thread, NULL, caller_main, a), 0);
     else
-        CHECK((a->fiber = filch_fiber_start(actor_main, a)) != NULL);
+        CHECK((a->fiber = filch_fiber_start(caller_main, a)) != NULL);
 }
 
-static inline int actor_end(actor *a)
+static inline int caller_join(caller *a)
 {
-    if (actors_are_threads)
+    if (callers_are_threads)
         pthread_join(a->thread, NULL);
     else
         CHECK_INT(filch_fiber_join(a->fiber, NULL), 0);
     return a->result;
 }
 
-static inline void do_send(actor *a)
+static inline void do_send(caller *a)
 {
     a->result = filch_chan_send_until(a->chan, &a->item, a->deadline);
 }
 
-static inline void do_recv(actor *a)
+static inline void do_recv(caller *a)
 {
     a->result = filch_chan_recv_until(a->chan, &a->item, a->deadline);
 }
 
-static inline void do_select(actor *a)
+static inline void do_select(caller *a)
 {
     a->result = filch_select_until(a->cases, a->n, a->deadline);
 }
 
 /* ---- who waits ---- */
 
-static inline size_t in_line(filch_chan *c, const fi_line *line)
+static inline size_t queue_length(filch_chan *c, const fi_line *line)
 {
     size_t n = 0;
 
@@ -81,22 +81,22 @@ static inline size_t in_line(filch_chan *c, const fi_line *line)
     return n;
 }
 
-static inline void until_receivers(filch_chan *c, size_t n)
+static inline void await_receivers(filch_chan *c, size_t n)
 {
-    while (in_line(c, &c->receivers) != n)
+    while (queue_length(c, &c->receivers) != n)
         filch_yield();
 }
 
-static inline void until_senders(filch_chan *c, size_t n)
+static inline void await_senders(filch_chan *c, size_t n)
 {
-    while (in_line(c, &c->senders) != n)
+    while (queue_length(c, &c->senders) != n)
         filch_yield();
 }
 
-static inline void check_nobody_waits(filch_chan *c)
+static inline void check_no_waiters(filch_chan *c)
 {
-    CHECK_INT(in_line(c, &c->receivers), 0);
-    CHECK_INT(in_line(c, &c->senders), 0);
+    CHECK_INT(queue_length(c, &c->receivers), 0);
+    CHECK_INT(queue_length(c, &c->senders), 0);
 }
 
 static inline filch_chan *chan_of_longs(size_t capacity)
@@ -120,13 +120,13 @@ static inline void send_one(filch_chan *c, long item)
     CHECK_INT(filch_chan_send(c, &item), 0);
 }
 
-/* test_NAME runs NAME with 1, 2, 4 and 8 workers, with actors that are fibers and with actors that are threads. */
-#define WITH_ACTORS(name)                                                                          \
+/* test_NAME runs NAME with 1, 2, 4 and 8 workers, with callers that are fibers and with callers that are threads. */
+#define WITH_CALLERS(name)                                                                         \
     static void test_##name(void **state)                                                          \
     {                                                                                              \
         (void)state;                                                                               \
         for (int threads = 0; threads < 2; threads++) {                                            \
-            actors_are_threads = threads;                                                          \
+            callers_are_threads = threads;                                                         \
             workers_each(NULL, name);                                                              \
         }                                                                                          \
     }

@@ -1,6 +1,6 @@
 /* Mistakes end the program with a line that names them. */
 #include "unit/base/death.h"
-#include "unit/sync/parties.h"
+#include "unit/sync/helpers.h"
 
 static void unlock_free(void)
 {
@@ -147,7 +147,7 @@ static void barrier_without_agreement(void)
     party p;
 
     party_start_thread(&p, come_as_third, &b);
-    await_standing(&b, 1);
+    await_waiting(&b, 1);
     filch_barrier_wait(&b, 2);
 }
 

@@ -1,7 +1,7 @@
 /* Storms: fibers on 1, 2, 4 and 8 workers and plain threads use the same thing in every way at random, some with
  * deadlines, and fibers are cancelled again and again.  What must always be so is looked at all the time.  FILCH_SEED=…
  * repeats the choices of a run, though not who comes first. */
-#include "unit/sync/parties.h"
+#include "unit/sync/helpers.h"
 
 #include "base/rng.h"
 #include "seed.h"
@@ -258,7 +258,7 @@ static void storm_sem(fi_rng *r)
 {
     play_all(r, act_sem, SCALED(1000));
     CHECK_INT(filch_sem_value(&sem), UNITS);
-    CHECK_INT(standing(&sem), 0);
+    CHECK_INT(n_waiting(&sem), 0);
 }
 
 /* ---- condition: a small buffer; as much comes out as goes in ---- */
@@ -306,7 +306,7 @@ static void storm_cond(fi_rng *r)
     in_buffer = 0;
     play_all(r, act_cond, SCALED(1000));
     CHECK_INT(in_buffer, 0);
-    CHECK_INT(standing(&not_full) + standing(&not_empty), 0);
+    CHECK_INT(n_waiting(&not_full) + n_waiting(&not_empty), 0);
 }
 
 /* ---- condition: one is woken by each signal, or it is not a signal ---- */
@@ -345,15 +345,15 @@ static void storm_signal(fi_rng *r)
         int e;
 
         party_start(&first, wait_in_pair, &p);
-        while (standing(&p.c) == 0 && !atomic_load(&first.is_over))
+        while (n_waiting(&p.c) == 0 && !atomic_load(&first.is_over))
             filch_yield();
         filch_mutex_lock(&p.m);
         p.deadline = NEVER;
         filch_mutex_unlock(&p.m);
         party_start(&second, wait_in_pair, &p);
-        while (standing(&p.c) < 2 && !atomic_load(&first.is_over))
+        while (n_waiting(&p.c) < 2 && !atomic_load(&first.is_over))
             filch_yield();
-        while (standing(&p.c) == 0)
+        while (n_waiting(&p.c) == 0)
             filch_yield();
         party_start(&waker, signal_pair, &p);
         if (i % 2)
@@ -385,7 +385,7 @@ static void storm_wait_group(fi_rng *r)
 {
     play_all(r, act_wait_group, SCALED(1000));
     CHECK_INT(filch_wait_group_wait(&group), 0);
-    CHECK_INT(standing(&group), 0);
+    CHECK_INT(n_waiting(&group), 0);
 }
 
 /* ---- once: all come by the same ones in the same order, and so often at the same time ---- */

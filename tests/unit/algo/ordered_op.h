@@ -1,6 +1,6 @@
 /* An operation whose order matters: a stretch of numbers, without gaps. */
-#ifndef TESTS_UNIT_ALGO_STRETCH_H
-#define TESTS_UNIT_ALGO_STRETCH_H
+#ifndef TESTS_UNIT_ALGO_ORDERED_OP_H
+#define TESTS_UNIT_ALGO_ORDERED_OP_H
 
 #include <stddef.h>
 
