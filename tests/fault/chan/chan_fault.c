@@ -1,4 +1,5 @@
-/* A select of many cases asks for memory to wait: where there is none it says so, and stands in no line. */
+/* A select of many cases allocates memory to wait.  Without memory it returns -ENOMEM and leaves no
+ * arm in a queue. */
 #include "check.h"
 
 #include "fault/inject.h"
@@ -27,7 +28,7 @@ static int select_of_many(void *arg)
         return -ENOMEM;
     e = wait_in_vain(c);
     if (filch_chan_try_send(c, &item) < 0 || filch_chan_try_recv(c, &item) < 0)
-        e = -EPROTO; /* somebody still stands in line, and has it */
+        e = -EPROTO; /* an arm left in the queue took the item */
     filch_chan_free(c);
     return e;
 }
@@ -35,7 +36,7 @@ static int select_of_many(void *arg)
 static void many_cases_fail_cleanly(void **state)
 {
     (void)state;
-    CHECK_INT(inject_every(select_of_many, NULL), 2); /* the channel, and what waits */
+    CHECK_INT(inject_every(select_of_many, NULL), 2); /* the channel and the arms */
 }
 
 CHECK_MAIN(many_cases_fail_cleanly)

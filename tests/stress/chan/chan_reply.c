@@ -1,7 +1,7 @@
-/* Reply channels: one party makes a channel, hands it to another, and frees it as soon as its own
- * call has succeeded, while the other is still inside its call.  The other uses the channel in
- * every way there is: plainly, with deadlines that pass, by a select, by a fiber that is cancelled
- * meanwhile, and from a thread.  AddressSanitizer detects a use after free.  In other builds freed
+/* Reply channels: a client creates a channel, sends it to a server, and frees it as soon as its own
+ * call has succeeded, while the server is still inside its call.  The server uses the channel in
+ * every way: plain calls, deadlines that pass, a select, a fiber that is cancelled
+ * meanwhile, and a thread.  AddressSanitizer detects a use after free.  In other builds freed
  * memory is overwritten, and the test hangs or crashes.
  * FILCH_SEED=... repeats a run's settings. */
 #include "unit/task/workers.h"
@@ -25,7 +25,7 @@ typedef struct server {
     fi_rng rng;
     filch_fiber *fiber;
     pthread_t thread;
-    int wrong; /* a line; 0: none */
+    int wrong; /* line of the first failed check; 0: none */
 } server;
 
 static filch_chan *requests, *never; /* the second is never used by a partner */
@@ -112,7 +112,7 @@ typedef struct client {
     int wrong;
 } client;
 
-/* The channel is gone as soon as this has its item, or has got rid of it. */
+/* The channel is freed as soon as the item was received or sent. */
 static int ask(fi_rng *rng, long number)
 {
     request r = {.sends = fi_rng_below(rng, 2), .number = number};
@@ -134,7 +134,7 @@ static int ask(fi_rng *rng, long number)
     return 0;
 }
 
-/* Now and then it cancels a server, whatever that is doing. */
+/* Sometimes cancels a server, whatever it is doing. */
 static void client_main(void *arg)
 {
     client *c = arg;
@@ -147,7 +147,7 @@ static void client_main(void *arg)
     atomic_fetch_sub(&clients_left, 1);
 }
 
-/* ---- all of them ---- */
+/* ---- the test ---- */
 
 static uint64_t seed;
 
@@ -201,8 +201,8 @@ static void replies(void)
     filch_chan_free(never);
 }
 
-/* What is freed is overwritten, so that a late reader does not find a latch that is free.  Volatile: a compiler leaves out
- * what is written before a free. */
+/* Freed memory is overwritten, so that a late reader does not find a lock that is free.  Volatile,
+ * because a compiler removes stores before a free. */
 static void *(*volatile fill)(void *, int, size_t) = memset;
 
 static void *get(void *ctx, size_t size, size_t align)

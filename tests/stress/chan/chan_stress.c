@@ -1,6 +1,6 @@
-/* Fibers and threads that send and receive through the same channels in every way there is, with deadlines that come, waits
- * that are cancelled and channels that are closed meanwhile.  What was sent is received exactly once, and what was not
- * sent is not received.  FILCH_SEED=… repeats a run's settings. */
+/* Fibers and threads send and receive through shared channels in every way, with deadlines,
+ * cancellation and closing.  Each sent item is received exactly once.  FILCH_SEED=… repeats the
+ * settings of a run. */
 #include "unit/task/workers.h"
 
 #include "base/atomic.h"
@@ -14,31 +14,31 @@
 enum { CHANS = 6, PARTIES = 16, ITEMS = 300 };
 
 typedef struct party {
-    void (*play)(struct party *p);
+    void (*run)(struct party *p);
     fi_rng rng;
-    unsigned open;    /* which channels are not known to be closed */
-    long first, next; /* of the items that are its to send */
+    unsigned open;    /* bit set of channels that are not known to be closed */
+    long first, next; /* of its own items */
     bool is_thread;
     filch_fiber *fiber;
     pthread_t thread;
 } party;
 
 static filch_chan *chans[CHANS];
-static uint32_t chans_n;
+static uint32_t n_chans;
 static atomic_int sent[PARTIES * ITEMS], received[PARTIES * ITEMS];
-static atomic_long received_n;
+static atomic_long n_received;
 static atomic_int senders_left;
 static party parties[PARTIES];
-static int parties_n;
+static int n_parties;
 
-/* ---- what a party does ---- */
+/* ---- single calls ---- */
 
 static uint32_t random_open(party *p)
 {
     uint32_t k;
 
     do
-        k = fi_rng_below(&p->rng, chans_n);
+        k = fi_rng_below(&p->rng, n_chans);
     while (!(p->open & 1u << k));
     return k;
 }
@@ -52,7 +52,7 @@ static void note_received(long item)
 {
     CHECK(item >= 0 && item < (long)PARTIES * ITEMS);
     atomic_fetch_add(&received[item], 1);
-    atomic_fetch_add(&received_n, 1);
+    atomic_fetch_add(&n_received, 1);
 }
 
 static void note_sent(party *p)
@@ -61,7 +61,7 @@ static void note_sent(party *p)
     p->next++;
 }
 
-/* What is no success: the channel is closed, or it is worth another try. */
+/* The channel is closed, or the call can be repeated. */
 static void note_error(party *p, uint32_t k, int e)
 {
     if (e == -EPIPE)
@@ -74,7 +74,7 @@ static void note_error(party *p, uint32_t k, int e)
         filch_yield();
 }
 
-static void send_plainly(party *p)
+static void send_one(party *p)
 {
     uint32_t k = random_open(p), how = fi_rng_below(&p->rng, 4);
     long item = p->next;
@@ -88,7 +88,7 @@ static void send_plainly(party *p)
         note_error(p, k, e);
 }
 
-static void receive_plainly(party *p)
+static void receive_one(party *p)
 {
     uint32_t k = random_open(p), how = fi_rng_below(&p->rng, 4);
     long item = -1;
@@ -102,7 +102,7 @@ static void receive_plainly(party *p)
         note_error(p, k, e);
 }
 
-static int select_somehow(party *p, filch_case *cases, size_t n)
+static int select_randomly(party *p, filch_case *cases, size_t n)
 {
     switch (fi_rng_below(&p->rng, 4)) {
     case 0:
@@ -129,7 +129,7 @@ static void select_some(party *p, bool sends, bool receives)
         cases[i] = (filch_case){is_send ? FILCH_CASE_KIND_SEND : FILCH_CASE_KIND_RECV,
                                 chans[which[i]], is_send ? &out : &in[i], 1};
     }
-    k = select_somehow(p, cases, n);
+    k = select_randomly(p, cases, n);
     if (k < 0)
         note_error(p, 0, k);
     else if (cases[k].result < 0)
@@ -149,44 +149,44 @@ static bool has_more(const party *p)
     return p->open && p->next < p->first + SCALED(ITEMS);
 }
 
-static void play_sender(party *p)
+static void run_sender(party *p)
 {
     while (has_more(p)) {
         if (fi_rng_below(&p->rng, 2))
-            send_plainly(p);
+            send_one(p);
         else
             select_some(p, true, false);
     }
     atomic_fetch_sub(&senders_left, 1);
 }
 
-static void play_both(party *p)
+static void run_both(party *p)
 {
     while (has_more(p))
         select_some(p, true, true);
     atomic_fetch_sub(&senders_left, 1);
 }
 
-static void play_receiver(party *p)
+static void run_receiver(party *p)
 {
     while (p->open) {
         if (fi_rng_below(&p->rng, 2))
-            receive_plainly(p);
+            receive_one(p);
         else
             select_some(p, false, true);
     }
 }
 
-/* There is always one who receives from all, so that nobody waits for ever. */
-static void play_sweeper(party *p)
+/* One party receives from all channels, so that no sender waits forever. */
+static void run_drain(party *p)
 {
     while (p->open) {
         filch_case cases[CHANS];
         long item = -1;
         int k;
-        for (uint32_t i = 0; i < chans_n; i++)
+        for (uint32_t i = 0; i < n_chans; i++)
             cases[i] = (filch_case)FILCH_CASE_RECV(p->open & 1u << i ? chans[i] : NULL, &item);
-        k = filch_select(cases, chans_n);
+        k = filch_select(cases, n_chans);
         if (k < 0)
             note_error(p, 0, k);
         else if (cases[k].result < 0)
@@ -200,16 +200,16 @@ static void *party_main(void *arg)
 {
     party *p = arg;
 
-    p->play(p);
+    p->run(p);
     return NULL;
 }
 
-static void party_start(fi_rng *r, void (*play)(party *p))
+static void party_start(fi_rng *r, void (*run)(party *p))
 {
-    party *p = &parties[parties_n];
+    party *p = &parties[n_parties];
 
-    *p = (party){.play = play, .open = (1u << chans_n) - 1, .is_thread = fi_rng_below(r, 3) == 0};
-    p->first = p->next = (long)parties_n++ * ITEMS;
+    *p = (party){.run = run, .open = (1u << n_chans) - 1, .is_thread = fi_rng_below(r, 3) == 0};
+    p->first = p->next = (long)n_parties++ * ITEMS;
     fi_rng_seed(&p->rng, fi_rng_next(r));
     if (p->is_thread)
         CHECK_INT(pthread_create(&p->thread, NULL, party_main, p), 0);
@@ -225,19 +225,19 @@ static void party_join(party *p)
         CHECK_INT(filch_fiber_join(p->fiber, NULL), 0);
 }
 
-/* ---- a storm ---- */
+/* ---- a round ---- */
 
-static void begin(fi_rng *r)
+static void round_begin(fi_rng *r)
 {
-    chans_n = 1 + fi_rng_below(r, CHANS);
-    for (uint32_t i = 0; i < chans_n; i++)
+    n_chans = 1 + fi_rng_below(r, CHANS);
+    for (uint32_t i = 0; i < n_chans; i++)
         CHECK((chans[i] = filch_chan_new(sizeof(long), fi_rng_below(r, 5))) != NULL);
     for (int i = 0; i < PARTIES * ITEMS; i++) {
         atomic_store(&sent[i], 0);
         atomic_store(&received[i], 0);
     }
-    atomic_store(&received_n, 0);
-    parties_n = 0;
+    atomic_store(&n_received, 0);
+    n_parties = 0;
 }
 
 static void start_all(fi_rng *r)
@@ -246,31 +246,31 @@ static void start_all(fi_rng *r)
              receivers = fi_rng_below(r, 6);
 
     atomic_store(&senders_left, (int)(senders + both));
-    party_start(r, play_sweeper);
+    party_start(r, run_drain);
     for (uint32_t i = 0; i < senders; i++)
-        party_start(r, play_sender);
+        party_start(r, run_sender);
     for (uint32_t i = 0; i < both; i++)
-        party_start(r, play_both);
+        party_start(r, run_both);
     for (uint32_t i = 0; i < receivers; i++)
-        party_start(r, play_receiver);
+        party_start(r, run_receiver);
 }
 
 static void cancel_some(fi_rng *r)
 {
     for (uint32_t n = fi_rng_below(r, 30); n > 0; n--) {
-        party *p = &parties[fi_rng_below(r, (uint32_t)parties_n)];
+        party *p = &parties[fi_rng_below(r, (uint32_t)n_parties)];
         if (!p->is_thread)
             filch_fiber_cancel(p->fiber);
         filch_yield();
     }
 }
 
-/* Some are closed while there is more to send; all, when everything was sent. */
+/* With early, channels are closed while there is more to send; otherwise when all was sent. */
 static void close_all(fi_rng *r, bool early)
 {
-    for (uint32_t i = 0; i < chans_n; i++) {
+    for (uint32_t i = 0; i < n_chans; i++) {
         long enough = fi_rng_below(r, SCALED(ITEMS));
-        while (atomic_load(&senders_left) > 0 && !(early && atomic_load(&received_n) >= enough))
+        while (atomic_load(&senders_left) > 0 && !(early && atomic_load(&n_received) >= enough))
             filch_yield();
         CHECK_INT(filch_chan_close(chans[i]), 0);
     }
@@ -284,39 +284,39 @@ static void check_items(bool early)
         CHECK_INT(atomic_load(&received[i]), atomic_load(&sent[i]));
         sum += atomic_load(&received[i]);
     }
-    CHECK_INT(sum, atomic_load(&received_n));
-    for (int i = 0; i < parties_n; i++)
-        if (!early && (parties[i].play == play_sender || parties[i].play == play_both))
+    CHECK_INT(sum, atomic_load(&n_received));
+    for (int i = 0; i < n_parties; i++)
+        if (!early && (parties[i].run == run_sender || parties[i].run == run_both))
             CHECK_INT(parties[i].next - parties[i].first, SCALED(ITEMS));
 }
 
-static void end(bool early)
+static void round_end(bool early)
 {
-    for (int i = 0; i < parties_n; i++)
+    for (int i = 0; i < n_parties; i++)
         party_join(&parties[i]);
-    for (uint32_t i = 0; i < chans_n; i++) {
+    for (uint32_t i = 0; i < n_chans; i++) {
         CHECK_INT(filch_chan_size(chans[i]), 0);
         filch_chan_free(chans[i]);
     }
     check_items(early);
 }
 
-static void storm(fi_rng *r)
+static void run_round(fi_rng *r)
 {
     bool early = fi_rng_below(r, 2);
 
-    begin(r);
+    round_begin(r);
     start_all(r);
     cancel_some(r);
     close_all(r, early);
     cancel_some(r);
-    end(early);
+    round_end(early);
 }
 
-/* ---- a pair that is long alone, and then not ---- */
+/* ---- a pair, and a thread that interferes ---- */
 
-/* The latch of a channel that two fibers of one worker use becomes that worker's favourite, and a thread takes it away in the
- * midst of what they do. */
+/* The lock of a channel between two fibers of one worker is biased to that worker.  A thread
+ * revokes the bias while they use it. */
 static filch_chan *pair;
 static long pair_n;
 static atomic_long pair_sum;
@@ -338,7 +338,7 @@ static void *pair_receive(void *arg)
     return NULL;
 }
 
-static void disturb(fi_rng *r)
+static void interfere(fi_rng *r)
 {
     long item;
     int e;
@@ -353,7 +353,7 @@ static void disturb(fi_rng *r)
 
 static fi_rng rng;
 
-static void disturbed_pairs(void)
+static void pair_with_interference(void)
 {
     for (size_t capacity = 0; capacity < 3; capacity++) {
         filch_fiber *sender, *receiver;
@@ -362,7 +362,7 @@ static void disturbed_pairs(void)
         CHECK((pair = filch_chan_new(sizeof(long), capacity)) != NULL);
         CHECK((sender = filch_fiber_start(pair_send, NULL)) != NULL);
         CHECK((receiver = filch_fiber_start(pair_receive, NULL)) != NULL);
-        disturb(&rng);
+        interfere(&rng);
         CHECK_INT(filch_fiber_join(sender, NULL), 0);
         CHECK_INT(filch_fiber_join(receiver, NULL), 0);
         CHECK_INT(atomic_load(&pair_sum), pair_n * (pair_n + 1) / 2);
@@ -370,24 +370,24 @@ static void disturbed_pairs(void)
     }
 }
 
-static void storms(void)
+static void run_rounds(void)
 {
     for (int i = 0; i < SCALED(60); i++)
-        storm(&rng);
+        run_round(&rng);
 }
 
-static void test_storms(void **state)
+static void test_random_use(void **state)
 {
     (void)state;
     fi_rng_seed(&rng, seed_get());
-    workers_each(NULL, storms);
+    workers_each(NULL, run_rounds);
 }
 
-static void test_disturbed_pairs(void **state)
+static void test_pair_with_interference(void **state)
 {
     (void)state;
     fi_rng_seed(&rng, seed_get());
-    workers_each(NULL, disturbed_pairs);
+    workers_each(NULL, pair_with_interference);
 }
 
-CHECK_MAIN(test_storms, test_disturbed_pairs)
+CHECK_MAIN(test_random_use, test_pair_with_interference)

@@ -1,6 +1,7 @@
-/* An object is freed by the waiter that was let through, while the call that let it through is still inside: as
- * <filch/sync.h> and <filch/job.h> allow.  AddressSanitizer detects a use after free.  In
- * other builds freed memory is overwritten, and the test hangs or crashes.  FILCH_SEED=... repeats a run's settings. */
+/* A woken waiter frees the object while the call that woke it is still inside, as <filch/sync.h>
+ * and <filch/job.h> allow.  AddressSanitizer detects a use after free.  In other builds freed
+ * memory is overwritten, and the test hangs or crashes.  FILCH_SEED=... repeats a run's
+ * settings. */
 #include "unit/task/workers.h"
 
 #include "base/rng.h"
@@ -15,7 +16,7 @@ typedef struct object object;
 typedef struct kind {
     const char *name;
     void (*release)(object *o);
-    void (*wait)(object *o, int64_t deadline); /* and free it, unless the other does */
+    void (*wait)(object *o, int64_t deadline); /* and free the object, unless the other call does */
 } kind;
 
 struct object {
@@ -31,7 +32,7 @@ struct object {
     bool is_set;
 };
 
-/* Volatile: a compiler leaves out what is written before a free. */
+/* Volatile, because a compiler removes stores before a free. */
 static void *(*volatile fill)(void *, int, size_t) = memset;
 
 static void let_go_of(object *o)
@@ -52,7 +53,7 @@ static object *new_object(const kind *k)
     return o;
 }
 
-/* ---- what one does, and the other ---- */
+/* ---- the waiting and the waking call of each object ---- */
 
 static void post(object *o)
 {
@@ -112,7 +113,7 @@ static void use_to_write(object *o)
         let_go_of(o);
 }
 
-/* Reads until the other has written. */
+/* Read until the other party has written. */
 static void read_it(object *o, int64_t deadline)
 {
     bool is_last = false;
@@ -149,7 +150,7 @@ static void wait_for_signal(object *o, int64_t deadline)
     let_go_of(o);
 }
 
-/* The one that came first has waited for the other, and frees it. */
+/* The first party at the barrier has waited for the other, and frees it. */
 static void meet(object *o)
 {
     if (filch_barrier_wait(&o->barrier, 2) == 0)
@@ -192,10 +193,10 @@ static const kind kinds[] = {
 
 enum { KINDS = sizeof kinds / sizeof *kinds, WAITERS = 3 };
 
-/* ---- who does it ---- */
+/* ---- the parties ---- */
 
 static filch_chan *to_thread; /* objects to release */
-static atomic_int releases;   /* that are not yet over */
+static atomic_int releases;   /* calls that have not returned */
 
 static void release(void *arg)
 {
@@ -235,7 +236,7 @@ static void *waiter_main(void *arg)
                 abort();
         }
         if (fi_rng_below(&w->rng, 2))
-            filch_yield(); /* then the other may be first */
+            filch_yield(); /* so the other party may be first */
         k->wait(o, deadline);
     }
     return NULL;
@@ -270,11 +271,11 @@ static void all_kinds(void)
     filch_chan_free(to_thread);
 }
 
-static void test_freed_by_who_was_let_through(void **state)
+static void test_freed_by_woken_waiter(void **state)
 {
     (void)state;
     seed = seed_get();
     workers_each(NULL, all_kinds);
 }
 
-CHECK_MAIN(test_freed_by_who_was_let_through)
+CHECK_MAIN(test_freed_by_woken_waiter)

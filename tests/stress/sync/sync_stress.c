@@ -1,31 +1,31 @@
-/* Storms: fibers on 1, 2, 4 and 8 workers and plain threads use the same thing in every way at random, some with
- * deadlines, and fibers are cancelled again and again.  What must always be so is looked at all the time.  FILCH_SEED=…
- * repeats the choices of a run, though not who comes first. */
+/* Fibers on 1, 2, 4 and 8 workers and threads use one object with random calls, some with
+ * deadlines. Fibers are cancelled again and again.  Invariants are checked all the time.
+ * FILCH_SEED=… repeats the random choices of a run, but not its interleaving. */
 #include "unit/sync/helpers.h"
 
 #include "base/rng.h"
 #include "seed.h"
 
-/* Of threads there are more where there are no fibers.  All are even numbers. */
+/* Without a runtime there are THREADS_MORE more threads.  All numbers are even. */
 enum { FIBERS = 24, THREADS = 4, THREADS_MORE = 4, ALL = FIBERS + THREADS };
 
-typedef struct actor {
+typedef struct caller {
     party party;
     fi_rng rng;
     int rounds;
-} actor;
+} caller;
 
-static actor actors[ALL];
-static atomic_int broken; /* the first line that saw something that must not be */
+static caller callers[ALL];
+static atomic_int failed_line; /* line of the first violated invariant */
 
 #define MUST(condition)                                                                            \
     do {                                                                                           \
         int none = 0;                                                                              \
         if (!(condition))                                                                          \
-            atomic_compare_exchange_strong(&broken, &none, __LINE__);                              \
+            atomic_compare_exchange_strong(&failed_line, &none, __LINE__);                         \
     } while (0)
 
-/* Never, in the past, or in up to 30 us. */
+/* Never, in the past, or at most 30 us from now. */
 static int64_t some_deadline(fi_rng *r)
 {
     uint32_t kind = fi_rng_below(r, 4);
@@ -33,13 +33,13 @@ static int64_t some_deadline(fi_rng *r)
     return kind == 0 ? 0 : kind == 1 ? NEVER : filch_now() + fi_rng_below(r, 30000);
 }
 
-static void dawdle(fi_rng *r)
+static void maybe_yield(fi_rng *r)
 {
     if (fi_rng_below(r, 4) == 0)
         filch_yield();
 }
 
-/* Who was cancelled can be cancelled again. */
+/* A cancelled fiber is made cancellable again. */
 static bool gave_up(int e)
 {
     MUST(e == 0 || e == -ETIMEDOUT || e == -ECANCELED || e == -EAGAIN);
@@ -48,9 +48,9 @@ static bool gave_up(int e)
     return e != 0;
 }
 
-static void cancel_somebody(fi_rng *r)
+static void cancel_random(fi_rng *r)
 {
-    filch_fiber *f = actors[fi_rng_below(r, ALL)].party.fiber;
+    filch_fiber *f = callers[fi_rng_below(r, ALL)].party.fiber;
 
     if (f)
         filch_fiber_cancel(f);
@@ -61,46 +61,46 @@ static void cancel_while_any_runs(fi_rng *r)
     for (bool any = true; any;) {
         any = false;
         for (int i = 0; i < ALL; i++)
-            any |= !atomic_load(&actors[i].party.is_over);
-        cancel_somebody(r);
+            any |= !atomic_load(&callers[i].party.is_over);
+        cancel_random(r);
         filch_yield();
     }
 }
 
-/* One round of one actor. */
-static void (*act)(fi_rng *r, int who);
+/* One random step of one caller. */
+static void (*step)(fi_rng *r, int index);
 
-static int play(void *arg)
+static int run_caller(void *arg)
 {
-    actor *a = arg;
+    caller *a = arg;
 
     for (int i = 0; i < a->rounds; i++)
-        act(&a->rng, (int)(a - actors));
+        step(&a->rng, (int)(a - callers));
     return 0;
 }
 
-static void play_all(fi_rng *r, void (*what)(fi_rng *r, int who), int rounds)
+static void run_callers(fi_rng *r, void (*what)(fi_rng *r, int index), int rounds)
 {
     bool with_runtime = filch_worker_count() > 0;
 
-    act = what;
-    atomic_store(&broken, 0);
-    memset(actors, 0, sizeof actors);
+    step = what;
+    atomic_store(&failed_line, 0);
+    memset(callers, 0, sizeof callers);
     for (int i = 0; i < ALL; i++) {
-        actors[i].rounds = rounds;
-        fi_rng_seed(&actors[i].rng, fi_rng_next(r));
+        callers[i].rounds = rounds;
+        fi_rng_seed(&callers[i].rng, fi_rng_next(r));
         if (with_runtime && i < FIBERS)
-            party_start(&actors[i].party, play, &actors[i]);
+            party_start(&callers[i].party, run_caller, &callers[i]);
         else if (i >= FIBERS || i < THREADS_MORE)
-            party_start_thread(&actors[i].party, play, &actors[i]);
+            party_start_thread(&callers[i].party, run_caller, &callers[i]);
         else
-            atomic_store(&actors[i].party.is_over, 2);
+            atomic_store(&callers[i].party.is_over, 2);
     }
     cancel_while_any_runs(r);
     for (int i = 0; i < ALL; i++)
-        if (atomic_load(&actors[i].party.is_over) == 1)
-            party_end(&actors[i].party);
-    CHECK_INT(atomic_load(&broken), 0);
+        if (atomic_load(&callers[i].party.is_over) == 1)
+            party_end(&callers[i].party);
+    CHECK_INT(atomic_load(&failed_line), 0);
 }
 
 /* ---- mutex ---- */
@@ -123,24 +123,24 @@ static int lock_somehow(fi_rng *r)
     }
 }
 
-static void act_mutex(fi_rng *r, int who)
+static void step_mutex(fi_rng *r, int index)
 {
-    (void)who;
+    (void)index;
     if (gave_up(lock_somehow(r)))
         return;
     MUST(atomic_fetch_add(&inside, 1) == 0);
     sum++;
-    dawdle(r);
+    maybe_yield(r);
     MUST(atomic_fetch_sub(&inside, 1) == 1);
     filch_mutex_unlock(&mutex);
     atomic_fetch_add(&sum_done, 1);
 }
 
-static void storm_mutex(fi_rng *r)
+static void stress_mutex(fi_rng *r)
 {
     sum = 0;
     atomic_store(&sum_done, 0);
-    play_all(r, act_mutex, SCALED(2000));
+    run_callers(r, step_mutex, SCALED(2000));
     CHECK_INT(sum, atomic_load(&sum_done));
     CHECK_INT(filch_mutex_try_lock(&mutex), 0);
     filch_mutex_unlock(&mutex);
@@ -178,44 +178,44 @@ static int write_somehow(fi_rng *r)
     }
 }
 
-static void act_read(fi_rng *r)
+static void step_read(fi_rng *r)
 {
     if (gave_up(read_somehow(r)))
         return;
     atomic_fetch_add(&readers, 1);
     MUST(atomic_load(&writers) == 0);
-    dawdle(r);
+    maybe_yield(r);
     MUST(sum == sum_wanted);
     atomic_fetch_sub(&readers, 1);
     filch_rwlock_rdunlock(&rwlock);
 }
 
-static void act_write(fi_rng *r)
+static void step_write(fi_rng *r)
 {
     if (gave_up(write_somehow(r)))
         return;
     MUST(atomic_fetch_add(&writers, 1) == 0);
     MUST(atomic_load(&readers) == 0);
     sum++;
-    dawdle(r);
+    maybe_yield(r);
     sum_wanted++;
     atomic_fetch_sub(&writers, 1);
     filch_rwlock_wrunlock(&rwlock);
 }
 
-static void act_rwlock(fi_rng *r, int who)
+static void step_rwlock(fi_rng *r, int index)
 {
-    (void)who;
+    (void)index;
     if (fi_rng_below(r, 3) == 0)
-        act_write(r);
+        step_write(r);
     else
-        act_read(r);
+        step_read(r);
 }
 
-static void storm_rwlock(fi_rng *r)
+static void stress_rwlock(fi_rng *r)
 {
     sum = sum_wanted = 0;
-    play_all(r, act_rwlock, SCALED(2000));
+    run_callers(r, step_rwlock, SCALED(2000));
     CHECK_INT(sum, sum_wanted);
     CHECK_INT(filch_rwlock_try_wrlock(&rwlock), 0);
     filch_rwlock_wrunlock(&rwlock);
@@ -241,38 +241,38 @@ static int take_somehow(fi_rng *r, uint32_t n)
     }
 }
 
-static void act_sem(fi_rng *r, int who)
+static void step_sem(fi_rng *r, int index)
 {
     uint32_t n = 1 + fi_rng_below(r, UNITS);
 
-    (void)who;
+    (void)index;
     if (gave_up(take_somehow(r, n)))
         return;
     MUST(atomic_fetch_add(&units_out, (int)n) + (int)n <= UNITS);
-    dawdle(r);
+    maybe_yield(r);
     atomic_fetch_sub(&units_out, (int)n);
     filch_sem_post_n(&sem, n);
 }
 
-static void storm_sem(fi_rng *r)
+static void stress_sem(fi_rng *r)
 {
-    play_all(r, act_sem, SCALED(1000));
+    run_callers(r, step_sem, SCALED(1000));
     CHECK_INT(filch_sem_value(&sem), UNITS);
     CHECK_INT(n_waiting(&sem), 0);
 }
 
-/* ---- condition: a small buffer; as much comes out as goes in ---- */
+/* ---- condition: a bounded buffer ---- */
 
-enum { ROOM = 3 };
+enum { CAPACITY = 3 };
 static filch_cond not_full, not_empty;
 static int in_buffer; /* under the mutex */
 
-/* True: it is done, and one of the other kind is to be woken.  Who gives up comes again later. */
+/* Returns: true if an item was put or got; then a waiter of the other kind is signalled. */
 static bool put_or_get(fi_rng *r, bool puts)
 {
     int e = 0;
 
-    while (e == 0 && in_buffer == (puts ? ROOM : 0)) {
+    while (e == 0 && in_buffer == (puts ? CAPACITY : 0)) {
         filch_cond *c = puts ? &not_full : &not_empty;
         atomic_fetch_sub(&inside, 1);
         e = fi_rng_below(r, 2) ? filch_cond_wait(c, &mutex)
@@ -282,13 +282,13 @@ static bool put_or_get(fi_rng *r, bool puts)
     if (gave_up(e))
         return false;
     in_buffer += puts ? 1 : -1;
-    MUST(in_buffer >= 0 && in_buffer <= ROOM);
+    MUST(in_buffer >= 0 && in_buffer <= CAPACITY);
     return true;
 }
 
-static void act_cond(fi_rng *r, int who)
+static void step_cond(fi_rng *r, int index)
 {
-    bool puts = who % 2, is_done = false;
+    bool puts = index % 2, is_done = false;
 
     while (!is_done) {
         filch_mutex_lock(&mutex);
@@ -300,16 +300,16 @@ static void act_cond(fi_rng *r, int who)
     filch_cond_signal(puts ? &not_empty : &not_full);
 }
 
-/* As many put as get: see ALL. */
-static void storm_cond(fi_rng *r)
+/* ALL is even, so as many callers put as get. */
+static void stress_cond(fi_rng *r)
 {
     in_buffer = 0;
-    play_all(r, act_cond, SCALED(1000));
+    run_callers(r, step_cond, SCALED(1000));
     CHECK_INT(in_buffer, 0);
     CHECK_INT(n_waiting(&not_full) + n_waiting(&not_empty), 0);
 }
 
-/* ---- condition: one is woken by each signal, or it is not a signal ---- */
+/* ---- condition: a signal is not lost ---- */
 
 typedef struct pair {
     filch_mutex m;
@@ -336,8 +336,9 @@ static int signal_pair(void *arg)
     return 0;
 }
 
-/* The first is cancelled or late just when the signal comes: then that is the second's. */
-static void storm_signal(fi_rng *r)
+/* If the first waiter is cancelled or times out when the signal comes, the signal wakes the
+ * second. */
+static void stress_signal(fi_rng *r)
 {
     for (int i = 0; i < SCALED(1000); i++) {
         pair p = {.deadline = i % 2 ? NEVER : filch_now() + fi_rng_below(r, 100000)};
@@ -370,29 +371,29 @@ static void storm_signal(fi_rng *r)
 
 static filch_wait_group group;
 
-static void act_wait_group(fi_rng *r, int who)
+static void step_wait_group(fi_rng *r, int index)
 {
-    (void)who;
+    (void)index;
     filch_wait_group_add(&group, 2);
-    dawdle(r);
+    maybe_yield(r);
     filch_wait_group_done(&group);
     gave_up(filch_wait_group_wait_until(&group, filch_now() + fi_rng_below(r, 30000)));
     filch_wait_group_done(&group);
     gave_up(filch_wait_group_wait_until(&group, some_deadline(r)));
 }
 
-static void storm_wait_group(fi_rng *r)
+static void stress_wait_group(fi_rng *r)
 {
-    play_all(r, act_wait_group, SCALED(1000));
+    run_callers(r, step_wait_group, SCALED(1000));
     CHECK_INT(filch_wait_group_wait(&group), 0);
     CHECK_INT(n_waiting(&group), 0);
 }
 
-/* ---- once: all come by the same ones in the same order, and so often at the same time ---- */
+/* ---- once: all callers use the same objects in the same order ---- */
 
 enum { ONCES = 2000 };
 static filch_once onces[ONCES];
-static long made[ONCES]; /* written by who is first, and read by all who come later */
+static long made[ONCES]; /* written by the first caller, read by all */
 static atomic_int makes, at_once[ALL];
 
 typedef struct making {
@@ -405,14 +406,14 @@ static void make(void *arg)
     making *m = arg;
 
     *m->made = -1;
-    dawdle(m->rng);
+    maybe_yield(m->rng);
     *m->made = 1;
     atomic_fetch_add(&makes, 1);
 }
 
-static void act_once(fi_rng *r, int who)
+static void step_once(fi_rng *r, int index)
 {
-    int i = atomic_fetch_add(&at_once[who], 1);
+    int i = atomic_fetch_add(&at_once[index], 1);
     making m = {r, &made[i]};
 
     filch_once_run(&onces[i], make, &m);
@@ -421,7 +422,7 @@ static void act_once(fi_rng *r, int who)
         filch_fiber_uncancel();
 }
 
-static void storm_once(fi_rng *r)
+static void stress_once(fi_rng *r)
 {
     int rounds = SCALED(ONCES);
 
@@ -429,23 +430,23 @@ static void storm_once(fi_rng *r)
     memset(made, 0, sizeof made);
     memset(at_once, 0, sizeof at_once);
     atomic_store(&makes, 0);
-    play_all(r, act_once, rounds);
+    run_callers(r, step_once, rounds);
     CHECK_INT(atomic_load(&makes), rounds);
 }
 
 /* ---- barrier ---- */
 
 static filch_barrier barrier;
-static atomic_int playing, round_of[ALL], chosen;
+static atomic_int n_running, round_of[ALL], chosen;
 
-/* Nobody is more than one round ahead of anybody who plays. */
-static void act_barrier(fi_rng *r, int who)
+/* No caller is more than one round ahead of another. */
+static void step_barrier(fi_rng *r, int index)
 {
-    int n = atomic_load(&playing), e;
-    int mine = atomic_fetch_add(&round_of[who], 1) + 1;
+    int n = atomic_load(&n_running), e;
+    int mine = atomic_fetch_add(&round_of[index], 1) + 1;
 
     do {
-        dawdle(r);
+        maybe_yield(r);
         e = filch_barrier_wait_until(&barrier, (unsigned)n, some_deadline(r));
         MUST(e == 0 || e == 1 || e == -ETIMEDOUT || e == -ECANCELED);
         if (e == -ECANCELED)
@@ -458,14 +459,14 @@ static void act_barrier(fi_rng *r, int who)
             MUST(atomic_load(&round_of[i]) == mine || atomic_load(&round_of[i]) == mine + 1);
 }
 
-static void storm_barrier(fi_rng *r)
+static void stress_barrier(fi_rng *r)
 {
     int rounds = SCALED(100);
 
     memset(round_of, 0, sizeof round_of);
     atomic_store(&chosen, 0);
-    atomic_store(&playing, filch_worker_count() > 0 ? ALL : THREADS + THREADS_MORE);
-    play_all(r, act_barrier, rounds);
+    atomic_store(&n_running, filch_worker_count() > 0 ? ALL : THREADS + THREADS_MORE);
+    run_callers(r, step_barrier, rounds);
     CHECK_INT(atomic_load(&chosen), rounds);
     CHECK_INT(barrier.count_, 0);
 }
@@ -474,10 +475,10 @@ static void storm_barrier(fi_rng *r)
 
 static fi_rng rng;
 
-#define STORM(name)                                                                                \
+#define STRESS(name)                                                                               \
     static void with_workers_##name(void)                                                          \
     {                                                                                              \
-        storm_##name(&rng);                                                                        \
+        stress_##name(&rng);                                                                       \
     }                                                                                              \
     static void test_##name(void **state)                                                          \
     {                                                                                              \
@@ -486,27 +487,27 @@ static fi_rng rng;
         workers_each(NULL, with_workers_##name);                                                   \
     }
 
-STORM(mutex)
-STORM(rwlock)
-STORM(sem)
-STORM(cond)
-STORM(signal)
-STORM(wait_group)
-STORM(once)
-STORM(barrier)
+STRESS(mutex)
+STRESS(rwlock)
+STRESS(sem)
+STRESS(cond)
+STRESS(signal)
+STRESS(wait_group)
+STRESS(once)
+STRESS(barrier)
 
-/* Before there is a runtime. */
+/* Without a runtime. */
 static void test_threads_alone(void **state)
 {
     (void)state;
     fi_rng_seed(&rng, seed_get());
-    storm_mutex(&rng);
-    storm_rwlock(&rng);
-    storm_sem(&rng);
-    storm_cond(&rng);
-    storm_wait_group(&rng);
-    storm_once(&rng);
-    storm_barrier(&rng);
+    stress_mutex(&rng);
+    stress_rwlock(&rng);
+    stress_sem(&rng);
+    stress_cond(&rng);
+    stress_wait_group(&rng);
+    stress_once(&rng);
+    stress_barrier(&rng);
     CHECK_INT(filch_worker_count(), 0);
 }
 

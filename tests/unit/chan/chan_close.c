@@ -1,11 +1,11 @@
-/* Channels: closing, deadlines and cancelling end waits as they should; mistakes are named. */
+/* Closing a channel, deadlines and cancellation end waits.  Misuse aborts with a message. */
 #include "unit/chan/helpers.h"
 
 #include "unit/base/death.h"
 
 /* ---- close ---- */
 
-/* The item of the case that was chosen becomes zero if that receives; all others stay. */
+/* The item of the chosen case is cleared if it receives.  The other items do not change. */
 static void select_closed(filch_chan *c)
 {
     long items[2] = {42, 42};
@@ -95,9 +95,9 @@ static void closing(void)
     }
 }
 
-/* ---- before its time ---- */
+/* ---- deadlines and cancellation ---- */
 
-static void deadlines_come(void)
+static void deadline_passes(void)
 {
     filch_chan *c = chan_of_longs(0);
     int64_t past[] = {INT64_MIN, -1, 1, filch_now()};
@@ -118,7 +118,7 @@ static void deadlines_come(void)
     filch_chan_free(c);
 }
 
-static void deadlines_far_away(void)
+static void deadline_not_reached(void)
 {
     filch_chan *c = chan_of_longs(0);
     int64_t deadline = filch_now() + FILCH_S(600);
@@ -137,7 +137,7 @@ static void deadlines_far_away(void)
     filch_chan_free(c);
 }
 
-/* Those who stand behind one who left are served as if it had never been there. */
+/* Waiters behind a cancelled one are served in order. */
 static void cancelled(void)
 {
     filch_chan *c = chan_of_longs(0);
@@ -164,12 +164,12 @@ static void send_when_cancelled(caller *a)
 {
     while (!filch_fiber_is_cancelled())
         filch_yield();
-    a->result = filch_chan_send(a->chan, &a->item);     /* there is room: nothing to wait for */
-    a->item = filch_chan_send(a->chan, &a->item);       /* there is none */
+    a->result = filch_chan_send(a->chan, &a->item);     /* the ring has space */
+    a->item = filch_chan_send(a->chan, &a->item);       /* the ring is full */
     a->n = (size_t)-filch_chan_try_send(a->chan, NULL); /* does not wait */
 }
 
-static void cancelled_before(void)
+static void cancelled_before_wait(void)
 {
     filch_chan *c = chan_of_longs(1);
     caller a = {.call = send_when_cancelled, .chan = c, .item = 6};
@@ -185,7 +185,7 @@ static void cancelled_before(void)
     filch_chan_free(c);
 }
 
-/* ---- large items, and a select that waits ---- */
+/* ---- large items and a waiting select ---- */
 
 typedef struct large {
     long words[9];
@@ -216,7 +216,7 @@ static void close_clears_large_items(void)
 
 /* ---- NULL ---- */
 
-static void no_channel(void **state)
+static void null_channel(void **state)
 {
     long item = 42;
     filch_case none = FILCH_CASE_RECV(NULL, &item);
@@ -236,14 +236,14 @@ static void no_channel(void **state)
     CHECK_INT(item, 42);
 }
 
-/* ---- without a runtime, and mistakes ---- */
+/* ---- without a runtime, and misuse ---- */
 
 static void without_a_runtime(void **state)
 {
     (void)state;
     callers_are_threads = true;
     closing();
-    deadlines_come();
+    deadline_passes();
     CHECK_INT(filch_worker_count(), 0);
 }
 
@@ -267,7 +267,7 @@ static void free_with_sender(void)
     filch_chan_free(a.chan);
 }
 
-static void mistakes(void **state)
+static void misuse(void **state)
 {
     size_t before = fi_mem_live().blocks;
 
@@ -284,11 +284,12 @@ static void mistakes(void **state)
 }
 
 WITH_CALLERS(closing)
-WITH_CALLERS(deadlines_come)
-WITH_CALLERS(deadlines_far_away)
+WITH_CALLERS(deadline_passes)
+WITH_CALLERS(deadline_not_reached)
 WITH_CALLERS(cancelled)
-WITH_CALLERS(cancelled_before)
+WITH_CALLERS(cancelled_before_wait)
 WITH_CALLERS(close_clears_large_items)
 
-CHECK_MAIN(without_a_runtime, mistakes, no_channel, test_closing, test_close_clears_large_items,
-           test_deadlines_come, test_deadlines_far_away, test_cancelled, test_cancelled_before)
+CHECK_MAIN(without_a_runtime, misuse, null_channel, test_closing, test_close_clears_large_items,
+           test_deadline_passes, test_deadline_not_reached, test_cancelled,
+           test_cancelled_before_wait)

@@ -1,4 +1,5 @@
-/* Select: it does one case and leaves no trace in the others; chance decides between those that are ready. */
+/* Select completes one case and does not change the others.  Among ready cases the choice is
+ * random. */
 #include "unit/chan/helpers.h"
 
 #include "base/rng.h"
@@ -22,7 +23,7 @@ static void free_chans(void)
     }
 }
 
-/* ---- what is ready ---- */
+/* ---- ready cases ---- */
 
 static void ready_at_once(void)
 {
@@ -47,8 +48,8 @@ static void ready_at_once(void)
     free_chans();
 }
 
-/* One that waits is ready for a select: the item goes straight over. */
-static void ready_because_somebody_waits(void)
+/* A waiting partner makes a case ready.  The item is transferred directly. */
+static void ready_because_partner_waits(void)
 {
     long in = -1, out = 8;
     filch_case take[2], give[2];
@@ -78,7 +79,7 @@ static void ready_because_somebody_waits(void)
 
 /* ---- waiting ---- */
 
-/* A select over all channels, the even ones to receive, the odd ones to send. */
+/* A select over all channels: receive from the even ones, send to the odd ones. */
 static caller all_of(filch_case *cases, long *items)
 {
     for (int i = 0; i < CHANS; i++) {
@@ -89,7 +90,7 @@ static caller all_of(filch_case *cases, long *items)
     return (caller){.call = do_select, .cases = cases, .n = CHANS};
 }
 
-static void until_all_wait(void)
+static void await_all_arms(void)
 {
     for (int i = 0; i < CHANS; i += 2) {
         await_receivers(chans[i], 1);
@@ -107,7 +108,7 @@ static void serve(int i)
         CHECK_INT(filch_chan_try_send(chans[i], &item), 0);
 }
 
-/* While the select has not woken yet, its other parts may still stand in line; nobody may be served by them. */
+/* Until the select has woken, its other arms may still be in queues.  They must not complete. */
 static void check_others_not_ready(void)
 {
     long item;
@@ -126,7 +127,7 @@ static void waits_for_each(void)
         long items[CHANS];
         caller a = all_of(cases, items);
         caller_start(&a);
-        until_all_wait();
+        await_all_arms();
         serve(i);
         check_others_not_ready();
         CHECK_INT(caller_join(&a), i);
@@ -147,18 +148,18 @@ static void closed_while_waiting(void)
         make_chans(0);
         caller a = all_of(cases, items);
         caller_start(&a);
-        until_all_wait();
+        await_all_arms();
         CHECK_INT(filch_chan_close(chans[i]), 0);
         check_no_waiters(chans[i]);
         CHECK_INT(caller_join(&a), i);
         CHECK_INT(cases[i].result, -EPIPE);
-        CHECK_INT(filch_select(cases, CHANS), i); /* and at once, as all others are not ready */
+        CHECK_INT(filch_select(cases, CHANS), i); /* does not wait */
         CHECK_INT(cases[i].result, -EPIPE);
         free_chans();
     }
 }
 
-static void given_up(void)
+static void deadline_and_cancel(void)
 {
     filch_case cases[CHANS];
     long items[CHANS];
@@ -175,7 +176,7 @@ static void given_up(void)
     callers_are_threads = false;
     a = all_of(cases, items);
     caller_start(&a);
-    until_all_wait();
+    await_all_arms();
     filch_fiber_cancel(a.fiber);
     CHECK_INT(caller_join(&a), -ECANCELED);
     for (int k = 0; k < CHANS; k++)
@@ -185,7 +186,7 @@ static void given_up(void)
 
 /* ---- the same channel several times ---- */
 
-/* Nobody sends to itself. */
+/* A select does not send to itself. */
 static void send_and_receive_on_one(void)
 {
     filch_case cases[4];
@@ -204,7 +205,7 @@ static void send_and_receive_on_one(void)
     await_receivers(chans[0], 1);
     await_senders(chans[0], 1);
     CHECK_INT(receive_one(chans[0]), 4);
-    check_no_waiters(chans[0]); /* at once, as the channel may be freed now */
+    check_no_waiters(chans[0]); /* at once, because the channel may be freed now */
     CHECK_INT(filch_chan_try_recv(chans[0], &in[0]), -EAGAIN);
     chosen = caller_join(&a);
     CHECK(chosen == 1 || chosen == 3);
@@ -219,7 +220,7 @@ static void send_and_receive_on_one(void)
     free_chans();
 }
 
-/* Two selects, each with both directions: one gives to the other, and that is all. */
+/* Two selects, each with both directions: exactly one transfer takes place. */
 static void two_selects_meet(void)
 {
     filch_case ours[2], theirs[2];
@@ -244,7 +245,7 @@ static void two_selects_meet(void)
     free_chans();
 }
 
-/* ---- chance ---- */
+/* ---- random choice ---- */
 
 static void choose(const char *ready, long *chosen, int rounds)
 {
@@ -265,8 +266,9 @@ static void choose(const char *ready, long *chosen, int rounds)
         filch_chan_try_recv(chans[i], NULL);
 }
 
-/* With neighbours alone ready, who only begins at a random place takes the first of them seven times of eight. */
-static void each_has_its_chance(void **state)
+/* A select that only started at a random case would choose the first of two neighbours seven times
+ * out of eight. */
+static void choice_is_fair(void **state)
 {
     static const char *const ready[] = {"11111111", "11000000", "00000011", "10000001"};
 
@@ -284,8 +286,9 @@ static void each_has_its_chance(void **state)
     free_chans();
 }
 
-/* One channel in four cases, of four or of twelve: each of them is chosen, whether the select finds the channel ready or
- * waits for it.  The bound is so low that chance alone never misses it. */
+/* One channel in four cases, out of four or of twelve.  Each of the four is chosen, whether the
+ * channel is ready or the select waits.  The bound is so low that a correct select practically
+ * never misses it. */
 #define ROUNDS SCALED(4000)
 
 enum { TIMES = 4, MANY = 12 };
@@ -327,7 +330,7 @@ static void select_often(caller *a)
     a->result = 0;
 }
 
-static void one_that_waits(filch_case_kind kind, size_t n)
+static void choose_while_waiting(filch_case_kind kind, size_t n)
 {
     choice it;
     caller a = {.call = select_often};
@@ -348,7 +351,7 @@ static void one_that_waits(filch_case_kind kind, size_t n)
     check_choice(&it, kind == FILCH_CASE_KIND_RECV ? "waits to receive" : "waits to send");
 }
 
-static void one_that_is_ready(filch_case_kind kind, size_t n)
+static void choose_when_ready(filch_case_kind kind, size_t n)
 {
     choice it;
 
@@ -368,23 +371,23 @@ static void one_that_is_ready(filch_case_kind kind, size_t n)
     check_choice(&it, kind == FILCH_CASE_KIND_RECV ? "ready to receive" : "ready to send");
 }
 
-static void each_case_of_one_channel(void)
+static void fair_on_one_channel(void)
 {
     fi_rng_seed(fi_rng_thread(), seed_get());
     make_chans(0);
     filch_chan_free(chans[1]);
     chans[1] = chan_of_longs(1);
     for (size_t n = TIMES; n <= MANY; n += MANY - TIMES) {
-        one_that_waits(FILCH_CASE_KIND_RECV, n);
-        one_that_waits(FILCH_CASE_KIND_SEND, n);
-        one_that_is_ready(FILCH_CASE_KIND_RECV, n);
-        one_that_is_ready(FILCH_CASE_KIND_SEND, n);
+        choose_while_waiting(FILCH_CASE_KIND_RECV, n);
+        choose_while_waiting(FILCH_CASE_KIND_SEND, n);
+        choose_when_ready(FILCH_CASE_KIND_RECV, n);
+        choose_when_ready(FILCH_CASE_KIND_SEND, n);
     }
     free_chans();
 }
 
-/* A select that waits both to send and to receive learns of the close from either case. */
-static void close_chooses_too(void)
+/* Closing completes a select that waits for both directions by either case. */
+static void close_is_fair(void)
 {
     long chosen[2] = {0, 0}, item = 0;
 
@@ -404,9 +407,9 @@ static void close_chooses_too(void)
     CHECK(chosen[0] >= 10 && chosen[1] >= 10);
 }
 
-/* ---- edges ---- */
+/* ---- limits ---- */
 
-static void nothing_to_choose(void)
+static void no_channels(void)
 {
     filch_case none[2] = {FILCH_CASE_RECV(NULL, NULL), FILCH_CASE_SEND(NULL, NULL)};
 
@@ -428,33 +431,33 @@ static void nothing_to_choose(void)
 }
 
 /* All 64 cases, on 8 channels, on a small stack. */
-static filch_case most[FILCH_SELECT_MAX + 1];
-static long most_item;
+static filch_case max_case[FILCH_SELECT_MAX + 1];
+static long max_item;
 
-static void *select_most(void *arg)
+static void *select_max(void *arg)
 {
     (void)arg;
-    return (void *)(intptr_t)filch_select(most, FILCH_SELECT_MAX);
+    return (void *)(intptr_t)filch_select(max_case, FILCH_SELECT_MAX);
 }
 
-static void as_many_as_there_can_be(void)
+static void max_cases(void)
 {
     filch_fiber *f;
     void *chosen;
 
     make_chans(0);
-    most_item = -1;
+    max_item = -1;
     for (int i = 0; i <= FILCH_SELECT_MAX; i++)
-        most[i] = (filch_case)FILCH_CASE_RECV(chans[(i * 5) % CHANS], &most_item);
-    CHECK_INT(filch_select(most, FILCH_SELECT_MAX + 1), -EINVAL);
-    f = filch_fiber_start_attr(&(filch_fiber_attr){.stack_size = 16 << 10}, select_most, NULL);
+        max_case[i] = (filch_case)FILCH_CASE_RECV(chans[(i * 5) % CHANS], &max_item);
+    CHECK_INT(filch_select(max_case, FILCH_SELECT_MAX + 1), -EINVAL);
+    f = filch_fiber_start_attr(&(filch_fiber_attr){.stack_size = 16 << 10}, select_max, NULL);
     CHECK(f != NULL);
     for (int i = 0; i < CHANS; i++)
         await_receivers(chans[i], 1);
     send_one(chans[3], 33);
     CHECK_INT(filch_fiber_join(f, &chosen), 0);
-    CHECK(most[(intptr_t)chosen].chan == chans[3]);
-    CHECK_INT(most_item, 33);
+    CHECK(max_case[(intptr_t)chosen].chan == chans[3]);
+    CHECK_INT(max_item, 33);
     free_chans();
 }
 
@@ -463,29 +466,28 @@ static void without_a_runtime(void **state)
     (void)state;
     callers_are_threads = true;
     ready_at_once();
-    ready_because_somebody_waits();
+    ready_because_partner_waits();
     waits_for_each();
     closed_while_waiting();
     send_and_receive_on_one();
     two_selects_meet();
-    nothing_to_choose();
+    no_channels();
     CHECK_INT(filch_worker_count(), 0);
 }
 
 WITH_CALLERS(ready_at_once)
-WITH_CALLERS(ready_because_somebody_waits)
+WITH_CALLERS(ready_because_partner_waits)
 WITH_CALLERS(waits_for_each)
 WITH_CALLERS(closed_while_waiting)
-WITH_CALLERS(given_up)
+WITH_CALLERS(deadline_and_cancel)
 WITH_CALLERS(send_and_receive_on_one)
 WITH_CALLERS(two_selects_meet)
-WITH_CALLERS(each_case_of_one_channel)
-WITH_CALLERS(close_chooses_too)
-WITH_CALLERS(nothing_to_choose)
-WITH_CALLERS(as_many_as_there_can_be)
+WITH_CALLERS(fair_on_one_channel)
+WITH_CALLERS(close_is_fair)
+WITH_CALLERS(no_channels)
+WITH_CALLERS(max_cases)
 
-CHECK_MAIN(without_a_runtime, each_has_its_chance, test_ready_at_once,
-           test_ready_because_somebody_waits, test_waits_for_each, test_closed_while_waiting,
-           test_given_up, test_send_and_receive_on_one, test_two_selects_meet,
-           test_each_case_of_one_channel, test_close_chooses_too, test_nothing_to_choose,
-           test_as_many_as_there_can_be)
+CHECK_MAIN(without_a_runtime, choice_is_fair, test_ready_at_once, test_ready_because_partner_waits,
+           test_waits_for_each, test_closed_while_waiting, test_deadline_and_cancel,
+           test_send_and_receive_on_one, test_two_selects_meet, test_fair_on_one_channel,
+           test_close_is_fair, test_no_channels, test_max_cases)

@@ -1,4 +1,4 @@
-/* Channels: items come out as they went in, and whoever waits is served in turn. */
+/* Items arrive unchanged and in order, and waiters are served in FIFO order. */
 #include "unit/chan/helpers.h"
 
 #include "base/rng.h"
@@ -7,7 +7,7 @@
 static const size_t sizes[] = {0, 1, 4, 8, 100};
 enum { SIZES = sizeof sizes / sizeof sizes[0], LARGEST = 100 };
 
-/* ---- between two ---- */
+/* ---- one sender, one receiver ---- */
 
 static void rendezvous(void)
 {
@@ -32,7 +32,7 @@ static void rendezvous(void)
 
 enum { STREAM = 20000 };
 
-static void play_stream(caller *a)
+static void send_stream(caller *a)
 {
     for (long i = 0; i < SCALED(STREAM); i++)
         a->result |= filch_chan_send(a->chan, &i);
@@ -47,12 +47,12 @@ static void expect_stream(caller *a)
         a->result |= item != a->item++;
 }
 
-/* Both are callers, so that there is a pair of fibers too. */
+/* Both ends are callers, so that two fibers are tested as well. */
 static void streams(void)
 {
     for (size_t capacity = 0; capacity < 4; capacity++) {
         filch_chan *c = chan_of_longs(capacity);
-        caller from = {.call = play_stream, .chan = c}, to = {.call = expect_stream, .chan = c};
+        caller from = {.call = send_stream, .chan = c}, to = {.call = expect_stream, .chan = c};
         caller_start(&to);
         caller_start(&from);
         CHECK_INT(caller_join(&from), 0);
@@ -70,7 +70,7 @@ static void fill(unsigned char *item, size_t size, unsigned number)
         item[i] = (unsigned char)((size_t)number * 31 + i);
 }
 
-/* What comes out is what went in, and nothing behind it is written. */
+/* The item is unchanged, and no byte behind it is written. */
 static void check_item(const unsigned char *item, size_t size, unsigned number)
 {
     unsigned char expected[LARGEST + 1];
@@ -118,7 +118,7 @@ static void rings_in_fiber(void *arg)
             ring_against_counters(&r, sizes[i], capacity);
 }
 
-/* In a thread, and on a fiber, who becomes the latch's favourite. */
+/* In a thread, and on a fiber whose worker gets the bias of the lock. */
 static void rings(void **state)
 {
     (void)state;
@@ -150,7 +150,7 @@ static void ring_is_refilled(void)
     filch_chan_free(c);
 }
 
-static void first_come_first_served(void)
+static void fifo_order(void)
 {
     filch_chan *c = chan_of_longs(1);
     caller receivers[4];
@@ -170,10 +170,10 @@ static void first_come_first_served(void)
     filch_chan_free(c);
 }
 
-/* ---- the same for who is the latch's favourite, whose way is another ---- */
+/* ---- the fast path, with the lock biased to the worker ---- */
 
-/* So often in a row that one worker is. */
-static void warm(filch_chan *c)
+/* Use the channel often enough that its lock is biased to this worker. */
+static void bias_lock(filch_chan *c)
 {
     for (long i = 0; i < 1000; i++) {
         send_one(c, i);
@@ -187,7 +187,7 @@ static void serves_waiters(filch_chan *c)
     caller sender = {.call = do_send, .chan = c, .item = 3};
     caller receiver = {.call = do_recv, .chan = c};
 
-    warm(c);
+    bias_lock(c);
     send_one(c, 1);
     send_one(c, 2);
     caller_start(&sender);
@@ -205,7 +205,7 @@ static void serves_waiters(filch_chan *c)
     CHECK_INT(receiver.item, 4);
 }
 
-static void favourite(void *arg)
+static void biased_worker(void *arg)
 {
     filch_chan *c = chan_of_longs(2);
     long item = 5;
@@ -213,7 +213,7 @@ static void favourite(void *arg)
     (void)arg;
     callers_are_threads = false;
     serves_waiters(c);
-    warm(c);
+    bias_lock(c);
     send_one(c, 6);
     CHECK_INT(filch_chan_close(c), 0);
     CHECK_INT(filch_chan_send(c, &item), -EPIPE);
@@ -223,15 +223,15 @@ static void favourite(void *arg)
     filch_chan_free(c);
 }
 
-/* With one worker, as with more of them an caller may take the latch away. */
-static void by_the_favourite(void **state)
+/* With one worker.  With more, a caller on another worker could revoke the bias. */
+static void on_the_biased_worker(void **state)
 {
     (void)state;
     CHECK_INT(filch_start(&(filch_config){.workers = 1}), 0);
-    CHECK_INT(filch_main(favourite, NULL), 0);
+    CHECK_INT(filch_main(biased_worker, NULL), 0);
 }
 
-/* ---- straight from one to the other, in all sizes, and with no item ---- */
+/* ---- direct transfer of all sizes, and without an item ---- */
 
 typedef struct parcel {
     filch_chan *chan;
@@ -252,7 +252,7 @@ static void *receive_parcel(void *arg)
     return (void *)(intptr_t)filch_chan_recv(p->chan, p->item);
 }
 
-static void hand_over(size_t size, unsigned char *from, unsigned char *to, bool sender_waits)
+static void transfer(size_t size, unsigned char *from, unsigned char *to, bool sender_waits)
 {
     filch_chan *c = filch_chan_new(size, 0);
     parcel out = {c, from}, in = {c, to};
@@ -272,26 +272,26 @@ static void hand_over(size_t size, unsigned char *from, unsigned char *to, bool 
     filch_chan_free(c);
 }
 
-static void hand_over_all(size_t size, bool sender_waits)
+static void transfer_all(size_t size, bool sender_waits)
 {
     unsigned char from[LARGEST + 1], to[LARGEST + 1], zeros[LARGEST + 1] = {0};
 
     fill(from, size, 3);
     memset(to, 0xee, sizeof to);
-    hand_over(size, from, to, sender_waits);
+    transfer(size, from, to, sender_waits);
     check_item(to, size, 3);
-    hand_over(size, from, NULL, sender_waits);
-    hand_over(size, NULL, to, sender_waits);
+    transfer(size, from, NULL, sender_waits);
+    transfer(size, NULL, to, sender_waits);
     CHECK(memcmp(to, zeros, size) == 0);
     CHECK_INT(to[size], 0xee);
-    hand_over(size, NULL, NULL, sender_waits);
+    transfer(size, NULL, NULL, sender_waits);
 }
 
-static void sizes_handed_over(void)
+static void direct_transfer(void)
 {
     for (int i = 0; i < SIZES; i++)
         for (int k = 0; k < 2; k++)
-            hand_over_all(sizes[i], k);
+            transfer_all(sizes[i], k);
 }
 
 static void no_item_through_ring(void)
@@ -350,11 +350,11 @@ static void without_a_runtime(void **state)
 WITH_CALLERS(rendezvous)
 WITH_CALLERS(streams)
 WITH_CALLERS(ring_is_refilled)
-WITH_CALLERS(first_come_first_served)
-WITH_CALLERS(sizes_handed_over)
+WITH_CALLERS(fifo_order)
+WITH_CALLERS(direct_transfer)
 WITH_CALLERS(no_item_through_ring)
 WITH_CALLERS(in_tasks)
 
-CHECK_MAIN(without_a_runtime, rings, by_the_favourite, test_rendezvous, test_streams,
-           test_ring_is_refilled, test_first_come_first_served, test_sizes_handed_over,
-           test_no_item_through_ring, test_in_tasks)
+CHECK_MAIN(without_a_runtime, rings, on_the_biased_worker, test_rendezvous, test_streams,
+           test_ring_is_refilled, test_fifo_order, test_direct_transfer, test_no_item_through_ring,
+           test_in_tasks)

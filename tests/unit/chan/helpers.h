@@ -1,5 +1,5 @@
-/* What the tests of channels share: somebody who calls something, on a fiber or in a thread, and how to see that it waits.
- */
+/* Helpers for the tests of channels: a caller on a fiber or in a thread, and the number of
+ * waiters. */
 #ifndef TESTS_UNIT_CHAN_HELPERS_H
 #define TESTS_UNIT_CHAN_HELPERS_H
 
@@ -68,7 +68,7 @@ static inline void do_select(caller *a)
     a->result = filch_select_until(a->cases, a->n, a->deadline);
 }
 
-/* ---- who waits ---- */
+/* ---- waiters ---- */
 
 static inline size_t queue_length(filch_chan *c, const fi_line *line)
 {
@@ -120,7 +120,7 @@ static inline void send_one(filch_chan *c, long item)
     CHECK_INT(filch_chan_send(c, &item), 0);
 }
 
-/* test_NAME runs NAME with 1, 2, 4 and 8 workers, with callers that are fibers and with callers that are threads. */
+/* test_NAME runs NAME with 1, 2, 4 and 8 workers, with fibers and with threads as callers. */
 #define WITH_CALLERS(name)                                                                         \
     static void test_##name(void **state)                                                          \
     {                                                                                              \

@@ -1,6 +1,8 @@
-/* What the tests of locks and their kin share: who waits where, and the same test for threads, fibers and tasks.
+/* Helpers for the tests of sync objects: the number of waiters, and one test body for threads,
+ * fibers and tasks.
  *
- * A check that fails must not leave a fiber by a jump, so what runs there returns the number of a line, 0: all is well. */
+ * A failed check must not longjmp out of a fiber.  So a body returns the line of the failed check,
+ * or 0. */
 #ifndef TESTS_UNIT_SYNC_HELPERS_H
 #define TESTS_UNIT_SYNC_HELPERS_H
 
@@ -20,8 +22,8 @@
             return __LINE__;                                                                       \
     } while (0)
 
-/* How many stand in a line.  All of them begin with a latch and a line, a rwlock with that of its readers and that of its
- * writers. */
+/* Number of waiters in a queue.  Each object starts with a lock and a queue; a rwlock has one for
+ * readers and one for writers. */
 static inline unsigned n_waiting_in(void *of, int which)
 {
     fi_biased_lock *latch = of;
@@ -53,7 +55,7 @@ static inline void await_waiting(void *of, unsigned n)
     await_waiting_in(of, 0, n);
 }
 
-/* ---- a call in a fiber or a thread of its own ---- */
+/* ---- a call in its own fiber or thread ---- */
 
 typedef struct party {
     int (*call)(void *arg);
@@ -93,7 +95,8 @@ static inline void party_start_thread(party *p, int (*call)(void *arg), void *ar
         abort();
 }
 
-/* What it returned.  A thread may wait for a fiber that needs our worker, which must not block until it is over. */
+/* Returns: the call's result.  A thread may wait for a fiber that needs this worker, so this does
+ * not block the worker. */
 static inline int party_end(party *p)
 {
     if (p->fiber) {
@@ -106,7 +109,7 @@ static inline int party_end(party *p)
     return p->result;
 }
 
-/* ---- the same everywhere ---- */
+/* ---- one body everywhere ---- */
 
 typedef int (*test_body)(void);
 
@@ -125,7 +128,7 @@ FILCH_TASK(int, two_bodies, test_body, body)
     return FILCH_SYNC(body_task);
 }
 
-/* In this thread, in a fiber, and in a task. */
+/* Run the body in this thread, in a fiber, and in a task. */
 static inline void everywhere(test_body body)
 {
     party p;
@@ -148,7 +151,7 @@ static inline void everywhere(test_body body)
         workers_each(NULL, with_workers_##name);                                                   \
     }
 
-/* test_NAME runs NAME in a fiber, where nothing else runs until it waits. */
+/* test_NAME runs NAME in a fiber on one worker.  No other fiber runs until it waits. */
 #define ON_ONE_WORKER(name)                                                                        \
     static void test_##name(void **state)                                                          \
     {                                                                                              \

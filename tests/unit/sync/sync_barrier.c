@@ -1,16 +1,16 @@
 #include "unit/sync/helpers.h"
 
-static int come_as_second(void *b)
+static int arrive_of_two(void *b)
 {
     return filch_barrier_wait(b, 2);
 }
 
-static int come_as_third(void *b)
+static int arrive_of_three(void *b)
 {
     return filch_barrier_wait(b, 3);
 }
 
-static int come_soon(void *b)
+static int arrive_with_deadline(void *b)
 {
     return filch_barrier_wait_until(b, 2, SOON);
 }
@@ -28,57 +28,57 @@ static int basics(void)
 }
 EVERYWHERE(basics)
 
-/* Threads and fibers; then it is as new, also for another number. */
-static int as_new(void)
+/* After it has opened, the barrier can be used again, also with another n. */
+static int is_reusable(void)
 {
     filch_barrier b = {0};
     party p[2];
 
     for (int round = 0; round < 3; round++) {
-        party_start(&p[0], come_as_third, &b);
-        party_start_thread(&p[1], come_as_third, &b);
+        party_start(&p[0], arrive_of_three, &b);
+        party_start_thread(&p[1], arrive_of_three, &b);
         await_waiting(&b, 2);
         SAY(filch_barrier_wait(&b, 3) == 1);
         SAY(party_end(&p[0]) == 0 && party_end(&p[1]) == 0);
 
-        party_start(&p[0], come_as_second, &b);
+        party_start(&p[0], arrive_of_two, &b);
         await_waiting(&b, 1);
         SAY(filch_barrier_wait(&b, 2) == 1);
         SAY(party_end(&p[0]) == 0);
     }
     return 0;
 }
-EVERYWHERE(as_new)
+EVERYWHERE(is_reusable)
 
-static int late_and_cancelled(void)
+static int deadline_and_cancel(void)
 {
     filch_barrier b = {0};
     party p[4];
 
-    party_start(&p[0], come_soon, &b);
+    party_start(&p[0], arrive_with_deadline, &b);
     SAY(party_end(&p[0]) == -ETIMEDOUT);
-    party_start_thread(&p[1], come_soon, &b);
+    party_start_thread(&p[1], arrive_with_deadline, &b);
     SAY(party_end(&p[1]) == -ETIMEDOUT);
-    party_start(&p[2], come_as_second, &b);
+    party_start(&p[2], arrive_of_two, &b);
     await_waiting(&b, 1);
     filch_fiber_cancel(p[2].fiber);
     SAY(party_end(&p[2]) == -ECANCELED);
 
-    party_start(&p[3], come_as_second, &b);
-    await_waiting(&b, 1); /* the others have not come */
+    party_start(&p[3], arrive_of_two, &b);
+    await_waiting(&b, 1); /* those that gave up are not counted */
     SAY(filch_barrier_wait(&b, 2) == 1);
     SAY(party_end(&p[3]) == 0);
     return 0;
 }
-EVERYWHERE(late_and_cancelled)
+EVERYWHERE(deadline_and_cancel)
 
-/* It has not come as soon as it is cancelled, not only when it runs again. */
+/* A cancelled waiter stops counting at once, not only when it runs again. */
 static int cancelled_but_not_running(void)
 {
     filch_barrier b = {0};
     party p;
 
-    party_start(&p, come_as_second, &b);
+    party_start(&p, arrive_of_two, &b);
     await_waiting(&b, 1);
     filch_fiber_cancel(p.fiber);
     SAY(!atomic_load(&p.is_over));
@@ -88,4 +88,4 @@ static int cancelled_but_not_running(void)
 }
 ON_ONE_WORKER(cancelled_but_not_running)
 
-CHECK_MAIN(test_basics, test_as_new, test_late_and_cancelled, test_cancelled_but_not_running)
+CHECK_MAIN(test_basics, test_is_reusable, test_deadline_and_cancel, test_cancelled_but_not_running)

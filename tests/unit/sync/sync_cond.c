@@ -1,22 +1,22 @@
 #include "unit/sync/helpers.h"
 
-typedef struct place {
+typedef struct meeting {
     filch_mutex m;
     filch_cond c;
     int arrived, gone; /* under the mutex */
-} place;
+} meeting;
 
 typedef struct visit {
-    place *at;
+    meeting *at;
     int64_t deadline;
     int came, went;
-    bool held; /* the mutex, afterwards */
+    bool held; /* the mutex was held after the wait */
 } visit;
 
 static int visit_it(void *arg)
 {
     visit *v = arg;
-    place *at = v->at;
+    meeting *at = v->at;
     int e;
 
     filch_mutex_lock(&at->m);
@@ -28,22 +28,22 @@ static int visit_it(void *arg)
     return e;
 }
 
-static int nobody_waits(void)
+static int signal_without_waiter(void)
 {
-    place at = {0};
+    meeting at = {0};
     party p;
     visit v = {&at, SOON, 0, 0, false};
 
     filch_cond_signal(&at.c);
     filch_cond_broadcast(&at.c);
     party_start(&p, visit_it, &v);
-    SAY(party_end(&p) == -ETIMEDOUT); /* what nobody waited for is not remembered */
+    SAY(party_end(&p) == -ETIMEDOUT); /* signals without a waiter are not stored */
     return 0;
 }
-EVERYWHERE(nobody_waits)
+EVERYWHERE(signal_without_waiter)
 
-/* Threads and fibers in turn. */
-static void visit_all(place *at, party *p, visit *v, unsigned n)
+/* Fibers and threads alternate. */
+static void visit_all(meeting *at, party *p, visit *v, unsigned n)
 {
     for (unsigned i = 0; i < n; i++) {
         v[i] = (visit){at, NEVER, 0, 0, false};
@@ -58,17 +58,17 @@ static void visit_all(place *at, party *p, visit *v, unsigned n)
 static int signals(void)
 {
     enum { N = 6 };
-    place at = {0};
+    meeting at = {0};
     party p[N];
     visit v[N];
 
     visit_all(&at, p, v, N);
     while (filch_mutex_try_lock(&at.m) != 0)
-        filch_yield(); /* who stands in line lets it go next */
+        filch_yield(); /* the last waiter is about to unlock it */
     filch_mutex_unlock(&at.m);
     for (unsigned i = 0; i < N; i++) {
         filch_cond_signal(&at.c);
-        SAY(party_end(&p[i]) == 0); /* who has waited longest */
+        SAY(party_end(&p[i]) == 0); /* the longest waiter is woken */
         SAY(v[i].held && v[i].went == (int)i);
         SAY(n_waiting(&at.c) == N - 1 - i);
     }
@@ -79,7 +79,7 @@ EVERYWHERE(signals)
 static int broadcasts(void)
 {
     enum { N = 6 };
-    place at = {0};
+    meeting at = {0};
     party p[N];
     visit v[N];
 
@@ -97,9 +97,9 @@ static int broadcasts(void)
 }
 EVERYWHERE(broadcasts)
 
-static int late(void)
+static int deadline_passes(void)
 {
-    place at = {0};
+    meeting at = {0};
     party p[3];
     visit v[3];
 
@@ -117,12 +117,12 @@ static int late(void)
     SAY(n_waiting(&at.c) == 0);
     return 0;
 }
-EVERYWHERE(late)
+EVERYWHERE(deadline_passes)
 
-/* One is cancelled; the signal is the other's. */
+/* One waiter is cancelled.  The signal wakes the other. */
 static int cancelled(void)
 {
-    place at = {0};
+    meeting at = {0};
     party p[2];
     visit v[2];
 
@@ -140,16 +140,17 @@ static int cancelled(void)
 }
 EVERYWHERE(cancelled)
 
-/* Who does not care that it was cancelled asks again and again, and yet others come to change what it waits for. */
-typedef struct stubborn {
+/* A waiter that ignores its cancellation waits again and again.  Other fibers still run and can
+ * change the predicate. */
+typedef struct predicate {
     filch_mutex m;
     filch_cond c;
     bool so;
-} stubborn;
+} predicate;
 
-static int insist(void *arg)
+static int wait_ignoring_cancel(void *arg)
 {
-    stubborn *s = arg;
+    predicate *s = arg;
 
     filch_mutex_lock(&s->m);
     while (!s->so)
@@ -158,12 +159,12 @@ static int insist(void *arg)
     return 0;
 }
 
-static int cancelled_and_stubborn(void)
+static int cancelled_waiter_retries(void)
 {
-    stubborn s = {0};
+    predicate s = {0};
     party p;
 
-    party_start(&p, insist, &s);
+    party_start(&p, wait_ignoring_cancel, &s);
     await_waiting(&s.c, 1);
     filch_fiber_cancel(p.fiber);
     for (int i = 0; i < 10; i++)
@@ -173,7 +174,7 @@ static int cancelled_and_stubborn(void)
     filch_mutex_unlock(&s.m);
     return party_end(&p);
 }
-ON_ONE_WORKER(cancelled_and_stubborn)
+ON_ONE_WORKER(cancelled_waiter_retries)
 
-CHECK_MAIN(test_nobody_waits, test_signals, test_broadcasts, test_late, test_cancelled,
-           test_cancelled_and_stubborn)
+CHECK_MAIN(test_signal_without_waiter, test_signals, test_broadcasts, test_deadline_passes,
+           test_cancelled, test_cancelled_waiter_retries)

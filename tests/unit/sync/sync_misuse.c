@@ -1,4 +1,4 @@
-/* Mistakes end the program with a line that names them. */
+/* Misuse aborts the program with a message. */
 #include "unit/base/death.h"
 #include "unit/sync/helpers.h"
 
@@ -136,7 +136,7 @@ static void barrier_for_none(void)
     filch_barrier_wait(&b, 0);
 }
 
-static int come_as_third(void *b)
+static int arrive_of_three(void *b)
 {
     return filch_barrier_wait(b, 3);
 }
@@ -146,7 +146,7 @@ static void barrier_without_agreement(void)
     filch_barrier b = {0};
     party p;
 
-    party_start_thread(&p, come_as_third, &b);
+    party_start_thread(&p, arrive_of_three, &b);
     await_waiting(&b, 1);
     filch_barrier_wait(&b, 2);
 }

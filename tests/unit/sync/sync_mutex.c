@@ -40,8 +40,8 @@ static int basics(void)
 }
 EVERYWHERE(basics)
 
-/* Often enough that the latch gets a favourite, which others then take it from. */
-static int often(void)
+/* Lock often enough that the lock is biased, then let others revoke the bias. */
+static int biased_then_contended(void)
 {
     filch_mutex m = {0};
     party p[2];
@@ -59,9 +59,9 @@ static int often(void)
     SAY(filch_mutex_try_lock(&m) == 0);
     return 0;
 }
-EVERYWHERE(often)
+EVERYWHERE(biased_then_contended)
 
-static int late(void)
+static int deadline_passes(void)
 {
     filch_mutex m = {0};
     party p[2];
@@ -75,7 +75,7 @@ static int late(void)
     filch_mutex_unlock(&m);
     return basics();
 }
-EVERYWHERE(late)
+EVERYWHERE(deadline_passes)
 
 static int cancelled(void)
 {
@@ -92,14 +92,15 @@ static int cancelled(void)
     party_start(&q, lock, &m);
     await_waiting(&m, 1);
     filch_fiber_cancel(q.fiber);
-    SAY(n_waiting(&m) == 1); /* it waits on */
+    SAY(n_waiting(&m) == 1); /* it still waits */
     filch_mutex_unlock(&m);
     SAY(party_end(&q) == 0);
     return 0;
 }
 EVERYWHERE(cancelled)
 
-/* One is woken, finds the mutex locked again, and gives up: the other must not be forgotten. */
+/* A waiter is woken, finds the mutex locked again, and gives up.  The next waiter must be woken
+ * later. */
 static int gives_up_when_woken(void)
 {
     filch_mutex m = {0};
@@ -122,7 +123,7 @@ static int gives_up_when_woken(void)
 }
 ON_ONE_WORKER(gives_up_when_woken)
 
-/* Who was woken and finds it locked stands before those who came later. */
+/* A waiter that is woken and finds the mutex locked goes to the front of the queue. */
 static int *next_in_order;
 typedef struct in_order {
     filch_mutex *m;
@@ -139,7 +140,7 @@ static int lock_in_order(void *arg)
     return 0;
 }
 
-static int keeps_order(void)
+static int retry_keeps_order(void)
 {
     enum { N = 5 };
     filch_mutex m = {0};
@@ -156,7 +157,7 @@ static int keeps_order(void)
     }
     for (int i = 0; i < 3; i++) {
         filch_mutex_unlock(&m);
-        SAY(filch_mutex_try_lock(&m) == 0); /* before the first, who is not there yet */
+        SAY(filch_mutex_try_lock(&m) == 0); /* barges before the woken waiter */
         await_waiting(&m, N);
     }
     filch_mutex_unlock(&m);
@@ -166,22 +167,22 @@ static int keeps_order(void)
     }
     return 0;
 }
-ON_ONE_WORKER(keeps_order)
+ON_ONE_WORKER(retry_keeps_order)
 
-/* ---- nobody starves ---- */
+/* ---- barging is bounded ---- */
 
-enum { WAITERS = 4, HOGS = 3, TURNS_EACH = 257, TURNS_MAX = (WAITERS + 1) * TURNS_EACH };
+enum { WAITERS = 4, BARGERS = 3, TURNS_EACH = 257, TURNS_MAX = (WAITERS + 1) * TURNS_EACH };
 
-typedef struct hog {
+typedef struct barging {
     filch_mutex m;
     int turns; /* under the mutex */
     int turn_of[WAITERS], taken;
     bool yields;
-} hog;
+} barging;
 
-static int hog_it(void *arg)
+static int barge(void *arg)
 {
-    hog *h = arg;
+    barging *h = arg;
     bool more = true;
 
     while (more) {
@@ -196,7 +197,7 @@ static int hog_it(void *arg)
 
 static int take_turn(void *arg)
 {
-    hog *h = arg;
+    barging *h = arg;
 
     filch_mutex_lock(&h->m);
     h->turn_of[h->taken++] = ++h->turns;
@@ -204,11 +205,11 @@ static int take_turn(void *arg)
     return 0;
 }
 
-/* Those who stand in line get it after so many turns, whoever hogs it; the k-th after k times as many. */
-static int hogged(bool yields)
+/* The k-th waiter gets the mutex after at most k * TURNS_EACH critical sections. */
+static int barging_is_bounded(bool yields)
 {
-    hog h = {.yields = yields};
-    party hogs[HOGS], waiters[WAITERS];
+    barging h = {.yields = yields};
+    party bargers[BARGERS], waiters[WAITERS];
 
     filch_mutex_lock(&h.m);
     for (unsigned i = 0; i < WAITERS; i++) {
@@ -218,12 +219,12 @@ static int hogged(bool yields)
             party_start(&waiters[i], take_turn, &h);
         await_waiting(&h.m, i + 1);
     }
-    for (int i = 0; i < HOGS; i++)
-        party_start(&hogs[i], hog_it, &h);
+    for (int i = 0; i < BARGERS; i++)
+        party_start(&bargers[i], barge, &h);
     filch_mutex_unlock(&h.m);
-    hog_it(&h);
-    for (int i = 0; i < HOGS; i++)
-        party_end(&hogs[i]);
+    barge(&h);
+    for (int i = 0; i < BARGERS; i++)
+        party_end(&bargers[i]);
     for (int i = 0; i < WAITERS; i++)
         party_end(&waiters[i]);
     for (int i = 0; i < WAITERS; i++)
@@ -231,19 +232,19 @@ static int hogged(bool yields)
     return 0;
 }
 
-static int politely_hogged(void)
+static int bounded_with_yield(void)
 {
-    return hogged(true);
+    return barging_is_bounded(true);
 }
-EVERYWHERE(politely_hogged)
+EVERYWHERE(bounded_with_yield)
 
-static int rudely_hogged(void)
+static int bounded_without_yield(void)
 {
-    return hogged(false);
+    return barging_is_bounded(false);
 }
-EVERYWHERE(rudely_hogged)
+EVERYWHERE(bounded_without_yield)
 
-/* In memory that goes away as soon as the last who wants it has had it. */
+/* The last user frees the mutex. */
 static int take_and_free(void *m)
 {
     filch_mutex_lock(m);
@@ -252,7 +253,7 @@ static int take_and_free(void *m)
     return 0;
 }
 
-static int freed(void)
+static int freed_by_last_user(void)
 {
     for (int i = 0; i < SCALED(2000); i++) {
         filch_mutex *m = calloc(1, sizeof *m);
@@ -271,7 +272,7 @@ static int freed(void)
     }
     return 0;
 }
-EVERYWHERE(freed)
+EVERYWHERE(freed_by_last_user)
 
 /* Without a runtime. */
 static void test_threads_alone(void **state)
@@ -292,6 +293,6 @@ static void test_threads_alone(void **state)
     CHECK_INT(filch_worker_count(), 0);
 }
 
-CHECK_MAIN(test_threads_alone, test_basics, test_often, test_late, test_cancelled,
-           test_gives_up_when_woken, test_keeps_order, test_politely_hogged, test_rudely_hogged,
-           test_freed)
+CHECK_MAIN(test_threads_alone, test_basics, test_biased_then_contended, test_deadline_passes,
+           test_cancelled, test_gives_up_when_woken, test_retry_keeps_order,
+           test_bounded_with_yield, test_bounded_without_yield, test_freed_by_last_user)

@@ -1,15 +1,15 @@
 #include "unit/sync/helpers.h"
 
-typedef struct thing {
+typedef struct resource {
     filch_once once;
-    int made; /* by whoever is the first */
+    int made; /* by the first caller */
     int yields;
     filch_sem *hold;
-} thing;
+} resource;
 
 static void make(void *arg)
 {
-    thing *t = arg;
+    resource *t = arg;
 
     for (int i = 0; i < t->yields; i++)
         filch_yield();
@@ -20,7 +20,7 @@ static void make(void *arg)
 
 static int use(void *arg)
 {
-    thing *t = arg;
+    resource *t = arg;
 
     filch_once_run(&t->once, make, t);
     return t->made;
@@ -28,7 +28,7 @@ static int use(void *arg)
 
 static int basics(void)
 {
-    thing t = {0};
+    resource t = {0};
 
     for (int i = 0; i < 3; i++)
         SAY(use(&t) == 1);
@@ -40,7 +40,7 @@ static int others_wait(void)
 {
     enum { N = 6 };
     filch_sem hold = {0};
-    thing t = {.hold = &hold};
+    resource t = {.hold = &hold};
     party p[N];
 
     for (int i = 0; i < N; i++) {
@@ -58,11 +58,11 @@ static int others_wait(void)
 }
 EVERYWHERE(others_wait)
 
-/* One that is cancelled waits on: it could not do without the thing. */
+/* A cancelled caller keeps waiting, because it needs the result. */
 static int not_cancelled(void)
 {
     filch_sem hold = {0};
-    thing t = {.hold = &hold};
+    resource t = {.hold = &hold};
     party p, q;
 
     party_start(&p, use, &t);
@@ -78,13 +78,13 @@ static int not_cancelled(void)
 }
 EVERYWHERE(not_cancelled)
 
-/* Many come while it is being made. */
-static int storm(void)
+/* Many callers come while the function runs. */
+static int many_callers(void)
 {
     enum { N = 16 };
 
     for (int round = 0; round < SCALED(300); round++) {
-        thing t = {.yields = round % 3};
+        resource t = {.yields = round % 3};
         party p[N];
         for (int i = 0; i < N; i++)
             party_start(&p[i], use, &t);
@@ -93,14 +93,14 @@ static int storm(void)
     }
     return 0;
 }
-EVERYWHERE(storm)
+EVERYWHERE(many_callers)
 
 static void nothing(void *arg)
 {
     (void)arg;
 }
 
-/* Another one from inside its work is fine. */
+/* The function may run another filch_once. */
 static void make_by_another(void *arg)
 {
     filch_once_run(arg, nothing, NULL);
@@ -116,4 +116,4 @@ static int nested(void)
 }
 EVERYWHERE(nested)
 
-CHECK_MAIN(test_basics, test_others_wait, test_not_cancelled, test_storm, test_nested)
+CHECK_MAIN(test_basics, test_others_wait, test_not_cancelled, test_many_callers, test_nested)

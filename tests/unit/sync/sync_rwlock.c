@@ -1,6 +1,6 @@
 #include "unit/sync/helpers.h"
 
-enum { READERS, WRITERS }; /* lines */
+enum { READERS, WRITERS }; /* queues */
 
 static int read_it(void *l)
 {
@@ -60,7 +60,7 @@ static int basics(void)
 }
 EVERYWHERE(basics)
 
-static int late(void)
+static int deadline_passes(void)
 {
     filch_rwlock l = {0};
     party p[4];
@@ -77,7 +77,7 @@ static int late(void)
     SAY(filch_rwlock_try_wrlock(&l) == 0);
     return 0;
 }
-EVERYWHERE(late)
+EVERYWHERE(deadline_passes)
 
 static int cancelled(void)
 {
@@ -102,8 +102,9 @@ static int cancelled(void)
 }
 EVERYWHERE(cancelled)
 
-/* Readers inside, a writer, then a reader, then another writer: in this order. */
-static int writers_and_readers_take_turns(void)
+/* The lock is read.  Then a writer, readers and a second writer come, and get the lock in this
+ * order. */
+static int writers_and_readers_alternate(void)
 {
     filch_rwlock l = {0};
     party writer, reader[2], second;
@@ -111,7 +112,7 @@ static int writers_and_readers_take_turns(void)
     filch_rwlock_rdlock(&l);
     party_start(&writer, write_it, &l);
     await_waiting_in(&l, WRITERS, 1);
-    SAY(filch_rwlock_try_rdlock(&l) == -EAGAIN); /* the writer keeps it out */
+    SAY(filch_rwlock_try_rdlock(&l) == -EAGAIN); /* a waiting writer keeps it out */
     party_start(&reader[0], read_it, &l);
     party_start_thread(&reader[1], read_it, &l);
     await_waiting_in(&l, READERS, 2);
@@ -134,9 +135,9 @@ static int writers_and_readers_take_turns(void)
     SAY(filch_rwlock_try_wrlock(&l) == 0);
     return 0;
 }
-EVERYWHERE(writers_and_readers_take_turns)
+EVERYWHERE(writers_and_readers_alternate)
 
-/* One writer after the other, when there are no readers. */
+/* Without readers, writers get the lock one after the other. */
 static int writers_alone(void)
 {
     filch_rwlock l = {0};
@@ -158,7 +159,7 @@ static int writers_alone(void)
 }
 EVERYWHERE(writers_alone)
 
-/* A writer gives up: the readers that it kept out come in; but not past another one. */
+/* A writer gives up.  The readers that it kept out get the lock, unless another writer waits. */
 static int writer_gives_up(void)
 {
     filch_rwlock l = {0};
@@ -184,5 +185,5 @@ static int writer_gives_up(void)
 }
 EVERYWHERE(writer_gives_up)
 
-CHECK_MAIN(test_basics, test_late, test_cancelled, test_writers_and_readers_take_turns,
+CHECK_MAIN(test_basics, test_deadline_passes, test_cancelled, test_writers_and_readers_alternate,
            test_writers_alone, test_writer_gives_up)

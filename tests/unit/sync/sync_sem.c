@@ -1,14 +1,14 @@
 #include "unit/sync/helpers.h"
 
-typedef struct wish {
+typedef struct request {
     filch_sem *s;
     uint64_t n;
     int64_t deadline;
-} wish;
+} request;
 
 static int take(void *arg)
 {
-    wish *w = arg;
+    request *w = arg;
 
     return w->n == 1 && w->deadline == NEVER ? filch_sem_wait(w->s)
                                              : filch_sem_wait_n_until(w->s, w->n, w->deadline);
@@ -42,11 +42,11 @@ static int basics(void)
 }
 EVERYWHERE(basics)
 
-/* One who wants many is not overtaken by those who want few. */
-static int first_come_first_served(void)
+/* A waiter that wants many is not overtaken by one that wants few. */
+static int fifo_order(void)
 {
     filch_sem s = {0};
-    wish many = {&s, 3, NEVER}, one = {&s, 1, NEVER};
+    request many = {&s, 3, NEVER}, one = {&s, 1, NEVER};
     party p, q;
 
     party_start(&p, take, &many);
@@ -67,13 +67,13 @@ static int first_come_first_served(void)
     SAY(filch_sem_value(&s) == 0);
     return 0;
 }
-EVERYWHERE(first_come_first_served)
+EVERYWHERE(fifo_order)
 
 static int many_at_once(void)
 {
     enum { N = 6 };
     filch_sem s = {0};
-    wish w = {&s, 1, NEVER};
+    request w = {&s, 1, NEVER};
     party p[N];
 
     for (unsigned i = 0; i < N; i++) {
@@ -91,7 +91,7 @@ static int many_at_once(void)
 }
 EVERYWHERE(many_at_once)
 
-static int late(void)
+static int deadline_passes(void)
 {
     filch_sem s = {0};
     party p[2];
@@ -103,13 +103,13 @@ static int late(void)
     SAY(n_waiting(&s) == 0);
     return 0;
 }
-EVERYWHERE(late)
+EVERYWHERE(deadline_passes)
 
-/* Who wants more than there is gives up: those behind it are served from what there is. */
+/* A waiter that wants more than the value gives up.  The waiters behind it are served. */
 static int gives_up(bool by_deadline)
 {
     filch_sem s = FILCH_SEM_INIT(2);
-    wish many = {&s, 3, by_deadline ? filch_now() + 50000000 : NEVER}, one = {&s, 1, NEVER};
+    request many = {&s, 3, by_deadline ? filch_now() + 50000000 : NEVER}, one = {&s, 1, NEVER};
     party p, q[3];
 
     party_start(&p, take, &many);
@@ -130,17 +130,17 @@ static int gives_up(bool by_deadline)
     return 0;
 }
 
-static int late_one_gives_up(void)
+static int gives_up_at_deadline(void)
 {
     return gives_up(true);
 }
-EVERYWHERE(late_one_gives_up)
+EVERYWHERE(gives_up_at_deadline)
 
-static int cancelled_one_gives_up(void)
+static int gives_up_when_cancelled(void)
 {
     return gives_up(false);
 }
-EVERYWHERE(cancelled_one_gives_up)
+EVERYWHERE(gives_up_when_cancelled)
 
-CHECK_MAIN(test_basics, test_first_come_first_served, test_many_at_once, test_late,
-           test_late_one_gives_up, test_cancelled_one_gives_up)
+CHECK_MAIN(test_basics, test_fifo_order, test_many_at_once, test_deadline_passes,
+           test_gives_up_at_deadline, test_gives_up_when_cancelled)

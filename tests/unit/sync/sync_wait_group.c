@@ -52,7 +52,7 @@ static int all_are_woken(void)
 }
 EVERYWHERE(all_are_woken)
 
-static int late_and_cancelled(void)
+static int deadline_and_cancel(void)
 {
     filch_wait_group g = {0};
     party p[3];
@@ -70,7 +70,7 @@ static int late_and_cancelled(void)
     filch_wait_group_done(&g);
     return 0;
 }
-EVERYWHERE(late_and_cancelled)
+EVERYWHERE(deadline_and_cancel)
 
 static int count_down(void *g)
 {
@@ -83,8 +83,8 @@ static void count_down_alone(void *g)
     filch_wait_group_done(g);
 }
 
-/* It is gone as soon as the wait returns. */
-static int freed(void)
+/* The waiter frees the group as soon as the wait returns. */
+static int freed_by_waiter(void)
 {
     for (int i = 0; i < SCALED(5000); i++) {
         filch_wait_group *g = calloc(1, sizeof *g);
@@ -109,6 +109,6 @@ static int freed(void)
     }
     return 0;
 }
-EVERYWHERE(freed)
+EVERYWHERE(freed_by_waiter)
 
-CHECK_MAIN(test_basics, test_all_are_woken, test_late_and_cancelled, test_freed)
+CHECK_MAIN(test_basics, test_all_are_woken, test_deadline_and_cancel, test_freed_by_waiter)
