@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# algo_test.sh INCLUDE-DIR LIBRARY-DIR: the macros of <filch/algo.h>, in C11 and C++17, without a warning by any compiler
-# that is there.
+# algo_test.sh INCLUDE-DIR LIBRARY-DIR: compile the macros of <filch/algo.h> as C11 and C++17,
+# without warnings, with each installed compiler.
 set -euo pipefail
 include=$1 library=$2
 here=$(dirname -- "${BASH_SOURCE[0]}")

@@ -1,22 +1,22 @@
-/* Every allocation of a sort fails once: it sorts all the same, and a stable one is still stable.  So do scans.  What the runtime
- * needs for itself is not made to fail here: see sched_fault. */
+/* Every allocation of a sort or a scan fails once.  The result is still right, and a stable sort is
+ * still stable.  Allocations of the runtime itself do not fail here: see sched_fault. */
 #include "unit/algo/elements.h"
 #include "unit/task/workers.h"
 
 #include <filch/filch.h>
 
-#define MANY (IS_SLOW ? 20000 : 40000) /* enough to be spread */
+#define MANY (IS_SLOW ? 20000 : 40000) /* enough to be scattered */
 
 static fi_rng rng;
 
-/* ---- an allocator that refuses ---- */
+/* ---- an allocator that fails ---- */
 
 static struct {
     atomic_bool armed;
     atomic_uint asked;
     unsigned fail_at; /* 1 is the first since it was armed */
     bool and_after;
-    size_t too_large; /* what is refused always; 0: nothing */
+    size_t too_large; /* larger requests always fail; 0: none */
 } memory;
 
 static bool refuses(size_t size)
@@ -67,7 +67,7 @@ static void nothing(size_t lo, size_t hi, void *ctx)
     (void)lo, (void)hi, (void)ctx;
 }
 
-/* With what it needs to run anything at all. */
+/* Start, and let the runtime allocate what it needs. */
 static void start(unsigned workers)
 {
     CHECK_INT(filch_set_allocator(&(filch_allocator){give, take, NULL}), 0);
@@ -79,7 +79,7 @@ static void stop(void)
 {
     atomic_store(&memory.armed, false);
     CHECK_INT(filch_stop(), 0);
-    CHECK_INT(filch_set_allocator(NULL), 0); /* all of it is back */
+    CHECK_INT(filch_set_allocator(NULL), 0); /* all memory was freed */
 }
 
 /* ---- sorts ---- */
@@ -91,7 +91,7 @@ typedef struct request {
     bool stable;
 } request;
 
-/* How many allocations the sort asks for. */
+/* Number of allocations that the sort requests. */
 static unsigned sort_elements(request r, unsigned fail_at, bool and_after, size_t too_large)
 {
     elements *e = elements_new(r.n, r.size, 0);
@@ -107,7 +107,7 @@ static unsigned sort_elements(request r, unsigned fail_at, bool and_after, size_
     return atomic_load(&memory.asked);
 }
 
-/* How many it asks for when none fails. */
+/* The same when none fails. */
 static unsigned fail_each(request r)
 {
     unsigned asked = sort_elements(r, 0, false, 0);
@@ -117,7 +117,7 @@ static unsigned fail_each(request r)
     return asked;
 }
 
-static void sorts_do_without(void **state)
+static void sorts_without_memory(void **state)
 {
     static const size_t sizes[] = {1, 4, 8, 12, 100};
 
@@ -129,8 +129,8 @@ static void sorts_do_without(void **state)
                 fail_each((request){1, 3000, sizes[i], pattern, stable});
 }
 
-/* Scratch and places; for other sizes, pointers and copies too. */
-static void large_sorts_do_without(void **state)
+/* Scratch memory and offsets; for other sizes also pointers and copies. */
+static void large_sorts_without_memory(void **state)
 {
     (void)state;
     fi_rng_seed(&rng, 47);
@@ -141,8 +141,8 @@ static void large_sorts_do_without(void **state)
     }
 }
 
-/* Several workers, which need some themselves, sort in place. */
-static void workers_do_without(void **state)
+/* Several workers, which allocate themselves, sort in place. */
+static void parallel_sorts_without_memory(void **state)
 {
     (void)state;
     fi_rng_seed(&rng, 48);
@@ -153,7 +153,7 @@ static void workers_do_without(void **state)
         }
 }
 
-static void numbers_do_without(void **state)
+static void number_sorts_without_memory(void **state)
 {
     static double v[40000];
 
@@ -197,8 +197,8 @@ static void write_sums(size_t lo, size_t hi, void *acc, void *ctx)
         to[lo] = *(double *)acc += number[lo];
 }
 
-/* Without memory, one does it all; the bits are the same. */
-static void scans_do_without(void **state)
+/* Without memory one worker computes the scan, with the same bits. */
+static void scans_without_memory(void **state)
 {
     (void)state;
     for (int i = 0; i < NUMBERS; i++)
@@ -217,5 +217,5 @@ static void scans_do_without(void **state)
         CHECK(sums[0][i] == sums[1][i]);
 }
 
-CHECK_MAIN(scans_do_without, sorts_do_without, large_sorts_do_without, workers_do_without,
-           numbers_do_without)
+CHECK_MAIN(scans_without_memory, sorts_without_memory, large_sorts_without_memory,
+           parallel_sorts_without_memory, number_sorts_without_memory)

@@ -1,4 +1,5 @@
-/* Random sorts and merges, several at once, under random settings.  FILCH_SEED=… repeats the elements and settings. */
+/* Random sorts and merges, several at once, with random settings.  FILCH_SEED=… repeats the
+ * elements and settings. */
 #include "unit/task/workers.h"
 
 #include "seed.h"
@@ -22,7 +23,7 @@ static size_t draw_size(fi_rng *r)
     return fi_rng_below(r, 3) == 0 ? 1 + fi_rng_below(r, 50) : usual[fi_rng_below(r, 4)];
 }
 
-/* Sorted stably by one call, or by two and a merge. */
+/* Stable sort by one call, or by two sorts and a merge. */
 typedef struct work {
     elements *e, *out;
     size_t cut; /* 0: no merge */

@@ -1,5 +1,6 @@
-/* What is asked of the function that compares: few questions where elements are nearly in order, not too many where it
- * means ill; and whatever it answers, all elements are there in the end, and nothing else is touched. */
+/* Calls of the comparison function.  They are few if the elements are almost sorted, and bounded
+ * for an adversary.  Even with an inconsistent function no element is lost and no other memory is
+ * written. */
 #include "unit/task/workers.h"
 
 #include "unit/algo/elements.h"
@@ -8,7 +9,7 @@
 
 static fi_rng rng;
 
-/* ---- how many comparisons ---- */
+/* ---- the number of comparisons ---- */
 
 static size_t count_compares(size_t n, size_t size, int pattern)
 {
@@ -23,7 +24,7 @@ static size_t count_compares(size_t n, size_t size, int pattern)
     return compared;
 }
 
-static void few_questions(void)
+static void few_comparisons(void)
 {
     const size_t n = IS_SLOW ? 17000 : 60000;
     static const size_t bytes[] = {4, 12};
@@ -37,7 +38,7 @@ static void few_questions(void)
     }
 }
 
-/* Strictly downwards, which elements with short keys are not for long. */
+/* Strictly descending, which is impossible for many elements with short keys. */
 static int compare_and_count(const void *a, const void *b, void *ctx)
 {
     int x = *(const int *)a, y = *(const int *)b;
@@ -71,20 +72,19 @@ static int organ_pipe(int i)
     return i < INTS / 2 ? 2 * i : 2 * (INTS - 1 - i) + 1;
 }
 
-static void few_questions_downwards(void)
+static void few_comparisons_descending(void)
 {
     CHECK(count_compares_of_ints(reversed) < INTS + INTS / 50);
     CHECK(count_compares_of_ints(organ_pipe) < 2 * INTS + INTS / 20);
 }
 
-/* ---- an adversary ----
- * It decides what elements are only when asked, so that pivots come to be the least (McIlroy, "A killer adversary for
- * quicksort", 1999).  An element is an index. */
+/* ---- an adversary ---- It chooses the values during the sort, so that each pivot becomes the
+ * smallest (McIlroy, "A killer adversary for quicksort", 1999).  An element is an index. */
 
-#define VICTIMS 20000
+#define ADVERSARY_N 20000
 
 static struct {
-    unsigned value[VICTIMS], gas, frozen, candidate;
+    unsigned value[ADVERSARY_N], gas, frozen, candidate;
     size_t asked;
 } adversary;
 
@@ -109,15 +109,15 @@ static int compare_as_adversary(const void *a, const void *b, void *ctx)
     return (value[x] > value[y]) - (value[x] < value[y]);
 }
 
-static void not_too_many_questions(void **state)
+static void adversary_is_bounded(void **state)
 {
-    static unsigned v[VICTIMS];
+    static unsigned v[ADVERSARY_N];
 
     (void)state;
     CHECK_INT(filch_start(&(filch_config){.workers = 1}), 0);
-    for (size_t n = 1000; n <= VICTIMS; n += 1900) {
+    for (size_t n = 1000; n <= ADVERSARY_N; n += 1900) {
         memset(&adversary, 0, sizeof adversary);
-        adversary.gas = VICTIMS;
+        adversary.gas = ADVERSARY_N;
         for (unsigned i = 0; i < n; i++) {
             v[i] = i;
             adversary.value[i] = adversary.gas;
@@ -128,16 +128,16 @@ static void not_too_many_questions(void **state)
     CHECK_INT(filch_stop(), 0);
 }
 
-/* ---- functions that contradict themselves ---- */
+/* ---- inconsistent functions ---- */
 
-/* Who is compared with many, one after the other, is neither greater nor equal. */
+/* An element that is compared with many in a row, such as a pivot, is always less. */
 static int against_pivots(const void *a, const void *b, void *ctx)
 {
     static const void *last_a, *last_b;
     int x = *(const int *)a, y = *(const int *)b, way = (x > y) - (x < y);
 
     if (++*(size_t *)ctx > 10000000)
-        abort(); /* it will never end */
+        abort(); /* the sort would not terminate */
     if (b == last_b)
         way = 1;
     else if (a == last_a)
@@ -190,7 +190,7 @@ static int as_chance_has_it(const void *a, const void *b, void *ctx)
     return (int)(x >> 40) % 3 - 1;
 }
 
-/* Paper, scissors, stone. */
+/* Cyclic, as in paper, scissors, stone. */
 static int in_circles(const void *a, const void *b, void *ctx)
 {
     unsigned x = elements_key(ctx, a) % 3, y = elements_key(ctx, b) % 3;
@@ -198,7 +198,7 @@ static int in_circles(const void *a, const void *b, void *ctx)
     return x == y ? 0 : (x + 1) % 3 == y ? -1 : 1;
 }
 
-/* As of floating-point numbers, where nothing is less, greater or equal. */
+/* As for NaN, which is neither less nor greater nor equal. */
 static int with_nans(const void *a, const void *b, void *ctx)
 {
     unsigned x = elements_key(ctx, a), y = elements_key(ctx, b);
@@ -206,8 +206,8 @@ static int with_nans(const void *a, const void *b, void *ctx)
     return x % 4 == 0 || y % 4 == 0 ? 0 : (x > y) - (x < y);
 }
 
-static void check_nonsense(int (*by)(const void *a, const void *b, void *ctx), size_t n,
-                           size_t size)
+static void check_inconsistent(int (*by)(const void *a, const void *b, void *ctx), size_t n,
+                               size_t size)
 {
     elements *e = elements_new(n, size, 0);
 
@@ -220,7 +220,7 @@ static void check_nonsense(int (*by)(const void *a, const void *b, void *ctx), s
     elements_free(e);
 }
 
-static void nonsense(void)
+static void inconsistent(void)
 {
     static int (*const functions[])(const void *a, const void *b, void *ctx) = {
         always_less, always_greater, as_chance_has_it, in_circles, with_nans};
@@ -229,9 +229,9 @@ static void nonsense(void)
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
         for (size_t j = 0; j < sizeof sizes / sizeof *sizes; j++) {
             for (size_t n = 2; n < 70; n += 7)
-                check_nonsense(functions[i], n, sizes[j]);
-            check_nonsense(functions[i], (size_t)SCALED(1500), sizes[j]);
-            check_nonsense(functions[i], (size_t)SCALED(30000), sizes[j]);
+                check_inconsistent(functions[i], n, sizes[j]);
+            check_inconsistent(functions[i], (size_t)SCALED(1500), sizes[j]);
+            check_inconsistent(functions[i], (size_t)SCALED(30000), sizes[j]);
         }
 }
 
@@ -242,9 +242,9 @@ static void nonsense(void)
         fi_rng_seed(&rng, 44);                                                                     \
         workers_each(NULL, name);                                                                  \
     }
-EACH(few_questions)
-EACH(few_questions_downwards)
-EACH(nonsense)
+EACH(few_comparisons)
+EACH(few_comparisons_descending)
+EACH(inconsistent)
 
-CHECK_MAIN(few_questions_each, few_questions_downwards_each, not_too_many_questions,
-           pivots_without_equals, nonsense_each)
+CHECK_MAIN(few_comparisons_each, few_comparisons_descending_each, adversary_is_bounded,
+           pivots_without_equals, inconsistent_each)

@@ -1,17 +1,17 @@
-/* A loop ends with the first result that is not 0, and what has not begun by then does not run. */
+/* A loop returns its first result that is not 0, and starts no more chunks after it. */
 #include "unit/task/workers.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#define MOST 5000
+#define N_MAX 5000
 
-static atomic_uchar times[MOST];
+static atomic_uchar times[N_MAX];
 static atomic_size_t calls;
 
 typedef struct wish {
-    size_t fail_at; /* the element that fails, if there is one */
+    size_t fail_at; /* the element that fails */
     int with;
 } wish;
 
@@ -37,7 +37,7 @@ static int see(size_t lo, size_t hi, void *ctx)
 
 static bool saw_each_once(size_t n)
 {
-    for (size_t i = 0; i < MOST; i++)
+    for (size_t i = 0; i < N_MAX; i++)
         if (times[i] != (i < n))
             return false;
     return true;
@@ -45,19 +45,19 @@ static bool saw_each_once(size_t n)
 
 static bool saw_none_twice(void)
 {
-    for (size_t i = 0; i < MOST; i++)
+    for (size_t i = 0; i < N_MAX; i++)
         if (times[i] > 1)
             return false;
     return true;
 }
 
-static const size_t grains[] = {0, 1, 3, 100, MOST, (size_t)-1};
+static const size_t grains[] = {0, 1, 3, 100, N_MAX, (size_t)-1};
 #define GRAINS (sizeof grains / sizeof *grains)
 
-static void all_is_well(void)
+static void no_error(void)
 {
-    static const size_t lengths[] = {0, 1, 2, 64, 1000, MOST};
-    wish none = {MOST, 1};
+    static const size_t lengths[] = {0, 1, 2, 64, 1000, N_MAX};
+    wish none = {N_MAX, 1};
 
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
         for (size_t j = 0; j < GRAINS; j++) {
@@ -72,34 +72,34 @@ static void all_is_well(void)
 
 static void one_fails(void)
 {
-    static const size_t at[] = {0, 1, 63, 2500, MOST - 1};
+    static const size_t at[] = {0, 1, 63, 2500, N_MAX - 1};
 
     for (size_t i = 0; i < sizeof at / sizeof *at; i++)
         for (size_t j = 0; j < GRAINS; j++) {
             wish w = {at[i], i % 2 ? 77 : -77};
             forget();
-            CHECK_INT(filch_for_fallible(0, MOST, grains[j], see, &w), w.with);
+            CHECK_INT(filch_for_fallible(0, N_MAX, grains[j], see, &w), w.with);
             CHECK_INT(times[at[i]], 1);
             CHECK(saw_none_twice());
         }
 }
 
-/* ---- how soon: with one worker at once ---- */
+/* ---- with one worker the loop stops at once ---- */
 
-static void ends_at_once(void **state)
+static void stops_at_once(void **state)
 {
     wish w = {41, 5};
 
     (void)state;
     CHECK_INT(filch_start(&(filch_config){.workers = 1}), 0);
     forget();
-    CHECK_INT(filch_for_fallible(0, MOST, 1, see, &w), 5);
+    CHECK_INT(filch_for_fallible(0, N_MAX, 1, see, &w), 5);
     CHECK_INT(calls, 42);
     CHECK(saw_each_once(42));
     CHECK_INT(filch_stop(), 0);
 }
 
-/* Each fails, so no worker begins a second part: and if one began late, it finds that all is over. */
+/* Each chunk fails, so a worker runs at most one. */
 static int refuse(size_t lo, size_t hi, void *ctx)
 {
     (void)lo, (void)hi, (void)ctx;
@@ -118,7 +118,7 @@ static void each_fails(void)
     }
 }
 
-/* A range that would take for ever, did it not end where it should. */
+/* The range is so long that the test ends only if the loop stops early. */
 static int search(size_t lo, size_t hi, void *ctx)
 {
     size_t wanted = *(const size_t *)ctx;
@@ -136,7 +136,7 @@ static void finds_in_an_endless_range(void)
     CHECK_INT(filch_for_fallible(0, (size_t)-2, 0, search, &wanted), 0);
 }
 
-/* ---- nested, from tasks and from threads: only the loop that failed ends ---- */
+/* ---- nested, from tasks and from threads: only the failed loop stops ---- */
 
 static int inner(size_t lo, size_t hi, void *ctx)
 {
@@ -167,7 +167,7 @@ FILCH_TASK(int, in_a_task)
 
 static bool rows_are_right(void)
 {
-    for (size_t i = 0; i < MOST; i++)
+    for (size_t i = 0; i < N_MAX; i++)
         if (times[i] != (i / 50 % 3 != 0))
             return false;
     return true;
@@ -210,12 +210,12 @@ static void from_threads(void)
         (void)state;                                                                               \
         workers_each(NULL, name);                                                                  \
     }
-EACH(all_is_well)
+EACH(no_error)
 EACH(one_fails)
 EACH(each_fails)
 EACH(finds_in_an_endless_range)
 EACH(nested)
 EACH(from_threads)
 
-CHECK_MAIN(all_is_well_each, one_fails_each, ends_at_once, each_fails_each,
+CHECK_MAIN(no_error_each, one_fails_each, stops_at_once, each_fails_each,
            finds_in_an_endless_range_each, nested_each, from_threads_each)

@@ -1,4 +1,4 @@
-/* Each element of a range comes to the body exactly once, in parts of at most the grain. */
+/* The body gets each element of a range exactly once, in chunks of at most the grain. */
 #include "unit/task/workers.h"
 
 #include <pthread.h>
@@ -8,10 +8,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MOST 5000
+#define N_MAX 5000
 
 typedef struct seen {
-    atomic_uchar times[MOST];
+    atomic_uchar times[N_MAX];
     size_t lo, grain;
     atomic_int wrong, calls;
 } seen;
@@ -38,7 +38,7 @@ static void forget(seen *s, size_t lo, size_t grain)
 
 static bool saw_each_once(seen *s, size_t n)
 {
-    for (size_t i = 0; i < MOST; i++)
+    for (size_t i = 0; i < N_MAX; i++)
         if (s->times[i] != (i < n))
             return false;
     return s->wrong == 0;
@@ -53,8 +53,8 @@ static void check_range(size_t lo, size_t n, size_t grain)
 
 static void ranges(void)
 {
-    static const size_t lengths[] = {0, 1, 2, 3, 7, 64, 1000, 1023, 1024, 1025, MOST};
-    static const size_t grains[] = {0, 1, 2, 3, 100, MOST, (size_t)-1};
+    static const size_t lengths[] = {0, 1, 2, 3, 7, 64, 1000, 1023, 1024, 1025, N_MAX};
+    static const size_t grains[] = {0, 1, 2, 3, 100, N_MAX, (size_t)-1};
 
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
         for (size_t j = 0; j < sizeof grains / sizeof *grains; j++) {
@@ -63,7 +63,7 @@ static void ranges(void)
         }
 }
 
-static void nothing_to_do(void)
+static void empty_ranges(void)
 {
     forget(&all, 0, 0);
     filch_for(5, 5, 0, see, &all);
@@ -116,9 +116,9 @@ static void nested(void)
     CHECK(saw_each_once(&all, 5000));
 }
 
-/* ---- ranges longer than any memory: only the parts are looked at ---- */
+/* ---- ranges longer than memory: only the bounds of chunks are checked ---- */
 
-static atomic_size_t covered, parts, crooked;
+static atomic_size_t covered, parts, misaligned;
 
 static void cover(size_t lo, size_t hi, void *ctx)
 {
@@ -127,14 +127,14 @@ static void cover(size_t lo, size_t hi, void *ctx)
     atomic_fetch_add(&covered, hi - lo);
     atomic_fetch_add(&parts, 1);
     if ((lo - begin) % 64 != 0)
-        atomic_fetch_add(&crooked, 1);
+        atomic_fetch_add(&misaligned, 1);
 }
 
 static void check_cover(size_t lo, size_t hi, size_t grain)
 {
     atomic_store(&covered, 0);
     atomic_store(&parts, 0);
-    atomic_store(&crooked, 0);
+    atomic_store(&misaligned, 0);
     filch_for(lo, hi, grain, cover, &lo);
     CHECK(atomic_load(&covered) == hi - lo);
 }
@@ -148,19 +148,19 @@ static void huge(void)
     check_cover((size_t)-2, (size_t)-1, 0);
 }
 
-/* Long ranges are cut into many parts, and where no vector loop loses by it. */
-static void straight_parts(void)
+/* Long ranges are split into many chunks, at multiples of a vector's length. */
+static void aligned_chunks(void)
 {
     static const size_t lengths[] = {65536, 65537, 1000000, 1 << 20, (1 << 20) + 1, (size_t)-1 - 7};
 
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
         check_cover(7, 7 + lengths[i], 0);
-        CHECK_INT(crooked, 0);
+        CHECK_INT(misaligned, 0);
         CHECK(parts >= 128 && parts <= 1030);
     }
 }
 
-/* ---- from several threads at once, which share the workers or bring their own hands ---- */
+/* ---- from several threads at once ---- */
 
 #define THREADS 4
 
@@ -172,8 +172,8 @@ static void *loop_in_thread(void *arg)
 
     for (int i = 0; i < 20; i++) {
         forget(s, 0, 10);
-        filch_for(0, MOST, 10, see, s);
-        if (!saw_each_once(s, MOST))
+        filch_for(0, N_MAX, 10, see, s);
+        if (!saw_each_once(s, N_MAX))
             return s;
     }
     return NULL;
@@ -192,7 +192,7 @@ static void from_threads(void)
     }
 }
 
-/* ---- the parts of a loop run side by side: each of these waits for the other ---- */
+/* ---- chunks run in parallel: each of these waits for the other ---- */
 
 static atomic_int arrived;
 
@@ -204,8 +204,9 @@ static void meet(size_t lo, size_t hi, void *ctx)
         sched_yield();
 }
 
-/* In general they may not do so.  Here the second worker surely sleeps when the loop begins, and is hungry. */
-static void parts_run_side_by_side(void **state)
+/* Chunks may not wait for each other in general.  Here the second worker sleeps when the loop
+ * starts, so it is hungry. */
+static void chunks_run_in_parallel(void **state)
 {
     (void)state;
     for (int i = 0; i < SCALED(200); i++) {
@@ -219,7 +220,7 @@ static void parts_run_side_by_side(void **state)
 /* ---- tiles ---- */
 
 typedef struct picture {
-    size_t rows, columns; /* of a tile, at the most */
+    size_t rows, columns; /* max of a tile */
     filch_tile all;
 } picture;
 
@@ -260,7 +261,7 @@ static void tiles(void)
     check_tiles(5000, 1, 1, 0);
 }
 
-/* More tiles than can be counted: a loop that nobody sees the end of, so a child begins it. */
+/* More tiles than a size_t can count.  The loop would not end, so it runs in a child process. */
 static void enough(const filch_tile *t, void *ctx)
 {
     (void)ctx;
@@ -295,19 +296,19 @@ static void endless_tiles(void **state)
         workers_each(NULL, name);                                                                  \
     }
 EACH(ranges)
-EACH(nothing_to_do)
+EACH(empty_ranges)
 EACH(nested)
 EACH(huge)
-EACH(straight_parts)
+EACH(aligned_chunks)
 EACH(from_threads)
 EACH(tiles)
 
-/* Whoever cuts at once, cuts to the end. */
+/* With eager publishing each range is split down to the grain. */
 static void ranges_eager(void **state)
 {
     (void)state;
     workers_each(&(filch_config){.publish = FILCH_PUBLISH_EAGER}, ranges);
 }
 
-CHECK_MAIN(ranges_each, nothing_to_do_each, nested_each, huge_each, straight_parts_each,
-           from_threads_each, tiles_each, ranges_eager, parts_run_side_by_side, endless_tiles)
+CHECK_MAIN(ranges_each, empty_ranges_each, nested_each, huge_each, aligned_chunks_each,
+           from_threads_each, tiles_each, ranges_eager, chunks_run_in_parallel, endless_tiles)

@@ -1,4 +1,4 @@
-/* filch_invoke calls each function once, and is done when all are. */
+/* filch_invoke calls each function once and returns when all have returned. */
 #include "unit/task/workers.h"
 
 #include <pthread.h>
@@ -19,7 +19,7 @@ FUNCTION(2)
 FUNCTION(3)
 FUNCTION(4)
 
-/* Are they the number of times that each of the first n was called? */
+/* Check how often each of the first n functions was called. */
 static bool called_each(int n, int times)
 {
     bool right = true;
@@ -52,7 +52,7 @@ static void many(void)
     CHECK(called_each(5, 20));
 }
 
-/* ---- with something ---- */
+/* ---- with a context ---- */
 
 static void add_one(void *ctx)
 {
@@ -123,7 +123,7 @@ static void from_threads(void)
     CHECK(called_each(4, 400));
 }
 
-/* ---- side by side: each waits for the other.  In general they may not, but here there are workers for both ---- */
+/* ---- in parallel: each waits for the other, and there is a worker for both ---- */
 
 static atomic_int arrived;
 
@@ -134,7 +134,7 @@ static void meet(void)
         sched_yield();
 }
 
-static void side_by_side(void **state)
+static void runs_in_parallel(void **state)
 {
     (void)state;
     CHECK_INT(filch_start(&(filch_config){.workers = 2}), 0);
@@ -158,4 +158,4 @@ EACH(nested)
 EACH(from_threads)
 
 CHECK_MAIN(each_once_each, many_each, with_context_each, nested_each, from_threads_each,
-           side_by_side)
+           runs_in_parallel)

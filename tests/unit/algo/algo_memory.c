@@ -1,4 +1,4 @@
-/* Memory for users comes from the allocator in force, with its size both ways. */
+/* filch_alloc and filch_free use the current allocator and pass it the size. */
 #include "check.h"
 
 #include "base/mem.h"
@@ -26,7 +26,7 @@ static void take(void *ctx, void *p, size_t size, size_t align)
     free(p);
 }
 
-static void from_the_built_in(void **state)
+static void default_allocator(void **state)
 {
     static const size_t sizes[] = {0, 1, 63, 64, 65, 4096, 70000, 9000000};
 
@@ -47,7 +47,7 @@ static void from_the_built_in(void **state)
     filch_free(NULL, 0);
 }
 
-static void from_the_users(void **state)
+static void users_allocator(void **state)
 {
     filch_allocator mine = {give, take, &given};
     char *p, *q;
@@ -74,4 +74,4 @@ static void too_much_is_refused(void **state)
     CHECK_INT(fi_mem_live().blocks, 0);
 }
 
-CHECK_MAIN(from_the_built_in, from_the_users, too_much_is_refused)
+CHECK_MAIN(default_allocator, users_allocator, too_much_is_refused)

@@ -1,4 +1,4 @@
-/* Merging: of equal elements those of the first range come first, whatever the lengths and the size. */
+/* Merges are stable for all lengths and element sizes. */
 #include "unit/task/workers.h"
 
 #include "unit/algo/elements.h"
@@ -12,7 +12,7 @@ static void sort_part(elements *e, size_t lo, size_t hi)
     CHECK_INT(filch_sort_stable(e->base + lo * e->size, hi - lo, e->size, elements_compare, e), 0);
 }
 
-/* The wanted order is that of a stable sort of both, one behind the other. */
+/* The expected order is that of a stable sort of both ranges, concatenated. */
 static void check_merge(size_t na, size_t nb, size_t size, int pattern)
 {
     elements *e = elements_new(na + nb, size, 0), *out = elements_new(na + nb, size, size % 5);
@@ -64,7 +64,7 @@ static int as_chance_has_it(const void *a, const void *b, void *ctx)
     return (int)(x >> 20) % 3 - 1;
 }
 
-static void nonsense(void)
+static void inconsistent_comparison(void)
 {
     static const size_t bytes[] = {1, 4, 8, 40};
 
@@ -84,7 +84,7 @@ static void nonsense(void)
         }
 }
 
-static void odd_calls(void **state)
+static void wrong_arguments(void **state)
 {
     int a[] = {1, 3}, b[] = {2}, out[3] = {0};
 
@@ -113,6 +113,6 @@ static void odd_calls(void **state)
     }
 EACH(lengths)
 EACH(long_ranges)
-EACH(nonsense)
+EACH(inconsistent_comparison)
 
-CHECK_MAIN(lengths_each, long_ranges_each, nonsense_each, odd_calls)
+CHECK_MAIN(lengths_each, long_ranges_each, inconsistent_comparison_each, wrong_arguments)

@@ -1,5 +1,5 @@
-/* The functions that sorting knows: they order numbers as numbers are ordered, and what is sorted by them is what is sorted
- * by another function that says the same. */
+/* Comparison functions that the sort recognises.  They order numbers correctly, and give the same
+ * result as an equivalent function of the user. */
 #include "unit/task/workers.h"
 
 #include "base/rng.h"
@@ -13,14 +13,14 @@ typedef int compare(const void *a, const void *b, void *ctx);
 
 static fi_rng rng;
 
-/* ---- that they order numbers ---- */
+/* ---- they order numbers ---- */
 
 static int sign(int x)
 {
     return (x > 0) - (x < 0);
 }
 
-/* Of values in ascending order. */
+/* The values are ascending. */
 static void check_order(compare *by, const void *values, size_t n, size_t size)
 {
     const char *v = values;
@@ -52,7 +52,7 @@ static void order_numbers(void **state)
     ORDER(filch_compare_string, char *, "", "a", "aa", "b", "\xff");
 }
 
-/* ---- that known and unknown give the same ---- */
+/* ---- recognised and other functions give the same result ---- */
 
 typedef struct wrapped {
     compare *by;
@@ -67,7 +67,7 @@ static int by_another_function(const void *a, const void *b, void *ctx)
 
 enum { ANY_BITS, SMALL, TWO, OUTLIER, POWERS, EQUAL, UP, DOWN, WAYS };
 
-/* Bits of a number.  With an outlier, all others share a bucket; powers do so again and again. */
+/* Bits of a number.  One outlier puts all others into one bucket; powers do so repeatedly. */
 static uint64_t draw(int way, size_t i, size_t n)
 {
     uint64_t bits = fi_rng_next(&rng);
@@ -119,7 +119,7 @@ static void check_known(compare *by, size_t size, size_t n, int way)
     free(other);
 }
 
-static void known_is_unknown(void)
+static void known_equals_unknown(void)
 {
     static const struct {
         compare *by;
@@ -137,7 +137,8 @@ static void known_is_unknown(void)
         }
 }
 
-/* So many that a bucket of all but one is spread again, also if there is nothing to spread. */
+/* So many that a bucket with all elements but one is scattered again, even if all its keys are
+ * equal. */
 static void many(void)
 {
     check_known(filch_compare_int, 4, (size_t)SCALED(600000), ANY_BITS);
@@ -147,10 +148,10 @@ static void many(void)
     check_known(filch_compare_double, 8, (size_t)SCALED(600000), OUTLIER);
 }
 
-/* A known function with a size that is not its own is like any other. */
+/* A recognised function with another element size is treated as a user's function. */
 static int calls_with_context;
 
-static void strange_sizes(void)
+static void other_sizes(void)
 {
     struct {
         int32_t key;
@@ -185,9 +186,9 @@ static void strings(void)
         fi_rng_seed(&rng, 43);                                                                     \
         workers_each(NULL, name);                                                                  \
     }
-EACH(known_is_unknown)
+EACH(known_equals_unknown)
 EACH(many)
-EACH(strange_sizes)
+EACH(other_sizes)
 EACH(strings)
 
-CHECK_MAIN(order_numbers, known_is_unknown_each, many_each, strange_sizes_each, strings_each)
+CHECK_MAIN(order_numbers, known_equals_unknown_each, many_each, other_sizes_each, strings_each)

@@ -1,5 +1,5 @@
-/* Each item goes through all stages, the serial ones one at a time and in order, and never more items are under way than
- * allowed. */
+/* Each item goes through all stages, through serial ones one at a time and in order.  No more than
+ * in_flight items exist at a time. */
 #include "seed.h"
 #include "unit/task/workers.h"
 
@@ -11,11 +11,11 @@
 #include <stdbool.h>
 
 #define STAGES 6
-#define MOST   400
+#define N_MAX  400
 
 typedef struct thing {
     int number;
-    int stages; /* that it has been through */
+    int stages; /* passed so far */
 } thing;
 
 typedef struct line line;
@@ -25,14 +25,14 @@ typedef struct step {
     int index;
     bool serial;
     atomic_int inside;
-    int next; /* of a serial stage: the smallest number that may come */
+    int next; /* of a serial stage: the smallest number that may come next */
     atomic_int calls;
-    int drop_every; /* things that end here; 0: none */
+    int drop_every; /* every n-th item ends here; 0: none */
     unsigned work;
 } step;
 
 struct line {
-    thing things[MOST];
+    thing things[N_MAX];
     step steps[STAGES];
     filch_stage stages[STAGES];
     int n, count, made;
@@ -107,7 +107,7 @@ static void *run_step(void *item, void *ctx)
     return s->index == l->n - 1 ? end_here(l, t, t) : t;
 }
 
-/* Bit k of serial: stage k is one. */
+/* Bit k of serial: stage k is serial. */
 static void build(line *l, int n, unsigned serial, int count)
 {
     memset(l, 0, sizeof *l);
@@ -120,7 +120,7 @@ static void build(line *l, int n, unsigned serial, int count)
     }
 }
 
-/* How many should have come to a stage. */
+/* Expected number of items at a stage. */
 static int expected(const line *l, int stage)
 {
     int n = 0;
@@ -163,7 +163,7 @@ static void all_shapes(void)
                 }
 }
 
-/* What ends early comes to no later stage, and does not hold up those behind it. */
+/* An item that ends early reaches no later stage and does not delay the items behind it. */
 static void some_end_early(void)
 {
     for (unsigned serial = 0; serial < 64; serial += 2)
@@ -186,7 +186,7 @@ static unsigned any(unsigned below)
 static void any_shape(void)
 {
     for (int k = 0; k < SCALED(100); k++) {
-        build(&one, 1 + (int)any(STAGES), any(64), (int)any(MOST));
+        build(&one, 1 + (int)any(STAGES), any(64), (int)any(N_MAX));
         for (int i = 0; i < one.n; i++) {
             one.steps[i].work = any(4) == 0 ? any(5000) : any(100);
             one.steps[i].drop_every = i > 0 && any(4) == 0 ? 1 + (int)any(5) : 0;
@@ -195,7 +195,7 @@ static void any_shape(void)
     }
 }
 
-/* ---- an item that waits holds up nobody in a parallel stage ---- */
+/* ---- a waiting item does not delay others in a parallel stage ---- */
 
 static atomic_int passed;
 static int to_make;
@@ -211,7 +211,7 @@ static void do_little(void *arg)
     spend(*(unsigned *)arg);
 }
 
-/* Parks: the group is done by others. */
+/* Parks while other workers run the group. */
 static void *wait_for_a_group(void *item, void *ctx)
 {
     filch_group g = FILCH_GROUP_INIT;
@@ -329,9 +329,9 @@ static void from_threads(void)
     }
 }
 
-/* ---- what goes wrong ---- */
+/* ---- errors ---- */
 
-static void mistakes(void)
+static void misuse(void)
 {
     filch_stage stages[2];
 
@@ -343,12 +343,13 @@ static void mistakes(void)
     CHECK_INT(filch_pipeline(stages, 2, 0), -EINVAL);
     stages[1].run = run_step;
     CHECK_INT(filch_pipeline(stages, 2, SIZE_MAX), -ENOMEM);
-    for (size_t part = 2; part <= 64; part++) /* whose bytes may be few, modulo 2^64 */
+    for (size_t part = 2; part <= 64;
+         part++) /* the size in bytes would overflow to a small number */
         CHECK_INT(filch_pipeline(stages, 2, SIZE_MAX / part + 1), -ENOMEM);
     CHECK_INT(one.steps[0].calls, 0);
 }
 
-/* Of every so many requests for memory one is granted; 1: all. */
+/* One in one_of requests for memory is granted. */
 static atomic_ulong one_of = 1, requests;
 
 static void *get(void *ctx, size_t size, size_t align)
@@ -365,7 +366,7 @@ static void put(void *ctx, void *ptr, size_t size, size_t align)
     free(ptr);
 }
 
-/* Whatever is missing at the moment, all items come through, or none is made. */
+/* With little memory, either all items pass or none is produced. */
 static void check_little_memory(unsigned long grant, unsigned long first)
 {
     int e;
@@ -390,7 +391,7 @@ static void little_memory(void **state)
         for (unsigned long first = 0; first < 2; first++) {
             CHECK_INT(filch_start(&(filch_config){.workers = 2}), 0);
             build(&one, 1, 0, 1);
-            CHECK(run_line(&one, 1)); /* has a fiber made, and a worker's first records */
+            CHECK(run_line(&one, 1)); /* creates a fiber and a worker's first records */
             check_little_memory(grant, first);
             CHECK_INT(filch_stop(), 0);
         }
@@ -409,7 +410,7 @@ EACH(stages_that_wait)
 EACH(nested)
 EACH(from_tasks)
 EACH(from_threads)
-EACH(mistakes)
+EACH(misuse)
 
 static void any_shape_each(void **state)
 {
@@ -419,4 +420,4 @@ static void any_shape_each(void **state)
 }
 
 CHECK_MAIN(all_shapes_each, some_end_early_each, any_shape_each, stages_that_wait_each, nested_each,
-           from_tasks_each, from_threads_each, mistakes_each, little_memory)
+           from_tasks_each, from_threads_each, misuse_each, little_memory)

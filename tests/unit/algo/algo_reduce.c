@@ -1,5 +1,5 @@
-/* A reduction is what a serial one would be, for sums that are not exact bit for bit the same with any number of
- * workers, and combines neighbours only. */
+/* A reduction equals a serial one and combines neighbours only.  Inexact sums have the same bits
+ * with any number of workers. */
 #include "unit/algo/ordered_op.h"
 #include "unit/task/workers.h"
 
@@ -30,7 +30,7 @@ static double sum(size_t n, size_t grain)
     return acc;
 }
 
-static uint64_t sums[4][3]; /* the bits of them */
+static uint64_t sums[4][3]; /* their bits */
 static int run_number;
 
 static uint64_t bits(double x)
@@ -66,16 +66,16 @@ static void same_bits_for_any_workers(void **state)
         CHECK(memcmp(sums[0], sums[i], sizeof sums[0]) == 0);
 }
 
-/* ---- an operation whose order matters: a stretch of numbers, without gaps ---- */
+/* ---- an operation that is not commutative ---- */
 
 static void neighbours(void)
 {
     for (size_t n = 1; n < 3000; n = n * 3 / 2 + 1)
         for (size_t grain = 0; grain < 50; grain = 2 * grain + 1) {
-            stretch s = {0};
+            interval s = {0};
 
             CHECK_INT(filch_reduce(3, 3 + n, grain, &s, sizeof s, note, join, NULL), 0);
-            CHECK(!s.broken && s.lo == 3 && s.hi == 3 + n);
+            CHECK(!s.has_gap && s.lo == 3 && s.hi == 3 + n);
         }
 }
 
@@ -85,7 +85,7 @@ static void combines_neighbours(void **state)
     workers_each(NULL, neighbours);
 }
 
-static void odd_calls(void **state)
+static void wrong_arguments(void **state)
 {
     static char large[FILCH_REDUCE_MAX + 1];
     double acc = 42;
@@ -97,4 +97,4 @@ static void odd_calls(void **state)
     CHECK_INT(filch_reduce(0, 9, 1, large, sizeof large, add_up, add, NULL), -EINVAL);
 }
 
-CHECK_MAIN(same_bits_for_any_workers, combines_neighbours, odd_calls)
+CHECK_MAIN(same_bits_for_any_workers, combines_neighbours, wrong_arguments)

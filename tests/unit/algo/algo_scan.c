@@ -1,11 +1,11 @@
-/* A scan is what a serial one would be, for sums that are not exact bit for bit the same with any number of workers. */
+/* A scan equals a serial one.  Inexact sums have the same bits with any number of workers. */
 #include "unit/algo/ordered_op.h"
 #include "unit/task/workers.h"
 
 #include <errno.h>
 #include <stdatomic.h>
 
-#define N 300000 /* more than two or four workers look at once */
+#define N 300000 /* several stripes of two or four workers */
 
 static double value[N], result[N];
 
@@ -91,12 +91,12 @@ static void same_bits_for_any_workers(void **state)
         CHECK(memcmp(hashes[0], hashes[i], sizeof hashes[0]) == 0);
 }
 
-/* ---- an operation whose order matters: a stretch of numbers, without gaps ---- */
+/* ---- an operation that is not commutative ---- */
 
 #define SPOTS 3000
 
 static struct {
-    size_t before[SPOTS]; /* elements that lie before each, exclusively */
+    size_t before[SPOTS]; /* number of elements before each */
     int times[SPOTS];
     size_t grain;
     int wrong;
@@ -104,9 +104,9 @@ static struct {
 
 static void write_lengths(size_t lo, size_t hi, void *acc, void *ctx)
 {
-    stretch *s = acc;
+    interval *s = acc;
 
-    if (ctx != &seen || s->broken || hi <= lo || (seen.grain > 0 && hi - lo > seen.grain) ||
+    if (ctx != &seen || s->has_gap || hi <= lo || (seen.grain > 0 && hi - lo > seen.grain) ||
         (lo > 3 && s->lo != 3))
         abort();
     for (size_t i = lo; i < hi; i++) {
@@ -118,12 +118,12 @@ static void write_lengths(size_t lo, size_t hi, void *acc, void *ctx)
 
 static void check_stretch(size_t n, size_t grain)
 {
-    stretch s = {0};
+    interval s = {0};
 
     memset(&seen, 0, sizeof seen);
     seen.grain = grain;
     CHECK_INT(filch_scan(3, 3 + n, grain, &s, sizeof s, note, join, write_lengths, &seen), 0);
-    CHECK(!s.broken && s.lo == 3 && s.hi == 3 + n);
+    CHECK(!s.has_gap && s.lo == 3 && s.hi == 3 + n);
     for (size_t i = 0; i < SPOTS; i++) {
         CHECK_INT(seen.times[i], i < n);
         CHECK_INT(seen.before[i], i < n ? i : 0);
@@ -145,7 +145,7 @@ static void order_matters(void **state)
     workers_each(NULL, in_order);
 }
 
-/* ---- a range longer than any memory: only the parts are looked at ---- */
+/* ---- a range longer than memory: only the bounds of blocks are checked ---- */
 
 static void add_length(size_t lo, size_t hi, void *acc, void *ctx)
 {
@@ -213,7 +213,7 @@ static void nested_each(void **state)
     workers_each(NULL, nested);
 }
 
-static void odd_calls(void **state)
+static void wrong_arguments(void **state)
 {
     static char large[FILCH_REDUCE_MAX + 1];
     double acc = 42;
@@ -225,4 +225,4 @@ static void odd_calls(void **state)
     CHECK_INT(filch_scan(0, 9, 1, large, sizeof large, add_up, add, write_sums, NULL), -EINVAL);
 }
 
-CHECK_MAIN(same_bits_for_any_workers, order_matters, huge_each, nested_each, odd_calls)
+CHECK_MAIN(same_bits_for_any_workers, order_matters, huge_each, nested_each, wrong_arguments)

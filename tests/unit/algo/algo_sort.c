@@ -1,4 +1,4 @@
-/* Sorting: elements of any size, however they lie and wherever they begin, are those that a serial sort gives. */
+/* Sorts equal a serial sort, for all element sizes, patterns and alignments. */
 #include "unit/task/workers.h"
 
 #include "unit/algo/elements.h"
@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <limits.h>
 
-#define MANY ((size_t)(IS_SLOW ? 17000 : 40000)) /* enough to be spread */
+#define MANY ((size_t)(IS_SLOW ? 17000 : 40000)) /* enough to be scattered */
 
 static fi_rng rng;
 
@@ -35,7 +35,7 @@ static void sizes(void)
         }
 }
 
-/* Around every number at which something else is done. */
+/* Lengths around every threshold of the sort. */
 static void lengths(void)
 {
     static const size_t bytes[] = {3, 4, 8};
@@ -110,9 +110,9 @@ static void sorts_within_comparisons(void)
         CHECK(v[i - 1] <= v[i]);
 }
 
-/* ---- calls that make no sense, or little ---- */
+/* ---- wrong arguments ---- */
 
-static void odd_calls(void **state)
+static void wrong_arguments(void **state)
 {
     char one = 'x', two[] = {2, 1};
     elements e = {.size = 1};
@@ -148,4 +148,4 @@ EACH(nested)
 EACH(sorts_within_comparisons)
 
 CHECK_MAIN(sizes_each, lengths_each, patterns_each, nested_each, sorts_within_comparisons_each,
-           odd_calls)
+           wrong_arguments)

@@ -1,5 +1,5 @@
-/* Elements of any size for tests of sorting and merging: the key is the first one or two bytes, and what follows tells
- * them apart.  Around them lie bytes that nobody may touch. */
+/* Elements of any size for tests of sorts and merges.  The key is the first one or two bytes.  The
+ * rest identifies the element.  The bytes around the array must not change. */
 #ifndef TESTS_UNIT_ALGO_ELEMENTS_H
 #define TESTS_UNIT_ALGO_ELEMENTS_H
 
@@ -11,15 +11,15 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#define ELEMENTS_FENCE 64
-#define ELEMENTS_FILL  0x5a
-#define ELEMENTS_MOST  4095 /* of a key */
+#define ELEMENTS_FENCE   64
+#define ELEMENTS_FILL    0x5a
+#define ELEMENTS_KEY_MAX 4095 /* of a key */
 
 typedef struct elements {
-    unsigned char *raw, *base, *wanted; /* what a stable sort gives */
-    size_t n, size, offset;             /* offset: base is at such an address, modulo 64 */
+    unsigned char *raw, *base, *wanted; /* wanted: the result of a stable sort */
+    size_t n, size, offset;             /* offset: address of base, modulo 64 */
     atomic_size_t compared;
-    bool downwards; /* the comparison turned round: the context must arrive */
+    bool downwards; /* inverted comparison; the function learns it from its context */
 } elements;
 
 static inline unsigned elements_key(const elements *e, const void *element)
@@ -42,7 +42,7 @@ static inline void elements_set(elements *e, size_t i, unsigned key, fi_rng *r)
         p[1] = (unsigned char)key;
 }
 
-/* Both functions compare so; this one counts, which makes it slow with many workers. */
+/* The comparison.  This variant counts its calls, which is slow with many workers. */
 static inline int elements_compare(const void *a, const void *b, void *ctx)
 {
     elements *e = ctx;
@@ -85,21 +85,21 @@ static inline void elements_free(elements *e)
     free(e);
 }
 
-/* By counting keys, which compares nothing. */
+/* Counting sort, which compares nothing. */
 static inline void elements_want(elements *e)
 {
-    size_t *place = calloc(ELEMENTS_MOST + 2, sizeof *place);
+    size_t *place = calloc(ELEMENTS_KEY_MAX + 2, sizeof *place);
 
     CHECK(place != NULL);
     for (size_t i = 0; i < e->n; i++) {
         unsigned key = elements_key(e, e->base + i * e->size);
-        place[(e->downwards ? ELEMENTS_MOST - key : key) + 1]++;
+        place[(e->downwards ? ELEMENTS_KEY_MAX - key : key) + 1]++;
     }
-    for (size_t i = 1; i <= ELEMENTS_MOST; i++)
+    for (size_t i = 1; i <= ELEMENTS_KEY_MAX; i++)
         place[i] += place[i - 1];
     for (size_t i = 0; i < e->n; i++) {
         unsigned key = elements_key(e, e->base + i * e->size);
-        size_t at = place[e->downwards ? ELEMENTS_MOST - key : key]++;
+        size_t at = place[e->downwards ? ELEMENTS_KEY_MAX - key : key]++;
         memcpy(e->wanted + at * e->size, e->base + i * e->size, e->size);
     }
     free(place);
@@ -129,7 +129,7 @@ static inline uint64_t elements_hash(const unsigned char *p, size_t size)
     return h * h;
 }
 
-/* The same elements as wanted, in any order. */
+/* Check that the elements are the wanted ones, in any order. */
 static inline bool elements_all_there(const elements *e)
 {
     uint64_t here = 0, wanted = 0;
@@ -141,7 +141,7 @@ static inline bool elements_all_there(const elements *e)
     return here == wanted && elements_fenced(e);
 }
 
-/* The same keys as wanted, in order. */
+/* Check that the keys are the wanted ones, in order. */
 static inline bool elements_sorted(const elements *e)
 {
     for (size_t i = 0; i < e->n; i++)
@@ -150,13 +150,13 @@ static inline bool elements_sorted(const elements *e)
     return elements_all_there(e);
 }
 
-/* ---- how they lie ---- */
+/* ---- patterns ---- */
 
 enum { RANDOM, SORTED, REVERSED, FEW, ORGAN_PIPE, EQUAL, SAW, NEARLY, RUNS, PATTERNS };
 
 static inline unsigned elements_value(int pattern, size_t i, size_t n, fi_rng *r)
 {
-    unsigned most = ELEMENTS_MOST, up = (unsigned)((double)i / (double)n * most);
+    unsigned most = ELEMENTS_KEY_MAX, up = (unsigned)((double)i / (double)n * most);
 
     switch (pattern) {
     case SORTED:

@@ -1,21 +1,21 @@
-/* An operation whose order matters: a stretch of numbers, without gaps. */
+/* An operation that is not commutative: joins adjacent intervals, and notices a gap. */
 #ifndef TESTS_UNIT_ALGO_ORDERED_OP_H
 #define TESTS_UNIT_ALGO_ORDERED_OP_H
 
 #include <stddef.h>
 
-typedef struct stretch {
+typedef struct interval {
     size_t lo, hi;
-    int broken;
-    char more[200]; /* not a size that fits a register */
-} stretch;
+    int has_gap;
+    char more[200]; /* larger than a register */
+} interval;
 
-static inline void append(stretch *s, size_t lo, size_t hi)
+static inline void append(interval *s, size_t lo, size_t hi)
 {
     if (s->lo == s->hi)
         s->lo = lo;
     else if (s->hi != lo)
-        s->broken = 1;
+        s->has_gap = 1;
     s->hi = hi;
 }
 
@@ -27,11 +27,11 @@ static inline void note(size_t lo, size_t hi, void *acc, void *ctx)
 
 static inline void join(void *acc, const void *other, void *ctx)
 {
-    const stretch *o = other;
-    stretch *s = acc;
+    const interval *o = other;
+    interval *s = acc;
 
     (void)ctx;
-    s->broken |= o->broken;
+    s->has_gap |= o->has_gap;
     append(s, o->lo, o->hi);
 }
 
