@@ -1,4 +1,4 @@
-/* A circular array of slots: an index that only grows, masked on access. */
+/* A circular array of slots.  Indices only grow and are masked on access. */
 #ifndef FI_DEQUE_ARRAY_H
 #define FI_DEQUE_ARRAY_H
 
@@ -11,7 +11,7 @@
 typedef FI_ATOMIC(void *) fi_array_slot;
 
 typedef struct fi_circular_array {
-    fi_array_slot *slots; /* written by the owner alone */
+    fi_array_slot *slots; /* written by the owner only */
     uint64_t capacity;    /* a power of two, constant */
 } fi_circular_array;
 

@@ -27,13 +27,13 @@ void fi_bounded_base_free(fi_deque *base)
     FI_DELETE(fi_bounded_base, d);
 }
 
-/* [owner] Is there room?  Asks thieves' end only when what was last seen of it says no. */
-static bool has_room(fi_bounded_base *d, uint64_t b)
+/* [owner] Reads the top only if the last value read says that the array is full. */
+static bool has_space(fi_bounded_base *d, uint64_t b)
 {
     if (b - d->top_seen < d->ring.capacity)
         return true;
     /* <- bounded.steal.claim, half.steal.claim: the thief that freed the slot has finished reading
-     * it.  Without, our new item may land in its hands as well: taken twice, and the old one lost. */
+     * it.  Without this, it may take the new item as well, and the old one is lost. */
     d->top_seen = fi_load_acquire(&d->top, bounded_base.push.top);
     return b - d->top_seen < d->ring.capacity;
 }
@@ -42,11 +42,11 @@ static bool has_room(fi_bounded_base *d, uint64_t b)
 int fi_bounded_base_push(fi_deque *base, void *item)
 {
     fi_bounded_base *d = (fi_bounded_base *)base;
-    uint64_t b = fi_load_relaxed(&d->bottom); /* our own last store */
-    if (!has_room(d, b))
+    uint64_t b = fi_load_relaxed(&d->bottom); /* the owner's last store */
+    if (!has_space(d, b))
         return -ENOSPC;
     fi_store_item(fi_circular_array_at(&d->ring, b), item);
-    fi_count(&d->counts.pushes); /* before anybody can take it: see observe/sampler.c */
+    fi_count(&d->counts.pushes); /* before a thief can take it: see observe/sampler.c */
     /* -> bounded.steal.bottom, half.steal.bottom: the slot, and what the item points to, before the
      * index that shows it. */
     fi_store_release(&d->bottom, b + 1, bounded_base.push.publish);

@@ -1,8 +1,8 @@
-/* What bounded and half have in common: a ring of fixed size that its owner fills at the bottom.  They
- * differ in who may take what, and how.
+/* The common part of bounded and half: an array of fixed size to which the owner pushes at the
+ * bottom. The kinds differ in pop and steal.
  *
- * Indices only grow and are masked on access.  They are unsigned and compared by their difference, so
- * they may wrap.
+ * Indices only grow and are masked on access.  They are unsigned and compared by their difference,
+ * so they may wrap.
  */
 #ifndef FI_DEQUE_BOUNDED_BASE_H
 #define FI_DEQUE_BOUNDED_BASE_H
@@ -16,10 +16,10 @@ typedef struct fi_bounded_base {
     fi_deque base;
     fi_circular_array ring;
     uint32_t batch;
-    FI_CACHE_ALIGNED FI_ATOMIC(uint64_t) bottom; /* written by the owner alone */
-    uint64_t top_seen;                           /* the owner's; never more than top */
-    fi_deque_counts counts;                      /* the owner's; fills the line */
-    FI_CACHE_ALIGNED FI_ATOMIC(uint64_t) top;    /* moved by CAS alone, by anyone */
+    FI_CACHE_ALIGNED FI_ATOMIC(uint64_t) bottom; /* written by the owner only */
+    uint64_t top_seen;                           /* the owner's; never beyond top */
+    fi_deque_counts counts;                      /* the owner's; fills the cache line */
+    FI_CACHE_ALIGNED FI_ATOMIC(uint64_t) top;    /* changed by CAS only, by any thread */
 } fi_bounded_base;
 
 int fi_bounded_base_new(const fi_deque_ops *kind, const fi_deque_config *config, fi_deque **out);

@@ -1,4 +1,4 @@
-/* What all kinds have in common: the list of them and the checks on what they are asked to be. */
+/* The list of kinds, and the checks of a configuration. */
 #include "deque/deque.h"
 
 #include <string.h>

@@ -1,16 +1,16 @@
-/* The contract of all queues that a worker owns and others steal from.
+/* Work-stealing deques: the interface of all kinds.
  *
  *        thieves                                   owner
  *     steal <-- [ top | oldest ... newest | bottom ] <-- push
  *                                                    --> pop   (LIFO kinds)
- *     pop   <-- FIFO kind: the owner, too, takes the oldest
+ *     pop   <-- FIFO kind: the owner also takes the oldest
  *
- * Roles: [owner] one thread at a time, never two of push and pop at once; [thief] any thread,
- * against everything.  Items are pointers, never NULL; the queue moves them and does not look at
- * them.  An item that was pushed is obtained exactly once.
+ * Roles: [owner] one thread at a time, so push and pop never run concurrently.  [thief] any thread,
+ * concurrently with every call.  Items are pointers, never NULL.  The deque does not dereference
+ * them.  A pushed item is popped or stolen exactly once.
  *
- *     kind      owner   room     a steal takes            after
- *     locked    LIFO    fixed    up to k, at most half    one lock: baseline and oracle
+ *     kind      owner   size     a steal takes            origin
+ *     locked    LIFO    fixed    up to k, at most half    a lock; baseline, and oracle in tests
  *     bounded   LIFO    fixed    1                        bthread's WorkStealingQueue
  *     batch     LIFO    grows    up to k, at most half    Chase-Lev, with Kuchumov's steal of k
  *     half      FIFO    fixed    half, rounded up         Go's local run queue
@@ -29,10 +29,10 @@
 typedef struct fi_deque fi_deque;
 
 enum {
-    FI_STEAL_EMPTY = 0, /* nothing there; a false "empty" is allowed while others move items */
+    FI_STEAL_EMPTY = 0, /* may be wrong while others move items */
     FI_STEAL_LOST =
-        -EAGAIN, /* another thief or the owner was faster: the queue need not be empty */
-    FI_STEAL_LOST_SEVERAL = -EBUSY, /* the same, and it was about more than one item */
+        -EAGAIN, /* another thief or the owner was faster; the deque need not be empty */
+    FI_STEAL_LOST_SEVERAL = -EBUSY, /* the same, for a claim of several items */
 };
 
 #define FI_DEQUE_DEFAULT_CAPACITY 256u
@@ -41,21 +41,20 @@ enum {
 
 /* Zero means the default. */
 typedef struct fi_deque_config {
-    uint32_t capacity;    /* a power of two; for a growing kind, the first one */
-    uint32_t batch;       /* k: the most that one steal takes */
-    uint64_t first_index; /* where the indices start, so that tests can watch them wrap */
+    uint32_t capacity;    /* a power of two; of a growing kind, the initial one */
+    uint32_t batch;       /* k, max items of one steal */
+    uint64_t first_index; /* start of the indices, so that tests can make them wrap */
 } fi_deque_config;
 
-/* What the owner did, counted as in Kuchumov's paper (2016).  Written by the owner alone (locked: by the holder of the lock),
- * beside the bottom, which it writes at the same time.  So often was the bottom raised: puts + restored. */
+/* The owner's operations, counted as in Kuchumov's paper (2016).  Written by the owner only
+ * (locked: by the holder of the lock), in the cache line of the bottom.  The bottom was raised
+ * pushes + bottom_restores times. */
 typedef struct fi_deque_counts {
     fi_counter pushes;
     fi_counter pops, pops_failed;
     fi_counter resizes;
-    fi_counter
-        bottom_decs; /* times the bottom was lowered: by a pop, also by one that then failed */
-    fi_counter
-        bottom_restores; /* of these: times it was put back, as the item was not taken from there */
+    fi_counter bottom_decs;     /* by pops, including failed ones */
+    fi_counter bottom_restores; /* after a pop that did not take the item there */
 } fi_deque_counts;
 
 typedef struct fi_deque_ops {
@@ -81,86 +80,86 @@ extern const fi_deque_ops fi_deque_bounded;
 extern const fi_deque_ops fi_deque_batch;
 extern const fi_deque_ops fi_deque_half;
 
-/* All of them, ended by NULL. */
+/* All kinds, ended by NULL. */
 extern const fi_deque_ops *const fi_deque_kinds[];
 
 /* [any] The kind of that name, or NULL. */
 const fi_deque_ops *fi_deque_kind_named(const char *name);
 
-/* [any] Make a queue.  0, -EINVAL (capacity no power of two or out of bounds, batch out of bounds
- * or more than 1 for a kind that steals singly), -ENOMEM; *out is written on success only. */
+/* [any] Create a deque.  *out is written on success only.
+ * Returns: 0; -EINVAL: the capacity is not a power of two or out of bounds, or the batch is out of
+ * bounds or more than 1 for kind bounded; -ENOMEM. */
 int fi_deque_new(const fi_deque_ops *kind, const fi_deque_config *config, fi_deque **out);
 
-/* [owner] Free it; no thief may be inside.  Items still there stay the caller's.  NULL is allowed.
- */
+/* [owner] No thief may be inside.  The caller owns the items that are left.  NULL is allowed. */
 void fi_deque_free(fi_deque *d);
 
-/* [owner] Put an item at the bottom.  0, -ENOSPC (full: the item stays the caller's), -ENOMEM
- * (could not grow; likewise).  NULL could not be told from "none" in pop. */
+/* [owner] Push an item at the bottom.  It must not be NULL, which pop returns for an empty deque.
+ * Returns: 0; -ENOSPC: full; -ENOMEM: cannot grow. */
 static inline int fi_deque_push(fi_deque *d, void *item)
 {
     assert(item != NULL);
     return d->ops->push(d, item);
 }
 
-/* [owner] Take an item back; NULL when there is none. */
+/* [owner] Returns: an item; NULL if the deque is empty. */
 static inline void *fi_deque_pop(fi_deque *d)
 {
     return d->ops->pop(d);
 }
 
-/* [thief] Take up to max of the oldest items, oldest first.  How many (> 0), FI_STEAL_EMPTY,
- * FI_STEAL_LOST, FI_STEAL_LOST_SEVERAL, or -EINVAL for max == 0.  What lies in out[] beyond the returned count is scrap.
- */
+/* [thief] Take up to max of the oldest items, oldest first.  out[] beyond the returned number is
+ * undefined. Returns: the number of items; FI_STEAL_EMPTY; FI_STEAL_LOST; FI_STEAL_LOST_SEVERAL;
+ * -EINVAL if max is 0. */
 static inline int fi_deque_steal(fi_deque *d, void **out, uint32_t max)
 {
     return d->ops->steal(d, out, max);
 }
 
-/* [any] How many items there seem to be: exact only while nobody moves any. */
+/* [any] Approximate number of items.  Exact while no other call runs. */
 static inline size_t fi_deque_size(fi_deque *d)
 {
     return d->ops->size(d);
 }
 
-/* [owner] How many items fit without growing. */
+/* [owner] Number of items that fit without growing. */
 static inline size_t fi_deque_capacity(fi_deque *d)
 {
     return d->ops->capacity(d);
 }
 
-/* [any] The index of the oldest item, which grows by one for each that leaves at the thieves' end.  It wraps, and it
- * need not begin at 0: what counts is how far it moved. */
+/* [any] The index of the oldest item, which grows by one for each item that is taken at the top. 
+ * It wraps and need not start at 0, so only differences are meaningful. */
 static inline uint32_t fi_deque_top(fi_deque *d)
 {
     return d->ops->top(d);
 }
 
-/* [any] To read; [owner] to write. */
+/* [any] reads, [owner] writes. */
 static inline fi_deque_counts *fi_deque_counts_of(fi_deque *d)
 {
     return d->ops->counts(d);
 }
 
-/* Shared by the kinds: what to tell of a claim of n items that failed. */
+/* For the kinds: the result of a failed claim of n items. */
 static inline int fi_deque_lost_race(uint32_t n)
 {
     return n > 1 ? FI_STEAL_LOST_SEVERAL : FI_STEAL_LOST;
 }
 
-/* [owner] Shared by the kinds: what a pop ends with. */
+/* [owner] For the kinds: the end of a pop. */
 static inline void *fi_deque_count_pop(fi_deque_counts *counts, void *item)
 {
     fi_count(item ? &counts->pops : &counts->pops_failed);
     return item;
 }
 
-/* Shared by the kinds: the fair share of a steal from a queue of n > 0 items: half of them, rounded
- * up, as the last one must be stealable too. */
-static inline uint32_t fi_deque_steal_share(uint64_t n, uint32_t most)
+/* For the kinds: the number of items to steal from n > 0: half, rounded up so that the last one can
+ * be stolen too. */
+static inline uint32_t fi_deque_steal_share(uint64_t n, uint32_t max)
 {
     uint64_t half = n - n / 2;
-    return half < most ? (uint32_t)half : most;
+    return half < max ? (uint32_t)half : max;
 }
 
 #endif

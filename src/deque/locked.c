@@ -1,5 +1,5 @@
-/* One lock around a ring: the baseline that the lock-free kinds are measured against, and the
- * oracle in their tests.  Nothing in here is clever. */
+/* A circular array behind a lock: the baseline of measurements, and the oracle in tests of the
+ * lock-free kinds. */
 #include "deque/deque.h"
 
 #include "base/lock.h"
@@ -8,16 +8,16 @@
 
 typedef struct locked {
     fi_deque base;
-    fi_circular_array ring; /* this and all below: by the holder of the lock */
+    fi_circular_array ring; /* this and all below: guarded by the lock */
     fi_lock lock;
     uint32_t batch;
     uint64_t bottom;
     uint64_t top;
-    fi_counter moved; /* how far the top has; for those who look without the lock */
+    fi_counter moved; /* number of items taken at the top; read without the lock */
     fi_deque_counts counts;
 } locked;
 
-static int create(const fi_deque_config *config, fi_deque **out)
+static int locked_create(const fi_deque_config *config, fi_deque **out)
 {
     locked *d = FI_NEW(locked);
     if (!d)
@@ -34,14 +34,14 @@ static int create(const fi_deque_config *config, fi_deque **out)
     return 0;
 }
 
-static void destroy(fi_deque *base)
+static void locked_destroy(fi_deque *base)
 {
     locked *d = (locked *)base;
     fi_circular_array_fini(&d->ring);
     FI_DELETE(locked, d);
 }
 
-static int push(fi_deque *base, void *item)
+static int locked_push(fi_deque *base, void *item)
 {
     locked *d = (locked *)base;
     int result = -ENOSPC;
@@ -55,7 +55,7 @@ static int push(fi_deque *base, void *item)
     return result;
 }
 
-static void *pop(fi_deque *base)
+static void *locked_pop(fi_deque *base)
 {
     locked *d = (locked *)base;
     void *item = NULL;
@@ -69,7 +69,7 @@ static void *pop(fi_deque *base)
     return item;
 }
 
-static int steal(fi_deque *base, void **out, uint32_t max)
+static int locked_steal(fi_deque *base, void **out, uint32_t max)
 {
     locked *d = (locked *)base;
     if (max == 0)
@@ -83,7 +83,7 @@ static int steal(fi_deque *base, void **out, uint32_t max)
     return (int)take; /* 0 is FI_STEAL_EMPTY */
 }
 
-static size_t size(fi_deque *base)
+static size_t locked_size(fi_deque *base)
 {
     locked *d = (locked *)base;
     fi_lock_lock(&d->lock);
@@ -92,17 +92,17 @@ static size_t size(fi_deque *base)
     return n;
 }
 
-static size_t capacity(fi_deque *base)
+static size_t locked_capacity(fi_deque *base)
 {
     return ((locked *)base)->ring.capacity;
 }
 
-static uint32_t top(fi_deque *base)
+static uint32_t locked_top(fi_deque *base)
 {
     return (uint32_t)fi_counted(&((locked *)base)->moved);
 }
 
-static fi_deque_counts *counts(fi_deque *base)
+static fi_deque_counts *locked_counts(fi_deque *base)
 {
     return &((locked *)base)->counts;
 }
@@ -110,13 +110,13 @@ static fi_deque_counts *counts(fi_deque *base)
 const fi_deque_ops fi_deque_locked = {
     .name = "locked",
     .fifo = false,
-    .create = create,
-    .destroy = destroy,
-    .push = push,
-    .pop = pop,
-    .steal = steal,
-    .size = size,
-    .capacity = capacity,
-    .top = top,
-    .counts = counts,
+    .create = locked_create,
+    .destroy = locked_destroy,
+    .push = locked_push,
+    .pop = locked_pop,
+    .steal = locked_steal,
+    .size = locked_size,
+    .capacity = locked_capacity,
+    .top = locked_top,
+    .counts = locked_counts,
 };

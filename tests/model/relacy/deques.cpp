@@ -136,7 +136,7 @@ const mutation mutations[] = {
     {{"bounded", 8, 0}, {"bounded_base.push.publish", rl::mo_relaxed}},
     {{"bounded", 8, 0}, {"bounded.steal.bottom", rl::mo_relaxed}},
     {{"batch", 8, 3}, {"batch.pop.reach", rl::mo_relaxed}},
-    {{"batch", 8, 3}, {"batch.pop.bar", rl::mo_relaxed}},
+    {{"batch", 8, 3}, {"batch.pop.bump", rl::mo_relaxed}},
     {{"batch", 8, 3}, {"batch.push.publish", rl::mo_relaxed}},
     {{"batch", 8, 3}, {"batch.steal.bottom", rl::mo_relaxed}},
     {{"batch", 1, 2}, {"batch.steal.array", rl::mo_relaxed}},
