@@ -5,7 +5,7 @@
 #include "series.h"
 #include "words.h"
 
-#include <filch/machine.h>
+#include <filch/runtime.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>

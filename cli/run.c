@@ -4,7 +4,7 @@
 #include "programs.h"
 #include "words.h"
 
-#include <filch/machine.h>
+#include <filch/runtime.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>

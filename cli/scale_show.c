@@ -3,7 +3,7 @@
 #include "scale.h"
 
 #include <errno.h>
-#include <filch/machine.h>
+#include <filch/runtime.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "machine.h"
 #include "plan.h"
 
-#include <filch/machine.h>
+#include <filch/runtime.h>
 #include <filch/version.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 #define _GNU_SOURCE
 #include "machine.h"
 
-#include <filch/machine.h>
+#include <filch/runtime.h>
 #include <filch/version.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "series.h"
 #include "words.h"
 
-#include <filch/machine.h>
+#include <filch/runtime.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "json.h"
 #include "sizes.h"
 
-#include <filch/machine.h>
+#include <filch/runtime.h>
 
 #include <math.h>
 #include <sched.h>

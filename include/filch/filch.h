@@ -1,4 +1,4 @@
-/* All of Filch in one line.
+/* Include the whole API of Filch.  The file formats of <filch/samples.h> and <filch/top.h> are separate.
  *
  *     #include <filch/filch.h>
  *     #include <stdio.h>
@@ -18,15 +18,12 @@
 #include <filch/fiber.h>
 #include <filch/io.h>
 #include <filch/job.h>
-#include <filch/machine.h>
 #include <filch/memory.h>
 #include <filch/runtime.h>
-#include <filch/samples.h>
 #include <filch/stats.h>
 #include <filch/sync.h>
 #include <filch/task.h>
 #include <filch/time.h>
-#include <filch/top.h>
 #include <filch/version.h>
 
 #endif

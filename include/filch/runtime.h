@@ -132,6 +132,14 @@ FILCH_API int filch_stop(void);
  * started or stopped.  Returns: 0 while no runtime runs. */
 FILCH_API unsigned filch_worker_count(void);
 
+/* Count the CPUs that this process may use.  These are the CPUs in the affinity mask of its main
+ * thread, or fewer if a CPU quota of its cgroup or of an ancestor cgroup (v1 and v2) allows less.  A
+ * quota is rounded up to whole CPUs.  The mask and the quotas are read again at each call.
+ * A mask that cannot be read counts as one CPU.  A quota that cannot be read does not limit.
+ * Call from: any thread or fiber.  Blocks: the thread, while it reads a few files in /proc and /sys.
+ * Returns: 1 or more. */
+FILCH_API unsigned filch_cpu_count(void);
+
 FILCH_END_DECLS
 
 #endif

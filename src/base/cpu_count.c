@@ -3,7 +3,7 @@
 #include "base/cgroup.h"
 
 #include <errno.h>
-#include <filch/machine.h>
+#include <filch/runtime.h>
 #include <limits.h>
 
 /* [any] 1 or more, or -ENOMEM. */

@@ -2,8 +2,9 @@
 #include "sched/config.h"
 
 #include "base/option.h"
+#include "base/topology.h"
 
-#include <filch/machine.h>
+#include <filch/runtime.h>
 
 #include <errno.h>
 #include <signal.h>
@@ -20,6 +21,13 @@
 #define WATCHDOG_MS_MAX     3600000
 #define SPARES_MAX          16384
 #define SPARES_DEFAULT      64
+
+unsigned filch_cpu_count(void)
+{
+    int n = fi_topology_usable("");
+
+    return n < 1 ? 1 : (unsigned)n;
+}
 
 static int resolve_workers(const filch_config *c, fi_settings *s)
 {

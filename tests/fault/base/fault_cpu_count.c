@@ -5,7 +5,7 @@
 #include "unit/base/tree.h"
 
 #include <errno.h>
-#include <filch/machine.h>
+#include <filch/runtime.h>
 
 /* Files of cgroup v1 and v2.  mountinfo is longer than the first buffer. */
 static void put_cgroup_files(const tree *t)

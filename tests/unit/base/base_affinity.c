@@ -5,7 +5,7 @@
 #include "check.h"
 
 #include <errno.h>
-#include <filch/machine.h>
+#include <filch/runtime.h>
 #include <limits.h>
 
 static void set_bit(unsigned long *mask, size_t size, size_t bit)

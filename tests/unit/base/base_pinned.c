@@ -3,7 +3,7 @@
 #include "check.h"
 
 #include <errno.h>
-#include <filch/machine.h>
+#include <filch/runtime.h>
 #include <pthread.h>
 #include <sched.h>
 

@@ -8,6 +8,7 @@
 #include "base/compiler.h"
 
 #include <filch/filch.h>
+#include <filch/top.h>
 
 #include <dirent.h>
 #include <errno.h>
