@@ -339,7 +339,7 @@ FILCH_AT_ONCE_ char *filch_look_(char **filch_word_)
     FILCH_EXEC_OF_(K, name, __VA_ARGS__)                                                           \
     FILCH_HEAD_OF_(static, R, name, __VA_ARGS__)
 
-/* FILCH_CHOOSE_(prefix, ...) is prefix with the number of arguments behind it. */
+/* FILCH_CHOOSE_(prefix, ...) appends the number of its arguments, and an underscore, to prefix. */
 #define FILCH_NTH_(a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16, a17,     \
                    a18, n, ...)                                                                    \
     n
@@ -347,27 +347,27 @@ FILCH_AT_ONCE_ char *filch_look_(char **filch_word_)
     FILCH_NTH_(__VA_ARGS__, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
 #define FILCH_JOIN2_(a, b)         a##b
 #define FILCH_JOIN_(a, b)          FILCH_JOIN2_(a, b)
-#define FILCH_CHOOSE_(prefix, ...) FILCH_JOIN_(prefix, FILCH_COUNT_(__VA_ARGS__))
+#define FILCH_CHOOSE_(prefix, ...) FILCH_JOIN_(FILCH_JOIN_(prefix, FILCH_COUNT_(__VA_ARGS__)), _)
 
 /* How many pairs follow a result and a name. */
-#define FILCH_VALUE_2(F, R, name)       F(VALUE, R, name, FILCH_MAP_0_, none)
-#define FILCH_VALUE_4(F, R, name, ...)  F(VALUE, R, name, FILCH_MAP_1_, __VA_ARGS__)
-#define FILCH_VALUE_6(F, R, name, ...)  F(VALUE, R, name, FILCH_MAP_2_, __VA_ARGS__)
-#define FILCH_VALUE_8(F, R, name, ...)  F(VALUE, R, name, FILCH_MAP_3_, __VA_ARGS__)
-#define FILCH_VALUE_10(F, R, name, ...) F(VALUE, R, name, FILCH_MAP_4_, __VA_ARGS__)
-#define FILCH_VALUE_12(F, R, name, ...) F(VALUE, R, name, FILCH_MAP_5_, __VA_ARGS__)
-#define FILCH_VALUE_14(F, R, name, ...) F(VALUE, R, name, FILCH_MAP_6_, __VA_ARGS__)
-#define FILCH_VALUE_16(F, R, name, ...) F(VALUE, R, name, FILCH_MAP_7_, __VA_ARGS__)
-#define FILCH_VALUE_18(F, R, name, ...) F(VALUE, R, name, FILCH_MAP_8_, __VA_ARGS__)
-#define FILCH_NOTHING_1(F, name)        F(VOID, void, name, FILCH_MAP_0_, none)
-#define FILCH_NOTHING_3(F, name, ...)   F(VOID, void, name, FILCH_MAP_1_, __VA_ARGS__)
-#define FILCH_NOTHING_5(F, name, ...)   F(VOID, void, name, FILCH_MAP_2_, __VA_ARGS__)
-#define FILCH_NOTHING_7(F, name, ...)   F(VOID, void, name, FILCH_MAP_3_, __VA_ARGS__)
-#define FILCH_NOTHING_9(F, name, ...)   F(VOID, void, name, FILCH_MAP_4_, __VA_ARGS__)
-#define FILCH_NOTHING_11(F, name, ...)  F(VOID, void, name, FILCH_MAP_5_, __VA_ARGS__)
-#define FILCH_NOTHING_13(F, name, ...)  F(VOID, void, name, FILCH_MAP_6_, __VA_ARGS__)
-#define FILCH_NOTHING_15(F, name, ...)  F(VOID, void, name, FILCH_MAP_7_, __VA_ARGS__)
-#define FILCH_NOTHING_17(F, name, ...)  F(VOID, void, name, FILCH_MAP_8_, __VA_ARGS__)
+#define FILCH_VALUE_2_(F, R, name)       F(VALUE, R, name, FILCH_MAP_0_, none)
+#define FILCH_VALUE_4_(F, R, name, ...)  F(VALUE, R, name, FILCH_MAP_1_, __VA_ARGS__)
+#define FILCH_VALUE_6_(F, R, name, ...)  F(VALUE, R, name, FILCH_MAP_2_, __VA_ARGS__)
+#define FILCH_VALUE_8_(F, R, name, ...)  F(VALUE, R, name, FILCH_MAP_3_, __VA_ARGS__)
+#define FILCH_VALUE_10_(F, R, name, ...) F(VALUE, R, name, FILCH_MAP_4_, __VA_ARGS__)
+#define FILCH_VALUE_12_(F, R, name, ...) F(VALUE, R, name, FILCH_MAP_5_, __VA_ARGS__)
+#define FILCH_VALUE_14_(F, R, name, ...) F(VALUE, R, name, FILCH_MAP_6_, __VA_ARGS__)
+#define FILCH_VALUE_16_(F, R, name, ...) F(VALUE, R, name, FILCH_MAP_7_, __VA_ARGS__)
+#define FILCH_VALUE_18_(F, R, name, ...) F(VALUE, R, name, FILCH_MAP_8_, __VA_ARGS__)
+#define FILCH_NOTHING_1_(F, name)        F(VOID, void, name, FILCH_MAP_0_, none)
+#define FILCH_NOTHING_3_(F, name, ...)   F(VOID, void, name, FILCH_MAP_1_, __VA_ARGS__)
+#define FILCH_NOTHING_5_(F, name, ...)   F(VOID, void, name, FILCH_MAP_2_, __VA_ARGS__)
+#define FILCH_NOTHING_7_(F, name, ...)   F(VOID, void, name, FILCH_MAP_3_, __VA_ARGS__)
+#define FILCH_NOTHING_9_(F, name, ...)   F(VOID, void, name, FILCH_MAP_4_, __VA_ARGS__)
+#define FILCH_NOTHING_11_(F, name, ...)  F(VOID, void, name, FILCH_MAP_5_, __VA_ARGS__)
+#define FILCH_NOTHING_13_(F, name, ...)  F(VOID, void, name, FILCH_MAP_6_, __VA_ARGS__)
+#define FILCH_NOTHING_15_(F, name, ...)  F(VOID, void, name, FILCH_MAP_7_, __VA_ARGS__)
+#define FILCH_NOTHING_17_(F, name, ...)  F(VOID, void, name, FILCH_MAP_8_, __VA_ARGS__)
 
 #define FILCH_TASK(...)      FILCH_CHOOSE_(FILCH_VALUE_, __VA_ARGS__)(FILCH_BOTH_, __VA_ARGS__)
 #define FILCH_TASK_DECL(...) FILCH_CHOOSE_(FILCH_VALUE_, __VA_ARGS__)(FILCH_DECL_, __VA_ARGS__)
