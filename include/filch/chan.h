@@ -34,6 +34,7 @@
 #ifndef FILCH_CHAN_H
 #define FILCH_CHAN_H
 
+#include <filch/time.h>
 #include <filch/version.h>
 
 #include <stdbool.h>

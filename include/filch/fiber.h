@@ -29,6 +29,7 @@
 #ifndef FILCH_FIBER_H
 #define FILCH_FIBER_H
 
+#include <filch/time.h>
 #include <filch/version.h>
 
 #include <stdbool.h>

@@ -28,6 +28,7 @@
 #ifndef FILCH_JOB_H
 #define FILCH_JOB_H
 
+#include <filch/time.h>
 #include <filch/version.h>
 
 #include <stdbool.h>
@@ -64,7 +65,7 @@ FILCH_API int filch_group_run_fallible(filch_group *g, int (*work)(void *arg), v
  * Blocks: the thread, or parks the fiber.
  * Returns: 0; the first error of its work; -ECANCELED when it was cancelled and nothing failed.
  * filch_group_wait_until: also -ETIMEDOUT when filch_now() passes the deadline, and -ECANCELED when the calling fiber was cancelled before
- * (filch_fiber_is_cancelled); then the group goes on as before.  Without a deadline (INT64_MAX) a cancelled fiber waits on. */
+ * (filch_fiber_is_cancelled); then the group goes on as before.  Without a deadline (FILCH_FOREVER) a cancelled fiber waits on. */
 FILCH_API int filch_group_wait(filch_group *g);
 FILCH_API int filch_group_wait_until(filch_group *g, int64_t deadline);
 
@@ -127,17 +128,17 @@ FILCH_API filch_job *filch_job_self(void);
  * work or before its submission, and for filch_group_is_cancelled. */
 FILCH_API filch_group *filch_job_child_group(filch_job *job);
 
-/* Job runs when `before` is done; that may be so already.  Also after job was submitted, as long as it waits for something.
- * Returns: 0; -EBUSY when job has begun or is about to; -ELOOP when `before` needs job in turn, and a line on
+/* Job runs when `dependency` is done; that may be so already.  Also after job was submitted, as long as it waits for something.
+ * Returns: 0; -EBUSY when job has begun or is about to; -ELOOP when `dependency` needs job in turn, and a line on
  * stderr that names the cycle; -ENOMEM (never for the first of a job). */
-FILCH_API int filch_job_after(filch_job *job, filch_job *before);
+FILCH_API int filch_job_after(filch_job *job, filch_job *dependency);
 
 /* It runs as soon as nothing is in its way.
  * Returns: 0; -EBUSY when it was submitted before. */
 FILCH_API int filch_job_submit(filch_job *job);
 
 /* A continuation: filch_job_after and filch_job_submit in one, and no memory is needed. */
-FILCH_API int filch_job_then(filch_job *before, filch_job *job);
+FILCH_API int filch_job_then(filch_job *dependency, filch_job *job);
 
 /* If it has not begun it will not; its children that have not begun neither.  Jobs that come after it do not run, and
  * end with -ECANCELED.  It still must be submitted to end.  Work that runs may ask; one that asks and is cancelled, as
@@ -186,7 +187,7 @@ FILCH_API void filch_job_set_pump(filch_job *job, filch_pump *p);
  * Returns: how many. */
 FILCH_API size_t filch_pump_run(filch_pump *p);
 
-/* The same until the job is done, and then as filch_job_wait_until; INT64_MAX: no deadline.
+/* The same until the job is done, and then as filch_job_wait_until; FILCH_FOREVER: no deadline.
  * Blocks: the thread, while nothing is there. */
 FILCH_API int filch_pump_wait_until(filch_pump *p, filch_job *job, int64_t deadline);
 

@@ -42,6 +42,7 @@
 #ifndef FILCH_SYNC_H
 #define FILCH_SYNC_H
 
+#include <filch/time.h>
 #include <filch/version.h>
 
 #include <stdbool.h>
