@@ -225,7 +225,7 @@ static void run_frame(world *w, int quiet)
         filch_job_submit(*j);
     }
     filch_job_submit(frame);
-    filch_pump_wait_until(&screen, frame, INT64_MAX);
+    filch_pump_wait(&screen, frame);
     filch_group_wait(&g);
 }
 

@@ -88,6 +88,7 @@ FILCH_API int filch_connect(const char *host, int port);
 FILCH_API int filch_connect_until(const char *host, int port, int64_t deadline);
 /* Connect a socket that you have to an address.  A socket in blocking mode is non-blocking during
  * connect(2) only. */
+FILCH_API int filch_connect_to(int fd, const struct sockaddr *address, unsigned size);
 FILCH_API int filch_connect_to_until(int fd, const struct sockaddr *address, unsigned size,
                                      int64_t deadline);
 /* Of a socket of this process; -errno for what has none. */
@@ -106,6 +107,7 @@ FILCH_API int filch_close(int fd);
 
 /* Wait until a descriptor that can be polled is ready, for one of these or both.
  * Returns: what it is ready for; -ETIMEDOUT; -ECANCELED; -EPERM for what cannot be polled, such as a regular file. */
+FILCH_API int filch_wait_fd(int fd, int what);
 FILCH_API int filch_wait_fd_until(int fd, int what, int64_t deadline);
 
 /* Run call(arg), which would block a thread, on a spare thread; the worker goes on with other fibers meanwhile.  There are at

@@ -189,6 +189,7 @@ FILCH_API size_t filch_pump_run(filch_pump *p);
 
 /* The same until the job is done, and then as filch_job_wait_until; FILCH_FOREVER: no deadline.
  * Blocks: the thread, while nothing is there. */
+FILCH_API int filch_pump_wait(filch_pump *p, filch_job *job);
 FILCH_API int filch_pump_wait_until(filch_pump *p, filch_job *job, int64_t deadline);
 
 FILCH_END_DECLS

@@ -123,6 +123,7 @@ typedef struct filch_sem {
 FILCH_API int filch_sem_wait(filch_sem *s);
 FILCH_API int filch_sem_wait_until(filch_sem *s, int64_t deadline);
 FILCH_API int filch_sem_try_wait(filch_sem *s);
+FILCH_API int filch_sem_wait_n(filch_sem *s, uint64_t n);
 FILCH_API int filch_sem_wait_n_until(filch_sem *s, uint64_t n, int64_t deadline);
 /* Give n (or one). */
 FILCH_API void filch_sem_post(filch_sem *s);

@@ -86,6 +86,11 @@ int filch_connect_to_until(int fd, const struct sockaddr *address, unsigned size
     return e;
 }
 
+int filch_connect_to(int fd, const struct sockaddr *address, unsigned size)
+{
+    return filch_connect_to_until(fd, address, size, FILCH_FOREVER);
+}
+
 __attribute__((noinline)) static int open_socket(const struct addrinfo *a)
 {
     int one = 1;

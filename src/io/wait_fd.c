@@ -44,3 +44,8 @@ int filch_wait_fd_until(int fd, int what, int64_t deadline)
                                          .deadline = deadline,
                                          .flags = what});
 }
+
+int filch_wait_fd(int fd, int what)
+{
+    return filch_wait_fd_until(fd, what, FILCH_FOREVER);
+}

@@ -49,7 +49,7 @@ static int check_cycle(fi_job *j, fi_job *dependency, fi_dep *dep)
     return -ELOOP;
 }
 
-/* The dependency was done dependency.  Its error is the error of the job. */
+/* The dependency was done before.  Its error is the error of the job. */
 static void after_done(fi_job *j, fi_job *dependency)
 {
     int error = fi_job_result(dependency);
@@ -77,7 +77,7 @@ static int dep_add(fi_job *j, fi_job *dependency)
 }
 
 /* Adds a blocker for the edge, and one for this call: the dependency may be done at once, and
- * the job must not run dependency the edge was checked. */
+ * the job must not run before the edge was checked. */
 int fi_job_after(fi_job *j, fi_job *dependency)
 {
     int e;

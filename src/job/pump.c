@@ -164,7 +164,7 @@ static int pump_wait_for_either(pump *p, fi_job *j, int64_t deadline)
 
 static bool has_passed(int64_t deadline)
 {
-    return deadline != INT64_MAX && fi_clock_now() >= deadline;
+    return deadline != FILCH_FOREVER && fi_clock_now() >= deadline;
 }
 
 int filch_pump_wait_until(filch_pump *pump_, filch_job *job, int64_t deadline)
@@ -179,4 +179,9 @@ int filch_pump_wait_until(filch_pump *pump_, filch_job *job, int64_t deadline)
         else if (!pump_run_one(p))
             e = pump_wait_for_either(p, fi_job_owned(job, __func__), deadline);
     return e < 0 ? e : filch_job_wait(job);
+}
+
+int filch_pump_wait(filch_pump *p, filch_job *job)
+{
+    return filch_pump_wait_until(p, job, FILCH_FOREVER);
 }

@@ -80,6 +80,11 @@ int filch_sem_wait_n_until(filch_sem *public, uint64_t n, int64_t deadline)
     return 0;
 }
 
+int filch_sem_wait_n(filch_sem *s, uint64_t n)
+{
+    return filch_sem_wait_n_until(s, n, FI_TIMER_NEVER);
+}
+
 int filch_sem_wait_until(filch_sem *s, int64_t deadline)
 {
     return filch_sem_wait_n_until(s, 1, deadline);

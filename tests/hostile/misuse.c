@@ -126,7 +126,7 @@ static void in_pump(void)
     NEED_PTR(j);
     filch_job_set_pump(j, &p);
     NEED(filch_job_submit(j));
-    NEED(filch_pump_wait_until(&p, j, INT64_MAX));
+    NEED(filch_pump_wait(&p, j));
 }
 
 static filch_wait_group one;

@@ -359,7 +359,7 @@ static void *acceptors_body(void *arg)
         f[i] = filch_fiber_start(accept_until_enough, (void *)(intptr_t)s);
     for (int i = 0; i < 200; i++) {
         int fd = socket(AF_INET, SOCK_STREAM, 0);
-        CHECK_INT(filch_connect_to_until(fd, (struct sockaddr *)&at, sizeof at, FILCH_FOREVER), 0);
+        CHECK_INT(filch_connect_to(fd, (struct sockaddr *)&at, sizeof at), 0);
         CHECK_INT(filch_close(fd), 0);
         CHECK_INT(filch_sleep(FILCH_US(500)), 0);
     }
@@ -393,8 +393,7 @@ static void *accept_one_each(void *arg)
             f[i] = filch_fiber_start(accept_and_close, (void *)(intptr_t)s);
         for (int i = 0; i < FIBERS; i++) {
             fd[i] = socket(AF_INET, SOCK_STREAM, 0);
-            CHECK_INT(
-                filch_connect_to_until(fd[i], (struct sockaddr *)&at, sizeof at, FILCH_FOREVER), 0);
+            CHECK_INT(filch_connect_to(fd[i], (struct sockaddr *)&at, sizeof at), 0);
         }
         for (int i = 0; i < FIBERS; i++) {
             CHECK_INT(filch_fiber_join(f[i], &e), 0);

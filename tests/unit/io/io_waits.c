@@ -123,8 +123,7 @@ static void cancelled(void)
 
 static void *wait_both(void *arg)
 {
-    return (void *)(intptr_t)filch_wait_fd_until((int)(intptr_t)arg,
-                                                 FILCH_READABLE | FILCH_WRITABLE, FILCH_FOREVER);
+    return (void *)(intptr_t)filch_wait_fd((int)(intptr_t)arg, FILCH_READABLE | FILCH_WRITABLE);
 }
 
 static void *accept_one(void *arg)
@@ -288,7 +287,7 @@ static void *copied_body(void *arg)
     CHECK_INT(other[0], fd[0]);
     f = start_reader(other[0]);
     CHECK_INT(filch_write(fd[1], "y", 1), 1);
-    CHECK_INT(filch_wait_fd_until(copy, FILCH_READABLE, FILCH_FOREVER), FILCH_READABLE);
+    CHECK_INT(filch_wait_fd(copy, FILCH_READABLE), FILCH_READABLE);
     CHECK_INT(filch_write(other[1], "z", 1), 1);
     CHECK_INT(join(f), 1);
     for (int i = 0; i < 2; i++)
@@ -315,20 +314,19 @@ static void *others_body(void *arg)
     uint64_t n = 1;
 
     (void)arg;
-    CHECK_INT(filch_wait_fd_until(event, FILCH_READABLE | FILCH_WRITABLE, FILCH_FOREVER),
-              FILCH_WRITABLE);
+    CHECK_INT(filch_wait_fd(event, FILCH_READABLE | FILCH_WRITABLE), FILCH_WRITABLE);
     CHECK_INT(filch_write(event, &n, sizeof n), sizeof n);
-    CHECK_INT(filch_wait_fd_until(event, FILCH_READABLE | FILCH_WRITABLE, FILCH_FOREVER),
+    CHECK_INT(filch_wait_fd(event, FILCH_READABLE | FILCH_WRITABLE),
               FILCH_READABLE | FILCH_WRITABLE);
     CHECK_INT(filch_read(event, &n, sizeof n), sizeof n);
     CHECK_INT(timerfd_settime(timer, 0, &soon, NULL), 0);
-    CHECK_INT(filch_wait_fd_until(timer, FILCH_READABLE, FILCH_FOREVER), FILCH_READABLE);
+    CHECK_INT(filch_wait_fd(timer, FILCH_READABLE), FILCH_READABLE);
     CHECK_INT(filch_read(timer, &n, sizeof n), sizeof n);
     CHECK_INT(timerfd_settime(timer, 0, &soon, NULL), 0);
     CHECK_INT(filch_read(timer, &n, sizeof n), sizeof n);
     CHECK_INT(filch_pipe(fd), 0);
     CHECK_INT(filch_close(fd[1]), 0);
-    CHECK_INT(filch_wait_fd_until(fd[0], FILCH_READABLE, FILCH_FOREVER), FILCH_READABLE);
+    CHECK_INT(filch_wait_fd(fd[0], FILCH_READABLE), FILCH_READABLE);
     CHECK_INT(filch_close(fd[0]), 0);
     CHECK_INT(filch_close(event), 0);
     CHECK_INT(filch_close(timer), 0);
@@ -353,14 +351,14 @@ static void *nonsense_body(void *arg)
         CHECK_INT(filch_write(bad[i], "x", 1), -EBADF);
         CHECK_INT(filch_accept(bad[i]), -EBADF);
         CHECK_INT(filch_close(bad[i]), -EBADF);
-        CHECK_INT(filch_wait_fd_until(bad[i], FILCH_READABLE, FILCH_FOREVER), -EBADF);
+        CHECK_INT(filch_wait_fd(bad[i], FILCH_READABLE), -EBADF);
         CHECK_INT(filch_local_port(bad[i]), -EBADF);
         CHECK_INT(filch_sendfile(bad[i], 0, NULL, 1), -EBADF);
     }
-    CHECK_INT(filch_wait_fd_until(0, 0, FILCH_FOREVER), -EINVAL);
-    CHECK_INT(filch_wait_fd_until(0, 4, FILCH_FOREVER), -EINVAL);
+    CHECK_INT(filch_wait_fd(0, 0), -EINVAL);
+    CHECK_INT(filch_wait_fd(0, 4), -EINVAL);
     CHECK_INT(filch_read(null[0], &c, 1), 0);
-    CHECK_INT(filch_wait_fd_until(null[1], FILCH_READABLE, FILCH_FOREVER), -EPERM);
+    CHECK_INT(filch_wait_fd(null[1], FILCH_READABLE), -EPERM);
     CHECK_INT(filch_read(null[1], &c, 1), -EISDIR);
     CHECK_INT(filch_close(file), 0);
     CHECK_INT(filch_close(dir), 0);

@@ -54,7 +54,7 @@ static void alternating_chain(void)
         filch_job_submit(j);
         last = j;
     }
-    CHECK_INT(filch_pump_wait_until(&p, last, INT64_MAX), 0);
+    CHECK_INT(filch_pump_wait(&p, last), 0);
     CHECK_INT(atomic_load(&here), STEPS / 2);
 }
 
@@ -70,7 +70,7 @@ static void deadlines_and_errors(void)
     CHECK_INT(filch_pump_wait_until(&p, drawn, 0), -ETIMEDOUT);
     CHECK_INT(filch_pump_wait_until(&p, drawn, filch_now() + FILCH_MS(1)), -ETIMEDOUT);
     filch_job_submit(first);
-    CHECK_INT(filch_pump_wait_until(&p, drawn, INT64_MAX), -EIO);
+    CHECK_INT(filch_pump_wait(&p, drawn), -EIO);
     CHECK_INT(filch_pump_wait_until(&p, NULL, 0), -EINVAL);
     CHECK_INT(filch_job_wait(first), -EIO);
 }
@@ -86,7 +86,7 @@ static void pumps_come_and_go(void)
         if (i % 3 == 0)
             CHECK_INT(filch_pump_wait_until(p, j, filch_now() + 1000), -ETIMEDOUT);
         filch_job_submit(j);
-        CHECK_INT(filch_pump_wait_until(p, j, INT64_MAX), 0);
+        CHECK_INT(filch_pump_wait(p, j), 0);
         free(p);
     }
 }
@@ -132,7 +132,7 @@ static void self(void)
 
     filch_job_set_pump(j, &p);
     filch_job_submit(j);
-    CHECK_INT(filch_pump_wait_until(&p, j, INT64_MAX), 0);
+    CHECK_INT(filch_pump_wait(&p, j), 0);
     CHECK(filch_job_self() == NULL);
 }
 

@@ -327,7 +327,7 @@ static void a_pump_is_a_link_of_the_chain(void)
     filch_job_then(first, pumped);
     filch_job_then(pumped, last);
     filch_job_submit(first);
-    filch_pump_wait_until(&pump, last, FILCH_FOREVER);
+    filch_pump_wait(&pump, last);
     filch_job_release(first), filch_job_release(pumped);
     end_with(17, 17);
 }

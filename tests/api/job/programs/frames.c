@@ -32,7 +32,7 @@ int main(void)
         filch_job_submit(m);
         filch_job_release(m);
         filch_job_submit(d);
-        if (filch_pump_wait_until(&pump, d, INT64_MAX) != 0)
+        if (filch_pump_wait(&pump, d) != 0)
             return 1;
     }
     printf("%d frames, %d drawn here\n", frames, drawn_here);
