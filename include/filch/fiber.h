@@ -118,16 +118,30 @@ FILCH_API const char *filch_fiber_name(const filch_fiber *f);
 
 #define FILCH_FLS_MAX 128
 
-/* A place of which each fiber (and each thread that is no worker) has its own, NULL at first.  When the fiber ends,
- * destroy, if not NULL, gets what stands there, unless that is NULL.
+/* Create a key of fiber-local storage.  Each fiber, and each thread that is not a worker, has its own
+ * value under the key, NULL at first.
+ * destroy: NULL, or a destructor.  When a fiber or thread ends it is called with each value that is
+ *     not NULL.
  * Call from: any thread or fiber.  Blocks: nothing.
- * Returns: its number; -EAGAIN when there are FILCH_FLS_MAX already. */
+ * Returns: the key, 0 or more; -EAGAIN: FILCH_FLS_MAX keys exist already. */
 FILCH_API int filch_fls_new(void (*destroy)(void *value));
 
-/* Of the caller.
- * Returns: filch_fls_set: 0; -EINVAL: no such place; -ENOMEM. */
-FILCH_API void *filch_fls_get(int place);
-FILCH_API int filch_fls_set(int place, void *value);
+/* Free a key.  Its destructor is not called: values that fibers and threads still hold under the key
+ * are dropped, and they do not appear under a later key.  A fiber or thread that ends during this
+ * call may still call the destructor.
+ * Call from: any thread or fiber.  Blocks: nothing.
+ * Returns: 0; -EINVAL: the key does not exist. */
+FILCH_API int filch_fls_free(int key);
+
+/* Get the caller's value.
+ * Call from: any thread or fiber.  Blocks: nothing.
+ * Returns: the value; NULL: none was set, or the key does not exist. */
+FILCH_API void *filch_fls_get(int key);
+
+/* Set the caller's value.  The destructor is not called for the value that was there before.
+ * Call from: any thread or fiber.  Blocks: nothing.
+ * Returns: 0; -EINVAL: the key does not exist; -ENOMEM: the value is as before. */
+FILCH_API int filch_fls_set(int key, void *value);
 
 /* ---- programs ---- */
 

@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROUNDS 4 /* what destroyers set anew is destroyed too, but not for ever */
+#define ROUNDS    4 /* destructors may set values again, but not for ever */
+#define SLOTS_MIN 8
 
 static fi_places places;
 
@@ -19,14 +20,22 @@ __attribute__((constructor)) static void register_at_fork(void)
     fi_at_fork(FI_FORK_KEYS, &places.lock, NULL);
 }
 
-/* The threads' own, found by a key whose destroyer is ours. */
-static pthread_key_t key;
-static pthread_once_t key_made = PTHREAD_ONCE_INIT;
+/* The values of a thread are found by a pthread key. */
+static pthread_key_t thread_key;
+static pthread_once_t thread_key_made = PTHREAD_ONCE_INIT;
+
+/* The destructor is kept with the value: by the time the fiber ends, the key may be freed and its
+ * table entry may belong to another key. */
+typedef struct fls_slot {
+    void *value;
+    fi_destroyer *destroy;
+    int key;
+} fls_slot;
 
 struct fi_locals {
-    int in_use;  /* values that are not NULL */
-    bool ending; /* their destroyers run */
-    void *values[FILCH_FLS_MAX];
+    bool ending; /* the destructors run */
+    int n;
+    fls_slot *slots; /* n of them, by the index of the key */
 };
 
 int filch_fls_new(void (*destroy)(void *value))
@@ -34,28 +43,36 @@ int filch_fls_new(void (*destroy)(void *value))
     return fi_places_add(&places, destroy);
 }
 
-static bool exists(int place)
+/* The slot of a key.  NULL: no value was ever set there. */
+static fls_slot *slot_of(const fi_locals *l, int key)
 {
-    return place >= 0 && place < fi_places_n(&places);
+    int i = fi_places_index(key);
+
+    return l && i < l->n ? &l->slots[i] : NULL;
 }
 
-static void put_value(fi_locals *l, int place, void *value)
+/* A value whose key was freed is dropped. */
+static void *slot_value(const fls_slot *s)
 {
-    l->in_use += (value != NULL) - (l->values[place] != NULL);
-    l->values[place] = value;
+    return s->value && fi_places_exists(&places, s->key) ? s->value : NULL;
 }
 
-static bool destroy_all(fi_locals *l)
+static void free_locals(fi_locals *l)
+{
+    FI_DELETE_ARRAY(fls_slot, l->slots, (size_t)l->n);
+    FI_DELETE(fi_locals, l);
+}
+
+static bool run_destructors(fi_locals *l)
 {
     bool any = false;
-    int n = fi_places_n(&places);
 
-    for (int i = 0; i < n; i++) {
-        void *value = l->values[i];
-        fi_destroyer *destroy = fi_places_destroyer(&places, i);
-        put_value(l, i, NULL);
-        if (value && destroy) {
-            destroy(value);
+    for (int i = 0; i < l->n; i++) {
+        fls_slot s = l->slots[i];
+        void *value = slot_value(&s);
+        l->slots[i].value = NULL;
+        if (value && s.destroy) {
+            s.destroy(value); /* which may move the slots */
             any = true;
         }
     }
@@ -65,21 +82,21 @@ static bool destroy_all(fi_locals *l)
 void fi_locals_end(fi_locals *l)
 {
     l->ending = true;
-    for (int i = 0; i < ROUNDS && destroy_all(l); i++)
+    for (int i = 0; i < ROUNDS && run_destructors(l); i++)
         continue;
-    FI_DELETE(fi_locals, l);
+    free_locals(l);
 }
 
 static void end_thread(void *locals)
 {
-    pthread_setspecific(key, locals); /* its destroyers may look */
+    pthread_setspecific(thread_key, locals); /* destructors may read values */
     fi_locals_end(locals);
-    pthread_setspecific(key, NULL);
+    pthread_setspecific(thread_key, NULL);
 }
 
-static void make_key(void)
+static void make_thread_key(void)
 {
-    if (pthread_key_create(&key, end_thread) != 0)
+    if (pthread_key_create(&thread_key, end_thread) != 0)
         abort(); /* 1024 of them are taken */
 }
 
@@ -90,61 +107,116 @@ static fi_fiber *current(void)
     return w ? fi_fiber_of_bounds(fi_load_relaxed(&w->current)) : NULL;
 }
 
-static fi_locals *mine(void)
+static fi_locals *own_locals(void)
 {
     fi_fiber *f = current();
 
     if (f)
         return f->locals;
-    pthread_once(&key_made, make_key);
-    return pthread_getspecific(key);
+    pthread_once(&thread_key_made, make_thread_key);
+    return pthread_getspecific(thread_key);
 }
 
-static fi_locals *make_mine(void)
+static void set_own_locals(fi_locals *l)
 {
-    fi_locals *l = FI_NEW(fi_locals);
     fi_fiber *f = current();
 
-    if (!l)
-        return NULL;
     if (f)
         f->locals = l;
     else
-        pthread_setspecific(key, l);
-    return l;
+        pthread_setspecific(thread_key, l);
 }
 
-void *filch_fls_get(int place)
+/* Make slot i, and all before it. */
+static bool grow(fi_locals *l, int i)
 {
-    const fi_locals *l = exists(place) ? mine() : NULL;
+    int n = l->n > 0 ? l->n : SLOTS_MIN;
+    fls_slot *slots;
 
-    return l ? l->values[place] : NULL;
+    while (n <= i)
+        n *= 2;
+    slots = FI_NEW_ARRAY(fls_slot, (size_t)n);
+    if (!slots)
+        return false;
+    if (l->n > 0)
+        memcpy(slots, l->slots, (size_t)l->n * sizeof *slots);
+    FI_DELETE_ARRAY(fls_slot, l->slots, (size_t)l->n);
+    l->slots = slots;
+    l->n = n;
+    return true;
 }
 
-/* A thread may live until the process ends, and its memory makes filch_set_allocator return -EBUSY.
- * So it is freed as soon as no value is left.  A fiber ends soon, and keeps its memory until then.
- * Not freed while destroyers run, because they may set and clear values. */
-static void free_if_empty(fi_locals *l)
+/* The caller's slot of a key, made if need be.  NULL: there is no memory. */
+static fls_slot *make_slot(int key)
 {
-    if (l->in_use > 0 || l->ending || current())
-        return;
-    pthread_setspecific(key, NULL);
-    FI_DELETE(fi_locals, l);
-}
+    fi_locals *l = own_locals(), *made = NULL;
 
-int filch_fls_set(int place, void *value)
-{
-    fi_locals *l;
-
-    if (!exists(place))
-        return -EINVAL;
-    l = mine();
-    if (!l && value)
-        l = make_mine();
     if (!l)
-        return value ? -ENOMEM : 0;
-    put_value(l, place, value);
-    if (!value)
-        free_if_empty(l);
+        l = made = FI_NEW(fi_locals);
+    if (l && fi_places_index(key) >= l->n && !grow(l, fi_places_index(key))) {
+        if (made)
+            FI_DELETE(fi_locals, made);
+        return NULL;
+    }
+    if (made)
+        set_own_locals(made);
+    return slot_of(l, key);
+}
+
+void *filch_fls_get(int key)
+{
+    const fls_slot *s = key >= 0 ? slot_of(own_locals(), key) : NULL;
+
+    return s && s->key == key ? slot_value(s) : NULL;
+}
+
+static bool is_empty(const fi_locals *l)
+{
+    for (int i = 0; i < l->n; i++)
+        if (slot_value(&l->slots[i]))
+            return false;
+    return true;
+}
+
+/* Set the caller's value to NULL.
+ * A thread may live until the process ends, and its memory makes filch_set_allocator return -EBUSY.
+ * So the memory is freed as soon as no value is left.  A fiber ends soon, and keeps its memory until
+ * then.  It is not freed while destructors run, because they may set and clear values. */
+static void clear_own(int key)
+{
+    fi_locals *l = own_locals();
+    fls_slot *s = slot_of(l, key);
+
+    if (s)
+        s->value = NULL;
+    if (l && !l->ending && !current() && is_empty(l)) {
+        pthread_setspecific(thread_key, NULL);
+        free_locals(l);
+    }
+}
+
+int filch_fls_set(int key, void *value)
+{
+    fls_slot *s;
+
+    if (!fi_places_exists(&places, key))
+        return -EINVAL;
+    if (!value) {
+        clear_own(key);
+        return 0;
+    }
+    s = make_slot(key);
+    if (!s)
+        return -ENOMEM;
+    *s = (fls_slot){value, fi_places_destroyer(&places, key), key};
     return 0;
+}
+
+int filch_fls_free(int key)
+{
+    int e = fi_places_remove(&places, key);
+
+    if (e == 0)
+        clear_own(key);
+    return e;
 }

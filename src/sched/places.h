@@ -1,4 +1,8 @@
-/* The numbers of fiber-local storage, and how what is kept there is destroyed.  They are never taken back. */
+/* The keys of fiber-local storage and their destructors.
+ *
+ * A key is an index into the tables and a generation.  Freeing a key ends its generation, so the
+ * next key of the same index has another number, and values set under the freed key do not belong
+ * to it.  An index whose generations are used up is not used again. */
 #ifndef FI_SCHED_PLACES_H
 #define FI_SCHED_PLACES_H
 
@@ -9,40 +13,79 @@
 #include <filch/fiber.h>
 
 #include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+
+#define FI_PLACES_GENERATIONS (INT_MAX / FILCH_FLS_MAX)
 
 typedef void fi_destroyer(void *value);
 
 typedef struct fi_places {
     fi_lock lock;
-    FI_ATOMIC(int) n;
+    FI_ATOMIC(int) state[FILCH_FLS_MAX]; /* 2 * generation, and 1 more while there is a key */
     FI_ATOMIC(fi_destroyer *) destroyer[FILCH_FLS_MAX];
 } fi_places;
 
-/* [any] The number, or -EAGAIN.  The destroyer comes before the number that it is known by. */
+/* [any] The entry of a key, which need not exist. */
+static inline int fi_places_index(int key)
+{
+    return key % FILCH_FLS_MAX;
+}
+
+/* [any] Does the key exist?  If so, its destructor is there, too. */
+static inline bool fi_places_exists(fi_places *p, int key)
+{
+    return key >= 0 &&
+           fi_init_get(&p->state[fi_places_index(key)]) == 2 * (key / FILCH_FLS_MAX) + 1;
+}
+
+/* [any] The destructor of a key that exists. */
+static inline fi_destroyer *fi_places_destroyer(fi_places *p, int key)
+{
+    return fi_load_relaxed(&p->destroyer[fi_places_index(key)]);
+}
+
+/* [lock held] An index without a key, or -1.  Relaxed: states change under the lock. */
+static inline int fi_places_free_index(fi_places *p)
+{
+    for (int i = 0; i < FILCH_FLS_MAX; i++) {
+        int state = fi_load_relaxed(&p->state[i]);
+        if (state % 2 == 0 && state / 2 < FI_PLACES_GENERATIONS)
+            return i;
+    }
+    return -1;
+}
+
+/* [any] A new key, or -EAGAIN.  The destructor is stored before the key exists. */
 static inline int fi_places_add(fi_places *p, fi_destroyer *destroy)
 {
-    int place;
+    int i, key = -EAGAIN;
 
     fi_lock_lock(&p->lock);
-    place = fi_load_relaxed(&p->n);
-    if (place < FILCH_FLS_MAX) {
-        fi_store_relaxed(&p->destroyer[place], destroy);
-        fi_init_set(&p->n, place + 1);
+    i = fi_places_free_index(p);
+    if (i >= 0) {
+        int state = fi_load_relaxed(&p->state[i]);
+        fi_store_relaxed(&p->destroyer[i], destroy);
+        fi_init_set(&p->state[i], state + 1);
+        key = state / 2 * FILCH_FLS_MAX + i;
     }
     fi_lock_unlock(&p->lock);
-    return place < FILCH_FLS_MAX ? place : -EAGAIN;
+    return key;
 }
 
-/* [any] How many there are. */
-static inline int fi_places_n(fi_places *p)
+/* [any] Free a key: 0, or -EINVAL.  Relaxed: nothing is published by a key that is gone. */
+static inline int fi_places_remove(fi_places *p, int key)
 {
-    return fi_init_get(&p->n);
-}
+    bool found;
 
-/* [any] Of a place that there is. */
-static inline fi_destroyer *fi_places_destroyer(fi_places *p, int place)
-{
-    return fi_load_relaxed(&p->destroyer[place]);
+    fi_lock_lock(&p->lock);
+    found = fi_places_exists(p, key);
+    if (found) {
+        int i = fi_places_index(key);
+        fi_store_relaxed(&p->state[i], fi_load_relaxed(&p->state[i]) + 1);
+    }
+    fi_lock_unlock(&p->lock);
+    return found ? 0 : -EINVAL;
 }
 
 #endif

@@ -226,9 +226,10 @@ static void use_locals(void)
 
 static void use_keys(void)
 {
-    int key = filch_fls_new(NULL); /* never given back */
+    int key = filch_fls_new(NULL);
 
     MUST(key >= 0 || key == -EAGAIN);
+    MUST(filch_fls_free(key) == (key >= 0 ? 0 : -EINVAL));
 }
 
 /* ---- time ---- */
@@ -326,7 +327,8 @@ static void use_counts(void)
     MUST(filch_sem_try_wait(&s) == -EAGAIN && filch_sem_wait_until(&s, INT64_MIN) == -ETIMEDOUT);
     filch_sem_post_n(&s, 3);
     filch_sem_post(&s);
-    NEED(filch_sem_wait_n_until(&s, 4, use_late()));
+    NEED(filch_sem_wait_n_until(&s, 2, use_late()));
+    NEED(filch_sem_wait_n(&s, 2));
     MUST(filch_sem_value(&s) == 0);
     filch_wait_group_add(&g, 1);
     MUST(filch_wait_group_wait_until(&g, use_soon()) == -ETIMEDOUT);
@@ -353,6 +355,7 @@ static void use_pipe(void)
     MUST(filch_wait_fd_until(fd[0], FILCH_READABLE, INT64_MIN) == -ETIMEDOUT);
     MUST(filch_wait_fd_until(fd[0], FILCH_READABLE, INT64_MIN + 1) == -ETIMEDOUT);
     MUST(filch_wait_fd_until(fd[1], FILCH_WRITABLE, use_late()) == FILCH_WRITABLE);
+    MUST(filch_wait_fd(fd[1], FILCH_WRITABLE) == FILCH_WRITABLE);
     MUST(filch_write_all(fd[1], &c, 1) == 1 && filch_read_all(fd[0], &c, 1) == 1);
     NEED(filch_close(fd[1]));
     NEED(filch_close(fd[0]));

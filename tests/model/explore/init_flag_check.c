@@ -1,5 +1,6 @@
-/* Who finds a word that something is there finds that as it was made; places for locals, which are published by their number,
- * have their destroyers, and no two get the same. */
+/* A thread that reads a word set by fi_init_set sees all that was written before.  Keys of
+ * fiber-local storage are such words: a key that exists has its destructor, and no two keys are
+ * equal, also after one was freed. */
 #include "explore/program.h"
 
 /* The lock that is nothing but a lock. */
@@ -9,11 +10,12 @@
 
 #include <string.h>
 
-enum { MAX_PLACES = 4 };
+enum { MAX_INDEXES = 4, NO_KEY = 15 };
 
 static const program *now;
 static fi_places places;
-static unsigned given;
+static unsigned given;           /* a bit for each key ever made */
+static unsigned newest[4];       /* bit number of the key that each thread made last */
 static FI_ATOMIC(uint32_t) word; /* whose thing is there, from 1; 0: none yet */
 static fi_lock lock;
 static uint32_t agreed;
@@ -21,14 +23,17 @@ static uint32_t agreed;
 static void setup(void)
 {
     static const char *const names[] = {"gone 0", "gone 1", "gone 2", "gone 3"};
+    static const char *const states[] = {"key 0", "key 1", "key 2", "key 3"};
     given = 0;
     agreed = 0;
     x_init(&places.lock.word, 0, "lock");
-    x_init(&places.n, 0, "n");
     x_init(&lock.word, 0, "other lock");
     x_init(&word, 0, "word");
-    for (int i = 0; i < MAX_PLACES; i++)
+    for (int i = 0; i < MAX_INDEXES; i++) {
+        newest[i] = NO_KEY;
+        x_init(&places.state[i], 0, states[i]);
         x_init(&places.destroyer[i], 0, names[i]);
+    }
 }
 
 static void destroy(void *value)
@@ -36,25 +41,49 @@ static void destroy(void *value)
     (void)value;
 }
 
-static void make_place(void)
+/* The checks make few keys, so their indexes and generations fit in four bits. */
+static unsigned bit_of_key(int key)
 {
-    x_say("make a place");
-    int place = fi_places_add(&places, destroy);
-    if (place < 0)
-        x_fail(WRONG, "there is no place");
-    else if (given & 1u << place)
-        x_fail(TWICE, "place %d is given twice", place);
-    else
-        given |= 1u << place;
+    return (unsigned)(fi_places_index(key) + MAX_INDEXES * (key / FILCH_FLS_MAX));
 }
 
-static void destroy_all(void)
+static int key_of_bit(unsigned bit)
 {
-    x_say("look at all places");
-    int n = fi_places_n(&places);
-    for (int i = 0; i < n; i++)
-        if (!fi_places_destroyer(&places, i))
-            x_fail(LOST, "a place has no destroyer");
+    return (int)(bit % MAX_INDEXES + bit / MAX_INDEXES * FILCH_FLS_MAX);
+}
+
+static void make_key(int thread)
+{
+    x_say("make a key");
+    int key = fi_places_add(&places, destroy);
+    unsigned bit = bit_of_key(key);
+    if (key < 0 || bit >= NO_KEY)
+        x_fail(WRONG, "there is no key");
+    else if (given & 1u << bit)
+        x_fail(TWICE, "key %d is given twice", key);
+    else
+        given |= 1u << bit;
+    newest[thread] = bit;
+}
+
+static void free_key(int thread)
+{
+    if (newest[thread] == NO_KEY)
+        return;
+    x_say("free a key");
+    if (fi_places_remove(&places, key_of_bit(newest[thread])) < 0)
+        x_fail(WRONG, "the key was freed already");
+    newest[thread] = NO_KEY;
+}
+
+static void look_at_keys(void)
+{
+    x_say("look at all keys");
+    for (unsigned bit = 0; bit < 2 * MAX_INDEXES; bit++) {
+        int key = key_of_bit(bit);
+        if (fi_places_exists(&places, key) && !fi_places_destroyer(&places, key))
+            x_fail(LOST, "a key has no destructor");
+    }
 }
 
 static void look(void)
@@ -98,9 +127,11 @@ static void run(int thread)
     for (; *ops; ops++) {
         x_forget(strlen(ops));
         if (*ops == 'N')
-            make_place();
+            make_key(thread);
+        else if (*ops == 'E')
+            free_key(thread);
         else if (*ops == 'D')
-            destroy_all();
+            look_at_keys();
         else if (*ops == 'S')
             publish_chosen(thread);
         else if (*ops == 'F')
@@ -113,7 +144,10 @@ static void run(int thread)
 
 static uint64_t summary(void)
 {
-    return (uint64_t)agreed << 32 | given;
+    uint64_t s = (uint64_t)agreed << 32 | given;
+    for (int i = 0; i < 4; i++)
+        s |= (uint64_t)newest[i] << (16 + 4 * i);
+    return s;
 }
 
 static const char *thread_name(int thread)

@@ -22,7 +22,7 @@ const kind kinds[] = {
     {"fiber_pin", fiber_pin_check, "W", "CLE", false, false},
     {"timer", timer_check, "ARF", "ARF", false, false},
     {"freeze", freeze_check, "RHL", "RHL", false, false},
-    {"init_flag", init_flag_check, "SFGND", "SFGND", false, false},
+    {"init_flag", init_flag_check, "SFGNED", "SFGNED", false, false},
     {"eventcount", eventcount_check, "L", "R", false, false},
     {"syscall_guard", syscall_guard_check, "XY", "AB", false, false},
     {"watchdog_state", watchdog_state_check, "L", "TPCK", false, false},
@@ -189,6 +189,8 @@ const program programs[] = {
     {"init_flag", 0, 0, "N", {"D"}},
     {"init_flag", 0, 0, "ND", {"ND"}},
     {"init_flag", 0, 0, "N", {"N", "D"}},
+    {"init_flag", 0, 0, "NEN", {"D"}},
+    {"init_flag", 0, 0, "NEN", {"NE", "D"}},
 
     {"eventcount", 0, 0, "L", {"R"}},
     {"eventcount", 0, 0, "L", {"RR"}},

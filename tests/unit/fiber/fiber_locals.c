@@ -272,6 +272,100 @@ static int tasks_and_jobs(void)
     return 0;
 }
 
+/* ---- freed keys ---- */
+
+static atomic_int freed_key_destructors, step;
+
+static void count_freed_key(void *value)
+{
+    (void)value;
+    atomic_fetch_add(&freed_key_destructors, 1);
+}
+
+/* Keep a value until the key is freed and its index belongs to another key. */
+static void *hold_over_free(void *arg)
+{
+    const int *keys = arg;
+
+    if (filch_fls_set(keys[0], arg) != 0)
+        return (void *)__LINE__;
+    atomic_store(&step, 1);
+    await_count(&step, 2);
+    if (filch_fls_get(keys[0]) || filch_fls_get(keys[1]))
+        return (void *)__LINE__;
+    if (filch_fls_set(keys[0], arg) != -EINVAL || filch_fls_set(keys[1], &step) != 0)
+        return (void *)__LINE__;
+    return (void *)(intptr_t)(filch_fls_get(keys[0]) || filch_fls_get(keys[1]) != &step);
+}
+
+static int hold_in_thread(void *arg)
+{
+    return (int)(intptr_t)hold_over_free(arg);
+}
+
+static int free_and_reuse(int keys[2])
+{
+    SAY(filch_fls_free(keys[0]) == 0 && filch_fls_free(keys[0]) == -EINVAL);
+    keys[1] = filch_fls_new(count_freed_key);
+    SAY(keys[1] >= 0 && keys[1] != keys[0] && (keys[1] - keys[0]) % FILCH_FLS_MAX == 0);
+    atomic_store(&step, 2);
+    return 0;
+}
+
+static int freed(void)
+{
+    int keys[2];
+    party p;
+
+    SAY(filch_fls_free(-1) == -EINVAL && filch_fls_free(FILCH_FLS_MAX) == -EINVAL);
+    for (int i = 0; i < SCALED(100); i++) {
+        SAY((keys[0] = filch_fls_new(count_freed_key)) >= 0);
+        atomic_store(&step, 0);
+        atomic_store(&freed_key_destructors, 0);
+        if (i % 2)
+            party_start_thread(&p, hold_in_thread, keys);
+        else
+            party_start(&p, hold_in_thread, keys);
+        await_count(&step, 1);
+        SAY(filch_fls_set(keys[0], keys) == 0);
+        SAY(free_and_reuse(keys) == 0);
+        SAY(!filch_fls_get(keys[0]) && !filch_fls_get(keys[1]));
+        SAY(party_end(&p) == 0);
+        SAY(atomic_load(&freed_key_destructors) == 1); /* for the value of keys[1] alone */
+        SAY(filch_fls_free(keys[1]) == 0);
+    }
+    return 0;
+}
+
+/* ---- many values ---- */
+
+static void *set_many(void *arg)
+{
+    const int *keys = arg;
+
+    for (int i = 100; i >= 0; i--)
+        if (filch_fls_set(keys[i], (void *)(intptr_t)(i + 1)) != 0)
+            return (void *)__LINE__;
+    for (int i = 0; i <= 100; i++)
+        if (filch_fls_get(keys[i]) != (void *)(intptr_t)(i + 1))
+            return (void *)__LINE__;
+    return NULL;
+}
+
+static int many_values(void)
+{
+    int keys[101];
+
+    atomic_store(&destroyed_n, 0);
+    for (int i = 0; i <= 100; i++)
+        SAY((keys[i] = filch_fls_new(count_destroyed)) >= 0);
+    SAY(join(filch_fiber_start(set_many, keys)) == 0);
+    SAY(atomic_load(&destroyed_n) == 101);
+    for (int i = 0; i <= 100; i++)
+        SAY(filch_fls_free(keys[i]) == 0);
+    return 0;
+}
+
 /* ---- all ---- */
 
 EVERYWHERE(own)
@@ -283,6 +377,8 @@ EVERYWHERE(in_order)
 EVERYWHERE(in_rounds)
 EVERYWHERE(in_threads)
 FROM_THREAD(tasks_and_jobs)
+EVERYWHERE(freed)
+EVERYWHERE(many_values)
 
 static void first(void **state)
 {
@@ -298,21 +394,22 @@ static void first(void **state)
     CHECK(again < never_empty);
 }
 
-/* There are so many for the whole life of the process. */
-static void test_no_more(void **state)
+static void test_max_keys(void **state)
 {
-    int place, last = never_empty;
+    int key, last = never_empty;
 
     (void)state;
-    while ((place = filch_fls_new(NULL)) >= 0)
-        CHECK_INT(place, ++last);
-    CHECK_INT(place, -EAGAIN);
+    while ((key = filch_fls_new(NULL)) >= 0)
+        CHECK_INT(key, ++last);
+    CHECK_INT(key, -EAGAIN);
     CHECK_INT(last, FILCH_FLS_MAX - 1);
     CHECK_INT(filch_fls_set(last, &last), 0);
     CHECK(filch_fls_get(last) == &last);
     CHECK_INT(filch_fls_set(last, NULL), 0);
+    while (last > never_empty)
+        CHECK_INT(filch_fls_free(last--), 0);
 }
 
 CHECK_MAIN(first, test_own, test_nonsense, test_destroyed, test_destroyed_before_the_wait_ends,
            test_unset, test_in_order, test_in_rounds, test_in_threads, test_tasks_and_jobs,
-           test_no_more)
+           test_max_keys, test_freed, test_many_values)
