@@ -105,7 +105,7 @@ static void show_fibers(screen *s, const filch_top *t)
     if (t->other_kinds > 0 && n < (int)sizeof text)
         snprintf(text + n, sizeof text - (size_t)n, ", %" PRIu64 " other", t->other_kinds);
     line(s, "%s", text);
-    line(s, "queues  global %" PRIu64 ", urgent %" PRIu64 ", low %" PRIu64, t->global, t->urgent,
+    line(s, "queues  global %" PRIu64 ", urgent %" PRIu64 ", low %" PRIu64, t->shared, t->high,
          t->low);
 }
 
@@ -138,7 +138,7 @@ static const char *state_of(const filch_top_worker *w, const top_shares *h, char
 {
     static const char *const words[] = {"asleep", "searching", "busy"};
     unsigned n = h->looks > 0 ? h->looks : 1;
-    snprintf(text, 32, "%-9s %3u%% %3u%% %3u%%", w->is_guest ? "guest" : words[w->state % 3],
+    snprintf(text, 32, "%-9s %3u%% %3u%% %3u%%", w->caller_runs ? "guest" : words[w->state % 3],
              h->in[FILCH_TOP_BUSY] * 100 / n, h->in[FILCH_TOP_SEARCHING] * 100 / n,
              h->in[FILCH_TOP_ASLEEP] * 100 / n);
     return text;

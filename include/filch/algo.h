@@ -74,14 +74,14 @@ template <typename... F> inline void filch_invoke_with(void *ctx, F... functions
 }
 }
 #else
-#define FILCH_PLAIN_(...)    ((void (*const[])(void)){__VA_ARGS__})
-#define FILCH_WITH_CTX_(...) ((void (*const[])(void *)){__VA_ARGS__})
+#define FILCH_FUNCTIONS_(...)     ((void (*const[])(void)){__VA_ARGS__})
+#define FILCH_CTX_FUNCTIONS_(...) ((void (*const[])(void *)){__VA_ARGS__})
 #define filch_invoke(...)                                                                          \
-    filch_invoke_(FILCH_PLAIN_(__VA_ARGS__),                                                       \
-                  sizeof FILCH_PLAIN_(__VA_ARGS__) / sizeof(void (*)(void)))
+    filch_invoke_(FILCH_FUNCTIONS_(__VA_ARGS__),                                                   \
+                  sizeof FILCH_FUNCTIONS_(__VA_ARGS__) / sizeof(void (*)(void)))
 #define filch_invoke_with(ctx, ...)                                                                \
-    filch_invoke_with_((ctx), FILCH_WITH_CTX_(__VA_ARGS__),                                        \
-                       sizeof FILCH_WITH_CTX_(__VA_ARGS__) / sizeof(void (*)(void *)))
+    filch_invoke_with_((ctx), FILCH_CTX_FUNCTIONS_(__VA_ARGS__),                                   \
+                       sizeof FILCH_CTX_FUNCTIONS_(__VA_ARGS__) / sizeof(void (*)(void *)))
 #endif
 
 typedef enum filch_stage_kind {

@@ -61,7 +61,7 @@ typedef struct filch_lock_ {
 typedef struct filch_mutex {
     filch_lock_ lock_;
     void *waiters_;
-    uint32_t state_, extra_;
+    uint32_t state_, reserved_;
 } filch_mutex;
 
 FILCH_API void filch_mutex_lock(filch_mutex *m);
@@ -78,7 +78,7 @@ FILCH_API void filch_mutex_unlock(filch_mutex *m);
 typedef struct filch_rwlock {
     filch_lock_ lock_;
     void *readers_, *writers_;
-    uint32_t state_, extra_;
+    uint32_t state_, reserved_;
 } filch_rwlock;
 
 FILCH_API void filch_rwlock_rdlock(filch_rwlock *l);
@@ -151,7 +151,7 @@ typedef struct filch_once {
     filch_lock_ lock_;
     void *waiters_;
     const void *runner_;
-    uint32_t state_, extra_;
+    uint32_t state_, reserved_;
 } filch_once;
 
 /* The first who comes calls work(arg); all others wait until that is over.  From inside work: a mistake. */
@@ -162,7 +162,7 @@ FILCH_API void filch_once_run(filch_once *o, void (*work)(void *arg), void *arg)
 typedef struct filch_barrier {
     filch_lock_ lock_;
     void *waiters_;
-    uint32_t count_, extra_;
+    uint32_t count_, reserved_;
 } filch_barrier;
 
 /* Wait until n have come (all give the same n); then it is as new.

@@ -70,17 +70,17 @@ FILCH_BEGIN_DECLS
  * end of the newest; it travels with the fiber as a hidden argument, so it stays in a register.
  * One comparison in a spawn, and one in a sync, tell all that can be unusual: each is with a word
  * that the runtime moves out of the way when it wants to be called. */
-typedef struct filch_fork_ {
-    char *limit;    /* atomic; a spawn that ends beyond it calls filch_slow_spawn_ */
-    char *floor;    /* atomic; a sync of a slot below it calls filch_slow_sync_ */
-    char away_[48]; /* other workers write the words above; what follows is the fiber's own */
+typedef struct filch_task_bounds_ {
+    char *limit;   /* atomic; a spawn that ends beyond it calls filch_slow_spawn_ */
+    char *floor;   /* atomic; a sync of a slot below it calls filch_slow_sync_ */
+    char pad_[48]; /* other workers write the words above; what follows is the fiber's own */
     unsigned long spawned;
     long open; /* spawned and not yet synced, in programs that are checked */
-} filch_fork_;
+} filch_task_bounds_;
 
 typedef struct filch_task_type_ {
     /* Run the task in slot with the task stack that begins at top; leave the result in slot. */
-    void (*run)(filch_fork_ *fork, char *top, void *slot);
+    void (*run)(filch_task_bounds_ *bounds, char *top, void *slot);
     size_t size;
     const char *name;
 } filch_task_type_;
@@ -94,13 +94,14 @@ typedef struct filch_slot_ {
 #define FILCH_SLOT_MAX_ 1040 /* 1024 of the user's */
 
 /* The slot of this size at top lies beyond the limit: make room for the next, feed the hungry. */
-FILCH_API void filch_slow_spawn_(filch_fork_ *fork, char *top, size_t size);
+FILCH_API void filch_slow_spawn_(filch_task_bounds_ *bounds, char *top, size_t size);
 /* The newest slot is not simply ours.  1: its result is in it; 0: run it here. */
-FILCH_API int filch_slow_sync_(filch_fork_ *fork, char *slot, const filch_task_type_ *type);
+FILCH_API int filch_slow_sync_(filch_task_bounds_ *bounds, char *slot,
+                               const filch_task_type_ *type);
 FILCH_API void filch_run_slot_(void *slot);
 FILCH_API void filch_check_sync_(const filch_task_type_ *type, const filch_slot_ *slot,
                                  const void *frame);
-FILCH_API void filch_check_open_(const filch_task_type_ *type, const filch_fork_ *fork,
+FILCH_API void filch_check_open_(const filch_task_type_ *type, const filch_task_bounds_ *bounds,
                                  long before);
 
 FILCH_END_DECLS
@@ -132,14 +133,14 @@ FILCH_END_DECLS
 #define FILCH_UNLIKELY_(x) __builtin_expect(!!(x), 0)
 /* What reads or moves the top of the caller does so in a function of its own, as the calls in one expression
  * may come in any order but not at once: FILCH_CALL(f) + FILCH_SYNC(g) is fine. */
-#define FILCH_AT_ONCE_ static inline __attribute__((always_inline, unused))
-#define FILCH_INLINE_  static inline __attribute__((unused))
-#define FILCH_UNUSED_  __attribute__((unused))
+#define FILCH_ALWAYS_INLINE_ static inline __attribute__((always_inline, unused))
+#define FILCH_INLINE_        static inline __attribute__((unused))
+#define FILCH_UNUSED_        __attribute__((unused))
 
 /* Read a word that other threads write.  An atomic load is a load of its own for every compiler; so the compiler
  * is told that the word may be another by now, and makes the plain load a part of the comparison.  Only
  * then does gcc find that a body is small enough to be unrolled. */
-FILCH_AT_ONCE_ char *filch_look_(char **filch_word_)
+FILCH_ALWAYS_INLINE_ char *filch_load_word_(char **filch_word_)
 {
 #if defined __SANITIZE_THREAD__ || FILCH_HAS_TSAN_
     return __atomic_load_n(filch_word_, __ATOMIC_RELAXED);
@@ -219,13 +220,13 @@ FILCH_AT_ONCE_ char *filch_look_(char **filch_word_)
                   "task " #name ": an argument or the result is aligned to more than 16 bytes");   \
     FILCH_ASSERT_(sizeof(struct filch_of_##name##_slot_) <= FILCH_SLOT_MAX_,                       \
                   "task " #name ": more than 1024 bytes of arguments or result; pass a pointer");  \
-    L R filch_of_##name##_body_(filch_fork_ *filch_self_,                                          \
+    L R filch_of_##name##_body_(filch_task_bounds_ *filch_self_,                                   \
                                 char *filch_top_ MAP(FILCH_PARAM_, __VA_ARGS__)) FILCH_NOEXCEPT_   \
         __attribute__((aligned(64)));
 
 /* Call, spawn, sync and run.  What these functions declare has names that no argument has. */
 #define FILCH_VERBS_OF_(K, R, name, MAP, ...)                                                      \
-    FILCH_INLINE_ R filch_of_##name##_call_(filch_fork_ *filch_f_,                                 \
+    FILCH_INLINE_ R filch_of_##name##_call_(filch_task_bounds_ *filch_f_,                          \
                                             char *filch_t_ MAP(FILCH_PARAM_, __VA_ARGS__))         \
     {                                                                                              \
         long filch_before_ = FILCH_CHECKED_ ? filch_f_->open : 0;                                  \
@@ -236,8 +237,8 @@ FILCH_AT_ONCE_ char *filch_look_(char **filch_word_)
             filch_check_open_(&filch_of_##name##_type_, filch_f_, filch_before_);                  \
         FILCH_##K##_RETURN_(filch_result_);                                                        \
     }                                                                                              \
-    FILCH_INLINE_ void filch_of_##name##_put_(filch_fork_ *filch_f_, char *filch_t_,               \
-                                              void *filch_frame_ MAP(FILCH_PARAM_, __VA_ARGS__))   \
+    FILCH_INLINE_ void filch_of_##name##_push_(filch_task_bounds_ *filch_f_, char *filch_t_,       \
+                                               void *filch_frame_ MAP(FILCH_PARAM_, __VA_ARGS__))  \
     {                                                                                              \
         struct filch_of_##name##_slot_ *filch_s_ =                                                 \
             (struct filch_of_##name##_slot_ *)(void *)filch_t_;                                    \
@@ -249,18 +250,18 @@ FILCH_AT_ONCE_ char *filch_look_(char **filch_word_)
             filch_s_->head.ticket = filch_frame_;                                                  \
             filch_f_->open++;                                                                      \
         }                                                                                          \
-        if (FILCH_UNLIKELY_((char *)(filch_s_ + 1) > filch_look_(&filch_f_->limit)))               \
+        if (FILCH_UNLIKELY_((char *)(filch_s_ + 1) > filch_load_word_(&filch_f_->limit)))          \
             filch_slow_spawn_(filch_f_, filch_t_, sizeof *filch_s_);                               \
         (void)filch_frame_;                                                                        \
     }                                                                                              \
-    FILCH_INLINE_ R filch_of_##name##_finish_(filch_fork_ *filch_f_, char *filch_t_,               \
+    FILCH_INLINE_ R filch_of_##name##_finish_(filch_task_bounds_ *filch_f_, char *filch_t_,        \
                                               void *filch_frame_)                                  \
     {                                                                                              \
         struct filch_of_##name##_slot_ *filch_s_ =                                                 \
             (struct filch_of_##name##_slot_ *)(void *)filch_t_;                                    \
         if (FILCH_CHECKED_)                                                                        \
             filch_f_->open--;                                                                      \
-        if (FILCH_UNLIKELY_(filch_t_ < filch_look_(&filch_f_->floor))) {                           \
+        if (FILCH_UNLIKELY_(filch_t_ < filch_load_word_(&filch_f_->floor))) {                      \
             if (filch_slow_sync_(filch_f_, filch_t_, &filch_of_##name##_type_))                    \
                 FILCH_##K##_RETURN_(filch_s_->u.result);                                           \
         } else if (FILCH_CHECKED_) {                                                               \
@@ -270,20 +271,20 @@ FILCH_AT_ONCE_ char *filch_look_(char **filch_word_)
         FILCH_##K##_FORWARD_(                                                                      \
             FILCH_CALL_OF_(name)(filch_f_, filch_t_ MAP(FILCH_LOAD_, __VA_ARGS__)));               \
     }                                                                                              \
-    FILCH_AT_ONCE_ R filch_of_##name##_enter_(filch_fork_ *filch_f_,                               \
-                                              char **filch_p_ MAP(FILCH_PARAM_, __VA_ARGS__))      \
+    FILCH_ALWAYS_INLINE_ R filch_of_##name##_enter_(                                               \
+        filch_task_bounds_ *filch_f_, char **filch_p_ MAP(FILCH_PARAM_, __VA_ARGS__))              \
     {                                                                                              \
         FILCH_##K##_FORWARD_(                                                                      \
             FILCH_CALL_OF_(name)(filch_f_, *filch_p_ MAP(FILCH_PASS_, __VA_ARGS__)));              \
     }                                                                                              \
-    FILCH_AT_ONCE_ void filch_of_##name##_spawn_(filch_fork_ *filch_f_,                            \
-                                                 char **filch_p_ MAP(FILCH_PARAM_, __VA_ARGS__))   \
+    FILCH_ALWAYS_INLINE_ void filch_of_##name##_spawn_(                                            \
+        filch_task_bounds_ *filch_f_, char **filch_p_ MAP(FILCH_PARAM_, __VA_ARGS__))              \
     {                                                                                              \
-        filch_of_##name##_put_(filch_f_, *filch_p_,                                                \
-                               FILCH_FRAME_(filch_p_) MAP(FILCH_PASS_, __VA_ARGS__));              \
+        filch_of_##name##_push_(filch_f_, *filch_p_,                                               \
+                                FILCH_FRAME_(filch_p_) MAP(FILCH_PASS_, __VA_ARGS__));             \
         *filch_p_ += sizeof(struct filch_of_##name##_slot_);                                       \
     }                                                                                              \
-    FILCH_AT_ONCE_ R filch_of_##name##_sync_(filch_fork_ *filch_f_, char **filch_p_)               \
+    FILCH_ALWAYS_INLINE_ R filch_of_##name##_sync_(filch_task_bounds_ *filch_f_, char **filch_p_)  \
     {                                                                                              \
         *filch_p_ -= sizeof(struct filch_of_##name##_slot_);                                       \
         FILCH_##K##_FORWARD_(                                                                      \
@@ -307,7 +308,7 @@ FILCH_AT_ONCE_ char *filch_look_(char **filch_word_)
         filch_of_##name##_exec_, sizeof(struct filch_of_##name##_slot_), #name                     \
     }
 #define FILCH_EXEC_OF_(K, name, MAP, ...)                                                          \
-    static void filch_of_##name##_exec_(filch_fork_ *filch_f_, char *filch_t_,                     \
+    static void filch_of_##name##_exec_(filch_task_bounds_ *filch_f_, char *filch_t_,              \
                                         void *filch_slot_of_)                                      \
     {                                                                                              \
         struct filch_of_##name##_slot_ *filch_s_ FILCH_UNUSED_ =                                   \
@@ -318,7 +319,7 @@ FILCH_AT_ONCE_ char *filch_look_(char **filch_word_)
 
 /* The head of the body, to which the user adds the braces. */
 #define FILCH_HEAD_OF_(L, R, name, MAP, ...)                                                       \
-    L R filch_of_##name##_body_(filch_fork_ *filch_self_ FILCH_UNUSED_,                            \
+    L R filch_of_##name##_body_(filch_task_bounds_ *filch_self_ FILCH_UNUSED_,                     \
                                 char *filch_top_ FILCH_UNUSED_ MAP(FILCH_PARAM_, __VA_ARGS__))     \
         FILCH_NOEXCEPT_
 
@@ -333,7 +334,7 @@ FILCH_AT_ONCE_ char *filch_look_(char **filch_word_)
     FILCH_HEAD_OF_(, R, name, __VA_ARGS__)
 #define FILCH_BOTH_(K, R, name, ...)                                                               \
     FILCH_SLOT_OF_(static, K, R, name, __VA_ARGS__)                                                \
-    static void filch_of_##name##_exec_(filch_fork_ *fork, char *top, void *slot);                 \
+    static void filch_of_##name##_exec_(filch_task_bounds_ *bounds, char *top, void *slot);        \
     static const filch_task_type_ filch_of_##name##_type_ FILCH_UNUSED_ = FILCH_TYPE_INIT_(name);  \
     FILCH_VERBS_OF_(K, R, name, __VA_ARGS__)                                                       \
     FILCH_EXEC_OF_(K, name, __VA_ARGS__)                                                           \
@@ -392,7 +393,7 @@ FILCH_AT_ONCE_ char *filch_look_(char **filch_word_)
 
 #define FILCH_SPAWN(...) FILCH_JOIN_(FILCH_SPAWN_, FILCH_ALONE_OR_(__VA_ARGS__))(__VA_ARGS__)
 #define FILCH_CALL(...)  FILCH_JOIN_(FILCH_CALL_, FILCH_ALONE_OR_(__VA_ARGS__))(__VA_ARGS__)
-#define FILCH_HUNGRY()   (!filch_look_(&filch_self_->limit))
+#define FILCH_HUNGRY()   (!filch_load_word_(&filch_self_->limit))
 #define FILCH_RUN(...)   FILCH_JOIN_(FILCH_RUN_, FILCH_ALONE_OR_(__VA_ARGS__))(__VA_ARGS__)
 #define FILCH_SYNC(name) filch_of_##name##_sync_(filch_self_, &filch_top_)
 

@@ -57,7 +57,7 @@ typedef enum filch_top_state {
 
 typedef struct filch_top_worker {
     uint32_t state;               /* a filch_top_state */
-    uint32_t is_guest;            /* a thread from outside runs it */
+    uint32_t caller_runs;         /* a thread from outside runs it */
     uint64_t deque, ready, inbox; /* how much lies in its queues */
     char runs[FILCH_TOP_TEXT];    /* what its fiber is called */
     filch_counters counters;
@@ -87,7 +87,7 @@ typedef struct filch_top {
     uint32_t stopped; /* the runtime is over: done will not change any more */
 
     int64_t now_ns, began_ns;             /* by CLOCK_MONOTONIC */
-    uint64_t global, urgent, low;         /* how much lies in the queues of all */
+    uint64_t shared, high, low;           /* how much lies in the queues of all */
     uint64_t running, ready, waiting;     /* fibers */
     uint64_t other_kinds;                 /* of the waiting: those that are not in kind */
     filch_top_kind kind[FILCH_TOP_KINDS]; /* ended by one without fibers, or full */

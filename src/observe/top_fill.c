@@ -37,7 +37,7 @@ static void fill_worker(fi_runtime *rt, unsigned index, filch_top_worker *out)
     fi_worker *w = &rt->workers[index];
 
     out->state = state_of(w);
-    out->is_guest = fi_load_relaxed(&w->sleeper.asleep) == FI_LENT;
+    out->caller_runs = fi_load_relaxed(&w->sleeper.asleep) == FI_LENT;
     out->deque = fi_deque_size(w->deque);
     out->ready = fi_runq_size(&w->ready);
     out->inbox = fi_shared_queue_size(&w->inbox);
@@ -49,8 +49,8 @@ static void fill_workers(fi_runtime *rt, filch_top *page)
 {
     for (unsigned i = 0; i < rt->n_workers; i++)
         fill_worker(rt, i, &page->worker[i]);
-    page->global = fi_shared_queue_size(&rt->global);
-    page->urgent = fi_shared_queue_size(&rt->high_queue);
+    page->shared = fi_shared_queue_size(&rt->global);
+    page->high = fi_shared_queue_size(&rt->high_queue);
     page->low = fi_shared_queue_size(&rt->low_queue);
 }
 

@@ -24,7 +24,7 @@
 
 #include <stdint.h>
 
-/* The same layout as filch_fork_ in <filch/task.h>. */
+/* The same layout as filch_task_bounds_ in <filch/task.h>. */
 typedef struct fi_task_bounds {
     FI_CACHE_ALIGNED FI_ATOMIC(char *) limit; /* written by the fiber, and by those who ask */
     FI_ATOMIC(char *) floor;                  /* likewise */

@@ -20,10 +20,13 @@
 #define SPINS          100 /* looks at a running task before its fiber parks: it may be done soon */
 
 _Static_assert(offsetof(fi_fiber, bounds) == 0, "compiled code holds the address of both");
-_Static_assert(offsetof(fi_task_bounds, limit) == offsetof(filch_fork_, limit), "one layout");
-_Static_assert(offsetof(fi_task_bounds, floor) == offsetof(filch_fork_, floor), "one layout");
-_Static_assert(offsetof(fi_task_bounds, spawned) == offsetof(filch_fork_, spawned), "one layout");
-_Static_assert(offsetof(fi_task_bounds, open) == offsetof(filch_fork_, open), "one layout");
+_Static_assert(offsetof(fi_task_bounds, limit) == offsetof(filch_task_bounds_, limit),
+               "one layout");
+_Static_assert(offsetof(fi_task_bounds, floor) == offsetof(filch_task_bounds_, floor),
+               "one layout");
+_Static_assert(offsetof(fi_task_bounds, spawned) == offsetof(filch_task_bounds_, spawned),
+               "one layout");
+_Static_assert(offsetof(fi_task_bounds, open) == offsetof(filch_task_bounds_, open), "one layout");
 _Static_assert(sizeof(fi_ticket) <= sizeof(fi_record), "a ticket is a record");
 
 static void run_ticket(fi_runnable *r, fi_fiber *f);
@@ -102,9 +105,9 @@ static void answer(fi_fiber *f, fi_task_stack *s, const char *top, size_t size)
 
 /* ---- spawn ---- */
 
-void filch_slow_spawn_(filch_fork_ *fork, char *top, size_t size)
+void filch_slow_spawn_(filch_task_bounds_ *bounds, char *top, size_t size)
 {
-    fi_fiber *f = fi_fiber_of_bounds(fork);
+    fi_fiber *f = fi_fiber_of_bounds(bounds);
     fi_task_stack *s = f->tasks;
 
     fi_task_stack_grow(s, top + size);
@@ -139,7 +142,7 @@ void filch_check_sync_(const filch_task_type_ *type, const filch_slot_ *slot, co
         wrong_sync(type, slot->type);
 }
 
-void filch_check_open_(const filch_task_type_ *type, const filch_fork_ *fork, long before)
+void filch_check_open_(const filch_task_type_ *type, const filch_task_bounds_ *fork, long before)
 {
     char line[256];
 
@@ -219,7 +222,7 @@ static bool sync_public(fi_fiber *f, filch_slot_ *slot)
 static void run_slot(fi_fiber *f, char *base, filch_slot_ *slot)
 {
     fi_task_bounds_request(&f->bounds);
-    slot->type->run((filch_fork_ *)(void *)&f->bounds, base, slot);
+    slot->type->run((filch_task_bounds_ *)(void *)&f->bounds, base, slot);
 }
 
 /* The result goes into its slot, so what it spawns itself goes behind that. */
@@ -231,10 +234,10 @@ static void run_followed(fi_fiber *f, filch_slot_ *slot)
     fi_task_bounds_request(&f->bounds);
 }
 
-int filch_slow_sync_(filch_fork_ *fork, char *at, const filch_task_type_ *type)
+int filch_slow_sync_(filch_task_bounds_ *bounds, char *at, const filch_task_type_ *type)
 {
     fi_wait_chaos();
-    fi_fiber *f = fi_fiber_of_bounds(fork);
+    fi_fiber *f = fi_fiber_of_bounds(bounds);
     fi_task_stack *s = f->tasks;
     filch_slot_ *slot = (filch_slot_ *)(void *)at;
     bool done = false;

@@ -95,7 +95,7 @@ FILCH_TASK_IMPL(long, thrower, int, depth, int, id, int, caught)
 FILCH_TASK_DECL(long, unwinder, int, depth, int, in_flight);
 
 struct Syncs {
-    filch_fork_ *filch_self_;
+    filch_task_bounds_ *filch_self_;
     char *&filch_top_;
     long *sum;
     int in_flight;
