@@ -1,4 +1,4 @@
-/* What the fibers do: for people who wonder why nothing happens.
+/* A list of all fibers and what they wait for.
  *
  *     #include <filch/debug.h>
  *     #include <filch/fiber.h>
@@ -15,8 +15,8 @@
  *         return filch_main(main_fiber, NULL);
  *     }
  *
- * The same list comes without a line of code: on a signal that filch_config.dump_signal names, and on stderr when all
- * fibers wait for what can never come (filch_config.deadlock).
+ * The runtime writes the same list to stderr at the signal filch_config.dump_signal, and when the
+ * deadlock detector (filch_config.deadlock) finds that nothing can wake the waiting fibers.
  */
 #ifndef FILCH_DEBUG_H
 #define FILCH_DEBUG_H
@@ -25,10 +25,15 @@
 
 FILCH_BEGIN_DECLS
 
-/* Write a paragraph for each fiber: its name, what it waits for, for how long, and where in the program it is.  Fibers
- * that differ in nothing but what they wait for share one.  The text is for people and changes from version to version.
- * Call from: any thread or fiber, not from a signal handler.  Blocks: the thread, until the text is written.
- * Returns: 0; -ESRCH while no runtime runs; -ENOMEM; what write(2) says. */
+/* Write a paragraph for each fiber to fd: its name, what it waits for and for how long, and its
+ * backtrace.  Fibers that differ only in the object they wait for share a paragraph.  The format is
+ * for people and may change in any version.
+ * Call from: any thread or fiber, not a signal handler.  Blocks: the thread, until the text is
+ *     written.
+ * Returns: 0: the text was written.
+ *     -ESRCH: the runtime is not running.
+ *     -ENOMEM: there is no memory.
+ *     Other errors are those of write(2). */
 FILCH_API int filch_dump(int fd);
 
 FILCH_END_DECLS

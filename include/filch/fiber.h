@@ -1,4 +1,5 @@
-/* Fibers: threads of execution that cost a few dozen nanoseconds, and block without blocking a worker.
+/* Fibers: threads of execution that cost a few dozen nanoseconds, and wait without blocking a
+ * worker.
  *
  *     #include <filch/fiber.h>
  *     #include <stdio.h>
@@ -21,10 +22,11 @@
  *         return filch_main(main_fiber, (void *)"hello from a fiber");
  *     }
  *
- * A fiber runs until it waits for something, or yields; then its worker goes on with another.  It may go on on another
- * worker, so what is thread-local (errno too) does not stay the same over a call that waits.
+ * A fiber runs until it waits or yields.  Then its worker runs another fiber.  The fiber may
+ * continue on another worker, so thread-local variables, errno among them, may differ after a
+ * call that waits.
  *
- * Tasks and jobs run on fibers as well: what is said here of the calling fiber holds in them.
+ * Tasks and jobs run on fibers, too.  "The calling fiber" is then the fiber that runs them.
  */
 #ifndef FILCH_FIBER_H
 #define FILCH_FIBER_H
@@ -47,90 +49,110 @@ typedef struct filch_fiber filch_fiber;
 #define FILCH_FIBER_ZERO_
 #endif
 
-/* How a fiber is to be.  Zero (or NULL) means: as all others. */
+/* Attributes of a fiber.  Zero, or NULL for the whole struct, means the default. */
 typedef struct filch_fiber_attr {
-    /* What messages call it; not copied, so it must live as long as the fiber. */
+    /* The name for messages.  The string is not copied, and must stay valid as long as the
+     * fiber. */
     const char *name FILCH_FIBER_ZERO_;
-    /* Bytes of its stack, 1g at most, rounded up to a power of two, 16k at least; 0: filch_config.stack_size. */
+    /* Bytes of the stack, at most 1 GiB, rounded up to a power of two that is at least 16 KiB; 0:
+     * filch_config.stack_size. */
     size_t stack_size FILCH_FIBER_ZERO_;
 } filch_fiber_attr;
 
-/* Run body(arg) on a fiber of its own, now or soon, that nobody waits for.
+/* Start a detached fiber that runs body(arg).
  * Call from: any thread or fiber.  Blocks: nothing.
- * Returns: 0; -ENOMEM: it will not run.  With attributes also -EINVAL for a stack size that makes
- * no sense, and -ENOMEM when there is no memory for a stack of that size. */
+ * Returns: 0: the fiber was started.
+ *     -ENOMEM: there is no memory.
+ *     -EINVAL: filch_go_attr: stack_size is too large. */
 FILCH_API int filch_go(void (*body)(void *arg), void *arg);
 FILCH_API int filch_go_attr(const filch_fiber_attr *attr, void (*body)(void *arg), void *arg);
 
-/* The same with a handle, and with a result.  The handle is yours until you join or detach, also
- * after filch_stop.  Using a handle after it was joined or detached aborts the program with a
- * message that names the call.
+/* Start a fiber that runs body(arg), and get its handle.  The caller owns the handle until it
+ * joins or detaches the fiber, also after filch_stop.  Using the handle after that aborts the
+ * program with a message that names the call.
  * Call from: any thread or fiber.  Blocks: nothing.
- * Returns: the handle; NULL: no memory, or attributes that make no sense. */
+ * Returns: the handle; NULL: there is no memory, or stack_size is too large. */
 FILCH_API filch_fiber *filch_fiber_start(void *(*body)(void *arg), void *arg);
 FILCH_API filch_fiber *filch_fiber_start_attr(const filch_fiber_attr *attr,
                                               void *(*body)(void *arg), void *arg);
 
-/* Wait until it has ended.  result, if not NULL, gets what its body returned.  Then the handle is gone.
- * Call from: any thread or fiber, one at most for each handle.  Blocks: the fiber or the thread.
- * Returns: 0; -EDEADLK for oneself; -ECANCELED when the caller was cancelled meanwhile; -EINVAL for NULL.
- * filch_fiber_join_until: also -ETIMEDOUT.  After an error the handle is still yours. */
+/* Wait until the fiber has ended, and free the handle.  After an error the handle is still valid.
+ * result: NULL, or where to store the value that body returned.
+ * Call from: any thread or fiber, but at most one per handle.  Blocks: the fiber or the thread.
+ * Returns: 0: the fiber has ended.
+ *     -EINVAL: f is NULL.
+ *     -EDEADLK: f is the calling fiber.
+ *     -ECANCELED: the calling fiber was cancelled.
+ *     -ETIMEDOUT: filch_fiber_join_until: the deadline passed.
+ *     -ENOMEM: filch_fiber_join_until: no memory to wait with a deadline. */
 FILCH_API int filch_fiber_join(filch_fiber *f, void **result);
 FILCH_API int filch_fiber_join_until(filch_fiber *f, void **result, int64_t deadline);
 
-/* Detach the fiber: it cannot be joined any more, and the handle is gone.  NULL: nothing happens.
+/* Detach the fiber: it cannot be joined any more, and the handle is freed.  NULL is allowed.
  * Call from: any thread or fiber.  Blocks: nothing. */
 FILCH_API void filch_fiber_detach(filch_fiber *f);
 
-/* Cancel the fiber: its current and later cancellable waits return -ECANCELED.  Cancellable are sleeps,
- * joins, channels, sockets, and all waits with a deadline.  filch_mutex_lock, other waits that cannot
- * fail, and waits for a job or a task are not interrupted.  NULL: nothing happens.
+/* Cancel the fiber.  Its current and later cancellable waits return -ECANCELED.  Cancellable are
+ * sleeps, joins, channels, sockets, and all waits with a deadline.  filch_mutex_lock, other waits
+ * that cannot fail, and waits for a job or a task are not interrupted.  NULL is allowed.
  * The cancellation reaches the tasks that the fiber has spawned, and their tasks, also where other
  * workers run them.  It does not reach fibers, jobs and groups that the fiber has started.
- * A fiber of filch_go has no handle until it calls filch_fiber_self: tasks that others stole before
+ * A fiber of filch_go has no handle until it calls filch_fiber_self.  Tasks that were stolen before
  * that are not reached.
  * Call from: any thread or fiber that has the handle.  Blocks: nothing. */
 FILCH_API void filch_fiber_cancel(filch_fiber *f);
 
-/* Was the calling fiber cancelled?  In a task: was the fiber that spawned it cancelled?
- * filch_fiber_uncancel: end the cancellation of the fiber and of all its tasks, which may wait
- * again.
- * Call from: any thread (which never is) or fiber.  Blocks: nothing. */
+/* Ask whether the calling fiber is cancelled.  In a task: whether the fiber that spawned it is.
+ * Call from: any thread or fiber.  Blocks: nothing.
+ * Returns: true: it is cancelled; false in a thread that is not a worker. */
 FILCH_API bool filch_fiber_is_cancelled(void);
+
+/* End the cancellation of the calling fiber and of all its tasks, which may wait again.
+ * Call from: any thread or fiber.  Blocks: nothing.
+ * Returns: true: it was cancelled; false in a thread that is not a worker. */
 FILCH_API bool filch_fiber_uncancel(void);
 
-/* Let others that are ready run first.
+/* Let other ready fibers run first.
  * Call from: any thread or fiber.  Blocks: nothing. */
 FILCH_API void filch_yield(void);
 
-/* The handle of the calling fiber, for comparisons, names and messages.  In a stolen task it is the
- * handle of the fiber that runs the task.  It is valid while the fiber runs, and is not yours to
- * join or detach unless you started the fiber.
- * Call from: any thread or fiber.  Blocks: nothing.  Returns: NULL in a thread that is no fiber; NULL without memory. */
+/* Get the handle of the calling fiber, for comparisons, names and messages.  In a stolen task it is
+ * the handle of the fiber that runs the task.  It is valid while the fiber runs.  Do not join or
+ * detach it, unless you started the fiber.
+ * Call from: any thread or fiber.  Blocks: nothing.
+ * Returns: the handle; NULL: the caller is not a fiber, or there is no memory. */
 FILCH_API filch_fiber *filch_fiber_self(void);
 
-/* What messages call the calling fiber; not copied.  filch_fiber_name(NULL): the calling fiber's; NULL: it has none.
+/* Set the name of the calling fiber for messages.  The string is not copied.  NULL removes the
+ * name.
  * Call from: any thread or fiber.  Blocks: nothing. */
 FILCH_API void filch_fiber_set_name(const char *name);
+
+/* Get the name of a fiber.
+ * f: NULL means the calling fiber.
+ * Call from: any thread or fiber.  Blocks: nothing.
+ * Returns: the name; NULL: the fiber has none, or f is NULL and the caller is not a fiber. */
 FILCH_API const char *filch_fiber_name(const filch_fiber *f);
 
 /* ---- fiber-local storage ---- */
 
-#define FILCH_FLS_MAX 128
+#define FILCH_FLS_MAX 128 /* keys at a time */
 
-/* Create a key of fiber-local storage.  Each fiber, and each thread that is not a worker, has its own
- * value under the key, NULL at first.
+/* Create a key of fiber-local storage.  Each fiber, and each thread that is not a worker, has its
+ * own value under the key, NULL at first.
  * destroy: NULL, or a destructor.  When a fiber or thread ends it is called with each value that is
  *     not NULL.
  * Call from: any thread or fiber.  Blocks: nothing.
- * Returns: the key, 0 or more; -EAGAIN: FILCH_FLS_MAX keys exist already. */
+ * Returns: the key, 0 or more.
+ *     -EAGAIN: FILCH_FLS_MAX keys exist already. */
 FILCH_API int filch_fls_new(void (*destroy)(void *value));
 
-/* Free a key.  Its destructor is not called: values that fibers and threads still hold under the key
- * are dropped, and they do not appear under a later key.  A fiber or thread that ends during this
- * call may still call the destructor.
+/* Free a key.  Its destructor is not called: values that fibers and threads still hold under the
+ * key are dropped, and they do not appear under a later key.  A fiber or thread that ends during
+ * this call may still call the destructor.
  * Call from: any thread or fiber.  Blocks: nothing.
- * Returns: 0; -EINVAL: the key does not exist. */
+ * Returns: 0.
+ *     -EINVAL: the key does not exist. */
 FILCH_API int filch_fls_free(int key);
 
 /* Get the caller's value.
@@ -140,14 +162,18 @@ FILCH_API void *filch_fls_get(int key);
 
 /* Set the caller's value.  The destructor is not called for the value that was there before.
  * Call from: any thread or fiber.  Blocks: nothing.
- * Returns: 0; -EINVAL: the key does not exist; -ENOMEM: the value is as before. */
+ * Returns: 0.
+ *     -EINVAL: the key does not exist.
+ *     -ENOMEM: there is no memory.  The value is as before. */
 FILCH_API int filch_fls_set(int key, void *value);
 
 /* ---- programs ---- */
 
-/* Run body(arg) on a fiber, wait for it, and stop the runtime, which waits for all other fibers.
- * Call from: any thread that is no worker.  Blocks: the thread.
- * Returns: 0; -EDEADLK from a fiber; -ENOMEM. */
+/* Run body(arg) on a fiber named "main", then stop the runtime, which waits for all other fibers.
+ * Call from: any thread that is not a worker.  Blocks: the thread.
+ * Returns: 0: body has returned and the runtime is stopped.
+ *     -EDEADLK: the caller is a fiber.
+ *     -ENOMEM: there is no memory, and body was not called. */
 FILCH_API int filch_main(void (*body)(void *arg), void *arg);
 
 FILCH_END_DECLS

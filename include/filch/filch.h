@@ -1,4 +1,4 @@
-/* Include the whole API of Filch.  The file formats of <filch/samples.h> and <filch/top.h> are separate.
+/* The whole API of Filch.  The formats of <filch/samples.h> and <filch/top.h> are separate.
  *
  *     #include <filch/filch.h>
  *     #include <stdio.h>

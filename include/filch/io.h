@@ -1,4 +1,5 @@
-/* Files and sockets: calls that wait park the fiber, not its worker.  In a thread they block the thread.
+/* Files, pipes and sockets.  A fiber that waits parks, and its worker runs other fibers.  A thread
+ * that waits blocks.
  *
  *     #include <filch/fiber.h>
  *     #include <filch/io.h>
@@ -20,18 +21,16 @@
  *         return filch_close(s) < 0;
  *     }
  *
- * Every call returns what the system call of its name would, but -errno instead of -1, and never -EINTR or -EAGAIN.  With
- * _until, -ETIMEDOUT when filch_now() passes the deadline (FILCH_FOREVER: never).  All waits of fibers end with -ECANCELED when
- * the fiber is cancelled, or the descriptor is closed by filch_close.
+ * Each call returns what the system call of the same name returns, but -errno instead of -1.  It
+ * never returns -EINTR, and -EAGAIN only where this header says so.  A socket whose peer is gone
+ * returns -EPIPE, and no signal is raised.
  *
  * Descriptors that Filch opens are non-blocking (O_NONBLOCK) and are closed on exec.  Other
  * descriptors, such as the standard input and output, may be used as well.  They keep their file
  * status flags, which other processes may share.  Close every descriptor that was used here with
- * filch_close: it wakes the fibers that wait for the descriptor, and the number can be used again.
- * Regular files are read and written by spare threads, as nothing else keeps them from blocking a
- * worker.
- *
- * Call from: any thread, fiber, task or job.  Blocks: the fiber or the thread.
+ * filch_close: it wakes the fibers that wait for the descriptor.  Regular files are read and
+ *     written
+ * by blocking threads (filch_run_blocking).
  */
 #ifndef FILCH_IO_H
 #define FILCH_IO_H
@@ -45,13 +44,20 @@
 
 FILCH_BEGIN_DECLS
 
-/* Of <sys/uio.h> and <sys/socket.h>, which only who uses them needs to include. */
+/* These are defined in <sys/uio.h> and <sys/socket.h>. */
 struct iovec;
 struct msghdr;
 struct sockaddr;
 
 /* ---- bytes ---- */
 
+/* Read or write, as the system calls of these names do.
+ * Call from: any thread, fiber, task or job.  Blocks: the fiber or the thread.
+ * Returns: the number of bytes; 0: end of file.
+ *     -ECANCELED: the fiber was cancelled, or filch_close closed the descriptor.
+ *     -ETIMEDOUT: calls with a deadline: it passed.
+ *     -ENOMEM, -EMFILE, -ENOSPC: no memory, descriptor or epoll watch to wait with.
+ *     Other errors are those of the system call. */
 FILCH_API ssize_t filch_read(int fd, void *buf, size_t n);
 FILCH_API ssize_t filch_read_until(int fd, void *buf, size_t n, int64_t deadline);
 FILCH_API ssize_t filch_write(int fd, const void *buf, size_t n);
@@ -67,52 +73,116 @@ FILCH_API ssize_t filch_sendmsg_until(int fd, const struct msghdr *m, int flags,
 FILCH_API ssize_t filch_sendfile(int out, int in, off_t *offset, size_t n);
 FILCH_API ssize_t filch_sendfile_until(int out, int in, off_t *offset, size_t n, int64_t deadline);
 
-/* All n bytes.  A write to a socket whose other side is gone gives -EPIPE and no signal.
- * Returns: n; an error, when some bytes may be through.  filch_read_all: fewer than n when the end came first. */
-FILCH_API ssize_t filch_write_all(int fd, const void *buf, size_t n);
-FILCH_API ssize_t filch_write_all_until(int fd, const void *buf, size_t n, int64_t deadline);
+/* Read or write all n bytes.  After an error some bytes may have been read or written.
+ * Call from: any thread, fiber, task or job.  Blocks: the fiber or the thread.
+ * Returns: n; less than n: filch_read_all reached the end of the file.
+ *     -ECANCELED: the fiber was cancelled, or filch_close closed the descriptor.
+ *     -EPIPE: filch_write_all: the peer is gone.
+ *     -ETIMEDOUT: calls with a deadline: it passed.
+ *     -ENOMEM, -EMFILE, -ENOSPC: no memory, descriptor or epoll watch to wait with.
+ *     Other errors are those of read(2) and write(2). */
 FILCH_API ssize_t filch_read_all(int fd, void *buf, size_t n);
 FILCH_API ssize_t filch_read_all_until(int fd, void *buf, size_t n, int64_t deadline);
+FILCH_API ssize_t filch_write_all(int fd, const void *buf, size_t n);
+FILCH_API ssize_t filch_write_all_until(int fd, const void *buf, size_t n, int64_t deadline);
+
+/* Close the descriptor.  Fibers that wait for it are woken, and their calls return -ECANCELED.
+ * Call from: any thread, fiber, task or job.  Blocks: the fiber or the thread, until system calls
+ *     that other fibers make on the descriptor have returned.
+ * Returns: 0: it is closed.
+ *     Errors are those of close(2). */
+FILCH_API int filch_close(int fd);
 
 /* ---- connections ---- */
 
-/* host: an address or a name, NULL: all addresses of this machine; or a path with a slash in it, for a UNIX socket (then
- * port is 0).  port 0: any; filch_local_port tells which.
- * A fiber that looks a name up can be cut short by a deadline or a cancel; a spare thread goes on with it, for as long as it takes,
- * and filch_stop() waits for that.  In a thread neither cuts it short.
- * Returns: a descriptor, or -errno; a name that is not known: -ENOENT, and -EAGAIN when that could not be found out. */
+/* Create a socket that listens.
+ * host: an address or a name; NULL: all addresses of this machine; with a slash: the path of a UNIX
+ *     socket, where port is 0.
+ * port: 0 means any free port (filch_local_port).
+ * Call from: any thread, fiber, task or job.  Blocks: the fiber or the thread, for the lookup of a
+ *     name.
+ * Returns: the descriptor.
+ *     -ENOENT: the name is not known, or the path does not exist.
+ *     -EAGAIN: the name could not be looked up.
+ *     -EINVAL: port is out of range, or is not 0 for a path.
+ *     -ECANCELED: the fiber was cancelled.
+ *     Other errors are those of socket(2), bind(2) and listen(2). */
 FILCH_API int filch_listen(const char *host, int port, int backlog);
+
+/* Accept a connection.
+ * Call from: any thread, fiber, task or job.  Blocks: the fiber or the thread.
+ * Returns: the descriptor of the connection.
+ *     -ECANCELED: the fiber was cancelled, or filch_close closed the descriptor.
+ *     -ETIMEDOUT: filch_accept_until: the deadline passed.
+ *     Other errors are those of accept(2). */
 FILCH_API int filch_accept(int fd);
 FILCH_API int filch_accept_until(int fd, int64_t deadline);
+
+/* Connect to a server.  If the name has several addresses, they are tried in turn.
+ * host, port: as in filch_listen, but host is not NULL.
+ * A deadline or a cancellation interrupts a fiber that looks up a name, but the blocking thread
+ * completes the lookup, and filch_stop() waits for it.  In a thread nothing interrupts the lookup.
+ * Call from: any thread, fiber, task or job.  Blocks: the fiber or the thread.
+ * Returns: the descriptor of the connection.
+ *     -ENOENT: the name is not known, or the path does not exist.
+ *     -EAGAIN: the name could not be looked up.
+ *     -EINVAL: port is out of range, or is not 0 for a path.
+ *     -ECANCELED: the fiber was cancelled.
+ *     -ETIMEDOUT: filch_connect_until: the deadline passed.
+ *     Other errors are those of socket(2) and connect(2). */
 FILCH_API int filch_connect(const char *host, int port);
 FILCH_API int filch_connect_until(const char *host, int port, int64_t deadline);
-/* Connect a socket that you have to an address.  A socket in blocking mode is non-blocking during
- * connect(2) only. */
+
+/* Connect an existing socket to an address.  A socket in blocking mode is non-blocking during
+ * connect(2) only.
+ * Call from: any thread, fiber, task or job.  Blocks: the fiber or the thread.
+ * Returns: 0: it is connected.
+ *     -ECANCELED: the fiber was cancelled, or filch_close closed the descriptor.
+ *     -ETIMEDOUT: filch_connect_to_until: the deadline passed.
+ *     Other errors are those of connect(2). */
 FILCH_API int filch_connect_to(int fd, const struct sockaddr *address, unsigned size);
 FILCH_API int filch_connect_to_until(int fd, const struct sockaddr *address, unsigned size,
                                      int64_t deadline);
-/* Of a socket of this process; -errno for what has none. */
+
+/* Get the local port of a socket.
+ * Call from: any thread, fiber, task or job.  Blocks: nothing.
+ * Returns: the port.
+ *     Errors are those of getsockname(2). */
 FILCH_API int filch_local_port(int fd);
-/* As pipe2 and socketpair with SOCK_STREAM over UNIX sockets. */
+
+/* Create a pipe (pipe2(2)), or a pair of connected UNIX stream sockets (socketpair(2)).
+ * Call from: any thread, fiber, task or job.  Blocks: nothing.
+ * Returns: 0.
+ *     Errors are those of the system call. */
 FILCH_API int filch_pipe(int fd[2]);
 FILCH_API int filch_socketpair(int fd[2]);
-
-/* Close it.  Fibers that wait for it are woken, with -ECANCELED.  System calls that fibers make on it just now end first. */
-FILCH_API int filch_close(int fd);
 
 /* ---- anything else ---- */
 
 #define FILCH_READABLE 1
 #define FILCH_WRITABLE 2
 
-/* Wait until a descriptor that can be polled is ready, for one of these or both.
- * Returns: what it is ready for; -ETIMEDOUT; -ECANCELED; -EPERM for what cannot be polled, such as a regular file. */
+/* Wait until a descriptor is ready.
+ * what: FILCH_READABLE, FILCH_WRITABLE, or both.
+ * Call from: any thread, fiber, task or job.  Blocks: the fiber or the thread.
+ * Returns: FILCH_READABLE, FILCH_WRITABLE, or both.
+ *     -ECANCELED: the fiber was cancelled, or filch_close closed the descriptor.
+ *     -EPERM: the descriptor cannot be polled, such as that of a regular file.
+ *     -EBADF: the descriptor is not open.
+ *     -EINVAL: what is none of these values.
+ *     -ENOMEM, -EMFILE, -ENOSPC: no memory, descriptor or epoll watch to wait with.
+ *     -ETIMEDOUT: filch_wait_fd_until: the deadline passed. */
 FILCH_API int filch_wait_fd(int fd, int what);
 FILCH_API int filch_wait_fd_until(int fd, int what, int64_t deadline);
 
-/* Run call(arg), which would block a thread, on a spare thread; the worker goes on with other fibers meanwhile.  There are at
- * most filch_config.blocking_threads of them; more calls wait for one.  In a thread that is no worker it is a plain call.
- * Returns: what call returns; -ENOMEM or -EAGAIN when there is no thread to run it. */
+/* Run call(arg) on a blocking thread, while the worker runs other fibers.  There are at most
+ * filch_config.blocking_threads such threads.  Further calls queue in FIFO order.  Do not let one
+ * blocking call wait for another that is still queued: they can deadlock.  A cancelled fiber still
+ * waits.  In a thread that is not a worker this is a plain call.
+ * Call from: any thread, fiber, task or job.  Blocks: the fiber or the thread.
+ * Returns: what call returns.
+ *     -EAGAIN: there is no blocking thread, and none can be started.
+ *     -ENOMEM, -EMFILE: no memory or descriptor. */
 FILCH_API int64_t filch_run_blocking(int64_t (*call)(void *arg), void *arg);
 
 FILCH_END_DECLS

@@ -1,4 +1,4 @@
-/* Groups and jobs: functions to be run by the workers, and ways to wait for them.
+/* Groups and jobs: functions that the workers run, and ways to order them and to wait for them.
  *
  *     #include <filch/job.h>
  *     #include <stdio.h>
@@ -20,10 +20,8 @@
  *         return 0;
  *     }
  *
- * All calls may come from any thread, from tasks and from jobs, unless they say otherwise.  What is run runs on a
- * fiber: it may wait for anything, and only the fiber waits.  Errors are 0 or -errno.
- *
- * A group is for many functions of which none needs a name.  A job has one, to say what comes after what.
+ * A group runs many functions without handles.  A job has a handle, so it can depend on other jobs.
+ * The functions run on fibers: when one waits, its worker runs other fibers.
  */
 #ifndef FILCH_JOB_H
 #define FILCH_JOB_H
@@ -39,7 +37,8 @@ FILCH_BEGIN_DECLS
 
 /* ---- groups ---- */
 
-/* Anywhere in memory, for as long as something of it runs.  The fields are Filch's. */
+/* A set of functions that are waited for together.  The caller provides the memory, which must stay
+ * valid until all work of the group is done.  The fields are private. */
 typedef struct filch_group {
     uint32_t state_;
     uint32_t flags_;
@@ -49,124 +48,206 @@ typedef struct filch_group {
 
 /* clang-format off */
 #define FILCH_GROUP_INIT {0, 0, 0, 0}
-#define FILCH_GROUP_CANCEL_ON_ERROR {0, 2, 0, 0} /* in its place: the first error cancels the rest */
+#define FILCH_GROUP_CANCEL_ON_ERROR {0, 2, 0, 0} /* the first error cancels the group */
 /* clang-format on */
 
-/* Run work(arg), now or soon, on any worker.
- * Blocks: nothing.
- * Returns: 0; -ENOMEM: it will not run, and filch_group_wait says so again. */
+/* Run work(arg) on a worker, as part of the group.
+ * Call from: any thread, fiber, task or job.  Blocks: nothing.
+ * Returns: 0: the work was queued.
+ *     -ENOMEM: there is no memory.  The work will not run, and filch_group_wait returns -ENOMEM,
+ *         too. */
 FILCH_API int filch_group_run(filch_group *g, void (*work)(void *arg), void *arg);
 
-/* The same for work that may fail: the first error (that is not 0) is the group's. */
+/* Run work(arg) on a worker, as part of the group.  A result that is not 0 is an error, and
+ * filch_group_wait returns the first one.
+ * Call from: any thread, fiber, task or job.  Blocks: nothing.
+ * Returns: 0: the work was queued.
+ *     -ENOMEM: there is no memory.  The work will not run, and filch_group_wait returns -ENOMEM,
+ *         too. */
 FILCH_API int filch_group_run_fallible(filch_group *g, int (*work)(void *arg), void *arg);
 
-/* Wait for all that was run so far.  Then the group is as new, and may be used again or freed.  Not from its own work,
- * which would wait for itself.
- * Blocks: the thread, or parks the fiber.
- * Returns: 0; the first error of its work; -ECANCELED when it was cancelled and nothing failed.
- * filch_group_wait_until: also -ETIMEDOUT when filch_now() passes the deadline, and -ECANCELED when the calling fiber was cancelled before
- * (filch_fiber_is_cancelled); then the group goes on as before.  Without a deadline (FILCH_FOREVER) a cancelled fiber waits on. */
+/* Wait until all work of the group is done.  Then the group is as initialised, and may be used
+ * again or freed.  A cancelled fiber still waits.
+ * Call from: any thread, fiber, task or job, but not the group's own work.  Blocks: the fiber or
+ *     the thread.
+ * Returns: 0; the first error of the group's work.
+ *     -ECANCELED: the group was cancelled, and no work failed.
+ *     -ENOMEM: a filch_group_run failed. */
 FILCH_API int filch_group_wait(filch_group *g);
+
+/* Wait until all work of the group is done, or give up at the deadline.  If this call gives up, the
+ * group stays as it is.  With FILCH_FOREVER a cancelled fiber still waits.
+ * Call from: any thread, fiber, task or job, but not the group's own work.  Blocks: the fiber or
+ *     the thread.
+ * Returns: 0; the first error of the group's work.
+ *     -ECANCELED: the group was cancelled and no work failed, or the calling fiber was cancelled
+ *         (filch_fiber_is_cancelled).
+ *     -ETIMEDOUT: the deadline passed.
+ *     -ENOMEM: a filch_group_run failed, or there is no memory to wait with a deadline. */
 FILCH_API int filch_group_wait_until(filch_group *g, int64_t deadline);
 
-/* What has not begun is dropped; what runs may ask.  This ends with the next wait. */
+/* Cancel the group: work that has not started is dropped.  Running work can ask
+ * filch_group_is_cancelled.  The cancellation ends with the next wait.
+ * Call from: any thread, fiber, task or job.  Blocks: nothing. */
 FILCH_API void filch_group_cancel(filch_group *g);
+
+/* Ask whether the group is cancelled.
+ * Call from: any thread, fiber, task or job.  Blocks: nothing.
+ * Returns: true: it is cancelled. */
 FILCH_API bool filch_group_is_cancelled(const filch_group *g);
 
-/* How many pieces of work were dropped since the group was made. */
+/* Count the pieces of work that were dropped since the group was initialised.
+ * Call from: any thread, fiber, task or job.  Blocks: nothing.
+ * Returns: the number. */
 FILCH_API size_t filch_group_dropped(const filch_group *g);
 
 /* ---- jobs ---- */
 
-/* A job is made, told what it comes after, submitted, and runs when all of that is done.  It is done when its
- * function has returned and its children are done.
+/* A job is created, gets its dependencies, and is submitted.  It runs when all its dependencies are
+ * done.  It is done when its function has returned and its children are done.
  *
- * The caller owns a job until it waits for it or releases it.  A job with a parent or a group belongs to that from its
- * submission on.  A program that builds a graph puts its jobs into a group, makes all edges, submits the jobs and waits
- * for the group.
+ * The caller owns a job until it waits for it or releases it.  A job with a parent or a group
+ * belongs to that from its submission on.  A program that builds a graph puts its jobs into a
+ * group, makes all edges, submits the jobs and waits for the group.
  *
- * The caller must not use a job that it no longer owns.  Only the job's own work may, while it runs.  A call that gets the
- * handle of such a job aborts the program with a message that names the call.  The handle is not recognised if the
- * memory of the job was reused for exactly 64 later jobs, or a multiple of 64.
+ * The caller must not use a job that it no longer owns.  Only the job's own function may, while it
+ * runs.  A call that gets the handle of such a job aborts the program with a message that names
+ * the call.  The handle is not recognised if the memory of the job was reused for exactly 64 later
+ * jobs, or a multiple of 64.
  *
- * filch_stop() waits for all jobs that can run, and then there are none: what was not waited for before must not be
- * used any more.  A program that ends without it does not wait for jobs. */
+ * filch_stop() waits for all jobs that can run, and frees all jobs.  A program that exits without
+ * filch_stop() does not wait for jobs. */
 typedef struct filch_job filch_job;
 
 #define FILCH_JOB_PAYLOAD_MAX 64
 
-/* Returns: the job; NULL when there is no memory.  Calls that return an error and get NULL for a job say -EINVAL. */
+/* Create a job that calls work(arg).
+ * Call from: any thread, fiber, task or job.  Blocks: nothing.
+ * Returns: the job; NULL: there is no memory. */
 FILCH_API filch_job *filch_job_new(void (*work)(void *arg), void *arg);
-/* For work that may fail.  Jobs that come after one that failed do not run, and end with its error. */
+
+/* Create a job that calls work(arg), which may fail.  A result that is not 0 is an error.  Jobs
+ * that depend on a failed job do not run, and end with the same error.
+ * Call from: any thread, fiber, task or job.  Blocks: nothing.
+ * Returns: the job; NULL: there is no memory. */
 FILCH_API filch_job *filch_job_new_fallible(int (*work)(void *arg), void *arg);
-/* With a copy of size bytes, which work gets the address of, aligned to 16.
- * NULL also for more than FILCH_JOB_PAYLOAD_MAX. */
+
+/* Create a job that calls work(copy), where copy is a copy of size bytes at payload.
+ * size: at most FILCH_JOB_PAYLOAD_MAX.  The copy is aligned to 16 bytes.
+ * Call from: any thread, fiber, task or job.  Blocks: nothing.
+ * Returns: the job; NULL: there is no memory, or size is too large. */
 FILCH_API filch_job *filch_job_new_copy(void (*work)(void *copy), const void *payload, size_t size);
 
-/* Before its submission: */
-
-/* The parent is done after its children.  A parent that is done gets no more of them.  Nor is there more than one.
- * Returns: 0; -EBUSY when the child has been submitted or has a parent or a group; -ELOOP. */
+/* Make child a child of parent, which is done only after its children.  A job has at most one
+ * parent or group.  Call it before the child is submitted.
+ * Call from: any thread, fiber, task or job.  Blocks: nothing.
+ * Returns: 0.
+ *     -EBUSY: the child was submitted or has a parent or a group, or the parent is done.
+ *     -ELOOP: the child depends on the parent.  A message on stderr names the cycle.
+ *     -EINVAL: a job is NULL. */
 FILCH_API int filch_job_set_parent(filch_job *child, filch_job *parent);
-/* Put the job into the group: filch_group_wait waits for it, from now on.
- * Returns: as above. */
+
+/* Make the job part of a group: filch_group_wait waits for it from now on.  Call it before the
+ * job is submitted.
+ * Call from: any thread, fiber, task or job.  Blocks: nothing.
+ * Returns: 0.
+ *     -EBUSY: the job was submitted, or has a parent or a group.
+ *     -EINVAL: job is NULL. */
 FILCH_API int filch_job_set_group(filch_job *job, filch_group *g);
-/* For messages; not copied. */
+
+/* Set the name of the job for messages.  The string is not copied.  Call it before the job is
+ * submitted.
+ * Call from: any thread, fiber, task or job.  Blocks: nothing. */
 FILCH_API void filch_job_set_name(filch_job *job, const char *name);
 
 typedef enum filch_priority {
     FILCH_PRIORITY_NORMAL,
-    FILCH_PRIORITY_HIGH, /* before all other work; every 61st choice of a worker ignores priorities */
-    FILCH_PRIORITY_LOW, /* when there is nothing else, or now and then */
+    FILCH_PRIORITY_HIGH, /* before all other work; every 61st pick of a worker ignores priorities */
+    FILCH_PRIORITY_LOW,  /* when there is no other work, and at every 61st pick */
 } filch_priority;
+
+/* Set the priority of the job.  Call it before the job is submitted.
+ * Call from: any thread, fiber, task or job.  Blocks: nothing. */
 FILCH_API void filch_job_set_priority(filch_job *job, filch_priority priority);
 
-/* The job whose work this is; NULL where it is none's, such as in a task of it that another worker took. */
+/* Get the job whose function is running.
+ * Call from: any thread, fiber, task or job.  Blocks: nothing.
+ * Returns: the job; NULL: the caller is not a job's function, or is a stolen task of it. */
 FILCH_API filch_job *filch_job_self(void);
 
-/* The group of a job's children: a cheap way to have many.  It is for filch_group_run and _try from the job's own
- * work or before its submission, and for filch_group_is_cancelled. */
+/* Get the group of the job's children.  Work that runs in this group is a cheap kind of child.  Use
+ * it for filch_group_run, filch_group_run_fallible and filch_group_is_cancelled, from the job's
+ * function or before its submission.
+ * Call from: any thread, fiber, task or job.  Blocks: nothing.
+ * Returns: the group; NULL: job is NULL. */
 FILCH_API filch_group *filch_job_child_group(filch_job *job);
 
-/* Job runs when `dependency` is done; that may be so already.  Also after job was submitted, as long as it waits for something.
- * Returns: 0; -EBUSY when job has begun or is about to; -ELOOP when `dependency` needs job in turn, and a line on
- * stderr that names the cycle; -ENOMEM (never for the first of a job). */
+/* Make job depend on dependency: it runs after dependency is done, which may be so already.  This
+ * is also allowed after job was submitted, while it waits for another dependency.
+ * Call from: any thread, fiber, task or job.  Blocks: nothing.
+ * Returns: 0.
+ *     -EBUSY: job has started or is about to.
+ *     -ELOOP: dependency depends on job.  A message on stderr names the cycle.
+ *     -ENOMEM: there is no memory.  This never happens for the first dependency of a job.
+ *     -EINVAL: a job is NULL. */
 FILCH_API int filch_job_after(filch_job *job, filch_job *dependency);
 
-/* It runs as soon as nothing is in its way.
- * Returns: 0; -EBUSY when it was submitted before. */
+/* Submit the job: it runs as soon as its dependencies are done.
+ * Call from: any thread, fiber, task or job.  Blocks: nothing.
+ * Returns: 0.
+ *     -EBUSY: it was submitted before.
+ *     -EINVAL: job is NULL. */
 FILCH_API int filch_job_submit(filch_job *job);
 
-/* A continuation: filch_job_after and filch_job_submit in one, and no memory is needed. */
+/* Make job a continuation of dependency: filch_job_after and filch_job_submit in one call.
+ * Call from: any thread, fiber, task or job.  Blocks: nothing.
+ * Returns: 0.
+ *     -EBUSY: job was submitted before.
+ *     -ELOOP: dependency depends on job.  A message on stderr names the cycle.
+ *     -ENOMEM: there is no memory.  This never happens for the first dependency of a job.
+ *     -EINVAL: a job is NULL. */
 FILCH_API int filch_job_then(filch_job *dependency, filch_job *job);
 
-/* If it has not begun it will not; its children that have not begun neither.  Jobs that come after it do not run, and
- * end with -ECANCELED.  It still must be submitted to end.  Work that runs may ask; one that asks and is cancelled, as
- * its parent is or its group, passes that on to its own children. */
+/* Cancel the job.  If its function has not started, it will not run, and neither will its children.
+ * Jobs that depend on it do not run, and end with -ECANCELED.  A cancelled job must still be
+ * submitted to end.
+ * Call from: any thread, fiber, task or job.  Blocks: nothing. */
 FILCH_API void filch_job_cancel(filch_job *job);
+
+/* Ask whether the job, its parent or its group is cancelled.  If so, the job's children that have
+ * not started are cancelled, too.
+ * Call from: any thread, fiber, task or job.  Blocks: nothing.
+ * Returns: true: it is cancelled. */
 FILCH_API bool filch_job_is_cancelled(const filch_job *job);
 
-/* Is it done? */
+/* Ask whether the job is done.
+ * Call from: any thread, fiber, task or job.  Blocks: nothing.
+ * Returns: true: it is done. */
 FILCH_API bool filch_job_is_done(const filch_job *job);
 
-/* Wait until it is done, and release it.
- * Blocks: the thread, or parks the fiber.
- * Returns: 0; the first error of it and its children; -ECANCELED.
- * filch_job_wait_until: also -ETIMEDOUT; then it was not released.  (So a job should fail with another error.)
- * A fiber that was cancelled waits on. */
+/* Wait until the job is done, and release it.  If filch_job_wait_until gives up, the job is not
+ * released, so a job's function should not return -ETIMEDOUT or -ENOMEM.  A cancelled fiber still
+ * waits.
+ * Call from: any thread, fiber, task or job.  Blocks: the fiber or the thread.
+ * Returns: 0; the first error of the job, its children or its dependencies.
+ *     -ECANCELED: the job was cancelled.
+ *     -EINVAL: job is NULL.
+ *     -ETIMEDOUT: filch_job_wait_until: the deadline passed.
+ *     -ENOMEM: filch_job_wait_until: no memory to wait with a deadline. */
 FILCH_API int filch_job_wait(filch_job *job);
 FILCH_API int filch_job_wait_until(filch_job *job, int64_t deadline);
 
-/* Give up the job without waiting for it.  A submitted job still runs, and is freed when it is done.  A job that was never
- * submitted is cancelled and freed; jobs that depend on it end with -ECANCELED.
- * Blocks: nothing. */
+/* Release the job without waiting.  A submitted job still runs.  A job that was never submitted is
+ * freed, and jobs that depend on it end with -ECANCELED.
+ * Call from: any thread, fiber, task or job.  Blocks: nothing. */
 FILCH_API void filch_job_release(filch_job *job);
 
 /* ---- pumps ---- */
 
-/* For jobs that only one thread may run, such as the one that draws.  They run when that thread pumps, in the order in which they
- * became ready, on the thread's own stack.  Anywhere in memory; the fields are Filch's.  Call filch_stop() only when
- * no such job is left. */
+/* A queue of jobs that one thread runs, on its own stack and in the order in which they became
+ * ready: for code that must stay in one thread, such as graphics.  The caller provides the
+ *     memory.  The
+ * fields are private.  Call filch_stop() only when the pump is empty. */
 typedef struct filch_pump {
     void *first_;
     void *last_;
@@ -179,16 +260,23 @@ typedef struct filch_pump {
 #define FILCH_PUMP_INIT {0, 0, 0, 0, 0}
 /* clang-format on */
 
-/* Before its submission: the job runs in this pump. */
+/* Let the job run in this pump, not on a worker.  Call it before the job is submitted.
+ * Call from: any thread, fiber, task or job.  Blocks: nothing. */
 FILCH_API void filch_job_set_pump(filch_job *job, filch_pump *p);
 
-/* Run what is there, but not what comes meanwhile.
- * Call from: the one thread (a fiber would wander from thread to thread).  Blocks: nothing.
- * Returns: how many. */
+/* Run the jobs that are in the pump now.  Calling it from a fiber aborts the program.
+ * Call from: the pump's thread.  Blocks: nothing.
+ * Returns: the number of jobs that were run. */
 FILCH_API size_t filch_pump_run(filch_pump *p);
 
-/* The same until the job is done, and then as filch_job_wait_until; FILCH_FOREVER: no deadline.
- * Blocks: the thread, while nothing is there. */
+/* Run jobs of the pump until the given job is done, and release that job, as filch_job_wait does.
+ * If filch_pump_wait_until gives up, the job is not released.  Calling it from a fiber aborts the
+ * program.
+ * Call from: the pump's thread.  Blocks: the thread, while the pump is empty.
+ * Returns: 0; the first error of the job, its children or its dependencies.
+ *     -ECANCELED: the job was cancelled.
+ *     -EINVAL: job is NULL.
+ *     -ETIMEDOUT: filch_pump_wait_until: the deadline passed. */
 FILCH_API int filch_pump_wait(filch_pump *p, filch_job *job);
 FILCH_API int filch_pump_wait_until(filch_pump *p, filch_job *job, int64_t deadline);
 

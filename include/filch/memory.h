@@ -1,25 +1,25 @@
-/* Bring your own allocator: all memory that Filch keeps for itself comes through it.
+/* A custom allocator for all memory that Filch uses for itself.
  *
  *     #include <filch/memory.h>
  *     #include <stdlib.h>
  *
- *     static void *get(void *ctx, size_t size, size_t align)
+ *     static void *my_alloc(void *ctx, size_t size, size_t align)
  *     {
  *         (void)ctx;
  *         return aligned_alloc(align, (size + align - 1) / align * align);
  *     }
- *     static void put(void *ctx, void *ptr, size_t size, size_t align)
+ *     static void my_free(void *ctx, void *ptr, size_t size, size_t align)
  *     {
  *         (void)ctx, (void)size, (void)align;
  *         free(ptr);
  *     }
  *     int main(void)
  *     {
- *         filch_allocator mine = {get, put, NULL};
+ *         filch_allocator mine = {my_alloc, my_free, NULL};
  *         return filch_set_allocator(&mine) == 0 ? 0 : 1;
  *     }
  *
- * The stacks of fibers are mapped from the system and are no part of this.
+ * Stacks of fibers are mapped from the system, and do not come from the allocator.
  */
 #ifndef FILCH_MEMORY_H
 #define FILCH_MEMORY_H
@@ -31,31 +31,36 @@
 FILCH_BEGIN_DECLS
 
 /* Both functions may be called by several threads at once, on small stacks, and must not call
- * Filch.  Sizes are never 0; alignments are powers of two. */
+ * Filch.  Sizes are never 0.  Alignments are powers of two. */
 typedef struct filch_allocator {
-    /* At least size bytes at a multiple of align, or NULL.  Need not be zeroed: Filch does that. */
+    /* Return size bytes or more at a multiple of align, or NULL.  The memory need not be zeroed. */
     void *(*alloc)(void *ctx, size_t size, size_t align);
-    /* Takes back what alloc gave, with the size and align that were asked for.  Never NULL. */
+    /* Free memory of alloc.  size and align are those of its alloc call.  ptr is never NULL. */
     void (*free)(void *ctx, void *ptr, size_t size, size_t align);
-    /* Handed to both as it is. */
+    /* Passed to both. */
     void *ctx;
 } filch_allocator;
 
-/* Take memory from this allocator from now on; NULL goes back to the one built in.  The struct is
- * copied; what ctx points to must last for as long as the allocator is in use.
- * Call from: any thread, best before the first other call.
- * Blocks: nothing.
- * Returns: 0; -EINVAL when a function is missing; -EBUSY while memory of the present allocator is
- * still in use, as it is while the runtime runs (filch_stop gives all of it back). */
+/* Use this allocator from now on.  The struct is copied.  The object at ctx must stay valid while
+ * the allocator is in use.
+ * allocator: NULL means the built-in allocator.
+ * Call from: any thread, best before all other calls.  Blocks: nothing.
+ * Returns: 0.
+ *     -EINVAL: alloc or free is NULL.
+ *     -EBUSY: memory of the current allocator is in use.  filch_stop frees all memory of the
+ *         runtime. */
 FILCH_API int filch_set_allocator(const filch_allocator *allocator);
 
-/* Memory from the allocator in force, aligned to 64 bytes, and not zeroed.  What is not yet freed keeps the
- * allocator from being replaced.
- * Call from: any thread or fiber.  Blocks: what the allocator blocks.
- * Returns: NULL when there is none.  A size of 0 is one byte. */
+/* Allocate memory from the current allocator.  It is aligned to 64 bytes and not zeroed.  The
+ * allocator cannot be replaced until the memory is freed.
+ * size: 0 counts as 1.
+ * Call from: any thread or fiber.  Blocks: nothing, unless the allocator does.
+ * Returns: the memory; NULL: there is none. */
 FILCH_API void *filch_alloc(size_t size);
 
-/* Give back what filch_alloc gave, with the same size.  NULL is allowed. */
+/* Free memory of filch_alloc.  NULL is allowed.
+ * size: the same as in the call of filch_alloc.
+ * Call from: any thread or fiber.  Blocks: nothing, unless the allocator does. */
 FILCH_API void filch_free(void *ptr, size_t size);
 
 FILCH_END_DECLS

@@ -1,4 +1,4 @@
-/* The file that FILCH_SAMPLE asks for: what the deques of all workers counted, many times a second.
+/* The file format of FILCH_SAMPLE: samples of the counters of all deques, many per second.
  *
  *     #include <filch/samples.h>
  *     #include <stdio.h>
@@ -16,14 +16,14 @@
  * Layout, all numbers in the byte order of the machine that wrote it:
  *
  *     filch_samples_head
- *     columns * char[FILCH_SAMPLES_NAME]      what each column is called
+ *     columns * char[FILCH_SAMPLES_NAME]      the names of the columns
  *     samples * { uint64_t stamp;             ticks
- *                 uint32_t value[deques][columns]; and 4 bytes of nothing where sample_size needs them }
+ *                 uint32_t value[deques][columns]; }  padded to sample_size
  *
- * Values are counted since the runtime began, and wrap.  So does the size of a deque, up - down - top, which fits all the
- * same: take it as an int32_t.  The numbers of one sample were read one after the other, while workers go on; see
- * filch-samples(5).  Where three or more samples in a row differ in nothing but their stamp, only the first and the last are
- * there.
+ * Values are counted since the start of the runtime, and wrap.  The size of a deque is
+ * bottom_incs - bottom_decs - top, as an int32_t.  The values of one sample were read one after
+ * the other, while the workers ran (see filch-samples(5)).  Of three or more equal samples in a
+ * row, only the first and the last are in the file.
  */
 #ifndef FILCH_SAMPLES_H
 #define FILCH_SAMPLES_H
@@ -34,7 +34,7 @@
 
 FILCH_BEGIN_DECLS
 
-#define FILCH_SAMPLES_MAGIC   "FilchSmp" /* and no 0 */
+#define FILCH_SAMPLES_MAGIC   "FilchSmp" /* without a terminating 0 */
 #define FILCH_SAMPLES_VERSION 1u
 #define FILCH_SAMPLES_NAME    32
 
@@ -45,29 +45,28 @@ typedef struct filch_samples_head {
     uint32_t sample_size; /* bytes from one sample to the next; a multiple of 8 */
     uint32_t deques;      /* one for each worker */
     uint32_t columns;     /* of each deque */
-    uint32_t
-        eager; /* 1: each task was published when it was spawned; 0: when somebody was hungry */
-    uint32_t steal_batch; /* k: the most that one steal took */
+    uint32_t eager;       /* 1: publish was eager; 0: lazy */
+    uint32_t steal_batch; /* the maximum number of items per steal */
     uint32_t zero;
     uint64_t ticks_per_second;
     uint64_t samples;  /* in this file */
-    uint64_t taken;    /* how often the sampler looked */
-    uint64_t torn;     /* looks during which the sampler was interrupted, and that it took again */
-    uint64_t lost;     /* samples that had to make room for younger ones */
-    char kind[16];     /* of deque: locked, bounded, batch, half */
+    uint64_t taken;    /* samples taken */
+    uint64_t torn;     /* interrupted samples, which were taken again */
+    uint64_t lost;     /* old samples that were overwritten */
+    char kind[16];     /* the deque: locked, bounded, batch or half */
     char clock[16];    /* tsc, cntvct or monotonic */
-    char program[128]; /* with its arguments, as far as they fit */
+    char program[128]; /* with its arguments, truncated */
 } filch_samples_head;
 
-/* The columns, in this order.  Readers of other versions may look for their names. */
+/* The columns in this order.  A reader of files of other versions searches for their names. */
 enum {
-    FILCH_SAMPLES_BOTTOM_INCS, /* times the bottom was raised (Kuchumov's B+) */
-    FILCH_SAMPLES_BOTTOM_DECS, /* times it was lowered (B-) */
-    FILCH_SAMPLES_TOP,         /* pieces of work that left at the thieves' end (T) */
+    FILCH_SAMPLES_BOTTOM_INCS, /* increments of bottom (B+ of Kuchumov 2016) */
+    FILCH_SAMPLES_BOTTOM_DECS, /* decrements of bottom (B-) */
+    FILCH_SAMPLES_TOP,         /* items that left at the top (T) */
     FILCH_SAMPLES_PUSHES,
     FILCH_SAMPLES_POPS,
     FILCH_SAMPLES_POPS_FAILED,
-    FILCH_SAMPLES_STEALS_SINGLE, /* these and all below but the last: by the worker, from others */
+    FILCH_SAMPLES_STEALS_SINGLE, /* this and the next four: by this worker, from other deques */
     FILCH_SAMPLES_STEALS_SINGLE_FAILED,
     FILCH_SAMPLES_STEALS_MULTIPLE,
     FILCH_SAMPLES_STEALS_MULTIPLE_FAILED,

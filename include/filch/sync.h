@@ -1,4 +1,5 @@
-/* Locks and their kin, for fibers and threads in any mix: who is a fiber parks, who is a thread blocks.
+/* Synchronisation between fibers and threads in any mix.  A fiber that waits parks, and its worker
+ * runs other fibers.  A thread that waits blocks.
  *
  *     #include <filch/fiber.h>
  *     #include <filch/sync.h>
@@ -24,20 +25,15 @@
  *         return printf("%d\n", sum) < 0;
  *     }
  *
- * Zeroed memory is ready to use, and there is nothing to free.  The fields are Filch's.  An object
- * must not be moved or freed while a call waits at it.
+ * Zeroed memory is an initialised object, and there is nothing to free.  The fields are private.
+ * An object must not be moved or freed while a call waits at it.
  *
- * The call that wakes a waiter (unlock, end_read, end_write, post, done, signal, the last
- * filch_barrier_wait) does not touch the object once the waiter may continue.  So a waiter whose
- * call has succeeded may free the object at once, if no other call waits at it.  For a filch_cond,
- * the signal must be given with the mutex held.  A filch_once may be freed when every call has
- * returned.
+ * A call that wakes a waiter (unlock, post, done, signal, the last filch_barrier_wait) does not
+ * touch the object once the waiter may continue.  So a waiter whose call has succeeded may free
+ * the object at once, if no other call waits at it.  For a filch_cond, the signal must be sent
+ * with the mutex held.  A filch_once may be freed when every call has returned.
  *
- * Deadlines are times of filch_now().  Calls that return an int may be cut short: -ETIMEDOUT when the deadline has come,
- * -ECANCELED when the fiber was cancelled, -ENOMEM when there is no memory for a deadline.  Calls that return nothing cannot.
- *
- * Call from: any thread, fiber, task or job, unless it says otherwise.  Blocks: calls that wait, the fiber or the thread.
- * A caller's mistake (to unlock what is not locked) ends the program with a line.
+ * Deadlines are times of filch_now().  Waits that return nothing cannot be interrupted.
  */
 #ifndef FILCH_SYNC_H
 #define FILCH_SYNC_H
@@ -57,58 +53,101 @@ typedef struct filch_lock_ {
 
 /* ---- mutex ---- */
 
-/* Who waits long gets it next, whoever else comes: nobody starves.  Any fiber or thread may unlock it. */
+/* A lock for one holder at a time.  It is not recursive.  Any fiber or thread may unlock it.
+ * Barging is bounded, so waiters do not starve. */
 typedef struct filch_mutex {
     filch_lock_ lock_;
     void *waiters_;
     uint32_t state_, reserved_;
 } filch_mutex;
 
+/* Lock the mutex.  A cancelled fiber still waits.
+ * Call from: any thread, fiber, task or job.  Blocks: the fiber or the thread. */
 FILCH_API void filch_mutex_lock(filch_mutex *m);
-/* Returns: 0; -EAGAIN.  Blocks: nothing. */
+
+/* Lock the mutex if that needs no wait.
+ * Call from: any thread, fiber, task or job.  Blocks: nothing.
+ * Returns: 0: the mutex is locked.
+ *     -EAGAIN: it is held, or reserved for a waiter. */
 FILCH_API int filch_mutex_try_lock(filch_mutex *m);
-/* Returns: 0; -ETIMEDOUT; -ECANCELED. */
+
+/* Lock the mutex, or give up at the deadline.
+ * Call from: any thread, fiber, task or job.  Blocks: the fiber or the thread.
+ * Returns: 0: the mutex is locked.
+ *     -ETIMEDOUT: the deadline passed.
+ *     -ECANCELED: the fiber was cancelled.
+ *     -ENOMEM: no memory to wait with a deadline. */
 FILCH_API int filch_mutex_lock_until(filch_mutex *m, int64_t deadline);
+
+/* Unlock the mutex.  Unlocking a mutex that is not locked aborts the program.
+ * Call from: any thread, fiber, task or job.  Blocks: nothing. */
 FILCH_API void filch_mutex_unlock(filch_mutex *m);
 
-/* ---- readers and writers ---- */
+/* ---- read-write lock ---- */
 
-/* Many readers or one writer.  A writer that waits keeps new readers out, and after a writer those readers come first that
- * waited by then: neither starves the other. */
+/* A lock for many readers or one writer.  A waiting writer keeps new readers out.  After a writer
+ * the readers that waited by then come first.  So neither starves.  A reader must not lock again
+ * for reading: a writer may wait in between. */
 typedef struct filch_rwlock {
     filch_lock_ lock_;
     void *readers_, *writers_;
     uint32_t state_, reserved_;
 } filch_rwlock;
 
+/* Lock for reading (rdlock) or for writing (wrlock).  A cancelled fiber still waits.
+ * Call from: any thread, fiber, task or job.  Blocks: the fiber or the thread. */
 FILCH_API void filch_rwlock_rdlock(filch_rwlock *l);
-FILCH_API int filch_rwlock_try_rdlock(filch_rwlock *l);
-FILCH_API int filch_rwlock_rdlock_until(filch_rwlock *l, int64_t deadline);
-FILCH_API void filch_rwlock_rdunlock(filch_rwlock *l);
 FILCH_API void filch_rwlock_wrlock(filch_rwlock *l);
+
+/* Lock for reading or for writing if that needs no wait.
+ * Call from: any thread, fiber, task or job.  Blocks: nothing.
+ * Returns: 0: the lock is held.
+ *     -EAGAIN: the call would have to wait. */
+FILCH_API int filch_rwlock_try_rdlock(filch_rwlock *l);
 FILCH_API int filch_rwlock_try_wrlock(filch_rwlock *l);
+
+/* Lock for reading or for writing, or give up at the deadline.
+ * Call from: any thread, fiber, task or job.  Blocks: the fiber or the thread.
+ * Returns: 0: the lock is held.
+ *     -ETIMEDOUT: the deadline passed.
+ *     -ECANCELED: the fiber was cancelled.
+ *     -ENOMEM: no memory to wait with a deadline. */
+FILCH_API int filch_rwlock_rdlock_until(filch_rwlock *l, int64_t deadline);
 FILCH_API int filch_rwlock_wrlock_until(filch_rwlock *l, int64_t deadline);
+
+/* Unlock after reading or after writing.  Unlocking a lock that is not held aborts the program.
+ * Call from: any thread, fiber, task or job.  Blocks: nothing. */
+FILCH_API void filch_rwlock_rdunlock(filch_rwlock *l);
 FILCH_API void filch_rwlock_wrunlock(filch_rwlock *l);
 
-/* ---- condition ---- */
+/* ---- condition variable ---- */
 
-/* To wait, with a mutex that is let go meanwhile and held again afterwards, also after an error.  No wake-up comes
- * without a reason, but what was so at the signal may have changed by the time the mutex is held: look again. */
+/* A queue of callers that wait for a condition, which a mutex protects. */
 typedef struct filch_cond {
     filch_lock_ lock_;
     void *waiters_;
 } filch_cond;
 
-/* Returns: 0; -ECANCELED; filch_cond_wait_until: also -ETIMEDOUT. */
+/* Unlock the mutex, wait for a signal, and lock the mutex again, also after an error.  There are no
+ * spurious wake-ups.  But the condition may have changed between the signal and the lock, so
+ * check it again.
+ * Call from: any thread, fiber, task or job that holds the mutex.  Blocks: the fiber or the thread.
+ * Returns: 0: a signal came.
+ *     -ECANCELED: the fiber was cancelled.
+ *     -ETIMEDOUT: filch_cond_wait_until: the deadline passed.
+ *     -ENOMEM: filch_cond_wait_until: no memory to wait with a deadline. */
 FILCH_API int filch_cond_wait(filch_cond *c, filch_mutex *m);
 FILCH_API int filch_cond_wait_until(filch_cond *c, filch_mutex *m, int64_t deadline);
-/* Wake who has waited longest; all.  With the mutex held or not. */
+
+/* Wake the longest waiter (signal) or all waiters (broadcast).
+ * Call from: any thread, fiber, task or job, with the mutex held or not.  Blocks: nothing. */
 FILCH_API void filch_cond_signal(filch_cond *c);
 FILCH_API void filch_cond_broadcast(filch_cond *c);
 
 /* ---- semaphore ---- */
 
-/* A number, 0 at first, that waiters take from when it is large enough, first come, first served. */
+/* A counter that starts at 0, or at n with FILCH_SEM_INIT(n).  Waiters are served in FIFO order: a
+ * waiter that wants much is not overtaken by waiters that want little. */
 typedef struct filch_sem {
     filch_lock_ lock_;
     void *waiters_;
@@ -119,34 +158,62 @@ typedef struct filch_sem {
 #define FILCH_SEM_INIT(n) {{{0, 0, 0, 0}}, NULL, (n)}
 /* clang-format on */
 
-/* Take n (or one), once it is there.  Returns: 0; -ECANCELED; -ETIMEDOUT; try: -EAGAIN. */
+/* Wait until the counter is at least 1 (or n), and subtract that.
+ * Call from: any thread, fiber, task or job.  Blocks: the fiber or the thread.
+ * Returns: 0: subtracted.
+ *     -ECANCELED: the fiber was cancelled.
+ *     -ETIMEDOUT: calls with a deadline: it passed.
+ *     -ENOMEM: calls with a deadline: no memory to wait with one. */
 FILCH_API int filch_sem_wait(filch_sem *s);
 FILCH_API int filch_sem_wait_until(filch_sem *s, int64_t deadline);
-FILCH_API int filch_sem_try_wait(filch_sem *s);
 FILCH_API int filch_sem_wait_n(filch_sem *s, uint64_t n);
 FILCH_API int filch_sem_wait_n_until(filch_sem *s, uint64_t n, int64_t deadline);
-/* Give n (or one). */
+
+/* Subtract 1 from the counter if that needs no wait.
+ * Call from: any thread, fiber, task or job.  Blocks: nothing.
+ * Returns: 0: subtracted.
+ *     -EAGAIN: the counter is 0, or there are waiters. */
+FILCH_API int filch_sem_try_wait(filch_sem *s);
+
+/* Add 1 (or n) to the counter.  A counter above 2^64 - 1 aborts the program.
+ * Call from: any thread, fiber, task or job.  Blocks: nothing. */
 FILCH_API void filch_sem_post(filch_sem *s);
 FILCH_API void filch_sem_post_n(filch_sem *s, uint64_t n);
+
+/* Read the counter, which may change at any time.
+ * Call from: any thread, fiber, task or job.  Blocks: nothing.
+ * Returns: the counter. */
 FILCH_API uint64_t filch_sem_value(filch_sem *s);
 
 /* ---- wait group ---- */
 
-/* A number, 0 at first, that waiters wait to be 0. */
+/* A counter that starts at 0.  filch_wait_group_wait returns when it is 0. */
 typedef struct filch_wait_group {
     filch_lock_ lock_;
     void *waiters_;
     uint64_t count_;
 } filch_wait_group;
 
+/* Add n to the counter.  Call it before the work starts that is to be waited for.
+ * Call from: any thread, fiber, task or job.  Blocks: nothing. */
 FILCH_API void filch_wait_group_add(filch_wait_group *g, unsigned n);
+
+/* Subtract 1 from the counter.  A counter below 0 aborts the program.
+ * Call from: any thread, fiber, task or job.  Blocks: nothing. */
 FILCH_API void filch_wait_group_done(filch_wait_group *g);
-/* Returns: 0; -ECANCELED; filch_wait_group_wait_until: also -ETIMEDOUT. */
+
+/* Wait until the counter is 0.  Then the wait group may be used again.
+ * Call from: any thread, fiber, task or job.  Blocks: the fiber or the thread.
+ * Returns: 0: the counter was 0.
+ *     -ECANCELED: the fiber was cancelled.
+ *     -ETIMEDOUT: filch_wait_group_wait_until: the deadline passed.
+ *     -ENOMEM: filch_wait_group_wait_until: no memory to wait with a deadline. */
 FILCH_API int filch_wait_group_wait(filch_wait_group *g);
 FILCH_API int filch_wait_group_wait_until(filch_wait_group *g, int64_t deadline);
 
 /* ---- once ---- */
 
+/* A function call that happens once. */
 typedef struct filch_once {
     filch_lock_ lock_;
     void *waiters_;
@@ -154,19 +221,28 @@ typedef struct filch_once {
     uint32_t state_, reserved_;
 } filch_once;
 
-/* The first who comes calls work(arg); all others wait until that is over.  From inside work: a mistake. */
+/* Call work(arg) if this is the first call, or else wait until that call has returned.  A cancelled
+ * fiber still waits.  Calling it from work for the same object aborts the program.
+ * Call from: any thread, fiber, task or job.  Blocks: the fiber or the thread. */
 FILCH_API void filch_once_run(filch_once *o, void (*work)(void *arg), void *arg);
 
 /* ---- barrier ---- */
 
+/* A meeting point for n callers. */
 typedef struct filch_barrier {
     filch_lock_ lock_;
     void *waiters_;
     uint32_t count_, reserved_;
 } filch_barrier;
 
-/* Wait until n have come (all give the same n); then it is as new.
- * Returns: 1 for one of them, 0 for the others; -ECANCELED and -ETIMEDOUT: this one has not come. */
+/* Wait until n callers have arrived.  Then the barrier may be used again.
+ * n: the same number for all callers.  Another number, or 0, aborts the program.
+ * Call from: any thread, fiber, task or job.  Blocks: the fiber or the thread.
+ * Returns: 1 for one of the callers, 0 for the others.
+ *     -ECANCELED: the fiber was cancelled.  It does not count as arrived.
+ *     -ETIMEDOUT: filch_barrier_wait_until: the deadline passed.  The caller does not count as
+ *         arrived.
+ *     -ENOMEM: filch_barrier_wait_until: no memory to wait with a deadline. */
 FILCH_API int filch_barrier_wait(filch_barrier *b, unsigned n);
 FILCH_API int filch_barrier_wait_until(filch_barrier *b, unsigned n, int64_t deadline);
 

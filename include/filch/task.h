@@ -1,5 +1,5 @@
-/* Fork-join tasks: a spawn costs a few plain stores, and a sync that nobody was faster than is a
- * call of the function.
+/* Fork-join tasks.  A spawn costs a few stores.  The sync of a task that was not stolen is a plain
+ * call.
  *
  *     #include <filch/task.h>
  *     #include <stdio.h>
@@ -20,40 +20,46 @@
  *     }
  *
  * FILCH_TASK(result, name, type, argument, ...) { body }
- *     Defines a task with 0 to 8 arguments (of types without const), for this file.  Arguments and result are copied as bytes
- *     (in C++: trivially copyable types), 1024 bytes in all at most, and may be structs.  In C++ no
- *     exception may leave the body.
+ *     Define a task with 0 to 8 arguments, for this file.  Arguments and result are copied as
+ *     bytes (in C++: trivially copyable types), at most 1024 bytes in all, and may be structs.
+ *     Types have no const.  In C++ no exception may leave the body.
  * FILCH_VOID_TASK(name, type, argument, ...) { body }
- *     The same without a result.
+ *     Define a task without a result.
  * FILCH_TASK_DECL(result, name, type, argument, ...);  FILCH_VOID_TASK_DECL(name, ...);
- * FILCH_TASK_IMPL(result, name, type, argument, ...) { body }  FILCH_VOID_TASK_IMPL(name, ...) { body }
- *     The same in two parts, for tasks that several files use (DECL in a header, IMPL in one file)
- *     and for tasks that need each other.
+ * FILCH_TASK_IMPL(result, name, type, argument, ...) { body }
+ * FILCH_VOID_TASK_IMPL(name, ...) { body }
+ *     Declare and define a task separately, for tasks that several files use (DECL in a header,
+ *     IMPL in one file) and for tasks that call each other.
  *
  * In the body of a task:
- * FILCH_SPAWN(name, arguments...)   The task may run from here on, by any worker; or at its sync, here.
- *     It does so only if another worker takes it, or at the sync.  What the body does in between must not wait for
- *     it: a task that is spawned to send what the body then receives is never run where nobody is free to take it.  filch_go, or a
- *     job, is for that: a fiber of its own runs while the body waits.
- * FILCH_SYNC(name)                  The result of the newest spawn that was not yet synced, which is
- *     one of that name.  Where another worker runs it, the fiber parks until it is done, and goes on
- *     maybe on another worker.  So a function that syncs should not use thread-local variables, errno among
- *     them, on both sides of it: compilers remember where they were.
- * FILCH_CALL(name, arguments...)    A plain call.
- * FILCH_HUNGRY()                    True when somebody may have nothing to do and wait for a spawn.  A loop that
- *     cuts off a part of its work whenever this is true, and else goes on by itself, costs nothing while all are busy.
- * Every spawn is synced in the body that made it, the newest first.  Any number may be open, up to 33 million in
- * one fiber.
+ * FILCH_SPAWN(name, arguments...)
+ *     Spawn a task.  It runs on another worker if it is stolen, and otherwise at its sync.  The
+ *     body must not wait for the task in any other way than a sync, because the task may not
+ *     start before.  Use filch_go or a job for a function that must run while the body waits.
+ * FILCH_SYNC(name)
+ *     Get the result of the newest spawn that is not yet synced, which must be of this name.  If
+ *     another worker runs it, the fiber parks until it is done, and may continue on another worker.
+ *     Do not use a thread-local variable, such as errno, before and after a sync in one function:
+ *     the compiler may keep its address.
+ * FILCH_CALL(name, arguments...)
+ *     Call the task as a plain function.
+ * FILCH_HUNGRY()
+ *     True if an idle worker may be waiting for a spawn.  A loop that spawns a part of its work
+ *     only when this is true has no overhead while all workers are busy.
+ * Every spawn must be synced in the same body, the newest first.  A fiber can have up to 33 million
+ * open spawns.
  *
  * Anywhere:
- * FILCH_RUN(name, arguments...)     Run the task on the workers and wait for its result; if one of them
- *     sleeps, the calling thread takes its place.  The default runtime is started if none runs.
- *     Call from: any thread, and fibers too (there it is a call).
- *     Blocks: the thread.
+ * FILCH_RUN(name, arguments...)
+ *     Run the task on the workers and get its result.  If a worker sleeps, the calling thread
+ *     runs the task in its place.  The runtime is started if it is not running.  In a fiber this
+ *     is a plain call.
+ *     Call from: any thread, fiber, task or job.  Blocks: the thread.
  *
- * Mistakes are looked for in programs that are compiled without optimisation, or with FILCH_CHECK_TASKS defined:
- * a sync of another task than the newest, a sync without a spawn, a body that returns with a spawn open.  They
- * end the program with a line that names them.  In other programs they are found only by chance.
+ * In files compiled without optimisation, or with FILCH_CHECK_TASKS defined, these errors abort the
+ * program with a message: a sync of a task that is not the newest spawn, a sync without a spawn,
+ *     and a
+ * body that returns with an open spawn.  In other files they may go unnoticed.
  */
 #ifndef FILCH_TASK_H
 #define FILCH_TASK_H
@@ -64,43 +70,47 @@
 
 FILCH_BEGIN_DECLS
 
-/* From here on: what the macros are made of.  Names that end in _ are not for users.
+/* The rest of this header implements the macros.  Names that end in _ are private.
  *
- * Open spawns lie one after the other on the task stack of their fiber, a slot each.  `top` is the
- * end of the newest; it travels with the fiber as a hidden argument, so it stays in a register.
- * One comparison in a spawn, and one in a sync, tell all that can be unusual: each is with a word
- * that the runtime moves out of the way when it wants to be called. */
+ * Open spawns are slots on the task stack of their fiber.  `top` is the end of the newest slot.
+ * It is a hidden argument of each body, so it stays in a register.  A spawn compares top with
+ * limit, and a sync compares it with floor.  The runtime changes these words when it wants the
+ * next spawn or sync to call it. */
 typedef struct filch_task_bounds_ {
     char *limit;   /* atomic; a spawn that ends beyond it calls filch_slow_spawn_ */
     char *floor;   /* atomic; a sync of a slot below it calls filch_slow_sync_ */
-    char pad_[48]; /* other workers write the words above; what follows is the fiber's own */
+    char pad_[48]; /* other workers write the words above, and the fiber those below */
     unsigned long spawned;
-    long open; /* spawned and not yet synced, in programs that are checked */
+    long open; /* spawned and not yet synced; in checked files only */
 } filch_task_bounds_;
 
 typedef struct filch_task_type_ {
-    /* Run the task in slot with the task stack that begins at top; leave the result in slot. */
+    /* Run the task in slot with the task stack from top on, and store the result in slot. */
     void (*run)(filch_task_bounds_ *bounds, char *top, void *slot);
     size_t size;
     const char *name;
 } filch_task_type_;
 
-/* What every slot begins with. */
+/* The head of each slot. */
 typedef struct filch_slot_ {
     const filch_task_type_ *type;
-    void *ticket; /* once it is public; before that, in programs that are checked, who spawned it */
+    void *ticket; /* of a published task; before, in checked files, the frame that spawned it */
 } filch_slot_;
 
-#define FILCH_SLOT_MAX_ 1040 /* 1024 of the user's */
+#define FILCH_SLOT_MAX_ 1040 /* the head and 1024 bytes of arguments or result */
 
-/* The slot of this size at top lies beyond the limit: make room for the next, feed the hungry. */
+/* The spawn at top ends beyond limit: extend the task stack, or publish tasks for hungry
+ * workers. */
 FILCH_API void filch_slow_spawn_(filch_task_bounds_ *bounds, char *top, size_t size);
-/* The newest slot is not simply ours.  1: its result is in it; 0: run it here. */
+/* The slot is below floor.  Returns 1: it contains the result; 0: the caller runs the task. */
 FILCH_API int filch_slow_sync_(filch_task_bounds_ *bounds, char *slot,
                                const filch_task_type_ *type);
+/* FILCH_RUN: run the task in slot. */
 FILCH_API void filch_run_slot_(void *slot);
+/* Abort the program if the newest spawn is another task, or if there is none. */
 FILCH_API void filch_check_sync_(const filch_task_type_ *type, const filch_slot_ *slot,
                                  const void *frame);
+/* Abort the program if the body of the task has left spawns open. */
 FILCH_API void filch_check_open_(const filch_task_type_ *type, const filch_task_bounds_ *bounds,
                                  long before);
 
@@ -113,8 +123,8 @@ FILCH_END_DECLS
 #else
 #define FILCH_CHECKED_       0
 #define FILCH_FRAME_(top)    0
-/* Directly, so that gcc sees several callers of a recursive body, and splits it: the test that ends most
- * recursions is then made by the caller.  It does not do so for functions that are always_inline. */
+/* The body itself, so that gcc sees several callers of a recursive body and splits it: the caller
+ * then makes the test that ends the recursion.  gcc does not split always_inline functions. */
 #define FILCH_CALL_OF_(name) filch_of_##name##_body_
 #endif
 
@@ -131,15 +141,15 @@ FILCH_END_DECLS
 #endif
 
 #define FILCH_UNLIKELY_(x) __builtin_expect(!!(x), 0)
-/* What reads or moves the top of the caller does so in a function of its own, as the calls in one expression
- * may come in any order but not at once: FILCH_CALL(f) + FILCH_SYNC(g) is fine. */
+/* Only such functions read or move the top of the caller.  The calls in one expression may come
+ * in any order but do not overlap, so FILCH_CALL(f) + FILCH_SYNC(g) is allowed. */
 #define FILCH_ALWAYS_INLINE_ static inline __attribute__((always_inline, unused))
 #define FILCH_INLINE_        static inline __attribute__((unused))
 #define FILCH_UNUSED_        __attribute__((unused))
 
-/* Read a word that other threads write.  An atomic load is a load of its own for every compiler; so the compiler
- * is told that the word may be another by now, and makes the plain load a part of the comparison.  Only
- * then does gcc find that a body is small enough to be unrolled. */
+/* Load a word that other threads write.  Compilers do not merge an atomic load into a comparison.
+ * So the asm tells the compiler that the word may have changed, and a plain load follows.  Only
+ * then does gcc find a body small enough to unroll the recursion. */
 FILCH_ALWAYS_INLINE_ char *filch_load_word_(char **filch_word_)
 {
 #if defined __SANITIZE_THREAD__ || FILCH_HAS_TSAN_
@@ -165,8 +175,8 @@ FILCH_ALWAYS_INLINE_ char *filch_load_word_(char **filch_word_)
 #define FILCH_C_             extern
 #endif
 
-/* FILCH_MAP_n_(M, type, argument, ...) is M(type, argument) for each of the n pairs; without pairs it
- * is M with NONE_ behind its name. */
+/* FILCH_MAP_n_(M, type, argument, ...) expands M(type, argument) for each of n pairs, and MNONE_
+ * for n = 0. */
 #define FILCH_MAP_0_(M, none)      M##NONE_
 #define FILCH_MAP_1_(M, t, a)      M(t, a)
 #define FILCH_MAP_2_(M, t, a, ...) M(t, a) FILCH_MAP_1_(M, __VA_ARGS__)
@@ -190,7 +200,7 @@ FILCH_ALWAYS_INLINE_ char *filch_load_word_(char **filch_word_)
 #define FILCH_TYPES_(t, a) FILCH_COPIES_(t)
 #define FILCH_TYPES_NONE_
 
-/* What differs between a task with a result (VALUE) and one without (VOID). */
+/* The differences between a task with a result (VALUE) and one without (VOID). */
 #define FILCH_VALUE_FIELD_(R)       R result;
 #define FILCH_VALUE_KEEP_(to, call) to = call
 #define FILCH_VALUE_LOCAL_(R)       R filch_result_
@@ -204,7 +214,7 @@ FILCH_ALWAYS_INLINE_ char *filch_load_word_(char **filch_word_)
 #define FILCH_VOID_FORWARD_(call) call
 #define FILCH_VOID_TYPE_(R)
 
-/* The slot of a task and the name of its body.  K is VALUE or VOID, L the linkage. */
+/* The slot and the prototype of the body of a task.  K is VALUE or VOID, L the linkage. */
 #define FILCH_SLOT_OF_(L, K, R, name, MAP, ...)                                                    \
     FILCH_##K##_TYPE_(R) MAP(FILCH_TYPES_, __VA_ARGS__) struct filch_of_##name##_args_ {           \
         MAP(FILCH_FIELD_, __VA_ARGS__)                                                             \
@@ -224,7 +234,7 @@ FILCH_ALWAYS_INLINE_ char *filch_load_word_(char **filch_word_)
                                 char *filch_top_ MAP(FILCH_PARAM_, __VA_ARGS__)) FILCH_NOEXCEPT_   \
         __attribute__((aligned(64)));
 
-/* Call, spawn, sync and run.  What these functions declare has names that no argument has. */
+/* Call, spawn, sync and run.  Their local names end in _, unlike those of arguments. */
 #define FILCH_VERBS_OF_(K, R, name, MAP, ...)                                                      \
     FILCH_INLINE_ R filch_of_##name##_call_(filch_task_bounds_ *filch_f_,                          \
                                             char *filch_t_ MAP(FILCH_PARAM_, __VA_ARGS__))         \
@@ -302,7 +312,7 @@ FILCH_ALWAYS_INLINE_ char *filch_load_word_(char **filch_word_)
         FILCH_##K##_RETURN_(filch_s_->u.result);                                                   \
     }
 
-/* What other workers run the task by. */
+/* The type of the task, by which other workers run it. */
 #define FILCH_TYPE_INIT_(name)                                                                     \
     {                                                                                              \
         filch_of_##name##_exec_, sizeof(struct filch_of_##name##_slot_), #name                     \
@@ -317,7 +327,7 @@ FILCH_ALWAYS_INLINE_ char *filch_load_word_(char **filch_word_)
                           FILCH_CALL_OF_(name)(filch_f_, filch_t_ MAP(FILCH_LOAD_, __VA_ARGS__))); \
     }
 
-/* The head of the body, to which the user adds the braces. */
+/* The head of the body.  The user adds the braces. */
 #define FILCH_HEAD_OF_(L, R, name, MAP, ...)                                                       \
     L R filch_of_##name##_body_(filch_task_bounds_ *filch_self_ FILCH_UNUSED_,                     \
                                 char *filch_top_ FILCH_UNUSED_ MAP(FILCH_PARAM_, __VA_ARGS__))     \
@@ -350,7 +360,7 @@ FILCH_ALWAYS_INLINE_ char *filch_load_word_(char **filch_word_)
 #define FILCH_JOIN_(a, b)          FILCH_JOIN2_(a, b)
 #define FILCH_CHOOSE_(prefix, ...) FILCH_JOIN_(FILCH_JOIN_(prefix, FILCH_COUNT_(__VA_ARGS__)), _)
 
-/* How many pairs follow a result and a name. */
+/* Choose the map by the number of pairs after the result and the name. */
 #define FILCH_VALUE_2_(F, R, name)       F(VALUE, R, name, FILCH_MAP_0_, none)
 #define FILCH_VALUE_4_(F, R, name, ...)  F(VALUE, R, name, FILCH_MAP_1_, __VA_ARGS__)
 #define FILCH_VALUE_6_(F, R, name, ...)  F(VALUE, R, name, FILCH_MAP_2_, __VA_ARGS__)
@@ -379,7 +389,7 @@ FILCH_ALWAYS_INLINE_ char *filch_load_word_(char **filch_word_)
 #define FILCH_VOID_TASK_IMPL(...)                                                                  \
     FILCH_CHOOSE_(FILCH_NOTHING_, __VA_ARGS__)(FILCH_IMPL_, __VA_ARGS__)
 
-/* FILCH_ALONE_OR_(name, ...) is ALONE_ when the name of a task is all there is, else WITH_. */
+/* FILCH_ALONE_OR_(name, ...) is ALONE_ if there are no arguments, else WITH_. */
 #define FILCH_ALONE_OR_(...)                                                                       \
     FILCH_NTH_(__VA_ARGS__, WITH_, WITH_, WITH_, WITH_, WITH_, WITH_, WITH_, WITH_, WITH_, WITH_,  \
                WITH_, WITH_, WITH_, WITH_, WITH_, WITH_, WITH_, ALONE_, 0)

@@ -1,4 +1,4 @@
-/* Which Filch this is, and the marks that every public declaration carries.
+/* The version of Filch, and macros that all public headers use.
  *
  *     #include <filch/version.h>
  *     #include <stdio.h>
@@ -10,8 +10,8 @@
  *         return strcmp(FILCH_VERSION, filch_version()) == 0 ? 0 : 1;
  *     }
  *
- * The three numbers below are the one place where the version is written: the build, filch.pc and
- * the CMake package read them from here.
+ * The three numbers below are the only definition of the version.  The build, filch.pc and the
+ * CMake package read them from here.
  */
 #ifndef FILCH_VERSION_H
 #define FILCH_VERSION_H
@@ -24,20 +24,21 @@
 #define FILCH_VERSION_NUMBER                                                                       \
     (FILCH_VERSION_MAJOR * 10000 + FILCH_VERSION_MINOR * 100 + FILCH_VERSION_PATCH)
 
-/* The same as a string, "major.minor.patch".  Two steps, so that the numbers are put in first. */
+/* The version as a string, "major.minor.patch".  Two macros, so that the numbers are expanded
+ * first. */
 #define FILCH_VERSION_QUOTE_(a, b, c) #a "." #b "." #c
 #define FILCH_VERSION_JOIN_(a, b, c)  FILCH_VERSION_QUOTE_(a, b, c)
 #define FILCH_VERSION                                                                              \
     FILCH_VERSION_JOIN_(FILCH_VERSION_MAJOR, FILCH_VERSION_MINOR, FILCH_VERSION_PATCH)
 
-/* What the library shows to others; all else in it is hidden. */
+/* A symbol that the library exports.  All other symbols are hidden. */
 #if defined __GNUC__
 #define FILCH_API __attribute__((visibility("default")))
 #else
 #define FILCH_API
 #endif
 
-/* Around the declarations of a header, so that C++ programs find the C functions. */
+/* These enclose the declarations of a header, and give them C linkage in C++. */
 #ifdef __cplusplus
 #define FILCH_BEGIN_DECLS extern "C" {
 #define FILCH_END_DECLS   }
@@ -48,8 +49,9 @@
 
 FILCH_BEGIN_DECLS
 
-/* The version of the library that runs, which may be newer than the header it was compiled with.
- * Call from: any thread.  Blocks: nothing.  Returns: a constant string, such as "0.1.0". */
+/* Get the version of the library at run time, which may be newer than that of the header.
+ * Call from: any thread or fiber.  Blocks: nothing.
+ * Returns: a constant string, such as "0.1.0". */
 FILCH_API const char *filch_version(void);
 
 FILCH_END_DECLS
