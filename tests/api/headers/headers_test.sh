@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # headers_test.sh INCLUDE-DIR LIBRARY-DIR FILE
-# Every public header opens with a small program, and so does the README.  The program of FILE, a
-# header or the README, is taken out of the text, compiled as C11 and as C++17, without a warning, by
-# every compiler that is installed, optimised as users would (the README counts 300 million calls), and
-# run.  It must end with 0.
+# Each public header and the README open with a small program.  The test extracts the program of FILE,
+# compiles it as C11 and as C++17 with each installed compiler, optimised and with warnings as errors,
+# and runs it.  It must exit with 0.
 set -euo pipefail
 include=$1 library=$2 file=$3
 work=$(mktemp -d)
@@ -16,7 +15,7 @@ fail() {
     exit 1
 }
 
-# The program in the header's first comment: from its first #include to the } that ends main.
+# The program in the first comment of a header: from its first #include to the } that ends main.
 first_program() {
     awk '
         { sub(/^ \* ?/, "") }
@@ -33,16 +32,16 @@ build_and_run() {
     shift 2
     command -v "$compiler" >/dev/null || return 0
     "$compiler" "$@" -O2 "${warnings[@]}" -I "$include" "$work/program.c" -o "$work/program" \
-        -L "$library" "-Wl,-rpath,$library" -lfilch || fail "$file: its program does not build with $compiler $*"
-    "$work/program" >"$work/said" || fail "$file: its program, built with $compiler $*, ended with $?"
+        -L "$library" "-Wl,-rpath,$library" -lfilch || fail "$file: the program does not build with $compiler $*"
+    "$work/program" >"$work/said" || fail "$file: the program, built with $compiler $*, exited with $?"
     runs=$((runs + 1))
 }
 
-# try_program FILE: whose program now lies in program.c.
+# try_program FILE: build and run program.c, the program of FILE.
 try_program() {
     local compiler
-    grep -q '^}$' "$work/program.c" || fail "$1: its program has no end"
-    [ "$(grep -c . "$work/program.c")" -le 24 ] || fail "$1: its program is too long for an opening"
+    grep -q '^}$' "$work/program.c" || fail "$1: the program has no end"
+    [ "$(grep -c . "$work/program.c")" -le 24 ] || fail "$1: the program has more than 24 lines"
     for compiler in gcc clang; do
         build_and_run "$1" $compiler -x c -std=c11
     done
@@ -60,13 +59,13 @@ try_header() {
     try_program "$header"
     case $header in
     filch/filch.h) ;;
-    filch/samples.h | filch/top.h) # file formats: a program that reads such a file includes them
+    filch/samples.h | filch/top.h) # file formats are included separately
         ! grep -q "^#include <$header>" "$include/filch/filch.h" || fail "filch/filch.h includes $header" ;;
     *) grep -q "^#include <$header>" "$include/filch/filch.h" || fail "filch/filch.h leaves out $header" ;;
     esac
 }
 
-# The README's first piece of C is a program.  The later ones are parts of one.
+# The first C block of the README is a program.  The later ones are fragments.
 try_readme() {
     awk '/^```$/ && on { exit } on { print } /^```c$/ { on = 1 }' "$1" >"$work/program.c"
     try_program "$(basename -- "$1")"
@@ -76,5 +75,5 @@ case $file in
 *.h) try_header "$file" ;;
 *) try_readme "$file" ;;
 esac
-[ "$runs" -gt 0 ] || fail "no compiler was found"
+[ "$runs" -gt 0 ] || fail "no compiler is installed"
 printf '%d programs built and run\n' "$runs"
