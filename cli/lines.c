@@ -17,7 +17,7 @@ static void figures(const series *s)
 {
     for (int i = 0; i < MOST_FIGURES && s->figures[i].count > 0; i++) {
         const figure *f = &s->figures[i];
-        printf("%s\"%s\":[", i == 0 ? ",\"figures\":{" : ",", f->name);
+        printf("%s\"%s\":[", i == 0 ? ",\"metrics\":{" : ",", f->name);
         for (int j = 0; j < f->count; j++)
             printf("%s%.9g", j > 0 ? "," : "", f->values[j]);
         printf("]");

@@ -163,7 +163,7 @@ static const char *read_report(const call *what, const char *line, report *r)
         !is_whole(line, "peak_kb", 0, &peak) || !read_result(line, &r->result) ||
         !read_samples(line, r) || r->count != what->repetitions)
         return "reports nonsense";
-    r->figures = json_member(line, "figures");
+    r->figures = json_member(line, "metrics");
     if (r->figures && !are_figures(r->figures, r->count))
         return "reports nonsense";
     r->size = (long)size;

@@ -28,7 +28,7 @@ typedef struct bench_case {
 typedef struct bench_input {
     const char *name;    /* NULL where the workload has but one */
     const char *size_is; /* what -n means, for messages */
-    long least, most, usual, quick;
+    long min, max, standard, quick;
 } bench_input;
 
 typedef struct bench_workload {
@@ -50,7 +50,7 @@ int64_t bench_run(const bench_case *c);
  * to the line of JSON, each with a comma before it. */
 extern const char *const bench_runtime;
 const char *bench_runtime_start(unsigned workers);
-void bench_runtime_tell(FILE *out);
+void bench_runtime_report(FILE *out);
 void bench_runtime_stop(void);
 
 #ifdef __cplusplus

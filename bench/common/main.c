@@ -1,5 +1,5 @@
 /* One program of a workload on a runtime: times each repetition, checks each answer. */
-#include "figures.h"
+#include "metrics.h"
 #include "options.h"
 
 #include <inttypes.h>
@@ -45,10 +45,10 @@ static int repeat_all(const bench_options *o, double *samples)
 {
     for (int i = 0; i < o->repetitions; i++) {
         int64_t answer;
-        samples[i] = repeat(&o->of, &answer);
-        if (answer != o->of.expected) {
+        samples[i] = repeat(&o->spec, &answer);
+        if (answer != o->spec.expected) {
             fprintf(stderr, "%s on %s: wrong result %" PRId64 ", expected %" PRId64 "\n",
-                    bench_the_workload.name, bench_runtime, answer, o->of.expected);
+                    bench_the_workload.name, bench_runtime, answer, o->spec.expected);
             return 1;
         }
     }
@@ -64,7 +64,7 @@ static long peak_memory_kb(void)
 
 static void tell(const bench_options *o, const double *samples)
 {
-    const bench_case *c = &o->of;
+    const bench_case *c = &o->spec;
     printf("{\"workload\":\"%s%s%s\"", bench_the_workload.name, c->input ? "-" : "",
            c->input ? c->input : "");
     printf(",\"runtime\":\"%s\",\"compiler\":\"" COMPILER "\"", bench_runtime);
@@ -74,15 +74,15 @@ static void tell(const bench_options *o, const double *samples)
     for (int i = 0; i < o->repetitions; i++)
         printf("%s%.9f", i > 0 ? "," : "", samples[i]);
     printf("]");
-    figures_tell(stdout);
-    bench_runtime_tell(stdout);
+    metrics_print(stdout);
+    bench_runtime_report(stdout);
     printf("}\n");
 }
 
 int main(int argc, char **argv)
 {
     bench_options o = bench_options_read(argc, argv);
-    const char *why = bench_the_workload.prepare(&o.of);
+    const char *why = bench_the_workload.prepare(&o.spec);
     if (why) {
         fprintf(stderr, "%s: %s\n", bench_the_workload.name, why);
         return 2;
@@ -90,7 +90,7 @@ int main(int argc, char **argv)
     why = bench_runtime_start(o.workers);
     if (why)
         return fail(why);
-    static double samples[MOST_REPETITIONS];
+    static double samples[REPETITIONS_MAX];
     int wrong = repeat_all(&o, samples);
     if (!wrong)
         tell(&o, samples);

@@ -24,11 +24,11 @@ static void help(void)
     for (const bench_input *i = w->inputs; i->size_is; i++) {
         if (choice)
             printf("  -i %s%s\n", i->name, i == w->inputs ? " (without -i)" : "");
-        printf("  -n SIZE   %s: %ld to %ld (%ld)\n", i->size_is, i->least, i->most, i->usual);
+        printf("  -n SIZE   %s: %ld to %ld (%ld)\n", i->size_is, i->min, i->max, i->standard);
         printf("  -q        the size for a quick look: %ld\n", i->quick);
     }
-    printf("  -w N      workers: 1 to %d (1)\n", MOST_WORKERS);
-    printf("  -r N      repetitions: 1 to %d (1)\n", MOST_REPETITIONS);
+    printf("  -w N      workers: 1 to %d (1)\n", WORKERS_MAX);
+    printf("  -r N      repetitions: 1 to %d (1)\n", REPETITIONS_MAX);
 }
 
 static _Noreturn void refuse(const char *word, const char *why)
@@ -45,16 +45,16 @@ static bool is_number(const char *word, long *value)
     return word[0] >= '0' && word[0] <= '9' && *end == '\0' && errno == 0;
 }
 
-/* The number in word, or the usual one where no word was given. */
-static long number(const char *word, const char *what, long least, long most, long usual)
+/* The number in word, or the standard one where no word was given. */
+static long number(const char *word, const char *what, long min, long max, long standard)
 {
     long value;
     if (!word)
-        return usual;
-    if (is_number(word, &value) && value >= least && value <= most)
+        return standard;
+    if (is_number(word, &value) && value >= min && value <= max)
         return value;
     fprintf(stderr, "%s: %s must be a number from %ld to %ld, and not \"%s\"\n", program, what,
-            least, most, word);
+            min, max, word);
     exit(2);
 }
 
@@ -108,10 +108,10 @@ bench_options bench_options_read(int argc, char **argv)
         refuse(argv[optind], "is not understood; -h helps");
 
     const bench_input *i = input_named(w.input);
-    long usual = w.quick ? i->quick : i->usual;
-    bench_options o = {.of.input = i->name};
-    o.of.size = number(w.size, i->size_is, i->least, i->most, usual);
-    o.workers = (unsigned)number(w.workers, "the number of workers", 1, MOST_WORKERS, 1);
-    o.repetitions = (int)number(w.repetitions, "the number of repetitions", 1, MOST_REPETITIONS, 1);
+    long standard = w.quick ? i->quick : i->standard;
+    bench_options o = {.spec.input = i->name};
+    o.spec.size = number(w.size, i->size_is, i->min, i->max, standard);
+    o.workers = (unsigned)number(w.workers, "the number of workers", 1, WORKERS_MAX, 1);
+    o.repetitions = (int)number(w.repetitions, "the number of repetitions", 1, REPETITIONS_MAX, 1);
     return o;
 }

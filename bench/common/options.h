@@ -4,10 +4,10 @@
 
 #include "bench.h"
 
-enum { MOST_WORKERS = 1024, MOST_REPETITIONS = 1000 };
+enum { WORKERS_MAX = 1024, REPETITIONS_MAX = 1000 };
 
 typedef struct bench_options {
-    bench_case of; /* size and input */
+    bench_case spec; /* size and input */
     unsigned workers;
     int repetitions;
 } bench_options;

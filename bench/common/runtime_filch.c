@@ -32,7 +32,7 @@ static filch_counters *each_worker(unsigned workers)
 }
 
 /* Each counter: the sum of all workers, then one worker after the other. */
-void bench_runtime_tell(FILE *out)
+void bench_runtime_report(FILE *out)
 {
     unsigned workers = filch_worker_count();
     filch_counters *each = each_worker(workers);

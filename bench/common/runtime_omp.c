@@ -22,7 +22,7 @@ const char *bench_runtime_start(unsigned workers)
     return got == (int)workers ? NULL : "OpenMP does not give that many threads";
 }
 
-void bench_runtime_tell(FILE *out)
+void bench_runtime_report(FILE *out)
 {
     fprintf(out, ",\"version\":\"OpenMP %d of %s\"", _OPENMP, COMPILER);
 }

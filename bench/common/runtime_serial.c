@@ -16,7 +16,7 @@ const char *bench_runtime_start(unsigned workers)
     return workers == 1 ? NULL : "a serial program has one worker";
 }
 
-void bench_runtime_tell(FILE *out)
+void bench_runtime_report(FILE *out)
 {
     (void)out;
 }

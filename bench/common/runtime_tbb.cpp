@@ -25,7 +25,7 @@ const char *bench_runtime_start(unsigned workers)
     return nullptr;
 }
 
-void bench_runtime_tell(FILE *out)
+void bench_runtime_report(FILE *out)
 {
     fprintf(out, ",\"version\":\"oneTBB %s\"", TBB_runtime_version());
 }

@@ -1,4 +1,4 @@
-/* httpd-epoll PORT: one short answer to every request, by hand.  A thread for each worker, each with a socket and an epoll
+/* httpd-epoll PORT: one short response to every request, by hand.  A thread for each worker, each with a socket and an epoll
  * of its own, and no code between the system calls but what looks for the end of a request: what is least. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -13,13 +13,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { MOST_WORKERS = 64, MOST_EVENTS = 256, ROOM = 4096, MOST_CONNECTIONS = 65536 };
+enum { WORKERS_MAX = 64, EVENTS_MAX = 256, BUFFER_SIZE = 4096, CONNECTIONS_MAX = 65536 };
 
-static const char answer[] = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 13\r\n"
-                             "\r\nHello, world!";
+static const char response[] =
+    "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 13\r\n"
+    "\r\nHello, world!";
 
 /* How much of the blank line that ends a request has been seen, for each descriptor: a request may come in pieces. */
-static unsigned char seen[MOST_CONNECTIONS];
+static unsigned char seen[CONNECTIONS_MAX];
 
 static _Noreturn void die(const char *what)
 {
@@ -44,15 +45,15 @@ static int count_ends(int fd, const char *bytes, ssize_t n)
     return ends;
 }
 
-/* So short an answer fits into the socket, or its reader is gone. */
+/* So short an response fits into the socket, or its reader is gone. */
 static int serve(int fd)
 {
-    char bytes[ROOM];
+    char bytes[BUFFER_SIZE];
     ssize_t n = read(fd, bytes, sizeof bytes);
     if (n <= 0)
         return n < 0 && errno == EAGAIN ? 0 : -1;
     for (int left = count_ends(fd, bytes, n); left > 0; left--)
-        if (send(fd, answer, sizeof answer - 1, MSG_NOSIGNAL) != sizeof answer - 1)
+        if (send(fd, response, sizeof response - 1, MSG_NOSIGNAL) != sizeof response - 1)
             return -1;
     return 0;
 }
@@ -68,7 +69,7 @@ static void take_in(int poll, int listener)
 {
     const int yes = 1;
     for (int fd; (fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0;) {
-        if (fd >= MOST_CONNECTIONS) {
+        if (fd >= CONNECTIONS_MAX) {
             close(fd);
             continue;
         }
@@ -81,12 +82,12 @@ static void take_in(int poll, int listener)
 static void *work(void *arg)
 {
     int listener = *(int *)arg, poll = epoll_create1(EPOLL_CLOEXEC);
-    struct epoll_event events[MOST_EVENTS];
+    struct epoll_event events[EVENTS_MAX];
     if (poll < 0)
         die("epoll_create1");
     watch(poll, listener);
     for (;;) {
-        int n = epoll_wait(poll, events, MOST_EVENTS, -1);
+        int n = epoll_wait(poll, events, EVENTS_MAX, -1);
         for (int i = 0; i < n; i++) {
             int fd = events[i].data.fd;
             if (fd == listener)
@@ -124,12 +125,12 @@ static int number_of_workers(void)
 {
     const char *asked = getenv("HTTPD_WORKERS");
     int n = asked ? atoi(asked) : 1;
-    return n < 1 ? 1 : n > MOST_WORKERS ? MOST_WORKERS : n;
+    return n < 1 ? 1 : n > WORKERS_MAX ? WORKERS_MAX : n;
 }
 
 int main(int argc, char **argv)
 {
-    static int listeners[MOST_WORKERS];
+    static int listeners[WORKERS_MAX];
     int workers = number_of_workers(), port = argc > 1 ? atoi(argv[1]) : 0;
     for (int i = 0; i < workers; i++) {
         listeners[i] = listen_at(port);

@@ -5,7 +5,7 @@
  * depends on the load: beside other work the same server has taken less than half for a request.  So it is good for
  * comparisons with other servers in the same run, and for no more. */
 #include "bench.h"
-#include "figures.h"
+#include "metrics.h"
 #include "process.h"
 #include "server.h"
 
@@ -38,7 +38,7 @@ static void run_wrk(const bench_case *c, char *text, size_t room)
     text[0] = '\0';
     if (pid < 0)
         return;
-    process_hear(out, text, room, '\0');
+    process_read(out, text, room, '\0');
     if (process_wait(pid) != 0)
         text[0] = '\0';
 }
@@ -76,8 +76,8 @@ int64_t bench_run(const bench_case *c)
     long requests = requests_in(text);
     if (requests == 0)
         return -1;
-    figures_add("cpu_us", cpu * 1e6 / (double)requests);
-    figures_add("requests_s", (double)requests / (stopwatch_read(w).wall / 1e9));
+    metrics_add("cpu_us", cpu * 1e6 / (double)requests);
+    metrics_add("requests_s", (double)requests / (stopwatch_read(w).wall / 1e9));
     return errors_in(text);
 }
 

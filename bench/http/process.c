@@ -36,7 +36,7 @@ pid_t process_start(char *const argv[], int *out)
     return pid < 0 ? -e : pid;
 }
 
-void process_hear(int out, char *text, size_t room, char until)
+void process_read(int out, char *text, size_t room, char until)
 {
     size_t used = 0;
     while (used + 1 < room && (used == 0 || until == '\0' || text[used - 1] != until)) {
@@ -75,7 +75,7 @@ static void read_file(const char *path, char *text, size_t room)
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return;
-    process_hear(fd, text, room, '\0');
+    process_read(fd, text, room, '\0');
     close(fd);
 }
 

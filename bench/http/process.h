@@ -10,7 +10,7 @@
 pid_t process_start(char *const argv[], int *out);
 
 /* Read until `until` came (0: until the end) or there is no more room, as text. */
-void process_hear(int out, char *text, size_t room, char until);
+void process_read(int out, char *text, size_t room, char until);
 
 /* End it, and wait for that.  process_wait: its exit code, or -1. */
 void process_end(pid_t pid);

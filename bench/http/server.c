@@ -83,7 +83,7 @@ static const char *ask(void)
         why = "the server cannot be connected to";
     else if (write(fd, request, sizeof request - 1) < 0)
         why = "the server does not listen";
-    else if (process_hear(fd, answer, sizeof answer, '\0'), strcmp(answer, "HTTP/1.1 200") != 0)
+    else if (process_read(fd, answer, sizeof answer, '\0'), strcmp(answer, "HTTP/1.1 200") != 0)
         why = "the server does not answer with 200";
     if (fd >= 0)
         close(fd);
@@ -100,12 +100,12 @@ const char *bench_runtime_start(unsigned workers)
     server = process_start(argv, &output);
     if (server < 0)
         return strerror((int)-server);
-    process_hear(output, line, sizeof line, '\n');
+    process_read(output, line, sizeof line, '\n');
     port = number_at_end(line);
     return port > 0 ? ask() : "the server does not tell its port";
 }
 
-void bench_runtime_tell(FILE *out)
+void bench_runtime_report(FILE *out)
 {
     (void)out;
 }

@@ -5,14 +5,14 @@
 
 /* A hard case for this bound: each thing is worth its weight and 1 more, all weights are even and the
  * capacity is odd, so that nothing fills it and many are as good.  By value per weight. */
-const thing knapsack_things[KNAPSACK_MOST] = {
+const thing knapsack_things[KNAPSACK_MAX] = {
     {137, 136}, {189, 188}, {193, 192}, {227, 226}, {235, 234}, {239, 238}, {253, 252},
     {257, 256}, {273, 272}, {281, 280}, {283, 282}, {283, 282}, {285, 284}, {291, 290},
     {291, 290}, {299, 298}, {301, 300}, {319, 318}, {327, 326}, {331, 330}, {333, 332},
     {339, 338}, {349, 348}, {357, 356}, {387, 386}, {397, 396},
 };
 
-enum { MOST_CAPACITY = 4000 };
+enum { CAPACITY_MAX = 4000 };
 
 int knapsack_count, knapsack_capacity, knapsack_best;
 
@@ -28,7 +28,7 @@ static int capacity_for(int count)
 /* Another way to the answer: the best value for every room, thing by thing. */
 static int best_by_table(void)
 {
-    static int best[MOST_CAPACITY + 1];
+    static int best[CAPACITY_MAX + 1];
     memset(best, 0, sizeof best);
     for (int i = 0; i < knapsack_count; i++) {
         const thing *t = &knapsack_things[i];
@@ -43,7 +43,7 @@ static const char *prepare(bench_case *c)
 {
     knapsack_count = (int)c->size;
     knapsack_capacity = capacity_for(knapsack_count);
-    if (knapsack_capacity > MOST_CAPACITY)
+    if (knapsack_capacity > CAPACITY_MAX)
         return "the things weigh more than the table of the check has room for";
     c->expected = best_by_table();
     c->spawns = 0; /* depends on the run */
@@ -56,7 +56,7 @@ static void reset(void)
 }
 
 static const bench_input inputs[] = {
-    {NULL, "the number of things", 1, KNAPSACK_MOST, KNAPSACK_MOST, 21},
+    {NULL, "the number of things", 1, KNAPSACK_MAX, KNAPSACK_MAX, 21},
     {0},
 };
 

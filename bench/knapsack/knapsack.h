@@ -13,13 +13,13 @@
 extern "C" {
 #endif
 
-enum { KNAPSACK_MOST = 26 };
+enum { KNAPSACK_MAX = 26 };
 
 typedef struct thing {
     int value, weight;
 } thing;
 
-extern const thing knapsack_things[KNAPSACK_MOST];
+extern const thing knapsack_things[KNAPSACK_MAX];
 extern int knapsack_count, knapsack_capacity;
 extern int knapsack_best; /* the best found so far, by anybody */
 

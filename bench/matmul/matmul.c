@@ -59,7 +59,7 @@ static void weights(int64_t *vector)
 /* c = a * b, so c * x must be a * (b * x): the answer without the multiplication. */
 static int64_t expected(void)
 {
-    static int64_t x[MATMUL_MOST], bx[MATMUL_MOST], abx[MATMUL_MOST];
+    static int64_t x[MATMUL_MAX], bx[MATMUL_MAX], abx[MATMUL_MAX];
     weights(x);
     apply(matmul_b, x, bx);
     apply(matmul_a, bx, abx);
@@ -69,7 +69,7 @@ static int64_t expected(void)
 static int64_t digest(const bench_case *c)
 {
     (void)c;
-    static int64_t x[MATMUL_MOST], cx[MATMUL_MOST];
+    static int64_t x[MATMUL_MAX], cx[MATMUL_MAX];
     weights(x);
     apply(matmul_c, x, cx);
     return fold(cx);
@@ -101,7 +101,7 @@ static const char *prepare(bench_case *c)
 }
 
 static const bench_input inputs[] = {
-    {NULL, "the side of the matrices, a power of two", MATMUL_LEAF, MATMUL_MOST, 256, 256},
+    {NULL, "the side of the matrices, a power of two", MATMUL_LEAF, MATMUL_MAX, 256, 256},
     {0},
 };
 

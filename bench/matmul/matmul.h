@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-enum { MATMUL_LEAF = 16, MATMUL_MOST = 4096 };
+enum { MATMUL_LEAF = 16, MATMUL_MAX = 4096 };
 
 /* The matrices lie row after row; a block of one keeps the distance of its rows. */
 extern double *matmul_a, *matmul_b, *matmul_c;

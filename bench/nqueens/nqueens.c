@@ -26,7 +26,7 @@ static const char *prepare(bench_case *c)
 }
 
 static const bench_input inputs[] = {
-    {NULL, "the number of queens", 1, NQUEENS_MOST, 12, 11},
+    {NULL, "the number of queens", 1, NQUEENS_MAX, 12, 11},
     {0},
 };
 

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { NQUEENS_MOST = 15 };
+enum { NQUEENS_MAX = 15 };
 
 typedef struct board {
     int8_t column[16]; /* of the queen in each row */

@@ -8,7 +8,7 @@ static long queens(board b, int rows, int n)
 {
     if (rows == n)
         return 1;
-    long below[NQUEENS_MOST];
+    long below[NQUEENS_MAX];
     int open = 0;
     tbb::task_group group;
     for (int column = 0; column < n; column++) {

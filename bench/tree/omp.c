@@ -6,7 +6,7 @@ static long visit(int depth, int children)
     tree_touch();
     if (depth == 0)
         return 1;
-    long below[TREE_MOST_CHILDREN];
+    long below[TREE_CHILDREN_MAX];
     for (int i = 0; i < children; i++)
 #pragma omp task shared(below)
         below[i] = visit(depth - 1, children);

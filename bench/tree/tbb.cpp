@@ -9,7 +9,7 @@ static long visit(int depth, int children)
     tree_touch();
     if (depth == 0)
         return 1;
-    long below[TREE_MOST_CHILDREN];
+    long below[TREE_CHILDREN_MAX];
     tbb::task_group group;
     for (int i = 0; i < children; i++)
         group.run([&below, i, depth, children] { below[i] = visit(depth - 1, children); });

@@ -15,7 +15,7 @@ static const char *prepare(bench_case *c)
 }
 
 static const bench_input inputs[] = {
-    {NULL, "the number of children of a node", 1, TREE_MOST_CHILDREN, 300, 150},
+    {NULL, "the number of children of a node", 1, TREE_CHILDREN_MAX, 300, 150},
     {0},
 };
 

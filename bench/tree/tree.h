@@ -2,7 +2,7 @@
 #ifndef BENCH_TREE_H
 #define BENCH_TREE_H
 
-enum { TREE_DEPTH = 3, TREE_MOST_CHILDREN = 1000 };
+enum { TREE_DEPTH = 3, TREE_CHILDREN_MAX = 1000 };
 
 /* What is done at a node: nothing, but the compiler does not know that.  Otherwise it would count
  * the children by a multiplication instead of visiting them. */

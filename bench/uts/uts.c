@@ -14,7 +14,14 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { T1_DEPTH = 10, T1_SEED = 19, T1_MOST = 100, T3_ROOT = 2000, T3_SEED = 42, T3_CHILDREN = 8 };
+enum {
+    T1_DEPTH = 10,
+    T1_SEED = 19,
+    T1_CHILDREN_MAX = 100,
+    T3_ROOT = 2000,
+    T3_SEED = 42,
+    T3_CHILDREN = 8
+};
 
 static const double t1_mean = 4.0;
 static const double t3_probability = 0.124875;
@@ -34,7 +41,7 @@ static int geometric_children(const uts_node *node)
         return 0;
     double p = 1.0 / (1.0 + t1_mean);
     double children = floor(log(1.0 - draw(node)) / log(1.0 - p));
-    return children < T1_MOST ? (int)children : T1_MOST;
+    return children < T1_CHILDREN_MAX ? (int)children : T1_CHILDREN_MAX;
 }
 
 static int binomial_children(const uts_node *node)

@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-enum { UTS_MOST_CHILDREN = 2000 }; /* of the root; below it there are at most 100 */
+enum { UTS_CHILDREN_MAX = 2000 }; /* of the root; below it there are at most 100 */
 
 typedef struct uts_node {
     uint32_t state[5]; /* SHA-1 of the parent's state and of the child's number */

@@ -103,7 +103,7 @@ lab_numbers lab_samples(const lab_results *r, const char *name, ...)
 lab_numbers lab_medians(const lab_results *r, const char *figure, const char *name, ...)
     __attribute__((format(printf, 3, 4)));
 lab_numbers lab_figures(const lab_results *r, const char *figure, const char *name, ...)
-    __attribute__((format(printf, 3, 4))); /* those of "figures", such as cpu_ns */
+    __attribute__((format(printf, 3, 4))); /* those of "metrics", such as cpu_ns */
 lab_numbers lab_counters(const lab_results *r, const char *counter, const char *name, ...)
     __attribute__((format(printf, 3,
                           4))); /* of all workers; one for each call, by its repetitions */

@@ -211,7 +211,7 @@ static int get_sample(const lab_result *l, const char *what, double *out)
 
 static int get_figure(const lab_result *l, const char *what, double *out)
 {
-    const char *figures = json_member(l->said, "figures");
+    const char *figures = json_member(l->said, "metrics");
     return get_array(figures ? json_member(figures, what) : NULL, out);
 }
 

@@ -1,15 +1,15 @@
 /* Numbers through a channel with room for 128, from one fiber to one, and from four to four. */
-#include "crew.h"
+#include "fiber_pool.h"
 
 #include <errno.h>
 #include <filch/chan.h>
 #include <filch/fiber.h>
 
-enum { CAPACITY = 128, MOST_ENDS = 4 };
+enum { CAPACITY = 128, ENDS_MAX = 4 };
 
 static void *send(void *arg)
 {
-    hand *h = arg;
+    fiber_share *h = arg;
     for (int64_t i = 0; i < h->n; i++)
         must(filch_chan_send(h->of, &i));
     return NULL;
@@ -17,35 +17,35 @@ static void *send(void *arg)
 
 static void *receive(void *arg)
 {
-    hand *h = arg;
+    fiber_share *h = arg;
     for (int64_t v; filch_chan_recv(h->of, &v) == 0;)
         h->count++;
     return NULL;
 }
 
-static void end_receivers(filch_chan *c, filch_fiber **fibers, hand *hands, int ends,
+static void end_receivers(filch_chan *c, filch_fiber **fibers, fiber_share *n_fibers, int ends,
                           int64_t *answer)
 {
     must(filch_chan_close(c));
     for (int i = 0; i < ends; i++) {
         must(filch_fiber_join(fibers[i], NULL));
-        *answer += hands[i].count;
+        *answer += n_fibers[i].count;
     }
 }
 
 static stopwatch send_and_receive(long n, int ends, int64_t *answer)
 {
-    hand receivers[MOST_ENDS];
-    filch_fiber *fibers[MOST_ENDS];
+    fiber_share receivers[ENDS_MAX];
+    filch_fiber *fibers[ENDS_MAX];
     filch_chan *c = filch_chan_new(sizeof(int64_t), CAPACITY);
     must(c ? 0 : -ENOMEM);
     stopwatch w = stopwatch_start();
     for (int i = 0; i < ends; i++) {
-        receivers[i] = (hand){.of = c};
+        receivers[i] = (fiber_share){.of = c};
         fibers[i] = filch_fiber_start(receive, &receivers[i]);
         must(fibers[i] ? 0 : -ENOMEM);
     }
-    crew_run(send, ends, n, c, answer);
+    fiber_pool_run(send, ends, n, c, answer);
     end_receivers(c, fibers, receivers, ends, answer);
     stopwatch spent = stopwatch_read(w);
     filch_chan_free(c);

@@ -2,7 +2,7 @@
 #ifndef BENCH_FIBERS_CASES_H
 #define BENCH_FIBERS_CASES_H
 
-#include "figures.h"
+#include "metrics.h"
 
 #include <stdint.h>
 

@@ -101,7 +101,7 @@ int64_t bench_run(const bench_case *c)
     is_warm = true;
     once o = {.run = cases[i].run, .n = c->size};
     in_a_fiber(&o);
-    figures_per(o.spent, (double)c->spawns);
+    metrics_add_per(o.spent, (double)c->spawns);
     return o.answer;
 }
 

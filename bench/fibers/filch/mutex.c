@@ -1,6 +1,6 @@
 /* A hundred fibers at one mutex, each in a loop: lock, add one to a number, unlock.  At each hundredth time it lets the
  * others run, without the mutex: fibers that nobody interrupts would come one after the other otherwise. */
-#include "crew.h"
+#include "fiber_pool.h"
 
 #include <filch/fiber.h>
 #include <filch/sync.h>
@@ -14,7 +14,7 @@ typedef struct counter {
 
 static void *count(void *arg)
 {
-    hand *h = arg;
+    fiber_share *h = arg;
     counter *c = h->of;
     for (long i = 1; i <= h->n; i++) {
         filch_mutex_lock(&c->lock);
@@ -29,7 +29,7 @@ static void *count(void *arg)
 stopwatch mutex(long n, int64_t *answer)
 {
     counter c = {.value = 0};
-    stopwatch spent = crew_run(count, FIBERS, n, &c, answer);
+    stopwatch spent = fiber_pool_run(count, FIBERS, n, &c, answer);
     *answer = c.value;
     return spent;
 }

@@ -49,12 +49,12 @@ stopwatch parked(long n, int64_t *answer)
     stopwatch w = stopwatch_start();
     fill(&h, n);
     double create = stopwatch_read(w).cpu;
-    figures_add("bytes", (in_use() - before) / fibers);
+    metrics_add("bytes", (in_use() - before) / fibers);
     stopwatch wake = stopwatch_start();
     must(filch_chan_close(h.gate));
     must(filch_wait_group_wait(&h.leaving));
-    figures_add("create_ns", create / fibers);
-    figures_add("wake_ns", stopwatch_read(wake).cpu / fibers);
+    metrics_add("create_ns", create / fibers);
+    metrics_add("wake_ns", stopwatch_read(wake).cpu / fibers);
     filch_chan_free(h.gate);
     *answer = n;
     return stopwatch_read(w);

@@ -94,7 +94,7 @@ static void tell_peak(void)
 {
     struct rusage use;
     getrusage(RUSAGE_SELF, &use);
-    figures_add("peak_mb", (double)use.ru_maxrss / 1024);
+    metrics_add("peak_mb", (double)use.ru_maxrss / 1024);
 }
 
 /* The root is a fiber as well: the one that calls this. */

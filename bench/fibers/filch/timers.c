@@ -66,8 +66,8 @@ static void tell_lateness(int64_t *late, long n)
     long middle = n / 2, last_but_1_percent = n - 1 - n / 100;
 
     qsort(late, (size_t)n, sizeof *late, by_size);
-    figures_add("late_p50_ms", (double)late[middle] / 1e6);
-    figures_add("late_p99_ms", (double)late[last_but_1_percent] / 1e6);
+    metrics_add("late_p50_ms", (double)late[middle] / 1e6);
+    metrics_add("late_p99_ms", (double)late[last_but_1_percent] / 1e6);
 }
 
 /* How many fibers never woke too early. */
@@ -96,7 +96,7 @@ stopwatch timers(long n, int64_t *answer)
     must(filch_wait_group_wait(&room.leaving));
     stopwatch spent = stopwatch_read(w);
     *answer = count_punctual(room.late, n);
-    figures_add("cpu_ms", spent.cpu / 1e6);
+    metrics_add("cpu_ms", spent.cpu / 1e6);
     tell_lateness(room.late, n * SLEEPS);
     filch_chan_free(room.gate);
     free(room.late);

@@ -40,7 +40,7 @@ func sendAndReceive(n, ends int) (stopwatch, int) {
 	for i := 0; i < ends; i++ {
 		go receive(c, &counts[i], &received)
 	}
-	crew(ends, n, func(n int) int {
+	fiberPool(ends, n, func(n int) int {
 		for i := 0; i < n; i++ {
 			c <- i
 		}

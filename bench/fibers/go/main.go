@@ -10,14 +10,14 @@ import (
 )
 
 const (
-	mostWorkers     = 1024
-	mostRepetitions = 1000
+	maxWorkers     = 1024
+	maxRepetitions = 1000
 )
 
 // A case does n operations, and gives their time and what was counted on the way.
 type benchCase struct {
 	name, sizeIs              string
-	least, most, usual, quick int
+	min, max, standard, quick int
 	warmed                    bool
 	run                       func(n int) (stopwatch, int)
 }
@@ -71,7 +71,7 @@ func repeatAll(o *options) []float64 {
 		began := time.Now()
 		spent, answer := o.of.run(o.size)
 		samples = append(samples, time.Since(began).Seconds())
-		figuresPer(spent, operations(o))
+		metricsAddPer(spent, operations(o))
 		if answer != expected(o) {
 			fmt.Fprintf(os.Stderr, "fibers on go: wrong result %d, expected %d\n", answer, expected(o))
 			os.Exit(1)
@@ -98,7 +98,7 @@ func tell(o *options, samples []float64) {
 		fmt.Printf("%.9f", s)
 	}
 	fmt.Print("]")
-	tellFigures()
+	printMetrics()
 	fmt.Println("}")
 }
 

@@ -12,7 +12,7 @@ const betweenYields = 100
 func mutex(n int) (stopwatch, int) {
 	var lock sync.Mutex
 	value := 0
-	spent, _ := crew(100, n, func(n int) int {
+	spent, _ := fiberPool(100, n, func(n int) int {
 		for i := 1; i <= n; i++ {
 			lock.Lock()
 			value++

@@ -18,11 +18,11 @@ func help() {
 			without = " (without -i)"
 		}
 		fmt.Printf("  -i %s%s\n", c.name, without)
-		fmt.Printf("  -n SIZE   %s: %d to %d (%d)\n", c.sizeIs, c.least, c.most, c.usual)
+		fmt.Printf("  -n SIZE   %s: %d to %d (%d)\n", c.sizeIs, c.min, c.max, c.standard)
 		fmt.Printf("  -q        the size for a quick look: %d\n", c.quick)
 	}
-	fmt.Printf("  -w N      workers: 1 to %d (1)\n", mostWorkers)
-	fmt.Printf("  -r N      repetitions: 1 to %d (1)\n", mostRepetitions)
+	fmt.Printf("  -w N      workers: 1 to %d (1)\n", maxWorkers)
+	fmt.Printf("  -r N      repetitions: 1 to %d (1)\n", maxRepetitions)
 }
 
 func refuse(word, why string) {
@@ -30,14 +30,14 @@ func refuse(word, why string) {
 	os.Exit(2)
 }
 
-// The number in the word, or the usual one where no word was given.
-func number(word, what string, least, most, usual int) int {
+// The number in the word, or the standard one where no word was given.
+func number(word, what string, min, max, standard int) int {
 	if word == "" {
-		return usual
+		return standard
 	}
 	n, err := strconv.Atoi(word)
-	if err != nil || word[0] < '0' || word[0] > '9' || n < least || n > most {
-		fmt.Fprintf(os.Stderr, "%s: %s must be a number from %d to %d, and not \"%s\"\n", program, what, least, most, word)
+	if err != nil || word[0] < '0' || word[0] > '9' || n < min || n > max {
+		fmt.Fprintf(os.Stderr, "%s: %s must be a number from %d to %d, and not \"%s\"\n", program, what, min, max, word)
 		os.Exit(2)
 	}
 	return n
@@ -81,14 +81,14 @@ func readOptions(args []string) options {
 	given := map[string]string{}
 	quick := readWords(args, given)
 	c := caseNamed(given["-i"])
-	usual := c.usual
+	standard := c.standard
 	if quick {
-		usual = c.quick
+		standard = c.quick
 	}
 	return options{
 		of:          c,
-		size:        number(given["-n"], c.sizeIs, c.least, c.most, usual),
-		workers:     number(given["-w"], "the number of workers", 1, mostWorkers, 1),
-		repetitions: number(given["-r"], "the number of repetitions", 1, mostRepetitions, 1),
+		size:        number(given["-n"], c.sizeIs, c.min, c.max, standard),
+		workers:     number(given["-w"], "the number of workers", 1, maxWorkers, 1),
+		repetitions: number(given["-r"], "the number of repetitions", 1, maxRepetitions, 1),
 	}
 }

@@ -39,11 +39,11 @@ func parked(n int) (stopwatch, int) {
 	}
 	coming.Wait()
 	create := w.read().cpu
-	figuresAdd("bytes", (inUse()-before)/fibers)
+	metricsAdd("bytes", (inUse()-before)/fibers)
 	wake := start()
 	close(gate)
 	leaving.Wait()
-	figuresAdd("create_ns", create/fibers)
-	figuresAdd("wake_ns", wake.read().cpu/fibers)
+	metricsAdd("create_ns", create/fibers)
+	metricsAdd("wake_ns", wake.read().cpu/fibers)
 	return w.read(), n
 }

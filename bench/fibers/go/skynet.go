@@ -68,7 +68,7 @@ func timeSkynet(depth int, sum func(first, leaves int) int) (stopwatch, int) {
 	w := start()
 	answer := sum(0, leavesOf(depth))
 	spent := w.read()
-	figuresAdd("peak_mb", float64(peakKB())/1024)
+	metricsAdd("peak_mb", float64(peakKB())/1024)
 	return spent, answer
 }
 

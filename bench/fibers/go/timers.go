@@ -39,8 +39,8 @@ func countPunctual(late []float64, n int) int {
 func tellLateness(late []float64) {
 	n := len(late)
 	sort.Float64s(late)
-	figuresAdd("late_p50_ms", late[n/2])
-	figuresAdd("late_p99_ms", late[n-1-n/100])
+	metricsAdd("late_p50_ms", late[n/2])
+	metricsAdd("late_p99_ms", late[n-1-n/100])
 }
 
 // Many goroutines that sleep ten times each, for 1 to 20 milliseconds.  They begin together, when all have been started.
@@ -64,7 +64,7 @@ func timers(n int) (stopwatch, int) {
 	leaving.Wait()
 	spent := w.read()
 	answer := countPunctual(late, n)
-	figuresAdd("cpu_ms", spent.cpu/1e6)
+	metricsAdd("cpu_ms", spent.cpu/1e6)
 	tellLateness(late)
 	return spent, answer
 }

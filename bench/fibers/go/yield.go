@@ -13,9 +13,9 @@ func letOthersRun(n int) int {
 }
 
 func yield2(n int) (stopwatch, int) {
-	return crew(2, n, letOthersRun)
+	return fiberPool(2, n, letOthersRun)
 }
 
 func yield100(n int) (stopwatch, int) {
-	return crew(100, n, letOthersRun)
+	return fiberPool(100, n, letOthersRun)
 }

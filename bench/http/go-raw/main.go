@@ -1,4 +1,4 @@
-// httpd-go-raw PORT: one short answer to every request, by a goroutine for each connection that looks for nothing but the end
+// httpd-go-raw PORT: one short response to every request, by a goroutine for each connection that looks for nothing but the end
 // of a request.
 package main
 
@@ -8,7 +8,7 @@ import (
 	"os"
 )
 
-var answer = []byte("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 13\r\n\r\nHello, world!")
+var response = []byte("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 13\r\n\r\nHello, world!")
 
 // Ends of requests in these bytes; seen is how much of one came before.
 func countEnds(bytes []byte, seen *int) int {
@@ -40,7 +40,7 @@ func serve(c net.Conn) {
 			return
 		}
 		for left := countEnds(bytes[:n], &seen); left > 0; left-- {
-			if _, err := c.Write(answer); err != nil {
+			if _, err := c.Write(response); err != nil {
 				return
 			}
 		}

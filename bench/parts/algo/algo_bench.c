@@ -3,7 +3,7 @@
  * algo_bench [--quick] [SECTION] [ROUNDS]
  */
 #include "parts/algo/algo_bench.h"
-#include "parts/words.h"
+#include "parts/args.h"
 
 static const struct section {
     const char *name;
@@ -36,10 +36,10 @@ static void print_help(void)
 }
 
 /* The name of the section that is asked for; NULL: all of them. */
-static const char *read_words(algo_options *o, char **argv)
+static const char *parse_args(algo_options *o, char **argv)
 {
-    words w = {.program = "algo_bench"};
-    words_number rounds = {1, 1000, "no section, and no number of rounds", 7};
+    args w = {.program = "algo_bench"};
+    args_number rounds = {1, 1000, "no section, and no number of rounds", 7};
     const char *section = NULL;
 
     for (; *argv; argv++) {
@@ -51,11 +51,11 @@ static const char *read_words(algo_options *o, char **argv)
             o->quick = true;
             rounds.value = 1;
         } else if (**argv == '-')
-            words_refuse(&w, *argv, "unknown option");
+            args_error(&w, *argv, "unknown option");
         else if (is_section(*argv))
             section = *argv;
         else
-            words_read_number(&w, &rounds, *argv);
+            args_number_parse(&w, &rounds, *argv);
     }
     o->rounds = rounds.value;
     return section;
@@ -64,7 +64,7 @@ static const char *read_words(algo_options *o, char **argv)
 int main(int argc, char **argv)
 {
     algo_options o = {0};
-    const char *wanted = read_words(&o, argv + (argc > 0));
+    const char *wanted = parse_args(&o, argv + (argc > 0));
 
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
         if (!wanted || strcmp(wanted, sections[i].name) == 0)

@@ -1,4 +1,4 @@
-/* Several ways to do the same, in turns, as a machine is faster at some times than at others. */
+/* Several variants to do the same, in turns, as a machine is faster at some times than at others. */
 #include "parts/algo/algo_bench.h"
 
 #include <filch/runtime.h>
@@ -30,7 +30,7 @@ void *algo_memory(size_t bytes)
     return memset(p, 1, bytes);
 }
 
-static double measure(const algo_way *w)
+static double measure(const algo_variant *w)
 {
     double took;
 
@@ -55,7 +55,8 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void print(const char *title, const algo_way *ways, size_t n, size_t rounds, double *took)
+static void print(const char *title, const algo_variant *variants, size_t n, size_t rounds,
+                  double *took)
 {
     double first_best = 0, first_median = 0;
 
@@ -70,8 +71,8 @@ static void print(const char *title, const algo_way *ways, size_t n, size_t roun
             first_best = best;
             first_median = median;
         }
-        printf("  %-34s %10.3f %10.3f %8.2f %8.2f\n", ways[i].name, best, median, first_best / best,
-               first_median / median);
+        printf("  %-34s %10.3f %10.3f %8.2f %8.2f\n", variants[i].name, best, median,
+               first_best / best, first_median / median);
     }
     fflush(stdout);
 }
@@ -85,15 +86,15 @@ static size_t whose_turn(size_t round, size_t turn, size_t n)
     return round % 2 ? n - 1 - i : i;
 }
 
-void algo_compare(const algo_options *o, const char *title, const algo_way *ways, size_t n)
+void algo_compare(const algo_options *o, const char *title, const algo_variant *variants, size_t n)
 {
     double *took = algo_memory(n * o->rounds * sizeof *took);
 
     for (size_t round = 0; round < o->rounds; round++)
         for (size_t turn = 0; turn < n; turn++) {
             size_t i = whose_turn(round, turn, n);
-            took[i * o->rounds + round] = measure(&ways[i]);
+            took[i * o->rounds + round] = measure(&variants[i]);
         }
-    print(title, ways, n, o->rounds, took);
+    print(title, variants, n, o->rounds, took);
     free(took);
 }

@@ -6,9 +6,9 @@
 
 #include <filch/algo.h>
 
-#define MOST (1 << 20)
+#define LOOP_LENGTH (1 << 20)
 
-static float v[MOST] __attribute__((aligned(64)));
+static float v[LOOP_LENGTH] __attribute__((aligned(64)));
 
 __attribute__((noinline)) void algo_loop_body(size_t lo, size_t hi, void *ctx)
 {
@@ -77,7 +77,7 @@ static void with_tbb_2(const many *m)
 
 void algo_loops(const algo_options *o)
 {
-    size_t n = o->quick ? MOST / 16 : MOST, loops = o->quick ? 2 : 100;
+    size_t n = o->quick ? LOOP_LENGTH / 16 : LOOP_LENGTH, loops = o->quick ? 2 : 100;
     many plain = {loops, n, 0, plainly};
     many one_loop = {loops, n, 0, with_filch}, one_try = {loops, n, 0, with_filch_try};
     many fine = {1, n, 1, with_filch}, fine_try = {1, n, 1, with_filch_try};
@@ -88,7 +88,7 @@ void algo_loops(const algo_options *o)
 #ifdef HAVE_TBB
     many tbb_1 = {loops, n, 0, with_tbb_1}, tbb_2 = {loops, n, 0, with_tbb_2};
 #endif
-    const algo_way ways[] = {
+    const algo_variant variants[] = {
         {"a plain loop", 0, NULL, run_many, NULL, &plain},
         {"filch_for, 1 worker", 1, NULL, run_many, NULL, &one_loop},
         {"filch_for, 2 workers", 2, NULL, run_many, NULL, &one_loop},
@@ -102,14 +102,15 @@ void algo_loops(const algo_options *o)
         {"OpenMP static, 2", 0, NULL, run_many, NULL, &omp_2},
 #endif
     };
-    const algo_way of_one[] = {
+    const algo_variant of_one[] = {
         {"a plain loop", 0, NULL, run_many, NULL, &serial},
         {"filch_for, 1 worker", 1, NULL, run_many, NULL, &fine},
         {"filch_for, 2 workers", 2, NULL, run_many, NULL, &fine},
         {"filch_for_fallible, 1 worker", 1, NULL, run_many, NULL, &fine_try},
     };
 
-    algo_compare(o, "100 loops over 1M floats, grain chosen", ways, sizeof ways / sizeof *ways);
+    algo_compare(o, "100 loops over 1M floats, grain chosen", variants,
+                 sizeof variants / sizeof *variants);
     algo_compare(o, "a loop over 1M floats, grain 1: ms are ns for each", of_one,
                  sizeof of_one / sizeof *of_one);
 }

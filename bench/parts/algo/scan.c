@@ -160,13 +160,13 @@ static bool are_right_sums(void *arg)
 
 void algo_scan(const algo_options *o)
 {
-    static const algo_way scans[] = {
+    static const algo_variant scans[] = {
         {"plain loop", 0, NULL, scan_plainly, are_right_sums, NULL},
         {"plain loops over halves, 2 threads", 0, NULL, scan_halves, is_right_sum, NULL},
         {"filch_scan, 1 worker", 1, NULL, scan, are_right_sums, NULL},
         {"filch_scan, 2 workers", 2, NULL, scan, are_right_sums, NULL},
     };
-    static const algo_way sums[] = {
+    static const algo_variant sums[] = {
         {"plain loop", 0, NULL, add_plainly, is_right_sum, NULL},
         {"plain loops over halves, 2 threads", 0, NULL, add_halves, is_right_sum, NULL},
         {"filch_reduce, 1 worker", 1, NULL, reduce, is_right_sum, NULL},

@@ -1,4 +1,4 @@
-/* Sorting 16M ints that lie in five ways: by Filch with a function that it knows, with one that it does not, and
+/* Sorting 16M ints that lie in five variants: by Filch with a function that it knows, with one that it does not, and
  * by the sorts of C++, which have the comparison compiled in. */
 #include "parts/algo/sort.h"
 #include "parts/algo/algo_bench.h"
@@ -137,7 +137,7 @@ PEER(tbb)
 PEER(gnu)
 #endif
 
-static const algo_way ways[] = {
+static const algo_variant variants[] = {
     {"filch, 1 worker", 1, lay_again, sort_known, are_sorted, NULL},
     {"filch, 2 workers", 2, lay_again, sort_known, are_sorted, NULL},
     {"filch, own function, 1 worker", 1, lay_again, sort_by_function, are_sorted, NULL},
@@ -164,7 +164,7 @@ void algo_sort(const algo_options *o)
 
         lay(&patterns[i]);
         snprintf(title, sizeof title, "sort %zu ints, %s", ints.n, patterns[i].title);
-        algo_compare(o, title, ways, sizeof ways / sizeof *ways);
+        algo_compare(o, title, variants, sizeof variants / sizeof *variants);
     }
     free(ints.before);
     free(ints.now);

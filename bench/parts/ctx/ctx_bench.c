@@ -8,7 +8,7 @@
  */
 #include "ctx/ctx.h"
 
-#include "parts/words.h"
+#include "parts/args.h"
 
 #include <time.h>
 #include <ucontext.h>
@@ -30,9 +30,9 @@ static double now_ns(void)
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-/* Each contestant: start makes the contexts; laps goes around all of them that many times.  Only
+/* Each implementation: start makes the contexts; laps goes around all of them that many times.  Only
  * the thread's own context counts, so that the counting is not measured. */
-struct contestant {
+struct implementation {
     const char *name;
     void (*start)(void);
     void (*laps)(long n);
@@ -128,7 +128,7 @@ static void boost_laps(long n)
 }
 #endif
 
-static const struct contestant contestants[] = {
+static const struct implementation implementations[] = {
     {"filch", ours_start, ours_laps},
 #ifdef HAVE_BOOST_CONTEXT
     {"boost", boost_start, boost_laps},
@@ -136,21 +136,21 @@ static const struct contestant contestants[] = {
     {"ucontext", libc_start, libc_laps},
 };
 
-#define CONTESTANTS ((int)(sizeof contestants / sizeof contestants[0]))
+#define IMPLEMENTATIONS ((int)(sizeof implementations / sizeof implementations[0]))
 
-static double samples[CONTESTANTS][ROUNDS_MAX];
+static double samples[IMPLEMENTATIONS][ROUNDS_MAX];
 
-/* A contestant that is a hundred times slower gets fewer switches, not more of the reader's time.
+/* A implementation that is a hundred times slower gets fewer switches, not more of the reader's time.
  */
 static void one_round(int c, int round)
 {
-    long switches = strcmp(contestants[c].name, "ucontext") == 0 ? SWITCHES / 50 : SWITCHES;
+    long switches = strcmp(implementations[c].name, "ucontext") == 0 ? SWITCHES / 50 : SWITCHES;
     long laps = switches / members;
 
-    contestants[c].start();
-    contestants[c].laps(4); /* enters each context and warms its stack */
+    implementations[c].start();
+    implementations[c].laps(4); /* enters each context and warms its stack */
     double begin = now_ns();
-    contestants[c].laps(laps);
+    implementations[c].laps(laps);
     samples[c][round] = (now_ns() - begin) / (double)(laps * members);
 #if FI_CTX_TOLD
     for (int i = 1; c == 0 && i < members; i++)
@@ -168,8 +168,8 @@ static int by_value(const void *a, const void *b)
 /* The median of Boost's samples, which are sorted; 0 where there are none. */
 static double boost_median(int rounds)
 {
-    for (int c = 0; c < CONTESTANTS; c++)
-        if (strcmp(contestants[c].name, "boost") == 0)
+    for (int c = 0; c < IMPLEMENTATIONS; c++)
+        if (strcmp(implementations[c].name, "boost") == 0)
             return samples[c][rounds / 2];
     return 0;
 }
@@ -185,18 +185,18 @@ static void report(const char *shape, int rounds, bool json)
 {
     char text[16];
 
-    for (int c = 0; c < CONTESTANTS; c++)
+    for (int c = 0; c < IMPLEMENTATIONS; c++)
         qsort(samples[c], (size_t)rounds, sizeof samples[c][0], by_value);
-    for (int c = 0; c < CONTESTANTS; c++) {
+    for (int c = 0; c < IMPLEMENTATIONS; c++) {
         double best = samples[c][0], median = samples[c][rounds / 2];
         const char *ratio = ratio_text(median, boost_median(rounds), json ? "null" : "-", text);
 
         if (json)
             printf("{\"bench\":\"ctx\",\"shape\":\"%s\",\"who\":\"%s\",\"rounds\":%d,"
                    "\"best_ns\":%.3f,\"median_ns\":%.3f,\"ratio_to_boost\":%s}\n",
-                   shape, contestants[c].name, rounds, best, median, ratio);
+                   shape, implementations[c].name, rounds, best, median, ratio);
         else
-            printf("%-6s %-10s %9.2f %9.2f %11s\n", shape, contestants[c].name, best, median,
+            printf("%-6s %-10s %9.2f %9.2f %11s\n", shape, implementations[c].name, best, median,
                    ratio);
     }
 }
@@ -205,7 +205,7 @@ static void run(const char *shape, int n, int rounds, bool json)
 {
     members = n;
     for (int round = 0; round < rounds; round++)
-        for (int c = 0; c < CONTESTANTS; c++)
+        for (int c = 0; c < IMPLEMENTATIONS; c++)
             one_round(c, round);
     report(shape, rounds, json);
 }
@@ -217,10 +217,10 @@ static const char help[] =
 
 int main(int argc, char **argv)
 {
-    words w = {.program = "ctx_bench",
-               .help = help,
-               .number = {{1, ROUNDS_MAX, "no number of rounds", ROUNDS}}};
-    words_read(&w, argv + (argc > 0));
+    args w = {.program = "ctx_bench",
+              .help = help,
+              .number = {{1, ROUNDS_MAX, "no number of rounds", ROUNDS}}};
+    args_parse(&w, argv + (argc > 0));
     int rounds = (int)w.number[0].value;
 
 #ifndef HAVE_BOOST_CONTEXT

@@ -1,11 +1,11 @@
 /* What a deque costs: push + pop by its owner while 0, 1 or 3 thieves are at it, and a steal.
  *
- * All kinds are measured in turns, many rounds, so that noise hits all alike; a figure is the best
+ * All kinds are case_result in turns, many rounds, so that noise hits all alike; a figure is the best
  * and the median of the rounds, and its ratio to a plain array in the same round (the median of
  * these).
  */
-#include "measures.h"
-#include "plain.h"
+#include "array_baseline.h"
+#include "cases.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,23 +13,23 @@
 
 enum { KINDS = 5, MAX_ROUNDS = 101 };
 
-static const fi_deque_ops *const kinds[KINDS] = {&plain_stack, &fi_deque_locked, &fi_deque_bounded,
-                                                 &fi_deque_batch, &fi_deque_half};
+static const fi_deque_ops *const kinds[KINDS] = {
+    &array_baseline, &fi_deque_locked, &fi_deque_bounded, &fi_deque_batch, &fi_deque_half};
 
 typedef struct row {
     const char *name, *unit;
-    measure_what what;
+    deque_case what;
     int thieves;
 } row;
 
 static const row rows[] = {
-    {"push+pop", "ns/pair", MEASURE_PAIRS, 0},
-    {"push+pop", "ns/pair", MEASURE_PAIRS, 1},
-    {"push+pop", "ns/pair", MEASURE_PAIRS, 3},
-    {"64 pushes, 64 pops", "ns/pair", MEASURE_RUNS, 0},
-    {"64 pushes, 64 pops", "ns/pair", MEASURE_RUNS, 1},
-    {"64 pushes, 64 pops", "ns/pair", MEASURE_RUNS, 3},
-    {"steal, undisturbed", "ns/item", MEASURE_STEALS, 0},
+    {"push+pop", "ns/pair", CASE_PAIRS, 0},
+    {"push+pop", "ns/pair", CASE_PAIRS, 1},
+    {"push+pop", "ns/pair", CASE_PAIRS, 3},
+    {"64 pushes, 64 pops", "ns/pair", CASE_RUNS, 0},
+    {"64 pushes, 64 pops", "ns/pair", CASE_RUNS, 1},
+    {"64 pushes, 64 pops", "ns/pair", CASE_RUNS, 3},
+    {"steal, undisturbed", "ns/item", CASE_STEALS, 0},
 };
 enum { ROWS = sizeof rows / sizeof rows[0] };
 
@@ -43,19 +43,19 @@ static result results[ROWS][KINDS];
 
 static bool applies(const row *m, int kind)
 {
-    return kinds[kind] != &plain_stack || m->thieves == 0;
+    return kinds[kind] != &array_baseline || m->thieves == 0;
 }
 
 static double sample(const row *m, const fi_deque_ops *kind, long n, unsigned long *stolen)
 {
-    measured of = measure(kind, m->what, m->thieves, n);
+    case_result of = case_run(kind, m->what, m->thieves, n);
     if (m->thieves > 0)
         *stolen += (unsigned long)of.stolen;
     return of.ns;
 }
 
 /* The plain array of the same round; with thieves about, it is still the plain array alone. */
-static double plain_ns(int m, int round)
+static double baseline_ns(int m, int round)
 {
     while (rows[m].thieves > 0)
         m--;
@@ -70,7 +70,7 @@ static void measure_round(int round, long n)
                 continue;
             result *r = &results[m][k];
             r->sample[round] = sample(&rows[m], kinds[k], n, &r->stolen);
-            r->ratio[round] = r->sample[round] / plain_ns(m, round);
+            r->ratio[round] = r->sample[round] / baseline_ns(m, round);
             r->n = round + 1;
         }
 }
@@ -91,10 +91,10 @@ static double median(const double *values, int n)
 
 static double best(const double *values, int n)
 {
-    double least = values[0];
+    double min = values[0];
     for (int i = 1; i < n; i++)
-        least = values[i] < least ? values[i] : least;
-    return least;
+        min = values[i] < min ? values[i] : min;
+    return min;
 }
 
 static void print_table(void)
@@ -119,7 +119,7 @@ static void print_json(void)
             const result *r = &results[m][k];
             if (r->n == 0)
                 continue;
-            printf("{\"bench\":\"deque\",\"measure\":\"%s\",\"unit\":\"%s\",\"kind\":\"%s\","
+            printf("{\"bench\":\"deque\",\"case\":\"%s\",\"unit\":\"%s\",\"kind\":\"%s\","
                    "\"thieves\":%d,\"best\":%.3f,\"median\":%.3f,\"ratio_to_plain\":%.3f,"
                    "\"stolen\":%lu,\"samples\":[",
                    rows[m].name, rows[m].unit, kinds[k]->name, rows[m].thieves,
@@ -131,13 +131,13 @@ static void print_json(void)
         }
 }
 
-static long number(const char *text, long least, long most)
+static long number(const char *text, long min, long max)
 {
     char *end;
     long n = strtol(text ? text : "", &end, 10);
-    if (!text || end == text || *end || n < least || n > most) {
-        fprintf(stderr, "deque_bench: a number from %ld to %ld is expected, not \"%s\"\n", least,
-                most, text ? text : "");
+    if (!text || end == text || *end || n < min || n > max) {
+        fprintf(stderr, "deque_bench: a number from %ld to %ld is expected, not \"%s\"\n", min, max,
+                text ? text : "");
         exit(2);
     }
     return n;
@@ -153,7 +153,7 @@ int main(int argc, char **argv)
         } else if (strcmp(argv[i], "--rounds") == 0) {
             rounds = number(argv[++i], 1, MAX_ROUNDS);
         } else if (strcmp(argv[i], "--pairs") == 0) {
-            n = number(argv[++i], MEASURE_RUN, 100000000);
+            n = number(argv[++i], CASE_RUN, 100000000);
         } else {
             bool help = strcmp(argv[i], "--help") == 0;
             fprintf(help ? stdout : stderr, "usage: deque_bench [--json] [--rounds N] [--pairs N]\n"

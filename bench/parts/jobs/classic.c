@@ -34,7 +34,7 @@ static _Noreturn void die(const char *why)
 /* Nobody gives a job back to a ring: it is done long before its turn comes again. */
 static classic_job *from_ring(worker *w)
 {
-    classic_job *job = &w->ring[w->next++ & (CLASSIC_MOST - 1)];
+    classic_job *job = &w->ring[w->next++ & (CLASSIC_MAX - 1)];
     if (atomic_load_explicit(&job->unfinished, memory_order_relaxed) != 0)
         die("more jobs at once than the ring has");
     return job;
@@ -161,7 +161,7 @@ static void free_workers(void)
 {
     for (unsigned i = 0; i < worker_count; i++) {
         fi_deque_free(workers[i].deque);
-        FI_DELETE_ARRAY(classic_job, workers[i].ring, CLASSIC_MOST);
+        FI_DELETE_ARRAY(classic_job, workers[i].ring, CLASSIC_MAX);
     }
     FI_DELETE_ARRAY(worker, workers, worker_count);
 }
@@ -169,15 +169,15 @@ static void free_workers(void)
 /* Touched here, so that no run is slowed down by its being new. */
 static classic_job *make_ring(void)
 {
-    classic_job *ring = FI_NEW_ARRAY(classic_job, CLASSIC_MOST);
-    for (size_t i = 0; ring && i < CLASSIC_MOST; i++)
+    classic_job *ring = FI_NEW_ARRAY(classic_job, CLASSIC_MAX);
+    for (size_t i = 0; ring && i < CLASSIC_MAX; i++)
         atomic_init(&ring[i].unfinished, 0);
     return ring;
 }
 
 static int make_worker(worker *w, const classic_choice *choice)
 {
-    const fi_deque_config config = {.capacity = CLASSIC_MOST};
+    const fi_deque_config config = {.capacity = CLASSIC_MAX};
     int e = fi_deque_new(choice->deque, &config, &w->deque);
     if (e < 0)
         return e;

@@ -19,10 +19,7 @@ typedef struct classic_choice {
     bool rings; /* jobs come from a ring of each worker, not from malloc */
 } classic_choice;
 
-enum {
-    CLASSIC_DATA = 40,
-    CLASSIC_MOST = 1 << 16
-}; /* bytes for the work; jobs in a ring or deque */
+enum { CLASSIC_DATA = 40, CLASSIC_MAX = 1 << 16 }; /* bytes for the work; jobs in a ring or deque */
 
 /* One cache line, so that workers do not disturb each other by jobs that are neighbours. */
 typedef struct classic_job {

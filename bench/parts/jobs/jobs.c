@@ -7,7 +7,7 @@
  * Empty jobs leave no trace, so each timed run of single jobs is followed by one, not timed, whose jobs leave marks.
  */
 #include "bench.h"
-#include "columns.h"
+#include "variant.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -57,9 +57,9 @@ static const char *prepare(bench_case *c)
 int64_t bench_run(const bench_case *c)
 {
     if (is_loop)
-        column_for((size_t)c->size * LEAF, LEAF, add_one, numbers);
+        variant_for((size_t)c->size * LEAF, LEAF, add_one, numbers);
     else
-        column_single((size_t)c->size, nothing, marks);
+        variant_single((size_t)c->size, nothing, marks);
     return 0;
 }
 
@@ -78,7 +78,7 @@ static int64_t right_marks(const bench_case *c)
 {
     int64_t right = 0;
     memset(marks, 0, (size_t)c->size);
-    column_single((size_t)c->size, mark, marks);
+    variant_single((size_t)c->size, mark, marks);
     for (long i = 0; i < c->size; i++)
         right += marks[i] == 1;
     return right;

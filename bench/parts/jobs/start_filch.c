@@ -4,7 +4,7 @@
 #include <filch/runtime.h>
 #include <string.h>
 
-const char *const bench_runtime = BENCH_COLUMN;
+const char *const bench_runtime = BENCH_VARIANT;
 
 const char *bench_runtime_start(unsigned workers)
 {
@@ -13,7 +13,7 @@ const char *bench_runtime_start(unsigned workers)
     return e < 0 ? strerror(-e) : NULL;
 }
 
-void bench_runtime_tell(FILE *out)
+void bench_runtime_report(FILE *out)
 {
     (void)out;
 }

@@ -8,7 +8,7 @@
  */
 #include "stack/stack.h"
 
-#include "parts/words.h"
+#include "parts/args.h"
 
 #include <stdint.h>
 #include <time.h>
@@ -17,7 +17,7 @@
 #define WARM_PAIRS 10000000L
 #define COUNT_MAX  ((size_t)100000000)
 
-struct figures {
+struct results {
     size_t count, size, page;
     double create_ns, warm_ns, put_ns;
     double resident, records, page_tables; /* bytes per stack */
@@ -49,7 +49,7 @@ static double status_bytes(const char *key)
     return kib * 1024;
 }
 
-static int create_all(fi_stack_cache *c, fi_stack **s, struct figures *out)
+static int create_all(fi_stack_cache *c, fi_stack **s, struct results *out)
 {
     double begin = now_ns();
 
@@ -66,7 +66,7 @@ static int create_all(fi_stack_cache *c, fi_stack **s, struct figures *out)
     return 0;
 }
 
-static void put_all(fi_stack_cache *c, fi_stack **s, struct figures *out)
+static void put_all(fi_stack_cache *c, fi_stack **s, struct results *out)
 {
     double begin = now_ns();
 
@@ -75,7 +75,7 @@ static void put_all(fi_stack_cache *c, fi_stack **s, struct figures *out)
     out->put_ns = (now_ns() - begin) / (double)out->count;
 }
 
-static int warm_pairs(fi_stack_cache *c, struct figures *out)
+static int warm_pairs(fi_stack_cache *c, struct results *out)
 {
     double begin = now_ns();
 
@@ -92,7 +92,7 @@ static int warm_pairs(fi_stack_cache *c, struct figures *out)
     return 0;
 }
 
-static int measure(fi_stack_pool *p, fi_stack **s, struct figures *out)
+static int measure(fi_stack_pool *p, fi_stack **s, struct results *out)
 {
     fi_stack_cache c;
     int e = fi_stack_cache_init(&c, p, 0);
@@ -114,7 +114,7 @@ static int measure(fi_stack_pool *p, fi_stack **s, struct figures *out)
     return e;
 }
 
-static void print_json(const struct figures *f)
+static void print_json(const struct results *f)
 {
     printf("{\"bench\":\"stack\",\"count\":%zu,\"stack_size\":%zu,\"guard\":\"%s\","
            "\"guarded\":%zu,\"create_ns\":%.1f,\"give_back_ns\":%.1f,\"again_ns\":%.2f,"
@@ -124,7 +124,7 @@ static void print_json(const struct figures *f)
            f->create_ns, f->put_ns, f->warm_ns, f->resident, f->records, f->page_tables, f->left);
 }
 
-static void print_table(const struct figures *f)
+static void print_table(const struct results *f)
 {
     printf("%zu live stacks of %zu bytes, guard: %s (%zu weaker)\n", f->count, f->size, f->guard,
            f->stats.fallbacks);
@@ -137,7 +137,7 @@ static void print_table(const struct figures *f)
     printf("  left when all back %10.1f bytes each\n", f->left);
 }
 
-static int run(struct figures *f, bool json)
+static int run(struct results *f, bool json)
 {
     fi_stack_config config = {.stack_size = f->size};
     fi_stack_pool p;
@@ -168,17 +168,17 @@ static const char help[] =
 
 int main(int argc, char **argv)
 {
-    words w = {.program = "stack_bench",
-               .help = help,
-               .number = {{1, COUNT_MAX, "no number of stacks", 1000000},
-                          {FI_STACK_SIZE_MIN, FI_STACK_SIZE_MAX, "no size of a stack", 65536}}};
-    words_read(&w, argv + (argc > 0));
-    struct figures f = {.count = w.number[0].value, .size = w.number[1].value};
+    args w = {.program = "stack_bench",
+              .help = help,
+              .number = {{1, COUNT_MAX, "no number of stacks", 1000000},
+                         {FI_STACK_SIZE_MIN, FI_STACK_SIZE_MAX, "no size of a stack", 65536}}};
+    args_parse(&w, argv + (argc > 0));
+    struct results f = {.count = w.number[0].value, .size = w.number[1].value};
 
     if (f.size % (size_t)sysconf(_SC_PAGESIZE) != 0) {
         char size[32];
         snprintf(size, sizeof size, "%zu", f.size);
-        words_refuse(&w, size, "no multiple of the page size");
+        args_error(&w, size, "no multiple of the page size");
     }
     return run(&f, w.json);
 }

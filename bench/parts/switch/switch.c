@@ -2,7 +2,7 @@
  * this has more shapes, and others' switches. */
 #include "bench.h"
 #include "ctx/ctx.h"
-#include "figures.h"
+#include "metrics.h"
 
 enum { STACK_SIZE = 16384 };
 
@@ -44,7 +44,7 @@ int64_t bench_run(const bench_case *c)
 {
     stopwatch w = stopwatch_start();
     switch_there_and_back((long)c->expected);
-    figures_per(stopwatch_read(w), (double)c->spawns);
+    metrics_add_per(stopwatch_read(w), (double)c->spawns);
     return answers;
 }
 
@@ -69,7 +69,7 @@ const char *bench_runtime_start(unsigned workers)
     return NULL;
 }
 
-void bench_runtime_tell(FILE *out)
+void bench_runtime_report(FILE *out)
 {
     (void)out;
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# bench_test.sh CTX_BENCH STACK_BENCH DEQUE_SHOW LIFE_BENCH: what the programs under bench/ say to words that they
+# bench_test.sh CTX_BENCH STACK_BENCH DEQUE_STATS STARTUP_BENCH: what the programs under bench/ say to words that they
 # do not know.  None of these runs measures anything.
 set -euo pipefail
-ctx_bench=$1 stack_bench=$2 deque_show=$3 life_bench=$4 algo_bench=$5
+ctx_bench=$1 stack_bench=$2 deque_stats=$3 startup_bench=$4 algo_bench=$5
 
 fail() {
     printf 'FAILED: %s: exit %d\nsaid: %s\ncomplained: %s\n' "$1" "$code" "$said" "$complaint" >&2
@@ -33,7 +33,7 @@ refuses() {
     esac
 }
 
-for program in "$ctx_bench" "$stack_bench" "$deque_show" "$life_bench" "$algo_bench"; do
+for program in "$ctx_bench" "$stack_bench" "$deque_stats" "$startup_bench" "$algo_bench"; do
     run "$program" --help
     [ "$code" -eq 0 ] || fail "$program --help"
     [ -z "$complaint" ] || fail "$program --help complains"
@@ -61,5 +61,5 @@ refuses 8193 "$stack_bench" 10 8193
 refuses 4096 "$stack_bench" --json 10 4096
 refuses 7 "$stack_bench" 10 65536 7
 
-refuses junk "$deque_show" junk
+refuses junk "$deque_stats" junk
 printf 'benches answer what they do not understand\n'

@@ -53,7 +53,7 @@ special = {"fibers-skynet": {"peak_mb"}, "fibers-skynet-join": {"peak_mb"},
            "fibers-timers": {"cpu_ms", "late_p50_ms", "late_p99_ms"}}
 seen, sizes = {}, {}
 for line in map(json.loads, sys.stdin):
-    name, figures = line["workload"], line["figures"]
+    name, figures = line["workload"], line["metrics"]
     assert set(figures) == {"cpu_ns", "wall_ns"} | special.get(name, set()), line
     for values in figures.values():
         assert len(values) == len(line["samples"]) and min(values) >= 0, line
@@ -75,7 +75,7 @@ if [ -x "$programs/http-epoll" ]; then
 import json, sys
 line = json.load(sys.stdin)
 assert line["workload"] == "http-64" and line["result"] == 0, line
-assert line["figures"]["cpu_us"][0] > 0 and line["figures"]["requests_s"][0] > 0, line
+assert line["metrics"]["cpu_us"][0] > 0 and line["metrics"]["requests_s"][0] > 0, line
 ' || fail 'the line of http-epoll'
     # A request in pieces is one, two at once are two; and who is killed takes his server along.
     python3 - "$programs" <<'END' || fail 'the servers'
@@ -147,7 +147,7 @@ while getopts w:r:i:q o; do eval "\$o=\\\$OPTARG"; done
 samples=1
 while [ \$r -gt 1 ]; do samples=\$samples,1 r=\$((r - 1)); done
 echo "{\"workload\":\"$1\${i:+-}\$i\",\"runtime\":\"$2\",\"compiler\":\"gcc\",\"size\":5,\"workers\":\$w,\"spawns\":5," \
-    '"result":7,"peak_kb":100,"figures":$3,' "\"samples\":[\$samples]}"
+    '"result":7,"peak_kb":100,"metrics":$3,' "\"samples\":[\$samples]}"
 END
     chmod +x "$FILCH_BENCH_DIR/$1-$2"
 }
@@ -176,7 +176,7 @@ case $said in *servers\ or*|*small\ sizes*|*http,*) fail 'more than was asked fo
 runs bench fibers yield-2 --quick --workers 1 --repeat 1
 says 'These are small sizes'
 runs bench fibers yield-2 --workers 1 --repeat 2 --json
-says '"figures":{"cpu_ns":[10,12,20,10,12,20]},"samples":[1.000000000,'
+says '"metrics":{"cpu_ns":[10,12,20,10,12,20]},"samples":[1.000000000,'
 
 rm -- "$FILCH_BENCH_DIR/fibers-go"
 echo 'go: not installed (Debian: golang-go)' >"$FILCH_BENCH_DIR/left-out"

@@ -34,7 +34,7 @@ esac
 samples=\$s figures=\$ns
 while [ \$r -gt 1 ]; do samples=\$samples,\$s figures=\$figures,\$ns r=\$((r - 1)); done
 echo "{\"workload\":\"\$program\${i:+-}\$i\",\"runtime\":\"\$runtime\",\"compiler\":\"gcc\",\"size\":35,\"workers\":\$w," \\
-    "\"spawns\":5,\"result\":7,\"peak_kb\":100,\"samples\":[\$samples],\"figures\":{\"ns\":[\$figures]}}"
+    "\"spawns\":5,\"result\":7,\"peak_kb\":100,\"samples\":[\$samples],\"metrics\":{\"ns\":[\$figures]}}"
 END
     chmod +x "$lab_programs/pretender"
     for program in fib knapsack matmul sort tree; do

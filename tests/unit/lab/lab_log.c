@@ -15,7 +15,7 @@ static const char other_head[] =
     "{\"asked\":{\"experiment\":\"x\",\"words\":\"a b\",\"quick\":true,"
     "\"rounds\":4,\"workers\":2},\"left_out\":[]}";
 static const char first[] = "{\"key\":\"fib/tbb/2#0\",\"took\":0.5,\"said\":{\"size\":7,"
-                            "\"samples\":[1,2],\"figures\":{\"ns\":[3,4]},"
+                            "\"samples\":[1,2],\"metrics\":{\"ns\":[3,4]},"
                             "\"counters\":{\"stolen\":[10,4,6]}},\"more\":{\"p\":0.5}}";
 static const char second[] = "{\"key\":\"fib/tbb/2#1\",\"took\":0.25,\"said\":{\"size\":7,"
                              "\"samples\":[3]}}";

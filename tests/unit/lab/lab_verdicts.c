@@ -29,7 +29,7 @@ static void measured(double ms, const char *format, ...)
         double about = ms * (0.99 + 0.01 * i);
         snprintf(line, sizeof line,
                  "{\"key\":\"%s#%d\",\"took\":1,\"said\":{\"size\":35,\"samples\":[%.9f],"
-                 "\"figures\":{\"ns\":[%.6f]}}}",
+                 "\"metrics\":{\"ns\":[%.6f]}}}",
                  name, i, about * 1e-3, about);
         CHECK_INT(results_add(results, line), 0);
     }

@@ -1,5 +1,5 @@
 /* Filch's jobs, which have handles, parents and much else: the same jobs as those of the classical job system. */
-#include "columns.h"
+#include "variant.h"
 
 #include <filch/job.h>
 #include <filch/task.h>
@@ -43,7 +43,7 @@ FILCH_VOID_TASK(single, size_t, n, work_function *, work, char *, args)
     run_root(root);
 }
 
-void column_single(size_t n, work_function *work, char *args)
+void variant_single(size_t n, work_function *work, char *args)
 {
     FILCH_RUN(single, n, work, args);
 }
@@ -89,7 +89,7 @@ FILCH_VOID_TASK(run_loop, loop *, l, size_t, n)
     run_root(l->root);
 }
 
-void column_for(size_t n, size_t leaf, body_function *body, void *ctx)
+void variant_for(size_t n, size_t leaf, body_function *body, void *ctx)
 {
     loop l = {body, ctx, leaf, NULL};
     FILCH_RUN(run_loop, &l, n);

@@ -1,19 +1,19 @@
 /* The columns of the classical job system.  Which of them is said when this is compiled. */
 #include "bench.h"
 #include "classic.h"
-#include "columns.h"
 #include "mutex_deque.h"
+#include "variant.h"
 
 static const classic_choice choice = {.deque = &BENCH_DEQUE, .rings = BENCH_RINGS};
 
-const char *const bench_runtime = BENCH_COLUMN;
+const char *const bench_runtime = BENCH_VARIANT;
 
 const char *bench_runtime_start(unsigned workers)
 {
     return classic_start(&choice, workers);
 }
 
-void bench_runtime_tell(FILE *out)
+void bench_runtime_report(FILE *out)
 {
     (void)out;
 }
@@ -41,7 +41,7 @@ static void nothing(classic_job *job)
     (void)job;
 }
 
-void column_single(size_t n, void (*work)(void *arg), char *args)
+void variant_single(size_t n, void (*work)(void *arg), char *args)
 {
     classic_job *root = classic_new(nothing);
     for (size_t i = 0; i < n; i++) {
@@ -90,7 +90,7 @@ static void run_range(classic_job *job)
     run_part(job, r.loop, middle, r.hi);
 }
 
-void column_for(size_t n, size_t leaf, void (*body)(size_t lo, size_t hi, void *ctx), void *ctx)
+void variant_for(size_t n, size_t leaf, void (*body)(size_t lo, size_t hi, void *ctx), void *ctx)
 {
     loop l = {body, ctx, leaf};
     classic_job *root = classic_new(run_range);

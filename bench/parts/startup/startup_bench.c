@@ -7,9 +7,9 @@
  *   64 workers       fib(32) with 64 workers and with 2, in turns, each in a runtime of its own
  *   memory           what fib(32) has added to the peak of the process
  *
- * life_bench [--json] [ROUNDS] [IDLE_MS]
+ * startup_bench [--json] [ROUNDS] [IDLE_MS]
  */
-#include "parts/words.h"
+#include "parts/args.h"
 
 #include <filch/filch.h>
 #include <sys/resource.h>
@@ -19,7 +19,7 @@
 #define FIBS        9
 #define FIB         32
 
-struct figures {
+struct results {
     size_t rounds, idle_ms;
     double start_stop_us, start_stop_best_us;
     double run_us, first_task_us, idle_cpu_ms;
@@ -74,12 +74,12 @@ static void start(unsigned workers)
     int e = filch_start(&(filch_config){.workers = workers});
 
     if (e < 0) {
-        fprintf(stderr, "life_bench: no runtime with %u workers: %s\n", workers, strerror(-e));
+        fprintf(stderr, "startup_bench: no runtime with %u workers: %s\n", workers, strerror(-e));
         exit(1);
     }
 }
 
-static void start_and_stop(struct figures *f, double *samples)
+static void start_and_stop(struct results *f, double *samples)
 {
     for (size_t i = 0; i < f->rounds; i++) {
         double begin = now();
@@ -96,7 +96,7 @@ FILCH_TASK(int, nothing)
     return 0;
 }
 
-static void run_nothing(struct figures *f, double *samples)
+static void run_nothing(struct results *f, double *samples)
 {
     for (size_t i = 0; i < f->rounds; i++) {
         double begin = now();
@@ -111,7 +111,7 @@ FILCH_TASK(double, when)
     return now();
 }
 
-static void run_after_idleness(struct figures *f)
+static void run_after_idleness(struct results *f)
 {
     double samples[FIRST_TASKS];
 
@@ -123,7 +123,7 @@ static void run_after_idleness(struct figures *f)
     f->first_task_us = median(samples, FIRST_TASKS);
 }
 
-static void be_idle(struct figures *f)
+static void be_idle(struct results *f)
 {
     double begin = seconds(CLOCK_PROCESS_CPUTIME_ID);
 
@@ -151,7 +151,7 @@ static double fib_with(unsigned workers)
     return took;
 }
 
-static void many_workers(struct figures *f)
+static void many_workers(struct results *f)
 {
     double few[FIBS], many[FIBS];
 
@@ -163,7 +163,7 @@ static void many_workers(struct figures *f)
 }
 
 /* The peak only rises, so this comes before what needs more. */
-static void measure_memory(struct figures *f)
+static void measure_memory(struct results *f)
 {
     long before = peak_kb();
 
@@ -171,12 +171,12 @@ static void measure_memory(struct figures *f)
     f->memory_kb = peak_kb() - before;
 }
 
-static int measure(struct figures *f)
+static int measure(struct results *f)
 {
     double *samples = calloc(f->rounds, sizeof *samples);
 
     if (!samples) {
-        fprintf(stderr, "life_bench: no memory\n");
+        fprintf(stderr, "startup_bench: no memory\n");
         return 1;
     }
     measure_memory(f);
@@ -193,16 +193,16 @@ static int measure(struct figures *f)
     return 0;
 }
 
-static void print_json(const struct figures *f)
+static void print_json(const struct results *f)
 {
-    printf("{\"bench\":\"life\",\"rounds\":%zu,\"idle_ms\":%zu,\"start_stop_us\":%.1f,"
+    printf("{\"bench\":\"startup\",\"rounds\":%zu,\"idle_ms\":%zu,\"start_stop_us\":%.1f,"
            "\"start_stop_best_us\":%.1f,\"run_us\":%.2f,\"first_task_us\":%.1f,"
            "\"idle_cpu_ms\":%.3f,\"many_workers_ratio\":%.2f,\"memory_kb\":%ld}\n",
            f->rounds, f->idle_ms, f->start_stop_us, f->start_stop_best_us, f->run_us,
            f->first_task_us, f->idle_cpu_ms, f->many_workers_ratio, f->memory_kb);
 }
 
-static void print_table(const struct figures *f)
+static void print_table(const struct results *f)
 {
     printf("start and stop           %8.1f us (best of %zu: %.1f)\n", f->start_stop_us, f->rounds,
            f->start_stop_best_us);
@@ -220,12 +220,12 @@ static const char help[] =
 
 int main(int argc, char **argv)
 {
-    words w = {.program = "life_bench",
-               .help = help,
-               .number = {{1, 1000000, "no number of rounds", 1000},
-                          {1, 10000, "no time in milliseconds", 1000}}};
-    words_read(&w, argv + (argc > 0));
-    struct figures f = {.rounds = w.number[0].value, .idle_ms = w.number[1].value};
+    args w = {.program = "startup_bench",
+              .help = help,
+              .number = {{1, 1000000, "no number of rounds", 1000},
+                         {1, 10000, "no time in milliseconds", 1000}}};
+    args_parse(&w, argv + (argc > 0));
+    struct results f = {.rounds = w.number[0].value, .idle_ms = w.number[1].value};
     int e = measure(&f);
 
     if (e == 0)

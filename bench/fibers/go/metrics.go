@@ -29,29 +29,29 @@ func (since stopwatch) read() stopwatch {
 }
 
 var names []string
-var figures = map[string][]float64{}
+var metrics = map[string][]float64{}
 
-func figuresAdd(name string, value float64) {
-	if figures[name] == nil {
+func metricsAdd(name string, value float64) {
+	if metrics[name] == nil {
 		names = append(names, name)
 	}
-	figures[name] = append(figures[name], value)
+	metrics[name] = append(metrics[name], value)
 }
 
-func figuresPer(spent stopwatch, operations int) {
-	figuresAdd("cpu_ns", spent.cpu/float64(operations))
-	figuresAdd("wall_ns", spent.wall/float64(operations))
+func metricsAddPer(spent stopwatch, operations int) {
+	metricsAdd("cpu_ns", spent.cpu/float64(operations))
+	metricsAdd("wall_ns", spent.wall/float64(operations))
 }
 
-func tellFigures() {
-	fmt.Print(`,"figures":`)
+func printMetrics() {
+	fmt.Print(`,"metrics":`)
 	for i, name := range names {
 		before := ","
 		if i == 0 {
 			before = "{"
 		}
 		fmt.Printf(`%s"%s":[`, before, name)
-		for j, value := range figures[name] {
+		for j, value := range metrics[name] {
 			if j > 0 {
 				fmt.Print(",")
 			}

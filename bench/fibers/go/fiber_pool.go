@@ -10,15 +10,15 @@ func share(n, of, i int) int {
 	return n / of
 }
 
-// work(its share of n) in each of `hands` goroutines; the time until all are done, and the sum of what they counted.
-func crew(hands, n int, work func(n int) int) (stopwatch, int) {
-	counts := make([]int, hands)
+// work(its share of n) in each of `fibers` goroutines; the time until all are done, and the sum of what they counted.
+func fiberPool(fibers, n int, work func(n int) int) (stopwatch, int) {
+	counts := make([]int, fibers)
 	var all sync.WaitGroup
 	w := start()
-	all.Add(hands)
-	for i := 0; i < hands; i++ {
+	all.Add(fibers)
+	for i := 0; i < fibers; i++ {
 		go func(i int) {
-			counts[i] = work(share(n, hands, i))
+			counts[i] = work(share(n, fibers, i))
 			all.Done()
 		}(i)
 	}

@@ -1,4 +1,4 @@
-#include "figures.h"
+#include "metrics.h"
 
 #include "options.h"
 
@@ -6,20 +6,20 @@
 #include <string.h>
 #include <time.h>
 
-enum { MOST_FIGURES = 8 };
+enum { METRICS_MAX = 8 };
 
-typedef struct figure {
+typedef struct metric {
     const char *name;
-    double values[MOST_REPETITIONS];
+    double values[REPETITIONS_MAX];
     int count;
-} figure;
+} metric;
 
-static figure all[MOST_FIGURES];
+static metric all[METRICS_MAX];
 
 /* The one of that name; a new one where there is none yet. */
-static figure *named(const char *name)
+static metric *named(const char *name)
 {
-    for (int i = 0; i < MOST_FIGURES; i++) {
+    for (int i = 0; i < METRICS_MAX; i++) {
         if (!all[i].name)
             all[i].name = name;
         if (strcmp(all[i].name, name) == 0)
@@ -28,18 +28,18 @@ static figure *named(const char *name)
     abort();
 }
 
-void figures_add(const char *name, double value)
+void metrics_add(const char *name, double value)
 {
-    figure *f = named(name);
-    if (f->count == MOST_REPETITIONS)
+    metric *f = named(name);
+    if (f->count == REPETITIONS_MAX)
         abort();
     f->values[f->count++] = value;
 }
 
-void figures_tell(FILE *out)
+void metrics_print(FILE *out)
 {
-    for (int i = 0; i < MOST_FIGURES && all[i].name; i++) {
-        fprintf(out, "%s\"%s\":[", i == 0 ? ",\"figures\":{" : ",", all[i].name);
+    for (int i = 0; i < METRICS_MAX && all[i].name; i++) {
+        fprintf(out, "%s\"%s\":[", i == 0 ? ",\"metrics\":{" : ",", all[i].name);
         for (int j = 0; j < all[i].count; j++)
             fprintf(out, "%s%.6g", j > 0 ? "," : "", all[i].values[j]);
         fprintf(out, "]");
@@ -66,8 +66,8 @@ stopwatch stopwatch_read(stopwatch since)
     return (stopwatch){now.cpu - since.cpu, now.wall - since.wall};
 }
 
-void figures_per(stopwatch spent, double operations)
+void metrics_add_per(stopwatch spent, double operations)
 {
-    figures_add("cpu_ns", spent.cpu / operations);
-    figures_add("wall_ns", spent.wall / operations);
+    metrics_add("cpu_ns", spent.cpu / operations);
+    metrics_add("wall_ns", spent.wall / operations);
 }

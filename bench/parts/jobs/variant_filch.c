@@ -1,5 +1,5 @@
 /* Filch as it comes: a task for each single job, filch_for for the loop. */
-#include "columns.h"
+#include "variant.h"
 
 #include <filch/algo.h>
 #include <filch/task.h>
@@ -19,12 +19,12 @@ FILCH_VOID_TASK(single, size_t, n, work_function *, work, char *, args)
         FILCH_SYNC(one);
 }
 
-void column_single(size_t n, work_function *work, char *args)
+void variant_single(size_t n, work_function *work, char *args)
 {
     FILCH_RUN(single, n, work, args);
 }
 
-void column_for(size_t n, size_t leaf, void (*body)(size_t lo, size_t hi, void *ctx), void *ctx)
+void variant_for(size_t n, size_t leaf, void (*body)(size_t lo, size_t hi, void *ctx), void *ctx)
 {
     filch_for(0, n, leaf, body, ctx);
 }

@@ -22,7 +22,7 @@ static fi_deque *make(const fi_deque_ops *kind, uint32_t capacity, uint32_t batc
     fi_deque *d;
     int e = fi_deque_new(kind, &c, &d);
     if (e < 0) {
-        fprintf(stderr, "deque_show: cannot make a deque: %s\n", strerror(-e));
+        fprintf(stderr, "deque_stats: cannot make a deque: %s\n", strerror(-e));
         exit(1);
     }
     return d;
@@ -153,10 +153,11 @@ static int answer(const char *word)
 {
     bool help = strcmp(word, "--help") == 0;
     if (help)
-        printf("usage: deque_show\nThe four deques at work; ends with 1 when one of them loses an "
+        printf("usage: deque_stats\nThe four deques at work; ends with 1 when one of them loses an "
                "item.\n");
     else
-        fprintf(stderr, "deque_show: there is nothing to choose: \"%s\"; --help says more\n", word);
+        fprintf(stderr, "deque_stats: there is nothing to choose: \"%s\"; --help says more\n",
+                word);
     return help ? 0 : 2;
 }
 

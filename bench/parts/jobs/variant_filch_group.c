@@ -1,5 +1,5 @@
 /* Filch's groups: functions without a handle. */
-#include "columns.h"
+#include "variant.h"
 
 #include <filch/job.h>
 #include <filch/task.h>
@@ -25,7 +25,7 @@ FILCH_VOID_TASK(single, size_t, n, work_function *, work, char *, args)
         abort();
 }
 
-void column_single(size_t n, work_function *work, char *args)
+void variant_single(size_t n, work_function *work, char *args)
 {
     FILCH_RUN(single, n, work, args);
 }
@@ -66,7 +66,7 @@ FILCH_VOID_TASK(run_loop, loop *, l, size_t, n)
     run_range(&all);
 }
 
-void column_for(size_t n, size_t leaf, body_function *body, void *ctx)
+void variant_for(size_t n, size_t leaf, body_function *body, void *ctx)
 {
     loop l = {body, ctx, leaf};
     FILCH_RUN(run_loop, &l, n);

@@ -1,4 +1,4 @@
-#include "measures.h"
+#include "cases.h"
 
 #include "base/clock.h"
 
@@ -16,7 +16,7 @@ typedef struct thieves {
     atomic_int ready;
     atomic_long stolen;
     int n;
-    pthread_t thread[MEASURE_THIEVES];
+    pthread_t thread[CASE_THIEVES_MAX];
 } thieves;
 
 static void *thief_main(void *arg)
@@ -55,7 +55,7 @@ static void thieves_stop(thieves *t)
 
 /* ---- the three things ---- */
 
-static void pairs(fi_deque *d, long n, measured *m)
+static void pairs(fi_deque *d, long n, case_result *m)
 {
     long popped = 0;
     int64_t began = fi_clock_now();
@@ -68,16 +68,16 @@ static void pairs(fi_deque *d, long n, measured *m)
     m->popped = popped;
 }
 
-static void runs(fi_deque *d, long n, measured *m)
+static void runs(fi_deque *d, long n, case_result *m)
 {
     long popped = 0;
     int64_t began = fi_clock_now();
-    for (long i = 0; i < n; i += MEASURE_RUN) {
-        for (int k = 0; k < MEASURE_RUN; k++)
+    for (long i = 0; i < n; i += CASE_RUN) {
+        for (int k = 0; k < CASE_RUN; k++)
             fi_deque_push(d, d);
-        for (int k = 0; k < MEASURE_RUN; k++)
+        for (int k = 0; k < CASE_RUN; k++)
             popped += fi_deque_pop(d) != NULL;
-        m->pushed += MEASURE_RUN;
+        m->pushed += CASE_RUN;
     }
     m->ns = (double)(fi_clock_now() - began) / (double)m->pushed;
     m->popped = popped;
@@ -86,13 +86,13 @@ static void runs(fi_deque *d, long n, measured *m)
 static long fill(fi_deque *d)
 {
     long n = 0;
-    while (fi_deque_size(d) < MEASURE_CAPACITY && fi_deque_push(d, d) == 0)
+    while (fi_deque_size(d) < CASE_CAPACITY && fi_deque_push(d, d) == 0)
         n++;
     return n;
 }
 
 /* Nobody else is there: what the steal itself costs. */
-static void steals(fi_deque *d, long n, measured *m)
+static void steals(fi_deque *d, long n, case_result *m)
 {
     void *out[MAX_OUT];
     int64_t spent = 0;
@@ -106,13 +106,13 @@ static void steals(fi_deque *d, long n, measured *m)
     m->ns = (double)spent / (double)m->stolen;
 }
 
-measured measure(const fi_deque_ops *kind, measure_what what, int thieves_count, long n)
+case_result case_run(const fi_deque_ops *kind, deque_case what, int thieves_count, long n)
 {
-    static void (*const run[])(fi_deque * d, long n, measured *m) = {pairs, runs, steals};
-    fi_deque_config config = {.capacity = MEASURE_CAPACITY};
+    static void (*const run[])(fi_deque * d, long n, case_result *m) = {pairs, runs, steals};
+    fi_deque_config config = {.capacity = CASE_CAPACITY};
     fi_deque *d;
     thieves t;
-    measured m = {0};
+    case_result m = {0};
     if (fi_deque_new(kind, &config, &d) < 0)
         abort();
     thieves_start(&t, d, thieves_count);
