@@ -1,8 +1,8 @@
-# Which runtimes there are to compare with, and how a workload is built for each.
+# The runtimes to compare with, and how to build a workload for each.
 #
-# serial, filch and tbb are built by the compiler of this build.  OpenMP has two runtimes, each of one
-# compiler: libgomp of gcc and libomp of clang.  They are built by their own, found here, which also
-# builds a serial program for them to be compared with.  All get the same flags.
+# The compiler of this build builds serial, filch and tbb.  libgomp needs gcc and libomp needs
+# clang, so those programs are built with these compilers, and so is a serial program to compare
+# each with.  All programs get the same flags.
 set(left_out "")
 
 # leave_out(RUNTIME REASON)
@@ -18,8 +18,8 @@ function(write_left_out)
   endif()
 endfunction()
 
-# find_openmp(RUNTIME NAME ID PACKAGE): sets RUNTIME_compiler if NAME, or the compiler of this build where it
-# is of that family, makes OpenMP programs.
+# find_openmp(RUNTIME NAME ID PACKAGE): set RUNTIME_compiler if a compiler can build OpenMP
+# programs. The compiler is that of this build if it is of the family ID, else NAME.
 function(find_openmp runtime name id package)
   find_program(FILCH_BENCH_${name} ${name})
   set(compiler ${FILCH_BENCH_${name}})
@@ -27,7 +27,7 @@ function(find_openmp runtime name id package)
     set(compiler ${CMAKE_C_COMPILER})
   endif()
   if(NOT compiler)
-    leave_out(${runtime} "there is no ${name} (Debian: ${name})")
+    leave_out(${runtime} "${name} is not installed (Debian: ${name})")
   else()
     set(probe ${CMAKE_CURRENT_BINARY_DIR}/openmp_${name})
     file(WRITE ${probe}.c "#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n")
@@ -77,7 +77,7 @@ function(install_program file)
   endif()
 endfunction()
 
-# own_program(WORKLOAD RUNTIME SOURCE [LIBRARY...]): by the compiler of this build.
+# own_program(WORKLOAD RUNTIME SOURCE [LIBRARY...]): build with the compiler of this build.
 function(own_program workload runtime source)
   set(target bench_${workload}_${runtime})
   add_executable(${target} ${workload}/${source} common/runtime_${source})
@@ -89,7 +89,7 @@ function(own_program workload runtime source)
   install_program(${programs_dir}/${workload}-${runtime})
 endfunction()
 
-# peer_program(WORKLOAD RUNTIME COMPILER SOURCES [FLAG...]): by another compiler, in one go.
+# peer_program(WORKLOAD RUNTIME COMPILER SOURCES [FLAG...]): build with COMPILER in one command.
 function(peer_program workload runtime compiler sources)
   set(program ${programs_dir}/${workload}-${runtime})
   file(GLOB headers CONFIGURE_DEPENDS common/*.h ${workload}/*.h)
@@ -104,8 +104,8 @@ function(peer_program workload runtime compiler sources)
   install_program(${program})
 endfunction()
 
-# go_program(NAME FOLDER): all of the folder's files, where there is Go.  It fetches nothing, and keeps what it makes below
-# the build folder.
+# go_program(NAME FOLDER): build all Go files of FOLDER if Go is installed.  The build downloads
+# nothing and writes only below the build directory.
 function(go_program name folder)
   if(NOT FILCH_BENCH_go OR CMAKE_CROSSCOMPILING OR FILCH_SANITIZE)
     return()
@@ -123,7 +123,8 @@ function(go_program name folder)
   install_program(${program})
 endfunction()
 
-# bench_workload(NAME [SOURCE...]): the folder NAME, with SOURCE beside NAME.c for what all its programs share.
+# bench_workload(NAME [SOURCE...]): build the programs of directory NAME.  NAME.c and the SOURCEs
+# are linked into each of them.
 function(bench_workload name)
   set(shared ${name}/${name}.c)
   foreach(source IN LISTS ARGN)
@@ -135,7 +136,7 @@ function(bench_workload name)
 
   own_program(${name} serial serial.c)
   own_program(${name} filch filch.c filch_static)
-  # What `filch run` shows; to count every spawn has its price, so it is not what is measured.
+  # `filch run` uses this one.  Counting each spawn costs time, so it is not measured.
   own_program(${name} filch-counted filch.c filch_static)
   target_compile_definitions(bench_${name}_filch-counted PRIVATE FILCH_COUNT_SPAWNS)
   if(TBB_FOUND)

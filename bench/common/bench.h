@@ -1,9 +1,10 @@
-/* What every program under bench/ is made of.
+/* The interface between the three parts of a benchmark program.
  *
- * A program is three parts linked together: a workload (its inputs, its sizes, the answer it must
- * give: bench/<workload>/<workload>.c), that workload written for one runtime (serial.c, filch.c,
- * tbb.cpp, omp.c beside it), and the start and stop of that runtime (runtime_*.c here).  main.c here
- * times the repetitions, checks the answer of each, and prints one line of JSON.
+ * 1. The workload: inputs, sizes and the expected result.  bench/<workload>/<workload>.c
+ * 2. The workload written for one runtime.  serial.c, filch.c, tbb.cpp or omp.c beside it
+ * 3. Start and stop of that runtime.  runtime_*.c here
+ *
+ * main.c times each repetition, checks its result and prints one line of JSON.
  */
 #ifndef BENCH_BENCH_H
 #define BENCH_BENCH_H
@@ -16,38 +17,38 @@
 extern "C" {
 #endif
 
-/* One case of a workload: what was asked for, and what prepare found out about it. */
+/* One case of a workload: the requested size and input, and what prepare computed. */
 typedef struct bench_case {
     long size;
-    const char *input; /* the name of one of the workload's inputs */
-    int64_t expected;  /* the answer, by another way than the one that is timed */
-    uint64_t spawns;   /* of the task programs; 0 where it depends on the run */
+    const char *input; /* name of one of the workload's inputs */
+    int64_t expected;  /* the result, computed by another algorithm than the timed one */
+    uint64_t spawns;   /* spawns of one repetition; 0 if they vary from run to run */
 } bench_case;
 
-/* What a workload can be run on, and how large: -n is from least to most, or usual, or quick. */
+/* An input of a workload and the range of its size (-n). */
 typedef struct bench_input {
-    const char *name;    /* NULL where the workload has but one */
-    const char *size_is; /* what -n means, for messages */
+    const char *name;    /* NULL if the workload has only one input */
+    const char *size_is; /* the meaning of -n, for messages */
     long min, max, standard, quick;
 } bench_input;
 
 typedef struct bench_workload {
     const char *name;
-    const bench_input *inputs;              /* ended by one whose size means nothing (NULL) */
-    size_t stack_size;                      /* bytes that its deepest task needs; 0: not many */
-    const char *(*prepare)(bench_case *c);  /* once; NULL, or why this case cannot be */
+    const bench_input *inputs;              /* the last one has size_is NULL */
+    size_t stack_size;                      /* bytes its deepest task needs; 0: the default */
+    const char *(*prepare)(bench_case *c);  /* once; returns NULL or an error text */
     void (*reset)(void);                    /* before each repetition, not timed; may be NULL */
-    int64_t (*digest)(const bench_case *c); /* the answer from data in memory; NULL: bench_run's */
+    int64_t (*digest)(const bench_case *c); /* result from memory; NULL: use that of bench_run */
 } bench_workload;
 
-/* The workload's part. */
+/* Part 1. */
 extern const bench_workload bench_the_workload;
 
-/* The workload on its runtime: one repetition.  Its answer, or 0 where digest tells it. */
+/* Part 2: run one repetition.  Returns the result, or 0 if the workload has a digest function. */
 int64_t bench_run(const bench_case *c);
 
-/* The runtime's part.  start: NULL, or why it cannot run with that many workers.  tell adds members
- * to the line of JSON, each with a comma before it. */
+/* Part 3.  start returns NULL, or why the runtime cannot run with this number of workers.
+ * report writes further members of the JSON line, each preceded by a comma. */
 extern const char *const bench_runtime;
 const char *bench_runtime_start(unsigned workers);
 void bench_runtime_report(FILE *out);

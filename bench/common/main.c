@@ -1,4 +1,4 @@
-/* One program of a workload on a runtime: times each repetition, checks each answer. */
+/* main of every benchmark program: time each repetition and check its result. */
 #include "metrics.h"
 #include "options.h"
 
@@ -26,29 +26,29 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* One repetition: its time in seconds, and its answer. */
-static double repeat(const bench_case *c, int64_t *answer)
+/* Run one repetition.  Returns its time in seconds and stores its result. */
+static double run_once(const bench_case *c, int64_t *result)
 {
     const bench_workload *w = &bench_the_workload;
     if (w->reset)
         w->reset();
     double began = now();
-    *answer = bench_run(c);
+    *result = bench_run(c);
     double spent = now() - began;
     if (w->digest)
-        *answer = w->digest(c);
+        *result = w->digest(c);
     return spent;
 }
 
-/* 0, or 1 for a wrong answer, which is told. */
-static int repeat_all(const bench_options *o, double *samples)
+/* Returns 0, or 1 after reporting a wrong result. */
+static int run_all(const bench_options *o, double *samples)
 {
     for (int i = 0; i < o->repetitions; i++) {
-        int64_t answer;
-        samples[i] = repeat(&o->spec, &answer);
-        if (answer != o->spec.expected) {
+        int64_t result;
+        samples[i] = run_once(&o->spec, &result);
+        if (result != o->spec.expected) {
             fprintf(stderr, "%s on %s: wrong result %" PRId64 ", expected %" PRId64 "\n",
-                    bench_the_workload.name, bench_runtime, answer, o->spec.expected);
+                    bench_the_workload.name, bench_runtime, result, o->spec.expected);
             return 1;
         }
     }
@@ -62,7 +62,7 @@ static long peak_memory_kb(void)
     return use.ru_maxrss;
 }
 
-static void tell(const bench_options *o, const double *samples)
+static void print_json(const bench_options *o, const double *samples)
 {
     const bench_case *c = &o->spec;
     printf("{\"workload\":\"%s%s%s\"", bench_the_workload.name, c->input ? "-" : "",
@@ -91,9 +91,9 @@ int main(int argc, char **argv)
     if (why)
         return fail(why);
     static double samples[REPETITIONS_MAX];
-    int wrong = repeat_all(&o, samples);
+    int wrong = run_all(&o, samples);
     if (!wrong)
-        tell(&o, samples);
+        print_json(&o, samples);
     bench_runtime_stop();
     return wrong || fflush(stdout) != 0;
 }

@@ -16,8 +16,8 @@ typedef struct metric {
 
 static metric all[METRICS_MAX];
 
-/* The one of that name; a new one where there is none yet. */
-static metric *named(const char *name)
+/* The metric with this name.  Creates it if it does not exist. */
+static metric *metric_named(const char *name)
 {
     for (int i = 0; i < METRICS_MAX; i++) {
         if (!all[i].name)
@@ -30,10 +30,10 @@ static metric *named(const char *name)
 
 void metrics_add(const char *name, double value)
 {
-    metric *f = named(name);
-    if (f->count == REPETITIONS_MAX)
+    metric *m = metric_named(name);
+    if (m->count == REPETITIONS_MAX)
         abort();
-    f->values[f->count++] = value;
+    m->values[m->count++] = value;
 }
 
 void metrics_print(FILE *out)

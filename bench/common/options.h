@@ -1,4 +1,4 @@
-/* The words that every program under bench/ understands. */
+/* The command-line options of every benchmark program. */
 #ifndef BENCH_OPTIONS_H
 #define BENCH_OPTIONS_H
 
@@ -12,7 +12,7 @@ typedef struct bench_options {
     int repetitions;
 } bench_options;
 
-/* Ends the program for -h, and for what it does not understand. */
+/* Exits with 0 after -h and with 2 after an invalid argument. */
 bench_options bench_options_read(int argc, char **argv);
 
 #endif

@@ -12,7 +12,7 @@ const char *const bench_runtime = "filch-counted";
 const char *const bench_runtime = "filch";
 #endif
 
-/* What the environment says stands; a workload's own need is only a better default. */
+/* FILCH_STACK_SIZE takes precedence over the workload's stack size. */
 const char *bench_runtime_start(unsigned workers)
 {
     filch_config config = {.workers = workers};
@@ -22,7 +22,7 @@ const char *bench_runtime_start(unsigned workers)
     return e < 0 ? strerror(-e) : NULL;
 }
 
-/* All workers at one moment: a sum taken at another would not be their sum. */
+/* Read the counters of all workers first, so that the sum is that of the values printed. */
 static filch_counters *each_worker(unsigned workers)
 {
     filch_counters *each = calloc(workers, sizeof *each);
@@ -31,7 +31,7 @@ static filch_counters *each_worker(unsigned workers)
     return each;
 }
 
-/* Each counter: the sum of all workers, then one worker after the other. */
+/* For each counter: the sum over all workers, then the value of each worker. */
 void bench_runtime_report(FILE *out)
 {
     unsigned workers = filch_worker_count();

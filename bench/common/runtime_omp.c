@@ -10,7 +10,7 @@ const char *const bench_runtime = "libgomp";
 #define COMPILER "gcc " __VERSION__
 #endif
 
-/* The threads are made here, so that no repetition pays for them. */
+/* Create the threads here, so that no repetition includes their creation. */
 const char *bench_runtime_start(unsigned workers)
 {
     omp_set_dynamic(0);
@@ -19,7 +19,7 @@ const char *bench_runtime_start(unsigned workers)
 #pragma omp parallel
 #pragma omp single
     got = omp_get_num_threads();
-    return got == (int)workers ? NULL : "OpenMP does not give that many threads";
+    return got == (int)workers ? NULL : "OpenMP started fewer threads than requested";
 }
 
 void bench_runtime_report(FILE *out)

@@ -1,8 +1,8 @@
-/* No runtime at all: what the others are compared with. */
+/* No runtime: the baseline of the comparison. */
 #include "bench.h"
 
-/* An OpenMP program is compared with a serial one of its own compiler, which need not be the
- * compiler of the rest. */
+/* An OpenMP program is compared with a serial program of its own compiler, which may differ from
+ * the compiler of this build. */
 #ifndef BENCH_OTHER_COMPILER
 const char *const bench_runtime = "serial";
 #elif defined __clang__
@@ -13,7 +13,7 @@ const char *const bench_runtime = "serial-gcc";
 
 const char *bench_runtime_start(unsigned workers)
 {
-    return workers == 1 ? NULL : "a serial program has one worker";
+    return workers == 1 ? NULL : "a serial program runs with 1 worker only";
 }
 
 void bench_runtime_report(FILE *out)

@@ -1,4 +1,4 @@
-/* Where the oneTBB programs run their tasks. */
+/* The arena in which the oneTBB programs run their tasks. */
 #ifndef BENCH_TBB_ARENA_H
 #define BENCH_TBB_ARENA_H
 

@@ -1,4 +1,4 @@
-/* fib(n) by two calls: nothing but calls, so it shows what a spawn costs. */
+/* fib(n) by two recursive calls.  It does no other work, so it shows the cost of a spawn. */
 #include "bench.h"
 
 static const char *prepare(bench_case *c)
@@ -10,7 +10,7 @@ static const char *prepare(bench_case *c)
         b = next;
     }
     c->expected = a;
-    c->spawns = (uint64_t)b - 1; /* one for each call with n >= 2 */
+    c->spawns = (uint64_t)b - 1; /* one per call with n >= 2 */
     return NULL;
 }
 

@@ -1,4 +1,5 @@
-# filch bench fibers: fibers-filch and, where there is Go, fibers-go.  Each has all cases, chosen by -i.
+# The programs of `filch bench fibers`: fibers-filch and, if Go is installed, fibers-go.  Each has
+# all cases; -i chooses one.
 file(GLOB fibers_sources CONFIGURE_DEPENDS fibers/filch/*.c)
 add_executable(bench_fibers_filch ${fibers_sources} common/runtime_filch.c)
 set_target_properties(bench_fibers_filch PROPERTIES

@@ -1,5 +1,6 @@
-/* httpd-epoll PORT: one short response to every request, by hand.  A thread for each worker, each with a socket and an epoll
- * of its own, and no code between the system calls but what looks for the end of a request: what is least. */
+/* httpd-epoll PORT: the lower bound for an epoll server.  It answers each request with the same
+ * short response.  Each worker is a thread with its own listening socket and its own epoll
+ * descriptor. Between the system calls it only searches for the end of a request. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -19,7 +20,8 @@ static const char response[] =
     "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 13\r\n"
     "\r\nHello, world!";
 
-/* How much of the blank line that ends a request has been seen, for each descriptor: a request may come in pieces. */
+/* For each descriptor, the number of bytes seen of the "\r\n\r\n" that ends a request.  A request
+ * may arrive in several reads. */
 static unsigned char seen[CONNECTIONS_MAX];
 
 static _Noreturn void die(const char *what)
@@ -28,7 +30,7 @@ static _Noreturn void die(const char *what)
     exit(1);
 }
 
-/* Ends of requests in these bytes. */
+/* Number of requests that end in these bytes. */
 static int count_ends(int fd, const char *bytes, ssize_t n)
 {
     static const char end[] = "\r\n\r\n";
@@ -45,7 +47,7 @@ static int count_ends(int fd, const char *bytes, ssize_t n)
     return ends;
 }
 
-/* So short an response fits into the socket, or its reader is gone. */
+/* The response is short, so a partial send means that the client does not read. */
 static int serve(int fd)
 {
     char bytes[BUFFER_SIZE];
@@ -58,14 +60,14 @@ static int serve(int fd)
     return 0;
 }
 
-static void watch(int poll, int fd)
+static void epoll_add(int poll, int fd)
 {
     struct epoll_event e = {.events = EPOLLIN, .data.fd = fd};
     if (epoll_ctl(poll, EPOLL_CTL_ADD, fd, &e) != 0)
         die("epoll_ctl");
 }
 
-static void take_in(int poll, int listener)
+static void accept_all(int poll, int listener)
 {
     const int yes = 1;
     for (int fd; (fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0;) {
@@ -75,7 +77,7 @@ static void take_in(int poll, int listener)
         }
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
         seen[fd] = 0;
-        watch(poll, fd);
+        epoll_add(poll, fd);
     }
 }
 
@@ -85,20 +87,20 @@ static void *work(void *arg)
     struct epoll_event events[EVENTS_MAX];
     if (poll < 0)
         die("epoll_create1");
-    watch(poll, listener);
+    epoll_add(poll, listener);
     for (;;) {
         int n = epoll_wait(poll, events, EVENTS_MAX, -1);
         for (int i = 0; i < n; i++) {
             int fd = events[i].data.fd;
             if (fd == listener)
-                take_in(poll, listener);
+                accept_all(poll, listener);
             else if (serve(fd) < 0)
                 close(fd);
         }
     }
 }
 
-/* Each worker listens at the same port, and the kernel spreads the connections. */
+/* All workers listen on the same port (SO_REUSEPORT); the kernel distributes the connections. */
 static int listen_at(int port)
 {
     const int yes = 1;

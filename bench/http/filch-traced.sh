@@ -1,3 +1,4 @@
 #!/bin/sh
-# httpd-filch-traced PORT: Filch's server, which traces what it does and throws it away in the end: what does a trace cost?
+# httpd-filch-traced PORT: Filch's server with tracing on and the trace discarded.  It shows the
+# cost of tracing.
 FILCH_TRACE=/dev/null exec "${0%-traced}" "$@"

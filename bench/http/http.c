@@ -1,9 +1,10 @@
-/* "Hello" over HTTP and loopback, with connections that stay open: the CPU time that the server takes for a request, while
- * wrk asks as fast as it is answered.  wrk runs on the same machine, so requests per second are told beside it only.
+/* HTTP over loopback with keep-alive connections: CPU time of the server per request, while wrk
+ * sends requests as fast as it gets responses.  wrk runs on the same machine and competes for its
+ * CPUs, so requests per second are a secondary metric.
  *
- * The time is that of all threads and children of the server, as /proc tells it, and agrees with their schedstat.  It
- * depends on the load: beside other work the same server has taken less than half for a request.  So it is good for
- * comparisons with other servers in the same run, and for no more. */
+ * The CPU time is that of all threads and children of the server, from /proc/PID/stat.  It agrees
+ * with schedstat.  It depends on the load: beside other work the same server took less than half
+ * per request.  So it only serves to compare servers within one run. */
 #include "bench.h"
 #include "metrics.h"
 #include "process.h"
@@ -18,15 +19,15 @@ static const bench_input inputs[] = {
     {0},
 };
 
-/* The answer is the number of requests that went wrong. */
+/* The result is the number of failed requests. */
 static const char *prepare(bench_case *c)
 {
     c->expected = 0;
     return NULL;
 }
 
-/* What wrk said in the end, as text.  It has two threads, as most of those who publish such figures give it. */
-static void run_wrk(const bench_case *c, char *text, size_t room)
+/* Run wrk and return its output in text.  wrk has two threads, as in most published results. */
+static void run_wrk(const bench_case *c, char *text, size_t size)
 {
     char connections[32], seconds[32], url[64];
     snprintf(connections, sizeof connections, "-c%s", c->input);
@@ -38,12 +39,12 @@ static void run_wrk(const bench_case *c, char *text, size_t room)
     text[0] = '\0';
     if (pid < 0)
         return;
-    process_read(out, text, room, '\0');
+    process_read(out, text, size, '\0');
     if (process_wait(pid) != 0)
         text[0] = '\0';
 }
 
-/* Time-outs are no errors of the server: wrk counts who waited long, and who did is still answered. */
+/* Timeouts do not count: wrk reports slow responses as timeouts, although they arrive later. */
 static long errors_in(const char *text)
 {
     long connects = 0, reads = 0, writes = 0, others = 0;

@@ -1,11 +1,12 @@
 #!/bin/sh
-# httpd-nginx PORT: nginx as a server of one short answer, in a folder of its own that is gone afterwards.
+# httpd-nginx PORT: nginx that answers each request with the same short response.  It runs in a
+# temporary directory.
 set -eu
 PATH=$PATH:/usr/sbin:/usr/local/sbin
 folder=$(mktemp -d)
 trap 'rm -rf -- "$folder"' EXIT
 port=$1
-# It cannot be asked for any port, so one that is free is looked for.
+# nginx does not support port 0, so search for a free port.
 if [ "$port" = 0 ]; then
     port=18080
     while grep -qi ":$(printf '%04X' "$port") " /proc/net/tcp /proc/net/tcp6 2>/dev/null; do port=$((port + 1)); done

@@ -36,11 +36,11 @@ pid_t process_start(char *const argv[], int *out)
     return pid < 0 ? -e : pid;
 }
 
-void process_read(int out, char *text, size_t room, char until)
+void process_read(int out, char *text, size_t size, char until)
 {
     size_t used = 0;
-    while (used + 1 < room && (used == 0 || until == '\0' || text[used - 1] != until)) {
-        ssize_t n = read(out, text + used, until == '\0' ? room - 1 - used : 1);
+    while (used + 1 < size && (used == 0 || until == '\0' || text[used - 1] != until)) {
+        ssize_t n = read(out, text + used, until == '\0' ? size - 1 - used : 1);
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
@@ -59,23 +59,23 @@ int process_wait(pid_t pid)
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* By a signal that lets nginx end its own. */
+/* SIGTERM lets nginx stop its workers. */
 void process_end(pid_t pid)
 {
     kill(pid, SIGTERM);
     process_wait(pid);
 }
 
-/* ---- what it has used ---- */
+/* ---- CPU time ---- */
 
-/* A file of /proc as text; an empty one where there is none. */
-static void read_file(const char *path, char *text, size_t room)
+/* Read a file of /proc as text.  The text is empty if the file does not exist. */
+static void read_file(const char *path, char *text, size_t size)
 {
     text[0] = '\0';
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return;
-    process_read(fd, text, room, '\0');
+    process_read(fd, text, size, '\0');
     close(fd);
 }
 
@@ -85,7 +85,7 @@ static double own_ticks(pid_t pid)
     unsigned long user = 0, system = 0;
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
     read_file(path, text, sizeof text);
-    const char *after_name = strrchr(text, ')'); /* which may have anything in it */
+    const char *after_name = strrchr(text, ')'); /* the name may contain any character */
     if (!after_name || sscanf(after_name, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu",
                               &user, &system) != 2)
         return 0;

@@ -1,5 +1,5 @@
-# The rows of filch bench fibers about HTTP: for each server a program httpd-<server>, and http-<server>, which starts it and
-# measures it by wrk.
+# The HTTP rows of `filch bench fibers`.  For each server: the program httpd-<server>, and
+# http-<server>, which starts it and measures it with wrk.
 
 # http_program(SERVER)
 function(http_program server)
@@ -25,11 +25,11 @@ endfunction()
 find_program(FILCH_BENCH_wrk wrk)
 find_program(FILCH_BENCH_nginx nginx PATHS /usr/sbin /usr/local/sbin)
 if(NOT FILCH_BENCH_wrk)
-  leave_out(http "there is no wrk to ask the servers with (Debian: wrk)")
+  leave_out(http "wrk is not installed (Debian: wrk)")
   return()
 endif()
 
-# Filch's server is the one of examples/.
+# Filch's server is examples/httpd.
 file(GLOB httpd_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/http*.c ${PROJECT_SOURCE_DIR}/examples/server.c)
 httpd_program(filch "${httpd_sources}" filch_static)
 http_program(filch)

@@ -1,5 +1,6 @@
-/* A server that is a program beside this one, httpd-<name>: it is told the port 0, for any, and prints a line that ends
- * in the port that it got.  The number of workers it reads from the environment. */
+/* Starts the server httpd-<name>, a program in the same directory, with port 0.  The server prints
+ * a line that ends in the port it listens on.  It reads the number of workers from the
+ * environment. */
 #define _GNU_SOURCE
 #include "server.h"
 
@@ -29,7 +30,7 @@ double server_cpu(void)
     return process_cpu(server);
 }
 
-/* A thousand connections are more descriptors than most are given at first. */
+/* 1,000 connections need more descriptors than the usual soft limit of 1,024. */
 static void allow_descriptors(void)
 {
     struct rlimit l;
@@ -39,7 +40,7 @@ static void allow_descriptors(void)
     }
 }
 
-static void tell_workers(unsigned workers)
+static void set_worker_variables(unsigned workers)
 {
     static const char *const names[] = {"FILCH_WORKERS", "GOMAXPROCS", "HTTPD_WORKERS"};
     char number[16];
@@ -48,13 +49,13 @@ static void tell_workers(unsigned workers)
         setenv(names[i], number, 1);
 }
 
-static void path_beside(char *out, size_t room)
+static void server_path(char *out, size_t size)
 {
-    ssize_t n = readlink("/proc/self/exe", out, room - 1);
+    ssize_t n = readlink("/proc/self/exe", out, size - 1);
     out[n > 0 ? n : 0] = '\0';
     char *slash = strrchr(out, '/');
     size_t used = slash ? (size_t)(slash + 1 - out) : 0;
-    snprintf(out + used, room - used, "httpd-" BENCH_SERVER);
+    snprintf(out + used, size - used, "httpd-" BENCH_SERVER);
 }
 
 /* The last number in the line. */
@@ -69,8 +70,8 @@ static int number_at_end(const char *line)
     return atoi(line + begin);
 }
 
-/* One request, to see that it is there, and answers. */
-static const char *ask(void)
+/* Send one request.  Returns NULL, or what is wrong with the server. */
+static const char *check_response(void)
 {
     static const char request[] = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
     char answer[13] = "";
@@ -80,11 +81,11 @@ static const char *ask(void)
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     const char *why = NULL;
     if (fd < 0 || connect(fd, (struct sockaddr *)&to, sizeof to) != 0)
-        why = "the server cannot be connected to";
+        why = "cannot connect to the server";
     else if (write(fd, request, sizeof request - 1) < 0)
-        why = "the server does not listen";
+        why = "cannot send a request to the server";
     else if (process_read(fd, answer, sizeof answer, '\0'), strcmp(answer, "HTTP/1.1 200") != 0)
-        why = "the server does not answer with 200";
+        why = "the server's response is not 200";
     if (fd >= 0)
         close(fd);
     return why;
@@ -94,15 +95,15 @@ const char *bench_runtime_start(unsigned workers)
 {
     char path[4096], line[256];
     char *argv[] = {path, (char *)"0", NULL};
-    path_beside(path, sizeof path);
+    server_path(path, sizeof path);
     allow_descriptors();
-    tell_workers(workers);
+    set_worker_variables(workers);
     server = process_start(argv, &output);
     if (server < 0)
         return strerror((int)-server);
     process_read(output, line, sizeof line, '\n');
     port = number_at_end(line);
-    return port > 0 ? ask() : "the server does not tell its port";
+    return port > 0 ? check_response() : "the server did not print its port";
 }
 
 void bench_runtime_report(FILE *out)

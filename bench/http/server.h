@@ -1,11 +1,11 @@
-/* The server that is measured: a process of its own, with as many workers as are asked for. */
+/* The measured server: a separate process. */
 #ifndef BENCH_HTTP_SERVER_H
 #define BENCH_HTTP_SERVER_H
 
-/* The port that it listens on. */
+/* The port it listens on. */
 int server_port(void);
 
-/* The CPU time of it and of its children so far, in seconds. */
+/* CPU seconds of the server and its children so far. */
 double server_cpu(void);
 
 #endif

@@ -3,15 +3,15 @@
 
 #include <filch/task.h>
 
-FILCH_VOID_TASK(explore, int, next, int, room, int, value)
+FILCH_VOID_TASK(explore, int, next, int, capacity, int, value)
 {
     note_value(value);
-    if (!is_promising(next, room, value))
+    if (!is_promising(next, capacity, value))
         return;
-    const thing *t = &knapsack_things[next];
-    FILCH_SPAWN(explore, next + 1, room, value);
-    if (t->weight <= room)
-        FILCH_CALL(explore, next + 1, room - t->weight, value + t->value);
+    const item *t = &knapsack_items[next];
+    FILCH_SPAWN(explore, next + 1, capacity, value);
+    if (t->weight <= capacity)
+        FILCH_CALL(explore, next + 1, capacity - t->weight, value + t->value);
     FILCH_SYNC(explore);
 }
 

@@ -1,9 +1,9 @@
-/* Which things to pack: the most value that fits into a knapsack.
+/* 0/1 knapsack: the largest total value of items that fit into the capacity.
  *
- * Branch and bound, over things in the order of their value per weight: take the next one or leave
- * it, and give up where even the best that could follow is no better than what somebody has found.
- * How many branches are given up depends on who finds what when, so every run visits another number
- * of them; the answer is the same. */
+ * Branch and bound over the items in the order of their value per weight: take the next item or
+ * leave it.  A branch is cut if its upper bound does not exceed the best value found by any task.
+ * How many branches are cut depends on the schedule, so the number of visited nodes varies; the
+ * result does not. */
 #ifndef BENCH_KNAPSACK_H
 #define BENCH_KNAPSACK_H
 
@@ -15,15 +15,15 @@ extern "C" {
 
 enum { KNAPSACK_MAX = 26 };
 
-typedef struct thing {
+typedef struct item {
     int value, weight;
-} thing;
+} item;
 
-extern const thing knapsack_things[KNAPSACK_MAX];
+extern const item knapsack_items[KNAPSACK_MAX];
 extern int knapsack_count, knapsack_capacity;
-extern int knapsack_best; /* the best found so far, by anybody */
+extern int knapsack_best; /* best value found so far by any task */
 
-/* Others read it to give up earlier, and publish nothing else by it: no order is needed. */
+/* relaxed: the value only cuts branches earlier and publishes no other data. */
 static inline int best_so_far(void)
 {
     return __atomic_load_n(&knapsack_best, __ATOMIC_RELAXED);
@@ -37,13 +37,13 @@ static inline void note_value(int value)
         ;
 }
 
-/* Could the things from `next` on still make this the best?  As if the next could be cut to fill all
- * the room that is left. */
-static inline bool is_promising(int next, int room, int value)
+/* Can the items from `next` on still improve the best value?  Upper bound: fill the remaining
+ * capacity with fractions of the next item. */
+static inline bool is_promising(int next, int capacity, int value)
 {
-    const thing *t = &knapsack_things[next];
-    return next < knapsack_count && room > 0 &&
-           room * t->value > (best_so_far() - value) * t->weight;
+    const item *t = &knapsack_items[next];
+    return next < knapsack_count && capacity > 0 &&
+           capacity * t->value > (best_so_far() - value) * t->weight;
 }
 
 #ifdef __cplusplus

@@ -1,16 +1,16 @@
 #include "bench.h"
 #include "knapsack.h"
 
-static void explore(int next, int room, int value)
+static void explore(int next, int capacity, int value)
 {
     note_value(value);
-    if (!is_promising(next, room, value))
+    if (!is_promising(next, capacity, value))
         return;
-    const thing *t = &knapsack_things[next];
+    const item *t = &knapsack_items[next];
 #pragma omp task
-    explore(next + 1, room, value);
-    if (t->weight <= room)
-        explore(next + 1, room - t->weight, value + t->value);
+    explore(next + 1, capacity, value);
+    if (t->weight <= capacity)
+        explore(next + 1, capacity - t->weight, value + t->value);
 #pragma omp taskwait
 }
 

@@ -1,15 +1,15 @@
 #include "bench.h"
 #include "knapsack.h"
 
-static void explore(int next, int room, int value)
+static void explore(int next, int capacity, int value)
 {
     note_value(value);
-    if (!is_promising(next, room, value))
+    if (!is_promising(next, capacity, value))
         return;
-    const thing *t = &knapsack_things[next];
-    if (t->weight <= room)
-        explore(next + 1, room - t->weight, value + t->value);
-    explore(next + 1, room, value);
+    const item *t = &knapsack_items[next];
+    if (t->weight <= capacity)
+        explore(next + 1, capacity - t->weight, value + t->value);
+    explore(next + 1, capacity, value);
 }
 
 int64_t bench_run(const bench_case *c)

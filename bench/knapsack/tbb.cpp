@@ -4,16 +4,16 @@
 
 #include <tbb/task_group.h>
 
-static void explore(int next, int room, int value)
+static void explore(int next, int capacity, int value)
 {
     note_value(value);
-    if (!is_promising(next, room, value))
+    if (!is_promising(next, capacity, value))
         return;
-    const thing *t = &knapsack_things[next];
+    const item *t = &knapsack_items[next];
     tbb::task_group group;
-    group.run([=] { explore(next + 1, room, value); });
-    if (t->weight <= room)
-        explore(next + 1, room - t->weight, value + t->value);
+    group.run([=] { explore(next + 1, capacity, value); });
+    if (t->weight <= capacity)
+        explore(next + 1, capacity - t->weight, value + t->value);
     group.wait();
 }
 

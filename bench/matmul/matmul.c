@@ -1,4 +1,4 @@
-/* Recursive multiplication of matrices: little tasks with real work in them. */
+/* Recursive matrix multiplication: small tasks that compute. */
 #include "matmul.h"
 #include "bench.h"
 
@@ -16,7 +16,7 @@ void matmul_leaf(double *c, const double *a, const double *b)
                 c[i * matmul_row + j] += a[i * matmul_row + k] * b[k * matmul_row + j];
 }
 
-/* Small whole numbers, so that all sums are exact in whatever order they are made. */
+/* Small integers, so that sums are exact in any order. */
 static double *matrix(size_t n, size_t salt)
 {
     double *m = malloc(n * n * sizeof *m);
@@ -41,7 +41,7 @@ static void apply(const double *m, const int64_t *in, int64_t *out)
     }
 }
 
-/* A number that depends on the place of each element of the vector. */
+/* A hash that depends on the position of each element. */
 static int64_t fold(const int64_t *vector)
 {
     uint64_t sum = 0;
@@ -56,7 +56,7 @@ static void weights(int64_t *vector)
         vector[i] = weight(i);
 }
 
-/* c = a * b, so c * x must be a * (b * x): the answer without the multiplication. */
+/* If c = a * b, then c * x = a * (b * x).  This checks the product without computing it again. */
 static int64_t expected(void)
 {
     static int64_t x[MATMUL_MAX], bx[MATMUL_MAX], abx[MATMUL_MAX];

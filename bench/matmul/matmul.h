@@ -1,6 +1,6 @@
-/* c += a * b for square matrices, by quarters, down to blocks of MATMUL_LEAF x MATMUL_LEAF.
+/* c += a * b for square matrices, split into quarters down to MATMUL_LEAF x MATMUL_LEAF blocks.
  *
- *     c00 c01     a00 a01   b00 b01       first  cij += ai0 * b0j, the four of them at once,
+ *     c00 c01     a00 a01   b00 b01       first  cij += ai0 * b0j, all four in parallel,
  *     c10 c11  +=  a10 a11 * b10 b11       then   cij += ai1 * b1j
  */
 #ifndef BENCH_MATMUL_H
@@ -14,7 +14,7 @@ extern "C" {
 
 enum { MATMUL_LEAF = 16, MATMUL_MAX = 4096 };
 
-/* The matrices lie row after row; a block of one keeps the distance of its rows. */
+/* The matrices are stored in row-major order.  A block keeps the row stride of its matrix. */
 extern double *matmul_a, *matmul_b, *matmul_c;
 extern size_t matmul_row;
 

@@ -1,9 +1,8 @@
-/* In how many ways do n queens stand on a board, none attacking another?  A task for every queen
- * that is placed. */
+/* Count the placements of n queens on an n x n board without attacks.  One task per queen. */
 #include "nqueens.h"
 #include "bench.h"
 
-/* Another way to the answer, with a bit for each attacked column; it also counts the placements. */
+/* The expected result by bit masks of attacked columns.  Also counts the placed queens. */
 static int64_t count(unsigned all, unsigned columns, unsigned left, unsigned right,
                      uint64_t *placed)
 {

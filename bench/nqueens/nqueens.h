@@ -1,4 +1,4 @@
-/* A board with queens in its first rows, and where the next one may stand. */
+/* A board with queens in its first rows. */
 #ifndef BENCH_NQUEENS_H
 #define BENCH_NQUEENS_H
 

@@ -1,4 +1,4 @@
-/* The args that the programs here understand: [--json] and up to two numbers. */
+/* Command-line arguments of the programs in bench/parts: [--json] and up to two numbers. */
 #ifndef BENCH_PARTS_ARGS_H
 #define BENCH_PARTS_ARGS_H
 
@@ -10,8 +10,8 @@
 
 typedef struct args_number {
     size_t min, max;
-    const char *error; /* said of what is none */
-    size_t value;      /* the default, until it is given */
+    const char *error; /* message for an invalid argument; NULL: the program takes no such number */
+    size_t value;      /* initially the default */
 } args_number;
 
 typedef struct args {
@@ -20,40 +20,40 @@ typedef struct args {
     bool json;
 } args;
 
-_Noreturn static inline void args_error(const args *w, const char *word, const char *why)
+_Noreturn static inline void args_error(const args *a, const char *text, const char *why)
 {
-    fprintf(stderr, "%s: %s: \"%s\"; --help says more\n", w->program, why, word);
+    fprintf(stderr, "%s: %s: \"%s\"; see --help\n", a->program, why, text);
     exit(2);
 }
 
-static inline void args_number_parse(const args *w, args_number *number, const char *word)
+static inline void args_number_parse(const args *a, args_number *number, const char *text)
 {
     char *end;
-    unsigned long long n = strtoull(word, &end, 10);
+    unsigned long long n = strtoull(text, &end, 10);
 
-    if (*word < '0' || *word > '9' || *end != '\0' || n < number->min || n > number->max)
-        args_error(w, word, number->error);
+    if (*text < '0' || *text > '9' || *end != '\0' || n < number->min || n > number->max)
+        args_error(a, text, number->error);
     number->value = (size_t)n;
 }
 
-/* Numbers that the program does not take have no error. */
-static inline void args_parse(args *w, char **argv)
+/* Exits with 0 after --help and with 2 after an invalid argument. */
+static inline void args_parse(args *a, char **argv)
 {
     int n = 0;
 
     for (; *argv; argv++) {
         if (strcmp(*argv, "--help") == 0) {
-            printf("usage: %s %s", w->program, w->help);
+            printf("usage: %s %s", a->program, a->help);
             exit(0);
         }
         if (strcmp(*argv, "--json") == 0)
-            w->json = true;
+            a->json = true;
         else if (**argv == '-')
-            args_error(w, *argv, "unknown option");
-        else if (n == 2 || !w->number[n].error)
-            args_error(w, *argv, "one word too many");
+            args_error(a, *argv, "unknown option");
+        else if (n == 2 || !a->number[n].error)
+            args_error(a, *argv, "too many arguments");
         else
-            args_number_parse(w, &w->number[n++], *argv);
+            args_number_parse(a, &a->number[n++], *argv);
     }
 }
 

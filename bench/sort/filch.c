@@ -16,21 +16,21 @@ FILCH_VOID_TASK(merge, runs, r, int *, out)
     FILCH_SYNC(merge);
 }
 
-FILCH_VOID_TASK(sort, int *, data, int *, room, size_t, n, int, into_room)
+FILCH_VOID_TASK(sort, int *, data, int *, scratch, size_t, n, int, into_scratch)
 {
     if (n <= SORT_LEAF) {
-        sort_leaf(data, room, n, into_room);
+        sort_leaf(data, scratch, n, into_scratch);
         return;
     }
-    FILCH_SPAWN(sort, data + n / 2, room + n / 2, n - n / 2, !into_room);
-    FILCH_CALL(sort, data, room, n / 2, !into_room);
+    FILCH_SPAWN(sort, data + n / 2, scratch + n / 2, n - n / 2, !into_scratch);
+    FILCH_CALL(sort, data, scratch, n / 2, !into_scratch);
     FILCH_SYNC(sort);
-    FILCH_CALL(merge, runs_of(into_room ? data : room, n), into_room ? room : data);
+    FILCH_CALL(merge, runs_of(into_scratch ? data : scratch, n), into_scratch ? scratch : data);
 }
 
 int64_t bench_run(const bench_case *c)
 {
     (void)c;
-    FILCH_RUN(sort, sort_data, sort_room, sort_length, 0);
+    FILCH_RUN(sort, sort_data, sort_scratch, sort_length, 0);
     return 0;
 }

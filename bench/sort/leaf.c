@@ -13,11 +13,11 @@ static void insertion_sort(int *data, size_t n)
     }
 }
 
-void sort_leaf(int *data, int *room, size_t n, int into_room)
+void sort_leaf(int *data, int *scratch, size_t n, int into_scratch)
 {
     insertion_sort(data, n);
-    if (into_room)
-        memcpy(room, data, n * sizeof *data);
+    if (into_scratch)
+        memcpy(scratch, data, n * sizeof *data);
 }
 
 void sort_merge(const runs *r, int *out)
@@ -31,8 +31,8 @@ void sort_merge(const runs *r, int *out)
     memcpy(out, b, (size_t)(b_end - b) * sizeof *b);
 }
 
-/* How many of the first n of the output come from a: the least i for which a[i] is not among them,
- * that is, for which the n - i of b before it are all less than a[i]. */
+/* Number of the first n outputs that come from a: the smallest i such that the n - i first elements
+ * of b are all less than a[i]. */
 static size_t share_of_a(const runs *r, size_t n)
 {
     size_t low = n > r->b_length ? n - r->b_length : 0;

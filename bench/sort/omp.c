@@ -15,17 +15,17 @@ static void merge(runs r, int *out)
 #pragma omp taskwait
 }
 
-static void sort(int *data, int *room, size_t n, int into_room)
+static void sort(int *data, int *scratch, size_t n, int into_scratch)
 {
     if (n <= SORT_LEAF) {
-        sort_leaf(data, room, n, into_room);
+        sort_leaf(data, scratch, n, into_scratch);
         return;
     }
 #pragma omp task
-    sort(data + n / 2, room + n / 2, n - n / 2, !into_room);
-    sort(data, room, n / 2, !into_room);
+    sort(data + n / 2, scratch + n / 2, n - n / 2, !into_scratch);
+    sort(data, scratch, n / 2, !into_scratch);
 #pragma omp taskwait
-    merge(runs_of(into_room ? data : room, n), into_room ? room : data);
+    merge(runs_of(into_scratch ? data : scratch, n), into_scratch ? scratch : data);
 }
 
 int64_t bench_run(const bench_case *c)
@@ -33,6 +33,6 @@ int64_t bench_run(const bench_case *c)
     (void)c;
 #pragma omp parallel
 #pragma omp single
-    sort(sort_data, sort_room, sort_length, 0);
+    sort(sort_data, sort_scratch, sort_length, 0);
     return 0;
 }

@@ -1,5 +1,5 @@
-/* Merge sort of many ints, spread evenly or crowded near zero: memory, and a merge that is parallel
- * too, so that the last one does not run alone. */
+/* Merge sort of ints with a uniform or an exponential distribution.  It is limited by memory.  The
+ * merge is parallel too, so that the last merge does not run on one worker. */
 #include "sort.h"
 #include "bench.h"
 
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int *sort_data, *sort_room;
+int *sort_data, *sort_scratch;
 size_t sort_length;
 
 static int *pristine;
@@ -36,15 +36,15 @@ static const char *fill(const char *input)
     size_t bytes = sort_length * sizeof(int);
     pristine = malloc(bytes);
     sort_data = malloc(bytes);
-    sort_room = malloc(bytes);
-    if (!pristine || !sort_data || !sort_room)
+    sort_scratch = malloc(bytes);
+    if (!pristine || !sort_data || !sort_scratch)
         return "no memory for the numbers";
     for (size_t i = 0; i < sort_length; i++)
         pristine[i] = draw(mix(i + 1));
     return NULL;
 }
 
-/* The same for all orders of the same numbers. */
+/* A hash that does not depend on the order. */
 static int64_t sum_of(const int *data)
 {
     uint64_t sum = 0;
@@ -62,11 +62,11 @@ static int64_t digest(const bench_case *c)
     return sum_of(sort_data);
 }
 
-/* The room too, so that no repetition meets memory that was never touched. */
+/* Also writes the scratch array, so that no repetition includes page faults. */
 static void reset(void)
 {
     memcpy(sort_data, pristine, sort_length * sizeof *sort_data);
-    memset(sort_room, 0, sort_length * sizeof *sort_room);
+    memset(sort_scratch, 0, sort_length * sizeof *sort_scratch);
 }
 
 static uint64_t merge_spawns(size_t n)
@@ -93,8 +93,8 @@ static const char *prepare(bench_case *c)
 }
 
 static const bench_input inputs[] = {
-    {"uniform", "how many numbers of 4 bytes", 1, 1L << 28, 1L << 24, 1L << 19},
-    {"exponential", "how many numbers of 4 bytes", 1, 1L << 28, 1L << 24, 1L << 19},
+    {"uniform", "number of 4-byte ints", 1, 1L << 28, 1L << 24, 1L << 19},
+    {"exponential", "number of 4-byte ints", 1, 1L << 28, 1L << 24, 1L << 19},
     {0},
 };
 

@@ -18,21 +18,21 @@ static void merge(runs r, int *out)
     group.wait();
 }
 
-static void sort(int *data, int *room, size_t n, bool into_room)
+static void sort(int *data, int *scratch, size_t n, bool into_scratch)
 {
     if (n <= SORT_LEAF) {
-        sort_leaf(data, room, n, into_room);
+        sort_leaf(data, scratch, n, into_scratch);
         return;
     }
     tbb::task_group group;
-    group.run([=] { sort(data + n / 2, room + n / 2, n - n / 2, !into_room); });
-    sort(data, room, n / 2, !into_room);
+    group.run([=] { sort(data + n / 2, scratch + n / 2, n - n / 2, !into_scratch); });
+    sort(data, scratch, n / 2, !into_scratch);
     group.wait();
-    merge(runs_of(into_room ? data : room, n), into_room ? room : data);
+    merge(runs_of(into_scratch ? data : scratch, n), into_scratch ? scratch : data);
 }
 
 int64_t bench_run(const bench_case *)
 {
-    bench_arena().execute([] { sort(sort_data, sort_room, sort_length, false); });
+    bench_arena().execute([] { sort(sort_data, sort_scratch, sort_length, false); });
     return 0;
 }

@@ -1,4 +1,4 @@
-/* Visit all nodes of a wide tree: many spawns open at once, next to no work in each. */
+/* Visit all nodes of a wide tree: many open spawns at once, almost no work per node. */
 #include "tree.h"
 #include "bench.h"
 
@@ -10,7 +10,7 @@ static const char *prepare(bench_case *c)
         level *= c->size;
         c->expected += level;
     }
-    c->spawns = (uint64_t)c->expected - 1; /* every node but the root */
+    c->spawns = (uint64_t)c->expected - 1; /* every node except the root */
     return NULL;
 }
 

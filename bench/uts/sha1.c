@@ -1,4 +1,4 @@
-/* FIPS 180-4, for one block. */
+/* SHA-1 (FIPS 180-4) of one block. */
 #include "sha1.h"
 
 #include <string.h>
@@ -32,7 +32,7 @@ static void pad(uint32_t w[16], const uint32_t *message, int words)
     w[15] = (uint32_t)words * 32;
 }
 
-/* The word of step t, made when it is needed from the sixteen before it. */
+/* The message word of step t, computed from the 16 words before it. */
 static inline uint32_t word(uint32_t w[16], unsigned t)
 {
     if (t >= 16)
@@ -40,7 +40,7 @@ static inline uint32_t word(uint32_t w[16], unsigned t)
     return w[t & 15];
 }
 
-/* Twenty steps with one way of mixing. */
+/* 20 steps with one mixing function. */
 #define ROUND(mix, constant, from)                                                                 \
     for (unsigned t = (from); t < (from) + 20; t++) {                                              \
         uint32_t next = rotate(a, 5) + mix(b, c, d) + e + (constant) + word(w, t);                 \

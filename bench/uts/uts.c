@@ -1,10 +1,10 @@
-/* The Unbalanced Tree Search benchmark: count the nodes of a tree whose branches differ wildly in
- * size, so that it cannot be shared out beforehand.
+/* The Unbalanced Tree Search benchmark (UTS): count the nodes of a tree whose subtrees differ
+ * widely in size, so that it cannot be partitioned in advance.
  *
- * T1: the number of children is drawn from a geometric distribution with mean 4, down to a depth of
- * 10 (that is the size).  4,130,071 nodes.
- * T3: the root has 2000 children (that is the size); any other node has 8 with a probability of
- * 0.124875, and else none.  4,112,897 nodes, some of them 1,500 deep.
+ * T1: the number of children is drawn from a geometric distribution with mean 4, down to a depth
+ * of 10 (that is the size).  4,130,071 nodes. T3: the root has 2000 children (that is the size);
+ * any other node has 8 children with probability 0.124875, else none.  4,112,897 nodes, some at a
+ * depth of 1,500.
  */
 #include "uts.h"
 #include "bench.h"
@@ -29,7 +29,7 @@ static const double t3_probability = 0.124875;
 static bool is_geometric;
 static int size;
 
-/* Even in [0, 1): 31 bits of the state. */
+/* Uniform in [0, 1), from 31 bits of the state. */
 static double draw(const uts_node *node)
 {
     return (node->state[4] & 0x7fffffff) / 2147483648.0;
@@ -85,7 +85,7 @@ static int64_t count(const uts_node *node)
     return nodes;
 }
 
-/* The published number where there is one; else what a plain walk finds. */
+/* The published number of nodes for the published sizes, else the result of a serial walk. */
 static int64_t expected(void)
 {
     if (is_geometric && size == T1_DEPTH)
@@ -101,7 +101,7 @@ static const char *prepare(bench_case *c)
     is_geometric = strcmp(c->input, "T1") == 0;
     size = (int)c->size;
     c->expected = expected();
-    c->spawns = (uint64_t)c->expected - 1; /* every node but the root */
+    c->spawns = (uint64_t)c->expected - 1; /* every node except the root */
     return NULL;
 }
 

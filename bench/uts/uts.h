@@ -1,4 +1,4 @@
-/* A tree that nobody knows before it is walked: a node's children are drawn from a hash of its path. */
+/* An implicit tree: the number of a node's children follows from a hash of its path. */
 #ifndef BENCH_UTS_H
 #define BENCH_UTS_H
 
@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-enum { UTS_CHILDREN_MAX = 2000 }; /* of the root; below it there are at most 100 */
+enum { UTS_CHILDREN_MAX = 2000 }; /* of the root; other nodes have at most 100 */
 
 typedef struct uts_node {
     uint32_t state[5]; /* SHA-1 of the parent's state and of the child's number */

@@ -1,4 +1,4 @@
-/* Numbers through a channel with room for 128, from one fiber to one, and from four to four. */
+/* Items through a channel of capacity 128: one sender and one receiver, or four of each. */
 #include "fiber_pool.h"
 
 #include <errno.h>
@@ -9,27 +9,27 @@ enum { CAPACITY = 128, ENDS_MAX = 4 };
 
 static void *send(void *arg)
 {
-    fiber_share *h = arg;
-    for (int64_t i = 0; i < h->n; i++)
-        must(filch_chan_send(h->of, &i));
+    fiber_share *s = arg;
+    for (int64_t i = 0; i < s->n; i++)
+        must(filch_chan_send(s->object, &i));
     return NULL;
 }
 
 static void *receive(void *arg)
 {
-    fiber_share *h = arg;
-    for (int64_t v; filch_chan_recv(h->of, &v) == 0;)
-        h->count++;
+    fiber_share *s = arg;
+    for (int64_t v; filch_chan_recv(s->object, &v) == 0;)
+        s->count++;
     return NULL;
 }
 
-static void end_receivers(filch_chan *c, filch_fiber **fibers, fiber_share *n_fibers, int ends,
+static void end_receivers(filch_chan *c, filch_fiber **fibers, fiber_share *shares, int ends,
                           int64_t *answer)
 {
     must(filch_chan_close(c));
     for (int i = 0; i < ends; i++) {
         must(filch_fiber_join(fibers[i], NULL));
-        *answer += n_fibers[i].count;
+        *answer += shares[i].count;
     }
 }
 
@@ -41,7 +41,7 @@ static stopwatch send_and_receive(long n, int ends, int64_t *answer)
     must(c ? 0 : -ENOMEM);
     stopwatch w = stopwatch_start();
     for (int i = 0; i < ends; i++) {
-        receivers[i] = (fiber_share){.of = c};
+        receivers[i] = (fiber_share){.object = c};
         fibers[i] = filch_fiber_start(receive, &receivers[i]);
         must(fibers[i] ? 0 : -ENOMEM);
     }

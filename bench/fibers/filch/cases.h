@@ -1,4 +1,4 @@
-/* The cases of `filch bench fibers`, on Filch.  Those of Go beside this do the same by its own means. */
+/* The cases of `filch bench fibers` for Filch.  ../go has the same cases for Go. */
 #ifndef BENCH_FIBERS_CASES_H
 #define BENCH_FIBERS_CASES_H
 
@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-/* Runs in a fiber, does n operations, and gives their time, with what was counted on the way as the answer. */
+/* Runs on a fiber and does n operations.  Returns their time, and in *answer a count to check. */
 typedef stopwatch fibers_run(long n, int64_t *answer);
 
 fibers_run start_batch, start_one;
@@ -18,17 +18,17 @@ fibers_run skynet, skynet_join;
 fibers_run parked;
 fibers_run timers;
 
-/* How many fibers a skynet of that depth is, and what they add up to. */
+/* Number of fibers of a skynet of this depth, and the sum of its leaves. */
 int64_t skynet_fibers(long depth);
 int64_t skynet_sum(long depth);
 
-/* What the i-th of `of` does of n. */
-static inline long share(long n, int of, int i)
+/* The share of n operations that fiber i of n_fibers does. */
+static inline long share(long n, int n_fibers, int i)
 {
-    return n / of + (i < n % of);
+    return n / n_fibers + (i < n % n_fibers);
 }
 
-/* For what cannot go wrong unless memory is short; a bench has nothing better to do then. */
+/* Exit if result is an error.  For calls that fail only when memory runs out. */
 void must(int result);
 
 #endif

@@ -3,14 +3,14 @@
 #include <errno.h>
 #include <filch/fiber.h>
 
-stopwatch fiber_pool_run(void *(*work)(void *fiber_share), int n_fibers, long n, void *of,
+stopwatch fiber_pool_run(void *(*work)(void *arg), int n_fibers, long n, void *object,
                          int64_t *answer)
 {
     fiber_share all[FIBER_POOL_MAX];
     filch_fiber *fibers[FIBER_POOL_MAX];
     stopwatch w = stopwatch_start();
     for (int i = 0; i < n_fibers; i++) {
-        all[i] = (fiber_share){.n = share(n, n_fibers, i), .of = of};
+        all[i] = (fiber_share){.n = share(n, n_fibers, i), .object = object};
         fibers[i] = filch_fiber_start(work, &all[i]);
         must(fibers[i] ? 0 : -ENOMEM);
     }

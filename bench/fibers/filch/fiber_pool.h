@@ -1,4 +1,4 @@
-/* Fibers that all do a share of the same work, and are waited for. */
+/* A set of fibers that share the operations of one case. */
 #ifndef BENCH_FIBERS_FIBER_POOL_H
 #define BENCH_FIBERS_FIBER_POOL_H
 
@@ -6,16 +6,16 @@
 
 enum { FIBER_POOL_MAX = 100 };
 
-/* What one of them has to do, of what, and what it has counted. */
+/* The work of one fiber. */
 typedef struct fiber_share {
-    long n;
-    void *of;
-    int64_t count;
+    long n;        /* operations to do */
+    void *object;  /* what it works on */
+    int64_t count; /* operations done */
 } fiber_share;
 
-/* work(fiber_share) in each of `n_fibers` fibers, which have n to do together; the time until all are done.  *answer gets the sum of
- * what they counted. */
-stopwatch fiber_pool_run(void *(*work)(void *fiber_share), int n_fibers, long n, void *of,
+/* Run work(fiber_share *) on n_fibers fibers, which do n operations together.  Returns the time
+ * until all have ended.  Adds the sum of their counts to *answer. */
+stopwatch fiber_pool_run(void *(*work)(void *arg), int n_fibers, long n, void *object,
                          int64_t *answer);
 
 #endif

@@ -1,4 +1,4 @@
-/* Fibers, and what they wait at: the cases, their sizes, and how one is run. */
+/* fibers-filch: the table of cases, their sizes, and the run of one case. */
 #include "bench.h"
 #include "cases.h"
 
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The first run in a process pays for stacks and pools that the later ones find.  Where that is what is asked for (memory,
- * first wake-ups), it is not warmed. */
+/* WARM: a short run comes first and fills the stack and record pools.  COLD: the case measures that
+ * cost too (memory, first wake-ups). */
 enum { COLD = 0, WARM = 1 };
 
 static const struct {
@@ -25,7 +25,7 @@ static const struct {
     {"parked", parked, COLD},           {"timers", timers, COLD},
 };
 
-/* Of each of these Go has the same: -h of both must not differ. */
+/* Keep equal to `cases` in ../go/main.go; a test compares the -h texts. */
 static const bench_input inputs[] = {
     {"start-batch", "number of fibers", 1, 1000000000, 2000000, 20000},
     {"start-one", "number of fibers", 1, 1000000000, 1000000, 10000},

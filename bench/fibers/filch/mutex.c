@@ -1,5 +1,6 @@
-/* A hundred fibers at one mutex, each in a loop: lock, add one to a number, unlock.  At each hundredth time it lets the
- * others run, without the mutex: fibers that nobody interrupts would come one after the other otherwise. */
+/* 100 fibers share one mutex.  Each loops: lock, increment a counter, unlock.  After 100 rounds
+ * it yields without the mutex; otherwise each fiber would finish its loop before the next one
+ * starts. */
 #include "fiber_pool.h"
 
 #include <filch/fiber.h>
@@ -14,9 +15,9 @@ typedef struct counter {
 
 static void *count(void *arg)
 {
-    fiber_share *h = arg;
-    counter *c = h->of;
-    for (long i = 1; i <= h->n; i++) {
+    fiber_share *s = arg;
+    counter *c = s->object;
+    for (long i = 1; i <= s->n; i++) {
         filch_mutex_lock(&c->lock);
         c->value++;
         filch_mutex_unlock(&c->lock);

@@ -1,5 +1,5 @@
-/* Many fibers that all wait at one channel, until it is closed: how much memory each takes, what it costs to bring one
- * there, and to wake it and let it end. */
+/* Many fibers wait on one channel until it is closed.  Metrics: memory per fiber, CPU time to start
+ * and park one, CPU time to wake and end one. */
 #include "cases.h"
 
 #include <errno.h>
@@ -8,21 +8,21 @@
 #include <filch/sync.h>
 #include <unistd.h>
 
-typedef struct hall {
-    filch_chan *gate;
-    filch_wait_group coming, leaving;
-} hall;
+typedef struct parked_run {
+    filch_chan *closed_to_wake;
+    filch_wait_group starting, running;
+} parked_run;
 
-static void wait_at_gate(void *arg)
+static void wait_for_close(void *arg)
 {
-    hall *h = arg;
-    filch_wait_group_done(&h->coming);
-    filch_chan_recv(h->gate, NULL);
-    filch_wait_group_done(&h->leaving);
+    parked_run *r = arg;
+    filch_wait_group_done(&r->starting);
+    filch_chan_recv(r->closed_to_wake, NULL);
+    filch_wait_group_done(&r->running);
 }
 
-/* Bytes of memory that this process has in use. */
-static double in_use(void)
+/* Resident memory of this process in bytes. */
+static double resident_bytes(void)
 {
     long pages = 0;
     FILE *f = fopen("/proc/self/statm", "re");
@@ -32,30 +32,30 @@ static double in_use(void)
     return (double)pages * (double)sysconf(_SC_PAGESIZE);
 }
 
-static void fill(hall *h, long n)
+static void start_all(parked_run *r, long n)
 {
-    filch_wait_group_add(&h->coming, (unsigned)n);
-    filch_wait_group_add(&h->leaving, (unsigned)n);
+    filch_wait_group_add(&r->starting, (unsigned)n);
+    filch_wait_group_add(&r->running, (unsigned)n);
     for (long i = 0; i < n; i++)
-        must(filch_go(wait_at_gate, h));
-    must(filch_wait_group_wait(&h->coming));
+        must(filch_go(wait_for_close, r));
+    must(filch_wait_group_wait(&r->starting));
 }
 
 stopwatch parked(long n, int64_t *answer)
 {
-    hall h = {.gate = filch_chan_new(0, 0)};
-    must(h.gate ? 0 : -ENOMEM);
-    double before = in_use(), fibers = (double)n;
+    parked_run r = {.closed_to_wake = filch_chan_new(0, 0)};
+    must(r.closed_to_wake ? 0 : -ENOMEM);
+    double before = resident_bytes(), fibers = (double)n;
     stopwatch w = stopwatch_start();
-    fill(&h, n);
+    start_all(&r, n);
     double create = stopwatch_read(w).cpu;
-    metrics_add("bytes", (in_use() - before) / fibers);
+    metrics_add("bytes", (resident_bytes() - before) / fibers);
     stopwatch wake = stopwatch_start();
-    must(filch_chan_close(h.gate));
-    must(filch_wait_group_wait(&h.leaving));
+    must(filch_chan_close(r.closed_to_wake));
+    must(filch_wait_group_wait(&r.running));
     metrics_add("create_ns", create / fibers);
     metrics_add("wake_ns", stopwatch_read(wake).cpu / fibers);
-    filch_chan_free(h.gate);
+    filch_chan_free(r.closed_to_wake);
     *answer = n;
     return stopwatch_read(w);
 }

@@ -1,5 +1,6 @@
-/* A tree of fibers, each with ten children down to the leaves, which are numbered and add up to a known sum.  A child's sum
- * comes to its parent by a channel, as in the published program, or as what a joined fiber returns. */
+/* Skynet: a tree of fibers with ten children each.  The leaves are numbered, and each fiber sums
+ * the leaves below it.  A child sends its sum to its parent through a channel, as in the published
+ * program (skynet), or stores it before its parent joins it (skynet-join). */
 #include "cases.h"
 
 #include <errno.h>
@@ -25,16 +26,15 @@ int64_t skynet_sum(long depth)
 }
 
 typedef struct node {
-    filch_chan *parent; /* where its sum goes; NULL: it is joined */
+    filch_chan *parent; /* receives the sum; NULL in skynet-join */
     int64_t first;      /* number of its first leaf */
     int64_t leaves;
-    int64_t sum; /* where it is joined */
+    int64_t sum; /* skynet-join */
 } node;
 
 /* ---- by channels ---- */
 
-/* Its words lie with its parent, which waits until it is heard of; so they are read before the sum is sent. */
-static void tell_parent(void *arg);
+static void send_sum(void *arg);
 
 static int64_t sum_by_channel(int64_t first, int64_t leaves)
 {
@@ -46,7 +46,7 @@ static int64_t sum_by_channel(int64_t first, int64_t leaves)
     must(c ? 0 : -ENOMEM);
     for (int i = 0; i < CHILDREN; i++) {
         children[i] = (node){.parent = c, .first = first + i * part, .leaves = part};
-        must(filch_go(tell_parent, &children[i]));
+        must(filch_go(send_sum, &children[i]));
     }
     for (int i = 0; i < CHILDREN; i++) {
         int64_t v;
@@ -57,7 +57,8 @@ static int64_t sum_by_channel(int64_t first, int64_t leaves)
     return sum;
 }
 
-static void tell_parent(void *arg)
+/* The node lies on the parent's stack, which may be gone after the send: read it before. */
+static void send_sum(void *arg)
 {
     node *n = arg;
     filch_chan *parent = n->parent;
@@ -90,20 +91,20 @@ static void *sum_by_joins(void *arg)
 
 /* ---- both ---- */
 
-static void tell_peak(void)
+static void add_peak_memory(void)
 {
     struct rusage use;
     getrusage(RUSAGE_SELF, &use);
     metrics_add("peak_mb", (double)use.ru_maxrss / 1024);
 }
 
-/* The root is a fiber as well: the one that calls this. */
+/* The calling fiber is the root. */
 stopwatch skynet(long depth, int64_t *answer)
 {
     stopwatch w = stopwatch_start();
     *answer = sum_by_channel(0, leaves_of(depth));
     stopwatch spent = stopwatch_read(w);
-    tell_peak();
+    add_peak_memory();
     return spent;
 }
 
@@ -114,6 +115,6 @@ stopwatch skynet_join(long depth, int64_t *answer)
     sum_by_joins(&root);
     stopwatch spent = stopwatch_read(w);
     *answer = root.sum;
-    tell_peak();
+    add_peak_memory();
     return spent;
 }

@@ -1,4 +1,4 @@
-/* Fibers that do nothing: a thousand at a time, and one after the other. */
+/* Start fibers that do nothing: 1,000 at a time, or one after the other. */
 #include "cases.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 
 enum { BATCH = 1000 };
 
-static void check_out(void *arg)
+static void mark_done(void *arg)
 {
     filch_wait_group_done(arg);
 }
@@ -17,7 +17,7 @@ static void batch(long n)
     filch_wait_group all = {0};
     filch_wait_group_add(&all, (unsigned)n);
     for (long i = 0; i < n; i++)
-        must(filch_go(check_out, &all));
+        must(filch_go(mark_done, &all));
     must(filch_wait_group_wait(&all));
 }
 

@@ -1,5 +1,5 @@
-/* Many fibers that sleep ten times each, for 1 to 20 milliseconds as chance will have it: what that costs, and how late
- * they come back.  They begin together, when all of them have been started. */
+/* Many fibers sleep ten times each, for a pseudo-random 1 to 20 ms.  Metrics: CPU time, and how
+ * late they wake.  The sleeps begin when all fibers have been started. */
 #include "cases.h"
 
 #include <errno.h>
@@ -11,48 +11,48 @@
 
 enum { SLEEPS = 10 };
 
-typedef struct bedroom {
-    filch_chan *gate;
-    filch_wait_group coming, leaving;
-    int64_t *late; /* ns, SLEEPS for each fiber */
-} bedroom;
+typedef struct timers_run {
+    filch_chan *closed_to_begin;
+    filch_wait_group starting, running;
+    int64_t *late; /* ns, SLEEPS per fiber */
+} timers_run;
 
 typedef struct sleeper {
-    bedroom *room;
+    timers_run *run;
     uint32_t number;
 } sleeper;
 
-/* The same in Go: a number that depends on nothing but the fiber and the sleep. */
-static int64_t time_to_sleep(uint32_t *chance)
+/* Depends only on the fiber's number and the sleep, and is the same in ../go. */
+static int64_t next_duration(uint32_t *random)
 {
-    *chance = *chance * 1664525 + 1013904223;
-    return FILCH_US(1000 + (*chance >> 8) % 19001);
+    *random = *random * 1664525 + 1013904223;
+    return FILCH_US(1000 + (*random >> 8) % 19001);
 }
 
 static void sleep_ten_times(void *arg)
 {
     sleeper *s = arg;
-    bedroom *room = s->room;
-    uint32_t chance = s->number;
-    filch_wait_group_done(&room->coming);
-    filch_chan_recv(room->gate, NULL);
+    timers_run *r = s->run;
+    uint32_t random = s->number;
+    filch_wait_group_done(&r->starting);
+    filch_chan_recv(r->closed_to_begin, NULL);
     for (int i = 0; i < SLEEPS; i++) {
-        int64_t ns = time_to_sleep(&chance), begin = filch_now();
+        int64_t ns = next_duration(&random), begin = filch_now();
         must(filch_sleep(ns));
-        room->late[s->number * SLEEPS + (uint32_t)i] = filch_now() - begin - ns;
+        r->late[s->number * SLEEPS + (uint32_t)i] = filch_now() - begin - ns;
     }
-    filch_wait_group_done(&room->leaving);
+    filch_wait_group_done(&r->running);
 }
 
-static void fill(bedroom *room, sleeper *all, long n)
+static void start_all(timers_run *r, sleeper *all, long n)
 {
-    filch_wait_group_add(&room->coming, (unsigned)n);
-    filch_wait_group_add(&room->leaving, (unsigned)n);
+    filch_wait_group_add(&r->starting, (unsigned)n);
+    filch_wait_group_add(&r->running, (unsigned)n);
     for (long i = 0; i < n; i++) {
-        all[i] = (sleeper){room, (uint32_t)i};
+        all[i] = (sleeper){r, (uint32_t)i};
         must(filch_go(sleep_ten_times, &all[i]));
     }
-    must(filch_wait_group_wait(&room->coming));
+    must(filch_wait_group_wait(&r->starting));
 }
 
 static int by_size(const void *a, const void *b)
@@ -61,16 +61,16 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void tell_lateness(int64_t *late, long n)
+static void add_lateness(int64_t *late, long n)
 {
-    long middle = n / 2, last_but_1_percent = n - 1 - n / 100;
+    long p50 = n / 2, p99 = n - 1 - n / 100;
 
     qsort(late, (size_t)n, sizeof *late, by_size);
-    metrics_add("late_p50_ms", (double)late[middle] / 1e6);
-    metrics_add("late_p99_ms", (double)late[last_but_1_percent] / 1e6);
+    metrics_add("late_p50_ms", (double)late[p50] / 1e6);
+    metrics_add("late_p99_ms", (double)late[p99] / 1e6);
 }
 
-/* How many fibers never woke too early. */
+/* Number of fibers that never woke too early. */
 static int64_t count_punctual(const int64_t *late, long n)
 {
     int64_t punctual = 0;
@@ -85,21 +85,21 @@ static int64_t count_punctual(const int64_t *late, long n)
 
 stopwatch timers(long n, int64_t *answer)
 {
-    bedroom room = {.gate = filch_chan_new(0, 0)};
+    timers_run r = {.closed_to_begin = filch_chan_new(0, 0)};
     sleeper *all = calloc((size_t)n, sizeof *all);
-    room.late = calloc((size_t)n * SLEEPS, sizeof *room.late);
-    if (!all || !room.gate || !room.late)
+    r.late = calloc((size_t)n * SLEEPS, sizeof *r.late);
+    if (!all || !r.closed_to_begin || !r.late)
         abort();
-    fill(&room, all, n);
+    start_all(&r, all, n);
     stopwatch w = stopwatch_start();
-    must(filch_chan_close(room.gate));
-    must(filch_wait_group_wait(&room.leaving));
+    must(filch_chan_close(r.closed_to_begin));
+    must(filch_wait_group_wait(&r.running));
     stopwatch spent = stopwatch_read(w);
-    *answer = count_punctual(room.late, n);
+    *answer = count_punctual(r.late, n);
     metrics_add("cpu_ms", spent.cpu / 1e6);
-    tell_lateness(room.late, n * SLEEPS);
-    filch_chan_free(room.gate);
-    free(room.late);
+    add_lateness(r.late, n * SLEEPS);
+    filch_chan_free(r.closed_to_begin);
+    free(r.late);
     free(all);
     return spent;
 }

@@ -2,24 +2,24 @@ package main
 
 import "sync"
 
-// Two goroutines and two channels without room: a number goes there and comes back.
+// Two goroutines and two unbuffered channels: each round trip sends a number and receives it back.
 func rendezvous(n int) (stopwatch, int) {
-	there, back := make(chan int), make(chan int)
+	request, reply := make(chan int), make(chan int)
 	go func() {
-		for v := range there {
-			back <- v
+		for v := range request {
+			reply <- v
 		}
 	}()
 	answer := 0
 	w := start()
 	for i := 0; i < n; i++ {
-		there <- i
-		if <-back == i {
+		request <- i
+		if <-reply == i {
 			answer++
 		}
 	}
 	spent := w.read()
-	close(there)
+	close(request)
 	return spent, answer
 }
 
@@ -30,7 +30,7 @@ func receive(c chan int, count *int, done *sync.WaitGroup) {
 	done.Done()
 }
 
-// Numbers through a channel with room for 128.
+// Items through a channel of capacity 128.
 func sendAndReceive(n, ends int) (stopwatch, int) {
 	c := make(chan int, 128)
 	counts := make([]int, ends)

@@ -2,15 +2,16 @@ package main
 
 import "sync"
 
-// What the i-th of `of` does of n.
-func share(n, of, i int) int {
-	if i < n%of {
-		return n/of + 1
+// The share of n operations that goroutine i of `fibers` does.
+func share(n, fibers, i int) int {
+	if i < n%fibers {
+		return n/fibers + 1
 	}
-	return n / of
+	return n / fibers
 }
 
-// work(its share of n) in each of `fibers` goroutines; the time until all are done, and the sum of what they counted.
+// Run work(share of n) in each of `fibers` goroutines.  Returns the time until all have ended and
+// the sum of their results.
 func fiberPool(fibers, n int, work func(n int) int) (stopwatch, int) {
 	counts := make([]int, fibers)
 	var all sync.WaitGroup

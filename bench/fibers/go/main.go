@@ -1,4 +1,5 @@
-// The cases of `filch bench fibers` with goroutines: the same words, the same sizes and the same line of JSON as fibers-filch.
+// fibers-go: the cases of `filch bench fibers` with goroutines.  Options, sizes and the JSON line
+// are those of fibers-filch.
 package main
 
 import (
@@ -14,7 +15,7 @@ const (
 	maxRepetitions = 1000
 )
 
-// A case does n operations, and gives their time and what was counted on the way.
+// run does n operations and returns their time and a count to check.
 type benchCase struct {
 	name, sizeIs              string
 	min, max, standard, quick int
@@ -37,7 +38,6 @@ var cases = []benchCase{
 	{"timers", "number of fibers", 1, 1000000, 10000, 1000, false, timers},
 }
 
-// What was asked for.
 type options struct {
 	of                         *benchCase
 	size, workers, repetitions int
@@ -86,7 +86,7 @@ func peakKB() int64 {
 	return use.Maxrss
 }
 
-func tell(o *options, samples []float64) {
+func printJSON(o *options, samples []float64) {
 	fmt.Printf(`{"workload":"fibers-%s","runtime":"go","compiler":"%s"`, o.of.name, runtime.Version())
 	fmt.Printf(`,"size":%d,"workers":%d`, o.size, o.workers)
 	fmt.Printf(`,"spawns":%d,"result":%d`, operations(o), expected(o))
@@ -105,5 +105,5 @@ func tell(o *options, samples []float64) {
 func main() {
 	o := readOptions(os.Args)
 	runtime.GOMAXPROCS(o.workers)
-	tell(&o, repeatAll(&o))
+	printJSON(&o, repeatAll(&o))
 }

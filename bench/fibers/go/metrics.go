@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// Nanoseconds: on the CPUs, of all threads together, and by the clock on the wall.
+// Nanoseconds: CPU time of all threads, and wall-clock time.
 type stopwatch struct {
 	cpu, wall float64
 }
 
-var birth = time.Now()
+var processStart = time.Now()
 
 func cpuNs() float64 {
 	var use syscall.Rusage
@@ -20,7 +20,7 @@ func cpuNs() float64 {
 }
 
 func start() stopwatch {
-	return stopwatch{cpuNs(), float64(time.Since(birth).Nanoseconds())}
+	return stopwatch{cpuNs(), float64(time.Since(processStart).Nanoseconds())}
 }
 
 func (since stopwatch) read() stopwatch {

@@ -7,8 +7,8 @@ import (
 
 const betweenYields = 100
 
-// A hundred goroutines at one mutex, each in a loop: lock, add one to a number, unlock.  At each hundredth time it lets the
-// others run, without the mutex.
+// 100 goroutines share one mutex.  Each loops: lock, increment a counter, unlock.  After 100 rounds
+// it yields without the mutex.
 func mutex(n int) (stopwatch, int) {
 	var lock sync.Mutex
 	value := 0

@@ -15,29 +15,29 @@ func help() {
 	for i, c := range cases {
 		without := ""
 		if i == 0 {
-			without = " (without -i)"
+			without = " (default)"
 		}
 		fmt.Printf("  -i %s%s\n", c.name, without)
 		fmt.Printf("  -n SIZE   %s: %d to %d (%d)\n", c.sizeIs, c.min, c.max, c.standard)
-		fmt.Printf("  -q        the size for a quick look: %d\n", c.quick)
+		fmt.Printf("  -q        small size for a quick run: %d\n", c.quick)
 	}
 	fmt.Printf("  -w N      workers: 1 to %d (1)\n", maxWorkers)
 	fmt.Printf("  -r N      repetitions: 1 to %d (1)\n", maxRepetitions)
 }
 
-func refuse(word, why string) {
-	fmt.Fprintf(os.Stderr, "%s: \"%s\" %s\n", program, word, why)
+func usageError(arg, why string) {
+	fmt.Fprintf(os.Stderr, "%s: \"%s\" %s\n", program, arg, why)
 	os.Exit(2)
 }
 
-// The number in the word, or the standard one where no word was given.
-func number(word, what string, min, max, standard int) int {
-	if word == "" {
+// The number in text, or standard if text is empty.
+func number(text, what string, min, max, standard int) int {
+	if text == "" {
 		return standard
 	}
-	n, err := strconv.Atoi(word)
-	if err != nil || word[0] < '0' || word[0] > '9' || n < min || n > max {
-		fmt.Fprintf(os.Stderr, "%s: %s must be a number from %d to %d, and not \"%s\"\n", program, what, min, max, word)
+	n, err := strconv.Atoi(text)
+	if err != nil || text[0] < '0' || text[0] > '9' || n < min || n > max {
+		fmt.Fprintf(os.Stderr, "%s: %s must be a number from %d to %d, and not \"%s\"\n", program, what, min, max, text)
 		os.Exit(2)
 	}
 	return n
@@ -49,18 +49,18 @@ func caseNamed(name string) *benchCase {
 			return &cases[i]
 		}
 	}
-	refuse(name, "is no input of this workload")
+	usageError(name, "is not an input of this workload")
 	return nil
 }
 
-// Sets the words after -n, -w, -r and -i, and tells whether there is a -q.
-func readWords(args []string, given map[string]string) bool {
+// Store the values of -n, -w, -r and -i in given.  Returns whether -q was given.
+func parseArgs(args []string, given map[string]string) bool {
 	quick := false
 	for i := 1; i < len(args); i++ {
 		switch args[i] {
 		case "-n", "-w", "-r", "-i":
 			if i+1 == len(args) {
-				refuse(args[i], "needs a value")
+				usageError(args[i], "needs a value")
 			}
 			given[args[i]] = args[i+1]
 			i++
@@ -70,7 +70,7 @@ func readWords(args []string, given map[string]string) bool {
 			help()
 			os.Exit(0)
 		default:
-			refuse(args[i], "is no option; -h lists them")
+			usageError(args[i], "is not an option; see -h")
 		}
 	}
 	return quick
@@ -79,7 +79,7 @@ func readWords(args []string, given map[string]string) bool {
 func readOptions(args []string) options {
 	program = path.Base(args[0])
 	given := map[string]string{}
-	quick := readWords(args, given)
+	quick := parseArgs(args, given)
 	c := caseNamed(given["-i"])
 	standard := c.standard
 	if quick {

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// Bytes of memory that this process has in use.
-func inUse() float64 {
+// Resident memory of this process in bytes.
+func residentBytes() float64 {
 	var size, pages int
 	text, err := os.ReadFile("/proc/self/statm")
 	if err == nil {
@@ -21,28 +21,28 @@ func inUse() float64 {
 	return float64(pages) * float64(os.Getpagesize())
 }
 
-// Many goroutines that all wait at one channel, until it is closed.
+// Many goroutines wait on one channel until it is closed.
 func parked(n int) (stopwatch, int) {
-	gate := make(chan struct{})
-	var coming, leaving sync.WaitGroup
+	closedToWake := make(chan struct{})
+	var starting, running sync.WaitGroup
 	debug.FreeOSMemory()
-	before, fibers := inUse(), float64(n)
+	before, fibers := residentBytes(), float64(n)
 	w := start()
-	coming.Add(n)
-	leaving.Add(n)
+	starting.Add(n)
+	running.Add(n)
 	for i := 0; i < n; i++ {
 		go func() {
-			coming.Done()
-			<-gate
-			leaving.Done()
+			starting.Done()
+			<-closedToWake
+			running.Done()
 		}()
 	}
-	coming.Wait()
+	starting.Wait()
 	create := w.read().cpu
-	metricsAdd("bytes", (inUse()-before)/fibers)
+	metricsAdd("bytes", (residentBytes()-before)/fibers)
 	wake := start()
-	close(gate)
-	leaving.Wait()
+	close(closedToWake)
+	running.Wait()
 	metricsAdd("create_ns", create/fibers)
 	metricsAdd("wake_ns", wake.read().cpu/fibers)
 	return w.read(), n

@@ -22,7 +22,7 @@ func skynetSum(depth int) int {
 	return leavesOf(depth) * (leavesOf(depth) - 1) / 2
 }
 
-// A child's sum comes to its parent by a channel, as in the published program.
+// A child sends its sum to its parent through a channel, as in the published program.
 func sumByChannel(first, leaves int) int {
 	if leaves == 1 {
 		return first
@@ -41,7 +41,7 @@ func sumByChannel(first, leaves int) int {
 	return sum
 }
 
-// Or it lies with the parent, which waits for all of its children.
+// A child stores its sum in an array of its parent, which waits for all of its children.
 func sumByJoins(first, leaves int) int {
 	if leaves == 1 {
 		return first

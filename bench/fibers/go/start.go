@@ -13,7 +13,7 @@ func batch(n int) {
 	all.Wait()
 }
 
-// Goroutines that do nothing, a thousand at a time.
+// Start goroutines that do nothing, 1,000 at a time.
 func startBatch(n int) (stopwatch, int) {
 	answer := 0
 	w := start()
@@ -28,7 +28,7 @@ func startBatch(n int) (stopwatch, int) {
 	return w.read(), answer
 }
 
-// One after the other.  To wait for a goroutine, Go has the wait group, which can be used again.
+// Start them one after the other.  Go waits for a goroutine by a wait group, which is reused here.
 func startOne(n int) (stopwatch, int) {
 	answer := 0
 	var one sync.WaitGroup

@@ -2,8 +2,8 @@ package main
 
 import "runtime"
 
-// Goroutines that do nothing but let each other run.
-func letOthersRun(n int) int {
+// Goroutines that only yield to each other.
+func yieldRepeatedly(n int) int {
 	count := 0
 	for i := 0; i < n; i++ {
 		runtime.Gosched()
@@ -13,9 +13,9 @@ func letOthersRun(n int) int {
 }
 
 func yield2(n int) (stopwatch, int) {
-	return fiberPool(2, n, letOthersRun)
+	return fiberPool(2, n, yieldRepeatedly)
 }
 
 func yield100(n int) (stopwatch, int) {
-	return fiberPool(100, n, letOthersRun)
+	return fiberPool(100, n, yieldRepeatedly)
 }

@@ -1,5 +1,5 @@
-// httpd-go-raw PORT: one short response to every request, by a goroutine for each connection that looks for nothing but the end
-// of a request.
+// httpd-go-raw PORT: answer each request with the same short response.  One goroutine per
+// connection searches for the end of a request and parses nothing else.
 package main
 
 import (
@@ -10,7 +10,8 @@ import (
 
 var response = []byte("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 13\r\n\r\nHello, world!")
 
-// Ends of requests in these bytes; seen is how much of one came before.
+// Number of requests that end in these bytes.  *seen is the number of bytes of "\r\n\r\n" seen so
+// far.
 func countEnds(bytes []byte, seen *int) int {
 	const end = "\r\n\r\n"
 	ends := 0

@@ -1,4 +1,4 @@
-// httpd-go PORT: one short answer to every request, by Go's own net/http.
+// httpd-go PORT: answer each request with the same short response, using net/http.
 package main
 
 import (

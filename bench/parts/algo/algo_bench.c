@@ -1,4 +1,4 @@
-/* The algorithms beside their peers and beside plain loops.
+/* Filch's algorithms compared with their peers and with serial loops.
  *
  * algo_bench [--quick] [SECTION] [ROUNDS]
  */
@@ -15,14 +15,14 @@ static const struct section {
 };
 
 static const char help[] = "[--quick] [SECTION] [ROUNDS]\n"
-                           "The algorithms beside their peers, in ROUNDS (7); --quick takes small "
-                           "sizes and one round.\n"
+                           "Compare Filch's algorithms with their peers in ROUNDS rounds (7).  "
+                           "--quick: small sizes, one round.\n"
                            "Sections:";
 
-static bool is_section(const char *word)
+static bool is_section(const char *text)
 {
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
-        if (strcmp(sections[i].name, word) == 0)
+        if (strcmp(sections[i].name, text) == 0)
             return true;
     return false;
 }
@@ -35,11 +35,11 @@ static void print_help(void)
     printf("\n");
 }
 
-/* The name of the section that is asked for; NULL: all of them. */
+/* Returns the name of the requested section, or NULL for all of them. */
 static const char *parse_args(algo_options *o, char **argv)
 {
-    args w = {.program = "algo_bench"};
-    args_number rounds = {1, 1000, "no section, and no number of rounds", 7};
+    args a = {.program = "algo_bench"};
+    args_number rounds = {1, 1000, "not a section or a number of rounds", 7};
     const char *section = NULL;
 
     for (; *argv; argv++) {
@@ -51,11 +51,11 @@ static const char *parse_args(algo_options *o, char **argv)
             o->quick = true;
             rounds.value = 1;
         } else if (**argv == '-')
-            args_error(&w, *argv, "unknown option");
+            args_error(&a, *argv, "unknown option");
         else if (is_section(*argv))
             section = *argv;
         else
-            args_number_parse(&w, &rounds, *argv);
+            args_number_parse(&a, &rounds, *argv);
     }
     o->rounds = rounds.value;
     return section;

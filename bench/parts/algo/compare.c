@@ -1,4 +1,5 @@
-/* Several variants to do the same, in turns, as a machine is faster at some times than at others. */
+/* Interleaved measurement: the speed of a machine varies over time, so all variants run in every
+ * round. */
 #include "parts/algo/algo_bench.h"
 
 #include <filch/runtime.h>
@@ -26,7 +27,7 @@ void *algo_memory(size_t bytes)
     void *p = malloc(bytes);
 
     if (!p)
-        give_up("memory", "there is none");
+        give_up("memory", "allocation failed");
     return memset(p, 1, bytes);
 }
 
@@ -35,7 +36,7 @@ static double measure(const algo_variant *w)
     double took;
 
     if (w->workers > 0 && filch_start(&(filch_config){.workers = w->workers}) != 0)
-        give_up(w->name, "no runtime");
+        give_up(w->name, "cannot start the runtime");
     if (w->prepare)
         w->prepare(w->arg);
     took = now();
@@ -44,7 +45,7 @@ static double measure(const algo_variant *w)
     if (w->workers > 0)
         filch_stop();
     if (w->is_right && !w->is_right(w->arg))
-        give_up(w->name, "a wrong result");
+        give_up(w->name, "wrong result");
     return took * 1e3;
 }
 
@@ -77,9 +78,9 @@ static void print(const char *title, const algo_variant *variants, size_t n, siz
     fflush(stdout);
 }
 
-/* Each time another comes first, and odd rounds go backwards: what one leaves behind, in caches and in the system's
- * memory, is not always found by the same one. */
-static size_t whose_turn(size_t round, size_t turn, size_t n)
+/* The order changes from round to round, and odd rounds run backwards, so that no variant always
+ * finds the caches and the memory that the same other variant left behind. */
+static size_t variant_at(size_t round, size_t turn, size_t n)
 {
     size_t i = (round / 2 + turn) % n;
 
@@ -92,7 +93,7 @@ void algo_compare(const algo_options *o, const char *title, const algo_variant *
 
     for (size_t round = 0; round < o->rounds; round++)
         for (size_t turn = 0; turn < n; turn++) {
-            size_t i = whose_turn(round, turn, n);
+            size_t i = variant_at(round, turn, n);
             took[i * o->rounds + round] = measure(&variants[i]);
         }
     print(title, variants, n, o->rounds, took);

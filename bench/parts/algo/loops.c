@@ -1,4 +1,4 @@
-/* Loops over 1M elements with next to nothing to do for each, many of them one after the other, as in a program whose
+/* Loops over 1M elements with almost no work per element, many in sequence, as in a program whose
  * time steps are loops. */
 #include "parts/algo/loops.h"
 
@@ -30,7 +30,7 @@ static void run_many(void *arg)
         m->loop(m);
 }
 
-static void plainly(const many *m)
+static void serial_loop(const many *m)
 {
     algo_loop_body(0, m->n, NULL);
 }
@@ -40,15 +40,15 @@ static void with_filch(const many *m)
     filch_for(0, m->n, m->grain, algo_loop_body, NULL);
 }
 
-static int body_that_may_fail(size_t lo, size_t hi, void *ctx)
+static int fallible_body(size_t lo, size_t hi, void *ctx)
 {
     algo_loop_body(lo, hi, ctx);
     return 0;
 }
 
-static void with_filch_try(const many *m)
+static void with_filch_fallible(const many *m)
 {
-    filch_for_fallible(0, m->n, m->grain, body_that_may_fail, NULL);
+    filch_for_fallible(0, m->n, m->grain, fallible_body, NULL);
 }
 
 #ifdef HAVE_LOOPS_OMP
@@ -78,10 +78,10 @@ static void with_tbb_2(const many *m)
 void algo_loops(const algo_options *o)
 {
     size_t n = o->quick ? LOOP_LENGTH / 16 : LOOP_LENGTH, loops = o->quick ? 2 : 100;
-    many plain = {loops, n, 0, plainly};
-    many one_loop = {loops, n, 0, with_filch}, one_try = {loops, n, 0, with_filch_try};
-    many fine = {1, n, 1, with_filch}, fine_try = {1, n, 1, with_filch_try};
-    many serial = {1, n, 0, plainly};
+    many serial = {loops, n, 0, serial_loop};
+    many filch = {loops, n, 0, with_filch}, fallible = {loops, n, 0, with_filch_fallible};
+    many grain_1 = {1, n, 1, with_filch}, fallible_grain_1 = {1, n, 1, with_filch_fallible};
+    many serial_once = {1, n, 0, serial_loop};
 #ifdef HAVE_LOOPS_OMP
     many omp_1 = {loops, n, 0, with_omp_1}, omp_2 = {loops, n, 0, with_omp_2};
 #endif
@@ -89,10 +89,10 @@ void algo_loops(const algo_options *o)
     many tbb_1 = {loops, n, 0, with_tbb_1}, tbb_2 = {loops, n, 0, with_tbb_2};
 #endif
     const algo_variant variants[] = {
-        {"a plain loop", 0, NULL, run_many, NULL, &plain},
-        {"filch_for, 1 worker", 1, NULL, run_many, NULL, &one_loop},
-        {"filch_for, 2 workers", 2, NULL, run_many, NULL, &one_loop},
-        {"filch_for_fallible, 2 workers", 2, NULL, run_many, NULL, &one_try},
+        {"serial loop", 0, NULL, run_many, NULL, &serial},
+        {"filch_for, 1 worker", 1, NULL, run_many, NULL, &filch},
+        {"filch_for, 2 workers", 2, NULL, run_many, NULL, &filch},
+        {"filch_for_fallible, 2 workers", 2, NULL, run_many, NULL, &fallible},
 #ifdef HAVE_TBB
         {"oneTBB parallel_for, 1", 0, NULL, run_many, NULL, &tbb_1},
         {"oneTBB parallel_for, 2", 0, NULL, run_many, NULL, &tbb_2},
@@ -103,14 +103,14 @@ void algo_loops(const algo_options *o)
 #endif
     };
     const algo_variant of_one[] = {
-        {"a plain loop", 0, NULL, run_many, NULL, &serial},
-        {"filch_for, 1 worker", 1, NULL, run_many, NULL, &fine},
-        {"filch_for, 2 workers", 2, NULL, run_many, NULL, &fine},
-        {"filch_for_fallible, 1 worker", 1, NULL, run_many, NULL, &fine_try},
+        {"serial loop", 0, NULL, run_many, NULL, &serial_once},
+        {"filch_for, 1 worker", 1, NULL, run_many, NULL, &grain_1},
+        {"filch_for, 2 workers", 2, NULL, run_many, NULL, &grain_1},
+        {"filch_for_fallible, 1 worker", 1, NULL, run_many, NULL, &fallible_grain_1},
     };
 
-    algo_compare(o, "100 loops over 1M floats, grain chosen", variants,
+    algo_compare(o, "100 loops over 1M floats, default grain", variants,
                  sizeof variants / sizeof *variants);
-    algo_compare(o, "a loop over 1M floats, grain 1: ms are ns for each", of_one,
+    algo_compare(o, "1 loop over 1M floats, grain 1 (ms = ns per element)", of_one,
                  sizeof of_one / sizeof *of_one);
 }

@@ -1,4 +1,4 @@
-/* The loop that all peers run. */
+/* The loop that all variants run. */
 #ifndef BENCH_PARTS_ALGO_LOOPS_H
 #define BENCH_PARTS_ALGO_LOOPS_H
 
@@ -8,10 +8,10 @@
 extern "C" {
 #endif
 
-/* A trivial iteration for each element from lo up to hi. */
+/* Update each element in [lo, hi). */
 void algo_loop_body(size_t lo, size_t hi, void *ctx);
 
-/* All n of them, with so many threads. */
+/* Update elements [0, n) with this number of threads. */
 void algo_loop_omp(size_t n, int threads);
 void algo_loop_tbb(size_t n, int threads);
 

@@ -1,5 +1,5 @@
-/* Scans and sums of 64M doubles, beside loops that go through the same memory once: on one core, and on two that each
- * have half of it and nothing to do with each other. */
+/* Scan and sum of 64M doubles, compared with serial loops over the same memory: one loop on one
+ * core, or two independent loops on two cores, each over one half. */
 #include "parts/algo/algo_bench.h"
 
 #include <filch/algo.h>
@@ -13,7 +13,7 @@ static struct {
     double sum;
 } all;
 
-/* ---- loops; each four elements wait for one addition only ---- */
+/* ---- serial loops; the dependency chain is one addition per four elements ---- */
 
 static double write_sums(size_t lo, size_t hi, double sum)
 {
@@ -63,13 +63,13 @@ static void *add_second_half(void *arg)
     return NULL;
 }
 
-static void scan_plainly(void *arg)
+static void scan_serially(void *arg)
 {
     (void)arg;
     all.sum = write_sums(0, all.n, 0);
 }
 
-static void add_plainly(void *arg)
+static void add_serially(void *arg)
 {
     (void)arg;
     all.sum = add_up(0, all.n);
@@ -161,14 +161,14 @@ static bool are_right_sums(void *arg)
 void algo_scan(const algo_options *o)
 {
     static const algo_variant scans[] = {
-        {"plain loop", 0, NULL, scan_plainly, are_right_sums, NULL},
-        {"plain loops over halves, 2 threads", 0, NULL, scan_halves, is_right_sum, NULL},
+        {"serial loop", 0, NULL, scan_serially, are_right_sums, NULL},
+        {"a serial loop per half, 2 threads", 0, NULL, scan_halves, is_right_sum, NULL},
         {"filch_scan, 1 worker", 1, NULL, scan, are_right_sums, NULL},
         {"filch_scan, 2 workers", 2, NULL, scan, are_right_sums, NULL},
     };
     static const algo_variant sums[] = {
-        {"plain loop", 0, NULL, add_plainly, is_right_sum, NULL},
-        {"plain loops over halves, 2 threads", 0, NULL, add_halves, is_right_sum, NULL},
+        {"serial loop", 0, NULL, add_serially, is_right_sum, NULL},
+        {"a serial loop per half, 2 threads", 0, NULL, add_halves, is_right_sum, NULL},
         {"filch_reduce, 1 worker", 1, NULL, reduce, is_right_sum, NULL},
         {"filch_reduce, 2 workers", 2, NULL, reduce, is_right_sum, NULL},
     };

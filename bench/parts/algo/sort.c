@@ -1,5 +1,5 @@
-/* Sorting 16M ints that lie in five variants: by Filch with a function that it knows, with one that it does not, and
- * by the sorts of C++, which have the comparison compiled in. */
+/* Sorting 16M ints in five initial orders: by Filch with a comparison function that it recognises,
+ * by Filch with another one, and by C++ sorts, which inline the comparison. */
 #include "parts/algo/sort.h"
 #include "parts/algo/algo_bench.h"
 
@@ -15,7 +15,7 @@ static struct {
     uint64_t sum;
 } ints;
 
-/* ---- how they lie ---- */
+/* ---- initial orders ---- */
 
 static uint64_t random_bits(void)
 {
@@ -71,14 +71,14 @@ static uint64_t sum_of(const int *v)
     return sum;
 }
 
-static void lay(const struct pattern *p)
+static void make_input(const struct pattern *p)
 {
     for (size_t i = 0; i < ints.n; i++)
         ints.before[i] = p->value(i);
     ints.sum = sum_of(ints.before);
 }
 
-static void lay_again(void *arg)
+static void copy_input(void *arg)
 {
     (void)arg;
     memcpy(ints.now, ints.before, ints.n * sizeof *ints.now);
@@ -93,7 +93,7 @@ static bool are_sorted(void *arg)
     return sum_of(ints.now) == ints.sum;
 }
 
-/* ---- who sorts them ---- */
+/* ---- sorts ---- */
 
 static int by_value(const void *a, const void *b, void *ctx)
 {
@@ -138,19 +138,19 @@ PEER(gnu)
 #endif
 
 static const algo_variant variants[] = {
-    {"filch, 1 worker", 1, lay_again, sort_known, are_sorted, NULL},
-    {"filch, 2 workers", 2, lay_again, sort_known, are_sorted, NULL},
-    {"filch, own function, 1 worker", 1, lay_again, sort_by_function, are_sorted, NULL},
-    {"filch, own function, 2 workers", 2, lay_again, sort_by_function, are_sorted, NULL},
-    {"filch stable, own function, 2", 2, lay_again, sort_stably, are_sorted, NULL},
+    {"filch, 1 worker", 1, copy_input, sort_known, are_sorted, NULL},
+    {"filch, 2 workers", 2, copy_input, sort_known, are_sorted, NULL},
+    {"filch, own function, 1 worker", 1, copy_input, sort_by_function, are_sorted, NULL},
+    {"filch, own function, 2 workers", 2, copy_input, sort_by_function, are_sorted, NULL},
+    {"filch stable, own function, 2", 2, copy_input, sort_stably, are_sorted, NULL},
 #ifdef HAVE_CXX
-    {"std::sort", 0, lay_again, sort_std, are_sorted, NULL},
+    {"std::sort", 0, copy_input, sort_std, are_sorted, NULL},
 #endif
 #ifdef HAVE_TBB
-    {"tbb::parallel_sort, 2 threads", 0, lay_again, sort_tbb, are_sorted, NULL},
+    {"tbb::parallel_sort, 2 threads", 0, copy_input, sort_tbb, are_sorted, NULL},
 #endif
 #ifdef HAVE_GNU_PARALLEL
-    {"__gnu_parallel::sort, 2 threads", 0, lay_again, sort_gnu, are_sorted, NULL},
+    {"__gnu_parallel::sort, 2 threads", 0, copy_input, sort_gnu, are_sorted, NULL},
 #endif
 };
 
@@ -162,7 +162,7 @@ void algo_sort(const algo_options *o)
     for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
         char title[64];
 
-        lay(&patterns[i]);
+        make_input(&patterns[i]);
         snprintf(title, sizeof title, "sort %zu ints, %s", ints.n, patterns[i].title);
         algo_compare(o, title, variants, sizeof variants / sizeof *variants);
     }

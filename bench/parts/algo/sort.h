@@ -1,4 +1,4 @@
-/* The sorts of others, for ints, with two threads where they have several. */
+/* Sorts of other libraries, for ints.  The parallel ones use two threads. */
 #ifndef BENCH_PARTS_ALGO_SORT_H
 #define BENCH_PARTS_ALGO_SORT_H
 

@@ -1,8 +1,8 @@
-/* What one switch costs, one way: ours, Boost.Context's jump_fcontext and the C library's
- * swapcontext, taking turns within one run so that a change of clock speed hits all alike.
+/* Cost of one context switch, one way: Filch, Boost.Context's jump_fcontext and the C library's
+ * swapcontext.  The rounds are interleaved, so a change of the clock speed affects all alike.
  *
- *   pair  two contexts hand the processor to and fro: the best case of every jump predictor
- *   ring  64 contexts in a circle: each switch goes to another stack than the last
+ *   pair  two contexts switch to each other: the best case for branch prediction
+ *   ring  64 contexts in a ring: each switch goes to a different stack
  *
  * ctx_bench [--json] [ROUNDS]
  */
@@ -20,7 +20,7 @@
 #define ROUNDS_MAX 1000
 
 static _Alignas(64) char stacks[RING][STACK_SIZE];
-static int members; /* how many contexts hand on to each other, the thread's own included */
+static int members; /* number of contexts in the ring, including the thread's own */
 
 static double now_ns(void)
 {
@@ -30,15 +30,15 @@ static double now_ns(void)
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-/* Each implementation: start makes the contexts; laps goes around all of them that many times.  Only
- * the thread's own context counts, so that the counting is not measured. */
+/* start creates the contexts; laps goes around the ring n times.  Only the thread's own context
+ * counts the laps, so that the counting hardly adds to the measured time. */
 struct implementation {
     const char *name;
     void (*start)(void);
     void (*laps)(long n);
 };
 
-/* --- ours --- */
+/* --- Filch --- */
 static fi_ctx ours[RING];
 
 static void ours_entry(void *arg)
@@ -62,7 +62,7 @@ static void ours_laps(long n)
         fi_ctx_switch(&ours[0], &ours[1]);
 }
 
-/* --- the C library's --- */
+/* --- the C library --- */
 static ucontext_t libc[RING];
 
 static void libc_entry(int me)
@@ -91,7 +91,7 @@ static void libc_laps(long n)
         swapcontext(&libc[0], &libc[1]);
 }
 
-/* --- Boost's, by its C interface --- */
+/* --- Boost.Context, by its C interface --- */
 #ifdef HAVE_BOOST_CONTEXT
 typedef struct {
     void *from, *data;
@@ -102,7 +102,7 @@ void *make_fcontext(void *stack_top, size_t size, void (*entry)(transfer));
 
 static void *boost[RING];
 
-/* The one who arrives learns where its predecessor stands; data tells which one that was. */
+/* A jump passes the suspended predecessor (from) to its target; data is the predecessor's slot. */
 static void boost_entry(transfer t)
 {
     long me = ((void **)t.data - boost + 1) % members, next = (me + 1) % members;
@@ -140,8 +140,7 @@ static const struct implementation implementations[] = {
 
 static double samples[IMPLEMENTATIONS][ROUNDS_MAX];
 
-/* A implementation that is a hundred times slower gets fewer switches, not more of the reader's time.
- */
+/* ucontext is a hundred times slower, so it does fewer switches. */
 static void one_round(int c, int round)
 {
     long switches = strcmp(implementations[c].name, "ucontext") == 0 ? SWITCHES / 50 : SWITCHES;
@@ -174,7 +173,7 @@ static double boost_median(int rounds)
     return 0;
 }
 
-/* A ratio that cannot be had is null in JSON and a dash in the table. */
+/* A missing ratio is null in JSON and a dash in the table. */
 static const char *ratio_text(double ns, double to, const char *none, char text[16])
 {
     snprintf(text, 16, "%.3f", to > 0 ? ns / to : 0);
@@ -192,7 +191,7 @@ static void report(const char *shape, int rounds, bool json)
         const char *ratio = ratio_text(median, boost_median(rounds), json ? "null" : "-", text);
 
         if (json)
-            printf("{\"bench\":\"ctx\",\"shape\":\"%s\",\"who\":\"%s\",\"rounds\":%d,"
+            printf("{\"bench\":\"ctx\",\"shape\":\"%s\",\"implementation\":\"%s\",\"rounds\":%d,"
                    "\"best_ns\":%.3f,\"median_ns\":%.3f,\"ratio_to_boost\":%s}\n",
                    shape, implementations[c].name, rounds, best, median, ratio);
         else
@@ -210,26 +209,25 @@ static void run(const char *shape, int n, int rounds, bool json)
     report(shape, rounds, json);
 }
 
-static const char help[] =
-    "[--json] [ROUNDS]\n"
-    "What one switch costs beside Boost.Context's and the C library's; ROUNDS is from 1 to\n"
-    "1000, 101 by default; --json gives a line per row.\n";
+static const char help[] = "[--json] [ROUNDS]\n"
+                           "Measure one context switch of Filch, Boost.Context and the C library.\n"
+                           "ROUNDS: 1 to 1000 (101).  --json: print one JSON line per row.\n";
 
 int main(int argc, char **argv)
 {
-    args w = {.program = "ctx_bench",
+    args a = {.program = "ctx_bench",
               .help = help,
-              .number = {{1, ROUNDS_MAX, "no number of rounds", ROUNDS}}};
-    args_parse(&w, argv + (argc > 0));
-    int rounds = (int)w.number[0].value;
+              .number = {{1, ROUNDS_MAX, "not a number of rounds from 1 to 1000", ROUNDS}}};
+    args_parse(&a, argv + (argc > 0));
+    int rounds = (int)a.number[0].value;
 
 #ifndef HAVE_BOOST_CONTEXT
-    fprintf(stderr, "ctx_bench: no Boost.Context in this build; its rows are left out\n");
+    fprintf(stderr, "ctx_bench: built without Boost.Context; its rows are left out\n");
 #endif
-    if (!w.json)
-        printf("%-6s %-10s %9s %9s %11s   (ns one way, %d rounds)\n", "shape", "who", "best",
+    if (!a.json)
+        printf("%-6s %-10s %9s %9s %11s   (ns one way, %d rounds)\n", "shape", "by", "best",
                "median", "/ boost", rounds);
-    run("pair", 2, rounds, w.json);
-    run("ring", RING, rounds, w.json);
+    run("pair", 2, rounds, a.json);
+    run("ring", RING, rounds, a.json);
     return 0;
 }

@@ -1,5 +1,5 @@
-/* An array and two indices, not atomic, for one thread: what a deque would cost if nobody stole. It
- * is called through the same table, so that the difference is the deque and not the call. */
+/* An array with two non-atomic indices, for one thread: the lower bound for a deque.  It is called
+ * through the same table of functions, so that the difference is the deque and not the call. */
 #ifndef BENCH_DEQUE_ARRAY_BASELINE_H
 #define BENCH_DEQUE_ARRAY_BASELINE_H
 

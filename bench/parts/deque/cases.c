@@ -53,7 +53,7 @@ static void thieves_stop(thieves *t)
         pthread_join(t->thread[i], NULL);
 }
 
-/* ---- the three things ---- */
+/* ---- the three cases ---- */
 
 static void pairs(fi_deque *d, long n, case_result *m)
 {
@@ -91,7 +91,7 @@ static long fill(fi_deque *d)
     return n;
 }
 
-/* Nobody else is there: what the steal itself costs. */
+/* The thief is the only thread: the cost of the steal itself. */
 static void steals(fi_deque *d, long n, case_result *m)
 {
     void *out[MAX_OUT];

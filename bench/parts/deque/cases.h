@@ -1,4 +1,4 @@
-/* What a deque costs: the things that are case_result, for the table of deque_bench and for the programs deque-KIND. */
+/* The measured cases of a deque, for deque_bench and the programs deque-<kind>. */
 #ifndef BENCH_DEQUE_CASES_H
 #define BENCH_DEQUE_CASES_H
 
@@ -7,18 +7,19 @@
 enum { CASE_RUN = 64, CASE_CAPACITY = 1 << 12, CASE_THIEVES_MAX = 15 };
 
 typedef enum deque_case {
-    CASE_PAIRS, /* push, pop, again: ns for a pair */
-    CASE_RUNS,  /* 64 pushes, 64 pops, again: ns for a pair */
-    CASE_STEALS /* by one who is alone with it: ns for an item */
+    CASE_PAIRS, /* push, pop, repeat: ns per pair */
+    CASE_RUNS,  /* 64 pushes, 64 pops, repeat: ns per pair */
+    CASE_STEALS /* steals by the only thread: ns per item */
 } deque_case;
 
-/* What became of the items: those that were pushed were popped, were stolen, or are left. */
+/* pushed = popped + stolen + left */
 typedef struct case_result {
     double ns;
     long pushed, popped, stolen, left;
 } case_result;
 
-/* One deque of that kind, with n operations on it (or a few more, to be whole), while that many thieves are at it. */
+/* Do n operations, rounded up to whole runs, on one deque of this kind while `thieves` threads
+ * steal from it. */
 case_result case_run(const fi_deque_ops *kind, deque_case what, int thieves, long n);
 
 #endif

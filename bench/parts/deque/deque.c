@@ -1,5 +1,5 @@
-/* A deque of one kind (BENCH_KIND) as a program of `filch lab deques`: what its owner's operations cost while the other
- * workers steal, or what a steal costs. */
+/* deque-<kind>, a program of `filch lab deques`: the cost of the owner's operations while the other
+ * workers steal, or the cost of a steal.  BENCH_KIND is the kind of deque. */
 #include "array_baseline.h"
 #include "bench.h"
 #include "cases.h"
@@ -28,7 +28,7 @@ static const char *prepare(bench_case *c)
     return NULL;
 }
 
-/* The answer is the number of items of which it is known what became of them. */
+/* The result is the number of items accounted for. */
 int64_t bench_run(const bench_case *c)
 {
     case_result m = case_run(&BENCH_KIND, what, thieves, c->size);
@@ -48,15 +48,15 @@ const bench_workload bench_the_workload = {.name = "deque", .inputs = inputs, .p
 
 const char *const bench_runtime = BENCH_VARIANT;
 
-/* One worker owns the deque, the others steal. */
+/* The first worker owns the deque, the others steal. */
 const char *bench_runtime_start(unsigned workers)
 {
     thieves = (int)workers - 1;
     if (workers > 1 && strcmp(bench_runtime, "plain") == 0)
-        return "a plain array is for one worker";
+        return "the plain array supports 1 worker only";
     if (workers > 1 && what == CASE_STEALS)
-        return "what a steal costs is case_result with one worker";
-    return thieves <= CASE_THIEVES_MAX ? NULL : "that is more than 15 thieves";
+        return "input 'steals' supports 1 worker only";
+    return thieves <= CASE_THIEVES_MAX ? NULL : "more than 15 thieves";
 }
 
 void bench_runtime_report(FILE *out)

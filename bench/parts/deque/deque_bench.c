@@ -1,8 +1,7 @@
-/* What a deque costs: push + pop by its owner while 0, 1 or 3 thieves are at it, and a steal.
+/* Cost of the deques: push + pop by the owner while 0, 1 or 3 thieves steal, and a steal.
  *
- * All kinds are case_result in turns, many rounds, so that noise hits all alike; a figure is the best
- * and the median of the rounds, and its ratio to a plain array in the same round (the median of
- * these).
+ * All kinds run in every round, so that noise affects all alike.  Reported are the best and the
+ * median round, and the median of the ratios to a plain array in the same round.
  */
 #include "array_baseline.h"
 #include "cases.h"
@@ -54,7 +53,7 @@ static double sample(const row *m, const fi_deque_ops *kind, long n, unsigned lo
     return of.ns;
 }
 
-/* The plain array of the same round; with thieves about, it is still the plain array alone. */
+/* The time of the plain array in the same round.  It always runs without thieves. */
 static double baseline_ns(int m, int round)
 {
     while (rows[m].thieves > 0)
@@ -157,9 +156,9 @@ int main(int argc, char **argv)
         } else {
             bool help = strcmp(argv[i], "--help") == 0;
             fprintf(help ? stdout : stderr, "usage: deque_bench [--json] [--rounds N] [--pairs N]\n"
-                                            "Costs of the four deques beside a plain array; --json "
-                                            "gives a line per row with all "
-                                            "samples.\n");
+                                            "Measure the four deques and a plain array.  --json: "
+                                            "print one JSON line per row, with "
+                                            "all samples.\n");
             return help ? 0 : 2;
         }
     }

@@ -1,5 +1,5 @@
-/* A short show of the four deques: what goes in where, who takes what, and that nothing is lost
- * when everybody does so at once. */
+/* Demonstration of the four deques: their order of push, pop and steal, and a check that no item is
+ * lost or taken twice while an owner and two thieves work at once. */
 #include "base/clock.h"
 #include "deque/deque.h"
 
@@ -28,9 +28,9 @@ static fi_deque *make(const fi_deque_ops *kind, uint32_t capacity, uint32_t batc
     return d;
 }
 
-/* ---- first act: one of each, by hand ---- */
+/* ---- one deque of each kind, one thread ---- */
 
-/* " A B C", in a place of its own until the next call */
+/* " A B C", valid until the next call */
 static const char *spaced(void *const *taken, int n)
 {
     static char text[2 * LETTERS + 1];
@@ -65,7 +65,7 @@ static void show_kind(const fi_deque_ops *kind)
     fi_deque_free(d);
 }
 
-/* ---- second act: an owner and two thieves, a million items ---- */
+/* ---- an owner and two thieves, a million items ---- */
 
 typedef struct race {
     fi_deque *deque;
@@ -148,16 +148,15 @@ static bool show_race(const fi_deque_ops *kind)
     return good;
 }
 
-/* There is nothing to choose: 0 for --help, 2 for every other word. */
-static int answer(const char *word)
+/* Returns the exit code: 0 for --help, 2 for any other argument. */
+static int handle_arg(const char *arg)
 {
-    bool help = strcmp(word, "--help") == 0;
+    bool help = strcmp(arg, "--help") == 0;
     if (help)
-        printf("usage: deque_stats\nThe four deques at work; ends with 1 when one of them loses an "
-               "item.\n");
+        printf("usage: deque_stats\nDemonstrate the four deques.  Exits with 1 if one of them "
+               "loses an item.\n");
     else
-        fprintf(stderr, "deque_stats: there is nothing to choose: \"%s\"; --help says more\n",
-                word);
+        fprintf(stderr, "deque_stats: takes no arguments: \"%s\"; see --help\n", arg);
     return help ? 0 : 2;
 }
 
@@ -165,13 +164,12 @@ int main(int argc, char **argv)
 {
     bool good = true;
     if (argc > 1)
-        return answer(argv[1]);
-    printf("Filch %s: the deques that its workers will own and steal from (%u CPUs here)\n\n",
-           filch_version(), filch_cpu_count());
-    printf("One of each, room for four, six letters pushed:\n");
+        return handle_arg(argv[1]);
+    printf("Filch %s: the deques of its workers (%u CPUs)\n\n", filch_version(), filch_cpu_count());
+    printf("One deque of each kind, capacity 4, six letters pushed:\n");
     for (const fi_deque_ops *const *k = fi_deque_kinds; *k; k++)
         show_kind(*k);
-    printf("\nAn owner that pushes and pops a million items, and %d thieves:\n", THIEVES);
+    printf("\nAn owner pushes and pops a million items, and %d thieves steal:\n", THIEVES);
     for (const fi_deque_ops *const *k = fi_deque_kinds; *k; k++)
         good &= show_race(*k);
     return !good;

@@ -1,4 +1,5 @@
-# filch lab deques: a program for each kind of deque, deque-<kind>, and for a plain array beside them.
+# The programs of `filch lab deques`: deque-<kind> for each kind of deque, and deque-plain for a
+# plain array.
 
 # deque_program(KIND SYMBOL)
 function(deque_program kind symbol)

@@ -29,14 +29,14 @@ static _Noreturn void die(const char *why)
     abort();
 }
 
-/* ---- where jobs come from ---- */
+/* ---- allocation of jobs ---- */
 
-/* Nobody gives a job back to a ring: it is done long before its turn comes again. */
+/* Jobs are not returned to the ring: a job is done long before its slot is reused. */
 static classic_job *from_ring(worker *w)
 {
     classic_job *job = &w->ring[w->next++ & (CLASSIC_MAX - 1)];
     if (atomic_load_explicit(&job->unfinished, memory_order_relaxed) != 0)
-        die("more jobs at once than the ring has");
+        die("more unfinished jobs than ring slots");
     return job;
 }
 
@@ -44,7 +44,7 @@ static classic_job *from_heap(void)
 {
     classic_job *job = malloc(sizeof *job);
     if (!job)
-        die("no memory for a job");
+        die("out of memory for a job");
     return job;
 }
 
@@ -57,7 +57,7 @@ static classic_job *make(void (*work)(classic_job *job), classic_job *parent)
     return job;
 }
 
-static void give_back(classic_job *job)
+static void job_free(classic_job *job)
 {
     if (!self->ring)
         free(job);
@@ -70,7 +70,7 @@ classic_job *classic_new(void (*work)(classic_job *job))
     return make(work, NULL);
 }
 
-/* Relaxed: the parent is not done before us, so nobody looks for 0 yet. */
+/* relaxed: the parent cannot finish before its child, so no thread waits for 0 yet. */
 classic_job *classic_child(classic_job *parent, void (*work)(classic_job *job))
 {
     atomic_fetch_add_explicit(&parent->unfinished, 1, memory_order_relaxed);
@@ -80,11 +80,12 @@ classic_job *classic_child(classic_job *parent, void (*work)(classic_job *job))
 void classic_run(classic_job *job)
 {
     if (fi_deque_push(self->deque, job) < 0)
-        die("more jobs at once than the deque has room for");
+        die("the deque is full");
 }
 
-/* One less is unfinished; true for the last.  Who sees 1 is the last, as only what is unfinished makes children: so the
- * job that has none, which is most of them, is spared the read-modify-write. */
+/* Decrement `unfinished`; true if it reaches 0.  Only an unfinished job creates children, so a
+ * thread that reads 1 is the last one and needs no read-modify-write.  Most jobs have no
+ * children. */
 static bool is_last(classic_job *job)
 {
     if (atomic_load_explicit(&job->unfinished, memory_order_acquire) != 1)
@@ -93,7 +94,7 @@ static bool is_last(classic_job *job)
     return true;
 }
 
-/* The last one goes on with the parent.  A job without a parent is its waiter's from then on. */
+/* The last child finishes its parent.  A root job is freed by its waiter. */
 static void finish(classic_job *job)
 {
     while (job) {
@@ -101,7 +102,7 @@ static void finish(classic_job *job)
         if (!is_last(job))
             return;
         if (parent)
-            give_back(job);
+            job_free(job);
         job = parent;
     }
 }
@@ -114,7 +115,7 @@ static void execute(classic_job *job)
 
 /* ---- workers ---- */
 
-/* From whomever chance picks; nothing from ourselves. */
+/* Try a random victim; NULL if that is ourselves. */
 static void *steal(void)
 {
     void *job;
@@ -122,7 +123,8 @@ static void *steal(void)
     return victim != self && fi_deque_steal(victim->deque, &job, 1) == 1 ? job : NULL;
 }
 
-/* The newest of our own, else the oldest of another's.  NULL: somebody else should have the processor for a while. */
+/* Our newest job, else the oldest of a victim.  Yields the CPU and returns NULL if there is
+ * none. */
 static classic_job *find(void)
 {
     void *job = fi_deque_pop(self->deque);
@@ -144,7 +146,7 @@ void classic_wait(classic_job *job)
 {
     while (atomic_load_explicit(&job->unfinished, memory_order_acquire) != 0)
         help();
-    give_back(job);
+    job_free(job);
 }
 
 static void *worker_main(void *arg)
@@ -166,7 +168,7 @@ static void free_workers(void)
     FI_DELETE_ARRAY(worker, workers, worker_count);
 }
 
-/* Touched here, so that no run is slowed down by its being new. */
+/* Write to the ring here, so that no run includes page faults. */
 static classic_job *make_ring(void)
 {
     classic_job *ring = FI_NEW_ARRAY(classic_job, CLASSIC_MAX);

@@ -1,10 +1,12 @@
-/* The two rows of the table in "Job System 2.0", part 3: single jobs, which are empty, and parallel_for.
+/* The two rows of the table in "Job System 2.0", part 3 (Molecular Matters): empty single jobs,
+ * and parallel_for.
  *
- * The post has 65,000 single jobs.  How long its loop was it does not say; but its times, divided by those of a
- * single job in the same column, are those of 9,000 to 19,000 jobs with next to no work.  So ours is cut into 8,192 leaves,
- * which with the jobs that do the cutting makes 16,383, and a leaf adds one to each of 16 numbers.
+ * The post has 65,000 single jobs.  It does not state the length of its loop.  Its loop times,
+ * divided by the time of a single job, correspond to 9,000 to 19,000 jobs with almost no work.  So
+ * the loop here is split into 8,192 leaves, 16,383 jobs in all, and a leaf increments 16 numbers.
  *
- * Empty jobs leave no trace, so each timed run of single jobs is followed by one, not timed, whose jobs leave marks.
+ * Empty jobs have no visible effect.  So each timed run of single jobs is followed by an untimed
+ * run whose jobs set marks, which are checked.
  */
 #include "bench.h"
 #include "variant.h"
@@ -16,9 +18,9 @@
 enum { LEAF = 16 };
 
 static bool is_loop;
-static char *marks;       /* one for each single job */
-static int32_t *numbers;  /* one for each element of the loop */
-static int32_t rounds_of; /* times that the loop has run */
+static char *marks;      /* one per single job */
+static int32_t *numbers; /* one per element of the loop */
+static int32_t n_rounds; /* number of times the loop has run */
 
 static void nothing(void *arg)
 {
@@ -38,7 +40,7 @@ static void add_one(size_t lo, size_t hi, void *ctx)
         n[i]++;
 }
 
-/* A loop over `size` leaves that is cut in halves has size - 1 cuts where size is a power of two. */
+/* Splitting into `size` leaves takes size - 1 splits if size is a power of two. */
 static const char *prepare(bench_case *c)
 {
     size_t n = (size_t)c->size;
@@ -51,7 +53,7 @@ static const char *prepare(bench_case *c)
         numbers = calloc(n * LEAF, sizeof *numbers);
     else
         marks = calloc(n, 1);
-    return numbers || marks ? NULL : "no memory";
+    return numbers || marks ? NULL : "out of memory";
 }
 
 int64_t bench_run(const bench_case *c)
@@ -63,17 +65,17 @@ int64_t bench_run(const bench_case *c)
     return 0;
 }
 
-/* How many elements had each their one in each run. */
+/* Number of elements that were incremented exactly once per run. */
 static int64_t right_numbers(const bench_case *c)
 {
     int64_t right = 0;
-    rounds_of++;
+    n_rounds++;
     for (long i = 0; i < c->size * LEAF; i++)
-        right += numbers[i] == rounds_of;
+        right += numbers[i] == n_rounds;
     return right;
 }
 
-/* How many jobs run exactly once. */
+/* Number of jobs that run exactly once. */
 static int64_t right_marks(const bench_case *c)
 {
     int64_t right = 0;

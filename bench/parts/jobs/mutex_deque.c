@@ -1,5 +1,5 @@
-/* Filch's own locked deque has a lock of Filch's own, which waits for a while before it sleeps.  A first version of a
- * job system has what the system offers. */
+/* Filch's locked deque has a lock that spins before it sleeps.  The first version of a job system
+ * would use the mutex of the system, as this deque does. */
 #include "mutex_deque.h"
 
 #include "base/mem.h"
@@ -9,9 +9,9 @@
 typedef struct locked {
     fi_deque base;
     pthread_mutex_t mutex;
-    void **slots; /* this and all below: by the holder of the mutex */
+    void **slots; /* this and all below are protected by mutex */
     size_t capacity;
-    size_t bottom, top; /* only grow, and are masked on access */
+    size_t bottom, top; /* only grow; masked on access */
 } locked;
 
 static int create(const fi_deque_config *config, fi_deque **out)

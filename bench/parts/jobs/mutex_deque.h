@@ -1,4 +1,4 @@
-/* The deque that the post begins with: a ring, two indices, and the system's lock around all three operations. */
+/* The first deque of "Job System 2.0": a ring and two indices, protected by a pthread mutex. */
 #ifndef BENCH_JOBS_MUTEX_DEQUE_H
 #define BENCH_JOBS_MUTEX_DEQUE_H
 

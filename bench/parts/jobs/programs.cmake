@@ -1,5 +1,5 @@
-# filch bench jobs: a program for each variant of its table, jobs-<variant>.  Those of the classical job system are
-# made of our own parts, deques and locks, so they are the one bench beside parts/ that looks below the public headers.
+# The programs of `filch bench jobs`: jobs-<variant> for each column of its table.  The classical
+# job system uses Filch's deques, so it includes internal headers.
 
 # jobs_program(VARIANT SOURCE...)
 function(jobs_program variant)

@@ -1,4 +1,4 @@
-/* The columns of Filch, with the defaults that everybody gets. */
+/* Start and stop of the Filch variants, with the default configuration. */
 #include "bench.h"
 
 #include <filch/runtime.h>

@@ -1,4 +1,4 @@
-/* The columns of the classical job system.  Which of them is said when this is compiled. */
+/* The variants on the classical job system.  Macros choose allocator and deque. */
 #include "bench.h"
 #include "classic.h"
 #include "mutex_deque.h"
@@ -77,7 +77,7 @@ static void run_part(classic_job *parent, const loop *l, size_t lo, size_t hi)
     classic_run(job);
 }
 
-/* Halves become jobs, down to the leaves.  They are parts of the job that was cut, which does not wait for them. */
+/* Split the range into two child jobs, down to the leaves.  The job does not wait for them. */
 static void run_range(classic_job *job)
 {
     range r = *(range *)job->data;

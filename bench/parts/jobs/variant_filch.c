@@ -1,4 +1,4 @@
-/* Filch as it comes: a task for each single job, filch_for for the loop. */
+/* Filch's tasks: a task per single job, and filch_for for the loop. */
 #include "variant.h"
 
 #include <filch/algo.h>

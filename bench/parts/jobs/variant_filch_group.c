@@ -43,7 +43,7 @@ typedef struct range {
     size_t lo, hi;
 } range;
 
-/* One half for others, one for ourselves, and then both are done. */
+/* Submit one half to a group, run the other half, then wait for the group. */
 static void run_range(void *arg)
 {
     range *r = arg;

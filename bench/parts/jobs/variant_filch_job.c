@@ -1,4 +1,4 @@
-/* Filch's jobs, which have handles, parents and much else: the same jobs as those of the classical job system. */
+/* Filch's jobs, which have handles and parents: the same graph as with the classical job system. */
 #include "variant.h"
 
 #include <filch/job.h>
@@ -15,7 +15,7 @@ static filch_job *must(filch_job *job)
     return job;
 }
 
-/* From here on it is the parent's. */
+/* The parent owns the child from here on. */
 static void run_child(filch_job *child, filch_job *parent)
 {
     if (filch_job_set_parent(must(child), parent) != 0 || filch_job_submit(child) != 0)
@@ -54,7 +54,7 @@ typedef struct loop {
     body_function *body;
     void *ctx;
     size_t leaf;
-    filch_job *root; /* the parent of all: work is not told which job it is part of */
+    filch_job *root; /* the parent of all jobs: a job function does not know its own job */
 } loop;
 
 typedef struct range {

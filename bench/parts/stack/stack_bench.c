@@ -1,8 +1,8 @@
-/* What a great many stacks cost: a million live ones by default, each guarded and touched.
+/* Time and memory of many stacks: one million by default, each with a guard and one touched page.
  *
- *   create     the first time a stack is lent and its first page touched
- *   again      get, touch and put of a warm stack
- *   give back  put of stacks that the cache does not keep: their memory goes to the kernel
+ *   create     first allocation of a stack and first touch of its top page
+ *   again      allocation, touch and free of a cached stack
+ *   give back  free of stacks that the cache does not keep: their memory returns to the kernel
  *
  * stack_bench [--json] [COUNT] [SIZE]
  */
@@ -21,7 +21,7 @@ struct results {
     size_t count, size, page;
     double create_ns, warm_ns, put_ns;
     double resident, records, page_tables; /* bytes per stack */
-    double left;                           /* bytes per stack still resident when all are back */
+    double left;                           /* bytes per stack still resident after all are freed */
     fi_stack_stats stats;
     const char *guard;
 };
@@ -130,11 +130,11 @@ static void print_table(const struct results *f)
            f->stats.fallbacks);
     printf("  create and touch   %10.1f ns\n", f->create_ns);
     printf("  give back          %10.1f ns\n", f->put_ns);
-    printf("  again, warm        %10.2f ns\n", f->warm_ns);
-    printf("  resident           %10.1f bytes each (a page is %zu)\n", f->resident, f->page);
-    printf("  of these records   %10.1f bytes each\n", f->records);
-    printf("  page tables        %10.1f bytes each, the kernel's\n", f->page_tables);
-    printf("  left when all back %10.1f bytes each\n", f->left);
+    printf("  again, cached      %10.2f ns\n", f->warm_ns);
+    printf("  resident           %10.1f bytes each (page size %zu)\n", f->resident, f->page);
+    printf("  of which records   %10.1f bytes each\n", f->records);
+    printf("  page tables        %10.1f bytes each, in the kernel\n", f->page_tables);
+    printf("  left after freeing %10.1f bytes each\n", f->left);
 }
 
 static int run(struct results *f, bool json)
@@ -145,7 +145,8 @@ static int run(struct results *f, bool json)
     int e = s ? fi_stack_pool_init(&p, &config) : -1;
 
     if (e < 0) {
-        fprintf(stderr, "stack_bench: no pool: %s\n", s ? strerror(-e) : "no memory");
+        fprintf(stderr, "stack_bench: cannot create the pool: %s\n",
+                s ? strerror(-e) : "out of memory");
         free(s);
         return 1;
     }
@@ -161,24 +162,25 @@ static int run(struct results *f, bool json)
     return 0;
 }
 
-static const char help[] =
-    "[--json] [COUNT] [SIZE]\n"
-    "What COUNT live stacks of SIZE bytes cost: 1000000 of 65536 by default, at most 100000000.\n"
-    "SIZE is a multiple of the page size from 8192 to 1073741824; --json gives one line.\n";
+static const char help[] = "[--json] [COUNT] [SIZE]\n"
+                           "Measure time and memory of COUNT live stacks of SIZE bytes.  COUNT: 1 "
+                           "to 100000000 (1000000).\n"
+                           "SIZE: a multiple of the page size, 8192 to 1073741824 (65536).  "
+                           "--json: print one JSON line.\n";
 
 int main(int argc, char **argv)
 {
-    args w = {.program = "stack_bench",
+    args a = {.program = "stack_bench",
               .help = help,
-              .number = {{1, COUNT_MAX, "no number of stacks", 1000000},
-                         {FI_STACK_SIZE_MIN, FI_STACK_SIZE_MAX, "no size of a stack", 65536}}};
-    args_parse(&w, argv + (argc > 0));
-    struct results f = {.count = w.number[0].value, .size = w.number[1].value};
+              .number = {{1, COUNT_MAX, "not a number of stacks", 1000000},
+                         {FI_STACK_SIZE_MIN, FI_STACK_SIZE_MAX, "not a stack size", 65536}}};
+    args_parse(&a, argv + (argc > 0));
+    struct results f = {.count = a.number[0].value, .size = a.number[1].value};
 
     if (f.size % (size_t)sysconf(_SC_PAGESIZE) != 0) {
         char size[32];
         snprintf(size, sizeof size, "%zu", f.size);
-        args_error(&w, size, "no multiple of the page size");
+        args_error(&a, size, "not a multiple of the page size");
     }
-    return run(&f, w.json);
+    return run(&f, a.json);
 }

@@ -1,11 +1,11 @@
-/* What it costs to have a runtime, apart from the work that it does.  Two workers, if not said otherwise.
+/* The cost of the runtime apart from the work it runs.  Two workers unless stated otherwise.
  *
- *   start and stop   one after the other, with nothing to do in between
- *   run              FILCH_RUN of an empty task, from call to return, again and again
- *   first task       from FILCH_RUN to its first instruction, after a time of idleness
- *   idle             CPU time of the process while there is nothing to do for twice that time
- *   64 workers       fib(32) with 64 workers and with 2, in turns, each in a runtime of its own
- *   memory           what fib(32) has added to the peak of the process
+ *   start and stop   filch_start and filch_stop without work
+ *   run              FILCH_RUN of an empty task, from call to return
+ *   first task       from FILCH_RUN to the first instruction of the task, after IDLE_MS idle
+ *   idle             CPU time of the process in 2 * IDLE_MS without work
+ *   64 workers       fib(32) with 64 workers relative to 2, interleaved
+ *   memory           increase of the process's peak memory by fib(32)
  *
  * startup_bench [--json] [ROUNDS] [IDLE_MS]
  */
@@ -15,7 +15,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#define FIRST_TASKS 9 /* each after a time of idleness */
+#define FIRST_TASKS 9 /* each after IDLE_MS */
 #define FIBS        9
 #define FIB         32
 
@@ -62,7 +62,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Sorts them. */
+/* Sorts the values. */
 static double median(double *values, size_t n)
 {
     qsort(values, n, sizeof *values, by_value);
@@ -162,7 +162,7 @@ static void many_workers(struct results *f)
     f->many_workers_ratio = median(many, FIBS) / median(few, FIBS);
 }
 
-/* The peak only rises, so this comes before what needs more. */
+/* The peak only rises, so this must run before the cases that need more memory. */
 static void measure_memory(struct results *f)
 {
     long before = peak_kb();
@@ -176,14 +176,14 @@ static int measure(struct results *f)
     double *samples = calloc(f->rounds, sizeof *samples);
 
     if (!samples) {
-        fprintf(stderr, "startup_bench: no memory\n");
+        fprintf(stderr, "startup_bench: out of memory\n");
         return 1;
     }
     measure_memory(f);
     start_and_stop(f, samples);
     start(2);
     FILCH_RUN(fib, FIB);
-    idle_for(10); /* until the last search is over */
+    idle_for(10); /* until all workers sleep */
     be_idle(f);
     run_after_idleness(f);
     run_nothing(f, samples);
@@ -209,26 +209,27 @@ static void print_table(const struct results *f)
     printf("run an empty task        %8.2f us\n", f->run_us);
     printf("first task after %4zu ms %8.1f us\n", f->idle_ms, f->first_task_us);
     printf("CPU time in %4zu ms idle %8.3f ms\n", 2 * f->idle_ms, f->idle_cpu_ms);
-    printf("64 workers, as to 2      %8.2f times as long\n", f->many_workers_ratio);
+    printf("64 workers / 2 workers   %8.2f times\n", f->many_workers_ratio);
     printf("memory for fib(%d)       %8ld KiB\n", FIB, f->memory_kb);
 }
 
 static const char help[] =
     "[--json] [ROUNDS] [IDLE_MS]\n"
-    "What it costs to have a runtime: medians of ROUNDS, 1 to 1000000 (1000); it is left idle for\n"
-    "IDLE_MS at a time, 1 to 10000 (1000).  --json gives one line.\n";
+    "Measure start and stop, FILCH_RUN, idle CPU time and memory.\n"
+    "ROUNDS: 1 to 1000000 (1000).  IDLE_MS: idle time before a task, 1 to 10000 (1000).\n"
+    "--json: print one JSON line.\n";
 
 int main(int argc, char **argv)
 {
-    args w = {.program = "startup_bench",
+    args a = {.program = "startup_bench",
               .help = help,
-              .number = {{1, 1000000, "no number of rounds", 1000},
-                         {1, 10000, "no time in milliseconds", 1000}}};
-    args_parse(&w, argv + (argc > 0));
-    struct results f = {.rounds = w.number[0].value, .idle_ms = w.number[1].value};
+              .number = {{1, 1000000, "not a number of rounds from 1 to 1000000", 1000},
+                         {1, 10000, "not a time from 1 to 10000 ms", 1000}}};
+    args_parse(&a, argv + (argc > 0));
+    struct results f = {.rounds = a.number[0].value, .idle_ms = a.number[1].value};
     int e = measure(&f);
 
     if (e == 0)
-        (w.json ? print_json : print_table)(&f);
+        (a.json ? print_json : print_table)(&f);
     return e;
 }

@@ -1,4 +1,5 @@
-# filch bench fibers has a row for the raw switch, which only bench/parts can see: switch-filch.
+# switch-filch: the row of `filch bench fibers` about the raw context switch, which needs internal
+# headers.
 add_executable(bench_switch parts/switch/switch.c)
 target_include_directories(bench_switch PRIVATE ${PROJECT_SOURCE_DIR}/src)
 set_target_properties(bench_switch PROPERTIES OUTPUT_NAME switch-filch RUNTIME_OUTPUT_DIRECTORY ${programs_dir})

@@ -1,5 +1,5 @@
-/* The raw switch of contexts, one way: two of them that hand on to each other, and nothing else.  ctx_bench beside
- * this has more shapes, and others' switches. */
+/* The raw context switch, one way: two contexts switch to each other.  ../ctx has more shapes and
+ * the switches of other libraries. */
 #include "bench.h"
 #include "ctx/ctx.h"
 #include "metrics.h"
@@ -62,7 +62,7 @@ const bench_workload bench_the_workload = {
 
 const char *const bench_runtime = "filch";
 
-/* More workers would have nothing to do with it. */
+/* The number of workers has no effect. */
 const char *bench_runtime_start(unsigned workers)
 {
     (void)workers;
