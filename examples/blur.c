@@ -1,4 +1,5 @@
-/* Blurs a picture, tile by tile: each pixel becomes the mean of those around it. */
+/* blur: loops over the tiles of an image (filch_for_tiles).  Each pixel becomes the mean of the
+ * pixels around it. */
 #include <filch/filch.h>
 
 #include <stdio.h>
@@ -7,13 +8,13 @@
 #include <unistd.h>
 
 static const char usage[] =
-    "usage: blur [-r RADIUS] IN OUT   RADIUS is 0 to 1000 pixels in each direction (4)\n"
-    "       blur -m WIDTHxHEIGHT OUT  make a picture to try it on, of up to 65535 a side\n"
-    "Pictures are PGM (P5) or PPM (P6) files with samples of 0 to 255.\n";
+    "usage: blur [-r RADIUS] IN OUT   RADIUS: 0 to 1000 pixels (4)\n"
+    "       blur -m WIDTHxHEIGHT OUT  create a test image, up to 65535 pixels per side\n"
+    "Images are PGM (P5) or PPM (P6) files with samples from 0 to 255.\n";
 
 typedef struct picture {
     size_t width, height, channels;
-    unsigned char *bytes; /* row by row */
+    unsigned char *bytes; /* row-major */
 } picture;
 
 static _Noreturn void fail(const char *name, const char *why)
@@ -22,9 +23,9 @@ static _Noreturn void fail(const char *name, const char *why)
     exit(1);
 }
 
-static _Noreturn void misused(const char *why)
+static _Noreturn void usage_error(const char *why)
 {
-    fprintf(stderr, "blur: %s; blur -h says more\n", why);
+    fprintf(stderr, "blur: %s; see blur -h\n", why);
     exit(2);
 }
 
@@ -33,12 +34,13 @@ static picture picture_new(size_t width, size_t height, size_t channels)
     picture p = {width, height, channels, calloc(width * height, channels)};
 
     if (!p.bytes)
-        fail("picture", "no memory for it");
+        fail("picture", "out of memory");
     return p;
 }
 
-/* A number of a header: after white space and comments, and with white space behind it. */
-static size_t read_number(FILE *f, const char *name, size_t most)
+/* Read a number of the header: skip white space and comments before it, require white space
+ * after it. */
+static size_t read_number(FILE *f, const char *name, size_t max)
 {
     size_t n = 0;
     int c = getc(f);
@@ -47,10 +49,10 @@ static size_t read_number(FILE *f, const char *name, size_t most)
         if (c == '#')
             while (c != '\n' && c != EOF)
                 c = getc(f);
-    for (; c >= '0' && c <= '9' && n <= most; c = getc(f))
+    for (; c >= '0' && c <= '9' && n <= max; c = getc(f))
         n = n * 10 + (size_t)(c - '0');
-    if (n == 0 || n > most || c <= 0 || !strchr(" \t\r\n", c))
-        fail(name, "there is a wrong number in its header");
+    if (n == 0 || n > max || c <= 0 || !strchr(" \t\r\n", c))
+        fail(name, "invalid number in the header");
     return n;
 }
 
@@ -59,17 +61,17 @@ static picture picture_read(const char *name)
     FILE *f = fopen(name, "rb");
 
     if (!f)
-        fail(name, "cannot be opened");
+        fail(name, "cannot open");
     int letter = getc(f), kind = getc(f);
     if (letter != 'P' || (kind != '5' && kind != '6'))
-        fail(name, "is neither a PGM (P5) nor a PPM (P6) file");
+        fail(name, "not a PGM (P5) or PPM (P6) file");
     size_t width = read_number(f, name, 65535), height = read_number(f, name, 65535);
     if (read_number(f, name, 255) != 255)
-        fail(name, "has samples that do not go up to 255");
+        fail(name, "max sample is not 255");
     picture p = picture_new(width, height, kind == '6' ? 3 : 1);
     size_t size = width * height * p.channels;
     if (fread(p.bytes, 1, size, f) != size || getc(f) != EOF)
-        fail(name, "is not as long as its header says");
+        fail(name, "size does not match the header");
     fclose(f);
     return p;
 }
@@ -80,10 +82,10 @@ static void picture_write(const picture *p, const char *name)
     FILE *f = fopen(name, "wb");
 
     if (!f)
-        fail(name, "cannot be made");
+        fail(name, "cannot create");
     fprintf(f, "P%d\n%zu %zu\n255\n", p->channels == 3 ? 6 : 5, p->width, p->height);
     if (fwrite(p->bytes, 1, size, f) != size || fclose(f) != 0)
-        fail(name, "cannot be written");
+        fail(name, "cannot write");
 }
 
 static void paint_tile(const filch_tile *t, void *ctx)
@@ -99,15 +101,16 @@ static void paint_tile(const filch_tile *t, void *ctx)
         }
 }
 
-/* A square of means is a column of rows of means, so we go over the picture twice. */
-typedef struct blurring {
+/* A box filter is separable, so it runs in two passes: along the rows, then along the columns. */
+typedef struct blur_pass {
     const picture *from, *to;
     size_t radius;
-    size_t length, step; /* of the lines that we go along, in pixels and from one to the next */
-} blurring;
+    size_t length, step; /* length of a line in pixels, and the distance of its pixels */
+} blur_pass;
 
-/* The mean of the pixels around number `at` of a line, as far as they are in it. */
-static unsigned char mean(const blurring *b, const unsigned char *line, size_t at)
+/* Mean of the pixels within `radius` of pixel `at` of the line.  Pixels outside the line do not
+ * count. */
+static unsigned char mean(const blur_pass *b, const unsigned char *line, size_t at)
 {
     size_t lo = at > b->radius ? at - b->radius : 0;
     size_t hi = b->length - at > b->radius ? at + b->radius + 1 : b->length;
@@ -121,7 +124,7 @@ static unsigned char mean(const blurring *b, const unsigned char *line, size_t a
 
 static void blur_tile(const filch_tile *t, void *ctx)
 {
-    const blurring *b = ctx;
+    const blur_pass *b = ctx;
     size_t width = b->from->width, channels = b->from->channels;
 
     for (size_t y = t->row_lo; y < t->row_hi; y++)
@@ -135,14 +138,14 @@ static void blur_tile(const filch_tile *t, void *ctx)
 
 static void blur(picture *p, size_t radius)
 {
-    picture between = picture_new(p->width, p->height, p->channels);
+    picture scratch = picture_new(p->width, p->height, p->channels);
     filch_tile all = {0, p->height, 0, p->width};
-    blurring across = {p, &between, radius, p->width, 1};
-    blurring down = {&between, p, radius, p->height, p->width};
+    blur_pass across = {p, &scratch, radius, p->width, 1};
+    blur_pass down = {&scratch, p, radius, p->height, p->width};
 
     filch_for_tiles(&all, 64, 64, blur_tile, &across);
     filch_for_tiles(&all, 64, 64, blur_tile, &down);
-    free(between.bytes);
+    free(scratch.bytes);
 }
 
 static picture make(unsigned width, unsigned height)
@@ -154,23 +157,23 @@ static picture make(unsigned width, unsigned height)
     return p;
 }
 
-static unsigned number(const char *word, unsigned least, unsigned most, const char *why)
+static unsigned number(const char *text, unsigned min, unsigned max, const char *why)
 {
     char *end;
-    unsigned long n = strtoul(word, &end, 10);
+    unsigned long n = strtoul(text, &end, 10);
 
-    if (*word < '0' || *word > '9' || *end || n < least || n > most)
-        misused(why);
+    if (*text < '0' || *text > '9' || *end || n < min || n > max)
+        usage_error(why);
     return (unsigned)n;
 }
 
 static picture make_sized(char *size)
 {
     char *height = strchr(size, 'x');
-    const char *why = "the size is not one such as 640x480";
+    const char *why = "the size must have the form 640x480";
 
     if (!height)
-        misused(why);
+        usage_error(why);
     *height++ = '\0';
     return make(number(size, 1, 65535, why), number(height, 1, 65535, why));
 }
@@ -183,7 +186,7 @@ int main(int argc, char **argv)
 
     for (int option; (option = getopt(argc, argv, "hr:m:")) != -1;) {
         if (option == 'r')
-            radius = number(optarg, 0, 1000, "the radius is no number from 0 to 1000");
+            radius = number(optarg, 0, 1000, "the radius must be a number from 0 to 1000");
         else if (option == 'm')
             size = optarg;
         else if (option == 'h')
@@ -192,7 +195,7 @@ int main(int argc, char **argv)
             return 2;
     }
     if (argc - optind != (size ? 1 : 2))
-        misused(size ? "one file is made" : "one file is read and one is made");
+        usage_error(size ? "expected one file" : "expected two files");
     if (size) {
         p = make_sized(size);
     } else {

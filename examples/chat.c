@@ -1,4 +1,5 @@
-/* A chat server.  Of each client one fiber reads the lines, another writes what it is to hear. */
+/* chat: a chat server.  It shows channels, filch_select and fiber cancellation.  Each client has
+ * two fibers: one reads its lines, the other writes lines to it. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* getopt, shutdown */
 #endif
@@ -14,18 +15,19 @@
 #include <unistd.h>
 
 static const char usage[] = "usage: chat [-p SECONDS] PORT\n"
-                            "  -p SECONDS  say again and again how many are there\n"
-                            "Listens on 127.0.0.1:PORT (0: any).  Say your name, then lines that "
-                            "all others hear; /names, /quit.\n"
-                            "Who does not listen is put out.  SIGINT or SIGTERM stops it.\n";
+                            "  -p SECONDS  announce the number of members periodically\n"
+                            "Listens on 127.0.0.1:PORT (0: any free port).  Send your name, then "
+                            "lines for all others; /names, /quit.\n"
+                            "Clients that read too slowly are disconnected.  SIGINT or SIGTERM "
+                            "stops the server.\n";
 
 #define STACK_SIZE (64 << 10)
-#define FAREWELL   FILCH_S(1) /* for the last lines to be written */
+#define DRAIN_TIME FILCH_S(1) /* time to write the last lines */
 
 typedef struct client {
     member member;
     size_t n;
-    bool skips; /* the rest of a line that was too long */
+    bool skipping; /* discarding the rest of a line that is too long */
     char in[CHAT_TEXT + 2];
     char said[CHAT_TEXT + 1];
 } client;
@@ -40,9 +42,9 @@ static ssize_t write_some(member *m, const char *text, size_t n)
 
     if (done != -ETIMEDOUT)
         return done;
-    atomic_store(&m->deaf, true);
+    atomic_store(&m->blocked, true);
     done = filch_write(m->fd, text, n);
-    atomic_store(&m->deaf, false);
+    atomic_store(&m->blocked, false);
     return done;
 }
 
@@ -55,12 +57,12 @@ static void *write_lines(void *arg)
     while (n >= 0 && filch_chan_recv(m->outbox, &l) == 0)
         for (size_t done = 0; done < l.n && n >= 0; done += (size_t)n)
             n = write_some(m, l.text + done, l.n - done);
-    atomic_store(&m->deaf, true);
+    atomic_store(&m->blocked, true);
     return NULL;
 }
 
-/* Who has much to read already is not told. */
-static void tell(client *c, const char *text)
+/* Send a notice, unless the client's outbox is full. */
+static void send_notice(client *c, const char *text)
 {
     line l = hub_line("* %s", text);
 
@@ -77,11 +79,11 @@ static bool is_text(const char *at, size_t n)
     return true;
 }
 
-/* The line up to this newline goes from in to said. */
+/* Move the line that ends at this newline from `in` to `said`. */
 static int take_line(client *c, const char *newline)
 {
     size_t n = (size_t)(newline - c->in), rest = c->n - n - 1;
-    bool skipped = c->skips;
+    bool skipped = c->skipping;
     int e = 0;
 
     n -= n > 0 && newline[-1] == '\r';
@@ -93,14 +95,14 @@ static int take_line(client *c, const char *newline)
         snprintf(c->said, sizeof c->said, "%.*s", (int)n, c->in);
     memmove(c->in, newline + 1, rest);
     c->n = rest;
-    c->skips = false;
+    c->skipping = false;
     return e;
 }
 
-/* At the stop, what has come already. */
+/* During the stop, read only data that has already arrived. */
 static ssize_t read_some(client *c)
 {
-    bool last = server_stops();
+    bool last = server_is_stopping();
 
     if (last && filch_now() >= server_stop_by())
         return -ETIMEDOUT;
@@ -108,7 +110,8 @@ static ssize_t read_some(client *c)
                             last ? 0 : FILCH_FOREVER);
 }
 
-/* 0: the next line is in said; -EMSGSIZE or -EBADMSG: it is not fit to be; -EPIPE: no more lines. */
+/* Returns 0: the next line is in said; -EMSGSIZE or -EBADMSG: the line is invalid; -EPIPE: no
+ * more lines. */
 static int read_line(client *c)
 {
     const char *newline;
@@ -116,28 +119,28 @@ static int read_line(client *c)
 
     while ((newline = memchr(c->in, '\n', c->n)) == NULL) {
         if (c->n == sizeof c->in) {
-            c->skips = true;
+            c->skipping = true;
             c->n = 0;
         }
         n = read_some(c);
-        if (n <= 0 && !server_was_stop(n))
+        if (n <= 0 && !server_stop_interrupted(n))
             return -EPIPE;
         c->n += n > 0 ? (size_t)n : 0;
     }
     return take_line(c, newline);
 }
 
-/* e is what read_line has returned.  True: there may be more. */
-static bool do_line(client *c, int e)
+/* e is the result of read_line.  Returns false when the session ends. */
+static bool handle_line(client *c, int e)
 {
     if (e == -EMSGSIZE)
-        tell(c, "that line is too long");
+        send_notice(c, "that line is too long");
     else if (e == -EBADMSG)
-        tell(c, "that is no text");
+        send_notice(c, "that is not text");
     else if (e < 0 || strcmp(c->said, "/quit") == 0)
         return false;
     else if (c->said[0] == '/' && strcmp(c->said, "/names") != 0)
-        tell(c, "there are /names and /quit");
+        send_notice(c, "commands: /names, /quit");
     else if (c->said[0] != '\0')
         hub_say(&c->member, c->said);
     return true;
@@ -152,34 +155,34 @@ static bool is_name(const char *name)
 
 /* ---- clients ---- */
 
-static void talk(client *c)
+static void run_session(client *c)
 {
-    tell(c, "your name?");
+    send_notice(c, "your name?");
     if (read_line(c) < 0)
         return;
     if (!is_name(c->said)) {
-        tell(c, "that is no name");
+        send_notice(c, "that is not a valid name");
         return;
     }
     snprintf(c->member.name, sizeof c->member.name, "%.*s", CHAT_NAME, c->said);
     if (!hub_join(&c->member)) {
-        tell(c, "that name is taken");
+        send_notice(c, "that name is taken");
         return;
     }
-    while (do_line(c, read_line(c)))
+    while (handle_line(c, read_line(c)))
         continue;
-    tell(c, server_stops() ? "the server stops" : "good bye");
+    send_notice(c, server_is_stopping() ? "the server stops" : "good bye");
     hub_leave(&c->member);
 }
 
-/* The last lines are written, unless nobody takes them. */
+/* Wait until the last lines are written.  After DRAIN_TIME, shut the connection down. */
 static void end_writer(filch_fiber *writer, const member *m)
 {
-    int64_t deadline = filch_now() + FAREWELL;
+    int64_t deadline = filch_now() + DRAIN_TIME;
     int e;
 
     while ((e = filch_fiber_join_until(writer, NULL, deadline)) < 0)
-        if (!server_was_stop(e)) {
+        if (!server_stop_interrupted(e)) {
             shutdown(m->fd, SHUT_RDWR);
             deadline = FILCH_FOREVER;
         }
@@ -195,7 +198,7 @@ static void serve(int fd)
     if (c.member.outbox)
         writer = filch_fiber_start_attr(&attr, write_lines, &c.member);
     if (writer) {
-        talk(&c);
+        run_session(&c);
         filch_chan_close(c.member.outbox);
         end_writer(writer, &c.member);
     }
@@ -207,14 +210,14 @@ static void begin(void)
     int e = hub_start(period);
 
     if (e < 0)
-        server_fail("chat", "no hub", e);
+        server_fail("chat", "cannot start the hub", e);
 }
 
 int main(int argc, char **argv)
 {
     server s = {.name = "chat",
                 .stack_size = STACK_SIZE,
-                .grace = FAREWELL,
+                .grace = DRAIN_TIME,
                 .begin = begin,
                 .serve = serve,
                 .end = hub_stop};
@@ -227,7 +230,7 @@ int main(int argc, char **argv)
         period = (int64_t)(server_number("chat", "number of seconds", optarg, 0.001, 1e6) * 1e9);
     }
     if (argc - optind != 1) {
-        fprintf(stderr, "chat: one PORT is needed; chat -h says more\n");
+        fprintf(stderr, "chat: expected one PORT; see chat -h\n");
         return 2;
     }
     s.port = (int)server_number("chat", "port", argv[optind], 0, 65535);

@@ -8,30 +8,31 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define TURN FILCH_MS(1)
+#define SEND_WAIT FILCH_MS(1)
 
 typedef struct message {
     member *from;
     char text[CHAT_TEXT + 1];
 } message;
 
-/* Of capacity 0: what a member has said the hub has taken before it leaves. */
+/* Unbuffered: the hub has received all lines of a member before it receives its leave. */
 static filch_chan *join, *leave, *say;
 static filch_fiber *hub;
 static int64_t period;
 
-/* ---- the hub's own ---- */
+/* ---- state of the hub ---- */
 
 static member *all;
-static unsigned people, slow_ones;
+static unsigned n_members, n_slow;
 
-/* When a writer is not deaf but has no room, it had no turn yet. */
+/* Returns false if the member is slow.  If its outbox is full but its writer is not blocked,
+ * wait until the writer has run. */
 static bool deliver(member *c, const line *l)
 {
     int e = filch_chan_try_send(c->outbox, l);
 
-    while ((e == -EAGAIN || e == -ETIMEDOUT) && !atomic_load(&c->deaf))
-        e = filch_chan_send_until(c->outbox, l, filch_now() + TURN);
+    while ((e == -EAGAIN || e == -ETIMEDOUT) && !atomic_load(&c->blocked))
+        e = filch_chan_send_until(c->outbox, l, filch_now() + SEND_WAIT);
     return e == 0;
 }
 
@@ -39,7 +40,7 @@ static void post(member *c, const line *l)
 {
     if (!c->slow && !deliver(c, l)) {
         c->slow = true;
-        slow_ones++;
+        n_slow++;
     }
 }
 
@@ -50,7 +51,7 @@ static void post_all(const member *but, const line *l)
             post(c, l);
 }
 
-static bool take_out(member *c)
+static bool member_remove(member *c)
 {
     member **link = &all;
 
@@ -59,31 +60,31 @@ static bool take_out(member *c)
     if (!*link)
         return false;
     *link = c->next;
-    c->is_in = false;
-    people--;
-    slow_ones -= c->slow;
+    c->is_member = false;
+    n_members--;
+    n_slow -= c->slow;
     return true;
 }
 
-/* Its fibers find that there is nobody any more, whatever they wait for. */
-static void put_out(member *c)
+/* Disconnect the member.  The shutdown and the close wake both of its fibers. */
+static void disconnect(member *c)
 {
-    line l = hub_line("* %s does not listen and is put out", c->name);
+    line l = hub_line("* %s reads too slowly and is disconnected", c->name);
 
-    take_out(c);
+    member_remove(c);
     shutdown(c->fd, SHUT_RDWR);
     filch_chan_close(c->outbox);
     post_all(NULL, &l);
 }
 
-/* To tell of one may show that another is slow. */
-static void put_out_slow(void)
+/* Announcing a disconnection may find further slow members. */
+static void disconnect_slow(void)
 {
-    while (slow_ones > 0) {
+    while (n_slow > 0) {
         member *c = all;
         while (!c->slow)
             c = c->next;
-        put_out(c);
+        disconnect(c);
     }
 }
 
@@ -96,34 +97,34 @@ static bool is_taken(const char *name)
     return c != NULL;
 }
 
-static void do_join(member *c)
+static void handle_join(member *c)
 {
     line l;
 
-    c->let_in = !is_taken(c->name);
-    if (c->let_in) {
+    c->accepted = !is_taken(c->name);
+    if (c->accepted) {
         l = hub_line("* %s is here", c->name);
         post_all(NULL, &l);
-        c->is_in = true;
+        c->is_member = true;
         c->next = all;
         all = c;
-        people++;
+        n_members++;
         l = hub_line("* welcome");
         post(c, &l);
     }
-    filch_sem_post(&c->answered);
+    filch_sem_post(&c->reply);
 }
 
-/* After the answer it may be gone. */
-static void do_leave(member *c)
+/* After the reply the member may no longer exist. */
+static void handle_leave(member *c)
 {
     line l;
 
-    if (take_out(c)) {
+    if (member_remove(c)) {
         l = hub_line("* %s has left", c->name);
         post_all(NULL, &l);
     }
-    filch_sem_post(&c->answered);
+    filch_sem_post(&c->reply);
 }
 
 static void send_names(member *to)
@@ -136,12 +137,12 @@ static void send_names(member *to)
     }
 }
 
-/* Who was put out may have said it before it knew. */
-static void do_say(const message *m)
+/* A disconnected member may have sent this line before it noticed. */
+static void handle_say(const message *m)
 {
     line l;
 
-    if (!m->from->is_in)
+    if (!m->from->is_member)
         return;
     if (strcmp(m->text, "/names") == 0) {
         send_names(m->from);
@@ -151,9 +152,9 @@ static void do_say(const message *m)
     post_all(m->from, &l);
 }
 
-static int64_t tell_count(int64_t deadline)
+static int64_t post_count(int64_t deadline)
 {
-    line l = hub_line("* %u %s here", people, people == 1 ? "person" : "people");
+    line l = hub_line("* %u %s here", n_members, n_members == 1 ? "person" : "people");
 
     post_all(NULL, &l);
     return deadline + period;
@@ -161,11 +162,11 @@ static int64_t tell_count(int64_t deadline)
 
 static void *run_hub(void *arg)
 {
-    member *came, *went;
+    member *joining, *leaving;
     message m;
     filch_case cases[] = {
-        FILCH_CASE_RECV(join, &came),
-        FILCH_CASE_RECV(leave, &went),
+        FILCH_CASE_RECV(join, &joining),
+        FILCH_CASE_RECV(leave, &leaving),
         FILCH_CASE_RECV(say, &m),
     };
     int64_t deadline = period > 0 ? filch_now() + period : FILCH_FOREVER;
@@ -173,19 +174,19 @@ static void *run_hub(void *arg)
 
     while ((i = filch_select_until(cases, 3, deadline)) != 0 || cases[0].result == 0) {
         if (i == 0)
-            do_join(came);
+            handle_join(joining);
         else if (i == 1)
-            do_leave(went);
+            handle_leave(leaving);
         else if (i == 2)
-            do_say(&m);
+            handle_say(&m);
         else if (i == -ETIMEDOUT)
-            deadline = tell_count(deadline);
-        put_out_slow();
+            deadline = post_count(deadline);
+        disconnect_slow();
     }
     return arg;
 }
 
-/* ---- what others call ---- */
+/* ---- interface ---- */
 
 line hub_line(const char *format, ...)
 {
@@ -227,24 +228,25 @@ void hub_stop(void)
     free_channels();
 }
 
-/* The hub takes all, soon.  So this does not give up when the fiber is cancelled: who reads lines will see the stop. */
-static void tell_hub(filch_chan *to, const void *item)
+/* The hub always receives, so do not give up when the fiber is cancelled.  The reader checks for
+ * the stop. */
+static void hub_send(filch_chan *to, const void *item)
 {
     while (filch_chan_send(to, item) == -ECANCELED)
         filch_fiber_uncancel();
 }
 
-static void ask_hub(filch_chan *to, member *m)
+static void hub_call(filch_chan *to, member *m)
 {
-    tell_hub(to, &m);
-    while (filch_sem_wait(&m->answered) == -ECANCELED)
+    hub_send(to, &m);
+    while (filch_sem_wait(&m->reply) == -ECANCELED)
         filch_fiber_uncancel();
 }
 
 bool hub_join(member *m)
 {
-    ask_hub(join, m);
-    return m->let_in;
+    hub_call(join, m);
+    return m->accepted;
 }
 
 void hub_say(member *m, const char *text)
@@ -252,10 +254,10 @@ void hub_say(member *m, const char *text)
     message said = {.from = m};
 
     snprintf(said.text, sizeof said.text, "%s", text);
-    tell_hub(say, &said);
+    hub_send(say, &said);
 }
 
 void hub_leave(member *m)
 {
-    ask_hub(leave, m);
+    hub_call(leave, m);
 }

@@ -1,4 +1,5 @@
-/* The middle of the chat: a fiber that knows who is there.  All others talk to it through channels. */
+/* The hub of the chat server: one fiber that owns the list of members.  The other fibers send it
+ * messages through channels. */
 #ifndef EXAMPLES_CHAT_HUB_H
 #define EXAMPLES_CHAT_HUB_H
 
@@ -7,9 +8,9 @@
 
 #include <stdatomic.h>
 
-#define CHAT_NAME   16  /* letters of a name */
-#define CHAT_TEXT   200 /* bytes of what somebody says */
-#define CHAT_OUTBOX 64  /* lines that somebody may be behind */
+#define CHAT_NAME   16  /* max length of a name */
+#define CHAT_TEXT   200 /* max length of a line */
+#define CHAT_OUTBOX 64  /* max number of unsent lines of a member */
 
 typedef struct line {
     size_t n;
@@ -19,27 +20,28 @@ typedef struct line {
 typedef struct member {
     char name[CHAT_NAME + 1];
     int fd;
-    filch_chan *outbox; /* of lines; the hub closes it when the member does not listen */
-    atomic_bool deaf;   /* nothing can be written to it just now, or ever */
-    /* The hub's. */
+    filch_chan *outbox;  /* lines to write; the hub closes it to disconnect the member */
+    atomic_bool blocked; /* the writer is blocked in a write, or has ended */
+    /* Owned by the hub. */
     struct member *next;
-    bool let_in, is_in, slow;
-    filch_sem answered;
+    bool accepted, is_member, slow;
+    filch_sem reply;
 } member;
 
-/* period: how often to say how many are there, 0: never.  Returns: 0; -ENOMEM. */
+/* Start the hub.  It announces the number of members every `period` ns; 0: never.  Returns: 0;
+ * -ENOMEM. */
 int hub_start(int64_t period);
 
-/* When nobody is there any more. */
+/* Stop the hub.  All members must have left. */
 void hub_stop(void);
 
-/* Returns: true: then it has to leave; false: there is somebody of that name. */
+/* Returns: true: the member has joined and must leave later; false: the name is taken. */
 bool hub_join(member *m);
 
-/* A line, or /names. */
+/* Send a line to all other members, or answer the command /names. */
 void hub_say(member *m, const char *text);
 
-/* After this the hub has forgotten it. */
+/* Leave.  The hub does not use m afterwards. */
 void hub_leave(member *m);
 
 __attribute__((format(printf, 1, 2))) line hub_line(const char *format, ...);

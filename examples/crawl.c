@@ -1,9 +1,11 @@
-/* Follows the links of a web server: a fiber for each page of a level, of which some at a time fetch theirs. */
+/* crawl: a web crawler.  It shows a semaphore that limits parallel fetches, deadlines and
+ * retries.  Each page of a level has a fiber; without HOST, it crawls a test site in the same
+ * process. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* getopt, memmem */
 #endif
-#include "little_web.h"
 #include "server.h"
+#include "test_site.h"
 
 #include <filch/filch.h>
 
@@ -13,38 +15,38 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char usage[] =
-    "usage: crawl [-n PAGES] [-k AT-ONCE] [-d DEPTH] [-t SECONDS] [-r RETRIES] [HOST PORT [PATH]]\n"
-    "  -n PAGES    how many at most (1000)\n"
-    "  -k AT-ONCE  how many to fetch at a time (20)\n"
-    "  -d DEPTH    how many links from PATH (100)\n"
-    "  -t SECONDS  how long a page may take (5)\n"
-    "  -r RETRIES  how often to try again (2)\n"
-    "Without HOST it crawls a little web of PAGES pages that it makes itself.\n";
+static const char usage[] = "usage: crawl [-n PAGES] [-k PARALLEL] [-d DEPTH] [-t SECONDS] [-r "
+                            "RETRIES] [HOST PORT [PATH]]\n"
+                            "  -n PAGES    max number of pages (1000)\n"
+                            "  -k PARALLEL max number of parallel fetches (20)\n"
+                            "  -d DEPTH    max number of links from PATH (100)\n"
+                            "  -t SECONDS  timeout of a page (5)\n"
+                            "  -r RETRIES  max number of retries (2)\n"
+                            "Without HOST, crawl starts and crawls a test site of PAGES pages.\n";
 
-#define PATH_ROOM  128
+#define PATH_SIZE  128
 #define PAGE_MAX   (256 << 10)
 #define BUCKETS    1024
-#define RETRY_WAIT FILCH_MS(5) /* twice as long each time */
+#define RETRY_WAIT FILCH_MS(5) /* doubles with each retry */
 
 typedef struct page {
-    struct page *next;  /* in its bucket */
-    struct page *after; /* in its level */
+    struct page *next;  /* in the hash bucket */
+    struct page *after; /* in the level */
     size_t n;
-    char path[PATH_ROOM];
+    char path[PATH_SIZE];
 } page;
 
 static struct {
-    unsigned pages, at_once, depth, retries;
+    unsigned pages, parallel, depth, retries;
     double seconds;
     const char *host, *path;
     int port;
-} want = {1000, 20, 100, 2, 5, NULL, "/", 0};
+} options = {1000, 20, 100, 2, 5, NULL, "/", 0};
 
-static filch_sem places;
+static filch_sem slots;
 static filch_wait_group level;
 
-/* Below: under the lock. */
+/* Protected by lock. */
 static filch_mutex lock;
 static page *seen[BUCKETS], *next_level;
 static struct {
@@ -52,7 +54,7 @@ static struct {
     unsigned long bytes;
 } sum;
 
-/* ---- which pages ---- */
+/* ---- pages to visit ---- */
 
 static unsigned bucket_of(const char *path, size_t n)
 {
@@ -63,14 +65,14 @@ static unsigned bucket_of(const char *path, size_t n)
     return hash % BUCKETS;
 }
 
-/* [lock] Unless it is there already, or there are enough. */
-static void add(const char *path, size_t n)
+/* [lock held] Add a page to the next level, unless it is known or the limit is reached. */
+static void add_page(const char *path, size_t n)
 {
     page **bucket = &seen[bucket_of(path, n)], *p = *bucket;
 
     while (p && (p->n != n || memcmp(p->path, path, n) != 0))
         p = p->next;
-    if (p || sum.pages == want.pages || (p = malloc(sizeof *p)) == NULL)
+    if (p || sum.pages == options.pages || (p = malloc(sizeof *p)) == NULL)
         return;
     *p = (page){.next = *bucket, .after = next_level, .n = n};
     memcpy(p->path, path, n);
@@ -78,17 +80,17 @@ static void add(const char *path, size_t n)
     sum.pages++;
 }
 
-static void note(const char *path, size_t n)
+static void add_path(const char *path, size_t n)
 {
-    if (n >= PATH_ROOM)
+    if (n >= PATH_SIZE)
         return;
     filch_mutex_lock(&lock);
-    add(path, n);
+    add_page(path, n);
     filch_mutex_unlock(&lock);
 }
 
-/* Those on the same server: href="/..." */
-static void note_links(const char *text, size_t n)
+/* Add the links to the same server: href="/..." */
+static void add_links(const char *text, size_t n)
 {
     static const char mark[] = "href=\"";
     const char *at = text, *end = text + n, *quote;
@@ -99,14 +101,14 @@ static void note_links(const char *text, size_t n)
         if (!quote)
             break;
         if (*at == '/' && !memchr(at, ' ', (size_t)(quote - at)))
-            note(at, (size_t)(quote - at));
+            add_path(at, (size_t)(quote - at));
         at = quote;
     }
 }
 
 /* ---- one page ---- */
 
-/* An answer that has come to its end: where the body begins. */
+/* Check a complete response.  *at becomes the offset of its body. */
 static int body_of(const char *text, size_t n, size_t *at)
 {
     static const char length[] = "Content-Length: ";
@@ -123,50 +125,50 @@ static int body_of(const char *text, size_t n, size_t *at)
     return strtoul(field + sizeof length - 1, NULL, 10) == n - *at ? 0 : -EPROTO;
 }
 
-static ssize_t ask(int fd, const page *p, char *text, int64_t deadline)
+static ssize_t send_request(int fd, const page *p, char *text, int64_t deadline)
 {
-    char request[PATH_ROOM + 128];
-    int n =
-        snprintf(request, sizeof request,
-                 "GET %s HTTP/1.1\r\nHost: %.64s\r\nConnection: close\r\n\r\n", p->path, want.host);
+    char request[PATH_SIZE + 128];
+    int n = snprintf(request, sizeof request,
+                     "GET %s HTTP/1.1\r\nHost: %.64s\r\nConnection: close\r\n\r\n", p->path,
+                     options.host);
     ssize_t e = filch_write_all_until(fd, request, (size_t)n, deadline);
 
     return e < 0 ? e : filch_read_all_until(fd, text, PAGE_MAX, deadline);
 }
 
-/* Returns: how many bytes it has; -ENOENT: it never will; another error: who knows. */
+/* Returns: the size of the body; -ENOENT: the page does not exist; another error: try again. */
 static ssize_t fetch_into(const page *p, char *text)
 {
-    int64_t deadline = filch_now() + (int64_t)(want.seconds * 1e9);
-    int fd = filch_connect_until(want.host, want.port, deadline), e;
+    int64_t deadline = filch_now() + (int64_t)(options.seconds * 1e9);
+    int fd = filch_connect_until(options.host, options.port, deadline), e;
     size_t at = 0;
     ssize_t n;
 
     if (fd < 0)
         return fd;
-    n = ask(fd, p, text, deadline);
+    n = send_request(fd, p, text, deadline);
     filch_close(fd);
     if (n < 0)
         return n;
     e = body_of(text, (size_t)n, &at);
     if (e < 0)
         return e;
-    note_links(text + at, (size_t)n - at);
+    add_links(text + at, (size_t)n - at);
     return n - (ssize_t)at;
 }
 
-/* Memory for a page only while there is a place for it. */
+/* Allocate the buffer only while holding a slot, to bound memory. */
 static ssize_t fetch_once(const page *p)
 {
     ssize_t n = -ENOMEM;
     char *text;
 
-    filch_sem_wait(&places);
+    filch_sem_wait(&slots);
     text = malloc(PAGE_MAX);
     if (text)
         n = fetch_into(p, text);
     free(text);
-    filch_sem_post(&places);
+    filch_sem_post(&slots);
     return n;
 }
 
@@ -176,7 +178,7 @@ static void fetch(void *arg)
     unsigned retries = 0;
     ssize_t n;
 
-    while ((n = fetch_once(p)) < 0 && n != -ENOENT && retries < want.retries)
+    while ((n = fetch_once(p)) < 0 && n != -ENOENT && retries < options.retries)
         filch_sleep(RETRY_WAIT << retries++);
     filch_mutex_lock(&lock);
     sum.fetched += n >= 0;
@@ -187,7 +189,7 @@ static void fetch(void *arg)
     filch_wait_group_done(&level);
 }
 
-/* ---- all of them ---- */
+/* ---- all pages ---- */
 
 static void fetch_level(page *first)
 {
@@ -200,14 +202,14 @@ static void fetch_level(page *first)
     filch_wait_group_wait(&level);
 }
 
-/* Level by level, so that a page is as deep as its shortest way, whoever is the first to find it. */
+/* Breadth first, so that the depth of a page does not depend on the schedule. */
 static unsigned crawl(void)
 {
     unsigned depth = 0;
     page *first;
 
-    note(want.path, strlen(want.path));
-    while ((first = next_level) != NULL && depth <= want.depth) {
+    add_path(options.path, strlen(options.path));
+    while ((first = next_level) != NULL && depth <= options.depth) {
         next_level = NULL;
         fetch_level(first);
         depth++;
@@ -215,7 +217,7 @@ static unsigned crawl(void)
     return depth - 1;
 }
 
-static void forget_pages(void)
+static void free_pages(void)
 {
     for (unsigned i = 0; i < BUCKETS; i++)
         for (page *p = seen[i], *next; p; p = next) {
@@ -226,24 +228,24 @@ static void forget_pages(void)
 
 static void run(void *arg)
 {
-    bool own = !want.host;
+    bool own = !options.host;
     unsigned depth;
 
     (void)arg;
     if (own) {
-        want.host = "127.0.0.1";
-        want.path = "/0";
-        want.port = web_start(want.pages);
-        if (want.port < 0)
-            server_fail("crawl", "no web", want.port);
+        options.host = "127.0.0.1";
+        options.path = "/0";
+        options.port = test_site_start(options.pages);
+        if (options.port < 0)
+            server_fail("crawl", "cannot start the test site", options.port);
     }
-    filch_sem_post_n(&places, want.at_once);
+    filch_sem_post_n(&slots, options.parallel);
     depth = crawl();
     printf("%u pages, %lu bytes, %u links deep; %u failed, %u tries again\n", sum.fetched,
            sum.bytes, depth, sum.failed, sum.retries);
     if (own)
-        printf("%u at most at a time\n", web_stop());
-    forget_pages();
+        printf("%u at most at a time\n", test_site_stop());
+    free_pages();
 }
 
 static bool set_option(int option, const char *text)
@@ -251,15 +253,15 @@ static bool set_option(int option, const char *text)
     static const char what[] = "number";
 
     if (option == 'n')
-        want.pages = (unsigned)server_number("crawl", what, text, 1, 1e6);
+        options.pages = (unsigned)server_number("crawl", what, text, 1, 1e6);
     else if (option == 'k')
-        want.at_once = (unsigned)server_number("crawl", what, text, 1, 1e4);
+        options.parallel = (unsigned)server_number("crawl", what, text, 1, 1e4);
     else if (option == 'd')
-        want.depth = (unsigned)server_number("crawl", what, text, 0, 1e6);
+        options.depth = (unsigned)server_number("crawl", what, text, 0, 1e6);
     else if (option == 't')
-        want.seconds = server_number("crawl", what, text, 0.001, 1e6);
+        options.seconds = server_number("crawl", what, text, 0.001, 1e6);
     else if (option == 'r')
-        want.retries = (unsigned)server_number("crawl", what, text, 0, 10);
+        options.retries = (unsigned)server_number("crawl", what, text, 0, 10);
     else
         return false;
     return true;
@@ -278,14 +280,14 @@ int main(int argc, char **argv)
     argc -= optind;
     argv += optind;
     if (argc == 1 || argc > 3 || (argc == 3 && argv[2][0] != '/')) {
-        fprintf(stderr, "crawl: HOST PORT /PATH or nothing is needed; crawl -h says more\n");
+        fprintf(stderr, "crawl: expected HOST PORT [/PATH] or no argument; see crawl -h\n");
         return 2;
     }
-    want.host = argv[0];
-    want.port = argc > 1 ? (int)server_number("crawl", "port", argv[1], 1, 65535) : 0;
-    want.path = argc > 2 ? argv[2] : "/";
+    options.host = argv[0];
+    options.port = argc > 1 ? (int)server_number("crawl", "port", argv[1], 1, 65535) : 0;
+    options.path = argc > 2 ? argv[2] : "/";
     e = filch_main(run, NULL);
     if (e < 0)
-        server_fail("crawl", "no runtime", e);
+        server_fail("crawl", "cannot start the runtime", e);
     return sum.fetched == 0;
 }

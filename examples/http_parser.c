@@ -1,4 +1,5 @@
-/* As RFC 9112 has it, and where that leaves a choice, strict: what two parties could read in two ways is refused. */
+/* Follows RFC 9112.  Where the RFC leaves a choice, reject what two implementations could read
+ * differently. */
 #include "http_parser.h"
 
 #include <string.h>
@@ -9,9 +10,9 @@ typedef struct span {
     size_t n;
 } span;
 
-/* ---- letters ---- */
+/* ---- characters ---- */
 
-/* Of names and methods: "!#$%&'*+-.^_`|~", digits and letters. */
+/* Bit set of the characters of a token (names, methods): "!#$%&'*+-.^_`|~", digits and letters. */
 static const uint32_t token_bits[8] = {0, 0x03ff6cfa, 0xc7fffffe, 0x57ffffff};
 
 static bool is_token_char(char letter)
@@ -40,8 +41,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Whether its letters are small does not matter. */
-static bool is_word(span s, const char *word)
+static bool equals_ignore_case(span s, const char *word)
 {
     return s.n == strlen(word) && strncasecmp(s.text, word, s.n) == 0;
 }
@@ -69,7 +69,7 @@ static http_method method_of(span s)
     return s.n == 4 && memcmp(s.text, "HEAD", 4) == 0 ? HTTP_HEAD : HTTP_OTHER;
 }
 
-/* http://host/path is for proxies, but must be understood by all. */
+/* The absolute form http://host/path is meant for proxies, but every server must accept it. */
 static bool strip_host(span *target)
 {
     size_t host = sizeof "http://" - 1, at = host;
@@ -88,9 +88,10 @@ static int parse_target(http_parser *p, const char *text, span target)
 
     for (size_t i = 0; i < target.n; i++)
         if (target.text[i] <= ' ' ||
-            target.text[i] > '~') /* signed or not, that is what can be seen */
+            target.text[i] > '~') /* only visible ASCII; correct for signed and unsigned char */
             return -400;
-    if (target.n == 0 || (target.text[0] != '/' && !is_word(target, "*") && !strip_host(&target)))
+    if (target.n == 0 ||
+        (target.text[0] != '/' && !equals_ignore_case(target, "*") && !strip_host(&target)))
         return -400;
     query = memchr(target.text, '?', target.n);
     p->path = (size_t)(target.text - text);
@@ -105,11 +106,11 @@ static int parse_version(http_parser *p, span s)
         return -400;
     if (s.text[5] != '1')
         return -505;
-    p->old = s.text[7] == '0';
+    p->is_http_1_0 = s.text[7] == '0';
     return 0;
 }
 
-/* Method, target and version, with one blank between them. */
+/* Method, target and version, separated by one space each. */
 static int parse_first_line(http_parser *p, const char *text, span line)
 {
     span method = {line.text, token_length(line)}, target;
@@ -126,7 +127,7 @@ static int parse_first_line(http_parser *p, const char *text, span line)
     target.n = (size_t)(blank - target.text);
     e = parse_version(p, line);
     p->method = method_of(method);
-    p->begun = true;
+    p->has_first_line = true;
     return e < 0 ? e : parse_target(p, text, target);
 }
 
@@ -144,7 +145,7 @@ static int add_length(http_parser *p, span value)
     return 0;
 }
 
-/* Words with commas between them. */
+/* A comma-separated list. */
 static void add_connection(http_parser *p, span list)
 {
     while (list.n > 0) {
@@ -152,30 +153,31 @@ static void add_connection(http_parser *p, span list)
         span word = {list.text, comma ? (size_t)(comma - list.text) : list.n};
         list = skip(list, word.n + (comma != NULL));
         word = trim(word);
-        p->close_said |= is_word(word, "close");
-        p->keep_said |= is_word(word, "keep-alive");
+        p->close_said |= equals_ignore_case(word, "close");
+        p->keep_said |= equals_ignore_case(word, "keep-alive");
     }
 }
 
-/* Those that say how long a request is and what comes after it; others do not matter here. */
+/* Handle the fields that affect the length of the request or the connection. */
 static int add_field(http_parser *p, span name, span value)
 {
-    if (is_word(name, "host"))
+    if (equals_ignore_case(name, "host"))
         return p->hosts++ > 0 ? -400 : 0;
-    if (is_word(name, "content-length"))
+    if (equals_ignore_case(name, "content-length"))
         return add_length(p, value);
-    if (is_word(name, "connection"))
+    if (equals_ignore_case(name, "connection"))
         add_connection(p, value);
-    else if (is_word(name, "transfer-encoding"))
+    else if (equals_ignore_case(name, "transfer-encoding"))
         p->encodings = 1;
-    else if (is_word(name, "expect") && is_word(value, "100-continue"))
-        p->expects = true;
-    else if (is_word(name, "expect"))
+    else if (equals_ignore_case(name, "expect") && equals_ignore_case(value, "100-continue"))
+        p->expects_continue = true;
+    else if (equals_ignore_case(name, "expect"))
         p->unknown_expects = 1;
     return 0;
 }
 
-/* No blank before the colon, and no line that goes on in the next: servers have been fooled with both. */
+/* Reject white space before the colon and folded lines: both have been used for request
+ * smuggling. */
 static int parse_field(http_parser *p, span line)
 {
     span name = {line.text, token_length(line)}, value;
@@ -191,23 +193,23 @@ static int parse_field(http_parser *p, span line)
     return add_field(p, name, trim(value));
 }
 
-/* ---- all of it ---- */
+/* ---- the head ---- */
 
-/* 0: it may be answered. */
-static int judge(http_parser *p)
+/* Returns 0 if the head is valid. */
+static int check_head(http_parser *p)
 {
-    if (!p->old && p->hosts == 0)
+    if (!p->is_http_1_0 && p->hosts == 0)
         return -400;
     if (p->encodings > 0)
-        return p->lengths > 0 || p->old ? -400 : -501;
+        return p->lengths > 0 || p->is_http_1_0 ? -400 : -501;
     if (p->unknown_expects > 0)
         return -417;
-    p->expects &= !p->old && p->body > 0;
-    p->keep_alive = !p->close_said && (!p->old || p->keep_said);
+    p->expects_continue &= !p->is_http_1_0 && p->body > 0;
+    p->keep_alive = !p->close_said && (!p->is_http_1_0 || p->keep_said);
     return 0;
 }
 
-/* 1: that was the last. */
+/* Returns 1 after the last line of the head. */
 static int parse_line(http_parser *p, const char *text, size_t end)
 {
     span line = {text + p->line, end - p->line - 1};
@@ -216,27 +218,27 @@ static int parse_line(http_parser *p, const char *text, size_t end)
     if (line.n == 0 || line.text[line.n - 1] != '\r')
         return -400;
     line.n--;
-    if (line.n == 0 && !p->begun) /* some clients send an empty line after a body */
+    if (line.n == 0 && !p->has_first_line) /* some clients send an empty line after a body */
         return 0;
     if (line.n > 0)
-        return p->begun ? parse_field(p, line) : parse_first_line(p, text, line);
-    e = judge(p);
+        return p->has_first_line ? parse_field(p, line) : parse_first_line(p, text, line);
+    e = check_head(p);
     return e < 0 ? e : 1;
 }
 
 int http_parse(http_parser *p, const char *text, size_t n)
 {
-    size_t room = n < HTTP_HEAD_MAX ? n : HTTP_HEAD_MAX;
+    size_t limit = n < HTTP_HEAD_MAX ? n : HTTP_HEAD_MAX;
     const char *newline;
     int e = 0;
 
-    while (e == 0 && (newline = memchr(text + p->seen, '\n', room - p->seen)) != NULL) {
+    while (e == 0 && (newline = memchr(text + p->seen, '\n', limit - p->seen)) != NULL) {
         p->seen = (size_t)(newline - text) + 1;
         e = parse_line(p, text, p->seen);
         p->line = p->seen;
     }
     if (e != 0)
         return e < 0 ? e : (int)p->seen;
-    p->seen = room;
-    return room == HTTP_HEAD_MAX ? -431 : 0;
+    p->seen = limit;
+    return limit == HTTP_HEAD_MAX ? -431 : 0;
 }

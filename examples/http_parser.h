@@ -1,4 +1,5 @@
-/* The head of an HTTP/1 request, line by line, as it comes in.  Nothing is copied, and no byte is looked at twice. */
+/* Incremental parser of the head of an HTTP/1 request.  It copies nothing and reads each byte
+ * once. */
 #ifndef EXAMPLES_HTTP_PARSER_H
 #define EXAMPLES_HTTP_PARSER_H
 
@@ -6,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HTTP_HEAD_MAX 8192 /* bytes, with the empty line at its end */
+#define HTTP_HEAD_MAX 8192 /* bytes, including the empty line at the end */
 
 typedef enum http_method {
     HTTP_OTHER,
@@ -15,23 +16,24 @@ typedef enum http_method {
 } http_method;
 
 typedef struct http_parser {
-    /* What is known once the head is complete. */
+    /* Valid when the head is complete. */
     http_method method;
-    size_t path, path_n; /* where it stands in the text; without what follows a question mark */
-    uint64_t body;       /* bytes that follow the head */
+    size_t path, path_n; /* offset and length in the text, without the query */
+    uint64_t body;       /* size of the body */
     bool keep_alive;
-    bool old;     /* HTTP/1.0 */
-    bool expects; /* to be told whether the body is wanted */
-    /* How far it is. */
-    size_t line; /* where the line begins that has not ended yet */
-    size_t seen; /* no line ends before this */
+    bool is_http_1_0;      /* HTTP/1.0 */
+    bool expects_continue; /* Expect: 100-continue */
+    /* State of the parser. */
+    size_t line; /* offset of the current, incomplete line */
+    size_t seen; /* offset up to which the text was searched for a newline */
     uint8_t hosts, lengths, encodings, unknown_expects;
-    bool begun, close_said, keep_said;
+    bool has_first_line, close_said, keep_said;
 } http_parser;
 
-/* Zeroed is ready for a request.  text is all of it that has come so far, from its first byte, n of them; it may have
- * moved since the last call.  What comes out depends on the bytes alone, not on where they were cut.
- * Returns: how many bytes the head has; 0: not all is there; or minus the status to refuse it with. */
+/* Parse the n bytes of text received so far, from the first byte of the request.  Zero *p before
+ * each request.  The text may move between calls.  The result depends on the bytes alone, not on
+ * how they were split.  Returns: the size of the head; 0: incomplete; the negated HTTP status of
+ * an error. */
 int http_parse(http_parser *p, const char *text, size_t n);
 
 #endif

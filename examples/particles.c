@@ -1,9 +1,11 @@
-/* Particles that push each other away, on a torus.  Each frame is a graph of jobs:
+/* particles: a particle simulation on a torus.  It shows a graph of jobs, child jobs, a pump, loops
+ * and a reduction.  Each frame is a graph:
  *
  *     locate ──> list ──> push ──> move ──┬──> draw, in the main thread
  *                                         └──> measure
  *
- * push has many children; locate, move and measure are loops.  The result does not depend on the workers.
+ * push has many children; locate, move and measure are loops.  The result does not depend on the
+ * number of workers.
  */
 #include <filch/filch.h>
 
@@ -14,27 +16,27 @@
 #include <unistd.h>
 
 static const char usage[] = "usage: particles [-n PARTICLES] [-f FRAMES] [-q]\n"
-                            "  -n  how many, 100 to 1000000 (2000)\n"
-                            "  -f  how many frames to compute, 1 to 1000000 (100)\n"
-                            "  -q  do not draw; only say what has become of the energy\n";
+                            "  -n  number of particles, 100 to 1000000 (2000)\n"
+                            "  -f  number of frames, 1 to 1000000 (100)\n"
+                            "  -q  do not draw; print only the energy at the end\n";
 
 #define COLUMNS 72
 #define ROWS    24
-#define STEP    0.02 /* of time */
-#define BANDS   64   /* children of push */
+#define STEP    0.02 /* time step */
+#define BANDS   64   /* number of groups of particles */
 
 typedef struct particle {
-    double x, y, vx, vy, fx, fy; /* the torus goes from 0 to side, both ways */
+    double x, y, vx, vy, fx, fy; /* coordinates are in [0, side) */
     double potential;
     size_t cell;
 } particle;
 
 typedef struct world {
     particle *particles;
-    size_t n,
-        cells;     /* cells each way; particles push only those of their own and the nearest ones */
-    size_t *first; /* in `order`, of each cell; and the end of all */
-    size_t *order; /* particles by cell */
+    size_t n;
+    size_t cells;  /* per side; particles repel only those of the 9 nearest cells */
+    size_t *first; /* index in `order` of each cell's first particle; n at the end */
+    size_t *order; /* particle numbers, sorted by cell */
     double side, energy;
     filch_job *pushing;
     struct band {
@@ -43,11 +45,11 @@ typedef struct world {
     } bands[BANDS];
 } world;
 
-static void *sure(void *memory)
+static void *check_memory(void *memory)
 {
     if (memory)
         return memory;
-    fputs("particles: no memory\n", stderr);
+    fputs("particles: out of memory\n", stderr);
     exit(1);
 }
 
@@ -65,7 +67,8 @@ static void locate(void *arg)
     filch_for(0, ((world *)arg)->n, 0, locate_some, arg);
 }
 
-/* In each cell in the order of their numbers, so that sums come out the same each time. */
+/* Sort the particles by cell.  Within a cell they keep their order, so that sums are
+ * reproducible. */
 static void list(void *arg)
 {
     world *w = arg;
@@ -80,25 +83,25 @@ static void list(void *arg)
         w->order[--w->first[w->particles[i].cell]] = i;
 }
 
-/* From a to b, the shorter way round. */
-static double way(double a, double b, double side)
+/* The shortest distance from a to b on the torus. */
+static double shortest(double a, double b, double side)
 {
     double d = b - a;
 
     return d > side / 2 ? d - side : d < -side / 2 ? d + side : d;
 }
 
-/* Two particles less than a unit apart push each other, the more the closer they are. */
+/* Particles closer than 1 repel each other; the force grows as they approach. */
 static void push_one(const world *w, particle *p, const particle *q)
 {
-    double dx = way(q->x, p->x, w->side), dy = way(q->y, p->y, w->side);
+    double dx = shortest(q->x, p->x, w->side), dy = shortest(q->y, p->y, w->side);
     double d = sqrt(dx * dx + dy * dy);
 
     if (d >= 1 || d == 0)
         return;
     p->fx += (1 - d) * dx / d;
     p->fy += (1 - d) * dy / d;
-    p->potential += (1 - d) * (1 - d) / 4; /* the other half is the other's */
+    p->potential += (1 - d) * (1 - d) / 4; /* half of it; the other particle has the other half */
 }
 
 static void push_band(void *arg)
@@ -195,10 +198,10 @@ static void nothing(void *arg)
 
 static filch_job *job_after(filch_job *before, void (*work)(void *arg), world *w)
 {
-    filch_job *j = sure(filch_job_new(work, w));
+    filch_job *j = check_memory(filch_job_new(work, w));
 
     if (before && filch_job_after(j, before) < 0)
-        sure(NULL);
+        check_memory(NULL);
     return j;
 }
 
@@ -218,7 +221,7 @@ static void run_frame(world *w, int quiet)
     filch_group g = FILCH_GROUP_INIT;
 
     if (filch_job_after(frame, measured) < 0)
-        sure(NULL);
+        check_memory(NULL);
     filch_job_set_pump(drawn, &screen);
     for (filch_job **j = members; *j; j++) {
         filch_job_set_group(*j, &g);
@@ -229,7 +232,7 @@ static void run_frame(world *w, int quiet)
     filch_group_wait(&g);
 }
 
-/* All in the upper half, with any speed; the same each time. */
+/* Place all particles in the upper half, with pseudo-random velocities from a fixed seed. */
 static void fill(world *w)
 {
     uint64_t random = 42;
@@ -245,14 +248,14 @@ static void fill(world *w)
     }
 }
 
-static size_t number(const char *word, size_t least, size_t most)
+static size_t number(const char *text, size_t min, size_t max)
 {
     char *end;
-    unsigned long n = strtoul(word, &end, 10);
+    unsigned long n = strtoul(text, &end, 10);
 
-    if (*word >= '0' && *word <= '9' && !*end && n >= least && n <= most)
+    if (*text >= '0' && *text <= '9' && !*end && n >= min && n <= max)
         return n;
-    fprintf(stderr, "particles: '%s' is no number from %zu to %zu\n", word, least, most);
+    fprintf(stderr, "particles: '%s' is not a number from %zu to %zu\n", text, min, max);
     exit(2);
 }
 
@@ -275,20 +278,20 @@ int main(int argc, char **argv)
         quiet |= option == 'q';
     }
     if (optind < argc) {
-        fprintf(stderr, "particles: '%s' is one word too many\n", argv[optind]);
+        fprintf(stderr, "particles: '%s' is one argument too many\n", argv[optind]);
         return 2;
     }
     w.side = sqrt((double)w.n);
     w.cells = (size_t)w.side;
-    w.particles = sure(calloc(w.n, sizeof *w.particles));
-    w.first = sure(calloc(w.cells * w.cells + 1, sizeof *w.first));
-    w.order = sure(calloc(w.n, sizeof *w.order));
+    w.particles = check_memory(calloc(w.n, sizeof *w.particles));
+    w.first = check_memory(calloc(w.cells * w.cells + 1, sizeof *w.first));
+    w.order = check_memory(calloc(w.n, sizeof *w.order));
     fill(&w);
     for (size_t i = 0; i < frames; i++) {
         run_frame(&w, quiet);
         at_first = i == 0 ? w.energy : at_first;
     }
-    printf("%zu particles, energy %.9f, at first %.9f\n", w.n, w.energy, at_first);
+    printf("%zu particles, energy %.9f, initially %.9f\n", w.n, w.energy, at_first);
     free(w.particles);
     free(w.first);
     free(w.order);

@@ -1,4 +1,5 @@
-/* A TCP proxy: what comes on one side goes out on the other, and so does its end. */
+/* proxy: a TCP proxy with two fibers per connection.  It shows how to forward data, the end of a
+ * stream and failures in both directions. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* getopt, shutdown */
 #endif
@@ -18,10 +19,9 @@
 
 static const char usage[] =
     "usage: proxy [-t SECONDS] LISTENPORT HOST PORT\n"
-    "  -t SECONDS  how long a connection to HOST may take, and a stop (10)\n"
-    "Connects who comes to 127.0.0.1:LISTENPORT (0: any) with HOST:PORT.  SIGINT or SIGTERM stops "
-    "it, and it says how\n"
-    "many connections and bytes there were.\n";
+    "  -t SECONDS  timeout of a connection to HOST and of the stop (10)\n"
+    "Forwards connections from 127.0.0.1:LISTENPORT (0: any free port) to HOST:PORT.  SIGINT or\n"
+    "SIGTERM stops the proxy; it then prints the number of connections and bytes.\n";
 
 #define BUFFER_SIZE (16 << 10)
 #define STACK_SIZE  (64 << 10)
@@ -29,28 +29,29 @@ static const char usage[] =
 /* One direction of a connection. */
 typedef struct flow {
     int from, to;
-    int64_t deadline;    /* of a write; none before the stop */
-    atomic_bool *failed; /* the connection, in this direction or the other */
+    int64_t deadline;    /* of a write; FILCH_FOREVER before the stop */
+    atomic_bool *failed; /* shared by both directions */
     atomic_ulong *bytes;
 } flow;
 
 static const char *host;
 static int port;
-static int64_t patience = FILCH_S(10);
+static int64_t timeout = FILCH_S(10);
 static atomic_ulong connections, failures, up, down;
 
-/* ---- ends ---- */
+/* ---- end of a connection ---- */
 
 /* At the stop.  Data that has arrived can still be read, and is forwarded.  Then the connection is
  * reset, because a stream that was cut off must not look complete. */
-static void end_soon(flow *f)
+static void begin_stop(flow *f)
 {
     f->deadline = server_stop_by();
     shutdown(f->from, SHUT_RD);
     shutdown(f->to, SHUT_RD);
 }
 
-/* A side that has failed is for the other a failure as well, not an end that looks as if all were there. */
+/* Reset the connection at close.  A failure on one side must be a failure on the other side too,
+ * not a regular end. */
 static void reset_when_closed(int fd)
 {
     struct linger none = {.l_onoff = 1, .l_linger = 0};
@@ -71,15 +72,15 @@ static bool has_ended(int fd)
 }
 
 /* A reset discards data that was not delivered yet. */
-static void await_delivery(int fd)
+static void wait_delivered(int fd)
 {
     int left = 0;
 
     while (ioctl(fd, SIOCOUTQ, &left) == 0 && left > 0 && filch_now() < server_stop_by())
-        (void)server_was_stop(filch_sleep(FILCH_MS(1)));
+        (void)server_stop_interrupted(filch_sleep(FILCH_MS(1)));
 }
 
-/* To read no more wakes the fiber of the other direction. */
+/* The shutdown wakes the fiber of the other direction. */
 static void fail_both(const flow *f)
 {
     atomic_store(f->failed, true);
@@ -89,12 +90,12 @@ static void fail_both(const flow *f)
     shutdown(f->to, SHUT_RD);
 }
 
-/* Was it the stop that ended a wait?  Only one of the two fibers is told of it. */
-static bool was_stop(flow *f, ssize_t n)
+/* Was the wait interrupted by the stop?  Only one of the two fibers gets the cancellation. */
+static bool stop_interrupted(flow *f, ssize_t n)
 {
-    if (!server_was_stop(n))
+    if (!server_stop_interrupted(n))
         return false;
-    end_soon(f);
+    begin_stop(f);
     return true;
 }
 
@@ -106,7 +107,7 @@ static ssize_t write_some(flow *f, const char *buf, size_t n)
 
     do
         done = filch_write_until(f->to, buf, n, f->deadline);
-    while (was_stop(f, done));
+    while (stop_interrupted(f, done));
     return done;
 }
 
@@ -122,8 +123,9 @@ static ssize_t write_all(flow *f, const char *buf, size_t n)
     return (ssize_t)n;
 }
 
-/* Until the end, which is passed on: the other direction may have more to say. */
-static void *carry(void *arg)
+/* Forward data until the end of the stream, then forward the end.  The other direction
+ * continues. */
+static void *forward(void *arg)
 {
     flow *f = arg;
     char buf[BUFFER_SIZE];
@@ -133,7 +135,7 @@ static void *carry(void *arg)
         n = filch_read(f->from, buf, sizeof buf);
         if (n > 0)
             n = write_all(f, buf, (size_t)n);
-    } while (n > 0 || was_stop(f, n));
+    } while (n > 0 || stop_interrupted(f, n));
     if (n == 0 && !atomic_load(f->failed) && has_ended(f->from))
         shutdown(f->to, SHUT_WR);
     else
@@ -143,53 +145,53 @@ static void *carry(void *arg)
 
 /* ---- connections ---- */
 
-/* At the stop it has until the deadline to get rid of what it carries. */
+/* During the stop, the fiber has until the deadline to forward its data. */
 static void join(filch_fiber *fiber, flow *f)
 {
     int e;
 
     while ((e = filch_fiber_join_until(fiber, NULL, f->deadline)) < 0)
-        if (!was_stop(f, e)) {
+        if (!stop_interrupted(f, e)) {
             shutdown(f->from, SHUT_RDWR);
             f->deadline = FILCH_FOREVER;
         }
 }
 
-static void carry_both(int client, int upstream)
+static void forward_both(int client, int upstream)
 {
     static const filch_fiber_attr attr = {.name = "down", .stack_size = STACK_SIZE};
     atomic_bool failed = false;
-    flow there = {client, upstream, FILCH_FOREVER, &failed, &up};
-    flow back = {upstream, client, FILCH_FOREVER, &failed, &down};
-    filch_fiber *other = filch_fiber_start_attr(&attr, carry, &back);
+    flow upstream_flow = {client, upstream, FILCH_FOREVER, &failed, &up};
+    flow downstream_flow = {upstream, client, FILCH_FOREVER, &failed, &down};
+    filch_fiber *other = filch_fiber_start_attr(&attr, forward, &downstream_flow);
 
     if (!other)
         return;
-    if (server_stops())
-        end_soon(&there);
-    carry(&there);
-    join(other, &there);
-    if (server_stops()) {
-        await_delivery(client);
-        await_delivery(upstream);
+    if (server_is_stopping())
+        begin_stop(&upstream_flow);
+    forward(&upstream_flow);
+    join(other, &upstream_flow);
+    if (server_is_stopping()) {
+        wait_delivered(client);
+        wait_delivered(upstream);
     }
 }
 
 static void serve(int fd)
 {
-    int64_t deadline = filch_now() + patience;
+    int64_t deadline = filch_now() + timeout;
     int upstream;
 
     do
         upstream = filch_connect_until(host, port, deadline);
-    while (server_was_stop(upstream));
+    while (server_stop_interrupted(upstream));
     atomic_fetch_add_explicit(&connections, 1, memory_order_relaxed);
     if (upstream < 0) {
         atomic_fetch_add_explicit(&failures, 1, memory_order_relaxed);
         reset_when_closed(fd);
         return;
     }
-    carry_both(fd, upstream);
+    forward_both(fd, upstream);
     filch_close(upstream);
 }
 
@@ -202,18 +204,18 @@ int main(int argc, char **argv)
             return fputs(usage, stdout) < 0;
         if (option == '?')
             return 2;
-        patience = (int64_t)(server_number("proxy", "number of seconds", optarg, 0.001, 1e6) * 1e9);
+        timeout = (int64_t)(server_number("proxy", "number of seconds", optarg, 0.001, 1e6) * 1e9);
     }
     if (argc - optind != 3) {
-        fprintf(stderr, "proxy: LISTENPORT, HOST and PORT are needed; proxy -h says more\n");
+        fprintf(stderr, "proxy: expected LISTENPORT, HOST and PORT; see proxy -h\n");
         return 2;
     }
     s.port = (int)server_number("proxy", "port", argv[optind], 0, 65535);
     host = argv[optind + 1];
     port = (int)server_number("proxy", "port", argv[optind + 2], 1, 65535);
-    s.grace = patience;
+    s.grace = timeout;
     server_run(&s);
-    printf("%lu connections, %lu of them in vain, %lu bytes there, %lu back\n", connections,
-           failures, up, down);
+    printf("%lu connections, %lu failed, %lu bytes up, %lu bytes down\n", connections, failures, up,
+           down);
     return 0;
 }

@@ -15,8 +15,7 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 
-#define PAUSE                                                                                      \
-    FILCH_MS(20) /* when there is no descriptor to be had: one that is closed gives one back */
+#define PAUSE FILCH_MS(20) /* wait after a failed accept, such as EMFILE */
 
 typedef struct connection {
     filch_fiber *fiber;
@@ -26,16 +25,16 @@ typedef struct connection {
 static const server *self;
 static int signals;
 static filch_fiber *acceptor;
-static filch_sem places;
+static filch_sem slots;
 static filch_wait_group served;
 
 static atomic_bool stopping;
-static int64_t stop_by; /* written before stopping is */
+static int64_t stop_by; /* written before `stopping` */
 
 static filch_mutex lock;
 static connection *all;
 
-/* ---- words of the command line ---- */
+/* ---- command line ---- */
 
 _Noreturn void server_fail(const char *name, const char *text, int e)
 {
@@ -50,13 +49,13 @@ double server_number(const char *name, const char *what, const char *text, doubl
 
     if (end != text && *end == '\0' && n >= lo && n <= hi)
         return n;
-    fprintf(stderr, "%s: %s is no %s from %g to %g\n", name, text, what, lo, hi);
+    fprintf(stderr, "%s: %s is not a %s from %g to %g\n", name, text, what, lo, hi);
     exit(2);
 }
 
 /* ---- the stop ---- */
 
-bool server_stops(void)
+bool server_is_stopping(void)
 {
     return atomic_load_explicit(&stopping, memory_order_acquire);
 }
@@ -66,12 +65,12 @@ int64_t server_stop_by(void)
     return stop_by;
 }
 
-bool server_was_stop(ssize_t result)
+bool server_stop_interrupted(ssize_t result)
 {
     return result == -ECANCELED && filch_fiber_uncancel();
 }
 
-/* Who comes later sees that it stops before waiting for anything. */
+/* A connection that is added later checks server_is_stopping() before it waits. */
 static void cancel_all(void)
 {
     filch_mutex_lock(&lock);
@@ -94,7 +93,8 @@ static void stop_on_signal(void *arg)
     cancel_all();
 }
 
-/* No thread takes them, so they are bytes for who reads.  To be called before there are threads. */
+/* Block the signals in all threads and read them from a signalfd.  Call before threads are
+ * started. */
 static void open_signals(void)
 {
     sigset_t set;
@@ -105,12 +105,12 @@ static void open_signals(void)
     sigprocmask(SIG_BLOCK, &set, NULL);
     signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     if (signals < 0)
-        server_fail(self->name, "no way to wait for signals", -errno);
+        server_fail(self->name, "cannot create a signalfd", -errno);
 }
 
 /* ---- connections ---- */
 
-static void enter(connection *c)
+static void connection_add(connection *c)
 {
     filch_mutex_lock(&lock);
     c->next = all;
@@ -121,7 +121,7 @@ static void enter(connection *c)
     filch_mutex_unlock(&lock);
 }
 
-static void leave(connection *c)
+static void connection_remove(connection *c)
 {
     filch_mutex_lock(&lock);
     *c->link = c->next;
@@ -130,10 +130,10 @@ static void leave(connection *c)
     filch_mutex_unlock(&lock);
 }
 
-static void end(int fd)
+static void connection_end(int fd)
 {
     filch_close(fd);
-    filch_sem_post(&places);
+    filch_sem_post(&slots);
     filch_wait_group_done(&served);
 }
 
@@ -142,44 +142,44 @@ static void connection_body(void *arg)
     int fd = (int)(intptr_t)arg;
     connection c = {.fiber = filch_fiber_self()};
 
-    enter(&c);
+    connection_add(&c);
     self->serve(fd);
-    leave(&c);
-    end(fd);
+    connection_remove(&c);
+    connection_end(fd);
 }
 
-static void start(int fd)
+static void connection_start(int fd)
 {
     const filch_fiber_attr attr = {.name = "connection", .stack_size = self->stack_size};
 
     filch_wait_group_add(&served, 1);
     if (filch_go_attr(&attr, connection_body, (void *)(intptr_t)fd) < 0)
-        end(fd);
+        connection_end(fd);
 }
 
 static int accept_one(int s, bool last)
 {
-    int fd = filch_sem_wait(&places);
+    int fd = filch_sem_wait(&slots);
 
     if (fd < 0)
         return fd;
     fd = filch_accept_until(s, last ? 0 : FILCH_FOREVER);
     if (fd < 0)
-        filch_sem_post(&places);
+        filch_sem_post(&slots);
     return fd;
 }
 
-/* Who was connected before the stop is still served. */
+/* During the stop, still serve connections that are already in the backlog. */
 static void accept_all(int s)
 {
     for (;;) {
-        bool last = server_stops();
+        bool last = server_is_stopping();
         int fd = accept_one(s, last);
         if (fd >= 0)
-            start(fd);
+            connection_start(fd);
         else if (last && (fd == -ETIMEDOUT || filch_now() >= stop_by))
             return;
-        else if (!server_was_stop(fd))
+        else if (!server_stop_interrupted(fd))
             filch_sleep(PAUSE);
     }
 }
@@ -200,13 +200,13 @@ static void run(void *arg)
     fflush(stdout);
     accept_all(s);
     filch_close(s);
-    while (server_was_stop(filch_wait_group_wait(&served)))
+    while (server_stop_interrupted(filch_wait_group_wait(&served)))
         continue;
     if (self->end)
         self->end();
 }
 
-/* Each connection is a descriptor, and the usual limit is for programs that have few. */
+/* Raise the limit of descriptors: each connection needs one. */
 static void raise_limit(void)
 {
     struct rlimit limit;
@@ -224,9 +224,9 @@ int server_run(const server *s)
     self = s;
     open_signals();
     raise_limit();
-    filch_sem_post_n(&places, s->max > 0 ? s->max : UINT32_MAX);
+    filch_sem_post_n(&slots, s->max > 0 ? s->max : UINT32_MAX);
     e = filch_main(run, NULL);
     if (e < 0)
-        server_fail(s->name, "no runtime", e);
+        server_fail(s->name, "cannot start the runtime", e);
     return 0;
 }

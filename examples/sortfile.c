@@ -1,4 +1,5 @@
-/* Sorts the lines of a file, as sort(1) does where LC_ALL is C. */
+/* sortfile: sorts the lines of a file (filch_sort with a comparison function), like sort(1) with
+ * LC_ALL=C. */
 #include <filch/filch.h>
 
 #include <stdbool.h>
@@ -8,10 +9,10 @@
 #include <unistd.h>
 
 static const char usage[] = "usage: sortfile [-n] [-r] [-o OUT] [FILE]\n"
-                            "  -n      by the number that a line begins with\n"
-                            "  -r      the other way round\n"
-                            "  -o OUT  write to this file, which may be FILE\n"
-                            "Without FILE, or for -, standard input is read.\n";
+                            "  -n      compare the numbers at the start of the lines\n"
+                            "  -r      reverse the order\n"
+                            "  -o OUT  write to OUT, which may be FILE\n"
+                            "Without FILE, or if FILE is -, reads standard input.\n";
 
 typedef struct line {
     const char *text;
@@ -32,7 +33,7 @@ static void *grow(void *memory, size_t bytes)
 {
     memory = realloc(memory, bytes);
     if (!memory)
-        fail("lines", "no memory for them");
+        fail("lines", "out of memory");
     return memory;
 }
 
@@ -44,11 +45,11 @@ static int compare_bytes(const line *a, const line *b)
     return c != 0 ? c : (a->length > b->length) - (a->length < b->length);
 }
 
-/* ---- numbers of any length: a sign, digits, perhaps a point and more digits; anything else is 0 ---- */
+/* ---- numbers of any length: a sign, digits, optionally a point and more digits; else 0 ---- */
 
 typedef struct number {
     const char *whole, *fraction;
-    size_t whole_n, fraction_n; /* digits, without zeros in front or behind */
+    size_t whole_n, fraction_n; /* number of digits, without leading or trailing zeros */
     bool negative;
 } number;
 
@@ -108,7 +109,7 @@ static int compare_numbers(const line *a, const line *b)
     return down ? compare_sizes(&y, &x) : compare_sizes(&x, &y);
 }
 
-/* Lines of the same number are in the order of their bytes. */
+/* Lines with equal numbers are ordered by their bytes. */
 static int compare(const void *a, const void *b, void *ctx)
 {
     const order *o = ctx;
@@ -128,7 +129,7 @@ static char *read_all(const char *name, size_t *size)
     char *text;
 
     if (!f)
-        fail(name, "cannot be opened");
+        fail(name, "cannot open");
     text = grow(NULL, room);
     *size = 0;
     while ((got = fread(text + *size, 1, room - *size, f)) > 0) {
@@ -138,7 +139,7 @@ static char *read_all(const char *name, size_t *size)
     }
     if (ferror(f) || (f != stdin && fclose(f) != 0)) {
         free(text);
-        fail(name, "cannot be read");
+        fail(name, "cannot read");
     }
     return text;
 }
@@ -170,12 +171,12 @@ static void write_all(const char *name, const line *lines, size_t n)
         written =
             fwrite(lines[i].text, 1, lines[i].length, f) == lines[i].length && putc('\n', f) != EOF;
     if (!written || fclose(f) != 0)
-        fail(name ? name : "output", "cannot be written");
+        fail(name ? name : "output", "cannot write");
 }
 
 int main(int argc, char **argv)
 {
-    static char *text; /* static: where fail() ends the program, they are not lost but left */
+    static char *text; /* static, so that leak checkers find them when fail() exits */
     static line *lines;
     order o = {false, false};
     const char *out = NULL;
@@ -191,14 +192,13 @@ int main(int argc, char **argv)
         out = option == 'o' ? optarg : out;
     }
     if (argc - optind > 1) {
-        fprintf(stderr, "sortfile: %s: one file too many; sortfile -h says more\n",
-                argv[optind + 1]);
+        fprintf(stderr, "sortfile: %s: too many files; see sortfile -h\n", argv[optind + 1]);
         return 2;
     }
     text = read_all(optind < argc ? argv[optind] : "-", &size);
     lines = cut(text, size, &n);
     if (filch_sort(lines, n, sizeof *lines, compare, &o) < 0)
-        fail("lines", "cannot be sorted");
+        fail("lines", "cannot sort");
     write_all(out, lines, n);
     free(lines);
     free(text);

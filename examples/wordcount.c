@@ -1,4 +1,5 @@
-/* Counts the words of files, in a pipeline: one stage reads, several at once count, and one adds up. */
+/* wordcount: counts the words of files in a pipeline (filch_pipeline): a serial stage reads, a
+ * parallel stage counts, a serial stage merges. */
 #include <filch/filch.h>
 
 #include <stdio.h>
@@ -8,11 +9,11 @@
 
 static const char usage[] =
     "usage: wordcount [-n COUNT] [FILE..]\n"
-    "Shows the COUNT most frequent words (10), and how often each is there.\n"
-    "A word is made of the letters A to Z, of either case.  Without FILE, or for -,\n"
-    "standard input is read.\n";
+    "Prints the COUNT most frequent words (10) and their counts.\n"
+    "A word consists of the letters A to Z, in upper or lower case.  Without FILE, or if FILE\n"
+    "is -, reads standard input.\n";
 
-#define PART (256 << 10) /* bytes that are read at a time, and then as far as the word goes */
+#define PART (256 << 10) /* bytes read at a time, extended to the end of the last word */
 
 typedef struct entry {
     char *word;
@@ -20,27 +21,27 @@ typedef struct entry {
 } entry;
 
 typedef struct table {
-    entry *entries; /* room is a power of two; more than half of them are free */
-    size_t room, used;
+    entry *entries; /* capacity is a power of two; at most half is used */
+    size_t capacity, used;
 } table;
 
 typedef struct part {
     char *text;
-    size_t size, room;
-    table words; /* which lie in the text */
+    size_t size, capacity;
+    table words; /* words point into the text */
 } part;
 
 typedef struct reader {
-    char **names; /* of files that are still to be read, with a NULL behind them */
+    char **names; /* files still to read, NULL-terminated */
     FILE *file;
     int failed;
 } reader;
 
-static void *sure(void *memory)
+static void *check_memory(void *memory)
 {
     if (memory)
         return memory;
-    fputs("wordcount: no memory\n", stderr);
+    fputs("wordcount: out of memory\n", stderr);
     exit(1);
 }
 
@@ -53,7 +54,7 @@ static entry *find(const table *t, const char *word, size_t length)
     for (size_t i = 0; i < length; i++)
         at = (at ^ (unsigned char)word[i]) * 1099511628211u;
     for (at ^= at >> 29;; at++) {
-        entry *e = &t->entries[at & (t->room - 1)];
+        entry *e = &t->entries[at & (t->capacity - 1)];
         if (!e->word || (e->length == length && memcmp(e->word, word, length) == 0))
             return e;
     }
@@ -61,20 +62,20 @@ static entry *find(const table *t, const char *word, size_t length)
 
 static void grow(table *t)
 {
-    table larger = {.room = t->room > 0 ? 2 * t->room : 1024, .used = t->used};
+    table larger = {.capacity = t->capacity > 0 ? 2 * t->capacity : 1024, .used = t->used};
 
-    larger.entries = sure(calloc(larger.room, sizeof *larger.entries));
-    for (size_t i = 0; i < t->room; i++)
+    larger.entries = check_memory(calloc(larger.capacity, sizeof *larger.entries));
+    for (size_t i = 0; i < t->capacity; i++)
         if (t->entries[i].word)
             *find(&larger, t->entries[i].word, t->entries[i].length) = t->entries[i];
     free(t->entries);
     *t = larger;
 }
 
-/* The entry of a word.  If it is new its count is 0, and its word is the one that was given. */
+/* Find or add the entry of a word.  A new entry has count 0 and points to the given word. */
 static entry *get(table *t, char *word, size_t length)
 {
-    if (2 * (t->used + 1) > t->room)
+    if (2 * (t->used + 1) > t->capacity)
         grow(t);
     entry *e = find(t, word, length);
     if (!e->word) {
@@ -96,8 +97,8 @@ static void read_to_end_of_word(part *p, FILE *f)
     int c;
 
     while (p->size > 0 && is_letter(p->text[p->size - 1]) && (c = getc(f)) != EOF) {
-        if (p->size == p->room)
-            p->text = sure(realloc(p->text, p->room *= 2));
+        if (p->size == p->capacity)
+            p->text = check_memory(realloc(p->text, p->capacity *= 2));
         p->text[p->size++] = (char)c;
     }
 }
@@ -108,14 +109,14 @@ static void open_next(reader *r)
 
     r->file = strcmp(name, "-") == 0 ? stdin : fopen(name, "rb");
     if (!r->file)
-        fprintf(stderr, "wordcount: %s: cannot be opened\n", name);
+        fprintf(stderr, "wordcount: %s: cannot open\n", name);
     r->failed |= !r->file;
 }
 
 static void close_file(reader *r)
 {
     if (ferror(r->file)) {
-        fprintf(stderr, "wordcount: %s: cannot be read\n", r->names[-1]);
+        fprintf(stderr, "wordcount: %s: cannot read\n", r->names[-1]);
         r->failed = 1;
     }
     if (r->file != stdin)
@@ -126,11 +127,11 @@ static void close_file(reader *r)
 static void *read_part(void *nothing, void *ctx)
 {
     reader *r = ctx;
-    part *p = sure(calloc(1, sizeof *p));
+    part *p = check_memory(calloc(1, sizeof *p));
 
     (void)nothing;
-    p->room = PART;
-    p->text = sure(malloc(p->room));
+    p->capacity = PART;
+    p->text = check_memory(malloc(p->capacity));
     while (p->size == 0 && (r->file || *r->names)) {
         if (!r->file)
             open_next(r);
@@ -155,7 +156,7 @@ static void *count_part(void *item, void *ctx)
     while (i < p->size) {
         size_t first = i;
         for (; i < p->size && is_letter(p->text[i]); i++)
-            p->text[i] = (char)(p->text[i] | 0x20); /* small, in ASCII */
+            p->text[i] = (char)(p->text[i] | 0x20); /* to lower case */
         if (i > first)
             get(&p->words, p->text + first, i - first)->count++;
         else
@@ -169,13 +170,13 @@ static void *add_part(void *item, void *ctx)
     part *p = item;
     table *all = ctx;
 
-    for (size_t i = 0; i < p->words.room; i++) {
+    for (size_t i = 0; i < p->words.capacity; i++) {
         entry *e = &p->words.entries[i];
         if (!e->word)
             continue;
         entry *sum = get(all, e->word, e->length);
         if (sum->count == 0)
-            sum->word = memcpy(sure(malloc(e->length)), e->word, e->length);
+            sum->word = memcpy(check_memory(malloc(e->length)), e->word, e->length);
         sum->count += e->count;
     }
     free(p->words.entries);
@@ -186,7 +187,7 @@ static void *add_part(void *item, void *ctx)
 
 /* ---- result ---- */
 
-/* The most frequent first, equal ones by letter; free entries count as nothing. */
+/* Most frequent first, then alphabetically.  Free entries come last. */
 static int compare(const void *a, const void *b, void *ctx)
 {
     const entry *x = a, *y = b;
@@ -201,7 +202,7 @@ static int compare(const void *a, const void *b, void *ctx)
 
 static void show(table *t, size_t most)
 {
-    filch_sort(t->entries, t->room, sizeof *t->entries, compare, NULL);
+    filch_sort(t->entries, t->capacity, sizeof *t->entries, compare, NULL);
     for (size_t i = 0; i < t->used && i < most; i++)
         printf("%7zu %.*s\n", t->entries[i].count, (int)t->entries[i].length, t->entries[i].word);
     for (size_t i = 0; i < t->used; i++)
@@ -222,7 +223,7 @@ int main(int argc, char **argv)
             return 2;
         most = strtoul(optarg, &end, 10);
         if (*optarg < '0' || *optarg > '9' || *end) {
-            fprintf(stderr, "wordcount: '%s' is no number of words\n", optarg);
+            fprintf(stderr, "wordcount: '%s' is not a number of words\n", optarg);
             return 2;
         }
     }
@@ -231,7 +232,7 @@ int main(int argc, char **argv)
                                   {FILCH_STAGE_PARALLEL, count_part, NULL},
                                   {FILCH_STAGE_SERIAL, add_part, &all}};
     if (filch_pipeline(stages, 3, 0) < 0)
-        sure(NULL);
+        check_memory(NULL);
     show(&all, most);
     return fflush(stdout) != 0 || r.failed;
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# blur_test.sh PROGRAM: against means that awk has computed, for any number of workers; and odd files.
+# blur_test.sh PROGRAM: compare with means computed by awk, for several numbers of workers; invalid
+# files.
 set -euo pipefail
 program=$1
 # shellcheck source=examples/tests/lib.sh
@@ -13,7 +14,7 @@ as_numbers() {
     tail -c "+$((header + 1))" "$1" | od -An -v -tu1 -w1
 }
 
-# blurred RADIUS: the truth, row means first.
+# blurred RADIUS: the expected result, row means first.
 blurred() {
     awk -v r="$1" '
         NR == 1 { w = $1; h = $2; c = $3; next }
@@ -46,7 +47,7 @@ done
 "$program" -r 0 picture.ppm out.ppm
 same picture.ppm out.ppm "radius 0 changes the picture"
 
-# Grey, with comments in its header, and a single pixel.
+# A grey image with comments in its header, and an image of one pixel.
 printf 'P5\n# a comment\n3 # another\n1\n255\nabc' >grey.pgm
 "$program" -r 1 grey.pgm out.pgm
 [ "$(tail -c 3 out.pgm)" = "bbc" ] || fail "grey pixels are wrong"

@@ -1,4 +1,4 @@
-"""chat_test.py PROGRAM: who says what, and who hears it."""
+"""chat_test.py PROGRAM: which client receives which lines."""
 import signal
 import subprocess
 import sys
@@ -27,7 +27,7 @@ def expect(client, *lines):
 
 
 def expect_out(client):
-    """All that is left, and then an end of any kind."""
+    """Everything that is left, then the end of the stream or an error."""
     try:
         client.all()
     except ConnectionError:
@@ -58,12 +58,12 @@ def talk():
             b.expect_end()
             c.reset()
             expect(a, "* c-3_PO has left")
-            come(s, "bob").send("last")  # a line that does not end
+            come(s, "bob").send("last")  # a line without a newline
             expect(a, "* bob is here")
 
 
 def order():
-    """Each hears what another said in the order in which it was said."""
+    """The lines of one client arrive at the others in the order in which it sent them."""
     n, k = scaled(300), 5
     for workers in (1, 2, 4):
         with chat(workers=workers) as s:
@@ -103,9 +103,9 @@ def refused():
         b = come(s, "b")
         expect(a, "* b is here")
         for text, answer in (("x" * 201, "that line is too long"), ("x" * 202, "that line is too long"),
-                             ("x" * 100000, "that line is too long"), ("a\0b", "that is no text"),
-                             ("\x1b[2J", "that is no text"), ("a\rb", "that is no text"),
-                             ("/what", "there are /names and /quit")):
+                             ("x" * 100000, "that line is too long"), ("a\0b", "that is not text"),
+                             ("\x1b[2J", "that is not text"), ("a\rb", "that is not text"),
+                             ("/what", "commands: /names, /quit")):
             expect(b.send(text + "\n"), "* " + answer)
         for n in (200, 1):
             b.send("x" * n + "\r\n")
@@ -114,7 +114,7 @@ def refused():
 
 
 def slow():
-    """Who does not listen is put out, and nobody waits for it."""
+    """A client that does not read is disconnected and delays no other client."""
     for workers in (1, 2):
         with chat(workers=workers) as s:
             before = s.files()
@@ -128,7 +128,7 @@ def slow():
 
             t = threading.Thread(target=flood)
             t.start()
-            expect(a, "* deaf does not listen and is put out")
+            expect(a, "* deaf reads too slowly and is disconnected")
             done.set()
             t.join()
             come(s, "deaf")
@@ -139,7 +139,7 @@ def slow():
 
 
 def selfish():
-    """One that makes itself deaf, and has more to say when it is put out."""
+    """A client that stops reading still has unsent lines when it is disconnected."""
     with chat() as s:
         others = [come(s, "a-rather-long-%02d" % i) for i in range(20)]
         one = come(s, "selfish", room=4096)
@@ -154,7 +154,7 @@ def selfish():
         t = threading.Thread(target=ask)
         t.start()
         for c in others:
-            c.until(b"* selfish does not listen and is put out\n")
+            c.until(b"* selfish reads too slowly and is disconnected\n")
         t.join()
         others[0].send("all right?\n")
         for c in others[1:]:

@@ -1,4 +1,4 @@
-"""crawl_test.py PROGRAM: against what a search in this script finds, and against servers that behave badly."""
+"""crawl_test.py PROGRAM: compare with a search in this script; crawl servers that misbehave."""
 import os
 import re
 import socket
@@ -48,7 +48,7 @@ def search(n, depth, retries):
     return [fetched, size, deep, failed, again]
 
 
-def little_web():
+def test_site():
     for workers in (1, 2, 4):
         for n, k, depth, retries in ((1, 1, 5, 0), (10, 2, 0, 1), (50, 1, 3, 0), (200, 7, 100, 3), (scaled(2000), 50, 9, 1),
                                      (scaled(2000), 50, 100, 2)):
@@ -58,7 +58,7 @@ def little_web():
 
 
 class Site:
-    """Answers each request with what answer(path) returns; None: never."""
+    """Answers each request with the result of answer(path); None: never answers."""
 
     def __init__(self, answer):
         self.socket = socket.create_server(("127.0.0.1", 0), backlog=100)
@@ -107,4 +107,4 @@ def command_line():
     assert b"usage" in subprocess.check_output([PROGRAM, "-h"])
 
 
-run([little_web, bad_servers, command_line])
+run([test_site, bad_servers, command_line])

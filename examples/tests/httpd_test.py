@@ -1,4 +1,4 @@
-"""httpd_test.py PROGRAM: what a client sees, also one that is slow, rude, or one of ten thousand."""
+"""httpd_test.py PROGRAM: responses to normal, slow and hostile clients, and to 10,000 clients at once."""
 import functools
 import resource
 import signal
@@ -21,7 +21,7 @@ def httpd(*options, **more):
 
 
 def each_with(*counts, options=()):
-    """The test is given a server, with so many workers after one another."""
+    """Runs the test with a server, once per number of workers."""
     def wrap(test):
         @functools.wraps(test)
         def all_of_them():
@@ -53,7 +53,7 @@ def keep_alive(s):
 
 @each_with(1, 2)
 def pipelining(s):
-    with s.connect() as c:  # less than a buffer, more than one, more answers than go in one write
+    with s.connect() as c:  # less than a buffer, more than a buffer, more responses than one write takes
         for n in (2, 32, 33, 64, 65, 1000):
             c.send(GET * n)
             for _ in range(n):
@@ -95,11 +95,11 @@ def ends(s):
     with s.connect() as c:
         for _ in range(2):
             check_hello(c.send("GET / HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n"), "keep-alive")
-    with s.connect() as c:  # what comes behind it is not answered
+    with s.connect() as c:  # later requests get no response
         check_hello(c.send(b"GET / HTTP/1.1\r\nHost: h\r\nConnection: x , Close\r\n\r\n" + GET * 5000), "close")
         c.end()
         c.expect_end()
-    with s.connect() as c:  # a client that has said all it has to say
+    with s.connect() as c:  # the client has shut down its sending side
         c.send(GET * 5).end()
         for _ in range(5):
             check_hello(c)
@@ -139,7 +139,7 @@ def head_of(n, field="X"):
 
 @each_with(2)
 def limits(s):
-    with s.connect() as c:  # heads around the size of the small buffer, and the longest
+    with s.connect() as c:  # heads near the size of the stack buffer, and the longest head
         for n in (1000, 1535, 1536, 1537, 5000, HEAD_MAX - 1, HEAD_MAX, 100):
             check_hello(c.send(head_of(n)))
         check_hello(c.send(GET + head_of(HEAD_MAX).encode()))
@@ -147,7 +147,7 @@ def limits(s):
         assert c.send(head_of(HEAD_MAX + 1)).answer()[0] == 431
         c.end()
         c.expect_end()
-    with s.connect() as c:  # lines without an end; the answer arrives though more was sent than was read
+    with s.connect() as c:  # an endless line; the response arrives although the server did not read everything
         assert c.send("x" * HEAD_MAX * 20).answer()[0] == 431
     with s.connect() as c:
         for n in (1, 100, 5000, BODY_MAX):
@@ -159,7 +159,7 @@ def limits(s):
         assert c.answer()[0] == 413
         c.end()
         c.expect_end()
-    with s.connect() as c:  # who asks first gets the answer instead of a go-ahead
+    with s.connect() as c:  # Expect: 100-continue gets the final response
         c.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n")
         status, fields, _ = c.answer()
         assert (status, fields["connection"]) == (405, "close")
@@ -167,7 +167,7 @@ def limits(s):
 
 @each_with(1, 2, options=("-t", "0.2"))
 def timeouts(s):
-    with s.connect() as c:  # nothing said, nothing answered
+    with s.connect() as c:  # no request, no response
         c.expect_end()
     with s.connect() as c:
         check_hello(c.send(GET))
@@ -175,19 +175,19 @@ def timeouts(s):
     with s.connect() as c:
         assert c.send(GET[:-1]).answer()[0] == 408
         c.expect_end()
-    with s.connect() as c:  # drop by drop does not help
+    with s.connect() as c:  # sending byte by byte does not extend the deadline
         c.send("GET / HTTP/1.1\r\nX: ")
         while c.is_silent(0.02):
             c.send("x")
         assert c.answer()[0] == 408
-    with s.connect() as c:  # a body that does not come: that was answered already
+    with s.connect() as c:  # the body never arrives: the response was already sent
         assert c.send("PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\n1234").answer()[0] == 405
         c.expect_end()
 
 
 @each_with(1, 2, options=("-t", "0.5"))
 def deaf(s):
-    """Clients that ask and do not listen go after a while, and nobody waits for them."""
+    """Clients that do not read responses are closed after the timeout and delay no other client."""
     before = s.files()
     deaf_ones = []
     for _ in range(5):
@@ -206,7 +206,7 @@ def deaf(s):
 
 @each_with(2, options=("-t", "2"))
 def patient(s):
-    """Each request has its own time, also one of which some came together with the one before it."""
+    """Each request has its own deadline, even if its first bytes arrive together with the previous request."""
     with s.connect().send(GET[:10]) as c:
         for _ in range(12):
             time.sleep(0.2)
@@ -215,7 +215,7 @@ def patient(s):
 
 @each_with(1, 2)
 def late_readers(s):
-    """Who listens at last gets every answer, though the server could not write them in one go."""
+    """A client that reads late gets every response, although the server needs several writes."""
     n = scaled(20000)
     clients = [s.connect(room=16384) for _ in range(3)]
     threads = [threading.Thread(target=c.send, args=(GET * n,)) for c in clients]
@@ -243,7 +243,7 @@ def resets(s):
 
 
 def few_files():
-    """With fewer descriptors than clients, and with -c fewer places: they are served as others leave."""
+    """With fewer descriptors or a smaller -c than clients, each client is served when another leaves."""
     for server in (httpd(files=40), httpd("-c", "5"), httpd("-c", "1", workers=1)):
         with server as s:
             clients = [s.connect().send(GET) for _ in range(100)]
@@ -260,7 +260,7 @@ def few_files():
 
 
 def stop():
-    """Who has sent a request before the stop gets its answer: also one whose connection was not accepted yet."""
+    """A request sent before the stop gets its response, even if its connection was not accepted yet."""
     for workers in (1, 2, 4):
         for number in (signal.SIGTERM, signal.SIGINT):
             with httpd(workers=workers) as s:
@@ -288,7 +288,7 @@ def stop():
                 check_hello(half.send(GET[20:]))
                 half.expect_end()
                 s.wait()
-    with httpd(files=40) as s:  # not even where there is no descriptor for it
+    with httpd(files=40) as s:  # even without a free descriptor
         s.signal(signal.SIGSTOP)
         clients = [s.connect().send(GET) for _ in range(100)]
         s.signal(signal.SIGTERM)
@@ -297,7 +297,7 @@ def stop():
             check_hello(c)
             c.expect_end()
         s.wait()
-    with httpd("-t", "0.2") as s:  # somebody who never finishes does not keep it
+    with httpd("-t", "0.2") as s:  # an incomplete request does not delay the stop
         with s.connect().send(GET[:10]), s.connect() as deaf_one:
             deaf_one.socket.settimeout(0.1)
             try:
@@ -308,7 +308,7 @@ def stop():
 
 
 def ten_thousand():
-    """All at once, each served twice."""
+    """All clients at once; each sends two requests."""
     n = scaled(10000)
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard < n + 100:

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What the tests of the examples share: a folder $work that goes away, and ways to say what should be.
+# Shared by the tests of the examples: the temporary directory $work, and checks.
 work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT
 
@@ -13,7 +13,7 @@ with() {
     FILCH_WORKERS=$1 "${@:2}"
 }
 
-# refuses CODE COMMAND...: it must end with this code and say why, in one line.
+# refuses CODE COMMAND...: it must exit with this code and print one line of explanation.
 refuses() {
     local code=0
     "${@:2}" >"$work/out" 2>"$work/err" || code=$?

@@ -1,4 +1,4 @@
-"""What the tests of servers share: a server in a process of its own, and clients that know what they expect."""
+"""Shared by the server tests: a server process, and clients that check what they receive."""
 import os
 import resource
 import signal
@@ -9,8 +9,8 @@ import sys
 import time
 
 SCALE = int(os.environ.get("FILCH_TEST_SCALE", "1"))
-os.environ.setdefault("FILCH_WATCHDOG_MS", "0")  # a busy machine holds a worker up as well, and that is not tested here
-SECONDS = 600  # the most that anything may take here: a test that hangs fails
+os.environ.setdefault("FILCH_WATCHDOG_MS", "0")  # a busy machine delays workers too, and this is not tested here
+SECONDS = 600  # timeout of every operation: a test that hangs fails
 
 
 def scaled(n):
@@ -23,10 +23,10 @@ def skip(why):
 
 
 class Server:
-    """with Server([program, ...], workers=2) as s: it runs; at the end it must stop, with 0 and without a word."""
+    """with Server([program, ...], workers=2) as s: runs the server; at the end it must stop with exit code 0 and print nothing."""
 
     def __init__(self, command, workers=None, files=None):
-        env = dict(os.environ, FILCH_WATCHDOG_MS="0")  # on a busy machine it has much to say
+        env = dict(os.environ, FILCH_WATCHDOG_MS="0")  # a busy machine causes reports
         if workers:
             env["FILCH_WORKERS"] = str(workers)
         limit = (lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))) if files else None
@@ -70,7 +70,7 @@ class Server:
             return int(f.read().split()[1]) * resource.getpagesize()
 
     def await_files(self, n):
-        """Until it has no more than n descriptors."""
+        """Wait until the server has at most n descriptors."""
         until(lambda: self.files() <= n, "%d descriptors are not closed" % self.files())
 
 
@@ -83,7 +83,7 @@ def until(what, why):
 
 class Client:
     def __init__(self, port, room=None):
-        """room: bytes that may come before they are read."""
+        """room: size of the receive buffer."""
         self.socket = socket.socket()
         self.socket.settimeout(SECONDS)
         if room:
@@ -118,7 +118,7 @@ class Client:
         return len(got) > 0
 
     def until(self, mark):
-        """All that comes up to this mark, and with it."""
+        """Everything up to and including this mark."""
         while mark not in self.rest:
             assert self.more(), "the end came before %r, after %r" % (mark, self.rest)
         at = self.rest.index(mark) + len(mark)
@@ -145,7 +145,7 @@ class Client:
         assert left == b"", "%r instead of the end" % left
 
     def is_silent(self, seconds=0.1):
-        """Nothing has come.  It may be too early to tell, but what must never come is never too late."""
+        """Nothing has arrived.  The check may run too early, but it never fails wrongly."""
         self.socket.settimeout(seconds)
         try:
             return self.rest == b"" and not self.more()
@@ -155,7 +155,7 @@ class Client:
             self.socket.settimeout(SECONDS)
 
     def answer(self, body=True):
-        """Status, fields and body of an HTTP answer; after HEAD there is no body."""
+        """Status, fields and body of an HTTP response; HEAD has no body."""
         first, *fields = self.until(b"\r\n\r\n").decode("latin-1")[:-4].split("\r\n")
         version, status, _ = first.split(" ", 2)
         assert version == "HTTP/1.1", first
@@ -164,7 +164,7 @@ class Client:
 
 
 def refuses(code, *command):
-    """It ends with this code and says why, in one line."""
+    """The program exits with this code and prints one line of explanation."""
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=SECONDS)
     assert done.returncode == code, "%s ended with %d" % (command, done.returncode)
     assert done.stderr.count(b"\n") == 1, done.stderr

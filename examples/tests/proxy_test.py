@@ -1,4 +1,4 @@
-"""proxy_test.py PROGRAM: between a client and a server of this script, what one says the other hears."""
+"""proxy_test.py PROGRAM: forwarding between a client and a server of this script."""
 import random
 import signal
 import socket
@@ -12,7 +12,7 @@ PROGRAM = sys.argv[1]
 
 
 class Upstream:
-    """What the proxy connects to.  s.accept(): the other end of a client's connection."""
+    """The server that the proxy connects to.  s.accept() returns the other end of a client's connection."""
 
     def __init__(self):
         self.socket = socket.create_server(("127.0.0.1", 0), backlog=1024)
@@ -50,7 +50,7 @@ def expect_reset(connect):
 
 
 def all_until_cut(client):
-    """What comes before the stream is cut off, which must not look like its end."""
+    """The data before the stream is reset.  The reset must not look like a regular end."""
     try:
         while client.more():
             pass
@@ -67,7 +67,7 @@ def heard_by(client):
 
 
 def carries():
-    """Much in both directions at once, each with its end, for several at a time."""
+    """Much data in both directions on several connections; each direction ends on its own."""
     n = scaled(3000000)
     for workers in (1, 2, 4):
         u = Upstream()
@@ -81,7 +81,7 @@ def carries():
                 assert c.all() == ends[i ^ 1][1]
             for t in threads:
                 t.join()
-            assert "4 connections, 0 of them in vain, %d bytes there, %d back" % (4 * n, 4 * n) in said(s)
+            assert "4 connections, 0 failed, %d bytes up, %d bytes down" % (4 * n, 4 * n) in said(s)
 
 
 def half_closes():
@@ -101,7 +101,7 @@ def half_closes():
 
 
 def resets():
-    """Who is cut off on one side is cut off on the other, and does not take it for an end."""
+    """A reset on one side is a reset on the other side, not a regular end."""
     u = Upstream()
     with proxy(u.port) as s:
         before = s.files()
@@ -112,7 +112,7 @@ def resets():
                 ends[1].take(1)
             ends.pop(i % 2).reset()
             expect_reset(lambda: ends[0])
-        for _ in range(10):  # while there is something on its way
+        for _ in range(10):  # while data is in flight
             client, server = s.connect(), u.accept()
             client.socket.settimeout(0.02)
             try:
@@ -131,11 +131,11 @@ def nobody_there():
     with proxy(u.port) as s:
         for _ in range(3):
             expect_reset(s.connect)
-        assert "3 connections, 3 of them in vain" in said(s)
+        assert "3 connections, 3 failed" in said(s)
 
 
 def nobody_answers():
-    """A server whose queue is full: then the system lets a connection wait."""
+    """A server with a full backlog: the kernel delays the connection."""
     full = socket.create_server(("127.0.0.1", 0), backlog=0)
     waiting = []
     for _ in range(10):
@@ -144,7 +144,7 @@ def nobody_answers():
         waiting[-1].connect_ex(full.getsockname())
     with proxy(full.getsockname()[1], "-t", "0.2") as s:
         expect_reset(s.connect)
-        assert "1 of them in vain" in said(s)
+        assert "1 failed" in said(s)
 
 
 def stop():
@@ -170,7 +170,7 @@ def stop():
                 assert (all_until_cut(a), all_until_cut(b)) == (b"b" * 50000, b"a" * 1000)
             assert [end.all() for end in whole] == [b"all", b"all"]
             heard = b""
-            while heard == b"":  # what was about to be connected is connected anew
+            while heard == b"":  # a connection in progress is established again
                 heard = heard_by(u.accept())
             assert heard == b"late"
             expect_reset(lambda: late)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# sortfile_test.sh PROGRAM: against sort(1).
+# sortfile_test.sh PROGRAM: compare with sort(1).
 set -euo pipefail
 program=$1
 # shellcheck source=examples/tests/lib.sh
@@ -7,7 +7,7 @@ program=$1
 cd -- "$work"
 export LC_ALL=C
 
-# Words, numbers of all kinds, and what looks like one.
+# Words, numbers of all kinds, and text that resembles numbers.
 awk 'BEGIN {
     srand(7)
     for (i = 0; i < 40000; i++) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# wordcount_test.sh PROGRAM: against tr, sort and uniq.
+# wordcount_test.sh PROGRAM: compare with tr, sort and uniq.
 set -euo pipefail
 program=$1
 # shellcheck source=examples/tests/lib.sh
@@ -11,7 +11,8 @@ truth() {
     cat -- "$@" | tr -cs 'A-Za-z' '\n' | tr '[:upper:]' '[:lower:]' | sed '/^$/d' | sort | uniq -c | sort -k1,1nr -k2,2
 }
 
-# check FILE...: files must end between two words, as the truth is that of all together.
+# check FILE...: each file must end between two words, because the expected result is that of the
+# concatenation.
 check() {
     truth "$@" | awk '{ printf "%7d %s\n", $1, $2 }' >expected
     for workers in 1 2 4; do
@@ -23,7 +24,7 @@ check() {
     same ten got "without -n there are not ten"
 }
 
-# More than a few parts, and words across their ends.
+# Several parts, with words across their boundaries.
 awk 'BEGIN {
     srand(3)
     for (i = 0; i < 300000; i++) {
