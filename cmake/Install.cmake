@@ -1,5 +1,5 @@
-# cmake --install: headers, both libraries, filch.pc, a CMake package, man pages, commands for gdb.
-# All paths inside are relative, so the tree may be moved.
+# cmake --install: headers, both libraries, filch.pc, a CMake package, man pages, gdb commands.  All
+# paths in them are relative, so the installed tree can be moved.
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/filch)
 
@@ -12,7 +12,7 @@ install(FILES ${PROJECT_BINARY_DIR}/filch-config.cmake ${PROJECT_BINARY_DIR}/fil
   DESTINATION ${package_dir})
 
 # An absolute CMAKE_INSTALL_LIBDIR or _INCLUDEDIR (some distributions pass one) stays absolute in
-# filch.pc; otherwise the prefix is found from the place of the file.
+# filch.pc.  Otherwise filch.pc derives the prefix from its own path.
 set(PC_PREFIX ${CMAKE_INSTALL_PREFIX})
 set(PC_LIBDIR ${CMAKE_INSTALL_FULL_LIBDIR})
 set(PC_INCLUDEDIR ${CMAKE_INSTALL_FULL_INCLUDEDIR})
@@ -32,7 +32,7 @@ endif()
 configure_file(cmake/filch.pc.in filch.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/filch.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-# Fibers in gdb.
+# gdb commands for fibers.
 install(FILES tools/filch-gdb.py DESTINATION ${CMAKE_INSTALL_DATADIR}/filch)
 
 foreach(section 1 3 5 7)

@@ -19,8 +19,8 @@ set_target_properties(filch PROPERTIES
 target_link_options(filch PRIVATE
   "LINKER:--version-script=${PROJECT_SOURCE_DIR}/src/filch.map"
   LINKER:--as-needed
-  # A name that nobody defines is found here, not by the first user.  The sanitizers' own
-  # names are defined by the program.
+  # Report undefined symbols when the library is linked.  Not with sanitizers: the program defines
+  # their symbols.
   $<$<NOT:$<BOOL:${FILCH_SANITIZE}>>:LINKER:--no-undefined>)
 set_target_properties(filch PROPERTIES EXPORT_NAME filch)
 set_target_properties(filch_static PROPERTIES EXPORT_NAME static)

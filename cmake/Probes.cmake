@@ -1,5 +1,5 @@
-# Probes for perf and bpftrace are put into the library where <sys/sdt.h> is installed (Debian: systemtap-sdt-dev).  A
-# probe is a nop and a note; nothing is needed where the library is used.
+# Compile USDT probes for perf and bpftrace into the library if <sys/sdt.h> is installed (Debian:
+# systemtap-sdt-dev).  A probe is a nop and an ELF note; it adds no run-time dependency.
 set(FILCH_HAS_PROBES OFF)
 if(FILCH_PROBES)
   include(CheckIncludeFile)

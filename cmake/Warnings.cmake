@@ -1,4 +1,4 @@
-# Warnings that every target of this project is built with; errors where FILCH_WERROR asks.
+# Warnings of all targets of this project.  FILCH_WERROR=ON makes them errors.
 option(FILCH_WERROR "Treat warnings as errors" OFF)
 add_library(filch_warnings INTERFACE)
 target_compile_options(filch_warnings INTERFACE

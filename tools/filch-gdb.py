@@ -1,13 +1,13 @@
-"""Fibers of Filch in gdb, of a running program or of a core file:
+"""gdb commands for the fibers of a running program or a core file:
 
     (gdb) source .../share/filch/filch-gdb.py
-    (gdb) filch fibers              all of them: address, name, what each does
-    (gdb) filch bt 0x7f8fdc011c80   where that one is
-    (gdb) filch bt all              where each is that is parked
+    (gdb) filch fibers              list all fibers: address, name, state
+    (gdb) filch bt 0x7f8fdc011c80   backtrace of one fiber
+    (gdb) filch bt all              backtraces of all parked fibers
 
-It needs no debug information of the library: it reads the table filch_layout_ there.  Nothing is written into the
-program.  For a backtrace, the innermost frame of the selected thread is said to have been called from where the fiber
-parked; gdb unwinds the rest as always.
+The script reads the table filch_layout_ of the library, so it needs no debug information of the library.  It does not
+write to the program.  For a backtrace, an unwinder presents the place where the fiber parked as the caller of the
+selected thread's innermost frame; gdb unwinds the rest.
 """
 import re
 import struct
@@ -22,7 +22,7 @@ FIELDS = """version words
     fiber_busy fiber_waiting fiber_name fiber_body fiber_registers
     wait_what wait_object""".split()
 
-# The registers that a fiber leaves behind, in the order of fi_ctx_regs; the stack pointer first.
+# The registers saved by a context switch, in the order of fi_ctx_regs; the stack pointer first.
 REGISTERS = {"i386:x86-64": ("rsp", "rip", "rbp", "rbx"), "aarch64": ("sp", "pc", "x29", "x19")}
 
 
@@ -39,7 +39,7 @@ def half(address):
 
 
 def text(address):
-    """A string, '?' where there is none."""
+    """The C string at address, or '?'."""
     if not address:
         return "?"
     try:
@@ -49,24 +49,24 @@ def text(address):
 
 
 def function(address):
-    """The name of a function, by its address."""
+    """The name of the function at address."""
     said = gdb.execute("info symbol %d" % address, to_string=True)
     return said.split(" in section")[0] if " in section" in said else "%#x" % address
 
 
 class Layout:
-    """Where things stand."""
+    """Offsets and sizes of the runtime's structures, from filch_layout_."""
 
     def __init__(self):
         try:
             self.address = int(gdb.parse_and_eval("(unsigned long)&filch_layout_"))
         except gdb.error:
-            raise gdb.GdbError("there is no Filch in this program, or it is not running")
+            raise gdb.GdbError("filch: filch_layout_ not found; the program does not use Filch or is not running")
         values = struct.unpack("=%dI" % len(FIELDS), read(self.address, 4 * len(FIELDS)))
         for name, value in zip(FIELDS, values):
             setattr(self, name, value)
         if self.version != 1 or self.words < len(FIELDS) - 2:
-            raise gdb.GdbError("this script is for another version of Filch")
+            raise gdb.GdbError("filch: this script belongs to another version of Filch")
         behind = 4 * (2 + self.words)
         self.runtime = word(word(self.address + (behind + 7) // 8 * 8))
 
@@ -83,7 +83,7 @@ class Fiber:
     def registers(self):
         names = REGISTERS.get(gdb.selected_frame().architecture().name())
         if not names:
-            raise gdb.GdbError("fibers of this kind of processor are not known")
+            raise gdb.GdbError("filch bt: unsupported architecture")
         at = self.address + self.layout.fiber_registers
         return [(name, word(at + 8 * i)) for i, name in enumerate(names)]
 
@@ -120,7 +120,7 @@ def fibers_of(layout, pool, running):
 def all_fibers():
     layout = Layout()
     if not layout.runtime:
-        raise gdb.GdbError("no runtime runs")
+        raise gdb.GdbError("filch: the runtime is not running")
     workers = word(layout.runtime + layout.runtime_workers)
     running = {}
     for i in range(half(layout.runtime + layout.runtime_workers_n)):
@@ -139,7 +139,7 @@ class FrameId:
 
 
 class FromFiber(Unwinder):
-    """Says that the innermost frame was called from where a fiber parked."""
+    """Presents the place where a fiber parked as the caller of the innermost frame."""
 
     def __init__(self):
         super().__init__("filch")
@@ -149,7 +149,7 @@ class FromFiber(Unwinder):
         if not self.registers or frame.level() != 0:
             return None
         sp = self.registers[0][1]
-        # Below the fiber's frames, as gdb takes a caller that is not above for a broken stack.
+        # An address below the fiber's frames: gdb requires a caller to be above its callee.
         info = frame.create_unwind_info(FrameId(gdb.Value(sp - 64), frame.read_register(self.registers[1][0])))
         kind = gdb.lookup_type("unsigned long")
         for name, value in self.registers:
@@ -164,7 +164,7 @@ class FromFiber(Unwinder):
         finally:
             self.registers = None
             gdb.invalidate_cached_frames()
-        # The frame of the thread that we have borrowed is not the fiber's.
+        # Drop frame 0: it belongs to the selected thread, not to the fiber.
         first = next((i for i, line in enumerate(lines) if re.match(r"#1\b", line)), len(lines))
         return [renumbered(line) for line in lines[first:]]
 
@@ -185,7 +185,7 @@ class Filch(gdb.Command):
 
 
 class Fibers(gdb.Command):
-    """List all fibers: address, name, and what each does."""
+    """List all fibers: address, name and state."""
 
     def __init__(self):
         super().__init__("filch fibers", gdb.COMMAND_STACK)
@@ -196,14 +196,14 @@ class Fibers(gdb.Command):
 
 
 class Backtrace(gdb.Command):
-    """filch bt ADDRESS|all: where a fiber is, or where all of them are that are parked."""
+    """filch bt ADDRESS|all: print the backtrace of one fiber, or of all parked fibers."""
 
     def __init__(self):
         super().__init__("filch bt", gdb.COMMAND_STACK)
 
     def invoke(self, argument, from_tty):
         if not argument:
-            raise gdb.GdbError("filch bt needs the address of a fiber, or the word all")
+            raise gdb.GdbError("filch bt: argument missing; give the address of a fiber, or 'all'")
         wanted = None if argument == "all" else int(gdb.parse_and_eval(argument))
         found = False
         for fiber in all_fibers():
@@ -218,7 +218,7 @@ class Backtrace(gdb.Command):
         if fiber.worker is None:
             print("\n".join(from_fiber.backtrace(fiber)))
         else:
-            print("    it runs: look at the thread of worker %d" % fiber.worker)
+            print("    running: see the thread of worker %d" % fiber.worker)
         print()
 
 

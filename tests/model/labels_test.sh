@@ -70,7 +70,7 @@ expect 1 'toy.old.mutant has a mutant'
 fresh; echo '/* <-> toy.no.such */' >>"$tree/src/deque/toy.c"
 expect 1 'toy.no.such is named as a partner'
 fresh; echo 'fi_fence_seq_cst(toy.pop.fence);' >>"$tree/src/deque/toy.c"
-expect 1 'toy.pop.fence stands at more than one'
+expect 1 'toy.pop.fence labels more than one'
 rm "$tree/docs/memory-model.md"
 expect 2 'has no docs/memory-model.md'
 printf '%d passed, 0 failed\n' "$cases"

@@ -71,12 +71,12 @@ run frobnicate
 refused "unknown command 'frobnicate'"
 for command in build lint; do
     run $command everything
-    refused "$command takes no words, and was given 'everything'"
+    refused "$command takes no arguments (got 'everything')"
 done
 run install --prefix=/opt
-refused "install takes a folder, and no option such as '--prefix=/opt'"
+refused "install takes a directory, not an option (got '--prefix=/opt')"
 run install /opt /usr
-refused "install takes one folder, and was given '/usr' too"
+refused "install takes one directory (got '/usr' too)"
 run
 [ "$code" -eq 0 ] || fail "no command"
 says 'usage: ./dev COMMAND'
@@ -113,7 +113,7 @@ pretend apt-get 'echo E: no network; exit 100'
 run test
 [ "$code" -eq 1 ] || fail "apt-get fails"
 says 'E: no network'
-says 'could not be installed. Run as root: apt-get update && apt-get install'
+says 'cannot install the packages; run as root: apt-get update && apt-get install'
 not_called cmake
 
 # Another package manager holds a lock at the first three tries: wait for it, say so once, and go on.
@@ -188,7 +188,7 @@ called "cmake CC=$bin/gcc CXX=$bin/g++ --preset release -B build/release-${bin//
 for compiler in nosuch /no/such/gcc 'gcc -m32'; do
     machine 0 "$all_there"
     run build
-    refused "FILCH_CC is '$compiler', and there is no such compiler"
+    refused "FILCH_CC: compiler not found ($compiler)"
 done
 compiler=
 
