@@ -222,7 +222,7 @@ static outcome outcome_of(const char *s)
     return o;
 }
 
-/* A head of so many bytes, with so many behind it. */
+/* The result for a head of `head` bytes followed by `rest` bytes. */
 static int result_of_long(size_t head, size_t rest)
 {
     static text t;

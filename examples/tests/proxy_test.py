@@ -66,7 +66,7 @@ def heard_by(client):
         return client.rest
 
 
-def carries():
+def forwards():
     """Much data in both directions on several connections; each direction ends on its own."""
     n = scaled(3000000)
     for workers in (1, 2, 4):
@@ -125,7 +125,7 @@ def resets():
         s.await_files(before)
 
 
-def nobody_there():
+def refused_upstream():
     u = Upstream()
     u.socket.close()
     with proxy(u.port) as s:
@@ -134,7 +134,7 @@ def nobody_there():
         assert "3 connections, 3 failed" in said(s)
 
 
-def nobody_answers():
+def full_backlog():
     """A server with a full backlog: the kernel delays the connection."""
     full = socket.create_server(("127.0.0.1", 0), backlog=0)
     waiting = []
@@ -193,4 +193,4 @@ def command_line():
     assert b"usage" in subprocess.check_output([PROGRAM, "-h"])
 
 
-run([carries, half_closes, resets, nobody_there, nobody_answers, stop, command_line])
+run([forwards, half_closes, resets, refused_upstream, full_backlog, stop, command_line])
