@@ -1,16 +1,18 @@
 #include "base/fatal.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-_Noreturn void fi_fatal(const char *what)
+/* One write for the whole line, so that output of other threads cannot split it. */
+_Noreturn void fi_fatal(const char *format, ...)
 {
-    fprintf(stderr, "filch: %s\n", what);
-    abort();
-}
+    char line[512];
+    va_list args;
 
-_Noreturn void fi_mistake_in(const char *function, const char *what)
-{
-    fprintf(stderr, "filch: %s: %s\n", function, what);
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    fprintf(stderr, "filch: %s\n", line);
     abort();
 }

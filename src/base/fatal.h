@@ -1,10 +1,8 @@
-/* A caller's mistake ends the program with one line that names it. */
+/* The end of the program after a caller's mistake, or an error that the runtime cannot survive. */
 #ifndef FI_BASE_FATAL_H
 #define FI_BASE_FATAL_H
 
-_Noreturn void fi_fatal(const char *what);
-
-/* The same, with the name of the public function that was misused. */
-_Noreturn void fi_mistake_in(const char *function, const char *what);
+/* [any] Write "filch: " and the formatted line to stderr, then abort. */
+_Noreturn void fi_fatal(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -12,7 +12,6 @@
 
 #include <errno.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -124,15 +123,11 @@ static int epoll_wait_until(fi_epoll *ep, struct epoll_event *ev, int64_t deadli
 /* A signal is not an error.  Any other error would repeat for ever. */
 static int check_wait(int n)
 {
-    char text[128];
-
-    if (n < 0 && errno != EINTR) {
-        snprintf(text, sizeof text, "epoll_wait: %s%s", strerror(errno),
+    if (n < 0 && errno != EINTR)
+        fi_fatal("epoll_wait: %s%s", strerror(errno),
                  errno == EBADF || errno == EINVAL
                      ? "; the program has closed a descriptor that it did not open"
                      : "");
-        fi_fatal(text);
-    }
     return n < 0 ? 0 : n;
 }
 

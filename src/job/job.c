@@ -343,7 +343,7 @@ FI_INLINE int job_wait_checked(const filch_job *job, int64_t deadline, const cha
         return job_wait_until(fi_job_owned(job, function), deadline);
     rt = fi_runtime_enter_unchecked();
     if (!rt)
-        fi_mistake_in(function, "the runtime of the job was stopped");
+        fi_fatal("%s: the runtime of the job was stopped", function);
     e = job_wait_until(fi_job_owned(job, function), deadline);
     fi_runtime_leave(rt);
     return e;

@@ -87,7 +87,7 @@ static inline fi_job *fi_job_owned(const filch_job *job, const char *function)
     fi_job *j = fi_tag_record(job);
 
     if (FI_UNLIKELY(j && !fi_job_is_owned(job, j)))
-        fi_mistake_in(function, FI_JOB_STALE);
+        fi_fatal("%s: " FI_JOB_STALE, function);
     return j;
 }
 

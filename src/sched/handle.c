@@ -124,9 +124,9 @@ void fi_handle_end(fi_handle *h, void *result)
 static void check_is_unclaimed(const fi_handle *h, const char *function)
 {
     if (h->detached)
-        fi_mistake_in(function, "the handle was already joined or detached");
+        fi_fatal("%s: the handle was already joined or detached", function);
     if (h->joiner.first)
-        fi_mistake_in(function, "another caller is joining the handle");
+        fi_fatal("%s: another caller is joining the handle", function);
 }
 
 /* Inlined, so that backtraces show the function that the user called. */

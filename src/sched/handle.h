@@ -43,7 +43,7 @@ static inline fi_handle *fi_handle_of(const filch_fiber *f, const char *function
     if (!f)
         return NULL;
     if (FI_UNLIKELY(!fi_tag_is_of(f, h->generation)))
-        fi_mistake_in(function, "the handle was already joined or detached");
+        fi_fatal("%s: the handle was already joined or detached", function);
     return h;
 }
 

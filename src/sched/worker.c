@@ -24,16 +24,13 @@ static void thread_ended(void)
 {
     const fi_worker *w = fi_worker_self();
     fi_task_bounds *current = w ? fi_load_relaxed(&w->current) : NULL;
-    char line[256];
 
     if (!w)
         return;
-    snprintf(line, sizeof line,
-             "pthread_exit: the thread of worker %u ended in fiber '%.*s'; return from the fiber's "
+    fi_fatal("pthread_exit: the thread of worker %u ended in fiber '%.*s'; return from the fiber's "
              "function instead",
              w->index, NAME_SHOWN,
              current ? fi_fiber_of_bounds(current)->stack_bounds.name : "none");
-    fi_fatal(line);
 }
 
 /* The watcher sees by the tick that the worker runs something else now. */

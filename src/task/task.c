@@ -119,19 +119,12 @@ void filch_slow_spawn_(filch_task_bounds_ *bounds, char *top, size_t size)
 
 static _Noreturn void wrong_sync(const filch_task_type_ *wanted, const filch_task_type_ *found)
 {
-    char line[256];
-
-    snprintf(line, sizeof line, "FILCH_SYNC(%s), but the newest spawn is %s", wanted->name,
-             found->name);
-    fi_fatal(line);
+    fi_fatal("FILCH_SYNC(%s), but the newest spawn is %s", wanted->name, found->name);
 }
 
 static _Noreturn void no_spawn(const filch_task_type_ *type)
 {
-    char line[256];
-
-    snprintf(line, sizeof line, "FILCH_SYNC(%s) without a FILCH_SPAWN", type->name);
-    fi_fatal(line);
+    fi_fatal("FILCH_SYNC(%s) without a FILCH_SPAWN", type->name);
 }
 
 void filch_check_sync_(const filch_task_type_ *type, const filch_slot_ *slot, const void *frame)
@@ -144,17 +137,11 @@ void filch_check_sync_(const filch_task_type_ *type, const filch_slot_ *slot, co
 
 void filch_check_open_(const filch_task_type_ *type, const filch_task_bounds_ *fork, long before)
 {
-    char line[256];
-
-    if (fork->open == before)
-        return;
     if (fork->open > before)
-        snprintf(line, sizeof line, "task %s returned with %ld FILCH_SPAWN not synced", type->name,
+        fi_fatal("task %s returned with %ld FILCH_SPAWN not synced", type->name,
                  fork->open - before);
-    else
-        snprintf(line, sizeof line, "task %s made a FILCH_SYNC without a FILCH_SPAWN of its own",
-                 type->name);
-    fi_fatal(line);
+    if (fork->open < before)
+        fi_fatal("task %s made a FILCH_SYNC without a FILCH_SPAWN of its own", type->name);
 }
 
 /* Our newest ticket is most often the newest in our deque as well; taken from there it needs no claim.
