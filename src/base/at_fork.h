@@ -1,7 +1,7 @@
 /* fork() in a process with several threads.
  *
  * The child has one thread, the one that called fork().  A lock that another thread held stays held
- * there for ever, and the data that it guards may be half written.  So each lock of the process is
+ * there forever, and the data that it guards may be half written.  So each lock of the process is
  * taken before a fork and released after it, in both processes.  (Locks of a runtime and of the
  * user's objects are not locks of the process.)  State about other threads is reset in the child.
  *
@@ -13,20 +13,20 @@
 
 /* In the order in which the locks are taken: the holder of one may take any that follow. */
 typedef enum fi_fork_part {
-    FI_FORK_CYCLES,   /* job/cycle.c: a link may start a runtime */
-    FI_FORK_RUNTIME,  /* sched/runtime.c: start and stop call all below */
-    FI_FORK_TRACE,    /* observe/trace.c */
-    FI_FORK_SPANS,    /* sched/span.c */
-    FI_FORK_OVERFLOW, /* stack/overflow.c */
-    FI_FORK_KEYS,     /* sched/locals.c */
-    FI_FORK_RECORDS,  /* sched/record_left.c */
-    FI_FORK_TURNS,    /* io/nowait.c */
-    FI_FORK_MEMORY,   /* base/mem.c */
-    FI_FORK_LATCHES,  /* base/biased_lock.c; it and all below have no lock */
-    FI_FORK_LOT,      /* sched/lot.c */
-    FI_FORK_WAITS,    /* sched/wait.c */
-    FI_FORK_WATCHER,  /* sched/watch.c */
-    FI_FORK_RANDOM,   /* base/rng.c */
+    FI_FORK_CYCLES,      /* job/cycle.c: a link may start a runtime */
+    FI_FORK_RUNTIME,     /* sched/runtime.c: start and stop call all below */
+    FI_FORK_TRACE,       /* observe/trace.c */
+    FI_FORK_SPANS,       /* sched/span.c */
+    FI_FORK_OVERFLOW,    /* stack/overflow.c */
+    FI_FORK_KEYS,        /* sched/locals.c */
+    FI_FORK_RECORDS,     /* base/record_orphan.c */
+    FI_FORK_TURNS,       /* io/nowait.c */
+    FI_FORK_MEMORY,      /* base/mem.c */
+    FI_FORK_LOCK_OWNERS, /* base/biased_lock.c; it and all below have no lock */
+    FI_FORK_LOT,         /* sched/lot.c */
+    FI_FORK_WAITS,       /* sched/wait.c */
+    FI_FORK_WATCHER,     /* sched/watch.c */
+    FI_FORK_RANDOM,      /* base/rng.c */
     FI_FORK_PARTS
 } fi_fork_part;
 

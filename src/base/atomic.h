@@ -1,15 +1,13 @@
-/* The one door to atomic operations: the memory order is in the name, never in an argument.
+/* Atomic operations with the memory order in the name.  All code uses these and no others.
  *
- * Every ordered operation carries a label, such as bounded.steal.top.  It is not compiled in; it is
- * the name of the row in docs/memory-model.md that says what the operation pairs with and what
- * breaks without it, and the handle by which the model checkers weaken that one operation
- * (tests/model/). Because all code goes through this door, the source that ships is also the source
- * that is checked: a checker names a header with the same operations in FI_ATOMIC_HEADER.
+ * Every ordered operation has a label, such as bounded.steal.top.  Labels are not compiled in.  A
+ * label names the row of docs/memory-model.md that says what the operation pairs with and what
+ * breaks without it.  The model checkers (tests/model/) weaken one operation by its label.  They
+ * check the source that ships: FI_ATOMIC_HEADER names their header with the same operations.
  *
- * "item" operations move an opaque pointer between the slots of a queue.  They are relaxed; they
- * have a name of their own because nobody looks at the value before the queue's indices say whose
- * it is.
- */
+ * "item" operations move an opaque pointer into and out of the slots of a queue.  They are relaxed.
+ * They have their own name because the value is used only after the indices of the queue have
+ * decided who owns it. */
 #ifndef FI_BASE_ATOMIC_H
 #define FI_BASE_ATOMIC_H
 
@@ -37,8 +35,8 @@
 #define fi_load_item(p)     atomic_load_explicit((p), memory_order_relaxed)
 #define fi_store_item(p, v) atomic_store_explicit((p), (v), memory_order_relaxed)
 
-/* Strong compare-and-swap: true when *p was *expected and is now desired.  A failure is a relaxed
- * load into *expected. */
+/* Strong compare-and-swap.  True: *p was *expected and is now desired.  False: *expected is the
+ * result of a relaxed load. */
 #define FI_CAS(p, expected, desired, order)                                                        \
     atomic_compare_exchange_strong_explicit((p), (expected), (desired), (order),                   \
                                             memory_order_relaxed)
@@ -64,32 +62,32 @@ extern _Atomic(int) fi_tsan_fence_word;
 static inline void fi_fence_seq_cst_(void)
 {
 #if FI_UNDER_TSAN
-    /* ThreadSanitizer does not model fences.  A read-modify-write on one shared word orders at
-     * least as much, and it understands that. */
+    /* ThreadSanitizer does not model fences.  It does model a read-modify-write of one shared word,
+     * which orders at least as much. */
     atomic_fetch_add_explicit(&fi_tsan_fence_word, 0, memory_order_acq_rel);
 #elif defined __x86_64__
-    /* Any locked instruction is a full barrier, and one on the stack is several times cheaper than
-     * the mfence that some compilers emit. */
+    /* Any locked instruction is a full barrier.  One on the stack is several times cheaper than the
+     * mfence that some compilers emit. */
     __asm__ volatile("lock; orl $0, (%%rsp)" ::: "memory", "cc");
 #else
     atomic_thread_fence(memory_order_seq_cst);
 #endif
 }
 
-/* A pair of fences of which one costs nothing, for a word that one party looks at all the time and others seldom:
- * the light one only stops the compiler, and whoever takes the heavy one stops all processors that run this process
- * for a moment (membarrier(2)), as if each had passed a full fence there.  A light one pairs with a heavy one, never with
- * another light one.  Where the kernel has no such call both are full fences. */
+/* An asymmetric pair of fences, for a word that one thread reads often and others write seldom.  The
+ * light fence only stops the compiler.  The heavy fence interrupts all processors that run this
+ * process (membarrier(2)), as if each had executed a full fence.  A light fence pairs with a heavy
+ * one, never with another light one.  Without that system call both are full fences. */
 #define fi_fence_light(label)    fi_fence_light_()
 #define fi_fence_heavy(label)    fi_fence_heavy_()
-/* The light one where it is known that only the other costs something. */
+/* A light fence for code that runs only if fi_fence_one_sided is true. */
 #define fi_fence_compiler(label) __asm__ volatile("" ::: "memory")
 
-/* Set once, before there are threads of ours. */
+/* Set before the runtime has threads. */
 extern bool fi_fence_one_sided __attribute__((visibility("hidden")));
 void fi_fence_heavy_(void);
 
-/* [any] Ask the kernel; in the child of a fork() again. */
+/* [any] Register with the kernel.  The child of a fork must call it again. */
 void fi_fence_setup(void);
 
 static inline void fi_fence_light_(void)
@@ -100,7 +98,7 @@ static inline void fi_fence_light_(void)
         fi_fence_seq_cst_();
 }
 
-/* [any] Say to the processor that this is a waiting loop. */
+/* [any] Tell the processor that this is a spin loop. */
 static inline void fi_pause(void)
 {
 #if defined __x86_64__
@@ -110,13 +108,13 @@ static inline void fi_pause(void)
 #endif
 }
 
-/* [any] Let somebody else run: what we wait for takes another thread a few instructions. */
+/* [any] Let another thread run, while waiting for one that needs a few instructions. */
 static inline void fi_thread_yield(void)
 {
     sched_yield();
 }
 
-/* A deliberate fault that only the model checkers can switch on, to show that they would see it. */
+/* An injected bug.  Only the model checkers switch it on, to show that they detect it. */
 #define FI_FAULT(label) 0
 
 #endif /* FI_ATOMIC_HEADER */

@@ -16,12 +16,12 @@ static bool is_on;
 static uint64_t seed;
 static FI_ATOMIC(uint64_t) threads;
 
-static _Thread_local struct luck {
+static _Thread_local struct thread_chaos {
     fi_rng rng;
     bool is_seeded;
-} luck;
+} thread_chaos;
 
-static void ask_environment(void)
+static void read_environment(void)
 {
     const char *text = secure_getenv("FILCH_CHAOS");
 
@@ -30,24 +30,24 @@ static void ask_environment(void)
         seed = strtoull(text, NULL, 0);
 }
 
-/* A call of its own, so that nobody keeps the address of what is the thread's. */
+/* noinline: the address of a thread-local must not live across a switch to another thread. */
 __attribute__((noinline)) bool fi_chaos(unsigned one_in)
 {
-    struct luck *l = &luck;
+    struct thread_chaos *c = &thread_chaos;
 
-    __asm__ volatile("" : "+r"(l)::"memory");
-    pthread_once(&once, ask_environment);
+    __asm__ volatile("" : "+r"(c)::"memory");
+    pthread_once(&once, read_environment);
     if (!is_on)
         return false;
-    if (!l->is_seeded)
-        fi_rng_seed(&l->rng, seed + fi_fetch_add_relaxed(&threads, UINT64_C(1)));
-    l->is_seeded = true;
-    return fi_rng_below(&l->rng, one_in) == 0;
+    if (!c->is_seeded)
+        fi_rng_seed(&c->rng, seed + fi_fetch_add_relaxed(&threads, UINT64_C(1)));
+    c->is_seeded = true;
+    return fi_rng_below(&c->rng, one_in) == 0;
 }
 
 #else
 
-/* ISO C wants a translation unit to declare something. */
+/* ISO C requires a declaration in each translation unit. */
 typedef int fi_chaos_empty_unit;
 
 #endif

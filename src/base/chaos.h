@@ -1,6 +1,7 @@
-/* Bad luck on demand, to see that the rest can bear it.  Only in builds with the option FILCH_CHAOS; there, while the
- * variable FILCH_CHAOS holds a number, chance makes fibers yield wherever they may, and system calls fail or come
- * short as they rightly may.  The same number gives each thread the same luck again. */
+/* Random fault injection, in builds with the option FILCH_CHAOS.  If the environment variable
+ * FILCH_CHAOS is a number, fibers yield at random at every point where they may, and system calls
+ * fail or transfer less at random, as the kernel may do.  The number is the seed: each thread makes
+ * the same choices again. */
 #ifndef FI_BASE_CHAOS_H
 #define FI_BASE_CHAOS_H
 
@@ -8,7 +9,7 @@
 
 #ifdef FILCH_CHAOS
 
-/* [any] True one time in so many. */
+/* [any] True with a probability of 1 / one_in. */
 bool fi_chaos(unsigned one_in);
 
 #else

@@ -1,9 +1,8 @@
-/* Reading the counter, and finding out how fast it runs.
+/* Reads and calibrates the counter of the processor.
  *
- * The speed is taken from what the hardware states about itself, which is exact where it is right,
- * and it is not always right: nominal MHz are rounded, hypervisors scale, firmware forgets.  So it
- * is measured as well, for 2 ms, and the stated figure counts only where both agree.
- */
+ * The frequency that the hardware states is exact if it is correct.  It is not always correct:
+ * nominal MHz are rounded, hypervisors scale the counter, and firmware leaves it out.  So the
+ * frequency is also measured, for 2 ms.  The stated one is used if both agree. */
 #define _GNU_SOURCE
 #include "base/clock.h"
 #include "base/atomic.h"
@@ -17,16 +16,16 @@
 
 #define NS_PER_S   1000000000
 #define NS_PER_MS  1000000
-#define ONE        ((uint64_t)1 << 32) /* the scale of a counter of 1 GHz */
+#define ONE        ((uint64_t)1 << 32) /* scale of a counter of 1 GHz */
 #define MEASURE_NS 2000000
-#define AGREE_PARTS                                                                                \
-    1000 /* stated and measured agree within one part in so many: CLOCK_MONOTONIC                  \
-            itself may be slewed by half of that */
+/* Stated and measured frequency agree if they differ by less than 1 part in 1000.  CLOCK_MONOTONIC
+ * itself may be slewed by half of that. */
+#define AGREE_PARTS 1000
 
 __extension__ typedef unsigned __int128 wide;
 
-static FI_ATOMIC(int) source;     /* 0: not known yet */
-static FI_ATOMIC(uint64_t) scale; /* 0: not known yet */
+static FI_ATOMIC(int) source;     /* 0: unknown */
+static FI_ATOMIC(uint64_t) scale; /* 0: unknown */
 
 int64_t fi_clock_now(void)
 {
@@ -56,8 +55,8 @@ int fi_clock_left_ms(int64_t deadline_ns)
     return ms > INT_MAX ? INT_MAX : (int)ms;
 }
 
-/* The counter of this architecture: counter_read, counter_read_about, counter_kind (or FI_CLOCK_MONOTONIC where it
- * cannot be trusted), and counter_hz as the hardware states it (or 0). */
+/* The counter of this architecture.  counter_kind is FI_CLOCK_MONOTONIC if the counter is not
+ * reliable.  counter_hz is 0 if the hardware does not state it. */
 #if defined __x86_64__
 
 #include <cpuid.h>
@@ -73,7 +72,7 @@ static uint64_t counter_read(void)
     return (uint64_t)high << 32 | low;
 }
 
-static uint64_t counter_read_about(void)
+static uint64_t counter_read_unordered(void)
 {
     uint32_t low, high;
 
@@ -81,7 +80,7 @@ static uint64_t counter_read_about(void)
     return (uint64_t)high << 32 | low;
 }
 
-/* [any] Does extended leaf say so, by this bit of EDX? */
+/* [any] Whether CPUID sets this bit of EDX in this leaf. */
 static bool cpu_has(unsigned leaf, unsigned bit)
 {
     unsigned a, b, c, d;
@@ -89,9 +88,9 @@ static bool cpu_has(unsigned leaf, unsigned bit)
     return __get_cpuid(leaf, &a, &b, &c, &d) != 0 && (d >> bit & 1) != 0;
 }
 
-/* [any] Linux falls back to these slow clocks only when it saw the TSCs of two CPUs disagree, which
- * CPUID does not know. */
-static bool kernel_gave_up_tsc(void)
+/* [any] Linux uses these slow clocks only if it saw that the TSCs of two CPUs differ.  CPUID does not
+ * show that. */
+static bool kernel_rejected_tsc(void)
 {
     static const char *const slow[] = {"hpet", "acpi_pm", "jiffies", "refined-jiffies"};
     char name[32];
@@ -115,14 +114,14 @@ static fi_clock_kind counter_kind(void)
     bool has_rdtscp = cpu_has(0x80000001, 27);
     bool is_invariant = cpu_has(0x80000007, 8);
 
-    if (has_rdtscp && is_invariant && !kernel_gave_up_tsc())
+    if (has_rdtscp && is_invariant && !kernel_rejected_tsc())
         return FI_CLOCK_TSC;
     return FI_CLOCK_MONOTONIC;
 }
 
-/* [any] Leaf 0x15: the crystal, and TSC : crystal.  Where the crystal is left out, leaf 0x16 gives
- * the base frequency, which the TSC has on those processors. */
-static uint64_t hz_by_processor(void)
+/* [any] Leaf 0x15: the crystal frequency and the ratio of TSC to crystal.  If the frequency is missing,
+ * the TSC runs at the base frequency of leaf 0x16. */
+static uint64_t hz_from_processor(void)
 {
     unsigned den, num, crystal, unused, mhz;
 
@@ -135,9 +134,9 @@ static uint64_t hz_by_processor(void)
     return (uint64_t)(mhz & 0xffff) * 1000000;
 }
 
-/* [any] Leaf 0x40000010 of VMware, and of others by its example: kHz.  Hypervisors that have no
- * such leaf say so in 0x40000000. */
-static uint64_t hz_by_hypervisor(void)
+/* [any] Leaf 0x40000010 of VMware and other hypervisors: kHz.  Leaf 0x40000000 is the highest leaf of
+ * the hypervisor. */
+static uint64_t hz_from_hypervisor(void)
 {
     unsigned a, b, c, d;
 
@@ -152,9 +151,9 @@ static uint64_t hz_by_hypervisor(void)
 
 static uint64_t counter_hz(void)
 {
-    uint64_t hz = hz_by_hypervisor();
+    uint64_t hz = hz_from_hypervisor();
 
-    return hz != 0 ? hz : hz_by_processor();
+    return hz != 0 ? hz : hz_from_processor();
 }
 
 #elif defined __aarch64__
@@ -163,12 +162,12 @@ static uint64_t counter_read(void)
 {
     uint64_t ticks;
 
-    /* Without the barrier the counter may be read long before its turn. */
+    /* Without the barrier the counter may be read much too early. */
     __asm__ volatile("isb\n\tmrs %0, cntvct_el0" : "=r"(ticks)::"memory");
     return ticks;
 }
 
-static uint64_t counter_read_about(void)
+static uint64_t counter_read_unordered(void)
 {
     uint64_t ticks;
 
@@ -176,7 +175,7 @@ static uint64_t counter_read_about(void)
     return ticks;
 }
 
-/* The architecture demands one counter, of one speed, for all CPUs. */
+/* The architecture requires one counter of constant speed for all CPUs. */
 static fi_clock_kind counter_kind(void)
 {
     return FI_CLOCK_CNTVCT;
@@ -197,7 +196,7 @@ static uint64_t counter_read(void)
     return (uint64_t)fi_clock_now();
 }
 
-static uint64_t counter_read_about(void)
+static uint64_t counter_read_unordered(void)
 {
     return counter_read();
 }
@@ -214,7 +213,7 @@ static uint64_t counter_hz(void)
 
 #endif
 
-/* [any] Two threads may both get here; they find the same. */
+/* [any] Two threads may run this at the same time, with the same result. */
 __attribute__((noinline)) static int find_source(void)
 {
     int kind = (int)counter_kind();
@@ -225,7 +224,7 @@ __attribute__((noinline)) static int find_source(void)
 
 fi_clock_kind fi_clock_source(void)
 {
-    int kind = fi_load_relaxed(&source); /* the word is all there is to see */
+    int kind = fi_load_relaxed(&source); /* relaxed: only the word itself is read */
 
     return (fi_clock_kind)(kind != 0 ? kind : find_source());
 }
@@ -241,7 +240,7 @@ uint64_t fi_clock_ticks_unordered(void)
 {
     if (fi_clock_source() == FI_CLOCK_MONOTONIC)
         return (uint64_t)fi_clock_now();
-    return counter_read_about();
+    return counter_read_unordered();
 }
 
 uint64_t fi_clock_scale_measured(fi_clock_reading a, fi_clock_reading b)
@@ -283,8 +282,8 @@ uint64_t fi_clock_scale_to_ticks(int64_t ns, uint64_t by)
     return ticks > UINT64_MAX ? UINT64_MAX : (uint64_t)ticks;
 }
 
-/* [any] Both clocks at one moment: of a few tries the one in which least time passed between two
- * looks at the counter, so that an interruption in the middle does no harm. */
+/* [any] Read both clocks at the same time.  Of a few attempts, use the one with the shortest time
+ * between two reads of the counter, so that a preemption does no harm. */
 static fi_clock_reading read_both(void)
 {
     fi_clock_reading best = {0, 0};
@@ -332,7 +331,7 @@ __attribute__((noinline)) static uint64_t find_scale(void)
 
 static uint64_t get_scale(void)
 {
-    uint64_t s = fi_load_relaxed(&scale); /* the word is all there is to see */
+    uint64_t s = fi_load_relaxed(&scale); /* relaxed: only the word itself is read */
 
     return s != 0 ? s : find_scale();
 }

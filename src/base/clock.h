@@ -1,16 +1,15 @@
-/* Two clocks: one that tells the time, one that is cheap and exact for measuring.
+/* Two clocks: one for deadlines, and a cheap one for measuring.
  *
- * fi_clock_now is CLOCK_MONOTONIC; deadlines are in its nanoseconds.  fi_clock_ticks reads the
- * processor's own counter where that runs at one speed on all CPUs, else CLOCK_MONOTONIC again;
- * differences of ticks become nanoseconds by fi_clock_ticks_to_ns, never ticks themselves.
- */
+ * fi_clock_now is CLOCK_MONOTONIC in nanoseconds.  fi_clock_ticks reads the processor's counter if
+ * that runs at one speed on all CPUs, and CLOCK_MONOTONIC otherwise.  fi_clock_ticks_to_ns converts
+ * a difference of two tick values, not a tick value itself. */
 #ifndef FI_BASE_CLOCK_H
 #define FI_BASE_CLOCK_H
 
 #include <stdint.h>
 
 typedef enum fi_clock_kind {
-    FI_CLOCK_MONOTONIC = 1, /* no counter to be trusted: a tick is a nanosecond */
+    FI_CLOCK_MONOTONIC = 1, /* no reliable counter: a tick is a nanosecond */
     FI_CLOCK_TSC,           /* x86: RDTSCP */
     FI_CLOCK_CNTVCT,        /* ARM: the virtual counter */
 } fi_clock_kind;
@@ -18,52 +17,52 @@ typedef enum fi_clock_kind {
 /* [any] Nanoseconds of CLOCK_MONOTONIC. */
 int64_t fi_clock_now(void);
 
-/* [any] Nanoseconds from now until a deadline: 0 when it has passed, INT64_MAX when the deadline is
- * INT64_MAX (never).  Users may give any value.  Only this function subtracts from a deadline. */
+/* [any] Nanoseconds from now until a deadline.  0: it has passed.  INT64_MAX: the deadline is INT64_MAX
+ * (never).  Users may pass any value, so only this function subtracts from a deadline. */
 int64_t fi_clock_left(int64_t deadline_ns);
 
-/* [any] The same as a timeout of poll(2) or epoll_wait(2): milliseconds rounded up, at most INT_MAX; -1: never. */
+/* [any] The same as a timeout for poll(2) or epoll_wait(2): milliseconds, rounded up, at most INT_MAX.
+ * -1: never. */
 int fi_clock_left_ms(int64_t deadline_ns);
 
-/* [any] Ticks of the best counter there is.  Not before all earlier instructions have run. */
+/* [any] Ticks of the counter.  Waits until all earlier instructions have executed. */
 uint64_t fi_clock_ticks(void);
 
-/* [any] The same, without waiting for anything: what stands before it may still be under way, and what stands behind it may have
- * begun.  Some tens of nanoseconds less exact, and several times cheaper. */
+/* [any] The same without ordering: earlier instructions may still execute, and later ones may have
+ * started.  Several times cheaper, and some tens of nanoseconds less exact. */
 uint64_t fi_clock_ticks_unordered(void);
 
-/* [any] Which counter that is; the same for the whole life of the process. */
+/* [any] The source of the ticks.  It does not change while the process runs. */
 fi_clock_kind fi_clock_source(void);
 
-/* [any] How long so many ticks last, INT64_MAX when that does not fit.  The first call in a process
- * measures the counter's speed, which takes some 2 ms. */
+/* [any] Ticks as nanoseconds, at most INT64_MAX.  The first call in a process calibrates the counter,
+ * which takes about 2 ms. */
 int64_t fi_clock_ticks_to_ns(uint64_t ticks);
 
-/* [any] How many ticks so many nanoseconds last (0 for negative ones), UINT64_MAX when that does
- * not fit.  Calibrates as above. */
+/* [any] Nanoseconds as ticks, at most UINT64_MAX.  0 for negative ns.  Calibrates as above. */
 uint64_t fi_clock_ns_to_ticks(int64_t ns);
 
-/* The arithmetic, free of clocks, so that it can be tested.
+/* The arithmetic without clocks, so that it can be tested.
  *
- * A scale is nanoseconds per tick times 2^32: with counters from 1 MHz to 10 GHz, better than 1e-8.
- */
+ * A scale is nanoseconds per tick times 2^32.  For counters from 1 MHz to 10 GHz its relative error
+ * is below 1e-8. */
 typedef struct fi_clock_reading {
     int64_t ns;
     uint64_t ticks;
 } fi_clock_reading;
 
-/* [any] The scale that two readings show; 0 when they cannot be right. */
+/* [any] The scale from two readings.  0: the readings are inconsistent. */
 uint64_t fi_clock_scale_measured(fi_clock_reading a, fi_clock_reading b);
 
-/* [any] The scale of a counter of so many Hz; 0 for 0. */
+/* [any] The scale of a counter of hz Hz.  0 for 0. */
 uint64_t fi_clock_scale_of(uint64_t hz);
 
-/* [any] Of the scale the hardware states (0: nothing) and the measured one (0: no sense in it), the
- * one to trust.  Never 0. */
+/* [any] Choose between the scale that the hardware states (0: none) and the measured one (0: invalid).
+ * Never 0. */
 uint64_t fi_clock_scale_choose(uint64_t stated, uint64_t measured);
 
-/* [any] Both to the nearest: ns to ticks and back is the same where a tick is shorter than 1 ns,
- * and within a tick where it is longer. */
+/* [any] Both round to nearest.  ns to ticks and back gives the same ns if a tick is shorter than 1 ns,
+ * and is off by less than a tick otherwise. */
 int64_t fi_clock_scale_to_ns(uint64_t ticks, uint64_t scale);
 uint64_t fi_clock_scale_to_ticks(int64_t ns, uint64_t scale);
 

@@ -1,4 +1,4 @@
-/* What the code tells the compiler: likely branches, inlining, cache lines, sanitizers. */
+/* Compiler hints: likely branches, inlining, cache lines, and the active sanitizer. */
 #ifndef FI_BASE_COMPILER_H
 #define FI_BASE_COMPILER_H
 
@@ -8,7 +8,7 @@
 #define FI_INLINE   static inline __attribute__((always_inline))
 #define FI_NOINLINE __attribute__((noinline))
 
-/* Fields that different threads write live on different cache lines. */
+/* Fields that different threads write are on different cache lines. */
 #define FI_CACHE_LINE 64
 
 #ifdef __cplusplus
@@ -17,10 +17,10 @@
 #define FI_CACHE_ALIGNED _Alignas(FI_CACHE_LINE)
 #endif
 
-/* Load the line of p for writing.  Any address is allowed. */
+/* Load the cache line of p for writing.  Any address is allowed. */
 #define FI_PREFETCH(p) __builtin_prefetch((p), 1)
 
-/* gcc names its sanitizers by macros, clang by features. */
+/* gcc defines macros for its sanitizers; clang has features. */
 #if defined __has_feature
 #define FI_HAS_FEATURE(feature) __has_feature(feature)
 #else

@@ -1,6 +1,6 @@
-/* A number that one thread at a time counts in and anybody reads: relaxed, and no locked instruction, as there is
- * only one writer.  Nothing depends on what it says, so model checks leave all counting out: it would only make
- * more states of the same program. */
+/* A counter with one writer at a time and any number of readers.  It is relaxed and needs no locked
+ * instruction.  No decision depends on it, so the model checks leave it out: it would only multiply
+ * their states. */
 #ifndef FI_BASE_COUNTER_H
 #define FI_BASE_COUNTER_H
 

@@ -1,14 +1,15 @@
-/* A log: the last so many things that one thread did, a few words each.  Its owner puts, without a locked instruction, and
- * does not wait for anybody.  Anybody may copy it at any time, and knows afterwards what of the copy is whole.
+/* A ring of the last `capacity` events of one thread.  The owner appends without a locked
+ * instruction and without waiting.  Any thread may copy the ring at any time, and then knows which
+ * events of the copy are valid.
  *
- *     the owner, for number i                 who copies
- *     1. n is i: so many are whole            1. read n: events below it are whole
- *     2. write the words of event i, over     2. read words
- *        those of i - capacity                3. read n again: what was written over since is not whole,
- *     3. n becomes i + 1                         nor what may be just now: number n - capacity
+ *     owner, event number i                   reader
+ *     1. count is i                           1. read count: events below it are complete
+ *     2. write the words of event i over      2. read words
+ *        those of event i - capacity          3. read count again: the events that were overwritten
+ *     3. count = i + 1                           since, and event count - capacity, are not valid
  *
- * Who reads a word of event i (2) reads an n that is at least i (3): so nothing that is torn is taken for whole.
- */
+ * A reader that reads a word of event i in step 2 reads a count of at least i in step 3.  So it
+ * never takes a torn event for a valid one. */
 #ifndef FI_BASE_EVENT_RING_H
 #define FI_BASE_EVENT_RING_H
 
@@ -29,45 +30,47 @@ typedef struct fi_event_ring_slot {
 } fi_event_ring_slot;
 
 typedef struct fi_event_ring {
-    FI_ATOMIC(uint64_t) n; /* events that were put, ever */
-    uint64_t capacity;     /* a power of two; so many are kept, less one while the owner puts */
+    FI_ATOMIC(uint64_t) count; /* events appended since the start */
+    uint64_t capacity;         /* a power of two; one event less is valid while the owner appends */
     fi_event_ring_slot *slots;
 } fi_event_ring;
 
 /* [owner]
- * event_ring.write -> event_ring.read: that n is at least this number.
+ * event_ring.write -> event_ring.read: the count is at least the number of this event.
  * event_ring.append -> event_ring.count: the words. */
-static inline void fi_event_ring_append(fi_event_ring *l, const fi_event *e)
+static inline void fi_event_ring_append(fi_event_ring *ring, const fi_event *e)
 {
-    uint64_t i = fi_load_relaxed(&l->n);
-    fi_event_ring_slot *s = &l->slots[i & (l->capacity - 1)];
+    uint64_t i = fi_load_relaxed(&ring->count);
+    fi_event_ring_slot *s = &ring->slots[i & (ring->capacity - 1)];
 
     for (int k = 0; k < FI_EVENT_WORDS; k++)
         fi_store_release(&s->word[k], e->word[k], event_ring.write);
-    fi_store_release(&l->n, i + 1, event_ring.append);
+    fi_store_release(&ring->count, i + 1, event_ring.append);
 }
 
-/* [any] How many were put, all of which can be seen.  <- event_ring.append */
-static inline uint64_t fi_event_ring_count(fi_event_ring *l)
+/* [any] The number of complete events, including overwritten ones.  <- event_ring.append */
+static inline uint64_t fi_event_ring_count(fi_event_ring *ring)
 {
-    return fi_load_acquire(&l->n, event_ring.count);
+    return fi_load_acquire(&ring->count, event_ring.count);
 }
 
-/* [any, who knows by fi_event_ring_count that it was put] Event number i, if it is still there.  <- event_ring.write */
-static inline void fi_event_ring_read(fi_event_ring *l, uint64_t i, fi_event *e)
+/* [any] Copy event i, which is below a result of fi_event_ring_count.  The copy is valid if i is not
+ * below a later result of fi_event_ring_first_valid.  <- event_ring.write */
+static inline void fi_event_ring_read(fi_event_ring *ring, uint64_t i, fi_event *e)
 {
-    fi_event_ring_slot *s = &l->slots[i & (l->capacity - 1)];
+    fi_event_ring_slot *s = &ring->slots[i & (ring->capacity - 1)];
 
     for (int k = 0; k < FI_EVENT_WORDS; k++)
         e->word[k] = fi_load_acquire(&s->word[k], event_ring.read);
 }
 
-/* [who has read events] Those from this number on were whole then.  Relaxed: event_ring.read has seen to that. */
-static inline uint64_t fi_event_ring_first_valid(fi_event_ring *l)
+/* [reader, after fi_event_ring_read] The copies of events from this number on are valid.  Relaxed,
+ * because event_ring.read has ordered it. */
+static inline uint64_t fi_event_ring_first_valid(fi_event_ring *ring)
 {
-    uint64_t n = fi_load_relaxed(&l->n);
+    uint64_t n = fi_load_relaxed(&ring->count);
 
-    return n < l->capacity ? 0 : n - l->capacity + 1;
+    return n < ring->capacity ? 0 : n - ring->capacity + 1;
 }
 
 #endif

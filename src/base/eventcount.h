@@ -1,37 +1,38 @@
-/* A bell: who has said something rings, and who listens hears all that was said, or does not fall asleep.
+/* An eventcount: a counter of notifications that a thread can wait on without missing one.
  *
- *     who rings                       who listens
- *     1. say it                       1. heard = fi_eventcount_prepare
- *     2. ring                         2. look at what is said
- *                                     3. fi_eventcount_wait: not if it was rung since step 1
+ *     notifier                        waiter
+ *     1. make the condition true      1. ticket = fi_eventcount_prepare
+ *     2. fi_eventcount_notify         2. check the condition
+ *                                     3. fi_eventcount_wait(ticket): returns at once if there was a
+ *                                        notification since step 1
  *
- * To ring is nothing but one word and a call to the kernel: signal handlers may.
- */
+ * A notification is an atomic addition and a system call, so signal handlers may notify. */
 #ifndef FI_BASE_EVENTCOUNT_H
 #define FI_BASE_EVENTCOUNT_H
 
 #include "base/atomic.h"
 #include "base/futex.h"
 
-typedef FI_ATOMIC(uint32_t) fi_eventcount; /* how often it was rung */
+typedef FI_ATOMIC(uint32_t) fi_eventcount; /* notifications so far */
 
-/* [any] -> eventcount.prepare: what was said before */
-static inline void fi_eventcount_notify(fi_eventcount *b)
+/* [any] -> eventcount.prepare: the condition */
+static inline void fi_eventcount_notify(fi_eventcount *ec)
 {
-    fi_fetch_add_release(b, 1u, eventcount.notify);
-    fi_futex_wake(b, 1);
+    fi_fetch_add_release(ec, 1u, eventcount.notify);
+    fi_futex_wake(ec, 1);
 }
 
-/* [who listens] <- eventcount.notify: else it hears the bell but not what is said, and falls asleep. */
-static inline uint32_t fi_eventcount_prepare(fi_eventcount *b)
+/* [waiter] <- eventcount.notify.  Otherwise the waiter sees the notification and not the condition,
+ * and sleeps. */
+static inline uint32_t fi_eventcount_prepare(fi_eventcount *ec)
 {
-    return fi_load_acquire(b, eventcount.prepare);
+    return fi_load_acquire(ec, eventcount.prepare);
 }
 
-/* [who listens] Until it is rung again, or the deadline. */
-static inline void fi_eventcount_wait(fi_eventcount *b, uint32_t heard, int64_t deadline_ns)
+/* [waiter] Wait for a notification after the prepare that returned ticket, or for the deadline. */
+static inline void fi_eventcount_wait(fi_eventcount *ec, uint32_t ticket, int64_t deadline_ns)
 {
-    fi_futex_wait(b, heard, deadline_ns);
+    fi_futex_wait(ec, ticket, deadline_ns);
 }
 
 #endif

@@ -12,30 +12,30 @@ static bool has_key;
 
 /* Checked first, because pthread_setspecific costs more.  Initial-exec: the first use does not
  * allocate. */
-static _Thread_local void (*set)(void) __attribute__((tls_model("initial-exec")));
+static _Thread_local void (*on_exit_call)(void) __attribute__((tls_model("initial-exec")));
 
-static void call_ended(void *unused)
+static void run_on_exit(void *unused)
 {
     (void)unused;
-    if (set)
-        set();
+    if (on_exit_call)
+        on_exit_call();
 }
 
-/* The number of keys of a process is limited.  Without a key the mistake is not reported. */
-static void make_key(void)
+/* The number of keys of a process is limited.  Without a key a thread that ends is not reported. */
+static void create_key(void)
 {
-    has_key = pthread_key_create(&key, call_ended) == 0;
+    has_key = pthread_key_create(&key, run_on_exit) == 0;
 }
 
 void fi_exit_guard_init(void)
 {
-    pthread_once(&once, make_key);
+    pthread_once(&once, create_key);
 }
 
 void fi_exit_guard_set(void (*ended)(void))
 {
-    if (set == ended || !has_key)
+    if (on_exit_call == ended || !has_key)
         return;
-    set = ended;
+    on_exit_call = ended;
     pthread_setspecific(key, &key);
 }

@@ -1,13 +1,13 @@
-/* Three states (after Drepper, "Futexes Are Tricky"): an unlock wakes only if somebody may sleep.
- */
+/* A futex lock with three states (Drepper, "Futexes Are Tricky").  An unlock wakes only if a thread
+ * may be sleeping. */
 #include "base/lock.h"
 
 #include "base/futex.h"
 
 enum { FREE = 0, HELD = 1, HELD_WITH_SLEEPERS = FI_LOCK_CONTENDED };
 
-/* Holders of this lock keep it for some tens of instructions: a short wait is mostly enough.  The
- * model checkers set it to 0, where waiting only multiplies states. */
+/* Holders keep the lock for some tens of instructions, so a short spin is mostly enough.  The model
+ * checkers set it to 0, because spinning only multiplies their states. */
 #ifndef FI_LOCK_SPINS
 #define FI_LOCK_SPINS 64
 #endif
@@ -17,7 +17,7 @@ void fi_lock_init(fi_lock *l)
     fi_atomic_init(&l->word, (uint32_t)FREE);
 }
 
-/* [any] <- lock.unlock: what the last holder wrote.  Without, it is read half-old. */
+/* [any] <- lock.unlock: the writes of the last holder. */
 static bool try_lock(fi_lock *l)
 {
     uint32_t expected = FREE;
@@ -34,7 +34,8 @@ static bool spin(fi_lock *l)
     return false;
 }
 
-/* [any] Having slept, we cannot know whether others sleep too: we hold it as if they did. */
+/* [any] A thread that has slept does not know whether others still sleep, so it takes the lock as
+ * HELD_WITH_SLEEPERS. */
 void fi_lock_lock(fi_lock *l)
 {
     if (try_lock(l) || spin(l))

@@ -1,5 +1,4 @@
-/* A small lock for the slow paths below the scheduler: one word, asleep in the kernel when it
- * waits. Zeroed memory is an unlocked lock. */
+/* A one-word lock for slow paths.  Waiters block their thread.  Zeroed memory is an unlocked lock. */
 #ifndef FI_BASE_LOCK_H
 #define FI_BASE_LOCK_H
 
@@ -11,7 +10,7 @@ typedef struct fi_lock {
     FI_ATOMIC(uint32_t) word;
 } fi_lock;
 
-#define FI_LOCK_CONTENDED 2u /* the word of a lock that is held and waited for */
+#define FI_LOCK_CONTENDED 2u /* the word of a lock that is held and has sleepers */
 
 void fi_lock_init(fi_lock *l);
 void fi_lock_lock(fi_lock *l);

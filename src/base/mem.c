@@ -1,9 +1,7 @@
-/* One allocator at a time, a count of what it has given out, and the allocator built in.
+/* The current allocator, its use count, and the default allocator.
  *
- * filch_set_allocator may replace the allocator only while nothing of it is in use, and must see
- * that even when another thread is just about to allocate.  So every live block holds a lease on
- * it.
- */
+ * filch_set_allocator may replace the allocator only while none of its blocks is in use, even if
+ * another thread is about to allocate.  So every live block counts as a user of the allocator. */
 #define _GNU_SOURCE
 #include "base/mem.h"
 
@@ -21,14 +19,14 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* From here on, zeroed pages fresh from the system are worth more than the few bytes it takes to
- * align them ourselves: memset would commit every page of an array that may never be touched. */
+/* From this size on, calloc gives fresh zeroed pages.  Aligning inside a larger block keeps them
+ * uncommitted, where posix_memalign and memset would touch every page. */
 #define LARGE ((size_t)64 * 1024)
 
-static fi_use_count blocks; /* entered once per live block */
+static fi_use_count blocks; /* of the allocator; entered once per live block */
 static FI_ATOMIC(size_t) live_bytes;
-static filch_allocator allocator; /* under that lease; alloc is NULL: the one built in */
-static fi_lock replacing;         /* so that no lease is closed during a fork */
+static filch_allocator allocator; /* protected by `blocks`; alloc is NULL: the default allocator */
+static fi_lock replacing;         /* held during a fork, so that `blocks` is open in the child */
 
 __attribute__((constructor)) static void register_at_fork(void)
 {
@@ -43,12 +41,12 @@ static bool is_power_of_two(size_t n)
 static void check_request(size_t size, size_t align)
 {
     if (size == 0)
-        fi_fatal("allocation of 0 bytes");
+        fi_fatal("fi_mem_alloc: the size is 0");
     if (!is_power_of_two(align))
-        fi_fatal("allocation with an alignment that is no power of two");
+        fi_fatal("fi_mem_alloc: the alignment is not a power of two (%zu)", align);
 }
 
-/* [any] A large block is aligned inside a larger one; the word before it says where that begins. */
+/* [any] Align a large block inside a larger one.  The word before it points to the start of that. */
 static void *alloc_large(size_t size, size_t align, bool zeroed)
 {
     const size_t word = sizeof(void *);
@@ -89,7 +87,7 @@ static bool is_large(size_t size, size_t align)
     return size >= LARGE && align > alignof(max_align_t);
 }
 
-/* [any] The allocator built in. */
+/* [any] The default allocator. */
 static void *default_alloc(size_t size, size_t align, bool zeroed)
 {
     return is_large(size, align) ? alloc_large(size, align, zeroed)
@@ -104,7 +102,7 @@ static void default_free(void *p, size_t size, size_t align)
         free(p);
 }
 
-/* [any] The user's. */
+/* [any] The user's allocator. */
 static void *custom_alloc(size_t size, size_t align, bool zeroed)
 {
     void *p = allocator.alloc(allocator.ctx, size, align);
@@ -112,14 +110,16 @@ static void *custom_alloc(size_t size, size_t align, bool zeroed)
     if (p == NULL)
         return NULL;
     if (((uintptr_t)p & (align - 1)) != 0)
-        fi_fatal("the allocator given to filch_set_allocator returned a misaligned block");
+        fi_fatal(
+            "filch_set_allocator: the allocator returned a misaligned block (%p, alignment %zu)", p,
+            align);
     return zeroed ? memset(p, 0, size) : p;
 }
 
-static void leave(void)
+static void leave_allocator(void)
 {
     if (!fi_use_count_leave(&blocks))
-        fi_fatal("more memory freed than was allocated");
+        fi_fatal("fi_mem_free: more blocks freed than allocated");
 }
 
 static void *counted_alloc(size_t size, size_t align, bool zeroed)
@@ -131,9 +131,9 @@ static void *counted_alloc(size_t size, size_t align, bool zeroed)
     void *p = allocator.alloc != NULL ? custom_alloc(size, align, zeroed)
                                       : default_alloc(size, align, zeroed);
     if (p != NULL)
-        fi_fetch_add_relaxed(&live_bytes, size); /* a figure, it guards nothing */
+        fi_fetch_add_relaxed(&live_bytes, size); /* a statistic only */
     else
-        leave();
+        leave_allocator();
     return p;
 }
 
@@ -161,14 +161,14 @@ void fi_mem_free(void *p, size_t size, size_t align)
         allocator.free(allocator.ctx, p, size, align);
     else
         default_free(p, size, align);
-    leave();
+    leave_allocator();
 }
 
 /* ---- for users ---- */
 
-/* [any] A block this large is data, all of which will be written and read: with pages of 2 MiB the system is
- * entered 512 times less often, and addresses are found faster.  Where there are none, nothing is lost. */
-static void ask_for_huge_pages(void *p, size_t size)
+/* [any] A large block of the user is data that will be written and read.  Pages of 2 MiB cause 512
+ * times fewer page faults and fewer TLB misses.  A refusal does no harm. */
+static void advise_huge_pages(void *p, size_t size)
 {
 #ifdef MADV_HUGEPAGE
     const uintptr_t huge = (uintptr_t)2 << 20;
@@ -184,11 +184,11 @@ static void ask_for_huge_pages(void *p, size_t size)
 
 void *filch_alloc(size_t size)
 {
-    size_t some = size > 0 ? size : 1;
-    void *p = counted_alloc(some, FI_CACHE_LINE, false);
+    size_t bytes = size > 0 ? size : 1;
+    void *p = counted_alloc(bytes, FI_CACHE_LINE, false);
 
     if (p != NULL && allocator.alloc == NULL)
-        ask_for_huge_pages(p, some);
+        advise_huge_pages(p, bytes);
     return p;
 }
 

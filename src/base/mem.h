@@ -1,8 +1,7 @@
-/* Memory through one replaceable door, so that users can bring their own allocator and tests can
- * make the n-th allocation fail.
+/* Memory for the library.  Users can replace the allocator, and tests can make the n-th allocation
+ * fail.
  *
- * Sizes travel with the free, as in filch_allocator: an allocator need not keep headers.
- */
+ * Freeing passes the size, as in filch_allocator, so that an allocator needs no headers. */
 #ifndef FI_BASE_MEM_H
 #define FI_BASE_MEM_H
 
@@ -10,17 +9,17 @@
 
 #include <stddef.h>
 
-/* [any] Zeroed memory, or NULL.  align is a power of two.  A size of 0 is a caller's mistake. */
+/* [any] Zeroed memory, or NULL.  align is a power of two.  size is not 0. */
 void *fi_mem_alloc(size_t size, size_t align);
 
-/* [any] The same for n elements of size bytes each; NULL when the product does not fit. */
+/* [any] The same for n elements of size bytes each.  NULL if the product overflows. */
 void *fi_mem_alloc_array(size_t n, size_t size, size_t align);
 
-/* [any] Free what fi_mem_alloc gave, with the same size and alignment.  NULL is allowed. */
+/* [any] Free memory of fi_mem_alloc, with the same size and alignment.  NULL is allowed. */
 void fi_mem_free(void *p, size_t size, size_t align);
 
-/* What is allocated and not yet freed.  Two counters that are read one after the other: exact only
- * while nobody allocates. */
+/* Memory in use.  The two counters are read one after the other, so they are consistent only while no
+ * thread allocates. */
 typedef struct fi_mem_count {
     size_t blocks;
     size_t bytes;
@@ -29,8 +28,7 @@ typedef struct fi_mem_count {
 /* [any] */
 fi_mem_count fi_mem_live(void);
 
-/* The model checkers construct objects instead of zeroing bytes: they name a header of their own.
- */
+/* The model checkers construct objects instead of zeroing bytes, with their own header. */
 #ifdef FI_MEM_HEADER
 #include FI_MEM_HEADER
 #else

@@ -1,5 +1,5 @@
-/* A word, 0 at first, that one party opens once and one thread waits for.  What the opener has done
- * before, the other sees; then the word may be gone, as it mostly stands on the waiter's stack. */
+/* A one-shot event: one thread sets it once, and one thread waits for it.  The word is 0 at first.
+ * It is mostly on the waiter's stack, so it may be gone as soon as it is set. */
 #ifndef FI_BASE_ONESHOT_H
 #define FI_BASE_ONESHOT_H
 
@@ -11,38 +11,39 @@
 
 enum { FI_ONESHOT_UNSET, FI_ONESHOT_SET, FI_ONESHOT_WAITING };
 
-/* [any] True: somebody had come to wait.  -> oneshot.wait: the result before the word. */
-static inline bool fi_oneshot_set(FI_ATOMIC(uint32_t) * gate)
+/* [any] True: a waiter had announced itself.  -> oneshot.wait: the result */
+static inline bool fi_oneshot_set(FI_ATOMIC(uint32_t) * event)
 {
-    /* From here on the thread may be gone with its stack; a wake-up for nobody does no harm. */
-    bool awaited = fi_exchange_release(gate, FI_ONESHOT_SET, oneshot.set) == FI_ONESHOT_WAITING;
+    /* After the exchange the word may be gone.  A wake-up without a sleeper is harmless. */
+    bool waiting = fi_exchange_release(event, FI_ONESHOT_SET, oneshot.set) == FI_ONESHOT_WAITING;
 
-    if (awaited)
-        fi_futex_wake(gate, 1);
-    return awaited;
+    if (waiting)
+        fi_futex_wake(event, 1);
+    return waiting;
 }
 
-/* [thread] I come to wait.  False: it is open already. */
-static inline bool fi_oneshot_announce(FI_ATOMIC(uint32_t) * gate)
+/* [waiter] Announce that a wait follows.  False: the event is set already. */
+static inline bool fi_oneshot_announce(FI_ATOMIC(uint32_t) * event)
 {
-    uint32_t shut = FI_ONESHOT_UNSET;
+    uint32_t unset = FI_ONESHOT_UNSET;
 
-    return fi_cas_relaxed(gate, &shut, FI_ONESHOT_WAITING);
+    return fi_cas_relaxed(event, &unset, FI_ONESHOT_WAITING);
 }
 
-/* [thread] Blocks the thread.  False: the deadline has come first.  <- oneshot.set */
-static inline bool fi_oneshot_wait_until(FI_ATOMIC(uint32_t) * gate, int64_t deadline_ns)
+/* [waiter] Blocks the thread.  False: the deadline passed first.  <- oneshot.set */
+static inline bool fi_oneshot_wait_until(FI_ATOMIC(uint32_t) * event, int64_t deadline_ns)
 {
-    (void)fi_oneshot_announce(gate);
-    while (fi_load_acquire(gate, oneshot.wait) != FI_ONESHOT_SET)
-        if (fi_futex_wait(gate, FI_ONESHOT_WAITING, deadline_ns) == -ETIMEDOUT)
+    (void)fi_oneshot_announce(event);
+    while (fi_load_acquire(event, oneshot.wait) != FI_ONESHOT_SET)
+        if (fi_futex_wait(event, FI_ONESHOT_WAITING, deadline_ns) == -ETIMEDOUT)
             return false;
     return true;
 }
 
-static inline void fi_oneshot_wait(FI_ATOMIC(uint32_t) * gate)
+/* [waiter] Blocks the thread. */
+static inline void fi_oneshot_wait(FI_ATOMIC(uint32_t) * event)
 {
-    fi_oneshot_wait_until(gate, FI_FUTEX_FOREVER);
+    fi_oneshot_wait_until(event, FI_FUTEX_FOREVER);
 }
 
 #endif

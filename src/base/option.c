@@ -1,4 +1,3 @@
-/* One wish: that of the caller, of the environment, or none. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* secure_getenv */
 #endif
@@ -31,7 +30,7 @@ const char *fi_option_env(const char *variable)
     return text && *text ? text : NULL;
 }
 
-static int shift_of(char unit)
+static int unit_shift(char unit)
 {
     switch (unit) {
     case 'k':
@@ -61,25 +60,25 @@ bool fi_option_parse(const char *text, bool units, uint64_t *out)
         return false;
     if (!*end)
         return true;
-    shift = units && !end[1] ? shift_of(*end) : -1;
+    shift = units && !end[1] ? unit_shift(*end) : -1;
     if (shift < 0 || *out > UINT64_MAX >> shift)
         return false;
     *out <<= shift;
     return true;
 }
 
-int fi_option_number(const fi_option *n, uint64_t *out)
+int fi_option_number(const fi_option *o, uint64_t *out)
 {
-    const char *text = n->wish ? NULL : fi_option_env(n->variable);
+    const char *text = o->configured ? NULL : fi_option_env(o->variable);
 
-    *out = n->wish ? n->wish : n->fallback;
-    if (text && (!fi_option_parse(text, n->units, out) || *out < n->min || *out > n->max))
-        return fi_option_error("%s is '%s', which is no number from %llu to %llu", n->variable,
-                               text, (unsigned long long)n->min, (unsigned long long)n->max);
-    if (n->wish && (n->wish < n->min || n->wish > n->max))
-        return fi_option_error("filch_config.%s is %llu, which is not from %llu to %llu", n->field,
-                               (unsigned long long)n->wish, (unsigned long long)n->min,
-                               (unsigned long long)n->max);
+    *out = o->configured ? o->configured : o->fallback;
+    if (text && (!fi_option_parse(text, o->units, out) || *out < o->min || *out > o->max))
+        return fi_option_error("%s: not a number from %llu to %llu ('%s')", o->variable,
+                               (unsigned long long)o->min, (unsigned long long)o->max, text);
+    if (o->configured && (o->configured < o->min || o->configured > o->max))
+        return fi_option_error("filch_config.%s: not from %llu to %llu (%llu)", o->field,
+                               (unsigned long long)o->min, (unsigned long long)o->max,
+                               (unsigned long long)o->configured);
     return 0;
 }
 
@@ -93,5 +92,5 @@ int fi_option_choice(const char *variable, const char *zero, const char *one, in
         return 0;
     if (strcmp(text, one) == 0)
         return 1;
-    return fi_option_error("%s is '%s', which is neither %s nor %s", variable, text, zero, one);
+    return fi_option_error("%s: neither '%s' nor '%s' ('%s')", variable, zero, one, text);
 }

@@ -1,4 +1,4 @@
-/* Tells AddressSanitizer which memory must not be used.  Does nothing in other builds. */
+/* Marks memory as unusable for AddressSanitizer.  Does nothing in other builds. */
 #ifndef FI_BASE_POISON_H
 #define FI_BASE_POISON_H
 
@@ -10,7 +10,7 @@
 #include <sanitizer/asan_interface.h>
 #endif
 
-/* [any] A use of this memory is reported from now on. */
+/* [any] Report accesses to this memory from now on. */
 static inline void fi_poison(void *at, size_t size)
 {
 #ifdef ASAN_POISON_MEMORY_REGION
@@ -19,7 +19,7 @@ static inline void fi_poison(void *at, size_t size)
     (void)at, (void)size;
 }
 
-/* [any] It may be used again. */
+/* [any] Allow accesses again. */
 static inline void fi_unpoison(void *at, size_t size)
 {
 #ifdef ASAN_UNPOISON_MEMORY_REGION

@@ -1,92 +1,91 @@
-/* Free lists over slabs, and bundles that go from one worker to another. */
 #include "base/record_pool.h"
 
 #include "base/mem.h"
 
-/* ---- bundles ---- */
+/* ---- depot ---- */
 
-void fi_record_depot_init(fi_record_depot *s, size_t size)
+void fi_record_depot_init(fi_record_depot *d, size_t size)
 {
-    s->size = size;
-    fi_atomic_init(&s->bundles, (fi_record *)NULL);
-    fi_lock_init(&s->takers);
+    d->size = size;
+    fi_atomic_init(&d->magazines, (fi_record *)NULL);
+    fi_lock_init(&d->pop_lock);
 }
 
-/* Whoever gives back goes on at once, whatever others do. */
-void fi_record_depot_push(fi_record_depot *s, fi_record *bundle)
+/* Takes no lock, so a thread that frees never waits. */
+void fi_record_depot_push(fi_record_depot *d, fi_record *magazine)
 {
-    fi_record *first = fi_load_relaxed(&s->bundles);
+    fi_record *first = fi_load_relaxed(&d->magazines);
 
     do
-        bundle->next_magazine = first;
-    /* -> record_pool.pop: the list in the bundle before the word */
-    while (!fi_cas_release(&s->bundles, &first, bundle, record_pool.push));
+        magazine->next_magazine = first;
+    /* -> record_pool.pop: the list in the magazine */
+    while (!fi_cas_release(&d->magazines, &first, magazine, record_pool.push));
 }
 
-/* One at a time takes, so that a bundle which stands first twice is first for the same reason: nobody else
- * can have taken it away and put it back meanwhile, with another behind it. */
-fi_record *fi_record_depot_pop(fi_record_depot *s)
+/* The lock excludes ABA: while one thread pops, no other can pop the first magazine and push it again
+ * with another successor. */
+fi_record *fi_record_depot_pop(fi_record_depot *d)
 {
     fi_record *first;
 
-    if (!fi_load_relaxed(&s->bundles))
+    if (!fi_load_relaxed(&d->magazines))
         return NULL;
-    fi_lock_lock(&s->takers);
+    fi_lock_lock(&d->pop_lock);
     do
         /* <- record_pool.push */
-        first = fi_load_acquire(&s->bundles, record_pool.pop);
-    while (first && !fi_cas_relaxed(&s->bundles, &first, first->next_magazine));
-    fi_lock_unlock(&s->takers);
+        first = fi_load_acquire(&d->magazines, record_pool.pop);
+    while (first && !fi_cas_relaxed(&d->magazines, &first, first->next_magazine));
+    fi_lock_unlock(&d->pop_lock);
     return first;
 }
 
 /* ---- pools ---- */
 
-void fi_record_pool_init(fi_record_pool *p, fi_record_depot *share)
+void fi_record_pool_init(fi_record_pool *p, fi_record_depot *depot)
 {
-    *p = (fi_record_pool){.share = share};
+    *p = (fi_record_pool){.depot = depot};
 }
 
 void fi_record_pool_flush(fi_record_pool *p)
 {
-    fi_record *bundle = NULL;
+    fi_record *magazine = NULL;
 
     for (int i = 0; i < FI_RECORDS_PER_SLAB; i++) {
         fi_record *r = fi_record_pop(p);
-        r->next = bundle;
-        bundle = r;
+        r->next = magazine;
+        magazine = r;
     }
-    fi_record_depot_push(p->share, bundle);
+    fi_record_depot_push(p->depot, magazine);
 }
 
-static bool take_bundle(fi_record_pool *p)
+static bool take_magazine(fi_record_pool *p)
 {
-    fi_record *bundle = fi_record_depot_pop(p->share);
+    fi_record *magazine = fi_record_depot_pop(p->depot);
 
-    if (!bundle)
+    if (!magazine)
         return false;
-    p->free = bundle;
+    p->free = magazine;
     p->n = FI_RECORDS_PER_SLAB;
     return true;
 }
 
-static bool grow(fi_record_pool *p)
+static bool add_slab(fi_record_pool *p)
 {
-    fi_record_slab *slab = fi_mem_alloc(fi_record_slab_size(p->share->size), FI_CACHE_LINE);
+    fi_record_slab *slab = fi_mem_alloc(fi_record_slab_size(p->depot->size), FI_CACHE_LINE);
 
     if (!slab)
         return false;
     slab->next = p->slabs;
     p->slabs = slab;
-    p->slabs_n++;
+    p->n_slabs++;
     for (size_t i = FI_RECORDS_PER_SLAB; i-- > 0;)
-        fi_record_free(p, (char *)(slab + 1) + i * p->share->size);
+        fi_record_free(p, (char *)(slab + 1) + i * p->depot->size);
     return true;
 }
 
 bool fi_record_pool_refill(fi_record_pool *p)
 {
-    return take_bundle(p) || grow(p);
+    return take_magazine(p) || add_slab(p);
 }
 
 void fi_record_slabs_free(fi_record_slab *slabs, size_t record_size)
@@ -103,6 +102,6 @@ void fi_record_slabs_free(fi_record_slab *slabs, size_t record_size)
 
 void fi_record_pool_fini(fi_record_pool *p)
 {
-    fi_record_slabs_free(p->slabs, p->share ? p->share->size : 0);
-    *p = (fi_record_pool){.share = p->share};
+    fi_record_slabs_free(p->slabs, p->depot ? p->depot->size : 0);
+    *p = (fi_record_pool){.depot = p->depot};
 }

@@ -1,27 +1,26 @@
-/* Random numbers for choosing victims and for tests: small, fast, and the same again for the same
- * seed.  Not for secrets.
+/* Pseudorandom numbers for the choice of victims and for tests.  A seed repeats its sequence.  Not
+ * for cryptography.
  *
  * The generator is xoroshiro128++ (Blackman and Vigna, "Scrambled linear pseudorandom number
- * generators", 2021), its state filled from the seed by the SplitMix64 step, so that seeds which
- * differ in one bit give streams with nothing in common.
- */
+ * generators", 2021).  SplitMix64 fills its state from the seed, so that similar seeds give
+ * unrelated sequences. */
 #ifndef FI_BASE_RNG_H
 #define FI_BASE_RNG_H
 
 #include <stdint.h>
 
-/* Never all zeros once seeded: from there the generator could not move. */
+/* Never all zeros once seeded, because that state is a fixed point. */
 typedef struct fi_rng {
     uint64_t a;
     uint64_t b;
 } fi_rng;
 
-/* [owner] Every seed is a good one, 0 too. */
+/* [owner] Any seed is allowed, also 0. */
 void fi_rng_seed(fi_rng *r, uint64_t seed);
 
-/* [any] The calling thread's own generator, seeded on first use and differently in every thread,
- * and seeded anew in the child of a fork(), even where the parent had chosen the seed.
- * Ask again after anything that may park the fiber: it may go on in another thread. */
+/* [any] The generator of the calling thread.  It is seeded on first use, differently in every thread,
+ * and again in the child of a fork.  Call this again after anything that may park the fiber, because
+ * the fiber may continue on another thread. */
 fi_rng *fi_rng_thread(void);
 
 static inline uint64_t fi_rng_rotl(uint64_t x, int k)
@@ -41,18 +40,18 @@ static inline uint64_t fi_rng_next(fi_rng *r)
     return result;
 }
 
-/* [owner] One of 0 .. n-1, each exactly as likely; 0 when n is 0.
+/* [owner] A uniformly distributed number from 0 to n-1.  0 if n is 0.
  *
- * The high half of a 32 x 32 bit product is the number; the low half says where in its share of the
- * 2^32 draws we are.  Shares differ by one draw, so the first 2^32 mod n draws of each are refused.
- * (Lemire, "Fast random integer generation in an interval", 2019.) */
+ * The high half of a 32 x 32 bit product is the number.  The low half is the position of the draw
+ * among those with the same number.  Rejecting the first 2^32 mod n positions leaves equally many
+ * draws for each number (Lemire, "Fast random integer generation in an interval", 2019). */
 static inline uint32_t fi_rng_below(fi_rng *r, uint32_t n)
 {
     uint64_t product = (fi_rng_next(r) >> 32) * n;
 
     if ((uint32_t)product < n) {
-        uint32_t refused = (0 - n) % n;
-        while ((uint32_t)product < refused)
+        uint32_t rejected = (0 - n) % n;
+        while ((uint32_t)product < rejected)
             product = (fi_rng_next(r) >> 32) * n;
     }
     return (uint32_t)(product >> 32);

@@ -1,11 +1,12 @@
-/* The door of the runtime.  Many go in and out; who wants to stop the runtime shuts the door and waits until nobody is
- * inside.  One word: how many are inside, and whether it is shut, as it is while no runtime runs.
+/* Rundown protection: many threads use an object, and one thread closes it and waits until the last
+ * user has left.  One word holds the number of users and a closed bit.  The runtime is protected by
+ * it, and it is closed while no runtime runs.
  *
- *     who comes                              who stops
- *     count up; was it shut?                 shut it
- *       then count down, another way         wait until the count is 0
- *     (use the runtime)                      (free the runtime)
- *     count down; the last wakes
+ *     user                                   stopper
+ *     count up; is it closed?                close
+ *       yes: count down, enter failed        wait until the count is 0
+ *     (use the object)                       (free the object)
+ *     count down; the last one wakes
  */
 #ifndef FI_BASE_RUNDOWN_H
 #define FI_BASE_RUNDOWN_H
@@ -21,60 +22,60 @@ typedef struct fi_rundown {
     FI_ATOMIC(uint32_t) word;
 } fi_rundown;
 
-/* [who is inside] -> rundown.empty: the last use of the runtime before it is freed. */
-static inline void fi_rundown_leave(fi_rundown *d)
+/* [user] -> rundown.empty: the last use before the object is freed */
+static inline void fi_rundown_leave(fi_rundown *r)
 {
-    if (fi_fetch_add_release(&d->word, UINT32_MAX, rundown.leave) == FI_RUNDOWN_CLOSED + 1)
-        fi_futex_wake(&d->word, INT_MAX);
+    if (fi_fetch_add_release(&r->word, UINT32_MAX, rundown.leave) == FI_RUNDOWN_CLOSED + 1)
+        fi_futex_wake(&r->word, INT_MAX);
 }
 
-/* [any] False: it is shut.  <- rundown.open: the runtime as it was made. */
-static inline bool fi_rundown_try_enter(fi_rundown *d)
+/* [any] False: it is closed.  <- rundown.open: the initialised object */
+static inline bool fi_rundown_try_enter(fi_rundown *r)
 {
-    if (!(fi_fetch_add_acquire(&d->word, 1u, rundown.enter) & FI_RUNDOWN_CLOSED))
+    if (!(fi_fetch_add_acquire(&r->word, 1u, rundown.enter) & FI_RUNDOWN_CLOSED))
         return true;
-    fi_rundown_leave(d);
+    fi_rundown_leave(r);
     return false;
 }
 
-/* [who knows of something that keeps the runtime from being freed] Enter, shut or not. */
-static inline void fi_rundown_enter_unchecked(fi_rundown *d)
+/* [caller that knows that the object cannot be freed yet] Enter even if it is closed. */
+static inline void fi_rundown_enter_unchecked(fi_rundown *r)
 {
-    fi_fetch_add_relaxed(&d->word, 1u);
+    fi_fetch_add_relaxed(&r->word, 1u);
 }
 
-/* [any] */
-static inline uint32_t fi_rundown_count(fi_rundown *d)
+/* [any] The number of users. */
+static inline uint32_t fi_rundown_count(fi_rundown *r)
 {
-    return fi_load_relaxed(&d->word) & ~FI_RUNDOWN_CLOSED;
+    return fi_load_relaxed(&r->word) & ~FI_RUNDOWN_CLOSED;
 }
 
-/* [who starts] -> rundown.enter */
-static inline void fi_rundown_open(fi_rundown *d)
+/* [starter] -> rundown.enter */
+static inline void fi_rundown_open(fi_rundown *r)
 {
-    fi_fetch_add_release(&d->word, FI_RUNDOWN_CLOSED, rundown.open);
+    fi_fetch_add_release(&r->word, FI_RUNDOWN_CLOSED, rundown.open);
 }
 
-/* [who stops] */
-static inline void fi_rundown_close(fi_rundown *d)
+/* [stopper] */
+static inline void fi_rundown_close(fi_rundown *r)
 {
-    fi_fetch_add_relaxed(&d->word, FI_RUNDOWN_CLOSED);
+    fi_fetch_add_relaxed(&r->word, FI_RUNDOWN_CLOSED);
 }
 
-/* [who stops, having shut it] What is inside, besides that it is shut; 0: nobody, and what they did is seen.
+/* [stopper, after the close] The number of users.  If it is 0, their uses are visible.
  * <- rundown.leave */
-static inline uint32_t fi_rundown_remaining(fi_rundown *d)
+static inline uint32_t fi_rundown_remaining(fi_rundown *r)
 {
-    return fi_load_acquire(&d->word, rundown.empty) - FI_RUNDOWN_CLOSED;
+    return fi_load_acquire(&r->word, rundown.empty) - FI_RUNDOWN_CLOSED;
 }
 
-/* [who stops, having shut it] Blocks the thread. */
-static inline void fi_rundown_wait_empty(fi_rundown *d)
+/* [stopper, after the close] Blocks the thread. */
+static inline void fi_rundown_wait_empty(fi_rundown *r)
 {
-    uint32_t inside;
+    uint32_t users;
 
-    while ((inside = fi_rundown_remaining(d)) > 0)
-        fi_futex_wait(&d->word, FI_RUNDOWN_CLOSED + inside, FI_FUTEX_FOREVER);
+    while ((users = fi_rundown_remaining(r)) > 0)
+        fi_futex_wait(&r->word, FI_RUNDOWN_CLOSED + users, FI_FUTEX_FOREVER);
 }
 
 #endif

@@ -6,11 +6,11 @@
 #include <errno.h>
 #include <string.h>
 
-#define AT_ONCE      64u /* of those that are due: others may want the lock */
+#define BATCH        64u /* due timers removed under the lock at a time */
 #define CAPACITY_MIN 64u
 #define CHILDREN     4u
 
-enum { TO_COME = 1, OVER }; /* fired */
+enum { FIRING = 1, FIRED }; /* fi_timer.state */
 
 void fi_timer_heap_init(fi_timer_heap *ts)
 {
@@ -23,20 +23,20 @@ static void free_arrays(const fi_timer_heap *ts)
 {
     if (ts->heap)
         FI_DELETE_ARRAY(fi_timer_entry, ts->heap, ts->capacity);
-    if (ts->places)
-        FI_DELETE_ARRAY(fi_timer_place, ts->places, ts->capacity);
+    if (ts->slots)
+        FI_DELETE_ARRAY(fi_timer_slot, ts->slots, ts->capacity);
 }
 
 void fi_timer_heap_fini(fi_timer_heap *ts)
 {
     free_arrays(ts);
     ts->heap = NULL;
-    ts->places = NULL;
+    ts->slots = NULL;
 }
 
-/* ---- the heap, under the lock ---- */
+/* ---- the heap, with the lock held ---- */
 
-static void rise(fi_timer_entry *heap, uint32_t at, fi_timer_entry e)
+static void sift_up(fi_timer_entry *heap, uint32_t at, fi_timer_entry e)
 {
     while (at > 0 && e.deadline_ns < heap[(at - 1) / CHILDREN].deadline_ns) {
         heap[at] = heap[(at - 1) / CHILDREN];
@@ -55,7 +55,7 @@ static uint32_t earliest_child(const fi_timer_entry *heap, uint32_t n, uint32_t 
     return best;
 }
 
-static void sink(fi_timer_entry *heap, uint32_t n, uint32_t at, fi_timer_entry e)
+static void sift_down(fi_timer_entry *heap, uint32_t n, uint32_t at, fi_timer_entry e)
 {
     while (at * CHILDREN + 1 < n) {
         uint32_t child = earliest_child(heap, n, at);
@@ -67,60 +67,60 @@ static void sink(fi_timer_entry *heap, uint32_t n, uint32_t at, fi_timer_entry e
     heap[at] = e;
 }
 
-/* ---- places, under the lock ---- */
+/* ---- slots, with the lock held ---- */
 
-static void make_empty(fi_timer_heap *ts, uint32_t place)
+static void free_slot(fi_timer_heap *ts, uint32_t index)
 {
-    ts->places[place].next_empty = ts->empty;
-    ts->empty = place + 1;
+    ts->slots[index].next_free = ts->free_index;
+    ts->free_index = index + 1;
 }
 
-static uint32_t take_empty(fi_timer_heap *ts)
+static uint32_t alloc_slot(fi_timer_heap *ts)
 {
-    uint32_t place = ts->empty - 1;
+    uint32_t index = ts->free_index - 1;
 
-    ts->empty = (uint32_t)ts->places[place].next_empty;
-    return place;
+    ts->free_index = (uint32_t)ts->slots[index].next_free;
+    return index;
 }
 
-/* The first entry is out of the heap; its timer, NULL: that was removed. */
-static fi_timer *take_first(fi_timer_heap *ts)
+/* Pop the first entry.  Returns its timer.  NULL: the timer was removed. */
+static fi_timer *pop_first(fi_timer_heap *ts)
 {
-    uint32_t place = ts->heap[0].place;
-    fi_timer *t = ts->places[place].timer;
+    uint32_t index = ts->heap[0].index;
+    fi_timer *t = ts->slots[index].timer;
 
     ts->n--;
     if (ts->n > 0)
-        sink(ts->heap, ts->n, 0, ts->heap[ts->n]);
-    make_empty(ts, place);
+        sift_down(ts->heap, ts->n, 0, ts->heap[ts->n]);
+    free_slot(ts, index);
     if (!t)
         ts->removed--;
     return t;
 }
 
-/* The first of those that were not removed is to be seen. */
-static void note_next(fi_timer_heap *ts)
+/* Drop removed entries at the top, and publish the deadline of the first timer. */
+static void update_next(fi_timer_heap *ts)
 {
-    while (ts->n > 0 && !ts->places[ts->heap[0].place].timer)
-        take_first(ts);
+    while (ts->n > 0 && !ts->slots[ts->heap[0].index].timer)
+        pop_first(ts);
     fi_store_relaxed(&ts->next_ns, ts->n > 0 ? ts->heap[0].deadline_ns : FI_TIMER_NEVER);
 }
 
-/* All entries of timers that were removed go.  As often as there are many of them, which costs each one a little. */
-static void sweep(fi_timer_heap *ts)
+/* Drop all removed entries.  Called when they are the majority, so the cost per removal is constant. */
+static void compact(fi_timer_heap *ts)
 {
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < ts->n; i++)
-        if (ts->places[ts->heap[i].place].timer)
+        if (ts->slots[ts->heap[i].index].timer)
             ts->heap[n++] = ts->heap[i];
         else
-            make_empty(ts, ts->heap[i].place);
+            free_slot(ts, ts->heap[i].index);
     ts->n = n;
     ts->removed = 0;
     for (uint32_t i = n / CHILDREN + 1; i-- > 0;)
         if (i < n)
-            sink(ts->heap, n, i, ts->heap[i]);
+            sift_down(ts->heap, n, i, ts->heap[i]);
 }
 
 static int grow(fi_timer_heap *ts)
@@ -131,88 +131,88 @@ static int grow(fi_timer_heap *ts)
     if (more.capacity <= old)
         return -ENOMEM;
     more.heap = FI_NEW_ARRAY(fi_timer_entry, more.capacity);
-    more.places = FI_NEW_ARRAY(fi_timer_place, more.capacity);
-    if (!more.heap || !more.places) {
+    more.slots = FI_NEW_ARRAY(fi_timer_slot, more.capacity);
+    if (!more.heap || !more.slots) {
         free_arrays(&more);
         return -ENOMEM;
     }
     if (old > 0) {
         memcpy(more.heap, ts->heap, ts->n * sizeof *ts->heap);
-        memcpy(more.places, ts->places, old * sizeof *ts->places);
+        memcpy(more.slots, ts->slots, old * sizeof *ts->slots);
     }
     free_arrays(ts);
     ts->heap = more.heap;
-    ts->places = more.places;
+    ts->slots = more.slots;
     ts->capacity = more.capacity;
     for (uint32_t i = more.capacity; i-- > old;)
-        make_empty(ts, i);
+        free_slot(ts, i);
     return 0;
 }
 
-/* A negative time is stored as 0, which has passed as well.  Negative times have other meanings for
- * a sleeper that waits for the next timer (FI_POLL_NOW). */
-static int64_t due_at(const fi_timer *t)
+/* A negative deadline is stored as 0, which has passed as well.  Negative values have a special meaning
+ * for a sleeper (FI_POLL_NOW). */
+static int64_t deadline_of(const fi_timer *t)
 {
     return t->deadline_ns > 0 ? t->deadline_ns : 0;
 }
 
-static int add(fi_timer_heap *ts, fi_timer *t)
+static int add_timer(fi_timer_heap *ts, fi_timer *t)
 {
-    uint32_t place;
+    uint32_t index;
 
     if (ts->n == ts->capacity && grow(ts) < 0)
         return -ENOMEM;
-    place = take_empty(ts);
-    ts->places[place].timer = t;
-    t->place = place + 1;
-    fi_store_relaxed(&t->fired, 0u);
-    rise(ts->heap, ts->n++, (fi_timer_entry){due_at(t), place});
-    note_next(ts);
-    return ts->heap[0].place == place;
+    index = alloc_slot(ts);
+    ts->slots[index].timer = t;
+    t->index = index + 1;
+    fi_store_relaxed(&t->state, 0u);
+    sift_up(ts->heap, ts->n++, (fi_timer_entry){deadline_of(t), index});
+    update_next(ts);
+    return ts->heap[0].index == index;
 }
 
-/* ---- for all ---- */
+/* ---- interface ---- */
 
 int fi_timer_heap_add(fi_timer_heap *ts, fi_timer *t)
 {
     int e;
 
     fi_lock_lock(&ts->lock);
-    e = add(ts, t);
+    e = add_timer(ts, t);
     fi_lock_unlock(&ts->lock);
     return e;
 }
 
-static void forget(fi_timer_heap *ts, fi_timer *t)
+static void remove_timer(fi_timer_heap *ts, fi_timer *t)
 {
-    ts->places[t->place - 1].timer = NULL;
-    t->place = 0;
+    ts->slots[t->index - 1].timer = NULL;
+    t->index = 0;
     ts->removed++;
     if (ts->removed > ts->n / 2 && ts->n > CAPACITY_MIN)
-        sweep(ts);
-    note_next(ts);
+        compact(ts);
+    update_next(ts);
 }
 
-/* <- timer_heap.fired: what fire() did last with the timer, before its memory is something else. */
-static uint32_t look(fi_timer *t)
+/* <- timer_heap.fired: the accesses of fire() to the timer, before its memory is reused. */
+static uint32_t timer_state(fi_timer *t)
 {
-    return fi_load_acquire(&t->fired, timer_heap.over);
+    return fi_load_acquire(&t->state, timer_heap.state);
 }
 
 bool fi_timer_heap_remove(fi_timer_heap *ts, fi_timer *t)
 {
-    bool in_time;
+    bool is_pending;
 
-    if (look(t) == OVER)
+    if (timer_state(t) == FIRED)
         return false;
     fi_lock_lock(&ts->lock);
-    in_time = t->place != 0;
-    if (in_time)
-        forget(ts, t);
+    is_pending = t->index != 0;
+    if (is_pending)
+        remove_timer(ts, t);
     fi_lock_unlock(&ts->lock);
-    while (look(t) == TO_COME)
+    while (timer_state(t) == FIRING)
         fi_thread_yield();
-    return in_time;
+    return is_pending;
 }
 
 static bool is_due(const fi_timer_heap *ts, int64_t now_ns)
@@ -220,33 +220,33 @@ static bool is_due(const fi_timer_heap *ts, int64_t now_ns)
     return ts->n > 0 && ts->heap[0].deadline_ns <= now_ns;
 }
 
-/* Nobody has been at most of them for long: their memory is on its way while the heap is put in order. */
-static uint32_t take_out(fi_timer_heap *ts, int64_t now_ns, fi_timer **due)
+/* Most due timers are not in the cache: prefetch each while the heap is sorted. */
+static uint32_t pop_due(fi_timer_heap *ts, int64_t now_ns, fi_timer **due)
 {
     uint32_t n = 0;
 
-    for (uint32_t i = 0; i < AT_ONCE && is_due(ts, now_ns); i++) {
-        fi_timer *t = take_first(ts);
+    for (uint32_t i = 0; i < BATCH && is_due(ts, now_ns); i++) {
+        fi_timer *t = pop_first(ts);
         FI_PREFETCH(t);
         if (t)
             due[n++] = t;
     }
-    note_next(ts);
+    update_next(ts);
     return n;
 }
 
-/* As a list. */
+/* Up to BATCH due timers as a list. */
 static fi_timer *take_due(fi_timer_heap *ts, int64_t now_ns)
 {
-    fi_timer *due[AT_ONCE], *list = NULL;
+    fi_timer *due[BATCH], *list = NULL;
     uint32_t n;
 
     fi_lock_lock(&ts->lock);
-    n = take_out(ts, now_ns, due);
+    n = pop_due(ts, now_ns, due);
     while (n > 0) {
         fi_timer *t = due[--n];
-        t->place = 0;
-        fi_store_relaxed(&t->fired, TO_COME);
+        t->index = 0;
+        fi_store_relaxed(&t->state, FIRING);
         t->next_due = list;
         list = t;
     }
@@ -254,7 +254,7 @@ static fi_timer *take_due(fi_timer_heap *ts, int64_t now_ns)
     return list;
 }
 
-/* -> timer_heap.over */
+/* -> timer_heap.state */
 void fi_timer_heap_fire(fi_timer_heap *ts, int64_t now_ns)
 {
     fi_timer *due;
@@ -264,6 +264,6 @@ void fi_timer_heap_fire(fi_timer_heap *ts, int64_t now_ns)
             fi_timer *t = due;
             due = t->next_due;
             t->fire(t);
-            fi_store_release(&t->fired, OVER, timer_heap.fired);
+            fi_store_release(&t->state, FIRED, timer_heap.fired);
         }
 }

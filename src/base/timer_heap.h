@@ -1,11 +1,10 @@
-/* What is to be done at a certain time.  Timers are in their users' memory, and known to a heap that everybody may use
- * behind a lock; the time of the first is a word that everybody may look at.
+/* A heap of timers behind a lock.  The deadline of the first timer is also an atomic word, which
+ * workers read whenever they look for work, and which limits their sleep.
  *
- * Workers look at it whenever they look for work, and do not sleep beyond it.
- *
- * Timers mostly stand on stacks, each on a page of its own.  So the heap does not go there: it has the deadlines, side by
- * side, and numbers of places in a table that lead to the timers.  One that is removed leaves its place empty, and its
- * entry in the heap until that comes up, or too many are like it. */
+ * A timer is in its user's memory, mostly on a stack, each on another page.  So the heap does not
+ * touch timers while it sorts: its entries have the deadline, and the index of a slot in a table that
+ * points to the timer.  Removing a timer clears its slot.  The entry stays in the heap until it is
+ * the first one, or until more than half of the entries are removed ones. */
 #ifndef FI_BASE_TIMER_HEAP_H
 #define FI_BASE_TIMER_HEAP_H
 
@@ -21,52 +20,50 @@
 typedef struct fi_timer fi_timer;
 struct fi_timer {
     int64_t deadline_ns;
-    void (*fire)(fi_timer *t); /* called by who finds it due; without a lock */
-    uint32_t place;            /* in the table, plus 1; 0: in none.  Under the lock */
-    fi_timer *next_due;        /* in the list of who does */
-    FI_ATOMIC(uint32_t) fired; /* it is out of the heap, and fire() is to come; and is over */
+    void (*fire)(fi_timer *t); /* called without a lock, by the thread that finds it due */
+    uint32_t index;            /* of its slot, plus 1; 0: not in the heap.  Protected by the lock */
+    fi_timer *next_due;        /* in the list of the thread that fires it */
+    FI_ATOMIC(uint32_t) state; /* 0, FIRING (out of the heap, fire() not finished), FIRED */
 };
 
 typedef struct fi_timer_entry {
     int64_t deadline_ns;
-    uint32_t place;
+    uint32_t index; /* of the slot */
 } fi_timer_entry;
 
-/* Who stands there, or the next that is empty. */
-typedef union fi_timer_place {
-    fi_timer *timer; /* NULL: it was removed, but the heap still has its entry */
-    uintptr_t next_empty;
-} fi_timer_place;
+typedef union fi_timer_slot {
+    fi_timer *timer;     /* NULL: removed, but the heap still has its entry */
+    uintptr_t next_free; /* of a free slot: the next free index, plus 1; 0: none */
+} fi_timer_slot;
 
 typedef struct fi_timer_heap {
     fi_lock lock;
-    fi_timer_entry *
-        heap; /* from 0; of four children each none is due before its parent; the first is not removed */
-    fi_timer_place *places;
-    uint32_t n, removed,
-        capacity;   /* entries, those of them that were removed, and room for both arrays */
-    uint32_t empty; /* the first empty place, plus 1; 0: none */
-    FI_ATOMIC(int64_t) next_ns; /* when the first is due; written under the lock */
+    fi_timer_entry *heap; /* 4-ary, the earliest first; the first entry is never a removed one */
+    fi_timer_slot *slots;
+    uint32_t n, removed, capacity; /* entries; removed entries; of both arrays */
+    uint32_t free_index;           /* of the first free slot, plus 1; 0: none */
+    FI_ATOMIC(int64_t) next_ns;    /* deadline of the first timer; written under the lock */
 } fi_timer_heap;
 
 /* [any] */
 void fi_timer_heap_init(fi_timer_heap *ts);
 void fi_timer_heap_fini(fi_timer_heap *ts);
 
-/* [any] When the next is due; FI_TIMER_NEVER: there is none. */
+/* [any] The deadline of the first timer.  FI_TIMER_NEVER: there is none. */
 static inline int64_t fi_timer_heap_next(fi_timer_heap *ts)
 {
     return fi_load_relaxed(&ts->next_ns);
 }
 
-/* [any] deadline_ns and fire are set, the rest is zero.  1: it is the first now, and who sleeps may sleep too long; 0; -ENOMEM. */
+/* [any] Add a timer with deadline_ns and fire set, and zeros otherwise.  Returns 1: it is the first
+ * timer now, so a sleeper may sleep too long; 0: it is not; -ENOMEM. */
 int fi_timer_heap_add(fi_timer_heap *ts, fi_timer *t);
 
-/* [any but from its fire()] After this it does not fire, if it has not; and fire() is over, if it has.
- * True: it has not. */
+/* [any, but not from its fire()] Remove a timer.  After the return fire() does not run.
+ * True: it did not fire.  False: fire() has run and has returned. */
 bool fi_timer_heap_remove(fi_timer_heap *ts, fi_timer *t);
 
-/* [any] Fire what is due by then. */
+/* [any] Fire all timers with a deadline of at most now_ns. */
 void fi_timer_heap_fire(fi_timer_heap *ts, int64_t now_ns);
 
 #endif

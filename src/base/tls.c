@@ -5,11 +5,11 @@
 _Thread_local void *fi_tls_worker_ptr;
 _Thread_local uint32_t fi_tls_lock_id = FI_LOCK_ID_NONE;
 
-/* The compiler must not move this across a switch. */
-__attribute__((noinline)) void fi_tls_set(void *worker, uint32_t party)
+/* noinline, so that the compiler does not move it across a switch. */
+__attribute__((noinline)) void fi_tls_set(void *worker, uint32_t lock_id)
 {
     fi_tls_worker_ptr = worker;
-    fi_tls_lock_id = party;
+    fi_tls_lock_id = lock_id;
     __asm__ volatile("" ::: "memory");
 }
 
@@ -25,10 +25,10 @@ __attribute__((noinline)) void *fi_tls_worker(void)
 
 __attribute__((noinline)) uint32_t fi_lock_id(void)
 {
-    uint32_t party = fi_tls_lock_id;
+    uint32_t lock_id = fi_tls_lock_id;
 
-    __asm__ volatile("" : "+r"(party)::"memory");
-    return party;
+    __asm__ volatile("" : "+r"(lock_id)::"memory");
+    return lock_id;
 }
 
 #endif

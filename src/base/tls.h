@@ -1,21 +1,22 @@
-/* Who the calling thread is, as the scheduler has said: a worker, and a party to latches.
+/* Thread-local variables of the scheduler: the worker of the calling thread, and its lock id
+ * (base/biased_lock.h).
  *
- * A fiber may go on in another thread.  In C the compiler may keep the address of a thread's own word over a switch, unless
- * it is read in a call, and that costs as much as a latch.  So each read is spelled out, where it is known how.
- */
+ * A fiber may continue on another thread.  The compiler may keep the address of a thread-local
+ * variable across a switch, unless a function call reads it.  A call costs as much as a biased
+ * lock, so on x86-64 each read is an assembly instruction. */
 #ifndef FI_BASE_TLS_H
 #define FI_BASE_TLS_H
 
 #include <stdint.h>
 
-/* In the memory that every thread has from the start: no call is needed to find it. */
+/* Initial-exec: the variable is at a fixed offset, and its address needs no call. */
 #define FI_TLS extern _Thread_local __attribute__((tls_model("initial-exec"), visibility("hidden")))
 
 FI_TLS void *fi_tls_worker_ptr;
 FI_TLS uint32_t fi_tls_lock_id;
 
-/* [thread] NULL, FI_LOCK_ID_NONE: it is none, as at first. */
-void fi_tls_set(void *worker, uint32_t party);
+/* [thread] NULL and FI_LOCK_ID_NONE, the initial values: the thread does not run a worker. */
+void fi_tls_set(void *worker, uint32_t lock_id);
 
 #if defined __x86_64__
 
@@ -33,12 +34,12 @@ static inline void *fi_tls_worker(void)
 static inline uint32_t fi_lock_id(void)
 {
     uint64_t offset;
-    uint32_t party;
+    uint32_t lock_id;
 
     __asm__ volatile("movq fi_tls_lock_id@gottpoff(%%rip), %0\n\t"
                      "movl %%fs:(%0), %1"
-                     : "=&r"(offset), "=r"(party)::"memory");
-    return party;
+                     : "=&r"(offset), "=r"(lock_id)::"memory");
+    return lock_id;
 }
 
 #else

@@ -1,8 +1,8 @@
-/* A thing that many use at once and that one may replace, but only while nobody uses it.
+/* A use count protects an object that many threads use and one thread may replace while it is
+ * unused.
  *
- * Users never wait for each other.  Who wants to replace the thing does not wait either: it is told
- * that the thing is in use.  Zeroed memory is a lease that nobody holds.
- */
+ * Users do not wait for each other.  A replacer does not wait either: the close fails while there
+ * are users.  Zeroed memory is an open use count of 0. */
 #ifndef FI_BASE_USE_COUNT_H
 #define FI_BASE_USE_COUNT_H
 
@@ -11,23 +11,22 @@
 #include <stddef.h>
 
 typedef struct fi_use_count {
-    FI_ATOMIC(size_t) users; /* how many; and a bit that is set while the thing is being replaced */
+    FI_ATOMIC(size_t) count; /* users; the highest bit is set while the object is replaced */
 } fi_use_count;
 
-void fi_use_count_init(fi_use_count *l);
+void fi_use_count_init(fi_use_count *u);
 
-/* [any] From here until fi_use_count_leave the thing stays what it is.  Waits while it is being
- * replaced. */
-void fi_use_count_enter(fi_use_count *l);
+/* [any] Keep the object as it is until fi_use_count_leave.  Waits while it is being replaced. */
+void fi_use_count_enter(fi_use_count *u);
 
-/* [any] False when nobody had entered: a caller's mistake. */
-bool fi_use_count_leave(fi_use_count *l);
+/* [any] False: the count was 0, which is a caller's mistake. */
+bool fi_use_count_leave(fi_use_count *u);
 
-/* [any] True when nobody uses the thing, and nobody can until fi_use_count_open. */
-bool fi_use_count_try_close(fi_use_count *l);
-void fi_use_count_open(fi_use_count *l);
+/* [any] True: there are no users, and none can enter until fi_use_count_open. */
+bool fi_use_count_try_close(fi_use_count *u);
+void fi_use_count_open(fi_use_count *u);
 
-/* [any] How many have entered: exact only while nobody comes or goes. */
-size_t fi_use_count_count(fi_use_count *l);
+/* [any] The number of users.  Exact only while none enters or leaves. */
+size_t fi_use_count_count(fi_use_count *u);
 
 #endif

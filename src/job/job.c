@@ -136,7 +136,7 @@ void fi_job_check_running(const filch_job *job, const char *function)
     bool is_it = fi_tag_is_of(job, fi_ref_generation_in(seen)) && (seen & FI_REF_RUN);
 
     if (!is_it || fi_load_relaxed(&j->self_group.pending) < FI_PENDING_ONE)
-        fi_mistake_in(function, FI_JOB_STALE);
+        fi_fatal("%s: " FI_JOB_STALE, function);
 }
 
 /* ---- submit ---- */

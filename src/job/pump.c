@@ -64,7 +64,7 @@ static fi_job *pump_pop(pump *p)
 static void pump_check_caller(const char *function)
 {
     if (fi_worker_self())
-        fi_mistake_in(function, "called from a fiber; call it from the pump's thread");
+        fi_fatal("%s: called from a fiber; call it from the pump's thread", function);
 }
 
 /* The job that this thread runs.  Its work may run a pump in turn. */

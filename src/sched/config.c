@@ -34,7 +34,7 @@ static int resolve_workers(const filch_config *c, fi_settings *s)
     uint64_t n;
     int e = fi_option_number(&(fi_option){.variable = "FILCH_WORKERS",
                                           .field = "workers",
-                                          .wish = c->workers,
+                                          .configured = c->workers,
                                           .min = 1,
                                           .max = FILCH_WORKERS_MAX},
                              &n);
@@ -52,7 +52,7 @@ static int resolve_stack(const filch_config *c, fi_settings *s)
     uint64_t n, page = (uint64_t)sysconf(_SC_PAGESIZE);
     int e = fi_option_number(&(fi_option){.variable = "FILCH_STACK_SIZE",
                                           .field = "stack_size",
-                                          .wish = c->stack_size,
+                                          .configured = c->stack_size,
                                           .min = STACK_MIN,
                                           .max = STACK_MAX,
                                           .fallback = STACK_DEFAULT,
@@ -75,7 +75,7 @@ static int resolve_search(const filch_config *c, fi_settings *s)
     }
     e = fi_option_number(&(fi_option){.variable = "FILCH_SEARCH_NS",
                                       .field = "search_ns",
-                                      .wish = (uint64_t)c->search_ns,
+                                      .configured = (uint64_t)c->search_ns,
                                       .min = 0,
                                       .max = SEARCH_NS_MAX,
                                       .fallback = SEARCH_NS_DEFAULT},
@@ -102,7 +102,7 @@ static int resolve_batch(const filch_config *c, fi_settings *s)
     uint64_t n;
     int e = fi_option_number(&(fi_option){.variable = "FILCH_STEAL_BATCH",
                                           .field = "steal_batch",
-                                          .wish = c->steal_batch,
+                                          .configured = c->steal_batch,
                                           .min = 1,
                                           .max = FI_DEQUE_MAX_BATCH,
                                           .fallback = fixed ? 1 : BATCH_DEFAULT},
@@ -221,7 +221,7 @@ static int resolve_spares(const filch_config *c, fi_settings *s)
     uint64_t n;
     int e = fi_option_number(&(fi_option){.variable = "FILCH_BLOCKING_THREADS",
                                           .field = "blocking_threads",
-                                          .wish = c->blocking_threads,
+                                          .configured = c->blocking_threads,
                                           .min = 1,
                                           .max = SPARES_MAX,
                                           .fallback = SPARES_DEFAULT},

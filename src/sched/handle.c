@@ -52,7 +52,7 @@ static void put_outside(fi_runtime *rt, fi_handle *h)
 static void put_in(fi_runtime *rt, fi_worker *w, fi_handle *h)
 {
     if (!rt || h->runtime != rt->number)
-        fi_record_left_put(h->runtime, h, FI_HANDLE_RECORD);
+        fi_record_orphan_free(h->runtime, h, FI_HANDLE_RECORD);
     else if (w)
         fi_record_free(&w->handle_records, h);
     else

@@ -84,7 +84,7 @@ static inline void fi_hold_also(fi_biased_lock *l)
 /* [holder] */
 static inline void fi_let_go(fi_biased_lock *l)
 {
-    fi_biased_lock_unlock(l, l->by_word ? FI_LOCK_ID_NONE : fi_lock_id());
+    fi_biased_lock_unlock(l, l->slow ? FI_LOCK_ID_NONE : fi_lock_id());
 }
 
 /* [latch held, which this lets go] Stand at the end of the line until taken out, late, or cancelled.

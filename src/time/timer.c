@@ -58,7 +58,7 @@ static bool timer_remove(fi_runtime *rt, fi_worker *w, timer *t)
     bool was_pending;
 
     if (!rt || rt->number != t->runtime) /* its runtime was stopped, and its record is gone */
-        return t->timer.place != 0;
+        return t->timer.index != 0;
     was_pending = fi_timer_heap_remove(&rt->timers, &t->timer);
     if (was_pending)
         fi_start_drop(rt, w, t->start);

@@ -1,16 +1,16 @@
-/* One holds a latch at a time, and sees what the last holder did, whether it came by the word or as the favourite. */
+/* One thread holds a lock at a time and sees what the last holder did, on the fast and on the slow path. */
 #include "explore/program.h"
 
 #include "base/biased_lock.h"
 
 #include <string.h>
 
-enum { LATCHES = 2 };
+enum { LOCKS = 2 };
 
 static const program *now;
-static fi_biased_lock latch[LATCHES];
+static fi_biased_lock lock[LOCKS];
 
-static uint32_t party(int thread)
+static uint32_t lock_id(int thread)
 {
     return (uint32_t)thread + 1;
 }
@@ -18,53 +18,53 @@ static uint32_t party(int thread)
 static void setup(void)
 {
     static const char *const words[] = {"word 0", "word 1"};
-    static const char *const favourites[] = {"liked 0", "liked 1"};
-    static const char *const holds[] = {"held", "1 holds", "2 holds", "3 holds", "4 holds"};
-    const uint32_t favourite[] = {now->capacity, now->batch};
-    for (int i = 0; i < LATCHES; i++) {
-        latch[i] = (fi_biased_lock){.last = (uint16_t)favourite[i]};
-        x_init(&latch[i].word, 0, words[i]);
-        x_init(&latch[i].favourite, favourite[i], favourites[i]);
+    static const char *const biases[] = {"bias 0", "bias 1"};
+    static const char *const holds[] = {"holds", "1 holds", "2 holds", "3 holds", "4 holds"};
+    const uint32_t bias[] = {now->capacity, now->batch};
+    for (int i = 0; i < LOCKS; i++) {
+        lock[i] = (fi_biased_lock){.last = (uint16_t)bias[i]};
+        x_init(&lock[i].word, 0, words[i]);
+        x_init(&lock[i].bias, bias[i], biases[i]);
     }
     for (int i = 0; i <= program_threads(now); i++)
         x_init(&fi_lock_owners[i].holds, 0, holds[i]);
 }
 
-/* How often it looked does not matter, once it has the latch; nor how often the latch was lost before, which would only make
- * programs longer. */
-static void hold(int which, uint32_t who, uint64_t position)
+/* The number of spins does not matter once the lock is held.  Nor do earlier revocations, which would
+ * only make programs longer. */
+static void hold(int which, uint32_t id, uint64_t position)
 {
-    fi_biased_lock *l = &latch[which];
-    x_say("take latch %d%s", which, who ? "" : " by its word");
-    if (who)
-        fi_biased_lock_lock(l, who);
+    fi_biased_lock *l = &lock[which];
+    x_say("lock %d%s", which, id ? "" : " on the slow path");
+    if (id)
+        fi_biased_lock_lock(l, id);
     else
-        fi_biased_lock_lock_slow(l, who);
+        fi_biased_lock_lock_slow(l, id);
     x_forget(position);
-    x_say("has latch %d%s", which, l->by_word ? "" : " as the favourite");
-    l->losses = 0;
+    x_say("has lock %d%s", which, l->slow ? "" : " by its bias");
+    l->revocations = 0;
     x_data_write(which);
 }
 
-static void let_go(int which, uint32_t who)
+static void unlock(int which, uint32_t id)
 {
     x_data_read(which);
-    x_say("let latch %d go", which);
-    fi_biased_lock_unlock(&latch[which], who);
+    x_say("unlock %d", which);
+    fi_biased_lock_unlock(&lock[which], id);
 }
 
-static void hold_once(int which, uint32_t who, uint64_t position)
+static void hold_once(int which, uint32_t id, uint64_t position)
 {
-    hold(which, who, position + 1);
-    let_go(which, who);
+    hold(which, id, position + 1);
+    unlock(which, id);
 }
 
-static void hold_both(uint32_t who, uint64_t position)
+static void hold_both(uint32_t id, uint64_t position)
 {
-    hold(0, who, position + 1);
+    hold(0, id, position + 1);
     hold(1, FI_LOCK_ID_NONE, position + 2);
-    let_go(1, FI_LOCK_ID_NONE);
-    let_go(0, who);
+    unlock(1, FI_LOCK_ID_NONE);
+    unlock(0, id);
 }
 
 static void run(int thread)
@@ -74,13 +74,13 @@ static void run(int thread)
         uint64_t position = 4 * strlen(ops);
         x_forget(position);
         if (*ops == 'L')
-            hold_once(0, party(thread), position);
+            hold_once(0, lock_id(thread), position);
         else if (*ops == 'M')
-            hold_once(1, party(thread), position);
+            hold_once(1, lock_id(thread), position);
         else if (*ops == 'N')
             hold_once(0, FI_LOCK_ID_NONE, position);
         else
-            hold_both(party(thread), position);
+            hold_both(lock_id(thread), position);
     }
     x_forget(0);
 }
@@ -88,29 +88,29 @@ static void run(int thread)
 static uint64_t summary(void)
 {
     uint64_t h = 0;
-    for (int i = 0; i < LATCHES; i++)
-        h = h << 32 | (uint64_t)latch[i].last << 24 | (uint64_t)latch[i].streak << 8 |
-            (uint64_t)latch[i].losses << 1 | latch[i].by_word;
+    for (int i = 0; i < LOCKS; i++)
+        h = h << 32 | (uint64_t)lock[i].last << 24 | (uint64_t)lock[i].streak << 8 |
+            (uint64_t)lock[i].revocations << 1 | lock[i].slow;
     return h;
 }
 
 static const char *thread_name(int thread)
 {
-    static const char *const names[] = {"party 1", "party 2", "party 3", "party 4"};
+    static const char *const names[] = {"thread 1", "thread 2", "thread 3", "thread 4"};
     return names[thread];
 }
 
 static const char *data_name(int datum)
 {
     (void)datum;
-    return "what the latch guards";
+    return "what the lock protects";
 }
 
 static const char *value_name(uint64_t value)
 {
-    for (int i = 0; i < LATCHES; i++)
-        if (value == X_BITS(&latch[i]))
-            return i ? "latch 1" : "latch 0";
+    for (int i = 0; i < LOCKS; i++)
+        if (value == X_BITS(&lock[i]))
+            return i ? "lock 1" : "lock 0";
     return NULL;
 }
 

@@ -1,4 +1,4 @@
-/* What is copied from a log and said to be whole is what was put. */
+/* A copied event that is reported as valid is the event that was appended. */
 #include "explore/program.h"
 
 #define FI_EVENT_WORDS 2
@@ -11,7 +11,7 @@ enum { MAX_CAPACITY = 4 };
 static const program *now;
 static fi_event_ring_slot slots[MAX_CAPACITY];
 static fi_event_ring events;
-static uint64_t put;
+static uint64_t appended;
 
 static void setup(void)
 {
@@ -21,23 +21,23 @@ static void setup(void)
         {"slot 2 a", "slot 2 b"},
         {"slot 3 a", "slot 3 b"},
     };
-    put = 0;
+    appended = 0;
     events.capacity = now->capacity;
     events.slots = slots;
-    x_init(&events.n, 0, "n");
+    x_init(&events.count, 0, "count");
     for (uint32_t i = 0; i < now->capacity; i++)
         for (int k = 0; k < FI_EVENT_WORDS; k++)
             x_init(&slots[i].word[k], 0, names[i][k]);
 }
 
-/* Number i has i + 1 in all of its words. */
-static void put_one(void)
+/* All words of event i are i + 1. */
+static void append_one(void)
 {
     fi_event e;
-    x_say("put event %d", (int)put);
-    put++;
+    x_say("append event %d", (int)appended);
+    appended++;
     for (int k = 0; k < FI_EVENT_WORDS; k++)
-        e.word[k] = put;
+        e.word[k] = appended;
     fi_event_ring_append(&events, &e);
 }
 
@@ -69,7 +69,7 @@ static void run(int thread)
     for (; *ops; ops++) {
         x_forget(strlen(ops));
         if (*ops == 'P')
-            put_one();
+            append_one();
         else
             copy();
     }
@@ -78,7 +78,7 @@ static void run(int thread)
 
 static uint64_t summary(void)
 {
-    return put;
+    return appended;
 }
 
 static const char *thread_name(int thread)

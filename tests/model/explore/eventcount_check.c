@@ -1,4 +1,4 @@
-/* What is said before the word rings is heard: who listens does not sleep beside it. */
+/* A waiter sees each condition that was made true before a notification, and does not sleep then. */
 #include "explore/program.h"
 
 #include "base/eventcount.h"
@@ -7,51 +7,51 @@
 
 static const program *now;
 static fi_eventcount word;
-static FI_ATOMIC(uint32_t) said[MAX_THREADS]; /* how often, by each */
+static FI_ATOMIC(uint32_t) made[MAX_THREADS]; /* conditions made true by each notifier */
 
 static void setup(void)
 {
-    static const char *const names[] = {"", "said 1", "said 2", "said 3"};
+    static const char *const names[] = {"", "made 1", "made 2", "made 3"};
     x_init(&word, 0, "word");
     for (int i = 1; i < program_threads(now); i++)
-        x_init(&said[i], 0, names[i]);
+        x_init(&made[i], 0, names[i]);
 }
 
-static bool is_all_heard(void)
+static bool is_all_made(void)
 {
     bool all = true;
     for (int i = 1; i < program_threads(now); i++)
-        all &= fi_load_relaxed(&said[i]) == strlen(now->thieves[i - 1]);
+        all &= fi_load_relaxed(&made[i]) == strlen(now->thieves[i - 1]);
     return all;
 }
 
 /* As in sched/watch.c. */
-static void listen_until_all_is_heard(void)
+static void wait_until_all_made(void)
 {
     for (;;) {
         x_forget(1);
-        uint32_t heard = fi_eventcount_prepare(&word);
-        if (is_all_heard())
+        uint32_t ticket = fi_eventcount_prepare(&word);
+        if (is_all_made())
             return;
-        fi_eventcount_wait(&word, heard, FI_FUTEX_FOREVER);
+        fi_eventcount_wait(&word, ticket, FI_FUTEX_FOREVER);
     }
 }
 
-static void say(int thread, uint32_t n)
+static void make_and_notify(int thread, uint32_t n)
 {
-    x_say("say something");
-    fi_store_relaxed(&said[thread], n);
+    x_say("make the condition true");
+    fi_store_relaxed(&made[thread], n);
     fi_eventcount_notify(&word);
 }
 
 static void run(int thread)
 {
     if (thread == 0)
-        listen_until_all_is_heard();
+        wait_until_all_made();
     else
         for (uint32_t n = 1; n <= strlen(now->thieves[thread - 1]); n++) {
             x_forget(n + 1);
-            say(thread, n);
+            make_and_notify(thread, n);
         }
     x_forget(0);
 }
@@ -63,7 +63,7 @@ static uint64_t summary(void)
 
 static const char *thread_name(int thread)
 {
-    static const char *const names[] = {"listener", "thread 1", "thread 2", "thread 3"};
+    static const char *const names[] = {"waiter", "notifier 1", "notifier 2", "notifier 3"};
     return names[thread];
 }
 

@@ -3,7 +3,7 @@
  * equal, also after one was freed. */
 #include "explore/program.h"
 
-/* The lock that is nothing but a lock. */
+/* A lock without futex and spinning. */
 #define fi_lock_lock   x_lock
 #define fi_lock_unlock x_unlock
 #include "sched/places.h"
@@ -86,25 +86,25 @@ static void look_at_keys(void)
     }
 }
 
-static void look(void)
+static void use_published(void)
 {
-    x_say("look");
+    x_say("use the object");
     uint32_t whose = fi_init_get(&word);
     if (whose)
         x_data_read((int)whose);
 }
 
-static uint32_t make_thing(int thread)
+static uint32_t init_object(int thread)
 {
-    x_say("make a thing");
+    x_say("initialise an object");
     x_data_write(thread + 1);
     return (uint32_t)thread + 1;
 }
 
-/* As in sched/poller.c: one is chosen under a lock, and whoever comes publishes it. */
+/* As in sched/poller.c: one object is chosen under a lock, and every caller publishes it. */
 static void publish_chosen(int thread)
 {
-    uint32_t mine = make_thing(thread);
+    uint32_t mine = init_object(thread);
     x_lock(&lock);
     if (!agreed)
         agreed = mine;
@@ -117,8 +117,8 @@ static void publish_chosen(int thread)
 static void publish_first(int thread)
 {
     uint32_t none = 0;
-    fi_init_set_first(&word, &none, make_thing(thread));
-    look();
+    fi_init_set_first(&word, &none, init_object(thread));
+    use_published();
 }
 
 static void run(int thread)
@@ -137,7 +137,7 @@ static void run(int thread)
         else if (*ops == 'F')
             publish_first(thread);
         else
-            look();
+            use_published();
     }
     x_forget(0);
 }
@@ -159,7 +159,7 @@ static const char *thread_name(int thread)
 static const char *data_name(int datum)
 {
     (void)datum;
-    return "what is published";
+    return "the object";
 }
 
 static const char *value_name(uint64_t value)

@@ -1,4 +1,4 @@
-/* Who waits at a event comes through, sees what was done before it was opened, and may then be gone. */
+/* The waiter wakes, sees the result that was written before the event was set, and may free the event. */
 #include "explore/program.h"
 
 #include "base/oneshot.h"
@@ -17,12 +17,12 @@ static void setup(void)
 static void run(int thread)
 {
     if (thread == 0) {
-        x_say("result");
+        x_say("write the result");
         x_data_write(RESULT);
         fi_oneshot_set(event);
     } else {
         fi_oneshot_wait(event);
-        x_say("gone");
+        x_say("free the event");
         x_data_read(RESULT);
         FI_DELETE(FI_ATOMIC(uint32_t), event);
     }
@@ -35,7 +35,7 @@ static uint64_t summary(void)
 
 static const char *thread_name(int thread)
 {
-    return thread == 0 ? "worker" : "outsider";
+    return thread == 0 ? "setter" : "waiter";
 }
 
 static const char *data_name(int datum)
@@ -46,7 +46,7 @@ static const char *data_name(int datum)
 
 static const char *value_name(uint64_t value)
 {
-    return value ? "open" : "shut";
+    return value ? "set" : "unset";
 }
 
 void oneshot_check(check *c, const program *p)

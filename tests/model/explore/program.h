@@ -30,8 +30,8 @@ static inline int program_threads(const program *p)
  * Thief: S steal.  Each item that was pushed is obtained exactly once. */
 void deque_check(check *c, const program *p);
 
-/* lease.  Owner: C close, replace the thing, open.  Thief: U enter, use the thing, leave.  Nobody
- * uses it while it is replaced: the plain accesses to it never race. */
+/* use_count.  Owner: C close, replace the object, open.  Thief: U enter, use the object, leave.  The
+ * plain accesses to the object never race. */
 void use_count_check(check *c, const program *p);
 
 /* idle.  All: P put a piece of work and notify, T find work and take a piece, sleeping when there is
@@ -57,18 +57,17 @@ void task_bounds_check(check *c, const program *p);
  * fiber if that waits for it.  Each task runs once, its result is seen, and its ticket is freed once. */
 void ticket_check(check *c, const program *p);
 
-/* next.  Owner: R put the next fiber, O take, A put again what it just took.  Thief: S steal.  Each fiber
- * that was put is obtained once, by somebody who sees its context. */
-
-/* gate.  Owner: G open it when there is a result.  Thief: W wait for it, use the result and be gone. */
+/* oneshot.  Owner: G write the result and set the event.  Thief: W wait, use the result, free the
+ * event. */
 void oneshot_check(check *c, const program *p);
 
-/* door.  Owner: O make the runtime and open, S shut, wait and free it.  Thief: E enter, use it and leave, A the same
- * of somebody who wakes what keeps it from being freed (there is one then, from the start).  Nobody uses it when it is not there. */
+/* rundown.  Owner: O initialise the runtime and open, S close, wait and free it.  Thief: E enter, use
+ * it and leave, A enter unchecked, wake the fiber that keeps it from being freed (the runtime exists
+ * from the start then), use it and leave.  The runtime is used only while it exists. */
 void rundown_check(check *c, const program *p);
 
-/* record, with `capacity` bundles from the start.  All: P put a new one, T take one, B put the oldest that it took back.  Each that
- * was put is obtained once, by somebody who sees what is in it. */
+/* record_pool, with `capacity` magazines in the depot.  All: P push a new one, T pop one, B push the
+ * oldest popped one again.  Each pushed magazine is popped once, by a thread that sees its records. */
 void record_pool_check(check *c, const program *p);
 
 /* pending, of a job if `capacity` is 1.  All: E end a member (as first letter: one that was there from
@@ -86,38 +85,41 @@ void deps_check(check *c, const program *p);
  * once. */
 void ref_check(check *c, const program *p);
 
-/* latch, and another one; `capacity` and `batch` are the favourites that they have from the start, numbered from 1.  All: L hold
- * the first, M the second, N the first by its word, B the first and, by its word, the second.  One holds it at a time. */
+/* biased_lock, two of them; `capacity` and `batch` are the lock ids of the initial biases.  All: L
+ * lock and unlock the first, M the second, N the first on the slow path, B the first and, on the slow
+ * path, the second.  One thread holds a lock at a time. */
 void biased_lock_check(check *c, const program *p);
 
 /* wait.  Owner, a fiber: W wait, then use the memory for something else.  Thief: C cancel the fiber, L look at what it waits for, E bring
  * that, if it waits just then.  Nobody uses the wait when it is over, and a fiber that is cancelled does not wait. */
 void fiber_pin_check(check *c, const program *p);
 
-/* timer.  All: A add one's timer, R remove it, and use its memory for something else, F (one thread alone) fire all that are there.  It
- * does not fire when it was removed, and that is over by then. */
+/* timer.  All: A add the thread's timer, R remove it and reuse its memory, F (one thread only) fire all
+ * timers.  A removed timer does not fire, and its fire() has returned. */
 void timer_check(check *c, const program *p);
 
 /* freeze, of a fiber that is ready from the start.  All: R run it, if it is ready, until it waits again, H the same, and there it makes way
  * for another, L freeze it and look at its stack and its wait, if it is on no worker.  Nobody else uses these meanwhile. */
 void freeze_check(check *c, const program *p);
 
-/* publish.  All: S make a thing and publish the one that all agree on, F make one and publish it if nobody else has, G look for it and
- * use it; N make a place for locals, D look at the destroyers of all places.  What is seen is as it was made. */
+/* init_flag.  All: S initialise an object and publish the one that was chosen, F initialise one and
+ * publish it if no other was, G use the published one; N create a storage key, D read the destructors
+ * of all keys.  A published object is initialised. */
 void init_flag_check(check *c, const program *p);
 
 /* watch.  Owner: L look around, and sleep for ever if all workers do.  Thief: T a worker, finds work and is busy for ever, P put some, K borrow a worker for ever, C change the
  * watcher's word.  The watcher does not sleep for ever when a worker is awake, or when it has not seen a change. */
 void watchdog_state_check(check *c, const program *p);
 
-/* bell.  Owner: L listen until all is heard that others say.  Thief: R say something and ring. */
+/* eventcount.  Owner: L wait until all conditions are true.  Thief: R make a condition true and notify. */
 void eventcount_check(check *c, const program *p);
 
 /* syscall_guard, of two files.  Owner: X, Y close the first, the second.  Thief: A, B make a system call on the first, the second, unless it
  * is being closed. */
 void syscall_guard_check(check *c, const program *p);
 
-/* log, of so many events as `capacity`.  Owner: P put an event.  Thief: C copy all.  What is whole is what was put. */
+/* event_ring, of `capacity` events.  Owner: P append an event.  Thief: C copy all events.  A valid copy
+ * is the event that was appended. */
 void event_ring_check(check *c, const program *p);
 
 #endif

@@ -1,4 +1,4 @@
-/* A bundle of records that was put is taken once, by somebody who sees what is in it. */
+/* A pushed magazine is popped once, by a thread that sees the records in it. */
 #include "explore/program.h"
 
 #include "base/mem.h"
@@ -7,31 +7,31 @@
 
 #include <string.h>
 
-enum { MAX_BUNDLES = 4 };
+enum { MAX_MAGAZINES = 4 };
 
-/* In the arena, as the list of bundles is part of the state. */
-typedef struct place {
-    fi_record_depot share;
-    fi_record bundle[MAX_BUNDLES];
-} place;
+/* In the arena, because the list of magazines is part of the state. */
+typedef struct shared {
+    fi_record_depot depot;
+    fi_record magazine[MAX_MAGAZINES];
+} shared;
 
 static const program *now;
-static place *at;
-static unsigned put; /* a bit each */
+static shared *at;
+static unsigned pushed; /* a bit for each magazine in the depot */
 
-/* For record.c, which is compiled with these. */
+/* For record_pool.c, which is compiled with these. */
 void record_lock(fi_lock *l);
 void record_unlock(fi_lock *l);
 
 void record_lock(fi_lock *l)
 {
-    if (!x_fault("takers"))
+    if (!x_fault("pop_lock"))
         x_lock(l);
 }
 
 void record_unlock(fi_lock *l)
 {
-    if (!x_fault("takers"))
+    if (!x_fault("pop_lock"))
         x_unlock(l);
 }
 
@@ -52,7 +52,7 @@ static const char *ops_of(int thread)
     return thread == 0 ? now->owner : now->thieves[thread - 1];
 }
 
-static int count_puts(int threads)
+static int count_pushes(int threads)
 {
     int n = 0;
     for (int i = 0; i < threads; i++)
@@ -61,59 +61,59 @@ static int count_puts(int threads)
     return n;
 }
 
-/* `capacity` of them are there from the start. */
+/* `capacity` magazines are in the depot from the start. */
 static void setup(void)
 {
-    at = FI_NEW(place);
-    put = 0;
-    fi_record_depot_init(&at->share, sizeof(fi_record));
-    if (now->capacity + (uint32_t)count_puts(program_threads(now)) > MAX_BUNDLES)
-        x_fail(LIMIT, "at most %d bundles", MAX_BUNDLES);
+    at = FI_NEW(shared);
+    pushed = 0;
+    fi_record_depot_init(&at->depot, sizeof(fi_record));
+    if (now->capacity + (uint32_t)count_pushes(program_threads(now)) > MAX_MAGAZINES)
+        x_fail(LIMIT, "at most %d magazines", MAX_MAGAZINES);
     for (uint32_t i = 0; i < now->capacity; i++) {
-        put |= 1u << i;
-        at->bundle[i].next_magazine = i > 0 ? &at->bundle[i - 1] : NULL;
-        fi_atomic_init(&at->share.bundles, &at->bundle[i]);
+        pushed |= 1u << i;
+        at->magazine[i].next_magazine = i > 0 ? &at->magazine[i - 1] : NULL;
+        fi_atomic_init(&at->depot.magazines, &at->magazine[i]);
     }
 }
 
-static void give(fi_record *bundle)
+static void push(fi_record *magazine)
 {
-    int i = (int)(bundle - at->bundle);
-    x_say("put %c", 'A' + i);
+    int i = (int)(magazine - at->magazine);
+    x_say("push %c", 'A' + i);
     x_data_write(i);
-    put |= 1u << i;
-    fi_record_depot_push(&at->share, bundle);
+    pushed |= 1u << i;
+    fi_record_depot_push(&at->depot, magazine);
 }
 
-static fi_record *take(void)
+static fi_record *pop(void)
 {
-    x_say("take");
-    fi_record *bundle = fi_record_depot_pop(&at->share);
-    if (!bundle)
+    x_say("pop");
+    fi_record *magazine = fi_record_depot_pop(&at->depot);
+    if (!magazine)
         return NULL;
-    int i = (int)(bundle - at->bundle);
+    int i = (int)(magazine - at->magazine);
     x_say("obtains %c", 'A' + i);
-    if (!(put & 1u << i))
-        x_fail(TWICE, "bundle %c is taken twice", 'A' + i);
-    put &= ~(1u << i);
+    if (!(pushed & 1u << i))
+        x_fail(TWICE, "magazine %c is popped twice", 'A' + i);
+    pushed &= ~(1u << i);
     x_data_read(i);
-    return bundle;
+    return magazine;
 }
 
-/* The oldest that it has taken goes back first. */
+/* B pushes the oldest popped magazine again. */
 static void run_ops(int thread)
 {
-    fi_record *mine[MAX_BUNDLES] = {NULL};
+    fi_record *mine[MAX_MAGAZINES] = {NULL};
     int first = 0, end = 0;
-    uint32_t fresh = now->capacity + (uint32_t)count_puts(thread);
+    uint32_t fresh = now->capacity + (uint32_t)count_pushes(thread);
     for (const char *op = ops_of(thread); *op; op++) {
         if (*op == 'P') {
-            give(&at->bundle[fresh++]);
+            push(&at->magazine[fresh++]);
         } else if (*op == 'T') {
-            mine[end] = take();
+            mine[end] = pop();
             end += mine[end] != NULL;
         } else if (first < end) {
-            give(mine[first++]);
+            push(mine[first++]);
         }
     }
 }
@@ -121,11 +121,11 @@ static void run_ops(int thread)
 static void drain(void)
 {
     x_join();
-    for (uint64_t i = 0; put && i < MAX_BUNDLES; i++)
-        if (!take())
-            x_fail(LOST, "a bundle is lost");
-    if (take())
-        x_fail(TWICE, "a bundle is there that nobody put");
+    for (uint64_t i = 0; pushed && i < MAX_MAGAZINES; i++)
+        if (!pop())
+            x_fail(LOST, "a magazine is lost");
+    if (pop())
+        x_fail(TWICE, "a magazine was popped that was not pushed");
 }
 
 static void run(int thread)
@@ -138,7 +138,7 @@ static void run(int thread)
 
 static uint64_t summary(void)
 {
-    return put;
+    return pushed;
 }
 
 static const char *thread_name(int thread)
@@ -150,14 +150,14 @@ static const char *thread_name(int thread)
 static const char *data_name(int datum)
 {
     (void)datum;
-    return "the records in the bundle";
+    return "the records in the magazine";
 }
 
 static const char *value_name(uint64_t value)
 {
     static const char *const letters[] = {"A", "B", "C", "D"};
-    for (int i = 0; i < MAX_BUNDLES; i++)
-        if (value == X_BITS(&at->bundle[i]))
+    for (int i = 0; i < MAX_MAGAZINES; i++)
+        if (value == X_BITS(&at->magazine[i]))
             return letters[i];
     return value ? NULL : "none";
 }

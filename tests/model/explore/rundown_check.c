@@ -1,16 +1,16 @@
-/* Nobody is in the runtime when it is freed; who comes in sees it as it was made; and who waits until it is
- * empty hears of it. */
+/* The runtime has no users when it is freed, a user sees it initialised, and the stopper wakes when the
+ * last user leaves. */
 #include "explore/program.h"
 
 #include "base/futex.h"
 
-/* A fault of ours: the last who leaves wakes nobody. */
-static int door_wake(FI_ATOMIC(uint32_t) * word, int count)
+/* An injected fault: the last user wakes no one. */
+static int rundown_wake(FI_ATOMIC(uint32_t) * word, int count)
 {
     return x_fault("last_wakes") ? 0 : fi_futex_wake(word, count);
 }
 
-#define fi_futex_wake door_wake
+#define fi_futex_wake rundown_wake
 #include "base/rundown.h"
 #undef fi_futex_wake
 #include "base/oneshot.h"
@@ -21,10 +21,11 @@ enum { RUNTIME = 0 };
 
 static const program *now;
 static fi_rundown rundown;
-static FI_ATOMIC(uint32_t) quiet; /* a gate: what kept the runtime from being freed has ended */
+static FI_ATOMIC(
+    uint32_t) quiet; /* a one-shot event: what kept the runtime from being freed has ended */
 static bool alive;
 
-static bool somebody_wakes(void)
+static bool has_waker(void)
 {
     for (int i = 0; i < MAX_THIEVES && now->thieves[i]; i++)
         if (strchr(now->thieves[i], 'A'))
@@ -37,17 +38,17 @@ static void setup(void)
     alive = false;
     x_init(&rundown.word, FI_RUNDOWN_CLOSED, "rundown");
     x_init(&quiet, 0, "quiet");
-    if (somebody_wakes()) { /* what it wakes is there from the start */
+    if (has_waker()) { /* the fiber that it wakes exists from the start */
         alive = true;
         fi_atomic_init(&rundown.word, 0);
     }
 }
 
-/* ---- who starts and stops, as in sched/runtime.c ---- */
+/* ---- starter and stopper, as in sched/runtime.c ---- */
 
 static void start(void)
 {
-    x_say("make the runtime");
+    x_say("initialise the runtime");
     x_data_write(RUNTIME);
     alive = true;
     fi_rundown_open(&rundown);
@@ -58,9 +59,9 @@ static void stop(void)
     x_say("stop");
     fi_rundown_close(&rundown);
     fi_rundown_wait_empty(&rundown);
-    if (somebody_wakes()) {
+    if (has_waker()) {
         fi_oneshot_wait(&quiet);
-        if (!x_fault("second_look"))
+        if (!x_fault("recheck_empty"))
             fi_rundown_wait_empty(&rundown);
     }
     x_say("free the runtime");
@@ -68,17 +69,17 @@ static void stop(void)
     alive = false;
 }
 
-/* ---- who comes ---- */
+/* ---- users ---- */
 
 static void use(void)
 {
     x_say("use the runtime");
     if (!alive)
-        x_fail(FREED, "the runtime is used when it is not there");
+        x_fail(FREED, "the runtime is used while it does not exist");
     x_data_read(RUNTIME);
 }
 
-static void come(void)
+static void enter(void)
 {
     x_say("enter");
     if (!fi_rundown_try_enter(&rundown))
@@ -87,10 +88,10 @@ static void come(void)
     fi_rundown_leave(&rundown);
 }
 
-/* What waits in there is made ready, and may end at once, and all with it. */
+/* The woken fiber may end at once, and then the runtime may be freed. */
 static void wake(void)
 {
-    x_say("enter anyhow");
+    x_say("enter unchecked");
     fi_rundown_enter_unchecked(&rundown);
     fi_oneshot_set(&quiet);
     use();
@@ -107,7 +108,7 @@ static void run(int thread)
         else if (*ops == 'S')
             stop();
         else if (*ops == 'E')
-            come();
+            enter();
         else
             wake();
     }
@@ -133,9 +134,9 @@ static const char *data_name(int datum)
 
 static const char *value_name(uint64_t value)
 {
-    static const char *const shut[] = {"shut", "shut+1", "shut+2", "shut+3"};
+    static const char *const closed[] = {"closed", "closed+1", "closed+2", "closed+3"};
     return value >= FI_RUNDOWN_CLOSED && value - FI_RUNDOWN_CLOSED < 4
-               ? shut[value - FI_RUNDOWN_CLOSED]
+               ? closed[value - FI_RUNDOWN_CLOSED]
                : NULL;
 }
 

@@ -18,13 +18,13 @@ static fi_syscall_guard syscall_guard[MAX_THREADS];
 static void setup(void)
 {
     static const char *const words[] = {"latch 0", "latch 1"};
-    static const char *const favourites[] = {"liked 0", "liked 1"};
+    static const char *const biases[] = {"bias 0", "bias 1"};
     static const char *const guard_names[] = {"", "call 1", "call 2", "call 3"};
     for (int i = 0; i < FILES; i++) {
         file[i].latch = (fi_biased_lock){0};
         file[i].closing = false;
         x_init(&file[i].latch.word, 0, words[i]);
-        x_init(&file[i].latch.favourite, 0, favourites[i]);
+        x_init(&file[i].latch.bias, 0, biases[i]);
     }
     for (int i = 1; i < program_threads(now); i++)
         x_init(&syscall_guard[i], 0, guard_names[i]);
@@ -89,7 +89,7 @@ static uint64_t summary(void)
 {
     uint64_t h = 0;
     for (int i = 0; i < FILES; i++)
-        h = h << 3 | (uint64_t)file[i].closing << 1 | file[i].latch.by_word;
+        h = h << 3 | (uint64_t)file[i].closing << 1 | file[i].latch.slow;
     return h;
 }
 

@@ -1,4 +1,4 @@
-/* A timer fires once at most, and never when it was removed; then its memory may be something else. */
+/* A timer fires at most once, and never after it was removed.  Then its memory may be reused. */
 #include "explore/program.h"
 
 #include "base/timer_heap.h"
@@ -8,27 +8,27 @@
 static const program *now;
 static fi_timer_heap timers;
 static fi_timer_entry heap[MAX_THREADS];
-static fi_timer_place places[MAX_THREADS];
+static fi_timer_slot slots[MAX_THREADS];
 static fi_timer timer[MAX_THREADS];
 static unsigned added, fired; /* a bit for each thread whose timer it is */
 
 static void setup(void)
 {
-    static const char *const firing[] = {"firing 0", "firing 1", "firing 2", "firing 3"};
+    static const char *const states[] = {"state 0", "state 1", "state 2", "state 3"};
     added = fired = 0;
     memset(&timers, 0, sizeof timers);
     memset(timer, 0, sizeof timer);
     memset(heap, 0, sizeof heap);
     timers.heap = heap;
-    timers.places = places;
+    timers.slots = slots;
     timers.capacity = MAX_THREADS;
-    timers.empty = 1;
+    timers.free_index = 1;
     for (uint32_t i = 0; i < MAX_THREADS; i++)
-        places[i].next_empty = (i + 2) % (MAX_THREADS + 1);
+        slots[i].next_free = (i + 2) % (MAX_THREADS + 1);
     x_init(&timers.lock.word, 0, "lock");
     x_init(&timers.next_ns, (uint64_t)FI_TIMER_NEVER, "next");
     for (int i = 0; i < program_threads(now); i++)
-        x_init(&timer[i].fired, 0, firing[i]);
+        x_init(&timer[i].state, 0, states[i]);
 }
 
 static void fire(fi_timer *t)
@@ -36,7 +36,7 @@ static void fire(fi_timer *t)
     int i = (int)(t - timer);
     x_say("fire %d", i);
     if (!(added & 1u << i))
-        x_fail(WRONG, "a timer fires that is not there");
+        x_fail(WRONG, "a removed timer fires");
     if (fired & 1u << i)
         x_fail(TWICE, "a timer fires twice");
     fired |= 1u << i;
@@ -54,11 +54,11 @@ static void add(int self)
     fi_timer_heap_add(&timers, &timer[self]);
 }
 
-static void take_back(int self)
+static void remove_timer(int self)
 {
     x_say("remove %d", self);
     fi_timer_heap_remove(&timers, &timer[self]);
-    x_say("the memory is something else");
+    x_say("reuse the memory");
     added &= ~(1u << self);
     x_data_write(self);
 }
@@ -71,25 +71,25 @@ static void run(int thread)
         if (*ops == 'A')
             add(thread);
         else if (*ops == 'R')
-            take_back(thread);
+            remove_timer(thread);
         else
             fi_timer_heap_fire(&timers, MAX_THREADS);
     }
     x_forget(0);
 }
 
-/* The heap is plain memory under the lock, and so is the list of what one thread fires. */
+/* The heap is plain memory under the lock, and so is the list of due timers. */
 static uint64_t summary(void)
 {
     uint64_t h = added * 16 + fired;
     for (int i = 0; i < MAX_THREADS; i++) {
-        h = h * 31 + timer[i].place;
+        h = h * 31 + timer[i].index;
         h = h * 31 + X_BITS(timer[i].next_due);
-        h = h * 31 + X_BITS(places[i].timer);
+        h = h * 31 + X_BITS(slots[i].timer);
     }
     for (uint32_t i = 0; i < timers.n; i++)
-        h = h * 31 + heap[i].place;
-    return (h * 31 + timers.n) * 31 + timers.empty;
+        h = h * 31 + heap[i].index;
+    return (h * 31 + timers.n) * 31 + timers.free_index;
 }
 
 static const char *thread_name(int thread)

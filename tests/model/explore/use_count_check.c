@@ -1,50 +1,51 @@
+/* A replacer and a user never have the object at the same time, and each sees what the other did. */
 #include "explore/program.h"
 
 #include "base/use_count.h"
 
 #include <string.h>
 
-enum { THING = 0 };
+enum { OBJECT = 0 };
 
 static const program *now;
-static fi_use_count lease;
-static int users; /* inside at this moment */
+static fi_use_count uses;
+static int users; /* at this moment */
 static bool closed;
 
 static void setup(void)
 {
     users = 0;
     closed = false;
-    fi_use_count_init(&lease);
+    fi_use_count_init(&uses);
 }
 
 static void use(uint64_t position)
 {
     x_say("enter");
-    fi_use_count_enter(&lease);
-    x_forget(position); /* how often it looked does not matter */
+    fi_use_count_enter(&uses);
+    x_forget(position); /* the number of retries does not matter */
     if (closed)
-        x_fail(WRONG, "the thing is used while it is replaced");
+        x_fail(WRONG, "the object is used while it is replaced");
     users++;
     x_say("use");
-    x_data_read(THING);
+    x_data_read(OBJECT);
     users--;
-    if (!fi_use_count_leave(&lease))
-        x_fail(WRONG, "a user is told that it never entered");
+    if (!fi_use_count_leave(&uses))
+        x_fail(WRONG, "leave reports that nobody had entered");
 }
 
 static void replace(void)
 {
     x_say("try to close");
-    if (!fi_use_count_try_close(&lease))
+    if (!fi_use_count_try_close(&uses))
         return;
     if (users)
-        x_fail(WRONG, "the thing is replaced while it is used");
+        x_fail(WRONG, "the object is replaced while it is used");
     closed = true;
     x_say("replace");
-    x_data_write(THING);
+    x_data_write(OBJECT);
     closed = false;
-    fi_use_count_open(&lease);
+    fi_use_count_open(&uses);
 }
 
 static void run(int thread)
@@ -74,7 +75,7 @@ static const char *thread_name(int thread)
 static const char *data_name(int datum)
 {
     (void)datum;
-    return "the thing";
+    return "the object";
 }
 
 static const char *value_name(uint64_t value)

@@ -210,10 +210,10 @@ static void get_misaligned(void)
 static void test_mistakes_are_named(void **state)
 {
     (void)state;
-    CHECK(dies_saying(alloc_nothing, "0 bytes"));
-    CHECK(dies_saying(alloc_crooked, "no power of two"));
-    CHECK(dies_saying(alloc_align_0, "no power of two"));
-    CHECK(dies_saying(free_too_often, "more memory freed"));
+    CHECK(dies_saying(alloc_nothing, "size is 0"));
+    CHECK(dies_saying(alloc_crooked, "not a power of two"));
+    CHECK(dies_saying(alloc_align_0, "not a power of two"));
+    CHECK(dies_saying(free_too_often, "more blocks freed"));
     CHECK(dies_saying(get_misaligned, "misaligned"));
 }
 

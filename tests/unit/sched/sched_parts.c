@@ -201,7 +201,7 @@ static void free_records_are_poisoned(void **state)
     fi_record_pool_merge(&p, &other);
     fi_record_pool_end(&p, UINT64_MAX);
     CHECK(!is_poisoned(last)); /* it is in use, and so stays */
-    fi_record_left_put(UINT64_MAX, last, size);
+    fi_record_orphan_free(UINT64_MAX, last, size);
 }
 
 /* ---- shares of the global queue ---- */

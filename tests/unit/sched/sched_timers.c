@@ -112,10 +112,10 @@ static void check_heap(void)
 
     CHECK_INT(fi_timer_heap_next(&heap), earliest());
     for (uint32_t i = 0; i < heap.n; i++) {
-        const fi_timer *t = heap.places[heap.heap[i].place].timer;
+        const fi_timer *t = heap.slots[heap.heap[i].index].timer;
         CHECK(i == 0 || heap.heap[i].deadline_ns >= heap.heap[(i - 1) / 4].deadline_ns);
         CHECK(!t ||
-              (t->place == heap.heap[i].place + 1 && t->deadline_ns == heap.heap[i].deadline_ns));
+              (t->index == heap.heap[i].index + 1 && t->deadline_ns == heap.heap[i].deadline_ns));
         CHECK(t || i > 0);
         live += t != NULL;
     }

@@ -5,7 +5,7 @@
 #include "base/at_fork.h"
 
 static fi_lock lock;
-static fi_record_slab *left; /* the first slab of each owner */
+static fi_record_slab *orphans; /* the first slab of each ended pool */
 
 __attribute__((constructor)) static void register_at_fork(void)
 {
@@ -19,23 +19,23 @@ void fi_record_pool_merge(fi_record_pool *to, fi_record_pool *from)
     while (*end)
         end = &(*end)->next;
     *end = from->slabs;
-    to->slabs_n += from->slabs_n;
+    to->n_slabs += from->n_slabs;
     to->n += from->n;
-    *from = (fi_record_pool){.share = from->share};
+    *from = (fi_record_pool){.depot = from->depot};
 }
 
-static size_t records_in_bundles(fi_record_depot *s)
+static size_t count_depot_records(fi_record_depot *d)
 {
     size_t n = 0;
 
-    for (fi_record *b = fi_load_relaxed(&s->bundles); b; b = b->next_magazine)
+    for (fi_record *m = fi_load_relaxed(&d->magazines); m; m = m->next_magazine)
         n += FI_RECORDS_PER_SLAB;
     return n;
 }
 
 void fi_record_pool_end(fi_record_pool *p, uint64_t owner)
 {
-    size_t in_use = p->slabs_n * FI_RECORDS_PER_SLAB - p->n - records_in_bundles(p->share);
+    size_t in_use = p->n_slabs * FI_RECORDS_PER_SLAB - p->n - count_depot_records(p->depot);
     fi_record_slab *slabs = p->slabs;
 
     if (in_use == 0) {
@@ -45,32 +45,32 @@ void fi_record_pool_end(fi_record_pool *p, uint64_t owner)
     slabs->owner = owner;
     slabs->in_use = in_use;
     fi_lock_lock(&lock);
-    slabs->next_left = left;
-    left = slabs;
+    slabs->next_orphan = orphans;
+    orphans = slabs;
     fi_lock_unlock(&lock);
-    *p = (fi_record_pool){.share = p->share};
+    *p = (fi_record_pool){.depot = p->depot};
 }
 
-/* [lock held] NULL: there are none, in the child of a fork(). */
-static fi_record_slab **find_left(uint64_t owner)
+/* [lock held] Points to NULL in the child of a fork, which has no slabs of its parent's runtime. */
+static fi_record_slab **find_orphans(uint64_t owner)
 {
-    fi_record_slab **at = &left;
+    fi_record_slab **at = &orphans;
 
     while (*at && (*at)->owner != owner)
-        at = &(*at)->next_left;
+        at = &(*at)->next_orphan;
     return at;
 }
 
-void fi_record_left_put(uint64_t owner, void *record, size_t size)
+void fi_record_orphan_free(uint64_t owner, void *record, size_t size)
 {
     fi_record_slab **at, *slabs = NULL;
 
     fi_record_poison(record, size);
     fi_lock_lock(&lock);
-    at = find_left(owner);
+    at = find_orphans(owner);
     if (*at && --(*at)->in_use == 0) {
         slabs = *at;
-        *at = slabs->next_left;
+        *at = slabs->next_orphan;
     }
     fi_lock_unlock(&lock);
     fi_record_slabs_free(slabs, size);
