@@ -197,12 +197,10 @@ static void count_steal(fi_worker *w, const fi_worker *victim, int n)
     fi_count(n == 1 ? &c->steals_single : &c->steals_multiple);
 }
 
-/* Where the own deque has no room, the global queue has. */
 static void push_rest_unstarted(fi_worker *w, void **items, int n)
 {
     for (int i = 0; i < n; i++)
-        if (fi_worker_push_unstarted(w, items[i]) < 0)
-            fi_shared_queue_push(&w->runtime->global, items[i]);
+        fi_worker_push_unstarted(w, items[i]);
 }
 
 /* As Kuchumov (2016) counts: a claim of several that another party spoiled was one of several; where nothing was stop_searching it

@@ -18,6 +18,7 @@
 #include "base/stay_loaded.h"
 #include "sched/handle.h"
 #include "sched/hooks.h"
+#include "sched/span.h"
 #include "sched/watchdog.h"
 
 #include <errno.h>
@@ -193,6 +194,9 @@ static int start_with_hooks(fi_runtime *rt)
         e = fi_observe_hooks.begin(rt);
     if (e < 0)
         return e;
+    rt->publish_mode = fi_span_is_on()      ? FI_PUBLISH_SPAN
+                       : rt->settings.eager ? FI_PUBLISH_EAGER
+                                            : FI_PUBLISH_LAZY;
     e = start_with_watchdog(rt);
     if (e < 0)
         fi_observe_hooks.end(rt, false);
@@ -271,6 +275,7 @@ static void free_runtime(fi_runtime *rt)
 static void abandon_in_child(fi_runtime *rt)
 {
     rt->in_fork_child = true;
+    rt->publish_mode = FI_PUBLISH_NEVER;
     for (unsigned i = 0; i < rt->n_workers; i++)
         rt->workers[i].hook_mask = 0; /* the observers are in the parent */
     rt->external_events = NULL;

@@ -61,8 +61,7 @@ void fi_ready(fi_fiber *f)
 void fi_submit_local(fi_worker *w, fi_runnable *r)
 {
     fi_trace_submit(w, r);
-    if (fi_worker_push_unstarted(w, r) < 0)
-        fi_shared_queue_push(&w->runtime->global, r);
+    fi_worker_push_unstarted(w, r);
     fi_notify(w);
 }
 

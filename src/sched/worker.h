@@ -118,6 +118,14 @@ typedef struct fi_memory_wait {
     FI_ATOMIC(uint32_t) is_reported; /* since the queue was empty */
 } fi_memory_wait;
 
+/* When a fiber turns its private tasks into tickets (task/task.c). */
+typedef enum fi_publish_mode {
+    FI_PUBLISH_LAZY,  /* when a worker is hungry */
+    FI_PUBLISH_EAGER, /* at every spawn and sync (FILCH_PUBLISH=eager) */
+    FI_PUBLISH_SPAN,  /* not at all: one worker measures the span (FILCH_SCALE) */
+    FI_PUBLISH_NEVER, /* in the child of a fork */
+} fi_publish_mode;
+
 /* All there is of one runtime, from start to stop. */
 struct fi_runtime {
     fi_settings settings;
@@ -131,6 +139,7 @@ struct fi_runtime {
     FI_CACHE_ALIGNED FI_ATOMIC(uint32_t) stopping;
     FI_ATOMIC(uint32_t) inbox_turn; /* whose inbox gets the next piece of work from outside */
     bool in_fork_child;             /* we are the child of a fork(): its workers are gone */
+    fi_publish_mode publish_mode;   /* of tasks; fixed, but NEVER in the child of a fork */
     fi_shared_queue global;
     fi_shared_queue high_queue, low_queue; /* work that never ran: before all other, and after */
     fi_memory_wait memory_wait;
@@ -237,12 +246,21 @@ static inline void fi_worker_push_ready(fi_worker *w, fi_runnable *r)
     fi_runq_push(&w->ready, fi_worker_lock_id(w), r);
 }
 
-/* [worker] Its deque; that it is empty need not be asked of it again and again. */
-static inline int fi_worker_push_unstarted(fi_worker *w, void *item)
+/* [worker] Push to the own deque.  False: it is full. */
+static inline bool fi_worker_try_push_unstarted(fi_worker *w, void *item)
 {
     w->maybe_unstarted = true;
-    return fi_deque_push(w->deque, item);
+    return fi_deque_push(w->deque, item) == 0;
 }
+
+/* [worker] Push to the own deque, or to the global queue if that is full. */
+static inline void fi_worker_push_unstarted(fi_worker *w, fi_runnable *r)
+{
+    if (!fi_worker_try_push_unstarted(w, r))
+        fi_shared_queue_push(&w->runtime->global, r);
+}
+
+/* [worker] Pop from the own deque.  An empty one is not asked again until the next push. */
 
 static inline void *fi_worker_pop_unstarted(fi_worker *w)
 {

@@ -1,4 +1,3 @@
-/* Address space for slots, in steps. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* MAP_NORESERVE, MADV_NOHUGEPAGE */
 #endif
@@ -12,33 +11,33 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define SPACE_MOST      ((size_t)1 << 30) /* 33 million small tasks open in one fiber */
-#define SPACE_LEAST     ((size_t)1 << 18)
+#define SPACE_MAX       ((size_t)1 << 30) /* 33 million small tasks */
+#define SPACE_MIN       ((size_t)1 << 18)
 #define FIBERS_IN_LIMIT 512
 #define STEP            ((size_t)1 << 16)
 #define NEST_STEP       ((size_t)1 << 12)
-#define KEPT            ((size_t)4 << 20) /* stays warm when all slots are gone: 130,000 small tasks */
+#define KEPT            ((size_t)4 << 20) /* not trimmed: 130,000 small tasks */
 
-/* Where the process has a limit on its address space, each of many fibers gets a share. */
-static size_t space_to_ask_for(void)
+/* If the address space of the process is limited, many fibers divide it. */
+static size_t space_to_reserve(void)
 {
     struct rlimit limit;
-    size_t size = SPACE_MOST;
+    size_t size = SPACE_MAX;
 
     if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
         return size;
-    while (size > SPACE_LEAST && size > limit.rlim_cur / FIBERS_IN_LIMIT)
+    while (size > SPACE_MIN && size > limit.rlim_cur / FIBERS_IN_LIMIT)
         size /= 4;
     return size;
 }
 
-/* What is known of the stack stands before its slots. */
+/* The fi_task_stack is in front of its slots. */
 #define HEAD FI_CACHE_LINE
-_Static_assert(sizeof(fi_task_stack) <= HEAD, "room for it");
+_Static_assert(sizeof(fi_task_stack) <= HEAD, "it fits");
 
-static fi_task_stack *map(void)
+static fi_task_stack *map_stack(void)
 {
-    for (size_t size = space_to_ask_for(); size >= SPACE_LEAST; size /= 4) {
+    for (size_t size = space_to_reserve(); size >= SPACE_MIN; size /= 4) {
         void *at = mmap(NULL, size, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (at == MAP_FAILED)
@@ -52,11 +51,11 @@ static fi_task_stack *map(void)
 
 fi_task_stack *fi_task_stack_new(void)
 {
-    fi_task_stack *s = map();
+    fi_task_stack *s = map_stack();
 
     if (!s)
         return NULL;
-    s->first = s->split = s->base;
+    s->run_base = s->split = s->base;
     s->limit = s->base + STEP;
     return s;
 }
@@ -67,7 +66,7 @@ fi_task_stack *fi_task_stack_in(void *memory, size_t size)
     char *end = (char *)memory + size;
 
     *s = (fi_task_stack){.base = (char *)memory + HEAD, .end = end, .limit = end - FILCH_SLOT_MAX_};
-    s->first = s->split = s->base;
+    s->run_base = s->split = s->base;
     return s;
 }
 
@@ -80,7 +79,7 @@ void fi_task_stack_free(void *stack)
 
 void fi_task_stack_trim(fi_task_stack *s)
 {
-    char *kept = (char *)s + KEPT; /* a page begins there */
+    char *kept = (char *)s + KEPT; /* page-aligned */
 
     if (s->limit <= kept)
         return;
@@ -88,34 +87,36 @@ void fi_task_stack_trim(fi_task_stack *s)
     s->limit = kept;
 }
 
-/* By half of what is in use, so that a long loop of spawns comes here seldom. */
+/* By half of the used size, so that a long loop of spawns comes here seldom. */
 void fi_task_stack_grow(fi_task_stack *s, const char *top)
 {
-    size_t room = (size_t)(s->end - s->limit) - FILCH_SLOT_MAX_;
+    size_t left = (size_t)(s->end - s->limit) - FILCH_SLOT_MAX_;
     size_t step = (size_t)(s->limit - s->base) / 2 / STEP * STEP;
 
     if (top <= s->limit)
         return;
     step = step < STEP ? STEP : step;
-    step = step < room ? step : room;
+    step = step < left ? step : left;
     if (top > s->limit + step)
-        fi_fatal("no room for another open FILCH_SPAWN in this fiber");
+        fi_fatal("FILCH_SPAWN: the task stack of the fiber is full (%zu bytes); sync earlier",
+                 (size_t)(s->end - s->base));
     s->limit += step;
 }
 
-char *fi_task_stack_nest(fi_task_stack *s)
+char *fi_task_stack_push_nested(fi_task_stack *s)
 {
     char *base = s->limit + FILCH_SLOT_MAX_;
 
     base += 16 - (size_t)(base - s->base) % 16;
     if (s->end - base < (ptrdiff_t)(NEST_STEP + FILCH_SLOT_MAX_))
-        fi_fatal("no room for another FILCH_RUN inside a task");
-    s->first = s->split = base;
+        fi_fatal("FILCH_RUN: the task stack of the fiber is full (%zu bytes); nest fewer runs",
+                 (size_t)(s->end - s->base));
+    s->run_base = s->split = base;
     s->limit = base + NEST_STEP;
     return base;
 }
 
-void fi_task_stack_unnest(fi_task_stack *s, const fi_task_stack *former)
+void fi_task_stack_pop_nested(fi_task_stack *s, const fi_task_stack *former)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     char *from = former->limit + FILCH_SLOT_MAX_;

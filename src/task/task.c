@@ -1,5 +1,5 @@
-/* Spawn, sync and run, where they are more than a few instructions: what the compiled code of
- * <filch/task.h> calls when the words of its fiber tell it to. */
+/* The slow paths of spawn, sync and run.  The inline code of <filch/task.h> calls them when the bounds
+ * of its fiber (sched/task_bounds.h) say so. */
 #include "base/clock.h"
 #include "base/fatal.h"
 #include "base/oneshot.h"
@@ -14,26 +14,26 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define PUBLISH_MOST   32                /* tickets in one go */
-#define TASKS_ON_STACK ((size_t)1 << 16) /* bytes, where there is no memory for a task stack */
+#define PUBLISH_MAX    32                /* tickets published at a time */
+#define TASKS_ON_STACK ((size_t)1 << 16) /* bytes, if there is no memory for a task stack */
 #define REPORT_NS      200000000         /* until a task that waits for memory is reported */
-#define SPINS          100 /* looks at a running task before its fiber parks: it may be done soon */
+#define WAIT_SPINS     100               /* checks of a running task before its fiber parks */
 
-_Static_assert(offsetof(fi_fiber, bounds) == 0, "compiled code holds the address of both");
+_Static_assert(offsetof(fi_fiber, bounds) == 0, "inline code has the address of both");
 _Static_assert(offsetof(fi_task_bounds, limit) == offsetof(filch_task_bounds_, limit),
-               "one layout");
+               "same layout");
 _Static_assert(offsetof(fi_task_bounds, floor) == offsetof(filch_task_bounds_, floor),
-               "one layout");
+               "same layout");
 _Static_assert(offsetof(fi_task_bounds, spawned) == offsetof(filch_task_bounds_, spawned),
-               "one layout");
-_Static_assert(offsetof(fi_task_bounds, open) == offsetof(filch_task_bounds_, open), "one layout");
-_Static_assert(sizeof(fi_ticket) <= sizeof(fi_record), "a ticket is a record");
+               "same layout");
+_Static_assert(offsetof(fi_task_bounds, open) == offsetof(filch_task_bounds_, open), "same layout");
+_Static_assert(sizeof(fi_ticket) <= sizeof(fi_record), "a ticket fits into a record");
 
 static void run_ticket(fi_runnable *r, fi_fiber *f);
 
 /* ---- publish ---- */
 
-/* False: no memory or no room, and the slot stays private. */
+/* False: no memory, or the deque is full.  The slot stays private. */
 static bool publish_one(fi_worker *w, filch_slot_ *slot, fi_fiber *root)
 {
     fi_ticket *t = fi_record_alloc(&w->records);
@@ -45,22 +45,22 @@ static bool publish_one(fi_worker *w, filch_slot_ *slot, fi_fiber *root)
     fi_ticket_init(t, slot);
     t->root = root;
     slot->ticket = t;
-    if (fi_worker_push_unstarted(w, t) == 0)
+    if (fi_worker_try_push_unstarted(w, t))
         return true;
     fi_record_free(&w->records, t);
     return false;
 }
 
-/* Up to n of the oldest private tasks; how many. */
+/* Publish up to n of the oldest private tasks.  Returns how many. */
 static size_t publish(fi_worker *w, fi_task_stack *s, const char *top, size_t n)
 {
     fi_fiber *root = fi_cancel_root(fi_fiber_of_bounds(fi_load_relaxed(&w->current)));
     size_t done = 0;
     filch_slot_ *slot;
 
-    while (done < n && (slot = fi_task_stack_oldest(s, top)) != NULL &&
+    while (done < n && (slot = fi_task_stack_oldest_private(s, top)) != NULL &&
            publish_one(w, slot, root)) {
-        fi_task_stack_skip(s, slot);
+        fi_task_stack_advance_split(s, slot);
         done++;
     }
     if (done > 0) {
@@ -71,36 +71,50 @@ static size_t publish(fi_worker *w, fi_task_stack *s, const char *top, size_t n)
     return done;
 }
 
-/* Half of what there is, as the older half is the larger part of the work; but not more than a few
- * visits take away, as what nobody takes must be claimed back one by one. */
-static size_t share(const fi_task_stack *s, const char *top, size_t size)
+/* Half of the private tasks, because the older half is most of the work.  Not more than a few steals
+ * take, because the owner must claim back each remaining ticket. */
+static size_t publish_count(const fi_task_stack *s, const char *top, size_t size)
 {
     size_t half = s->split < top ? ((size_t)(top - s->split) / size + 1) / 2 : 0;
 
-    return half == 0 ? 1 : half < PUBLISH_MOST ? half : PUBLISH_MOST;
+    return half == 0 ? 1 : half < PUBLISH_MAX ? half : PUBLISH_MAX;
 }
 
-/* Somebody may be hungry.  Set the words of the fiber back, and give if there is something to give and
- * nothing to take; ask ourselves again when there is nothing to give. */
-static void answer(fi_fiber *f, fi_task_stack *s, const char *top, size_t size)
+/* Publish if a worker is hungry and finds nothing in our deque.  With no private task, ask for the next
+ * spawn to come here. */
+static void publish_lazily(fi_fiber *f, fi_task_stack *s, const char *top, size_t size)
 {
     fi_worker *w = f->worker;
-    bool eager = w->runtime->settings.eager;
     char *floor = s->split;
 
-    fi_task_bounds_reset(&f->bounds, s->limit, floor);
-    if (w->runtime->in_fork_child)
+    if (!fi_idle_hungry(&w->runtime->idle) || fi_deque_size(w->deque) > 0)
         return;
-    if (fi_span_is_on()) { /* which looks at every spawn and sync, and there is nobody to publish for */
-        fi_task_bounds_request(&f->bounds);
-        return;
-    }
-    if (!eager && (!fi_idle_hungry(&w->runtime->idle) || fi_deque_size(w->deque) > 0))
-        return;
-    if (publish(w, s, top, eager ? SIZE_MAX : share(s, top, size)) == 0 || eager)
+    if (publish(w, s, top, publish_count(s, top, size)) == 0)
         fi_task_bounds_request(&f->bounds);
     else
         fi_task_bounds_raise_floor(&f->bounds, floor, s->split);
+}
+
+/* The other modes.  Eager and profiled runs take the slow path of every spawn and sync. */
+static __attribute__((noinline)) void publish_by_mode(fi_fiber *f, fi_task_stack *s,
+                                                      const char *top)
+{
+    fi_publish_mode mode = f->worker->runtime->publish_mode;
+
+    if (mode == FI_PUBLISH_EAGER)
+        (void)publish(f->worker, s, top, SIZE_MAX);
+    if (mode != FI_PUBLISH_NEVER)
+        fi_task_bounds_request(&f->bounds);
+}
+
+/* A worker may be hungry: reset the bounds and publish as the mode says. */
+static void handle_request(fi_fiber *f, fi_task_stack *s, const char *top, size_t size)
+{
+    fi_task_bounds_reset(&f->bounds, s->limit, s->split);
+    if (FI_LIKELY(f->worker->runtime->publish_mode == FI_PUBLISH_LAZY))
+        publish_lazily(f, s, top, size);
+    else
+        publish_by_mode(f, s, top);
 }
 
 /* ---- spawn ---- */
@@ -112,19 +126,19 @@ void filch_slow_spawn_(filch_task_bounds_ *bounds, char *top, size_t size)
 
     fi_task_stack_grow(s, top + size);
     FI_SPAN(spawned(top));
-    answer(f, s, top + size, size);
+    handle_request(f, s, top + size, size);
 }
 
 /* ---- sync ---- */
 
 static _Noreturn void wrong_sync(const filch_task_type_ *wanted, const filch_task_type_ *found)
 {
-    fi_fatal("FILCH_SYNC(%s), but the newest spawn is %s", wanted->name, found->name);
+    fi_fatal("FILCH_SYNC(%s): the newest FILCH_SPAWN is of %s", wanted->name, found->name);
 }
 
 static _Noreturn void no_spawn(const filch_task_type_ *type)
 {
-    fi_fatal("FILCH_SYNC(%s) without a FILCH_SPAWN", type->name);
+    fi_fatal("FILCH_SYNC(%s): there is no open FILCH_SPAWN", type->name);
 }
 
 void filch_check_sync_(const filch_task_type_ *type, const filch_slot_ *slot, const void *frame)
@@ -138,14 +152,15 @@ void filch_check_sync_(const filch_task_type_ *type, const filch_slot_ *slot, co
 void filch_check_open_(const filch_task_type_ *type, const filch_task_bounds_ *fork, long before)
 {
     if (fork->open > before)
-        fi_fatal("task %s returned with %ld FILCH_SPAWN not synced", type->name,
-                 fork->open - before);
+        fi_fatal("task %s: returned without a FILCH_SYNC for each FILCH_SPAWN (%ld missing)",
+                 type->name, fork->open - before);
     if (fork->open < before)
-        fi_fatal("task %s made a FILCH_SYNC without a FILCH_SPAWN of its own", type->name);
+        fi_fatal("task %s: returned with more FILCH_SYNC than FILCH_SPAWN (%ld too many)",
+                 type->name, before - fork->open);
 }
 
-/* Our newest ticket is most often the newest in our deque as well; taken from there it needs no claim.
- * Something else goes back. */
+/* Our newest ticket is mostly the newest item of our deque.  If a pop returns it, it needs no claim.
+ * Any other item is pushed again. */
 static bool pop_back(fi_worker *w, fi_ticket *t)
 {
     void *item;
@@ -157,13 +172,13 @@ static bool pop_back(fi_worker *w, fi_ticket *t)
         return true;
     if (!item)
         return false;
-    if (fi_worker_push_unstarted(w, item) < 0)
-        fi_shared_queue_push(&w->runtime->global, item);
-    fi_notify(w); /* nobody saw it while it was out */
+    fi_worker_push_unstarted(w, item);
+    fi_notify(w); /* a searcher may have missed it */
     return false;
 }
 
-/* True: the task is ours again.  A ticket that stays in a deque is freed by who takes it out. */
+/* True: the task is private again.  A ticket that stays in a deque is freed by the worker that takes it
+ * out. */
 static bool claim_back(fi_worker *w, fi_ticket *t)
 {
     if (pop_back(w, t))
@@ -179,12 +194,12 @@ static bool commit_park(fi_fiber *f, void *ticket)
     return fi_ticket_park(ticket, f);
 }
 
-static void await(fi_fiber *f, fi_ticket *t)
+static void wait_done(fi_fiber *f, fi_ticket *t)
 {
     if (f->worker->runtime->in_fork_child)
-        fi_fatal("FILCH_SYNC of a task that another thread was running when this process was "
-                 "forked");
-    for (int i = 0; i < SPINS; i++) {
+        fi_fatal("FILCH_SYNC: another thread was running the task when this process was forked; "
+                 "fork outside of tasks");
+    for (int i = 0; i < WAIT_SPINS; i++) {
         if (fi_ticket_is_done(t))
             return;
         fi_pause();
@@ -192,7 +207,7 @@ static void await(fi_fiber *f, fi_ticket *t)
     fi_fiber_park(f, commit_park, t);
 }
 
-/* The newest slot is public: so are all older ones.  True: somebody else ran it. */
+/* The newest slot is public, and so are all older ones.  True: another worker ran the task. */
 static bool sync_public(fi_fiber *f, filch_slot_ *slot)
 {
     fi_ticket *t = slot->ticket;
@@ -200,24 +215,24 @@ static bool sync_public(fi_fiber *f, filch_slot_ *slot)
     if (claim_back(f->worker, t))
         return false;
     fi_count(&f->worker->counters.taken);
-    await(f, t);
+    wait_done(f, t);
     fi_record_free(&f->worker->records, t);
     return true;
 }
 
-/* With a stack that begins at base, all of it private.  The first spawn is as if asked. */
+/* Run the task on an empty task stack that starts at base.  Its first spawn takes the slow path. */
 static void run_slot(fi_fiber *f, char *base, filch_slot_ *slot)
 {
     fi_task_bounds_request(&f->bounds);
     slot->type->run((filch_task_bounds_ *)(void *)&f->bounds, base, slot);
 }
 
-/* The result goes into its slot, so what it spawns itself goes behind that. */
-static void run_followed(fi_fiber *f, filch_slot_ *slot)
+/* The task writes its result into its slot, so its own spawns start after the slot. */
+static void run_profiled(fi_fiber *f, filch_slot_ *slot)
 {
     fi_span_begin_task(slot);
     run_slot(f, (char *)slot + slot->type->size, slot);
-    FI_SPAN(end_task(slot)); /* in the child of a fork() nobody follows any more */
+    FI_SPAN(end_task(slot)); /* off in the child of a fork */
     fi_task_bounds_request(&f->bounds);
 }
 
@@ -229,26 +244,26 @@ int filch_slow_sync_(filch_task_bounds_ *bounds, char *at, const filch_task_type
     filch_slot_ *slot = (filch_slot_ *)(void *)at;
     bool done = false;
 
-    if (at < s->first)
+    if (at < s->run_base)
         no_spawn(type);
     if (slot->type != type)
         wrong_sync(type, slot->type);
-    if (fi_span_is_on()) {
-        run_followed(f, slot);
+    if (FI_UNLIKELY(f->worker->runtime->publish_mode == FI_PUBLISH_SPAN)) {
+        run_profiled(f, slot);
         return true;
     }
     if (at < s->split) {
         done = sync_public(f, slot);
         s->split = at;
     }
-    answer(f, s, at, type->size);
+    handle_request(f, s, at, type->size);
     return done;
 }
 
 /* ---- run ---- */
 
-/* The task stack of a fiber, from its first task on.  False: no memory. */
-static bool has_tasks(fi_fiber *f)
+/* A fiber gets its task stack with its first task.  False: no memory. */
+static bool ensure_task_stack(fi_fiber *f)
 {
     if (!f->tasks) {
         f->tasks = fi_task_stack_new();
@@ -257,18 +272,19 @@ static bool has_tasks(fi_fiber *f)
     return f->tasks != NULL;
 }
 
-static fi_task_stack *tasks_of(fi_fiber *f)
+static fi_task_stack *task_stack_of(fi_fiber *f)
 {
-    if (!has_tasks(f))
-        fi_fatal("no memory for a task stack");
+    if (!ensure_task_stack(f))
+        fi_fatal(
+            "FILCH_RUN: no memory for a task stack; free memory or raise the limit (ulimit -v)");
     return f->tasks;
 }
 
-static void run_first(fi_fiber *f, filch_slot_ *slot)
+static void run_outermost(fi_fiber *f, filch_slot_ *slot)
 {
-    fi_task_stack *s = tasks_of(f);
+    fi_task_stack *s = task_stack_of(f);
 
-    s->first = s->split = s->base;
+    s->run_base = s->split = s->base;
     fi_trace_begin(f, FI_WORK_TASK, slot->type->name, 0);
     run_slot(f, s->base, slot);
     fi_task_stack_trim(s);
@@ -279,44 +295,43 @@ static void run_ticket(fi_runnable *r, fi_fiber *f)
     fi_ticket *t = (fi_ticket *)(void *)r;
     fi_fiber *waiter;
 
-    if (!has_tasks(f) && fi_ticket_is_open(t)) {
+    if (!ensure_task_stack(f) && fi_ticket_is_open(t)) {
         fi_worker_requeue_no_memory(f->worker, r);
         return;
     }
-    if (!fi_ticket_begin(t)) {
+    if (!fi_ticket_start(t)) {
         fi_record_free(&f->worker->records, t);
         return;
     }
     fi_cancel_join(f, t->root);
-    run_first(f, t->slot);
+    run_outermost(f, t->slot);
     fi_cancel_leave(f);
-    fi_fiber_flush(f); /* who waits for this may look at the counters next */
-    waiter = fi_ticket_done(t);
+    fi_fiber_flush(f); /* the waiter may read the counters next */
+    waiter = fi_ticket_finish(t);
     if (waiter && !f->worker->runtime->in_fork_child)
         fi_ready(waiter);
 }
 
-/* A task that a plain thread waits for, on that thread's stack. */
-typedef struct from_outside {
+/* A task of a thread that is not a worker.  It is on the stack of that thread, which waits for it. */
+typedef struct external_task {
     fi_runnable runnable;
     void *slot;
     FI_ATOMIC(uint32_t) done;
-    int64_t no_memory_ns; /* since when there is no memory for it; 0: there is */
-} from_outside;
+    int64_t no_memory_ns; /* since when there is no memory for a task stack; 0: there is */
+} external_task;
 
-/* Without memory for a task stack the fiber's own stack has to do.  It has room for fewer open
- * spawns. */
+/* Without memory for a task stack, use a part of the fiber's stack.  It holds fewer open spawns. */
 static __attribute__((noinline)) void run_on_own_stack(fi_fiber *f, filch_slot_ *slot)
 {
     FI_CACHE_ALIGNED char memory[TASKS_ON_STACK];
 
     f->tasks = fi_task_stack_in(memory, sizeof memory);
-    run_first(f, slot);
+    run_outermost(f, slot);
     f->tasks = NULL;
 }
 
-/* Another fiber may free memory, so the task waits.  A message says so. */
-static void wait_for_memory(fi_worker *w, from_outside *o)
+/* Another fiber may free memory, so the task waits and reports that. */
+static void wait_for_memory(fi_worker *w, external_task *o)
 {
     int64_t now = fi_clock_now();
 
@@ -331,12 +346,12 @@ static void wait_for_memory(fi_worker *w, from_outside *o)
     fi_worker_requeue_no_memory(w, &o->runnable);
 }
 
-static void run_from_outside(fi_runnable *r, fi_fiber *f)
+static void run_external_task(fi_runnable *r, fi_fiber *f)
 {
-    from_outside *o = (from_outside *)(void *)r;
+    external_task *o = (external_task *)(void *)r;
 
-    if (has_tasks(f)) {
-        run_first(f, o->slot);
+    if (ensure_task_stack(f)) {
+        run_outermost(f, o->slot);
     } else if (f->stack_bounds.size >= 3 * TASKS_ON_STACK) {
         run_on_own_stack(f, o->slot);
     } else {
@@ -344,19 +359,19 @@ static void run_from_outside(fi_runnable *r, fi_fiber *f)
         return;
     }
     if (f->locals)
-        fi_fiber_end_locals(f); /* before who waits for the task goes on */
+        fi_fiber_end_locals(f); /* before the waiter continues */
     FI_SPAN(join(&o->done));
     fi_fiber_flush(f);
     if (fi_oneshot_set(&o->done))
         fi_watchdog_thread_unblocks();
 }
 
-static void run_outside(void *slot)
+static void run_external(void *slot)
 {
-    from_outside o = {.runnable = {.run = run_from_outside}, .slot = slot};
+    external_task o = {.runnable = {.run = run_external_task}, .slot = slot};
     fi_runtime *rt = fi_runtime_enter();
 
-    FI_SPAN(inherit(&o.runnable)); /* as a guest runs it without ado */
+    FI_SPAN(inherit(&o.runnable)); /* a caller runs it without a submit */
     if (!fi_caller_run(rt, &o.runnable, &o.done))
         fi_submit_external(rt, &o.runnable);
     if (fi_oneshot_announce(&o.done))
@@ -366,18 +381,18 @@ static void run_outside(void *slot)
     fi_runtime_leave(rt);
 }
 
-/* On a fiber it is a call.  Only the compiled code of the caller knows the top of its tasks, so they are
- * left alone meanwhile, and others cannot take them. */
-static void run_inside(fi_fiber *f, void *slot)
+/* On a fiber FILCH_RUN is a call.  Only the inline code of the caller knows the top of its tasks, so they
+ * are not published meanwhile. */
+static void run_nested(fi_fiber *f, void *slot)
 {
-    fi_task_stack *s = tasks_of(f);
+    fi_task_stack *s = task_stack_of(f);
     fi_task_stack former = *s;
     long open = f->bounds.open;
 
     f->bounds.open = 0;
-    run_slot(f, fi_task_stack_nest(s), slot);
+    run_slot(f, fi_task_stack_push_nested(s), slot);
     f->bounds.open = open;
-    fi_task_stack_unnest(s, &former);
+    fi_task_stack_pop_nested(s, &former);
     fi_task_bounds_request(&f->bounds);
 }
 
@@ -387,7 +402,7 @@ void filch_run_slot_(void *slot)
     fi_worker *w = fi_worker_self();
 
     if (w)
-        run_inside(fi_fiber_of_bounds(fi_load_relaxed(&w->current)), slot);
+        run_nested(fi_fiber_of_bounds(fi_load_relaxed(&w->current)), slot);
     else
-        run_outside(slot);
+        run_external(slot);
 }

@@ -494,7 +494,7 @@ const mutant mutants[] = {
      {RACE, RACE, RACE},
      NULL},
 
-    {"done relaxed", "ticket", {{"ticket.done", ORDER_RELAXED}}, {RACE, RACE, RACE}, NULL},
+    {"finishes relaxed", "ticket", {{"ticket.finish", ORDER_RELAXED}}, {RACE, RACE, RACE}, NULL},
     {"looks relaxed whether it is done",
      "ticket",
      {{"ticket.check", ORDER_RELAXED}},

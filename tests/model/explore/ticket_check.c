@@ -173,12 +173,12 @@ static void resume(int thread, const void *waiter, uint64_t after)
 static void run_ticket(int thread, fi_ticket *t, uint64_t after)
 {
     x_data_read(TICKET + number(t));
-    if (!fi_ticket_begin(t)) {
+    if (!fi_ticket_start(t)) {
         free_ticket(t);
         return;
     }
     run_task(t);
-    void *waiter = fi_ticket_done(t);
+    void *waiter = fi_ticket_finish(t);
     if (waiter)
         resume(thread, waiter, after);
 }

@@ -143,23 +143,26 @@ static void wrong_syncs(void **state)
 {
     (void)state;
     dies_with(make_syncs_another, SIGABRT,
-              "filch: FILCH_SYNC(pear), but the newest spawn is apple\n");
+              "filch: FILCH_SYNC(pear): the newest FILCH_SPAWN is of apple\n");
     dies_with(make_syncs_older, SIGABRT,
-              "filch: FILCH_SYNC(apple), but the newest spawn is pear\n");
+              "filch: FILCH_SYNC(apple): the newest FILCH_SPAWN is of pear\n");
 }
 
 static void syncs_without_spawn(void **state)
 {
     (void)state;
-    dies_with(make_syncs_nothing, SIGABRT, "filch: FILCH_SYNC(apple) without a FILCH_SPAWN\n");
-    dies_with(make_syncs_twice, SIGABRT, "filch: FILCH_SYNC(apple) without a FILCH_SPAWN\n");
+    dies_with(make_syncs_nothing, SIGABRT,
+              "filch: FILCH_SYNC(apple): there is no open FILCH_SPAWN\n");
+    dies_with(make_syncs_twice, SIGABRT,
+              "filch: FILCH_SYNC(apple): there is no open FILCH_SPAWN\n");
     /* Where the spawn is public already, this is seen when the body returns. */
     dies_with(make_calls_a_thief, SIGABRT, "FILCH_SPAWN");
 }
 
 static void spawns_left_open(void **state)
 {
-    const char *line = "filch: task forgets returned with 1 FILCH_SPAWN not synced\n";
+    const char *line =
+        "filch: task forgets: returned without a FILCH_SYNC for each FILCH_SPAWN (1 missing)\n";
 
     (void)state;
     dies_with(make_forgets, SIGABRT, line);

@@ -26,7 +26,7 @@ static void *free_and_reuse(void *arg)
 {
     (void)arg;
     wait_for(CLAIMED); /* relaxed: it orders nothing */
-    CHECK(!fi_ticket_begin(&record.ticket));
+    CHECK(!fi_ticket_start(&record.ticket));
     memset(record.bytes, 1, sizeof record.bytes);
     return NULL;
 }
@@ -48,9 +48,9 @@ static void test_begun_ticket_is_not_claimed(void **state)
 {
     (void)state;
     fi_ticket_init(&record.ticket, NULL);
-    CHECK(fi_ticket_begin(&record.ticket));
+    CHECK(fi_ticket_start(&record.ticket));
     CHECK(!fi_ticket_claim_back(&record.ticket));
-    CHECK(fi_ticket_done(&record.ticket) == NULL);
+    CHECK(fi_ticket_finish(&record.ticket) == NULL);
     CHECK(fi_ticket_is_done(&record.ticket));
 }
 
