@@ -43,7 +43,7 @@ __attribute__((noinline)) static int64_t query_run(void *arg)
 
 /* ---- names ---- */
 
-/* Who asks may leave before there is a result, so nothing of it is on a stack. */
+/* The caller may leave before the lookup ends, so all of it is on the heap. */
 typedef struct lookup {
     fi_blocking_call call; /* first */
     query query;
@@ -68,13 +68,13 @@ static lookup *lookup_new(const query *q)
     l->query = *q;
     memcpy(l->host, q->host, strlen(q->host) + 1);
     l->query.host = l->host;
-    l->call.call = query_run;
+    l->call.func = query_run;
     l->call.arg = &l->query;
     l->call.release = lookup_free;
     return l;
 }
 
-static int lookup_run(fi_blocking_pool *s, query *q, int64_t deadline)
+static int lookup_run(fi_blocking_pool *pool, query *q, int64_t deadline)
 {
     lookup *l;
     int e;
@@ -84,7 +84,7 @@ static int lookup_run(fi_blocking_pool *s, query *q, int64_t deadline)
     l = lookup_new(q);
     if (!l)
         return -ENOMEM;
-    e = fi_blocking_pool_run_until(s, &l->call, deadline);
+    e = fi_blocking_pool_run(pool, &l->call, deadline);
     if (e < 0 && e != -EAGAIN)
         return e;
     if (e == 0)
@@ -95,7 +95,7 @@ static int lookup_run(fi_blocking_pool *s, query *q, int64_t deadline)
     return e;
 }
 
-/* Numbers need no thread, and a thread needs no other. */
+/* A numeric address is resolved at once.  A thread that is not a worker resolves a name itself. */
 static int resolve_host(query *q, int64_t deadline)
 {
     fi_runtime *rt = fi_io_fiber_runtime();

@@ -1,4 +1,4 @@
-/* Addresses, by name or number, and the paths of UNIX sockets. */
+/* Addresses of sockets: host names, numeric addresses, and paths of UNIX sockets. */
 #ifndef FI_IO_ADDRESS_H
 #define FI_IO_ADDRESS_H
 
@@ -8,14 +8,14 @@
 
 typedef struct fi_addresses {
     struct addrinfo *list;
-    struct addrinfo own; /* of a path */
+    struct addrinfo own; /* the only entry of the list, if the address is a path */
     struct sockaddr_storage path;
 } fi_addresses;
 
-/* [any] Find the addresses of a host; a fiber has names asked for in a spare thread, until the deadline.  passive: to
- * listen at.
- * 0; -ENOENT: not known; -EAGAIN: could not be found out; -EINVAL: nonsense; -ENAMETOOLONG; -ENOMEM; -ETIMEDOUT;
- * -ECANCELED. */
+/* [any] Resolve a host and a port.  A name is resolved by a thread of the blocking pool, until the
+ * deadline, if the caller is a fiber.  passive: for listening.
+ * Returns 0; -ENOENT: unknown host; -EAGAIN: the lookup failed and may be repeated; -EINVAL: wrong
+ * port; -ENAMETOOLONG; -ENOMEM; -ETIMEDOUT; -ECANCELED. */
 int fi_addresses_resolve(fi_addresses *a, const char *host, int port, bool passive,
                          int64_t deadline);
 void fi_addresses_fini(fi_addresses *a);

@@ -19,49 +19,80 @@
 
 #define IDLE_NS INT64_C(5000000000)
 
-/* A thread that has nothing to do, on its stack. */
+/* An idle thread, on its own stack. */
 struct fi_blocking_thread {
-    FI_ATOMIC(uint32_t) gate;
-    fi_blocking_call *call; /* set by who opens the gate; NULL: it is to end */
+    FI_ATOMIC(uint32_t) wake; /* a one-shot event */
+    fi_blocking_call *call;   /* set before wake; NULL: exit */
     fi_blocking_thread *next;
     bool is_idle;
 };
 
-/* ---- the threads ---- */
+/* ---- the queue ---- */
 
-/* The fiber may be gone with the call as soon as the latch is let go, or it is woken; unless it has abandoned. */
-static void call_complete(fi_blocking_call *c, int64_t result, bool failed)
+/* [lock held] */
+static void push_call(fi_blocking_pool *p, fi_blocking_call *c)
+{
+    c->next = NULL;
+    if (p->first)
+        p->last->next = c;
+    else
+        p->first = c;
+    p->last = c;
+}
+
+/* [lock held] */
+static fi_blocking_call *pop_call(fi_blocking_pool *p)
+{
+    fi_blocking_call *c = p->first;
+
+    if (c)
+        p->first = c->next;
+    return c;
+}
+
+/* Returns false if a thread has taken it. */
+static bool try_remove_call(fi_blocking_pool *p, fi_blocking_call *c)
+{
+    fi_blocking_call *before = NULL, *at;
+
+    fi_lock_lock(&p->lock);
+    for (at = p->first; at && at != c; at = at->next)
+        before = at;
+    if (at && before)
+        before->next = c->next;
+    else if (at)
+        p->first = c->next;
+    if (at && p->last == c)
+        p->last = before;
+    fi_lock_unlock(&p->lock);
+    return at != NULL;
+}
+
+/* After the unlock the caller may free the call, unless it has abandoned it. */
+static void complete_call(fi_blocking_call *c, int64_t result, bool failed)
 {
     fi_wait *w;
     bool abandoned;
 
-    fi_hold_also(&c->latch);
+    fi_hold_also(&c->lock);
     c->result = result;
     c->failed = failed;
     c->done = true;
     abandoned = c->abandoned;
     w = fi_line_take(&c->caller);
-    fi_let_go(&c->latch);
+    fi_let_go(&c->lock);
     if (w)
         fi_wait_end(w);
     if (abandoned)
         c->release(c);
 }
 
-/* [lock held] */
-static fi_blocking_call *pop_call(fi_blocking_pool *s)
-{
-    fi_blocking_call *c = s->first;
+/* ---- threads ---- */
 
-    if (c)
-        s->first = c->next;
-    return c;
-}
-
-/* [lock held] */
-static bool remove_idle(fi_blocking_pool *s, const fi_blocking_thread *me)
+/* [lock held] Returns false if another thread has removed it, and is about to wake it. */
+static bool remove_idle(fi_blocking_pool *p, const fi_blocking_thread *me)
 {
-    for (fi_blocking_thread **link = &s->idle; *link; link = &(*link)->next)
+    for (fi_blocking_thread **link = &p->idle; *link; link = &(*link)->next)
         if (*link == me) {
             *link = me->next;
             return true;
@@ -69,107 +100,108 @@ static bool remove_idle(fi_blocking_pool *s, const fi_blocking_thread *me)
     return false;
 }
 
-/* The next in line; NULL: it is idle from now on, or to end. */
-static fi_blocking_call *next_call(fi_blocking_pool *s, fi_blocking_thread *me)
+/* The next call of the queue.  If there is none, the thread is idle from now on, or has to exit. */
+static fi_blocking_call *next_call(fi_blocking_pool *p, fi_blocking_thread *me)
 {
     fi_blocking_call *c;
 
     *me = (fi_blocking_thread){0};
-    fi_lock_lock(&s->lock);
-    c = pop_call(s);
-    me->is_idle = !c && !s->stopping;
+    fi_lock_lock(&p->lock);
+    c = pop_call(p);
+    me->is_idle = !c && !p->stopping;
     if (me->is_idle) {
-        me->next = s->idle;
-        s->idle = me;
+        me->next = p->idle;
+        p->idle = me;
     }
-    fi_lock_unlock(&s->lock);
+    fi_lock_unlock(&p->lock);
     return c;
 }
 
-/* It is idle before its caller goes on, who may have the next call for it. */
-static fi_blocking_call *run_call(fi_blocking_pool *s, fi_blocking_thread *me, fi_blocking_call *c)
+/* Returns the next call.  The thread becomes idle before the caller continues, because the caller's
+ * next call may be for this thread. */
+static fi_blocking_call *run_call(fi_blocking_pool *p, fi_blocking_thread *me, fi_blocking_call *c)
 {
     fi_blocking_call *next;
     int64_t result;
 
-    fi_trace_block(s->runtime, (uintptr_t)c->call);
-    result = c->call(c->arg);
-    if (s->runtime->in_fork_child)
+    fi_trace_block(p->runtime, (uintptr_t)c->func);
+    result = c->func(c->arg);
+    if (p->runtime->in_fork_child)
         fi_worker_end_fork_child();
-    fi_trace_block_end(s->runtime);
-    next = next_call(s, me);
-    call_complete(c, result, false);
+    fi_trace_block_end(p->runtime);
+    next = next_call(p, me);
+    complete_call(c, result, false);
     return next;
 }
 
-/* NULL: there was nothing to do for long, or it is to end. */
-static fi_blocking_call *wait_for_call(fi_blocking_pool *s, fi_blocking_thread *me)
+/* Returns NULL if the thread was idle for IDLE_NS, or has to exit. */
+static fi_blocking_call *wait_for_call(fi_blocking_pool *p, fi_blocking_thread *me)
 {
-    bool mine;
+    bool removed;
 
     if (!me->is_idle)
         return NULL;
-    if (fi_oneshot_announce(&me->gate))
+    if (fi_oneshot_announce(&me->wake))
         fi_watchdog_thread_blocks();
-    if (fi_oneshot_wait_until(&me->gate, fi_clock_now() + IDLE_NS))
+    if (fi_oneshot_wait_until(&me->wake, fi_clock_now() + IDLE_NS))
         return me->call;
-    fi_lock_lock(&s->lock);
-    mine = remove_idle(s, me);
-    fi_lock_unlock(&s->lock);
-    if (mine) {
+    fi_lock_lock(&p->lock);
+    removed = remove_idle(p, me);
+    fi_lock_unlock(&p->lock);
+    if (removed) {
         fi_watchdog_thread_unblocks();
         return NULL;
     }
-    fi_oneshot_wait(&me->gate); /* somebody is about to open it */
+    fi_oneshot_wait(&me->wake);
     return me->call;
 }
 
-/* A call that has come since the last look stands in line: whoever brought it saw that we are counted, and not idle. */
-static fi_blocking_call *exit_unless_called(fi_blocking_pool *s, bool *joins, pthread_t *before)
+/* A call may have been queued since the thread left the idle list, by a caller that counted
+ * this thread and found it busy. */
+static fi_blocking_call *exit_unless_called(fi_blocking_pool *p, bool *joins, pthread_t *before)
 {
     fi_blocking_call *c;
-    bool last;
+    bool is_last;
 
-    fi_lock_lock(&s->lock);
-    c = pop_call(s);
+    fi_lock_lock(&p->lock);
+    c = pop_call(p);
     if (!c) {
-        *joins = s->any_ended;
-        *before = s->ended;
-        s->any_ended = true;
-        s->ended = pthread_self();
-        s->n--;
+        *joins = p->any_exited;
+        *before = p->last_exited;
+        p->any_exited = true;
+        p->last_exited = pthread_self();
+        p->n_threads--;
     }
-    last = s->n == 0 && s->stopping;
-    fi_lock_unlock(&s->lock);
-    if (!c && last)
-        fi_oneshot_set(&s->all_ended);
+    is_last = p->n_threads == 0 && p->stopping;
+    fi_lock_unlock(&p->lock);
+    if (!c && is_last)
+        fi_oneshot_set(&p->all_exited);
     return c;
 }
 
-static void thread_ended(void)
+static void thread_exited(void)
 {
-    fi_fatal(
-        "pthread_exit: a function that was given to filch_run_blocking ended its thread; return "
-        "from it instead");
+    fi_fatal("pthread_exit: called in a function given to filch_run_blocking; return from the "
+             "function instead");
 }
 
-/* Each that ends waits for the one before, so that who waits for the last has waited for all. */
-static void *thread_main(void *blocking_pool)
+/* Each thread joins the one that exited before it, so joining the last one joins all. */
+static void *thread_main(void *pool)
 {
-    fi_blocking_pool *s = blocking_pool;
+    fi_blocking_pool *p = pool;
     pthread_t before;
     bool joins = false;
     fi_blocking_thread me;
     fi_blocking_call *c;
 
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
-    pthread_setname_np(pthread_self(), s->name);
-    fi_exit_guard_set(thread_ended);
-    c = next_call(s, &me);
+    pthread_setname_np(pthread_self(), p->thread_name);
+    fi_exit_guard_set(thread_exited);
+    c = next_call(p, &me);
     do {
-        while (c || (c = wait_for_call(s, &me)) != NULL)
-            c = run_call(s, &me, c);
-        c = exit_unless_called(s, &joins, &before);
+        while (c || (c = wait_for_call(p, &me)) != NULL)
+            c = run_call(p, &me, c);
+        c = exit_unless_called(p, &joins, &before);
     } while (c);
     fi_exit_guard_set(NULL);
     if (joins)
@@ -177,140 +209,96 @@ static void *thread_main(void *blocking_pool)
     return NULL;
 }
 
-/* ---- who calls ---- */
-
-void fi_blocking_pool_init(fi_blocking_pool *s, fi_runtime *rt)
+static void wake_thread(fi_blocking_thread *t)
 {
-    s->runtime = rt;
-    s->max = rt->settings.blocking_threads;
-    snprintf(s->name, sizeof s->name, "%.10s-io", rt->settings.name);
+    if (fi_oneshot_set(&t->wake))
+        fi_watchdog_thread_unblocks();
 }
 
-/* [lock held] The thread finds it in line. */
-static void push_call(fi_blocking_pool *s, fi_blocking_call *c)
-{
-    c->next = NULL;
-    if (s->first)
-        s->last->next = c;
-    else
-        s->first = c;
-    s->last = c;
-}
-
-/* Without a new thread one of the others has to do it; without others nobody can. */
-static void start_thread(fi_blocking_pool *s)
+/* If the thread cannot be started, the other threads run the queued calls.  If there are none, the
+ * calls fail. */
+static void start_thread(fi_blocking_pool *p)
 {
     fi_blocking_call *list = NULL;
     pthread_t t;
 
-    if (pthread_create(&t, NULL, thread_main, s) == 0)
+    if (pthread_create(&t, NULL, thread_main, p) == 0)
         return;
-    fi_lock_lock(&s->lock);
-    if (--s->n == 0) {
-        list = s->first;
-        s->first = NULL;
+    fi_lock_lock(&p->lock);
+    if (--p->n_threads == 0) {
+        list = p->first;
+        p->first = NULL;
     }
-    fi_lock_unlock(&s->lock);
+    fi_lock_unlock(&p->lock);
     while (list) {
         fi_blocking_call *c = list;
         list = c->next;
-        call_complete(c, 0, true);
+        complete_call(c, 0, true);
     }
 }
 
-static void wake_thread(fi_blocking_thread *idle)
-{
-    if (fi_oneshot_set(&idle->gate))
-        fi_watchdog_thread_unblocks();
-}
+/* ---- callers ---- */
 
-static void submit_call(fi_blocking_pool *s, fi_blocking_call *c)
+static void submit_call(fi_blocking_pool *p, fi_blocking_call *c)
 {
     fi_blocking_thread *idle;
-    bool more;
+    bool starts;
 
-    fi_lock_lock(&s->lock);
-    idle = s->idle;
-    more = !idle && s->n < s->max;
+    fi_lock_lock(&p->lock);
+    idle = p->idle;
+    starts = !idle && p->n_threads < p->max_threads;
     if (idle)
-        s->idle = idle->next;
+        p->idle = idle->next;
     else
-        push_call(s, c);
-    s->n += more;
-    fi_lock_unlock(&s->lock);
+        push_call(p, c);
+    p->n_threads += starts;
+    fi_lock_unlock(&p->lock);
     if (idle) {
         idle->call = c;
         wake_thread(idle);
     }
-    if (more)
-        start_thread(s);
+    if (starts)
+        start_thread(p);
 }
 
-/* If it still stands in line, nobody else knows of it. */
-static bool try_remove_call(fi_blocking_pool *s, fi_blocking_call *c)
-{
-    fi_blocking_call *before = NULL, *at;
-
-    fi_lock_lock(&s->lock);
-    for (at = s->first; at && at != c; at = at->next)
-        before = at;
-    if (at && before)
-        before->next = c->next;
-    else if (at)
-        s->first = c->next;
-    if (at && s->last == c)
-        s->last = before;
-    fi_lock_unlock(&s->lock);
-    return at != NULL;
-}
-
-/* 0: it was done meanwhile.  No name is looked up for nobody. */
-static int abandon_call(fi_blocking_pool *s, fi_blocking_call *c, int e)
+/* Returns 0 if the call has ended meanwhile, else e.  A call that is still queued is not run. */
+static int abandon_call(fi_blocking_pool *p, fi_blocking_call *c, int e)
 {
     bool done;
 
-    if (try_remove_call(s, c)) {
+    if (try_remove_call(p, c)) {
         c->release(c);
         return e;
     }
-    fi_hold_also(&c->latch);
+    fi_hold_also(&c->lock);
     done = c->done;
     c->abandoned = !done;
-    fi_let_go(&c->latch);
+    fi_let_go(&c->lock);
     return done ? 0 : e;
 }
 
-int fi_blocking_pool_run_until(fi_blocking_pool *s, fi_blocking_call *c, int64_t deadline_ns)
+int fi_blocking_pool_run(fi_blocking_pool *p, fi_blocking_call *c, int64_t deadline_ns)
 {
     fi_wait w = {.stubborn = !c->release};
     int e = 0;
 
-    submit_call(s, c);
-    fi_hold_also(&c->latch);
+    submit_call(p, c);
+    fi_hold_also(&c->lock);
     if (c->done)
-        fi_let_go(&c->latch);
+        fi_let_go(&c->lock);
     else
-        e = fi_wait_in(&w, &c->caller, &c->latch, (fi_wait_for){"blocking", c->arg}, deadline_ns);
-    if (e < 0 && (e = abandon_call(s, c, e)) < 0)
+        e = fi_wait_in(&w, &c->caller, &c->lock, (fi_wait_for){"blocking", c->arg},
+                       c->release ? deadline_ns : FI_TIMER_NEVER);
+    if (e < 0 && (e = abandon_call(p, c, e)) < 0)
         return e;
     return c->failed ? -EAGAIN : 0;
-}
-
-int fi_blocking_pool_run(fi_blocking_pool *s, int64_t (*call)(void *arg), void *arg,
-                         int64_t *result)
-{
-    fi_blocking_call c = {.call = call, .arg = arg};
-    int e = fi_blocking_pool_run_until(s, &c, FI_TIMER_NEVER);
-
-    *result = c.result;
-    return e;
 }
 
 int64_t filch_run_blocking(int64_t (*call)(void *arg), void *arg)
 {
     fi_wait_chaos();
     fi_runtime *rt = fi_io_fiber_runtime();
-    int64_t result = 0;
+    fi_blocking_call c = {.func = call, .arg = arg};
     fi_io *io;
     int e;
 
@@ -318,37 +306,37 @@ int64_t filch_run_blocking(int64_t (*call)(void *arg), void *arg)
         return call(arg);
     e = fi_io_get(rt, &io);
     if (e == 0)
-        e = fi_blocking_pool_run(&io->blocking_pool, call, arg, &result);
-    return e < 0 ? e : result;
+        e = fi_blocking_pool_run(&io->blocking_pool, &c, FI_TIMER_NEVER);
+    return e < 0 ? e : c.result;
 }
 
-/* ---- the end ---- */
+/* ---- start and stop ---- */
 
-static fi_blocking_thread *pool_stop(fi_blocking_pool *s, bool *any)
+void fi_blocking_pool_init(fi_blocking_pool *p, fi_runtime *rt)
+{
+    p->runtime = rt;
+    p->max_threads = rt->settings.blocking_threads;
+    snprintf(p->thread_name, sizeof p->thread_name, "%.10s-io", rt->settings.name);
+}
+
+void fi_blocking_pool_fini(fi_blocking_pool *p)
 {
     fi_blocking_thread *idle;
-
-    fi_lock_lock(&s->lock);
-    s->stopping = true;
-    *any = s->n > 0;
-    idle = s->idle;
-    s->idle = NULL;
-    fi_lock_unlock(&s->lock);
-    return idle;
-}
-
-void fi_blocking_pool_fini(fi_blocking_pool *s)
-{
     bool any;
-    fi_blocking_thread *idle = pool_stop(s, &any);
 
+    fi_lock_lock(&p->lock);
+    p->stopping = true;
+    any = p->n_threads > 0;
+    idle = p->idle;
+    p->idle = NULL;
+    fi_lock_unlock(&p->lock);
     while (idle) {
-        fi_blocking_thread *one = idle;
-        idle = one->next;
-        wake_thread(one);
+        fi_blocking_thread *t = idle;
+        idle = t->next;
+        wake_thread(t);
     }
     if (any)
-        fi_oneshot_wait(&s->all_ended);
-    if (s->any_ended)
-        pthread_join(s->ended, NULL);
+        fi_oneshot_wait(&p->all_exited);
+    if (p->any_exited)
+        pthread_join(p->last_exited, NULL);
 }

@@ -1,5 +1,5 @@
-/* Spare threads, for calls that block: so many at the max, made when they are needed, gone when they were idle for
- * some seconds.  What comes when all are busy waits its turn. */
+/* A pool of threads for calls that block.  Threads are started on demand up to a maximum, and
+ * end after some idle seconds.  Further calls queue in FIFO order. */
 #ifndef FI_IO_BLOCKING_POOL_H
 #define FI_IO_BLOCKING_POOL_H
 
@@ -8,51 +8,47 @@
 
 #include <pthread.h>
 
-/* On the stack of the fiber that waits for it.  Or elsewhere: then the fiber may leave before it is done, and the call is
- * the thread's from then on, who has it forgotten. */
+/* A call.  If it is on the stack of its caller, the caller waits until it has ended.  Otherwise
+ * release is set, and the caller may abandon it: then the thread that runs it releases it. */
 typedef struct fi_blocking_call fi_blocking_call;
 struct fi_blocking_call {
-    int64_t (*call)(void *arg);
+    int64_t (*func)(void *arg);
     void *arg;
     int64_t result;
-    void (*release)(fi_blocking_call *c); /* NULL: it is on a stack, and waited for */
-    fi_blocking_call *next;
-    fi_biased_lock latch;
+    void (*release)(fi_blocking_call *c);
+    fi_blocking_call *next; /* in the queue */
+    fi_biased_lock lock;    /* guards the rest, and the result */
     fi_line caller;
-    bool done, failed;
-    bool abandoned; /* by its caller */
+    bool done;
+    bool failed; /* no thread could be started */
+    bool abandoned;
 };
 
 typedef struct fi_blocking_thread fi_blocking_thread;
 
 typedef struct fi_blocking_pool {
     fi_runtime *runtime;
-    unsigned max;
-    char name[16];
+    unsigned max_threads;
+    char thread_name[16];
     fi_lock lock; /* guards the rest */
-    unsigned n;   /* threads */
-    fi_blocking_thread *idle;
-    fi_blocking_call *first, *last; /* that wait their turn */
-    bool any_ended;
-    pthread_t
-        ended; /* the last thread that has ended, or is about to; it has joined the one before */
+    unsigned n_threads;
+    fi_blocking_thread *idle;       /* list */
+    fi_blocking_call *first, *last; /* queue */
+    bool any_exited;
+    pthread_t last_exited; /* it has joined the thread that exited before it */
     bool stopping;
-    FI_ATOMIC(uint32_t) all_ended;
+    FI_ATOMIC(uint32_t) all_exited;
 } fi_blocking_pool;
 
 /* [any] */
-void fi_blocking_pool_init(fi_blocking_pool *s, fi_runtime *rt);
+void fi_blocking_pool_init(fi_blocking_pool *p, fi_runtime *rt);
 
-/* [when nobody calls any more] Ends all threads, and waits for that. */
-void fi_blocking_pool_fini(fi_blocking_pool *s);
+/* [when no calls are made any more] Stop all threads and wait for them. */
+void fi_blocking_pool_fini(fi_blocking_pool *p);
 
-/* [fiber] Run call(arg) on a spare thread, and wait for it.  0, and its result; -EAGAIN: there is no thread, and none can
- * be made. */
-int fi_blocking_pool_run(fi_blocking_pool *s, int64_t (*call)(void *arg), void *arg,
-                         int64_t *result);
-
-/* [fiber] The same for a call that can be abandoned.  0: it is done, and still ours; -EAGAIN: the same, without a result; -ETIMEDOUT,
- * -ECANCELED, -ENOMEM: it was abandoned, and is not to be touched any more. */
-int fi_blocking_pool_run_until(fi_blocking_pool *s, fi_blocking_call *c, int64_t deadline_ns);
+/* [fiber] Run a call and wait for it.  If it cannot be abandoned, the deadline and cancellation
+ * are ignored. Returns 0: it has ended; -EAGAIN: no thread could be started; -ETIMEDOUT,
+ * -ECANCELED, -ENOMEM: it was abandoned, and the caller must not use it any more. */
+int fi_blocking_pool_run(fi_blocking_pool *p, fi_blocking_call *c, int64_t deadline_ns);
 
 #endif

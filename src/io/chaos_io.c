@@ -1,4 +1,5 @@
-/* Bad luck of system calls (base/chaos.h): less is done than was asked for, where that may be. */
+/* Chaos builds shorten system calls at random (base/chaos.h), where the kernel may do so as
+ * well. */
 #include "io/op.h"
 
 #ifdef FILCH_CHAOS
@@ -41,7 +42,7 @@ static size_t bytes_of(const fi_io_op *op)
 
 /* ---- bytes and vectors ---- */
 
-/* The counts of timers and events come whole or not at all, and so does a little that goes into a pipe. */
+/* Counters of timerfd and eventfd are read whole, and small writes to a pipe are atomic. */
 static bool may_be_cut(const fi_io_op *op)
 {
     if (op->unit == FI_IO_OP_NO_UNIT || op->n < 2 || op->n > INT_MAX)
@@ -58,11 +59,11 @@ static ssize_t attempt_part(fi_io_op *op, fi_io_attempt *attempt)
 
     op->n = 1 + n / 4;
     part = bytes_of(op);
-    if (part == 0) /* that would look like the end */
+    if (part == 0) /* a result of 0 would look like the end of the file */
         op->n = n;
     result = attempt(op);
     if (asked > 0 && result > 0 && (size_t)result == part)
-        op->short_below = part; /* there may be more */
+        op->short_below = part; /* this is not a short read */
     op->n = n;
     return result;
 }
@@ -71,7 +72,8 @@ static ssize_t attempt_part(fi_io_op *op, fi_io_attempt *attempt)
 
 #define VECTORS_MAX 8
 
-/* Of a stream alone: there a message is only bytes.  What is sent along with them stays whole. */
+/* Only of a stream, where a message is just bytes.  A write with ancillary data is not
+ * shortened. */
 static bool message_may_be_cut(const fi_io_op *op)
 {
     const struct msghdr *m = op->buf;
@@ -83,7 +85,8 @@ static bool message_may_be_cut(const fi_io_op *op)
     return vectors_size(m->msg_iov, m->msg_iovlen) > 1 && is_stream(op->fd);
 }
 
-/* So many bytes, or as many as there is place for; how many vectors. */
+/* Copy the vectors of the first bytes, up to VECTORS_MAX of them.  Returns the number of
+ * vectors. */
 static size_t cut(struct iovec *to, const struct msghdr *m, size_t bytes)
 {
     size_t n = 0;
@@ -96,7 +99,7 @@ static size_t cut(struct iovec *to, const struct msghdr *m, size_t bytes)
     return n;
 }
 
-/* What is told of a message that was received stands where its user looks for it. */
+/* The results in the header of a received message are copied back to the caller's header. */
 static ssize_t attempt_part_of_message(fi_io_op *op, fi_io_attempt *attempt)
 {
     struct msghdr *m = op->buf, part = *m;

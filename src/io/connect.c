@@ -1,4 +1,4 @@
-/* Connections that we make. */
+/* Outgoing connections. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* SOCK_NONBLOCK */
 #endif
@@ -15,7 +15,7 @@
 
 #define RETRY_NS FILCH_MS(1)
 
-/* Asked again, the system says how far it is.  That it is connected is an error only at first. */
+/* A repeated connect(2) reports progress.  EISCONN is an error in the first call only. */
 static ssize_t try_connect(fi_io_op *op)
 {
     ssize_t e = fi_syscall_result(connect(op->fd, op->buf, (socklen_t)op->n));
@@ -26,7 +26,9 @@ static ssize_t try_connect(fi_io_op *op)
         return -EINTR;
     if (e == -EINPROGRESS || e == -EALREADY)
         return -EAGAIN;
-    if (e == -EAGAIN) /* a UNIX socket: the other side has no room, and nobody tells when it has */
+    /* The backlog of a UNIX socket is full.  The kernel does not report when it is not full any
+     * more. */
+    if (e == -EAGAIN)
         return -ENOBUFS;
     return e == -EISCONN && begun ? 0 : e;
 }

@@ -1,5 +1,3 @@
-/* Readiness by epoll, edge-triggered: a descriptor that stays open is armed once, and costs no call when it is
- * waited for. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* EPOLLRDHUP, syscall */
 #endif
@@ -19,10 +17,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define INTERRUPT UINT64_MAX /* in place of a descriptor and its generation */
+#define INTERRUPT UINT64_MAX /* user data of the interrupt descriptor */
 #define NS_PER_S  1000000000
 
-/* Not edge-triggered: somebody who only looks must not take the interrupt from who waits. */
+/* Level-triggered: a thread that polls without waiting must not take the interrupt from the
+ * thread that waits. */
 static int add_interrupt_fd(fi_epoll *ep)
 {
     struct epoll_event ev = {.events = EPOLLIN, .data.u64 = INTERRUPT};
@@ -57,15 +56,15 @@ void fi_epoll_fini(fi_epoll *ep)
     close(ep->fd);
 }
 
-/* ---- what is watched ---- */
+/* ---- arming ---- */
 
 static int epoll_control(const fi_epoll *ep, int op, int fd, struct epoll_event *ev)
 {
     return epoll_ctl(ep->fd, op, fd, ev) < 0 ? -errno : 0;
 }
 
-/* What we know may be wrong: the number may be another file's by now, the file may have been here before, and others may
- * be doing the same. */
+/* known may be wrong: the number may belong to another file, the file may have been armed under
+ * this number before, and other threads may arm it at the same time. */
 int fi_epoll_arm(fi_epoll *ep, int fd, uint32_t generation, unsigned edges, bool known)
 {
     struct epoll_event ev = {.events = EPOLLET | EPOLLRDHUP};
@@ -125,9 +124,8 @@ static int check_wait(int n)
 {
     if (n < 0 && errno != EINTR)
         fi_fatal("epoll_wait: %s%s", strerror(errno),
-                 errno == EBADF || errno == EINVAL
-                     ? "; the program has closed a descriptor that it did not open"
-                     : "");
+                 errno == EBADF || errno == EINVAL ? "; the program closed a descriptor of Filch"
+                                                   : "");
     return n < 0 ? 0 : n;
 }
 
@@ -141,13 +139,13 @@ static void clear_interrupt(const fi_epoll *ep)
 
 static fi_io_event event_from_epoll(const struct epoll_event *ev)
 {
-    const uint32_t gone = EPOLLHUP | EPOLLERR;
+    const uint32_t closed = EPOLLHUP | EPOLLERR;
     fi_io_event e = {.fd = (int)(uint32_t)ev->data.u64,
                      .generation = (uint32_t)(ev->data.u64 >> 32)};
 
-    e.readable = (ev->events & (EPOLLIN | EPOLLPRI | EPOLLRDHUP | gone)) != 0;
-    e.writable = (ev->events & (EPOLLOUT | gone)) != 0;
-    e.hup_or_urgent = (ev->events & (EPOLLPRI | EPOLLRDHUP | gone)) != 0;
+    e.readable = (ev->events & (EPOLLIN | EPOLLPRI | EPOLLRDHUP | closed)) != 0;
+    e.writable = (ev->events & (EPOLLOUT | closed)) != 0;
+    e.hup_or_urgent = (ev->events & (EPOLLPRI | EPOLLRDHUP | closed)) != 0;
     return e;
 }
 
@@ -165,7 +163,7 @@ int fi_epoll_wait(fi_epoll *ep, fi_io_event *events, int64_t deadline_ns)
     return told;
 }
 
-/* It cannot fail: the count does not reach its end. */
+/* The write cannot fail: the counter does not overflow. */
 void fi_epoll_interrupt(fi_epoll *ep)
 {
     uint64_t one = 1;

@@ -32,7 +32,7 @@
 typedef struct fi_io fi_io;
 
 typedef struct fi_fd {
-    fi_biased_lock lock;            /* guards all fields */
+    fi_biased_lock lock;            /* guards all fields but drained_at */
     fi_line waiters[2];             /* by direction */
     uint32_t edges[2];              /* count of edges, of all generations */
     FI_ATOMIC(uint32_t) drained_at; /* count of read edges when a short read drained it */
@@ -61,8 +61,8 @@ static inline void fi_fd_unlock(fi_fd *f)
 /* [worker] Count the edges of an event, and wake the waiters. */
 void fi_fd_notify(fi_fd *f, const fi_io_event *ev);
 
-/* [fiber, lock held, released here] The file of this generation cannot be armed.  Wake all waiters, so
- * that each of them finds the error itself. */
+/* [fiber, lock held, released here] The file of this generation cannot be armed.  Wake all
+ * waiters, so that each of them finds the error itself. */
 void fi_fd_arm_failed(fi_io *io, fi_fd *f, uint32_t generation);
 
 /* [blocking thread] Keep the number from being closed during a system call that may take long.

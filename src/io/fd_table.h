@@ -1,5 +1,5 @@
-/* The descriptors of a runtime, by number.  Chunks are allocated on first use.  Each chunk is as large
- * as all chunks before it together, so no descriptor ever moves. */
+/* The descriptors of a runtime, by number.  Chunks are allocated on first use.  Each chunk is
+ * as large as all chunks before it together, so no descriptor ever moves. */
 #ifndef FI_IO_FD_TABLE_H
 #define FI_IO_FD_TABLE_H
 

@@ -35,8 +35,8 @@ static ssize_t write_terminal(int fd, struct iovec v)
     return done > 0 ? (ssize_t)done : n;
 }
 
-/* A write in blocking mode waits until all bytes are written, so it is limited to what fits.  A FIFO
- * that is ready takes PIPE_BUF bytes. */
+/* A write in blocking mode waits until all bytes are written, so it is limited to what fits.  A
+ * FIFO that is ready takes PIPE_BUF bytes. */
 static ssize_t attempt_in_turn(fi_io_op *op)
 {
     struct iovec v = op->direction == FI_IO_WRITE ? first_bytes(op) : (struct iovec){0};
@@ -50,8 +50,8 @@ static ssize_t attempt_in_turn(fi_io_op *op)
     return op->kind->attempt(op);
 }
 
-/* [thread that may block] The descriptor is ready, so this blocks only if another process takes what
- * is there first. */
+/* [thread that may block] The descriptor is ready, so this blocks only if another process takes
+ * what is there first. */
 static ssize_t attempt_ready(fi_io_op *op)
 {
     fi_nowait_turn turn;

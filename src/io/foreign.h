@@ -5,8 +5,8 @@
 
 #include "io/op.h"
 
-/* [fiber, or a thread that may block] Make the system call without blocking the worker.  Returns its
- * result, -EAGAIN if it would block, or -errno. */
+/* [fiber, or a thread that may block] Make the system call without blocking the worker.
+ * Returns its result, -EAGAIN if it would block, or -errno. */
 ssize_t fi_foreign_attempt(fi_io_op *op);
 
 #endif

@@ -33,8 +33,8 @@ static inline int fi_io_get(fi_runtime *rt, fi_io **out)
     return *out ? 0 : fi_io_make(rt, out);
 }
 
-/* [any] The runtime of the calling fiber.  NULL: the caller waits as a thread does, because it is not
- * a fiber, or is one in the child of a fork(). */
+/* [any] The runtime of the calling fiber.  NULL: the caller waits as a thread does, because it
+ * is not a fiber, or is one in the child of a fork(). */
 static inline fi_runtime *fi_io_fiber_runtime(void)
 {
     const fi_worker *w = fi_worker_self();

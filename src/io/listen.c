@@ -1,4 +1,4 @@
-/* Connections that others make. */
+/* Incoming connections. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* accept4 */
 #endif
@@ -15,7 +15,7 @@
 
 /* ---- listen ---- */
 
-/* What is accepted takes TCP_NODELAY over from here.  IPv6 where it is there takes IPv4 along. */
+/* Accepted sockets inherit TCP_NODELAY.  An IPv6 listener accepts IPv4 as well. */
 static void listener_set_options(int fd, int family)
 {
     int zero = 0, one = 1;
@@ -44,7 +44,7 @@ __attribute__((noinline)) static int open_listener(const struct addrinfo *a, int
     return e;
 }
 
-/* The first of them that works. */
+/* Listen on the first address that works. */
 static int listen_on_first(const struct addrinfo *list, int family, int backlog, int error)
 {
     int fd = error;
@@ -73,7 +73,7 @@ int filch_listen(const char *host, int port, int backlog)
 
 /* ---- accept ---- */
 
-/* A connection that was gone before it was accepted is none. */
+/* Connections that were aborted before accept4 are skipped. */
 static ssize_t try_accept(fi_io_op *op)
 {
     ssize_t fd;
@@ -100,18 +100,18 @@ static const fi_io_op_kind accept_kind = {
 
 int filch_accept_until(int fd, int64_t deadline)
 {
-    bool ours = fi_opened_short_read_drains(fd); /* as its connections do */
+    bool is_tcp = fi_opened_short_read_drains(fd);
     int one = 1, got;
 
     got = (int)fi_io_op_run(
         &(fi_io_op){.kind = &accept_kind, .fd = fd, .direction = FI_IO_READ, .deadline = deadline});
     if (got < 0)
         return got;
-    if (!ours && is_internet(got)) {
+    if (!is_tcp && is_internet(got)) {
         setsockopt(got, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-        ours = true;
+        is_tcp = true;
     }
-    fi_opened_register(got, (fi_fd_kind){.short_read_drains = ours});
+    fi_opened_register(got, (fi_fd_kind){.short_read_drains = is_tcp});
     return got;
 }
 

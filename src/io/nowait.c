@@ -48,7 +48,7 @@ bool fi_nowait_is_fifo(int fd)
     return fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode);
 }
 
-/* A second descriptor of the same file with a mode of its own, for one call; negative: none. */
+/* Open the file again, for one call, with a mode of its own.  Returns the new descriptor, or -1. */
 static int open_again(int fd)
 {
     int flags = fcntl(fd, F_GETFL);
@@ -126,10 +126,10 @@ __attribute__((noinline)) bool fi_nowait_is_ready(int fd, short events)
 /* ---- one at a time ---- */
 
 static fi_lock turns_lock;
-static fi_nowait_turn *turns;           /* of all threads, on their stacks */
+static fi_nowait_turn *turns;           /* all turns, on the stacks of their threads */
 static FI_ATOMIC(uint32_t) turns_ended; /* written under the turns_lock; waiters sleep on it */
 
-/* [child of a fork] The threads are in the parent. */
+/* [child of a fork] The threads with turns are in the parent. */
 static void forget_turns(void)
 {
     turns = NULL;
@@ -148,7 +148,7 @@ static bool is_taken(const fi_nowait_turn *wanted)
     return false;
 }
 
-/* Waiting here and not for the next event: the calls that have the turn may leave something. */
+/* Waits for the turn and not for the next event, because the calls before may leave something. */
 static void wait_for_turn(fi_nowait_turn *t)
 {
     fi_lock_lock(&turns_lock);

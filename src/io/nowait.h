@@ -5,7 +5,7 @@
  * not set it, but makes each single call non-blocking: MSG_DONTWAIT for sockets, RWF_NOWAIT for
  * pipes and some others.  Terminals and FIFOs are opened again for the duration of the call, and
  * only the new open file description is non-blocking.  Other files have no such call, and are left
- * to spare threads (docs/decisions/011-file-status-flags.md). */
+ * to the blocking pool (docs/decisions/011-file-status-flags.md). */
 #ifndef FI_IO_NOWAIT_H
 #define FI_IO_NOWAIT_H
 
@@ -13,11 +13,11 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 
-/* Not an errno: this file has no such call, and nothing was done. */
+/* Not an errno: the file does not support such a call, and nothing was done. */
 #define FI_NOWAIT_NONE (-4096)
 
-/* [any] The number of bytes, -EAGAIN when the call would block, FI_NOWAIT_NONE, or -errno.  A write to a socket raises
- * no signal. */
+/* [any] The number of bytes, -EAGAIN when the call would block, FI_NOWAIT_NONE, or -errno.  A
+ * write to a socket raises no signal. */
 ssize_t fi_nowait_readv(int fd, const struct iovec *v, int n);
 ssize_t fi_nowait_writev(int fd, const struct iovec *v, int n);
 
@@ -28,9 +28,9 @@ bool fi_nowait_is_fifo(int fd);
 /* [any] Is it in non-blocking mode, so that a call that would wait returns -EAGAIN? */
 bool fi_nowait_is_set(int fd);
 
-/* A turn at a descriptor in blocking mode.  A call that would not block according to poll(2) does
- * block if another one takes all that is there first.  So threads make such calls one at a time, and
- * ask poll(2) when they have the turn. */
+/* A turn at a descriptor in blocking mode.  A call that would not block according to poll(2)
+ * does block if another call takes all that is there first.  So threads make such calls one at
+ * a time, and call poll(2) when they have the turn. */
 typedef struct fi_nowait_turn fi_nowait_turn;
 struct fi_nowait_turn {
     int fd;
@@ -38,8 +38,8 @@ struct fi_nowait_turn {
     fi_nowait_turn *next;
 };
 
-/* [thread that may block] Wait for the turn.  False: the descriptor is not ready, and there is no turn
- * to end. */
+/* [thread that may block] Wait for the turn.  False: the descriptor is not ready, and there is
+ * no turn to end. */
 bool fi_nowait_begin_turn(fi_nowait_turn *t, int fd, short events);
 void fi_nowait_end_turn(fi_nowait_turn *t);
 

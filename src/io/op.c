@@ -24,7 +24,8 @@ bool fi_io_is_file(int fd)
 
 /* ---- the syscall guard ---- */
 
-/* [fiber, lock held] From here to guard_leave the number is not closed, and the fiber must not park. */
+/* [fiber, lock held] From here to guard_leave the number is not closed, and the fiber must not
+ * park. */
 static void guard_enter(fi_io_op *op)
 {
     op->guarding = fi_worker_self();
@@ -128,9 +129,9 @@ static inline __attribute__((always_inline)) void record_state(fi_io_op *op, fi_
     op->drained = is_drained(op, f);
 }
 
-/* Lock the descriptor and record its state.  Returns -ECANCELED, without the lock, if the number was
- * closed since the operation began.  If the number is being closed now, its next file is unknown, so
- * the operation begins after that. */
+/* Lock the descriptor and record its state.  Returns -ECANCELED, without the lock, if the
+ * number was closed since the operation began.  If the number is being closed now, its next
+ * file is unknown, so the operation begins after that. */
 static inline __attribute__((always_inline)) int op_begin(fi_io_op *op)
 {
     fi_fd *f = op->f;
@@ -166,8 +167,8 @@ __attribute__((noinline)) static ssize_t try_foreign(fi_io_op *op)
     return fi_foreign_attempt(op);
 }
 
-/* [lock held, released here] A relaxed store is enough for drained_at: with another edge count it has
- * no meaning. */
+/* [lock held, released here] A relaxed store is enough for drained_at: with another edge count
+ * it has no meaning. */
 static inline __attribute__((always_inline)) ssize_t op_try(fi_io_op *op)
 {
     bool known = op->not_socket;
@@ -191,9 +192,9 @@ static unsigned op_edges(const fi_io_op *op)
     return op->direction == FI_IO_BOTH ? 1u << FI_IO_READ | 1u << FI_IO_WRITE : 1u << op->direction;
 }
 
-/* [lock held, also on return, unless it fails] epoll_ctl is called without the lock.  Of two fibers that
- * arm at once, the one with fewer edges may come last.  So each looks again, and repeats the call if
- * edges were added. */
+/* [lock held, also on return, unless it fails] epoll_ctl is called without the lock.  Of two
+ * fibers that arm at once, the one with fewer edges may come last.  So each looks again, and
+ * repeats the call if edges were added. */
 static int op_arm(fi_io_op *op)
 {
     fi_fd *f = op->f;
@@ -241,8 +242,8 @@ static void unlock_fd(void *f)
     fi_fd_unlock(f);
 }
 
-/* [lock held, released here] One part of the wait in each of the two queues.  If the number was closed,
- * op_begin finds it. */
+/* [lock held, released here] One part of the wait in each of the two queues.  If the number was
+ * closed, op_begin finds it. */
 __attribute__((noinline)) static int enqueue_both(fi_io_op *op)
 {
     fi_fd *f = op->f;
@@ -287,8 +288,8 @@ static int op_wait(fi_io_op *op)
 
 /* ---- the loop ---- */
 
-/* A drained descriptor is not tried before the wait.  If the deadline passes in that wait, it is tried
- * once, so that each operation is tried at least once. */
+/* A drained descriptor is not tried before the wait.  If the deadline passes in that wait, it
+ * is tried once, so that each operation is tried at least once. */
 static ssize_t run_on_fiber(fi_io_op *op)
 {
     bool is_late = false;
@@ -313,7 +314,7 @@ static ssize_t run_on_fiber(fi_io_op *op)
     }
 }
 
-/* A fiber whose operations never have to wait lets others run now and then. */
+/* A fiber whose operations never wait yields after OPS_IN_A_ROW of them. */
 static void yield_in_turn(fi_worker *w)
 {
     uint32_t tick = fi_load_relaxed(&w->tick);

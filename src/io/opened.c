@@ -1,4 +1,3 @@
-/* Opening and closing: what Filch has opened is told apart from what others have. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* pipe2 */
 #endif
@@ -14,10 +13,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* A thread from outside keeps the runtime as it is meanwhile. */
+/* The runtime of the caller.  A thread that is not a worker locks it, so that it is not stopped
+ * meanwhile. */
 typedef struct runtime_use {
     bool locked;
-    fi_runtime *runtime; /* NULL: none */
+    fi_runtime *runtime; /* NULL: not running */
 } runtime_use;
 
 static runtime_use runtime_use_begin(void)
@@ -29,21 +29,21 @@ static runtime_use runtime_use_begin(void)
     return (runtime_use){true, fi_runtime_lock_running()};
 }
 
-static void runtime_use_end(runtime_use v)
+static void runtime_use_end(runtime_use u)
 {
-    if (v.locked)
+    if (u.locked)
         fi_runtime_unlock_running();
 }
 
 void fi_opened_register(int fd, fi_fd_kind kind)
 {
-    runtime_use v = runtime_use_begin();
+    runtime_use u = runtime_use_begin();
     fi_io *io;
     fi_fd *f;
 
-    if (v.runtime && fi_io_get(v.runtime, &io) == 0 && fi_fd_table_get(&io->fd_table, fd, &f) == 0)
+    if (u.runtime && fi_io_get(u.runtime, &io) == 0 && fi_fd_table_get(&io->fd_table, fd, &f) == 0)
         fi_fd_open(io, f, kind);
-    runtime_use_end(v);
+    runtime_use_end(u);
 }
 
 static fi_fd *find_fd(fi_runtime *rt, int fd, fi_io **io)
@@ -54,22 +54,22 @@ static fi_fd *find_fd(fi_runtime *rt, int fd, fi_io **io)
 
 bool fi_opened_short_read_drains(int fd)
 {
-    runtime_use v = runtime_use_begin();
+    runtime_use u = runtime_use_begin();
     bool short_read_drains = false;
     fi_fd *f;
     fi_io *io;
 
-    f = find_fd(v.runtime, fd, &io);
+    f = find_fd(u.runtime, fd, &io);
     if (f) {
-        fi_hold_also(&f->lock);
+        fi_fd_lock(f);
         short_read_drains = f->opened_by_us && f->short_read_drains;
-        fi_let_go(&f->lock);
+        fi_fd_unlock(f);
     }
-    runtime_use_end(v);
+    runtime_use_end(u);
     return short_read_drains;
 }
 
-/* Closed it is in any case, also when a signal came. */
+/* Linux closes the number also if a signal interrupts the call. */
 __attribute__((noinline)) static int close_fd(int fd)
 {
     return close(fd) < 0 && errno != EINTR ? -errno : 0;
@@ -78,10 +78,10 @@ __attribute__((noinline)) static int close_fd(int fd)
 int filch_close(int fd)
 {
     fi_wait_chaos();
-    runtime_use v = runtime_use_begin();
+    runtime_use u = runtime_use_begin();
     uint32_t generation = 0;
     fi_io *io;
-    fi_fd *f = find_fd(v.runtime, fd, &io);
+    fi_fd *f = find_fd(u.runtime, fd, &io);
     int e;
 
     if (f)
@@ -89,7 +89,7 @@ int filch_close(int fd)
     e = close_fd(fd);
     if (f)
         fi_fd_end_close(f, generation);
-    runtime_use_end(v);
+    runtime_use_end(u);
     return e;
 }
 
@@ -102,7 +102,7 @@ int filch_pipe(int fd[2])
     return 0;
 }
 
-/* Over UNIX sockets descriptors may be sent, and a read ends before one. */
+/* A short read does not drain a UNIX socket: a read ends before a message with descriptors. */
 int filch_socketpair(int fd[2])
 {
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fd) < 0)

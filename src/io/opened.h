@@ -1,14 +1,14 @@
-/* What Filch opens itself. */
+/* Descriptors that Filch opened. */
 #ifndef FI_IO_OPENED_H
 #define FI_IO_OPENED_H
 
 #include "io/fd_table.h"
 
-/* [any] This was just opened, by us.  Where nobody could wait for it yet, nothing has to be known; it is then as
- * one from n_offloaded. */
+/* [any] Record that Filch has just opened this descriptor.  If that is not possible, because no
+ * runtime runs or there is no memory, it is treated as a foreign descriptor. */
 void fi_opened_register(int fd, fi_fd_kind kind);
 
-/* [any] Is a short read from it the end of what is there? */
+/* [any] Was it opened by Filch, and does a short read drain it? */
 bool fi_opened_short_read_drains(int fd);
 
 #endif

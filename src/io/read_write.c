@@ -1,4 +1,4 @@
-/* Bytes in and out. */
+/* Reading and writing. */
 #include "io/nowait.h"
 #include "io/op.h"
 
@@ -18,7 +18,7 @@ static size_t vectors_size(const struct iovec *v, int n)
     return bytes;
 }
 
-/* ---- in ---- */
+/* ---- reading ---- */
 
 static ssize_t try_read(fi_io_op *op)
 {
@@ -87,7 +87,7 @@ ssize_t filch_readv(int fd, const struct iovec *v, int n)
     return filch_readv_until(fd, v, n, FILCH_FOREVER);
 }
 
-/* A message may be shorter than the room for it, with another behind it. */
+/* A message that is shorter than the buffer does not drain the socket: another may follow. */
 static ssize_t try_recvmsg(fi_io_op *op)
 {
     return fi_syscall_result(recvmsg(op->fd, op->buf, op->flags | MSG_DONTWAIT));
@@ -112,7 +112,7 @@ ssize_t filch_recvmsg(int fd, struct msghdr *m, int flags)
     return filch_recvmsg_until(fd, m, flags, FILCH_FOREVER);
 }
 
-/* ---- out ---- */
+/* ---- writing ---- */
 
 static ssize_t try_send(fi_io_op *op)
 {
@@ -124,7 +124,7 @@ static ssize_t try_write_file(fi_io_op *op)
     return fi_syscall_result(write(op->fd, op->buf, op->n));
 }
 
-/* As a socket first: then there is a way to have no signal. */
+/* As a socket first, because only sockets have a flag that suppresses SIGPIPE. */
 static ssize_t try_write(fi_io_op *op)
 {
     ssize_t n = op->not_socket ? -ENOTSOCK : try_send(op);
@@ -238,9 +238,10 @@ ssize_t filch_sendmsg(int fd, const struct msghdr *m, int flags)
     return filch_sendmsg_until(fd, m, flags, FILCH_FOREVER);
 }
 
-/* ---- all of it ---- */
+/* ---- all bytes ---- */
 
-/* As one call, so that all of it goes to the same file.  How much was done, or an error. */
+/* As one operation, so that all bytes go to the same file.  Returns the number of bytes done,
+ * or -errno. */
 static ssize_t run_all(fi_io_op *op)
 {
     size_t n = op->n, done = 0;

@@ -1,5 +1,5 @@
-/* From a file to a socket.  The file may have to be read from a disk, so this is for a spare thread; and there is no flag
- * that says "no signal", so the signal is kept away. */
+/* From a file to a socket.  The file may have to be read from a disk, so the blocking pool
+ * makes the call.  sendfile(2) has no flag that suppresses SIGPIPE, so the signal is blocked. */
 #include "io/nowait.h"
 #include "io/op.h"
 
@@ -12,7 +12,7 @@
 
 #define COPY_SIZE 16384
 
-/* If it was pending before, it is somebody else's. */
+/* Called only if the signal was not pending before, so it was caused by this call. */
 static void take_sigpipe(void)
 {
     struct timespec now = {0, 0};

@@ -1,15 +1,17 @@
-/* System calls that are under way: a number is not closed, and so is not given to another file, between the look at what
- * is known of a descriptor and the call that was decided on by it.  Also the one that has the kernel watch it: done too late, it
- * would be the next file's events that come under this one's name.
+/* The syscall guard keeps a number from being closed during a system call on it.  Without it, the
+ * number could belong to another file between the check of the descriptor's state and the call.
+ * The same holds for epoll_ctl: a late call would arm the next file under this one's generation.
  *
- *     who calls, on a worker                   who closes
- *     1. under the latch: is it being closed?  1. under the latch: it is being closed
- *        no: my worker's word names it         2. wait while a worker's word names it
- *     2. the system call, which does not wait  3. close the number
- *     3. my worker's word names nothing
+ *     operation, on a worker                      filch_close
+ *     1. under the descriptor's lock:             1. under the descriptor's lock:
+ *        if it is not being closed, store it         mark it as being closed
+ *        in the worker's guard                    2. wait while a worker's guard holds it
+ *     2. make the system call, without blocking   3. close the number
+ *     3. clear the worker's guard
  *
- * The latch makes one of the two come first: then the other sees what it wrote.  So nobody needs a fence or a locked
- * instruction that was not there before, and only who closes looks at all workers. */
+ * The lock orders the two first steps, and the second of them sees the store of the first.  So an
+ * operation needs neither a fence nor an atomic read-modify-write, and only the closer reads the
+ * guards of all workers. */
 #ifndef FI_IO_SYSCALL_GUARD_H
 #define FI_IO_SYSCALL_GUARD_H
 
@@ -18,24 +20,26 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-typedef FI_ATOMIC(const void *) fi_syscall_guard; /* of a worker */
+/* One in each worker: the descriptor on which it makes a system call, or NULL. */
+typedef FI_ATOMIC(const void *) fi_syscall_guard;
 
-/* [worker, latch of the descriptor held] -> syscall_guard.read: the call before this one, on another descriptor, is over. */
-static inline void fi_syscall_guard_enter(fi_syscall_guard *c, const void *descriptor)
+/* [worker, lock of the descriptor held] -> syscall_guard.read: the previous call of this worker, on
+ * another descriptor, has ended. */
+static inline void fi_syscall_guard_enter(fi_syscall_guard *g, const void *descriptor)
 {
-    fi_store_release(c, descriptor, syscall_guard.enter);
+    fi_store_release(g, descriptor, syscall_guard.enter);
 }
 
-/* [worker] -> syscall_guard.read: the call is over. */
-static inline void fi_syscall_guard_leave(fi_syscall_guard *c)
+/* [worker] -> syscall_guard.read: the call has ended. */
+static inline void fi_syscall_guard_leave(fi_syscall_guard *g)
 {
-    fi_store_release(c, NULL, syscall_guard.leave);
+    fi_store_release(g, NULL, syscall_guard.leave);
 }
 
-/* [who closes, after it had the latch] <- syscall_guard.enter, syscall_guard.leave */
-static inline bool fi_syscall_guard_protects(fi_syscall_guard *c, const void *descriptor)
+/* [closer, after it held the lock] <- syscall_guard.enter, syscall_guard.leave */
+static inline bool fi_syscall_guard_protects(fi_syscall_guard *g, const void *descriptor)
 {
-    return fi_load_acquire(c, syscall_guard.read) == descriptor;
+    return fi_load_acquire(g, syscall_guard.read) == descriptor;
 }
 
 #endif

@@ -1,5 +1,5 @@
-/* Fibers make calls that block, more of them than there are spare threads, while others sleep, talk through pipes and are
- * cancelled.  Each call is made once, and nobody hangs.  FILCH_SEED=… repeats the choices of a run. */
+/* Fibers make more blocking calls than there are threads, while others sleep, use pipes and are
+ * cancelled. Each call runs once, and none hangs.  FILCH_SEED=… repeats the choices of a run. */
 #include "unit/io/helpers.h"
 
 #include "base/rng.h"
@@ -9,13 +9,13 @@ enum { CALLERS = 24 };
 
 static uint64_t seed;
 static atomic_long calls_made;
-static atomic_int broken; /* the first line that saw something that must not be */
+static atomic_int first_wrong_line; /* 0: none */
 
 #define MUST(condition)                                                                            \
     do {                                                                                           \
         int none = 0;                                                                              \
         if (!(condition))                                                                          \
-            atomic_compare_exchange_strong(&broken, &none, __LINE__);                              \
+            atomic_compare_exchange_strong(&first_wrong_line, &none, __LINE__);                    \
     } while (0)
 
 typedef struct caller {
@@ -45,7 +45,7 @@ static void talk(caller *c)
         filch_fiber_uncancel();
 }
 
-static void *be_caller(void *arg)
+static void *caller_main(void *arg)
 {
     caller *c = arg;
 
@@ -67,7 +67,7 @@ static void *be_caller(void *arg)
     return NULL;
 }
 
-static void *storm_body(void *arg)
+static void *stress_body(void *arg)
 {
     caller all[CALLERS];
     filch_fiber *f[CALLERS];
@@ -81,7 +81,7 @@ static void *storm_body(void *arg)
         all[i] = (caller){.calls = 0};
         fi_rng_seed(&all[i].rng, fi_rng_next(&rng));
         MUST(filch_pipe(all[i].fd) == 0);
-        f[i] = filch_fiber_start(be_caller, &all[i]);
+        f[i] = filch_fiber_start(caller_main, &all[i]);
     }
     for (int i = 0; i < SCALED(2000); i++) {
         filch_fiber_cancel(f[fi_rng_below(&rng, CALLERS)]);
@@ -98,9 +98,9 @@ static void *storm_body(void *arg)
 
 static void stress(void)
 {
-    atomic_store(&broken, 0);
-    on_fiber(storm_body, NULL);
-    CHECK_INT(atomic_load(&broken), 0);
+    atomic_store(&first_wrong_line, 0);
+    on_fiber(stress_body, NULL);
+    CHECK_INT(atomic_load(&first_wrong_line), 0);
 }
 
 static void test_few_threads(void **state)
@@ -111,10 +111,10 @@ static void test_few_threads(void **state)
 
 WITH_WORKERS(stress)
 
-static void first(void **state)
+static void print_seed(void **state)
 {
     (void)state;
     seed = seed_get();
 }
 
-CHECK_MAIN(first, test_few_threads, test_stress)
+CHECK_MAIN(print_seed, test_few_threads, test_stress)

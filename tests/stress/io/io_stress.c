@@ -1,5 +1,5 @@
-/* Hundreds of connections, with random deadlines, cancels and closes.  Nobody hangs, no byte is wrong, and nothing is left
- * behind. */
+/* Hundreds of connections with random deadlines, cancellations and closes.  No fiber hangs, no
+ * byte is wrong, and nothing leaks. */
 #include "unit/io/helpers.h"
 
 #include "base/rng.h"
@@ -14,7 +14,7 @@ typedef struct pair {
     int fd[2];
     uint64_t seed;
     filch_fiber *side[2];
-    atomic_int closed; /* which of the two have been closed, as bits */
+    atomic_int closed; /* set of the sides that were closed */
 } pair;
 
 static bool is_expected(ssize_t n)
@@ -35,15 +35,15 @@ static int64_t some_deadline(fi_rng *rng)
     }
 }
 
-/* A number that is closed may be another pair's at once, so each side closes its own only. */
+/* A closed number may belong to another pair at once, so each side closes only its own number. */
 static void close_side(pair *p, int side)
 {
     if (!(atomic_fetch_or(&p->closed, 1 << side) & 1 << side))
         CHECK_INT(filch_close(p->fd[side]), 0);
 }
 
-/* Sends bytes that say where they stand, and checks those that come. */
-static void *be_side(pair *p, int side)
+/* Sends bytes that encode their position, and checks received ones. */
+static void *side_main(pair *p, int side)
 {
     fi_rng rng;
     unsigned char buf[512], sent = 0, seen = 0;
@@ -75,15 +75,15 @@ static void *be_side(pair *p, int side)
 
 static void *left(void *arg)
 {
-    return be_side(arg, 0);
+    return side_main(arg, 0);
 }
 
 static void *right(void *arg)
 {
-    return be_side(arg, 1);
+    return side_main(arg, 1);
 }
 
-/* ---- three ways to be connected ---- */
+/* ---- three kinds of connections ---- */
 
 static void connect_tcp(int listener, int fd[2])
 {
@@ -100,12 +100,12 @@ static void connect_pair(int listener, int fd[2], unsigned how)
     else if (how == 1)
         CHECK_INT(filch_socketpair(fd), 0);
     else
-        CHECK_INT(socketpair(AF_UNIX, SOCK_STREAM, 0, fd), 0); /* from elsewhere, and blocking */
+        CHECK_INT(socketpair(AF_UNIX, SOCK_STREAM, 0, fd), 0); /* foreign, in blocking mode */
 }
 
 static uint64_t seed;
 
-static void *storm_body(void *arg)
+static void *stress_body(void *arg)
 {
     pair *all = calloc((size_t)PAIRS, sizeof *all);
     int listener = filch_listen("127.0.0.1", 0, 64);
@@ -138,10 +138,10 @@ static void *storm_body(void *arg)
 static void stress(void)
 {
     for (int i = 0; i < 3; i++, seed++)
-        on_fiber(storm_body, NULL);
+        on_fiber(stress_body, NULL);
 }
 
-/* ---- closed by others, again and again ---- */
+/* ---- closed by another fiber ---- */
 
 #define CLOSES SCALED(2000)
 
@@ -156,7 +156,8 @@ static void *read_until_closed(void *arg)
     return (void *)(intptr_t)n;
 }
 
-/* The reader is just anywhere: it waits, reads, or is about to do so.  No other number is opened meanwhile. */
+/* The reader may be at any point: before, in or after its read.  No other number is opened
+ * meanwhile. */
 static void *closes_body(void *arg)
 {
     fi_rng rng;
@@ -192,10 +193,10 @@ static void closes(void)
 WITH_WORKERS(stress)
 WITH_WORKERS(closes)
 
-static void first(void **state)
+static void print_seed(void **state)
 {
     (void)state;
     seed = seed_get();
 }
 
-CHECK_MAIN(first, test_stress, test_closes)
+CHECK_MAIN(print_seed, test_stress, test_closes)

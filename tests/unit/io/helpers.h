@@ -1,4 +1,4 @@
-/* What the tests of files and sockets share. */
+/* Helpers of the tests of files and sockets. */
 #ifndef TESTS_UNIT_IO_HELPERS_H
 #define TESTS_UNIT_IO_HELPERS_H
 
@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <unistd.h>
 
-/* Run it on a fiber, and wait for it. */
+/* Run body(arg) on a fiber and return its result. */
 static inline void *on_fiber(void *(*body)(void *), void *arg)
 {
     filch_fiber *f = filch_fiber_start(body, arg);
@@ -40,7 +40,7 @@ static inline void *in_thread(void *(*body)(void *), void *arg)
     return result;
 }
 
-static inline int count_line(const fi_line *line)
+static inline int count_waiters(const fi_line *line)
 {
     const fi_wait *w = line->first;
     int n = 0;
@@ -52,7 +52,7 @@ static inline int count_line(const fi_line *line)
     return n;
 }
 
-/* From a thread or a fiber: until so many fibers wait for this descriptor. */
+/* [thread or fiber] Wait until n fibers wait for this descriptor. */
 static inline void await_waiting(int fd, int direction, int n)
 {
     bool waits = false;
@@ -63,9 +63,9 @@ static inline void await_waiting(int fd, int direction, int n)
         fi_fd *f = io ? fi_fd_table_find(&io->fd_table, fd) : NULL;
 
         if (f) {
-            fi_hold_also(&f->lock);
-            waits = count_line(&f->waiters[direction]) >= n;
-            fi_let_go(&f->lock);
+            fi_fd_lock(f);
+            waits = count_waiters(&f->waiters[direction]) >= n;
+            fi_fd_unlock(f);
         }
         fi_runtime_unlock_running();
         if (!waits)

@@ -1,10 +1,11 @@
-/* Calls that block: on spare threads, so many at once; names; descriptors that outlive the runtime. */
+/* The blocking pool: results, limit and order of calls.  Also host names, paths, fork(), and
+ * descriptors that outlive the runtime. */
 #include "unit/io/helpers.h"
 
 #include <stdio.h>
 #include <sys/wait.h>
 
-static int64_t twice(void *arg)
+static int64_t double_it(void *arg)
 {
     return 2 * *(int64_t *)arg;
 }
@@ -13,7 +14,7 @@ static void *results_body(void *arg)
 {
     (void)arg;
     for (int64_t i = 0; i < 100; i++)
-        CHECK_INT(filch_run_blocking(twice, &i), 2 * i);
+        CHECK_INT(filch_run_blocking(double_it, &i), 2 * i);
     return NULL;
 }
 
@@ -23,7 +24,7 @@ static int64_t is_worker(void *arg)
     return fi_worker_self() != NULL;
 }
 
-static void *elsewhere_body(void *arg)
+static void *not_on_worker_body(void *arg)
 {
     (void)arg;
     CHECK_INT(filch_run_blocking(is_worker, NULL), 0);
@@ -35,34 +36,34 @@ static void results(void)
     int64_t n = 21;
 
     on_fiber(results_body, NULL);
-    on_fiber(elsewhere_body, NULL);
-    CHECK_INT(filch_run_blocking(twice, &n), 42);
+    on_fiber(not_on_worker_body, NULL);
+    CHECK_INT(filch_run_blocking(double_it, &n), 42);
 }
 
-/* ---- how many at once ---- */
+/* ---- the number of threads ---- */
 
 #define BOUND 3
 #define CALLS 20
 
 static atomic_int inside, most, turns;
-static atomic_bool shut;
+static atomic_bool is_blocked;
 
-static int64_t enter(void *arg)
+static int64_t wait_inside(void *arg)
 {
     int now = atomic_fetch_add(&inside, 1) + 1, old = atomic_load(&most);
 
     while (old < now && !atomic_compare_exchange_weak(&most, &old, now))
         ;
-    while (atomic_load(&shut))
+    while (atomic_load(&is_blocked))
         sched_yield();
     *(int *)arg = atomic_fetch_add(&turns, 1);
     atomic_fetch_sub(&inside, 1);
     return 0;
 }
 
-static void *call_enter(void *arg)
+static void *call_wait_inside(void *arg)
 {
-    CHECK_INT(filch_run_blocking(enter, arg), 0);
+    CHECK_INT(filch_run_blocking(wait_inside, arg), 0);
     return NULL;
 }
 
@@ -71,45 +72,45 @@ static void *do_nothing(void *arg)
     return arg;
 }
 
-/* As many as may are inside, then all go on; and the worker was free meanwhile. */
-static void bounded(void)
+/* Calls fill all threads, and the worker stays free. */
+static void thread_limit(void)
 {
     filch_fiber *f[CALLS];
     int turn[CALLS];
 
     atomic_store(&most, 0);
     atomic_store(&turns, 0);
-    atomic_store(&shut, true);
+    atomic_store(&is_blocked, true);
     for (int i = 0; i < CALLS; i++)
-        f[i] = filch_fiber_start(call_enter, &turn[i]);
+        f[i] = filch_fiber_start(call_wait_inside, &turn[i]);
     while (atomic_load(&inside) < BOUND)
         sched_yield();
     on_fiber(do_nothing, NULL);
-    atomic_store(&shut, false);
+    atomic_store(&is_blocked, false);
     for (int i = 0; i < CALLS; i++)
         CHECK_INT(filch_fiber_join(f[i], NULL), 0);
     CHECK_INT(atomic_load(&most), BOUND);
     CHECK_INT(atomic_load(&turns), CALLS);
 }
 
-static void test_bounded(void **state)
+static void test_thread_limit(void **state)
 {
     (void)state;
-    workers_each(&(filch_config){.blocking_threads = BOUND}, bounded);
+    workers_each(&(filch_config){.blocking_threads = BOUND}, thread_limit);
 }
 
-/* One thread: first come, first served. */
-static void in_turn(void)
+/* With one thread, calls run in FIFO order. */
+static void fifo_order(void)
 {
     filch_fiber *f[CALLS];
     int turn[CALLS];
 
     atomic_store(&turns, 0);
-    atomic_store(&shut, true);
+    atomic_store(&is_blocked, true);
     for (int i = 0; i < CALLS; i++) {
         fi_runtime *rt;
         bool waits = false;
-        f[i] = filch_fiber_start(call_enter, &turn[i]);
+        f[i] = filch_fiber_start(call_wait_inside, &turn[i]);
         while (!waits) {
             rt = fi_runtime_lock_running();
             fi_io *io = fi_io_find(rt);
@@ -125,33 +126,33 @@ static void in_turn(void)
             sched_yield();
         }
     }
-    atomic_store(&shut, false);
+    atomic_store(&is_blocked, false);
     for (int i = 0; i < CALLS; i++)
         CHECK_INT(filch_fiber_join(f[i], NULL), 0);
     for (int i = 0; i < CALLS; i++)
         CHECK_INT(turn[i], i);
 }
 
-static void test_in_turn(void **state)
+static void test_fifo_order(void **state)
 {
     (void)state;
-    workers_each(&(filch_config){.blocking_threads = 1}, in_turn);
+    workers_each(&(filch_config){.blocking_threads = 1}, fifo_order);
 }
 
-/* Threads are used again: one call after the other needs one. */
-static void reuses(void)
+/* Consecutive calls use the same thread. */
+static void thread_reuse(void)
 {
     fi_runtime *rt;
 
     on_fiber(results_body, NULL);
     rt = fi_runtime_lock_running();
-    CHECK_INT(fi_io_find(rt)->blocking_pool.n, 1);
+    CHECK_INT(fi_io_find(rt)->blocking_pool.n_threads, 1);
     fi_runtime_unlock_running();
 }
 
-/* ---- names ---- */
+/* ---- addresses ---- */
 
-static void *names_body(void *arg)
+static void *host_names_body(void *arg)
 {
     int s = filch_listen("localhost", 0, 4), fd, peer;
 
@@ -182,14 +183,14 @@ static void *names_body(void *arg)
     return NULL;
 }
 
-static void names(void)
+static void host_names(void)
 {
-    on_fiber(names_body, NULL);
-    in_thread(names_body, NULL);
+    on_fiber(host_names_body, NULL);
+    in_thread(host_names_body, NULL);
 }
 
-/* A UNIX socket that somebody uses is not taken from him; a path may be too long. */
-static void *paths_body(void *arg)
+/* A path that is in use is refused, and so is a path that is too long. */
+static void *unix_paths_body(void *arg)
 {
     char path[64], longer[200];
     int s, fd[8] = {0}, n = 0;
@@ -208,7 +209,7 @@ static void *paths_body(void *arg)
     while (n < 8 && (fd[n] = filch_connect_until(path, 0, filch_now() + FILCH_MS(5))) >= 0)
         n++;
     CHECK(n > 0 && n < 8);
-    CHECK_INT(n < 8 ? fd[n] : 0, -ETIMEDOUT); /* nobody accepts */
+    CHECK_INT(n < 8 ? fd[n] : 0, -ETIMEDOUT); /* the backlog is full */
     while (n > 0)
         CHECK_INT(filch_close(fd[--n]), 0);
     CHECK_INT(filch_close(s), 0);
@@ -216,13 +217,13 @@ static void *paths_body(void *arg)
     return NULL;
 }
 
-static void paths(void)
+static void unix_paths(void)
 {
-    on_fiber(paths_body, NULL);
-    in_thread(paths_body, NULL);
+    on_fiber(unix_paths_body, NULL);
+    in_thread(unix_paths_body, NULL);
 }
 
-/* ---- what outlives a runtime ---- */
+/* ---- descriptors that outlive a runtime ---- */
 
 static void *ping(void *arg)
 {
@@ -235,7 +236,7 @@ static void *ping(void *arg)
     return NULL;
 }
 
-static void test_another_runtime(void **state)
+static void test_descriptor_outlives_runtime(void **state)
 {
     int fd[2];
 
@@ -264,7 +265,7 @@ static void *fork_body(void *arg)
     CHECK_INT(filch_read_until(fd[0], &c, 1, filch_now() + 1000000), -ETIMEDOUT);
     child = fork();
     if (child == 0) {
-        /* No runtime: as in a thread. */
+        /* There is no runtime, so calls work as on a thread. */
         if (filch_write(fd[1], "x", 1) != 1 || filch_close(fd[0]) != 0 || filch_close(fd[1]) != 0)
             _exit(1);
         _exit(0);
@@ -278,7 +279,7 @@ static void *fork_body(void *arg)
     return (void *)(intptr_t)child;
 }
 
-static void forks(void)
+static void io_in_fork_child(void)
 {
     pid_t child = (pid_t)(intptr_t)on_fiber(fork_body, NULL);
     int status;
@@ -287,8 +288,9 @@ static void forks(void)
     CHECK_INT(status, 0);
 }
 
-/* The child starts a runtime of its own, and both work.  ThreadSanitizer allows no threads there. */
-static void test_both_sides_of_a_fork(void **state)
+/* The child starts a runtime of its own, and both work.  ThreadSanitizer does not allow threads
+ * in the child. */
+static void test_runtime_in_parent_and_child(void **state)
 {
     int fd[2], status;
     pid_t child;
@@ -319,10 +321,11 @@ static void test_both_sides_of_a_fork(void **state)
 }
 
 WITH_WORKERS(results)
-WITH_WORKERS(reuses)
-WITH_WORKERS(names)
-WITH_WORKERS(paths)
-WITH_WORKERS(forks)
+WITH_WORKERS(thread_reuse)
+WITH_WORKERS(host_names)
+WITH_WORKERS(unix_paths)
+WITH_WORKERS(io_in_fork_child)
 
-CHECK_MAIN(test_results, test_bounded, test_in_turn, test_reuses, test_names, test_paths,
-           test_another_runtime, test_forks, test_both_sides_of_a_fork)
+CHECK_MAIN(test_results, test_thread_limit, test_fifo_order, test_thread_reuse, test_host_names,
+           test_unix_paths, test_descriptor_outlives_runtime, test_io_in_fork_child,
+           test_runtime_in_parent_and_child)

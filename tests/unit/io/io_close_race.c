@@ -1,5 +1,5 @@
-/* A call that has looked at what is known of its descriptor, and makes its system call a moment later: meanwhile the number must not
- * be closed, or it could be another file's. */
+/* filch_close during a system call of another fiber on the same number.  The number must not be
+ * closed before that call ends, or it could belong to another file. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* syscall */
 #endif
@@ -7,12 +7,12 @@
 
 #include <sys/syscall.h>
 
-#define PATIENCE 200 /* turns that a close beside a read has to show itself */
+#define YIELDS 200 /* for a wrong close to show itself */
 
-/* ---- a read(2) and a close(2) that take a while, in place of the system's ---- */
+/* ---- slow versions of read(2) and close(2) ---- */
 
-static atomic_int slow_fd; /* the others are as always */
-static atomic_bool inside, closed_beside, closed;
+static atomic_int slow_fd; /* only this number is slow */
+static atomic_bool inside, closed_during_read, closed;
 
 static bool is_closing(int fd)
 {
@@ -20,21 +20,21 @@ static bool is_closing(int fd)
     fi_fd *f = fi_fd_table_find(&fi_io_find(rt)->fd_table, fd);
     bool is;
 
-    fi_hold_also(&f->lock);
+    fi_fd_lock(f);
     is = f->closing;
-    fi_let_go(&f->lock);
+    fi_fd_unlock(f);
     fi_runtime_unlock_running();
     return is;
 }
 
-/* Until somebody is about to close it, and has had time to do so. */
+/* Waits until another fiber is about to close the number, and has had time to do so. */
 ssize_t read(int fd, void *buf, size_t n)
 {
     if (fd == atomic_load(&slow_fd)) {
         atomic_store(&inside, true);
         while (!is_closing(fd) && !atomic_load(&closed))
             sched_yield();
-        for (int i = 0; i < PATIENCE && !atomic_load(&closed); i++)
+        for (int i = 0; i < YIELDS && !atomic_load(&closed); i++)
             sched_yield();
         atomic_store(&inside, false);
     }
@@ -45,16 +45,16 @@ int close(int fd)
 {
     if (fd == atomic_load(&slow_fd)) {
         if (atomic_load(&inside))
-            atomic_store(&closed_beside, true);
+            atomic_store(&closed_during_read, true);
         atomic_store(&closed, true);
     }
     return (int)syscall(SYS_close, fd);
 }
 
-static void begin(int fd)
+static void race_begin(int fd)
 {
     atomic_store(&slow_fd, fd);
-    atomic_store(&closed_beside, false);
+    atomic_store(&closed_during_read, false);
     atomic_store(&closed, false);
 }
 
@@ -73,40 +73,40 @@ static void *close_it(void *arg)
     return (void *)(intptr_t)filch_close((int)(intptr_t)arg);
 }
 
-/* The reader gets what is there, or nothing; and the number was its file's meanwhile. */
-static void waits_for(int fd, void *(*reader)(void *), ssize_t there)
+/* The read succeeds, and ends before the number is closed. */
+static void close_during_read(int fd, void *(*reader)(void *), ssize_t there)
 {
     void *arg = (void *)(intptr_t)fd, *n = NULL, *e = NULL;
     filch_fiber *f;
 
-    begin(fd);
+    race_begin(fd);
     f = filch_fiber_start(reader, arg);
     while (!atomic_load(&inside))
         sched_yield();
     e = on_fiber(close_it, arg);
     CHECK_INT((intptr_t)e, 0);
     CHECK_INT(filch_fiber_join(f, &n), 0);
-    CHECK(!atomic_load(&closed_beside));
+    CHECK(!atomic_load(&closed_during_read));
     CHECK_INT((intptr_t)n, there);
-    begin(-1);
+    race_begin(-1);
 }
 
-static void by_workers(void)
+static void read_on_worker(void)
 {
     int fd[2];
 
-    if (filch_worker_count() < 2) /* who reads keeps the only one */
+    if (filch_worker_count() < 2) /* the reader occupies the only one */
         return;
     for (int i = 0; i < 10; i++) {
         CHECK_INT(filch_pipe(fd), 0);
         CHECK_INT(write(fd[1], "x", 1), 1);
-        waits_for(fd[0], read_one, 1);
+        close_during_read(fd[0], read_one, 1);
         CHECK_INT(filch_close(fd[1]), 0);
     }
 }
 
-/* Regular files are read by spare threads. */
-static void by_spares(void)
+/* Regular files are read by the blocking pool. */
+static void read_on_blocking_thread(void)
 {
     char path[] = "/tmp/filch-io-XXXXXX";
     int fd = mkstemp(path);
@@ -115,10 +115,10 @@ static void by_spares(void)
     unlink(path);
     CHECK_INT(write(fd, "xy", 2), 2);
     CHECK_INT(lseek(fd, 0, SEEK_SET), 0);
-    waits_for(fd, read_one, 1);
+    close_during_read(fd, read_one, 1);
 }
 
-WITH_WORKERS(by_workers)
-WITH_WORKERS(by_spares)
+WITH_WORKERS(read_on_worker)
+WITH_WORKERS(read_on_blocking_thread)
 
-CHECK_MAIN(test_by_workers, test_by_spares)
+CHECK_MAIN(test_read_on_worker, test_read_on_blocking_thread)

@@ -1,4 +1,4 @@
-/* What goes in at one end comes out at the other: over all kinds of connections, however large, however it is cut. */
+/* Bytes arrive unchanged over all kinds of connections, in all sizes and pieces. */
 #include "unit/io/helpers.h"
 
 #include <signal.h>
@@ -47,7 +47,7 @@ static void *serve_one(void *arg)
     return echo((void *)(intptr_t)fd);
 }
 
-/* Small talk first, then more than any buffer holds, sent and received at once. */
+/* A short exchange, then more bytes than any buffer holds, sent and received at once. */
 typedef struct sender {
     int fd;
     unsigned char *bytes;
@@ -86,7 +86,7 @@ static void talk_much(int fd, size_t n)
     free(back);
 }
 
-/* After a half close the other side ends, and closes. */
+/* After a half close the other side sees the end, and closes. */
 static void end_talk(int fd)
 {
     char c;
@@ -97,7 +97,7 @@ static void end_talk(int fd)
     CHECK_INT(filch_close(fd), 0);
 }
 
-static void *be_client(void *arg)
+static void *client(void *arg)
 {
     int fd = (int)(intptr_t)arg;
 
@@ -117,7 +117,7 @@ static void *over_listener(void *arg)
     f = filch_fiber_start(serve_one, (void *)(intptr_t)s);
     fd = strchr(host, '/') ? filch_connect(host, 0) : filch_connect(host, filch_local_port(s));
     CHECK(fd >= 0);
-    be_client((void *)(intptr_t)fd);
+    client((void *)(intptr_t)fd);
     CHECK_INT(filch_fiber_join(f, NULL), 0);
     CHECK_INT(filch_close(s), 0);
     return NULL;
@@ -147,7 +147,7 @@ static void *pair_body(void *arg)
     (void)arg;
     CHECK_INT(filch_socketpair(fd), 0);
     f = filch_fiber_start(echo, (void *)(intptr_t)fd[0]);
-    be_client((void *)(intptr_t)fd[1]);
+    client((void *)(intptr_t)fd[1]);
     CHECK_INT(filch_fiber_join(f, NULL), 0);
     return NULL;
 }
@@ -255,11 +255,11 @@ static void many_connections(void)
     on_fiber(many_body, NULL);
 }
 
-/* ---- in pieces, as messages, from files ---- */
+/* ---- vectors, messages, files ---- */
 
 typedef ssize_t move(int fd, const struct iovec *v, int n);
 
-/* All of two, however they are cut. */
+/* Read two vectors completely, in any number of pieces. */
 static size_t move_all(move *some, int fd, const struct iovec two[2])
 {
     struct iovec left[2] = {two[0], two[1]};
@@ -286,7 +286,7 @@ static ssize_t send_vectors(int fd, const struct iovec *v, int n)
     return filch_sendmsg(fd, &m, 0);
 }
 
-/* It is told where it came from and what came with it, nothing in both cases, however it was cut. */
+/* The results in the message header are set: here no sender address and no ancillary data. */
 static ssize_t receive_vectors(int fd, const struct iovec *v, int n)
 {
     char name[16], control[16];
@@ -341,10 +341,10 @@ static void vectors_and_messages(void)
     in_thread(vectors_body, NULL);
 }
 
-/* ---- reads that are short, though there is more ---- */
+/* ---- short reads that do not drain ---- */
 
-/* So that the next read waits, and is woken by what comes at once. */
-static void be_armed(int from, int to)
+/* Let a read wait once, so that the descriptor is armed. */
+static void arm_by_waiting(int from, int to)
 {
     char c[8];
 
@@ -361,8 +361,8 @@ static void check_read(int fd, const char *text)
     CHECK(memcmp(c, text, strlen(text)) == 0);
 }
 
-/* A read ends where a descriptor was sent along. */
-static void *short_of_descriptor(void *arg)
+/* A read ends before a message with a descriptor. */
+static void *short_before_descriptor(void *arg)
 {
     union {
         struct cmsghdr align;
@@ -377,7 +377,7 @@ static void *short_of_descriptor(void *arg)
 
     (void)arg;
     CHECK_INT(filch_socketpair(fd), 0);
-    be_armed(fd[0], fd[1]);
+    arm_by_waiting(fd[0], fd[1]);
     *CMSG_FIRSTHDR(&m) = (struct cmsghdr){
         .cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
     memcpy(CMSG_DATA(CMSG_FIRSTHDR(&m)), &fd[0], sizeof(int));
@@ -390,8 +390,8 @@ static void *short_of_descriptor(void *arg)
     return NULL;
 }
 
-/* And before an urgent byte. */
-static void *short_of_urgent(void *arg)
+/* A read ends before an urgent byte. */
+static void *short_before_urgent(void *arg)
 {
     int s = filch_listen("127.0.0.1", 0, 1), fd, peer;
 
@@ -400,7 +400,7 @@ static void *short_of_urgent(void *arg)
     fd = filch_connect("127.0.0.1", filch_local_port(s));
     peer = filch_accept(s);
     CHECK(fd >= 0 && peer >= 0);
-    be_armed(fd, peer);
+    arm_by_waiting(fd, peer);
     CHECK_INT(filch_write_all(fd, "ab", 2), 2);
     CHECK_INT(send(fd, "!", 1, MSG_OOB), 1);
     CHECK_INT(filch_write_all(fd, "cd", 2), 2);
@@ -414,10 +414,10 @@ static void *short_of_urgent(void *arg)
 
 static void short_reads(void)
 {
-    on_fiber(short_of_descriptor, NULL);
-    on_fiber(short_of_urgent, NULL);
-    in_thread(short_of_descriptor, NULL);
-    in_thread(short_of_urgent, NULL);
+    on_fiber(short_before_descriptor, NULL);
+    on_fiber(short_before_urgent, NULL);
+    in_thread(short_before_descriptor, NULL);
+    in_thread(short_before_urgent, NULL);
 }
 
 static int make_file(size_t n)
@@ -467,8 +467,8 @@ static void files(void)
     in_thread(file_body, NULL);
 }
 
-/* The default action of the signal would end the program. */
-static void *no_signal_body(void *arg)
+/* A write to a closed connection raises no SIGPIPE, which would end the program. */
+static void *no_sigpipe_body(void *arg)
 {
     struct iovec v = {(void *)"x", 1};
     struct msghdr m = {.msg_iov = &v, .msg_iovlen = 1};
@@ -489,10 +489,10 @@ static void *no_signal_body(void *arg)
     return NULL;
 }
 
-static void no_signal(void)
+static void no_sigpipe(void)
 {
-    on_fiber(no_signal_body, NULL);
-    in_thread(no_signal_body, NULL);
+    on_fiber(no_sigpipe_body, NULL);
+    in_thread(no_sigpipe_body, NULL);
 }
 
 WITH_WORKERS(over_tcp)
@@ -503,8 +503,8 @@ WITH_WORKERS(many_connections)
 WITH_WORKERS(vectors_and_messages)
 WITH_WORKERS(short_reads)
 WITH_WORKERS(files)
-WITH_WORKERS(no_signal)
+WITH_WORKERS(no_sigpipe)
 
 CHECK_MAIN(test_over_tcp, test_over_unix, test_over_socketpair, test_over_pipe,
            test_many_connections, test_vectors_and_messages, test_short_reads, test_files,
-           test_no_signal)
+           test_no_sigpipe)

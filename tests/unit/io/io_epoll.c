@@ -1,4 +1,4 @@
-/* What tells that a descriptor is ready, alone: edges, generations, interrupts. */
+/* fi_epoll alone: edges, generations, interrupts. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* pipe2 */
 #endif
@@ -21,23 +21,23 @@ static fi_epoll epoll;
 static fi_io_event events[FI_IO_EVENTS];
 static int fd[2];
 
-static void begin(void **state)
+static void epoll_begin(void **state)
 {
     (void)state;
     CHECK_INT(fi_epoll_init(&epoll), 0);
     CHECK_INT(pipe2(fd, O_NONBLOCK), 0);
 }
 
-static void end(void)
+static void epoll_end(void)
 {
     close(fd[0]);
     close(fd[1]);
     fi_epoll_fini(&epoll);
 }
 
-static void each_edge_once(void **state)
+static void edge_reported_once(void **state)
 {
-    begin(state);
+    epoll_begin(state);
     CHECK_INT(fi_epoll_arm(&epoll, fd[0], 7, READS, false), 0);
     CHECK_INT(fi_epoll_wait(&epoll, events, FI_POLL_NOW), 0);
     for (int i = 0; i < 2; i++) {
@@ -51,13 +51,13 @@ static void each_edge_once(void **state)
     close(fd[1]);
     CHECK_INT(fi_epoll_wait(&epoll, events, FOREVER), 1);
     CHECK(events[0].readable && events[0].hup_or_urgent);
-    end();
+    epoll_end();
 }
 
-/* Armed anew it tells again of what is there; whether it was known or not. */
-static void armed_anew(void **state)
+/* A descriptor that is armed again is reported again, whether `known` is right or wrong. */
+static void arm_again(void **state)
 {
-    begin(state);
+    epoll_begin(state);
     CHECK_INT(write(fd[1], "x", 1), 1);
     for (uint32_t i = 0; i < 4; i++) {
         CHECK_INT(fi_epoll_arm(&epoll, fd[0], i, READS, i % 2), 0);
@@ -70,27 +70,27 @@ static void armed_anew(void **state)
     CHECK_INT(fi_epoll_arm(&epoll, fd[1], 0, WRITES, false), 0);
     CHECK_INT(fi_epoll_wait(&epoll, events, FOREVER), 1);
     CHECK(events[0].writable && !events[0].readable);
-    end();
+    epoll_end();
 }
 
-static void what_cannot_be_armed(void **state)
+static void arm_errors(void **state)
 {
     int file = open("/proc/self/exe", O_RDONLY);
 
-    begin(state);
+    epoll_begin(state);
     CHECK_INT(fi_epoll_arm(&epoll, file, 0, READS, false), -EPERM);
     CHECK_INT(fi_epoll_arm(&epoll, -1, 0, READS, false), -EBADF);
     CHECK_INT(fi_epoll_arm(&epoll, 1 << 20, 0, READS, true), -EBADF);
     close(file);
-    end();
+    epoll_end();
 }
 
-/* Who only looks leaves the interrupt to who waits, who takes it. */
+/* A poll without waiting leaves the interrupt to the thread that waits, which clears it. */
 static void interrupts(void **state)
 {
     int64_t soon;
 
-    begin(state);
+    epoll_begin(state);
     fi_epoll_interrupt(&epoll);
     fi_epoll_interrupt(&epoll);
     CHECK_INT(fi_epoll_wait(&epoll, events, FI_POLL_NOW), 0);
@@ -99,7 +99,7 @@ static void interrupts(void **state)
     CHECK_INT(fi_epoll_wait(&epoll, events, soon), 0);
     CHECK(fi_clock_now() >= soon);
     CHECK_INT(fi_epoll_wait(&epoll, events, soon), 0);
-    end();
+    epoll_end();
 }
 
-CHECK_MAIN(each_edge_once, armed_anew, what_cannot_be_armed, interrupts)
+CHECK_MAIN(edge_reported_once, arm_again, arm_errors, interrupts)

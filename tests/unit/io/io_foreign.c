@@ -1,6 +1,7 @@
-/* Descriptors that Filch did not open keep their file status flags, and still no fiber that waits for one blocks a worker:
- * pipes, sockets, terminals, FIFOs, eventfds.  And what goes through a shell's standard input and output, shared with a
- * program that uses Filch, arrives completely. */
+/* Descriptors that Filch did not open (pipes, sockets, terminals, FIFOs, eventfds) keep their
+ * file status flags.  Still, a fiber that waits for one does not block its worker.  Bytes
+ * through the standard input and output that a shell shares with a program of Filch arrive
+ * completely. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -19,7 +20,8 @@
 
 /* ---- kinds of descriptors, in blocking mode ---- */
 
-/* What is written to the second can be read from the first.  False: there is none on this machine. */
+/* Bytes written to fd[1] can be read from fd[0].  Returns false if this machine has no such
+ * kind. */
 typedef bool make_pair(int fd[2]);
 
 static bool make_pipe(int fd[2])
@@ -62,7 +64,7 @@ static bool make_terminal(int fd[2])
     return tcsetattr(fd[0], TCSANOW, &t) == 0;
 }
 
-static bool make_terminal_backwards(int fd[2])
+static bool make_terminal_reversed(int fd[2])
 {
     int other[2];
 
@@ -74,7 +76,7 @@ static bool make_terminal_backwards(int fd[2])
 }
 
 static make_pair *const kinds[] = {make_pipe, make_sockets, make_fifo, make_terminal,
-                                   make_terminal_backwards};
+                                   make_terminal_reversed};
 #define KINDS (sizeof kinds / sizeof kinds[0])
 
 static int flags_of(int fd)
@@ -88,7 +90,7 @@ static void close_both(const int fd[2])
     CHECK_INT(filch_close(fd[1]), 0);
 }
 
-/* ---- a fiber that waits does not block the others ---- */
+/* ---- waiting fibers do not block workers ---- */
 
 static void *read_one(void *arg)
 {
@@ -98,7 +100,7 @@ static void *read_one(void *arg)
     return (void *)(intptr_t)(n == 1 ? c : n);
 }
 
-static void reader_waits(make_pair *make)
+static void reader_does_not_block_worker(make_pair *make)
 {
     int fd[2], flags;
     filch_fiber *f;
@@ -120,12 +122,12 @@ static void reader_waits(make_pair *make)
 }
 
 #define MUCH                                                                                       \
-    300000 /* more than fits into any of them; terminals take bytes one by one, and hold less */
+    300000 /* more than the buffer of any kind; terminals take bytes one by one, and hold less */
 #define MUCH_FOR_TERMINAL 80000
 
 static size_t much(make_pair *make)
 {
-    return make == make_terminal || make == make_terminal_backwards ? MUCH_FOR_TERMINAL : MUCH;
+    return make == make_terminal || make == make_terminal_reversed ? MUCH_FOR_TERMINAL : MUCH;
 }
 
 static unsigned char byte_at(size_t i)
@@ -152,7 +154,7 @@ static void *write_much(void *arg)
     return (void *)(intptr_t)n;
 }
 
-static void writer_waits(make_pair *make)
+static void writer_does_not_block_worker(make_pair *make)
 {
     unsigned char buf[1000];
     size_t at = 0;
@@ -183,21 +185,21 @@ static void *each_kind_waits(void *arg)
 {
     (void)arg;
     for (size_t i = 0; i < KINDS; i++) {
-        reader_waits(kinds[i]);
-        writer_waits(kinds[i]);
+        reader_does_not_block_worker(kinds[i]);
+        writer_does_not_block_worker(kinds[i]);
     }
     return NULL;
 }
 
-static void others_go_on(void)
+static void waits_do_not_block_workers(void)
 {
     on_fiber(each_kind_waits, NULL);
     in_thread(each_kind_waits, NULL);
 }
 
-/* ---- deadlines and cancels ---- */
+/* ---- deadlines and cancellation ---- */
 
-/* A terminal's buffers move on by themselves: it may have room again a moment later. */
+/* A terminal empties its buffers in the background, so it may be writable again a moment later. */
 static ssize_t fill(int fd)
 {
     static char big[1 << 16];
@@ -252,7 +254,7 @@ static void deadlines(void)
         cancelled(kinds[i]);
 }
 
-/* ---- counts ---- */
+/* ---- eventfd ---- */
 
 static void *count_body(void *arg)
 {
@@ -271,7 +273,7 @@ static void *count_body(void *arg)
     return NULL;
 }
 
-static void counts(void)
+static void eventfd_counts(void)
 {
     on_fiber(count_body, NULL);
     in_thread(count_body, NULL);
@@ -333,7 +335,8 @@ static void connections(void)
     in_thread(connections_body, NULL);
 }
 
-/* Of several that accept from one listener in blocking mode, those that get nothing keep their deadlines. */
+/* Several fibers accept from one listener in blocking mode.  Those without a connection keep their
+ * deadlines. */
 static atomic_bool enough;
 
 static void *accept_until_enough(void *arg)
@@ -377,7 +380,7 @@ static void *accept_and_close(void *listener)
     return (void *)(intptr_t)(fd < 0 ? fd : filch_close(fd));
 }
 
-/* A fiber that finds another one in accept(2) must not wait for one connection more. */
+/* A fiber that finds another one in accept(2) does not wait for a further connection. */
 static void *accept_one_each(void *arg)
 {
     enum { ROUNDS = 100, FIBERS = 4 };
@@ -412,8 +415,8 @@ static void acceptors(void)
     in_thread(acceptors_body, NULL);
 }
 
-/* The thread that finds a turn taken gets the next one: what the first one left is still there. */
-static atomic_int asking; /* the thread that asks; 0: not yet */
+/* A thread that finds the turn taken gets the next turn, and reads what the first thread left. */
+static atomic_int asking; /* id of the thread that waits for the turn; 0: not yet */
 static atomic_bool answered;
 
 static void *ask_for_turn(void *fd)
@@ -569,7 +572,7 @@ static void *copy(void *arg)
     return NULL;
 }
 
-static int be_program(void)
+static int program_main(void)
 {
     filch_fiber *f[2];
 
@@ -603,8 +606,8 @@ static void *feed_all(void *arg)
     return NULL;
 }
 
-/* A slow reader that looks at the flags all the time. */
-static void take_all(int fd, const int shared[2], const int flags[2])
+/* Reads slowly, and checks the flags meanwhile. */
+static void read_all_slowly(int fd, const int shared[2], const int flags[2])
 {
     unsigned char buf[3000];
     size_t at = 0;
@@ -620,7 +623,7 @@ static void take_all(int fd, const int shared[2], const int flags[2])
     }
 }
 
-/* in[0] and out[1] are the shell's own, and its program's standard input and output. */
+/* in[0] and out[1] are the standard input and output of the shell and of its program. */
 static void run_program(make_pair *make_in, make_pair *make_out)
 {
     char *const argv[] = {(char *)"io_foreign", (char *)"program", NULL};
@@ -645,7 +648,7 @@ static void run_program(make_pair *make_in, make_pair *make_out)
     }
     f.fd = in[1];
     CHECK_INT(pthread_create(&feeder, NULL, feed_all, &f), 0);
-    take_all(out[0], shared, flags);
+    read_all_slowly(out[0], shared, flags);
     pthread_join(feeder, NULL);
     CHECK_INT(waitpid(child, &status, 0), child);
     CHECK(WIFEXITED(status));
@@ -667,23 +670,23 @@ static void test_shell(void **state)
     run_program(make_pipe, make_pipe);
     run_program(make_sockets, make_sockets);
     run_program(make_fifo, make_fifo);
-    run_program(make_terminal, make_terminal_backwards);
+    run_program(make_terminal, make_terminal_reversed);
 }
 
-WITH_WORKERS(others_go_on)
+WITH_WORKERS(waits_do_not_block_workers)
 WITH_WORKERS(deadlines)
-WITH_WORKERS(counts)
+WITH_WORKERS(eventfd_counts)
 WITH_WORKERS(connections)
 WITH_WORKERS(acceptors)
 WITH_WORKERS(files)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {CHECK_EACH(test_others_go_on, test_deadlines, test_counts,
-                                                  test_connections, test_turns, test_acceptors,
-                                                  test_files, test_shell)};
+    const struct CMUnitTest tests[] = {CHECK_EACH(test_waits_do_not_block_workers, test_deadlines,
+                                                  test_eventfd_counts, test_connections, test_turns,
+                                                  test_acceptors, test_files, test_shell)};
 
     if (argc > 1 && strcmp(argv[1], "program") == 0)
-        return be_program();
+        return program_main();
     return CHECK_RUN(tests);
 }

@@ -1,5 +1,6 @@
-/* Optional system calls are refused, as containers and old kernels do, with each error that they use for it: everything
- * goes on without them.  The filter is there before the program starts, so this program executes itself with it. */
+/* Optional system calls are refused with each error that containers and old kernels use.
+ * Everything works without them.  The filter must be set before the program starts, so this
+ * program executes itself with it. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -14,9 +15,9 @@
 #define SYS_epoll_pwait2 441
 #endif
 
-/* ---- a program that uses what is optional ---- */
+/* ---- a program that uses optional system calls ---- */
 
-static void *late(void *arg)
+static void *read_late(void *arg)
 {
     char c;
 
@@ -45,7 +46,7 @@ static void *use_io(void *arg)
     (void)arg;
     CHECK(s >= 0);
     CHECK_INT(filch_socketpair(pair), 0);
-    CHECK_INT((intptr_t)late((void *)(intptr_t)pair[0]), -ETIMEDOUT);
+    CHECK_INT((intptr_t)read_late((void *)(intptr_t)pair[0]), -ETIMEDOUT);
     server = filch_fiber_start(echo, (void *)(intptr_t)s);
     fd = filch_connect_until("127.0.0.1", filch_local_port(s), filch_now() + FILCH_S(60));
     CHECK(fd >= 0);
@@ -53,7 +54,7 @@ static void *use_io(void *arg)
     CHECK_INT(filch_read_until(fd, &c, 1, filch_now() + FILCH_S(60)), 1);
     CHECK_INT(filch_fiber_join(server, NULL), 0);
     CHECK_INT(pipe(plain), 0);
-    CHECK_INT((intptr_t)late((void *)(intptr_t)plain[0]), -ETIMEDOUT);
+    CHECK_INT((intptr_t)read_late((void *)(intptr_t)plain[0]), -ETIMEDOUT);
     CHECK_INT(filch_write(plain[1], &c, 1), 1);
     CHECK_INT(filch_read(plain[0], &c, 1), 1);
     for (int i = 0; i < 2; i++) {
@@ -76,8 +77,8 @@ FILCH_TASK(long, sum, long, from, long, to)
     return left + FILCH_SYNC(sum);
 }
 
-/* More fibers at once than there are warm stacks. */
-static void *rest(void *arg)
+/* More fibers at once than there are cached stacks. */
+static void *sleep_briefly(void *arg)
 {
     filch_sleep(FILCH_MS(1));
     return arg;
@@ -89,7 +90,7 @@ static void use_fibers(void)
     filch_fiber *f[FIBERS];
 
     for (int i = 0; i < FIBERS; i++)
-        CHECK((f[i] = filch_fiber_start(rest, NULL)) != NULL);
+        CHECK((f[i] = filch_fiber_start(sleep_briefly, NULL)) != NULL);
     for (int i = 0; i < FIBERS; i++)
         CHECK_INT(filch_fiber_join(f[i], NULL), 0);
 }
@@ -99,7 +100,7 @@ static int use_all(void)
     filch_config c = {.workers = 4, .affinity = FILCH_AFFINITY_CPU, .top = true};
     int e = filch_start(&c);
 
-    if (e < 0) { /* without shared memory there is no filch top */
+    if (e < 0) { /* filch top needs shared memory */
         c.top = false;
         e = filch_start(&c);
     }
@@ -156,7 +157,7 @@ int main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "use_all") == 0)
         return use_all();
 #ifdef FILCH_EMULATED
-    puts("skipped: an emulator makes system calls of its own");
+    puts("skipped: the emulator makes other system calls");
     return 77;
 #endif
     setvbuf(stdout, NULL, _IOLBF, 0);
@@ -167,7 +168,7 @@ int main(int argc, char **argv)
                 continue;
             e = run_without(optional[i].call, errors[j]);
             if (e == NO_FILTER) {
-                puts("skipped: no seccomp filters here");
+                puts("skipped: seccomp filters are not available");
                 return 77;
             }
             if (e != 0)

@@ -1,4 +1,4 @@
-/* Names that take long to be looked up: nobody has to wait for that longer than he wants. */
+/* Slow lookups of host names: a deadline or a cancellation ends the wait. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* RTLD_NEXT */
 #endif
@@ -10,14 +10,14 @@
 #include <netdb.h>
 #include <string.h>
 
-/* ---- a look-up that is as slow as we want, in place of the system's ---- */
+/* ---- a slow version of getaddrinfo ---- */
 
-static atomic_bool shut;              /* it does not answer yet */
-static atomic_int asked, told, freed; /* for a slow name */
+static atomic_bool is_blocked;                   /* lookups of slow names do not end */
+static atomic_int n_lookups, n_results, n_freed; /* of slow names */
 static struct addrinfo *_Atomic slow_answer;
 
-static int ask_system(const char *host, const char *port, const struct addrinfo *hints,
-                      struct addrinfo **answer)
+static int system_getaddrinfo(const char *host, const char *port, const struct addrinfo *hints,
+                              struct addrinfo **answer)
 {
     int (*next)(const char *, const char *, const struct addrinfo *, struct addrinfo **);
 
@@ -31,15 +31,15 @@ int getaddrinfo(const char *host, const char *port, const struct addrinfo *hints
     int e;
 
     if (!host || strcmp(host, "slow.test") != 0)
-        return ask_system(host, port, hints, answer);
+        return system_getaddrinfo(host, port, hints, answer);
     if (hints->ai_flags & AI_NUMERICHOST)
         return EAI_NONAME;
-    atomic_fetch_add(&asked, 1);
-    while (atomic_load(&shut))
+    atomic_fetch_add(&n_lookups, 1);
+    while (atomic_load(&is_blocked))
         sched_yield();
-    e = ask_system("127.0.0.1", port, hints, answer);
+    e = system_getaddrinfo("127.0.0.1", port, hints, answer);
     atomic_store(&slow_answer, *answer);
-    atomic_fetch_add(&told, 1);
+    atomic_fetch_add(&n_results, 1);
     return e;
 }
 
@@ -48,27 +48,27 @@ void freeaddrinfo(struct addrinfo *a)
     void (*next)(struct addrinfo *);
 
     if (atomic_load(&slow_answer) == a)
-        atomic_fetch_add(&freed, 1);
+        atomic_fetch_add(&n_freed, 1);
     *(void **)(void *)&next = dlsym(RTLD_NEXT, "freeaddrinfo");
     next(a);
 }
 
-static void begin(bool is_shut)
+static void lookups_begin(bool blocked)
 {
-    atomic_store(&shut, is_shut);
-    atomic_store(&asked, 0);
-    atomic_store(&told, 0);
-    atomic_store(&freed, 0);
+    atomic_store(&is_blocked, blocked);
+    atomic_store(&n_lookups, 0);
+    atomic_store(&n_results, 0);
+    atomic_store(&n_freed, 0);
 }
 
-/* By the thread, once it is done. */
+/* The thread frees the result of an abandoned lookup. */
 static void await_freed(int n)
 {
-    atomic_store(&shut, false);
-    while (atomic_load(&freed) < n)
+    atomic_store(&is_blocked, false);
+    while (atomic_load(&n_freed) < n)
         sched_yield();
-    CHECK_INT(atomic_load(&asked), n);
-    CHECK_INT(atomic_load(&told), n);
+    CHECK_INT(atomic_load(&n_lookups), n);
+    CHECK_INT(atomic_load(&n_results), n);
 }
 
 /* ---- tests ---- */
@@ -89,25 +89,25 @@ static void *listen_slowly(void *arg)
     return (void *)(intptr_t)filch_listen("slow.test", (int)(intptr_t)arg, 1);
 }
 
-/* Whoever waits gets the answer. */
-static void answered(void)
+/* A caller without a deadline gets the result. */
+static void lookup_succeeds(void)
 {
     int s = filch_listen("127.0.0.1", 0, 4), fd;
 
-    begin(false);
+    lookups_begin(false);
     CHECK(s >= 0);
     fd = (int)(intptr_t)on_fiber(connect_slowly, (void *)(intptr_t)filch_local_port(s));
     CHECK(fd >= 0);
-    CHECK_INT(atomic_load(&freed), 1);
+    CHECK_INT(atomic_load(&n_freed), 1);
     CHECK_INT(filch_close(fd), 0);
     CHECK_INT(filch_close(s), 0);
 }
 
-static void late(void)
+static void lookup_deadline(void)
 {
-    begin(true);
+    lookups_begin(true);
     CHECK_INT((intptr_t)on_fiber(connect_until_now, (void *)80), -ETIMEDOUT);
-    atomic_store(&shut, false); /* maybe a thread is about to ask: the stop waits for it */
+    atomic_store(&is_blocked, false); /* filch_stop waits for lookups that are about to begin */
 }
 
 static void *cancel(void *(*body)(void *))
@@ -115,35 +115,36 @@ static void *cancel(void *(*body)(void *))
     filch_fiber *f = filch_fiber_start(body, (void *)80);
     void *result = NULL;
 
-    while (atomic_load(&asked) == 0)
+    while (atomic_load(&n_lookups) == 0)
         sched_yield();
-    CHECK_INT(atomic_load(&told), 0);
+    CHECK_INT(atomic_load(&n_results), 0);
     filch_fiber_cancel(f);
     CHECK_INT(filch_fiber_join(f, &result), 0);
     return result;
 }
 
-static void cancelled(void)
+static void lookup_cancelled(void)
 {
-    begin(true);
+    lookups_begin(true);
     CHECK_INT((intptr_t)cancel(connect_slowly), -ECANCELED);
     await_freed(1);
-    begin(true);
+    lookups_begin(true);
     CHECK_INT((intptr_t)cancel(listen_slowly), -ECANCELED);
     await_freed(1);
 }
 
 #define OTHERS 5
 
-/* One thread is busy with the first; the others give up before their turn, and are not asked for. */
-static void given_up_in_line(void)
+/* The only thread is busy with the first lookup.  The others are abandoned in the queue, and
+ * never run. */
+static void abandoned_in_queue(void)
 {
     filch_fiber *f, *other[OTHERS];
     void *result = NULL;
 
-    begin(true);
+    lookups_begin(true);
     f = filch_fiber_start(connect_slowly, (void *)80);
-    while (atomic_load(&asked) == 0)
+    while (atomic_load(&n_lookups) == 0)
         sched_yield();
     for (int i = 0; i < OTHERS; i++)
         other[i] = filch_fiber_start(connect_until_now, (void *)80);
@@ -157,13 +158,14 @@ static void given_up_in_line(void)
     await_freed(1);
 }
 
-static void test_given_up_in_line(void **state)
+static void test_abandoned_in_queue(void **state)
 {
     (void)state;
-    workers_each(&(filch_config){.blocking_threads = 1}, given_up_in_line);
+    workers_each(&(filch_config){.blocking_threads = 1}, abandoned_in_queue);
 }
 
-/* The answer and the deadline come at the same time: one of the two owns what was found, and nobody leaks it. */
+/* The result and the deadline come at the same time.  Either the caller or the thread frees the
+ * result. */
 static void *race(void *arg)
 {
     for (int i = 0; i < 200; i++) {
@@ -173,15 +175,16 @@ static void *race(void *arg)
     return arg;
 }
 
-static void races(void)
+static void result_and_deadline_race(void)
 {
-    begin(false);
+    lookups_begin(false);
     on_fiber(race, NULL);
 }
 
-WITH_WORKERS(answered)
-WITH_WORKERS(late)
-WITH_WORKERS(cancelled)
-WITH_WORKERS(races)
+WITH_WORKERS(lookup_succeeds)
+WITH_WORKERS(lookup_deadline)
+WITH_WORKERS(lookup_cancelled)
+WITH_WORKERS(result_and_deadline_race)
 
-CHECK_MAIN(test_answered, test_late, test_cancelled, test_given_up_in_line, test_races)
+CHECK_MAIN(test_lookup_succeeds, test_lookup_deadline, test_lookup_cancelled,
+           test_abandoned_in_queue, test_result_and_deadline_race)

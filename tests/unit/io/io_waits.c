@@ -1,4 +1,4 @@
-/* Who waits is woken: by what comes, by deadlines, by who cancels, by who closes; and numbers may be used again. */
+/* Waits end by events, deadlines, cancellation and close.  Numbers are reused by other files. */
 #include "unit/io/helpers.h"
 
 #include "seed.h"
@@ -32,8 +32,8 @@ static filch_fiber *start_reader(int fd)
 
 /* ---- deadlines ---- */
 
-/* Differences to these do not fit into 64 bits. */
-static void long_ago(int empty)
+/* The difference between now and these deadlines overflows 64 bits. */
+static void deadlines_long_past(int empty)
 {
     static const int64_t deadlines[] = {INT64_MIN, INT64_MIN + 1, INT64_MIN + FILCH_S(1), -1};
     int s = filch_listen("127.0.0.1", 0, 1);
@@ -59,14 +59,15 @@ static void *deadlines_body(void *arg)
     (void)arg;
     CHECK_INT(filch_pipe(fd), 0);
     CHECK_INT(filch_read_until(fd[0], c, 1, 0), -ETIMEDOUT);
-    long_ago(fd[0]);
+    deadlines_long_past(fd[0]);
     CHECK_INT(filch_read_until(fd[0], c, 1, soon), -ETIMEDOUT);
     CHECK(filch_now() >= soon);
     CHECK_INT(filch_write(fd[1], "abc", 3), 3);
     CHECK_INT(filch_read_until(fd[0], c, 1, 0), 1);
-    CHECK_INT(filch_read_until(fd[0], c, 8, 0), 2); /* now it is known to be empty */
+    CHECK_INT(filch_read_until(fd[0], c, 8, 0), 2); /* a short read: it is marked as drained */
     CHECK_INT(filch_write(fd[1], "d", 1), 1);
-    CHECK_INT(filch_read_until(fd[0], c, 8, 0), 1); /* but maybe wrongly so */
+    CHECK_INT(filch_read_until(fd[0], c, 8, 0),
+              1); /* the mark is out of date: it is tried once more */
     CHECK_INT(filch_wait_fd_until(fd[0], FILCH_READABLE, 0), -ETIMEDOUT);
     CHECK_INT(filch_wait_fd_until(fd[0], FILCH_READABLE, filch_now() + FILCH_MS(2)), -ETIMEDOUT);
     CHECK_INT(filch_accept_until(fd[0], 0), -ENOTSOCK);
@@ -106,7 +107,7 @@ static void full_and_empty(void)
     in_thread(full_body, NULL);
 }
 
-/* ---- cancel, close ---- */
+/* ---- cancellation and close ---- */
 
 static void cancelled(void)
 {
@@ -179,7 +180,8 @@ static void *yield_some(void *arg)
     return arg;
 }
 
-/* In the midst of a close nobody may stand in line any more, as nobody would wake him; who tries finds out afterwards. */
+/* A read that begins while the number is being closed must not enqueue, because nothing would
+ * wake it. It fails after the close. */
 static void being_closed(void)
 {
     fi_runtime *rt = fi_runtime_lock_running();
@@ -197,9 +199,9 @@ static void being_closed(void)
     late = filch_fiber_start(read_one, (void *)(intptr_t)fd[0]);
     for (int i = 0; i < 200; i++) {
         on_fiber(yield_some, NULL);
-        fi_hold_also(&f->lock);
+        fi_fd_lock(f);
         CHECK(f->waiters[FI_IO_READ].first == NULL);
-        fi_let_go(&f->lock);
+        fi_fd_unlock(f);
     }
     close(fd[0]);
     fi_fd_end_close(f, generation);
@@ -207,9 +209,9 @@ static void being_closed(void)
     CHECK_INT(filch_close(fd[1]), 0);
 }
 
-/* ---- numbers that are used again ---- */
+/* ---- reused numbers ---- */
 
-/* The same number, for another file each time. */
+/* Filch opens another file with the same number each time. */
 static void *reused_body(void *arg)
 {
     int number = -1;
@@ -231,7 +233,7 @@ static void *reused_body(void *arg)
     return NULL;
 }
 
-/* Not Filch's: opened and closed by others, and blocking. */
+/* The program opens and closes the files by itself, in blocking mode. */
 static void *foreign_body(void *arg)
 {
     int number = -1;
@@ -253,8 +255,9 @@ static void *foreign_body(void *arg)
     return NULL;
 }
 
-/* Filch's, but somebody has closed it behind its back; then the number is Filch's again. */
-static void *careless_body(void *arg)
+/* The program closes a file of Filch by close(2).  Then Filch opens another one with that
+ * number. */
+static void *closed_by_program_body(void *arg)
 {
     (void)arg;
     for (int i = 0; i < 10; i++) {
@@ -270,8 +273,9 @@ static void *careless_body(void *arg)
     return NULL;
 }
 
-/* A copy keeps the file open, and what is told of it is for a number that is another's by then. */
-static void *copied_body(void *arg)
+/* A duplicate keeps the file open, so its events arrive after the number belongs to another
+ * file. */
+static void *duplicated_body(void *arg)
 {
     int fd[2], other[2], copy;
     filch_fiber *f;
@@ -297,15 +301,15 @@ static void *copied_body(void *arg)
     return NULL;
 }
 
-static void numbers_used_again(void)
+static void reused_numbers(void)
 {
     on_fiber(reused_body, NULL);
     on_fiber(foreign_body, NULL);
-    on_fiber(careless_body, NULL);
-    on_fiber(copied_body, NULL);
+    on_fiber(closed_by_program_body, NULL);
+    on_fiber(duplicated_body, NULL);
 }
 
-/* ---- anything else that can be polled ---- */
+/* ---- other kinds of descriptors ---- */
 
 static void *others_body(void *arg)
 {
@@ -339,7 +343,7 @@ static void other_descriptors(void)
     in_thread(others_body, NULL);
 }
 
-static void *nonsense_body(void *arg)
+static void *wrong_arguments_body(void *arg)
 {
     const int bad[] = {-1, -1000, 900, 1 << 29, INT32_MAX};
     int file = open("/dev/null", O_RDONLY), dir = open("/", O_RDONLY), null[2] = {file, dir};
@@ -365,13 +369,13 @@ static void *nonsense_body(void *arg)
     return NULL;
 }
 
-static void nonsense(void)
+static void wrong_arguments(void)
 {
-    on_fiber(nonsense_body, NULL);
-    in_thread(nonsense_body, NULL);
+    on_fiber(wrong_arguments_body, NULL);
+    in_thread(wrong_arguments_body, NULL);
 }
 
-/* ---- a worker that has much to do, and one that has nothing ---- */
+/* ---- busy and idle workers ---- */
 
 static atomic_int over;
 
@@ -383,8 +387,8 @@ static void *compute(void *arg)
     return NULL;
 }
 
-/* Its worker computes; the others must hear of what comes. */
-static void beside_work(void)
+/* The worker of the reader computes, so another worker must poll. */
+static void beside_computation(void)
 {
     filch_fiber *busy, *f;
     int fd[2];
@@ -407,7 +411,7 @@ static void beside_work(void)
     CHECK_INT(filch_close(fd[0]), 0);
 }
 
-static void *yield_until_over(void *arg)
+static void *yield_until_stopped(void *arg)
 {
     (void)arg;
     while (!atomic_load(&over))
@@ -415,7 +419,7 @@ static void *yield_until_over(void *arg)
     return NULL;
 }
 
-/* Work that never ends must not keep what comes from outside waiting. */
+/* Fibers that yield for ever must not delay events. */
 static void beside_yields(void)
 {
     filch_fiber *busy[8], *f;
@@ -424,7 +428,7 @@ static void beside_yields(void)
     atomic_store(&over, 0);
     CHECK_INT(filch_pipe(fd), 0);
     for (int i = 0; i < 8; i++)
-        busy[i] = filch_fiber_start(yield_until_over, NULL);
+        busy[i] = filch_fiber_start(yield_until_stopped, NULL);
     for (int i = 0; i < 5; i++) {
         f = start_reader(fd[0]);
         CHECK_INT(write(fd[1], "x", 1), 1);
@@ -450,8 +454,8 @@ static uint64_t sleeps(bool *one_polls)
     return n;
 }
 
-/* While nothing comes nobody wakes: no worker falls asleep twice. */
-static void idle_is_idle(void)
+/* Without events no worker wakes up. */
+static void idle_workers_stay_asleep(void)
 {
     uint64_t before;
     bool one_polls = false;
@@ -485,7 +489,8 @@ FILCH_TASK(long, one_more, long, n)
     return n + 1;
 }
 
-/* Timers, threads that bring work, and guests, all while a fiber waits for what does not come. */
+/* Timers, external submits and calling threads that run tasks, while a fiber waits for an event
+ * that does not come. */
 static void beside_other_waits(void)
 {
     filch_fiber *f;
@@ -502,7 +507,7 @@ static void beside_other_waits(void)
     CHECK_INT(filch_close(fd[0]), 0);
 }
 
-/* ---- bytes and deadlines ---- */
+/* ---- reads with short deadlines ---- */
 
 #define BYTES SCALED(20000)
 
@@ -539,7 +544,7 @@ static void *write_slowly(void *arg)
 }
 
 /* Bytes that come together with a deadline are returned by that read or by the next one. */
-static void no_byte_lost(void)
+static void reads_at_deadlines(void)
 {
     int fd[2];
     filch_fiber *f[2];
@@ -553,7 +558,7 @@ static void no_byte_lost(void)
     CHECK_INT(filch_close(fd[1]), 0);
 }
 
-/* ---- guests ---- */
+/* ---- calling threads that run tasks ---- */
 
 FILCH_TASK(long, read_in_task, int, fd)
 {
@@ -567,8 +572,8 @@ static void *run_reader(void *arg)
     return (void *)(intptr_t)FILCH_RUN(read_in_task, *(int *)arg);
 }
 
-/* A guest's task waits, and the guest gives the worker back: now that has to be awake enough to hear what comes. */
-static void after_a_guest(void)
+/* The task of a calling thread waits, and the thread returns its worker.  That worker must poll. */
+static void after_caller_returns_worker(void)
 {
     bool asleep = false;
     pthread_t t;
@@ -590,22 +595,22 @@ static void after_a_guest(void)
     CHECK_INT(filch_close(fd[1]), 0);
 }
 
-WITH_WORKERS(after_a_guest)
+WITH_WORKERS(after_caller_returns_worker)
 WITH_WORKERS(deadlines)
-WITH_WORKERS(no_byte_lost)
+WITH_WORKERS(reads_at_deadlines)
 WITH_WORKERS(full_and_empty)
 WITH_WORKERS(cancelled)
 WITH_WORKERS(closed)
 WITH_WORKERS(being_closed)
-WITH_WORKERS(numbers_used_again)
+WITH_WORKERS(reused_numbers)
 WITH_WORKERS(other_descriptors)
-WITH_WORKERS(nonsense)
-WITH_WORKERS(beside_work)
+WITH_WORKERS(wrong_arguments)
+WITH_WORKERS(beside_computation)
 WITH_WORKERS(beside_yields)
-WITH_WORKERS(idle_is_idle)
+WITH_WORKERS(idle_workers_stay_asleep)
 WITH_WORKERS(beside_other_waits)
 
-CHECK_MAIN(test_deadlines, test_no_byte_lost, test_full_and_empty, test_cancelled, test_closed,
-           test_being_closed, test_numbers_used_again, test_other_descriptors, test_nonsense,
-           test_beside_work, test_beside_yields, test_idle_is_idle, test_beside_other_waits,
-           test_after_a_guest)
+CHECK_MAIN(test_deadlines, test_reads_at_deadlines, test_full_and_empty, test_cancelled,
+           test_closed, test_being_closed, test_reused_numbers, test_other_descriptors,
+           test_wrong_arguments, test_beside_computation, test_beside_yields,
+           test_idle_workers_stay_asleep, test_beside_other_waits, test_after_caller_returns_worker)
