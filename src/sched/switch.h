@@ -195,7 +195,7 @@ FI_INLINE void fi_fiber_run(fi_worker *w, fi_fiber *f)
 /* [worker] A fiber for work that never ran; NULL: there was no memory, and the work is left to others. */
 fi_fiber *fi_worker_fiber_for(fi_worker *w, fi_runnable *r);
 
-/* [worker or spare thread, in the child of a fork] The waiter is in the parent. */
+/* [worker or blocking thread, in the child of a fork] The waiter is in the parent. */
 _Noreturn void fi_worker_end_fork_child(void);
 
 /* [worker] Run this, on a fiber. */

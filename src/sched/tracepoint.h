@@ -38,7 +38,7 @@ typedef enum fi_trace_event {
     FI_TRACE_POLL,            /* the poller had something (since when it was asked; how many) */
     FI_TRACE_TIMERS,          /* something is due */
     FI_TRACE_TIMERS_END,      /* and was done */
-    FI_TRACE_BLOCK,           /* outside: a spare thread makes a call (thread; function) */
+    FI_TRACE_BLOCK,           /* outside: a blocking thread makes a call (thread; function) */
     FI_TRACE_BLOCK_END,       /* (thread) */
 } fi_trace_event;
 
@@ -253,7 +253,7 @@ static inline void fi_trace_caller_runs_end(fi_worker *w)
     fi_trace_on(w, FI_TRACE_CALLER_RUNS_END, 0, 0);
 }
 
-/* ---- spare threads ---- */
+/* ---- blocking threads ---- */
 
 /* [thread that is no worker] */
 static inline void fi_trace_block(fi_runtime *rt, uintptr_t function)

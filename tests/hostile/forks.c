@@ -132,7 +132,7 @@ static void waits(void *arg)
     filch_sleep(FILCH_S(1000));
 }
 
-/* Fibers that compute, sleep and wait in a spare thread. */
+/* Fibers that compute, sleep and wait in a blocking thread. */
 static int64_t nap(void *arg)
 {
     (void)arg;
@@ -271,16 +271,16 @@ static void *in_this_fiber(void *arg)
     return in_other_thread(arg);
 }
 
-/* WHERE: main, thread, fiber, spare */
-static int64_t in_spare(void *arg)
+/* WHERE: main, thread, fiber, blocking */
+static int64_t on_blocking_thread(void *arg)
 {
     in_other_thread(arg);
     return 0;
 }
 
-static void *go_to_spare(void *arg)
+static void *go_to_blocking_thread(void *arg)
 {
-    NEED(filch_run_blocking(in_spare, arg));
+    NEED(filch_run_blocking(on_blocking_thread, arg));
     return arg;
 }
 
@@ -297,7 +297,7 @@ static void end_in(const char *way, const char *where)
     else if (strcmp(where, "fiber") == 0)
         NEED_PTR(filch_fiber_start(in_this_fiber, name));
     else
-        NEED_PTR(filch_fiber_start(go_to_spare, name));
+        NEED_PTR(filch_fiber_start(go_to_blocking_thread, name));
     for (;;)
         pause();
 }
@@ -316,7 +316,7 @@ int main(int argc, char **argv)
         end_in(argv[2], argv[3]);
     if (argc < 3 || strcmp(argv[1], "hammer") != 0) {
         fprintf(stderr,
-                "usage: forks hammer USE [fiber] | end WAY main|thread|fiber|spare | list\n");
+                "usage: forks hammer USE [fiber] | end WAY main|thread|fiber|blocking | list\n");
         return 2;
     }
     hammer = use_called(argv[2]);

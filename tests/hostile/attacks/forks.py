@@ -17,7 +17,7 @@ def attacks(tools):
             if how == "hammer":
                 ways = [[what], [what, "fiber"]]
             else:
-                ways = [[what, where] for where in ("main", "thread", "fiber", "spare")]
+                ways = [[what, where] for where in ("main", "thread", "fiber", "blocking")]
             for way in ways:
                 yield Attack(f"{how} {' '.join(way)}{settings}", [tools.launch, tools.forks, how, *way],
                              (DIES,) if what == "abort" else (RIGHT,), env, leaves=LEAVES, quick=i == 0)

@@ -69,7 +69,7 @@ static void circle(void *arg)
     filch_main(make_circle, NULL);
 }
 
-/* Two mutexes, taken in two orders; and a spare thread that has nothing to do any more. */
+/* Two mutexes, taken in two orders; and an idle blocking thread. */
 static filch_mutex first, second;
 
 static void lock_backwards(void *arg)
