@@ -172,14 +172,14 @@ uint32_t fi_fd_begin_close(fi_io *io, fi_fd *f, int fd)
     f->closing = true;
     generation = f->generation;
     fi_fd_unlock(f);
+    wake_list(list);
+    wait_for_guards(io, f);
     if (was_armed) {
         /* If the descriptor was duplicated, close(2) would leave it armed, and no number would be
-         * left to disarm it by. */
+         * left to disarm it by.  A guarded call may just have armed it. */
         fi_epoll_disarm(&io->epoll, fd);
         fi_idle_remove_interest(&io->runtime->idle);
     }
-    wake_list(list);
-    wait_for_guards(io, f);
     wait_for_offloaded(f);
     return generation;
 }
