@@ -3,8 +3,6 @@
 #include "base/cgroup.h"
 
 #include <errno.h>
-#include <filch/runtime.h>
-#include <limits.h>
 
 /* [any] 1 or more, or -ENOMEM. */
 static int affinity_count(fi_affinity_get *get)
@@ -28,11 +26,4 @@ int fi_cpu_count(const char *root, fi_affinity_get *get)
         return e;
     int n = affinity_count(get);
     return quota != 0 && n > 0 && quota < (unsigned)n ? (int)quota : n;
-}
-
-unsigned filch_cpu_count(void)
-{
-    int n = fi_cpu_count("", fi_affinity_get_process);
-
-    return n < 1 ? 1 : (unsigned)n;
 }

@@ -1,8 +1,8 @@
 /* Wishes become settings; nonsense is named. */
 #include "sched/config.h"
 
+#include "base/cpu_count.h"
 #include "base/option.h"
-#include "base/topology.h"
 
 #include <filch/runtime.h>
 
@@ -24,7 +24,7 @@
 
 unsigned filch_cpu_count(void)
 {
-    int n = fi_topology_usable("");
+    int n = fi_cpu_count("", fi_affinity_get_process);
 
     return n < 1 ? 1 : (unsigned)n;
 }
