@@ -9,7 +9,7 @@ const char *bench_runtime_start(unsigned workers)
     return NULL;
 }
 
-void bench_runtime_tell(FILE *out)
+void bench_runtime_report(FILE *out)
 {
     (void)out;
 }

@@ -179,7 +179,7 @@ static void bias_lock(filch_chan *c)
         send_one(c, i);
         CHECK_INT(receive_one(c), i);
     }
-    CHECK(!fi_fence_one_sided || fi_load_relaxed(&c->lock.favourite) != FI_LOCK_UNBIASED);
+    CHECK(!fi_fence_one_sided || fi_load_relaxed(&c->lock.bias) != FI_LOCK_UNBIASED);
 }
 
 static void serves_waiters(filch_chan *c)
