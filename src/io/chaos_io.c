@@ -87,7 +87,7 @@ static bool message_may_be_cut(const fi_io_op *op)
 
 /* Copy the vectors of the first bytes, up to VECTORS_MAX of them.  Returns the number of
  * vectors. */
-static size_t cut(struct iovec *to, const struct msghdr *m, size_t bytes)
+static size_t cut_vectors(struct iovec *to, const struct msghdr *m, size_t bytes)
 {
     size_t n = 0;
 
@@ -107,7 +107,7 @@ static ssize_t attempt_part_of_message(fi_io_op *op, fi_io_attempt *attempt)
     ssize_t result;
 
     part.msg_iov = v;
-    part.msg_iovlen = cut(v, m, 1 + vectors_size(m->msg_iov, m->msg_iovlen) / 4);
+    part.msg_iovlen = cut_vectors(v, m, 1 + vectors_size(m->msg_iov, m->msg_iovlen) / 4);
     if (vectors_size(v, part.msg_iovlen) == 0)
         return attempt(op);
     op->buf = &part;
