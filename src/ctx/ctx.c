@@ -1,4 +1,4 @@
-/* Contexts: what is the same for every kind of switch, and what the sanitizers are told. */
+/* The common part of all kinds of switch, and the calls of the sanitizers. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* pthread_getattr_np */
 #endif
@@ -9,12 +9,12 @@
 
 #include <string.h>
 
-/* Room for the first frames of entry; less is surely a mistake in the caller's arithmetic. */
-#define STACK_AT_LEAST 1024
+/* For the first frames of entry.  A smaller size is certainly an error of the caller. */
+#define STACK_SIZE_MIN 1024
 
 _Noreturn void fi_ctx_entry_returned(void)
 {
-    fi_fatal("a context's entry function returned; it must end in fi_ctx_leave");
+    fi_fatal("fi_ctx_make: the entry function returned; it must end with fi_ctx_leave");
 }
 
 #if FI_UNDER_ASAN
@@ -24,20 +24,20 @@ _Noreturn void fi_ctx_entry_returned(void)
 #include <sanitizer/common_interface_defs.h>
 #include <sanitizer/lsan_interface.h>
 
-/* While a thread is on another stack, LeakSanitizer would not look for pointers on its own. */
+/* LeakSanitizer would not scan the stack of a thread that runs on another stack. */
 static void san_init_thread(fi_ctx *c)
 {
     pthread_attr_t attr;
 
     if (pthread_getattr_np(pthread_self(), &attr) != 0)
-        fi_fatal("the bounds of this thread's stack are unknown");
+        fi_fatal("fi_ctx_init_thread: the bounds of this thread's stack are unknown");
     pthread_attr_getstack(&attr, &c->san.stack_low, &c->san.stack_size);
     pthread_attr_destroy(&attr);
     __lsan_register_root_region(c->san.stack_low, c->san.stack_size);
 }
 
-/* The first thing that runs on a new stack: ASan hears that the switch is complete. */
-static void arrive(void *arg)
+/* The first function on a new stack.  Tells ASan that the switch is complete. */
+static void asan_entry(void *arg)
 {
     fi_ctx *c = arg;
 
@@ -48,7 +48,7 @@ static void arrive(void *arg)
 
 static void san_make(fi_ctx *c, void *low, size_t size)
 {
-    /* Frames that a former user of this stack never returned from are still marked. */
+    /* Frames of a former user of this stack that never returned are still poisoned. */
     ASAN_UNPOISON_MEMORY_REGION(low, size);
     c->san.stack_low = low;
     c->san.stack_size = size;
@@ -71,7 +71,7 @@ _Noreturn void fi_ctx_leave(fi_ctx *from, fi_ctx *to)
 {
     __sanitizer_start_switch_fiber(NULL, to->san.stack_low, to->san.stack_size);
     fi_ctx_swap(&from->regs, &to->regs);
-    fi_fatal("a context was resumed after fi_ctx_leave");
+    fi_fatal("fi_ctx_switch: the context was resumed after fi_ctx_leave");
 }
 
 #elif FI_UNDER_TSAN
@@ -87,7 +87,7 @@ static void san_make(fi_ctx *c, void *low, size_t size)
 {
     (void)low, (void)size;
     c->san.fiber = __tsan_create_fiber(0);
-    c->san.stack_low = low; /* tells a made context from a thread's */
+    c->san.stack_low = low; /* distinguishes a made context from that of a thread */
 }
 
 static void san_fini(fi_ctx *c)
@@ -105,7 +105,7 @@ void fi_ctx_switch(fi_ctx *from, fi_ctx *to)
 _Noreturn void fi_ctx_leave(fi_ctx *from, fi_ctx *to)
 {
     fi_ctx_switch(from, to);
-    fi_fatal("a context was resumed after fi_ctx_leave");
+    fi_fatal("fi_ctx_switch: the context was resumed after fi_ctx_leave");
 }
 
 #endif
@@ -120,10 +120,10 @@ void fi_ctx_init_thread(fi_ctx *c)
 
 void fi_ctx_make(fi_ctx *c, void *stack_low, size_t stack_size, void (*entry)(void *arg), void *arg)
 {
-    fi_ctx_fpenv modes;
+    fi_ctx_fpenv env;
 
-    if (!stack_low || stack_size < STACK_AT_LEAST || !entry)
-        fi_fatal("a context needs an entry function and a stack of at least 1024 bytes");
+    if (!stack_low || stack_size < STACK_SIZE_MIN || !entry)
+        fi_fatal("fi_ctx_make: needs an entry function and a stack of at least 1024 bytes");
 #if FI_CTX_TOLD
     memset(&c->san, 0, sizeof c->san);
     san_make(c, stack_low, stack_size);
@@ -131,12 +131,12 @@ void fi_ctx_make(fi_ctx *c, void *stack_low, size_t stack_size, void (*entry)(vo
 #if FI_UNDER_ASAN
     c->san.entry = entry;
     c->san.arg = arg;
-    entry = arrive;
+    entry = asan_entry;
     arg = c;
 #endif
     fi_ctx_regs_make(&c->regs, stack_low, stack_size, entry, arg);
-    fi_ctx_fpenv_get(&modes);
-    fi_ctx_fpenv_set(c, &modes);
+    fi_ctx_fpenv_get(&env);
+    fi_ctx_fpenv_set(c, &env);
 }
 
 void fi_ctx_fini(fi_ctx *c)

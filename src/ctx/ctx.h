@@ -1,31 +1,31 @@
-/* A saved point of execution on a stack of its own, and the switch between two of them.
+/* Contexts: a saved point of execution on its own stack, and the switch between two of them.
  *
  *     static fi_ctx home, there;
  *     static void entry(void *arg) { for (;;) fi_ctx_switch(&there, &home); }
  *
  *     fi_ctx_init_thread(&home);
  *     fi_ctx_make(&there, stack, stack_size, entry, NULL);
- *     fi_ctx_switch(&home, &there);          // returns when somebody switches to &home
+ *     fi_ctx_switch(&home, &there);          // returns after a switch to &home
  *     fi_ctx_fini(&there);
  *
- * Why the switch is inline.  A called switch returns with `ret` on a stack that its `call` was not
- * made on, so the processor's return predictor is wrong every time: 9 ns here.  Inlined, with every
- * register that a call may not spoil given to the compiler as spoiled, only the registers in use
- * are saved, and the way back is an indirect jump that is predicted from its place in the program.
+ * The switch is inline.  A called switch returns with `ret` on another stack than its `call`, so
+ * the processor mispredicts the return every time, which costs 9 ns.  Inlined, all call-preserved
+ * registers are declared as clobbered.  The compiler then saves only the registers in use, and the
+ * way back is an indirect jump that is predicted by its address.
  *
- * What a context keeps: stack pointer, program counter, all call-preserved registers, and the
- * floating-point *control* words (rounding, precision, traps, flush to zero).  As after any call,
- * the floating-point *status* flags and everything call-clobbered are not kept.
+ * A context keeps the stack pointer, the program counter, all call-preserved registers, and the
+ * floating-point control words (rounding, precision, traps, flush to zero).  As after any call, the
+ * floating-point status flags and the call-clobbered registers are not kept.
  *
- * A context may be resumed by another thread than the one that saved it.  The compiler does not
- * know that: an address of a thread-local (errno is one) taken before a switch is wrong after it.
+ * Another thread may resume a context.  The compiler does not know that: the address of a
+ * thread-local variable, such as errno, taken before a switch is wrong after it.
  *
- * C++ keeps the exceptions in flight of a *thread* (__cxa_get_globals: those being handled, and how
- * many are on their way).  A context does not keep that.  Two contexts that switch inside a catch
- * block would get each other's exception: the scheduler above has to save and restore these two
- * words per fiber, where the C++ library is linked.
+ * C++ keeps the exceptions in flight of each thread (__cxa_get_globals: the caught ones and the
+ * number of uncaught ones).  A context does not keep them.  Two contexts that switch inside a catch
+ * block would exchange their exceptions.  The scheduler saves and restores these two words for each
+ * fiber if the C++ library is linked.
  *
- * No shadow stacks: this room's assembly is not marked for them, so the linker leaves them off.
+ * The assembly here is not marked for shadow stacks, so the linker leaves them disabled.
  */
 #ifndef FI_CTX_CTX_H
 #define FI_CTX_CTX_H
@@ -46,7 +46,7 @@
 
 typedef struct fi_ctx fi_ctx;
 
-/* In caller's storage, which must stay where it is while the context lives. */
+/* In the caller's storage, which must not move while the context exists. */
 struct fi_ctx {
     fi_ctx_regs regs;
 #if FI_CTX_TOLD
@@ -58,26 +58,26 @@ struct fi_ctx {
 void fi_ctx_init_thread(fi_ctx *c);
 
 /* [any] Make c start in entry(arg) on the given stack, with the caller's floating-point control
- * words, when it is first switched to.  entry never returns: it ends in fi_ctx_leave, or in a
- * switch that nobody answers.  Either end of the stack may be unaligned. */
+ * words, at the first switch to it.  entry must not return: it ends with fi_ctx_leave, or
+ * with a switch after which it is never resumed.  Both ends of the stack may be unaligned. */
 void fi_ctx_make(fi_ctx *c, void *stack_low, size_t stack_size, void (*entry)(void *arg),
                  void *arg);
 
-/* [any] The floating-point control words of the calling thread; a context that is away goes on with these, or
- * the calling one does. */
+/* [any] Get the floating-point control words of the calling thread; set those with which a
+ * suspended context continues; load them into the calling thread. */
 void fi_ctx_fpenv_get(fi_ctx_fpenv *m);
 void fi_ctx_fpenv_set(fi_ctx *c, const fi_ctx_fpenv *m);
 void fi_ctx_fpenv_load(const fi_ctx_fpenv *m);
 
-/* [any] Call look(arg) as if from the point that c was saved at: who unwinds the stack from there comes to that point,
- * and on from it.  Nothing of c or its stack is touched, and c must stay away meanwhile.  False: c has not begun, or
- * this kind of context cannot be looked at. */
+/* [any] Call look(arg) as if from the point where c was saved, so that an unwinder in look
+ * continues there.  Neither c nor its stack is changed, and c must stay suspended meanwhile.
+ * Returns: false if c has not started, or cannot be unwound (ucontext). */
 bool fi_ctx_unwind_from(const fi_ctx *c, void (*look)(void *arg), void *arg);
 
-/* [any] Where c goes on. */
+/* [any] The program counter where c continues. */
 const void *fi_ctx_pc(const fi_ctx *c);
 
-/* [any] Forget c, which must not be running.  Its stack and storage are the caller's again. */
+/* [any] c must not be running.  The caller may then reuse its stack and storage. */
 void fi_ctx_fini(fi_ctx *c);
 
 #if FI_CTX_TOLD
@@ -87,9 +87,9 @@ _Noreturn void fi_ctx_leave(fi_ctx *from, fi_ctx *to);
 
 #else
 
-/* Compilers know that assembly cannot call back into the file, and keep file-local variables in
- * registers across a call of a function that switches.  So tell them of a call that they cannot see
- * through, on a path that is never taken and costs nothing. */
+/* Compilers assume that assembly does not call back into the file, and keep file-local variables in
+ * registers across a switch.  An opaque call on a path that is never taken prevents that at no
+ * cost. */
 static inline __attribute__((always_inline)) void fi_ctx_clobber_all(void)
 {
     void (*unknown)(void);
@@ -101,15 +101,15 @@ never:
     unknown();
 }
 
-/* [the thread that runs from] Save this point in from and go on where to was saved. */
+/* [the thread that runs from] Save this point in from and continue where to was saved. */
 static inline __attribute__((always_inline)) void fi_ctx_switch(fi_ctx *from, fi_ctx *to)
 {
     fi_ctx_swap(&from->regs, &to->regs);
     fi_ctx_clobber_all();
 }
 
-/* [the thread that runs from] Go on where to was saved, for good: from is not resumed again, only
- * finished or made anew. */
+/* [the thread that runs from] Continue where to was saved.  from is never resumed, only finished or
+ * made again. */
 _Noreturn static inline __attribute__((always_inline)) void fi_ctx_leave(fi_ctx *from, fi_ctx *to)
 {
     fi_ctx_swap(&from->regs, &to->regs);

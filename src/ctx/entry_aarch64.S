@@ -1,5 +1,5 @@
-/* Where a new context begins: fi_ctx_make left the entry function and its argument on top of the
- * stack.  The return address is declared unknown, so that a backtrace ends here. */
+/* A new context starts here.  fi_ctx_make has stored the entry function and its argument at the
+ * top of the stack.  The return address is declared unknown, so a backtrace ends here. */
     .text
     .globl  fi_ctx_start
     .hidden fi_ctx_start
@@ -15,8 +15,9 @@ fi_ctx_start:
     .cfi_endproc
     .size   fi_ctx_start, . - fi_ctx_start
 
-/* fi_ctx_call_from(regs, look, arg): call look(arg).  While it runs, the caller of this frame is the point that regs
- * hold: its stack pointer is the first word, and the others say where pc, x29 and x19 lie.  x19 holds regs meanwhile. */
+/* fi_ctx_call_from(regs, look, arg): call look(arg).  While it runs, the unwind table says that the
+ * caller of this frame is the point saved in regs: the stack pointer in the first word, then pc,
+ * x29 and x19.  x19 holds regs meanwhile. */
     .globl  fi_ctx_call_from
     .hidden fi_ctx_call_from
     .type   fi_ctx_call_from, %function

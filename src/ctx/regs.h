@@ -1,14 +1,14 @@
-/* What each kind of switch offers to ctx.c; nobody else includes this. */
+/* What each kind of switch implements for ctx.c. */
 #ifndef FI_CTX_REGS_H
 #define FI_CTX_REGS_H
 
 #include "ctx/ctx.h"
 
-/* [any] Let regs start in entry(arg) on the given stack. */
+/* [any] Make regs start in entry(arg) on the given stack. */
 void fi_ctx_regs_make(fi_ctx_regs *regs, void *stack_low, size_t stack_size, void (*entry)(void *),
                       void *arg);
 
-/* [the context itself] The entry function returned, which it must not: say so and abort. */
+/* [the context itself] The entry function has returned, which is an error: abort. */
 _Noreturn void fi_ctx_entry_returned(void);
 
 #endif

@@ -14,13 +14,13 @@ _Static_assert(sizeof(struct first_frame) == 16, "offsets and alignment used in 
 /* Never called from C: only its address is taken. */
 void fi_ctx_start(void);
 
-/* Its unwind table says that it was called from where regs were saved. */
+/* Its unwind table says that its caller is the point where regs were saved. */
 void fi_ctx_call_from(const fi_ctx_regs *regs, void (*look)(void *), void *arg);
 
 bool fi_ctx_unwind_from(const fi_ctx *c, void (*look)(void *arg), void *arg)
 {
     if (c->regs.pc == (void *)(uintptr_t)fi_ctx_start)
-        return false; /* nobody has called it */
+        return false; /* it has not started */
     fi_ctx_call_from(&c->regs, look, arg);
     return true;
 }
@@ -42,7 +42,7 @@ void fi_ctx_fpenv_set(fi_ctx *c, const fi_ctx_fpenv *m)
     c->regs.x87cw = m->x87cw;
 }
 
-/* Loading is slow and seldom needed.  Bits 0 to 5 of mxcsr are status. */
+/* Loading is slow and rarely needed.  Bits 0 to 5 of mxcsr are status. */
 void fi_ctx_fpenv_load(const fi_ctx_fpenv *m)
 {
     fi_ctx_fpenv now;

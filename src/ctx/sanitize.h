@@ -1,5 +1,5 @@
-/* AddressSanitizer and ThreadSanitizer keep a state per stack and must be told of every switch.
- * FI_CTX_TOLD is 1 in a build that has one of them; the switch is then a call. */
+/* AddressSanitizer and ThreadSanitizer have state for each stack and must be told of every switch.
+ * FI_CTX_TOLD is 1 in a build with one of them.  The switch is a call then. */
 #ifndef FI_CTX_SANITIZE_H
 #define FI_CTX_SANITIZE_H
 
@@ -11,11 +11,11 @@
 
 #if FI_CTX_TOLD
 typedef struct fi_ctx_sanitize {
-    void *fiber;           /* TSan's name for this context */
-    void *fake_stack;      /* ASan's frames kept for use-after-return, while switched away */
-    void *stack_low;       /* ASan wants the bounds of the stack it arrives on */
-    size_t stack_size;     /* ... */
-    void (*entry)(void *); /* what a new context runs after ASan was told that it arrived */
+    void *fiber;      /* TSan's handle of this context */
+    void *fake_stack; /* ASan's frames for use-after-return, while suspended */
+    void *stack_low;  /* ASan needs the bounds of the target stack */
+    size_t stack_size;
+    void (*entry)(void *); /* of a new context, called by asan_entry */
     void *arg;
 } fi_ctx_sanitize;
 #endif

@@ -1,7 +1,7 @@
 /* The switch on aarch64 (AAPCS64).
  *
- * x29 and x19 are saved by hand, since compilers may need them to find the frame and then refuse
- * them as spoiled.  x18 is a plain scratch register on Linux.  The stack pointer changes in the
+ * x29 and x19 are saved by hand, because compilers may need them to find the frame and then refuse
+ * them as clobbered.  x18 is a plain scratch register on Linux.  The stack pointer changes in the
  * last instruction before the jump, so that unwind tables are right everywhere else.
  */
 #ifndef FI_CTX_SWITCH_AARCH64_H
@@ -28,8 +28,8 @@ _Static_assert(offsetof(fi_ctx_regs, x29) == 16, "offset used in fi_ctx_swap");
 _Static_assert(offsetof(fi_ctx_regs, x19) == 24, "offset used in fi_ctx_swap");
 _Static_assert(offsetof(fi_ctx_regs, fpcr) == 32, "offset used in fi_ctx_swap");
 
-/* Scalable vector state has names of its own, and call-preserved predicates do not exist in code
- * that uses the base standard; a v register covers the low part of its z register. */
+/* A v register covers the low part of its z register.  Code for the base standard has no
+ * call-preserved predicate registers, so they need no clobbers. */
 static inline __attribute__((always_inline)) void fi_ctx_swap(fi_ctx_regs *from, fi_ctx_regs *to)
 {
     register fi_ctx_regs *f __asm__("x0") = from;

@@ -1,5 +1,4 @@
-/* What AddressSanitizer and valgrind are told about the life of a stack.  All of it is nothing in a
- * build or a run without them. */
+/* Annotations of stacks for AddressSanitizer and valgrind.  Without them they have no effect. */
 #ifndef FI_STACK_ANNOTATE_H
 #define FI_STACK_ANNOTATE_H
 
@@ -11,21 +10,21 @@
 #include <valgrind/valgrind.h>
 #endif
 
-/* [any] Nobody may use this memory until it is lent out again. */
+/* [any] The memory is not in use until the stack is allocated again. */
 static inline void fi_stack_poison(void *low, size_t size)
 {
     fi_poison(low, size);
 }
 
-/* [any] This memory is lent out, or about to go back to the kernel.  Frames that a former user
- * never returned from are forgotten too. */
+/* [any] The stack is allocated, or its memory returns to the kernel.  Also unpoisons frames of a
+ * former user that never returned. */
 static inline void fi_stack_unpoison(void *low, size_t size)
 {
     fi_unpoison(low, size);
 }
 
-/* [any] Valgrind takes a jump of the stack pointer into this range for a change of stacks, not for
- * a very large frame.  Its name for the range. */
+/* [any] Make valgrind take a jump of the stack pointer into this range for a switch of stacks, not
+ * for a very large frame.  Returns: valgrind's id of the range. */
 static inline unsigned fi_stack_register(void *low, size_t size)
 {
 #ifdef VALGRIND_STACK_REGISTER

@@ -21,7 +21,7 @@ void fi_stack_cache_fini(fi_stack_cache *c)
     *c = (fi_stack_cache){0};
 }
 
-/* [owner] A quarter at a time: the lock is taken seldom, and few stacks lie idle. */
+/* [owner] Refill a quarter at a time, so the lock is taken rarely and few stacks are idle. */
 static int refill(fi_stack_cache *c)
 {
     int got = fi_stack_pool_get(c->pool, &c->warm, c->limit / 4 + 1);
@@ -49,7 +49,7 @@ int fi_stack_alloc(fi_stack_cache *c, fi_stack **out)
     return 0;
 }
 
-/* [owner] Keep the newer half, which is the warmer one. */
+/* [owner] Keep the half that was used more recently. */
 static void give_back_half(fi_stack_cache *c)
 {
     fi_stack **cut = &c->warm;
@@ -77,7 +77,7 @@ void fi_stack_check(const fi_stack *s, const char *name)
 void fi_stack_free(fi_stack_cache *c, fi_stack *s, const char *name)
 {
     if (!s->lent)
-        fi_fatal("a stack was given back twice");
+        fi_fatal("fi_stack_free: the stack is free already");
     fi_stack_slab_check(c->pool, s);
     fi_stack_check(s, name);
     s->lent = 0;

@@ -26,8 +26,8 @@ int fi_stack_guard_install(const fi_stack_vm *vm, fi_stack_guard kind, void *at,
     }
 }
 
-/* Emulators and sandboxes take advice that they do not know and say 0, so the answer alone proves
- * nothing: look whether the page is really out of reach. */
+/* Emulators and sandboxes return 0 for advice that they do not know, so test whether the page is
+ * really inaccessible. */
 static bool works(const fi_stack_vm *vm, fi_stack_guard kind, void *at, size_t page)
 {
     return fi_stack_guard_install(vm, kind, at, page) == 0 &&

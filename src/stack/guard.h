@@ -1,9 +1,9 @@
-/* What stands below a stack so that an overflow is noticed.
+/* Guards: the pages below a stack, which detect an overflow.
  *
  *   MADVISE  the kernel marks the pages (Linux 6.13).  Costs no mapping: a million are fine.
  *   PROTECT  mprotect.  Costs two mappings each, and a process has 65,530 of them by default.
- *   CANARY   nothing can be set up: the page next to the stack must still be all zeros when the stack is freed.
- *            It is never written by us, so it costs no memory; an overflow is found late.
+ *   CANARY   no protection: the page next to the stack must still be zero when the stack is freed.
+ *            It is never written, so it costs no memory.  An overflow is detected late.
  */
 #ifndef FI_STACK_GUARD_H
 #define FI_STACK_GUARD_H
@@ -25,14 +25,14 @@ typedef enum fi_stack_guard {
 /* [any] "madvise", "mprotect", "canary" or "best". */
 const char *fi_stack_guard_name(fi_stack_guard kind);
 
-/* [any] The kind that wanted comes to on this kernel, found by trying; -ENOTSUP when a certain one
- * was wanted and does not work, another -errno when not even a page could be had. */
+/* [any] Find by trial the kind that wanted means on this kernel. Returns: the kind; -ENOTSUP: the
+ * wanted kind does not work; another -errno: no page could be mapped. */
 int fi_stack_guard_probe(const fi_stack_vm *vm, fi_stack_guard wanted, size_t page);
 
-/* [any] Guard the pages with that kind; 0 or -errno.  A canary always works. */
+/* [any] Install a guard of that kind.  A canary always succeeds.  Returns: 0; -errno. */
 int fi_stack_guard_install(const fi_stack_vm *vm, fi_stack_guard kind, void *at, size_t bytes);
 
-/* [any] Is a canary still as it was? */
+/* [any] Whether a canary is unchanged. */
 bool fi_stack_guard_intact(const void *at, size_t bytes);
 
 #endif

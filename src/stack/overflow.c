@@ -14,27 +14,26 @@
 #include <sys/auxv.h>
 #include <ucontext.h>
 
-/* A handler that was there before may be somebody's crash reporter: leave it room. */
+/* The previous handler may be a crash reporter that needs a large stack. */
 #define ALTERNATE_SIZE ((size_t)64 * 1024)
 
 #ifndef AT_MINSIGSTKSZ
-#define AT_MINSIGSTKSZ 51 /* what a signal frame takes; large where vector registers are */
+#define AT_MINSIGSTKSZ 51 /* size of a signal frame, which depends on the vector registers */
 #endif
 
-/* A thread-local of a library loaded late is otherwise allocated at first use, which a signal
- * handler cannot afford. */
+/* A thread-local of a library that was loaded late is otherwise allocated at its first use, which
+ * is not async-signal-safe. */
 static _Thread_local fi_overflow_handler *watching __attribute__((tls_model("initial-exec")));
 
 static const int signals[] = {SIGSEGV, SIGBUS};
 
 #define SIGNALS 2
 
-/* before[] is written while the handler is not in place, so that the handler needs no lock. */
+/* before[] is written only while the handler is not installed, so the handler needs no lock. */
 static fi_lock lock;
 static unsigned users;
 static struct sigaction before[SIGNALS];
-static bool in_place[SIGNALS]; /* put there and not taken away, though others may have come over it
-                                  and we may have stepped aside */
+static bool installed[SIGNALS]; /* not removed yet; another handler may have replaced it */
 
 __attribute__((constructor)) static void register_at_fork(void)
 {
@@ -53,12 +52,12 @@ static const fi_stack_bounds *overflowed(const siginfo_t *info)
     const fi_stack_bounds *m = watching ? watching->current : NULL;
     uintptr_t at = (uintptr_t)info->si_addr;
 
-    if (!m || info->si_code <= 0) /* sent by a process: the address means nothing */
+    if (!m || info->si_code <= 0) /* sent by a process: there is no address */
         return NULL;
     return at < (uintptr_t)m->low && at >= (uintptr_t)m->low - m->guard_size ? m : NULL;
 }
 
-/* 0: not known here. */
+/* Returns: 0 on other processors. */
 static uintptr_t pc_of(const void *context)
 {
     const ucontext_t *c = context;
@@ -83,8 +82,8 @@ static bool is_unmapped_code(int sig, const siginfo_t *info, const void *context
            at == pc_of(context);
 }
 
-/* Step aside.  The instruction that faulted runs again on return and finds the old disposition; a
- * signal that was sent must be sent again. */
+/* Restore the old disposition.  The faulting instruction runs again on return.  A signal that was
+ * sent must be sent again. */
 static void let_it_happen_again(int sig, const siginfo_t *info)
 {
     sigaction(sig, &before[index_of(sig)], NULL);
@@ -92,14 +91,14 @@ static void let_it_happen_again(int sig, const siginfo_t *info)
         raise(sig);
 }
 
-/* Whatever the flags say: the kernel, too, looks at the address alone. */
+/* Like the kernel, regardless of the flags. */
 static bool is_function(const struct sigaction *sa)
 {
     return sa->sa_handler != SIG_DFL && sa->sa_handler != SIG_IGN;
 }
 
-/* A function is called, and may well recover (siglongjmp), so we stay for the next fault.  One that
- * wants to be called once and then have the default is the kernel's business. */
+/* A function is called and may recover (siglongjmp), so this handler stays for the next fault. 
+ * With SA_RESETHAND the kernel restores the default. */
 static void pass_on(int sig, siginfo_t *info, void *context)
 {
     const struct sigaction *old = &before[index_of(sig)];
@@ -134,15 +133,15 @@ static bool is_ours(const struct sigaction *sa)
     return sa->sa_sigaction == on_fault;
 }
 
-/* A function that came after ours may pass on to ours: over it, the two would call each other for
- * ever.  The one from before does not know of us; it is there again when we have stepped aside. */
+/* A handler that was installed later may call this one.  Installing this one over it would make the
+ * two call each other forever.  The previous handler does not know this one. */
 static bool may_call_ours(int i, const struct sigaction *now)
 {
-    return in_place[i] && is_function(now) && now->sa_sigaction != before[i].sa_sigaction;
+    return installed[i] && is_function(now) && now->sa_sigaction != before[i].sa_sigaction;
 }
 
-/* The flags and mask of the old handler stay in force while we call it. */
-static int put_in_place(int i)
+/* The flags and mask of the old handler apply while it is called. */
+static int install_handler(int i)
 {
     struct sigaction now, ours;
 
@@ -155,7 +154,7 @@ static int put_in_place(int i)
     ours.sa_flags = (ours.sa_flags & (SA_NODEFER | SA_RESTART)) | SA_SIGINFO | SA_ONSTACK;
     if (sigaction(signals[i], &ours, NULL) != 0)
         return -errno;
-    in_place[i] = true;
+    installed[i] = true;
     return 0;
 }
 
@@ -166,7 +165,7 @@ static void take_away(int i)
     if (sigaction(signals[i], NULL, &now) != 0 || !is_ours(&now))
         return;
     sigaction(signals[i], &before[i], NULL);
-    in_place[i] = false;
+    installed[i] = false;
 }
 
 int fi_overflow_handler_install(void)
@@ -175,7 +174,7 @@ int fi_overflow_handler_install(void)
 
     fi_lock_lock(&lock);
     for (int i = 0; i < SIGNALS && e == 0; i++)
-        e = put_in_place(i);
+        e = install_handler(i);
     if (e == 0)
         users++;
     for (int i = 0; i < SIGNALS && e < 0 && users == 0; i++)
@@ -188,7 +187,7 @@ void fi_overflow_handler_remove(void)
 {
     fi_lock_lock(&lock);
     if (users == 0)
-        fi_fatal("fi_overflow_handler_remove without fi_overflow_handler_install");
+        fi_fatal("fi_overflow_handler_remove: the handler is not installed");
     if (--users == 0)
         for (int i = 0; i < SIGNALS; i++)
             take_away(i);
@@ -229,7 +228,8 @@ int fi_overflow_handler_init(fi_overflow_handler *w)
 void fi_overflow_handler_leave(fi_overflow_handler *w)
 {
     if (watching != w)
-        fi_fatal("fi_overflow_handler_leave in another thread than fi_overflow_handler_init");
+        fi_fatal(
+            "fi_overflow_handler_leave: called in another thread than fi_overflow_handler_init");
     watching = NULL;
     w->entered = 0;
     sigaltstack(&w->before, NULL);

@@ -15,9 +15,8 @@
 #define LARGEST_SLAB_BYTES  ((size_t)1 << 30)
 #define PROTECT_MAX_DEFAULT 16000u
 #define TRIM_AT_ONCE        16u
-#define TRIM_MIN                                                                                   \
-    4096u /* in one trim, if so many were not needed; of more, also one in TRIM_SHARE */
-#define TRIM_SHARE 16u
+#define TRIM_MIN            4096u /* stacks; of more unneeded ones, also one in TRIM_SHARE */
+#define TRIM_SHARE          16u
 
 static bool valid_bytes(size_t bytes, size_t low, size_t high, size_t page)
 {
@@ -59,7 +58,7 @@ int fi_stack_pool_init(fi_stack_pool *p, const fi_stack_config *config)
     return 0;
 }
 
-/* --- the list of slabs with something to lend [pool lock] --- */
+/* --- the list of slabs with a free stack [pool lock] --- */
 
 static void link_last(fi_stack_pool *p, fi_stack_slab *slab)
 {
@@ -86,13 +85,13 @@ static unsigned next_slab_count(const fi_stack_pool *p)
 {
     unsigned count = p->slabs < 4 ? FIRST_SLAB << p->slabs : LARGEST_SLAB;
 
-    /* Divided, because the product may not fit where addresses have 32 bits. */
+    /* A division, because the product may overflow 32 bits. */
     while (count > 1 && count > LARGEST_SLAB_BYTES / p->stride)
         count /= 2;
     return count;
 }
 
-/* Slabs come and go under the lock; these figures with them. */
+/* [pool lock] Update the counters for a new or a freed slab. */
 static void count_slab(fi_stack_pool *p, const fi_stack_slab *slab, bool comes)
 {
     size_t bytes = fi_stack_slab_bookkeeping(slab->count);
@@ -177,17 +176,17 @@ static fi_stack *take_one(fi_stack_pool *p)
     return s;
 }
 
-/* --- lending --- */
+/* --- allocation --- */
 
-/* [borrower] mprotect beyond the budget would starve malloc and thread creation of mappings.
- * Borrowers that ask at once may overdraw it, by as many as they are. */
+/* [caller] mprotect beyond the budget would leave no mappings for malloc and threads.  Concurrent
+ * callers may exceed it, by one each. */
 static bool affordable(fi_stack_pool *p, fi_stack_guard kind)
 {
     return kind != FI_STACK_GUARD_PROTECT ||
-           fi_load_relaxed(&p->guards[FI_STACK_GUARD_PROTECT]) < p->protect_max; /* a figure */
+           fi_load_relaxed(&p->guards[FI_STACK_GUARD_PROTECT]) < p->protect_max; /* a counter */
 }
 
-/* [borrower] The strongest guard, from the pool's kind down, that the kernel still gives. */
+/* [caller] Install the strongest guard, from the pool's kind down, that the kernel still grants. */
 static fi_stack_guard install_guard(fi_stack_pool *p, void *at)
 {
     fi_stack_guard kind = p->guard;
@@ -197,14 +196,14 @@ static fi_stack_guard install_guard(fi_stack_pool *p, void *at)
     return kind;
 }
 
-/* [borrower] A stack is lent for the first time.  Outside the lock: this asks the kernel. */
+/* [caller] First allocation of a stack.  Without the lock, because this calls the kernel. */
 static void prepare(fi_stack_pool *p, fi_stack *s)
 {
     fi_stack_guard kind = install_guard(p, s->low - p->guard_size);
 
     s->guard = (uint8_t)kind;
     s->valgrind_id = fi_stack_register(s->low, s->size);
-    fi_fetch_add_relaxed(&p->guards[kind], 1); /* figures, they guard nothing */
+    fi_fetch_add_relaxed(&p->guards[kind], 1); /* relaxed: only counters */
     if (kind != p->guard)
         fi_fetch_add_relaxed(&p->fallbacks, 1);
 }
@@ -230,9 +229,9 @@ int fi_stack_pool_get(fi_stack_pool *p, fi_stack **list, unsigned n)
     return got > 0 ? (int)got : -ENOMEM;
 }
 
-/* --- taking back --- */
+/* --- return --- */
 
-/* [pool lock] The slab when it should be unmapped, else NULL. */
+/* [pool lock] Returns: the slab if it should be unmapped; NULL otherwise. */
 static fi_stack_slab *give_one(fi_stack_pool *p, fi_stack *s)
 {
     fi_stack_slab *slab = s->slab;
@@ -252,11 +251,11 @@ static fi_stack_slab *give_one(fi_stack_pool *p, fi_stack *s)
 static void count_guards(fi_stack_pool *p, const fi_stack_slab *slab, size_t by)
 {
     for (unsigned i = 0; i < slab->fresh; i++)
-        fi_fetch_add_relaxed(&p->guards[slab->stacks[i].guard], by); /* a figure */
+        fi_fetch_add_relaxed(&p->guards[slab->stacks[i].guard], by); /* a counter */
 }
 
-/* [any, slab unlinked] The kernel may refuse to unmap when that would cut a mapping in two and
- * there are too many already.  Then the slab stays in use. */
+/* [any, slab unlinked] The kernel may refuse to unmap if that splits a mapping and there are too
+ * many already.  Then the slab stays in use. */
 static void drop_slab(fi_stack_pool *p, fi_stack_slab *slab)
 {
     fi_stack_slab before = *slab;
@@ -275,13 +274,13 @@ static void drop_slab(fi_stack_pool *p, fi_stack_slab *slab)
     fi_lock_unlock(&p->lock);
 }
 
-/* A kernel that refuses leaves the pages where they are: no harm but their memory. */
+/* If the kernel refuses, the pages only keep their memory. */
 static void forget_contents(const fi_stack_pool *p, const fi_stack *s)
 {
     p->vm.advise(p->vm.ctx, s->low, p->stack_size, MADV_DONTNEED);
 }
 
-/* To go to the kernel costs more than all the rest of a fiber's life, so that is left to who has time. */
+/* The system call costs more than the rest of a short fiber, so it is left to a trim. */
 static void put_away(fi_stack_pool *p, fi_stack *s)
 {
     fi_stack_slab_check(p, s);
@@ -315,14 +314,14 @@ void fi_stack_pool_put(fi_stack_pool *p, fi_stack *list)
     }
 }
 
-/* --- giving memory back later --- */
+/* --- trim --- */
 
 void fi_stack_pool_enable_cache(fi_stack_pool *p)
 {
     fi_store_relaxed(&p->dirty_max, SIZE_MAX);
 }
 
-/* [pool lock] Up to so many of one slab; how many. */
+/* [pool lock] Collect up to n stacks of one slab.  Returns: their number. */
 static size_t trim_slab(fi_stack_pool *p, fi_stack_slab *slab, size_t most)
 {
     size_t n = 0;
@@ -337,8 +336,8 @@ static size_t trim_slab(fi_stack_pool *p, fi_stack_slab *slab, size_t most)
     return n;
 }
 
-/* [pool lock] A few, as others wait for the lock meanwhile.  The last slabs first: the first ones are used first.  Each is
- * looked at once, as there may be very many. */
+/* [pool lock] Collect a few stacks, because others wait for the lock.  Starts with the last slabs,
+ * because the first ones are used first.  Each slab is visited once, because there may be many. */
 static size_t trim_some(fi_stack_pool *p, size_t most)
 {
     size_t n = 0;
@@ -351,8 +350,8 @@ static size_t trim_some(fi_stack_pool *p, size_t most)
     return n;
 }
 
-/* Many that became free together may be needed together again, and it takes microseconds to give one back: so those go little by
- * little. */
+/* Stacks that became free together may be needed together again, and returning one takes
+ * microseconds. So they are returned gradually. */
 static size_t share(size_t unneeded)
 {
     return unneeded > TRIM_MIN ? TRIM_MIN + (unneeded - TRIM_MIN) / TRIM_SHARE : unneeded;
@@ -377,9 +376,9 @@ size_t fi_stack_pool_trim(fi_stack_pool *p)
     return left;
 }
 
-/* --- the rest --- */
+/* --- init and fini --- */
 
-/* Unmap what the kernel lets go; what it does not stays in the list. */
+/* Unmap all slabs that the kernel allows.  The others stay in the list. */
 static bool free_some(fi_stack_pool *p)
 {
     fi_stack_slab *slab = p->first;
@@ -396,13 +395,13 @@ static bool free_some(fi_stack_pool *p)
     return progress;
 }
 
-/* The kernel refuses to unmap only when it would have to cut a mapping in two and has too many
- * already; each slab that is gone may make room for another.  What stays in the end is address
- * space without memory in it: the records are freed. */
+/* The kernel refuses to unmap only if that splits a mapping and there are too many.  Each unmapped
+ * slab may allow another.  Address space that remains in the end has no memory; the records are
+ * freed. */
 void fi_stack_pool_fini(fi_stack_pool *p)
 {
     if (p->lent > 0)
-        fi_fatal("a pool of stacks was finished while stacks are still lent out");
+        fi_fatal("fi_stack_pool_fini: stacks are still in use");
     while (p->first && free_some(p))
         ;
     for (fi_stack_slab *slab = p->first, *next; slab; slab = next) {
@@ -435,6 +434,6 @@ void fi_stack_pool_stats(fi_stack_pool *p, fi_stack_stats *out)
     out->bookkeeping = p->bookkeeping;
     fi_lock_unlock(&p->lock);
     for (int i = 0; i < FI_STACK_GUARD_KINDS; i++)
-        out->guards[i] = fi_load_relaxed(&p->guards[i]); /* figures, they guard nothing */
+        out->guards[i] = fi_load_relaxed(&p->guards[i]); /* relaxed: only counters */
     out->fallbacks = fi_load_relaxed(&p->fallbacks);
 }

@@ -1,5 +1,5 @@
-/* Written by hand because a signal handler may not use stdio, and in one piece so that lines of
- * several threads do not mix. */
+/* Messages from a signal handler, which may not use stdio.  A message is one write, so that the
+ * lines of several threads do not mix. */
 #include "stack/report.h"
 
 #include <string.h>
@@ -50,7 +50,7 @@ static void add_fiber(struct line *l, const char *name)
 static void write_line(const struct line *l)
 {
     ssize_t done = write(STDERR_FILENO, l->text, l->n);
-    (void)done; /* there is no other place to report to */
+    (void)done; /* there is no other way to report it */
 }
 
 void fi_stack_report_overflow(const char *name, size_t size)

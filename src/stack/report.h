@@ -1,10 +1,10 @@
-/* The line that is printed when a fault in a fiber ends the program. */
+/* Messages for faults in a fiber that end the program. */
 #ifndef FI_STACK_REPORT_H
 #define FI_STACK_REPORT_H
 
 #include <stddef.h>
 
-/* [any, signal handlers too] Write the line to standard error; name may be NULL. */
+/* [any, also signal handlers] Write the message to standard error.  name may be NULL. */
 void fi_stack_report_overflow(const char *name, size_t size);
 
 /* [signal handlers] The same for a fiber whose code was unmapped. */

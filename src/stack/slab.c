@@ -9,8 +9,7 @@ size_t fi_stack_slab_bookkeeping(unsigned count)
     return sizeof(fi_stack_slab) + count * sizeof(fi_stack);
 }
 
-/* Where address space is tight, or the kernel counts what was only asked for, a smaller slab may
- * still fit. */
+/* If address space is short, or the kernel does not overcommit, a smaller slab may still fit. */
 static int map_what_fits(const fi_stack_pool *p, fi_stack_slab *slab)
 {
     for (;;) {
@@ -41,7 +40,7 @@ fi_stack_slab *fi_stack_slab_new(fi_stack_pool *p, unsigned count)
     slab->stacks = FI_NEW_ARRAY(fi_stack, slab->count);
     if (!slab->stacks)
         goto no_records;
-    /* Else the first touch of a stack may commit 2 MiB.  A kernel without huge pages refuses. */
+    /* Otherwise the first touch of a stack may commit 2 MiB.  Kernels without huge pages refuse. */
     p->vm.advise(p->vm.ctx, slab->base, slab->bytes, MADV_NOHUGEPAGE);
     return slab;
 
@@ -52,7 +51,7 @@ no_memory:
     return NULL;
 }
 
-/* ASan's marks belong to addresses, which may soon be somebody else's. */
+/* ASan's shadow belongs to addresses, which may be mapped again. */
 static void tell_gone(const fi_stack_slab *slab)
 {
     for (unsigned i = 0; i < slab->fresh; i++) {

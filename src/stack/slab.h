@@ -1,4 +1,5 @@
-/* A slab: one mapping, many stacks.  Of no interest outside this room, but to debuggers (sched/layout.c). */
+/* A slab: one mapping with many stacks.  Used only in src/stack and by debuggers
+ * (sched/layout.c). */
 #ifndef FI_STACK_SLAB_H
 #define FI_STACK_SLAB_H
 
@@ -7,32 +8,33 @@
 
 struct fi_stack_slab {
     fi_stack_pool *pool;
-    fi_stack_slab *prev, *next; /* in the pool's list, while it has a stack to lend */
-    fi_stack_slab *next_of_all; /* where there is a reserve */
+    fi_stack_slab *prev, *next; /* in the pool's list, while it has a free stack */
+    fi_stack_slab *next_of_all; /* with a reserve */
     char *base;
     size_t bytes;
     fi_stack *stacks;
-    fi_stack *free; /* came back */
+    fi_stack *free; /* returned stacks */
     unsigned count;
-    unsigned fresh; /* stacks[fresh] and those after it were never lent */
+    unsigned fresh; /* stacks[fresh] and later ones were never allocated */
     unsigned lent;
 };
 
-/* [pool lock] Map a slab of up to count stacks, fewer where there is no room for so many; NULL when
- * there is no memory. */
+/* [pool lock] Map a slab of up to count stacks, or fewer if address space is short.
+ * Returns: NULL without memory. */
 fi_stack_slab *fi_stack_slab_new(fi_stack_pool *p, unsigned count);
 
-/* [any, slab belongs to nobody] Unmap.  -errno when the kernel refuses: then all is as before. */
+/* [any, no other user of the slab] Unmap it.  Returns: 0; -errno: the kernel refuses, and nothing
+ * has changed. */
 int fi_stack_slab_free(const fi_stack_pool *p, fi_stack_slab *slab);
 
-/* [any, slab belongs to nobody] Free the records and leave the mapping to its fate. */
+/* [any, no other user of the slab] Free the records and leak the mapping. */
 void fi_stack_slab_abandon(fi_stack_slab *slab);
 
-/* [any] Another pool would lend the stack out again, with a size that its own does not have. */
+/* [any] Another pool would allocate the stack with a wrong size. */
 static inline void fi_stack_slab_check(const fi_stack_pool *p, const fi_stack *s)
 {
     if (s->slab->pool != p)
-        fi_fatal("a stack was given back to another pool than the one it is from");
+        fi_fatal("fi_stack_free: the stack belongs to another pool");
 }
 
 /* Bytes of records for a slab of count stacks. */

@@ -35,8 +35,8 @@ static int system_protect(void *ctx, void *at, size_t bytes)
     return mprotect(at, bytes, PROT_NONE) == 0 ? 0 : -errno;
 }
 
-/* A signal mask is read from memory before the kernel sees that it does not know what to do with
- * it: EFAULT says that the memory cannot be read, EINVAL that it can, and nothing has changed. */
+/* The kernel reads a signal mask from memory before it rejects the invalid operation.  EFAULT means
+ * that the memory cannot be read, EINVAL that it can.  Nothing is changed. */
 static bool system_readable(void *ctx, const void *at)
 {
     (void)ctx;

@@ -1,5 +1,5 @@
-/* The kernel's memory calls that stacks are made with, behind one door, so that tests can bring a
- * kernel that refuses.  All return 0 or -errno. */
+/* The system calls for stack memory, as a table, so that tests can replace them by calls that fail.
+ * All return 0 or -errno. */
 #ifndef FI_STACK_VM_H
 #define FI_STACK_VM_H
 
@@ -10,12 +10,12 @@ typedef struct fi_stack_vm {
     int (*map)(void *ctx, size_t bytes, void **at); /* zeroed, readable, writable, committed late */
     int (*unmap)(void *ctx, void *at, size_t bytes);
     int (*advise)(void *ctx, void *at, size_t bytes, int advice);
-    int (*protect)(void *ctx, void *at, size_t bytes); /* from now on no access at all */
+    int (*protect)(void *ctx, void *at, size_t bytes); /* no access from now on */
     bool (*readable)(void *ctx, const void *at);       /* without touching it */
     void *ctx;
 } fi_stack_vm;
 
-/* The real one. */
+/* The kernel's. */
 extern const fi_stack_vm fi_stack_vm_system;
 
 #endif

@@ -567,8 +567,9 @@ static void entry_that_returns_is_named(void **state)
     (void)state;
     CHECK_INT(child_end_of(&end, let_entry_return, NULL), 0);
     CHECK(WIFSIGNALED(end.status) && WTERMSIG(end.status) == SIGABRT);
-    CHECK(strstr(end.text,
-                 "filch: a context's entry function returned; it must end in fi_ctx_leave\n"));
+    CHECK(
+        strstr(end.text,
+               "filch: fi_ctx_make: the entry function returned; it must end with fi_ctx_leave\n"));
 }
 
 static void stack_too_small_is_named(void **state)
@@ -580,7 +581,8 @@ static void stack_too_small_is_named(void **state)
     for (int i = 0; i < 3; i++) {
         CHECK_INT(child_end_of(&end, make_too_small, &sizes[i]), 0);
         CHECK(WIFSIGNALED(end.status) && WTERMSIG(end.status) == SIGABRT);
-        CHECK(strstr(end.text, "filch: a context needs an entry function and a stack of at least"));
+        CHECK(strstr(end.text,
+                     "filch: fi_ctx_make: needs an entry function and a stack of at least"));
     }
 }
 

@@ -483,15 +483,14 @@ static void expect_mistake(void (*deed)(void *), const char *line)
 static void mistakes_are_named(void **state)
 {
     static const char *const wrong_pool =
-        "filch: a stack was given back to another pool than the one it is from\n";
+        "filch: fi_stack_free: the stack belongs to another pool\n";
 
     (void)state;
     start(FI_STACK_GUARD_BEST, 0);
-    expect_mistake(put_twice, "filch: a stack was given back twice\n");
+    expect_mistake(put_twice, "filch: fi_stack_free: the stack is free already\n");
     expect_mistake(put_into_another_cache, wrong_pool);
     expect_mistake(put_into_another_pool, wrong_pool);
-    expect_mistake(finish_too_early,
-                   "filch: a pool of stacks was finished while stacks are still lent out\n");
+    expect_mistake(finish_too_early, "filch: fi_stack_pool_fini: stacks are still in use\n");
     finish();
 }
 
