@@ -33,12 +33,12 @@ typedef struct array {
 
 typedef struct batch {
     fi_deque base;
-    int32_t reach;                                   /* k, max items of one steal; constant */
-    FI_CACHE_ALIGNED FI_ATOMIC(uint32_t) bottom;     /* written by the owner only */
-    uint32_t top_seen;                               /* the owner's; never beyond the top */
-    FI_ATOMIC(array *) current;                      /* written by the owner only, rarely */
-    fi_deque_counts counts;                          /* the owner's; fills the cache line */
-    FI_CACHE_ALIGNED FI_ATOMIC(uint64_t) tagged_top; /* index and version; changed by CAS only */
+    int32_t reach;                               /* k, max items of one steal; constant */
+    FI_CACHE_ALIGNED FI_ATOMIC(uint32_t) bottom; /* written by the owner only */
+    uint32_t top_seen;                           /* the owner's; never beyond the top */
+    FI_ATOMIC(array *) current;                  /* written by the owner only, rarely */
+    fi_deque_counts counts;                      /* the owner's; fills the cache line */
+    FI_CACHE_ALIGNED FI_ATOMIC(uint64_t) top;    /* index and version; changed by CAS only */
 } batch;
 
 /* The index of the oldest item is in the high half, the version in the low half. */
@@ -101,7 +101,7 @@ static int batch_create(const fi_deque_config *config, fi_deque **out)
     d->top_seen = (uint32_t)config->first_index;
     fi_atomic_init(&d->bottom, (uint32_t)config->first_index);
     fi_atomic_init(&d->current, a);
-    fi_atomic_init(&d->tagged_top, tag_top((uint32_t)config->first_index, 0));
+    fi_atomic_init(&d->top, tag_top((uint32_t)config->first_index, 0));
     *out = &d->base;
     return 0;
 }
@@ -148,7 +148,7 @@ static bool batch_has_space(batch *d, const array *a, uint32_t b)
     if (b - d->top_seen < a->ring.capacity)
         return true;
     /* <- batch.steal.claim: the thief that freed the slot has finished reading it. */
-    d->top_seen = top_index(fi_load_acquire(&d->tagged_top, batch.push.top));
+    d->top_seen = top_index(fi_load_acquire(&d->top, batch.push.top));
     return b - d->top_seen < a->ring.capacity;
 }
 
@@ -185,7 +185,7 @@ static void *batch_pop_near_top(batch *d, uint32_t b, uint64_t tagged)
     while (size_at(b, tagged) >= 0) {
         /* -> batch.steal.fence, after its load of the top: a thief that sees the new version also
          * sees the lower bottom.  Without this, owner and thief take the same item. */
-        if (fi_cas_release(&d->tagged_top, &tagged, bump_version(tagged), batch.pop.bump))
+        if (fi_cas_release(&d->top, &tagged, bump_version(tagged), batch.pop.bump))
             return batch_owner_item(d, b);
     }
     /* All were stolen: empty again.  Relaxed: a reader of this finds top == bottom or fails its
@@ -198,8 +198,8 @@ static void *batch_pop_near_top(batch *d, uint32_t b, uint64_t tagged)
 /* [owner] One full barrier in either case: the fence if the top is far, the CAS if it is near. */
 static void *batch_try_pop(batch *d)
 {
-    uint32_t b = fi_load_relaxed(&d->bottom);          /* the owner's last store */
-    uint64_t tagged = fi_load_relaxed(&d->tagged_top); /* stale: never shows fewer items */
+    uint32_t b = fi_load_relaxed(&d->bottom);   /* the owner's last store */
+    uint64_t tagged = fi_load_relaxed(&d->top); /* stale: never shows fewer items */
     if (size_at(b, tagged) <= 0)
         return NULL;
 
@@ -213,7 +213,7 @@ static void *batch_try_pop(batch *d)
     /* <-> batch.steal.fence: a thief that has not seen b has read bottom before, so the owner sees
      * its top, and it reaches less than k beyond that.  Without this, both take item b. */
     fi_fence_seq_cst(batch.pop.fence);
-    tagged = fi_load_relaxed(&d->tagged_top); /* ordered by the fence */
+    tagged = fi_load_relaxed(&d->top); /* ordered by the fence */
     if (size_at(b, tagged) < reach)
         return batch_pop_near_top(d, b, tagged);
     return batch_owner_item(d, b);
@@ -233,7 +233,7 @@ static int batch_steal(fi_deque *base, void **out, uint32_t max)
     if (max == 0)
         return -EINVAL;
     uint64_t tagged =
-        fi_load_relaxed(&d->tagged_top); /* made an acquire by the fence: <- batch.pop.bump */
+        fi_load_relaxed(&d->top);        /* made an acquire by the fence: <- batch.pop.bump */
     fi_fence_seq_cst(batch.steal.fence); /* <-> batch.pop.fence, see there */
     /* <- batch.push.publish, batch.pop.reserve: else slots may be unwritten and items are lost. */
     uint32_t b = fi_load_acquire(&d->bottom, batch.steal.bottom);
@@ -249,7 +249,7 @@ static int batch_steal(fi_deque *base, void **out, uint32_t max)
     for (uint32_t i = 0; i < take; i++)
         out[i] = fi_load_item(fi_circular_array_at(&a->ring, top_index(tagged) + i));
     /* -> batch.push.top: keeps the loads before the claim.  After it, push may reuse the slots. */
-    if (!fi_cas_release(&d->tagged_top, &tagged, advance_top(tagged, take), batch.steal.claim))
+    if (!fi_cas_release(&d->top, &tagged, advance_top(tagged, take), batch.steal.claim))
         return fi_deque_lost_race(take);
     return (int)take;
 }
@@ -257,7 +257,7 @@ static int batch_steal(fi_deque *base, void **out, uint32_t max)
 static size_t batch_size(fi_deque *base)
 {
     batch *d = (batch *)base;
-    int32_t n = size_at(fi_load_relaxed(&d->bottom), fi_load_relaxed(&d->tagged_top));
+    int32_t n = size_at(fi_load_relaxed(&d->bottom), fi_load_relaxed(&d->top));
     return n > 0 ? (size_t)n : 0;
 }
 
@@ -268,7 +268,7 @@ static size_t batch_capacity(fi_deque *base)
 
 static uint32_t batch_top(fi_deque *base)
 {
-    return top_index(fi_load_relaxed(&((batch *)base)->tagged_top));
+    return top_index(fi_load_relaxed(&((batch *)base)->top));
 }
 
 static fi_deque_counts *batch_counts(fi_deque *base)
