@@ -119,7 +119,7 @@ FILCH_API int filch_accept(int fd);
 FILCH_API int filch_accept_until(int fd, int64_t deadline);
 
 /* Connect to a server.  If the name has several addresses, they are tried in turn.
- * host, port: as in filch_listen, but host is not NULL.
+ * host, port: as in filch_listen, but NULL is the loopback address.
  * A deadline or a cancellation interrupts a fiber that looks up a name, but the blocking thread
  * completes the lookup, and filch_stop() waits for it.  In a thread nothing interrupts the lookup.
  * Call from: any thread, fiber, task or job.  Blocks: the fiber or the thread.
