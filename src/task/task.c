@@ -149,14 +149,14 @@ void filch_check_sync_(const filch_task_type_ *type, const filch_slot_ *slot, co
         wrong_sync(type, slot->type);
 }
 
-void filch_check_open_(const filch_task_type_ *type, const filch_task_bounds_ *fork, long before)
+void filch_check_open_(const filch_task_type_ *type, const filch_task_bounds_ *bounds, long before)
 {
-    if (fork->open > before)
+    if (bounds->open > before)
         fi_fatal("task %s: returned without a FILCH_SYNC for each FILCH_SPAWN (%ld missing)",
-                 type->name, fork->open - before);
-    if (fork->open < before)
+                 type->name, bounds->open - before);
+    if (bounds->open < before)
         fi_fatal("task %s: returned with more FILCH_SYNC than FILCH_SPAWN (%ld too many)",
-                 type->name, before - fork->open);
+                 type->name, before - bounds->open);
 }
 
 /* Our newest ticket is mostly the newest item of our deque.  If a pop returns it, it needs no claim.
