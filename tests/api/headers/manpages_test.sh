@@ -75,6 +75,9 @@ edit man/filch_yield.3 's/fiber\.h/sync.h/' 'filch_yield.3: filch_yield is decla
 edit include/filch/sync.h '0,/-EAGAIN/s//-EBUSY/' 'filch_mutex_lock.3: -EBUSY of filch_mutex_try_lock is in the header alone'
 edit man/filch_main.3 's/-EDEADLK/-EPERM/' 'filch_main.3: -EPERM is in the page alone'
 
+# Messages
+edit man/FILCH_TASK.3 's/^\.It "filch: task %s/& has/' 'FILCH_TASK.3: the message "task %s has'
+
 # The overview
 edit man/filch.7 '/^\.It In filch\/chan\.h/d' 'filch.7: does not list <filch/chan.h>'
 edit man/filch.7 '/^\.It Ev FILCH_WORKERS/d' 'filch.7: does not list FILCH_WORKERS'
