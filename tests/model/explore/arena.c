@@ -34,7 +34,7 @@ void *x_alloc_array(size_t size, size_t n)
     static const char *const names[] = {"slot", "slot'", "slot''", "slot'''"};
     unsigned char *p = arena_take(size * n);
     for (size_t i = 0; i < n; i++)
-        memory_add(p + i * size, 0, names[arrays & 3], (int)i);
+        location_add(p + i * size, 0, names[arrays & 3], (int)i);
     arrays++;
     return p;
 }

@@ -4,7 +4,7 @@
 
 #include "explore/explore.h"
 
-/* machine.c */
+/* the machine: memory.h says in which file */
 void machine_begin(const check *c); /* once per check */
 void machine_reset(void);           /* once per execution */
 void machine_forget(int thread);    /* late loads that nobody asked for */
@@ -18,7 +18,7 @@ void machine_enter_kernel(void);
 uint64_t machine_newest(const void *p);
 bool machine_allocated(uint64_t value); /* is it a pointer to what the check allocated? */
 
-/* search.c */
+/* the search: execution.h says in which file */
 int search_self(void);
 bool search_in_setup(void);
 bool search_ended(int thread);

@@ -1,5 +1,19 @@
-/* What the machine remembers.  machine.c changes it, arena.c gives it addresses, hash.c tells one state
- * of it from another. */
+/* The state of the machine, and the functions that its files share.
+ *
+ *   machine.c       start of a check, of an execution, and the join of threads
+ *   location.c      the atomics of the check, by address
+ *   order.c         the memory order that an operation has in this check
+ *   race.c          plain accesses and data races
+ *   load.c          loads
+ *   late_load.c     loads of items that happen late (imm)
+ *   store.c         stores and their place in the modification order
+ *   store_buffer.c  stores that have not reached memory yet (tso)
+ *   rmw.c           compare-and-swap, exchange and add
+ *   fence.c         fences
+ *   sole_writer.c   locations that only one thread writes (tso)
+ *   arena.c         memory that the check allocates
+ *   hash.c          a hash of the whole state
+ */
 #ifndef EXPLORE_MEMORY_H
 #define EXPLORE_MEMORY_H
 
@@ -10,6 +24,7 @@
 enum { MAX_LOCATIONS = 24, MAX_STORES = 48, MAX_BUFFER = 16, MAX_LATE = 8, MAX_DATA = 8 };
 enum { MAX_CLOCKS = 8 }; /* more than threads, so that a view is two vectors wide */
 
+/* Per location the newest store that is known, and per thread its clock when it was last met. */
 typedef struct view {
     uint8_t seen[MAX_LOCATIONS];
     uint8_t clock[MAX_CLOCKS];
@@ -37,7 +52,7 @@ typedef struct location {
 } location;
 
 typedef struct late_load {
-    uint8_t location, oldest; /* which stores it may still read */
+    uint8_t location, oldest; /* the oldest store that it may still read */
     bool waiting;
     uint64_t value;
 } late_load;
@@ -69,11 +84,88 @@ typedef struct machine {
 
 extern machine m;
 
-/* machine.c */
-location *memory_add(const void *p, uint64_t value, const char *name, int index); /* name stays */
+/* ---- views ---- */
+
+/* The explorer spends most of its time here.  Both halves of a view are bytes, so that a few vector
+ * instructions do it. */
+static inline void view_join(view *restrict into, const view *restrict from)
+{
+    uint8_t *a = (uint8_t *)into;
+    const uint8_t *b = (const uint8_t *)from;
+    for (size_t i = 0; i < sizeof *into; i++)
+        a[i] = a[i] < b[i] ? b[i] : a[i];
+}
+
+static inline machine_thread *self(void)
+{
+    return &m.thread[search_self()];
+}
+
+static inline void see(machine_thread *t, int l, uint8_t position)
+{
+    t->cur.seen[l] = position;
+    if (t->acq.seen[l] < position)
+        t->acq.seen[l] = position;
+}
+
+/* Advance the clock of a thread after an action that others can order themselves after. */
+static inline void tick(machine_thread *t)
+{
+    if (t->cur.clock[t - m.thread] == UINT8_MAX)
+        x_fail(LIMIT, "the explorer's clocks are too small");
+    uint8_t now = ++t->cur.clock[t - m.thread];
+    t->acq.clock[t - m.thread] = now;
+}
+
+/* location.c */
+location *location_add(const void *p, uint64_t value, const char *name, int index); /* name stays */
+int location_find(const void *p);
 const char *location_name(const location *l); /* until the next call */
 
+/* order.c */
+void order_new_check(void);
+order order_of(site *s);
+order order_among(site *s, order a, order b, order c); /* fails if it is none of these */
+void order_refuse(const site *s, order o) __attribute__((noreturn));
+
+static inline bool acquires(order o)
+{
+    return o == ORDER_ACQUIRE || o == ORDER_ACQ_REL || o == ORDER_SEQ_CST || o == ORDER_RMW;
+}
+
+static inline bool releases(order o)
+{
+    return o == ORDER_RELEASE || o == ORDER_ACQ_REL || o == ORDER_SEQ_CST || o == ORDER_RMW;
+}
+
+/* race.c */
+void plain_access(plain *p, bool write, const char *what);
+void atomic_access(int l);
 void machine_free(const void *low, const void *high); /* all locations in between */
+
+/* load.c */
+uint8_t oldest_readable(const machine_thread *t, int l);
+const store *read_at(machine_thread *t, int l, uint8_t position, order o);
+
+/* late_load.c */
+void *load_late(int l, site *s);
+void settle_all(machine_thread *t);
+void settle_location(machine_thread *t, int l);
+
+/* store.c */
+bool may_insert(const location *l, int position);
+void write_at(machine_thread *t, int l, uint8_t position, uint64_t value, view carried, bool rmw);
+store *store_insert(int l, uint8_t position);
+
+/* store_buffer.c */
+void buffer_store(machine_thread *t, int l, uint64_t value, view carried);
+const buffered *newest_buffered(const machine_thread *t, int l);
+void flush_lit(int thread);
+
+/* sole_writer.c */
+void sole_writer_reset(void);
+void note_writer(int l);
+bool is_sole_writer(int l);
 
 /* arena.c */
 void arena_reset(void);

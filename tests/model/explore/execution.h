@@ -1,0 +1,71 @@
+/* One execution: its threads and its choices.
+ *
+ *   search.c      all executions, one list of choices after the other
+ *   execution.c   one execution: which threads may run, and how it ends
+ *   thread.c      what a running thread asks: to yield, to join, to fail
+ *   futex.c       sleeping on a word
+ *   states.c      the set of states that were seen
+ */
+#ifndef EXPLORE_EXECUTION_H
+#define EXPLORE_EXECUTION_H
+
+#include "explore/machine.h"
+
+#include "ctx/ctx.h"
+
+enum { MAX_CHOICES = 4096, MAX_OPERATIONS = 600 };
+
+typedef struct choice {
+    uint8_t options, picked;
+} choice;
+
+typedef struct thread {
+    fi_ctx ctx;
+    uint64_t history;      /* a hash of all that it has read */
+    const void *asleep_on; /* futex word */
+    int64_t until;         /* its deadline, which may come at any moment */
+    bool overslept;        /* one has come */
+    const void *awaits;    /* a word that must be 0 before it goes on */
+    bool goes_on;          /* others need not go after its next access */
+    bool ended, joining, needs_drained, yielding, spinning;
+    bool stale;   /* something that it read in its last look was not the newest */
+    uint64_t saw; /* progress when it last began to look */
+} thread;
+
+typedef enum ending { RUNNING, DONE, SEEN, FAILED, TOO_LONG, RESTART } ending;
+
+typedef struct execution {
+    const check *check;
+    thread thread[MAX_THREADS];
+    fi_ctx home; /* of the search */
+    int running, last;
+    bool setup;
+    ending ending;
+    verdict verdict;
+    char reason[sizeof((outcome *)0)->reason];
+    choice choice[MAX_CHOICES];
+    int choices, next, replayed; /* number of choices; the next to make; those that were given */
+    int operations;
+    uint64_t total_operations;
+    uint64_t progress; /* steps of threads that are not merely looking again */
+} execution;
+
+extern execution s;
+
+static inline thread *running_thread(void)
+{
+    return &s.thread[s.running];
+}
+
+/* execution.c */
+void execution_run(bool prune); /* prune: end it at a state that was seen before */
+
+/* thread.c */
+void go_home(void); /* let the search choose who goes next */
+
+/* states.c */
+void states_reset(void);
+bool states_add(uint64_t h); /* false: it was there */
+uint64_t states_count(void);
+
+#endif
