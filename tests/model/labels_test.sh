@@ -29,7 +29,7 @@ C
 | `toy.heavy` | heavy fence | x |
 | `toy.count.up` | acquire add | x |
 M
-    cat >"$tree/tests/model/explore/tables.c" <<'T'
+    cat >"$tree/tests/model/explore/toy_check.c" <<'T'
     {"toy.push.publish"} {"toy.steal.bottom"} {"toy.pop.fence"} {"toy.grow.keep"} {"toy.count.up"} {"items"}
     {"toy.light"} {"toy.heavy"}
 T
@@ -55,17 +55,17 @@ fresh; sed -i '/pop.fence/d' "$tree/docs/memory-model.md"
 expect 1 'toy.pop.fence has no row'
 fresh; sed -i '/toy.light/d' "$tree/docs/memory-model.md"
 expect 1 'toy.light has no row'
-fresh; sed -i 's/{"toy.heavy"}//' "$tree/tests/model/explore/tables.c"
+fresh; sed -i 's/{"toy.heavy"}//' "$tree/tests/model/explore/toy_check.c"
 expect 1 'toy.heavy has no mutant'
-fresh; sed -i 's/{"toy.push.publish"}//' "$tree/tests/model/explore/tables.c"
+fresh; sed -i 's/{"toy.push.publish"}//' "$tree/tests/model/explore/toy_check.c"
 expect 1 'toy.push.publish has no mutant'
-fresh; sed -i 's/{"toy.grow.keep"}//' "$tree/tests/model/explore/tables.c"
+fresh; sed -i 's/{"toy.grow.keep"}//' "$tree/tests/model/explore/toy_check.c"
 expect 1 'toy.grow.keep has no mutant'
-fresh; sed -i 's/{"toy.count.up"}//' "$tree/tests/model/explore/tables.c"
+fresh; sed -i 's/{"toy.count.up"}//' "$tree/tests/model/explore/toy_check.c"
 expect 1 'toy.count.up has no mutant'
 fresh; echo '| `toy.old.row` | release store | x |' >>"$tree/docs/memory-model.md"
 expect 1 'toy.old.row has a row'
-fresh; echo '{"toy.old.mutant"}' >>"$tree/tests/model/explore/tables.c"
+fresh; echo '{"toy.old.mutant"}' >>"$tree/tests/model/explore/toy_check.c"
 expect 1 'toy.old.mutant has a mutant'
 fresh; echo '/* <-> toy.no.such */' >>"$tree/src/deque/toy.c"
 expect 1 'toy.no.such is named as a partner'

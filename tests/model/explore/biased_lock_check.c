@@ -1,13 +1,14 @@
-/* One thread holds a lock at a time and sees what the last holder did, on the fast and on the slow path. */
-#include "explore/program.h"
+/* One thread holds a lock at a time and sees what the last holder did, on the fast and on the slow path.
+ *
+ * Two locks; `capacity` and `batch` are the lock ids of the initial biases.  All: L lock and
+ * unlock the first, M the second, N the first on the slow path, B the first and, on the slow path,
+ * the second.  One thread holds a lock at a time. */
+#include "explore/kind.h"
 
 #include "base/biased_lock.h"
 
-#include <string.h>
-
 enum { LOCKS = 2 };
 
-static const program *now;
 static fi_biased_lock lock[LOCKS];
 
 static uint32_t lock_id(int thread)
@@ -20,13 +21,13 @@ static void setup(void)
     static const char *const words[] = {"word 0", "word 1"};
     static const char *const biases[] = {"bias 0", "bias 1"};
     static const char *const holds[] = {"holds", "1 holds", "2 holds", "3 holds", "4 holds"};
-    const uint32_t bias[] = {now->capacity, now->batch};
+    const uint32_t bias[] = {program_now->capacity, program_now->batch};
     for (int i = 0; i < LOCKS; i++) {
         lock[i] = (fi_biased_lock){.last = (uint16_t)bias[i]};
         x_init(&lock[i].word, 0, words[i]);
         x_init(&lock[i].bias, bias[i], biases[i]);
     }
-    for (int i = 0; i <= program_threads(now); i++)
+    for (int i = 0; i <= program_threads(); i++)
         x_init(&fi_lock_owners[i].holds, 0, holds[i]);
 }
 
@@ -67,22 +68,16 @@ static void hold_both(uint32_t id, uint64_t position)
     unlock(0, id);
 }
 
-static void run(int thread)
+static void operate(const operation *op)
 {
-    const char *ops = thread == 0 ? now->owner : now->thieves[thread - 1];
-    for (; *ops; ops++) {
-        uint64_t position = 4 * strlen(ops);
-        x_forget(position);
-        if (*ops == 'L')
-            hold_once(0, lock_id(thread), position);
-        else if (*ops == 'M')
-            hold_once(1, lock_id(thread), position);
-        else if (*ops == 'N')
-            hold_once(0, FI_LOCK_ID_NONE, position);
-        else
-            hold_both(lock_id(thread), position);
-    }
-    x_forget(0);
+    if (op->letter == 'L')
+        hold_once(0, lock_id(op->thread), op->position);
+    else if (op->letter == 'M')
+        hold_once(1, lock_id(op->thread), op->position);
+    else if (op->letter == 'N')
+        hold_once(0, FI_LOCK_ID_NONE, op->position);
+    else
+        hold_both(lock_id(op->thread), op->position);
 }
 
 static uint64_t summary(void)
@@ -94,18 +89,6 @@ static uint64_t summary(void)
     return h;
 }
 
-static const char *thread_name(int thread)
-{
-    static const char *const names[] = {"thread 1", "thread 2", "thread 3", "thread 4"};
-    return names[thread];
-}
-
-static const char *data_name(int datum)
-{
-    (void)datum;
-    return "what the lock protects";
-}
-
 static const char *value_name(uint64_t value)
 {
     for (int i = 0; i < LOCKS; i++)
@@ -114,15 +97,40 @@ static const char *value_name(uint64_t value)
     return NULL;
 }
 
-void biased_lock_check(check *c, const program *p)
-{
-    now = p;
-    *c = (check){.threads = program_threads(p),
-                 .races = true,
-                 .setup = setup,
-                 .run = run,
-                 .summary = summary,
-                 .thread_name = thread_name,
-                 .data_name = data_name,
-                 .value_name = value_name};
-}
+static const program programs[] = {
+    {1, 0, "L", {"L"}},    {1, 0, "LL", {"L"}},     {1, 0, "LN", {"L"}},     {0, 0, "LLL", {"L"}},
+    {1, 0, "L", {"LLL"}},  {1, 1, "LM", {"L"}},     {1, 2, "B", {"M"}},      {1, 1, "B", {"ML"}},
+    {1, 1, "LML", {"LM"}}, {1, 0, "L", {"L", "L"}}, {1, 0, "L", {"N", "L"}}, {0, 0, NULL, {NULL}},
+};
+
+static const mutant mutants[] = {
+    WEAKER("no fence on the fast path", "biased_lock.light", ORDER_NONE, RACE, RACE, RACE),
+    WEAKER("no fence in the revocation", "biased_lock.heavy", ORDER_NONE, RACE, RACE, RACE),
+    WEAKER("a fence in the revocation that is not heavy", "biased_lock.heavy", ORDER_ACQ_REL, RACE,
+           RACE, RACE),
+    WEAKER("takes the word relaxed", "biased_lock.slow", ORDER_RELAXED, RACE, RACE, RACE),
+    WEAKER("releases the word relaxed", "biased_lock.unlock", ORDER_RELAXED, RACE, RACE, RACE),
+    WEAKER("unlocks on the fast path relaxed", "biased_lock.unlock_fast", ORDER_RELAXED, RACE, RACE,
+           RACE),
+    WEAKER("locks another lock on the fast path relaxed", "biased_lock.hold", ORDER_RELAXED, RACE,
+           RACE, RACE),
+    WEAKER("the revocation reads relaxed that the owner has unlocked", "biased_lock.revoked",
+           ORDER_RELAXED, RACE, RACE, RACE),
+    FAULT("one `holds` word for all owners", "biased_lock.owners", RACE, RACE, RACE),
+    {.what = NULL},
+};
+
+const kind biased_lock_kind = {
+    .name = "biased_lock",
+    .owner = "LMNB",
+    .thief = "LMNB",
+    .programs = programs,
+    .mutants = mutants,
+    .threads = {"thread 1", "thread 2", "thread 3", "thread 4"},
+    .data = {"what the lock protects"},
+    .races = true,
+    .setup = setup,
+    .operate = operate,
+    .summary = summary,
+    .value_name = value_name,
+};

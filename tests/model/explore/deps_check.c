@@ -2,8 +2,11 @@
  * that is half written or freed.  Of threads that close a cycle together, one is refused.
  *
  * job/deps.c and job/cycle.c are checked as they ship.  Running and finishing a job follows
- * job/job.c. */
-#include "explore/program.h"
+ * job/job.c.
+ *
+ * All: A, B, J submit that job, a J depends on A, b J on B, w A on B (which then waits for another
+ * job from the start), l B on J.  Each runs once, after its dependencies. */
+#include "explore/kind.h"
 
 #include "explore/machine.h"
 #include "explore/mem.h"
@@ -53,22 +56,16 @@ typedef struct jobs_state {
     fi_dep more; /* the edge that needs a record of its own */
 } jobs_state;
 
-static const program *now;
 static jobs_state *at;
 static bool more_taken;
 static unsigned done;           /* a bit for each job */
 static unsigned after[JOBS];    /* its dependencies, after fi_job_after has returned */
 static int letter[MAX_THREADS]; /* whose edge this thread adds now; LETTERS: none */
 
-static const char *ops_of(int thread)
-{
-    return thread == 0 ? now->owner : now->thieves[thread - 1];
-}
-
 static bool has(char op)
 {
-    for (int i = 0; i < program_threads(now); i++)
-        if (strchr(ops_of(i), op))
+    for (int i = 0; i < program_threads(); i++)
+        if (strchr(program_ops(i), op))
             return true;
     return false;
 }
@@ -275,22 +272,18 @@ static void make_dep(int which)
     x_say(e == 0 ? "added" : e == -EBUSY ? "the job is not blocked" : "refused: cycle");
 }
 
-static void run(int thread)
+static void operate(const operation *op)
 {
-    for (const char *op = ops_of(thread); *op; op++) {
-        x_forget(strlen(op));
-        if (*op == 'A' || *op == 'B' || *op == 'J') {
-            submit(*op == 'A' ? A : *op == 'B' ? B : J);
-            continue;
-        }
-        for (int i = 0; i < LETTERS; i++)
-            if (letters[i].letter == *op)
-                make_dep(i);
-    }
-    x_forget(thread == 0 ? 1 : 0);
-    if (thread != 0)
-        return;
-    x_join();
+    for (int i = 0; i < LETTERS; i++)
+        if (letters[i].letter == op->letter)
+            make_dep(i);
+    for (int i = 0; i < JOBS; i++)
+        if ("ABJ"[i] == op->letter)
+            submit(i);
+}
+
+static void check_end(void)
+{
     for (int i = 0; i < JOBS; i++)
         if (has("ABJ"[i]) && !(done & 1u << i))
             x_fail(LOST, "job %c never runs", "ABJ"[i]);
@@ -306,17 +299,6 @@ static uint64_t summary(void)
     return h;
 }
 
-static const char *thread_name(int thread)
-{
-    static const char *const names[] = {"thread 0", "thread 1", "thread 2", "thread 3"};
-    return names[thread];
-}
-
-static const char *data_name(int datum)
-{
-    return datum < DEP ? "the work of a job" : "an edge";
-}
-
 static const char *value_name(uint64_t value)
 {
     static const char *const links[] = {"A's dep", "B's dep", "J's dep"};
@@ -326,15 +308,40 @@ static const char *value_name(uint64_t value)
     return value == X_BITS(&at->more) ? "J's 2nd" : NULL;
 }
 
-void deps_check(check *c, const program *p)
-{
-    now = p;
-    *c = (check){.threads = program_threads(p),
-                 .races = true,
-                 .setup = setup,
-                 .run = run,
-                 .summary = summary,
-                 .thread_name = thread_name,
-                 .data_name = data_name,
-                 .value_name = value_name};
-}
+static const program programs[] = {
+    {0, 0, "A", {"aJ"}},        {0, 0, "a", {"w"}},         {0, 0, "A", {"J", "a"}},
+    {0, 0, "A", {"B", "abJ"}},  {0, 0, "A", {"aJ", "bB"}},  {0, 0, "aJ", {"wA", "B"}},
+    {0, 0, "aJ", {"wAB"}},      {0, 0, "A", {"aJ", "wB"}},  {0, 0, "bJ", {"lB"}},
+    {0, 0, "bJ", {"lB", "wA"}}, {0, 0, "aJ", {"wA", "lB"}}, {0, 0, NULL, {NULL}},
+};
+
+static const mutant mutants[] = {
+    WEAKER("removes a blocker relaxed", "deps.unblock", ORDER_RELAXED, RACE, RACE, RACE),
+    WEAKER("queues a job after a relaxed load", "deps.unblocked", ORDER_RELAXED, RACE, RACE, RACE),
+    WEAKER("adds an edge relaxed", "deps.add", ORDER_RELAXED, RACE, RACE, RACE),
+    WEAKER("finds the list closed by a relaxed load", "deps.late", ORDER_RELAXED, RACE, RACE, RACE),
+    WEAKER("closes the list relaxed", "deps.close", ORDER_RELAXED, RACE, RACE, RACE),
+    WEAKER("searches for a cycle relaxed", "deps.search", ORDER_RELAXED, RACE, RACE, RACE),
+    WEAKER("no fence between adding an edge and reading its ends", "deps.fence", ORDER_NONE, LOST,
+           LOST, OK),
+    WEAKER("reads the closed list relaxed", "deps.walk", ORDER_RELAXED, RACE, RACE, RACE),
+    FAULT("reads an edge after its successor was unblocked", "edge_after_unblock", RACE, RACE,
+          RACE),
+    {.what = NULL},
+};
+
+const kind deps_kind = {
+    .name = "deps",
+    .owner = "ABJabwl",
+    .thief = "ABJabwl",
+    .programs = programs,
+    .mutants = mutants,
+    .threads = NUMBERED("thread"),
+    .data = {"the work of a job", "the work of a job", "the work of a job", "an edge"},
+    .races = true,
+    .setup = setup,
+    .operate = operate,
+    .at_end = check_end,
+    .summary = summary,
+    .value_name = value_name,
+};

@@ -1,14 +1,14 @@
-/* A copied event that is reported as valid is the event that was appended. */
-#include "explore/program.h"
+/* A copied event that is reported as valid is the event that was appended.
+ *
+ * Of `capacity` events.  Owner: P append an event.  Thief: C copy all events.  A valid copy is the
+ * event that was appended. */
+#include "explore/kind.h"
 
 #define FI_EVENT_WORDS 2
 #include "base/event_ring.h"
 
-#include <string.h>
-
 enum { MAX_CAPACITY = 4 };
 
-static const program *now;
 static fi_event_ring_slot slots[MAX_CAPACITY];
 static fi_event_ring events;
 static uint64_t appended;
@@ -22,10 +22,10 @@ static void setup(void)
         {"slot 3 a", "slot 3 b"},
     };
     appended = 0;
-    events.capacity = now->capacity;
+    events.capacity = program_now->capacity;
     events.slots = slots;
     x_init(&events.count, 0, "count");
-    for (uint32_t i = 0; i < now->capacity; i++)
+    for (uint32_t i = 0; i < program_now->capacity; i++)
         for (int k = 0; k < FI_EVENT_WORDS; k++)
             x_init(&slots[i].word[k], 0, names[i][k]);
 }
@@ -63,17 +63,12 @@ static void copy(void)
             check_one(i, &copies[i - from]);
 }
 
-static void run(int thread)
+static void operate(const operation *op)
 {
-    const char *ops = thread == 0 ? now->owner : now->thieves[thread - 1];
-    for (; *ops; ops++) {
-        x_forget(strlen(ops));
-        if (*ops == 'P')
-            append_one();
-        else
-            copy();
-    }
-    x_forget(0);
+    if (op->letter == 'P')
+        append_one();
+    else
+        copy();
 }
 
 static uint64_t summary(void)
@@ -81,26 +76,28 @@ static uint64_t summary(void)
     return appended;
 }
 
-static const char *thread_name(int thread)
-{
-    static const char *const names[] = {"owner", "reader 1", "reader 2", "reader 3"};
-    return names[thread];
-}
+static const program programs[] = {
+    {2, 0, "P", {"C"}},         {2, 0, "PPP", {"C"}},   {2, 0, "PPP", {"CC"}},
+    {2, 0, "PPPP", {"C", "C"}}, {4, 0, "PPPPP", {"C"}}, {0, 0, NULL, {NULL}},
+};
 
-static const char *value_name(uint64_t value)
-{
-    (void)value;
-    return NULL;
-}
+static const mutant mutants[] = {
+    WEAKER("puts relaxed", "event_ring.append", ORDER_RELAXED, WRONG, WRONG, OK),
+    WEAKER("looks relaxed how many there are", "event_ring.count", ORDER_RELAXED, WRONG, WRONG, OK),
+    WEAKER("writes words relaxed", "event_ring.write", ORDER_RELAXED, WRONG, WRONG, OK),
+    WEAKER("reads words relaxed", "event_ring.read", ORDER_RELAXED, WRONG, WRONG, OK),
+    {.what = NULL},
+};
 
-void event_ring_check(check *c, const program *p)
-{
-    now = p;
-    *c = (check){.threads = program_threads(p),
-                 .exchangeable = true,
-                 .setup = setup,
-                 .run = run,
-                 .summary = summary,
-                 .thread_name = thread_name,
-                 .value_name = value_name};
-}
+const kind event_ring_kind = {
+    .name = "event_ring",
+    .owner = "P",
+    .thief = "C",
+    .programs = programs,
+    .mutants = mutants,
+    .threads = OWNER_AND("owner", "reader"),
+    .exchangeable = true,
+    .setup = setup,
+    .operate = operate,
+    .summary = summary,
+};

@@ -1,11 +1,12 @@
-/* A waiter sees each condition that was made true before a notification, and does not sleep then. */
-#include "explore/program.h"
+/* A waiter sees each condition that was made true before a notification, and does not sleep then.
+ *
+ * Owner: L wait until all conditions are true.  Thief: R make a condition true and notify. */
+#include "explore/kind.h"
 
 #include "base/eventcount.h"
 
 #include <string.h>
 
-static const program *now;
 static fi_eventcount word;
 static FI_ATOMIC(uint32_t) made[MAX_THREADS]; /* conditions made true by each notifier */
 
@@ -13,15 +14,15 @@ static void setup(void)
 {
     static const char *const names[] = {"", "made 1", "made 2", "made 3"};
     x_init(&word, 0, "word");
-    for (int i = 1; i < program_threads(now); i++)
+    for (int i = 1; i < program_threads(); i++)
         x_init(&made[i], 0, names[i]);
 }
 
 static bool is_all_made(void)
 {
     bool all = true;
-    for (int i = 1; i < program_threads(now); i++)
-        all &= fi_load_relaxed(&made[i]) == strlen(now->thieves[i - 1]);
+    for (int i = 1; i < program_threads(); i++)
+        all &= fi_load_relaxed(&made[i]) == strlen(program_now->thieves[i - 1]);
     return all;
 }
 
@@ -44,42 +45,32 @@ static void make_and_notify(int thread, uint32_t n)
     fi_eventcount_notify(&word);
 }
 
-static void run(int thread)
+static void operate(const operation *op)
 {
-    if (thread == 0)
+    if (op->letter == 'L')
         wait_until_all_made();
     else
-        for (uint32_t n = 1; n <= strlen(now->thieves[thread - 1]); n++) {
-            x_forget(n + 1);
-            make_and_notify(thread, n);
-        }
-    x_forget(0);
+        make_and_notify(op->thread, (uint32_t)op->index + 1);
 }
 
-static uint64_t summary(void)
-{
-    return 0;
-}
+static const program programs[] = {
+    {0, 0, "L", {"R"}},       {0, 0, "L", {"RR"}},  {0, 0, "L", {"R", "R"}},
+    {0, 0, "L", {"RR", "R"}}, {0, 0, NULL, {NULL}},
+};
 
-static const char *thread_name(int thread)
-{
-    static const char *const names[] = {"waiter", "notifier 1", "notifier 2", "notifier 3"};
-    return names[thread];
-}
+static const mutant mutants[] = {
+    WEAKER("notifies relaxed", "eventcount.notify", ORDER_RELAXED, HANG, HANG, OK),
+    WEAKER("hears relaxed", "eventcount.prepare", ORDER_RELAXED, HANG, HANG, OK),
+    {.what = NULL},
+};
 
-static const char *value_name(uint64_t value)
-{
-    (void)value;
-    return NULL;
-}
-
-void eventcount_check(check *c, const program *p)
-{
-    now = p;
-    *c = (check){.threads = program_threads(p),
-                 .setup = setup,
-                 .run = run,
-                 .summary = summary,
-                 .thread_name = thread_name,
-                 .value_name = value_name};
-}
+const kind eventcount_kind = {
+    .name = "eventcount",
+    .owner = "L",
+    .thief = "R",
+    .programs = programs,
+    .mutants = mutants,
+    .threads = OWNER_AND("waiter", "notifier"),
+    .setup = setup,
+    .operate = operate,
+};

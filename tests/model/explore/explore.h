@@ -35,8 +35,7 @@ typedef struct check {
     bool exchangeable; /* threads 1 and up, when in the same place, are alike: count them once */
     void (*setup)(void);
     void (*run)(int thread);
-    uint64_t (*summary)(
-        void); /* what the check remembers outside the machine, for telling states apart */
+    uint64_t (*summary)(void); /* the state outside the machine, as a hash; NULL: there is none */
     /* Called when nobody can go on, but some have not ended: NULL if that is as it should be, else what
      * is wrong.  Without it, it is never as it should be. */
     const char *(*at_rest)(void);
@@ -45,7 +44,7 @@ typedef struct check {
         time_stands; /* no deadline comes, but for one of each thread in `late`, a mask; and at_rest is asked before as well */
     unsigned late;
     const char *(*thread_name)(int thread);
-    const char *(*value_name)(uint64_t value); /* or NULL for a plain number */
+    const char *(*value_name)(uint64_t value); /* NULL, or returns it, for a plain number */
     bool races;                                /* look for data races on x_data_… */
     const char *(*data_name)(int datum);       /* or NULL: it is what an item points to */
     weakening weaken[MAX_WEAKENINGS];

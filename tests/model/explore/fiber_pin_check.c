@@ -1,16 +1,16 @@
-/* Who cancels a fiber, or looks at what it waits for, finds that in place or nothing; and a fiber that is cancelled does
- * not wait, or is woken. */
-#include "explore/program.h"
+/* A thread that cancels a fiber, or reads what it waits for, finds the wait in place or nothing.  A
+ * fiber that is cancelled does not wait, or is woken.
+ *
+ * Owner, a fiber: W wait, then use the memory for something else.  Thief: C cancel the fiber, L look
+ * at what it waits for, E bring that, if it waits just then. */
+#include "explore/kind.h"
 
 #include "base/lock.h"
 #include "base/oneshot.h"
 #include "sched/fiber_pin.h"
 
-#include <string.h>
-
 enum { WAIT, RESULT }; /* as it was made; what its waker writes */
 
-static const program *now;
 static fi_fiber fiber;
 /* One wait after the other, in the same memory. */
 static char wait;
@@ -125,30 +125,23 @@ static void look_only(void)
     fi_fiber_unpin(&fiber);
 }
 
-static void run(int thread)
+static void operate(const operation *op)
 {
-    const char *ops = thread == 0 ? now->owner : now->thieves[thread - 1];
-    for (; *ops; ops++) {
-        uint64_t position = 2 * strlen(ops);
-        x_forget(position);
-        if (*ops == 'W')
-            wait_once(position);
-        else if (*ops == 'C')
-            cancel(thread);
-        else if (*ops == 'L')
-            look_only();
-        else
-            end(thread);
-    }
-    x_forget(0);
+    if (op->letter == 'W')
+        wait_once(op->position);
+    else if (op->letter == 'C')
+        cancel(op->thread);
+    else if (op->letter == 'L')
+        look_only();
+    else
+        end(op->thread);
 }
 
 /* Nobody has come in time, and nobody has cancelled it. */
 static const char *at_rest(void)
 {
-    for (int i = 0; i < MAX_THIEVES && now->thieves[i]; i++)
-        if (strchr(now->thieves[i], 'C'))
-            return "the fiber is cancelled, and waits";
+    if (program_has("C"))
+        return "the fiber is cancelled, and waits";
     return x_asleep_on(0) == &gate ? NULL : "";
 }
 
@@ -157,32 +150,43 @@ static uint64_t summary(void)
     return took_out * 2 + in_line;
 }
 
-static const char *thread_name(int thread)
-{
-    static const char *const names[] = {"fiber", "thread 1", "thread 2", "thread 3"};
-    return names[thread];
-}
-
-static const char *data_name(int datum)
-{
-    return datum == WAIT ? "the wait" : "the result of the wait";
-}
-
 static const char *value_name(uint64_t value)
 {
     return value == X_BITS(&wait) ? "fiber_pin" : NULL;
 }
 
-void fiber_pin_check(check *c, const program *p)
-{
-    now = p;
-    *c = (check){.threads = program_threads(p),
-                 .races = true,
-                 .setup = setup,
-                 .run = run,
-                 .summary = summary,
-                 .at_rest = at_rest,
-                 .thread_name = thread_name,
-                 .data_name = data_name,
-                 .value_name = value_name};
-}
+static const program programs[] = {
+    {0, 0, "W", {"C"}},      {0, 0, "W", {"LE"}},     {0, 0, "WW", {"C"}},
+    {0, 0, "W", {"C", "E"}}, {0, 0, "W", {"L", "C"}}, {0, 0, "WW", {"C", "E"}},
+    {0, 0, NULL, {NULL}},
+};
+
+static const mutant mutants[] = {
+    WEAKER("no fence where a wait begins", "fiber_pin.begin_wait.fence", ORDER_NONE, HANG, HANG,
+           HANG),
+    WEAKER("no fence where a wait ends", "fiber_pin.end_wait.fence", ORDER_NONE, RACE, RACE, RACE),
+    WEAKER("no fence of who cancels", "fiber_pin.pin.fence", ORDER_NONE, HANG, HANG, HANG),
+    WEAKER("a fence there that is not heavy", "fiber_pin.pin.fence", ORDER_ACQ_REL, HANG, HANG,
+           HANG),
+    WEAKER("begins a wait relaxed", "fiber_pin.begin_wait", ORDER_RELAXED, RACE, RACE, RACE),
+    WEAKER("looks relaxed for a wait", "fiber_pin.load_wait", ORDER_RELAXED, RACE, RACE, RACE),
+    WEAKER("takes the pin away relaxed", "fiber_pin.unpin", ORDER_RELAXED, RACE, RACE, RACE),
+    WEAKER("sees relaxed that there is no pin", "fiber_pin.await", ORDER_RELAXED, RACE, RACE, RACE),
+    {.what = NULL},
+};
+
+const kind fiber_pin_kind = {
+    .name = "fiber_pin",
+    .owner = "W",
+    .thief = "CLE",
+    .programs = programs,
+    .mutants = mutants,
+    .threads = OWNER_AND("fiber", "thread"),
+    .data = {"the wait", "the result of the wait"},
+    .races = true,
+    .setup = setup,
+    .operate = operate,
+    .summary = summary,
+    .at_rest = at_rest,
+    .value_name = value_name,
+};

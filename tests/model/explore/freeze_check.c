@@ -1,10 +1,13 @@
-/* Who freezes a fiber and finds it on no worker may look at its stack and at what it waits for: it does not go on meanwhile. */
-#include "explore/program.h"
+/* A thread that freezes a fiber and finds it on no worker may read its stack and its wait: the fiber
+ * does not go on meanwhile.
+ *
+ * The fiber is ready from the start.  All: R run it, if it is ready, until it waits again, H the
+ * same, and there it makes way for another, L freeze it and look at its stack and its wait, if it is
+ * on no worker. */
+#include "explore/kind.h"
 
 #include "base/lock.h"
 #include "sched/fiber_pin.h"
-
-#include <string.h>
 
 enum {
     STACK,
@@ -12,7 +15,6 @@ enum {
     WAITS = 2
 }; /* the stack and the saved point; the waits, which stand there as well */
 
-static const program *now;
 static fi_fiber fiber, other;
 static char wait[WAITS];
 static int live; /* the wait that is the fiber's last */
@@ -28,21 +30,16 @@ static fi_wait *the_wait(int i)
     return (fi_wait *)(void *)&wait[i];
 }
 
-static const char *ops_of(int thread)
-{
-    return thread == 0 ? now->owner : now->thieves[thread - 1];
-}
-
 static bool is_worker(int thread)
 {
-    return strpbrk(ops_of(thread), "RH") != NULL;
+    return thread_has(thread, "RH");
 }
 
 /* It waits, and somebody has made it ready. */
 static void setup(void)
 {
-    static const char *const current[] = {"runs on 0", "runs on 1", "runs on 2", "runs on 3"};
-    static const char *const leaving[] = {"leaves 0", "leaves 1", "leaves 2", "leaves 3"};
+    static const char *const current[] = NUMBERED("runs on");
+    static const char *const leaving[] = NUMBERED("leaves");
     ready = true;
     live = 0;
     x_init(&queue.word, 0, "queue");
@@ -51,7 +48,7 @@ static void setup(void)
     x_init(&fiber.freezes, 0, "frozen");
     x_init(&fiber.cancelled, 0, "cancel");
     x_init(&other.freezes, 0, "other's");
-    for (int i = 0; i < program_threads(now); i++)
+    for (int i = 0; i < program_threads(); i++)
         if (is_worker(i)) {
             x_init(&shown[i].current, 0, current[i]);
             x_init(&shown[i].leaving, 0, leaving[i]);
@@ -128,7 +125,7 @@ static void run_fiber(int self, uint64_t position, bool makes_way)
 
 static bool is_away(void)
 {
-    for (int i = 0; i < program_threads(now); i++)
+    for (int i = 0; i < program_threads(); i++)
         if (is_worker(i) && fi_fiber_is_on(&fiber, &shown[i].current, &shown[i].leaving))
             return false;
     return true;
@@ -149,33 +146,17 @@ static void look(void)
     fi_fiber_thaw(&fiber);
 }
 
-static void run(int thread)
+static void operate(const operation *op)
 {
-    for (const char *op = ops_of(thread); *op; op++) {
-        uint64_t position = 4 * strlen(op);
-        x_forget(position);
-        if (*op == 'L')
-            look();
-        else
-            run_fiber(thread, position, *op == 'H');
-    }
-    x_forget(0);
+    if (op->letter == 'L')
+        look();
+    else
+        run_fiber(op->thread, op->position, op->letter == 'H');
 }
 
 static uint64_t summary(void)
 {
     return (uint64_t)live << 1 | ready;
-}
-
-static const char *thread_name(int thread)
-{
-    static const char *const names[] = {"thread 0", "thread 1", "thread 2", "thread 3"};
-    return names[thread];
-}
-
-static const char *data_name(int datum)
-{
-    return datum == STACK ? "the stack" : "the wait";
 }
 
 static const char *value_name(uint64_t value)
@@ -188,15 +169,37 @@ static const char *value_name(uint64_t value)
     return value == X_BITS(&other.bounds) ? "other" : NULL;
 }
 
-void freeze_check(check *c, const program *p)
-{
-    now = p;
-    *c = (check){.threads = program_threads(p),
-                 .races = true,
-                 .setup = setup,
-                 .run = run,
-                 .summary = summary,
-                 .thread_name = thread_name,
-                 .data_name = data_name,
-                 .value_name = value_name};
-}
+static const program programs[] = {
+    {0, 0, "R", {"L"}},       {0, 0, "H", {"L"}},      {0, 0, "RR", {"L"}},
+    {0, 0, "HR", {"L"}},      {0, 0, "R", {"R", "L"}}, {0, 0, "H", {"R", "L"}},
+    {0, 0, "RH", {"R", "L"}}, {0, 0, NULL, {NULL}},
+};
+
+static const mutant mutants[] = {
+    WEAKER("no fence of who runs a fiber", "switch.enter.fence", ORDER_NONE, RACE, RACE, RACE),
+    WEAKER("no fence of who freezes it", "fiber_pin.pin.fence", ORDER_NONE, RACE, RACE, RACE),
+    WEAKER("a fence there that is not heavy", "fiber_pin.pin.fence", ORDER_ACQ_REL, RACE, RACE,
+           RACE),
+    WEAKER("thaws relaxed", "fiber_pin.unpin", ORDER_RELAXED, RACE, RACE, RACE),
+    WEAKER("sees relaxed that it is thawed", "fiber_pin.await", ORDER_RELAXED, RACE, RACE, RACE),
+    WEAKER("shows relaxed that it is away", "task_bounds.store", ORDER_RELAXED, RACE, RACE, RACE),
+    WEAKER("looks relaxed whether it is away", "task_bounds.load", ORDER_RELAXED, RACE, RACE, RACE),
+    FAULT("makes way without saying so", "fiber_pin.leaving", RACE, RACE, RACE),
+    FAULT("freezes it without a pin", "fiber_pin.freeze_pins", WRONG, WRONG, WRONG),
+    {.what = NULL},
+};
+
+const kind freeze_kind = {
+    .name = "freeze",
+    .owner = "RHL",
+    .thief = "RHL",
+    .programs = programs,
+    .mutants = mutants,
+    .threads = NUMBERED("thread"),
+    .data = {"the stack", "the wait"},
+    .races = true,
+    .setup = setup,
+    .operate = operate,
+    .summary = summary,
+    .value_name = value_name,
+};

@@ -1,79 +1,52 @@
-/* Work that was put where others find it does not lie there while a worker sleeps; and a worker is in one
- * thread's hands at a time, its own or a guest's. */
-#include "explore/program.h"
+/* Work that was put where others find it is not left there while a worker sleeps, and one thread at a
+ * time uses a worker: its own or a guest.
+ *
+ * All: P put a piece of work and notify, T find work and take a piece, sleeping when there is none,
+ * D the same with a deadline for the first sleep, S stop all, B (alone) like T for a worker that is
+ * asleep from the start, G borrow a worker, search, and give it back, H keep it until others have
+ * done all work, Q (once) wait until all workers sleep and no work is left, for which each needs a T
+ * that finds none.  A thread that has come to its end is busy for ever.  No work is left while a
+ * worker sleeps, and no worker sleeps after a stop. */
+#include "explore/kind.h"
 
 #include "base/futex.h"
-#include "explore/mem.h"
-#include "sched/idle.h"
-
-#include <string.h>
+#include "explore/workers.h"
 
 enum { MAX_WORK = 4 };
 
-/* In the arena, as the list of sleepers is part of the state. */
-typedef struct place {
-    fi_idle idle;
-    fi_sleeper sleeper[MAX_THREADS];
-} place;
-
-static const program *now;
-static place *at;
+static workers *at;
 static FI_ATOMIC(uint32_t) work[MAX_WORK]; /* 1: here is a piece.  The loosest of queues */
 static FI_ATOMIC(uint32_t) stopping;
 static FI_ATOMIC(uint32_t) all_done; /* who holds a worker waits for it */
 static unsigned put, taken;          /* one bit per piece */
 static bool stopped;
 
-static const char *ops_of(int thread)
-{
-    return thread == 0 ? now->owner : now->thieves[thread - 1];
-}
-
-static int count(const char *ops, const char *letters)
-{
-    int n = 0;
-    for (; *ops; ops++)
-        n += strchr(letters, *ops) != NULL;
-    return n;
-}
-
 /* Pieces are numbered through the program. */
-static int pieces_before(int thread)
-{
-    int n = 0;
-    for (int i = 0; i < thread; i++)
-        n += count(ops_of(i), "P");
-    return n;
-}
-
 static int pieces(void)
 {
-    return pieces_before(program_threads(now));
+    return program_count("P", program_threads(), 0);
 }
 
-static unsigned workers(void)
+static bool is_worker(int thread)
+{
+    return thread_has(thread, "TDB");
+}
+
+static unsigned n_workers(void)
 {
     unsigned n = 0;
-    for (int i = 0; i < program_threads(now); i++)
-        n += count(ops_of(i), "TDB") > 0;
+    for (int i = 0; i < program_threads(); i++)
+        n += is_worker(i);
     return n;
-}
-
-static bool has(const char *letters)
-{
-    for (int i = 0; i < program_threads(now); i++)
-        if (count(ops_of(i), letters) > 0)
-            return true;
-    return false;
 }
 
 /* What fi_idle_init_asleep does before there are threads. */
 static void lay_down(void)
 {
     uint32_t n = 0;
-    for (int i = 0; i < program_threads(now); i++) {
+    for (int i = 0; i < program_threads(); i++) {
         fi_sleeper *s = &at->sleeper[i];
-        if (*ops_of(i) != 'B')
+        if (*program_ops(i) != 'B')
             continue;
         fi_atomic_init(&s->asleep, FI_ASLEEP);
         s->next = at->idle.sleepers;
@@ -87,15 +60,12 @@ static void lay_down(void)
 static void setup(void)
 {
     static const char *const words[] = {"work[0]", "work[1]", "work[2]", "work[3]"};
-    static const char *const asleep[] = {"asleep 0", "asleep 1", "asleep 2", "asleep 3"};
     put = taken = 0;
     stopped = false;
-    at = FI_NEW(place);
-    fi_idle_init(&at->idle);
+    at = FI_NEW(workers);
+    workers_init(at);
     x_init(&stopping, 0, "stopping");
     x_init(&all_done, 0, "all done");
-    for (int i = 0; i < program_threads(now); i++)
-        x_init(&at->sleeper[i].asleep, 0, asleep[i]);
     lay_down();
     if (pieces() > MAX_WORK)
         x_fail(LIMIT, "at most %d pieces of work", MAX_WORK);
@@ -147,7 +117,7 @@ static bool take(void)
         if (taken & 1u << i)
             x_fail(TWICE, "piece %c is taken twice", 'A' + i);
         taken |= 1u << i;
-        if (has("H") && taken == (1u << pieces()) - 1) {
+        if (program_has("H") && taken == (1u << pieces()) - 1) {
             fi_store_relaxed(&all_done, 1);
             fi_futex_wake(&all_done, MAX_THREADS);
         }
@@ -182,7 +152,7 @@ static void find_work(int self, uint64_t position, int64_t deadline)
 {
     x_say("find work");
     x_data_write(self);
-    search_and_sleep(self, position, fi_idle_search_begin(&at->idle, workers()), deadline);
+    search_and_sleep(self, position, fi_idle_search_begin(&at->idle, n_workers()), deadline);
 }
 
 /* Asleep from the start, as all workers are. */
@@ -207,7 +177,7 @@ static void be_guest(uint64_t position, bool until_all_done)
     x_data_write(worker);
     while (until_all_done && !fi_load_relaxed(&all_done))
         fi_futex_wait(&all_done, 0, FI_FUTEX_FOREVER);
-    bool searching = !until_all_done && fi_idle_search_begin(&at->idle, workers());
+    bool searching = !until_all_done && fi_idle_search_begin(&at->idle, n_workers());
     x_say("give back");
     fi_idle_return(&at->idle, s, searching, anything, &position);
 }
@@ -217,8 +187,8 @@ static void be_guest(uint64_t position, bool until_all_done)
 static bool is_quiet(void *ctx)
 {
     (void)ctx;
-    for (int i = 0; i < program_threads(now); i++)
-        if (count(ops_of(i), "TDB") > 0)
+    for (int i = 0; i < program_threads(); i++)
+        if (is_worker(i))
             x_data_read(i);
     return taken == (1u << pieces()) - 1;
 }
@@ -226,36 +196,43 @@ static bool is_quiet(void *ctx)
 static void await_quiet(void)
 {
     x_say("wait until all is quiet");
-    if (!fi_idle_wait_all_asleep(&at->idle, workers(), is_quiet, NULL, FI_FUTEX_FOREVER))
+    if (!fi_idle_wait_all_asleep(&at->idle, n_workers(), is_quiet, NULL, FI_FUTEX_FOREVER))
         x_fail(WRONG, "all is said not to be quiet, and there was no deadline");
     x_say("all is quiet");
 }
 
-static void run(int thread)
+static void operate(const operation *op)
 {
-    int piece = pieces_before(thread);
-    for (const char *op = ops_of(thread); *op; op++) {
-        uint64_t position = 4 * strlen(op);
-        x_forget(position);
-        if (*op == 'P')
-            put_work(piece++);
-        else if (*op == 'S')
-            stop();
-        else if (*op == 'G' || *op == 'H')
-            be_guest(position, *op == 'H');
-        else if (*op == 'Q')
-            await_quiet();
-        else if (*op == 'B')
-            begin_asleep(thread, position);
-        else
-            find_work(thread, position, *op == 'D' ? 1 : FI_FUTEX_FOREVER);
+    switch (op->letter) {
+    case 'P':
+        put_work(program_count("P", op->thread, op->index));
+        break;
+    case 'S':
+        stop();
+        break;
+    case 'G':
+    case 'H':
+        be_guest(op->position, op->letter == 'H');
+        break;
+    case 'Q':
+        await_quiet();
+        break;
+    case 'B':
+        begin_asleep(op->thread, op->position);
+        break;
+    default:
+        find_work(op->thread, op->position, op->letter == 'D' ? 1 : FI_FUTEX_FOREVER);
     }
-    x_forget(0);
+}
+
+static void adjust(check *c)
+{
+    c->races = (program_has("G") && !program_has("H")) || program_has("Q");
 }
 
 static const char *at_rest(void)
 {
-    for (int i = 0; i < program_threads(now); i++)
+    for (int i = 0; i < program_threads(); i++)
         if (x_asleep_on(i) && x_asleep_on(i) != &at->sleeper[i].asleep &&
             x_asleep_on(i) != &all_done && x_asleep_on(i) != &at->idle.quiesce_seq)
             return "somebody waits for the lock for ever";
@@ -263,7 +240,7 @@ static const char *at_rest(void)
         return "all is to stop, and a worker sleeps";
     if (put & ~taken)
         return "work is left, and a worker sleeps";
-    for (int i = 0; i < program_threads(now); i++)
+    for (int i = 0; i < program_threads(); i++)
         if (x_asleep_on(i) == &at->idle.quiesce_seq)
             return "all is quiet, and who waits for that is not told";
     return NULL;
@@ -274,34 +251,51 @@ static uint64_t summary(void)
     return (put << MAX_WORK | taken) << 1 | stopped;
 }
 
-static const char *thread_name(int thread)
-{
-    static const char *const names[] = {"maker", "worker 1", "worker 2", "worker 3"};
-    return names[thread];
-}
+static const program programs[] = {
+    {0, 0, "P", {"T"}},      {0, 0, "P", {"D"}},       {0, 0, "PS", {"T"}},
+    {0, 0, "PP", {"TT"}},    {0, 0, "P", {"T", "P"}},  {0, 0, "GP", {"T"}},
+    {0, 0, "P", {"T", "G"}}, {0, 0, "PH", {"B", "T"}}, {0, 0, "P", {"T", "T"}},
+    {0, 0, "PQS", {"TT"}},   {0, 0, "GQ", {"T"}},      {0, 0, "Q", {"T", "G"}},
+    {0, 0, "Q", {"T", "T"}}, {0, 0, NULL, {NULL}},
+};
 
-static const char *data_name(int datum)
-{
-    static const char *const names[] = {"worker 0", "worker 1", "worker 2", "worker 3"};
-    return names[datum];
-}
+static const program large_programs[] = {
+    {0, 0, "PP", {"T", "T"}}, {0, 0, "P", {"TP", "T"}},      {0, 0, "P", {"D", "T"}},
+    {0, 0, "S", {"T", "T"}},  {0, 0, "PH", {"B", "B", "G"}}, {0, 0, NULL, {NULL}},
+};
 
-static const char *value_name(uint64_t value)
-{
-    (void)value;
-    return NULL;
-}
+static const mutant mutants[] = {
+    WEAKER("no fence in notify", "idle.notify.fence", ORDER_NONE, HANG, HANG, HANG),
+    WEAKER("a fence in notify that is not seq_cst", "idle.notify.fence", ORDER_ACQ_REL, HANG, HANG,
+           HANG),
+    WEAKER("no fence in sleep", "idle.sleep.fence", ORDER_NONE, HANG, HANG, OK),
+    WEAKER("a fence in sleep that is not seq_cst", "idle.sleep.fence", ORDER_ACQ_REL, HANG, HANG,
+           OK),
+    FAULT("no last look before sleep", "recheck", HANG, HANG, HANG),
+    WEAKER("wakes relaxed", "idle.wake", ORDER_RELAXED, RACE, RACE, RACE),
+    WEAKER("looks relaxed whether it is woken", "idle.woken", ORDER_RELAXED, RACE, RACE, RACE),
+    WEAKER("no fence in give_back", "idle.return.fence", ORDER_NONE, HANG, HANG, OK),
+    FAULT("lent at its last look, wakes nobody", "idle.lent", HANG, HANG, HANG),
+    {.what = "given back and lent again, wakes nobody",
+     .weaken = {{"idle.lent_again", ORDER_NONE}},
+     .expected = {OK, OK, HANG},
+     .why_kept = "on rc11 idle:0:0:PH:B,B,G hangs as well: try it by hand"},
+    FAULT("the last searcher does not notify", "handing_on", HANG, HANG, HANG),
+    {.what = NULL},
+};
 
-void idle_check(check *c, const program *p)
-{
-    now = p;
-    *c = (check){.threads = program_threads(p),
-                 .races = (has("G") && !has("H")) || has("Q"),
-                 .setup = setup,
-                 .run = run,
-                 .summary = summary,
-                 .at_rest = at_rest,
-                 .thread_name = thread_name,
-                 .data_name = data_name,
-                 .value_name = value_name};
-}
+const kind idle_kind = {
+    .name = "idle",
+    .owner = "PTDSGHBQ",
+    .thief = "PTDSGHBQ",
+    .programs = programs,
+    .large_programs = large_programs,
+    .mutants = mutants,
+    .threads = OWNER_AND("maker", "worker"),
+    .data = NUMBERED("worker"),
+    .setup = setup,
+    .operate = operate,
+    .summary = summary,
+    .at_rest = at_rest,
+    .adjust = adjust,
+};

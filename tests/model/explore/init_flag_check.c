@@ -1,18 +1,19 @@
 /* A thread that reads a word set by fi_init_set sees all that was written before.  Keys of
  * fiber-local storage are such words: a key that exists has its destructor, and no two keys are
- * equal, also after one was freed. */
-#include "explore/program.h"
+ * equal, also after one was freed.
+ *
+ * All: S initialise an object and publish the one that was chosen, F initialise one and publish it
+ * if no other was, G use the published one; N create a storage key, D read the destructors of all
+ * keys.  A published object is initialised. */
+#include "explore/kind.h"
 
 /* A lock without futex and spinning. */
 #define fi_lock_lock   x_lock
 #define fi_lock_unlock x_unlock
 #include "sched/places.h"
 
-#include <string.h>
-
 enum { MAX_INDEXES = 4, NO_KEY = 15 };
 
-static const program *now;
 static fi_places places;
 static unsigned given;           /* a bit for each key ever made */
 static unsigned newest[4];       /* bit number of the key that each thread made last */
@@ -22,8 +23,8 @@ static uint32_t agreed;
 
 static void setup(void)
 {
-    static const char *const names[] = {"gone 0", "gone 1", "gone 2", "gone 3"};
-    static const char *const states[] = {"key 0", "key 1", "key 2", "key 3"};
+    static const char *const names[] = NUMBERED("gone");
+    static const char *const states[] = NUMBERED("key");
     given = 0;
     agreed = 0;
     x_init(&places.lock.word, 0, "lock");
@@ -121,25 +122,20 @@ static void publish_first(int thread)
     use_published();
 }
 
-static void run(int thread)
+static void operate(const operation *op)
 {
-    const char *ops = thread == 0 ? now->owner : now->thieves[thread - 1];
-    for (; *ops; ops++) {
-        x_forget(strlen(ops));
-        if (*ops == 'N')
-            make_key(thread);
-        else if (*ops == 'E')
-            free_key(thread);
-        else if (*ops == 'D')
-            look_at_keys();
-        else if (*ops == 'S')
-            publish_chosen(thread);
-        else if (*ops == 'F')
-            publish_first(thread);
-        else
-            use_published();
-    }
-    x_forget(0);
+    if (op->letter == 'N')
+        make_key(op->thread);
+    else if (op->letter == 'E')
+        free_key(op->thread);
+    else if (op->letter == 'D')
+        look_at_keys();
+    else if (op->letter == 'S')
+        publish_chosen(op->thread);
+    else if (op->letter == 'F')
+        publish_first(op->thread);
+    else
+        use_published();
 }
 
 static uint64_t summary(void)
@@ -150,32 +146,36 @@ static uint64_t summary(void)
     return s;
 }
 
-static const char *thread_name(int thread)
-{
-    static const char *const names[] = {"thread 0", "thread 1", "thread 2", "thread 3"};
-    return names[thread];
-}
-
-static const char *data_name(int datum)
-{
-    (void)datum;
-    return "the object";
-}
-
 static const char *value_name(uint64_t value)
 {
     return value == X_BITS(destroy) ? "destroy" : NULL;
 }
 
-void init_flag_check(check *c, const program *p)
-{
-    now = p;
-    *c = (check){.threads = program_threads(p),
-                 .races = true,
-                 .setup = setup,
-                 .run = run,
-                 .summary = summary,
-                 .thread_name = thread_name,
-                 .data_name = data_name,
-                 .value_name = value_name};
-}
+static const program programs[] = {
+    {0, 0, "S", {"G"}},      {0, 0, "F", {"F"}},   {0, 0, "S", {"S", "G"}},
+    {0, 0, "F", {"F", "G"}}, {0, 0, "N", {"D"}},   {0, 0, "ND", {"ND"}},
+    {0, 0, "N", {"N", "D"}}, {0, 0, "NEN", {"D"}}, {0, 0, "NEN", {"NE", "D"}},
+    {0, 0, NULL, {NULL}},
+};
+
+static const mutant mutants[] = {
+    WEAKER("publishes relaxed", "init_flag.set", ORDER_RELAXED, RACE, RACE, RACE),
+    WEAKER("publishes first, relaxed", "init_flag.set_first", ORDER_RELAXED, RACE, RACE, RACE),
+    WEAKER("reads the published word relaxed", "init_flag.get", ORDER_RELAXED, RACE, RACE, RACE),
+    {.what = NULL},
+};
+
+const kind init_flag_kind = {
+    .name = "init_flag",
+    .owner = "SFGNED",
+    .thief = "SFGNED",
+    .programs = programs,
+    .mutants = mutants,
+    .threads = NUMBERED("thread"),
+    .data = {"the object"},
+    .races = true,
+    .setup = setup,
+    .operate = operate,
+    .summary = summary,
+    .value_name = value_name,
+};

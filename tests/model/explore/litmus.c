@@ -378,12 +378,6 @@ static const char *thread_name(int thread)
     return names[thread];
 }
 
-static const char *value_name(uint64_t value)
-{
-    (void)value;
-    return NULL;
-}
-
 static int by_text(const void *a, const void *b)
 {
     return strcmp(a, b);
@@ -405,12 +399,8 @@ static bool agrees(const char *expected)
 static bool run_litmus(const litmus *t, mode m)
 {
     const char *expected = m == MODE_TSO ? t->tso : t->rc11;
-    check c = {.mode = m,
-               .setup = setup,
-               .run = run,
-               .summary = summary,
-               .thread_name = thread_name,
-               .value_name = value_name};
+    check c = {
+        .mode = m, .setup = setup, .run = run, .summary = summary, .thread_name = thread_name};
     now = t;
     outcomes = 0;
     digits = (int)strcspn(expected, " ");

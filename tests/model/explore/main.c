@@ -1,6 +1,6 @@
 /* explore: check the lock-free parts exhaustively at small bounds, and show that the check can
  * fail. */
-#include "explore/tables.h"
+#include "explore/kind.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,11 +11,9 @@ static const char help[] =
     "       explore try PROGRAM MODE [LABEL=ORDER...]\n"
     "       explore markdown                       the mutants as a table\n"
     "\n"
-    "KIND     locked, bounded, batch, half, lease, idle, poll, fork, ticket,\n"
-    "         gate, door, record, count, links, life, latch, wait, freeze,\n"
-    "         timer, publish, bell, watch, syscall_guard, log\n"
+    "KIND     the name of a check: NAME_check.c, or of a deque: bounded, batch, half, locked\n"
     "PROGRAM  KIND:CAPACITY:K:OWNER:THIEF[,THIEF...]  as in bounded:2:0:PPO:SS,SS; K 0 = default\n"
-    "         of a deque: owner P push, O pop; thief S steal; program.h has the letters of the "
+    "         of a deque: owner P push, O pop; thief S steal; KIND_check.c has the letters of the "
     "others\n"
     "MODE     rc11, imm, tso, each with +races to look for data races too\n"
     "ORDER    none, plain, relaxed, acquire, release, acq_rel, rmw\n"
@@ -28,10 +26,10 @@ static void wrong_call(const char *what, const char *which)
     exit(2);
 }
 
-static const char *program_text(const program *p)
+static const char *program_text(const kind *k, const program *p)
 {
     static char text[80];
-    int n = snprintf(text, sizeof text, "%s:%u:%u:%s", p->kind, p->capacity, p->batch, p->owner);
+    int n = snprintf(text, sizeof text, "%s:%u:%u:%s", k->name, p->capacity, p->batch, p->owner);
     for (int i = 0; i < MAX_THIEVES && p->thieves[i]; i++)
         n += snprintf(text + n, sizeof text - (size_t)n, "%c%s", i ? ',' : ':', p->thieves[i]);
     return text;
@@ -44,36 +42,31 @@ static bool wants_races(const weakening *w)
 
 static const kind *kind_named(const char *name)
 {
-    const kind *k = kinds;
-    while (k->name && strcmp(k->name, name) != 0)
+    const kind *const *k = kinds;
+    while (*k && strcmp((*k)->name, name) != 0)
         k++;
-    return k->name ? k : NULL;
+    return *k;
 }
 
-static void prepare(check *c, const program *p, mode m, const weakening *weaken, int n, bool races)
+static void prepare(check *c, const kind *k, const program *p, mode m, const weakening *weaken,
+                    int n, bool races)
 {
-    kind_named(p->kind)->prepare(c, p);
+    kind_prepare(c, k, p);
     c->mode = m;
     c->races |= races;
     for (int i = 0; i < n; i++)
         c->weaken[i] = weaken[i];
 }
 
-static outcome run_program(check *c, const program *p, mode m, const weakening *weaken, int n,
-                           bool races)
-{
-    prepare(c, p, m, weaken, n, races);
-    return explore(c);
-}
-
 /* ---- every program as it stands must hold in every mode ---- */
 
-static bool print_check(const program *p, mode m, bool races)
+static bool print_check(const kind *k, const program *p, mode m, bool races)
 {
     check c;
-    outcome o = run_program(&c, p, m, NULL, 0, races);
+    prepare(&c, k, p, m, NULL, 0, races);
+    outcome o = explore(&c);
     bool good = o.verdict == OK && o.complete;
-    printf("%-34s %-5s%-6s %-5s %10llu states %8.2f s%s\n", program_text(p), mode_name(m),
+    printf("%-34s %-5s%-6s %-5s %10llu states %8.2f s%s\n", program_text(k, p), mode_name(m),
            races ? "+races" : "", verdict_name(o.verdict), (unsigned long long)o.states, o.seconds,
            o.complete ? "" : "  incomplete");
     fflush(stdout);
@@ -82,38 +75,50 @@ static bool print_check(const program *p, mode m, bool races)
     return good;
 }
 
-static bool of_kind(const char *name, const char *only)
+static bool suits(const kind *k, mode m)
 {
-    return !only || strcmp(name, only) == 0;
+    return m != MODE_IMM || k->items;
 }
 
-static bool suits(const char *kind_name, mode m)
+typedef struct tally {
+    int n, bad;
+} tally;
+
+static void count_check(tally *t, bool good)
 {
-    return m != MODE_IMM || kind_named(kind_name)->items;
+    t->n++;
+    t->bad += !good;
 }
 
-static int check_programs(const char *only)
+static void check_kind(const kind *k, tally *t)
 {
-    int bad = 0, n = 0;
-    for (const program *p = programs; p->kind; p++)
+    for (const program *p = k->programs; p->owner; p++)
         for (mode m = 0; m < MODES; m++)
-            if (of_kind(p->kind, only) && suits(p->kind, m) && ++n)
-                bad += !print_check(p, m, false);
-    for (const program *p = large_programs; p->kind; p++)
-        if (of_kind(p->kind, only) && ++n)
-            bad += !print_check(p, MODE_TSO, false);
+            if (suits(k, m))
+                count_check(t, print_check(k, p, m, false));
+    for (const program *p = k->large_programs; p && p->owner; p++)
+        count_check(t, print_check(k, p, MODE_TSO, false));
     /* Clocks multiply the states; two threads are enough to race. */
-    for (const program *p = programs; p->kind; p++)
-        if (kind_named(p->kind)->also_races && !p->thieves[1] && of_kind(p->kind, only) && ++n)
-            bad += !print_check(p, MODE_RC11, true);
-    printf("programs: %d passed, %d failed\n\n", n - bad, bad);
-    return bad;
+    for (const program *p = k->programs; p->owner && k->also_races; p++)
+        if (!p->thieves[1])
+            count_check(t, print_check(k, p, MODE_RC11, true));
+}
+
+static int check_programs(const kind *only)
+{
+    tally t = {0, 0};
+    for (const kind *const *k = kinds; *k; k++)
+        if (!only || *k == only)
+            check_kind(*k, &t);
+    printf("programs: %d passed, %d failed\n\n", t.n - t.bad, t.bad);
+    return t.bad;
 }
 
 /* ---- every mutant must be caught where the table says so, and only there ---- */
 
-/* In tso all that comes of the order of a load, a store or a read-modify-write is what clocks say.  Without clocks a
- * mutant whose orders are made relaxed, which a fence cannot be, is the source as it stands: `checks` explores that. */
+/* In tso the order of a load, a store or a read-modify-write has an effect on clocks alone.  Without clocks
+ * a mutant whose orders are made relaxed, which a fence cannot be, is the source as it stands: `checks`
+ * explores that. */
 static bool is_as_written(const check *c)
 {
     if (c->mode != MODE_TSO || c->races)
@@ -125,12 +130,11 @@ static bool is_as_written(const check *c)
 }
 
 /* Programs of two threads are explored even so, to see that it is true. */
-static const program *first_of(const program *p, check *c, const mutant *x, mode m, outcome *o)
+static const program *first_of(const program *p, check *c, const kind *k, const mutant *x, mode m,
+                               outcome *o)
 {
-    for (; p->kind; p++) {
-        if (strcmp(p->kind, x->kind) != 0)
-            continue;
-        prepare(c, p, m, x->weaken, 2, wants_races(&x->weaken[0]));
+    for (; p && p->owner; p++) {
+        prepare(c, k, p, m, x->weaken, 2, wants_races(&x->weaken[0]));
         if (p->thieves[1] && is_as_written(c))
             continue;
         *o = explore(c);
@@ -141,13 +145,13 @@ static const program *first_of(const program *p, check *c, const mutant *x, mode
 }
 
 /* Large programs are explored to the end on tso only; elsewhere they must fail before that. */
-static const program *first_failing(check *c, const mutant *x, mode m, outcome *o)
+static const program *first_failing(check *c, const kind *k, const mutant *x, mode m, outcome *o)
 {
     *o = (outcome){.complete = true};
-    const program *p = first_of(programs, c, x, m, o);
+    const program *p = first_of(k->programs, c, k, x, m, o);
     if (p || (m != MODE_TSO && x->expected[m] == OK))
         return p;
-    return first_of(large_programs, c, x, m, o);
+    return first_of(k->large_programs, c, k, x, m, o);
 }
 
 static void print_weakening(const mutant *x)
@@ -159,18 +163,18 @@ static void print_weakening(const mutant *x)
     printf("%-32s ", text);
 }
 
-static bool check_mutant(const mutant *x)
+static bool check_mutant(const kind *k, const mutant *x)
 {
     bool good = true;
     print_weakening(x);
     for (mode m = 0; m < MODES; m++) {
         check c;
         outcome o;
-        if (!suits(x->kind, m)) {
+        if (!suits(k, m)) {
             good &= x->expected[m] == x->expected[MODE_RC11];
             continue;
         }
-        first_failing(&c, x, m, &o);
+        first_failing(&c, k, x, m, &o);
         bool as_expected = o.verdict == x->expected[m] && o.complete;
         printf(" %s %-6s%s", mode_name(m), verdict_name(o.verdict), as_expected ? "" : "(!)");
         good &= as_expected;
@@ -180,35 +184,40 @@ static bool check_mutant(const mutant *x)
     return good;
 }
 
-static int check_mutants(const char *only)
+static int check_mutants(const kind *only)
 {
-    int bad = 0, n = 0;
-    for (const mutant *x = mutants; x->what; x++)
-        if (of_kind(x->kind, only) && ++n)
-            bad += !check_mutant(x);
-    printf("mutants: %d passed, %d failed\n", n - bad, bad);
-    return bad;
+    tally t = {0, 0};
+    for (const kind *const *k = kinds; *k; k++)
+        for (const mutant *x = (*k)->mutants; x->what && (!only || *k == only); x++)
+            count_check(&t, check_mutant(*k, x));
+    printf("mutants: %d passed, %d failed\n", t.n - t.bad, t.bad);
+    return t.bad;
 }
 
 /* ---- for people ---- */
 
 /* From the table, which `mutants` has checked; only the smallest program is looked for now. */
+static void print_row(const kind *k, const mutant *x)
+{
+    mode m = MODE_RC11;
+    while (m < MODES && x->expected[m] == OK)
+        m++;
+    check c;
+    outcome o;
+    const program *p = m < MODES ? first_failing(&c, k, x, m, &o) : NULL;
+    printf("| `%s` → %s | %s: %s | %s | %s | %s | %s |\n", x->weaken[0].label,
+           order_name(x->weaken[0].to), k->name, x->what, verdict_name(x->expected[MODE_RC11]),
+           verdict_name(x->expected[MODE_IMM]), verdict_name(x->expected[MODE_TSO]),
+           p ? program_text(k, p) : "none; see below");
+}
+
 static void print_markdown(void)
 {
     printf("| weakened | that is | rc11 | imm | tso | smallest program that shows it |\n"
            "|---|---|---|---|---|---|\n");
-    for (const mutant *x = mutants; x->what; x++) {
-        mode m = MODE_RC11;
-        while (m < MODES && x->expected[m] == OK)
-            m++;
-        check c;
-        outcome o;
-        const program *p = m < MODES ? first_failing(&c, x, m, &o) : NULL;
-        printf("| `%s` → %s | %s: %s | %s | %s | %s | %s |\n", x->weaken[0].label,
-               order_name(x->weaken[0].to), x->kind, x->what, verdict_name(x->expected[MODE_RC11]),
-               verdict_name(x->expected[MODE_IMM]), verdict_name(x->expected[MODE_TSO]),
-               p ? program_text(p) : "none; see below");
-    }
+    for (const kind *const *k = kinds; *k; k++)
+        for (const mutant *x = (*k)->mutants; x->what; x++)
+            print_row(*k, x);
 }
 
 static mode parse_mode(const char *text, bool *races)
@@ -223,11 +232,19 @@ static mode parse_mode(const char *text, bool *races)
     return MODES;
 }
 
+static bool weakens(const mutant *x, const char *label)
+{
+    for (int i = 0; i < 2; i++)
+        if (x->weaken[i].label && strcmp(x->weaken[i].label, label) == 0)
+            return true;
+    return false;
+}
+
 static bool is_label(const char *text)
 {
-    for (const mutant *x = mutants; x->what; x++)
-        for (int i = 0; i < 2; i++)
-            if (x->weaken[i].label && strcmp(x->weaken[i].label, text) == 0)
+    for (const kind *const *k = kinds; *k; k++)
+        for (const mutant *x = (*k)->mutants; x->what; x++)
+            if (weakens(x, text))
                 return true;
     return false;
 }
@@ -262,12 +279,12 @@ static bool only_of(const char *text, const char *letters)
     return *text && text[strspn(text, letters)] == '\0';
 }
 
-static program parse_program(char *text)
+static program parse_program(char *text, const kind **of)
 {
-    program p = {.kind = strtok(text, ":")};
+    const char *name = strtok(text, ":");
     char *capacity = strtok(NULL, ":"), *batch = strtok(NULL, ":");
-    p.owner = strtok(NULL, ":");
-    const kind *k = kind_named(text);
+    program p = {.owner = strtok(NULL, ":")};
+    const kind *k = name ? kind_named(name) : NULL;
     if (!k)
         wrong_call("no such kind", text);
     if (!p.owner || !only_of(p.owner, k->owner) || strlen(p.owner) > 8)
@@ -278,13 +295,14 @@ static program parse_program(char *text)
     for (char *thief; (thief = strtok(NULL, ",")); p.thieves[n++] = thief)
         if (n == MAX_THIEVES || !only_of(thief, k->thief))
             wrong_call("at most three thieves are expected, and no such one", thief);
+    *of = k;
     return p;
 }
 
-static int show_outcome(const check *c, const program *p, const outcome *o)
+static int show_outcome(const check *c, const kind *k, const program *p, const outcome *o)
 {
-    printf("%s, %s: %s%s%s (%llu states, %llu executions)\n", program_text(p), mode_name(c->mode),
-           verdict_name(o->verdict), o->verdict == OK ? "" : ": ", o->reason,
+    printf("%s, %s: %s%s%s (%llu states, %llu executions)\n", program_text(k, p),
+           mode_name(c->mode), verdict_name(o->verdict), o->verdict == OK ? "" : ": ", o->reason,
            (unsigned long long)o->states, (unsigned long long)o->executions);
     if (!o->complete)
         printf("incomplete: some executions were too long to be followed to their end\n");
@@ -297,15 +315,17 @@ static int try_program(int argc, char **argv)
 {
     if (argc < 2 || argc > 2 + MAX_WEAKENINGS)
         wrong_call("wrong number of words after", "try");
-    program p = parse_program(argv[0]);
+    const kind *k;
+    program p = parse_program(argv[0], &k);
     bool races;
     mode m = parse_mode(argv[1], &races);
     weakening w[MAX_WEAKENINGS];
     for (int i = 2; i < argc; i++)
         w[i - 2] = parse_weakening(argv[i]);
     check c;
-    outcome o = run_program(&c, &p, m, w, argc - 2, races);
-    return show_outcome(&c, &p, &o);
+    prepare(&c, k, &p, m, w, argc - 2, races);
+    outcome o = explore(&c);
+    return show_outcome(&c, k, &p, &o);
 }
 
 static bool names_mutant(const mutant *x, const char *text)
@@ -315,31 +335,39 @@ static bool names_mutant(const mutant *x, const char *text)
            (!text[n] || strcmp(text + n + 1, order_name(x->weaken[0].to)) == 0);
 }
 
+static const mutant *mutant_named(const char *text, const kind **of)
+{
+    for (const kind *const *k = kinds; *k; k++)
+        for (const mutant *x = (*k)->mutants; x->what; x++)
+            if (names_mutant(x, text)) {
+                *of = *k;
+                return x;
+            }
+    wrong_call("no such mutant", text);
+    return NULL;
+}
+
 static int show_mutant(int argc, char **argv)
 {
     if (argc < 1 || argc > 2)
         wrong_call("wrong number of words after", "show");
     bool races;
     mode only = argc == 2 ? parse_mode(argv[1], &races) : MODES;
-    for (const mutant *x = mutants; x->what; x++) {
-        if (!names_mutant(x, argv[0]))
-            continue;
-        for (mode m = 0; m < MODES; m++) {
-            check c;
-            outcome o;
-            const program *p = NULL;
-            if ((only == MODES || only == m) && (p = first_failing(&c, x, m, &o))) {
-                printf("%s: %s\n", x->kind, x->what);
-                show_outcome(&c, p, &o);
-                return 0;
-            }
+    const kind *k;
+    const mutant *x = mutant_named(argv[0], &k);
+    for (mode m = 0; m < MODES; m++) {
+        check c;
+        outcome o;
+        const program *p = NULL;
+        if ((only == MODES || only == m) && (p = first_failing(&c, k, x, m, &o))) {
+            printf("%s: %s\n", k->name, x->what);
+            show_outcome(&c, k, p, &o);
+            return 0;
         }
-        printf("%s: %s: no program shows a fault%s%s\n", x->kind, x->what, x->why_kept ? ". " : "",
-               x->why_kept ? x->why_kept : "");
-        return 0;
     }
-    wrong_call("no such mutant", argv[0]);
-    return 2;
+    printf("%s: %s: no program shows a fault%s%s\n", k->name, x->what, x->why_kept ? ". " : "",
+           x->why_kept ? x->why_kept : "");
+    return 0;
 }
 
 int main(int argc, char **argv)
@@ -352,8 +380,8 @@ int main(int argc, char **argv)
         return show_mutant(argc - 2, argv + 2);
     if (strcmp(command, "try") == 0)
         return try_program(argc - 2, argv + 2);
-    const char *only = argc > 2 ? argv[2] : NULL;
-    if (argc > 3 || (only && !kind_named(only)))
+    const kind *only = argc > 2 ? kind_named(argv[2]) : NULL;
+    if (argc > 3 || (argc > 2 && !only))
         wrong_call("no such kind", argv[argc - 1]);
     if (strcmp(command, "checks") == 0)
         return check_programs(only) > 0;

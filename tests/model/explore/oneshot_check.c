@@ -1,5 +1,7 @@
-/* The waiter wakes, sees the result that was written before the event was set, and may free the event. */
-#include "explore/program.h"
+/* The waiter wakes, sees the result that was written before the event was set, and may free the event.
+ *
+ * Owner: G write the result and set the event.  Thief: W wait, use the result, free the event. */
+#include "explore/kind.h"
 
 #include "base/oneshot.h"
 #include "explore/mem.h"
@@ -28,35 +30,32 @@ static void run(int thread)
     }
 }
 
-static uint64_t summary(void)
-{
-    return 0;
-}
-
-static const char *thread_name(int thread)
-{
-    return thread == 0 ? "setter" : "waiter";
-}
-
-static const char *data_name(int datum)
-{
-    (void)datum;
-    return "the result";
-}
-
 static const char *value_name(uint64_t value)
 {
     return value ? "set" : "unset";
 }
 
-void oneshot_check(check *c, const program *p)
-{
-    *c = (check){.threads = program_threads(p),
-                 .races = true,
-                 .setup = setup,
-                 .run = run,
-                 .summary = summary,
-                 .thread_name = thread_name,
-                 .data_name = data_name,
-                 .value_name = value_name};
-}
+static const program programs[] = {
+    {0, 0, "G", {"W"}},
+    {0, 0, NULL, {NULL}},
+};
+
+static const mutant mutants[] = {
+    WEAKER("sets relaxed", "oneshot.set", ORDER_RELAXED, RACE, RACE, RACE),
+    WEAKER("waits relaxed", "oneshot.wait", ORDER_RELAXED, RACE, RACE, RACE),
+    {.what = NULL},
+};
+
+const kind oneshot_kind = {
+    .name = "oneshot",
+    .owner = "G",
+    .thief = "W",
+    .programs = programs,
+    .mutants = mutants,
+    .threads = {"worker", "outsider"},
+    .data = {"the result"},
+    .races = true,
+    .setup = setup,
+    .run = run,
+    .value_name = value_name,
+};

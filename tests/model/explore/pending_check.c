@@ -1,15 +1,17 @@
 /* A waiter of a group goes on after all members have ended, and sees their work.  Then the group
- * may be gone.  Of a job, one thread finds that it is done, and sees all of its work. */
-#include "explore/program.h"
+ * may be gone.  Of a job, one thread finds that it is done, and sees all of its work.
+ *
+ * Of a job if `capacity` is 1.  All: E end a member (as first letter: one that was there from the
+ * start), R add a member, C add a member unless all are done, and end it, W wait until all are
+ * done, D the same with a deadline, F the same and free the group.  Waiters are woken and see all
+ * work; the job is finished once. */
+#include "explore/kind.h"
 
 #include "base/lock.h"
 #include "base/oneshot.h"
 #include "explore/mem.h"
 #include "job/pending.h"
 
-#include <string.h>
-
-static const program *now;
 static fi_pending *word; /* in the arena, as it may be freed */
 /* The wait queue of the group's address, as in sched/lot.c. */
 static fi_lock queue_lock;
@@ -18,45 +20,40 @@ static FI_ATOMIC(uint32_t) gate[MAX_THREADS];
 static unsigned ended;  /* threads whose first member has ended */
 static unsigned rounds; /* how often all members were done */
 
-static const char *ops_of(int thread)
-{
-    return thread == 0 ? now->owner : now->thieves[thread - 1];
-}
-
 static bool has_first_member(int thread)
 {
-    return *ops_of(thread) == 'E';
+    return *program_ops(thread) == 'E';
 }
 
 /* A thread whose program begins with E has a member from the start. */
 static uint32_t first_members(void)
 {
     uint32_t n = 0;
-    for (int i = 0; i < program_threads(now); i++)
+    for (int i = 0; i < program_threads(); i++)
         n += has_first_member(i);
     return n;
 }
 
 static bool of_job(void)
 {
-    return now->capacity > 0;
+    return program_now->capacity > 0;
 }
 
 static void setup(void)
 {
-    static const char *const gates[] = {"gate 0", "gate 1", "gate 2", "gate 3"};
+    static const char *const gates[] = NUMBERED("gate");
     in_queue = ended = rounds = 0;
     word = FI_NEW(fi_pending);
     x_init(word, first_members() * FI_PENDING_ONE + (of_job() ? FI_PENDING_OF_JOB : 0), "pending");
     x_init(&queue_lock.word, 0, "queue");
-    for (int i = 0; i < program_threads(now); i++)
+    for (int i = 0; i < program_threads(); i++)
         x_init(&gate[i], 0, gates[i]);
 }
 
 /* Read the work of the first members, which no thread writes again. */
 static void read_work(int self)
 {
-    for (int i = 0; i < program_threads(now); i++) {
+    for (int i = 0; i < program_threads(); i++) {
         if (i == self || !has_first_member(i))
             continue;
         if (!(ended & 1u << i))
@@ -107,7 +104,7 @@ static void wake_all(void)
     unsigned woken = in_queue;
     in_queue = 0;
     x_unlock(&queue_lock);
-    for (int i = 0; i < program_threads(now); i++)
+    for (int i = 0; i < program_threads(); i++)
         if (woken & 1u << i)
             fi_oneshot_set(&gate[i]);
 }
@@ -175,22 +172,16 @@ static void run_child(int self)
         end_member(self, false);
 }
 
-static void run(int thread)
+static void operate(const operation *op)
 {
-    const char *ops = ops_of(thread);
-    for (const char *op = ops; *op; op++) {
-        uint64_t position = 2 * strlen(op);
-        x_forget(position);
-        if (*op == 'E')
-            end_member(thread, op == ops);
-        else if (*op == 'R')
-            fi_pending_add(word);
-        else if (*op == 'C')
-            run_child(thread);
-        else
-            wait_for_all(thread, *op, position);
-    }
-    x_forget(0);
+    if (op->letter == 'E')
+        end_member(op->thread, op->index == 0);
+    else if (op->letter == 'R')
+        fi_pending_add(word);
+    else if (op->letter == 'C')
+        run_child(op->thread);
+    else
+        wait_for_all(op->thread, op->letter, op->position);
 }
 
 static uint64_t summary(void)
@@ -198,33 +189,33 @@ static uint64_t summary(void)
     return (in_queue << MAX_THREADS | ended) << 4 | rounds;
 }
 
-static const char *thread_name(int thread)
-{
-    static const char *const names[] = {"thread 0", "thread 1", "thread 2", "thread 3"};
-    return names[thread];
-}
+static const program programs[] = {
+    {0, 0, "E", {"W"}},      {0, 0, "E", {"F"}},        {0, 0, "E", {"D"}},
+    {1, 0, "E", {"E"}},      {1, 0, "E", {"C"}},        {0, 0, "E", {"E", "F"}},
+    {1, 0, "E", {"E", "C"}}, {1, 0, "E", {"C", "W"}},   {0, 0, "E", {"W", "W"}},
+    {0, 0, "E", {"W", "D"}}, {0, 0, "E", {"WRE", "W"}}, {0, 0, "E", {"WREW", "W"}},
+    {0, 0, NULL, {NULL}},
+};
 
-static const char *data_name(int datum)
-{
-    (void)datum;
-    return "the work of a member";
-}
+static const mutant mutants[] = {
+    WEAKER("counts members as done relaxed", "pending.sub", ORDER_RELAXED, RACE, RACE, RACE),
+    WEAKER("finishes a job after a relaxed load", "pending.last", ORDER_RELAXED, RACE, RACE, RACE),
+    WEAKER("checks relaxed whether all are done", "pending.check", ORDER_RELAXED, RACE, RACE, RACE),
+    FAULT("waits without checking again", "has_waiters", HANG, HANG, HANG),
+    FAULT("reads again whether a waiter waits", "reads_again", RACE, RACE, RACE),
+    {.what = NULL},
+};
 
-static const char *value_name(uint64_t value)
-{
-    (void)value;
-    return NULL;
-}
-
-void pending_check(check *c, const program *p)
-{
-    now = p;
-    *c = (check){.threads = program_threads(p),
-                 .races = true,
-                 .setup = setup,
-                 .run = run,
-                 .summary = summary,
-                 .thread_name = thread_name,
-                 .data_name = data_name,
-                 .value_name = value_name};
-}
+const kind pending_kind = {
+    .name = "pending",
+    .owner = "ERCWDF",
+    .thief = "ERCWDF",
+    .programs = programs,
+    .mutants = mutants,
+    .threads = NUMBERED("thread"),
+    .data = {"the work of a member"},
+    .races = true,
+    .setup = setup,
+    .operate = operate,
+    .summary = summary,
+};

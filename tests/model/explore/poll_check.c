@@ -1,56 +1,51 @@
-/* While a worker sleeps, one of them asks the poller if something is watched, and one sleeps no longer than until the next
- * timer; who is woken comes out of the poller. */
-#include "explore/program.h"
+/* While workers sleep, one of them is in the poller if something is watched, and one sleeps no longer
+ * than until the next timer; a worker that is woken leaves the poller.
+ *
+ * There is a timer from the start if `capacity` is 1, and something is watched if `batch` is 1.
+ * All: T find work and take it, sleeping when there is none, D the same, and one deadline comes too
+ * early, P put some, W have something watched, E it has an event, A add an earlier timer, G borrow a
+ * worker and give it back, K keep it for ever. */
+#include "explore/kind.h"
 
 #include "base/futex.h"
-#include "explore/mem.h"
-#include "sched/idle.h"
+#include "explore/workers.h"
 #include "sched/poller.h"
 
 #include <errno.h>
-#include <string.h>
 
 enum { NEAR = 1, FAR = 2 };      /* when timers are due */
 enum { EVENT = 0x100 };          /* in the poller's word: events above, interrupts below */
 enum { PIECE, FROM_OUTSIDE, N }; /* what there is to do */
 
-/* In the arena, as the list of sleepers is part of the state. */
 typedef struct place {
-    fi_idle idle;
-    fi_sleeper sleeper[MAX_THREADS];
+    workers workers;
     fi_poller poller;
 } place;
 
-static const program *now;
 static place *at;
 static FI_ATOMIC(uint32_t) work[N];    /* 1: here is something to do.  The loosest of queues */
 static FI_ATOMIC(uint32_t) kernel;     /* what the poller has to tell */
 static FI_ATOMIC(int64_t) timers_next; /* as in base/timer_heap.c */
 static unsigned put, taken;            /* one bit for each thing to do */
 
-static const char *ops_of(int thread)
-{
-    return thread == 0 ? now->owner : now->thieves[thread - 1];
-}
-
 static bool is_worker(int thread)
 {
-    return strpbrk(ops_of(thread), "TD") != NULL;
+    return thread_has(thread, "TD");
 }
 
 /* Once, a deadline comes for each D. */
 static unsigned late(void)
 {
     unsigned mask = 0;
-    for (int i = 0; i < program_threads(now); i++)
-        mask |= (unsigned)(strchr(ops_of(i), 'D') != NULL) << i;
+    for (int i = 0; i < program_threads(); i++)
+        mask |= (unsigned)thread_has(i, "D") << i;
     return mask;
 }
 
-static unsigned workers(void)
+static unsigned n_workers(void)
 {
     unsigned n = 0;
-    for (int i = 0; i < program_threads(now); i++)
+    for (int i = 0; i < program_threads(); i++)
         n += is_worker(i);
     return n;
 }
@@ -62,7 +57,7 @@ static void make_ready(void)
     x_say("something to do, from outside");
     put |= 1u << FROM_OUTSIDE;
     fi_store_relaxed(&work[FROM_OUTSIDE], 1);
-    fi_idle_notify(&at->idle);
+    fi_idle_notify(&at->workers.idle);
 }
 
 static int poll(fi_poller *p, int64_t deadline_ns, void (*awake)(void *arg), void *arg)
@@ -96,19 +91,16 @@ static void interrupt(fi_poller *p)
 /* With `capacity` 1 there is a timer from the start, with `batch` 1 something is watched. */
 static void setup(void)
 {
-    static const char *const asleep[] = {"asleep 0", "asleep 1", "asleep 2", "asleep 3"};
     put = taken = 0;
     at = FI_NEW(place);
-    fi_idle_init(&at->idle);
+    workers_init(&at->workers);
     at->poller = (fi_poller){.poll = poll, .interrupt = interrupt};
-    at->idle.poller = &at->poller;
-    fi_atomic_init(&at->idle.n_interests, now->batch);
-    x_init(&timers_next, (uint64_t)(now->capacity ? FAR : FI_FUTEX_FOREVER), "next timer");
+    at->workers.idle.poller = &at->poller;
+    fi_atomic_init(&at->workers.idle.n_interests, program_now->batch);
+    x_init(&timers_next, (uint64_t)(program_now->capacity ? FAR : FI_FUTEX_FOREVER), "next timer");
     x_init(&kernel, 0, "poller");
     x_init(&work[PIECE], 0, "work");
     x_init(&work[FROM_OUTSIDE], 0, "from outside");
-    for (int i = 0; i < program_threads(now); i++)
-        x_init(&at->sleeper[i].asleep, 0, asleep[i]);
 }
 
 /* ---- who looks for work, as in sched/find_work.c ---- */
@@ -125,7 +117,7 @@ static memory of_thread[MAX_THREADS];
 static void before_unlock(int thread)
 {
     memory *m = &of_thread[thread];
-    if (!m->is_decided && at->idle.timer_sleeper != &at->sleeper[thread])
+    if (!m->is_decided && at->workers.idle.timer_sleeper != &at->workers.sleeper[thread])
         m->matters = 0;
     m->is_decided = true;
 }
@@ -133,12 +125,12 @@ static void before_unlock(int thread)
 static bool anything(void *ctx)
 {
     const memory *m = ctx;
-    x_forget(m->position << 8 | m->matters << 4 | 1);
+    x_forget(m->position | m->matters << 4 | 1);
     x_say("look once more");
     return fi_load_relaxed(&work[PIECE]) || fi_load_relaxed(&work[FROM_OUTSIDE]) ||
-           (!x_fault("sees_watched") && fi_idle_is_unpolled(&at->idle)) ||
+           (!x_fault("sees_watched") && fi_idle_is_unpolled(&at->workers.idle)) ||
            (!x_fault("sees_time") &&
-            fi_load_relaxed(&timers_next) < fi_idle_timer_deadline(&at->idle));
+            fi_load_relaxed(&timers_next) < fi_idle_timer_deadline(&at->workers.idle));
 }
 
 static bool take_one(int what)
@@ -156,21 +148,21 @@ static void sleep_past(int self, uint64_t position, bool searching)
     memory *m = &of_thread[self];
     int64_t until = fi_load_relaxed(&timers_next);
     *m = (memory){.position = position, .matters = (uint64_t)until & 0xf};
-    fi_idle_sleep(&at->idle, &at->sleeper[self], searching, anything, m, until);
+    fi_idle_sleep(&at->workers.idle, &at->workers.sleeper[self], searching, anything, m, until);
 }
 
 /* A timer is never due: how it fires is another matter. */
 static void find_work(int self, uint64_t position)
 {
-    bool searching = fi_idle_search_begin(&at->idle, workers());
+    bool searching = fi_idle_search_begin(&at->workers.idle, n_workers());
     x_say("find work");
     while (!searching || !(take_one(PIECE) || take_one(FROM_OUTSIDE))) {
         sleep_past(self, position, searching);
         searching = true;
-        x_forget(position << 8 | 2); /* how it came to be awake does not matter */
+        x_forget(position | 2); /* how it came to be awake does not matter */
     }
-    if (fi_idle_search_end(&at->idle) && !x_fault("hands_on"))
-        fi_idle_notify(&at->idle);
+    if (fi_idle_search_end(&at->workers.idle) && !x_fault("hands_on"))
+        fi_idle_notify(&at->workers.idle);
 }
 
 /* ---- the others ---- */
@@ -180,7 +172,7 @@ static void put_work(void)
     x_say("put something to do");
     put |= 1u << PIECE;
     fi_store_relaxed(&work[PIECE], 1);
-    fi_idle_notify(&at->idle);
+    fi_idle_notify(&at->workers.idle);
 }
 
 static void add_timer(void)
@@ -188,48 +180,64 @@ static void add_timer(void)
     x_say("add a timer");
     fi_store_relaxed(&timers_next, NEAR);
     if (!x_fault("says_first"))
-        fi_idle_notify(&at->idle);
+        fi_idle_notify(&at->workers.idle);
 }
 
 /* Like sched/caller_runs.c. */
 static void be_guest(int self, uint64_t position, bool for_ever)
 {
     x_say("borrow");
-    fi_sleeper *s = fi_idle_borrow(&at->idle);
+    fi_sleeper *s = fi_idle_borrow(&at->workers.idle);
     if (!s || for_ever)
         return;
     memory *m = &of_thread[self];
-    *m = (memory){position, true, (uint64_t)(s - at->sleeper)};
+    *m = (memory){position, true, (uint64_t)(s - at->workers.sleeper)};
     x_say("give back");
-    fi_idle_return(&at->idle, s, false, anything, m);
+    fi_idle_return(&at->workers.idle, s, false, anything, m);
 }
 
-static void run(int thread)
+static void operate(const operation *op)
 {
-    for (const char *op = ops_of(thread); *op; op++) {
-        uint64_t position = strlen(op);
-        x_forget(position << 8);
-        if (*op == 'P')
-            put_work();
-        else if (*op == 'A')
-            add_timer();
-        else if (*op == 'W')
-            fi_idle_add_interest(&at->idle);
-        else if (*op == 'E')
-            tell_kernel(EVENT);
-        else if (*op == 'G' || *op == 'K')
-            be_guest(thread, position, *op == 'K');
-        else
-            find_work(thread, position);
+    switch (op->letter) {
+    case 'P':
+        put_work();
+        break;
+    case 'A':
+        add_timer();
+        break;
+    case 'W':
+        fi_idle_add_interest(&at->workers.idle);
+        break;
+    case 'E':
+        tell_kernel(EVENT);
+        break;
+    case 'G':
+    case 'K':
+        be_guest(op->thread, op->position, op->letter == 'K');
+        break;
+    default:
+        find_work(op->thread, op->position);
     }
-    x_forget(0);
+}
+
+static const char *thread_name(int thread)
+{
+    static const char *const names[] = OWNER_AND("maker", "worker");
+    return is_worker(thread) || thread == 0 ? names[thread] : "guest";
+}
+
+static void adjust(check *c)
+{
+    c->time_stands = true;
+    c->late = late();
+    c->thread_name = thread_name;
 }
 
 /* ---- what must be so when nothing goes on ---- */
 
 static bool sleeps(int thread)
 {
-    return is_worker(thread) && x_peek(&at->sleeper[thread].asleep) == FI_ASLEEP;
+    return is_worker(thread) && x_peek(&at->workers.sleeper[thread].asleep) == FI_ASLEEP;
 }
 
 static const char *at_rest(void)
@@ -237,11 +245,11 @@ static const char *at_rest(void)
     int64_t until = FI_FUTEX_FOREVER;
     bool any = false, polls = false;
 
-    for (int i = 0; i < program_threads(now); i++) {
+    for (int i = 0; i < program_threads(); i++) {
         const void *on = x_asleep_on(i);
-        if (on && on != &at->sleeper[i].asleep && on != &kernel)
+        if (on && on != &at->workers.sleeper[i].asleep && on != &kernel)
             return "somebody waits for the lock for ever";
-        if (on && x_peek(&at->sleeper[i].asleep) == FI_AWAKE)
+        if (on && x_peek(&at->workers.sleeper[i].asleep) == FI_AWAKE)
             return "a worker is woken, and sleeps on";
         if (!sleeps(i))
             continue;
@@ -253,7 +261,7 @@ static const char *at_rest(void)
         return NULL;
     if (put & ~taken)
         return "work is left, and a worker sleeps";
-    if (x_peek(&at->idle.n_interests) > 0 && !polls)
+    if (x_peek(&at->workers.idle.n_interests) > 0 && !polls)
         return "something is watched, a worker sleeps, and nobody asks the poller";
     if (until > (int64_t)x_peek(&timers_next))
         return "there is a timer, a worker sleeps, and nobody keeps the time";
@@ -265,28 +273,57 @@ static uint64_t summary(void)
     return put << N | taken;
 }
 
-static const char *thread_name(int thread)
-{
-    static const char *const names[] = {"maker", "worker 1", "worker 2", "worker 3"};
-    return is_worker(thread) || thread == 0 ? names[thread] : "guest";
-}
-
 static const char *value_name(uint64_t value)
 {
     return value == (uint64_t)FI_FUTEX_FOREVER ? "never" : NULL;
 }
 
-void poll_check(check *c, const program *p)
-{
-    now = p;
-    *c = (check){.threads = program_threads(p),
-                 .setup = setup,
-                 .run = run,
-                 .summary = summary,
-                 .at_rest = at_rest,
-                 .before_unlock = before_unlock,
-                 .time_stands = true,
-                 .late = late(),
-                 .thread_name = thread_name,
-                 .value_name = value_name};
-}
+static const program programs[] = {
+    {0, 0, "W", {"T"}}, {0, 0, "WE", {"T"}}, {0, 0, "A", {"T"}},
+    {1, 0, "A", {"D"}}, {1, 1, "P", {"D"}},  {0, 0, NULL, {NULL}},
+};
+
+static const program large_programs[] = {
+    {0, 1, "P", {"T", "TT"}}, {1, 1, "K", {"T", "T"}}, {1, 0, "K", {"T", "T"}},
+    {1, 0, "A", {"T", "T"}},  {0, 0, "A", {"D", "G"}}, {0, 0, "W", {"T", "G"}},
+    {0, 0, NULL, {NULL}},
+};
+
+static const mutant mutants[] = {
+    WEAKER("no fence in notify", "idle.notify.fence", ORDER_NONE, HANG, HANG, HANG),
+    FAULT("no last look whether somebody asks the poller", "sees_watched", HANG, HANG, HANG),
+    FAULT("no last look whether somebody keeps the time", "sees_time", HANG, HANG, HANG),
+    FAULT("the first thing that is watched wakes nobody", "idle.first_watched", HANG, HANG, HANG),
+    FAULT("an earlier timer wakes nobody", "says_first", HANG, HANG, HANG),
+    FAULT("keeps the time although it is awake", "idle.keeps_on", HANG, HANG, HANG),
+    FAULT("asks the poller although it is awake", "idle.polls_on", HANG, HANG, HANG),
+    {.what = "given back, is woken at its word alone",
+     .weaken = {{"idle.back_at_word", ORDER_NONE}},
+     .expected = {OK, OK, HANG},
+     .why_kept = "on rc11 poll:0:0:W:T,G hangs as well: try it by hand"},
+    FAULT("the last searcher does not notify", "hands_on", HANG, HANG, HANG),
+    {.what = "who keeps the time is lent, and nobody is woken",
+     .weaken = {{"idle.lent_keeper", ORDER_NONE}},
+     .expected = {OK, OK, OK},
+     .why_kept = "caught by poll:1:0:WK:T,T on rc11 and tso (hang), a program that takes minutes "
+                 "to explore as it ships: try it by hand"},
+    FAULT("another polls before it has come out", "idle.comes_out", HANG, HANG, HANG),
+    {.what = NULL},
+};
+
+const kind poll_kind = {
+    .name = "poll",
+    .owner = "TDPWEAGK",
+    .thief = "TDPWEAGK",
+    .programs = programs,
+    .large_programs = large_programs,
+    .mutants = mutants,
+    .threads = OWNER_AND("maker", "worker"),
+    .setup = setup,
+    .operate = operate,
+    .summary = summary,
+    .at_rest = at_rest,
+    .before_unlock = before_unlock,
+    .value_name = value_name,
+    .adjust = adjust,
+};

@@ -1,11 +1,12 @@
-/* A pushed magazine is popped once, by a thread that sees the records in it. */
-#include "explore/program.h"
+/* A pushed magazine is popped once, by a thread that sees the records in it.
+ *
+ * With `capacity` magazines in the depot.  All: P push a new one, T pop one, B push the oldest
+ * popped one again.  Each pushed magazine is popped once, by a thread that sees its records. */
+#include "explore/kind.h"
 
 #include "base/mem.h"
 #include "base/record_pool.h"
 #include "explore/mem.h"
-
-#include <string.h>
 
 enum { MAX_MAGAZINES = 4 };
 
@@ -15,7 +16,6 @@ typedef struct shared {
     fi_record magazine[MAX_MAGAZINES];
 } shared;
 
-static const program *now;
 static shared *at;
 static unsigned pushed; /* a bit for each magazine in the depot */
 
@@ -47,16 +47,11 @@ void fi_mem_free(void *p, size_t size, size_t align)
     x_free(p, size);
 }
 
-static const char *ops_of(int thread)
-{
-    return thread == 0 ? now->owner : now->thieves[thread - 1];
-}
-
 static int count_pushes(int threads)
 {
     int n = 0;
     for (int i = 0; i < threads; i++)
-        for (const char *op = ops_of(i); *op; op++)
+        for (const char *op = program_ops(i); *op; op++)
             n += *op == 'P';
     return n;
 }
@@ -67,9 +62,9 @@ static void setup(void)
     at = FI_NEW(shared);
     pushed = 0;
     fi_record_depot_init(&at->depot, sizeof(fi_record));
-    if (now->capacity + (uint32_t)count_pushes(program_threads(now)) > MAX_MAGAZINES)
+    if (program_now->capacity + (uint32_t)count_pushes(program_threads()) > MAX_MAGAZINES)
         x_fail(LIMIT, "at most %d magazines", MAX_MAGAZINES);
-    for (uint32_t i = 0; i < now->capacity; i++) {
+    for (uint32_t i = 0; i < program_now->capacity; i++) {
         pushed |= 1u << i;
         at->magazine[i].next_magazine = i > 0 ? &at->magazine[i - 1] : NULL;
         fi_atomic_init(&at->depot.magazines, &at->magazine[i]);
@@ -105,8 +100,8 @@ static void run_ops(int thread)
 {
     fi_record *mine[MAX_MAGAZINES] = {NULL};
     int first = 0, end = 0;
-    uint32_t fresh = now->capacity + (uint32_t)count_pushes(thread);
-    for (const char *op = ops_of(thread); *op; op++) {
+    uint32_t fresh = program_now->capacity + (uint32_t)count_pushes(thread);
+    for (const char *op = program_ops(thread); *op; op++) {
         if (*op == 'P') {
             push(&at->magazine[fresh++]);
         } else if (*op == 'T') {
@@ -120,7 +115,6 @@ static void run_ops(int thread)
 
 static void drain(void)
 {
-    x_join();
     for (uint64_t i = 0; pushed && i < MAX_MAGAZINES; i++)
         if (!pop())
             x_fail(LOST, "a magazine is lost");
@@ -131,26 +125,12 @@ static void drain(void)
 static void run(int thread)
 {
     run_ops(thread);
-    x_forget(thread == 0 ? 1 : 2);
-    if (thread == 0)
-        drain();
+    x_forget(2);
 }
 
 static uint64_t summary(void)
 {
     return pushed;
-}
-
-static const char *thread_name(int thread)
-{
-    static const char *const names[] = {"worker 0", "worker 1", "worker 2", "worker 3"};
-    return names[thread];
-}
-
-static const char *data_name(int datum)
-{
-    (void)datum;
-    return "the records in the magazine";
 }
 
 static const char *value_name(uint64_t value)
@@ -162,15 +142,31 @@ static const char *value_name(uint64_t value)
     return value ? NULL : "none";
 }
 
-void record_pool_check(check *c, const program *p)
-{
-    now = p;
-    *c = (check){.threads = program_threads(p),
-                 .races = true,
-                 .setup = setup,
-                 .run = run,
-                 .summary = summary,
-                 .thread_name = thread_name,
-                 .data_name = data_name,
-                 .value_name = value_name};
-}
+static const program programs[] = {
+    {0, 0, "P", {"T"}},        {0, 0, "P", {"PT"}},       {2, 0, "T", {"TTB"}},
+    {1, 0, "PT", {"TB", "T"}}, {1, 0, "PT", {"P", "TB"}}, {2, 0, "TB", {"TTB", "T"}},
+    {0, 0, NULL, {NULL}},
+};
+
+static const mutant mutants[] = {
+    WEAKER("pushes relaxed", "record_pool.push", ORDER_RELAXED, RACE, RACE, RACE),
+    WEAKER("pops relaxed", "record_pool.pop", ORDER_RELAXED, RACE, RACE, RACE),
+    FAULT("pops without the lock", "pop_lock", RACE, RACE, RACE),
+    {.what = NULL},
+};
+
+const kind record_pool_kind = {
+    .name = "record_pool",
+    .owner = "PTB",
+    .thief = "PTB",
+    .programs = programs,
+    .mutants = mutants,
+    .threads = NUMBERED("worker"),
+    .data = {"the records in the magazine"},
+    .races = true,
+    .setup = setup,
+    .run = run,
+    .at_end = drain,
+    .summary = summary,
+    .value_name = value_name,
+};

@@ -1,6 +1,10 @@
 /* The record of a job is freed once, after both references were dropped, by a thread that has
- * seen all uses. */
-#include "explore/program.h"
+ * seen all uses.
+ *
+ * All: D the job is done, R its user releases it, H its user hands it over, N take the record, if
+ * it is free, for another job, to which later letters of the thread apply.  The record is freed
+ * once. */
+#include "explore/kind.h"
 
 #include "base/lock.h"
 #include "explore/mem.h"
@@ -10,7 +14,6 @@
 
 enum { RECORD = 0 };
 
-static const program *now;
 static fi_ref ref;
 static fi_lock pool; /* orders one use of the record after the other */
 static bool is_free; /* the record is in the pool */
@@ -105,7 +108,6 @@ static void run_ops(const char *ops)
 
 static void check_end(void)
 {
-    x_join();
     uint32_t word = fi_load_relaxed(&ref);
     if (is_free != (dropped[generation - 1] == FI_REF_ALL))
         x_fail(is_free ? TWICE : LOST, is_free ? "the record is free, and a reference is held"
@@ -116,27 +118,13 @@ static void check_end(void)
 
 static void run(int thread)
 {
-    run_ops(thread == 0 ? now->owner : now->thieves[thread - 1]);
-    x_forget(thread == 0 ? 1 : 2);
-    if (thread == 0)
-        check_end();
+    run_ops(program_ops(thread));
+    x_forget(2);
 }
 
 static uint64_t summary(void)
 {
     return ((uint64_t)generation << 4 | dropped[0] << 2 | dropped[1]) << 1 | is_free;
-}
-
-static const char *thread_name(int thread)
-{
-    static const char *const names[] = {"worker", "user 1", "user 2", "user 3"};
-    return names[thread];
-}
-
-static const char *data_name(int datum)
-{
-    (void)datum;
-    return "the record";
 }
 
 static const char *value_name(uint64_t value)
@@ -145,15 +133,29 @@ static const char *value_name(uint64_t value)
     return value < FI_REF_GENERATION ? NULL : refs[value & FI_REF_ALL];
 }
 
-void ref_check(check *c, const program *p)
-{
-    now = p;
-    *c = (check){.threads = program_threads(p),
-                 .races = true,
-                 .setup = setup,
-                 .run = run,
-                 .summary = summary,
-                 .thread_name = thread_name,
-                 .data_name = data_name,
-                 .value_name = value_name};
-}
+static const program programs[] = {
+    {0, 0, "D", {"R"}},    {0, 0, "DN", {"R"}},   {0, 0, "D", {"RNDR"}},
+    {0, 0, "HD", {"NHD"}}, {0, 0, "DNHD", {"R"}}, {0, 0, NULL, {NULL}},
+};
+
+static const mutant mutants[] = {
+    WEAKER("drops a reference relaxed", "ref.drop", ORDER_RELAXED, RACE, RACE, RACE),
+    WEAKER("frees the record after a relaxed load", "ref.last", ORDER_RELAXED, RACE, RACE, RACE),
+    {.what = NULL},
+};
+
+const kind ref_kind = {
+    .name = "ref",
+    .owner = "DRHN",
+    .thief = "DRHN",
+    .programs = programs,
+    .mutants = mutants,
+    .threads = OWNER_AND("worker", "user"),
+    .data = {"the record"},
+    .races = true,
+    .setup = setup,
+    .run = run,
+    .at_end = check_end,
+    .summary = summary,
+    .value_name = value_name,
+};

@@ -1,6 +1,10 @@
 /* The runtime has no users when it is freed, a user sees it initialised, and the stopper wakes when the
- * last user leaves. */
-#include "explore/program.h"
+ * last user leaves.
+ *
+ * Owner: O initialise the runtime and open, S close, wait and free it.  Thief: E enter, use it and
+ * leave, A enter unchecked, wake the fiber that keeps it from being freed (the runtime exists from
+ * the start then), use it and leave.  The runtime is used only while it exists. */
+#include "explore/kind.h"
 
 #include "base/futex.h"
 
@@ -19,7 +23,6 @@ static int rundown_wake(FI_ATOMIC(uint32_t) * word, int count)
 
 enum { RUNTIME = 0 };
 
-static const program *now;
 static fi_rundown rundown;
 static FI_ATOMIC(
     uint32_t) quiet; /* a one-shot event: what kept the runtime from being freed has ended */
@@ -27,8 +30,8 @@ static bool alive;
 
 static bool has_waker(void)
 {
-    for (int i = 0; i < MAX_THIEVES && now->thieves[i]; i++)
-        if (strchr(now->thieves[i], 'A'))
+    for (int i = 0; i < MAX_THIEVES && program_now->thieves[i]; i++)
+        if (strchr(program_now->thieves[i], 'A'))
             return true;
     return false;
 }
@@ -98,38 +101,21 @@ static void wake(void)
     fi_rundown_leave(&rundown);
 }
 
-static void run(int thread)
+static void operate(const operation *op)
 {
-    const char *ops = thread == 0 ? now->owner : now->thieves[thread - 1];
-    for (; *ops; ops++) {
-        x_forget(strlen(ops));
-        if (*ops == 'O')
-            start();
-        else if (*ops == 'S')
-            stop();
-        else if (*ops == 'E')
-            enter();
-        else
-            wake();
-    }
-    x_forget(0);
+    if (op->letter == 'O')
+        start();
+    else if (op->letter == 'S')
+        stop();
+    else if (op->letter == 'E')
+        enter();
+    else
+        wake();
 }
 
 static uint64_t summary(void)
 {
     return alive;
-}
-
-static const char *thread_name(int thread)
-{
-    static const char *const names[] = {"starter", "user 1", "user 2", "user 3"};
-    return names[thread];
-}
-
-static const char *data_name(int datum)
-{
-    (void)datum;
-    return "the runtime";
 }
 
 static const char *value_name(uint64_t value)
@@ -140,16 +126,34 @@ static const char *value_name(uint64_t value)
                : NULL;
 }
 
-void rundown_check(check *c, const program *p)
-{
-    now = p;
-    *c = (check){.threads = program_threads(p),
-                 .exchangeable = true,
-                 .races = true,
-                 .setup = setup,
-                 .run = run,
-                 .summary = summary,
-                 .thread_name = thread_name,
-                 .data_name = data_name,
-                 .value_name = value_name};
-}
+static const program programs[] = {
+    {0, 0, "OS", {"E"}},       {0, 0, "S", {"A"}},      {0, 0, "OSOS", {"EE"}},
+    {0, 0, "OSO", {"E", "E"}}, {0, 0, "S", {"A", "E"}}, {0, 0, NULL, {NULL}},
+};
+
+static const mutant mutants[] = {
+    WEAKER("enters relaxed", "rundown.enter", ORDER_RELAXED, RACE, RACE, RACE),
+    WEAKER("leaves relaxed", "rundown.leave", ORDER_RELAXED, RACE, RACE, RACE),
+    WEAKER("opens relaxed", "rundown.open", ORDER_RELAXED, RACE, RACE, RACE),
+    WEAKER("reads relaxed that there are no users", "rundown.empty", ORDER_RELAXED, RACE, RACE,
+           RACE),
+    FAULT("the last to leave does not wake", "last_wakes", HANG, HANG, HANG),
+    FAULT("does not recheck the count after the quiesce", "recheck_empty", RACE, RACE, RACE),
+    {.what = NULL},
+};
+
+const kind rundown_kind = {
+    .name = "rundown",
+    .owner = "OS",
+    .thief = "EA",
+    .programs = programs,
+    .mutants = mutants,
+    .threads = OWNER_AND("starter", "user"),
+    .data = {"the runtime"},
+    .races = true,
+    .exchangeable = true,
+    .setup = setup,
+    .operate = operate,
+    .summary = summary,
+    .value_name = value_name,
+};

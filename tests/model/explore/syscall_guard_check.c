@@ -1,14 +1,14 @@
-/* A number is not closed during a system call on it, and no system call begins while it is being closed. */
-#include "explore/program.h"
+/* A number is not closed during a system call on it, and no system call begins while it is being closed.
+ *
+ * Of two files.  Owner: X, Y close the first, the second.  Thief: A, B make a system call on the
+ * first, the second, unless it is being closed. */
+#include "explore/kind.h"
 
 #include "base/biased_lock.h"
 #include "io/syscall_guard.h"
 
-#include <string.h>
-
 enum { FILES = 2 };
 
-static const program *now;
 static struct {
     fi_biased_lock latch;
     bool closing;
@@ -26,7 +26,7 @@ static void setup(void)
         x_init(&file[i].latch.word, 0, words[i]);
         x_init(&file[i].latch.bias, 0, biases[i]);
     }
-    for (int i = 1; i < program_threads(now); i++)
+    for (int i = 1; i < program_threads(); i++)
         x_init(&syscall_guard[i], 0, guard_names[i]);
 }
 
@@ -64,25 +64,19 @@ static void close_file(int which, uint64_t position)
     hold(which, position + 1);
     file[which].closing = true;
     let_go(which);
-    for (int i = 1; i < program_threads(now); i++)
+    for (int i = 1; i < program_threads(); i++)
         for (x_forget(position + 2); fi_syscall_guard_protects(&syscall_guard[i], &file[which]);)
             fi_thread_yield();
     x_say("it is gone");
     x_data_write(which);
 }
 
-static void run(int thread)
+static void operate(const operation *op)
 {
-    const char *ops = thread == 0 ? now->owner : now->thieves[thread - 1];
-    for (; *ops; ops++) {
-        uint64_t position = 4 * strlen(ops);
-        x_forget(position);
-        if (thread == 0)
-            close_file(*ops - 'X', position);
-        else
-            make_call(thread, *ops - 'A', position);
-    }
-    x_forget(0);
+    if (op->thread == 0)
+        close_file(op->letter - 'X', op->position);
+    else
+        make_call(op->thread, op->letter - 'A', op->position);
 }
 
 static uint64_t summary(void)
@@ -93,34 +87,38 @@ static uint64_t summary(void)
     return h;
 }
 
-static const char *thread_name(int thread)
-{
-    static const char *const names[] = {"who closes", "worker 1", "worker 2", "worker 3"};
-    return names[thread];
-}
-
-static const char *data_name(int datum)
-{
-    return datum ? "file 1" : "file 0";
-}
-
 static const char *value_name(uint64_t value)
 {
     for (int i = 0; i < FILES; i++)
         if (value == X_BITS(&file[i]))
-            return data_name(i);
+            return i ? "file 1" : "file 0";
     return NULL;
 }
 
-void syscall_guard_check(check *c, const program *p)
-{
-    now = p;
-    *c = (check){.threads = program_threads(p),
-                 .races = true,
-                 .setup = setup,
-                 .run = run,
-                 .summary = summary,
-                 .thread_name = thread_name,
-                 .data_name = data_name,
-                 .value_name = value_name};
-}
+static const program programs[] = {
+    {0, 0, "X", {"A"}},       {0, 0, "X", {"AB"}},      {0, 0, "X", {"ABA"}}, {0, 0, "XY", {"BA"}},
+    {0, 0, "X", {"A", "AB"}}, {0, 0, "XY", {"A", "B"}}, {0, 0, NULL, {NULL}},
+};
+
+static const mutant mutants[] = {
+    WEAKER("begins the next call relaxed", "syscall_guard.enter", ORDER_RELAXED, RACE, RACE, RACE),
+    WEAKER("ends a call relaxed", "syscall_guard.leave", ORDER_RELAXED, RACE, RACE, RACE),
+    WEAKER("sees relaxed that a call is over", "syscall_guard.read", ORDER_RELAXED, RACE, RACE,
+           RACE),
+    {.what = NULL},
+};
+
+const kind syscall_guard_kind = {
+    .name = "syscall_guard",
+    .owner = "XY",
+    .thief = "AB",
+    .programs = programs,
+    .mutants = mutants,
+    .threads = OWNER_AND("who closes", "worker"),
+    .data = NUMBERED("file"),
+    .races = true,
+    .setup = setup,
+    .operate = operate,
+    .summary = summary,
+    .value_name = value_name,
+};

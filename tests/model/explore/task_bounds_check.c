@@ -1,24 +1,24 @@
-/* An ask is not lost: while a worker sleeps, a fiber with private tasks will look. */
-#include "explore/program.h"
+/* A request for work is not lost: while a worker sleeps, a fiber with private tasks will see that it
+ * was asked.
+ *
+ * The fiber has `capacity` private tasks.  Owner, the fiber: N spawn, Y sync, each of which answers
+ * when it is asked; M, first of all, makes it.  Thief: T find a public task and take it, asking for
+ * one before it sleeps.  While a worker sleeps, no task is public, and the fiber has none or is
+ * asked. */
+#include "explore/kind.h"
 
 #include "base/futex.h"
-#include "explore/mem.h"
-#include "sched/idle.h"
+#include "explore/workers.h"
 #include "sched/task_bounds.h"
-
-#include <string.h>
 
 enum { MAX_TASKS = 4 };
 enum { FIBER = 0 }; /* its memory, before it was one */
 
-/* In the arena, as the list of sleepers is part of the state. */
 typedef struct place {
-    fi_idle idle;
-    fi_sleeper sleeper[MAX_THREADS];
+    workers workers;
     fi_task_bounds bounds;
 } place;
 
-static const program *now;
 static place *at;
 static FI_ATOMIC(fi_task_bounds *) current;
 static FI_ATOMIC(uint32_t) deque[MAX_TASKS]; /* 1: this task is public */
@@ -28,24 +28,21 @@ static unsigned published, taken; /* how many; one bit per task */
 static void setup(void)
 {
     static const char *const words[] = {"deque[0]", "deque[1]", "deque[2]", "deque[3]"};
-    static const char *const asleep[] = {"asleep 0", "asleep 1", "asleep 2", "asleep 3"};
     published = taken = 0;
     at = FI_NEW(place);
-    fi_idle_init(&at->idle);
-    x_init(&current, *now->owner == 'M' ? 0 : X_BITS(&at->bounds), "current");
+    workers_init(&at->workers);
+    x_init(&current, *program_now->owner == 'M' ? 0 : X_BITS(&at->bounds), "current");
     x_init(&at->bounds.limit, X_BITS(FI_LIMIT_REQUESTED), "limit");
     x_init(&at->bounds.floor, X_BITS(FI_FLOOR_REQUESTED), "floor");
-    for (int i = 0; i < program_threads(now); i++)
-        x_init(&at->sleeper[i].asleep, 0, asleep[i]);
-    if (now->capacity > MAX_TASKS)
+    if (program_now->capacity > MAX_TASKS)
         x_fail(LIMIT, "at most %d tasks", MAX_TASKS);
-    for (uint32_t i = 0; i < now->capacity; i++)
+    for (uint32_t i = 0; i < program_now->capacity; i++)
         x_init(&deque[i], 0, words[i]);
 }
 
 static bool deque_empty(void)
 {
-    for (uint32_t i = 0; i < now->capacity; i++)
+    for (uint32_t i = 0; i < program_now->capacity; i++)
         if (fi_load_relaxed(&deque[i]))
             return false;
     return true;
@@ -55,11 +52,11 @@ static bool deque_empty(void)
 
 static bool publish(void)
 {
-    if (published == now->capacity)
+    if (published == program_now->capacity)
         return false;
     x_say("publish %c", 'A' + (int)published);
     fi_store_relaxed(&deque[published++], 1);
-    fi_idle_notify(&at->idle);
+    fi_idle_notify(&at->workers.idle);
     return true;
 }
 
@@ -68,7 +65,7 @@ static void answer(void)
     char *floor = &slots[published];
     x_say("answer");
     fi_task_bounds_reset(&at->bounds, &slots[MAX_TASKS], floor);
-    if (!fi_idle_hungry(&at->idle) || !deque_empty())
+    if (!fi_idle_hungry(&at->workers.idle) || !deque_empty())
         return;
     if (!publish())
         fi_task_bounds_request(&at->bounds);
@@ -94,23 +91,11 @@ static void look(char op)
         answer();
 }
 
-static void run_fiber(void)
-{
-    for (const char *op = now->owner; *op; op++) {
-        x_forget(strlen(op));
-        if (*op == 'M')
-            make();
-        else
-            look(*op);
-    }
-    x_forget(0);
-}
-
 /* ---- the hungry, as in sched/find_work.c ---- */
 
 static bool take(void)
 {
-    for (uint32_t i = 0; i < now->capacity; i++) {
+    for (uint32_t i = 0; i < program_now->capacity; i++) {
         uint32_t one = 1;
         if (!fi_load_relaxed(&deque[i]) || !fi_cas_relaxed(&deque[i], &one, 0))
             continue;
@@ -148,46 +133,44 @@ static bool anything(void *position)
 static void find_work(int self, uint64_t position)
 {
     x_say("find work");
-    bool searching = fi_idle_search_begin(&at->idle, (unsigned)program_threads(now));
+    bool searching = fi_idle_search_begin(&at->workers.idle, (unsigned)program_threads());
     for (;;) {
         if (searching && take()) {
-            if (fi_idle_search_end(&at->idle))
-                fi_idle_notify(&at->idle);
+            if (fi_idle_search_end(&at->workers.idle))
+                fi_idle_notify(&at->workers.idle);
             return;
         }
-        fi_idle_sleep(&at->idle, &at->sleeper[self], searching, anything, &position,
+        fi_idle_sleep(&at->workers.idle, &at->workers.sleeper[self], searching, anything, &position,
                       FI_FUTEX_FOREVER);
         searching = true;
         x_forget(position + 2);
     }
 }
 
-static void run_worker(int self)
+static void operate(const operation *op)
 {
-    for (const char *op = now->thieves[self - 1]; *op; op++) {
-        x_forget(4 * strlen(op));
-        find_work(self, 4 * strlen(op));
-    }
-    x_forget(0);
+    if (op->letter == 'M')
+        make();
+    else if (op->letter == 'T')
+        find_work(op->thread, op->position);
+    else
+        look(op->letter);
 }
 
-static void run(int thread)
+static void adjust(check *c)
 {
-    if (thread == 0)
-        run_fiber();
-    else
-        run_worker(thread);
+    c->races = program_has("M");
 }
 
 /* The fiber goes on some time; whichever word it looks at next, it must see that somebody asked. */
 static const char *at_rest(void)
 {
-    for (int i = 1; i < program_threads(now); i++)
-        if (x_asleep_on(i) && x_asleep_on(i) != &at->sleeper[i].asleep)
+    for (int i = 1; i < program_threads(); i++)
+        if (x_asleep_on(i) && x_asleep_on(i) != &at->workers.sleeper[i].asleep)
             return "somebody waits for the lock for ever";
     if (taken != (1u << published) - 1)
         return "a public task is left, and a worker sleeps";
-    if (published == now->capacity)
+    if (published == program_now->capacity)
         return NULL;
     if (x_peek(&at->bounds.limit) != X_BITS(FI_LIMIT_REQUESTED))
         return "a worker sleeps, a task is private, and no spawn will look";
@@ -201,18 +184,6 @@ static uint64_t summary(void)
     return published << MAX_TASKS | taken;
 }
 
-static const char *thread_name(int thread)
-{
-    static const char *const names[] = {"fiber", "worker 1", "worker 2", "worker 3"};
-    return names[thread];
-}
-
-static const char *data_name(int datum)
-{
-    (void)datum;
-    return "the memory of the fiber";
-}
-
 static const char *value_name(uint64_t value)
 {
     static const char *const names[] = {"slot 0", "slot 1", "slot 2", "slot 3", "end"};
@@ -224,16 +195,44 @@ static const char *value_name(uint64_t value)
     return value >= first && value < first + sizeof slots ? names[value - first] : NULL;
 }
 
-void task_bounds_check(check *c, const program *p)
-{
-    now = p;
-    *c = (check){.threads = program_threads(p),
-                 .races = *p->owner == 'M',
-                 .setup = setup,
-                 .run = run,
-                 .summary = summary,
-                 .at_rest = at_rest,
-                 .thread_name = thread_name,
-                 .data_name = data_name,
-                 .value_name = value_name};
-}
+static const program programs[] = {
+    {1, 0, "N", {"T"}},   {1, 0, "MN", {"T"}},   {1, 0, "NY", {"T"}},
+    {2, 0, "NYN", {"T"}}, {2, 0, "YNY", {"TT"}}, {0, 0, NULL, {NULL}},
+};
+
+static const program large_programs[] = {
+    {2, 0, "N", {"T", "T"}},
+    {0, 0, NULL, {NULL}},
+};
+
+static const mutant mutants[] = {
+    WEAKER("no fence in answer", "task_bounds.reset.fence", ORDER_NONE, HANG, HANG, HANG),
+    WEAKER("a fence in answer that is not seq_cst", "task_bounds.reset.fence", ORDER_ACQ_REL, HANG,
+           HANG, HANG),
+    WEAKER("no fence in sleep", "idle.sleep.fence", ORDER_NONE, HANG, HANG, OK),
+    {.what = "ends a search relaxed",
+     .weaken = {{"idle.found", ORDER_RELAXED}},
+     .expected = {OK, OK, OK},
+     .why_kept = "caught by fork:2:0:NN:T,T on rc11 (hang), a program that takes minutes to "
+                 "explore on tso: try it by hand"},
+    WEAKER("shows a fiber relaxed", "task_bounds.store", ORDER_RELAXED, RACE, RACE, RACE),
+    WEAKER("looks relaxed for a fiber", "task_bounds.load", ORDER_RELAXED, RACE, RACE, RACE),
+    {.what = NULL},
+};
+
+const kind task_bounds_kind = {
+    .name = "task_bounds",
+    .owner = "MNY",
+    .thief = "T",
+    .programs = programs,
+    .large_programs = large_programs,
+    .mutants = mutants,
+    .threads = OWNER_AND("fiber", "worker"),
+    .data = {"the memory of the fiber"},
+    .setup = setup,
+    .operate = operate,
+    .summary = summary,
+    .at_rest = at_rest,
+    .value_name = value_name,
+    .adjust = adjust,
+};

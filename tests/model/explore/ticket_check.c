@@ -1,8 +1,11 @@
-/* A published task runs once, its fiber goes on once and sees the result, and its ticket is freed once.
+/* A published task runs once, its fiber goes on once and sees the result, and its ticket is freed
+ * once.
  *
- * The fiber begins on thread 0 and moves to the thread that resumes it; what it does there is the rest of
- * its program. */
-#include "explore/program.h"
+ * The deques have `capacity`.  Owner, a fiber: P publish a task, Y sync the newest, O the same, but
+ * look for its ticket in the deque first.  Thief: S steal a ticket and run its task, then the rest of
+ * the fiber if that waits for it.  The fiber begins on thread 0 and moves to the thread that resumes
+ * it; what it does there is the rest of its program. */
+#include "explore/kind.h"
 
 #include "deque/deque.h"
 #include "explore/mem.h"
@@ -13,7 +16,6 @@
 enum { MAX_TICKETS = 4, MAX_DEPTH = 2 };
 enum { SLOT = 0, CONTEXT = MAX_DEPTH, TICKET = CONTEXT + 1 }; /* plain data */
 
-static const program *now;
 static fi_deque *deque[MAX_THREADS];
 static fi_ticket tickets[MAX_TICKETS];
 static char slots[MAX_DEPTH];
@@ -29,14 +31,14 @@ static struct {
 
 static void setup(void)
 {
-    fi_deque_config config = {.capacity = now->capacity, .first_index = 1};
+    fi_deque_config config = {.capacity = program_now->capacity, .first_index = 1};
     made = ran = freed = 0;
-    fiber.op = now->owner;
+    fiber.op = program_now->owner;
     fiber.depth = 0;
     fiber.parked = false;
-    for (int i = 0; i < program_threads(now); i++)
+    for (int i = 0; i < program_threads(); i++)
         if (fi_deque_new(fi_deque_kind_named("bounded"), &config, &deque[i]) < 0)
-            x_fail(WRONG, "no deque of capacity %u", now->capacity);
+            x_fail(WRONG, "no deque of capacity %u", program_now->capacity);
 }
 
 static int number(const fi_ticket *t)
@@ -194,12 +196,10 @@ static void steal(int thread, int victim, uint64_t after)
 /* What was claimed back may still stand in a deque. */
 static void drain(void)
 {
-    x_forget(1);
-    x_join();
     if (fiber.parked || *fiber.op)
         x_fail(LOST, "the fiber is never resumed");
-    for (int i = 0; i < program_threads(now); i++)
-        for (uint32_t k = 0; k < now->capacity; k++)
+    for (int i = 0; i < program_threads(); i++)
+        for (uint32_t k = 0; k < program_now->capacity; k++)
             steal(0, i, 0);
     if (ran != (1u << made) - 1 || freed != ran)
         x_fail(LOST, "a task is not run or a ticket not freed");
@@ -209,10 +209,9 @@ static void run(int thread)
 {
     if (thread == 0) {
         run_fiber(0, 1);
-        drain();
         return;
     }
-    for (const char *op = now->thieves[thread - 1]; *op; op++) {
+    for (const char *op = program_ops(thread); *op; op++) {
         x_forget(100 * strlen(op));
         steal(thread, 0, strlen(op));
     }
@@ -225,17 +224,6 @@ static uint64_t summary(void)
     return ((bits << 8 | strlen(fiber.op)) << 4 | fiber.depth) << 1 | fiber.parked;
 }
 
-static const char *thread_name(int thread)
-{
-    static const char *const names[] = {"worker 0", "worker 1", "worker 2", "worker 3"};
-    return names[thread];
-}
-
-static const char *data_name(int datum)
-{
-    return datum < CONTEXT ? "the slot" : datum == CONTEXT ? "the fiber's context" : "the ticket";
-}
-
 static const char *value_name(uint64_t value)
 {
     static const char *const letters[] = {"A", "B", "C", "D"};
@@ -245,15 +233,38 @@ static const char *value_name(uint64_t value)
     return value == X_BITS(&fiber) ? "fiber" : NULL;
 }
 
-void ticket_check(check *c, const program *p)
-{
-    now = p;
-    *c = (check){.threads = program_threads(p),
-                 .races = true,
-                 .setup = setup,
-                 .run = run,
-                 .summary = summary,
-                 .thread_name = thread_name,
-                 .data_name = data_name,
-                 .value_name = value_name};
-}
+static const program programs[] = {
+    {2, 0, "PY", {"S"}},        {2, 0, "PO", {"S"}},        {2, 0, "PYPY", {"SS"}},
+    {2, 0, "PPYY", {"SS"}},     {2, 0, "POPO", {"SS"}},     {2, 0, "PPOO", {"SS"}},
+    {2, 0, "PPYY", {"S", "S"}}, {2, 0, "PPOY", {"S", "S"}}, {0, 0, NULL, {NULL}},
+};
+
+static const mutant mutants[] = {
+    WEAKER("finishes relaxed", "ticket.finish", ORDER_RELAXED, RACE, RACE, RACE),
+    WEAKER("looks relaxed whether it is done", "ticket.check", ORDER_RELAXED, RACE, RACE, RACE),
+    WEAKER("parks relaxed", "ticket.park", ORDER_RELAXED, RACE, RACE, RACE),
+    WEAKER("reads relaxed who waits", "ticket.waiter", ORDER_RELAXED, RACE, RACE, RACE),
+    WEAKER("comes too late to park, and looks relaxed", "ticket.late", ORDER_RELAXED, RACE, RACE,
+           RACE),
+    WEAKER("claims back relaxed", "ticket.claim", ORDER_RELAXED, RACE, RACE, RACE),
+    WEAKER("frees a claimed ticket after a relaxed load", "ticket.claimed", ORDER_RELAXED, RACE,
+           RACE, RACE),
+    {.what = NULL},
+};
+
+const kind ticket_kind = {
+    .name = "ticket",
+    .owner = "PYO",
+    .thief = "S",
+    .programs = programs,
+    .mutants = mutants,
+    .threads = NUMBERED("worker"),
+    .data = {"the slot", "the slot", "the fiber's context", "the ticket"},
+    .items = true,
+    .races = true,
+    .setup = setup,
+    .run = run,
+    .at_end = drain,
+    .summary = summary,
+    .value_name = value_name,
+};

@@ -1,11 +1,13 @@
-/* A timer fires at most once, and never after it was removed.  Then its memory may be reused. */
-#include "explore/program.h"
+/* A timer fires at most once, and never after it was removed.  Then its memory may be reused.
+ *
+ * All: A add the thread's timer, R remove it and reuse its memory, F (one thread only) fire all
+ * timers.  A removed timer does not fire, and its fire() has returned. */
+#include "explore/kind.h"
 
 #include "base/timer_heap.h"
 
 #include <string.h>
 
-static const program *now;
 static fi_timer_heap timers;
 static fi_timer_entry heap[MAX_THREADS];
 static fi_timer_slot slots[MAX_THREADS];
@@ -14,7 +16,7 @@ static unsigned added, fired; /* a bit for each thread whose timer it is */
 
 static void setup(void)
 {
-    static const char *const states[] = {"state 0", "state 1", "state 2", "state 3"};
+    static const char *const states[] = NUMBERED("state");
     added = fired = 0;
     memset(&timers, 0, sizeof timers);
     memset(timer, 0, sizeof timer);
@@ -27,7 +29,7 @@ static void setup(void)
         slots[i].next_free = (i + 2) % (MAX_THREADS + 1);
     x_init(&timers.lock.word, 0, "lock");
     x_init(&timers.next_ns, (uint64_t)FI_TIMER_NEVER, "next");
-    for (int i = 0; i < program_threads(now); i++)
+    for (int i = 0; i < program_threads(); i++)
         x_init(&timer[i].state, 0, states[i]);
 }
 
@@ -63,19 +65,14 @@ static void remove_timer(int self)
     x_data_write(self);
 }
 
-static void run(int thread)
+static void operate(const operation *op)
 {
-    const char *ops = thread == 0 ? now->owner : now->thieves[thread - 1];
-    for (; *ops; ops++) {
-        x_forget(strlen(ops));
-        if (*ops == 'A')
-            add(thread);
-        else if (*ops == 'R')
-            remove_timer(thread);
-        else
-            fi_timer_heap_fire(&timers, MAX_THREADS);
-    }
-    x_forget(0);
+    if (op->letter == 'A')
+        add(op->thread);
+    else if (op->letter == 'R')
+        remove_timer(op->thread);
+    else
+        fi_timer_heap_fire(&timers, MAX_THREADS);
 }
 
 /* The heap is plain memory under the lock, and so is the list of due timers. */
@@ -92,32 +89,35 @@ static uint64_t summary(void)
     return (h * 31 + timers.n) * 31 + timers.free_index;
 }
 
-static const char *thread_name(int thread)
-{
-    static const char *const names[] = {"thread 0", "thread 1", "thread 2", "thread 3"};
-    return names[thread];
-}
-
-static const char *data_name(int datum)
-{
-    (void)datum;
-    return "the timer";
-}
-
 static const char *value_name(uint64_t value)
 {
     return value == (uint64_t)FI_TIMER_NEVER ? "never" : NULL;
 }
 
-void timer_check(check *c, const program *p)
-{
-    now = p;
-    *c = (check){.threads = program_threads(p),
-                 .races = true,
-                 .setup = setup,
-                 .run = run,
-                 .summary = summary,
-                 .thread_name = thread_name,
-                 .data_name = data_name,
-                 .value_name = value_name};
-}
+static const program programs[] = {
+    {0, 0, "AR", {"F"}},
+    {0, 0, "ARAR", {"FF"}},
+    {0, 0, "AR", {"AR", "F"}},
+    {0, 0, NULL, {NULL}},
+};
+
+static const mutant mutants[] = {
+    WEAKER("sets FIRED relaxed", "timer_heap.fired", ORDER_RELAXED, RACE, RACE, RACE),
+    WEAKER("reads FIRED relaxed", "timer_heap.state", ORDER_RELAXED, RACE, RACE, RACE),
+    {.what = NULL},
+};
+
+const kind timer_kind = {
+    .name = "timer",
+    .owner = "ARF",
+    .thief = "ARF",
+    .programs = programs,
+    .mutants = mutants,
+    .threads = NUMBERED("thread"),
+    .data = {"the timer"},
+    .races = true,
+    .setup = setup,
+    .operate = operate,
+    .summary = summary,
+    .value_name = value_name,
+};

@@ -44,7 +44,7 @@ const char *verdict_name(verdict v)
 const char *value_text(uint64_t value)
 {
     static char text[48];
-    const char *name = t.check->value_name(value);
+    const char *name = t.check->value_name ? t.check->value_name(value) : NULL;
     if (name)
         return name;
     if (machine_allocated(value))

@@ -1,13 +1,13 @@
-/* A replacer and a user never have the object at the same time, and each sees what the other did. */
-#include "explore/program.h"
+/* A replacer and a user never have the object at the same time, and each sees what the other did.
+ *
+ * Owner: C close, replace the object, open.  Thief: U enter, use the object, leave.  The plain
+ * accesses to the object never race. */
+#include "explore/kind.h"
 
 #include "base/use_count.h"
 
-#include <string.h>
-
 enum { OBJECT = 0 };
 
-static const program *now;
 static fi_use_count uses;
 static int users; /* at this moment */
 static bool closed;
@@ -48,17 +48,12 @@ static void replace(void)
     fi_use_count_open(&uses);
 }
 
-static void run(int thread)
+static void operate(const operation *op)
 {
-    const char *ops = thread == 0 ? now->owner : now->thieves[thread - 1];
-    for (; *ops; ops++) {
-        x_forget(2 * strlen(ops));
-        if (*ops == 'C')
-            replace();
-        else
-            use(2 * strlen(ops) - 1);
-    }
-    x_forget(0);
+    if (op->letter == 'C')
+        replace();
+    else
+        use(op->position + 1);
 }
 
 static uint64_t summary(void)
@@ -66,33 +61,38 @@ static uint64_t summary(void)
     return (uint64_t)users * 2 + closed;
 }
 
-static const char *thread_name(int thread)
-{
-    static const char *const names[] = {"replacer", "user 1", "user 2", "user 3"};
-    return names[thread];
-}
-
-static const char *data_name(int datum)
-{
-    (void)datum;
-    return "the object";
-}
-
 static const char *value_name(uint64_t value)
 {
     return value >> 63 ? "closed" : NULL;
 }
 
-void use_count_check(check *c, const program *p)
-{
-    now = p;
-    *c = (check){.threads = program_threads(p),
-                 .exchangeable = true,
-                 .races = true,
-                 .setup = setup,
-                 .run = run,
-                 .summary = summary,
-                 .thread_name = thread_name,
-                 .data_name = data_name,
-                 .value_name = value_name};
-}
+static const program programs[] = {
+    {0, 0, "C", {"UU"}},
+    {0, 0, "CC", {"U"}},
+    {0, 0, "C", {"U", "U"}},
+    {0, 0, NULL, {NULL}},
+};
+
+static const mutant mutants[] = {
+    WEAKER("enters relaxed", "use_count.enter", ORDER_RELAXED, RACE, RACE, RACE),
+    WEAKER("leaves relaxed", "use_count.leave", ORDER_RELAXED, RACE, RACE, RACE),
+    WEAKER("closes relaxed", "use_count.close", ORDER_RELAXED, RACE, RACE, RACE),
+    WEAKER("opens relaxed", "use_count.open", ORDER_RELAXED, RACE, RACE, RACE),
+    {.what = NULL},
+};
+
+const kind use_count_kind = {
+    .name = "use_count",
+    .owner = "C",
+    .thief = "U",
+    .programs = programs,
+    .mutants = mutants,
+    .threads = OWNER_AND("replacer", "user"),
+    .data = {"the object"},
+    .races = true,
+    .exchangeable = true,
+    .setup = setup,
+    .operate = operate,
+    .summary = summary,
+    .value_name = value_name,
+};

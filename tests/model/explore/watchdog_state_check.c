@@ -1,22 +1,16 @@
-/* The watcher does not sleep for ever while a worker is awake, or when somebody has changed its word since it looked. */
-#include "explore/program.h"
+/* The watcher does not sleep for ever while a worker is awake, or when its word was changed since it
+ * looked.
+ *
+ * Owner: L look around, and sleep for ever if all workers do.  Thief: T a worker, finds work and is
+ * busy for ever, P put some, K borrow a worker for ever, C change the watcher's word. */
+#include "explore/kind.h"
 
 #include "base/eventcount.h"
 #include "base/futex.h"
-#include "explore/mem.h"
-#include "sched/idle.h"
+#include "explore/workers.h"
 #include "sched/watchdog_state.h"
 
-#include <string.h>
-
-/* In the arena, as the list of sleepers is part of the state. */
-typedef struct place {
-    fi_idle idle;
-    fi_sleeper sleeper[MAX_THREADS];
-} place;
-
-static const program *now;
-static place *at;
+static workers *at;
 static fi_watchdog_state word;
 static fi_eventcount bell;
 static FI_ATOMIC(uint32_t) work; /* so many pieces */
@@ -26,28 +20,25 @@ enum { TICK = 1 };
 
 static bool is_worker(int thread)
 {
-    return thread > 0 && *now->thieves[thread - 1] == 'T';
+    return thread_has(thread, "T");
 }
 
-static unsigned workers(void)
+static unsigned n_workers(void)
 {
     unsigned n = 0;
-    for (int i = 1; i < program_threads(now); i++)
+    for (int i = 1; i < program_threads(); i++)
         n += is_worker(i);
     return n;
 }
 
 static void setup(void)
 {
-    static const char *const asleep[] = {"asleep 0", "asleep 1", "asleep 2", "asleep 3"};
     looked = 0;
-    at = FI_NEW(place);
-    fi_idle_init(&at->idle);
+    at = FI_NEW(workers);
+    workers_init(at);
     x_init(&word, 0, "watcher");
     x_init(&bell, 0, "bell");
     x_init(&work, 0, "work");
-    for (int i = 0; i < program_threads(now); i++)
-        x_init(&at->sleeper[i].asleep, 0, asleep[i]);
 }
 
 static void ring_if(bool slept)
@@ -66,8 +57,8 @@ static bool fall_asleep(void *seen)
 static bool is_all_quiet(uint64_t seen)
 {
     if (x_fault("locked"))
-        return fi_load_relaxed(&at->idle.state) == workers() && fall_asleep(&seen);
-    return fi_idle_all_asleep(&at->idle, workers(), fall_asleep, &seen);
+        return fi_load_relaxed(&at->idle.state) == n_workers() && fall_asleep(&seen);
+    return fi_idle_all_asleep(&at->idle, n_workers(), fall_asleep, &seen);
 }
 
 static void watch(void)
@@ -104,7 +95,7 @@ static bool take(void)
 /* Then it is busy for ever. */
 static void find_work(int self)
 {
-    bool searching = fi_idle_search_begin(&at->idle, workers());
+    bool searching = fi_idle_search_begin(&at->idle, n_workers());
     while (!searching || !take()) {
         fi_idle_sleep(&at->idle, &at->sleeper[self], searching, anything, NULL, FI_FUTEX_FOREVER);
         if (!x_fault("stirs"))
@@ -140,33 +131,23 @@ static void borrow(void)
         ring_if(fi_watchdog_state_wake(&word));
 }
 
-static void run(int thread)
+static void operate(const operation *op)
 {
-    const char *op = "";
-
-    if (thread == 0)
+    if (op->letter == 'L')
         watch();
+    else if (op->letter == 'P')
+        put_work();
+    else if (op->letter == 'C')
+        begin_waiting();
+    else if (op->letter == 'K')
+        borrow();
     else
-        op = now->thieves[thread - 1];
-    for (; *op; op++) {
-        x_forget(4 * strlen(op));
-        if (*op == 'P')
-            put_work();
-        else if (*op == 'C')
-            begin_waiting();
-        else if (*op == 'K')
-            borrow();
-        else
-            find_work(thread);
-    }
-    x_forget(0);
+        find_work(op->thread);
 }
-
-/* ---- */
 
 static const char *at_rest(void)
 {
-    for (int i = 1; i < program_threads(now); i++)
+    for (int i = 1; i < program_threads(); i++)
         if (is_worker(i) && x_peek(&at->sleeper[i].asleep) != FI_ASLEEP)
             return "a worker is awake, and the watcher sleeps";
     if (x_peek(&word) / FI_WATCHDOG_CHANGE != looked / FI_WATCHDOG_CHANGE)
@@ -179,26 +160,30 @@ static uint64_t summary(void)
     return looked;
 }
 
-static const char *thread_name(int thread)
-{
-    static const char *const names[] = {"watcher", "thread 1", "thread 2", "thread 3"};
-    return names[thread];
-}
+static const program programs[] = {
+    {0, 0, "L", {"T"}},      {0, 0, "L", {"T", "P"}}, {0, 0, "L", {"T", "C"}},
+    {0, 0, "L", {"T", "K"}}, {0, 0, NULL, {NULL}},
+};
 
-static const char *value_name(uint64_t value)
-{
-    (void)value;
-    return NULL;
-}
+static const mutant mutants[] = {
+    WEAKER("wakes a worker relaxed", "idle.wake", ORDER_RELAXED, HANG, HANG, OK),
+    WEAKER("looks relaxed whether it is woken", "idle.woken", ORDER_RELAXED, HANG, HANG, OK),
+    FAULT("a worker that is awake does not ring", "stirs", HANG, HANG, HANG),
+    FAULT("falls asleep without the lock", "locked", HANG, HANG, HANG),
+    FAULT("hears what was rung while it looked", "hears_first", HANG, HANG, HANG),
+    FAULT("a change does not ring", "watchdog_state.change_notifies", HANG, HANG, HANG),
+    {.what = NULL},
+};
 
-void watchdog_state_check(check *c, const program *p)
-{
-    now = p;
-    *c = (check){.threads = program_threads(p),
-                 .setup = setup,
-                 .run = run,
-                 .summary = summary,
-                 .at_rest = at_rest,
-                 .thread_name = thread_name,
-                 .value_name = value_name};
-}
+const kind watchdog_state_kind = {
+    .name = "watchdog_state",
+    .owner = "L",
+    .thief = "TPCK",
+    .programs = programs,
+    .mutants = mutants,
+    .threads = OWNER_AND("watcher", "thread"),
+    .setup = setup,
+    .operate = operate,
+    .summary = summary,
+    .at_rest = at_rest,
+};
