@@ -69,6 +69,17 @@ void arena_reset(void)
     frees = 0;
 }
 
+void arena_keep(void)
+{
+    x_keep(arena, sizeof arena);
+}
+
+void arena_copy(void (*copy)(void *p, size_t n))
+{
+    copy(&arena_used, sizeof arena_used);
+    copy(arena, arena_used);
+}
+
 /* What is not atomic is plain memory in here. */
 uint64_t arena_hash(uint64_t h)
 {

@@ -43,8 +43,9 @@ void x_yield(void);
 
 #define FI_ATOMIC(type) type
 
+#define X_SITE_DATA __attribute__((section("explore_sites")))
 #define X_SITE(p, label, order)                                                                    \
-    static site x_site = {#p, label, order, order, 0, sizeof(__typeof__(*(p)))};                   \
+    static X_SITE_DATA site x_site = {#p, label, order, order, 0, sizeof(__typeof__(*(p)))};       \
     (void)x_site
 #define X_BITS(v)  ((uint64_t)(uintptr_t)(v))
 #define X_OF(p, v) ((__typeof__(*(p)))(uintptr_t)(v))
@@ -106,7 +107,7 @@ void x_yield(void);
 
 #define X_FENCE(f, label)                                                                          \
     ({                                                                                             \
-        static site x_site = {"fence", label, ORDER_SEQ_CST, ORDER_SEQ_CST, 0, 0};                 \
+        static X_SITE_DATA site x_site = {"fence", label, ORDER_SEQ_CST, ORDER_SEQ_CST, 0, 0};     \
         f(&x_site);                                                                                \
     })
 #define fi_fence_seq_cst(label)  X_FENCE(x_fence, #label)

@@ -148,24 +148,25 @@ static bool is_seen(void)
     return !states_add(machine_mix(h, s.check->summary ? s.check->summary() : 0));
 }
 
-static void start(void)
+void execution_start(void)
 {
     machine_reset();
     s.next = s.operations = s.running = s.last = 0;
     s.progress = 0;
-    s.ending = RUNNING;
     s.setup = true;
     s.check->setup();
     s.setup = false;
     for (int i = 0; i < s.check->threads; i++) {
         memset(&s.thread[i], 0, sizeof s.thread[i]);
+        s.thread[i].stack_low = stacks[i] + STACK_BYTES - STACK_SLACK;
         fi_ctx_make(&s.thread[i].ctx, stacks[i], STACK_BYTES, thread_main, (void *)(intptr_t)i);
     }
 }
 
+/* From the start, or from a snapshot. */
 void execution_run(bool prune)
 {
-    start();
+    s.ending = RUNNING;
     while (s.ending == RUNNING) {
         int step[2 * MAX_THREADS];
         int n = steps(step);
@@ -177,6 +178,8 @@ void execution_run(bool prune)
             s.ending = SEEN;
             return;
         }
+        if (prune && s.next >= s.replayed)
+            snapshot_take();
         if (s.check->time_stands && time_decides(step, n)) {
             rest();
             if (s.ending == FAILED)
@@ -184,5 +187,24 @@ void execution_run(bool prune)
             s.ending = RUNNING;
         }
         take_step(step[search_choose((uint32_t)n)]);
+    }
+}
+
+void execution_keep(void)
+{
+    x_keep(&s, sizeof s);
+    x_keep(stacks, sizeof stacks);
+}
+
+void execution_copy(void (*copy)(void *p, size_t n))
+{
+    copy(&s.last, sizeof s.last);
+    copy(&s.next, sizeof s.next);
+    copy(&s.operations, sizeof s.operations);
+    copy(&s.progress, sizeof s.progress);
+    for (int i = 0; i < s.check->threads; i++) {
+        copy(&s.thread[i], sizeof s.thread[i]);
+        unsigned char *low = s.thread[i].stack_low;
+        copy(low, (size_t)(stacks[i] + STACK_BYTES - low));
     }
 }

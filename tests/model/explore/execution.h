@@ -5,6 +5,7 @@
  *   thread.c      what a running thread asks: to yield, to join, to fail
  *   futex.c       sleeping on a word
  *   states.c      the set of states that were seen
+ *   snapshot.c    return to an earlier state
  */
 #ifndef EXPLORE_EXECUTION_H
 #define EXPLORE_EXECUTION_H
@@ -14,6 +15,7 @@
 #include "ctx/ctx.h"
 
 enum { MAX_CHOICES = 4096, MAX_OPERATIONS = 600 };
+enum { STACK_SLACK = 512 }; /* more than a switch needs below the frame of its caller */
 
 typedef struct choice {
     uint8_t options, picked;
@@ -21,12 +23,13 @@ typedef struct choice {
 
 typedef struct thread {
     fi_ctx ctx;
-    uint64_t history;      /* a hash of all that it has read */
-    const void *asleep_on; /* futex word */
-    int64_t until;         /* its deadline, which may come at any moment */
-    bool overslept;        /* one has come */
-    const void *awaits;    /* a word that must be 0 before it goes on */
-    bool goes_on;          /* others need not go after its next access */
+    unsigned char *stack_low; /* of what it uses of its stack */
+    uint64_t history;         /* a hash of all that it has read */
+    const void *asleep_on;    /* futex word */
+    int64_t until;            /* its deadline, which may come at any moment */
+    bool overslept;           /* one has come */
+    const void *awaits;       /* a word that must be 0 before it goes on */
+    bool goes_on;             /* others need not go after its next access */
     bool ended, joining, needs_drained, yielding, spinning;
     bool stale;   /* something that it read in its last look was not the newest */
     uint64_t saw; /* progress when it last began to look */
@@ -58,7 +61,10 @@ static inline thread *running_thread(void)
 }
 
 /* execution.c */
+void execution_start(void);
 void execution_run(bool prune); /* prune: end it at a state that was seen before */
+void execution_keep(void);
+void execution_copy(void (*copy)(void *p, size_t n));
 
 /* thread.c */
 void go_home(void); /* let the search choose who goes next */
@@ -67,5 +73,11 @@ void go_home(void); /* let the search choose who goes next */
 void states_reset(void);
 bool states_add(uint64_t h); /* false: it was there */
 uint64_t states_count(void);
+void states_keep(void);
+
+/* snapshot.c */
+void snapshot_reset(void);
+void snapshot_take(void);
+bool snapshot_restore(int chosen); /* the last one before that choice; false: there is none */
 
 #endif

@@ -82,6 +82,9 @@ struct fi_lock;
 void x_lock(struct fi_lock *l);
 void x_unlock(struct fi_lock *l);
 
+/* Exclude static data from what an execution changes: it outlives the execution. */
+void x_keep(void *p, size_t n);
+
 /* For at_rest. */
 uint64_t x_peek(const void *p);      /* the newest value of an atomic */
 const void *x_asleep_on(int thread); /* the futex word or lock, or NULL */

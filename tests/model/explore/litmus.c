@@ -415,6 +415,8 @@ static bool run_litmus(const litmus *t, mode m)
 
 int main(void)
 {
+    x_keep(found, sizeof found);
+    x_keep(&outcomes, sizeof outcomes);
     int bad = 0, n = 0;
     for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++)
         for (mode m = 0; m < MODES; m++, n++)

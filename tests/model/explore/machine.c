@@ -47,3 +47,28 @@ void machine_join(int thread, int threads)
         view_join(&m.thread[thread].acq, &m.thread[i].acq);
     }
 }
+
+void machine_keep(void)
+{
+    x_keep(&m, sizeof m);
+    arena_keep();
+    sole_writer_keep();
+}
+
+static void location_copy(location *l, void (*copy)(void *p, size_t n))
+{
+    copy(l, offsetof(location, store));
+    copy(l->store, l->stores * sizeof l->store[0]);
+}
+
+void machine_copy(void (*copy)(void *p, size_t n))
+{
+    copy(m.thread, (size_t)m.check->threads * sizeof m.thread[0]);
+    copy(&m.fences, sizeof m.fences);
+    copy(&m.heavy, sizeof m.heavy);
+    copy(m.data, sizeof m.data);
+    copy(&m.locations, sizeof m.locations);
+    for (int i = 0; i < m.locations; i++)
+        location_copy(&m.location[i], copy);
+    arena_copy(copy);
+}

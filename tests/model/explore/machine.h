@@ -11,6 +11,8 @@ void machine_forget(int thread);    /* late loads that nobody asked for */
 uint64_t machine_hash(uint64_t (*thread_state)(int thread), int threads);
 uint64_t machine_mix(uint64_t h, uint64_t v); /* a hash of a sequence, one value at a time */
 void machine_join(int thread, int threads);
+void machine_keep(void);
+void machine_copy(void (*copy)(void *p, size_t n)); /* all of its state */
 bool machine_can_flush(int thread);
 void machine_flush(int thread);
 void machine_is_lock(const void *p); /* its old values need not be told apart */

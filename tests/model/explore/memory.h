@@ -164,11 +164,14 @@ void flush_lit(int thread);
 
 /* sole_writer.c */
 void sole_writer_reset(void);
+void sole_writer_keep(void);
 void note_writer(int l);
 bool is_sole_writer(int l);
 
 /* arena.c */
 void arena_reset(void);
+void arena_keep(void);
+void arena_copy(void (*copy)(void *p, size_t n));
 void arena_fail_if_freed(const location *l);
 uint64_t arena_hash(uint64_t h);
 

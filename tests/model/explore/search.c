@@ -1,7 +1,8 @@
 /* Making every choice once.
  *
  * An execution is determined by its list of choices.  The search runs one to its end, then goes
- * back to the last choice that has an option left and runs again from the start (depth first).  It
+ * back to the last choice that has an option left (depth first): to the snapshot before it, and from
+ * there on it repeats the choices.  It
  * gives up on an execution as soon as the state it is in has been seen before: memory, views, and
  * for each thread a hash of all it has read (its stack is a function of that).
  */
@@ -58,13 +59,17 @@ outcome explore(const check *c)
     fi_ctx_init_thread(&s.home);
     machine_begin(c);
     states_reset();
+    snapshot_reset();
     do {
+        if (!snapshot_restore(s.choices - 1))
+            execution_start();
         execution_run(true);
         out.executions++;
         out.complete &= s.ending != TOO_LONG;
         if (s.ending == RESTART) {
             s.choices = s.next = s.replayed = 0;
             states_reset();
+            snapshot_reset();
         }
     } while (s.ending != FAILED && (s.ending == RESTART || backtrack()));
     if (s.ending == FAILED) {
@@ -81,6 +86,7 @@ void explore_print_trace(const check *c, FILE *to)
 {
     trace_start(c, to);
     tracing = true;
+    execution_start();
     execution_run(false);
     tracing = false;
     fprintf(to, "  => %s\n", s.reason);

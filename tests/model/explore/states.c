@@ -55,6 +55,11 @@ bool states_add(uint64_t h)
     return fresh;
 }
 
+void states_keep(void)
+{
+    x_keep(&seen, sizeof seen);
+}
+
 uint64_t states_count(void)
 {
     return seen.used;
