@@ -1,7 +1,7 @@
 /* Every allocation of a sort or a scan fails once.  The result is still right, and a stable sort is
  * still stable.  Allocations of the runtime itself do not fail here: see sched_fault. */
 #include "unit/algo/elements.h"
-#include "unit/task/workers.h"
+#include "unit/task/helpers.h"
 
 #include <filch/filch.h>
 

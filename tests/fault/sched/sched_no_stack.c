@@ -1,7 +1,7 @@
 /* Fibers for which there is no memory.  A start with a stack size of its own returns -ENOMEM.  The
  * other fibers wait until there is memory.  If none becomes free, a line says how many wait. */
 #include "unit/ctx/child.h"
-#include "unit/task/workers.h"
+#include "unit/task/helpers.h"
 
 #include <errno.h>
 #include <filch/filch.h>

@@ -1,6 +1,6 @@
 /* Random sorts and merges, several at once, with random settings.  FILCH_SEED=… repeats the
  * elements and settings. */
-#include "unit/task/workers.h"
+#include "unit/task/helpers.h"
 
 #include "seed.h"
 #include "unit/algo/elements.h"

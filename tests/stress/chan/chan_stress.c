@@ -1,7 +1,7 @@
 /* Fibers and threads send and receive through shared channels in every way, with deadlines,
  * cancellation and closing.  Each sent item is received exactly once.  FILCH_SEED=… repeats the
  * settings of a run. */
-#include "unit/task/workers.h"
+#include "unit/task/helpers.h"
 
 #include "base/atomic.h"
 #include "base/rng.h"

@@ -2,7 +2,7 @@
  * nothing, and nobody hangs.  A child that hangs is ended by an alarm, which the parent sees. */
 #include "deque/deque.h"
 #include "fib.h"
-#include "unit/task/workers.h"
+#include "unit/task/helpers.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -8,7 +8,7 @@
 #include "io/io.h"
 #include "sched/handle.h"
 #include "sched/runtime.h"
-#include "unit/task/workers.h"
+#include "unit/task/helpers.h"
 
 #include <errno.h>
 #include <pthread.h>

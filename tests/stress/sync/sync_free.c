@@ -2,7 +2,7 @@
  * and <filch/job.h> allow.  AddressSanitizer detects a use after free.  In other builds freed
  * memory is overwritten, and the test hangs or crashes.  FILCH_SEED=... repeats a run's
  * settings. */
-#include "unit/task/workers.h"
+#include "unit/task/helpers.h"
 
 #include "base/rng.h"
 #include "seed.h"

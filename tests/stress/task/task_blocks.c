@@ -1,6 +1,6 @@
 /* Trees of tasks, pieces of groups and jobs that block wherever they can, while others wait for them with deadlines.  Nobody
  * hangs, and all of it is done once.  FILCH_SEED=… repeats the choices of a run. */
-#include "unit/task/workers.h"
+#include "unit/task/helpers.h"
 
 #include "base/rng.h"
 #include "seed.h"

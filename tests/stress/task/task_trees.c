@@ -1,6 +1,6 @@
 /* Random trees of tasks of several types, under random settings; the result is that of a plain
  * recursion.  FILCH_SEED=… repeats a run's trees and settings. */
-#include "unit/task/workers.h"
+#include "unit/task/helpers.h"
 
 #include "base/rng.h"
 #include "deque/deque.h"

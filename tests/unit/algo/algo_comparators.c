@@ -1,7 +1,7 @@
 /* Calls of the comparison function.  They are few if the elements are almost sorted, and bounded
  * for an adversary.  Even with an inconsistent function no element is lost and no other memory is
  * written. */
-#include "unit/task/workers.h"
+#include "unit/task/helpers.h"
 
 #include "unit/algo/elements.h"
 

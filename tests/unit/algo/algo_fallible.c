@@ -1,5 +1,5 @@
 /* A loop returns its first result that is not 0, and starts no more chunks after it. */
-#include "unit/task/workers.h"
+#include "unit/task/helpers.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
 /* The body gets each element of a range exactly once, in chunks of at most the grain. */
-#include "unit/task/workers.h"
+#include "unit/task/helpers.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -1,5 +1,5 @@
 /* filch_invoke calls each function once and returns when all have returned. */
-#include "unit/task/workers.h"
+#include "unit/task/helpers.h"
 
 #include <pthread.h>
 #include <sched.h>

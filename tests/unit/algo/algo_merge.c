@@ -1,5 +1,5 @@
 /* Merges are stable for all lengths and element sizes. */
-#include "unit/task/workers.h"
+#include "unit/task/helpers.h"
 
 #include "unit/algo/elements.h"
 

@@ -1,6 +1,6 @@
 /* Comparison functions that the sort recognises.  They order numbers correctly, and give the same
  * result as an equivalent function of the user. */
-#include "unit/task/workers.h"
+#include "unit/task/helpers.h"
 
 #include "base/rng.h"
 

@@ -1,7 +1,7 @@
 /* Each item goes through all stages, through serial ones one at a time and in order.  No more than
  * in_flight items exist at a time. */
 #include "seed.h"
-#include "unit/task/workers.h"
+#include "unit/task/helpers.h"
 
 #include <filch/job.h>
 

@@ -1,7 +1,7 @@
 /* A reduction equals a serial one and combines neighbours only.  Inexact sums have the same bits
  * with any number of workers. */
 #include "unit/algo/ordered_op.h"
-#include "unit/task/workers.h"
+#include "unit/task/helpers.h"
 
 #include <errno.h>
 

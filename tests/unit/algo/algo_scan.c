@@ -1,6 +1,6 @@
 /* A scan equals a serial one.  Inexact sums have the same bits with any number of workers. */
 #include "unit/algo/ordered_op.h"
-#include "unit/task/workers.h"
+#include "unit/task/helpers.h"
 
 #include <errno.h>
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
 /* Sorts equal a serial sort, for all element sizes, patterns and alignments. */
-#include "unit/task/workers.h"
+#include "unit/task/helpers.h"
 
 #include "unit/algo/elements.h"
 

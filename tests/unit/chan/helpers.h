@@ -3,7 +3,7 @@
 #ifndef TESTS_UNIT_CHAN_HELPERS_H
 #define TESTS_UNIT_CHAN_HELPERS_H
 
-#include "unit/task/workers.h"
+#include "unit/task/helpers.h"
 
 #include "chan/chan.h"
 

@@ -1,5 +1,5 @@
 /* Cancelling a fiber reaches its tasks, whichever fibers run them, at every number of workers; and no other tasks. */
-#include "unit/fiber/fibers.h"
+#include "unit/fiber/helpers.h"
 
 #include "base/rng.h"
 #include "seed.h"

@@ -1,5 +1,5 @@
 /* What users still have when the runtime is stopped can be used and freed afterwards, and then no memory is left. */
-#include "unit/fiber/fibers.h"
+#include "unit/fiber/helpers.h"
 
 #include <filch/memory.h>
 

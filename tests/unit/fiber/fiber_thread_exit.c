@@ -1,6 +1,6 @@
 /* pthread_exit in code that the runtime runs is a caller's mistake that is named.  A worker cannot be cancelled. */
 #include "unit/ctx/child.h"
-#include "unit/task/workers.h"
+#include "unit/task/helpers.h"
 
 #include <filch/io.h>
 

@@ -1,5 +1,5 @@
 /* Functions that are called later, or not at all; and sleep. */
-#include "unit/fiber/fibers.h"
+#include "unit/fiber/helpers.h"
 
 static atomic_int calls, early;
 

@@ -2,7 +2,7 @@
 #ifndef TESTS_UNIT_IO_HELPERS_H
 #define TESTS_UNIT_IO_HELPERS_H
 
-#include "unit/task/workers.h"
+#include "unit/task/helpers.h"
 
 #include "io/io.h"
 #include "sched/runtime.h"

@@ -2,7 +2,7 @@
 #ifndef TESTS_UNIT_JOB_JOBS_H
 #define TESTS_UNIT_JOB_JOBS_H
 
-#include "unit/task/workers.h"
+#include "unit/task/helpers.h"
 
 #include <errno.h>
 #include <pthread.h>

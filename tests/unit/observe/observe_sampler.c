@@ -4,7 +4,7 @@
 #include "unit/observe/forks.h"
 
 #include "fib.h"
-#include "unit/task/workers.h"
+#include "unit/task/helpers.h"
 
 #include "base/compiler.h"
 #include "deque/deque.h"

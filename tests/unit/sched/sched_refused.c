@@ -1,7 +1,7 @@
 /* A runtime that is to pin its workers and cannot read the CPUs of the process starts, does not pin them, and says so in
  * one line. */
 #define _GNU_SOURCE
-#include "unit/task/workers.h"
+#include "unit/task/helpers.h"
 
 #include "fib.h"
 #include "refuse.h"

@@ -1,7 +1,7 @@
 /* A frame that is larger than stack and guard together does not step over the guard, into the stack of another fiber: this file
  * is compiled with -fstack-clash-protection, as users of the library are. */
 #include "unit/ctx/child.h"
-#include "unit/task/workers.h"
+#include "unit/task/helpers.h"
 
 #include <filch/fiber.h>
 #include <filch/runtime.h>

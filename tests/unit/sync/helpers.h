@@ -7,7 +7,7 @@
 #define TESTS_UNIT_SYNC_HELPERS_H
 
 #include "sched/wait.h"
-#include "unit/task/workers.h"
+#include "unit/task/helpers.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -2,7 +2,7 @@
  * eager. */
 #define FILCH_COUNT_SPAWNS
 #include "fib.h"
-#include "unit/task/workers.h"
+#include "unit/task/helpers.h"
 
 #include "sched/runtime.h"
 

@@ -3,7 +3,7 @@
  * These are the programs that deadlock where a waiter picks up other work: a task holds a lock over
  * its sync, and what the waiter would pick up wants the same lock.  And those that overflow: each
  * wait picks up work that waits again, on the same stack. */
-#include "unit/task/workers.h"
+#include "unit/task/helpers.h"
 
 #include "sched/worker.h"
 

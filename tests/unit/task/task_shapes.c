@@ -1,5 +1,5 @@
 /* What a task may look like: how many arguments, of which types, how many open, how deep. */
-#include "unit/task/workers.h"
+#include "unit/task/helpers.h"
 
 typedef struct point {
     double x, y, z;

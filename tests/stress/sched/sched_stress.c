@@ -1,7 +1,7 @@
 /* What the system does to a program: signals all the time, workers that do not get a CPU for long, many
  * more workers than CPUs.  Nothing hangs, and nothing is lost. */
 #include "fib.h"
-#include "unit/task/workers.h"
+#include "unit/task/helpers.h"
 
 #include <ctype.h>
 #include <dirent.h>

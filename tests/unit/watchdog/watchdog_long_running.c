@@ -2,7 +2,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* SCHED_IDLE, cpu_set_t */
 #endif
-#include "unit/watch/places.h"
+#include "unit/watchdog/helpers.h"
 
 #include <sched.h>
 #include <sys/prctl.h>

@@ -1,5 +1,5 @@
 /* Who is cancelled waits no more, wherever it is just then; and nobody else is. */
-#include "unit/fiber/fibers.h"
+#include "unit/fiber/helpers.h"
 
 #include <filch/chan.h>
 #include <filch/job.h>

@@ -1,9 +1,9 @@
 /* What the tests of the watcher share: a place to wait at, a child that is read while it runs, a dump as text. */
-#ifndef TESTS_UNIT_WATCH_PLACES_H
-#define TESTS_UNIT_WATCH_PLACES_H
+#ifndef TESTS_UNIT_WATCHDOG_HELPERS_H
+#define TESTS_UNIT_WATCHDOG_HELPERS_H
 
 #include "unit/ctx/child.h"
-#include "unit/task/workers.h"
+#include "unit/task/helpers.h"
 
 #include "sched/runtime.h"
 #include "sched/wait.h"

@@ -1,6 +1,6 @@
 /* Fibers that nothing can wake are found, and only those. */
 #include "refuse.h"
-#include "unit/watch/places.h"
+#include "unit/watchdog/helpers.h"
 
 #include <errno.h>
 #include <pthread.h>

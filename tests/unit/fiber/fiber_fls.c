@@ -1,5 +1,5 @@
 /* What is each fiber's own: where it stands, who sees it, and who destroys it when. */
-#include "unit/fiber/fibers.h"
+#include "unit/fiber/helpers.h"
 
 #include <filch/job.h>
 #include <filch/task.h>

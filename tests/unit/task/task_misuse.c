@@ -1,7 +1,7 @@
 /* Mistakes end the program with a line that names them. */
 #define FILCH_CHECK_TASKS
 #include "unit/ctx/child.h"
-#include "unit/task/workers.h"
+#include "unit/task/helpers.h"
 
 #include <signal.h>
 

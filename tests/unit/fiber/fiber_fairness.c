@@ -1,5 +1,5 @@
 /* Everybody has a turn: whatever the others do, one that is started or woken runs before they have gone on for long. */
-#include "unit/fiber/fibers.h"
+#include "unit/fiber/helpers.h"
 
 #include <filch/job.h>
 

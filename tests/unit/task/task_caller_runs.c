@@ -1,7 +1,7 @@
 /* Who calls FILCH_RUN while a worker sleeps runs the task itself, and is never kept by somebody else's. */
 #include "fib.h"
 #include "sched/runtime.h"
-#include "unit/task/workers.h"
+#include "unit/task/helpers.h"
 
 #include <fenv.h>
 #include <pthread.h>

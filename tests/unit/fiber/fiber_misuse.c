@@ -1,6 +1,6 @@
 /* Misuse of handles and timers aborts the program with a line that names the mistake. */
 #include "unit/base/death.h"
-#include "unit/fiber/fibers.h"
+#include "unit/fiber/helpers.h"
 
 /* ---- timers ---- */
 

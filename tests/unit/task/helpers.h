@@ -1,6 +1,6 @@
 /* Tests of the runtime run with 1, 2, 4 and 8 workers, whatever the machine has. */
-#ifndef TESTS_UNIT_TASK_WORKERS_H
-#define TESTS_UNIT_TASK_WORKERS_H
+#ifndef TESTS_UNIT_TASK_HELPERS_H
+#define TESTS_UNIT_TASK_HELPERS_H
 
 #include "base/compiler.h"
 #include "base/mem.h"

@@ -1,5 +1,5 @@
 /* The list of all fibers: who, what for, since when, where; and it disturbs nobody. */
-#include "unit/watch/places.h"
+#include "unit/watchdog/helpers.h"
 
 #include <errno.h>
 #include <fcntl.h>

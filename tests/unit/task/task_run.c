@@ -1,6 +1,6 @@
 /* FILCH_RUN: from threads, from tasks, with a runtime or without; and starting and stopping. */
 #include "fib.h"
-#include "unit/task/workers.h"
+#include "unit/task/helpers.h"
 
 #include <errno.h>
 #include <pthread.h>

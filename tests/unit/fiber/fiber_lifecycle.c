@@ -1,5 +1,5 @@
 /* From start to end: results, joins and detaches, names, stacks, and programs that are one fiber. */
-#include "unit/fiber/fibers.h"
+#include "unit/fiber/helpers.h"
 
 /* ---- join ---- */
 

@@ -1,6 +1,6 @@
 /* What the tests of fibers share. */
-#ifndef TESTS_UNIT_FIBER_FIBERS_H
-#define TESTS_UNIT_FIBER_FIBERS_H
+#ifndef TESTS_UNIT_FIBER_HELPERS_H
+#define TESTS_UNIT_FIBER_HELPERS_H
 
 #include "unit/sync/helpers.h"
 
