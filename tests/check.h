@@ -1,5 +1,5 @@
-/* What every unit test needs, and no more: cmocka where it is installed, a small stand-in with the
- * same closing line where it is not (cross builds). */
+/* Assertions of the tests: cmocka where it is installed, else a small replacement with the same
+ * closing line (cross builds). */
 #ifndef TESTS_CHECK_H
 #define TESTS_CHECK_H
 

@@ -1,4 +1,4 @@
-/* The task that most tests run: many spawns, and an answer that everybody knows. */
+/* The task that most tests run: many spawns, and a known result. */
 #ifndef TESTS_FIB_H
 #define TESTS_FIB_H
 

@@ -1,4 +1,4 @@
-/* Random tests print their seed and take it back: FILCH_SEED=123 ctest -R that_test. */
+/* Random tests print their seed and accept it again: FILCH_SEED=123 ctest -R NAME. */
 #ifndef TESTS_SEED_H
 #define TESTS_SEED_H
 

@@ -1,4 +1,4 @@
-/* The tester itself: does it see what it is there to see? */
+/* Tests of the fault injector itself: it detects each kind of mistake. */
 #include "base/mem.h"
 #include "check.h"
 #include "fault/inject.h"

@@ -1,4 +1,4 @@
-/* The lock and the lease on real threads; their memory orders are the model's business. */
+/* The lock and the use count on real threads.  The model checks cover the memory orders. */
 #include "check.h"
 
 #include "base/lock.h"

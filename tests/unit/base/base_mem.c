@@ -1,4 +1,5 @@
-/* The door to memory: zeroed, aligned, counted, replaceable, and strict with mistakes. */
+/* Memory of the library is zeroed, aligned, counted and comes from a replaceable
+ * allocator.  Misuse aborts. */
 #include "base/atomic.h"
 #include "base/mem.h"
 #include "check.h"

@@ -1,4 +1,4 @@
-/* Mistakes that end the program: do it in a child, and see with which words it went. */
+/* Runs code that aborts in a child process and checks its last message. */
 #ifndef TESTS_UNIT_BASE_DEATH_H
 #define TESTS_UNIT_BASE_DEATH_H
 

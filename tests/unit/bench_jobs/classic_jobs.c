@@ -1,5 +1,5 @@
-/* The classical job system, with all choices that are measured and 1, 2, 4 and 8 workers: each job runs once, before
- * its parent is done, and what was allocated is freed. */
+/* The classical job system that Filch is measured against, in all measured variants and with 1,
+ * 2, 4 and 8 workers: each job runs once, before its parent is done, and all memory is freed. */
 #include "base/mem.h"
 #include "base/rng.h"
 #include "check.h"

@@ -1,4 +1,4 @@
-/* Run something that is expected to end the process, in a child, and look at how it ended. */
+/* Runs code that is expected to end the process in a child, and reports how it ended. */
 #ifndef TESTS_UNIT_CTX_CHILD_H
 #define TESTS_UNIT_CTX_CHILD_H
 

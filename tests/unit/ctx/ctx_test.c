@@ -1,4 +1,4 @@
-/* Contexts: what must survive a switch, and what a misuse gets. */
+/* Contexts: what a switch must preserve, and how misuse is reported. */
 #include "check.h"
 #include "ctx/ctx.h"
 #include "regs.h"

@@ -1,4 +1,5 @@
-/* Who unwinds from a point that a context has left comes by all the calls that led there, and to an end. */
+/* Unwinding from the point at which a context was left passes all calls that led there, and
+ * ends. */
 #include "check.h"
 
 #include "ctx/ctx.h"

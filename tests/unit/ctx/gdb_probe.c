@@ -1,4 +1,4 @@
-/* A program that stands still inside a context, for gdb to look at. */
+/* A program that stops inside a context, for gdb to inspect. */
 #include "ctx/ctx.h"
 
 #define NOINLINE __attribute__((noinline))

@@ -1,4 +1,4 @@
-/* Every register that a call must preserve, seen from outside the compiler. */
+/* Every register that a call must preserve, set and read in assembly. */
 #ifndef TESTS_UNIT_CTX_REGS_H
 #define TESTS_UNIT_CTX_REGS_H
 

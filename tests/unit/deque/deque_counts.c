@@ -1,5 +1,6 @@
-/* What a deque counts, exactly, where one thread does everything; and that its size is what was raised, less what was
- * lowered, less how far the top has moved: for every kind in every shape, wherever its indices start. */
+/* The counters of a deque are exact when one thread does everything.  Its size is how far the bottom
+ * was raised, less how far it was lowered, less how far the top has moved.  For every kind and
+ * shape, and any first index. */
 #include "check.h"
 
 #include "base/rng.h"

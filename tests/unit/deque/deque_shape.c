@@ -1,5 +1,5 @@
-/* What a deque may be asked to be, what each kind does at its limits, and how much a steal takes.
- */
+/* Valid shapes of a deque, the behaviour of each kind at its limits, and how much a steal
+ * takes. */
 #include "check.h"
 
 #include "unit/base/death.h"

@@ -1,4 +1,5 @@
-/* Who is cancelled waits no more, wherever it is just then; and nobody else is. */
+/* Cancelling a fiber ends its waits, wherever it is at that moment, and those of no other
+ * fiber. */
 #include "unit/fiber/helpers.h"
 
 #include <filch/chan.h>

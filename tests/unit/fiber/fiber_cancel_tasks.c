@@ -1,4 +1,5 @@
-/* Cancelling a fiber reaches its tasks, whichever fibers run them, at every number of workers; and no other tasks. */
+/* Cancelling a fiber reaches its tasks, on whichever fibers they run, at every number of
+ * workers, and reaches no other tasks. */
 #include "unit/fiber/helpers.h"
 
 #include "base/rng.h"

@@ -1,4 +1,4 @@
-/* Everybody has a turn: whatever the others do, one that is started or woken runs before they have gone on for long. */
+/* Fairness: a fiber that is started or woken runs soon, whatever the other fibers do. */
 #include "unit/fiber/helpers.h"
 
 #include <filch/job.h>

@@ -1,4 +1,4 @@
-/* What is each fiber's own: where it stands, who sees it, and who destroys it when. */
+/* Fiber-local storage: where a value is kept, which fiber sees it, and when it is destroyed. */
 #include "unit/fiber/helpers.h"
 
 #include <filch/job.h>

@@ -1,4 +1,5 @@
-/* What users still have when the runtime is stopped can be used and freed afterwards, and then no memory is left. */
+/* Objects that users still hold when the runtime stops can be used and freed afterwards.  Then
+ * no memory is left. */
 #include "unit/fiber/helpers.h"
 
 #include <filch/memory.h>

@@ -1,4 +1,5 @@
-/* pthread_exit in code that the runtime runs is a caller's mistake that is named.  A worker cannot be cancelled. */
+/* pthread_exit in code that the runtime runs aborts with a line that names the mistake.  A
+ * worker thread cannot be cancelled. */
 #include "unit/ctx/child.h"
 #include "unit/task/helpers.h"
 

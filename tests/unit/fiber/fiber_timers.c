@@ -1,4 +1,4 @@
-/* Functions that are called later, or not at all; and sleep. */
+/* Timers that fire or are stopped before, and sleep. */
 #include "unit/fiber/helpers.h"
 
 static atomic_int calls, early;

@@ -1,4 +1,4 @@
-/* What the tests of fibers share. */
+/* Helpers for the tests of fibers. */
 #ifndef TESTS_UNIT_FIBER_HELPERS_H
 #define TESTS_UNIT_FIBER_HELPERS_H
 

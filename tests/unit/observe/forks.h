@@ -1,4 +1,4 @@
-/* Can a child of this process have threads?  If not, that is told. */
+/* Tells whether a child of this process can have threads, and prints a line if not. */
 #ifndef TESTS_UNIT_OBSERVE_FORKS_H
 #define TESTS_UNIT_OBSERVE_FORKS_H
 

@@ -1,4 +1,4 @@
-/* Whatever is in a string, JSON comes out. */
+/* Any string is written as valid JSON. */
 #include "check.h"
 
 #include "observe/json.h"

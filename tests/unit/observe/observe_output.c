@@ -1,5 +1,6 @@
-/* Files that FILCH_TRACE, FILCH_SAMPLE and FILCH_SCALE write: only the one that was asked for, with its rights, and the
- * program goes on whatever is wrong with it.  Each case is a process of its own, as it may be ended by a signal. */
+/* The files that FILCH_TRACE, FILCH_SAMPLE and FILCH_SCALE write: only the requested one, with
+ * its permissions.  The program goes on if it cannot be written.  Each case is a process of its
+ * own, as a signal may end it. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

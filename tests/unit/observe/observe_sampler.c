@@ -1,5 +1,5 @@
-/* The sampling thread: its file says what happened, for every kind of deque, lazy and eager; what came is what left; sizes
- * are sizes; and it allocates nothing while it samples. */
+/* The sampling thread: its file has exact counts for every kind of deque, lazy and eager, and
+ * it does not allocate while it samples. */
 #define _GNU_SOURCE
 #include "unit/observe/forks.h"
 

@@ -1,5 +1,5 @@
-/* The memory of the sampler: nothing is lost while there is room, then the oldest, and stretches in which nothing happens
- * take two places.  What is written is what is read. */
+/* The buffer of the sampler: it loses nothing until it is full, then the oldest samples, and a
+ * stretch without change takes two entries.  A file that is written reads back the same. */
 #define _GNU_SOURCE /* memfd_create */
 #include "check.h"
 

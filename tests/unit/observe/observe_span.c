@@ -1,4 +1,4 @@
-/* Work and span of programs of which both are known, by a clock that only goes on when they say so. */
+/* Work and span of programs for which both are known, with a clock that the programs advance. */
 #include "check.h"
 #include "unit/observe/forks.h"
 

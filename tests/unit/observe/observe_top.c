@@ -1,4 +1,4 @@
-/* The page of filch top: what it shows of fibers that are known, and that it can be asked for while all goes on. */
+/* The page of filch top shows fibers in known states, and can be read while they run. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

@@ -1,4 +1,5 @@
-/* What a runtime is started with: every field, every variable, and how nonsense is named. */
+/* The configuration of a runtime: each field, each variable, and the message for each invalid
+ * value. */
 #include "check.h"
 #include "unit/ctx/child.h"
 

@@ -1,4 +1,5 @@
-/* Who sleeps in the poller, who is woken, who is lent: with a poller that is a word. */
+/* Which worker sleeps in the poller, which is woken and which is lent, with a futex word as the
+ * poller. */
 #include "check.h"
 
 #include "base/futex.h"

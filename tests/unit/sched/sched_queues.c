@@ -1,4 +1,5 @@
-/* The small parts of the scheduler, each alone: queue, records, shares of the global queue, strides. */
+/* The small parts of the scheduler, each alone: shared queue, records, shares of the global
+ * queue, strides. */
 #include "check.h"
 
 #include "base/mem.h"

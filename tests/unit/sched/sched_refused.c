@@ -1,5 +1,5 @@
-/* A runtime that is to pin its workers and cannot read the CPUs of the process starts, does not pin them, and says so in
- * one line. */
+/* A runtime that is to pin its workers and cannot read the CPUs of the process starts without
+ * pinning them and prints one line. */
 #define _GNU_SOURCE
 #include "unit/task/helpers.h"
 

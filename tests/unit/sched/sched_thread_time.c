@@ -1,4 +1,5 @@
-/* What counts as held: never more than the time in which the thread ran or was blocked, whenever it is read. */
+/* The time for which a fiber holds its worker is never more than the time in which the thread
+ * ran or was blocked, whenever it is read. */
 #include "check.h"
 #include "seed.h"
 

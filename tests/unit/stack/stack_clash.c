@@ -1,5 +1,6 @@
-/* A frame that is larger than stack and guard together does not step over the guard, into the stack of another fiber: this file
- * is compiled with -fstack-clash-protection, as users of the library are. */
+/* A frame that is larger than the stack and its guard together does not reach the stack of
+ * another fiber.  This file is compiled with -fstack-clash-protection, as users of the library
+ * are. */
 #include "unit/ctx/child.h"
 #include "unit/task/helpers.h"
 

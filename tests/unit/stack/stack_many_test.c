@@ -1,4 +1,4 @@
-/* Very many stacks at once, for real: each guarded, each touched. */
+/* Very many stacks at once, each with its guard, each touched. */
 #include "base/mem.h"
 #include "check.h"
 #include "ctx/sanitize.h"

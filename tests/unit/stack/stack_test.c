@@ -1,4 +1,5 @@
-/* Pools and caches of stacks: what they refuse, what they keep, what they give back. */
+/* Pools and caches of stacks: what they refuse, what they cache, what they return to the
+ * system. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* mincore */
 #endif

@@ -1,4 +1,5 @@
-/* Who calls FILCH_RUN while a worker sleeps runs the task itself, and is never kept by somebody else's. */
+/* A thread that calls FILCH_RUN while a worker sleeps runs the task itself, and is not held up
+ * by another thread's task. */
 #include "fib.h"
 #include "sched/runtime.h"
 #include "unit/task/helpers.h"

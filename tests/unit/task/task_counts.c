@@ -1,5 +1,4 @@
-/* The counters tell the truth, exactly, as soon as FILCH_RUN is back: for every kind of deque, lazy and
- * eager. */
+/* The counters are exact as soon as FILCH_RUN returns, for every kind of deque, lazy and eager. */
 #define FILCH_COUNT_SPAWNS
 #include "fib.h"
 #include "unit/task/helpers.h"

@@ -1,4 +1,4 @@
-/* Mistakes end the program with a line that names them. */
+/* Misuse of tasks aborts the program with a line that names the mistake. */
 #define FILCH_CHECK_TASKS
 #include "unit/ctx/child.h"
 #include "unit/task/helpers.h"

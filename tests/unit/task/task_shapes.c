@@ -1,4 +1,4 @@
-/* What a task may look like: how many arguments, of which types, how many open, how deep. */
+/* The limits of a task: number and types of arguments, number of open tasks, depth. */
 #include "unit/task/helpers.h"
 
 typedef struct point {

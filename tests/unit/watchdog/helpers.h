@@ -1,4 +1,5 @@
-/* What the tests of the watcher share: a place to wait at, a child that is read while it runs, a dump as text. */
+/* Helpers for the tests of the watchdog: an event to wait for, a child process that is read
+ * while it runs, a dump as text. */
 #ifndef TESTS_UNIT_WATCHDOG_HELPERS_H
 #define TESTS_UNIT_WATCHDOG_HELPERS_H
 

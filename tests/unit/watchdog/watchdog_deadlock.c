@@ -1,4 +1,4 @@
-/* Fibers that nothing can wake are found, and only those. */
+/* The deadlock detector finds fibers that nothing can wake, and only those. */
 #include "refuse.h"
 #include "unit/watchdog/helpers.h"
 

@@ -1,4 +1,5 @@
-/* The list of all fibers: who, what for, since when, where; and it disturbs nobody. */
+/* The dump lists all fibers: name, wait reason, wait time and backtrace.  It does not disturb
+ * them. */
 #include "unit/watchdog/helpers.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
-/* Fibers that hold their worker are counted and named, and others go on without them. */
+/* Fibers that hold their worker for long are counted and named, and other fibers run on other
+ * workers. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* SCHED_IDLE, cpu_set_t */
 #endif

@@ -1,5 +1,5 @@
-/* A worker's thread does not run when it should: a signal handler keeps it.  It is the one that blocks in the poller, or
- * sleeps until the next timer.  The other workers serve what comes meanwhile. */
+/* A signal handler keeps a worker's thread from running, while it is the one that blocks in the
+ * poller or sleeps until the next timer.  The other workers take over. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
