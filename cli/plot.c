@@ -1,19 +1,17 @@
 /* The ratios to the serial programs, or to the first column, as a picture: a panel for each number of workers, a group of
  * bars for each workload, a colour for each runtime.  The scale is logarithmic, and a bar begins at 1, the serial program: up is
  * slower, down is faster. */
-#define _GNU_SOURCE
 #include "gnuplot.h"
 #include "show.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { MOST_PANELS = 16, PANEL_HEIGHT = 420, WIDTH = 1200 };
+static const int colours[] = {0, 1, 3, 4}; /* of gnuplot_colours */
+enum { BAR_COLOURS = sizeof colours / sizeof colours[0] };
 
-static const char *const colours[] = {"#0b7285", "#e8590c", "#868e96", "#c2a100"};
+enum { MOST_PANELS = 16, PANEL_HEIGHT = 420, WIDTH = 1200 };
 
 /* ---- what is to be drawn ---- */
 
@@ -155,9 +153,8 @@ static void write_head(FILE *out, const picture *p, const char *file)
 {
     gnuplot_begin(out, file, WIDTH, PANEL_HEIGHT * p->panel_count + 40);
     fprintf(out, "set multiplot layout %d,1 title \"%s\\n\"\n", p->panel_count, p->of->title);
-    fprintf(out,
-            "set logscale y\nset style fill solid 1.0 noborder\nset grid ytics lc rgb '#dddddd'\n");
-    fprintf(out, "set border 3 lc rgb '#555555'\nset tics nomirror\nset xtics scale 0\n");
+    fprintf(out, "set logscale y\nset style fill solid 1.0 noborder\nset grid noxtics\n");
+    fprintf(out, "set xtics scale 0\n");
     fprintf(out, "set ytics (0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)\n");
     fprintf(out, "set yrange [%.3f:%.3f]\nset xrange [-0.6:%.1f]\n", p->lowest / 2.6,
             p->highest * 3.5, p->group_count - 0.4);
@@ -179,16 +176,17 @@ static void write_panel(FILE *out, const picture *p, unsigned workers)
             fprintf(out,
                     "$d%d using (($1+$2)/2):3:1:2:($3<1?$3:1):($3<1?1:$3) with boxxyerror "
                     "lc rgb '%s' title '%s', \\\n",
-                    r, colours[r % 4], p->of->bars[r].name);
-    fprintf(out, "1 with lines lc rgb '#222222' lw 1.5 title '%s'", p->of->base);
+                    r, gnuplot_colours[colours[r % BAR_COLOURS]], p->of->bars[r].name);
+    fprintf(out, "1 with lines lc rgb '" GNUPLOT_INK "' lw 1.5 title '%s'", p->of->base);
     if (p->of->base_is_serial && workers > 1)
-        fprintf(out, ", %.6f with lines dt 2 lc rgb '#222222' title 'serial / %u'", 1.0 / workers,
-                workers);
+        fprintf(out, ", %.6f with lines dt 2 lc rgb '" GNUPLOT_INK "' title 'serial / %u'",
+                1.0 / workers, workers);
     fprintf(out, "\n");
 }
 
-static void write_script(FILE *out, const picture *p, const char *file)
+static void write_script(FILE *out, const void *plot, const char *file)
 {
+    const picture *p = plot;
     write_head(out, p, file);
     for (int i = 0; i < p->panel_count; i++)
         write_panel(out, p, p->panels[i]);
@@ -201,13 +199,5 @@ const char *show_plot(const series *all, int n, const plot_of *of, const char *f
     look(&p);
     if (p.panel_count == 0)
         return "there is nothing to draw";
-    char *script = NULL;
-    size_t length;
-    FILE *out = open_memstream(&script, &length);
-    if (!out)
-        return strerror(errno);
-    write_script(out, &p, file);
-    const char *why = fclose(out) == 0 ? gnuplot_draw(script) : strerror(errno);
-    free(script);
-    return why;
+    return gnuplot_draw(write_script, &p, file);
 }

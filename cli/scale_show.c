@@ -92,14 +92,14 @@ static void write_points(FILE *out, const scale_result *r)
     fprintf(out, "END\n");
 }
 
-static void write_script(FILE *out, const scale_result *r, const char *file)
+static void write_script(FILE *out, const void *plot, const char *file)
 {
+    const scale_result *r = plot;
     unsigned most = r->runs[r->count - 1].workers;
     gnuplot_begin(out, file, 800, 560);
     fprintf(out, "set title \"speed-up to be had: parallelism %.1f, burdened %.1f\"\n",
             scale_parallelism(&r->sums), scale_burdened_parallelism(&r->sums));
     fprintf(out, "set xlabel 'workers'\nset ylabel 'times as fast as one'\nset key top left\n");
-    fprintf(out, "set border 3 lc rgb '#555555'\nset tics nomirror\nset grid lc rgb '#dddddd'\n");
     fprintf(out, "set xrange [1:%u]\nset yrange [0:*]\nset samples 500\n", most > 1 ? most : 2);
     fprintf(out, "most(p) = p < %.9g ? p : %.9g\n", scale_parallelism(&r->sums),
             scale_parallelism(&r->sums));
@@ -110,23 +110,15 @@ static void write_script(FILE *out, const scale_result *r, const char *file)
     write_points(out, r);
     fprintf(out,
             "plot '+' using 1:(least($1)):(most($1)) with filledcurves lc rgb '#d3eef2' notitle, "
-            "x with lines dt 3 lc rgb '#868e96' title 'a worker more, as much faster', "
+            "x with lines dt 3 lc rgb '" GNUPLOT_QUIET "' title 'a worker more, as much faster', "
             "most(x) with lines lw 2 lc rgb '#0b7285' title 'at most', "
             "least(x) with lines lw 2 dt 2 lc rgb '#0b7285' title 'at least'");
     if (r->measured)
-        fprintf(out, ", $runs with linespoints pt 7 lw 2 lc rgb '#e8590c' title 'measured'");
+        fprintf(out, ", $runs with linespoints pt 7 lw 2 lc rgb '#c2410c' title 'measured'");
     fprintf(out, "\n");
 }
 
 const char *scale_plot(const scale_result *r, const char *file)
 {
-    char *script = NULL;
-    size_t length;
-    FILE *out = open_memstream(&script, &length);
-    if (!out)
-        return strerror(errno);
-    write_script(out, r, file);
-    const char *why = fclose(out) == 0 ? gnuplot_draw(script) : strerror(errno);
-    free(script);
-    return why;
+    return gnuplot_draw(write_script, r, file);
 }

@@ -78,26 +78,26 @@ static void table(const lab_results *r, lab_page *page)
 
 static void figure(const lab_results *r, lab_page *page)
 {
-    draw_bar bars[ROWS * KINDS];
+    chart_bar bars[ROWS * KINDS];
     int n = 0;
     for (int i = 0; i < ROWS; i++) {
         for (int k = 0; k < KINDS; k++) {
             lab_numbers ns = ns_of(r, i, k);
             if (ns.count > 0)
-                bars[n++] = (draw_bar){rows[i].title,
-                                       kinds[k],
-                                       numbers_median(ns),
-                                       numbers_quantile(ns, 0.25),
-                                       numbers_quantile(ns, 0.75),
-                                       colours[k]};
+                bars[n++] = (chart_bar){rows[i].title,
+                                        kinds[k],
+                                        numbers_median(ns),
+                                        numbers_quantile(ns, 0.25),
+                                        numbers_quantile(ns, 0.75),
+                                        colours[k]};
         }
     }
-    page_figure(page, &(draw_chart){
+    page_figure(page, &(chart){
                           .title = "What the operations of the four deques cost.",
                           .about = "Median time of a pair of push and pop, or of an item that is "
                                    "stolen, with the quartiles; the shorter the better. The scale "
                                    "is logarithmic.",
-                          .x = {"nanoseconds", true, false},
+                          .x = {"nanoseconds", true},
                           .bars = bars,
                           .bar_count = n,
                       });

@@ -196,13 +196,17 @@ static void table(FILE *out, const page_part *t)
     fputs("</tbody></table></div>\n", out);
 }
 
+static void drawing(FILE *out, const page_drawing *d, const char *class)
+{
+    fprintf(out, "<div class=\"%s\">%s</div>", class, d->svg ? d->svg : "<p>(not drawn)</p>");
+}
+
 static void figure(FILE *out, const page_part *f)
 {
-    fputs("<figure>\n<div class=\"wide\">", out);
-    fputs(f->wide, out);
-    fputs("</div><div class=\"narrow\">", out);
-    fputs(f->narrow, out);
-    fputs("</div>\n<figcaption><b>", out);
+    fputs("<figure>\n", out);
+    drawing(out, &f->drawings[PAGE_WIDE], "wide");
+    drawing(out, &f->drawings[PAGE_NARROW], "narrow");
+    fputs("\n<figcaption><b>", out);
     escape(out, f->text);
     fputs("</b> ", out);
     escape(out, f->about);
@@ -296,7 +300,6 @@ void report_html(FILE *out, const lab_section *sections, int n)
           "<title>Filch: what the lab found</title>\n<style>\n",
           out);
     fputs(report_css, out);
-    fputs(draw_css, out);
     fputs("</style>\n</head>\n<body>\n", out);
     head(out);
     contents(out, sections, n);

@@ -58,29 +58,29 @@ static int before(int column)
 
 static void figure(const lab_results *r, lab_page *page, unsigned workers)
 {
-    draw_bar bars[ROWS * JOB_COLUMNS];
+    chart_bar bars[ROWS * JOB_COLUMNS];
     char title[128];
     int n = 0;
     for (int row = 0; row < ROWS; row++) {
         for (int c = 0; c < JOB_COLUMNS; c++) {
             lab_numbers t = times(r, row, c, workers);
             if (t.count > 0)
-                bars[n++] = (draw_bar){title_of(r, row),
-                                       job_columns[c].name,
-                                       numbers_median(t) * 1e3,
-                                       numbers_quantile(t, 0.25) * 1e3,
-                                       numbers_quantile(t, 0.75) * 1e3,
-                                       c < PUBLISHED ? 1 : 0};
+                bars[n++] = (chart_bar){title_of(r, row),
+                                        job_columns[c].name,
+                                        numbers_median(t) * 1e3,
+                                        numbers_quantile(t, 0.25) * 1e3,
+                                        numbers_quantile(t, 0.75) * 1e3,
+                                        c < PUBLISHED ? 1 : 0};
         }
     }
     snprintf(title, sizeof title, "Many small jobs, %u worker%s.", workers,
              workers == 1 ? "" : "s");
-    page_figure(page, &(draw_chart){
+    page_figure(page, &(chart){
                           .title = title,
                           .about = "Median time of all jobs with the quartiles; the shorter the "
                                    "better. The first three of each group are the steps of the "
                                    "seed, the others are Filch. The scale is logarithmic.",
-                          .x = {"milliseconds", true, false},
+                          .x = {"milliseconds", true},
                           .bars = bars,
                           .bar_count = n,
                       });

@@ -68,7 +68,11 @@ static int tell(const lab_run *run, bool in_full)
 
 static int write_report(const char *out)
 {
-    const char *why = report_write(out);
+    const char *undrawn, *why = report_write(out, &undrawn);
+    if (undrawn)
+        fprintf(stderr,
+                "filch: lab: report without figures: %s; 'filch lab report --out %s' adds them\n",
+                undrawn, out);
     if (why) {
         fprintf(stderr, "filch: no report: %s\n", why);
         return ENDS_FAILED;

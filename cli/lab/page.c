@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "page.h"
 
+#include "svg.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -13,7 +15,7 @@ enum { MOST_PARTS = 64 };
 struct lab_page {
     char *name;
     page_part parts[MOST_PARTS];
-    int count, figures;
+    int count;
     lab_verdict verdict;
     char *verdict_text, *summary;
     bool torn;
@@ -33,8 +35,10 @@ static void free_part(page_part *part)
 {
     free(part->text);
     free(part->about);
-    free(part->wide);
-    free(part->narrow);
+    for (int i = 0; i < 2; i++) {
+        free(part->drawings[i].script);
+        free(part->drawings[i].svg);
+    }
     for (int i = 0; i < part->cell_count; i++)
         free(part->cells[i]);
     free(part->cells);
@@ -181,22 +185,49 @@ bool page_is_number_column(const page_part *table, int column)
 
 /* ---- figures ---- */
 
-void page_figure(lab_page *p, const draw_chart *chart)
+void page_figure(lab_page *p, const chart *c)
 {
-    char id[128];
-    if (chart->bar_count == 0 && chart->count == 0) {
-        page_say(p, "There is nothing to draw for the figure: %s", chart->title);
+    static const int widths[2] = {[PAGE_WIDE] = CHART_WIDE, [PAGE_NARROW] = CHART_NARROW};
+    if (!chart_has_data(c)) {
+        page_say(p, "There is nothing to draw for the figure: %s", c->title);
         return;
     }
     page_part *part = add(p, PAGE_FIGURE);
-    part->text = copy(p, chart->title);
-    part->about = copy(p, chart->about);
-    p->figures++;
-    snprintf(id, sizeof id, "%s-%d-wide", p->name, p->figures);
-    part->wide = draw(chart, DRAW_WIDE, id);
-    snprintf(id, sizeof id, "%s-%d-narrow", p->name, p->figures);
-    part->narrow = draw(chart, DRAW_NARROW, id);
-    p->torn |= !part->wide || !part->narrow;
+    part->text = copy(p, c->title);
+    part->about = copy(p, c->about);
+    for (int i = 0; i < 2; i++) {
+        part->drawings[i].script = chart_script(c, widths[i]);
+        p->torn |= !part->drawings[i].script;
+    }
+}
+
+static const char *draw(const lab_page *p, page_part *part, int figure, int i)
+{
+    static const char *const names[2] = {[PAGE_WIDE] = "wide", [PAGE_NARROW] = "narrow"};
+    char id[128];
+    const char *drawn;
+    page_drawing *d = &part->drawings[i];
+    const char *why = gnuplot_run(d->script, &drawn);
+    if (why)
+        return why;
+    snprintf(id, sizeof id, "%s-%d-%s", p->name, figure, names[i]);
+    free(d->svg);
+    d->svg = svg_embed(drawn, id, part->text, part->about);
+    return d->svg ? NULL : "what gnuplot wrote is not SVG, or is out of memory";
+}
+
+const char *page_draw(lab_page *p)
+{
+    const char *why = NULL;
+    int figure = 0;
+    for (int i = 0; i < p->count && !why && !p->torn; i++) {
+        if (p->parts[i].kind != PAGE_FIGURE)
+            continue;
+        figure++;
+        for (int k = 0; k < 2 && !why; k++)
+            why = draw(p, &p->parts[i], figure, k);
+    }
+    return why;
 }
 
 /* ---- for those who show it ---- */

@@ -2,7 +2,7 @@
 #ifndef CLI_LAB_PAGE_H
 #define CLI_LAB_PAGE_H
 
-#include "draw.h"
+#include "chart.h"
 
 #include <stdio.h>
 
@@ -36,19 +36,30 @@ void page_table(lab_page *p, const char *caption, const char *columns);
 void page_cell(lab_page *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void page_number(lab_page *p, double value, int digits); /* a dash where it is none */
 
-/* A figure, drawn now: nothing of it is kept. */
-void page_figure(lab_page *p, const draw_chart *chart);
+/* A figure. */
+void page_figure(lab_page *p, const chart *c);
+
+/* Draw all figures with gnuplot.  NULL, or why figures are missing. */
+const char *page_draw(lab_page *p);
 
 /* ---- for those who show it ---- */
 
 typedef enum page_kind { PAGE_SAYS, PAGE_TABLE, PAGE_FIGURE } page_kind;
 
+enum { PAGE_WIDE, PAGE_NARROW };
+
+/* A figure for wide or for narrow pages. */
+typedef struct page_drawing {
+    char *script; /* for gnuplot */
+    char *svg;    /* an element <svg>; NULL: not drawn */
+} page_drawing;
+
 typedef struct page_part {
     page_kind kind;
-    char *text;          /* a paragraph, a caption, or the title of a figure */
-    char *about;         /* of a figure: what is to be seen, for who does not see it */
-    char *wide, *narrow; /* of a figure: elements <svg>, for wide pages and for narrow ones */
-    char **cells;        /* of a table; the first `columns` are its head */
+    char *text;               /* a paragraph, a caption, or the title of a figure */
+    char *about;              /* of a figure: a description for readers who cannot see it */
+    page_drawing drawings[2]; /* of a figure: PAGE_WIDE and PAGE_NARROW */
+    char **cells;             /* of a table; the first `columns` are its head */
     int columns, cell_count;
 } page_part;
 

@@ -114,7 +114,7 @@ static const char *title_of(const lab_results *r, int row, char out[TITLE])
 
 static void figure(const lab_results *r, lab_page *page, unsigned workers)
 {
-    draw_bar bars[ROWS * COLUMNS];
+    chart_bar bars[ROWS * COLUMNS];
     char title[128], groups[ROWS][TITLE];
     int n = 0;
     for (int i = 0; i < ROWS; i++) {
@@ -123,22 +123,22 @@ static void figure(const lab_results *r, lab_page *page, unsigned workers)
             lab_numbers t = times(r, i, c, workers);
             double serial = numbers_median(serial_times(r, i, c));
             if (t.count > 0)
-                bars[n++] = (draw_bar){groups[i],
-                                       columns[c].name,
-                                       numbers_median(t) / serial,
-                                       numbers_quantile(t, 0.25) / serial,
-                                       numbers_quantile(t, 0.75) / serial,
-                                       columns[c].colour};
+                bars[n++] = (chart_bar){groups[i],
+                                        columns[c].name,
+                                        numbers_median(t) / serial,
+                                        numbers_quantile(t, 0.25) / serial,
+                                        numbers_quantile(t, 0.75) / serial,
+                                        columns[c].colour};
         }
     }
     snprintf(title, sizeof title, "Time / time of the serial program, %u worker%s.", workers,
              workers == 1 ? "" : "s");
-    page_figure(page, &(draw_chart){
+    page_figure(page, &(chart){
                           .title = title,
                           .about = "Medians with their quartiles; the shorter the better, and left "
                                    "of 1 is faster than the serial program of the same compiler. "
                                    "The scale is logarithmic.",
-                          .x = {"times the serial time", true, false},
+                          .x = {"times the serial time", true},
                           .bars = bars,
                           .bar_count = n,
                           .base = 1,

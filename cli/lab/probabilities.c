@@ -271,14 +271,14 @@ static void table(const lab_results *r, lab_page *page, const char *name)
         }
 }
 
-static int read_curve(const deque_told *d, double seconds, draw_point out[SIZES_CURVE])
+static int read_curve(const deque_told *d, double seconds, chart_point out[SIZES_CURVE])
 {
     int n = 0;
     for (const char *v = d->curve ? json_begin(d->curve) : NULL; v && n < SIZES_CURVE;
          v = json_next(v)) {
         double size = 0;
         json_number(v, &size);
-        out[n] = (draw_point){(n + 0.5) / SIZES_CURVE * seconds * 1e3, size, NAN, NAN};
+        out[n] = (chart_point){(n + 0.5) / SIZES_CURVE * seconds * 1e3, size, NAN, NAN};
         n++;
     }
     return n;
@@ -286,23 +286,24 @@ static int read_curve(const deque_told *d, double seconds, draw_point out[SIZES_
 
 static void figure(lab_page *page, const told *t, const char *name, int policy)
 {
-    static draw_point points[MOST_DEQUES][SIZES_CURVE];
+    static chart_point points[MOST_DEQUES][SIZES_CURVE];
     static char names[MOST_DEQUES][24];
-    draw_series series[MOST_DEQUES];
+    chart_series series[MOST_DEQUES];
     char title[160];
     for (int d = 0; d < t->deques; d++) {
         snprintf(names[d], sizeof names[d], "deque %d", d + 1);
-        series[d] = (draw_series){names[d], points[d], read_curve(&t->of[d], t->seconds, points[d]),
-                                  d % 2 == 0 ? DRAW_LINE : DRAW_DASHES, false};
+        series[d] =
+            (chart_series){names[d], points[d], read_curve(&t->of[d], t->seconds, points[d]),
+                           d % 2 == 0 ? CHART_LINE : CHART_DASHES, false};
     }
     snprintf(title, sizeof title, "%s, %s, %d worker%s: sizes of the deques over time.", name,
              policies[policy], t->deques, t->deques > 1 ? "s" : "");
-    page_figure(page, &(draw_chart){
+    page_figure(page, &(chart){
                           .title = title,
                           .about = "The largest size that was seen in each 240th of the time, from "
                                    "the first to the last change.",
-                          .x = {"ms", false, true},
-                          .y = {"tasks in the deque", false, true},
+                          .x = {"ms", false},
+                          .y = {"tasks in the deque", false},
                           .series = series,
                           .count = t->deques,
                       });

@@ -109,16 +109,9 @@ static void write_html(FILE *out, const void *what)
     report_html(out, all->at, all->count);
 }
 
-/* With a style of its own, as there is no page around it. */
 static void write_svg(FILE *out, const void *what)
 {
-    const char *svg = what;
-    const char *inside = strchr(svg, '>') + 1;
-    fprintf(out,
-            "%.*s<style>%s:root{--ink:#1b1f24;--quiet:#57606a;--line:#d8dee4;--c0:#0b7285;"
-            "--c1:#c2410c;--c2:#5f3dc4;--c3:#57606a;--c4:#8a6100;--c5:#2b8a3e;background:#fff}"
-            "</style>%s",
-            (int)(inside - svg), svg, draw_css, inside);
+    fputs(what, out);
 }
 
 static const char *write_figures(const char *folder, const lab_section *s)
@@ -128,10 +121,11 @@ static const char *write_figures(const char *folder, const lab_section *s)
     for (int i = 0; i < page_count(s->page) && !why; i++) {
         char path[PATH_MAX];
         const page_part *part = page_at(s->page, i);
-        if (part->kind != PAGE_FIGURE || !part->wide)
+        if (part->kind != PAGE_FIGURE)
             continue;
         snprintf(path, sizeof path, "%s/figures/%s-%d.svg", folder, s->of->name, ++figure);
-        why = write_file(path, write_svg, part->wide);
+        if (part->drawings[PAGE_WIDE].svg)
+            why = write_file(path, write_svg, part->drawings[PAGE_WIDE].svg);
     }
     return why;
 }
@@ -153,10 +147,19 @@ static const char *write_all(const char *folder, const lab_section *sections, in
     return write_file(path, write_html, &all);
 }
 
-const char *report_write(const char *folder)
+static const char *draw_figures(lab_section *sections, int n)
+{
+    const char *why = NULL;
+    for (int i = 0; i < n && !why; i++)
+        why = page_draw(sections[i].page);
+    return why;
+}
+
+const char *report_write(const char *folder, const char **undrawn)
 {
     lab_section sections[MOST_SECTIONS] = {0};
     int n = read_sections(folder, sections);
+    *undrawn = draw_figures(sections, n);
     const char *why = n > 0 ? write_all(folder, sections, n) : NULL;
     if (n == 0) {
         snprintf(complaint, sizeof complaint, "%s/raw has no log of an experiment", folder);

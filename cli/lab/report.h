@@ -11,8 +11,8 @@ typedef struct lab_section {
     lab_page *page;
 } lab_section;
 
-/* Write it, and its figures as files of their own.  NULL, or why not. */
-const char *report_write(const char *folder);
+/* Write it, and its figures as files of their own.  NULL, or why not.  *undrawn: NULL, or why figures are missing from it. */
+const char *report_write(const char *folder, const char **undrawn);
 
 /* The page itself. */
 void report_html(FILE *out, const lab_section *sections, int n);

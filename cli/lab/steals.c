@@ -134,9 +134,10 @@ static double tasks_of(long width)
     return w + w * w + w * w * w;
 }
 
-static draw_point point_of(double x, lab_numbers n)
+static chart_point point_of(double x, lab_numbers n)
 {
-    return (draw_point){x, numbers_median(n), numbers_quantile(n, 0.25), numbers_quantile(n, 0.75)};
+    return (chart_point){x, numbers_median(n), numbers_quantile(n, 0.25),
+                         numbers_quantile(n, 0.75)};
 }
 
 /* ---- Fig. 5 ---- */
@@ -153,7 +154,7 @@ static void tasks_cloud(const lab_results *r, const setting *s, cloud *c)
     }
 }
 
-static int tasks_points(const lab_results *r, const setting *s, draw_point out[WIDTHS])
+static int tasks_points(const lab_results *r, const setting *s, chart_point out[WIDTHS])
 {
     double room[MOST_REPEATS];
     int count = 0;
@@ -170,27 +171,27 @@ static cloud scratch; /* large, and used by one at a time */
 
 /* A setting and its line, behind one another. */
 typedef struct tasks_drawn {
-    draw_point points[WIDTHS], line[2];
+    chart_point points[WIDTHS], line[2];
     char fit[64];
 } tasks_drawn;
 
-static void draw_tasks(const lab_results *r, const setting *s, tasks_drawn *d, draw_series out[2])
+static void draw_tasks(const lab_results *r, const setting *s, tasks_drawn *d, chart_series out[2])
 {
     double most = tasks_of(width_at(lab_was_quick(r), WIDTHS - 1));
     tasks_cloud(r, s, &scratch);
     lab_fit f = numbers_fit(xs(&scratch), ys(&scratch));
-    out[0] = (draw_series){s->name, d->points, tasks_points(r, s, d->points), DRAW_POINTS, false};
-    d->line[0] = (draw_point){0, f.at_zero, NAN, NAN};
-    d->line[1] = (draw_point){most * 1e-6, f.at_zero + f.slope * most, NAN, NAN};
+    out[0] = (chart_series){s->name, d->points, tasks_points(r, s, d->points), CHART_POINTS, false};
+    d->line[0] = (chart_point){0, f.at_zero, NAN, NAN};
+    d->line[1] = (chart_point){most * 1e-6, f.at_zero + f.slope * most, NAN, NAN};
     snprintf(d->fit, sizeof d->fit, "its line, R2 %.2f", f.r2);
-    out[1] = (draw_series){d->fit, d->line, isnan(f.slope) ? 0 : 2, DRAW_DASHES, true};
+    out[1] = (chart_series){d->fit, d->line, isnan(f.slope) ? 0 : 2, CHART_DASHES, true};
 }
 
 static void tasks_figure(const lab_results *r, lab_page *page, const setting *all, int n,
                          int policy)
 {
     tasks_drawn room[SETTINGS];
-    draw_series drawn[2 * SETTINGS];
+    chart_series drawn[2 * SETTINGS];
     char title[96];
     int count = 0;
     for (int i = 0; i < n; i++)
@@ -200,12 +201,12 @@ static void tasks_figure(const lab_results *r, lab_page *page, const setting *al
         }
     snprintf(title, sizeof title, "Fig. 5, %s: steals against the number of tasks, k = 1.",
              policies[policy]);
-    page_figure(page, &(draw_chart){
+    page_figure(page, &(chart){
                           .title = title,
                           .about = "Medians with quartiles, and for each setting the line of least "
                                    "squares through all calls.",
-                          .x = {"million tasks", false, true},
-                          .y = {"steals", false, true},
+                          .x = {"million tasks", false},
+                          .y = {"steals", false},
                           .series = drawn,
                           .count = count,
                       });
@@ -221,7 +222,7 @@ typedef struct growth {
 
 static double r2_of_medians(const lab_results *r, const setting *s)
 {
-    draw_point points[WIDTHS];
+    chart_point points[WIDTHS];
     int n = tasks_points(r, s, points);
     scratch.n = 0;
     for (int i = 0; i < n; i++)
@@ -231,7 +232,7 @@ static double r2_of_medians(const lab_results *r, const setting *s)
 
 static double power_of_medians(const lab_results *r, const setting *s)
 {
-    draw_point points[WIDTHS];
+    chart_point points[WIDTHS];
     int n = tasks_points(r, s, points);
     scratch.n = 0;
     for (int i = 0; i < n; i++)
@@ -319,8 +320,8 @@ static bowl k_bowl(const lab_results *r, const setting *s)
 static void k_figure(const lab_results *r, lab_page *page, const setting *all, int n)
 {
     static double room[BATCHES][MOST_REPEATS];
-    draw_point points[SETTINGS][BATCHES];
-    draw_series drawn[SETTINGS];
+    chart_point points[SETTINGS][BATCHES];
+    chart_series drawn[SETTINGS];
     for (int i = 0; i < n; i++) {
         lab_numbers at[BATCHES];
         int count = 0;
@@ -328,14 +329,14 @@ static void k_figure(const lab_results *r, lab_page *page, const setting *all, i
         for (int k = 0; k < BATCHES; k++)
             if (at[k].count > 0)
                 points[i][count++] = point_of(batches[k], at[k]);
-        drawn[i] = (draw_series){all[i].name, points[i], count, DRAW_LINE, false};
+        drawn[i] = (chart_series){all[i].name, points[i], count, CHART_LINE, false};
     }
-    page_figure(page, &(draw_chart){
+    page_figure(page, &(chart){
                           .title = "Fig. 6: steals against k, the most tasks that one steal takes.",
                           .about = "The tree with as many children for each task as above, 3 deep. "
                                    "Medians with quartiles.",
-                          .x = {"k", true, false},
-                          .y = {"steals", false, true},
+                          .x = {"k", true},
+                          .y = {"steals", false},
                           .series = drawn,
                           .count = n,
                       });
@@ -385,8 +386,8 @@ static void time_cloud(const lab_results *r, const setting *s, cloud *c)
 
 static void time_figure(const lab_results *r, lab_page *page, const setting *all, int n)
 {
-    draw_point points[SETTINGS][BATCHES];
-    draw_series drawn[SETTINGS];
+    chart_point points[SETTINGS][BATCHES];
+    chart_series drawn[SETTINGS];
     for (int i = 0; i < n; i++) {
         double first = numbers_median(k_times(r, &all[i], batches[0]));
         int count = 0;
@@ -394,17 +395,17 @@ static void time_figure(const lab_results *r, lab_page *page, const setting *all
             lab_numbers t = k_times(r, &all[i], batches[k]);
             lab_interval in = numbers_median_between(t);
             if (t.count > 0)
-                points[i][count++] = (draw_point){batches[k], numbers_median(t) / first,
-                                                  in.low / first, in.high / first};
+                points[i][count++] = (chart_point){batches[k], numbers_median(t) / first,
+                                                   in.low / first, in.high / first};
         }
-        drawn[i] = (draw_series){all[i].name, points[i], count, DRAW_LINE, false};
+        drawn[i] = (chart_series){all[i].name, points[i], count, CHART_LINE, false};
     }
-    page_figure(page, &(draw_chart){
+    page_figure(page, &(chart){
                           .title = "Time against k, by the time for k = 1.",
                           .about = "Medians, with where 95 of 100 medians lie when one draws "
                                    "again. Both scales are logarithmic.",
-                          .x = {"k", true, false},
-                          .y = {"time / time for k = 1", true, false},
+                          .x = {"k", true},
+                          .y = {"time / time for k = 1", true},
                           .series = drawn,
                           .count = n,
                       });

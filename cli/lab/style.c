@@ -31,6 +31,7 @@ const char report_css[] =
     ".seed p,.verdict p{margin:0}.verdict{border-left-color:var(--c0)}\n"
     "figure{margin:1.5rem 0}figcaption{color:var(--quiet);font-size:.9rem;margin-top:.5rem}\n"
     "figcaption b{color:var(--ink)}\n"
+    "svg{display:block;max-width:100%;height:auto}svg text{font-family:system-ui,sans-serif}\n"
     ".narrow{display:none}\n"
     ".scroll{overflow-x:auto;margin:1.25rem 0}\n"
     "table{border-collapse:collapse;font-size:.88rem;font-variant-numeric:tabular-nums;"

@@ -10,6 +10,10 @@ browser=$(command -v chromium || command -v chromium-browser || command -v googl
     echo 'skipped: there is no chromium to look at the report with (Debian: chromium)'
     exit 77
 }
+if ! command -v gnuplot >/dev/null; then
+    echo 'skipped: gnuplot is not installed (Debian: gnuplot-nox)'
+    exit 77
+fi
 if ! command -v python3 >/dev/null; then
     echo 'skipped: there is no python3 to read JSON with'
     exit 77

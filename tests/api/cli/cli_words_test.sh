@@ -54,7 +54,7 @@ refuses 'both tell the size' bench fib --size 5 --quick
 refuses 'must end in .svg or .png' bench --plot picture.gif
 refuses '--timeout takes a number' bench --timeout 0
 path=$work
-refuses 'there is no gnuplot' bench --plot "$work/a.svg"
+refuses 'gnuplot is not installed' bench --plot "$work/a.svg"
 path=$PATH
 
 refuses 'needs the name of a workload' run

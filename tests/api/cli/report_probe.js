@@ -55,7 +55,7 @@ window.addEventListener("load", function () {
         cut: cut.map(function (t) { return t.textContent; }),
         text: least("p,li,dd,dt,caption,figcaption,td,th:not(.again),.badge", "color"),
         labels: least("svg text", "fill"),
-        bars: least("svg .fill", "fill"),
+        bars: least("svg polygon", "fill"),
         page: page
     };
     window.parent.postMessage(JSON.stringify(result), "*");
