@@ -1,21 +1,21 @@
 /* filch bench: which programs there are to be measured, and how it is shown. */
+#include "args.h"
 #include "bench_options.h"
 #include "command.h"
 #include "fibers.h"
 #include "jobs.h"
 #include "measure.h"
+#include "print.h"
 #include "series.h"
-#include "show.h"
-#include "words.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_SERIES = 4096 };
+enum { SERIES_MAX = 4096 };
 
 typedef struct bench {
     bench_options options;
-    series all[MOST_SERIES];
+    series all[SERIES_MAX];
     int count;
     bool failed;
 } bench;
@@ -24,8 +24,8 @@ typedef struct bench {
 
 static series *add(bench *b, const workload *w, const char *runtime, unsigned workers)
 {
-    if (b->count == MOST_SERIES)
-        misused("that is more than %d series of samples", MOST_SERIES);
+    if (b->count == SERIES_MAX)
+        usage_error("that is more than %d series of samples", SERIES_MAX);
     series *s = &b->all[b->count++];
     s->workload = w;
     s->runtime = runtime;
@@ -87,15 +87,15 @@ static void tell_left_out(const bench_options *o)
 
 /* ---- all of it ---- */
 
-static void show(bench *b)
+static void bench_print(bench *b)
 {
     if (b->options.json)
-        show_json(b->all, b->count);
+        print_json(b->all, b->count);
     else
-        show_table(b->all, b->count);
+        print_table(b->all, b->count);
     fflush(stdout);
     const char *why =
-        b->options.plot ? show_plot(b->all, b->count, &plot_of_workloads, b->options.plot) : NULL;
+        b->options.plot ? draw_plot(b->all, b->count, &plot_of_workloads, b->options.plot) : NULL;
     if (why) {
         fprintf(stderr, "filch: no picture was drawn: %s\n", why);
         b->failed = true;
@@ -115,9 +115,9 @@ int command_bench(int argc, char **argv)
     tell_left_out(&b.options);
     child_catch_signals();
     int end = measure_all(&b.options, b.all, b.count, &b.failed);
-    if (end == ENDS_WELL && b.count > 0)
-        show(&b);
+    if (end == EXIT_OK && b.count > 0)
+        bench_print(&b);
     for (int i = 0; i < b.count; i++)
         series_free(&b.all[i]);
-    return end == ENDS_WELL && b.failed ? ENDS_FAILED : end;
+    return end == EXIT_OK && b.failed ? EXIT_FAILED : end;
 }

@@ -1,9 +1,9 @@
 #include "bench_options.h"
 
-#include "fibers_rows.h"
+#include "args.h"
+#include "fibers_cases.h"
 #include "gnuplot.h"
 #include "series.h"
-#include "words.h"
 
 #include <filch/runtime.h>
 #include <getopt.h>
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { USUAL_REPEAT = 5, QUICK_REPEAT = 3, USUAL_SECONDS = 600, MOST_WORKERS = 1024 };
+enum { USUAL_REPEAT = 5, QUICK_REPEAT = 3, USUAL_SECONDS = 600, WORKERS_MAX = 1024 };
 
 static void help(void)
 {
@@ -33,7 +33,7 @@ static void help(void)
         "  --plot FILE        also a picture, FILE.svg or FILE.png (needs gnuplot)\n"
         "  --timeout SECONDS  how long one call may take (%d)\n"
         "  --help             this text\n\nworkloads\n",
-        MOST_REPEATS, USUAL_REPEAT, QUICK_REPEAT, USUAL_SECONDS);
+        REPEATS_MAX, USUAL_REPEAT, QUICK_REPEAT, USUAL_SECONDS);
     for (const workload *w = workloads; w->name; w++)
         printf("  %-18s %s\n", w->name, w->about);
     printf("\nruntimes\n");
@@ -41,18 +41,18 @@ static void help(void)
         printf("  %-18s %s\n", r->name, r->about);
     printf("\nrows of fibers\n");
     for (const workload *w = fibers_workloads; w->name; w++)
-        printf("  %-18s %s\n", fibers_word(w), w->about);
+        printf("  %-18s %s\n", fibers_arg(w), w->about);
 }
 
 /* Call `take` for each of the words between commas. */
-static void for_each_word(bench_options *o, const char *list, const char *option,
+static void for_each_item(bench_options *o, const char *list, const char *option,
                           void (*take)(bench_options *o, const char *word))
 {
     char word[64];
     for (const char *p = list;; p++) {
         size_t length = strcspn(p, ",");
         if (length == 0 || length >= sizeof word)
-            misused("%s takes words with commas between them, and not '%s'", option, list);
+            usage_error("%s takes words with commas between them, and not '%s'", option, list);
         snprintf(word, sizeof word, "%.*s", (int)length, p);
         take(o, word);
         p += length;
@@ -63,13 +63,13 @@ static void for_each_word(bench_options *o, const char *list, const char *option
 
 static void take_workers(bench_options *o, const char *word)
 {
-    unsigned workers = (unsigned)number_in(word, "--workers", 1, MOST_WORKERS);
+    unsigned workers = (unsigned)number_arg(word, "--workers", 1, WORKERS_MAX);
     int i = 0;
     for (; o->workers[i] != 0; i++)
         if (o->workers[i] == workers)
-            misused("--workers has %u twice", workers);
-    if (i == MOST_CHOSEN - 1)
-        misused("--workers takes at most %d numbers", MOST_CHOSEN - 1);
+            usage_error("--workers has %u twice", workers);
+    if (i == CHOSEN_MAX - 1)
+        usage_error("--workers takes at most %d numbers", CHOSEN_MAX - 1);
     o->workers[i] = workers;
 }
 
@@ -79,18 +79,18 @@ static void take_runtime(bench_options *o, const char *word)
     list_runtimes(names, sizeof names);
     const contender *r = runtime_named(word);
     if (!r)
-        misused("there is no runtime '%s'; there are: %s", word, names);
+        usage_error("there is no runtime '%s'; there are: %s", word, names);
     int i = 0;
     for (; o->runtimes[i]; i++)
         if (o->runtimes[i] == r)
-            misused("--runtimes has %s twice", word);
+            usage_error("--runtimes has %s twice", word);
     o->runtimes[i] = r;
 }
 
 static void take_jobs(bench_options *o)
 {
     if (o->jobs)
-        misused("%s is named twice", jobs_name);
+        usage_error("%s is named twice", jobs_name);
     o->jobs = true;
 }
 
@@ -100,7 +100,7 @@ static void choose(bench_options *o, const workload *w, const char *word)
     int i = 0;
     for (; o->workloads[i]; i++)
         if (o->workloads[i] == w)
-            misused("%s is named twice", word);
+            usage_error("%s is named twice", word);
     o->workloads[i] = w;
 }
 
@@ -110,7 +110,7 @@ static void take_workload(bench_options *o, const char *word)
     list_workloads(names, sizeof names);
     const workload *w = workload_named(word);
     if (!w)
-        misused("there is no workload '%s'; there are: %s", word, names);
+        usage_error("there is no workload '%s'; there are: %s", word, names);
     choose(o, w, word);
 }
 
@@ -120,21 +120,21 @@ static void take_row(bench_options *o, const char *word)
     fibers_list(names, sizeof names);
     const workload *w = fibers_named(word);
     if (!w)
-        misused("there is no row '%s' of %s; there are: %s", word, fibers_name, names);
+        usage_error("there is no row '%s' of %s; there are: %s", word, fibers_name, names);
     choose(o, w, word);
 }
 
 static void take_fibers(bench_options *o)
 {
     if (o->jobs || o->workloads[0])
-        misused("%s has a table of its own, so %s cannot be in it", fibers_name,
-                o->jobs ? jobs_name : o->workloads[0]->name);
+        usage_error("%s has a table of its own, so %s cannot be in it", fibers_name,
+                    o->jobs ? jobs_name : o->workloads[0]->name);
     if (o->fibers)
-        misused("%s is named twice", fibers_name);
+        usage_error("%s is named twice", fibers_name);
     o->fibers = true;
 }
 
-static void take_word(bench_options *o, const char *word)
+static void take_arg(bench_options *o, const char *word)
 {
     if (strcmp(word, fibers_name) == 0)
         take_fibers(o);
@@ -150,16 +150,16 @@ static void take(bench_options *o, int letter)
 {
     switch (letter) {
     case 'w':
-        for_each_word(o, optarg, "--workers", take_workers);
+        for_each_item(o, optarg, "--workers", take_workers);
         break;
     case 'R':
-        for_each_word(o, optarg, "--runtimes", take_runtime);
+        for_each_item(o, optarg, "--runtimes", take_runtime);
         break;
     case 'r':
-        o->repeat = (int)number_in(optarg, "--repeat", 1, MOST_REPEATS);
+        o->repeat = (int)number_arg(optarg, "--repeat", 1, REPEATS_MAX);
         break;
     case 't':
-        o->seconds = number_in(optarg, "--timeout", 1, 86400);
+        o->seconds = number_arg(optarg, "--timeout", 1, 86400);
         break;
     case 'n':
         o->size = optarg;
@@ -175,7 +175,7 @@ static void take(bench_options *o, int letter)
         break;
     default:
         help();
-        end_well();
+        exit_ok();
     }
 }
 
@@ -211,21 +211,21 @@ static void fill_up(bench_options *o)
 static void check_jobs(const bench_options *o)
 {
     if (o->workloads[0])
-        misused("%s has a table of its own, so %s cannot be in it", jobs_name,
-                o->workloads[0]->name);
+        usage_error("%s has a table of its own, so %s cannot be in it", jobs_name,
+                    o->workloads[0]->name);
     if (o->runtimes[0] || o->size)
-        misused("%s is not for %s", o->size ? "--size" : "--runtimes", jobs_name);
+        usage_error("%s is not for %s", o->size ? "--size" : "--runtimes", jobs_name);
 }
 
 /* A picture of ratios would have to leave most of it out: bytes, lateness, goals. */
 static void check_fibers(const bench_options *o)
 {
     if (o->runtimes[0] || o->size || o->plot)
-        misused("%s is not for %s",
-                o->size   ? "--size"
-                : o->plot ? "--plot"
-                          : "--runtimes",
-                fibers_name);
+        usage_error("%s is not for %s",
+                    o->size   ? "--size"
+                    : o->plot ? "--plot"
+                              : "--runtimes",
+                    fibers_name);
 }
 
 static void check(const bench_options *o)
@@ -235,12 +235,12 @@ static void check(const bench_options *o)
     if (o->fibers)
         check_fibers(o);
     if (o->size && (!o->workloads[0] || o->workloads[1]))
-        misused("--size is for one workload, which has to be named");
+        usage_error("--size is for one workload, which has to be named");
     if (o->size && o->quick)
-        misused("--size and --quick both tell the size");
+        usage_error("--size and --quick both tell the size");
     const char *why = o->plot ? gnuplot_refuses(o->plot) : NULL;
     if (why)
-        misused("--plot '%s': %s", o->plot, why);
+        usage_error("--plot '%s': %s", o->plot, why);
 }
 
 bench_options bench_options_read(int argc, char **argv)
@@ -256,11 +256,11 @@ bench_options bench_options_read(int argc, char **argv)
     opterr = 0;
     for (int letter; (letter = getopt_long(argc, argv, ":h", known, NULL)) != -1;) {
         if (letter == '?' || letter == ':')
-            misused_option(letter, argv);
+            option_error(letter, argv);
         take(&o, letter);
     }
     for (int i = optind; i < argc; i++)
-        take_word(&o, argv[i]);
+        take_arg(&o, argv[i]);
     check(&o);
     fill_up(&o);
     return o;

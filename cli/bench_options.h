@@ -6,12 +6,12 @@
 
 #include <stdbool.h>
 
-enum { MOST_CHOSEN = 32 };
+enum { CHOSEN_MAX = 32 };
 
 typedef struct bench_options {
-    const workload *workloads[MOST_CHOSEN]; /* these lists are ended by NULL and 0 */
-    const contender *runtimes[MOST_CHOSEN];
-    unsigned workers[MOST_CHOSEN];
+    const workload *workloads[CHOSEN_MAX]; /* these lists are ended by NULL and 0 */
+    const contender *runtimes[CHOSEN_MAX];
+    unsigned workers[CHOSEN_MAX];
     int repeat;
     long seconds; /* for one call */
     const char *size, *plot;

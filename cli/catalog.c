@@ -61,22 +61,22 @@ const contender *runtime_named(const char *name)
     return NULL;
 }
 
-static void add_name(char *out, size_t room, const char *name)
+static void add_name(char *out, size_t capacity, const char *name)
 {
     size_t used = strlen(out);
-    snprintf(out + used, room - used, "%s%s", used > 0 ? ", " : "", name);
+    snprintf(out + used, capacity - used, "%s%s", used > 0 ? ", " : "", name);
 }
 
-void list_workloads(char *out, size_t room)
+void list_workloads(char *out, size_t capacity)
 {
     out[0] = '\0';
     for (const workload *w = workloads; w->name; w++)
-        add_name(out, room, w->name);
+        add_name(out, capacity, w->name);
 }
 
-void list_runtimes(char *out, size_t room)
+void list_runtimes(char *out, size_t capacity)
 {
     out[0] = '\0';
     for (const contender *r = runtimes; r->name; r++)
-        add_name(out, room, r->name);
+        add_name(out, capacity, r->name);
 }

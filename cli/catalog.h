@@ -36,7 +36,7 @@ const workload *workload_named(const char *name);
 const contender *runtime_named(const char *name);
 
 /* All names, for messages: "fib, tree, ...". */
-void list_workloads(char *out, size_t room);
-void list_runtimes(char *out, size_t room);
+void list_workloads(char *out, size_t capacity);
+void list_runtimes(char *out, size_t capacity);
 
 #endif

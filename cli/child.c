@@ -87,7 +87,7 @@ static long now_ms(void)
 typedef struct ear {
     int fd;
     char *text;
-    size_t used, room;
+    size_t used, capacity;
     bool full;
 } ear;
 
@@ -95,9 +95,9 @@ typedef struct ear {
 static void hear(ear *e)
 {
     char scrap[4096];
-    size_t free_room = e->room - 1 - e->used;
-    bool fits = free_room > 0;
-    ssize_t n = read(e->fd, fits ? e->text + e->used : scrap, fits ? free_room : sizeof scrap);
+    size_t n_free = e->capacity - 1 - e->used;
+    bool fits = n_free > 0;
+    ssize_t n = read(e->fd, fits ? e->text + e->used : scrap, fits ? n_free : sizeof scrap);
     if (n < 0 && (errno == EINTR || errno == EAGAIN))
         return;
     if (n <= 0) {

@@ -10,7 +10,7 @@ typedef struct child {
     int code;                                           /* exit code, or -1 where there is none */
     int signal;                                         /* that ended it, or 0 */
     bool late;                                          /* was ended because its time was up */
-    bool silenced;                                      /* said more than there is room for */
+    bool silenced;                                      /* said more than there is capacity for */
     char said[CHILD_SAYS], complained[CHILD_COMPLAINS]; /* its two outputs */
 } child;
 

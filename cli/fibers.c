@@ -1,18 +1,18 @@
 #include "fibers.h"
 
-#include "fibers_rows.h"
+#include "args.h"
+#include "fibers_cases.h"
 #include "measure.h"
+#include "print.h"
 #include "series.h"
-#include "show.h"
-#include "words.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_CONTENDERS = 5, MOST_FIBERS_SERIES = MOST_CHOSEN * MOST_CHOSEN * MOST_CONTENDERS };
+enum { CONTENDERS_MAX = 5, FIBERS_SERIES_MAX = CHOSEN_MAX * CHOSEN_MAX * CONTENDERS_MAX };
 
 typedef struct fibers {
-    series all[MOST_FIBERS_SERIES];
+    series all[FIBERS_SERIES_MAX];
     int count;
     char missing[2048]; /* lines: who, and why */
     bool failed;
@@ -29,7 +29,7 @@ static void note(fibers *f, const workload *w, const char *runtime, const char *
         memcpy(f->missing + used, line, (size_t)n + 1);
 }
 
-/* Without its fibers there is nothing to show of Filch; its server may be missing, as all others may. */
+/* Without its fibers there is nothing to fibers_print of Filch; its server may be missing, as all others may. */
 static bool is_there(fibers *f, const workload *w, const char *runtime)
 {
     bool is_own = strcmp(runtime, "filch") == 0, is_http = strcmp(w->program, "http") == 0;
@@ -69,13 +69,13 @@ static void add_workload(fibers *f, const workload *w, const bench_options *o)
             add(f, w, o->workers[i]);
 }
 
-static void show(fibers *f, const bench_options *o)
+static void fibers_print(fibers *f, const bench_options *o)
 {
     if (o->json) {
         fputs(f->missing, stderr);
-        show_json(f->all, f->count);
+        print_json(f->all, f->count);
     } else {
-        show_fibers(f->all, f->count, f->missing, o->quick);
+        print_fibers(f->all, f->count, f->missing, o->quick);
     }
     fflush(stdout);
 }
@@ -87,9 +87,9 @@ int bench_fibers(const bench_options *o)
         add_workload(&f, o->workloads[i], o);
     child_catch_signals();
     int end = measure_all(o, f.all, f.count, &f.failed);
-    if (end == ENDS_WELL && f.count > 0)
-        show(&f, o);
+    if (end == EXIT_OK && f.count > 0)
+        fibers_print(&f, o);
     for (int i = 0; i < f.count; i++)
         series_free(&f.all[i]);
-    return end == ENDS_WELL && f.failed ? ENDS_FAILED : end;
+    return end == EXIT_OK && f.failed ? EXIT_FAILED : end;
 }

@@ -1,7 +1,7 @@
 /* The table of `filch bench fibers`: Filch and Go side by side, with the goal of each row; then the servers, one below the
  * other, with the loop by hand as what they are compared with. */
-#include "fibers_rows.h"
-#include "show.h"
+#include "fibers_cases.h"
+#include "print.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ static bool is_http(const series *s)
     return strcmp(s->workload->program, "http") == 0;
 }
 
-static const workload *workload_of(const fibers_row *r)
+static const workload *workload_of(const fibers_case *r)
 {
     const workload *w = fibers_workloads;
     while (strcmp(w->name, r->workload) != 0)
@@ -45,31 +45,32 @@ static double best_of(const series *s, const char *name)
     return s && !s->failed ? series_figure_best(s, name) : NAN;
 }
 
-static void goal(const fibers_row *r, unsigned workers, int digits)
+static void goal(const fibers_case *r, unsigned workers, int digits)
 {
     double g = workers == 1 ? r->goal : workers == 2 ? r->goal_of_2 : 0;
-    show_cell(g > 0 ? g : NAN, 7, g >= 1 && digits > 1 ? 1 : digits);
+    print_cell(g > 0 ? g : NAN, 7, g >= 1 && digits > 1 ? 1 : digits);
     printf("\n");
 }
 
 /* ---- fibers ---- */
 
-static void fibers_line(const fibers_row *r, const char *title, const series *own, const series *go)
+static void fibers_line(const fibers_case *r, const char *title, const series *own,
+                        const series *go)
 {
     double median = median_of(own, r->figure), best = best_of(own, r->figure);
     double go_median = median_of(go, r->figure), go_best = best_of(go, r->figure);
     printf("%-22s %7u  %-5s", title, own->workers, r->unit);
-    show_cell(median, 8, r->digits);
-    show_cell(best, 8, r->digits);
-    show_cell(go_median, 8, r->digits);
-    show_cell(go_best, 8, r->digits);
-    show_cell(median / go_median, 6, 2);
-    show_cell(best / go_best, 6, 2);
+    print_cell(median, 8, r->digits);
+    print_cell(best, 8, r->digits);
+    print_cell(go_median, 8, r->digits);
+    print_cell(go_best, 8, r->digits);
+    print_cell(median / go_median, 6, 2);
+    print_cell(best / go_best, 6, 2);
     goal(r, own->workers, r->digits);
 }
 
 /* A line for each number of workers; the title stands before the first. */
-static void fibers_lines(const table *t, const fibers_row *r)
+static void fibers_lines(const table *t, const fibers_case *r)
 {
     const workload *w = workload_of(r);
     const char *title = r->title;
@@ -93,7 +94,7 @@ static void fibers_head(void)
 
 /* ---- servers ---- */
 
-static void http_line(const table *t, const fibers_row *r, const series *s, bool is_first)
+static void http_line(const table *t, const fibers_case *r, const series *s, bool is_first)
 {
     const series *epoll = find(t, s->workload, "epoll", s->workers);
     double median = median_of(s, r->figure), best = best_of(s, r->figure);
@@ -102,18 +103,18 @@ static void http_line(const table *t, const fibers_row *r, const series *s, bool
         printf("  failed\n");
         return;
     }
-    show_cell(median, 8, r->digits);
-    show_cell(best, 8, r->digits);
-    show_cell(median / median_of(epoll, r->figure), 8, 2);
-    show_cell(best / best_of(epoll, r->figure), 8, 2);
-    show_cell(median_of(s, "requests_s"), 11, 0);
+    print_cell(median, 8, r->digits);
+    print_cell(best, 8, r->digits);
+    print_cell(median / median_of(epoll, r->figure), 8, 2);
+    print_cell(best / best_of(epoll, r->figure), 8, 2);
+    print_cell(median_of(s, "requests_s"), 11, 0);
     if (strcmp(s->runtime, "filch") == 0)
         goal(r, s->workers, r->digits);
     else
         printf("\n");
 }
 
-static void http_lines(const table *t, const fibers_row *r)
+static void http_lines(const table *t, const fibers_case *r)
 {
     const workload *w = workload_of(r);
     bool is_first = true;
@@ -144,7 +145,7 @@ static int count(const table *t, bool of_http)
 static void part(const table *t, bool of_http)
 {
     (of_http ? http_head : fibers_head)();
-    for (const fibers_row *r = fibers_rows; r->title; r++)
+    for (const fibers_case *r = fibers_cases; r->title; r++)
         (of_http ? http_lines : fibers_lines)(t, r);
     printf("\n");
 }
@@ -160,7 +161,7 @@ static void explain(bool is_quick)
         printf("These are small sizes: the goals are of the real ones.\n");
 }
 
-void show_fibers(const series *all, int n, const char *missing, bool is_quick)
+void print_fibers(const series *all, int n, const char *missing, bool is_quick)
 {
     table t = {all, n};
     if (count(&t, false) > 0)

@@ -1,16 +1,16 @@
 #include "jobs.h"
 
+#include "args.h"
 #include "measure.h"
+#include "print.h"
 #include "series.h"
-#include "show.h"
-#include "words.h"
 
 #include <stdio.h>
 
-enum { MOST_JOB_SERIES = 2 * JOB_COLUMNS * MOST_CHOSEN };
+enum { JOB_SERIES_MAX = 2 * JOB_COLUMNS * CHOSEN_MAX };
 
 typedef struct jobs {
-    series all[MOST_JOB_SERIES];
+    series all[JOB_SERIES_MAX];
     int count;
     bool failed;
 } jobs;
@@ -39,14 +39,14 @@ static void add_workload(jobs *j, const workload *w, const bench_options *o)
             add_row(j, w, o->workers[i]);
 }
 
-static void show(jobs *j, const bench_options *o)
+static void jobs_print(jobs *j, const bench_options *o)
 {
     if (o->json)
-        show_json(j->all, j->count);
+        print_json(j->all, j->count);
     else
-        show_jobs(j->all, j->count);
+        print_jobs(j->all, j->count);
     fflush(stdout);
-    const char *why = o->plot ? show_plot(j->all, j->count, &plot_of_jobs, o->plot) : NULL;
+    const char *why = o->plot ? draw_plot(j->all, j->count, &plot_of_jobs, o->plot) : NULL;
     if (why) {
         fprintf(stderr, "filch: no picture was drawn: %s\n", why);
         j->failed = true;
@@ -60,9 +60,9 @@ int bench_jobs(const bench_options *o)
         add_workload(&j, w, o);
     child_catch_signals();
     int end = measure_all(o, j.all, j.count, &j.failed);
-    if (end == ENDS_WELL && j.count > 0)
-        show(&j, o);
+    if (end == EXIT_OK && j.count > 0)
+        jobs_print(&j, o);
     for (int i = 0; i < j.count; i++)
         series_free(&j.all[i]);
-    return end == ENDS_WELL && j.failed ? ENDS_FAILED : end;
+    return end == EXIT_OK && j.failed ? EXIT_FAILED : end;
 }

@@ -1,6 +1,6 @@
 /* The table of `filch bench jobs`: a row for each number of workers, a column for each step from a lock and malloc to
  * Filch, and below what was published. */
-#include "show.h"
+#include "print.h"
 
 #include <stdio.h>
 
@@ -77,7 +77,7 @@ static void explain(void)
         printf("  %-10s %s\n", job_columns[i].name, job_columns[i].about);
 }
 
-void show_jobs(const series *all, int n)
+void print_jobs(const series *all, int n)
 {
     head();
     for (int i = 0; i < n; i += JOB_COLUMNS) {

@@ -115,12 +115,12 @@ const char *json_member(const char *object, const char *name)
     return NULL;
 }
 
-bool json_string(const char *value, char *out, size_t room)
+bool json_string(const char *value, char *out, size_t capacity)
 {
     if (!value || *value != '"')
         return false;
     size_t length = (size_t)(skip_string(value) - value) - 2;
-    if (length >= room)
+    if (length >= capacity)
         return false;
     memcpy(out, value + 1, length);
     out[length] = '\0';

@@ -21,8 +21,8 @@ const char *json_next(const char *one);
 /* The value of a member that json_begin or json_next gave. */
 const char *json_value(const char *member);
 
-/* The text between the quotes; false where it is no string, or has no room.  Escapes stay as they are. */
-bool json_string(const char *value, char *out, size_t room);
+/* The text between the quotes; false where it is no string, or has no capacity.  Escapes stay as they are. */
+bool json_string(const char *value, char *out, size_t capacity);
 bool json_number(const char *value, double *out);
 
 #endif

@@ -1,6 +1,6 @@
 /* The command `filch`. */
+#include "args.h"
 #include "command.h"
-#include "words.h"
 
 #include <filch/version.h>
 #include <stdbool.h>
@@ -43,20 +43,20 @@ static int dispatch(int argc, char **argv)
         if (strcmp(word, c->name) == 0)
             return c->run(argc - 1, argv + 1);
     if (!is(word, "help", "--help") && !is(word, "version", "--version"))
-        misused("there is no command '%s'; filch help lists them", word);
+        usage_error("there is no command '%s'; filch help lists them", word);
     if (argc > 2)
-        misused("'%s' takes no words, and was given '%s'", word, argv[2]);
+        usage_error("'%s' takes no words, and was given '%s'", word, argv[2]);
     if (is(word, "help", "--help"))
         help();
     else
         printf("filch %s\n", filch_version());
-    return ENDS_WELL;
+    return EXIT_OK;
 }
 
 int main(int argc, char **argv)
 {
     if (argc < 2)
-        misused("a command is missing; filch help lists them");
+        usage_error("a command is missing; filch help lists them");
     int end = dispatch(argc, argv);
-    return is_printed() || end != ENDS_WELL ? end : ENDS_FAILED;
+    return flush_output() || end != EXIT_OK ? end : EXIT_FAILED;
 }

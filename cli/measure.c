@@ -1,6 +1,6 @@
 #include "measure.h"
 
-#include "words.h"
+#include "args.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -18,23 +18,23 @@ static void progress_ends(void)
         fprintf(stderr, "\r\033[K");
 }
 
-/* ENDS_WELL, ENDS_FAILED where this series has failed, ENDS_MISUSED where all would. */
+/* EXIT_OK, EXIT_FAILED where this series has failed, EXIT_USAGE where all would. */
 static int measure(const bench_options *o, series *s)
 {
     static child c;
     report r;
-    bool is_misused;
+    bool is_usage_error;
     call what = {s->workload, s->runtime, s->workers, s->workload->per_call,
                  o->size,     o->quick,   o->seconds};
-    const char *why = program_call(&what, &c, &r, &is_misused);
+    const char *why = program_call(&what, &c, &r, &is_usage_error);
     if (!why && series_add(s, &r) < 0)
         why = "no memory for its samples";
     if (!why)
-        return ENDS_WELL;
+        return EXIT_OK;
     progress_ends();
     fprintf(stderr, "filch: %s-%s (%u workers) %s\n", s->workload->program, s->runtime, s->workers,
             why);
-    return is_misused ? ENDS_MISUSED : ENDS_FAILED;
+    return is_usage_error ? EXIT_USAGE : EXIT_FAILED;
 }
 
 /* Where the programs do not accept what they are asked for, nothing else is to be had. */
@@ -46,19 +46,19 @@ static int measure_workload(const bench_options *o, series *first, int n, bool *
                 continue;
             progress(o, &first[i], round);
             int end = measure(o, &first[i]);
-            if (end == ENDS_MISUSED)
+            if (end == EXIT_USAGE)
                 return end;
-            if (end == ENDS_FAILED)
+            if (end == EXIT_FAILED)
                 first[i].failed = *failed = true;
         }
     }
-    return ENDS_WELL;
+    return EXIT_OK;
 }
 
 int measure_all(const bench_options *o, series *all, int n, bool *failed)
 {
-    int first = 0, end = ENDS_WELL;
-    while (first < n && end == ENDS_WELL) {
+    int first = 0, end = EXIT_OK;
+    while (first < n && end == EXIT_OK) {
         int of_workload = 1;
         while (first + of_workload < n && all[first + of_workload].workload == all[first].workload)
             of_workload++;

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-/* Fill the series, of which those of one workload lie side by side.  ENDS_WELL; or ENDS_MISUSED where the programs do
+/* Fill the series, of which those of one workload lie side by side.  EXIT_OK; or EXIT_USAGE where the programs do
  * not accept what they are asked for.  *failed becomes true where one of them failed, which is told. */
 int measure_all(const bench_options *o, series *all, int n, bool *failed);
 

@@ -2,7 +2,7 @@
  * bars for each workload, a colour for each runtime.  The scale is logarithmic, and a bar begins at 1, the serial program: up is
  * slower, down is faster. */
 #include "gnuplot.h"
-#include "show.h"
+#include "print.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 static const int colours[] = {0, 1, 3, 4}; /* of gnuplot_colours */
 enum { BAR_COLOURS = sizeof colours / sizeof colours[0] };
 
-enum { MOST_PANELS = 16, PANEL_HEIGHT = 420, WIDTH = 1200 };
+enum { PANELS_MAX = 16, PANEL_HEIGHT = 420, WIDTH = 1200 };
 
 /* ---- what is to be drawn ---- */
 
@@ -25,7 +25,7 @@ typedef struct picture {
     const plot_of *of;
     const series *all;
     int n;
-    unsigned panels[MOST_PANELS]; /* numbers of workers */
+    unsigned panels[PANELS_MAX]; /* numbers of workers */
     int panel_count;
     const workload *groups[64];
     int group_count;
@@ -43,7 +43,7 @@ static void add_panel(picture *p, unsigned workers)
     for (int i = 0; i < p->panel_count; i++)
         if (p->panels[i] == workers)
             return;
-    if (p->panel_count < MOST_PANELS)
+    if (p->panel_count < PANELS_MAX)
         p->panels[p->panel_count++] = workers;
 }
 
@@ -81,7 +81,7 @@ static int bar_count(const picture *p)
 
 /* ---- the script ---- */
 
-/* A group has room for a bar of each runtime, and a gap. */
+/* A group has capacity for a bar of each runtime, and a gap. */
 static double bar_width(const picture *p)
 {
     return 0.8 / bar_count(p);
@@ -193,7 +193,7 @@ static void write_script(FILE *out, const void *plot, const char *file)
     fprintf(out, "unset multiplot\n");
 }
 
-const char *show_plot(const series *all, int n, const plot_of *of, const char *file)
+const char *draw_plot(const series *all, int n, const plot_of *of, const char *file)
 {
     picture p = {.of = of, .all = all, .n = n};
     look(&p);

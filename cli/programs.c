@@ -1,8 +1,8 @@
 #define _GNU_SOURCE
 #include "programs.h"
 
+#include "args.h"
 #include "json.h"
-#include "words.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,9 +12,9 @@
 /* ---- where they are ---- */
 
 /* The folder of this very program, without the slash at its end. */
-static void own_folder(char *out, size_t room)
+static void own_folder(char *out, size_t capacity)
 {
-    ssize_t n = readlink("/proc/self/exe", out, room - 1);
+    ssize_t n = readlink("/proc/self/exe", out, capacity - 1);
     out[n > 0 ? n : 0] = '\0';
     char *slash = strrchr(out, '/');
     if (slash)
@@ -38,10 +38,10 @@ static const char *folder(void)
     return found;
 }
 
-void program_path(const workload *w, const char *runtime, char *out, size_t room)
+void program_path(const workload *w, const char *runtime, char *out, size_t capacity)
 {
-    int n = snprintf(out, room, "%s/%s-%s", folder(), w->program, runtime);
-    if (n < 0 || (size_t)n >= room)
+    int n = snprintf(out, capacity, "%s/%s-%s", folder(), w->program, runtime);
+    if (n < 0 || (size_t)n >= capacity)
         out[0] = '\0'; /* too long for a path: there is no such file */
 }
 
@@ -53,14 +53,14 @@ bool program_exists(const workload *w, const char *runtime)
 }
 
 /* The reason after "runtime: " in a file of such lines; false where there is none. */
-static bool find_reason(FILE *file, const char *runtime, char *out, size_t room)
+static bool find_reason(FILE *file, const char *runtime, char *out, size_t capacity)
 {
     char line[512];
     size_t length = strlen(runtime);
     while (fgets(line, sizeof line, file)) {
         line[strcspn(line, "\n")] = '\0';
         if (strncmp(line, runtime, length) == 0 && strncmp(line + length, ": ", 2) == 0) {
-            snprintf(out, room, "%s", line + length + 2);
+            snprintf(out, capacity, "%s", line + length + 2);
             return true;
         }
     }
@@ -69,29 +69,29 @@ static bool find_reason(FILE *file, const char *runtime, char *out, size_t room)
 
 /* The build may have left out one program, all of a kind, or a runtime: what says most is looked for first. */
 static bool find_any_reason(FILE *file, const workload *w, const char *runtime, char *out,
-                            size_t room)
+                            size_t capacity)
 {
     char program[128];
     snprintf(program, sizeof program, "%s-%s", w->program, runtime);
     const char *const names[] = {program, w->program, runtime};
     for (int i = 0; i < 3; i++) {
         rewind(file);
-        if (find_reason(file, names[i], out, room))
+        if (find_reason(file, names[i], out, capacity))
             return true;
     }
     return false;
 }
 
-void program_why_missing(const workload *w, const char *runtime, char *out, size_t room)
+void program_why_missing(const workload *w, const char *runtime, char *out, size_t capacity)
 {
     char path[PROGRAM_PATH];
     snprintf(path, sizeof path, "%s/left-out", folder());
     FILE *file = fopen(path, "re");
-    bool found = file && find_any_reason(file, w, runtime, out, room);
+    bool found = file && find_any_reason(file, w, runtime, out, capacity);
     if (file)
         fclose(file);
     if (!found)
-        snprintf(out, room, "there is no program %s-%s in %s", w->program, runtime, folder());
+        snprintf(out, capacity, "there is no program %s-%s in %s", w->program, runtime, folder());
 }
 
 /* ---- what they say ---- */
@@ -111,7 +111,7 @@ static bool read_samples(const char *line, report *r)
 {
     const char *samples = json_member(line, "samples");
     const char *s = samples ? json_begin(samples) : NULL;
-    for (r->count = 0; s && r->count < MOST_SAMPLES; s = json_next(s)) {
+    for (r->count = 0; s && r->count < SAMPLES_MAX; s = json_next(s)) {
         double seconds;
         if (!json_number(s, &seconds) || seconds < 0)
             return false;
@@ -147,7 +147,7 @@ static bool are_figures(const char *figures, int count)
         if (n != count)
             return false;
     }
-    return all > 0 && all <= MOST_FIGURES;
+    return all > 0 && all <= FIGURES_MAX;
 }
 
 static const char *read_report(const call *what, const char *line, report *r)
@@ -175,9 +175,9 @@ static const char *read_report(const call *what, const char *line, report *r)
 
 /* ---- the call ---- */
 
-enum { WORDS = 16 };
+enum { ARGS_MAX = 16 };
 
-static void words_for(const call *what, const char *path, char numbers[2][16], char *argv[WORDS])
+static void args_for(const call *what, const char *path, char numbers[2][16], char *argv[ARGS_MAX])
 {
     int n = 0;
     snprintf(numbers[0], sizeof numbers[0], "%u", what->workers);
@@ -199,29 +199,29 @@ static void words_for(const call *what, const char *path, char numbers[2][16], c
 }
 
 /* How it ended, where that is not well. */
-static const char *bad_end(const child *c, char *text, size_t room)
+static const char *bad_end(const child *c, char *text, size_t capacity)
 {
     if (c->late)
-        snprintf(text, room, "took too long and was ended");
+        snprintf(text, capacity, "took too long and was ended");
     else if (c->signal != 0)
-        snprintf(text, room, "was ended by a signal: %s", strsignal(c->signal));
+        snprintf(text, capacity, "was ended by a signal: %s", strsignal(c->signal));
     else if (c->code != 0)
-        snprintf(text, room, "ended with %d", c->code);
+        snprintf(text, capacity, "ended with %d", c->code);
     else if (c->silenced)
-        snprintf(text, room, "said too much");
+        snprintf(text, capacity, "said too much");
     else
         return NULL;
     return text;
 }
 
-const char *program_call(const call *what, child *c, report *r, bool *is_misused)
+const char *program_call(const call *what, child *c, report *r, bool *is_usage_error)
 {
     static char text[CHILD_COMPLAINS + PROGRAM_PATH];
-    char path[PROGRAM_PATH], numbers[2][16], *argv[WORDS];
+    char path[PROGRAM_PATH], numbers[2][16], *argv[ARGS_MAX];
     program_path(what->workload, what->runtime, path, sizeof path);
-    words_for(what, path, numbers, argv);
+    args_for(what, path, numbers, argv);
     int e = child_run(c, argv, NULL, what->seconds);
-    *is_misused = e == 0 && c->code == ENDS_MISUSED;
+    *is_usage_error = e == 0 && c->code == EXIT_USAGE;
     if (e < 0)
         return strerror(-e);
     c->complained[strcspn(c->complained, "\n")] = '\0';

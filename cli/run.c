@@ -1,8 +1,8 @@
 /* filch run: one workload on Filch, and what its workers did. */
+#include "args.h"
 #include "command.h"
 #include "json.h"
 #include "programs.h"
-#include "words.h"
 
 #include <filch/runtime.h>
 #include <getopt.h>
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { RUN_SECONDS = 3600, MOST_WORKERS = 1024 };
+enum { RUN_SECONDS = 3600, WORKERS_MAX = 1024 };
 
 static void help(void)
 {
@@ -25,7 +25,7 @@ static void help(void)
         "      --publish POLICY  lazy (when somebody is hungry) or eager (each task at once)\n"
         "      --stack-size SIZE of a fiber: bytes, or with k, m or g behind the number\n"
         "      --help            this text\n\nworkloads\n",
-        MOST_WORKERS, MOST_SAMPLES);
+        WORKERS_MAX, SAMPLES_MAX);
     for (const workload *w = workloads; w->name; w++)
         printf("  %-18s %s\n", w->name, w->about);
 }
@@ -34,20 +34,20 @@ static void help(void)
 static void set(const char *name)
 {
     if (setenv(name, optarg, 1) != 0)
-        misused("no memory for the environment");
+        usage_error("no memory for the environment");
 }
 
 static void take(call *what, int letter)
 {
     switch (letter) {
     case 'w':
-        what->workers = (unsigned)number_in(optarg, "--workers", 1, MOST_WORKERS);
+        what->workers = (unsigned)number_arg(optarg, "--workers", 1, WORKERS_MAX);
         break;
     case 'n':
         what->size = optarg;
         break;
     case 'r':
-        what->repetitions = (int)number_in(optarg, "--repeat", 1, MOST_SAMPLES);
+        what->repetitions = (int)number_arg(optarg, "--repeat", 1, SAMPLES_MAX);
         break;
     case 'd':
         set("FILCH_DEQUE");
@@ -63,7 +63,7 @@ static void take(call *what, int letter)
         break;
     default:
         help();
-        end_well();
+        exit_ok();
     }
 }
 
@@ -72,16 +72,16 @@ static const workload *the_workload(int argc, char **argv)
     char names[256];
     list_workloads(names, sizeof names);
     if (optind == argc)
-        misused("run needs the name of a workload: %s", names);
+        usage_error("run needs the name of a workload: %s", names);
     if (optind + 1 < argc)
-        misused("run takes one workload, and was given '%s' too", argv[optind + 1]);
+        usage_error("run takes one workload, and was given '%s' too", argv[optind + 1]);
     const workload *w = workload_named(argv[optind]);
     if (!w)
-        misused("there is no workload '%s'; there are: %s", argv[optind], names);
+        usage_error("there is no workload '%s'; there are: %s", argv[optind], names);
     return w;
 }
 
-static call read_words(int argc, char **argv)
+static call read_args(int argc, char **argv)
 {
     static const struct option known[] = {
         {"workers", required_argument, NULL, 'w'},
@@ -98,7 +98,7 @@ static call read_words(int argc, char **argv)
     opterr = 0;
     for (int letter; (letter = getopt_long(argc, argv, ":w:n:r:h", known, NULL)) != -1;) {
         if (letter == '?' || letter == ':')
-            misused_option(letter, argv);
+            option_error(letter, argv);
         take(&what, letter);
     }
     what.workload = the_workload(argc, argv);
@@ -107,7 +107,7 @@ static call read_words(int argc, char **argv)
     return what;
 }
 
-static void show_run(const call *what, const report *r)
+static void print_run(const call *what, const report *r)
 {
     printf("%s, size %ld, on %u worker%s: result %" PRId64 "\n", what->workload->name, r->size,
            what->workers, what->workers == 1 ? "" : "s", r->result);
@@ -117,7 +117,7 @@ static void show_run(const call *what, const report *r)
 }
 
 /* A row for each counter: the sum, then each worker. */
-static void show_counters(const call *what, const char *counters)
+static void print_counters(const call *what, const char *counters)
 {
     printf("\n%-28s %14s", "counter", "all");
     for (unsigned w = 0; w < what->workers; w++)
@@ -141,22 +141,22 @@ int command_run(int argc, char **argv)
 {
     static child c;
     report r;
-    bool is_misused;
-    call what = read_words(argc, argv);
+    bool is_usage_error;
+    call what = read_args(argc, argv);
     if (!program_exists(what.workload, what.runtime)) {
         char why[512];
         program_why_missing(what.workload, what.runtime, why, sizeof why);
         fprintf(stderr, "filch: %s cannot be run: %s\n", what.workload->name, why);
-        return ENDS_FAILED;
+        return EXIT_FAILED;
     }
     child_catch_signals();
-    const char *why = program_call(&what, &c, &r, &is_misused);
+    const char *why = program_call(&what, &c, &r, &is_usage_error);
     if (why) {
         fprintf(stderr, "filch: %s-%s %s\n", what.workload->program, what.runtime, why);
-        return is_misused ? ENDS_MISUSED : ENDS_FAILED;
+        return is_usage_error ? EXIT_USAGE : EXIT_FAILED;
     }
-    show_run(&what, &r);
+    print_run(&what, &r);
     if (r.counters)
-        show_counters(&what, r.counters);
-    return ENDS_WELL;
+        print_counters(&what, r.counters);
+    return EXIT_OK;
 }

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST_DEQUES = 1 << 16, MOST_COLUMNS = 1 << 10 };
+enum { DEQUES_MAX = 1 << 16, COLUMNS_MAX = 1 << 10 };
 
 static const char *map_it(samples *s, int fd)
 {
@@ -26,8 +26,8 @@ static const char *map_it(samples *s, int fd)
 
 static bool fits(const filch_samples_head *h)
 {
-    return h->deques > 0 && h->deques <= MOST_DEQUES && h->columns >= FILCH_SAMPLES_COLUMNS &&
-           h->columns <= MOST_COLUMNS &&
+    return h->deques > 0 && h->deques <= DEQUES_MAX && h->columns >= FILCH_SAMPLES_COLUMNS &&
+           h->columns <= COLUMNS_MAX &&
            h->head_size >= sizeof *h + (size_t)h->columns * FILCH_SAMPLES_NAME &&
            h->head_size % 8 == 0 && h->sample_size % 8 == 0 &&
            h->sample_size >= sizeof(uint64_t) + (size_t)h->deques * h->columns * sizeof(uint32_t) &&

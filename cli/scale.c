@@ -2,10 +2,10 @@
 #define _GNU_SOURCE
 #include "scale.h"
 
+#include "args.h"
 #include "command.h"
 #include "gnuplot.h"
-#include "through.h"
-#include "words.h"
+#include "passthrough.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -15,10 +15,10 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_WORKERS = 1024, MOST_REPEATS = 1000, MOST_RUNS = 64, LINE = 1024 };
+enum { WORKERS_MAX = 1024, REPEATS_MAX = 1000, RUNS_MAX = 64, LINE = 1024 };
 
 typedef struct scale_options {
-    unsigned workers[MOST_RUNS]; /* rising, the first is 1, ended by 0 */
+    unsigned workers[RUNS_MAX]; /* rising, the first is 1, ended by 0 */
     bool measure;
     int repeat; /* 0: not told */
     const char *csv, *plot;
@@ -47,7 +47,7 @@ static void help(void)
            "      --plot FILE       draw the speed-up, by gnuplot, into a file that ends in .svg "
            "or .png\n"
            "      --help            this text\n",
-           MOST_REPEATS);
+           REPEATS_MAX);
 }
 
 /* ---- words ---- */
@@ -57,14 +57,14 @@ static void take_workers(scale_options *o, char *list)
     int n = 0;
     o->workers[n++] = 1;
     for (char *rest = list, *word; (word = strsep(&rest, ",")) != NULL;) {
-        unsigned workers = (unsigned)number_in(word, "--workers", 1, MOST_WORKERS);
+        unsigned workers = (unsigned)number_arg(word, "--workers", 1, WORKERS_MAX);
         if (workers == o->workers[n - 1])
             continue;
         if (workers < o->workers[n - 1])
-            misused("--workers takes numbers that rise, and not %u after %u", workers,
-                    o->workers[n - 1]);
-        if (n == MOST_RUNS - 1)
-            misused("--workers takes at most %d numbers", MOST_RUNS - 1);
+            usage_error("--workers takes numbers that rise, and not %u after %u", workers,
+                        o->workers[n - 1]);
+        if (n == RUNS_MAX - 1)
+            usage_error("--workers takes at most %d numbers", RUNS_MAX - 1);
         o->workers[n++] = workers;
     }
     o->workers[n] = 0;
@@ -73,7 +73,7 @@ static void take_workers(scale_options *o, char *list)
 static void set(const char *name, const char *value)
 {
     if (setenv(name, value, 1) != 0)
-        misused("no memory for the environment");
+        usage_error("no memory for the environment");
 }
 
 static void take(scale_options *o, int letter)
@@ -86,10 +86,10 @@ static void take(scale_options *o, int letter)
         o->measure = true;
         break;
     case 'r':
-        o->repeat = (int)number_in(optarg, "--repeat", 1, MOST_REPEATS);
+        o->repeat = (int)number_arg(optarg, "--repeat", 1, REPEATS_MAX);
         break;
     case 'b':
-        number_in(optarg, "--burden", 0, 1000000000);
+        number_arg(optarg, "--burden", 0, 1000000000);
         set("FILCH_SCALE_BURDEN_NS", optarg);
         break;
     case 'c':
@@ -100,11 +100,11 @@ static void take(scale_options *o, int letter)
         break;
     default:
         help();
-        end_well();
+        exit_ok();
     }
 }
 
-static scale_options read_words(int argc, char **argv)
+static scale_options read_args(int argc, char **argv)
 {
     static const struct option known[] = {
         {"workers", required_argument, NULL, 'w'}, {"measure", no_argument, NULL, 'm'},
@@ -116,14 +116,14 @@ static scale_options read_words(int argc, char **argv)
     opterr = 0;
     for (int letter; (letter = getopt_long(argc, argv, "+:h", known, NULL)) != -1;) {
         if (letter == '?' || letter == ':')
-            misused_option(letter, argv);
+            option_error(letter, argv);
         take(&o, letter);
     }
     if (optind == argc)
-        misused("scale needs a program to run: filch scale -- PROGRAM ARGUMENTS");
+        usage_error("scale needs a program to run: filch scale -- PROGRAM ARGUMENTS");
     const char *why = o.plot ? gnuplot_refuses(o.plot) : NULL;
     if (why)
-        misused("--plot %s: %s", o.plot, why);
+        usage_error("--plot %s: %s", o.plot, why);
     return o;
 }
 
@@ -136,7 +136,7 @@ static int complain(int ended, const char *program)
         fprintf(stderr, "filch: %s was ended by signal %d\n", program, ended - 128);
     else if (ended < 126)
         fprintf(stderr, "filch: %s ended with %d\n", program, ended);
-    return ENDS_FAILED;
+    return EXIT_FAILED;
 }
 
 static bool read_line(const char *file, char *line)
@@ -152,16 +152,16 @@ static int follow_into(const char *file, char **argv, scale_sums *out)
 {
     char line[LINE];
     set("FILCH_SCALE", file);
-    int ended = through_run(argv);
+    int ended = passthrough_run(argv);
     unsetenv("FILCH_SCALE");
     if (ended != 0)
         return complain(ended, argv[0]);
     if (read_line(file, line) && scale_read(line, out))
-        return ENDS_WELL;
+        return EXIT_OK;
     fprintf(stderr,
             "filch: %s has not told what it did: it has not used Filch, or not stopped it\n",
             argv[0]);
-    return ENDS_FAILED;
+    return EXIT_FAILED;
 }
 
 static int follow(char **argv, scale_sums *out)
@@ -172,7 +172,7 @@ static int follow(char **argv, scale_sums *out)
     int fd = mkstemp(file);
     if (fd < 0) {
         fprintf(stderr, "filch: %s: %s\n", file, strerror(errno));
-        return ENDS_FAILED;
+        return EXIT_FAILED;
     }
     close(fd);
     int end = follow_into(file, argv, out);
@@ -184,10 +184,10 @@ static int follow(char **argv, scale_sums *out)
 static int follow_all(const scale_options *o, char **argv, scale_sums *out)
 {
     int end = follow(argv, out);
-    for (int i = 1; i < o->repeat && end == ENDS_WELL; i++) {
+    for (int i = 1; i < o->repeat && end == EXIT_OK; i++) {
         scale_sums again;
         end = follow(argv, &again);
-        if (end == ENDS_WELL)
+        if (end == EXIT_OK)
             scale_keep_shorter(out, &again);
     }
     return end;
@@ -207,7 +207,7 @@ static int by_value(const void *a, const void *b)
 }
 
 /* The times of all runs with one number of workers. */
-typedef double times[MOST_REPEATS];
+typedef double times[REPEATS_MAX];
 
 static void summarise(scale_run *run, double *t, int n)
 {
@@ -219,7 +219,7 @@ static void summarise(scale_run *run, double *t, int n)
 /* One run with each number of workers in turn, so that what disturbs the machine disturbs all alike. */
 static int measure(const scale_options *o, char **argv, scale_result *r)
 {
-    static times all[MOST_RUNS];
+    static times all[RUNS_MAX];
     char text[16];
     int rounds = o->repeat > 0 ? o->repeat : 3;
     for (int round = 0; round < rounds; round++) {
@@ -227,7 +227,7 @@ static int measure(const scale_options *o, char **argv, scale_result *r)
             snprintf(text, sizeof text, "%u", r->runs[i].workers);
             set("FILCH_WORKERS", text);
             double began = now();
-            int ended = through_run(argv);
+            int ended = passthrough_run(argv);
             all[i][round] = now() - began;
             if (ended != 0)
                 return complain(ended, argv[0]);
@@ -236,21 +236,21 @@ static int measure(const scale_options *o, char **argv, scale_result *r)
     for (int i = 0; i < r->count; i++)
         summarise(&r->runs[i], all[i], rounds);
     r->measured = true;
-    return ENDS_WELL;
+    return EXIT_OK;
 }
 
 static int keep(const char *file, const char *why)
 {
     if (!why)
-        return ENDS_WELL;
+        return EXIT_OK;
     fprintf(stderr, "filch: %s: %s\n", file, why);
-    return ENDS_FAILED;
+    return EXIT_FAILED;
 }
 
 static int write_files(const scale_options *o, const scale_result *r)
 {
-    int end = o->csv ? keep(o->csv, scale_write_csv(r, o->csv)) : ENDS_WELL;
-    if (end == ENDS_WELL && o->plot)
+    int end = o->csv ? keep(o->csv, scale_write_csv(r, o->csv)) : EXIT_OK;
+    if (end == EXIT_OK && o->plot)
         end = keep(o->plot, scale_plot(r, o->plot));
     return end;
 }
@@ -258,14 +258,14 @@ static int write_files(const scale_options *o, const scale_result *r)
 int command_scale(int argc, char **argv)
 {
     static scale_result r;
-    scale_options o = read_words(argc, argv);
+    scale_options o = read_args(argc, argv);
     for (; o.workers[r.count] != 0; r.count++)
         r.runs[r.count].workers = o.workers[r.count];
     int end = follow_all(&o, argv + optind, &r.sums);
-    if (end == ENDS_WELL && o.measure)
+    if (end == EXIT_OK && o.measure)
         end = measure(&o, argv + optind, &r);
-    if (end != ENDS_WELL)
+    if (end != EXIT_OK)
         return end;
-    scale_show(&r);
+    scale_print(&r);
     return write_files(&o, &r);
 }

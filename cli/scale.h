@@ -23,8 +23,8 @@ double scale_burdened_parallelism(const scale_sums *s);
 
 /* How much faster so many workers may be than one, at most and at least.  No order of work can beat the first; a greedy
  * one, in which nobody is idle while there is work, stays above the second. */
-double scale_most(const scale_sums *s, unsigned workers);
-double scale_least(const scale_sums *s, unsigned workers);
+double scale_speedup_max(const scale_sums *s, unsigned workers);
+double scale_speedup_min(const scale_sums *s, unsigned workers);
 
 /* Are the pieces so short that the clock measured mostly itself? */
 bool scale_is_rough(const scale_sums *s);
@@ -43,7 +43,7 @@ typedef struct scale_result {
 } scale_result;
 
 /* For people; a table of numbers with commas; a picture.  The last two: NULL, or why not. */
-void scale_show(const scale_result *r);
+void scale_print(const scale_result *r);
 const char *scale_write_csv(const scale_result *r, const char *file);
 const char *scale_plot(const scale_result *r, const char *file);
 

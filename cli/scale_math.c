@@ -50,16 +50,16 @@ double scale_burdened_parallelism(const scale_sums *s)
     return by(s->work, s->burdened_span);
 }
 
-double scale_most(const scale_sums *s, unsigned workers)
+double scale_speedup_max(const scale_sums *s, unsigned workers)
 {
     return fmin(workers, scale_parallelism(s));
 }
 
 /* While the chain goes on, all others share the rest (Brent).  One worker hands nothing over. */
-double scale_least(const scale_sums *s, unsigned workers)
+double scale_speedup_min(const scale_sums *s, unsigned workers)
 {
     double least = by(s->work, (s->work - s->span) / workers + s->burdened_span);
-    return workers == 1 ? 1 : fmin(least, scale_most(s, workers));
+    return workers == 1 ? 1 : fmin(least, scale_speedup_max(s, workers));
 }
 
 bool scale_is_rough(const scale_sums *s)

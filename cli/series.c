@@ -43,19 +43,19 @@ static double counter(const char *counters, const char *name)
     return json_number(sum, &value) ? value : 0;
 }
 
-static int make_room(series *s, int more)
+static int reserve(series *s, int more)
 {
-    if (s->count + more <= s->room)
+    if (s->count + more <= s->capacity)
         return 0;
-    int room = 2 * s->room + more;
-    double *samples = realloc(s->samples, (size_t)room * sizeof *samples);
-    double *steals = samples ? realloc(s->steals, (size_t)room * sizeof *steals) : NULL;
+    int capacity = 2 * s->capacity + more;
+    double *samples = realloc(s->samples, (size_t)capacity * sizeof *samples);
+    double *steals = samples ? realloc(s->steals, (size_t)capacity * sizeof *steals) : NULL;
     if (samples)
         s->samples = samples;
     if (!steals)
         return -ENOMEM;
     s->steals = steals;
-    s->room = room;
+    s->capacity = capacity;
     return 0;
 }
 
@@ -64,7 +64,7 @@ static int make_room(series *s, int more)
 /* The one of that name, or an empty place for it; NULL where there is neither. */
 static figure *figure_of(series *s, const char *name)
 {
-    for (int i = 0; i < MOST_FIGURES; i++)
+    for (int i = 0; i < FIGURES_MAX; i++)
         if (s->figures[i].count == 0 || strcmp(s->figures[i].name, name) == 0)
             return &s->figures[i];
     return NULL;
@@ -95,7 +95,7 @@ static int add_figures(series *s, const report *r)
 
 static const figure *figure_named(const series *s, const char *name)
 {
-    for (int i = 0; i < MOST_FIGURES && s->figures[i].count > 0; i++)
+    for (int i = 0; i < FIGURES_MAX && s->figures[i].count > 0; i++)
         if (strcmp(s->figures[i].name, name) == 0)
             return &s->figures[i];
     return NULL;
@@ -125,7 +125,7 @@ double series_figure_best(const series *s, const char *name)
 
 int series_add(series *s, const report *r)
 {
-    int e = make_room(s, r->count);
+    int e = reserve(s, r->count);
     if (e == 0)
         e = add_figures(s, r);
     if (e < 0)
@@ -146,7 +146,7 @@ void series_free(series *s)
     free(s->samples);
     free(s->steals);
     s->samples = s->steals = NULL;
-    for (int i = 0; i < MOST_FIGURES; i++)
+    for (int i = 0; i < FIGURES_MAX; i++)
         free(s->figures[i].values);
     memset(s->figures, 0, sizeof s->figures);
 }

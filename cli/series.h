@@ -5,7 +5,7 @@
 #include "catalog.h"
 #include "programs.h"
 
-enum { MOST_REPEATS = 1000 };
+enum { REPEATS_MAX = 1000 };
 
 /* What a program tells besides its times, under a name: a value for each sample. */
 typedef struct figure {
@@ -22,10 +22,10 @@ typedef struct series {
     bool failed; /* one of its calls gave no report; no more calls are made */
     report last; /* of the newest call; its samples are among those below */
     double *samples;
-    int count, room;
+    int count, capacity;
     double *steals; /* one for each call, where the runtime counts them */
     int steals_count;
-    figure figures[MOST_FIGURES]; /* ended by one without a name, where there is room */
+    figure figures[FIGURES_MAX]; /* ended by one without a name, where there is capacity */
 } series;
 
 /* Add what a call brought.  0 or -ENOMEM. */

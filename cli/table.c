@@ -1,9 +1,9 @@
-#include "show.h"
+#include "print.h"
 
 #include <math.h>
 #include <stdio.h>
 
-void show_cell(double value, int width, int digits)
+void print_cell(double value, int width, int digits)
 {
     if (isnan(value))
         printf("  %*s", width, "-");
@@ -29,16 +29,16 @@ static void row(const series *s, bool is_first)
         printf("  %10s\n", "failed");
         return;
     }
-    show_cell(series_median(s) * 1e3, 10, 2);
-    show_cell(series_best(s) * 1e3, 10, 2);
-    show_cell(series_median_ratio(s), 8, 2);
-    show_cell(series_best_ratio(s), 8, 2);
-    show_cell(series_ns_per_spawn(s), 8, 2);
-    show_cell(series_steals(s), 7, 0);
+    print_cell(series_median(s) * 1e3, 10, 2);
+    print_cell(series_best(s) * 1e3, 10, 2);
+    print_cell(series_median_ratio(s), 8, 2);
+    print_cell(series_best_ratio(s), 8, 2);
+    print_cell(series_ns_per_spawn(s), 8, 2);
+    print_cell(series_steals(s), 7, 0);
     printf("\n");
 }
 
-void show_table(const series *all, int n)
+void print_table(const series *all, int n)
 {
     head();
     for (int i = 0; i < n; i++) {

@@ -1,9 +1,9 @@
 /* filch top: a process that uses Filch, live. */
 #define _GNU_SOURCE
+#include "args.h"
 #include "command.h"
 #include "top_page.h"
-#include "top_show.h"
-#include "words.h"
+#include "top_print.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -16,7 +16,13 @@
 #include <termios.h>
 #include <unistd.h>
 
-enum { LOOKS_PER_ROUND = 20, LEAST_MS = 100, MOST_MS = 60000, MOST_ROUNDS = 1000000, WIDE = 160 };
+enum {
+    LOOKS_PER_ROUND = 20,
+    INTERVAL_MS_MIN = 100,
+    INTERVAL_MS_MAX = 60000,
+    ROUNDS_MAX = 1000000,
+    WIDE = 160
+};
 
 typedef struct top_options {
     pid_t pid; /* 0: list what there is */
@@ -47,28 +53,28 @@ static void help(void)
            "to others that brought work, and that did not; fibers that parked; times it fell "
            "asleep; jobs and\n"
            "fibers that ended, each in a second; and what it runs.\n",
-           LEAST_MS, MOST_MS);
+           INTERVAL_MS_MIN, INTERVAL_MS_MAX);
 }
 
 static void take(top_options *o, int letter)
 {
     switch (letter) {
     case 'i':
-        o->interval_ms = (int)number_in(optarg, "--interval", LEAST_MS, MOST_MS);
+        o->interval_ms = (int)number_arg(optarg, "--interval", INTERVAL_MS_MIN, INTERVAL_MS_MAX);
         break;
     case 'n':
-        o->rounds = number_in(optarg, "--rounds", 1, MOST_ROUNDS);
+        o->rounds = number_arg(optarg, "--rounds", 1, ROUNDS_MAX);
         break;
     case 'o':
         o->rounds = 1;
         break;
     default:
         help();
-        end_well();
+        exit_ok();
     }
 }
 
-static top_options read_words(int argc, char **argv)
+static top_options read_args(int argc, char **argv)
 {
     static const struct option known[] = {
         {"interval", required_argument, NULL, 'i'},
@@ -81,25 +87,25 @@ static top_options read_words(int argc, char **argv)
     opterr = 0;
     for (int letter; (letter = getopt_long(argc, argv, ":i:n:h", known, NULL)) != -1;) {
         if (letter == '?' || letter == ':')
-            misused_option(letter, argv);
+            option_error(letter, argv);
         take(&o, letter);
     }
     if (optind + 1 < argc)
-        misused("top takes one process, and was given '%s' too", argv[optind + 1]);
+        usage_error("top takes one process, and was given '%s' too", argv[optind + 1]);
     if (optind < argc)
-        o.pid = (pid_t)number_in(argv[optind], "top", 1, INT32_MAX);
+        o.pid = (pid_t)number_arg(argv[optind], "top", 1, INT32_MAX);
     return o;
 }
 
 /* ---- which there are ---- */
 
-static void name_of(pid_t pid, char *name, size_t room)
+static void name_of(pid_t pid, char *name, size_t capacity)
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/comm", (int)pid);
     FILE *in = fopen(path, "r");
-    snprintf(name, room, "?");
-    if (in && fgets(name, (int)room, in))
+    snprintf(name, capacity, "?");
+    if (in && fgets(name, (int)capacity, in))
         name[strcspn(name, "\n")] = '\0';
     if (in)
         fclose(in);
@@ -122,7 +128,7 @@ static int list_all(void)
     if (found == 0)
         printf("There is no process that you may look at.  Start one with FILCH_TOP=1 in its "
                "environment.\n");
-    return ENDS_WELL;
+    return EXIT_OK;
 }
 
 /* ---- the terminal ---- */
@@ -191,7 +197,7 @@ static void size_of_screen(int *width, int *height)
 typedef struct view {
     top_page page;
     filch_top *before;
-    top_shares shares[TOP_MOST_WORKERS];
+    top_shares shares[TOP_WORKERS_MAX];
     char program[32];
 } view;
 
@@ -227,12 +233,12 @@ static void draw(view *v, bool is_first)
         printf("\033[H\033[2J");
     else if (!is_first)
         printf("\n");
-    top_show(stdout, v->before, v->page.at, v->shares, v->program, width, height);
+    top_print(stdout, v->before, v->page.at, v->shares, v->program, width, height);
     printf(is_terminal ? "" : "\n");
     fflush(stdout);
 }
 
-static top_answer show_rounds(view *v, const top_options *o)
+static top_answer print_rounds(view *v, const top_options *o)
 {
     bool quits = false;
     top_answer a = top_ask(&v->page, FILCH_TOP_ALL);
@@ -253,7 +259,7 @@ static int tell(top_answer a, pid_t pid)
         fprintf(stderr, "filch: process %d does not answer; it may have been stopped\n", (int)pid);
     else if (a == TOP_OVER)
         printf("process %d has ended, or stopped its runtime\n", (int)pid);
-    return a == TOP_SILENT ? ENDS_FAILED : ENDS_WELL;
+    return a == TOP_SILENT ? EXIT_FAILED : EXIT_OK;
 }
 
 static int show(const top_options *o)
@@ -262,15 +268,15 @@ static int show(const top_options *o)
     const char *why = top_open(&v.page, o->pid);
     if (why) {
         fprintf(stderr, "filch: process %d: %s\n", (int)o->pid, why);
-        return ENDS_FAILED;
+        return EXIT_FAILED;
     }
     v.before = malloc(v.page.size);
     if (!v.before)
-        misused("no memory");
+        usage_error("no memory");
     name_of(o->pid, v.program, sizeof v.program);
     catch_signals();
     enter_terminal();
-    top_answer a = show_rounds(&v, o);
+    top_answer a = print_rounds(&v, o);
     leave_terminal();
     top_close(&v.page);
     free(v.before);
@@ -279,6 +285,6 @@ static int show(const top_options *o)
 
 int command_top(int argc, char **argv)
 {
-    top_options o = read_words(argc, argv);
+    top_options o = read_args(argc, argv);
     return o.pid == 0 ? list_all() : show(&o);
 }

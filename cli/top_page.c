@@ -19,7 +19,7 @@
 
 #define OTHER_VERSION "it uses another version of Filch than this one"
 
-enum { PATH_ROOM = 64 + NAME_MAX, PATIENCE_S = 3 };
+enum { PATH_SIZE = 64 + NAME_MAX, PATIENCE_S = 3 };
 
 /* ---- finding it ---- */
 
@@ -34,14 +34,14 @@ static bool is_page(const char *path)
 /* False: there is none, or the folder cannot be read, and errno says why. */
 static bool find_page(pid_t pid, char *path)
 {
-    char folder[PATH_ROOM];
+    char folder[PATH_SIZE];
     snprintf(folder, sizeof folder, "/proc/%d/fd", (int)pid);
     DIR *d = opendir(folder);
     if (!d)
         return false;
     bool found = false;
     for (struct dirent *e; !found && (e = readdir(d)) != NULL;) {
-        snprintf(path, PATH_ROOM, "%.32s/%s", folder, e->d_name);
+        snprintf(path, PATH_SIZE, "%.32s/%s", folder, e->d_name);
         found = is_page(path);
     }
     closedir(d);
@@ -51,7 +51,7 @@ static bool find_page(pid_t pid, char *path)
 
 bool top_has_page(pid_t pid)
 {
-    char path[PATH_ROOM];
+    char path[PATH_SIZE];
     return find_page(pid, path);
 }
 
@@ -79,7 +79,7 @@ static const char *look_at_size(int fd, size_t *size)
     if ((size_t)s.st_size < sizeof(filch_top))
         return "it is about to start, or to stop";
     if (seals < 0 || !(seals & F_SEAL_SHRINK) ||
-        (size_t)s.st_size > FILCH_TOP_SIZE(TOP_MOST_WORKERS))
+        (size_t)s.st_size > FILCH_TOP_SIZE(TOP_WORKERS_MAX))
         return OTHER_VERSION;
     *size = (size_t)s.st_size;
     return NULL;
@@ -90,8 +90,7 @@ static const char *look_at_head(top_page *p)
     const filch_top *t = p->shared;
     p->workers = __atomic_load_n(&t->workers, __ATOMIC_RELAXED);
     if (t->magic != FILCH_TOP_MAGIC || t->version != FILCH_TOP_VERSION || p->workers == 0 ||
-        p->workers > TOP_MOST_WORKERS || p->size != FILCH_TOP_SIZE(p->workers) ||
-        t->size != p->size)
+        p->workers > TOP_WORKERS_MAX || p->size != FILCH_TOP_SIZE(p->workers) || t->size != p->size)
         return OTHER_VERSION;
     if (t->pid != p->pid)
         return "it has been forked from a process that uses Filch, and does not use it itself";
@@ -127,7 +126,7 @@ static const char *map_all(top_page *p)
 
 const char *top_open(top_page *p, pid_t pid)
 {
-    char path[PATH_ROOM];
+    char path[PATH_SIZE];
     p->pid = pid;
     if (!find_page(pid, path))
         return why_not_found();

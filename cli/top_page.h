@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-enum { TOP_MOST_WORKERS = 1024 };
+enum { TOP_WORKERS_MAX = 1024 };
 
 typedef struct top_page {
     filch_top *at;     /* the copy */

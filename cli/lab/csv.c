@@ -1,7 +1,7 @@
 #include "csv.h"
 
+#include "args.h"
 #include "samples.h"
-#include "words.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -45,22 +45,22 @@ int lab_csv(int argc, char **argv)
     samples s;
     if (argc > 1 && strcmp(argv[1], "--help") == 0) {
         help();
-        return ENDS_WELL;
+        return EXIT_OK;
     }
     if (argc < 2)
-        misused("csv needs a file of samples");
+        usage_error("csv needs a file of samples");
     if (argv[1][0] == '-' && argv[1][1] != '\0')
-        misused("csv has no option '%s'", argv[1]);
+        usage_error("csv has no option '%s'", argv[1]);
     if (argc > 2)
-        misused("csv takes one file, and was given '%s' too", argv[2]);
+        usage_error("csv takes one file, and was given '%s' too", argv[2]);
     const char *why = samples_open(&s, argv[1]);
     if (why) {
         fprintf(stderr, "filch: %s: %s\n", argv[1], why);
-        return ENDS_FAILED;
+        return EXIT_FAILED;
     }
     write_head(&s);
     for (uint64_t i = 0; i < s.head.samples; i++)
         write_row(&s, i);
     samples_close(&s);
-    return ENDS_WELL;
+    return EXIT_OK;
 }

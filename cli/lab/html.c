@@ -67,12 +67,12 @@ static void pairs(FILE *out, const char *object)
     }
 }
 
-static bool is_noted(char *noted, size_t room, const char *version)
+static bool is_noted(char *noted, size_t capacity, const char *version)
 {
     if (strstr(noted, version))
         return true;
     size_t used = strlen(noted);
-    snprintf(noted + used, room - used, "%s\n", version);
+    snprintf(noted + used, capacity - used, "%s\n", version);
     return false;
 }
 

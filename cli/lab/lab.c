@@ -2,11 +2,11 @@
 #define _GNU_SOURCE
 #include "lab.h"
 
+#include "args.h"
 #include "command.h"
 #include "csv.h"
 #include "options.h"
 #include "report.h"
-#include "words.h"
 #include "work.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ static int make_folders(const char *out)
 {
     char raw[PATH_MAX];
     if (snprintf(raw, sizeof raw, "%s/raw", out) >= (int)sizeof raw)
-        misused("the name that --out gives is too long");
+        usage_error("the name that --out gives is too long");
     return make_folder(out) == 0 && make_folder(raw) == 0 ? 0 : -1;
 }
 
@@ -63,7 +63,7 @@ static int tell(const lab_run *run, bool in_full)
     else
         fprintf(stderr, "filch: %s: no memory to tell what came out\n", run->of->name);
     page_free(page);
-    return is_whole ? ENDS_WELL : ENDS_FAILED;
+    return is_whole ? EXIT_OK : EXIT_FAILED;
 }
 
 static int write_report(const char *out)
@@ -75,10 +75,10 @@ static int write_report(const char *out)
                 undrawn, out);
     if (why) {
         fprintf(stderr, "filch: no report: %s\n", why);
-        return ENDS_FAILED;
+        return EXIT_FAILED;
     }
     printf("report: %s/report.html\n", out);
-    return ENDS_WELL;
+    return EXIT_OK;
 }
 
 /* ---- all of it ---- */
@@ -90,10 +90,10 @@ static int begin_all(const lab_chosen *chosen, lab_run *runs, int *n)
         if (why) {
             fprintf(stderr, "filch: %s\n", why);
             run_end(&runs[*n]);
-            return ENDS_FAILED;
+            return EXIT_FAILED;
         }
     }
-    return ENDS_WELL;
+    return EXIT_OK;
 }
 
 static int measure_and_tell(const lab_chosen *chosen, lab_run *runs, int n)
@@ -101,7 +101,7 @@ static int measure_and_tell(const lab_chosen *chosen, lab_run *runs, int n)
     const lab_options *o = &chosen->options;
     bool failed = false;
     int end = work_all(runs, n, o, &failed);
-    if (end != ENDS_WELL)
+    if (end != EXIT_OK)
         return end;
     for (int i = 0; i < n; i++) {
         failed |= runs[i].plan->count == 0; /* for lack of programs, which was told */
@@ -111,12 +111,12 @@ static int measure_and_tell(const lab_chosen *chosen, lab_run *runs, int n)
         printf("\n");
         end |= write_report(o->out);
     }
-    return end == ENDS_WELL && failed ? ENDS_FAILED : end;
+    return end == EXIT_OK && failed ? EXIT_FAILED : end;
 }
 
 int command_lab(int argc, char **argv)
 {
-    static lab_run runs[LAB_MOST_EXPERIMENTS];
+    static lab_run runs[LAB_EXPERIMENTS_MAX];
     int n = 0;
     if (argc > 1 && strcmp(argv[1], "csv") == 0)
         return lab_csv(argc - 1, argv + 1);
@@ -124,9 +124,9 @@ int command_lab(int argc, char **argv)
     if (chosen.report)
         return write_report(chosen.options.out);
     if (chosen.options.out && make_folders(chosen.options.out) < 0)
-        return ENDS_FAILED;
+        return EXIT_FAILED;
     int end = begin_all(&chosen, runs, &n);
-    if (end == ENDS_WELL)
+    if (end == EXIT_OK)
         end = measure_and_tell(&chosen, runs, n);
     for (int i = 0; i < n; i++)
         run_end(&runs[i]);

@@ -29,11 +29,11 @@ static const char *complain(const char *format, ...)
 static lab_results *read_lines(FILE *file, long *good)
 {
     char *line = NULL;
-    size_t room = 0;
+    size_t capacity = 0;
     ssize_t n;
     lab_results *r = NULL;
     *good = 0;
-    while ((n = getline(&line, &room, file)) > 0 && line[n - 1] == '\n') {
+    while ((n = getline(&line, &capacity, file)) > 0 && line[n - 1] == '\n') {
         line[n - 1] = '\0';
         if (strlen(line) != (size_t)n - 1)
             break;

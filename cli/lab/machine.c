@@ -34,10 +34,10 @@ static void member(FILE *out, const char *name, const char *value)
 }
 
 /* The first line of a file without its end; empty where there is none. */
-static void first_line(const char *path, char *out, size_t room)
+static void first_line(const char *path, char *out, size_t capacity)
 {
     FILE *file = fopen(path, "re");
-    if (!file || !fgets(out, (int)room, file))
+    if (!file || !fgets(out, (int)capacity, file))
         out[0] = '\0';
     out[strcspn(out, "\n")] = '\0';
     if (file)
@@ -45,18 +45,18 @@ static void first_line(const char *path, char *out, size_t room)
 }
 
 /* ARM's has no names there. */
-void machine_cpu(char *out, size_t room)
+void machine_cpu(char *out, size_t capacity)
 {
     static const char name[] = "model name";
     char line[512];
     struct utsname u;
     FILE *file = fopen("/proc/cpuinfo", "re");
-    snprintf(out, room, "%s", uname(&u) == 0 ? u.machine : "unknown");
+    snprintf(out, capacity, "%s", uname(&u) == 0 ? u.machine : "unknown");
     while (file && fgets(line, sizeof line, file)) {
         const char *colon = strchr(line, ':');
         if (colon && strncmp(line, name, strlen(name)) == 0) {
             line[strcspn(line, "\n")] = '\0';
-            snprintf(out, room, "%s", colon + 1 + strspn(colon + 1, " "));
+            snprintf(out, capacity, "%s", colon + 1 + strspn(colon + 1, " "));
             break;
         }
     }
@@ -64,51 +64,51 @@ void machine_cpu(char *out, size_t room)
         fclose(file);
 }
 
-static void cache_file(int index, const char *name, char *out, size_t room)
+static void cache_file(int index, const char *name, char *out, size_t capacity)
 {
     char path[128];
     snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/%s", index, name);
-    first_line(path, out, room);
+    first_line(path, out, capacity);
 }
 
 /* "L1 Data 48K, L2 Unified 1280K" */
-static void caches(char *out, size_t room)
+static void caches(char *out, size_t capacity)
 {
     size_t used = 0;
-    snprintf(out, room, "unknown");
-    for (int i = 0; i < 8 && used < room; i++) {
+    snprintf(out, capacity, "unknown");
+    for (int i = 0; i < 8 && used < capacity; i++) {
         char level[16], type[32], size[32];
         cache_file(i, "level", level, sizeof level);
         cache_file(i, "type", type, sizeof type);
         cache_file(i, "size", size, sizeof size);
         if (level[0] == '\0' || strcmp(type, "Instruction") == 0)
             continue;
-        used += (size_t)snprintf(out + used, room - used, "%sL%s %s", used > 0 ? ", " : "", level,
-                                 size);
+        used += (size_t)snprintf(out + used, capacity - used, "%sL%s %s", used > 0 ? ", " : "",
+                                 level, size);
     }
 }
 
 /* Of the whole machine; those above us may say less, and filch_cpu_count() knows them all. */
-static void cpus(char *out, size_t room)
+static void cpus(char *out, size_t capacity)
 {
-    snprintf(out, room, "%ld, of which this process may use %u (affinity, cgroup)",
+    snprintf(out, capacity, "%ld, of which this process may use %u (affinity, cgroup)",
              sysconf(_SC_NPROCESSORS_ONLN), filch_cpu_count());
 }
 
-static void cgroup(char *out, size_t room)
+static void cgroup(char *out, size_t capacity)
 {
     char quota[64], period[64];
     first_line("/sys/fs/cgroup/cpu.max", quota, sizeof quota);
     if (quota[0] != '\0') {
-        snprintf(out, room, "cpu.max %s", quota);
+        snprintf(out, capacity, "cpu.max %s", quota);
         return;
     }
     first_line("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", quota, sizeof quota);
     first_line("/sys/fs/cgroup/cpu/cpu.cfs_period_us", period, sizeof period);
     if (quota[0] != '\0' && quota[0] != '-')
-        snprintf(out, room, "%s us in %s us", quota, period);
+        snprintf(out, capacity, "%s us in %s us", quota, period);
     else
-        snprintf(out, room, "none that can be read");
+        snprintf(out, capacity, "none that can be read");
 }
 
 void machine_tell(FILE *out)

@@ -8,8 +8,8 @@
 void machine_tell(FILE *out);
 void machine_tell_now(FILE *out);
 
-/* The model of the CPU, in no more than room. */
-void machine_cpu(char *out, size_t room);
+/* The model of the CPU, in no more than capacity. */
+void machine_cpu(char *out, size_t capacity);
 
 /* A string of JSON with the same words: what would have to be escaped is replaced. */
 void json_write(FILE *out, const char *text);

@@ -69,12 +69,12 @@ static uint64_t next_random(uint64_t *state)
     return *state * 2685821657736338717u;
 }
 
-static double drawn_median(lab_numbers n, double *room, uint64_t *state)
+static double drawn_median(lab_numbers n, double *buffer, uint64_t *state)
 {
     for (int i = 0; i < n.count; i++)
-        room[i] = n.at[(next_random(state) >> 33) % (uint64_t)n.count];
-    qsort(room, (size_t)n.count, sizeof *room, by_size);
-    return quantile_of_sorted(room, n.count, 0.5);
+        buffer[i] = n.at[(next_random(state) >> 33) % (uint64_t)n.count];
+    qsort(buffer, (size_t)n.count, sizeof *buffer, by_size);
+    return quantile_of_sorted(buffer, n.count, 0.5);
 }
 
 static lab_interval middle_of(double *drawn)
@@ -91,18 +91,18 @@ static lab_interval between(lab_numbers a, const lab_numbers *b)
     int most = b && b->count > a.count ? b->count : a.count;
     if (a.count == 0 || (b && b->count == 0))
         return none;
-    double *room = malloc((size_t)(most + DRAWS) * sizeof *room);
-    if (!room)
+    double *buffer = malloc((size_t)(most + DRAWS) * sizeof *buffer);
+    if (!buffer)
         return none;
-    double *drawn = room + most;
+    double *drawn = buffer + most;
     uint64_t state = first_seed;
     for (int i = 0; i < DRAWS; i++) {
-        drawn[i] = drawn_median(a, room, &state);
+        drawn[i] = drawn_median(a, buffer, &state);
         if (b)
-            drawn[i] /= drawn_median(*b, room, &state);
+            drawn[i] /= drawn_median(*b, buffer, &state);
     }
     lab_interval found = middle_of(drawn);
-    free(room);
+    free(buffer);
     return found;
 }
 

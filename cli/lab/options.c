@@ -1,14 +1,14 @@
 #include "options.h"
 
+#include "args.h"
 #include "series.h"
-#include "words.h"
 
 #include <filch/runtime.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { USUAL_SECONDS = 600, MOST_WORKERS = 1024 };
+enum { USUAL_SECONDS = 600, WORKERS_MAX = 1024 };
 
 static void help(void)
 {
@@ -27,7 +27,7 @@ static void help(void)
            "  --workers N        the most workers, 1 to %d (as many as there are CPUs)\n"
            "  --timeout SECONDS  how long one call may take (%d)\n"
            "  --help             this text\n\nexperiments\n",
-           MOST_REPEATS, MOST_WORKERS, USUAL_SECONDS);
+           REPEATS_MAX, WORKERS_MAX, USUAL_SECONDS);
     for (int i = 0; lab_experiments[i]; i++) {
         const lab_experiment *e = lab_experiments[i];
         printf("  %-18s %s\n", e->name, e->about);
@@ -51,27 +51,27 @@ static void take(lab_options *o, int letter)
         o->quick = true;
         break;
     case 'r':
-        o->repeat = (int)number_in(optarg, "--repeat", 1, MOST_REPEATS);
+        o->repeat = (int)number_arg(optarg, "--repeat", 1, REPEATS_MAX);
         break;
     case 'w':
-        o->workers = (unsigned)number_in(optarg, "--workers", 1, MOST_WORKERS);
+        o->workers = (unsigned)number_arg(optarg, "--workers", 1, WORKERS_MAX);
         break;
     case 't':
-        o->seconds = number_in(optarg, "--timeout", 1, 86400);
+        o->seconds = number_arg(optarg, "--timeout", 1, 86400);
         break;
     default:
         help();
-        end_well();
+        exit_ok();
     }
 }
 
-static void list(char *out, size_t room)
+static void list(char *out, size_t capacity)
 {
     size_t used = 0;
-    for (int i = 0; lab_experiments[i] && used < room; i++)
-        used += (size_t)snprintf(out + used, room - used, "%s, ", lab_experiments[i]->name);
-    if (used < room)
-        snprintf(out + used, room - used, "all");
+    for (int i = 0; lab_experiments[i] && used < capacity; i++)
+        used += (size_t)snprintf(out + used, capacity - used, "%s, ", lab_experiments[i]->name);
+    if (used < capacity)
+        snprintf(out + used, capacity - used, "all");
 }
 
 static const lab_experiment *named(const char *word)
@@ -81,22 +81,22 @@ static const lab_experiment *named(const char *word)
             return lab_experiments[i];
     char names[512];
     list(names, sizeof names);
-    misused("there is no experiment '%s'; there are: %s", word, names);
+    usage_error("there is no experiment '%s'; there are: %s", word, names);
 }
 
 static void take_rest(lab_chosen *chosen, char **words)
 {
     const lab_experiment *e = chosen->all ? NULL : chosen->experiments[0];
     if (words[1] && (!e || !e->words))
-        misused("'%s' takes no words, and was given '%s'", words[0], words[1]);
+        usage_error("'%s' takes no words, and was given '%s'", words[0], words[1]);
     for (int i = 0; words[i + 1]; i++) {
         if (i == LAB_WORDS)
-            misused("'%s' takes no more than %d words", words[0], LAB_WORDS);
+            usage_error("'%s' takes no more than %d words", words[0], LAB_WORDS);
         chosen->options.words[i] = words[i + 1];
     }
     const char *why = e && e->refuses ? e->refuses(&chosen->options) : NULL;
     if (why)
-        misused("%s", why);
+        usage_error("%s", why);
 }
 
 static void choose(lab_chosen *chosen, char **words)
@@ -104,16 +104,16 @@ static void choose(lab_chosen *chosen, char **words)
     char names[512];
     list(names, sizeof names);
     if (!words[0])
-        misused("lab needs an experiment: %s", names);
+        usage_error("lab needs an experiment: %s", names);
     chosen->all = strcmp(words[0], "all") == 0;
     chosen->report = strcmp(words[0], "report") == 0;
     if (!chosen->all && !chosen->report)
         chosen->experiments[0] = named(words[0]);
-    for (int i = 0; chosen->all && lab_experiments[i] && i < LAB_MOST_EXPERIMENTS; i++)
+    for (int i = 0; chosen->all && lab_experiments[i] && i < LAB_EXPERIMENTS_MAX; i++)
         chosen->experiments[i] = lab_experiments[i];
     take_rest(chosen, words);
     if (!chosen->options.out && (chosen->all || chosen->report))
-        misused("lab %s needs a folder for its report: --out DIR", words[0]);
+        usage_error("lab %s needs a folder for its report: --out DIR", words[0]);
 }
 
 lab_chosen lab_options_read(int argc, char **argv)
@@ -128,12 +128,12 @@ lab_chosen lab_options_read(int argc, char **argv)
     opterr = 0;
     for (int letter; (letter = getopt_long(argc, argv, ":h", known, NULL)) != -1;) {
         if (letter == '?' || letter == ':')
-            misused_option(letter, argv);
+            option_error(letter, argv);
         take(&chosen.options, letter);
     }
     choose(&chosen, argv + optind);
     if (chosen.options.out && chosen.options.out[0] == '\0')
-        misused("--out takes the name of a folder, and not ''");
+        usage_error("--out takes the name of a folder, and not ''");
     if (chosen.options.workers == 0)
         chosen.options.workers = filch_cpu_count();
     return chosen;

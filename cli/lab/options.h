@@ -4,10 +4,10 @@
 
 #include "lab.h"
 
-enum { LAB_MOST_EXPERIMENTS = 16 };
+enum { LAB_EXPERIMENTS_MAX = 16 };
 
 typedef struct lab_chosen {
-    const lab_experiment *experiments[LAB_MOST_EXPERIMENTS + 1]; /* ended by NULL */
+    const lab_experiment *experiments[LAB_EXPERIMENTS_MAX + 1]; /* ended by NULL */
     bool all;
     bool report; /* of what was measured, and nothing else */
     lab_options options;

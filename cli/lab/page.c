@@ -10,11 +10,11 @@
 
 const char *const lab_verdict_words[] = {"cannot tell", "agrees", "differs"};
 
-enum { MOST_PARTS = 64 };
+enum { PARTS_MAX = 64 };
 
 struct lab_page {
     char *name;
-    page_part parts[MOST_PARTS];
+    page_part parts[PARTS_MAX];
     int count;
     lab_verdict verdict;
     char *verdict_text, *summary;
@@ -60,7 +60,7 @@ void page_free(lab_page *p)
 static page_part *add(lab_page *p, page_kind kind)
 {
     static page_part nowhere;
-    if (p->count == MOST_PARTS) {
+    if (p->count == PARTS_MAX) {
         p->torn = true;
         return &nowhere;
     }

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { USUAL_GRID = 100, CHANGES = 5, MOST_DEQUES = 8, PUBLISHED_DEQUES = 2 };
-#define MOST_GRID 1000000000
+enum { USUAL_GRID = 100, CHANGES = 5, DEQUES_MAX = 8, PUBLISHED_DEQUES = 2 };
+#define GRID_MAX 1000000000
 
 static const char *const usual_words[] = {"matmul", "knapsack", NULL};
 static const char *const policies[] = {"eager", "lazy"};
@@ -48,7 +48,7 @@ static long number_of(const char *word)
 {
     char *end;
     long n = strtol(word, &end, 10);
-    return *end == '\0' && n >= 1 && n <= MOST_GRID ? n : 0;
+    return *end == '\0' && n >= 1 && n <= GRID_MAX ? n : 0;
 }
 
 static const char *refuses(const lab_options *o)
@@ -170,7 +170,7 @@ typedef struct told {
     bool is_there;
     double seconds, lost, samples, least_gap, usual_gap, blind, grid;
     int deques;
-    deque_told of[MOST_DEQUES];
+    deque_told of[DEQUES_MAX];
 } told;
 
 static double number(const char *object, const char *member)
@@ -213,7 +213,7 @@ static told told_of(const lab_results *r, const char *name, int policy, unsigned
     t.usual_gap = number(more, "usual_gap");
     t.blind = number(more, "blind");
     t.grid = number(more, "grid");
-    for (const char *d = json_begin(deques); d && t.deques < MOST_DEQUES; d = json_next(d))
+    for (const char *d = json_begin(deques); d && t.deques < DEQUES_MAX; d = json_next(d))
         read_deque(d, &t.of[t.deques++]);
     return t;
 }
@@ -286,9 +286,9 @@ static int read_curve(const deque_told *d, double seconds, chart_point out[SIZES
 
 static void figure(lab_page *page, const told *t, const char *name, int policy)
 {
-    static chart_point points[MOST_DEQUES][SIZES_CURVE];
-    static char names[MOST_DEQUES][24];
-    chart_series series[MOST_DEQUES];
+    static chart_point points[DEQUES_MAX][SIZES_CURVE];
+    static char names[DEQUES_MAX][24];
+    chart_series series[DEQUES_MAX];
     char title[160];
     for (int d = 0; d < t->deques; d++) {
         snprintf(names[d], sizeof names[d], "deque %d", d + 1);
@@ -346,7 +346,7 @@ static void say_how(lab_page *page, const told *t, const char *name, int policy)
         "the sampler did not run for 20 us or more while workers did; that is left out.%s",
         name, policies[policy], t->deques, t->deques > 1 ? "s" : "", t->samples, t->seconds * 1e3,
         t->usual_gap, t->least_gap, moves_between(t), t->blind * 100,
-        t->lost > 0 ? " There was room for the last part of the run only." : "");
+        t->lost > 0 ? " The sample buffer holds the last part of the run only." : "");
 }
 
 static void say(const lab_results *r, lab_page *page, const char *name)

@@ -8,17 +8,17 @@
 
 enum { BAR = 24, EVERY = 15, USUAL_COLUMNS = 80 };
 
-void progress_words(double seconds, char *out, int room)
+void progress_words(double seconds, char *out, int capacity)
 {
     long s = (long)(seconds + 0.5);
     if (seconds < 0)
-        snprintf(out, (size_t)room, "time left not known yet");
+        snprintf(out, (size_t)capacity, "time left not known yet");
     else if (s < 60)
-        snprintf(out, (size_t)room, "about %ld s left", s);
+        snprintf(out, (size_t)capacity, "about %ld s left", s);
     else if (s < 3600)
-        snprintf(out, (size_t)room, "about %ld min %ld s left", s / 60, s % 60);
+        snprintf(out, (size_t)capacity, "about %ld min %ld s left", s / 60, s % 60);
     else
-        snprintf(out, (size_t)room, "about %ld h %ld min left", s / 3600, s / 60 % 60);
+        snprintf(out, (size_t)capacity, "about %ld h %ld min left", s / 3600, s / 60 % 60);
 }
 
 static int columns(void)

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST_SECTIONS = 32 };
+enum { SECTIONS_MAX = 32 };
 
 static char complaint[PATH_MAX + 256];
 
@@ -41,7 +41,7 @@ static bool read_section(const char *folder, const lab_experiment *e, lab_sectio
 static int read_sections(const char *folder, lab_section *sections)
 {
     int n = 0;
-    for (int i = 0; lab_experiments[i] && n < MOST_SECTIONS; i++)
+    for (int i = 0; lab_experiments[i] && n < SECTIONS_MAX; i++)
         n += read_section(folder, lab_experiments[i], &sections[n]);
     return n;
 }
@@ -157,7 +157,7 @@ static const char *draw_figures(lab_section *sections, int n)
 
 const char *report_write(const char *folder, const char **undrawn)
 {
-    lab_section sections[MOST_SECTIONS] = {0};
+    lab_section sections[SECTIONS_MAX] = {0};
     int n = read_sections(folder, sections);
     *undrawn = draw_figures(sections, n);
     const char *why = n > 0 ? write_all(folder, sections, n) : NULL;

@@ -56,23 +56,23 @@ static bool read_line(lab_result *l)
     return is_object(l->said) != (l->failed != NULL) && (!l->more || is_object(l->more));
 }
 
-static int make_room(lab_results *r)
+static int reserve(lab_results *r)
 {
-    if (r->count < r->room)
+    if (r->count < r->capacity)
         return 0;
-    int room = 2 * r->room + 64;
-    lab_result *all = realloc(r->all, (size_t)room * sizeof *all);
+    int capacity = 2 * r->capacity + 64;
+    lab_result *all = realloc(r->all, (size_t)capacity * sizeof *all);
     if (!all)
         return -ENOMEM;
     r->all = all;
-    r->room = room;
+    r->capacity = capacity;
     return 0;
 }
 
 int results_add(lab_results *r, const char *line)
 {
     lab_result l = {.line = strdup(line)};
-    if (!l.line || make_room(r) < 0) {
+    if (!l.line || reserve(r) < 0) {
         free(l.line);
         return -ENOMEM;
     }

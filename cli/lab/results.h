@@ -22,7 +22,7 @@ typedef struct lab_scrap {
 struct lab_results {
     char *head; /* the first line of the log */
     lab_result *all;
-    int count, room;
+    int count, capacity;
     lab_scrap *scraps; /* numbers that were asked for */
 };
 

@@ -20,7 +20,7 @@ static const int batches[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
 enum { BATCHES = sizeof batches / sizeof batches[0] };
 
 enum { ROUNDS = 7, QUICK_ROUNDS = 5, PAPER_WORKERS = 4, SETTINGS = 2 * POLICIES };
-enum { MOST_POINTS = MOST_REPEATS * BATCHES };
+enum { POINTS_MAX = REPEATS_MAX * BATCHES };
 
 /* ---- the plan ---- */
 
@@ -89,15 +89,15 @@ static int settings_of(const lab_results *r, setting out[SETTINGS])
     return n;
 }
 
-/* Points of which one is a call; room for all calls that there may be. */
+/* Points of which one is a call; buffer for all calls that there may be. */
 typedef struct cloud {
-    double x[MOST_POINTS], y[MOST_POINTS];
+    double x[POINTS_MAX], y[POINTS_MAX];
     int n;
 } cloud;
 
 static void cloud_add(cloud *c, double x, double y)
 {
-    if (c->n == MOST_POINTS)
+    if (c->n == POINTS_MAX)
         return;
     c->x[c->n] = x;
     c->y[c->n++] = y;
@@ -115,14 +115,14 @@ static lab_numbers ys(const cloud *c)
 
 /* Visits to a deque that brought something, one number for each call, behind one another in `out`. */
 static lab_numbers steals_of(const lab_results *r, const char *of, long value, const setting *s,
-                             double out[MOST_REPEATS])
+                             double out[REPEATS_MAX])
 {
     lab_numbers one = lab_counters(r, "deque_steals_single", "%s/%ld/%s/%u", of, value,
                                    policies[s->policy], s->workers);
     lab_numbers many = lab_counters(r, "deque_steals_multiple", "%s/%ld/%s/%u", of, value,
                                     policies[s->policy], s->workers);
     int n = one.count < many.count ? one.count : many.count;
-    n = n < MOST_REPEATS ? n : MOST_REPEATS;
+    n = n < REPEATS_MAX ? n : REPEATS_MAX;
     for (int i = 0; i < n; i++)
         out[i] = one.at[i] + many.at[i];
     return (lab_numbers){out, n};
@@ -144,11 +144,11 @@ static chart_point point_of(double x, lab_numbers n)
 
 static void tasks_cloud(const lab_results *r, const setting *s, cloud *c)
 {
-    double room[MOST_REPEATS];
+    double buffer[REPEATS_MAX];
     c->n = 0;
     for (int i = 0; i < WIDTHS; i++) {
         long width = width_at(lab_was_quick(r), i);
-        lab_numbers n = steals_of(r, "tasks", width, s, room);
+        lab_numbers n = steals_of(r, "tasks", width, s, buffer);
         for (int j = 0; j < n.count; j++)
             cloud_add(c, tasks_of(width), n.at[j]);
     }
@@ -156,11 +156,11 @@ static void tasks_cloud(const lab_results *r, const setting *s, cloud *c)
 
 static int tasks_points(const lab_results *r, const setting *s, chart_point out[WIDTHS])
 {
-    double room[MOST_REPEATS];
+    double buffer[REPEATS_MAX];
     int count = 0;
     for (int i = 0; i < WIDTHS; i++) {
         long width = width_at(lab_was_quick(r), i);
-        lab_numbers n = steals_of(r, "tasks", width, s, room);
+        lab_numbers n = steals_of(r, "tasks", width, s, buffer);
         if (n.count > 0)
             out[count++] = point_of(tasks_of(width) * 1e-6, n);
     }
@@ -190,13 +190,13 @@ static void draw_tasks(const lab_results *r, const setting *s, tasks_drawn *d, c
 static void tasks_figure(const lab_results *r, lab_page *page, const setting *all, int n,
                          int policy)
 {
-    tasks_drawn room[SETTINGS];
+    tasks_drawn buffer[SETTINGS];
     chart_series drawn[2 * SETTINGS];
     char title[96];
     int count = 0;
     for (int i = 0; i < n; i++)
         if (all[i].policy == policy) {
-            draw_tasks(r, &all[i], &room[i], &drawn[count]);
+            draw_tasks(r, &all[i], &buffer[i], &drawn[count]);
             count += 2;
         }
     snprintf(title, sizeof title, "Fig. 5, %s: steals against the number of tasks, k = 1.",
@@ -302,30 +302,30 @@ static void tasks_words(const lab_results *r, lab_page *page, const setting *all
 
 /* ---- Fig. 6 ---- */
 
-static void k_steals(const lab_results *r, const setting *s, double room[BATCHES][MOST_REPEATS],
+static void k_steals(const lab_results *r, const setting *s, double buffer[BATCHES][REPEATS_MAX],
                      lab_numbers out[BATCHES])
 {
     for (int i = 0; i < BATCHES; i++)
-        out[i] = steals_of(r, "k", batches[i], s, room[i]);
+        out[i] = steals_of(r, "k", batches[i], s, buffer[i]);
 }
 
 static bowl k_bowl(const lab_results *r, const setting *s)
 {
-    static double room[BATCHES][MOST_REPEATS];
+    static double buffer[BATCHES][REPEATS_MAX];
     lab_numbers at[BATCHES];
-    k_steals(r, s, room, at);
+    k_steals(r, s, buffer, at);
     return bowl_of(at, BATCHES);
 }
 
 static void k_figure(const lab_results *r, lab_page *page, const setting *all, int n)
 {
-    static double room[BATCHES][MOST_REPEATS];
+    static double buffer[BATCHES][REPEATS_MAX];
     chart_point points[SETTINGS][BATCHES];
     chart_series drawn[SETTINGS];
     for (int i = 0; i < n; i++) {
         lab_numbers at[BATCHES];
         int count = 0;
-        k_steals(r, &all[i], room, at);
+        k_steals(r, &all[i], buffer, at);
         for (int k = 0; k < BATCHES; k++)
             if (at[k].count > 0)
                 points[i][count++] = point_of(batches[k], at[k]);

@@ -1,13 +1,13 @@
 #define _GNU_SOURCE
 #include "work.h"
 
+#include "args.h"
 #include "head.h"
 #include "json.h"
 #include "machine.h"
 #include "plan.h"
 #include "programs.h"
 #include "progress.h"
-#include "words.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -226,7 +226,7 @@ static const char *call_it(const lab_case *c, const lab_options *o, const char *
     static child ch;
     kept k[LAB_SETTINGS + 1];
     report r;
-    bool is_misused;
+    bool is_usage_error;
     call what = {c->workload, c->runtime, c->workers, c->workload->per_call,
                  NULL,        o->quick,   o->seconds};
     if (c->size[0] != '\0') {
@@ -234,7 +234,7 @@ static const char *call_it(const lab_case *c, const lab_options *o, const char *
         what.quick = false;
     }
     int n = set_all(c, path, k);
-    const char *why = program_call(&what, &ch, &r, &is_misused);
+    const char *why = program_call(&what, &ch, &r, &is_usage_error);
     reset_all(k, n);
     if (why)
         return why;
@@ -281,7 +281,7 @@ static char *line_of_call(const lab_case *c, int round, const lab_options *o, co
     return line;
 }
 
-/* ENDS_FAILED where nothing can be kept any more. */
+/* EXIT_FAILED where nothing can be kept any more. */
 static int call_and_note(lab_run *run, int i, int round, const lab_options *o)
 {
     lab_case *c = &run->plan->cases[i];
@@ -299,10 +299,10 @@ static int call_and_note(lab_run *run, int i, int round, const lab_options *o)
     const char *lost = line ? log_add(&run->log, line) : "no memory for a line";
     free(line);
     if (!lost)
-        return ENDS_WELL;
+        return EXIT_OK;
     progress_clear();
     fprintf(stderr, "filch: %s\n", lost);
-    return ENDS_FAILED;
+    return EXIT_FAILED;
 }
 
 static int work(lab_run *runs, int n, lab_run *run, const lab_options *o)
@@ -312,11 +312,11 @@ static int work(lab_run *runs, int n, lab_run *run, const lab_options *o)
             if (run->plan->cases[i].failed || is_done(run, i, round))
                 continue;
             show(runs, n, run, &run->plan->cases[i], round);
-            if (call_and_note(run, i, round, o) != ENDS_WELL)
-                return ENDS_FAILED;
+            if (call_and_note(run, i, round, o) != EXIT_OK)
+                return EXIT_FAILED;
         }
     }
-    return ENDS_WELL;
+    return EXIT_OK;
 }
 
 static bool has_failed(const lab_run *run)
@@ -329,9 +329,9 @@ static bool has_failed(const lab_run *run)
 
 int work_all(lab_run *runs, int n, const lab_options *o, bool *failed)
 {
-    int end = ENDS_WELL;
+    int end = EXIT_OK;
     child_catch_signals();
-    for (int i = 0; i < n && end == ENDS_WELL; i++) {
+    for (int i = 0; i < n && end == EXIT_OK; i++) {
         end = work(runs, n, &runs[i], o);
         *failed |= has_failed(&runs[i]);
     }

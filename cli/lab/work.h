@@ -17,7 +17,7 @@ typedef struct lab_run {
 const char *run_begin(lab_run *run, const lab_experiment *e, const lab_options *o);
 void run_end(lab_run *run);
 
-/* Make the calls of all of them, one experiment after the other.  ENDS_WELL; or ENDS_FAILED where what is measured cannot be
+/* Make the calls of all of them, one experiment after the other.  EXIT_OK; or EXIT_FAILED where what is measured cannot be
  * kept, which is told.  *failed becomes true where a program failed, which is told, too. */
 int work_all(lab_run *runs, int n, const lab_options *o, bool *failed);
 

@@ -44,12 +44,12 @@ static void bounds(void **state)
     scale_sums s = with_looks("100");
 
     (void)state;
-    CHECK(is_about(scale_most(&s, 1), 1));
-    CHECK(is_about(scale_least(&s, 1), 1));
-    CHECK(is_about(scale_most(&s, 2), 2));
-    CHECK(is_about(scale_least(&s, 2), 12.0 / (10.0 / 2 + 3)));
-    CHECK(is_about(scale_most(&s, 100), 6));
-    CHECK(is_about(scale_least(&s, 100), 12.0 / (10.0 / 100 + 3)));
+    CHECK(is_about(scale_speedup_max(&s, 1), 1));
+    CHECK(is_about(scale_speedup_min(&s, 1), 1));
+    CHECK(is_about(scale_speedup_max(&s, 2), 2));
+    CHECK(is_about(scale_speedup_min(&s, 2), 12.0 / (10.0 / 2 + 3)));
+    CHECK(is_about(scale_speedup_max(&s, 100), 6));
+    CHECK(is_about(scale_speedup_min(&s, 100), 12.0 / (10.0 / 100 + 3)));
 }
 
 static void a_run_without_work_has_no_parallelism(void **state)

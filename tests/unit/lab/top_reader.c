@@ -7,7 +7,7 @@
 
 #include "base/rng.h"
 #include "top_page.h"
-#include "top_show.h"
+#include "top_print.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -84,10 +84,9 @@ static void sizes_and_heads_that_do_not_fit(void **state)
                                    sizeof(filch_top) + 1,
                                    FILCH_TOP_SIZE(WORKERS) - 1,
                                    FILCH_TOP_SIZE(WORKERS) + 1,
-                                   FILCH_TOP_SIZE((size_t)TOP_MOST_WORKERS + 1),
+                                   FILCH_TOP_SIZE((size_t)TOP_WORKERS_MAX + 1),
                                    (size_t)1 << 32};
-    static const uint32_t numbers[] = {0,         1, WORKERS - 1, WORKERS + 1, TOP_MOST_WORKERS,
-                                       UINT32_MAX};
+    static const uint32_t numbers[] = {0, 1, WORKERS - 1, WORKERS + 1, TOP_WORKERS_MAX, UINT32_MAX};
 
     (void)state;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -163,7 +162,7 @@ static void is_safe(const filch_top *t)
 static void anything_can_be_shown(void **state)
 {
     hostile h = make_good_page(WORKERS, ALL_SEALS);
-    static top_shares shares[TOP_MOST_WORKERS];
+    static top_shares shares[TOP_WORKERS_MAX];
     filch_top *before = malloc(h.size);
     FILE *nowhere = fopen("/dev/null", "w");
     pthread_t thread;
@@ -179,7 +178,7 @@ static void anything_can_be_shown(void **state)
     for (int i = 0; i < ROUNDS; i++) {
         CHECK_INT(top_ask(&p, FILCH_TOP_ALL), TOP_ANSWERED);
         is_safe(p.at);
-        top_show(nowhere, before, p.at, shares, "program", 200, 0);
+        top_print(nowhere, before, p.at, shares, "program", 200, 0);
         memcpy(before, p.at, p.size);
     }
     atomic_store(&is_over, true);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void show_time(const char *name, double seconds, const char *about)
+static void print_time(const char *name, double seconds, const char *about)
 {
     static const struct {
         double least, by;
@@ -20,10 +20,10 @@ static void show_time(const char *name, double seconds, const char *about)
     printf("%-22s %9.3f %s   %s\n", name, seconds * units[i].by, units[i].unit, about);
 }
 
-static void show_sums(const scale_sums *s)
+static void print_sums(const scale_sums *s)
 {
-    show_time("work", s->work, "all that ran, on one worker");
-    show_time("span", s->span, "the longest chain of it, each piece waiting for the one before");
+    print_time("work", s->work, "all that ran, on one worker");
+    print_time("span", s->span, "the longest chain of it, each piece waiting for the one before");
     printf("%-22s %9.2f      work / span: more workers than that are of no use\n", "parallelism",
            scale_parallelism(s));
     printf(
@@ -40,24 +40,24 @@ static void show_sums(const scale_sums *s)
                s->look * 1e9);
 }
 
-static void show_run(const scale_result *r, const scale_run *run)
+static void print_run(const scale_result *r, const scale_run *run)
 {
-    printf("%7u %9.2f %9.2f", run->workers, scale_least(&r->sums, run->workers),
-           scale_most(&r->sums, run->workers));
+    printf("%7u %9.2f %9.2f", run->workers, scale_speedup_min(&r->sums, run->workers),
+           scale_speedup_max(&r->sums, run->workers));
     if (run->best > 0)
         printf(" %9.2f %12.3f", r->runs[0].median / run->median, run->median);
     printf("\n");
 }
 
-void scale_show(const scale_result *r)
+void scale_print(const scale_result *r)
 {
-    show_sums(&r->sums);
+    print_sums(&r->sums);
     printf("\nspeed-up to be had\n%7s %9s %9s", "workers", "at least", "at most");
     if (r->measured)
         printf(" %9s %12s", "measured", "seconds");
     printf("\n");
     for (int i = 0; i < r->count; i++)
-        show_run(r, &r->runs[i]);
+        print_run(r, &r->runs[i]);
     if (r->measured && r->runs[r->count - 1].workers > filch_cpu_count())
         printf("Here are %u CPUs: more workers than that cannot be faster.\n", filch_cpu_count());
 }
@@ -72,8 +72,8 @@ const char *scale_write_csv(const scale_result *r, const char *file)
     for (int i = 0; i < r->count; i++) {
         const scale_run *run = &r->runs[i];
         fprintf(out, "%u,%.9f,%.9f,%.9f,%.4f,%.4f,", run->workers, r->sums.work, r->sums.span,
-                r->sums.burdened_span, scale_least(&r->sums, run->workers),
-                scale_most(&r->sums, run->workers));
+                r->sums.burdened_span, scale_speedup_min(&r->sums, run->workers),
+                scale_speedup_max(&r->sums, run->workers));
         if (run->best > 0)
             fprintf(out, "%.4f,%.9f,%.9f\n", r->runs[0].median / run->median, run->median,
                     run->best);

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# cli_words_test.sh FILCH: what the tool says to words, known and unknown.  Nothing is measured.
+# cli_args_test.sh FILCH: what the tool says to words, known and unknown.  Nothing is measured.
 set -euo pipefail
 filch=$1
 # shellcheck source=tests/api/cli/lib.sh

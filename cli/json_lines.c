@@ -1,5 +1,5 @@
 /* The measured series as lines of JSON. */
-#include "show.h"
+#include "print.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -15,7 +15,7 @@ static void number(const char *name, double value)
 
 static void figures(const series *s)
 {
-    for (int i = 0; i < MOST_FIGURES && s->figures[i].count > 0; i++) {
+    for (int i = 0; i < FIGURES_MAX && s->figures[i].count > 0; i++) {
         const figure *f = &s->figures[i];
         printf("%s\"%s\":[", i == 0 ? ",\"metrics\":{" : ",", f->name);
         for (int j = 0; j < f->count; j++)
@@ -47,7 +47,7 @@ static void line(const series *s)
     printf("]}\n");
 }
 
-void show_json(const series *all, int n)
+void print_json(const series *all, int n)
 {
     for (int i = 0; i < n; i++)
         line(&all[i]);

@@ -1,4 +1,4 @@
-#include "fibers_rows.h"
+#include "fibers_cases.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -11,9 +11,10 @@ const workload fibers_workloads[] = {
     {"fibers-start-one", "fibers", "start-one", 3, "start a fiber and join it, again"},
     {"fibers-yield-2", "fibers", "yield-2", 3, "2 fibers that do nothing but yield"},
     {"fibers-yield-100", "fibers", "yield-100", 3, "100 fibers that do nothing but yield"},
-    {"fibers-rendezvous", "fibers", "rendezvous", 3, "there and back by 2 channels without room"},
-    {"fibers-buffered-1", "fibers", "buffered-1", 3, "a channel with room for 128, 1 to 1"},
-    {"fibers-buffered-4", "fibers", "buffered-4", 3, "a channel with room for 128, 4 to 4"},
+    {"fibers-rendezvous", "fibers", "rendezvous", 3,
+     "there and back by 2 channels without a buffer"},
+    {"fibers-buffered-1", "fibers", "buffered-1", 3, "a channel of capacity 128, 1 to 1"},
+    {"fibers-buffered-4", "fibers", "buffered-4", 3, "a channel of capacity 128, 4 to 4"},
     {"fibers-mutex", "fibers", "mutex", 3, "100 fibers at a mutex; a yield each 100th time"},
     {"fibers-skynet", "fibers", "skynet", 1, "1,111,111 fibers as a tree, sums by channels"},
     {"fibers-skynet-join", "fibers", "skynet-join", 1, "the same, sums by joins"},
@@ -24,7 +25,7 @@ const workload fibers_workloads[] = {
     {0},
 };
 
-const fibers_row fibers_rows[] = {
+const fibers_case fibers_cases[] = {
     {"switch", "cpu_ns", "switch, one way", "ns", 1, 3, 0},
     {"fibers-start-batch", "cpu_ns", "start and end, 1,000", "ns", 1, 50, 0},
     {"fibers-start-one", "cpu_ns", "start and join, 1", "ns", 1, 80, 0},
@@ -69,7 +70,7 @@ const contender *fibers_contenders(const workload *w)
 }
 
 /* The program's name goes without saying where it is that of the table. */
-const char *fibers_word(const workload *w)
+const char *fibers_arg(const workload *w)
 {
     return strcmp(w->program, fibers_name) == 0 ? w->input : w->name;
 }
@@ -77,16 +78,16 @@ const char *fibers_word(const workload *w)
 const workload *fibers_named(const char *word)
 {
     for (const workload *w = fibers_workloads; w->name; w++)
-        if (strcmp(fibers_word(w), word) == 0)
+        if (strcmp(fibers_arg(w), word) == 0)
             return w;
     return NULL;
 }
 
-void fibers_list(char *out, size_t room)
+void fibers_list(char *out, size_t capacity)
 {
     size_t used = 0;
     out[0] = '\0';
-    for (const workload *w = fibers_workloads; w->name && used < room; w++)
-        used +=
-            (size_t)snprintf(out + used, room - used, "%s%s", used > 0 ? ", " : "", fibers_word(w));
+    for (const workload *w = fibers_workloads; w->name && used < capacity; w++)
+        used += (size_t)snprintf(out + used, capacity - used, "%s%s", used > 0 ? ", " : "",
+                                 fibers_arg(w));
 }

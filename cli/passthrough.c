@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "through.h"
+#include "passthrough.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -70,7 +70,7 @@ static int wait_for(pid_t pid, const sigset_t *mask)
 }
 
 /* What comes while it is made is kept until somebody can hear it. */
-int through_run(char *const argv[])
+int passthrough_run(char *const argv[])
 {
     sigset_t all, mask;
     fflush(NULL);

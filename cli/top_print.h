@@ -1,6 +1,6 @@
 /* A picture of a process for a terminal, from two copies of its page (top_page.h). */
-#ifndef CLI_TOP_SHOW_H
-#define CLI_TOP_SHOW_H
+#ifndef CLI_TOP_PRINT_H
+#define CLI_TOP_PRINT_H
 
 #include <filch/top.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@ typedef struct top_shares {
 
 /* Lines of at most `width` letters, at most `height` of them (0: as many as there are).  Rates are per second, from the
  * first look to the second. */
-void top_show(FILE *out, const filch_top *before, const filch_top *now, const top_shares *shares,
-              const char *program, int width, int height);
+void top_print(FILE *out, const filch_top *before, const filch_top *now, const top_shares *shares,
+               const char *program, int width, int height);
 
 #endif

@@ -1,4 +1,4 @@
-#include "top_show.h"
+#include "top_print.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -86,14 +86,14 @@ static const char *lasting(int64_t ns, char text[16])
 
 /* ---- parts ---- */
 
-static void show_head(screen *s, const filch_top *t, const char *program)
+static void print_head(screen *s, const filch_top *t, const char *program)
 {
     char up[16];
     line(s, "%s (%d): %u workers, up %s", program, (int)t->pid, t->workers,
          lasting(t->now_ns - t->began_ns, up));
 }
 
-static void show_fibers(screen *s, const filch_top *t)
+static void print_fibers(screen *s, const filch_top *t)
 {
     char text[512];
     int n = snprintf(text, sizeof text,
@@ -119,9 +119,9 @@ typedef struct lengths {
     uint64_t deque, ready, inbox;
 } lengths;
 
-static void show_rates(screen *s, const char *who, const char *state, lengths q,
-                       const filch_counters *before, const filch_counters *now, double seconds,
-                       const char *runs)
+static void print_rates(screen *s, const char *who, const char *state, lengths q,
+                        const filch_counters *before, const filch_counters *now, double seconds,
+                        const char *runs)
 {
     char t[8][8];
     line(s, "%-8s %-26s %5s %5s %5s %7s %7s %7s %7s %7s  %s", who, state,
@@ -153,7 +153,7 @@ static void add(filch_counters *to, const filch_counters *c)
     to->jobs += c->jobs + c->fibers;
 }
 
-static void show_sum(screen *s, const filch_top *before, const filch_top *now, double seconds)
+static void print_sum(screen *s, const filch_top *before, const filch_top *now, double seconds)
 {
     filch_counters first = {0}, second = {0};
     lengths q = {0};
@@ -163,11 +163,11 @@ static void show_sum(screen *s, const filch_top *before, const filch_top *now, d
         add(&second, &w->counters);
         q = (lengths){q.deque + w->deque, q.ready + w->ready, q.inbox + w->inbox};
     }
-    show_rates(s, "all", "", q, &first, &second, seconds, "");
+    print_rates(s, "all", "", q, &first, &second, seconds, "");
 }
 
-static void show_workers(screen *s, const filch_top *before, const filch_top *now,
-                         const top_shares *shares)
+static void print_workers(screen *s, const filch_top *before, const filch_top *now,
+                          const top_shares *shares)
 {
     double seconds = (double)(now->now_ns - before->now_ns) * 1e-9;
     line(s, "%s", "");
@@ -178,14 +178,14 @@ static void show_workers(screen *s, const filch_top *before, const filch_top *no
         const filch_top_worker *w = &now->worker[i];
         char who[16], state[32];
         snprintf(who, sizeof who, "%u", i);
-        show_rates(s, who, state_of(w, &shares[i], state), (lengths){w->deque, w->ready, w->inbox},
-                   &before->worker[i].counters, &w->counters, seconds, w->runs);
+        print_rates(s, who, state_of(w, &shares[i], state), (lengths){w->deque, w->ready, w->inbox},
+                    &before->worker[i].counters, &w->counters, seconds, w->runs);
     }
     if (now->workers > 1)
-        show_sum(s, before, now, seconds);
+        print_sum(s, before, now, seconds);
 }
 
-static void show_waits(screen *s, const filch_top *t)
+static void print_waits(screen *s, const filch_top *t)
 {
     if (t->wait[0].fiber == 0)
         return;
@@ -199,12 +199,12 @@ static void show_waits(screen *s, const filch_top *t)
     }
 }
 
-void top_show(FILE *out, const filch_top *before, const filch_top *now, const top_shares *shares,
-              const char *program, int width, int height)
+void top_print(FILE *out, const filch_top *before, const filch_top *now, const top_shares *shares,
+               const char *program, int width, int height)
 {
     screen s = {out, width, height, 0};
-    show_head(&s, now, program);
-    show_fibers(&s, now);
-    show_workers(&s, before, now, shares);
-    show_waits(&s, now);
+    print_head(&s, now, program);
+    print_fibers(&s, now);
+    print_workers(&s, before, now, shares);
+    print_waits(&s, now);
 }

@@ -1,4 +1,4 @@
-#include "words.h"
+#include "args.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 /* An earlier write may have failed. */
-bool is_printed(void)
+bool flush_output(void)
 {
     if (fflush(stdout) != 0)
         perror("filch: stdout: cannot write all output");
@@ -18,12 +18,12 @@ bool is_printed(void)
     return false;
 }
 
-_Noreturn void end_well(void)
+_Noreturn void exit_ok(void)
 {
-    exit(is_printed() ? ENDS_WELL : ENDS_FAILED);
+    exit(flush_output() ? EXIT_OK : EXIT_FAILED);
 }
 
-_Noreturn void misused(const char *format, ...)
+_Noreturn void usage_error(const char *format, ...)
 {
     va_list args;
     fputs("filch: ", stderr);
@@ -31,28 +31,28 @@ _Noreturn void misused(const char *format, ...)
     vfprintf(stderr, format, args);
     va_end(args);
     fputc('\n', stderr);
-    exit(ENDS_MISUSED);
+    exit(EXIT_USAGE);
 }
 
-long number_in(const char *word, const char *what, long least, long most)
+long number_arg(const char *word, const char *what, long least, long most)
 {
     char *end;
     errno = 0;
     long value = strtol(word, &end, 10);
     if (word[0] < '0' || word[0] > '9' || *end != '\0' || errno != 0 || value < least ||
         value > most)
-        misused("%s takes a number from %ld to %ld, and not '%s'", what, least, most, word);
+        usage_error("%s takes a number from %ld to %ld, and not '%s'", what, least, most, word);
     return value;
 }
 
-_Noreturn void misused_option(int answer, char **argv)
+_Noreturn void option_error(int answer, char **argv)
 {
     const char *word = argv[optind - 1];
     if (answer == ':')
-        misused("'%s' needs a value", word);
+        usage_error("'%s' needs a value", word);
     if (optopt != 0 && word[0] == '-' && word[1] == '-')
-        misused("'%s' takes no value", word);
+        usage_error("'%s' takes no value", word);
     if (optopt != 0)
-        misused("'-%c' is no option; see --help", optopt);
-    misused("'%s' is no option; see --help", word);
+        usage_error("'-%c' is no option; see --help", optopt);
+    usage_error("'%s' is no option; see --help", word);
 }

@@ -1,23 +1,23 @@
 /* Ways to show what was measured. */
-#ifndef CLI_SHOW_H
-#define CLI_SHOW_H
+#ifndef CLI_PRINT_H
+#define CLI_PRINT_H
 
 #include "series.h"
 
 /* A table for people. */
-void show_table(const series *all, int n);
+void print_table(const series *all, int n);
 
 /* A line of JSON for each series, with its samples. */
-void show_json(const series *all, int n);
+void print_json(const series *all, int n);
 
 /* A number in a column, or a dash. */
-void show_cell(double value, int width, int digits);
+void print_cell(double value, int width, int digits);
 
 /* The table of jobs: rows of JOB_COLUMNS series. */
-void show_jobs(const series *all, int n);
+void print_jobs(const series *all, int n);
 
 /* The table of fibers, and below it who is missing; the goals are not those of a quick look. */
-void show_fibers(const series *all, int n, const char *missing, bool is_quick);
+void print_fibers(const series *all, int n, const char *missing, bool is_quick);
 
 /* What a picture is of. */
 typedef struct plot_of {
@@ -29,6 +29,6 @@ typedef struct plot_of {
 extern const plot_of plot_of_workloads, plot_of_jobs;
 
 /* A picture of the ratios, by gnuplot, in a file that ends in .svg or .png.  NULL, or why there is none.  */
-const char *show_plot(const series *all, int n, const plot_of *of, const char *file);
+const char *draw_plot(const series *all, int n, const plot_of *of, const char *file);
 
 #endif
