@@ -59,24 +59,24 @@ static lab_numbers rounds(const lab_results *r, int of, int kind)
 
 /* ---- showing ---- */
 
-static void table(const lab_results *r, lab_page *page)
+static void table(const lab_results *r, report_page *page)
 {
-    page_table(page, "Nanoseconds, as medians; in brackets the quartiles.",
-               "|plain array|locked|bounded|batch|half");
+    report_page_table(page, "Nanoseconds, as medians; in brackets the quartiles.",
+                      "|plain array|locked|bounded|batch|half");
     for (int i = 0; i < ROWS; i++) {
-        page_cell(page, "%s", rows[i].title);
+        report_page_cell(page, "%s", rows[i].title);
         for (int k = 0; k < KINDS; k++) {
             lab_numbers n = ns_of(r, i, k);
             if (n.count == 0)
-                page_cell(page, "-");
+                report_page_cell(page, "-");
             else
-                page_cell(page, "%.2f (%.2f, %.2f)", numbers_median(n), numbers_quantile(n, 0.25),
-                          numbers_quantile(n, 0.75));
+                report_page_cell(page, "%.2f (%.2f, %.2f)", statistics_median(n),
+                                 statistics_quantile(n, 0.25), statistics_quantile(n, 0.75));
         }
     }
 }
 
-static void figure(const lab_results *r, lab_page *page)
+static void figure(const lab_results *r, report_page *page)
 {
     chart_bar bars[ROWS * KINDS];
     int n = 0;
@@ -86,21 +86,22 @@ static void figure(const lab_results *r, lab_page *page)
             if (ns.count > 0)
                 bars[n++] = (chart_bar){rows[i].title,
                                         kinds[k],
-                                        numbers_median(ns),
-                                        numbers_quantile(ns, 0.25),
-                                        numbers_quantile(ns, 0.75),
+                                        statistics_median(ns),
+                                        statistics_quantile(ns, 0.25),
+                                        statistics_quantile(ns, 0.75),
                                         colours[k]};
         }
     }
-    page_figure(page, &(chart){
-                          .title = "What the operations of the four deques cost.",
-                          .about = "Median time of a pair of push and pop, or of an item that is "
-                                   "stolen, with the quartiles; the shorter the better. The scale "
-                                   "is logarithmic.",
-                          .x = {"nanoseconds", true},
-                          .bars = bars,
-                          .bar_count = n,
-                      });
+    report_page_figure(page,
+                       &(chart){
+                           .title = "What the operations of the four deques cost.",
+                           .about = "Median time of a pair of push and pop, or of an item that is "
+                                    "stolen, with the quartiles; the shorter the better. The scale "
+                                    "is logarithmic.",
+                           .x = {"nanoseconds", true},
+                           .bars = bars,
+                           .bar_count = n,
+                       });
 }
 
 /* ---- saying ---- */
@@ -108,7 +109,7 @@ static void figure(const lab_results *r, lab_page *page)
 /* Is this kind faster than the locked one in that row?  1, 0 for cannot tell, -1. */
 static int is_faster(const lab_results *r, int of, int kind)
 {
-    lab_interval i = numbers_turns_between(rounds(r, of, kind), rounds(r, of, LOCKED));
+    lab_interval i = statistics_pairs_interval(rounds(r, of, kind), rounds(r, of, LOCKED));
     return i.high < 1 ? 1 : i.low > 1 ? -1 : 0;
 }
 
@@ -116,26 +117,28 @@ static int fastest(const lab_results *r, int of)
 {
     int best = LOCKED;
     for (int k = LOCKED + 1; k < KINDS; k++)
-        if (numbers_median(ns_of(r, of, k)) < numbers_median(ns_of(r, of, best)))
+        if (statistics_median(ns_of(r, of, k)) < statistics_median(ns_of(r, of, best)))
             best = k;
     return best;
 }
 
-static void words(const lab_results *r, lab_page *page)
+static void words(const lab_results *r, report_page *page)
 {
     for (int i = 0; i < ROWS; i++) {
-        double locked = numbers_median(ns_of(r, i, LOCKED));
+        double locked = statistics_median(ns_of(r, i, LOCKED));
         int best = fastest(r, i);
-        double ns = numbers_median(ns_of(r, i, best));
+        double ns = statistics_median(ns_of(r, i, best));
         if (isnan(locked) || (i != 0 && i != 1 && i != ROWS - 1))
             continue;
-        page_say(page, "%s: the lock costs %.1f ns, %s is least with %.1f ns, %.1f times %s.",
-                 rows[i].title, locked, kinds[best], ns, best == LOCKED ? 1 : locked / ns,
-                 best == LOCKED ? "as much" : "less");
+        report_page_text(page,
+                         "%s: the lock costs %.1f ns, %s is least with %.1f ns, %.1f times %s.",
+                         rows[i].title, locked, kinds[best], ns, best == LOCKED ? 1 : locked / ns,
+                         best == LOCKED ? "as much" : "less");
     }
-    page_say(page, "With thieves about, the owner and the thieves fight for the same items, so "
-                   "these rows tell how a deque bears a thief that never rests, which a worker "
-                   "does not meet: ours are few and sleep when there is nothing to find.");
+    report_page_text(page,
+                     "With thieves about, the owner and the thieves fight for the same items, so "
+                     "these rows tell how a deque bears a thief that never rests, which a worker "
+                     "does not meet: ours are few and sleep when there is nothing to find.");
 }
 
 /* Of the owner's push and pop, alone: the lock and the two kinds that the seeds put in its place. */
@@ -147,12 +150,12 @@ static lab_verdict verdict_of(const lab_results *r)
     return bounded < 0 || batch < 0 ? LAB_DIFFERS : LAB_CANNOT_TELL;
 }
 
-static void verdict(const lab_results *r, lab_page *page)
+static void verdict(const lab_results *r, report_page *page)
 {
     if (ns_of(r, 0, LOCKED).count == 0 || ns_of(r, 0, BOUNDED).count == 0 ||
         ns_of(r, 0, BATCH).count == 0) {
-        page_verdict(page, LAB_CANNOT_TELL, "Push and pop were not measured.");
-        page_summary(page, "Push and pop were not measured.");
+        report_page_verdict(page, LAB_CANNOT_TELL, "Push and pop were not measured.");
+        report_page_summary(page, "Push and pop were not measured.");
         return;
     }
     int won = 0, lost = 0, all = 0;
@@ -165,18 +168,21 @@ static void verdict(const lab_results *r, lab_page *page)
             lost += is_told && faster < 0;
         }
     }
-    double locked = numbers_median(ns_of(r, 0, LOCKED)), batch = numbers_median(ns_of(r, 0, BATCH));
-    page_verdict(page, verdict_of(r),
-                 "A push and a pop that nobody disturbs take %.1f ns with the lock, %.1f ns with "
-                 "bounded, the seeds' lock-free deque, and %.1f ns with batch. In all, the "
-                 "lock-free kinds are faster than the lock in %d of %d comparisons, slower in %d, "
-                 "and within the spread in the rest (95 of 100 by drawing again).",
-                 locked, numbers_median(ns_of(r, 0, BOUNDED)), batch, won, all, lost);
-    page_summary(page, "push + pop: %.1f ns locked, %.1f ns batch (the default), %.1f times less.",
-                 locked, batch, locked / batch);
+    double locked = statistics_median(ns_of(r, 0, LOCKED)),
+           batch = statistics_median(ns_of(r, 0, BATCH));
+    report_page_verdict(
+        page, verdict_of(r),
+        "A push and a pop that nobody disturbs take %.1f ns with the lock, %.1f ns with "
+        "bounded, the seeds' lock-free deque, and %.1f ns with batch. In all, the "
+        "lock-free kinds are faster than the lock in %d of %d comparisons, slower in %d, "
+        "and within the spread in the rest (95 of 100 by drawing again).",
+        locked, statistics_median(ns_of(r, 0, BOUNDED)), batch, won, all, lost);
+    report_page_summary(page,
+                        "push + pop: %.1f ns locked, %.1f ns batch (the default), %.1f times less.",
+                        locked, batch, locked / batch);
 }
 
-static void tell(const lab_results *r, lab_page *page)
+static void tell(const lab_results *r, report_page *page)
 {
     figure(r, page);
     table(r, page);

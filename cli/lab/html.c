@@ -2,9 +2,9 @@
 #define _GNU_SOURCE
 #include "report.h"
 
+#include "css.h"
 #include "escape.h"
 #include "json.h"
-#include "style.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +36,7 @@ static void badge(FILE *out, lab_verdict v)
 {
     static const char *const signs[] = {"?", "&#10003;", "&#8800;"};
     fprintf(out, "<span class=\"badge %s\">%s %s</span>", class_of(v), signs[v],
-            lab_verdict_words[v]);
+            lab_verdict_names[v]);
 }
 
 static void duration(FILE *out, double seconds)
@@ -116,7 +116,7 @@ static void load(FILE *out, const lab_section *s)
 static void head(FILE *out)
 {
     fputs("<header>\n<p class=\"over\">Filch</p>\n<h1>What the lab found</h1>\n"
-          "<p class=\"lead\">The figures of the documents that Filch grew from, drawn anew from "
+          "<p class=\"lead\">The figures of the documents that Filch grew from, drawn again from "
           "measurements of one machine, with what they show in words. Every number below is of "
           "this run.</p>\n</header>\n",
           out);
@@ -147,9 +147,9 @@ static void contents(FILE *out, const lab_section *sections, int n)
         fprintf(out, "<li><a href=\"#%s\">", sections[i].of->name);
         escape(out, sections[i].of->title);
         fputs("</a> ", out);
-        badge(out, page_verdict_of(sections[i].page, &text));
+        badge(out, report_page_verdict_of(sections[i].page, &text));
         fputs("<br>", out);
-        escape(out, page_summary_of(sections[i].page));
+        escape(out, report_page_summary_of(sections[i].page));
         fputs("</li>\n", out);
     }
     fputs("</ul></nav>\n", out);
@@ -158,26 +158,26 @@ static void contents(FILE *out, const lab_section *sections, int n)
 /* ---- sections ---- */
 
 /* Does the row above begin with the same words?  Then they need not be seen again, only heard. */
-static bool is_repeated(const page_part *t, int i)
+static bool is_repeated(const report_page_part *t, int i)
 {
     return i >= 2 * t->columns && strcmp(t->cells[i], t->cells[i - t->columns]) == 0;
 }
 
-static void cell(FILE *out, const page_part *t, int i)
+static void cell(FILE *out, const report_page_part *t, int i)
 {
     int column = i % t->columns;
     bool is_head = i < t->columns;
     const char *tag = is_head || column == 0 ? "th" : "td";
     const char *scope = is_head ? " scope=\"col\"" : column == 0 ? " scope=\"row\"" : "";
-    const char *class = page_is_number_column(t, column)   ? " class=\"n\""
-                        : column == 0 && is_repeated(t, i) ? " class=\"again\""
-                                                           : "";
+    const char *class = report_page_is_number_column(t, column) ? " class=\"n\""
+                        : column == 0 && is_repeated(t, i)      ? " class=\"again\""
+                                                                : "";
     fprintf(out, "<%s%s%s>", tag, scope, class);
     escape(out, t->cells[i]);
     fprintf(out, "</%s>", tag);
 }
 
-static void table(FILE *out, const page_part *t)
+static void table(FILE *out, const report_page_part *t)
 {
     fputs("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"", out);
     escape(out, t->text);
@@ -196,16 +196,16 @@ static void table(FILE *out, const page_part *t)
     fputs("</tbody></table></div>\n", out);
 }
 
-static void drawing(FILE *out, const page_drawing *d, const char *class)
+static void drawing(FILE *out, const report_page_drawing *d, const char *class)
 {
     fprintf(out, "<div class=\"%s\">%s</div>", class, d->svg ? d->svg : "<p>(not drawn)</p>");
 }
 
-static void figure(FILE *out, const page_part *f)
+static void figure(FILE *out, const report_page_part *f)
 {
     fputs("<figure>\n", out);
-    drawing(out, &f->drawings[PAGE_WIDE], "wide");
-    drawing(out, &f->drawings[PAGE_NARROW], "narrow");
+    drawing(out, &f->drawings[REPORT_PAGE_WIDE], "wide");
+    drawing(out, &f->drawings[REPORT_PAGE_NARROW], "narrow");
     fputs("\n<figcaption><b>", out);
     escape(out, f->text);
     fputs("</b> ", out);
@@ -213,13 +213,13 @@ static void figure(FILE *out, const page_part *f)
     fputs("</figcaption>\n</figure>\n", out);
 }
 
-static void parts(FILE *out, const lab_page *p)
+static void parts(FILE *out, const report_page *p)
 {
-    for (int i = 0; i < page_count(p); i++) {
-        const page_part *part = page_at(p, i);
-        if (part->kind == PAGE_TABLE)
+    for (int i = 0; i < report_page_count(p); i++) {
+        const report_page_part *part = report_page_at(p, i);
+        if (part->kind == REPORT_PAGE_TABLE)
             table(out, part);
-        else if (part->kind == PAGE_FIGURE)
+        else if (part->kind == REPORT_PAGE_FIGURE)
             figure(out, part);
         else
             element(out, "p", part->text);
@@ -276,7 +276,7 @@ static void how(FILE *out, const lab_section *s)
 static void section(FILE *out, const lab_section *s)
 {
     const char *why;
-    lab_verdict v = page_verdict_of(s->page, &why);
+    lab_verdict v = report_page_verdict_of(s->page, &why);
     fprintf(out, "<section id=\"%s\">\n", s->of->name);
     element(out, "h2", s->of->title);
     fputs("<div class=\"seed\"><h3>What the seed did</h3>\n", out);

@@ -40,7 +40,7 @@ static lab_numbers rounds(const lab_results *r, int row, int column, unsigned wo
 
 static double ms(const lab_results *r, int row, int column, unsigned workers)
 {
-    return numbers_median(times(r, row, column, workers)) * 1e3;
+    return statistics_median(times(r, row, column, workers)) * 1e3;
 }
 
 static const char *title_of(const lab_results *r, int row)
@@ -56,7 +56,7 @@ static int before(int column)
 
 /* ---- showing ---- */
 
-static void figure(const lab_results *r, lab_page *page, unsigned workers)
+static void figure(const lab_results *r, report_page *page, unsigned workers)
 {
     chart_bar bars[ROWS * JOB_COLUMNS];
     char title[128];
@@ -67,74 +67,78 @@ static void figure(const lab_results *r, lab_page *page, unsigned workers)
             if (t.count > 0)
                 bars[n++] = (chart_bar){title_of(r, row),
                                         job_columns[c].name,
-                                        numbers_median(t) * 1e3,
-                                        numbers_quantile(t, 0.25) * 1e3,
-                                        numbers_quantile(t, 0.75) * 1e3,
+                                        statistics_median(t) * 1e3,
+                                        statistics_quantile(t, 0.25) * 1e3,
+                                        statistics_quantile(t, 0.75) * 1e3,
                                         c < PUBLISHED ? 1 : 0};
         }
     }
     snprintf(title, sizeof title, "Many small jobs, %u worker%s.", workers,
              workers == 1 ? "" : "s");
-    page_figure(page, &(chart){
-                          .title = title,
-                          .about = "Median time of all jobs with the quartiles; the shorter the "
-                                   "better. The first three of each group are the steps of the "
-                                   "seed, the others are Filch. The scale is logarithmic.",
-                          .x = {"milliseconds", true},
-                          .bars = bars,
-                          .bar_count = n,
-                      });
+    report_page_figure(page,
+                       &(chart){
+                           .title = title,
+                           .about = "Median time of all jobs with the quartiles; the shorter the "
+                                    "better. The first three of each group are the steps of the "
+                                    "seed, the others are Filch. The scale is logarithmic.",
+                           .x = {"milliseconds", true},
+                           .bars = bars,
+                           .bar_count = n,
+                       });
 }
 
-static void ratio(lab_page *page, double ratio)
+static void ratio(report_page *page, double ratio)
 {
     if (isfinite(ratio))
-        page_cell(page, "%.2fx", ratio);
+        report_page_cell(page, "%.2fx", ratio);
     else
-        page_cell(page, "-");
+        report_page_cell(page, "-");
 }
 
 /* How many times faster than the first, and than the one before. */
-static void gains(lab_page *page, const double *values, int column)
+static void gains(report_page *page, const double *values, int column)
 {
     ratio(page, column == 0 ? NAN : values[0] / values[column]);
     ratio(page, column == 0 ? NAN : values[before(column)] / values[column]);
 }
 
-static void table_row(const lab_results *r, lab_page *page, int row, int column)
+static void table_row(const lab_results *r, report_page *page, int row, int column)
 {
     unsigned workers = lab_workers(r);
     double values[JOB_COLUMNS];
     for (int c = 0; c < JOB_COLUMNS; c++)
         values[c] = ms(r, row, c, workers);
-    page_cell(page, "%s", title_of(r, row));
-    page_cell(page, "%s%s", column > 0 && column < PUBLISHED ? "+ " : "", job_columns[column].name);
-    page_number(page, ms(r, row, column, 1), 3);
-    page_number(page, values[column], 3);
+    report_page_cell(page, "%s", title_of(r, row));
+    report_page_cell(page, "%s%s", column > 0 && column < PUBLISHED ? "+ " : "",
+                     job_columns[column].name);
+    report_page_number(page, ms(r, row, column, 1), 3);
+    report_page_number(page, values[column], 3);
     gains(page, values, column);
-    page_number(page, column < PUBLISHED ? published[row][column] : NAN, 2);
+    report_page_number(page, column < PUBLISHED ? published[row][column] : NAN, 2);
     if (column < PUBLISHED) {
         gains(page, published[row], column);
     } else {
-        page_cell(page, "-");
-        page_cell(page, "-");
+        report_page_cell(page, "-");
+        report_page_cell(page, "-");
     }
 }
 
-static void table(const lab_results *r, lab_page *page)
+static void table(const lab_results *r, report_page *page)
 {
     char columns[128];
-    page_say(page, "basic, + allocator and + lock-free are the seed's three steps, made of our own "
-                   "parts. filch: tasks, and filch_for for the loop, which makes none where nobody "
-                   "asks for work. filch-group: filch_group_run. filch-job: jobs with a handle.");
+    report_page_text(
+        page, "basic, + allocator and + lock-free are the seed's three steps, made of our own "
+              "parts. filch: tasks, and filch_for for the loop, which makes none where nobody "
+              "asks for work. filch-group: filch_group_run. filch-job: jobs with a handle.");
     snprintf(columns, sizeof columns,
              "jobs|with|1 worker, ms|%u workers, ms|gain|step|published, ms|gain|step",
              lab_workers(r));
-    page_table(page,
-               "Medians. gain: how many times faster than basic; step: than the line above, and "
-               "those of Filch than + lock-free. Published: on another machine, 65,000 single "
-               "jobs.",
-               columns);
+    report_page_table(
+        page,
+        "Medians. gain: how many times faster than basic; step: than the line above, and "
+        "those of Filch than + lock-free. Published: on another machine, 65,000 single "
+        "jobs.",
+        columns);
     for (int row = 0; row < ROWS; row++)
         for (int c = 0; c < JOB_COLUMNS; c++)
             if (times(r, row, c, 1).count > 0)
@@ -143,7 +147,7 @@ static void table(const lab_results *r, lab_page *page)
 
 /* ---- saying ---- */
 
-static void words(const lab_results *r, lab_page *page)
+static void words(const lab_results *r, report_page *page)
 {
     unsigned workers = lab_workers(r);
     for (int row = 0; row < ROWS; row++) {
@@ -151,12 +155,13 @@ static void words(const lab_results *r, lab_page *page)
         double filch = ms(r, row, PUBLISHED, workers);
         if (!isfinite(basic) || !isfinite(lock_free) || !isfinite(filch))
             continue;
-        page_say(page,
-                 "%s, %u worker%s: with neither lock nor malloc it takes %.2f of the time with "
-                 "both (published: %.2f), and by Filch's tasks %.3f of that. A task that nobody "
-                 "steals is a call, and no job at all.",
-                 title_of(r, row), workers, workers == 1 ? "" : "s", lock_free / basic,
-                 published[row][2] / published[row][0], filch / lock_free);
+        report_page_text(
+            page,
+            "%s, %u worker%s: with neither lock nor malloc it takes %.2f of the time with "
+            "both (published: %.2f), and by Filch's tasks %.3f of that. A task that nobody "
+            "steals is a call, and no job at all.",
+            title_of(r, row), workers, workers == 1 ? "" : "s", lock_free / basic,
+            published[row][2] / published[row][0], filch / lock_free);
     }
 }
 
@@ -172,7 +177,7 @@ static steps steps_of(const lab_results *r, unsigned workers)
         for (int c = 1; c < PUBLISHED; c++) {
             lab_numbers after = rounds(r, row, c, workers);
             lab_numbers from = rounds(r, row, c - 1, workers);
-            lab_interval i = numbers_turns_between(after, from);
+            lab_interval i = statistics_pairs_interval(after, from);
             if (after.count == 0 || from.count == 0)
                 continue;
             s.told++;
@@ -183,31 +188,32 @@ static steps steps_of(const lab_results *r, unsigned workers)
     return s;
 }
 
-static void verdict(const lab_results *r, lab_page *page)
+static void verdict(const lab_results *r, report_page *page)
 {
     unsigned workers = lab_workers(r);
     steps s = steps_of(r, workers);
     if (s.told < 4) {
-        page_verdict(page, LAB_CANNOT_TELL, "Not all of the seed's three steps were measured.");
-        page_summary(page, "Not all of the seed's three steps were measured.");
+        report_page_verdict(page, LAB_CANNOT_TELL,
+                            "Not all of the seed's three steps were measured.");
+        report_page_summary(page, "Not all of the seed's three steps were measured.");
         return;
     }
     lab_verdict v = s.gained == s.told ? LAB_AGREES : s.lost > 0 ? LAB_DIFFERS : LAB_CANNOT_TELL;
-    page_verdict(page, v,
-                 "On %u worker%s, %d of %d steps (the allocator, then the lock-free deque, for "
-                 "single jobs and for the loop) make it faster, %d make it slower, and %d are "
-                 "within the spread. Gain in all: %.2f for single jobs (published 6.31), %.2f for "
-                 "the loop (published 6.97).",
-                 workers, workers == 1 ? "" : "s", s.gained, s.told, s.lost,
-                 s.told - s.gained - s.lost, ms(r, 0, 0, workers) / ms(r, 0, 2, workers),
-                 ms(r, 1, 0, workers) / ms(r, 1, 2, workers));
-    page_summary(page, "%s: %.2f, %.2f, %.2f ms in the seed's three steps%s; Filch %.3f ms.",
-                 title_of(r, 0), ms(r, 0, 0, workers), ms(r, 0, 1, workers), ms(r, 0, 2, workers),
-                 lab_was_quick(r) ? "" : " (published: 18.5, 9.9, 2.93)",
-                 ms(r, 0, PUBLISHED, workers));
+    report_page_verdict(
+        page, v,
+        "On %u worker%s, %d of %d steps (the allocator, then the lock-free deque, for "
+        "single jobs and for the loop) make it faster, %d make it slower, and %d are "
+        "within the spread. Gain in all: %.2f for single jobs (published 6.31), %.2f for "
+        "the loop (published 6.97).",
+        workers, workers == 1 ? "" : "s", s.gained, s.told, s.lost, s.told - s.gained - s.lost,
+        ms(r, 0, 0, workers) / ms(r, 0, 2, workers), ms(r, 1, 0, workers) / ms(r, 1, 2, workers));
+    report_page_summary(
+        page, "%s: %.2f, %.2f, %.2f ms in the seed's three steps%s; Filch %.3f ms.", title_of(r, 0),
+        ms(r, 0, 0, workers), ms(r, 0, 1, workers), ms(r, 0, 2, workers),
+        lab_was_quick(r) ? "" : " (published: 18.5, 9.9, 2.93)", ms(r, 0, PUBLISHED, workers));
 }
 
-static void tell(const lab_results *r, lab_page *page)
+static void tell(const lab_results *r, report_page *page)
 {
     if (lab_workers(r) > 1)
         figure(r, page, lab_workers(r));

@@ -7,7 +7,7 @@
 #include "csv.h"
 #include "options.h"
 #include "report.h"
-#include "work.h"
+#include "runner.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -35,34 +35,34 @@ static int make_folders(const char *out)
 
 /* ---- telling ---- */
 
-static void tell_in_full(const lab_run *run, const lab_page *page)
+static void tell_in_full(const lab_run *run, const report_page *page)
 {
     printf("%s\n\n", run->of->title);
-    page_print(page, stdout);
+    report_page_print(page, stdout);
     if (run->plan->left_out[0] != '\0')
         printf("\nLeft out:\n%s", run->plan->left_out);
 }
 
-static void tell_in_short(const lab_run *run, const lab_page *page)
+static void tell_in_short(const lab_run *run, const report_page *page)
 {
     const char *text;
-    lab_verdict v = page_verdict_of(page, &text);
-    printf("%-14s %-12s %s\n", run->of->name, lab_verdict_words[v], page_summary_of(page));
+    lab_verdict v = report_page_verdict_of(page, &text);
+    printf("%-14s %-12s %s\n", run->of->name, lab_verdict_names[v], report_page_summary_of(page));
 }
 
 static int tell(const lab_run *run, bool in_full)
 {
-    lab_page *page = page_new(run->of->name);
+    report_page *page = report_page_new(run->of->name);
     if (page)
-        run->of->tell(run->log.results, page);
-    bool is_whole = page && !page_is_torn(page);
+        run->of->tell(run->journal.results, page);
+    bool is_whole = page && !report_page_is_truncated(page);
     if (is_whole && in_full)
         tell_in_full(run, page);
     else if (is_whole)
         tell_in_short(run, page);
     else
         fprintf(stderr, "filch: %s: no memory to tell what came out\n", run->of->name);
-    page_free(page);
+    report_page_free(page);
     return is_whole ? EXIT_OK : EXIT_FAILED;
 }
 
@@ -86,10 +86,10 @@ static int write_report(const char *out)
 static int begin_all(const lab_chosen *chosen, lab_run *runs, int *n)
 {
     for (*n = 0; chosen->experiments[*n]; ++*n) {
-        const char *why = run_begin(&runs[*n], chosen->experiments[*n], &chosen->options);
+        const char *why = lab_run_open(&runs[*n], chosen->experiments[*n], &chosen->options);
         if (why) {
             fprintf(stderr, "filch: %s\n", why);
-            run_end(&runs[*n]);
+            lab_run_close(&runs[*n]);
             return EXIT_FAILED;
         }
     }
@@ -100,7 +100,7 @@ static int measure_and_tell(const lab_chosen *chosen, lab_run *runs, int n)
 {
     const lab_options *o = &chosen->options;
     bool failed = false;
-    int end = work_all(runs, n, o, &failed);
+    int end = runner_run_all(runs, n, o, &failed);
     if (end != EXIT_OK)
         return end;
     for (int i = 0; i < n; i++) {
@@ -129,6 +129,6 @@ int command_lab(int argc, char **argv)
     if (end == EXIT_OK)
         end = measure_and_tell(&chosen, runs, n);
     for (int i = 0; i < n; i++)
-        run_end(&runs[i]);
+        lab_run_close(&runs[i]);
     return end;
 }

@@ -1,11 +1,11 @@
-/* The lab: experiments that draw the figures of the seeds anew, and say in words what they show.
+/* The lab: experiments that draw the figures again, and say in words what they show.
  *
  * An experiment is two functions and a few words about it.
  *
  *   plan   says what to run: *cases*, each a call of a program of bench/ with settings of the runtime, under a name of its
  *          own such as "fib/tbb/2".  The frame makes the calls, a round of all cases after the other, so that what disturbs the
  *          machine disturbs all alike.
- *   tell   says what came out: tables, figures, words and a verdict.  It sees nothing but the results, which are what is in the log.
+ *   tell   says what came out: tables, figures, words and a verdict.  It sees nothing but the results, which are what is in the journal.
  *
  *     static void plan(const lab_options *o, lab_plan *p)
  *     {
@@ -15,15 +15,15 @@
  *         }
  *     }
  *
- *     static void tell(const lab_results *r, lab_page *page)
+ *     static void tell(const lab_results *r, report_page *page)
  *     {
  *         lab_numbers steals = lab_counters(r, "steals_single", "tree/%d", 4);
- *         page_say(page, "With k = 4 there were %.0f steals.", numbers_median(steals));
+ *         report_page_text(page, "With k = 4 there were %.0f steals.", statistics_median(steals));
  *     }
  *
  * Who adds one: a file here with a lab_experiment in it, its name in experiments.[ch], and its row in filch(1).
  *
- * What a program says in its line of JSON is kept as it is, in the log DIR/raw/EXPERIMENT.jsonl, with the case's name, the
+ * What a program says in its line of JSON is kept as it is, in the journal DIR/raw/EXPERIMENT.jsonl, with the case's name, the
  * round and the time it took: so a run that was ended goes on where it was (log.h).  What a program leaves in a file instead
  * (lab_leaves) is read by the case's `after`, which adds to that line what tell needs of it.
  */
@@ -31,24 +31,24 @@
 #define CLI_LAB_LAB_H
 
 #include "catalog.h"
-#include "numbers.h"
-#include "page.h"
+#include "report_page.h"
+#include "statistics.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 
-enum { LAB_CASES = 1024, LAB_NAME = 64, LAB_SETTINGS = 6, LAB_SETTING = 64, LAB_WORDS = 4 };
+enum { LAB_CASES = 1024, LAB_NAME = 64, LAB_SETTINGS = 6, LAB_SETTING = 64, LAB_ARGS = 4 };
 
 /* The words of `filch lab`. */
 typedef struct lab_options {
-    bool quick; /* small sizes */
-    bool anew;  /* forget what is in the log */
-    int repeat; /* rounds; 0: what the experiment thinks right */
+    bool quick;   /* small sizes */
+    bool restart; /* forget what is in the journal */
+    int repeat;   /* rounds; 0: what the experiment thinks right */
     unsigned workers;
     long seconds;    /* one call may take */
     const char *out; /* the folder, or NULL */
     /* What follows the experiment's name, such as a workload; ended by NULL.  Only where the experiment takes words. */
-    const char *words[LAB_WORDS + 1];
+    const char *args[LAB_ARGS + 1];
 } lab_options;
 
 /* ---- the plan ---- */
@@ -114,13 +114,12 @@ lab_numbers lab_members(const lab_results *r, const char *member, const char *na
 const char *lab_more(const lab_results *r, const char *name, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* What was asked for, as it is in the log. */
+/* What was asked for, as it is in the journal. */
 bool lab_was_quick(const lab_results *r);
 unsigned lab_workers(const lab_results *r);
 unsigned lab_cpus(const lab_results *r); /* that the programs could use */
 int lab_rounds(const lab_results *r);
-const char *
-lab_words(const lab_results *r); /* with spaces between them; "" where there were none */
+const char *lab_args(const lab_results *r); /* with spaces between them; "" where there were none */
 
 /* ---- experiments ---- */
 
@@ -130,9 +129,9 @@ typedef struct lab_experiment {
     const char
         *seed; /* what the seed did and found: its setting and its finding, in a few sentences */
     void (*plan)(const lab_options *o, lab_plan *p);
-    void (*tell)(const lab_results *r, lab_page *page);
+    void (*tell)(const lab_results *r, report_page *page);
     const char
-        *words; /* how the words after its name are called in the help, or NULL: it takes none */
+        *args; /* how the words after its name are called in the help, or NULL: it takes none */
     const char *(*refuses)(
         const lab_options *o); /* what is wrong with them, or NULL.  May be NULL */
 } lab_experiment;

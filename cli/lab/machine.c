@@ -111,7 +111,7 @@ static void cgroup(char *out, size_t capacity)
         snprintf(out, capacity, "none that can be read");
 }
 
-void machine_tell(FILE *out)
+void machine_write(FILE *out)
 {
     char text[512];
     struct utsname u;
@@ -145,7 +145,7 @@ void machine_tell(FILE *out)
     fputc('}', out);
 }
 
-void machine_tell_now(FILE *out)
+void machine_write_now(FILE *out)
 {
     char date[64] = "unknown", text[64] = "unknown";
     double load[3];

@@ -16,12 +16,12 @@ static void help(void)
            "       filch lab all --out DIR [OPTION...]\n"
            "       filch lab report --out DIR\n"
            "       filch lab csv FILE\n\n"
-           "Draws the figures of the seeds anew, from measurements of this machine, and says what "
+           "Draws the figures again, from measurements of this machine, and says what "
            "they show.\n\n"
            "  --out DIR          keep what is measured in DIR/raw, and write DIR/report.html; who "
            "is interrupted\n"
            "                     goes on by the same words\n"
-           "  --anew             forget what DIR has of an earlier run\n"
+           "  --restart             forget what DIR has of an earlier run\n"
            "  --quick            small sizes, for a look\n"
            "  --repeat N         calls of each program, 1 to %d (as the experiment thinks right)\n"
            "  --workers N        the most workers, 1 to %d (as many as there are CPUs)\n"
@@ -31,8 +31,8 @@ static void help(void)
     for (int i = 0; lab_experiments[i]; i++) {
         const lab_experiment *e = lab_experiments[i];
         printf("  %-18s %s\n", e->name, e->about);
-        if (e->words)
-            printf("  %-18s takes words: %s %s\n", "", e->name, e->words);
+        if (e->args)
+            printf("  %-18s takes words: %s %s\n", "", e->name, e->args);
     }
     printf("  %-18s %s\n", "all", "all of them, and a report");
     printf("  %-18s %s\n", "report", "none: the report of what DIR has, once more");
@@ -45,7 +45,7 @@ static void take(lab_options *o, int letter)
         o->out = optarg;
         break;
     case 'a':
-        o->anew = true;
+        o->restart = true;
         break;
     case 'q':
         o->quick = true;
@@ -87,12 +87,12 @@ static const lab_experiment *named(const char *word)
 static void take_rest(lab_chosen *chosen, char **words)
 {
     const lab_experiment *e = chosen->all ? NULL : chosen->experiments[0];
-    if (words[1] && (!e || !e->words))
+    if (words[1] && (!e || !e->args))
         usage_error("'%s' takes no words, and was given '%s'", words[0], words[1]);
     for (int i = 0; words[i + 1]; i++) {
-        if (i == LAB_WORDS)
-            usage_error("'%s' takes no more than %d words", words[0], LAB_WORDS);
-        chosen->options.words[i] = words[i + 1];
+        if (i == LAB_ARGS)
+            usage_error("'%s' takes no more than %d words", words[0], LAB_ARGS);
+        chosen->options.args[i] = words[i + 1];
     }
     const char *why = e && e->refuses ? e->refuses(&chosen->options) : NULL;
     if (why)
@@ -119,7 +119,7 @@ static void choose(lab_chosen *chosen, char **words)
 lab_chosen lab_options_read(int argc, char **argv)
 {
     static const struct option known[] = {
-        {"out", required_argument, NULL, 'o'},     {"anew", no_argument, NULL, 'a'},
+        {"out", required_argument, NULL, 'o'},     {"restart", no_argument, NULL, 'a'},
         {"quick", no_argument, NULL, 'q'},         {"repeat", required_argument, NULL, 'r'},
         {"workers", required_argument, NULL, 'w'}, {"timeout", required_argument, NULL, 't'},
         {"help", no_argument, NULL, 'h'},          {0},

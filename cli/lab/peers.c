@@ -107,12 +107,12 @@ enum { TITLE = 64 };
 /* Of the size that was measured, which with --quick is another one. */
 static const char *title_of(const lab_results *r, int row, char out[TITLE])
 {
-    double size = numbers_median(lab_members(r, "size", "%s/filch/1", rows[row].workload));
+    double size = statistics_median(lab_members(r, "size", "%s/filch/1", rows[row].workload));
     snprintf(out, TITLE, "%s%.3g%s", rows[row].before, size / rows[row].unit, rows[row].after);
     return out;
 }
 
-static void figure(const lab_results *r, lab_page *page, unsigned workers)
+static void figure(const lab_results *r, report_page *page, unsigned workers)
 {
     chart_bar bars[ROWS * COLUMNS];
     char title[128], groups[ROWS][TITLE];
@@ -121,51 +121,54 @@ static void figure(const lab_results *r, lab_page *page, unsigned workers)
         title_of(r, i, groups[i]);
         for (int c = 0; c < COLUMNS; c++) {
             lab_numbers t = times(r, i, c, workers);
-            double serial = numbers_median(serial_times(r, i, c));
+            double serial = statistics_median(serial_times(r, i, c));
             if (t.count > 0)
                 bars[n++] = (chart_bar){groups[i],
                                         columns[c].name,
-                                        numbers_median(t) / serial,
-                                        numbers_quantile(t, 0.25) / serial,
-                                        numbers_quantile(t, 0.75) / serial,
+                                        statistics_median(t) / serial,
+                                        statistics_quantile(t, 0.25) / serial,
+                                        statistics_quantile(t, 0.75) / serial,
                                         columns[c].colour};
         }
     }
     snprintf(title, sizeof title, "Time / time of the serial program, %u worker%s.", workers,
              workers == 1 ? "" : "s");
-    page_figure(page, &(chart){
-                          .title = title,
-                          .about = "Medians with their quartiles; the shorter the better, and left "
-                                   "of 1 is faster than the serial program of the same compiler. "
-                                   "The scale is logarithmic.",
-                          .x = {"times the serial time", true},
-                          .bars = bars,
-                          .bar_count = n,
-                          .base = 1,
-                          .base_name = "serial",
-                      });
+    report_page_figure(
+        page, &(chart){
+                  .title = title,
+                  .about = "Medians with their quartiles; the shorter the better, and left "
+                           "of 1 is faster than the serial program of the same compiler. "
+                           "The scale is logarithmic.",
+                  .x = {"times the serial time", true},
+                  .bars = bars,
+                  .bar_count = n,
+                  .base = 1,
+                  .base_name = "serial",
+              });
 }
 
-static void table_row(const lab_results *r, lab_page *page, int row, int column, unsigned workers)
+static void table_row(const lab_results *r, report_page *page, int row, int column,
+                      unsigned workers)
 {
     char title[TITLE];
     lab_numbers t = times(r, row, column, workers);
     lab_numbers ours = rounds(r, row, column, workers), tbb = rounds(r, row, TBB, workers);
-    lab_interval i = numbers_turns_between(ours, tbb);
-    page_cell(page, "%s", title_of(r, row, title));
-    page_cell(page, "%s", columns[column].name);
-    page_number(page, numbers_median(t) * 1e3, 2);
-    page_cell(page, "%.2f to %.2f", numbers_quantile(t, 0.25) * 1e3,
-              numbers_quantile(t, 0.75) * 1e3);
-    page_number(page, numbers_median(t) / numbers_median(serial_times(r, row, column)), 2);
-    page_number(page, column == TBB ? NAN : numbers_turns_ratio(ours, tbb), 3);
+    lab_interval i = statistics_pairs_interval(ours, tbb);
+    report_page_cell(page, "%s", title_of(r, row, title));
+    report_page_cell(page, "%s", columns[column].name);
+    report_page_number(page, statistics_median(t) * 1e3, 2);
+    report_page_cell(page, "%.2f to %.2f", statistics_quantile(t, 0.25) * 1e3,
+                     statistics_quantile(t, 0.75) * 1e3);
+    report_page_number(page, statistics_median(t) / statistics_median(serial_times(r, row, column)),
+                       2);
+    report_page_number(page, column == TBB ? NAN : statistics_pairs_ratio(ours, tbb), 3);
     if (column == TBB || tbb.count == 0)
-        page_cell(page, "-");
+        report_page_cell(page, "-");
     else
-        page_cell(page, "%.3f to %.3f", i.low, i.high);
+        report_page_cell(page, "%.3f to %.3f", i.low, i.high);
 }
 
-static void table(const lab_results *r, lab_page *page, unsigned workers)
+static void table(const lab_results *r, report_page *page, unsigned workers)
 {
     char caption[256];
     snprintf(caption, sizeof caption,
@@ -173,7 +176,8 @@ static void table(const lab_results *r, lab_page *page, unsigned workers)
              "TBB of the same round, the median; 95 of 100: where such medians lie when one draws "
              "from the rounds again.",
              workers, workers == 1 ? "" : "s");
-    page_table(page, caption, "workload|runtime|median ms|quartiles|/ serial|/ TBB|95 of 100");
+    report_page_table(page, caption,
+                      "workload|runtime|median ms|quartiles|/ serial|/ TBB|95 of 100");
     for (int i = 0; i < ROWS; i++)
         for (int c = 0; c < COLUMNS; c++)
             if (times(r, i, c, workers).count > 0)
@@ -196,8 +200,8 @@ static against_tbb compare(const lab_results *r, int column, unsigned workers)
         lab_numbers ours = rounds(r, i, column, workers), tbb = rounds(r, i, TBB, workers);
         if (ours.count < 2 || tbb.count < 2)
             continue;
-        double ratio = numbers_turns_ratio(ours, tbb);
-        lab_interval in = numbers_turns_between(ours, tbb);
+        double ratio = statistics_pairs_ratio(ours, tbb);
+        lab_interval in = statistics_pairs_interval(ours, tbb);
         a.told++;
         a.faster += in.high < 1;
         a.slower += in.low > 1;
@@ -214,25 +218,27 @@ static against_tbb compare(const lab_results *r, int column, unsigned workers)
     return a;
 }
 
-static void say(const lab_results *r, lab_page *page, int column, unsigned workers)
+static void say(const lab_results *r, report_page *page, int column, unsigned workers)
 {
     char best[TITLE], worst[TITLE];
     against_tbb a = compare(r, column, workers);
     if (a.told == 0)
         return;
-    page_say(page,
-             "With %u worker%s, %s is faster than TBB on %d of %d workloads and slower on %d; on "
-             "the rest the spread is wider than the difference. Best: %s, %.3f of TBB's time; "
-             "worst: %s, %.2f of it.",
-             workers, workers == 1 ? "" : "s", columns[column].name, a.faster, a.told, a.slower,
-             title_of(r, a.best_row, best), a.best, title_of(r, a.worst_row, worst), a.worst);
+    report_page_text(
+        page,
+        "With %u worker%s, %s is faster than TBB on %d of %d workloads and slower on %d; on "
+        "the rest the spread is wider than the difference. Best: %s, %.3f of TBB's time; "
+        "worst: %s, %.2f of it.",
+        workers, workers == 1 ? "" : "s", columns[column].name, a.faster, a.told, a.slower,
+        title_of(r, a.best_row, best), a.best, title_of(r, a.worst_row, worst), a.worst);
 }
 
-static void words(const lab_results *r, lab_page *page)
+static void words(const lab_results *r, report_page *page)
 {
-    page_say(page, "filch is Filch as it comes: a task becomes stealable when somebody is hungry. "
-                   "filch-eager is the setting of the paper: each spawn goes into the deque at "
-                   "once, and a steal takes several.");
+    report_page_text(
+        page, "filch is Filch as it comes: a task becomes stealable when somebody is hungry. "
+              "filch-eager is the setting of the paper: each spawn goes into the deque at "
+              "once, and a steal takes several.");
     for (int c = FILCH; c <= EAGER; c++) {
         say(r, page, c, 1);
         if (lab_workers(r) > 1)
@@ -240,31 +246,34 @@ static void words(const lab_results *r, lab_page *page)
     }
 }
 
-static void verdict(const lab_results *r, lab_page *page)
+static void verdict(const lab_results *r, report_page *page)
 {
     unsigned workers = lab_workers(r);
     against_tbb a = compare(r, FILCH, workers), e = compare(r, EAGER, workers);
     if (a.told == 0) {
-        page_verdict(page, LAB_CANNOT_TELL,
-                     "There is nothing to compare with: TBB was not measured, or once only.");
-        page_summary(page, "TBB is missing, or was measured once only.");
+        report_page_verdict(
+            page, LAB_CANNOT_TELL,
+            "There is nothing to compare with: TBB was not measured, or once only.");
+        report_page_summary(page, "TBB is missing, or was measured once only.");
         return;
     }
     lab_verdict v = a.faster > 0 && a.much_slower == 0        ? LAB_AGREES
                     : a.slower == a.told || a.much_slower > 0 ? LAB_DIFFERS
                                                               : LAB_CANNOT_TELL;
-    page_verdict(page, v,
-                 "With %u worker%s, Filch is faster than TBB on %d of %d workloads (%.3f to %.2f "
-                 "of its time), slower on %d, and more than twice as slow on %d; in the paper's "
-                 "own setting, filch-eager, faster on %d, slower on %d. Acceptable is taken to be "
-                 "nowhere more than twice as slow.",
-                 workers, workers == 1 ? "" : "s", a.faster, a.told, a.best, a.worst, a.slower,
-                 a.much_slower, e.faster, e.slower);
-    page_summary(page, "Faster than TBB on %d of %d workloads, from %.3f to %.2f of its time.",
-                 a.faster, a.told, a.best, a.worst);
+    report_page_verdict(
+        page, v,
+        "With %u worker%s, Filch is faster than TBB on %d of %d workloads (%.3f to %.2f "
+        "of its time), slower on %d, and more than twice as slow on %d; in the paper's "
+        "own setting, filch-eager, faster on %d, slower on %d. Acceptable is taken to be "
+        "nowhere more than twice as slow.",
+        workers, workers == 1 ? "" : "s", a.faster, a.told, a.best, a.worst, a.slower,
+        a.much_slower, e.faster, e.slower);
+    report_page_summary(page,
+                        "Faster than TBB on %d of %d workloads, from %.3f to %.2f of its time.",
+                        a.faster, a.told, a.best, a.worst);
 }
 
-static void tell(const lab_results *r, lab_page *page)
+static void tell(const lab_results *r, report_page *page)
 {
     if (lab_workers(r) > 1)
         figure(r, page, lab_workers(r));

@@ -7,7 +7,7 @@
 /* To be freed.  NULL where memory is short. */
 lab_plan *plan_new(const lab_experiment *e, const lab_options *o);
 
-/* A mark for all programs of it: another one where one of them was made anew. */
+/* A mark for all programs of it: another one where one of them was built again. */
 unsigned long plan_mark(const lab_plan *p);
 
 #endif

@@ -2,8 +2,8 @@
 #define _GNU_SOURCE /* sched_getaffinity */
 #include "experiments.h"
 
+#include "deque_sizes.h"
 #include "json.h"
-#include "sizes.h"
 
 #include <filch/runtime.h>
 
@@ -54,20 +54,20 @@ static long number_of(const char *word)
 static const char *refuses(const lab_options *o)
 {
     static char why[256];
-    for (int i = 0; o->words[i]; i++) {
-        if (number_of(o->words[i]) > 0 || workload_named(o->words[i]))
+    for (int i = 0; o->args[i]; i++) {
+        if (number_of(o->args[i]) > 0 || workload_named(o->args[i]))
             continue;
         char names[160];
         list_workloads(names, sizeof names);
         snprintf(why, sizeof why, "'%s' is neither a workload nor a number of ticks; there are: %s",
-                 o->words[i], names);
+                 o->args[i], names);
         return why;
     }
     return NULL;
 }
 
 /* The workloads among the words, or the usual ones; ended by NULL. */
-static void workloads_among(const char *const *words, const char *out[LAB_WORDS + 1])
+static void workloads_among(const char *const *words, const char *out[LAB_ARGS + 1])
 {
     int n = 0;
     for (int i = 0; words[i]; i++)
@@ -83,22 +83,22 @@ static void workloads_among(const char *const *words, const char *out[LAB_WORDS 
 
 /* ---- the plan ---- */
 
-/* For what is called after a program: the plan says it, and the words of the log. */
+/* For what is called after a program: the plan says it, and the words of the journal. */
 static uint64_t grid = USUAL_GRID;
 
 static const char *read_samples(const lab_case *c, const char *path, FILE *more)
 {
     samples s;
-    sizes z;
+    deque_sizes z;
     (void)c;
     const char *why = samples_open(&s, path);
     if (why)
         return why;
-    if (sizes_find(&z, &s, grid) < 0)
+    if (deque_sizes_find(&z, &s, grid) < 0)
         why = "left more samples than there is memory for";
     else
-        sizes_write(&z, &s, grid, more);
-    sizes_free(&z);
+        deque_sizes_write(&z, &s, grid, more);
+    deque_sizes_free(&z);
     samples_close(&s);
     return why;
 }
@@ -144,15 +144,15 @@ static void add(lab_plan *p, const char *name, int policy, unsigned workers)
 
 static void plan(const lab_options *o, lab_plan *p)
 {
-    const char *names[LAB_WORDS + 1];
+    const char *names[LAB_ARGS + 1];
     unsigned workers[2];
     int n = worker_counts(filch_cpu_count(), workers);
-    workloads_among(o->words, names);
+    workloads_among(o->args, names);
     p->rounds = 1;
     p->seconds = 2;
-    for (int i = 0; o->words[i]; i++)
-        if (number_of(o->words[i]) > 0)
-            grid = (uint64_t)number_of(o->words[i]);
+    for (int i = 0; o->args[i]; i++)
+        if (number_of(o->args[i]) > 0)
+            grid = (uint64_t)number_of(o->args[i]);
     for (int i = 0; names[i]; i++)
         for (int policy = 0; policy < POLICIES; policy++)
             for (int w = 0; w < n && lab_has(p, workload_named(names[i]), "filch"); w++)
@@ -220,38 +220,39 @@ static told told_of(const lab_results *r, const char *name, int policy, unsigned
 
 /* ---- showing ---- */
 
-static void cells(lab_page *page, const double p[CHANGES], bool is_known)
+static void cells(report_page *page, const double p[CHANGES], bool is_known)
 {
     for (int l = 0; l < CHANGES; l++)
-        page_number(page, is_known ? p[l] : NAN, 7);
+        report_page_number(page, is_known ? p[l] : NAN, 7);
 }
 
-static void published_rows(lab_page *page, const char *name)
+static void published_rows(report_page *page, const char *name)
 {
     const published *known = published_of(name);
     for (int d = 0; known && d < PUBLISHED_DEQUES; d++) {
-        page_cell(page, "the paper");
-        page_cell(page, "%d", d + 1);
+        report_page_cell(page, "the paper");
+        report_page_cell(page, "%d", d + 1);
         cells(page, known->p[d], true);
-        page_cell(page, "-");
-        page_cell(page, "-");
-        page_cell(page, "-");
+        report_page_cell(page, "-");
+        report_page_cell(page, "-");
+        report_page_cell(page, "-");
     }
 }
 
-static void rows(lab_page *page, const told *t, int policy)
+static void rows(report_page *page, const told *t, int policy)
 {
     for (int d = 0; d < t->deques; d++) {
-        page_cell(page, "%s, %d worker%s", policies[policy], t->deques, t->deques > 1 ? "s" : "");
-        page_cell(page, "%d", d + 1);
+        report_page_cell(page, "%s, %d worker%s", policies[policy], t->deques,
+                         t->deques > 1 ? "s" : "");
+        report_page_cell(page, "%d", d + 1);
         cells(page, t->of[d].p, t->of[d].steps > 0);
-        page_number(page, t->of[d].steps > 0 ? t->of[d].beyond : NAN, 7);
-        page_number(page, t->of[d].steps > 0 ? t->of[d].up / t->of[d].steps : NAN, 7);
-        page_number(page, t->of[d].largest, 0);
+        report_page_number(page, t->of[d].steps > 0 ? t->of[d].beyond : NAN, 7);
+        report_page_number(page, t->of[d].steps > 0 ? t->of[d].up / t->of[d].steps : NAN, 7);
+        report_page_number(page, t->of[d].largest, 0);
     }
 }
 
-static void table(const lab_results *r, lab_page *page, const char *name)
+static void table(const lab_results *r, report_page *page, const char *name)
 {
     char caption[256];
     unsigned workers[2];
@@ -262,7 +263,7 @@ static void table(const lab_results *r, lab_page *page, const char *name)
         "%s: how likely the size of a deque changes by -2 to 2 within %.0f ticks, and by more. "
         "Puts: how often the bottom was raised in that time, as counted, seen or not.",
         name, first.is_there ? first.grid : (double)USUAL_GRID);
-    page_table(page, caption, "setting|deque|-2|-1|0|1|2|beyond|puts|largest size");
+    report_page_table(page, caption, "setting|deque|-2|-1|0|1|2|beyond|puts|largest size");
     published_rows(page, name);
     for (int policy = 0; policy < POLICIES; policy++)
         for (int w = 0; w < n; w++) {
@@ -271,22 +272,22 @@ static void table(const lab_results *r, lab_page *page, const char *name)
         }
 }
 
-static int read_curve(const deque_told *d, double seconds, chart_point out[SIZES_CURVE])
+static int read_curve(const deque_told *d, double seconds, chart_point out[DEQUE_SIZES_CURVE])
 {
     int n = 0;
-    for (const char *v = d->curve ? json_begin(d->curve) : NULL; v && n < SIZES_CURVE;
+    for (const char *v = d->curve ? json_begin(d->curve) : NULL; v && n < DEQUE_SIZES_CURVE;
          v = json_next(v)) {
         double size = 0;
         json_number(v, &size);
-        out[n] = (chart_point){(n + 0.5) / SIZES_CURVE * seconds * 1e3, size, NAN, NAN};
+        out[n] = (chart_point){(n + 0.5) / DEQUE_SIZES_CURVE * seconds * 1e3, size, NAN, NAN};
         n++;
     }
     return n;
 }
 
-static void figure(lab_page *page, const told *t, const char *name, int policy)
+static void figure(report_page *page, const told *t, const char *name, int policy)
 {
-    static chart_point points[DEQUES_MAX][SIZES_CURVE];
+    static chart_point points[DEQUES_MAX][DEQUE_SIZES_CURVE];
     static char names[DEQUES_MAX][24];
     chart_series series[DEQUES_MAX];
     char title[160];
@@ -298,18 +299,19 @@ static void figure(lab_page *page, const told *t, const char *name, int policy)
     }
     snprintf(title, sizeof title, "%s, %s, %d worker%s: sizes of the deques over time.", name,
              policies[policy], t->deques, t->deques > 1 ? "s" : "");
-    page_figure(page, &(chart){
-                          .title = title,
-                          .about = "The largest size that was seen in each 240th of the time, from "
-                                   "the first to the last change.",
-                          .x = {"ms", false},
-                          .y = {"tasks in the deque", false},
-                          .series = series,
-                          .count = t->deques,
-                      });
+    report_page_figure(
+        page, &(chart){
+                  .title = title,
+                  .about = "The largest size that was seen in each 240th of the time, from "
+                           "the first to the last change.",
+                  .x = {"ms", false},
+                  .y = {"tasks in the deque", false},
+                  .series = series,
+                  .count = t->deques,
+              });
 }
 
-static void figures(const lab_results *r, lab_page *page, const char *name)
+static void figures(const lab_results *r, report_page *page, const char *name)
 {
     unsigned workers[2];
     int n = worker_counts(lab_cpus(r), workers);
@@ -331,15 +333,15 @@ static double moves_between(const told *t)
     return t->samples > 1 ? moves / t->samples : NAN;
 }
 
-static void say_how(lab_page *page, const told *t, const char *name, int policy)
+static void say_how(report_page *page, const told *t, const char *name, int policy)
 {
     if (!t->is_there || t->seconds <= 0) {
         if (t->is_there)
-            page_say(page, "%s, %s, %d worker%s: no task ever was in a deque.", name,
-                     policies[policy], t->deques, t->deques > 1 ? "s" : "");
+            report_page_text(page, "%s, %s, %d worker%s: no task ever was in a deque.", name,
+                             policies[policy], t->deques, t->deques > 1 ? "s" : "");
         return;
     }
-    page_say(
+    report_page_text(
         page,
         "%s, %s, %d worker%s: %.0f samples in %.1f ms, usually %.0f ticks apart where something "
         "happened (at least %.0f); %.1f moves from one sample to the next. In %.0f%% of the time "
@@ -349,7 +351,7 @@ static void say_how(lab_page *page, const told *t, const char *name, int policy)
         t->lost > 0 ? " The sample buffer holds the last part of the run only." : "");
 }
 
-static void say(const lab_results *r, lab_page *page, const char *name)
+static void say(const lab_results *r, report_page *page, const char *name)
 {
     unsigned workers[2];
     int n = worker_counts(lab_cpus(r), workers);
@@ -368,7 +370,7 @@ static bool has_shape(const deque_told *d)
 }
 
 /* Only where the sampler had a CPU for itself. */
-static void verdict(const lab_results *r, lab_page *page, const char *const *names)
+static void verdict(const lab_results *r, report_page *page, const char *const *names)
 {
     unsigned workers[2];
     int judged = 0, alike = 0;
@@ -388,63 +390,65 @@ static void verdict(const lab_results *r, lab_page *page, const char *const *nam
             lazy = l.of[0].p[3];
     }
     if (judged == 0 || lab_cpus(r) < 2) {
-        page_verdict(
+        report_page_verdict(
             page, LAB_CANNOT_TELL,
             "There are no samples that were taken while workers ran: that needs two CPUs.");
-        page_summary(page, "No samples that were taken while workers ran.");
+        report_page_summary(page, "No samples that were taken while workers ran.");
         return;
     }
-    page_verdict(
+    report_page_verdict(
         page, alike == judged ? LAB_AGREES : LAB_DIFFERS,
         "In the paper's setting (eager, batch), %d of %d deques change as the published ones "
         "do: most often not at all, else by one, and by more at most a fifth as often. How "
         "often depends on the processor and on how long a task is, and is not judged.",
         alike, judged);
     if (isnan(by_paper))
-        page_summary(page, "P(+1) is %.5f, eager; most steps change nothing.", one);
+        report_page_summary(page, "P(+1) is %.5f, eager; most steps change nothing.", one);
     else
-        page_summary(page, "%s: P(+1) is %.5f, eager, where the paper has %.5f; lazy %.5f.",
-                     names[0] && names[1] ? names[1] : names[0], one, by_paper,
-                     isnan(lazy) ? 0 : lazy);
+        report_page_summary(page, "%s: P(+1) is %.5f, eager, where the paper has %.5f; lazy %.5f.",
+                            names[0] && names[1] ? names[1] : names[0], one, by_paper,
+                            isnan(lazy) ? 0 : lazy);
 }
 
-/* The words as they are in the log. */
-static void names_of(const lab_results *r, const char *names[LAB_WORDS + 1])
+/* The words as they are in the journal. */
+static void names_of(const lab_results *r, const char *names[LAB_ARGS + 1])
 {
     static char copy[256];
-    const char *words[LAB_WORDS + 1] = {NULL};
+    const char *words[LAB_ARGS + 1] = {NULL};
     int n = 0;
-    snprintf(copy, sizeof copy, "%s", lab_words(r));
-    for (char *w = strtok(copy, " "); w && n < LAB_WORDS; w = strtok(NULL, " "))
+    snprintf(copy, sizeof copy, "%s", lab_args(r));
+    for (char *w = strtok(copy, " "); w && n < LAB_ARGS; w = strtok(NULL, " "))
         words[n++] = w;
     workloads_among(words, names);
 }
 
-static void tell(const lab_results *r, lab_page *page)
+static void tell(const lab_results *r, report_page *page)
 {
-    const char *names[LAB_WORDS + 1];
+    const char *names[LAB_ARGS + 1];
     names_of(r, names);
     for (int i = 0; names[i]; i++) {
         table(r, page, names[i]);
         figures(r, page, names[i]);
     }
-    page_say(page,
-             "A size is B+ - B- - T: how often the bottom was raised, less how often it was "
-             "lowered, less what left at the top. Between two samples that are k steps apart it "
-             "is taken to change by the same part of a task in each; a part du counts as du/l "
-             "changes by l, where l is the next whole number away from 0, and the rest of the "
-             "step as none. What goes up and down again between two samples is not seen, so "
-             "these are lower bounds; the column of puts tells by how much.");
+    report_page_text(
+        page, "A size is B+ - B- - T: how often the bottom was raised, less how often it was "
+              "lowered, less what left at the top. Between two samples that are k steps apart it "
+              "is taken to change by the same part of a task in each; a part du counts as du/l "
+              "changes by l, where l is the next whole number away from 0, and the rest of the "
+              "step as none. What goes up and down again between two samples is not seen, so "
+              "these are lower bounds; the column of puts tells by how much.");
     for (int i = 0; names[i]; i++)
         say(r, page, names[i]);
     if (lab_cpus(r) <= 2)
-        page_say(page,
-                 "The machine had %u CPU%s. With 2 workers the sampler shares the last one "
-                 "with worker 2, and sees that deque only while it stands still: only the rows "
-                 "with 1 worker can be compared with the paper's.",
-                 lab_cpus(r), lab_cpus(r) == 1 ? "" : "s");
-    page_say(page, "In the lazy setting, which is Filch's own, a task gets into a deque only when "
-                   "somebody is hungry, so next to nothing happens there.");
+        report_page_text(
+            page,
+            "The machine had %u CPU%s. With 2 workers the sampler shares the last one "
+            "with worker 2, and sees that deque only while it stands still: only the rows "
+            "with 1 worker can be compared with the paper's.",
+            lab_cpus(r), lab_cpus(r) == 1 ? "" : "s");
+    report_page_text(
+        page, "In the lazy setting, which is Filch's own, a task gets into a deque only when "
+              "somebody is hungry, so next to nothing happens there.");
     verdict(r, page, names);
 }
 
@@ -462,6 +466,6 @@ const lab_experiment lab_probabilities = {
         "one, as often up as down, and next to never by more.",
     .plan = plan,
     .tell = tell,
-    .words = "[WORKLOAD...] [TICKS]",
+    .args = "[WORKLOAD...] [TICKS]",
     .refuses = refuses,
 };

@@ -8,7 +8,7 @@
 
 enum { BAR = 24, EVERY = 15, USUAL_COLUMNS = 80 };
 
-void progress_words(double seconds, char *out, int capacity)
+void progress_text(double seconds, char *out, int capacity)
 {
     long s = (long)(seconds + 0.5);
     if (seconds < 0)
@@ -55,7 +55,7 @@ static bool is_time(void)
 void progress_show(int done, int all, double seconds, const char *what)
 {
     char left[64];
-    progress_words(seconds, left, sizeof left);
+    progress_text(seconds, left, sizeof left);
     if (isatty(STDERR_FILENO))
         redraw(done, all, left, what);
     else if (is_time())

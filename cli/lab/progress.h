@@ -5,10 +5,10 @@
 /* what: what runs.  seconds: what is left, about; negative where nobody knows yet. */
 void progress_show(int done, int all, double seconds, const char *what);
 
-/* Make capacity for another line; the next call draws anew. */
+/* Clear the line for another line; the next call draws it again. */
 void progress_clear(void);
 
 /* "about 3 min 20 s left" */
-void progress_words(double seconds, char *out, int capacity);
+void progress_text(double seconds, char *out, int capacity);
 
 #endif

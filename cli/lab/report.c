@@ -1,8 +1,8 @@
 #define _GNU_SOURCE
 #include "report.h"
 
+#include "journal.h"
 #include "json.h"
-#include "log.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -28,8 +28,8 @@ static bool read_section(const char *folder, const lab_experiment *e, lab_sectio
 {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/raw/%s.jsonl", folder, e->name);
-    *s = (lab_section){.of = e, .results = log_read(path)};
-    s->page = s->results ? page_new(e->name) : NULL;
+    *s = (lab_section){.of = e, .results = journal_read(path)};
+    s->page = s->results ? report_page_new(e->name) : NULL;
     if (!s->page) {
         results_free(s->results);
         return false;
@@ -49,7 +49,7 @@ static int read_sections(const char *folder, lab_section *sections)
 static void free_sections(lab_section *sections, int n)
 {
     for (int i = 0; i < n; i++) {
-        page_free(sections[i].page);
+        report_page_free(sections[i].page);
         results_free(sections[i].results);
     }
 }
@@ -58,8 +58,8 @@ void report_command(const lab_section *s, FILE *out)
 {
     const lab_results *r = s->results;
     fprintf(out, "filch lab %s", s->of->name);
-    if (lab_words(r)[0] != '\0')
-        fprintf(out, " %s", lab_words(r));
+    if (lab_args(r)[0] != '\0')
+        fprintf(out, " %s", lab_args(r));
     if (lab_was_quick(r))
         fputs(" --quick", out);
     fprintf(out, " --workers %u --repeat %d --out DIR", lab_workers(r), lab_rounds(r));
@@ -118,14 +118,14 @@ static const char *write_figures(const char *folder, const lab_section *s)
 {
     const char *why = NULL;
     int figure = 0;
-    for (int i = 0; i < page_count(s->page) && !why; i++) {
+    for (int i = 0; i < report_page_count(s->page) && !why; i++) {
         char path[PATH_MAX];
-        const page_part *part = page_at(s->page, i);
-        if (part->kind != PAGE_FIGURE)
+        const report_page_part *part = report_page_at(s->page, i);
+        if (part->kind != REPORT_PAGE_FIGURE)
             continue;
         snprintf(path, sizeof path, "%s/figures/%s-%d.svg", folder, s->of->name, ++figure);
-        if (part->drawings[PAGE_WIDE].svg)
-            why = write_file(path, write_svg, part->drawings[PAGE_WIDE].svg);
+        if (part->drawings[REPORT_PAGE_WIDE].svg)
+            why = write_file(path, write_svg, part->drawings[REPORT_PAGE_WIDE].svg);
     }
     return why;
 }
@@ -138,8 +138,8 @@ static const char *write_all(const char *folder, const lab_section *sections, in
     if (mkdir(path, 0777) != 0 && errno != EEXIST)
         return failed_to(path);
     for (int i = 0; i < n && !why; i++)
-        why = page_is_torn(sections[i].page) ? "no memory for the report"
-                                             : write_figures(folder, &sections[i]);
+        why = report_page_is_truncated(sections[i].page) ? "no memory for the report"
+                                                         : write_figures(folder, &sections[i]);
     if (why)
         return why;
     snprintf(path, sizeof path, "%s/report.html", folder);
@@ -151,7 +151,7 @@ static const char *draw_figures(lab_section *sections, int n)
 {
     const char *why = NULL;
     for (int i = 0; i < n && !why; i++)
-        why = page_draw(sections[i].page);
+        why = report_page_draw(sections[i].page);
     return why;
 }
 
@@ -162,7 +162,7 @@ const char *report_write(const char *folder, const char **undrawn)
     *undrawn = draw_figures(sections, n);
     const char *why = n > 0 ? write_all(folder, sections, n) : NULL;
     if (n == 0) {
-        snprintf(complaint, sizeof complaint, "%s/raw has no log of an experiment", folder);
+        snprintf(complaint, sizeof complaint, "%s/raw has no journal of an experiment", folder);
         why = complaint;
     }
     free_sections(sections, n);

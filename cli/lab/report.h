@@ -4,11 +4,11 @@
 
 #include "results.h"
 
-/* An experiment, what is in its log, and what it tells of that. */
+/* An experiment, what is in its journal, and what it tells of that. */
 typedef struct lab_section {
     const lab_experiment *of;
     lab_results *results;
-    lab_page *page;
+    report_page *page;
 } lab_section;
 
 /* Write it, and its figures as files of their own.  NULL, or why not.  *undrawn: NULL, or why figures are missing from it. */

@@ -143,12 +143,12 @@ int lab_rounds(const lab_results *r)
     return (int)results_asked(r, "rounds");
 }
 
-const char *lab_words(const lab_results *r)
+const char *lab_args(const lab_results *r)
 {
-    static char words[256];
-    if (!json_string(json_member(results_head(r, "asked"), "words"), words, sizeof words))
-        words[0] = '\0';
-    return words;
+    static char args[256];
+    if (!json_string(json_member(results_head(r, "asked"), "args"), args, sizeof args))
+        args[0] = '\0';
+    return args;
 }
 
 /* ---- numbers ---- */
@@ -223,7 +223,7 @@ static int get_median(const lab_result *l, const char *what, double *out)
     double *all = n > 0 && out ? malloc((size_t)n * sizeof *all) : NULL;
     if (all) {
         get(l, what, all);
-        *out = numbers_median((lab_numbers){all, n});
+        *out = statistics_median((lab_numbers){all, n});
         free(all);
     } else if (n > 0 && out) {
         *out = NAN;

@@ -1,4 +1,4 @@
-/* What programs said, line by line, as it is in a log. */
+/* What programs said, line by line, as it is in a journal. */
 #ifndef CLI_LAB_RESULTS_H
 #define CLI_LAB_RESULTS_H
 
@@ -20,17 +20,17 @@ typedef struct lab_scrap {
 } lab_scrap;
 
 struct lab_results {
-    char *head; /* the first line of the log */
+    char *head; /* the first line of the journal */
     lab_result *all;
     int count, capacity;
     lab_scrap *scraps; /* numbers that were asked for */
 };
 
-/* NULL where memory is short, or head is no head of a log. */
+/* NULL where memory is short, or head is no head of a journal. */
 lab_results *results_new(const char *head);
 void results_free(lab_results *r);
 
-/* Add a line of the log.  0; -EINVAL where it is none, -ENOMEM. */
+/* Add a line of the journal.  0; -EINVAL where it is none, -ENOMEM. */
 int results_add(lab_results *r, const char *line);
 
 /* The call of that case and round that went well, or NULL. */

@@ -1,8 +1,8 @@
 /* filch lab steals: Fig. 5 and Fig. 6 of Kuchumov's paper, and whether the size of a steal matters for the time. */
 #include "experiments.h"
 
-#include "bowl.h"
 #include "series.h"
+#include "u_shape.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -136,8 +136,8 @@ static double tasks_of(long width)
 
 static chart_point point_of(double x, lab_numbers n)
 {
-    return (chart_point){x, numbers_median(n), numbers_quantile(n, 0.25),
-                         numbers_quantile(n, 0.75)};
+    return (chart_point){x, statistics_median(n), statistics_quantile(n, 0.25),
+                         statistics_quantile(n, 0.75)};
 }
 
 /* ---- Fig. 5 ---- */
@@ -179,7 +179,7 @@ static void draw_tasks(const lab_results *r, const setting *s, tasks_drawn *d, c
 {
     double most = tasks_of(width_at(lab_was_quick(r), WIDTHS - 1));
     tasks_cloud(r, s, &scratch);
-    lab_fit f = numbers_fit(xs(&scratch), ys(&scratch));
+    lab_fit f = statistics_fit(xs(&scratch), ys(&scratch));
     out[0] = (chart_series){s->name, d->points, tasks_points(r, s, d->points), CHART_POINTS, false};
     d->line[0] = (chart_point){0, f.at_zero, NAN, NAN};
     d->line[1] = (chart_point){most * 1e-6, f.at_zero + f.slope * most, NAN, NAN};
@@ -187,7 +187,7 @@ static void draw_tasks(const lab_results *r, const setting *s, tasks_drawn *d, c
     out[1] = (chart_series){d->fit, d->line, isnan(f.slope) ? 0 : 2, CHART_DASHES, true};
 }
 
-static void tasks_figure(const lab_results *r, lab_page *page, const setting *all, int n,
+static void tasks_figure(const lab_results *r, report_page *page, const setting *all, int n,
                          int policy)
 {
     tasks_drawn buffer[SETTINGS];
@@ -201,15 +201,16 @@ static void tasks_figure(const lab_results *r, lab_page *page, const setting *al
         }
     snprintf(title, sizeof title, "Fig. 5, %s: steals against the number of tasks, k = 1.",
              policies[policy]);
-    page_figure(page, &(chart){
-                          .title = title,
-                          .about = "Medians with quartiles, and for each setting the line of least "
-                                   "squares through all calls.",
-                          .x = {"million tasks", false},
-                          .y = {"steals", false},
-                          .series = drawn,
-                          .count = count,
-                      });
+    report_page_figure(
+        page, &(chart){
+                  .title = title,
+                  .about = "Medians with quartiles, and for each setting the line of least "
+                           "squares through all calls.",
+                  .x = {"million tasks", false},
+                  .y = {"steals", false},
+                  .series = drawn,
+                  .count = count,
+              });
 }
 
 typedef struct growth {
@@ -227,7 +228,7 @@ static double r2_of_medians(const lab_results *r, const setting *s)
     scratch.n = 0;
     for (int i = 0; i < n; i++)
         cloud_add(&scratch, points[i].x, points[i].y);
-    return numbers_fit(xs(&scratch), ys(&scratch)).r2;
+    return statistics_fit(xs(&scratch), ys(&scratch)).r2;
 }
 
 static double power_of_medians(const lab_results *r, const setting *s)
@@ -238,16 +239,16 @@ static double power_of_medians(const lab_results *r, const setting *s)
     for (int i = 0; i < n; i++)
         if (points[i].y > 0)
             cloud_add(&scratch, log(points[i].x), log(points[i].y));
-    return numbers_fit(xs(&scratch), ys(&scratch)).slope;
+    return statistics_fit(xs(&scratch), ys(&scratch)).slope;
 }
 
 static growth growth_of(const lab_results *r, const setting *s)
 {
     growth g = {.r2_of_medians = r2_of_medians(r, s), .power = power_of_medians(r, s)};
     tasks_cloud(r, s, &scratch);
-    g.fit = numbers_fit(xs(&scratch), ys(&scratch));
-    g.r = numbers_correlation(xs(&scratch), ys(&scratch));
-    g.between = numbers_correlation_between(xs(&scratch), ys(&scratch));
+    g.fit = statistics_fit(xs(&scratch), ys(&scratch));
+    g.r = statistics_correlation(xs(&scratch), ys(&scratch));
+    g.between = statistics_correlation_interval(xs(&scratch), ys(&scratch));
     return g;
 }
 
@@ -262,41 +263,43 @@ static bool grows(const growth *g)
     return g->between.low > 0;
 }
 
-static void tasks_table(const lab_results *r, lab_page *page, const setting *all, int n)
+static void tasks_table(const lab_results *r, report_page *page, const setting *all, int n)
 {
-    page_table(page,
-               "Steals against tasks: the line of least squares through all calls (steals for a "
-               "million tasks, and where it begins), the power of the tasks that the medians grow "
-               "with (1 is a line through 0), and the coefficient of correlation with its interval "
-               "(95 of 100, Fisher).",
-               "setting|per million|at 0|R2|R2 of medians|power|correlation|interval");
+    report_page_table(
+        page,
+        "Steals against tasks: the line of least squares through all calls (steals for a "
+        "million tasks, and where it begins), the power of the tasks that the medians grow "
+        "with (1 is a line through 0), and the coefficient of correlation with its interval "
+        "(95 of 100, Fisher).",
+        "setting|per million|at 0|R2|R2 of medians|power|correlation|interval");
     for (int i = 0; i < n; i++) {
         growth g = growth_of(r, &all[i]);
-        page_cell(page, "%s", all[i].name);
-        page_number(page, g.fit.slope * 1e6, 2);
-        page_number(page, g.fit.at_zero, 1);
-        page_number(page, g.fit.r2, 3);
-        page_number(page, g.r2_of_medians, 3);
-        page_number(page, g.power, 2);
-        page_number(page, g.r, 3);
-        page_cell(page, "%.3f to %.3f", g.between.low, g.between.high);
+        report_page_cell(page, "%s", all[i].name);
+        report_page_number(page, g.fit.slope * 1e6, 2);
+        report_page_number(page, g.fit.at_zero, 1);
+        report_page_number(page, g.fit.r2, 3);
+        report_page_number(page, g.r2_of_medians, 3);
+        report_page_number(page, g.power, 2);
+        report_page_number(page, g.r, 3);
+        report_page_cell(page, "%.3f to %.3f", g.between.low, g.between.high);
     }
 }
 
-static void tasks_words(const lab_results *r, lab_page *page, const setting *all, int n)
+static void tasks_words(const lab_results *r, report_page *page, const setting *all, int n)
 {
     for (int i = 0; i < n; i++) {
         growth g = growth_of(r, &all[i]);
         if (isnan(g.r))
             continue;
-        page_say(page,
-                 "%s: %s (R2 %.2f of the medians, %.2f of all calls). A million tasks more are "
-                 "%.1f steals more.",
-                 all[i].name,
-                 is_line(&g) ? "steals grow with tasks, on a line"
-                 : grows(&g) ? "steals grow with tasks, but a line explains only a part of it"
-                             : "steals do not grow with tasks for sure",
-                 g.r2_of_medians, g.fit.r2, g.fit.slope * 1e6);
+        report_page_text(
+            page,
+            "%s: %s (R2 %.2f of the medians, %.2f of all calls). A million tasks more are "
+            "%.1f steals more.",
+            all[i].name,
+            is_line(&g) ? "steals grow with tasks, on a line"
+            : grows(&g) ? "steals grow with tasks, but a line explains only a part of it"
+                        : "steals do not grow with tasks for sure",
+            g.r2_of_medians, g.fit.r2, g.fit.slope * 1e6);
     }
 }
 
@@ -309,15 +312,15 @@ static void k_steals(const lab_results *r, const setting *s, double buffer[BATCH
         out[i] = steals_of(r, "k", batches[i], s, buffer[i]);
 }
 
-static bowl k_bowl(const lab_results *r, const setting *s)
+static u_shape k_u_shape(const lab_results *r, const setting *s)
 {
     static double buffer[BATCHES][REPEATS_MAX];
     lab_numbers at[BATCHES];
     k_steals(r, s, buffer, at);
-    return bowl_of(at, BATCHES);
+    return u_shape_of(at, BATCHES);
 }
 
-static void k_figure(const lab_results *r, lab_page *page, const setting *all, int n)
+static void k_figure(const lab_results *r, report_page *page, const setting *all, int n)
 {
     static double buffer[BATCHES][REPEATS_MAX];
     chart_point points[SETTINGS][BATCHES];
@@ -331,18 +334,19 @@ static void k_figure(const lab_results *r, lab_page *page, const setting *all, i
                 points[i][count++] = point_of(batches[k], at[k]);
         drawn[i] = (chart_series){all[i].name, points[i], count, CHART_LINE, false};
     }
-    page_figure(page, &(chart){
-                          .title = "Fig. 6: steals against k, the most tasks that one steal takes.",
-                          .about = "The tree with as many children for each task as above, 3 deep. "
-                                   "Medians with quartiles.",
-                          .x = {"k", true},
-                          .y = {"steals", false},
-                          .series = drawn,
-                          .count = n,
-                      });
+    report_page_figure(
+        page, &(chart){
+                  .title = "Fig. 6: steals against k, the most tasks that one steal takes.",
+                  .about = "The tree with as many children for each task as above, 3 deep. "
+                           "Medians with quartiles.",
+                  .x = {"k", true},
+                  .y = {"steals", false},
+                  .series = drawn,
+                  .count = n,
+              });
 }
 
-static const char *shape_of(const bowl *b)
+static const char *shape_of(const u_shape *b)
 {
     if (b->falls && b->rises)
         return "falls, then rises";
@@ -351,19 +355,20 @@ static const char *shape_of(const bowl *b)
     return b->rises ? "rises, and does not fall for sure" : "neither falls nor rises for sure";
 }
 
-static void k_table(const lab_results *r, lab_page *page, const setting *all, int n)
+static void k_table(const lab_results *r, report_page *page, const setting *all, int n)
 {
-    page_table(page,
-               "Steals against k: where the least median is, and how many times as many there "
-               "are at both ends.",
-               "setting|fewest at k|k = 1, times|k = 64, times|so it");
+    report_page_table(
+        page,
+        "Steals against k: where the least median is, and how many times as many there "
+        "are at both ends.",
+        "setting|fewest at k|k = 1, times|k = 64, times|so it");
     for (int i = 0; i < n; i++) {
-        bowl b = k_bowl(r, &all[i]);
-        page_cell(page, "%s", all[i].name);
-        page_cell(page, "%d", b.least < 0 ? 0 : batches[b.least]);
-        page_number(page, b.fall, 2);
-        page_number(page, b.rise, 2);
-        page_cell(page, "%s", b.least < 0 ? "-" : shape_of(&b));
+        u_shape b = k_u_shape(r, &all[i]);
+        report_page_cell(page, "%s", all[i].name);
+        report_page_cell(page, "%d", b.least < 0 ? 0 : batches[b.least]);
+        report_page_number(page, b.fall, 2);
+        report_page_number(page, b.rise, 2);
+        report_page_cell(page, "%s", b.least < 0 ? "-" : shape_of(&b));
     }
 }
 
@@ -384,31 +389,32 @@ static void time_cloud(const lab_results *r, const setting *s, cloud *c)
     }
 }
 
-static void time_figure(const lab_results *r, lab_page *page, const setting *all, int n)
+static void time_figure(const lab_results *r, report_page *page, const setting *all, int n)
 {
     chart_point points[SETTINGS][BATCHES];
     chart_series drawn[SETTINGS];
     for (int i = 0; i < n; i++) {
-        double first = numbers_median(k_times(r, &all[i], batches[0]));
+        double first = statistics_median(k_times(r, &all[i], batches[0]));
         int count = 0;
         for (int k = 0; k < BATCHES; k++) {
             lab_numbers t = k_times(r, &all[i], batches[k]);
-            lab_interval in = numbers_median_between(t);
+            lab_interval in = statistics_median_interval(t);
             if (t.count > 0)
-                points[i][count++] = (chart_point){batches[k], numbers_median(t) / first,
+                points[i][count++] = (chart_point){batches[k], statistics_median(t) / first,
                                                    in.low / first, in.high / first};
         }
         drawn[i] = (chart_series){all[i].name, points[i], count, CHART_LINE, false};
     }
-    page_figure(page, &(chart){
-                          .title = "Time against k, by the time for k = 1.",
-                          .about = "Medians, with where 95 of 100 medians lie when one draws "
-                                   "again. Both scales are logarithmic.",
-                          .x = {"k", true},
-                          .y = {"time / time for k = 1", true},
-                          .series = drawn,
-                          .count = n,
-                      });
+    report_page_figure(page,
+                       &(chart){
+                           .title = "Time against k, by the time for k = 1.",
+                           .about = "Medians, with where 95 of 100 medians lie when one draws "
+                                    "again. Both scales are logarithmic.",
+                           .x = {"k", true},
+                           .y = {"time / time for k = 1", true},
+                           .series = drawn,
+                           .count = n,
+                       });
 }
 
 static bool has_no_correlation(lab_interval i)
@@ -419,57 +425,59 @@ static bool has_no_correlation(lab_interval i)
 static lab_interval time_between(const lab_results *r, const setting *s)
 {
     time_cloud(r, s, &scratch);
-    return numbers_correlation_between(xs(&scratch), ys(&scratch));
+    return statistics_correlation_interval(xs(&scratch), ys(&scratch));
 }
 
-static void time_table(const lab_results *r, lab_page *page, const setting *all, int n)
+static void time_table(const lab_results *r, report_page *page, const setting *all, int n)
 {
-    page_table(page,
-               "Time against k: the coefficient of correlation over all calls, with its "
-               "interval (95 of 100, Fisher).",
-               "setting|median ms, k = 1|median ms, k = 64|correlation|interval|so");
+    report_page_table(page,
+                      "Time against k: the coefficient of correlation over all calls, with its "
+                      "interval (95 of 100, Fisher).",
+                      "setting|median ms, k = 1|median ms, k = 64|correlation|interval|so");
     for (int i = 0; i < n; i++) {
         lab_interval in = time_between(r, &all[i]);
-        page_cell(page, "%s", all[i].name);
-        page_number(page, numbers_median(k_times(r, &all[i], 1)) * 1e3, 2);
-        page_number(page, numbers_median(k_times(r, &all[i], 64)) * 1e3, 2);
-        page_number(page, numbers_correlation(xs(&scratch), ys(&scratch)), 3);
-        page_cell(page, "%.3f to %.3f", in.low, in.high);
-        page_cell(page, "%s",
-                  isnan(in.low)            ? "-"
-                  : has_no_correlation(in) ? "none seen"
-                  : in.low > 0             ? "a larger k is slower"
-                                           : "a larger k is faster");
+        report_page_cell(page, "%s", all[i].name);
+        report_page_number(page, statistics_median(k_times(r, &all[i], 1)) * 1e3, 2);
+        report_page_number(page, statistics_median(k_times(r, &all[i], 64)) * 1e3, 2);
+        report_page_number(page, statistics_correlation(xs(&scratch), ys(&scratch)), 3);
+        report_page_cell(page, "%.3f to %.3f", in.low, in.high);
+        report_page_cell(page, "%s",
+                         isnan(in.low)            ? "-"
+                         : has_no_correlation(in) ? "none seen"
+                         : in.low > 0             ? "a larger k is slower"
+                                                  : "a larger k is faster");
     }
 }
 
 /* ---- saying ---- */
 
-static void words(const lab_results *r, lab_page *page, const setting *all, int n)
+static void words(const lab_results *r, report_page *page, const setting *all, int n)
 {
-    page_say(page,
-             "A steal is a visit to the deque of another worker that brought something. Eager is "
-             "the paper's setting: each task goes into the deque when it is spawned. Lazy is "
-             "Filch's own: a task is made stealable when somebody is hungry.");
+    report_page_text(
+        page, "A steal is a visit to the deque of another worker that brought something. Eager is "
+              "the paper's setting: each task goes into the deque when it is spawned. Lazy is "
+              "Filch's own: a task is made stealable when somebody is hungry.");
     tasks_words(r, page, all, n);
     for (int i = 0; i < n; i++) {
-        bowl b = k_bowl(r, &all[i]);
+        u_shape b = k_u_shape(r, &all[i]);
         if (b.least >= 0)
-            page_say(
+            report_page_text(
                 page,
                 "%s: with k, the number of steals %s. It is least at k = %d; at k = 1 there are "
                 "%.1f times, at k = 64 %.1f times as many.",
                 all[i].name, shape_of(&b), batches[b.least], b.fall, b.rise);
     }
-    page_say(page,
-             "An interval of 95 of 100 leaves out the truth once in 20 times, and there are %d "
-             "settings: one that just leaves out 0 is no proof.",
-             n);
+    report_page_text(
+        page,
+        "An interval of 95 of 100 leaves out the truth once in 20 times, and there are %d "
+        "settings: one that just leaves out 0 is no proof.",
+        n);
     if (lab_cpus(r) < PAPER_WORKERS)
-        page_say(page,
-                 "The machine had %u CPU%s, so %d workers take turns on them: who is not on a CPU "
-                 "has a deque that others empty, and steals are more than with as many CPUs.",
-                 lab_cpus(r), lab_cpus(r) == 1 ? "" : "s", PAPER_WORKERS);
+        report_page_text(
+            page,
+            "The machine had %u CPU%s, so %d workers take turns on them: who is not on a CPU "
+            "has a deque that others empty, and steals are more than with as many CPUs.",
+            lab_cpus(r), lab_cpus(r) == 1 ? "" : "s", PAPER_WORKERS);
 }
 
 /* The paper's setting: eager, with as many workers as its processor has CPUs. */
@@ -481,18 +489,18 @@ static const setting *as_in_paper(const setting *all, int n)
     return &all[0];
 }
 
-static void verdict(const lab_results *r, lab_page *page, const setting *s)
+static void verdict(const lab_results *r, report_page *page, const setting *s)
 {
     growth g = growth_of(r, s);
-    bowl b = k_bowl(r, s);
+    u_shape b = k_u_shape(r, s);
     lab_interval in = time_between(r, s);
     if (isnan(g.r) || b.least < 0 || isnan(in.low) || lab_rounds(r) < 3) {
-        page_verdict(page, LAB_CANNOT_TELL, "There are too few calls to tell.");
-        page_summary(page, "Too few calls to tell.");
+        report_page_verdict(page, LAB_CANNOT_TELL, "There are too few calls to tell.");
+        report_page_summary(page, "Too few calls to tell.");
         return;
     }
     bool alike = is_line(&g) && b.falls && b.rises && has_no_correlation(in);
-    page_verdict(
+    report_page_verdict(
         page, alike ? LAB_AGREES : LAB_DIFFERS,
         "In the paper's setting (%s): %s with tasks (R2 %.2f; a line is taken to be from 0.9 "
         "on); the number of steals %s with k (%.1f times as many at k = 1 and %.1f times as "
@@ -503,12 +511,13 @@ static void verdict(const lab_results *r, lab_page *page, const setting *s)
                     : "steals do not grow for sure",
         g.r2_of_medians, shape_of(&b), b.fall, b.rise, batches[b.least], in.low, in.high,
         has_no_correlation(in) ? "so none is seen" : "so there is one");
-    page_summary(page, "Steals by tasks: R2 %.2f; by k: it %s, least at k = %d; k and time: %s.",
-                 g.r2_of_medians, shape_of(&b), batches[b.least],
-                 has_no_correlation(in) ? "no correlation" : "a correlation");
+    report_page_summary(page,
+                        "Steals by tasks: R2 %.2f; by k: it %s, least at k = %d; k and time: %s.",
+                        g.r2_of_medians, shape_of(&b), batches[b.least],
+                        has_no_correlation(in) ? "no correlation" : "a correlation");
 }
 
-static void tell(const lab_results *r, lab_page *page)
+static void tell(const lab_results *r, report_page *page)
 {
     setting all[SETTINGS];
     int n = settings_of(r, all);

@@ -108,19 +108,19 @@ runs lab report --out "$out"
 [ "$(cat "$work/precious")" = precious ] || fail 'a file behind a link was written'
 [ "$(stat -c %a "$out/report.html")" = 600 ] || fail 'the mode of the report has changed'
 fails 1 lab report --out "$work/nowhere"
-complains "no report: $work/nowhere/raw has no log of an experiment"
+complains "no report: $work/nowhere/raw has no journal of an experiment"
 [ ! -e "$work/nowhere" ] || fail 'a folder was made for nothing'
 
 # Another run is not mixed into it.
 fails 1 lab peers --out "$out" --workers 2 --repeat 3
-complains "$out/raw/peers.jsonl is of another run, with \"rounds\":2; --anew forgets it"
+complains "$out/raw/peers.jsonl is of another run, with \"rounds\":2; --restart forgets it"
 FILCH_PUBLISH=eager fails 1 lab peers --out "$out" --workers 2 --repeat 2
 complains 'is of another run, with "settings":""'
 touch -d '2001-01-01' "$lab_programs/pretender"
 fails 1 lab peers --out "$out" --workers 2 --repeat 2
 complains 'is of another run, with "programs":'
 [ "$(calls_made)" -eq "$all" ] || fail 'calls were made for a run that was refused'
-runs lab peers --out "$out" --workers 2 --repeat 1 --anew
+runs lab peers --out "$out" --workers 2 --repeat 1 --restart
 [ "$(keys | wc -l)" -eq 66 ] || fail 'anew is not anew'
 
 # ---- interrupted ----

@@ -15,7 +15,7 @@ static void begin(const char *words, int rounds)
 {
     char head[256];
     snprintf(head, sizeof head,
-             "{\"asked\":{\"words\":\"%s\",\"quick\":true,\"rounds\":%d,\"workers\":2,\"cpus\":2}}",
+             "{\"asked\":{\"args\":\"%s\",\"quick\":true,\"rounds\":%d,\"workers\":2,\"cpus\":2}}",
              words, rounds);
     results_free(results);
     results = results_new(head);
@@ -27,14 +27,14 @@ static char told[2048];
 static lab_verdict verdict_of(const lab_experiment *e)
 {
     const char *text;
-    lab_page *page = page_new(e->name);
+    report_page *page = report_page_new(e->name);
     e->tell(results, page);
-    CHECK(!page_is_torn(page));
-    lab_verdict v = page_verdict_of(page, &text);
+    CHECK(!report_page_is_truncated(page));
+    lab_verdict v = report_page_verdict_of(page, &text);
     snprintf(told, sizeof told, "%s", text);
-    CHECK(page_summary_of(page)[0] != '\0');
-    CHECK(!strstr(text, "nan") && !strstr(page_summary_of(page), "nan"));
-    page_free(page);
+    CHECK(report_page_summary_of(page)[0] != '\0');
+    CHECK(!strstr(text, "nan") && !strstr(report_page_summary_of(page), "nan"));
+    report_page_free(page);
     return v;
 }
 
@@ -100,7 +100,7 @@ static double level(double millions)
     return 100;
 }
 
-static double bowl(int k)
+static double u_shape(int k)
 {
     return 1000.0 / k + 5 * k;
 }
@@ -124,7 +124,7 @@ static double slower(int k)
 static void as_in_the_paper(void **state)
 {
     (void)state;
-    steals(on_a_line, bowl, same_time, ROUNDS);
+    steals(on_a_line, u_shape, same_time, ROUNDS);
     CHECK_INT(verdict_of(&lab_steals), LAB_AGREES);
     CHECK(strstr(told, "eager, 4 workers") != NULL);
     CHECK(strstr(told, "grow on a line") != NULL);
@@ -135,16 +135,16 @@ static void as_in_the_paper(void **state)
 static void not_as_in_the_paper(void **state)
 {
     (void)state;
-    steals(bent, bowl, same_time, ROUNDS);
+    steals(bent, u_shape, same_time, ROUNDS);
     CHECK_INT(verdict_of(&lab_steals), LAB_DIFFERS);
     CHECK(strstr(told, "grow, but not on a line") != NULL);
-    steals(level, bowl, same_time, ROUNDS);
+    steals(level, u_shape, same_time, ROUNDS);
     CHECK_INT(verdict_of(&lab_steals), LAB_DIFFERS);
     CHECK(strstr(told, "do not grow for sure") != NULL);
     steals(on_a_line, slope, same_time, ROUNDS);
     CHECK_INT(verdict_of(&lab_steals), LAB_DIFFERS);
     CHECK(strstr(told, "does not rise for sure") != NULL);
-    steals(on_a_line, bowl, slower, ROUNDS);
+    steals(on_a_line, u_shape, slower, ROUNDS);
     CHECK_INT(verdict_of(&lab_steals), LAB_DIFFERS);
     CHECK(strstr(told, "so there is one") != NULL);
 }
@@ -152,7 +152,7 @@ static void not_as_in_the_paper(void **state)
 static void too_few_steals(void **state)
 {
     (void)state;
-    steals(on_a_line, bowl, same_time, 1);
+    steals(on_a_line, u_shape, same_time, 1);
     CHECK_INT(verdict_of(&lab_steals), LAB_CANNOT_TELL);
     begin("", ROUNDS);
     CHECK_INT(verdict_of(&lab_steals), LAB_CANNOT_TELL);

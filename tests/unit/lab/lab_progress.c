@@ -15,7 +15,7 @@ static void words_of_time(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char words[64];
-        progress_words(cases[i].seconds, words, sizeof words);
+        progress_text(cases[i].seconds, words, sizeof words);
         CHECK_STR(words, cases[i].words);
     }
 }

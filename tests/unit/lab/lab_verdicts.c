@@ -11,7 +11,7 @@ static void begin(int workers)
 {
     char head[256];
     snprintf(head, sizeof head,
-             "{\"asked\":{\"words\":\"\",\"quick\":false,\"rounds\":1,\"workers\":%d}}", workers);
+             "{\"asked\":{\"args\":\"\",\"quick\":false,\"rounds\":1,\"workers\":%d}}", workers);
     results_free(results);
     results = results_new(head);
     CHECK(results != NULL);
@@ -38,14 +38,14 @@ static void measured(double ms, const char *format, ...)
 static lab_verdict verdict_of(const lab_experiment *e, char *words, size_t room)
 {
     const char *text;
-    lab_page *page = page_new(e->name);
+    report_page *page = report_page_new(e->name);
     e->tell(results, page);
-    CHECK(!page_is_torn(page));
-    lab_verdict v = page_verdict_of(page, &text);
+    CHECK(!report_page_is_truncated(page));
+    lab_verdict v = report_page_verdict_of(page, &text);
     snprintf(words, room, "%s", text);
-    CHECK(page_summary_of(page)[0] != '\0');
-    CHECK(!strstr(text, "nan") && !strstr(page_summary_of(page), "nan"));
-    page_free(page);
+    CHECK(report_page_summary_of(page)[0] != '\0');
+    CHECK(!strstr(text, "nan") && !strstr(report_page_summary_of(page), "nan"));
+    report_page_free(page);
     return v;
 }
 

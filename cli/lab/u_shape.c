@@ -1,4 +1,4 @@
-#include "bowl.h"
+#include "u_shape.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -7,8 +7,8 @@ static int least_of(const lab_numbers *at, int n)
 {
     int least = -1;
     for (int i = 0; i < n; i++) {
-        double median = numbers_median(at[i]);
-        if (!isnan(median) && (least < 0 || median < numbers_median(at[least])))
+        double median = statistics_median(at[i]);
+        if (!isnan(median) && (least < 0 || median < statistics_median(at[least])))
             least = i;
     }
     return least;
@@ -27,16 +27,16 @@ static lab_numbers one_more(lab_numbers n)
 static double higher(lab_numbers end, lab_numbers least, bool *surely)
 {
     lab_numbers a = one_more(end), b = one_more(least);
-    double ratio = numbers_median(a) / numbers_median(b);
-    *surely = end.count > 1 && least.count > 1 && numbers_ratio_between(a, b).low > 1;
+    double ratio = statistics_median(a) / statistics_median(b);
+    *surely = end.count > 1 && least.count > 1 && statistics_ratio_interval(a, b).low > 1;
     free((void *)a.at);
     free((void *)b.at);
     return ratio;
 }
 
-bowl bowl_of(const lab_numbers *at, int n)
+u_shape u_shape_of(const lab_numbers *at, int n)
 {
-    bowl b = {.least = least_of(at, n), .fall = NAN, .rise = NAN};
+    u_shape b = {.least = least_of(at, n), .fall = NAN, .rise = NAN};
     if (b.least < 0)
         return b;
     b.fall = higher(at[0], at[b.least], &b.falls);

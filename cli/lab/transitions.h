@@ -10,31 +10,31 @@
  *
  * No clocks and no files here: stamps and sizes are what they are given.
  */
-#ifndef CLI_LAB_CHANGES_H
-#define CLI_LAB_CHANGES_H
+#ifndef CLI_LAB_TRANSITIONS_H
+#define CLI_LAB_TRANSITIONS_H
 
 #include <stdint.h>
 
 enum {
-    CHANGES_MOST = 8
+    TRANSITIONS_MAX = 8
 }; /* the largest change that has a place of its own; larger ones share it */
 
-typedef struct changes {
+typedef struct transitions {
     uint64_t grid, first, step; /* the step of the last sample that counted */
     int64_t size;               /* then */
     double steps;
-    double by[2 * CHANGES_MOST + 1]; /* how often; by[CHANGES_MOST] is no change */
-} changes;
+    double by[2 * TRANSITIONS_MAX + 1]; /* how often; by[TRANSITIONS_MAX] is no change */
+} transitions;
 
 /* The first sample; the next ones, in order. */
-void changes_begin(changes *c, uint64_t grid, uint64_t stamp, int64_t size);
-void changes_add(changes *c, uint64_t stamp, int64_t size);
+void transitions_begin(transitions *c, uint64_t grid, uint64_t stamp, int64_t size);
+void transitions_add(transitions *c, uint64_t stamp, int64_t size);
 
 /* Go on from this sample, as from a first one: of what was before it nothing is known, and it does not count. */
-void changes_skip(changes *c, uint64_t stamp, int64_t size);
+void transitions_skip(transitions *c, uint64_t stamp, int64_t size);
 
 /* That a step changes the size by l; by more than that up, or by more than that down: beyond.  0 where there was no step. */
-double changes_probability(const changes *c, int l);
-double changes_beyond(const changes *c, int l);
+double transitions_probability(const transitions *c, int l);
+double transitions_beyond(const transitions *c, int l);
 
 #endif

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "head.h"
+#include "run_header.h"
 
 #include "machine.h"
 #include "plan.h"
@@ -13,9 +13,9 @@
 static void words(FILE *out, const lab_options *o)
 {
     char all[256] = "";
-    for (int i = 0; o->words[i]; i++) {
+    for (int i = 0; o->args[i]; i++) {
         size_t used = strlen(all);
-        snprintf(all + used, sizeof all - used, "%s%s", i > 0 ? " " : "", o->words[i]);
+        snprintf(all + used, sizeof all - used, "%s%s", i > 0 ? " " : "", o->args[i]);
     }
     json_write(out, all);
 }
@@ -47,7 +47,7 @@ static void asked(FILE *out, const lab_experiment *e, const lab_options *o, cons
 {
     char cpu[256];
     machine_cpu(cpu, sizeof cpu);
-    fprintf(out, "{\"experiment\":\"%s\",\"words\":", e->name);
+    fprintf(out, "{\"experiment\":\"%s\",\"args\":", e->name);
     words(out, o);
     fprintf(out, ",\"quick\":%s,\"rounds\":%d,\"workers\":%u,\"cpus\":%u",
             o->quick ? "true" : "false", p->rounds, o->workers, filch_cpu_count());
@@ -70,7 +70,7 @@ static void left_out(FILE *out, const lab_plan *p)
     fputc(']', out);
 }
 
-char *head_of(const lab_experiment *e, const lab_options *o, const lab_plan *p)
+char *run_header(const lab_experiment *e, const lab_options *o, const lab_plan *p)
 {
     char *head = NULL;
     size_t length;
@@ -80,9 +80,9 @@ char *head_of(const lab_experiment *e, const lab_options *o, const lab_plan *p)
     fputs("{\"asked\":", out);
     asked(out, e, o, p);
     fputs(",\"machine\":", out);
-    machine_tell(out);
+    machine_write(out);
     fputs(",\"begun\":", out);
-    machine_tell_now(out);
+    machine_write_now(out);
     fputs(",\"left_out\":", out);
     left_out(out, p);
     fputs("}", out);

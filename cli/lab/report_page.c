@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "page.h"
+#include "report_page.h"
 
 #include "svg.h"
 
@@ -8,22 +8,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const lab_verdict_words[] = {"cannot tell", "agrees", "differs"};
+const char *const lab_verdict_names[] = {"cannot tell", "agrees", "differs"};
 
 enum { PARTS_MAX = 64 };
 
-struct lab_page {
+struct report_page {
     char *name;
-    page_part parts[PARTS_MAX];
+    report_page_part parts[PARTS_MAX];
     int count;
     lab_verdict verdict;
     char *verdict_text, *summary;
-    bool torn;
+    bool truncated;
 };
 
-lab_page *page_new(const char *name)
+report_page *report_page_new(const char *name)
 {
-    lab_page *p = calloc(1, sizeof *p);
+    report_page *p = calloc(1, sizeof *p);
     if (p && !(p->name = strdup(name))) {
         free(p);
         return NULL;
@@ -31,7 +31,7 @@ lab_page *page_new(const char *name)
     return p;
 }
 
-static void free_part(page_part *part)
+static void free_part(report_page_part *part)
 {
     free(part->text);
     free(part->about);
@@ -44,7 +44,7 @@ static void free_part(page_part *part)
     free(part->cells);
 }
 
-void page_free(lab_page *p)
+void report_page_free(report_page *p)
 {
     if (!p)
         return;
@@ -56,45 +56,45 @@ void page_free(lab_page *p)
     free(p);
 }
 
-/* A page that is full is torn, too. */
-static page_part *add(lab_page *p, page_kind kind)
+/* A page that is full is truncated, too. */
+static report_page_part *add(report_page *p, report_page_kind kind)
 {
-    static page_part nowhere;
+    static report_page_part nowhere;
     if (p->count == PARTS_MAX) {
-        p->torn = true;
+        p->truncated = true;
         return &nowhere;
     }
-    page_part *part = &p->parts[p->count++];
+    report_page_part *part = &p->parts[p->count++];
     part->kind = kind;
     return part;
 }
 
-static char *written(lab_page *p, const char *format, va_list args)
+static char *written(report_page *p, const char *format, va_list args)
 {
     char *text;
     if (vasprintf(&text, format, args) < 0) {
-        p->torn = true;
+        p->truncated = true;
         return NULL;
     }
     return text;
 }
 
-static char *copy(lab_page *p, const char *text)
+static char *copy(report_page *p, const char *text)
 {
     char *own = strdup(text ? text : "");
-    p->torn |= !own;
+    p->truncated |= !own;
     return own;
 }
 
-void page_say(lab_page *p, const char *format, ...)
+void report_page_text(report_page *p, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    add(p, PAGE_SAYS)->text = written(p, format, args);
+    add(p, REPORT_PAGE_TEXT)->text = written(p, format, args);
     va_end(args);
 }
 
-void page_verdict(lab_page *p, lab_verdict v, const char *format, ...)
+void report_page_verdict(report_page *p, lab_verdict v, const char *format, ...)
 {
     va_list args;
     p->verdict = v;
@@ -104,7 +104,7 @@ void page_verdict(lab_page *p, lab_verdict v, const char *format, ...)
     va_end(args);
 }
 
-void page_summary(lab_page *p, const char *format, ...)
+void report_page_summary(report_page *p, const char *format, ...)
 {
     va_list args;
     free(p->summary);
@@ -115,11 +115,11 @@ void page_summary(lab_page *p, const char *format, ...)
 
 /* ---- tables ---- */
 
-static void add_cell(lab_page *p, page_part *table, char *text)
+static void add_cell(report_page *p, report_page_part *table, char *text)
 {
     char **cells = realloc(table->cells, ((size_t)table->cell_count + 1) * sizeof *cells);
     if (!cells || !text) {
-        p->torn = true;
+        p->truncated = true;
         free(text);
     }
     if (cells)
@@ -128,9 +128,9 @@ static void add_cell(lab_page *p, page_part *table, char *text)
         cells[table->cell_count++] = text;
 }
 
-void page_table(lab_page *p, const char *caption, const char *columns)
+void report_page_table(report_page *p, const char *caption, const char *columns)
 {
-    page_part *table = add(p, PAGE_TABLE);
+    report_page_part *table = add(p, REPORT_PAGE_TABLE);
     table->text = copy(p, caption);
     for (const char *c = columns;; c++) {
         size_t length = strcspn(c, "|");
@@ -142,18 +142,18 @@ void page_table(lab_page *p, const char *caption, const char *columns)
     }
 }
 
-static void cell_of_last(lab_page *p, char *text)
+static void cell_of_last(report_page *p, char *text)
 {
-    page_part *last = p->count > 0 ? &p->parts[p->count - 1] : NULL;
-    if (last && last->kind == PAGE_TABLE) {
+    report_page_part *last = p->count > 0 ? &p->parts[p->count - 1] : NULL;
+    if (last && last->kind == REPORT_PAGE_TABLE) {
         add_cell(p, last, text);
         return;
     }
     free(text);
-    p->torn = true;
+    p->truncated = true;
 }
 
-void page_cell(lab_page *p, const char *format, ...)
+void report_page_cell(report_page *p, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -161,12 +161,12 @@ void page_cell(lab_page *p, const char *format, ...)
     va_end(args);
 }
 
-void page_number(lab_page *p, double value, int digits)
+void report_page_number(report_page *p, double value, int digits)
 {
     if (isfinite(value))
-        page_cell(p, "%.*f", digits, value);
+        report_page_cell(p, "%.*f", digits, value);
     else
-        page_cell(p, "-");
+        report_page_cell(p, "-");
 }
 
 /* 1.5, -3, 2.1x, 0.8 to 1.2; and a dash, which is none. */
@@ -175,7 +175,7 @@ static bool is_number(const char *cell)
     return strcmp(cell, "-") == 0 || (*cell != '\0' && strchr("-+.0123456789", *cell));
 }
 
-bool page_is_number_column(const page_part *table, int column)
+bool report_page_is_number_column(const report_page_part *table, int column)
 {
     for (int i = table->columns + column; i < table->cell_count; i += table->columns)
         if (table->cells[i][0] != '\0' && !is_number(table->cells[i]))
@@ -185,28 +185,30 @@ bool page_is_number_column(const page_part *table, int column)
 
 /* ---- figures ---- */
 
-void page_figure(lab_page *p, const chart *c)
+void report_page_figure(report_page *p, const chart *c)
 {
-    static const int widths[2] = {[PAGE_WIDE] = CHART_WIDE, [PAGE_NARROW] = CHART_NARROW};
+    static const int widths[2] = {
+        [REPORT_PAGE_WIDE] = CHART_WIDE, [REPORT_PAGE_NARROW] = CHART_NARROW};
     if (!chart_has_data(c)) {
-        page_say(p, "There is nothing to draw for the figure: %s", c->title);
+        report_page_text(p, "There is nothing to draw for the figure: %s", c->title);
         return;
     }
-    page_part *part = add(p, PAGE_FIGURE);
+    report_page_part *part = add(p, REPORT_PAGE_FIGURE);
     part->text = copy(p, c->title);
     part->about = copy(p, c->about);
     for (int i = 0; i < 2; i++) {
         part->drawings[i].script = chart_script(c, widths[i]);
-        p->torn |= !part->drawings[i].script;
+        p->truncated |= !part->drawings[i].script;
     }
 }
 
-static const char *draw(const lab_page *p, page_part *part, int figure, int i)
+static const char *draw(const report_page *p, report_page_part *part, int figure, int i)
 {
-    static const char *const names[2] = {[PAGE_WIDE] = "wide", [PAGE_NARROW] = "narrow"};
+    static const char *const names[2] = {
+        [REPORT_PAGE_WIDE] = "wide", [REPORT_PAGE_NARROW] = "narrow"};
     char id[128];
     const char *drawn;
-    page_drawing *d = &part->drawings[i];
+    report_page_drawing *d = &part->drawings[i];
     const char *why = gnuplot_run(d->script, &drawn);
     if (why)
         return why;
@@ -216,12 +218,12 @@ static const char *draw(const lab_page *p, page_part *part, int figure, int i)
     return d->svg ? NULL : "what gnuplot wrote is not SVG, or is out of memory";
 }
 
-const char *page_draw(lab_page *p)
+const char *report_page_draw(report_page *p)
 {
     const char *why = NULL;
     int figure = 0;
-    for (int i = 0; i < p->count && !why && !p->torn; i++) {
-        if (p->parts[i].kind != PAGE_FIGURE)
+    for (int i = 0; i < p->count && !why && !p->truncated; i++) {
+        if (p->parts[i].kind != REPORT_PAGE_FIGURE)
             continue;
         figure++;
         for (int k = 0; k < 2 && !why; k++)
@@ -232,28 +234,28 @@ const char *page_draw(lab_page *p)
 
 /* ---- for those who show it ---- */
 
-int page_count(const lab_page *p)
+int report_page_count(const report_page *p)
 {
     return p->count;
 }
 
-const page_part *page_at(const lab_page *p, int i)
+const report_page_part *report_page_at(const report_page *p, int i)
 {
     return &p->parts[i];
 }
 
-lab_verdict page_verdict_of(const lab_page *p, const char **text)
+lab_verdict report_page_verdict_of(const report_page *p, const char **text)
 {
     *text = p->verdict_text ? p->verdict_text : "";
     return p->verdict;
 }
 
-const char *page_summary_of(const lab_page *p)
+const char *report_page_summary_of(const report_page *p)
 {
     return p->summary ? p->summary : "";
 }
 
-bool page_is_torn(const lab_page *p)
+bool report_page_is_truncated(const report_page *p)
 {
-    return p->torn;
+    return p->truncated;
 }

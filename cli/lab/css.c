@@ -1,4 +1,4 @@
-#include "style.h"
+#include "css.h"
 
 const char report_css[] =
     ":root{--page:#fff;--ink:#1b1f24;--quiet:#57606a;--line:#d8dee4;--soft:#f6f8fa;"

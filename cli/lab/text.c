@@ -1,5 +1,5 @@
 /* A page as text. */
-#include "page.h"
+#include "report_page.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static void print_wrapped(FILE *out, const char *text)
     fputc('\n', out);
 }
 
-static int widest(const page_part *table, int column)
+static int widest(const report_page_part *table, int column)
 {
     size_t width = 0;
     for (int i = column; i < table->cell_count; i += table->columns)
@@ -32,13 +32,13 @@ static int widest(const page_part *table, int column)
     return (int)width;
 }
 
-static void print_table(FILE *out, const page_part *table)
+static void print_table(FILE *out, const report_page_part *table)
 {
     print_wrapped(out, table->text);
     for (int i = 0; i < table->cell_count; i++) {
         int column = i % table->columns, width = widest(table, column);
         bool is_last = column + 1 == table->columns;
-        if (page_is_number_column(table, column))
+        if (report_page_is_number_column(table, column))
             fprintf(out, "  %*s", width, table->cells[i]);
         else
             fprintf(out, "  %-*s", is_last ? 0 : width, table->cells[i]);
@@ -48,20 +48,20 @@ static void print_table(FILE *out, const page_part *table)
 }
 
 /* A figure is for the report; its numbers are in the tables. */
-void page_print(const lab_page *p, FILE *out)
+void report_page_print(const report_page *p, FILE *out)
 {
     const char *text;
-    for (int i = 0; i < page_count(p); i++) {
-        const page_part *part = page_at(p, i);
-        if (part->kind == PAGE_FIGURE || !part->text)
+    for (int i = 0; i < report_page_count(p); i++) {
+        const report_page_part *part = report_page_at(p, i);
+        if (part->kind == REPORT_PAGE_FIGURE || !part->text)
             continue;
-        if (part->kind == PAGE_TABLE)
+        if (part->kind == REPORT_PAGE_TABLE)
             print_table(out, part);
         else
             print_wrapped(out, part->text);
         fputc('\n', out);
     }
-    lab_verdict v = page_verdict_of(p, &text);
-    fprintf(out, "Beside the seed: %s.\n", lab_verdict_words[v]);
+    lab_verdict v = report_page_verdict_of(p, &text);
+    fprintf(out, "Beside the seed: %s.\n", lab_verdict_names[v]);
     print_wrapped(out, text);
 }

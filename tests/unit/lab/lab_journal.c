@@ -1,7 +1,7 @@
 #define _GNU_SOURCE
-/* The log: what was written is read back, what is torn is dropped, and another run is not mixed into it. */
+/* The journal: what was written is read back, what is truncated is dropped, and another run is not mixed into it. */
 #include "check.h"
-#include "lab/log.h"
+#include "lab/journal.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,11 +9,10 @@
 static char folder[] = "/tmp/lab_log_XXXXXX";
 static char path[64];
 
-static const char head[] = "{\"asked\":{\"experiment\":\"x\",\"words\":\"a b\",\"quick\":true,"
+static const char head[] = "{\"asked\":{\"experiment\":\"x\",\"args\":\"a b\",\"quick\":true,"
                            "\"rounds\":3,\"workers\":2},\"left_out\":[]}";
-static const char other_head[] =
-    "{\"asked\":{\"experiment\":\"x\",\"words\":\"a b\",\"quick\":true,"
-    "\"rounds\":4,\"workers\":2},\"left_out\":[]}";
+static const char other_head[] = "{\"asked\":{\"experiment\":\"x\",\"args\":\"a b\",\"quick\":true,"
+                                 "\"rounds\":4,\"workers\":2},\"left_out\":[]}";
 static const char first[] = "{\"key\":\"fib/tbb/2#0\",\"took\":0.5,\"said\":{\"size\":7,"
                             "\"samples\":[1,2],\"metrics\":{\"ns\":[3,4]},"
                             "\"counters\":{\"stolen\":[10,4,6]}},\"more\":{\"p\":0.5}}";
@@ -21,9 +20,9 @@ static const char second[] = "{\"key\":\"fib/tbb/2#1\",\"took\":0.25,\"said\":{\
                              "\"samples\":[3]}}";
 static const char failure[] = "{\"key\":\"fib/tbb/2#2\",\"took\":0.25,\"failed\":\"ended with 1\"}";
 
-static void open_log(lab_log *log)
+static void open_journal(lab_journal *journal)
 {
-    const char *why = log_open(log, path, head, false);
+    const char *why = journal_open(journal, path, head, false);
     if (why)
         fprintf(stderr, "%s\n", why);
     CHECK(!why);
@@ -31,11 +30,11 @@ static void open_log(lab_log *log)
 
 static void write_log(const char *more)
 {
-    lab_log log;
+    lab_journal journal;
     unlink(path);
-    open_log(&log);
-    CHECK(!log_add(&log, first));
-    log_close(&log);
+    open_journal(&journal);
+    CHECK(!journal_append(&journal, first));
+    journal_close(&journal);
     FILE *file = fopen(path, "a");
     CHECK(file && fputs(more, file) >= 0 && fclose(file) == 0);
 }
@@ -50,17 +49,17 @@ static long size_of_file(void)
 static void comes_back(void **state)
 {
     (void)state;
-    lab_log log;
+    lab_journal journal;
     write_log("");
-    open_log(&log);
-    CHECK_INT(log.results->count, 1);
-    CHECK(results_find(log.results, "fib/tbb/2#0") != NULL);
-    CHECK(results_find(log.results, "fib/tbb/2#1") == NULL);
-    CHECK(!log_add(&log, second));
-    CHECK(!log_add(&log, failure));
-    log_close(&log);
+    open_journal(&journal);
+    CHECK_INT(journal.results->count, 1);
+    CHECK(results_find(journal.results, "fib/tbb/2#0") != NULL);
+    CHECK(results_find(journal.results, "fib/tbb/2#1") == NULL);
+    CHECK(!journal_append(&journal, second));
+    CHECK(!journal_append(&journal, failure));
+    journal_close(&journal);
 
-    lab_results *r = log_read(path);
+    lab_results *r = journal_read(path);
     CHECK(r != NULL);
     CHECK_INT(r->count, 3);
     CHECK_INT(results_good(r), 2);
@@ -72,10 +71,11 @@ static void comes_back(void **state)
 static void numbers_by_name(void **state)
 {
     (void)state;
-    lab_log log;
-    CHECK(!log_in_memory(&log, head));
-    CHECK(!log_add(&log, first) && !log_add(&log, second) && !log_add(&log, failure));
-    const lab_results *r = log.results;
+    lab_journal journal;
+    CHECK(!journal_in_memory(&journal, head));
+    CHECK(!journal_append(&journal, first) && !journal_append(&journal, second) &&
+          !journal_append(&journal, failure));
+    const lab_results *r = journal.results;
     lab_numbers n = lab_samples(r, "fib/%s/%d", "tbb", 2);
     CHECK_INT(n.count, 3);
     CHECK(n.at[0] == 1 && n.at[1] == 2 && n.at[2] == 3);
@@ -96,8 +96,8 @@ static void numbers_by_name(void **state)
     CHECK(lab_was_quick(r));
     CHECK_INT(lab_workers(r), 2);
     CHECK_INT(lab_rounds(r), 3);
-    CHECK_STR(lab_words(r), "a b");
-    log_close(&log);
+    CHECK_STR(lab_args(r), "a b");
+    journal_close(&journal);
 }
 
 /* Whatever the end is, it is cut off, and the next line comes where it was. */
@@ -116,14 +116,14 @@ static void torn_ends(void **state)
     write_log("");
     long good = size_of_file();
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
-        lab_log log;
+        lab_journal journal;
         write_log(ends[i]);
-        open_log(&log);
-        CHECK_INT(log.results->count, 1);
+        open_journal(&journal);
+        CHECK_INT(journal.results->count, 1);
         CHECK_INT(size_of_file(), good);
-        CHECK(!log_add(&log, second));
-        log_close(&log);
-        lab_results *r = log_read(path);
+        CHECK(!journal_append(&journal, second));
+        journal_close(&journal);
+        lab_results *r = journal_read(path);
         CHECK(r && r->count == 2);
         results_free(r);
     }
@@ -132,37 +132,37 @@ static void torn_ends(void **state)
 static void another_run_is_refused(void **state)
 {
     (void)state;
-    lab_log log;
+    lab_journal journal;
     write_log("");
-    const char *why = log_open(&log, path, other_head, false);
+    const char *why = journal_open(&journal, path, other_head, false);
     CHECK(why && strstr(why, "\"rounds\":3;"));
-    CHECK(!log_open(&log, path, other_head, true));
-    CHECK_INT(log.results->count, 0);
-    log_close(&log);
+    CHECK(!journal_open(&journal, path, other_head, true));
+    CHECK_INT(journal.results->count, 0);
+    journal_close(&journal);
 }
 
 static void one_at_a_time(void **state)
 {
     (void)state;
-    lab_log log, again;
+    lab_journal journal, again;
     unlink(path);
-    open_log(&log);
-    const char *why = log_open(&again, path, head, false);
+    open_journal(&journal);
+    const char *why = journal_open(&again, path, head, false);
     CHECK(why && strstr(why, "another filch is writing it"));
-    log_close(&log);
+    journal_close(&journal);
 }
 
 static void what_cannot_be_kept(void **state)
 {
     (void)state;
-    lab_log log;
-    const char *why = log_open(&log, "/nonexistent/x.jsonl", head, false);
+    lab_journal journal;
+    const char *why = journal_open(&journal, "/nonexistent/x.jsonl", head, false);
     CHECK(why && strstr(why, "/nonexistent/x.jsonl: No such file"));
-    CHECK(!log_in_memory(&log, head));
-    CHECK(log_add(&log, "nonsense") != NULL);
-    log_close(&log);
-    CHECK(log_in_memory(&log, "{}") != NULL);
-    CHECK(log_read("/nonexistent/x.jsonl") == NULL);
+    CHECK(!journal_in_memory(&journal, head));
+    CHECK(journal_append(&journal, "nonsense") != NULL);
+    journal_close(&journal);
+    CHECK(journal_in_memory(&journal, "{}") != NULL);
+    CHECK(journal_read("/nonexistent/x.jsonl") == NULL);
 }
 
 int main(void)

@@ -1,4 +1,4 @@
-#include "sizes.h"
+#include "deque_sizes.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -20,7 +20,7 @@ static bool is_change(const samples *s, uint64_t i)
 }
 
 /* From the last sample before the first change to the first after the last. */
-static void find_ends(sizes *z, const samples *s)
+static void find_ends(deque_sizes *z, const samples *s)
 {
     uint64_t n = s->head.samples;
     z->first = 0;
@@ -43,7 +43,7 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static int find_usual_gap(sizes *z, const samples *s)
+static int find_usual_gap(deque_sizes *z, const samples *s)
 {
     size_t n = 0;
     double *gaps = malloc((z->last - z->first + 1) * sizeof *gaps);
@@ -64,7 +64,7 @@ static bool is_blind(const samples *s, uint64_t i)
     return gap(s, i) > BLIND_SECONDS * (double)s->head.ticks_per_second && is_change(s, i);
 }
 
-static void find_gaps(sizes *z, const samples *s)
+static void find_gaps(deque_sizes *z, const samples *s)
 {
     double blind = 0;
     for (uint64_t i = z->first; i < z->last; i++) {
@@ -84,19 +84,19 @@ static int32_t size_at(const samples *s, uint64_t i, uint32_t deque)
     return size > 0 ? size : 0;
 }
 
-static int part_of(const sizes *z, const samples *s, uint64_t i)
+static int part_of(const deque_sizes *z, const samples *s, uint64_t i)
 {
     double since = (double)(samples_stamp(s, i) - samples_stamp(s, z->first));
-    int part = z->ticks > 0 ? (int)(since / z->ticks * SIZES_CURVE) : 0;
-    return part < SIZES_CURVE ? part : SIZES_CURVE - 1;
+    int part = z->ticks > 0 ? (int)(since / z->ticks * DEQUE_SIZES_CURVE) : 0;
+    return part < DEQUE_SIZES_CURVE ? part : DEQUE_SIZES_CURVE - 1;
 }
 
 /* A size holds until the next sample. */
-static void draw_curve(const sizes *z, const samples *s, uint32_t deque, sizes_deque *out)
+static void draw_curve(const deque_sizes *z, const samples *s, uint32_t deque, deque_history *out)
 {
     for (uint64_t i = z->first; i <= z->last; i++) {
         int32_t size = size_at(s, i, deque);
-        int end = i < z->last ? part_of(z, s, i + 1) : SIZES_CURVE - 1;
+        int end = i < z->last ? part_of(z, s, i + 1) : DEQUE_SIZES_CURVE - 1;
         for (int part = part_of(z, s, i); part <= end; part++)
             if (size > out->curve[part])
                 out->curve[part] = size;
@@ -109,26 +109,26 @@ static uint32_t moved(const samples *s, uint64_t i, uint32_t deque, uint32_t col
 }
 
 /* From one sample to the next. */
-static void look_between(const samples *s, uint64_t i, uint32_t deque, sizes_deque *out)
+static void look_between(const samples *s, uint64_t i, uint32_t deque, deque_history *out)
 {
     uint64_t stamp = samples_stamp(s, i + 1);
     int32_t size = samples_deque_size(s, i + 1, deque);
     if (is_blind(s, i)) {
-        changes_skip(&out->changes, stamp, size);
+        transitions_skip(&out->transitions, stamp, size);
         return;
     }
-    changes_add(&out->changes, stamp, size);
+    transitions_add(&out->transitions, stamp, size);
     out->up += moved(s, i, deque, FILCH_SAMPLES_BOTTOM_INCS);
     out->down += moved(s, i, deque, FILCH_SAMPLES_BOTTOM_DECS);
     out->top += moved(s, i, deque, FILCH_SAMPLES_TOP);
 }
 
-static void look_at(const sizes *z, const samples *s, uint32_t deque, uint64_t grid,
-                    sizes_deque *out)
+static void look_at(const deque_sizes *z, const samples *s, uint32_t deque, uint64_t grid,
+                    deque_history *out)
 {
     double weighed = 0;
-    changes_begin(&out->changes, grid, samples_stamp(s, z->first),
-                  samples_deque_size(s, z->first, deque));
+    transitions_begin(&out->transitions, grid, samples_stamp(s, z->first),
+                      samples_deque_size(s, z->first, deque));
     for (uint64_t i = z->first; i <= z->last; i++) {
         int32_t size = size_at(s, i, deque);
         if (size > out->largest)
@@ -142,9 +142,9 @@ static void look_at(const sizes *z, const samples *s, uint32_t deque, uint64_t g
     draw_curve(z, s, deque, out);
 }
 
-int sizes_find(sizes *z, const samples *s, uint64_t grid)
+int deque_sizes_find(deque_sizes *z, const samples *s, uint64_t grid)
 {
-    *z = (sizes){.deques = s->head.deques};
+    *z = (deque_sizes){.deques = s->head.deques};
     z->of = calloc(z->deques, sizeof *z->of);
     if (!z->of)
         return -ENOMEM;
@@ -159,27 +159,27 @@ int sizes_find(sizes *z, const samples *s, uint64_t grid)
     return 0;
 }
 
-void sizes_free(sizes *z)
+void deque_sizes_free(deque_sizes *z)
 {
     free(z->of);
 }
 
-static void write_deque(const sizes_deque *d, FILE *out)
+static void write_deque(const deque_history *d, FILE *out)
 {
     fprintf(out, "{\"p\":[");
     for (int l = -2; l <= 2; l++)
-        fprintf(out, "%s%.9f", l > -2 ? "," : "", changes_probability(&d->changes, l));
+        fprintf(out, "%s%.9f", l > -2 ? "," : "", transitions_probability(&d->transitions, l));
     fprintf(out,
             "],\"beyond\":%.9f,\"steps\":%.0f,\"up\":%" PRIu32 ",\"down\":%" PRIu32
             ",\"top\":%" PRIu32 ",\"mean\":%.4f,\"largest\":%" PRId32 ",\"curve\":[",
-            changes_beyond(&d->changes, 2), d->changes.steps, d->up, d->down, d->top, d->mean,
-            d->largest);
-    for (int i = 0; i < SIZES_CURVE; i++)
+            transitions_beyond(&d->transitions, 2), d->transitions.steps, d->up, d->down, d->top,
+            d->mean, d->largest);
+    for (int i = 0; i < DEQUE_SIZES_CURVE; i++)
         fprintf(out, "%s%" PRId32, i > 0 ? "," : "", d->curve[i]);
     fprintf(out, "]}");
 }
 
-void sizes_write(const sizes *z, const samples *s, uint64_t grid, FILE *out)
+void deque_sizes_write(const deque_sizes *z, const samples *s, uint64_t grid, FILE *out)
 {
     fprintf(out,
             "{\"kind\":\"%s\",\"clock\":\"%s\",\"ticks_per_second\":%" PRIu64

@@ -1,4 +1,4 @@
-#include "numbers.h"
+#include "statistics.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -25,7 +25,7 @@ static double quantile_of_sorted(const double *at, int n, double part)
     return at[below] + (where - below) * (at[above] - at[below]);
 }
 
-double numbers_quantile(lab_numbers n, double part)
+double statistics_quantile(lab_numbers n, double part)
 {
     double *copy = n.count > 0 ? malloc((size_t)n.count * sizeof *copy) : NULL;
     if (!copy)
@@ -37,12 +37,12 @@ double numbers_quantile(lab_numbers n, double part)
     return q;
 }
 
-double numbers_median(lab_numbers n)
+double statistics_median(lab_numbers n)
 {
-    return numbers_quantile(n, 0.5);
+    return statistics_quantile(n, 0.5);
 }
 
-double numbers_mean(lab_numbers n)
+double statistics_mean(lab_numbers n)
 {
     double sum = 0;
     for (int i = 0; i < n.count; i++)
@@ -50,7 +50,7 @@ double numbers_mean(lab_numbers n)
     return n.count > 0 ? sum / n.count : NAN;
 }
 
-double numbers_least(lab_numbers n)
+double statistics_min(lab_numbers n)
 {
     double least = NAN;
     for (int i = 0; i < n.count; i++)
@@ -106,12 +106,12 @@ static lab_interval between(lab_numbers a, const lab_numbers *b)
     return found;
 }
 
-lab_interval numbers_median_between(lab_numbers n)
+lab_interval statistics_median_interval(lab_numbers n)
 {
     return between(n, NULL);
 }
 
-lab_interval numbers_ratio_between(lab_numbers above, lab_numbers below)
+lab_interval statistics_ratio_interval(lab_numbers above, lab_numbers below)
 {
     return between(above, &below);
 }
@@ -126,20 +126,20 @@ static double *ratios_of(lab_numbers above, lab_numbers below)
     return ratios;
 }
 
-double numbers_turns_ratio(lab_numbers above, lab_numbers below)
+double statistics_pairs_ratio(lab_numbers above, lab_numbers below)
 {
     double *ratios = ratios_of(above, below);
-    double ratio = ratios ? numbers_median((lab_numbers){ratios, above.count})
-                          : numbers_median(above) / numbers_median(below);
+    double ratio = ratios ? statistics_median((lab_numbers){ratios, above.count})
+                          : statistics_median(above) / statistics_median(below);
     free(ratios);
     return ratio;
 }
 
-lab_interval numbers_turns_between(lab_numbers above, lab_numbers below)
+lab_interval statistics_pairs_interval(lab_numbers above, lab_numbers below)
 {
     double *ratios = ratios_of(above, below);
-    lab_interval found = ratios ? numbers_median_between((lab_numbers){ratios, above.count})
-                                : numbers_ratio_between(above, below);
+    lab_interval found = ratios ? statistics_median_interval((lab_numbers){ratios, above.count})
+                                : statistics_ratio_interval(above, below);
     free(ratios);
     return found;
 }
@@ -166,14 +166,14 @@ static sums sums_of(lab_numbers x, lab_numbers y)
     return s;
 }
 
-double numbers_correlation(lab_numbers x, lab_numbers y)
+double statistics_correlation(lab_numbers x, lab_numbers y)
 {
     sums s = sums_of(x, y);
     return s.n >= 2 && s.xx > 0 && s.yy > 0 ? s.xy / sqrt(s.xx * s.yy) : NAN;
 }
 
 /* A line that fits all points of a level explains all there is to explain. */
-lab_fit numbers_fit(lab_numbers x, lab_numbers y)
+lab_fit statistics_fit(lab_numbers x, lab_numbers y)
 {
     sums s = sums_of(x, y);
     if (s.n < 2 || s.xx <= 0)
@@ -183,9 +183,9 @@ lab_fit numbers_fit(lab_numbers x, lab_numbers y)
     return (lab_fit){slope, s.y - slope * s.x, r2};
 }
 
-lab_interval numbers_correlation_between(lab_numbers x, lab_numbers y)
+lab_interval statistics_correlation_interval(lab_numbers x, lab_numbers y)
 {
-    double r = numbers_correlation(x, y);
+    double r = statistics_correlation(x, y);
     int n = x.count < y.count ? x.count : y.count;
     if (n < 4 || isnan(r) || fabs(r) >= 1)
         return (lab_interval){n < 4 ? NAN : r, n < 4 ? NAN : r};

@@ -2,8 +2,8 @@
 /* Pages: as text, and as HTML in which text stays text whatever is in it; and charts. */
 #include "check.h"
 #include "lab/escape.h"
-#include "lab/page.h"
 #include "lab/report.h"
+#include "lab/report_page.h"
 
 #include <math.h>
 
@@ -46,44 +46,44 @@ static void text_stays_text(void **state)
 static void tables_stand_in_columns(void **state)
 {
     (void)state;
-    lab_page *p = page_new("x");
-    page_table(p, "Caption", "name|value|note");
-    page_cell(p, "a");
-    page_number(p, 1.25, 1);
-    page_cell(p, "ok");
-    page_cell(p, "long");
-    page_number(p, NAN, 1);
-    page_cell(p, "no");
-    page_verdict(p, LAB_DIFFERS, "because of %d", 7);
-    CHECK(!page_is_torn(p));
+    report_page *p = report_page_new("x");
+    report_page_table(p, "Caption", "name|value|note");
+    report_page_cell(p, "a");
+    report_page_number(p, 1.25, 1);
+    report_page_cell(p, "ok");
+    report_page_cell(p, "long");
+    report_page_number(p, NAN, 1);
+    report_page_cell(p, "no");
+    report_page_verdict(p, LAB_DIFFERS, "because of %d", 7);
+    CHECK(!report_page_is_truncated(p));
     FILE *out = begin();
-    page_print(p, out);
+    report_page_print(p, out);
     fclose(out);
     CHECK_STR(text, "Caption\n  name  value  note\n  a       1.2  ok\n  long      -  no\n\n"
                     "Beside the seed: differs.\nbecause of 7\n");
-    page_free(p);
+    report_page_free(p);
 }
 
 static void long_words_are_wrapped(void **state)
 {
     (void)state;
-    lab_page *p = page_new("x");
-    page_say(p, "%0120d %0120d ab cd", 1, 2);
+    report_page *p = report_page_new("x");
+    report_page_text(p, "%0120d %0120d ab cd", 1, 2);
     FILE *out = begin();
-    page_print(p, out);
+    report_page_print(p, out);
     fclose(out);
     CHECK(has("1\n0"));
     CHECK(has("2\nab cd\n"));
-    page_free(p);
+    report_page_free(p);
 }
 
 static void a_cell_needs_a_table(void **state)
 {
     (void)state;
-    lab_page *p = page_new("x");
-    page_cell(p, "a");
-    CHECK(page_is_torn(p));
-    page_free(p);
+    report_page *p = report_page_new("x");
+    report_page_cell(p, "a");
+    CHECK(report_page_is_truncated(p));
+    report_page_free(p);
 }
 
 /* ---- as HTML ---- */
@@ -94,7 +94,7 @@ static void nothing(const lab_options *o, lab_plan *p)
     (void)p;
 }
 
-static void tell_nothing(const lab_results *r, lab_page *page)
+static void tell_nothing(const lab_results *r, report_page *page)
 {
     (void)r;
     (void)page;
@@ -104,57 +104,57 @@ static const lab_experiment made_up = {"made-up", "A <title>",  "",   "Found: 1 
                                        nothing,   tell_nothing, NULL, NULL};
 
 /* Where gnuplot is not installed, no figure is drawn. */
-static void check_drawn(lab_page *p)
+static void check_drawn(report_page *p)
 {
-    const char *why = page_draw(p);
+    const char *why = report_page_draw(p);
     if (gnuplot_missing())
         CHECK_STR(why, gnuplot_missing());
     else if (why)
         CHECK_STR(why, "");
 }
 
-static void add_figures(lab_page *p)
+static void add_figures(report_page *p)
 {
     const chart_bar bars[] = {{"<g>", "a&b", 3, 2, 4, 0}, {"<g>", "c", NAN, NAN, NAN, 1}};
     const chart_point points[] = {{1, 2, 1, 3}, {10, 4, NAN, NAN}, {-5, 1, NAN, NAN}};
     const chart_series series[] = {{"<s>", points, 3, CHART_LINE, false},
                                    {"fit", points, 2, CHART_DASHES, true},
                                    {"other", points, 2, CHART_POINTS, false}};
-    page_figure(p, &(chart){.title = "Bars <b>",
-                            .about = "a \"b\"",
-                            .x = {"ms", true},
-                            .bars = bars,
-                            .bar_count = 2,
-                            .base = 1});
-    page_figure(p, &(chart){.title = "Lines",
-                            .about = "",
-                            .x = {"k", true},
-                            .y = {"n", false},
-                            .series = series,
-                            .count = 3});
+    report_page_figure(p, &(chart){.title = "Bars <b>",
+                                   .about = "a \"b\"",
+                                   .x = {"ms", true},
+                                   .bars = bars,
+                                   .bar_count = 2,
+                                   .base = 1});
+    report_page_figure(p, &(chart){.title = "Lines",
+                                   .about = "",
+                                   .x = {"k", true},
+                                   .y = {"n", false},
+                                   .series = series,
+                                   .count = 3});
 }
 
 static void make_report(void)
 {
-    lab_section s = {.of = &made_up, .page = page_new("made-up")};
+    lab_section s = {.of = &made_up, .page = report_page_new("made-up")};
     s.results = results_new(
-        "{\"asked\":{\"experiment\":\"made-up\",\"words\":\"<w>\",\"quick\":true,"
+        "{\"asked\":{\"experiment\":\"made-up\",\"args\":\"<w>\",\"quick\":true,"
         "\"rounds\":2,\"workers\":2,\"cases\":2},\"machine\":{\"CPU\":\"<cpu>\"},"
         "\"begun\":{\"load average\":\"1.50 1.00 0.50\"},\"left_out\":[\"tbb: <gone>\"]}");
     CHECK(s.results != NULL);
     CHECK(results_add(s.results, "{\"key\":\"a#0\",\"took\":1,\"failed\":\"<bad>\"}") == 0);
-    page_say(s.page, "words & more");
+    report_page_text(s.page, "words & more");
     add_figures(s.page);
-    page_table(s.page, "<caption>", "a|b");
-    page_cell(s.page, "<td>");
-    page_cell(s.page, "1");
-    page_summary(s.page, "short & sweet");
-    CHECK(!page_is_torn(s.page));
+    report_page_table(s.page, "<caption>", "a|b");
+    report_page_cell(s.page, "<td>");
+    report_page_cell(s.page, "1");
+    report_page_summary(s.page, "short & sweet");
+    CHECK(!report_page_is_truncated(s.page));
     check_drawn(s.page);
     FILE *out = begin();
     report_html(out, &s, 1);
     fclose(out);
-    page_free(s.page);
+    report_page_free(s.page);
     results_free(s.results);
 }
 
@@ -210,22 +210,23 @@ static void charts_of_few_values(void **state)
                                    {"none", NULL, 0, CHART_POINTS, false},
                                    {"not positive", &not_positive, 1, CHART_POINTS, false}};
     int figures = 0;
-    lab_page *p = page_new("x");
+    report_page *p = report_page_new("x");
     for (int i = 0; i < 2; i++)
-        page_figure(p, &(chart){.title = "", .x = {"ms", true}, .bars = &bars[i], .bar_count = 1});
+        report_page_figure(
+            p, &(chart){.title = "", .x = {"ms", true}, .bars = &bars[i], .bar_count = 1});
     for (int log = 0; log < 2; log++)
         for (int i = 0; i < 3; i++)
-            page_figure(p, &(chart){.title = "",
-                                    .x = {"k", log != 0},
-                                    .y = {"n", log != 0},
-                                    .series = &series[i],
-                                    .count = 1});
-    CHECK(!page_is_torn(p));
+            report_page_figure(p, &(chart){.title = "",
+                                           .x = {"k", log != 0},
+                                           .y = {"n", log != 0},
+                                           .series = &series[i],
+                                           .count = 1});
+    CHECK(!report_page_is_truncated(p));
     check_drawn(p);
-    for (int i = 0; i < page_count(p); i++)
-        figures += page_at(p, i)->kind == PAGE_FIGURE;
+    for (int i = 0; i < report_page_count(p); i++)
+        figures += report_page_at(p, i)->kind == REPORT_PAGE_FIGURE;
     CHECK_INT(figures, 3); /* the others say that there is nothing to draw */
-    page_free(p);
+    report_page_free(p);
 }
 
 int main(void)

@@ -1,7 +1,7 @@
 /* Files of samples that were made up, read back as sizes. */
 #include "check.h"
 
-#include "lab/sizes.h"
+#include "lab/deque_sizes.h"
 #include "observe/samples.h"
 #include "samples.h"
 
@@ -41,15 +41,15 @@ static void write_file(const moment *m, int n, const char *kind)
     close(fd);
 }
 
-static sizes found(const moment *m, int n, const char *kind)
+static deque_sizes found(const moment *m, int n, const char *kind)
 {
     samples s;
-    sizes z;
+    deque_sizes z;
 
     write_file(m, n, kind);
     CHECK(samples_open(&s, file) == NULL);
     CHECK_STR(s.head.kind, kind);
-    CHECK_INT(sizes_find(&z, &s, GRID), 0);
+    CHECK_INT(deque_sizes_find(&z, &s, GRID), 0);
     CHECK_INT(z.deques, 2);
     samples_close(&s);
     unlink(file);
@@ -63,8 +63,8 @@ static void only_while_something_happens(void **state)
     static const moment m[] = {{0, 0, 0, 0},     {10000, 0, 0, 0}, {10100, 1, 0, 0},
                                {10200, 2, 0, 0}, {10300, 2, 1, 0}, {10400, 2, 1, 1},
                                {90000, 2, 1, 1}};
-    sizes z = found(m, 7, "batch");
-    const changes *c = &z.of[1].changes;
+    deque_sizes z = found(m, 7, "batch");
+    const transitions *c = &z.of[1].transitions;
 
     (void)state;
     CHECK_INT(z.first, 1);
@@ -73,15 +73,15 @@ static void only_while_something_happens(void **state)
     CHECK_NEAR(z.least_gap, 100);
     CHECK_NEAR(z.usual_gap, 100);
     CHECK_NEAR(z.blind, 0);
-    CHECK_NEAR(changes_probability(c, 1), 0.5);
-    CHECK_NEAR(changes_probability(c, -1), 0.5);
-    CHECK_NEAR(changes_probability(&z.of[0].changes, 0), 1);
+    CHECK_NEAR(transitions_probability(c, 1), 0.5);
+    CHECK_NEAR(transitions_probability(c, -1), 0.5);
+    CHECK_NEAR(transitions_probability(&z.of[0].transitions, 0), 1);
     CHECK_INT(z.of[1].up, 2);
     CHECK_INT(z.of[1].down, 1);
     CHECK_INT(z.of[1].top, 1);
     CHECK_INT(z.of[1].largest, 2);
     CHECK_NEAR(z.of[1].mean, (0 + 1 + 2 + 1) / 4.0);
-    sizes_free(&z);
+    deque_sizes_free(&z);
 }
 
 /* Its owner takes at the top. */
@@ -89,20 +89,20 @@ static void a_fifo(void **state)
 {
     static const moment m[] = {
         {100, 0, 0, 0}, {200, 2, 0, 0}, {300, 2, 0, 1}, {400, 2, 0, 2}, {500, 2, 0, 2}};
-    sizes z = found(m, 5, "half");
+    deque_sizes z = found(m, 5, "half");
 
     (void)state;
     CHECK_INT(z.of[1].largest, 2);
-    CHECK_NEAR(changes_probability(&z.of[1].changes, 2), 1 / 3.0);
-    CHECK_NEAR(changes_probability(&z.of[1].changes, -1), 2 / 3.0);
-    sizes_free(&z);
+    CHECK_NEAR(transitions_probability(&z.of[1].transitions, 2), 1 / 3.0);
+    CHECK_NEAR(transitions_probability(&z.of[1].transitions, -1), 2 / 3.0);
+    deque_sizes_free(&z);
 }
 
 static void the_curve_shows_the_largest(void **state)
 {
     static const moment m[] = {{0, 0, 0, 0},   {24, 5, 0, 0},  {25, 5, 4, 0},
                                {120, 5, 4, 0}, {239, 5, 4, 0}, {240, 5, 5, 0}};
-    sizes z = found(m, 6, "batch");
+    deque_sizes z = found(m, 6, "batch");
     const int32_t *curve = z.of[1].curve;
 
     (void)state;
@@ -113,8 +113,8 @@ static void the_curve_shows_the_largest(void **state)
     CHECK_INT(curve[25], 5); /* held until the next sample, which is in this part */
     CHECK_INT(curve[26], 1);
     CHECK_INT(curve[238], 1);
-    CHECK_INT(curve[SIZES_CURVE - 1], 1);
-    sizes_free(&z);
+    CHECK_INT(curve[DEQUE_SIZES_CURVE - 1], 1);
+    deque_sizes_free(&z);
 }
 
 /* 30 us without a sample, while 1000 tasks came and went. */
@@ -125,32 +125,32 @@ static void where_the_sampler_was_away(void **state)
                                {30100, 1001, 990, 0},
                                {30200, 1001, 991, 0},
                                {30300, 1001, 1001, 0}};
-    sizes z = found(m, 5, "batch");
-    const changes *c = &z.of[1].changes;
+    deque_sizes z = found(m, 5, "batch");
+    const transitions *c = &z.of[1].transitions;
 
     (void)state;
     CHECK_NEAR(z.blind, 30000 / 30300.0);
     CHECK_NEAR(c->steps, 3);
-    CHECK_NEAR(changes_probability(c, 1), 1 / 3.0);
-    CHECK_NEAR(changes_probability(c, -1), 1 / 3.0);
-    CHECK_NEAR(changes_beyond(c, 2), 1 / 3.0);
+    CHECK_NEAR(transitions_probability(c, 1), 1 / 3.0);
+    CHECK_NEAR(transitions_probability(c, -1), 1 / 3.0);
+    CHECK_NEAR(transitions_beyond(c, 2), 1 / 3.0);
     CHECK_INT(z.of[1].up, 1);
     CHECK_INT(z.of[1].down, 11);
-    sizes_free(&z);
+    deque_sizes_free(&z);
 }
 
 static void nothing_happens(void **state)
 {
     static const moment m[] = {{0, 0, 0, 0}, {100, 0, 0, 0}, {200, 0, 0, 0}};
-    sizes z = found(m, 3, "batch");
-    sizes empty = found(m, 0, "batch");
+    deque_sizes z = found(m, 3, "batch");
+    deque_sizes empty = found(m, 0, "batch");
 
     (void)state;
     CHECK_NEAR(z.ticks, 0);
-    CHECK_NEAR(z.of[1].changes.steps, 0);
+    CHECK_NEAR(z.of[1].transitions.steps, 0);
     CHECK_NEAR(empty.ticks, 0);
-    sizes_free(&z);
-    sizes_free(&empty);
+    deque_sizes_free(&z);
+    deque_sizes_free(&empty);
 }
 
 CHECK_MAIN(only_while_something_happens, a_fifo, the_curve_shows_the_largest,

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "log.h"
+#include "journal.h"
 
 #include "json.h"
 
@@ -52,7 +52,7 @@ static bool is_plain(FILE *file)
     return fstat(fileno(file), &s) == 0 && S_ISREG(s.st_mode);
 }
 
-lab_results *log_read(const char *path)
+lab_results *journal_read(const char *path)
 {
     long good;
     FILE *file = fopen(path, "re");
@@ -87,7 +87,7 @@ static const char *refuse(const char *path, const char *member)
     size_t length = length_of(member);
     while (length > 0 && strchr(", ", member[length - 1]))
         length--;
-    return complain("%s is of another run, with %.*s; --anew forgets it, another --out keeps it",
+    return complain("%s is of another run, with %.*s; --restart forgets it, another --out keeps it",
                     path, (int)length, member);
 }
 
@@ -98,77 +98,77 @@ static const char *failed_to(const char *path)
     return complain("%s: %s", path, strerror(errno));
 }
 
-static const char *put(lab_log *log, const char *line)
+static const char *put(lab_journal *journal, const char *line)
 {
-    if (fprintf(log->file, "%s\n", line) < 0 || fflush(log->file) != 0)
-        return failed_to(log->path);
+    if (fprintf(journal->file, "%s\n", line) < 0 || fflush(journal->file) != 0)
+        return failed_to(journal->path);
     return NULL;
 }
 
-static const char *begin(lab_log *log, const char *head)
+static const char *begin(lab_journal *journal, const char *head)
 {
-    log->results = results_new(head);
-    if (!log->results)
-        return "no memory for the log";
-    if (ftruncate(fileno(log->file), 0) != 0)
-        return failed_to(log->path);
-    rewind(log->file);
-    return put(log, head);
+    journal->results = results_new(head);
+    if (!journal->results)
+        return "no memory for the journal";
+    if (ftruncate(fileno(journal->file), 0) != 0)
+        return failed_to(journal->path);
+    rewind(journal->file);
+    return put(journal, head);
 }
 
 /* Cut off what is not whole. */
-static const char *go_on(lab_log *log, long good)
+static const char *go_on(lab_journal *journal, long good)
 {
-    if (ftruncate(fileno(log->file), good) != 0 || fseek(log->file, good, SEEK_SET) != 0)
-        return failed_to(log->path);
+    if (ftruncate(fileno(journal->file), good) != 0 || fseek(journal->file, good, SEEK_SET) != 0)
+        return failed_to(journal->path);
     return NULL;
 }
 
-static const char *open_or_begin(lab_log *log, const char *head, bool anew)
+static const char *open_or_begin(lab_journal *journal, const char *head, bool restart)
 {
     long good = 0;
-    if (!is_plain(log->file))
-        return complain("%s is no plain file", log->path);
-    if (flock(fileno(log->file), LOCK_EX | LOCK_NB) != 0)
-        return complain("%s: another filch is writing it", log->path);
-    log->results = anew ? NULL : read_lines(log->file, &good);
-    if (!log->results)
-        return begin(log, head);
+    if (!is_plain(journal->file))
+        return complain("%s is no plain file", journal->path);
+    if (flock(fileno(journal->file), LOCK_EX | LOCK_NB) != 0)
+        return complain("%s: another filch is writing it", journal->path);
+    journal->results = restart ? NULL : read_lines(journal->file, &good);
+    if (!journal->results)
+        return begin(journal, head);
     const char *differs =
-        first_difference(results_head(log->results, "asked"), json_member(head, "asked"));
-    return differs ? refuse(log->path, differs) : go_on(log, good);
+        first_difference(results_head(journal->results, "asked"), json_member(head, "asked"));
+    return differs ? refuse(journal->path, differs) : go_on(journal, good);
 }
 
-const char *log_open(lab_log *log, const char *path, const char *head, bool anew)
+const char *journal_open(lab_journal *journal, const char *path, const char *head, bool restart)
 {
-    *log = (lab_log){.file = fopen(path, "a+e"), .path = strdup(path)};
-    const char *why = log->file && log->path ? NULL : failed_to(path);
+    *journal = (lab_journal){.file = fopen(path, "a+e"), .path = strdup(path)};
+    const char *why = journal->file && journal->path ? NULL : failed_to(path);
     if (!why)
-        why = open_or_begin(log, head, anew);
+        why = open_or_begin(journal, head, restart);
     if (why)
-        log_close(log);
+        journal_close(journal);
     return why;
 }
 
-const char *log_in_memory(lab_log *log, const char *head)
+const char *journal_in_memory(lab_journal *journal, const char *head)
 {
-    *log = (lab_log){.results = results_new(head)};
-    return log->results ? NULL : "no memory for the log";
+    *journal = (lab_journal){.results = results_new(head)};
+    return journal->results ? NULL : "no memory for the journal";
 }
 
-const char *log_add(lab_log *log, const char *line)
+const char *journal_append(lab_journal *journal, const char *line)
 {
-    int e = results_add(log->results, line);
+    int e = results_add(journal->results, line);
     if (e < 0)
         return complain("a call cannot be noted: %s", strerror(-e));
-    return log->file ? put(log, line) : NULL;
+    return journal->file ? put(journal, line) : NULL;
 }
 
-void log_close(lab_log *log)
+void journal_close(lab_journal *journal)
 {
-    if (log->file)
-        fclose(log->file);
-    free(log->path);
-    results_free(log->results);
-    *log = (lab_log){0};
+    if (journal->file)
+        fclose(journal->file);
+    free(journal->path);
+    results_free(journal->results);
+    *journal = (lab_journal){0};
 }

@@ -1,6 +1,6 @@
 /* Statistics, on numbers whose answer is known by hand. */
 #include "check.h"
-#include "lab/numbers.h"
+#include "lab/statistics.h"
 
 #include <math.h>
 
@@ -20,28 +20,28 @@ static void check_near(double a, double b)
 static void quantiles(void **state)
 {
     (void)state;
-    check_near(numbers_median(NUMBERS(3, 1, 2)), 2);
-    check_near(numbers_median(NUMBERS(4, 1, 2, 3)), 2.5);
-    check_near(numbers_quantile(NUMBERS(1, 2, 3, 4, 5), 0.25), 2);
-    check_near(numbers_quantile(NUMBERS(10, 20), 0.75), 17.5);
-    check_near(numbers_quantile(NUMBERS(7), 0.1), 7);
-    check_near(numbers_quantile(NUMBERS(1, 2, 3), 1), 3);
-    check_near(numbers_mean(NUMBERS(1, 2, 6)), 3);
-    check_near(numbers_least(NUMBERS(5, -2, 3)), -2);
+    check_near(statistics_median(NUMBERS(3, 1, 2)), 2);
+    check_near(statistics_median(NUMBERS(4, 1, 2, 3)), 2.5);
+    check_near(statistics_quantile(NUMBERS(1, 2, 3, 4, 5), 0.25), 2);
+    check_near(statistics_quantile(NUMBERS(10, 20), 0.75), 17.5);
+    check_near(statistics_quantile(NUMBERS(7), 0.1), 7);
+    check_near(statistics_quantile(NUMBERS(1, 2, 3), 1), 3);
+    check_near(statistics_mean(NUMBERS(1, 2, 6)), 3);
+    check_near(statistics_min(NUMBERS(5, -2, 3)), -2);
 }
 
 static void nothing_to_tell(void **state)
 {
     (void)state;
-    CHECK(isnan(numbers_median(none)));
-    CHECK(isnan(numbers_mean(none)));
-    CHECK(isnan(numbers_least(none)));
-    CHECK(isnan(numbers_median_between(none).low));
-    CHECK(isnan(numbers_ratio_between(NUMBERS(1), none).high));
-    CHECK(isnan(numbers_fit(NUMBERS(1), NUMBERS(2)).slope));
-    CHECK(isnan(numbers_fit(NUMBERS(1, 1), NUMBERS(2, 3)).slope));
-    CHECK(isnan(numbers_correlation(NUMBERS(1, 2), NUMBERS(3, 3))));
-    CHECK(isnan(numbers_correlation_between(NUMBERS(1, 2, 3), NUMBERS(1, 2, 4)).low));
+    CHECK(isnan(statistics_median(none)));
+    CHECK(isnan(statistics_mean(none)));
+    CHECK(isnan(statistics_min(none)));
+    CHECK(isnan(statistics_median_interval(none).low));
+    CHECK(isnan(statistics_ratio_interval(NUMBERS(1), none).high));
+    CHECK(isnan(statistics_fit(NUMBERS(1), NUMBERS(2)).slope));
+    CHECK(isnan(statistics_fit(NUMBERS(1, 1), NUMBERS(2, 3)).slope));
+    CHECK(isnan(statistics_correlation(NUMBERS(1, 2), NUMBERS(3, 3))));
+    CHECK(isnan(statistics_correlation_interval(NUMBERS(1, 2, 3), NUMBERS(1, 2, 4)).low));
 }
 
 /* One that holds the median, is the same each time, and has no width where there is no spread. */
@@ -49,11 +49,11 @@ static void intervals_of_medians(void **state)
 {
     (void)state;
     lab_numbers n = NUMBERS(10, 11, 9, 12, 10, 10.5, 9.5, 30);
-    lab_interval a = numbers_median_between(n), b = numbers_median_between(n);
-    CHECK(a.low < numbers_median(n) && numbers_median(n) < a.high);
+    lab_interval a = statistics_median_interval(n), b = statistics_median_interval(n);
+    CHECK(a.low < statistics_median(n) && statistics_median(n) < a.high);
     CHECK(a.low >= 9 && a.high < 30);
     CHECK(a.low == b.low && a.high == b.high);
-    lab_interval still = numbers_median_between(NUMBERS(4, 4, 4));
+    lab_interval still = statistics_median_interval(NUMBERS(4, 4, 4));
     check_near(still.low, 4);
     check_near(still.high, 4);
 }
@@ -62,9 +62,9 @@ static void intervals_of_ratios(void **state)
 {
     (void)state;
     lab_numbers slow = NUMBERS(20, 21, 19, 20), fast = NUMBERS(10, 10.5, 9.5, 10);
-    lab_interval i = numbers_ratio_between(fast, slow);
+    lab_interval i = statistics_ratio_interval(fast, slow);
     CHECK(i.low > 0.4 && i.high < 0.6);
-    i = numbers_ratio_between(slow, slow);
+    i = statistics_ratio_interval(slow, slow);
     CHECK(i.low < 1 && i.high > 1);
 }
 
@@ -73,45 +73,46 @@ static void ratios_by_turns(void **state)
 {
     (void)state;
     lab_numbers slow = NUMBERS(20, 100, 40, 1000), fast = NUMBERS(10, 50, 20, 500);
-    check_near(numbers_turns_ratio(fast, slow), 0.5);
-    lab_interval i = numbers_turns_between(fast, slow);
+    check_near(statistics_pairs_ratio(fast, slow), 0.5);
+    lab_interval i = statistics_pairs_interval(fast, slow);
     check_near(i.low, 0.5);
     check_near(i.high, 0.5);
-    i = numbers_ratio_between(fast, slow);
+    i = statistics_ratio_interval(fast, slow);
     CHECK(i.high > 1);
-    check_near(numbers_turns_ratio(NUMBERS(2, 3, 4), NUMBERS(1, 2)), 2); /* one turn is missing */
-    CHECK(numbers_turns_between(NUMBERS(2, 3, 4), NUMBERS(1, 2)).high >= 2);
-    CHECK(isnan(numbers_turns_ratio(none, none)));
-    CHECK(isnan(numbers_turns_between(none, none).low));
+    check_near(statistics_pairs_ratio(NUMBERS(2, 3, 4), NUMBERS(1, 2)),
+               2); /* one turn is missing */
+    CHECK(statistics_pairs_interval(NUMBERS(2, 3, 4), NUMBERS(1, 2)).high >= 2);
+    CHECK(isnan(statistics_pairs_ratio(none, none)));
+    CHECK(isnan(statistics_pairs_interval(none, none).low));
 }
 
 static void lines(void **state)
 {
     (void)state;
-    lab_fit f = numbers_fit(NUMBERS(0, 1, 2, 3), NUMBERS(1, 3, 5, 7));
+    lab_fit f = statistics_fit(NUMBERS(0, 1, 2, 3), NUMBERS(1, 3, 5, 7));
     check_near(f.slope, 2);
     check_near(f.at_zero, 1);
     check_near(f.r2, 1);
-    f = numbers_fit(NUMBERS(1, 2, 3), NUMBERS(1, 3, 2)); /* by hand: y = 1 + x / 2 */
+    f = statistics_fit(NUMBERS(1, 2, 3), NUMBERS(1, 3, 2)); /* by hand: y = 1 + x / 2 */
     check_near(f.slope, 0.5);
     check_near(f.at_zero, 1);
     check_near(f.r2, 0.25);
-    check_near(numbers_fit(NUMBERS(1, 2), NUMBERS(5, 5)).r2, 1);
+    check_near(statistics_fit(NUMBERS(1, 2), NUMBERS(5, 5)).r2, 1);
 }
 
 static void correlations(void **state)
 {
     (void)state;
-    check_near(numbers_correlation(NUMBERS(1, 2, 3), NUMBERS(6, 4, 2)), -1);
-    check_near(numbers_correlation(NUMBERS(1, 2, 3), NUMBERS(1, 3, 2)), 0.5);
+    check_near(statistics_correlation(NUMBERS(1, 2, 3), NUMBERS(6, 4, 2)), -1);
+    check_near(statistics_correlation(NUMBERS(1, 2, 3), NUMBERS(1, 3, 2)), 0.5);
     /* r = 0.5 of 7 points: tanh(atanh(0.5) +- 1.959964 / 2) */
     lab_numbers x = NUMBERS(-1, 0, 1, -1, 0, 1, 0), y = NUMBERS(-1, 1, 0, -1, 1, 0, 0);
-    double r = numbers_correlation(x, y), z = atanh(r);
-    lab_interval i = numbers_correlation_between(x, y);
+    double r = statistics_correlation(x, y), z = atanh(r);
+    lab_interval i = statistics_correlation_interval(x, y);
     check_near(r, 0.5);
     check_near(i.low, tanh(z - 0.979982));
     check_near(i.high, tanh(z + 0.979982));
-    i = numbers_correlation_between(NUMBERS(1, 2, 3, 4), NUMBERS(2, 4, 6, 8));
+    i = statistics_correlation_interval(NUMBERS(1, 2, 3, 4), NUMBERS(2, 4, 6, 8));
     check_near(i.low, 1);
 }
 

@@ -1,13 +1,13 @@
 #define _GNU_SOURCE
-#include "work.h"
+#include "runner.h"
 
 #include "args.h"
-#include "head.h"
 #include "json.h"
 #include "machine.h"
 #include "plan.h"
 #include "programs.h"
 #include "progress.h"
+#include "run_header.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -27,7 +27,7 @@ static bool is_done(const lab_run *run, int i, int round)
 {
     char key[LAB_KEY];
     key_of(&run->plan->cases[i], round, key);
-    return results_find(run->log.results, key) != NULL;
+    return results_find(run->journal.results, key) != NULL;
 }
 
 static void remember(lab_run *run)
@@ -36,7 +36,7 @@ static void remember(lab_run *run)
         for (int round = 0; round < run->plan->rounds; round++) {
             char key[LAB_KEY];
             key_of(&run->plan->cases[i], round, key);
-            const lab_result *l = results_find(run->log.results, key);
+            const lab_result *l = results_find(run->journal.results, key);
             if (l) {
                 run->took[i] += l->took;
                 run->calls[i]++;
@@ -45,31 +45,31 @@ static void remember(lab_run *run)
     }
 }
 
-const char *run_begin(lab_run *run, const lab_experiment *e, const lab_options *o)
+const char *lab_run_open(lab_run *run, const lab_experiment *e, const lab_options *o)
 {
     char path[PATH_MAX];
     run->of = e;
     run->plan = plan_new(e, o);
-    char *head = run->plan ? head_of(e, o, run->plan) : NULL;
+    char *head = run->plan ? run_header(e, o, run->plan) : NULL;
     if (!head)
         return "no memory for the plan";
     const char *why = NULL;
     if (!o->out)
-        why = log_in_memory(&run->log, head);
+        why = journal_in_memory(&run->journal, head);
     else if (snprintf(path, sizeof path, "%s/raw/%s.jsonl", o->out, e->name) >= (int)sizeof path)
         why = "the name of the folder is too long";
     else
-        why = log_open(&run->log, path, head, o->anew);
+        why = journal_open(&run->journal, path, head, o->restart);
     free(head);
     if (!why)
         remember(run);
     return why;
 }
 
-void run_end(lab_run *run)
+void lab_run_close(lab_run *run)
 {
     free(run->plan);
-    log_close(&run->log);
+    journal_close(&run->journal);
     *run = (lab_run){0};
 }
 
@@ -197,7 +197,7 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* Where the program is to leave its file: beside the log, or where it is lost afterwards. */
+/* Where the program is to leave its file: beside the journal, or where it is lost afterwards. */
 static const char *place_of_file(const lab_case *c, const lab_options *o, char path[PATH_MAX])
 {
     char folder[] = "/tmp/filch-lab-XXXXXX";
@@ -248,7 +248,7 @@ static const char *call_it(const lab_case *c, const lab_options *o, const char *
     return c->after(c, path, out);
 }
 
-/* A line of the log, to be freed: what came of the call, or why nothing did (*why). */
+/* A line of the journal, to be freed: what came of the call, or why nothing did (*why). */
 static char *line_of_call(const lab_case *c, int round, const lab_options *o, const char **why,
                           double *took)
 {
@@ -296,7 +296,7 @@ static int call_and_note(lab_run *run, int i, int round, const lab_options *o)
         run->took[i] += took;
         run->calls[i]++;
     }
-    const char *lost = line ? log_add(&run->log, line) : "no memory for a line";
+    const char *lost = line ? journal_append(&run->journal, line) : "no memory for a line";
     free(line);
     if (!lost)
         return EXIT_OK;
@@ -327,7 +327,7 @@ static bool has_failed(const lab_run *run)
     return false;
 }
 
-int work_all(lab_run *runs, int n, const lab_options *o, bool *failed)
+int runner_run_all(lab_run *runs, int n, const lab_options *o, bool *failed)
 {
     int end = EXIT_OK;
     child_catch_signals();

@@ -1,0 +1,87 @@
+/* What an experiment tells, in the order in which it is read; shown as text or as HTML. */
+#ifndef CLI_LAB_REPORT_PAGE_H
+#define CLI_LAB_REPORT_PAGE_H
+
+#include "chart.h"
+
+#include <stdio.h>
+
+typedef enum lab_verdict {
+    LAB_CANNOT_TELL, /* too few samples, too much spread, or nothing to compare with */
+    LAB_AGREES,
+    LAB_DIFFERS
+} lab_verdict;
+
+/* "agrees", "differs", "cannot tell" */
+extern const char *const lab_verdict_names[];
+
+typedef struct report_page report_page;
+
+/* name: the ids of its figures begin with it.  NULL where memory is short. */
+report_page *report_page_new(const char *name);
+void report_page_free(report_page *p);
+
+/* A paragraph. */
+void report_page_text(report_page *p, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Whether this run agrees with what the seed found, and by which numbers: once for a page. */
+void report_page_verdict(report_page *p, lab_verdict v, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* A line that is enough for who reads but one: once for a page. */
+void report_page_summary(report_page *p, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* A table: the names of its columns with | between them; then its cells, row by row.  A column of numbers stands right. */
+void report_page_table(report_page *p, const char *caption, const char *columns);
+void report_page_cell(report_page *p, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void report_page_number(report_page *p, double value, int digits); /* a dash where it is none */
+
+/* A figure. */
+void report_page_figure(report_page *p, const chart *c);
+
+/* Draw all figures with gnuplot.  NULL, or why figures are missing. */
+const char *report_page_draw(report_page *p);
+
+/* ---- for those who show it ---- */
+
+typedef enum report_page_kind {
+    REPORT_PAGE_TEXT,
+    REPORT_PAGE_TABLE,
+    REPORT_PAGE_FIGURE
+} report_page_kind;
+
+enum { REPORT_PAGE_WIDE, REPORT_PAGE_NARROW };
+
+/* A figure for wide or for narrow pages. */
+typedef struct report_page_drawing {
+    char *script; /* for gnuplot */
+    char *svg;    /* an element <svg>; NULL: not drawn */
+} report_page_drawing;
+
+typedef struct report_page_part {
+    report_page_kind kind;
+    char *text;                      /* a paragraph, a caption, or the title of a figure */
+    char *about;                     /* of a figure: a description for readers who cannot see it */
+    report_page_drawing drawings[2]; /* of a figure: REPORT_PAGE_WIDE and REPORT_PAGE_NARROW */
+    char **cells;                    /* of a table; the first `columns` are its head */
+    int columns, cell_count;
+} report_page_part;
+
+int report_page_count(const report_page *p);
+const report_page_part *report_page_at(const report_page *p, int i);
+lab_verdict report_page_verdict_of(const report_page *p, const char **text);
+const char *report_page_summary_of(const report_page *p);
+
+/* Is this column one of numbers? */
+bool report_page_is_number_column(const report_page_part *table, int column);
+
+/* Was memory short while it was made?  Then something is missing. */
+bool report_page_is_truncated(const report_page *p);
+
+/* As text. */
+void report_page_print(const report_page *p, FILE *out);
+
+#endif
