@@ -34,14 +34,13 @@ _Noreturn void usage_error(const char *format, ...)
     exit(EXIT_USAGE);
 }
 
-long number_arg(const char *word, const char *what, long least, long most)
+long number_arg(const char *word, const char *what, long min, long max)
 {
     char *end;
     errno = 0;
     long value = strtol(word, &end, 10);
-    if (word[0] < '0' || word[0] > '9' || *end != '\0' || errno != 0 || value < least ||
-        value > most)
-        usage_error("%s takes a number from %ld to %ld, and not '%s'", what, least, most, word);
+    if (word[0] < '0' || word[0] > '9' || *end != '\0' || errno != 0 || value < min || value > max)
+        usage_error("%s takes a number from %ld to %ld (got '%s')", what, min, max, word);
     return value;
 }
 
@@ -49,10 +48,10 @@ _Noreturn void option_error(int answer, char **argv)
 {
     const char *word = argv[optind - 1];
     if (answer == ':')
-        usage_error("'%s' needs a value", word);
+        usage_error("option '%s' needs a value", word);
     if (optopt != 0 && word[0] == '-' && word[1] == '-')
-        usage_error("'%s' takes no value", word);
+        usage_error("option '%s' takes no value", word);
     if (optopt != 0)
-        usage_error("'-%c' is no option; see --help", optopt);
-    usage_error("'%s' is no option; see --help", word);
+        usage_error("unknown option '-%c'; see --help", optopt);
+    usage_error("unknown option '%s'; see --help", word);
 }

@@ -1,4 +1,4 @@
-/* filch bench: which programs there are to be measured, and how it is shown. */
+/* filch bench: choose the programs, measure them, print the table. */
 #include "args.h"
 #include "bench_options.h"
 #include "command.h"
@@ -20,12 +20,12 @@ typedef struct bench {
     bool failed;
 } bench;
 
-/* ---- which series there are ---- */
+/* ---- the series ---- */
 
 static series *add(bench *b, const workload *w, const char *runtime, unsigned workers)
 {
     if (b->count == SERIES_MAX)
-        usage_error("that is more than %d series of samples", SERIES_MAX);
+        usage_error("bench: more than %d series of samples", SERIES_MAX);
     series *s = &b->all[b->count++];
     s->workload = w;
     s->runtime = runtime;
@@ -40,7 +40,7 @@ static series *add_serial(bench *b, const workload *w, const char *name)
     return s;
 }
 
-/* The serial program of the runtime's own compiler, if that is not the compiler of all. */
+/* The serial program of the runtime's own compiler, if it has one. */
 static series *own_serial(bench *b, const workload *w, const contender *r, series *of_all)
 {
     if (!r->serial || !program_exists(w, r->serial))
@@ -57,7 +57,7 @@ static void add_runtime(bench *b, const workload *w, const contender *r, series 
         add(b, w, r->name, b->options.workers[i])->serial = serial;
 }
 
-/* The serial program and Filch's own belong to this tool; without them there is nothing to do. */
+/* The serial program and Filch's program are required. */
 static void add_workload(bench *b, const workload *w)
 {
     if (!measure_can(w, serial_name, &b->failed))
@@ -69,8 +69,8 @@ static void add_workload(bench *b, const workload *w)
             add_runtime(b, w, b->options.runtimes[i], serial);
 }
 
-/* Once for each runtime, with the workload that misses it first. */
-static void tell_left_out(const bench_options *o)
+/* Once for each runtime, with the first workload that misses it. */
+static void print_left_out(const bench_options *o)
 {
     for (int r = 0; o->runtimes[r]; r++) {
         const char *name = o->runtimes[r]->name;
@@ -79,13 +79,13 @@ static void tell_left_out(const bench_options *o)
             if (program_exists(o->workloads[w], name))
                 continue;
             program_why_missing(o->workloads[w], name, why, sizeof why);
-            fprintf(stderr, "filch: %s is left out: %s\n", name, why);
+            fprintf(stderr, "filch: %s is not measured: %s\n", name, why);
             break;
         }
     }
 }
 
-/* ---- all of it ---- */
+/* ---- the command ---- */
 
 static void bench_print(bench *b)
 {
@@ -97,7 +97,7 @@ static void bench_print(bench *b)
     const char *why =
         b->options.plot ? draw_plot(b->all, b->count, &plot_of_workloads, b->options.plot) : NULL;
     if (why) {
-        fprintf(stderr, "filch: no picture was drawn: %s\n", why);
+        fprintf(stderr, "filch: no plot was written: %s\n", why);
         b->failed = true;
     }
 }
@@ -112,7 +112,7 @@ int command_bench(int argc, char **argv)
         return bench_fibers(&b.options);
     for (int i = 0; b.options.workloads[i]; i++)
         add_workload(&b, b.options.workloads[i]);
-    tell_left_out(&b.options);
+    print_left_out(&b.options);
     child_catch_signals();
     int end = measure_all(&b.options, b.all, b.count, &b.failed);
     if (end == EXIT_OK && b.count > 0)

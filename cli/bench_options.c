@@ -15,36 +15,35 @@ enum { USUAL_REPEAT = 5, QUICK_REPEAT = 3, USUAL_SECONDS = 600, WORKERS_MAX = 10
 
 static void help(void)
 {
-    printf(
-        "usage: filch bench [WORKLOAD...] [OPTION...]\n"
-        "       filch bench jobs [OPTION...]\n"
-        "       filch bench fibers [ROW...] [OPTION...]\n\n"
-        "Measures workloads on Filch and on what is here of its peers, in turns, and prints a "
-        "table.\n"
-        "jobs has a table of its own: many small jobs, on a classical job system and on Filch.\n"
-        "fibers has one too: CPU time and memory of fibers, channels, timers and HTTP, beside "
-        "Go.\n\n"
-        "  --workers LIST     numbers of workers, such as 1,2 (1 and as many as there are CPUs)\n"
-        "  --runtimes LIST    of those below (all)\n"
-        "  --repeat N         calls of each program, 1 to %d (%d, with --quick %d)\n"
-        "  --quick            small sizes: done in seconds, good for a look\n"
-        "  --size N           the size of the one workload that is named\n"
-        "  --json             lines of JSON with all samples, and no table\n"
-        "  --plot FILE        also a picture, FILE.svg or FILE.png (needs gnuplot)\n"
-        "  --timeout SECONDS  how long one call may take (%d)\n"
-        "  --help             this text\n\nworkloads\n",
-        REPEATS_MAX, USUAL_REPEAT, QUICK_REPEAT, USUAL_SECONDS);
+    printf("usage: filch bench [WORKLOAD...] [OPTION...]\n"
+           "       filch bench jobs [OPTION...]\n"
+           "       filch bench fibers [CASE...] [OPTION...]\n\n"
+           "Measures workloads on Filch and on the other runtimes that are installed, and prints a "
+           "table.\n"
+           "Rounds alternate between the runtimes.\n"
+           "jobs: many small jobs, on a classical job system and on Filch.\n"
+           "fibers: CPU time and memory of fibers, channels, timers and HTTP, compared with Go.\n\n"
+           "  --workers LIST     numbers of workers, such as 1,2 (1 and the number of CPUs)\n"
+           "  --runtimes LIST    the runtimes to measure (all)\n"
+           "  --repeat N         calls of each program, 1 to %d (%d, with --quick %d)\n"
+           "  --quick            small sizes that take seconds\n"
+           "  --size N           the size of the workload; needs exactly one workload\n"
+           "  --json             print lines of JSON with all samples instead of the table\n"
+           "  --plot FILE        also write a plot to FILE, .svg or .png (needs gnuplot)\n"
+           "  --timeout SECONDS  time limit of one call (%d)\n"
+           "  --help             print this text\n\nworkloads\n",
+           REPEATS_MAX, USUAL_REPEAT, QUICK_REPEAT, USUAL_SECONDS);
     for (const workload *w = workloads; w->name; w++)
         printf("  %-18s %s\n", w->name, w->about);
     printf("\nruntimes\n");
     for (const contender *r = runtimes; r->name; r++)
         printf("  %-18s %s\n", r->name, r->about);
-    printf("\nrows of fibers\n");
+    printf("\ncases of fibers\n");
     for (const workload *w = fibers_workloads; w->name; w++)
         printf("  %-18s %s\n", fibers_arg(w), w->about);
 }
 
-/* Call `take` for each of the words between commas. */
+/* Call `take` for each item of a comma-separated list. */
 static void for_each_item(bench_options *o, const char *list, const char *option,
                           void (*take)(bench_options *o, const char *word))
 {
@@ -52,7 +51,7 @@ static void for_each_item(bench_options *o, const char *list, const char *option
     for (const char *p = list;; p++) {
         size_t length = strcspn(p, ",");
         if (length == 0 || length >= sizeof word)
-            usage_error("%s takes words with commas between them, and not '%s'", option, list);
+            usage_error("%s takes a comma-separated list (got '%s')", option, list);
         snprintf(word, sizeof word, "%.*s", (int)length, p);
         take(o, word);
         p += length;
@@ -67,7 +66,7 @@ static void take_workers(bench_options *o, const char *word)
     int i = 0;
     for (; o->workers[i] != 0; i++)
         if (o->workers[i] == workers)
-            usage_error("--workers has %u twice", workers);
+            usage_error("--workers: %u is given twice", workers);
     if (i == CHOSEN_MAX - 1)
         usage_error("--workers takes at most %d numbers", CHOSEN_MAX - 1);
     o->workers[i] = workers;
@@ -79,18 +78,18 @@ static void take_runtime(bench_options *o, const char *word)
     list_runtimes(names, sizeof names);
     const contender *r = runtime_named(word);
     if (!r)
-        usage_error("there is no runtime '%s'; there are: %s", word, names);
+        usage_error("unknown runtime '%s'; choose from: %s", word, names);
     int i = 0;
     for (; o->runtimes[i]; i++)
         if (o->runtimes[i] == r)
-            usage_error("--runtimes has %s twice", word);
+            usage_error("--runtimes: %s is given twice", word);
     o->runtimes[i] = r;
 }
 
 static void take_jobs(bench_options *o)
 {
     if (o->jobs)
-        usage_error("%s is named twice", jobs_name);
+        usage_error("%s is given twice", jobs_name);
     o->jobs = true;
 }
 
@@ -100,7 +99,7 @@ static void choose(bench_options *o, const workload *w, const char *word)
     int i = 0;
     for (; o->workloads[i]; i++)
         if (o->workloads[i] == w)
-            usage_error("%s is named twice", word);
+            usage_error("%s is given twice", word);
     o->workloads[i] = w;
 }
 
@@ -110,27 +109,27 @@ static void take_workload(bench_options *o, const char *word)
     list_workloads(names, sizeof names);
     const workload *w = workload_named(word);
     if (!w)
-        usage_error("there is no workload '%s'; there are: %s", word, names);
+        usage_error("unknown workload '%s'; choose from: %s", word, names);
     choose(o, w, word);
 }
 
-static void take_row(bench_options *o, const char *word)
+static void take_case(bench_options *o, const char *word)
 {
     char names[512];
     fibers_list(names, sizeof names);
     const workload *w = fibers_named(word);
     if (!w)
-        usage_error("there is no row '%s' of %s; there are: %s", word, fibers_name, names);
+        usage_error("unknown case '%s' of %s; choose from: %s", word, fibers_name, names);
     choose(o, w, word);
 }
 
 static void take_fibers(bench_options *o)
 {
     if (o->jobs || o->workloads[0])
-        usage_error("%s has a table of its own, so %s cannot be in it", fibers_name,
+        usage_error("%s has its own table and cannot be combined with %s", fibers_name,
                     o->jobs ? jobs_name : o->workloads[0]->name);
     if (o->fibers)
-        usage_error("%s is named twice", fibers_name);
+        usage_error("%s is given twice", fibers_name);
     o->fibers = true;
 }
 
@@ -139,7 +138,7 @@ static void take_arg(bench_options *o, const char *word)
     if (strcmp(word, fibers_name) == 0)
         take_fibers(o);
     else if (o->fibers)
-        take_row(o, word);
+        take_case(o, word);
     else if (strcmp(word, jobs_name) == 0)
         take_jobs(o);
     else
@@ -192,7 +191,7 @@ static void all_runtimes(bench_options *o)
         o->runtimes[i] = &runtimes[i];
 }
 
-/* What was not said. */
+/* Defaults. */
 static void fill_up(bench_options *o)
 {
     if (!o->workloads[0])
@@ -207,21 +206,21 @@ static void fill_up(bench_options *o)
         o->repeat = o->quick ? QUICK_REPEAT : USUAL_REPEAT;
 }
 
-/* Its rows, columns and sizes are given. */
+/* Rows, columns and sizes of this table are fixed. */
 static void check_jobs(const bench_options *o)
 {
     if (o->workloads[0])
-        usage_error("%s has a table of its own, so %s cannot be in it", jobs_name,
+        usage_error("%s has its own table and cannot be combined with %s", jobs_name,
                     o->workloads[0]->name);
     if (o->runtimes[0] || o->size)
-        usage_error("%s is not for %s", o->size ? "--size" : "--runtimes", jobs_name);
+        usage_error("%s does not apply to %s", o->size ? "--size" : "--runtimes", jobs_name);
 }
 
-/* A picture of ratios would have to leave most of it out: bytes, lateness, goals. */
+/* A plot of ratios could not show bytes, lateness and goals. */
 static void check_fibers(const bench_options *o)
 {
     if (o->runtimes[0] || o->size || o->plot)
-        usage_error("%s is not for %s",
+        usage_error("%s does not apply to %s",
                     o->size   ? "--size"
                     : o->plot ? "--plot"
                               : "--runtimes",
@@ -235,9 +234,9 @@ static void check(const bench_options *o)
     if (o->fibers)
         check_fibers(o);
     if (o->size && (!o->workloads[0] || o->workloads[1]))
-        usage_error("--size is for one workload, which has to be named");
+        usage_error("--size needs exactly one workload");
     if (o->size && o->quick)
-        usage_error("--size and --quick both tell the size");
+        usage_error("--size and --quick exclude each other");
     const char *why = o->plot ? gnuplot_refuses(o->plot) : NULL;
     if (why)
         usage_error("--plot '%s': %s", o->plot, why);

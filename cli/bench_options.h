@@ -1,4 +1,4 @@
-/* The words of `filch bench`. */
+/* The arguments of `filch bench`. */
 #ifndef CLI_BENCH_OPTIONS_H
 #define CLI_BENCH_OPTIONS_H
 
@@ -9,7 +9,7 @@
 enum { CHOSEN_MAX = 32 };
 
 typedef struct bench_options {
-    const workload *workloads[CHOSEN_MAX]; /* these lists are ended by NULL and 0 */
+    const workload *workloads[CHOSEN_MAX]; /* these lists are terminated by NULL or 0 */
     const contender *runtimes[CHOSEN_MAX];
     unsigned workers[CHOSEN_MAX];
     int repeat;
@@ -17,10 +17,10 @@ typedef struct bench_options {
     const char *size, *plot;
     bool json, quick;
     bool jobs;   /* the table of jobs instead of workloads */
-    bool fibers; /* the table of fibers; the workloads are those of it */
+    bool fibers; /* the table of fibers; workloads has its cases */
 } bench_options;
 
-/* Ends the program for --help and for what is not understood. */
+/* Exits for --help and for usage errors. */
 bench_options bench_options_read(int argc, char **argv);
 
 #endif

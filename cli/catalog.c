@@ -6,13 +6,13 @@
 const char serial_name[] = "serial";
 
 const workload workloads[] = {
-    {"fib", "fib", NULL, 1, "fib(40) by two calls: nothing but spawns"},
-    {"tree", "tree", NULL, 1, "a tree of 300 x 300 x 300 nodes: many spawns open at once"},
-    {"nqueens", "nqueens", NULL, 1, "12 queens on a board: a task for each that is placed"},
-    {"matmul", "matmul", NULL, 10, "matrices of 256 x 256, multiplied by quarters"},
-    {"sort-uniform", "sort", "uniform", 1, "merge sort of 64 MB of numbers, spread evenly"},
-    {"sort-exponential", "sort", "exponential", 1, "the same, most of them small"},
-    {"knapsack", "knapsack", NULL, 1, "26 things, branch and bound: work that depends on luck"},
+    {"fib", "fib", NULL, 1, "fib(40) by two recursive calls: only spawns"},
+    {"tree", "tree", NULL, 1, "a tree of 300 x 300 x 300 nodes: many outstanding spawns"},
+    {"nqueens", "nqueens", NULL, 1, "12 queens, a task for each placed queen"},
+    {"matmul", "matmul", NULL, 10, "product of matrices of 256 x 256, divided into quarters"},
+    {"sort-uniform", "sort", "uniform", 1, "merge sort of 64 MB of uniform numbers"},
+    {"sort-exponential", "sort", "exponential", 1, "merge sort of 64 MB of exponential numbers"},
+    {"knapsack", "knapsack", NULL, 1, "26 items by branch and bound: work depends on the schedule"},
     {"uts-T1", "uts", "T1", 1, "an unbalanced tree of 4,130,071 nodes, bushy"},
     {"uts-T3", "uts", "T3", 1, "an unbalanced tree of 4,112,897 nodes, deep and thin"},
     {0},
@@ -29,19 +29,19 @@ const contender runtimes[] = {
 const char jobs_name[] = "jobs";
 
 const workload job_rows[] = {
-    {"jobs-single", "jobs", "single", 20, "empty jobs, made one by one"},
-    {"jobs-for", "jobs", "for", 20, "jobs of a loop that is cut in halves, down to 16 numbers"},
+    {"jobs-single", "jobs", "single", 20, "empty jobs, created one by one"},
+    {"jobs-for", "jobs", "for", 20, "jobs of a loop, split into halves down to 16 numbers"},
     {0},
 };
 
 const contender job_columns[JOB_COLUMNS + 1] = {
     {"basic", NULL,
      "a classical job system: a mutex around each deque, malloc and free for each job"},
-    {"allocator", NULL, "the same, with jobs from a ring of each thread"},
-    {"lock-free", NULL, "the same, with deques that need no mutex"},
-    {"filch", NULL, "tasks: FILCH_SPAWN; filch_for, which makes none where nobody asks for work"},
-    {"filch-group", NULL, "filch_group_run: functions to be waited for, from anywhere"},
-    {"filch-job", NULL, "filch_job_new, _parent and _submit: each job has a handle"},
+    {"allocator", NULL, "the same, with a ring of jobs in each thread"},
+    {"lock-free", NULL, "the same, with lock-free deques"},
+    {"filch", NULL, "tasks: FILCH_SPAWN and filch_for"},
+    {"filch-group", NULL, "filch_group_run"},
+    {"filch-job", NULL, "filch_job_new, _set_parent and _submit: each job has a handle"},
     {0},
 };
 

@@ -16,7 +16,7 @@
 static const int fatal_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 enum { FATAL_SIGNALS = sizeof fatal_signals / sizeof fatal_signals[0] };
 
-/* The leader of the group that a child and its children are in; 0 while there is none. */
+/* The process group of the child; 0: none. */
 static volatile sig_atomic_t running;
 
 static void on_fatal(int number)
@@ -38,7 +38,7 @@ void child_catch_signals(void)
     signal(SIGPIPE, SIG_IGN);
 }
 
-/* No signal may come between the birth of a child and the note of it. */
+/* No signal may come between fork and the assignment to `running`. */
 static void hold_signals(sigset_t *before)
 {
     sigset_t fatal;
@@ -48,7 +48,7 @@ static void hold_signals(sigset_t *before)
     sigprocmask(SIG_BLOCK, &fatal, before);
 }
 
-static _Noreturn void become(char *const argv[], const int ends[3], const sigset_t *signals)
+static _Noreturn void exec_child(char *const argv[], const int ends[3], const sigset_t *signals)
 {
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -61,15 +61,15 @@ static _Noreturn void become(char *const argv[], const int ends[3], const sigset
     _exit(127);
 }
 
-static pid_t born(char *const argv[], const int ends[3])
+static pid_t start_child(char *const argv[], const int ends[3])
 {
     sigset_t before;
     hold_signals(&before);
     pid_t pid = fork();
     if (pid == 0)
-        become(argv, ends, &before);
+        exec_child(argv, ends, &before);
     if (pid > 0) {
-        setpgid(pid, pid); /* whoever is first: both have to be sure of it */
+        setpgid(pid, pid); /* in parent and child, because either can be first */
         running = pid;
     }
     sigprocmask(SIG_SETMASK, &before, NULL);
@@ -83,16 +83,16 @@ static long now_ms(void)
     return t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* Our end of a pipe, and where to keep what comes out of it, as text. */
-typedef struct ear {
+/* Our end of a pipe, and the buffer for its text. */
+typedef struct child_pipe {
     int fd;
     char *text;
     size_t used, capacity;
     bool full;
-} ear;
+} child_pipe;
 
-/* Read what there is; at the end, close.  What does not fit is dropped. */
-static void hear(ear *e)
+/* Read available text; close at the end.  Text that does not fit is dropped. */
+static void read_pipe(child_pipe *e)
 {
     char scrap[4096];
     size_t n_free = e->capacity - 1 - e->used;
@@ -112,11 +112,11 @@ static void hear(ear *e)
     e->text[e->used] = '\0';
 }
 
-/* Until both pipes are closed, or the time is up: then false. */
-static bool hear_both(ear ears[2], long deadline)
+/* Read until both pipes are closed.  Returns false at the deadline. */
+static bool read_both(child_pipe pipes[2], long deadline)
 {
-    while (ears[0].fd >= 0 || ears[1].fd >= 0) {
-        struct pollfd p[2] = {{ears[0].fd, POLLIN, 0}, {ears[1].fd, POLLIN, 0}};
+    while (pipes[0].fd >= 0 || pipes[1].fd >= 0) {
+        struct pollfd p[2] = {{pipes[0].fd, POLLIN, 0}, {pipes[1].fd, POLLIN, 0}};
         long left = deadline - now_ms();
         if (left <= 0)
             return false;
@@ -124,12 +124,12 @@ static bool hear_both(ear ears[2], long deadline)
             continue;
         for (int i = 0; i < 2; i++)
             if (p[i].revents != 0)
-                hear(&ears[i]);
+                read_pipe(&pipes[i]);
     }
     return true;
 }
 
-/* A program may close its outputs and go on; so its end, too, is waited for only so long. */
+/* A program can close its outputs and continue, so its end has the same deadline. */
 static bool ended_in_time(pid_t pid, int *status, long deadline)
 {
     const struct timespec pause = {.tv_nsec = 1000000};
@@ -141,21 +141,21 @@ static bool ended_in_time(pid_t pid, int *status, long deadline)
     return true;
 }
 
-static void wait_for(child *c, pid_t pid, ear ears[2], long seconds)
+static void wait_for(child *c, pid_t pid, child_pipe pipes[2], long seconds)
 {
     int status = 0;
     long deadline = now_ms() + seconds * 1000;
-    c->late = !hear_both(ears, deadline) || !ended_in_time(pid, &status, deadline);
-    kill(-pid, SIGKILL); /* also what it may have left behind */
+    c->late = !read_both(pipes, deadline) || !ended_in_time(pid, &status, deadline);
+    kill(-pid, SIGKILL); /* also children that it left */
     if (c->late)
         waitpid(pid, &status, 0);
     running = 0;
     for (int i = 0; i < 2; i++)
-        if (ears[i].fd >= 0)
-            close(ears[i].fd);
+        if (pipes[i].fd >= 0)
+            close(pipes[i].fd);
     c->code = !c->late && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     c->signal = !c->late && WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-    c->silenced = ears[0].full;
+    c->silenced = pipes[0].full;
 }
 
 /* A descriptor from which `input` can be read, or -errno.  In memory, so that nobody has to write
@@ -180,7 +180,7 @@ int child_run(child *c, char *const argv[], const char *input, long seconds)
     int in = source_of(input);
     pid_t pid = -1;
     if (in >= 0 && pipe2(out, O_CLOEXEC) == 0 && pipe2(err, O_CLOEXEC) == 0)
-        pid = born(argv, (int[3]){in, out[1], err[1]});
+        pid = start_child(argv, (int[3]){in, out[1], err[1]});
     int e = pid < 0 ? -errno : 0;
     for (int i = 0; i < 3; i++) {
         int fd = i == 0 ? in : i == 1 ? out[1] : err[1];
@@ -188,9 +188,9 @@ int child_run(child *c, char *const argv[], const char *input, long seconds)
             close(fd);
     }
     if (pid >= 0) {
-        ear ears[2] = {{out[0], c->said, 0, CHILD_SAYS, false},
-                       {err[0], c->complained, 0, CHILD_COMPLAINS, false}};
-        wait_for(c, pid, ears, seconds);
+        child_pipe pipes[2] = {{out[0], c->said, 0, CHILD_SAYS, false},
+                               {err[0], c->complained, 0, CHILD_COMPLAINS, false}};
+        wait_for(c, pid, pipes, seconds);
         return 0;
     }
     if (out[0] >= 0)

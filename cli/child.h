@@ -1,4 +1,4 @@
-/* Run a program and hear what it says: it can neither outlive nor hang the one who called it. */
+/* Run a program and capture its outputs.  It cannot outlive or hang its caller. */
 #ifndef CLI_CHILD_H
 #define CLI_CHILD_H
 
@@ -7,10 +7,10 @@
 enum { CHILD_SAYS = 1 << 18, CHILD_COMPLAINS = 1 << 12 };
 
 typedef struct child {
-    int code;                                           /* exit code, or -1 where there is none */
-    int signal;                                         /* that ended it, or 0 */
-    bool late;                                          /* was ended because its time was up */
-    bool silenced;                                      /* said more than there is capacity for */
+    int code;                                           /* exit code, or -1 */
+    int signal;                                         /* that killed it, or 0 */
+    bool late;                                          /* timed out and was killed */
+    bool silenced;                                      /* printed more than fits */
     char said[CHILD_SAYS], complained[CHILD_COMPLAINS]; /* its two outputs */
 } child;
 
@@ -18,7 +18,7 @@ typedef struct child {
  * most `seconds`.  0 or -errno. */
 int child_run(child *c, char *const argv[], const char *input, long seconds);
 
-/* From here on, a signal that ends this program ends the child first. */
+/* From now on, a signal that terminates this program kills the child first. */
 void child_catch_signals(void);
 
 #endif

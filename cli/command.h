@@ -1,4 +1,4 @@
-/* What comes after `filch`.  Each takes its own words, its name first, and returns how to end. */
+/* The commands of `filch`.  Each takes its own arguments, its name first, and returns the exit code. */
 #ifndef CLI_COMMAND_H
 #define CLI_COMMAND_H
 

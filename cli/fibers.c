@@ -14,11 +14,11 @@ enum { CONTENDERS_MAX = 5, FIBERS_SERIES_MAX = CHOSEN_MAX * CHOSEN_MAX * CONTEND
 typedef struct fibers {
     series all[FIBERS_SERIES_MAX];
     int count;
-    char missing[2048]; /* lines: who, and why */
+    char missing[2048]; /* lines "name: reason" */
     bool failed;
 } fibers;
 
-/* Each line once, however many rows miss it. */
+/* Each line once. */
 static void note(fibers *f, const workload *w, const char *runtime, const char *name)
 {
     char why[256], line[320];
@@ -41,7 +41,7 @@ static bool is_there(fibers *f, const workload *w, const char *runtime)
     return false;
 }
 
-/* The loop by hand needs nothing but wrk: where it is missing, so are all. */
+/* The epoll program needs only wrk.  Without it, all HTTP programs are missing. */
 static bool has_none(fibers *f, const workload *w)
 {
     if (strcmp(w->program, "http") != 0 || program_exists(w, "epoll"))

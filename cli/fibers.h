@@ -1,10 +1,10 @@
-/* filch bench fibers: a table of its own, of fibers and what they wait at, with Go beside Filch, and of servers. */
+/* filch bench fibers: the table of fibers compared with Go, and of HTTP servers. */
 #ifndef CLI_FIBERS_H
 #define CLI_FIBERS_H
 
 #include "bench_options.h"
 
-/* How to end. */
+/* Returns the exit code. */
 int bench_fibers(const bench_options *o);
 
 #endif

@@ -6,21 +6,20 @@
 const char fibers_name[] = "fibers";
 
 const workload fibers_workloads[] = {
-    {"switch", "switch", NULL, 5, "from one context to another, with no scheduler"},
-    {"fibers-start-batch", "fibers", "start-batch", 3, "start 1,000 fibers, wait for all, again"},
-    {"fibers-start-one", "fibers", "start-one", 3, "start a fiber and join it, again"},
-    {"fibers-yield-2", "fibers", "yield-2", 3, "2 fibers that do nothing but yield"},
-    {"fibers-yield-100", "fibers", "yield-100", 3, "100 fibers that do nothing but yield"},
-    {"fibers-rendezvous", "fibers", "rendezvous", 3,
-     "there and back by 2 channels without a buffer"},
+    {"switch", "switch", NULL, 5, "switch between two contexts, without the scheduler"},
+    {"fibers-start-batch", "fibers", "start-batch", 3, "start 1,000 fibers and wait for all"},
+    {"fibers-start-one", "fibers", "start-one", 3, "start a fiber and join it"},
+    {"fibers-yield-2", "fibers", "yield-2", 3, "2 fibers that only yield"},
+    {"fibers-yield-100", "fibers", "yield-100", 3, "100 fibers that only yield"},
+    {"fibers-rendezvous", "fibers", "rendezvous", 3, "round trip over 2 unbuffered channels"},
     {"fibers-buffered-1", "fibers", "buffered-1", 3, "a channel of capacity 128, 1 to 1"},
     {"fibers-buffered-4", "fibers", "buffered-4", 3, "a channel of capacity 128, 4 to 4"},
-    {"fibers-mutex", "fibers", "mutex", 3, "100 fibers at a mutex; a yield each 100th time"},
-    {"fibers-skynet", "fibers", "skynet", 1, "1,111,111 fibers as a tree, sums by channels"},
+    {"fibers-mutex", "fibers", "mutex", 3, "100 fibers at a mutex, a yield every 100th time"},
+    {"fibers-skynet", "fibers", "skynet", 1, "a tree of 1,111,111 fibers, sums over channels"},
     {"fibers-skynet-join", "fibers", "skynet-join", 1, "the same, sums by joins"},
     {"fibers-parked", "fibers", "parked", 1, "1,000,000 fibers that wait at a channel"},
     {"fibers-timers", "fibers", "timers", 1, "10,000 fibers that sleep 10 times, 1 to 20 ms"},
-    {"http-64", "http", "64", 1, "a short answer over HTTP, 64 connections kept open"},
+    {"http-64", "http", "64", 1, "short HTTP responses over 64 open connections"},
     {"http-1000", "http", "1000", 1, "the same with 1,000 connections"},
     {0},
 };
@@ -69,7 +68,7 @@ const contender *fibers_contenders(const workload *w)
     return strcmp(w->program, "fibers") == 0 ? of_fibers : of_switch;
 }
 
-/* The program's name goes without saying where it is that of the table. */
+/* Without the name of the program if it is that of the table. */
 const char *fibers_arg(const workload *w)
 {
     return strcmp(w->program, fibers_name) == 0 ? w->input : w->name;

@@ -1,4 +1,4 @@
-/* What is in the table of `filch bench fibers`. */
+/* The cases of `filch bench fibers`. */
 #ifndef CLI_FIBERS_CASES_H
 #define CLI_FIBERS_CASES_H
 
@@ -6,29 +6,29 @@
 
 extern const char fibers_name[];
 
-/* Ended by one without a name. */
+/* Terminated by an entry without a name. */
 extern const workload fibers_workloads[];
 
-/* A row of the table: a figure that programs tell of a workload. */
+/* A row of the table: a figure that the programs of a workload report. */
 typedef struct fibers_case {
     const char *workload, *figure, *title, *unit;
     int digits;
     double goal, goal_of_2; /* with one worker and with two; 0: none */
 } fibers_case;
 
-/* Ended by one without a title. */
+/* Terminated by an entry without a title. */
 extern const fibers_case fibers_cases[];
 
-/* Who is measured with this workload; ended by one without a name.  The first is what the others stand beside. */
+/* The runtimes of this workload, Filch first; terminated by an entry without a name. */
 const contender *fibers_contenders(const workload *w);
 
-/* As people say it. */
+/* Its name on the command line. */
 const char *fibers_arg(const workload *w);
 
-/* NULL where there is none of that name. */
+/* NULL: unknown name. */
 const workload *fibers_named(const char *word);
 
-/* All of them, for messages. */
+/* All names, for messages. */
 void fibers_list(char *out, size_t capacity);
 
 #endif

@@ -1,5 +1,4 @@
-/* The table of `filch bench fibers`: Filch and Go side by side, with the goal of each row; then the servers, one below the
- * other, with the loop by hand as what they are compared with. */
+/* The table of `filch bench fibers`: Filch and Go with the goal of each case; then the servers, compared with the epoll loop. */
 #include "fibers_cases.h"
 #include "print.h"
 
@@ -25,7 +24,7 @@ static const workload *workload_of(const fibers_case *r)
     return w;
 }
 
-/* What was measured of that; NULL where nothing was. */
+/* NULL: not measured. */
 static const series *find(const table *t, const workload *w, const char *runtime, unsigned workers)
 {
     for (int i = 0; i < t->n; i++)
@@ -69,7 +68,7 @@ static void fibers_line(const fibers_case *r, const char *title, const series *o
     goal(r, own->workers, r->digits);
 }
 
-/* A line for each number of workers; the title stands before the first. */
+/* A line for each number of workers, the title in the first. */
 static void fibers_lines(const table *t, const fibers_case *r)
 {
     const workload *w = workload_of(r);
@@ -131,9 +130,9 @@ static void http_head(void)
            "server", "median", "best", "/ epoll", "best", "requests/s", "goal");
 }
 
-/* ---- all of it ---- */
+/* ---- the table ---- */
 
-/* How many series are of servers, or of fibers. */
+/* The number of series of servers, or of fibers. */
 static int count(const table *t, bool of_http)
 {
     int found = 0;
@@ -152,13 +151,13 @@ static void part(const table *t, bool of_http)
 
 static void explain(bool is_quick)
 {
-    printf("Times are of CPUs, of all threads together; medians, and the best.  / go, / epoll: "
-           "median by median, best by best;\nbelow 1, Filch (or that server) takes less.  late: "
-           "how much longer than asked a sleep took.\nrequests/s: with wrk on the same CPUs.  A "
-           "server's time for a request changes with what else the machine does, to less\nthan "
-           "half: compare servers of one run, and not one run with another or with the goal.\n");
+    printf(
+        "CPU times of all threads; medians, and the best.  / go, / epoll: ratios of medians and of "
+        "best\ntimes; below 1, Filch (or the server) is faster.  late: delay of the end of a "
+        "sleep.\nrequests/s: with wrk on the same CPUs.  The time per request depends on other "
+        "load of the machine,\nby more than a factor of two: compare servers of one run only.\n");
     if (is_quick)
-        printf("These are small sizes: the goals are of the real ones.\n");
+        printf("These are small sizes; the goals are for the full sizes.\n");
 }
 
 void print_fibers(const series *all, int n, const char *missing, bool is_quick)

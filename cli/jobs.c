@@ -15,7 +15,7 @@ typedef struct jobs {
     bool failed;
 } jobs;
 
-/* One row of the table: all columns, each compared with the first. */
+/* A row of the table: all columns, each compared with the first. */
 static void add_row(jobs *j, const workload *w, unsigned workers)
 {
     series *first = &j->all[j->count];
@@ -48,7 +48,7 @@ static void jobs_print(jobs *j, const bench_options *o)
     fflush(stdout);
     const char *why = o->plot ? draw_plot(j->all, j->count, &plot_of_jobs, o->plot) : NULL;
     if (why) {
-        fprintf(stderr, "filch: no picture was drawn: %s\n", why);
+        fprintf(stderr, "filch: no plot was written: %s\n", why);
         j->failed = true;
     }
 }

@@ -1,10 +1,10 @@
-/* filch bench jobs: a table of its own, with a job system of the classical kind beside Filch. */
+/* filch bench jobs: the table of a classical job system compared with Filch. */
 #ifndef CLI_JOBS_H
 #define CLI_JOBS_H
 
 #include "bench_options.h"
 
-/* How to end. */
+/* Returns the exit code. */
 int bench_jobs(const bench_options *o);
 
 #endif

@@ -1,5 +1,5 @@
-/* The table of `filch bench jobs`: a row for each number of workers, a column for each step from a lock and malloc to
- * Filch, and below what was published. */
+/* The table of `filch bench jobs`: a row for each number of workers, a column for each step from lock and malloc to Filch;
+ * below, the published times. */
 #include "print.h"
 
 #include <stdio.h>
@@ -20,7 +20,7 @@ static void head(void)
     printf("\n");
 }
 
-/* The column that a step is from: the one to the left, and for those of Filch the last that is not. */
+/* The column that a step is relative to: the one to the left, for Filch the last of the classical ones. */
 static int before(int column)
 {
     return column > LOCK_FREE ? LOCK_FREE : column - 1;
@@ -54,7 +54,7 @@ static void published_row(const series *s)
     times(published[s->workload - job_rows], LOCK_FREE + 1);
 }
 
-/* How many jobs that was is known when one program told it. */
+/* The number of jobs is what a program reported. */
 static void title(const series *s)
 {
     printf("%s: ", s->workload->name);
@@ -69,8 +69,8 @@ static void title(const series *s)
 
 static void explain(void)
 {
-    printf("\ngain: how many times faster than %s.  step: than the column to the left; those of "
-           "Filch are compared with %s.\npublished: \"Job System 2.0\", part 3, on another "
+    printf("\ngain: speed-up over %s.  step: over the column to the left, for Filch over "
+           "%s.\npublished: \"Job System 2.0\", part 3, on another "
            "machine; 65,000 single jobs.\n\n",
            job_columns[0].name, job_columns[LOCK_FREE].name);
     for (int i = 0; i < JOB_COLUMNS; i++)

@@ -12,13 +12,13 @@ typedef struct command {
     int (*run)(int argc, char **argv);
 } command;
 
-/* Ended by one without a name. */
+/* Terminated by an entry without a name. */
 static const command commands[] = {
-    {"bench", "measure workloads on Filch and on its peers, and print a table", command_bench},
-    {"run", "run one workload on Filch and print what its workers did", command_run},
-    {"lab", "draw the figures of the seeds anew, and say what they show", command_lab},
-    {"scale", "say how many workers a program could use", command_scale},
-    {"top", "show what the workers and fibers of a process do, live", command_top},
+    {"bench", "compare workloads on Filch and other runtimes", command_bench},
+    {"run", "run one workload on Filch and print its counters", command_run},
+    {"lab", "reproduce the published figures and compare", command_lab},
+    {"scale", "measure work and span of a program, predict its speed-up", command_scale},
+    {"top", "show workers and fibers of a running process", command_top},
     {0},
 };
 
@@ -27,8 +27,8 @@ static void help(void)
     printf("usage: filch COMMAND [...]\n\n");
     for (const command *c = commands; c->name; c++)
         printf("  %-8s %s\n", c->name, c->about);
-    printf("  %-8s %s\n  %-8s %s\n\nfilch COMMAND --help tells more.\n", "help", "this text",
-           "version", "which Filch this is");
+    printf("  %-8s %s\n  %-8s %s\n\nRun 'filch COMMAND --help' for its options.\n", "help",
+           "print this text", "version", "print the version");
 }
 
 static int is(const char *word, const char *name, const char *option)
@@ -43,9 +43,9 @@ static int dispatch(int argc, char **argv)
         if (strcmp(word, c->name) == 0)
             return c->run(argc - 1, argv + 1);
     if (!is(word, "help", "--help") && !is(word, "version", "--version"))
-        usage_error("there is no command '%s'; filch help lists them", word);
+        usage_error("unknown command '%s'; run 'filch help' for a list", word);
     if (argc > 2)
-        usage_error("'%s' takes no words, and was given '%s'", word, argv[2]);
+        usage_error("%s takes no arguments (got '%s')", word, argv[2]);
     if (is(word, "help", "--help"))
         help();
     else
@@ -56,7 +56,7 @@ static int dispatch(int argc, char **argv)
 int main(int argc, char **argv)
 {
     if (argc < 2)
-        usage_error("a command is missing; filch help lists them");
+        usage_error("missing command; run 'filch help' for a list");
     int end = dispatch(argc, argv);
     return flush_output() || end != EXIT_OK ? end : EXIT_FAILED;
 }

@@ -18,7 +18,7 @@ static void progress_ends(void)
         fprintf(stderr, "\r\033[K");
 }
 
-/* EXIT_OK, EXIT_FAILED where this series has failed, EXIT_USAGE where all would. */
+/* Returns EXIT_OK; EXIT_FAILED: this series failed; EXIT_USAGE: all series would fail. */
 static int measure(const bench_options *o, series *s)
 {
     static child c;
@@ -28,7 +28,7 @@ static int measure(const bench_options *o, series *s)
                  o->size,     o->quick,   o->seconds};
     const char *why = program_call(&what, &c, &r, &is_usage_error);
     if (!why && series_add(s, &r) < 0)
-        why = "no memory for its samples";
+        why = "out of memory for its samples";
     if (!why)
         return EXIT_OK;
     progress_ends();
@@ -37,7 +37,7 @@ static int measure(const bench_options *o, series *s)
     return is_usage_error ? EXIT_USAGE : EXIT_FAILED;
 }
 
-/* Where the programs do not accept what they are asked for, nothing else is to be had. */
+/* Stop if the programs reject the arguments. */
 static int measure_workload(const bench_options *o, series *first, int n, bool *failed)
 {
     for (int round = 0; round < o->repeat; round++) {
@@ -75,7 +75,7 @@ bool measure_can(const workload *w, const char *runtime, bool *failed)
     if (program_exists(w, runtime))
         return true;
     program_why_missing(w, runtime, why, sizeof why);
-    fprintf(stderr, "filch: %s cannot be measured: %s\n", w->name, why);
+    fprintf(stderr, "filch: cannot measure %s: %s\n", w->name, why);
     *failed = true;
     return false;
 }

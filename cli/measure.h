@@ -1,5 +1,4 @@
-/* The measuring.  One call of each program in turn, round after round, so that what disturbs the machine disturbs
- * all alike. */
+/* Measurement: in each round one call of each program, so that disturbances of the machine affect all of them. */
 #ifndef CLI_MEASURE_H
 #define CLI_MEASURE_H
 
@@ -8,11 +7,11 @@
 
 #include <stdbool.h>
 
-/* Fill the series, of which those of one workload lie side by side.  EXIT_OK; or EXIT_USAGE where the programs do
- * not accept what they are asked for.  *failed becomes true where one of them failed, which is told. */
+/* Fill the series.  Those of one workload are adjacent.  Returns EXIT_OK, or EXIT_USAGE if the programs reject their arguments.
+ * *failed is set if a program failed, after a message. */
 int measure_all(const bench_options *o, series *all, int n, bool *failed);
 
-/* Is there such a program?  Where there is none, that is told, and *failed becomes true. */
+/* Does the program exist?  If not, prints a message and sets *failed. */
 bool measure_can(const workload *w, const char *runtime, bool *failed);
 
 #endif

@@ -17,7 +17,7 @@ static _Noreturn void become(char *const argv[])
     signal(SIGQUIT, SIG_DFL);
     execvp(argv[0], argv);
     int e = errno;
-    fprintf(stderr, "filch: '%s' cannot be run: %s\n", argv[0], strerror(e));
+    fprintf(stderr, "filch: cannot run '%s': %s\n", argv[0], strerror(e));
     _exit(e == ENOENT ? NOT_FOUND : NOT_RUNNABLE);
 }
 
@@ -30,46 +30,46 @@ static int ended(int status)
 
 static volatile sig_atomic_t child;
 
-static void pass_on(int number)
+static void forward_signal(int number)
 {
     kill((pid_t)child, number);
 }
 
-/* A Ctrl-C reaches the program by itself; what ends us alone is for it, too.  We hear of both by how it ends. */
-enum { HEARD = 4 };
-static const int heard[HEARD] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+/* The terminal sends Ctrl-C to the program, too, so we ignore it.  Signals sent to us alone are forwarded. */
+enum { FORWARDED = 4 };
+static const int forwarded[FORWARDED] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
 
-static void listen_for(pid_t pid, struct sigaction before[HEARD])
+static void forward_signals(pid_t pid, struct sigaction before[FORWARDED])
 {
     child = pid;
-    for (int i = 0; i < HEARD; i++) {
-        bool is_key = heard[i] == SIGINT || heard[i] == SIGQUIT;
-        struct sigaction a = {.sa_handler = is_key ? SIG_IGN : pass_on};
-        sigaction(heard[i], &a, &before[i]);
+    for (int i = 0; i < FORWARDED; i++) {
+        bool is_key = forwarded[i] == SIGINT || forwarded[i] == SIGQUIT;
+        struct sigaction a = {.sa_handler = is_key ? SIG_IGN : forward_signal};
+        sigaction(forwarded[i], &a, &before[i]);
         if (!is_key && before[i].sa_handler == SIG_IGN)
-            sigaction(heard[i], &before[i], NULL);
+            sigaction(forwarded[i], &before[i], NULL);
     }
 }
 
-static void listen_no_more(const struct sigaction before[HEARD])
+static void restore_signals(const struct sigaction before[FORWARDED])
 {
-    for (int i = 0; i < HEARD; i++)
-        sigaction(heard[i], &before[i], NULL);
+    for (int i = 0; i < FORWARDED; i++)
+        sigaction(forwarded[i], &before[i], NULL);
 }
 
 static int wait_for(pid_t pid, const sigset_t *mask)
 {
-    struct sigaction before[HEARD];
+    struct sigaction before[FORWARDED];
     int status;
-    listen_for(pid, before);
+    forward_signals(pid, before);
     sigprocmask(SIG_SETMASK, mask, NULL);
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         continue;
-    listen_no_more(before);
+    restore_signals(before);
     return ended(status);
 }
 
-/* What comes while it is made is kept until somebody can hear it. */
+/* Signals are blocked until they can be forwarded. */
 int passthrough_run(char *const argv[])
 {
     sigset_t all, mask;
@@ -83,7 +83,7 @@ int passthrough_run(char *const argv[])
     }
     if (pid > 0)
         return wait_for(pid, &mask);
-    fprintf(stderr, "filch: '%s' cannot be run: %s\n", argv[0], strerror(errno));
+    fprintf(stderr, "filch: cannot run '%s': %s\n", argv[0], strerror(errno));
     sigprocmask(SIG_SETMASK, &mask, NULL);
     return NOT_RUNNABLE;
 }

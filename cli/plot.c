@@ -1,6 +1,5 @@
-/* The ratios to the serial programs, or to the first column, as a picture: a panel for each number of workers, a group of
- * bars for each workload, a colour for each runtime.  The scale is logarithmic, and a bar begins at 1, the serial program: up is
- * slower, down is faster. */
+/* Plots the ratios to the baseline: a panel for each number of workers, a group of bars for each workload, a colour for each
+ * runtime.  The scale is logarithmic.  Bars begin at 1, the baseline: up is slower, down is faster. */
 #include "gnuplot.h"
 #include "print.h"
 
@@ -13,7 +12,7 @@ enum { BAR_COLOURS = sizeof colours / sizeof colours[0] };
 
 enum { PANELS_MAX = 16, PANEL_HEIGHT = 420, WIDTH = 1200 };
 
-/* ---- what is to be drawn ---- */
+/* ---- the data ---- */
 
 const plot_of plot_of_workloads = {
     runtimes, "Time / time of the serial program (median; lower is better)", "serial", true};
@@ -32,7 +31,7 @@ typedef struct picture {
     double lowest, highest; /* of the ratios */
 } picture;
 
-/* What all are compared with is the line at 1. */
+/* The baseline itself is the line at 1. */
 static bool is_drawn(const series *s)
 {
     return s->serial != s && isfinite(series_median_ratio(s));
@@ -81,7 +80,7 @@ static int bar_count(const picture *p)
 
 /* ---- the script ---- */
 
-/* A group has capacity for a bar of each runtime, and a gap. */
+/* A group has a bar for each runtime, and a gap. */
 static double bar_width(const picture *p)
 {
     return 0.8 / bar_count(p);
@@ -92,14 +91,14 @@ static double middle_of(const picture *p, const series *s, int of_runtime)
     return group_of(p, s->workload) + (of_runtime - (bar_count(p) - 1) / 2.0) * bar_width(p);
 }
 
-/* Is this a bar of that runtime in that panel? */
+/* Is this a bar of this runtime in this panel? */
 static bool is_bar(const picture *p, const series *s, int of_runtime, unsigned workers)
 {
     return is_drawn(s) && s->workers == workers &&
            strcmp(s->runtime, p->of->bars[of_runtime].name) == 0;
 }
 
-/* gnuplot takes a series without numbers badly. */
+/* gnuplot fails for a series without data. */
 static bool has_bars(const picture *p, int of_runtime, unsigned workers)
 {
     for (int i = 0; i < p->n; i++)
@@ -108,7 +107,7 @@ static bool has_bars(const picture *p, int of_runtime, unsigned workers)
     return false;
 }
 
-/* A bar is where it begins and ends, and its ratio. */
+/* Columns: left edge, right edge, ratio. */
 static void write_data(FILE *out, const picture *p, int of_runtime, unsigned workers)
 {
     double half = 0.46 * bar_width(p);
@@ -123,7 +122,7 @@ static void write_data(FILE *out, const picture *p, int of_runtime, unsigned wor
     fprintf(out, "EOD\n");
 }
 
-/* The ratio, written beyond the end of its bar. */
+/* The ratio beyond the end of each bar. */
 static void write_labels(FILE *out, const picture *p, int of_runtime, unsigned workers)
 {
     for (int i = 0; i < p->n; i++) {
@@ -137,7 +136,7 @@ static void write_labels(FILE *out, const picture *p, int of_runtime, unsigned w
     }
 }
 
-/* Under each group its name, the input of the workload on a line of its own. */
+/* The name of each group, with the input of the workload on a second line. */
 static void write_group_names(FILE *out, const picture *p)
 {
     fprintf(out, "set xtics (");

@@ -1,34 +1,34 @@
-/* Ways to show what was measured. */
+/* Output of measured series. */
 #ifndef CLI_PRINT_H
 #define CLI_PRINT_H
 
 #include "series.h"
 
-/* A table for people. */
+/* As a table. */
 void print_table(const series *all, int n);
 
-/* A line of JSON for each series, with its samples. */
+/* As a line of JSON for each series, with its samples. */
 void print_json(const series *all, int n);
 
-/* A number in a column, or a dash. */
+/* A number in a column; NAN: a dash. */
 void print_cell(double value, int width, int digits);
 
 /* The table of jobs: rows of JOB_COLUMNS series. */
 void print_jobs(const series *all, int n);
 
-/* The table of fibers, and below it who is missing; the goals are not those of a quick look. */
+/* The table of fibers, and below it the missing programs.  The goals do not apply to quick runs. */
 void print_fibers(const series *all, int n, const char *missing, bool is_quick);
 
-/* What a picture is of. */
+/* The kind of a plot. */
 typedef struct plot_of {
-    const contender *bars; /* a colour for each; ended by one without a name */
+    const contender *bars; /* one bar each; terminated by an entry without a name */
     const char *title;
-    const char *base;    /* what they are compared with, the line at 1 */
-    bool base_is_serial; /* so more workers should be faster */
+    const char *base;    /* name of the baseline, the line at 1 */
+    bool base_is_serial; /* then more workers should be faster */
 } plot_of;
 extern const plot_of plot_of_workloads, plot_of_jobs;
 
-/* A picture of the ratios, by gnuplot, in a file that ends in .svg or .png.  NULL, or why there is none.  */
+/* Plot the ratios into a file that ends in .svg or .png.  Returns NULL, or why it failed. */
 const char *draw_plot(const series *all, int n, const plot_of *of, const char *file);
 
 #endif

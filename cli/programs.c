@@ -9,9 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- where they are ---- */
+/* ---- paths ---- */
 
-/* The folder of this very program, without the slash at its end. */
+/* The directory of this program, without a trailing slash. */
 static void own_folder(char *out, size_t capacity)
 {
     ssize_t n = readlink("/proc/self/exe", out, capacity - 1);
@@ -21,7 +21,7 @@ static void own_folder(char *out, size_t capacity)
         *slash = '\0';
 }
 
-/* As FILCH_BENCH_DIR says; else beside the tool, as in a build; else as installed. */
+/* FILCH_BENCH_DIR; else next to this program, as in a build tree; else as installed. */
 static const char *folder(void)
 {
     static char found[PROGRAM_PATH];
@@ -42,7 +42,7 @@ void program_path(const workload *w, const char *runtime, char *out, size_t capa
 {
     int n = snprintf(out, capacity, "%s/%s-%s", folder(), w->program, runtime);
     if (n < 0 || (size_t)n >= capacity)
-        out[0] = '\0'; /* too long for a path: there is no such file */
+        out[0] = '\0'; /* too long for a path */
 }
 
 bool program_exists(const workload *w, const char *runtime)
@@ -52,7 +52,7 @@ bool program_exists(const workload *w, const char *runtime)
     return access(path, X_OK) == 0;
 }
 
-/* The reason after "runtime: " in a file of such lines; false where there is none. */
+/* Find the line "runtime: reason". */
 static bool find_reason(FILE *file, const char *runtime, char *out, size_t capacity)
 {
     char line[512];
@@ -67,7 +67,7 @@ static bool find_reason(FILE *file, const char *runtime, char *out, size_t capac
     return false;
 }
 
-/* The build may have left out one program, all of a kind, or a runtime: what says most is looked for first. */
+/* The build can leave out a program, a workload or a runtime.  The most specific reason comes first. */
 static bool find_any_reason(FILE *file, const workload *w, const char *runtime, char *out,
                             size_t capacity)
 {
@@ -91,10 +91,10 @@ void program_why_missing(const workload *w, const char *runtime, char *out, size
     if (file)
         fclose(file);
     if (!found)
-        snprintf(out, capacity, "there is no program %s-%s in %s", w->program, runtime, folder());
+        snprintf(out, capacity, "no program %s-%s in %s", w->program, runtime, folder());
 }
 
-/* ---- what they say ---- */
+/* ---- reports ---- */
 
 static bool is_whole(const char *line, const char *name, double least, double *out)
 {
@@ -120,7 +120,7 @@ static bool read_samples(const char *line, report *r)
     return r->count > 0 && !s;
 }
 
-/* Integers are read apart: a double is too short for some results. */
+/* Read as an integer, because a double cannot hold some results. */
 static bool read_result(const char *line, int64_t *out)
 {
     double any;
@@ -131,7 +131,7 @@ static bool read_result(const char *line, int64_t *out)
     return true;
 }
 
-/* Is each of them a name with that many numbers? */
+/* Is each of them a name with `count` numbers? */
 static bool are_figures(const char *figures, int count)
 {
     int all = 0;
@@ -158,14 +158,14 @@ static const char *read_report(const call *what, const char *line, report *r)
     if (!has_text(line, "workload", what->workload->name) ||
         !has_text(line, "runtime", what->runtime) || !is_whole(line, "workers", 1, &workers) ||
         workers != what->workers)
-        return "reports of another run than it was asked for";
+        return "reported another run than requested";
     if (!is_whole(line, "size", 0, &size) || !is_whole(line, "spawns", 0, &spawns) ||
         !is_whole(line, "peak_kb", 0, &peak) || !read_result(line, &r->result) ||
         !read_samples(line, r) || r->count != what->repetitions)
-        return "reports nonsense";
+        return "printed an invalid report";
     r->figures = json_member(line, "metrics");
     if (r->figures && !are_figures(r->figures, r->count))
-        return "reports nonsense";
+        return "printed an invalid report";
     r->size = (long)size;
     r->peak_kb = (long)peak;
     r->spawns = (uint64_t)spawns;
@@ -173,7 +173,7 @@ static const char *read_report(const call *what, const char *line, report *r)
     return NULL;
 }
 
-/* ---- the call ---- */
+/* ---- calls ---- */
 
 enum { ARGS_MAX = 16 };
 
@@ -198,17 +198,17 @@ static void args_for(const call *what, const char *path, char numbers[2][16], ch
     argv[n] = NULL;
 }
 
-/* How it ended, where that is not well. */
+/* Why the program failed, or NULL. */
 static const char *bad_end(const child *c, char *text, size_t capacity)
 {
     if (c->late)
-        snprintf(text, capacity, "took too long and was ended");
+        snprintf(text, capacity, "timed out and was killed");
     else if (c->signal != 0)
-        snprintf(text, capacity, "was ended by a signal: %s", strsignal(c->signal));
+        snprintf(text, capacity, "was killed by a signal: %s", strsignal(c->signal));
     else if (c->code != 0)
-        snprintf(text, capacity, "ended with %d", c->code);
+        snprintf(text, capacity, "exited with %d", c->code);
     else if (c->silenced)
-        snprintf(text, capacity, "said too much");
+        snprintf(text, capacity, "printed too much");
     else
         return NULL;
     return text;

@@ -1,4 +1,4 @@
-/* filch run: one workload on Filch, and what its workers did. */
+/* filch run: one workload on Filch, with the counters of its workers. */
 #include "args.h"
 #include "command.h"
 #include "json.h"
@@ -14,27 +14,28 @@ enum { RUN_SECONDS = 3600, WORKERS_MAX = 1024 };
 
 static void help(void)
 {
-    printf(
-        "usage: filch run WORKLOAD [OPTION...]\n\n"
-        "Runs one workload on Filch and prints its result, its time and what the workers did.\n\n"
-        "  -w, --workers N       1 to %d (as many as there are CPUs)\n"
-        "  -n, --size N          the size of the workload; a wrong one is answered with the range\n"
-        "  -r, --repeat N        repetitions in one process, 1 to %d (1)\n"
-        "      --deque KIND      what stealable tasks lie in: locked, bounded, batch or half\n"
-        "      --steal-batch K   the most tasks that one steal takes, 1 to 64\n"
-        "      --publish POLICY  lazy (when somebody is hungry) or eager (each task at once)\n"
-        "      --stack-size SIZE of a fiber: bytes, or with k, m or g behind the number\n"
-        "      --help            this text\n\nworkloads\n",
-        WORKERS_MAX, SAMPLES_MAX);
+    printf("usage: filch run WORKLOAD [OPTION...]\n\n"
+           "Runs one workload on Filch and prints its result, its time and the counters of each "
+           "worker.\n\n"
+           "  -w, --workers N       1 to %d (the number of CPUs)\n"
+           "  -n, --size N          the size of the workload\n"
+           "  -r, --repeat N        repetitions in one process, 1 to %d (1)\n"
+           "      --deque KIND      deque of stealable tasks: locked, bounded, batch or half\n"
+           "      --steal-batch K   max number of tasks per steal, 1 to 64\n"
+           "      --publish POLICY  lazy (on request of a hungry worker) or eager (each task at "
+           "once)\n"
+           "      --stack-size SIZE of a fiber: bytes, or a number followed by k, m or g\n"
+           "      --help            print this text\n\nworkloads\n",
+           WORKERS_MAX, SAMPLES_MAX);
     for (const workload *w = workloads; w->name; w++)
         printf("  %-18s %s\n", w->name, w->about);
 }
 
-/* The runtime reads its settings from the environment, and says itself what is wrong with them. */
+/* The runtime reads its settings from the environment, and checks them itself. */
 static void set(const char *name)
 {
     if (setenv(name, optarg, 1) != 0)
-        usage_error("no memory for the environment");
+        usage_error("out of memory for the environment");
 }
 
 static void take(call *what, int letter)
@@ -72,12 +73,12 @@ static const workload *the_workload(int argc, char **argv)
     char names[256];
     list_workloads(names, sizeof names);
     if (optind == argc)
-        usage_error("run needs the name of a workload: %s", names);
+        usage_error("run needs a workload: %s", names);
     if (optind + 1 < argc)
-        usage_error("run takes one workload, and was given '%s' too", argv[optind + 1]);
+        usage_error("run takes one workload (got also '%s')", argv[optind + 1]);
     const workload *w = workload_named(argv[optind]);
     if (!w)
-        usage_error("there is no workload '%s'; there are: %s", argv[optind], names);
+        usage_error("unknown workload '%s'; choose from: %s", argv[optind], names);
     return w;
 }
 
@@ -146,7 +147,7 @@ int command_run(int argc, char **argv)
     if (!program_exists(what.workload, what.runtime)) {
         char why[512];
         program_why_missing(what.workload, what.runtime, why, sizeof why);
-        fprintf(stderr, "filch: %s cannot be run: %s\n", what.workload->name, why);
+        fprintf(stderr, "filch: cannot run %s: %s\n", what.workload->name, why);
         return EXIT_FAILED;
     }
     child_catch_signals();

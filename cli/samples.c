@@ -16,10 +16,10 @@ static const char *map_it(samples *s, int fd)
     if (fstat(fd, &st) != 0)
         return strerror(errno);
     if (!S_ISREG(st.st_mode))
-        return "is no file";
+        return "is not a regular file";
     s->size = (size_t)st.st_size;
     if (s->size < sizeof s->head)
-        return "is no file of samples: it is too short";
+        return "is not a file of samples: it is too short";
     s->map = mmap(NULL, s->size, PROT_READ, MAP_PRIVATE, fd, 0);
     return s->map == MAP_FAILED ? strerror(errno) : NULL;
 }
@@ -39,13 +39,13 @@ static const char *check(samples *s)
     filch_samples_head *h = &s->head;
     memcpy(h, s->map, sizeof *h);
     if (memcmp(h->magic, FILCH_SAMPLES_MAGIC, sizeof h->magic) != 0)
-        return "is no file of samples";
+        return "is not a file of samples";
     if (h->version != FILCH_SAMPLES_VERSION)
-        return "has samples of another version of Filch, or of another machine";
+        return "was written by another version of Filch, or on another architecture";
     if (!fits(h))
-        return "is damaged: its head makes no sense";
+        return "is damaged: invalid header";
     if (s->size < h->head_size || (s->size - h->head_size) / h->sample_size < h->samples)
-        return "is cut off: samples are missing";
+        return "is truncated: samples are missing";
     h->kind[sizeof h->kind - 1] = '\0';
     h->clock[sizeof h->clock - 1] = '\0';
     h->program[sizeof h->program - 1] = '\0';

@@ -1,4 +1,4 @@
-/* filch scale: how many workers could a program use? */
+/* filch scale: work, span and predicted speed-up of a program. */
 #define _GNU_SOURCE
 #include "scale.h"
 
@@ -18,39 +18,35 @@
 enum { WORKERS_MAX = 1024, REPEATS_MAX = 1000, RUNS_MAX = 64, LINE = 1024 };
 
 typedef struct scale_options {
-    unsigned workers[RUNS_MAX]; /* rising, the first is 1, ended by 0 */
+    unsigned workers[RUNS_MAX]; /* ascending from 1, terminated by 0 */
     bool measure;
-    int repeat; /* 0: not told */
+    int repeat; /* 0: default */
     const char *csv, *plot;
 } scale_options;
 
 static void help(void)
 {
     printf("usage: filch scale [OPTION...] [--] PROGRAM [ARGUMENT...]\n\n"
-           "Runs a program that uses Filch on one worker, follows which piece of its work had to "
-           "wait for\n"
-           "which, and says how many workers it could use: its work, its span (the longest chain "
-           "of work),\n"
-           "its parallelism (the one by the other), the same with a burden on each piece that "
-           "another worker\n"
-           "could take over, and the speed-up that follows.  The program need not be built for "
-           "this.\n\n"
+           "Runs a program that uses Filch on one worker and records which work depends on which.\n"
+           "Prints its work, its span (the longest chain of dependent work), its parallelism "
+           "(work / span),\n"
+           "its burdened parallelism (with a cost for each piece of work that can be stolen), and "
+           "the\n"
+           "speed-up that follows from them.  The program needs no special build.\n\n"
            "      --workers LIST    numbers of workers to predict for (1, 2, 4, ... 64)\n"
-           "      --measure         also run it with so many workers, untouched, and show the "
-           "times beside\n"
-           "      --repeat N        so often, 1 to %d: of the runs that are followed the shortest "
-           "times count, of\n"
-           "                        the others the median (1, and 3)\n"
-           "      --burden NS       nanoseconds that work is late when another worker takes it "
-           "over (3000)\n"
-           "      --csv FILE        write the numbers\n"
-           "      --plot FILE       draw the speed-up, by gnuplot, into a file that ends in .svg "
-           "or .png\n"
-           "      --help            this text\n",
+           "      --measure         also run the unmodified program with these numbers of workers\n"
+           "      --repeat N        runs, 1 to %d.  Recorded runs (1) count with their shortest "
+           "times,\n"
+           "                        measured runs (3) with their median\n"
+           "      --burden NS       cost of a steal in nanoseconds (3000)\n"
+           "      --csv FILE        write the numbers to FILE\n"
+           "      --plot FILE       write a plot of the speed-up to FILE, .svg or .png (needs "
+           "gnuplot)\n"
+           "      --help            print this text\n",
            REPEATS_MAX);
 }
 
-/* ---- words ---- */
+/* ---- arguments ---- */
 
 static void take_workers(scale_options *o, char *list)
 {
@@ -61,7 +57,7 @@ static void take_workers(scale_options *o, char *list)
         if (workers == o->workers[n - 1])
             continue;
         if (workers < o->workers[n - 1])
-            usage_error("--workers takes numbers that rise, and not %u after %u", workers,
+            usage_error("--workers takes ascending numbers (got %u after %u)", workers,
                         o->workers[n - 1]);
         if (n == RUNS_MAX - 1)
             usage_error("--workers takes at most %d numbers", RUNS_MAX - 1);
@@ -73,7 +69,7 @@ static void take_workers(scale_options *o, char *list)
 static void set(const char *name, const char *value)
 {
     if (setenv(name, value, 1) != 0)
-        usage_error("no memory for the environment");
+        usage_error("out of memory for the environment");
 }
 
 static void take(scale_options *o, int letter)
@@ -120,7 +116,7 @@ static scale_options read_args(int argc, char **argv)
         take(&o, letter);
     }
     if (optind == argc)
-        usage_error("scale needs a program to run: filch scale -- PROGRAM ARGUMENTS");
+        usage_error("scale needs a program: filch scale -- PROGRAM ARGUMENTS");
     const char *why = o.plot ? gnuplot_refuses(o.plot) : NULL;
     if (why)
         usage_error("--plot %s: %s", o.plot, why);
@@ -129,13 +125,13 @@ static scale_options read_args(int argc, char **argv)
 
 /* ---- runs ---- */
 
-/* What the program does to its end is told by our own. */
+/* The exit code for a program that failed. */
 static int complain(int ended, const char *program)
 {
     if (ended > 128)
-        fprintf(stderr, "filch: %s was ended by signal %d\n", program, ended - 128);
+        fprintf(stderr, "filch: %s was killed by signal %d\n", program, ended - 128);
     else if (ended < 126)
-        fprintf(stderr, "filch: %s ended with %d\n", program, ended);
+        fprintf(stderr, "filch: %s exited with %d\n", program, ended);
     return EXIT_FAILED;
 }
 
@@ -159,7 +155,7 @@ static int follow_into(const char *file, char **argv, scale_sums *out)
     if (read_line(file, line) && scale_read(line, out))
         return EXIT_OK;
     fprintf(stderr,
-            "filch: %s has not told what it did: it has not used Filch, or not stopped it\n",
+            "filch: %s wrote no profile: it does not use Filch, or exited without filch_stop()\n",
             argv[0]);
     return EXIT_FAILED;
 }

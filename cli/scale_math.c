@@ -55,7 +55,7 @@ double scale_speedup_max(const scale_sums *s, unsigned workers)
     return fmin(workers, scale_parallelism(s));
 }
 
-/* While the chain goes on, all others share the rest (Brent).  One worker hands nothing over. */
+/* Brent's bound: the span, and the rest of the work shared by all workers.  One worker steals nothing. */
 double scale_speedup_min(const scale_sums *s, unsigned workers)
 {
     double least = by(s->work, (s->work - s->span) / workers + s->burdened_span);

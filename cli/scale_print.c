@@ -1,4 +1,4 @@
-/* Work, span and what they promise: for people, for programs, as a picture. */
+/* Work, span and predicted speed-up as text, as CSV and as a plot. */
 #include "gnuplot.h"
 #include "scale.h"
 
@@ -22,21 +22,20 @@ static void print_time(const char *name, double seconds, const char *about)
 
 static void print_sums(const scale_sums *s)
 {
-    print_time("work", s->work, "all that ran, on one worker");
-    print_time("span", s->span, "the longest chain of it, each piece waiting for the one before");
-    printf("%-22s %9.2f      work / span: more workers than that are of no use\n", "parallelism",
+    print_time("work", s->work, "all work, on one worker");
+    print_time("span", s->span, "the longest chain of dependent work");
+    printf("%-22s %9.2f      work / span: more workers cannot be used\n", "parallelism",
            scale_parallelism(s));
-    printf(
-        "%-22s %9.3f %s   the same chain, %.1f us later for each piece that could be taken over\n",
-        "burdened span", s->burdened_span * (s->burdened_span < 1 ? 1e3 : 1),
-        s->burdened_span < 1 ? "ms" : "s ", s->burden * 1e6);
+    printf("%-22s %9.3f %s   the span with %.1f us for each piece that can be stolen\n",
+           "burdened span", s->burdened_span * (s->burdened_span < 1 ? 1e3 : 1),
+           s->burdened_span < 1 ? "ms" : "s ", s->burden * 1e6);
     printf("%-22s %9.2f\n", "burdened parallelism", scale_burdened_parallelism(s));
     printf("%-22s %9.0f      and %.0f other pieces of work\n", "tasks spawned", s->spawns,
            s->pieces);
     if (scale_is_rough(s))
-        printf("The pieces are shorter than a look at the clock (%.0f ns): these times are too "
-               "long, and\n"
-               "the parallelism is only about right.\n",
+        printf("The pieces are shorter than a read of the clock (%.0f ns): work and span are too "
+               "large,\n"
+               "and the parallelism is approximate.\n",
                s->look * 1e9);
 }
 
@@ -52,14 +51,15 @@ static void print_run(const scale_result *r, const scale_run *run)
 void scale_print(const scale_result *r)
 {
     print_sums(&r->sums);
-    printf("\nspeed-up to be had\n%7s %9s %9s", "workers", "at least", "at most");
+    printf("\npredicted speed-up\n%7s %9s %9s", "workers", "at least", "at most");
     if (r->measured)
         printf(" %9s %12s", "measured", "seconds");
     printf("\n");
     for (int i = 0; i < r->count; i++)
         print_run(r, &r->runs[i]);
     if (r->measured && r->runs[r->count - 1].workers > filch_cpu_count())
-        printf("Here are %u CPUs: more workers than that cannot be faster.\n", filch_cpu_count());
+        printf("This machine has %u CPUs; more workers cannot be faster here.\n",
+               filch_cpu_count());
 }
 
 const char *scale_write_csv(const scale_result *r, const char *file)
@@ -97,9 +97,9 @@ static void write_script(FILE *out, const void *plot, const char *file)
     const scale_result *r = plot;
     unsigned most = r->runs[r->count - 1].workers;
     gnuplot_begin(out, file, 800, 560);
-    fprintf(out, "set title \"speed-up to be had: parallelism %.1f, burdened %.1f\"\n",
+    fprintf(out, "set title \"predicted speed-up: parallelism %.1f, burdened %.1f\"\n",
             scale_parallelism(&r->sums), scale_burdened_parallelism(&r->sums));
-    fprintf(out, "set xlabel 'workers'\nset ylabel 'times as fast as one'\nset key top left\n");
+    fprintf(out, "set xlabel 'workers'\nset ylabel 'speed-up over one worker'\nset key top left\n");
     fprintf(out, "set xrange [1:%u]\nset yrange [0:*]\nset samples 500\n", most > 1 ? most : 2);
     fprintf(out, "most(p) = p < %.9g ? p : %.9g\n", scale_parallelism(&r->sums),
             scale_parallelism(&r->sums));
@@ -110,7 +110,7 @@ static void write_script(FILE *out, const void *plot, const char *file)
     write_points(out, r);
     fprintf(out,
             "plot '+' using 1:(least($1)):(most($1)) with filledcurves lc rgb '#d3eef2' notitle, "
-            "x with lines dt 3 lc rgb '" GNUPLOT_QUIET "' title 'a worker more, as much faster', "
+            "x with lines dt 3 lc rgb '" GNUPLOT_QUIET "' title 'linear', "
             "most(x) with lines lw 2 lc rgb '#0b7285' title 'at most', "
             "least(x) with lines lw 2 dt 2 lc rgb '#0b7285' title 'at least'");
     if (r->measured)

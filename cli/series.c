@@ -13,7 +13,7 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Of values that may be put in order. */
+/* Sorts the values. */
 static double median(double *values, int n)
 {
     if (n == 0)
@@ -34,7 +34,7 @@ static double median_of(const double *values, int n)
     return m;
 }
 
-/* The sum over all workers of a counter; 0 where there is none. */
+/* The sum of a counter over all workers; 0: no such counter. */
 static double counter(const char *counters, const char *name)
 {
     double value;
@@ -61,7 +61,7 @@ static int reserve(series *s, int more)
 
 /* ---- figures ---- */
 
-/* The one of that name, or an empty place for it; NULL where there is neither. */
+/* The figure with this name, or an unused one; NULL: all are used. */
 static figure *figure_of(series *s, const char *name)
 {
     for (int i = 0; i < FIGURES_MAX; i++)
@@ -105,7 +105,7 @@ static double least(const double *values, int n)
 {
     double best = NAN;
     for (int i = 0; i < n; i++)
-        best = fmin(best, values[i]); /* fmin passes over NAN */
+        best = fmin(best, values[i]); /* fmin ignores NAN */
     return best;
 }
 
@@ -137,7 +137,7 @@ int series_add(series *s, const report *r)
             (counter(r->counters, "steals_single") + counter(r->counters, "steals_multiple")) /
             r->count;
     s->last = *r;
-    s->last.counters = s->last.figures = NULL; /* the text is another's */
+    s->last.counters = s->last.figures = NULL; /* they point into the child's output */
     return 0;
 }
 

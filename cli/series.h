@@ -1,4 +1,4 @@
-/* All that was measured: a series of samples for each workload, runtime and number of workers. */
+/* Measurements: a series of samples for each workload, runtime and number of workers. */
 #ifndef CLI_SERIES_H
 #define CLI_SERIES_H
 
@@ -7,7 +7,7 @@
 
 enum { REPEATS_MAX = 1000 };
 
-/* What a program tells besides its times, under a name: a value for each sample. */
+/* A named value that a program reports besides its times, one for each sample. */
 typedef struct figure {
     char name[FIGURE_NAME];
     double *values;
@@ -25,23 +25,23 @@ typedef struct series {
     int count, capacity;
     double *steals; /* one for each call, where the runtime counts them */
     int steals_count;
-    figure figures[FIGURES_MAX]; /* ended by one without a name, where there is capacity */
+    figure figures[FIGURES_MAX]; /* terminated by an entry without a name, unless full */
 } series;
 
-/* Add what a call brought.  0 or -ENOMEM. */
+/* Add the report of a call.  Returns 0 or -ENOMEM. */
 int series_add(series *s, const report *r);
 void series_free(series *s);
 
-/* The following are NAN where there is nothing to tell. */
+/* The following are NAN without samples. */
 double series_median(const series *s);
 double series_best(const series *s);
 double series_median_ratio(const series *s); /* to the serial one */
 double series_best_ratio(const series *s);
-double series_ns_per_spawn(const series *s); /* best time by spawns */
-double series_steals(const series *s);       /* the median of visits that brought work */
+double series_ns_per_spawn(const series *s); /* best time / spawns */
+double series_steals(const series *s);       /* median number of successful steals */
 
-/* Of the figure of that name. */
+/* Of the figure with this name. */
 double series_figure_median(const series *s, const char *name);
-double series_figure_best(const series *s, const char *name); /* the least */
+double series_figure_best(const series *s, const char *name); /* the min */
 
 #endif

@@ -47,9 +47,7 @@ void print_table(const series *all, int n)
             printf("\n");
         row(&all[i], is_first);
     }
-    printf(
-        "\n/ serial: median time by the median of the serial program of the same compiler; best: "
-        "the "
-        "same of the best times.\nns/spawn: best time by the number of spawns; a serial program "
-        "calls instead.  steals: visits to another worker\nthat brought work, per repetition.\n");
+    printf("\n/ serial: ratio of the medians to the serial program of the same compiler; best: "
+           "ratio of the best times.\nns/spawn: best time / number of spawns; a serial program "
+           "calls instead.  steals: successful steals\nper repetition.\n");
 }

@@ -1,4 +1,4 @@
-/* filch top: a process that uses Filch, live. */
+/* filch top: workers and fibers of a running process. */
 #define _GNU_SOURCE
 #include "args.h"
 #include "command.h"
@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 enum {
-    LOOKS_PER_ROUND = 20,
+    SAMPLES_PER_ROUND = 20,
     INTERVAL_MS_MIN = 100,
     INTERVAL_MS_MAX = 60000,
     ROUNDS_MAX = 1000000,
@@ -25,9 +25,9 @@ enum {
 };
 
 typedef struct top_options {
-    pid_t pid; /* 0: list what there is */
+    pid_t pid; /* 0: list processes */
     int interval_ms;
-    long rounds; /* 0: until somebody ends it */
+    long rounds; /* 0: no limit */
 } top_options;
 
 static volatile sig_atomic_t is_ended;
@@ -35,24 +35,23 @@ static volatile sig_atomic_t is_ended;
 static void help(void)
 {
     printf("usage: filch top [OPTION...] [PID]\n\n"
-           "Shows what the workers and fibers of a process do, again and again, until q is pressed "
+           "Shows the workers and fibers of a process, and updates the screen until q is pressed "
            "or the\n"
-           "process ends.  The process must have been started with FILCH_TOP=1 in its environment, "
-           "or have\n"
-           "set filch_config.top; it does nothing for this while nobody looks.  Without PID: those "
-           "that can be\n"
-           "looked at.\n\n"
-           "  -i, --interval MS     from one picture to the next, %d to %d (1000)\n"
-           "  -n, --rounds N        end after so many pictures\n"
-           "      --once            one picture, as plain text; as -n 1\n"
-           "      --help            this text\n\n"
-           "The columns are the state of each worker now; how it has spent the time since the last "
-           "picture\n"
-           "(busy, searching, asleep); what lies in its deque, its line of ready fibers and its "
-           "inbox; visits\n"
-           "to others that brought work, and that did not; fibers that parked; times it fell "
-           "asleep; jobs and\n"
-           "fibers that ended, each in a second; and what it runs.\n",
+           "process ends.  Start the process with FILCH_TOP=1 in its environment, or set "
+           "filch_config.top.\n"
+           "The process does no work for this while no filch top runs.  Without PID: lists the "
+           "processes that\n"
+           "can be shown.\n\n"
+           "  -i, --interval MS     time between updates, %d to %d (1000)\n"
+           "  -n, --rounds N        stop after N updates\n"
+           "      --once            print once, as plain text; the same as -n 1\n"
+           "      --help            print this text\n\n"
+           "Columns: the state of each worker; the shares of time since the last update that it "
+           "was busy,\n"
+           "searching and asleep; the lengths of its deque, its run queue of ready fibers and its "
+           "inbox;\n"
+           "per second: steals, failed steals, parks, sleeps, ended jobs and fibers; and what it "
+           "runs.\n",
            INTERVAL_MS_MIN, INTERVAL_MS_MAX);
 }
 
@@ -91,13 +90,13 @@ static top_options read_args(int argc, char **argv)
         take(&o, letter);
     }
     if (optind + 1 < argc)
-        usage_error("top takes one process, and was given '%s' too", argv[optind + 1]);
+        usage_error("top takes one process (got also '%s')", argv[optind + 1]);
     if (optind < argc)
         o.pid = (pid_t)number_arg(argv[optind], "top", 1, INT32_MAX);
     return o;
 }
 
-/* ---- which there are ---- */
+/* ---- the list of processes ---- */
 
 static void name_of(pid_t pid, char *name, size_t capacity)
 {
@@ -126,8 +125,7 @@ static int list_all(void)
     if (d)
         closedir(d);
     if (found == 0)
-        printf("There is no process that you may look at.  Start one with FILCH_TOP=1 in its "
-               "environment.\n");
+        printf("No process can be shown.  Start one with FILCH_TOP=1 in its environment.\n");
     return EXIT_OK;
 }
 
@@ -145,7 +143,7 @@ static void leave_terminal(void)
     fflush(stdout);
 }
 
-/* A screen of its own, no cursor, and keys as they are pressed. */
+/* Alternate screen, no cursor, keys without line buffering. */
 static void enter_terminal(void)
 {
     struct termios t;
@@ -172,7 +170,7 @@ static void catch_signals(void)
         sigaction(ends[i], &a, NULL);
 }
 
-/* True: somebody has pressed q. */
+/* Returns: true if q was pressed. */
 static bool wait_ms(int ms)
 {
     struct pollfd keys = {.fd = STDIN_FILENO, .events = POLLIN};
@@ -192,7 +190,7 @@ static void size_of_screen(int *width, int *height)
     *height = known && is_terminal ? w.ws_row : 0;
 }
 
-/* ---- looking ---- */
+/* ---- updates ---- */
 
 typedef struct view {
     top_page page;
@@ -209,18 +207,18 @@ static void count_states(view *v)
     }
 }
 
-/* Workers are looked at often, all fibers once. */
-static top_answer look_for_a_while(view *v, int interval_ms, bool *quits)
+/* Sample the workers often, all fibers once. */
+static top_answer sample_interval(view *v, int interval_ms, bool *quits)
 {
     memset(v->shares, 0, sizeof v->shares);
-    for (int i = 0; i < LOOKS_PER_ROUND && !is_ended && !*quits; i++) {
+    for (int i = 0; i < SAMPLES_PER_ROUND && !is_ended && !*quits; i++) {
         top_answer a =
-            top_ask(&v->page, i < LOOKS_PER_ROUND - 1 ? FILCH_TOP_WORKERS : FILCH_TOP_ALL);
+            top_ask(&v->page, i < SAMPLES_PER_ROUND - 1 ? FILCH_TOP_WORKERS : FILCH_TOP_ALL);
         if (a != TOP_ANSWERED)
             return a;
         count_states(v);
-        if (i < LOOKS_PER_ROUND - 1)
-            *quits = wait_ms(interval_ms / (LOOKS_PER_ROUND - 1));
+        if (i < SAMPLES_PER_ROUND - 1)
+            *quits = wait_ms(interval_ms / (SAMPLES_PER_ROUND - 1));
     }
     return TOP_ANSWERED;
 }
@@ -246,7 +244,7 @@ static top_answer print_rounds(view *v, const top_options *o)
         if (o->rounds > 0 && round == o->rounds)
             break;
         memcpy(v->before, v->page.at, v->page.size);
-        a = look_for_a_while(v, o->interval_ms, &quits);
+        a = sample_interval(v, o->interval_ms, &quits);
         if (a == TOP_ANSWERED && !is_ended && !quits)
             draw(v, round == 0);
     }
@@ -256,9 +254,9 @@ static top_answer print_rounds(view *v, const top_options *o)
 static int tell(top_answer a, pid_t pid)
 {
     if (a == TOP_SILENT)
-        fprintf(stderr, "filch: process %d does not answer; it may have been stopped\n", (int)pid);
+        fprintf(stderr, "filch: process %d does not answer; it may be suspended\n", (int)pid);
     else if (a == TOP_OVER)
-        printf("process %d has ended, or stopped its runtime\n", (int)pid);
+        printf("process %d ended or stopped its runtime\n", (int)pid);
     return a == TOP_SILENT ? EXIT_FAILED : EXIT_OK;
 }
 
@@ -272,7 +270,7 @@ static int show(const top_options *o)
     }
     v.before = malloc(v.page.size);
     if (!v.before)
-        usage_error("no memory");
+        usage_error("out of memory");
     name_of(o->pid, v.program, sizeof v.program);
     catch_signals();
     enter_terminal();

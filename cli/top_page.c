@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define OTHER_VERSION "it uses another version of Filch than this one"
+#define OTHER_VERSION "it uses another version of Filch"
 
 enum { PATH_SIZE = 64 + NAME_MAX, PATIENCE_S = 3 };
 
@@ -61,23 +61,23 @@ static const char *why_not_found(void)
 {
     switch (errno) {
     case 0:
-        return "it has no page to look at; start it with FILCH_TOP=1 in its environment";
+        return "not observable; start it with FILCH_TOP=1 in its environment";
     case ENOENT:
-        return "there is no such process";
+        return "no such process";
     default:
         return strerror(errno);
     }
 }
 
 /* The size must not change, because reading behind the end of a file raises SIGBUS. */
-static const char *look_at_size(int fd, size_t *size)
+static const char *check_size(int fd, size_t *size)
 {
     struct stat s;
     int seals = fcntl(fd, F_GET_SEALS);
     if (fstat(fd, &s) != 0)
         return strerror(errno);
     if ((size_t)s.st_size < sizeof(filch_top))
-        return "it is about to start, or to stop";
+        return "its runtime is starting or stopping; try again";
     if (seals < 0 || !(seals & F_SEAL_SHRINK) ||
         (size_t)s.st_size > FILCH_TOP_SIZE(TOP_WORKERS_MAX))
         return OTHER_VERSION;
@@ -85,7 +85,7 @@ static const char *look_at_size(int fd, size_t *size)
     return NULL;
 }
 
-static const char *look_at_head(top_page *p)
+static const char *check_head(top_page *p)
 {
     const filch_top *t = p->shared;
     p->workers = __atomic_load_n(&t->workers, __ATOMIC_RELAXED);
@@ -93,7 +93,7 @@ static const char *look_at_head(top_page *p)
         p->workers > TOP_WORKERS_MAX || p->size != FILCH_TOP_SIZE(p->workers) || t->size != p->size)
         return OTHER_VERSION;
     if (t->pid != p->pid)
-        return "it has been forked from a process that uses Filch, and does not use it itself";
+        return "it was forked from a process that uses Filch, and does not use Filch itself";
     return NULL;
 }
 
@@ -110,7 +110,7 @@ static const char *map(top_page *p)
         return strerror(errno);
     p->shared = shared;
     p->at = malloc(p->size);
-    const char *why = p->at ? look_at_head(p) : strerror(ENOMEM);
+    const char *why = p->at ? check_head(p) : strerror(ENOMEM);
     if (why)
         unmap(p);
     return why;
@@ -119,8 +119,8 @@ static const char *map(top_page *p)
 static const char *map_all(top_page *p)
 {
     if (flock(p->fd, LOCK_EX | LOCK_NB) != 0)
-        return "another filch top reads it already";
-    const char *why = look_at_size(p->fd, &p->size);
+        return "another filch top shows it already";
+    const char *why = check_size(p->fd, &p->size);
     return why ? why : map(p);
 }
 

@@ -10,10 +10,11 @@
 static void help(void)
 {
     printf("usage: filch lab csv FILE\n\n"
-           "Writes a table of the samples in FILE, which a program left that ran with "
+           "Prints the samples in FILE as CSV.  A program writes such a file when it runs with "
            "FILCH_SAMPLE=FILE.\n"
-           "A row for each sample: ticks, seconds since the first, and for each worker the size of "
-           "its deque and\nall that was counted; filch-samples(5) says what.\n");
+           "Each row is a sample: ticks, seconds since the first sample, and for each worker the "
+           "size and the\n"
+           "counters of its deque; see filch-samples(5).\n");
 }
 
 static void write_head(const samples *s)
@@ -50,9 +51,9 @@ int lab_csv(int argc, char **argv)
     if (argc < 2)
         usage_error("csv needs a file of samples");
     if (argv[1][0] == '-' && argv[1][1] != '\0')
-        usage_error("csv has no option '%s'", argv[1]);
+        usage_error("csv: unknown option '%s'", argv[1]);
     if (argc > 2)
-        usage_error("csv takes one file, and was given '%s' too", argv[2]);
+        usage_error("csv takes one file (got also '%s')", argv[2]);
     const char *why = samples_open(&s, argv[1]);
     if (why) {
         fprintf(stderr, "filch: %s: %s\n", argv[1], why);

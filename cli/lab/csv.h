@@ -1,8 +1,8 @@
-/* `filch lab csv FILE`: samples as a table. */
+/* `filch lab csv FILE`: samples as CSV. */
 #ifndef CLI_LAB_CSV_H
 #define CLI_LAB_CSV_H
 
-/* Its own words, "csv" first.  How the program ends. */
+/* Takes its own arguments, "csv" first.  Returns the exit code. */
 int lab_csv(int argc, char **argv);
 
 #endif

@@ -92,16 +92,15 @@ static void figure(const lab_results *r, report_page *page)
                                         colours[k]};
         }
     }
-    report_page_figure(page,
-                       &(chart){
-                           .title = "What the operations of the four deques cost.",
-                           .about = "Median time of a pair of push and pop, or of an item that is "
-                                    "stolen, with the quartiles; the shorter the better. The scale "
-                                    "is logarithmic.",
-                           .x = {"nanoseconds", true},
-                           .bars = bars,
-                           .bar_count = n,
-                       });
+    report_page_figure(page, &(chart){
+                                 .title = "What the operations of the four deques cost.",
+                                 .about = "Median time of a push and a pop, or of a stolen item, "
+                                          "with quartiles; shorter is better. The scale "
+                                          "is logarithmic.",
+                                 .x = {"nanoseconds", true},
+                                 .bars = bars,
+                                 .bar_count = n,
+                             });
 }
 
 /* ---- saying ---- */
@@ -131,14 +130,14 @@ static void words(const lab_results *r, report_page *page)
         if (isnan(locked) || (i != 0 && i != 1 && i != ROWS - 1))
             continue;
         report_page_text(page,
-                         "%s: the lock costs %.1f ns, %s is least with %.1f ns, %.1f times %s.",
+                         "%s: %.1f ns with a lock; %s is fastest with %.1f ns, %.1f times %s.",
                          rows[i].title, locked, kinds[best], ns, best == LOCKED ? 1 : locked / ns,
                          best == LOCKED ? "as much" : "less");
     }
-    report_page_text(page,
-                     "With thieves about, the owner and the thieves fight for the same items, so "
-                     "these rows tell how a deque bears a thief that never rests, which a worker "
-                     "does not meet: ours are few and sleep when there is nothing to find.");
+    report_page_text(
+        page,
+        "In rows with thieves, owner and thieves contend for the same items without pause. Workers "
+        "of Filch do not: few of them search at a time, and they sleep when they find no work.");
 }
 
 /* Of the owner's push and pop, alone: the lock and the two kinds that the seeds put in its place. */
@@ -194,11 +193,13 @@ const lab_experiment lab_deques = {
     .name = "deques",
     .title = "The four deques",
     .about = "what push, pop and steal cost: locked, bounded, batch, half",
-    .seed = "Two seeds build deques. \"Job System 2.0\", part 3, builds one with a lock and then "
-            "without, and finds that its job system becomes 3.38 times faster by that, 1.78 times "
-            "for loops. bthread's WorkStealingQueue is the bounded lock-free one; Kuchumov's takes "
-            "several items with one steal (batch), Go's run queue half of all (half). The claim "
-            "that can be tested here: without a lock, the owner's push and pop cost less.",
+    .published =
+        "Two publications build deques. \"Job System 2.0\", part 3, builds one with a lock and "
+        "then "
+        "without, and finds that its job system becomes 3.38 times faster by that, 1.78 times "
+        "for loops. bthread's WorkStealingQueue is the bounded lock-free one; Kuchumov's takes "
+        "several items with one steal (batch), Go's run queue half of all (half). The claim "
+        "that can be tested here: without a lock, the owner's push and pop cost less.",
     .plan = plan,
     .tell = tell,
 };

@@ -108,17 +108,19 @@ static void load(FILE *out, const lab_section *s)
     const char *begun = results_head(s->results, "begun");
     if (begun && json_string(json_member(begun, "load average"), text, sizeof text) &&
         strtod(text, NULL) > 1)
-        fprintf(out, "<p>The load average was above 1 when this began: others used the machine, "
-                     "too. Spreads are wider than they would be, and small differences may be "
-                     "theirs.</p>\n");
+        fprintf(
+            out,
+            "<p>The load average was above 1 at the start, so other processes used the machine. "
+            "Spreads "
+            "are wider than on an idle machine, and small differences may come from them.</p>\n");
 }
 
 static void head(FILE *out)
 {
-    fputs("<header>\n<p class=\"over\">Filch</p>\n<h1>What the lab found</h1>\n"
-          "<p class=\"lead\">The figures of the documents that Filch grew from, drawn again from "
-          "measurements of one machine, with what they show in words. Every number below is of "
-          "this run.</p>\n</header>\n",
+    fputs("<header>\n<p class=\"over\">Filch</p>\n<h1>Results of filch lab</h1>\n"
+          "<p class=\"lead\">Published figures about work stealing, reproduced with measurements "
+          "of one "
+          "machine. Every number below is of this run.</p>\n</header>\n",
           out);
 }
 
@@ -132,8 +134,8 @@ static void machine(FILE *out, const lab_section *sections, int n)
     pairs(out, results_head(sections[0].results, "begun"));
     fputs("<dt>measured for</dt><dd>", out);
     duration(out, took(sections, n));
-    fputs("</dd>\n<dt>random numbers</dt><dd>the programs make their inputs from fixed seeds; "
-          "intervals are by 2,000 draws from seed 1</dd>\n</dl>\n",
+    fputs("</dd>\n<dt>random numbers</dt><dd>fixed seeds for the inputs of the programs; "
+          "intervals by 2,000 bootstrap draws with seed 1</dd>\n</dl>\n",
           out);
     load(out, &sections[0]);
     fputs("</section>\n", out);
@@ -141,7 +143,7 @@ static void machine(FILE *out, const lab_section *sections, int n)
 
 static void contents(FILE *out, const lab_section *sections, int n)
 {
-    fputs("<nav aria-labelledby=\"contents\"><h2 id=\"contents\">In short</h2>\n<ul>\n", out);
+    fputs("<nav aria-labelledby=\"contents\"><h2 id=\"contents\">Summary</h2>\n<ul>\n", out);
     for (int i = 0; i < n; i++) {
         const char *text;
         fprintf(out, "<li><a href=\"#%s\">", sections[i].of->name);
@@ -256,19 +258,19 @@ static void how(FILE *out, const lab_section *s)
         report_command(s, text);
         fclose(text);
     }
-    fputs("<h3>How to see it again</h3>\n<pre><code>", out);
+    fputs("<h3>How to repeat it</h3>\n<pre><code>", out);
     escape(out, command ? command : "");
     free(command);
     fprintf(out, "</code></pre>\n<ul class=\"quiet\">\n<li>%d calls of programs, ", good);
     duration(out, results_took(r));
     fprintf(out,
-            ", in %d rounds; all that they said is in <a href=\"raw/%s.jsonl\">raw/%s.jsonl"
+            ", in %d rounds; their output is in <a href=\"raw/%s.jsonl\">raw/%s.jsonl"
             "</a></li>\n",
             lab_rounds(r), s->of->name, s->of->name);
     if (good < all)
-        fprintf(out, "<li>not whole: %d of %d calls are missing</li>\n", all - good, all);
+        fprintf(out, "<li>incomplete: %d of %d calls are missing</li>\n", all - good, all);
     if (lab_was_quick(r))
-        fputs("<li>small sizes, for a look (--quick): not those of the seed</li>\n", out);
+        fputs("<li>small sizes (--quick), not those of the publication</li>\n", out);
     left_out(out, r);
     fputs("</ul>\n", out);
 }
@@ -279,9 +281,9 @@ static void section(FILE *out, const lab_section *s)
     lab_verdict v = report_page_verdict_of(s->page, &why);
     fprintf(out, "<section id=\"%s\">\n", s->of->name);
     element(out, "h2", s->of->title);
-    fputs("<div class=\"seed\"><h3>What the seed did</h3>\n", out);
-    element(out, "p", s->of->seed);
-    fputs("</div>\n<div class=\"verdict\"><h3>This run beside it: ", out);
+    fputs("<div class=\"published\"><h3>What was published</h3>\n", out);
+    element(out, "p", s->of->published);
+    fputs("</div>\n<div class=\"verdict\"><h3>This run compared with it: ", out);
     badge(out, v);
     fputs("</h3>\n", out);
     element(out, "p", why);
@@ -297,7 +299,7 @@ void report_html(FILE *out, const lab_section *sections, int n)
           "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
           "<meta name=\"color-scheme\" content=\"light dark\">\n"
           "<link rel=\"icon\" href=\"data:,\">\n"
-          "<title>Filch: what the lab found</title>\n<style>\n",
+          "<title>Filch: results of filch lab</title>\n<style>\n",
           out);
     fputs(report_css, out);
     fputs("</style>\n</head>\n<body>\n", out);

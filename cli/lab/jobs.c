@@ -78,9 +78,9 @@ static void figure(const lab_results *r, report_page *page, unsigned workers)
     report_page_figure(page,
                        &(chart){
                            .title = title,
-                           .about = "Median time of all jobs with the quartiles; the shorter the "
-                                    "better. The first three of each group are the steps of the "
-                                    "seed, the others are Filch. The scale is logarithmic.",
+                           .about = "Median time of all jobs with the quartiles; shorter is "
+                                    "better. The first three of each group are the steps of Job "
+                                    "System 2.0, the others are Filch. The scale is logarithmic.",
                            .x = {"milliseconds", true},
                            .bars = bars,
                            .bar_count = n,
@@ -127,18 +127,17 @@ static void table(const lab_results *r, report_page *page)
 {
     char columns[128];
     report_page_text(
-        page, "basic, + allocator and + lock-free are the seed's three steps, made of our own "
-              "parts. filch: tasks, and filch_for for the loop, which makes none where nobody "
-              "asks for work. filch-group: filch_group_run. filch-job: jobs with a handle.");
+        page,
+        "basic, + allocator and + lock-free are the three steps of Job System 2.0, reimplemented "
+        "here. filch: tasks, and filch_for for the loop, which creates no task while no worker is "
+        "hungry. filch-group: filch_group_run. filch-job: jobs with a handle.");
     snprintf(columns, sizeof columns,
              "jobs|with|1 worker, ms|%u workers, ms|gain|step|published, ms|gain|step",
              lab_workers(r));
-    report_page_table(
-        page,
-        "Medians. gain: how many times faster than basic; step: than the line above, and "
-        "those of Filch than + lock-free. Published: on another machine, 65,000 single "
-        "jobs.",
-        columns);
+    report_page_table(page,
+                      "Medians. gain: speed-up over basic; step: over the line above, for Filch "
+                      "over + lock-free. Published: on another machine, 65,000 single jobs.",
+                      columns);
     for (int row = 0; row < ROWS; row++)
         for (int c = 0; c < JOB_COLUMNS; c++)
             if (times(r, row, c, 1).count > 0)
@@ -155,13 +154,12 @@ static void words(const lab_results *r, report_page *page)
         double filch = ms(r, row, PUBLISHED, workers);
         if (!isfinite(basic) || !isfinite(lock_free) || !isfinite(filch))
             continue;
-        report_page_text(
-            page,
-            "%s, %u worker%s: with neither lock nor malloc it takes %.2f of the time with "
-            "both (published: %.2f), and by Filch's tasks %.3f of that. A task that nobody "
-            "steals is a call, and no job at all.",
-            title_of(r, row), workers, workers == 1 ? "" : "s", lock_free / basic,
-            published[row][2] / published[row][0], filch / lock_free);
+        report_page_text(page,
+                         "%s, %u worker%s: without lock and malloc it takes %.2f of the time with "
+                         "both (published: %.2f), and with tasks of Filch %.3f of that. A task "
+                         "that is not stolen is a function call.",
+                         title_of(r, row), workers, workers == 1 ? "" : "s", lock_free / basic,
+                         published[row][2] / published[row][0], filch / lock_free);
     }
 }
 
@@ -193,22 +191,21 @@ static void verdict(const lab_results *r, report_page *page)
     unsigned workers = lab_workers(r);
     steps s = steps_of(r, workers);
     if (s.told < 4) {
-        report_page_verdict(page, LAB_CANNOT_TELL,
-                            "Not all of the seed's three steps were measured.");
-        report_page_summary(page, "Not all of the seed's three steps were measured.");
+        report_page_verdict(page, LAB_CANNOT_TELL, "Not all of the three steps were measured.");
+        report_page_summary(page, "Not all of the three steps were measured.");
         return;
     }
     lab_verdict v = s.gained == s.told ? LAB_AGREES : s.lost > 0 ? LAB_DIFFERS : LAB_CANNOT_TELL;
     report_page_verdict(
         page, v,
         "On %u worker%s, %d of %d steps (the allocator, then the lock-free deque, for "
-        "single jobs and for the loop) make it faster, %d make it slower, and %d are "
-        "within the spread. Gain in all: %.2f for single jobs (published 6.31), %.2f for "
+        "single jobs and for the loop) are faster, %d are slower, and %d are within the spread. "
+        "Total gain: %.2f for single jobs (published 6.31), %.2f for "
         "the loop (published 6.97).",
         workers, workers == 1 ? "" : "s", s.gained, s.told, s.lost, s.told - s.gained - s.lost,
         ms(r, 0, 0, workers) / ms(r, 0, 2, workers), ms(r, 1, 0, workers) / ms(r, 1, 2, workers));
     report_page_summary(
-        page, "%s: %.2f, %.2f, %.2f ms in the seed's three steps%s; Filch %.3f ms.", title_of(r, 0),
+        page, "%s: %.2f, %.2f, %.2f ms in the three steps%s; Filch %.3f ms.", title_of(r, 0),
         ms(r, 0, 0, workers), ms(r, 0, 1, workers), ms(r, 0, 2, workers),
         lab_was_quick(r) ? "" : " (published: 18.5, 9.9, 2.93)", ms(r, 0, PUBLISHED, workers));
 }
@@ -226,12 +223,13 @@ static void tell(const lab_results *r, report_page *page)
 const lab_experiment lab_jobs = {
     .name = "jobs",
     .title = "A job system in three steps",
-    .about = "lock and malloc, an allocator, no lock; and Filch (\"Job System 2.0\")",
-    .seed =
-        "\"Job System 2.0\", part 3: many small jobs on a job system for games, in ms. With a lock "
+    .about = "lock and malloc, allocator, lock-free, and Filch (\"Job System 2.0\")",
+    .published =
+        "Molecular Matters, \"Job System 2.0\", part 3: many small jobs on a job system for games, "
+        "in ms. With a lock "
         "around each deque and malloc for each job: 18.5 for 65,000 single jobs, 5.3 for a "
-        "parallel loop. With jobs from a ring of each thread: 9.9 and 1.35. With a lock-free "
-        "deque besides: 2.93 and 0.76, a gain of 6.31 and 6.97 in all. Each step gained.",
+        "parallel loop. With a ring of jobs in each thread: 9.9 and 1.35. With a lock-free deque "
+        "in addition: 2.93 and 0.76, a total gain of 6.31 and 6.97. Each step was faster.",
     .plan = plan,
     .tell = tell,
 };

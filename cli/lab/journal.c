@@ -87,8 +87,9 @@ static const char *refuse(const char *path, const char *member)
     size_t length = length_of(member);
     while (length > 0 && strchr(", ", member[length - 1]))
         length--;
-    return complain("%s is of another run, with %.*s; --restart forgets it, another --out keeps it",
-                    path, (int)length, member);
+    return complain(
+        "%s belongs to another run, with %.*s; discard it with --restart or choose another --out",
+        path, (int)length, member);
 }
 
 /* ---- writing ---- */
@@ -109,7 +110,7 @@ static const char *begin(lab_journal *journal, const char *head)
 {
     journal->results = results_new(head);
     if (!journal->results)
-        return "no memory for the journal";
+        return "out of memory for the journal";
     if (ftruncate(fileno(journal->file), 0) != 0)
         return failed_to(journal->path);
     rewind(journal->file);
@@ -128,7 +129,7 @@ static const char *open_or_begin(lab_journal *journal, const char *head, bool re
 {
     long good = 0;
     if (!is_plain(journal->file))
-        return complain("%s is no plain file", journal->path);
+        return complain("%s is not a regular file", journal->path);
     if (flock(fileno(journal->file), LOCK_EX | LOCK_NB) != 0)
         return complain("%s: another filch is writing it", journal->path);
     journal->results = restart ? NULL : read_lines(journal->file, &good);
@@ -153,14 +154,14 @@ const char *journal_open(lab_journal *journal, const char *path, const char *hea
 const char *journal_in_memory(lab_journal *journal, const char *head)
 {
     *journal = (lab_journal){.results = results_new(head)};
-    return journal->results ? NULL : "no memory for the journal";
+    return journal->results ? NULL : "out of memory for the journal";
 }
 
 const char *journal_append(lab_journal *journal, const char *line)
 {
     int e = results_add(journal->results, line);
     if (e < 0)
-        return complain("a call cannot be noted: %s", strerror(-e));
+        return complain("cannot record a call: %s", strerror(-e));
     return journal->file ? put(journal, line) : NULL;
 }
 

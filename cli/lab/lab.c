@@ -1,4 +1,4 @@
-/* filch lab: measure, tell, and write it down. */
+/* filch lab: measure, compare and report. */
 #define _GNU_SOURCE
 #include "lab.h"
 
@@ -29,7 +29,7 @@ static int make_folders(const char *out)
 {
     char raw[PATH_MAX];
     if (snprintf(raw, sizeof raw, "%s/raw", out) >= (int)sizeof raw)
-        usage_error("the name that --out gives is too long");
+        usage_error("--out: the name of the directory is too long");
     return make_folder(out) == 0 && make_folder(raw) == 0 ? 0 : -1;
 }
 
@@ -61,7 +61,7 @@ static int tell(const lab_run *run, bool in_full)
     else if (is_whole)
         tell_in_short(run, page);
     else
-        fprintf(stderr, "filch: %s: no memory to tell what came out\n", run->of->name);
+        fprintf(stderr, "filch: %s: out of memory for the results\n", run->of->name);
     report_page_free(page);
     return is_whole ? EXIT_OK : EXIT_FAILED;
 }

@@ -125,9 +125,8 @@ const char *lab_args(const lab_results *r); /* with spaces between them; "" wher
 
 typedef struct lab_experiment {
     const char *name, *title;
-    const char *about; /* a line, for the help */
-    const char
-        *seed; /* what the seed did and found: its setting and its finding, in a few sentences */
+    const char *about;     /* a line, for the help */
+    const char *published; /* what the publication did and found, in a few sentences */
     void (*plan)(const lab_options *o, lab_plan *p);
     void (*tell)(const lab_results *r, report_page *page);
     const char

@@ -12,30 +12,31 @@ enum { USUAL_SECONDS = 600, WORKERS_MAX = 1024 };
 
 static void help(void)
 {
-    printf("usage: filch lab EXPERIMENT [OPTION...]\n"
-           "       filch lab all --out DIR [OPTION...]\n"
-           "       filch lab report --out DIR\n"
-           "       filch lab csv FILE\n\n"
-           "Draws the figures again, from measurements of this machine, and says what "
-           "they show.\n\n"
-           "  --out DIR          keep what is measured in DIR/raw, and write DIR/report.html; who "
-           "is interrupted\n"
-           "                     goes on by the same words\n"
-           "  --restart             forget what DIR has of an earlier run\n"
-           "  --quick            small sizes, for a look\n"
-           "  --repeat N         calls of each program, 1 to %d (as the experiment thinks right)\n"
-           "  --workers N        the most workers, 1 to %d (as many as there are CPUs)\n"
-           "  --timeout SECONDS  how long one call may take (%d)\n"
-           "  --help             this text\n\nexperiments\n",
-           REPEATS_MAX, WORKERS_MAX, USUAL_SECONDS);
+    printf(
+        "usage: filch lab EXPERIMENT [OPTION...]\n"
+        "       filch lab all --out DIR [OPTION...]\n"
+        "       filch lab report --out DIR\n"
+        "       filch lab csv FILE\n\n"
+        "Reproduces published figures with measurements of this machine, and compares the "
+        "results.\n\n"
+        "  --out DIR          keep measurements in DIR/raw, and write DIR/report.html.  The same "
+        "command\n"
+        "                     continues an interrupted run\n"
+        "  --restart          discard the measurements of an earlier run in DIR\n"
+        "  --quick            small sizes\n"
+        "  --repeat N         calls of each program, 1 to %d (set by the experiment)\n"
+        "  --workers N        max number of workers, 1 to %d (the number of CPUs)\n"
+        "  --timeout SECONDS  time limit of one call (%d)\n"
+        "  --help             print this text\n\nexperiments\n",
+        REPEATS_MAX, WORKERS_MAX, USUAL_SECONDS);
     for (int i = 0; lab_experiments[i]; i++) {
         const lab_experiment *e = lab_experiments[i];
         printf("  %-18s %s\n", e->name, e->about);
         if (e->args)
-            printf("  %-18s takes words: %s %s\n", "", e->name, e->args);
+            printf("  %-18s arguments: %s\n", "", e->args);
     }
-    printf("  %-18s %s\n", "all", "all of them, and a report");
-    printf("  %-18s %s\n", "report", "none: the report of what DIR has, once more");
+    printf("  %-18s %s\n", "all", "all experiments, and a report");
+    printf("  %-18s %s\n", "report", "write the report again, without measurements");
 }
 
 static void take(lab_options *o, int letter)
@@ -81,39 +82,39 @@ static const lab_experiment *named(const char *word)
             return lab_experiments[i];
     char names[512];
     list(names, sizeof names);
-    usage_error("there is no experiment '%s'; there are: %s", word, names);
+    usage_error("unknown experiment '%s'; choose from: %s", word, names);
 }
 
-static void take_rest(lab_chosen *chosen, char **words)
+static void take_rest(lab_chosen *chosen, char **args)
 {
     const lab_experiment *e = chosen->all ? NULL : chosen->experiments[0];
-    if (words[1] && (!e || !e->args))
-        usage_error("'%s' takes no words, and was given '%s'", words[0], words[1]);
-    for (int i = 0; words[i + 1]; i++) {
+    if (args[1] && (!e || !e->args))
+        usage_error("%s takes no arguments (got '%s')", args[0], args[1]);
+    for (int i = 0; args[i + 1]; i++) {
         if (i == LAB_ARGS)
-            usage_error("'%s' takes no more than %d words", words[0], LAB_ARGS);
-        chosen->options.args[i] = words[i + 1];
+            usage_error("%s takes at most %d arguments", args[0], LAB_ARGS);
+        chosen->options.args[i] = args[i + 1];
     }
     const char *why = e && e->refuses ? e->refuses(&chosen->options) : NULL;
     if (why)
         usage_error("%s", why);
 }
 
-static void choose(lab_chosen *chosen, char **words)
+static void choose(lab_chosen *chosen, char **args)
 {
     char names[512];
     list(names, sizeof names);
-    if (!words[0])
+    if (!args[0])
         usage_error("lab needs an experiment: %s", names);
-    chosen->all = strcmp(words[0], "all") == 0;
-    chosen->report = strcmp(words[0], "report") == 0;
+    chosen->all = strcmp(args[0], "all") == 0;
+    chosen->report = strcmp(args[0], "report") == 0;
     if (!chosen->all && !chosen->report)
-        chosen->experiments[0] = named(words[0]);
+        chosen->experiments[0] = named(args[0]);
     for (int i = 0; chosen->all && lab_experiments[i] && i < LAB_EXPERIMENTS_MAX; i++)
         chosen->experiments[i] = lab_experiments[i];
-    take_rest(chosen, words);
+    take_rest(chosen, args);
     if (!chosen->options.out && (chosen->all || chosen->report))
-        usage_error("lab %s needs a folder for its report: --out DIR", words[0]);
+        usage_error("lab %s needs a directory for its report; give --out DIR", args[0]);
 }
 
 lab_chosen lab_options_read(int argc, char **argv)
@@ -133,7 +134,7 @@ lab_chosen lab_options_read(int argc, char **argv)
     }
     choose(&chosen, argv + optind);
     if (chosen.options.out && chosen.options.out[0] == '\0')
-        usage_error("--out takes the name of a folder, and not ''");
+        usage_error("--out takes the name of a directory (got '')");
     if (chosen.options.workers == 0)
         chosen.options.workers = filch_cpu_count();
     return chosen;

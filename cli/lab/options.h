@@ -1,4 +1,4 @@
-/* The words of `filch lab`. */
+/* The arguments of `filch lab`. */
 #ifndef CLI_LAB_OPTIONS_H
 #define CLI_LAB_OPTIONS_H
 
@@ -7,13 +7,13 @@
 enum { LAB_EXPERIMENTS_MAX = 16 };
 
 typedef struct lab_chosen {
-    const lab_experiment *experiments[LAB_EXPERIMENTS_MAX + 1]; /* ended by NULL */
+    const lab_experiment *experiments[LAB_EXPERIMENTS_MAX + 1]; /* terminated by NULL */
     bool all;
-    bool report; /* of what was measured, and nothing else */
+    bool report; /* write the report only */
     lab_options options;
 } lab_chosen;
 
-/* Ends the program for --help and for what is not understood. */
+/* Exits for --help and for usage errors. */
 lab_chosen lab_options_read(int argc, char **argv);
 
 #endif

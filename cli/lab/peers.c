@@ -133,18 +133,17 @@ static void figure(const lab_results *r, report_page *page, unsigned workers)
     }
     snprintf(title, sizeof title, "Time / time of the serial program, %u worker%s.", workers,
              workers == 1 ? "" : "s");
-    report_page_figure(
-        page, &(chart){
-                  .title = title,
-                  .about = "Medians with their quartiles; the shorter the better, and left "
-                           "of 1 is faster than the serial program of the same compiler. "
-                           "The scale is logarithmic.",
-                  .x = {"times the serial time", true},
-                  .bars = bars,
-                  .bar_count = n,
-                  .base = 1,
-                  .base_name = "serial",
-              });
+    report_page_figure(page, &(chart){
+                                 .title = title,
+                                 .about = "Medians with quartiles; shorter is better. Left of 1 is "
+                                          "faster than the serial program of the same compiler. "
+                                          "The scale is logarithmic.",
+                                 .x = {"times the serial time", true},
+                                 .bars = bars,
+                                 .bar_count = n,
+                                 .base = 1,
+                                 .base_name = "serial",
+                             });
 }
 
 static void table_row(const lab_results *r, report_page *page, int row, int column,
@@ -172,12 +171,10 @@ static void table(const lab_results *r, report_page *page, unsigned workers)
 {
     char caption[256];
     snprintf(caption, sizeof caption,
-             "%u worker%s. Quartiles: half of all times are between them. / TBB: each by "
-             "TBB of the same round, the median; 95 of 100: where such medians lie when one draws "
-             "from the rounds again.",
+             "%u worker%s. Quartiles: half of all times are between them. / TBB: median of the "
+             "ratios to TBB in the same round; 95 %%: its bootstrap confidence interval.",
              workers, workers == 1 ? "" : "s");
-    report_page_table(page, caption,
-                      "workload|runtime|median ms|quartiles|/ serial|/ TBB|95 of 100");
+    report_page_table(page, caption, "workload|runtime|median ms|quartiles|/ serial|/ TBB|95 %");
     for (int i = 0; i < ROWS; i++)
         for (int c = 0; c < COLUMNS; c++)
             if (times(r, i, c, workers).count > 0)
@@ -226,8 +223,8 @@ static void say(const lab_results *r, report_page *page, int column, unsigned wo
         return;
     report_page_text(
         page,
-        "With %u worker%s, %s is faster than TBB on %d of %d workloads and slower on %d; on "
-        "the rest the spread is wider than the difference. Best: %s, %.3f of TBB's time; "
+        "With %u worker%s, %s is faster than TBB on %d of %d workloads and slower on %d; the other "
+        "differences are within the spread. Best: %s, %.3f of TBB's time; "
         "worst: %s, %.2f of it.",
         workers, workers == 1 ? "" : "s", columns[column].name, a.faster, a.told, a.slower,
         title_of(r, a.best_row, best), a.best, title_of(r, a.worst_row, worst), a.worst);
@@ -235,10 +232,9 @@ static void say(const lab_results *r, report_page *page, int column, unsigned wo
 
 static void words(const lab_results *r, report_page *page)
 {
-    report_page_text(
-        page, "filch is Filch as it comes: a task becomes stealable when somebody is hungry. "
-              "filch-eager is the setting of the paper: each spawn goes into the deque at "
-              "once, and a steal takes several.");
+    report_page_text(page, "filch is Filch with its defaults: a task becomes stealable when a "
+                           "worker is hungry. filch-eager is the setting of the paper: each spawn "
+                           "goes into the deque at once, and a steal takes several tasks.");
     for (int c = FILCH; c <= EAGER; c++) {
         say(r, page, c, 1);
         if (lab_workers(r) > 1)
@@ -253,8 +249,8 @@ static void verdict(const lab_results *r, report_page *page)
     if (a.told == 0) {
         report_page_verdict(
             page, LAB_CANNOT_TELL,
-            "There is nothing to compare with: TBB was not measured, or once only.");
-        report_page_summary(page, "TBB is missing, or was measured once only.");
+            "There is nothing to compare with: TBB was measured not at all or only once.");
+        report_page_summary(page, "TBB was measured not at all or only once.");
         return;
     }
     lab_verdict v = a.faster > 0 && a.much_slower == 0        ? LAB_AGREES
@@ -264,8 +260,8 @@ static void verdict(const lab_results *r, report_page *page)
         page, v,
         "With %u worker%s, Filch is faster than TBB on %d of %d workloads (%.3f to %.2f "
         "of its time), slower on %d, and more than twice as slow on %d; in the paper's "
-        "own setting, filch-eager, faster on %d, slower on %d. Acceptable is taken to be "
-        "nowhere more than twice as slow.",
+        "own setting, filch-eager, faster on %d, slower on %d. Acceptable means at most twice as "
+        "slow on each workload.",
         workers, workers == 1 ? "" : "s", a.faster, a.told, a.best, a.worst, a.slower,
         a.much_slower, e.faster, e.slower);
     report_page_summary(page,
@@ -287,13 +283,15 @@ static void tell(const lab_results *r, report_page *page)
 
 const lab_experiment lab_peers = {
     .name = "peers",
-    .title = "Beside TBB and others",
-    .about = "the paper's workloads on Filch, TBB and OpenMP, in one run (Fig. 7)",
-    .seed = "Kuchumov 2016, Fig. 7: his scheduler beside Intel TBB, both by g++ 5.3.1 with -O2, on "
-            "an Intel Pentium N3530 at 2.16 GHz with 4 CPUs: fib(35), a knapsack of 26 things, "
-            "matrices of 256 x 256, merge sort of 64 MB of numbers, uniform and exponential, and a "
-            "tree of 300 children for each task, 3 deep. Found: acceptable results, and on some "
-            "workloads better than TBB.",
+    .title = "Comparison with TBB and OpenMP",
+    .about = "workloads of Kuchumov 2016 on Filch, TBB and OpenMP (Fig. 7)",
+    .published =
+        "Kuchumov 2016, Fig. 7: his scheduler compared with Intel TBB, both by g++ 5.3.1 with -O2, "
+        "on "
+        "an Intel Pentium N3530 at 2.16 GHz with 4 CPUs: fib(35), a knapsack of 26 things, "
+        "matrices of 256 x 256, merge sort of 64 MB of numbers, uniform and exponential, and a "
+        "tree of 300 children for each task, 3 deep. Found: acceptable results, and on some "
+        "workloads better than TBB.",
     .plan = plan,
     .tell = tell,
 };

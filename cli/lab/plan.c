@@ -27,10 +27,10 @@ static void check_name(const lab_plan *p, const lab_case *c)
 {
     static const char good[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/-";
     if (c->name[0] == '\0' || c->name[strspn(c->name, good)] != '\0')
-        usage_error("a case of the lab has no good name: '%s'", c->name);
+        usage_error("lab: bad name of a case: '%s'", c->name);
     for (const lab_case *other = p->cases; other < c; other++)
         if (strcmp(other->name, c->name) == 0)
-            usage_error("two cases of the lab are called '%s'", c->name);
+            usage_error("lab: two cases have the name '%s'", c->name);
 }
 
 lab_case *lab_add(lab_plan *p, const workload *w, const char *runtime, unsigned workers,
@@ -38,7 +38,7 @@ lab_case *lab_add(lab_plan *p, const workload *w, const char *runtime, unsigned 
 {
     va_list args;
     if (p->count == LAB_CASES)
-        usage_error("that is more than %d cases", LAB_CASES);
+        usage_error("lab: more than %d cases", LAB_CASES);
     lab_case *c = &p->cases[p->count++];
     *c = (lab_case){.workload = w, .runtime = runtime, .workers = workers};
     va_start(args, name);
@@ -57,7 +57,7 @@ void lab_set(lab_case *c, const char *setting, ...)
 {
     va_list args;
     if (c->setting_count == LAB_SETTINGS)
-        usage_error("a case of the lab has more than %d settings", LAB_SETTINGS);
+        usage_error("lab: a case has more than %d settings", LAB_SETTINGS);
     va_start(args, setting);
     vsnprintf(c->settings[c->setting_count++], LAB_SETTING, setting, args);
     va_end(args);

@@ -59,7 +59,7 @@ static const char *refuses(const lab_options *o)
             continue;
         char names[160];
         list_workloads(names, sizeof names);
-        snprintf(why, sizeof why, "'%s' is neither a workload nor a number of ticks; there are: %s",
+        snprintf(why, sizeof why, "'%s' is neither a workload nor a number of ticks; workloads: %s",
                  o->args[i], names);
         return why;
     }
@@ -95,7 +95,7 @@ static const char *read_samples(const lab_case *c, const char *path, FILE *more)
     if (why)
         return why;
     if (deque_sizes_find(&z, &s, grid) < 0)
-        why = "left more samples than there is memory for";
+        why = "wrote more samples than fit into memory";
     else
         deque_sizes_write(&z, &s, grid, more);
     deque_sizes_free(&z);
@@ -258,12 +258,12 @@ static void table(const lab_results *r, report_page *page, const char *name)
     unsigned workers[2];
     int n = worker_counts(lab_cpus(r), workers);
     told first = told_of(r, name, EAGER, workers[0]);
-    snprintf(
-        caption, sizeof caption,
-        "%s: how likely the size of a deque changes by -2 to 2 within %.0f ticks, and by more. "
-        "Puts: how often the bottom was raised in that time, as counted, seen or not.",
-        name, first.is_there ? first.grid : (double)USUAL_GRID);
-    report_page_table(page, caption, "setting|deque|-2|-1|0|1|2|beyond|puts|largest size");
+    snprintf(caption, sizeof caption,
+             "%s: probability that the size of a deque changes by -2 to 2 within %.0f ticks, or by "
+             "more. Pushes: increments of the bottom in that time, by the counter, so that changes "
+             "between samples are included.",
+             name, first.is_there ? first.grid : (double)USUAL_GRID);
+    report_page_table(page, caption, "setting|deque|-2|-1|0|1|2|beyond|pushes|max size");
     published_rows(page, name);
     for (int policy = 0; policy < POLICIES; policy++)
         for (int w = 0; w < n; w++) {
@@ -300,15 +300,15 @@ static void figure(report_page *page, const told *t, const char *name, int polic
     snprintf(title, sizeof title, "%s, %s, %d worker%s: sizes of the deques over time.", name,
              policies[policy], t->deques, t->deques > 1 ? "s" : "");
     report_page_figure(
-        page, &(chart){
-                  .title = title,
-                  .about = "The largest size that was seen in each 240th of the time, from "
-                           "the first to the last change.",
-                  .x = {"ms", false},
-                  .y = {"tasks in the deque", false},
-                  .series = series,
-                  .count = t->deques,
-              });
+        page,
+        &(chart){
+            .title = title,
+            .about = "The max size in each of 240 intervals from the first to the last change.",
+            .x = {"ms", false},
+            .y = {"tasks in the deque", false},
+            .series = series,
+            .count = t->deques,
+        });
 }
 
 static void figures(const lab_results *r, report_page *page, const char *name)
@@ -337,15 +337,15 @@ static void say_how(report_page *page, const told *t, const char *name, int poli
 {
     if (!t->is_there || t->seconds <= 0) {
         if (t->is_there)
-            report_page_text(page, "%s, %s, %d worker%s: no task ever was in a deque.", name,
+            report_page_text(page, "%s, %s, %d worker%s: no task was ever in a deque.", name,
                              policies[policy], t->deques, t->deques > 1 ? "s" : "");
         return;
     }
     report_page_text(
         page,
-        "%s, %s, %d worker%s: %.0f samples in %.1f ms, usually %.0f ticks apart where something "
-        "happened (at least %.0f); %.1f moves from one sample to the next. In %.0f%% of the time "
-        "the sampler did not run for 20 us or more while workers did; that is left out.%s",
+        "%s, %s, %d worker%s: %.0f samples in %.1f ms, a median of %.0f ticks apart where a deque "
+        "changed (min %.0f), and %.1f changes between samples. In %.0f%% of the time the sampler "
+        "did not run for 20 us or more while workers did; this time is excluded.%s",
         name, policies[policy], t->deques, t->deques > 1 ? "s" : "", t->samples, t->seconds * 1e3,
         t->usual_gap, t->least_gap, moves_between(t), t->blind * 100,
         t->lost > 0 ? " The sample buffer holds the last part of the run only." : "");
@@ -390,17 +390,16 @@ static void verdict(const lab_results *r, report_page *page, const char *const *
             lazy = l.of[0].p[3];
     }
     if (judged == 0 || lab_cpus(r) < 2) {
-        report_page_verdict(
-            page, LAB_CANNOT_TELL,
-            "There are no samples that were taken while workers ran: that needs two CPUs.");
-        report_page_summary(page, "No samples that were taken while workers ran.");
+        report_page_verdict(page, LAB_CANNOT_TELL,
+                            "There are no samples of running workers; two CPUs are needed.");
+        report_page_summary(page, "No samples of running workers.");
         return;
     }
     report_page_verdict(
         page, alike == judged ? LAB_AGREES : LAB_DIFFERS,
-        "In the paper's setting (eager, batch), %d of %d deques change as the published ones "
-        "do: most often not at all, else by one, and by more at most a fifth as often. How "
-        "often depends on the processor and on how long a task is, and is not judged.",
+        "In the setting of the paper (eager, batch), %d of %d deques change as the published ones: "
+        "mostly not at all, otherwise by one, and by more at most a fifth as often. The "
+        "frequencies depend on the processor and the length of tasks, and are not compared.",
         alike, judged);
     if (isnan(by_paper))
         report_page_summary(page, "P(+1) is %.5f, eager; most steps change nothing.", one);
@@ -431,39 +430,34 @@ static void tell(const lab_results *r, report_page *page)
         figures(r, page, names[i]);
     }
     report_page_text(
-        page, "A size is B+ - B- - T: how often the bottom was raised, less how often it was "
-              "lowered, less what left at the top. Between two samples that are k steps apart it "
-              "is taken to change by the same part of a task in each; a part du counts as du/l "
-              "changes by l, where l is the next whole number away from 0, and the rest of the "
-              "step as none. What goes up and down again between two samples is not seen, so "
-              "these are lower bounds; the column of puts tells by how much.");
+        page, "A size is B+ - B- - T: increments of the bottom, minus decrements of the bottom, "
+              "minus increments of the top. Between two samples that are k steps apart, the size "
+              "is assumed to change by the same fraction du of a task in each step. A step with du "
+              "counts as du/l changes by l, where l is du rounded away from 0, and the rest of the "
+              "step as no change. Changes that cancel out between two samples are not seen, so "
+              "these are lower bounds; compare the column pushes.");
     for (int i = 0; names[i]; i++)
         say(r, page, names[i]);
     if (lab_cpus(r) <= 2)
-        report_page_text(
-            page,
-            "The machine had %u CPU%s. With 2 workers the sampler shares the last one "
-            "with worker 2, and sees that deque only while it stands still: only the rows "
-            "with 1 worker can be compared with the paper's.",
-            lab_cpus(r), lab_cpus(r) == 1 ? "" : "s");
-    report_page_text(
-        page, "In the lazy setting, which is Filch's own, a task gets into a deque only when "
-              "somebody is hungry, so next to nothing happens there.");
+        report_page_text(page,
+                         "The machine had %u CPU%s. With 2 workers the sampler shares the last one "
+                         "with worker 2, and sees its deque only while it does not change. Compare "
+                         "only the rows with 1 worker with the paper.",
+                         lab_cpus(r), lab_cpus(r) == 1 ? "" : "s");
+    report_page_text(page, "In the lazy setting, the default of Filch, a task gets into a deque "
+                           "only when a worker is hungry, so deques hardly change.");
     verdict(r, page, names);
 }
 
 const lab_experiment lab_probabilities = {
     .name = "probabilities",
-    .title = "How the sizes of deques change",
-    .about = "how likely a deque's size changes by how much, sampled (section 4.1)",
-    .seed =
-        "Kuchumov 2016, section 4.1: a thread samples, with time stamps by RDTSCP, how often the "
-        "bottom of each deque was raised and lowered and where its top is; from that he estimates "
-        "how "
-        "likely the size changes by l within 100 ticks, for the multiplication of matrices and for "
-        "the knapsack, on cores that nobody else uses. Found: most often it does not change, else "
-        "by "
-        "one, as often up as down, and next to never by more.",
+    .title = "Changes of deque sizes",
+    .about = "probabilities of changes of a deque's size (section 4.1)",
+    .published = "Kuchumov 2016, section 4.1: a thread samples bottom and top of each deque with "
+                 "RDTSCP time stamps. From these samples he estimates the probability that the "
+                 "size changes by l within 100 ticks, for matrix multiplication and knapsack on "
+                 "dedicated cores. Found: mostly the size does not change, otherwise by one, up as "
+                 "often as down, and hardly ever by more.",
     .plan = plan,
     .tell = tell,
     .args = "[WORKLOAD...] [TICKS]",

@@ -84,7 +84,7 @@ static const char *write_file(const char *path, void (*write)(FILE *out, const v
 {
     char draft[PATH_MAX];
     if (snprintf(draft, sizeof draft, "%s.new", path) >= (int)sizeof draft)
-        return "the name of the folder is too long";
+        return "the name of the directory is too long";
     FILE *out = open_draft(draft, path);
     if (!out)
         return failed_to(draft);
@@ -138,7 +138,7 @@ static const char *write_all(const char *folder, const lab_section *sections, in
     if (mkdir(path, 0777) != 0 && errno != EEXIST)
         return failed_to(path);
     for (int i = 0; i < n && !why; i++)
-        why = report_page_is_truncated(sections[i].page) ? "no memory for the report"
+        why = report_page_is_truncated(sections[i].page) ? "out of memory for the report"
                                                          : write_figures(folder, &sections[i]);
     if (why)
         return why;
@@ -162,7 +162,7 @@ const char *report_write(const char *folder, const char **undrawn)
     *undrawn = draw_figures(sections, n);
     const char *why = n > 0 ? write_all(folder, sections, n) : NULL;
     if (n == 0) {
-        snprintf(complaint, sizeof complaint, "%s/raw has no journal of an experiment", folder);
+        snprintf(complaint, sizeof complaint, "%s/raw has no journal", folder);
         why = complaint;
     }
     free_sections(sections, n);

@@ -256,11 +256,11 @@ static char *line_of_call(const lab_case *c, int round, const lab_options *o, co
     size_t length;
     double began = now();
     FILE *out = open_memstream(&said, &length);
-    *why = out ? place_of_file(c, o, path) : "no memory for a line";
+    *why = out ? place_of_file(c, o, path) : "out of memory for a line";
     if (out && !*why)
         *why = call_it(c, o, path, out);
     if (out && fclose(out) != 0 && !*why)
-        *why = "no memory for a line";
+        *why = "out of memory for a line";
     *took = now() - began;
     drop_file(c, o, path);
     key_of(c, round, key);
@@ -275,7 +275,7 @@ static char *line_of_call(const lab_case *c, int round, const lab_options *o, co
         }
         fputs("}", out);
         if (fclose(out) != 0)
-            *why = "no memory for a line";
+            *why = "out of memory for a line";
     }
     free(said);
     return line;
@@ -296,7 +296,7 @@ static int call_and_note(lab_run *run, int i, int round, const lab_options *o)
         run->took[i] += took;
         run->calls[i]++;
     }
-    const char *lost = line ? journal_append(&run->journal, line) : "no memory for a line";
+    const char *lost = line ? journal_append(&run->journal, line) : "out of memory for a line";
     free(line);
     if (!lost)
         return EXIT_OK;

@@ -201,16 +201,15 @@ static void tasks_figure(const lab_results *r, report_page *page, const setting 
         }
     snprintf(title, sizeof title, "Fig. 5, %s: steals against the number of tasks, k = 1.",
              policies[policy]);
-    report_page_figure(
-        page, &(chart){
-                  .title = title,
-                  .about = "Medians with quartiles, and for each setting the line of least "
-                           "squares through all calls.",
-                  .x = {"million tasks", false},
-                  .y = {"steals", false},
-                  .series = drawn,
-                  .count = count,
-              });
+    report_page_figure(page, &(chart){
+                                 .title = title,
+                                 .about = "Medians with quartiles, and for each setting the "
+                                          "least-squares line through all calls.",
+                                 .x = {"million tasks", false},
+                                 .y = {"steals", false},
+                                 .series = drawn,
+                                 .count = count,
+                             });
 }
 
 typedef struct growth {
@@ -267,10 +266,9 @@ static void tasks_table(const lab_results *r, report_page *page, const setting *
 {
     report_page_table(
         page,
-        "Steals against tasks: the line of least squares through all calls (steals for a "
-        "million tasks, and where it begins), the power of the tasks that the medians grow "
-        "with (1 is a line through 0), and the coefficient of correlation with its interval "
-        "(95 of 100, Fisher).",
+        "Steals against tasks: the least-squares line through all calls (steals per million tasks, "
+        "and value at 0), the exponent of the growth of the medians (1: linear), and the "
+        "correlation coefficient with its 95 %% interval (Fisher).",
         "setting|per million|at 0|R2|R2 of medians|power|correlation|interval");
     for (int i = 0; i < n; i++) {
         growth g = growth_of(r, &all[i]);
@@ -291,15 +289,14 @@ static void tasks_words(const lab_results *r, report_page *page, const setting *
         growth g = growth_of(r, &all[i]);
         if (isnan(g.r))
             continue;
-        report_page_text(
-            page,
-            "%s: %s (R2 %.2f of the medians, %.2f of all calls). A million tasks more are "
-            "%.1f steals more.",
-            all[i].name,
-            is_line(&g) ? "steals grow with tasks, on a line"
-            : grows(&g) ? "steals grow with tasks, but a line explains only a part of it"
-                        : "steals do not grow with tasks for sure",
-            g.r2_of_medians, g.fit.r2, g.fit.slope * 1e6);
+        report_page_text(page,
+                         "%s: %s (R2 %.2f of the medians, %.2f of all calls). A million more tasks "
+                         "are %.1f more steals.",
+                         all[i].name,
+                         is_line(&g) ? "steals grow linearly with tasks"
+                         : grows(&g) ? "steals grow with tasks, but a line explains only part of it"
+                                     : "steals do not grow significantly with tasks",
+                         g.r2_of_medians, g.fit.r2, g.fit.slope * 1e6);
     }
 }
 
@@ -336,7 +333,7 @@ static void k_figure(const lab_results *r, report_page *page, const setting *all
     }
     report_page_figure(
         page, &(chart){
-                  .title = "Fig. 6: steals against k, the most tasks that one steal takes.",
+                  .title = "Fig. 6: steals against k, the max number of tasks per steal.",
                   .about = "The tree with as many children for each task as above, 3 deep. "
                            "Medians with quartiles.",
                   .x = {"k", true},
@@ -351,17 +348,16 @@ static const char *shape_of(const u_shape *b)
     if (b->falls && b->rises)
         return "falls, then rises";
     if (b->falls)
-        return "falls, and does not rise for sure";
-    return b->rises ? "rises, and does not fall for sure" : "neither falls nor rises for sure";
+        return "falls, and does not rise significantly";
+    return b->rises ? "rises, and does not fall significantly"
+                    : "neither falls nor rises significantly";
 }
 
 static void k_table(const lab_results *r, report_page *page, const setting *all, int n)
 {
     report_page_table(
-        page,
-        "Steals against k: where the least median is, and how many times as many there "
-        "are at both ends.",
-        "setting|fewest at k|k = 1, times|k = 64, times|so it");
+        page, "Steals against k: the k with the lowest median, and the ratios of both ends to it.",
+        "setting|fewest at k|k = 1, ratio|k = 64, ratio|shape");
     for (int i = 0; i < n; i++) {
         u_shape b = k_u_shape(r, &all[i]);
         report_page_cell(page, "%s", all[i].name);
@@ -405,16 +401,15 @@ static void time_figure(const lab_results *r, report_page *page, const setting *
         }
         drawn[i] = (chart_series){all[i].name, points[i], count, CHART_LINE, false};
     }
-    report_page_figure(page,
-                       &(chart){
-                           .title = "Time against k, by the time for k = 1.",
-                           .about = "Medians, with where 95 of 100 medians lie when one draws "
-                                    "again. Both scales are logarithmic.",
-                           .x = {"k", true},
-                           .y = {"time / time for k = 1", true},
-                           .series = drawn,
-                           .count = n,
-                       });
+    report_page_figure(
+        page, &(chart){
+                  .title = "Time against k, relative to k = 1.",
+                  .about = "Medians with 95 % bootstrap intervals. Both scales are logarithmic.",
+                  .x = {"k", true},
+                  .y = {"time / time for k = 1", true},
+                  .series = drawn,
+                  .count = n,
+              });
 }
 
 static bool has_no_correlation(lab_interval i)
@@ -431,9 +426,9 @@ static lab_interval time_between(const lab_results *r, const setting *s)
 static void time_table(const lab_results *r, report_page *page, const setting *all, int n)
 {
     report_page_table(page,
-                      "Time against k: the coefficient of correlation over all calls, with its "
-                      "interval (95 of 100, Fisher).",
-                      "setting|median ms, k = 1|median ms, k = 64|correlation|interval|so");
+                      "Time against k: the correlation coefficient over all calls with its 95 % "
+                      "interval (Fisher).",
+                      "setting|median ms, k = 1|median ms, k = 64|correlation|interval|result");
     for (int i = 0; i < n; i++) {
         lab_interval in = time_between(r, &all[i]);
         report_page_cell(page, "%s", all[i].name);
@@ -453,30 +448,28 @@ static void time_table(const lab_results *r, report_page *page, const setting *a
 
 static void words(const lab_results *r, report_page *page, const setting *all, int n)
 {
-    report_page_text(
-        page, "A steal is a visit to the deque of another worker that brought something. Eager is "
-              "the paper's setting: each task goes into the deque when it is spawned. Lazy is "
-              "Filch's own: a task is made stealable when somebody is hungry.");
+    report_page_text(page,
+                     "A steal is a successful visit to the deque of another worker. Eager is the "
+                     "setting of the paper: each task goes into the deque when it is spawned. Lazy "
+                     "is the default of Filch: a task becomes stealable when a worker is hungry.");
     tasks_words(r, page, all, n);
     for (int i = 0; i < n; i++) {
         u_shape b = k_u_shape(r, &all[i]);
         if (b.least >= 0)
-            report_page_text(
-                page,
-                "%s: with k, the number of steals %s. It is least at k = %d; at k = 1 there are "
-                "%.1f times, at k = 64 %.1f times as many.",
-                all[i].name, shape_of(&b), batches[b.least], b.fall, b.rise);
+            report_page_text(page,
+                             "%s: with k, the number of steals %s. The minimum is at k = %d; k = 1 "
+                             "has %.1f times, k = 64 %.1f times as many.",
+                             all[i].name, shape_of(&b), batches[b.least], b.fall, b.rise);
     }
-    report_page_text(
-        page,
-        "An interval of 95 of 100 leaves out the truth once in 20 times, and there are %d "
-        "settings: one that just leaves out 0 is no proof.",
-        n);
+    report_page_text(page,
+                     "A 95 %% interval misses the true value once in 20 times, and there are %d "
+                     "settings, so one interval that barely excludes 0 is not a proof.",
+                     n);
     if (lab_cpus(r) < PAPER_WORKERS)
         report_page_text(
             page,
-            "The machine had %u CPU%s, so %d workers take turns on them: who is not on a CPU "
-            "has a deque that others empty, and steals are more than with as many CPUs.",
+            "The machine had %u CPU%s, so %d workers share them. A worker that is not on a CPU has "
+            "its deque emptied by others, so there are more steals than with enough CPUs.",
             lab_cpus(r), lab_cpus(r) == 1 ? "" : "s", PAPER_WORKERS);
 }
 
@@ -502,15 +495,15 @@ static void verdict(const lab_results *r, report_page *page, const setting *s)
     bool alike = is_line(&g) && b.falls && b.rises && has_no_correlation(in);
     report_page_verdict(
         page, alike ? LAB_AGREES : LAB_DIFFERS,
-        "In the paper's setting (%s): %s with tasks (R2 %.2f; a line is taken to be from 0.9 "
-        "on); the number of steals %s with k (%.1f times as many at k = 1 and %.1f times as "
+        "In the setting of the paper (%s): %s with tasks (R2 %.2f; linear means at least 0.9); the "
+        "number of steals %s with k (%.1f times as many at k = 1 and %.1f times as "
         "many at k = 64 as at k = %d); the correlation of k with time is %.2f to %.2f, %s.",
         s->name,
-        is_line(&g) ? "steals grow on a line"
-        : grows(&g) ? "steals grow, but not on a line,"
-                    : "steals do not grow for sure",
+        is_line(&g) ? "steals grow linearly"
+        : grows(&g) ? "steals grow, but not linearly,"
+                    : "steals do not grow significantly",
         g.r2_of_medians, shape_of(&b), b.fall, b.rise, batches[b.least], in.low, in.high,
-        has_no_correlation(in) ? "so none is seen" : "so there is one");
+        has_no_correlation(in) ? "so there is none" : "so there is one");
     report_page_summary(page,
                         "Steals by tasks: R2 %.2f; by k: it %s, least at k = %d; k and time: %s.",
                         g.r2_of_medians, shape_of(&b), batches[b.least],
@@ -534,14 +527,14 @@ static void tell(const lab_results *r, report_page *page)
 
 const lab_experiment lab_steals = {
     .name = "steals",
-    .title = "How many steals",
+    .title = "Number of steals",
     .about = "steals against tasks and against k, and k against time (Fig. 5, Fig. 6)",
-    .seed =
+    .published =
         "Kuchumov 2016, section 4.2, on 4 CPUs. Fig. 5: the number of steals grows with the "
-        "number of subtasks, clearly on a line. Fig. 6: for a task that makes 300 subtasks, 3 "
-        "deep, it first falls sharply with k, the number of tasks that one steal takes, and then "
-        "rises; for a worker that is left with few tasks will soon steal itself. No correlation "
-        "of k with the time was seen.",
+        "number of subtasks, clearly linearly. Fig. 6: for a task with 300 subtasks, 3 levels "
+        "deep, it first falls sharply with k, the number of tasks per steal, and then rises, "
+        "because a worker that is left with few tasks soon steals itself. No correlation of k with "
+        "the time was seen.",
     .plan = plan,
     .tell = tell,
 };

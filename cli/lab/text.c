@@ -62,6 +62,6 @@ void report_page_print(const report_page *p, FILE *out)
         fputc('\n', out);
     }
     lab_verdict v = report_page_verdict_of(p, &text);
-    fprintf(out, "Beside the seed: %s.\n", lab_verdict_names[v]);
+    fprintf(out, "Compared with the publication: %s.\n", lab_verdict_names[v]);
     print_wrapped(out, text);
 }

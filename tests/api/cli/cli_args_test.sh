@@ -27,38 +27,38 @@ for word in version --version; do
     [[ $said =~ ^filch\ [0-9]+\.[0-9]+\.[0-9]+$ ]] || fail "$word"
 done
 
-refuses 'a command is missing'
-refuses "no command 'frobnicate'" frobnicate
-refuses "no command ''" ''
-refuses "'help' takes no words" help me
+refuses 'missing command'
+refuses "unknown command 'frobnicate'" frobnicate
+refuses "unknown command ''" ''
+refuses "help takes no arguments (got 'me')" help me
 for command in bench run; do
-    refuses "'--frobnicate' is no option" $command --frobnicate
-    refuses "'-x' is no option" $command -x
-    refuses "no workload 'nosuch'; there are: fib, tree," $command nosuch
+    refuses "unknown option '--frobnicate'" $command --frobnicate
+    refuses "unknown option '-x'" $command -x
+    refuses "unknown workload 'nosuch'; choose from: fib, tree," $command nosuch
     refuses "'--workers' needs a value" $command --workers
     refuses "'--help=5' takes no value" $command --help=5
     for word in 0 -1 100000 99999999999999999999 junk 1x ' 1'; do
-        refuses "and not '$word'" $command --workers "$word"
-        refuses "and not '$word'" $command --repeat "$word"
+        refuses "(got '$word')" $command --workers "$word"
+        refuses "(got '$word')" $command --repeat "$word"
     done
 done
 
-refuses 'fib is named twice' bench fib fib
-refuses '--workers has 2 twice' bench --workers 1,2,2
-refuses "and not '1,,2'" bench --workers 1,,2
-refuses "no runtime 'cilk'; there are: filch, tbb, libgomp, libomp" bench --runtimes filch,cilk
-refuses '--runtimes has tbb twice' bench --runtimes tbb,tbb
-refuses '--size is for one workload' bench --size 5
-refuses '--size is for one workload' bench fib tree --size 5
-refuses 'both tell the size' bench fib --size 5 --quick
+refuses 'fib is given twice' bench fib fib
+refuses '--workers: 2 is given twice' bench --workers 1,2,2
+refuses "(got '1,,2')" bench --workers 1,,2
+refuses "unknown runtime 'cilk'; choose from: filch, tbb, libgomp, libomp" bench --runtimes filch,cilk
+refuses '--runtimes: tbb is given twice' bench --runtimes tbb,tbb
+refuses '--size needs exactly one workload' bench --size 5
+refuses '--size needs exactly one workload' bench fib tree --size 5
+refuses 'exclude each other' bench fib --size 5 --quick
 refuses 'must end in .svg or .png' bench --plot picture.gif
 refuses '--timeout takes a number' bench --timeout 0
 path=$work
 refuses 'gnuplot is not installed' bench --plot "$work/a.svg"
 path=$PATH
 
-refuses 'needs the name of a workload' run
-refuses "was given 'tree' too" run fib tree
+refuses 'run needs a workload' run
+refuses "(got also 'tree')" run fib tree
 
 # Sizes are checked by the programs; the range is told.
 refuses 'n of fib(n) must be a number from 0 to 60, and not "61"' run fib -n 61

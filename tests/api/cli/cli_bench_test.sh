@@ -108,7 +108,7 @@ if command -v gnuplot >/dev/null; then
     grep -q '>filch<' "$work/picture.svg" || fail 'the picture does not name Filch'
     [ "$(head -c 4 "$work/picture.png" | tail -c 3)" = PNG ] || fail 'the picture is no PNG'
     fails 1 bench fib --size 12 --repeat 1 --plot "$work/no/such/folder.svg"
-    complains 'no picture was drawn'
+    complains 'no plot was written'
 else
     echo 'pictures are not looked at: there is no gnuplot'
 fi

@@ -36,9 +36,9 @@ bench="bench fib --workers 1 --repeat 1"
 # Nothing there at all.
 # shellcheck disable=SC2086  # words
 fails 1 $bench
-complains 'fib cannot be measured: there is no program fib-serial in'
+complains 'cannot measure fib: no program fib-serial in'
 fails 1 run fib
-complains 'fib cannot be run: there is no program fib-filch-counted in'
+complains 'cannot run fib: no program fib-filch-counted in'
 
 # What is left out is named, with the reason where the build knew one; the rest is measured.
 pretend fib-serial "$(line serial 1)"
@@ -46,8 +46,8 @@ pretend fib-filch "$(line filch 1)"
 echo 'tbb: it was the wrong colour' >"$FILCH_BENCH_DIR/left-out"
 # shellcheck disable=SC2086
 runs $bench
-complains 'tbb is left out: it was the wrong colour'
-complains 'libgomp is left out: there is no program fib-libgomp in'
+complains 'tbb is not measured: it was the wrong colour'
+complains 'libgomp is not measured: no program fib-libgomp in'
 says '  filch              1      500.00      500.00      1.00'
 # shellcheck disable=SC2086
 runs $bench --runtimes filch
@@ -62,25 +62,25 @@ breaks() {
     says '  filch              1      500.00'
     [[ $said =~ tbb\ +1\ +failed ]] || fail 'the table does not say that it failed'
 }
-breaks 'ended with 1: wrong result 7' 'echo wrong result 7 >&2; exit 1'
-breaks 'ended with 9' 'exit 9'
+breaks 'exited with 1: wrong result 7' 'echo wrong result 7 >&2; exit 1'
+breaks 'exited with 9' 'exit 9'
 # shellcheck disable=SC2016  # $$ is for the script
-breaks 'was ended by a signal: Segmentation fault' 'kill -SEGV $$'
+breaks 'was killed by a signal: Segmentation fault' 'kill -SEGV $$'
 breaks 'did not print a line of JSON' 'exit 0'
 breaks 'did not print a line of JSON' 'echo hello'
 breaks 'did not print a line of JSON' "$(line tbb 1); echo more"
 breaks 'did not print a line of JSON' 'echo "{\"workload\":"'
-breaks 'reports of another run' "$(line filch 1)"
-breaks 'reports of another run' "$(line tbb 2)"
-breaks 'reports nonsense' "$(line tbb 1 | sed 's/0.5/"x"/')"
-breaks 'reports nonsense' "$(line tbb 1 | sed 's/0.5//')"
-breaks 'reports nonsense' "$(line tbb 1 | sed 's/0.5/-1/')"
-breaks 'reports nonsense' "$(line tbb 1 | sed 's/0.5/1,2/')"
-breaks 'reports nonsense' "$(line tbb 1 | sed 's/0.5/1e999/')"
-breaks 'reports nonsense' "$(line tbb 1 | sed 's/55/null/')"
-breaks 'said too much' 'head -c 1000000 /dev/zero | tr "\\0" x'
-breaks 'took too long' 'sleep 1000'
-breaks 'took too long' 'exec >&- 2>&-; sleep 1000'
+breaks 'reported another run' "$(line filch 1)"
+breaks 'reported another run' "$(line tbb 2)"
+breaks 'printed an invalid report' "$(line tbb 1 | sed 's/0.5/"x"/')"
+breaks 'printed an invalid report' "$(line tbb 1 | sed 's/0.5//')"
+breaks 'printed an invalid report' "$(line tbb 1 | sed 's/0.5/-1/')"
+breaks 'printed an invalid report' "$(line tbb 1 | sed 's/0.5/1,2/')"
+breaks 'printed an invalid report' "$(line tbb 1 | sed 's/0.5/1e999/')"
+breaks 'printed an invalid report' "$(line tbb 1 | sed 's/55/null/')"
+breaks 'printed too much' 'head -c 1000000 /dev/zero | tr "\\0" x'
+breaks 'timed out' 'sleep 1000'
+breaks 'timed out' 'exec >&- 2>&-; sleep 1000'
 printf '\177ELF' >"$FILCH_BENCH_DIR/fib-tbb"
 # shellcheck disable=SC2086
 fails 1 $bench --runtimes tbb

@@ -13,20 +13,20 @@ programs=${filch%/*}/programs
 rows='switch start-batch start-one yield-2 yield-100 rendezvous buffered-1 buffered-4 mutex skynet skynet-join parked timers'
 
 # What cannot be in this table.
-refuses 'fibers has a table of its own, so fib cannot be in it' bench fib fibers
-refuses 'fibers has a table of its own, so jobs cannot be in it' bench jobs fibers
-refuses "no row 'fib' of fibers; there are: switch, start-batch," bench fibers fib
-refuses "no row 'jobs' of fibers" bench fibers jobs
-refuses "no row '64' of fibers" bench fibers 64
-refuses 'fibers is named twice' bench fibers fibers
-refuses 'mutex is named twice' bench fibers mutex mutex
-refuses '--size is not for fibers' bench fibers mutex --size 5
-refuses '--plot is not for fibers' bench fibers --plot a.svg
-refuses '--runtimes is not for fibers' bench fibers --runtimes filch
-refuses "and not '0'" bench fibers --workers 0
-refuses "no workload 'mutex'; there are: fib," bench mutex
+refuses 'fibers has its own table and cannot be combined with fib' bench fib fibers
+refuses 'fibers has its own table and cannot be combined with jobs' bench jobs fibers
+refuses "unknown case 'fib' of fibers; choose from: switch, start-batch," bench fibers fib
+refuses "unknown case 'jobs' of fibers" bench fibers jobs
+refuses "unknown case '64' of fibers" bench fibers 64
+refuses 'fibers is given twice' bench fibers fibers
+refuses 'mutex is given twice' bench fibers mutex mutex
+refuses '--size does not apply to fibers' bench fibers mutex --size 5
+refuses '--plot does not apply to fibers' bench fibers --plot a.svg
+refuses '--runtimes does not apply to fibers' bench fibers --runtimes filch
+refuses "(got '0')" bench fibers --workers 0
+refuses "unknown workload 'mutex'; choose from: fib," bench mutex
 runs bench --help
-says 'filch bench fibers [ROW...] [OPTION...]'
+says 'filch bench fibers [CASE...] [OPTION...]'
 for row in $rows http-64 http-1000; do says "  $row "; done
 
 # Both programs know the same cases and sizes: else the table would compare what is not alike.
@@ -158,7 +158,7 @@ row() {
 }
 
 fails 1 bench fibers yield-2
-complains 'fibers-yield-2 cannot be measured: there is no program fibers-filch in'
+complains 'cannot measure fibers-yield-2: no program fibers-filch in'
 [ -z "$said" ] || fail 'a table of nothing'
 
 # Medians by medians and best by best; goals only where there are some; and who is missing is named.
@@ -220,7 +220,7 @@ for figures in 5 '[1,2,3]' '{"cpu_ns":5}' '{"cpu_ns":[]}' '{"cpu_ns":[1,2]}' '{"
     '{"a":[1,2,3],"b":[1,2,3],"c":[1,2,3],"d":[1,2,3],"e":[1,2,3],"f":[1,2,3],"g":[1,2,3],"h":[1,2,3],"i":[1,2,3]}'; do
     pretend fibers filch "$figures"
     fails 1 bench fibers yield-2 --workers 1 --repeat 1
-    complains 'fibers-filch (1 workers) reports nonsense'
+    complains 'fibers-filch (1 workers) printed an invalid report'
     row 'yield, 2 fibers 1 failed'
 done
 
@@ -229,6 +229,6 @@ pretend fibers filch '{"cpu_ns":[10,12,20]}'
 printf '#!/bin/sh\necho lost a fiber >&2\nexit 1\n' >"$FILCH_BENCH_DIR/fibers-go"
 chmod +x "$FILCH_BENCH_DIR/fibers-go"
 fails 1 bench fibers yield-2 --workers 1 --repeat 1
-complains 'filch: fibers-go (1 workers) ended with 1: lost a fiber'
+complains 'filch: fibers-go (1 workers) exited with 1: lost a fiber'
 row 'yield, 2 fibers 1 ns 12.0 10.0 - - - - 10.0'
 printf 'filch draws the table of fibers\n'

@@ -10,13 +10,13 @@ if ! command -v python3 >/dev/null; then
 fi
 
 # What cannot be in this table.
-refuses 'jobs has a table of its own, so fib cannot be in it' bench jobs fib
-refuses 'jobs has a table of its own, so fib cannot be in it' bench fib jobs
-refuses 'jobs is named twice' bench jobs jobs
-refuses '--size is not for jobs' bench jobs --size 5
-refuses '--runtimes is not for jobs' bench jobs --runtimes filch
-refuses "and not '0'" bench jobs --workers 0
-refuses "no workload 'jobs'; there are: fib," run jobs
+refuses 'jobs has its own table and cannot be combined with fib' bench jobs fib
+refuses 'jobs has its own table and cannot be combined with fib' bench fib jobs
+refuses 'jobs is given twice' bench jobs jobs
+refuses '--size does not apply to jobs' bench jobs --size 5
+refuses '--runtimes does not apply to jobs' bench jobs --runtimes filch
+refuses "(got '0')" bench jobs --workers 0
+refuses "unknown workload 'jobs'; choose from: fib," run jobs
 runs bench --help
 says 'filch bench jobs [OPTION...]'
 
@@ -97,14 +97,14 @@ fi
 export FILCH_BENCH_DIR=$work/programs
 mkdir -- "$FILCH_BENCH_DIR"
 fails 1 bench jobs --quick
-complains 'jobs-single cannot be measured: there is no program jobs-basic in'
+complains 'cannot measure jobs-single: no program jobs-basic in'
 [ -z "$said" ] || fail 'a table of nothing'
 cp -- "$programs"/jobs-* "$FILCH_BENCH_DIR"
 rm -- "$FILCH_BENCH_DIR/jobs-lock-free"
 printf '#!/bin/sh\necho lost a job >&2\nexit 1\n' >"$FILCH_BENCH_DIR/jobs-lock-free"
 chmod +x "$FILCH_BENCH_DIR/jobs-lock-free"
 fails 1 bench jobs --quick --repeat 1 --workers 2
-complains 'filch: jobs-lock-free (2 workers) ended with 1: lost a job'
+complains 'filch: jobs-lock-free (2 workers) exited with 1: lost a job'
 says 'median ms          2  lock-free failed'
 says 'published ms             18.500'
 printf 'filch draws the table of jobs\n'

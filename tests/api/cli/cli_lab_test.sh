@@ -14,22 +14,22 @@ runs lab --help
 says 'usage: filch lab EXPERIMENT'
 for word in peers jobs deques steals probabilities all; do says "  $word "; done
 refuses 'lab needs an experiment: peers, ' lab
-refuses "no experiment 'nosuch'; there are: peers, " lab nosuch
-refuses "no experiment ''" lab ''
-refuses 'lab all needs a folder' lab all
-refuses 'lab report needs a folder' lab report
-refuses "'report' takes no words, and was given 'x'" lab report x --out "$work/out"
-refuses "--out takes the name of a folder, and not ''" lab all --out ''
-refuses "'all' takes no words, and was given 'peers'" lab all peers --out "$work/out"
-refuses "'deques' takes no words, and was given 'jobs'" lab deques jobs
-refuses "'--frobnicate' is no option" lab deques --frobnicate
+refuses "unknown experiment 'nosuch'; choose from: peers, " lab nosuch
+refuses "unknown experiment ''" lab ''
+refuses 'lab all needs a directory' lab all
+refuses 'lab report needs a directory' lab report
+refuses "report takes no arguments (got 'x')" lab report x --out "$work/out"
+refuses "--out takes the name of a directory (got '')" lab all --out ''
+refuses "all takes no arguments (got 'peers')" lab all peers --out "$work/out"
+refuses "deques takes no arguments (got 'jobs')" lab deques jobs
+refuses "unknown option '--frobnicate'" lab deques --frobnicate
 refuses "'--out' needs a value" lab deques --out
 refuses "'--quick=5' takes no value" lab deques --quick=5
 for word in 0 -1 100000 99999999999999999999 junk 1x ' 1'; do
-    refuses "and not '$word'" lab deques --workers "$word"
-    refuses "and not '$word'" lab deques --repeat "$word"
+    refuses "(got '$word')" lab deques --workers "$word"
+    refuses "(got '$word')" lab deques --repeat "$word"
 done
-refuses "and not '0'" lab deques --timeout 0
+refuses "(got '0')" lab deques --timeout 0
 [ ! -e "$work/out" ] || fail 'a folder was made though the words were wrong'
 
 # ---- programs that take no time ----
@@ -50,7 +50,7 @@ complains "$work/no/such/folder: No such file or directory"
 [ ! -e "$calls" ] || fail 'programs were called though there is no folder for what they say'
 mkdir -p -- "$work/odd/raw" && ln -s /dev/zero "$work/odd/raw/deques.jsonl"
 fails 1 lab deques --out "$work/odd"
-complains 'is no plain file'
+complains 'is not a regular file'
 
 # All of it, at once: every case twice.  Peers: 6 workloads, each with a serial program and 5 contenders on 1 and 2 workers.
 runs lab all --out "$out" --workers 2 --repeat 2
@@ -83,7 +83,7 @@ runs lab all --out "$out" --workers 2 --repeat 2
 runs lab jobs --out "$out" --workers 2 --repeat 2
 says '65,000 single jobs'
 says '18.50'
-says 'Beside the seed: agrees.'
+says 'Compared with the publication: agrees.'
 grep -q '<section id="peers">' "$out/report.html" || fail 'the report has lost a section'
 
 # The report can be written once more, from what there is, without any program.
@@ -108,17 +108,17 @@ runs lab report --out "$out"
 [ "$(cat "$work/precious")" = precious ] || fail 'a file behind a link was written'
 [ "$(stat -c %a "$out/report.html")" = 600 ] || fail 'the mode of the report has changed'
 fails 1 lab report --out "$work/nowhere"
-complains "no report: $work/nowhere/raw has no journal of an experiment"
+complains "no report: $work/nowhere/raw has no journal"
 [ ! -e "$work/nowhere" ] || fail 'a folder was made for nothing'
 
 # Another run is not mixed into it.
 fails 1 lab peers --out "$out" --workers 2 --repeat 3
-complains "$out/raw/peers.jsonl is of another run, with \"rounds\":2; --restart forgets it"
+complains "$out/raw/peers.jsonl belongs to another run, with \"rounds\":2; discard it with --restart"
 FILCH_PUBLISH=eager fails 1 lab peers --out "$out" --workers 2 --repeat 2
-complains 'is of another run, with "settings":""'
+complains 'belongs to another run, with "settings":""'
 touch -d '2001-01-01' "$lab_programs/pretender"
 fails 1 lab peers --out "$out" --workers 2 --repeat 2
-complains 'is of another run, with "programs":'
+complains 'belongs to another run, with "programs":'
 [ "$(calls_made)" -eq "$all" ] || fail 'calls were made for a run that was refused'
 runs lab peers --out "$out" --workers 2 --repeat 1 --restart
 [ "$(keys | wc -l)" -eq 66 ] || fail 'anew is not anew'
@@ -150,10 +150,10 @@ rm -r -- "$out"
 : >"$calls"
 echo fib-tbb >"$work/fails"
 fails 1 lab peers --out "$out" --workers 1 --repeat 3
-complains 'filch: peers: fib/tbb/1 ended with 3: it hurts'
+complains 'filch: peers: fib/tbb/1 exited with 3: it hurts'
 [ "$(grep -c '^fib-tbb' "$calls")" -eq 1 ] || fail 'what had failed was called again'
 says 'knapsack'
-grep -q 'failed: fib/tbb/1#0 ended with 3: it hurts' "$out/report.html" || fail 'the report hides a failure'
+grep -q 'failed: fib/tbb/1#0 exited with 3: it hurts' "$out/report.html" || fail 'the report hides a failure'
 rm -- "$work/fails"
 runs lab peers --out "$out" --workers 1 --repeat 3 # and once it is mended, its calls are made
 [ "$(grep -c '^fib-tbb' "$calls")" -eq 4 ] || fail 'what had failed was not made up for'
@@ -166,7 +166,7 @@ runs lab peers --workers 1 --repeat 2
 says 'libomp: it was the wrong colour'
 rm -- "$lab_programs"/*-tbb
 runs lab peers --workers 1 --repeat 2
-says 'Beside the seed: cannot tell.'
+says 'Compared with the publication: cannot tell.'
 
 # No room for what is measured: as on a full disk, a write fails.
 code=0
@@ -213,7 +213,7 @@ fi
 unset FILCH_BENCH_DIR
 for name in deques jobs peers; do
     runs lab $name --quick --repeat 1 --workers 1
-    says 'Beside the seed: '
+    says 'Compared with the publication: '
     case $said in *nan*) fail "$name tells what is no number" ;; esac
 done
 printf 'the lab measures, goes on, and tells\n'

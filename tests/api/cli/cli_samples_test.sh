@@ -10,7 +10,7 @@ file=$work/fib.samples
 # ---- a table ----
 FILCH_SAMPLE=$file FILCH_PUBLISH=eager "$fib" -n 18 -w 2 >/dev/null
 runs lab csv "$file"
-says 'ticks,seconds,size_0,up_0,down_0,top_0,puts_0,takes_0,'
+says 'ticks,seconds,size_0,bottom_incs_0,bottom_decs_0,top_0,pushes_0,pops_0,'
 says ',resizes_1'
 printf '%s\n' "$said" >"$work/fib.csv"
 rows=$(wc -l <"$work/fib.csv")
@@ -25,8 +25,8 @@ tail -n 1 "$work/fib.csv" | awk -F, '{
 
 # ---- no such file ----
 refuses 'csv needs a file' lab csv
-refuses "has no option '--nonsense'" lab csv --nonsense
-refuses "was given 'more' too" lab csv "$file" more
+refuses "unknown option '--nonsense'" lab csv --nonsense
+refuses "(got also 'more')" lab csv "$file" more
 is_refused() { # WORDS FILE
     fails 1 lab csv "$2"
     complains "$1"
@@ -34,15 +34,15 @@ is_refused() { # WORDS FILE
     [ "$(printf '%s\n' "$complaint" | wc -l)" -eq 1 ] || fail "filch lab csv $2 does not say one line"
 }
 is_refused 'No such file' "$work/nosuch"
-is_refused 'is no file' "$work"
+is_refused 'is not a regular file' "$work"
 : >"$work/empty"
 is_refused 'too short' "$work/empty"
 head -c 100000 /dev/zero >"$work/zeros"
-is_refused 'is no file of samples' "$work/zeros"
+is_refused 'is not a file of samples' "$work/zeros"
 head -c -1 "$file" >"$work/short"
-is_refused 'is cut off' "$work/short"
+is_refused 'is truncated' "$work/short"
 head -c 300 "$file" >"$work/shorter"
-is_refused 'is cut off' "$work/shorter"
+is_refused 'is truncated' "$work/shorter"
 # put AT BYTES: another file, with these bytes there.
 put() {
     cp "$file" "$work/bad"
@@ -51,13 +51,13 @@ put() {
 put 8 '\x02'
 is_refused 'another version' "$work/bad"
 put 20 '\0\0\0\0'
-is_refused 'makes no sense' "$work/bad"
+is_refused 'invalid header' "$work/bad"
 put 20 '\xff\xff\xff\xff'
-is_refused 'makes no sense' "$work/bad"
+is_refused 'invalid header' "$work/bad"
 put 16 '\x04'
-is_refused 'makes no sense' "$work/bad"
+is_refused 'invalid header' "$work/bad"
 put 48 '\xff\xff\xff\xff\xff\xff\xff\xff'
-is_refused 'is cut off' "$work/bad"
+is_refused 'is truncated' "$work/bad"
 runs lab csv --help
 says 'usage: filch lab csv'
 
@@ -65,10 +65,10 @@ says 'usage: filch lab csv'
 refuses "'nosuch' is neither a workload" lab probabilities nosuch
 refuses "'0' is neither a workload" lab probabilities fib 0
 runs lab probabilities fib --quick
-says 'fib: how likely the size of a deque changes by -2 to 2 within 100 ticks'
+says 'fib: probability that the size of a deque changes by -2 to 2 within 100 ticks'
 says 'eager, 2 workers'
 says 'lazy, 2 workers'
-says 'Beside the seed'
+says 'Compared with the publication'
 runs lab probabilities matmul 250 --quick
 says '0.0976776'
 says 'within 250 ticks'

@@ -11,31 +11,31 @@ if ! command -v python3 >/dev/null; then
 fi
 fib=${filch%/*}/programs/fib-filch
 
-refuses 'scale needs a program to run' scale
-refuses 'numbers that rise' scale --workers 4,2 "$fib"
-refuses "and not 'many'" scale --workers many "$fib"
-refuses "and not '-1'" scale --burden=-1 "$fib"
+refuses 'scale needs a program' scale
+refuses 'ascending numbers' scale --workers 4,2 "$fib"
+refuses "(got 'many')" scale --workers many "$fib"
+refuses "(got '-1')" scale --burden=-1 "$fib"
 refuses 'must end in .svg or .png' scale --plot x.gif "$fib"
-refuses "'--nonsense' is no option" scale --nonsense "$fib"
+refuses "unknown option '--nonsense'" scale --nonsense "$fib"
 runs scale --help
 says 'usage: filch scale'
 
 # How the program ends is told.
 fails 1 scale -- true
-complains 'true has not told what it did'
+complains 'true wrote no profile'
 fails 1 scale -- false
-complains 'false ended with 1'
+complains 'false exited with 1'
 fails 1 scale -- "$work/nosuch"
-complains 'cannot be run: No such file'
+complains 'No such file'
 # shellcheck disable=SC2016  # the other shell's own number
 fails 1 scale -- sh -c 'kill -TERM $$'
-complains 'was ended by signal 15'
+complains 'was killed by signal 15'
 
 # What ends filch ends the program, and no file is left.
 mkdir "$work/tmp"
 # shellcheck disable=SC2016  # the other shell's own number, and that of filch
 TMPDIR=$work/tmp fails 1 scale -- sh -c 'kill -TERM $PPID; exec sleep 60'
-complains 'was ended by signal 15'
+complains 'was killed by signal 15'
 [ -z "$(ls -A "$work/tmp")" ] || fail 'a file is left behind'
 
 # The spawns of fib are known.  What the program is told is not ours, and it prints what it always does.

@@ -6,16 +6,16 @@ filch=$1 waits=$2
 # shellcheck source=tests/api/cli/lib.sh
 . "${BASH_SOURCE[0]%/*}/lib.sh"
 
-refuses "top takes a number from 1 to 2147483647, and not 'init'" top init
-refuses "takes one process, and was given '2' too" top 1 2
-refuses "--interval takes a number from 100 to 60000, and not '1'" top --interval 1 1
-refuses "'--nonsense' is no option" top --nonsense
+refuses "top takes a number from 1 to 2147483647 (got 'init')" top init
+refuses "takes one process (got also '2')" top 1 2
+refuses "--interval takes a number from 100 to 60000 (got '1')" top --interval 1 1
+refuses "unknown option '--nonsense'" top --nonsense
 runs top --help
 says 'usage: filch top'
 fails 1 top $$
-complains 'it has no page to look at; start it with FILCH_TOP=1'
+complains 'not observable; start it with FILCH_TOP=1'
 fails 1 top 2147483647
-complains 'there is no such process'
+complains 'no such process'
 
 # start VARIABLE=VALUE...: the program, until `stop`.
 mkfifo "$work/input"
@@ -33,7 +33,7 @@ stop() {
 # Who did not ask for it is not shown.
 start FILCH_TOP=0
 fails 1 top "$pid"
-complains 'it has no page to look at'
+complains 'not observable'
 stop
 
 start FILCH_TOP=1
@@ -63,12 +63,12 @@ complains 'stdout: cannot write all output'
 other=$!
 until [ -s "$work/other" ]; do sleep 0.02; done
 fails 1 top --once "$pid"
-complains 'another filch top reads it already'
+complains 'another filch top shows it already'
 stop
 wait "$other" || fail 'ends well with the process'
-grep -q "process $pid has ended, or stopped its runtime" "$work/other"
+grep -q "process $pid ended or stopped its runtime" "$work/other"
 fails 1 top --once "$pid"
-complains 'there is no such process'
+complains 'no such process'
 
 # A program may be called anything; a terminal is told none of it that it would obey.
 ln -s "$waits" "$work/"$'x\xff\xc2\x9b\xc3\xa9'

@@ -127,9 +127,9 @@ static void as_in_the_paper(void **state)
     steals(on_a_line, u_shape, same_time, ROUNDS);
     CHECK_INT(verdict_of(&lab_steals), LAB_AGREES);
     CHECK(strstr(told, "eager, 4 workers") != NULL);
-    CHECK(strstr(told, "grow on a line") != NULL);
+    CHECK(strstr(told, "grow linearly") != NULL);
     CHECK(strstr(told, "falls, then rises") != NULL);
-    CHECK(strstr(told, "none is seen") != NULL);
+    CHECK(strstr(told, "there is none") != NULL);
 }
 
 static void not_as_in_the_paper(void **state)
@@ -137,13 +137,13 @@ static void not_as_in_the_paper(void **state)
     (void)state;
     steals(bent, u_shape, same_time, ROUNDS);
     CHECK_INT(verdict_of(&lab_steals), LAB_DIFFERS);
-    CHECK(strstr(told, "grow, but not on a line") != NULL);
+    CHECK(strstr(told, "grow, but not linearly") != NULL);
     steals(level, u_shape, same_time, ROUNDS);
     CHECK_INT(verdict_of(&lab_steals), LAB_DIFFERS);
-    CHECK(strstr(told, "do not grow for sure") != NULL);
+    CHECK(strstr(told, "do not grow significantly") != NULL);
     steals(on_a_line, slope, same_time, ROUNDS);
     CHECK_INT(verdict_of(&lab_steals), LAB_DIFFERS);
-    CHECK(strstr(told, "does not rise for sure") != NULL);
+    CHECK(strstr(told, "does not rise significantly") != NULL);
     steals(on_a_line, u_shape, slower, ROUNDS);
     CHECK_INT(verdict_of(&lab_steals), LAB_DIFFERS);
     CHECK(strstr(told, "so there is one") != NULL);

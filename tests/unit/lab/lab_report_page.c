@@ -60,7 +60,7 @@ static void tables_stand_in_columns(void **state)
     report_page_print(p, out);
     fclose(out);
     CHECK_STR(text, "Caption\n  name  value  note\n  a       1.2  ok\n  long      -  no\n\n"
-                    "Beside the seed: differs.\nbecause of 7\n");
+                    "Compared with the publication: differs.\nbecause of 7\n");
     report_page_free(p);
 }
 
@@ -173,7 +173,7 @@ static void nothing_escapes(void **state)
     CHECK(has("failed: a#0 &lt;bad&gt;"));
     CHECK(has("filch lab made-up &lt;w&gt; --quick --workers 2 --repeat 2"));
     CHECK(has("The load average was above 1"));
-    CHECK(has("not whole: 4 of 4 calls are missing"));
+    CHECK(has("incomplete: 4 of 4 calls are missing"));
     CHECK(has("href=\"raw/made-up.jsonl\""));
     CHECK(has("&lt;caption&gt;</span></caption>"));
 }
