@@ -29,7 +29,7 @@ static void note(fibers *f, const workload *w, const char *runtime, const char *
         memcpy(f->missing + used, line, (size_t)n + 1);
 }
 
-/* Without its fibers there is nothing to fibers_print of Filch; its server may be missing, as all others may. */
+/* The fibers program of Filch is required.  All other programs are optional. */
 static bool is_there(fibers *f, const workload *w, const char *runtime)
 {
     bool is_own = strcmp(runtime, "filch") == 0, is_http = strcmp(w->program, "http") == 0;

@@ -13,7 +13,7 @@ static bool is_wide(int width)
     return width > CHART_NARROW;
 }
 
-/* Below a narrow chart there are labels at powers of ten alone, which is gnuplot's default. */
+/* A narrow x axis keeps gnuplot's default labels, powers of ten. */
 static void write_log_axis(FILE *out, char axis, int width)
 {
     fprintf(out, "set logscale %c\nset autoscale %cfix\n", axis, axis);
@@ -37,7 +37,7 @@ static bool begins_group(const chart *c, int i)
     return i == 0 || strcmp(c->bars[i].group, c->bars[i - 1].group) != 0;
 }
 
-/* The name of a group has a row of its own.  Returns the number of rows. */
+/* Each group has a row for its name.  Returns the number of rows. */
 static int write_groups(FILE *out, const chart *c)
 {
     int row = 0;
@@ -51,7 +51,7 @@ static int write_groups(FILE *out, const chart *c)
     return row;
 }
 
-/* Columns: row, value, low, high, colour, what is written beside it, name. */
+/* Columns: row, value, low, high, colour, label, name. */
 static void write_bars(FILE *out, const chart *c)
 {
     int row = 0;

@@ -1,4 +1,4 @@
-/* How the report looks: in the light and in the dark, on a wide screen, on a telephone and on paper. */
+/* The style of the report: light, dark, wide, narrow and printed. */
 #ifndef CLI_LAB_CSS_H
 #define CLI_LAB_CSS_H
 

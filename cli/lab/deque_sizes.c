@@ -19,7 +19,7 @@ static bool is_change(const samples *s, uint64_t i)
     return false;
 }
 
-/* From the last sample before the first change to the first after the last. */
+/* first: the last sample before the first change; last: the first sample after the last change. */
 static void find_ends(deque_sizes *z, const samples *s)
 {
     uint64_t n = s->head.samples;
@@ -58,7 +58,7 @@ static int find_usual_gap(deque_sizes *z, const samples *s)
     return 0;
 }
 
-/* Was the sampler away for so long, and workers were not? */
+/* Did workers run while the sampler was away too long? */
 static bool is_blind(const samples *s, uint64_t i)
 {
     return gap(s, i) > BLIND_SECONDS * (double)s->head.ticks_per_second && is_change(s, i);
@@ -108,7 +108,7 @@ static uint32_t moved(const samples *s, uint64_t i, uint32_t deque, uint32_t col
     return samples_value(s, i + 1, deque, column) - samples_value(s, i, deque, column);
 }
 
-/* From one sample to the next. */
+/* Account for sample i + 1. */
 static void look_between(const samples *s, uint64_t i, uint32_t deque, deque_history *out)
 {
     uint64_t stamp = samples_stamp(s, i + 1);

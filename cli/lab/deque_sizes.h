@@ -1,4 +1,4 @@
-/* What a file of samples says of the sizes of deques. */
+/* Sizes of deques over time, from a file of samples. */
 #ifndef CLI_LAB_DEQUE_SIZES_H
 #define CLI_LAB_DEQUE_SIZES_H
 
@@ -9,33 +9,31 @@
 
 enum { DEQUE_SIZES_CURVE = 240 };
 
-/* One deque, from the first to the last change in any of them. */
+/* The history of one deque, between the first and the last change of any deque. */
 typedef struct deque_history {
     transitions transitions;
-    uint32_t up, down,
-        top;     /* how far each moved while the sampler was there, as are the transitions */
-    double mean; /* over time */
+    uint32_t up, down, top; /* increments while the sampler ran, as in transitions */
+    double mean;            /* weighted by time */
     int32_t largest;
-    int32_t
-        curve[DEQUE_SIZES_CURVE]; /* the largest in each part of the time; all parts are alike */
+    int32_t curve[DEQUE_SIZES_CURVE]; /* max in each of equal intervals */
 } deque_history;
 
 typedef struct deque_sizes {
-    uint64_t first, last; /* samples: nothing happened before and after */
-    double ticks;         /* between them */
-    double usual_gap;     /* the median of those between two samples that differ */
-    double least_gap;     /* between the stamps of two samples there */
-    /* The part of that in which the sampler was away for 20 us or more, and workers were not: it has no part in the changes. */
+    uint64_t first, last; /* samples: no changes before and after */
+    double ticks;         /* between first and last */
+    double usual_gap;     /* median between samples that differ */
+    double least_gap;     /* min between two samples */
+    /* The share of time in which the sampler was away for 20 us or more while workers ran.  transitions exclude it. */
     double blind;
     uint32_t deques;
     deque_history *of;
 } deque_sizes;
 
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 int deque_sizes_find(deque_sizes *z, const samples *s, uint64_t grid);
 void deque_sizes_free(deque_sizes *z);
 
-/* As an object of JSON. */
+/* Write as a JSON object. */
 void deque_sizes_write(const deque_sizes *z, const samples *s, uint64_t grid, FILE *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* filch lab deques: what the four deques cost. */
+/* filch lab deques: the cost of operations of the four deques. */
 #include "experiments.h"
 
 #include <math.h>
@@ -51,7 +51,7 @@ static lab_numbers ns_of(const lab_results *r, int of, int kind)
     return lab_figures(r, "ns", "%s/%s/%u", rows[of].of->input, kinds[kind], rows[of].workers);
 }
 
-/* One for each call, to be compared round by round. */
+/* One number for each call, for comparison within a round. */
 static lab_numbers rounds(const lab_results *r, int of, int kind)
 {
     return lab_medians(r, "ns", "%s/%s/%u", rows[of].of->input, kinds[kind], rows[of].workers);
@@ -105,7 +105,7 @@ static void figure(const lab_results *r, report_page *page)
 
 /* ---- saying ---- */
 
-/* Is this kind faster than the locked one in that row?  1, 0 for cannot tell, -1. */
+/* Compared with the locked deque in this row: 1 faster, -1 slower, 0 cannot tell. */
 static int is_faster(const lab_results *r, int of, int kind)
 {
     lab_interval i = statistics_pairs_interval(rounds(r, of, kind), rounds(r, of, LOCKED));
@@ -140,7 +140,7 @@ static void words(const lab_results *r, report_page *page)
         "of Filch do not: few of them search at a time, and they sleep when they find no work.");
 }
 
-/* Of the owner's push and pop, alone: the lock and the two kinds that the seeds put in its place. */
+/* Based on push and pop of the owner without thieves: the lock against the two lock-free kinds of the publications. */
 static lab_verdict verdict_of(const lab_results *r)
 {
     int bounded = is_faster(r, 0, BOUNDED), batch = is_faster(r, 0, BATCH);

@@ -18,7 +18,7 @@ static const char *entity_of(unsigned char c)
     }
 }
 
-/* Most control characters may not be in XML at all. */
+/* XML forbids most control characters. */
 void escape(FILE *out, const char *text)
 {
     for (; *text != '\0'; text++) {

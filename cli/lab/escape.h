@@ -1,10 +1,10 @@
-/* Text for HTML and XML. */
+/* Escape text for HTML and XML. */
 #ifndef CLI_LAB_ESCAPE_H
 #define CLI_LAB_ESCAPE_H
 
 #include <stdio.h>
 
-/* Write it so that it is read as text, within an element or between quotes, whatever is in it. */
+/* Write text for element content or a quoted attribute. */
 void escape(FILE *out, const char *text);
 
 #endif

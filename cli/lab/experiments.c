@@ -1,5 +1,5 @@
 #include "experiments.h"
 
-/* In the order in which the report has them. */
+/* In the order of the report. */
 const lab_experiment *const lab_experiments[] = {&lab_peers,  &lab_jobs,          &lab_deques,
                                                  &lab_steals, &lab_probabilities, NULL};

@@ -1,4 +1,4 @@
-/* All experiments, each in a file of its own. */
+/* The experiments, one file each. */
 #ifndef CLI_LAB_EXPERIMENTS_H
 #define CLI_LAB_EXPERIMENTS_H
 

@@ -18,7 +18,7 @@ static void element(FILE *out, const char *tag, const char *text)
     fprintf(out, "</%s>\n", tag);
 }
 
-/* The text of a string of JSON. */
+/* Decode a JSON string. */
 static void escape_json(FILE *out, const char *value)
 {
     char text[1024];
@@ -31,7 +31,7 @@ static const char *class_of(lab_verdict v)
     return v == LAB_AGREES ? "agrees" : v == LAB_DIFFERS ? "differs" : "open";
 }
 
-/* A sign before the word, so that it is not the colour alone that tells. */
+/* A sign before the word, so that colour is not the only difference. */
 static void badge(FILE *out, lab_verdict v)
 {
     static const char *const signs[] = {"?", "&#10003;", "&#8800;"};
@@ -76,7 +76,7 @@ static bool is_noted(char *noted, size_t capacity, const char *version)
     return false;
 }
 
-/* What the peers' programs say that they are, each once. */
+/* The versions that programs report, each once. */
 static void versions(FILE *out, const lab_section *sections, int n)
 {
     char noted[1024] = "";
@@ -101,7 +101,7 @@ static double took(const lab_section *sections, int n)
     return all;
 }
 
-/* Others that use the machine make spreads wide. */
+/* Other load widens the spreads. */
 static void load(FILE *out, const lab_section *s)
 {
     char text[64];
@@ -159,7 +159,7 @@ static void contents(FILE *out, const lab_section *sections, int n)
 
 /* ---- sections ---- */
 
-/* Does the row above begin with the same words?  Then they need not be seen again, only heard. */
+/* Does the row above begin with the same text?  Then this one is hidden, but still read by screen readers. */
 static bool is_repeated(const report_page_part *t, int i)
 {
     return i >= 2 * t->columns && strcmp(t->cells[i], t->cells[i - t->columns]) == 0;

@@ -1,10 +1,10 @@
-/* filch lab jobs: the table with which "Job System 2.0", part 3, ends. */
+/* filch lab jobs: the table of "Job System 2.0", part 3. */
 #include "experiments.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { ROWS = 2, PUBLISHED = 3 }; /* the last columns are Filch's own */
+enum { ROWS = 2, PUBLISHED = 3 }; /* the further columns are Filch */
 
 static const double published[ROWS][PUBLISHED] = {{18.5, 9.9, 2.93}, {5.3, 1.35, 0.76}};
 static const char *const titles[ROWS] = {"65,000 single jobs", "A loop of 16,383 jobs"};
@@ -32,7 +32,7 @@ static lab_numbers times(const lab_results *r, int row, int column, unsigned wor
     return lab_samples(r, "%s/%s/%u", job_rows[row].input, job_columns[column].name, workers);
 }
 
-/* One for each call, to be compared round by round. */
+/* One number for each call, for comparison within a round. */
 static lab_numbers rounds(const lab_results *r, int row, int column, unsigned workers)
 {
     return lab_medians(r, NULL, "%s/%s/%u", job_rows[row].input, job_columns[column].name, workers);
@@ -48,7 +48,7 @@ static const char *title_of(const lab_results *r, int row)
     return lab_was_quick(r) ? quick_titles[row] : titles[row];
 }
 
-/* The column that a step is from: the one to the left, and for those of Filch the last that is not. */
+/* The column that a step is relative to: the one to the left, for Filch the last published one. */
 static int before(int column)
 {
     return column >= PUBLISHED ? PUBLISHED - 1 : column - 1;
@@ -95,7 +95,7 @@ static void ratio(report_page *page, double ratio)
         report_page_cell(page, "-");
 }
 
-/* How many times faster than the first, and than the one before. */
+/* Speed-up over the first column, and over the column before. */
 static void gains(report_page *page, const double *values, int column)
 {
     ratio(page, column == 0 ? NAN : values[0] / values[column]);
@@ -167,7 +167,7 @@ typedef struct steps {
     int gained, lost, told;
 } steps;
 
-/* A step gains where all of the interval of its ratio is below 1. */
+/* A step is faster if the whole interval of its ratio is below 1. */
 static steps steps_of(const lab_results *r, unsigned workers)
 {
     steps s = {0};

@@ -25,7 +25,7 @@ static const char *complain(const char *format, ...)
 
 /* ---- reading ---- */
 
-/* Lines up to the first that is not whole; *good becomes the length of what is. */
+/* Read lines up to the first incomplete one.  *good: the length of the complete lines. */
 static lab_results *read_lines(FILE *file, long *good)
 {
     char *line = NULL;
@@ -45,7 +45,7 @@ static lab_results *read_lines(FILE *file, long *good)
     return r;
 }
 
-/* A device or a pipe can be read for ever. */
+/* Reading a device or a pipe may never end. */
 static bool is_plain(FILE *file)
 {
     struct stat s;
@@ -70,7 +70,7 @@ static size_t length_of(const char *value)
     return next ? (size_t)(next - value) : strcspn(value, "}");
 }
 
-/* What was asked for then, and is not now: as a member of JSON, or NULL. */
+/* The first option that differs, as a JSON member, or NULL. */
 static const char *first_difference(const char *then, const char *now)
 {
     const char *a = json_begin(then), *b = json_begin(now);
@@ -117,7 +117,7 @@ static const char *begin(lab_journal *journal, const char *head)
     return put(journal, head);
 }
 
-/* Cut off what is not whole. */
+/* Truncate incomplete lines. */
 static const char *go_on(lab_journal *journal, long good)
 {
     if (ftruncate(fileno(journal->file), good) != 0 || fseek(journal->file, good, SEEK_SET) != 0)

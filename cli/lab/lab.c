@@ -104,7 +104,7 @@ static int measure_and_tell(const lab_chosen *chosen, lab_run *runs, int n)
     if (end != EXIT_OK)
         return end;
     for (int i = 0; i < n; i++) {
-        failed |= runs[i].plan->count == 0; /* for lack of programs, which was told */
+        failed |= runs[i].plan->count == 0; /* programs are missing, as reported */
         end |= tell(&runs[i], !chosen->all);
     }
     if (o->out) {

@@ -33,7 +33,7 @@ static void member(FILE *out, const char *name, const char *value)
     json_write(out, value);
 }
 
-/* The first line of a file without its end; empty where there is none. */
+/* The first line of a file without its line break, or "". */
 static void first_line(const char *path, char *out, size_t capacity)
 {
     FILE *file = fopen(path, "re");
@@ -44,7 +44,7 @@ static void first_line(const char *path, char *out, size_t capacity)
         fclose(file);
 }
 
-/* ARM's has no names there. */
+/* On ARM, /proc/cpuinfo has no model name. */
 void machine_cpu(char *out, size_t capacity)
 {
     static const char name[] = "model name";
@@ -88,7 +88,7 @@ static void caches(char *out, size_t capacity)
     }
 }
 
-/* Of the whole machine; those above us may say less, and filch_cpu_count() knows them all. */
+/* CPUs of the machine, and of this process. */
 static void cpus(char *out, size_t capacity)
 {
     snprintf(out, capacity, "%ld, of which this process may use %u (affinity, cgroup)",

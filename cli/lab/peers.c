@@ -1,4 +1,4 @@
-/* filch lab peers: Fig. 7 of Kuchumov's paper, his workloads on Filch and on what is here of its peers. */
+/* filch lab peers: the workloads of Kuchumov 2016, Fig. 7, on Filch and other runtimes. */
 #include "experiments.h"
 
 #include "programs.h"
@@ -8,9 +8,9 @@
 
 typedef struct peers_row {
     const char *workload;
-    const char *before, *after; /* its title: the size is between these */
-    long size;                  /* 0: the usual one */
-    double unit;                /* what is 1 in the title */
+    const char *before, *after; /* title: text before and after the size */
+    long size;                  /* 0: the default */
+    double unit;                /* unit of the size in the title */
 } peers_row;
 
 static const peers_row rows[] = {
@@ -25,8 +25,7 @@ enum { ROWS = sizeof rows / sizeof rows[0] };
 
 typedef struct peers_column {
     const char *name, *runtime;
-    const char
-        *serial; /* what it is compared with where there is that; else the serial program of all */
+    const char *serial; /* the serial program of its compiler; if missing, the common one */
     const char *setting;
     int colour;
 } peers_column;
@@ -62,7 +61,7 @@ static void add_column(const lab_options *o, lab_plan *p, const peers_row *r, co
         add(o, p, r, c->name, c->runtime, c->setting, o->workers);
 }
 
-/* The serial programs are no peers, so nobody misses them. */
+/* A missing serial program is not reported. */
 static void add_serial(const lab_options *o, lab_plan *p, const peers_row *r)
 {
     static const char *const programs[] = {"serial", "serial-gcc", "serial-clang"};
@@ -88,7 +87,7 @@ static lab_numbers times(const lab_results *r, int row, int column, unsigned wor
     return lab_samples(r, "%s/%s/%u", rows[row].workload, columns[column].name, workers);
 }
 
-/* One for each call, to be compared round by round. */
+/* One number for each call, for comparison within a round. */
 static lab_numbers rounds(const lab_results *r, int row, int column, unsigned workers)
 {
     return lab_medians(r, NULL, "%s/%s/%u", rows[row].workload, columns[column].name, workers);
@@ -104,7 +103,7 @@ static lab_numbers serial_times(const lab_results *r, int row, int column)
 
 enum { TITLE = 64 };
 
-/* Of the size that was measured, which with --quick is another one. */
+/* With the measured size. */
 static const char *title_of(const lab_results *r, int row, char out[TITLE])
 {
     double size = statistics_median(lab_members(r, "size", "%s/filch/1", rows[row].workload));
@@ -189,7 +188,7 @@ typedef struct against_tbb {
     int best_row, worst_row;
 } against_tbb;
 
-/* Faster: all of the interval is below 1.  Much slower: all of it is above 2. */
+/* Faster: the whole interval is below 1.  Much slower: it is above 2. */
 static against_tbb compare(const lab_results *r, int column, unsigned workers)
 {
     against_tbb a = {.best = INFINITY, .worst = 0};

@@ -71,7 +71,7 @@ void lab_leaves(lab_case *c, const char *setting, const char *file,
     c->after = after;
 }
 
-/* Each line once, however many cases miss it. */
+/* Each line once. */
 static void note(lab_plan *p, const char *runtime, const char *why)
 {
     char line[640];

@@ -1,13 +1,13 @@
-/* What the frame does with a plan. */
+/* The frame's side of a plan. */
 #ifndef CLI_LAB_PLAN_H
 #define CLI_LAB_PLAN_H
 
 #include "lab.h"
 
-/* To be freed.  NULL where memory is short. */
+/* To be freed.  NULL: out of memory. */
 lab_plan *plan_new(const lab_experiment *e, const lab_options *o);
 
-/* A mark for all programs of it: another one where one of them was built again. */
+/* A hash of the files of all programs, to detect rebuilt ones. */
 unsigned long plan_mark(const lab_plan *p);
 
 #endif

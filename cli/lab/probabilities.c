@@ -1,4 +1,4 @@
-/* filch lab probabilities: how often the size of a deque changes by how much, from samples (Kuchumov's section 4.1). */
+/* filch lab probabilities: probabilities of changes of a deque's size, from samples (Kuchumov 2016, section 4.1). */
 #define _GNU_SOURCE /* sched_getaffinity */
 #include "experiments.h"
 
@@ -19,7 +19,7 @@ static const char *const usual_words[] = {"matmul", "knapsack", NULL};
 static const char *const policies[] = {"eager", "lazy"};
 enum { EAGER, LAZY, POLICIES };
 
-/* Of the paper: changes by -2, -1, 0, 1, 2. */
+/* Published probabilities of changes by -2, -1, 0, 1, 2. */
 typedef struct published {
     const char *workload;
     double p[PUBLISHED_DEQUES][CHANGES];
@@ -66,7 +66,7 @@ static const char *refuses(const lab_options *o)
     return NULL;
 }
 
-/* The workloads among the words, or the usual ones; ended by NULL. */
+/* The workloads among the arguments, or the default ones; terminated by NULL. */
 static void workloads_among(const char *const *words, const char *out[LAB_ARGS + 1])
 {
     int n = 0;
@@ -83,7 +83,7 @@ static void workloads_among(const char *const *words, const char *out[LAB_ARGS +
 
 /* ---- the plan ---- */
 
-/* For what is called after a program: the plan says it, and the words of the journal. */
+/* The grid for read_samples, set by the plan. */
 static uint64_t grid = USUAL_GRID;
 
 static const char *read_samples(const lab_case *c, const char *path, FILE *more)
@@ -103,7 +103,7 @@ static const char *read_samples(const lab_case *c, const char *path, FILE *more)
     return why;
 }
 
-/* The last CPU that we may use is the sampler's; workers are pinned from the first on. */
+/* The sampler runs on the last usable CPU.  Workers are pinned from the first on. */
 static int last_cpu(void)
 {
     cpu_set_t set;
@@ -115,7 +115,7 @@ static int last_cpu(void)
     return last;
 }
 
-/* Two, as in the paper; and where the sampler would have no CPU for itself then, one as well. */
+/* Two workers as in the paper, and one worker if the sampler would have no CPU of its own. */
 static int worker_counts(unsigned cpus, unsigned out[2])
 {
     if (cpus > 2) {
@@ -163,7 +163,7 @@ static void plan(const lab_options *o, lab_plan *p)
 
 typedef struct deque_told {
     double p[CHANGES], beyond, steps, up, down, top, mean, largest;
-    const char *curve; /* an array of JSON */
+    const char *curve; /* a JSON array */
 } deque_told;
 
 typedef struct told {
@@ -362,14 +362,14 @@ static void say(const lab_results *r, report_page *page, const char *name)
         }
 }
 
-/* The shape of the published rows: no change is the most likely, then one by one, and by more next to never. */
+/* The shape of the published rows: no change is most likely, then changes by one, others are rare. */
 static bool has_shape(const deque_told *d)
 {
     double one = d->p[1] + d->p[3], more = d->p[0] + d->p[4] + d->beyond;
     return d->steps > 0 && one > 0 && d->p[2] > one && more < one / 5;
 }
 
-/* Only where the sampler had a CPU for itself. */
+/* Only if the sampler had its own CPU. */
 static void verdict(const lab_results *r, report_page *page, const char *const *names)
 {
     unsigned workers[2];
@@ -409,7 +409,7 @@ static void verdict(const lab_results *r, report_page *page, const char *const *
                             isnan(lazy) ? 0 : lazy);
 }
 
-/* The words as they are in the journal. */
+/* The workloads in the journal's arguments. */
 static void names_of(const lab_results *r, const char *names[LAB_ARGS + 1])
 {
     static char copy[256];

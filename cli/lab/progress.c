@@ -29,7 +29,7 @@ static int columns(void)
     return USUAL_COLUMNS;
 }
 
-/* One column stays free: some terminals go on to the next line when the last is written. */
+/* One column stays free, because some terminals wrap after the last one. */
 static void redraw(int done, int all, const char *left, const char *what)
 {
     char bar[BAR + 1], line[512];

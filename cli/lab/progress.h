@@ -1,11 +1,11 @@
-/* How far it is: a line that is redrawn on a terminal, else a line now and then. */
+/* Progress: a line that is redrawn on a terminal, otherwise a line every 15 seconds. */
 #ifndef CLI_LAB_PROGRESS_H
 #define CLI_LAB_PROGRESS_H
 
-/* what: what runs.  seconds: what is left, about; negative where nobody knows yet. */
+/* what: the current call.  seconds: estimated time left; negative: unknown. */
 void progress_show(int done, int all, double seconds, const char *what);
 
-/* Clear the line for another line; the next call draws it again. */
+/* Clear the line before other output. */
 void progress_clear(void);
 
 /* "about 3 min 20 s left" */

@@ -67,7 +67,7 @@ void report_command(const lab_section *s, FILE *out)
 
 /* ---- files ---- */
 
-/* A new file, also if the name is a link.  It gets the mode of the file that it replaces. */
+/* Create a new file, also if the name is a link.  It gets the mode of the file that it replaces. */
 static FILE *open_draft(const char *draft, const char *path)
 {
     struct stat old;
@@ -78,7 +78,7 @@ static FILE *open_draft(const char *draft, const char *path)
     return out;
 }
 
-/* A file is there whole or not at all: it is written under another name first. */
+/* Write to another name first and rename, so that the file is complete or absent. */
 static const char *write_file(const char *path, void (*write)(FILE *out, const void *what),
                               const void *what)
 {

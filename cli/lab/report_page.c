@@ -56,7 +56,7 @@ void report_page_free(report_page *p)
     free(p);
 }
 
-/* A page that is full is truncated, too. */
+/* A full page is truncated. */
 static report_page_part *add(report_page *p, report_page_kind kind)
 {
     static report_page_part nowhere;
@@ -169,7 +169,7 @@ void report_page_number(report_page *p, double value, int digits)
         report_page_cell(p, "-");
 }
 
-/* 1.5, -3, 2.1x, 0.8 to 1.2; and a dash, which is none. */
+/* 1.5, -3, 2.1x, 0.8 to 1.2, and a dash for a missing number. */
 static bool is_number(const char *cell)
 {
     return strcmp(cell, "-") == 0 || (*cell != '\0' && strchr("-+.0123456789", *cell));

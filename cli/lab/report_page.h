@@ -1,4 +1,4 @@
-/* What an experiment tells, in the order in which it is read; shown as text or as HTML. */
+/* The result of an experiment in reading order: text, tables and figures.  Printed as text or as HTML. */
 #ifndef CLI_LAB_REPORT_PAGE_H
 #define CLI_LAB_REPORT_PAGE_H
 
@@ -17,7 +17,7 @@ extern const char *const lab_verdict_names[];
 
 typedef struct report_page report_page;
 
-/* name: the ids of its figures begin with it.  NULL where memory is short. */
+/* name: prefix of the ids of its figures.  NULL: out of memory. */
 report_page *report_page_new(const char *name);
 void report_page_free(report_page *p);
 
@@ -25,19 +25,19 @@ void report_page_free(report_page *p);
 void report_page_text(report_page *p, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Whether this run agrees with what the seed found, and by which numbers: once for a page. */
+/* Whether this run agrees with the publication, and the numbers for it.  Once per page. */
 void report_page_verdict(report_page *p, lab_verdict v, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* A line that is enough for who reads but one: once for a page. */
+/* A one-line summary.  Once per page. */
 void report_page_summary(report_page *p, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* A table: the names of its columns with | between them; then its cells, row by row.  A column of numbers stands right. */
+/* A table: column names separated by |, then cells row by row.  Columns of numbers are right-aligned. */
 void report_page_table(report_page *p, const char *caption, const char *columns);
 void report_page_cell(report_page *p, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-void report_page_number(report_page *p, double value, int digits); /* a dash where it is none */
+void report_page_number(report_page *p, double value, int digits); /* NAN: a dash */
 
 /* A figure. */
 void report_page_figure(report_page *p, const chart *c);
@@ -66,7 +66,7 @@ typedef struct report_page_part {
     char *text;                      /* a paragraph, a caption, or the title of a figure */
     char *about;                     /* of a figure: a description for readers who cannot see it */
     report_page_drawing drawings[2]; /* of a figure: REPORT_PAGE_WIDE and REPORT_PAGE_NARROW */
-    char **cells;                    /* of a table; the first `columns` are its head */
+    char **cells;                    /* of a table; the first `columns` are its header */
     int columns, cell_count;
 } report_page_part;
 
@@ -75,10 +75,10 @@ const report_page_part *report_page_at(const report_page *p, int i);
 lab_verdict report_page_verdict_of(const report_page *p, const char **text);
 const char *report_page_summary_of(const report_page *p);
 
-/* Is this column one of numbers? */
+/* Is this a column of numbers? */
 bool report_page_is_number_column(const report_page_part *table, int column);
 
-/* Was memory short while it was made?  Then something is missing. */
+/* Is something missing because of lack of memory? */
 bool report_page_is_truncated(const report_page *p);
 
 /* As text. */

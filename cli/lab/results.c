@@ -43,7 +43,7 @@ static bool is_object(const char *value)
     return value && *value == '{';
 }
 
-/* Either what a program said, or why it did not. */
+/* Either output or a reason of failure. */
 static bool read_line(lab_result *l)
 {
     if (!json_is_object(l->line) ||
@@ -153,7 +153,7 @@ const char *lab_args(const lab_results *r)
 
 /* ---- numbers ---- */
 
-/* How to get the numbers of one call; how many there are, where out is NULL. */
+/* Gets the numbers of one call.  out = NULL: only counts them. */
 typedef int getter(const lab_result *l, const char *what, double *out);
 
 static bool is_of(const lab_result *l, const char *name)
@@ -172,7 +172,7 @@ static int get_all(const lab_results *r, const char *name, getter *get, const ch
     return n;
 }
 
-/* The results keep what they gave: that they are asked does not change what they tell. */
+/* The arrays belong to the results, which are logically const. */
 static lab_numbers numbers_of(const lab_results *r, getter *get, const char *what,
                               const char *format, va_list args)
 {
@@ -215,7 +215,7 @@ static int get_figure(const lab_result *l, const char *what, double *out)
     return get_array(figures ? json_member(figures, what) : NULL, out);
 }
 
-/* One number for all of a call. */
+/* One number per call. */
 static int get_median(const lab_result *l, const char *what, double *out)
 {
     getter *get = what ? get_figure : get_sample;
@@ -239,7 +239,7 @@ static int get_member(const lab_result *l, const char *what, double *out)
     return 1;
 }
 
-/* The first of a counter's values is the sum of all workers. */
+/* The first value of a counter is the sum over all workers. */
 static int get_counter(const lab_result *l, const char *what, double *out)
 {
     const char *counters = json_member(l->said, "counters");

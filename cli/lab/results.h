@@ -1,4 +1,4 @@
-/* What programs said, line by line, as it is in a journal. */
+/* The lines of a journal. */
 #ifndef CLI_LAB_RESULTS_H
 #define CLI_LAB_RESULTS_H
 
@@ -8,10 +8,10 @@ enum { LAB_KEY = LAB_NAME + 16 };
 
 typedef struct lab_result {
     char *line;
-    char key[LAB_KEY]; /* the name of the case, # and the round */
+    char key[LAB_KEY]; /* name of the case, # and round */
     double took;
-    const char *said, *more; /* objects of JSON within the line, or NULL */
-    const char *failed;      /* why, as a string of JSON, or NULL */
+    const char *said, *more; /* JSON objects within the line, or NULL */
+    const char *failed;      /* reason as a JSON string, or NULL */
 } lab_result;
 
 typedef struct lab_scrap {
@@ -20,27 +20,27 @@ typedef struct lab_scrap {
 } lab_scrap;
 
 struct lab_results {
-    char *head; /* the first line of the journal */
+    char *head; /* the header of the journal */
     lab_result *all;
     int count, capacity;
-    lab_scrap *scraps; /* numbers that were asked for */
+    lab_scrap *scraps; /* arrays handed out */
 };
 
-/* NULL where memory is short, or head is no head of a journal. */
+/* NULL: out of memory, or not a header. */
 lab_results *results_new(const char *head);
 void results_free(lab_results *r);
 
-/* Add a line of the journal.  0; -EINVAL where it is none, -ENOMEM. */
+/* Add a line of the journal.  Returns 0, -EINVAL or -ENOMEM. */
 int results_add(lab_results *r, const char *line);
 
-/* The call of that case and round that went well, or NULL. */
+/* The successful call of this case and round, or NULL. */
 const lab_result *results_find(const lab_results *r, const char *key);
 
-/* What was asked for: a member of "asked" in the head; and the rest of the head. */
+/* A member of "asked" in the header; any member of the header. */
 double results_asked(const lab_results *r, const char *member);
 const char *results_head(const lab_results *r, const char *member); /* as JSON, or NULL */
 
-double results_took(const lab_results *r); /* all calls, seconds */
-int results_good(const lab_results *r);    /* calls that went well, each counted once */
+double results_took(const lab_results *r); /* seconds of all calls */
+int results_good(const lab_results *r);    /* successful calls, each counted once */
 
 #endif

@@ -20,7 +20,7 @@ static void words(FILE *out, const lab_options *o)
     json_write(out, all);
 }
 
-/* Some variables are ours, and not the runtime's. */
+/* Not settings of the runtime. */
 static bool is_setting(const char *variable)
 {
     static const char *const others[] = {"FILCH_BENCH_DIR=", "FILCH_CC=", "FILCH_WERROR="};
@@ -30,7 +30,7 @@ static bool is_setting(const char *variable)
     return strncmp(variable, "FILCH_", 6) == 0;
 }
 
-/* Settings that whoever calls us has made reach the programs of Filch, too. */
+/* Settings in our environment also apply to the programs. */
 static void settings(FILE *out)
 {
     char all[512] = "";
@@ -42,7 +42,7 @@ static void settings(FILE *out)
     json_write(out, all);
 }
 
-/* What makes it this run and no other. */
+/* The options that identify the run. */
 static void asked(FILE *out, const lab_experiment *e, const lab_options *o, const lab_plan *p)
 {
     char cpu[256];

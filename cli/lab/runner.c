@@ -80,7 +80,7 @@ static double mean(double sum, int n)
     return n > 0 ? sum / n : -1;
 }
 
-/* Of one call of all that were made. */
+/* Mean time of all calls so far. */
 static double usual(const lab_run *runs, int n)
 {
     double sum = 0;
@@ -99,7 +99,7 @@ static int calls_left(const lab_run *run, int i)
     return run->plan->cases[i].failed ? 0 : run->plan->rounds - run->calls[i];
 }
 
-/* One call of a case: as its others were; else as those of its experiment; else as that has guessed; else as all were. */
+/* Estimated time of a call: the mean of this case; else of its experiment; else the estimate of the plan; else the mean of all. */
 static double seconds_of(const lab_run *run, int i, double of_run, double of_all)
 {
     const double known[] = {mean(run->took[i], run->calls[i]), of_run,
@@ -110,7 +110,7 @@ static double seconds_of(const lab_run *run, int i, double of_run, double of_all
     return -1;
 }
 
-/* Negative where there is not even a guess. */
+/* Negative: unknown. */
 static double seconds_left(const lab_run *runs, int n)
 {
     double left = 0, of_all = usual(runs, n);
@@ -149,10 +149,10 @@ static void show(const lab_run *runs, int n, const lab_run *run, const lab_case 
 
 /* ---- settings ---- */
 
-/* The environment as it was, for one call. */
+/* Saved variables of the environment. */
 typedef struct kept {
     char name[LAB_SETTING];
-    char *value; /* NULL: it was not set */
+    char *value; /* NULL: not set */
 } kept;
 
 static void set(const char *name, const char *value, kept *k)
@@ -197,7 +197,7 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* Where the program is to leave its file: beside the journal, or where it is lost afterwards. */
+/* The path of the program's file: next to the journal, or a temporary one. */
 static const char *place_of_file(const lab_case *c, const lab_options *o, char path[PATH_MAX])
 {
     char folder[] = "/tmp/filch-lab-XXXXXX";
@@ -220,7 +220,7 @@ static void drop_file(const lab_case *c, const lab_options *o, char path[PATH_MA
     rmdir(path);
 }
 
-/* The program's line, and what was in its file; NULL, or why there is none. */
+/* Call the program and write its line and the content of its file.  Returns NULL, or why it failed. */
 static const char *call_it(const lab_case *c, const lab_options *o, const char *path, FILE *out)
 {
     static child ch;
@@ -248,7 +248,7 @@ static const char *call_it(const lab_case *c, const lab_options *o, const char *
     return c->after(c, path, out);
 }
 
-/* A line of the journal, to be freed: what came of the call, or why nothing did (*why). */
+/* A line of the journal, to be freed: the result of the call, or why it failed (*why). */
 static char *line_of_call(const lab_case *c, int round, const lab_options *o, const char **why,
                           double *took)
 {
@@ -281,7 +281,7 @@ static char *line_of_call(const lab_case *c, int round, const lab_options *o, co
     return line;
 }
 
-/* EXIT_FAILED where nothing can be kept any more. */
+/* EXIT_FAILED: the journal cannot be written. */
 static int call_and_note(lab_run *run, int i, int round, const lab_options *o)
 {
     lab_case *c = &run->plan->cases[i];

@@ -16,7 +16,7 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Between the two that are nearest, in proportion. */
+/* Linear interpolation between the two nearest. */
 static double quantile_of_sorted(const double *at, int n, double part)
 {
     double where = part * (n - 1);
@@ -54,13 +54,13 @@ double statistics_min(lab_numbers n)
 {
     double least = NAN;
     for (int i = 0; i < n.count; i++)
-        least = fmin(least, n.at[i]); /* fmin passes over NAN */
+        least = fmin(least, n.at[i]); /* fmin ignores NAN */
     return least;
 }
 
 /* ---- by drawing again (bootstrap) ---- */
 
-/* xorshift64*: enough for choosing among a few numbers. */
+/* xorshift64*, good enough to draw samples. */
 static uint64_t next_random(uint64_t *state)
 {
     *state ^= *state >> 12;
@@ -84,7 +84,7 @@ static lab_interval middle_of(double *drawn)
                           quantile_of_sorted(drawn, DRAWS, out_of_a_hundred[1])};
 }
 
-/* Of the median of a, or with b of the ratio of their medians. */
+/* Of the median of a, or of the ratio of both medians. */
 static lab_interval between(lab_numbers a, const lab_numbers *b)
 {
     lab_interval none = {NAN, NAN};
@@ -116,7 +116,7 @@ lab_interval statistics_ratio_interval(lab_numbers above, lab_numbers below)
     return between(above, &below);
 }
 
-/* To be freed; NULL where they are not in pairs. */
+/* To be freed; NULL: not pairs. */
 static double *ratios_of(lab_numbers above, lab_numbers below)
 {
     bool are_pairs = above.count == below.count && above.count > 0;
@@ -147,7 +147,7 @@ lab_interval statistics_pairs_interval(lab_numbers above, lab_numbers below)
 /* ---- lines ---- */
 
 typedef struct sums {
-    double n, x, y, xx, xy, yy; /* the last three about the means */
+    double n, x, y, xx, xy, yy; /* the last three are centred */
 } sums;
 
 static sums sums_of(lab_numbers x, lab_numbers y)
@@ -172,7 +172,7 @@ double statistics_correlation(lab_numbers x, lab_numbers y)
     return s.n >= 2 && s.xx > 0 && s.yy > 0 ? s.xy / sqrt(s.xx * s.yy) : NAN;
 }
 
-/* A line that fits all points of a level explains all there is to explain. */
+/* If all y are equal, the line explains everything. */
 lab_fit statistics_fit(lab_numbers x, lab_numbers y)
 {
     sums s = sums_of(x, y);

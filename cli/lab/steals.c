@@ -1,4 +1,4 @@
-/* filch lab steals: Fig. 5 and Fig. 6 of Kuchumov's paper, and whether the size of a steal matters for the time. */
+/* filch lab steals: Kuchumov 2016, Fig. 5 and Fig. 6, and the effect of the size of a steal on the time. */
 #include "experiments.h"
 
 #include "series.h"
@@ -11,7 +11,7 @@
 static const char *const policies[] = {"eager", "lazy"};
 enum { EAGER, LAZY, POLICIES };
 
-/* Children of each task of the tree, 3 deep; the paper does not say what was varied. */
+/* Children of each task of the tree, 3 levels deep.  The paper does not say what was varied. */
 static const long widths[] = {50, 75, 100, 150, 200, 250, 300};
 static const long quick_widths[] = {30, 45, 60, 80, 100, 120, 150};
 enum { WIDTHS = sizeof widths / sizeof widths[0] };
@@ -29,7 +29,7 @@ static long width_at(bool quick, int i)
     return quick ? quick_widths[i] : widths[i];
 }
 
-/* As many as asked for, and as many as the paper's processor has. */
+/* The requested number, and that of the paper's processor. */
 static int worker_counts(unsigned asked, unsigned out[2])
 {
     out[0] = asked;
@@ -89,7 +89,7 @@ static int settings_of(const lab_results *r, setting out[SETTINGS])
     return n;
 }
 
-/* Points of which one is a call; buffer for all calls that there may be. */
+/* A point for each call. */
 typedef struct cloud {
     double x[POINTS_MAX], y[POINTS_MAX];
     int n;
@@ -113,7 +113,7 @@ static lab_numbers ys(const cloud *c)
     return (lab_numbers){c->y, c->n};
 }
 
-/* Visits to a deque that brought something, one number for each call, behind one another in `out`. */
+/* Successful steals, one number for each call, in `out`. */
 static lab_numbers steals_of(const lab_results *r, const char *of, long value, const setting *s,
                              double out[REPEATS_MAX])
 {
@@ -167,9 +167,9 @@ static int tasks_points(const lab_results *r, const setting *s, chart_point out[
     return count;
 }
 
-static cloud scratch; /* large, and used by one at a time */
+static cloud scratch; /* too large for the stack */
 
-/* A setting and its line, behind one another. */
+/* The points of a setting, and its line. */
 typedef struct tasks_drawn {
     chart_point points[WIDTHS], line[2];
     char fit[64];
@@ -215,7 +215,7 @@ static void tasks_figure(const lab_results *r, report_page *page, const setting 
 typedef struct growth {
     lab_fit fit;
     double r2_of_medians;
-    double power; /* of the tasks, that the medians grow with */
+    double power; /* exponent of the growth of the medians */
     double r;
     lab_interval between;
 } growth;
@@ -251,7 +251,7 @@ static growth growth_of(const lab_results *r, const setting *s)
     return g;
 }
 
-/* A line explains nine tenths of how the medians differ; or it only grows. */
+/* A line explains nine tenths of the variance of the medians; or there is growth only. */
 static bool is_line(const growth *g)
 {
     return g->r2_of_medians >= 0.9 && g->between.low > 0;
@@ -473,7 +473,7 @@ static void words(const lab_results *r, report_page *page, const setting *all, i
             lab_cpus(r), lab_cpus(r) == 1 ? "" : "s", PAPER_WORKERS);
 }
 
-/* The paper's setting: eager, with as many workers as its processor has CPUs. */
+/* The setting of the paper: eager, with as many workers as its processor has CPUs. */
 static const setting *as_in_paper(const setting *all, int n)
 {
     for (int i = 0; i < n; i++)

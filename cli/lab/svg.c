@@ -13,7 +13,7 @@ static bool begins_with(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* The following write what replaces the beginning of the text.  They return its length, 0: it stays as it is. */
+/* These functions write a replacement for the beginning of the text.  They return the length of the replaced text, 0: none. */
 
 /* Ids get a prefix.  gnuplot writes "bold" into the name of the font, and a white disc below a point with error bars. */
 static size_t replace_literal(FILE *out, const char *text, const char *id)
@@ -36,7 +36,7 @@ static size_t replace_literal(FILE *out, const char *text, const char *id)
     return 0;
 }
 
-/* gnuplot gives each series a title of its own. */
+/* gnuplot writes a title for each series. */
 static size_t remove_title(const char *text)
 {
     const char *end = begins_with(text, "<title>") ? strstr(text, "</title>") : NULL;
@@ -75,7 +75,7 @@ static void write_body(FILE *out, const char *text, const char *id)
     }
 }
 
-/* The attributes of gnuplot's own element, then ours. */
+/* gnuplot's attributes, then ours. */
 static void write_head(FILE *out, const char *svg, const char *id, const char *title,
                        const char *about)
 {

@@ -1,4 +1,4 @@
-/* gnuplot's SVG, made fit to be part of a page. */
+/* Embed gnuplot's SVG in a page. */
 #ifndef CLI_LAB_SVG_H
 #define CLI_LAB_SVG_H
 

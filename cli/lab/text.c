@@ -1,4 +1,4 @@
-/* A page as text. */
+/* A report page as text. */
 #include "report_page.h"
 
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 enum { LINE = 100 };
 
-/* Broken at spaces, so that no line is longer than LINE. */
+/* Lines are wrapped at spaces to LINE characters. */
 static void print_wrapped(FILE *out, const char *text)
 {
     size_t at = 0;
@@ -47,7 +47,7 @@ static void print_table(FILE *out, const report_page_part *table)
     }
 }
 
-/* A figure is for the report; its numbers are in the tables. */
+/* Figures are in the report only.  Their numbers are in the tables. */
 void report_page_print(const report_page *p, FILE *out)
 {
     const char *text;

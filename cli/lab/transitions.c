@@ -5,7 +5,7 @@ void transitions_begin(transitions *c, uint64_t grid, uint64_t stamp, int64_t si
     *c = (transitions){.grid = grid, .first = stamp, .size = size};
 }
 
-/* The place of changes by so many, up or down. */
+/* The counter of changes by l. */
 static double *place(transitions *c, int64_t l)
 {
     if (l > TRANSITIONS_MAX)
@@ -15,7 +15,7 @@ static double *place(transitions *c, int64_t l)
     return &c->by[TRANSITIONS_MAX + l];
 }
 
-/* n in k steps: in each du = n/k, which is du/l changes by l. */
+/* n in k steps: du = n/k in each step, which is du/l changes by l. */
 static void spread(transitions *c, int64_t n, uint64_t k)
 {
     uint64_t size = n < 0 ? (uint64_t)-n : (uint64_t)n;

@@ -14,7 +14,7 @@ static int least_of(const lab_numbers *at, int n)
     return least;
 }
 
-/* To be freed by its `at`. */
+/* Free its `at`. */
 static lab_numbers one_more(lab_numbers n)
 {
     double *copy = malloc((size_t)(n.count > 0 ? n.count : 1) * sizeof *copy);
@@ -23,7 +23,7 @@ static lab_numbers one_more(lab_numbers n)
     return (lab_numbers){copy, copy ? n.count : 0};
 }
 
-/* How much higher; *surely: 95 of 100. */
+/* Ratio of the medians; *surely: its 95 % interval is above 1. */
 static double higher(lab_numbers end, lab_numbers least, bool *surely)
 {
     lab_numbers a = one_more(end), b = one_more(least);
