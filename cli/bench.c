@@ -22,7 +22,7 @@ typedef struct bench {
 
 /* ---- the series ---- */
 
-static series *add(bench *b, const workload *w, const char *runtime, unsigned workers)
+static series *bench_add_series(bench *b, const workload *w, const char *runtime, unsigned workers)
 {
     if (b->count == SERIES_MAX)
         usage_error("bench: more than %d series of samples", SERIES_MAX);
@@ -35,7 +35,7 @@ static series *add(bench *b, const workload *w, const char *runtime, unsigned wo
 
 static series *add_serial(bench *b, const workload *w, const char *name)
 {
-    series *s = add(b, w, name, 1);
+    series *s = bench_add_series(b, w, name, 1);
     s->serial = s;
     return s;
 }
@@ -54,7 +54,7 @@ static void add_runtime(bench *b, const workload *w, const contender *r, series 
         return;
     series *serial = own_serial(b, w, r, of_all);
     for (int i = 0; b->options.workers[i] != 0; i++)
-        add(b, w, r->name, b->options.workers[i])->serial = serial;
+        bench_add_series(b, w, r->name, b->options.workers[i])->serial = serial;
 }
 
 /* The serial program and Filch's program are required. */

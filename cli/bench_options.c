@@ -13,7 +13,7 @@
 
 enum { USUAL_REPEAT = 5, QUICK_REPEAT = 3, USUAL_SECONDS = 600, WORKERS_MAX = 1024 };
 
-static void help(void)
+static void bench_help(void)
 {
     printf("usage: filch bench [WORKLOAD...] [OPTION...]\n"
            "       filch bench jobs [OPTION...]\n"
@@ -94,7 +94,7 @@ static void take_jobs(bench_options *o)
 }
 
 /* Each may be named once. */
-static void choose(bench_options *o, const workload *w, const char *word)
+static void bench_choose(bench_options *o, const workload *w, const char *word)
 {
     int i = 0;
     for (; o->workloads[i]; i++)
@@ -110,7 +110,7 @@ static void take_workload(bench_options *o, const char *word)
     const workload *w = workload_named(word);
     if (!w)
         usage_error("unknown workload '%s'; choose from: %s", word, names);
-    choose(o, w, word);
+    bench_choose(o, w, word);
 }
 
 static void take_case(bench_options *o, const char *word)
@@ -120,7 +120,7 @@ static void take_case(bench_options *o, const char *word)
     const workload *w = fibers_named(word);
     if (!w)
         usage_error("unknown case '%s' of %s; choose from: %s", word, fibers_name, names);
-    choose(o, w, word);
+    bench_choose(o, w, word);
 }
 
 static void take_fibers(bench_options *o)
@@ -145,7 +145,7 @@ static void take_arg(bench_options *o, const char *word)
         take_workload(o, word);
 }
 
-static void take(bench_options *o, int letter)
+static void bench_take_option(bench_options *o, int letter)
 {
     switch (letter) {
     case 'w':
@@ -173,7 +173,7 @@ static void take(bench_options *o, int letter)
         o->quick = true;
         break;
     default:
-        help();
+        bench_help();
         exit_ok();
     }
 }
@@ -227,7 +227,7 @@ static void check_fibers(const bench_options *o)
                     fibers_name);
 }
 
-static void check(const bench_options *o)
+static void bench_check(const bench_options *o)
 {
     if (o->jobs)
         check_jobs(o);
@@ -256,11 +256,11 @@ bench_options bench_options_read(int argc, char **argv)
     for (int letter; (letter = getopt_long(argc, argv, ":h", known, NULL)) != -1;) {
         if (letter == '?' || letter == ':')
             option_error(letter, argv);
-        take(&o, letter);
+        bench_take_option(&o, letter);
     }
     for (int i = optind; i < argc; i++)
         take_arg(&o, argv[i]);
-    check(&o);
+    bench_check(&o);
     fill_up(&o);
     return o;
 }

@@ -19,7 +19,7 @@ typedef struct fibers {
 } fibers;
 
 /* Each line once. */
-static void note(fibers *f, const workload *w, const char *runtime, const char *name)
+static void fibers_note_missing(fibers *f, const workload *w, const char *runtime, const char *name)
 {
     char why[256], line[320];
     program_why_missing(w, runtime, why, sizeof why);
@@ -37,7 +37,7 @@ static bool is_there(fibers *f, const workload *w, const char *runtime)
         return measure_can(w, runtime, &f->failed);
     if (program_exists(w, runtime))
         return true;
-    note(f, w, runtime, is_own ? "filch's server" : runtime);
+    fibers_note_missing(f, w, runtime, is_own ? "filch's server" : runtime);
     return false;
 }
 
@@ -46,11 +46,11 @@ static bool has_none(fibers *f, const workload *w)
 {
     if (strcmp(w->program, "http") != 0 || program_exists(w, "epoll"))
         return false;
-    note(f, w, "epoll", "http");
+    fibers_note_missing(f, w, "epoll", "http");
     return true;
 }
 
-static void add(fibers *f, const workload *w, unsigned workers)
+static void fibers_add_series(fibers *f, const workload *w, unsigned workers)
 {
     if (has_none(f, w))
         return;
@@ -63,10 +63,10 @@ static void add(fibers *f, const workload *w, unsigned workers)
 static void add_workload(fibers *f, const workload *w, const bench_options *o)
 {
     if (strcmp(w->program, "switch") == 0)
-        add(f, w, 1);
+        fibers_add_series(f, w, 1);
     else
         for (int i = 0; o->workers[i] != 0; i++)
-            add(f, w, o->workers[i]);
+            fibers_add_series(f, w, o->workers[i]);
 }
 
 static void fibers_print(fibers *f, const bench_options *o)

@@ -25,7 +25,8 @@ static const workload *workload_of(const fibers_case *r)
 }
 
 /* NULL: not measured. */
-static const series *find(const table *t, const workload *w, const char *runtime, unsigned workers)
+static const series *find_series(const table *t, const workload *w, const char *runtime,
+                                 unsigned workers)
 {
     for (int i = 0; i < t->n; i++)
         if (t->all[i].workload == w && t->all[i].workers == workers &&
@@ -44,7 +45,7 @@ static double best_of(const series *s, const char *name)
     return s && !s->failed ? series_figure_best(s, name) : NAN;
 }
 
-static void goal(const fibers_case *r, unsigned workers, int digits)
+static void print_goal(const fibers_case *r, unsigned workers, int digits)
 {
     double g = workers == 1 ? r->goal : workers == 2 ? r->goal_of_2 : 0;
     print_cell(g > 0 ? g : NAN, 7, g >= 1 && digits > 1 ? 1 : digits);
@@ -65,7 +66,7 @@ static void fibers_line(const fibers_case *r, const char *title, const series *o
     print_cell(go_best, 8, r->digits);
     print_cell(median / go_median, 6, 2);
     print_cell(best / go_best, 6, 2);
-    goal(r, own->workers, r->digits);
+    print_goal(r, own->workers, r->digits);
 }
 
 /* A line for each number of workers, the title in the first. */
@@ -80,7 +81,7 @@ static void fibers_lines(const table *t, const fibers_case *r)
         if (s->failed)
             printf("%-22s %7u  failed\n", title, s->workers);
         else
-            fibers_line(r, title, s, find(t, w, "go", s->workers));
+            fibers_line(r, title, s, find_series(t, w, "go", s->workers));
         title = "";
     }
 }
@@ -95,7 +96,7 @@ static void fibers_head(void)
 
 static void http_line(const table *t, const fibers_case *r, const series *s, bool is_first)
 {
-    const series *epoll = find(t, s->workload, "epoll", s->workers);
+    const series *epoll = find_series(t, s->workload, "epoll", s->workers);
     double median = median_of(s, r->figure), best = best_of(s, r->figure);
     printf("%-22s %7u  %-12s", is_first ? r->title : "", s->workers, s->runtime);
     if (s->failed) {
@@ -108,7 +109,7 @@ static void http_line(const table *t, const fibers_case *r, const series *s, boo
     print_cell(best / best_of(epoll, r->figure), 8, 2);
     print_cell(median_of(s, "requests_s"), 11, 0);
     if (strcmp(s->runtime, "filch") == 0)
-        goal(r, s->workers, r->digits);
+        print_goal(r, s->workers, r->digits);
     else
         printf("\n");
 }
@@ -133,7 +134,7 @@ static void http_head(void)
 /* ---- the table ---- */
 
 /* The number of series of servers, or of fibers. */
-static int count(const table *t, bool of_http)
+static int count_series(const table *t, bool of_http)
 {
     int found = 0;
     for (int i = 0; i < t->n; i++)
@@ -141,7 +142,7 @@ static int count(const table *t, bool of_http)
     return found;
 }
 
-static void part(const table *t, bool of_http)
+static void print_part(const table *t, bool of_http)
 {
     (of_http ? http_head : fibers_head)();
     for (const fibers_case *r = fibers_cases; r->title; r++)
@@ -149,7 +150,7 @@ static void part(const table *t, bool of_http)
     printf("\n");
 }
 
-static void explain(bool is_quick)
+static void print_legend(bool is_quick)
 {
     printf(
         "CPU times of all threads; medians, and the best.  / go, / epoll: ratios of medians and of "
@@ -163,11 +164,11 @@ static void explain(bool is_quick)
 void print_fibers(const series *all, int n, const char *missing, bool is_quick)
 {
     table t = {all, n};
-    if (count(&t, false) > 0)
-        part(&t, false);
-    if (count(&t, true) > 0)
-        part(&t, true);
-    explain(is_quick);
+    if (count_series(&t, false) > 0)
+        print_part(&t, false);
+    if (count_series(&t, true) > 0)
+        print_part(&t, true);
+    print_legend(is_quick);
     if (missing[0] != '\0')
         printf("\n%s", missing);
 }

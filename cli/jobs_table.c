@@ -9,7 +9,7 @@ enum { LOCK_FREE = 2 }; /* the last column that was published */
 /* In "Job System 2.0", part 3, for each row, in milliseconds. */
 static const double published[][LOCK_FREE + 1] = {{18.5, 9.9, 2.93}, {5.3, 1.35, 0.76}};
 
-static void head(void)
+static void print_head(void)
 {
     printf("%-14s %7s %10s", "", "workers", job_columns[0].name);
     for (int i = 1; i < JOB_COLUMNS; i++) {
@@ -21,20 +21,20 @@ static void head(void)
 }
 
 /* The column that a step is relative to: the one to the left, for Filch the last of the classical ones. */
-static int before(int column)
+static int column_before(int column)
 {
     return column > LOCK_FREE ? LOCK_FREE : column - 1;
 }
 
-static void times(const double *ms, int n)
+static void print_times(const double *ms, int n)
 {
     printf(" %10.3f", ms[0]);
     for (int i = 1; i < n; i++)
-        printf("   %11.3f %6.2fx %6.2fx", ms[i], ms[0] / ms[i], ms[before(i)] / ms[i]);
+        printf("   %11.3f %6.2fx %6.2fx", ms[i], ms[0] / ms[i], ms[column_before(i)] / ms[i]);
     printf("\n");
 }
 
-static void row(const char *name, const series *s, double (*of)(const series *s))
+static void print_row(const char *name, const series *s, double (*of)(const series *s))
 {
     double ms[JOB_COLUMNS];
     printf("  %-12s %7u", name, s->workers);
@@ -45,17 +45,17 @@ static void row(const char *name, const series *s, double (*of)(const series *s)
             return;
         }
     }
-    times(ms, JOB_COLUMNS);
+    print_times(ms, JOB_COLUMNS);
 }
 
 static void published_row(const series *s)
 {
     printf("  %-12s %7s", "published ms", "");
-    times(published[s->workload - job_rows], LOCK_FREE + 1);
+    print_times(published[s->workload - job_rows], LOCK_FREE + 1);
 }
 
 /* The number of jobs is what a program reported. */
-static void title(const series *s)
+static void print_title(const series *s)
 {
     printf("%s: ", s->workload->name);
     for (int i = 0; i < JOB_COLUMNS; i++) {
@@ -67,7 +67,7 @@ static void title(const series *s)
     printf("%s\n", s->workload->about);
 }
 
-static void explain(void)
+static void print_legend(void)
 {
     printf("\ngain: speed-up over %s.  step: over the column to the left, for Filch over "
            "%s.\npublished: \"Job System 2.0\", part 3, on another "
@@ -79,15 +79,15 @@ static void explain(void)
 
 void print_jobs(const series *all, int n)
 {
-    head();
+    print_head();
     for (int i = 0; i < n; i += JOB_COLUMNS) {
         const series *s = &all[i];
         if (i == 0 || s[-1].workload != s->workload)
-            title(s);
-        row("median ms", s, series_median);
-        row("best ms", s, series_best);
+            print_title(s);
+        print_row("median ms", s, series_median);
+        print_row("best ms", s, series_best);
         if (i + JOB_COLUMNS == n || s[JOB_COLUMNS].workload != s->workload)
             published_row(s);
     }
-    explain();
+    print_legend();
 }

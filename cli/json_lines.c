@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-static void number(const char *name, double value)
+static void print_number(const char *name, double value)
 {
     if (isnan(value))
         printf(",\"%s\":null", name);
@@ -13,7 +13,7 @@ static void number(const char *name, double value)
         printf(",\"%s\":%.9g", name, value);
 }
 
-static void figures(const series *s)
+static void print_figures(const series *s)
 {
     for (int i = 0; i < FIGURES_MAX && s->figures[i].count > 0; i++) {
         const figure *f = &s->figures[i];
@@ -26,7 +26,7 @@ static void figures(const series *s)
         printf("}");
 }
 
-static void line(const series *s)
+static void print_line(const series *s)
 {
     printf("{\"workload\":\"%s\",\"runtime\":\"%s\"", s->workload->name, s->runtime);
     printf(",\"workers\":%u,\"failed\":%s", s->workers, s->failed ? "true" : "false");
@@ -34,13 +34,13 @@ static void line(const series *s)
         printf(",\"size\":%ld,\"spawns\":%" PRIu64, s->last.size, s->last.spawns);
         printf(",\"result\":%" PRId64 ",\"peak_kb\":%ld", s->last.result, s->last.peak_kb);
     }
-    number("median", series_median(s));
-    number("best", series_best(s));
-    number("ratio_median", series_median_ratio(s));
-    number("ratio_best", series_best_ratio(s));
-    number("ns_per_spawn", series_ns_per_spawn(s));
-    number("steals", series_steals(s));
-    figures(s);
+    print_number("median", series_median(s));
+    print_number("best", series_best(s));
+    print_number("ratio_median", series_median_ratio(s));
+    print_number("ratio_best", series_best_ratio(s));
+    print_number("ns_per_spawn", series_ns_per_spawn(s));
+    print_number("steals", series_steals(s));
+    print_figures(s);
     printf(",\"samples\":[");
     for (int i = 0; i < s->count; i++)
         printf("%s%.9f", i > 0 ? "," : "", s->samples[i]);
@@ -50,5 +50,5 @@ static void line(const series *s)
 void print_json(const series *all, int n)
 {
     for (int i = 0; i < n; i++)
-        line(&all[i]);
+        print_line(&all[i]);
 }

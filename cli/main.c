@@ -22,7 +22,7 @@ static const command commands[] = {
     {0},
 };
 
-static void help(void)
+static void print_help(void)
 {
     printf("usage: filch COMMAND [...]\n\n");
     for (const command *c = commands; c->name; c++)
@@ -31,7 +31,7 @@ static void help(void)
            "print this text", "version", "print the version");
 }
 
-static int is(const char *word, const char *name, const char *option)
+static int is_option(const char *word, const char *name, const char *option)
 {
     return strcmp(word, name) == 0 || strcmp(word, option) == 0;
 }
@@ -42,12 +42,12 @@ static int dispatch(int argc, char **argv)
     for (const command *c = commands; c->name; c++)
         if (strcmp(word, c->name) == 0)
             return c->run(argc - 1, argv + 1);
-    if (!is(word, "help", "--help") && !is(word, "version", "--version"))
+    if (!is_option(word, "help", "--help") && !is_option(word, "version", "--version"))
         usage_error("unknown command '%s'; run 'filch help' for a list", word);
     if (argc > 2)
         usage_error("%s takes no arguments (got '%s')", word, argv[2]);
-    if (is(word, "help", "--help"))
-        help();
+    if (is_option(word, "help", "--help"))
+        print_help();
     else
         printf("filch %s\n", filch_version());
     return EXIT_OK;

@@ -5,21 +5,21 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static void progress(const bench_options *o, const series *s, int round)
+static void print_progress(const bench_options *o, const series *s, int round)
 {
     if (isatty(STDERR_FILENO))
         fprintf(stderr, "\r%s, round %d of %d: %s, %u worker%s\033[K", s->workload->name, round + 1,
                 o->repeat, s->runtime, s->workers, s->workers == 1 ? "" : "s");
 }
 
-static void progress_ends(void)
+static void clear_progress(void)
 {
     if (isatty(STDERR_FILENO))
         fprintf(stderr, "\r\033[K");
 }
 
 /* Returns EXIT_OK; EXIT_FAILED: this series failed; EXIT_USAGE: all series would fail. */
-static int measure(const bench_options *o, series *s)
+static int measure_series(const bench_options *o, series *s)
 {
     static child c;
     report r;
@@ -31,7 +31,7 @@ static int measure(const bench_options *o, series *s)
         why = "out of memory for its samples";
     if (!why)
         return EXIT_OK;
-    progress_ends();
+    clear_progress();
     fprintf(stderr, "filch: %s-%s (%u workers) %s\n", s->workload->program, s->runtime, s->workers,
             why);
     return is_usage_error ? EXIT_USAGE : EXIT_FAILED;
@@ -44,8 +44,8 @@ static int measure_workload(const bench_options *o, series *first, int n, bool *
         for (int i = 0; i < n; i++) {
             if (first[i].failed)
                 continue;
-            progress(o, &first[i], round);
-            int end = measure(o, &first[i]);
+            print_progress(o, &first[i], round);
+            int end = measure_series(o, &first[i]);
             if (end == EXIT_USAGE)
                 return end;
             if (end == EXIT_FAILED)
@@ -65,7 +65,7 @@ int measure_all(const bench_options *o, series *all, int n, bool *failed)
         end = measure_workload(o, &all[first], of_workload, failed);
         first += of_workload;
     }
-    progress_ends();
+    clear_progress();
     return end;
 }
 

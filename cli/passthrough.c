@@ -11,7 +11,7 @@
 
 enum { NOT_RUNNABLE = 126, NOT_FOUND = 127, BY_SIGNAL = 128 };
 
-static _Noreturn void become(char *const argv[])
+static _Noreturn void exec_program(char *const argv[])
 {
     signal(SIGINT, SIG_DFL);
     signal(SIGQUIT, SIG_DFL);
@@ -21,7 +21,7 @@ static _Noreturn void become(char *const argv[])
     _exit(e == ENOENT ? NOT_FOUND : NOT_RUNNABLE);
 }
 
-static int ended(int status)
+static int exit_status(int status)
 {
     return WIFSIGNALED(status) ? BY_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
 }
@@ -66,7 +66,7 @@ static int wait_for(pid_t pid, const sigset_t *mask)
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         continue;
     restore_signals(before);
-    return ended(status);
+    return exit_status(status);
 }
 
 /* Signals are blocked until they can be forwarded. */
@@ -79,7 +79,7 @@ int passthrough_run(char *const argv[])
     pid_t pid = fork();
     if (pid == 0) {
         sigprocmask(SIG_SETMASK, &mask, NULL);
-        become(argv);
+        exec_program(argv);
     }
     if (pid > 0)
         return wait_for(pid, &mask);

@@ -46,7 +46,7 @@ static void add_panel(picture *p, unsigned workers)
         p->panels[p->panel_count++] = workers;
 }
 
-static void look(picture *p)
+static void picture_measure(picture *p)
 {
     p->lowest = 0.5;
     p->highest = 2;
@@ -195,7 +195,7 @@ static void write_script(FILE *out, const void *plot, const char *file)
 const char *draw_plot(const series *all, int n, const plot_of *of, const char *file)
 {
     picture p = {.of = of, .all = all, .n = n};
-    look(&p);
+    picture_measure(&p);
     if (p.panel_count == 0)
         return "there is nothing to draw";
     return gnuplot_draw(write_script, &p, file);

@@ -12,7 +12,7 @@
 /* ---- paths ---- */
 
 /* The directory of this program, without a trailing slash. */
-static void own_folder(char *out, size_t capacity)
+static void own_dir(char *out, size_t capacity)
 {
     ssize_t n = readlink("/proc/self/exe", out, capacity - 1);
     out[n > 0 ? n : 0] = '\0';
@@ -22,7 +22,7 @@ static void own_folder(char *out, size_t capacity)
 }
 
 /* FILCH_BENCH_DIR; else next to this program, as in a build tree; else as installed. */
-static const char *folder(void)
+static const char *programs_dir(void)
 {
     static char found[PROGRAM_PATH];
     const char *asked = getenv("FILCH_BENCH_DIR");
@@ -30,7 +30,7 @@ static const char *folder(void)
         return asked;
     if (found[0] == '\0') {
         char own[PROGRAM_PATH / 2];
-        own_folder(own, sizeof own);
+        own_dir(own, sizeof own);
         snprintf(found, sizeof found, "%s/programs", own);
         if (access(found, F_OK) != 0)
             snprintf(found, sizeof found, "%s/" FILCH_PROGRAMS_FROM_TOOL, own);
@@ -40,7 +40,7 @@ static const char *folder(void)
 
 void program_path(const workload *w, const char *runtime, char *out, size_t capacity)
 {
-    int n = snprintf(out, capacity, "%s/%s-%s", folder(), w->program, runtime);
+    int n = snprintf(out, capacity, "%s/%s-%s", programs_dir(), w->program, runtime);
     if (n < 0 || (size_t)n >= capacity)
         out[0] = '\0'; /* too long for a path */
 }
@@ -85,13 +85,13 @@ static bool find_any_reason(FILE *file, const workload *w, const char *runtime, 
 void program_why_missing(const workload *w, const char *runtime, char *out, size_t capacity)
 {
     char path[PROGRAM_PATH];
-    snprintf(path, sizeof path, "%s/left-out", folder());
+    snprintf(path, sizeof path, "%s/left-out", programs_dir());
     FILE *file = fopen(path, "re");
     bool found = file && find_any_reason(file, w, runtime, out, capacity);
     if (file)
         fclose(file);
     if (!found)
-        snprintf(out, capacity, "no program %s-%s in %s", w->program, runtime, folder());
+        snprintf(out, capacity, "no program %s-%s in %s", w->program, runtime, programs_dir());
 }
 
 /* ---- reports ---- */

@@ -12,7 +12,7 @@
 
 enum { RUN_SECONDS = 3600, WORKERS_MAX = 1024 };
 
-static void help(void)
+static void run_help(void)
 {
     printf("usage: filch run WORKLOAD [OPTION...]\n\n"
            "Runs one workload on Filch and prints its result, its time and the counters of each "
@@ -32,13 +32,13 @@ static void help(void)
 }
 
 /* The runtime reads its settings from the environment, and checks them itself. */
-static void set(const char *name)
+static void set_variable(const char *name)
 {
     if (setenv(name, optarg, 1) != 0)
         usage_error("out of memory for the environment");
 }
 
-static void take(call *what, int letter)
+static void run_take_option(call *what, int letter)
 {
     switch (letter) {
     case 'w':
@@ -51,19 +51,19 @@ static void take(call *what, int letter)
         what->repetitions = (int)number_arg(optarg, "--repeat", 1, SAMPLES_MAX);
         break;
     case 'd':
-        set("FILCH_DEQUE");
+        set_variable("FILCH_DEQUE");
         break;
     case 'k':
-        set("FILCH_STEAL_BATCH");
+        set_variable("FILCH_STEAL_BATCH");
         break;
     case 'p':
-        set("FILCH_PUBLISH");
+        set_variable("FILCH_PUBLISH");
         break;
     case 's':
-        set("FILCH_STACK_SIZE");
+        set_variable("FILCH_STACK_SIZE");
         break;
     default:
-        help();
+        run_help();
         exit_ok();
     }
 }
@@ -100,7 +100,7 @@ static call read_args(int argc, char **argv)
     for (int letter; (letter = getopt_long(argc, argv, ":w:n:r:h", known, NULL)) != -1;) {
         if (letter == '?' || letter == ':')
             option_error(letter, argv);
-        take(&what, letter);
+        run_take_option(&what, letter);
     }
     what.workload = the_workload(argc, argv);
     if (what.workers == 0)

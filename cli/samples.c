@@ -24,7 +24,7 @@ static const char *map_it(samples *s, int fd)
     return s->map == MAP_FAILED ? strerror(errno) : NULL;
 }
 
-static bool fits(const filch_samples_head *h)
+static bool header_is_valid(const filch_samples_head *h)
 {
     return h->deques > 0 && h->deques <= DEQUES_MAX && h->columns >= FILCH_SAMPLES_COLUMNS &&
            h->columns <= COLUMNS_MAX &&
@@ -34,7 +34,7 @@ static bool fits(const filch_samples_head *h)
            h->ticks_per_second > 0;
 }
 
-static const char *check(samples *s)
+static const char *samples_check(samples *s)
 {
     filch_samples_head *h = &s->head;
     memcpy(h, s->map, sizeof *h);
@@ -42,7 +42,7 @@ static const char *check(samples *s)
         return "is not a file of samples";
     if (h->version != FILCH_SAMPLES_VERSION)
         return "was written by another version of Filch, or on another architecture";
-    if (!fits(h))
+    if (!header_is_valid(h))
         return "is damaged: invalid header";
     if (s->size < h->head_size || (s->size - h->head_size) / h->sample_size < h->samples)
         return "is truncated: samples are missing";
@@ -61,7 +61,7 @@ const char *samples_open(samples *s, const char *path)
     const char *why = map_it(s, fd);
     close(fd);
     if (!why)
-        why = check(s);
+        why = samples_check(s);
     if (why)
         samples_close(s);
     return why;
@@ -74,7 +74,7 @@ void samples_close(samples *s)
     s->map = MAP_FAILED;
 }
 
-static const char *at(const samples *s, uint64_t i)
+static const char *sample_at(const samples *s, uint64_t i)
 {
     return s->map + s->head.head_size + i * s->head.sample_size;
 }
@@ -82,7 +82,7 @@ static const char *at(const samples *s, uint64_t i)
 uint64_t samples_stamp(const samples *s, uint64_t i)
 {
     uint64_t stamp;
-    memcpy(&stamp, at(s, i), sizeof stamp);
+    memcpy(&stamp, sample_at(s, i), sizeof stamp);
     return stamp;
 }
 
@@ -90,7 +90,7 @@ uint32_t samples_value(const samples *s, uint64_t i, uint32_t deque, uint32_t co
 {
     uint32_t value;
     size_t number = (size_t)deque * s->head.columns + column;
-    memcpy(&value, at(s, i) + sizeof(uint64_t) + number * sizeof value, sizeof value);
+    memcpy(&value, sample_at(s, i) + sizeof(uint64_t) + number * sizeof value, sizeof value);
     return value;
 }
 

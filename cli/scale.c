@@ -24,7 +24,7 @@ typedef struct scale_options {
     const char *csv, *plot;
 } scale_options;
 
-static void help(void)
+static void scale_help(void)
 {
     printf("usage: filch scale [OPTION...] [--] PROGRAM [ARGUMENT...]\n\n"
            "Runs a program that uses Filch on one worker and records which work depends on which.\n"
@@ -66,13 +66,13 @@ static void take_workers(scale_options *o, char *list)
     o->workers[n] = 0;
 }
 
-static void set(const char *name, const char *value)
+static void set_variable(const char *name, const char *value)
 {
     if (setenv(name, value, 1) != 0)
         usage_error("out of memory for the environment");
 }
 
-static void take(scale_options *o, int letter)
+static void scale_take_option(scale_options *o, int letter)
 {
     switch (letter) {
     case 'w':
@@ -86,7 +86,7 @@ static void take(scale_options *o, int letter)
         break;
     case 'b':
         number_arg(optarg, "--burden", 0, 1000000000);
-        set("FILCH_SCALE_BURDEN_NS", optarg);
+        set_variable("FILCH_SCALE_BURDEN_NS", optarg);
         break;
     case 'c':
         o->csv = optarg;
@@ -95,7 +95,7 @@ static void take(scale_options *o, int letter)
         o->plot = optarg;
         break;
     default:
-        help();
+        scale_help();
         exit_ok();
     }
 }
@@ -113,7 +113,7 @@ static scale_options read_args(int argc, char **argv)
     for (int letter; (letter = getopt_long(argc, argv, "+:h", known, NULL)) != -1;) {
         if (letter == '?' || letter == ':')
             option_error(letter, argv);
-        take(&o, letter);
+        scale_take_option(&o, letter);
     }
     if (optind == argc)
         usage_error("scale needs a program: filch scale -- PROGRAM ARGUMENTS");
@@ -126,7 +126,7 @@ static scale_options read_args(int argc, char **argv)
 /* ---- runs ---- */
 
 /* The exit code for a program that failed. */
-static int complain(int ended, const char *program)
+static int report_exit(int ended, const char *program)
 {
     if (ended > 128)
         fprintf(stderr, "filch: %s was killed by signal %d\n", program, ended - 128);
@@ -144,14 +144,14 @@ static bool read_line(const char *file, char *line)
     return got;
 }
 
-static int follow_into(const char *file, char **argv, scale_sums *out)
+static int record_run_into(const char *file, char **argv, scale_sums *out)
 {
     char line[LINE];
-    set("FILCH_SCALE", file);
+    set_variable("FILCH_SCALE", file);
     int ended = passthrough_run(argv);
     unsetenv("FILCH_SCALE");
     if (ended != 0)
-        return complain(ended, argv[0]);
+        return report_exit(ended, argv[0]);
     if (read_line(file, line) && scale_read(line, out))
         return EXIT_OK;
     fprintf(stderr,
@@ -160,7 +160,7 @@ static int follow_into(const char *file, char **argv, scale_sums *out)
     return EXIT_FAILED;
 }
 
-static int follow(char **argv, scale_sums *out)
+static int record_run(char **argv, scale_sums *out)
 {
     const char *folder = getenv("TMPDIR");
     char file[4096];
@@ -171,25 +171,25 @@ static int follow(char **argv, scale_sums *out)
         return EXIT_FAILED;
     }
     close(fd);
-    int end = follow_into(file, argv, out);
+    int end = record_run_into(file, argv, out);
     unlink(file);
     return end;
 }
 
 /* What disturbs a run only ever makes it longer. */
-static int follow_all(const scale_options *o, char **argv, scale_sums *out)
+static int record_runs(const scale_options *o, char **argv, scale_sums *out)
 {
-    int end = follow(argv, out);
+    int end = record_run(argv, out);
     for (int i = 1; i < o->repeat && end == EXIT_OK; i++) {
         scale_sums again;
-        end = follow(argv, &again);
+        end = record_run(argv, &again);
         if (end == EXIT_OK)
             scale_keep_shorter(out, &again);
     }
     return end;
 }
 
-static double now(void)
+static double now_seconds(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -205,7 +205,7 @@ static int by_value(const void *a, const void *b)
 /* The times of all runs with one number of workers. */
 typedef double times[REPEATS_MAX];
 
-static void summarise(scale_run *run, double *t, int n)
+static void summarise_run(scale_run *run, double *t, int n)
 {
     qsort(t, (size_t)n, sizeof *t, by_value);
     run->best = t[0];
@@ -213,7 +213,7 @@ static void summarise(scale_run *run, double *t, int n)
 }
 
 /* One run with each number of workers in turn, so that what disturbs the machine disturbs all alike. */
-static int measure(const scale_options *o, char **argv, scale_result *r)
+static int measure_runs(const scale_options *o, char **argv, scale_result *r)
 {
     static times all[RUNS_MAX];
     char text[16];
@@ -221,21 +221,21 @@ static int measure(const scale_options *o, char **argv, scale_result *r)
     for (int round = 0; round < rounds; round++) {
         for (int i = 0; i < r->count; i++) {
             snprintf(text, sizeof text, "%u", r->runs[i].workers);
-            set("FILCH_WORKERS", text);
-            double began = now();
+            set_variable("FILCH_WORKERS", text);
+            double began = now_seconds();
             int ended = passthrough_run(argv);
-            all[i][round] = now() - began;
+            all[i][round] = now_seconds() - began;
             if (ended != 0)
-                return complain(ended, argv[0]);
+                return report_exit(ended, argv[0]);
         }
     }
     for (int i = 0; i < r->count; i++)
-        summarise(&r->runs[i], all[i], rounds);
+        summarise_run(&r->runs[i], all[i], rounds);
     r->measured = true;
     return EXIT_OK;
 }
 
-static int keep(const char *file, const char *why)
+static int report_file_error(const char *file, const char *why)
 {
     if (!why)
         return EXIT_OK;
@@ -245,9 +245,9 @@ static int keep(const char *file, const char *why)
 
 static int write_files(const scale_options *o, const scale_result *r)
 {
-    int end = o->csv ? keep(o->csv, scale_write_csv(r, o->csv)) : EXIT_OK;
+    int end = o->csv ? report_file_error(o->csv, scale_write_csv(r, o->csv)) : EXIT_OK;
     if (end == EXIT_OK && o->plot)
-        end = keep(o->plot, scale_plot(r, o->plot));
+        end = report_file_error(o->plot, scale_plot(r, o->plot));
     return end;
 }
 
@@ -257,9 +257,9 @@ int command_scale(int argc, char **argv)
     scale_options o = read_args(argc, argv);
     for (; o.workers[r.count] != 0; r.count++)
         r.runs[r.count].workers = o.workers[r.count];
-    int end = follow_all(&o, argv + optind, &r.sums);
+    int end = record_runs(&o, argv + optind, &r.sums);
     if (end == EXIT_OK && o.measure)
-        end = measure(&o, argv + optind, &r);
+        end = measure_runs(&o, argv + optind, &r);
     if (end != EXIT_OK)
         return end;
     scale_print(&r);

@@ -35,19 +35,19 @@ void scale_keep_shorter(scale_sums *s, const scale_sums *other)
     s->elapsed = fmin(s->elapsed, other->elapsed);
 }
 
-static double by(double work, double span)
+static double ratio_or_1(double work, double span)
 {
     return span > 0 ? work / span : 1;
 }
 
 double scale_parallelism(const scale_sums *s)
 {
-    return by(s->work, s->span);
+    return ratio_or_1(s->work, s->span);
 }
 
 double scale_burdened_parallelism(const scale_sums *s)
 {
-    return by(s->work, s->burdened_span);
+    return ratio_or_1(s->work, s->burdened_span);
 }
 
 double scale_speedup_max(const scale_sums *s, unsigned workers)
@@ -58,7 +58,7 @@ double scale_speedup_max(const scale_sums *s, unsigned workers)
 /* Brent's bound: the span, and the rest of the work shared by all workers.  One worker steals nothing. */
 double scale_speedup_min(const scale_sums *s, unsigned workers)
 {
-    double least = by(s->work, (s->work - s->span) / workers + s->burdened_span);
+    double least = ratio_or_1(s->work, (s->work - s->span) / workers + s->burdened_span);
     return workers == 1 ? 1 : fmin(least, scale_speedup_max(s, workers));
 }
 

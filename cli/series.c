@@ -14,7 +14,7 @@ static int by_size(const void *a, const void *b)
 }
 
 /* Sorts the values. */
-static double median(double *values, int n)
+static double median_sorting(double *values, int n)
 {
     if (n == 0)
         return NAN;
@@ -29,13 +29,13 @@ static double median_of(const double *values, int n)
         return NAN;
     if (n > 0)
         memcpy(copy, values, (size_t)n * sizeof *copy);
-    double m = median(copy, n);
+    double m = median_sorting(copy, n);
     free(copy);
     return m;
 }
 
 /* The sum of a counter over all workers; 0: no such counter. */
-static double counter(const char *counters, const char *name)
+static double counter_sum(const char *counters, const char *name)
 {
     double value;
     const char *all = json_member(counters, name);
@@ -43,7 +43,7 @@ static double counter(const char *counters, const char *name)
     return json_number(sum, &value) ? value : 0;
 }
 
-static int reserve(series *s, int more)
+static int series_reserve(series *s, int more)
 {
     if (s->count + more <= s->capacity)
         return 0;
@@ -101,7 +101,7 @@ static const figure *figure_named(const series *s, const char *name)
     return NULL;
 }
 
-static double least(const double *values, int n)
+static double min_of(const double *values, int n)
 {
     double best = NAN;
     for (int i = 0; i < n; i++)
@@ -118,14 +118,14 @@ double series_figure_median(const series *s, const char *name)
 double series_figure_best(const series *s, const char *name)
 {
     const figure *f = figure_named(s, name);
-    return f ? least(f->values, f->count) : NAN;
+    return f ? min_of(f->values, f->count) : NAN;
 }
 
 /* ---- samples ---- */
 
 int series_add(series *s, const report *r)
 {
-    int e = reserve(s, r->count);
+    int e = series_reserve(s, r->count);
     if (e == 0)
         e = add_figures(s, r);
     if (e < 0)
@@ -133,9 +133,9 @@ int series_add(series *s, const report *r)
     memcpy(s->samples + s->count, r->samples, (size_t)r->count * sizeof *s->samples);
     s->count += r->count;
     if (r->counters)
-        s->steals[s->steals_count++] =
-            (counter(r->counters, "steals_single") + counter(r->counters, "steals_multiple")) /
-            r->count;
+        s->steals[s->steals_count++] = (counter_sum(r->counters, "steals_single") +
+                                        counter_sum(r->counters, "steals_multiple")) /
+                                       r->count;
     s->last = *r;
     s->last.counters = s->last.figures = NULL; /* they point into the child's output */
     return 0;
@@ -158,7 +158,7 @@ double series_median(const series *s)
 
 double series_best(const series *s)
 {
-    return least(s->samples, s->count);
+    return min_of(s->samples, s->count);
 }
 
 double series_median_ratio(const series *s)

@@ -11,13 +11,13 @@ void print_cell(double value, int width, int digits)
         printf("  %*.*f", width, digits, value);
 }
 
-static void head(void)
+static void print_head(void)
 {
     printf("%-16s %10s  %-12s %7s  %10s  %10s  %8s  %8s  %8s  %7s\n", "workload", "size", "runtime",
            "workers", "median ms", "best ms", "/ serial", "best", "ns/spawn", "steals");
 }
 
-static void row(const series *s, bool is_first)
+static void print_row(const series *s, bool is_first)
 {
     printf("%-16s ", is_first ? s->workload->name : "");
     if (is_first && s->count > 0)
@@ -40,12 +40,12 @@ static void row(const series *s, bool is_first)
 
 void print_table(const series *all, int n)
 {
-    head();
+    print_head();
     for (int i = 0; i < n; i++) {
         bool is_first = i == 0 || all[i - 1].workload != all[i].workload;
         if (is_first && i > 0)
             printf("\n");
-        row(&all[i], is_first);
+        print_row(&all[i], is_first);
     }
     printf("\n/ serial: ratio of the medians to the serial program of the same compiler; best: "
            "ratio of the best times.\nns/spawn: best time / number of spawns; a serial program "

@@ -32,7 +32,7 @@ typedef struct top_options {
 
 static volatile sig_atomic_t is_ended;
 
-static void help(void)
+static void top_help(void)
 {
     printf("usage: filch top [OPTION...] [PID]\n\n"
            "Shows the workers and fibers of a process, and updates the screen until q is pressed "
@@ -55,7 +55,7 @@ static void help(void)
            INTERVAL_MS_MIN, INTERVAL_MS_MAX);
 }
 
-static void take(top_options *o, int letter)
+static void top_take_option(top_options *o, int letter)
 {
     switch (letter) {
     case 'i':
@@ -68,7 +68,7 @@ static void take(top_options *o, int letter)
         o->rounds = 1;
         break;
     default:
-        help();
+        top_help();
         exit_ok();
     }
 }
@@ -87,7 +87,7 @@ static top_options read_args(int argc, char **argv)
     for (int letter; (letter = getopt_long(argc, argv, ":i:n:h", known, NULL)) != -1;) {
         if (letter == '?' || letter == ':')
             option_error(letter, argv);
-        take(&o, letter);
+        top_take_option(&o, letter);
     }
     if (optind + 1 < argc)
         usage_error("top takes one process (got also '%s')", argv[optind + 1]);
@@ -223,7 +223,7 @@ static top_answer sample_interval(view *v, int interval_ms, bool *quits)
     return TOP_ANSWERED;
 }
 
-static void draw(view *v, bool is_first)
+static void view_print(view *v, bool is_first)
 {
     int width, height;
     size_of_screen(&width, &height);
@@ -246,12 +246,12 @@ static top_answer print_rounds(view *v, const top_options *o)
         memcpy(v->before, v->page.at, v->page.size);
         a = sample_interval(v, o->interval_ms, &quits);
         if (a == TOP_ANSWERED && !is_ended && !quits)
-            draw(v, round == 0);
+            view_print(v, round == 0);
     }
     return a;
 }
 
-static int tell(top_answer a, pid_t pid)
+static int report_answer(top_answer a, pid_t pid)
 {
     if (a == TOP_SILENT)
         fprintf(stderr, "filch: process %d does not answer; it may be suspended\n", (int)pid);
@@ -260,7 +260,7 @@ static int tell(top_answer a, pid_t pid)
     return a == TOP_SILENT ? EXIT_FAILED : EXIT_OK;
 }
 
-static int show(const top_options *o)
+static int top_show(const top_options *o)
 {
     static view v;
     const char *why = top_open(&v.page, o->pid);
@@ -278,11 +278,11 @@ static int show(const top_options *o)
     leave_terminal();
     top_close(&v.page);
     free(v.before);
-    return tell(a, o->pid);
+    return report_answer(a, o->pid);
 }
 
 int command_top(int argc, char **argv)
 {
     top_options o = read_args(argc, argv);
-    return o.pid == 0 ? list_all() : show(&o);
+    return o.pid == 0 ? list_all() : top_show(&o);
 }

@@ -97,13 +97,13 @@ static const char *check_head(top_page *p)
     return NULL;
 }
 
-static void unmap(top_page *p)
+static void page_unmap(top_page *p)
 {
     munmap(p->shared, p->size);
     free(p->at);
 }
 
-static const char *map(top_page *p)
+static const char *page_map(top_page *p)
 {
     void *shared = mmap(NULL, p->size, PROT_READ | PROT_WRITE, MAP_SHARED, p->fd, 0);
     if (shared == MAP_FAILED)
@@ -112,16 +112,16 @@ static const char *map(top_page *p)
     p->at = malloc(p->size);
     const char *why = p->at ? check_head(p) : strerror(ENOMEM);
     if (why)
-        unmap(p);
+        page_unmap(p);
     return why;
 }
 
-static const char *map_all(top_page *p)
+static const char *page_lock_and_map(top_page *p)
 {
     if (flock(p->fd, LOCK_EX | LOCK_NB) != 0)
         return "another filch top shows it already";
     const char *why = check_size(p->fd, &p->size);
-    return why ? why : map(p);
+    return why ? why : page_map(p);
 }
 
 const char *top_open(top_page *p, pid_t pid)
@@ -133,7 +133,7 @@ const char *top_open(top_page *p, pid_t pid)
     p->fd = open(path, O_RDWR | O_CLOEXEC);
     if (p->fd < 0)
         return strerror(errno);
-    const char *why = map_all(p);
+    const char *why = page_lock_and_map(p);
     if (why)
         close(p->fd);
     return why;
@@ -141,7 +141,7 @@ const char *top_open(top_page *p, pid_t pid)
 
 void top_close(top_page *p)
 {
-    unmap(p);
+    page_unmap(p);
     close(p->fd);
 }
 
@@ -178,7 +178,7 @@ static void copy_page(top_page *p)
 
 /* ---- asking ---- */
 
-static void wake(uint32_t *word)
+static void futex_wake(uint32_t *word)
 {
     syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
@@ -203,7 +203,7 @@ top_answer top_ask(top_page *p, filch_top_part part)
         return TOP_OVER;
     t->part = part;
     uint32_t wanted = __atomic_add_fetch(&t->wanted, 1, __ATOMIC_RELEASE);
-    wake(&t->wanted);
+    futex_wake(&t->wanted);
     for (uint32_t done; (done = __atomic_load_n(&t->done, __ATOMIC_ACQUIRE)) != wanted;) {
         if (is_over(p))
             return TOP_OVER;

@@ -12,7 +12,7 @@ typedef struct screen {
 } screen;
 
 /* How many bytes the character has that begins here; 0: it is none, or one that a terminal obeys. */
-static int character(const char *text)
+static int character_length(const char *text)
 {
     const unsigned char *c = (const unsigned char *)text;
     int n = c[0] < 0x80   ? 1
@@ -28,16 +28,16 @@ static int character(const char *text)
 }
 
 /* A name may be anything, or cut off in the middle of a character. */
-static void put(const screen *s, const char *text)
+static void print_text(const screen *s, const char *text)
 {
     for (int column = 0; column < s->width && *text; column++) {
-        int n = character(text);
+        int n = character_length(text);
         fwrite(n > 0 ? text : "?", n > 0 ? (size_t)n : 1, 1, s->out);
         text += n > 0 ? n : 1;
     }
 }
 
-__attribute__((format(printf, 2, 3))) static void line(screen *s, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void screen_line(screen *s, const char *format, ...)
 {
     char text[512];
     va_list args;
@@ -48,7 +48,7 @@ __attribute__((format(printf, 2, 3))) static void line(screen *s, const char *fo
     va_end(args);
     if (s->lines++ > 0)
         fputc('\n', s->out);
-    put(s, text);
+    print_text(s, text);
 }
 
 /* ---- numbers ---- */
@@ -59,7 +59,7 @@ static double per_second(uint64_t before, uint64_t now, double seconds)
 }
 
 /* In five letters. */
-static const char *brief(double n, char text[8])
+static const char *format_count(double n, char text[8])
 {
     if (n < 9999.5)
         snprintf(text, 8, "%.0f", n);
@@ -70,7 +70,7 @@ static const char *brief(double n, char text[8])
     return text;
 }
 
-static const char *lasting(int64_t ns, char text[16])
+static const char *format_duration(int64_t ns, char text[16])
 {
     double s = (double)ns * 1e-9;
     if (s < 1)
@@ -89,8 +89,8 @@ static const char *lasting(int64_t ns, char text[16])
 static void print_head(screen *s, const filch_top *t, const char *program)
 {
     char up[16];
-    line(s, "%s (%d): %u workers, up %s", program, (int)t->pid, t->workers,
-         lasting(t->now_ns - t->began_ns, up));
+    screen_line(s, "%s (%d): %u workers, up %s", program, (int)t->pid, t->workers,
+                format_duration(t->now_ns - t->began_ns, up));
 }
 
 static void print_fibers(screen *s, const filch_top *t)
@@ -104,12 +104,12 @@ static void print_fibers(screen *s, const filch_top *t)
                       t->kind[i].fibers, t->kind[i].what);
     if (t->other_kinds > 0 && n < (int)sizeof text)
         snprintf(text + n, sizeof text - (size_t)n, ", %" PRIu64 " other", t->other_kinds);
-    line(s, "%s", text);
-    line(s, "queues  global %" PRIu64 ", urgent %" PRIu64 ", low %" PRIu64, t->shared, t->high,
-         t->low);
+    screen_line(s, "%s", text);
+    screen_line(s, "queues  shared %" PRIu64 ", high %" PRIu64 ", low %" PRIu64, t->shared, t->high,
+                t->low);
 }
 
-static uint64_t brought(const filch_counters *c)
+static uint64_t steals_of(const filch_counters *c)
 {
     return c->steals_single + c->steals_multiple;
 }
@@ -124,14 +124,17 @@ static void print_rates(screen *s, const char *who, const char *state, lengths q
                         const char *runs)
 {
     char t[8][8];
-    line(s, "%-8s %-26s %5s %5s %5s %7s %7s %7s %7s %7s  %s", who, state,
-         brief((double)q.deque, t[0]), brief((double)q.ready, t[1]), brief((double)q.inbox, t[2]),
-         brief(per_second(brought(before), brought(now), seconds), t[3]),
-         brief(per_second(before->steals_failed, now->steals_failed, seconds), t[4]),
-         brief(per_second(before->parks, now->parks, seconds), t[5]),
-         brief(per_second(before->sleeps, now->sleeps, seconds), t[6]),
-         brief(per_second(before->jobs + before->fibers, now->jobs + now->fibers, seconds), t[7]),
-         runs);
+    screen_line(
+        s, "%-8s %-26s %5s %5s %5s %7s %7s %7s %7s %7s  %s", who, state,
+        format_count((double)q.deque, t[0]), format_count((double)q.ready, t[1]),
+        format_count((double)q.inbox, t[2]),
+        format_count(per_second(steals_of(before), steals_of(now), seconds), t[3]),
+        format_count(per_second(before->steals_failed, now->steals_failed, seconds), t[4]),
+        format_count(per_second(before->parks, now->parks, seconds), t[5]),
+        format_count(per_second(before->sleeps, now->sleeps, seconds), t[6]),
+        format_count(per_second(before->jobs + before->fibers, now->jobs + now->fibers, seconds),
+                     t[7]),
+        runs);
 }
 
 static const char *state_of(const filch_top_worker *w, const top_shares *h, char text[32])
@@ -144,9 +147,9 @@ static const char *state_of(const filch_top_worker *w, const top_shares *h, char
     return text;
 }
 
-static void add(filch_counters *to, const filch_counters *c)
+static void counters_add(filch_counters *to, const filch_counters *c)
 {
-    to->steals_single += brought(c);
+    to->steals_single += steals_of(c);
     to->steals_failed += c->steals_failed;
     to->parks += c->parks;
     to->sleeps += c->sleeps;
@@ -159,8 +162,8 @@ static void print_sum(screen *s, const filch_top *before, const filch_top *now, 
     lengths q = {0};
     for (unsigned i = 0; i < now->workers; i++) {
         const filch_top_worker *w = &now->worker[i];
-        add(&first, &before->worker[i].counters);
-        add(&second, &w->counters);
+        counters_add(&first, &before->worker[i].counters);
+        counters_add(&second, &w->counters);
         q = (lengths){q.deque + w->deque, q.ready + w->ready, q.inbox + w->inbox};
     }
     print_rates(s, "all", "", q, &first, &second, seconds, "");
@@ -170,10 +173,10 @@ static void print_workers(screen *s, const filch_top *before, const filch_top *n
                           const top_shares *shares)
 {
     double seconds = (double)(now->now_ns - before->now_ns) * 1e-9;
-    line(s, "%s", "");
-    line(s, "%-8s %-9s %4s %4s %5s  %5s %5s %5s %7s %7s %7s %7s %7s  %s", "worker", "now", "busy",
-         "srch", "sleep", "deque", "ready", "inbox", "steal/s", "fail/s", "park/s", "sleep/s",
-         "ended/s", "runs");
+    screen_line(s, "%s", "");
+    screen_line(s, "%-8s %-9s %4s %4s %5s  %5s %5s %5s %7s %7s %7s %7s %7s  %s", "worker", "now",
+                "busy", "srch", "sleep", "deque", "ready", "inbox", "steal/s", "fail/s", "park/s",
+                "sleep/s", "ended/s", "runs");
     for (unsigned i = 0; i < now->workers; i++) {
         const filch_top_worker *w = &now->worker[i];
         char who[16], state[32];
@@ -189,13 +192,13 @@ static void print_waits(screen *s, const filch_top *t)
 {
     if (t->wait[0].fiber == 0)
         return;
-    line(s, "%s", "");
-    line(s, "%-24s %-16s %-18s %s", "slowest waits", "for", "object", "since");
+    screen_line(s, "%s", "");
+    screen_line(s, "%-24s %-16s %-18s %s", "slowest waits", "for", "object", "since");
     for (int i = 0; i < FILCH_TOP_WAITS && t->wait[i].fiber != 0; i++) {
         const filch_top_wait *w = &t->wait[i];
         char since[16];
-        line(s, "%-24.24s %-16.16s %#-18" PRIx64 " %s", w->name, w->what, w->object,
-             lasting(w->for_ns, since));
+        screen_line(s, "%-24.24s %-16.16s %#-18" PRIx64 " %s", w->name, w->what, w->object,
+                    format_duration(w->for_ns, since));
     }
 }
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void help(void)
+static void csv_help(void)
 {
     printf("usage: filch lab csv FILE\n\n"
            "Prints the samples in FILE as CSV.  A program writes such a file when it runs with "
@@ -45,7 +45,7 @@ int lab_csv(int argc, char **argv)
 {
     samples s;
     if (argc > 1 && strcmp(argv[1], "--help") == 0) {
-        help();
+        csv_help();
         return EXIT_OK;
     }
     if (argc < 2)

@@ -31,7 +31,7 @@ static void find_ends(deque_sizes *z, const samples *s)
         z->last--;
 }
 
-static double gap(const samples *s, uint64_t i)
+static double gap_after(const samples *s, uint64_t i)
 {
     uint64_t a = samples_stamp(s, i), b = samples_stamp(s, i + 1);
     return b > a ? (double)(b - a) : 0;
@@ -51,7 +51,7 @@ static int find_usual_gap(deque_sizes *z, const samples *s)
         return -ENOMEM;
     for (uint64_t i = z->first; i < z->last; i++)
         if (is_change(s, i))
-            gaps[n++] = gap(s, i);
+            gaps[n++] = gap_after(s, i);
     qsort(gaps, n, sizeof *gaps, by_size);
     z->usual_gap = n > 0 ? gaps[n / 2] : 0;
     free(gaps);
@@ -61,14 +61,14 @@ static int find_usual_gap(deque_sizes *z, const samples *s)
 /* Did workers run while the sampler was away too long? */
 static bool is_blind(const samples *s, uint64_t i)
 {
-    return gap(s, i) > BLIND_SECONDS * (double)s->head.ticks_per_second && is_change(s, i);
+    return gap_after(s, i) > BLIND_SECONDS * (double)s->head.ticks_per_second && is_change(s, i);
 }
 
 static void find_gaps(deque_sizes *z, const samples *s)
 {
     double blind = 0;
     for (uint64_t i = z->first; i < z->last; i++) {
-        double g = gap(s, i);
+        double g = gap_after(s, i);
         if (z->least_gap == 0 || g < z->least_gap)
             z->least_gap = g;
         if (is_blind(s, i))
@@ -92,7 +92,8 @@ static int part_of(const deque_sizes *z, const samples *s, uint64_t i)
 }
 
 /* A size holds until the next sample. */
-static void draw_curve(const deque_sizes *z, const samples *s, uint32_t deque, deque_history *out)
+static void history_curve(const deque_sizes *z, const samples *s, uint32_t deque,
+                          deque_history *out)
 {
     for (uint64_t i = z->first; i <= z->last; i++) {
         int32_t size = size_at(s, i, deque);
@@ -103,13 +104,13 @@ static void draw_curve(const deque_sizes *z, const samples *s, uint32_t deque, d
     }
 }
 
-static uint32_t moved(const samples *s, uint64_t i, uint32_t deque, uint32_t column)
+static uint32_t increments(const samples *s, uint64_t i, uint32_t deque, uint32_t column)
 {
     return samples_value(s, i + 1, deque, column) - samples_value(s, i, deque, column);
 }
 
 /* Account for sample i + 1. */
-static void look_between(const samples *s, uint64_t i, uint32_t deque, deque_history *out)
+static void history_add_sample(const samples *s, uint64_t i, uint32_t deque, deque_history *out)
 {
     uint64_t stamp = samples_stamp(s, i + 1);
     int32_t size = samples_deque_size(s, i + 1, deque);
@@ -118,13 +119,13 @@ static void look_between(const samples *s, uint64_t i, uint32_t deque, deque_his
         return;
     }
     transitions_add(&out->transitions, stamp, size);
-    out->up += moved(s, i, deque, FILCH_SAMPLES_BOTTOM_INCS);
-    out->down += moved(s, i, deque, FILCH_SAMPLES_BOTTOM_DECS);
-    out->top += moved(s, i, deque, FILCH_SAMPLES_TOP);
+    out->up += increments(s, i, deque, FILCH_SAMPLES_BOTTOM_INCS);
+    out->down += increments(s, i, deque, FILCH_SAMPLES_BOTTOM_DECS);
+    out->top += increments(s, i, deque, FILCH_SAMPLES_TOP);
 }
 
-static void look_at(const deque_sizes *z, const samples *s, uint32_t deque, uint64_t grid,
-                    deque_history *out)
+static void history_read(const deque_sizes *z, const samples *s, uint32_t deque, uint64_t grid,
+                         deque_history *out)
 {
     double weighed = 0;
     transitions_begin(&out->transitions, grid, samples_stamp(s, z->first),
@@ -135,11 +136,11 @@ static void look_at(const deque_sizes *z, const samples *s, uint32_t deque, uint
             out->largest = size;
         if (i == z->last)
             break;
-        weighed += size * gap(s, i);
-        look_between(s, i, deque, out);
+        weighed += size * gap_after(s, i);
+        history_add_sample(s, i, deque, out);
     }
     out->mean = z->ticks > 0 ? weighed / z->ticks : 0;
-    draw_curve(z, s, deque, out);
+    history_curve(z, s, deque, out);
 }
 
 int deque_sizes_find(deque_sizes *z, const samples *s, uint64_t grid)
@@ -155,7 +156,7 @@ int deque_sizes_find(deque_sizes *z, const samples *s, uint64_t grid)
     if (find_usual_gap(z, s) < 0)
         return -ENOMEM;
     for (uint32_t d = 0; d < z->deques; d++)
-        look_at(z, s, d, grid, &z->of[d]);
+        history_read(z, s, d, grid, &z->of[d]);
     return 0;
 }
 

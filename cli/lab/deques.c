@@ -27,12 +27,12 @@ static const row rows[] = {
 };
 enum { ROWS = sizeof rows / sizeof rows[0] };
 
-static bool applies(const row *r, int kind)
+static bool deques_applies(const row *r, int kind)
 {
     return kind != PLAIN || r->workers == 1;
 }
 
-static void plan(const lab_options *o, lab_plan *p)
+static void deques_plan(const lab_options *o, lab_plan *p)
 {
     p->rounds = o->quick ? 3 : 15;
     p->seconds = o->quick ? 0.05 : 0.2;
@@ -40,7 +40,7 @@ static void plan(const lab_options *o, lab_plan *p)
         if (!lab_has(p, &pairs, kinds[k]))
             continue;
         for (int r = 0; r < ROWS; r++)
-            if (applies(&rows[r], k))
+            if (deques_applies(&rows[r], k))
                 lab_add(p, rows[r].of, kinds[k], rows[r].workers, "%s/%s/%u", rows[r].of->input,
                         kinds[k], rows[r].workers);
     }
@@ -52,14 +52,14 @@ static lab_numbers ns_of(const lab_results *r, int of, int kind)
 }
 
 /* One number for each call, for comparison within a round. */
-static lab_numbers rounds(const lab_results *r, int of, int kind)
+static lab_numbers deques_rounds(const lab_results *r, int of, int kind)
 {
     return lab_medians(r, "ns", "%s/%s/%u", rows[of].of->input, kinds[kind], rows[of].workers);
 }
 
 /* ---- showing ---- */
 
-static void table(const lab_results *r, report_page *page)
+static void deques_table(const lab_results *r, report_page *page)
 {
     report_page_table(page, "Nanoseconds, as medians; in brackets the quartiles.",
                       "|plain array|locked|bounded|batch|half");
@@ -76,7 +76,7 @@ static void table(const lab_results *r, report_page *page)
     }
 }
 
-static void figure(const lab_results *r, report_page *page)
+static void deques_figure(const lab_results *r, report_page *page)
 {
     chart_bar bars[ROWS * KINDS];
     int n = 0;
@@ -108,11 +108,12 @@ static void figure(const lab_results *r, report_page *page)
 /* Compared with the locked deque in this row: 1 faster, -1 slower, 0 cannot tell. */
 static int is_faster(const lab_results *r, int of, int kind)
 {
-    lab_interval i = statistics_pairs_interval(rounds(r, of, kind), rounds(r, of, LOCKED));
+    lab_interval i =
+        statistics_pairs_interval(deques_rounds(r, of, kind), deques_rounds(r, of, LOCKED));
     return i.high < 1 ? 1 : i.low > 1 ? -1 : 0;
 }
 
-static int fastest(const lab_results *r, int of)
+static int fastest_deque(const lab_results *r, int of)
 {
     int best = LOCKED;
     for (int k = LOCKED + 1; k < KINDS; k++)
@@ -121,11 +122,11 @@ static int fastest(const lab_results *r, int of)
     return best;
 }
 
-static void words(const lab_results *r, report_page *page)
+static void deques_text(const lab_results *r, report_page *page)
 {
     for (int i = 0; i < ROWS; i++) {
         double locked = statistics_median(ns_of(r, i, LOCKED));
-        int best = fastest(r, i);
+        int best = fastest_deque(r, i);
         double ns = statistics_median(ns_of(r, i, best));
         if (isnan(locked) || (i != 0 && i != 1 && i != ROWS - 1))
             continue;
@@ -149,7 +150,7 @@ static lab_verdict verdict_of(const lab_results *r)
     return bounded < 0 || batch < 0 ? LAB_DIFFERS : LAB_CANNOT_TELL;
 }
 
-static void verdict(const lab_results *r, report_page *page)
+static void deques_verdict(const lab_results *r, report_page *page)
 {
     if (ns_of(r, 0, LOCKED).count == 0 || ns_of(r, 0, BOUNDED).count == 0 ||
         ns_of(r, 0, BATCH).count == 0) {
@@ -181,12 +182,12 @@ static void verdict(const lab_results *r, report_page *page)
                         locked, batch, locked / batch);
 }
 
-static void tell(const lab_results *r, report_page *page)
+static void deques_describe(const lab_results *r, report_page *page)
 {
-    figure(r, page);
-    table(r, page);
-    words(r, page);
-    verdict(r, page);
+    deques_figure(r, page);
+    deques_table(r, page);
+    deques_text(r, page);
+    deques_verdict(r, page);
 }
 
 const lab_experiment lab_deques = {
@@ -200,6 +201,6 @@ const lab_experiment lab_deques = {
         "for loops. bthread's WorkStealingQueue is the bounded lock-free one; Kuchumov's takes "
         "several items with one steal (batch), Go's run queue half of all (half). The claim "
         "that can be tested here: without a lock, the owner's push and pop cost less.",
-    .plan = plan,
-    .tell = tell,
+    .plan = deques_plan,
+    .describe = deques_describe,
 };

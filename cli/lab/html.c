@@ -11,7 +11,7 @@
 
 /* ---- small things ---- */
 
-static void element(FILE *out, const char *tag, const char *text)
+static void write_element(FILE *out, const char *tag, const char *text)
 {
     fprintf(out, "<%s>", tag);
     escape(out, text);
@@ -32,14 +32,14 @@ static const char *class_of(lab_verdict v)
 }
 
 /* A sign before the word, so that colour is not the only difference. */
-static void badge(FILE *out, lab_verdict v)
+static void write_badge(FILE *out, lab_verdict v)
 {
     static const char *const signs[] = {"?", "&#10003;", "&#8800;"};
     fprintf(out, "<span class=\"badge %s\">%s %s</span>", class_of(v), signs[v],
             lab_verdict_names[v]);
 }
 
-static void duration(FILE *out, double seconds)
+static void write_duration(FILE *out, double seconds)
 {
     if (seconds < 100)
         fprintf(out, "%.0f s", seconds);
@@ -49,7 +49,7 @@ static void duration(FILE *out, double seconds)
 
 /* ---- the head ---- */
 
-static void pair(FILE *out, const char *name, const char *json)
+static void write_pair(FILE *out, const char *name, const char *json)
 {
     fputs("<dt>", out);
     escape(out, name);
@@ -58,12 +58,12 @@ static void pair(FILE *out, const char *name, const char *json)
     fputs("</dd>\n", out);
 }
 
-static void pairs(FILE *out, const char *object)
+static void write_pairs(FILE *out, const char *object)
 {
     for (const char *m = object ? json_begin(object) : NULL; m; m = json_next(m)) {
         char name[64] = "";
         json_string(m, name, sizeof name);
-        pair(out, name, json_value(m));
+        write_pair(out, name, json_value(m));
     }
 }
 
@@ -77,7 +77,7 @@ static bool is_noted(char *noted, size_t capacity, const char *version)
 }
 
 /* The versions that programs report, each once. */
-static void versions(FILE *out, const lab_section *sections, int n)
+static void write_versions(FILE *out, const lab_section *sections, int n)
 {
     char noted[1024] = "";
     for (int s = 0; s < n; s++) {
@@ -88,12 +88,12 @@ static void versions(FILE *out, const lab_section *sections, int n)
             if (said && json_string(json_member(said, "version"), version, sizeof version) &&
                 json_string(json_member(said, "runtime"), runtime, sizeof runtime) &&
                 !is_noted(noted, sizeof noted, version))
-                pair(out, runtime, json_member(said, "version"));
+                write_pair(out, runtime, json_member(said, "version"));
         }
     }
 }
 
-static double took(const lab_section *sections, int n)
+static double seconds_of_all(const lab_section *sections, int n)
 {
     double all = 0;
     for (int i = 0; i < n; i++)
@@ -102,7 +102,7 @@ static double took(const lab_section *sections, int n)
 }
 
 /* Other load widens the spreads. */
-static void load(FILE *out, const lab_section *s)
+static void write_load(FILE *out, const lab_section *s)
 {
     char text[64];
     const char *begun = results_head(s->results, "begun");
@@ -115,7 +115,7 @@ static void load(FILE *out, const lab_section *s)
             "are wider than on an idle machine, and small differences may come from them.</p>\n");
 }
 
-static void head(FILE *out)
+static void write_head(FILE *out)
 {
     fputs("<header>\n<p class=\"over\">Filch</p>\n<h1>Results of filch lab</h1>\n"
           "<p class=\"lead\">Published figures about work stealing, reproduced with measurements "
@@ -124,24 +124,24 @@ static void head(FILE *out)
           out);
 }
 
-static void machine(FILE *out, const lab_section *sections, int n)
+static void write_machine(FILE *out, const lab_section *sections, int n)
 {
     fputs("<section aria-labelledby=\"machine\"><h2 id=\"machine\">Machine and "
           "versions</h2>\n<dl>\n",
           out);
-    pairs(out, results_head(sections[0].results, "machine"));
-    versions(out, sections, n);
-    pairs(out, results_head(sections[0].results, "begun"));
+    write_pairs(out, results_head(sections[0].results, "machine"));
+    write_versions(out, sections, n);
+    write_pairs(out, results_head(sections[0].results, "begun"));
     fputs("<dt>measured for</dt><dd>", out);
-    duration(out, took(sections, n));
+    write_duration(out, seconds_of_all(sections, n));
     fputs("</dd>\n<dt>random numbers</dt><dd>fixed seeds for the inputs of the programs; "
           "intervals by 2,000 bootstrap draws with seed 1</dd>\n</dl>\n",
           out);
-    load(out, &sections[0]);
+    write_load(out, &sections[0]);
     fputs("</section>\n", out);
 }
 
-static void contents(FILE *out, const lab_section *sections, int n)
+static void write_contents(FILE *out, const lab_section *sections, int n)
 {
     fputs("<nav aria-labelledby=\"contents\"><h2 id=\"contents\">Summary</h2>\n<ul>\n", out);
     for (int i = 0; i < n; i++) {
@@ -149,7 +149,7 @@ static void contents(FILE *out, const lab_section *sections, int n)
         fprintf(out, "<li><a href=\"#%s\">", sections[i].of->name);
         escape(out, sections[i].of->title);
         fputs("</a> ", out);
-        badge(out, report_page_verdict_of(sections[i].page, &text));
+        write_badge(out, report_page_verdict_of(sections[i].page, &text));
         fputs("<br>", out);
         escape(out, report_page_summary_of(sections[i].page));
         fputs("</li>\n", out);
@@ -165,7 +165,7 @@ static bool is_repeated(const report_page_part *t, int i)
     return i >= 2 * t->columns && strcmp(t->cells[i], t->cells[i - t->columns]) == 0;
 }
 
-static void cell(FILE *out, const report_page_part *t, int i)
+static void write_cell(FILE *out, const report_page_part *t, int i)
 {
     int column = i % t->columns;
     bool is_head = i < t->columns;
@@ -179,7 +179,7 @@ static void cell(FILE *out, const report_page_part *t, int i)
     fprintf(out, "</%s>", tag);
 }
 
-static void table(FILE *out, const report_page_part *t)
+static void write_table(FILE *out, const report_page_part *t)
 {
     fputs("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"", out);
     escape(out, t->text);
@@ -191,23 +191,23 @@ static void table(FILE *out, const report_page_part *t)
         bool is_head = i < t->columns;
         if (column == 0)
             fputs(is_head ? "<thead><tr>" : "<tr>", out);
-        cell(out, t, i);
+        write_cell(out, t, i);
         if (column + 1 == t->columns)
             fputs(is_head ? "</tr></thead><tbody>\n" : "</tr>\n", out);
     }
     fputs("</tbody></table></div>\n", out);
 }
 
-static void drawing(FILE *out, const report_page_drawing *d, const char *class)
+static void write_drawing(FILE *out, const report_page_drawing *d, const char *class)
 {
     fprintf(out, "<div class=\"%s\">%s</div>", class, d->svg ? d->svg : "<p>(not drawn)</p>");
 }
 
-static void figure(FILE *out, const report_page_part *f)
+static void write_figure(FILE *out, const report_page_part *f)
 {
     fputs("<figure>\n", out);
-    drawing(out, &f->drawings[REPORT_PAGE_WIDE], "wide");
-    drawing(out, &f->drawings[REPORT_PAGE_NARROW], "narrow");
+    write_drawing(out, &f->drawings[REPORT_PAGE_WIDE], "wide");
+    write_drawing(out, &f->drawings[REPORT_PAGE_NARROW], "narrow");
     fputs("\n<figcaption><b>", out);
     escape(out, f->text);
     fputs("</b> ", out);
@@ -215,20 +215,20 @@ static void figure(FILE *out, const report_page_part *f)
     fputs("</figcaption>\n</figure>\n", out);
 }
 
-static void parts(FILE *out, const report_page *p)
+static void write_parts(FILE *out, const report_page *p)
 {
     for (int i = 0; i < report_page_count(p); i++) {
         const report_page_part *part = report_page_at(p, i);
         if (part->kind == REPORT_PAGE_TABLE)
-            table(out, part);
+            write_table(out, part);
         else if (part->kind == REPORT_PAGE_FIGURE)
-            figure(out, part);
+            write_figure(out, part);
         else
-            element(out, "p", part->text);
+            write_element(out, "p", part->text);
     }
 }
 
-static void left_out(FILE *out, const lab_results *r)
+static void write_left_out(FILE *out, const lab_results *r)
 {
     const char *all = results_head(r, "left_out");
     for (const char *l = all ? json_begin(all) : NULL; l; l = json_next(l)) {
@@ -247,7 +247,7 @@ static void left_out(FILE *out, const lab_results *r)
     }
 }
 
-static void how(FILE *out, const lab_section *s)
+static void write_how(FILE *out, const lab_section *s)
 {
     char *command = NULL;
     size_t length;
@@ -262,7 +262,7 @@ static void how(FILE *out, const lab_section *s)
     escape(out, command ? command : "");
     free(command);
     fprintf(out, "</code></pre>\n<ul class=\"quiet\">\n<li>%d calls of programs, ", good);
-    duration(out, results_took(r));
+    write_duration(out, results_took(r));
     fprintf(out,
             ", in %d rounds; their output is in <a href=\"raw/%s.jsonl\">raw/%s.jsonl"
             "</a></li>\n",
@@ -271,25 +271,25 @@ static void how(FILE *out, const lab_section *s)
         fprintf(out, "<li>incomplete: %d of %d calls are missing</li>\n", all - good, all);
     if (lab_was_quick(r))
         fputs("<li>small sizes (--quick), not those of the publication</li>\n", out);
-    left_out(out, r);
+    write_left_out(out, r);
     fputs("</ul>\n", out);
 }
 
-static void section(FILE *out, const lab_section *s)
+static void write_section(FILE *out, const lab_section *s)
 {
     const char *why;
     lab_verdict v = report_page_verdict_of(s->page, &why);
     fprintf(out, "<section id=\"%s\">\n", s->of->name);
-    element(out, "h2", s->of->title);
+    write_element(out, "h2", s->of->title);
     fputs("<div class=\"published\"><h3>What was published</h3>\n", out);
-    element(out, "p", s->of->published);
+    write_element(out, "p", s->of->published);
     fputs("</div>\n<div class=\"verdict\"><h3>This run compared with it: ", out);
-    badge(out, v);
+    write_badge(out, v);
     fputs("</h3>\n", out);
-    element(out, "p", why);
+    write_element(out, "p", why);
     fputs("</div>\n", out);
-    parts(out, s->page);
-    how(out, s);
+    write_parts(out, s->page);
+    write_how(out, s);
     fputs("</section>\n", out);
 }
 
@@ -303,12 +303,12 @@ void report_html(FILE *out, const lab_section *sections, int n)
           out);
     fputs(report_css, out);
     fputs("</style>\n</head>\n<body>\n", out);
-    head(out);
-    contents(out, sections, n);
+    write_head(out);
+    write_contents(out, sections, n);
     if (n > 0)
-        machine(out, sections, n);
+        write_machine(out, sections, n);
     fputs("<main>\n", out);
     for (int i = 0; i < n; i++)
-        section(out, &sections[i]);
+        write_section(out, &sections[i]);
     fputs("</main>\n</body>\n</html>\n", out);
 }

@@ -10,7 +10,7 @@ static const double published[ROWS][PUBLISHED] = {{18.5, 9.9, 2.93}, {5.3, 1.35,
 static const char *const titles[ROWS] = {"65,000 single jobs", "A loop of 16,383 jobs"};
 static const char *const quick_titles[ROWS] = {"5,000 single jobs", "A loop of 2,047 jobs"};
 
-static void plan(const lab_options *o, lab_plan *p)
+static void jobs_plan(const lab_options *o, lab_plan *p)
 {
     p->rounds = o->quick ? 3 : 9;
     p->seconds = o->quick ? 0.02 : 0.2;
@@ -27,20 +27,20 @@ static void plan(const lab_options *o, lab_plan *p)
     }
 }
 
-static lab_numbers times(const lab_results *r, int row, int column, unsigned workers)
+static lab_numbers jobs_times(const lab_results *r, int row, int column, unsigned workers)
 {
     return lab_samples(r, "%s/%s/%u", job_rows[row].input, job_columns[column].name, workers);
 }
 
 /* One number for each call, for comparison within a round. */
-static lab_numbers rounds(const lab_results *r, int row, int column, unsigned workers)
+static lab_numbers jobs_rounds(const lab_results *r, int row, int column, unsigned workers)
 {
     return lab_medians(r, NULL, "%s/%s/%u", job_rows[row].input, job_columns[column].name, workers);
 }
 
-static double ms(const lab_results *r, int row, int column, unsigned workers)
+static double jobs_ms(const lab_results *r, int row, int column, unsigned workers)
 {
-    return statistics_median(times(r, row, column, workers)) * 1e3;
+    return statistics_median(jobs_times(r, row, column, workers)) * 1e3;
 }
 
 static const char *title_of(const lab_results *r, int row)
@@ -49,21 +49,21 @@ static const char *title_of(const lab_results *r, int row)
 }
 
 /* The column that a step is relative to: the one to the left, for Filch the last published one. */
-static int before(int column)
+static int column_before(int column)
 {
     return column >= PUBLISHED ? PUBLISHED - 1 : column - 1;
 }
 
 /* ---- showing ---- */
 
-static void figure(const lab_results *r, report_page *page, unsigned workers)
+static void jobs_figure(const lab_results *r, report_page *page, unsigned workers)
 {
     chart_bar bars[ROWS * JOB_COLUMNS];
     char title[128];
     int n = 0;
     for (int row = 0; row < ROWS; row++) {
         for (int c = 0; c < JOB_COLUMNS; c++) {
-            lab_numbers t = times(r, row, c, workers);
+            lab_numbers t = jobs_times(r, row, c, workers);
             if (t.count > 0)
                 bars[n++] = (chart_bar){title_of(r, row),
                                         job_columns[c].name,
@@ -87,7 +87,7 @@ static void figure(const lab_results *r, report_page *page, unsigned workers)
                        });
 }
 
-static void ratio(report_page *page, double ratio)
+static void ratio_cell(report_page *page, double ratio)
 {
     if (isfinite(ratio))
         report_page_cell(page, "%.2fx", ratio);
@@ -96,10 +96,10 @@ static void ratio(report_page *page, double ratio)
 }
 
 /* Speed-up over the first column, and over the column before. */
-static void gains(report_page *page, const double *values, int column)
+static void gain_cells(report_page *page, const double *values, int column)
 {
-    ratio(page, column == 0 ? NAN : values[0] / values[column]);
-    ratio(page, column == 0 ? NAN : values[before(column)] / values[column]);
+    ratio_cell(page, column == 0 ? NAN : values[0] / values[column]);
+    ratio_cell(page, column == 0 ? NAN : values[column_before(column)] / values[column]);
 }
 
 static void table_row(const lab_results *r, report_page *page, int row, int column)
@@ -107,23 +107,23 @@ static void table_row(const lab_results *r, report_page *page, int row, int colu
     unsigned workers = lab_workers(r);
     double values[JOB_COLUMNS];
     for (int c = 0; c < JOB_COLUMNS; c++)
-        values[c] = ms(r, row, c, workers);
+        values[c] = jobs_ms(r, row, c, workers);
     report_page_cell(page, "%s", title_of(r, row));
     report_page_cell(page, "%s%s", column > 0 && column < PUBLISHED ? "+ " : "",
                      job_columns[column].name);
-    report_page_number(page, ms(r, row, column, 1), 3);
+    report_page_number(page, jobs_ms(r, row, column, 1), 3);
     report_page_number(page, values[column], 3);
-    gains(page, values, column);
+    gain_cells(page, values, column);
     report_page_number(page, column < PUBLISHED ? published[row][column] : NAN, 2);
     if (column < PUBLISHED) {
-        gains(page, published[row], column);
+        gain_cells(page, published[row], column);
     } else {
         report_page_cell(page, "-");
         report_page_cell(page, "-");
     }
 }
 
-static void table(const lab_results *r, report_page *page)
+static void jobs_table(const lab_results *r, report_page *page)
 {
     char columns[128];
     report_page_text(
@@ -140,18 +140,18 @@ static void table(const lab_results *r, report_page *page)
                       columns);
     for (int row = 0; row < ROWS; row++)
         for (int c = 0; c < JOB_COLUMNS; c++)
-            if (times(r, row, c, 1).count > 0)
+            if (jobs_times(r, row, c, 1).count > 0)
                 table_row(r, page, row, c);
 }
 
 /* ---- saying ---- */
 
-static void words(const lab_results *r, report_page *page)
+static void jobs_text(const lab_results *r, report_page *page)
 {
     unsigned workers = lab_workers(r);
     for (int row = 0; row < ROWS; row++) {
-        double basic = ms(r, row, 0, workers), lock_free = ms(r, row, 2, workers);
-        double filch = ms(r, row, PUBLISHED, workers);
+        double basic = jobs_ms(r, row, 0, workers), lock_free = jobs_ms(r, row, 2, workers);
+        double filch = jobs_ms(r, row, PUBLISHED, workers);
         if (!isfinite(basic) || !isfinite(lock_free) || !isfinite(filch))
             continue;
         report_page_text(page,
@@ -173,8 +173,8 @@ static steps steps_of(const lab_results *r, unsigned workers)
     steps s = {0};
     for (int row = 0; row < ROWS; row++) {
         for (int c = 1; c < PUBLISHED; c++) {
-            lab_numbers after = rounds(r, row, c, workers);
-            lab_numbers from = rounds(r, row, c - 1, workers);
+            lab_numbers after = jobs_rounds(r, row, c, workers);
+            lab_numbers from = jobs_rounds(r, row, c - 1, workers);
             lab_interval i = statistics_pairs_interval(after, from);
             if (after.count == 0 || from.count == 0)
                 continue;
@@ -186,7 +186,7 @@ static steps steps_of(const lab_results *r, unsigned workers)
     return s;
 }
 
-static void verdict(const lab_results *r, report_page *page)
+static void jobs_verdict(const lab_results *r, report_page *page)
 {
     unsigned workers = lab_workers(r);
     steps s = steps_of(r, workers);
@@ -203,21 +203,22 @@ static void verdict(const lab_results *r, report_page *page)
         "Total gain: %.2f for single jobs (published 6.31), %.2f for "
         "the loop (published 6.97).",
         workers, workers == 1 ? "" : "s", s.gained, s.told, s.lost, s.told - s.gained - s.lost,
-        ms(r, 0, 0, workers) / ms(r, 0, 2, workers), ms(r, 1, 0, workers) / ms(r, 1, 2, workers));
+        jobs_ms(r, 0, 0, workers) / jobs_ms(r, 0, 2, workers),
+        jobs_ms(r, 1, 0, workers) / jobs_ms(r, 1, 2, workers));
     report_page_summary(
         page, "%s: %.2f, %.2f, %.2f ms in the three steps%s; Filch %.3f ms.", title_of(r, 0),
-        ms(r, 0, 0, workers), ms(r, 0, 1, workers), ms(r, 0, 2, workers),
-        lab_was_quick(r) ? "" : " (published: 18.5, 9.9, 2.93)", ms(r, 0, PUBLISHED, workers));
+        jobs_ms(r, 0, 0, workers), jobs_ms(r, 0, 1, workers), jobs_ms(r, 0, 2, workers),
+        lab_was_quick(r) ? "" : " (published: 18.5, 9.9, 2.93)", jobs_ms(r, 0, PUBLISHED, workers));
 }
 
-static void tell(const lab_results *r, report_page *page)
+static void jobs_describe(const lab_results *r, report_page *page)
 {
     if (lab_workers(r) > 1)
-        figure(r, page, lab_workers(r));
-    figure(r, page, 1);
-    table(r, page);
-    words(r, page);
-    verdict(r, page);
+        jobs_figure(r, page, lab_workers(r));
+    jobs_figure(r, page, 1);
+    jobs_table(r, page);
+    jobs_text(r, page);
+    jobs_verdict(r, page);
 }
 
 const lab_experiment lab_jobs = {
@@ -230,6 +231,6 @@ const lab_experiment lab_jobs = {
         "around each deque and malloc for each job: 18.5 for 65,000 single jobs, 5.3 for a "
         "parallel loop. With a ring of jobs in each thread: 9.9 and 1.35. With a lock-free deque "
         "in addition: 2.93 and 0.76, a total gain of 6.31 and 6.97. Each step was faster.",
-    .plan = plan,
-    .tell = tell,
+    .plan = jobs_plan,
+    .describe = jobs_describe,
 };

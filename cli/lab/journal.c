@@ -13,8 +13,8 @@
 
 static char complaint[1024];
 
-static const char *complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static const char *complain(const char *format, ...)
+static const char *journal_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static const char *journal_error(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -82,70 +82,70 @@ static const char *first_difference(const char *then, const char *now)
     return a;
 }
 
-static const char *refuse(const char *path, const char *member)
+static const char *other_run_error(const char *path, const char *member)
 {
     size_t length = length_of(member);
     while (length > 0 && strchr(", ", member[length - 1]))
         length--;
-    return complain(
+    return journal_error(
         "%s belongs to another run, with %.*s; discard it with --restart or choose another --out",
         path, (int)length, member);
 }
 
 /* ---- writing ---- */
 
-static const char *failed_to(const char *path)
+static const char *file_error(const char *path)
 {
-    return complain("%s: %s", path, strerror(errno));
+    return journal_error("%s: %s", path, strerror(errno));
 }
 
-static const char *put(lab_journal *journal, const char *line)
+static const char *journal_write(lab_journal *journal, const char *line)
 {
     if (fprintf(journal->file, "%s\n", line) < 0 || fflush(journal->file) != 0)
-        return failed_to(journal->path);
+        return file_error(journal->path);
     return NULL;
 }
 
-static const char *begin(lab_journal *journal, const char *head)
+static const char *journal_begin(lab_journal *journal, const char *head)
 {
     journal->results = results_new(head);
     if (!journal->results)
         return "out of memory for the journal";
     if (ftruncate(fileno(journal->file), 0) != 0)
-        return failed_to(journal->path);
+        return file_error(journal->path);
     rewind(journal->file);
-    return put(journal, head);
+    return journal_write(journal, head);
 }
 
 /* Truncate incomplete lines. */
-static const char *go_on(lab_journal *journal, long good)
+static const char *journal_continue(lab_journal *journal, long good)
 {
     if (ftruncate(fileno(journal->file), good) != 0 || fseek(journal->file, good, SEEK_SET) != 0)
-        return failed_to(journal->path);
+        return file_error(journal->path);
     return NULL;
 }
 
-static const char *open_or_begin(lab_journal *journal, const char *head, bool restart)
+static const char *journal_open_or_begin(lab_journal *journal, const char *head, bool restart)
 {
     long good = 0;
     if (!is_plain(journal->file))
-        return complain("%s is not a regular file", journal->path);
+        return journal_error("%s is not a regular file", journal->path);
     if (flock(fileno(journal->file), LOCK_EX | LOCK_NB) != 0)
-        return complain("%s: another filch is writing it", journal->path);
+        return journal_error("%s: another filch is writing it", journal->path);
     journal->results = restart ? NULL : read_lines(journal->file, &good);
     if (!journal->results)
-        return begin(journal, head);
+        return journal_begin(journal, head);
     const char *differs =
         first_difference(results_head(journal->results, "asked"), json_member(head, "asked"));
-    return differs ? refuse(journal->path, differs) : go_on(journal, good);
+    return differs ? other_run_error(journal->path, differs) : journal_continue(journal, good);
 }
 
 const char *journal_open(lab_journal *journal, const char *path, const char *head, bool restart)
 {
     *journal = (lab_journal){.file = fopen(path, "a+e"), .path = strdup(path)};
-    const char *why = journal->file && journal->path ? NULL : failed_to(path);
+    const char *why = journal->file && journal->path ? NULL : file_error(path);
     if (!why)
-        why = open_or_begin(journal, head, restart);
+        why = journal_open_or_begin(journal, head, restart);
     if (why)
         journal_close(journal);
     return why;
@@ -161,8 +161,8 @@ const char *journal_append(lab_journal *journal, const char *line)
 {
     int e = results_add(journal->results, line);
     if (e < 0)
-        return complain("cannot record a call: %s", strerror(-e));
-    return journal->file ? put(journal, line) : NULL;
+        return journal_error("cannot record a call: %s", strerror(-e));
+    return journal->file ? journal_write(journal, line) : NULL;
 }
 
 void journal_close(lab_journal *journal)

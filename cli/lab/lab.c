@@ -35,7 +35,7 @@ static int make_folders(const char *out)
 
 /* ---- telling ---- */
 
-static void tell_in_full(const lab_run *run, const report_page *page)
+static void print_page(const lab_run *run, const report_page *page)
 {
     printf("%s\n\n", run->of->title);
     report_page_print(page, stdout);
@@ -43,23 +43,23 @@ static void tell_in_full(const lab_run *run, const report_page *page)
         printf("\nLeft out:\n%s", run->plan->left_out);
 }
 
-static void tell_in_short(const lab_run *run, const report_page *page)
+static void print_summary(const lab_run *run, const report_page *page)
 {
     const char *text;
     lab_verdict v = report_page_verdict_of(page, &text);
     printf("%-14s %-12s %s\n", run->of->name, lab_verdict_names[v], report_page_summary_of(page));
 }
 
-static int tell(const lab_run *run, bool in_full)
+static int print_results(const lab_run *run, bool in_full)
 {
     report_page *page = report_page_new(run->of->name);
     if (page)
-        run->of->tell(run->journal.results, page);
+        run->of->describe(run->journal.results, page);
     bool is_whole = page && !report_page_is_truncated(page);
     if (is_whole && in_full)
-        tell_in_full(run, page);
+        print_page(run, page);
     else if (is_whole)
-        tell_in_short(run, page);
+        print_summary(run, page);
     else
         fprintf(stderr, "filch: %s: out of memory for the results\n", run->of->name);
     report_page_free(page);
@@ -83,7 +83,7 @@ static int write_report(const char *out)
 
 /* ---- all of it ---- */
 
-static int begin_all(const lab_chosen *chosen, lab_run *runs, int *n)
+static int open_runs(const lab_chosen *chosen, lab_run *runs, int *n)
 {
     for (*n = 0; chosen->experiments[*n]; ++*n) {
         const char *why = lab_run_open(&runs[*n], chosen->experiments[*n], &chosen->options);
@@ -96,7 +96,7 @@ static int begin_all(const lab_chosen *chosen, lab_run *runs, int *n)
     return EXIT_OK;
 }
 
-static int measure_and_tell(const lab_chosen *chosen, lab_run *runs, int n)
+static int measure_and_print(const lab_chosen *chosen, lab_run *runs, int n)
 {
     const lab_options *o = &chosen->options;
     bool failed = false;
@@ -105,7 +105,7 @@ static int measure_and_tell(const lab_chosen *chosen, lab_run *runs, int n)
         return end;
     for (int i = 0; i < n; i++) {
         failed |= runs[i].plan->count == 0; /* programs are missing, as reported */
-        end |= tell(&runs[i], !chosen->all);
+        end |= print_results(&runs[i], !chosen->all);
     }
     if (o->out) {
         printf("\n");
@@ -125,9 +125,9 @@ int command_lab(int argc, char **argv)
         return write_report(chosen.options.out);
     if (chosen.options.out && make_folders(chosen.options.out) < 0)
         return EXIT_FAILED;
-    int end = begin_all(&chosen, runs, &n);
+    int end = open_runs(&chosen, runs, &n);
     if (end == EXIT_OK)
-        end = measure_and_tell(&chosen, runs, n);
+        end = measure_and_print(&chosen, runs, n);
     for (int i = 0; i < n; i++)
         lab_run_close(&runs[i]);
     return end;

@@ -126,7 +126,7 @@ typedef struct lab_experiment {
     const char *about;     /* one line for the help */
     const char *published; /* what the publication did and found, in a few sentences */
     void (*plan)(const lab_options *o, lab_plan *p);
-    void (*tell)(const lab_results *r, report_page *page);
+    void (*describe)(const lab_results *r, report_page *page);
     const char *args; /* names of its arguments in the help; NULL: it takes none */
     const char *(*refuses)(
         const lab_options *o); /* why the arguments are wrong, or NULL.  Optional */

@@ -26,7 +26,7 @@ void json_write(FILE *out, const char *text)
     fputc('"', out);
 }
 
-static void member(FILE *out, const char *name, const char *value)
+static void write_member(FILE *out, const char *name, const char *value)
 {
     json_write(out, name);
     fputc(':', out);
@@ -72,7 +72,7 @@ static void cache_file(int index, const char *name, char *out, size_t capacity)
 }
 
 /* "L1 Data 48K, L2 Unified 1280K" */
-static void caches(char *out, size_t capacity)
+static void describe_caches(char *out, size_t capacity)
 {
     size_t used = 0;
     snprintf(out, capacity, "unknown");
@@ -89,13 +89,13 @@ static void caches(char *out, size_t capacity)
 }
 
 /* CPUs of the machine, and of this process. */
-static void cpus(char *out, size_t capacity)
+static void describe_cpus(char *out, size_t capacity)
 {
     snprintf(out, capacity, "%ld, of which this process may use %u (affinity, cgroup)",
              sysconf(_SC_NPROCESSORS_ONLN), filch_cpu_count());
 }
 
-static void cgroup(char *out, size_t capacity)
+static void describe_cgroup(char *out, size_t capacity)
 {
     char quota[64], period[64];
     first_line("/sys/fs/cgroup/cpu.max", quota, sizeof quota);
@@ -118,30 +118,30 @@ void machine_write(FILE *out)
     struct sysinfo s;
     machine_cpu(text, sizeof text);
     fputc('{', out);
-    member(out, "CPU", text);
-    cpus(text, sizeof text);
+    write_member(out, "CPU", text);
+    describe_cpus(text, sizeof text);
     fputc(',', out);
-    member(out, "CPUs", text);
-    caches(text, sizeof text);
+    write_member(out, "CPUs", text);
+    describe_caches(text, sizeof text);
     fputc(',', out);
-    member(out, "caches of CPU 0", text);
+    write_member(out, "caches of CPU 0", text);
     if (sysinfo(&s) == 0) {
         snprintf(text, sizeof text, "%.1f GB", (double)s.totalram * s.mem_unit / 1e9);
         fputc(',', out);
-        member(out, "memory", text);
+        write_member(out, "memory", text);
     }
     if (uname(&u) == 0) {
         snprintf(text, sizeof text, "%s %s %s", u.sysname, u.release, u.machine);
         fputc(',', out);
-        member(out, "kernel", text);
+        write_member(out, "kernel", text);
     }
-    cgroup(text, sizeof text);
+    describe_cgroup(text, sizeof text);
     fputc(',', out);
-    member(out, "limit of the cgroup", text);
+    write_member(out, "limit of the cgroup", text);
     fputc(',', out);
-    member(out, "Filch", filch_version());
+    write_member(out, "Filch", filch_version());
     fputc(',', out);
-    member(out, "compiler", COMPILER);
+    write_member(out, "compiler", COMPILER);
     fputc('}', out);
 }
 
@@ -156,8 +156,8 @@ void machine_write_now(FILE *out)
     if (getloadavg(load, 3) == 3)
         snprintf(text, sizeof text, "%.2f %.2f %.2f", load[0], load[1], load[2]);
     fputc('{', out);
-    member(out, "date", date);
+    write_member(out, "date", date);
     fputc(',', out);
-    member(out, "load average", text);
+    write_member(out, "load average", text);
     fputc('}', out);
 }

@@ -10,7 +10,7 @@
 
 enum { USUAL_SECONDS = 600, WORKERS_MAX = 1024 };
 
-static void help(void)
+static void lab_help(void)
 {
     printf(
         "usage: filch lab EXPERIMENT [OPTION...]\n"
@@ -39,7 +39,7 @@ static void help(void)
     printf("  %-18s %s\n", "report", "write the report again, without measurements");
 }
 
-static void take(lab_options *o, int letter)
+static void lab_take_option(lab_options *o, int letter)
 {
     switch (letter) {
     case 'o':
@@ -61,12 +61,12 @@ static void take(lab_options *o, int letter)
         o->seconds = number_arg(optarg, "--timeout", 1, 86400);
         break;
     default:
-        help();
+        lab_help();
         exit_ok();
     }
 }
 
-static void list(char *out, size_t capacity)
+static void list_experiments(char *out, size_t capacity)
 {
     size_t used = 0;
     for (int i = 0; lab_experiments[i] && used < capacity; i++)
@@ -75,17 +75,17 @@ static void list(char *out, size_t capacity)
         snprintf(out + used, capacity - used, "all");
 }
 
-static const lab_experiment *named(const char *word)
+static const lab_experiment *experiment_named(const char *word)
 {
     for (int i = 0; lab_experiments[i]; i++)
         if (strcmp(lab_experiments[i]->name, word) == 0)
             return lab_experiments[i];
     char names[512];
-    list(names, sizeof names);
+    list_experiments(names, sizeof names);
     usage_error("unknown experiment '%s'; choose from: %s", word, names);
 }
 
-static void take_rest(lab_chosen *chosen, char **args)
+static void take_args(lab_chosen *chosen, char **args)
 {
     const lab_experiment *e = chosen->all ? NULL : chosen->experiments[0];
     if (args[1] && (!e || !e->args))
@@ -100,19 +100,19 @@ static void take_rest(lab_chosen *chosen, char **args)
         usage_error("%s", why);
 }
 
-static void choose(lab_chosen *chosen, char **args)
+static void lab_choose(lab_chosen *chosen, char **args)
 {
     char names[512];
-    list(names, sizeof names);
+    list_experiments(names, sizeof names);
     if (!args[0])
         usage_error("lab needs an experiment: %s", names);
     chosen->all = strcmp(args[0], "all") == 0;
     chosen->report = strcmp(args[0], "report") == 0;
     if (!chosen->all && !chosen->report)
-        chosen->experiments[0] = named(args[0]);
+        chosen->experiments[0] = experiment_named(args[0]);
     for (int i = 0; chosen->all && lab_experiments[i] && i < LAB_EXPERIMENTS_MAX; i++)
         chosen->experiments[i] = lab_experiments[i];
-    take_rest(chosen, args);
+    take_args(chosen, args);
     if (!chosen->options.out && (chosen->all || chosen->report))
         usage_error("lab %s needs a directory for its report; give --out DIR", args[0]);
 }
@@ -130,9 +130,9 @@ lab_chosen lab_options_read(int argc, char **argv)
     for (int letter; (letter = getopt_long(argc, argv, ":h", known, NULL)) != -1;) {
         if (letter == '?' || letter == ':')
             option_error(letter, argv);
-        take(&chosen.options, letter);
+        lab_take_option(&chosen.options, letter);
     }
-    choose(&chosen, argv + optind);
+    lab_choose(&chosen, argv + optind);
     if (chosen.options.out && chosen.options.out[0] == '\0')
         usage_error("--out takes the name of a directory (got '')");
     if (chosen.options.workers == 0)

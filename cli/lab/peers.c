@@ -41,8 +41,8 @@ enum { COLUMNS = sizeof columns / sizeof columns[0], FILCH = 0, EAGER = 1, TBB =
 
 /* ---- the plan ---- */
 
-static void add(const lab_options *o, lab_plan *p, const peers_row *r, const char *name,
-                const char *runtime, const char *setting, unsigned workers)
+static void peers_add(const lab_options *o, lab_plan *p, const peers_row *r, const char *name,
+                      const char *runtime, const char *setting, unsigned workers)
 {
     lab_case *c = lab_add(p, workload_named(r->workload), runtime, workers, "%s/%s/%u", r->workload,
                           name, workers);
@@ -56,9 +56,9 @@ static void add_column(const lab_options *o, lab_plan *p, const peers_row *r, co
 {
     if (!lab_has(p, workload_named(r->workload), c->runtime))
         return;
-    add(o, p, r, c->name, c->runtime, c->setting, 1);
+    peers_add(o, p, r, c->name, c->runtime, c->setting, 1);
     if (o->workers > 1)
-        add(o, p, r, c->name, c->runtime, c->setting, o->workers);
+        peers_add(o, p, r, c->name, c->runtime, c->setting, o->workers);
 }
 
 /* A missing serial program is not reported. */
@@ -67,10 +67,10 @@ static void add_serial(const lab_options *o, lab_plan *p, const peers_row *r)
     static const char *const programs[] = {"serial", "serial-gcc", "serial-clang"};
     for (int i = 0; i < 3; i++)
         if (program_exists(workload_named(r->workload), programs[i]))
-            add(o, p, r, programs[i], programs[i], NULL, 1);
+            peers_add(o, p, r, programs[i], programs[i], NULL, 1);
 }
 
-static void plan(const lab_options *o, lab_plan *p)
+static void peers_plan(const lab_options *o, lab_plan *p)
 {
     p->seconds = o->quick ? 0.1 : 1.5;
     for (int r = 0; r < ROWS; r++) {
@@ -82,13 +82,13 @@ static void plan(const lab_options *o, lab_plan *p)
 
 /* ---- what came out ---- */
 
-static lab_numbers times(const lab_results *r, int row, int column, unsigned workers)
+static lab_numbers peers_times(const lab_results *r, int row, int column, unsigned workers)
 {
     return lab_samples(r, "%s/%s/%u", rows[row].workload, columns[column].name, workers);
 }
 
 /* One number for each call, for comparison within a round. */
-static lab_numbers rounds(const lab_results *r, int row, int column, unsigned workers)
+static lab_numbers peers_rounds(const lab_results *r, int row, int column, unsigned workers)
 {
     return lab_medians(r, NULL, "%s/%s/%u", rows[row].workload, columns[column].name, workers);
 }
@@ -111,7 +111,7 @@ static const char *title_of(const lab_results *r, int row, char out[TITLE])
     return out;
 }
 
-static void figure(const lab_results *r, report_page *page, unsigned workers)
+static void peers_figure(const lab_results *r, report_page *page, unsigned workers)
 {
     chart_bar bars[ROWS * COLUMNS];
     char title[128], groups[ROWS][TITLE];
@@ -119,7 +119,7 @@ static void figure(const lab_results *r, report_page *page, unsigned workers)
     for (int i = 0; i < ROWS; i++) {
         title_of(r, i, groups[i]);
         for (int c = 0; c < COLUMNS; c++) {
-            lab_numbers t = times(r, i, c, workers);
+            lab_numbers t = peers_times(r, i, c, workers);
             double serial = statistics_median(serial_times(r, i, c));
             if (t.count > 0)
                 bars[n++] = (chart_bar){groups[i],
@@ -149,8 +149,9 @@ static void table_row(const lab_results *r, report_page *page, int row, int colu
                       unsigned workers)
 {
     char title[TITLE];
-    lab_numbers t = times(r, row, column, workers);
-    lab_numbers ours = rounds(r, row, column, workers), tbb = rounds(r, row, TBB, workers);
+    lab_numbers t = peers_times(r, row, column, workers);
+    lab_numbers ours = peers_rounds(r, row, column, workers),
+                tbb = peers_rounds(r, row, TBB, workers);
     lab_interval i = statistics_pairs_interval(ours, tbb);
     report_page_cell(page, "%s", title_of(r, row, title));
     report_page_cell(page, "%s", columns[column].name);
@@ -166,7 +167,7 @@ static void table_row(const lab_results *r, report_page *page, int row, int colu
         report_page_cell(page, "%.3f to %.3f", i.low, i.high);
 }
 
-static void table(const lab_results *r, report_page *page, unsigned workers)
+static void peers_table(const lab_results *r, report_page *page, unsigned workers)
 {
     char caption[256];
     snprintf(caption, sizeof caption,
@@ -176,7 +177,7 @@ static void table(const lab_results *r, report_page *page, unsigned workers)
     report_page_table(page, caption, "workload|runtime|median ms|quartiles|/ serial|/ TBB|95 %");
     for (int i = 0; i < ROWS; i++)
         for (int c = 0; c < COLUMNS; c++)
-            if (times(r, i, c, workers).count > 0)
+            if (peers_times(r, i, c, workers).count > 0)
                 table_row(r, page, i, c, workers);
 }
 
@@ -189,11 +190,12 @@ typedef struct against_tbb {
 } against_tbb;
 
 /* Faster: the whole interval is below 1.  Much slower: it is above 2. */
-static against_tbb compare(const lab_results *r, int column, unsigned workers)
+static against_tbb compare_with_tbb(const lab_results *r, int column, unsigned workers)
 {
     against_tbb a = {.best = INFINITY, .worst = 0};
     for (int i = 0; i < ROWS; i++) {
-        lab_numbers ours = rounds(r, i, column, workers), tbb = rounds(r, i, TBB, workers);
+        lab_numbers ours = peers_rounds(r, i, column, workers),
+                    tbb = peers_rounds(r, i, TBB, workers);
         if (ours.count < 2 || tbb.count < 2)
             continue;
         double ratio = statistics_pairs_ratio(ours, tbb);
@@ -214,10 +216,10 @@ static against_tbb compare(const lab_results *r, int column, unsigned workers)
     return a;
 }
 
-static void say(const lab_results *r, report_page *page, int column, unsigned workers)
+static void peers_sentence(const lab_results *r, report_page *page, int column, unsigned workers)
 {
     char best[TITLE], worst[TITLE];
-    against_tbb a = compare(r, column, workers);
+    against_tbb a = compare_with_tbb(r, column, workers);
     if (a.told == 0)
         return;
     report_page_text(
@@ -229,22 +231,22 @@ static void say(const lab_results *r, report_page *page, int column, unsigned wo
         title_of(r, a.best_row, best), a.best, title_of(r, a.worst_row, worst), a.worst);
 }
 
-static void words(const lab_results *r, report_page *page)
+static void peers_text(const lab_results *r, report_page *page)
 {
     report_page_text(page, "filch is Filch with its defaults: a task becomes stealable when a "
                            "worker is hungry. filch-eager is the setting of the paper: each spawn "
                            "goes into the deque at once, and a steal takes several tasks.");
     for (int c = FILCH; c <= EAGER; c++) {
-        say(r, page, c, 1);
+        peers_sentence(r, page, c, 1);
         if (lab_workers(r) > 1)
-            say(r, page, c, lab_workers(r));
+            peers_sentence(r, page, c, lab_workers(r));
     }
 }
 
-static void verdict(const lab_results *r, report_page *page)
+static void peers_verdict(const lab_results *r, report_page *page)
 {
     unsigned workers = lab_workers(r);
-    against_tbb a = compare(r, FILCH, workers), e = compare(r, EAGER, workers);
+    against_tbb a = compare_with_tbb(r, FILCH, workers), e = compare_with_tbb(r, EAGER, workers);
     if (a.told == 0) {
         report_page_verdict(
             page, LAB_CANNOT_TELL,
@@ -268,16 +270,16 @@ static void verdict(const lab_results *r, report_page *page)
                         a.faster, a.told, a.best, a.worst);
 }
 
-static void tell(const lab_results *r, report_page *page)
+static void peers_describe(const lab_results *r, report_page *page)
 {
     if (lab_workers(r) > 1)
-        figure(r, page, lab_workers(r));
-    figure(r, page, 1);
-    words(r, page);
+        peers_figure(r, page, lab_workers(r));
+    peers_figure(r, page, 1);
+    peers_text(r, page);
     if (lab_workers(r) > 1)
-        table(r, page, lab_workers(r));
-    table(r, page, 1);
-    verdict(r, page);
+        peers_table(r, page, lab_workers(r));
+    peers_table(r, page, 1);
+    peers_verdict(r, page);
 }
 
 const lab_experiment lab_peers = {
@@ -291,6 +293,6 @@ const lab_experiment lab_peers = {
         "matrices of 256 x 256, merge sort of 64 MB of numbers, uniform and exponential, and a "
         "tree of 300 children for each task, 3 deep. Found: acceptable results, and on some "
         "workloads better than TBB.",
-    .plan = plan,
-    .tell = tell,
+    .plan = peers_plan,
+    .describe = peers_describe,
 };

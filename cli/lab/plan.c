@@ -72,7 +72,7 @@ void lab_leaves(lab_case *c, const char *setting, const char *file,
 }
 
 /* Each line once. */
-static void note(lab_plan *p, const char *runtime, const char *why)
+static void note_missing(lab_plan *p, const char *runtime, const char *why)
 {
     char line[640];
     size_t used = strlen(p->left_out);
@@ -87,12 +87,12 @@ bool lab_has(lab_plan *p, const workload *w, const char *runtime)
     if (program_exists(w, runtime))
         return true;
     program_why_missing(w, runtime, why, sizeof why);
-    note(p, runtime, why);
+    note_missing(p, runtime, why);
     return false;
 }
 
 /* FNV-1a */
-static unsigned long mix(unsigned long mark, unsigned long long value)
+static unsigned long hash_bytes(unsigned long mark, unsigned long long value)
 {
     for (int i = 0; i < 8; i++)
         mark = (mark ^ (unsigned long)(value >> 8 * i & 0xff)) * 1099511628211u;
@@ -108,9 +108,9 @@ unsigned long plan_mark(const lab_plan *p)
         program_path(p->cases[i].workload, p->cases[i].runtime, path, sizeof path);
         if (stat(path, &s) != 0)
             continue;
-        mark = mix(mark, (unsigned long long)s.st_size);
-        mark = mix(mark, (unsigned long long)s.st_mtim.tv_sec);
-        mark = mix(mark, (unsigned long long)s.st_mtim.tv_nsec);
+        mark = hash_bytes(mark, (unsigned long long)s.st_size);
+        mark = hash_bytes(mark, (unsigned long long)s.st_mtim.tv_sec);
+        mark = hash_bytes(mark, (unsigned long long)s.st_mtim.tv_nsec);
     }
     return mark;
 }

@@ -51,7 +51,7 @@ static long number_of(const char *word)
     return *end == '\0' && n >= 1 && n <= GRID_MAX ? n : 0;
 }
 
-static const char *refuses(const lab_options *o)
+static const char *probabilities_refuses(const lab_options *o)
 {
     static char why[256];
     for (int i = 0; o->args[i]; i++) {
@@ -127,7 +127,7 @@ static int worker_counts(unsigned cpus, unsigned out[2])
     return 2;
 }
 
-static void add(lab_plan *p, const char *name, int policy, unsigned workers)
+static void probabilities_add(lab_plan *p, const char *name, int policy, unsigned workers)
 {
     char file[LAB_NAME];
     lab_case *c = lab_add(p, workload_named(name), "filch", workers, "%s/%s/%u", name,
@@ -142,7 +142,7 @@ static void add(lab_plan *p, const char *name, int policy, unsigned workers)
     lab_leaves(c, "FILCH_SAMPLE", file, read_samples);
 }
 
-static void plan(const lab_options *o, lab_plan *p)
+static void probabilities_plan(const lab_options *o, lab_plan *p)
 {
     const char *names[LAB_ARGS + 1];
     unsigned workers[2];
@@ -156,7 +156,7 @@ static void plan(const lab_options *o, lab_plan *p)
     for (int i = 0; names[i]; i++)
         for (int policy = 0; policy < POLICIES; policy++)
             for (int w = 0; w < n && lab_has(p, workload_named(names[i]), "filch"); w++)
-                add(p, names[i], policy, workers[w]);
+                probabilities_add(p, names[i], policy, workers[w]);
 }
 
 /* ---- what came out ---- */
@@ -173,7 +173,7 @@ typedef struct told {
     deque_told of[DEQUES_MAX];
 } told;
 
-static double number(const char *object, const char *member)
+static double json_number_of(const char *object, const char *member)
 {
     double value = NAN;
     const char *v = json_member(object, member);
@@ -188,13 +188,13 @@ static void read_deque(const char *object, deque_told *d)
     int i = 0;
     for (const char *v = p ? json_begin(p) : NULL; v && i < CHANGES; v = json_next(v))
         json_number(v, &d->p[i++]);
-    d->beyond = number(object, "beyond");
-    d->steps = number(object, "steps");
-    d->up = number(object, "up");
-    d->down = number(object, "down");
-    d->top = number(object, "top");
-    d->mean = number(object, "mean");
-    d->largest = number(object, "largest");
+    d->beyond = json_number_of(object, "beyond");
+    d->steps = json_number_of(object, "steps");
+    d->up = json_number_of(object, "up");
+    d->down = json_number_of(object, "down");
+    d->top = json_number_of(object, "top");
+    d->mean = json_number_of(object, "mean");
+    d->largest = json_number_of(object, "largest");
     d->curve = json_member(object, "curve");
 }
 
@@ -206,13 +206,13 @@ static told told_of(const lab_results *r, const char *name, int policy, unsigned
     if (!deques)
         return t;
     t.is_there = true;
-    t.seconds = number(more, "ticks") / number(more, "ticks_per_second");
-    t.lost = number(more, "lost");
-    t.samples = number(more, "samples");
-    t.least_gap = number(more, "least_gap");
-    t.usual_gap = number(more, "usual_gap");
-    t.blind = number(more, "blind");
-    t.grid = number(more, "grid");
+    t.seconds = json_number_of(more, "ticks") / json_number_of(more, "ticks_per_second");
+    t.lost = json_number_of(more, "lost");
+    t.samples = json_number_of(more, "samples");
+    t.least_gap = json_number_of(more, "least_gap");
+    t.usual_gap = json_number_of(more, "usual_gap");
+    t.blind = json_number_of(more, "blind");
+    t.grid = json_number_of(more, "grid");
     for (const char *d = json_begin(deques); d && t.deques < DEQUES_MAX; d = json_next(d))
         read_deque(d, &t.of[t.deques++]);
     return t;
@@ -220,7 +220,7 @@ static told told_of(const lab_results *r, const char *name, int policy, unsigned
 
 /* ---- showing ---- */
 
-static void cells(report_page *page, const double p[CHANGES], bool is_known)
+static void probability_cells(report_page *page, const double p[CHANGES], bool is_known)
 {
     for (int l = 0; l < CHANGES; l++)
         report_page_number(page, is_known ? p[l] : NAN, 7);
@@ -232,27 +232,27 @@ static void published_rows(report_page *page, const char *name)
     for (int d = 0; known && d < PUBLISHED_DEQUES; d++) {
         report_page_cell(page, "the paper");
         report_page_cell(page, "%d", d + 1);
-        cells(page, known->p[d], true);
+        probability_cells(page, known->p[d], true);
         report_page_cell(page, "-");
         report_page_cell(page, "-");
         report_page_cell(page, "-");
     }
 }
 
-static void rows(report_page *page, const told *t, int policy)
+static void probability_rows(report_page *page, const told *t, int policy)
 {
     for (int d = 0; d < t->deques; d++) {
         report_page_cell(page, "%s, %d worker%s", policies[policy], t->deques,
                          t->deques > 1 ? "s" : "");
         report_page_cell(page, "%d", d + 1);
-        cells(page, t->of[d].p, t->of[d].steps > 0);
+        probability_cells(page, t->of[d].p, t->of[d].steps > 0);
         report_page_number(page, t->of[d].steps > 0 ? t->of[d].beyond : NAN, 7);
         report_page_number(page, t->of[d].steps > 0 ? t->of[d].up / t->of[d].steps : NAN, 7);
         report_page_number(page, t->of[d].largest, 0);
     }
 }
 
-static void table(const lab_results *r, report_page *page, const char *name)
+static void probabilities_table(const lab_results *r, report_page *page, const char *name)
 {
     char caption[256];
     unsigned workers[2];
@@ -268,7 +268,7 @@ static void table(const lab_results *r, report_page *page, const char *name)
     for (int policy = 0; policy < POLICIES; policy++)
         for (int w = 0; w < n; w++) {
             told t = told_of(r, name, policy, workers[w]);
-            rows(page, &t, policy);
+            probability_rows(page, &t, policy);
         }
 }
 
@@ -285,7 +285,7 @@ static int read_curve(const deque_told *d, double seconds, chart_point out[DEQUE
     return n;
 }
 
-static void figure(report_page *page, const told *t, const char *name, int policy)
+static void curve_figure(report_page *page, const told *t, const char *name, int policy)
 {
     static chart_point points[DEQUES_MAX][DEQUE_SIZES_CURVE];
     static char names[DEQUES_MAX][24];
@@ -311,7 +311,7 @@ static void figure(report_page *page, const told *t, const char *name, int polic
         });
 }
 
-static void figures(const lab_results *r, report_page *page, const char *name)
+static void curve_figures(const lab_results *r, report_page *page, const char *name)
 {
     unsigned workers[2];
     int n = worker_counts(lab_cpus(r), workers);
@@ -319,7 +319,7 @@ static void figures(const lab_results *r, report_page *page, const char *name)
         for (int w = 0; w < n; w++) {
             told t = told_of(r, name, policy, workers[w]);
             if (t.is_there && t.seconds > 0)
-                figure(page, &t, name, policy);
+                curve_figure(page, &t, name, policy);
         }
 }
 
@@ -351,7 +351,7 @@ static void say_how(report_page *page, const told *t, const char *name, int poli
         t->lost > 0 ? " The sample buffer holds the last part of the run only." : "");
 }
 
-static void say(const lab_results *r, report_page *page, const char *name)
+static void probabilities_sentence(const lab_results *r, report_page *page, const char *name)
 {
     unsigned workers[2];
     int n = worker_counts(lab_cpus(r), workers);
@@ -370,7 +370,7 @@ static bool has_shape(const deque_told *d)
 }
 
 /* Only if the sampler had its own CPU. */
-static void verdict(const lab_results *r, report_page *page, const char *const *names)
+static void probabilities_verdict(const lab_results *r, report_page *page, const char *const *names)
 {
     unsigned workers[2];
     int judged = 0, alike = 0;
@@ -421,13 +421,13 @@ static void names_of(const lab_results *r, const char *names[LAB_ARGS + 1])
     workloads_among(words, names);
 }
 
-static void tell(const lab_results *r, report_page *page)
+static void probabilities_describe(const lab_results *r, report_page *page)
 {
     const char *names[LAB_ARGS + 1];
     names_of(r, names);
     for (int i = 0; names[i]; i++) {
-        table(r, page, names[i]);
-        figures(r, page, names[i]);
+        probabilities_table(r, page, names[i]);
+        curve_figures(r, page, names[i]);
     }
     report_page_text(
         page, "A size is B+ - B- - T: increments of the bottom, minus decrements of the bottom, "
@@ -437,7 +437,7 @@ static void tell(const lab_results *r, report_page *page)
               "step as no change. Changes that cancel out between two samples are not seen, so "
               "these are lower bounds; compare the column pushes.");
     for (int i = 0; names[i]; i++)
-        say(r, page, names[i]);
+        probabilities_sentence(r, page, names[i]);
     if (lab_cpus(r) <= 2)
         report_page_text(page,
                          "The machine had %u CPU%s. With 2 workers the sampler shares the last one "
@@ -446,7 +446,7 @@ static void tell(const lab_results *r, report_page *page)
                          lab_cpus(r), lab_cpus(r) == 1 ? "" : "s");
     report_page_text(page, "In the lazy setting, the default of Filch, a task gets into a deque "
                            "only when a worker is hungry, so deques hardly change.");
-    verdict(r, page, names);
+    probabilities_verdict(r, page, names);
 }
 
 const lab_experiment lab_probabilities = {
@@ -458,8 +458,8 @@ const lab_experiment lab_probabilities = {
                  "size changes by l within 100 ticks, for matrix multiplication and knapsack on "
                  "dedicated cores. Found: mostly the size does not change, otherwise by one, up as "
                  "often as down, and hardly ever by more.",
-    .plan = plan,
-    .tell = tell,
+    .plan = probabilities_plan,
+    .describe = probabilities_describe,
     .args = "[WORKLOAD...] [TICKS]",
-    .refuses = refuses,
+    .refuses = probabilities_refuses,
 };

@@ -21,7 +21,7 @@ void progress_text(double seconds, char *out, int capacity)
         snprintf(out, (size_t)capacity, "about %ld h %ld min left", s / 3600, s / 60 % 60);
 }
 
-static int columns(void)
+static int terminal_columns(void)
 {
     struct winsize size;
     if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
@@ -30,7 +30,7 @@ static int columns(void)
 }
 
 /* One column stays free, because some terminals wrap after the last one. */
-static void redraw(int done, int all, const char *left, const char *what)
+static void redraw_line(int done, int all, const char *left, const char *what)
 {
     char bar[BAR + 1], line[512];
     for (int i = 0; i < BAR; i++)
@@ -38,10 +38,10 @@ static void redraw(int done, int all, const char *left, const char *what)
     bar[BAR] = '\0';
     snprintf(line, sizeof line, "[%s] %3d %%  %s  %s", bar, all > 0 ? done * 100 / all : 100, left,
              what);
-    fprintf(stderr, "\r%.*s\033[K", columns() - 1, line);
+    fprintf(stderr, "\r%.*s\033[K", terminal_columns() - 1, line);
 }
 
-static bool is_time(void)
+static bool is_line_due(void)
 {
     static struct timespec last;
     struct timespec now;
@@ -57,8 +57,8 @@ void progress_show(int done, int all, double seconds, const char *what)
     char left[64];
     progress_text(seconds, left, sizeof left);
     if (isatty(STDERR_FILENO))
-        redraw(done, all, left, what);
-    else if (is_time())
+        redraw_line(done, all, left, what);
+    else if (is_line_due())
         fprintf(stderr, "filch: %d of %d calls, %s: %s\n", done, all, left, what);
 }
 

@@ -16,7 +16,7 @@ enum { SECTIONS_MAX = 32 };
 
 static char complaint[PATH_MAX + 256];
 
-static const char *failed_to(const char *path)
+static const char *file_error(const char *path)
 {
     snprintf(complaint, sizeof complaint, "%s: %s", path, strerror(errno));
     return complaint;
@@ -34,7 +34,7 @@ static bool read_section(const char *folder, const lab_experiment *e, lab_sectio
         results_free(s->results);
         return false;
     }
-    e->tell(s->results, s->page);
+    e->describe(s->results, s->page);
     return true;
 }
 
@@ -87,13 +87,13 @@ static const char *write_file(const char *path, void (*write)(FILE *out, const v
         return "the name of the directory is too long";
     FILE *out = open_draft(draft, path);
     if (!out)
-        return failed_to(draft);
+        return file_error(draft);
     write(out, what);
     bool is_bad = ferror(out) || fflush(out) != 0;
     is_bad |= fclose(out) != 0;
     if (!is_bad && rename(draft, path) == 0)
         return NULL;
-    const char *why = failed_to(path);
+    const char *why = file_error(path);
     unlink(draft);
     return why;
 }
@@ -136,7 +136,7 @@ static const char *write_all(const char *folder, const lab_section *sections, in
     const char *why = NULL;
     snprintf(path, sizeof path, "%s/figures", folder);
     if (mkdir(path, 0777) != 0 && errno != EEXIST)
-        return failed_to(path);
+        return file_error(path);
     for (int i = 0; i < n && !why; i++)
         why = report_page_is_truncated(sections[i].page) ? "out of memory for the report"
                                                          : write_figures(folder, &sections[i]);

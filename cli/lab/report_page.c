@@ -31,7 +31,7 @@ report_page *report_page_new(const char *name)
     return p;
 }
 
-static void free_part(report_page_part *part)
+static void part_free(report_page_part *part)
 {
     free(part->text);
     free(part->about);
@@ -49,7 +49,7 @@ void report_page_free(report_page *p)
     if (!p)
         return;
     for (int i = 0; i < p->count; i++)
-        free_part(&p->parts[i]);
+        part_free(&p->parts[i]);
     free(p->name);
     free(p->verdict_text);
     free(p->summary);
@@ -57,7 +57,7 @@ void report_page_free(report_page *p)
 }
 
 /* A full page is truncated. */
-static report_page_part *add(report_page *p, report_page_kind kind)
+static report_page_part *page_add_part(report_page *p, report_page_kind kind)
 {
     static report_page_part nowhere;
     if (p->count == PARTS_MAX) {
@@ -69,7 +69,7 @@ static report_page_part *add(report_page *p, report_page_kind kind)
     return part;
 }
 
-static char *written(report_page *p, const char *format, va_list args)
+static char *page_format(report_page *p, const char *format, va_list args)
 {
     char *text;
     if (vasprintf(&text, format, args) < 0) {
@@ -79,7 +79,7 @@ static char *written(report_page *p, const char *format, va_list args)
     return text;
 }
 
-static char *copy(report_page *p, const char *text)
+static char *page_copy(report_page *p, const char *text)
 {
     char *own = strdup(text ? text : "");
     p->truncated |= !own;
@@ -90,7 +90,7 @@ void report_page_text(report_page *p, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    add(p, REPORT_PAGE_TEXT)->text = written(p, format, args);
+    page_add_part(p, REPORT_PAGE_TEXT)->text = page_format(p, format, args);
     va_end(args);
 }
 
@@ -100,7 +100,7 @@ void report_page_verdict(report_page *p, lab_verdict v, const char *format, ...)
     p->verdict = v;
     free(p->verdict_text);
     va_start(args, format);
-    p->verdict_text = written(p, format, args);
+    p->verdict_text = page_format(p, format, args);
     va_end(args);
 }
 
@@ -109,13 +109,13 @@ void report_page_summary(report_page *p, const char *format, ...)
     va_list args;
     free(p->summary);
     va_start(args, format);
-    p->summary = written(p, format, args);
+    p->summary = page_format(p, format, args);
     va_end(args);
 }
 
 /* ---- tables ---- */
 
-static void add_cell(report_page *p, report_page_part *table, char *text)
+static void table_add_cell(report_page *p, report_page_part *table, char *text)
 {
     char **cells = realloc(table->cells, ((size_t)table->cell_count + 1) * sizeof *cells);
     if (!cells || !text) {
@@ -130,11 +130,11 @@ static void add_cell(report_page *p, report_page_part *table, char *text)
 
 void report_page_table(report_page *p, const char *caption, const char *columns)
 {
-    report_page_part *table = add(p, REPORT_PAGE_TABLE);
-    table->text = copy(p, caption);
+    report_page_part *table = page_add_part(p, REPORT_PAGE_TABLE);
+    table->text = page_copy(p, caption);
     for (const char *c = columns;; c++) {
         size_t length = strcspn(c, "|");
-        add_cell(p, table, strndup(c, length));
+        table_add_cell(p, table, strndup(c, length));
         table->columns++;
         c += length;
         if (*c == '\0')
@@ -142,11 +142,11 @@ void report_page_table(report_page *p, const char *caption, const char *columns)
     }
 }
 
-static void cell_of_last(report_page *p, char *text)
+static void page_add_cell(report_page *p, char *text)
 {
     report_page_part *last = p->count > 0 ? &p->parts[p->count - 1] : NULL;
     if (last && last->kind == REPORT_PAGE_TABLE) {
-        add_cell(p, last, text);
+        table_add_cell(p, last, text);
         return;
     }
     free(text);
@@ -157,7 +157,7 @@ void report_page_cell(report_page *p, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    cell_of_last(p, written(p, format, args));
+    page_add_cell(p, page_format(p, format, args));
     va_end(args);
 }
 
@@ -170,7 +170,7 @@ void report_page_number(report_page *p, double value, int digits)
 }
 
 /* 1.5, -3, 2.1x, 0.8 to 1.2, and a dash for a missing number. */
-static bool is_number(const char *cell)
+static bool is_number_text(const char *cell)
 {
     return strcmp(cell, "-") == 0 || (*cell != '\0' && strchr("-+.0123456789", *cell));
 }
@@ -178,7 +178,7 @@ static bool is_number(const char *cell)
 bool report_page_is_number_column(const report_page_part *table, int column)
 {
     for (int i = table->columns + column; i < table->cell_count; i += table->columns)
-        if (table->cells[i][0] != '\0' && !is_number(table->cells[i]))
+        if (table->cells[i][0] != '\0' && !is_number_text(table->cells[i]))
             return false;
     return true;
 }
@@ -193,16 +193,16 @@ void report_page_figure(report_page *p, const chart *c)
         report_page_text(p, "There is nothing to draw for the figure: %s", c->title);
         return;
     }
-    report_page_part *part = add(p, REPORT_PAGE_FIGURE);
-    part->text = copy(p, c->title);
-    part->about = copy(p, c->about);
+    report_page_part *part = page_add_part(p, REPORT_PAGE_FIGURE);
+    part->text = page_copy(p, c->title);
+    part->about = page_copy(p, c->about);
     for (int i = 0; i < 2; i++) {
         part->drawings[i].script = chart_script(c, widths[i]);
         p->truncated |= !part->drawings[i].script;
     }
 }
 
-static const char *draw(const report_page *p, report_page_part *part, int figure, int i)
+static const char *figure_draw(const report_page *p, report_page_part *part, int figure, int i)
 {
     static const char *const names[2] = {
         [REPORT_PAGE_WIDE] = "wide", [REPORT_PAGE_NARROW] = "narrow"};
@@ -227,7 +227,7 @@ const char *report_page_draw(report_page *p)
             continue;
         figure++;
         for (int k = 0; k < 2 && !why; k++)
-            why = draw(p, &p->parts[i], figure, k);
+            why = figure_draw(p, &p->parts[i], figure, k);
     }
     return why;
 }

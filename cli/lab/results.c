@@ -56,7 +56,7 @@ static bool read_line(lab_result *l)
     return is_object(l->said) != (l->failed != NULL) && (!l->more || is_object(l->more));
 }
 
-static int reserve(lab_results *r)
+static int results_reserve(lab_results *r)
 {
     if (r->count < r->capacity)
         return 0;
@@ -72,7 +72,7 @@ static int reserve(lab_results *r)
 int results_add(lab_results *r, const char *line)
 {
     lab_result l = {.line = strdup(line)};
-    if (!l.line || reserve(r) < 0) {
+    if (!l.line || results_reserve(r) < 0) {
         free(l.line);
         return -ENOMEM;
     }

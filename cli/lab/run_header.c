@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static void words(FILE *out, const lab_options *o)
+static void write_args(FILE *out, const lab_options *o)
 {
     char all[256] = "";
     for (int i = 0; o->args[i]; i++) {
@@ -31,7 +31,7 @@ static bool is_setting(const char *variable)
 }
 
 /* Settings in our environment also apply to the programs. */
-static void settings(FILE *out)
+static void write_settings(FILE *out)
 {
     char all[512] = "";
     for (char **e = environ; *e; e++) {
@@ -43,22 +43,22 @@ static void settings(FILE *out)
 }
 
 /* The options that identify the run. */
-static void asked(FILE *out, const lab_experiment *e, const lab_options *o, const lab_plan *p)
+static void write_asked(FILE *out, const lab_experiment *e, const lab_options *o, const lab_plan *p)
 {
     char cpu[256];
     machine_cpu(cpu, sizeof cpu);
     fprintf(out, "{\"experiment\":\"%s\",\"args\":", e->name);
-    words(out, o);
+    write_args(out, o);
     fprintf(out, ",\"quick\":%s,\"rounds\":%d,\"workers\":%u,\"cpus\":%u",
             o->quick ? "true" : "false", p->rounds, o->workers, filch_cpu_count());
     fprintf(out, ",\"Filch\":\"%s\",\"CPU\":", filch_version());
     json_write(out, cpu);
     fputs(",\"settings\":", out);
-    settings(out);
+    write_settings(out);
     fprintf(out, ",\"cases\":%d,\"programs\":\"%016lx\"}", p->count, plan_mark(p));
 }
 
-static void left_out(FILE *out, const lab_plan *p)
+static void write_left_out(FILE *out, const lab_plan *p)
 {
     char line[640];
     fputc('[', out);
@@ -78,13 +78,13 @@ char *run_header(const lab_experiment *e, const lab_options *o, const lab_plan *
     if (!out)
         return NULL;
     fputs("{\"asked\":", out);
-    asked(out, e, o, p);
+    write_asked(out, e, o, p);
     fputs(",\"machine\":", out);
     machine_write(out);
     fputs(",\"begun\":", out);
     machine_write_now(out);
     fputs(",\"left_out\":", out);
-    left_out(out, p);
+    write_left_out(out, p);
     fputs("}", out);
     if (fclose(out) == 0)
         return head;

@@ -30,7 +30,7 @@ static bool is_done(const lab_run *run, int i, int round)
     return results_find(run->journal.results, key) != NULL;
 }
 
-static void remember(lab_run *run)
+static void count_earlier_calls(lab_run *run)
 {
     for (int i = 0; i < run->plan->count; i++) {
         for (int round = 0; round < run->plan->rounds; round++) {
@@ -62,7 +62,7 @@ const char *lab_run_open(lab_run *run, const lab_experiment *e, const lab_option
         why = journal_open(&run->journal, path, head, o->restart);
     free(head);
     if (!why)
-        remember(run);
+        count_earlier_calls(run);
     return why;
 }
 
@@ -75,13 +75,13 @@ void lab_run_close(lab_run *run)
 
 /* ---- how long it will take ---- */
 
-static double mean(double sum, int n)
+static double mean_seconds(double sum, int n)
 {
     return n > 0 ? sum / n : -1;
 }
 
 /* Mean time of all calls so far. */
-static double usual(const lab_run *runs, int n)
+static double estimated_seconds(const lab_run *runs, int n)
 {
     double sum = 0;
     int calls = 0;
@@ -91,7 +91,7 @@ static double usual(const lab_run *runs, int n)
             calls += runs[r].calls[i];
         }
     }
-    return mean(sum, calls);
+    return mean_seconds(sum, calls);
 }
 
 static int calls_left(const lab_run *run, int i)
@@ -102,7 +102,7 @@ static int calls_left(const lab_run *run, int i)
 /* Estimated time of a call: the mean of this case; else of its experiment; else the estimate of the plan; else the mean of all. */
 static double seconds_of(const lab_run *run, int i, double of_run, double of_all)
 {
-    const double known[] = {mean(run->took[i], run->calls[i]), of_run,
+    const double known[] = {mean_seconds(run->took[i], run->calls[i]), of_run,
                             run->plan->seconds > 0 ? run->plan->seconds : -1, of_all};
     for (int k = 0; k < 4; k++)
         if (known[k] >= 0)
@@ -113,9 +113,9 @@ static double seconds_of(const lab_run *run, int i, double of_run, double of_all
 /* Negative: unknown. */
 static double seconds_left(const lab_run *runs, int n)
 {
-    double left = 0, of_all = usual(runs, n);
+    double left = 0, of_all = estimated_seconds(runs, n);
     for (int r = 0; r < n; r++) {
-        double of_run = usual(&runs[r], 1);
+        double of_run = estimated_seconds(&runs[r], 1);
         for (int i = 0; i < runs[r].plan->count; i++) {
             double of_case = seconds_of(&runs[r], i, of_run, of_all);
             if (of_case < 0)
@@ -126,7 +126,7 @@ static double seconds_left(const lab_run *runs, int n)
     return left;
 }
 
-static void count(const lab_run *runs, int n, int *done, int *all)
+static void count_calls(const lab_run *runs, int n, int *done, int *all)
 {
     *done = *all = 0;
     for (int r = 0; r < n; r++) {
@@ -137,11 +137,12 @@ static void count(const lab_run *runs, int n, int *done, int *all)
     }
 }
 
-static void show(const lab_run *runs, int n, const lab_run *run, const lab_case *c, int round)
+static void show_progress(const lab_run *runs, int n, const lab_run *run, const lab_case *c,
+                          int round)
 {
     int done, all;
     char what[256];
-    count(runs, n, &done, &all);
+    count_calls(runs, n, &done, &all);
     snprintf(what, sizeof what, "%s: %s, round %d of %d", run->of->name, c->name, round + 1,
              run->plan->rounds);
     progress_show(done, all, seconds_left(runs, n), what);
@@ -155,7 +156,7 @@ typedef struct kept {
     char *value; /* NULL: not set */
 } kept;
 
-static void set(const char *name, const char *value, kept *k)
+static void save_and_set(const char *name, const char *value, kept *k)
 {
     const char *before = getenv(name);
     snprintf(k->name, sizeof k->name, "%s", name);
@@ -170,10 +171,10 @@ static int set_all(const lab_case *c, const char *path, kept k[LAB_SETTINGS + 1]
         char name[LAB_SETTING];
         const char *equals = strchr(c->settings[n], '=');
         snprintf(name, sizeof name, "%.*s", (int)(equals - c->settings[n]), c->settings[n]);
-        set(name, equals + 1, &k[n]);
+        save_and_set(name, equals + 1, &k[n]);
     }
     if (c->file_setting)
-        set(c->file_setting, path, &k[n++]);
+        save_and_set(c->file_setting, path, &k[n++]);
     return n;
 }
 
@@ -190,7 +191,7 @@ static void reset_all(kept *k, int n)
 
 /* ---- a call ---- */
 
-static double now(void)
+static double now_seconds(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -254,14 +255,14 @@ static char *line_of_call(const lab_case *c, int round, const lab_options *o, co
 {
     char key[LAB_KEY], path[PATH_MAX] = "", *line = NULL, *said = NULL;
     size_t length;
-    double began = now();
+    double began = now_seconds();
     FILE *out = open_memstream(&said, &length);
     *why = out ? place_of_file(c, o, path) : "out of memory for a line";
     if (out && !*why)
         *why = call_it(c, o, path, out);
     if (out && fclose(out) != 0 && !*why)
         *why = "out of memory for a line";
-    *took = now() - began;
+    *took = now_seconds() - began;
     drop_file(c, o, path);
     key_of(c, round, key);
     out = open_memstream(&line, &length);
@@ -305,13 +306,13 @@ static int call_and_note(lab_run *run, int i, int round, const lab_options *o)
     return EXIT_FAILED;
 }
 
-static int work(lab_run *runs, int n, lab_run *run, const lab_options *o)
+static int run_experiment(lab_run *runs, int n, lab_run *run, const lab_options *o)
 {
     for (int round = 0; round < run->plan->rounds; round++) {
         for (int i = 0; i < run->plan->count; i++) {
             if (run->plan->cases[i].failed || is_done(run, i, round))
                 continue;
-            show(runs, n, run, &run->plan->cases[i], round);
+            show_progress(runs, n, run, &run->plan->cases[i], round);
             if (call_and_note(run, i, round, o) != EXIT_OK)
                 return EXIT_FAILED;
         }
@@ -332,7 +333,7 @@ int runner_run_all(lab_run *runs, int n, const lab_options *o, bool *failed)
     int end = EXIT_OK;
     child_catch_signals();
     for (int i = 0; i < n && end == EXIT_OK; i++) {
-        end = work(runs, n, &runs[i], o);
+        end = run_experiment(runs, n, &runs[i], o);
         *failed |= has_failed(&runs[i]);
     }
     progress_clear();

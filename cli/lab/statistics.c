@@ -85,7 +85,7 @@ static lab_interval middle_of(double *drawn)
 }
 
 /* Of the median of a, or of the ratio of both medians. */
-static lab_interval between(lab_numbers a, const lab_numbers *b)
+static lab_interval bootstrap_interval(lab_numbers a, const lab_numbers *b)
 {
     lab_interval none = {NAN, NAN};
     int most = b && b->count > a.count ? b->count : a.count;
@@ -108,12 +108,12 @@ static lab_interval between(lab_numbers a, const lab_numbers *b)
 
 lab_interval statistics_median_interval(lab_numbers n)
 {
-    return between(n, NULL);
+    return bootstrap_interval(n, NULL);
 }
 
 lab_interval statistics_ratio_interval(lab_numbers above, lab_numbers below)
 {
-    return between(above, &below);
+    return bootstrap_interval(above, &below);
 }
 
 /* To be freed; NULL: not pairs. */

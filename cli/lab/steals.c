@@ -37,8 +37,8 @@ static int worker_counts(unsigned asked, unsigned out[2])
     return asked == PAPER_WORKERS ? 1 : 2;
 }
 
-static void add(lab_plan *p, const char *of, long value, int batch, long width, int policy,
-                unsigned workers)
+static void steals_add(lab_plan *p, const char *of, long value, int batch, long width, int policy,
+                       unsigned workers)
 {
     lab_case *c = lab_add(p, workload_named("tree"), "filch", workers, "%s/%ld/%s/%u", of, value,
                           policies[policy], workers);
@@ -48,7 +48,7 @@ static void add(lab_plan *p, const char *of, long value, int batch, long width, 
     lab_set(c, "FILCH_STEAL_BATCH=%d", batch);
 }
 
-static void plan(const lab_options *o, lab_plan *p)
+static void steals_plan(const lab_options *o, lab_plan *p)
 {
     unsigned workers[2];
     int n = worker_counts(o->workers, workers);
@@ -59,11 +59,11 @@ static void plan(const lab_options *o, lab_plan *p)
     for (int w = 0; w < n; w++)
         for (int policy = 0; policy < POLICIES; policy++) {
             for (int i = 0; i < WIDTHS; i++)
-                add(p, "tasks", width_at(o->quick, i), 1, width_at(o->quick, i), policy,
-                    workers[w]);
+                steals_add(p, "tasks", width_at(o->quick, i), 1, width_at(o->quick, i), policy,
+                           workers[w]);
             for (int i = 0; i < BATCHES; i++)
-                add(p, "k", batches[i], batches[i], width_at(o->quick, WIDTHS - 1), policy,
-                    workers[w]);
+                steals_add(p, "k", batches[i], batches[i], width_at(o->quick, WIDTHS - 1), policy,
+                           workers[w]);
         }
 }
 
@@ -103,12 +103,12 @@ static void cloud_add(cloud *c, double x, double y)
     c->y[c->n++] = y;
 }
 
-static lab_numbers xs(const cloud *c)
+static lab_numbers cloud_xs(const cloud *c)
 {
     return (lab_numbers){c->x, c->n};
 }
 
-static lab_numbers ys(const cloud *c)
+static lab_numbers cloud_ys(const cloud *c)
 {
     return (lab_numbers){c->y, c->n};
 }
@@ -179,7 +179,7 @@ static void draw_tasks(const lab_results *r, const setting *s, tasks_drawn *d, c
 {
     double most = tasks_of(width_at(lab_was_quick(r), WIDTHS - 1));
     tasks_cloud(r, s, &scratch);
-    lab_fit f = statistics_fit(xs(&scratch), ys(&scratch));
+    lab_fit f = statistics_fit(cloud_xs(&scratch), cloud_ys(&scratch));
     out[0] = (chart_series){s->name, d->points, tasks_points(r, s, d->points), CHART_POINTS, false};
     d->line[0] = (chart_point){0, f.at_zero, NAN, NAN};
     d->line[1] = (chart_point){most * 1e-6, f.at_zero + f.slope * most, NAN, NAN};
@@ -227,7 +227,7 @@ static double r2_of_medians(const lab_results *r, const setting *s)
     scratch.n = 0;
     for (int i = 0; i < n; i++)
         cloud_add(&scratch, points[i].x, points[i].y);
-    return statistics_fit(xs(&scratch), ys(&scratch)).r2;
+    return statistics_fit(cloud_xs(&scratch), cloud_ys(&scratch)).r2;
 }
 
 static double power_of_medians(const lab_results *r, const setting *s)
@@ -238,26 +238,26 @@ static double power_of_medians(const lab_results *r, const setting *s)
     for (int i = 0; i < n; i++)
         if (points[i].y > 0)
             cloud_add(&scratch, log(points[i].x), log(points[i].y));
-    return statistics_fit(xs(&scratch), ys(&scratch)).slope;
+    return statistics_fit(cloud_xs(&scratch), cloud_ys(&scratch)).slope;
 }
 
 static growth growth_of(const lab_results *r, const setting *s)
 {
     growth g = {.r2_of_medians = r2_of_medians(r, s), .power = power_of_medians(r, s)};
     tasks_cloud(r, s, &scratch);
-    g.fit = statistics_fit(xs(&scratch), ys(&scratch));
-    g.r = statistics_correlation(xs(&scratch), ys(&scratch));
-    g.between = statistics_correlation_interval(xs(&scratch), ys(&scratch));
+    g.fit = statistics_fit(cloud_xs(&scratch), cloud_ys(&scratch));
+    g.r = statistics_correlation(cloud_xs(&scratch), cloud_ys(&scratch));
+    g.between = statistics_correlation_interval(cloud_xs(&scratch), cloud_ys(&scratch));
     return g;
 }
 
 /* A line explains nine tenths of the variance of the medians; or there is growth only. */
-static bool is_line(const growth *g)
+static bool growth_is_linear(const growth *g)
 {
     return g->r2_of_medians >= 0.9 && g->between.low > 0;
 }
 
-static bool grows(const growth *g)
+static bool growth_is_significant(const growth *g)
 {
     return g->between.low > 0;
 }
@@ -293,9 +293,10 @@ static void tasks_words(const lab_results *r, report_page *page, const setting *
                          "%s: %s (R2 %.2f of the medians, %.2f of all calls). A million more tasks "
                          "are %.1f more steals.",
                          all[i].name,
-                         is_line(&g) ? "steals grow linearly with tasks"
-                         : grows(&g) ? "steals grow with tasks, but a line explains only part of it"
-                                     : "steals do not grow significantly with tasks",
+                         growth_is_linear(&g) ? "steals grow linearly with tasks"
+                         : growth_is_significant(&g)
+                             ? "steals grow with tasks, but a line explains only part of it"
+                             : "steals do not grow significantly with tasks",
                          g.r2_of_medians, g.fit.r2, g.fit.slope * 1e6);
     }
 }
@@ -420,7 +421,7 @@ static bool has_no_correlation(lab_interval i)
 static lab_interval time_between(const lab_results *r, const setting *s)
 {
     time_cloud(r, s, &scratch);
-    return statistics_correlation_interval(xs(&scratch), ys(&scratch));
+    return statistics_correlation_interval(cloud_xs(&scratch), cloud_ys(&scratch));
 }
 
 static void time_table(const lab_results *r, report_page *page, const setting *all, int n)
@@ -434,7 +435,7 @@ static void time_table(const lab_results *r, report_page *page, const setting *a
         report_page_cell(page, "%s", all[i].name);
         report_page_number(page, statistics_median(k_times(r, &all[i], 1)) * 1e3, 2);
         report_page_number(page, statistics_median(k_times(r, &all[i], 64)) * 1e3, 2);
-        report_page_number(page, statistics_correlation(xs(&scratch), ys(&scratch)), 3);
+        report_page_number(page, statistics_correlation(cloud_xs(&scratch), cloud_ys(&scratch)), 3);
         report_page_cell(page, "%.3f to %.3f", in.low, in.high);
         report_page_cell(page, "%s",
                          isnan(in.low)            ? "-"
@@ -446,7 +447,7 @@ static void time_table(const lab_results *r, report_page *page, const setting *a
 
 /* ---- saying ---- */
 
-static void words(const lab_results *r, report_page *page, const setting *all, int n)
+static void steals_text(const lab_results *r, report_page *page, const setting *all, int n)
 {
     report_page_text(page,
                      "A steal is a successful visit to the deque of another worker. Eager is the "
@@ -482,7 +483,7 @@ static const setting *as_in_paper(const setting *all, int n)
     return &all[0];
 }
 
-static void verdict(const lab_results *r, report_page *page, const setting *s)
+static void steals_verdict(const lab_results *r, report_page *page, const setting *s)
 {
     growth g = growth_of(r, s);
     u_shape b = k_u_shape(r, s);
@@ -492,16 +493,16 @@ static void verdict(const lab_results *r, report_page *page, const setting *s)
         report_page_summary(page, "Too few calls to tell.");
         return;
     }
-    bool alike = is_line(&g) && b.falls && b.rises && has_no_correlation(in);
+    bool alike = growth_is_linear(&g) && b.falls && b.rises && has_no_correlation(in);
     report_page_verdict(
         page, alike ? LAB_AGREES : LAB_DIFFERS,
         "In the setting of the paper (%s): %s with tasks (R2 %.2f; linear means at least 0.9); the "
         "number of steals %s with k (%.1f times as many at k = 1 and %.1f times as "
         "many at k = 64 as at k = %d); the correlation of k with time is %.2f to %.2f, %s.",
         s->name,
-        is_line(&g) ? "steals grow linearly"
-        : grows(&g) ? "steals grow, but not linearly,"
-                    : "steals do not grow significantly",
+        growth_is_linear(&g)        ? "steals grow linearly"
+        : growth_is_significant(&g) ? "steals grow, but not linearly,"
+                                    : "steals do not grow significantly",
         g.r2_of_medians, shape_of(&b), b.fall, b.rise, batches[b.least], in.low, in.high,
         has_no_correlation(in) ? "so there is none" : "so there is one");
     report_page_summary(page,
@@ -510,7 +511,7 @@ static void verdict(const lab_results *r, report_page *page, const setting *s)
                         has_no_correlation(in) ? "no correlation" : "a correlation");
 }
 
-static void tell(const lab_results *r, report_page *page)
+static void steals_describe(const lab_results *r, report_page *page)
 {
     setting all[SETTINGS];
     int n = settings_of(r, all);
@@ -521,8 +522,8 @@ static void tell(const lab_results *r, report_page *page)
     k_table(r, page, all, n);
     time_figure(r, page, all, n);
     time_table(r, page, all, n);
-    words(r, page, all, n);
-    verdict(r, page, as_in_paper(all, n));
+    steals_text(r, page, all, n);
+    steals_verdict(r, page, as_in_paper(all, n));
 }
 
 const lab_experiment lab_steals = {
@@ -535,6 +536,6 @@ const lab_experiment lab_steals = {
         "deep, it first falls sharply with k, the number of tasks per steal, and then rises, "
         "because a worker that is left with few tasks soon steals itself. No correlation of k with "
         "the time was seen.",
-    .plan = plan,
-    .tell = tell,
+    .plan = steals_plan,
+    .describe = steals_describe,
 };

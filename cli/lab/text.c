@@ -23,7 +23,7 @@ static void print_wrapped(FILE *out, const char *text)
     fputc('\n', out);
 }
 
-static int widest(const report_page_part *table, int column)
+static int column_width(const report_page_part *table, int column)
 {
     size_t width = 0;
     for (int i = column; i < table->cell_count; i += table->columns)
@@ -36,7 +36,7 @@ static void print_table(FILE *out, const report_page_part *table)
 {
     print_wrapped(out, table->text);
     for (int i = 0; i < table->cell_count; i++) {
-        int column = i % table->columns, width = widest(table, column);
+        int column = i % table->columns, width = column_width(table, column);
         bool is_last = column + 1 == table->columns;
         if (report_page_is_number_column(table, column))
             fprintf(out, "  %*s", width, table->cells[i]);

@@ -6,7 +6,7 @@ void transitions_begin(transitions *c, uint64_t grid, uint64_t stamp, int64_t si
 }
 
 /* The counter of changes by l. */
-static double *place(transitions *c, int64_t l)
+static double *counter_of(transitions *c, int64_t l)
 {
     if (l > TRANSITIONS_MAX)
         l = TRANSITIONS_MAX;
@@ -16,13 +16,13 @@ static double *place(transitions *c, int64_t l)
 }
 
 /* n in k steps: du = n/k in each step, which is du/l changes by l. */
-static void spread(transitions *c, int64_t n, uint64_t k)
+static void transitions_spread(transitions *c, int64_t n, uint64_t k)
 {
     uint64_t size = n < 0 ? (uint64_t)-n : (uint64_t)n;
     uint64_t l = (size + k - 1) / k;
     double changed = l == 0 ? 0 : (double)size / (double)l;
-    *place(c, n < 0 ? -(int64_t)l : (int64_t)l) += changed;
-    *place(c, 0) += (double)k - changed;
+    *counter_of(c, n < 0 ? -(int64_t)l : (int64_t)l) += changed;
+    *counter_of(c, 0) += (double)k - changed;
     c->steps += (double)k;
 }
 
@@ -31,7 +31,7 @@ void transitions_add(transitions *c, uint64_t stamp, int64_t size)
     uint64_t step = (stamp - c->first) / c->grid;
     if (stamp < c->first || step <= c->step)
         return;
-    spread(c, size - c->size, step - c->step);
+    transitions_spread(c, size - c->size, step - c->step);
     c->step = step;
     c->size = size;
 }

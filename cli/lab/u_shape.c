@@ -24,7 +24,7 @@ static lab_numbers one_more(lab_numbers n)
 }
 
 /* Ratio of the medians; *surely: its 95 % interval is above 1. */
-static double higher(lab_numbers end, lab_numbers least, bool *surely)
+static double ratio_to_min(lab_numbers end, lab_numbers least, bool *surely)
 {
     lab_numbers a = one_more(end), b = one_more(least);
     double ratio = statistics_median(a) / statistics_median(b);
@@ -39,7 +39,7 @@ u_shape u_shape_of(const lab_numbers *at, int n)
     u_shape b = {.least = least_of(at, n), .fall = NAN, .rise = NAN};
     if (b.least < 0)
         return b;
-    b.fall = higher(at[0], at[b.least], &b.falls);
-    b.rise = higher(at[n - 1], at[b.least], &b.rises);
+    b.fall = ratio_to_min(at[0], at[b.least], &b.falls);
+    b.rise = ratio_to_min(at[n - 1], at[b.least], &b.rises);
     return b;
 }

@@ -39,7 +39,7 @@ static lab_verdict verdict_of(const lab_experiment *e, char *words, size_t room)
 {
     const char *text;
     report_page *page = report_page_new(e->name);
-    e->tell(results, page);
+    e->describe(results, page);
     CHECK(!report_page_is_truncated(page));
     lab_verdict v = report_page_verdict_of(page, &text);
     snprintf(words, room, "%s", text);
