@@ -16,7 +16,8 @@ _Noreturn void exit_ok(void);
 /* Print what is wrong, and exit with EXIT_USAGE. */
 _Noreturn void usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The number in word.  A usage error if it is not a number from min to max.  what: the option, such as "--repeat". */
+/* The number in word.  A usage error if it is not a number from min to max.  what: the option,
+ * such as "--repeat". */
 long number_arg(const char *word, const char *what, long min, long max);
 
 /* The usage error for the answers '?' and ':' of getopt_long.  argv: as passed to getopt_long. */

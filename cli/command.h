@@ -1,4 +1,5 @@
-/* The commands of `filch`.  Each takes its own arguments, its name first, and returns the exit code. */
+/* The commands of `filch`.  Each takes its own arguments, its name first, and returns the exit
+ * code. */
 #ifndef CLI_COMMAND_H
 #define CLI_COMMAND_H
 

@@ -1,4 +1,5 @@
-/* The table of `filch bench fibers`: Filch and Go with the goal of each case; then the servers, compared with the epoll loop. */
+/* The table of `filch bench fibers`: Filch and Go with the goal of each case; then the servers,
+ * compared with the epoll loop. */
 #include "fibers_cases.h"
 #include "print.h"
 

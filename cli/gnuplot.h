@@ -1,4 +1,5 @@
-/* The plots of `filch bench`, `filch scale` and `filch lab`.  gnuplot is a separate program that may not be installed. */
+/* The plots of `filch bench`, `filch scale` and `filch lab`.  gnuplot is a separate program that
+ * may not be installed. */
 #ifndef CLI_GNUPLOT_H
 #define CLI_GNUPLOT_H
 
@@ -17,8 +18,8 @@ const char *gnuplot_missing(void);
 /* NULL, or why no plot can be written to this file.  Its name must end in .svg or .png. */
 const char *gnuplot_refuses(const char *file);
 
-/* Write the first lines of a script: output, size in pixels and common style, with a line type for each of the colours.
- * file = NULL: SVG to standard output. */
+/* Write the first lines of a script: output, size in pixels and common style, with a line type
+ * for each of the colours. file = NULL: SVG to standard output. */
 void gnuplot_begin(FILE *script, const char *file, int width, int height);
 
 /* Write a quoted string. */

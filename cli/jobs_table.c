@@ -1,5 +1,5 @@
-/* The table of `filch bench jobs`: a row for each number of workers, a column for each step from lock and malloc to Filch;
- * below, the published times. */
+/* The table of `filch bench jobs`: a row for each number of workers, a column for each step from
+ * lock and malloc to Filch; below, the published times. */
 #include "print.h"
 
 #include <stdio.h>
@@ -20,7 +20,8 @@ static void print_head(void)
     printf("\n");
 }
 
-/* The column that a step is relative to: the one to the left, for Filch the last of the classical ones. */
+/* The column that a step is relative to: the one to the left, for Filch the last of the
+ * classical ones. */
 static int column_before(int column)
 {
     return column > LOCK_FREE ? LOCK_FREE : column - 1;

@@ -35,7 +35,8 @@ static void forward_signal(int number)
     kill((pid_t)child, number);
 }
 
-/* The terminal sends Ctrl-C to the program, too, so we ignore it.  Signals sent to us alone are forwarded. */
+/* The terminal sends Ctrl-C to the program, too, so we ignore it.  Signals sent to us alone are
+ * forwarded. */
 enum { FORWARDED = 4 };
 static const int forwarded[FORWARDED] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
 

@@ -1,5 +1,6 @@
-/* Plots the ratios to the baseline: a panel for each number of workers, a group of bars for each workload, a colour for each
- * runtime.  The scale is logarithmic.  Bars begin at 1, the baseline: up is slower, down is faster. */
+/* Plots the ratios to the baseline: a panel for each number of workers, a group of bars for each
+ * workload, a colour for each runtime.  The scale is logarithmic.  Bars begin at 1, the
+ * baseline: up is slower, down is faster. */
 #include "gnuplot.h"
 #include "print.h"
 

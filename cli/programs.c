@@ -67,7 +67,8 @@ static bool find_reason(FILE *file, const char *runtime, char *out, size_t capac
     return false;
 }
 
-/* The build can leave out a program, a workload or a runtime.  The most specific reason comes first. */
+/* The build can leave out a program, a workload or a runtime.  The most specific reason comes
+ * first. */
 static bool find_any_reason(FILE *file, const workload *w, const char *runtime, char *out,
                             size_t capacity)
 {

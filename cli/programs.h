@@ -42,8 +42,8 @@ void program_path(const workload *w, const char *runtime, char *out, size_t capa
 /* Why it does not exist, as recorded by the build. */
 void program_why_missing(const workload *w, const char *runtime, char *out, size_t capacity);
 
-/* Call the program.  Returns NULL, or why there is no report.  *is_usage_error: the program rejected its arguments.  c keeps its
- * output. */
+/* Call the program.  Returns NULL, or why there is no report.  *is_usage_error: the program
+ * rejected its arguments.  c keeps its output. */
 const char *program_call(const call *what, child *c, report *r, bool *is_usage_error);
 
 #endif

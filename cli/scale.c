@@ -212,7 +212,8 @@ static void summarise_run(scale_run *run, double *t, int n)
     run->median = n % 2 ? t[n / 2] : (t[n / 2 - 1] + t[n / 2]) / 2;
 }
 
-/* One run with each number of workers in turn, so that what disturbs the machine disturbs all alike. */
+/* One run with each number of workers in turn, so that what disturbs the machine disturbs all
+ * alike. */
 static int measure_runs(const scale_options *o, char **argv, scale_result *r)
 {
     static times all[RUNS_MAX];

@@ -21,8 +21,8 @@ void scale_keep_shorter(scale_sums *s, const scale_sums *other);
 double scale_parallelism(const scale_sums *s);
 double scale_burdened_parallelism(const scale_sums *s);
 
-/* Bounds of the speed-up over one worker.  No schedule exceeds the max.  A greedy schedule, in which no worker is idle while there
- * is work, reaches the min. */
+/* Bounds of the speed-up over one worker.  No schedule exceeds the max.  A greedy schedule, in
+ * which no worker is idle while there is work, reaches the min. */
 double scale_speedup_max(const scale_sums *s, unsigned workers);
 double scale_speedup_min(const scale_sums *s, unsigned workers);
 

@@ -55,7 +55,8 @@ double scale_speedup_max(const scale_sums *s, unsigned workers)
     return fmin(workers, scale_parallelism(s));
 }
 
-/* Brent's bound: the span, and the rest of the work shared by all workers.  One worker steals nothing. */
+/* Brent's bound: the span, and the rest of the work shared by all workers.  One worker steals
+ * nothing. */
 double scale_speedup_min(const scale_sums *s, unsigned workers)
 {
     double least = ratio_or_1(s->work, (s->work - s->span) / workers + s->burdened_span);

@@ -11,7 +11,8 @@ typedef struct screen {
     int width, height, lines;
 } screen;
 
-/* How many bytes the character has that begins here; 0: it is none, or one that a terminal obeys. */
+/* How many bytes the character has that begins here; 0: it is none, or one that a terminal
+ * obeys. */
 static int character_length(const char *text)
 {
     const unsigned char *c = (const unsigned char *)text;

@@ -11,8 +11,8 @@ typedef struct top_shares {
     unsigned in[3]; /* by filch_top_state */
 } top_shares;
 
-/* Lines of at most `width` letters, at most `height` of them (0: as many as there are).  Rates are per second, from the
- * first look to the second. */
+/* Lines of at most `width` letters, at most `height` of them (0: as many as there are).  Rates
+ * are per second, from the first look to the second. */
 void top_print(FILE *out, const filch_top *before, const filch_top *now, const top_shares *shares,
                const char *program, int width, int height);
 

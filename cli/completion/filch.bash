@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# Completion of the command filch for bash.  It asks the tool itself what there is, so it knows what the tool knows.
+# Completion of the command filch for bash.  All names and options come from the help texts of the command.
 
-# Commands, workloads and the like stand at the beginning of lines in a help text, behind two blanks; options anywhere there.
+# In a help text, names stand at the beginning of a line after two blanks.
 _filch_names() {
     "$@" 2>/dev/null | sed -nE 's/^  ([a-z][A-Za-z0-9-]*)( .*)?$/\1/p'
 }
@@ -9,7 +9,7 @@ _filch_options() {
     "$@" 2>/dev/null | grep -oE '^ +(-[a-z], )?--[a-z-]+' | grep -oE -- '--[a-z-]+'
 }
 
-# Is there a program to run among the words already?
+# The index of the program in the arguments of filch scale, if there is one.
 _filch_program_at() {
     local i
     for ((i = 2; i < COMP_CWORD; i++)); do

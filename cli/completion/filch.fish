@@ -1,4 +1,4 @@
-# Completion of the command filch for fish.  It asks the tool itself what there is, so it knows what the tool knows.
+# Completion of the command filch for fish.  All names and options come from the help texts of the command.
 
 function __filch_names
     command filch $argv 2>/dev/null | sed -nE 's/^  ([a-z][A-Za-z0-9-]*)( .*)?$/\1/p'

@@ -1,4 +1,5 @@
-/* A chart of the report: horizontal bars on a logarithmic axis, or points and lines in a frame.  gnuplot draws it. */
+/* A chart of the report: horizontal bars on a logarithmic axis, or points and lines in a frame.
+ * gnuplot draws it. */
 #ifndef CLI_LAB_CHART_H
 #define CLI_LAB_CHART_H
 
@@ -8,7 +9,8 @@
 
 enum { CHART_WIDE = 760, CHART_NARROW = 330 };
 
-/* Bars of one group are drawn together under its name.  A bar whose value is NAN is marked as missing. */
+/* Bars of one group are drawn together under its name.  A bar whose value is NAN is marked as
+ * missing. */
 typedef struct chart_bar {
     const char *group, *name;
     double value, low, high; /* low and high: the spread, or NAN */

@@ -23,7 +23,8 @@ typedef struct deque_sizes {
     double ticks;         /* between first and last */
     double usual_gap;     /* median between samples that differ */
     double least_gap;     /* min between two samples */
-    /* The share of time in which the sampler was away for 20 us or more while workers ran.  transitions exclude it. */
+    /* The share of time in which the sampler was away for 20 us or more while workers ran.
+     * transitions exclude it. */
     double blind;
     uint32_t deques;
     deque_history *of;

@@ -141,7 +141,8 @@ static void deques_text(const lab_results *r, report_page *page)
         "of Filch do not: few of them search at a time, and they sleep when they find no work.");
 }
 
-/* Based on push and pop of the owner without thieves: the lock against the two lock-free kinds of the publications. */
+/* Based on push and pop of the owner without thieves: the lock against the two lock-free kinds
+ * of the publications. */
 static lab_verdict verdict_of(const lab_results *r)
 {
     int bounded = is_faster(r, 0, BOUNDED), batch = is_faster(r, 0, BATCH);
@@ -173,7 +174,7 @@ static void deques_verdict(const lab_results *r, report_page *page)
     report_page_verdict(
         page, verdict_of(r),
         "A push and a pop that nobody disturbs take %.1f ns with the lock, %.1f ns with "
-        "bounded, the seeds' lock-free deque, and %.1f ns with batch. In all, the "
+        "bounded, the lock-free deque of the publications, and %.1f ns with batch. In all, the "
         "lock-free kinds are faster than the lock in %d of %d comparisons, slower in %d, "
         "and within the spread in the rest (95 of 100 by drawing again).",
         locked, statistics_median(ns_of(r, 0, BOUNDED)), batch, won, all, lost);

@@ -159,7 +159,8 @@ static void write_contents(FILE *out, const lab_section *sections, int n)
 
 /* ---- sections ---- */
 
-/* Does the row above begin with the same text?  Then this one is hidden, but still read by screen readers. */
+/* Does the row above begin with the same text?  Then this one is hidden, but still read by
+ * screen readers. */
 static bool is_repeated(const report_page_part *t, int i)
 {
     return i >= 2 * t->columns && strcmp(t->cells[i], t->cells[i - t->columns]) == 0;

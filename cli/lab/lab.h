@@ -1,10 +1,13 @@
-/* The lab: experiments that reproduce published figures, and compare the results with the publication.
+/* The lab: experiments that reproduce published figures, and compare the results with the
+ * publication.
  *
  * An experiment is two functions and a few texts.
  *
- *   plan      adds *cases*, each a call of a program of bench/ with settings of the runtime, under a unique name such as "fib/tbb/2".
- *             The runner calls all cases once in each round, so that disturbances of the machine affect all of them.
- *   describe  writes tables, figures, text and a verdict.  Its only input is the results in the journal.
+ *   plan      adds *cases*, each a call of a program of bench/ with settings of the runtime, under
+ *             a unique name such as "fib/tbb/2".  The runner calls all cases once in each round, so
+ *             that disturbances of the machine affect all of them.
+ *   describe  writes tables, figures, text and a verdict.  Its only input is the results in the
+ *             journal.
  *
  *     static void tree_plan(const lab_options *o, lab_plan *p)
  *     {
@@ -20,11 +23,13 @@
  *         report_page_text(page, "With k = 4 there were %.0f steals.", statistics_median(steals));
  *     }
  *
- * To add an experiment: a file with a lab_experiment, its name in experiments.[ch], and an entry in filch(1).
+ * To add an experiment: a file with a lab_experiment, its name in experiments.[ch], and an entry in
+ * filch(1).
  *
- * The journal DIR/raw/EXPERIMENT.jsonl keeps each line of JSON that a program prints, with the name of the case, the round and the
- * time, so that an interrupted run continues (journal.h).  If a program writes a file instead (lab_leaves), the case's `after` reads
- * it and adds to that line the data that describe needs.
+ * The journal DIR/raw/EXPERIMENT.jsonl keeps each line of JSON that a program prints, with the name
+ * of the case, the round and the time, so that an interrupted run continues (journal.h).  If a
+ * program writes a file instead (lab_leaves), the case's `after` reads it and adds to that line the
+ * data that describe needs.
  */
 #ifndef CLI_LAB_LAB_H
 #define CLI_LAB_LAB_H
@@ -63,8 +68,8 @@ typedef struct lab_case {
     /* The setting that names the file the program writes, and the name of that file; or NULL. */
     const char *file_setting;
     char file[LAB_NAME];
-    /* Called after each successful call.  Writes a JSON object to `more` with the data of the file that describe needs.  Returns NULL,
-     * or why it failed. */
+    /* Called after each successful call.  Writes a JSON object to `more` with the data of the
+     * file that describe needs.  Returns NULL, or why it failed. */
     const char *(*after)(const struct lab_case *c, const char *path, FILE *more);
     bool failed; /* not called again */
 } lab_case;
@@ -77,7 +82,8 @@ typedef struct lab_plan {
     char left_out[1024]; /* lines "name: reason" */
 } lab_plan;
 
-/* Add a case.  The format makes its name, of letters, digits and . - _ / only.  The workload must outlive the plan. */
+/* Add a case.  The format makes its name, of letters, digits and . - _ / only.  The workload
+ * must outlive the plan. */
 lab_case *lab_add(lab_plan *p, const workload *w, const char *runtime, unsigned workers,
                   const char *name, ...) __attribute__((format(printf, 5, 6)));
 
@@ -93,11 +99,12 @@ void lab_leaves(lab_case *c, const char *setting, const char *file,
 
 typedef struct lab_results lab_results;
 
-/* Values of the case with this name, one call after the other; empty for an unknown case.  They live as long as the results. */
+/* Values of the case with this name, one call after the other; empty for an unknown case.  They
+ * live as long as the results. */
 lab_numbers lab_samples(const lab_results *r, const char *name, ...)
     __attribute__((format(printf, 2, 3))); /* seconds */
-/* The median of each call's samples, or of its values of a figure.  Compare calls of the same round by these: repetitions within a
- * call are not independent. */
+/* The median of each call's samples, or of its values of a figure.  Compare calls of the same
+ * round by these: repetitions within a call are not independent. */
 lab_numbers lab_medians(const lab_results *r, const char *figure, const char *name, ...)
     __attribute__((format(printf, 3, 4)));
 lab_numbers lab_figures(const lab_results *r, const char *figure, const char *name, ...)

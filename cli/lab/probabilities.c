@@ -1,4 +1,5 @@
-/* filch lab probabilities: probabilities of changes of a deque's size, from samples (Kuchumov 2016, section 4.1). */
+/* filch lab probabilities: probabilities of changes of a deque's size, from samples (Kuchumov
+ * 2016, section 4.1). */
 #define _GNU_SOURCE /* sched_getaffinity */
 #include "experiments.h"
 
@@ -362,7 +363,8 @@ static void probabilities_sentence(const lab_results *r, report_page *page, cons
         }
 }
 
-/* The shape of the published rows: no change is most likely, then changes by one, others are rare. */
+/* The shape of the published rows: no change is most likely, then changes by one, others are
+ * rare. */
 static bool has_shape(const deque_told *d)
 {
     double one = d->p[1] + d->p[3], more = d->p[0] + d->p[4] + d->beyond;

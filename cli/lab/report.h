@@ -1,4 +1,5 @@
-/* DIR/report.html: a self-contained page of all experiments with a journal in DIR/raw, built from these journals only. */
+/* DIR/report.html: a self-contained page of all experiments with a journal in DIR/raw, built
+ * from these journals only. */
 #ifndef CLI_LAB_REPORT_H
 #define CLI_LAB_REPORT_H
 
@@ -11,7 +12,8 @@ typedef struct lab_section {
     report_page *page;
 } lab_section;
 
-/* Write the report, and its figures as files.  Returns NULL, or why it failed.  *undrawn: NULL, or why figures are missing. */
+/* Write the report, and its figures as files.  Returns NULL, or why it failed.  *undrawn: NULL,
+ * or why figures are missing. */
 const char *report_write(const char *folder, const char **undrawn);
 
 /* Write the page. */

@@ -1,4 +1,5 @@
-/* The result of an experiment in reading order: text, tables and figures.  Printed as text or as HTML. */
+/* The result of an experiment in reading order: text, tables and figures.  Printed as text or as
+ * HTML. */
 #ifndef CLI_LAB_REPORT_PAGE_H
 #define CLI_LAB_REPORT_PAGE_H
 
@@ -33,7 +34,8 @@ void report_page_verdict(report_page *p, lab_verdict v, const char *format, ...)
 void report_page_summary(report_page *p, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* A table: column names separated by |, then cells row by row.  Columns of numbers are right-aligned. */
+/* A table: column names separated by |, then cells row by row.  Columns of numbers are
+ * right-aligned. */
 void report_page_table(report_page *p, const char *caption, const char *columns);
 void report_page_cell(report_page *p, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -99,7 +99,8 @@ static int calls_left(const lab_run *run, int i)
     return run->plan->cases[i].failed ? 0 : run->plan->rounds - run->calls[i];
 }
 
-/* Estimated time of a call: the mean of this case; else of its experiment; else the estimate of the plan; else the mean of all. */
+/* Estimated time of a call: the mean of this case; else of its experiment; else the estimate of
+ * the plan; else the mean of all. */
 static double seconds_of(const lab_run *run, int i, double of_run, double of_all)
 {
     const double known[] = {mean_seconds(run->took[i], run->calls[i]), of_run,
@@ -221,7 +222,8 @@ static void drop_file(const lab_case *c, const lab_options *o, char path[PATH_MA
     rmdir(path);
 }
 
-/* Call the program and write its line and the content of its file.  Returns NULL, or why it failed. */
+/* Call the program and write its line and the content of its file.  Returns NULL, or why it
+ * failed. */
 static const char *call_it(const lab_case *c, const lab_options *o, const char *path, FILE *out)
 {
     static child ch;

@@ -17,8 +17,8 @@ typedef struct lab_run {
 const char *lab_run_open(lab_run *run, const lab_experiment *e, const lab_options *o);
 void lab_run_close(lab_run *run);
 
-/* Make all calls, one experiment after the other.  Returns EXIT_OK, or EXIT_FAILED if a journal cannot be written.  *failed: a program
- * failed.  Both after a message. */
+/* Make all calls, one experiment after the other.  Returns EXIT_OK, or EXIT_FAILED if a journal
+ * cannot be written.  *failed: a program failed.  Both after a message. */
 int runner_run_all(lab_run *runs, int n, const lab_options *o, bool *failed);
 
 #endif

@@ -23,8 +23,9 @@ lab_interval statistics_median_interval(lab_numbers n);
 /* The same for the ratio of two medians of independent measurements. */
 lab_interval statistics_ratio_interval(lab_numbers above, lab_numbers below);
 
-/* Ratio of measurements in pairs: the i-th numbers of both were measured in the same round.  The median of the ratios of the pairs, and
- * its 95 % bootstrap interval.  If the counts differ, the ratio of the medians. */
+/* Ratio of measurements in pairs: the i-th numbers of both were measured in the same round.  The
+ * median of the ratios of the pairs, and its 95 % bootstrap interval.  If the counts differ, the
+ * ratio of the medians. */
 double statistics_pairs_ratio(lab_numbers above, lab_numbers below);
 lab_interval statistics_pairs_interval(lab_numbers above, lab_numbers below);
 
@@ -34,7 +35,8 @@ typedef struct lab_fit {
 } lab_fit;
 lab_fit statistics_fit(lab_numbers x, lab_numbers y);
 
-/* Correlation coefficient, and its 95 % interval by Fisher's transformation (NAN for fewer than 4 points). */
+/* Correlation coefficient, and its 95 % interval by Fisher's transformation (NAN for fewer than
+ * 4 points). */
 double statistics_correlation(lab_numbers x, lab_numbers y);
 lab_interval statistics_correlation_interval(lab_numbers x, lab_numbers y);
 

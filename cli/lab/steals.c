@@ -1,4 +1,5 @@
-/* filch lab steals: Kuchumov 2016, Fig. 5 and Fig. 6, and the effect of the size of a steal on the time. */
+/* filch lab steals: Kuchumov 2016, Fig. 5 and Fig. 6, and the effect of the size of a steal on
+ * the time. */
 #include "experiments.h"
 
 #include "series.h"

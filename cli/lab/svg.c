@@ -13,9 +13,11 @@ static bool begins_with(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* These functions write a replacement for the beginning of the text.  They return the length of the replaced text, 0: none. */
+/* These functions write a replacement for the beginning of the text.  They return the length of
+ * the replaced text, 0: none. */
 
-/* Ids get a prefix.  gnuplot writes "bold" into the name of the font, and a white disc below a point with error bars. */
+/* Ids get a prefix.  gnuplot writes "bold" into the name of the font, and a white disc below a
+ * point with error bars. */
 static size_t replace_literal(FILE *out, const char *text, const char *id)
 {
     static const struct {
@@ -43,7 +45,8 @@ static size_t remove_title(const char *text)
     return end ? (size_t)(end - text) + strlen("</title>") : 0;
 }
 
-/* A colour such as "rgb( 11, 114, 133)" becomes a variable of the page's style, with that colour as its default. */
+/* A colour such as "rgb( 11, 114, 133)" becomes a variable of the page's style, with that colour
+ * as its default. */
 static size_t replace_colour(FILE *out, const char *text)
 {
     static const char *const names[] = {"ink", "quiet", "line", "c0", "c1", "c2", "c3", "c4", "c5"};

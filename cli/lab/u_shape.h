@@ -1,5 +1,6 @@
-/* Does a quantity fall and then rise?  The rule is fixed in advance: the min median is inside, and at both ends the median is
- * significantly higher, that is, the 95 % bootstrap interval of the ratio to the min is above 1. */
+/* Does a quantity fall and then rise?  The rule is fixed in advance: the min median is inside,
+ * and at both ends the median is significantly higher, that is, the 95 % bootstrap interval of
+ * the ratio to the min is above 1. */
 #ifndef CLI_LAB_U_SHAPE_H
 #define CLI_LAB_U_SHAPE_H
 

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
-/* The journal: what was written is read back, what is truncated is dropped, and another run is not mixed into it. */
+/* The journal: what was written is read back, what is truncated is dropped, and another run is
+ * not mixed into it. */
 #include "check.h"
 #include "lab/journal.h"
 

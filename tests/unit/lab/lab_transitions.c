@@ -166,8 +166,8 @@ static void what_is_skipped_does_not_count(void **state)
     CHECK_NEAR(c.steps, 2);
 }
 
-/* Counters as deques have them, into sizes: the owner of a FIFO takes at the top, so that B- stands still, and T moves by what it
- * takes and by what is stolen. */
+/* Counters as deques have them, into sizes: the owner of a FIFO takes at the top, so that B-
+ * stands still, and T moves by what it takes and by what is stolen. */
 typedef struct counted {
     uint32_t up, down, top;
 } counted;

@@ -1,4 +1,5 @@
-/* What experiments say of results that are made up: each verdict comes when it should, and when there is nothing to tell. */
+/* What experiments say of results that are made up: each verdict comes when it should, and when
+ * there is nothing to tell. */
 #include "check.h"
 #include "lab/experiments.h"
 #include "lab/results.h"

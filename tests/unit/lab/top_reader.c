@@ -1,4 +1,5 @@
-/* `filch top` looks at processes that may be hostile: whatever is in their page, the reader refuses it or shows something. */
+/* `filch top` looks at processes that may be hostile: whatever is in their page, the reader
+ * refuses it or shows something. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
