@@ -269,7 +269,7 @@ static void tasks_table(const lab_results *r, report_page *page, const setting *
         page,
         "Steals against tasks: the least-squares line through all calls (steals per million tasks, "
         "and value at 0), the exponent of the growth of the medians (1: linear), and the "
-        "correlation coefficient with its 95 %% interval (Fisher).",
+        "correlation coefficient with its 95 % interval (Fisher).",
         "setting|per million|at 0|R2|R2 of medians|power|correlation|interval");
     for (int i = 0; i < n; i++) {
         growth g = growth_of(r, &all[i]);
