@@ -1,6 +1,6 @@
 #include "base/fatal.h"
 #include "stack/annotate.h"
-#include "stack/report.h"
+#include "stack/overflow.h"
 #include "stack/slab.h"
 #include "stack/stack.h"
 

@@ -6,13 +6,13 @@
 #include "base/fatal.h"
 #include "base/lock.h"
 #include "base/mem.h"
-#include "stack/report.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/auxv.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 /* The previous handler may be a crash reporter that needs a large stack. */
 #define ALTERNATE_SIZE ((size_t)64 * 1024)
@@ -43,6 +43,81 @@ __attribute__((constructor)) static void register_at_fork(void)
 static int index_of(int sig)
 {
     return sig == signals[0] ? 0 : 1;
+}
+
+/* --- reports, without stdio because a signal handler writes them --- */
+
+/* One write for a line, so that lines of several threads do not mix. */
+#define NAME_MAX_SHOWN 64
+
+struct line {
+    char text[256];
+    size_t n;
+};
+
+static void append_max(struct line *l, const char *s, size_t limit)
+{
+    while (*s && limit-- > 0 && l->n < sizeof l->text)
+        l->text[l->n++] = *s++;
+}
+
+static void append(struct line *l, const char *s)
+{
+    append_max(l, s, sizeof l->text);
+}
+
+static void append_number(struct line *l, size_t v)
+{
+    char digits[24];
+    size_t i = sizeof digits;
+
+    digits[--i] = '\0';
+    do {
+        digits[--i] = (char)('0' + v % 10);
+        v /= 10;
+    } while (v > 0);
+    append(l, digits + i);
+}
+
+static void append_fiber(struct line *l, const char *name)
+{
+    if (name && *name) {
+        append(l, "fiber \"");
+        append_max(l, name, NAME_MAX_SHOWN);
+        append(l, "\"");
+    } else {
+        append(l, "a fiber without a name");
+    }
+}
+
+static void write_line(const struct line *l)
+{
+    ssize_t done = write(STDERR_FILENO, l->text, l->n);
+    (void)done; /* there is no other way to report it */
+}
+
+void fi_stack_report_overflow(const char *name, size_t size)
+{
+    struct line l = {.n = 0};
+
+    append(&l, "filch: stack overflow in ");
+    append_fiber(&l, name);
+    append(&l, " (stack of ");
+    append_number(&l, size);
+    append(&l, " bytes); raise stack_size\n");
+    write_line(&l);
+}
+
+static void report_unmapped_code(const char *name)
+{
+    struct line l = {.n = 0};
+
+    append(&l, "filch: ");
+    append_fiber(&l, name);
+    append(&l, " runs code that is not in memory; if its library was closed, stop the runtime "
+               "before dlclose "
+               "or link the library with -z nodelete\n");
+    write_line(&l);
 }
 
 /* --- in the handler: async-signal-safe only --- */
@@ -121,7 +196,7 @@ static void on_fault(int sig, siginfo_t *info, void *context)
     if (m)
         fi_stack_report_overflow(m->name, m->size);
     else if (watching && watching->current && is_unmapped_code(sig, info, context))
-        fi_stack_report_unmapped_code(watching->current->name);
+        report_unmapped_code(watching->current->name);
     pass_on(sig, info, context);
     errno = saved;
 }

@@ -58,4 +58,7 @@ void fi_overflow_handler_leave(fi_overflow_handler *w);
 /* [owner; any thread after leave] Leave, and free the memory. */
 void fi_overflow_handler_fini(fi_overflow_handler *w);
 
+/* [any, signal handlers too] Write the line about an overflow to stderr.  name may be NULL. */
+void fi_stack_report_overflow(const char *name, size_t size);
+
 #endif
