@@ -1,5 +1,5 @@
-/* Trees of tasks, pieces of groups and jobs that block wherever they can, while others wait for them with deadlines.  Nobody
- * hangs, and all of it is done once.  FILCH_SEED=… repeats the choices of a run. */
+/* Trees of tasks, group work and jobs that block at random, while others wait for them with deadlines.
+ * Nothing hangs, and all work runs once.  FILCH_SEED=… repeats the choices of a run. */
 #include "unit/task/helpers.h"
 
 #include "base/rng.h"
@@ -20,7 +20,7 @@ static filch_sem sem = FILCH_SEM_INIT(2);
 static long under_mutex;
 static atomic_long done;
 
-/* Waits in one of several ways; none of them for ever, as somebody else is bound to come. */
+/* Waits in one of several ways.  Each ends, because another task comes. */
 static void block(uint64_t choice)
 {
     switch (choice % 5) {

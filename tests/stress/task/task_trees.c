@@ -8,7 +8,7 @@
 
 #include <pthread.h>
 
-/* A tree is in its seed: every node draws from what its parent gave it, so nobody has to build it. */
+/* The seed determines the tree: each node draws its children from the seed of its parent. */
 typedef struct node {
     uint64_t seed;
     int depth;

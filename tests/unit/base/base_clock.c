@@ -106,7 +106,7 @@ static void test_scale_of_made_up_readings(void **state)
     CHECK_INT(measured(INT64_MAX - 1000, INT64_MAX - 1000), one); /* no overflow on the way */
 }
 
-static void test_scale_of_nonsense(void **state)
+static void test_scale_of_bad_readings(void **state)
 {
     fi_clock_reading a = {1000, 5000};
     fi_clock_reading no_time = {1000, 6000}, no_ticks = {2000, 5000};
@@ -195,7 +195,7 @@ static void *convert(void *arg)
     return NULL;
 }
 
-/* Runs first: nobody has calibrated yet, all begin at once, all must get the same. */
+/* Runs first, before the calibration: all threads start at once and must get the same scale. */
 static void test_calibrated_once(void **state)
 {
     enum { THREADS = 4 };
@@ -216,5 +216,5 @@ static void test_calibrated_once(void **state)
 
 CHECK_MAIN(test_calibrated_once, test_now_is_monotonic, test_time_left, test_ticks_are_monotonic,
            test_source, test_ticks_and_now_agree, test_scale_of_made_up_readings,
-           test_scale_of_nonsense, test_scale_of_hz, test_choice_between_stated_and_measured,
+           test_scale_of_bad_readings, test_scale_of_hz, test_choice_between_stated_and_measured,
            test_conversion, test_round_trip)

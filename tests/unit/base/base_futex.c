@@ -69,7 +69,7 @@ static void *sleep_once(void *arg)
     return NULL;
 }
 
-/* The word never changes: each sleeper is up because somebody woke it, and is counted once. */
+/* The word never changes, so each sleeper returns because of a wake, and is counted once. */
 static void test_wake_counts(void **state)
 {
     pthread_t thread[SLEEPERS];

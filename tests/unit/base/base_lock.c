@@ -48,7 +48,7 @@ static void a_lock_admits_one(void **state)
 }
 
 static fi_use_count lease;
-static long thing[2]; /* always equal while somebody looks */
+static long object[2]; /* always equal for users */
 static atomic_long replaced;
 
 static void *use_and_replace(void *arg)
@@ -57,13 +57,13 @@ static void *use_and_replace(void *arg)
     pthread_barrier_wait(&together);
     for (int i = 0; i < ROUNDS; i++) {
         fi_use_count_enter(&lease);
-        if (thing[0] != thing[1])
+        if (object[0] != object[1])
             abort();
         if (!fi_use_count_leave(&lease))
             abort();
         if (fi_use_count_try_close(&lease)) {
-            thing[0]++;
-            thing[1]++;
+            object[0]++;
+            object[1]++;
             fi_use_count_open(&lease);
             atomic_fetch_add(&replaced, 1);
         }
@@ -71,7 +71,7 @@ static void *use_and_replace(void *arg)
     return NULL;
 }
 
-static void a_thing_in_use_is_not_replaced(void **state)
+static void an_object_in_use_is_not_replaced(void **state)
 {
     (void)state;
     fi_use_count_enter(&lease);
@@ -85,12 +85,12 @@ static void a_thing_in_use_is_not_replaced(void **state)
 
     for (int n = 1; n <= MAX_THREADS; n *= 2)
         run_threads(use_and_replace, n);
-    CHECK_INT(thing[0], atomic_load(&replaced));
-    CHECK_INT(thing[1], atomic_load(&replaced));
+    CHECK_INT(object[0], atomic_load(&replaced));
+    CHECK_INT(object[1], atomic_load(&replaced));
 }
 
 /* More out than in is a mistake that the caller is told of. */
-static void leaving_without_entering_is_told(void **state)
+static void leave_without_enter_fails(void **state)
 {
     (void)state;
     fi_use_count l;
@@ -98,4 +98,4 @@ static void leaving_without_entering_is_told(void **state)
     CHECK(!fi_use_count_leave(&l));
 }
 
-CHECK_MAIN(a_lock_admits_one, a_thing_in_use_is_not_replaced, leaving_without_entering_is_told)
+CHECK_MAIN(a_lock_admits_one, an_object_in_use_is_not_replaced, leave_without_enter_fails)

@@ -1,5 +1,4 @@
-/* Memory of the library is zeroed, aligned, counted and comes from a replaceable
- * allocator.  Misuse aborts. */
+/* Memory is zeroed, aligned and counted, the allocator is replaceable, and misuse aborts. */
 #include "base/atomic.h"
 #include "base/mem.h"
 #include "check.h"
@@ -208,7 +207,7 @@ static void get_misaligned(void)
     fi_mem_alloc(8, 16);
 }
 
-static void test_mistakes_are_named(void **state)
+static void test_misuse_aborts(void **state)
 {
     (void)state;
     CHECK(dies_saying(alloc_nothing, "size is 0"));
@@ -254,7 +253,7 @@ static void *allocate_much(void *arg)
     return arg;
 }
 
-static void test_replaced_under_fire(void **state)
+static void test_replaced_while_in_use(void **state)
 {
     static int red, blue;
     filch_allocator a[2] = {{marked_alloc, marked_free, &red}, {marked_alloc, marked_free, &blue}};
@@ -323,4 +322,4 @@ static void test_replaced_by_turns(void **state)
 
 CHECK_MAIN(test_zeroed_and_aligned, test_counts, test_too_much_is_refused,
            test_array_overflow_is_refused, test_custom_allocator, test_set_allocator_errors,
-           test_mistakes_are_named, test_replaced_by_turns, test_replaced_under_fire)
+           test_misuse_aborts, test_replaced_by_turns, test_replaced_while_in_use)

@@ -154,7 +154,7 @@ static void juggle_away(void *arg)
         juggle(&away, &home, 7, -3.5, 99);
 }
 
-static void swap_with_nobody(void *arg)
+static void swap_and_stay(void *arg)
 {
     (void)arg;
     for (;;)
@@ -164,7 +164,7 @@ static void swap_with_nobody(void *arg)
 static void locals_survive(void **state)
 {
     (void)state;
-    start_away(swap_with_nobody, NULL);
+    start_away(swap_and_stay, NULL);
     double alone = juggle(&home, &away, 40, 1.25, 17);
     fi_ctx_fini(&away);
     start_away(juggle_away, NULL);

@@ -1,5 +1,4 @@
-/* Unwinding from the point at which a context was left passes all calls that led there, and
- * ends. */
+/* Unwinding from a saved context finds all its frames in order, and ends at its entry. */
 #include "check.h"
 
 #include "ctx/ctx.h"

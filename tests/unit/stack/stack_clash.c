@@ -82,7 +82,7 @@ static void is_named(struct plan plan, const char *line)
     CHECK(strstr(end.text, line) == end.text);
 }
 
-static void large_frames_are_named(void **state)
+static void large_frames_are_reported(void **state)
 {
     (void)state;
     is_named((struct plan){(size_t)1 << 20, {"greedy", 0}},
@@ -108,5 +108,5 @@ static void all_of_it_is_usable(void **state)
     }
 }
 
-CHECK_MAIN(large_frames_are_named, all_of_it_is_usable)
+CHECK_MAIN(large_frames_are_reported, all_of_it_is_usable)
 #endif

@@ -59,7 +59,7 @@ static void send_to_self(struct plan *plan)
     raise(SIGSEGV);
 }
 
-/* A signal that a process sent is no fault, whatever address it claims. */
+/* A signal that a process sent is not a fault, whatever its address. */
 static void send_forged(struct plan *plan)
 {
     siginfo_t info;
@@ -150,7 +150,7 @@ static void expect_line(struct plan plan, const char *line)
 
 #define LINE_OF(who) "filch: stack overflow in " who " (stack of 65536 bytes); raise stack_size\n"
 
-static void recursion_is_named(void **state)
+static void recursion_is_reported(void **state)
 {
     (void)state;
     for (int kind = 0; kind <= FI_STACK_GUARD_PROTECT; kind++)
@@ -159,7 +159,7 @@ static void recursion_is_named(void **state)
                         LINE_OF("fiber \"digger\""));
 }
 
-static void large_frames_are_named(void **state)
+static void large_frames_are_reported(void **state)
 {
     (void)state;
     if (!kind_works(FI_STACK_GUARD_BEST))
@@ -257,13 +257,13 @@ static void ignore_it(void)
     install_handler(SIG_IGN, 0);
 }
 
-/* As left by those who save and restore flags; the kernel does not mind. */
+/* Flags that a program has saved and restored; the kernel accepts them. */
 static void ignore_it_with_odd_flags(void)
 {
     install_handler(SIG_IGN, SA_SIGINFO);
 }
 
-static void handler_from_before_is_called(void **state)
+static void previous_handler_is_called(void **state)
 {
     (void)state;
     expect_end((struct plan){.deed = touch_null, .before = install_users_handler},
@@ -277,7 +277,7 @@ static void handler_from_before_is_called(void **state)
                0);
 }
 
-static void handler_from_before_sees_overflow_too(void **state)
+static void previous_handler_sees_the_overflow(void **state)
 {
     struct plan plan = {.deed = overflow, .before = install_users_handler, .name = "x"};
     struct child_end end;
@@ -362,7 +362,7 @@ static void touch_guard_and_install_again(struct plan *plan)
         touch_guard();
 }
 
-static void overflow_is_named_after_a_recovery(void **state)
+static void overflow_is_reported_after_a_recovery(void **state)
 {
     struct plan plan = {
         .deed = touch_guard_thrice_and_once_more, .before = install_recovery, .name = "r"};
@@ -377,7 +377,7 @@ static void overflow_is_named_after_a_recovery(void **state)
     CHECK(WIFEXITED(end.status) && WEXITSTATUS(end.status) == 0);
 }
 
-static void handler_for_once_is_called_once(void **state)
+static void resethand_handler_is_called_once(void **state)
 {
     struct plan note = {.deed = overflow, .before = install_note_for_once, .name = "o"};
     struct child_end end;
@@ -390,7 +390,7 @@ static void handler_for_once_is_called_once(void **state)
     CHECK(died_of_segv(&end));
 }
 
-static void install_takes_the_place_again(void **state)
+static void install_works_again(void **state)
 {
     struct plan once = {
         .deed = touch_guard_and_install_again, .before = install_recovery_for_once, .name = "i"};
@@ -411,9 +411,9 @@ static void install_takes_the_place_again(void **state)
     CHECK(WIFEXITED(end.status) && WEXITSTATUS(end.status) == 0);
 }
 
-/* --- what is no overflow --- */
+/* --- faults that are not an overflow --- */
 
-/* The guard of a stack that this thread does not run on is no overflow of its own. */
+/* A fault in the guard of another stack is not an overflow of this thread. */
 static void touch_foreign_guard(struct plan *plan)
 {
     static fi_stack_bounds elsewhere;
@@ -426,7 +426,7 @@ static void touch_foreign_guard(struct plan *plan)
     *(volatile char *)(m->low - 1) = 1;
 }
 
-static void foreign_guard_is_no_overflow(void **state)
+static void another_guard_is_not_an_overflow(void **state)
 {
     (void)state;
     if (kind_works(FI_STACK_GUARD_BEST))
@@ -447,7 +447,7 @@ static void let_a_thread_fault(struct plan *plan)
         pthread_join(t, NULL);
 }
 
-static void unwatched_thread_dies_as_before(void **state)
+static void thread_without_handler_dies_as_before(void **state)
 {
     (void)state;
     expect_end((struct plan){.deed = let_a_thread_fault}, "", true, 0);
@@ -487,8 +487,8 @@ static void remove_restores(void **state)
     CHECK_INT(fi_mem_live().blocks, 0);
 }
 
-/* Somebody's handler over ours must not be taken away with ours, nor be covered by ours again: it
- * may pass on to us. */
+/* A handler that was installed over ours is not removed with ours, and ours is not installed over it
+ * again, because it may call ours. */
 static void handler_over_ours_stays(void **state)
 {
     struct sigaction before, over = {.sa_handler = users_plain_handler}, after;
@@ -503,16 +503,15 @@ static void handler_over_ours_stays(void **state)
     sigaction(SIGSEGV, NULL, &after);
     CHECK(after.sa_handler == users_plain_handler);
     fi_overflow_handler_remove();
-    sigaction(SIGSEGV, &before, NULL); /* that somebody goes, and puts ours back */
+    sigaction(SIGSEGV, &before, NULL); /* the other handler is removed and restores ours */
     CHECK_INT(fi_overflow_handler_install(), 0);
     fi_overflow_handler_remove();
     sigaction(SIGSEGV, NULL, &after);
     CHECK(after.sa_sigaction != before.sa_sigaction);
 }
 
-CHECK_MAIN(recursion_is_named, large_frames_are_named, odd_names_are_shown,
-           null_pointer_dies_as_before, sent_signal_kills_as_before, handler_from_before_is_called,
-           handler_from_before_sees_overflow_too, overflow_is_named_after_a_recovery,
-           handler_for_once_is_called_once, install_takes_the_place_again,
-           foreign_guard_is_no_overflow, unwatched_thread_dies_as_before, remove_restores,
-           handler_over_ours_stays)
+CHECK_MAIN(recursion_is_reported, large_frames_are_reported, odd_names_are_shown,
+           null_pointer_dies_as_before, sent_signal_kills_as_before, previous_handler_is_called,
+           previous_handler_sees_the_overflow, overflow_is_reported_after_a_recovery,
+           resethand_handler_is_called_once, install_works_again, another_guard_is_not_an_overflow,
+           thread_without_handler_dies_as_before, remove_restores, handler_over_ours_stays)

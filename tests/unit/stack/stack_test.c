@@ -133,7 +133,7 @@ static bool guard_works_here(fi_stack_guard guard)
     return e == 0;
 }
 
-static void guard_kind_is_told(void **state)
+static void guard_kind_is_known(void **state)
 {
     static const char *const names[] = {"best", "madvise", "mprotect", "canary"};
     fi_stack_stats stats;
@@ -178,7 +178,7 @@ static void guard_stops_a_write(void **state)
             continue;
         }
         fi_stack *lent[5];
-        for (int i = 0; i < 5; i++) { /* new ones, and some whose memory was given back */
+        for (int i = 0; i < 5; i++) { /* new ones, and some without memory */
             for (int j = 0; j < 5; j++)
                 memset((lent[j] = get())->low, 1, SIZE);
             CHECK_INT(child_end_of(&end, write_below, lent[i]), 0);
@@ -218,7 +218,7 @@ static void canary_is_checked(void **state)
 }
 
 /* mprotect takes mappings away from the rest of the process, so there is a budget. */
-static void protect_has_a_budget(void **state)
+static void guards_by_mprotect_are_limited(void **state)
 {
     fi_stack_config config = {
         .stack_size = SIZE, .guard = FI_STACK_GUARD_PROTECT, .protect_max = 10};
@@ -261,7 +261,7 @@ static bool mincore_tells(void)
     return tells;
 }
 
-static void memory_comes_late_and_goes_back(void **state)
+static void memory_is_committed_on_touch_and_returned(void **state)
 {
     fi_stack *list, *s;
 
@@ -292,7 +292,7 @@ static void memory_comes_late_and_goes_back(void **state)
     finish();
 }
 
-static void cache_keeps_the_newest_warm(void **state)
+static void cache_returns_the_newest_first(void **state)
 {
     enum { LIMIT = 8, MORE = 20 };
     fi_stack *s[MORE];
@@ -377,7 +377,7 @@ struct worker {
     fi_stack *held[HELD];
 };
 
-/* Whoever holds a stack writes its own mark at both ends; nobody else may have changed it. */
+/* Each user of a stack writes its own mark at both ends, which must not change. */
 static void swap_one(struct worker *w)
 {
     size_t i = next_random(&w->seed) % HELD;
@@ -481,7 +481,7 @@ static void expect_mistake(void (*deed)(void *), const char *line)
     CHECK_STR(end.text, line);
 }
 
-static void mistakes_are_named(void **state)
+static void misuse_aborts_with_a_line(void **state)
 {
     static const char *const wrong_pool =
         "filch: fi_stack_free: the stack belongs to another pool\n";
@@ -496,7 +496,7 @@ static void mistakes_are_named(void **state)
 }
 
 /* Each slab has one that stays lent, so none is unmapped with its stacks. */
-static void what_is_kept_is_trimmed_little_by_little(void **state)
+static void free_stacks_are_trimmed_gradually(void **state)
 {
     enum { MANY = 10000, STAY = 16 };
     fi_stack **all = FI_NEW_ARRAY(fi_stack *, MANY);
@@ -529,7 +529,7 @@ static void what_is_kept_is_trimmed_little_by_little(void **state)
 }
 
 CHECK_MAIN(bad_sizes_are_refused, bad_limits_are_refused, largest_and_smallest_stacks_work,
-           guard_kind_is_told, guard_stops_a_write, canary_is_checked, protect_has_a_budget,
-           memory_comes_late_and_goes_back, cache_keeps_the_newest_warm,
-           cache_stays_within_its_limit, empty_slabs_are_unmapped,
-           what_is_kept_is_trimmed_little_by_little, workers_share_a_pool, mistakes_are_named)
+           guard_kind_is_known, guard_stops_a_write, canary_is_checked,
+           guards_by_mprotect_are_limited, memory_is_committed_on_touch_and_returned,
+           cache_returns_the_newest_first, cache_stays_within_its_limit, empty_slabs_are_unmapped,
+           free_stacks_are_trimmed_gradually, workers_share_a_pool, misuse_aborts_with_a_line)

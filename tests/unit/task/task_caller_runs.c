@@ -1,5 +1,5 @@
-/* A thread that calls FILCH_RUN while a worker sleeps runs the task itself, and is not held up
- * by another thread's task. */
+/* A thread that calls FILCH_RUN while a worker sleeps runs the task itself, and returns when that task is
+ * done, also if other work is left. */
 #include "fib.h"
 #include "sched/runtime.h"
 #include "unit/task/helpers.h"
@@ -21,8 +21,8 @@ FILCH_TASK(int, runs_in, pthread_t, caller)
     return pthread_equal(pthread_self(), caller);
 }
 
-/* At the start all workers sleep, and the first to come finds one. */
-static void is_run_by_the_caller(void **state)
+/* At the start all workers sleep, so the first caller finds one. */
+static void the_caller_runs_the_task(void **state)
 {
     (void)state;
     for (unsigned workers = 1; workers <= 4; workers *= 2) {
@@ -32,8 +32,8 @@ static void is_run_by_the_caller(void **state)
     }
 }
 
-/* One worker, one guest after the other: it is always given back. */
-static void is_run_by_the_caller_again(void **state)
+/* One worker and one caller after the other: each returns the worker. */
+static void the_caller_returns_the_worker(void **state)
 {
     (void)state;
     CHECK_INT(filch_start(&(filch_config){.workers = 1}), 0);
@@ -42,7 +42,7 @@ static void is_run_by_the_caller_again(void **state)
     CHECK_INT(filch_stop(), 0);
 }
 
-static void is_not_if_not_wanted(void **state)
+static void the_caller_does_not_run_if_disabled(void **state)
 {
     (void)state;
     CHECK_INT(filch_start(&(filch_config){.workers = 2, .caller_runs = FILCH_CALLER_RUNS_NO}), 0);
@@ -53,7 +53,7 @@ static void is_not_if_not_wanted(void **state)
     CHECK_INT(filch_stop(), 0);
 }
 
-/* ---- a guest whose task waits, beside work of others ---- */
+/* ---- a caller whose task waits while there is other work ---- */
 
 static atomic_int root_waits, first_may_end, second_runs, first_returned;
 
@@ -63,7 +63,7 @@ FILCH_VOID_TASK(first_part)
     wait_for(&first_may_end);
 }
 
-/* Spawned and then waited for without a sync in between, it must be stolen. */
+/* The spawned task must be stolen, because its spawner waits without a sync. */
 FILCH_VOID_TASK(first_root)
 {
     FILCH_SPAWN(first_part);
@@ -93,9 +93,9 @@ static void *run_second(void *arg)
     return arg;
 }
 
-/* The second task ends when the first guest has returned.  If that guest took it up while it waited for its
+/* The second task ends when the first caller has returned.  If that caller took it up while it waited for its
  * own, none of them would ever end. */
-static void is_not_kept_by_another_task(void **state)
+static void the_caller_is_not_kept_by_another_task(void **state)
 {
     pthread_t first, second;
 
@@ -117,7 +117,7 @@ static void is_not_kept_by_another_task(void **state)
     CHECK_INT(filch_stop(), 0);
 }
 
-/* ---- what a guest has of its own ---- */
+/* ---- state of the calling thread ---- */
 
 FILCH_TASK(int, rounding)
 {
@@ -131,8 +131,8 @@ static void *round_upward(void *arg)
     return NULL;
 }
 
-/* A fiber that a guest has made is used by others later. */
-static void keeps_its_floating_point_modes(void **state)
+/* Another thread uses the fiber of a caller later. */
+static void the_caller_keeps_its_floating_point_modes(void **state)
 {
     pthread_t other;
     int ok = 0;
@@ -156,21 +156,21 @@ FILCH_VOID_TASK(is_cancelled)
 }
 
 /* On its own, as AddressSanitizer does not see frames go when a thread is cancelled in them. */
-static __attribute__((noinline)) void be_guest(void)
+static __attribute__((noinline)) void call_run(void)
 {
     FILCH_RUN(is_cancelled);
 }
 
 static void *run_cancelled(void *returned)
 {
-    be_guest();
+    call_run();
     *(int *)returned = 1;
     pthread_testcancel();
     return NULL;
 }
 
-/* The thread is cancelled, but not before it has given the worker back. */
-static void gives_back_though_cancelled(void **state)
+/* The thread is cancelled after it has returned the worker. */
+static void a_cancelled_caller_returns_the_worker(void **state)
 {
     pthread_t thread;
     void *result;
@@ -190,7 +190,7 @@ static void gives_back_though_cancelled(void **state)
     CHECK_INT(filch_stop(), 0);
 }
 
-/* ---- guests come and go ---- */
+/* ---- many callers ---- */
 
 static void *run_often(void *wrong)
 {
@@ -213,13 +213,13 @@ static void many_come_and_go(void)
     CHECK_INT(atomic_load(&wrong), 0);
 }
 
-static void guests_come_and_go(void **state)
+static void many_callers(void **state)
 {
     (void)state;
     workers_each(NULL, many_come_and_go);
 }
 
-/* A root begins on the guest's worker and, if it had to wait, ends on another one.  Those who end fibers hand them
+/* A root begins on the caller's worker and, if it had to wait, ends on another one.  Those who end fibers hand them
  * back to those who need some. */
 static void fibers_do_not_pile_up(void **state)
 {
@@ -236,7 +236,7 @@ static void fibers_do_not_pile_up(void **state)
     CHECK_INT(filch_stop(), 0);
 }
 
-/* ---- a guest that takes the worker whose thread keeps the time ---- */
+/* ---- a caller that borrows the worker of the timer sleeper ---- */
 
 static atomic_int in_time;
 
@@ -266,8 +266,8 @@ static void *run_waiting(void *arg)
     return arg;
 }
 
-/* The guests' tasks look for no work, so one of those who still sleep must be in time for the fiber. */
-static void time_is_kept_beside(int guests)
+/* The callers do not search for work, so a sleeping worker must wake for the timer of the fiber. */
+static void check_timer_beside(int callers)
 {
     enum { WORKERS = 4 };
     int64_t a_little = FILCH_MS(20);
@@ -276,21 +276,22 @@ static void time_is_kept_beside(int guests)
     atomic_store(&in_time, 0);
     CHECK_INT(filch_go(sleep_a_little, &a_little), 0);
     await_all_asleep(WORKERS);
-    for (int i = 0; i < guests; i++)
+    for (int i = 0; i < callers; i++)
         CHECK_INT(pthread_create(&threads[i], NULL, run_waiting, NULL), 0);
-    for (int i = 0; i < guests; i++)
+    for (int i = 0; i < callers; i++)
         CHECK_INT(pthread_join(threads[i], NULL), 0);
 }
 
-static void others_keep_the_time(void **state)
+static void timers_fire_beside_callers(void **state)
 {
     (void)state;
     CHECK_INT(filch_start(&(filch_config){.workers = 4}), 0);
     for (int i = 0; i < 12; i++)
-        time_is_kept_beside(1 + i % 3);
+        check_timer_beside(1 + i % 3);
     CHECK_INT(filch_stop(), 0);
 }
 
-CHECK_MAIN(is_run_by_the_caller, is_run_by_the_caller_again, is_not_if_not_wanted,
-           is_not_kept_by_another_task, keeps_its_floating_point_modes, gives_back_though_cancelled,
-           guests_come_and_go, fibers_do_not_pile_up, others_keep_the_time)
+CHECK_MAIN(the_caller_runs_the_task, the_caller_returns_the_worker,
+           the_caller_does_not_run_if_disabled, the_caller_is_not_kept_by_another_task,
+           the_caller_keeps_its_floating_point_modes, a_cancelled_caller_returns_the_worker,
+           many_callers, fibers_do_not_pile_up, timers_fire_beside_callers)

@@ -79,7 +79,7 @@ FILCH_TASK(int, bottomless, int, n)
     return FILCH_CALL(bottomless, n + 1) + use(frame);
 }
 
-/* Nobody makes a mistake here. */
+/* Correct use. */
 FILCH_TASK(int, faultless, int, n)
 {
     int a;
@@ -187,11 +187,11 @@ static void run_faultless(void)
     CHECK_INT(FILCH_RUN(faultless, 14), 377);
 }
 
-static void no_mistake_no_line(void **state)
+static void correct_use_prints_nothing(void **state)
 {
     (void)state;
     workers_each(NULL, run_faultless);
     workers_each(&(filch_config){.publish = FILCH_PUBLISH_EAGER}, run_faultless);
 }
 
-CHECK_MAIN(wrong_syncs, syncs_without_spawn, spawns_left_open, overflow, no_mistake_no_line)
+CHECK_MAIN(wrong_syncs, syncs_without_spawn, spawns_left_open, overflow, correct_use_prints_nothing)

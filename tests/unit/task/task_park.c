@@ -1,4 +1,4 @@
-/* A sync of a stolen task parks the fiber: nobody's work runs on top of a waiting stack.
+/* A sync of a stolen task parks the fiber: no other work runs on top of a waiting stack.
  *
  * These are the programs that deadlock where a waiter picks up other work: a task holds a lock over
  * its sync, and what the waiter would pick up wants the same lock.  And those that overflow: each
@@ -18,7 +18,7 @@ static void spin(unsigned n)
         ;
 }
 
-/* ---- nobody on top of a waiting stack ---- */
+/* ---- no work on top of a waiting stack ---- */
 
 /* How many bodies are open on a fiber.  Fibers are not freed before the runtime stops. */
 typedef struct on_fiber {
@@ -90,7 +90,7 @@ FILCH_VOID_TASK(nothing)
 {
 }
 
-/* Ends when somebody wants the lock that our spawner holds. */
+/* Ends when another task waits for the lock that the spawner holds. */
 FILCH_TASK(int, child, int, n)
 {
     atomic_store(&child_begun, 1);
@@ -194,7 +194,7 @@ static void each_way(filch_config c, void (*test)(void))
     workers_each(&c, test);
 }
 
-static void strangers_stay_away(void **state)
+static void no_other_work_on_a_waiting_stack(void **state)
 {
     (void)state;
     each_way((filch_config){0}, no_stranger_on_top);
@@ -214,4 +214,4 @@ static void small_stacks(void **state)
     each_way((filch_config){.stack_size = size}, waits_do_not_pile_up);
 }
 
-CHECK_MAIN(strangers_stay_away, locks, small_stacks)
+CHECK_MAIN(no_other_work_on_a_waiting_stack, locks, small_stacks)

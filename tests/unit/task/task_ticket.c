@@ -44,7 +44,7 @@ static void test_claimed_ticket_is_reused(void **state)
     CHECK_INT(pthread_join(thief, NULL), 0);
 }
 
-static void test_begun_ticket_is_not_claimed(void **state)
+static void test_started_ticket_is_not_claimed(void **state)
 {
     (void)state;
     fi_ticket_init(&record.ticket, NULL);
@@ -54,4 +54,4 @@ static void test_begun_ticket_is_not_claimed(void **state)
     CHECK(fi_ticket_is_done(&record.ticket));
 }
 
-CHECK_MAIN(test_claimed_ticket_is_reused, test_begun_ticket_is_not_claimed)
+CHECK_MAIN(test_claimed_ticket_is_reused, test_started_ticket_is_not_claimed)
