@@ -74,8 +74,8 @@ static inline void fi_fence_seq_cst_(void)
 #endif
 }
 
-/* An asymmetric pair of fences, for a word that one thread reads often and others write seldom.  The
- * light fence only stops the compiler.  The heavy fence interrupts all processors that run this
+/* An asymmetric pair of fences, for a word that one thread reads often and others write seldom.
+ * The light fence only stops the compiler.  The heavy fence interrupts all processors that run this
  * process (membarrier(2)), as if each had executed a full fence.  A light fence pairs with a heavy
  * one, never with another light one.  Without that system call both are full fences. */
 #define fi_fence_light(label)    fi_fence_light_()

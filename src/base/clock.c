@@ -88,8 +88,8 @@ static bool cpu_has(unsigned leaf, unsigned bit)
     return __get_cpuid(leaf, &a, &b, &c, &d) != 0 && (d >> bit & 1) != 0;
 }
 
-/* [any] Linux uses these slow clocks only if it saw that the TSCs of two CPUs differ.  CPUID does not
- * show that. */
+/* [any] Linux uses these slow clocks only if it saw that the TSCs of two CPUs differ.  CPUID does
+ * not show that. */
 static bool kernel_rejected_tsc(void)
 {
     static const char *const slow[] = {"hpet", "acpi_pm", "jiffies", "refined-jiffies"};
@@ -119,8 +119,8 @@ static fi_clock_kind counter_kind(void)
     return FI_CLOCK_MONOTONIC;
 }
 
-/* [any] Leaf 0x15: the crystal frequency and the ratio of TSC to crystal.  If the frequency is missing,
- * the TSC runs at the base frequency of leaf 0x16. */
+/* [any] Leaf 0x15: the crystal frequency and the ratio of TSC to crystal.  If the frequency is
+ * missing, the TSC runs at the base frequency of leaf 0x16. */
 static uint64_t hz_from_processor(void)
 {
     unsigned den, num, crystal, unused, mhz;
@@ -134,8 +134,8 @@ static uint64_t hz_from_processor(void)
     return (uint64_t)(mhz & 0xffff) * 1000000;
 }
 
-/* [any] Leaf 0x40000010 of VMware and other hypervisors: kHz.  Leaf 0x40000000 is the highest leaf of
- * the hypervisor. */
+/* [any] Leaf 0x40000010 of VMware and other hypervisors: kHz.  Leaf 0x40000000 is the highest leaf
+ * of the hypervisor. */
 static uint64_t hz_from_hypervisor(void)
 {
     unsigned a, b, c, d;

@@ -17,12 +17,12 @@ typedef enum fi_clock_kind {
 /* [any] Nanoseconds of CLOCK_MONOTONIC. */
 int64_t fi_clock_now(void);
 
-/* [any] Nanoseconds from now until a deadline.  0: it has passed.  INT64_MAX: the deadline is INT64_MAX
- * (never).  Users may pass any value, so only this function subtracts from a deadline. */
+/* [any] Nanoseconds from now until a deadline.  0: it has passed.  INT64_MAX: the deadline is
+ * INT64_MAX (never).  Users may pass any value, so only this function subtracts from a deadline. */
 int64_t fi_clock_left(int64_t deadline_ns);
 
-/* [any] The same as a timeout for poll(2) or epoll_wait(2): milliseconds, rounded up, at most INT_MAX.
- * -1: never. */
+/* [any] The same as a timeout for poll(2) or epoll_wait(2): milliseconds, rounded up, at most
+ * INT_MAX. -1: never. */
 int fi_clock_left_ms(int64_t deadline_ns);
 
 /* [any] Ticks of the counter.  Waits until all earlier instructions have executed. */
@@ -35,8 +35,8 @@ uint64_t fi_clock_ticks_unordered(void);
 /* [any] The source of the ticks.  It does not change while the process runs. */
 fi_clock_kind fi_clock_source(void);
 
-/* [any] Ticks as nanoseconds, at most INT64_MAX.  The first call in a process calibrates the counter,
- * which takes about 2 ms. */
+/* [any] Ticks as nanoseconds, at most INT64_MAX.  The first call in a process calibrates the
+ * counter, which takes about 2 ms. */
 int64_t fi_clock_ticks_to_ns(uint64_t ticks);
 
 /* [any] Nanoseconds as ticks, at most UINT64_MAX.  0 for negative ns.  Calibrates as above. */
@@ -57,12 +57,12 @@ uint64_t fi_clock_scale_measured(fi_clock_reading a, fi_clock_reading b);
 /* [any] The scale of a counter of hz Hz.  0 for 0. */
 uint64_t fi_clock_scale_of(uint64_t hz);
 
-/* [any] Choose between the scale that the hardware states (0: none) and the measured one (0: invalid).
- * Never 0. */
+/* [any] Choose between the scale that the hardware states (0: none) and the measured one (0:
+ * invalid). Never 0. */
 uint64_t fi_clock_scale_choose(uint64_t stated, uint64_t measured);
 
-/* [any] Both round to nearest.  ns to ticks and back gives the same ns if a tick is shorter than 1 ns,
- * and is off by less than a tick otherwise. */
+/* [any] Both round to nearest.  ns to ticks and back gives the same ns if a tick is shorter than 1
+ * ns, and is off by less than a tick otherwise. */
 int64_t fi_clock_scale_to_ns(uint64_t ticks, uint64_t scale);
 uint64_t fi_clock_scale_to_ticks(int64_t ns, uint64_t scale);
 

@@ -54,8 +54,8 @@ static inline uint64_t fi_event_ring_count(fi_event_ring *ring)
     return fi_load_acquire(&ring->count, event_ring.count);
 }
 
-/* [any] Copy event i, which is below a result of fi_event_ring_count.  The copy is valid if i is not
- * below a later result of fi_event_ring_first_valid.  <- event_ring.write */
+/* [any] Copy event i, which is below a result of fi_event_ring_count.  The copy is valid if i is
+ * not below a later result of fi_event_ring_first_valid.  <- event_ring.write */
 static inline void fi_event_ring_read(fi_event_ring *ring, uint64_t i, fi_event *e)
 {
     fi_event_ring_slot *s = &ring->slots[i & (ring->capacity - 1)];

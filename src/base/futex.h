@@ -8,8 +8,8 @@
 
 #define FI_FUTEX_FOREVER INT64_MAX
 
-/* [any] If *word == expected, sleep until fi_futex_wake, or until CLOCK_MONOTONIC passes deadline_ns
- * (FI_FUTEX_FOREVER: never).
+/* [any] If *word == expected, sleep until fi_futex_wake, or until CLOCK_MONOTONIC passes
+ * deadline_ns (FI_FUTEX_FOREVER: never).
  * Returns 0: woken, perhaps spuriously; -EAGAIN: *word was different; -ETIMEDOUT. */
 int fi_futex_wait(FI_ATOMIC(uint32_t) * word, uint32_t expected, int64_t deadline_ns);
 

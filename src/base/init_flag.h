@@ -8,7 +8,8 @@
 /* [any] Publish.  -> init_flag.get: everything before */
 #define fi_init_set(p, v) fi_store_release((p), (v), init_flag.set)
 
-/* [any] Publish if the word is still *none.  False: another thread was first, and *none is its word.
+/* [any] Publish if the word is still *none.  False: another thread was first, and *none is its
+ * word.
  * -> init_flag.get */
 #define fi_init_set_first(p, none, v) fi_cas_release((p), (none), (v), init_flag.set_first)
 

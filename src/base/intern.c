@@ -37,7 +37,8 @@ static uint32_t find_or_add(fi_intern *names, const char *name)
     return names->n;
 }
 
-/* The text of a cached number was seen under the lock and never changes, so reading it needs no lock. */
+/* The text of a cached number was seen under the lock and never changes, so reading it needs no
+ * lock. */
 uint32_t fi_intern_id(fi_intern *names, fi_intern_cache *cache, const char *name)
 {
     uint32_t *cached = &cache->id[(uintptr_t)name / 8 % FI_INTERN_CACHE];

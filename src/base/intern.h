@@ -1,6 +1,6 @@
 /* A table of interned names.  Each name is stored once and identified by a number.  Event logs need
- * it: an event has no space for a name, and is read when the memory of the name may have been freed.
- * Names are never removed. */
+ * it: an event has no space for a name, and is read when the memory of the name may have been
+ * freed. Names are never removed. */
 #ifndef FI_BASE_INTERN_H
 #define FI_BASE_INTERN_H
 

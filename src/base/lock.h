@@ -1,4 +1,5 @@
-/* A one-word lock for slow paths.  Waiters block their thread.  Zeroed memory is an unlocked lock. */
+/* A one-word lock for slow paths.  Waiters block their thread.  Zeroed memory is an unlocked lock.
+ */
 #ifndef FI_BASE_LOCK_H
 #define FI_BASE_LOCK_H
 

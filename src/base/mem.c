@@ -46,7 +46,8 @@ static void check_request(size_t size, size_t align)
         fi_fatal("fi_mem_alloc: the alignment is not a power of two (%zu)", align);
 }
 
-/* [any] Align a large block inside a larger one.  The word before it points to the start of that. */
+/* [any] Align a large block inside a larger one.  The word before it points to the start of that.
+ */
 static void *alloc_large(size_t size, size_t align, bool zeroed)
 {
     const size_t word = sizeof(void *);

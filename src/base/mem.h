@@ -18,8 +18,8 @@ void *fi_mem_alloc_array(size_t n, size_t size, size_t align);
 /* [any] Free memory of fi_mem_alloc, with the same size and alignment.  NULL is allowed. */
 void fi_mem_free(void *p, size_t size, size_t align);
 
-/* Memory in use.  The two counters are read one after the other, so they are consistent only while no
- * thread allocates. */
+/* Memory in use.  The two counters are read one after the other, so they are consistent only while
+ * no thread allocates. */
 typedef struct fi_mem_count {
     size_t blocks;
     size_t bytes;

@@ -15,7 +15,8 @@ const char *fi_option_env(const char *variable);
 /* Parse a decimal number.  units: it may end with k, m or g (powers of 1024). */
 bool fi_option_parse(const char *text, bool units, uint64_t *out);
 
-/* A numeric setting: `configured` if it is not 0, else the environment variable, else `fallback`. */
+/* A numeric setting: `configured` if it is not 0, else the environment variable, else `fallback`.
+ */
 typedef struct fi_option {
     const char *variable, *field; /* of the environment and of filch_config */
     uint64_t configured, min, max, fallback;

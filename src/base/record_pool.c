@@ -22,8 +22,8 @@ void fi_record_depot_push(fi_record_depot *d, fi_record *magazine)
     while (!fi_cas_release(&d->magazines, &first, magazine, record_pool.push));
 }
 
-/* The lock excludes ABA: while one thread pops, no other can pop the first magazine and push it again
- * with another successor. */
+/* The lock excludes ABA: while one thread pops, no other can pop the first magazine and push it
+ * again with another successor. */
 fi_record *fi_record_depot_pop(fi_record_depot *d)
 {
     fi_record *first;

@@ -28,7 +28,8 @@ void fi_rng_seed(fi_rng *r, uint64_t seed)
     r->b = splitmix(&seed);
 }
 
-/* [any] Random bytes that the kernel gives to every new process.  Reading them needs no system call. */
+/* [any] Random bytes that the kernel gives to every new process.  Reading them needs no system
+ * call. */
 static uint64_t process_seed(void)
 {
     const void *bytes = (const void *)getauxval(AT_RANDOM);
@@ -47,9 +48,9 @@ static void seed_thread(void)
     fi_rng_seed(&thread_rng, splitmix(&seed));
 }
 
-/* [child of a fork] The child has the random bytes, counter and generator of its parent.  Its process
- * id differs from that of all living processes, and the time from that of an earlier process with the
- * same id.  Scrambling keeps the seeds of different processes apart. */
+/* [child of a fork] The child has the random bytes, counter and generator of its parent.  Its
+ * process id differs from that of all living processes, and the time from that of an earlier
+ * process with the same id.  Scrambling keeps the seeds of different processes apart. */
 static void rng_fork_child(void)
 {
     uint64_t seed = fork_salt ^ (uint64_t)getpid() << 40 ^ (uint64_t)fi_clock_now();

@@ -18,9 +18,9 @@ typedef struct fi_rng {
 /* [owner] Any seed is allowed, also 0. */
 void fi_rng_seed(fi_rng *r, uint64_t seed);
 
-/* [any] The generator of the calling thread.  It is seeded on first use, differently in every thread,
- * and again in the child of a fork.  Call this again after anything that may park the fiber, because
- * the fiber may continue on another thread. */
+/* [any] The generator of the calling thread.  It is seeded on first use, differently in every
+ * thread, and again in the child of a fork.  Call this again after anything that may park the
+ * fiber, because the fiber may continue on another thread. */
 fi_rng *fi_rng_thread(void);
 
 static inline uint64_t fi_rng_rotl(uint64_t x, int k)

@@ -106,7 +106,8 @@ static void update_next(fi_timer_heap *ts)
     fi_store_relaxed(&ts->next_ns, ts->n > 0 ? ts->heap[0].deadline_ns : FI_TIMER_NEVER);
 }
 
-/* Drop all removed entries.  Called when they are the majority, so the cost per removal is constant. */
+/* Drop all removed entries.  Called when they are the majority, so the cost per removal is
+ * constant. */
 static void compact(fi_timer_heap *ts)
 {
     uint32_t n = 0;
@@ -149,8 +150,8 @@ static int grow(fi_timer_heap *ts)
     return 0;
 }
 
-/* A negative deadline is stored as 0, which has passed as well.  Negative values have a special meaning
- * for a sleeper (FI_POLL_NOW). */
+/* A negative deadline is stored as 0, which has passed as well.  Negative values have a special
+ * meaning for a sleeper (FI_POLL_NOW). */
 static int64_t deadline_of(const fi_timer *t)
 {
     return t->deadline_ns > 0 ? t->deadline_ns : 0;

@@ -2,9 +2,9 @@
  * workers read whenever they look for work, and which limits their sleep.
  *
  * A timer is in its user's memory, mostly on a stack, each on another page.  So the heap does not
- * touch timers while it sorts: its entries have the deadline, and the index of a slot in a table that
- * points to the timer.  Removing a timer clears its slot.  The entry stays in the heap until it is
- * the first one, or until more than half of the entries are removed ones. */
+ * touch timers while it sorts: its entries have the deadline, and the index of a slot in a table
+ * that points to the timer.  Removing a timer clears its slot.  The entry stays in the heap until
+ * it is the first one, or until more than half of the entries are removed ones. */
 #ifndef FI_BASE_TIMER_HEAP_H
 #define FI_BASE_TIMER_HEAP_H
 

@@ -2,14 +2,14 @@
  *
  *     base | public slots | split  private slots  top |     | limit  space for one slot |     | end
  *
- * Slots before `split` are public: each has a ticket.  Slots from `split` on are private.  The inline
- * code moves `top`, and needs no call while it spawns below the limit and syncs above the split.  A
- * spawn writes its slot before it compares, so there is space for one slot of the largest size after
- * the limit.
+ * Slots before `split` are public: each has a ticket.  Slots from `split` on are private.  The
+ * inline code moves `top`, and needs no call while it spawns below the limit and syncs above the
+ * split.  A spawn writes its slot before it compares, so there is space for one slot of the largest
+ * size after the limit.
  *
- * Slots must not move, because their addresses are in registers.  They must be contiguous, because the
- * inline code adds and subtracts their size.  So a stack reserves a large address range, and only
- * touched pages cost memory.  The limit rises in steps and shows how much was used. */
+ * Slots must not move, because their addresses are in registers.  They must be contiguous, because
+ * the inline code adds and subtracts their size.  So a stack reserves a large address range, and
+ * only touched pages cost memory.  The limit rises in steps and shows how much was used. */
 #ifndef FI_TASK_STACK_H
 #define FI_TASK_STACK_H
 
@@ -38,7 +38,8 @@ void fi_task_stack_trim(fi_task_stack *s);
 /* [owner] Raise the limit to at least top.  Aborts if the address range is full. */
 void fi_task_stack_grow(fi_task_stack *s, const char *top);
 
-/* [owner] Start an empty nested stack after the limit, because the top of the current one is unknown.
+/* [owner] Start an empty nested stack after the limit, because the top of the current one is
+ * unknown.
  * Returns its base.  pop_nested restores `former`, a copy from before. */
 char *fi_task_stack_push_nested(fi_task_stack *s);
 void fi_task_stack_pop_nested(fi_task_stack *s, const fi_task_stack *former);

@@ -1,5 +1,5 @@
-/* The slow paths of spawn, sync and run.  The inline code of <filch/task.h> calls them when the bounds
- * of its fiber (sched/task_bounds.h) say so. */
+/* The slow paths of spawn, sync and run.  The inline code of <filch/task.h> calls them when the
+ * bounds of its fiber (sched/task_bounds.h) say so. */
 #include "base/clock.h"
 #include "base/fatal.h"
 #include "base/oneshot.h"
@@ -71,8 +71,8 @@ static size_t publish(fi_worker *w, fi_task_stack *s, const char *top, size_t n)
     return done;
 }
 
-/* Half of the private tasks, because the older half is most of the work.  Not more than a few steals
- * take, because the owner must claim back each remaining ticket. */
+/* Half of the private tasks, because the older half is most of the work.  Not more than a few
+ * steals take, because the owner must claim back each remaining ticket. */
 static size_t publish_count(const fi_task_stack *s, const char *top, size_t size)
 {
     size_t half = s->split < top ? ((size_t)(top - s->split) / size + 1) / 2 : 0;
@@ -80,8 +80,8 @@ static size_t publish_count(const fi_task_stack *s, const char *top, size_t size
     return half == 0 ? 1 : half < PUBLISH_MAX ? half : PUBLISH_MAX;
 }
 
-/* Publish if a worker is hungry and finds nothing in our deque.  With no private task, ask for the next
- * spawn to come here. */
+/* Publish if a worker is hungry and finds nothing in our deque.  With no private task, ask for the
+ * next spawn to come here. */
 static void publish_lazily(fi_fiber *f, fi_task_stack *s, const char *top, size_t size)
 {
     fi_worker *w = f->worker;
@@ -159,8 +159,8 @@ void filch_check_open_(const filch_task_type_ *type, const filch_task_bounds_ *b
                  type->name, before - bounds->open);
 }
 
-/* Our newest ticket is mostly the newest item of our deque.  If a pop returns it, it needs no claim.
- * Any other item is pushed again. */
+/* Our newest ticket is mostly the newest item of our deque.  If a pop returns it, it needs no
+ * claim. Any other item is pushed again. */
 static bool pop_back(fi_worker *w, fi_ticket *t)
 {
     void *item;
@@ -177,8 +177,8 @@ static bool pop_back(fi_worker *w, fi_ticket *t)
     return false;
 }
 
-/* True: the task is private again.  A ticket that stays in a deque is freed by the worker that takes it
- * out. */
+/* True: the task is private again.  A ticket that stays in a deque is freed by the worker that
+ * takes it out. */
 static bool claim_back(fi_worker *w, fi_ticket *t)
 {
     if (pop_back(w, t))
@@ -312,7 +312,8 @@ static void run_ticket(fi_runnable *r, fi_fiber *f)
         fi_ready(waiter);
 }
 
-/* A task of a thread that is not a worker.  It is on the stack of that thread, which waits for it. */
+/* A task of a thread that is not a worker.  It is on the stack of that thread, which waits for it.
+ */
 typedef struct external_task {
     fi_runnable runnable;
     void *slot;
@@ -381,8 +382,8 @@ static void run_external(void *slot)
     fi_runtime_leave(rt);
 }
 
-/* On a fiber FILCH_RUN is a call.  Only the inline code of the caller knows the top of its tasks, so they
- * are not published meanwhile. */
+/* On a fiber FILCH_RUN is a call.  Only the inline code of the caller knows the top of its tasks,
+ * so they are not published meanwhile. */
 static void run_nested(fi_fiber *f, void *slot)
 {
     fi_task_stack *s = task_stack_of(f);

@@ -1,14 +1,14 @@
-/* A published task: a record in a deque.  Either the fiber that spawned the task claims it back at its
- * sync, or the worker that took the ticket out of a deque (the taker) starts it.
+/* A published task: a record in a deque.  Either the fiber that spawned the task claims it back at
+ * its sync, or the worker that took the ticket out of a deque (the taker) starts it.
  *
  *     state      next state       set by         then
  *     OPEN       RUNNING          taker          runs the task
  *                CLAIMED          fiber          runs the task; the taker frees the ticket
  *     RUNNING    DONE             taker          the fiber frees the ticket
- *                fiber address    parked fiber   the taker readies the fiber, which frees the ticket
+ *                fiber address    parked fiber   the taker readies the fiber, which frees it
  *
- * So a ticket always has one owner and needs no reference count.  A ticket that was claimed back may
- * stay in a deque long after its task, its slot and its fiber are gone. */
+ * So a ticket always has one owner and needs no reference count.  A ticket that was claimed back
+ * may stay in a deque long after its task, its slot and its fiber are gone. */
 #ifndef FI_TASK_TICKET_H
 #define FI_TASK_TICKET_H
 
@@ -69,8 +69,8 @@ static inline bool fi_ticket_claim_back(fi_ticket *t)
     return fi_cas_release(&t->state, &expected, FI_TICKET_CLAIMED, ticket.claim);
 }
 
-/* [taker] The result is in the slot.  Returns the parked fiber, which the caller must ready, or NULL.
- * The ticket belongs to the fiber now. */
+/* [taker] The result is in the slot.  Returns the parked fiber, which the caller must ready, or
+ * NULL. The ticket belongs to the fiber now. */
 static inline void *fi_ticket_finish(fi_ticket *t)
 {
     uintptr_t state = FI_TICKET_RUNNING;

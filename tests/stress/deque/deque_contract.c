@@ -39,8 +39,8 @@ typedef struct thief {
     int id;
 } thief;
 
-/* Let others run.  On a busy machine a sleeper wakes promptly, while a thread that yields waits for the
- * time slices of all others. */
+/* Let others run.  On a busy machine a sleeper wakes promptly, while a thread that yields waits for
+ * the time slices of all others. */
 static void wait_a_little(void)
 {
     nanosleep(&(struct timespec){.tv_nsec = 10000}, NULL);
@@ -309,8 +309,8 @@ static bool all_have_some(crew *c)
     return true;
 }
 
-/* While the owner pushes and pops, every thief gets an item eventually.  One item is pushed again and
- * again, so the test does not count how often it is obtained. */
+/* While the owner pushes and pops, every thief gets an item eventually.  One item is pushed again
+ * and again, so the test does not count how often it is obtained. */
 static void starvation(void **state)
 {
     (void)state;

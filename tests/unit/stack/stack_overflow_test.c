@@ -487,8 +487,8 @@ static void remove_restores(void **state)
     CHECK_INT(fi_mem_live().blocks, 0);
 }
 
-/* A handler that was installed over ours is not removed with ours, and ours is not installed over it
- * again, because it may call ours. */
+/* A handler that was installed over ours is not removed with ours, and ours is not installed over
+ * it again, because it may call ours. */
 static void handler_over_ours_stays(void **state)
 {
     struct sigaction before, over = {.sa_handler = users_plain_handler}, after;

@@ -18,7 +18,8 @@
 #endif
 #define SCALED(n) (IS_SLOW ? (n) / 10 : (n))
 
-/* With bad luck (base/chaos.h) others run in between: nothing can be said then of who comes first, or of how often. */
+/* With bad luck (base/chaos.h) others run in between: nothing can be said then of who comes first,
+ * or of how often. */
 static inline bool has_bad_luck(void)
 {
 #ifdef FILCH_CHAOS

@@ -1,5 +1,5 @@
-/* A thread that calls FILCH_RUN while a worker sleeps runs the task itself, and returns when that task is
- * done, also if other work is left. */
+/* A thread that calls FILCH_RUN while a worker sleeps runs the task itself, and returns when that
+ * task is done, also if other work is left. */
 #include "fib.h"
 #include "sched/runtime.h"
 #include "unit/task/helpers.h"
@@ -93,8 +93,8 @@ static void *run_second(void *arg)
     return arg;
 }
 
-/* The second task ends when the first caller has returned.  If that caller took it up while it waited for its
- * own, none of them would ever end. */
+/* The second task ends when the first caller has returned.  If that caller took it up while it
+ * waited for its own, none of them would ever end. */
 static void the_caller_is_not_kept_by_another_task(void **state)
 {
     pthread_t first, second;
@@ -219,8 +219,8 @@ static void many_callers(void **state)
     workers_each(NULL, many_come_and_go);
 }
 
-/* A root begins on the caller's worker and, if it had to wait, ends on another one.  Those who end fibers hand them
- * back to those who need some. */
+/* A root begins on the caller's worker and, if it had to wait, ends on another one.  Those who end
+ * fibers hand them back to those who need some. */
 static void fibers_do_not_pile_up(void **state)
 {
     enum { WORKERS = 2, WARM = 64 + FI_STACK_CACHE_DEFAULT, AT_WORK = 64 };

@@ -49,7 +49,8 @@ static uint64_t taken(void)
 
 static bool eager, grows;
 
-/* With more workers the others may go on looking meanwhile; unit/observe/sampler.c looks at them when they have ended. */
+/* With more workers the others may go on looking meanwhile; unit/observe/sampler.c looks at them
+ * when they have ended. */
 static void deque_adds_up(const filch_counters *c)
 {
     CHECK(c->deque_pushes >= c->deque_pops); /* tickets that were claimed back may still be there */

@@ -44,8 +44,9 @@ static on_fiber *here(void)
     abort();
 }
 
-/* Each body is told how many are open below its spawner, itself included.  One that was stolen begins on
- * an empty fiber; one that its sync runs finds just these.  Any other number is a stranger's. */
+/* Each body is told how many are open below its spawner, itself included.  One that was stolen
+ * begins on an empty fiber; one that its sync runs finds just these.  Any other number is a
+ * stranger's. */
 FILCH_TASK(long, nested, int, depth, long, below)
 {
     on_fiber *f = here();
@@ -99,8 +100,8 @@ FILCH_TASK(int, child, int, n)
     return n + 1;
 }
 
-/* Waits for the child while it holds the lock.  It goes to its sync when another worker has the child:
- * looks again and again, as a task is published by its spawner's next spawn or sync. */
+/* Waits for the child while it holds the lock.  It goes to its sync when another worker has the
+ * child: looks again and again, as a task is published by its spawner's next spawn or sync. */
 FILCH_TASK(int, holder, int, n)
 {
     while (atomic_flag_test_and_set(&lock))
@@ -132,8 +133,8 @@ static void *run_other(void *sum)
     return NULL;
 }
 
-/* With two workers, one has the child, and the other must do both: wait in the holder, and begin what
- * wants the lock.  On the holder's stack that would be the end. */
+/* With two workers, one has the child, and the other must do both: wait in the holder, and begin
+ * what wants the lock.  On the holder's stack that would be the end. */
 static void a_lock_is_held_over_a_sync(void)
 {
     pthread_t thread;
