@@ -42,7 +42,7 @@ void filch_chan_free(filch_chan *c)
     if (c->receivers.first || c->senders.first)
         fi_fatal("filch_chan_free: a call waits at the channel; close it, and free it when all "
                  "calls have returned");
-    fi_wait_before_free(&c->lock);
+    fi_waitq_before_free(&c->lock);
     fi_mem_free(c, chan_bytes(c->item_size, c->capacity), FI_CACHE_LINE);
 }
 
@@ -55,29 +55,29 @@ void filch_chan_free(filch_chan *c)
 #define NO_WAIT INT64_MIN /* as a deadline: return -EAGAIN instead of waiting */
 
 /* [lock held, which this releases] */
-static FI_NOINLINE int chan_wait(filch_chan *c, fi_line *line, const char *what, void *item,
+static FI_NOINLINE int chan_wait(filch_chan *c, fi_waitq *line, const char *what, void *item,
                                  int64_t deadline)
 {
-    fi_wait w;
+    fi_waiter w;
 
-    fi_wait_init(&w, item);
+    fi_waiter_init(&w, item);
     w.freeable = true;
-    return fi_wait_in(&w, line, &c->lock, (fi_wait_for){what, c}, deadline);
+    return fi_waitq_wait(&w, line, &c->lock, (fi_wait_reason){what, c}, deadline);
 }
 
 /* [lock held, which this releases] */
-static int unlock_and_wake(filch_chan *c, uint32_t id, int result, fi_wait *woken)
+static int unlock_and_wake(filch_chan *c, uint32_t id, int result, fi_waiter *woken)
 {
     fi_biased_lock_unlock(&c->lock, id);
     if (woken)
-        fi_wait_end(woken);
+        fi_waiter_wake(woken);
     return result;
 }
 
 /* [lock held, which this releases] Any item, any state of the channel.  The item is only read. */
 static FI_NOINLINE int send_any(filch_chan *c, const void *item, int64_t deadline, uint32_t id)
 {
-    fi_wait *woken = NULL;
+    fi_waiter *woken = NULL;
     int e = fi_chan_try_send(c, item, &woken);
 
     if (e == -EAGAIN && deadline != NO_WAIT)
@@ -87,11 +87,11 @@ static FI_NOINLINE int send_any(filch_chan *c, const void *item, int64_t deadlin
 
 static FI_NOINLINE int receive_any(filch_chan *c, void *item, int64_t deadline, uint32_t id)
 {
-    fi_wait *woken = NULL;
+    fi_waiter *woken = NULL;
     int e = fi_chan_try_recv(c, item, &woken);
 
     if (woken)
-        FI_SPAN(merge_fiber(woken->whole ? woken->whole->fiber : woken->fiber));
+        FI_SPAN(merge_fiber(woken->multi ? woken->multi->fiber : woken->fiber));
     if (e == -EAGAIN && deadline != NO_WAIT)
         return chan_wait(c, &c->receivers, "receive", item, deadline);
     return unlock_and_wake(c, id, e, woken);
@@ -203,9 +203,9 @@ FI_NOINLINE int filch_chan_try_recv(filch_chan *c, void *item)
 /* [lock held] */
 static void end_receivers(filch_chan *c, fi_wake_list *list)
 {
-    fi_wait *w;
+    fi_waiter *w;
 
-    while ((w = fi_line_take(&c->receivers)) != NULL) {
+    while ((w = fi_waitq_pop(&c->receivers)) != NULL) {
         fi_chan_clear_item(c, w->item);
         w->result = -EPIPE;
         fi_wake_list_append(list, w);
@@ -252,9 +252,9 @@ size_t filch_chan_size(filch_chan *c)
 
     if (!c)
         return 0;
-    fi_hold(&c->lock);
+    fi_obj_lock(&c->lock);
     n = c->size;
-    fi_let_go(&c->lock);
+    fi_obj_unlock(&c->lock);
     return n;
 }
 

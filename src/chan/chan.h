@@ -7,13 +7,13 @@
  *
  * So an item goes directly to a waiting receiver and never through the ring, and a receiver that
  * takes an item from a full ring refills it from the queue of senders.  An arm of a select that was
- * completed elsewhere may still be in a queue against these rules.  fi_line_take skips it.
+ * completed elsewhere may still be in a queue against these rules.  fi_waitq_pop skips it.
  */
 #ifndef FI_CHAN_CHAN_H
 #define FI_CHAN_CHAN_H
 
 #include "base/compiler.h"
-#include "sched/wait.h"
+#include "wait/waitq.h"
 
 #include <filch/chan.h>
 
@@ -24,7 +24,7 @@
  * channel without a ring uses the first cache line only. */
 struct filch_chan {
     FI_CACHE_ALIGNED fi_biased_lock lock;
-    fi_line receivers, senders;
+    fi_waitq receivers, senders;
     size_t item_size;
     size_t size; /* items in the ring */
     size_t capacity;
@@ -109,17 +109,17 @@ static inline void fi_chan_ring_pop(filch_chan *c, void *item)
 
 /* ---- one transfer, with the lock held ---- */
 
-static inline fi_wait *fi_chan_take_waiter(fi_line *line)
+static inline fi_waiter *fi_chan_take_waiter(fi_waitq *line)
 {
-    return line->first ? fi_line_take(line) : NULL;
+    return line->first ? fi_waitq_pop(line) : NULL;
 }
 
 /* [lock held] Send or receive without waiting.  *woken is set to the waiter that the caller must
  * wake after it has released the lock; otherwise it is unchanged. Returns: 0; -EPIPE: closed;
  * -EAGAIN: the caller would have to wait. */
-static inline int fi_chan_try_send(filch_chan *c, const void *item, fi_wait **woken)
+static inline int fi_chan_try_send(filch_chan *c, const void *item, fi_waiter **woken)
 {
-    fi_wait *receiver;
+    fi_waiter *receiver;
 
     if (c->closed)
         return -EPIPE;
@@ -137,10 +137,10 @@ static inline int fi_chan_try_send(filch_chan *c, const void *item, fi_wait **wo
     return 0;
 }
 
-static inline int fi_chan_try_recv(filch_chan *c, void *item, fi_wait **woken)
+static inline int fi_chan_try_recv(filch_chan *c, void *item, fi_waiter **woken)
 {
     bool from_ring = c->size > 0;
-    fi_wait *sender;
+    fi_waiter *sender;
 
     if (from_ring)
         fi_chan_ring_pop(c, item);

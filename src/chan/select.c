@@ -47,20 +47,20 @@ static void lock_all_but(const selection *s, const filch_chan *gone)
 {
     for (size_t i = 0; i < s->n_chans; i++)
         if (s->chans[i] != gone)
-            fi_hold_also(&s->chans[i]->lock);
+            fi_obj_lock_second(&s->chans[i]->lock);
 }
 
 static void unlock_all_but(const selection *s, const filch_chan *gone)
 {
     for (size_t i = 0; i < s->n_chans; i++)
         if (s->chans[i] != gone)
-            fi_let_go(&s->chans[i]->lock);
+            fi_obj_unlock(&s->chans[i]->lock);
 }
 
 static void lock_all(const selection *s)
 {
     if (s->n_chans == 1)
-        fi_hold(&s->chans[0]->lock);
+        fi_obj_lock(&s->chans[0]->lock);
     else
         lock_all_but(s, NULL);
 }
@@ -72,12 +72,12 @@ static void unlock_all(void *selection_)
     size_t n = s->n_chans;
 
     for (size_t i = 0; i < n; i++)
-        fi_let_go(&s->chans[i]->lock);
+        fi_obj_unlock(&s->chans[i]->lock);
 }
 
 /* ---- cases that are ready ---- */
 
-static int try_case(filch_case *k, fi_wait **woken)
+static int try_case(filch_case *k, fi_waiter **woken)
 {
     if (!k->chan)
         return -EAGAIN;
@@ -87,7 +87,7 @@ static int try_case(filch_case *k, fi_wait **woken)
 
 /* [locks held] In random order, so that each ready case is chosen with the same probability.
  * Returns: the index; -EAGAIN: none is ready. */
-static int try_cases(selection *s, fi_wait **woken)
+static int try_cases(selection *s, fi_waiter **woken)
 {
     fi_rng *r = fi_rng_thread();
 
@@ -110,40 +110,40 @@ static int try_cases(selection *s, fi_wait **woken)
 /* ---- waiting ---- */
 
 /* [lock held] The arm of this select that was just added to the queue; NULL: none. */
-static fi_wait *arm_in(const fi_line *line, const fi_wait *multi)
+static fi_waiter *arm_in(const fi_waitq *line, const fi_waiter *multi)
 {
-    fi_wait *last = line->first ? line->first->prev : NULL;
+    fi_waiter *last = line->first ? line->first->prev : NULL;
 
-    return last && last->whole == multi ? last : NULL;
+    return last && last->multi == multi ? last : NULL;
 }
 
 /* [lock held] A queue holds at most one arm of a select.  Of several cases that want the same, it
  * is the first in random order. */
-static void enqueue_arm(const filch_case *k, fi_wait *arm)
+static void enqueue_arm(const filch_case *k, fi_waiter *arm)
 {
     filch_chan *c = k->chan;
     bool is_send = k->kind == FILCH_CASE_KIND_SEND;
-    fi_line *line = is_send ? &c->senders : &c->receivers;
-    fi_line *other = is_send ? &c->receivers : &c->senders;
+    fi_waitq *line = is_send ? &c->senders : &c->receivers;
+    fi_waitq *other = is_send ? &c->receivers : &c->senders;
 
-    if (arm_in(line, arm->whole))
+    if (arm_in(line, arm->multi))
         return;
-    fi_line_add(line, &c->lock, arm);
-    arm->twin = arm_in(other, arm->whole);
+    fi_waitq_append(line, &c->lock, arm);
+    arm->twin = arm_in(other, arm->multi);
     if (arm->twin)
         arm->twin->twin = arm;
 }
 
 /* [locks held] waits has an arm for each case, and the select itself at the end. */
-static void enqueue_arms(const selection *s, fi_wait *waits)
+static void enqueue_arms(const selection *s, fi_waiter *waits)
 {
     for (size_t i = 0; i < s->n; i++) {
         uint8_t at = s->order[i];
-        fi_wait *arm = &waits[at];
-        fi_wait_init(arm, s->cases[at].item);
-        fi_store_relaxed(&arm->line, NULL);
-        arm->whole = &waits[s->n];
-        arm->part = (uint32_t)at + 1;
+        fi_waiter *arm = &waits[at];
+        fi_waiter_init(arm, s->cases[at].item);
+        fi_store_relaxed(&arm->waitq, NULL);
+        arm->multi = &waits[s->n];
+        arm->arm = (uint32_t)at + 1;
         arm->twin = NULL;
         if (s->cases[at].chan)
             enqueue_arm(&s->cases[at], arm);
@@ -152,26 +152,26 @@ static void enqueue_arms(const selection *s, fi_wait *waits)
 
 /* Also needed after all arms were removed: the thread that releases the locks for this fiber may
  * not have released the last one yet.  done: the channel of the completed case; NULL: none. */
-static void dequeue_arms(const selection *s, fi_wait *waits, const filch_chan *done)
+static void dequeue_arms(const selection *s, fi_waiter *waits, const filch_chan *done)
 {
     lock_all_but(s, done);
     for (size_t i = 0; i < s->n; i++)
-        if (fi_load_relaxed(&waits[i].line))
-            fi_line_remove(&waits[i]);
+        if (fi_load_relaxed(&waits[i].waitq))
+            fi_waitq_remove(&waits[i]);
     unlock_all_but(s, done);
 }
 
 /* [locks held, which this releases] */
-static int wait_with_arms(selection *s, fi_wait *waits, int64_t deadline)
+static int wait_with_arms(selection *s, fi_waiter *waits, int64_t deadline)
 {
     size_t n = s->n;
     fi_biased_lock own = {0};
-    fi_wait_for what = {"select", s->cases};
+    fi_wait_reason what = {"select", s->cases};
     int arm;
 
-    fi_wait_init(&waits[n], NULL);
+    fi_waiter_init(&waits[n], NULL);
     enqueue_arms(s, waits);
-    arm = fi_wait_in_parts(&waits[n], &own, what, unlock_all, s, deadline);
+    arm = fi_waitq_wait_multi(&waits[n], &own, what, unlock_all, s, deadline);
     dequeue_arms(s, waits, arm > 0 ? s->cases[arm - 1].chan : NULL);
     if (arm <= 0)
         return arm;
@@ -182,20 +182,20 @@ static int wait_with_arms(selection *s, fi_wait *waits, int64_t deadline)
 /* [locks held, which this releases] */
 static FI_NOINLINE int wait_on_stack(selection *s, int64_t deadline)
 {
-    fi_wait waits[STACK_ARMS_MAX + 1];
+    fi_waiter waits[STACK_ARMS_MAX + 1];
 
     return wait_with_arms(s, waits, deadline);
 }
 
 /* [locks held, which this releases] Memory is not allocated under a lock, so the locks are released
  * and all cases are tried again. */
-static FI_NOINLINE int wait_on_heap(selection *s, int64_t deadline, fi_wait **woken)
+static FI_NOINLINE int wait_on_heap(selection *s, int64_t deadline, fi_waiter **woken)
 {
-    fi_wait *waits;
+    fi_waiter *waits;
     int chosen;
 
     unlock_all(s);
-    waits = FI_NEW_ARRAY(fi_wait, s->n + 1);
+    waits = FI_NEW_ARRAY(fi_waiter, s->n + 1);
     if (!waits)
         return -ENOMEM;
     lock_all(s);
@@ -204,24 +204,25 @@ static FI_NOINLINE int wait_on_heap(selection *s, int64_t deadline, fi_wait **wo
         chosen = wait_with_arms(s, waits, deadline);
     else
         unlock_all(s);
-    FI_DELETE_ARRAY(fi_wait, waits, s->n + 1);
+    FI_DELETE_ARRAY(fi_waiter, waits, s->n + 1);
     return chosen;
 }
 
 /* Only the deadline or a cancellation can end this wait. */
 static int wait_without_arms(selection *s, int64_t deadline)
 {
-    fi_wait multi;
+    fi_waiter multi;
     fi_biased_lock own = {0};
 
-    fi_wait_init(&multi, NULL);
-    return fi_wait_in_parts(&multi, &own, (fi_wait_for){"select", s->cases}, NULL, NULL, deadline);
+    fi_waiter_init(&multi, NULL);
+    return fi_waitq_wait_multi(&multi, &own, (fi_wait_reason){"select", s->cases}, NULL, NULL,
+                               deadline);
 }
 
 static int select_until(filch_case *cases, size_t n, bool may_wait, int64_t deadline)
 {
     selection s;
-    fi_wait *woken = NULL;
+    fi_waiter *woken = NULL;
     int chosen;
 
     if (n > FILCH_SELECT_MAX)
@@ -241,7 +242,7 @@ static int select_until(filch_case *cases, size_t n, bool may_wait, int64_t dead
     else
         chosen = wait_on_heap(&s, deadline, &woken);
     if (woken)
-        fi_wait_end(woken);
+        fi_waiter_wake(woken);
     return chosen;
 }
 

@@ -71,18 +71,18 @@ static bool try_remove_call(fi_blocking_pool *p, fi_blocking_call *c)
 /* After the unlock the caller may free the call, unless it has abandoned it. */
 static void complete_call(fi_blocking_call *c, int64_t result, bool failed)
 {
-    fi_wait *w;
+    fi_waiter *w;
     bool abandoned;
 
-    fi_hold_also(&c->lock);
+    fi_obj_lock_second(&c->lock);
     c->result = result;
     c->failed = failed;
     c->done = true;
     abandoned = c->abandoned;
-    w = fi_line_take(&c->caller);
-    fi_let_go(&c->lock);
+    w = fi_waitq_pop(&c->caller);
+    fi_obj_unlock(&c->lock);
     if (w)
-        fi_wait_end(w);
+        fi_waiter_wake(w);
     if (abandoned)
         c->release(c);
 }
@@ -270,25 +270,25 @@ static int abandon_call(fi_blocking_pool *p, fi_blocking_call *c, int e)
         c->release(c);
         return e;
     }
-    fi_hold_also(&c->lock);
+    fi_obj_lock_second(&c->lock);
     done = c->done;
     c->abandoned = !done;
-    fi_let_go(&c->lock);
+    fi_obj_unlock(&c->lock);
     return done ? 0 : e;
 }
 
 int fi_blocking_pool_run(fi_blocking_pool *p, fi_blocking_call *c, int64_t deadline_ns)
 {
-    fi_wait w = {.stubborn = !c->release};
+    fi_waiter w = {.uncancellable = !c->release};
     int e = 0;
 
     submit_call(p, c);
-    fi_hold_also(&c->lock);
+    fi_obj_lock_second(&c->lock);
     if (c->done)
-        fi_let_go(&c->lock);
+        fi_obj_unlock(&c->lock);
     else
-        e = fi_wait_in(&w, &c->caller, &c->lock, (fi_wait_for){"blocking", c->arg},
-                       c->release ? deadline_ns : FI_TIMER_NEVER);
+        e = fi_waitq_wait(&w, &c->caller, &c->lock, (fi_wait_reason){"blocking", c->arg},
+                          c->release ? deadline_ns : FI_TIMER_NEVER);
     if (e < 0 && (e = abandon_call(p, c, e)) < 0)
         return e;
     return c->failed ? -EAGAIN : 0;

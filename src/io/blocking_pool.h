@@ -4,7 +4,7 @@
 #define FI_IO_BLOCKING_POOL_H
 
 #include "base/lock.h"
-#include "sched/wait.h"
+#include "wait/waitq.h"
 
 #include <pthread.h>
 
@@ -18,7 +18,7 @@ struct fi_blocking_call {
     void (*release)(fi_blocking_call *c);
     fi_blocking_call *next; /* in the queue */
     fi_biased_lock lock;    /* guards the rest, and the result */
-    fi_line caller;
+    fi_waitq caller;
     bool done;
     bool failed; /* no thread could be started */
     bool abandoned;

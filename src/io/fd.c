@@ -8,11 +8,11 @@
 /* ---- waking ---- */
 
 /* [lock held] Move all waiters of a queue to the front of a list. */
-static fi_wait *take_waiters(fi_line *line, fi_wait *list, int result)
+static fi_waiter *take_waiters(fi_waitq *line, fi_waiter *list, int result)
 {
-    fi_wait *w;
+    fi_waiter *w;
 
-    while ((w = fi_line_take(line)) != NULL) {
+    while ((w = fi_waitq_pop(line)) != NULL) {
         w->result = result;
         w->next = list;
         list = w;
@@ -21,23 +21,23 @@ static fi_wait *take_waiters(fi_line *line, fi_wait *list, int result)
 }
 
 /* [lock held] The same for both directions. */
-static fi_wait *take_all_waiters(fi_fd *f, int result)
+static fi_waiter *take_all_waiters(fi_fd *f, int result)
 {
-    fi_wait *list = take_waiters(&f->waiters[FI_IO_READ], NULL, result);
+    fi_waiter *list = take_waiters(&f->waiters[FI_IO_READ], NULL, result);
 
     return take_waiters(&f->waiters[FI_IO_WRITE], list, result);
 }
 
-static void wake_list(fi_wait *list)
+static void wake_list(fi_waiter *list)
 {
     while (list) {
-        fi_wait *w = list;
+        fi_waiter *w = list;
         list = w->next;
-        fi_wait_end(w);
+        fi_waiter_wake(w);
     }
 }
 
-static fi_wait *count_edge(fi_fd *f, int direction, fi_wait *list)
+static fi_waiter *count_edge(fi_fd *f, int direction, fi_waiter *list)
 {
     f->edges[direction]++;
     return take_waiters(&f->waiters[direction], list, 0);
@@ -45,7 +45,7 @@ static fi_wait *count_edge(fi_fd *f, int direction, fi_wait *list)
 
 void fi_fd_notify(fi_fd *f, const fi_io_event *ev)
 {
-    fi_wait *list = NULL;
+    fi_waiter *list = NULL;
 
     fi_fd_lock(f);
     if (f->generation == ev->generation) {
@@ -61,7 +61,7 @@ void fi_fd_notify(fi_fd *f, const fi_io_event *ev)
 
 void fi_fd_arm_failed(fi_io *io, fi_fd *f, uint32_t generation)
 {
-    fi_wait *list = NULL;
+    fi_waiter *list = NULL;
     bool was_armed = false;
 
     if (f->generation == generation) {
@@ -90,7 +90,7 @@ bool fi_fd_begin_offload(fi_fd *f, uint32_t generation)
 
 void fi_fd_end_offload(fi_fd *f)
 {
-    fi_wait *closers = NULL;
+    fi_waiter *closers = NULL;
 
     fi_fd_lock(f);
     if (--f->n_offloaded == 0)
@@ -110,9 +110,9 @@ void fi_fd_set_not_socket(fi_fd *f, uint32_t generation)
 /* ---- opening and closing ---- */
 
 /* [lock held] Begin the next generation.  Returns the waiters of the previous one. */
-static fi_wait *begin_generation(fi_fd *f)
+static fi_waiter *begin_generation(fi_fd *f)
 {
-    fi_wait *list = take_all_waiters(f, -ECANCELED);
+    fi_waiter *list = take_all_waiters(f, -ECANCELED);
 
     f->generation++;
     f->edges[FI_IO_READ]++; /* it is not drained */
@@ -124,7 +124,7 @@ static fi_wait *begin_generation(fi_fd *f)
 /* If the program closed the previous file by close(2), that file's state is still here. */
 void fi_fd_open(fi_io *io, fi_fd *f, fi_fd_kind kind)
 {
-    fi_wait *list;
+    fi_waiter *list;
     bool was_armed;
 
     fi_fd_lock(f);
@@ -151,11 +151,11 @@ static void wait_for_guards(fi_io *io, const fi_fd *f)
 
 static void wait_for_offloaded(fi_fd *f)
 {
-    fi_wait w = {.stubborn = true};
+    fi_waiter w = {.uncancellable = true};
 
     fi_fd_lock(f);
     if (f->n_offloaded > 0)
-        fi_wait_in(&w, &f->closers, &f->lock, (fi_wait_for){"close", f}, FI_TIMER_NEVER);
+        fi_waitq_wait(&w, &f->closers, &f->lock, (fi_wait_reason){"close", f}, FI_TIMER_NEVER);
     else
         fi_fd_unlock(f);
 }
@@ -163,7 +163,7 @@ static void wait_for_offloaded(fi_fd *f)
 uint32_t fi_fd_begin_close(fi_io *io, fi_fd *f, int fd)
 {
     uint32_t generation;
-    fi_wait *list;
+    fi_waiter *list;
     bool was_armed;
 
     fi_fd_lock(f);

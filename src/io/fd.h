@@ -27,13 +27,13 @@
 #define FI_IO_FD_H
 
 #include "io/epoll.h"
-#include "sched/wait.h"
+#include "wait/waitq.h"
 
 typedef struct fi_io fi_io;
 
 typedef struct fi_fd {
     fi_biased_lock lock;            /* guards all fields but drained_at */
-    fi_line waiters[2];             /* by direction */
+    fi_waitq waiters[2];            /* by direction */
     uint32_t edges[2];              /* count of edges, of all generations */
     FI_ATOMIC(uint32_t) drained_at; /* count of read edges when a short read drained it */
     uint32_t generation;            /* count of files that have had this number */
@@ -44,18 +44,18 @@ typedef struct fi_fd {
     bool not_socket;                /* known not to be a socket */
     bool closing;                   /* filch_close is closing the number */
     uint32_t n_offloaded;           /* system calls that blocking threads are making */
-    fi_line closers;                /* filch_close waits here until n_offloaded is 0 */
+    fi_waitq closers;               /* filch_close waits here until n_offloaded is 0 */
 } fi_fd;
 
 /* [any] Never biased: notifiers and waiters are mostly different workers. */
 static inline void fi_fd_lock(fi_fd *f)
 {
-    fi_hold_also(&f->lock);
+    fi_obj_lock_second(&f->lock);
 }
 
 static inline void fi_fd_unlock(fi_fd *f)
 {
-    fi_let_go(&f->lock);
+    fi_obj_unlock(&f->lock);
 }
 
 /* [worker] Count the edges of an event, and wake the waiters. */

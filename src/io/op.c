@@ -5,7 +5,7 @@
 #include "io/foreign.h"
 #include "io/io.h"
 #include "io/syscall_guard.h"
-#include "sched/wait.h"
+#include "wait/waitq.h"
 
 #include <filch/io.h>
 
@@ -232,9 +232,9 @@ static bool is_changed(const fi_io_op *op)
            f->edges[FI_IO_WRITE] != op->edges[FI_IO_WRITE];
 }
 
-static fi_wait_for wait_reason(const fi_io_op *op)
+static fi_wait_reason wait_reason(const fi_io_op *op)
 {
-    return (fi_wait_for){op->kind->name, (const void *)(intptr_t)op->fd};
+    return (fi_wait_reason){op->kind->name, (const void *)(intptr_t)op->fd};
 }
 
 static void unlock_fd(void *f)
@@ -242,25 +242,25 @@ static void unlock_fd(void *f)
     fi_fd_unlock(f);
 }
 
-/* [lock held, released here] One part of the wait in each of the two queues.  If the number was
+/* [lock held, released here] One arm of the wait in each of the two queues.  If the number was
  * closed, op_begin finds it. */
 __attribute__((noinline)) static int enqueue_both(fi_io_op *op)
 {
     fi_fd *f = op->f;
-    fi_wait whole = {0}, part[2] = {{0}, {0}};
+    fi_waiter multi = {0}, arm[2] = {{0}, {0}};
     fi_biased_lock own = {0};
     int e;
 
     for (int i = 0; i < 2; i++) {
-        part[i].whole = &whole;
-        part[i].part = (uint32_t)i + 1;
-        fi_line_add(&f->waiters[i], &f->lock, &part[i]);
+        arm[i].multi = &multi;
+        arm[i].arm = (uint32_t)i + 1;
+        fi_waitq_append(&f->waiters[i], &f->lock, &arm[i]);
     }
-    e = fi_wait_in_parts(&whole, &own, wait_reason(op), unlock_fd, f, op->deadline);
+    e = fi_waitq_wait_multi(&multi, &own, wait_reason(op), unlock_fd, f, op->deadline);
     fi_fd_lock(f);
     for (int i = 0; i < 2; i++)
-        if (part[i].line)
-            fi_line_remove(&part[i]);
+        if (arm[i].waitq)
+            fi_waitq_remove(&arm[i]);
     fi_fd_unlock(f);
     return e < 0 ? e : 0;
 }
@@ -270,7 +270,7 @@ static int op_wait(fi_io_op *op)
 {
     fi_fd *f = op->f;
     unsigned edges = op_edges(op);
-    fi_wait w = {0};
+    fi_waiter w = {0};
 
     if (!op->opened_by_us || (f->armed & edges) != edges) {
         int e = op_arm(op);
@@ -283,7 +283,7 @@ static int op_wait(fi_io_op *op)
     }
     if (op->direction == FI_IO_BOTH)
         return enqueue_both(op);
-    return fi_wait_in(&w, &f->waiters[op->direction], &f->lock, wait_reason(op), op->deadline);
+    return fi_waitq_wait(&w, &f->waiters[op->direction], &f->lock, wait_reason(op), op->deadline);
 }
 
 /* ---- the loop ---- */

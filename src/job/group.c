@@ -3,11 +3,11 @@
 #include "job/group.h"
 
 #include "job/job.h"
-#include "sched/lot.h"
 #include "sched/runtime.h"
 #include "sched/span.h"
 #include "sched/tracepoint.h"
-#include "sched/wait.h"
+#include "wait/parking_lot.h"
+#include "wait/waitq.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -63,7 +63,7 @@ fi_group *fi_members_done(fi_group *g, uint32_t n)
     if (left >= FI_PENDING_ONE)
         return NULL;
     if (left & FI_PENDING_WAITERS)
-        fi_lot_wake_all(g); /* uses the address alone: the group of a user may be gone */
+        fi_parking_lot_wake_all(g); /* uses the address alone: the group of a user may be gone */
     return left & FI_PENDING_OF_JOB ? fi_job_finish(fi_job_of_group(g)) : NULL;
 }
 
@@ -218,12 +218,12 @@ static bool group_has_waiters(void *group)
 
 int fi_group_wait(fi_group *g, bool cancellable, int64_t deadline_ns)
 {
-    fi_wait_for what = {"group", g};
+    fi_wait_reason what = {"group", g};
 
     fi_wait_chaos();
     while (!fi_pending_is_done(&g->pending)) {
         int e = fi_pending_set_waiters(&g->pending)
-                    ? fi_lot_wait(what, !cancellable, group_has_waiters, g, deadline_ns)
+                    ? fi_parking_lot_wait(what, !cancellable, group_has_waiters, g, deadline_ns)
                     : 0;
         if (e < 0)
             return e;

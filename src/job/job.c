@@ -1,11 +1,11 @@
 /* Makes, submits, runs, finishes, waits for and releases jobs. */
 #include "job/job.h"
 
-#include "sched/lot.h"
 #include "sched/span.h"
 #include "sched/switch.h"
 #include "sched/tracepoint.h"
-#include "sched/wait.h"
+#include "wait/parking_lot.h"
+#include "wait/waitq.h"
 
 #include <errno.h>
 #include <string.h>

@@ -5,8 +5,8 @@
 #include "base/clock.h"
 #include "base/fatal.h"
 #include "base/lock.h"
-#include "sched/lot.h"
 #include "sched/span.h"
+#include "wait/parking_lot.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -44,7 +44,7 @@ void fi_pump_push(filch_pump *pump_, fi_job *j)
     wait_key = p->wait_key;
     fi_lock_unlock(&p->lock);
     if (wait_key)
-        fi_lot_wake_all(wait_key);
+        fi_parking_lot_wake_all(wait_key);
 }
 
 static fi_job *pump_pop(pump *p)
@@ -157,7 +157,8 @@ static int pump_wait_for_either(pump *p, fi_job *j, int64_t deadline)
 
     pump_set_wait_key(p, &j->self_group);
     if (fi_pending_set_waiters(&j->self_group.pending))
-        e = fi_lot_wait((fi_wait_for){"job", &j->self_group}, true, pump_should_wait, &w, deadline);
+        e = fi_parking_lot_wait((fi_wait_reason){"job", &j->self_group}, true, pump_should_wait, &w,
+                                deadline);
     pump_set_wait_key(p, NULL);
     return e;
 }

@@ -5,8 +5,8 @@
 #include "base/clock.h"
 #include "observe/stats.h"
 #include "sched/dump.h"
-#include "sched/wait.h"
 #include "sched/worker.h"
+#include "wait/waitq.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -85,7 +85,7 @@ static int place_of(const filch_top *page, int64_t for_ns)
     return i;
 }
 
-static void keep_if_long(filch_top *page, const fi_fiber *f, const fi_wait *wait)
+static void keep_if_long(filch_top *page, const fi_fiber *f, const fi_waiter *wait)
 {
     int64_t for_ns = page->now_ns > wait->since_ns ? page->now_ns - wait->since_ns : 0;
     int at = place_of(page, for_ns);
@@ -95,30 +95,30 @@ static void keep_if_long(filch_top *page, const fi_fiber *f, const fi_wait *wait
         return;
     memmove(to + 1, to, sizeof *to * (size_t)(FILCH_TOP_WAITS - 1 - at));
     *to = (filch_top_wait){
-        .fiber = (uintptr_t)f, .object = (uintptr_t)wait->what.object, .for_ns = for_ns};
-    snprintf(to->what, sizeof to->what, "%s", wait->what.what);
+        .fiber = (uintptr_t)f, .object = (uintptr_t)wait->reason.object, .for_ns = for_ns};
+    snprintf(to->what, sizeof to->what, "%s", wait->reason.kind);
     fi_dump_name(f, to->name, sizeof to->name);
 }
 
 static void look_at(fi_fiber *f, void *ctx)
 {
     look *l = ctx;
-    const fi_wait *wait;
+    const fi_waiter *wait;
     const fi_worker *on;
 
     if (!fi_load_relaxed(&f->busy))
         return;
-    on = fi_wait_freeze(l->rt, f, &wait);
+    on = fi_fiber_freeze_in(l->rt, f, &wait);
     if (on) {
         l->page->running++;
-    } else if (!wait || fi_wait_is_over(wait)) {
+    } else if (!wait || fi_waiter_is_done(wait)) {
         l->page->ready++;
     } else {
         l->page->waiting++;
-        count_kind(l->page, wait->what.what);
+        count_kind(l->page, wait->reason.kind);
         keep_if_long(l->page, f, wait);
     }
-    fi_wait_thaw(f);
+    fi_fiber_thaw(f);
 }
 
 static void fill_fibers(fi_runtime *rt, filch_top *page)

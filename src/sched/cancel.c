@@ -1,11 +1,11 @@
 #include "sched/cancel.h"
 
-#include "sched/wait.h"
 #include "sched/worker.h"
+#include "wait/waitq.h"
 
 #include <stddef.h>
 
-/* In the child of a fork() the thread that held a latch may not exist, and no other fiber runs. */
+/* In the child of a fork() the thread that held a lock may not exist, and no other fiber runs. */
 static bool is_alone(const fi_fiber *f)
 {
     return f->worker->runtime->in_fork_child;
@@ -44,10 +44,10 @@ void fi_cancel_join(fi_fiber *f, fi_fiber *root)
     if (!root)
         return;
     f->cancel.root = root;
-    fi_hold_also(&root->cancel.latch);
+    fi_obj_lock_second(&root->cancel.lock);
     link_member(root, f);
     fi_store_relaxed(&f->cancelled, fi_load_relaxed(&root->cancelled));
-    fi_let_go(&root->cancel.latch);
+    fi_obj_unlock(&root->cancel.lock);
 }
 
 void fi_cancel_leave(fi_fiber *f)
@@ -57,36 +57,36 @@ void fi_cancel_leave(fi_fiber *f)
     if (!root || is_alone(f))
         return;
     f->cancel.root = NULL;
-    fi_hold_also(&root->cancel.latch);
+    fi_obj_lock_second(&root->cancel.lock);
     unlink_member(root, f);
     fi_store_relaxed(&f->cancelled, 0u);
-    fi_let_go(&root->cancel.latch);
+    fi_obj_unlock(&root->cancel.lock);
 }
 
 /* ---- cancel ---- */
 
-/* A member that is woken here cannot leave the list before the latch is released. */
+/* A member that is woken here cannot leave the list before the lock is released. */
 void fi_cancel_all(fi_fiber *root)
 {
-    fi_hold_also(&root->cancel.latch);
-    fi_wait_cancel(root);
+    fi_obj_lock_second(&root->cancel.lock);
+    fi_fiber_cancel_wait(root);
     for (fi_fiber *f = root->cancel.members; f; f = f->cancel.next) {
-        fi_wait_pin(f);
-        fi_wait_cancel(f);
-        fi_wait_unpin(f);
+        fi_fiber_pin(f);
+        fi_fiber_cancel_wait(f);
+        fi_fiber_unpin(f);
     }
-    fi_let_go(&root->cancel.latch);
+    fi_obj_unlock(&root->cancel.lock);
 }
 
-/* An earlier cancellation is complete once this holds the latch, so it does not end later waits of
+/* An earlier cancellation is complete once this holds the lock, so it does not end later waits of
  * the fiber. */
 static void undo(fi_fiber *root)
 {
-    fi_hold_also(&root->cancel.latch);
+    fi_obj_lock_second(&root->cancel.lock);
     fi_store_relaxed(&root->cancelled, 0u);
     for (fi_fiber *f = root->cancel.members; f; f = f->cancel.next)
         fi_store_relaxed(&f->cancelled, 0u);
-    fi_let_go(&root->cancel.latch);
+    fi_obj_unlock(&root->cancel.lock);
 }
 
 /* A member may also have been cancelled through a handle of its own (filch_fiber_self). */

@@ -8,7 +8,7 @@
  *     root      a fiber that has a handle, for filch_fiber_cancel
  *     member    a fiber that runs a stolen task of the root, or of another member
  *
- * The flags of the root and of its members change together, under the root's latch.  A fiber that
+ * The flags of the root and of its members change together, under the root's lock.  A fiber that
  * becomes a member copies the root's flag there.  So a cancellation either finds the fiber in the
  * list or has set the flag before.  The root outlives its members, because it syncs their tasks.
  *
@@ -23,9 +23,9 @@ typedef struct fi_fiber fi_fiber;
 
 typedef struct fi_cancel {
     fi_fiber *root;        /* of a member, which alone uses it; NULL: not a member */
-    fi_fiber *next, *prev; /* of a member, under the root's latch */
-    fi_biased_lock latch;  /* of a root; taken before the latch of an object */
-    fi_fiber *members;     /* of a root, under its latch */
+    fi_fiber *next, *prev; /* of a member, under the root's lock */
+    fi_biased_lock lock;   /* of a root; taken before the lock of an object */
+    fi_fiber *members;     /* of a root, under its lock */
 } fi_cancel;
 
 /* [fiber] The root whose cancellation reaches the tasks that it spawns; NULL: it cannot be

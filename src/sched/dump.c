@@ -8,7 +8,7 @@
 #include "sched/dump.h"
 
 #include "base/clock.h"
-#include "sched/wait.h"
+#include "wait/waitq.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -84,8 +84,8 @@ void fi_dump_name(const fi_fiber *f, char *name, size_t size)
 
 static void look(seen *s, fi_runtime *rt, fi_fiber *f)
 {
-    const fi_wait *wait;
-    const fi_worker *on = fi_wait_freeze(rt, f, &wait);
+    const fi_waiter *wait;
+    const fi_worker *on = fi_fiber_freeze_in(rt, f, &wait);
 
     *s = (seen){.fiber = f, .n = 1, .state = on ? RUNS : wait ? WAITS : READY};
     s->body = fi_load_relaxed(&f->body);
@@ -94,12 +94,12 @@ static void look(seen *s, fi_runtime *rt, fi_fiber *f)
     else
         s->frames = fi_frames_of(f, s->at, FRAMES_MAX);
     if (wait && !on) {
-        s->what = wait->what.what;
-        s->object = wait->what.object;
+        s->what = wait->reason.kind;
+        s->object = wait->reason.object;
         s->since_ns = wait->since_ns;
     }
     fi_dump_name(f, s->name, sizeof s->name);
-    fi_wait_thaw(f);
+    fi_fiber_thaw(f);
 }
 
 static void visit(fi_fiber *f, void *ctx)

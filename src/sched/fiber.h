@@ -18,7 +18,7 @@
 
 typedef struct fi_worker fi_worker;
 typedef struct fi_runtime fi_runtime;
-typedef struct fi_wait fi_wait;
+typedef struct fi_waiter fi_waiter;
 typedef struct fi_handle fi_handle;
 
 struct fi_fiber {
@@ -27,9 +27,9 @@ struct fi_fiber {
     fi_worker *worker;     /* who runs it */
     FI_ATOMIC(const void *)
     wait_key; /* the address under which it stands in the lot; NULL: it does not */
-    FI_ATOMIC(fi_wait *) waiting; /* what it waits for; NULL: nothing */
-    FI_ATOMIC(uint32_t) pins;     /* those who look at that, which must not go away meanwhile */
-    FI_ATOMIC(uint32_t) freezes;  /* those who look at its stack: it must not go on meanwhile */
+    FI_ATOMIC(fi_waiter *) waiting; /* what it waits for; NULL: nothing */
+    FI_ATOMIC(uint32_t) pins;       /* those who look at that, which must not go away meanwhile */
+    FI_ATOMIC(uint32_t) freezes;    /* those who look at its stack: it must not go on meanwhile */
     FI_ATOMIC(uint32_t) cancelled;
     FI_ATOMIC(uint32_t) busy; /* it has something to run, or to go on with */
     FI_ATOMIC(uintptr_t)

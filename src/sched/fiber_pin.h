@@ -19,7 +19,7 @@
  *             frozen?  wait until it is not   no worker shows it?  then it is away, and stays so
  *     switches to it
  *
- * Either we see who runs it, or it does not run before we let it.  A pin alone would not do: who cancels takes a latch
+ * Either we see who runs it, or it does not run before we let it.  A pin alone would not do: who cancels takes a lock
  * meanwhile, and who is about to run the fiber may hold that.
  */
 #ifndef FI_SCHED_FIBER_PIN_H
@@ -35,7 +35,7 @@ static inline void fi_fiber_pin(fi_fiber *f)
 }
 
 /* [who has set a pin] What it waits for; NULL: nothing.  <- fiber_pin.begin_wait */
-static inline fi_wait *fi_fiber_pinned_wait(fi_fiber *f)
+static inline fi_waiter *fi_fiber_pinned_wait(fi_fiber *f)
 {
     fi_fence_heavy(fiber_pin.pin.fence);
     return fi_load_acquire(&f->waiting, fiber_pin.load_wait);
@@ -55,7 +55,7 @@ static inline void fi_fiber_unpin(fi_fiber *f)
 
 /* [any, who knows that the fiber stays] It does not go on until thawed, if it is away.  What it waits for; NULL: nothing.
  * The pin too: a fiber that runs must not wait for something else by the time we find that it is away. */
-static inline fi_wait *fi_fiber_freeze(fi_fiber *f)
+static inline fi_waiter *fi_fiber_freeze(fi_fiber *f)
 {
     fi_fetch_add_relaxed(&f->freezes, 1u);
     if (!FI_FAULT(fiber_pin.freeze_pins))
@@ -79,7 +79,7 @@ static inline bool fi_fiber_is_on(fi_fiber *f, FI_ATOMIC(fi_task_bounds *) * cur
 }
 
 /* [fiber] It waits for this.  True: it is cancelled.  -> fiber_pin.load_wait: the wait as it was made. */
-static inline bool fi_fiber_begin_wait(fi_fiber *f, fi_wait *w)
+static inline bool fi_fiber_begin_wait(fi_fiber *f, fi_waiter *w)
 {
     fi_store_release(&f->waiting, w, fiber_pin.begin_wait);
     fi_fence_light(fiber_pin.begin_wait.fence);

@@ -83,35 +83,35 @@ static fi_fiber *current(void)
 
 void fi_handle_begin(fi_handle *h, fi_fiber *f)
 {
-    fi_hold(&h->latch);
+    fi_obj_lock(&h->lock);
     h->fiber = f;
     f->handle = h;
     if (h->cancelled)
         fi_store_relaxed(&f->cancelled, 1u);
-    fi_let_go(&h->latch);
+    fi_obj_unlock(&h->lock);
 }
 
 void fi_handle_end(fi_handle *h, void *result)
 {
     fi_fiber *f = h->fiber;
-    fi_wait *joiner;
+    fi_waiter *joiner;
     bool is_last;
 
     FI_SPAN(join(h));
-    fi_hold(&h->latch);
+    fi_obj_lock(&h->lock);
     h->fiber = NULL;
     h->ended = true;
     h->arg = result;
     is_last = h->detached;
-    joiner = fi_line_take(&h->joiner);
+    joiner = fi_waitq_pop(&h->joiner);
     if (joiner)
         joiner->result = 0;
-    fi_let_go(&h->latch);
+    fi_obj_unlock(&h->lock);
     f->handle = NULL;
-    fi_wait_leave_alone(f);
+    fi_fiber_wait_unpinned(f);
     fi_store_relaxed(&f->cancelled, 0u);
     if (joiner)
-        fi_wait_end(joiner);
+        fi_waiter_wake(joiner);
     if (is_last) {
         FI_SPAN(reset(h));
         put_record(h);
@@ -120,7 +120,7 @@ void fi_handle_end(fi_handle *h, void *result)
 
 /* ---- the starter's side ---- */
 
-/* [latch held] */
+/* [lock held] */
 static void check_is_unclaimed(const fi_handle *h, const char *function)
 {
     if (h->detached)
@@ -133,21 +133,21 @@ static void check_is_unclaimed(const fi_handle *h, const char *function)
 FI_INLINE int join_until(fi_handle *h, void **result, int64_t deadline, const char *function)
 {
     const fi_fiber *me = current();
-    fi_wait w;
+    fi_waiter w;
     int e = 0;
 
     if (!h)
         return -EINVAL;
     if (me && me->handle == h)
         return -EDEADLK;
-    fi_wait_init(&w, NULL);
-    fi_hold(&h->latch);
+    fi_waiter_init(&w, NULL);
+    fi_obj_lock(&h->lock);
     check_is_unclaimed(h, function);
     if (h->ended)
-        fi_let_go(&h->latch);
+        fi_obj_unlock(&h->lock);
     else
-        e = fi_wait_in(&w, &h->joiner, &h->latch, (fi_wait_for){"join", fi_handle_shown(h)},
-                       deadline);
+        e = fi_waitq_wait(&w, &h->joiner, &h->lock, (fi_wait_reason){"join", fi_handle_shown(h)},
+                          deadline);
     if (e < 0)
         return e;
     FI_SPAN(collect(h));
@@ -177,11 +177,11 @@ void filch_fiber_detach(filch_fiber *f)
 
     if (!h)
         return;
-    fi_hold(&h->latch);
+    fi_obj_lock(&h->lock);
     check_is_unclaimed(h, __func__);
     is_last = h->ended;
     h->detached = true;
-    fi_let_go(&h->latch);
+    fi_obj_unlock(&h->lock);
     if (is_last)
         put_record(h);
 }
@@ -195,16 +195,16 @@ void filch_fiber_cancel(filch_fiber *user)
 
     if (!h)
         return;
-    fi_hold(&h->latch);
+    fi_obj_lock(&h->lock);
     h->cancelled = true;
     f = h->fiber;
     if (f)
-        fi_wait_pin(f);
-    fi_let_go(&h->latch);
+        fi_fiber_pin(f);
+    fi_obj_unlock(&h->lock);
     if (!f)
         return;
     fi_cancel_all(f);
-    fi_wait_unpin(f);
+    fi_fiber_unpin(f);
 }
 
 /* ---- oneself ---- */
@@ -226,7 +226,7 @@ bool filch_fiber_uncancel(void)
     return true;
 }
 
-/* In the child of a fork() another thread may have held the latch. */
+/* In the child of a fork() another thread may have held the lock. */
 static void end_own(fi_fiber *f)
 {
     if (!f->worker->runtime->in_fork_child)

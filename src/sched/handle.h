@@ -4,8 +4,8 @@
 
 #include "base/fatal.h"
 #include "sched/tag.h"
-#include "sched/wait.h"
 #include "sched/worker.h"
+#include "wait/waitq.h"
 
 #include <filch/fiber.h>
 
@@ -19,8 +19,8 @@ struct fi_handle {
     const char *name;
     fi_stack *stack; /* of a size of its own; NULL: any */
     fi_biased_lock
-        latch; /* stays as it is when the memory is another's: mostly the same worker's again */
-    fi_line joiner;
+        lock; /* stays as it is when the memory is another's: mostly the same worker's again */
+    fi_waitq joiner;
     fi_fiber *fiber;  /* while it runs */
     uint64_t runtime; /* the number of its runtime, which may be gone */
 };

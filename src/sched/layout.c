@@ -2,9 +2,9 @@
  * library.  It only ever grows at its end. */
 #include "sched/layout.h"
 
-#include "sched/wait.h"
 #include "sched/worker.h"
 #include "stack/slab.h"
+#include "wait/waitq.h"
 
 #include <stddef.h>
 
@@ -60,8 +60,8 @@ __attribute__((visibility("default"), used)) const struct filch_layout_ filch_la
             .fiber_name = offsetof(fi_fiber, stack_bounds.name),
             .fiber_body = offsetof(fi_fiber, body),
             .fiber_registers = offsetof(fi_fiber, ctx.regs),
-            .wait_what = offsetof(fi_wait, what.what),
-            .wait_object = offsetof(fi_wait, what.object),
+            .wait_what = offsetof(fi_waiter, reason.kind),
+            .wait_object = offsetof(fi_waiter, reason.object),
         },
     .runtime = &shown,
 };

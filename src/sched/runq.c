@@ -4,9 +4,9 @@ bool fi_runq_push_next_slow(fi_runq *q, uint32_t lock_id, fi_runnable *r)
 {
     bool displaced;
 
-    fi_biased_lock_lock_slow(&q->latch, lock_id);
+    fi_biased_lock_lock_slow(&q->lock, lock_id);
     displaced = fi_runq_set_next(q, r);
-    fi_biased_lock_unlock(&q->latch, lock_id);
+    fi_biased_lock_unlock(&q->lock, lock_id);
     return displaced;
 }
 
@@ -14,9 +14,9 @@ fi_runnable *fi_runq_pop_slow(fi_runq *q, uint32_t lock_id)
 {
     fi_runnable *r;
 
-    fi_biased_lock_lock_slow(&q->latch, lock_id);
+    fi_biased_lock_lock_slow(&q->lock, lock_id);
     r = fi_runq_take_counted(q);
-    fi_biased_lock_unlock(&q->latch, lock_id);
+    fi_biased_lock_unlock(&q->lock, lock_id);
     return r;
 }
 
@@ -26,17 +26,17 @@ fi_runnable *fi_runq_pop_fifo(fi_runq *q, uint32_t lock_id)
 
     if (fi_load_relaxed(&q->n) == 0)
         return NULL;
-    fi_biased_lock_lock(&q->latch, lock_id);
+    fi_biased_lock_lock(&q->lock, lock_id);
     r = fi_runq_take_first(q);
     if (r)
         fi_runq_change(q, 0u - 1u);
     else
         r = fi_runq_take_counted(q);
-    fi_biased_lock_unlock(&q->latch, lock_id);
+    fi_biased_lock_unlock(&q->lock, lock_id);
     return r;
 }
 
-/* [latch held] The first of them, cut off behind the nth. */
+/* [lock held] The first of them, cut off behind the nth. */
 static fi_runnable *cut(fi_runq *q, uint32_t n)
 {
     fi_runnable *list = q->first, *last = list;
@@ -53,7 +53,7 @@ uint32_t fi_runq_steal(fi_runq *q, uint32_t lock_id, uint32_t most, bool next_to
 {
     uint32_t in_line, n;
 
-    fi_biased_lock_lock(&q->latch, lock_id);
+    fi_biased_lock_lock(&q->lock, lock_id);
     in_line = fi_load_relaxed(&q->n) - (q->next ? 1u : 0u);
     n = in_line - in_line / 2;
     if (n > most)
@@ -67,6 +67,6 @@ uint32_t fi_runq_steal(fi_runq *q, uint32_t lock_id, uint32_t most, bool next_to
         n = 1;
     }
     fi_runq_change(q, 0u - n);
-    fi_biased_lock_unlock(&q->latch, lock_id);
+    fi_biased_lock_unlock(&q->lock, lock_id);
     return n;
 }

@@ -1,6 +1,6 @@
 /* The run queue of a worker: fibers that are ready to go on.  A next slot, for the one made ready last, and a line.
  *
- * Its worker comes here at every switch and others seldom, so it is behind a latch whose favourite is mostly the worker
+ * Its worker comes here at every switch and others seldom, so it is behind a lock whose favourite is mostly the worker
  * (base/biased_lock.h): no locked instruction on the way.  docs/decisions/008 has the figures.
  *
  * The fiber in the next slot is mostly run by the same worker a moment later, when the fiber that made it ready parks:
@@ -21,8 +21,8 @@
 #define FI_RUNQ_NEXT_STREAK_MIN 16u /* so often in a row: its worker will take the next one too */
 
 typedef struct fi_runq {
-    FI_CACHE_ALIGNED fi_biased_lock latch;
-    FI_ATOMIC(uint32_t) n; /* of all; written under the latch, read by anybody */
+    FI_CACHE_ALIGNED fi_biased_lock lock;
+    FI_ATOMIC(uint32_t) n; /* of all; written under the lock, read by anybody */
     FI_ATOMIC(uint32_t)
     next_streak; /* how often in a row its worker took what was in the next slot; likewise */
     fi_runnable *next, *first, *last;
@@ -40,7 +40,7 @@ static inline bool fi_runq_owner_takes_next(fi_runq *q)
     return fi_load_relaxed(&q->next_streak) >= FI_RUNQ_NEXT_STREAK_MIN;
 }
 
-/* ---- under the latch ---- */
+/* ---- under the lock ---- */
 
 static inline void fi_runq_change(fi_runq *q, uint32_t by)
 {
@@ -93,15 +93,15 @@ static inline fi_runnable *fi_runq_take(fi_runq *q)
 /* [worker] At the end of the line. */
 static inline void fi_runq_push(fi_runq *q, uint32_t lock_id, fi_runnable *r)
 {
-    fi_biased_lock_lock(&q->latch, lock_id);
+    fi_biased_lock_lock(&q->lock, lock_id);
     fi_runq_append(q, r);
     fi_runq_change(q, 1u);
-    fi_biased_lock_unlock(&q->latch, lock_id);
+    fi_biased_lock_unlock(&q->lock, lock_id);
 }
 
-/* Its worker is mostly the latch's favourite: the way of that is inlined where every switch goes, and the other is a call. */
+/* Its worker is mostly the lock's favourite: the way of that is inlined where every switch goes, and the other is a call. */
 
-/* [latch held] To be run next; what was to be run next goes to the end of the line: true. */
+/* [lock held] To be run next; what was to be run next goes to the end of the line: true. */
 static inline bool fi_runq_set_next(fi_runq *q, fi_runnable *r)
 {
     fi_runnable *displaced = q->next;
@@ -118,14 +118,14 @@ static inline bool fi_runq_push_next(fi_runq *q, uint32_t lock_id, fi_runnable *
 {
     bool displaced;
 
-    if (FI_UNLIKELY(!fi_biased_lock_try_fast(&q->latch, lock_id)))
+    if (FI_UNLIKELY(!fi_biased_lock_try_fast(&q->lock, lock_id)))
         return fi_runq_push_next_slow(q, lock_id, r);
     displaced = fi_runq_set_next(q, r);
     fi_biased_lock_unlock_fast(lock_id);
     return displaced;
 }
 
-/* [latch held] */
+/* [lock held] */
 static inline fi_runnable *fi_runq_take_counted(fi_runq *q)
 {
     fi_runnable *r = fi_runq_take(q);
@@ -143,7 +143,7 @@ static inline fi_runnable *fi_runq_pop(fi_runq *q, uint32_t lock_id)
 
     if (FI_UNLIKELY(fi_load_relaxed(&q->n) == 0)) /* nobody else adds */
         return NULL;
-    if (FI_UNLIKELY(!fi_biased_lock_try_fast(&q->latch, lock_id)))
+    if (FI_UNLIKELY(!fi_biased_lock_try_fast(&q->lock, lock_id)))
         return fi_runq_pop_slow(q, lock_id);
     r = fi_runq_take_counted(q);
     fi_biased_lock_unlock_fast(lock_id);
@@ -155,17 +155,17 @@ static inline fi_runnable *fi_runq_pop(fi_runq *q, uint32_t lock_id)
 fi_runnable *fi_runq_pop_fifo(fi_runq *q, uint32_t lock_id);
 
 /* [worker] The next fiber, and at the end of the line the one that makes way for it.  That is not off its stack yet, so the
- * latch is still held then.  NULL: there is none, and this was nothing. */
+ * lock is still held then.  NULL: there is none, and this was nothing. */
 static inline fi_runnable *fi_runq_exchange(fi_runq *q, uint32_t lock_id, fi_runnable *way)
 {
     fi_runnable *r;
 
     if (FI_UNLIKELY(fi_load_relaxed(&q->n) == 0))
         return NULL;
-    fi_biased_lock_lock(&q->latch, lock_id);
+    fi_biased_lock_lock(&q->lock, lock_id);
     r = q->next ? q->next : q->first;
     if (FI_UNLIKELY(!r || r->run)) { /* stolen meanwhile; or it needs a fiber of its own */
-        fi_biased_lock_unlock(&q->latch, lock_id);
+        fi_biased_lock_unlock(&q->lock, lock_id);
         return NULL;
     }
     fi_runq_take(q);

@@ -10,8 +10,8 @@
 
 #include "sched/fiber_pin.h"
 #include "sched/tracepoint.h"
-#include "sched/wait.h"
 #include "sched/worker.h"
+#include "wait/waitq.h"
 
 /* Where a fiber does what another has left to do, it must not yield by bad luck (base/chaos.h). */
 #ifdef FILCH_CHAOS
@@ -48,12 +48,12 @@ void fi_after_switch_run_slow(fi_worker *w);
 /* [fiber] We go on: do what the one before us on this worker has left to do, as it was not over its worker's own stack. */
 FI_INLINE void fi_after_switch_run(fi_worker *w)
 {
-    fi_biased_lock *latch = w->after_switch.unlock;
+    fi_biased_lock *lock = w->after_switch.unlock;
 
-    if (FI_LIKELY(latch)) {
+    if (FI_LIKELY(lock)) {
         w->after_switch.unlock = NULL;
         fi_fiber_clear_leaving(&w->leaving);
-        fi_biased_lock_unlock(latch, w->after_switch.lock_id);
+        fi_biased_lock_unlock(lock, w->after_switch.lock_id);
         fi_count(&w->counters.parks);
     } else if (w->after_switch.callback) {
         fi_after_switch_run_slow(w);
@@ -127,7 +127,7 @@ FI_INLINE fi_fiber *fi_switch_pick_ready(fi_worker *w)
     return fi_runq_size(&w->ready) > 0 ? fi_switch_pick_next(w) : NULL;
 }
 
-/* [fiber] The same for one that yields: it is in line then, and the run queue's latch is held.  What never ran goes before it. */
+/* [fiber] The same for one that yields: it is in line then, and the run queue's lock is held.  What never ran goes before it. */
 FI_INLINE fi_fiber *fi_switch_pick_for_yield(fi_worker *w, fi_fiber *f)
 {
     fi_runnable *r;
@@ -150,12 +150,12 @@ FI_INLINE void fi_fiber_park_on(fi_fiber *f, bool (*commit)(fi_fiber *f, void *a
     fi_switch_to(w, f, to, FI_SWITCH_WAIT);
 }
 
-/* [fiber, which holds the latch as its worker] The same, and all there is to do is to let it go. */
-FI_INLINE void fi_fiber_park_holding(fi_fiber *f, fi_worker *w, fi_biased_lock *latch)
+/* [fiber, which holds the lock as its worker] The same, and all there is to do is to let it go. */
+FI_INLINE void fi_fiber_park_holding(fi_fiber *f, fi_worker *w, fi_biased_lock *lock)
 {
     fi_fiber *to = fi_switch_pick_next(w);
 
-    w->after_switch.unlock = latch;
+    w->after_switch.unlock = lock;
     w->after_switch.lock_id = fi_lock_id();
     fi_switch_to(w, f, to, FI_SWITCH_WAIT);
 }
@@ -163,12 +163,12 @@ FI_INLINE void fi_fiber_park_holding(fi_fiber *f, fi_worker *w, fi_biased_lock *
 /* [worker] True: what a fiber that has come home has left to do is done.  False: it goes on at once. */
 FI_INLINE bool fi_after_switch_finish_park(fi_worker *w, fi_fiber *f)
 {
-    fi_biased_lock *latch = w->after_switch.unlock;
+    fi_biased_lock *lock = w->after_switch.unlock;
     bool (*commit)(fi_fiber *, void *) = w->after_switch.callback;
 
-    if (latch) {
+    if (lock) {
         w->after_switch.unlock = NULL;
-        fi_biased_lock_unlock(latch, w->after_switch.lock_id);
+        fi_biased_lock_unlock(lock, w->after_switch.lock_id);
         return true;
     }
     w->after_switch.callback = NULL;

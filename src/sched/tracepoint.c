@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "sched/span.h"
-#include "sched/wait.h"
+#include "wait/waitq.h"
 
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -67,20 +67,20 @@ void fi_trace_record_run(fi_worker *w, const fi_fiber *f)
         fi_span_arrive(f);
 }
 
-static fi_wait_for reason(fi_fiber *f, fi_switch_reason why)
+static fi_wait_reason reason(fi_fiber *f, fi_switch_reason why)
 {
-    const fi_wait *wait = why == FI_SWITCH_WAIT ? fi_load_relaxed(&f->waiting) : NULL;
+    const fi_waiter *wait = why == FI_SWITCH_WAIT ? fi_load_relaxed(&f->waiting) : NULL;
 
     if (wait)
-        return wait->what;
-    return (fi_wait_for){why == FI_SWITCH_YIELD ? "yield" : "task", NULL};
+        return wait->reason;
+    return (fi_wait_reason){why == FI_SWITCH_YIELD ? "yield" : "task", NULL};
 }
 
 static inline void log_stop(fi_worker *w, fi_fiber *f, fi_switch_reason why, uint64_t when)
 {
-    fi_wait_for what = reason(f, why);
+    fi_wait_reason what = reason(f, why);
 
-    put_in(w->events, when, fi_trace_head(FI_TRACE_STOP, &f->trace_id), (uintptr_t)what.what,
+    put_in(w->events, when, fi_trace_head(FI_TRACE_STOP, &f->trace_id), (uintptr_t)what.kind,
            (uintptr_t)what.object);
 }
 

@@ -4,16 +4,16 @@
 #ifndef FI_SCHED_WAKE_LIST_H
 #define FI_SCHED_WAKE_LIST_H
 
-#include "sched/wait.h"
+#include "wait/waitq.h"
 
 #include <stddef.h>
 
 typedef struct fi_wake_list {
-    fi_wait *first, *last;
+    fi_waiter *first, *last;
 } fi_wake_list;
 
 /* [lock held] Append a waiter that was removed from its queue. */
-static inline void fi_wake_list_append(fi_wake_list *list, fi_wait *w)
+static inline void fi_wake_list_append(fi_wake_list *list, fi_waiter *w)
 {
     w->next = NULL;
     if (list->last)
@@ -25,9 +25,9 @@ static inline void fi_wake_list_append(fi_wake_list *list, fi_wait *w)
 
 /* [lock held] Move the first waiter of a queue, whose wait then returns result.
  * Returns: false if there is none. */
-static inline bool fi_wake_list_take(fi_wake_list *list, fi_line *line, int result)
+static inline bool fi_wake_list_take(fi_wake_list *list, fi_waitq *line, int result)
 {
-    fi_wait *w = line->first ? fi_line_take(line) : NULL;
+    fi_waiter *w = line->first ? fi_waitq_pop(line) : NULL;
 
     if (!w)
         return false;
@@ -37,7 +37,7 @@ static inline bool fi_wake_list_take(fi_wake_list *list, fi_line *line, int resu
 }
 
 /* [lock held] Move all waiters of a queue.  Returns: their number. */
-static inline unsigned fi_wake_list_take_all(fi_wake_list *list, fi_line *line, int result)
+static inline unsigned fi_wake_list_take_all(fi_wake_list *list, fi_waitq *line, int result)
 {
     unsigned n = 0;
 
@@ -50,9 +50,9 @@ static inline unsigned fi_wake_list_take_all(fi_wake_list *list, fi_line *line, 
 static inline void fi_wake_list_wake(fi_wake_list list)
 {
     while (list.first) {
-        fi_wait *w = list.first;
+        fi_waiter *w = list.first;
         list.first = w->next;
-        fi_wait_end(w);
+        fi_waiter_wake(w);
     }
 }
 

@@ -9,7 +9,7 @@
 #include "base/fatal.h"
 #include "base/futex.h"
 #include "sched/memory_wait.h"
-#include "sched/wait.h"
+#include "wait/waitq.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -35,7 +35,7 @@ typedef struct fi_runtime fi_runtime;
 /* Who looks at the points of sched/tracepoint.h. */
 enum { FI_HOOK_TRACE = 1, FI_HOOK_SPAN = 2 };
 
-/* What a fiber that makes way leaves to be done once it is off its stack: a latch to be let go, or a call.  By its worker, or by
+/* What a fiber that makes way leaves to be done once it is off its stack: a lock to be let go, or a call.  By its worker, or by
  * the fiber that goes on there. */
 typedef struct fi_after_switch {
     fi_biased_lock *unlock;                   /* NULL: none */
@@ -233,8 +233,8 @@ size_t fi_global_share(size_t n, unsigned workers, size_t batch);
 
 _Static_assert(FI_LOCK_OWNERS > 2 * FILCH_WORKERS_MAX, "two parties for each worker");
 
-/* [any] As a party to the latches of run queues.  Another than fi_lock_id(): who parks looks into its run queue while it still
- * holds the latch of what it waits for, and a party holds only one as a favourite. */
+/* [any] As a party to the locks of run queues.  Another than fi_lock_id(): who parks looks into its run queue while it still
+ * holds the lock of what it waits for, and a party holds only one as a favourite. */
 static inline uint32_t fi_worker_lock_id(const fi_worker *w)
 {
     return FILCH_WORKERS_MAX + w->index + 1;

@@ -6,7 +6,7 @@
 /* The layout of filch_barrier. */
 typedef struct barrier {
     fi_biased_lock lock;
-    fi_line waiters;
+    fi_waitq waiters;
     uint32_t count;  /* number of waiters */
     uint32_t wanted; /* n of the first waiter */
 } barrier;
@@ -16,7 +16,7 @@ _Static_assert(offsetof(barrier, waiters) == offsetof(filch_barrier, waiters_), 
 _Static_assert(offsetof(barrier, count) == offsetof(filch_barrier, count_), "one layout");
 
 /* [lock held] A waiter gives up.  It must not be counted by the next caller. */
-static void barrier_abandon(fi_wait *w)
+static void barrier_abandon(fi_waiter *w)
 {
     ((barrier *)w->item)->count--;
 }
@@ -39,7 +39,7 @@ static int barrier_open(barrier *b)
 
     b->count = 0;
     fi_wake_list_take_all(&woken, &b->waiters, 0);
-    fi_let_go(&b->lock);
+    fi_obj_unlock(&b->lock);
     fi_wake_list_wake(woken);
     return 1;
 }
@@ -48,14 +48,14 @@ int filch_barrier_wait_until(filch_barrier *public, unsigned n, int64_t deadline
 {
     fi_wait_chaos();
     barrier *b = (barrier *)(void *)public;
-    fi_wait w = {.item = b, .left = barrier_abandon};
+    fi_waiter w = {.item = b, .on_abandon = barrier_abandon};
 
-    fi_hold(&b->lock);
+    fi_obj_lock(&b->lock);
     barrier_check(b, n);
     if (b->count + 1 == n)
         return barrier_open(b);
     b->count++;
-    return fi_wait_in(&w, &b->waiters, &b->lock, (fi_wait_for){"barrier", b}, deadline);
+    return fi_waitq_wait(&w, &b->waiters, &b->lock, (fi_wait_reason){"barrier", b}, deadline);
 }
 
 int filch_barrier_wait(filch_barrier *b, unsigned n)

@@ -5,7 +5,7 @@
 /* The layout of filch_cond. */
 typedef struct cond {
     fi_biased_lock lock;
-    fi_line waiters;
+    fi_waitq waiters;
 } cond;
 
 _Static_assert(sizeof(cond) == sizeof(filch_cond), "one layout");
@@ -25,13 +25,13 @@ int filch_cond_wait_until(filch_cond *public, filch_mutex *m, int64_t deadline)
 {
     fi_wait_chaos();
     cond *c = cond_of(public);
-    fi_wait w;
+    fi_waiter w;
     int e;
 
-    fi_wait_init(&w, NULL);
-    fi_hold(&c->lock);
-    e = fi_wait_in_then(&w, &c->waiters, &c->lock, (fi_wait_for){"condition", c}, deadline,
-                        unlock_mutex, m);
+    fi_waiter_init(&w, NULL);
+    fi_obj_lock(&c->lock);
+    e = fi_waitq_wait_then(&w, &c->waiters, &c->lock, (fi_wait_reason){"condition", c}, deadline,
+                           unlock_mutex, m);
     filch_mutex_lock(m);
     return e;
 }
@@ -47,9 +47,9 @@ void filch_cond_signal(filch_cond *public)
     cond *c = cond_of(public);
     fi_wake_list woken = {0};
 
-    fi_hold(&c->lock);
+    fi_obj_lock(&c->lock);
     fi_wake_list_take(&woken, &c->waiters, 0);
-    fi_let_go(&c->lock);
+    fi_obj_unlock(&c->lock);
     fi_wake_list_wake(woken);
 }
 
@@ -59,8 +59,8 @@ void filch_cond_broadcast(filch_cond *public)
     cond *c = cond_of(public);
     fi_wake_list woken = {0};
 
-    fi_hold(&c->lock);
+    fi_obj_lock(&c->lock);
     fi_wake_list_take_all(&woken, &c->waiters, 0);
-    fi_let_go(&c->lock);
+    fi_obj_unlock(&c->lock);
     fi_wake_list_wake(woken);
 }

@@ -19,7 +19,7 @@ enum {
 /* The layout of filch_mutex.  If there are waiters, state is not 0. */
 typedef struct mutex {
     fi_biased_lock lock;
-    fi_line waiters;
+    fi_waitq waiters;
     uint32_t state;
     uint32_t barges; /* since a waiter got the mutex, or since the first waiter was enqueued */
 } mutex;
@@ -57,30 +57,30 @@ static bool mutex_barge(mutex *m)
 /* [lock held, which this releases] */
 static int mutex_enqueue(mutex *m, int64_t deadline, bool uncancellable)
 {
-    fi_wait w;
+    fi_waiter w;
 
-    fi_wait_init(&w, NULL);
-    w.stubborn = uncancellable;
-    return fi_wait_in(&w, &m->waiters, &m->lock, (fi_wait_for){"mutex", m}, deadline);
+    fi_waiter_init(&w, NULL);
+    w.uncancellable = uncancellable;
+    return fi_waitq_wait(&w, &m->waiters, &m->lock, (fi_wait_reason){"mutex", m}, deadline);
 }
 
 static int mutex_enqueue_first(mutex *m, int64_t deadline, bool uncancellable)
 {
-    fi_wait w;
+    fi_waiter w;
 
-    fi_wait_init(&w, NULL);
-    w.stubborn = uncancellable;
-    return fi_wait_in_first(&w, &m->waiters, &m->lock, (fi_wait_for){"mutex", m}, deadline);
+    fi_waiter_init(&w, NULL);
+    w.uncancellable = uncancellable;
+    return fi_waitq_wait_front(&w, &m->waiters, &m->lock, (fi_wait_reason){"mutex", m}, deadline);
 }
 
 /* A waiter that gives up after this leaves the mutex locked.  The holder will wake the next one. */
 static int mutex_retry(mutex *m, int64_t deadline, bool uncancellable)
 {
-    fi_hold(&m->lock);
+    fi_obj_lock(&m->lock);
     m->state &= ~(uint32_t)WAKING;
     if (mutex_take(m)) {
         m->barges = 0;
-        fi_let_go(&m->lock);
+        fi_obj_unlock(&m->lock);
         return 0;
     }
     m->barges += RETRY_COST;
@@ -160,17 +160,17 @@ int filch_mutex_try_lock(filch_mutex *public)
 /* [lock held, which this releases] Wakes a waiter if none is waking. */
 static FI_NOINLINE void mutex_unlock_contended(mutex *m, uint32_t id)
 {
-    fi_wait *w;
+    fi_waiter *w;
 
     if (!(m->state & LOCKED))
         fi_fatal("filch_mutex_unlock: the mutex is not locked");
-    w = m->state & WAKING ? NULL : fi_line_take(&m->waiters);
+    w = m->state & WAKING ? NULL : fi_waitq_pop(&m->waiters);
     if (w)
         w->result = TRY_AGAIN;
     m->state = WAKING;
     fi_biased_lock_unlock(&m->lock, id);
     if (w)
-        fi_wait_end(w);
+        fi_waiter_wake(w);
 }
 
 /* [lock held, which this releases] fast: how the lock was taken, a constant. */

@@ -12,6 +12,6 @@
 
 _Static_assert(sizeof(filch_lock_) == sizeof(fi_biased_lock), "one layout");
 _Static_assert(_Alignof(filch_lock_) == _Alignof(fi_biased_lock), "one layout");
-_Static_assert(sizeof(fi_line) == sizeof(void *), "one layout");
+_Static_assert(sizeof(fi_waitq) == sizeof(void *), "one layout");
 
 #endif

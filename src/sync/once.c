@@ -10,7 +10,7 @@ enum { NEW, RUNNING, DONE };
 /* The layout of filch_once. */
 typedef struct once {
     fi_biased_lock lock;
-    fi_line waiters;
+    fi_waitq waiters;
     const void *runner; /* the fiber or thread that runs the function */
     FI_ATOMIC(uint32_t) state;
     uint32_t extra;
@@ -34,21 +34,21 @@ static void once_finish(once *o)
 {
     fi_wake_list woken = {0};
 
-    fi_hold(&o->lock);
+    fi_obj_lock(&o->lock);
     fi_init_set(&o->state, DONE);
     fi_wake_list_take_all(&woken, &o->waiters, 0);
-    fi_let_go(&o->lock);
+    fi_obj_unlock(&o->lock);
     fi_wake_list_wake(woken);
 }
 
 /* [lock held, which this releases] */
 static void once_wait(once *o, const void *self)
 {
-    fi_wait w = {.stubborn = true};
+    fi_waiter w = {.uncancellable = true};
 
     if (o->runner == self)
         fi_fatal("filch_once_run: called by the function that it runs");
-    fi_wait_in(&w, &o->waiters, &o->lock, (fi_wait_for){"once", o}, FI_TIMER_NEVER);
+    fi_waitq_wait(&w, &o->waiters, &o->lock, (fi_wait_reason){"once", o}, FI_TIMER_NEVER);
 }
 
 static FI_NOINLINE void once_run_slow(once *o, void (*work)(void *arg), void *arg)
@@ -56,7 +56,7 @@ static FI_NOINLINE void once_run_slow(once *o, void (*work)(void *arg), void *ar
     const void *self = current_runner();
     uint32_t state;
 
-    fi_hold(&o->lock);
+    fi_obj_lock(&o->lock);
     state = fi_load_relaxed(&o->state);
     if (state == RUNNING) {
         once_wait(o, self);
@@ -66,7 +66,7 @@ static FI_NOINLINE void once_run_slow(once *o, void (*work)(void *arg), void *ar
         fi_store_relaxed(&o->state, RUNNING);
         o->runner = self;
     }
-    fi_let_go(&o->lock);
+    fi_obj_unlock(&o->lock);
     if (state == DONE)
         return;
     work(arg);

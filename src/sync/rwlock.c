@@ -9,7 +9,7 @@
 /* The layout of filch_rwlock. */
 typedef struct rwlock {
     fi_biased_lock lock;
-    fi_line readers, writers;
+    fi_waitq readers, writers;
     uint32_t holders; /* number of readers, or WRITER */
     uint32_t extra;
 } rwlock;
@@ -62,12 +62,12 @@ static void rwlock_admit_writer(rwlock *l, fi_wake_list *woken)
 
 static int rwlock_read_until(rwlock *l, int64_t deadline, bool uncancellable)
 {
-    fi_wait w = {.stubborn = uncancellable};
+    fi_waiter w = {.uncancellable = uncancellable};
 
-    fi_hold(&l->lock);
+    fi_obj_lock(&l->lock);
     if (!rwlock_take_read(l))
-        return fi_wait_in(&w, &l->readers, &l->lock, (fi_wait_for){"read lock", l}, deadline);
-    fi_let_go(&l->lock);
+        return fi_waitq_wait(&w, &l->readers, &l->lock, (fi_wait_reason){"read lock", l}, deadline);
+    fi_obj_unlock(&l->lock);
     return 0;
 }
 
@@ -88,9 +88,9 @@ int filch_rwlock_try_rdlock(filch_rwlock *public)
     rwlock *l = rwlock_of(public);
     bool taken;
 
-    fi_hold(&l->lock);
+    fi_obj_lock(&l->lock);
     taken = rwlock_take_read(l);
-    fi_let_go(&l->lock);
+    fi_obj_unlock(&l->lock);
     return taken ? 0 : -EAGAIN;
 }
 
@@ -100,12 +100,12 @@ void filch_rwlock_rdunlock(filch_rwlock *public)
     rwlock *l = rwlock_of(public);
     fi_wake_list woken = {0};
 
-    fi_hold(&l->lock);
+    fi_obj_lock(&l->lock);
     if (l->holders == 0 || l->holders == WRITER)
         fi_fatal("filch_rwlock_rdunlock: no reader holds the lock");
     if (--l->holders == 0)
         rwlock_admit_writer(l, &woken);
-    fi_let_go(&l->lock);
+    fi_obj_unlock(&l->lock);
     fi_wake_list_wake(woken);
 }
 
@@ -116,24 +116,24 @@ static void rwlock_abandon_write(rwlock *l)
 {
     fi_wake_list woken = {0};
 
-    fi_hold(&l->lock);
+    fi_obj_lock(&l->lock);
     if (l->holders != WRITER && !l->writers.first)
         rwlock_admit_readers(l, &woken);
-    fi_let_go(&l->lock);
+    fi_obj_unlock(&l->lock);
     fi_wake_list_wake(woken);
 }
 
 static int rwlock_write_until(rwlock *l, int64_t deadline, bool uncancellable)
 {
-    fi_wait w = {.stubborn = uncancellable};
+    fi_waiter w = {.uncancellable = uncancellable};
     int e;
 
-    fi_hold(&l->lock);
+    fi_obj_lock(&l->lock);
     if (rwlock_take_write(l)) {
-        fi_let_go(&l->lock);
+        fi_obj_unlock(&l->lock);
         return 0;
     }
-    e = fi_wait_in(&w, &l->writers, &l->lock, (fi_wait_for){"write lock", l}, deadline);
+    e = fi_waitq_wait(&w, &l->writers, &l->lock, (fi_wait_reason){"write lock", l}, deadline);
     if (e < 0)
         rwlock_abandon_write(l);
     return e;
@@ -156,9 +156,9 @@ int filch_rwlock_try_wrlock(filch_rwlock *public)
     rwlock *l = rwlock_of(public);
     bool taken;
 
-    fi_hold(&l->lock);
+    fi_obj_lock(&l->lock);
     taken = rwlock_take_write(l);
-    fi_let_go(&l->lock);
+    fi_obj_unlock(&l->lock);
     return taken ? 0 : -EAGAIN;
 }
 
@@ -168,13 +168,13 @@ void filch_rwlock_wrunlock(filch_rwlock *public)
     rwlock *l = rwlock_of(public);
     fi_wake_list woken = {0};
 
-    fi_hold(&l->lock);
+    fi_obj_lock(&l->lock);
     if (l->holders != WRITER)
         fi_fatal("filch_rwlock_wrunlock: no writer holds the lock");
     l->holders = 0;
     rwlock_admit_readers(l, &woken);
     if (l->holders == 0)
         rwlock_admit_writer(l, &woken);
-    fi_let_go(&l->lock);
+    fi_obj_unlock(&l->lock);
     fi_wake_list_wake(woken);
 }

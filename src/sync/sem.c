@@ -6,7 +6,7 @@
 /* The layout of filch_sem.  The first waiter wants more than count, or is about to be woken. */
 typedef struct sem {
     fi_biased_lock lock;
-    fi_line waiters; /* item: a uint64_t, how many the waiter wants */
+    fi_waitq waiters; /* item: a uint64_t, how many the waiter wants */
     uint64_t count;
 } sem;
 
@@ -48,20 +48,20 @@ static void sem_wake_next(sem *s)
 {
     fi_wake_list woken;
 
-    fi_hold(&s->lock);
+    fi_obj_lock(&s->lock);
     woken = sem_take_satisfied(s);
-    fi_let_go(&s->lock);
+    fi_obj_unlock(&s->lock);
     fi_wake_list_wake(woken);
 }
 
 /* [lock held, which this releases] */
 static int sem_enqueue(sem *s, uint64_t n, int64_t deadline)
 {
-    fi_wait w;
+    fi_waiter w;
     int e;
 
-    fi_wait_init(&w, &n);
-    e = fi_wait_in(&w, &s->waiters, &s->lock, (fi_wait_for){"semaphore", s}, deadline);
+    fi_waiter_init(&w, &n);
+    e = fi_waitq_wait(&w, &s->waiters, &s->lock, (fi_wait_reason){"semaphore", s}, deadline);
     if (e < 0)
         sem_wake_next(s);
     return e;

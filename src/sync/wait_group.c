@@ -9,7 +9,7 @@
 /* The layout of filch_wait_group. */
 typedef struct wait_group {
     fi_biased_lock lock;
-    fi_line waiters;
+    fi_waitq waiters;
     uint64_t count;
 } wait_group;
 
@@ -56,14 +56,14 @@ int filch_wait_group_wait_until(filch_wait_group *public, int64_t deadline)
 {
     fi_wait_chaos();
     wait_group *g = wait_group_of(public);
-    fi_wait w = {0};
+    fi_waiter w = {0};
     int e = 0;
 
-    fi_hold(&g->lock);
+    fi_obj_lock(&g->lock);
     if (g->count > 0)
-        e = fi_wait_in(&w, &g->waiters, &g->lock, (fi_wait_for){"wait group", g}, deadline);
+        e = fi_waitq_wait(&w, &g->waiters, &g->lock, (fi_wait_reason){"wait group", g}, deadline);
     else
-        fi_let_go(&g->lock);
+        fi_obj_unlock(&g->lock);
     if (e == 0)
         FI_SPAN(collect(g));
     return e;

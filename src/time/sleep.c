@@ -1,5 +1,5 @@
 /* Sleeping: to stand in a line of one's own, where only time passes by. */
-#include "sched/wait.h"
+#include "wait/waitq.h"
 
 #include <filch/time.h>
 
@@ -9,12 +9,12 @@ int filch_sleep_until(int64_t deadline)
 {
     fi_wait_chaos();
     fi_biased_lock latch = {0};
-    fi_line line = {0};
-    fi_wait w = {0};
+    fi_waitq line = {0};
+    fi_waiter w = {0};
     int e;
 
-    fi_hold_also(&latch);
-    e = fi_wait_in(&w, &line, &latch, (fi_wait_for){"sleep", NULL}, deadline);
+    fi_obj_lock_second(&latch);
+    e = fi_waitq_wait(&w, &line, &latch, (fi_wait_reason){"sleep", NULL}, deadline);
     return e == -ETIMEDOUT ? 0 : e;
 }
 

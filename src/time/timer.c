@@ -8,7 +8,7 @@
 #include "base/lock.h"
 #include "base/timer_heap.h"
 #include "sched/runtime.h"
-#include "sched/wait.h"
+#include "wait/waitq.h"
 
 #include <filch/time.h>
 

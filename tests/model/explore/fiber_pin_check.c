@@ -19,9 +19,9 @@ static fi_lock latch;
 static bool in_line;
 static unsigned took_out; /* a bit for each thread that is about to wake the fiber */
 
-static fi_wait *the_wait(void)
+static fi_waiter *the_wait(void)
 {
-    return (fi_wait *)(void *)&wait;
+    return (fi_waiter *)(void *)&wait;
 }
 
 static void setup(void)
@@ -35,7 +35,7 @@ static void setup(void)
     x_init(&latch.word, 0, "latch");
 }
 
-/* ---- the fiber, as in sched/wait.c ---- */
+/* ---- the fiber, as in wait/waitq.c ---- */
 
 static bool stand_in_line(void)
 {
@@ -97,9 +97,9 @@ static void end(int self)
         wake(self);
 }
 
-static fi_wait *look(void)
+static fi_waiter *look(void)
 {
-    fi_wait *w = fi_fiber_pinned_wait(&fiber);
+    fi_waiter *w = fi_fiber_pinned_wait(&fiber);
     if (w) {
         x_say("look at the wait");
         x_data_read(WAIT);

@@ -25,9 +25,9 @@ static struct {
 static fi_lock queue; /* in which the fiber stands while it is ready */
 static bool ready;
 
-static fi_wait *the_wait(int i)
+static fi_waiter *the_wait(int i)
 {
-    return (fi_wait *)(void *)&wait[i];
+    return (fi_waiter *)(void *)&wait[i];
 }
 
 static bool is_worker(int thread)
@@ -121,7 +121,7 @@ static void run_fiber(int self, uint64_t position, bool makes_way)
         park(self);
 }
 
-/* ---- who looks, as in sched/wait.c and sched/dump.c ---- */
+/* ---- who looks, as in wait/waitq.c and sched/dump.c ---- */
 
 static bool is_away(void)
 {
@@ -134,7 +134,7 @@ static bool is_away(void)
 static void look(void)
 {
     x_say("freeze it");
-    fi_wait *w = fi_fiber_freeze(&fiber);
+    fi_waiter *w = fi_fiber_freeze(&fiber);
     if (is_away()) {
         x_say("look at its stack");
         x_data_read(STACK);

@@ -13,7 +13,7 @@
 #include "job/pending.h"
 
 static fi_pending *word; /* in the arena, as it may be freed */
-/* The wait queue of the group's address, as in sched/lot.c. */
+/* The wait queue of the group's address, as in wait/parking_lot.c. */
 static fi_lock queue_lock;
 static unsigned in_queue; /* a bit for each thread */
 static FI_ATOMIC(uint32_t) gate[MAX_THREADS];
@@ -62,7 +62,7 @@ static void read_work(int self)
     }
 }
 
-/* ---- the wait queue, as in sched/lot.c ---- */
+/* ---- the wait queue, as in wait/parking_lot.c ---- */
 
 static bool enter_queue(int self)
 {

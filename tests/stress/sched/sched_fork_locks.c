@@ -316,7 +316,7 @@ static void add_runtime(words *w, fi_runtime *rt)
     add_pools(w, rt);
     for (unsigned i = 0; i < rt->n_workers; i++) {
         add_lock(w, &rt->workers[i].inbox.lock);
-        add_latch(w, &rt->workers[i].ready.latch);
+        add_latch(w, &rt->workers[i].ready.lock);
     }
 }
 
@@ -404,7 +404,7 @@ static void fork_and_return_with_self(void *arg)
     fi_handle *me = fi_handle_of(filch_fiber_self(), __func__);
 
     (void)arg;
-    add_latch(&held_words, &me->latch);
+    add_latch(&held_words, &me->lock);
     made = fork_with_all_held();
     atomic_store(&over, 1);
 }

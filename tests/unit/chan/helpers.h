@@ -70,14 +70,14 @@ static inline void do_select(caller *a)
 
 /* ---- waiters ---- */
 
-static inline size_t queue_length(filch_chan *c, const fi_line *line)
+static inline size_t queue_length(filch_chan *c, const fi_waitq *line)
 {
     size_t n = 0;
 
-    fi_hold(&c->lock);
-    for (const fi_wait *w = line->first; w; w = w->next == line->first ? NULL : w->next)
+    fi_obj_lock(&c->lock);
+    for (const fi_waiter *w = line->first; w; w = w->next == line->first ? NULL : w->next)
         n++;
-    fi_let_go(&c->lock);
+    fi_obj_unlock(&c->lock);
     return n;
 }
 

@@ -37,11 +37,11 @@ static void await_parked(filch_fiber *f, const char *what)
     bool waits = false;
 
     while (!waits) {
-        fi_wait_for is = {0};
+        fi_wait_reason is = {0};
         filch_yield();
-        fi_hold(&h->latch);
-        waits = h->fiber && fi_wait_look(h->fiber, &is) && strcmp(is.what, what) == 0;
-        fi_let_go(&h->latch);
+        fi_obj_lock(&h->lock);
+        waits = h->fiber && fi_fiber_wait_reason(h->fiber, &is) && strcmp(is.kind, what) == 0;
+        fi_obj_unlock(&h->lock);
     }
 }
 

@@ -26,9 +26,9 @@ static inline bool has_ended(filch_fiber *f)
     fi_handle *h = fi_handle_of(f, __func__);
     bool ended;
 
-    fi_hold(&h->latch);
+    fi_obj_lock(&h->lock);
     ended = h->ended;
-    fi_let_go(&h->latch);
+    fi_obj_unlock(&h->lock);
     return ended;
 }
 
@@ -47,9 +47,9 @@ static inline void await_joiner(filch_fiber *f)
 
     while (!waits) {
         filch_yield();
-        fi_hold(&h->latch);
+        fi_obj_lock(&h->lock);
         waits = h->joiner.first != NULL;
-        fi_let_go(&h->latch);
+        fi_obj_unlock(&h->lock);
     }
 }
 

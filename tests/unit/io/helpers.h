@@ -40,9 +40,9 @@ static inline void *in_thread(void *(*body)(void *), void *arg)
     return result;
 }
 
-static inline int count_waiters(const fi_line *line)
+static inline int count_waiters(const fi_waitq *line)
 {
-    const fi_wait *w = line->first;
+    const fi_waiter *w = line->first;
     int n = 0;
 
     if (w)

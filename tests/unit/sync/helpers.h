@@ -6,8 +6,8 @@
 #ifndef TESTS_UNIT_SYNC_HELPERS_H
 #define TESTS_UNIT_SYNC_HELPERS_H
 
-#include "sched/wait.h"
 #include "unit/task/helpers.h"
+#include "wait/waitq.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -27,15 +27,15 @@
 static inline unsigned n_waiting_in(void *of, int which)
 {
     fi_biased_lock *latch = of;
-    fi_line *line = (fi_line *)(void *)(latch + 1) + which;
-    const fi_wait *first, *w;
+    fi_waitq *line = (fi_waitq *)(void *)(latch + 1) + which;
+    const fi_waiter *first, *w;
     unsigned n = 0;
 
-    fi_hold(latch);
+    fi_obj_lock(latch);
     w = first = line->first;
     for (; w; w = w->next == first ? NULL : w->next)
         n++;
-    fi_let_go(latch);
+    fi_obj_unlock(latch);
     return n;
 }
 

@@ -7,7 +7,7 @@
 #include "unit/task/helpers.h"
 
 #include "sched/runtime.h"
-#include "sched/wait.h"
+#include "wait/waitq.h"
 
 #include <stdatomic.h>
 #include <time.h>
@@ -15,20 +15,20 @@
 /* A door that is opened once, for all who wait. */
 typedef struct place {
     fi_biased_lock latch;
-    fi_line line;
+    fi_waitq line;
     bool open;
 } place;
 
 static inline int place_wait_until(place *p, int64_t deadline)
 {
-    fi_wait w = {0};
+    fi_waiter w = {0};
     int e = 0;
 
-    fi_hold(&p->latch);
+    fi_obj_lock(&p->latch);
     if (p->open)
-        fi_let_go(&p->latch);
+        fi_obj_unlock(&p->latch);
     else
-        e = fi_wait_in(&w, &p->line, &p->latch, (fi_wait_for){"place", p}, deadline);
+        e = fi_waitq_wait(&w, &p->line, &p->latch, (fi_wait_reason){"place", p}, deadline);
     return e;
 }
 
@@ -40,19 +40,19 @@ static inline void place_wait(place *p)
 /* The place may be gone as soon as the latch is let go. */
 static inline void place_open(place *p)
 {
-    fi_wait *w, *woken = NULL;
+    fi_waiter *w, *woken = NULL;
 
-    fi_hold(&p->latch);
+    fi_obj_lock(&p->latch);
     p->open = true;
-    while ((w = fi_line_take(&p->line)) != NULL) {
+    while ((w = fi_waitq_pop(&p->line)) != NULL) {
         w->next = woken;
         woken = w;
     }
-    fi_let_go(&p->latch);
+    fi_obj_unlock(&p->latch);
     while ((w = woken) != NULL) {
         woken = w->next;
         w->result = 0;
-        fi_wait_end(w);
+        fi_waiter_wake(w);
     }
 }
 

@@ -522,35 +522,35 @@ static void who_may_be_woken_is_left_alone(void **state)
 
 static struct {
     fi_biased_lock latch;
-    fi_line line;
+    fi_waitq line;
     bool there;
 } baton[2];
 static FI_ATOMIC(uint32_t) turns;
 
 static void take(int me)
 {
-    fi_wait w = {.stubborn = true};
+    fi_waiter w = {.uncancellable = true};
 
-    fi_hold(&baton[me].latch);
+    fi_obj_lock(&baton[me].latch);
     if (baton[me].there) {
         baton[me].there = false;
-        fi_let_go(&baton[me].latch);
+        fi_obj_unlock(&baton[me].latch);
     } else {
-        fi_wait_in(&w, &baton[me].line, &baton[me].latch, (fi_wait_for){"baton", NULL},
-                   FI_TIMER_NEVER);
+        fi_waitq_wait(&w, &baton[me].line, &baton[me].latch, (fi_wait_reason){"baton", NULL},
+                      FI_TIMER_NEVER);
     }
 }
 
 static void give(int other)
 {
-    fi_wait *w;
+    fi_waiter *w;
 
-    fi_hold(&baton[other].latch);
-    w = fi_line_take(&baton[other].line);
+    fi_obj_lock(&baton[other].latch);
+    w = fi_waitq_pop(&baton[other].line);
     baton[other].there = !w;
-    fi_let_go(&baton[other].latch);
+    fi_obj_unlock(&baton[other].latch);
     if (w)
-        fi_wait_end(w);
+        fi_waiter_wake(w);
 }
 
 static void swap_turns(int me)

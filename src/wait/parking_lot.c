@@ -1,0 +1,92 @@
+/* Lines of waiters, in a table by their address.  Two addresses may share a waitq: who wakes looks for its own. */
+#include "wait/parking_lot.h"
+
+#include "base/at_fork.h"
+#include "base/compiler.h"
+#include "sched/wake_list.h"
+#include "sched/worker.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#define BUCKETS_LOG 8
+
+typedef struct bucket {
+    FI_CACHE_ALIGNED fi_biased_lock lock;
+    fi_waitq waitq;
+} bucket;
+
+static bucket buckets[1 << BUCKETS_LOG];
+
+static bucket *bucket_of(const void *address)
+{
+    return &buckets[((uintptr_t)address >> 2) * UINT64_C(0x9e3779b97f4a7c15) >> (64 - BUCKETS_LOG)];
+}
+
+/* [lock held] The waiters of this address, in order. */
+static fi_wake_list take_all(bucket *p, const void *address)
+{
+    fi_wake_list list = {0};
+    fi_waiter *w = p->waitq.first;
+    const fi_waiter *last = w ? w->prev : NULL;
+    bool more = w != NULL;
+
+    while (more) {
+        fi_waiter *next = w->next;
+        more = w != last;
+        if (w->reason.object == address) {
+            fi_waitq_remove(w);
+            fi_wake_list_append(&list, w);
+        }
+        w = next;
+    }
+    return list;
+}
+
+void fi_parking_lot_wake_all(const void *address)
+{
+    bucket *p = bucket_of(address);
+    fi_wake_list woken;
+
+    fi_obj_lock_second(&p->lock);
+    woken = take_all(p, address);
+    fi_obj_unlock(&p->lock);
+    fi_wake_list_wake(woken);
+}
+
+/* What it waits for may be run by a guest that its fiber is the root of. */
+static void set_wait_key(const void *address)
+{
+    const fi_worker *on = fi_worker_self();
+
+    if (on)
+        fi_store_relaxed(&fi_fiber_of_bounds(fi_load_relaxed(&on->current))->wait_key, address);
+}
+
+int fi_parking_lot_wait(fi_wait_reason reason, bool uncancellable, bool (*should_wait)(void *arg),
+                        void *arg, int64_t deadline_ns)
+{
+    bucket *p = bucket_of(reason.object);
+    fi_waiter w = {.uncancellable = uncancellable};
+    int e = 0;
+
+    set_wait_key(reason.object);
+    fi_obj_lock_second(&p->lock);
+    if (should_wait(arg))
+        e = fi_waitq_wait(&w, &p->waitq, &p->lock, reason, deadline_ns);
+    else
+        fi_obj_unlock(&p->lock);
+    set_wait_key(NULL);
+    return e;
+}
+
+/* [child of a fork] There are no waiters. */
+static void forget_waiters(void)
+{
+    memset(buckets, 0, sizeof buckets);
+}
+
+__attribute__((constructor)) static void register_at_fork(void)
+{
+    fi_at_fork(FI_FORK_PARKING_LOT, NULL, forget_waiters);
+}
