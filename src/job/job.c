@@ -286,8 +286,8 @@ static void run_job(fi_runnable *r, fi_fiber *f)
     fi_job_run_work(j);
     if (f->worker->runtime->in_fork_child)
         return; /* the parent of the fork() ends it */
-    if (f->locals)
-        fi_fiber_end_locals(f); /* before waiters go on */
+    if (f->fls)
+        fi_fiber_end_fls(f); /* before waiters go on */
     FI_SPAN(join(&j->self_group));
     fi_count(&f->worker->counters.jobs_ended);
     parent_group = fi_members_done(&j->self_group, 1);

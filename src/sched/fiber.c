@@ -15,16 +15,16 @@ static void do_rest(fi_fiber *f, void (*kind)(fi_runnable *, fi_fiber *))
         f->rest(f);
 }
 
-void fi_fiber_end_locals(fi_fiber *f)
+void fi_fiber_end_fls(fi_fiber *f)
 {
-    if (f->locals)
-        fi_locals_end(f->locals);
-    f->locals = NULL;
+    if (f->fls)
+        fi_fls_end(f->fls);
+    f->fls = NULL;
 }
 
 static void end_extras(fi_fiber *f)
 {
-    fi_fiber_end_locals(f);
+    fi_fiber_end_fls(f);
     if (f->end_handle)
         f->end_handle(f);
     f->end_handle = NULL;
@@ -70,7 +70,7 @@ static void fiber_main(void *arg)
         f->stack_bounds.name = f->worker->runtime->settings.name;
         fi_trace_work(f, f->work);
         kind(f->work, f);
-        if (f->end_handle || f->locals)
+        if (f->end_handle || f->fls)
             end_extras(f);
         fi_trace_end(f);
         to = next_of(f);

@@ -7,9 +7,9 @@
 #define FI_SCHED_FIBER_H
 
 #include "ctx/ctx.h"
+#include "fiber/fls.h"
 #include "sched/cancel.h"
 #include "sched/cxx_exceptions.h"
-#include "sched/locals.h"
 #include "sched/runnable.h"
 #include "sched/task_bounds.h"
 #include "sched/traced.h"
@@ -49,7 +49,7 @@ struct fi_fiber {
 
     fi_handle *handle;               /* NULL: it has none */
     void (*end_handle)(fi_fiber *f); /* of one that it got while it ran; NULL: there is none */
-    fi_locals *locals;               /* NULL: none yet */
+    fi_fls *fls;                     /* NULL: none yet */
 
     void *tasks; /* the task stack, made by the room above when it is first needed */
     void (*tasks_free)(void *tasks);
@@ -97,7 +97,7 @@ void fi_fiber_release(fi_worker *w, fi_fiber *f);
 void fi_fiber_cache_drain(fi_worker *w);
 
 /* [fiber, at the end of its work] Destroy what it has of its own.  That may park. */
-void fi_fiber_end_locals(fi_fiber *f);
+void fi_fiber_end_fls(fi_fiber *f);
 
 /* [fiber or its worker] Add what the fiber counted to its worker's counters. */
 void fi_fiber_flush(fi_fiber *f);

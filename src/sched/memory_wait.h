@@ -11,7 +11,7 @@
  * while it has none.  The runtime maps its first stacks when it starts, so there is always one to
  * wait for.  When no record has been taken for a while, one line on stderr says how many wait.
  *
- * A fiber with a stack size of its own gets its stack when it is started (sched/start.c), and never waits here.
+ * A fiber with a stack size of its own gets its stack when it is started (fiber/start.c), and never waits here.
  */
 #ifndef FI_SCHED_MEMORY_WAIT_H
 #define FI_SCHED_MEMORY_WAIT_H

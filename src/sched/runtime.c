@@ -16,7 +16,7 @@
 #include "base/mem.h"
 #include "base/rundown.h"
 #include "base/stay_loaded.h"
-#include "sched/handle.h"
+#include "fiber/handle.h"
 #include "sched/hooks.h"
 #include "sched/span.h"
 #include "sched/watchdog.h"

@@ -197,9 +197,9 @@ fi_runnable *fi_find_unstarted(fi_worker *w);
 
 /* [any; w: of the caller, NULL: it has none] A fiber to be started later: run body(arg); NULL: no memory.  It is given to a
  * worker, by that, or dropped.  start.c */
-fi_runnable *fi_start_new(fi_runtime *rt, fi_worker *w, void (*body)(void *arg), void *arg);
-void fi_start_drop(fi_runtime *rt, fi_worker *w, fi_runnable *r);
-void fi_start_give(fi_worker *w, fi_runnable *r);
+fi_runnable *fi_start_prepare(fi_runtime *rt, fi_worker *w, void (*body)(void *arg), void *arg);
+void fi_start_cancel(fi_runtime *rt, fi_worker *w, fi_runnable *r);
+void fi_start_submit(fi_worker *w, fi_runnable *r);
 
 /* [any] The stack that it was started with, if it has a size of its own; NULL: any stack will do.
  * start.c */

@@ -359,8 +359,8 @@ static void run_external_task(fi_runnable *r, fi_fiber *f)
         wait_for_memory(f->worker, o);
         return;
     }
-    if (f->locals)
-        fi_fiber_end_locals(f); /* before the waiter continues */
+    if (f->fls)
+        fi_fiber_end_fls(f); /* before the waiter continues */
     FI_SPAN(join(&o->done));
     fi_fiber_flush(f);
     if (fi_oneshot_set(&o->done))

@@ -10,11 +10,11 @@
 /* A lock without futex and spinning. */
 #define fi_lock_lock   x_lock
 #define fi_lock_unlock x_unlock
-#include "sched/places.h"
+#include "fiber/fls_keys.h"
 
 enum { MAX_INDEXES = 4, NO_KEY = 15 };
 
-static fi_places places;
+static fi_fls_keys places;
 static unsigned given;           /* a bit for each key ever made */
 static unsigned newest[4];       /* bit number of the key that each thread made last */
 static FI_ATOMIC(uint32_t) word; /* whose thing is there, from 1; 0: none yet */
@@ -45,7 +45,7 @@ static void destroy(void *value)
 /* The checks make few keys, so their indexes and generations fit in four bits. */
 static unsigned bit_of_key(int key)
 {
-    return (unsigned)(fi_places_index(key) + MAX_INDEXES * (key / FILCH_FLS_MAX));
+    return (unsigned)(fi_fls_keys_index(key) + MAX_INDEXES * (key / FILCH_FLS_MAX));
 }
 
 static int key_of_bit(unsigned bit)
@@ -56,7 +56,7 @@ static int key_of_bit(unsigned bit)
 static void make_key(int thread)
 {
     x_say("make a key");
-    int key = fi_places_add(&places, destroy);
+    int key = fi_fls_keys_add(&places, destroy);
     unsigned bit = bit_of_key(key);
     if (key < 0 || bit >= NO_KEY)
         x_fail(WRONG, "there is no key");
@@ -72,7 +72,7 @@ static void free_key(int thread)
     if (newest[thread] == NO_KEY)
         return;
     x_say("free a key");
-    if (fi_places_remove(&places, key_of_bit(newest[thread])) < 0)
+    if (fi_fls_keys_remove(&places, key_of_bit(newest[thread])) < 0)
         x_fail(WRONG, "the key was freed already");
     newest[thread] = NO_KEY;
 }
@@ -82,7 +82,7 @@ static void look_at_keys(void)
     x_say("look at all keys");
     for (unsigned bit = 0; bit < 2 * MAX_INDEXES; bit++) {
         int key = key_of_bit(bit);
-        if (fi_places_exists(&places, key) && !fi_places_destroyer(&places, key))
+        if (fi_fls_keys_exists(&places, key) && !fi_fls_keys_destroyer(&places, key))
             x_fail(LOST, "a key has no destructor");
     }
 }

@@ -5,8 +5,8 @@
  * child that hangs is ended by an alarm, which the parent sees. */
 #include "base/at_fork.h"
 #include "fib.h"
+#include "fiber/handle.h"
 #include "io/io.h"
-#include "sched/handle.h"
 #include "sched/runtime.h"
 #include "unit/task/helpers.h"
 

@@ -4,7 +4,7 @@
 
 #include "unit/sync/helpers.h"
 
-#include "sched/handle.h"
+#include "fiber/handle.h"
 
 #include <filch/fiber.h>
 #include <filch/time.h>

@@ -1,7 +1,7 @@
 /* Starting fibers.  One that nobody waits for is a small record in a queue until it runs, and that record is taken back as
  * soon as somebody has read it; so is the handle of one that somebody waits for. */
-#include "sched/handle.h"
-#include "sched/locals.h"
+#include "fiber/fls.h"
+#include "fiber/handle.h"
 #include "sched/runtime.h"
 #include "sched/tracepoint.h"
 #include "sched/watchdog.h"
@@ -20,7 +20,7 @@ _Static_assert(sizeof(start) <= sizeof(fi_record), "a start is a record");
 
 /* ---- run ---- */
 
-static void begin(fi_fiber *f, const char *name, uintptr_t body)
+static void start_begin(fi_fiber *f, const char *name, uintptr_t body)
 {
     if (name)
         f->stack_bounds.name = name;
@@ -30,7 +30,7 @@ static void begin(fi_fiber *f, const char *name, uintptr_t body)
 }
 
 /* In the child of a fork() there is nobody to tell. */
-static void end(fi_fiber *f)
+static void start_end(fi_fiber *f)
 {
     fi_store_relaxed(&f->body, 0);
     fi_count(&f->worker->counters.starts_ended);
@@ -41,9 +41,9 @@ static void run_start(fi_runnable *r, fi_fiber *f)
     start s = *(start *)(void *)r;
 
     fi_record_free(&f->worker->records, r);
-    begin(f, s.name, (uintptr_t)s.body);
+    start_begin(f, s.name, (uintptr_t)s.body);
     s.body(s.arg);
-    end(f);
+    start_end(f);
 }
 
 /* Who joins may look for what the fiber had of its own: that is destroyed before. */
@@ -52,13 +52,13 @@ static void run_handle(fi_runnable *r, fi_fiber *f)
     fi_handle *h = (fi_handle *)(void *)r;
     void *result;
 
-    begin(f, h->name, (uintptr_t)h->body);
+    start_begin(f, h->name, (uintptr_t)h->body);
     fi_handle_begin(h, f);
     result = h->body(h->arg);
-    fi_fiber_end_locals(f);
+    fi_fiber_end_fls(f);
     if (!f->worker->runtime->in_fork_child)
         fi_handle_end(h, result);
-    end(f);
+    start_end(f);
 }
 
 const char fi_start_is_sized;
@@ -69,7 +69,7 @@ fi_stack *fi_start_stack_of(const fi_runnable *r)
                                : ((const fi_handle *)(const void *)r)->stack;
 }
 
-/* ---- give ---- */
+/* ---- submit ---- */
 
 /* A power of two, so that there are few kinds of them. */
 static size_t round_up(size_t wanted)
@@ -93,7 +93,7 @@ static int reserve_stack(fi_runtime *rt, size_t size, fi_stack **s)
     return *s ? 0 : -ENOMEM;
 }
 
-static void *get_record(fi_runtime *rt, fi_worker *w)
+static void *alloc_record(fi_runtime *rt, fi_worker *w)
 {
     void *r;
 
@@ -105,7 +105,7 @@ static void *get_record(fi_runtime *rt, fi_worker *w)
     return r;
 }
 
-static void give(fi_runtime *rt, fi_worker *w, fi_runnable *r)
+static void submit(fi_runtime *rt, fi_worker *w, fi_runnable *r)
 {
     if (!fi_load_relaxed(&rt->watchdog.started))
         fi_watchdog_start(rt);
@@ -120,12 +120,12 @@ static void give(fi_runtime *rt, fi_worker *w, fi_runnable *r)
 
 static inline __attribute__((always_inline)) bool go(fi_runtime *rt, fi_worker *w, start s)
 {
-    start *r = get_record(rt, w);
+    start *r = alloc_record(rt, w);
 
     if (!r)
         return false;
     *r = s;
-    give(rt, w, &r->runnable);
+    submit(rt, w, &r->runnable);
     return true;
 }
 
@@ -181,16 +181,16 @@ int filch_go_attr(const filch_fiber_attr *attr, void (*body)(void *arg), void *a
     return e;
 }
 
-fi_runnable *fi_start_new(fi_runtime *rt, fi_worker *w, void (*body)(void *arg), void *arg)
+fi_runnable *fi_start_prepare(fi_runtime *rt, fi_worker *w, void (*body)(void *arg), void *arg)
 {
-    start *r = get_record(rt, w);
+    start *r = alloc_record(rt, w);
 
     if (r)
         *r = (start){{NULL, run_start, NULL}, body, arg, NULL, NULL};
     return r ? &r->runnable : NULL;
 }
 
-void fi_start_drop(fi_runtime *rt, fi_worker *w, fi_runnable *r)
+void fi_start_cancel(fi_runtime *rt, fi_worker *w, fi_runnable *r)
 {
     if (w) {
         fi_record_free(&w->records, r);
@@ -201,9 +201,9 @@ void fi_start_drop(fi_runtime *rt, fi_worker *w, fi_runnable *r)
     fi_lock_unlock(&rt->external_lock);
 }
 
-void fi_start_give(fi_worker *w, fi_runnable *r)
+void fi_start_submit(fi_worker *w, fi_runnable *r)
 {
-    give(w->runtime, w, r);
+    submit(w->runtime, w, r);
 }
 
 static filch_fiber *start_on(fi_runtime *rt, fi_worker *w, const filch_fiber_attr *attr,
@@ -226,7 +226,7 @@ static filch_fiber *start_on(fi_runtime *rt, fi_worker *w, const filch_fiber_att
     h->stack = s;
     h->runnable.run = run_handle;
     h->runnable.of = s ? &fi_start_is_sized : NULL;
-    give(rt, w, &h->runnable);
+    submit(rt, w, &h->runnable);
     return fi_handle_shown(h);
 }
 

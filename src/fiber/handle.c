@@ -1,4 +1,4 @@
-#include "sched/handle.h"
+#include "fiber/handle.h"
 
 #include "sched/runtime.h"
 #include "sched/span.h"

@@ -1,8 +1,8 @@
-#include "sched/locals.h"
+#include "fiber/fls.h"
 
 #include "base/at_fork.h"
 #include "base/mem.h"
-#include "sched/places.h"
+#include "fiber/fls_keys.h"
 #include "sched/worker.h"
 
 #include <errno.h>
@@ -13,11 +13,11 @@
 #define ROUNDS    4 /* destructors may set values again, but not for ever */
 #define SLOTS_MIN 8
 
-static fi_places places;
+static fi_fls_keys keys;
 
 __attribute__((constructor)) static void register_at_fork(void)
 {
-    fi_at_fork(FI_FORK_KEYS, &places.lock, NULL);
+    fi_at_fork(FI_FORK_FLS_KEYS, &keys.lock, NULL);
 }
 
 /* The values of a thread are found by a pthread key. */
@@ -32,7 +32,7 @@ typedef struct fls_slot {
     int key;
 } fls_slot;
 
-struct fi_locals {
+struct fi_fls {
     bool ending; /* the destructors run */
     int n;
     fls_slot *slots; /* n of them, by the index of the key */
@@ -40,13 +40,13 @@ struct fi_locals {
 
 int filch_fls_new(void (*destroy)(void *value))
 {
-    return fi_places_add(&places, destroy);
+    return fi_fls_keys_add(&keys, destroy);
 }
 
 /* The slot of a key.  NULL: no value was ever set there. */
-static fls_slot *slot_of(const fi_locals *l, int key)
+static fls_slot *slot_of(const fi_fls *l, int key)
 {
-    int i = fi_places_index(key);
+    int i = fi_fls_keys_index(key);
 
     return l && i < l->n ? &l->slots[i] : NULL;
 }
@@ -54,16 +54,16 @@ static fls_slot *slot_of(const fi_locals *l, int key)
 /* A value whose key was freed is dropped. */
 static void *slot_value(const fls_slot *s)
 {
-    return s->value && fi_places_exists(&places, s->key) ? s->value : NULL;
+    return s->value && fi_fls_keys_exists(&keys, s->key) ? s->value : NULL;
 }
 
-static void free_locals(fi_locals *l)
+static void free_locals(fi_fls *l)
 {
     FI_DELETE_ARRAY(fls_slot, l->slots, (size_t)l->n);
-    FI_DELETE(fi_locals, l);
+    FI_DELETE(fi_fls, l);
 }
 
-static bool run_destructors(fi_locals *l)
+static bool run_destructors(fi_fls *l)
 {
     bool any = false;
 
@@ -79,7 +79,7 @@ static bool run_destructors(fi_locals *l)
     return any;
 }
 
-void fi_locals_end(fi_locals *l)
+void fi_fls_end(fi_fls *l)
 {
     l->ending = true;
     for (int i = 0; i < ROUNDS && run_destructors(l); i++)
@@ -87,10 +87,10 @@ void fi_locals_end(fi_locals *l)
     free_locals(l);
 }
 
-static void end_thread(void *locals)
+static void end_thread(void *fls)
 {
-    pthread_setspecific(thread_key, locals); /* destructors may read values */
-    fi_locals_end(locals);
+    pthread_setspecific(thread_key, fls); /* destructors may read values */
+    fi_fls_end(fls);
     pthread_setspecific(thread_key, NULL);
 }
 
@@ -107,28 +107,28 @@ static fi_fiber *current(void)
     return w ? fi_fiber_of_bounds(fi_load_relaxed(&w->current)) : NULL;
 }
 
-static fi_locals *own_locals(void)
+static fi_fls *own_locals(void)
 {
     fi_fiber *f = current();
 
     if (f)
-        return f->locals;
+        return f->fls;
     pthread_once(&thread_key_made, make_thread_key);
     return pthread_getspecific(thread_key);
 }
 
-static void set_own_locals(fi_locals *l)
+static void set_own_locals(fi_fls *l)
 {
     fi_fiber *f = current();
 
     if (f)
-        f->locals = l;
+        f->fls = l;
     else
         pthread_setspecific(thread_key, l);
 }
 
 /* Make slot i, and all before it. */
-static bool grow(fi_locals *l, int i)
+static bool grow(fi_fls *l, int i)
 {
     int n = l->n > 0 ? l->n : SLOTS_MIN;
     fls_slot *slots;
@@ -149,13 +149,13 @@ static bool grow(fi_locals *l, int i)
 /* The caller's slot of a key, made if need be.  NULL: there is no memory. */
 static fls_slot *make_slot(int key)
 {
-    fi_locals *l = own_locals(), *made = NULL;
+    fi_fls *l = own_locals(), *made = NULL;
 
     if (!l)
-        l = made = FI_NEW(fi_locals);
-    if (l && fi_places_index(key) >= l->n && !grow(l, fi_places_index(key))) {
+        l = made = FI_NEW(fi_fls);
+    if (l && fi_fls_keys_index(key) >= l->n && !grow(l, fi_fls_keys_index(key))) {
         if (made)
-            FI_DELETE(fi_locals, made);
+            FI_DELETE(fi_fls, made);
         return NULL;
     }
     if (made)
@@ -170,7 +170,7 @@ void *filch_fls_get(int key)
     return s && s->key == key ? slot_value(s) : NULL;
 }
 
-static bool is_empty(const fi_locals *l)
+static bool is_empty(const fi_fls *l)
 {
     for (int i = 0; i < l->n; i++)
         if (slot_value(&l->slots[i]))
@@ -184,7 +184,7 @@ static bool is_empty(const fi_locals *l)
  * then.  It is not freed while destructors run, because they may set and clear values. */
 static void clear_own(int key)
 {
-    fi_locals *l = own_locals();
+    fi_fls *l = own_locals();
     fls_slot *s = slot_of(l, key);
 
     if (s)
@@ -199,7 +199,7 @@ int filch_fls_set(int key, void *value)
 {
     fls_slot *s;
 
-    if (!fi_places_exists(&places, key))
+    if (!fi_fls_keys_exists(&keys, key))
         return -EINVAL;
     if (!value) {
         clear_own(key);
@@ -208,13 +208,13 @@ int filch_fls_set(int key, void *value)
     s = make_slot(key);
     if (!s)
         return -ENOMEM;
-    *s = (fls_slot){value, fi_places_destroyer(&places, key), key};
+    *s = (fls_slot){value, fi_fls_keys_destroyer(&keys, key), key};
     return 0;
 }
 
 int filch_fls_free(int key)
 {
-    int e = fi_places_remove(&places, key);
+    int e = fi_fls_keys_remove(&keys, key);
 
     if (e == 0)
         clear_own(key);

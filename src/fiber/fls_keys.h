@@ -3,8 +3,8 @@
  * A key is an index into the tables and a generation.  Freeing a key ends its generation, so the
  * next key of the same index has another number, and values set under the freed key do not belong
  * to it.  An index whose generations are used up is not used again. */
-#ifndef FI_SCHED_PLACES_H
-#define FI_SCHED_PLACES_H
+#ifndef FI_FIBER_FLS_KEYS_H
+#define FI_FIBER_FLS_KEYS_H
 
 #include "base/atomic.h"
 #include "base/init_flag.h"
@@ -20,33 +20,33 @@
 
 typedef void fi_destroyer(void *value);
 
-typedef struct fi_places {
+typedef struct fi_fls_keys {
     fi_lock lock;
     FI_ATOMIC(int) state[FILCH_FLS_MAX]; /* 2 * generation, and 1 more while there is a key */
     FI_ATOMIC(fi_destroyer *) destroyer[FILCH_FLS_MAX];
-} fi_places;
+} fi_fls_keys;
 
 /* [any] The entry of a key, which need not exist. */
-static inline int fi_places_index(int key)
+static inline int fi_fls_keys_index(int key)
 {
     return key % FILCH_FLS_MAX;
 }
 
 /* [any] Does the key exist?  If so, its destructor is there, too. */
-static inline bool fi_places_exists(fi_places *p, int key)
+static inline bool fi_fls_keys_exists(fi_fls_keys *p, int key)
 {
     return key >= 0 &&
-           fi_init_get(&p->state[fi_places_index(key)]) == 2 * (key / FILCH_FLS_MAX) + 1;
+           fi_init_get(&p->state[fi_fls_keys_index(key)]) == 2 * (key / FILCH_FLS_MAX) + 1;
 }
 
 /* [any] The destructor of a key that exists. */
-static inline fi_destroyer *fi_places_destroyer(fi_places *p, int key)
+static inline fi_destroyer *fi_fls_keys_destroyer(fi_fls_keys *p, int key)
 {
-    return fi_load_relaxed(&p->destroyer[fi_places_index(key)]);
+    return fi_load_relaxed(&p->destroyer[fi_fls_keys_index(key)]);
 }
 
 /* [lock held] An index without a key, or -1.  Relaxed: states change under the lock. */
-static inline int fi_places_free_index(fi_places *p)
+static inline int fi_fls_keys_free_index(fi_fls_keys *p)
 {
     for (int i = 0; i < FILCH_FLS_MAX; i++) {
         int state = fi_load_relaxed(&p->state[i]);
@@ -57,12 +57,12 @@ static inline int fi_places_free_index(fi_places *p)
 }
 
 /* [any] A new key, or -EAGAIN.  The destructor is stored before the key exists. */
-static inline int fi_places_add(fi_places *p, fi_destroyer *destroy)
+static inline int fi_fls_keys_add(fi_fls_keys *p, fi_destroyer *destroy)
 {
     int i, key = -EAGAIN;
 
     fi_lock_lock(&p->lock);
-    i = fi_places_free_index(p);
+    i = fi_fls_keys_free_index(p);
     if (i >= 0) {
         int state = fi_load_relaxed(&p->state[i]);
         fi_store_relaxed(&p->destroyer[i], destroy);
@@ -74,14 +74,14 @@ static inline int fi_places_add(fi_places *p, fi_destroyer *destroy)
 }
 
 /* [any] Free a key: 0, or -EINVAL.  Relaxed: nothing is published by a key that is gone. */
-static inline int fi_places_remove(fi_places *p, int key)
+static inline int fi_fls_keys_remove(fi_fls_keys *p, int key)
 {
     bool found;
 
     fi_lock_lock(&p->lock);
-    found = fi_places_exists(p, key);
+    found = fi_fls_keys_exists(p, key);
     if (found) {
-        int i = fi_places_index(key);
+        int i = fi_fls_keys_index(key);
         fi_store_relaxed(&p->state[i], fi_load_relaxed(&p->state[i]) + 1);
     }
     fi_lock_unlock(&p->lock);

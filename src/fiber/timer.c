@@ -48,7 +48,7 @@ static void timer_lock(timer *t)
  * returned. */
 static void timer_fire(fi_timer *t)
 {
-    fi_start_give(fi_worker_self(), ((timer *)(void *)t)->start);
+    fi_start_submit(fi_worker_self(), ((timer *)(void *)t)->start);
 }
 
 /* [lock held] Remove the timer from the heap if it is there, and wait until it no longer fires.
@@ -61,7 +61,7 @@ static bool timer_remove(fi_runtime *rt, fi_worker *w, timer *t)
         return t->timer.index != 0;
     was_pending = fi_timer_heap_remove(&rt->timers, &t->timer);
     if (was_pending)
-        fi_start_drop(rt, w, t->start);
+        fi_start_cancel(rt, w, t->start);
     return was_pending;
 }
 
@@ -84,7 +84,7 @@ static int timer_add(fi_runtime *rt, fi_worker *w, timer *t, int64_t deadline)
     t->runtime = rt->number;
     first = fi_timer_heap_add(&rt->timers, &t->timer);
     if (first < 0) {
-        fi_start_drop(rt, w, t->start);
+        fi_start_cancel(rt, w, t->start);
         t->start = NULL;
         return first;
     }
@@ -100,7 +100,7 @@ static int timer_start(fi_runtime *rt, fi_worker *w, timer *t, int64_t deadline,
 
     timer_lock(t);
     timer_cancel(rt, w, t);
-    t->start = fi_start_new(rt, w, work, arg);
+    t->start = fi_start_prepare(rt, w, work, arg);
     if (t->start)
         e = timer_add(rt, w, t, deadline);
     fi_lock_unlock(&t->lock);

@@ -1,6 +1,6 @@
 /* The handle of a fiber: what its starter waits for, and what others call it by.  Most fibers have none. */
-#ifndef FI_SCHED_HANDLE_H
-#define FI_SCHED_HANDLE_H
+#ifndef FI_FIBER_HANDLE_H
+#define FI_FIBER_HANDLE_H
 
 #include "base/fatal.h"
 #include "sched/tag.h"
