@@ -1,7 +1,7 @@
 /* What all fibers do, on request. */
 #include <filch/debug.h>
 
-#include "sched/dump.h"
+#include "debug/dump.h"
 #include "sched/runtime.h"
 
 #include <errno.h>

@@ -3,8 +3,8 @@
 #include "observe/top_fill.h"
 
 #include "base/clock.h"
+#include "debug/dump.h"
 #include "observe/stats.h"
-#include "sched/dump.h"
 #include "sched/worker.h"
 #include "wait/waitq.h"
 

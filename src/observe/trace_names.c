@@ -1,6 +1,6 @@
 #include "observe/trace_names.h"
 
-#include "sched/dump.h"
+#include "debug/dump.h"
 
 const char *fi_trace_names_function(fi_trace_names *n, uintptr_t function)
 {

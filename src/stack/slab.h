@@ -1,5 +1,5 @@
 /* A slab: one mapping with many stacks.  Used only in src/stack and by debuggers
- * (sched/layout.c). */
+ * (debug/gdb_layout.c). */
 #ifndef FI_STACK_SLAB_H
 #define FI_STACK_SLAB_H
 

@@ -26,7 +26,7 @@ static bool is_all_made(void)
     return all;
 }
 
-/* As in sched/watch.c. */
+/* As in debug/watchdog_thread.c. */
 static void wait_until_all_made(void)
 {
     for (;;) {

@@ -121,7 +121,7 @@ static void run_fiber(int self, uint64_t position, bool makes_way)
         park(self);
 }
 
-/* ---- who looks, as in wait/waitq.c and sched/dump.c ---- */
+/* ---- who looks, as in wait/waitq.c and debug/dump.c ---- */
 
 static bool is_away(void)
 {

@@ -47,7 +47,7 @@ static void ring_if(bool slept)
         fi_eventcount_notify(&bell);
 }
 
-/* ---- the watcher, as in sched/watch.c and sched/stuck.c ---- */
+/* ---- the watcher, as in debug/watchdog_thread.c and debug/deadlock.c ---- */
 
 static bool fall_asleep(void *seen)
 {

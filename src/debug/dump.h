@@ -1,6 +1,6 @@
 /* What all fibers do, for people. */
-#ifndef FI_SCHED_DUMP_H
-#define FI_SCHED_DUMP_H
+#ifndef FI_DEBUG_DUMP_H
+#define FI_DEBUG_DUMP_H
 
 #include "sched/worker.h"
 

@@ -7,9 +7,9 @@
 #include "base/at_fork.h"
 #include "base/clock.h"
 #include "base/eventcount.h"
-#include "sched/dump.h"
+#include "debug/dump.h"
+#include "debug/gdb_layout.h"
 #include "sched/hooks.h"
-#include "sched/layout.h"
 #include "sched/worker.h"
 
 #include <errno.h>
@@ -28,7 +28,7 @@
 fi_watchdog_state fi_watchdog_global_state;
 
 /* There is one runtime at a time.  These outlive it, as a signal may still be on its way. */
-static fi_eventcount bell; /* the watcher listens */
+static fi_eventcount wakeup; /* the watcher listens */
 static FI_ATOMIC(uint32_t) dump_wanted;
 static struct sigaction before; /* what the signal did */
 
@@ -39,7 +39,7 @@ static struct sigaction before; /* what the signal did */
 static FI_ATOMIC(int) bell_fd = -1;
 
 /* Make it due at once, or disarm it. */
-static void set_bell_fd(bool due)
+static void set_wakeup_fd(bool due)
 {
     const struct itimerspec at = {.it_value = {.tv_nsec = due}};
     int fd = fi_load_relaxed(&bell_fd);
@@ -48,16 +48,16 @@ static void set_bell_fd(bool due)
         (void)timerfd_settime(fd, 0, &at, NULL);
 }
 
-static void ring(void)
+static void wake_thread(void)
 {
-    fi_eventcount_notify(&bell);
-    set_bell_fd(true);
+    fi_eventcount_notify(&wakeup);
+    set_wakeup_fd(true);
 }
 
 void fi_watchdog_notify(void)
 {
     if (fi_watchdog_state_wake(&fi_watchdog_global_state))
-        ring();
+        wake_thread();
 }
 
 void fi_watchdog_worker_awake(fi_runtime *rt)
@@ -73,7 +73,7 @@ static fi_lock unwatched_lock;
 
 /* A worker clears the word under the lock before it checks.  So it either sees the change, or the
  * word is set afterwards. */
-static void ring_worker(void)
+static void wake_worker(void)
 {
     fi_runtime *rt;
 
@@ -89,15 +89,15 @@ static void ring_worker(void)
 void fi_watchdog_thread_blocks(void)
 {
     if (fi_watchdog_state_change(&fi_watchdog_global_state, FI_WATCHDOG_THREAD))
-        ring();
+        wake_thread();
     if (fi_load_relaxed(&unwatched))
-        ring_worker();
+        wake_worker();
 }
 
 void fi_watchdog_thread_unblocks(void)
 {
     if (fi_watchdog_state_change(&fi_watchdog_global_state, 0 - FI_WATCHDOG_THREAD))
-        ring();
+        wake_thread();
 }
 
 /* ---- the thread ---- */
@@ -130,7 +130,7 @@ static void name_thread(const fi_runtime *rt)
 }
 
 /* Sleeps until it is rung, the poller has events, or a timer is late. */
-static void sleep_quietly(fi_runtime *rt, uint32_t heard)
+static void sleep_while_quiescent(fi_runtime *rt, uint32_t heard)
 {
     fi_poller *p = fi_poller_get(rt);
     int64_t deadline = fi_stall_deadline(rt);
@@ -138,17 +138,17 @@ static void sleep_quietly(fi_runtime *rt, uint32_t heard)
                            {.fd = p ? p->fd : -1, .events = POLLIN}};
 
     if (fds[0].fd < 0 || fds[1].fd < 0 || fi_load_relaxed(&rt->idle.n_interests) == 0) {
-        fi_eventcount_wait(&bell, heard, deadline);
+        fi_eventcount_wait(&wakeup, heard, deadline);
         return;
     }
     poll(fds, 2, fi_clock_left_ms(deadline));
     if ((fds[0].revents | fds[1].revents) & POLLNVAL)
         fi_store_relaxed(&bell_fd, -1); /* the program closed one: the futex has to do */
     else
-        set_bell_fd(false);
+        set_wakeup_fd(false);
 }
 
-static void *watch(void *runtime)
+static void *watchdog_main(void *runtime)
 {
     fi_runtime *rt = runtime;
     int64_t tick = tick_of(rt), trim_at = 0;
@@ -159,7 +159,7 @@ static void *watch(void *runtime)
     name_thread(rt);
     fi_fiber_cache_enable(rt);
     for (;;) {
-        uint32_t heard = fi_eventcount_prepare(&bell);
+        uint32_t heard = fi_eventcount_prepare(&wakeup);
         int64_t now = fi_clock_now();
         bool nothing;
         if (fi_load_relaxed(&rt->watchdog.stopping))
@@ -175,16 +175,16 @@ static void *watch(void *runtime)
         }
         nothing = nothing && left == 0;
         if (nothing)
-            sleep_quietly(rt, heard);
+            sleep_while_quiescent(rt, heard);
         else
-            fi_eventcount_wait(&bell, heard, now + tick);
+            fi_eventcount_wait(&wakeup, heard, now + tick);
         fi_watchdog_state_wake(&fi_watchdog_global_state);
     }
 }
 
 /* ---- without the thread ---- */
 
-static void do_without(fi_runtime *rt, int e)
+static void report_absent(fi_runtime *rt, int e)
 {
     char line[192];
     int n = snprintf(line, sizeof line,
@@ -226,11 +226,11 @@ static void start_thread(fi_runtime *rt)
 
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &mask);
-    e = pthread_create(&rt->watchdog.thread, NULL, watch, rt);
+    e = pthread_create(&rt->watchdog.thread, NULL, watchdog_main, rt);
     pthread_sigmask(SIG_SETMASK, &mask, NULL);
     rt->watchdog.running = e == 0;
     if (e != 0)
-        do_without(rt, e);
+        report_absent(rt, e);
 }
 
 void fi_watchdog_start(fi_runtime *rt)
@@ -246,20 +246,20 @@ void fi_watchdog_start(fi_runtime *rt)
 
 /* ---- the signal ---- */
 
-static void wish(int number)
+static void request_dump(int number)
 {
     int e = errno;
 
     (void)number;
     fi_store_relaxed(&dump_wanted, 1u);
-    ring();
+    wake_thread();
     errno = e;
 }
 
 /* Fibers' stacks may be small. */
 static void catch_signal(int number)
 {
-    struct sigaction a = {.sa_handler = wish, .sa_flags = SA_RESTART | SA_ONSTACK};
+    struct sigaction a = {.sa_handler = request_dump, .sa_flags = SA_RESTART | SA_ONSTACK};
 
     sigemptyset(&a.sa_mask);
     sigaction(number, &a, &before);
@@ -270,7 +270,7 @@ static void release_signal(int number)
 {
     struct sigaction now;
 
-    if (sigaction(number, NULL, &now) == 0 && now.sa_handler == wish)
+    if (sigaction(number, NULL, &now) == 0 && now.sa_handler == request_dump)
         sigaction(number, &before, NULL);
 }
 
@@ -278,7 +278,7 @@ void fi_watchdog_init(fi_runtime *rt)
 {
     if (fi_load_relaxed(&bell_fd) < 0)
         fi_store_relaxed(&bell_fd, timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
-    fi_layout_show(rt);
+    fi_gdb_layout_show(rt);
     fi_store_relaxed(&dump_wanted, 0u);
     if (rt->settings.dump_signal) {
         catch_signal(rt->settings.dump_signal);
@@ -294,11 +294,11 @@ void fi_watchdog_fini(fi_runtime *rt)
     fi_lock_lock(&unwatched_lock);
     fi_store_relaxed(&unwatched, NULL);
     fi_lock_unlock(&unwatched_lock);
-    ring();
+    wake_thread();
     if (rt->watchdog.running)
         pthread_join(rt->watchdog.thread, NULL);
     fi_watchdog_state_wake(&fi_watchdog_global_state);
-    fi_layout_show(NULL);
+    fi_gdb_layout_show(NULL);
 }
 
 /* [child of a fork] No thread waits, and there is no watcher. */
@@ -312,5 +312,5 @@ static void forget_threads(void)
 
 __attribute__((constructor)) static void register_at_fork(void)
 {
-    fi_at_fork(FI_FORK_WATCHER, NULL, forget_threads);
+    fi_at_fork(FI_FORK_WATCHDOG, NULL, forget_threads);
 }

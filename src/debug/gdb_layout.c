@@ -1,6 +1,6 @@
 /* Where things stand in memory, for debuggers: tools/filch-gdb.py reads this table, and so needs no debug information of the
  * library.  It only ever grows at its end. */
-#include "sched/layout.h"
+#include "debug/gdb_layout.h"
 
 #include "sched/worker.h"
 #include "stack/slab.h"
@@ -10,7 +10,7 @@
 
 static fi_runtime *shown;
 
-void fi_layout_show(fi_runtime *rt)
+void fi_gdb_layout_show(fi_runtime *rt)
 {
     shown = rt;
 }

@@ -5,14 +5,14 @@
  * threads bring, or has nothing to do.  So the threads of the process are counted: those that wait so, the workers and the
  * watcher must be all there are.
  *
- * That is certain, not likely.  While we look, the lock of sched/idle.h keeps the workers asleep.  A thread that was
+ * That is certain, not likely.  While we snapshot, the lock of sched/idle.h keeps the workers asleep.  A thread that was
  * woken from a call of ours changes fi_watchdog_global_state before it can act, or before who woke it is over; so if the word is the
  * same after the threads were counted, those that it counted still wait, and there was nobody else.
- * To be sure of ourselves we look twice.
+ * To be sure of ourselves we snapshot twice.
  */
 #include "base/clock.h"
 #include "base/futex.h"
-#include "sched/dump.h"
+#include "debug/dump.h"
 #include "sched/hooks.h"
 #include "sched/worker.h"
 
@@ -24,11 +24,11 @@
 #define QUIET_NS                                                                                   \
     50000000 /* before the watcher believes that nothing goes on, and once more before it says that nothing can */
 
-typedef struct look {
+typedef struct snapshot {
     fi_runtime *rt;
     uint64_t sleeps, word;
     bool stuck;
-} look;
+} snapshot;
 
 /* The folder has a link from each thread's, besides two of its own; 0: no such folder. */
 static uint64_t threads_of_process(void)
@@ -54,7 +54,7 @@ static bool any_fiber(const fi_runtime *rt)
 }
 
 /* [all workers but the caller are asleep, and cannot wake] */
-static bool is_stuck(fi_runtime *rt, uint64_t word, unsigned watchers)
+static bool is_deadlock(fi_runtime *rt, uint64_t word, unsigned watchers)
 {
     return any_fiber(rt) && nothing_may_come(rt) &&
            threads_of_process() == rt->n_workers + watchers + rt->n_observer_threads +
@@ -62,9 +62,9 @@ static bool is_stuck(fi_runtime *rt, uint64_t word, unsigned watchers)
            fi_load_relaxed(&fi_watchdog_global_state) == word;
 }
 
-static bool ask(void *ctx)
+static bool check_quiescent(void *ctx)
 {
-    look *l = ctx;
+    snapshot *l = ctx;
 
     l->word = fi_load_relaxed(&fi_watchdog_global_state);
     for (unsigned i = 0; i < l->rt->n_workers; i++)
@@ -72,12 +72,12 @@ static bool ask(void *ctx)
     return true;
 }
 
-static bool ask_closely(void *ctx)
+static bool check_deadlock(void *ctx)
 {
-    look *l = ctx;
+    snapshot *l = ctx;
 
-    ask(l);
-    l->stuck = l->rt->settings.deadlock != FILCH_DEADLOCK_OFF && is_stuck(l->rt, l->word, 1);
+    check_quiescent(l);
+    l->stuck = l->rt->settings.deadlock != FILCH_DEADLOCK_OFF && is_deadlock(l->rt, l->word, 1);
     return true;
 }
 
@@ -87,12 +87,12 @@ static bool fall_asleep(void *ctx)
     return fi_watchdog_state_sleep(&fi_watchdog_global_state, *(const uint64_t *)ctx);
 }
 
-static void tell(fi_runtime *rt)
+static void report(fi_runtime *rt)
 {
     static const char line[] = "filch: all fibers are asleep and nothing can wake them\n";
     ssize_t done = write(STDERR_FILENO, line, sizeof line - 1);
 
-    (void)done; /* there is nobody else to tell */
+    (void)done; /* there is nobody else to report */
     fi_dump(rt, STDERR_FILENO);
     fi_observe_hooks.incident(rt, FI_INCIDENT_DEADLOCK);
     if (rt->settings.deadlock == FILCH_DEADLOCK_ABORT)
@@ -100,7 +100,7 @@ static void tell(fi_runtime *rt)
 }
 
 /* True: all is as it was, for long enough. */
-static bool is_old(fi_quiescence *q, const look *l, int64_t now_ns)
+static bool is_old(fi_quiescence *q, const snapshot *l, int64_t now_ns)
 {
     if (q->since_ns == 0 || q->sleeps != l->sleeps || q->word != l->word) {
         *q = (fi_quiescence){.since_ns = now_ns, .sleeps = l->sleeps, .word = l->word};
@@ -111,17 +111,18 @@ static bool is_old(fi_quiescence *q, const look *l, int64_t now_ns)
 
 bool fi_deadlock_check(fi_runtime *rt, fi_quiescence *q, int64_t now_ns)
 {
-    look l = {.rt = rt};
+    snapshot l = {.rt = rt};
 
-    if (!fi_idle_all_asleep(&rt->idle, rt->n_workers, ask, &l) || !is_old(q, &l, now_ns))
+    if (!fi_idle_all_asleep(&rt->idle, rt->n_workers, check_quiescent, &l) ||
+        !is_old(q, &l, now_ns))
         return false;
-    l = (look){.rt = rt};
-    if (!fi_idle_all_asleep(&rt->idle, rt->n_workers, ask_closely, &l) || !is_old(q, &l, now_ns))
+    l = (snapshot){.rt = rt};
+    if (!fi_idle_all_asleep(&rt->idle, rt->n_workers, check_deadlock, &l) || !is_old(q, &l, now_ns))
         return false;
     if (l.stuck && !q->told) {
         q->told = q->stuck;
         if (q->stuck)
-            tell(rt);
+            report(rt);
         q->stuck = true;
         q->since_ns = now_ns;
         return false;
@@ -138,14 +139,14 @@ typedef struct look_as_worker {
 } look_as_worker;
 
 /* [all others are asleep, and cannot wake] Checks twice, as the watcher does. */
-static bool ask_as_worker(void *ctx)
+static bool check_as_worker(void *ctx)
 {
     look_as_worker *l = ctx;
     fi_quiescence *q = &l->rt->watchdog.quiet;
     uint64_t word = fi_load_relaxed(&fi_watchdog_global_state);
 
     l->until_ns = FI_FUTEX_FOREVER;
-    if (l->rt->settings.deadlock == FILCH_DEADLOCK_OFF || !is_stuck(l->rt, word, 0)) {
+    if (l->rt->settings.deadlock == FILCH_DEADLOCK_OFF || !is_deadlock(l->rt, word, 0)) {
         *q = (fi_quiescence){0};
         return true;
     }
@@ -163,8 +164,8 @@ int64_t fi_deadlock_check_as_worker(fi_runtime *rt, bool searching, int64_t now_
     look_as_worker l = {.rt = rt, .now_ns = now_ns, .until_ns = now_ns + QUIET_NS};
     unsigned others = rt->n_workers - 1 + (searching ? FI_IDLE_SEARCHER : 0);
 
-    fi_idle_all_asleep(&rt->idle, others, ask_as_worker, &l);
+    fi_idle_all_asleep(&rt->idle, others, check_as_worker, &l);
     if (l.tells)
-        tell(rt);
+        report(rt);
     return l.until_ns;
 }

@@ -1,4 +1,4 @@
-#include "sched/symbols.h"
+#include "debug/elf_symbols.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -91,8 +91,8 @@ static bool find(const image *i, uintptr_t base, uintptr_t at, char *name, size_
     return false;
 }
 
-bool fi_symbol_find(const char *file, const void *base, const void *at, char *name, size_t size,
-                    ptrdiff_t *offset)
+bool fi_elf_symbol_find(const char *file, const void *base, const void *at, char *name, size_t size,
+                        ptrdiff_t *offset)
 {
     image i;
     bool found;

@@ -1,11 +1,11 @@
-/* The list of all fibers.  First all are looked at, each for a moment, and what is seen is kept; then it is sorted into
+/* The list of all fibers.  First all are looked at, each for a moment, and what is fiber_snapshot is kept; then it is sorted into
  * kinds and written, while the fibers go on.
  *
  * Memory comes from the kernel: this is the last word of a program that may have stopped in its allocator. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* process_vm_readv */
 #endif
-#include "sched/dump.h"
+#include "debug/dump.h"
 
 #include "base/clock.h"
 #include "wait/waitq.h"
@@ -24,7 +24,7 @@
 enum { RUNS, WAITS, READY };
 
 /* One fiber, or several that are alike. */
-typedef struct seen {
+typedef struct fiber_snapshot {
     const fi_fiber *fiber;
     char name[32];
     uintptr_t body;
@@ -37,11 +37,11 @@ typedef struct seen {
     bool objects; /* they do not all wait for the same one */
     uint32_t n;
     int64_t first_ns, last_ns;
-} seen;
+} fiber_snapshot;
 
 typedef struct list {
     fi_runtime *rt;
-    seen *fibers;
+    fiber_snapshot *fibers;
     size_t n, room; /* n: also those that there was no room for */
 } list;
 
@@ -82,12 +82,12 @@ void fi_dump_name(const fi_fiber *f, char *name, size_t size)
         peek_text(name, size, at);
 }
 
-static void look(seen *s, fi_runtime *rt, fi_fiber *f)
+static void take_snapshot(fiber_snapshot *s, fi_runtime *rt, fi_fiber *f)
 {
     const fi_waiter *wait;
     const fi_worker *on = fi_fiber_freeze_in(rt, f, &wait);
 
-    *s = (seen){.fiber = f, .n = 1, .state = on ? RUNS : wait ? WAITS : READY};
+    *s = (fiber_snapshot){.fiber = f, .n = 1, .state = on ? RUNS : wait ? WAITS : READY};
     s->body = fi_load_relaxed(&f->body);
     if (on)
         s->worker = on->index + 1;
@@ -109,7 +109,7 @@ static void visit(fi_fiber *f, void *ctx)
     if (!fi_load_relaxed(&f->busy))
         return;
     if (l->n < l->room)
-        look(&l->fibers[l->n], l->rt, f);
+        take_snapshot(&l->fibers[l->n], l->rt, f);
     l->n++;
 }
 
@@ -130,7 +130,7 @@ static int make_room(list *l, size_t room)
 }
 
 /* Again with more room, where there was too little. */
-static int look_at_all(list *l)
+static int take_all_snapshots(list *l)
 {
     size_t room = 64;
     int e;
@@ -147,14 +147,14 @@ static int look_at_all(list *l)
 
 /* ---- sorting ---- */
 
-static bool are_alike(const seen *a, const seen *b)
+static bool are_alike(const fiber_snapshot *a, const fiber_snapshot *b)
 {
     return a->body == b->body && a->state == b->state && a->worker == b->worker &&
            a->what == b->what && a->frames == b->frames && strcmp(a->name, b->name) == 0 &&
            memcmp(a->at, b->at, a->frames * sizeof *a->at) == 0;
 }
 
-static size_t hash_of(const seen *s)
+static size_t hash_of(const fiber_snapshot *s)
 {
     uint64_t h = s->body ^ (uintptr_t)s->what ^ s->state;
 
@@ -165,7 +165,7 @@ static size_t hash_of(const seen *s)
     return (size_t)(h >> 32);
 }
 
-static void add_to(seen *kind, const seen *s)
+static void add_to(fiber_snapshot *kind, const fiber_snapshot *s)
 {
     kind->n++;
     kind->objects |= kind->object != s->object;
@@ -181,7 +181,7 @@ static void sort(list *l, uint32_t *table)
     size_t size = 2 * l->n, kinds = 0;
 
     for (size_t i = 0; i < l->n; i++) {
-        seen *s = &l->fibers[i];
+        fiber_snapshot *s = &l->fibers[i];
         size_t at = hash_of(s) % size;
         while (table[at] && !are_alike(&l->fibers[table[at] - 1], s))
             at = (at + 1) % size;
@@ -196,7 +196,7 @@ static void sort(list *l, uint32_t *table)
     l->n = kinds;
 }
 
-static int sort_into_kinds(list *l)
+static int sort_into_groups(list *l)
 {
     size_t bytes = 2 * l->n * sizeof(uint32_t);
     void *table;
@@ -231,7 +231,7 @@ typedef struct text {
     size_t n;
 } text;
 
-__attribute__((format(printf, 2, 3))) static void say(text *t, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void append(text *t, const char *format, ...)
 {
     va_list args;
     int n;
@@ -248,59 +248,59 @@ static long long ms_since(int64_t now_ns, int64_t ns)
     return now_ns > ns ? (now_ns - ns) / 1000000 : 0;
 }
 
-static void say_wait(text *t, const seen *s, int64_t now_ns)
+static void append_wait(text *t, const fiber_snapshot *s, int64_t now_ns)
 {
     long long longest = ms_since(now_ns, s->first_ns), shortest = ms_since(now_ns, s->last_ns);
 
-    say(t, s->n > 1 ? " wait for %s" : " waits for %s", s->what);
+    append(t, s->n > 1 ? " wait for %s" : " waits for %s", s->what);
     if (s->object)
-        say(t, " %p%s", s->object, s->objects ? " and others" : "");
+        append(t, " %p%s", s->object, s->objects ? " and others" : "");
     if (shortest == longest)
-        say(t, ", for %lld ms", longest);
+        append(t, ", for %lld ms", longest);
     else
-        say(t, ", for %lld to %lld ms", shortest, longest);
+        append(t, ", for %lld to %lld ms", shortest, longest);
 }
 
-static void say_state(text *t, const seen *s, int64_t now_ns)
+static void append_state(text *t, const fiber_snapshot *s, int64_t now_ns)
 {
     if (s->state == WAITS)
-        say_wait(t, s, now_ns);
+        append_wait(t, s, now_ns);
     else if (s->state == RUNS)
-        say(t, " runs on worker %u", s->worker - 1);
+        append(t, " runs on worker %u", s->worker - 1);
     else
-        say(t, s->n > 1 ? " are ready, or wait for tasks" : " is ready, or waits for a task");
+        append(t, s->n > 1 ? " are ready, or wait for tasks" : " is ready, or waits for a task");
 }
 
-static void say_place(text *t, const char *before, const void *at)
+static void append_location(text *t, const char *before, const void *at)
 {
     char name[160];
 
     fi_frame_name(at, name, sizeof name);
-    say(t, "    %s %s\n", before, name);
+    append(t, "    %s %s\n", before, name);
 }
 
 /* What is known is where it will go on: the call stands before that, maybe at the end of its function. */
-static void say_frame(text *t, const void *next)
+static void append_frame(text *t, const void *next)
 {
     const void *at = (const char *)next - 1;
 
     if (!fi_frame_is_inside(at))
-        say_place(t, "at", at);
+        append_location(t, "at", at);
 }
 
-static int write_kind(const seen *s, int fd, int64_t now_ns)
+static int write_group(const fiber_snapshot *s, int fd, int64_t now_ns)
 {
     text t = {.n = 0};
 
     if (s->n > 1)
-        say(&t, "\n%u fibers like this: ", s->n);
-    say(&t, "%sfiber '%s' %p", s->n > 1 ? "" : "\n", s->name, (const void *)s->fiber);
-    say_state(&t, s, now_ns);
-    say(&t, "\n");
+        append(&t, "\n%u fibers like this: ", s->n);
+    append(&t, "%sfiber '%s' %p", s->n > 1 ? "" : "\n", s->name, (const void *)s->fiber);
+    append_state(&t, s, now_ns);
+    append(&t, "\n");
     if (s->body)
-        say_place(&t, "function", (const void *)s->body);
+        append_location(&t, "function", (const void *)s->body);
     for (unsigned i = 0; i < s->frames; i++)
-        say_frame(&t, s->at[i]);
+        append_frame(&t, s->at[i]);
     return write_all(fd, t.line, t.n);
 }
 
@@ -311,11 +311,11 @@ static int write_list(const list *l, size_t fibers, int fd)
     text t = {.n = 0};
     int e;
 
-    say(&t, "filch: %zu fibers, %u workers%s%s\n", fibers, l->rt->n_workers, poller ? ", " : "",
-        poller ? poller->name : "");
+    append(&t, "filch: %zu fibers, %u workers%s%s\n", fibers, l->rt->n_workers, poller ? ", " : "",
+           poller ? poller->name : "");
     e = write_all(fd, t.line, t.n);
     for (size_t i = 0; i < l->n && e == 0; i++)
-        e = write_kind(&l->fibers[i], fd, now_ns);
+        e = write_group(&l->fibers[i], fd, now_ns);
     return e;
 }
 
@@ -323,12 +323,12 @@ int fi_dump(fi_runtime *rt, int fd)
 {
     list l = {.rt = rt};
     size_t fibers;
-    int e = look_at_all(&l);
+    int e = take_all_snapshots(&l);
 
     if (e < 0)
         return e;
     fibers = l.n;
-    e = sort_into_kinds(&l);
+    e = sort_into_groups(&l);
     if (e == 0)
         e = write_list(&l, fibers, fd);
     munmap(l.fibers, bytes_of(&l));

@@ -3,8 +3,8 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* dladdr */
 #endif
-#include "sched/dump.h"
-#include "sched/symbols.h"
+#include "debug/dump.h"
+#include "debug/elf_symbols.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -125,6 +125,6 @@ void fi_function_name(const void *at, char *text, size_t size)
         snprintf(text, size, "%p", at);
     else if (i.dli_sname && i.dli_saddr == at)
         snprintf(text, size, "%s", i.dli_sname);
-    else if (!fi_symbol_find(file_of(&i), i.dli_fbase, at, text, size, &offset) || offset != 0)
+    else if (!fi_elf_symbol_find(file_of(&i), i.dli_fbase, at, text, size, &offset) || offset != 0)
         fi_frame_name(at, text, size);
 }
