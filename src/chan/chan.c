@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "sched/span.h"
-#include "sched/wake_list.h"
+#include "wait/wake_list.h"
 
 /* ---- new and free ---- */
 

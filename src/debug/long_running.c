@@ -5,7 +5,7 @@
  *
  * A fiber has count_long_run its worker for the time in which its thread ran or was blocked in a system call
  * since the watcher first saw the fiber there.  Time in which the thread waited for a CPU does not
- * count (sched/thread_time.h).  The fiber is named when that time exceeds filch_config.watchdog_ns.
+ * count (base/thread_time.h).  The fiber is named when that time exceeds filch_config.watchdog_ns.
  * Tasks and jobs are meant to compute, so they are counted and not named. */
 #include "base/clock.h"
 #include "debug/dump.h"

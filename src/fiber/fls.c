@@ -121,10 +121,12 @@ static void set_own_locals(fi_fls *l)
 {
     fi_fiber *f = current();
 
-    if (f)
+    if (f) {
         f->fls = l;
-    else
+        f->fls_end = fi_fls_end;
+    } else {
         pthread_setspecific(thread_key, l);
+    }
 }
 
 /* Make slot i, and all before it. */

@@ -4,6 +4,7 @@
 #include "sched/span.h"
 #include "sched/switch.h"
 #include "sched/tracepoint.h"
+#include "wait/cancel.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -31,13 +32,6 @@ fi_handle *fi_handle_new(fi_runtime *rt, fi_worker *w)
     h->runtime = rt->number;
     h->ended = h->detached = h->cancelled = false;
     return h;
-}
-
-void fi_handles_end(fi_runtime *rt)
-{
-    for (unsigned i = 0; i < rt->n_workers; i++)
-        fi_record_pool_merge(&rt->external_handle_records, &rt->workers[i].handle_records);
-    fi_record_pool_end(&rt->external_handle_records, rt->number);
 }
 
 static void put_outside(fi_runtime *rt, fi_handle *h)

@@ -3,7 +3,7 @@
 #define FI_FIBER_HANDLE_H
 
 #include "base/fatal.h"
-#include "sched/tag.h"
+#include "base/tag.h"
 #include "sched/worker.h"
 #include "wait/waitq.h"
 
@@ -49,9 +49,6 @@ static inline fi_handle *fi_handle_of(const filch_fiber *f, const char *function
 
 /* [any; w: of the caller, NULL: it has none] A new one, of the starter's; NULL: no memory. */
 fi_handle *fi_handle_new(fi_runtime *rt, fi_worker *w);
-
-/* [when no worker runs any more] Free the records of all handles, once each was joined or detached. */
-void fi_handles_end(fi_runtime *rt);
 
 /* [fiber, at its beginning] It is this one's.  At its end: it is over, with that result. */
 void fi_handle_begin(fi_handle *h, fi_fiber *f);

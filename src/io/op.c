@@ -247,7 +247,7 @@ static void unlock_fd(void *f)
 __attribute__((noinline)) static int enqueue_both(fi_io_op *op)
 {
     fi_fd *f = op->f;
-    fi_waiter multi = {0}, arm[2] = {{0}, {0}};
+    fi_waiter multi = {.item = NULL}, arm[2] = {{.item = NULL}, {.item = NULL}};
     fi_biased_lock own = {0};
     int e;
 

@@ -12,11 +12,11 @@
 
 #include "base/compiler.h"
 #include "base/fatal.h"
+#include "base/tag.h"
 #include "job/deps.h"
 #include "job/group.h"
 #include "job/ref.h"
 #include "sched/runtime.h"
-#include "sched/tag.h"
 
 struct fi_job {
     fi_runnable runnable; /* first: queues hold it */

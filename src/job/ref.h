@@ -6,7 +6,7 @@
  * is blocked is not done.
  *
  * The generation counts the jobs that have used the record.  It is the tag of the user's handle
- * (sched/tag.h), and stays readable after the record was freed. */
+ * (base/tag.h), and stays readable after the record was freed. */
 #ifndef FI_JOB_REF_H
 #define FI_JOB_REF_H
 

@@ -2,7 +2,7 @@
 #ifndef FI_OBSERVE_TRACE_CAST_H
 #define FI_OBSERVE_TRACE_CAST_H
 
-#include "sched/traced.h"
+#include "sched/fiber.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
 #ifndef FI_OBSERVE_TRACE_NAMES_H
 #define FI_OBSERVE_TRACE_NAMES_H
 
-#include "sched/traced.h"
+#include "sched/fiber.h"
 
 #include <stddef.h>
 

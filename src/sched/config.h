@@ -43,7 +43,4 @@ typedef struct fi_settings {
 /* [any] 0; -EINVAL after a line on stderr that names what makes no sense. */
 int fi_config_resolve(const filch_config *config, fi_settings *out);
 
-/* The part of it that is about seeing.  config_observe.c */
-int fi_config_resolve_observe(const filch_config *config, fi_settings *out);
-
 #endif

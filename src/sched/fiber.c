@@ -18,7 +18,7 @@ static void do_rest(fi_fiber *f, void (*kind)(fi_runnable *, fi_fiber *))
 void fi_fiber_end_fls(fi_fiber *f)
 {
     if (f->fls)
-        fi_fls_end(f->fls);
+        f->fls_end(f->fls);
     f->fls = NULL;
 }
 

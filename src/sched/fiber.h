@@ -6,13 +6,11 @@
 #ifndef FI_SCHED_FIBER_H
 #define FI_SCHED_FIBER_H
 
+#include "base/biased_lock.h"
 #include "ctx/ctx.h"
-#include "fiber/fls.h"
-#include "sched/cancel.h"
 #include "sched/cxx_exceptions.h"
 #include "sched/runnable.h"
 #include "sched/task_bounds.h"
-#include "sched/traced.h"
 #include "stack/overflow.h"
 #include "stack/stack.h"
 
@@ -20,6 +18,32 @@ typedef struct fi_worker fi_worker;
 typedef struct fi_runtime fi_runtime;
 typedef struct fi_waiter fi_waiter;
 typedef struct fi_handle fi_handle;
+typedef struct fi_fls fi_fls;
+
+/* What a fiber waits for: kind is "mutex", "send" and so on. */
+typedef struct fi_wait_reason {
+    const char *kind;
+    const void *object;
+} fi_wait_reason;
+
+/* What a fiber may run. */
+typedef enum fi_work { FI_WORK_FIBER, FI_WORK_TASK, FI_WORK_JOB } fi_work;
+
+/* What a trace knows of a fiber.  Written only while a trace is on (sched/tracepoint.h). */
+typedef struct fi_trace_id {
+    uint64_t id; /* of what it runs now, never used again; 0: nothing that the trace has seen */
+    uintptr_t function; /* 0: not known */
+    uint32_t name;      /* in the runtime's intern table; 0: none */
+    fi_work work;
+} fi_trace_id;
+
+/* A fiber and the fibers that run its stolen tasks are cancelled together (wait/cancel.h). */
+typedef struct fi_cancel {
+    fi_fiber *root;        /* of a member, which alone uses it; NULL: not a member */
+    fi_fiber *next, *prev; /* of a member, under the root's lock */
+    fi_biased_lock lock;   /* of a root; taken before the lock of an object */
+    fi_fiber *members;     /* of a root, under its lock */
+} fi_cancel;
 
 struct fi_fiber {
     fi_task_bounds bounds; /* first: compiled task code holds its address */
@@ -50,6 +74,7 @@ struct fi_fiber {
     fi_handle *handle;               /* NULL: it has none */
     void (*end_handle)(fi_fiber *f); /* of one that it got while it ran; NULL: there is none */
     fi_fls *fls;                     /* NULL: none yet */
+    void (*fls_end)(fi_fls *fls);
 
     void *tasks; /* the task stack, made by the room above when it is first needed */
     void (*tasks_free)(void *tasks);
@@ -58,6 +83,12 @@ struct fi_fiber {
     fi_trace_id trace_id;
     fi_cancel cancel;
 };
+
+/* [the fiber, or a thread that has pinned it] A fi_waiter begins with its reason. */
+static inline const fi_wait_reason *fi_waiter_reason(const fi_waiter *w)
+{
+    return (const void *)w;
+}
 
 /* [any] The fiber whose words these are. */
 static inline fi_fiber *fi_fiber_of_bounds(void *bounds)

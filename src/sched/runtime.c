@@ -16,7 +16,6 @@
 #include "base/mem.h"
 #include "base/rundown.h"
 #include "base/stay_loaded.h"
-#include "fiber/handle.h"
 #include "sched/hooks.h"
 #include "sched/span.h"
 #include "sched/watchdog.h"
@@ -246,6 +245,14 @@ static int make_runtime(const fi_settings *settings, fi_runtime **out)
     return 0;
 }
 
+/* A handle may outlive its runtime: the records stay until each handle was joined or detached. */
+static void end_handle_records(fi_runtime *rt)
+{
+    for (unsigned i = 0; i < rt->n_workers; i++)
+        fi_record_pool_merge(&rt->external_handle_records, &rt->workers[i].handle_records);
+    fi_record_pool_end(&rt->external_handle_records, rt->number);
+}
+
 static void free_runtime(fi_runtime *rt)
 {
     fi_poller *poller = fi_poller_get(rt);
@@ -255,7 +262,7 @@ static void free_runtime(fi_runtime *rt)
     if (poller)
         poller->free(poller);
     fi_observe_hooks.end(rt, true);
-    fi_handles_end(rt);
+    end_handle_records(rt);
     free_workers(rt);
     fi_overflow_handler_remove();
     fi_stack_pool_fini(&rt->stack_pool);

@@ -11,7 +11,6 @@
 #include "sched/fiber_pin.h"
 #include "sched/tracepoint.h"
 #include "sched/worker.h"
-#include "wait/waitq.h"
 
 /* Where a fiber does what another has left to do, it must not yield by bad luck (base/chaos.h). */
 #ifdef FILCH_CHAOS

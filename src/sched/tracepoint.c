@@ -6,7 +6,6 @@
 
 #include "base/clock.h"
 #include "sched/span.h"
-#include "wait/waitq.h"
 
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -72,7 +71,7 @@ static fi_wait_reason reason(fi_fiber *f, fi_switch_reason why)
     const fi_waiter *wait = why == FI_SWITCH_WAIT ? fi_load_relaxed(&f->waiting) : NULL;
 
     if (wait)
-        return wait->reason;
+        return *fi_waiter_reason(wait);
     return (fi_wait_reason){why == FI_SWITCH_YIELD ? "yield" : "task", NULL};
 }
 

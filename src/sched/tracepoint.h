@@ -16,8 +16,22 @@
 #define FI_SCHED_TRACEPOINT_H
 
 #include "base/event_ring.h"
-#include "sched/probe.h"
 #include "sched/worker.h"
+
+/* USDT probes for perf, bpftrace and similar tools.  A probe is a nop and a note in the library with its
+ * address and arguments.  docs/observe.md lists them. */
+#ifdef FILCH_HAVE_SDT
+#include <sys/sdt.h>
+#define FI_PROBE(name)           DTRACE_PROBE(filch, name)
+#define FI_PROBE1(name, a)       DTRACE_PROBE1(filch, name, a)
+#define FI_PROBE2(name, a, b)    DTRACE_PROBE2(filch, name, a, b)
+#define FI_PROBE3(name, a, b, c) DTRACE_PROBE3(filch, name, a, b, c)
+#else
+#define FI_PROBE(name)           ((void)0)
+#define FI_PROBE1(name, a)       ((void)(a))
+#define FI_PROBE2(name, a, b)    ((void)(a), (void)(b))
+#define FI_PROBE3(name, a, b, c) ((void)(a), (void)(b), (void)(c))
+#endif
 
 /* In brackets: the two words. */
 typedef enum fi_trace_event {

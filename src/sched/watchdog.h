@@ -31,7 +31,7 @@
 
 #include "base/atomic.h"
 #include "base/lock.h"
-#include "sched/thread_time.h"
+#include "base/thread_time.h"
 #include "sched/watchdog_state.h"
 
 #include <pthread.h>

@@ -4,6 +4,7 @@
 #define FI_SCHED_WORKER_H
 
 #include "base/compiler.h"
+#include "base/counter.h"
 #include "base/event_ring.h"
 #include "base/intern.h"
 #include "base/record_pool.h"
@@ -12,20 +13,76 @@
 #include "base/tls.h"
 #include "deque/deque.h"
 #include "sched/config.h"
-#include "sched/counters.h"
 #include "sched/fiber.h"
 #include "sched/idle.h"
 #include "sched/poller.h"
 #include "sched/runq.h"
 #include "sched/shared_queue.h"
 #include "sched/watchdog.h"
-#include "sched/worker_thread.h"
 #include "stack/stack.h"
 
 #include <pthread.h>
 #include <stdbool.h>
 
 typedef struct fi_runtime fi_runtime;
+
+/* What a worker counts.  Written by the worker alone, read by any thread; the deque counts for
+ * itself (deque/deque.h). */
+typedef struct fi_counters {
+    fi_counter spawned;
+    fi_counter published;
+    fi_counter claimed_back;
+    fi_counter taken; /* published tasks that somebody else ran */
+    fi_counter steals_single;
+    fi_counter steals_multiple;
+    fi_counter steals_failed;
+    fi_counter stolen;
+    fi_counter deque_steals_single; /* the same of deques alone */
+    fi_counter deque_steals_single_failed;
+    fi_counter deque_steals_multiple;
+    fi_counter deque_steals_multiple_failed;
+    fi_counter deque_stolen;
+    fi_counter parks;
+    fi_counter wakes;
+    fi_counter sleeps;
+    fi_counter searches;
+    fi_counter jobs_given; /* and pieces of groups' work */
+    fi_counter jobs_ended;
+    fi_counter starts_given; /* fibers */
+    fi_counter starts_ended;
+    fi_counter fibers_created;
+    fi_counter fibers_reused;
+} fi_counters;
+
+/* The thread that is attached to a worker.  The worker's own thread stays attached while the runtime
+ * runs.  A calling thread that runs its own task borrows the worker while that thread sleeps
+ * (sched/caller_runs.h). */
+#define FI_DIRECT_SWITCH_MAX 15u
+
+typedef struct fi_worker_thread {
+    fi_ctx sched_ctx; /* the thread's own stack, where it chooses what to run */
+    fi_cxx_exceptions sched_cxx;
+    fi_cxx_exceptions *cxx; /* where the thread keeps the state of C++ */
+    fi_overflow_handler *overflow;
+    bool has_overflow_handler; /* without it an overflow is a bare SIGSEGV: no reason not to run */
+    FI_ATOMIC(uint32_t) * stop_flag; /* not 0: the thread is to leave */
+    bool is_borrower;
+    uint32_t
+        direct_switch_max; /* so many looks in a row may be on fibers' stacks; a guest's none */
+    int clock;             /* of the thread (base/thread_time.h); 0: not needed */
+    fi_fiber *root_fiber;  /* of a guest: what it has come to run */
+} fi_worker_thread;
+
+/* [the thread] The watch is the worker's, and keeps its memory for who comes next. */
+void fi_worker_thread_init(fi_worker_thread *s, fi_overflow_handler *overflow,
+                           FI_ATOMIC(uint32_t) * stop_flag);
+void fi_worker_thread_fini(fi_worker_thread *s);
+
+/* [the thread] Is it time to leave? */
+static inline bool fi_worker_thread_must_stop(const fi_worker_thread *s)
+{
+    return fi_load_relaxed(s->stop_flag) != 0;
+}
 
 #define FI_LARGE_RECORD  ((size_t)4 * FI_CACHE_LINE)
 #define FI_HANDLE_RECORD ((size_t)2 * FI_CACHE_LINE)

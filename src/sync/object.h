@@ -3,7 +3,7 @@
 #ifndef FI_SYNC_OBJECT_H
 #define FI_SYNC_OBJECT_H
 
-#include "sched/wake_list.h"
+#include "wait/wake_list.h"
 
 #include <filch/sync.h>
 

@@ -10,6 +10,8 @@
 #include "sched/watchdog.h"
 #include "task/stack.h"
 #include "task/ticket.h"
+#include "wait/cancel.h"
+#include "wait/waitq.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
 
 #include "base/at_fork.h"
 #include "base/compiler.h"
-#include "sched/wake_list.h"
 #include "sched/worker.h"
+#include "wait/wake_list.h"
 
 #include <stddef.h>
 #include <string.h>

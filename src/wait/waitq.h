@@ -29,23 +29,17 @@ typedef struct fi_waitq {
     fi_waiter *first;
 } fi_waitq;
 
-/* What is being waited for, in words: "mutex", "send". */
-typedef struct fi_wait_reason {
-    const char *kind;
-    const void *object;
-} fi_wait_reason;
-
 /* On the stack of who waits.  What a room needs besides stands around it.  It starts zeroed, or with fi_waiter_init. */
 struct fi_waiter {
+    fi_wait_reason reason;       /* first: sched reads it through fi_fiber.waiting */
     fi_waiter *next, *prev;      /* in waitq */
     FI_ATOMIC(fi_waitq *) waitq; /* where it stands; NULL: in none.  Under the lock */
     fi_biased_lock *lock;
     fi_fiber *fiber;  /* NULL: a thread, at the gate */
     int64_t since_ns; /* by a coarse clock */
     FI_ATOMIC(uint32_t) event;
-    int result; /* set by who takes it out */
-    void *item; /* reason it brings, or where it wants it: the room's */
-    fi_wait_reason reason;
+    int result;         /* set by who takes it out */
+    void *item;         /* reason it brings, or where it wants it: the room's */
     bool uncancellable; /* filch_fiber_cancel does not end it with -ECANCELED */
     bool freeable;      /* the object may be freed as soon as the wait was removed */
     bool (*try_remove)(
@@ -60,6 +54,8 @@ struct fi_waiter {
     bool counted;    /* a thread waits that only this wait can wake (sched/watchdog.h) */
     FI_ATOMIC(uint32_t) winner; /* of the multi: which arm was taken out first; 0: none yet */
 };
+
+_Static_assert(offsetof(fi_waiter, reason) == 0, "sched/fiber.h");
 
 /* [who waits] All that is not set later.  The multi is much for one who waits for nanoseconds. */
 static inline void fi_waiter_init(fi_waiter *w, void *item)

@@ -4,7 +4,7 @@
 #include "seed.h"
 
 #include "base/rng.h"
-#include "sched/thread_time.h"
+#include "base/thread_time.h"
 
 #include <stdbool.h>
 

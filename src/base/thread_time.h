@@ -21,8 +21,8 @@
  * Time in which the whole process was stopped (SIGSTOP, a debugger, a virtual machine) is in none
  * of the numbers.  The reader was stopped as well and reads late.  So the blocked time of an
  * interval is limited. */
-#ifndef FI_SCHED_THREAD_TIME_H
-#define FI_SCHED_THREAD_TIME_H
+#ifndef FI_BASE_THREAD_TIME_H
+#define FI_BASE_THREAD_TIME_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -5,8 +5,8 @@
  * is the address of the record, with the low bits of the generation in the bits that alignment
  * leaves free.  A stale handle is detected at its next use, unless a multiple of 64 generations has
  * passed. */
-#ifndef FI_SCHED_TAG_H
-#define FI_SCHED_TAG_H
+#ifndef FI_BASE_TAG_H
+#define FI_BASE_TAG_H
 
 #include "base/compiler.h"
 

@@ -1,8 +1,8 @@
 /* Waiters that were removed from their queues under a lock, in FIFO order.  They are woken after
  * the lock is released: the object they waited for may be freed as soon as one of them continues.
  * Zeroed memory is an empty list. */
-#ifndef FI_SCHED_WAKE_LIST_H
-#define FI_SCHED_WAKE_LIST_H
+#ifndef FI_WAIT_WAKE_LIST_H
+#define FI_WAIT_WAKE_LIST_H
 
 #include "wait/waitq.h"
 

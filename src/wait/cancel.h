@@ -14,19 +14,10 @@
  *
  * A waiting fiber reads only its own flag, and a root without stolen tasks pays nothing.
  */
-#ifndef FI_SCHED_CANCEL_H
-#define FI_SCHED_CANCEL_H
+#ifndef FI_WAIT_CANCEL_H
+#define FI_WAIT_CANCEL_H
 
-#include "base/biased_lock.h"
-
-typedef struct fi_fiber fi_fiber;
-
-typedef struct fi_cancel {
-    fi_fiber *root;        /* of a member, which alone uses it; NULL: not a member */
-    fi_fiber *next, *prev; /* of a member, under the root's lock */
-    fi_biased_lock lock;   /* of a root; taken before the lock of an object */
-    fi_fiber *members;     /* of a root, under its lock */
-} fi_cancel;
+#include "sched/fiber.h"
 
 /* [fiber] The root whose cancellation reaches the tasks that it spawns; NULL: it cannot be
  * cancelled. */

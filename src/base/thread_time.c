@@ -1,7 +1,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* pthread_getcpuclockid */
 #endif
-#include "sched/thread_time.h"
+#include "base/thread_time.h"
 
 #include "base/clock.h"
 

@@ -1,4 +1,4 @@
-#include "sched/cancel.h"
+#include "wait/cancel.h"
 
 #include "sched/worker.h"
 #include "wait/waitq.h"
