@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# settings_test.sh PROGRAM: the environment reaches a program that never heard of it, every kind of deque
-# and every way to publish gives right results, and nonsense ends it with a line.
+# settings_test.sh PROGRAM: the environment reaches a program that sets nothing itself, every kind of deque
+# and every way to publish gives right results, and an invalid value ends it with a message.
 set -euo pipefail
 program=$1
 
@@ -21,17 +21,17 @@ for n in 1 2 4 8 64; do
     said=$(FILCH_WORKERS=$n "$program")
     [ "$said" = "$n workers" ] || fail "FILCH_WORKERS=$n: $said"
 done
-if said=$( (ulimit -c 0 && FILCH_WORKERS=many exec "$program") 2>&1); then fail "nonsense was taken"; fi
-[[ $said = *"filch: FILCH_WORKERS is 'many'"* ]] || fail "nonsense is not named: $said"
+if said=$( (ulimit -c 0 && FILCH_WORKERS=many exec "$program") 2>&1); then fail "an invalid value was accepted"; fi
+[[ $said = *"filch: FILCH_WORKERS: not a number from 1 to "*" ('many')"* ]] || fail "the invalid value is not named: $said"
 
 # The table at each of its two stops: a row for each counter, a column for each of three workers, and nothing else.
 said=$(FILCH_STATS=1 FILCH_WORKERS=3 "$program" 2>&1 >/dev/null)
 [[ $said = "filch: what 3 workers did in "* ]] || fail "no table: $said"
 [ "$(grep -Ec '^[a-z_]+( +[0-9]+){4}$' <<<"$said")" -eq "$(($(wc -l <<<"$said") - 4))" ] || fail "rows: $said"
 grep -q '^steals_failed ' <<<"$said" || fail "a counter is missing: $said"
-[ -z "$(FILCH_STATS=0 "$program" 2>&1 >/dev/null)" ] || fail "a table that nobody wants"
-for nonsense in FILCH_STATS=yes FILCH_TOP=2 FILCH_TRACE_MS=soon FILCH_TRACE_EVENTS=1 FILCH_SAMPLE_CPU=x FILCH_SAMPLE_NS=-1 \
+[ -z "$(FILCH_STATS=0 "$program" 2>&1 >/dev/null)" ] || fail "a table that was not requested"
+for invalid in FILCH_STATS=yes FILCH_TOP=2 FILCH_TRACE_MS=soon FILCH_TRACE_EVENTS=1 FILCH_SAMPLE_CPU=x FILCH_SAMPLE_NS=-1 \
     FILCH_SCALE_BURDEN_NS=much; do
-    if said=$( (ulimit -c 0 && env "$nonsense" "$program") 2>&1); then fail "$nonsense was taken"; fi
-    [[ $said = *"filch: ${nonsense%=*} is '${nonsense#*=}', which is "* ]] || fail "$nonsense is not named: $said"
+    if said=$( (ulimit -c 0 && env "$invalid" "$program") 2>&1); then fail "$invalid was accepted"; fi
+    [[ $said = *"filch: ${invalid%=*}: "*" ('${invalid#*=}')"* ]] || fail "$invalid is not named: $said"
 done
