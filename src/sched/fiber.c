@@ -1,15 +1,15 @@
-/* Making fibers, and going from a worker to a fiber and back. */
+/* Creation, reuse and release of fibers, and the main function of a fiber. */
 #include "sched/fiber.h"
 
 #include "sched/switch.h"
 
 #include <string.h>
 
-/* So many fibers that have nothing to run are kept. */
+/* The max number of cached fibers per worker. */
 #define FIBER_CACHE_MAX 64
 
-/* Do what was left, unless more of the same kind comes. */
-static void do_rest(fi_fiber *f, void (*kind)(fi_runnable *, fi_fiber *))
+/* Do the deferred work of the last runnable, unless the next one is of the same kind. */
+static void fiber_run_rest(fi_fiber *f, void (*kind)(fi_runnable *, fi_fiber *))
 {
     if (f->rest && !(f->work && f->work->run == kind))
         f->rest(f);
@@ -22,7 +22,7 @@ void fi_fiber_end_fls(fi_fiber *f)
     f->fls = NULL;
 }
 
-static void end_extras(fi_fiber *f)
+static void fiber_end_extras(fi_fiber *f)
 {
     fi_fiber_end_fls(f);
     if (f->end_handle)
@@ -36,8 +36,9 @@ static bool commit_end(fi_fiber *f, void *worker)
     return true;
 }
 
-/* [fiber] A fiber to go on straight with.  Not where ours is unmade, which its own worker does. */
-static fi_fiber *next_of(fi_fiber *f)
+/* [fiber] A fiber to switch to directly.  NULL if the ended fiber must be destroyed, which its
+ * worker does on the scheduler stack. */
+static fi_fiber *pick_after_end(fi_fiber *f)
 {
     fi_worker *w = f->worker;
 
@@ -47,8 +48,8 @@ static fi_fiber *next_of(fi_fiber *f)
     return fi_switch_pick_ready(w);
 }
 
-/* [fiber] Its work is done. */
-static void part(fi_fiber *f, fi_fiber *to)
+/* [fiber] Its work has ended: switch to another fiber, or to the scheduler. */
+static void fiber_leave(fi_fiber *f, fi_fiber *to)
 {
     fi_worker *w = f->worker;
 
@@ -59,7 +60,8 @@ static void part(fi_fiber *f, fi_fiber *to)
     fi_switch_to(w, f, to, FI_SWITCH_END);
 }
 
-/* Most work ends without having parked, and its worker has more that never ran: that needs no other fiber. */
+/* Most work ends without parking, and the worker has more unstarted work.  The same fiber then runs
+ * that. */
 static void fiber_main(void *arg)
 {
     fi_fiber *f = arg, *to;
@@ -71,15 +73,15 @@ static void fiber_main(void *arg)
         fi_trace_work(f, f->work);
         kind(f->work, f);
         if (f->end_handle || f->fls)
-            end_extras(f);
+            fiber_end_extras(f);
         fi_trace_end(f);
-        to = next_of(f);
+        to = pick_after_end(f);
         f->work = to || f->worker->pending_pick ? NULL : fi_find_unstarted(f->worker);
-        do_rest(f, kind);
+        fiber_run_rest(f, kind);
         if (f->work)
             fi_ctx_fpenv_load(&f->worker->runtime->fpenv);
         else
-            part(f, to);
+            fiber_leave(f, to);
     }
 }
 
@@ -94,36 +96,36 @@ static fi_fiber *fiber_on(const fi_stack *s)
     return (fi_fiber *)(void *)(s->low + s->size);
 }
 
-/* ---- making ---- */
+/* ---- creation ---- */
 
-/* Not while somebody looks at all. */
-static void set_made(fi_runtime *rt, fi_fiber *f, bool is_made)
+/* Not while fi_fiber_foreach runs. */
+static void fiber_set_made(fi_runtime *rt, fi_fiber *f, bool is_made)
 {
     fi_lock_lock(&rt->fibers_lock);
     f->stack->in_use = is_made;
     fi_lock_unlock(&rt->fibers_lock);
 }
 
-/* Who is late may ask the one that was here before, or, the watcher, want to know what that runs: the two words of asks and
- * the body are cleared as what others read. */
-static void clear(fi_fiber *f)
+/* A late thief may still send a request to the fiber that was here before, and the watchdog may
+ * still read its body.  So the two bounds and the body are cleared by atomic stores. */
+static void fiber_clear(fi_fiber *f)
 {
-    size_t asks = offsetof(fi_fiber, bounds) + offsetof(fi_task_bounds, spawned);
-    size_t body = offsetof(fi_fiber, body), behind = body + sizeof f->body;
+    size_t bounds_end = offsetof(fi_fiber, bounds) + offsetof(fi_task_bounds, spawned);
+    size_t body = offsetof(fi_fiber, body), body_end = body + sizeof f->body;
 
     fi_store_relaxed(&f->bounds.limit, NULL);
     fi_store_relaxed(&f->bounds.floor, NULL);
     fi_store_relaxed(&f->body, 0);
-    memset((char *)f + asks, 0, body - asks);
-    memset((char *)f + behind, 0, sizeof *f - behind);
+    memset((char *)f + bounds_end, 0, body - bounds_end);
+    memset((char *)f + body_end, 0, sizeof *f - body_end);
 }
 
-/* pool: the pool of the stack if that has a size of its own, else NULL. */
-static fi_fiber *make_on(fi_worker *w, fi_stack *s, fi_stack_pool *pool)
+/* pool: the pool of the stack if it has a size of its own, else NULL. */
+static fi_fiber *fiber_make_on(fi_worker *w, fi_stack *s, fi_stack_pool *pool)
 {
     fi_fiber *f = fiber_on(s);
 
-    clear(f);
+    fiber_clear(f);
     f->stack = s;
     f->pool = pool;
     f->stack_bounds = (fi_stack_bounds){
@@ -133,19 +135,19 @@ static fi_fiber *make_on(fi_worker *w, fi_stack *s, fi_stack_pool *pool)
         .name = w->runtime->settings.name,
     };
     fi_ctx_make(&f->ctx, s->low, s->size, fiber_main, f);
-    set_made(w->runtime, f, true);
+    fiber_set_made(w->runtime, f, true);
     fi_count(&w->counters.fibers_created);
     return f;
 }
 
-static fi_fiber *make(fi_worker *w)
+static fi_fiber *fiber_make(fi_worker *w)
 {
     fi_stack *s;
 
-    return fi_stack_alloc(&w->stacks, &s) < 0 ? NULL : make_on(w, s, NULL);
+    return fi_stack_alloc(&w->stacks, &s) < 0 ? NULL : fiber_make_on(w, s, NULL);
 }
 
-static void free_tasks(fi_fiber *f)
+static void fiber_free_tasks(fi_fiber *f)
 {
     if (f->tasks)
         f->tasks_free(f->tasks);
@@ -153,12 +155,12 @@ static void free_tasks(fi_fiber *f)
 }
 
 /* In the child of a fork() other threads may have held the locks of the pools. */
-static void unmake(fi_worker *w, fi_fiber *f)
+static void fiber_unmake(fi_worker *w, fi_fiber *f)
 {
     if (w->runtime->in_fork_child)
         return;
-    set_made(w->runtime, f, false);
-    free_tasks(f);
+    fiber_set_made(w->runtime, f, false);
+    fiber_free_tasks(f);
     fi_ctx_fini(&f->ctx);
     if (f->pool) {
         fi_stack_check(f->stack, f->stack_bounds.name);
@@ -168,9 +170,9 @@ static void unmake(fi_worker *w, fi_fiber *f)
     }
 }
 
-/* ---- getting and putting ---- */
+/* ---- acquire and release ---- */
 
-static fi_fiber *take_warm(fi_worker *w)
+static fi_fiber *take_cached_fiber(fi_worker *w)
 {
     fi_fiber *f = w->fiber_cache;
 
@@ -182,7 +184,7 @@ static fi_fiber *take_warm(fi_worker *w)
     return f;
 }
 
-static fi_fiber *counted(fi_worker *w, fi_fiber *f)
+static fi_fiber *fiber_set_busy(fi_worker *w, fi_fiber *f)
 {
     if (f) {
         w->n_busy++;
@@ -193,14 +195,14 @@ static fi_fiber *counted(fi_worker *w, fi_fiber *f)
 
 fi_fiber *fi_fiber_acquire_cached(fi_worker *w)
 {
-    return counted(w, take_warm(w));
+    return fiber_set_busy(w, take_cached_fiber(w));
 }
 
 fi_fiber *fi_fiber_acquire(fi_worker *w)
 {
     fi_fiber *f = fi_fiber_acquire_cached(w);
 
-    return f ? f : counted(w, make(w));
+    return f ? f : fiber_set_busy(w, fiber_make(w));
 }
 
 void fi_fiber_assign(fi_fiber *f, fi_runnable *r, const fi_ctx_fpenv *modes)
@@ -209,7 +211,7 @@ void fi_fiber_assign(fi_fiber *f, fi_runnable *r, const fi_ctx_fpenv *modes)
     fi_ctx_fpenv_set(&f->ctx, modes);
 }
 
-/* One for each power of two, made when it is first needed. */
+/* One pool per power of two, initialised when it is first needed. */
 static fi_stack_pool *pool_of_size(fi_runtime *rt, size_t size)
 {
     unsigned i = 0;
@@ -241,7 +243,7 @@ void fi_fiber_stack_free(fi_stack *s)
 
 fi_fiber *fi_fiber_acquire_sized(fi_worker *w, fi_stack *s)
 {
-    return counted(w, make_on(w, s, fi_stack_pool_of(s)));
+    return fiber_set_busy(w, fiber_make_on(w, s, fi_stack_pool_of(s)));
 }
 
 void fi_fiber_release(fi_worker *w, fi_fiber *f)
@@ -249,7 +251,7 @@ void fi_fiber_release(fi_worker *w, fi_fiber *f)
     w->n_busy--;
     fi_store_relaxed(&f->busy, 0u);
     if (w->n_cached == FIBER_CACHE_MAX || f->pool) {
-        unmake(w, f);
+        fiber_unmake(w, f);
         return;
     }
     w->n_cached++;
@@ -262,7 +264,7 @@ void fi_fiber_cache_drain(fi_worker *w)
     while (w->fiber_cache) {
         fi_fiber *f = w->fiber_cache;
         w->fiber_cache = f->next_cached;
-        unmake(w, f);
+        fiber_unmake(w, f);
     }
     w->n_cached = 0;
 }
@@ -277,14 +279,14 @@ size_t fi_fiber_cache_trim(fi_runtime *rt)
     return fi_stack_pool_trim(&rt->stack_pool);
 }
 
-/* ---- all ---- */
+/* ---- iteration ---- */
 
 typedef struct visitor {
     void (*visit)(fi_fiber *f, void *ctx);
     void *ctx;
 } visitor;
 
-static void visit_on(fi_stack *s, void *arg)
+static void visit_stack(fi_stack *s, void *arg)
 {
     const visitor *v = arg;
 
@@ -295,7 +297,7 @@ static void visit_on(fi_stack *s, void *arg)
 static void visit_pool(fi_stack_pool *p, visitor *v)
 {
     if (p->stack_size > 0)
-        fi_stack_pool_foreach(p, visit_on, v);
+        fi_stack_pool_foreach(p, visit_stack, v);
 }
 
 void fi_fiber_foreach(fi_runtime *rt, void (*visit)(fi_fiber *f, void *ctx), void *ctx)

@@ -1,20 +1,20 @@
-/* What to run next, in Go's order:
+/* The next work to run, in the order of Go's scheduler:
  *
  *     0. every 61st time: in turn the global queue, the inbox, the old end of the own deque, low
- *        priority, work that waits for memory, and the first in line before the next slot, so that
- *        none of them starves.  The poller is asked as well.  This comes before high priority: an
- *        endless chain of high-priority jobs must not stop timers and I/O
+ *        priority, work that waits for memory, and the FIFO before the next slot, so that none of
+ *        them starves.  The worker polls as well.  This comes before high priority: an endless
+ *        chain of high-priority jobs must not stop timers and I/O
  *        then high priority
- *     1. the next slot and the line: fibers that are ready again
- *     2. the own deque: work that never ran, the newest first
+ *     1. the own run queue, next slot and FIFO: fibers that are ready again
+ *     2. the own deque: unstarted work, the newest first
  *     3. the own inbox
  *     4. the global queue, several at once
  *     5. the poller, unless a worker sleeps in it; then work that waits for memory, once it is free
- *     6. others, each visited once in a random order, at max 4 rounds: their deque (up to k pieces of
- *        work), their line (half; and their next slot, if it is stuck there), their inbox; who has nothing
- *        to take is asked to publish
- *     7. what can wait; then 6 again until the search time is over, or nobody runs anything that could make work
- *     8. sleep, until the next timer at the max, and if nobody else does, in the poller
+ *     6. other workers, each once in a random order, at most 4 rounds: their deque (up to k pieces
+ *        of work), their FIFO (half; and their next slot, if it is stale), their inbox; a worker
+ *        that has nothing to steal gets a request to publish
+ *     7. low priority; then 6 again until the search time is over, or no worker runs work
+ *     8. sleep, until the next timer at most, in the poller if no other worker sleeps there
  *
  * A random order is a random start and a random stride that is coprime to the number of workers.
  */
@@ -25,12 +25,12 @@
 #include "sched/tracepoint.h"
 
 #define FAIR_TICK            61
-#define TICKS_PER_CLOCK_READ 8u /* for each that asks what time it is */
+#define TICKS_PER_CLOCK_READ 8u /* ticks between two reads of the clock */
 #define ROUNDS               4
-#define PAUSES               8 /* between two rounds */
+#define PAUSES               8 /* spins between two rounds */
 #define NEXT_STALE_NS        5000
 
-/* Of many, the first is to be run; the others go where the worker finds them later. */
+/* Return the first of the list to be run, and push the others to the FIFO of the worker. */
 static fi_runnable *push_rest_ready(fi_worker *w, fi_runnable *list)
 {
     fi_runnable *first = list;
@@ -43,12 +43,12 @@ static fi_runnable *push_rest_ready(fi_worker *w, fi_runnable *list)
         list = r->next;
         fi_worker_push_ready(w, r);
     }
-    fi_notify(w); /* nobody saw them while they moved */
+    fi_notify(w); /* no other worker could see them while they moved */
     return first;
 }
 
-/* Go's share of the global queue: what falls to each worker, at max half of it, at least 1, and no
- * more than so many at once. */
+/* The share of the global queue as in Go: n / workers + 1, at most half of n, at most batch, at
+ * least 1. */
 size_t fi_global_share(size_t n, unsigned workers, size_t batch)
 {
     size_t share = n / workers + 1;
@@ -74,7 +74,8 @@ static fi_runnable *take_global(fi_worker *w, size_t max)
     return push_rest_ready(w, list);
 }
 
-/* What has a rank is not for guests, who could only put it back among all the rest. */
+/* A borrower does not take work with a priority: it could only push it back to the global queue,
+ * where the priority is lost. */
 static fi_runnable *take_priority(fi_worker *w, fi_shared_queue *q)
 {
     return fi_shared_queue_size(q) > 0 && !w->attached->is_borrower ? fi_shared_queue_pop(q) : NULL;
@@ -90,7 +91,7 @@ static fi_runnable *take_low(fi_worker *w)
     return take_priority(w, &w->runtime->low_queue);
 }
 
-/* Its own, as a thief would; but nothing is stolen. */
+/* Take the oldest item of the own deque by a steal, but count it as a pop. */
 static fi_runnable *take_oldest(fi_worker *w)
 {
     void *old;
@@ -119,7 +120,7 @@ static fi_runnable *take_for_fairness(fi_worker *w)
     }
 }
 
-/* What is due makes fibers ready, here. */
+/* Timers that are due make fibers ready on this worker. */
 static void fire_timers(fi_worker *w, uint32_t tick)
 {
     int64_t next = fi_timer_heap_next(&w->runtime->timers);
@@ -137,16 +138,17 @@ static void fire_timers(fi_worker *w, uint32_t tick)
     fi_trace_timers_end(w);
 }
 
-/* Who yields lets those go first that never ran, or they would wait for ever behind fibers that only wait for
- * them. */
+/* A fiber that yields lets unstarted work go first.  Otherwise that work would wait forever behind
+ * fibers that only yield until it has run. */
 static fi_runnable *take_unstarted_first(fi_worker *w)
 {
     w->unstarted_first = false;
     return fi_worker_pop_unstarted(w);
 }
 
-/* Not ==, because fi_switch_may_pick (sched/switch.h) advances the tick as well, without this check. */
-static bool is_due(uint32_t tick, uint32_t at)
+/* Not ==, because fi_switch_may_pick (sched/switch.h) advances the tick as well, without this
+ * check. */
+static bool tick_is_due(uint32_t tick, uint32_t at)
 {
     return (int32_t)(tick - at) >= 0;
 }
@@ -157,9 +159,9 @@ static fi_runnable *take_own(fi_worker *w)
     fi_runnable *r = NULL;
 
     fi_store_relaxed(&w->tick, tick);
-    if (is_due(tick, w->timer_tick_at))
+    if (tick_is_due(tick, w->timer_tick_at))
         fire_timers(w, tick);
-    if (is_due(tick, w->fair_tick_at))
+    if (tick_is_due(tick, w->fair_tick_at))
         r = take_for_fairness(w);
     if (!r && (r = take_high(w)) != NULL)
         return r;
@@ -177,7 +179,7 @@ static fi_runnable *take_own(fi_worker *w)
     return r;
 }
 
-/* The same, and then what has come from outside. */
+/* The own queues, then the poller, then work that waits for memory. */
 static fi_runnable *take_or_poll(fi_worker *w)
 {
     fi_runnable *r = take_own(w);
@@ -187,7 +189,7 @@ static fi_runnable *take_or_poll(fi_worker *w)
     return r ? r : fi_memory_wait_take(w);
 }
 
-/* What was brought before how: who reads both never sees a steal that brought nothing. */
+/* The number of items is counted before the steal, so a reader never sees a steal without items. */
 static void count_steal(fi_worker *w, const fi_worker *victim, int n)
 {
     fi_counters *c = &w->counters;
@@ -203,8 +205,9 @@ static void push_rest_unstarted(fi_worker *w, void **items, int n)
         fi_worker_push_unstarted(w, items[i]);
 }
 
-/* As Kuchumov (2016) counts: a claim of several that another party spoiled was one of several; where nothing was stop_searching it
- * is not known how many it would have been, and it counts as one of a single item. */
+/* The counting of Kuchumov (2016).  A claim of several items that lost a race counts as one of
+ * several.  Where the deque was empty, the number of items is not known, and the attempt counts as
+ * one of a single item. */
 static void count_deque_steal(fi_counters *c, int n)
 {
     if (n > 0)
@@ -219,7 +222,8 @@ static void count_deque_steal(fi_counters *c, int n)
         fi_count(&c->deque_steals_single_failed);
 }
 
-/* The oldest is run; the others keep their order, the oldest nearest to the thieves. */
+/* Return the oldest item to be run.  The others keep their order, with the oldest nearest to the
+ * thieves. */
 static fi_runnable *steal_from_deque(fi_worker *w, fi_worker *victim)
 {
     void *items[FI_DEQUE_MAX_BATCH];
@@ -233,7 +237,8 @@ static fi_runnable *steal_from_deque(fi_worker *w, fi_worker *victim)
     return items[0];
 }
 
-/* What is only in the next slot is taken when its worker has not looked for work since we first saw it there. */
+/* A fiber in the next slot may be stolen if its worker has not looked for work since this worker
+ * first saw the slot filled, and NEXT_STALE_NS have passed. */
 static bool next_is_stale(fi_worker *w, fi_worker *victim)
 {
     uint32_t tick = fi_load_relaxed(&victim->tick);
@@ -317,8 +322,8 @@ static fi_runnable *try_steal_from_all(fi_worker *w)
     return take_shared(w);
 }
 
-/* Of what a timer made ready. */
-static fi_runnable *take_due(fi_worker *w)
+/* A fiber that a timer has made ready. */
+static fi_runnable *take_timer_ready(fi_worker *w)
 {
     fire_timers(w, fi_load_relaxed(&w->tick));
     return fi_runq_pop(&w->ready, fi_worker_lock_id(w));
@@ -336,7 +341,7 @@ static fi_runnable *search_until_found(fi_worker *w)
         if (!r)
             r = fi_shared_queue_pop(&w->inbox);
         if (!r)
-            r = take_due(w);
+            r = take_timer_ready(w);
         if (r)
             return r;
         if (round == ROUNDS - 1)
@@ -349,7 +354,7 @@ static fi_runnable *search_until_found(fi_worker *w)
     return NULL;
 }
 
-static fi_runnable *search(fi_worker *w)
+static fi_runnable *search_for_work(fi_worker *w)
 {
     fi_runnable *r;
 
@@ -360,7 +365,7 @@ static fi_runnable *search(fi_worker *w)
     return r;
 }
 
-static bool has_work(fi_worker *w)
+static bool worker_has_work(fi_worker *w)
 {
     return fi_deque_size(w->deque) > 0 || fi_runq_size(&w->ready) > 0 ||
            fi_shared_queue_size(&w->inbox) > 0;
@@ -375,20 +380,21 @@ static bool has_shared_work(fi_runtime *rt)
 bool fi_runtime_has_work(fi_runtime *rt)
 {
     for (unsigned i = 0; i < rt->n_workers; i++)
-        if (has_work(&rt->workers[i]))
+        if (worker_has_work(&rt->workers[i]))
             return true;
     return has_shared_work(rt) || fi_memory_wait_size(rt) > 0;
 }
 
-/* And will run it itself; see runq.h. */
-static bool has_only_its_next(fi_worker *w)
+/* Its worker will run that fiber itself (sched/runq.h). */
+static bool worker_has_only_next(fi_worker *w)
 {
     return fi_deque_size(w->deque) == 0 && fi_shared_queue_size(&w->inbox) == 0 &&
            fi_runq_size(&w->ready) == 1 && fi_runq_owner_takes_next(&w->ready);
 }
 
-/* The last look before sleep: only whether there is something, as who takes must be awake. */
-static bool anything(void *ctx)
+/* The last check before sleep.  It only tests for work, because only a worker that is awake may
+ * take it. */
+static bool must_stay_awake(void *ctx)
 {
     fi_worker *w = ctx;
     fi_runtime *rt = w->runtime;
@@ -399,7 +405,7 @@ static bool anything(void *ctx)
         return true;
     for (unsigned i = 0; i < rt->n_workers; i++) {
         fi_worker *victim = &rt->workers[i];
-        if (has_work(victim) && !(victim != w && has_only_its_next(victim)))
+        if (worker_has_work(victim) && !(victim != w && worker_has_only_next(victim)))
             return true;
         if (victim != w)
             request_publish(victim);
@@ -407,7 +413,7 @@ static bool anything(void *ctx)
     return false;
 }
 
-/* While we sleep, a guest may have taken our place. */
+/* A borrower may have been attached to the worker while its own thread slept. */
 static void sleep_until_work(fi_worker *w, bool searching)
 {
     fi_worker_thread *mine = w->attached;
@@ -416,7 +422,7 @@ static void sleep_until_work(fi_worker *w, bool searching)
 
     fi_count(&w->counters.sleeps);
     fi_trace_sleep(w);
-    fi_idle_sleep(&w->runtime->idle, &w->sleeper, searching, anything, w,
+    fi_idle_sleep(&w->runtime->idle, &w->sleeper, searching, must_stay_awake, w,
                   until < watch ? until : watch);
     fi_trace_woken(w);
     fi_watchdog_worker_awake(w->runtime);
@@ -424,13 +430,14 @@ static void sleep_until_work(fi_worker *w, bool searching)
     fi_store_relaxed(&w->thread_clock, mine->clock);
 }
 
-/* Its own thread sleeps on, without a deadline that it knows of: if nobody keeps the time of a timer, it has to be woken. */
+/* The worker's own thread continues to sleep, without a deadline.  If no sleeper has the deadline
+ * of the next timer, must_stay_awake() returns true and the thread is woken. */
 void fi_worker_return(fi_worker *w, bool searching)
 {
-    fi_idle_return(&w->runtime->idle, &w->sleeper, searching, anything, w);
+    fi_idle_return(&w->runtime->idle, &w->sleeper, searching, must_stay_awake, w);
 }
 
-/* Work was stop_searching by searching: there may be more, and nobody else may be looking. */
+/* A search has found work.  There may be more, and no other worker may be searching. */
 static fi_runnable *stop_searching(fi_worker *w, fi_runnable *r)
 {
     if (fi_idle_search_end(&w->runtime->idle))
@@ -438,7 +445,7 @@ static fi_runnable *stop_searching(fi_worker *w, fi_runnable *r)
     return r;
 }
 
-/* Among what is there. */
+/* Without sleeping. */
 fi_runnable *fi_find_work_awake(fi_worker *w, bool *searching)
 {
     fi_runnable *r = take_or_poll(w);
@@ -447,7 +454,7 @@ fi_runnable *fi_find_work_awake(fi_worker *w, bool *searching)
     if (r)
         return r;
     *searching = fi_idle_search_begin(&w->runtime->idle, w->runtime->n_workers);
-    if (!*searching || (r = search(w)) == NULL)
+    if (!*searching || (r = search_for_work(w)) == NULL)
         return NULL;
     *searching = false;
     return stop_searching(w, r);
@@ -458,11 +465,11 @@ static fi_runnable *find_as_searcher(fi_worker *w)
     fi_runnable *r = take_or_poll(w);
 
     if (!r)
-        r = search(w);
+        r = search_for_work(w);
     return r ? stop_searching(w, r) : NULL;
 }
 
-/* At a stop nobody waits for anything any more: what is left are tickets that were claimed back. */
+/* At a stop no thread waits for work any more.  Only tickets that were claimed back are left. */
 fi_runnable *fi_find_after_wake(fi_worker *w)
 {
     fi_runnable *r = NULL;
@@ -489,7 +496,8 @@ fi_runnable *fi_find_work(fi_worker *w)
     return fi_find_after_wake(w);
 }
 
-/* A fiber that is ready has a stack of its own, and so have some that are to start. */
+/* Ready fibers have their own stack, and so have started fibers with a stack size of their own.
+ * Those are left to the worker. */
 fi_runnable *fi_find_unstarted(fi_worker *w)
 {
     fi_runnable *r;

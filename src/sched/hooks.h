@@ -1,4 +1,4 @@
-/* Who looks at a runtime from the floor above, without being known here. */
+/* Hooks of a runtime that src/observe implements.  The scheduler does not know what they do. */
 #ifndef FI_SCHED_HOOKS_H
 #define FI_SCHED_HOOKS_H
 
@@ -6,25 +6,25 @@
 
 typedef struct fi_runtime fi_runtime;
 
-/* What is wrong, or at least remarkable. */
+/* Incidents that are reported to the observer. */
 typedef enum fi_incident {
-    FI_INCIDENT_SIGNAL,   /* somebody wants to know what goes on: filch_config.dump_signal */
-    FI_INCIDENT_DEADLOCK, /* nothing goes on, and nothing can */
-    FI_INCIDENT_LONG_RUN, /* a fiber keeps its worker for too long */
-    FI_INCIDENT_EXIT,     /* the process ends, and workers still run */
+    FI_INCIDENT_SIGNAL,   /* a dump was requested: filch_config.dump_signal */
+    FI_INCIDENT_DEADLOCK, /* no fiber can continue */
+    FI_INCIDENT_LONG_RUN, /* a fiber holds its worker for too long */
+    FI_INCIDENT_EXIT,     /* the process exits while workers run */
 } fi_incident;
 
 typedef struct fi_hooks {
-    /* [who starts the runtime] All is made, and no worker runs yet.  0; or -errno, after a line on stderr: there will be
-     * no runtime. */
+    /* [the thread that starts the runtime] All is initialised, and no worker runs yet.  Returns 0,
+     * or -errno after a message on stderr, and the runtime is not started. */
     int (*begin)(fi_runtime *rt);
-    /* [who stops it] All threads have ended; false: none ever began. */
+    /* [the thread that stops it] All threads have ended.  has_run is false if none was started. */
     void (*end)(fi_runtime *rt, bool has_run);
-    /* [watcher; or who calls exit()] Workers may run meanwhile. */
+    /* [watchdog; or the thread that calls exit()] Workers may run meanwhile. */
     void (*incident)(fi_runtime *rt, fi_incident why);
 } fi_hooks;
 
-/* observe/observe.c: the one place where a lower floor names something of a higher one, as nobody else would call it. */
+/* observe/observe.c.  This is the only name of a higher layer that the scheduler refers to. */
 extern const fi_hooks fi_observe_hooks;
 
 #endif

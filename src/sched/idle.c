@@ -1,5 +1,5 @@
-/* Sleeping and waking.  The list is short and changes seldom, so it is behind a lock; only the
- * question whether anybody sleeps at all is asked often, and that is one load after a fence. */
+/* Sleeping and waking.  The list is short and seldom changes, so a lock guards it.  Only the check
+ * whether any worker sleeps is frequent, and that is one load after a fence. */
 #include "sched/idle.h"
 
 #include "base/futex.h"
@@ -8,12 +8,12 @@
 #include <errno.h>
 #include <stddef.h>
 
-static uint32_t searchers(uint32_t state)
+static uint32_t n_searchers(uint32_t state)
 {
     return state / FI_IDLE_SEARCHER;
 }
 
-static uint32_t sleepers(uint32_t state)
+static uint32_t n_sleepers(uint32_t state)
 {
     return state % FI_IDLE_SEARCHER;
 }
@@ -37,21 +37,22 @@ bool fi_idle_search_begin(fi_idle *i, unsigned workers)
 {
     uint32_t state = fi_load_relaxed(&i->state);
 
-    if (2 * searchers(state) >= workers - sleepers(state))
+    if (2 * n_searchers(state) >= workers - n_sleepers(state))
         return false;
     fi_fetch_add_relaxed(&i->state, FI_IDLE_SEARCHER);
     return true;
 }
 
-/* idle.found -> idle.sleep.fence: what I took away before the word.  Else a fiber that answers to who falls
- * asleep after me may still see it in its deque, and not publish more. */
+/* idle.found -> idle.sleep.fence: the items that the searcher took, before the word.  Otherwise a
+ * fiber that handles a request of a later sleeper may still see them in its deque, and not publish
+ * more. */
 bool fi_idle_search_end(fi_idle *i)
 {
-    return searchers(fi_fetch_add_release(&i->state, 0u - FI_IDLE_SEARCHER, idle.found)) == 1;
+    return n_searchers(fi_fetch_add_release(&i->state, 0u - FI_IDLE_SEARCHER, idle.found)) == 1;
 }
 
-/* [lock held] Sleep until then only if nobody else does: one is enough to be in time. */
-static int64_t keep_time(fi_idle *i, fi_sleeper *s, int64_t deadline_ns)
+/* [lock held] The deadline to sleep until.  Only one sleeper needs the earliest deadline. */
+static int64_t set_timer_sleeper(fi_idle *i, fi_sleeper *s, int64_t deadline_ns)
 {
     if (deadline_ns >= fi_load_relaxed(&i->timer_sleeper_ns))
         return FI_FUTEX_FOREVER;
@@ -61,7 +62,7 @@ static int64_t keep_time(fi_idle *i, fi_sleeper *s, int64_t deadline_ns)
 }
 
 /* [lock held] */
-static void stop_keeping(fi_idle *i, const fi_sleeper *s)
+static void clear_timer_sleeper(fi_idle *i, const fi_sleeper *s)
 {
     if (i->timer_sleeper != s || FI_FAULT(idle.keeps_on))
         return;
@@ -69,25 +70,25 @@ static void stop_keeping(fi_idle *i, const fi_sleeper *s)
     fi_store_relaxed(&i->timer_sleeper_ns, FI_FUTEX_FOREVER);
 }
 
-/* [lock held] A sleeper that is out of the list searches.
- * -> idle.woken: what a guest did to the worker before the word. */
-static void now_searching(fi_idle *i, fi_sleeper *s)
+/* [lock held] A sleeper that was removed from the list searches.
+ * -> idle.woken: the changes that a borrower made to the worker, before the word. */
+static void sleeper_set_searching(fi_idle *i, fi_sleeper *s)
 {
-    stop_keeping(i, s);
+    clear_timer_sleeper(i, s);
     fi_fetch_add_relaxed(&i->state, FI_IDLE_SEARCHER - 1u);
     fi_store_release(&s->asleep, FI_AWAKE, idle.wake);
 }
 
-/* ---- who polls ---- */
+/* ---- polling ---- */
 
 /* [lock held] */
-static bool is_polling(fi_idle *i, const fi_sleeper *s)
+static bool sleeper_is_polling(fi_idle *i, const fi_sleeper *s)
 {
     return i->poller && fi_load_relaxed(&i->polling) == s;
 }
 
 /* [lock held] */
-static bool begin_polling(fi_idle *i, fi_sleeper *s)
+static bool sleeper_begin_polling(fi_idle *i, fi_sleeper *s)
 {
     if (!i->poller || !fi_idle_is_unpolled(i))
         return false;
@@ -107,11 +108,12 @@ bool fi_idle_poll_seq(fi_idle *i, uint32_t *number)
     return is;
 }
 
-/* Only by itself, when it has come out of there: two in the poller would take each other's interrupts. */
-static void end_polling(fi_idle *i, fi_sleeper *s)
+/* Called only by the sleeper itself, after it has left the poller.  Two threads in the poller would
+ * take each other's interrupts. */
+static void sleeper_end_polling(fi_idle *i, fi_sleeper *s)
 {
     fi_lock_lock(&i->lock);
-    if (is_polling(i, s) && !FI_FAULT(idle.polls_on))
+    if (sleeper_is_polling(i, s) && !FI_FAULT(idle.polls_on))
         fi_store_relaxed(&i->polling, NULL);
     fi_lock_unlock(&i->lock);
 }
@@ -139,17 +141,17 @@ void fi_idle_remove_interest(fi_idle *i)
 
 /* ---- waking ---- */
 
-/* Somebody who is out of the list and awake, but may not know it. */
+/* A sleeper that was removed from the list and set awake, but whose thread may still block. */
 typedef struct woken {
-    fi_sleeper *sleeper; /* NULL: nobody */
+    fi_sleeper *sleeper; /* NULL: none */
     bool polls;
 } woken;
 
-/* [lock held] The first of the list, and who polls only if it is the only one. */
-static woken pick(fi_idle *i)
+/* [lock held] Remove the first of the list; the one that polls only if there is no other. */
+static woken pick_sleeper(fi_idle *i)
 {
     fi_sleeper **link = &i->sleepers;
-    woken w = {*link, *link && is_polling(i, *link)};
+    woken w = {*link, *link && sleeper_is_polling(i, *link)};
 
     if (w.polls && w.sleeper->next) {
         link = &w.sleeper->next;
@@ -160,23 +162,23 @@ static woken pick(fi_idle *i)
     return w;
 }
 
-static woken take_one(fi_idle *i)
+static woken take_sleeper(fi_idle *i)
 {
     woken w = {NULL, false};
 
     fi_lock_lock(&i->lock);
-    if (searchers(fi_load_relaxed(&i->state)) == 0) {
-        w = pick(i);
+    if (n_searchers(fi_load_relaxed(&i->state)) == 0) {
+        w = pick_sleeper(i);
         if (w.polls && FI_FAULT(idle.comes_out))
             fi_store_relaxed(&i->polling, NULL);
         if (w.sleeper)
-            now_searching(i, w.sleeper);
+            sleeper_set_searching(i, w.sleeper);
     }
     fi_lock_unlock(&i->lock);
     return w;
 }
 
-static void rouse(fi_idle *i, woken w)
+static void wake_sleeper(fi_idle *i, woken w)
 {
     if (w.polls)
         i->poller->interrupt(i->poller);
@@ -191,11 +193,11 @@ bool fi_idle_notify(fi_idle *i)
 
     fi_fence_seq_cst(idle.notify.fence);
     state = fi_load_relaxed(&i->state);
-    if (sleepers(state) == 0 || searchers(state) > 0)
+    if (n_sleepers(state) == 0 || n_searchers(state) > 0)
         return false;
-    w = take_one(i);
+    w = take_sleeper(i);
     if (w.sleeper)
-        rouse(i, w);
+        wake_sleeper(i, w);
     return w.sleeper != NULL;
 }
 
@@ -203,15 +205,16 @@ void fi_idle_wake_all(fi_idle *i)
 {
     fi_lock_lock(&i->lock);
     while (i->sleepers) {
-        woken w = pick(i);
-        now_searching(i, w.sleeper);
-        rouse(i, w);
+        woken w = pick_sleeper(i);
+        sleeper_set_searching(i, w.sleeper);
+        wake_sleeper(i, w);
     }
     fi_lock_unlock(&i->lock);
 }
 
-/* True: as the one who polls.  The deadline is FI_FUTEX_FOREVER then if somebody else keeps it. */
-static bool fall_asleep(fi_idle *i, fi_sleeper *s, bool searching, bool may_poll,
+/* True: it sleeps in the poller.  *deadline_ns becomes FI_FUTEX_FOREVER if the timer sleeper has
+ * that or an earlier deadline. */
+static bool add_sleeper(fi_idle *i, fi_sleeper *s, bool searching, bool may_poll,
                         int64_t *deadline_ns)
 {
     bool watched, polls;
@@ -221,8 +224,8 @@ static bool fall_asleep(fi_idle *i, fi_sleeper *s, bool searching, bool may_poll
     s->next = i->sleepers;
     i->sleepers = s;
     fi_fetch_add_relaxed(&i->state, searching ? 1u - FI_IDLE_SEARCHER : 1u);
-    polls = may_poll && begin_polling(i, s);
-    *deadline_ns = keep_time(i, s, *deadline_ns);
+    polls = may_poll && sleeper_begin_polling(i, s);
+    *deadline_ns = set_timer_sleeper(i, s, *deadline_ns);
     watched = i->quiesce_waiters;
     if (watched)
         fi_fetch_add_relaxed(&i->quiesce_seq, 1u);
@@ -232,8 +235,9 @@ static bool fall_asleep(fi_idle *i, fi_sleeper *s, bool searching, bool may_poll
     return polls;
 }
 
-/* Awake, if it is asleep; nobody: somebody was faster, and woke or borrowed it. */
-static woken get_up(fi_idle *i, fi_sleeper *s)
+/* Remove the sleeper from the list if it is asleep.  Returns none if another thread has woken or
+ * borrowed it. */
+static woken remove_sleeper(fi_idle *i, fi_sleeper *s)
 {
     woken w = {NULL, false};
 
@@ -243,31 +247,31 @@ static woken get_up(fi_idle *i, fi_sleeper *s)
         while (*link != s)
             link = &(*link)->next;
         *link = s->next;
-        w = (woken){s, is_polling(i, s)};
-        now_searching(i, s);
+        w = (woken){s, sleeper_is_polling(i, s)};
+        sleeper_set_searching(i, s);
     }
     fi_lock_unlock(&i->lock);
     return w;
 }
 
-typedef struct nap {
+typedef struct sleep_op {
     fi_idle *idle;
     fi_sleeper *sleeper;
     bool polls;
-} nap;
+} sleep_op;
 
-/* The poller has something to tell.  What it makes ready is for a worker that is awake; and as that may be much,
- * somebody else may poll meanwhile. */
+/* The poller has events.  Only a worker that is awake can push the fibers that they make ready.
+ * There may be many, so another worker may poll meanwhile. */
 static void wake_from_poll(void *arg)
 {
-    const nap *n = arg;
+    const sleep_op *n = arg;
 
-    get_up(n->idle, n->sleeper);
-    end_polling(n->idle, n->sleeper);
+    remove_sleeper(n->idle, n->sleeper);
+    sleeper_end_polling(n->idle, n->sleeper);
 }
 
-/* -ETIMEDOUT; else look again. */
-static int take_nap(nap *n, uint32_t asleep, int64_t deadline_ns)
+/* -ETIMEDOUT; otherwise the caller checks its word again. */
+static int sleep_once(sleep_op *n, uint32_t asleep, int64_t deadline_ns)
 {
     fi_poller *p;
 
@@ -277,13 +281,13 @@ static int take_nap(nap *n, uint32_t asleep, int64_t deadline_ns)
     return p->poll(p, deadline_ns, wake_from_poll, n);
 }
 
-/* True: awake.  <- idle.wake */
-static bool wait_until(nap *n, int64_t deadline_ns)
+/* True: the worker is awake.  <- idle.wake */
+static bool sleep_until_awake(sleep_op *n, int64_t deadline_ns)
 {
     uint32_t asleep;
 
     while ((asleep = fi_load_acquire(&n->sleeper->asleep, idle.woken)) != FI_AWAKE)
-        if (take_nap(n, asleep, deadline_ns) == -ETIMEDOUT)
+        if (sleep_once(n, asleep, deadline_ns) == -ETIMEDOUT)
             return false;
     return true;
 }
@@ -291,73 +295,75 @@ static bool wait_until(nap *n, int64_t deadline_ns)
 void fi_idle_sleep(fi_idle *i, fi_sleeper *s, bool searching, bool (*anything)(void *ctx),
                    void *ctx, int64_t deadline_ns)
 {
-    nap n = {i, s, fall_asleep(i, s, searching, true, &deadline_ns)};
+    sleep_op n = {i, s, add_sleeper(i, s, searching, true, &deadline_ns)};
 
     fi_fence_seq_cst(idle.sleep.fence);
-    if (anything(ctx) && !get_up(i, s).sleeper && !FI_FAULT(idle.lent))
-        fi_idle_notify(i); /* it may be lent, and the guest does not look for what is there */
-    if (!wait_until(&n, deadline_ns)) {
-        get_up(i, s);
-        fi_idle_wait(s); /* it may be lent just now */
+    if (anything(ctx) && !remove_sleeper(i, s).sleeper && !FI_FAULT(idle.lent))
+        fi_idle_notify(i); /* the worker may be lent, and the borrower does not search */
+    if (!sleep_until_awake(&n, deadline_ns)) {
+        remove_sleeper(i, s);
+        fi_idle_wait(s); /* it may have been lent meanwhile */
     }
     if (n.polls)
-        end_polling(i, s);
+        sleeper_end_polling(i, s);
 }
 
 void fi_idle_init_asleep(fi_idle *i, fi_sleeper *s)
 {
     int64_t never = FI_FUTEX_FOREVER;
 
-    fall_asleep(i, s, false, false, &never);
+    add_sleeper(i, s, false, false, &never);
 }
 
 void fi_idle_wait(fi_sleeper *s)
 {
-    nap n = {NULL, s, false};
+    sleep_op n = {NULL, s, false};
 
-    wait_until(&n, FI_FUTEX_FOREVER);
+    sleep_until_awake(&n, FI_FUTEX_FOREVER);
 }
 
-/* [lock held] Whom a guest gets: not who polls, and who keeps the time only if there is no other; NULL: nobody. */
-static fi_sleeper **whom_to_lend(fi_idle *i)
+/* [lock held] The sleeper to lend: not the one that polls, and the timer sleeper only if there
+ * is no other.  NULL: none. */
+static fi_sleeper **pick_lendable(fi_idle *i)
 {
-    fi_sleeper **keeper = NULL;
+    fi_sleeper **timer_sleeper = NULL;
 
     for (fi_sleeper **link = &i->sleepers; *link; link = &(*link)->next) {
-        if (is_polling(i, *link))
+        if (sleeper_is_polling(i, *link))
             continue;
         if (*link != i->timer_sleeper)
             return link;
-        keeper = link;
+        timer_sleeper = link;
     }
-    return keeper;
+    return timer_sleeper;
 }
 
 /* [lock held] */
-static fi_sleeper *lend(fi_idle *i, fi_sleeper **link)
+static fi_sleeper *lend_sleeper(fi_idle *i, fi_sleeper **link)
 {
     fi_sleeper *s = *link;
 
     *link = s->next;
     fi_fetch_add_relaxed(&i->state, 0u - 1u);
     fi_store_relaxed(&s->asleep, FI_LENT);
-    stop_keeping(i, s);
+    clear_timer_sleeper(i, s);
     return s;
 }
 
-/* The guest may not look at the time for long: of those who still sleep somebody must keep it. */
+/* The borrower may not fire timers for a long time, so another sleeper must replace the timer
+ * sleeper. */
 fi_sleeper *fi_idle_borrow(fi_idle *i)
 {
     fi_sleeper *s = NULL, **link;
     bool kept_time = false;
 
-    if (sleepers(fi_load_relaxed(&i->state)) == 0)
+    if (n_sleepers(fi_load_relaxed(&i->state)) == 0)
         return NULL;
     fi_lock_lock(&i->lock);
-    link = whom_to_lend(i);
+    link = pick_lendable(i);
     if (link) {
         kept_time = *link == i->timer_sleeper;
-        s = lend(i, link);
+        s = lend_sleeper(i, link);
     }
     fi_lock_unlock(&i->lock);
     if (kept_time && !FI_FAULT(idle.lent_keeper))
@@ -371,19 +377,19 @@ void fi_idle_return(fi_idle *i, fi_sleeper *s, bool searching, bool (*anything)(
     int64_t never = FI_FUTEX_FOREVER;
     woken w;
 
-    fall_asleep(i, s, searching, false, &never);
+    add_sleeper(i, s, searching, false, &never);
     fi_fence_seq_cst(idle.return.fence);
     if (!anything(ctx))
         return;
-    w = get_up(i, s);
+    w = remove_sleeper(i, s);
     w.polls &= !FI_FAULT(idle.back_at_word);
     if (w.sleeper)
-        rouse(i, w); /* its thread may have been up since, and sleep in the poller now */
+        wake_sleeper(i, w); /* its thread may have woken since, and sleep in the poller now */
     else if (!FI_FAULT(idle.lent_again))
-        fi_idle_notify(i); /* the next guest may have it already */
+        fi_idle_notify(i); /* the next borrower may have it already */
 }
 
-/* The sleeper that kept the time detects that it no longer does, as a lent worker does. */
+/* The former timer sleeper detects that it was replaced, as the thread of a lent worker does. */
 void fi_idle_wake_another(fi_idle *i, int64_t late_ns)
 {
     woken w = {NULL, false};
@@ -392,17 +398,17 @@ void fi_idle_wake_another(fi_idle *i, int64_t late_ns)
 
     fi_lock_lock(&i->lock);
     late = fi_load_relaxed(&i->timer_sleeper_ns) < late_ns;
-    link = whom_to_lend(i);
+    link = pick_lendable(i);
     if (link && !(late && *link == i->timer_sleeper)) {
         w.sleeper = *link;
         *link = w.sleeper->next;
         if (late)
-            stop_keeping(i, i->timer_sleeper);
-        now_searching(i, w.sleeper);
+            clear_timer_sleeper(i, i->timer_sleeper);
+        sleeper_set_searching(i, w.sleeper);
     }
     fi_lock_unlock(&i->lock);
     if (w.sleeper)
-        rouse(i, w);
+        wake_sleeper(i, w);
 }
 
 bool fi_idle_all_asleep(fi_idle *i, unsigned workers, bool (*ask)(void *ctx), void *ctx)

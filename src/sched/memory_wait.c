@@ -7,9 +7,9 @@
 
 #define RETRY_MIN_NS 1000000
 #define RETRY_MAX_NS 64000000
-#define REPORT_NS    200000000 /* until a line reports that no record got a stack */
+#define REPORT_NS    200000000 /* without a stack for any record, until a message reports it */
 
-/* All workers look, as any of them may have a stack. */
+/* Wake all workers, as any of them may have a stack. */
 void fi_memory_wait_push(fi_worker *w, fi_runnable *r)
 {
     fi_memory_wait *m = &w->runtime->memory_wait;
@@ -23,10 +23,10 @@ void fi_memory_wait_push(fi_worker *w, fi_runnable *r)
     fi_idle_wake_all(&w->runtime->idle);
 }
 
-static void report(fi_runtime *rt, int64_t now_ns)
+static void report_memory_wait(fi_runtime *rt, int64_t now_ns)
 {
     fi_memory_wait *m = &rt->memory_wait;
-    char line[256];
+    char message[256];
     uint32_t no = 0;
     ssize_t done;
     int n;
@@ -35,15 +35,15 @@ static void report(fi_runtime *rt, int64_t now_ns)
         !fi_cas_relaxed(&m->is_reported, &no, 1u))
         return;
     n = snprintf(
-        line, sizeof line,
+        message, sizeof message,
         "filch: %zu fibers wait for memory for a stack (%zu bytes each); free memory, raise "
         "the limit (ulimit -v) or lower stack_size\n",
         fi_shared_queue_size(&m->queue), rt->settings.stack_size);
-    done = write(STDERR_FILENO, line, (size_t)n);
+    done = write(STDERR_FILENO, message, (size_t)n);
     (void)done; /* there is no other place to report to */
 }
 
-static void retry_later(fi_worker *w, int64_t now_ns)
+static void stack_retry_later(fi_worker *w, int64_t now_ns)
 {
     int64_t delay = 2 * w->stack_retry_delay_ns;
 
@@ -51,12 +51,12 @@ static void retry_later(fi_worker *w, int64_t now_ns)
         delay = RETRY_MIN_NS;
     w->stack_retry_delay_ns = delay < RETRY_MAX_NS ? delay : RETRY_MAX_NS;
     w->stack_retry_ns = now_ns + w->stack_retry_delay_ns;
-    report(w->runtime, now_ns);
+    report_memory_wait(w->runtime, now_ns);
 }
 
 /* Is there a stack that the worker certainly gets?  Memory may also have become free outside of the
  * runtime. */
-static bool has_stack(fi_worker *w)
+static bool worker_has_stack(fi_worker *w)
 {
     int64_t now;
     fi_fiber *f;
@@ -68,14 +68,14 @@ static bool has_stack(fi_worker *w)
         return false;
     f = fi_fiber_acquire(w);
     if (!f) {
-        retry_later(w, now);
+        stack_retry_later(w, now);
         return false;
     }
     fi_fiber_release(w, f);
     return true;
 }
 
-/* A caller that runs its own task leaves them to the worker's own thread. */
+/* A borrower leaves the records to the worker's own thread. */
 fi_runnable *fi_memory_wait_take_slow(fi_worker *w)
 {
     fi_memory_wait *m = &w->runtime->memory_wait;
@@ -83,7 +83,7 @@ fi_runnable *fi_memory_wait_take_slow(fi_worker *w)
     if (w->attached->is_borrower)
         return NULL;
     fi_store_relaxed(&w->memory_wait_seen, fi_load_relaxed(&m->pushes));
-    if (fi_shared_queue_size(&m->queue) == 0 || !has_stack(w))
+    if (fi_shared_queue_size(&m->queue) == 0 || !worker_has_stack(w))
         return NULL;
     w->stack_retry_delay_ns = 0;
     fi_store_relaxed(&m->since_ns, fi_clock_now());

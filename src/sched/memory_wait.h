@@ -9,9 +9,10 @@
  *
  * So a worker does not sleep with a stack in its caches while a record waits, and does not spin
  * while it has none.  The runtime maps its first stacks when it starts, so there is always one to
- * wait for.  When no record has been taken for a while, one line on stderr says how many wait.
+ * wait for.  When no record has been taken for a while, one message on stderr says how many wait.
  *
- * A fiber with a stack size of its own gets its stack when it is started (fiber/start.c), and never waits here.
+ * A fiber with a stack size of its own gets its stack when it is started (fiber/start.c), and never
+ * waits here.
  */
 #ifndef FI_SCHED_MEMORY_WAIT_H
 #define FI_SCHED_MEMORY_WAIT_H
@@ -21,20 +22,21 @@
 /* [worker] There is no stack to run this on. */
 void fi_memory_wait_push(fi_worker *w, fi_runnable *r);
 
-/* [any] How many wait. */
+/* [any] The number of records that wait. */
 static inline size_t fi_memory_wait_size(fi_runtime *rt)
 {
     return fi_shared_queue_size(&rt->memory_wait.queue);
 }
 
-/* [any] Has a record come since the worker last looked?  Before a sleep: after a fence. */
+/* [any] Was a record pushed since the worker last checked?  Before a sleep: call after a fence. */
 static inline bool fi_memory_wait_is_unseen(fi_worker *w)
 {
     return fi_load_relaxed(&w->runtime->memory_wait.pushes) !=
            fi_load_relaxed(&w->memory_wait_seen);
 }
 
-/* [worker] A record that the worker now has a stack for; NULL: none waits, or there is still no memory. */
+/* [worker] A record that the worker now has a stack for; NULL: none waits, or there is still no
+ * memory. */
 fi_runnable *fi_memory_wait_take_slow(fi_worker *w);
 static inline fi_runnable *fi_memory_wait_take(fi_worker *w)
 {

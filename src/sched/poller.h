@@ -1,8 +1,8 @@
-/* What tells of things that come from outside the process: made by the room that needs it, when it first does (L2 knows
- * it by these calls alone), and freed with the runtime.
+/* Poller: the source of events from outside the process.  src/io makes it when it is first needed,
+ * and the scheduler knows it only by these functions.  It is freed with the runtime.
  *
- * Nobody owns it.  Workers ask it when they have nothing else to do, and now and then; and while workers sleep, one of
- * them blocks in it (sched/idle.h).
+ * No worker owns it.  Workers poll when they have nothing else to do, and at intervals.  While
+ * workers sleep, one of them blocks in it (sched/idle.h).
  */
 #ifndef FI_SCHED_POLLER_H
 #define FI_SCHED_POLLER_H
@@ -17,27 +17,29 @@ typedef struct fi_runtime fi_runtime;
 typedef struct fi_worker fi_worker;
 
 struct fi_poller {
-    const char *name; /* for people */
+    const char *name; /* for messages */
     int fd;           /* readable while there are events */
-    /* [worker] Wait until something has come, or the deadline (FI_POLL_NOW: do not wait), or, in somebody who waits, an
-     * interrupt.  If something has come: call awake(arg), unless that is NULL, then make ready who waited for it.
-     * How many things have come; 0: nothing; -ETIMEDOUT. */
+    /* [worker] Wait for events until the deadline (FI_POLL_NOW: do not wait).  An interrupt ends a
+     * wait.  If there are events: call awake(arg), unless awake is NULL, then make their waiters
+     * ready.
+     * Returns: the number of events; 0: none; -ETIMEDOUT. */
     int (*poll)(fi_poller *p, int64_t deadline_ns, void (*awake)(void *arg), void *arg);
-    /* [any] Who waits in there, now or later, comes out. */
+    /* [any] End the wait of the thread that waits in poll, now or later. */
     void (*interrupt)(fi_poller *p);
-    /* [when no worker runs] */
+    /* [called when no worker runs] */
     void (*free)(fi_poller *p);
-    FI_ATOMIC(uint32_t) polling_now; /* somebody does, without waiting: others need not */
+    FI_ATOMIC(uint32_t) polling_now; /* a worker polls without waiting: others need not */
 };
 
 #define FI_POLL_NOW INT64_MIN
 
-/* [any] That of a runtime; NULL: none yet.
- * fi_poller_set: this one, unless there is one already; the one that it is. */
+/* [any] The poller of the runtime; NULL: none yet.
+ * fi_poller_set: set p, unless there is one already.  Returns the poller that is used. */
 fi_poller *fi_poller_get(fi_runtime *rt);
 fi_poller *fi_poller_set(fi_runtime *rt, fi_poller *p);
 
-/* [worker] Ask, without waiting, if nobody else does.  True: something has come, and may be among what is ready here. */
+/* [worker] Poll without waiting, if no other worker does.  True: there were events, and the own run
+ * queue may have ready fibers. */
 bool fi_poller_poll(fi_worker *w);
 
 #endif

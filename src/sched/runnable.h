@@ -1,4 +1,5 @@
-/* The one thing that the scheduler knows of what it runs: it can be taken from a queue. */
+/* A runnable: an entry of the scheduler's queues.  It is unstarted work or a fiber that is ready
+ * again. */
 #ifndef FI_SCHED_RUNNABLE_H
 #define FI_SCHED_RUNNABLE_H
 
@@ -6,11 +7,11 @@ typedef struct fi_fiber fi_fiber;
 typedef struct fi_runnable fi_runnable;
 
 struct fi_runnable {
-    fi_runnable *next; /* in the list of whoever has it */
-    /* Do the work, on that fiber.  NULL: this is a fiber that has run before, to be resumed. */
+    fi_runnable *next; /* in the queue or list that holds it */
+    /* Run the work on that fiber.  NULL: this is a parked fiber, to be resumed. */
     void (*run)(fi_runnable *self, fi_fiber *on);
-    const void *
-        of; /* what it is a part of: who waits under this address waits for it too; NULL: nothing */
+    /* The object that it is a part of: waiters on this address wait for it too.  NULL: none. */
+    const void *of;
 };
 
 #endif

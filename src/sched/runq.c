@@ -36,8 +36,8 @@ fi_runnable *fi_runq_pop_fifo(fi_runq *q, uint32_t lock_id)
     return r;
 }
 
-/* [lock held] The first of them, cut off behind the nth. */
-static fi_runnable *cut(fi_runq *q, uint32_t n)
+/* [lock held] Remove the first n of the FIFO, as a list. */
+static fi_runnable *fifo_cut(fi_runq *q, uint32_t n)
 {
     fi_runnable *list = q->first, *last = list;
 
@@ -48,18 +48,18 @@ static fi_runnable *cut(fi_runq *q, uint32_t n)
     return list;
 }
 
-uint32_t fi_runq_steal(fi_runq *q, uint32_t lock_id, uint32_t most, bool next_too,
+uint32_t fi_runq_steal(fi_runq *q, uint32_t lock_id, uint32_t max, bool next_too,
                        fi_runnable **list)
 {
-    uint32_t in_line, n;
+    uint32_t n_fifo, n;
 
     fi_biased_lock_lock(&q->lock, lock_id);
-    in_line = fi_load_relaxed(&q->n) - (q->next ? 1u : 0u);
-    n = in_line - in_line / 2;
-    if (n > most)
-        n = most;
+    n_fifo = fi_load_relaxed(&q->n) - (q->next ? 1u : 0u);
+    n = n_fifo - n_fifo / 2;
+    if (n > max)
+        n = max;
     if (n > 0) {
-        *list = cut(q, n);
+        *list = fifo_cut(q, n);
     } else if (next_too && q->next) {
         *list = fi_runq_take_next(q);
         (*list)->next = NULL;

@@ -1,13 +1,16 @@
-/* The run queue of a worker: fibers that are ready to go on.  A next slot, for the one made ready last, and a line.
+/* The run queue of a worker: fibers that are ready again.  It has a next slot, for the fiber that
+ * was made ready last, and a FIFO.
  *
- * Its worker comes here at every switch and others seldom, so it is behind a lock whose favourite is mostly the worker
- * (base/biased_lock.h): no locked instruction on the way.  docs/decisions/008 has the figures.
+ * Its worker uses it at every switch, and other threads seldom do.  So it is guarded by a lock that
+ * is mostly biased to the worker (base/biased_lock.h), and the fast path has no locked instruction.
+ * docs/decisions/008 has the measurements.
  *
- * The fiber in the next slot is mostly run by the same worker a moment later, when the fiber that made it ready parks:
- * the two talk to each other.  Then it would be a waste to wake another worker for it, and worse to let it be stolen.  So
- * the queue counts how often in a row its worker took what stood there; after some times nobody is woken for it and nobody
- * steals it, until that turns out to be wrong: its worker has not looked for work for a while, and somebody lock_id searches or
- * the watch (sched/watchdog.h) finds it there. */
+ * The fiber in the next slot is mostly run by the same worker a moment later, when the fiber that
+ * made it ready parks, because the two communicate.  Then a wake-up of another worker would be
+ * wasted, and a steal would be worse.  So the queue counts how often in a row its worker took the
+ * fiber in the next slot.  After FI_RUNQ_NEXT_STREAK_MIN times no worker is woken for that fiber,
+ * and no thief takes it.  This ends when the worker has not looked for work for a while, and a
+ * searcher or the watchdog (sched/watchdog.h) finds the fiber still there. */
 #ifndef FI_SCHED_RUNQ_H
 #define FI_SCHED_RUNQ_H
 
@@ -17,24 +20,24 @@
 
 #include <stddef.h>
 
-#define FI_RUNQ_BATCH           128u /* the most that one steal, or one visit to the global queue, brings */
-#define FI_RUNQ_NEXT_STREAK_MIN 16u /* so often in a row: its worker will take the next one too */
+#define FI_RUNQ_BATCH 128u /* max of one steal, and of one take from the global queue */
+/* From this streak on, the worker is expected to take the fiber in the next slot. */
+#define FI_RUNQ_NEXT_STREAK_MIN 16u
 
 typedef struct fi_runq {
     FI_CACHE_ALIGNED fi_biased_lock lock;
-    FI_ATOMIC(uint32_t) n; /* of all; written under the lock, read by anybody */
-    FI_ATOMIC(uint32_t)
-    next_streak; /* how often in a row its worker took what was in the next slot; likewise */
+    FI_ATOMIC(uint32_t) n; /* next slot and FIFO; written under the lock, read by any thread */
+    FI_ATOMIC(uint32_t) next_streak; /* times in a row that the worker took next; likewise */
     fi_runnable *next, *first, *last;
 } fi_runq;
 
-/* [any] How many there are to be taken by others, about. */
+/* [any] The approximate number of fibers. */
 static inline uint32_t fi_runq_size(fi_runq *q)
 {
     return fi_load_relaxed(&q->n);
 }
 
-/* [any] Does its worker take what is in the next slot itself, as far as we can tell? */
+/* [any] Is the worker expected to take the fiber in the next slot itself? */
 static inline bool fi_runq_owner_takes_next(fi_runq *q)
 {
     return fi_load_relaxed(&q->next_streak) >= FI_RUNQ_NEXT_STREAK_MIN;
@@ -74,7 +77,7 @@ static inline fi_runnable *fi_runq_take_next(fi_runq *q)
     return r;
 }
 
-/* The one in the next slot, or the first in line; NULL: there is none. */
+/* The fiber in the next slot, or else the first of the FIFO; NULL: the queue is empty. */
 static inline fi_runnable *fi_runq_take(fi_runq *q)
 {
     fi_runnable *r = q->next;
@@ -88,9 +91,9 @@ static inline fi_runnable *fi_runq_take(fi_runq *q)
     return r;
 }
 
-/* ---- its worker, lock_id is the party of that number ---- */
+/* ---- called by its worker; lock_id: fi_worker_lock_id of that worker ---- */
 
-/* [worker] At the end of the line. */
+/* [worker] Append to the FIFO. */
 static inline void fi_runq_push(fi_runq *q, uint32_t lock_id, fi_runnable *r)
 {
     fi_biased_lock_lock(&q->lock, lock_id);
@@ -99,9 +102,11 @@ static inline void fi_runq_push(fi_runq *q, uint32_t lock_id, fi_runnable *r)
     fi_biased_lock_unlock(&q->lock, lock_id);
 }
 
-/* Its worker is mostly the lock's favourite: the way of that is inlined where every switch goes, and the other is a call. */
+/* The lock is mostly biased to the worker.  That path is inlined, because every switch takes it.
+ * The other path is a call. */
 
-/* [lock held] To be run next; what was to be run next goes to the end of the line: true. */
+/* [lock held] Put r in the next slot.  True: the slot was filled, and its fiber is now the last of
+ * the FIFO. */
 static inline bool fi_runq_set_next(fi_runq *q, fi_runnable *r)
 {
     fi_runnable *displaced = q->next;
@@ -135,13 +140,13 @@ static inline fi_runnable *fi_runq_take_counted(fi_runq *q)
     return r;
 }
 
-/* [worker] The next; NULL: there is none. */
+/* [worker] The next fiber to run; NULL: the queue is empty. */
 fi_runnable *fi_runq_pop_slow(fi_runq *q, uint32_t lock_id);
 static inline fi_runnable *fi_runq_pop(fi_runq *q, uint32_t lock_id)
 {
     fi_runnable *r;
 
-    if (FI_UNLIKELY(fi_load_relaxed(&q->n) == 0)) /* nobody else adds */
+    if (FI_UNLIKELY(fi_load_relaxed(&q->n) == 0)) /* no other thread pushes */
         return NULL;
     if (FI_UNLIKELY(!fi_biased_lock_try_fast(&q->lock, lock_id)))
         return fi_runq_pop_slow(q, lock_id);
@@ -150,12 +155,13 @@ static inline fi_runnable *fi_runq_pop(fi_runq *q, uint32_t lock_id)
     return r;
 }
 
-/* [worker] The same in turn: the first in line before it, as two lock_id make each other ready would keep all others
- * waiting. */
+/* [worker] The same, but the FIFO comes before the next slot.  Two fibers that make each other
+ * ready would otherwise starve the rest. */
 fi_runnable *fi_runq_pop_fifo(fi_runq *q, uint32_t lock_id);
 
-/* [worker] The next fiber, and at the end of the line the one that makes way for it.  That is not off its stack yet, so the
- * lock is still held then.  NULL: there is none, and this was nothing. */
+/* [worker] Take the next fiber to run, and append `way`, the fiber that yields.  That fiber still
+ * runs on its stack, so the lock stays held on success.  NULL: the queue is empty or its first
+ * entry is not a parked fiber; nothing was changed, and the lock is not held. */
 static inline fi_runnable *fi_runq_exchange(fi_runq *q, uint32_t lock_id, fi_runnable *way)
 {
     fi_runnable *r;
@@ -164,7 +170,7 @@ static inline fi_runnable *fi_runq_exchange(fi_runq *q, uint32_t lock_id, fi_run
         return NULL;
     fi_biased_lock_lock(&q->lock, lock_id);
     r = q->next ? q->next : q->first;
-    if (FI_UNLIKELY(!r || r->run)) { /* stolen meanwhile; or it needs a fiber of its own */
+    if (FI_UNLIKELY(!r || r->run)) { /* stolen meanwhile; or unstarted, and it needs a fiber */
         fi_biased_lock_unlock(&q->lock, lock_id);
         return NULL;
     }
@@ -173,11 +179,12 @@ static inline fi_runnable *fi_runq_exchange(fi_runq *q, uint32_t lock_id, fi_run
     return r;
 }
 
-/* ---- anybody ---- */
+/* ---- called by any thread ---- */
 
-/* [any, as the party of that number] Half of those in line, rounded up, but no more than most, as a list: how many.  Where nobody
- * stands there, and that is wanted, the one in the next slot. */
-uint32_t fi_runq_steal(fi_runq *q, uint32_t lock_id, uint32_t most, bool next_too,
+/* [any, with its own lock_id] Steal half of the FIFO, rounded up, but at most max, as a list.  If
+ * the FIFO is empty and next_too is true, steal the fiber in the next slot.  Returns the number of
+ * fibers. */
+uint32_t fi_runq_steal(fi_runq *q, uint32_t lock_id, uint32_t max, bool next_too,
                        fi_runnable **list);
 
 #endif

@@ -1,6 +1,7 @@
-/* Start, stop, and what happens at fork() and at the end of the process.
+/* Start and stop of the runtime, fork() and process exit.
  *
- * One lock guards starting and stopping.  Whoever comes to use a runtime that runs goes through a users.
+ * One lock guards start and stop.  Threads that use a running runtime are counted by a rundown,
+ * `users`.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* cpu_set_t, pthread_attr_setaffinity_np */
@@ -27,21 +28,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SOON_NS          10000000 /* in which workers that have nothing to do fall asleep */
-#define LOOKS_AT_RUNNING 5        /* so often for one that may just have ended */
-#define LOOKS_MAX        500      /* and for those that wait for a processor */
+#define SOON_NS              10000000 /* in which idle workers fall asleep */
+#define CHECKS_WHILE_RUNNING 5   /* checks while a worker runs a fiber, which may be about to end */
+#define CHECKS_MAX           500 /* checks while workers wait for a CPU */
 
-static fi_lock start_lock;              /* guards the three below */
-static fi_runtime *running;             /* NULL: none */
-static uint64_t started;                /* how many there were */
-static fi_runtime *fork_leftover;       /* by forks: known, as it is never freed */
-static FI_ATOMIC(uint32_t) is_stopping; /* 1: a stop is under way; newcomers wait for it */
+static fi_lock start_lock;        /* guards the next three variables */
+static fi_runtime *running;       /* NULL: none */
+static uint64_t started;          /* number of runtimes started so far */
+static fi_runtime *fork_leftover; /* left by fork(): kept reachable, as they are never freed */
+static FI_ATOMIC(uint32_t) is_stopping; /* 1: a stop is in progress; new users wait for it */
 static fi_rundown users = {
-    FI_RUNDOWN_CLOSED}; /* open while a runtime runs and no stop is under way */
+    FI_RUNDOWN_CLOSED}; /* open while a runtime runs and no stop is in progress */
 
-static unsigned common_divisor(unsigned a, unsigned b)
+static unsigned greatest_common_divisor(unsigned a, unsigned b)
 {
-    return b == 0 ? a : common_divisor(b, a % b);
+    return b == 0 ? a : greatest_common_divisor(b, a % b);
 }
 
 static int find_strides(fi_runtime *rt)
@@ -52,12 +53,12 @@ static int find_strides(fi_runtime *rt)
     if (!rt->strides)
         return -ENOMEM;
     for (unsigned i = 1; i <= n; i++)
-        if (common_divisor(i, n) == 1)
+        if (greatest_common_divisor(i, n) == 1)
             rt->strides[rt->n_strides++] = i;
     return 0;
 }
 
-static void pin(pthread_attr_t *attr, const fi_cpu_set *cpus, unsigned worker)
+static void pin_thread(pthread_attr_t *attr, const fi_cpu_set *cpus, unsigned worker)
 {
     cpu_set_t set;
 
@@ -88,14 +89,14 @@ static int create_thread(fi_worker *w, const pthread_attr_t *attr, bool pinned)
     return unpinned;
 }
 
-/* Start all threads, or none.  cpus: to pin them to; NULL: they are not pinned. */
+/* Start all threads, or none.  cpus: the CPUs to pin them to; NULL: not pinned. */
 static int start_threads(fi_runtime *rt, pthread_attr_t *attr, const fi_cpu_set *cpus)
 {
     for (unsigned i = 0; i < rt->n_workers; i++) {
         fi_worker *w = &rt->workers[i];
         int e;
         if (cpus)
-            pin(attr, cpus, i);
+            pin_thread(attr, cpus, i);
         e = create_thread(w, attr, cpus != NULL);
         if (e != 0) {
             join_workers(rt, i);
@@ -171,7 +172,7 @@ static int reserve_stacks(fi_runtime *rt)
     return e;
 }
 
-static int start_with_watchdog(fi_runtime *rt)
+static int start_with_overflow_handler(fi_runtime *rt)
 {
     int e = fi_overflow_handler_install();
 
@@ -196,7 +197,7 @@ static int start_with_hooks(fi_runtime *rt)
     rt->publish_mode = fi_span_is_on()      ? FI_PUBLISH_SPAN
                        : rt->settings.eager ? FI_PUBLISH_EAGER
                                             : FI_PUBLISH_LAZY;
-    e = start_with_watchdog(rt);
+    e = start_with_overflow_handler(rt);
     if (e < 0)
         fi_observe_hooks.end(rt, false);
     return e;
@@ -309,7 +310,7 @@ __attribute__((constructor)) static void register_at_fork(void)
 }
 
 /* [start_lock held] */
-static int start(const filch_config *config)
+static int start_runtime(const filch_config *config)
 {
     fi_settings settings;
     int e = fi_config_resolve(config, &settings);
@@ -322,8 +323,8 @@ static int start(const filch_config *config)
     return e;
 }
 
-/* Take the lock while no stop is under way: otherwise those who come all the time would keep it from ever
- * finding the runtime unused. */
+/* Take the lock while no stop is in progress.  Otherwise a steady stream of new users could keep a
+ * stop from ever finding the runtime unused. */
 static void lock_unless_stopping(void)
 {
     fi_lock_lock(&start_lock);
@@ -343,12 +344,12 @@ int filch_start(const filch_config *config)
     fi_stay_loaded();
     lock_unless_stopping();
     if (!running)
-        e = start(config);
+        e = start_runtime(config);
     fi_lock_unlock(&start_lock);
     return e;
 }
 
-/* Under the lock the users is open, if a runtime runs. */
+/* `users` is open while the lock is held and a runtime runs. */
 static fi_runtime *enter_or_start(void)
 {
     fi_runtime *rt;
@@ -357,7 +358,7 @@ static fi_runtime *enter_or_start(void)
     fi_stay_loaded();
     lock_unless_stopping();
     if (!running)
-        e = start(NULL);
+        e = start_runtime(NULL);
     rt = running;
     if (e == 0)
         fi_rundown_enter_unchecked(&users);
@@ -386,7 +387,8 @@ void fi_runtime_leave(fi_runtime *rt)
     fi_rundown_leave(&users);
 }
 
-/* Those that ended are counted first: if the sums agree, there was a moment in between without any. */
+/* Ended work is summed first.  If the sums are equal, there was a moment in between without
+ * detached work. */
 static bool has_detached_work(fi_runtime *rt)
 {
     uint64_t ended = 0, given = 0;
@@ -416,8 +418,8 @@ void fi_runtime_unlock_running(void)
     fi_lock_unlock(&start_lock);
 }
 
-/* [all workers asleep, and seen to be so] Has everything ended?  Who has made the last fiber ready from outside
- * may still be inside, but nobody else. */
+/* [called while all workers sleep] Has all work ended?  A thread that made the last fiber ready
+ * from outside may still be in the runtime, but no other. */
 static bool is_quiescent(void *runtime)
 {
     fi_runtime *rt = runtime;
@@ -433,8 +435,9 @@ static bool wait_quiescent(fi_runtime *rt, int64_t deadline_ns)
     return fi_idle_wait_all_asleep(&rt->idle, rt->n_workers, is_quiescent, rt, deadline_ns);
 }
 
-/* [start_lock held, is_stopping] Wait, without the lock, for those who use the runtime, for all that they have left behind,
- * and for those who came back to wake it, or with jobs that they had. */
+/* [start_lock held, is_stopping set] Wait, without the lock, for the users of the runtime and for
+ * all work that they have started.  Threads that hold a parked fiber or a job may enter again
+ * meanwhile, so this is repeated until no user has come and no work was submitted. */
 static void wait_until_unused(fi_runtime *rt)
 {
     uint64_t given;
@@ -485,16 +488,16 @@ static bool any_worker_runs(fi_runtime *rt)
     return false;
 }
 
-/* Workers that have nothing to do fall asleep soon, but on a machine that is busy they may have to wait for a processor
- * first.  They are given up at once if all sleep and somebody is parked, and soon if somebody runs. */
+/* Idle workers fall asleep soon, but on a busy machine they may first have to wait for a CPU.  Give
+ * up at once if all workers sleep while a fiber is parked, and soon if a worker runs a fiber. */
 static bool quiesce(fi_runtime *rt)
 {
-    for (int looks = 0; looks < LOOKS_MAX; looks++) {
+    for (int checks = 0; checks < CHECKS_MAX; checks++) {
         if (wait_quiescent(rt, fi_clock_now() + SOON_NS))
             return true;
         if (fi_load_relaxed(&rt->idle.state) == rt->n_workers)
             return false;
-        if (looks >= LOOKS_AT_RUNNING && any_worker_runs(rt))
+        if (checks >= CHECKS_WHILE_RUNNING && any_worker_runs(rt))
             return false;
     }
     return false;
@@ -512,7 +515,7 @@ static void stop_at_exit(void)
         fi_observe_hooks.incident(running, FI_INCIDENT_EXIT);
 }
 
-__attribute__((destructor)) static void end(void)
+__attribute__((destructor)) static void runtime_at_exit(void)
 {
     fi_worker *w = fi_worker_self();
 

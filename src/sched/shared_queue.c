@@ -1,4 +1,4 @@
-/* A locked list. */
+/* A linked list, guarded by a lock. */
 #include "sched/shared_queue.h"
 
 void fi_shared_queue_push(fi_shared_queue *q, fi_runnable *r)

@@ -1,5 +1,5 @@
-/* A queue that everyone may use, behind a lock: the inbox of each worker, for threads that are no
- * workers, and the global queue, for what fits nowhere else. */
+/* A FIFO that any thread may use, guarded by a lock.  It is the inbox of each worker, for work of
+ * threads that are not workers, and the global queue, for work that fits in no other queue. */
 #ifndef FI_SCHED_SHARED_QUEUE_H
 #define FI_SCHED_SHARED_QUEUE_H
 
@@ -12,7 +12,7 @@
 typedef struct fi_shared_queue {
     fi_lock lock;
     fi_runnable *first, *last;
-    FI_ATOMIC(size_t) n; /* changed under the lock; read without it by those who only look */
+    FI_ATOMIC(size_t) n; /* changed under the lock; a relaxed read without it is approximate */
 } fi_shared_queue;
 
 /* [any] */
@@ -21,10 +21,10 @@ void fi_shared_queue_push(fi_shared_queue *q, fi_runnable *r);
 /* [any] The oldest, or NULL. */
 fi_runnable *fi_shared_queue_pop(fi_shared_queue *q);
 
-/* [any] Up to n of the oldest, as a list in order; how many. */
+/* [any] Take up to n of the oldest, as a list in order.  Returns the number taken. */
 size_t fi_shared_queue_take(fi_shared_queue *q, size_t n, fi_runnable **list);
 
-/* [any] How many there seem to be. */
+/* [any] The approximate number of entries. */
 static inline size_t fi_shared_queue_size(fi_shared_queue *q)
 {
     return fi_load_relaxed(&q->n);

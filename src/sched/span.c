@@ -1,4 +1,4 @@
-/* The table of paths. */
+/* The table of path lengths. */
 #include "sched/span.h"
 
 #include "base/at_fork.h"
@@ -28,11 +28,11 @@ static struct {
     entry *entries;
     size_t capacity, used;
     uint64_t burden_ticks;
-    span now;       /* of what runs, until the last look at the clock */
-    span saved;     /* while it is hidden */
-    uint64_t since; /* that look */
-    bool runs;      /* a fiber, on the one worker */
-    span external;  /* of all threads that are no workers */
+    span now;       /* path of the thing that runs, up to `since` */
+    span saved;     /* while it is suspended */
+    uint64_t since; /* the last read of the clock */
+    bool runs;      /* the worker runs a fiber */
+    span external;  /* of all threads that are not workers */
     span longest;
     fi_span_sums sums;
 } table;
@@ -42,59 +42,60 @@ uint64_t (*fi_span_clock)(void) = fi_clock_ticks;
 
 /* ---- entries ---- */
 
-static size_t slot_of(uintptr_t of)
+static size_t entry_index(uintptr_t of)
 {
     return (size_t)((of >> 4) * UINT64_C(0x9E3779B97F4A7C15) >> 20) & (table.capacity - 1);
 }
 
-/* Where its entry is, or would be. */
-static entry *lookup(uintptr_t of)
+/* Its entry, or the free entry where it would be. */
+static entry *entry_lookup(uintptr_t of)
 {
-    size_t i = slot_of(of);
+    size_t i = entry_index(of);
 
     while (table.entries[i].of != 0 && table.entries[i].of != of)
         i = (i + 1) & (table.capacity - 1);
     return &table.entries[i];
 }
 
-static void grow(size_t capacity)
+static void table_grow(size_t capacity)
 {
     entry *old = table.entries;
-    size_t old_room = table.capacity;
+    size_t old_capacity = table.capacity;
 
     table.entries = FI_NEW_ARRAY(entry, capacity);
     if (!table.entries)
         fi_fatal("no memory to follow the longest chain of work (FILCH_SCALE)");
     table.capacity = capacity;
-    for (size_t i = 0; i < old_room; i++)
+    for (size_t i = 0; i < old_capacity; i++)
         if (old[i].of != 0)
-            *lookup(old[i].of) = old[i];
+            *entry_lookup(old[i].of) = old[i];
     if (old)
-        FI_DELETE_ARRAY(entry, old, old_room);
+        FI_DELETE_ARRAY(entry, old, old_capacity);
 }
 
 static entry *entry_for(const void *what)
 {
-    entry *p = lookup((uintptr_t)what);
+    entry *p = entry_lookup((uintptr_t)what);
 
     if (p->of != 0)
         return p;
     if (++table.used > table.capacity / 2) {
-        grow(table.capacity * 2);
-        p = lookup((uintptr_t)what);
+        table_grow(table.capacity * 2);
+        p = entry_lookup((uintptr_t)what);
     }
     p->of = (uintptr_t)what;
     p->span = (span){0};
     return p;
 }
 
-/* Those behind it, up to the next empty entry, may have been pushed there by it. */
-static void close_gap(size_t gap)
+/* The entries after the gap, up to the next empty one, may have been displaced by the removed
+ * entry. */
+static void table_close_gap(size_t gap)
 {
     size_t mask = table.capacity - 1;
 
     for (size_t i = (gap + 1) & mask; table.entries[i].of != 0; i = (i + 1) & mask) {
-        size_t wanted = slot_of(table.entries[i].of);
+        size_t wanted = entry_index(table.entries[i].of);
         if (((i - wanted) & mask) < ((i - gap) & mask))
             continue;
         table.entries[gap] = table.entries[i];
@@ -105,27 +106,27 @@ static void close_gap(size_t gap)
 
 static span read_entry(const void *what)
 {
-    const entry *p = lookup((uintptr_t)what);
+    const entry *p = entry_lookup((uintptr_t)what);
 
     return p->of != 0 ? p->span : (span){0};
 }
 
-/* And there is no entry of it any more. */
+/* Remove the entry, and return its span. */
 static span remove_entry(const void *what)
 {
-    entry *p = lookup((uintptr_t)what);
+    entry *p = entry_lookup((uintptr_t)what);
     span out = p->span;
 
     if (p->of == 0)
         return (span){0};
     table.used--;
-    close_gap((size_t)(p - table.entries));
+    table_close_gap((size_t)(p - table.entries));
     return out;
 }
 
-/* ---- paths ---- */
+/* ---- spans ---- */
 
-static span longer(span a, span b)
+static span longer_span(span a, span b)
 {
     if (a.ticks < b.ticks)
         a.ticks = b.ticks;
@@ -134,21 +135,21 @@ static span longer(span a, span b)
     return a;
 }
 
-static void write_longer(const void *what, span p)
+static void entry_extend(const void *what, span p)
 {
     entry *to = entry_for(what);
 
-    to->span = longer(to->span, p);
+    to->span = longer_span(to->span, p);
 }
 
-static span taken_elsewhere(span p)
+static span add_burden(span p)
 {
     p.burdened += table.burden_ticks;
     return p;
 }
 
-/* Of whoever calls; of a worker that runs nothing, none. */
-static span *own(void)
+/* The span of the caller.  A worker that runs no fiber has none. */
+static span *own_span(void)
 {
     static span none;
 
@@ -160,8 +161,9 @@ static span *own(void)
 
 /* ---- the clock ---- */
 
-/* What has run until now is added to its span.  What we do here is not. */
-static void open_book(void)
+/* Add the time since the last read of the clock to the path that runs.  The time of the update is
+ * not added. */
+static void span_update_begin(void)
 {
     uint64_t ticks;
 
@@ -176,38 +178,39 @@ static void open_book(void)
     table.sums.looks++;
 }
 
-static void shut_book(void)
+static void span_update_end(void)
 {
     if (table.runs)
         table.since = fi_span_clock();
     fi_lock_unlock(&table.lock);
 }
 
-/* How long nothing takes. */
-static void calibrate(void)
+/* Measure the cost of an update of an empty interval. */
+static void span_calibrate(void)
 {
-    uint64_t least = UINT64_MAX;
+    uint64_t min = UINT64_MAX;
 
-    table.sums = (fi_span_sums){0}; /* what an earlier runtime has found is not taken off */
+    table.sums =
+        (fi_span_sums){0}; /* the cost that an earlier runtime found must not be subtracted */
     table.runs = true;
     for (int i = 0; i < TRIES; i++) {
         uint64_t before = table.sums.work_ticks;
-        shut_book();
-        open_book();
-        if (i > 0 && table.sums.work_ticks - before < least)
-            least = table.sums.work_ticks - before;
+        span_update_end();
+        span_update_begin();
+        if (i > 0 && table.sums.work_ticks - before < min)
+            min = table.sums.work_ticks - before;
     }
     table.runs = false;
     table.now = (span){0};
-    table.sums = (fi_span_sums){.look_ticks = least};
+    table.sums = (fi_span_sums){.look_ticks = min};
 }
 
 void fi_span_begin(uint64_t burden_ticks)
 {
     fi_lock_lock(&table.lock);
-    grow(FIRST_CAPACITY);
+    table_grow(FIRST_CAPACITY);
     table.burden_ticks = burden_ticks;
-    calibrate();
+    span_calibrate();
     fi_lock_unlock(&table.lock);
     fi_store_relaxed(&fi_span_on, 1u);
 }
@@ -216,12 +219,12 @@ void fi_span_read(fi_span_sums *out)
 {
     span longest;
 
-    open_book();
-    longest = longer(table.longest, table.now);
+    span_update_begin();
+    longest = longer_span(table.longest, table.now);
     *out = table.sums;
     out->span_ticks = longest.ticks;
     out->burdened_ticks = longest.burdened;
-    shut_book();
+    span_update_end();
 }
 
 void fi_span_end(void)
@@ -236,7 +239,7 @@ void fi_span_end(void)
 }
 
 /* [child of a fork] The entries belong to the parent. */
-static void begin_empty(void)
+static void span_fork_child(void)
 {
     if (fi_span_is_on())
         fi_span_end();
@@ -244,132 +247,133 @@ static void begin_empty(void)
 
 __attribute__((constructor)) static void register_at_fork(void)
 {
-    fi_at_fork(FI_FORK_SPANS, &table.lock, begin_empty);
+    fi_at_fork(FI_FORK_SPANS, &table.lock, span_fork_child);
 }
 
-/* ---- what happens ---- */
+/* ---- events ---- */
 
-static const void *key_of(const fi_runnable *r)
+static const void *runnable_key(const fi_runnable *r)
 {
     return r->run ? (const void *)r : (const void *)((const char *)r - offsetof(fi_fiber, ready));
 }
 
 void fi_span_inherit(const fi_runnable *r)
 {
-    open_book();
-    write_longer(key_of(r), taken_elsewhere(*own()));
-    shut_book();
+    span_update_begin();
+    entry_extend(runnable_key(r), add_burden(*own_span()));
+    span_update_end();
 }
 
 void fi_span_join(const void *what)
 {
-    open_book();
-    write_longer(what, *own());
-    shut_book();
+    span_update_begin();
+    entry_extend(what, *own_span());
+    span_update_end();
 }
 
 void fi_span_collect(const void *what)
 {
     span *mine;
 
-    open_book();
-    mine = own();
-    *mine = longer(*mine, remove_entry(what));
-    shut_book();
+    span_update_begin();
+    mine = own_span();
+    *mine = longer_span(*mine, remove_entry(what));
+    span_update_end();
 }
 
 void fi_span_merge_fiber(const fi_fiber *f)
 {
     span *mine;
 
-    open_book();
-    mine = own();
-    *mine = longer(*mine, f ? read_entry(f) : table.external);
-    shut_book();
+    span_update_begin();
+    mine = own_span();
+    *mine = longer_span(*mine, f ? read_entry(f) : table.external);
+    span_update_end();
 }
 
 void fi_span_merge(const void *from, const void *to)
 {
-    open_book();
-    write_longer(to, read_entry(from));
-    shut_book();
+    span_update_begin();
+    entry_extend(to, read_entry(from));
+    span_update_end();
 }
 
 void fi_span_reset(const void *what)
 {
-    open_book();
+    span_update_begin();
     remove_entry(what);
-    shut_book();
+    span_update_end();
 }
 
 void fi_span_arrive(const fi_fiber *f)
 {
-    open_book();
+    span_update_begin();
     table.now = remove_entry(f);
     table.runs = true;
-    shut_book();
+    span_update_end();
 }
 
 void fi_span_depart(const fi_fiber *f)
 {
-    open_book();
+    span_update_begin();
     entry_for(f)->span = table.now;
-    table.longest = longer(table.longest, table.now);
+    table.longest = longer_span(table.longest, table.now);
     table.runs = false;
-    shut_book();
+    span_update_end();
 }
 
 void fi_span_begin_work(const fi_runnable *r)
 {
-    open_book();
+    span_update_begin();
     table.now = remove_entry(r);
     table.sums.pieces++;
-    shut_book();
+    span_update_end();
 }
 
 void fi_span_end_work(void)
 {
-    open_book();
-    table.longest = longer(table.longest, table.now);
+    span_update_begin();
+    table.longest = longer_span(table.longest, table.now);
     table.now = (span){0};
-    shut_book();
+    span_update_end();
 }
 
 void fi_span_suspend(bool is_hidden)
 {
-    open_book();
+    span_update_begin();
     if (is_hidden) {
         table.saved = table.now;
         table.now = (span){0};
     } else {
         table.now = table.saved;
     }
-    shut_book();
+    span_update_end();
 }
 
 void fi_span_spawned(const void *slot)
 {
-    open_book();
-    entry_for(slot)->span = taken_elsewhere(table.now);
+    span_update_begin();
+    entry_for(slot)->span = add_burden(table.now);
     table.sums.spawns++;
-    shut_book();
+    span_update_end();
 }
 
-/* Who syncs goes on from where it is now, and leaves that in the place of the task's own entry. */
+/* The fiber that syncs continues later from its path at the sync.  That path is kept in the entry
+ * of the task. */
 void fi_span_begin_task(const void *slot)
 {
     span at_sync;
 
-    open_book();
+    span_update_begin();
     at_sync = table.now;
     table.now = remove_entry(slot);
     entry_for(slot)->span = at_sync;
-    shut_book();
+    span_update_end();
 }
 
 void fi_span_end_task(const void *slot)
 {
-    open_book();
-    table.now = longer(table.now, remove_entry(slot));
-    shut_book();
+    span_update_begin();
+    table.now = longer_span(table.now, remove_entry(slot));
+    span_update_end();
 }

@@ -1,24 +1,27 @@
-/* How long a program would take with as many workers as one likes: its longest chain of work of which each piece had to
- * wait for the one before.  For filch scale (observe/scale.c); off, it is a test here and there, and none where tasks are
+/* The span of a program: the time that it would take with an unlimited number of workers.  That is
+ * its longest chain of work in which each piece had to wait for the one before.  For filch scale
+ * (observe/scale.c).  When it is off, it costs a test at each hook, and nothing where tasks are
  * spawned.
  *
- * What runs has a path: the length of the longest chain that ends where it is.  It grows with the time that runs, and is
- * handed on:
+ * Each thing that runs has a path length: the length of the longest chain that ends at this point.
+ * It grows with the running time, and is passed on:
  *
- *     a task is spawned           it begins with the path of who spawns it
- *     a task is synced            who syncs goes on with the longer of the two
- *     work is given               it begins with the path of who gives it, or of the last that it had to come after
- *     a fiber is made ready       it goes on with the longer of its own and that of who makes it ready
- *     a job, a fiber, a piece     whoever waits for it goes on with the longer of its own and that of what ended; so does
- *     of a group's work ends      whoever waits for several, with the longest
+ *     a task is spawned           the task begins with the path of its spawner
+ *     a task is synced            the fiber that syncs continues with the longer of the two
+ *     work is submitted           it begins with the path of the submitter or the last dependency
+ *     a fiber is made ready       it continues with the longer of its own and the waker's path
+ *     a job, a fiber, a piece     its waiter continues with the longer of its own path and that of
+ *     of group work ends          the ended work; a waiter for several, with the longest
  *
- * What lies in a channel until somebody takes it brings no path with it: there the span may be short, by as much as a
- * channel holds.  Threads that are no workers are taken for one, whose time does not count.  Work that is taken over by another worker is late
- * by some time: the burden.  The burdened path adds it to each piece of work that could have been taken, which is the
- * worst case.
+ * A value in the buffer of a channel does not carry a path.  There the measured span may be too
+ * short, by as much work as the buffer holds.  All threads that are not workers are treated as one,
+ * whose time does not count.  Work that another worker takes starts later by some time, the burden.
+ * The burdened path adds it to each piece of work that could have been taken, which is the worst
+ * case.
  *
- * All is measured on one worker, which runs one thing at a time; so one book is enough for all.  Each page in it is the path of
- * something that does not run, by its address: a fiber, a task's slot, work that was given, or what is waited for.
+ * All is measured on one worker, which runs one thing at a time, so one table is enough.  Each
+ * entry is the path of a thing that does not run at the moment, by its address: a fiber, a task
+ * slot, submitted work, or an object that others wait for.
  */
 #ifndef FI_SCHED_SPAN_H
 #define FI_SCHED_SPAN_H
@@ -30,54 +33,58 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Of the whole program, so far. */
+/* The sums of the whole program, so far. */
 typedef struct fi_span_sums {
     uint64_t work_ticks, span_ticks, burdened_ticks;
-    uint64_t spawns; /* tasks */
-    uint64_t pieces; /* of work that never ran: jobs, fibers, parts of groups, tasks from outside */
-    uint64_t looks;  /* at the clock */
-    uint64_t look_ticks; /* that one of them takes; it was taken off what was between two */
+    uint64_t spawns;     /* tasks */
+    uint64_t pieces;     /* of unstarted work: jobs, fibers, parts of groups, external tasks */
+    uint64_t looks;      /* reads of the clock */
+    uint64_t look_ticks; /* cost of one read, which is subtracted from each interval */
 } fi_span_sums;
 
-/* [who starts a runtime of one worker, who stops it] */
+/* [the thread that starts a runtime of one worker; the thread that stops it] */
 void fi_span_begin(uint64_t burden_ticks);
 void fi_span_end(void);
 
-/* [any, in between] */
+/* [any, between the two] */
 void fi_span_read(fi_span_sums *out);
 
-/* [any] Whoever calls hands this on to others: work, or a fiber that is ready. */
+/* [any] The caller passes its path to r: work, or a fiber that it made ready. */
 void fi_span_inherit(const fi_runnable *r);
 
-/* [any] Whoever calls is done with its part of this; whoever calls has waited for it. */
+/* [any] fi_span_join: the caller has ended its part of the object.
+ * fi_span_collect: the caller has waited for the object. */
 void fi_span_join(const void *what);
 void fi_span_collect(const void *what);
 
-/* [any] Whoever calls goes on with something that a fiber which waits has brought; NULL: a thread. */
+/* [any] The caller continues with a value that a waiting fiber has brought; NULL: a thread has
+ * brought it. */
 void fi_span_merge_fiber(const fi_fiber *f);
 
-/* [any] What is over is a part of this, too. */
+/* [any] The object `from` has ended, and is a part of the object `to`. */
 void fi_span_merge(const void *from, const void *to);
 
-/* [any] It is as new. */
+/* [any] Remove the path of the object. */
 void fi_span_reset(const void *what);
 
-/* [worker] A fiber goes on, stops. */
+/* [worker] A fiber starts to run; a fiber stops. */
 void fi_span_arrive(const fi_fiber *f);
 void fi_span_depart(const fi_fiber *f);
 
-/* [fiber] A piece of work begins on it, and ends.  In between it may have to say something of an earlier one: nothing is handed on
- * meanwhile. */
+/* [fiber] A piece of work begins on the fiber; it ends.
+ * fi_span_suspend: between the two the fiber may have to complete an earlier piece of work.
+ * Nothing is passed on meanwhile. */
 void fi_span_begin_work(const fi_runnable *r);
 void fi_span_end_work(void);
 void fi_span_suspend(bool is_hidden);
 
-/* [fiber] A task was spawned.  It is run here, as if it had been from then on; and is over. */
+/* [fiber] A task was spawned.  It is run here, with the path that it had at the spawn.  It has
+ * ended. */
 void fi_span_spawned(const void *slot);
 void fi_span_begin_task(const void *slot);
 void fi_span_end_task(const void *slot);
 
-/* Tests have one of their own, which goes on when they say so. */
+/* Tests replace it by a clock that they advance. */
 extern uint64_t (*fi_span_clock)(void);
 
 extern FI_ATOMIC(uint32_t) fi_span_on; /* fixed while a runtime runs */
@@ -86,7 +93,7 @@ static inline bool fi_span_is_on(void)
     return FI_UNLIKELY(fi_load_relaxed(&fi_span_on));
 }
 
-/* Nothing depends on it, so model checks leave it out. */
+/* Nothing depends on the span, so model checks leave it out. */
 #ifdef FI_ATOMIC_HEADER
 #define FI_SPAN(call) ((void)0)
 #else

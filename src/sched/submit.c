@@ -1,16 +1,17 @@
-/* Giving work to the runtime: to the worker we are on, or from outside. */
+/* Submission of work: on a worker, or from another thread. */
 #include "sched/runtime.h"
 #include "sched/span.h"
 #include "sched/tracepoint.h"
 
-/* Where we are the only worker, nobody sleeps. */
+/* A runtime of one worker has no sleepers while that worker runs. */
 void fi_notify(fi_worker *w)
 {
     if (w->runtime->n_workers > 1 && fi_idle_notify(&w->runtime->idle))
         fi_count(&w->counters.wakes);
 }
 
-/* Nobody is woken for what the worker will take itself, if there is a watcher to see when it does not. */
+/* No worker is woken for a fiber that this worker will take itself, if a watchdog runs to detect
+ * when it does not. */
 static inline __attribute__((always_inline)) void push_next(fi_worker *w, fi_runnable *r)
 {
     bool displaced = fi_runq_push_next(&w->ready, fi_worker_lock_id(w), r);
@@ -29,7 +30,7 @@ void fi_submit_external(fi_runtime *rt, fi_runnable *r)
     fi_idle_notify(&rt->idle);
 }
 
-/* The fiber keeps the runtime, but only until it ends. */
+/* The fiber keeps the runtime alive, but only until it ends. */
 static __attribute__((noinline)) void ready_external(fi_fiber *f)
 {
     fi_runtime *rt = f->worker->runtime;

@@ -1,9 +1,10 @@
-/* From a worker to a fiber and back.
+/* Switches between a worker and its fibers.
  *
- * A processor predicts where a return goes from the calls it has seen.  A switch breaks that for every function that is
- * open on the side that is left or gone to: each return out of one of them is a wrong guess, of some 6 ns.  So on the
- * worker's side nothing is open across a switch but the loop itself, and on the fiber's side as little as can be: all of
- * this is inlined into them.
+ * A processor predicts the target of a return from the calls that it has seen.  A switch breaks
+ * this for each function that is active on the side that is left or entered: each return from one
+ * of them is mispredicted, which costs about 6 ns.  So on the worker's side no function but the
+ * loop itself is active across a switch, and on the fiber's side as few as possible.  That is why
+ * all of this is inlined.
  */
 #ifndef FI_SCHED_SWITCH_H
 #define FI_SCHED_SWITCH_H
@@ -12,7 +13,8 @@
 #include "sched/tracepoint.h"
 #include "sched/worker.h"
 
-/* Where a fiber does what another has left to do, it must not yield by bad luck (base/chaos.h). */
+/* A fiber that completes the switch of another fiber must not be made to yield by chaos
+ * (base/chaos.h). */
 #ifdef FILCH_CHAOS
 #define FI_SET_IN_AFTER_SWITCH(w, is) ((w)->in_after_switch = (is))
 #else
@@ -41,10 +43,11 @@ FI_INLINE void fi_switch_leave_fiber(fi_worker *w, fi_fiber *f)
         fi_fiber_flush(f);
 }
 
-/* [fiber] The same, where it is a call. */
+/* [fiber] The slow path of fi_after_switch_run. */
 void fi_after_switch_run_slow(fi_worker *w);
 
-/* [fiber] We go on: do what the one before us on this worker has left to do, as it was not over its worker's own stack. */
+/* [fiber] The fiber runs again.  Do the after-switch action of the fiber that ran before it on this
+ * worker, which switched here directly and not over the scheduler stack. */
 FI_INLINE void fi_after_switch_run(fi_worker *w)
 {
     fi_biased_lock *lock = w->after_switch.unlock;
@@ -59,7 +62,7 @@ FI_INLINE void fi_after_switch_run(fi_worker *w)
     }
 }
 
-/* [fiber] Off to another fiber, or home: NULL.  What is left to do is said. */
+/* [fiber] Switch to another fiber; NULL: to the scheduler.  The caller has set w->after_switch. */
 FI_INLINE void fi_switch_to(fi_worker *w, fi_fiber *f, fi_fiber *to, fi_switch_reason why)
 {
     fi_ctx *there = &w->attached->sched_ctx;
@@ -79,10 +82,10 @@ FI_INLINE void fi_switch_to(fi_worker *w, fi_fiber *f, fi_fiber *to, fi_switch_r
     fi_after_switch_run(f->worker);
 }
 
-/* [fiber] Park: save this point, go back to the worker, and there call commit(arg), which tells
- * whoever will make the fiber ready where it is.  Only there, as the stack is in use until then.  When
- * commit says false, what the fiber waits for has come meanwhile and it goes on at once.  Otherwise it
- * goes on after fi_ready, maybe on another worker. */
+/* [fiber] Park: save this point, switch to the scheduler, and call commit(arg) there.  commit tells
+ * the waker where the fiber is.  It is called only there, as the stack of the fiber is in use until
+ * then.  If commit returns false, the awaited event has come meanwhile, and the fiber continues at
+ * once.  Otherwise it continues after fi_ready, maybe on another worker. */
 FI_INLINE void fi_fiber_park(fi_fiber *f, bool (*commit)(fi_fiber *f, void *arg), void *arg)
 {
     fi_worker *w = f->worker;
@@ -92,7 +95,8 @@ FI_INLINE void fi_fiber_park(fi_fiber *f, bool (*commit)(fi_fiber *f, void *arg)
     fi_switch_to(w, f, NULL, FI_SWITCH_TASK);
 }
 
-/* [fiber] May the next look for work be here, and not on the worker's own stack, where more is looked at? */
+/* [fiber] May the fiber itself pick the next one to run?  False: the scheduler must do it, which
+ * checks more queues. */
 FI_INLINE bool fi_switch_may_pick(fi_worker *w)
 {
     uint32_t tick = fi_load_relaxed(&w->tick);
@@ -104,10 +108,11 @@ FI_INLINE bool fi_switch_may_pick(fi_worker *w)
     return true;
 }
 
-/* [fiber] A fiber for this, or if it is NULL, for what else never ran; NULL: there is none, and w->pending_pick is for its worker. */
+/* [fiber] A fiber for r, or if r is NULL, for other unstarted work.  NULL: none, and
+ * w->pending_pick is left to the worker. */
 fi_fiber *fi_switch_for_unstarted(fi_worker *w, fi_runnable *r);
 
-/* [fiber] The fiber that the worker would run now anyway; NULL: it has to look itself. */
+/* [fiber] The fiber that the worker would run next; NULL: the scheduler has to find it. */
 FI_INLINE fi_fiber *fi_switch_pick_next(fi_worker *w)
 {
     fi_runnable *r;
@@ -120,13 +125,14 @@ FI_INLINE fi_fiber *fi_switch_pick_next(fi_worker *w)
     return r || w->maybe_unstarted ? fi_switch_for_unstarted(w, r) : NULL;
 }
 
-/* [fiber] The same of those that are ready again. */
+/* [fiber] The same, but only if the run queue is not empty. */
 FI_INLINE fi_fiber *fi_switch_pick_ready(fi_worker *w)
 {
     return fi_runq_size(&w->ready) > 0 ? fi_switch_pick_next(w) : NULL;
 }
 
-/* [fiber] The same for one that yields: it is in line then, and the run queue's lock is held.  What never ran goes before it. */
+/* [fiber] The same for a fiber that yields.  On success f is in the FIFO, and the lock of the run
+ * queue is held.  Unstarted work goes before f, and is left to the scheduler. */
 FI_INLINE fi_fiber *fi_switch_pick_for_yield(fi_worker *w, fi_fiber *f)
 {
     fi_runnable *r;
@@ -137,8 +143,8 @@ FI_INLINE fi_fiber *fi_switch_pick_for_yield(fi_worker *w, fi_fiber *f)
     return r ? fi_fiber_of_ready(r) : NULL;
 }
 
-/* [fiber] Park with a commit that always holds on: another fiber may go on at once, without the way over the worker's
- * own stack, and do the commit there. */
+/* [fiber] Park with a commit that always returns true.  Another fiber may be switched to directly,
+ * without the scheduler stack, and calls commit there. */
 FI_INLINE void fi_fiber_park_on(fi_fiber *f, bool (*commit)(fi_fiber *f, void *arg), void *arg)
 {
     fi_worker *w = f->worker;
@@ -149,7 +155,7 @@ FI_INLINE void fi_fiber_park_on(fi_fiber *f, bool (*commit)(fi_fiber *f, void *a
     fi_switch_to(w, f, to, FI_SWITCH_WAIT);
 }
 
-/* [fiber, which holds the lock as its worker] The same, and all there is to do is to let it go. */
+/* [fiber, which holds the lock as its worker] The same, but the action is to release the lock. */
 FI_INLINE void fi_fiber_park_holding(fi_fiber *f, fi_worker *w, fi_biased_lock *lock)
 {
     fi_fiber *to = fi_switch_pick_next(w);
@@ -159,7 +165,8 @@ FI_INLINE void fi_fiber_park_holding(fi_fiber *f, fi_worker *w, fi_biased_lock *
     fi_switch_to(w, f, to, FI_SWITCH_WAIT);
 }
 
-/* [worker] True: what a fiber that has come home has left to do is done.  False: it goes on at once. */
+/* [worker] Do the after-switch action of a fiber that has switched to the scheduler.  False: the
+ * fiber continues at once. */
 FI_INLINE bool fi_after_switch_finish_park(fi_worker *w, fi_fiber *f)
 {
     fi_biased_lock *lock = w->after_switch.unlock;
@@ -181,7 +188,7 @@ FI_INLINE void fi_fiber_run(fi_worker *w, fi_fiber *f)
         fi_trace_run(w, f);
         fi_switch_enter_fiber(w, f, &w->attached->sched_cxx);
         fi_ctx_switch(&w->attached->sched_ctx, &f->ctx);
-        f = fi_fiber_of_bounds(fi_load_relaxed(&w->current)); /* it may have gone on to another */
+        f = fi_fiber_of_bounds(fi_load_relaxed(&w->current)); /* maybe another fiber now */
         fi_switch_leave_fiber(w, f);
         if (!w->after_switch.unlock && !w->after_switch.callback) {
             fi_fiber_release(w, f);
@@ -191,13 +198,14 @@ FI_INLINE void fi_fiber_run(fi_worker *w, fi_fiber *f)
     fi_count(&w->counters.parks);
 }
 
-/* [worker] A fiber for work that never ran; NULL: there was no memory, and the work is left to others. */
+/* [worker] A fiber for unstarted work; NULL: there was no memory, and the work is left to other
+ * workers. */
 fi_fiber *fi_worker_fiber_for(fi_worker *w, fi_runnable *r);
 
 /* [worker or blocking thread, in the child of a fork] The waiter is in the parent. */
 _Noreturn void fi_worker_end_fork_child(void);
 
-/* [worker] Run this, on a fiber. */
+/* [worker] Run r on a fiber. */
 FI_INLINE void fi_worker_run(fi_worker *w, fi_runnable *r)
 {
     fi_fiber *f = r->run ? fi_worker_fiber_for(w, r) : fi_fiber_of_ready(r);

@@ -1,16 +1,18 @@
-/* Points in the lives of workers and fibers at which somebody may look on.  At each there is a probe (sched/probe.h); if
- * the worker has a log, an event in it, from which observe/trace.c makes a picture; and if paths are followed (sched/span.h), what is to be
- * done for that.
+/* Tracepoints of workers and fibers.  Each is a USDT probe.  If the worker has an event ring, it
+ * also appends an event, from which observe/trace.c makes a trace.  If the span is measured
+ * (sched/span.h), it also updates that.
  *
- * Where nobody looks a point is a nop and one look at a word of the worker, which is in the cache anyway; all else is in
- * calls that are not made.  There is none where tasks are spawned and synced that nobody else wants.
+ * With no observer, a tracepoint is a nop and a test of one word of the worker, which is in the
+ * cache anyway.  The rest is in functions that are not called.  There is no tracepoint where
+ * private tasks are spawned and synced.
  *
  * An event is four words:
- *     when, in ticks
- *     kind (8 bits), work (4), number of the name (16), id of what the fiber runs (36)
- *     two words that depend on the kind
+ *     time, in ticks
+ *     event (8 bits), work (4), id of the name (16), trace id of the fiber's work (36)
+ *     two words that depend on the event
  *
- * A worker's log is written by whoever runs the worker.  Threads that are no workers share another one, behind a lock.
+ * The event ring of a worker is written by the thread that runs the worker.  Threads that are not
+ * workers share another ring, guarded by a lock.
  */
 #ifndef FI_SCHED_TRACEPOINT_H
 #define FI_SCHED_TRACEPOINT_H
@@ -18,8 +20,8 @@
 #include "base/event_ring.h"
 #include "sched/worker.h"
 
-/* USDT probes for perf, bpftrace and similar tools.  A probe is a nop and a note in the library with its
- * address and arguments.  docs/observe.md lists them. */
+/* USDT probes for perf, bpftrace and similar tools.  A probe is a nop and a note in the library
+ * with its address and arguments.  docs/observe.md lists them. */
 #ifdef FILCH_HAVE_SDT
 #include <sys/sdt.h>
 #define FI_PROBE(name)           DTRACE_PROBE(filch, name)
@@ -33,38 +35,38 @@
 #define FI_PROBE3(name, a, b, c) ((void)(a), (void)(b), (void)(c))
 #endif
 
-/* In brackets: the two words. */
+/* In parentheses: the two words. */
 typedef enum fi_trace_event {
-    FI_TRACE_BEGIN = 1, /* a fiber begins something (its function; in line | in the deque << 32) */
-    FI_TRACE_RUN,       /* it goes on (the same) */
-    FI_TRACE_STOP,      /* it makes way (what for, a const char *; which) */
-    FI_TRACE_END,       /* it has ended what it ran */
-    FI_TRACE_NAME,      /* it is called something else */
-    FI_TRACE_READY,     /* it may go on (whose doing: an id; or outside, a thread) */
-    FI_TRACE_PUBLISH,   /* tasks are made public (how many) */
-    FI_TRACE_STEAL,     /* something was stolen (from which worker; how many) */
-    FI_TRACE_SLEEP,     /* the worker falls asleep */
-    FI_TRACE_WOKEN,     /* it is awake */
-    FI_TRACE_CALLER_RUNS,     /* somebody else runs it, while its own thread sleeps */
-    FI_TRACE_CALLER_RUNS_END, /* no more */
-    FI_TRACE_SEARCH,          /* it looks for work elsewhere */
-    FI_TRACE_SEARCH_END,      /* (did it find some) */
-    FI_TRACE_POLL,            /* the poller had something (since when it was asked; how many) */
-    FI_TRACE_TIMERS,          /* something is due */
-    FI_TRACE_TIMERS_END,      /* and was done */
-    FI_TRACE_BLOCK,           /* outside: a blocking thread makes a call (thread; function) */
+    FI_TRACE_BEGIN = 1,   /* a fiber begins work (function; run queue size | deque size << 32) */
+    FI_TRACE_RUN,         /* it continues (the same) */
+    FI_TRACE_STOP,        /* it stops (kind of the wait, a const char *; object) */
+    FI_TRACE_END,         /* its work has ended */
+    FI_TRACE_NAME,        /* its name has changed */
+    FI_TRACE_READY,       /* it is ready (trace id of the waker; external: thread) */
+    FI_TRACE_PUBLISH,     /* tasks are published (how many) */
+    FI_TRACE_STEAL,       /* work was stolen (from which worker; how many) */
+    FI_TRACE_SLEEP,       /* the worker falls asleep */
+    FI_TRACE_WOKEN,       /* the worker is awake */
+    FI_TRACE_CALLER_RUNS, /* a borrower runs the worker while its own thread sleeps */
+    FI_TRACE_CALLER_RUNS_END, /* the borrower has returned the worker */
+    FI_TRACE_SEARCH,          /* the worker searches */
+    FI_TRACE_SEARCH_END,      /* (1: found work) */
+    FI_TRACE_POLL,            /* the poller had events (start of the poll; how many) */
+    FI_TRACE_TIMERS,          /* timers are due */
+    FI_TRACE_TIMERS_END,      /* they were fired */
+    FI_TRACE_BLOCK,           /* external: a blocking thread makes a call (thread; function) */
     FI_TRACE_BLOCK_END,       /* (thread) */
 } fi_trace_event;
 
-/* Why a fiber makes way. */
+/* Why a fiber stops. */
 typedef enum fi_switch_reason {
-    FI_SWITCH_WAIT,  /* for what fi_fiber.waiting says */
-    FI_SWITCH_TASK,  /* for a task that somebody else runs */
-    FI_SWITCH_YIELD, /* for others */
-    FI_SWITCH_END,   /* it has nothing left to run */
+    FI_SWITCH_WAIT,  /* it waits for fi_fiber.waiting */
+    FI_SWITCH_TASK,  /* it waits for a task that another worker runs */
+    FI_SWITCH_YIELD, /* it yields */
+    FI_SWITCH_END,   /* its work has ended */
 } fi_switch_reason;
 
-/* The words of an event. */
+/* The second word of an event. */
 static inline uint64_t fi_trace_head(fi_trace_event p, const fi_trace_id *t)
 {
     return (uint64_t)p | (uint64_t)t->work << 8 | (uint64_t)t->name << 12 | t->id << 28;
@@ -75,16 +77,16 @@ static inline fi_trace_event fi_trace_event_of_head(uint64_t head)
     return (fi_trace_event)(head & 0xff);
 }
 
-/* All but its function. */
+/* All fields but the function. */
 static inline fi_trace_id fi_trace_id_of_head(uint64_t head)
 {
     return (fi_trace_id){
         .id = head >> 28, .name = head >> 12 & 0xffff, .work = (fi_work)(head >> 8 & 0xf)};
 }
 
-/* ---- where somebody looks: point.c ---- */
+/* ---- recording: tracepoint.c ---- */
 
-/* Not cold, although seldom: the compiler would save room there, not time. */
+/* Not marked cold: the compiler would optimise it for size, not for speed. */
 #define FI_TRACE_RECORD __attribute__((noinline)) void
 FI_TRACE_RECORD fi_trace_record(fi_worker *w, fi_trace_event p, uint64_t a, uint64_t b);
 FI_TRACE_RECORD fi_trace_record_run(fi_worker *w, const fi_fiber *f);
@@ -102,7 +104,7 @@ FI_TRACE_RECORD fi_trace_record_external(fi_runtime *rt, fi_trace_event p, const
 
 /* ---- fibers ---- */
 
-/* [worker] The fiber goes on here. */
+/* [worker] The fiber continues on this worker. */
 #define FI_TRACE_INLINE static inline __attribute__((always_inline))
 FI_TRACE_INLINE void fi_trace_run(fi_worker *w, fi_fiber *f)
 {
@@ -111,7 +113,7 @@ FI_TRACE_INLINE void fi_trace_run(fi_worker *w, fi_fiber *f)
         fi_trace_record_run(w, f);
 }
 
-/* [fiber] It makes way for another. */
+/* [fiber] It switches to another fiber. */
 FI_TRACE_INLINE void fi_trace_switch(fi_worker *w, fi_fiber *f, fi_fiber *to, fi_switch_reason why)
 {
     FI_PROBE3(stop, f, w->index, why);
@@ -120,7 +122,7 @@ FI_TRACE_INLINE void fi_trace_switch(fi_worker *w, fi_fiber *f, fi_fiber *to, fi
         fi_trace_record_switch(w, f, to, why);
 }
 
-/* [fiber] It makes way for its worker. */
+/* [fiber] It switches to the scheduler. */
 FI_TRACE_INLINE void fi_trace_switch_to_sched(fi_worker *w, fi_fiber *f, fi_switch_reason why)
 {
     FI_PROBE3(stop, f, w->index, why);
@@ -128,7 +130,7 @@ FI_TRACE_INLINE void fi_trace_switch_to_sched(fi_worker *w, fi_fiber *f, fi_swit
         fi_trace_record_switch(w, f, NULL, why);
 }
 
-/* [fiber] It begins with this; name: NULL, function: 0: it has none. */
+/* [fiber] It begins work.  name, function: NULL and 0 if there is none. */
 static inline void fi_trace_begin(fi_fiber *f, fi_work work, const char *name, uintptr_t function)
 {
     FI_PROBE3(begin, f, name, function);
@@ -136,21 +138,21 @@ static inline void fi_trace_begin(fi_fiber *f, fi_work work, const char *name, u
         fi_trace_record_begin(f, work, name, function);
 }
 
-/* [fiber] It is about to do this work. */
+/* [fiber] It is about to run this work. */
 static inline void fi_trace_work(fi_fiber *f, const fi_runnable *work)
 {
     if (FI_UNLIKELY(f->worker->hook_mask))
         fi_trace_record_work(f->worker, work);
 }
 
-/* [worker] Work is given to whoever takes it first. */
+/* [worker] Work is submitted. */
 static inline void fi_trace_submit(fi_worker *w, const fi_runnable *work)
 {
     if (FI_UNLIKELY(w->hook_mask))
         fi_trace_record_submit(w, work);
 }
 
-/* [fiber] It has ended that. */
+/* [fiber] Its work has ended. */
 static inline void fi_trace_end(fi_fiber *f)
 {
     FI_PROBE1(end, f);
@@ -158,22 +160,22 @@ static inline void fi_trace_end(fi_fiber *f)
         fi_trace_record_end(f);
 }
 
-/* [fiber] It has another name, NULL: none. */
+/* [fiber] Its name has changed; NULL: none. */
 static inline void fi_trace_name(fi_fiber *f, const char *name)
 {
     if (FI_UNLIKELY(f->worker->hook_mask))
         fi_trace_record_name(f, name);
 }
 
-/* [worker] A fiber that was away may go on.  True: fi_trace_record_ready is to be called.  So that is no call in the middle of
- * a short way, for which registers would have to be saved. */
+/* [worker] A parked fiber is ready.  True: the caller must call fi_trace_record_ready.  That call
+ * is not made here, because registers would have to be saved for it on a hot path. */
 FI_TRACE_INLINE bool fi_trace_ready(fi_worker *w, fi_fiber *f)
 {
     FI_PROBE2(ready, f, w->index);
     return FI_UNLIKELY(w->hook_mask);
 }
 
-/* [thread that is no worker] The same. */
+/* [thread that is not a worker] The same. */
 static inline void fi_trace_ready_external(fi_runtime *rt, fi_fiber *f)
 {
     FI_PROBE2(ready, f, -1);
@@ -226,7 +228,7 @@ static inline void fi_trace_search_end(fi_worker *w, bool found)
     fi_trace_on(w, FI_TRACE_SEARCH_END, found, 0);
 }
 
-/* When; 0: nobody wants to know. */
+/* The time in ticks, for fi_trace_poll_end; 0: not traced. */
 uint64_t fi_trace_time(void);
 static inline uint64_t fi_trace_poll(fi_worker *w)
 {
@@ -234,7 +236,7 @@ static inline uint64_t fi_trace_poll(fi_worker *w)
     return FI_UNLIKELY(w->hook_mask) ? fi_trace_time() : 0;
 }
 
-/* What brought nothing is no event: idle workers ask all the time. */
+/* A poll without events is not recorded, because idle workers poll all the time. */
 static inline void fi_trace_poll_end(fi_worker *w, uint64_t since, int n)
 {
     FI_PROBE2(poll__end, w->index, n);
@@ -254,7 +256,7 @@ static inline void fi_trace_timers_end(fi_worker *w)
     fi_trace_on(w, FI_TRACE_TIMERS_END, 0, 0);
 }
 
-/* [guest] */
+/* [borrower] */
 static inline void fi_trace_caller_runs(fi_worker *w)
 {
     FI_PROBE1(guest, w->index);
@@ -269,7 +271,7 @@ static inline void fi_trace_caller_runs_end(fi_worker *w)
 
 /* ---- blocking threads ---- */
 
-/* [thread that is no worker] */
+/* [thread that is not a worker] */
 static inline void fi_trace_block(fi_runtime *rt, uintptr_t function)
 {
     FI_PROBE1(block, function);

@@ -1,4 +1,5 @@
-/* The watcher's word: does it sleep until somebody rings, and how many threads wait.  sched/watchdog.h tells what for. */
+/* The state word of the watchdog: whether it sleeps until it is notified, and the number of threads
+ * that wait.  sched/watchdog.h explains its use. */
 #ifndef FI_SCHED_WATCHDOG_STATE_H
 #define FI_SCHED_WATCHDOG_STATE_H
 
@@ -13,20 +14,21 @@
 
 typedef FI_ATOMIC(uint64_t) fi_watchdog_state;
 
-/* How many threads wait, by what was read. */
+/* The number of threads that wait, in a value of the word. */
 static inline uint64_t fi_watchdog_state_threads(uint64_t word)
 {
     return word % FI_WATCHDOG_CHANGE / FI_WATCHDOG_THREAD;
 }
 
-/* [watcher, while no worker can wake] Asleep from now on, unless something was changed since the word was read.  Who wakes a worker
- * afterwards does so under the same lock, and the worker sees the bit by idle.woken: relaxed is enough. */
+/* [watchdog, while no worker can wake] Set ASLEEP, unless the word has changed since it was read.
+ * A thread that wakes a worker afterwards does so under the same lock, and the worker sees the bit
+ * by idle.woken.  So relaxed is enough. */
 static inline bool fi_watchdog_state_sleep(fi_watchdog_state *w, uint64_t seen)
 {
     return fi_cas_relaxed(w, &seen, seen | FI_WATCHDOG_ASLEEP);
 }
 
-/* [any] It does not sleep any more.  True: it did, and is ours to ring for. */
+/* [any] Clear ASLEEP.  True: it was set, and the caller must notify the watchdog. */
 static inline bool fi_watchdog_state_wake(fi_watchdog_state *w)
 {
     uint64_t word = fi_load_relaxed(w);
@@ -38,7 +40,7 @@ static inline bool fi_watchdog_state_wake(fi_watchdog_state *w)
 }
 
 /* [any] One more thread waits, or one less.  The word never has the same value again, and the
- * watcher checks it.  True: the watcher slept, and the caller must ring for it. */
+ * watchdog checks it.  True: the watchdog slept, and the caller must notify it. */
 static inline bool fi_watchdog_state_change(fi_watchdog_state *w, uint64_t by)
 {
     return (fi_fetch_add_relaxed(w, FI_WATCHDOG_CHANGE + by) & FI_WATCHDOG_ASLEEP) &&
