@@ -364,7 +364,7 @@ static fi_runtime *enter_or_start(void)
         fi_rundown_enter_unchecked(&users);
     fi_lock_unlock(&start_lock);
     if (e < 0) {
-        fprintf(stderr, "filch: the runtime does not start: %s\n", strerror(-e));
+        fprintf(stderr, "filch: cannot start the runtime (%s)\n", strerror(-e));
         abort();
     }
     return rt;

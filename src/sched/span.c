@@ -64,7 +64,7 @@ static void table_grow(size_t capacity)
 
     table.entries = FI_NEW_ARRAY(entry, capacity);
     if (!table.entries)
-        fi_fatal("no memory to follow the longest chain of work (FILCH_SCALE)");
+        fi_fatal("FILCH_SCALE: no memory for the table of spans");
     table.capacity = capacity;
     for (size_t i = 0; i < old_capacity; i++)
         if (old[i].of != 0)
