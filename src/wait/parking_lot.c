@@ -1,4 +1,4 @@
-/* Lines of waiters, in a table by their address.  Two addresses may share a waitq: who wakes looks for its own. */
+/* A hash table of wait queues.  Two addresses may share a bucket, so a waker compares addresses. */
 #include "wait/parking_lot.h"
 
 #include "base/at_fork.h"
@@ -23,11 +23,11 @@ static bucket *bucket_of(const void *address)
     return &buckets[((uintptr_t)address >> 2) * UINT64_C(0x9e3779b97f4a7c15) >> (64 - BUCKETS_LOG)];
 }
 
-/* [lock held] The waiters of this address, in order. */
-static fi_wake_list take_all(bucket *p, const void *address)
+/* [lock held] Remove the waiters of this address, in FIFO order. */
+static fi_wake_list bucket_remove_all(bucket *b, const void *address)
 {
     fi_wake_list list = {0};
-    fi_waiter *w = p->waitq.first;
+    fi_waiter *w = b->waitq.first;
     const fi_waiter *last = w ? w->prev : NULL;
     bool more = w != NULL;
 
@@ -45,16 +45,17 @@ static fi_wake_list take_all(bucket *p, const void *address)
 
 void fi_parking_lot_wake_all(const void *address)
 {
-    bucket *p = bucket_of(address);
+    bucket *b = bucket_of(address);
     fi_wake_list woken;
 
-    fi_obj_lock_second(&p->lock);
-    woken = take_all(p, address);
-    fi_obj_unlock(&p->lock);
+    fi_obj_lock_second(&b->lock);
+    woken = bucket_remove_all(b, address);
+    fi_obj_unlock(&b->lock);
     fi_wake_list_wake(woken);
 }
 
-/* What it waits for may be run by a guest that its fiber is the root of. */
+/* A thread that borrows a worker runs the work that its root fiber waits for
+ * (sched/caller_runs.h). */
 static void set_wait_key(const void *address)
 {
     const fi_worker *on = fi_worker_self();
@@ -66,27 +67,27 @@ static void set_wait_key(const void *address)
 int fi_parking_lot_wait(fi_wait_reason reason, bool uncancellable, bool (*should_wait)(void *arg),
                         void *arg, int64_t deadline_ns)
 {
-    bucket *p = bucket_of(reason.object);
+    bucket *b = bucket_of(reason.object);
     fi_waiter w = {.uncancellable = uncancellable};
     int e = 0;
 
     set_wait_key(reason.object);
-    fi_obj_lock_second(&p->lock);
+    fi_obj_lock_second(&b->lock);
     if (should_wait(arg))
-        e = fi_waitq_wait(&w, &p->waitq, &p->lock, reason, deadline_ns);
+        e = fi_waitq_wait(&w, &b->waitq, &b->lock, reason, deadline_ns);
     else
-        fi_obj_unlock(&p->lock);
+        fi_obj_unlock(&b->lock);
     set_wait_key(NULL);
     return e;
 }
 
-/* [child of a fork] There are no waiters. */
-static void forget_waiters(void)
+/* [child of a fork] No waiter exists. */
+static void reset_buckets(void)
 {
     memset(buckets, 0, sizeof buckets);
 }
 
 __attribute__((constructor)) static void register_at_fork(void)
 {
-    fi_at_fork(FI_FORK_PARKING_LOT, NULL, forget_waiters);
+    fi_at_fork(FI_FORK_PARKING_LOT, NULL, reset_buckets);
 }

@@ -1,11 +1,12 @@
-/* The lot: where fibers and threads wait for a word of somebody else's to change.  Like a futex, for both.
+/* The parking lot: wait queues by address, where fibers and threads wait for a word to change.  It
+ * is to both what a futex is to threads.
  *
- * Who waits is not written into the thing that is waited for, but here, under its address.  So the thing needs a
- * word and nothing else, and whoever wakes does not touch it: it may be gone by then.
+ * The waiters are stored here under the address, not in the object.  So the object needs only the
+ * word, and a waker does not access the object, which may be gone by then.
  *
- *     who waits                                 who wakes
- *     under the lock of the address:            change the word
- *       is it should_wait so?  stand in waitq          under the lock of the address: take those in waitq
+ *     waiter                                    waker
+ *     under the lock of the bucket:             change the word
+ *       should_wait()?  enqueue                 under the lock of the bucket: remove the waiters
  */
 #ifndef FI_WAIT_PARKING_LOT_H
 #define FI_WAIT_PARKING_LOT_H
@@ -15,12 +16,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* [any] Wait under the address of reason is waited for, while should_wait(arg) says so, which is asked once, under a lock.  Stubborn: it cannot be cancelled.
- * 0: woken, or it was not so any more (look again); -ETIMEDOUT; -ECANCELED. */
+/* [any] Wait under the address reason.object while should_wait(arg) is true.  It is called once,
+ * under the lock of the bucket.  An uncancellable wait is not ended by filch_fiber_cancel.
+ * Returns: 0: woken, or should_wait was false; check the word again.  -ETIMEDOUT; -ECANCELED. */
 int fi_parking_lot_wait(fi_wait_reason reason, bool uncancellable, bool (*should_wait)(void *arg),
                         void *arg, int64_t deadline_ns);
 
-/* [any] Wake all that wait under this address. */
+/* [any] Wake all waiters of this address. */
 void fi_parking_lot_wake_all(const void *address);
 
 #endif

@@ -1,4 +1,4 @@
-/* Lines, and how who stands in one falls asleep and wakes. */
+/* Wait queues: enqueue, park or block, wake, time out and cancel. */
 #include "wait/waitq.h"
 
 #include "base/at_fork.h"
@@ -14,11 +14,11 @@
 #include <stddef.h>
 #include <string.h>
 
-#define WITHDRAWN UINT32_MAX /* in a claim: by no arm */
+#define NO_ARM UINT32_MAX /* a deadline or a cancellation claimed the multi */
 
-/* ---- waitqs, under their lock ---- */
+/* ---- queues, under the lock of the object ---- */
 
-FI_INLINE void add(fi_waitq *waitq, fi_biased_lock *lock, fi_waiter *w)
+FI_INLINE void waitq_push_back(fi_waitq *waitq, fi_biased_lock *lock, fi_waiter *w)
 {
     fi_waiter *first = waitq->first;
 
@@ -35,7 +35,7 @@ FI_INLINE void add(fi_waitq *waitq, fi_biased_lock *lock, fi_waiter *w)
 
 void fi_waitq_append(fi_waitq *waitq, fi_biased_lock *lock, fi_waiter *w)
 {
-    add(waitq, lock, w);
+    waitq_push_back(waitq, lock, w);
 }
 
 static void waitq_unlink(fi_waitq *waitq, fi_waiter *w)
@@ -56,12 +56,12 @@ void fi_waitq_remove(fi_waiter *w)
     waitq_unlink(fi_load_relaxed(&w->waitq), w);
 }
 
-/* Relaxed: reason goes with it is handed over by locks and queues. */
-static bool waiter_claim(fi_waiter *multi, uint32_t as)
+/* Relaxed: locks and run queues order the data that goes with the claim. */
+static bool waiter_claim(fi_waiter *multi, uint32_t arm)
 {
     uint32_t none = 0;
 
-    return fi_cas_relaxed(&multi->winner, &none, as);
+    return fi_cas_relaxed(&multi->winner, &none, arm);
 }
 
 fi_waiter *fi_waitq_pop_slow(fi_waitq *waitq)
@@ -81,7 +81,7 @@ fi_waiter *fi_waitq_pop_slow(fi_waitq *waitq)
     return NULL;
 }
 
-/* ---- ending ---- */
+/* ---- ending a wait ---- */
 
 void fi_waiter_wake(fi_waiter *w)
 {
@@ -96,8 +96,8 @@ void fi_waiter_wake(fi_waiter *w)
     fi_oneshot_set(&w->event);
 }
 
-/* [lock held] Not because somebody took it out. */
-static void leave(fi_waiter *w)
+/* [lock held] Remove it because of a deadline, a cancellation or an error. */
+static void waiter_abandon(fi_waiter *w)
 {
     fi_waitq_remove(w);
     if (w->on_abandon)
@@ -106,19 +106,19 @@ static void leave(fi_waiter *w)
 
 static bool waiter_try_remove_plain(fi_waiter *w)
 {
-    bool stood;
+    bool removed;
 
     fi_obj_lock(w->lock);
-    stood = fi_load_relaxed(&w->waitq) != NULL;
-    if (stood)
-        leave(w);
+    removed = fi_load_relaxed(&w->waitq) != NULL;
+    if (removed)
+        waiter_abandon(w);
     fi_obj_unlock(w->lock);
-    return stood;
+    return removed;
 }
 
-/* A deadline or a cancellation may come after the wait was removed and its channel was freed.  So
- * it checks the wait first, under a guard that the freeing party takes as well.  The guard is taken
- * before the lock. */
+/* A deadline or a cancellation may come after the waiter was removed and its channel was freed.  So
+ * it checks the waiter first, under a guard that the freeing party takes as well.  The guard is
+ * taken before the lock of the object. */
 #define GUARDS_LOG 6
 
 typedef struct guard {
@@ -135,14 +135,14 @@ static fi_biased_lock *guard_of(const fi_biased_lock *lock)
 static bool waiter_try_remove(fi_waiter *w)
 {
     fi_biased_lock *g = guard_of(w->lock);
-    bool stood;
+    bool removed;
 
     if (!w->freeable)
         return waiter_try_remove_plain(w);
     fi_obj_lock_second(g);
-    stood = fi_load_relaxed(&w->waitq) && waiter_try_remove_plain(w);
+    removed = fi_load_relaxed(&w->waitq) && waiter_try_remove_plain(w);
     fi_obj_unlock(g);
-    return stood;
+    return removed;
 }
 
 void fi_waitq_before_free(const fi_biased_lock *lock)
@@ -153,26 +153,26 @@ void fi_waitq_before_free(const fi_biased_lock *lock)
     fi_obj_unlock(g);
 }
 
-/* [child of a fork] No other thread withdraws a wait. */
-static void forget_guards(void)
+/* [child of a fork] No other thread exists, so no guard is held. */
+static void reset_guards(void)
 {
     memset(guards, 0, sizeof guards);
 }
 
 __attribute__((constructor)) static void register_at_fork(void)
 {
-    fi_at_fork(FI_FORK_WAITS, NULL, forget_guards);
+    fi_at_fork(FI_FORK_WAITS, NULL, reset_guards);
 }
 
-/* Under its lock, as its fiber lets that go only after it has left its stack. */
+/* Takes the lock because the fiber releases it only after it has left its stack. */
 static bool multi_try_remove(fi_waiter *w)
 {
-    bool first;
+    bool claimed;
 
     fi_obj_lock_second(w->lock);
-    first = waiter_claim(w, WITHDRAWN);
+    claimed = waiter_claim(w, NO_ARM);
     fi_obj_unlock(w->lock);
-    return first;
+    return claimed;
 }
 
 static void waiter_end_early(fi_waiter *w, int error)
@@ -183,8 +183,9 @@ static void waiter_end_early(fi_waiter *w, int error)
     }
 }
 
-/* The fiber will run soon, and has been away for long: reason it goes on with, and its frames around the wait. */
-static void prefetch(const fi_waiter *w)
+/* The fiber will run soon, and its memory has probably left the cache.  Prefetch its context and
+ * the frames around the waiter. */
+static void waiter_prefetch(const fi_waiter *w)
 {
     const fi_fiber *f = w->fiber;
 
@@ -201,11 +202,11 @@ static void waiter_expire(fi_timer *t)
 {
     fi_waiter *w = (fi_waiter *)(void *)((char *)t - offsetof(fi_waiter, timer));
 
-    prefetch(w);
+    waiter_prefetch(w);
     waiter_end_early(w, -ETIMEDOUT);
 }
 
-/* ---- who looks at reason a fiber waits for ---- */
+/* ---- the wait of another fiber ---- */
 
 void fi_fiber_cancel_wait(fi_fiber *f)
 {
@@ -229,7 +230,7 @@ bool fi_fiber_wait_reason(fi_fiber *f, fi_wait_reason *reason)
     return w != NULL;
 }
 
-static fi_worker *runner_of(fi_runtime *rt, fi_fiber *f)
+static fi_worker *fiber_worker(fi_runtime *rt, fi_fiber *f)
 {
     for (unsigned i = 0; i < rt->n_workers; i++)
         if (fi_fiber_is_on(f, &rt->workers[i].current, &rt->workers[i].leaving))
@@ -240,7 +241,7 @@ static fi_worker *runner_of(fi_runtime *rt, fi_fiber *f)
 fi_worker *fi_fiber_freeze_in(fi_runtime *rt, fi_fiber *f, const fi_waiter **waiting)
 {
     *waiting = fi_fiber_freeze(f);
-    return runner_of(rt, f);
+    return fiber_worker(rt, f);
 }
 
 bool fi_waiter_is_done(const fi_waiter *w)
@@ -256,133 +257,134 @@ void fi_fiber_wait_unpinned(fi_fiber *f)
 
 /* ---- waiting ---- */
 
-/* How reason guards the waitqs is let go: one lock, or in parts. */
+/* How the locks of the queues are released: one lock, then a callback if it is set. */
 typedef struct release_op {
     fi_biased_lock *lock;
     void (*call)(void *arg);
     void *arg;
 } release_op;
 
-/* Of a multi the last of the parts' locks goes last: the fiber takes all of them once more before it goes on, so
- * until then its stack is there. */
-static void release(release_op l)
+/* The callback of a multi wait releases the locks of the arms last.  The fiber takes all of them
+ * again before it goes on, so its stack exists until the last one is released. */
+static void release_locks(release_op op)
 {
-    fi_obj_unlock(l.lock);
-    if (l.call)
-        l.call(l.arg);
+    fi_obj_unlock(op.lock);
+    if (op.call)
+        op.call(op.arg);
 }
 
-static bool commit_parts(fi_fiber *f, void *arg)
+static bool commit_release(fi_fiber *f, void *arg)
 {
     (void)f;
-    release(*(release_op *)arg);
+    release_locks(*(release_op *)arg);
     return true;
 }
 
-FI_INLINE void park(fi_fiber *f, fi_worker *on, release_op l)
+FI_INLINE void waiter_park(fi_fiber *f, fi_worker *on, release_op op)
 {
-    if (l.call)
-        fi_fiber_park_on(f, commit_parts, &l);
+    if (op.call)
+        fi_fiber_park_on(f, commit_release, &op);
     else
-        fi_fiber_park_holding(f, on, l.lock);
+        fi_fiber_park_holding(f, on, op.lock);
 }
 
-/* [locks held] Nobody shall wake us. */
-static int cancel_enqueue(fi_waiter *w, release_op l, int error)
+/* [locks held] Undo the enqueuing and release the locks, so that no party wakes the waiter. */
+static int cancel_enqueue(fi_waiter *w, release_op op, int error)
 {
     if (fi_load_relaxed(&w->waitq))
-        leave(w);
+        waiter_abandon(w);
     else
-        waiter_claim(w, WITHDRAWN);
-    release(l);
+        waiter_claim(w, NO_ARM);
+    release_locks(op);
     return error;
 }
 
-FI_INLINE void park_until(fi_waiter *w, release_op l, int64_t deadline_ns)
+FI_INLINE void waiter_park_until(fi_waiter *w, release_op op, int64_t deadline_ns)
 {
     fi_runtime *rt = w->fiber->worker->runtime;
-
     int first;
 
     w->timer = (fi_timer){.deadline_ns = deadline_ns, .fire = waiter_expire};
     first = fi_timer_heap_add(&rt->timers, &w->timer);
     if (first < 0) {
-        w->result = cancel_enqueue(w, l, first);
+        w->result = cancel_enqueue(w, op, first);
         return;
     }
     if (first > 0)
         fi_idle_notify(&rt->idle);
-    park(w->fiber, w->fiber->worker, l);
+    waiter_park(w->fiber, w->fiber->worker, op);
     fi_timer_heap_remove(&rt->timers, &w->timer);
 }
 
-/* Before its first wait a runtime has no watcher; in the child of a fork it has none again. */
-static __attribute__((noinline)) void begin_watching(fi_runtime *rt)
+/* A runtime has no watchdog thread before its first wait, nor in the child of a fork. */
+static __attribute__((noinline)) void start_watchdog(fi_runtime *rt)
 {
     if (rt->in_fork_child)
-        fi_fatal("a wait, in the child of a fork, for reason other threads were doing");
+        fi_fatal("a fiber waits in the child of a fork, where the other threads do not exist; "
+                 "call exec or _exit");
     fi_watchdog_start(rt);
 }
 
-FI_INLINE fi_fiber *become_waiting(fi_waiter *w, fi_worker *on)
+FI_INLINE fi_fiber *waiter_begin(fi_waiter *w, fi_worker *on)
 {
     fi_runtime *rt = on->runtime;
 
     if (FI_UNLIKELY(!fi_load_relaxed(&rt->watchdog.started)))
-        begin_watching(rt);
+        start_watchdog(rt);
     w->fiber = fi_fiber_of_bounds(fi_load_relaxed(&on->current));
     w->since_ns = fi_load_relaxed(&rt->coarse_now_ns);
     return w->fiber;
 }
 
-/* Who does not care goes on asking, and others are to come to run. */
-static __attribute__((noinline)) int return_cancelled(fi_waiter *w, release_op l)
+/* A cancelled fiber may retry the wait in a loop.  It yields so that other fibers run. */
+static __attribute__((noinline)) int return_cancelled(fi_waiter *w, release_op op)
 {
     fi_fiber *f = w->fiber;
 
-    cancel_enqueue(w, l, 0);
+    cancel_enqueue(w, op, 0);
     fi_fiber_end_wait(f);
     fi_wait_yield();
     return -ECANCELED;
 }
 
-FI_INLINE int end_waiting(const fi_waiter *w, fi_fiber *f)
+FI_INLINE int waiter_end(const fi_waiter *w, fi_fiber *f)
 {
     fi_fiber_end_wait(f);
     fi_wait_chaos();
     return w->result;
 }
 
-FI_INLINE int wait_as_fiber(fi_waiter *w, fi_worker *on, release_op l, int64_t deadline_ns)
+FI_INLINE int wait_as_fiber(fi_waiter *w, fi_worker *on, release_op op, int64_t deadline_ns)
 {
-    fi_fiber *f = become_waiting(w, on);
+    fi_fiber *f = waiter_begin(w, on);
 
     if (FI_UNLIKELY(fi_fiber_begin_wait(f, w)) && !w->uncancellable)
-        return return_cancelled(w, l);
+        return return_cancelled(w, op);
     if (deadline_ns == FI_TIMER_NEVER)
-        park(f, on, l);
+        waiter_park(f, on, op);
     else
-        park_until(w, l, deadline_ns);
-    return end_waiting(w, f);
+        waiter_park_until(w, op, deadline_ns);
+    return waiter_end(w, f);
 }
 
-static int wait_as_thread(fi_waiter *w, release_op l, int64_t deadline_ns)
+static int wait_as_thread(fi_waiter *w, release_op op, int64_t deadline_ns)
 {
     w->fiber = NULL;
     fi_atomic_init(&w->event, FI_ONESHOT_UNSET);
     w->counted = deadline_ns == FI_TIMER_NEVER;
     if (w->counted)
         fi_watchdog_thread_blocks();
-    release(l);
+    release_locks(op);
     if (!fi_oneshot_wait_until(&w->event, deadline_ns)) {
         if (w->try_remove(w))
             return -ETIMEDOUT;
-        fi_oneshot_wait(&w->event); /* somebody is about to open it */
+        fi_oneshot_wait(
+            &w->event); /* a waker has removed the waiter, and is about to set the event */
     }
     return w->result;
 }
 
-/* Whoever made the others ready has woken somebody for them. */
+/* Wakes no worker: the party that made the other fibers ready has done so. */
 static bool commit_yield(fi_fiber *f, void *arg)
 {
     fi_worker *w = arg;
@@ -392,7 +394,8 @@ static bool commit_yield(fi_fiber *f, void *arg)
     return true;
 }
 
-/* The one in waitq lets the lock of that go once this is off its stack; without one the worker looks for another. */
+/* If another fiber is ready, it releases the lock of the run queue after this one has left its
+ * stack.  If not, the worker looks for work elsewhere. */
 FI_INLINE void yield_as_fiber(fi_worker *on)
 {
     fi_fiber *f = fi_fiber_of_bounds(fi_load_relaxed(&on->current));
@@ -424,26 +427,27 @@ void fi_wait_chaos(void)
     const fi_worker *on = fi_worker_self();
 
     if (on && (!fi_load_relaxed(&on->current) || on->in_after_switch))
-        return; /* it cannot park here */
+        return; /* not on a fiber that can park */
     if (fi_chaos(4))
         fi_wait_yield();
 }
 #endif
 
-/* Who asks again and again with a deadline that is over must still let others run, or it asks for ever. */
-static __attribute__((noinline)) int waiter_wait(fi_waiter *w, release_op l, int64_t deadline_ns)
+/* A caller may retry in a loop with a deadline that has passed.  It yields so that other fibers
+ * run. */
+static __attribute__((noinline)) int waiter_wait(fi_waiter *w, release_op op, int64_t deadline_ns)
 {
     fi_worker *on = fi_worker_self();
 
     if (deadline_ns != FI_TIMER_NEVER && deadline_ns <= fi_clock_now()) {
-        cancel_enqueue(w, l, 0);
+        cancel_enqueue(w, op, 0);
         fi_wait_yield();
         return -ETIMEDOUT;
     }
-    return on ? wait_as_fiber(w, on, l, deadline_ns) : wait_as_thread(w, l, deadline_ns);
+    return on ? wait_as_fiber(w, on, op, deadline_ns) : wait_as_thread(w, op, deadline_ns);
 }
 
-/* A fiber without a deadline goes the short way. */
+/* The fast path: a fiber without a deadline. */
 FI_INLINE int waiter_wait_at(fi_waiter *w, fi_biased_lock *lock, int64_t deadline_ns)
 {
     fi_worker *on = fi_worker_self();
@@ -458,7 +462,7 @@ int fi_waitq_wait(fi_waiter *w, fi_waitq *waitq, fi_biased_lock *lock, fi_wait_r
 {
     w->reason = reason;
     w->try_remove = waiter_try_remove;
-    add(waitq, lock, w);
+    waitq_push_back(waitq, lock, w);
     return waiter_wait_at(w, lock, deadline_ns);
 }
 
@@ -467,8 +471,8 @@ int fi_waitq_wait_front(fi_waiter *w, fi_waitq *waitq, fi_biased_lock *lock, fi_
 {
     w->reason = reason;
     w->try_remove = waiter_try_remove;
-    add(waitq, lock, w);
-    waitq->first = w; /* in a circle, the last stands before the first */
+    waitq_push_back(waitq, lock, w);
+    waitq->first = w; /* the list is circular: the last is before the first */
     return waiter_wait_at(w, lock, deadline_ns);
 }
 
@@ -477,12 +481,12 @@ int fi_waitq_wait_then(fi_waiter *w, fi_waitq *waitq, fi_biased_lock *lock, fi_w
 {
     w->reason = reason;
     w->try_remove = waiter_try_remove;
-    add(waitq, lock, w);
+    waitq_push_back(waitq, lock, w);
     return waiter_wait(w, (release_op){lock, then, arg}, deadline_ns);
 }
 
 int fi_waitq_wait_multi(fi_waiter *multi, fi_biased_lock *own, fi_wait_reason reason,
-                        void (*call)(void *arg), void *arg, int64_t deadline_ns)
+                        void (*release)(void *arg), void *arg, int64_t deadline_ns)
 {
     uint32_t arm;
     int e;
@@ -493,7 +497,7 @@ int fi_waitq_wait_multi(fi_waiter *multi, fi_biased_lock *own, fi_wait_reason re
     fi_atomic_init(&multi->winner, 0);
     multi->lock = own;
     fi_obj_lock_second(own);
-    e = waiter_wait(multi, (release_op){own, call, arg}, deadline_ns);
+    e = waiter_wait(multi, (release_op){own, release, arg}, deadline_ns);
     arm = fi_load_relaxed(&multi->winner);
-    return arm == WITHDRAWN ? e : (int)arm;
+    return arm == NO_ARM ? e : (int)arm;
 }

@@ -1,17 +1,22 @@
-/* Waiting, for whoever waits: a fiber parks, a thread blocks.  All that users wait for is made of this: a lock, reason it
- * guards, and waitqs of those who wait.
+/* Waiters and wait queues, for fibers and threads.  A fiber parks; a thread blocks.
  *
- *     fi_obj_lock(&m->lock)                        who wakes, under the same lock:
- *     if (it is not so)                           fi_waiter *w = fi_waitq_pop(&m->waitq);
- *         e = fi_waitq_wait(&m->waitq, ...)           if (w) w->result = 0;
+ * Every object that a user can wait for consists of a lock, the state that it guards, and wait
+ * queues:
+ *
+ *     waiter                                      waker
+ *     fi_obj_lock(&m->lock)                       fi_obj_lock(&m->lock)
+ *     if (the condition does not hold)            fi_waiter *w = fi_waitq_pop(&m->waitq);
+ *         e = fi_waitq_wait(&w, &m->waitq, ...)   if (w) w->result = 0;
  *     else                                        fi_obj_unlock(&m->lock);
- *         fi_obj_unlock(&m->lock), e = 0;            if (w) fi_waiter_wake(w);
+ *         fi_obj_unlock(&m->lock), e = 0;         if (w) fi_waiter_wake(w);
  *
- * A wait stands in its waitq from fi_waitq_wait on, until somebody takes it out under the lock: whoever brings reason it waits
- * for, its deadline, or who cancels its fiber.  Who took it out wakes it, and nobody else may.  The lock is let go only
- * after the fiber has left its stack, so whoever finds the wait in waitq may make the fiber ready.
+ * fi_waitq_wait enqueues the waiter.  It stays in the queue until one of three parties removes it
+ * under the lock: a waker, its deadline, or the cancellation of its fiber.  The party that removed
+ * it wakes it; no other party may.  The lock is released only after the fiber has left its stack,
+ * so a party that finds the waiter in the queue may make the fiber ready.
  *
- * A wait that stands in several waitqs (select) is taken out of one by whoever claims it first.
+ * A multi wait (select) has one arm in each of several queues.  The first party that claims one of
+ * its arms, the winner, ends it.
  */
 #ifndef FI_WAIT_WAITQ_H
 #define FI_WAIT_WAITQ_H
@@ -24,40 +29,42 @@
 typedef struct fi_waiter fi_waiter;
 typedef struct fi_runtime fi_runtime;
 
-/* Circular, NULL: nobody waits. */
+/* A circular list; NULL: it is empty. */
 typedef struct fi_waitq {
     fi_waiter *first;
 } fi_waitq;
 
-/* On the stack of who waits.  What a room needs besides stands around it.  It starts zeroed, or with fi_waiter_init. */
+/* On the stack of the waiting fiber or thread.  A caller that needs more fields embeds it in a
+ * struct of its own.  Initialise it with zeros or with fi_waiter_init. */
 struct fi_waiter {
     fi_wait_reason reason;       /* first: sched reads it through fi_fiber.waiting */
-    fi_waiter *next, *prev;      /* in waitq */
-    FI_ATOMIC(fi_waitq *) waitq; /* where it stands; NULL: in none.  Under the lock */
+    fi_waiter *next, *prev;      /* in the wait queue */
+    FI_ATOMIC(fi_waitq *) waitq; /* that it is in; NULL: none.  Written under the lock */
     fi_biased_lock *lock;
-    fi_fiber *fiber;  /* NULL: a thread, at the gate */
-    int64_t since_ns; /* by a coarse clock */
+    fi_fiber *fiber;  /* NULL: a thread waits, on the event */
+    int64_t since_ns; /* by the coarse clock of the runtime */
     FI_ATOMIC(uint32_t) event;
-    int result;         /* set by who takes it out */
-    void *item;         /* reason it brings, or where it wants it: the room's */
-    bool uncancellable; /* filch_fiber_cancel does not end it with -ECANCELED */
-    bool freeable;      /* the object may be freed as soon as the wait was removed */
-    bool (*try_remove)(
-        fi_waiter *w); /* end it before its time; true: it is ours, and is to be woken */
-    /* [lock held] It leaves its waitq before its time.  NULL: the room does not mind. */
+    int result;         /* set by the party that removes it */
+    void *item;         /* for the owner of the queue: the value, or where to store it */
+    bool uncancellable; /* filch_fiber_cancel does not end the wait */
+    bool freeable;      /* the object may be freed as soon as the waiter is removed */
+    /* Remove it before a waker does.  True: the caller removed it, and must wake it. */
+    bool (*try_remove)(fi_waiter *w);
+    /* [lock held] Called when a deadline or a cancellation removes it.  NULL: nothing to do. */
     void (*on_abandon)(fi_waiter *w);
     fi_timer timer;
-    /* Of a wait that stands in several waitqs there is a arm in each, and the multi in none. */
-    fi_waiter *multi;
-    fi_waiter *twin; /* of a arm: another arm under the same lock, which is removed with it */
-    uint32_t arm;    /* of the multi, from 1 */
-    bool counted;    /* a thread waits that only this wait can wake (sched/watchdog.h) */
-    FI_ATOMIC(uint32_t) winner; /* of the multi: which arm was taken out first; 0: none yet */
+    /* A multi wait has an arm in each of its queues.  The multi itself is in none. */
+    fi_waiter *multi;           /* of an arm: the wait that it belongs to; NULL: not an arm */
+    fi_waiter *twin;            /* of an arm: another arm under the same lock, removed with it */
+    uint32_t arm;               /* index within the multi, from 1 */
+    bool counted;               /* it counts as a blocked thread (sched/watchdog.h) */
+    FI_ATOMIC(uint32_t) winner; /* of a multi: the arm that was claimed; 0: none yet */
 };
 
-_Static_assert(offsetof(fi_waiter, reason) == 0, "sched/fiber.h");
+_Static_assert(offsetof(fi_waiter, reason) == 0, "sched reads it through fi_fiber.waiting");
 
-/* [who waits] All that is not set later.  The multi is much for one who waits for nanoseconds. */
+/* [waiter] Set the fields that enqueuing does not set.  Zeroing all of them would cost much in a
+ * wait of nanoseconds. */
 static inline void fi_waiter_init(fi_waiter *w, void *item)
 {
     w->item = item;
@@ -67,7 +74,8 @@ static inline void fi_waiter_init(fi_waiter *w, void *item)
     w->multi = NULL;
 }
 
-/* [any] One at a time; who needs several takes them by fi_obj_lock_second. */
+/* [any] Lock an object.  A party holds at most one lock taken like this.  It takes further ones
+ * with fi_obj_lock_second. */
 static inline void fi_obj_lock(fi_biased_lock *l)
 {
     fi_biased_lock_lock(l, fi_lock_id());
@@ -84,30 +92,34 @@ static inline void fi_obj_unlock(fi_biased_lock *l)
     fi_biased_lock_unlock(l, l->slow ? FI_LOCK_ID_NONE : fi_lock_id());
 }
 
-/* [lock held, which this lets go] Stand at the end of the waitq until taken out, late, or cancelled.
- * Returns: the result that the waker has set; -ETIMEDOUT; -ECANCELED; -ENOMEM, with a deadline. */
+/* [lock held; released here] Append the waiter to the queue, and wait until a waker removes it, the
+ * deadline passes, or the fiber is cancelled.
+ * Returns: the result that the waker set; -ETIMEDOUT; -ECANCELED; -ENOMEM (only with a
+ * deadline). */
 int fi_waitq_wait(fi_waiter *w, fi_waitq *waitq, fi_biased_lock *lock, fi_wait_reason reason,
                   int64_t deadline_ns);
 
-/* The same, before all others in the waitq. */
+/* The same, at the front of the queue. */
 int fi_waitq_wait_front(fi_waiter *w, fi_waitq *waitq, fi_biased_lock *lock, fi_wait_reason reason,
                         int64_t deadline_ns);
 
-/* The same, and once the lock is let go, then(arg) is called: not on the stack of who waits, which may go on already. */
+/* The same, and call then(arg) after the lock is released.  The call is not on the stack of the
+ * waiter, which may run again already. */
 int fi_waitq_wait_then(fi_waiter *w, fi_waitq *waitq, fi_biased_lock *lock, fi_wait_reason reason,
                        int64_t deadline_ns, void (*then)(void *arg), void *arg);
 
-/* [locks of all waitqs held, which let_go(arg) lets go] The same for the multi of a wait, whose parts were added to
- * their waitqs, with a lock of its own, which is free.  Afterwards those that were not taken out still stand there.
- * Returns: the arm that was taken out; -ETIMEDOUT; -ECANCELED; -ENOMEM. */
+/* [locks of all arms held; release(arg) releases them] Wait for the first arm.  The caller has
+ * appended the arms to their queues.  own is a free lock for the multi itself.  Afterwards the arms
+ * that were not removed are still in their queues.
+ * Returns: the index of the winner; -ETIMEDOUT; -ECANCELED; -ENOMEM. */
 int fi_waitq_wait_multi(fi_waiter *multi, fi_biased_lock *own, fi_wait_reason reason,
-                        void (*let_go)(void *arg), void *arg, int64_t deadline_ns);
+                        void (*release)(void *arg), void *arg, int64_t deadline_ns);
 
-/* [lock held] Of a arm, multi and arm are set. */
+/* [lock held] The multi and arm of an arm are set before it is appended. */
 void fi_waitq_append(fi_waitq *waitq, fi_biased_lock *lock, fi_waiter *w);
 void fi_waitq_remove(fi_waiter *w);
 
-/* [lock held] The first in waitq, taken out; NULL: nobody. */
+/* [lock held] Remove and return the first waiter; NULL: the queue is empty. */
 fi_waiter *fi_waitq_pop_slow(fi_waitq *waitq);
 static inline fi_waiter *fi_waitq_pop(fi_waitq *waitq)
 {
@@ -120,34 +132,36 @@ static inline fi_waiter *fi_waitq_pop(fi_waitq *waitq)
     return w;
 }
 
-/* [who has taken it out, lock let go] Wake it; it may be gone at once. */
+/* [party that removed it, lock released] Wake it.  Its memory may be gone at once. */
 void fi_waiter_wake(fi_waiter *w);
 
-/* [any] The object with this lock is about to be freed, and there are no waits in its waitqs.
- * Return when no late deadline or cancellation of a freeable wait will take the lock again. */
+/* [any] Call before freeing the object with this lock, when its queues are empty.  Returns when no
+ * late deadline or cancellation of a freeable wait will take the lock again. */
 void fi_waitq_before_free(const fi_biased_lock *lock);
 
-/* [thread that has pinned it] Set its flag, and end a cancellable wait with -ECANCELED. */
+/* [thread that has pinned the fiber] Mark it cancelled, and end a cancellable wait with
+ * -ECANCELED. */
 void fi_fiber_cancel_wait(fi_fiber *f);
 
-/* [fiber] Wait until nobody has pinned it. */
+/* [fiber] Wait until no thread has it pinned. */
 void fi_fiber_wait_unpinned(fi_fiber *f);
 
-/* [any, who knows that the fiber stays] What it waits for; false: nothing. */
+/* [any; the fiber must not end meanwhile] What the fiber waits for.  False: it does not wait. */
 bool fi_fiber_wait_reason(fi_fiber *f, fi_wait_reason *reason);
 
-/* [any, who knows that the fiber stays] Keep it where it is until fi_fiber_thaw, which must come soon.
- * waiting: reason it waits for, NULL: nothing.
- * Returns: NULL: it is away, and its saved point and its stack stay as they are; else the worker that runs it. */
+/* [any; the fiber must not end meanwhile] Freeze the fiber until fi_fiber_thaw, which must follow
+ * soon.  waiting: its waiter; NULL: it does not wait.
+ * Returns: the worker that runs it; NULL: it is parked, and its context and stack do not change. */
 fi_worker *fi_fiber_freeze_in(fi_runtime *rt, fi_fiber *f, const fi_waiter **waiting);
 
-/* [who has frozen its fiber] Was it ended, so that the fiber only waits to be run?  Relaxed: it was, or is about to be. */
+/* [thread that has frozen its fiber] True: the waiter was removed, and the fiber only has to be
+ * run.  Relaxed: the fiber is ready, or is about to be. */
 bool fi_waiter_is_done(const fi_waiter *w);
 
-/* [any] Let others run. */
+/* [any] Yield to other fibers or threads. */
 void fi_wait_yield(void);
 
-/* [any, at the beginning of reason users call] Maybe let others run, by bad luck (base/chaos.h). */
+/* [any, at the beginning of a public function] In chaos builds, yield at random (base/chaos.h). */
 #ifdef FILCH_CHAOS
 void fi_wait_chaos(void);
 #else
