@@ -1,3 +1,4 @@
+/* The values of a fiber are an array indexed by the key.  Threads have one too. */
 #include "fiber/fls.h"
 
 #include "base/at_fork.h"
@@ -10,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROUNDS    4 /* destructors may set values again, but not for ever */
-#define SLOTS_MIN 8
+#define DESTRUCTOR_ROUNDS_MAX 4 /* destructors may set values again */
+#define SLOTS_MIN             8
 
 static fi_fls_keys keys;
 
@@ -20,9 +21,9 @@ __attribute__((constructor)) static void register_at_fork(void)
     fi_at_fork(FI_FORK_FLS_KEYS, &keys.lock, NULL);
 }
 
-/* The values of a thread are found by a pthread key. */
+/* Holds the storage of a thread. */
 static pthread_key_t thread_key;
-static pthread_once_t thread_key_made = PTHREAD_ONCE_INIT;
+static pthread_once_t thread_key_once = PTHREAD_ONCE_INIT;
 
 /* The destructor is kept with the value: by the time the fiber ends, the key may be freed and its
  * table entry may belong to another key. */
@@ -35,7 +36,7 @@ typedef struct fls_slot {
 struct fi_fls {
     bool ending; /* the destructors run */
     int n;
-    fls_slot *slots; /* n of them, by the index of the key */
+    fls_slot *slots; /* n of them, indexed by fi_fls_keys_index */
 };
 
 int filch_fls_new(void (*destroy)(void *value))
@@ -43,7 +44,7 @@ int filch_fls_new(void (*destroy)(void *value))
     return fi_fls_keys_add(&keys, destroy);
 }
 
-/* The slot of a key.  NULL: no value was ever set there. */
+/* The slot of a key; NULL: the array is too short. */
 static fls_slot *slot_of(const fi_fls *l, int key)
 {
     int i = fi_fls_keys_index(key);
@@ -51,19 +52,19 @@ static fls_slot *slot_of(const fi_fls *l, int key)
     return l && i < l->n ? &l->slots[i] : NULL;
 }
 
-/* A value whose key was freed is dropped. */
+/* NULL if the key was freed. */
 static void *slot_value(const fls_slot *s)
 {
     return s->value && fi_fls_keys_exists(&keys, s->key) ? s->value : NULL;
 }
 
-static void free_locals(fi_fls *l)
+static void fls_free(fi_fls *l)
 {
     FI_DELETE_ARRAY(fls_slot, l->slots, (size_t)l->n);
     FI_DELETE(fi_fls, l);
 }
 
-static bool run_destructors(fi_fls *l)
+static bool fls_run_destructors(fi_fls *l)
 {
     bool any = false;
 
@@ -72,7 +73,7 @@ static bool run_destructors(fi_fls *l)
         void *value = slot_value(&s);
         l->slots[i].value = NULL;
         if (value && s.destroy) {
-            s.destroy(value); /* which may move the slots */
+            s.destroy(value); /* it may reallocate the slots */
             any = true;
         }
     }
@@ -82,12 +83,12 @@ static bool run_destructors(fi_fls *l)
 void fi_fls_end(fi_fls *l)
 {
     l->ending = true;
-    for (int i = 0; i < ROUNDS && run_destructors(l); i++)
+    for (int i = 0; i < DESTRUCTOR_ROUNDS_MAX && fls_run_destructors(l); i++)
         continue;
-    free_locals(l);
+    fls_free(l);
 }
 
-static void end_thread(void *fls)
+static void fls_thread_exit(void *fls)
 {
     pthread_setspecific(thread_key, fls); /* destructors may read values */
     fi_fls_end(fls);
@@ -96,30 +97,30 @@ static void end_thread(void *fls)
 
 static void make_thread_key(void)
 {
-    if (pthread_key_create(&thread_key, end_thread) != 0)
-        abort(); /* 1024 of them are taken */
+    if (pthread_key_create(&thread_key, fls_thread_exit) != 0)
+        abort(); /* the process has no pthread key left */
 }
 
-static fi_fiber *current(void)
+static fi_fiber *fls_fiber_self(void)
 {
     fi_worker *w = fi_worker_self();
 
     return w ? fi_fiber_of_bounds(fi_load_relaxed(&w->current)) : NULL;
 }
 
-static fi_fls *own_locals(void)
+static fi_fls *fls_self(void)
 {
-    fi_fiber *f = current();
+    fi_fiber *f = fls_fiber_self();
 
     if (f)
         return f->fls;
-    pthread_once(&thread_key_made, make_thread_key);
+    pthread_once(&thread_key_once, make_thread_key);
     return pthread_getspecific(thread_key);
 }
 
-static void set_own_locals(fi_fls *l)
+static void fls_set_self(fi_fls *l)
 {
-    fi_fiber *f = current();
+    fi_fiber *f = fls_fiber_self();
 
     if (f) {
         f->fls = l;
@@ -129,8 +130,8 @@ static void set_own_locals(fi_fls *l)
     }
 }
 
-/* Make slot i, and all before it. */
-static bool grow(fi_fls *l, int i)
+/* Grow the array to more than i slots. */
+static bool fls_grow(fi_fls *l, int i)
 {
     int n = l->n > 0 ? l->n : SLOTS_MIN;
     fls_slot *slots;
@@ -148,31 +149,31 @@ static bool grow(fi_fls *l, int i)
     return true;
 }
 
-/* The caller's slot of a key, made if need be.  NULL: there is no memory. */
-static fls_slot *make_slot(int key)
+/* The caller's slot of a key, allocated if it does not exist.  NULL: no memory. */
+static fls_slot *fls_slot_self(int key)
 {
-    fi_fls *l = own_locals(), *made = NULL;
+    fi_fls *l = fls_self(), *made = NULL;
 
     if (!l)
         l = made = FI_NEW(fi_fls);
-    if (l && fi_fls_keys_index(key) >= l->n && !grow(l, fi_fls_keys_index(key))) {
+    if (l && fi_fls_keys_index(key) >= l->n && !fls_grow(l, fi_fls_keys_index(key))) {
         if (made)
             FI_DELETE(fi_fls, made);
         return NULL;
     }
     if (made)
-        set_own_locals(made);
+        fls_set_self(made);
     return slot_of(l, key);
 }
 
 void *filch_fls_get(int key)
 {
-    const fls_slot *s = key >= 0 ? slot_of(own_locals(), key) : NULL;
+    const fls_slot *s = key >= 0 ? slot_of(fls_self(), key) : NULL;
 
     return s && s->key == key ? slot_value(s) : NULL;
 }
 
-static bool is_empty(const fi_fls *l)
+static bool fls_is_empty(const fi_fls *l)
 {
     for (int i = 0; i < l->n; i++)
         if (slot_value(&l->slots[i]))
@@ -180,20 +181,20 @@ static bool is_empty(const fi_fls *l)
     return true;
 }
 
-/* Set the caller's value to NULL.
- * A thread may live until the process ends, and its memory makes filch_set_allocator return -EBUSY.
- * So the memory is freed as soon as no value is left.  A fiber ends soon, and keeps its memory until
- * then.  It is not freed while destructors run, because they may set and clear values. */
-static void clear_own(int key)
+/* Set the caller's value to NULL.  A thread may live until the process ends, and its memory makes
+ * filch_set_allocator return -EBUSY.  So the memory is freed as soon as no value is left.  A fiber
+ * ends soon, and keeps its memory until then.  It is not freed while destructors run, because they
+ * may set and clear values. */
+static void fls_clear_self(int key)
 {
-    fi_fls *l = own_locals();
+    fi_fls *l = fls_self();
     fls_slot *s = slot_of(l, key);
 
     if (s)
         s->value = NULL;
-    if (l && !l->ending && !current() && is_empty(l)) {
+    if (l && !l->ending && !fls_fiber_self() && fls_is_empty(l)) {
         pthread_setspecific(thread_key, NULL);
-        free_locals(l);
+        fls_free(l);
     }
 }
 
@@ -204,10 +205,10 @@ int filch_fls_set(int key, void *value)
     if (!fi_fls_keys_exists(&keys, key))
         return -EINVAL;
     if (!value) {
-        clear_own(key);
+        fls_clear_self(key);
         return 0;
     }
-    s = make_slot(key);
+    s = fls_slot_self(key);
     if (!s)
         return -ENOMEM;
     *s = (fls_slot){value, fi_fls_keys_destroyer(&keys, key), key};
@@ -219,6 +220,6 @@ int filch_fls_free(int key)
     int e = fi_fls_keys_remove(&keys, key);
 
     if (e == 0)
-        clear_own(key);
+        fls_clear_self(key);
     return e;
 }

@@ -16,7 +16,7 @@
 #include <limits.h>
 #include <stdbool.h>
 
-#define FI_PLACES_GENERATIONS (INT_MAX / FILCH_FLS_MAX)
+#define FI_FLS_GENERATIONS_MAX (INT_MAX / FILCH_FLS_MAX)
 
 typedef void fi_destroyer(void *value);
 
@@ -26,13 +26,13 @@ typedef struct fi_fls_keys {
     FI_ATOMIC(fi_destroyer *) destroyer[FILCH_FLS_MAX];
 } fi_fls_keys;
 
-/* [any] The entry of a key, which need not exist. */
+/* [any] The table index of a key.  The key need not exist. */
 static inline int fi_fls_keys_index(int key)
 {
     return key % FILCH_FLS_MAX;
 }
 
-/* [any] Does the key exist?  If so, its destructor is there, too. */
+/* [any] True: the key exists, and its destructor is visible. */
 static inline bool fi_fls_keys_exists(fi_fls_keys *p, int key)
 {
     return key >= 0 &&
@@ -50,7 +50,7 @@ static inline int fi_fls_keys_free_index(fi_fls_keys *p)
 {
     for (int i = 0; i < FILCH_FLS_MAX; i++) {
         int state = fi_load_relaxed(&p->state[i]);
-        if (state % 2 == 0 && state / 2 < FI_PLACES_GENERATIONS)
+        if (state % 2 == 0 && state / 2 < FI_FLS_GENERATIONS_MAX)
             return i;
     }
     return -1;
@@ -73,7 +73,7 @@ static inline int fi_fls_keys_add(fi_fls_keys *p, fi_destroyer *destroy)
     return key;
 }
 
-/* [any] Free a key: 0, or -EINVAL.  Relaxed: nothing is published by a key that is gone. */
+/* [any] Free a key: 0, or -EINVAL.  Relaxed: removing a key publishes nothing. */
 static inline int fi_fls_keys_remove(fi_fls_keys *p, int key)
 {
     bool found;

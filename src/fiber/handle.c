@@ -1,3 +1,4 @@
+/* Handles: joining, detaching, cancelling, and what a fiber asks about itself. */
 #include "fiber/handle.h"
 
 #include "sched/runtime.h"
@@ -11,7 +12,7 @@
 
 /* ---- records ---- */
 
-static fi_handle *get_outside(fi_runtime *rt)
+static fi_handle *handle_alloc_external(fi_runtime *rt)
 {
     fi_handle *h;
 
@@ -23,7 +24,7 @@ static fi_handle *get_outside(fi_runtime *rt)
 
 fi_handle *fi_handle_new(fi_runtime *rt, fi_worker *w)
 {
-    fi_handle *h = w ? fi_record_alloc(&w->handle_records) : get_outside(rt);
+    fi_handle *h = w ? fi_record_alloc(&w->handle_records) : handle_alloc_external(rt);
 
     if (!h)
         return NULL;
@@ -34,39 +35,39 @@ fi_handle *fi_handle_new(fi_runtime *rt, fi_worker *w)
     return h;
 }
 
-static void put_outside(fi_runtime *rt, fi_handle *h)
+static void handle_free_external(fi_runtime *rt, fi_handle *h)
 {
     fi_lock_lock(&rt->external_lock);
     fi_record_free(&rt->external_handle_records, h);
     fi_lock_unlock(&rt->external_lock);
 }
 
-/* [worker, or NULL; caller that keeps the runtime running, or NULL: none runs] A handle may outlive
- * its runtime. */
-static void put_in(fi_runtime *rt, fi_worker *w, fi_handle *h)
+/* A handle may outlive its runtime.  rt: the runtime, kept running by the caller; NULL: none runs.
+ * w: the caller's worker, or NULL. */
+static void handle_free_in(fi_runtime *rt, fi_worker *w, fi_handle *h)
 {
     if (!rt || h->runtime != rt->number)
         fi_record_orphan_free(h->runtime, h, FI_HANDLE_RECORD);
     else if (w)
         fi_record_free(&w->handle_records, h);
     else
-        put_outside(rt, h);
+        handle_free_external(rt, h);
 }
 
-static void put_record(fi_handle *h)
+static void handle_free(fi_handle *h)
 {
     fi_worker *w = fi_worker_self();
 
     h->generation++;
     if (w) {
-        put_in(w->runtime, w, h);
+        handle_free_in(w->runtime, w, h);
         return;
     }
-    put_in(fi_runtime_lock_running(), NULL, h);
+    handle_free_in(fi_runtime_lock_running(), NULL, h);
     fi_runtime_unlock_running();
 }
 
-static fi_fiber *current(void)
+static fi_fiber *fiber_self(void)
 {
     fi_worker *w = fi_worker_self();
 
@@ -108,14 +109,14 @@ void fi_handle_end(fi_handle *h, void *result)
         fi_waiter_wake(joiner);
     if (is_last) {
         FI_SPAN(reset(h));
-        put_record(h);
+        handle_free(h);
     }
 }
 
 /* ---- the starter's side ---- */
 
 /* [lock held] */
-static void check_is_unclaimed(const fi_handle *h, const char *function)
+static void handle_check_unclaimed(const fi_handle *h, const char *function)
 {
     if (h->detached)
         fi_fatal("%s: the handle was already joined or detached", function);
@@ -124,9 +125,9 @@ static void check_is_unclaimed(const fi_handle *h, const char *function)
 }
 
 /* Inlined, so that backtraces show the function that the user called. */
-FI_INLINE int join_until(fi_handle *h, void **result, int64_t deadline, const char *function)
+FI_INLINE int handle_join_until(fi_handle *h, void **result, int64_t deadline, const char *function)
 {
-    const fi_fiber *me = current();
+    const fi_fiber *me = fiber_self();
     fi_waiter w;
     int e = 0;
 
@@ -136,31 +137,31 @@ FI_INLINE int join_until(fi_handle *h, void **result, int64_t deadline, const ch
         return -EDEADLK;
     fi_waiter_init(&w, NULL);
     fi_obj_lock(&h->lock);
-    check_is_unclaimed(h, function);
+    handle_check_unclaimed(h, function);
     if (h->ended)
         fi_obj_unlock(&h->lock);
     else
-        e = fi_waitq_wait(&w, &h->joiner, &h->lock, (fi_wait_reason){"join", fi_handle_shown(h)},
+        e = fi_waitq_wait(&w, &h->joiner, &h->lock, (fi_wait_reason){"join", fi_handle_to_user(h)},
                           deadline);
     if (e < 0)
         return e;
     FI_SPAN(collect(h));
     if (result)
         *result = h->arg;
-    put_record(h);
+    handle_free(h);
     return 0;
 }
 
 int filch_fiber_join_until(filch_fiber *f, void **result, int64_t deadline)
 {
     fi_wait_chaos();
-    return join_until(fi_handle_of(f, __func__), result, deadline, __func__);
+    return handle_join_until(fi_handle_of(f, __func__), result, deadline, __func__);
 }
 
 int filch_fiber_join(filch_fiber *f, void **result)
 {
     fi_wait_chaos();
-    return join_until(fi_handle_of(f, __func__), result, FI_TIMER_NEVER, __func__);
+    return handle_join_until(fi_handle_of(f, __func__), result, FI_TIMER_NEVER, __func__);
 }
 
 void filch_fiber_detach(filch_fiber *f)
@@ -172,12 +173,12 @@ void filch_fiber_detach(filch_fiber *f)
     if (!h)
         return;
     fi_obj_lock(&h->lock);
-    check_is_unclaimed(h, __func__);
+    handle_check_unclaimed(h, __func__);
     is_last = h->ended;
     h->detached = true;
     fi_obj_unlock(&h->lock);
     if (is_last)
-        put_record(h);
+        handle_free(h);
 }
 
 /* Also for a detached fiber, because other code may have its handle from filch_fiber_self. */
@@ -201,18 +202,18 @@ void filch_fiber_cancel(filch_fiber *user)
     fi_fiber_unpin(f);
 }
 
-/* ---- oneself ---- */
+/* ---- the calling fiber ---- */
 
 bool filch_fiber_is_cancelled(void)
 {
-    fi_fiber *f = current();
+    fi_fiber *f = fiber_self();
 
     return f && fi_load_relaxed(&f->cancelled);
 }
 
 bool filch_fiber_uncancel(void)
 {
-    fi_fiber *f = current();
+    fi_fiber *f = fiber_self();
 
     if (!f || !fi_load_relaxed(&f->cancelled))
         return false;
@@ -220,48 +221,48 @@ bool filch_fiber_uncancel(void)
     return true;
 }
 
-/* In the child of a fork() another thread may have held the lock. */
-static void end_own(fi_fiber *f)
+/* Does nothing in the child of a fork: another thread may have held the lock. */
+static void handle_end_self(fi_fiber *f)
 {
     if (!f->worker->runtime->in_fork_child)
         fi_handle_end(f->handle, NULL);
 }
 
-/* Messages call one that has no name as the runtime is called. */
-static const char *own_name(const fi_fiber *f)
+/* NULL: the fiber has no name of its own.  Messages then show the name of the runtime. */
+static const char *fiber_own_name(const fi_fiber *f)
 {
     const char *name = f->stack_bounds.name;
 
     return name == f->worker->runtime->settings.name ? NULL : name;
 }
 
-/* One that was started without a handle gets one, which is nobody else's. */
-static fi_handle *make_own(fi_fiber *f)
+/* A handle for a fiber that was started without one.  It is detached: only the fiber frees it. */
+static fi_handle *handle_new_self(fi_fiber *f)
 {
     fi_handle *h = fi_handle_new(f->worker->runtime, f->worker);
 
     if (!h)
         return NULL;
     h->detached = true;
-    h->name = own_name(f);
+    h->name = fiber_own_name(f);
     fi_handle_begin(h, f);
-    f->end_handle = end_own;
+    f->end_handle = handle_end_self;
     return h;
 }
 
 filch_fiber *filch_fiber_self(void)
 {
-    fi_fiber *f = current();
+    fi_fiber *f = fiber_self();
     fi_handle *h = f ? f->handle : NULL;
 
     if (f && !h)
-        h = make_own(f);
-    return h ? fi_handle_shown(h) : NULL;
+        h = handle_new_self(f);
+    return h ? fi_handle_to_user(h) : NULL;
 }
 
 void filch_fiber_set_name(const char *name)
 {
-    fi_fiber *f = current();
+    fi_fiber *f = fiber_self();
 
     if (!f)
         return;
@@ -277,8 +278,8 @@ const char *filch_fiber_name(const filch_fiber *user)
 
     if (user)
         return fi_handle_of(user, __func__)->name;
-    f = current();
-    return f ? own_name(f) : NULL;
+    f = fiber_self();
+    return f ? fiber_own_name(f) : NULL;
 }
 
 void filch_yield(void)

@@ -1,4 +1,5 @@
-/* The handle of a fiber: what its starter waits for, and what others call it by.  Most fibers have none. */
+/* The handle of a fiber, for joining, detaching and cancelling it.  Detached fibers started with
+ * filch_go have none until they call filch_fiber_self. */
 #ifndef FI_FIBER_HANDLE_H
 #define FI_FIBER_HANDLE_H
 
@@ -9,33 +10,34 @@
 
 #include <filch/fiber.h>
 
-/* It is two parties': the fiber's, until it ends, and its starter's, until that joins or detaches.  The second frees it. */
+/* Shared by the fiber, until it ends, and its starter, until it joins or detaches.  The last of the
+ * two frees it. */
 struct fi_handle {
-    fi_runnable runnable; /* first: what stands in a queue until it is begun */
+    fi_runnable runnable; /* first: the queue entry until the fiber starts */
     uint32_t generation;  /* number of earlier handles in this record: the tag of users' handles */
     bool ended, detached, cancelled;
     void *(*body)(void *arg);
-    void *arg; /* and then what body returned */
+    void *arg; /* after the end: the result of body */
     const char *name;
-    fi_stack *stack; /* of a size of its own; NULL: any */
-    fi_biased_lock
-        lock; /* stays as it is when the memory is another's: mostly the same worker's again */
+    fi_stack *stack; /* of the requested size; NULL: any */
+    /* Not reset when the record is reused: the bias is usually for the same worker again. */
+    fi_biased_lock lock;
     fi_waitq joiner;
     fi_fiber *fiber;  /* while it runs */
-    uint64_t runtime; /* the number of its runtime, which may be gone */
+    uint64_t runtime; /* number of its runtime, which may have stopped */
 };
 
-_Static_assert(sizeof(fi_handle) <= FI_HANDLE_RECORD, "a handle is a record");
+_Static_assert(sizeof(fi_handle) <= FI_HANDLE_RECORD, "a handle must fit into a record");
 _Static_assert(offsetof(fi_handle, generation) + sizeof(uint32_t) <= FI_RECORD_HEAD,
-               "it outlives the handle");
+               "the generation must outlive the handle");
 
-/* [any] The handle that the user gets. */
-static inline filch_fiber *fi_handle_shown(const fi_handle *h)
+/* [any] The tagged handle that the user gets. */
+static inline filch_fiber *fi_handle_to_user(const fi_handle *h)
 {
     return fi_tag_handle(h, h->generation);
 }
 
-/* [user, in this function of the API] NULL: the user gave NULL. */
+/* [public function of this name] The handle behind what the user passed; NULL for NULL. */
 static inline fi_handle *fi_handle_of(const filch_fiber *f, const char *function)
 {
     fi_handle *h = fi_tag_record(f);
@@ -47,10 +49,11 @@ static inline fi_handle *fi_handle_of(const filch_fiber *f, const char *function
     return h;
 }
 
-/* [any; w: of the caller, NULL: it has none] A new one, of the starter's; NULL: no memory. */
+/* [any; w: the caller's worker, or NULL] A new handle, owned by the starter; NULL: no memory. */
 fi_handle *fi_handle_new(fi_runtime *rt, fi_worker *w);
 
-/* [fiber, at its beginning] It is this one's.  At its end: it is over, with that result. */
+/* [fiber] Attach the handle when the fiber starts.  When it ends, store the result and wake the
+ * joiner. */
 void fi_handle_begin(fi_handle *h, fi_fiber *f);
 void fi_handle_end(fi_handle *h, void *result);
 

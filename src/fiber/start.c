@@ -1,5 +1,5 @@
-/* Starting fibers.  One that nobody waits for is a small record in a queue until it runs, and that record is taken back as
- * soon as somebody has read it; so is the handle of one that somebody waits for. */
+/* Starting fibers.  A detached fiber is a small record in a queue until it runs.  The record is
+ * freed as soon as the fiber has copied it.  A joinable fiber is queued by its handle. */
 #include "fiber/fls.h"
 #include "fiber/handle.h"
 #include "sched/runtime.h"
@@ -8,15 +8,15 @@
 
 #include <errno.h>
 
-typedef struct start {
-    fi_runnable runnable; /* first: it is what stands in a queue */
+typedef struct start_record {
+    fi_runnable runnable; /* first: the queue entry */
     void (*body)(void *arg);
     void *arg;
     const char *name;
-    fi_stack *stack; /* of a size of its own; NULL: any */
-} start;
+    fi_stack *stack; /* of the requested size; NULL: any */
+} start_record;
 
-_Static_assert(sizeof(start) <= sizeof(fi_record), "a start is a record");
+_Static_assert(sizeof(start_record) <= sizeof(fi_record), "must fit into a record");
 
 /* ---- run ---- */
 
@@ -29,16 +29,15 @@ static void start_begin(fi_fiber *f, const char *name, uintptr_t body)
     fi_trace_begin(f, FI_WORK_FIBER, name, body);
 }
 
-/* In the child of a fork() there is nobody to tell. */
 static void start_end(fi_fiber *f)
 {
     fi_store_relaxed(&f->body, 0);
     fi_count(&f->worker->counters.starts_ended);
 }
 
-static void run_start(fi_runnable *r, fi_fiber *f)
+static void run_detached(fi_runnable *r, fi_fiber *f)
 {
-    start s = *(start *)(void *)r;
+    start_record s = *(start_record *)(void *)r;
 
     fi_record_free(&f->worker->records, r);
     start_begin(f, s.name, (uintptr_t)s.body);
@@ -46,8 +45,9 @@ static void run_start(fi_runnable *r, fi_fiber *f)
     start_end(f);
 }
 
-/* Who joins may look for what the fiber had of its own: that is destroyed before. */
-static void run_handle(fi_runnable *r, fi_fiber *f)
+/* The fiber-local values are destroyed before the joiner is woken, so that it sees their
+ * effects. */
+static void run_joinable(fi_runnable *r, fi_fiber *f)
 {
     fi_handle *h = (fi_handle *)(void *)r;
     void *result;
@@ -65,14 +65,14 @@ const char fi_start_is_sized;
 
 fi_stack *fi_start_stack_of(const fi_runnable *r)
 {
-    return r->run == run_start ? ((const start *)(const void *)r)->stack
-                               : ((const fi_handle *)(const void *)r)->stack;
+    return r->run == run_detached ? ((const start_record *)(const void *)r)->stack
+                                  : ((const fi_handle *)(const void *)r)->stack;
 }
 
 /* ---- submit ---- */
 
-/* A power of two, so that there are few kinds of them. */
-static size_t round_up(size_t wanted)
+/* A power of two, so that there are few stack pools. */
+static size_t stack_size_round_up(size_t wanted)
 {
     size_t size = FI_FIBER_STACK_MIN;
 
@@ -81,19 +81,19 @@ static size_t round_up(size_t wanted)
     return size;
 }
 
-/* A stack of that size for a fiber that is about to be started; NULL for 0: the fiber gets one when
- * it runs.  It is mapped now, because only the caller of the start can be told that there is no
- * memory. */
+/* Allocate the stack of a fiber that is about to be started.  A size of 0 gives NULL: the fiber
+ * gets a stack when it runs.  A sized stack is mapped now, because only now can the start return
+ * -ENOMEM. */
 static int reserve_stack(fi_runtime *rt, size_t size, fi_stack **s)
 {
     *s = NULL;
     if (size == 0)
         return 0;
-    *s = fi_fiber_stack_new(rt, round_up(size));
+    *s = fi_fiber_stack_new(rt, stack_size_round_up(size));
     return *s ? 0 : -ENOMEM;
 }
 
-static void *alloc_record(fi_runtime *rt, fi_worker *w)
+static void *start_alloc(fi_runtime *rt, fi_worker *w)
 {
     void *r;
 
@@ -105,7 +105,7 @@ static void *alloc_record(fi_runtime *rt, fi_worker *w)
     return r;
 }
 
-static void submit(fi_runtime *rt, fi_worker *w, fi_runnable *r)
+static void start_submit(fi_runtime *rt, fi_worker *w, fi_runnable *r)
 {
     if (!fi_load_relaxed(&rt->watchdog.started))
         fi_watchdog_start(rt);
@@ -118,35 +118,36 @@ static void submit(fi_runtime *rt, fi_worker *w, fi_runnable *r)
     }
 }
 
-static inline __attribute__((always_inline)) bool go(fi_runtime *rt, fi_worker *w, start s)
+static inline __attribute__((always_inline)) bool start_detached(fi_runtime *rt, fi_worker *w,
+                                                                 start_record s)
 {
-    start *r = alloc_record(rt, w);
+    start_record *r = start_alloc(rt, w);
 
     if (!r)
         return false;
     *r = s;
-    submit(rt, w, &r->runnable);
+    start_submit(rt, w, &r->runnable);
     return true;
 }
 
 int filch_go(void (*body)(void *arg), void *arg)
 {
-    start s = {{NULL, run_start, NULL}, body, arg, NULL, NULL};
+    start_record s = {{NULL, run_detached, NULL}, body, arg, NULL, NULL};
 
     fi_wait_chaos();
     fi_worker *w = fi_worker_self();
     fi_runtime *rt;
-    bool gone;
+    bool started;
 
     if (w)
-        return go(w->runtime, w, s) ? 0 : -ENOMEM;
+        return start_detached(w->runtime, w, s) ? 0 : -ENOMEM;
     rt = fi_runtime_enter();
-    gone = go(rt, NULL, s);
+    started = start_detached(rt, NULL, s);
     fi_runtime_leave(rt);
-    return gone ? 0 : -ENOMEM;
+    return started ? 0 : -ENOMEM;
 }
 
-static int go_sized(fi_runtime *rt, fi_worker *w, start s, size_t stack_size)
+static int start_detached_sized(fi_runtime *rt, fi_worker *w, start_record s, size_t stack_size)
 {
     int e = reserve_stack(rt, stack_size, &s.stack);
 
@@ -154,7 +155,7 @@ static int go_sized(fi_runtime *rt, fi_worker *w, start s, size_t stack_size)
         return e;
     if (s.stack)
         s.runnable.of = &fi_start_is_sized;
-    if (go(rt, w, s))
+    if (start_detached(rt, w, s))
         return 0;
     if (s.stack)
         fi_fiber_stack_free(s.stack);
@@ -163,7 +164,7 @@ static int go_sized(fi_runtime *rt, fi_worker *w, start s, size_t stack_size)
 
 int filch_go_attr(const filch_fiber_attr *attr, void (*body)(void *arg), void *arg)
 {
-    start s = {{NULL, run_start, NULL}, body, arg, attr ? attr->name : NULL, NULL};
+    start_record s = {{NULL, run_detached, NULL}, body, arg, attr ? attr->name : NULL, NULL};
     size_t stack_size = attr ? attr->stack_size : 0;
 
     fi_wait_chaos();
@@ -174,19 +175,19 @@ int filch_go_attr(const filch_fiber_attr *attr, void (*body)(void *arg), void *a
     if (stack_size > FI_STACK_SIZE_MAX)
         return -EINVAL;
     if (w)
-        return go_sized(w->runtime, w, s, stack_size);
+        return start_detached_sized(w->runtime, w, s, stack_size);
     rt = fi_runtime_enter();
-    e = go_sized(rt, NULL, s, stack_size);
+    e = start_detached_sized(rt, NULL, s, stack_size);
     fi_runtime_leave(rt);
     return e;
 }
 
 fi_runnable *fi_start_prepare(fi_runtime *rt, fi_worker *w, void (*body)(void *arg), void *arg)
 {
-    start *r = alloc_record(rt, w);
+    start_record *r = start_alloc(rt, w);
 
     if (r)
-        *r = (start){{NULL, run_start, NULL}, body, arg, NULL, NULL};
+        *r = (start_record){{NULL, run_detached, NULL}, body, arg, NULL, NULL};
     return r ? &r->runnable : NULL;
 }
 
@@ -203,11 +204,11 @@ void fi_start_cancel(fi_runtime *rt, fi_worker *w, fi_runnable *r)
 
 void fi_start_submit(fi_worker *w, fi_runnable *r)
 {
-    submit(w->runtime, w, r);
+    start_submit(w->runtime, w, r);
 }
 
-static filch_fiber *start_on(fi_runtime *rt, fi_worker *w, const filch_fiber_attr *attr,
-                             void *(*body)(void *arg), void *arg)
+static filch_fiber *start_joinable(fi_runtime *rt, fi_worker *w, const filch_fiber_attr *attr,
+                                   void *(*body)(void *arg), void *arg)
 {
     fi_stack *s;
     fi_handle *h;
@@ -224,10 +225,10 @@ static filch_fiber *start_on(fi_runtime *rt, fi_worker *w, const filch_fiber_att
     h->arg = arg;
     h->name = attr ? attr->name : NULL;
     h->stack = s;
-    h->runnable.run = run_handle;
+    h->runnable.run = run_joinable;
     h->runnable.of = s ? &fi_start_is_sized : NULL;
-    submit(rt, w, &h->runnable);
-    return fi_handle_shown(h);
+    start_submit(rt, w, &h->runnable);
+    return fi_handle_to_user(h);
 }
 
 filch_fiber *filch_fiber_start_attr(const filch_fiber_attr *attr, void *(*body)(void *arg),
@@ -241,9 +242,9 @@ filch_fiber *filch_fiber_start_attr(const filch_fiber_attr *attr, void *(*body)(
     if (attr && attr->stack_size > FI_STACK_SIZE_MAX)
         return NULL;
     if (w)
-        return start_on(w->runtime, w, attr, body, arg);
+        return start_joinable(w->runtime, w, attr, body, arg);
     rt = fi_runtime_enter();
-    h = start_on(rt, NULL, attr, body, arg);
+    h = start_joinable(rt, NULL, attr, body, arg);
     fi_runtime_leave(rt);
     return h;
 }
@@ -253,16 +254,16 @@ filch_fiber *filch_fiber_start(void *(*body)(void *arg), void *arg)
     return filch_fiber_start_attr(NULL, body, arg);
 }
 
-/* ---- programs ---- */
+/* ---- filch_main ---- */
 
-typedef struct program {
+typedef struct main_call {
     void (*body)(void *arg);
     void *arg;
-} program;
+} main_call;
 
-static void *run_program(void *arg)
+static void *run_main(void *arg)
 {
-    const program *p = arg;
+    const main_call *p = arg;
     const fi_worker *w = fi_worker_self();
 
     fi_store_relaxed(&fi_fiber_of_bounds(fi_load_relaxed(&w->current))->body, (uintptr_t)p->body);
@@ -272,13 +273,13 @@ static void *run_program(void *arg)
 
 int filch_main(void (*body)(void *arg), void *arg)
 {
-    program p = {body, arg};
+    main_call p = {body, arg};
     filch_fiber_attr attr = {.name = "main"};
     filch_fiber *f;
 
     if (fi_worker_self())
         return -EDEADLK;
-    f = filch_fiber_start_attr(&attr, run_program, &p);
+    f = filch_fiber_start_attr(&attr, run_main, &p);
     if (!f)
         return -ENOMEM;
     filch_fiber_join(f, NULL);

@@ -1,9 +1,12 @@
-/* User timers.  The record that starts the fiber is allocated by filch_timer_start, so that nothing can fail when the
- * timer fires.
+/* The clock, sleeping, and user timers.
+ *
+ * A timer starts a detached fiber.  filch_timer_start allocates the record of that start, so that
+ * nothing can fail when the timer fires.
  *
  * Each timer has a lock, which serialises its starts and stops by all threads.  Firing does not
- * take it.  A start or stop waits until a firing in progress is over, which takes a few
+ * take it.  A start or stop waits until a firing in progress has ended, which takes a few
  * instructions on another worker.  Only then may it use the fields of the timer. */
+#include "base/clock.h"
 #include "base/fatal.h"
 #include "base/lock.h"
 #include "base/timer_heap.h"
@@ -15,26 +18,55 @@
 #include <errno.h>
 #include <stddef.h>
 
-#define STARTED 0xf11c4713u /* not what memory that was never written would hold by chance */
+int64_t filch_now(void)
+{
+    return fi_clock_now();
+}
+
+/* ---- sleeping ---- */
+
+/* The queue is local, so only the deadline or a cancellation ends the wait. */
+int filch_sleep_until(int64_t deadline)
+{
+    fi_wait_chaos();
+    fi_biased_lock lock = {0};
+    fi_waitq waitq = {0};
+    fi_waiter w = {0};
+    int e;
+
+    fi_obj_lock_second(&lock);
+    e = fi_waitq_wait(&w, &waitq, &lock, (fi_wait_reason){"sleep", NULL}, deadline);
+    return e == -ETIMEDOUT ? 0 : e;
+}
+
+int filch_sleep(int64_t ns)
+{
+    int64_t now = fi_clock_now();
+
+    return filch_sleep_until(ns > INT64_MAX - now ? INT64_MAX : now + ns);
+}
+
+/* ---- timers ---- */
+
+#define STARTED 0xf11c4713u /* unlikely in uninitialised memory */
 
 typedef struct timer {
     fi_timer timer;           /* first */
     fi_lock lock;             /* guards the fields below, and adding and removing the timer */
     FI_ATOMIC(uint32_t) mark; /* STARTED since the first start, 0 before */
-    fi_runnable *start; /* of the last start, which may have fired; NULL: none, or it was stopped */
-    uint64_t runtime;   /* the number of its runtime, which may be gone */
+    fi_runnable *start;       /* of the last start, which may have fired; NULL: none, or stopped */
+    uint64_t runtime;         /* number of its runtime, which may have stopped */
 } timer;
 
-_Static_assert(sizeof(timer) <= sizeof(filch_timer), "a timer fits into what users have");
-_Static_assert(_Alignof(timer) <= _Alignof(filch_timer), "likewise");
+_Static_assert(sizeof(timer) <= sizeof(filch_timer), "must fit into the public type");
+_Static_assert(_Alignof(timer) <= _Alignof(filch_timer), "must fit into the public type");
 
 static timer *timer_of(filch_timer *t)
 {
     return (timer *)(void *)t;
 }
 
-/* Memory that was not zeroed could look like a lock that is never released, or like a pending
- * timer. */
+/* Uninitialised memory could look like a lock that is never released, or like a pending timer. */
 static void timer_lock(timer *t)
 {
     uint32_t mark = fi_load_relaxed(&t->mark);
@@ -44,8 +76,8 @@ static void timer_lock(timer *t)
     fi_lock_lock(&t->lock);
 }
 
-/* From here on its function may run.  If it starts or stops the timer, it waits until this has
- * returned. */
+/* The function of the timer may run from here on.  If it starts or stops the timer, it waits until
+ * this call has returned. */
 static void timer_fire(fi_timer *t)
 {
     fi_start_submit(fi_worker_self(), ((timer *)(void *)t)->start);
@@ -57,7 +89,7 @@ static bool timer_remove(fi_runtime *rt, fi_worker *w, timer *t)
 {
     bool was_pending;
 
-    if (!rt || rt->number != t->runtime) /* its runtime was stopped, and its record is gone */
+    if (!rt || rt->number != t->runtime) /* its runtime has stopped and freed the record */
         return t->timer.index != 0;
     was_pending = fi_timer_heap_remove(&rt->timers, &t->timer);
     if (was_pending)
