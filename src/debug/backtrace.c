@@ -1,5 +1,5 @@
-/* Where a fiber is that is away: its stack is unwound by the same tables that exceptions use, from a call that pretends to
- * come from the point where the fiber left.  Nothing is written there. */
+/* Backtraces of parked fibers.  The stack is unwound with the tables that exceptions use, from a
+ * simulated call at the point where the fiber left its worker.  Nothing is written to the stack. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* dladdr */
 #endif
@@ -12,83 +12,84 @@
 #include <sys/auxv.h>
 #include <unwind.h>
 
-/* In the C library, or in one of its own that we do not ask for; programs without shared libraries have none. */
+/* Weak: they may be in a library that is not linked, and static programs have none of them. */
 __attribute__((weak)) int dladdr(const void *at, Dl_info *info);
 __attribute__((weak)) void *dlopen(const char *file, int mode);
 __attribute__((weak)) void *dlsym(void *restrict library, const char *restrict name);
 
-/* The compiler's own library unwinds.  Only who wants a trace needs it, so it is looked for then. */
-typedef _Unwind_Reason_Code backtracer(_Unwind_Trace_Fn step, void *arg);
-typedef _Unwind_Ptr pc_reader(struct _Unwind_Context *context);
-static backtracer *backtrace_by;
-static pc_reader *read_pc;
+/* The unwinder of libgcc, loaded with the first backtrace. */
+typedef _Unwind_Reason_Code backtrace_function(_Unwind_Trace_Fn step, void *arg);
+typedef _Unwind_Ptr get_ip_function(struct _Unwind_Context *context);
+static backtrace_function *unwind_backtrace;
+static get_ip_function *unwind_get_ip;
 
-static void *find(void *library, const char *name)
+static void *library_symbol(void *library, const char *name)
 {
     return library ? dlsym(library, name) : NULL;
 }
 
-/* [watcher, or who dumps, one at a time] */
-static bool find_unwinder(void)
+/* [watchdog thread, or caller of fi_dump; one at a time] */
+static bool load_unwinder(void)
 {
-    void *library = read_pc || !dlopen || !dlsym ? NULL : dlopen("libgcc_s.so.1", RTLD_NOW);
-    void *backtrace = find(library, "_Unwind_Backtrace"), *ip = find(library, "_Unwind_GetIP");
+    void *library = unwind_get_ip || !dlopen || !dlsym ? NULL : dlopen("libgcc_s.so.1", RTLD_NOW);
+    void *backtrace = library_symbol(library, "_Unwind_Backtrace"),
+         *ip = library_symbol(library, "_Unwind_GetIP");
 
     if (backtrace && ip) {
-        memcpy(&backtrace_by, &backtrace, sizeof backtrace);
-        memcpy(&read_pc, &ip, sizeof ip);
+        memcpy(&unwind_backtrace, &backtrace, sizeof backtrace);
+        memcpy(&unwind_get_ip, &ip, sizeof ip);
     }
-    return read_pc != NULL;
+    return unwind_get_ip != NULL;
 }
 
 typedef struct trace {
-    uintptr_t begin; /* where the fiber's own frames begin */
+    uintptr_t begin; /* pc of the innermost frame of the fiber */
     const void **at;
-    unsigned n, most;
-    bool on;
+    unsigned n, max;
+    bool begun; /* begin was reached */
 } trace;
 
-static _Unwind_Reason_Code step(struct _Unwind_Context *context, void *arg)
+static _Unwind_Reason_Code trace_step(struct _Unwind_Context *context, void *arg)
 {
     trace *t = arg;
-    uintptr_t pc = (uintptr_t)read_pc(context);
+    uintptr_t pc = (uintptr_t)unwind_get_ip(context);
 
-    t->on |= pc == t->begin;
-    if (!t->on)
+    t->begun |= pc == t->begin;
+    if (!t->begun)
         return _URC_NO_REASON;
-    if (pc == 0 || t->n == t->most)
+    if (pc == 0 || t->n == t->max)
         return _URC_END_OF_STACK;
     t->at[t->n++] = (const void *)pc;
     return _URC_NO_REASON;
 }
 
-static void unwind(void *arg)
+static void trace_run(void *arg)
 {
-    backtrace_by(step, arg);
+    unwind_backtrace(trace_step, arg);
 }
 
-unsigned fi_frames_of(const fi_fiber *f, const void **at, unsigned most)
+unsigned fi_backtrace(const fi_fiber *f, const void **at, unsigned max)
 {
-    trace t = {.begin = (uintptr_t)fi_ctx_pc(&f->ctx), .at = at, .most = most};
+    trace t = {.begin = (uintptr_t)fi_ctx_pc(&f->ctx), .at = at, .max = max};
 
-    if (find_unwinder())
-        fi_ctx_unwind_from(&f->ctx, unwind, &t);
+    if (load_unwinder())
+        fi_ctx_unwind_from(&f->ctx, trace_run, &t);
     return t.n;
 }
 
-static const char *last_part(const char *path)
+static const char *file_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
 
     return slash ? slash + 1 : path;
 }
 
-bool fi_frame_is_inside(const void *at)
+bool fi_frame_is_internal(const void *at)
 {
     Dl_info i = {0};
 
     return dladdr && dladdr(at, &i) != 0 && i.dli_fname && !i.dli_sname &&
-           strncmp(last_part(i.dli_fname), "libfilch.so", 11) == 0;
+           strncmp(file_name(i.dli_fname), "libfilch.so", 11) == 0;
 }
 
 void fi_frame_name(const void *at, char *text, size_t size)
@@ -99,14 +100,14 @@ void fi_frame_name(const void *at, char *text, size_t size)
         snprintf(text, size, "%p", at);
     else if (i.dli_sname)
         snprintf(text, size, "%s+%#tx (%s)", i.dli_sname,
-                 (const char *)at - (const char *)i.dli_saddr, last_part(i.dli_fname));
+                 (const char *)at - (const char *)i.dli_saddr, file_name(i.dli_fname));
     else
-        snprintf(text, size, "%s+%#tx", last_part(i.dli_fname),
+        snprintf(text, size, "%s+%#tx", file_name(i.dli_fname),
                  (const char *)at - (const char *)i.dli_fbase);
 }
 
-/* The program itself may be called by any name, and have gone elsewhere since. */
-static const char *file_of(const Dl_info *i)
+/* The file of the program may have been moved since it was started. */
+static const char *loaded_file(const Dl_info *i)
 {
     Dl_info program = {0};
     const void *headers = (const void *)getauxval(AT_PHDR);
@@ -125,6 +126,7 @@ void fi_function_name(const void *at, char *text, size_t size)
         snprintf(text, size, "%p", at);
     else if (i.dli_sname && i.dli_saddr == at)
         snprintf(text, size, "%s", i.dli_sname);
-    else if (!fi_elf_symbol_find(file_of(&i), i.dli_fbase, at, text, size, &offset) || offset != 0)
+    else if (!fi_elf_symbol_find(loaded_file(&i), i.dli_fbase, at, text, size, &offset) ||
+             offset != 0)
         fi_frame_name(at, text, size);
 }

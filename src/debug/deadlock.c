@@ -1,14 +1,16 @@
-/* Fibers that wait for what can never come.
+/* The deadlock detector: fibers that nothing can wake.
  *
- * All workers sleep, so only somebody else could wake a fiber: a timer, something that is watched (sched/poller.h), or a thread.
- * Of the first two there must be none.  A thread cannot if it waits in a call of ours, for what only fibers or such
- * threads bring, or has nothing to do.  So the threads of the process are counted: those that wait so, the workers and the
- * watcher must be all there are.
+ * When all workers sleep, only a timer, the poller (sched/poller.h) or another thread can wake a
+ * fiber.  In a deadlock no timer is pending and the poller has no interest.  A thread cannot wake a
+ * fiber if it blocks in a Filch call that only fibers or other such threads can end.  So the
+ * detector counts the threads of the process: the workers, the watchdog thread, the observer
+ * threads and the threads blocked in such calls must be all of them.
  *
- * That is certain, not likely.  While we snapshot, the lock of sched/idle.h keeps the workers asleep.  A thread that was
- * woken from a call of ours changes fi_watchdog_global_state before it can act, or before who woke it is over; so if the word is the
- * same after the threads were counted, those that it counted still wait, and there was nobody else.
- * To be sure of ourselves we snapshot twice.
+ * The result is certain, not a guess.  The lock of sched/idle.h keeps the workers asleep during the
+ * check.  A thread that is woken from a blocking Filch call changes fi_watchdog_global_state before
+ * it can act, or before the call that woke it returns.  So if the state is the same after the
+ * threads were counted, the counted threads still block, and there was no other thread.  The
+ * detector reports a deadlock only after two checks QUIET_NS apart have found it.
  */
 #include "base/clock.h"
 #include "base/futex.h"
@@ -21,30 +23,34 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define QUIET_NS                                                                                   \
-    50000000 /* before the watcher believes that nothing goes on, and once more before it says that nothing can */
+/* How long all workers must sleep before the runtime is quiescent, and before a deadlock is checked
+ * a second time. */
+#define QUIET_NS 50000000
 
-typedef struct snapshot {
+typedef struct idle_snapshot {
     fi_runtime *rt;
     uint64_t sleeps, word;
-    bool stuck;
-} snapshot;
+    bool is_deadlock;
+} idle_snapshot;
 
-/* The folder has a link from each thread's, besides two of its own; 0: no such folder. */
-static uint64_t threads_of_process(void)
+/* The link count of /proc/self/task is 2 more than the number of threads.  0: /proc is not
+ * mounted. */
+static uint64_t process_thread_count(void)
 {
-    struct stat s;
+    struct stat task_dir;
 
-    return stat("/proc/self/task", &s) == 0 && s.st_nlink > 2 ? (uint64_t)s.st_nlink - 2 : 0;
+    return stat("/proc/self/task", &task_dir) == 0 && task_dir.st_nlink > 2
+               ? (uint64_t)task_dir.st_nlink - 2
+               : 0;
 }
 
-static bool nothing_may_come(fi_runtime *rt)
+static bool has_no_wakeup_source(fi_runtime *rt)
 {
     return fi_timer_heap_next(&rt->timers) == FI_TIMER_NEVER &&
            fi_load_relaxed(&rt->idle.n_interests) == 0 && !fi_runtime_has_work(rt);
 }
 
-static bool any_fiber(const fi_runtime *rt)
+static bool has_fibers(const fi_runtime *rt)
 {
     long busy = 0;
 
@@ -53,57 +59,58 @@ static bool any_fiber(const fi_runtime *rt)
     return busy > 0;
 }
 
-/* [all workers but the caller are asleep, and cannot wake] */
-static bool is_deadlock(fi_runtime *rt, uint64_t word, unsigned watchers)
+/* [all workers except the caller are kept asleep] */
+static bool runtime_is_deadlocked(fi_runtime *rt, uint64_t word, unsigned watchdogs)
 {
-    return any_fiber(rt) && nothing_may_come(rt) &&
-           threads_of_process() == rt->n_workers + watchers + rt->n_observer_threads +
-                                       fi_watchdog_state_threads(word) &&
+    return has_fibers(rt) && has_no_wakeup_source(rt) &&
+           process_thread_count() == rt->n_workers + watchdogs + rt->n_observer_threads +
+                                         fi_watchdog_state_threads(word) &&
            fi_load_relaxed(&fi_watchdog_global_state) == word;
 }
 
 static bool check_quiescent(void *ctx)
 {
-    snapshot *l = ctx;
+    idle_snapshot *s = ctx;
 
-    l->word = fi_load_relaxed(&fi_watchdog_global_state);
-    for (unsigned i = 0; i < l->rt->n_workers; i++)
-        l->sleeps += fi_load_relaxed(&l->rt->workers[i].counters.sleeps);
+    s->word = fi_load_relaxed(&fi_watchdog_global_state);
+    for (unsigned i = 0; i < s->rt->n_workers; i++)
+        s->sleeps += fi_load_relaxed(&s->rt->workers[i].counters.sleeps);
     return true;
 }
 
 static bool check_deadlock(void *ctx)
 {
-    snapshot *l = ctx;
+    idle_snapshot *s = ctx;
 
-    check_quiescent(l);
-    l->stuck = l->rt->settings.deadlock != FILCH_DEADLOCK_OFF && is_deadlock(l->rt, l->word, 1);
+    check_quiescent(s);
+    s->is_deadlock =
+        s->rt->settings.deadlock != FILCH_DEADLOCK_OFF && runtime_is_deadlocked(s->rt, s->word, 1);
     return true;
 }
 
-/* [all workers asleep, and kept so] Unless something was changed since we looked. */
-static bool fall_asleep(void *ctx)
+/* [all workers are kept asleep] Fails if the state has changed since the check. */
+static bool watchdog_fall_asleep(void *ctx)
 {
     return fi_watchdog_state_sleep(&fi_watchdog_global_state, *(const uint64_t *)ctx);
 }
 
-static void report(fi_runtime *rt)
+static void report_deadlock(fi_runtime *rt)
 {
-    static const char line[] = "filch: all fibers are asleep and nothing can wake them\n";
-    ssize_t done = write(STDERR_FILENO, line, sizeof line - 1);
+    static const char message[] = "filch: all fibers are asleep and nothing can wake them\n";
+    ssize_t done = write(STDERR_FILENO, message, sizeof message - 1);
 
-    (void)done; /* there is nobody else to report */
+    (void)done; /* there is nowhere else to report it */
     fi_dump(rt, STDERR_FILENO);
     fi_observe_hooks.incident(rt, FI_INCIDENT_DEADLOCK);
     if (rt->settings.deadlock == FILCH_DEADLOCK_ABORT)
         abort();
 }
 
-/* True: all is as it was, for long enough. */
-static bool is_old(fi_quiescence *q, const snapshot *l, int64_t now_ns)
+/* True: nothing has changed for QUIET_NS. */
+static bool is_unchanged(fi_quiescence *q, const idle_snapshot *s, int64_t now_ns)
 {
-    if (q->since_ns == 0 || q->sleeps != l->sleeps || q->word != l->word) {
-        *q = (fi_quiescence){.since_ns = now_ns, .sleeps = l->sleeps, .word = l->word};
+    if (q->since_ns == 0 || q->sleeps != s->sleeps || q->word != s->word) {
+        *q = (fi_quiescence){.since_ns = now_ns, .sleeps = s->sleeps, .word = s->word};
         return false;
     }
     return now_ns - q->since_ns >= QUIET_NS;
@@ -111,61 +118,62 @@ static bool is_old(fi_quiescence *q, const snapshot *l, int64_t now_ns)
 
 bool fi_deadlock_check(fi_runtime *rt, fi_quiescence *q, int64_t now_ns)
 {
-    snapshot l = {.rt = rt};
+    idle_snapshot s = {.rt = rt};
 
-    if (!fi_idle_all_asleep(&rt->idle, rt->n_workers, check_quiescent, &l) ||
-        !is_old(q, &l, now_ns))
+    if (!fi_idle_all_asleep(&rt->idle, rt->n_workers, check_quiescent, &s) ||
+        !is_unchanged(q, &s, now_ns))
         return false;
-    l = (snapshot){.rt = rt};
-    if (!fi_idle_all_asleep(&rt->idle, rt->n_workers, check_deadlock, &l) || !is_old(q, &l, now_ns))
+    s = (idle_snapshot){.rt = rt};
+    if (!fi_idle_all_asleep(&rt->idle, rt->n_workers, check_deadlock, &s) ||
+        !is_unchanged(q, &s, now_ns))
         return false;
-    if (l.stuck && !q->told) {
-        q->told = q->stuck;
-        if (q->stuck)
-            report(rt);
-        q->stuck = true;
+    if (s.is_deadlock && !q->reported) {
+        q->reported = q->is_deadlock;
+        if (q->is_deadlock)
+            report_deadlock(rt);
+        q->is_deadlock = true;
         q->since_ns = now_ns;
         return false;
     }
-    return fi_idle_all_asleep(&rt->idle, rt->n_workers, fall_asleep, &l.word);
+    return fi_idle_all_asleep(&rt->idle, rt->n_workers, watchdog_fall_asleep, &s.word);
 }
 
-/* ---- without a watcher ---- */
+/* ---- without a watchdog thread ---- */
 
-typedef struct look_as_worker {
+typedef struct worker_check {
     fi_runtime *rt;
     int64_t now_ns, until_ns;
-    bool tells;
-} look_as_worker;
+    bool report;
+} worker_check;
 
-/* [all others are asleep, and cannot wake] Checks twice, as the watcher does. */
+/* [all other workers are kept asleep] Checks twice, as the watchdog thread does. */
 static bool check_as_worker(void *ctx)
 {
-    look_as_worker *l = ctx;
-    fi_quiescence *q = &l->rt->watchdog.quiet;
+    worker_check *s = ctx;
+    fi_quiescence *q = &s->rt->watchdog.quiet;
     uint64_t word = fi_load_relaxed(&fi_watchdog_global_state);
 
-    l->until_ns = FI_FUTEX_FOREVER;
-    if (l->rt->settings.deadlock == FILCH_DEADLOCK_OFF || !is_deadlock(l->rt, word, 0)) {
+    s->until_ns = FI_FUTEX_FOREVER;
+    if (s->rt->settings.deadlock == FILCH_DEADLOCK_OFF || !runtime_is_deadlocked(s->rt, word, 0)) {
         *q = (fi_quiescence){0};
         return true;
     }
-    if (!q->stuck || q->word != word)
-        *q = (fi_quiescence){.since_ns = l->now_ns, .word = word, .stuck = true};
-    l->tells = !q->told && l->now_ns - q->since_ns >= QUIET_NS;
-    q->told |= l->tells;
-    if (!q->told)
-        l->until_ns = q->since_ns + QUIET_NS;
+    if (!q->is_deadlock || q->word != word)
+        *q = (fi_quiescence){.since_ns = s->now_ns, .word = word, .is_deadlock = true};
+    s->report = !q->reported && s->now_ns - q->since_ns >= QUIET_NS;
+    q->reported |= s->report;
+    if (!q->reported)
+        s->until_ns = q->since_ns + QUIET_NS;
     return true;
 }
 
 int64_t fi_deadlock_check_as_worker(fi_runtime *rt, bool searching, int64_t now_ns)
 {
-    look_as_worker l = {.rt = rt, .now_ns = now_ns, .until_ns = now_ns + QUIET_NS};
+    worker_check s = {.rt = rt, .now_ns = now_ns, .until_ns = now_ns + QUIET_NS};
     unsigned others = rt->n_workers - 1 + (searching ? FI_IDLE_SEARCHER : 0);
 
-    fi_idle_all_asleep(&rt->idle, others, check_as_worker, &l);
-    if (l.tells)
-        report(rt);
-    return l.until_ns;
+    fi_idle_all_asleep(&rt->idle, others, check_as_worker, &s);
+    if (s.report)
+        report_deadlock(rt);
+    return s.until_ns;
 }

@@ -1,25 +1,30 @@
-/* What all fibers do, for people. */
+/* The list of all fibers, and backtraces, as text. */
 #ifndef FI_DEBUG_DUMP_H
 #define FI_DEBUG_DUMP_H
 
 #include "sched/worker.h"
 
-/* [any] Write it.  0 or -errno.  Fibers go on meanwhile, but for the moment in which one is looked at. */
+/* [any] Write the list of all fibers.  Each fiber is frozen for the moment of its snapshot; the
+ * others run meanwhile.  Returns: 0 or -errno. */
 int fi_dump(fi_runtime *rt, int fd);
 
-/* [any] What the fiber is called, cut to fit.  It may run, and be called something else by now. */
+/* [any] The name of the fiber, truncated to size.  A running fiber may change its name
+ * meanwhile. */
 void fi_dump_name(const fi_fiber *f, char *name, size_t size);
 
-/* [who has frozen it] Where the fiber is, the innermost first; how many.  frames.c */
-unsigned fi_frames_of(const fi_fiber *f, const void **at, unsigned most);
+/* [thread that has frozen the fiber] Its return addresses, the innermost first.  Returns: how many.
+ * backtrace.c */
+unsigned fi_backtrace(const fi_fiber *f, const void **at, unsigned max);
 
-/* [any] Is this a function inside Filch that no program can call?  Only a shared library tells. */
-bool fi_frame_is_inside(const void *at);
+/* [any] True: the address is in a private function of libfilch.so.  Always false for a static
+ * library. */
+bool fi_frame_is_internal(const void *at);
 
-/* [any] A place in the program, in words, as far as they are known: function+offset (file), or file+offset. */
+/* [any] An address as text: "function+offset (file)", or "file+offset", or the number. */
 void fi_frame_name(const void *at, char *text, size_t size);
 
-/* [any] What a function is called that begins there.  Its file is asked, too, which takes longer. */
+/* [any] The name of the function that begins at this address.  Also reads the symbol table of its
+ * file, which takes longer. */
 void fi_function_name(const void *at, char *text, size_t size);
 
 #endif

@@ -1,3 +1,4 @@
+/* Reads the symbol table of an ELF file. */
 #include "debug/elf_symbols.h"
 
 #include <elf.h>
@@ -9,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A file as it is, of which nothing is believed before it was looked at. */
+/* A mapped file.  Its contents are not trusted: every offset is checked. */
 typedef struct image {
     const char *at;
     size_t size;
@@ -30,24 +31,24 @@ static bool map_file(const char *file, image *i)
     return at != MAP_FAILED;
 }
 
-/* NULL: it is not all in the file. */
-static const void *part(const image *i, uint64_t offset, uint64_t size)
+/* NULL: the range exceeds the file. */
+static const void *image_range(const image *i, uint64_t offset, uint64_t size)
 {
     return offset <= i->size && size <= i->size - offset ? i->at + offset : NULL;
 }
 
-static const ElfW(Ehdr) * head_of(const image *i)
+static const ElfW(Ehdr) * image_header(const image *i)
 {
-    const ElfW(Ehdr) *head = part(i, 0, sizeof *head);
+    const ElfW(Ehdr) *header = image_range(i, 0, sizeof *header);
 
-    return head && memcmp(head->e_ident, ELFMAG, SELFMAG) == 0 &&
-                   head->e_ident[EI_CLASS] == (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32) &&
-                   head->e_shentsize == sizeof(ElfW(Shdr))
-               ? head
+    return header && memcmp(header->e_ident, ELFMAG, SELFMAG) == 0 &&
+                   header->e_ident[EI_CLASS] == (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32) &&
+                   header->e_shentsize == sizeof(ElfW(Shdr))
+               ? header
                : NULL;
 }
 
-static const ElfW(Sym) * find_in(const ElfW(Sym) * symbols, size_t n, uintptr_t address)
+static const ElfW(Sym) * symbol_at(const ElfW(Sym) * symbols, size_t n, uintptr_t address)
 {
     for (size_t k = 0; k < n; k++)
         if ((symbols[k].st_info & 0xf) == STT_FUNC && address >= symbols[k].st_value &&
@@ -56,11 +57,11 @@ static const ElfW(Sym) * find_in(const ElfW(Sym) * symbols, size_t n, uintptr_t 
     return NULL;
 }
 
-/* The name must end before its section does. */
-static bool copy_name(const image *i, const ElfW(Shdr) * strings, size_t at, char *name,
-                      size_t size)
+/* False: the name is not terminated within its section. */
+static bool copy_symbol_name(const image *i, const ElfW(Shdr) * strings, size_t at, char *name,
+                             size_t size)
 {
-    const char *text = part(i, strings->sh_offset, strings->sh_size);
+    const char *text = image_range(i, strings->sh_offset, strings->sh_size);
 
     if (!text || at >= strings->sh_size || !memchr(text + at, '\0', strings->sh_size - at))
         return false;
@@ -68,25 +69,25 @@ static bool copy_name(const image *i, const ElfW(Shdr) * strings, size_t at, cha
     return true;
 }
 
-static bool find(const image *i, uintptr_t base, uintptr_t at, char *name, size_t size,
-                 ptrdiff_t *offset)
+static bool image_find(const image *i, uintptr_t base, uintptr_t at, char *name, size_t size,
+                       ptrdiff_t *offset)
 {
-    const ElfW(Ehdr) *head = head_of(i);
+    const ElfW(Ehdr) *header = image_header(i);
     const ElfW(Shdr) *sections =
-        head ? part(i, head->e_shoff, head->e_shnum * sizeof *sections) : NULL;
-    uintptr_t address = head && head->e_type == ET_DYN ? at - base : at;
+        header ? image_range(i, header->e_shoff, header->e_shnum * sizeof *sections) : NULL;
+    uintptr_t address = header && header->e_type == ET_DYN ? at - base : at;
 
-    for (unsigned k = 0; sections && k < head->e_shnum; k++) {
+    for (unsigned k = 0; sections && k < header->e_shnum; k++) {
         const ElfW(Shdr) *s = &sections[k];
         const ElfW(Sym) * symbols, *symbol;
-        if (s->sh_type != SHT_SYMTAB || s->sh_link >= head->e_shnum)
+        if (s->sh_type != SHT_SYMTAB || s->sh_link >= header->e_shnum)
             continue;
-        symbols = part(i, s->sh_offset, s->sh_size);
-        symbol = symbols ? find_in(symbols, s->sh_size / sizeof *symbols, address) : NULL;
+        symbols = image_range(i, s->sh_offset, s->sh_size);
+        symbol = symbols ? symbol_at(symbols, s->sh_size / sizeof *symbols, address) : NULL;
         if (!symbol)
             return false;
         *offset = (ptrdiff_t)(address - symbol->st_value);
-        return copy_name(i, &sections[s->sh_link], symbol->st_name, name, size);
+        return copy_symbol_name(i, &sections[s->sh_link], symbol->st_name, name, size);
     }
     return false;
 }
@@ -99,7 +100,7 @@ bool fi_elf_symbol_find(const char *file, const void *base, const void *at, char
 
     if (!map_file(file, &i))
         return false;
-    found = find(&i, (uintptr_t)base, (uintptr_t)at, name, size, offset);
+    found = image_find(&i, (uintptr_t)base, (uintptr_t)at, name, size, offset);
     munmap((void *)(uintptr_t)i.at, i.size);
     return found;
 }

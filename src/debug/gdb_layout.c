@@ -1,5 +1,5 @@
-/* Where things stand in memory, for debuggers: tools/filch-gdb.py reads this table, and so needs no debug information of the
- * library.  It only ever grows at its end. */
+/* The offsets of fields that debuggers need.  tools/filch-gdb.py reads this table, so it needs no
+ * debug information of the library.  New entries are added only at the end. */
 #include "debug/gdb_layout.h"
 
 #include "sched/worker.h"
@@ -8,17 +8,17 @@
 
 #include <stddef.h>
 
-static fi_runtime *shown;
+static fi_runtime *runtime;
 
-void fi_gdb_layout_show(fi_runtime *rt)
+void fi_gdb_layout_set_runtime(fi_runtime *rt)
 {
-    shown = rt;
+    runtime = rt;
 }
 
 #define VERSION 1
 
 typedef struct layout {
-    uint32_t version, words; /* words: of 32 bits from here on */
+    uint32_t version, words; /* words: number of 32-bit entries that follow */
     uint32_t runtime_workers, runtime_workers_n, runtime_pools, runtime_sized_pools, sized_pools_n;
     uint32_t pool_size, pool_slabs;
     uint32_t slab_next, slab_stacks, slab_fresh;
@@ -28,7 +28,7 @@ typedef struct layout {
     uint32_t wait_what, wait_object;
 } layout;
 
-/* Seen from outside, as debuggers look for it, but for no program to use. */
+/* Exported for debuggers only; not part of the API. */
 extern const struct filch_layout_ {
     layout at;
     fi_runtime **runtime;
@@ -63,5 +63,5 @@ __attribute__((visibility("default"), used)) const struct filch_layout_ filch_la
             .wait_what = offsetof(fi_waiter, reason.kind),
             .wait_object = offsetof(fi_waiter, reason.object),
         },
-    .runtime = &shown,
+    .runtime = &runtime,
 };

@@ -1,10 +1,10 @@
-/* What debuggers find by itself. */
+/* The table of structure offsets for debuggers. */
 #ifndef FI_DEBUG_GDB_LAYOUT_H
 #define FI_DEBUG_GDB_LAYOUT_H
 
 typedef struct fi_runtime fi_runtime;
 
-/* [who starts or stops it] The runtime that runs; NULL: none. */
-void fi_gdb_layout_show(fi_runtime *rt);
+/* [thread that starts or stops the runtime] Set the running runtime; NULL: none. */
+void fi_gdb_layout_set_runtime(fi_runtime *rt);
 
 #endif

@@ -1,12 +1,14 @@
-/* Fibers that hold their worker.
+/* Long-running fibers: fibers that hold their worker and neither wait nor yield.
  *
- * A worker counts how often it looks for work.  While that number stays the same and the worker has a fiber, that fiber
- * neither waits nor yields.  What is due to others meanwhile, others must find: they are woken for it.
+ * A worker counts how often it looks for work.  While that count stays the same and the worker has
+ * a fiber, the fiber neither waits nor yields.  Other workers are then woken to run the work queued
+ * there.
  *
- * A fiber has count_long_run its worker for the time in which its thread ran or was blocked in a system call
- * since the watcher first saw the fiber there.  Time in which the thread waited for a CPU does not
- * count (base/thread_time.h).  The fiber is named when that time exceeds filch_config.watchdog_ns.
- * Tasks and jobs are meant to compute, so they are counted and not named. */
+ * The time for which a fiber has held its worker begins when the watchdog thread first finds the
+ * fiber there.  It is the time in which the worker's thread ran or was blocked in a system call.
+ * Time in which the thread waited for a CPU does not count (base/thread_time.h).  The fiber is
+ * reported when that time exceeds filch_config.watchdog_ns.  Tasks and jobs are meant to compute,
+ * so they are counted and not reported. */
 #include "base/clock.h"
 #include "debug/dump.h"
 #include "sched/hooks.h"
@@ -15,13 +17,13 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define ONE_LINE_IN_NS 1000000000 /* at most */
-#define NAME_SHOWN     64
+#define REPORT_INTERVAL_NS 1000000000 /* at most one report per interval */
+#define NAME_MAX_SHOWN     64
 
-/* It may have gone on since we looked, and then this is not the name of who count_long_run the worker. */
-static void report(fi_worker *w, fi_fiber *f, uintptr_t body, int64_t held_ns)
+/* Writes nothing if the worker has looked for work meanwhile: the name may be of another fiber. */
+static void write_report(fi_worker *w, fi_fiber *f, uintptr_t body, int64_t held_ns)
 {
-    char name[NAME_SHOWN], function[128], line[320];
+    char name[NAME_MAX_SHOWN], function[128], message[320];
     ssize_t done;
     int n;
 
@@ -29,42 +31,41 @@ static void report(fi_worker *w, fi_fiber *f, uintptr_t body, int64_t held_ns)
     fi_frame_name((const void *)body, function, sizeof function);
     if (fi_load_relaxed(&w->tick) != w->long_run.tick)
         return;
-    n = snprintf(line, sizeof line,
-                 "filch: fiber '%s' has count_long_run worker %u for %lld ms (%s)\n", name,
-                 w->index, (long long)(held_ns / 1000000), function);
-    done = write(STDERR_FILENO, line, (size_t)n);
-    (void)done; /* there is nobody else to report */
+    n = snprintf(message, sizeof message, "filch: fiber '%s' has held worker %u for %lld ms (%s)\n",
+                 name, w->index, (long long)(held_ns / 1000000), function);
+    done = write(STDERR_FILENO, message, (size_t)n);
+    (void)done; /* there is nowhere else to report it */
 }
 
-static int64_t reported_ns; /* when the last line was written; only the watcher uses it; 0: never */
+static int64_t reported_ns; /* [watchdog thread] time of the last report; 0: none yet */
 
 static bool may_report(const fi_long_run *h, uintptr_t body, int64_t now_ns)
 {
-    return !h->told && body && (reported_ns == 0 || now_ns - reported_ns >= ONE_LINE_IN_NS);
+    return !h->reported && body && (reported_ns == 0 || now_ns - reported_ns >= REPORT_INTERVAL_NS);
 }
 
-static void name(fi_worker *w, fi_fiber *f, uintptr_t body, int64_t now_ns)
+static void report_long_run(fi_worker *w, fi_fiber *f, uintptr_t body, int64_t now_ns)
 {
-    w->long_run.told = true;
+    w->long_run.reported = true;
     reported_ns = now_ns;
-    report(w, f, body, w->long_run.held_ns);
+    write_report(w, f, body, w->long_run.held_ns);
     fi_observe_hooks.incident(w->runtime, FI_INCIDENT_LONG_RUN);
 }
 
-/* It is counted after it was named, so that a reader of the count finds the line. */
+/* The fiber is counted after the report, so that a reader of the counter finds the report. */
 static void count_long_run(fi_worker *w, fi_fiber *f, int64_t now_ns)
 {
     uintptr_t body = fi_load_relaxed(&f->body);
 
     if (may_report(&w->long_run, body, now_ns))
-        name(w, f, body, now_ns);
+        report_long_run(w, f, body, now_ns);
     if (!w->long_run.counted)
         fi_count(&w->n_long_runs);
     w->long_run.counted = true;
 }
 
-/* Add the time count_long_run since the last reading.  False: first reading, or nothing is known. */
-static bool measure(fi_worker *w, int64_t gap_ns)
+/* Add the time held since the last reading.  False: this was the first reading, or it failed. */
+static bool measure_held(fi_worker *w, int64_t gap_ns)
 {
     fi_long_run *h = &w->long_run;
     int clock = fi_load_relaxed(&w->thread_clock);
@@ -98,13 +99,14 @@ static bool check_worker(fi_worker *w, int64_t limit_ns, int64_t gap_ns, int64_t
     f = fi_fiber_of_bounds(current);
     if (limit_ns <= 0 || (h->counted && !may_report(h, fi_load_relaxed(&f->body), now_ns)))
         return true;
-    if (measure(w, gap_ns) && h->held_ns >= limit_ns && fi_load_relaxed(&w->tick) == tick)
+    if (measure_held(w, gap_ns) && h->held_ns >= limit_ns && fi_load_relaxed(&w->tick) == tick)
         count_long_run(w, f, now_ns);
     return true;
 }
 
-/* What it would have run next stands where others do not look (sched/runq.h). */
-static void release_next(fi_worker *w)
+/* Move the next slot of the worker, from which thieves do not steal, to the global queue
+ * (sched/runq.h). */
+static void share_next(fi_worker *w)
 {
     fi_runnable *r;
 
@@ -118,7 +120,7 @@ void fi_long_run_check(fi_runtime *rt, int64_t period_ns, int64_t now_ns)
 
     for (unsigned i = 0; i < rt->n_workers; i++)
         if (check_worker(&rt->workers[i], rt->settings.watchdog_ns, 2 * period_ns, now_ns)) {
-            release_next(&rt->workers[i]);
+            share_next(&rt->workers[i]);
             any = true;
         }
     if (any && fi_runtime_has_work(rt))

@@ -21,8 +21,8 @@ static bool is_readable(int fd)
     return poll(&p, 1, 0) > 0;
 }
 
-/* During the same wait, later events are reported at once. */
-static bool look_at_poller(fi_runtime *rt, fi_stall *s, int64_t now_ns)
+/* After the first stall of a wait, the watchdog polls at once for its later events. */
+static bool check_poller(fi_runtime *rt, fi_stall *s, int64_t now_ns)
 {
     fi_poller *p = fi_poller_get(rt);
     uint32_t polls;
@@ -44,7 +44,7 @@ static bool look_at_poller(fi_runtime *rt, fi_stall *s, int64_t now_ns)
 }
 
 /* Normally a worker that is awake takes the work in time, or wakes another one. */
-static bool look_at_work(fi_runtime *rt, fi_stall *s, int64_t now_ns)
+static bool check_work(fi_runtime *rt, fi_stall *s, int64_t now_ns)
 {
     if (!fi_idle_any_asleep(&rt->idle) || !fi_runtime_has_work(rt)) {
         s->work_since_ns = 0;
@@ -64,9 +64,9 @@ int64_t fi_stall_deadline(fi_runtime *rt)
 
 bool fi_stall_check(fi_runtime *rt, fi_stall *s, int64_t now_ns)
 {
-    bool events = look_at_poller(rt, s, now_ns), late = fi_stall_deadline(rt) <= now_ns;
+    bool events = check_poller(rt, s, now_ns), late = fi_stall_deadline(rt) <= now_ns;
 
-    if (late || look_at_work(rt, s, now_ns))
+    if (late || check_work(rt, s, now_ns))
         fi_idle_wake_another(&rt->idle, now_ns - STALL_NS + 1);
     return events || late;
 }

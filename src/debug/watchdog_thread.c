@@ -1,4 +1,4 @@
-/* The watcher's life: look around, sleep until the next tick or until somebody rings. */
+/* The watchdog thread: check, then sleep until the next tick or until it is notified. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* pthread_setname_np, SIGPWR */
 #endif
@@ -23,26 +23,26 @@
 #define TICK_NS     5000000
 #define TICK_NS_MIN 500000
 #define SIGNAL_NS   50000000
-#define TRIM_NS     200000000 /* memory that no fiber needed for so long goes back */
+#define TRIM_NS     200000000 /* memory that no fiber used for this long is freed */
 
 fi_watchdog_state fi_watchdog_global_state;
 
-/* There is one runtime at a time.  These outlive it, as a signal may still be on its way. */
-static fi_eventcount wakeup; /* the watcher listens */
+/* There is one runtime at a time.  These outlive it, because a signal may still be pending. */
+static fi_eventcount wakeup; /* the watchdog thread waits on it */
 static FI_ATOMIC(uint32_t) dump_wanted;
-static struct sigaction before; /* what the signal did */
+static struct sigaction previous_action; /* of the dump signal */
 
-/* A timer descriptor that wakes the watcher from poll(2); -1: none.  Made once and never closed,
- * because another thread may be about to use it.  A program that closes all descriptors may have
- * another file at this number.  Setting a timer there fails, while a write to an eventfd would
+/* A timer descriptor that wakes the watchdog thread from poll(2); -1: none.  Made once and never
+ * closed, because another thread may be about to use it.  A program that closes all descriptors may
+ * have another file at this number.  Setting a timer there fails, while a write to an eventfd would
  * change that file. */
-static FI_ATOMIC(int) bell_fd = -1;
+static FI_ATOMIC(int) wakeup_fd = -1;
 
 /* Make it due at once, or disarm it. */
 static void set_wakeup_fd(bool due)
 {
     const struct itimerspec at = {.it_value = {.tv_nsec = due}};
-    int fd = fi_load_relaxed(&bell_fd);
+    int fd = fi_load_relaxed(&wakeup_fd);
 
     if (fd >= 0)
         (void)timerfd_settime(fd, 0, &at, NULL);
@@ -66,19 +66,19 @@ void fi_watchdog_worker_awake(fi_runtime *rt)
     fi_watchdog_notify();
 }
 
-/* The runtime whose watcher could not be started; NULL: none.  The lock keeps it valid while it is
- * used. */
-static FI_ATOMIC(fi_runtime *) unwatched;
+/* The runtime whose watchdog thread could not be started; NULL: none.  The lock keeps it valid
+ * while it is used. */
+static FI_ATOMIC(fi_runtime *) unwatched_runtime;
 static fi_lock unwatched_lock;
 
-/* A worker clears the word under the lock before it checks.  So it either sees the change, or the
- * word is set afterwards. */
+/* A worker clears wanted under the lock before it checks.  So it either sees the change, or wanted
+ * is set afterwards. */
 static void wake_worker(void)
 {
     fi_runtime *rt;
 
     fi_lock_lock(&unwatched_lock);
-    rt = fi_load_relaxed(&unwatched);
+    rt = fi_load_relaxed(&unwatched_runtime);
     if (rt) {
         fi_store_relaxed(&rt->watchdog.wanted, 1u);
         fi_idle_notify(&rt->idle);
@@ -90,7 +90,7 @@ void fi_watchdog_thread_blocks(void)
 {
     if (fi_watchdog_state_change(&fi_watchdog_global_state, FI_WATCHDOG_THREAD))
         wake_thread();
-    if (fi_load_relaxed(&unwatched))
+    if (fi_load_relaxed(&unwatched_runtime))
         wake_worker();
 }
 
@@ -102,8 +102,8 @@ void fi_watchdog_thread_unblocks(void)
 
 /* ---- the thread ---- */
 
-/* Twice in the time that a fiber may keep its worker, so that the watcher is late by half of it at most. */
-static int64_t tick_of(const fi_runtime *rt)
+/* Two ticks per watchdog_ns, so that a report is late by at most half of it. */
+static int64_t tick_length(const fi_runtime *rt)
 {
     int64_t tick = rt->settings.watchdog_ns / 2;
 
@@ -129,21 +129,21 @@ static void name_thread(const fi_runtime *rt)
     pthread_setname_np(pthread_self(), name);
 }
 
-/* Sleeps until it is rung, the poller has events, or a timer is late. */
-static void sleep_while_quiescent(fi_runtime *rt, uint32_t heard)
+/* Sleep until a notification, an event of the poller, or a late timer. */
+static void sleep_while_quiescent(fi_runtime *rt, uint32_t epoch)
 {
     fi_poller *p = fi_poller_get(rt);
     int64_t deadline = fi_stall_deadline(rt);
-    struct pollfd fds[] = {{.fd = fi_load_relaxed(&bell_fd), .events = POLLIN},
+    struct pollfd fds[] = {{.fd = fi_load_relaxed(&wakeup_fd), .events = POLLIN},
                            {.fd = p ? p->fd : -1, .events = POLLIN}};
 
     if (fds[0].fd < 0 || fds[1].fd < 0 || fi_load_relaxed(&rt->idle.n_interests) == 0) {
-        fi_eventcount_wait(&wakeup, heard, deadline);
+        fi_eventcount_wait(&wakeup, epoch, deadline);
         return;
     }
     poll(fds, 2, fi_clock_left_ms(deadline));
     if ((fds[0].revents | fds[1].revents) & POLLNVAL)
-        fi_store_relaxed(&bell_fd, -1); /* the program closed one: the futex has to do */
+        fi_store_relaxed(&wakeup_fd, -1); /* the program closed one: use the futex from now on */
     else
         set_wakeup_fd(false);
 }
@@ -151,33 +151,33 @@ static void sleep_while_quiescent(fi_runtime *rt, uint32_t heard)
 static void *watchdog_main(void *runtime)
 {
     fi_runtime *rt = runtime;
-    int64_t tick = tick_of(rt), trim_at = 0;
-    fi_quiescence quiet = {0};
+    int64_t tick = tick_length(rt), trim_at = 0;
+    fi_quiescence quiescence = {0};
     fi_stall stall = {0};
-    size_t left = 0;
+    size_t n_cached = 0;
 
     name_thread(rt);
     fi_fiber_cache_enable(rt);
     for (;;) {
-        uint32_t heard = fi_eventcount_prepare(&wakeup);
+        uint32_t epoch = fi_eventcount_prepare(&wakeup);
         int64_t now = fi_clock_now();
-        bool nothing;
+        bool quiescent;
         if (fi_load_relaxed(&rt->watchdog.stopping))
             return NULL;
         fi_store_relaxed(&rt->coarse_now_ns, now);
         dump_if_wanted(rt);
         fi_long_run_check(rt, tick, now);
-        nothing = !fi_stall_check(rt, &stall, now);
-        nothing = fi_deadlock_check(rt, &quiet, now) && nothing;
+        quiescent = !fi_stall_check(rt, &stall, now);
+        quiescent = fi_deadlock_check(rt, &quiescence, now) && quiescent;
         if (now >= trim_at) {
-            left = fi_fiber_cache_trim(rt);
+            n_cached = fi_fiber_cache_trim(rt);
             trim_at = now + TRIM_NS;
         }
-        nothing = nothing && left == 0;
-        if (nothing)
-            sleep_while_quiescent(rt, heard);
+        quiescent = quiescent && n_cached == 0;
+        if (quiescent)
+            sleep_while_quiescent(rt, epoch);
         else
-            fi_eventcount_wait(&wakeup, heard, now + tick);
+            fi_eventcount_wait(&wakeup, epoch, now + tick);
         fi_watchdog_state_wake(&fi_watchdog_global_state);
     }
 }
@@ -186,21 +186,21 @@ static void *watchdog_main(void *runtime)
 
 static void report_absent(fi_runtime *rt, int e)
 {
-    char line[192];
-    int n = snprintf(line, sizeof line,
+    char message[192];
+    int n = snprintf(message, sizeof message,
                      "filch: watchdog: cannot start the thread (%s); fibers that hold their worker "
                      "are not reported\n",
                      strerror(e));
-    ssize_t done = write(STDERR_FILENO, line, (size_t)n);
+    ssize_t done = write(STDERR_FILENO, message, (size_t)n);
 
-    (void)done; /* there is no other place to report to */
+    (void)done; /* there is nowhere else to report it */
     fi_store_relaxed(&rt->watchdog.absent, 1u);
     fi_lock_lock(&unwatched_lock);
-    fi_store_relaxed(&unwatched, rt);
+    fi_store_relaxed(&unwatched_runtime, rt);
     fi_lock_unlock(&unwatched_lock);
 }
 
-/* A signal cannot wake a worker.  If one may come, a worker checks again soon. */
+/* A signal handler cannot wake a worker.  If there is a dump signal, a worker checks again soon. */
 int64_t fi_watchdog_check_as_worker(fi_runtime *rt, bool searching)
 {
     int64_t now, until;
@@ -216,7 +216,7 @@ int64_t fi_watchdog_check_as_worker(fi_runtime *rt, bool searching)
     return rt->settings.dump_signal && until > now + SIGNAL_NS ? now + SIGNAL_NS : until;
 }
 
-/* ---- its beginning ---- */
+/* ---- start ---- */
 
 /* Signals are blocked, so that the program's own threads get them. */
 static void start_thread(fi_runtime *rt)
@@ -256,29 +256,29 @@ static void request_dump(int number)
     errno = e;
 }
 
-/* Fibers' stacks may be small. */
+/* SA_ONSTACK, because the stacks of fibers may be small. */
 static void catch_signal(int number)
 {
     struct sigaction a = {.sa_handler = request_dump, .sa_flags = SA_RESTART | SA_ONSTACK};
 
     sigemptyset(&a.sa_mask);
-    sigaction(number, &a, &before);
+    sigaction(number, &a, &previous_action);
 }
 
-/* Unless somebody has put a handler of his own over ours since. */
+/* Does nothing if the program has installed another handler since. */
 static void release_signal(int number)
 {
     struct sigaction now;
 
     if (sigaction(number, NULL, &now) == 0 && now.sa_handler == request_dump)
-        sigaction(number, &before, NULL);
+        sigaction(number, &previous_action, NULL);
 }
 
 void fi_watchdog_init(fi_runtime *rt)
 {
-    if (fi_load_relaxed(&bell_fd) < 0)
-        fi_store_relaxed(&bell_fd, timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
-    fi_gdb_layout_show(rt);
+    if (fi_load_relaxed(&wakeup_fd) < 0)
+        fi_store_relaxed(&wakeup_fd, timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
+    fi_gdb_layout_set_runtime(rt);
     fi_store_relaxed(&dump_wanted, 0u);
     if (rt->settings.dump_signal) {
         catch_signal(rt->settings.dump_signal);
@@ -292,25 +292,25 @@ void fi_watchdog_fini(fi_runtime *rt)
         release_signal(rt->settings.dump_signal);
     fi_store_relaxed(&rt->watchdog.stopping, 1u);
     fi_lock_lock(&unwatched_lock);
-    fi_store_relaxed(&unwatched, NULL);
+    fi_store_relaxed(&unwatched_runtime, NULL);
     fi_lock_unlock(&unwatched_lock);
     wake_thread();
     if (rt->watchdog.running)
         pthread_join(rt->watchdog.thread, NULL);
     fi_watchdog_state_wake(&fi_watchdog_global_state);
-    fi_gdb_layout_show(NULL);
+    fi_gdb_layout_set_runtime(NULL);
 }
 
-/* [child of a fork] No thread waits, and there is no watcher. */
-static void forget_threads(void)
+/* [child of a fork] No thread is blocked, and there is no watchdog thread. */
+static void watchdog_fork_child(void)
 {
-    fi_store_relaxed(&bell_fd, -1); /* not closed: the number may be the program's own by now */
+    fi_store_relaxed(&wakeup_fd, -1); /* not closed: the program may have reused the number */
     fi_store_relaxed(&fi_watchdog_global_state, UINT64_C(0));
-    fi_store_relaxed(&unwatched, NULL);
+    fi_store_relaxed(&unwatched_runtime, NULL);
     fi_lock_init(&unwatched_lock);
 }
 
 __attribute__((constructor)) static void register_at_fork(void)
 {
-    fi_at_fork(FI_FORK_WATCHDOG, NULL, forget_threads);
+    fi_at_fork(FI_FORK_WATCHDOG, NULL, watchdog_fork_child);
 }

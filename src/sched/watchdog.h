@@ -49,7 +49,7 @@ typedef struct fi_long_run {
     int clock;           /* of the thread that the other fields are about; 0: not read yet */
     fi_thread_time time; /* at the last reading */
     int64_t held_ns;     /* from the first reading to the last */
-    bool counted, told;
+    bool counted, reported;
 } fi_long_run;
 
 /* State of a period in which all workers are asleep (debug/deadlock.c). */
@@ -57,7 +57,7 @@ typedef struct fi_quiescence {
     int64_t since_ns;
     uint64_t sleeps; /* number of times that workers had fallen asleep */
     uint64_t word;
-    bool stuck, told;
+    bool is_deadlock, reported;
 } fi_quiescence;
 
 /* The watchdog of one runtime. */
