@@ -41,7 +41,7 @@ in_gdb -ex 'python print("it has " + "Python")'
 grep -q 'it has Python' "$work/said" || skip "this gdb has no Python"
 
 in_gdb -ex "source $script" -ex 'filch fibers' "$program"
-grep -q 'there is no Filch in this program, or it is not running\|Cannot access memory' "$work/said" ||
+grep -q 'filch_layout_ not found\|Cannot access memory' "$work/said" ||
     fail "a program that does not run is not named as such"
 
 in_gdb -ex run -ex "source $script" -ex 'filch bt all' -ex 'filch bt 1' -ex 'thread 1' -ex backtrace "$program"
