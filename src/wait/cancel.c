@@ -1,3 +1,4 @@
+/* Cancelling a root and its members. */
 #include "wait/cancel.h"
 
 #include "sched/worker.h"
@@ -6,7 +7,7 @@
 #include <stddef.h>
 
 /* In the child of a fork() the thread that held a lock may not exist, and no other fiber runs. */
-static bool is_alone(const fi_fiber *f)
+static bool is_in_fork_child(const fi_fiber *f)
 {
     return f->worker->runtime->in_fork_child;
 }
@@ -20,7 +21,7 @@ fi_fiber *fi_cancel_root(const fi_fiber *f)
 
 /* ---- members ---- */
 
-static void link_member(fi_fiber *root, fi_fiber *f)
+static void cancel_link(fi_fiber *root, fi_fiber *f)
 {
     f->cancel.prev = NULL;
     f->cancel.next = root->cancel.members;
@@ -29,7 +30,7 @@ static void link_member(fi_fiber *root, fi_fiber *f)
     root->cancel.members = f;
 }
 
-static void unlink_member(fi_fiber *root, fi_fiber *f)
+static void cancel_unlink(fi_fiber *root, fi_fiber *f)
 {
     if (f->cancel.prev)
         f->cancel.prev->cancel.next = f->cancel.next;
@@ -45,7 +46,7 @@ void fi_cancel_join(fi_fiber *f, fi_fiber *root)
         return;
     f->cancel.root = root;
     fi_obj_lock_second(&root->cancel.lock);
-    link_member(root, f);
+    cancel_link(root, f);
     fi_store_relaxed(&f->cancelled, fi_load_relaxed(&root->cancelled));
     fi_obj_unlock(&root->cancel.lock);
 }
@@ -54,11 +55,11 @@ void fi_cancel_leave(fi_fiber *f)
 {
     fi_fiber *root = f->cancel.root;
 
-    if (!root || is_alone(f))
+    if (!root || is_in_fork_child(f))
         return;
     f->cancel.root = NULL;
     fi_obj_lock_second(&root->cancel.lock);
-    unlink_member(root, f);
+    cancel_unlink(root, f);
     fi_store_relaxed(&f->cancelled, 0u);
     fi_obj_unlock(&root->cancel.lock);
 }
@@ -80,7 +81,7 @@ void fi_cancel_all(fi_fiber *root)
 
 /* An earlier cancellation is complete once this holds the lock, so it does not end later waits of
  * the fiber. */
-static void undo(fi_fiber *root)
+static void cancel_clear(fi_fiber *root)
 {
     fi_obj_lock_second(&root->cancel.lock);
     fi_store_relaxed(&root->cancelled, 0u);
@@ -92,11 +93,11 @@ static void undo(fi_fiber *root)
 /* A member may also have been cancelled through a handle of its own (filch_fiber_self). */
 void fi_cancel_undo(fi_fiber *f)
 {
-    if (is_alone(f)) {
+    if (is_in_fork_child(f)) {
         fi_store_relaxed(&f->cancelled, 0u);
         return;
     }
     if (f->cancel.root)
-        undo(f->cancel.root);
-    undo(f);
+        cancel_clear(f->cancel.root);
+    cancel_clear(f);
 }

@@ -25,9 +25,9 @@ static inline void fi_wake_list_append(fi_wake_list *list, fi_waiter *w)
 
 /* [lock held] Move the first waiter of a queue, whose wait then returns result.
  * Returns: false if there is none. */
-static inline bool fi_wake_list_take(fi_wake_list *list, fi_waitq *line, int result)
+static inline bool fi_wake_list_take(fi_wake_list *list, fi_waitq *waitq, int result)
 {
-    fi_waiter *w = line->first ? fi_waitq_pop(line) : NULL;
+    fi_waiter *w = waitq->first ? fi_waitq_pop(waitq) : NULL;
 
     if (!w)
         return false;
@@ -37,11 +37,11 @@ static inline bool fi_wake_list_take(fi_wake_list *list, fi_waitq *line, int res
 }
 
 /* [lock held] Move all waiters of a queue.  Returns: their number. */
-static inline unsigned fi_wake_list_take_all(fi_wake_list *list, fi_waitq *line, int result)
+static inline unsigned fi_wake_list_take_all(fi_wake_list *list, fi_waitq *waitq, int result)
 {
     unsigned n = 0;
 
-    while (fi_wake_list_take(list, line, result))
+    while (fi_wake_list_take(list, waitq, result))
         n++;
     return n;
 }
