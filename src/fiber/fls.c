@@ -190,9 +190,10 @@ static void fls_clear_self(int key)
     fi_fls *l = fls_self();
     fls_slot *s = slot_of(l, key);
 
-    if (s)
-        s->value = NULL;
-    if (l && !l->ending && !fls_fiber_self() && fls_is_empty(l)) {
+    if (!s)
+        return;
+    s->value = NULL;
+    if (!l->ending && !fls_fiber_self() && fls_is_empty(l)) {
         pthread_setspecific(thread_key, NULL);
         fls_free(l);
     }

@@ -12,7 +12,7 @@ static FI_ATOMIC(uint32_t) made[MAX_THREADS]; /* conditions made true by each no
 
 static void setup(void)
 {
-    static const char *const names[] = {"", "made 1", "made 2", "made 3"};
+    static const char *const names[MAX_THREADS] = {"", "made 1", "made 2", "made 3", "made 4"};
     x_init(&word, 0, "word");
     for (int i = 1; i < program_threads(); i++)
         x_init(&made[i], 0, names[i]);

@@ -321,7 +321,7 @@ static int try_program(int argc, char **argv)
     program p = parse_program(argv[0], &k);
     bool races;
     mode m = parse_mode(argv[1], &races);
-    weakening w[MAX_WEAKENINGS];
+    weakening w[MAX_WEAKENINGS] = {{0}};
     for (int i = 2; i < argc; i++)
         w[i - 2] = parse_weakening(argv[i]);
     check c;

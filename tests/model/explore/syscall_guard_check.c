@@ -19,7 +19,8 @@ static void setup(void)
 {
     static const char *const words[] = {"latch 0", "latch 1"};
     static const char *const biases[] = {"bias 0", "bias 1"};
-    static const char *const guard_names[] = {"", "call 1", "call 2", "call 3"};
+    static const char *const guard_names[MAX_THREADS] = {"", "call 1", "call 2", "call 3",
+                                                         "call 4"};
     for (int i = 0; i < FILES; i++) {
         file[i].latch = (fi_biased_lock){0};
         file[i].closing = false;
