@@ -7,9 +7,9 @@
 #include "base/init_flag.h"
 #include "observe/file_signals.h"
 #include "observe/observe.h"
-#include "observe/pages.h"
 #include "observe/stats.h"
-#include "observe/top_fill.h"
+#include "observe/top_snapshot.h"
+#include "observe/vm.h"
 #include "sched/worker.h"
 
 #include <errno.h>
@@ -56,7 +56,7 @@ static void copy_snapshot(void)
 
 static void answer(uint32_t wanted)
 {
-    fi_top_fill(top.rt, top.snapshot, fi_load_relaxed(word_of(&top.page->part)));
+    fi_top_snapshot(top.rt, top.snapshot, fi_load_relaxed(word_of(&top.page->part)));
     copy_snapshot();
     fi_init_set(word_of(&top.page->done), wanted);
     fi_futex_wake_shared(word_of(&top.page->done), INT_MAX);
@@ -140,7 +140,7 @@ static void unmap_page(void)
 {
     munmap(top.page, top.size);
     close(top.fd);
-    fi_pages_put(top.snapshot, top.size);
+    fi_vm_unmap(top.snapshot, top.size);
     top.page = NULL;
 }
 
@@ -149,12 +149,12 @@ static int make_page(size_t size)
     int e;
 
     top.size = size;
-    top.snapshot = fi_pages_get(size);
+    top.snapshot = fi_vm_map(size);
     if (!top.snapshot)
         return -ENOMEM;
     e = map_page(size);
     if (e < 0)
-        fi_pages_put(top.snapshot, size);
+        fi_vm_unmap(top.snapshot, size);
     return e;
 }
 

@@ -6,9 +6,9 @@
 #include "base/at_fork.h"
 #include "base/clock.h"
 #include "observe/observe.h"
-#include "observe/pages.h"
 #include "observe/trace_file.h"
-#include "observe/trace_picture.h"
+#include "observe/trace_json.h"
+#include "observe/vm.h"
 #include "sched/worker.h"
 
 #include <errno.h>
@@ -55,7 +55,7 @@ static int make_logs(fi_runtime *rt)
 
     now.size =
         sizeof(fi_intern) + logs * (sizeof(fi_event_ring) + events * sizeof(fi_event_ring_slot));
-    now.memory = fi_pages_get(now.size);
+    now.memory = fi_vm_map(now.size);
     if (!now.memory)
         return -ENOMEM;
     slots = now.memory;
@@ -75,7 +75,7 @@ static void free_logs(fi_runtime *rt)
         rt->workers[i].events = NULL, rt->workers[i].hook_mask &= ~(uint32_t)FI_HOOK_TRACE;
     rt->external_events = NULL;
     rt->names = NULL;
-    fi_pages_put(now.memory, now.size);
+    fi_vm_unmap(now.memory, now.size);
 }
 
 /* ---- pictures ---- */
@@ -89,8 +89,8 @@ static int draw(void *ctx, int fd)
 {
     const drawing *d = ctx;
 
-    return fi_trace_picture(
-        d->rt, &(fi_trace_wish){now.began, d->rt->settings.observe.trace_ns, d->why, fd});
+    return fi_trace_write_json(
+        d->rt, &(fi_trace_request){now.began, d->rt->settings.observe.trace_ns, d->why, fd});
 }
 
 /* word: in the name of the file; NULL: none. */

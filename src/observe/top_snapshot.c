@@ -1,6 +1,6 @@
 /* Looking at workers and fibers while they go on: each is looked at for a moment, so the numbers of two of them need not
  * be of the same moment. */
-#include "observe/top_fill.h"
+#include "observe/top_snapshot.h"
 
 #include "base/clock.h"
 #include "debug/dump.h"
@@ -131,7 +131,7 @@ static void fill_fibers(fi_runtime *rt, filch_top *page)
     fi_fiber_foreach(rt, look_at, &l);
 }
 
-void fi_top_fill(fi_runtime *rt, filch_top *page, uint32_t part)
+void fi_top_snapshot(fi_runtime *rt, filch_top *page, uint32_t part)
 {
     page->now_ns = fi_clock_now();
     fill_workers(rt, page);

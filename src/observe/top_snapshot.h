@@ -1,12 +1,12 @@
 /* What is seen of a runtime at one moment. */
-#ifndef FI_OBSERVE_TOP_FILL_H
-#define FI_OBSERVE_TOP_FILL_H
+#ifndef FI_OBSERVE_TOP_SNAPSHOT_H
+#define FI_OBSERVE_TOP_SNAPSHOT_H
 
 #include <filch/top.h>
 
 typedef struct fi_runtime fi_runtime;
 
 /* [any, one at a time, while the runtime runs] */
-void fi_top_fill(fi_runtime *rt, filch_top *page, uint32_t part);
+void fi_top_snapshot(fi_runtime *rt, filch_top *page, uint32_t part);
 
 #endif

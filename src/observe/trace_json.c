@@ -4,14 +4,14 @@
  *
  * A log may begin in the middle of anything, as what was before it was written over; and clocks of two processors may differ a
  * little.  So nothing relies on an event having come before. */
-#include "observe/trace_picture.h"
+#include "observe/trace_json.h"
 
 #include "base/clock.h"
-#include "observe/pages.h"
-#include "observe/trace_cast.h"
-#include "observe/trace_copy.h"
-#include "observe/trace_draw.h"
+#include "observe/chrome_events.h"
+#include "observe/trace_entities.h"
+#include "observe/trace_merge.h"
 #include "observe/trace_names.h"
+#include "observe/vm.h"
 #include "sched/tracepoint.h"
 
 #include <errno.h>
@@ -41,7 +41,7 @@ typedef struct open_slice {
 
 /* Of a worker. */
 typedef struct worker_row {
-    fi_draw_row at;
+    fi_chrome_row at;
     open_slice open[DEPTH_MAX]; /* one in the other */
     unsigned depth;
     bool cut; /* what it did when its log begins is not known */
@@ -57,44 +57,44 @@ typedef struct counter {
 } counter;
 enum { READY, ASLEEP, STOLEN };
 
-typedef struct picture {
+typedef struct json_writer {
     fi_runtime *rt;
-    const fi_trace_wish *wish;
+    const fi_trace_request *request;
     uint64_t group, fibers_group;
     int64_t end_ns;
-    fi_trace_copy copy;
-    fi_trace_cast fibers, threads;
+    fi_trace_merge merge;
+    fi_trace_entities fibers, threads;
     counter counters[COUNTERS];
     worker_row *workers;
     fi_trace_names names;
     char text[TEXT_SIZE];
     int error;
-    fi_draw draw;
-} picture;
+    fi_chrome out;
+} json_writer;
 
-static int64_t time_of(const picture *p, uint64_t ticks)
+static int64_t time_of(const json_writer *p, uint64_t ticks)
 {
-    return ticks > p->wish->began ? fi_clock_ticks_to_ns(ticks - p->wish->began) : 0;
+    return ticks > p->request->began ? fi_clock_ticks_to_ns(ticks - p->request->began) : 0;
 }
 
-static const char *name_of(picture *p, const fi_trace_one *f)
+static const char *name_of(json_writer *p, const fi_trace_entity *f)
 {
     return fi_trace_names_fiber(&p->names, p->rt, &f->traced);
 }
 
 /* ---- counters ---- */
 
-static void tell_counter(picture *p, counter *c, int64_t ns)
+static void tell_counter(json_writer *p, counter *c, int64_t ns)
 {
     c->told = c->value;
     c->told_ns = ns;
-    if (fi_draw_counter(&p->draw, p->group, ns, c->name)) {
-        fi_draw_count(&p->draw, c->unit, c->value);
-        fi_draw_end(&p->draw);
+    if (fi_chrome_counter(&p->out, p->group, ns, c->name)) {
+        fi_chrome_arg_number(&p->out, c->unit, c->value);
+        fi_chrome_end(&p->out);
     }
 }
 
-static void tell_counters(picture *p, int64_t ns, bool all)
+static void tell_counters(json_writer *p, int64_t ns, bool all)
 {
     for (int i = 0; i < COUNTERS; i++) {
         counter *c = &p->counters[i];
@@ -103,7 +103,7 @@ static void tell_counters(picture *p, int64_t ns, bool all)
     }
 }
 
-static void tell_lengths(picture *p, unsigned worker, uint64_t lengths, int64_t ns)
+static void tell_lengths(json_writer *p, unsigned worker, uint64_t lengths, int64_t ns)
 {
     worker_row *w = &p->workers[worker];
 
@@ -111,19 +111,19 @@ static void tell_lengths(picture *p, unsigned worker, uint64_t lengths, int64_t 
         return;
     w->lengths = lengths;
     snprintf(p->text, sizeof p->text, "queues of worker %u", worker);
-    if (fi_draw_counter(&p->draw, p->group, ns, p->text)) {
-        fi_draw_count(&p->draw, "ready fibers", (uint32_t)lengths);
-        fi_draw_count(&p->draw, "tasks and new fibers", lengths >> 32);
-        fi_draw_end(&p->draw);
+    if (fi_chrome_counter(&p->out, p->group, ns, p->text)) {
+        fi_chrome_arg_number(&p->out, "ready fibers", (uint32_t)lengths);
+        fi_chrome_arg_number(&p->out, "tasks and new fibers", lengths >> 32);
+        fi_chrome_end(&p->out);
     }
 }
 
 /* ---- fibers ---- */
 
-static fi_trace_one *fiber_of(picture *p, uint64_t head)
+static fi_trace_entity *fiber_of(json_writer *p, uint64_t head)
 {
     fi_trace_id t = fi_trace_id_of_head(head);
-    fi_trace_one *f = t.id ? fi_trace_cast_get(&p->fibers, t.id) : NULL;
+    fi_trace_entity *f = t.id ? fi_trace_entities_get(&p->fibers, t.id) : NULL;
 
     if (!f) {
         p->error = t.id ? -ENOMEM : p->error;
@@ -134,21 +134,21 @@ static fi_trace_one *fiber_of(picture *p, uint64_t head)
     return f;
 }
 
-static fi_draw_row row_of(const picture *p, const fi_trace_one *f)
+static fi_chrome_row row_of(const json_writer *p, const fi_trace_entity *f)
 {
-    return (fi_draw_row){p->fibers_group, f->id};
+    return (fi_chrome_row){p->fibers_group, f->id};
 }
 
-static void have_row(picture *p, fi_trace_one *f)
+static void have_row(json_writer *p, fi_trace_entity *f)
 {
     if (f->has_row)
         return;
     f->has_row = true;
     snprintf(p->text, sizeof p->text, "%s", name_of(p, f));
-    fi_draw_name_row(&p->draw, row_of(p, f), p->text, f->id);
+    fi_chrome_row_name(&p->out, row_of(p, f), p->text, f->id);
 }
 
-static const char *state_text(picture *p, const fi_trace_one *f)
+static const char *state_text(json_writer *p, const fi_trace_entity *f)
 {
     if (f->state == FI_TRACE_STATE_RUNS)
         return "runs";
@@ -161,31 +161,31 @@ static const char *state_text(picture *p, const fi_trace_one *f)
 }
 
 /* Small ones are descriptors. */
-static void tell_object(fi_draw *d, uint64_t object)
+static void tell_object(fi_chrome *d, uint64_t object)
 {
     char text[24];
 
     snprintf(text, sizeof text, object < 1u << 20 ? "%" PRIu64 : "0x%" PRIx64, object);
-    fi_draw_text(d, "object", text);
+    fi_chrome_arg_text(d, "object", text);
 }
 
-static void draw_state(picture *p, const fi_trace_one *f, int64_t until_ns)
+static void draw_state(json_writer *p, const fi_trace_entity *f, int64_t until_ns)
 {
     static const char *const categories[] = {"", "run", "wait", "ready"};
     static const char *const colors[] = {"", "thread_state_running", "thread_state_sleeping",
                                          "thread_state_runnable"};
 
-    if (!fi_draw_slice(&p->draw, row_of(p, f), f->since_ns, until_ns, categories[f->state],
-                       state_text(p, f)))
+    if (!fi_chrome_slice(&p->out, row_of(p, f), f->since_ns, until_ns, categories[f->state],
+                         state_text(p, f)))
         return;
-    fi_draw_color(&p->draw, colors[f->state]);
-    fi_draw_count(&p->draw, "fiber", f->id);
+    fi_chrome_color(&p->out, colors[f->state]);
+    fi_chrome_arg_number(&p->out, "fiber", f->id);
     if (f->state == FI_TRACE_STATE_WAITS && f->object)
-        tell_object(&p->draw, f->object);
-    fi_draw_end(&p->draw);
+        tell_object(&p->out, f->object);
+    fi_chrome_end(&p->out);
 }
 
-static void change(picture *p, fi_trace_one *f, fi_trace_state to, int64_t ns)
+static void change(json_writer *p, fi_trace_entity *f, fi_trace_state to, int64_t ns)
 {
     if (f->has_row && f->state != FI_TRACE_STATE_UNKNOWN)
         draw_state(p, f, ns);
@@ -197,33 +197,34 @@ static void change(picture *p, fi_trace_one *f, fi_trace_state to, int64_t ns)
 
 /* ---- workers' rows ---- */
 
-static void draw_run(picture *p, const worker_row *w, const open_slice *s, int64_t ns,
+static void draw_run(json_writer *p, const worker_row *w, const open_slice *s, int64_t ns,
                      const char *then)
 {
     static const char *const categories[] = {"fiber", "task", "job"};
-    const fi_trace_one *f = fi_trace_cast_get(&p->fibers, s->fiber);
+    const fi_trace_entity *f = fi_trace_entities_get(&p->fibers, s->fiber);
 
-    if (!f || !fi_draw_slice(&p->draw, w->at, s->since_ns, ns, categories[f->traced.work % 3],
-                             name_of(p, f)))
+    if (!f || !fi_chrome_slice(&p->out, w->at, s->since_ns, ns, categories[f->traced.work % 3],
+                               name_of(p, f)))
         return;
-    fi_draw_count(&p->draw, "fiber", f->id);
+    fi_chrome_arg_number(&p->out, "fiber", f->id);
     if (f->traced.function)
-        fi_draw_text(&p->draw, "function", fi_trace_names_function(&p->names, f->traced.function));
+        fi_chrome_arg_text(&p->out, "function",
+                           fi_trace_names_function(&p->names, f->traced.function));
     if (then)
-        fi_draw_text(&p->draw, "then", then);
-    fi_draw_end(&p->draw);
+        fi_chrome_arg_text(&p->out, "then", then);
+    fi_chrome_end(&p->out);
 }
 
-static void draw_open(picture *p, const worker_row *w, const open_slice *s, int64_t ns,
+static void draw_open(json_writer *p, const worker_row *w, const open_slice *s, int64_t ns,
                       const char *then)
 {
     if (s->what == RUNS) {
         draw_run(p, w, s, ns, then);
-    } else if (fi_draw_slice(&p->draw, w->at, s->since_ns, ns, "worker", doings[s->what])) {
-        fi_draw_color(&p->draw, doing_colors[s->what]);
+    } else if (fi_chrome_slice(&p->out, w->at, s->since_ns, ns, "worker", doings[s->what])) {
+        fi_chrome_color(&p->out, doing_colors[s->what]);
         if (then)
-            fi_draw_text(&p->draw, "then", then);
-        fi_draw_end(&p->draw);
+            fi_chrome_arg_text(&p->out, "then", then);
+        fi_chrome_end(&p->out);
     }
 }
 
@@ -240,7 +241,7 @@ static bool is_doing(const worker_row *w, doing what)
     return false;
 }
 
-static void close_innermost(picture *p, worker_row *w, int64_t ns, const char *then)
+static void close_innermost(json_writer *p, worker_row *w, int64_t ns, const char *then)
 {
     const open_slice *s = &w->open[--w->depth];
 
@@ -248,7 +249,7 @@ static void close_innermost(picture *p, worker_row *w, int64_t ns, const char *t
     draw_open(p, w, s, ns, then);
 }
 
-static void begin_doing(picture *p, worker_row *w, doing what, int64_t ns, uint64_t fiber)
+static void begin_doing(json_writer *p, worker_row *w, doing what, int64_t ns, uint64_t fiber)
 {
     if (w->depth == DEPTH_MAX)
         return;
@@ -258,7 +259,7 @@ static void begin_doing(picture *p, worker_row *w, doing what, int64_t ns, uint6
 }
 
 /* It ends what it does, and what it does inside of that.  If we do not know when that began, it was there at the beginning. */
-static void end_doing(picture *p, worker_row *w, doing what, int64_t ns, uint64_t fiber,
+static void end_doing(json_writer *p, worker_row *w, doing what, int64_t ns, uint64_t fiber,
                       const char *then)
 {
     if (!is_doing(w, what)) {
@@ -272,7 +273,7 @@ static void end_doing(picture *p, worker_row *w, doing what, int64_t ns, uint64_
         close_innermost(p, w, ns, innermost(w)->what == what ? then : NULL);
 }
 
-static void close_all(picture *p, worker_row *w, int64_t ns)
+static void close_all(json_writer *p, worker_row *w, int64_t ns)
 {
     while (w->depth > 0)
         close_innermost(p, w, ns, NULL);
@@ -280,9 +281,9 @@ static void close_all(picture *p, worker_row *w, int64_t ns)
 
 /* ---- events of fibers ---- */
 
-static void runs(picture *p, worker_row *w, const fi_event *e, int64_t ns)
+static void runs(json_writer *p, worker_row *w, const fi_event *e, int64_t ns)
 {
-    fi_trace_one *f = fiber_of(p, e->word[1]);
+    fi_trace_entity *f = fiber_of(p, e->word[1]);
 
     if (!f)
         return;
@@ -290,14 +291,15 @@ static void runs(picture *p, worker_row *w, const fi_event *e, int64_t ns)
     close_all(p, w, ns);
     begin_doing(p, w, RUNS, ns, f->id);
     if (f->has_waker && f->state == FI_TRACE_STATE_READY)
-        fi_draw_arrow(&p->draw, (fi_draw_row){p->group, f->waker_thread}, f->woken_ns, w->at, ns);
+        fi_chrome_flow(&p->out, (fi_chrome_row){p->group, f->waker_thread}, f->woken_ns, w->at,
+                       ns);
     f->has_waker = false;
     change(p, f, FI_TRACE_STATE_RUNS, ns);
 }
 
-static void stops(picture *p, worker_row *w, const fi_event *e, int64_t ns)
+static void stops(json_writer *p, worker_row *w, const fi_event *e, int64_t ns)
 {
-    fi_trace_one *f = fiber_of(p, e->word[1]);
+    fi_trace_entity *f = fiber_of(p, e->word[1]);
     const char *what = (const char *)(uintptr_t)e->word[2];
     bool yields = strcmp(what, "yield") == 0;
 
@@ -312,9 +314,9 @@ static void stops(picture *p, worker_row *w, const fi_event *e, int64_t ns)
     end_doing(p, w, RUNS, ns, f->id, p->text);
 }
 
-static void ends(picture *p, worker_row *w, const fi_event *e, int64_t ns)
+static void ends(json_writer *p, worker_row *w, const fi_event *e, int64_t ns)
 {
-    fi_trace_one *f = fiber_of(p, e->word[1]);
+    fi_trace_entity *f = fiber_of(p, e->word[1]);
 
     if (!f)
         return;
@@ -323,15 +325,15 @@ static void ends(picture *p, worker_row *w, const fi_event *e, int64_t ns)
 }
 
 /* An arrow begins in a slice: where there is none there is a short one. */
-static void draw_waker(picture *p, fi_draw_row at, int64_t ns)
+static void draw_waker(json_writer *p, fi_chrome_row at, int64_t ns)
 {
-    if (fi_draw_slice(&p->draw, at, ns, ns + 1, "worker", "wakes"))
-        fi_draw_end(&p->draw);
+    if (fi_chrome_slice(&p->out, at, ns, ns + 1, "worker", "wakes"))
+        fi_chrome_end(&p->out);
 }
 
-static void becomes_ready(picture *p, fi_draw_row by, const fi_event *e, int64_t ns)
+static void becomes_ready(json_writer *p, fi_chrome_row by, const fi_event *e, int64_t ns)
 {
-    fi_trace_one *f = fiber_of(p, e->word[1]);
+    fi_trace_entity *f = fiber_of(p, e->word[1]);
 
     if (!f || f->state == FI_TRACE_STATE_RUNS)
         return;
@@ -342,7 +344,7 @@ static void becomes_ready(picture *p, fi_draw_row by, const fi_event *e, int64_t
 }
 
 /* Who sleeps in the poller wakes others before it is awake itself. */
-static void readies(picture *p, worker_row *w, const fi_event *e, int64_t ns)
+static void readies(json_writer *p, worker_row *w, const fi_event *e, int64_t ns)
 {
     if (is_doing(w, SLEEPS)) {
         close_all(p, w, ns);
@@ -355,37 +357,37 @@ static void readies(picture *p, worker_row *w, const fi_event *e, int64_t ns)
 
 /* ---- events of workers ---- */
 
-static void polled(picture *p, const worker_row *w, const fi_event *e, int64_t ns)
+static void polled(json_writer *p, const worker_row *w, const fi_event *e, int64_t ns)
 {
-    if (!fi_draw_slice(&p->draw, w->at, time_of(p, e->word[2]), ns, "worker", doings[POLLS]))
+    if (!fi_chrome_slice(&p->out, w->at, time_of(p, e->word[2]), ns, "worker", doings[POLLS]))
         return;
-    fi_draw_color(&p->draw, doing_colors[POLLS]);
-    fi_draw_count(&p->draw, "came", e->word[3]);
-    fi_draw_end(&p->draw);
+    fi_chrome_color(&p->out, doing_colors[POLLS]);
+    fi_chrome_arg_number(&p->out, "came", e->word[3]);
+    fi_chrome_end(&p->out);
 }
 
-static void stole(picture *p, const worker_row *w, const fi_event *e, int64_t ns)
+static void stole(json_writer *p, const worker_row *w, const fi_event *e, int64_t ns)
 {
     p->counters[STOLEN].value += e->word[3];
     snprintf(p->text, sizeof p->text, "steals %" PRIu64 " from worker %" PRIu64, e->word[3],
              e->word[2]);
-    if (fi_draw_instant(&p->draw, w->at, ns, p->text))
-        fi_draw_end(&p->draw);
+    if (fi_chrome_instant(&p->out, w->at, ns, p->text))
+        fi_chrome_end(&p->out);
 }
 
-static void published(picture *p, const worker_row *w, const fi_event *e, int64_t ns)
+static void published(json_writer *p, const worker_row *w, const fi_event *e, int64_t ns)
 {
     snprintf(p->text, sizeof p->text, "publishes %" PRIu64, e->word[2]);
-    if (fi_draw_instant(&p->draw, w->at, ns, p->text))
-        fi_draw_end(&p->draw);
+    if (fi_chrome_instant(&p->out, w->at, ns, p->text))
+        fi_chrome_end(&p->out);
 }
 
-static void wakes_up(picture *p, worker_row *w, int64_t ns)
+static void wakes_up(json_writer *p, worker_row *w, int64_t ns)
 {
     end_doing(p, w, is_doing(w, POLLS) ? POLLS : SLEEPS, ns, 0, NULL);
 }
 
-static void by_worker(picture *p, unsigned worker, const fi_event *e, int64_t ns)
+static void by_worker(json_writer *p, unsigned worker, const fi_event *e, int64_t ns)
 {
     worker_row *w = &p->workers[worker];
 
@@ -444,9 +446,9 @@ static void by_worker(picture *p, unsigned worker, const fi_event *e, int64_t ns
 
 /* ---- events of other threads ---- */
 
-static fi_trace_one *thread_of(picture *p, uint64_t thread)
+static fi_trace_entity *thread_of(json_writer *p, uint64_t thread)
 {
-    fi_trace_one *t = fi_trace_cast_get(&p->threads, thread);
+    fi_trace_entity *t = fi_trace_entities_get(&p->threads, thread);
 
     if (!t) {
         p->error = -ENOMEM;
@@ -455,24 +457,24 @@ static fi_trace_one *thread_of(picture *p, uint64_t thread)
     if (!t->has_row) {
         t->has_row = true;
         snprintf(p->text, sizeof p->text, "thread %" PRIu64, thread);
-        fi_draw_name_row(&p->draw, (fi_draw_row){p->group, thread}, p->text, FAR_IN_LINE);
+        fi_chrome_row_name(&p->out, (fi_chrome_row){p->group, thread}, p->text, FAR_IN_LINE);
     }
     return t;
 }
 
-static void blocked(picture *p, const fi_trace_one *t, int64_t ns)
+static void blocked(json_writer *p, const fi_trace_entity *t, int64_t ns)
 {
     if (t->state != FI_TRACE_STATE_RUNS ||
-        !fi_draw_slice(&p->draw, (fi_draw_row){p->group, t->id}, t->since_ns, ns, "blocking",
-                       fi_trace_names_function(&p->names, t->traced.function)))
+        !fi_chrome_slice(&p->out, (fi_chrome_row){p->group, t->id}, t->since_ns, ns, "blocking",
+                         fi_trace_names_function(&p->names, t->traced.function)))
         return;
-    fi_draw_text(&p->draw, "blocks", "a call for a fiber, which waits for it");
-    fi_draw_end(&p->draw);
+    fi_chrome_arg_text(&p->out, "blocks", "a call for a fiber, which waits for it");
+    fi_chrome_end(&p->out);
 }
 
-static void by_thread(picture *p, const fi_event *e, int64_t ns)
+static void by_thread(json_writer *p, const fi_event *e, int64_t ns)
 {
-    fi_trace_one *t = thread_of(p, e->word[2]);
+    fi_trace_entity *t = thread_of(p, e->word[2]);
 
     if (!t)
         return;
@@ -488,8 +490,8 @@ static void by_thread(picture *p, const fi_event *e, int64_t ns)
         break;
     case FI_TRACE_READY:
         if (t->state != FI_TRACE_STATE_RUNS)
-            draw_waker(p, (fi_draw_row){p->group, t->id}, ns);
-        becomes_ready(p, (fi_draw_row){p->group, t->id}, e, ns);
+            draw_waker(p, (fi_chrome_row){p->group, t->id}, ns);
+        becomes_ready(p, (fi_chrome_row){p->group, t->id}, e, ns);
         break;
     default:
         break;
@@ -506,65 +508,65 @@ static uint64_t thread_of_worker(fi_worker *w)
     return tid ? (uint64_t)tid : PIDS_MAX + w->index;
 }
 
-static void tell_lost(picture *p, const worker_row *w, uint64_t lost)
+static void tell_lost(json_writer *p, const worker_row *w, uint64_t lost)
 {
-    int64_t ns = w->begins_ns > p->draw.from_ns ? w->begins_ns : p->draw.from_ns;
+    int64_t ns = w->begins_ns > p->out.from_ns ? w->begins_ns : p->out.from_ns;
 
     snprintf(p->text, sizeof p->text, "%" PRIu64 " events before this were written over", lost);
-    if (fi_draw_instant(&p->draw, w->at, ns, p->text))
-        fi_draw_end(&p->draw);
+    if (fi_chrome_instant(&p->out, w->at, ns, p->text))
+        fi_chrome_end(&p->out);
 }
 
 /* All workers begin asleep. */
-static void begin_worker(picture *p, unsigned i)
+static void begin_worker(json_writer *p, unsigned i)
 {
-    const fi_trace_track *t = &p->copy.tracks[i];
+    const fi_trace_track *t = &p->merge.tracks[i];
     worker_row *w = &p->workers[i];
 
-    w->at = (fi_draw_row){p->group, thread_of_worker(&p->rt->workers[i])};
+    w->at = (fi_chrome_row){p->group, thread_of_worker(&p->rt->workers[i])};
     snprintf(p->text, sizeof p->text, "worker %u", i);
-    fi_draw_name_row(&p->draw, w->at, p->text, i);
+    fi_chrome_row_name(&p->out, w->at, p->text, i);
     w->lengths = UINT64_MAX;
-    if (t->lost == 0) {
+    if (t->overwritten == 0) {
         begin_doing(p, w, SLEEPS, 0, 0);
         return;
     }
     w->cut = true;
     w->begins_ns = t->at < t->n ? time_of(p, t->events[t->at].word[0]) : 0;
-    tell_lost(p, w, t->lost);
+    tell_lost(p, w, t->overwritten);
 }
 
-static void begin(picture *p)
+static void begin(json_writer *p)
 {
     snprintf(p->text, sizeof p->text, "%s: workers", p->rt->settings.name);
-    fi_draw_name_group(&p->draw, p->group, p->text, 0);
+    fi_chrome_group_name(&p->out, p->group, p->text, 0);
     snprintf(p->text, sizeof p->text, "%s: fibers that wait", p->rt->settings.name);
-    fi_draw_name_group(&p->draw, p->fibers_group, p->text, 1);
+    fi_chrome_group_name(&p->out, p->fibers_group, p->text, 1);
     for (unsigned i = 0; i < p->rt->n_workers; i++)
         begin_worker(p, i);
 }
 
-/* What is still going on ends where the picture ends. */
-static void end(picture *p)
+/* What is still going on ends where the json_writer ends. */
+static void end(json_writer *p)
 {
     for (unsigned i = 0; i < p->rt->n_workers; i++)
         close_all(p, &p->workers[i], p->end_ns);
-    for (size_t i = 0; i < p->fibers.room; i++)
+    for (size_t i = 0; i < p->fibers.capacity; i++)
         if (p->fibers.table[i].id)
             change(p, &p->fibers.table[i], FI_TRACE_STATE_UNKNOWN, p->end_ns);
-    for (size_t i = 0; i < p->threads.room; i++)
+    for (size_t i = 0; i < p->threads.capacity; i++)
         if (p->threads.table[i].id)
             blocked(p, &p->threads.table[i], p->end_ns);
     tell_counters(p, p->end_ns, true);
 }
 
-static void draw(picture *p)
+static void draw(json_writer *p)
 {
     const fi_event *e;
     unsigned track;
 
     begin(p);
-    while ((e = fi_trace_copy_next(&p->copy, &track)) != NULL) {
+    while ((e = fi_trace_merge_next(&p->merge, &track)) != NULL) {
         int64_t ns = time_of(p, e->word[0]);
         if (track < p->rt->n_workers)
             by_worker(p, track, e, ns);
@@ -575,23 +577,23 @@ static void draw(picture *p)
     end(p);
 }
 
-static uint64_t lost(const picture *p)
+static uint64_t lost(const json_writer *p)
 {
     uint64_t n = 0;
 
-    for (unsigned i = 0; i < p->copy.tracks_n; i++)
-        n += p->copy.tracks[i].lost;
+    for (unsigned i = 0; i < p->merge.n_tracks; i++)
+        n += p->merge.tracks[i].overwritten;
     return n;
 }
 
-static void write_head(picture *p)
+static void write_head(json_writer *p)
 {
     static const char *const clocks[] = {"", "CLOCK_MONOTONIC", "TSC", "CNTVCT"};
-    fi_json *j = &p->draw.json;
+    fi_json *j = &p->out.json;
 
     fi_json_raw(j, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"made by\":\"Filch " FILCH_VERSION
                    "\",\"why\":");
-    fi_json_string(j, p->wish->why);
+    fi_json_string(j, p->request->why);
     fi_json_raw(j, ",\"clock\":");
     fi_json_string(j, clocks[fi_clock_source()]);
     fi_json_raw(j, ",\"workers\":");
@@ -601,51 +603,51 @@ static void write_head(picture *p)
     fi_json_raw(j, "},\"traceEvents\":[");
 }
 
-static void write_all(picture *p)
+static void write_all(json_writer *p)
 {
-    p->end_ns = time_of(p, p->copy.ticks);
-    p->draw.json.fd = p->wish->fd;
-    if (p->wish->last_ns > 0 && p->end_ns > p->wish->last_ns)
-        p->draw.from_ns = p->end_ns - p->wish->last_ns;
+    p->end_ns = time_of(p, p->merge.ticks);
+    p->out.json.fd = p->request->fd;
+    if (p->request->last_ns > 0 && p->end_ns > p->request->last_ns)
+        p->out.from_ns = p->end_ns - p->request->last_ns;
     write_head(p);
     draw(p);
-    fi_json_raw(&p->draw.json, "\n]}\n");
-    fi_json_flush(&p->draw.json);
+    fi_json_raw(&p->out.json, "\n]}\n");
+    fi_json_flush(&p->out.json);
 }
 
-static int make(picture *p, size_t rows_size)
+static int make(json_writer *p, size_t rows_size)
 {
-    int e = fi_trace_copy_make(&p->copy, p->rt);
+    int e = fi_trace_merge_init(&p->merge, p->rt);
 
     if (e < 0)
         return e;
-    p->workers = fi_pages_get(rows_size);
+    p->workers = fi_vm_map(rows_size);
     if (p->workers)
         write_all(p);
     else
         p->error = -ENOMEM;
-    fi_pages_put(p->workers, rows_size);
-    fi_trace_cast_free(&p->fibers);
-    fi_trace_cast_free(&p->threads);
-    fi_trace_copy_free(&p->copy);
-    return p->error ? p->error : p->draw.json.error;
+    fi_vm_unmap(p->workers, rows_size);
+    fi_trace_entities_free(&p->fibers);
+    fi_trace_entities_free(&p->threads);
+    fi_trace_merge_free(&p->merge);
+    return p->error ? p->error : p->out.json.error;
 }
 
-int fi_trace_picture(fi_runtime *rt, const fi_trace_wish *wish)
+int fi_trace_write_json(fi_runtime *rt, const fi_trace_request *request)
 {
-    picture *p = fi_pages_get(sizeof *p);
+    json_writer *p = fi_vm_map(sizeof *p);
     int e;
 
     if (!p)
         return -ENOMEM;
     p->rt = rt;
-    p->wish = wish;
+    p->request = request;
     p->group = (uint64_t)getpid();
     p->fibers_group = p->group + PIDS_MAX;
     p->counters[READY] = (counter){.name = "ready fibers", .unit = "fibers"};
     p->counters[ASLEEP] = (counter){.name = "workers asleep", .unit = "workers"};
     p->counters[STOLEN] = (counter){.name = "stolen so far", .unit = "things"};
     e = make(p, rt->n_workers * sizeof *p->workers);
-    fi_pages_put(p, sizeof *p);
+    fi_vm_unmap(p, sizeof *p);
     return e;
 }

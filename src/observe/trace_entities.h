@@ -1,6 +1,6 @@
 /* Those who appear in a trace, by their numbers: fibers, and threads that are no workers. */
-#ifndef FI_OBSERVE_TRACE_CAST_H
-#define FI_OBSERVE_TRACE_CAST_H
+#ifndef FI_OBSERVE_TRACE_ENTITIES_H
+#define FI_OBSERVE_TRACE_ENTITIES_H
 
 #include "sched/fiber.h"
 
@@ -15,7 +15,7 @@ typedef enum fi_trace_state {
     FI_TRACE_STATE_READY,
 } fi_trace_state;
 
-typedef struct fi_trace_one {
+typedef struct fi_trace_entity {
     uint64_t id; /* 0: there is none here */
     fi_trace_id traced;
     fi_trace_state state;
@@ -26,17 +26,17 @@ typedef struct fi_trace_one {
     bool has_waker; /* and where and when that woke it: */
     uint64_t waker_thread;
     int64_t woken_ns;
-} fi_trace_one;
+} fi_trace_entity;
 
-typedef struct fi_trace_cast {
-    fi_trace_one *table;
-    size_t n, room; /* room: a power of two, or 0 */
-} fi_trace_cast;
+typedef struct fi_trace_entities {
+    fi_trace_entity *table;
+    size_t n, capacity; /* capacity: a power of two, or 0 */
+} fi_trace_entities;
 
 /* [owner] The one of that number, who is new perhaps; NULL: no memory. */
-fi_trace_one *fi_trace_cast_get(fi_trace_cast *c, uint64_t id);
+fi_trace_entity *fi_trace_entities_get(fi_trace_entities *c, uint64_t id);
 
 /* [owner] */
-void fi_trace_cast_free(fi_trace_cast *c);
+void fi_trace_entities_free(fi_trace_entities *c);
 
 #endif
