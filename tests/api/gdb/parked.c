@@ -1,4 +1,5 @@
-/* Fibers that wait for each other in a row, of which the last waits for ever: the program ends in a deadlock. */
+/* A chain of fibers that join each other.  The last one waits for a semaphore that is never posted, so
+ * the program ends in a deadlock. */
 #include <filch/filch.h>
 
 #include <stddef.h>
@@ -9,7 +10,7 @@ static filch_sem never;
 __attribute__((noinline)) static int wait_for(filch_fiber *const *other)
 {
     while (!*other)
-        filch_yield(); /* it is being started */
+        filch_yield(); /* it is not started yet */
     return filch_fiber_join(*other, NULL) + 1;
 }
 
@@ -18,12 +19,12 @@ static void *go_round(void *other)
     return wait_for(other) > 0 ? other : NULL;
 }
 
-static void *wait_for_ever(void *arg)
+static void *wait_forever(void *arg)
 {
     return filch_sem_wait(&never) == 0 ? arg : NULL;
 }
 
-static void *look_on(void *arg)
+static void *sleep_long(void *arg)
 {
     filch_sleep(FILCH_S(1000));
     return arg;
@@ -32,11 +33,11 @@ static void *look_on(void *arg)
 static void main_fiber(void *arg)
 {
     const filch_fiber_attr l = {.name = "left"}, r = {.name = "right", .stack_size = 65536};
-    filch_fiber *third = filch_fiber_start(look_on, arg);
+    filch_fiber *third = filch_fiber_start(sleep_long, arg);
 
     left = filch_fiber_start_attr(&l, go_round, &right);
     right = filch_fiber_start_attr(&r, go_round, &last);
-    last = filch_fiber_start(wait_for_ever, arg);
+    last = filch_fiber_start(wait_forever, arg);
     filch_fiber_cancel(third);
     filch_fiber_join(third, NULL);
     wait_for(&left);
