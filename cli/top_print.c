@@ -142,7 +142,7 @@ static const char *state_of(const filch_top_worker *w, const top_shares *h, char
 {
     static const char *const words[] = {"asleep", "searching", "busy"};
     unsigned n = h->looks > 0 ? h->looks : 1;
-    snprintf(text, 32, "%-9s %3u%% %3u%% %3u%%", w->caller_runs ? "guest" : words[w->state % 3],
+    snprintf(text, 32, "%-9s %3u%% %3u%% %3u%%", w->caller_runs ? "lent" : words[w->state % 3],
              h->in[FILCH_TOP_BUSY] * 100 / n, h->in[FILCH_TOP_SEARCHING] * 100 / n,
              h->in[FILCH_TOP_ASLEEP] * 100 / n);
     return text;

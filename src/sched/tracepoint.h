@@ -259,13 +259,13 @@ static inline void fi_trace_timers_end(fi_worker *w)
 /* [borrower] */
 static inline void fi_trace_caller_runs(fi_worker *w)
 {
-    FI_PROBE1(guest, w->index);
+    FI_PROBE1(caller_runs, w->index);
     fi_trace_on(w, FI_TRACE_CALLER_RUNS, 0, 0);
 }
 
 static inline void fi_trace_caller_runs_end(fi_worker *w)
 {
-    FI_PROBE1(guest__end, w->index);
+    FI_PROBE1(caller_runs__end, w->index);
     fi_trace_on(w, FI_TRACE_CALLER_RUNS_END, 0, 0);
 }
 
