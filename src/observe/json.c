@@ -8,7 +8,7 @@
 void fi_json_flush(fi_json *j)
 {
     if (!j->error)
-        j->error = fi_output_put(j->fd, j->buffer, j->n);
+        j->error = fi_output_append(j->fd, j->buffer, j->n);
     j->n = 0;
 }
 

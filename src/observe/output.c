@@ -1,7 +1,6 @@
 #include "observe/output.h"
 
 #include "base/rng.h"
-#include "observe/file_signals.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +29,7 @@ static const char *reason(int e)
 }
 
 /* A long name is cut. */
-void fi_output_complain(const char *setting, const char *path, int e)
+void fi_output_error(const char *setting, const char *path, int e)
 {
     char line[512];
     int n = snprintf(line, sizeof line, "filch: %s: cannot write %.300s: %s\n", setting, path,
@@ -40,10 +39,10 @@ void fi_output_complain(const char *setting, const char *path, int e)
     (void)done; /* there is no other place to report to */
 }
 
-static int checked(const fi_output *o, int e)
+static int report(const fi_output *o, int e)
 {
     if (e < 0)
-        fi_output_complain(o->setting, o->path, e);
+        fi_output_error(o->setting, o->path, e);
     return e;
 }
 
@@ -71,7 +70,7 @@ int fi_output_init(fi_output *o, const char *setting, const char *path)
 
     o->setting = setting;
     if (e < 0)
-        fi_output_complain(setting, path, e);
+        fi_output_error(setting, path, e);
     return e;
 }
 
@@ -129,19 +128,18 @@ static int can_write_special(const char *path)
 }
 
 /* A regular file that has just appeared there would lose its first bytes. */
-static int write_special(const char *path, int (*write)(void *ctx, int fd), void *ctx)
+static int open_special(const char *path)
 {
     int fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC), e;
     struct stat s;
 
     if (fd < 0)
         return -errno;
-    if (fstat(fd, &s) < 0)
-        e = -errno;
-    else
-        e = S_ISREG(s.st_mode) ? -EEXIST : write(ctx, fd);
+    e = fstat(fd, &s) < 0 ? -errno : 0;
+    if (e == 0 && !S_ISREG(s.st_mode))
+        return fd;
     close(fd);
-    return e;
+    return e < 0 ? e : -EEXIST;
 }
 
 /* ---- regular files, which are replaced ---- */
@@ -149,14 +147,14 @@ static int write_special(const char *path, int (*write)(void *ctx, int fd), void
 /* A dangling symbolic link is itself replaced. */
 static void find_target(fi_output *o)
 {
-    _Static_assert(sizeof o->target == sizeof o->path, "it has room for the path");
+    _Static_assert(sizeof o->target == sizeof o->path, "the path fits");
 
     if (!realpath(o->path, o->target))
         memcpy(o->target, o->path, sizeof o->target);
 }
 
 /* O_EXCL: neither an existing file nor the target of a link is opened. */
-static int make_temporary(fi_output *o, mode_t mode)
+static int create_temporary(fi_output *o, mode_t mode)
 {
     int fd = -1;
 
@@ -182,7 +180,7 @@ static int keep_rights(int fd, const struct stat *old)
 
 /* The descriptor of a new file.  Its owner and mode are those of the file at the path, or the
  * defaults. */
-static int begin_replacing(fi_output *o)
+static int open_temporary(fi_output *o)
 {
     struct stat old;
     bool exists;
@@ -190,7 +188,7 @@ static int begin_replacing(fi_output *o)
 
     find_target(o);
     exists = stat(o->target, &old) == 0;
-    fd = make_temporary(o, exists ? 0600 : 0666);
+    fd = create_temporary(o, exists ? 0600 : 0666);
     if (fd < 0 || !exists)
         return fd;
     e = keep_rights(fd, &old);
@@ -201,14 +199,10 @@ static int begin_replacing(fi_output *o)
     return e;
 }
 
-static int replace(fi_output *o, int (*write)(void *ctx, int fd), void *ctx)
+/* e: the result of writing the new file. */
+static int commit(fi_output *o, int e)
 {
-    int fd = begin_replacing(o), e;
-
-    if (fd < 0)
-        return fd;
-    e = write(ctx, fd);
-    if (close(fd) < 0 && e == 0)
+    if (close(o->fd) < 0 && e == 0)
         e = -errno;
     if (e == 0 && rename(o->temporary, o->target) < 0)
         e = -errno;
@@ -232,40 +226,52 @@ static int can_replace(fi_output *o)
     return e;
 }
 
-/* ---- all of them ---- */
+/* ---- all kinds ---- */
 
 int fi_output_check(fi_output *o)
 {
     int fd = descriptor_of(o->path);
 
     if (fd >= 0)
-        return checked(o, can_write_descriptor(fd));
+        return report(o, can_write_descriptor(fd));
     if (fi_output_is_special(o->path))
-        return checked(o, can_write_special(o->path));
-    return checked(o, can_replace(o));
+        return report(o, can_write_special(o->path));
+    return report(o, can_replace(o));
 }
 
-static int write_output(fi_output *o, int (*write)(void *ctx, int fd), void *ctx)
+static int open_output(fi_output *o)
 {
     int fd = descriptor_of(o->path);
 
+    o->kind = FI_OUTPUT_DESCRIPTOR;
     if (fd >= 0)
-        return write(ctx, fd);
+        return fd;
+    o->kind = FI_OUTPUT_SPECIAL;
     if (fi_output_is_special(o->path))
-        return write_special(o->path, write, ctx);
-    return replace(o, write, ctx);
+        return open_special(o->path);
+    o->kind = FI_OUTPUT_REGULAR;
+    return open_temporary(o);
 }
 
-/* The line is written while the signals are blocked, because writing to stderr may raise them as
- * well. */
-int fi_output_write(fi_output *o, int (*write)(void *ctx, int fd), void *ctx)
+/* The error line is written while the signals are blocked, because writing to stderr may raise them
+ * as well. */
+int fi_output_open(fi_output *o)
 {
-    fi_file_signals signals;
-    int e;
+    fi_file_signals_block(&o->signals);
+    o->fd = report(o, open_output(o));
+    if (o->fd < 0)
+        fi_file_signals_unblock(&o->signals);
+    return o->fd;
+}
 
-    fi_file_signals_block(&signals);
-    e = checked(o, write_output(o, write, ctx));
-    fi_file_signals_unblock(&signals);
+int fi_output_close(fi_output *o, int e)
+{
+    if (o->kind == FI_OUTPUT_REGULAR)
+        e = commit(o, e);
+    else if (o->kind == FI_OUTPUT_SPECIAL)
+        close(o->fd);
+    report(o, e);
+    fi_file_signals_unblock(&o->signals);
     return e;
 }
 
@@ -280,7 +286,7 @@ static int wait_for_reader(int fd)
     return n == 0 ? -ETIMEDOUT : 0;
 }
 
-int fi_output_put(int fd, const void *bytes, size_t n)
+int fi_output_append(int fd, const void *bytes, size_t n)
 {
     const char *p = bytes;
 

@@ -17,9 +17,17 @@
 #ifndef FI_OBSERVE_OUTPUT_H
 #define FI_OBSERVE_OUTPUT_H
 
+#include "observe/file_signals.h"
+
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
+
+typedef enum fi_output_kind {
+    FI_OUTPUT_DESCRIPTOR, /* an open descriptor of the program */
+    FI_OUTPUT_SPECIAL,    /* a FIFO, a terminal, a device */
+    FI_OUTPUT_REGULAR,
+} fi_output_kind;
 
 /* Used by one thread at a time.  It contains the names, because the thread that calls exit() may
  * have little stack. */
@@ -28,24 +36,32 @@ typedef struct fi_output {
     char path[PATH_MAX];   /* absolute: the program may change its directory */
     char target[PATH_MAX]; /* what is replaced: the path without symbolic links */
     char temporary[PATH_MAX + 32];
+    int fd; /* this and the following are set while the file is open */
+    fi_output_kind kind;
+    fi_file_signals signals;
 } fi_output;
 
-/* [any] The setting is a constant.  0, or -errno after a line. */
+/* [any] The setting is a string constant.  Returns: 0, or -errno after a line. */
 int fi_output_init(fi_output *o, const char *setting, const char *path);
 
-/* [owner] Can it be written?  0, or -errno after a line. */
+/* [owner] Check that the file can be written.  Returns: 0, or -errno after a line. */
 int fi_output_check(fi_output *o);
 
-/* [owner] Let write(ctx, fd) write all of it.  0, or -errno after a line. */
-int fi_output_write(fi_output *o, int (*write)(void *ctx, int fd), void *ctx);
+/* [owner] Open the file and block the signals of writing.  Returns: its descriptor, for
+ * fi_output_append; -errno after a line. */
+int fi_output_open(fi_output *o);
 
-/* [any] Is there a file at the path that is not regular, and is written to directly? */
+/* [owner] Close the file.  e is the result of writing it: 0, or -errno.  A regular file appears at
+ * its path only if e is 0.  Returns: 0, or -errno after a line. */
+int fi_output_close(fi_output *o, int e);
+
+/* [any] Is the path an open descriptor, or a file that is not regular? */
 bool fi_output_is_special(const char *path);
 
-/* [called by write] Write all bytes.  0 or -errno. */
-int fi_output_put(int fd, const void *bytes, size_t n);
+/* [any] Write all bytes.  Returns: 0 or -errno. */
+int fi_output_append(int fd, const void *bytes, size_t n);
 
-/* [any] Write the line that says why the file cannot be written. */
-void fi_output_complain(const char *setting, const char *path, int e);
+/* [any] Write the error line for a file that cannot be written. */
+void fi_output_error(const char *setting, const char *path, int e);
 
 #endif

@@ -287,9 +287,8 @@ static const char *clock_name(void)
     }
 }
 
-static int write_file(void *ctx, int fd)
+static int write_samples(const sampler *s, int fd)
 {
-    const sampler *s = ctx;
     const fi_settings *set = &s->runtime->settings;
     filch_samples_head head = {
         .eager = set->eager,
@@ -303,13 +302,21 @@ static int write_file(void *ctx, int fd)
     return fi_samples_write(&s->samples, &head, fd);
 }
 
+static void write_file(sampler *s)
+{
+    int fd = fi_output_open(&s->output);
+
+    if (fd >= 0)
+        fi_output_close(&s->output, write_samples(s, fd));
+}
+
 static void stop(sampler *s, bool has_run)
 {
     fi_store_relaxed(&s->over, 1u);
     pthread_join(s->thread, NULL);
     sem_destroy(&s->begun);
     if (has_run)
-        fi_output_write(&s->output, write_file, s);
+        write_file(s);
     drop_room(s);
     s->pid = 0;
 }

@@ -100,9 +100,9 @@ static int write_samples(const fi_samples *s, int fd)
 {
     uint64_t n = fi_samples_n(s), first = (s->stored - n) % s->room;
     uint64_t to_end = n < s->room - first ? n : s->room - first;
-    int e = fi_output_put(fd, s->memory + first * s->sample_size, to_end * s->sample_size);
+    int e = fi_output_append(fd, s->memory + first * s->sample_size, to_end * s->sample_size);
 
-    return e < 0 ? e : fi_output_put(fd, s->memory, (n - to_end) * s->sample_size);
+    return e < 0 ? e : fi_output_append(fd, s->memory, (n - to_end) * s->sample_size);
 }
 
 int fi_samples_write(const fi_samples *s, filch_samples_head *head, int fd)
@@ -119,8 +119,8 @@ int fi_samples_write(const fi_samples *s, filch_samples_head *head, int fd)
     head->taken = s->taken;
     head->torn = s->torn;
     head->lost = s->stored - head->samples;
-    e = fi_output_put(fd, head, sizeof *head);
+    e = fi_output_append(fd, head, sizeof *head);
     if (e == 0)
-        e = fi_output_put(fd, names, sizeof names);
+        e = fi_output_append(fd, names, sizeof names);
     return e < 0 ? e : write_samples(s, fd);
 }

@@ -1,4 +1,4 @@
-/* FILCH_SCALE: work and span of a run, as a line of JSON in a file. */
+/* FILCH_SCALE: write work and span of a run to a file, as one line of JSON. */
 #include "base/clock.h"
 #include "observe/observe.h"
 #include "observe/output.h"
@@ -16,27 +16,26 @@ static struct {
     bool on;
     fi_output output;
     int64_t began_ns;
-} now;
+} scale;
 
-static int begin(fi_runtime *rt)
+static int scale_begin(fi_runtime *rt)
 {
     const fi_observe_settings *s = &rt->settings.observe;
 
-    now.on = false;
-    if (!s->scale || fi_output_init(&now.output, "FILCH_SCALE", s->scale) < 0 ||
-        fi_output_check(&now.output) < 0)
+    scale.on = false;
+    if (!s->scale || fi_output_init(&scale.output, "FILCH_SCALE", s->scale) < 0 ||
+        fi_output_check(&scale.output) < 0)
         return 0;
-    now.on = true;
-    now.began_ns = fi_clock_now();
+    scale.on = true;
+    scale.began_ns = fi_clock_now();
     fi_span_begin(fi_clock_ns_to_ticks(s->burden_ns));
     for (unsigned i = 0; i < rt->n_workers; i++)
         rt->workers[i].hook_mask |= FI_HOOK_SPAN;
     return 0;
 }
 
-static int write_line(void *runtime, int fd)
+static int write_line(const fi_runtime *rt, int fd)
 {
-    const fi_runtime *rt = runtime;
     char line[LINE_MAX_BYTES];
     fi_span_sums s;
     int n;
@@ -49,32 +48,34 @@ static int write_line(void *runtime, int fd)
                  fi_clock_ticks_to_ns(s.work_ticks), fi_clock_ticks_to_ns(s.span_ticks),
                  fi_clock_ticks_to_ns(s.burdened_ticks), rt->settings.observe.burden_ns, s.spawns,
                  s.pieces, s.looks, fi_clock_ticks_to_ns(s.look_ticks),
-                 fi_clock_now() - now.began_ns);
-    return fi_output_put(fd, line, (size_t)n);
+                 fi_clock_now() - scale.began_ns);
+    return fi_output_append(fd, line, (size_t)n);
 }
 
-/* Another process may have written the file meanwhile, for example after a fork().  The last one
- * counts. */
-static void finish(fi_runtime *rt, bool has_run)
+/* If several processes write the file, for example after a fork(), the last one wins. */
+static void scale_finish(const fi_runtime *rt, bool has_run)
 {
-    if (has_run)
-        fi_output_write(&now.output, write_line, rt);
-    now.on = false;
+    int fd = has_run ? fi_output_open(&scale.output) : -1;
+
+    if (fd >= 0)
+        fi_output_close(&scale.output, write_line(rt, fd));
+    scale.on = false;
 }
 
-static void end(fi_runtime *rt, bool has_run)
+static void scale_end(fi_runtime *rt, bool has_run)
 {
-    if (!now.on)
+    if (!scale.on)
         return;
-    finish(rt, has_run);
+    scale_finish(rt, has_run);
     fi_span_end();
 }
 
-/* Workers still run, and the book stays open. */
-static void at_alarm(fi_runtime *rt, fi_incident why)
+/* The workers still run, so the span table stays in use. */
+static void scale_incident(fi_runtime *rt, fi_incident incident)
 {
-    if (now.on && why == FI_INCIDENT_EXIT)
-        finish(rt, true);
+    if (scale.on && incident == FI_INCIDENT_EXIT)
+        scale_finish(rt, true);
 }
 
-const fi_hooks fi_observe_scale = {.begin = begin, .end = end, .incident = at_alarm};
+const fi_hooks fi_observe_scale = {
+    .begin = scale_begin, .end = scale_end, .incident = scale_incident};

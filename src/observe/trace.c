@@ -1,8 +1,9 @@
-/* FILCH_TRACE: what the workers do, and when.
+/* FILCH_TRACE: a timeline of workers and fibers.
  *
- * Each worker has a log (sched/tracepoint.h) from the start of the runtime to its end.  A picture of all of them is written at the end,
- * and while the workers go on, when something is wrong or somebody asks for it: with FILCH_TRACE_MS only the last so many
- * milliseconds, so that a program can run for days with it. */
+ * Each worker appends events to its ring (sched/tracepoint.h) while the runtime runs.  The rings are
+ * written as JSON when the runtime stops, at an incident and at the dump signal.  The workers
+ * continue meanwhile.  With FILCH_TRACE_MS only the last milliseconds are written, so tracing can
+ * stay on for days. */
 #include "base/at_fork.h"
 #include "base/clock.h"
 #include "observe/observe.h"
@@ -14,159 +15,158 @@
 #include <errno.h>
 #include <unistd.h>
 
-#define HELD_NS INT64_C(5000000000) /* between two files that tell of a worker that is held */
+#define LONG_RUN_INTERVAL_NS INT64_C(5000000000) /* min, between two files about long runs */
 
-/* Of the one runtime that there is. */
-typedef struct trace {
+/* State of the one runtime. */
+typedef struct trace_state {
     bool on;
     fi_trace_file file;
-    uint64_t began;
-    void *memory;
+    uint64_t start_ticks;
+    void *memory; /* of all rings and interned names */
     size_t size;
-    int64_t held_ns; /* when the last such file was written; 0: never */
-    fi_lock lock;    /* one picture at a time */
-} trace;
+    int64_t long_run_ns; /* time of the last file about a long run; 0: none */
+    fi_lock lock;        /* one writer at a time */
+} trace_state;
 
-static trace now;
-static pid_t first; /* the process that had the first trace; a child of a fork is another */
+static trace_state trace;
+static pid_t first_pid; /* of the process that traced first; the child of a fork() has another */
 
 __attribute__((constructor)) static void register_at_fork(void)
 {
-    fi_at_fork(FI_FORK_TRACE, &now.lock, NULL);
+    fi_at_fork(FI_FORK_TRACE, &trace.lock, NULL);
 }
 
-/* ---- logs ---- */
+/* ---- event rings ---- */
 
-static fi_event_ring *put_log(fi_event_ring *log, fi_event_ring_slot **slots, uint32_t events)
+static fi_event_ring *ring_init(fi_event_ring *ring, fi_event_ring_slot **slots, uint32_t capacity)
 {
-    log->capacity = events;
-    log->slots = *slots;
-    *slots += events;
-    return log;
+    ring->capacity = capacity;
+    ring->slots = *slots;
+    *slots += capacity;
+    return ring;
 }
 
-/* Pages of a log that nobody came to are none. */
-static int make_logs(fi_runtime *rt)
+/* One ring for each worker, and one for all other threads.  An unused page of a ring takes no
+ * memory. */
+static int alloc_rings(fi_runtime *rt)
 {
-    uint32_t events = rt->settings.observe.trace_events;
-    size_t logs = rt->n_workers + 1;
+    uint32_t capacity = rt->settings.observe.trace_events;
+    size_t rings = rt->n_workers + 1;
     fi_event_ring_slot *slots;
-    fi_event_ring *log;
+    fi_event_ring *ring;
 
-    now.size =
-        sizeof(fi_intern) + logs * (sizeof(fi_event_ring) + events * sizeof(fi_event_ring_slot));
-    now.memory = fi_vm_map(now.size);
-    if (!now.memory)
+    trace.size =
+        sizeof(fi_intern) + rings * (sizeof(fi_event_ring) + capacity * sizeof(fi_event_ring_slot));
+    trace.memory = fi_vm_map(trace.size);
+    if (!trace.memory)
         return -ENOMEM;
-    slots = now.memory;
-    log = (fi_event_ring *)(void *)(slots + logs * events);
+    slots = trace.memory;
+    ring = (fi_event_ring *)(void *)(slots + rings * capacity);
     for (unsigned i = 0; i < rt->n_workers; i++) {
-        rt->workers[i].events = put_log(log++, &slots, events);
+        rt->workers[i].events = ring_init(ring++, &slots, capacity);
         rt->workers[i].hook_mask |= FI_HOOK_TRACE;
     }
-    rt->external_events = put_log(log++, &slots, events);
-    rt->names = (fi_intern *)(void *)log;
+    rt->external_events = ring_init(ring++, &slots, capacity);
+    rt->names = (fi_intern *)(void *)ring;
     return 0;
 }
 
-static void free_logs(fi_runtime *rt)
+static void free_rings(fi_runtime *rt)
 {
-    for (unsigned i = 0; i < rt->n_workers; i++)
-        rt->workers[i].events = NULL, rt->workers[i].hook_mask &= ~(uint32_t)FI_HOOK_TRACE;
+    for (unsigned i = 0; i < rt->n_workers; i++) {
+        rt->workers[i].events = NULL;
+        rt->workers[i].hook_mask &= ~(uint32_t)FI_HOOK_TRACE;
+    }
     rt->external_events = NULL;
     rt->names = NULL;
-    fi_vm_unmap(now.memory, now.size);
+    fi_vm_unmap(trace.memory, trace.size);
 }
 
-/* ---- pictures ---- */
+/* ---- files ---- */
 
-typedef struct drawing {
-    fi_runtime *rt;
-    const char *why;
-} drawing;
-
-static int draw(void *ctx, int fd)
+/* The suffix is part of the file's name; NULL: no suffix. */
+static void write_file(fi_runtime *rt, const char *suffix, const char *reason)
 {
-    const drawing *d = ctx;
+    int fd;
 
-    return fi_trace_write_json(
-        d->rt, &(fi_trace_request){now.began, d->rt->settings.observe.trace_ns, d->why, fd});
+    fi_lock_lock(&trace.lock);
+    fd = fi_trace_file_open(&trace.file, suffix);
+    if (fd >= 0) {
+        const fi_trace_request request = {trace.start_ticks, rt->settings.observe.trace_ns, reason,
+                                          fd};
+        fi_output_close(&trace.file.output, fi_trace_write_json(rt, &request));
+    }
+    fi_lock_unlock(&trace.lock);
 }
 
-/* word: in the name of the file; NULL: none. */
-static void write_picture(fi_runtime *rt, const char *word, const char *why)
-{
-    fi_lock_lock(&now.lock);
-    fi_trace_file_write(&now.file, word, draw, &(drawing){rt, why});
-    fi_lock_unlock(&now.lock);
-}
+/* ---- hooks ---- */
 
-/* ---- for the runtime ---- */
-
-/* A program is not to fail because nobody can watch it. */
-static int begin(fi_runtime *rt)
+/* A program must not fail because it cannot be observed. */
+static int trace_begin(fi_runtime *rt)
 {
-    const char *wish = rt->settings.observe.trace;
+    const char *setting = rt->settings.observe.trace;
     pid_t pid = getpid();
     int e;
 
-    now = (trace){.on = false};
-    if (!wish)
+    trace = (trace_state){.on = false};
+    if (!setting)
         return 0;
-    first = first ? first : pid;
-    e = fi_trace_file_name(&now.file, wish, pid, first, rt->number);
+    first_pid = first_pid ? first_pid : pid;
+    e = fi_trace_file_name(&trace.file, setting, pid, first_pid, rt->number);
     if (e == 0)
-        e = fi_output_check(&now.file.output);
+        e = fi_output_check(&trace.file.output);
     if (e == 0) {
-        e = make_logs(rt);
+        e = alloc_rings(rt);
         if (e < 0)
-            fi_output_complain("FILCH_TRACE", wish, e);
+            fi_output_error("FILCH_TRACE", setting, e);
     }
-    now.on = e == 0;
-    fi_clock_ticks_to_ns(0); /* takes its time the first time */
-    now.began = fi_clock_ticks();
+    trace.on = e == 0;
+    fi_clock_ticks_to_ns(0); /* calibrate the clock now: the first call is slow */
+    trace.start_ticks = fi_clock_ticks();
     return 0;
 }
 
-static void end(fi_runtime *rt, bool has_run)
+static void trace_end(fi_runtime *rt, bool has_run)
 {
-    if (!now.on)
+    if (!trace.on)
         return;
-    now.on = false;
+    trace.on = false;
     if (has_run)
-        write_picture(rt, NULL, "stop");
-    free_logs(rt);
+        write_file(rt, NULL, "stop");
+    free_rings(rt);
 }
 
-/* That a worker is held may come often, and is news only to who keeps the last moments for such a case. */
-static void at_held(fi_runtime *rt)
+/* Long runs can be frequent.  They are written only with FILCH_TRACE_MS, and not too often. */
+static void trace_long_run(fi_runtime *rt)
 {
     int64_t ns = fi_clock_now();
 
-    if (rt->settings.observe.trace_ns == 0 || (now.held_ns && ns - now.held_ns < HELD_NS))
+    if (rt->settings.observe.trace_ns == 0 ||
+        (trace.long_run_ns && ns - trace.long_run_ns < LONG_RUN_INTERVAL_NS))
         return;
-    write_picture(rt, "held", "a fiber held its worker");
-    now.held_ns = fi_clock_now();
+    write_file(rt, "long_run", "long_run");
+    trace.long_run_ns = fi_clock_now();
 }
 
-static void at_alarm(fi_runtime *rt, fi_incident why)
+static void trace_incident(fi_runtime *rt, fi_incident incident)
 {
-    if (!now.on || rt->in_fork_child)
+    if (!trace.on || rt->in_fork_child)
         return;
-    switch (why) {
+    switch (incident) {
     case FI_INCIDENT_SIGNAL:
-        write_picture(rt, "signal", "signal");
+        write_file(rt, "signal", "signal");
         break;
     case FI_INCIDENT_DEADLOCK:
-        write_picture(rt, "deadlock", "deadlock");
+        write_file(rt, "deadlock", "deadlock");
         break;
     case FI_INCIDENT_LONG_RUN:
-        at_held(rt);
+        trace_long_run(rt);
         break;
     case FI_INCIDENT_EXIT:
-        write_picture(rt, NULL, "exit");
+        write_file(rt, NULL, "exit");
         break;
     }
 }
 
-const fi_hooks fi_observe_trace = {.begin = begin, .end = end, .incident = at_alarm};
+const fi_hooks fi_observe_trace = {
+    .begin = trace_begin, .end = trace_end, .incident = trace_incident};

@@ -6,41 +6,38 @@
 
 #define SETTING "FILCH_TRACE"
 
-/* ---- names ---- */
-
-/* Before the .json at its end, if it has that, so that it is still one for others. */
-static int put_word(char *to, size_t size, const char *path, const char *word)
+/* A suffix goes before an extension .json, so that the file keeps its type. */
+static int add_suffix(char *to, size_t size, const char *path, const char *suffix)
 {
-    static const char ending[] = ".json";
-    size_t n = strlen(path), tail = sizeof ending - 1;
+    static const char extension[] = ".json";
+    size_t n = strlen(path), tail = sizeof extension - 1;
     int written;
 
-    if (n < tail || strcmp(path + n - tail, ending) != 0)
+    if (n < tail || strcmp(path + n - tail, extension) != 0)
         tail = 0;
-    written = snprintf(to, size, "%.*s.%s%s", (int)(n - tail), path, word, path + n - tail);
+    written = snprintf(to, size, "%.*s.%s%s", (int)(n - tail), path, suffix, path + n - tail);
     return written < 0 || (size_t)written >= size ? -ENAMETOOLONG : 0;
 }
 
-static int put_number(fi_trace_file *f, uint64_t number)
+static int add_number(fi_trace_file *f, uint64_t number)
 {
-    char word[24];
+    char suffix[24];
 
     snprintf(f->output.path, sizeof f->output.path, "%s", f->path);
-    snprintf(word, sizeof word, "%llu", (unsigned long long)number);
-    return put_word(f->path, sizeof f->path, f->output.path, word);
+    snprintf(suffix, sizeof suffix, "%llu", (unsigned long long)number);
+    return add_suffix(f->path, sizeof f->path, f->output.path, suffix);
 }
 
-/* True: the number of the process is in there. */
-static int expand(fi_trace_file *f, const char *wish, pid_t pid, bool *numbered)
+static int expand(fi_trace_file *f, const char *setting, pid_t pid, bool *has_pid)
 {
     size_t n = 0;
 
-    *numbered = false;
-    for (const char *c = wish; *c; c++) {
+    *has_pid = false;
+    for (const char *c = setting; *c; c++) {
         int added = 1;
         if (c[0] == '%' && c[1] == 'p') {
             added = snprintf(f->path + n, sizeof f->path - n, "%ld", (long)pid);
-            *numbered = true;
+            *has_pid = true;
             c++;
         } else {
             c += c[0] == '%' && c[1] == '%';
@@ -54,24 +51,26 @@ static int expand(fi_trace_file *f, const char *wish, pid_t pid, bool *numbered)
     return 0;
 }
 
-static int make_name(fi_trace_file *f, const char *wish, pid_t pid, pid_t first, uint64_t runtime)
+static int make_name(fi_trace_file *f, const char *setting, pid_t pid, pid_t first_pid,
+                     uint64_t runtime)
 {
-    bool numbered;
-    int e = expand(f, wish, pid, &numbered);
+    bool has_pid;
+    int e = expand(f, setting, pid, &has_pid);
 
     if (e < 0 || fi_output_is_special(f->path))
         return e;
-    if (pid != first && !numbered)
-        e = put_number(f, (uint64_t)pid);
+    if (pid != first_pid && !has_pid)
+        e = add_number(f, (uint64_t)pid);
     if (e == 0 && runtime > 1)
-        e = put_number(f, runtime);
+        e = add_number(f, runtime);
     return e;
 }
 
-/* The path is absolute afterwards. */
-int fi_trace_file_name(fi_trace_file *f, const char *wish, pid_t pid, pid_t first, uint64_t runtime)
+/* fi_output_init makes the path absolute. */
+int fi_trace_file_name(fi_trace_file *f, const char *setting, pid_t pid, pid_t first_pid,
+                       uint64_t runtime)
 {
-    int e = make_name(f, wish, pid, first, runtime);
+    int e = make_name(f, setting, pid, first_pid, runtime);
 
     if (e == 0) {
         e = fi_output_init(&f->output, SETTING, f->path);
@@ -84,18 +83,15 @@ int fi_trace_file_name(fi_trace_file *f, const char *wish, pid_t pid, pid_t firs
             memcpy(f->path, f->output.path, size);
     }
     if (e < 0)
-        fi_output_complain(SETTING, wish, e);
+        fi_output_error(SETTING, setting, e);
     return e;
 }
 
-/* ---- the file ---- */
-
-int fi_trace_file_write(fi_trace_file *f, const char *word, int (*write)(void *ctx, int fd),
-                        void *ctx)
+int fi_trace_file_open(fi_trace_file *f, const char *suffix)
 {
-    if (word && !fi_output_is_special(f->path))
-        put_word(f->output.path, sizeof f->output.path, f->path, word);
+    if (suffix && !fi_output_is_special(f->path))
+        add_suffix(f->output.path, sizeof f->output.path, f->path, suffix);
     else
         snprintf(f->output.path, sizeof f->output.path, "%s", f->path);
-    return fi_output_write(&f->output, write, ctx);
+    return fi_output_open(&f->output);
 }

@@ -1,4 +1,4 @@
-/* The files that traces go to. */
+/* The names of trace files. */
 #ifndef FI_OBSERVE_TRACE_FILE_H
 #define FI_OBSERVE_TRACE_FILE_H
 
@@ -9,21 +9,19 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* The user's request, with the names for this process and runtime. */
 typedef struct fi_trace_file {
-    char path[PATH_MAX - 64]; /* so that there is room for what is added */
-    fi_output output;         /* with the path that was written last */
+    char path[PATH_MAX - 64]; /* leaves space for a suffix */
+    fi_output output;         /* its path is that of the last file that was written */
 } fi_trace_file;
 
-/* [any] %p in the wish is the number of the process, %% a percent sign.  If the file would be that
- * of the parent process or of an earlier runtime, a number is put into its name, unless it is not a
- * regular file.  0, or -errno after a line. */
-int fi_trace_file_name(fi_trace_file *f, const char *wish, pid_t pid, pid_t first,
+/* [any] Set the path from FILCH_TRACE.  %p becomes the process ID, and %% a percent sign.  The child
+ * of a fork() and a second runtime of the process get a number in the name of a regular file.
+ * Returns: 0, or -errno after a line. */
+int fi_trace_file_name(fi_trace_file *f, const char *setting, pid_t pid, pid_t first_pid,
                        uint64_t runtime);
 
-/* [owner] Let write(ctx, fd) write it.  word: is put into the name of a regular file; NULL: none.
- * 0, or -errno after a line. */
-int fi_trace_file_write(fi_trace_file *f, const char *word, int (*write)(void *ctx, int fd),
-                        void *ctx);
+/* [owner] Open the output.  The suffix becomes part of the name of a regular file; NULL: no suffix.
+ * Close it with fi_output_close.  Returns: a descriptor; -errno after a line. */
+int fi_trace_file_open(fi_trace_file *f, const char *suffix);
 
 #endif

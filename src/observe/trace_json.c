@@ -74,7 +74,8 @@ typedef struct json_writer {
 
 static int64_t time_of(const json_writer *p, uint64_t ticks)
 {
-    return ticks > p->request->began ? fi_clock_ticks_to_ns(ticks - p->request->began) : 0;
+    return ticks > p->request->start_ticks ? fi_clock_ticks_to_ns(ticks - p->request->start_ticks)
+                                           : 0;
 }
 
 static const char *name_of(json_writer *p, const fi_trace_entity *f)
@@ -291,8 +292,7 @@ static void runs(json_writer *p, worker_row *w, const fi_event *e, int64_t ns)
     close_all(p, w, ns);
     begin_doing(p, w, RUNS, ns, f->id);
     if (f->has_waker && f->state == FI_TRACE_STATE_READY)
-        fi_chrome_flow(&p->out, (fi_chrome_row){p->group, f->waker_thread}, f->woken_ns, w->at,
-                       ns);
+        fi_chrome_flow(&p->out, (fi_chrome_row){p->group, f->waker_thread}, f->woken_ns, w->at, ns);
     f->has_waker = false;
     change(p, f, FI_TRACE_STATE_RUNS, ns);
 }
@@ -362,7 +362,7 @@ static void polled(json_writer *p, const worker_row *w, const fi_event *e, int64
     if (!fi_chrome_slice(&p->out, w->at, time_of(p, e->word[2]), ns, "worker", doings[POLLS]))
         return;
     fi_chrome_color(&p->out, doing_colors[POLLS]);
-    fi_chrome_arg_number(&p->out, "came", e->word[3]);
+    fi_chrome_arg_number(&p->out, "events", e->word[3]);
     fi_chrome_end(&p->out);
 }
 
@@ -468,7 +468,7 @@ static void blocked(json_writer *p, const fi_trace_entity *t, int64_t ns)
         !fi_chrome_slice(&p->out, (fi_chrome_row){p->group, t->id}, t->since_ns, ns, "blocking",
                          fi_trace_names_function(&p->names, t->traced.function)))
         return;
-    fi_chrome_arg_text(&p->out, "blocks", "a call for a fiber, which waits for it");
+    fi_chrome_arg_text(&p->out, "call", "blocking call of a fiber that waits");
     fi_chrome_end(&p->out);
 }
 
@@ -512,7 +512,7 @@ static void tell_lost(json_writer *p, const worker_row *w, uint64_t lost)
 {
     int64_t ns = w->begins_ns > p->out.from_ns ? w->begins_ns : p->out.from_ns;
 
-    snprintf(p->text, sizeof p->text, "%" PRIu64 " events before this were written over", lost);
+    snprintf(p->text, sizeof p->text, "%" PRIu64 " older events were overwritten", lost);
     if (fi_chrome_instant(&p->out, w->at, ns, p->text))
         fi_chrome_end(&p->out);
 }
@@ -592,13 +592,13 @@ static void write_head(json_writer *p)
     fi_json *j = &p->out.json;
 
     fi_json_raw(j, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"made by\":\"Filch " FILCH_VERSION
-                   "\",\"why\":");
-    fi_json_string(j, p->request->why);
+                   "\",\"reason\":");
+    fi_json_string(j, p->request->reason);
     fi_json_raw(j, ",\"clock\":");
     fi_json_string(j, clocks[fi_clock_source()]);
     fi_json_raw(j, ",\"workers\":");
     fi_json_number(j, p->rt->n_workers);
-    fi_json_raw(j, ",\"events that were written over\":");
+    fi_json_raw(j, ",\"events overwritten\":");
     fi_json_number(j, lost(p));
     fi_json_raw(j, "},\"traceEvents\":[");
 }
@@ -646,7 +646,7 @@ int fi_trace_write_json(fi_runtime *rt, const fi_trace_request *request)
     p->fibers_group = p->group + PIDS_MAX;
     p->counters[READY] = (counter){.name = "ready fibers", .unit = "fibers"};
     p->counters[ASLEEP] = (counter){.name = "workers asleep", .unit = "workers"};
-    p->counters[STOLEN] = (counter){.name = "stolen so far", .unit = "things"};
+    p->counters[STOLEN] = (counter){.name = "stolen", .unit = "items"};
     e = make(p, rt->n_workers * sizeof *p->workers);
     fi_vm_unmap(p, sizeof *p);
     return e;

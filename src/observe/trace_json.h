@@ -1,4 +1,4 @@
-/* From the events of a trace to a picture of it. */
+/* Writes the events of a trace as JSON for Perfetto and chrome://tracing. */
 #ifndef FI_OBSERVE_TRACE_JSON_H
 #define FI_OBSERVE_TRACE_JSON_H
 
@@ -7,13 +7,13 @@
 typedef struct fi_runtime fi_runtime;
 
 typedef struct fi_trace_request {
-    uint64_t began;  /* in ticks: the time 0 of the picture */
-    int64_t last_ns; /* only the last so many; 0: all */
-    const char *why; /* it is made, in a word */
-    int fd;          /* where to write it */
+    uint64_t start_ticks; /* time 0 of the trace */
+    int64_t last_ns;      /* write only the last nanoseconds; 0: all */
+    const char *reason;   /* why the file is written, as one word */
+    int fd;
 } fi_trace_request;
 
-/* [any] Workers may go on meanwhile.  0 or -errno. */
+/* [any] Write all events so far.  The workers may continue meanwhile.  Returns: 0 or -errno. */
 int fi_trace_write_json(fi_runtime *rt, const fi_trace_request *request);
 
 #endif

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""check.py FILE [WORD=VALUE...]: FILE is a trace as the viewers want it, and of what was to be in it nothing is missing.
+"""check.py FILE [KEY=VALUE...]: FILE is a valid trace, and has the given contents.
 
-  workers=N    so many rows of workers
-  slice=NAME   a slice of that name     row=NAME    a fiber's row of that name
-  wait=NAME    a fiber's row has a slice of that name
-  instant=NAME an instant whose name begins so
-  from=A to=B  (one after the other) somebody in a slice A woke who goes on in a slice B
-  lost=yes/no  something was written over
-  most_us=N    nothing is longer than that
-  why=WORD     why it was made
+  workers=N           N rows of workers
+  slice=NAME          a slice on a worker's row
+  row=NAME            a row of a fiber
+  wait=NAME           a slice on a fiber's row
+  instant=PREFIX      an instant whose name starts with PREFIX
+  from=A to=B         (in this order) a flow from a slice A to a slice B
+  overwritten=yes|no  events were overwritten
+  max_us=N            the trace covers at most N microseconds
+  reason=WORD         why the trace was written
 """
 import json
 import sys
@@ -24,7 +25,7 @@ def check_nesting(row, slices):
         while open_until and open_until[-1] <= s["begin"]:
             open_until.pop()
         if open_until and s["end"] > open_until[-1]:
-            fail(f"on row {row} {s['name']} at {s['ts']} is not inside of what it begins in")
+            fail(f"on row {row} {s['name']} at {s['ts']} ends after the slice around it")
         open_until.append(s["end"])
 
 
@@ -39,8 +40,8 @@ def ns(us):
 class Trace:
     def __init__(self, path):
         with open(path, encoding="utf-8") as file:
-            self.whole = json.load(file)
-        self.events = self.whole["traceEvents"]
+            self.document = json.load(file)
+        self.events = self.document["traceEvents"]
         self.rows = {}  # (pid, tid) -> slices
         self.names, self.groups = {}, {}
         self.starts, self.ends = {}, {}
@@ -53,30 +54,30 @@ class Trace:
         elif e["name"] == "process_name":
             self.groups[e["pid"]] = e["args"]["name"]
         elif e["name"] not in ("thread_sort_index", "process_sort_index"):
-            fail(f"unknown {e}")
+            fail(f"unknown metadata: {e}")
 
     def read_X(self, e):
         e["begin"], e["end"] = ns(e["ts"]), ns(e["ts"]) + ns(e["dur"])
         if e["begin"] < 0 or e["end"] < e["begin"] or not e["name"]:
-            fail(f"nonsense: {e}")
+            fail(f"invalid event: {e}")
         self.rows.setdefault((e["pid"], e["tid"]), []).append(e)
 
     def read_i(self, e):
         if e["s"] != "t" or e["ts"] < 0:
-            fail(f"nonsense: {e}")
+            fail(f"invalid event: {e}")
 
     def read_C(self, e):
         if not e["args"] or any(not isinstance(v, int) or v > 1 << 40 for v in e["args"].values()):
-            fail(f"a counter that does not count: {e}")
+            fail(f"invalid counter: {e}")
 
     def read_s(self, e):
         if e["id"] in self.starts:
-            fail(f"two arrows are one: {e}")
+            fail(f"two flows with the same ID: {e}")
         self.starts[e["id"]] = e
 
     def read_f(self, e):
         if e["id"] in self.ends or e["bp"] != "e":
-            fail(f"two arrows are one, or it is not bound: {e}")
+            fail(f"two flows with the same ID, or a flow that is not bound: {e}")
         self.ends[e["id"]] = e
 
     def check(self):
@@ -87,24 +88,24 @@ class Trace:
             if "fibers" in self.groups[row[0]]:
                 self.check_fiber(slices)
         if self.starts.keys() != self.ends.keys():
-            fail("an arrow has only one end")
+            fail("a flow has only one end")
         for id_, start in self.starts.items():
             if start["ts"] > self.ends[id_]["ts"]:
-                fail(f"an arrow goes back in time: {start}")
-        self.arrows = [(self.slice_of(self.starts[i]), self.slice_of(self.ends[i])) for i in self.starts]
+                fail(f"a flow ends before it starts: {start}")
+        self.flows = [(self.slice_of(self.starts[i]), self.slice_of(self.ends[i])) for i in self.starts]
 
     def slice_of(self, e):
         found = around(self.rows[e["pid"], e["tid"]], ns(e["ts"]))
         if not found:
-            fail(f"an arrow hangs in the air: {e}")
+            fail(f"no slice at the end of a flow: {e}")
         return [s["name"] for s in found]
 
     def check_fiber(self, slices):
         for s in slices:
             if s["name"] not in ("runs", "ready", "sleeps") and not s["name"].startswith("waits for "):
-                fail(f"a fiber does what nobody knows: {s}")
+                fail(f"unknown state of a fiber: {s}")
             if s["name"].strip() == "waits for":
-                fail(f"it waits for nothing: {s}")
+                fail(f"a wait without a reason: {s}")
 
     def of_group(self, word):
         return {row: slices for row, slices in self.rows.items() if word in self.groups[row[0]]}
@@ -122,33 +123,32 @@ def main():
     rows = {trace.names[row] for row in trace.of_group("fibers")}
     instants = {e["name"] for e in trace.events if e["ph"] == "i"}
     workers = [name for row, name in trace.names.items() if name.startswith("worker ")]
-    lost = trace.whole["otherData"]["events that were written over"]
+    overwritten = trace.document["otherData"]["events overwritten"]
     sender = None
-    for wish in sys.argv[2:]:
-        word, value = wish.split("=", 1)
-        if word == "workers" and len(workers) != int(value):
+    for condition in sys.argv[2:]:
+        key, value = condition.split("=", 1)
+        if key == "workers" and len(workers) != int(value):
             fail(f"{len(workers)} workers")
-        if word == "slice" and value not in slices:
+        if key == "slice" and value not in slices:
             fail(f"no slice {value!r} among {slices}")
-        if word == "wait" and value not in waits:
-            fail(f"nobody {value!r}, among {waits}")
-        if word == "row" and value not in rows:
+        if key == "wait" and value not in waits:
+            fail(f"no fiber {value!r} among {waits}")
+        if key == "row" and value not in rows:
             fail(f"no row {value!r} among {rows}")
-        if word == "instant" and not begins(instants, value):
+        if key == "instant" and not begins(instants, value):
             fail(f"no instant {value!r} among {instants}")
-        if word == "lost" and (lost > 0) != (value == "yes"):
-            fail(f"{lost} events were lost")
-        if word == "why" and trace.whole["otherData"]["why"] != value:
-            fail(f"made because of {trace.whole['otherData']['why']}")
-        if word == "from":
+        if key == "overwritten" and (overwritten > 0) != (value == "yes"):
+            fail(f"{overwritten} events were overwritten")
+        if key == "reason" and trace.document["otherData"]["reason"] != value:
+            fail(f"the reason is {trace.document['otherData']['reason']!r}")
+        if key == "from":
             sender = value
-        if word == "to" and not any(sender in a and value in b for a, b in trace.arrows):
-            fail(f"no arrow from {sender!r} to {value!r} among {trace.arrows}")
-        if word == "most_us":
+        if key == "to" and not any(sender in a and value in b for a, b in trace.flows):
+            fail(f"no flow from {sender!r} to {value!r} among {trace.flows}")
+        if key == "max_us":
             all_ = [s for row in trace.rows.values() for s in row]
-            # at the end of a program there may be a while in which nobody does anything
             if all_ and max(s["ts"] + s["dur"] for s in all_) - min(s["ts"] for s in all_) > int(value) + 1:
-                fail("it is longer than it should be")
+                fail(f"the trace covers more than {value} us")
 
 
 main()

@@ -1,4 +1,4 @@
-/* events WHAT: a program whose trace is known.  WHAT is one of the functions below. */
+/* events CASE: a program whose trace is known.  CASE is one of the functions below. */
 #include "fib.h"
 
 #include <filch/filch.h>
@@ -17,7 +17,7 @@
 static filch_chan *chan;
 static atomic_bool flag;
 
-/* ---- two who talk, a steal, a sleep, a call that blocks, tasks, a job ---- */
+/* ---- two fibers and a channel, a steal, a sleep, a blocking call, tasks, a job ---- */
 
 static int64_t doze(void *arg)
 {
@@ -54,8 +54,8 @@ static void set_flag(void *arg)
     atomic_store(&flag, true);
 }
 
-/* Who never lets its worker go waits for a fiber that only another worker can run. */
-static void have_stolen(void)
+/* The caller keeps its worker until another worker has stolen and run the fiber. */
+static void force_steal(void)
 {
     atomic_store(&flag, false);
     filch_go(set_flag, NULL);
@@ -85,13 +85,13 @@ static void talk(void *arg)
     if (filch_job_wait(j) != 0 || FILCH_RUN(fib, 22) != 17711)
         abort();
     if (filch_worker_count() > 1)
-        have_stolen();
+        force_steal();
     filch_fiber_join(a, NULL);
     filch_fiber_join(b, NULL);
     filch_chan_free(chan);
 }
 
-/* ---- more than a log can hold ---- */
+/* ---- more events than a ring can hold ---- */
 
 static void *yield_often(void *arg)
 {
@@ -110,7 +110,7 @@ static void many(void *arg)
         filch_fiber_join(f[i], NULL);
 }
 
-/* ---- from outside ---- */
+/* ---- a thread that is not a worker ---- */
 
 static void *receive(void *arg)
 {
@@ -129,8 +129,8 @@ static void wait_for_park(void)
     while (filch_stats_get(&stats) < 0 || stats.total.parks == 0);
 }
 
-/* A thread that is no worker wakes a fiber, and is a guest. */
-static void outside(void)
+/* The thread wakes a fiber, and then runs a task on a borrowed worker. */
+static void external(void)
 {
     filch_fiber_attr attr = {.name = "receiver"};
     filch_fiber *f;
@@ -147,19 +147,19 @@ static void outside(void)
     filch_stop();
 }
 
-/* ---- when something is wrong ---- */
+/* ---- incidents ---- */
 
-static bool is_there(const char *path)
+static bool file_exists(const char *path)
 {
     struct stat s;
 
     return path && stat(path, &s) == 0;
 }
 
-/* Until the file is there whose name the script gives: FILE of the environment. */
+/* Run until the file exists that the environment variable FILE names. */
 static void *spin(void *arg)
 {
-    while (!is_there(getenv("FILE")))
+    while (!file_exists(getenv("FILE")))
         filch_yield();
     return arg;
 }
@@ -175,12 +175,12 @@ static void signalled(void *arg)
 
 static void *hold(void *arg)
 {
-    while (!is_there(getenv("FILE")))
+    while (!file_exists(getenv("FILE")))
         ;
     return arg;
 }
 
-static void held(void *arg)
+static void long_run(void *arg)
 {
     filch_fiber_attr attr = {.name = "hog"};
 
@@ -195,7 +195,7 @@ static void deadlock(void *arg)
     filch_fiber_join(filch_fiber_start_attr(&attr, receive, arg), NULL);
 }
 
-/* ---- ends without a stop ---- */
+/* ---- exit() without filch_stop() ---- */
 
 static void exit_in_fiber(void *arg)
 {
@@ -204,7 +204,7 @@ static void exit_in_fiber(void *arg)
     exit(0);
 }
 
-static void *yield_for_ever(void *arg)
+static void *yield_forever(void *arg)
 {
     for (;;) {
         atomic_store(&flag, true);
@@ -215,13 +215,13 @@ static void *yield_for_ever(void *arg)
 
 static void exit_beside_fiber(void)
 {
-    filch_fiber_detach(filch_fiber_start(yield_for_ever, NULL));
+    filch_fiber_detach(filch_fiber_start(yield_forever, NULL));
     while (!atomic_load(&flag))
         usleep(100);
     exit(0);
 }
 
-/* ---- several ---- */
+/* ---- several runtimes ---- */
 
 static void twice(void)
 {
@@ -231,7 +231,7 @@ static void twice(void)
     }
 }
 
-/* The child has a runtime of its own, and its trace. */
+/* The child has its own runtime and its own trace. */
 static void forks(void)
 {
     pid_t pid;
@@ -249,7 +249,7 @@ static void forks(void)
     filch_stop();
 }
 
-/* The child only ends. */
+/* The child exits at once. */
 static void forks_and_exits(void)
 {
     pid_t pid;
@@ -259,7 +259,7 @@ static void forks_and_exits(void)
     pid = fork();
     if (pid == 0)
         exit(0);
-    if (waitpid(pid, &status, 0) != pid || status != 0 || is_there(getenv("FILE")))
+    if (waitpid(pid, &status, 0) != pid || status != 0 || file_exists(getenv("FILE")))
         abort();
     filch_stop();
 }
@@ -273,9 +273,9 @@ int main(int argc, char **argv)
     } all[] = {
         {"talk", talk, NULL},
         {"many", many, NULL},
-        {"outside", NULL, outside},
+        {"external", NULL, external},
         {"signalled", signalled, NULL},
-        {"held", held, NULL},
+        {"long_run", long_run, NULL},
         {"deadlock", deadlock, NULL},
         {"exit_in_fiber", exit_in_fiber, NULL},
         {"exit_beside_fiber", NULL, exit_beside_fiber},
