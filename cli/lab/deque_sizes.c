@@ -184,10 +184,11 @@ void deque_sizes_write(const deque_sizes *z, const samples *s, uint64_t grid, FI
 {
     fprintf(out,
             "{\"kind\":\"%s\",\"clock\":\"%s\",\"ticks_per_second\":%" PRIu64
-            ",\"samples\":%" PRIu64 ",\"taken\":%" PRIu64 ",\"lost\":%" PRIu64 ",\"grid\":%" PRIu64
+            ",\"samples\":%" PRIu64 ",\"taken\":%" PRIu64 ",\"dropped\":%" PRIu64
+            ",\"grid\":%" PRIu64
             ",\"ticks\":%.0f,\"least_gap\":%.0f,\"usual_gap\":%.0f,\"blind\":%.6f,\"deques\":[",
             s->head.kind, s->head.clock, s->head.ticks_per_second, s->head.samples, s->head.taken,
-            s->head.lost, grid, z->ticks, z->least_gap, z->usual_gap, z->blind);
+            s->head.dropped, grid, z->ticks, z->least_gap, z->usual_gap, z->blind);
     for (uint32_t d = 0; d < z->deques; d++) {
         fputs(d > 0 ? "," : "", out);
         write_deque(&z->of[d], out);

@@ -169,7 +169,7 @@ typedef struct deque_told {
 
 typedef struct told {
     bool is_there;
-    double seconds, lost, samples, least_gap, usual_gap, blind, grid;
+    double seconds, dropped, samples, least_gap, usual_gap, blind, grid;
     int deques;
     deque_told of[DEQUES_MAX];
 } told;
@@ -208,7 +208,7 @@ static told told_of(const lab_results *r, const char *name, int policy, unsigned
         return t;
     t.is_there = true;
     t.seconds = json_number_of(more, "ticks") / json_number_of(more, "ticks_per_second");
-    t.lost = json_number_of(more, "lost");
+    t.dropped = json_number_of(more, "dropped");
     t.samples = json_number_of(more, "samples");
     t.least_gap = json_number_of(more, "least_gap");
     t.usual_gap = json_number_of(more, "usual_gap");
@@ -349,7 +349,7 @@ static void say_how(report_page *page, const told *t, const char *name, int poli
         "did not run for 20 us or more while workers did; this time is excluded.%s",
         name, policies[policy], t->deques, t->deques > 1 ? "s" : "", t->samples, t->seconds * 1e3,
         t->usual_gap, t->least_gap, moves_between(t), t->blind * 100,
-        t->lost > 0 ? " The sample buffer holds the last part of the run only." : "");
+        t->dropped > 0 ? " The sample buffer holds the last part of the run only." : "");
 }
 
 static void probabilities_sentence(const lab_results *r, report_page *page, const char *name)

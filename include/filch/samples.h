@@ -51,8 +51,8 @@ typedef struct filch_samples_head {
     uint64_t ticks_per_second;
     uint64_t samples;  /* in this file */
     uint64_t taken;    /* samples taken */
-    uint64_t torn;     /* interrupted samples, which were taken again */
-    uint64_t lost;     /* old samples that were overwritten */
+    uint64_t retried;  /* interrupted samples, which were taken again */
+    uint64_t dropped;  /* old samples that were overwritten */
     char kind[16];     /* the deque: locked, bounded, batch or half */
     char clock[16];    /* tsc, cntvct or monotonic */
     char program[128]; /* with its arguments, truncated */

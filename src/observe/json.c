@@ -12,7 +12,7 @@ void fi_json_flush(fi_json *j)
     j->n = 0;
 }
 
-static void add(fi_json *j, const char *bytes, size_t n)
+static void json_append(fi_json *j, const char *bytes, size_t n)
 {
     if (j->n + n > sizeof j->buffer)
         fi_json_flush(j);
@@ -22,7 +22,7 @@ static void add(fi_json *j, const char *bytes, size_t n)
 
 void fi_json_raw(fi_json *j, const char *text)
 {
-    add(j, text, strlen(text));
+    json_append(j, text, strlen(text));
 }
 
 void fi_json_number(fi_json *j, uint64_t n)
@@ -33,7 +33,7 @@ void fi_json_number(fi_json *j, uint64_t n)
     do
         digits[--at] = (char)('0' + n % 10);
     while ((n /= 10) > 0);
-    add(j, digits + at, sizeof digits - at);
+    json_append(j, digits + at, sizeof digits - at);
 }
 
 void fi_json_us(fi_json *j, int64_t ns)
@@ -43,17 +43,17 @@ void fi_json_us(fi_json *j, int64_t ns)
                     (char)('0' + left % 10)};
 
     fi_json_number(j, left / 1000);
-    add(j, part, sizeof part);
+    json_append(j, part, sizeof part);
 }
 
 /* ---- strings ---- */
 
-/* How many bytes the character has that begins here; 0: it is none. */
-static size_t character(const unsigned char *c)
+/* The length of the UTF-8 character at c; 0: it is invalid. */
+static size_t utf8_length(const unsigned char *c)
 {
     static const struct {
         unsigned char mask, lead;
-        unsigned least; /* what needs so many bytes */
+        unsigned min; /* the smallest value that needs this length */
     } kinds[] = {{0x80, 0, 0}, {0xe0, 0xc0, 0x80}, {0xf0, 0xe0, 0x800}, {0xf8, 0xf0, 0x10000}};
 
     for (size_t n = 1; n <= 4; n++) {
@@ -65,34 +65,34 @@ static size_t character(const unsigned char *c)
                 return 0;
             value = value << 6 | (c[i] & 0x3f);
         }
-        return value >= kinds[n - 1].least && value < 0x110000 && (value < 0xd800 || value > 0xdfff)
+        return value >= kinds[n - 1].min && value < 0x110000 && (value < 0xd800 || value > 0xdfff)
                    ? n
                    : 0;
     }
     return 0;
 }
 
-static void add_control(fi_json *j, unsigned char c)
+static void append_control(fi_json *j, unsigned char c)
 {
     static const char hex[] = "0123456789abcdef";
     char escape[6] = {'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]};
 
-    add(j, escape, sizeof escape);
+    json_append(j, escape, sizeof escape);
 }
 
 void fi_json_part(fi_json *j, const char *text)
 {
     while (*text) {
-        size_t n = character((const unsigned char *)text);
+        size_t n = utf8_length((const unsigned char *)text);
         unsigned char c = (unsigned char)*text;
         if (n == 0)
             fi_json_raw(j, "\\ufffd");
         else if (c < 0x20 || c == 0x7f)
-            add_control(j, c);
+            append_control(j, c);
         else if (c == '"' || c == '\\')
-            add(j, (char[]){'\\', (char)c}, 2);
+            json_append(j, (char[]){'\\', (char)c}, 2);
         else
-            add(j, text, n);
+            json_append(j, text, n);
         text += n == 0 ? 1 : n;
     }
 }

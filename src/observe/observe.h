@@ -1,5 +1,5 @@
-/* Those who look at a runtime.  Each is told when it begins and ends, and when something is wrong; what it does not want
- * to know is NULL. */
+/* The observers.  Each has hooks for the start and the end of the runtime and for incidents.  A
+ * hook may be NULL. */
 #ifndef FI_OBSERVE_OBSERVE_H
 #define FI_OBSERVE_OBSERVE_H
 

@@ -1,14 +1,16 @@
-/* FILCH_SAMPLE: a thread that looks at all deques again and again and keeps what it saw, until the runtime ends.
+/* FILCH_SAMPLE: a thread that reads the counters of all deques in a loop and keeps the values in
+ * memory until the runtime stops.
  *
- * As in Kuchumov's paper (2016), stamps are the processor's own counter, and the thread takes a CPU for itself unless
- * FILCH_SAMPLE_NS lets it rest.  Nothing is allocated, written or printed while it samples.
+ * As in Kuchumov's paper (2016), time stamps are the CPU's cycle counter, and the thread occupies
+ * one CPU unless FILCH_SAMPLE_NS makes it pause.  It does not allocate, write or print while it
+ * samples.
  *
- * It only reads.  The numbers of one sample are read one after the other, and workers go on meanwhile: first how often a
- * bottom was lowered, then the top, then how often it was raised, so that what has left is never seen before it came, and a
- * size is rather too large than negative; by how much is bounded by how long a look may take.  (It is -1 where a take has
- * lowered the bottom of an empty deque and has not yet put it back; processors that reorder loads may show other sizes
- * below 0 for a moment.)
- */
+ * The thread only reads, and the workers continue meanwhile.  So the order of the reads matters:
+ * first the decrements of a bottom, then the top, then the increments of the bottom.  An item is
+ * then never seen leaving before it was added, and a size is rather too large than negative.  The
+ * error is bounded by the maximum duration of a sample.  The size is -1 while a pop has decremented
+ * the bottom of an empty deque and has not restored it.  CPUs that reorder loads may briefly show
+ * other negative sizes. */
 #define _GNU_SOURCE /* pthread_setname_np, cpu_set_t */
 #include "base/clock.h"
 #include "base/mem.h"
@@ -29,40 +31,40 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ROOM_BYTES    ((size_t)64 << 20)
+#define BUFFER_BYTES  ((size_t)64 << 20)
 #define TRIES         16
-#define LOOK_NS       500    /* for each deque, and once more: several times what it takes */
-#define SLEEP_NS_MIN  100000 /* a shorter rest is not worth a system call */
+#define SAMPLE_NS_MAX 500    /* max, for each deque and once more; several times the usual */
+#define SLEEP_NS_MIN  100000 /* a shorter pause is not worth a system call */
 #define NS_PER_SECOND 1000000000
 
-/* Of the one runtime that there is. */
+/* State of the one runtime. */
 typedef struct sampler {
     fi_samples samples;
     fi_runtime *runtime;
     uint32_t *first_tops; /* one for each deque */
-    uint64_t rest_ticks;
-    uint64_t patience; /* ticks that a look may take */
+    uint64_t pause_ticks;
+    uint64_t max_ticks; /* a sample that takes longer is taken again */
     pthread_t thread;
-    sem_t begun; /* the first sample is taken */
-    FI_ATOMIC(uint32_t) over;
+    sem_t started; /* posted after the first sample */
+    FI_ATOMIC(uint32_t) stopping;
     fi_output output;
-    pid_t pid; /* of the process that the thread is in; 0: there is none */
+    pid_t pid; /* of the process that has the thread; 0: no thread */
 } sampler;
 
-static sampler the;
+static sampler the_sampler;
 
-static void look_at(const fi_worker *w, uint32_t first_top, uint32_t *out)
+static void sample_worker(const fi_worker *w, uint32_t first_top, uint32_t *out)
 {
     fi_deque_counts *d = fi_deque_counts_of(w->deque);
     const fi_counters *c = &w->counters;
-    uint32_t puts;
+    uint32_t pushes;
 
     out[FILCH_SAMPLES_BOTTOM_DECS] = (uint32_t)fi_counted(&d->bottom_decs);
     out[FILCH_SAMPLES_TOP] = fi_deque_top(w->deque) - first_top;
     out[FILCH_SAMPLES_BOTTOM_INCS] = (uint32_t)fi_counted(&d->bottom_restores);
-    puts = (uint32_t)fi_counted(&d->pushes);
-    out[FILCH_SAMPLES_PUSHES] = puts;
-    out[FILCH_SAMPLES_BOTTOM_INCS] += puts;
+    pushes = (uint32_t)fi_counted(&d->pushes);
+    out[FILCH_SAMPLES_PUSHES] = pushes;
+    out[FILCH_SAMPLES_BOTTOM_INCS] += pushes;
     out[FILCH_SAMPLES_POPS] = (uint32_t)fi_counted(&d->pops);
     out[FILCH_SAMPLES_POPS_FAILED] = (uint32_t)fi_counted(&d->pops_failed);
     out[FILCH_SAMPLES_STEALS_SINGLE] = (uint32_t)fi_counted(&c->deque_steals_single);
@@ -74,59 +76,59 @@ static void look_at(const fi_worker *w, uint32_t first_top, uint32_t *out)
     out[FILCH_SAMPLES_RESIZES] = (uint32_t)fi_counted(&d->resizes);
 }
 
-/* How many ticks it took. */
-static uint64_t look_once(sampler *s, fi_sample *out)
+/* Returns: the duration in ticks. */
+static uint64_t sample_once(sampler *s, fi_sample *out)
 {
     out->stamp = fi_clock_ticks();
     for (unsigned i = 0; i < s->samples.deques; i++)
-        look_at(&s->runtime->workers[i], s->first_tops[i],
-                out->values + (size_t)i * FILCH_SAMPLES_COLUMNS);
+        sample_worker(&s->runtime->workers[i], s->first_tops[i],
+                      out->values + (size_t)i * FILCH_SAMPLES_COLUMNS);
     return fi_clock_ticks() - out->stamp;
 }
 
-/* Who was interrupted in the middle has numbers of two moments, and takes them again; but where everything is so slow, they
- * have to do. */
-static void look(sampler *s)
+/* If the thread was interrupted, the values are of two different times, and the sample is taken
+ * again.  On a slow machine the last try is kept. */
+static void take_sample(sampler *s)
 {
     fi_sample *next = fi_samples_next(&s->samples);
 
-    for (int i = 0; i < TRIES && look_once(s, next) > s->patience; i++)
-        s->samples.torn++;
-    fi_samples_took(&s->samples);
+    for (int i = 0; i < TRIES && sample_once(s, next) > s->max_ticks; i++)
+        s->samples.retried++;
+    fi_samples_commit(&s->samples);
 }
 
-static void rest(const sampler *s, uint64_t until)
+static void pause_until(const sampler *s, uint64_t until)
 {
     int64_t ns = s->runtime->settings.observe.sample_ns;
 
     if (ns >= SLEEP_NS_MIN)
         nanosleep(&(struct timespec){.tv_sec = ns / NS_PER_SECOND, .tv_nsec = ns % NS_PER_SECOND},
                   NULL);
-    while (fi_clock_ticks() < until && !fi_load_relaxed(&s->over))
+    while (fi_clock_ticks() < until && !fi_load_relaxed(&s->stopping))
         fi_pause();
 }
 
-static void *sample(void *arg)
+static void *sampler_thread(void *arg)
 {
     sampler *s = arg;
     char name[16];
 
     snprintf(name, sizeof name, "%.8s-sample", s->runtime->settings.name);
     pthread_setname_np(pthread_self(), name);
-    look(s);
-    sem_post(&s->begun);
-    while (!fi_load_relaxed(&s->over)) {
-        if (s->rest_ticks)
-            rest(s, fi_clock_ticks() + s->rest_ticks);
-        look(s);
+    take_sample(s);
+    sem_post(&s->started);
+    while (!fi_load_relaxed(&s->stopping)) {
+        if (s->pause_ticks)
+            pause_until(s, fi_clock_ticks() + s->pause_ticks);
+        take_sample(s);
     }
-    look(s); /* the workers have ended: what they leave */
+    take_sample(s); /* the workers have stopped: the final values */
     return NULL;
 }
 
 /* ---- begin ---- */
 
-static bool may_use(int cpu)
+static bool is_allowed_cpu(int cpu)
 {
     cpu_set_t allowed;
 
@@ -134,7 +136,7 @@ static bool may_use(int cpu)
            CPU_ISSET((size_t)cpu, &allowed);
 }
 
-static int attributes(pthread_attr_t *attr, int cpu)
+static int init_attr(pthread_attr_t *attr, int cpu)
 {
     cpu_set_t one;
 
@@ -146,27 +148,27 @@ static int attributes(pthread_attr_t *attr, int cpu)
     return -pthread_attr_setaffinity_np(attr, sizeof one, &one);
 }
 
-/* Signals are for the program's own threads. */
+/* All signals are blocked: they belong to the program's own threads. */
 static int start_thread(sampler *s)
 {
     pthread_attr_t attr;
     sigset_t all, mask;
-    int e = attributes(&attr, s->runtime->settings.observe.sample_cpu);
+    int e = init_attr(&attr, s->runtime->settings.observe.sample_cpu);
 
     if (e == 0) {
         sigfillset(&all);
         pthread_sigmask(SIG_SETMASK, &all, &mask);
-        e = -pthread_create(&s->thread, &attr, sample, s);
+        e = -pthread_create(&s->thread, &attr, sampler_thread, s);
         pthread_sigmask(SIG_SETMASK, &mask, NULL);
     }
     pthread_attr_destroy(&attr);
     return e;
 }
 
-static int make_room(sampler *s)
+static int alloc_buffers(sampler *s)
 {
     unsigned n = s->runtime->n_workers;
-    int e = fi_samples_init(&s->samples, n, ROOM_BYTES);
+    int e = fi_samples_init(&s->samples, n, BUFFER_BYTES);
 
     if (e < 0)
         return e;
@@ -180,51 +182,51 @@ static int make_room(sampler *s)
     return 0;
 }
 
-static void drop_room(sampler *s)
+static void free_buffers(sampler *s)
 {
     FI_DELETE_ARRAY(uint32_t, s->first_tops, s->samples.deques);
     fi_samples_fini(&s->samples);
 }
 
-static int start_in_room(sampler *s)
+static int start_with_buffers(sampler *s)
 {
     int e;
 
-    if (sem_init(&s->begun, 0, 0) < 0)
+    if (sem_init(&s->started, 0, 0) < 0)
         return -errno;
-    fi_store_relaxed(&s->over, 0u);
-    s->patience = fi_clock_ns_to_ticks(LOOK_NS * ((int64_t)s->samples.deques + 1));
-    s->rest_ticks = fi_clock_ns_to_ticks(s->runtime->settings.observe.sample_ns);
+    fi_store_relaxed(&s->stopping, 0u);
+    s->max_ticks = fi_clock_ns_to_ticks(SAMPLE_NS_MAX * ((int64_t)s->samples.deques + 1));
+    s->pause_ticks = fi_clock_ns_to_ticks(s->runtime->settings.observe.sample_ns);
     e = start_thread(s);
     if (e == 0)
-        while (sem_wait(&s->begun) < 0 && errno == EINTR)
+        while (sem_wait(&s->started) < 0 && errno == EINTR)
             ;
     else
-        sem_destroy(&s->begun);
+        sem_destroy(&s->started);
     return e;
 }
 
-static int start(sampler *s)
+static int sampler_start(sampler *s)
 {
-    int e = make_room(s);
+    int e = alloc_buffers(s);
 
     if (e < 0)
         return e;
-    e = start_in_room(s);
+    e = start_with_buffers(s);
     if (e < 0)
-        drop_room(s);
+        free_buffers(s);
     return e;
 }
 
-/* In the child of a fork(): the thread is not here, and the samples are its parent's. */
-static void forget(sampler *s)
+/* In the child of a fork() the thread does not exist, and the samples are the parent's. */
+static void sampler_fork_child(sampler *s)
 {
-    drop_room(s);
+    free_buffers(s);
     s->pid = 0;
 }
 
 /* A program must not fail because it cannot be observed. */
-static void try_to_start(sampler *s, fi_runtime *rt)
+static void sampler_try_start(sampler *s, fi_runtime *rt)
 {
     int e = fi_output_init(&s->output, "FILCH_SAMPLE", rt->settings.observe.sample);
 
@@ -233,7 +235,7 @@ static void try_to_start(sampler *s, fi_runtime *rt)
     if (e < 0)
         return;
     s->runtime = rt;
-    e = start(s);
+    e = sampler_start(s);
     if (e < 0) {
         fi_option_error("FILCH_SAMPLE: cannot start the sampler: %s", strerror(-e));
         return;
@@ -242,25 +244,24 @@ static void try_to_start(sampler *s, fi_runtime *rt)
     rt->n_observer_threads++;
 }
 
-static int begin(fi_runtime *rt)
+static int sampler_begin(fi_runtime *rt)
 {
     const fi_observe_settings *s = &rt->settings.observe;
 
-    if (the.pid != 0)
-        forget(&the);
+    if (the_sampler.pid != 0)
+        sampler_fork_child(&the_sampler);
     if (!s->sample)
         return 0;
-    if (s->sample_cpu >= 0 && !may_use(s->sample_cpu))
-        return fi_option_error("FILCH_SAMPLE_CPU is %d, which is no CPU for this process",
-                               s->sample_cpu);
-    try_to_start(&the, rt);
+    if (s->sample_cpu >= 0 && !is_allowed_cpu(s->sample_cpu))
+        return fi_option_error("FILCH_SAMPLE_CPU: not a CPU of this process (%d)", s->sample_cpu);
+    sampler_try_start(&the_sampler, rt);
     return 0;
 }
 
 /* ---- end ---- */
 
-/* Its arguments are separated by zeros there. */
-static void name_program(char *out, size_t size)
+/* The kernel separates the arguments by zero bytes. */
+static void copy_command_line(char *out, size_t size)
 {
     int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
     ssize_t n = fd < 0 ? 0 : read(fd, out, size - 1);
@@ -298,7 +299,7 @@ static int write_samples(const sampler *s, int fd)
 
     snprintf(head.kind, sizeof head.kind, "%s", set->deque->name);
     snprintf(head.clock, sizeof head.clock, "%s", clock_name());
-    name_program(head.program, sizeof head.program);
+    copy_command_line(head.program, sizeof head.program);
     return fi_samples_write(&s->samples, &head, fd);
 }
 
@@ -310,28 +311,29 @@ static void write_file(sampler *s)
         fi_output_close(&s->output, write_samples(s, fd));
 }
 
-static void stop(sampler *s, bool has_run)
+static void sampler_stop(sampler *s, bool has_run)
 {
-    fi_store_relaxed(&s->over, 1u);
+    fi_store_relaxed(&s->stopping, 1u);
     pthread_join(s->thread, NULL);
-    sem_destroy(&s->begun);
+    sem_destroy(&s->started);
     if (has_run)
         write_file(s);
-    drop_room(s);
+    free_buffers(s);
     s->pid = 0;
 }
 
-static void end(fi_runtime *rt, bool has_run)
+static void sampler_end(fi_runtime *rt, bool has_run)
 {
     (void)rt;
-    if (the.pid == getpid())
-        stop(&the, has_run);
+    if (the_sampler.pid == getpid())
+        sampler_stop(&the_sampler, has_run);
 }
 
-static void at_alarm(fi_runtime *rt, fi_incident why)
+static void sampler_incident(fi_runtime *rt, fi_incident incident)
 {
-    if (why == FI_INCIDENT_EXIT)
-        end(rt, true);
+    if (incident == FI_INCIDENT_EXIT)
+        sampler_end(rt, true);
 }
 
-const fi_hooks fi_observe_samples = {.begin = begin, .end = end, .incident = at_alarm};
+const fi_hooks fi_observe_samples = {
+    .begin = sampler_begin, .end = sampler_end, .incident = sampler_incident};

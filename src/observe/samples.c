@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define ROOM_MIN 4u
+#define CAPACITY_MIN 4u
 
 static const char names[FILCH_SAMPLES_COLUMNS][FILCH_SAMPLES_NAME] = {
     [FILCH_SAMPLES_BOTTOM_INCS] = "bottom_incs",
@@ -34,72 +34,72 @@ int fi_samples_init(fi_samples *s, uint32_t deques, size_t bytes)
     memset(s, 0, sizeof *s);
     s->deques = deques;
     s->sample_size = (uint32_t)((sizeof(fi_sample) + values_size(s) + 7) / 8 * 8);
-    s->room = bytes / s->sample_size;
-    if (s->room < ROOM_MIN)
-        s->room = ROOM_MIN;
-    s->memory = fi_mem_alloc_array(s->room, s->sample_size, FI_CACHE_LINE);
+    s->capacity = bytes / s->sample_size;
+    if (s->capacity < CAPACITY_MIN)
+        s->capacity = CAPACITY_MIN;
+    s->memory = fi_mem_alloc_array(s->capacity, s->sample_size, FI_CACHE_LINE);
     if (!s->memory)
         return -ENOMEM;
     memset(s->memory, 0xff,
-           s->room * s->sample_size); /* zeros could be pages that are not there yet */
-    memset(s->memory, 0, s->room * s->sample_size);
+           s->capacity * s->sample_size); /* an unwritten page could stay unmapped */
+    memset(s->memory, 0, s->capacity * s->sample_size);
     return 0;
 }
 
 void fi_samples_fini(fi_samples *s)
 {
-    fi_mem_free(s->memory, s->room * s->sample_size, FI_CACHE_LINE);
+    fi_mem_free(s->memory, s->capacity * s->sample_size, FI_CACHE_LINE);
 }
 
-static fi_sample *at(const fi_samples *s, uint64_t number)
+static fi_sample *sample_at(const fi_samples *s, uint64_t number)
 {
-    return (fi_sample *)(void *)(s->memory + number % s->room * s->sample_size);
+    return (fi_sample *)(void *)(s->memory + number % s->capacity * s->sample_size);
 }
 
 fi_sample *fi_samples_next(fi_samples *s)
 {
-    return at(s, s->stored);
+    return sample_at(s, s->stored);
 }
 
-static bool are_same(const fi_samples *s, const fi_sample *a, const fi_sample *b)
+static bool values_equal(const fi_samples *s, const fi_sample *a, const fi_sample *b)
 {
     return memcmp(a->values, b->values, values_size(s)) == 0;
 }
 
-/* In the middle of a stretch where nothing happens, only its end moves. */
-static bool is_as_before(const fi_samples *s, const fi_sample *next)
+/* Of several equal samples only the first and the last are kept. */
+static bool is_unchanged(const fi_samples *s, const fi_sample *next)
 {
-    return s->stored >= 2 && are_same(s, next, at(s, s->stored - 1)) &&
-           are_same(s, next, at(s, s->stored - 2));
+    return s->stored >= 2 && values_equal(s, next, sample_at(s, s->stored - 1)) &&
+           values_equal(s, next, sample_at(s, s->stored - 2));
 }
 
-void fi_samples_took(fi_samples *s)
+void fi_samples_commit(fi_samples *s)
 {
     fi_sample *next = fi_samples_next(s);
 
     s->taken++;
-    if (is_as_before(s, next))
-        at(s, s->stored - 1)->stamp = next->stamp;
+    if (is_unchanged(s, next))
+        sample_at(s, s->stored - 1)->stamp = next->stamp;
     else
         s->stored++;
 }
 
-/* The place for the next one is no sample any more. */
-uint64_t fi_samples_n(const fi_samples *s)
+/* The slot of the next sample does not count. */
+uint64_t fi_samples_count(const fi_samples *s)
 {
-    return s->stored < s->room ? s->stored : s->room - 1;
+    return s->stored < s->capacity ? s->stored : s->capacity - 1;
 }
 
 const fi_sample *fi_samples_at(const fi_samples *s, uint64_t i)
 {
-    return at(s, s->stored - fi_samples_n(s) + i);
+    return sample_at(s, s->stored - fi_samples_count(s) + i);
 }
 
-/* In at most two pieces. */
+/* The ring is written in at most two pieces. */
 static int write_samples(const fi_samples *s, int fd)
 {
-    uint64_t n = fi_samples_n(s), first = (s->stored - n) % s->room;
-    uint64_t to_end = n < s->room - first ? n : s->room - first;
+    uint64_t n = fi_samples_count(s), first = (s->stored - n) % s->capacity;
+    uint64_t to_end = n < s->capacity - first ? n : s->capacity - first;
     int e = fi_output_append(fd, s->memory + first * s->sample_size, to_end * s->sample_size);
 
     return e < 0 ? e : fi_output_append(fd, s->memory, (n - to_end) * s->sample_size);
@@ -115,10 +115,10 @@ int fi_samples_write(const fi_samples *s, filch_samples_head *head, int fd)
     head->sample_size = s->sample_size;
     head->deques = s->deques;
     head->columns = FILCH_SAMPLES_COLUMNS;
-    head->samples = fi_samples_n(s);
+    head->samples = fi_samples_count(s);
     head->taken = s->taken;
-    head->torn = s->torn;
-    head->lost = s->stored - head->samples;
+    head->retried = s->retried;
+    head->dropped = s->stored - head->samples;
     e = fi_output_append(fd, head, sizeof *head);
     if (e == 0)
         e = fi_output_append(fd, names, sizeof names);

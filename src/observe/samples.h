@@ -1,4 +1,4 @@
-/* The memory that samples are kept in, and the file that they end in.  No threads here. */
+/* A ring of samples in memory, and the file format.  No threads. */
 #ifndef FI_OBSERVE_SAMPLES_H
 #define FI_OBSERVE_SAMPLES_H
 
@@ -8,38 +8,38 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One moment: as in the file. */
+/* One sample, as in the file. */
 typedef struct fi_sample {
     uint64_t stamp;
     uint32_t values[];
 } fi_sample;
 
-/* A ring: when it is full, the oldest go. */
+/* A full ring overwrites the oldest samples. */
 typedef struct fi_samples {
     char *memory;
     uint32_t sample_size;
     uint32_t deques;
-    uint64_t room;   /* samples */
-    uint64_t stored; /* ever; the last min(room, stored) are there */
+    uint64_t capacity; /* in samples */
+    uint64_t stored;   /* in total; the ring has the last min(capacity - 1, stored) */
     uint64_t taken;
-    uint64_t torn; /* the sampler's: looks that took too long, and were taken again */
+    uint64_t retried; /* by the sampler: samples that took too long, and were taken again */
 } fi_samples;
 
-/* [any] Room for about so many bytes of samples, and at least for 4.  All of it is touched, so that nobody waits for the
- * kernel later.  0 or -ENOMEM. */
+/* [any] Allocate about this number of bytes, and at least 4 samples.  All pages are touched, so
+ * that sampling causes no page faults.  Returns: 0 or -ENOMEM. */
 int fi_samples_init(fi_samples *s, uint32_t deques, size_t bytes);
 void fi_samples_fini(fi_samples *s);
 
-/* [sampler] Where the next one is to be written; then it is. */
+/* [sampler] The memory of the next sample.  Fill it and then call fi_samples_commit. */
 fi_sample *fi_samples_next(fi_samples *s);
-void fi_samples_took(fi_samples *s);
+void fi_samples_commit(fi_samples *s);
 
-/* [any, when nobody samples] The i-th of those that are there, the oldest first; how many. */
-uint64_t fi_samples_n(const fi_samples *s);
+/* [any, while the sampler is stopped] The number of samples, and the i-th one, oldest first. */
+uint64_t fi_samples_count(const fi_samples *s);
 const fi_sample *fi_samples_at(const fi_samples *s, uint64_t i);
 
-/* [any, when nobody samples] All of them into a file, after a head that is filled in as far as it is about them.  0 or
- * -errno. */
+/* [any, while the sampler is stopped] Write a file.  Sets the fields of the head that describe the
+ * samples.  Returns: 0 or -errno. */
 int fi_samples_write(const fi_samples *s, filch_samples_head *head, int fd);
 
 #endif

@@ -1,4 +1,4 @@
-/* Counters, read from outside. */
+/* Reads and sums the workers' counters. */
 #include "observe/stats.h"
 
 #include "sched/runtime.h"
@@ -9,17 +9,17 @@
 static void add_deque(filch_counters *to, fi_deque *d)
 {
     fi_deque_counts *from = fi_deque_counts_of(d);
-    uint64_t puts = fi_counted(&from->pushes);
+    uint64_t pushes = fi_counted(&from->pushes);
 
     to->deque_pops += fi_counted(&from->pops);
     to->deque_pops_failed += fi_counted(&from->pops_failed);
-    to->deque_pushes += puts;
-    to->deque_bottom_incs += puts + fi_counted(&from->bottom_restores);
+    to->deque_pushes += pushes;
+    to->deque_bottom_incs += pushes + fi_counted(&from->bottom_restores);
     to->deque_bottom_decs += fi_counted(&from->bottom_decs);
     to->deque_resizes += fi_counted(&from->resizes);
 }
 
-static void add(filch_counters *to, fi_worker *w)
+static void add_worker(filch_counters *to, fi_worker *w)
 {
     fi_counters *from = &w->counters;
 
@@ -47,8 +47,8 @@ static void add(filch_counters *to, fi_worker *w)
     to->fibers_reused += fi_counted(&from->fibers_reused);
 }
 
-/* What was spawned and not run by others.  Of one worker it is a guess: a fiber may have moved between
- * its spawns and the sync that finds a task taken. */
+/* Tasks that were spawned and not stolen.  For one worker this is an estimate, because a fiber may
+ * move to another worker between a spawn and its sync. */
 static uint64_t run_inline(uint64_t spawned, uint64_t taken)
 {
     return spawned > taken ? spawned - taken : 0;
@@ -63,7 +63,7 @@ int fi_stats_total(fi_runtime *rt, filch_stats *stats)
     memset(stats, 0, sizeof *stats);
     stats->workers = rt->n_workers;
     for (unsigned i = 0; i < rt->n_workers; i++) {
-        add(&stats->total, &rt->workers[i]);
+        add_worker(&stats->total, &rt->workers[i]);
         taken += fi_counted(&rt->workers[i].counters.taken);
     }
     stats->total.run_inline = run_inline(stats->total.spawned, taken);
@@ -77,7 +77,7 @@ int fi_stats_one(fi_runtime *rt, unsigned worker, filch_counters *counters)
     if (worker >= rt->n_workers)
         return -EINVAL;
     memset(counters, 0, sizeof *counters);
-    add(counters, &rt->workers[worker]);
+    add_worker(counters, &rt->workers[worker]);
     counters->run_inline =
         run_inline(counters->spawned, fi_counted(&rt->workers[worker].counters.taken));
     return 0;

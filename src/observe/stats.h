@@ -1,4 +1,4 @@
-/* Counters, for those who look at them from inside. */
+/* Counters of a runtime, for observers. */
 #ifndef FI_OBSERVE_STATS_H
 #define FI_OBSERVE_STATS_H
 
@@ -6,7 +6,7 @@
 
 typedef struct fi_runtime fi_runtime;
 
-/* [any, while the runtime is there, or NULL] As filch_stats_get and filch_stats_worker. */
+/* [any, while the runtime exists] As filch_stats_get and filch_stats_worker.  rt may be NULL. */
 int fi_stats_total(fi_runtime *rt, filch_stats *stats);
 int fi_stats_one(fi_runtime *rt, unsigned worker, filch_counters *counters);
 

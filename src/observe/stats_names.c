@@ -1,4 +1,4 @@
-/* What the counters are called. */
+/* The names of the counters. */
 #include <filch/stats.h>
 
 #include <stddef.h>
@@ -6,7 +6,7 @@
 
 typedef struct counter {
     const char *name;
-    size_t at;
+    size_t offset;
 } counter;
 
 #define COUNTER(name)                                                                              \
@@ -57,6 +57,6 @@ uint64_t filch_counter_value(const filch_counters *of, unsigned which)
     uint64_t value = 0;
 
     if (which < COUNTERS)
-        memcpy(&value, (const char *)of + counters[which].at, sizeof value);
+        memcpy(&value, (const char *)of + counters[which].offset, sizeof value);
     return value;
 }

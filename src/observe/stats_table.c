@@ -1,4 +1,5 @@
-/* FILCH_STATS: a table at the end of the runtime.  One write, so that it is not mixed with what others write. */
+/* FILCH_STATS: print a table of counters when the runtime stops.  It is one write(), so that it
+ * does not mix with other output. */
 #include "base/clock.h"
 #include "observe/observe.h"
 #include "observe/stats.h"
@@ -9,11 +10,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define COLUMNS_MAX 8 /* workers that fit into a line */
+#define COLUMNS_MAX 8 /* max, of workers in a line */
 
-static int64_t began_ns; /* of the one runtime that there is */
+static int64_t began_ns; /* of the one runtime */
 
-static int begin(fi_runtime *rt)
+static int stats_begin(fi_runtime *rt)
 {
     (void)rt;
     began_ns = fi_clock_now();
@@ -54,10 +55,10 @@ static void write_table(FILE *out, fi_runtime *rt)
     write_head(out, rt->n_workers, shown);
     write_rows(out, &all.total, each, shown);
     if (shown < rt->n_workers)
-        fprintf(out, "and %u more workers, which are in the sums\n", rt->n_workers - shown);
+        fprintf(out, "and %u more workers, included in the sums\n", rt->n_workers - shown);
 }
 
-static void show(fi_runtime *rt)
+static void print_table(fi_runtime *rt)
 {
     char *text = NULL;
     size_t size = 0;
@@ -69,20 +70,21 @@ static void show(fi_runtime *rt)
     write_table(out, rt);
     if (fclose(out) == 0)
         done = write(STDERR_FILENO, text, size);
-    (void)done; /* there is nobody else to tell */
+    (void)done; /* there is no other place to report to */
     free(text);
 }
 
-static void end(fi_runtime *rt, bool has_run)
+static void stats_end(fi_runtime *rt, bool has_run)
 {
     if (has_run && rt->settings.observe.stats)
-        show(rt);
+        print_table(rt);
 }
 
-static void at_alarm(fi_runtime *rt, fi_incident why)
+static void stats_incident(fi_runtime *rt, fi_incident incident)
 {
-    if (why == FI_INCIDENT_EXIT)
-        end(rt, true);
+    if (incident == FI_INCIDENT_EXIT)
+        stats_end(rt, true);
 }
 
-const fi_hooks fi_observe_stats = {.begin = begin, .end = end, .incident = at_alarm};
+const fi_hooks fi_observe_stats = {
+    .begin = stats_begin, .end = stats_end, .incident = stats_incident};

@@ -1,4 +1,5 @@
-/* FILCH_TOP: the page that filch top looks at, and the thread that fills it when it is asked to.  See <filch/top.h>. */
+/* FILCH_TOP: a shared page for filch top, and a thread that fills it on request.  See
+ * <filch/top.h>. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* memfd_create, F_ADD_SEALS */
 #endif
@@ -28,13 +29,13 @@
  * from it.  Its size is sealed, because a page that another process truncates would end this
  * process by SIGBUS. */
 static struct {
-    filch_top *page;     /* NULL: there is none */
+    filch_top *page;     /* NULL: off */
     filch_top *snapshot; /* the page is copied from this */
     size_t size;         /* of each */
     int fd;
     pthread_t thread;
     fi_runtime *rt;
-    FI_ATOMIC(uint32_t) over;
+    FI_ATOMIC(uint32_t) stopping;
 } top;
 
 typedef FI_ATOMIC(uint32_t) word;
@@ -46,7 +47,7 @@ static word *word_of(uint32_t *plain)
 
 /* ---- the thread ---- */
 
-/* All fields after the words of the request. */
+/* Copy all fields after the words of the request. */
 static void copy_snapshot(void)
 {
     const size_t from = offsetof(filch_top, now_ns);
@@ -54,7 +55,7 @@ static void copy_snapshot(void)
     memcpy((char *)top.page + from, (const char *)top.snapshot + from, top.size - from);
 }
 
-static void answer(uint32_t wanted)
+static void top_answer(uint32_t wanted)
 {
     fi_top_snapshot(top.rt, top.snapshot, fi_load_relaxed(word_of(&top.page->part)));
     copy_snapshot();
@@ -62,25 +63,25 @@ static void answer(uint32_t wanted)
     fi_futex_wake_shared(word_of(&top.page->done), INT_MAX);
 }
 
-static void *serve(void *none)
+static void *top_thread(void *none)
 {
     uint32_t wanted, done = 0;
 
     (void)none;
     pthread_setname_np(pthread_self(), "filch-top");
-    while (!fi_load_relaxed(&top.over)) {
+    while (!fi_load_relaxed(&top.stopping)) {
         wanted = fi_init_get(word_of(&top.page->wanted));
         if (wanted == done) {
             fi_futex_wait_shared(word_of(&top.page->wanted), wanted);
             continue;
         }
-        answer(wanted);
+        top_answer(wanted);
         done = wanted;
     }
     return NULL;
 }
 
-/* Signals are for the program's own threads. */
+/* All signals are blocked: they belong to the program's own threads. */
 static int start_thread(void)
 {
     sigset_t all, mask;
@@ -88,7 +89,7 @@ static int start_thread(void)
 
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &mask);
-    e = pthread_create(&top.thread, NULL, serve, NULL);
+    e = pthread_create(&top.thread, NULL, top_thread, NULL);
     pthread_sigmask(SIG_SETMASK, &mask, NULL);
     return -e;
 }
@@ -178,7 +179,7 @@ static int open_page(fi_runtime *rt)
         return e;
     write_head(top.page, rt, size);
     top.rt = rt;
-    fi_store_relaxed(&top.over, 0u);
+    fi_store_relaxed(&top.stopping, 0u);
     e = start_thread();
     if (e < 0)
         unmap_page();
@@ -189,7 +190,7 @@ static int open_page(fi_runtime *rt)
 
 /* After a fork() the page of the parent is still open.  It is closed, so that a reader does not
  * find it.  A program must not fail because it cannot be observed. */
-static int begin(fi_runtime *rt)
+static int top_begin(fi_runtime *rt)
 {
     int e;
 
@@ -201,14 +202,14 @@ static int begin(fi_runtime *rt)
     return 0;
 }
 
-/* Whoever looks just now is told that this was the last answer. */
-static void end(fi_runtime *rt, bool has_run)
+/* Wake the thread and all readers.  A waiting reader sees that the runtime has stopped. */
+static void top_end(fi_runtime *rt, bool has_run)
 {
     (void)rt;
     (void)has_run;
     if (!top.page)
         return;
-    fi_store_relaxed(&top.over, 1u);
+    fi_store_relaxed(&top.stopping, 1u);
     fi_fetch_add_relaxed(word_of(&top.page->wanted), 1u);
     fi_futex_wake_shared(word_of(&top.page->wanted), INT_MAX);
     pthread_join(top.thread, NULL);
@@ -218,4 +219,4 @@ static void end(fi_runtime *rt, bool has_run)
     unmap_page();
 }
 
-const fi_hooks fi_observe_top = {.begin = begin, .end = end};
+const fi_hooks fi_observe_top = {.begin = top_begin, .end = top_end};

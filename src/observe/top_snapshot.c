@@ -1,5 +1,5 @@
-/* Looking at workers and fibers while they go on: each is looked at for a moment, so the numbers of two of them need not
- * be of the same moment. */
+/* The workers continue meanwhile, so the values of two workers or fibers may be from different
+ * times. */
 #include "observe/top_snapshot.h"
 
 #include "base/clock.h"
@@ -21,8 +21,8 @@ static filch_top_state state_of(fi_worker *w)
                                                             : FILCH_TOP_SEARCHING;
 }
 
-/* The fiber may be another by now, and its name with it. */
-static void name_what_runs(fi_worker *w, char *name)
+/* The worker may switch to another fiber meanwhile; the name is then of either. */
+static void copy_running_name(fi_worker *w, char *name)
 {
     fi_task_bounds *current = fi_task_bounds_load_current(&w->current);
 
@@ -41,7 +41,7 @@ static void fill_worker(fi_runtime *rt, unsigned index, filch_top_worker *out)
     out->deque = fi_deque_size(w->deque);
     out->ready = fi_runq_size(&w->ready);
     out->inbox = fi_shared_queue_size(&w->inbox);
-    name_what_runs(w, out->runs);
+    copy_running_name(w, out->runs);
     fi_stats_one(rt, index, &out->counters);
 }
 
@@ -56,10 +56,10 @@ static void fill_workers(fi_runtime *rt, filch_top *page)
 
 /* ---- fibers ---- */
 
-typedef struct look {
+typedef struct fiber_visit {
     fi_runtime *rt;
     filch_top *page;
-} look;
+} fiber_visit;
 
 static void count_kind(filch_top *page, const char *what)
 {
@@ -75,8 +75,8 @@ static void count_kind(filch_top *page, const char *what)
     page->other_kinds++;
 }
 
-/* Where it belongs among the longest; FILCH_TOP_WAITS: nowhere. */
-static int place_of(const filch_top *page, int64_t for_ns)
+/* The rank of a wait among the longest ones; FILCH_TOP_WAITS: it is shorter than all. */
+static int wait_rank(const filch_top *page, int64_t for_ns)
 {
     int i = FILCH_TOP_WAITS;
 
@@ -85,10 +85,10 @@ static int place_of(const filch_top *page, int64_t for_ns)
     return i;
 }
 
-static void keep_if_long(filch_top *page, const fi_fiber *f, const fi_waiter *wait)
+static void insert_if_long(filch_top *page, const fi_fiber *f, const fi_waiter *wait)
 {
     int64_t for_ns = page->now_ns > wait->since_ns ? page->now_ns - wait->since_ns : 0;
-    int at = place_of(page, for_ns);
+    int at = wait_rank(page, for_ns);
     filch_top_wait *to = &page->wait[at];
 
     if (at == FILCH_TOP_WAITS)
@@ -100,35 +100,35 @@ static void keep_if_long(filch_top *page, const fi_fiber *f, const fi_waiter *wa
     fi_dump_name(f, to->name, sizeof to->name);
 }
 
-static void look_at(fi_fiber *f, void *ctx)
+static void visit_fiber(fi_fiber *f, void *ctx)
 {
-    look *l = ctx;
+    fiber_visit *v = ctx;
     const fi_waiter *wait;
     const fi_worker *on;
 
     if (!fi_load_relaxed(&f->busy))
         return;
-    on = fi_fiber_freeze_in(l->rt, f, &wait);
+    on = fi_fiber_freeze_in(v->rt, f, &wait);
     if (on) {
-        l->page->running++;
+        v->page->running++;
     } else if (!wait || fi_waiter_is_done(wait)) {
-        l->page->ready++;
+        v->page->ready++;
     } else {
-        l->page->waiting++;
-        count_kind(l->page, wait->reason.kind);
-        keep_if_long(l->page, f, wait);
+        v->page->waiting++;
+        count_kind(v->page, wait->reason.kind);
+        insert_if_long(v->page, f, wait);
     }
     fi_fiber_thaw(f);
 }
 
 static void fill_fibers(fi_runtime *rt, filch_top *page)
 {
-    look l = {rt, page};
+    fiber_visit v = {rt, page};
 
     page->running = page->ready = page->waiting = page->other_kinds = 0;
     memset(page->kind, 0, sizeof page->kind);
     memset(page->wait, 0, sizeof page->wait);
-    fi_fiber_foreach(rt, look_at, &l);
+    fi_fiber_foreach(rt, visit_fiber, &v);
 }
 
 void fi_top_snapshot(fi_runtime *rt, filch_top *page, uint32_t part)

@@ -1,7 +1,7 @@
 /* FILCH_TRACE: a timeline of workers and fibers.
  *
- * Each worker appends events to its ring (sched/tracepoint.h) while the runtime runs.  The rings are
- * written as JSON when the runtime stops, at an incident and at the dump signal.  The workers
+ * Each worker appends events to its ring (sched/tracepoint.h) while the runtime runs.  The rings
+ * are written as JSON when the runtime stops, at an incident and at the dump signal.  The workers
  * continue meanwhile.  With FILCH_TRACE_MS only the last milliseconds are written, so tracing can
  * stay on for days. */
 #include "base/at_fork.h"

@@ -9,7 +9,7 @@ static size_t entities_size(const fi_trace_entities *c)
     return c->capacity * sizeof *c->table;
 }
 
-/* Where it is, or would be. */
+/* The entity's slot, or an empty slot for it. */
 static fi_trace_entity *entities_find(const fi_trace_entities *c, uint64_t id)
 {
     size_t at = (size_t)(id * UINT64_C(0x9e3779b97f4a7c15) >> 32);

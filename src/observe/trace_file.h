@@ -14,8 +14,8 @@ typedef struct fi_trace_file {
     fi_output output;         /* its path is that of the last file that was written */
 } fi_trace_file;
 
-/* [any] Set the path from FILCH_TRACE.  %p becomes the process ID, and %% a percent sign.  The child
- * of a fork() and a second runtime of the process get a number in the name of a regular file.
+/* [any] Set the path from FILCH_TRACE.  %p becomes the process ID, and %% a percent sign.  The
+ * child of a fork() and a second runtime of the process get a number in the name of a regular file.
  * Returns: 0, or -errno after a line. */
 int fi_trace_file_name(fi_trace_file *f, const char *setting, pid_t pid, pid_t first_pid,
                        uint64_t runtime);

@@ -1,9 +1,12 @@
-/* There are two groups of rows.  One has a row for each worker, with what it does: the fibers that it runs, sleep, search, polling,
- * timers; and one for each other thread that makes calls for fibers or wakes them.  The other has a row for each fiber that ever
- * waited: when it ran, what it waited for, and how long it was ready and did not run.
+/* A trace has two groups of rows.
  *
- * A log may begin in the middle of anything, as what was before it was written over; and clocks of two processors may differ a
- * little.  So nothing relies on an event having come before. */
+ * The first group has a row for each worker: the fibers that it runs, sleep, search, polling,
+ * timers. It also has a row for each other thread that makes blocking calls or wakes fibers.  The
+ * second group has a row for each fiber that has waited: when it ran, what it waited for, and how
+ * long it was ready.
+ *
+ * The first event of a ring can be any event, because older ones were overwritten.  Clocks of two
+ * CPUs may differ slightly.  So no event requires that an earlier one was seen. */
 #include "observe/trace_json.h"
 
 #include "base/clock.h"
@@ -21,39 +24,38 @@
 #include <string.h>
 #include <unistd.h>
 
-#define DEPTH_MAX   4
-#define PIDS_MAX    4194304u /* of Linux: numbers from there on are nobody's */
-#define COUNTER_NS  5000     /* counters are not told more often */
-#define COUNTERS    3
-#define TEXT_SIZE   160
-#define FAR_IN_LINE 1000000000u
+#define SLICES_MAX 4
+#define PIDS_MAX   4194304u /* PID_MAX_LIMIT of Linux; no thread has a larger ID */
+#define COUNTER_NS 5000     /* min, between two values of a counter */
+#define COUNTERS   3
+#define TEXT_SIZE  160
+#define ORDER_LAST 1000000000u
 
-typedef enum doing { RUNS, SLEEPS, SEARCHES, POLLS, FIRES } doing;
-static const char *const doings[] = {"runs", "asleep", "search", "poll", "timers"};
-static const char *const doing_colors[] = {"", "grey", "yellow", "vsync_highlight_color",
-                                           "vsync_highlight_color"};
+typedef enum activity { RUNS, SLEEPS, SEARCHES, POLLS, FIRES } activity;
+static const char *const activity_names[] = {"runs", "asleep", "search", "poll", "timers"};
+static const char *const activity_colors[] = {"", "grey", "yellow", "vsync_highlight_color",
+                                              "vsync_highlight_color"};
 
 typedef struct open_slice {
-    doing what;
+    activity what;
     int64_t since_ns;
-    uint64_t fiber; /* that runs */
+    uint64_t fiber; /* the running fiber */
 } open_slice;
 
-/* Of a worker. */
 typedef struct worker_row {
     fi_chrome_row at;
-    open_slice open[DEPTH_MAX]; /* one in the other */
+    open_slice open[SLICES_MAX]; /* a stack: each is inside the one before */
     unsigned depth;
-    bool cut; /* what it did when its log begins is not known */
+    bool is_truncated; /* its activity at the start of the ring is unknown */
     int64_t begins_ns;
-    uint64_t lengths; /* of its queues, as they were told last */
+    uint64_t lengths; /* of its queues, as written last */
 } worker_row;
 
-/* Told when it has changed, but not too often. */
+/* Written when the value has changed, at most every COUNTER_NS. */
 typedef struct counter {
     const char *name, *unit;
-    uint64_t value, told;
-    int64_t told_ns;
+    uint64_t value, written;
+    int64_t written_ns;
 } counter;
 enum { READY, ASLEEP, STOLEN };
 
@@ -72,39 +74,39 @@ typedef struct json_writer {
     fi_chrome out;
 } json_writer;
 
-static int64_t time_of(const json_writer *p, uint64_t ticks)
+static int64_t event_ns(const json_writer *p, uint64_t ticks)
 {
     return ticks > p->request->start_ticks ? fi_clock_ticks_to_ns(ticks - p->request->start_ticks)
                                            : 0;
 }
 
-static const char *name_of(json_writer *p, const fi_trace_entity *f)
+static const char *fiber_name(json_writer *p, const fi_trace_entity *f)
 {
     return fi_trace_names_fiber(&p->names, p->rt, &f->traced);
 }
 
 /* ---- counters ---- */
 
-static void tell_counter(json_writer *p, counter *c, int64_t ns)
+static void write_counter(json_writer *p, counter *c, int64_t ns)
 {
-    c->told = c->value;
-    c->told_ns = ns;
+    c->written = c->value;
+    c->written_ns = ns;
     if (fi_chrome_counter(&p->out, p->group, ns, c->name)) {
         fi_chrome_arg_number(&p->out, c->unit, c->value);
         fi_chrome_end(&p->out);
     }
 }
 
-static void tell_counters(json_writer *p, int64_t ns, bool all)
+static void write_counters(json_writer *p, int64_t ns, bool all)
 {
     for (int i = 0; i < COUNTERS; i++) {
         counter *c = &p->counters[i];
-        if (all || (c->value != c->told && ns - c->told_ns >= COUNTER_NS))
-            tell_counter(p, c, ns);
+        if (all || (c->value != c->written && ns - c->written_ns >= COUNTER_NS))
+            write_counter(p, c, ns);
     }
 }
 
-static void tell_lengths(json_writer *p, unsigned worker, uint64_t lengths, int64_t ns)
+static void write_queue_lengths(json_writer *p, unsigned worker, uint64_t lengths, int64_t ns)
 {
     worker_row *w = &p->workers[worker];
 
@@ -121,7 +123,7 @@ static void tell_lengths(json_writer *p, unsigned worker, uint64_t lengths, int6
 
 /* ---- fibers ---- */
 
-static fi_trace_entity *fiber_of(json_writer *p, uint64_t head)
+static fi_trace_entity *event_fiber(json_writer *p, uint64_t head)
 {
     fi_trace_id t = fi_trace_id_of_head(head);
     fi_trace_entity *f = t.id ? fi_trace_entities_get(&p->fibers, t.id) : NULL;
@@ -135,18 +137,18 @@ static fi_trace_entity *fiber_of(json_writer *p, uint64_t head)
     return f;
 }
 
-static fi_chrome_row row_of(const json_writer *p, const fi_trace_entity *f)
+static fi_chrome_row fiber_row(const json_writer *p, const fi_trace_entity *f)
 {
     return (fi_chrome_row){p->fibers_group, f->id};
 }
 
-static void have_row(json_writer *p, fi_trace_entity *f)
+static void fiber_add_row(json_writer *p, fi_trace_entity *f)
 {
     if (f->has_row)
         return;
     f->has_row = true;
-    snprintf(p->text, sizeof p->text, "%s", name_of(p, f));
-    fi_chrome_row_name(&p->out, row_of(p, f), p->text, f->id);
+    snprintf(p->text, sizeof p->text, "%s", fiber_name(p, f));
+    fi_chrome_row_name(&p->out, fiber_row(p, f), p->text, f->id);
 }
 
 static const char *state_text(json_writer *p, const fi_trace_entity *f)
@@ -155,14 +157,14 @@ static const char *state_text(json_writer *p, const fi_trace_entity *f)
         return "runs";
     if (f->state == FI_TRACE_STATE_READY)
         return "ready";
-    if (strcmp(f->what, "sleep") == 0)
+    if (strcmp(f->wait_kind, "sleep") == 0)
         return "sleeps";
-    snprintf(p->text, sizeof p->text, "waits for %s", f->what);
+    snprintf(p->text, sizeof p->text, "waits for %s", f->wait_kind);
     return p->text;
 }
 
-/* Small ones are descriptors. */
-static void tell_object(fi_chrome *d, uint64_t object)
+/* A small number is a file descriptor, not an address. */
+static void write_object(fi_chrome *d, uint64_t object)
 {
     char text[24];
 
@@ -170,26 +172,26 @@ static void tell_object(fi_chrome *d, uint64_t object)
     fi_chrome_arg_text(d, "object", text);
 }
 
-static void draw_state(json_writer *p, const fi_trace_entity *f, int64_t until_ns)
+static void write_fiber_state(json_writer *p, const fi_trace_entity *f, int64_t until_ns)
 {
     static const char *const categories[] = {"", "run", "wait", "ready"};
     static const char *const colors[] = {"", "thread_state_running", "thread_state_sleeping",
                                          "thread_state_runnable"};
 
-    if (!fi_chrome_slice(&p->out, row_of(p, f), f->since_ns, until_ns, categories[f->state],
+    if (!fi_chrome_slice(&p->out, fiber_row(p, f), f->since_ns, until_ns, categories[f->state],
                          state_text(p, f)))
         return;
     fi_chrome_color(&p->out, colors[f->state]);
     fi_chrome_arg_number(&p->out, "fiber", f->id);
     if (f->state == FI_TRACE_STATE_WAITS && f->object)
-        tell_object(&p->out, f->object);
+        write_object(&p->out, f->object);
     fi_chrome_end(&p->out);
 }
 
-static void change(json_writer *p, fi_trace_entity *f, fi_trace_state to, int64_t ns)
+static void fiber_set_state(json_writer *p, fi_trace_entity *f, fi_trace_state to, int64_t ns)
 {
     if (f->has_row && f->state != FI_TRACE_STATE_UNKNOWN)
-        draw_state(p, f, ns);
+        write_fiber_state(p, f, ns);
     p->counters[READY].value -= f->state == FI_TRACE_STATE_READY;
     p->counters[READY].value += to == FI_TRACE_STATE_READY;
     f->state = to;
@@ -198,14 +200,14 @@ static void change(json_writer *p, fi_trace_entity *f, fi_trace_state to, int64_
 
 /* ---- workers' rows ---- */
 
-static void draw_run(json_writer *p, const worker_row *w, const open_slice *s, int64_t ns,
-                     const char *then)
+static void write_run(json_writer *p, const worker_row *w, const open_slice *s, int64_t ns,
+                      const char *then)
 {
     static const char *const categories[] = {"fiber", "task", "job"};
     const fi_trace_entity *f = fi_trace_entities_get(&p->fibers, s->fiber);
 
     if (!f || !fi_chrome_slice(&p->out, w->at, s->since_ns, ns, categories[f->traced.work % 3],
-                               name_of(p, f)))
+                               fiber_name(p, f)))
         return;
     fi_chrome_arg_number(&p->out, "fiber", f->id);
     if (f->traced.function)
@@ -216,25 +218,26 @@ static void draw_run(json_writer *p, const worker_row *w, const open_slice *s, i
     fi_chrome_end(&p->out);
 }
 
-static void draw_open(json_writer *p, const worker_row *w, const open_slice *s, int64_t ns,
-                      const char *then)
+static void write_slice(json_writer *p, const worker_row *w, const open_slice *s, int64_t ns,
+                        const char *then)
 {
     if (s->what == RUNS) {
-        draw_run(p, w, s, ns, then);
-    } else if (fi_chrome_slice(&p->out, w->at, s->since_ns, ns, "worker", doings[s->what])) {
-        fi_chrome_color(&p->out, doing_colors[s->what]);
+        write_run(p, w, s, ns, then);
+    } else if (fi_chrome_slice(&p->out, w->at, s->since_ns, ns, "worker",
+                               activity_names[s->what])) {
+        fi_chrome_color(&p->out, activity_colors[s->what]);
         if (then)
             fi_chrome_arg_text(&p->out, "then", then);
         fi_chrome_end(&p->out);
     }
 }
 
-static const open_slice *innermost(const worker_row *w)
+static const open_slice *top_slice(const worker_row *w)
 {
     return w->depth > 0 ? &w->open[w->depth - 1] : NULL;
 }
 
-static bool is_doing(const worker_row *w, doing what)
+static bool in_activity(const worker_row *w, activity what)
 {
     for (unsigned i = 0; i < w->depth; i++)
         if (w->open[i].what == what)
@@ -242,131 +245,133 @@ static bool is_doing(const worker_row *w, doing what)
     return false;
 }
 
-static void close_innermost(json_writer *p, worker_row *w, int64_t ns, const char *then)
+static void pop_slice(json_writer *p, worker_row *w, int64_t ns, const char *then)
 {
     const open_slice *s = &w->open[--w->depth];
 
     p->counters[ASLEEP].value -= s->what == SLEEPS;
-    draw_open(p, w, s, ns, then);
+    write_slice(p, w, s, ns, then);
 }
 
-static void begin_doing(json_writer *p, worker_row *w, doing what, int64_t ns, uint64_t fiber)
+static void activity_begin(json_writer *p, worker_row *w, activity what, int64_t ns, uint64_t fiber)
 {
-    if (w->depth == DEPTH_MAX)
+    if (w->depth == SLICES_MAX)
         return;
-    w->cut = false;
+    w->is_truncated = false;
     w->open[w->depth++] = (open_slice){what, ns, fiber};
     p->counters[ASLEEP].value += what == SLEEPS;
 }
 
-/* It ends what it does, and what it does inside of that.  If we do not know when that began, it was there at the beginning. */
-static void end_doing(json_writer *p, worker_row *w, doing what, int64_t ns, uint64_t fiber,
-                      const char *then)
+/* End an activity and the slices inside it.  If its start was overwritten, it starts with the ring.
+ * */
+static void activity_end(json_writer *p, worker_row *w, activity what, int64_t ns, uint64_t fiber,
+                         const char *then)
 {
-    if (!is_doing(w, what)) {
+    if (!in_activity(w, what)) {
         open_slice s = {what, w->begins_ns, fiber};
-        if (w->cut)
-            draw_open(p, w, &s, ns, then);
-        w->cut = false;
+        if (w->is_truncated)
+            write_slice(p, w, &s, ns, then);
+        w->is_truncated = false;
         return;
     }
-    while (is_doing(w, what))
-        close_innermost(p, w, ns, innermost(w)->what == what ? then : NULL);
+    while (in_activity(w, what))
+        pop_slice(p, w, ns, top_slice(w)->what == what ? then : NULL);
 }
 
-static void close_all(json_writer *p, worker_row *w, int64_t ns)
+static void pop_all_slices(json_writer *p, worker_row *w, int64_t ns)
 {
     while (w->depth > 0)
-        close_innermost(p, w, ns, NULL);
+        pop_slice(p, w, ns, NULL);
 }
 
 /* ---- events of fibers ---- */
 
-static void runs(json_writer *p, worker_row *w, const fi_event *e, int64_t ns)
+static void on_run(json_writer *p, worker_row *w, const fi_event *e, int64_t ns)
 {
-    fi_trace_entity *f = fiber_of(p, e->word[1]);
+    fi_trace_entity *f = event_fiber(p, e->word[1]);
 
     if (!f)
         return;
     f->traced.function = e->word[2];
-    close_all(p, w, ns);
-    begin_doing(p, w, RUNS, ns, f->id);
+    pop_all_slices(p, w, ns);
+    activity_begin(p, w, RUNS, ns, f->id);
     if (f->has_waker && f->state == FI_TRACE_STATE_READY)
         fi_chrome_flow(&p->out, (fi_chrome_row){p->group, f->waker_thread}, f->woken_ns, w->at, ns);
     f->has_waker = false;
-    change(p, f, FI_TRACE_STATE_RUNS, ns);
+    fiber_set_state(p, f, FI_TRACE_STATE_RUNS, ns);
 }
 
-static void stops(json_writer *p, worker_row *w, const fi_event *e, int64_t ns)
+static void on_stop(json_writer *p, worker_row *w, const fi_event *e, int64_t ns)
 {
-    fi_trace_entity *f = fiber_of(p, e->word[1]);
+    fi_trace_entity *f = event_fiber(p, e->word[1]);
     const char *what = (const char *)(uintptr_t)e->word[2];
     bool yields = strcmp(what, "yield") == 0;
 
     if (!f)
         return;
-    have_row(p, f);
-    change(p, f, yields ? FI_TRACE_STATE_READY : FI_TRACE_STATE_WAITS, ns);
-    f->what = what;
+    fiber_add_row(p, f);
+    fiber_set_state(p, f, yields ? FI_TRACE_STATE_READY : FI_TRACE_STATE_WAITS, ns);
+    f->wait_kind = what;
     f->object = e->word[3];
     f->has_waker = false;
     snprintf(p->text, sizeof p->text, yields ? "yields" : "waits for %s", what);
-    end_doing(p, w, RUNS, ns, f->id, p->text);
+    activity_end(p, w, RUNS, ns, f->id, p->text);
 }
 
-static void ends(json_writer *p, worker_row *w, const fi_event *e, int64_t ns)
+static void on_end(json_writer *p, worker_row *w, const fi_event *e, int64_t ns)
 {
-    fi_trace_entity *f = fiber_of(p, e->word[1]);
+    fi_trace_entity *f = event_fiber(p, e->word[1]);
 
     if (!f)
         return;
-    change(p, f, FI_TRACE_STATE_UNKNOWN, ns);
-    end_doing(p, w, RUNS, ns, f->id, "ends");
+    fiber_set_state(p, f, FI_TRACE_STATE_UNKNOWN, ns);
+    activity_end(p, w, RUNS, ns, f->id, "ends");
 }
 
-/* An arrow begins in a slice: where there is none there is a short one. */
-static void draw_waker(json_writer *p, fi_chrome_row at, int64_t ns)
+/* A flow starts in a slice, so a short one is added where there is none. */
+static void write_wake_slice(json_writer *p, fi_chrome_row at, int64_t ns)
 {
     if (fi_chrome_slice(&p->out, at, ns, ns + 1, "worker", "wakes"))
         fi_chrome_end(&p->out);
 }
 
-static void becomes_ready(json_writer *p, fi_chrome_row by, const fi_event *e, int64_t ns)
+static void fiber_ready(json_writer *p, fi_chrome_row by, const fi_event *e, int64_t ns)
 {
-    fi_trace_entity *f = fiber_of(p, e->word[1]);
+    fi_trace_entity *f = event_fiber(p, e->word[1]);
 
     if (!f || f->state == FI_TRACE_STATE_RUNS)
         return;
     f->has_waker = true;
     f->waker_thread = by.row;
     f->woken_ns = ns;
-    change(p, f, FI_TRACE_STATE_READY, ns);
+    fiber_set_state(p, f, FI_TRACE_STATE_READY, ns);
 }
 
-/* Who sleeps in the poller wakes others before it is awake itself. */
-static void readies(json_writer *p, worker_row *w, const fi_event *e, int64_t ns)
+/* A worker that sleeps in the poller makes fibers ready before its own wake-up event. */
+static void on_ready(json_writer *p, worker_row *w, const fi_event *e, int64_t ns)
 {
-    if (is_doing(w, SLEEPS)) {
-        close_all(p, w, ns);
-        begin_doing(p, w, POLLS, ns, 0);
+    if (in_activity(w, SLEEPS)) {
+        pop_all_slices(p, w, ns);
+        activity_begin(p, w, POLLS, ns, 0);
     }
     if (w->depth == 0)
-        draw_waker(p, w->at, ns);
-    becomes_ready(p, w->at, e, ns);
+        write_wake_slice(p, w->at, ns);
+    fiber_ready(p, w->at, e, ns);
 }
 
 /* ---- events of workers ---- */
 
-static void polled(json_writer *p, const worker_row *w, const fi_event *e, int64_t ns)
+static void on_poll(json_writer *p, const worker_row *w, const fi_event *e, int64_t ns)
 {
-    if (!fi_chrome_slice(&p->out, w->at, time_of(p, e->word[2]), ns, "worker", doings[POLLS]))
+    if (!fi_chrome_slice(&p->out, w->at, event_ns(p, e->word[2]), ns, "worker",
+                         activity_names[POLLS]))
         return;
-    fi_chrome_color(&p->out, doing_colors[POLLS]);
+    fi_chrome_color(&p->out, activity_colors[POLLS]);
     fi_chrome_arg_number(&p->out, "events", e->word[3]);
     fi_chrome_end(&p->out);
 }
 
-static void stole(json_writer *p, const worker_row *w, const fi_event *e, int64_t ns)
+static void on_steal(json_writer *p, const worker_row *w, const fi_event *e, int64_t ns)
 {
     p->counters[STOLEN].value += e->word[3];
     snprintf(p->text, sizeof p->text, "steals %" PRIu64 " from worker %" PRIu64, e->word[3],
@@ -375,78 +380,78 @@ static void stole(json_writer *p, const worker_row *w, const fi_event *e, int64_
         fi_chrome_end(&p->out);
 }
 
-static void published(json_writer *p, const worker_row *w, const fi_event *e, int64_t ns)
+static void on_publish(json_writer *p, const worker_row *w, const fi_event *e, int64_t ns)
 {
     snprintf(p->text, sizeof p->text, "publishes %" PRIu64, e->word[2]);
     if (fi_chrome_instant(&p->out, w->at, ns, p->text))
         fi_chrome_end(&p->out);
 }
 
-static void wakes_up(json_writer *p, worker_row *w, int64_t ns)
+static void on_woken(json_writer *p, worker_row *w, int64_t ns)
 {
-    end_doing(p, w, is_doing(w, POLLS) ? POLLS : SLEEPS, ns, 0, NULL);
+    activity_end(p, w, in_activity(w, POLLS) ? POLLS : SLEEPS, ns, 0, NULL);
 }
 
-static void by_worker(json_writer *p, unsigned worker, const fi_event *e, int64_t ns)
+static void on_worker_event(json_writer *p, unsigned worker, const fi_event *e, int64_t ns)
 {
     worker_row *w = &p->workers[worker];
 
     switch (fi_trace_event_of_head(e->word[1])) {
     case FI_TRACE_BEGIN:
     case FI_TRACE_RUN:
-        tell_lengths(p, worker, e->word[3], ns);
-        runs(p, w, e, ns);
+        write_queue_lengths(p, worker, e->word[3], ns);
+        on_run(p, w, e, ns);
         break;
     case FI_TRACE_STOP:
-        stops(p, w, e, ns);
+        on_stop(p, w, e, ns);
         break;
     case FI_TRACE_END:
-        ends(p, w, e, ns);
+        on_end(p, w, e, ns);
         break;
     case FI_TRACE_NAME:
-        fiber_of(p, e->word[1]);
+        event_fiber(p, e->word[1]);
         break;
     case FI_TRACE_READY:
-        readies(p, w, e, ns);
+        on_ready(p, w, e, ns);
         break;
     case FI_TRACE_PUBLISH:
-        published(p, w, e, ns);
+        on_publish(p, w, e, ns);
         break;
     case FI_TRACE_STEAL:
-        stole(p, w, e, ns);
+        on_steal(p, w, e, ns);
         break;
     case FI_TRACE_SLEEP:
     case FI_TRACE_CALLER_RUNS_END:
-        close_all(p, w, ns);
-        begin_doing(p, w, SLEEPS, ns, 0);
+        pop_all_slices(p, w, ns);
+        activity_begin(p, w, SLEEPS, ns, 0);
         break;
     case FI_TRACE_WOKEN:
     case FI_TRACE_CALLER_RUNS:
-        wakes_up(p, w, ns);
+        on_woken(p, w, ns);
         break;
     case FI_TRACE_SEARCH:
-        begin_doing(p, w, SEARCHES, ns, 0);
+        activity_begin(p, w, SEARCHES, ns, 0);
         break;
     case FI_TRACE_SEARCH_END:
-        end_doing(p, w, SEARCHES, ns, 0, e->word[2] ? "finds work" : "finds nothing");
+        activity_end(p, w, SEARCHES, ns, 0, e->word[2] ? "finds work" : "finds nothing");
         break;
     case FI_TRACE_POLL:
-        polled(p, w, e, ns);
+        on_poll(p, w, e, ns);
         break;
     case FI_TRACE_TIMERS:
-        begin_doing(p, w, FIRES, ns, 0);
+        activity_begin(p, w, FIRES, ns, 0);
         break;
     case FI_TRACE_TIMERS_END:
-        end_doing(p, w, FIRES, ns, 0, NULL);
+        activity_end(p, w, FIRES, ns, 0, NULL);
         break;
-    default: /* of other threads */
+    default: /* events of other threads */
         break;
     }
 }
 
 /* ---- events of other threads ---- */
 
-static fi_trace_entity *thread_of(json_writer *p, uint64_t thread)
+static fi_trace_entity *event_thread(json_writer *p, uint64_t thread)
 {
     fi_trace_entity *t = fi_trace_entities_get(&p->threads, thread);
 
@@ -457,12 +462,12 @@ static fi_trace_entity *thread_of(json_writer *p, uint64_t thread)
     if (!t->has_row) {
         t->has_row = true;
         snprintf(p->text, sizeof p->text, "thread %" PRIu64, thread);
-        fi_chrome_row_name(&p->out, (fi_chrome_row){p->group, thread}, p->text, FAR_IN_LINE);
+        fi_chrome_row_name(&p->out, (fi_chrome_row){p->group, thread}, p->text, ORDER_LAST);
     }
     return t;
 }
 
-static void blocked(json_writer *p, const fi_trace_entity *t, int64_t ns)
+static void write_blocking_call(json_writer *p, const fi_trace_entity *t, int64_t ns)
 {
     if (t->state != FI_TRACE_STATE_RUNS ||
         !fi_chrome_slice(&p->out, (fi_chrome_row){p->group, t->id}, t->since_ns, ns, "blocking",
@@ -472,9 +477,9 @@ static void blocked(json_writer *p, const fi_trace_entity *t, int64_t ns)
     fi_chrome_end(&p->out);
 }
 
-static void by_thread(json_writer *p, const fi_event *e, int64_t ns)
+static void on_thread_event(json_writer *p, const fi_event *e, int64_t ns)
 {
-    fi_trace_entity *t = thread_of(p, e->word[2]);
+    fi_trace_entity *t = event_thread(p, e->word[2]);
 
     if (!t)
         return;
@@ -485,99 +490,99 @@ static void by_thread(json_writer *p, const fi_event *e, int64_t ns)
         t->traced.function = e->word[3];
         break;
     case FI_TRACE_BLOCK_END:
-        blocked(p, t, ns);
+        write_blocking_call(p, t, ns);
         t->state = FI_TRACE_STATE_UNKNOWN;
         break;
     case FI_TRACE_READY:
         if (t->state != FI_TRACE_STATE_RUNS)
-            draw_waker(p, (fi_chrome_row){p->group, t->id}, ns);
-        becomes_ready(p, (fi_chrome_row){p->group, t->id}, e, ns);
+            write_wake_slice(p, (fi_chrome_row){p->group, t->id}, ns);
+        fiber_ready(p, (fi_chrome_row){p->group, t->id}, e, ns);
         break;
     default:
         break;
     }
 }
 
-/* ---- the whole ---- */
+/* ---- the document ---- */
 
-/* Threads of workers are known by their numbers as soon as they run. */
-static uint64_t thread_of_worker(fi_worker *w)
+/* A worker has a thread ID only after its thread has started. */
+static uint64_t worker_row_id(fi_worker *w)
 {
     int tid = fi_load_relaxed(&w->tid);
 
     return tid ? (uint64_t)tid : PIDS_MAX + w->index;
 }
 
-static void tell_lost(json_writer *p, const worker_row *w, uint64_t lost)
+static void write_overwritten(json_writer *p, const worker_row *w, uint64_t overwritten)
 {
     int64_t ns = w->begins_ns > p->out.from_ns ? w->begins_ns : p->out.from_ns;
 
-    snprintf(p->text, sizeof p->text, "%" PRIu64 " older events were overwritten", lost);
+    snprintf(p->text, sizeof p->text, "%" PRIu64 " older events were overwritten", overwritten);
     if (fi_chrome_instant(&p->out, w->at, ns, p->text))
         fi_chrome_end(&p->out);
 }
 
-/* All workers begin asleep. */
-static void begin_worker(json_writer *p, unsigned i)
+/* A worker starts asleep. */
+static void write_worker_begin(json_writer *p, unsigned i)
 {
     const fi_trace_track *t = &p->merge.tracks[i];
     worker_row *w = &p->workers[i];
 
-    w->at = (fi_chrome_row){p->group, thread_of_worker(&p->rt->workers[i])};
+    w->at = (fi_chrome_row){p->group, worker_row_id(&p->rt->workers[i])};
     snprintf(p->text, sizeof p->text, "worker %u", i);
     fi_chrome_row_name(&p->out, w->at, p->text, i);
     w->lengths = UINT64_MAX;
     if (t->overwritten == 0) {
-        begin_doing(p, w, SLEEPS, 0, 0);
+        activity_begin(p, w, SLEEPS, 0, 0);
         return;
     }
-    w->cut = true;
-    w->begins_ns = t->at < t->n ? time_of(p, t->events[t->at].word[0]) : 0;
-    tell_lost(p, w, t->overwritten);
+    w->is_truncated = true;
+    w->begins_ns = t->at < t->n ? event_ns(p, t->events[t->at].word[0]) : 0;
+    write_overwritten(p, w, t->overwritten);
 }
 
-static void begin(json_writer *p)
+static void write_begin(json_writer *p)
 {
     snprintf(p->text, sizeof p->text, "%s: workers", p->rt->settings.name);
     fi_chrome_group_name(&p->out, p->group, p->text, 0);
     snprintf(p->text, sizeof p->text, "%s: fibers that wait", p->rt->settings.name);
     fi_chrome_group_name(&p->out, p->fibers_group, p->text, 1);
     for (unsigned i = 0; i < p->rt->n_workers; i++)
-        begin_worker(p, i);
+        write_worker_begin(p, i);
 }
 
-/* What is still going on ends where the json_writer ends. */
-static void end(json_writer *p)
+/* Slices that are still open end at the end of the trace. */
+static void write_end(json_writer *p)
 {
     for (unsigned i = 0; i < p->rt->n_workers; i++)
-        close_all(p, &p->workers[i], p->end_ns);
+        pop_all_slices(p, &p->workers[i], p->end_ns);
     for (size_t i = 0; i < p->fibers.capacity; i++)
         if (p->fibers.table[i].id)
-            change(p, &p->fibers.table[i], FI_TRACE_STATE_UNKNOWN, p->end_ns);
+            fiber_set_state(p, &p->fibers.table[i], FI_TRACE_STATE_UNKNOWN, p->end_ns);
     for (size_t i = 0; i < p->threads.capacity; i++)
         if (p->threads.table[i].id)
-            blocked(p, &p->threads.table[i], p->end_ns);
-    tell_counters(p, p->end_ns, true);
+            write_blocking_call(p, &p->threads.table[i], p->end_ns);
+    write_counters(p, p->end_ns, true);
 }
 
-static void draw(json_writer *p)
+static void write_events(json_writer *p)
 {
     const fi_event *e;
     unsigned track;
 
-    begin(p);
+    write_begin(p);
     while ((e = fi_trace_merge_next(&p->merge, &track)) != NULL) {
-        int64_t ns = time_of(p, e->word[0]);
+        int64_t ns = event_ns(p, e->word[0]);
         if (track < p->rt->n_workers)
-            by_worker(p, track, e, ns);
+            on_worker_event(p, track, e, ns);
         else
-            by_thread(p, e, ns);
-        tell_counters(p, ns, false);
+            on_thread_event(p, e, ns);
+        write_counters(p, ns, false);
     }
-    end(p);
+    write_end(p);
 }
 
-static uint64_t lost(const json_writer *p)
+static uint64_t overwritten(const json_writer *p)
 {
     uint64_t n = 0;
 
@@ -599,23 +604,23 @@ static void write_head(json_writer *p)
     fi_json_raw(j, ",\"workers\":");
     fi_json_number(j, p->rt->n_workers);
     fi_json_raw(j, ",\"events overwritten\":");
-    fi_json_number(j, lost(p));
+    fi_json_number(j, overwritten(p));
     fi_json_raw(j, "},\"traceEvents\":[");
 }
 
-static void write_all(json_writer *p)
+static void write_document(json_writer *p)
 {
-    p->end_ns = time_of(p, p->merge.ticks);
+    p->end_ns = event_ns(p, p->merge.ticks);
     p->out.json.fd = p->request->fd;
     if (p->request->last_ns > 0 && p->end_ns > p->request->last_ns)
         p->out.from_ns = p->end_ns - p->request->last_ns;
     write_head(p);
-    draw(p);
+    write_events(p);
     fi_json_raw(&p->out.json, "\n]}\n");
     fi_json_flush(&p->out.json);
 }
 
-static int make(json_writer *p, size_t rows_size)
+static int writer_run(json_writer *p, size_t rows_size)
 {
     int e = fi_trace_merge_init(&p->merge, p->rt);
 
@@ -623,7 +628,7 @@ static int make(json_writer *p, size_t rows_size)
         return e;
     p->workers = fi_vm_map(rows_size);
     if (p->workers)
-        write_all(p);
+        write_document(p);
     else
         p->error = -ENOMEM;
     fi_vm_unmap(p->workers, rows_size);
@@ -647,7 +652,7 @@ int fi_trace_write_json(fi_runtime *rt, const fi_trace_request *request)
     p->counters[READY] = (counter){.name = "ready fibers", .unit = "fibers"};
     p->counters[ASLEEP] = (counter){.name = "workers asleep", .unit = "workers"};
     p->counters[STOLEN] = (counter){.name = "stolen", .unit = "items"};
-    e = make(p, rt->n_workers * sizeof *p->workers);
+    e = writer_run(p, rt->n_workers * sizeof *p->workers);
     fi_vm_unmap(p, sizeof *p);
     return e;
 }

@@ -13,14 +13,15 @@ static fi_event_ring *track_ring(fi_runtime *rt, unsigned track)
 
 /* ---- copying ---- */
 
-/* What is whole stands at the end. */
-static void copy(fi_trace_track *t, fi_event_ring *log, fi_event *to, uint64_t before)
+/* The owner may overwrite the oldest events during the copy.  These are skipped. */
+static void copy_ring(fi_trace_track *t, fi_event_ring *ring, fi_event *to, uint64_t before)
 {
-    uint64_t n = fi_event_ring_count(log), from = n > log->capacity ? n - log->capacity : 0, first;
+    uint64_t n = fi_event_ring_count(ring), from = n > ring->capacity ? n - ring->capacity : 0,
+             first;
 
     for (uint64_t i = from; i < n; i++)
-        fi_event_ring_read(log, i, &to[i - from]);
-    first = fi_event_ring_first_valid(log);
+        fi_event_ring_read(ring, i, &to[i - from]);
+    first = fi_event_ring_first_valid(ring);
     if (first > n)
         first = n;
     t->events = to;
@@ -40,7 +41,7 @@ static size_t merge_size(fi_runtime *rt, unsigned tracks)
     return bytes;
 }
 
-/* ---- the order ---- */
+/* ---- merging ---- */
 
 static uint64_t heap_key(const fi_trace_merge *c, unsigned at)
 {
@@ -87,7 +88,7 @@ int fi_trace_merge_init(fi_trace_merge *c, fi_runtime *rt)
     c->heap = (unsigned *)(void *)(c->tracks + tracks);
     events = c->memory;
     for (unsigned i = 0; i < tracks; i++) {
-        copy(&c->tracks[i], track_ring(rt, i), events, c->ticks);
+        copy_ring(&c->tracks[i], track_ring(rt, i), events, c->ticks);
         events += track_ring(rt, i)->capacity;
     }
     heap_init(c);

@@ -1,4 +1,4 @@
-/* What things in a trace are called. */
+/* Names of functions and fibers in a trace. */
 #ifndef FI_OBSERVE_TRACE_NAMES_H
 #define FI_OBSERVE_TRACE_NAMES_H
 
@@ -10,18 +10,19 @@ typedef struct fi_runtime fi_runtime;
 
 #define FI_TRACE_NAME_SIZE 96u
 
-/* To find the name of a function takes long, and most fibers have one of few. */
+/* A cache of function names, because a symbol lookup is slow and most fibers share few functions.
+ * */
 typedef struct fi_trace_names {
     struct {
         uintptr_t function;
         char name[FI_TRACE_NAME_SIZE];
-    } known[64];
+    } cache[64];
 } fi_trace_names;
 
-/* [owner] What a function is called.  It stays until the next is asked for. */
+/* [owner] The name of a function.  It is valid until the next call. */
 const char *fi_trace_names_function(fi_trace_names *n, uintptr_t function);
 
-/* [owner] What a fiber is called: its name, else its function, else what kind of thing it runs. */
+/* [owner] The name of a fiber, or else of its function, or else the kind of its work. */
 const char *fi_trace_names_fiber(fi_trace_names *n, const fi_runtime *rt, const fi_trace_id *t);
 
 #endif

@@ -174,7 +174,7 @@ static void sampled(const char *name, const char *p, int steps)
             snprintf(
                 line, sizeof line,
                 "{\"key\":\"%s/%s/%d#0\",\"took\":1,\"said\":{\"samples\":[1]},\"more\":{"
-                "\"ticks_per_second\":1000,\"ticks\":%d,\"samples\":10,\"lost\":0,\"grid\":100,"
+                "\"ticks_per_second\":1000,\"ticks\":%d,\"samples\":10,\"dropped\":0,\"grid\":100,"
                 "\"least_gap\":1,\"usual_gap\":2,\"blind\":0,\"deques\":[%s%s%s]}}",
                 name, i == 0 ? "eager" : "lazy", workers, steps * 100, deque,
                 workers == 2 ? "," : "", workers == 2 ? deque : "");

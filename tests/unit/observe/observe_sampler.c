@@ -127,7 +127,7 @@ static int32_t size_at(const samples *s, uint64_t i, uint32_t deque)
 
 static void begins_with_nothing(const samples *s)
 {
-    for (uint32_t d = 0; d < s->head.deques && s->head.lost == 0; d++)
+    for (uint32_t d = 0; d < s->head.deques && s->head.dropped == 0; d++)
         for (uint32_t c = 0; c < s->head.columns; c++)
             CHECK_INT(value(s, 0, d, c), 0);
 }

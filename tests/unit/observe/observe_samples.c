@@ -17,7 +17,7 @@ static void take(fi_samples *s, uint64_t stamp, uint32_t value)
     next->stamp = stamp;
     for (uint32_t i = 0; i < s->deques * FILCH_SAMPLES_COLUMNS; i++)
         next->values[i] = value + i;
-    fi_samples_took(s);
+    fi_samples_commit(s);
 }
 
 static void made(fi_samples *s, uint32_t deques, uint64_t room)
@@ -28,7 +28,7 @@ static void made(fi_samples *s, uint32_t deques, uint64_t room)
     CHECK_INT(probe.sample_size % 8, 0);
     fi_samples_fini(&probe);
     CHECK_INT(fi_samples_init(s, deques, room * probe.sample_size), 0);
-    CHECK_INT(s->room, room);
+    CHECK_INT(s->capacity, room);
 }
 
 static void all_are_there_while_there_is_room(void **state)
@@ -37,10 +37,10 @@ static void all_are_there_while_there_is_room(void **state)
 
     (void)state;
     made(&s, 3, 10);
-    CHECK_INT(fi_samples_n(&s), 0);
+    CHECK_INT(fi_samples_count(&s), 0);
     for (uint32_t i = 0; i < 9; i++)
         take(&s, 100 + i, i);
-    CHECK_INT(fi_samples_n(&s), 9);
+    CHECK_INT(fi_samples_count(&s), 9);
     for (uint32_t i = 0; i < 9; i++) {
         CHECK_INT(fi_samples_at(&s, i)->stamp, 100 + i);
         CHECK_INT(fi_samples_at(&s, i)->values[0], i);
@@ -58,7 +58,7 @@ static void the_oldest_make_room(void **state)
     made(&s, 1, 8);
     for (uint32_t i = 0; i < 100; i++)
         take(&s, i, i);
-    CHECK_INT(fi_samples_n(&s), 7);
+    CHECK_INT(fi_samples_count(&s), 7);
     CHECK_INT(s.stored, 100);
     for (uint32_t i = 0; i < 7; i++)
         CHECK_INT(fi_samples_at(&s, i)->stamp, 93 + i);
@@ -75,7 +75,7 @@ static void a_quiet_stretch_is_its_ends(void **state)
     for (uint32_t i = 10; i < 30; i++)
         take(&s, i, i / 10);
     CHECK_INT(s.taken, 20);
-    CHECK_INT(fi_samples_n(&s), 4);
+    CHECK_INT(fi_samples_count(&s), 4);
     for (uint32_t i = 0; i < 4; i++) {
         CHECK_INT(fi_samples_at(&s, i)->stamp, stamps[i]);
         CHECK_INT(fi_samples_at(&s, i)->values[0], stamps[i] / 10);
@@ -91,7 +91,7 @@ static void check_head(const filch_samples_head *h)
     CHECK_INT(h->columns, FILCH_SAMPLES_COLUMNS);
     CHECK_INT(h->samples, 7);
     CHECK_INT(h->taken, 12);
-    CHECK_INT(h->lost, 5);
+    CHECK_INT(h->dropped, 5);
     CHECK_STR(h->kind, "batch");
 }
 
