@@ -34,7 +34,7 @@ static void write_file(const moment *m, int n, const char *kind)
         next->values[FILCH_SAMPLES_COLUMNS + FILCH_SAMPLES_BOTTOM_INCS] = m[i].up;
         next->values[FILCH_SAMPLES_COLUMNS + FILCH_SAMPLES_BOTTOM_DECS] = m[i].down;
         next->values[FILCH_SAMPLES_COLUMNS + FILCH_SAMPLES_TOP] = m[i].top;
-        fi_samples_took(&s);
+        fi_samples_commit(&s);
     }
     CHECK_INT(fi_samples_write(&s, &head, fd), 0);
     fi_samples_fini(&s);
