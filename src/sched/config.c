@@ -1,4 +1,4 @@
-/* Wishes become settings; nonsense is named. */
+/* Resolves the settings of a runtime from its configuration, the environment and the defaults. */
 #include "sched/config.h"
 
 #include "base/cpu_count.h"
@@ -12,24 +12,24 @@
 #include <string.h>
 #include <unistd.h>
 
-#define STACK_MIN            ((size_t)16 << 10)
-#define STACK_MAX            ((size_t)1 << 30)
-#define STACK_DEFAULT        ((size_t)256 << 10)
-#define SEARCH_NS_MAX        1000000000
-#define SEARCH_NS_DEFAULT    20000
-#define BATCH_DEFAULT        16
-#define WATCHDOG_MS_DEFAULT  10
-#define WATCHDOG_MS_MAX      3600000
-#define SPARES_MAX           16384
-#define SPARES_DEFAULT       64
-#define TRACE_EVENTS_DEFAULT ((uint64_t)1 << 16)
-#define TRACE_EVENTS_MAX     ((uint64_t)1 << 26)
-#define TRACE_MS_MAX         3600000
-#define SAMPLE_NS_MAX        1000000000
-#define BURDEN_NS_MAX        1000000000
-#define BURDEN_NS_DEFAULT    3000
-#define CPU_MAX              1048575
-#define NS_PER_MS            INT64_C(1000000)
+#define STACK_MIN                ((size_t)16 << 10)
+#define STACK_MAX                ((size_t)1 << 30)
+#define STACK_DEFAULT            ((size_t)256 << 10)
+#define SEARCH_NS_MAX            1000000000
+#define SEARCH_NS_DEFAULT        20000
+#define BATCH_DEFAULT            16
+#define WATCHDOG_MS_DEFAULT      10
+#define WATCHDOG_MS_MAX          3600000
+#define BLOCKING_THREADS_MAX     16384
+#define BLOCKING_THREADS_DEFAULT 64
+#define TRACE_EVENTS_DEFAULT     ((uint64_t)1 << 16)
+#define TRACE_EVENTS_MAX         ((uint64_t)1 << 26)
+#define TRACE_MS_MAX             3600000
+#define SAMPLE_NS_MAX            1000000000
+#define BURDEN_NS_MAX            1000000000
+#define BURDEN_NS_DEFAULT        3000
+#define CPU_MAX                  1048575
+#define NS_PER_MS                INT64_C(1000000)
 
 unsigned filch_cpu_count(void)
 {
@@ -72,7 +72,7 @@ static int resolve_stack(const filch_config *c, fi_settings *s)
     return e;
 }
 
-/* A negative wish, or a 0 in the environment, is a time of 0. */
+/* A negative value, or 0 in the environment, means 0. */
 static int resolve_search(const filch_config *c, fi_settings *s)
 {
     uint64_t n;
@@ -104,7 +104,7 @@ static int resolve_deque(const filch_config *c, fi_settings *s)
                            c->deque ? "filch_config.deque" : "FILCH_DEQUE", name);
 }
 
-/* The kinds that steal one by one, or by halves, have no batch to choose. */
+/* bounded steals single items and half steals a half: they have no batch size. */
 static int resolve_batch(const filch_config *c, fi_settings *s)
 {
     bool fixed = s->deque == &fi_deque_bounded || s->deque == &fi_deque_half;
@@ -125,12 +125,13 @@ static int resolve_batch(const filch_config *c, fi_settings *s)
     return e;
 }
 
-static int resolve_choice(const char *field, int wish, const char *variable, const char *zero,
+static int resolve_choice(const char *field, int configured, const char *variable, const char *zero,
                           const char *one)
 {
-    if (wish < 0 || wish > 2)
-        return fi_option_error("filch_config.%s is %d, which is none of its values", field, wish);
-    return wish ? wish - 1 : fi_option_choice(variable, zero, one, 0);
+    if (configured < 0 || configured > 2)
+        return fi_option_error("filch_config.%s is %d, which is none of its values", field,
+                               configured);
+    return configured ? configured - 1 : fi_option_choice(variable, zero, one, 0);
 }
 
 static int resolve_choices(const filch_config *c, fi_settings *s)
@@ -138,16 +139,16 @@ static int resolve_choices(const filch_config *c, fi_settings *s)
     int eager = resolve_choice("publish", (int)c->publish, "FILCH_PUBLISH", "lazy", "eager");
     int affinity = resolve_choice("affinity", (int)c->affinity, "FILCH_AFFINITY", "none", "cpu");
 
-    int no_guests =
+    int no_caller_runs =
         resolve_choice("caller_runs", (int)c->caller_runs, "FILCH_CALLER_RUNS", "yes", "no");
 
     s->eager = eager == 1;
     s->affinity = affinity == 1;
-    s->caller_runs = no_guests == 0 && !s->affinity;
-    return eager < 0 || affinity < 0 || no_guests < 0 ? -EINVAL : 0;
+    s->caller_runs = no_caller_runs == 0 && !s->affinity;
+    return eager < 0 || affinity < 0 || no_caller_runs < 0 ? -EINVAL : 0;
 }
 
-/* A negative wish, or a 0 in the environment, is none. */
+/* A negative value, or 0 in the environment, turns the watchdog off. */
 static int resolve_watchdog(const filch_config *c, fi_settings *s)
 {
     uint64_t ms = WATCHDOG_MS_DEFAULT;
@@ -170,7 +171,7 @@ static int resolve_watchdog(const filch_config *c, fi_settings *s)
 
 static int resolve_deadlock(const filch_config *c, fi_settings *s)
 {
-    static const char *const words[] = {"abort", "report", "off"};
+    static const char *const names[] = {"abort", "report", "off"};
     const char *text = c->deadlock ? NULL : fi_option_env("FILCH_DEADLOCK");
 
     if (c->deadlock > FILCH_DEADLOCK_OFF)
@@ -180,7 +181,7 @@ static int resolve_deadlock(const filch_config *c, fi_settings *s)
     if (!text)
         return 0;
     for (int i = 0; i < 3; i++)
-        if (strcmp(text, words[i]) == 0) {
+        if (strcmp(text, names[i]) == 0) {
             s->deadlock = (filch_deadlock)(i + 1);
             return 0;
         }
@@ -206,7 +207,7 @@ static int signal_of(const char *text)
     return -1;
 }
 
-/* Those that a fault raises, and those that nobody can catch, are for no wishes. */
+/* Signals of faults and signals that cannot be caught are not allowed. */
 static bool may_dump_on(int n)
 {
     return n > 0 && n <= SIGRTMAX && n != SIGKILL && n != SIGSTOP && n != SIGSEGV && n != SIGBUS &&
@@ -225,15 +226,15 @@ static int resolve_signal(const filch_config *c, fi_settings *s)
                                   c->dump_signal);
 }
 
-static int resolve_spares(const filch_config *c, fi_settings *s)
+static int resolve_blocking_threads(const filch_config *c, fi_settings *s)
 {
     uint64_t n;
     int e = fi_option_number(&(fi_option){.variable = "FILCH_BLOCKING_THREADS",
                                           .field = "blocking_threads",
                                           .configured = c->blocking_threads,
                                           .min = 1,
-                                          .max = SPARES_MAX,
-                                          .fallback = SPARES_DEFAULT},
+                                          .max = BLOCKING_THREADS_MAX,
+                                          .fallback = BLOCKING_THREADS_DEFAULT},
                              &n);
 
     s->blocking_threads = (unsigned)n;
@@ -256,10 +257,10 @@ static int resolve_name(const filch_config *c, fi_settings *s)
 
 /* ---- observability ---- */
 
-/* A wish of the caller, which is only yes or nothing; or a variable. */
-static int resolve_switch(bool wish, const char *variable, bool *out)
+/* true in the configuration, or else the variable. */
+static int resolve_switch(bool configured, const char *variable, bool *out)
 {
-    int yes = wish ? 1 : fi_option_choice(variable, "0", "1", 0);
+    int yes = configured ? 1 : fi_option_choice(variable, "0", "1", 0);
 
     *out = yes == 1;
     return yes < 0 ? yes : 0;
@@ -313,7 +314,7 @@ static int resolve_sample(fi_observe_settings *s)
     return e;
 }
 
-/* Paths are followed on one worker: nobody is in the way of what is measured. */
+/* The span is measured on one worker, so that other workers do not disturb it. */
 static int resolve_scale(fi_settings *out)
 {
     uint64_t ns;
@@ -348,9 +349,9 @@ static int resolve_observe(const filch_config *config, fi_settings *out)
 int fi_config_resolve(const filch_config *config, fi_settings *out)
 {
     static int (*const steps[])(const filch_config *, fi_settings *) = {
-        resolve_workers,  resolve_stack,    resolve_search, resolve_deque,
-        resolve_batch,    resolve_choices,  resolve_spares, resolve_name,
-        resolve_watchdog, resolve_deadlock, resolve_signal, resolve_observe,
+        resolve_workers,  resolve_stack,    resolve_search,           resolve_deque,
+        resolve_batch,    resolve_choices,  resolve_blocking_threads, resolve_name,
+        resolve_watchdog, resolve_deadlock, resolve_signal,           resolve_observe,
     };
     const filch_config none = {0};
 

@@ -1,4 +1,4 @@
-/* What a runtime is started with: the caller's wishes, then the environment, then the defaults. */
+/* The settings of a runtime: from the configuration, then the environment, then the defaults. */
 #ifndef FI_SCHED_CONFIG_H
 #define FI_SCHED_CONFIG_H
 
@@ -8,21 +8,20 @@
 
 #include <stdbool.h>
 
-/* What is to be seen of the runtime from outside.  Names of files are the caller's: to be used while the runtime starts. */
+/* Settings of src/observe.  File names are the caller's, and are valid while the runtime starts. */
 typedef struct fi_observe_settings {
     bool stats;
     bool top;
     const char *trace;     /* NULL: none */
-    int64_t trace_ns;      /* only the last so many; 0: all that there is room for */
+    int64_t trace_ns;      /* keep the last nanoseconds; 0: all events that fit */
     uint32_t trace_events; /* of each worker; a power of two */
     const char *sample;    /* NULL: none */
-    int sample_cpu;        /* where the sampler is to be; -1: anywhere */
-    int64_t sample_ns;     /* from one sample to the next; 0: as fast as can be */
+    int sample_cpu;        /* CPU of the sampler; -1: any */
+    int64_t sample_ns;     /* between samples; 0: as fast as possible */
     const char *scale;     /* NULL: none; else there is one worker */
-    int64_t burden_ns;     /* of work that another worker takes over */
+    int64_t burden_ns;     /* cost of a steal, for the burdened span */
 } fi_observe_settings;
 
-/* All decided. */
 typedef struct fi_settings {
     unsigned workers;
     bool affinity;
@@ -40,7 +39,7 @@ typedef struct fi_settings {
     fi_observe_settings observe;
 } fi_settings;
 
-/* [any] 0; -EINVAL after a line on stderr that names what makes no sense. */
+/* [any] Returns: 0; -EINVAL: a setting is wrong, and a message names it. */
 int fi_config_resolve(const filch_config *config, fi_settings *out);
 
 #endif

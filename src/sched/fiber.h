@@ -1,8 +1,8 @@
-/* A fiber: a stack and a saved point of execution on it.  Workers run user code on nothing else.
+/* A fiber: a stack and a saved context.  All user code runs on fibers.
  *
- * What is known of it stands at the upper end of its stack: a parked fiber is one page of memory, and comes and goes with
- * its stack.  Thieves may ask a fiber that is gone: that memory stays accessible (fi_stack_config.reserve), and an ask does no
- * harm to whoever has it then. */
+ * The record is at the upper end of the fiber's stack, so a parked fiber takes one page of memory.
+ * A thief may request tasks from a fiber that was freed.  Its memory stays accessible
+ * (fi_stack_config.reserve), and a request does no harm to the next fiber there. */
 #ifndef FI_SCHED_FIBER_H
 #define FI_SCHED_FIBER_H
 
@@ -31,7 +31,7 @@ typedef enum fi_work { FI_WORK_FIBER, FI_WORK_TASK, FI_WORK_JOB } fi_work;
 
 /* What a trace knows of a fiber.  Written only while a trace is on (sched/tracepoint.h). */
 typedef struct fi_trace_id {
-    uint64_t id; /* of what it runs now, never used again; 0: nothing that the trace has seen */
+    uint64_t id;        /* of what it runs now, never reused; 0: not traced */
     uintptr_t function; /* 0: not known */
     uint32_t name;      /* in the runtime's intern table; 0: none */
     fi_work work;
@@ -46,40 +46,40 @@ typedef struct fi_cancel {
 } fi_cancel;
 
 struct fi_fiber {
-    fi_task_bounds bounds; /* first: compiled task code holds its address */
-    fi_runnable ready;     /* what stands in the queues while the fiber waits to be resumed */
-    fi_worker *worker;     /* who runs it */
+    fi_task_bounds bounds; /* first: inline task code has its address */
+    fi_runnable ready;     /* in a run queue, while the fiber is ready */
+    fi_worker *worker;     /* that runs it */
     FI_ATOMIC(const void *)
-    wait_key; /* the address under which it stands in the lot; NULL: it does not */
+    wait_key; /* the address that it waits for in the parking lot; NULL: none */
     FI_ATOMIC(fi_waiter *) waiting; /* what it waits for; NULL: nothing */
-    FI_ATOMIC(uint32_t) pins;       /* those who look at that, which must not go away meanwhile */
-    FI_ATOMIC(uint32_t) freezes;    /* those who look at its stack: it must not go on meanwhile */
+    FI_ATOMIC(uint32_t) pins;       /* threads that read `waiting`, which must stay valid */
+    FI_ATOMIC(uint32_t) freezes;    /* threads that read its stack: it must not run */
     FI_ATOMIC(uint32_t) cancelled;
-    FI_ATOMIC(uint32_t) busy; /* it has something to run, or to go on with */
+    FI_ATOMIC(uint32_t) busy; /* it has work */
     FI_ATOMIC(uintptr_t)
-    body;              /* of what was started by name, while that runs; 0: a task or a job */
+    body;              /* function of filch_go or filch_fiber_start; 0: a task or a job */
     fi_runnable *work; /* what it runs next */
-    /* What its last work has left to do, before the fiber does anything but work of the same kind; it sets
-     * this to NULL: nothing. */
+    /* Deferred by its last work, and called before the fiber runs work of another kind.  It sets
+     * rest to NULL. */
     void (*rest)(fi_fiber *f);
     void *rest_of;
     uint32_t rest_n;
 
     fi_ctx ctx;
     fi_stack *stack;
-    fi_stack_pool *pool; /* of its stack; NULL: that of all others */
+    fi_stack_pool *pool; /* of a stack with its own size; NULL: the runtime's pool */
     fi_stack_bounds stack_bounds;
     fi_cxx_exceptions cxx;
 
-    fi_handle *handle;               /* NULL: it has none */
-    void (*end_handle)(fi_fiber *f); /* of one that it got while it ran; NULL: there is none */
-    fi_fls *fls;                     /* NULL: none yet */
+    fi_handle *handle;               /* NULL: none */
+    void (*end_handle)(fi_fiber *f); /* of a handle that it got while it ran */
+    fi_fls *fls;                     /* fiber-local storage; NULL: none yet */
     void (*fls_end)(fi_fls *fls);
 
-    void *tasks; /* the task stack, made by the room above when it is first needed */
+    void *tasks; /* the task stack, made by src/task at the first spawn */
     void (*tasks_free)(void *tasks);
 
-    fi_fiber *next_cached; /* in its worker's list, while it has nothing to run */
+    fi_fiber *next_cached; /* in its worker's fiber_cache */
     fi_trace_id trace_id;
     fi_cancel cancel;
 };
@@ -90,58 +90,57 @@ static inline const fi_wait_reason *fi_waiter_reason(const fi_waiter *w)
     return (const void *)w;
 }
 
-/* [any] The fiber whose words these are. */
+/* [any] */
 static inline fi_fiber *fi_fiber_of_bounds(void *bounds)
 {
     return bounds;
 }
 
-/* [any] The fiber that waits in a queue. */
+/* [any] The fiber of an entry of a run queue. */
 static inline fi_fiber *fi_fiber_of_ready(fi_runnable *r)
 {
     return (fi_fiber *)(void *)((char *)r - offsetof(fi_fiber, ready));
 }
 
-/* [worker] A fiber that has nothing to run: one that ran before, or a new one; NULL when there is no
- * memory. */
+/* [worker] A fiber without work, from the cache or new; NULL: no memory. */
 fi_fiber *fi_fiber_acquire(fi_worker *w);
 
-/* [any] A stack of a size of its own, a power of two; NULL when there is no memory.
- * [worker] A new fiber on it. */
+/* [any] A stack of this size, a power of two; NULL: no memory.
+ * [worker] A new fiber on such a stack. */
 #define FI_FIBER_STACK_MIN ((size_t)16 << 10)
 fi_stack *fi_fiber_stack_new(fi_runtime *rt, size_t stack_size);
 fi_fiber *fi_fiber_acquire_sized(fi_worker *w, fi_stack *s);
 
-/* [any] Free such a stack on which no fiber was made. */
+/* [any] Free such a stack, on which no fiber was made. */
 void fi_fiber_stack_free(fi_stack *s);
 
-/* [worker] One that has a stack; NULL: there is none. */
+/* [worker] A fiber from the cache; NULL: the cache is empty. */
 fi_fiber *fi_fiber_acquire_cached(fi_worker *w);
 
-/* [worker] Let it run this next, in these modes. */
+/* [worker] Let the fiber run r next, with these floating-point modes. */
 void fi_fiber_assign(fi_fiber *f, fi_runnable *r, const fi_ctx_fpenv *modes);
 
-/* [worker] It has nothing to run any more. */
+/* [worker] The fiber has no more work: put it into the cache, or free it. */
 void fi_fiber_release(fi_worker *w, fi_fiber *f);
 
-/* [worker] Unmake all fibers that have nothing to run. */
+/* [worker] Free all fibers of the cache. */
 void fi_fiber_cache_drain(fi_worker *w);
 
-/* [fiber, at the end of its work] Destroy what it has of its own.  That may park. */
+/* [fiber, at the end of its work] Destroy its fiber-local storage.  A destructor may park. */
 void fi_fiber_end_fls(fi_fiber *f);
 
-/* [fiber or its worker] Add what the fiber counted to its worker's counters. */
+/* [fiber or its worker] Add the fiber's counts to its worker's counters. */
 void fi_fiber_flush(fi_fiber *f);
 
 /* [any] A pool for the stacks of fibers; 0 or -errno. */
 int fi_fiber_pool_init(fi_stack_pool *p, size_t stack_size);
 
-/* [watcher] From now on the memory of fibers that are gone is kept for new ones, and this gives back what nobody needed
- * since the last time.  How many are left. */
+/* [watchdog] Keep the stacks of freed fibers from now on.  Trim: unmap those that were not used
+ * since the last trim.  Returns: the number of stacks that are left. */
 void fi_fiber_cache_enable(fi_runtime *rt);
 size_t fi_fiber_cache_trim(fi_runtime *rt);
 
-/* [any] Call visit for every fiber that there is, busy or not.  None is unmade meanwhile. */
+/* [any] Call visit for every fiber, busy or not.  No fiber is freed meanwhile. */
 void fi_fiber_foreach(fi_runtime *rt, void (*visit)(fi_fiber *f, void *ctx), void *ctx);
 
 #endif

@@ -1,4 +1,4 @@
-/* A worker's life: find something, run it, again. */
+/* The loop of a worker: find work, run it. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* pthread_setname_np, pthread_setaffinity_np */
 #endif
@@ -18,14 +18,14 @@
 #define NAME_SHOWN   64
 #define TRY_AGAIN_NS 1000000 /* until the next attempt to allocate a task stack */
 
-void fi_worker_thread_init(fi_worker_thread *s, fi_overflow_handler *watch,
-                           FI_ATOMIC(uint32_t) * over)
+void fi_worker_thread_init(fi_worker_thread *s, fi_overflow_handler *overflow,
+                           FI_ATOMIC(uint32_t) * stop_flag)
 {
     fi_ctx_init_thread(&s->sched_ctx);
     s->cxx = fi_cxx_exceptions_of_thread();
-    s->overflow = watch;
-    s->has_overflow_handler = fi_overflow_handler_init(watch) == 0;
-    s->stop_flag = over;
+    s->overflow = overflow;
+    s->has_overflow_handler = fi_overflow_handler_init(overflow) == 0;
+    s->stop_flag = stop_flag;
     s->is_borrower = false;
     s->direct_switch_max = FI_DIRECT_SWITCH_MAX;
     s->clock = 0;
@@ -53,7 +53,7 @@ static void thread_ended(void)
              current ? fi_fiber_of_bounds(current)->stack_bounds.name : "none");
 }
 
-/* The watcher sees by the tick that the worker runs something else now. */
+/* The tick tells the watchdog that the worker runs something else now. */
 void fi_worker_attach(fi_worker *w, fi_worker_thread *thread)
 {
     uint32_t tick = fi_load_relaxed(&w->tick) + 1u;
@@ -150,7 +150,7 @@ fi_fiber *fi_switch_for_unstarted(fi_worker *w, fi_runnable *r)
 }
 
 /* In the child of a fork() the fiber or blocking call that forked continues, and comes here when
- * its work is done.  Its waiter is in the parent, unless a guest thread runs its own task here.
+ * its work is done.  Its waiter is in the parent, unless a borrower runs its own task here.
  * Which of the two is the case depends on timing, so the process ends in both. */
 void fi_worker_end_fork_child(void)
 {
@@ -166,7 +166,7 @@ static void name_thread(const fi_worker *w)
     pthread_setname_np(pthread_self(), name);
 }
 
-static void live(fi_worker *w)
+static void run_worker(fi_worker *w)
 {
     fi_worker_thread thread;
 
@@ -179,8 +179,8 @@ static void live(fi_worker *w)
     fi_worker_thread_fini(&thread);
 }
 
-/* All workers begin asleep, so that a guest may have one before its thread is there.  It may be the only one
- * who ever ran it. */
+/* All workers start asleep, so that a caller can borrow a worker whose thread has not started yet.
+ * The worker may then never be run by its own thread. */
 void *fi_worker_main(void *worker)
 {
     fi_worker *w = worker;
@@ -192,7 +192,7 @@ void *fi_worker_main(void *worker)
     fi_trace_woken(w);
     fi_watchdog_worker_awake(w->runtime);
     if (!fi_load_relaxed(&w->runtime->stopping))
-        live(w);
+        run_worker(w);
     fi_fiber_cache_drain(w);
     fi_stack_cache_fini(&w->stacks);
     return NULL;
