@@ -27,7 +27,7 @@ static void hog_until(void *held)
     spin_until_held(*(const uint64_t *)held);
 }
 
-static void hog(void *arg)
+static void long_run(void *arg)
 {
     (void)arg;
     filch_fiber_set_name("greedy");
@@ -42,7 +42,7 @@ static void run_hog(void *arg)
 
     (void)arg;
     if (filch_start(&c) == 0)
-        filch_main(hog, NULL);
+        filch_main(long_run, NULL);
 }
 
 static void a_hog_is_named_once(void **state)
@@ -119,30 +119,45 @@ static void stay_on(int cpu)
         _exit(3);
 }
 
-/* Another process takes the CPU, and this thread has the least right to it. */
-static pid_t starve(void)
-{
-    const struct sched_param none = {0};
-    int cpu = sched_getcpu();
-    pid_t busy;
+typedef struct busy_process {
+    pid_t pid;
+    int cpu;
+} busy_process;
 
-    stay_on(cpu);
-    busy = fork();
-    if (busy == 0)
+/* Start a process that keeps this CPU busy.  Before the runtime starts, because fork(2) can take
+ * longer than the watchdog allows. */
+static busy_process start_busy_process(void)
+{
+    busy_process busy = {.cpu = sched_getcpu()};
+
+    busy.pid = fork();
+    if (busy.pid < 0)
+        _exit(3);
+    if (busy.pid == 0) {
+        stay_on(busy.cpu);
         for (prctl(PR_SET_PDEATHSIG, SIGKILL);;)
             fi_pause();
-    if (busy < 0 || sched_setscheduler(0, SCHED_IDLE, &none) < 0)
-        _exit(3);
+    }
     return busy;
+}
+
+/* Compete with the busy process at the lowest priority. */
+static void starve(int cpu)
+{
+    const struct sched_param none = {0};
+
+    stay_on(cpu);
+    if (sched_setscheduler(0, SCHED_IDLE, &none) < 0)
+        _exit(3);
 }
 
 /* It yields all the time, but seldom runs. */
 static void yield_starved(void *arg)
 {
-    pid_t busy = starve();
+    const busy_process *busy = arg;
     int starved = 0;
 
-    (void)arg;
+    starve(busy->cpu);
     for (int64_t last = waited_ns(); starved < STARVED;) {
         int64_t now;
         filch_yield();
@@ -150,19 +165,20 @@ static void yield_starved(void *arg)
         starved += now - last >= STARVED_NS;
         last = now;
     }
-    kill(busy, SIGKILL);
+    kill(busy->pid, SIGKILL);
     if (counted().long_runs != 0)
         _exit(2);
 }
 
 static void run_starved(void *arg)
 {
+    busy_process busy = start_busy_process();
     filch_config c = quick(1);
 
     (void)arg;
     c.watchdog_ns *= 4;
     if (filch_start(&c) == 0)
-        filch_main(yield_starved, NULL);
+        filch_main(yield_starved, &busy);
 }
 
 static void who_waits_for_a_cpu_is_not_named(void **state)
