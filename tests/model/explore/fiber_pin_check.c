@@ -15,7 +15,7 @@ static fi_fiber fiber;
 /* One wait after the other, in the same memory. */
 static char wait;
 static FI_ATOMIC(uint32_t) gate; /* for the parked fiber */
-static fi_lock latch;
+static fi_lock lock;
 static bool in_line;
 static unsigned took_out; /* a bit for each thread that is about to wake the fiber */
 
@@ -32,19 +32,19 @@ static void setup(void)
     x_init(&fiber.pins, 0, "pins");
     x_init(&fiber.cancelled, 0, "cancel");
     x_init(&gate, 0, "gate");
-    x_init(&latch.word, 0, "latch");
+    x_init(&lock.word, 0, "lock");
 }
 
 /* ---- the fiber, as in wait/waitq.c ---- */
 
 static bool stand_in_line(void)
 {
-    x_lock(&latch);
+    x_lock(&lock);
     in_line = true;
     bool cancelled = fi_fiber_begin_wait(&fiber, the_wait());
     if (cancelled)
         in_line = false;
-    x_unlock(&latch);
+    x_unlock(&lock);
     return !cancelled;
 }
 
@@ -73,11 +73,11 @@ static void wait_once(uint64_t position)
 
 static bool take_out(int self)
 {
-    x_lock(&latch);
+    x_lock(&lock);
     if (in_line)
         took_out |= 1u << self;
     in_line = false;
-    x_unlock(&latch);
+    x_unlock(&lock);
     return took_out & 1u << self;
 }
 

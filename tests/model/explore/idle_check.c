@@ -1,5 +1,5 @@
 /* Work that was put where others find it is not left there while a worker sleeps, and one thread at a
- * time uses a worker: its own or a guest.
+ * time uses a worker: its own or a borrower.
  *
  * All: P put a piece of work and notify, T find work and take a piece, sleeping when there is none,
  * D the same with a deadline for the first sleep, S stop all, B (alone) like T for a worker that is

@@ -223,7 +223,7 @@ static void operate(const operation *op)
 static const char *thread_name(int thread)
 {
     static const char *const names[] = OWNER_AND("maker", "worker");
-    return is_worker(thread) || thread == 0 ? names[thread] : "guest";
+    return is_worker(thread) || thread == 0 ? names[thread] : "borrower";
 }
 
 static void adjust(check *c)

@@ -10,22 +10,22 @@
 enum { FILES = 2 };
 
 static struct {
-    fi_biased_lock latch;
+    fi_biased_lock lock;
     bool closing;
 } file[FILES];
 static fi_syscall_guard syscall_guard[MAX_THREADS];
 
 static void setup(void)
 {
-    static const char *const words[] = {"latch 0", "latch 1"};
+    static const char *const words[] = {"lock 0", "lock 1"};
     static const char *const biases[] = {"bias 0", "bias 1"};
     static const char *const guard_names[MAX_THREADS] = {"", "call 1", "call 2", "call 3",
                                                          "call 4"};
     for (int i = 0; i < FILES; i++) {
-        file[i].latch = (fi_biased_lock){0};
+        file[i].lock = (fi_biased_lock){0};
         file[i].closing = false;
-        x_init(&file[i].latch.word, 0, words[i]);
-        x_init(&file[i].latch.bias, 0, biases[i]);
+        x_init(&file[i].lock.word, 0, words[i]);
+        x_init(&file[i].lock.bias, 0, biases[i]);
     }
     for (int i = 1; i < program_threads(); i++)
         x_init(&syscall_guard[i], 0, guard_names[i]);
@@ -33,13 +33,13 @@ static void setup(void)
 
 static void hold(int which, uint64_t position)
 {
-    fi_biased_lock_lock_slow(&file[which].latch, FI_LOCK_ID_NONE);
+    fi_biased_lock_lock_slow(&file[which].lock, FI_LOCK_ID_NONE);
     x_forget(position);
 }
 
 static void let_go(int which)
 {
-    fi_biased_lock_unlock(&file[which].latch, FI_LOCK_ID_NONE);
+    fi_biased_lock_unlock(&file[which].lock, FI_LOCK_ID_NONE);
 }
 
 /* As op_begin and op_try in io/op.c. */
@@ -84,7 +84,7 @@ static uint64_t summary(void)
 {
     uint64_t h = 0;
     for (int i = 0; i < FILES; i++)
-        h = h << 3 | (uint64_t)file[i].closing << 1 | file[i].latch.slow;
+        h = h << 3 | (uint64_t)file[i].closing << 1 | file[i].lock.slow;
     return h;
 }
 

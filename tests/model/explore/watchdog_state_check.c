@@ -1,8 +1,8 @@
-/* The watcher does not sleep for ever while a worker is awake, or when its word was changed since it
+/* The watchdog does not sleep for ever while a worker is awake, or when its word was changed since it
  * looked.
  *
  * Owner: L look around, and sleep for ever if all workers do.  Thief: T a worker, finds work and is
- * busy for ever, P put some, K borrow a worker for ever, C change the watcher's word. */
+ * busy for ever, P put some, K borrow a worker for ever, C change the watchdog's word. */
 #include "explore/kind.h"
 
 #include "base/eventcount.h"
@@ -12,9 +12,9 @@
 
 static workers *at;
 static fi_watchdog_state word;
-static fi_eventcount bell;
+static fi_eventcount wakeup;
 static FI_ATOMIC(uint32_t) work; /* so many pieces */
-static uint64_t looked;          /* what the watcher saw of its word when it fell asleep */
+static uint64_t looked;          /* what the watchdog saw of its word when it fell asleep */
 
 enum { TICK = 1 };
 
@@ -36,18 +36,18 @@ static void setup(void)
     looked = 0;
     at = FI_NEW(workers);
     workers_init(at);
-    x_init(&word, 0, "watcher");
-    x_init(&bell, 0, "bell");
+    x_init(&word, 0, "watchdog");
+    x_init(&wakeup, 0, "wakeup");
     x_init(&work, 0, "work");
 }
 
 static void ring_if(bool slept)
 {
     if (slept)
-        fi_eventcount_notify(&bell);
+        fi_eventcount_notify(&wakeup);
 }
 
-/* ---- the watcher, as in debug/watchdog_thread.c and debug/deadlock.c ---- */
+/* ---- the watchdog, as in debug/watchdog_thread.c and debug/deadlock.c ---- */
 
 static bool fall_asleep(void *seen)
 {
@@ -65,15 +65,15 @@ static void watch(void)
 {
     for (;;) {
         x_forget(1);
-        uint32_t heard = fi_eventcount_prepare(&bell);
+        uint32_t heard = fi_eventcount_prepare(&wakeup);
         uint64_t seen = fi_load_relaxed(&word);
         bool quiet = is_all_quiet(seen);
         if (quiet)
             looked = seen;
         if (x_fault("hears_first"))
-            heard = fi_eventcount_prepare(&bell);
+            heard = fi_eventcount_prepare(&wakeup);
         x_say(quiet ? "all sleep" : "not all sleep");
-        fi_eventcount_wait(&bell, heard, quiet ? FI_FUTEX_FOREVER : TICK);
+        fi_eventcount_wait(&wakeup, heard, quiet ? FI_FUTEX_FOREVER : TICK);
         fi_watchdog_state_wake(&word);
     }
 }
@@ -149,9 +149,9 @@ static const char *at_rest(void)
 {
     for (int i = 1; i < program_threads(); i++)
         if (is_worker(i) && x_peek(&at->sleeper[i].asleep) != FI_ASLEEP)
-            return "a worker is awake, and the watcher sleeps";
+            return "a worker is awake, and the watchdog sleeps";
     if (x_peek(&word) / FI_WATCHDOG_CHANGE != looked / FI_WATCHDOG_CHANGE)
-        return "something was changed, and the watcher sleeps";
+        return "something was changed, and the watchdog sleeps";
     return NULL;
 }
 
@@ -181,7 +181,7 @@ const kind watchdog_state_kind = {
     .thief = "TPCK",
     .programs = programs,
     .mutants = mutants,
-    .threads = OWNER_AND("watcher", "thread"),
+    .threads = OWNER_AND("watchdog", "thread"),
     .setup = setup,
     .operate = operate,
     .summary = summary,

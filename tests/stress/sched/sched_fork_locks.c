@@ -269,7 +269,7 @@ static void test_calls(void **state)
 
 #define WORDS_MAX 100
 
-/* The words of locks and latches alike: 0 is free, 1 is held. */
+/* The words of locks and locks alike: 0 is free, 1 is held. */
 typedef struct words {
     FI_ATOMIC(uint32_t) * word[WORDS_MAX];
     int n;
@@ -328,7 +328,7 @@ static bool try_hold(FI_ATOMIC(uint32_t) * word)
                                        __ATOMIC_RELAXED);
 }
 
-/* Wake the sleepers of a lock.  No thread sleeps at the word of a latch. */
+/* Wake the sleepers of a lock.  No thread sleeps at the word of a lock. */
 static void let_go(FI_ATOMIC(uint32_t) * word)
 {
     fi_lock_unlock((fi_lock *)(void *)word);
@@ -398,7 +398,7 @@ static void *fork_and_return(void *arg)
 
 static atomic_int over;
 
-/* It has a handle that no other fiber joins.  The latch of the handle is held as well. */
+/* It has a handle that no other fiber joins.  The lock of the handle is held as well. */
 static void fork_and_return_with_self(void *arg)
 {
     fi_handle *me = fi_handle_of(filch_fiber_self(), __func__);

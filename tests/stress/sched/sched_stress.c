@@ -43,7 +43,7 @@ static void work(int rounds)
 /* Of the runtime that runs, and of no other: a thread that was joined may be in /proc for a moment longer. */
 static char runtime_name[16];
 
-/* A worker's name is the runtime's and a number; the watcher's is not. */
+/* A worker's name is the runtime's and a number; the watchdog's is not. */
 static bool is_worker(const char *tid)
 {
     char path[300], name[32] = "";

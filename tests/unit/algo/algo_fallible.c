@@ -10,10 +10,10 @@
 static atomic_uchar times[N_MAX];
 static atomic_size_t calls;
 
-typedef struct wish {
+typedef struct failure {
     size_t fail_at; /* the element that fails */
     int with;
-} wish;
+} failure;
 
 static void forget(void)
 {
@@ -23,7 +23,7 @@ static void forget(void)
 
 static int see(size_t lo, size_t hi, void *ctx)
 {
-    const wish *w = ctx;
+    const failure *w = ctx;
     int result = 0;
 
     atomic_fetch_add(&calls, 1);
@@ -57,7 +57,7 @@ static const size_t grains[] = {0, 1, 3, 100, N_MAX, (size_t)-1};
 static void no_error(void)
 {
     static const size_t lengths[] = {0, 1, 2, 64, 1000, N_MAX};
-    wish none = {N_MAX, 1};
+    failure none = {N_MAX, 1};
 
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
         for (size_t j = 0; j < GRAINS; j++) {
@@ -76,7 +76,7 @@ static void one_fails(void)
 
     for (size_t i = 0; i < sizeof at / sizeof *at; i++)
         for (size_t j = 0; j < GRAINS; j++) {
-            wish w = {at[i], i % 2 ? 77 : -77};
+            failure w = {at[i], i % 2 ? 77 : -77};
             forget();
             CHECK_INT(filch_for_fallible(0, N_MAX, grains[j], see, &w), w.with);
             CHECK_INT(times[at[i]], 1);
@@ -88,7 +88,7 @@ static void one_fails(void)
 
 static void stops_at_once(void **state)
 {
-    wish w = {41, 5};
+    failure w = {41, 5};
 
     (void)state;
     CHECK_INT(filch_start(&(filch_config){.workers = 1}), 0);

@@ -231,7 +231,7 @@ static int beside_starts(void)
 
 /* ---- beside tasks ---- */
 
-static filch_mutex bell;
+static filch_mutex contended;
 
 /* A tree of tasks as deep as the number, whose leaves now and then wait. */
 FILCH_TASK(int, tree, int, n)
@@ -239,8 +239,8 @@ FILCH_TASK(int, tree, int, n)
     int a, b;
 
     if (n == 0) {
-        filch_mutex_lock(&bell);
-        filch_mutex_unlock(&bell);
+        filch_mutex_lock(&contended);
+        filch_mutex_unlock(&contended);
         filch_yield();
         return 1;
     }

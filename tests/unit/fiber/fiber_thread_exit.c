@@ -8,9 +8,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-static void start(unsigned workers, filch_caller_runs guests)
+static void start(unsigned workers, filch_caller_runs caller_runs)
 {
-    const filch_config c = {.workers = workers, .caller_runs = guests};
+    const filch_config c = {.workers = workers, .caller_runs = caller_runs};
 
     alarm(60); /* where nothing is said, the process would wait for ever */
     if (filch_start(&c) < 0)

@@ -16,7 +16,7 @@
 /* What is to be told, 0: nothing; and how often it was interrupted. */
 typedef struct fake {
     fi_poller poller; /* first */
-    FI_ATOMIC(uint32_t) bell;
+    FI_ATOMIC(uint32_t) wake_seq;
     atomic_int told, interrupts, inside;
     atomic_bool was_awake; /* when it was told */
 } fake;
@@ -33,20 +33,20 @@ static one all[SLEEPERS];
 
 static void ring(fake *p)
 {
-    fi_fetch_add_relaxed(&p->bell, 1u);
-    fi_futex_wake(&p->bell, INT_MAX);
+    fi_fetch_add_relaxed(&p->wake_seq, 1u);
+    fi_futex_wake(&p->wake_seq, INT_MAX);
 }
 
 static int poll_fake(fi_poller *base, int64_t deadline_ns, void (*awake)(void *arg), void *arg)
 {
     fake *p = (fake *)(void *)base;
-    uint32_t bell = fi_load_relaxed(&p->bell);
+    uint32_t wake_seq = fi_load_relaxed(&p->wake_seq);
 
     CHECK_INT(deadline_ns, FI_FUTEX_FOREVER);
     CHECK_INT(atomic_fetch_add(&p->inside, 1), 0); /* one at a time */
     while (atomic_load(&p->told) == 0 && atomic_load(&p->interrupts) == 0) {
-        fi_futex_wait(&p->bell, bell, FI_FUTEX_FOREVER);
-        bell = fi_load_relaxed(&p->bell);
+        fi_futex_wait(&p->wake_seq, wake_seq, FI_FUTEX_FOREVER);
+        wake_seq = fi_load_relaxed(&p->wake_seq);
     }
     atomic_fetch_sub(&p->inside, 1);
     if (atomic_exchange(&p->told, 0) == 0) {
@@ -205,7 +205,7 @@ static void who_polls_is_not_lent(void **state)
     await_up(1);
 }
 
-/* A guest gives a worker back; something is watched by then, and only the worker's own thread can ask for it. */
+/* A borrower gives a worker back; something is watched by then, and only the worker's own thread can ask for it. */
 static void given_back_it_has_to_poll(void **state)
 {
     fi_sleeper *s;
@@ -221,7 +221,7 @@ static void given_back_it_has_to_poll(void **state)
     await_up(0);
 }
 
-/* The worker's own thread is woken while the guest looks, finds nothing, and sleeps again, now in the poller. */
+/* The worker's own thread is woken while the borrower looks, finds nothing, and sleeps again, now in the poller. */
 static bool is_up_and_polls(void *ctx)
 {
     (void)ctx;

@@ -26,16 +26,16 @@
  * readers and one for writers. */
 static inline unsigned n_waiting_in(void *of, int which)
 {
-    fi_biased_lock *latch = of;
-    fi_waitq *line = (fi_waitq *)(void *)(latch + 1) + which;
+    fi_biased_lock *lock = of;
+    fi_waitq *line = (fi_waitq *)(void *)(lock + 1) + which;
     const fi_waiter *first, *w;
     unsigned n = 0;
 
-    fi_obj_lock(latch);
+    fi_obj_lock(lock);
     w = first = line->first;
     for (; w; w = w->next == first ? NULL : w->next)
         n++;
-    fi_obj_unlock(latch);
+    fi_obj_unlock(lock);
     return n;
 }
 

@@ -42,10 +42,10 @@ static inline bool is_wanted(unsigned workers)
 }
 
 /* The test runs in a runtime of its own, and that leaves no memory behind. */
-static inline void workers_each(const filch_config *wish, void (*test)(void))
+static inline void workers_each(const filch_config *config, void (*test)(void))
 {
     for (size_t i = 0; i < sizeof workers_counts / sizeof *workers_counts; i++) {
-        filch_config c = wish ? *wish : (filch_config){0};
+        filch_config c = config ? *config : (filch_config){0};
         size_t before = fi_mem_live().blocks;
 
         if (!is_wanted(workers_counts[i]))

@@ -14,7 +14,7 @@
 
 /* A door that is opened once, for all who wait. */
 typedef struct place {
-    fi_biased_lock latch;
+    fi_biased_lock lock;
     fi_waitq line;
     bool open;
 } place;
@@ -24,11 +24,11 @@ static inline int place_wait_until(place *p, int64_t deadline)
     fi_waiter w = {0};
     int e = 0;
 
-    fi_obj_lock(&p->latch);
+    fi_obj_lock(&p->lock);
     if (p->open)
-        fi_obj_unlock(&p->latch);
+        fi_obj_unlock(&p->lock);
     else
-        e = fi_waitq_wait(&w, &p->line, &p->latch, (fi_wait_reason){"place", p}, deadline);
+        e = fi_waitq_wait(&w, &p->line, &p->lock, (fi_wait_reason){"place", p}, deadline);
     return e;
 }
 
@@ -37,18 +37,18 @@ static inline void place_wait(place *p)
     place_wait_until(p, FI_TIMER_NEVER);
 }
 
-/* The place may be gone as soon as the latch is let go. */
+/* The place may be gone as soon as the lock is let go. */
 static inline void place_open(place *p)
 {
     fi_waiter *w, *woken = NULL;
 
-    fi_obj_lock(&p->latch);
+    fi_obj_lock(&p->lock);
     p->open = true;
     while ((w = fi_waitq_pop(&p->line)) != NULL) {
         w->next = woken;
         woken = w;
     }
-    fi_obj_unlock(&p->latch);
+    fi_obj_unlock(&p->lock);
     while ((w = woken) != NULL) {
         woken = w->next;
         w->result = 0;

@@ -178,7 +178,7 @@ static void thread_waits(void *slowly)
     filch_main(name_and_wait, &never);
 }
 
-/* ---- no thread for the watcher ---- */
+/* ---- no thread for the watchdog ---- */
 
 /* From now on the calling thread can start no thread.  False: the kernel does not let us. */
 static bool refuse_threads(void)
@@ -521,7 +521,7 @@ static void who_may_be_woken_is_left_alone(void **state)
 #define TURNS 20000
 
 static struct {
-    fi_biased_lock latch;
+    fi_biased_lock lock;
     fi_waitq line;
     bool there;
 } baton[2];
@@ -531,12 +531,12 @@ static void take(int me)
 {
     fi_waiter w = {.uncancellable = true};
 
-    fi_obj_lock(&baton[me].latch);
+    fi_obj_lock(&baton[me].lock);
     if (baton[me].there) {
         baton[me].there = false;
-        fi_obj_unlock(&baton[me].latch);
+        fi_obj_unlock(&baton[me].lock);
     } else {
-        fi_waitq_wait(&w, &baton[me].line, &baton[me].latch, (fi_wait_reason){"baton", NULL},
+        fi_waitq_wait(&w, &baton[me].line, &baton[me].lock, (fi_wait_reason){"baton", NULL},
                       FI_TIMER_NEVER);
     }
 }
@@ -545,10 +545,10 @@ static void give(int other)
 {
     fi_waiter *w;
 
-    fi_obj_lock(&baton[other].latch);
+    fi_obj_lock(&baton[other].lock);
     w = fi_waitq_pop(&baton[other].line);
     baton[other].there = !w;
-    fi_obj_unlock(&baton[other].latch);
+    fi_obj_unlock(&baton[other].lock);
     if (w)
         fi_waiter_wake(w);
 }

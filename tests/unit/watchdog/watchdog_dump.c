@@ -298,7 +298,7 @@ static void a_signal_brings_it(void **state)
     CHECK(says_and_lives(with_signal, NULL, "fiber 'signalled'"));
 }
 
-/* Also to a runtime that is at rest, and whose watcher sleeps. */
+/* Also to a runtime that is at rest, and whose watchdog sleeps. */
 static void with_late_signal(void *arg)
 {
     static place never;
