@@ -158,8 +158,8 @@ static void wait_for(child *c, pid_t pid, child_pipe pipes[2], long seconds)
     c->silenced = pipes[0].full;
 }
 
-/* A descriptor from which `input` can be read, or -errno.  In memory, so that nobody has to write
- * while somebody reads. */
+/* A descriptor from which `input` can be read, or -errno.  The text is in memory, so that no writer is
+ * needed while the child reads. */
 static int source_of(const char *input)
 {
     if (!input)

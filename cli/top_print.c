@@ -120,13 +120,13 @@ typedef struct lengths {
     uint64_t deque, ready, inbox;
 } lengths;
 
-static void print_rates(screen *s, const char *who, const char *state, lengths q,
+static void print_rates(screen *s, const char *name, const char *state, lengths q,
                         const filch_counters *before, const filch_counters *now, double seconds,
                         const char *runs)
 {
     char t[8][8];
     screen_line(
-        s, "%-8s %-26s %5s %5s %5s %7s %7s %7s %7s %7s  %s", who, state,
+        s, "%-8s %-26s %5s %5s %5s %7s %7s %7s %7s %7s  %s", name, state,
         format_count((double)q.deque, t[0]), format_count((double)q.ready, t[1]),
         format_count((double)q.inbox, t[2]),
         format_count(per_second(steals_of(before), steals_of(now), seconds), t[3]),
@@ -180,10 +180,11 @@ static void print_workers(screen *s, const filch_top *before, const filch_top *n
                 "sleep/s", "ended/s", "runs");
     for (unsigned i = 0; i < now->workers; i++) {
         const filch_top_worker *w = &now->worker[i];
-        char who[16], state[32];
-        snprintf(who, sizeof who, "%u", i);
-        print_rates(s, who, state_of(w, &shares[i], state), (lengths){w->deque, w->ready, w->inbox},
-                    &before->worker[i].counters, &w->counters, seconds, w->runs);
+        char name[16], state[32];
+        snprintf(name, sizeof name, "%u", i);
+        print_rates(s, name, state_of(w, &shares[i], state),
+                    (lengths){w->deque, w->ready, w->inbox}, &before->worker[i].counters,
+                    &w->counters, seconds, w->runs);
     }
     if (now->workers > 1)
         print_sum(s, before, now, seconds);

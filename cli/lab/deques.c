@@ -173,7 +173,7 @@ static void deques_verdict(const lab_results *r, report_page *page)
            batch = statistics_median(ns_of(r, 0, BATCH));
     report_page_verdict(
         page, verdict_of(r),
-        "A push and a pop that nobody disturbs take %.1f ns with the lock, %.1f ns with "
+        "A push and a pop without a thief take %.1f ns with the lock, %.1f ns with "
         "bounded, the lock-free deque of the publications, and %.1f ns with batch. In all, the "
         "lock-free kinds are faster than the lock in %d of %d comparisons, slower in %d, "
         "and within the spread in the rest (95 of 100 by drawing again).",

@@ -232,7 +232,7 @@ const char *report_page_draw(report_page *p)
     return why;
 }
 
-/* ---- for those who show it ---- */
+/* ---- for the writers of text and HTML ---- */
 
 int report_page_count(const report_page *p)
 {

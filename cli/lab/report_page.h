@@ -47,7 +47,7 @@ void report_page_figure(report_page *p, const chart *c);
 /* Draw all figures with gnuplot.  NULL, or why figures are missing. */
 const char *report_page_draw(report_page *p);
 
-/* ---- for those who show it ---- */
+/* ---- for the writers of text and HTML ---- */
 
 typedef enum report_page_kind {
     REPORT_PAGE_TEXT,

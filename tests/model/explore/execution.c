@@ -82,7 +82,7 @@ static bool all_ended(void)
 
 static void name_the_sleepers(void)
 {
-    size_t used = (size_t)snprintf(s.reason, sizeof s.reason, "nobody can go on:");
+    size_t used = (size_t)snprintf(s.reason, sizeof s.reason, "no thread can continue:");
     for (int i = 0; i < s.check->threads; i++)
         if (!s.thread[i].ended && used < sizeof s.reason)
             used += (size_t)snprintf(s.reason + used, sizeof s.reason - used, " %s waits;",

@@ -152,7 +152,7 @@ static uint64_t summary(void)
 
 static const char *value_name(uint64_t value)
 {
-    return value == X_BITS(&wait) ? "fiber_pin" : NULL;
+    return value == X_BITS(&wait) ? "waiter" : NULL;
 }
 
 static const program programs[] = {
@@ -165,7 +165,7 @@ static const mutant mutants[] = {
     WEAKER("no fence where a wait begins", "fiber_pin.begin_wait.fence", ORDER_NONE, HANG, HANG,
            HANG),
     WEAKER("no fence where a wait ends", "fiber_pin.end_wait.fence", ORDER_NONE, RACE, RACE, RACE),
-    WEAKER("no fence of who cancels", "fiber_pin.pin.fence", ORDER_NONE, HANG, HANG, HANG),
+    WEAKER("no fence of the canceller", "fiber_pin.pin.fence", ORDER_NONE, HANG, HANG, HANG),
     WEAKER("a fence there that is not heavy", "fiber_pin.pin.fence", ORDER_ACQ_REL, HANG, HANG,
            HANG),
     WEAKER("begins a wait relaxed", "fiber_pin.begin_wait", ORDER_RELAXED, RACE, RACE, RACE),

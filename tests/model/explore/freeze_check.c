@@ -176,8 +176,10 @@ static const program programs[] = {
 };
 
 static const mutant mutants[] = {
-    WEAKER("no fence of who runs a fiber", "switch.enter.fence", ORDER_NONE, RACE, RACE, RACE),
-    WEAKER("no fence of who freezes it", "fiber_pin.pin.fence", ORDER_NONE, RACE, RACE, RACE),
+    WEAKER("no fence of the worker that runs the fiber", "switch.enter.fence", ORDER_NONE, RACE,
+           RACE, RACE),
+    WEAKER("no fence of the thread that freezes it", "fiber_pin.pin.fence", ORDER_NONE, RACE, RACE,
+           RACE),
     WEAKER("a fence there that is not heavy", "fiber_pin.pin.fence", ORDER_ACQ_REL, RACE, RACE,
            RACE),
     WEAKER("thaws relaxed", "fiber_pin.unpin", ORDER_RELAXED, RACE, RACE, RACE),

@@ -235,14 +235,14 @@ static const char *at_rest(void)
     for (int i = 0; i < program_threads(); i++)
         if (x_asleep_on(i) && x_asleep_on(i) != &at->sleeper[i].asleep &&
             x_asleep_on(i) != &all_done && x_asleep_on(i) != &at->idle.quiesce_seq)
-            return "somebody waits for the lock for ever";
+            return "a thread waits for the lock for ever";
     if (stopped)
         return "all is to stop, and a worker sleeps";
     if (put & ~taken)
         return "work is left, and a worker sleeps";
     for (int i = 0; i < program_threads(); i++)
         if (x_asleep_on(i) == &at->idle.quiesce_seq)
-            return "all is quiet, and who waits for that is not told";
+            return "all workers sleep, and the thread that waits for that is not woken";
     return NULL;
 }
 
@@ -275,8 +275,8 @@ static const mutant mutants[] = {
     WEAKER("wakes relaxed", "idle.wake", ORDER_RELAXED, RACE, RACE, RACE),
     WEAKER("looks relaxed whether it is woken", "idle.woken", ORDER_RELAXED, RACE, RACE, RACE),
     WEAKER("no fence in give_back", "idle.return.fence", ORDER_NONE, HANG, HANG, OK),
-    FAULT("lent at its last look, wakes nobody", "idle.lent", HANG, HANG, HANG),
-    {.what = "given back and lent again, wakes nobody",
+    FAULT("lent at its last look, and wakes no worker", "idle.lent", HANG, HANG, HANG),
+    {.what = "returned and lent again, and wakes no worker",
      .weaken = {{"idle.lent_again", ORDER_NONE}},
      .expected = {OK, OK, HANG},
      .why_kept = "on rc11 idle:0:0:PH:B,B,G hangs as well: try it by hand"},

@@ -248,7 +248,7 @@ static const char *at_rest(void)
     for (int i = 0; i < program_threads(); i++) {
         const void *on = x_asleep_on(i);
         if (on && on != &at->workers.sleeper[i].asleep && on != &kernel)
-            return "somebody waits for the lock for ever";
+            return "a thread waits for the lock for ever";
         if (on && x_peek(&at->workers.sleeper[i].asleep) == FI_AWAKE)
             return "a worker is woken, and sleeps on";
         if (!sleeps(i))
@@ -262,9 +262,9 @@ static const char *at_rest(void)
     if (put & ~taken)
         return "work is left, and a worker sleeps";
     if (x_peek(&at->workers.idle.n_interests) > 0 && !polls)
-        return "something is watched, a worker sleeps, and nobody asks the poller";
+        return "there is an interest, a worker sleeps, and no worker polls";
     if (until > (int64_t)x_peek(&timers_next))
-        return "there is a timer, a worker sleeps, and nobody keeps the time";
+        return "there is a timer, a worker sleeps, and no worker waits for it";
     return NULL;
 }
 
@@ -291,10 +291,10 @@ static const program large_programs[] = {
 
 static const mutant mutants[] = {
     WEAKER("no fence in notify", "idle.notify.fence", ORDER_NONE, HANG, HANG, HANG),
-    FAULT("no last look whether somebody asks the poller", "sees_watched", HANG, HANG, HANG),
-    FAULT("no last look whether somebody keeps the time", "sees_time", HANG, HANG, HANG),
-    FAULT("the first thing that is watched wakes nobody", "idle.first_watched", HANG, HANG, HANG),
-    FAULT("an earlier timer wakes nobody", "says_first", HANG, HANG, HANG),
+    FAULT("no last look whether a worker polls", "sees_watched", HANG, HANG, HANG),
+    FAULT("no last look whether a worker waits for the timer", "sees_time", HANG, HANG, HANG),
+    FAULT("the first interest wakes no worker", "idle.first_watched", HANG, HANG, HANG),
+    FAULT("an earlier timer wakes no worker", "says_first", HANG, HANG, HANG),
     FAULT("keeps the time although it is awake", "idle.keeps_on", HANG, HANG, HANG),
     FAULT("asks the poller although it is awake", "idle.polls_on", HANG, HANG, HANG),
     {.what = "given back, is woken at its word alone",
@@ -302,7 +302,7 @@ static const mutant mutants[] = {
      .expected = {OK, OK, HANG},
      .why_kept = "on rc11 poll:0:0:W:T,G hangs as well: try it by hand"},
     FAULT("the last searcher does not notify", "hands_on", HANG, HANG, HANG),
-    {.what = "who keeps the time is lent, and nobody is woken",
+    {.what = "the timer sleeper is lent, and no worker is woken",
      .weaken = {{"idle.lent_keeper", ORDER_NONE}},
      .expected = {OK, OK, OK},
      .why_kept = "caught by poll:1:0:WK:T,T on rc11 and tso (hang), a program that takes minutes "

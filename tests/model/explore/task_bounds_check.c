@@ -167,7 +167,7 @@ static const char *at_rest(void)
 {
     for (int i = 1; i < program_threads(); i++)
         if (x_asleep_on(i) && x_asleep_on(i) != &at->workers.sleeper[i].asleep)
-            return "somebody waits for the lock for ever";
+            return "a thread waits for the lock for ever";
     if (taken != (1u << published) - 1)
         return "a public task is left, and a worker sleeps";
     if (published == program_now->capacity)

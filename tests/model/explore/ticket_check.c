@@ -243,7 +243,7 @@ static const mutant mutants[] = {
     WEAKER("finishes relaxed", "ticket.finish", ORDER_RELAXED, RACE, RACE, RACE),
     WEAKER("looks relaxed whether it is done", "ticket.check", ORDER_RELAXED, RACE, RACE, RACE),
     WEAKER("parks relaxed", "ticket.park", ORDER_RELAXED, RACE, RACE, RACE),
-    WEAKER("reads relaxed who waits", "ticket.waiter", ORDER_RELAXED, RACE, RACE, RACE),
+    WEAKER("reads the waiter relaxed", "ticket.waiter", ORDER_RELAXED, RACE, RACE, RACE),
     WEAKER("comes too late to park, and looks relaxed", "ticket.late", ORDER_RELAXED, RACE, RACE,
            RACE),
     WEAKER("claims back relaxed", "ticket.claim", ORDER_RELAXED, RACE, RACE, RACE),

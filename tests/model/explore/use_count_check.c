@@ -31,7 +31,7 @@ static void use(uint64_t position)
     x_data_read(OBJECT);
     users--;
     if (!fi_use_count_leave(&uses))
-        x_fail(WRONG, "leave reports that nobody had entered");
+        x_fail(WRONG, "leave reports that no thread had entered");
 }
 
 static void replace(void)
