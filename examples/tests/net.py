@@ -1,4 +1,5 @@
 """Shared by the server tests: a server process, and clients that check what they receive."""
+import fcntl
 import os
 import resource
 import signal
@@ -6,6 +7,7 @@ import socket
 import struct
 import subprocess
 import sys
+import termios
 import time
 
 SCALE = int(os.environ.get("FILCH_TEST_SCALE", "1"))
@@ -62,6 +64,19 @@ class Server:
     def connect(self, **more):
         return Client(self.port, **more)
 
+    def connect_and_send(self, text, seconds):
+        """Connect and send before the server's deadline.  A client that a busy machine delays tries again."""
+        while True:
+            began = time.monotonic()
+            c = self.connect()
+            try:
+                c.send(text)
+            except ConnectionError:
+                assert time.monotonic() - began >= seconds, "closed before the deadline"
+            if time.monotonic() - began < seconds:
+                return c
+            c.close()
+
     def files(self):
         return len(os.listdir("/proc/%d/fd" % self.process.pid))
 
@@ -104,6 +119,10 @@ class Client:
     def send(self, text):
         self.socket.sendall(text if isinstance(text, bytes) else text.encode("latin-1"))
         return self
+
+    def await_arrival(self):
+        """Wait until the peer's kernel has everything that was sent, including the end.  The loopback device may deliver later."""
+        until(lambda: fcntl.ioctl(self.socket, termios.TIOCOUTQ, b"\0" * 4) == b"\0" * 4, "data does not arrive")
 
     def end(self):
         self.socket.shutdown(socket.SHUT_WR)

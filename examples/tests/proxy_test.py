@@ -148,14 +148,14 @@ def full_backlog():
 
 
 def stop():
-    """Data sent before the stop is delivered. Then open streams are reset. A client that does not read does not delay the stop."""
+    """Data that arrived before the stop is delivered.  Then open streams are reset.  A client that does not read does not delay the stop."""
     for workers in (1, 2):
         u = Upstream()
-        with proxy(u.port, workers=workers) as s:
-            ends = [(s.connect().send("a"), u.accept()) for _ in range(10)]
-            for _, b in ends:
+        with proxy(u.port, "-t", str(SECONDS), workers=workers) as s:
+            ends = [(s.connect().send("a"), u.accept()) for _ in range(11)]
+            for _, b in ends:  # the proxy knows that it is connected
                 b.take(1)
-            whole = s.connect(), u.accept()
+            whole = ends.pop()
             s.signal(signal.SIGSTOP)
             for a, b in ends:
                 a.send("a" * 1000)
@@ -164,6 +164,8 @@ def stop():
                 end.send("all")
                 end.socket.shutdown(socket.SHUT_WR)
             late = s.connect().send("late")
+            for c in (*sum(ends, whole), late):
+                c.await_arrival()
             s.signal(signal.SIGTERM)
             s.signal(signal.SIGCONT)
             for a, b in ends:
