@@ -54,10 +54,11 @@ runs $bench --runtimes filch
 [ -z "$complaint" ] || fail 'a runtime that was not asked for is named'
 
 # breaks WORDS SCRIPT: a peer that does SCRIPT is reported, the others are still shown, and the tool fails.
+timeout=600
 breaks() {
     pretend fib-tbb "$2"
     # shellcheck disable=SC2086
-    fails 1 $bench --runtimes filch,tbb --timeout 2
+    fails 1 $bench --runtimes filch,tbb --timeout "$timeout"
     complains "filch: fib-tbb (1 workers) $1"
     says '  filch              1      500.00'
     [[ $said =~ tbb\ +1\ +failed ]] || fail 'the table does not say that it failed'
@@ -79,6 +80,7 @@ breaks 'printed an invalid report' "$(line tbb 1 | sed 's/0.5/1,2/')"
 breaks 'printed an invalid report' "$(line tbb 1 | sed 's/0.5/1e999/')"
 breaks 'printed an invalid report' "$(line tbb 1 | sed 's/55/null/')"
 breaks 'printed too much' 'head -c 1000000 /dev/zero | tr "\\0" x'
+timeout=5 # the good programs must not reach it on a busy machine
 breaks 'timed out' 'sleep 1000'
 breaks 'timed out' 'exec >&- 2>&-; sleep 1000'
 printf '\177ELF' >"$FILCH_BENCH_DIR/fib-tbb"
