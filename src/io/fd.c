@@ -2,77 +2,56 @@
 
 #include "io/io.h"
 #include "io/syscall_guard.h"
+#include "wait/wake_list.h"
 
 #include <errno.h>
 
 /* ---- waking ---- */
 
-/* [lock held] Move all waiters of a queue to the front of a list. */
-static fi_waiter *take_waiters(fi_waitq *line, fi_waiter *list, int result)
+/* [lock held] */
+static void take_all_waiters(fi_fd *f, fi_wake_list *list, int result)
 {
-    fi_waiter *w;
-
-    while ((w = fi_waitq_pop(line)) != NULL) {
-        w->result = result;
-        w->next = list;
-        list = w;
-    }
-    return list;
+    fi_wake_list_take_all(list, &f->waiters[FI_IO_READ], result);
+    fi_wake_list_take_all(list, &f->waiters[FI_IO_WRITE], result);
 }
 
-/* [lock held] The same for both directions. */
-static fi_waiter *take_all_waiters(fi_fd *f, int result)
-{
-    fi_waiter *list = take_waiters(&f->waiters[FI_IO_READ], NULL, result);
-
-    return take_waiters(&f->waiters[FI_IO_WRITE], list, result);
-}
-
-static void wake_list(fi_waiter *list)
-{
-    while (list) {
-        fi_waiter *w = list;
-        list = w->next;
-        fi_waiter_wake(w);
-    }
-}
-
-static fi_waiter *count_edge(fi_fd *f, int direction, fi_waiter *list)
+/* [lock held] */
+static void count_edge(fi_fd *f, int direction, fi_wake_list *list)
 {
     f->edges[direction]++;
-    return take_waiters(&f->waiters[direction], list, 0);
+    fi_wake_list_take_all(list, &f->waiters[direction], 0);
 }
 
 void fi_fd_notify(fi_fd *f, const fi_io_event *ev)
 {
-    fi_waiter *list = NULL;
+    fi_wake_list list = {0};
 
     fi_fd_lock(f);
     if (f->generation == ev->generation) {
         f->hup_or_urgent |= ev->hup_or_urgent;
         if (ev->readable)
-            list = count_edge(f, FI_IO_READ, list);
+            count_edge(f, FI_IO_READ, &list);
         if (ev->writable)
-            list = count_edge(f, FI_IO_WRITE, list);
+            count_edge(f, FI_IO_WRITE, &list);
     }
     fi_fd_unlock(f);
-    wake_list(list);
+    fi_wake_list_wake(list);
 }
 
 void fi_fd_arm_failed(fi_io *io, fi_fd *f, uint32_t generation)
 {
-    fi_waiter *list = NULL;
+    fi_wake_list list = {0};
     bool was_armed = false;
 
     if (f->generation == generation) {
         was_armed = f->armed != 0;
         f->armed = 0;
-        list = take_all_waiters(f, 0);
+        take_all_waiters(f, &list, 0);
     }
     fi_fd_unlock(f);
     if (was_armed)
         fi_idle_remove_interest(&io->runtime->idle);
-    wake_list(list);
+    fi_wake_list_wake(list);
 }
 
 /* ---- offloaded system calls ---- */
@@ -90,13 +69,13 @@ bool fi_fd_begin_offload(fi_fd *f, uint32_t generation)
 
 void fi_fd_end_offload(fi_fd *f)
 {
-    fi_waiter *closers = NULL;
+    fi_wake_list closers = {0};
 
     fi_fd_lock(f);
     if (--f->n_offloaded == 0)
-        closers = take_waiters(&f->closers, NULL, 0);
+        fi_wake_list_take_all(&closers, &f->closers, 0);
     fi_fd_unlock(f);
-    wake_list(closers);
+    fi_wake_list_wake(closers);
 }
 
 void fi_fd_set_not_socket(fi_fd *f, uint32_t generation)
@@ -109,34 +88,33 @@ void fi_fd_set_not_socket(fi_fd *f, uint32_t generation)
 
 /* ---- opening and closing ---- */
 
-/* [lock held] Begin the next generation.  Returns the waiters of the previous one. */
-static fi_waiter *begin_generation(fi_fd *f)
+/* [lock held] Begin the next generation.  The waiters of the previous one are appended to the
+ * list. */
+static void begin_generation(fi_fd *f, fi_wake_list *list)
 {
-    fi_waiter *list = take_all_waiters(f, -ECANCELED);
-
+    take_all_waiters(f, list, -ECANCELED);
     f->generation++;
     f->edges[FI_IO_READ]++; /* it is not drained */
     f->armed = 0;
     f->opened_by_us = f->short_read_drains = f->hup_or_urgent = f->not_socket = f->closing = false;
-    return list;
 }
 
 /* If the program closed the previous file by close(2), that file's state is still here. */
 void fi_fd_open(fi_io *io, fi_fd *f, fi_fd_kind kind)
 {
-    fi_waiter *list;
+    fi_wake_list list = {0};
     bool was_armed;
 
     fi_fd_lock(f);
     was_armed = f->armed != 0;
-    list = begin_generation(f);
+    begin_generation(f, &list);
     f->opened_by_us = true;
     f->short_read_drains = kind.short_read_drains;
     f->not_socket = kind.not_socket;
     fi_fd_unlock(f);
     if (was_armed)
         fi_idle_remove_interest(&io->runtime->idle);
-    wake_list(list);
+    fi_wake_list_wake(list);
 }
 
 /* A guarded system call does not block, so each ends as soon as its thread runs. */
@@ -163,16 +141,16 @@ static void wait_for_offloaded(fi_fd *f)
 uint32_t fi_fd_begin_close(fi_io *io, fi_fd *f, int fd)
 {
     uint32_t generation;
-    fi_waiter *list;
+    fi_wake_list list = {0};
     bool was_armed;
 
     fi_fd_lock(f);
     was_armed = f->armed != 0;
-    list = begin_generation(f);
+    begin_generation(f, &list);
     f->closing = true;
     generation = f->generation;
     fi_fd_unlock(f);
-    wake_list(list);
+    fi_wake_list_wake(list);
     wait_for_guards(io, f);
     if (was_armed) {
         /* If the descriptor was duplicated, close(2) would leave it armed, and no number would be
