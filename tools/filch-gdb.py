@@ -15,12 +15,12 @@ import struct
 import gdb
 from gdb.unwinder import Unwinder, register_unwinder
 
-FIELDS = """version words
-    runtime_workers runtime_workers_n runtime_pools runtime_sized_pools sized_pools_n
+FIELDS = """version n_entries
+    runtime_workers runtime_n_workers runtime_stack_pool runtime_sized_pools n_sized_pools
     pool_size pool_slabs slab_next slab_stacks slab_fresh stack_size stack_low stack_bytes stack_in_use
     worker_size worker_current
     fiber_busy fiber_waiting fiber_name fiber_body fiber_registers
-    wait_what wait_object""".split()
+    waiter_kind waiter_object""".split()
 
 # The registers saved by a context switch, in the order of fi_ctx_regs; the stack pointer first.
 REGISTERS = {"i386:x86-64": ("rsp", "rip", "rbp", "rbx"), "aarch64": ("sp", "pc", "x29", "x19")}
@@ -30,15 +30,15 @@ def read(address, size):
     return bytes(gdb.selected_inferior().read_memory(address, size))
 
 
-def word(address):
+def read_u64(address):
     return struct.unpack("=Q", read(address, 8))[0]
 
 
-def half(address):
+def read_u32(address):
     return struct.unpack("=I", read(address, 4))[0]
 
 
-def text(address):
+def read_string(address):
     """The C string at address, or '?'."""
     if not address:
         return "?"
@@ -48,10 +48,10 @@ def text(address):
         return "?"
 
 
-def function(address):
+def function_name(address):
     """The name of the function at address."""
-    said = gdb.execute("info symbol %d" % address, to_string=True)
-    return said.split(" in section")[0] if " in section" in said else "%#x" % address
+    line = gdb.execute("info symbol %d" % address, to_string=True)
+    return line.split(" in section")[0] if " in section" in line else "%#x" % address
 
 
 class Layout:
@@ -65,10 +65,10 @@ class Layout:
         values = struct.unpack("=%dI" % len(FIELDS), read(self.address, 4 * len(FIELDS)))
         for name, value in zip(FIELDS, values):
             setattr(self, name, value)
-        if self.version != 1 or self.words < len(FIELDS) - 2:
+        if self.version != 1 or self.n_entries < len(FIELDS) - 2:
             raise gdb.GdbError("filch: this script belongs to another version of Filch")
-        behind = 4 * (2 + self.words)
-        self.runtime = word(word(self.address + (behind + 7) // 8 * 8))
+        table_size = 4 * (2 + self.n_entries)
+        self.runtime = read_u64(read_u64(self.address + (table_size + 7) // 8 * 8))
 
 
 class Fiber:
@@ -76,44 +76,44 @@ class Fiber:
         self.layout = layout
         self.address = address
         self.worker = worker
-        self.name = text(word(address + layout.fiber_name))
-        self.wait = word(address + layout.fiber_waiting)
-        self.body = word(address + layout.fiber_body)
+        self.name = read_string(read_u64(address + layout.fiber_name))
+        self.wait = read_u64(address + layout.fiber_waiting)
+        self.body = read_u64(address + layout.fiber_body)
 
     def registers(self):
         names = REGISTERS.get(gdb.selected_frame().architecture().name())
         if not names:
             raise gdb.GdbError("filch bt: unsupported architecture")
         at = self.address + self.layout.fiber_registers
-        return [(name, word(at + 8 * i)) for i, name in enumerate(names)]
+        return [(name, read_u64(at + 8 * i)) for i, name in enumerate(names)]
 
-    def does(self):
+    def state(self):
         if self.worker is not None:
             return "runs on worker %d" % self.worker
         if not self.wait:
             return "is ready, or waits for a task"
-        return "waits for %s %#x" % (text(word(self.wait + self.layout.wait_what)),
-                                     word(self.wait + self.layout.wait_object))
+        return "waits for %s %#x" % (read_string(read_u64(self.wait + self.layout.waiter_kind)),
+                                     read_u64(self.wait + self.layout.waiter_object))
 
     def __str__(self):
-        began = ", function " + function(self.body) if self.body else ""
-        return "fiber '%s' %#x %s%s" % (self.name, self.address, self.does(), began)
+        body = ", function " + function_name(self.body) if self.body else ""
+        return "fiber '%s' %#x %s%s" % (self.name, self.address, self.state(), body)
 
 
 def slabs_of(layout, pool):
-    slab = word(pool + layout.pool_slabs)
+    slab = read_u64(pool + layout.pool_slabs)
     while slab:
         yield slab
-        slab = word(slab + layout.slab_next)
+        slab = read_u64(slab + layout.slab_next)
 
 
 def fibers_of(layout, pool, running):
     for slab in slabs_of(layout, pool):
-        stacks = word(slab + layout.slab_stacks)
-        for i in range(half(slab + layout.slab_fresh)):
+        stacks = read_u64(slab + layout.slab_stacks)
+        for i in range(read_u32(slab + layout.slab_fresh)):
             stack = stacks + i * layout.stack_size
-            address = word(stack + layout.stack_low) + word(stack + layout.stack_bytes)
-            if read(stack + layout.stack_in_use, 1) != b"\0" and half(address + layout.fiber_busy):
+            address = read_u64(stack + layout.stack_low) + read_u64(stack + layout.stack_bytes)
+            if read(stack + layout.stack_in_use, 1) != b"\0" and read_u32(address + layout.fiber_busy):
                 yield Fiber(layout, address, running.get(address))
 
 
@@ -121,12 +121,12 @@ def all_fibers():
     layout = Layout()
     if not layout.runtime:
         raise gdb.GdbError("filch: the runtime is not running")
-    workers = word(layout.runtime + layout.runtime_workers)
+    workers = read_u64(layout.runtime + layout.runtime_workers)
     running = {}
-    for i in range(half(layout.runtime + layout.runtime_workers_n)):
-        running[word(workers + i * layout.worker_size + layout.worker_current)] = i
-    pools = [layout.runtime + layout.runtime_pools]
-    for i in range(layout.sized_pools_n):
+    for i in range(read_u32(layout.runtime + layout.runtime_n_workers)):
+        running[read_u64(workers + i * layout.worker_size + layout.worker_current)] = i
+    pools = [layout.runtime + layout.runtime_stack_pool]
+    for i in range(layout.n_sized_pools):
         pools.append(layout.runtime + layout.runtime_sized_pools + i * layout.pool_size)
     for pool in pools:
         yield from fibers_of(layout, pool, running)
@@ -138,7 +138,7 @@ class FrameId:
         self.pc = pc
 
 
-class FromFiber(Unwinder):
+class ParkedFiberUnwinder(Unwinder):
     """Presents the place where a fiber parked as the caller of the innermost frame."""
 
     def __init__(self):
@@ -174,7 +174,7 @@ def renumbered(line):
     return "#%-3d%s" % (int(found.group(1)) - 1, found.group(3)) if found else line
 
 
-from_fiber = FromFiber()
+unwinder = ParkedFiberUnwinder()
 
 
 class Filch(gdb.Command):
@@ -211,18 +211,18 @@ class Backtrace(gdb.Command):
                 found = True
                 self.show(fiber)
         if not found and wanted:
-            raise gdb.GdbError("there is no fiber at %#x" % wanted)
+            raise gdb.GdbError("filch bt: no fiber at %#x; 'filch fibers' lists them" % wanted)
 
     def show(self, fiber):
         print(fiber)
         if fiber.worker is None:
-            print("\n".join(from_fiber.backtrace(fiber)))
+            print("\n".join(unwinder.backtrace(fiber)))
         else:
             print("    running: see the thread of worker %d" % fiber.worker)
         print()
 
 
-register_unwinder(None, from_fiber, replace=True)
+register_unwinder(None, unwinder, replace=True)
 Filch()
 Fibers()
 Backtrace()

@@ -18,14 +18,15 @@ void fi_gdb_layout_set_runtime(fi_runtime *rt)
 #define VERSION 1
 
 typedef struct layout {
-    uint32_t version, words; /* words: number of 32-bit entries that follow */
-    uint32_t runtime_workers, runtime_workers_n, runtime_pools, runtime_sized_pools, sized_pools_n;
+    uint32_t version, n_entries; /* 32-bit entries that follow these two */
+    uint32_t runtime_workers, runtime_n_workers, runtime_stack_pool, runtime_sized_pools,
+        n_sized_pools;
     uint32_t pool_size, pool_slabs;
     uint32_t slab_next, slab_stacks, slab_fresh;
     uint32_t stack_size, stack_low, stack_bytes, stack_in_use;
     uint32_t worker_size, worker_current;
     uint32_t fiber_busy, fiber_waiting, fiber_name, fiber_body, fiber_registers;
-    uint32_t wait_what, wait_object;
+    uint32_t waiter_kind, waiter_object;
 } layout;
 
 /* Exported for debuggers only; not part of the API. */
@@ -38,12 +39,12 @@ __attribute__((visibility("default"), used)) const struct filch_layout_ filch_la
     .at =
         {
             .version = VERSION,
-            .words = sizeof(layout) / sizeof(uint32_t) - 2,
+            .n_entries = sizeof(layout) / sizeof(uint32_t) - 2,
             .runtime_workers = offsetof(fi_runtime, workers),
-            .runtime_workers_n = offsetof(fi_runtime, n_workers),
-            .runtime_pools = offsetof(fi_runtime, stack_pool),
+            .runtime_n_workers = offsetof(fi_runtime, n_workers),
+            .runtime_stack_pool = offsetof(fi_runtime, stack_pool),
             .runtime_sized_pools = offsetof(fi_runtime, sized_pools),
-            .sized_pools_n = FI_STACK_SIZES,
+            .n_sized_pools = FI_STACK_SIZES,
             .pool_size = sizeof(fi_stack_pool),
             .pool_slabs = offsetof(fi_stack_pool, all),
             .slab_next = offsetof(fi_stack_slab, next_of_all),
@@ -60,8 +61,8 @@ __attribute__((visibility("default"), used)) const struct filch_layout_ filch_la
             .fiber_name = offsetof(fi_fiber, stack_bounds.name),
             .fiber_body = offsetof(fi_fiber, body),
             .fiber_registers = offsetof(fi_fiber, ctx.regs),
-            .wait_what = offsetof(fi_waiter, reason.kind),
-            .wait_object = offsetof(fi_waiter, reason.object),
+            .waiter_kind = offsetof(fi_waiter, reason.kind),
+            .waiter_object = offsetof(fi_waiter, reason.object),
         },
     .runtime = &runtime,
 };

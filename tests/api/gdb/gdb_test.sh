@@ -46,7 +46,7 @@ grep -q 'the program does not use Filch or is not running\|Cannot access memory'
 in_gdb -ex run -ex "source $script" -ex 'filch bt all' -ex 'filch bt 1' -ex 'thread 1' -ex backtrace "$program"
 ! grep -qE 'ould not trace|ptrace: Operation not permitted|Cannot PTRACE' "$work/output" || skip "ptrace is not permitted"
 shows "a program"
-grep -q 'there is no fiber at 0x1' "$work/output" || fail "no error message for an address that is not a fiber"
+grep -q 'no fiber at 0x1' "$work/output" || fail "no error message for an address that is not a fiber"
 grep -qE '^#[0-9]+ .* in filch_main ' "$work/output" || fail "the thread's own backtrace has changed"
 
 # Use a core file that the kernel writes.  gdb 13 writes zeros for a mapping that contains guard pages (MADV_GUARD_INSTALL).
