@@ -8,7 +8,7 @@
 /* Times in seconds. */
 typedef struct scale_sums {
     double work, span, burdened_span, burden, elapsed;
-    double spawns, pieces, looks, look;
+    double spawns, pieces, clock_reads, clock_read;
 } scale_sums;
 
 /* Parse the line of JSON that the runtime wrote. */

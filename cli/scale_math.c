@@ -21,10 +21,10 @@ bool scale_read(const char *text, scale_sums *out)
            seconds_of(text, "burdened_span_ns", &out->burdened_span) &&
            seconds_of(text, "burden_ns", &out->burden) &&
            seconds_of(text, "elapsed_ns", &out->elapsed) &&
-           seconds_of(text, "look_ns", &out->look) &&
+           seconds_of(text, "clock_read_ns", &out->clock_read) &&
            json_number(json_member(text, "spawns"), &out->spawns) &&
            json_number(json_member(text, "pieces"), &out->pieces) &&
-           json_number(json_member(text, "looks"), &out->looks);
+           json_number(json_member(text, "clock_reads"), &out->clock_reads);
 }
 
 void scale_keep_shorter(scale_sums *s, const scale_sums *other)
@@ -65,5 +65,5 @@ double scale_speedup_min(const scale_sums *s, unsigned workers)
 
 bool scale_is_rough(const scale_sums *s)
 {
-    return s->looks > 0 && s->work / s->looks < s->look;
+    return s->clock_reads > 0 && s->work / s->clock_reads < s->clock_read;
 }

@@ -36,7 +36,7 @@ static void print_sums(const scale_sums *s)
         printf("The pieces are shorter than a read of the clock (%.0f ns): work and span are too "
                "large,\n"
                "and the parallelism is approximate.\n",
-               s->look * 1e9);
+               s->clock_read * 1e9);
 }
 
 static void print_run(const scale_result *r, const scale_run *run)

@@ -28,7 +28,7 @@ static int scale_begin(fi_runtime *rt)
         return 0;
     scale.on = true;
     scale.began_ns = fi_clock_now();
-    fi_span_begin(fi_clock_ns_to_ticks(s->burden_ns));
+    fi_span_start(fi_clock_ns_to_ticks(s->burden_ns));
     for (unsigned i = 0; i < rt->n_workers; i++)
         rt->workers[i].hook_mask |= FI_HOOK_SPAN;
     return 0;
@@ -41,14 +41,14 @@ static int write_line(const fi_runtime *rt, int fd)
     int n;
 
     fi_span_read(&s);
-    n = snprintf(line, sizeof line,
-                 "{\"work_ns\":%" PRId64 ",\"span_ns\":%" PRId64 ",\"burdened_span_ns\":%" PRId64
-                 ",\"burden_ns\":%" PRId64 ",\"spawns\":%" PRIu64 ",\"pieces\":%" PRIu64
-                 ",\"looks\":%" PRIu64 ",\"look_ns\":%" PRId64 ",\"elapsed_ns\":%" PRId64 "}\n",
-                 fi_clock_ticks_to_ns(s.work_ticks), fi_clock_ticks_to_ns(s.span_ticks),
-                 fi_clock_ticks_to_ns(s.burdened_ticks), rt->settings.observe.burden_ns, s.spawns,
-                 s.pieces, s.looks, fi_clock_ticks_to_ns(s.look_ticks),
-                 fi_clock_now() - scale.began_ns);
+    n = snprintf(
+        line, sizeof line,
+        "{\"work_ns\":%" PRId64 ",\"span_ns\":%" PRId64 ",\"burdened_span_ns\":%" PRId64
+        ",\"burden_ns\":%" PRId64 ",\"spawns\":%" PRIu64 ",\"pieces\":%" PRIu64
+        ",\"clock_reads\":%" PRIu64 ",\"clock_read_ns\":%" PRId64 ",\"elapsed_ns\":%" PRId64 "}\n",
+        fi_clock_ticks_to_ns(s.work_ticks), fi_clock_ticks_to_ns(s.span_ticks),
+        fi_clock_ticks_to_ns(s.burdened_ticks), rt->settings.observe.burden_ns, s.spawns, s.pieces,
+        s.clock_reads, fi_clock_ticks_to_ns(s.clock_read_ticks), fi_clock_now() - scale.began_ns);
     return fi_output_append(fd, line, (size_t)n);
 }
 
@@ -67,7 +67,7 @@ static void scale_end(fi_runtime *rt, bool has_run)
     if (!scale.on)
         return;
     scale_finish(rt, has_run);
-    fi_span_end();
+    fi_span_stop();
 }
 
 /* The workers still run, so the span table stays in use. */

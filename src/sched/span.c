@@ -19,20 +19,20 @@ typedef struct span {
 } span;
 
 typedef struct entry {
-    uintptr_t of; /* 0: empty */
+    uintptr_t key; /* 0: empty */
     span span;
 } entry;
 
 static struct {
     fi_lock lock; /* guards all that follows */
     entry *entries;
-    size_t capacity, used;
+    size_t capacity, n_used;
     uint64_t burden_ticks;
-    span now;       /* path of the thing that runs, up to `since` */
-    span saved;     /* while it is suspended */
-    uint64_t since; /* the last read of the clock */
-    bool runs;      /* the worker runs a fiber */
-    span external;  /* of all threads that are not workers */
+    span now;        /* path of the thing that runs, up to `since` */
+    span saved;      /* while it is suspended */
+    uint64_t since;  /* the last read of the clock */
+    bool is_running; /* the worker runs a fiber */
+    span external;   /* of all threads that are not workers */
     span longest;
     fi_span_sums sums;
 } table;
@@ -42,17 +42,17 @@ uint64_t (*fi_span_clock)(void) = fi_clock_ticks;
 
 /* ---- entries ---- */
 
-static size_t entry_index(uintptr_t of)
+static size_t entry_index(uintptr_t key)
 {
-    return (size_t)((of >> 4) * UINT64_C(0x9E3779B97F4A7C15) >> 20) & (table.capacity - 1);
+    return (size_t)((key >> 4) * UINT64_C(0x9E3779B97F4A7C15) >> 20) & (table.capacity - 1);
 }
 
 /* Its entry, or the free entry where it would be. */
-static entry *entry_lookup(uintptr_t of)
+static entry *entry_lookup(uintptr_t key)
 {
-    size_t i = entry_index(of);
+    size_t i = entry_index(key);
 
-    while (table.entries[i].of != 0 && table.entries[i].of != of)
+    while (table.entries[i].key != 0 && table.entries[i].key != key)
         i = (i + 1) & (table.capacity - 1);
     return &table.entries[i];
 }
@@ -67,23 +67,23 @@ static void table_grow(size_t capacity)
         fi_fatal("FILCH_SCALE: no memory for the table of spans");
     table.capacity = capacity;
     for (size_t i = 0; i < old_capacity; i++)
-        if (old[i].of != 0)
-            *entry_lookup(old[i].of) = old[i];
+        if (old[i].key != 0)
+            *entry_lookup(old[i].key) = old[i];
     if (old)
         FI_DELETE_ARRAY(entry, old, old_capacity);
 }
 
-static entry *entry_for(const void *what)
+static entry *entry_for(const void *object)
 {
-    entry *p = entry_lookup((uintptr_t)what);
+    entry *p = entry_lookup((uintptr_t)object);
 
-    if (p->of != 0)
+    if (p->key != 0)
         return p;
-    if (++table.used > table.capacity / 2) {
+    if (++table.n_used > table.capacity / 2) {
         table_grow(table.capacity * 2);
-        p = entry_lookup((uintptr_t)what);
+        p = entry_lookup((uintptr_t)object);
     }
-    p->of = (uintptr_t)what;
+    p->key = (uintptr_t)object;
     p->span = (span){0};
     return p;
 }
@@ -94,32 +94,32 @@ static void table_close_gap(size_t gap)
 {
     size_t mask = table.capacity - 1;
 
-    for (size_t i = (gap + 1) & mask; table.entries[i].of != 0; i = (i + 1) & mask) {
-        size_t wanted = entry_index(table.entries[i].of);
+    for (size_t i = (gap + 1) & mask; table.entries[i].key != 0; i = (i + 1) & mask) {
+        size_t wanted = entry_index(table.entries[i].key);
         if (((i - wanted) & mask) < ((i - gap) & mask))
             continue;
         table.entries[gap] = table.entries[i];
         gap = i;
     }
-    table.entries[gap].of = 0;
+    table.entries[gap].key = 0;
 }
 
-static span read_entry(const void *what)
+static span read_entry(const void *object)
 {
-    const entry *p = entry_lookup((uintptr_t)what);
+    const entry *p = entry_lookup((uintptr_t)object);
 
-    return p->of != 0 ? p->span : (span){0};
+    return p->key != 0 ? p->span : (span){0};
 }
 
 /* Remove the entry, and return its span. */
-static span remove_entry(const void *what)
+static span remove_entry(const void *object)
 {
-    entry *p = entry_lookup((uintptr_t)what);
+    entry *p = entry_lookup((uintptr_t)object);
     span out = p->span;
 
-    if (p->of == 0)
+    if (p->key == 0)
         return (span){0};
-    table.used--;
+    table.n_used--;
     table_close_gap((size_t)(p - table.entries));
     return out;
 }
@@ -135,9 +135,9 @@ static span longer_span(span a, span b)
     return a;
 }
 
-static void entry_extend(const void *what, span p)
+static void entry_extend(const void *object, span p)
 {
-    entry *to = entry_for(what);
+    entry *to = entry_for(object);
 
     to->span = longer_span(to->span, p);
 }
@@ -156,7 +156,7 @@ static span *own_span(void)
     if (!fi_tls_worker())
         return &table.external;
     none = (span){0};
-    return table.runs ? &table.now : &none;
+    return table.is_running ? &table.now : &none;
 }
 
 /* ---- the clock ---- */
@@ -168,19 +168,19 @@ static void span_update_begin(void)
     uint64_t ticks;
 
     fi_lock_lock(&table.lock);
-    if (!table.runs)
+    if (!table.is_running)
         return;
     ticks = fi_span_clock() - table.since;
-    ticks = ticks > table.sums.look_ticks ? ticks - table.sums.look_ticks : 0;
+    ticks = ticks > table.sums.clock_read_ticks ? ticks - table.sums.clock_read_ticks : 0;
     table.now.ticks += ticks;
     table.now.burdened += ticks;
     table.sums.work_ticks += ticks;
-    table.sums.looks++;
+    table.sums.clock_reads++;
 }
 
 static void span_update_end(void)
 {
-    if (table.runs)
+    if (table.is_running)
         table.since = fi_span_clock();
     fi_lock_unlock(&table.lock);
 }
@@ -192,7 +192,7 @@ static void span_calibrate(void)
 
     table.sums =
         (fi_span_sums){0}; /* the cost that an earlier runtime found must not be subtracted */
-    table.runs = true;
+    table.is_running = true;
     for (int i = 0; i < TRIES; i++) {
         uint64_t before = table.sums.work_ticks;
         span_update_end();
@@ -200,12 +200,12 @@ static void span_calibrate(void)
         if (i > 0 && table.sums.work_ticks - before < min)
             min = table.sums.work_ticks - before;
     }
-    table.runs = false;
+    table.is_running = false;
     table.now = (span){0};
-    table.sums = (fi_span_sums){.look_ticks = min};
+    table.sums = (fi_span_sums){.clock_read_ticks = min};
 }
 
-void fi_span_begin(uint64_t burden_ticks)
+void fi_span_start(uint64_t burden_ticks)
 {
     fi_lock_lock(&table.lock);
     table_grow(FIRST_CAPACITY);
@@ -227,13 +227,13 @@ void fi_span_read(fi_span_sums *out)
     span_update_end();
 }
 
-void fi_span_end(void)
+void fi_span_stop(void)
 {
     fi_store_relaxed(&fi_span_on, 0u);
     fi_lock_lock(&table.lock);
     FI_DELETE_ARRAY(entry, table.entries, table.capacity);
     table.entries = NULL;
-    table.capacity = table.used = 0;
+    table.capacity = table.n_used = 0;
     table.now = table.external = table.longest = (span){0};
     fi_lock_unlock(&table.lock);
 }
@@ -242,7 +242,7 @@ void fi_span_end(void)
 static void span_fork_child(void)
 {
     if (fi_span_is_on())
-        fi_span_end();
+        fi_span_stop();
 }
 
 __attribute__((constructor)) static void register_at_fork(void)
@@ -264,20 +264,20 @@ void fi_span_inherit(const fi_runnable *r)
     span_update_end();
 }
 
-void fi_span_join(const void *what)
+void fi_span_join(const void *object)
 {
     span_update_begin();
-    entry_extend(what, *own_span());
+    entry_extend(object, *own_span());
     span_update_end();
 }
 
-void fi_span_collect(const void *what)
+void fi_span_collect(const void *object)
 {
     span *mine;
 
     span_update_begin();
     mine = own_span();
-    *mine = longer_span(*mine, remove_entry(what));
+    *mine = longer_span(*mine, remove_entry(object));
     span_update_end();
 }
 
@@ -298,27 +298,27 @@ void fi_span_merge(const void *from, const void *to)
     span_update_end();
 }
 
-void fi_span_reset(const void *what)
+void fi_span_reset(const void *object)
 {
     span_update_begin();
-    remove_entry(what);
+    remove_entry(object);
     span_update_end();
 }
 
-void fi_span_arrive(const fi_fiber *f)
+void fi_span_enter_fiber(const fi_fiber *f)
 {
     span_update_begin();
     table.now = remove_entry(f);
-    table.runs = true;
+    table.is_running = true;
     span_update_end();
 }
 
-void fi_span_depart(const fi_fiber *f)
+void fi_span_leave_fiber(const fi_fiber *f)
 {
     span_update_begin();
     entry_for(f)->span = table.now;
     table.longest = longer_span(table.longest, table.now);
-    table.runs = false;
+    table.is_running = false;
     span_update_end();
 }
 
@@ -338,10 +338,10 @@ void fi_span_end_work(void)
     span_update_end();
 }
 
-void fi_span_suspend(bool is_hidden)
+void fi_span_suspend(bool is_suspended)
 {
     span_update_begin();
-    if (is_hidden) {
+    if (is_suspended) {
         table.saved = table.now;
         table.now = (span){0};
     } else {

@@ -36,15 +36,15 @@
 /* The sums of the whole program, so far. */
 typedef struct fi_span_sums {
     uint64_t work_ticks, span_ticks, burdened_ticks;
-    uint64_t spawns;     /* tasks */
-    uint64_t pieces;     /* of unstarted work: jobs, fibers, parts of groups, external tasks */
-    uint64_t looks;      /* reads of the clock */
-    uint64_t look_ticks; /* cost of one read, which is subtracted from each interval */
+    uint64_t spawns; /* tasks */
+    uint64_t pieces; /* of unstarted work: jobs, fibers, parts of groups, external tasks */
+    uint64_t clock_reads;
+    uint64_t clock_read_ticks; /* cost of one read, which is subtracted from each interval */
 } fi_span_sums;
 
 /* [the thread that starts a runtime of one worker; the thread that stops it] */
-void fi_span_begin(uint64_t burden_ticks);
-void fi_span_end(void);
+void fi_span_start(uint64_t burden_ticks);
+void fi_span_stop(void);
 
 /* [any, between the two] */
 void fi_span_read(fi_span_sums *out);
@@ -54,8 +54,8 @@ void fi_span_inherit(const fi_runnable *r);
 
 /* [any] fi_span_join: the caller has ended its part of the object.
  * fi_span_collect: the caller has waited for the object. */
-void fi_span_join(const void *what);
-void fi_span_collect(const void *what);
+void fi_span_join(const void *object);
+void fi_span_collect(const void *object);
 
 /* [any] The caller continues with a value that a waiting fiber has brought; NULL: a thread has
  * brought it. */
@@ -65,18 +65,18 @@ void fi_span_merge_fiber(const fi_fiber *f);
 void fi_span_merge(const void *from, const void *to);
 
 /* [any] Remove the path of the object. */
-void fi_span_reset(const void *what);
+void fi_span_reset(const void *object);
 
-/* [worker] A fiber starts to run; a fiber stops. */
-void fi_span_arrive(const fi_fiber *f);
-void fi_span_depart(const fi_fiber *f);
+/* [worker] A fiber starts to run; it stops. */
+void fi_span_enter_fiber(const fi_fiber *f);
+void fi_span_leave_fiber(const fi_fiber *f);
 
 /* [fiber] A piece of work begins on the fiber; it ends.
  * fi_span_suspend: between the two the fiber may have to complete an earlier piece of work.
  * Nothing is passed on meanwhile. */
 void fi_span_begin_work(const fi_runnable *r);
 void fi_span_end_work(void);
-void fi_span_suspend(bool is_hidden);
+void fi_span_suspend(bool is_suspended);
 
 /* [fiber] A task was spawned.  It is run here, with the path that it had at the spawn.  It has
  * ended. */

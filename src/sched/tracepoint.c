@@ -64,7 +64,7 @@ void fi_trace_record_run(fi_worker *w, const fi_fiber *f)
     if (w->events)
         append_run(w, f, fi_clock_ticks_unordered());
     if (has_span_hook(w))
-        fi_span_arrive(f);
+        fi_span_enter_fiber(f);
 }
 
 static fi_wait_reason switch_wait_reason(fi_fiber *f, fi_switch_reason why)
@@ -102,9 +102,9 @@ void fi_trace_record_switch(fi_worker *w, fi_fiber *f, fi_fiber *to, fi_switch_r
         append_switch(w, f, to, why);
     if (!has_span_hook(w))
         return;
-    fi_span_depart(f);
+    fi_span_leave_fiber(f);
     if (to)
-        fi_span_arrive(to);
+        fi_span_enter_fiber(to);
 }
 
 static uint32_t name_id(fi_worker *w, const char *name)

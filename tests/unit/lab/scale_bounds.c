@@ -19,19 +19,20 @@ static scale_sums read_sums(const char *text)
 #define LINE                                                                                       \
     "{\"work_ns\":12000000000,\"span_ns\":2000000000,\"burdened_span_ns\":3000000000,\"burden_"    \
     "ns\":3000,"                                                                                   \
-    "\"spawns\":7,\"pieces\":2,\"looks\":%s,\"look_ns\":24,\"elapsed_ns\":13000000000}"
+    "\"spawns\":7,\"pieces\":2,\"clock_reads\":%s,\"clock_read_ns\":24,\"elapsed_ns\":"            \
+    "13000000000}"
 
-static scale_sums with_looks(const char *looks)
+static scale_sums with_clock_reads(const char *clock_reads)
 {
     char text[512];
 
-    snprintf(text, sizeof text, LINE, looks);
+    snprintf(text, sizeof text, LINE, clock_reads);
     return read_sums(text);
 }
 
 static void work_by_span(void **state)
 {
-    scale_sums s = with_looks("100");
+    scale_sums s = with_clock_reads("100");
 
     (void)state;
     CHECK(is_about(scale_parallelism(&s), 6));
@@ -41,7 +42,7 @@ static void work_by_span(void **state)
 /* 12 s, of which 2 are a chain: the other 10 are shared, and the chain is late by 1. */
 static void bounds(void **state)
 {
-    scale_sums s = with_looks("100");
+    scale_sums s = with_clock_reads("100");
 
     (void)state;
     CHECK(is_about(scale_speedup_max(&s, 1), 1));
@@ -64,7 +65,7 @@ static void a_run_without_work_has_no_parallelism(void **state)
 /* A look at the clock takes 24 ns. */
 static void short_pieces_are_told(void **state)
 {
-    scale_sums fine = with_looks("400000000"), rough = with_looks("600000000");
+    scale_sums fine = with_clock_reads("400000000"), rough = with_clock_reads("600000000");
 
     (void)state;
     CHECK(!scale_is_rough(&fine));
@@ -73,7 +74,7 @@ static void short_pieces_are_told(void **state)
 
 static void the_shorter_of_two_runs_counts(void **state)
 {
-    scale_sums s = with_looks("100"),
+    scale_sums s = with_clock_reads("100"),
                other = {.work = 11, .span = 4, .burdened_span = 5, .elapsed = 9};
 
     (void)state;
