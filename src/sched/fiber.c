@@ -164,7 +164,7 @@ static void fiber_unmake(fi_worker *w, fi_fiber *f)
     fi_ctx_fini(&f->ctx);
     if (f->pool) {
         fi_stack_check(f->stack, f->stack_bounds.name);
-        fi_stack_pool_put(f->pool, f->stack);
+        fi_stack_pool_free(f->pool, f->stack);
     } else {
         fi_stack_free(&w->stacks, f->stack, f->stack_bounds.name);
     }
@@ -232,13 +232,13 @@ fi_stack *fi_fiber_stack_new(fi_runtime *rt, size_t stack_size)
     fi_stack_pool *pool = pool_of_size(rt, stack_size);
     fi_stack *s;
 
-    return pool && fi_stack_pool_get(pool, &s, 1) == 1 ? s : NULL;
+    return pool && fi_stack_pool_alloc(pool, &s, 1) == 1 ? s : NULL;
 }
 
 void fi_fiber_stack_free(fi_stack *s)
 {
     s->next = NULL;
-    fi_stack_pool_put(fi_stack_pool_of(s), s);
+    fi_stack_pool_free(fi_stack_pool_of(s), s);
 }
 
 fi_fiber *fi_fiber_acquire_sized(fi_worker *w, fi_stack *s)

@@ -24,7 +24,7 @@ void fi_worker_thread_init(fi_worker_thread *s, fi_overflow_handler *overflow,
     fi_ctx_init_thread(&s->sched_ctx);
     s->cxx = fi_cxx_exceptions_of_thread();
     s->overflow = overflow;
-    s->has_overflow_handler = fi_overflow_handler_init(overflow) == 0;
+    s->has_overflow_handler = fi_overflow_handler_enter(overflow) == 0;
     s->stop_flag = stop_flag;
     s->is_borrower = false;
     s->direct_switch_max = FI_DIRECT_SWITCH_MAX;

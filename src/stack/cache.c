@@ -17,18 +17,18 @@ int fi_stack_cache_init(fi_stack_cache *c, fi_stack_pool *p, unsigned limit)
 
 void fi_stack_cache_fini(fi_stack_cache *c)
 {
-    fi_stack_pool_put(c->pool, c->warm);
+    fi_stack_pool_free(c->pool, c->warm);
     *c = (fi_stack_cache){0};
 }
 
 /* [owner] Refill a quarter at a time, so the lock is taken rarely and few stacks are idle. */
-static int refill(fi_stack_cache *c)
+static int cache_refill(fi_stack_cache *c)
 {
-    int got = fi_stack_pool_get(c->pool, &c->warm, c->limit / 4 + 1);
+    int n = fi_stack_pool_alloc(c->pool, &c->warm, c->limit / 4 + 1);
 
-    if (got < 0)
-        return got;
-    c->n = (unsigned)got;
+    if (n < 0)
+        return n;
+    c->n = (unsigned)n;
     for (fi_stack *s = c->warm; s; s = s->next)
         fi_stack_poison(s->low, s->size);
     return 0;
@@ -36,28 +36,28 @@ static int refill(fi_stack_cache *c)
 
 int fi_stack_alloc(fi_stack_cache *c, fi_stack **out)
 {
-    int e = c->warm ? 0 : refill(c);
+    int e = c->warm ? 0 : cache_refill(c);
 
     if (e < 0)
         return e;
     fi_stack *s = c->warm;
     c->warm = s->next;
     c->n--;
-    s->lent = 1;
+    s->is_allocated = true;
     fi_stack_unpoison(s->low, s->size);
     *out = s;
     return 0;
 }
 
 /* [owner] Keep the half that was used more recently. */
-static void give_back_half(fi_stack_cache *c)
+static void cache_return_half(fi_stack_cache *c)
 {
     fi_stack **cut = &c->warm;
     unsigned keep = c->limit / 2;
 
     for (unsigned i = 0; i < keep; i++)
         cut = &(*cut)->next;
-    fi_stack_pool_put(c->pool, *cut);
+    fi_stack_pool_free(c->pool, *cut);
     *cut = NULL;
     c->n = keep;
 }
@@ -76,14 +76,14 @@ void fi_stack_check(const fi_stack *s, const char *name)
 
 void fi_stack_free(fi_stack_cache *c, fi_stack *s, const char *name)
 {
-    if (!s->lent)
+    if (!s->is_allocated)
         fi_fatal("fi_stack_free: the stack is free already");
     fi_stack_slab_check(c->pool, s);
     fi_stack_check(s, name);
-    s->lent = 0;
+    s->is_allocated = false;
     fi_stack_poison(s->low, s->size);
     s->next = c->warm;
     c->warm = s;
     if (++c->n > c->limit)
-        give_back_half(c);
+        cache_return_half(c);
 }

@@ -28,7 +28,7 @@ int fi_stack_guard_install(const fi_stack_vm *vm, fi_stack_guard kind, void *at,
 
 /* Emulators and sandboxes return 0 for advice that they do not know, so test whether the page is
  * really inaccessible. */
-static bool works(const fi_stack_vm *vm, fi_stack_guard kind, void *at, size_t page)
+static bool guard_works(const fi_stack_vm *vm, fi_stack_guard kind, void *at, size_t page)
 {
     return fi_stack_guard_install(vm, kind, at, page) == 0 &&
            (kind == FI_STACK_GUARD_CANARY || !vm->readable(vm->ctx, at));
@@ -42,7 +42,7 @@ int fi_stack_guard_probe(const fi_stack_vm *vm, fi_stack_guard wanted, size_t pa
 
     if (e < 0)
         return e;
-    while (!works(vm, kind, at, page))
+    while (!guard_works(vm, kind, at, page))
         kind++;
     vm->unmap(vm->ctx, at, page);
     return wanted == FI_STACK_GUARD_BEST || kind == wanted ? (int)kind : -ENOTSUP;

@@ -23,16 +23,16 @@
 
 /* A thread-local of a library that was loaded late is otherwise allocated at its first use, which
  * is not async-signal-safe. */
-static _Thread_local fi_overflow_handler *watching __attribute__((tls_model("initial-exec")));
+static _Thread_local fi_overflow_handler *thread_handler __attribute__((tls_model("initial-exec")));
 
 static const int signals[] = {SIGSEGV, SIGBUS};
 
 #define SIGNALS 2
 
-/* before[] is written only while the handler is not installed, so the handler needs no lock. */
+/* previous[] is written only while the handler is not installed, so the handler needs no lock. */
 static fi_lock lock;
 static unsigned users;
-static struct sigaction before[SIGNALS];
+static struct sigaction previous[SIGNALS];
 static bool installed[SIGNALS]; /* not removed yet; another handler may have replaced it */
 
 __attribute__((constructor)) static void register_at_fork(void)
@@ -40,7 +40,7 @@ __attribute__((constructor)) static void register_at_fork(void)
     fi_at_fork(FI_FORK_OVERFLOW, &lock, NULL);
 }
 
-static int index_of(int sig)
+static int signal_index(int sig)
 {
     return sig == signals[0] ? 0 : 1;
 }
@@ -115,16 +115,15 @@ static void report_unmapped_code(const char *name)
     append(&l, "filch: ");
     append_fiber(&l, name);
     append(&l, " runs code that is not in memory; if its library was closed, stop the runtime "
-               "before dlclose "
-               "or link the library with -z nodelete\n");
+               "before dlclose or link the library with -z nodelete\n");
     write_line(&l);
 }
 
 /* --- in the handler: async-signal-safe only --- */
 
-static const fi_stack_bounds *overflowed(const siginfo_t *info)
+static const fi_stack_bounds *overflowed_stack(const siginfo_t *info)
 {
-    const fi_stack_bounds *m = watching ? watching->current : NULL;
+    const fi_stack_bounds *m = thread_handler ? thread_handler->current : NULL;
     uintptr_t at = (uintptr_t)info->si_addr;
 
     if (!m || info->si_code <= 0) /* sent by a process: there is no address */
@@ -159,9 +158,9 @@ static bool is_unmapped_code(int sig, const siginfo_t *info, const void *context
 
 /* Restore the old disposition.  The faulting instruction runs again on return.  A signal that was
  * sent must be sent again. */
-static void let_it_happen_again(int sig, const siginfo_t *info)
+static void restore_and_repeat(int sig, const siginfo_t *info)
 {
-    sigaction(sig, &before[index_of(sig)], NULL);
+    sigaction(sig, &previous[signal_index(sig)], NULL);
     if (info->si_code <= 0)
         raise(sig);
 }
@@ -172,16 +171,16 @@ static bool is_function(const struct sigaction *sa)
     return sa->sa_handler != SIG_DFL && sa->sa_handler != SIG_IGN;
 }
 
-/* A function is called and may recover (siglongjmp), so this handler stays for the next fault. 
+/* A function is called and may recover (siglongjmp), so this handler stays for the next fault.
  * With SA_RESETHAND the kernel restores the default. */
-static void pass_on(int sig, siginfo_t *info, void *context)
+static void call_previous(int sig, siginfo_t *info, void *context)
 {
-    const struct sigaction *old = &before[index_of(sig)];
+    const struct sigaction *old = &previous[signal_index(sig)];
 
     if (old->sa_handler == SIG_IGN && info->si_code <= 0)
         return;
     if (!is_function(old) || (old->sa_flags & (int)SA_RESETHAND))
-        let_it_happen_again(sig, info);
+        restore_and_repeat(sig, info);
     else if (old->sa_flags & SA_SIGINFO)
         old->sa_sigaction(sig, info, context);
     else
@@ -191,13 +190,13 @@ static void pass_on(int sig, siginfo_t *info, void *context)
 static void on_fault(int sig, siginfo_t *info, void *context)
 {
     int saved = errno;
-    const fi_stack_bounds *m = overflowed(info);
+    const fi_stack_bounds *m = overflowed_stack(info);
 
     if (m)
         fi_stack_report_overflow(m->name, m->size);
-    else if (watching && watching->current && is_unmapped_code(sig, info, context))
-        report_unmapped_code(watching->current->name);
-    pass_on(sig, info, context);
+    else if (thread_handler && thread_handler->current && is_unmapped_code(sig, info, context))
+        report_unmapped_code(thread_handler->current->name);
+    call_previous(sig, info, context);
     errno = saved;
 }
 
@@ -212,7 +211,7 @@ static bool is_ours(const struct sigaction *sa)
  * two call each other forever.  The previous handler does not know this one. */
 static bool may_call_ours(int i, const struct sigaction *now)
 {
-    return installed[i] && is_function(now) && now->sa_sigaction != before[i].sa_sigaction;
+    return installed[i] && is_function(now) && now->sa_sigaction != previous[i].sa_sigaction;
 }
 
 /* The flags and mask of the old handler apply while it is called. */
@@ -224,7 +223,7 @@ static int install_handler(int i)
         return -errno;
     if (is_ours(&now) || may_call_ours(i, &now))
         return 0;
-    before[i] = ours = now;
+    previous[i] = ours = now;
     ours.sa_sigaction = on_fault;
     ours.sa_flags = (ours.sa_flags & (SA_NODEFER | SA_RESTART)) | SA_SIGINFO | SA_ONSTACK;
     if (sigaction(signals[i], &ours, NULL) != 0)
@@ -233,13 +232,13 @@ static int install_handler(int i)
     return 0;
 }
 
-static void take_away(int i)
+static void uninstall_handler(int i)
 {
     struct sigaction now;
 
     if (sigaction(signals[i], NULL, &now) != 0 || !is_ours(&now))
         return;
-    sigaction(signals[i], &before[i], NULL);
+    sigaction(signals[i], &previous[i], NULL);
     installed[i] = false;
 }
 
@@ -253,7 +252,7 @@ int fi_overflow_handler_install(void)
     if (e == 0)
         users++;
     for (int i = 0; i < SIGNALS && e < 0 && users == 0; i++)
-        take_away(i);
+        uninstall_handler(i);
     fi_lock_unlock(&lock);
     return e;
 }
@@ -265,7 +264,7 @@ void fi_overflow_handler_remove(void)
         fi_fatal("fi_overflow_handler_remove: the handler is not installed");
     if (--users == 0)
         for (int i = 0; i < SIGNALS; i++)
-            take_away(i);
+            uninstall_handler(i);
     fi_lock_unlock(&lock);
 }
 
@@ -285,34 +284,34 @@ static bool has_alternate(fi_overflow_handler *w)
     return w->alternate != NULL;
 }
 
-int fi_overflow_handler_init(fi_overflow_handler *w)
+int fi_overflow_handler_enter(fi_overflow_handler *w)
 {
     stack_t ours;
 
     if (!has_alternate(w))
         return -ENOMEM;
     ours = (stack_t){.ss_sp = w->alternate, .ss_size = w->alternate_size};
-    if (sigaltstack(&ours, &w->before) != 0)
+    if (sigaltstack(&ours, &w->previous) != 0)
         return -errno;
     w->current = NULL;
-    w->entered = 1;
-    watching = w;
+    w->is_entered = true;
+    thread_handler = w;
     return 0;
 }
 
 void fi_overflow_handler_leave(fi_overflow_handler *w)
 {
-    if (watching != w)
+    if (thread_handler != w)
         fi_fatal(
-            "fi_overflow_handler_leave: called in another thread than fi_overflow_handler_init");
-    watching = NULL;
-    w->entered = 0;
-    sigaltstack(&w->before, NULL);
+            "fi_overflow_handler_leave: called in another thread than fi_overflow_handler_enter");
+    thread_handler = NULL;
+    w->is_entered = false;
+    sigaltstack(&w->previous, NULL);
 }
 
 void fi_overflow_handler_fini(fi_overflow_handler *w)
 {
-    if (w->entered)
+    if (w->is_entered)
         fi_overflow_handler_leave(w);
     if (w->alternate)
         fi_mem_free(w->alternate, w->alternate_size, FI_CACHE_LINE);

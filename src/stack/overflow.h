@@ -11,9 +11,9 @@
  *
  *     fi_overflow_handler_install();     counted, so several parties may
  *     fi_overflow_handler w = {0};
- *     fi_overflow_handler_init(&w);      in each thread that runs fibers
- *     w.current = &mark;                 at each switch of stacks (NULL: its own)
- *     fi_overflow_handler_leave(&w);     in the same thread; then init again in any thread
+ *     fi_overflow_handler_enter(&w);     in each thread that runs fibers
+ *     w.current = &bounds;               at each switch of stacks (NULL: its own)
+ *     fi_overflow_handler_leave(&w);     in the same thread; then enter again in any thread
  *     fi_overflow_handler_fini(&w);
  *     fi_overflow_handler_remove();
  */
@@ -21,6 +21,7 @@
 #define FI_STACK_OVERFLOW_H
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 /* A stack and the name of its fiber.  Must stay valid while it is current. */
@@ -31,13 +32,13 @@ typedef struct fi_stack_bounds {
     const char *name; /* may be NULL */
 } fi_stack_bounds;
 
-/* Of one thread. */
+/* The part of the handler that belongs to one thread. */
 typedef struct fi_overflow_handler {
     const fi_stack_bounds *volatile current;
-    stack_t before;  /* the thread's previous alternate stack */
-    void *alternate; /* kept from one thread to the next */
+    stack_t previous; /* the thread's previous alternate stack */
+    void *alternate;  /* kept from one thread to the next */
     size_t alternate_size;
-    int entered;
+    bool is_entered;
 } fi_overflow_handler;
 
 /* [any] Install the handler for SIGSEGV and SIGBUS.  A handler that the program has installed over
@@ -50,7 +51,7 @@ void fi_overflow_handler_remove(void);
 
 /* [owner] Give the calling thread an alternate signal stack and report overflows of its current
  * stack from now on.  Returns: 0; -errno. */
-int fi_overflow_handler_init(fi_overflow_handler *w);
+int fi_overflow_handler_enter(fi_overflow_handler *w);
 
 /* [owner] Restore the thread.  w may then be used by another thread. */
 void fi_overflow_handler_leave(fi_overflow_handler *w);

@@ -14,19 +14,19 @@
 #define LARGEST_SLAB        1024u /* ... up to this, */
 #define LARGEST_SLAB_BYTES  ((size_t)1 << 30)
 #define PROTECT_MAX_DEFAULT 16000u
-#define TRIM_AT_ONCE        16u
+#define TRIM_BATCH          16u
 #define TRIM_MIN            4096u /* stacks; of more unneeded ones, also one in TRIM_SHARE */
 #define TRIM_SHARE          16u
 
-static bool valid_bytes(size_t bytes, size_t low, size_t high, size_t page)
+static bool size_is_valid(size_t bytes, size_t low, size_t high, size_t page)
 {
     return bytes >= low && bytes <= high && bytes % page == 0;
 }
 
-static bool valid_config(const fi_stack_config *c, size_t page)
+static bool config_is_valid(const fi_stack_config *c, size_t page)
 {
-    return valid_bytes(c->stack_size, FI_STACK_SIZE_MIN, FI_STACK_SIZE_MAX, page) &&
-           (c->guard_size == 0 || valid_bytes(c->guard_size, page, FI_STACK_GUARD_MAX, page)) &&
+    return size_is_valid(c->stack_size, FI_STACK_SIZE_MIN, FI_STACK_SIZE_MAX, page) &&
+           (c->guard_size == 0 || size_is_valid(c->guard_size, page, FI_STACK_GUARD_MAX, page)) &&
            c->reserve <= c->stack_size / 2 && (unsigned)c->guard < FI_STACK_GUARD_KINDS;
 }
 
@@ -40,7 +40,7 @@ int fi_stack_pool_init(fi_stack_pool *p, const fi_stack_config *config)
     const fi_stack_vm *vm = config->vm ? config->vm : &fi_stack_vm_system;
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
-    if (!valid_config(config, page))
+    if (!config_is_valid(config, page))
         return -EINVAL;
     int kind = fi_stack_guard_probe(vm, config->guard, page);
     if (kind < 0)
@@ -60,7 +60,7 @@ int fi_stack_pool_init(fi_stack_pool *p, const fi_stack_config *config)
 
 /* --- the list of slabs with a free stack [pool lock] --- */
 
-static void link_last(fi_stack_pool *p, fi_stack_slab *slab)
+static void slab_link_last(fi_stack_pool *p, fi_stack_slab *slab)
 {
     slab->next = NULL;
     slab->prev = p->last;
@@ -68,7 +68,7 @@ static void link_last(fi_stack_pool *p, fi_stack_slab *slab)
     p->last = slab;
 }
 
-static void unlink_slab(fi_stack_pool *p, fi_stack_slab *slab)
+static void slab_unlink(fi_stack_pool *p, fi_stack_slab *slab)
 {
     *(slab->prev ? &slab->prev->next : &p->first) = slab->next;
     *(slab->next ? &slab->next->prev : &p->last) = slab->prev;
@@ -76,9 +76,9 @@ static void unlink_slab(fi_stack_pool *p, fi_stack_slab *slab)
         p->trimming = slab->prev;
 }
 
-static bool all_lent(const fi_stack_slab *slab)
+static bool slab_is_full(const fi_stack_slab *slab)
 {
-    return slab->lent == slab->count;
+    return slab->n_allocated == slab->count;
 }
 
 static unsigned next_slab_count(const fi_stack_pool *p)
@@ -92,24 +92,24 @@ static unsigned next_slab_count(const fi_stack_pool *p)
 }
 
 /* [pool lock] Update the counters for a new or a freed slab. */
-static void count_slab(fi_stack_pool *p, const fi_stack_slab *slab, bool comes)
+static void pool_count_slab(fi_stack_pool *p, const fi_stack_slab *slab, bool is_new)
 {
     size_t bytes = fi_stack_slab_bookkeeping(slab->count);
 
-    p->slabs += comes ? 1 : (size_t)-1;
-    p->mapped += comes ? slab->bytes : (size_t)0 - slab->bytes;
-    p->bookkeeping += comes ? bytes : (size_t)0 - bytes;
+    p->slabs += is_new ? 1 : (size_t)-1;
+    p->mapped += is_new ? slab->bytes : (size_t)0 - slab->bytes;
+    p->bookkeeping += is_new ? bytes : (size_t)0 - bytes;
 }
 
-static fi_stack_slab *add_slab(fi_stack_pool *p)
+static fi_stack_slab *pool_add_slab(fi_stack_pool *p)
 {
     fi_stack_slab *slab = fi_stack_slab_new(p, next_slab_count(p));
 
     if (!slab)
         return NULL;
-    count_slab(p, slab, true);
+    pool_count_slab(p, slab, true);
     p->empty_slabs++;
-    link_last(p, slab);
+    slab_link_last(p, slab);
     slab->next_of_all = p->all;
     p->all = slab;
     return slab;
@@ -120,7 +120,7 @@ int fi_stack_pool_reserve(fi_stack_pool *p)
     bool ok;
 
     fi_lock_lock(&p->lock);
-    ok = p->first || add_slab(p);
+    ok = p->first || pool_add_slab(p);
     fi_lock_unlock(&p->lock);
     return ok ? 0 : -ENOMEM;
 }
@@ -130,7 +130,7 @@ fi_stack_pool *fi_stack_pool_of(const fi_stack *s)
     return s->slab->pool;
 }
 
-static fi_stack *take_fresh(const fi_stack_pool *p, fi_stack_slab *slab)
+static fi_stack *slab_take_fresh(const fi_stack_pool *p, fi_stack_slab *slab)
 {
     unsigned i = slab->fresh++;
     fi_stack *s = &slab->stacks[i];
@@ -141,7 +141,7 @@ static fi_stack *take_fresh(const fi_stack_pool *p, fi_stack_slab *slab)
     return s;
 }
 
-static void count_dirty(fi_stack_pool *p, size_t by)
+static void pool_count_dirty(fi_stack_pool *p, size_t by)
 {
     size_t dirty = fi_load_relaxed(&p->dirty) + by;
 
@@ -150,29 +150,29 @@ static void count_dirty(fi_stack_pool *p, size_t by)
         p->dirty_low = dirty;
 }
 
-static fi_stack *take_returned(fi_stack_pool *p, fi_stack_slab *slab)
+static fi_stack *slab_take_returned(fi_stack_pool *p, fi_stack_slab *slab)
 {
     fi_stack *s = slab->free;
 
     slab->free = s->next;
     if (s->dirty)
-        count_dirty(p, (size_t)-1);
+        pool_count_dirty(p, (size_t)-1);
     s->dirty = false;
     return s;
 }
 
-static fi_stack *take_one(fi_stack_pool *p)
+static fi_stack *pool_take(fi_stack_pool *p)
 {
-    fi_stack_slab *slab = p->first ? p->first : add_slab(p);
+    fi_stack_slab *slab = p->first ? p->first : pool_add_slab(p);
 
     if (!slab)
         return NULL;
-    fi_stack *s = slab->free ? take_returned(p, slab) : take_fresh(p, slab);
-    if (slab->lent++ == 0)
+    fi_stack *s = slab->free ? slab_take_returned(p, slab) : slab_take_fresh(p, slab);
+    if (slab->n_allocated++ == 0)
         p->empty_slabs--;
-    if (all_lent(slab))
-        unlink_slab(p, slab);
-    p->lent++;
+    if (slab_is_full(slab))
+        slab_unlink(p, slab);
+    p->n_allocated++;
     return s;
 }
 
@@ -180,26 +180,27 @@ static fi_stack *take_one(fi_stack_pool *p)
 
 /* [caller] mprotect beyond the budget would leave no mappings for malloc and threads.  Concurrent
  * callers may exceed it, by one each. */
-static bool affordable(fi_stack_pool *p, fi_stack_guard kind)
+static bool guard_is_affordable(fi_stack_pool *p, fi_stack_guard kind)
 {
     return kind != FI_STACK_GUARD_PROTECT ||
            fi_load_relaxed(&p->guards[FI_STACK_GUARD_PROTECT]) < p->protect_max; /* a counter */
 }
 
 /* [caller] Install the strongest guard, from the pool's kind down, that the kernel still grants. */
-static fi_stack_guard install_guard(fi_stack_pool *p, void *at)
+static fi_stack_guard stack_install_guard(fi_stack_pool *p, void *at)
 {
     fi_stack_guard kind = p->guard;
 
-    while (!affordable(p, kind) || fi_stack_guard_install(&p->vm, kind, at, p->guard_size) != 0)
+    while (!guard_is_affordable(p, kind) ||
+           fi_stack_guard_install(&p->vm, kind, at, p->guard_size) != 0)
         kind++;
     return kind;
 }
 
 /* [caller] First allocation of a stack.  Without the lock, because this calls the kernel. */
-static void prepare(fi_stack_pool *p, fi_stack *s)
+static void stack_prepare(fi_stack_pool *p, fi_stack *s)
 {
-    fi_stack_guard kind = install_guard(p, s->low - p->guard_size);
+    fi_stack_guard kind = stack_install_guard(p, s->low - p->guard_size);
 
     s->guard = (uint8_t)kind;
     s->valgrind_id = fi_stack_register(s->low, s->size);
@@ -208,47 +209,47 @@ static void prepare(fi_stack_pool *p, fi_stack *s)
         fi_fetch_add_relaxed(&p->fallbacks, 1);
 }
 
-int fi_stack_pool_get(fi_stack_pool *p, fi_stack **list, unsigned n)
+int fi_stack_pool_alloc(fi_stack_pool *p, fi_stack **list, unsigned n)
 {
-    unsigned got = 0;
+    unsigned n_taken = 0;
     fi_stack *s;
 
     *list = NULL;
     fi_lock_lock(&p->lock);
-    while (got < n && (s = take_one(p)) != NULL) {
+    while (n_taken < n && (s = pool_take(p)) != NULL) {
         s->next = *list;
         *list = s;
-        got++;
+        n_taken++;
     }
     fi_lock_unlock(&p->lock);
     for (s = *list; s; s = s->next) {
         if (s->guard == FI_STACK_GUARD_BEST)
-            prepare(p, s);
+            stack_prepare(p, s);
         fi_stack_unpoison(s->low, s->size);
     }
-    return got > 0 ? (int)got : -ENOMEM;
+    return n_taken > 0 ? (int)n_taken : -ENOMEM;
 }
 
 /* --- return --- */
 
 /* [pool lock] Returns: the slab if it should be unmapped; NULL otherwise. */
-static fi_stack_slab *give_one(fi_stack_pool *p, fi_stack *s)
+static fi_stack_slab *pool_return(fi_stack_pool *p, fi_stack *s)
 {
     fi_stack_slab *slab = s->slab;
 
-    if (all_lent(slab))
-        link_last(p, slab);
+    if (slab_is_full(slab))
+        slab_link_last(p, slab);
     s->next = slab->free;
     slab->free = s;
-    p->lent--;
-    if (--slab->lent > 0 || p->empty_slabs++ == 0 || p->reserve > 0)
+    p->n_allocated--;
+    if (--slab->n_allocated > 0 || p->empty_slabs++ == 0 || p->reserve > 0)
         return NULL;
     p->empty_slabs--;
-    unlink_slab(p, slab);
+    slab_unlink(p, slab);
     return slab;
 }
 
-static void count_guards(fi_stack_pool *p, const fi_stack_slab *slab, size_t by)
+static void pool_count_guards(fi_stack_pool *p, const fi_stack_slab *slab, size_t by)
 {
     for (unsigned i = 0; i < slab->fresh; i++)
         fi_fetch_add_relaxed(&p->guards[slab->stacks[i].guard], by); /* a counter */
@@ -256,61 +257,61 @@ static void count_guards(fi_stack_pool *p, const fi_stack_slab *slab, size_t by)
 
 /* [any, slab unlinked] The kernel may refuse to unmap if that splits a mapping and there are too
  * many already.  Then the slab stays in use. */
-static void drop_slab(fi_stack_pool *p, fi_stack_slab *slab)
+static void pool_unmap_slab(fi_stack_pool *p, fi_stack_slab *slab)
 {
     fi_stack_slab before = *slab;
 
-    count_guards(p, slab, (size_t)-1);
-    bool gone = fi_stack_slab_free(p, slab) == 0;
-    if (!gone)
-        count_guards(p, slab, 1);
+    pool_count_guards(p, slab, (size_t)-1);
+    bool unmapped = fi_stack_slab_free(p, slab) == 0;
+    if (!unmapped)
+        pool_count_guards(p, slab, 1);
     fi_lock_lock(&p->lock);
-    if (gone)
-        count_slab(p, &before, false);
+    if (unmapped)
+        pool_count_slab(p, &before, false);
     else {
         p->empty_slabs++;
-        link_last(p, slab);
+        slab_link_last(p, slab);
     }
     fi_lock_unlock(&p->lock);
 }
 
 /* If the kernel refuses, the pages only keep their memory. */
-static void forget_contents(const fi_stack_pool *p, const fi_stack *s)
+static void stack_discard_pages(const fi_stack_pool *p, const fi_stack *s)
 {
     p->vm.advise(p->vm.ctx, s->low, p->stack_size, MADV_DONTNEED);
 }
 
 /* The system call costs more than the rest of a short fiber, so it is left to a trim. */
-static void put_away(fi_stack_pool *p, fi_stack *s)
+static void stack_retire(fi_stack_pool *p, fi_stack *s)
 {
     fi_stack_slab_check(p, s);
     fi_stack_poison(s->low, s->size);
     s->dirty = fi_load_relaxed(&p->dirty) < fi_load_relaxed(&p->dirty_max);
     if (!s->dirty)
-        forget_contents(p, s);
+        stack_discard_pages(p, s);
 }
 
-void fi_stack_pool_put(fi_stack_pool *p, fi_stack *list)
+void fi_stack_pool_free(fi_stack_pool *p, fi_stack *list)
 {
-    fi_stack_slab *to_drop = NULL;
+    fi_stack_slab *to_unmap = NULL;
 
     for (fi_stack *s = list; s; s = s->next)
-        put_away(p, s);
+        stack_retire(p, s);
     fi_lock_lock(&p->lock);
     for (fi_stack *s = list, *next; s; s = next) {
         next = s->next;
         if (s->dirty)
-            count_dirty(p, 1);
-        fi_stack_slab *slab = give_one(p, s);
+            pool_count_dirty(p, 1);
+        fi_stack_slab *slab = pool_return(p, s);
         if (slab) {
-            slab->next = to_drop;
-            to_drop = slab;
+            slab->next = to_unmap;
+            to_unmap = slab;
         }
     }
     fi_lock_unlock(&p->lock);
-    for (fi_stack_slab *slab = to_drop, *next; slab; slab = next) {
+    for (fi_stack_slab *slab = to_unmap, *next; slab; slab = next) {
         next = slab->next;
-        drop_slab(p, slab);
+        pool_unmap_slab(p, slab);
     }
 }
 
@@ -321,14 +322,14 @@ void fi_stack_pool_enable_cache(fi_stack_pool *p)
     fi_store_relaxed(&p->dirty_max, SIZE_MAX);
 }
 
-/* [pool lock] Collect up to n stacks of one slab.  Returns: their number. */
-static size_t trim_slab(fi_stack_pool *p, fi_stack_slab *slab, size_t most)
+/* [pool lock] Free the memory of up to max unused stacks of one slab.  Returns: their number. */
+static size_t slab_trim(fi_stack_pool *p, fi_stack_slab *slab, size_t max)
 {
     size_t n = 0;
 
-    for (fi_stack *s = slab->free; s && n < most; s = s->next)
+    for (fi_stack *s = slab->free; s && n < max; s = s->next)
         if (s->dirty) {
-            forget_contents(p, s);
+            stack_discard_pages(p, s);
             s->dirty = false;
             n++;
         }
@@ -336,15 +337,15 @@ static size_t trim_slab(fi_stack_pool *p, fi_stack_slab *slab, size_t most)
     return n;
 }
 
-/* [pool lock] Collect a few stacks, because others wait for the lock.  Starts with the last slabs,
+/* [pool lock] Free the memory of a few stacks, because others wait for the lock.  Starts with the last slabs,
  * because the first ones are used first.  Each slab is visited once, because there may be many. */
-static size_t trim_some(fi_stack_pool *p, size_t most)
+static size_t pool_trim_batch(fi_stack_pool *p, size_t max)
 {
     size_t n = 0;
 
-    while (p->trimming && n < most) {
-        n += trim_slab(p, p->trimming, most - n);
-        if (n < most)
+    while (p->trimming && n < max) {
+        n += slab_trim(p, p->trimming, max - n);
+        if (n < max)
             p->trimming = p->trimming->prev;
     }
     return n;
@@ -352,7 +353,7 @@ static size_t trim_some(fi_stack_pool *p, size_t most)
 
 /* Stacks that became free together may be needed together again, and returning one takes
  * microseconds. So they are returned gradually. */
-static size_t share(size_t unneeded)
+static size_t trim_share(size_t unneeded)
 {
     return unneeded > TRIM_MIN ? TRIM_MIN + (unneeded - TRIM_MIN) / TRIM_SHARE : unneeded;
 }
@@ -362,12 +363,12 @@ size_t fi_stack_pool_trim(fi_stack_pool *p)
     size_t unneeded, left, n;
 
     fi_lock_lock(&p->lock);
-    unneeded = share(p->dirty_low);
+    unneeded = trim_share(p->dirty_low);
     p->trimming = p->last;
     fi_lock_unlock(&p->lock);
     do {
         fi_lock_lock(&p->lock);
-        n = trim_some(p, unneeded < TRIM_AT_ONCE ? unneeded : TRIM_AT_ONCE);
+        n = pool_trim_batch(p, unneeded < TRIM_BATCH ? unneeded : TRIM_BATCH);
         left = fi_load_relaxed(&p->dirty);
         p->dirty_low = left;
         fi_lock_unlock(&p->lock);
@@ -379,7 +380,7 @@ size_t fi_stack_pool_trim(fi_stack_pool *p)
 /* --- init and fini --- */
 
 /* Unmap all slabs that the kernel allows.  The others stay in the list. */
-static bool free_some(fi_stack_pool *p)
+static bool pool_unmap_slabs(fi_stack_pool *p)
 {
     fi_stack_slab *slab = p->first;
     bool progress = false;
@@ -390,7 +391,7 @@ static bool free_some(fi_stack_pool *p)
         if (fi_stack_slab_free(p, slab) == 0)
             progress = true;
         else
-            link_last(p, slab);
+            slab_link_last(p, slab);
     }
     return progress;
 }
@@ -400,9 +401,9 @@ static bool free_some(fi_stack_pool *p)
  * freed. */
 void fi_stack_pool_fini(fi_stack_pool *p)
 {
-    if (p->lent > 0)
+    if (p->n_allocated > 0)
         fi_fatal("fi_stack_pool_fini: stacks are still in use");
-    while (p->first && free_some(p))
+    while (p->first && pool_unmap_slabs(p))
         ;
     for (fi_stack_slab *slab = p->first, *next; slab; slab = next) {
         next = slab->next;
@@ -428,7 +429,7 @@ fi_stack_guard fi_stack_guard_kind(const fi_stack_pool *p)
 void fi_stack_pool_stats(fi_stack_pool *p, fi_stack_stats *out)
 {
     fi_lock_lock(&p->lock);
-    out->lent = p->lent;
+    out->n_allocated = p->n_allocated;
     out->slabs = p->slabs;
     out->mapped = p->mapped;
     out->bookkeeping = p->bookkeeping;

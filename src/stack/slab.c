@@ -10,7 +10,7 @@ size_t fi_stack_slab_bookkeeping(unsigned count)
 }
 
 /* If address space is short, or the kernel does not overcommit, a smaller slab may still fit. */
-static int map_what_fits(const fi_stack_pool *p, fi_stack_slab *slab)
+static int slab_map(const fi_stack_pool *p, fi_stack_slab *slab)
 {
     for (;;) {
         void *at;
@@ -35,7 +35,7 @@ fi_stack_slab *fi_stack_slab_new(fi_stack_pool *p, unsigned count)
         return NULL;
     slab->pool = p;
     slab->count = count;
-    if (map_what_fits(p, slab) < 0)
+    if (slab_map(p, slab) < 0)
         goto no_memory;
     slab->stacks = FI_NEW_ARRAY(fi_stack, slab->count);
     if (!slab->stacks)
@@ -52,7 +52,7 @@ no_memory:
 }
 
 /* ASan's shadow belongs to addresses, which may be mapped again. */
-static void tell_gone(const fi_stack_slab *slab)
+static void slab_unannotate(const fi_stack_slab *slab)
 {
     for (unsigned i = 0; i < slab->fresh; i++) {
         fi_stack_deregister(slab->stacks[i].valgrind_id);
@@ -62,7 +62,7 @@ static void tell_gone(const fi_stack_slab *slab)
 
 void fi_stack_slab_abandon(fi_stack_slab *slab)
 {
-    tell_gone(slab);
+    slab_unannotate(slab);
     FI_DELETE_ARRAY(fi_stack, slab->stacks, slab->count);
     FI_DELETE(fi_stack_slab, slab);
 }

@@ -15,8 +15,8 @@ struct fi_stack_slab {
     fi_stack *stacks;
     fi_stack *free; /* returned stacks */
     unsigned count;
-    unsigned fresh; /* stacks[fresh] and later ones were never allocated */
-    unsigned lent;
+    unsigned fresh;       /* stacks[fresh] and later ones were never allocated */
+    unsigned n_allocated; /* stacks that caches and users have */
 };
 
 /* [pool lock] Map a slab of up to count stacks, or fewer if address space is short.

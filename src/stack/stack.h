@@ -51,10 +51,10 @@ typedef struct fi_stack {
     struct fi_stack *next; /* in a list of the pool or a cache, while it is not in use */
     fi_stack_slab *slab;
     uint32_t valgrind_id;
-    uint8_t guard; /* the kind of its guard; FI_STACK_GUARD_BEST: never allocated yet */
-    uint8_t lent;  /* allocated to a cache or a user */
-    bool dirty;    /* returned to the pool, still with memory */
-    bool in_use;   /* set by its user, read by fi_stack_pool_foreach callers */
+    uint8_t guard;     /* the kind of its guard; FI_STACK_GUARD_BEST: never allocated yet */
+    bool is_allocated; /* a user has it, not a cache or the pool */
+    bool dirty;        /* returned to the pool, still with memory */
+    bool in_use;       /* set by its user, read by fi_stack_pool_foreach callers */
 } fi_stack;
 
 typedef struct fi_stack_config {
@@ -72,7 +72,7 @@ typedef struct fi_stack_config {
 } fi_stack_config;
 
 typedef struct fi_stack_stats {
-    size_t lent;                         /* to caches and users */
+    size_t n_allocated;                  /* stacks that caches and users have */
     size_t slabs;                        /* mapped now */
     size_t mapped;                       /* bytes of address space, guards included */
     size_t bookkeeping;                  /* bytes of records */
@@ -95,7 +95,7 @@ typedef struct fi_stack_pool {
     size_t dirty_low;        /* the minimum since the last trim */
     fi_stack_slab *trimming; /* the slab where a trim continues; NULL: no trim, or it is complete */
     FI_ATOMIC(size_t) dirty_max; /* further stacks lose their memory when they are returned */
-    size_t lent, slabs, mapped, bookkeeping;
+    size_t n_allocated, slabs, mapped, bookkeeping;
     FI_ATOMIC(size_t) guards[FI_STACK_GUARD_KINDS];
     FI_ATOMIC(size_t) fallbacks;
 } fi_stack_pool;
@@ -115,11 +115,11 @@ fi_stack_pool *fi_stack_pool_of(const fi_stack *s);
 void fi_stack_pool_fini(fi_stack_pool *p);
 
 /* [any] Allocate up to n stacks, as a list.  Returns: their number, at least 1; -ENOMEM. */
-int fi_stack_pool_get(fi_stack_pool *p, fi_stack **list, unsigned n);
+int fi_stack_pool_alloc(fi_stack_pool *p, fi_stack **list, unsigned n);
 
 /* [any] Return a list of stacks to the pool and their memory to the kernel.  A stack of another
  * pool aborts the program.  A stack that is returned twice is not detected. */
-void fi_stack_pool_put(fi_stack_pool *p, fi_stack *list);
+void fi_stack_pool_free(fi_stack_pool *p, fi_stack *list);
 
 /* [any] From now on keep the memory of returned stacks for their next users.  The caller must
  * trim. */

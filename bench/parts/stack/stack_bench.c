@@ -120,8 +120,9 @@ static void print_json(const struct results *f)
            "\"guarded\":%zu,\"create_ns\":%.1f,\"give_back_ns\":%.1f,\"again_ns\":%.2f,"
            "\"resident_bytes\":%.1f,\"record_bytes\":%.1f,\"page_table_bytes\":%.1f,"
            "\"left_bytes\":%.1f}\n",
-           f->count, f->size, f->guard, f->stats.lent - f->stats.guards[FI_STACK_GUARD_CANARY],
-           f->create_ns, f->put_ns, f->warm_ns, f->resident, f->records, f->page_tables, f->left);
+           f->count, f->size, f->guard,
+           f->stats.n_allocated - f->stats.guards[FI_STACK_GUARD_CANARY], f->create_ns, f->put_ns,
+           f->warm_ns, f->resident, f->records, f->page_tables, f->left);
 }
 
 static void print_table(const struct results *f)

@@ -175,7 +175,7 @@ static int live(void *arg)
     e = lend_and_take_back(&p);
     fi_stack_stats stats;
     fi_stack_pool_stats(&p, &stats);
-    CHECK_INT(stats.lent, 0);
+    CHECK_INT(stats.n_allocated, 0);
     fi_stack_pool_fini(&p);
     return e;
 }
@@ -286,15 +286,15 @@ static void protect_fails_later(void **state)
     (void)state;
     fault_vm_init(&k);
     CHECK_INT(fi_stack_pool_init(&p, &config), 0);
-    CHECK_INT(fi_stack_pool_get(&p, &few, 10), 10);
+    CHECK_INT(fi_stack_pool_alloc(&p, &few, 10), 10);
     k.no_protect = true;
-    CHECK_INT(fi_stack_pool_get(&p, &more, 20), 20);
+    CHECK_INT(fi_stack_pool_alloc(&p, &more, 20), 20);
     fi_stack_pool_stats(&p, &stats);
     CHECK_INT(stats.guards[FI_STACK_GUARD_PROTECT], 10);
     CHECK_INT(stats.guards[FI_STACK_GUARD_CANARY], 20);
     CHECK_INT(stats.fallbacks, 20);
-    fi_stack_pool_put(&p, few);
-    fi_stack_pool_put(&p, more);
+    fi_stack_pool_free(&p, few);
+    fi_stack_pool_free(&p, more);
     fi_stack_pool_fini(&p);
     CHECK_INT(k.mapped, 0);
 }
@@ -316,13 +316,13 @@ static void madvise_fails_later(void **state)
     CHECK_INT(fi_stack_guard_kind(&p), FI_STACK_GUARD_MADVISE);
     k.takes_any_advice = false;
     k.no_guard = true;
-    CHECK_INT(fi_stack_pool_get(&p, &list, 50), 50);
+    CHECK_INT(fi_stack_pool_alloc(&p, &list, 50), 50);
     fi_stack_pool_stats(&p, &stats);
     CHECK_INT(stats.guards[FI_STACK_GUARD_MADVISE], 0);
     CHECK_INT(stats.guards[FI_STACK_GUARD_PROTECT], 10);
     CHECK_INT(stats.guards[FI_STACK_GUARD_CANARY], 40);
     CHECK_INT(stats.fallbacks, 50);
-    fi_stack_pool_put(&p, list);
+    fi_stack_pool_free(&p, list);
     fi_stack_pool_fini(&p);
     CHECK_INT(k.mapped, 0);
 }
@@ -339,17 +339,17 @@ static void refused_unmap_loses_nothing(void **state)
     (void)state;
     fault_vm_init(&k);
     CHECK_INT(fi_stack_pool_init(&p, &config), 0);
-    CHECK_INT(fi_stack_pool_get(&p, &list, 400), 400);
+    CHECK_INT(fi_stack_pool_alloc(&p, &list, 400), 400);
     fi_stack_pool_stats(&p, &full);
     k.fail_at = k.calls + 1;
     k.and_after = true;
-    fi_stack_pool_put(&p, list);
+    fi_stack_pool_free(&p, list);
     fi_stack_pool_stats(&p, &after);
     CHECK_INT(after.slabs, full.slabs);
     CHECK_INT(after.mapped, full.mapped);
     CHECK_INT(after.guards[fi_stack_guard_kind(&p)], full.guards[fi_stack_guard_kind(&p)]);
-    CHECK_INT(fi_stack_pool_get(&p, &list, 400), 400); /* no new slab was needed */
-    fi_stack_pool_put(&p, list);
+    CHECK_INT(fi_stack_pool_alloc(&p, &list, 400), 400); /* no new slab was needed */
+    fi_stack_pool_free(&p, list);
     fi_stack_pool_stats(&p, &after);
     CHECK_INT(after.slabs, full.slabs);
     k.fail_at = 0;
@@ -383,7 +383,7 @@ static int watch_once(void *arg)
     fi_overflow_handler w = {0};
 
     (void)arg;
-    int e = fi_overflow_handler_init(&w);
+    int e = fi_overflow_handler_enter(&w);
     fi_overflow_handler_fini(&w);
     return e;
 }

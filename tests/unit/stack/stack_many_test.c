@@ -51,9 +51,9 @@ static void check_guards(const fi_stack_pool *p, const fi_stack_stats *stats)
     size_t canary = stats->guards[FI_STACK_GUARD_CANARY];
 
     printf("guards: %zu madvise, %zu mprotect, %zu canary\n", madvise, protect, canary);
-    CHECK_INT(madvise + protect + canary, stats->lent);
+    CHECK_INT(madvise + protect + canary, stats->n_allocated);
     if (p->guard == FI_STACK_GUARD_MADVISE)
-        CHECK_INT(madvise, stats->lent);
+        CHECK_INT(madvise, stats->n_allocated);
     if (p->guard == FI_STACK_GUARD_PROTECT)
         CHECK_INT(stats->fallbacks, canary);
 }
@@ -127,17 +127,17 @@ static void run_into_the_limit(void *arg)
 
     if (fi_stack_pool_init(&pool, &config) != 0)
         _exit(2);
-    while (n < wanted && fi_stack_pool_get(&pool, &list, 1) == 1) {
+    while (n < wanted && fi_stack_pool_alloc(&pool, &list, 1) == 1) {
         list->low[8191] = 1;
         list->next = all;
         all = list;
         n++;
     }
     fi_stack_pool_stats(&pool, &stats);
-    if (stats.lent != n || stats.guards[FI_STACK_GUARD_CANARY] == 0 ||
+    if (stats.n_allocated != n || stats.guards[FI_STACK_GUARD_CANARY] == 0 ||
         stats.guards[FI_STACK_GUARD_CANARY] != stats.fallbacks)
         _exit(3);
-    fi_stack_pool_put(&pool, all);
+    fi_stack_pool_free(&pool, all);
     fi_stack_pool_fini(&pool);
     _exit(fi_mem_live().blocks == 0 ? 0 : 4);
 }

@@ -93,8 +93,8 @@ static void carry_out(void *arg)
     alarm(600); /* else a fault that repeats would leave a child running for ever */
     if (plan->before)
         plan->before();
-    if (fi_stack_pool_init(&pool, &config) != 0 || fi_stack_pool_get(&pool, &s, 1) != 1 ||
-        fi_overflow_handler_install() != 0 || fi_overflow_handler_init(&watch) != 0)
+    if (fi_stack_pool_init(&pool, &config) != 0 || fi_stack_pool_alloc(&pool, &s, 1) != 1 ||
+        fi_overflow_handler_install() != 0 || fi_overflow_handler_enter(&watch) != 0)
         _exit(99);
     fi_stack_bounds mark = {s->low, s->size, pool.guard_size, plan->name};
     fi_ctx_init_thread(&home);
@@ -104,7 +104,7 @@ static void carry_out(void *arg)
     fi_ctx_fini(&away);
     fi_overflow_handler_fini(&watch);
     fi_overflow_handler_remove();
-    fi_stack_pool_put(&pool, s);
+    fi_stack_pool_free(&pool, s);
     fi_stack_pool_fini(&pool);
     _exit(fi_mem_live().blocks == 0 ? 0 : 98);
 }
@@ -471,7 +471,7 @@ static void remove_restores(void **state)
     sigaltstack(NULL, &alt_before);
     CHECK_INT(fi_overflow_handler_install(), 0);
     CHECK_INT(fi_overflow_handler_install(), 0);
-    CHECK_INT(fi_overflow_handler_init(&watch), 0);
+    CHECK_INT(fi_overflow_handler_enter(&watch), 0);
     sigaltstack(NULL, &alt_during);
     CHECK(alt_during.ss_sp == watch.alternate);
     fi_overflow_handler_fini(&watch);

@@ -50,11 +50,11 @@ static fi_stack *get(void)
     return s;
 }
 
-/* Of what get() gave, that which is still lent. */
+/* Free the stacks from get() that are still allocated. */
 static void give_back_everything(void)
 {
     for (size_t i = 0; i < seen_n; i++)
-        if (seen[i]->lent)
+        if (seen[i]->is_allocated)
             fi_stack_free(&cache, seen[i], NULL);
 }
 
@@ -112,11 +112,11 @@ static void largest_and_smallest_stacks_work(void **state)
         fi_stack *s;
 
         CHECK_INT(fi_stack_pool_init(&pool, &config), 0);
-        CHECK_INT(fi_stack_pool_get(&pool, &s, 1), 1);
+        CHECK_INT(fi_stack_pool_alloc(&pool, &s, 1), 1);
         s->low[0] = s->low[s->size - 1] = 1;
         fi_stack_pool_stats(&pool, &stats);
         CHECK(stats.mapped < 2 * FI_STACK_SIZE_MAX); /* large stacks come in small slabs */
-        fi_stack_pool_put(&pool, s);
+        fi_stack_pool_free(&pool, s);
         fi_stack_pool_fini(&pool);
     }
 }
@@ -150,7 +150,7 @@ static void guard_kind_is_known(void **state)
         CHECK(kind == FI_STACK_GUARD_BEST || told == (fi_stack_guard)kind);
         CHECK_INT(s->guard, told);
         fi_stack_pool_stats(&pool, &stats);
-        CHECK_INT(stats.guards[told], stats.lent);
+        CHECK_INT(stats.guards[told], stats.n_allocated);
         CHECK_INT(stats.fallbacks, 0);
         fi_stack_free(&cache, s, NULL);
         finish();
@@ -177,14 +177,14 @@ static void guard_stops_a_write(void **state)
             finish();
             continue;
         }
-        fi_stack *lent[5];
+        fi_stack *allocated[5];
         for (int i = 0; i < 5; i++) { /* new ones, and some without memory */
             for (int j = 0; j < 5; j++)
-                memset((lent[j] = get())->low, 1, SIZE);
-            CHECK_INT(child_end_of(&end, write_below, lent[i]), 0);
+                memset((allocated[j] = get())->low, 1, SIZE);
+            CHECK_INT(child_end_of(&end, write_below, allocated[i]), 0);
             CHECK(WIFSIGNALED(end.status) && WTERMSIG(end.status) == SIGSEGV);
             for (int j = 0; j < 5; j++)
-                fi_stack_free(&cache, lent[j], NULL);
+                fi_stack_free(&cache, allocated[j], NULL);
         }
         finish();
     }
@@ -227,12 +227,12 @@ static void guards_by_mprotect_are_limited(void **state)
 
     (void)state;
     CHECK_INT(fi_stack_pool_init(&pool, &config), 0);
-    CHECK_INT(fi_stack_pool_get(&pool, &list, 50), 50);
+    CHECK_INT(fi_stack_pool_alloc(&pool, &list, 50), 50);
     fi_stack_pool_stats(&pool, &stats);
     CHECK_INT(stats.guards[FI_STACK_GUARD_PROTECT], 10);
     CHECK_INT(stats.guards[FI_STACK_GUARD_CANARY], 40);
     CHECK_INT(stats.fallbacks, 40);
-    fi_stack_pool_put(&pool, list);
+    fi_stack_pool_free(&pool, list);
     fi_stack_pool_fini(&pool);
 }
 
@@ -268,7 +268,7 @@ static void memory_is_committed_on_touch_and_returned(void **state)
     (void)state;
     start(FI_STACK_GUARD_BEST, 0);
     bool tells = mincore_tells();
-    CHECK_INT(fi_stack_pool_get(&pool, &list, 100), 100);
+    CHECK_INT(fi_stack_pool_alloc(&pool, &list, 100), 100);
     for (s = list; s; s = s->next) {
         CHECK(!tells || resident(s) == 0);
         s->low[SIZE - 1] = 42;
@@ -276,19 +276,19 @@ static void memory_is_committed_on_touch_and_returned(void **state)
         memset(s->low, 42, SIZE);
     }
     s = list; /* one stays, else all of their slab may go */
-    fi_stack_pool_put(&pool, s ? s->next : NULL);
-    CHECK_INT(fi_stack_pool_get(&pool, &list, 64), 64);
+    fi_stack_pool_free(&pool, s ? s->next : NULL);
+    CHECK_INT(fi_stack_pool_alloc(&pool, &list, 64), 64);
     for (fi_stack *again = list; again; again = again->next) {
         CHECK(!tells || resident(again) == 0);
         CHECK_INT(again->low[0], 0);
         CHECK_INT(again->low[SIZE - 1], 0);
     }
-    fi_stack_pool_put(&pool, list);
+    fi_stack_pool_free(&pool, list);
     if (s) {
         CHECK_INT(s->low[0], 42);
         s->next = NULL;
     }
-    fi_stack_pool_put(&pool, s);
+    fi_stack_pool_free(&pool, s);
     finish();
 }
 
@@ -332,7 +332,7 @@ static void cache_stays_within_its_limit(void **state)
             CHECK(cache.n <= limits[l]);
         }
         fi_stack_pool_stats(&pool, &stats);
-        CHECK_INT(stats.lent, cache.n);
+        CHECK_INT(stats.n_allocated, cache.n);
         finish();
     }
 }
@@ -344,13 +344,13 @@ static void empty_slabs_are_unmapped(void **state)
 
     (void)state;
     start(FI_STACK_GUARD_BEST, 0);
-    CHECK_INT(fi_stack_pool_get(&pool, &list, 3000), 3000);
+    CHECK_INT(fi_stack_pool_alloc(&pool, &list, 3000), 3000);
     fi_stack_pool_stats(&pool, &full);
     CHECK(full.mapped >= 3000 * SIZE && full.slabs > 2);
     CHECK(full.bookkeeping < 200 * (full.mapped / (SIZE + 4096)));
-    fi_stack_pool_put(&pool, list);
+    fi_stack_pool_free(&pool, list);
     fi_stack_pool_stats(&pool, &empty);
-    CHECK_INT(empty.lent, 0);
+    CHECK_INT(empty.n_allocated, 0);
     CHECK_INT(empty.slabs, 1);
     CHECK(empty.bookkeeping < full.bookkeeping);
     size_t guards = 0;
@@ -468,8 +468,8 @@ static void put_into_another_pool(void *arg)
 
     (void)arg;
     start_other(&other);
-    CHECK_INT(fi_stack_pool_get(&pool, &s, 1), 1);
-    fi_stack_pool_put(&other, s);
+    CHECK_INT(fi_stack_pool_alloc(&pool, &s, 1), 1);
+    fi_stack_pool_free(&other, s);
 }
 
 static void expect_mistake(void (*deed)(void *), const char *line)
@@ -495,7 +495,7 @@ static void misuse_aborts_with_a_line(void **state)
     finish();
 }
 
-/* Each slab has one that stays lent, so none is unmapped with its stacks. */
+/* Each slab has a stack that stays allocated, so none is unmapped with its stacks. */
 static void free_stacks_are_trimmed_gradually(void **state)
 {
     enum { MANY = 10000, STAY = 16 };
@@ -507,12 +507,12 @@ static void free_stacks_are_trimmed_gradually(void **state)
     start(FI_STACK_GUARD_BEST, 0);
     fi_stack_pool_enable_cache(&pool);
     for (int i = 0; i < MANY; i++) {
-        CHECK_INT(fi_stack_pool_get(&pool, &all[i], 1), 1);
+        CHECK_INT(fi_stack_pool_alloc(&pool, &all[i], 1), 1);
         all[i]->low[all[i]->size - 1] = 1;
     }
     for (int i = 0; i < MANY; i++)
         if (i % STAY)
-            fi_stack_pool_put(&pool, all[i]);
+            fi_stack_pool_free(&pool, all[i]);
     left = fi_stack_pool_trim(&pool); /* they were needed since the last time */
     CHECK_INT(left, MANY - MANY / STAY);
     do {
@@ -523,7 +523,7 @@ static void free_stacks_are_trimmed_gradually(void **state)
     } while (left > 0);
     CHECK(trims > 1 && trims < 10);
     for (int i = 0; i < MANY; i += STAY)
-        fi_stack_pool_put(&pool, all[i]);
+        fi_stack_pool_free(&pool, all[i]);
     FI_DELETE_ARRAY(fi_stack *, all, MANY);
     finish();
 }
