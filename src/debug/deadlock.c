@@ -10,7 +10,7 @@
  * check.  A thread that is woken from a blocking Filch call changes fi_watchdog_global_state before
  * it can act, or before the call that woke it returns.  So if the state is the same after the
  * threads were counted, the counted threads still block, and there was no other thread.  The
- * detector reports a deadlock only after two checks QUIET_NS apart have found it.
+ * detector reports a deadlock only after two checks QUIESCENT_NS apart have found it.
  */
 #include "base/clock.h"
 #include "base/futex.h"
@@ -25,11 +25,11 @@
 
 /* How long all workers must sleep before the runtime is quiescent, and before a deadlock is checked
  * a second time. */
-#define QUIET_NS 50000000
+#define QUIESCENT_NS 50000000
 
 typedef struct idle_snapshot {
     fi_runtime *rt;
-    uint64_t sleeps, word;
+    uint64_t sleeps, state;
     bool is_deadlock;
 } idle_snapshot;
 
@@ -60,19 +60,19 @@ static bool has_fibers(const fi_runtime *rt)
 }
 
 /* [all workers except the caller are kept asleep] */
-static bool runtime_is_deadlocked(fi_runtime *rt, uint64_t word, unsigned watchdogs)
+static bool runtime_is_deadlocked(fi_runtime *rt, uint64_t state, unsigned watchdogs)
 {
     return has_fibers(rt) && has_no_wakeup_source(rt) &&
            process_thread_count() == rt->n_workers + watchdogs + rt->n_observer_threads +
-                                         fi_watchdog_state_threads(word) &&
-           fi_load_relaxed(&fi_watchdog_global_state) == word;
+                                         fi_watchdog_state_threads(state) &&
+           fi_load_relaxed(&fi_watchdog_global_state) == state;
 }
 
 static bool check_quiescent(void *ctx)
 {
     idle_snapshot *s = ctx;
 
-    s->word = fi_load_relaxed(&fi_watchdog_global_state);
+    s->state = fi_load_relaxed(&fi_watchdog_global_state);
     for (unsigned i = 0; i < s->rt->n_workers; i++)
         s->sleeps += fi_load_relaxed(&s->rt->workers[i].counters.sleeps);
     return true;
@@ -84,7 +84,7 @@ static bool check_deadlock(void *ctx)
 
     check_quiescent(s);
     s->is_deadlock =
-        s->rt->settings.deadlock != FILCH_DEADLOCK_OFF && runtime_is_deadlocked(s->rt, s->word, 1);
+        s->rt->settings.deadlock != FILCH_DEADLOCK_OFF && runtime_is_deadlocked(s->rt, s->state, 1);
     return true;
 }
 
@@ -106,14 +106,14 @@ static void report_deadlock(fi_runtime *rt)
         abort();
 }
 
-/* True: nothing has changed for QUIET_NS. */
+/* True: nothing has changed for QUIESCENT_NS. */
 static bool is_unchanged(fi_quiescence *q, const idle_snapshot *s, int64_t now_ns)
 {
-    if (q->since_ns == 0 || q->sleeps != s->sleeps || q->word != s->word) {
-        *q = (fi_quiescence){.since_ns = now_ns, .sleeps = s->sleeps, .word = s->word};
+    if (q->since_ns == 0 || q->sleeps != s->sleeps || q->state != s->state) {
+        *q = (fi_quiescence){.since_ns = now_ns, .sleeps = s->sleeps, .state = s->state};
         return false;
     }
-    return now_ns - q->since_ns >= QUIET_NS;
+    return now_ns - q->since_ns >= QUIESCENT_NS;
 }
 
 bool fi_deadlock_check(fi_runtime *rt, fi_quiescence *q, int64_t now_ns)
@@ -135,7 +135,7 @@ bool fi_deadlock_check(fi_runtime *rt, fi_quiescence *q, int64_t now_ns)
         q->since_ns = now_ns;
         return false;
     }
-    return fi_idle_all_asleep(&rt->idle, rt->n_workers, watchdog_fall_asleep, &s.word);
+    return fi_idle_all_asleep(&rt->idle, rt->n_workers, watchdog_fall_asleep, &s.state);
 }
 
 /* ---- without a watchdog thread ---- */
@@ -150,26 +150,26 @@ typedef struct worker_check {
 static bool check_as_worker(void *ctx)
 {
     worker_check *s = ctx;
-    fi_quiescence *q = &s->rt->watchdog.quiet;
-    uint64_t word = fi_load_relaxed(&fi_watchdog_global_state);
+    fi_quiescence *q = &s->rt->watchdog.quiescence;
+    uint64_t state = fi_load_relaxed(&fi_watchdog_global_state);
 
     s->until_ns = FI_FUTEX_FOREVER;
-    if (s->rt->settings.deadlock == FILCH_DEADLOCK_OFF || !runtime_is_deadlocked(s->rt, word, 0)) {
+    if (s->rt->settings.deadlock == FILCH_DEADLOCK_OFF || !runtime_is_deadlocked(s->rt, state, 0)) {
         *q = (fi_quiescence){0};
         return true;
     }
-    if (!q->is_deadlock || q->word != word)
-        *q = (fi_quiescence){.since_ns = s->now_ns, .word = word, .is_deadlock = true};
-    s->report = !q->reported && s->now_ns - q->since_ns >= QUIET_NS;
+    if (!q->is_deadlock || q->state != state)
+        *q = (fi_quiescence){.since_ns = s->now_ns, .state = state, .is_deadlock = true};
+    s->report = !q->reported && s->now_ns - q->since_ns >= QUIESCENT_NS;
     q->reported |= s->report;
     if (!q->reported)
-        s->until_ns = q->since_ns + QUIET_NS;
+        s->until_ns = q->since_ns + QUIESCENT_NS;
     return true;
 }
 
 int64_t fi_deadlock_check_as_worker(fi_runtime *rt, bool searching, int64_t now_ns)
 {
-    worker_check s = {.rt = rt, .now_ns = now_ns, .until_ns = now_ns + QUIET_NS};
+    worker_check s = {.rt = rt, .now_ns = now_ns, .until_ns = now_ns + QUIESCENT_NS};
     unsigned others = rt->n_workers - 1 + (searching ? FI_IDLE_SEARCHER : 0);
 
     fi_idle_all_asleep(&rt->idle, others, check_as_worker, &s);

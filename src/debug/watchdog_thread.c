@@ -71,8 +71,8 @@ void fi_watchdog_worker_awake(fi_runtime *rt)
 static FI_ATOMIC(fi_runtime *) unwatched_runtime;
 static fi_lock unwatched_lock;
 
-/* A worker clears wanted under the lock before it checks.  So it either sees the change, or wanted
- * is set afterwards. */
+/* A worker clears check_wanted under the lock before it checks.  So it either sees the change, or
+ * check_wanted is set afterwards. */
 static void wake_worker(void)
 {
     fi_runtime *rt;
@@ -80,7 +80,7 @@ static void wake_worker(void)
     fi_lock_lock(&unwatched_lock);
     rt = fi_load_relaxed(&unwatched_runtime);
     if (rt) {
-        fi_store_relaxed(&rt->watchdog.wanted, 1u);
+        fi_store_relaxed(&rt->watchdog.check_wanted, 1u);
         fi_idle_notify(&rt->idle);
     }
     fi_lock_unlock(&unwatched_lock);
@@ -208,7 +208,7 @@ int64_t fi_watchdog_check_as_worker(fi_runtime *rt, bool searching)
     if (!fi_load_relaxed(&rt->watchdog.absent))
         return FI_FUTEX_FOREVER;
     fi_lock_lock(&unwatched_lock);
-    fi_store_relaxed(&rt->watchdog.wanted, 0u);
+    fi_store_relaxed(&rt->watchdog.check_wanted, 0u);
     fi_lock_unlock(&unwatched_lock);
     dump_if_wanted(rt);
     now = fi_clock_now();
@@ -257,7 +257,7 @@ static void request_dump(int number)
 }
 
 /* SA_ONSTACK, because the stacks of fibers may be small. */
-static void catch_signal(int number)
+static void install_dump_signal(int number)
 {
     struct sigaction a = {.sa_handler = request_dump, .sa_flags = SA_RESTART | SA_ONSTACK};
 
@@ -266,7 +266,7 @@ static void catch_signal(int number)
 }
 
 /* Does nothing if the program has installed another handler since. */
-static void release_signal(int number)
+static void restore_dump_signal(int number)
 {
     struct sigaction now;
 
@@ -281,7 +281,7 @@ void fi_watchdog_init(fi_runtime *rt)
     fi_gdb_layout_set_runtime(rt);
     fi_store_relaxed(&dump_wanted, 0u);
     if (rt->settings.dump_signal) {
-        catch_signal(rt->settings.dump_signal);
+        install_dump_signal(rt->settings.dump_signal);
         fi_watchdog_start(rt);
     }
 }
@@ -289,7 +289,7 @@ void fi_watchdog_init(fi_runtime *rt)
 void fi_watchdog_fini(fi_runtime *rt)
 {
     if (rt->settings.dump_signal)
-        release_signal(rt->settings.dump_signal);
+        restore_dump_signal(rt->settings.dump_signal);
     fi_store_relaxed(&rt->watchdog.stopping, 1u);
     fi_lock_lock(&unwatched_lock);
     fi_store_relaxed(&unwatched_runtime, NULL);

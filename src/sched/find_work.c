@@ -399,7 +399,7 @@ static bool must_stay_awake(void *ctx)
     fi_worker *w = ctx;
     fi_runtime *rt = w->runtime;
 
-    if (fi_load_relaxed(&rt->stopping) || fi_watchdog_is_wanted(&rt->watchdog) ||
+    if (fi_load_relaxed(&rt->stopping) || fi_watchdog_check_is_wanted(&rt->watchdog) ||
         has_shared_work(rt) || fi_idle_is_unpolled(&rt->idle) || fi_memory_wait_is_unseen(w) ||
         fi_timer_heap_next(&rt->timers) < fi_idle_timer_deadline(&rt->idle))
         return true;

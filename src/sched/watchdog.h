@@ -56,7 +56,7 @@ typedef struct fi_long_run {
 typedef struct fi_quiescence {
     int64_t since_ns;
     uint64_t sleeps; /* number of times that workers had fallen asleep */
-    uint64_t word;
+    uint64_t state;  /* fi_watchdog_global_state at that time */
     bool is_deadlock, reported;
 } fi_quiescence;
 
@@ -67,9 +67,9 @@ typedef struct fi_watchdog {
     fi_lock lock; /* guards the start */
     bool running;
     pthread_t thread;
-    FI_ATOMIC(uint32_t) absent; /* not 0: it could not be started, and workers check */
-    FI_ATOMIC(uint32_t) wanted; /* not 0: a worker must check before it sleeps */
-    fi_quiescence quiet;        /* of these workers; under the lock of sched/idle.h */
+    FI_ATOMIC(uint32_t) absent;       /* not 0: it could not be started, and workers check */
+    FI_ATOMIC(uint32_t) check_wanted; /* not 0: a worker must check before it sleeps */
+    fi_quiescence quiescence;         /* of these workers; under the lock of sched/idle.h */
 } fi_watchdog;
 
 extern fi_watchdog_state fi_watchdog_global_state;
@@ -126,9 +126,9 @@ int64_t fi_deadlock_check_as_worker(fi_runtime *rt, bool searching, int64_t now_
 int64_t fi_watchdog_check_as_worker(fi_runtime *rt, bool searching);
 
 /* [worker that is about to sleep, after a fence] Has something changed since it checked? */
-static inline bool fi_watchdog_is_wanted(fi_watchdog *w)
+static inline bool fi_watchdog_check_is_wanted(fi_watchdog *w)
 {
-    return fi_load_relaxed(&w->wanted) != 0;
+    return fi_load_relaxed(&w->check_wanted) != 0;
 }
 
 #endif
