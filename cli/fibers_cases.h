@@ -9,9 +9,9 @@ extern const char fibers_name[];
 /* Terminated by an entry without a name. */
 extern const workload fibers_workloads[];
 
-/* A row of the table: a figure that the programs of a workload report. */
+/* A row of the table: a metric that the programs of a workload report. */
 typedef struct fibers_case {
-    const char *workload, *figure, *title, *unit;
+    const char *workload, *metric, *title, *unit;
     int digits;
     double goal, goal_of_2; /* with one worker and with two; 0: none */
 } fibers_case;

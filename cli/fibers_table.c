@@ -38,12 +38,12 @@ static const series *find_series(const table *t, const workload *w, const char *
 
 static double median_of(const series *s, const char *name)
 {
-    return s && !s->failed ? series_figure_median(s, name) : NAN;
+    return s && !s->failed ? series_metric_median(s, name) : NAN;
 }
 
 static double best_of(const series *s, const char *name)
 {
-    return s && !s->failed ? series_figure_best(s, name) : NAN;
+    return s && !s->failed ? series_metric_best(s, name) : NAN;
 }
 
 static void print_goal(const fibers_case *r, unsigned workers, int digits)
@@ -58,8 +58,8 @@ static void print_goal(const fibers_case *r, unsigned workers, int digits)
 static void fibers_line(const fibers_case *r, const char *title, const series *own,
                         const series *go)
 {
-    double median = median_of(own, r->figure), best = best_of(own, r->figure);
-    double go_median = median_of(go, r->figure), go_best = best_of(go, r->figure);
+    double median = median_of(own, r->metric), best = best_of(own, r->metric);
+    double go_median = median_of(go, r->metric), go_best = best_of(go, r->metric);
     printf("%-22s %7u  %-5s", title, own->workers, r->unit);
     print_cell(median, 8, r->digits);
     print_cell(best, 8, r->digits);
@@ -98,7 +98,7 @@ static void fibers_head(void)
 static void http_line(const table *t, const fibers_case *r, const series *s, bool is_first)
 {
     const series *epoll = find_series(t, s->workload, "epoll", s->workers);
-    double median = median_of(s, r->figure), best = best_of(s, r->figure);
+    double median = median_of(s, r->metric), best = best_of(s, r->metric);
     printf("%-22s %7u  %-12s", is_first ? r->title : "", s->workers, s->runtime);
     if (s->failed) {
         printf("  failed\n");
@@ -106,8 +106,8 @@ static void http_line(const table *t, const fibers_case *r, const series *s, boo
     }
     print_cell(median, 8, r->digits);
     print_cell(best, 8, r->digits);
-    print_cell(median / median_of(epoll, r->figure), 8, 2);
-    print_cell(best / best_of(epoll, r->figure), 8, 2);
+    print_cell(median / median_of(epoll, r->metric), 8, 2);
+    print_cell(best / best_of(epoll, r->metric), 8, 2);
     print_cell(median_of(s, "requests_s"), 11, 0);
     if (strcmp(s->runtime, "filch") == 0)
         print_goal(r, s->workers, r->digits);

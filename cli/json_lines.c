@@ -13,16 +13,16 @@ static void print_number(const char *name, double value)
         printf(",\"%s\":%.9g", name, value);
 }
 
-static void print_figures(const series *s)
+static void print_metrics(const series *s)
 {
-    for (int i = 0; i < FIGURES_MAX && s->figures[i].count > 0; i++) {
-        const figure *f = &s->figures[i];
-        printf("%s\"%s\":[", i == 0 ? ",\"metrics\":{" : ",", f->name);
-        for (int j = 0; j < f->count; j++)
-            printf("%s%.9g", j > 0 ? "," : "", f->values[j]);
+    for (int i = 0; i < METRICS_MAX && s->metrics[i].count > 0; i++) {
+        const metric *m = &s->metrics[i];
+        printf("%s\"%s\":[", i == 0 ? ",\"metrics\":{" : ",", m->name);
+        for (int j = 0; j < m->count; j++)
+            printf("%s%.9g", j > 0 ? "," : "", m->values[j]);
         printf("]");
     }
-    if (s->figures[0].count > 0)
+    if (s->metrics[0].count > 0)
         printf("}");
 }
 
@@ -40,7 +40,7 @@ static void print_line(const series *s)
     print_number("ratio_best", series_best_ratio(s));
     print_number("ns_per_spawn", series_ns_per_spawn(s));
     print_number("steals", series_steals(s));
-    print_figures(s);
+    print_metrics(s);
     printf(",\"samples\":[");
     for (int i = 0; i < s->count; i++)
         printf("%s%.9f", i > 0 ? "," : "", s->samples[i]);

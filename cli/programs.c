@@ -133,11 +133,11 @@ static bool read_result(const char *line, int64_t *out)
 }
 
 /* Is each of them a name with `count` numbers? */
-static bool are_figures(const char *figures, int count)
+static bool metrics_are_valid(const char *metrics, int count)
 {
     int all = 0;
-    for (const char *f = json_begin(figures); f; f = json_next(f), all++) {
-        char name[FIGURE_NAME];
+    for (const char *f = json_begin(metrics); f; f = json_next(f), all++) {
+        char name[METRIC_NAME_SIZE];
         int n = 0;
         double value;
         if (!json_string(f, name, sizeof name))
@@ -148,7 +148,7 @@ static bool are_figures(const char *figures, int count)
         if (n != count)
             return false;
     }
-    return all > 0 && all <= FIGURES_MAX;
+    return all > 0 && all <= METRICS_MAX;
 }
 
 static const char *read_report(const call *what, const char *line, report *r)
@@ -164,8 +164,8 @@ static const char *read_report(const call *what, const char *line, report *r)
         !is_whole(line, "peak_kb", 0, &peak) || !read_result(line, &r->result) ||
         !read_samples(line, r) || r->count != what->repetitions)
         return "printed an invalid report";
-    r->figures = json_member(line, "metrics");
-    if (r->figures && !are_figures(r->figures, r->count))
+    r->metrics = json_member(line, "metrics");
+    if (r->metrics && !metrics_are_valid(r->metrics, r->count))
         return "printed an invalid report";
     r->size = (long)size;
     r->peak_kb = (long)peak;

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 enum { PROGRAM_PATH = 4096, SAMPLES_MAX = 64, LONGEST_SIZE_WORD = 32 };
-enum { FIGURES_MAX = 8, FIGURE_NAME = 16 };
+enum { METRICS_MAX = 8, METRIC_NAME_SIZE = 16 };
 
 /* A call of a program.  runtime is a name, because serial programs have one, too. */
 typedef struct call {
@@ -29,8 +29,8 @@ typedef struct report {
     int64_t result;
     double samples[SAMPLES_MAX]; /* seconds */
     int count;
-    /* JSON objects within the child's output, or NULL.  Each figure has one value per sample. */
-    const char *counters, *figures;
+    /* JSON objects within the child's output, or NULL.  Each metric has one value per sample. */
+    const char *counters, *metrics;
 } report;
 
 /* Does the program exist? */

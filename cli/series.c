@@ -59,45 +59,45 @@ static int series_reserve(series *s, int more)
     return 0;
 }
 
-/* ---- figures ---- */
+/* ---- metrics ---- */
 
-/* The figure with this name, or an unused one; NULL: all are used. */
-static figure *figure_of(series *s, const char *name)
+/* The metric with this name, or an unused one; NULL: all are used. */
+static metric *metric_slot(series *s, const char *name)
 {
-    for (int i = 0; i < FIGURES_MAX; i++)
-        if (s->figures[i].count == 0 || strcmp(s->figures[i].name, name) == 0)
-            return &s->figures[i];
+    for (int i = 0; i < METRICS_MAX; i++)
+        if (s->metrics[i].count == 0 || strcmp(s->metrics[i].name, name) == 0)
+            return &s->metrics[i];
     return NULL;
 }
 
-static int add_figure(series *s, const char *member, int n)
+static int series_add_metric(series *s, const char *member, int n)
 {
-    char name[FIGURE_NAME] = "";
+    char name[METRIC_NAME_SIZE] = "";
     json_string(member, name, sizeof name);
-    figure *f = figure_of(s, name);
-    double *values = f ? realloc(f->values, (size_t)(f->count + n) * sizeof *values) : NULL;
+    metric *m = metric_slot(s, name);
+    double *values = m ? realloc(m->values, (size_t)(m->count + n) * sizeof *values) : NULL;
     if (!values)
         return -ENOMEM;
-    f->values = values;
-    memcpy(f->name, name, sizeof name);
+    m->values = values;
+    memcpy(m->name, name, sizeof name);
     for (const char *v = json_begin(json_value(member)); v; v = json_next(v))
-        json_number(v, &values[f->count++]);
+        json_number(v, &values[m->count++]);
     return 0;
 }
 
-static int add_figures(series *s, const report *r)
+static int series_add_metrics(series *s, const report *r)
 {
     int e = 0;
-    for (const char *m = r->figures ? json_begin(r->figures) : NULL; m && e == 0; m = json_next(m))
-        e = add_figure(s, m, r->count);
+    for (const char *m = r->metrics ? json_begin(r->metrics) : NULL; m && e == 0; m = json_next(m))
+        e = series_add_metric(s, m, r->count);
     return e;
 }
 
-static const figure *figure_named(const series *s, const char *name)
+static const metric *metric_named(const series *s, const char *name)
 {
-    for (int i = 0; i < FIGURES_MAX && s->figures[i].count > 0; i++)
-        if (strcmp(s->figures[i].name, name) == 0)
-            return &s->figures[i];
+    for (int i = 0; i < METRICS_MAX && s->metrics[i].count > 0; i++)
+        if (strcmp(s->metrics[i].name, name) == 0)
+            return &s->metrics[i];
     return NULL;
 }
 
@@ -109,16 +109,16 @@ static double min_of(const double *values, int n)
     return best;
 }
 
-double series_figure_median(const series *s, const char *name)
+double series_metric_median(const series *s, const char *name)
 {
-    const figure *f = figure_named(s, name);
-    return f ? median_of(f->values, f->count) : NAN;
+    const metric *m = metric_named(s, name);
+    return m ? median_of(m->values, m->count) : NAN;
 }
 
-double series_figure_best(const series *s, const char *name)
+double series_metric_best(const series *s, const char *name)
 {
-    const figure *f = figure_named(s, name);
-    return f ? min_of(f->values, f->count) : NAN;
+    const metric *m = metric_named(s, name);
+    return m ? min_of(m->values, m->count) : NAN;
 }
 
 /* ---- samples ---- */
@@ -127,7 +127,7 @@ int series_add(series *s, const report *r)
 {
     int e = series_reserve(s, r->count);
     if (e == 0)
-        e = add_figures(s, r);
+        e = series_add_metrics(s, r);
     if (e < 0)
         return e;
     memcpy(s->samples + s->count, r->samples, (size_t)r->count * sizeof *s->samples);
@@ -137,7 +137,7 @@ int series_add(series *s, const report *r)
                                         counter_sum(r->counters, "steals_multiple")) /
                                        r->count;
     s->last = *r;
-    s->last.counters = s->last.figures = NULL; /* they point into the child's output */
+    s->last.counters = s->last.metrics = NULL; /* they point into the child's output */
     return 0;
 }
 
@@ -146,9 +146,9 @@ void series_free(series *s)
     free(s->samples);
     free(s->steals);
     s->samples = s->steals = NULL;
-    for (int i = 0; i < FIGURES_MAX; i++)
-        free(s->figures[i].values);
-    memset(s->figures, 0, sizeof s->figures);
+    for (int i = 0; i < METRICS_MAX; i++)
+        free(s->metrics[i].values);
+    memset(s->metrics, 0, sizeof s->metrics);
 }
 
 double series_median(const series *s)

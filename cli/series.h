@@ -8,11 +8,11 @@
 enum { REPEATS_MAX = 1000 };
 
 /* A named value that a program reports besides its times, one for each sample. */
-typedef struct figure {
-    char name[FIGURE_NAME];
+typedef struct metric {
+    char name[METRIC_NAME_SIZE];
     double *values;
     int count;
-} figure;
+} metric;
 
 typedef struct series {
     const workload *workload;
@@ -25,7 +25,7 @@ typedef struct series {
     int count, capacity;
     double *steals; /* one for each call, where the runtime counts them */
     int steals_count;
-    figure figures[FIGURES_MAX]; /* terminated by an entry without a name, unless full */
+    metric metrics[METRICS_MAX]; /* terminated by an entry without a name, unless full */
 } series;
 
 /* Add the report of a call.  Returns 0 or -ENOMEM. */
@@ -40,8 +40,8 @@ double series_best_ratio(const series *s);
 double series_ns_per_spawn(const series *s); /* best time / spawns */
 double series_steals(const series *s);       /* median number of successful steals */
 
-/* Of the figure with this name. */
-double series_figure_median(const series *s, const char *name);
-double series_figure_best(const series *s, const char *name); /* the min */
+/* Of the metric with this name. */
+double series_metric_median(const series *s, const char *name);
+double series_metric_best(const series *s, const char *name); /* the min */
 
 #endif

@@ -48,7 +48,7 @@ static void deques_plan(const lab_options *o, lab_plan *p)
 
 static lab_numbers ns_of(const lab_results *r, int of, int kind)
 {
-    return lab_figures(r, "ns", "%s/%s/%u", rows[of].of->input, kinds[kind], rows[of].workers);
+    return lab_metrics(r, "ns", "%s/%s/%u", rows[of].of->input, kinds[kind], rows[of].workers);
 }
 
 /* One number for each call, for comparison within a round. */

@@ -103,11 +103,11 @@ typedef struct lab_results lab_results;
  * live as long as the results. */
 lab_numbers lab_samples(const lab_results *r, const char *name, ...)
     __attribute__((format(printf, 2, 3))); /* seconds */
-/* The median of each call's samples, or of its values of a figure.  Compare calls of the same
+/* The median of each call's samples, or of its values of a metric.  Compare calls of the same
  * round by these: repetitions within a call are not independent. */
-lab_numbers lab_medians(const lab_results *r, const char *figure, const char *name, ...)
+lab_numbers lab_medians(const lab_results *r, const char *metric, const char *name, ...)
     __attribute__((format(printf, 3, 4)));
-lab_numbers lab_figures(const lab_results *r, const char *figure, const char *name, ...)
+lab_numbers lab_metrics(const lab_results *r, const char *metric, const char *name, ...)
     __attribute__((format(printf, 3, 4))); /* a member of "metrics", such as cpu_ns */
 lab_numbers lab_counters(const lab_results *r, const char *counter, const char *name, ...)
     __attribute__((format(printf, 3,

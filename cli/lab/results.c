@@ -209,16 +209,16 @@ static int get_sample(const lab_result *l, const char *what, double *out)
     return get_array(json_member(l->said, "samples"), out);
 }
 
-static int get_figure(const lab_result *l, const char *what, double *out)
+static int get_metric(const lab_result *l, const char *what, double *out)
 {
-    const char *figures = json_member(l->said, "metrics");
-    return get_array(figures ? json_member(figures, what) : NULL, out);
+    const char *metrics = json_member(l->said, "metrics");
+    return get_array(metrics ? json_member(metrics, what) : NULL, out);
 }
 
 /* One number per call. */
 static int get_median(const lab_result *l, const char *what, double *out)
 {
-    getter *get = what ? get_figure : get_sample;
+    getter *get = what ? get_metric : get_sample;
     int n = get(l, what, NULL);
     double *all = n > 0 && out ? malloc((size_t)n * sizeof *all) : NULL;
     if (all) {
@@ -263,20 +263,20 @@ lab_numbers lab_samples(const lab_results *r, const char *name, ...)
     return n;
 }
 
-lab_numbers lab_figures(const lab_results *r, const char *figure, const char *name, ...)
+lab_numbers lab_metrics(const lab_results *r, const char *metric, const char *name, ...)
 {
     va_list args;
     va_start(args, name);
-    lab_numbers n = numbers_of(r, get_figure, figure, name, args);
+    lab_numbers n = numbers_of(r, get_metric, metric, name, args);
     va_end(args);
     return n;
 }
 
-lab_numbers lab_medians(const lab_results *r, const char *figure, const char *name, ...)
+lab_numbers lab_medians(const lab_results *r, const char *metric, const char *name, ...)
 {
     va_list args;
     va_start(args, name);
-    lab_numbers n = numbers_of(r, get_median, figure, name, args);
+    lab_numbers n = numbers_of(r, get_median, metric, name, args);
     va_end(args);
     return n;
 }

@@ -84,7 +84,7 @@ static void numbers_by_name(void **state)
     CHECK(n.count == 2 && n.at[0] == 1.5 && n.at[1] == 3);
     n = lab_medians(r, "ns", "fib/tbb/2");
     CHECK(n.count == 1 && n.at[0] == 3.5);
-    n = lab_figures(r, "ns", "fib/tbb/2");
+    n = lab_metrics(r, "ns", "fib/tbb/2");
     CHECK(n.count == 2 && n.at[1] == 4);
     n = lab_counters(r, "stolen", "fib/tbb/2"); /* by two repetitions */
     CHECK(n.count == 1 && n.at[0] == 5);
@@ -92,7 +92,7 @@ static void numbers_by_name(void **state)
     CHECK(strncmp(lab_more(r, "fib/tbb/2"), "{\"p\":0.5}", 9) == 0);
     CHECK_INT(lab_samples(r, "fib/tbb").count, 0);
     CHECK_INT(lab_samples(r, "fib/tbb/22").count, 0);
-    CHECK_INT(lab_figures(r, "cpu", "fib/tbb/2").count, 0);
+    CHECK_INT(lab_metrics(r, "cpu", "fib/tbb/2").count, 0);
     CHECK(lab_more(r, "fib/tbb") == NULL);
     CHECK(lab_was_quick(r));
     CHECK_INT(lab_workers(r), 2);

@@ -113,7 +113,7 @@ static void check_drawn(report_page *p)
         CHECK_STR(why, "");
 }
 
-static void add_figures(report_page *p)
+static void add_charts(report_page *p)
 {
     const chart_bar bars[] = {{"<g>", "a&b", 3, 2, 4, 0}, {"<g>", "c", NAN, NAN, NAN, 1}};
     const chart_point points[] = {{1, 2, 1, 3}, {10, 4, NAN, NAN}, {-5, 1, NAN, NAN}};
@@ -144,7 +144,7 @@ static void make_report(void)
     CHECK(s.results != NULL);
     CHECK(results_add(s.results, "{\"key\":\"a#0\",\"took\":1,\"failed\":\"<bad>\"}") == 0);
     report_page_text(s.page, "words & more");
-    add_figures(s.page);
+    add_charts(s.page);
     report_page_table(s.page, "<caption>", "a|b");
     report_page_cell(s.page, "<td>");
     report_page_cell(s.page, "1");
