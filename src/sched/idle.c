@@ -64,7 +64,7 @@ static int64_t set_timer_sleeper(fi_idle *i, fi_sleeper *s, int64_t deadline_ns)
 /* [lock held] */
 static void clear_timer_sleeper(fi_idle *i, const fi_sleeper *s)
 {
-    if (i->timer_sleeper != s || FI_FAULT(idle.keeps_on))
+    if (i->timer_sleeper != s || FI_FAULT(idle.clear_timer_sleeper))
         return;
     i->timer_sleeper = NULL;
     fi_store_relaxed(&i->timer_sleeper_ns, FI_FUTEX_FOREVER);
@@ -113,7 +113,7 @@ bool fi_idle_poll_seq(fi_idle *i, uint32_t *number)
 static void sleeper_end_polling(fi_idle *i, fi_sleeper *s)
 {
     fi_lock_lock(&i->lock);
-    if (sleeper_is_polling(i, s) && !FI_FAULT(idle.polls_on))
+    if (sleeper_is_polling(i, s) && !FI_FAULT(idle.end_polling))
         fi_store_relaxed(&i->polling, NULL);
     fi_lock_unlock(&i->lock);
 }
@@ -130,7 +130,7 @@ fi_poller *fi_idle_set_poller(fi_idle *i, fi_poller *p)
 
 void fi_idle_add_interest(fi_idle *i)
 {
-    if (fi_fetch_add_relaxed(&i->n_interests, 1u) == 0 && !FI_FAULT(idle.first_watched))
+    if (fi_fetch_add_relaxed(&i->n_interests, 1u) == 0 && !FI_FAULT(idle.interest_notifies))
         fi_idle_notify(i);
 }
 
@@ -169,7 +169,7 @@ static woken take_sleeper(fi_idle *i)
     fi_lock_lock(&i->lock);
     if (n_searchers(fi_load_relaxed(&i->state)) == 0) {
         w = pick_sleeper(i);
-        if (w.polls && FI_FAULT(idle.comes_out))
+        if (w.polls && FI_FAULT(idle.end_polling_early))
             fi_store_relaxed(&i->polling, NULL);
         if (w.sleeper)
             sleeper_set_searching(i, w.sleeper);
@@ -298,7 +298,7 @@ void fi_idle_sleep(fi_idle *i, fi_sleeper *s, bool searching, bool (*anything)(v
     sleep_op n = {i, s, add_sleeper(i, s, searching, true, &deadline_ns)};
 
     fi_fence_seq_cst(idle.sleep.fence);
-    if (anything(ctx) && !remove_sleeper(i, s).sleeper && !FI_FAULT(idle.lent))
+    if (anything(ctx) && !remove_sleeper(i, s).sleeper && !FI_FAULT(idle.sleep_notifies))
         fi_idle_notify(i); /* the worker may be lent, and the borrower does not search */
     if (!sleep_until_awake(&n, deadline_ns)) {
         remove_sleeper(i, s);
@@ -355,18 +355,18 @@ static fi_sleeper *lend_sleeper(fi_idle *i, fi_sleeper **link)
 fi_sleeper *fi_idle_borrow(fi_idle *i)
 {
     fi_sleeper *s = NULL, **link;
-    bool kept_time = false;
+    bool was_timer_sleeper = false;
 
     if (n_sleepers(fi_load_relaxed(&i->state)) == 0)
         return NULL;
     fi_lock_lock(&i->lock);
     link = pick_lendable(i);
     if (link) {
-        kept_time = *link == i->timer_sleeper;
+        was_timer_sleeper = *link == i->timer_sleeper;
         s = lend_sleeper(i, link);
     }
     fi_lock_unlock(&i->lock);
-    if (kept_time && !FI_FAULT(idle.lent_keeper))
+    if (was_timer_sleeper && !FI_FAULT(idle.borrow_notifies))
         fi_idle_notify(i);
     return s;
 }
@@ -382,10 +382,10 @@ void fi_idle_return(fi_idle *i, fi_sleeper *s, bool searching, bool (*anything)(
     if (!anything(ctx))
         return;
     w = remove_sleeper(i, s);
-    w.polls &= !FI_FAULT(idle.back_at_word);
+    w.polls &= !FI_FAULT(idle.return_interrupts);
     if (w.sleeper)
         wake_sleeper(i, w); /* its thread may have woken since, and sleep in the poller now */
-    else if (!FI_FAULT(idle.lent_again))
+    else if (!FI_FAULT(idle.return_notifies))
         fi_idle_notify(i); /* the next borrower may have it already */
 }
 

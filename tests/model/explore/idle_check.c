@@ -128,7 +128,7 @@ static bool take(void)
 
 static void found(void)
 {
-    if (fi_idle_search_end(&at->idle) && !x_fault("handing_on"))
+    if (fi_idle_search_end(&at->idle) && !x_fault("last_searcher_notifies"))
         fi_idle_notify(&at->idle);
 }
 
@@ -275,12 +275,12 @@ static const mutant mutants[] = {
     WEAKER("wakes relaxed", "idle.wake", ORDER_RELAXED, RACE, RACE, RACE),
     WEAKER("looks relaxed whether it is woken", "idle.woken", ORDER_RELAXED, RACE, RACE, RACE),
     WEAKER("no fence in give_back", "idle.return.fence", ORDER_NONE, HANG, HANG, OK),
-    FAULT("lent at its last look, and wakes no worker", "idle.lent", HANG, HANG, HANG),
+    FAULT("lent at its last look, and wakes no worker", "idle.sleep_notifies", HANG, HANG, HANG),
     {.what = "returned and lent again, and wakes no worker",
-     .weaken = {{"idle.lent_again", ORDER_NONE}},
+     .weaken = {{"idle.return_notifies", ORDER_NONE}},
      .expected = {OK, OK, HANG},
      .why_kept = "on rc11 idle:0:0:PH:B,B,G hangs as well: try it by hand"},
-    FAULT("the last searcher does not notify", "handing_on", HANG, HANG, HANG),
+    FAULT("the last searcher does not notify", "last_searcher_notifies", HANG, HANG, HANG),
     {.what = NULL},
 };
 

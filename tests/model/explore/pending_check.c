@@ -131,7 +131,7 @@ static void end_member(int self, bool first)
     if (left >= FI_PENDING_ONE)
         return;
     rounds++;
-    if (x_fault("reads_again"))
+    if (x_fault("wake_without_reload"))
         left = fi_load_relaxed(word);
     if (left & FI_PENDING_WAITERS)
         wake_all();
@@ -202,7 +202,7 @@ static const mutant mutants[] = {
     WEAKER("finishes a job after a relaxed load", "pending.last", ORDER_RELAXED, RACE, RACE, RACE),
     WEAKER("checks relaxed whether all are done", "pending.check", ORDER_RELAXED, RACE, RACE, RACE),
     FAULT("waits without checking again", "has_waiters", HANG, HANG, HANG),
-    FAULT("reads again whether a waiter waits", "reads_again", RACE, RACE, RACE),
+    FAULT("reads again whether a waiter waits", "wake_without_reload", RACE, RACE, RACE),
     {.what = NULL},
 };
 

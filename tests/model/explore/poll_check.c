@@ -68,7 +68,7 @@ static int poll(fi_poller *p, int64_t deadline_ns, void (*awake)(void *arg), voi
     do
         if (fi_futex_wait(&kernel, 0, deadline_ns) == -ETIMEDOUT)
             return -ETIMEDOUT;
-    while ((told = fi_exchange_acquire(&kernel, 0, kernel.take)) == 0);
+    while ((told = fi_exchange_acquire(&kernel, 0, poller.consume)) == 0);
     if (told < EVENT)
         return 0;
     awake(arg);
@@ -78,7 +78,7 @@ static int poll(fi_poller *p, int64_t deadline_ns, void (*awake)(void *arg), voi
 
 static void tell_kernel(uint32_t what)
 {
-    fi_fetch_add_release(&kernel, what, kernel.tell);
+    fi_fetch_add_release(&kernel, what, poller.post);
     fi_futex_wake(&kernel, MAX_THREADS);
 }
 
@@ -128,8 +128,8 @@ static bool anything(void *ctx)
     x_forget(m->position | m->matters << 4 | 1);
     x_say("look once more");
     return fi_load_relaxed(&work[PIECE]) || fi_load_relaxed(&work[FROM_OUTSIDE]) ||
-           (!x_fault("sees_watched") && fi_idle_is_unpolled(&at->workers.idle)) ||
-           (!x_fault("sees_time") &&
+           (!x_fault("recheck_interests") && fi_idle_is_unpolled(&at->workers.idle)) ||
+           (!x_fault("recheck_timers") &&
             fi_load_relaxed(&timers_next) < fi_idle_timer_deadline(&at->workers.idle));
 }
 
@@ -161,7 +161,7 @@ static void find_work(int self, uint64_t position)
         searching = true;
         x_forget(position | 2); /* how it came to be awake does not matter */
     }
-    if (fi_idle_search_end(&at->workers.idle) && !x_fault("hands_on"))
+    if (fi_idle_search_end(&at->workers.idle) && !x_fault("last_searcher_notifies"))
         fi_idle_notify(&at->workers.idle);
 }
 
@@ -179,7 +179,7 @@ static void add_timer(void)
 {
     x_say("add a timer");
     fi_store_relaxed(&timers_next, NEAR);
-    if (!x_fault("says_first"))
+    if (!x_fault("timer_notifies"))
         fi_idle_notify(&at->workers.idle);
 }
 
@@ -291,23 +291,23 @@ static const program large_programs[] = {
 
 static const mutant mutants[] = {
     WEAKER("no fence in notify", "idle.notify.fence", ORDER_NONE, HANG, HANG, HANG),
-    FAULT("no last look whether a worker polls", "sees_watched", HANG, HANG, HANG),
-    FAULT("no last look whether a worker waits for the timer", "sees_time", HANG, HANG, HANG),
-    FAULT("the first interest wakes no worker", "idle.first_watched", HANG, HANG, HANG),
-    FAULT("an earlier timer wakes no worker", "says_first", HANG, HANG, HANG),
-    FAULT("keeps the time although it is awake", "idle.keeps_on", HANG, HANG, HANG),
-    FAULT("asks the poller although it is awake", "idle.polls_on", HANG, HANG, HANG),
+    FAULT("no last look whether a worker polls", "recheck_interests", HANG, HANG, HANG),
+    FAULT("no last look whether a worker waits for the timer", "recheck_timers", HANG, HANG, HANG),
+    FAULT("the first interest wakes no worker", "idle.interest_notifies", HANG, HANG, HANG),
+    FAULT("an earlier timer wakes no worker", "timer_notifies", HANG, HANG, HANG),
+    FAULT("keeps the time although it is awake", "idle.clear_timer_sleeper", HANG, HANG, HANG),
+    FAULT("asks the poller although it is awake", "idle.end_polling", HANG, HANG, HANG),
     {.what = "given back, is woken at its word alone",
-     .weaken = {{"idle.back_at_word", ORDER_NONE}},
+     .weaken = {{"idle.return_interrupts", ORDER_NONE}},
      .expected = {OK, OK, HANG},
      .why_kept = "on rc11 poll:0:0:W:T,G hangs as well: try it by hand"},
-    FAULT("the last searcher does not notify", "hands_on", HANG, HANG, HANG),
+    FAULT("the last searcher does not notify", "last_searcher_notifies", HANG, HANG, HANG),
     {.what = "the timer sleeper is lent, and no worker is woken",
-     .weaken = {{"idle.lent_keeper", ORDER_NONE}},
+     .weaken = {{"idle.borrow_notifies", ORDER_NONE}},
      .expected = {OK, OK, OK},
      .why_kept = "caught by poll:1:0:WK:T,T on rc11 and tso (hang), a program that takes minutes "
                  "to explore as it ships: try it by hand"},
-    FAULT("another polls before it has come out", "idle.comes_out", HANG, HANG, HANG),
+    FAULT("another polls before it has come out", "idle.end_polling_early", HANG, HANG, HANG),
     {.what = NULL},
 };
 

@@ -41,7 +41,7 @@ static void setup(void)
     x_init(&work, 0, "work");
 }
 
-static void ring_if(bool slept)
+static void notify_if(bool slept)
 {
     if (slept)
         fi_eventcount_notify(&wakeup);
@@ -56,7 +56,7 @@ static bool fall_asleep(void *seen)
 
 static bool is_all_quiet(uint64_t seen)
 {
-    if (x_fault("locked"))
+    if (x_fault("sleep_lock"))
         return fi_load_relaxed(&at->idle.state) == n_workers() && fall_asleep(&seen);
     return fi_idle_all_asleep(&at->idle, n_workers(), fall_asleep, &seen);
 }
@@ -70,7 +70,7 @@ static void watch(void)
         bool quiet = is_all_quiet(seen);
         if (quiet)
             looked = seen;
-        if (x_fault("hears_first"))
+        if (x_fault("prepare_first"))
             heard = fi_eventcount_prepare(&wakeup);
         x_say(quiet ? "all sleep" : "not all sleep");
         fi_eventcount_wait(&wakeup, heard, quiet ? FI_FUTEX_FOREVER : TICK);
@@ -98,8 +98,8 @@ static void find_work(int self)
     bool searching = fi_idle_search_begin(&at->idle, n_workers());
     while (!searching || !take()) {
         fi_idle_sleep(&at->idle, &at->sleeper[self], searching, anything, NULL, FI_FUTEX_FOREVER);
-        if (!x_fault("stirs"))
-            ring_if(fi_watchdog_state_wake(&word));
+        if (!x_fault("awake_notifies"))
+            notify_if(fi_watchdog_state_wake(&word));
         searching = true;
         x_forget(2);
     }
@@ -120,7 +120,7 @@ static void put_work(void)
 static void begin_waiting(void)
 {
     x_say("one more thread waits");
-    ring_if(fi_watchdog_state_change(&word, FI_WATCHDOG_THREAD));
+    notify_if(fi_watchdog_state_change(&word, FI_WATCHDOG_THREAD));
 }
 
 /* Like sched/caller_runs.c. */
@@ -128,7 +128,7 @@ static void borrow(void)
 {
     x_say("borrow");
     if (fi_idle_borrow(&at->idle))
-        ring_if(fi_watchdog_state_wake(&word));
+        notify_if(fi_watchdog_state_wake(&word));
 }
 
 static void operate(const operation *op)
@@ -168,9 +168,9 @@ static const program programs[] = {
 static const mutant mutants[] = {
     WEAKER("wakes a worker relaxed", "idle.wake", ORDER_RELAXED, HANG, HANG, OK),
     WEAKER("looks relaxed whether it is woken", "idle.woken", ORDER_RELAXED, HANG, HANG, OK),
-    FAULT("a worker that is awake does not ring", "stirs", HANG, HANG, HANG),
-    FAULT("falls asleep without the lock", "locked", HANG, HANG, HANG),
-    FAULT("hears what was rung while it looked", "hears_first", HANG, HANG, HANG),
+    FAULT("a worker that is awake does not ring", "awake_notifies", HANG, HANG, HANG),
+    FAULT("falls asleep without the lock", "sleep_lock", HANG, HANG, HANG),
+    FAULT("hears what was rung while it looked", "prepare_first", HANG, HANG, HANG),
     FAULT("a change does not ring", "watchdog_state.change_notifies", HANG, HANG, HANG),
     {.what = NULL},
 };
