@@ -29,7 +29,7 @@ typedef struct fi_record {
 
 /* Bytes at the start of a record that stay readable while it is free: the links, and data that its
  * users keep from one use to the next. */
-#define FI_RECORD_HEAD 32u
+#define FI_RECORD_HEAD 40u
 
 typedef struct fi_record_slab {
     FI_CACHE_ALIGNED struct fi_record_slab *next; /* the records follow */

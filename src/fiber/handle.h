@@ -19,7 +19,6 @@ struct fi_handle {
     void *(*body)(void *arg);
     void *arg; /* after the end: the result of body */
     const char *name;
-    fi_stack *stack; /* of the requested size; NULL: any */
     /* Not reset when the record is reused: the bias is usually for the same worker again. */
     fi_biased_lock lock;
     fi_waitq joiner;

@@ -1,6 +1,7 @@
 /* Starting fibers.  A detached fiber is a small record in a queue until it runs.  The record is
  * freed as soon as the fiber has copied it.  A joinable fiber is queued by its handle. */
-#include "fiber/fls.h"
+#include "fiber/start.h"
+
 #include "fiber/handle.h"
 #include "sched/runtime.h"
 #include "sched/tracepoint.h"
@@ -13,7 +14,6 @@ typedef struct start_record {
     void (*body)(void *arg);
     void *arg;
     const char *name;
-    fi_stack *stack; /* of the requested size; NULL: any */
 } start_record;
 
 _Static_assert(sizeof(start_record) <= sizeof(fi_record), "must fit into a record");
@@ -59,14 +59,6 @@ static void run_joinable(fi_runnable *r, fi_fiber *f)
     if (!f->worker->runtime->in_fork_child)
         fi_handle_end(h, result);
     start_end(f);
-}
-
-const char fi_start_is_sized;
-
-fi_stack *fi_start_stack_of(const fi_runnable *r)
-{
-    return r->run == run_detached ? ((const start_record *)(const void *)r)->stack
-                                  : ((const fi_handle *)(const void *)r)->stack;
 }
 
 /* ---- submit ---- */
@@ -132,7 +124,7 @@ static inline __attribute__((always_inline)) bool start_detached(fi_runtime *rt,
 
 int filch_go(void (*body)(void *arg), void *arg)
 {
-    start_record s = {{NULL, run_detached, NULL}, body, arg, NULL, NULL};
+    start_record s = {{.run = run_detached}, body, arg, NULL};
 
     fi_wait_chaos();
     fi_worker *w = fi_worker_self();
@@ -149,22 +141,20 @@ int filch_go(void (*body)(void *arg), void *arg)
 
 static int start_detached_sized(fi_runtime *rt, fi_worker *w, start_record s, size_t stack_size)
 {
-    int e = reserve_stack(rt, stack_size, &s.stack);
+    int e = reserve_stack(rt, stack_size, &s.runnable.stack);
 
     if (e < 0)
         return e;
-    if (s.stack)
-        s.runnable.of = &fi_start_is_sized;
     if (start_detached(rt, w, s))
         return 0;
-    if (s.stack)
-        fi_fiber_stack_free(s.stack);
+    if (s.runnable.stack)
+        fi_fiber_stack_free(s.runnable.stack);
     return -ENOMEM;
 }
 
 int filch_go_attr(const filch_fiber_attr *attr, void (*body)(void *arg), void *arg)
 {
-    start_record s = {{NULL, run_detached, NULL}, body, arg, attr ? attr->name : NULL, NULL};
+    start_record s = {{.run = run_detached}, body, arg, attr ? attr->name : NULL};
     size_t stack_size = attr ? attr->stack_size : 0;
 
     fi_wait_chaos();
@@ -187,7 +177,7 @@ fi_runnable *fi_start_prepare(fi_runtime *rt, fi_worker *w, void (*body)(void *a
     start_record *r = start_alloc(rt, w);
 
     if (r)
-        *r = (start_record){{NULL, run_detached, NULL}, body, arg, NULL, NULL};
+        *r = (start_record){{.run = run_detached}, body, arg, NULL};
     return r ? &r->runnable : NULL;
 }
 
@@ -224,9 +214,7 @@ static filch_fiber *start_joinable(fi_runtime *rt, fi_worker *w, const filch_fib
     h->body = body;
     h->arg = arg;
     h->name = attr ? attr->name : NULL;
-    h->stack = s;
-    h->runnable.run = run_joinable;
-    h->runnable.of = s ? &fi_start_is_sized : NULL;
+    h->runnable = (fi_runnable){.run = run_joinable, .stack = s};
     start_submit(rt, w, &h->runnable);
     return fi_handle_to_user(h);
 }

@@ -10,6 +10,7 @@
 #include "base/fatal.h"
 #include "base/lock.h"
 #include "base/timer_heap.h"
+#include "fiber/start.h"
 #include "sched/runtime.h"
 #include "wait/waitq.h"
 

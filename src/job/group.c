@@ -163,7 +163,7 @@ static int submit_local(fi_worker *w, fi_group *g, runner *how, work_function wo
 
     if (!p)
         return -ENOMEM;
-    *p = (group_work){{NULL, how, g}, work, arg};
+    *p = (group_work){{NULL, how, g, NULL}, work, arg};
     fi_pending_add(&g->pending);
     fi_count(&w->counters.jobs_given);
     fi_submit_local(w, &p->runnable);
@@ -179,7 +179,7 @@ static int submit_external(fi_group *g, runner *how, work_function work, void *a
     p = fi_record_alloc(&rt->external_records);
     fi_lock_unlock(&rt->external_lock);
     if (p) {
-        *p = (group_work){{NULL, how, g}, work, arg};
+        *p = (group_work){{NULL, how, g, NULL}, work, arg};
         fi_pending_add(&g->pending);
         fi_fetch_add_relaxed(&rt->n_external_submits, UINT64_C(1));
         fi_submit_external(rt, &p->runnable);

@@ -165,6 +165,7 @@ void fi_job_queue(fi_job *j)
     fi_runtime *rt;
 
     j->runnable.run = run_job;
+    j->runnable.stack = NULL;
     j->runnable.of = j->parent_group ? j->parent_group : &j->self_group;
     if (j->pump) {
         fi_pump_push(j->pump, j);

@@ -507,7 +507,7 @@ fi_runnable *fi_find_unstarted(fi_worker *w)
     r = take_own(w);
     if (!r && !w->attached->is_borrower)
         r = fi_memory_wait_take_here(w);
-    if (r && (!r->run || fi_start_stack(r))) {
+    if (r && (!r->run || r->stack)) {
         w->pending_pick = r;
         return NULL;
     }

@@ -5,6 +5,7 @@
 
 typedef struct fi_fiber fi_fiber;
 typedef struct fi_runnable fi_runnable;
+typedef struct fi_stack fi_stack;
 
 struct fi_runnable {
     fi_runnable *next; /* in the queue or list that holds it */
@@ -12,6 +13,7 @@ struct fi_runnable {
     void (*run)(fi_runnable *self, fi_fiber *on);
     /* The object that it is a part of: waiters on this address wait for it too.  NULL: none. */
     const void *of;
+    fi_stack *stack; /* reserved for this unstarted work; NULL: any stack will do */
 };
 
 #endif

@@ -107,8 +107,7 @@ void fi_worker_requeue_no_memory(fi_worker *w, fi_runnable *r)
 
 fi_fiber *fi_worker_fiber_for(fi_worker *w, fi_runnable *r)
 {
-    fi_stack *own = fi_start_stack(r);
-    fi_fiber *f = own ? fi_fiber_acquire_sized(w, own) : fi_fiber_acquire(w);
+    fi_fiber *f = r->stack ? fi_fiber_acquire_sized(w, r->stack) : fi_fiber_acquire(w);
 
     if (!f) {
         fi_memory_wait_push(w, r);
@@ -140,7 +139,7 @@ fi_fiber *fi_switch_for_unstarted(fi_worker *w, fi_runnable *r)
         r = fi_worker_pop_unstarted(w);
     if (!r)
         return NULL;
-    if (!fi_start_stack(r))
+    if (!r->stack)
         f = fi_fiber_acquire_cached(w);
     if (f)
         fi_fiber_assign(f, r, &w->runtime->fpenv);

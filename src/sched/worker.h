@@ -248,20 +248,6 @@ fi_runnable *fi_find_work_awake(fi_worker *w, bool *searching);
  * scheduler. */
 fi_runnable *fi_find_unstarted(fi_worker *w);
 
-/* [any; w: the caller's worker, or NULL] Allocate the record of a fiber that will run body(arg),
- * for a timer; NULL: no memory.  Then either cancel it or submit it.  fiber/start.c */
-fi_runnable *fi_start_prepare(fi_runtime *rt, fi_worker *w, void (*body)(void *arg), void *arg);
-void fi_start_cancel(fi_runtime *rt, fi_worker *w, fi_runnable *r);
-void fi_start_submit(fi_worker *w, fi_runnable *r);
-
-/* [any] The stack that was reserved for the work; NULL: any stack will do.  fiber/start.c */
-extern const char fi_start_is_sized; /* marks records with a stack */
-fi_stack *fi_start_stack_of(const fi_runnable *r);
-static inline fi_stack *fi_start_stack(const fi_runnable *r)
-{
-    return r->of == &fi_start_is_sized ? fi_start_stack_of(r) : NULL;
-}
-
 /* [any, while no worker is awake] */
 bool fi_runtime_has_work(fi_runtime *rt);
 

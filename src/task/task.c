@@ -44,6 +44,7 @@ static bool publish_one(fi_worker *w, filch_slot_ *slot, fi_fiber *root)
         return false;
     t->runnable.run = run_ticket;
     t->runnable.of = NULL;
+    t->runnable.stack = NULL;
     fi_ticket_init(t, slot);
     t->root = root;
     slot->ticket = t;
