@@ -14,11 +14,12 @@ __attribute__((constructor)) static void register_at_fork(void)
 
 void fi_record_pool_merge(fi_record_pool *to, fi_record_pool *from)
 {
-    fi_record_slab **end = &to->slabs;
+    fi_record_slab **end = &from->slabs;
 
     while (*end)
         end = &(*end)->next;
-    *end = from->slabs;
+    *end = to->slabs;
+    to->slabs = from->slabs;
     to->n_slabs += from->n_slabs;
     to->n += from->n;
     *from = (fi_record_pool){.depot = from->depot};

@@ -51,7 +51,7 @@ void fi_record_pool_flush(fi_record_pool *p)
     fi_record *magazine = NULL;
 
     for (int i = 0; i < FI_RECORDS_PER_SLAB; i++) {
-        fi_record *r = fi_record_pop(p);
+        fi_record *r = fi_record_pool_pop(p);
         r->next = magazine;
         magazine = r;
     }
@@ -79,7 +79,7 @@ static bool add_slab(fi_record_pool *p)
     p->slabs = slab;
     p->n_slabs++;
     for (size_t i = FI_RECORDS_PER_SLAB; i-- > 0;)
-        fi_record_free(p, (char *)(slab + 1) + i * p->depot->size);
+        fi_record_pool_free(p, (char *)(slab + 1) + i * p->depot->size);
     return true;
 }
 

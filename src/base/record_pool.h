@@ -1,13 +1,13 @@
-/* Per-worker pools of small records (tickets, group work, jobs).  Allocating and freeing take no
- * lock and touch no shared counter.
+/* Pools of small records of one size (sched/records.c).  Allocating and freeing take no lock and
+ * touch no shared counter.
  *
- * A record may be freed into another worker's pool than it came from.  A pool with too many free
+ * A record may be freed into another pool than it came from.  A pool with too many free
  * records flushes a magazine of them into the depot, which all pools of one record size share.
  * Records stay allocated until the runtime stops, or longer if the user still holds some
  * (record_orphan.c).
  *
  * The next user of a record may have another type, and writes plain fields over atomic ones.  So
- * the caller of fi_record_free must have acquired every earlier access to the record. */
+ * the caller of fi_record_pool_free must have acquired every earlier access to the record. */
 #ifndef FI_BASE_RECORD_POOL_H
 #define FI_BASE_RECORD_POOL_H
 
@@ -71,7 +71,7 @@ bool fi_record_pool_refill(fi_record_pool *p);
 void fi_record_pool_flush(fi_record_pool *p);
 
 /* [owner of a pool that is not empty] Pop the first free record, which stays poisoned. */
-static inline fi_record *fi_record_pop(fi_record_pool *p)
+static inline fi_record *fi_record_pool_pop(fi_record_pool *p)
 {
     fi_record *r = p->free;
 
@@ -81,13 +81,13 @@ static inline fi_record *fi_record_pop(fi_record_pool *p)
 }
 
 /* [owner] An uninitialised record.  NULL: no memory. */
-static inline void *fi_record_alloc(fi_record_pool *p)
+static inline void *fi_record_pool_alloc(fi_record_pool *p)
 {
     fi_record *r;
 
     if (!p->free && !fi_record_pool_refill(p))
         return NULL;
-    r = fi_record_pop(p);
+    r = fi_record_pool_pop(p);
     fi_unpoison(r, p->depot->size);
     return r;
 }
@@ -99,7 +99,7 @@ static inline void fi_record_poison(void *record, size_t size)
 }
 
 /* [owner] */
-static inline void fi_record_free(fi_record_pool *p, void *record)
+static inline void fi_record_pool_free(fi_record_pool *p, void *record)
 {
     fi_record *r = record;
 

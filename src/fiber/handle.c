@@ -12,19 +12,9 @@
 
 /* ---- records ---- */
 
-static fi_handle *handle_alloc_external(fi_runtime *rt)
-{
-    fi_handle *h;
-
-    fi_lock_lock(&rt->external_lock);
-    h = fi_record_alloc(&rt->external_handle_records);
-    fi_lock_unlock(&rt->external_lock);
-    return h;
-}
-
 fi_handle *fi_handle_new(fi_runtime *rt, fi_worker *w)
 {
-    fi_handle *h = w ? fi_record_alloc(&w->handle_records) : handle_alloc_external(rt);
+    fi_handle *h = fi_record_alloc(rt, w, FI_RECORD_HANDLE);
 
     if (!h)
         return NULL;
@@ -35,23 +25,14 @@ fi_handle *fi_handle_new(fi_runtime *rt, fi_worker *w)
     return h;
 }
 
-static void handle_free_external(fi_runtime *rt, fi_handle *h)
-{
-    fi_lock_lock(&rt->external_lock);
-    fi_record_free(&rt->external_handle_records, h);
-    fi_lock_unlock(&rt->external_lock);
-}
-
 /* A handle may outlive its runtime.  rt: the runtime, kept running by the caller; NULL: none runs.
  * w: the caller's worker, or NULL. */
 static void handle_free_in(fi_runtime *rt, fi_worker *w, fi_handle *h)
 {
     if (!rt || h->runtime != rt->number)
-        fi_record_orphan_free(h->runtime, h, FI_HANDLE_RECORD);
-    else if (w)
-        fi_record_free(&w->handle_records, h);
+        fi_record_orphan_free(h->runtime, h, FI_RECORD_SIZE(FI_RECORD_HANDLE));
     else
-        handle_free_external(rt, h);
+        fi_record_free(rt, w, FI_RECORD_HANDLE, h);
 }
 
 static void handle_free(fi_handle *h)

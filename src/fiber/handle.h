@@ -26,7 +26,8 @@ struct fi_handle {
     uint64_t runtime; /* number of its runtime, which may have stopped */
 };
 
-_Static_assert(sizeof(fi_handle) <= FI_HANDLE_RECORD, "a handle must fit into a record");
+_Static_assert(sizeof(fi_handle) <= FI_RECORD_SIZE(FI_RECORD_HANDLE),
+               "a handle must fit into a record");
 _Static_assert(offsetof(fi_handle, generation) + sizeof(uint32_t) <= FI_RECORD_HEAD,
                "the generation must outlive the handle");
 

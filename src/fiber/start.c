@@ -16,7 +16,7 @@ typedef struct start_record {
     const char *name;
 } start_record;
 
-_Static_assert(sizeof(start_record) <= sizeof(fi_record), "must fit into a record");
+_Static_assert(sizeof(start_record) <= FI_RECORD_SIZE(FI_RECORD_SMALL), "must fit into a record");
 
 /* ---- run ---- */
 
@@ -39,7 +39,7 @@ static void run_detached(fi_runnable *r, fi_fiber *f)
 {
     start_record s = *(start_record *)(void *)r;
 
-    fi_record_free(&f->worker->records, r);
+    fi_record_pool_free(&f->worker->records[FI_RECORD_SMALL], r);
     start_begin(f, s.name, (uintptr_t)s.body);
     s.body(s.arg);
     start_end(f);
@@ -85,18 +85,6 @@ static int reserve_stack(fi_runtime *rt, size_t size, fi_stack **s)
     return *s ? 0 : -ENOMEM;
 }
 
-static void *start_alloc(fi_runtime *rt, fi_worker *w)
-{
-    void *r;
-
-    if (w)
-        return fi_record_alloc(&w->records);
-    fi_lock_lock(&rt->external_lock);
-    r = fi_record_alloc(&rt->external_records);
-    fi_lock_unlock(&rt->external_lock);
-    return r;
-}
-
 static void start_submit(fi_runtime *rt, fi_worker *w, fi_runnable *r)
 {
     if (!fi_load_relaxed(&rt->watchdog.started))
@@ -113,7 +101,7 @@ static void start_submit(fi_runtime *rt, fi_worker *w, fi_runnable *r)
 static inline __attribute__((always_inline)) bool start_detached(fi_runtime *rt, fi_worker *w,
                                                                  start_record s)
 {
-    start_record *r = start_alloc(rt, w);
+    start_record *r = fi_record_alloc(rt, w, FI_RECORD_SMALL);
 
     if (!r)
         return false;
@@ -174,7 +162,7 @@ int filch_go_attr(const filch_fiber_attr *attr, void (*body)(void *arg), void *a
 
 fi_runnable *fi_start_prepare(fi_runtime *rt, fi_worker *w, void (*body)(void *arg), void *arg)
 {
-    start_record *r = start_alloc(rt, w);
+    start_record *r = fi_record_alloc(rt, w, FI_RECORD_SMALL);
 
     if (r)
         *r = (start_record){{.run = run_detached}, body, arg, NULL};
@@ -183,13 +171,7 @@ fi_runnable *fi_start_prepare(fi_runtime *rt, fi_worker *w, void (*body)(void *a
 
 void fi_start_cancel(fi_runtime *rt, fi_worker *w, fi_runnable *r)
 {
-    if (w) {
-        fi_record_free(&w->records, r);
-        return;
-    }
-    fi_lock_lock(&rt->external_lock);
-    fi_record_free(&rt->external_records, r);
-    fi_lock_unlock(&rt->external_lock);
+    fi_record_free(rt, w, FI_RECORD_SMALL, r);
 }
 
 void fi_start_submit(fi_worker *w, fi_runnable *r)

@@ -11,8 +11,9 @@
 static fi_dep *dep_alloc(fi_job *successor)
 {
     uint32_t no = 0;
-    fi_dep *dep = fi_cas_relaxed(&successor->has_dep, &no, 1) ? &successor->first_dep
-                                                              : fi_job_record_alloc(false);
+    fi_dep *dep = fi_cas_relaxed(&successor->has_dep, &no, 1)
+                      ? &successor->first_dep
+                      : fi_job_record_alloc(FI_RECORD_SMALL);
 
     if (dep)
         dep->successor = successor;
@@ -22,7 +23,7 @@ static fi_dep *dep_alloc(fi_job *successor)
 void fi_dep_free(fi_dep *dep)
 {
     if (dep != &dep->successor->first_dep)
-        fi_job_record_free(dep, false);
+        fi_job_record_free(FI_RECORD_SMALL, dep);
 }
 
 static void unblock(fi_job *j)

@@ -27,7 +27,8 @@ typedef struct group_work {
     void *arg;
 } group_work;
 
-_Static_assert(sizeof(group_work) <= sizeof(fi_record), "group work fits into a record");
+_Static_assert(sizeof(group_work) <= FI_RECORD_SIZE(FI_RECORD_SMALL),
+               "group work fits into a record");
 
 /* ---- end ---- */
 
@@ -109,7 +110,7 @@ static group_work work_take(fi_runnable *r, fi_fiber *f)
 {
     group_work p = *(group_work *)(void *)r;
 
-    fi_record_free(&f->worker->records, r);
+    fi_record_pool_free(&f->worker->records[FI_RECORD_SMALL], r);
     f->work = NULL;
     return p;
 }
@@ -157,45 +158,39 @@ static void run_fallible(fi_runnable *r, fi_fiber *f)
 
 typedef void runner(fi_runnable *r, fi_fiber *f);
 
-static int submit_local(fi_worker *w, fi_group *g, runner *how, work_function work, void *arg)
+FI_INLINE int group_submit(fi_runtime *rt, fi_worker *w, fi_group *g, runner *how,
+                           work_function work, void *arg)
 {
-    group_work *p = fi_record_alloc(&w->records);
+    group_work *p = fi_record_alloc(rt, w, FI_RECORD_SMALL);
 
-    if (!p)
+    if (!p) {
+        fi_group_fail(g, -ENOMEM);
         return -ENOMEM;
+    }
     *p = (group_work){{NULL, how, g, NULL}, work, arg};
     fi_pending_add(&g->pending);
-    fi_count(&w->counters.jobs_given);
-    fi_submit_local(w, &p->runnable);
-    return 0;
-}
-
-static int submit_external(fi_group *g, runner *how, work_function work, void *arg)
-{
-    fi_runtime *rt = fi_runtime_enter();
-    group_work *p;
-
-    fi_lock_lock(&rt->external_lock);
-    p = fi_record_alloc(&rt->external_records);
-    fi_lock_unlock(&rt->external_lock);
-    if (p) {
-        *p = (group_work){{NULL, how, g, NULL}, work, arg};
-        fi_pending_add(&g->pending);
+    if (w) {
+        fi_count(&w->counters.jobs_given);
+        fi_submit_local(w, &p->runnable);
+    } else {
         fi_fetch_add_relaxed(&rt->n_external_submits, UINT64_C(1));
         fi_submit_external(rt, &p->runnable);
     }
-    fi_runtime_leave(rt);
-    return p ? 0 : -ENOMEM;
+    return 0;
 }
 
 static int group_run(fi_group *g, runner *how, work_function work, void *arg)
 {
     fi_wait_chaos();
     fi_worker *w = fi_worker_self();
-    int e = w ? submit_local(w, g, how, work, arg) : submit_external(g, how, work, arg);
+    fi_runtime *rt;
+    int e;
 
-    if (e < 0)
-        fi_group_fail(g, e);
+    if (w)
+        return group_submit(w->runtime, w, g, how, work, arg);
+    rt = fi_runtime_enter();
+    e = group_submit(rt, NULL, g, how, work, arg);
+    fi_runtime_leave(rt);
     return e;
 }
 

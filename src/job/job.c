@@ -10,47 +10,42 @@
 #include <errno.h>
 #include <string.h>
 
-_Static_assert(sizeof(fi_job) <= FI_LARGE_RECORD, "a job is a large record");
+_Static_assert(sizeof(fi_job) <= FI_RECORD_SIZE(FI_RECORD_JOB), "a job fits into its record");
 
 /* ---- new ---- */
 
-void *fi_job_record_alloc(bool large)
+void *fi_job_record_alloc(fi_record_class class)
 {
     fi_worker *w = fi_worker_self();
     fi_runtime *rt;
     void *record;
 
     if (w)
-        return fi_record_alloc(large ? &w->large_records : &w->records);
+        return fi_record_pool_alloc(&w->records[class]);
     rt = fi_runtime_enter();
-    fi_lock_lock(&rt->external_lock);
-    record = fi_record_alloc(large ? &rt->external_large_records : &rt->external_records);
-    fi_lock_unlock(&rt->external_lock);
+    record = fi_record_alloc_external(rt, class);
     fi_runtime_leave(rt);
     return record;
 }
 
-void fi_job_record_free(void *record, bool large)
+void fi_job_record_free(fi_record_class class, void *record)
 {
     fi_worker *w = fi_worker_self();
     fi_runtime *rt;
 
     if (w) {
-        fi_record_free(large ? &w->large_records : &w->records, record);
+        fi_record_pool_free(&w->records[class], record);
         return;
     }
     rt = fi_runtime_enter_unchecked();
-    if (rt) { /* else the record belongs to the runtime of the parent process */
-        fi_lock_lock(&rt->external_lock);
-        fi_record_free(large ? &rt->external_large_records : &rt->external_records, record);
-        fi_lock_unlock(&rt->external_lock);
-    }
+    if (rt) /* else the record belongs to the runtime of the parent process */
+        fi_record_free_external(rt, class, record);
     fi_runtime_leave(rt);
 }
 
 static fi_job *job_alloc(void)
 {
-    fi_job *j = fi_job_record_alloc(true);
+    fi_job *j = fi_job_record_alloc(FI_RECORD_JOB);
 
     if (!j)
         return NULL;
@@ -257,7 +252,7 @@ static void unblock_successors(fi_job *j, int error)
 static void job_drop(fi_job *j, uint32_t holder)
 {
     if (fi_ref_drop(&j->ref, holder))
-        fi_job_record_free(j, true);
+        fi_job_record_free(FI_RECORD_JOB, j);
 }
 
 fi_group *fi_job_finish(fi_job *j)

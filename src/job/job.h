@@ -148,9 +148,9 @@ void fi_cycle_unlock(void);
 bool fi_cycle_possible(fi_job *job, fi_job *dependency);
 bool fi_cycle_closed(fi_job *job, fi_job *dependency);
 
-/* [any] A record for a job (large) or an edge; NULL when there is no memory.  job.c */
-void *fi_job_record_alloc(bool large);
-void fi_job_record_free(void *record, bool large);
+/* [any] A record for a job or an edge; NULL: no memory.  job.c */
+void *fi_job_record_alloc(fi_record_class class);
+void fi_job_record_free(fi_record_class class, void *record);
 
 /* [caller that has taken the edge off its list] deps.c */
 void fi_dep_free(fi_dep *dep);

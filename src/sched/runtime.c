@@ -203,16 +203,6 @@ static int start_with_hooks(fi_runtime *rt)
     return e;
 }
 
-static void init_records(fi_runtime *rt)
-{
-    fi_record_depot_init(&rt->records, sizeof(fi_record));
-    fi_record_depot_init(&rt->large_records, FI_LARGE_RECORD);
-    fi_record_pool_init(&rt->external_records, &rt->records);
-    fi_record_pool_init(&rt->external_large_records, &rt->large_records);
-    fi_record_depot_init(&rt->handle_records, FI_HANDLE_RECORD);
-    fi_record_pool_init(&rt->external_handle_records, &rt->handle_records);
-}
-
 static int make_runtime(const fi_settings *settings, fi_runtime **out)
 {
     fi_runtime *rt = FI_NEW(fi_runtime);
@@ -227,7 +217,7 @@ static int make_runtime(const fi_settings *settings, fi_runtime **out)
     fi_idle_init(&rt->idle);
     fi_timer_heap_init(&rt->timers);
     fi_atomic_init(&rt->coarse_now_ns, fi_clock_now());
-    init_records(rt);
+    fi_records_init(rt);
     e = fi_fiber_pool_init(&rt->stack_pool, settings->stack_size);
     if (e == 0) {
         e = start_with_hooks(rt);
@@ -246,14 +236,6 @@ static int make_runtime(const fi_settings *settings, fi_runtime **out)
     return 0;
 }
 
-/* A handle may outlive its runtime: the records stay until each handle was joined or detached. */
-static void end_handle_records(fi_runtime *rt)
-{
-    for (unsigned i = 0; i < rt->n_workers; i++)
-        fi_record_pool_merge(&rt->external_handle_records, &rt->workers[i].handle_records);
-    fi_record_pool_end(&rt->external_handle_records, rt->number);
-}
-
 static void free_runtime(fi_runtime *rt)
 {
     fi_poller *poller = fi_poller_get(rt);
@@ -263,15 +245,13 @@ static void free_runtime(fi_runtime *rt)
     if (poller)
         poller->free(poller);
     fi_observe_hooks.end(rt, true);
-    end_handle_records(rt);
+    fi_records_fini(rt);
     free_workers(rt);
     fi_overflow_handler_remove();
     fi_stack_pool_fini(&rt->stack_pool);
     for (int i = 0; i < FI_STACK_SIZES; i++)
         if (rt->sized_pools[i].stack_size)
             fi_stack_pool_fini(&rt->sized_pools[i]);
-    fi_record_pool_fini(&rt->external_records);
-    fi_record_pool_fini(&rt->external_large_records);
     fi_timer_heap_fini(&rt->timers);
     FI_DELETE(fi_runtime, rt);
 }

@@ -78,9 +78,8 @@ int fi_worker_init(fi_worker *w, fi_runtime *rt, unsigned index)
 
     w->runtime = rt;
     w->index = index;
-    fi_record_pool_init(&w->records, &rt->records);
-    fi_record_pool_init(&w->large_records, &rt->large_records);
-    fi_record_pool_init(&w->handle_records, &rt->handle_records);
+    for (int c = 0; c < FI_RECORD_CLASSES; c++)
+        fi_record_pool_init(&w->records[c], &rt->record_depots[c]);
     fi_rng_seed(&w->rng, fi_rng_next(fi_rng_thread()));
     e = fi_deque_new(s->deque, &(fi_deque_config){.batch = s->steal_batch}, &w->deque);
     if (e == 0)
@@ -91,8 +90,6 @@ int fi_worker_init(fi_worker *w, fi_runtime *rt, unsigned index)
 void fi_worker_fini(fi_worker *w)
 {
     fi_deque_free(w->deque);
-    fi_record_pool_fini(&w->records);
-    fi_record_pool_fini(&w->large_records);
     fi_overflow_handler_fini(&w->own_overflow);
     fi_overflow_handler_fini(&w->borrower_overflow);
 }

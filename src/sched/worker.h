@@ -84,8 +84,15 @@ static inline bool fi_worker_thread_must_stop(const fi_worker_thread *s)
     return fi_load_relaxed(s->stop_flag) != 0;
 }
 
-#define FI_LARGE_RECORD  ((size_t)4 * FI_CACHE_LINE)
-#define FI_HANDLE_RECORD ((size_t)2 * FI_CACHE_LINE)
+/* Classes of records (base/record_pool.h). */
+typedef enum fi_record_class {
+    FI_RECORD_SMALL,  /* tickets, starts of detached fibers, functions of groups, edges of jobs */
+    FI_RECORD_HANDLE, /* handles of fibers, which may outlive the runtime */
+    FI_RECORD_JOB,
+    FI_RECORD_CLASSES,
+} fi_record_class;
+
+#define FI_RECORD_SIZE(class) ((size_t)FI_CACHE_LINE << (class))
 
 #define FI_STACK_SIZES 17 /* powers of two from 16 KiB to 1 GiB */
 
@@ -127,7 +134,7 @@ struct fi_worker {
     fi_event_ring *events; /* of its trace; NULL: no trace; fixed while the runtime runs */
     fi_overflow_handler own_overflow, borrower_overflow;
     fi_stack_cache stacks;
-    fi_record_pool records, large_records, handle_records;
+    fi_record_pool records[FI_RECORD_CLASSES];
     fi_runnable *pending_pick; /* picked by a fiber that may not run it itself */
     long n_busy; /* fibers acquired minus released; the sum over all workers is the busy fibers */
     fi_fiber *fiber_cache; /* fibers without work, the last used first */
@@ -199,15 +206,14 @@ struct fi_runtime {
     fi_watchdog watchdog;
     FI_ATOMIC(int64_t) coarse_now_ns; /* a recent time */
     FI_ATOMIC(fi_poller *) poller;    /* NULL: none yet */
-    fi_record_depot records, large_records, handle_records;
-    fi_lock external_lock;
-    fi_record_pool external_records, external_large_records,
-        external_handle_records;            /* for threads that are not workers; under the lock */
-    FI_ATOMIC(uint64_t) n_external_submits; /* besides those that workers count */
-    fi_lock fibers_lock;                    /* guards sized_pools, and keeps fibers alive */
-    fi_ctx_fpenv fpenv;                     /* floating-point modes at the start of work */
-    fi_runtime *fork_leftover;              /* the parent's runtime, in the child of a fork */
-    unsigned n_observer_threads;            /* of src/observe; fixed while the runtime runs */
+    fi_record_depot record_depots[FI_RECORD_CLASSES];
+    fi_lock external_lock;                              /* guards external_records */
+    fi_record_pool external_records[FI_RECORD_CLASSES]; /* for threads that are not workers */
+    FI_ATOMIC(uint64_t) n_external_submits;             /* besides those that workers count */
+    fi_lock fibers_lock;            /* guards sized_pools, and keeps fibers alive */
+    fi_ctx_fpenv fpenv;             /* floating-point modes at the start of work */
+    fi_runtime *fork_leftover;      /* the parent's runtime, in the child of a fork */
+    unsigned n_observer_threads;    /* of src/observe; fixed while the runtime runs */
     fi_event_ring *external_events; /* of threads that are not workers; NULL: no trace; fixed */
     fi_intern *names;
     fi_lock external_events_lock;
@@ -247,6 +253,29 @@ fi_runnable *fi_find_work_awake(fi_worker *w, bool *searching);
 /* [fiber that has ended its work] Unstarted work for the same fiber; NULL: switch to the
  * scheduler. */
 fi_runnable *fi_find_unstarted(fi_worker *w);
+
+/* [the thread that starts or stops the runtime, while no worker runs] records.c */
+void fi_records_init(fi_runtime *rt);
+void fi_records_fini(fi_runtime *rt);
+
+/* [thread that is not a worker, while the runtime runs] records.c */
+void *fi_record_alloc_external(fi_runtime *rt, fi_record_class class);
+void fi_record_free_external(fi_runtime *rt, fi_record_class class, void *record);
+
+/* [any, while the runtime runs; w: the caller's worker, or NULL] An uninitialised record; NULL: no
+ * memory.  It may be freed by another thread. */
+static inline void *fi_record_alloc(fi_runtime *rt, fi_worker *w, fi_record_class class)
+{
+    return w ? fi_record_pool_alloc(&w->records[class]) : fi_record_alloc_external(rt, class);
+}
+
+static inline void fi_record_free(fi_runtime *rt, fi_worker *w, fi_record_class class, void *record)
+{
+    if (w)
+        fi_record_pool_free(&w->records[class], record);
+    else
+        fi_record_free_external(rt, class, record);
+}
 
 /* [any, while no worker is awake] */
 bool fi_runtime_has_work(fi_runtime *rt);

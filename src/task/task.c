@@ -29,7 +29,7 @@ _Static_assert(offsetof(fi_task_bounds, floor) == offsetof(filch_task_bounds_, f
 _Static_assert(offsetof(fi_task_bounds, spawned) == offsetof(filch_task_bounds_, spawned),
                "same layout");
 _Static_assert(offsetof(fi_task_bounds, open) == offsetof(filch_task_bounds_, open), "same layout");
-_Static_assert(sizeof(fi_ticket) <= sizeof(fi_record), "a ticket fits into a record");
+_Static_assert(sizeof(fi_ticket) <= FI_RECORD_SIZE(FI_RECORD_SMALL), "a ticket fits into a record");
 
 static void run_ticket(fi_runnable *r, fi_fiber *f);
 
@@ -38,7 +38,7 @@ static void run_ticket(fi_runnable *r, fi_fiber *f);
 /* False: no memory, or the deque is full.  The slot stays private. */
 static bool publish_one(fi_worker *w, filch_slot_ *slot, fi_fiber *root)
 {
-    fi_ticket *t = fi_record_alloc(&w->records);
+    fi_ticket *t = fi_record_pool_alloc(&w->records[FI_RECORD_SMALL]);
 
     if (!t)
         return false;
@@ -50,7 +50,7 @@ static bool publish_one(fi_worker *w, filch_slot_ *slot, fi_fiber *root)
     slot->ticket = t;
     if (fi_worker_try_push_unstarted(w, t))
         return true;
-    fi_record_free(&w->records, t);
+    fi_record_pool_free(&w->records[FI_RECORD_SMALL], t);
     return false;
 }
 
@@ -185,7 +185,7 @@ static bool pop_back(fi_worker *w, fi_ticket *t)
 static bool claim_back(fi_worker *w, fi_ticket *t)
 {
     if (pop_back(w, t))
-        fi_record_free(&w->records, t);
+        fi_record_pool_free(&w->records[FI_RECORD_SMALL], t);
     else if (!fi_ticket_claim_back(t))
         return false;
     fi_count(&w->counters.claimed_back);
@@ -219,7 +219,7 @@ static bool sync_public(fi_fiber *f, filch_slot_ *slot)
         return false;
     fi_count(&f->worker->counters.taken);
     wait_done(f, t);
-    fi_record_free(&f->worker->records, t);
+    fi_record_pool_free(&f->worker->records[FI_RECORD_SMALL], t);
     return true;
 }
 
@@ -303,7 +303,7 @@ static void run_ticket(fi_runnable *r, fi_fiber *f)
         return;
     }
     if (!fi_ticket_start(t)) {
-        fi_record_free(&f->worker->records, t);
+        fi_record_pool_free(&f->worker->records[FI_RECORD_SMALL], t);
         return;
     }
     fi_cancel_join(f, t->root);

@@ -186,18 +186,18 @@ int fi_job_result(fi_job *j)
     return 0;
 }
 
-void *fi_job_record_alloc(bool large)
+void *fi_job_record_alloc(fi_record_class class)
 {
-    (void)large;
+    (void)class;
     if (more_taken)
         x_fail(LIMIT, "too many edges");
     more_taken = true;
     return &at->more;
 }
 
-void fi_job_record_free(void *record, bool large)
+void fi_job_record_free(fi_record_class class, void *record)
 {
-    (void)large;
+    (void)class;
     if (!more_taken || record != &at->more)
         x_fail(WRONG, "an edge is freed that was not allocated");
     more_taken = false;

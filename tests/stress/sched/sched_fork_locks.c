@@ -291,9 +291,8 @@ static void add_latch(words *w, fi_biased_lock *l)
 
 static void add_pools(words *w, fi_runtime *rt)
 {
-    add_lock(w, &rt->records.pop_lock);
-    add_lock(w, &rt->large_records.pop_lock);
-    add_lock(w, &rt->handle_records.pop_lock);
+    for (int i = 0; i < FI_RECORD_CLASSES; i++)
+        add_lock(w, &rt->record_depots[i].pop_lock);
     add_lock(w, &rt->stack_pool.lock);
     for (int i = 0; i < FI_STACK_SIZES; i++)
         if (rt->sized_pools[i].stack_size)

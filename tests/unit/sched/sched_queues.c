@@ -124,7 +124,7 @@ static void records_go_round(void **state)
     fi_record_pool_init(&giver, &share);
     fi_record_pool_init(&taker, &share);
     for (int i = 0; i < 100000; i++)
-        fi_record_free(&taker, fi_record_alloc(&giver));
+        fi_record_pool_free(&taker, fi_record_pool_alloc(&giver));
     for (fi_record_slab *slab = giver.slabs; slab; slab = slab->next)
         slabs++;
     CHECK(slabs <= 8);
@@ -144,7 +144,7 @@ static void records_are_distinct_and_come_back(void **state)
     fi_record_pool_init(&p, &share);
     fi_record_pool_init(&other, &share);
     for (int i = 0; i < RECORDS; i++) {
-        r[i] = fi_record_alloc(&p);
+        r[i] = fi_record_pool_alloc(&p);
         CHECK(r[i] != NULL);
         CHECK_INT((uintptr_t)r[i] % FI_CACHE_LINE, 0);
         memset(r[i], i, FI_CACHE_LINE);
@@ -154,10 +154,10 @@ static void records_are_distinct_and_come_back(void **state)
             CHECK_INT((unsigned char)r[i][b], i);
     CHECK_INT(fi_mem_live().blocks - before,
               (RECORDS + FI_RECORDS_PER_SLAB - 1) / FI_RECORDS_PER_SLAB);
-    fi_record_free(&p, r[7]);
-    CHECK(fi_record_alloc(&p) == r[7]); /* the warmest first */
-    fi_record_free(&other, r[9]);
-    CHECK(fi_record_alloc(&other) == r[9]);
+    fi_record_pool_free(&p, r[7]);
+    CHECK(fi_record_pool_alloc(&p) == r[7]); /* the warmest first */
+    fi_record_pool_free(&other, r[9]);
+    CHECK(fi_record_pool_alloc(&other) == r[9]);
     CHECK(other.slabs == NULL);
     fi_record_pool_fini(&other);
     fi_record_pool_fini(&p);
@@ -187,17 +187,17 @@ static void free_records_are_poisoned(void **state)
     fi_record_pool_init(&p, &share);
     fi_record_pool_init(&other, &share);
     for (int i = 0; i < RECORDS; i++) {
-        CHECK((r[i] = fi_record_alloc(&p)) != NULL);
+        CHECK((r[i] = fi_record_pool_alloc(&p)) != NULL);
         CHECK(!is_poisoned(r[i]) && !is_poisoned(r[i] + size - 1));
     }
     for (int i = 0; i < RECORDS; i++) {
-        fi_record_free(&p, r[i]);
+        fi_record_pool_free(&p, r[i]);
         CHECK(!is_poisoned(r[i] + FI_RECORD_HEAD - 1));
         CHECK_INT(is_poisoned(r[i] + FI_RECORD_HEAD), FI_UNDER_ASAN);
         CHECK_INT(is_poisoned(r[i] + size - 1), FI_UNDER_ASAN);
     }
     fi_record_pool_flush(&p);
-    CHECK((last = fi_record_alloc(&other)) != NULL); /* from the bundle */
+    CHECK((last = fi_record_pool_alloc(&other)) != NULL); /* from the bundle */
     CHECK(other.slabs == NULL && !is_poisoned(last + size - 1));
     fi_record_pool_merge(&p, &other);
     fi_record_pool_end(&p, UINT64_MAX);
