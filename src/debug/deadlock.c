@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/futex.h"
 #include "debug/dump.h"
+#include "debug/watchdog.h"
 #include "sched/hooks.h"
 #include "sched/worker.h"
 
@@ -101,7 +102,7 @@ static void report_deadlock(fi_runtime *rt)
 
     (void)done; /* there is nowhere else to report it */
     fi_dump(rt, STDERR_FILENO);
-    fi_observe_hooks.incident(rt, FI_INCIDENT_DEADLOCK);
+    fi_runtime_hooks.incident(rt, FI_INCIDENT_DEADLOCK);
     if (rt->settings.deadlock == FILCH_DEADLOCK_ABORT)
         abort();
 }

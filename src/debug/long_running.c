@@ -11,6 +11,7 @@
  * so they are counted and not reported. */
 #include "base/clock.h"
 #include "debug/dump.h"
+#include "debug/watchdog.h"
 #include "sched/hooks.h"
 #include "sched/worker.h"
 
@@ -49,7 +50,7 @@ static void report_long_run(fi_worker *w, fi_fiber *f, uintptr_t body, int64_t n
     w->long_run.reported = true;
     reported_ns = now_ns;
     write_report(w, f, body, w->long_run.held_ns);
-    fi_observe_hooks.incident(w->runtime, FI_INCIDENT_LONG_RUN);
+    fi_runtime_hooks.incident(w->runtime, FI_INCIDENT_LONG_RUN);
 }
 
 /* The fiber is counted after the report, so that a reader of the counter finds the report. */

@@ -6,6 +6,8 @@
  * for STALL_NS:
  *   - the poller has events, and its worker is in the same wait: the watchdog polls instead;
  *   - a timer is due, or there is work while a worker sleeps: the watchdog wakes another worker. */
+#include "debug/watchdog.h"
+
 #include "base/clock.h"
 #include "sched/poller.h"
 #include "sched/worker.h"

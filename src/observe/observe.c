@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-static const fi_hooks *const observers[] = {
+static const fi_observer *const observers[] = {
     &fi_observe_scale, &fi_observe_stats, &fi_observe_samples,
     &fi_observe_top,   &fi_observe_trace, NULL,
 };
@@ -15,7 +15,7 @@ static void observers_end_first(int n, fi_runtime *rt, bool has_run)
             observers[n]->end(rt, has_run);
 }
 
-static int observers_begin(fi_runtime *rt)
+int fi_observers_begin(fi_runtime *rt)
 {
     for (int i = 0; observers[i]; i++) {
         int e = observers[i]->begin ? observers[i]->begin(rt) : 0;
@@ -27,7 +27,7 @@ static int observers_begin(fi_runtime *rt)
     return 0;
 }
 
-static void observers_end(fi_runtime *rt, bool has_run)
+void fi_observers_end(fi_runtime *rt, bool has_run)
 {
     int n = 0;
 
@@ -36,12 +36,9 @@ static void observers_end(fi_runtime *rt, bool has_run)
     observers_end_first(n, rt, has_run);
 }
 
-static void observers_incident(fi_runtime *rt, fi_incident incident)
+void fi_observers_incident(fi_runtime *rt, fi_incident incident)
 {
     for (int i = 0; observers[i]; i++)
         if (observers[i]->incident)
             observers[i]->incident(rt, incident);
 }
-
-const fi_hooks fi_observe_hooks = {
-    .begin = observers_begin, .end = observers_end, .incident = observers_incident};

@@ -335,5 +335,5 @@ static void sampler_incident(fi_runtime *rt, fi_incident incident)
         sampler_end(rt, true);
 }
 
-const fi_hooks fi_observe_samples = {
+const fi_observer fi_observe_samples = {
     .begin = sampler_begin, .end = sampler_end, .incident = sampler_incident};

@@ -77,5 +77,5 @@ static void scale_incident(fi_runtime *rt, fi_incident incident)
         scale_finish(rt, true);
 }
 
-const fi_hooks fi_observe_scale = {
+const fi_observer fi_observe_scale = {
     .begin = scale_begin, .end = scale_end, .incident = scale_incident};

@@ -86,5 +86,5 @@ static void stats_incident(fi_runtime *rt, fi_incident incident)
         stats_end(rt, true);
 }
 
-const fi_hooks fi_observe_stats = {
+const fi_observer fi_observe_stats = {
     .begin = stats_begin, .end = stats_end, .incident = stats_incident};

@@ -219,4 +219,4 @@ static void top_end(fi_runtime *rt, bool has_run)
     unmap_page();
 }
 
-const fi_hooks fi_observe_top = {.begin = top_begin, .end = top_end};
+const fi_observer fi_observe_top = {.begin = top_begin, .end = top_end};

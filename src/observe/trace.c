@@ -168,5 +168,5 @@ static void trace_incident(fi_runtime *rt, fi_incident incident)
     }
 }
 
-const fi_hooks fi_observe_trace = {
+const fi_observer fi_observe_trace = {
     .begin = trace_begin, .end = trace_end, .incident = trace_incident};

@@ -1,12 +1,13 @@
-/* Hooks of a runtime that src/observe implements.  The scheduler does not know what they do. */
+/* What the scheduler calls in higher layers, and does not know: src/hooks.c names the functions. */
 #ifndef FI_SCHED_HOOKS_H
 #define FI_SCHED_HOOKS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 typedef struct fi_runtime fi_runtime;
 
-/* Incidents that are reported to the observer. */
+/* Incidents that are reported to the observers. */
 typedef enum fi_incident {
     FI_INCIDENT_SIGNAL,   /* a dump was requested: filch_config.dump_signal */
     FI_INCIDENT_DEADLOCK, /* no fiber can continue */
@@ -17,14 +18,23 @@ typedef enum fi_incident {
 typedef struct fi_hooks {
     /* [the thread that starts the runtime] All is initialised, and no worker runs yet.  Returns 0,
      * or -errno after a message on stderr, and the runtime is not started. */
-    int (*begin)(fi_runtime *rt);
+    int (*observe_begin)(fi_runtime *rt);
     /* [the thread that stops it] All threads have ended.  has_run is false if none was started. */
-    void (*end)(fi_runtime *rt, bool has_run);
+    void (*observe_end)(fi_runtime *rt, bool has_run);
     /* [watchdog; or the thread that calls exit()] Workers may run meanwhile. */
     void (*incident)(fi_runtime *rt, fi_incident why);
+
+    /* [the thread that starts the runtime, when workers run; the thread that stops it, when no work
+     * is left] */
+    void (*debug_begin)(fi_runtime *rt);
+    void (*debug_end)(fi_runtime *rt);
+    /* [watchdog] Monitor the workers until rt->watchdog.stopping is set. */
+    void (*watchdog_main)(fi_runtime *rt);
+    /* [worker that has nothing to do, maybe a searcher] Check in place of a watchdog that could not
+     * be started.  Returns: the time until which the worker may sleep. */
+    int64_t (*watchdog_check)(fi_runtime *rt, bool searching);
 } fi_hooks;
 
-/* observe/observe.c.  This is the only name of a higher layer that the scheduler refers to. */
-extern const fi_hooks fi_observe_hooks;
+extern const fi_hooks fi_runtime_hooks;
 
 #endif

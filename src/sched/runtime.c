@@ -191,7 +191,7 @@ static int start_with_hooks(fi_runtime *rt)
     int e = make_workers(rt);
 
     if (e == 0)
-        e = fi_observe_hooks.begin(rt);
+        e = fi_runtime_hooks.observe_begin(rt);
     if (e < 0)
         return e;
     rt->publish_mode = fi_span_is_on()      ? FI_PUBLISH_SPAN
@@ -199,7 +199,7 @@ static int start_with_hooks(fi_runtime *rt)
                                             : FI_PUBLISH_LAZY;
     e = start_with_overflow_handler(rt);
     if (e < 0)
-        fi_observe_hooks.end(rt, false);
+        fi_runtime_hooks.observe_end(rt, false);
     return e;
 }
 
@@ -244,7 +244,7 @@ static void free_runtime(fi_runtime *rt)
     join_workers(rt, rt->n_workers);
     if (poller)
         poller->free(poller);
-    fi_observe_hooks.end(rt, true);
+    fi_runtime_hooks.observe_end(rt, true);
     fi_records_fini(rt);
     free_workers(rt);
     fi_overflow_handler_remove();
@@ -492,7 +492,7 @@ static void stop_at_exit(void)
     if (fi_rundown_remaining(&users) == 0 && quiesce(running) && fi_rundown_remaining(&users) == 0)
         free_runtime(running), running = NULL;
     else
-        fi_observe_hooks.incident(running, FI_INCIDENT_EXIT);
+        fi_runtime_hooks.incident(running, FI_INCIDENT_EXIT);
 }
 
 __attribute__((destructor)) static void runtime_at_exit(void)
@@ -500,7 +500,7 @@ __attribute__((destructor)) static void runtime_at_exit(void)
     fi_worker *w = fi_worker_self();
 
     if (w) {
-        fi_observe_hooks.incident(w->runtime, FI_INCIDENT_EXIT);
+        fi_runtime_hooks.incident(w->runtime, FI_INCIDENT_EXIT);
         return;
     }
     fi_lock_lock(&start_lock);

@@ -74,8 +74,16 @@ typedef struct fi_watchdog {
 
 extern fi_watchdog_state fi_watchdog_global_state;
 
-/* [any] Wake the watchdog. */
+/* [any] Wake the watchdog if it sleeps until it is notified.
+ * [any, also a signal handler] Wake it from every sleep. */
 void fi_watchdog_notify(void);
+void fi_watchdog_wake(void);
+
+/* [watchdog] Sleep until the deadline, or until it was woken after the prepare that returned epoch.
+ * wait_polling: or until the poller has events. */
+uint32_t fi_watchdog_prepare(void);
+void fi_watchdog_wait(uint32_t epoch, int64_t deadline_ns);
+void fi_watchdog_wait_polling(fi_runtime *rt, uint32_t epoch, int64_t deadline_ns);
 
 /* [thread that is not a worker] From now on only a thread that calls fi_watchdog_thread_unblocks
  * can wake the caller.
@@ -93,36 +101,8 @@ void fi_watchdog_fini(fi_runtime *rt);
 /* [worker, awake again] */
 void fi_watchdog_worker_awake(fi_runtime *rt);
 
-/* [watchdog, once per period] Find fibers that hold their worker for too long.
- * debug/long_running.c */
-void fi_long_run_check(fi_runtime *rt, int64_t period_ns, int64_t now_ns);
-
-/* [watchdog] State about the worker that blocks in the poller, and about the timer sleeper.
- * debug/stall.c */
-typedef struct fi_stall {
-    uint32_t polls;   /* identifies the wait in the poller (fi_idle_poll_seq) */
-    int64_t since_ns; /* since when it ignores pending events; 0: it does not */
-    /* since when each check has found work and a sleeping worker; 0: the last one did not */
-    int64_t work_since_ns;
-} fi_stall;
-
-/* [watchdog] Handle events and late timers in place of a worker that does not run.  True: check
- * again at the next tick. */
-bool fi_stall_check(fi_runtime *rt, fi_stall *s, int64_t now_ns);
-
-/* [watchdog] The time at which the next timer counts as late; FI_TIMER_NEVER: there is none. */
-int64_t fi_stall_deadline(fi_runtime *rt);
-
-/* [watchdog] True: all workers have been asleep for long enough, the bit ASLEEP is set, and there
- * is nothing to check. */
-bool fi_deadlock_check(fi_runtime *rt, fi_quiescence *q, int64_t now_ns);
-
-/* [worker that has nothing to do, maybe a searcher] The same without a watchdog.  Returns: the
- * latest time to check again; FI_FUTEX_FOREVER: when something has changed. */
-int64_t fi_deadlock_check_as_worker(fi_runtime *rt, bool searching, int64_t now_ns);
-
-/* [the same worker] Check for deadlocks without a watchdog.  Returns: the time until which it may
- * sleep. */
+/* [worker that has nothing to do, maybe a searcher] Check in place of a watchdog that could not be
+ * started.  Returns: the time until which the worker may sleep. */
 int64_t fi_watchdog_check_as_worker(fi_runtime *rt, bool searching);
 
 /* [worker that is about to sleep, after a fence] Has something changed since it checked? */

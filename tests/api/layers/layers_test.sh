@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# layers_test.sh LAYERS: tools/layers reports every forbidden include and no allowed one.
-# Each case writes one file into a small made-up tree and says what must be answered.
+# layers_test.sh LAYERS CC NM: tools/layers reports every forbidden include and symbol, and no allowed
+# one.  Each case writes files into a small made-up tree and says what must be answered.
 set -euo pipefail
 layers=$1
+cc=$2
+export NM=$3
 tree=$(mktemp -d)
 trap 'rm -rf -- "$tree"' EXIT
 cases=0
@@ -53,6 +55,7 @@ allowed src/observe/stats.c '#include "task/task.h"'
 allowed src/algo/for.c '#include <filch/task.h>'
 allowed src/algo/for.c '#include "algo/grain.h"'
 allowed src/version.c '#include <filch/version.h>'
+allowed src/hooks.c '#include "observe/observe.h"'
 allowed include/filch/task.h '#include <filch/version.h>'
 allowed include/filch/filch.h '#include <filch/stats.h>'
 allowed bench/parts/deque/b.c '#include "deque/deque.h"'
@@ -85,8 +88,36 @@ refused bench/fib/filch.c '#include "base/clock.h"' 'only <filch/'
 refused cli/main.c '#include "src/base/mem.h"' 'not as "directory/file.h"'
 refused examples/e.cpp '#include "../src/base/mem.h"' 'path with dots'
 
+# object FILE SOURCE: compile it to FILE.o.
+object() {
+    printf '%s\n' "$2" | "$cc" -x c -c -o "$tree/$1.o" -
+}
+
+# symbols EXIT ANSWER: check the objects of src/task (defines fi_task, filch_task), src/sched (defines
+# fi_sched) and of the other directories.
+symbols() {
+    code=0
+    said=$("$layers" "$tree" "$tree"/src/*/*.o "$tree"/src/*.o 2>&1) || code=$?
+    cases=$((cases + 1))
+    if [ "$code" -ne "$1" ] || [ "$said" != "$2" ]; then fail "objects" "$1 '$2'"; fi
+}
+
+fresh_tree
+object src/hooks.c 'int fi_runtime_hooks; extern int fi_task; int fi_root(void) { return fi_task; }'
+object src/task/task.c 'int fi_task, filch_task;'
+symbols 2 'layers: the objects use no symbols of each other'
+object src/sched/worker.c 'extern int fi_runtime_hooks; int fi_sched(void) { return fi_runtime_hooks; }'
+object src/observe/stats.c 'extern int fi_task; int fi_stats(void) { return fi_task; }'
+object src/algo/for.c 'extern int filch_task; int fi_for(void) { return filch_task; }'
+symbols 0 ''
+object src/sched/idle.c 'extern int fi_task; int fi_idle(void) { return fi_task; }'
+symbols 1 'sched/idle.c.o: upward symbol: fi_task of src/task'
+rm -- "$tree/src/sched/idle.c.o"
+object src/algo/sort.c 'extern int fi_task; int fi_sort(void) { return fi_task; }'
+symbols 1 'algo/sort.c.o: sideways symbol: fi_task of src/task'
+
 rm -rf -- "$tree/src"
 code=0
 said=$("$layers" "$tree" 2>&1) || code=$?
 [ "$code" -eq 2 ] || fail "a tree without src/" "nothing"
-printf '%d includes checked\n' "$cases"
+printf '%d cases checked\n' "$cases"
