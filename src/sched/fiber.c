@@ -30,12 +30,6 @@ static void fiber_end_extras(fi_fiber *f)
     f->end_handle = NULL;
 }
 
-static bool commit_end(fi_fiber *f, void *worker)
-{
-    fi_fiber_release(worker, f);
-    return true;
-}
-
 /* [fiber] A fiber to switch to directly.  NULL if the ended fiber must be destroyed, which its
  * worker does on the scheduler stack. */
 static fi_fiber *pick_after_end(fi_fiber *f)
@@ -51,13 +45,8 @@ static fi_fiber *pick_after_end(fi_fiber *f)
 /* [fiber] Its work has ended: switch to another fiber, or to the scheduler. */
 static void fiber_leave(fi_fiber *f, fi_fiber *to)
 {
-    fi_worker *w = f->worker;
-
-    if (to) {
-        w->after_switch.callback = commit_end;
-        w->after_switch.arg = w;
-    }
-    fi_switch_to(w, f, to, FI_SWITCH_END);
+    fi_after_switch_release(f->worker);
+    fi_switch_to(f->worker, f, to, FI_SWITCH_END);
 }
 
 /* Most work ends without parking, and the worker has more unstarted work.  The same fiber then runs
@@ -66,7 +55,7 @@ static void fiber_main(void *arg)
 {
     fi_fiber *f = arg, *to;
 
-    fi_after_switch_run(f->worker);
+    fi_switch_entered(f->worker);
     for (;;) {
         void (*kind)(fi_runnable *, fi_fiber *) = f->work->run;
         f->stack_bounds.name = f->worker->runtime->settings.name;

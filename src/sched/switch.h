@@ -43,22 +43,52 @@ FI_INLINE void fi_switch_leave_fiber(fi_worker *w, fi_fiber *f)
         fi_fiber_flush(f);
 }
 
-/* [fiber] The slow path of fi_after_switch_run. */
-void fi_after_switch_run_slow(fi_worker *w);
-
-/* [fiber] The fiber runs again.  Do the after-switch action of the fiber that ran before it on this
- * worker, which switched here directly and not over the scheduler stack. */
-FI_INLINE void fi_after_switch_run(fi_worker *w)
+/* [fiber that is about to switch] Unlock the lock, which the fiber holds with this id; or call the
+ * function, which returns false if the fiber must continue at once; or release the fiber, whose work
+ * has ended. */
+FI_INLINE void fi_after_switch_unlock(fi_worker *w, fi_biased_lock *lock, uint32_t lock_id)
 {
-    fi_biased_lock *lock = w->after_switch.unlock;
+    w->after_switch.kind = FI_AFTER_UNLOCK;
+    w->after_switch.lock = lock;
+    w->after_switch.lock_id = lock_id;
+}
 
-    if (FI_LIKELY(lock)) {
-        w->after_switch.unlock = NULL;
+FI_INLINE void fi_after_switch_call(fi_worker *w, bool (*callback)(fi_fiber *f, void *arg),
+                                    void *arg)
+{
+    w->after_switch.kind = FI_AFTER_CALL;
+    w->after_switch.callback = callback;
+    w->after_switch.arg = arg;
+}
+
+FI_INLINE void fi_after_switch_release(fi_worker *w)
+{
+    w->after_switch.kind = FI_AFTER_RELEASE;
+}
+
+/* The actions other than UNLOCK. */
+bool fi_after_switch_run_slow(fi_worker *w, fi_fiber *left);
+
+/* [scheduler, or the next fiber] Do the action for the fiber that has left its stack.  False: that
+ * fiber continues at once.  Otherwise it may already run elsewhere. */
+FI_INLINE bool fi_after_switch_run(fi_worker *w, fi_fiber *left)
+{
+    if (FI_UNLIKELY(w->after_switch.kind != FI_AFTER_UNLOCK))
+        return fi_after_switch_run_slow(w, left);
+    fi_biased_lock_unlock(w->after_switch.lock, w->after_switch.lock_id);
+    fi_count(&w->counters.parks);
+    return true;
+}
+
+/* [fiber] The fiber runs again, or for the first time.  If another fiber has switched to it directly
+ * and not over the scheduler stack, do the after-switch action of that fiber. */
+FI_INLINE void fi_switch_entered(fi_worker *w)
+{
+    fi_task_bounds *left = fi_load_relaxed(&w->leaving);
+
+    if (FI_LIKELY(left)) {
         fi_fiber_clear_leaving(&w->leaving);
-        fi_biased_lock_unlock(lock, w->after_switch.lock_id);
-        fi_count(&w->counters.parks);
-    } else if (w->after_switch.callback) {
-        fi_after_switch_run_slow(w);
+        fi_after_switch_run(w, fi_fiber_of_bounds(left));
     }
 }
 
@@ -69,7 +99,6 @@ FI_INLINE void fi_switch_to(fi_worker *w, fi_fiber *f, fi_fiber *to, fi_switch_r
 
     if (FI_LIKELY(to)) {
         fi_trace_switch(w, f, to, why);
-        w->after_switch.fiber = f;
         fi_fiber_set_leaving(f, &w->leaving);
         if (FI_UNLIKELY(f->bounds.spawned))
             fi_fiber_flush(f);
@@ -79,7 +108,7 @@ FI_INLINE void fi_switch_to(fi_worker *w, fi_fiber *f, fi_fiber *to, fi_switch_r
         fi_trace_switch_to_sched(w, f, why);
     }
     fi_ctx_switch(&f->ctx, there);
-    fi_after_switch_run(f->worker);
+    fi_switch_entered(f->worker);
 }
 
 /* [fiber] Park: save this point, switch to the scheduler, and call commit(arg) there.  commit tells
@@ -90,8 +119,7 @@ FI_INLINE void fi_fiber_park(fi_fiber *f, bool (*commit)(fi_fiber *f, void *arg)
 {
     fi_worker *w = f->worker;
 
-    w->after_switch.callback = commit;
-    w->after_switch.arg = arg;
+    fi_after_switch_call(w, commit, arg);
     fi_switch_to(w, f, NULL, FI_SWITCH_TASK);
 }
 
@@ -132,15 +160,20 @@ FI_INLINE fi_fiber *fi_switch_pick_ready(fi_worker *w)
 }
 
 /* [fiber] The same for a fiber that yields.  On success f is in the FIFO, and the lock of the run
- * queue is held.  Unstarted work goes before f, and is left to the scheduler. */
+ * queue is held until f has left its stack.  Unstarted work goes before f, and is left to the
+ * scheduler. */
 FI_INLINE fi_fiber *fi_switch_pick_for_yield(fi_worker *w, fi_fiber *f)
 {
+    uint32_t lock_id = fi_worker_lock_id(w);
     fi_runnable *r;
 
     if (w->maybe_unstarted || !fi_switch_may_pick(w))
         return NULL;
-    r = fi_runq_exchange(&w->ready, fi_worker_lock_id(w), &f->ready);
-    return r ? fi_fiber_of_ready(r) : NULL;
+    r = fi_runq_exchange(&w->ready, lock_id, &f->ready);
+    if (FI_UNLIKELY(!r))
+        return NULL;
+    fi_after_switch_unlock(w, &w->ready.lock, lock_id);
+    return fi_fiber_of_ready(r);
 }
 
 /* [fiber] Park with a commit that always returns true.  Another fiber may be switched to directly,
@@ -150,8 +183,7 @@ FI_INLINE void fi_fiber_park_on(fi_fiber *f, bool (*commit)(fi_fiber *f, void *a
     fi_worker *w = f->worker;
     fi_fiber *to = fi_switch_pick_next(w);
 
-    w->after_switch.callback = commit;
-    w->after_switch.arg = arg;
+    fi_after_switch_call(w, commit, arg);
     fi_switch_to(w, f, to, FI_SWITCH_WAIT);
 }
 
@@ -160,25 +192,8 @@ FI_INLINE void fi_fiber_park_holding(fi_fiber *f, fi_worker *w, fi_biased_lock *
 {
     fi_fiber *to = fi_switch_pick_next(w);
 
-    w->after_switch.unlock = lock;
-    w->after_switch.lock_id = fi_lock_id();
+    fi_after_switch_unlock(w, lock, fi_lock_id());
     fi_switch_to(w, f, to, FI_SWITCH_WAIT);
-}
-
-/* [worker] Do the after-switch action of a fiber that has switched to the scheduler.  False: the
- * fiber continues at once. */
-FI_INLINE bool fi_after_switch_finish_park(fi_worker *w, fi_fiber *f)
-{
-    fi_biased_lock *lock = w->after_switch.unlock;
-    bool (*commit)(fi_fiber *, void *) = w->after_switch.callback;
-
-    if (lock) {
-        w->after_switch.unlock = NULL;
-        fi_biased_lock_unlock(lock, w->after_switch.lock_id);
-        return true;
-    }
-    w->after_switch.callback = NULL;
-    return commit(f, w->after_switch.arg); /* f may already run elsewhere */
 }
 
 /* [worker, on its own stack] Run the fiber until it parks or has nothing left to run. */
@@ -190,12 +205,7 @@ FI_INLINE void fi_fiber_run(fi_worker *w, fi_fiber *f)
         fi_ctx_switch(&w->attached->sched_ctx, &f->ctx);
         f = fi_fiber_of_bounds(fi_load_relaxed(&w->current)); /* maybe another fiber now */
         fi_switch_leave_fiber(w, f);
-        if (!w->after_switch.unlock && !w->after_switch.callback) {
-            fi_fiber_release(w, f);
-            return;
-        }
-    } while (!fi_after_switch_finish_park(w, f));
-    fi_count(&w->counters.parks);
+    } while (!fi_after_switch_run(w, f));
 }
 
 /* [worker] A fiber for unstarted work; NULL: there was no memory, and the work is left to other

@@ -116,16 +116,20 @@ fi_fiber *fi_worker_fiber_for(fi_worker *w, fi_runnable *r)
     return f;
 }
 
-void fi_after_switch_run_slow(fi_worker *w)
+bool fi_after_switch_run_slow(fi_worker *w, fi_fiber *left)
 {
-    bool (*commit)(fi_fiber *, void *) = w->after_switch.callback;
+    bool parked;
 
-    w->after_switch.callback = NULL;
-    fi_fiber_clear_leaving(&w->leaving);
+    if (w->after_switch.kind == FI_AFTER_RELEASE) {
+        fi_fiber_release(w, left);
+        return true;
+    }
     FI_SET_IN_AFTER_SWITCH(w, true);
-    commit(w->after_switch.fiber, w->after_switch.arg);
+    parked = w->after_switch.callback(left, w->after_switch.arg);
     FI_SET_IN_AFTER_SWITCH(w, false);
-    fi_count(&w->counters.parks);
+    if (parked)
+        fi_count(&w->counters.parks);
+    return parked;
 }
 
 fi_fiber *fi_switch_for_unstarted(fi_worker *w, fi_runnable *r)

@@ -99,14 +99,14 @@ typedef enum fi_record_class {
 /* fi_worker.hook_mask: which consumers the tracepoints have (sched/tracepoint.h). */
 enum { FI_HOOK_TRACE = 1, FI_HOOK_SPAN = 2 };
 
-/* What must be done for a fiber after it has left its stack: unlock a lock, or call a function.
- * The scheduler does it, or the fiber that runs next on this worker. */
+/* What must be done for a fiber after it has left its stack.  The scheduler does it, or the fiber
+ * that runs next on this worker.  Each switch of a fiber sets it. */
 typedef struct fi_after_switch {
-    fi_biased_lock *unlock;                   /* NULL: none */
-    uint32_t lock_id;                         /* of the holder */
-    bool (*callback)(fi_fiber *f, void *arg); /* NULL: none */
+    enum { FI_AFTER_UNLOCK, FI_AFTER_CALL, FI_AFTER_RELEASE } kind;
+    uint32_t lock_id;                         /* UNLOCK: of the holder */
+    fi_biased_lock *lock;                     /* UNLOCK */
+    bool (*callback)(fi_fiber *f, void *arg); /* CALL */
     void *arg;
-    fi_fiber *fiber; /* the one that left, after a direct switch */
 } fi_after_switch;
 
 struct fi_worker {

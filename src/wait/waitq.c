@@ -401,13 +401,8 @@ FI_INLINE void yield_as_fiber(fi_worker *on)
     fi_fiber *f = fi_fiber_of_bounds(fi_load_relaxed(&on->current));
     fi_fiber *to = fi_switch_pick_for_yield(on, f);
 
-    if (FI_LIKELY(to)) {
-        on->after_switch.unlock = &on->ready.lock;
-        on->after_switch.lock_id = fi_worker_lock_id(on);
-    } else {
-        on->after_switch.callback = commit_yield;
-        on->after_switch.arg = on;
-    }
+    if (FI_UNLIKELY(!to))
+        fi_after_switch_call(on, commit_yield, on);
     fi_switch_to(on, f, to, FI_SWITCH_YIELD);
 }
 
