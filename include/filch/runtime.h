@@ -28,12 +28,6 @@ FILCH_BEGIN_DECLS
 
 #define FILCH_WORKERS_MAX 1024
 
-typedef enum filch_publish {
-    FILCH_PUBLISH_DEFAULT,
-    FILCH_PUBLISH_LAZY,  /* tasks stay private until a worker is hungry */
-    FILCH_PUBLISH_EAGER, /* each spawn pushes to the deque, as in a classical scheduler */
-} filch_publish;
-
 typedef enum filch_affinity {
     FILCH_AFFINITY_DEFAULT,
     FILCH_AFFINITY_NONE, /* the kernel places the workers */
@@ -61,7 +55,8 @@ typedef enum filch_deadlock {
 #endif
 
 /* Settings.  A field that is zero or NULL is taken from its environment variable, and otherwise has
- * its default.  A set-uid program ignores the environment. */
+ * its default.  filch(7) lists more variables, for tools.  A set-uid program ignores the
+ * environment. */
 typedef struct filch_config {
     /* FILCH_WORKERS: the number of workers, 1 to FILCH_WORKERS_MAX; default filch_cpu_count() */
     unsigned workers FILCH_ZERO_;
@@ -70,16 +65,6 @@ typedef struct filch_config {
     /* FILCH_STACK_SIZE: bytes of a fiber's stack, 16k to 1g, rounded up to pages; default 256k.
      * The variable may end in k, m or g */
     size_t stack_size FILCH_ZERO_;
-    /* FILCH_DEQUE: locked, bounded, batch or half; default batch */
-    const char *deque FILCH_ZERO_;
-    /* FILCH_STEAL_BATCH: the maximum number of tasks per steal, 1 to 64; default 16, or 1 for the
-     * deque bounded */
-    unsigned steal_batch FILCH_ZERO_;
-    /* FILCH_PUBLISH: lazy or eager; default lazy */
-    filch_publish publish FILCH_ZERO_;
-    /* FILCH_SEARCH_NS: how long an idle worker searches for work before it sleeps, up to 1 s;
-     * negative (0 in the environment): only a few attempts; default 20000 */
-    int64_t search_ns FILCH_ZERO_;
     /* FILCH_CALLER_RUNS: yes or no; default yes.  With affinity cpu it is always no */
     filch_caller_runs caller_runs FILCH_ZERO_;
     /* FILCH_NAME: the name of the threads, up to 10 letters; default filch */

@@ -72,59 +72,6 @@ static int resolve_stack(const filch_config *c, fi_settings *s)
     return e;
 }
 
-/* A negative value, or 0 in the environment, means 0. */
-static int resolve_search(const filch_config *c, fi_settings *s)
-{
-    uint64_t n;
-    int e;
-
-    if (c->search_ns < 0) {
-        s->search_ns = 0;
-        return 0;
-    }
-    e = fi_option_number(&(fi_option){.variable = "FILCH_SEARCH_NS",
-                                      .field = "search_ns",
-                                      .configured = (uint64_t)c->search_ns,
-                                      .min = 0,
-                                      .max = SEARCH_NS_MAX,
-                                      .fallback = SEARCH_NS_DEFAULT},
-                         &n);
-    s->search_ns = (int64_t)n;
-    return e;
-}
-
-static int resolve_deque(const filch_config *c, fi_settings *s)
-{
-    const char *name = c->deque ? c->deque : fi_option_env("FILCH_DEQUE");
-
-    s->deque = name ? fi_deque_kind_named(name) : &fi_deque_batch;
-    if (s->deque)
-        return 0;
-    return fi_option_error("%s is '%s', which is none of locked, bounded, batch and half",
-                           c->deque ? "filch_config.deque" : "FILCH_DEQUE", name);
-}
-
-/* bounded steals single items and half steals a half: they have no batch size. */
-static int resolve_batch(const filch_config *c, fi_settings *s)
-{
-    bool fixed = s->deque == &fi_deque_bounded || s->deque == &fi_deque_half;
-    uint64_t n;
-    int e = fi_option_number(&(fi_option){.variable = "FILCH_STEAL_BATCH",
-                                          .field = "steal_batch",
-                                          .configured = c->steal_batch,
-                                          .min = 1,
-                                          .max = FI_DEQUE_MAX_BATCH,
-                                          .fallback = fixed ? 1 : BATCH_DEFAULT},
-                             &n);
-
-    if (e == 0 && s->deque == &fi_deque_bounded && n > 1)
-        return fi_option_error("%s is %llu, but a bounded deque is robbed of one task at a time",
-                               c->steal_batch ? "filch_config.steal_batch" : "FILCH_STEAL_BATCH",
-                               (unsigned long long)n);
-    s->steal_batch = (uint32_t)n;
-    return e;
-}
-
 static int resolve_choice(const char *field, int configured, const char *variable, const char *zero,
                           const char *one)
 {
@@ -136,16 +83,13 @@ static int resolve_choice(const char *field, int configured, const char *variabl
 
 static int resolve_choices(const filch_config *c, fi_settings *s)
 {
-    int eager = resolve_choice("publish", (int)c->publish, "FILCH_PUBLISH", "lazy", "eager");
     int affinity = resolve_choice("affinity", (int)c->affinity, "FILCH_AFFINITY", "none", "cpu");
-
     int no_caller_runs =
         resolve_choice("caller_runs", (int)c->caller_runs, "FILCH_CALLER_RUNS", "yes", "no");
 
-    s->eager = eager == 1;
     s->affinity = affinity == 1;
     s->caller_runs = no_caller_runs == 0 && !s->affinity;
-    return eager < 0 || affinity < 0 || no_caller_runs < 0 ? -EINVAL : 0;
+    return affinity < 0 || no_caller_runs < 0 ? -EINVAL : 0;
 }
 
 /* A negative value, or 0 in the environment, turns the watchdog off. */
@@ -346,12 +290,77 @@ static int resolve_observe(const filch_config *config, fi_settings *out)
     return e;
 }
 
+/* ---- lab settings: variables without a field, for filch lab and filch run ---- */
+
+static int resolve_search(fi_settings *s)
+{
+    uint64_t n;
+    int e = fi_option_number(&(fi_option){.variable = "FILCH_SEARCH_NS",
+                                          .max = SEARCH_NS_MAX,
+                                          .fallback = SEARCH_NS_DEFAULT},
+                             &n);
+
+    s->search_ns = (int64_t)n;
+    return e;
+}
+
+static int resolve_deque(fi_settings *s)
+{
+    const char *name = fi_option_env("FILCH_DEQUE");
+
+    s->deque = name ? fi_deque_kind_named(name) : &fi_deque_batch;
+    if (s->deque)
+        return 0;
+    return fi_option_error("FILCH_DEQUE is '%s', which is none of locked, bounded, batch and half",
+                           name);
+}
+
+/* bounded steals single items and half steals a half: they have no batch size. */
+static int resolve_batch(fi_settings *s)
+{
+    bool fixed = s->deque == &fi_deque_bounded || s->deque == &fi_deque_half;
+    uint64_t n;
+    int e = fi_option_number(&(fi_option){.variable = "FILCH_STEAL_BATCH",
+                                          .min = 1,
+                                          .max = FI_DEQUE_MAX_BATCH,
+                                          .fallback = fixed ? 1 : BATCH_DEFAULT},
+                             &n);
+
+    if (e == 0 && s->deque == &fi_deque_bounded && n > 1)
+        return fi_option_error(
+            "FILCH_STEAL_BATCH is %llu, but a bounded deque is robbed of one task at a time",
+            (unsigned long long)n);
+    s->steal_batch = (uint32_t)n;
+    return e;
+}
+
+static int resolve_publish(fi_settings *s)
+{
+    int eager = fi_option_choice("FILCH_PUBLISH", "lazy", "eager", 0);
+
+    s->eager = eager == 1;
+    return eager < 0 ? eager : 0;
+}
+
+static int resolve_lab(const filch_config *config, fi_settings *out)
+{
+    int e = resolve_search(out);
+
+    (void)config;
+    if (e == 0)
+        e = resolve_deque(out);
+    if (e == 0)
+        e = resolve_batch(out);
+    if (e == 0)
+        e = resolve_publish(out);
+    return e;
+}
+
 int fi_config_resolve(const filch_config *config, fi_settings *out)
 {
     static int (*const steps[])(const filch_config *, fi_settings *) = {
-        resolve_workers,  resolve_stack,    resolve_search,           resolve_deque,
-        resolve_batch,    resolve_choices,  resolve_blocking_threads, resolve_name,
-        resolve_watchdog, resolve_deadlock, resolve_signal,           resolve_observe,
+        resolve_workers,  resolve_stack,    resolve_choices, resolve_blocking_threads, resolve_name,
+        resolve_watchdog, resolve_deadlock, resolve_signal,  resolve_observe,          resolve_lab,
     };
     const filch_config none = {0};
 

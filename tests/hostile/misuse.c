@@ -419,17 +419,13 @@ static void wrong_config(void)
     filch_config c[] = {{.workers = 100000},
                         {.stack_size = 1},
                         {.stack_size = (size_t)-1},
-                        {.deque = "none"},
-                        {.steal_batch = 65},
                         {.name = "a name that is too long"},
                         {.dump_signal = -1},
                         {.dump_signal = 9},
                         {.blocking_threads = 100000},
                         {.affinity = (filch_affinity)77},
-                        {.publish = (filch_publish)77},
                         {.deadlock = (filch_deadlock)77},
                         {.caller_runs = (filch_caller_runs)77},
-                        {.search_ns = INT64_MAX},
                         {.watchdog_ns = INT64_MAX},
                         {.trace = "x", .trace_ns = INT64_MAX}};
 
@@ -437,6 +433,22 @@ static void wrong_config(void)
         if (filch_start(&c[i]) != -EINVAL)
             victim_end(WRONG, __FILE_NAME__, __LINE__, "filch_start with a config of nonsense",
                        (long long)i);
+}
+
+static void wrong_variable(void)
+{
+    static const char *const v[][2] = {{"FILCH_DEQUE", "none"},
+                                       {"FILCH_STEAL_BATCH", "65"},
+                                       {"FILCH_PUBLISH", "77"},
+                                       {"FILCH_SEARCH_NS", "9223372036854775807"}};
+
+    for (size_t i = 0; i < sizeof v / sizeof v[0]; i++) {
+        setenv(v[i][0], v[i][1], 1);
+        if (filch_start(NULL) != -EINVAL)
+            victim_end(WRONG, __FILE_NAME__, __LINE__, "filch_start with a wrong variable",
+                       (long long)i);
+        unsetenv(v[i][0]);
+    }
 }
 
 static atomic_int rounds;
@@ -713,6 +725,7 @@ static const struct {
     {"stop_from_fiber", "right", stop_from_fiber},
     {"start_twice", "right", start_twice},
     {"wrong_config", "right", wrong_config},
+    {"wrong_variable", "right", wrong_variable},
     {"restart_pending_timer", "right,dies", restart_pending_timer},
     {"restart_fired_timer", "right", restart_fired_timer},
     {"too_many_locals", "right", too_many_locals},

@@ -2,6 +2,7 @@
  * behind; one that could goes on, with right results or one clear line. */
 #include "check.h"
 #include "fib.h"
+#include "lab_settings.h"
 #include "unit/ctx/child.h"
 
 #include "fault/inject.h"
@@ -26,11 +27,13 @@ static void starts_fail_cleanly(void **state)
     (void)state;
     for (unsigned n = 1; n <= 4; n *= 2)
         for (int i = 0; i < 4; i++) {
-            filch_config c = {.workers = n, .deque = deques[i]};
+            filch_config c = {.workers = n};
 
+            set_lab_settings((lab_settings){.deque = deques[i]});
             /* The runtime, its workers, a deque and a ring for each, the strides. */
             CHECK(inject_every(start_and_stop, &c) >= 3 + 2 * n);
         }
+    set_lab_settings((lab_settings){0});
 }
 
 static void pinned_starts_fail_cleanly(void **state)
@@ -96,20 +99,21 @@ static bool one_round(round_ *r)
     return code == NOT_REACHED;
 }
 
-static void runs_with(filch_config c, bool and_after)
+static void runs_with(unsigned workers, const char *publish, bool and_after)
 {
-    round_ r = {.config = c, .and_after = and_after, .fail_at = 1};
+    round_ r = {.config = {.workers = workers}, .and_after = and_after, .fail_at = 1};
 
+    set_lab_settings((lab_settings){.publish = publish});
     while (!one_round(&r))
         r.fail_at++;
-    CHECK(r.fail_at > 4 + 2 * c.workers); /* some of them were made while tasks ran */
+    CHECK(r.fail_at > 4 + 2 * workers); /* some of them were made while tasks ran */
 }
 
 static void all_runs(bool and_after)
 {
     for (unsigned n = 1; n <= 4; n *= 2) {
-        runs_with((filch_config){.workers = n, .publish = FILCH_PUBLISH_LAZY}, and_after);
-        runs_with((filch_config){.workers = n, .publish = FILCH_PUBLISH_EAGER}, and_after);
+        runs_with(n, "lazy", and_after);
+        runs_with(n, "eager", and_after);
     }
 }
 

@@ -93,9 +93,9 @@ static void random_sorts(void **state)
     (void)state;
     fi_rng_seed(&r, seed_get());
     for (int i = 0; i < SCALED(200); i++) {
-        filch_config c = {.workers = 1 + fi_rng_below(&r, 8),
-                          .publish = (filch_publish)fi_rng_below(&r, 3)};
+        filch_config c = {.workers = 1 + fi_rng_below(&r, 8)};
 
+        set_lab_settings((lab_settings){.publish = fi_rng_below(&r, 3) == 0 ? "eager" : "lazy"});
         CHECK_INT(filch_start(&c), 0);
         run_together(&r);
         CHECK_INT(filch_stop(), 0);

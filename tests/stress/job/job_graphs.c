@@ -124,9 +124,9 @@ static filch_config random_config(fi_rng *r)
 {
     static const char *const deques[] = {"batch", "locked", "bounded", "half"};
 
-    return (filch_config){.workers = 1 + fi_rng_below(r, 8),
-                          .deque = deques[fi_rng_below(r, 4)],
-                          .search_ns = fi_rng_below(r, 2) ? -1 : 20000};
+    set_lab_settings((lab_settings){.deque = deques[fi_rng_below(r, 4)],
+                                    .search_ns = fi_rng_below(r, 2) ? "0" : "20000"});
+    return (filch_config){.workers = 1 + fi_rng_below(r, 8)};
 }
 
 static void graphs(void **state)

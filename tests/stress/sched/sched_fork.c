@@ -266,9 +266,9 @@ static void forks_in_tasks(void **state)
     if (left_out())
         return;
     for (const fi_deque_ops *const *k = fi_deque_kinds; *k; k++) {
-        workers_each(&(filch_config){.deque = (*k)->name}, fork_in_a_task);
-        workers_each(&(filch_config){.deque = (*k)->name, .publish = FILCH_PUBLISH_EAGER},
-                     fork_in_a_task);
+        workers_each_with((lab_settings){.deque = (*k)->name}, NULL, fork_in_a_task);
+        workers_each_with((lab_settings){.deque = (*k)->name, .publish = "eager"}, NULL,
+                          fork_in_a_task);
     }
     workers_each(NULL, a_forked_task_ends);
     workers_each(NULL, children_of_children);

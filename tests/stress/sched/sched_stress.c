@@ -181,16 +181,16 @@ static void stall_one_by_one(void)
     }
 }
 
-static void each_named(filch_publish publish, void (*test)(void))
+static void each_named(const char *publish, void (*test)(void))
 {
     static int runtimes;
 
+    set_lab_settings((lab_settings){.publish = publish});
     for (size_t i = 0; i < sizeof workers_counts / sizeof *workers_counts; i++) {
         if (!is_wanted(workers_counts[i]))
             continue;
         snprintf(runtime_name, sizeof runtime_name, "storm%d", runtimes++);
-        CHECK_INT(filch_start(&(filch_config){
-                      .workers = workers_counts[i], .name = runtime_name, .publish = publish}),
+        CHECK_INT(filch_start(&(filch_config){.workers = workers_counts[i], .name = runtime_name}),
                   0);
         test();
         CHECK_INT(filch_stop(), 0);
@@ -200,21 +200,22 @@ static void each_named(filch_publish publish, void (*test)(void))
 static void signals(void **state)
 {
     (void)state;
-    each_named(FILCH_PUBLISH_LAZY, storm);
-    each_named(FILCH_PUBLISH_EAGER, storm);
+    each_named("lazy", storm);
+    each_named("eager", storm);
 }
 
 static void stalls(void **state)
 {
     (void)state;
-    each_named(FILCH_PUBLISH_LAZY, stall_one_by_one);
+    each_named("lazy", stall_one_by_one);
 }
 
 static void sixty_four_workers(void **state)
 {
     (void)state;
-    for (int p = FILCH_PUBLISH_LAZY; p <= FILCH_PUBLISH_EAGER; p++) {
-        CHECK_INT(filch_start(&(filch_config){.workers = 64, .publish = (filch_publish)p}), 0);
+    for (int eager = 0; eager < 2; eager++) {
+        set_lab_settings((lab_settings){.publish = eager ? "eager" : "lazy"});
+        CHECK_INT(filch_start(&(filch_config){.workers = 64}), 0);
         work(SCALED(100));
         CHECK_INT(filch_stop(), 0);
     }
@@ -223,6 +224,7 @@ static void sixty_four_workers(void **state)
 static void the_most_workers(void **state)
 {
     (void)state;
+    set_lab_settings((lab_settings){0});
     CHECK_INT(filch_start(&(filch_config){.workers = SCALED(FILCH_WORKERS_MAX)}), 0);
     work(3);
     CHECK_INT(filch_stop(), 0);

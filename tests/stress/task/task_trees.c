@@ -167,14 +167,15 @@ FILCH_TASK_IMPL(char, by_bulk, char, junk, node, n, double, more, sums *, out)
 static filch_config draw_config(fi_rng *r)
 {
     static const char *const deques[] = {NULL, "locked", "bounded", "batch", "half"};
-    filch_config c = {.workers = 1 + fi_rng_below(r, 8),
-                      .deque = deques[fi_rng_below(r, 5)],
-                      .publish = (filch_publish)fi_rng_below(r, 3),
-                      .search_ns = (int64_t)fi_rng_below(r, 3) * 20000 - 1,
-                      .stack_size = (size_t)1 << 20};
+    static const char *const search_ns[] = {"0", "20000", "40000"};
+    filch_config c = {.workers = 1 + fi_rng_below(r, 8), .stack_size = (size_t)1 << 20};
+    lab_settings lab = {.deque = deques[fi_rng_below(r, 5)],
+                        .publish = fi_rng_below(r, 3) == 0 ? "eager" : "lazy",
+                        .search_ns = search_ns[fi_rng_below(r, 3)]};
 
-    if (c.deque && strcmp(c.deque, "bounded") != 0 && strcmp(c.deque, "half") != 0)
-        c.steal_batch = 1 + fi_rng_below(r, 64);
+    if (lab.deque && strcmp(lab.deque, "bounded") != 0 && strcmp(lab.deque, "half") != 0)
+        lab.steal_batch = 1 + fi_rng_below(r, 64);
+    set_lab_settings(lab);
     return c;
 }
 

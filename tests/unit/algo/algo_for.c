@@ -307,7 +307,7 @@ EACH(tiles)
 static void ranges_eager(void **state)
 {
     (void)state;
-    workers_each(&(filch_config){.publish = FILCH_PUBLISH_EAGER}, ranges);
+    workers_each_with((lab_settings){.publish = "eager"}, NULL, ranges);
 }
 
 CHECK_MAIN(ranges_each, empty_ranges_each, nested_each, huge_each, aligned_chunks_each,

@@ -274,7 +274,7 @@ static void test_at_once(void **state)
 {
     (void)state;
     seed = seed_get();
-    workers_each(&(filch_config){.publish = FILCH_PUBLISH_EAGER}, published_at_once);
+    workers_each_with((lab_settings){.publish = "eager"}, NULL, published_at_once);
 }
 
 CHECK_MAIN(test_when_asked, test_at_once)

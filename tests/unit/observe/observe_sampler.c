@@ -189,21 +189,22 @@ static void *work(void *arg)
     return arg;
 }
 
-static void sampled(const char *kind, filch_publish publish, unsigned workers)
+static void sampled(const char *kind, const char *publish, unsigned workers)
 {
-    filch_config c = {.deque = kind, .publish = publish, .workers = workers};
+    filch_config c = {.workers = workers};
     filch_fiber *f[16];
 
+    set_lab_settings((lab_settings){.deque = kind, .publish = publish});
     CHECK_INT(filch_start(&c), 0);
     for (int i = 0; i < 16; i++)
         CHECK((f[i] = filch_fiber_start(work, NULL)) != NULL);
     for (int i = 0; i < 16; i++)
         CHECK_INT(filch_fiber_join(f[i], NULL), 0);
     CHECK_INT(filch_stop(), 0);
-    check_file(kind, publish == FILCH_PUBLISH_EAGER, workers);
+    check_file(kind, strcmp(publish, "eager") == 0, workers);
 }
 
-static void every_deque(filch_publish publish)
+static void every_deque(const char *publish)
 {
     for (const fi_deque_ops *const *k = fi_deque_kinds; *k; k++)
         for (unsigned workers = 1; workers <= 8; workers *= 2)
@@ -213,22 +214,22 @@ static void every_deque(filch_publish publish)
 static void lazy(void **state)
 {
     (void)state;
-    every_deque(FILCH_PUBLISH_LAZY);
+    every_deque("lazy");
 }
 
 static void eager(void **state)
 {
     (void)state;
-    every_deque(FILCH_PUBLISH_EAGER);
+    every_deque("eager");
 }
 
 static void with_rests(void **state)
 {
     (void)state;
     setenv("FILCH_SAMPLE_NS", "20000", 1);
-    sampled("batch", FILCH_PUBLISH_EAGER, 2);
+    sampled("batch", "eager", 2);
     setenv("FILCH_SAMPLE_NS", "200000", 1);
-    sampled("batch", FILCH_PUBLISH_EAGER, 2);
+    sampled("batch", "eager", 2);
     unsetenv("FILCH_SAMPLE_NS");
 }
 
@@ -238,7 +239,8 @@ static void a_fork(bool begins_anew)
     int status;
     pid_t child;
 
-    CHECK_INT(filch_start(&(filch_config){.workers = 2, .publish = FILCH_PUBLISH_EAGER}), 0);
+    set_lab_settings((lab_settings){.publish = "eager"});
+    CHECK_INT(filch_start(&(filch_config){.workers = 2}), 0);
     CHECK_INT(FILCH_RUN(fib, 15), 610);
     fflush(NULL);
     child = fork();
@@ -270,7 +272,7 @@ static void nothing_is_allocated(void **state)
     (void)state;
     CHECK_INT(filch_set_allocator(&counting), 0);
     atomic_store(&allocated_while_sampling, 0);
-    sampled("batch", FILCH_PUBLISH_EAGER, 4);
+    sampled("batch", "eager", 4);
     CHECK_INT(atomic_load(&allocated_while_sampling), 0);
     CHECK_INT(filch_set_allocator(NULL), 0);
 }

@@ -79,10 +79,6 @@ static void fields(void **state)
     s = settle((filch_config){.workers = 3,
                               .affinity = FILCH_AFFINITY_CPU,
                               .stack_size = 20000,
-                              .deque = "locked",
-                              .steal_batch = 7,
-                              .publish = FILCH_PUBLISH_EAGER,
-                              .search_ns = 5,
                               .caller_runs = FILCH_CALLER_RUNS_YES,
                               .blocking_threads = 9,
                               .name = "ten-letter",
@@ -90,19 +86,15 @@ static void fields(void **state)
                               .deadlock = FILCH_DEADLOCK_REPORT,
                               .dump_signal = SIGWINCH});
     CHECK_INT(s.workers, 3);
-    CHECK(s.affinity && s.eager && !s.caller_runs);
+    CHECK(s.affinity && !s.caller_runs);
     CHECK_INT(s.stack_size % (size_t)sysconf(_SC_PAGESIZE), 0);
     CHECK(s.stack_size >= 20000 && s.stack_size < 20000 + (size_t)sysconf(_SC_PAGESIZE));
-    CHECK(s.deque == &fi_deque_locked);
-    CHECK_INT(s.steal_batch, 7);
-    CHECK_INT(s.search_ns, 5);
     CHECK_INT(s.blocking_threads, 9);
     CHECK_STR(s.name, "ten-letter");
     CHECK_INT(s.watchdog_ns, 7);
     CHECK_INT(s.deadlock, FILCH_DEADLOCK_REPORT);
     CHECK_INT(s.dump_signal, SIGWINCH);
     CHECK_INT(settle((filch_config){.watchdog_ns = -1}).watchdog_ns, 0);
-    CHECK_INT(settle((filch_config){.search_ns = -1}).search_ns, 0);
     CHECK_INT(settle((filch_config){.workers = FILCH_WORKERS_MAX}).workers, FILCH_WORKERS_MAX);
 }
 
@@ -120,6 +112,8 @@ static void environment(void **state)
     CHECK_INT(with("FILCH_STACK_SIZE", "1g").stack_size, 1 << 30);
     for (const fi_deque_ops *const *k = fi_deque_kinds; *k; k++)
         CHECK(with("FILCH_DEQUE", (*k)->name).deque == *k);
+    CHECK_INT(with("FILCH_DEQUE", "bounded").steal_batch, 1);
+    CHECK_INT(with("FILCH_STEAL_BATCH", "7").steal_batch, 7);
     CHECK_INT(with("FILCH_STEAL_BATCH", "64").steal_batch, 64);
     CHECK(with("FILCH_PUBLISH", "eager").eager);
     CHECK(!with("FILCH_PUBLISH", "lazy").eager);
@@ -146,17 +140,11 @@ static void fields_win(void **state)
 
     (void)state;
     setenv("FILCH_WORKERS", "5", 1);
-    setenv("FILCH_PUBLISH", "eager", 1);
     setenv("FILCH_AFFINITY", "nonsense that nobody reads", 1);
-    setenv("FILCH_DEQUE", "half", 1);
     setenv("FILCH_NAME", "far too long to be a name", 1);
-    s = settle((filch_config){.workers = 2,
-                              .publish = FILCH_PUBLISH_LAZY,
-                              .affinity = FILCH_AFFINITY_CPU,
-                              .deque = "batch",
-                              .name = "mine"});
+    s = settle((filch_config){.workers = 2, .affinity = FILCH_AFFINITY_CPU, .name = "mine"});
     CHECK_INT(s.workers, 2);
-    CHECK(!s.eager && s.affinity && s.deque == &fi_deque_batch);
+    CHECK(s.affinity);
     CHECK_STR(s.name, "mine");
     clear();
 }
@@ -173,9 +161,9 @@ typedef struct bad {
     {                                                                                              \
         .variable = (var), .value = (val), .named = (var)                                          \
     }
-#define AS_FIELD(field, val, ...)                                                                  \
+#define AS_FIELD(field, val)                                                                       \
     {                                                                                              \
-        .config = {.field = (val), __VA_ARGS__}, .named = #field                                   \
+        .config = {.field = (val)}, .named = #field                                                \
     }
 
 static const bad nonsense[] = {
@@ -219,13 +207,7 @@ static const bad nonsense[] = {
     AS_FIELD(affinity, (filch_affinity)3),
     AS_FIELD(stack_size, 1),
     AS_FIELD(stack_size, ((size_t)1 << 30) + 1),
-    AS_FIELD(deque, "stack"),
-    AS_FIELD(deque, ""),
-    AS_FIELD(steal_batch, 65),
-    AS_FIELD(steal_batch, 2, .deque = "bounded"),
-    AS_FIELD(publish, (filch_publish)3),
     AS_FIELD(caller_runs, (filch_caller_runs)3),
-    AS_FIELD(search_ns, 1000000001),
     AS_FIELD(blocking_threads, 16385),
     AS_FIELD(name, "eleven-long"),
     AS_FIELD(watchdog_ns, INT64_MAX),

@@ -5,6 +5,7 @@
 #include "base/compiler.h"
 #include "base/mem.h"
 #include "check.h"
+#include "lab_settings.h"
 
 #include <filch/filch.h>
 
@@ -58,6 +59,14 @@ static inline void workers_each(const filch_config *config, void (*test)(void))
         CHECK_INT(filch_worker_count(), 0);
         CHECK_INT(fi_mem_live().blocks, before);
     }
+}
+
+static inline void workers_each_with(lab_settings lab, const filch_config *config,
+                                     void (*test)(void))
+{
+    set_lab_settings(lab);
+    workers_each(config, test);
+    set_lab_settings((lab_settings){0});
 }
 
 #endif

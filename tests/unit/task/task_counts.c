@@ -108,25 +108,25 @@ static void run_and_count(void)
     workers_are_the_total();
 }
 
-static void count_with(const char *deque, filch_publish publish)
+static void count_with(const char *deque, const char *publish)
 {
-    eager = publish == FILCH_PUBLISH_EAGER;
+    eager = strcmp(publish, "eager") == 0;
     grows = strcmp(deque, "batch") == 0;
-    workers_each(&(filch_config){.deque = deque, .publish = publish}, run_and_count);
+    workers_each_with((lab_settings){.deque = deque, .publish = publish}, NULL, run_and_count);
 }
 
 static void every_deque_lazy(void **state)
 {
     (void)state;
     for (const fi_deque_ops *const *k = fi_deque_kinds; *k; k++)
-        count_with((*k)->name, FILCH_PUBLISH_LAZY);
+        count_with((*k)->name, "lazy");
 }
 
 static void every_deque_eager(void **state)
 {
     (void)state;
     for (const fi_deque_ops *const *k = fi_deque_kinds; *k; k++)
-        count_with((*k)->name, FILCH_PUBLISH_EAGER);
+        count_with((*k)->name, "eager");
 }
 
 static void nothing_to_count(void **state)

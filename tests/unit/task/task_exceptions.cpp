@@ -1,6 +1,7 @@
 // C++ keeps the exceptions in flight per thread.  A fiber that parks inside a catch block, and goes on
 // in another thread, must find its own: whoever ran there meanwhile had others.
 #include "base/compiler.h"
+#include "lab_settings.h"
 
 #include <filch/filch.h>
 
@@ -139,13 +140,15 @@ void check(bool ok, const char *what, unsigned workers)
     std::exit(1);
 }
 
-void run(unsigned workers, filch_publish publish, int depth)
+void run(unsigned workers, const char *publish, int depth)
 {
     filch_config c = {};
+    lab_settings lab = {};
     long nodes = (2L << depth) - 1;
 
     c.workers = workers;
-    c.publish = publish;
+    lab.publish = publish;
+    set_lab_settings(lab);
     check(filch_start(&c) == 0, "no start", workers);
     for (int i = 0; i < rounds; i++) {
         check(FILCH_RUN(thrower, depth, 1, 0) == nodes, "a task was lost", workers);
@@ -164,8 +167,8 @@ void run(unsigned workers, filch_publish publish, int depth)
 int main()
 {
     for (unsigned workers : {1U, 2U, 4U, 8U}) {
-        run(workers, FILCH_PUBLISH_LAZY, 9);
-        run(workers, FILCH_PUBLISH_EAGER, 9);
+        run(workers, "lazy", 9);
+        run(workers, "eager", 9);
     }
     return 0;
 }

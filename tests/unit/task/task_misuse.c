@@ -95,15 +95,16 @@ FILCH_TASK(int, faultless, int, n)
 
 typedef struct mistake {
     unsigned workers;
-    filch_publish publish;
+    const char *publish;
     int (*make)(void);
 } mistake;
 
 static void make(void *arg)
 {
     const mistake *m = arg;
-    filch_config c = {.workers = m->workers, .publish = m->publish, .name = "orchard"};
+    filch_config c = {.workers = m->workers, .name = "orchard"};
 
+    set_lab_settings((lab_settings){.publish = m->publish});
     if (filch_start(&c) == 0)
         m->make();
 }
@@ -111,8 +112,8 @@ static void make(void *arg)
 static void dies_with(int (*fn)(void), int signal, const char *line)
 {
     for (size_t i = 0; i < sizeof workers_counts / sizeof *workers_counts; i++)
-        for (int p = FILCH_PUBLISH_LAZY; p <= FILCH_PUBLISH_EAGER; p++) {
-            mistake m = {workers_counts[i], (filch_publish)p, fn};
+        for (int eager = 0; eager < 2; eager++) {
+            mistake m = {workers_counts[i], eager ? "eager" : "lazy", fn};
             struct child_end end;
 
             CHECK_INT(child_end_of(&end, make, &m), 0);
@@ -191,7 +192,7 @@ static void correct_use_prints_nothing(void **state)
 {
     (void)state;
     workers_each(NULL, run_faultless);
-    workers_each(&(filch_config){.publish = FILCH_PUBLISH_EAGER}, run_faultless);
+    workers_each_with((lab_settings){.publish = "eager"}, NULL, run_faultless);
 }
 
 CHECK_MAIN(wrong_syncs, syncs_without_spawn, spawns_left_open, overflow, correct_use_prints_nothing)

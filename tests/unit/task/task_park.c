@@ -189,10 +189,8 @@ static void waits_do_not_pile_up(void)
 
 static void each_way(filch_config c, void (*test)(void))
 {
-    c.publish = FILCH_PUBLISH_LAZY;
     workers_each(&c, test);
-    c.publish = FILCH_PUBLISH_EAGER;
-    workers_each(&c, test);
+    workers_each_with((lab_settings){.publish = "eager"}, &c, test);
 }
 
 static void no_other_work_on_a_waiting_stack(void **state)

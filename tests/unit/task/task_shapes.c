@@ -234,7 +234,7 @@ static void many_open(void **state)
 {
     (void)state;
     workers_each(NULL, any_number_may_be_open);
-    workers_each(&(filch_config){.publish = FILCH_PUBLISH_EAGER}, any_number_may_be_open);
+    workers_each_with((lab_settings){.publish = "eager"}, NULL, any_number_may_be_open);
 }
 
 static void deep_recursion(void **state)

@@ -323,13 +323,15 @@ static void talk_and_hog(void *arg)
 static void who_was_made_ready_runs_beside_the_hog(void **state)
 {
     (void)state;
+    set_lab_settings((lab_settings){.search_ns = "0"});
     for (unsigned workers = 2; workers <= 8; workers *= 2) {
-        filch_config c = {.workers = workers, .watchdog_ns = -1, .search_ns = -1};
+        filch_config c = {.workers = workers, .watchdog_ns = -1};
         memset(turn, 0, sizeof turn);
         atomic_store(&heard_last, false);
         CHECK_INT(filch_start(&c), 0);
         CHECK_INT(filch_main(talk_and_hog, NULL), 0);
     }
+    set_lab_settings((lab_settings){0});
 }
 
 static bool has_watcher(void)
