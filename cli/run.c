@@ -20,7 +20,7 @@ static void run_help(void)
            "  -w, --workers N       1 to %d (the number of CPUs)\n"
            "  -n, --size N          the size of the workload\n"
            "  -r, --repeat N        repetitions in one process, 1 to %d (1)\n"
-           "      --deque KIND      deque of stealable tasks: locked, bounded, batch or half\n"
+           "      --deque KIND      deque of stealable tasks: locked, bounded or batch\n"
            "      --steal-batch K   max number of tasks per steal, 1 to 64\n"
            "      --publish POLICY  lazy (on request of a hungry worker) or eager (each task at "
            "once)\n"

@@ -6,6 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* The kinds that the runtime accepts.  half is tested without the runtime. */
+static const char *const lab_deques[] = {"locked", "bounded", "batch"};
+#define LAB_DEQUES (sizeof lab_deques / sizeof *lab_deques)
+
 /* NULL or 0: the default. */
 typedef struct lab_settings {
     const char *deque;     /* FILCH_DEQUE */

@@ -53,7 +53,7 @@ typedef struct filch_samples_head {
     uint64_t taken;    /* samples taken */
     uint64_t retried;  /* interrupted samples, which were taken again */
     uint64_t dropped;  /* old samples that were overwritten */
-    char kind[16];     /* the deque: locked, bounded, batch or half */
+    char kind[16];     /* the deque: locked, bounded or batch */
     char clock[16];    /* tsc, cntvct or monotonic */
     char program[128]; /* with its arguments, truncated */
 } filch_samples_head;

@@ -50,7 +50,7 @@ typedef struct filch_counters {
     uint64_t deque_stolen;                 /* items taken by all steals from deques */
     uint64_t deque_resizes;                /* times the deque grew */
     uint64_t deque_bottom_incs;            /* increments of bottom: a push, or a failed pop */
-    uint64_t deque_bottom_decs;            /* decrements of bottom; 0 for the deque "half" */
+    uint64_t deque_bottom_decs;            /* decrements of bottom */
 
     uint64_t parks;     /* fibers parked */
     uint64_t wakes;     /* sleeping workers woken by this one */

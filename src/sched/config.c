@@ -309,24 +309,26 @@ static int resolve_deque(fi_settings *s)
     const char *name = fi_option_env("FILCH_DEQUE");
 
     s->deque = name ? fi_deque_kind_named(name) : &fi_deque_batch;
-    if (s->deque)
+    if (s->deque && !s->deque->fifo)
         return 0;
-    return fi_option_error("FILCH_DEQUE is '%s', which is none of locked, bounded, batch and half",
+    return fi_option_error("FILCH_DEQUE: %s ('%s'); use locked, bounded or batch",
+                           s->deque
+                               ? "its owner pops the oldest task, but FILCH_SYNC needs the newest"
+                               : "unknown deque",
                            name);
 }
 
-/* bounded steals single items and half steals a half: they have no batch size. */
 static int resolve_batch(fi_settings *s)
 {
-    bool fixed = s->deque == &fi_deque_bounded || s->deque == &fi_deque_half;
+    bool single = s->deque == &fi_deque_bounded;
     uint64_t n;
     int e = fi_option_number(&(fi_option){.variable = "FILCH_STEAL_BATCH",
                                           .min = 1,
                                           .max = FI_DEQUE_MAX_BATCH,
-                                          .fallback = fixed ? 1 : BATCH_DEFAULT},
+                                          .fallback = single ? 1 : BATCH_DEFAULT},
                              &n);
 
-    if (e == 0 && s->deque == &fi_deque_bounded && n > 1)
+    if (e == 0 && single && n > 1)
         return fi_option_error(
             "FILCH_STEAL_BATCH is %llu, but a bounded deque is robbed of one task at a time",
             (unsigned long long)n);

@@ -168,7 +168,7 @@ static bool pop_back(fi_worker *w, fi_ticket *t)
 {
     void *item;
 
-    if (w->deque->ops->fifo || w->runtime->in_fork_child)
+    if (w->runtime->in_fork_child)
         return false;
     item = fi_worker_pop_unstarted(w);
     if (item == t)

@@ -9,7 +9,7 @@ fail() {
     exit 1
 }
 
-for deque in locked bounded batch half; do
+for deque in locked bounded batch; do
     for publish in lazy eager; do
         for pin in none cpu; do
             FILCH_DEQUE=$deque FILCH_PUBLISH=$publish FILCH_AFFINITY=$pin FILCH_WORKERS=3 FILCH_STACK_SIZE=64k \
@@ -23,6 +23,9 @@ for n in 1 2 4 8 64; do
 done
 if said=$( (ulimit -c 0 && FILCH_WORKERS=many exec "$program") 2>&1); then fail "an invalid value was accepted"; fi
 [[ $said = *"filch: FILCH_WORKERS: not a number from 1 to "*" ('many')"* ]] || fail "the invalid value is not named: $said"
+if said=$( (ulimit -c 0 && FILCH_DEQUE=half exec "$program") 2>&1); then fail "a FIFO deque was accepted"; fi
+[[ $said = *"filch: FILCH_DEQUE: its owner pops the oldest task, "*" ('half'); use locked, bounded or batch"* ]] ||
+    fail "the FIFO deque is not named: $said"
 
 # The table at each of its two stops: a row for each counter, a column for each of three workers, and nothing else.
 said=$(FILCH_STATS=1 FILCH_WORKERS=3 "$program" 2>&1 >/dev/null)

@@ -22,14 +22,12 @@ static int start_and_stop(void *config)
 
 static void starts_fail_cleanly(void **state)
 {
-    static const char *const deques[] = {"locked", "bounded", "batch", "half"};
-
     (void)state;
     for (unsigned n = 1; n <= 4; n *= 2)
-        for (int i = 0; i < 4; i++) {
+        for (size_t i = 0; i < LAB_DEQUES; i++) {
             filch_config c = {.workers = n};
 
-            set_lab_settings((lab_settings){.deque = deques[i]});
+            set_lab_settings((lab_settings){.deque = lab_deques[i]});
             /* The runtime, its workers, a deque and a ring for each, the strides. */
             CHECK(inject_every(start_and_stop, &c) >= 3 + 2 * n);
         }

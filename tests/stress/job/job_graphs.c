@@ -5,7 +5,6 @@
 #include "unit/job/jobs.h"
 
 #include "base/rng.h"
-#include "deque/deque.h"
 #include "seed.h"
 
 #include <fcntl.h>
@@ -122,9 +121,7 @@ static void check_order(void)
 
 static filch_config random_config(fi_rng *r)
 {
-    static const char *const deques[] = {"batch", "locked", "bounded", "half"};
-
-    set_lab_settings((lab_settings){.deque = deques[fi_rng_below(r, 4)],
+    set_lab_settings((lab_settings){.deque = lab_deques[fi_rng_below(r, LAB_DEQUES)],
                                     .search_ns = fi_rng_below(r, 2) ? "0" : "20000"});
     return (filch_config){.workers = 1 + fi_rng_below(r, 8)};
 }

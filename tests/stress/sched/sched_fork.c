@@ -1,6 +1,5 @@
 /* fork() and exit() in a program whose runtime runs: the child may use Filch again, the parent notices
  * nothing, and nobody hangs.  A child that hangs is ended by an alarm, which the parent sees. */
-#include "deque/deque.h"
 #include "fib.h"
 #include "unit/task/helpers.h"
 
@@ -265,9 +264,9 @@ static void forks_in_tasks(void **state)
     (void)state;
     if (left_out())
         return;
-    for (const fi_deque_ops *const *k = fi_deque_kinds; *k; k++) {
-        workers_each_with((lab_settings){.deque = (*k)->name}, NULL, fork_in_a_task);
-        workers_each_with((lab_settings){.deque = (*k)->name, .publish = "eager"}, NULL,
+    for (size_t i = 0; i < LAB_DEQUES; i++) {
+        workers_each_with((lab_settings){.deque = lab_deques[i]}, NULL, fork_in_a_task);
+        workers_each_with((lab_settings){.deque = lab_deques[i], .publish = "eager"}, NULL,
                           fork_in_a_task);
     }
     workers_each(NULL, a_forked_task_ends);

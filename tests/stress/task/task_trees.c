@@ -166,14 +166,13 @@ FILCH_TASK_IMPL(char, by_bulk, char, junk, node, n, double, more, sums *, out)
 
 static filch_config draw_config(fi_rng *r)
 {
-    static const char *const deques[] = {NULL, "locked", "bounded", "batch", "half"};
     static const char *const search_ns[] = {"0", "20000", "40000"};
     filch_config c = {.workers = 1 + fi_rng_below(r, 8), .stack_size = (size_t)1 << 20};
-    lab_settings lab = {.deque = deques[fi_rng_below(r, 5)],
+    lab_settings lab = {.deque = lab_deques[fi_rng_below(r, LAB_DEQUES)],
                         .publish = fi_rng_below(r, 3) == 0 ? "eager" : "lazy",
                         .search_ns = search_ns[fi_rng_below(r, 3)]};
 
-    if (lab.deque && strcmp(lab.deque, "bounded") != 0 && strcmp(lab.deque, "half") != 0)
+    if (strcmp(lab.deque, "bounded") != 0)
         lab.steal_batch = 1 + fi_rng_below(r, 64);
     set_lab_settings(lab);
     return c;

@@ -7,7 +7,6 @@
 #include "unit/task/helpers.h"
 
 #include "base/compiler.h"
-#include "deque/deque.h"
 
 #include <filch/samples.h>
 
@@ -206,9 +205,9 @@ static void sampled(const char *kind, const char *publish, unsigned workers)
 
 static void every_deque(const char *publish)
 {
-    for (const fi_deque_ops *const *k = fi_deque_kinds; *k; k++)
+    for (size_t i = 0; i < LAB_DEQUES; i++)
         for (unsigned workers = 1; workers <= 8; workers *= 2)
-            sampled((*k)->name, publish, workers);
+            sampled(lab_deques[i], publish, workers);
 }
 
 static void lazy(void **state)

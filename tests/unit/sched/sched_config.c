@@ -110,8 +110,9 @@ static void environment(void **state)
     CHECK_INT(with("FILCH_STACK_SIZE", "16k").stack_size, 16384);
     CHECK_INT(with("FILCH_STACK_SIZE", "2M").stack_size, 2 << 20);
     CHECK_INT(with("FILCH_STACK_SIZE", "1g").stack_size, 1 << 30);
-    for (const fi_deque_ops *const *k = fi_deque_kinds; *k; k++)
-        CHECK(with("FILCH_DEQUE", (*k)->name).deque == *k);
+    CHECK(with("FILCH_DEQUE", "locked").deque == &fi_deque_locked);
+    CHECK(with("FILCH_DEQUE", "bounded").deque == &fi_deque_bounded);
+    CHECK(with("FILCH_DEQUE", "batch").deque == &fi_deque_batch);
     CHECK_INT(with("FILCH_DEQUE", "bounded").steal_batch, 1);
     CHECK_INT(with("FILCH_STEAL_BATCH", "7").steal_batch, 7);
     CHECK_INT(with("FILCH_STEAL_BATCH", "64").steal_batch, 64);
@@ -186,6 +187,7 @@ static const bad nonsense[] = {
     AS_WORD("FILCH_STACK_SIZE", "k"),
     AS_WORD("FILCH_DEQUE", "stack"),
     AS_WORD("FILCH_DEQUE", "Batch"),
+    AS_WORD("FILCH_DEQUE", "half"),
     AS_WORD("FILCH_STEAL_BATCH", "0"),
     AS_WORD("FILCH_STEAL_BATCH", "65"),
     AS_WORD("FILCH_PUBLISH", "sometimes"),

@@ -118,15 +118,15 @@ static void count_with(const char *deque, const char *publish)
 static void every_deque_lazy(void **state)
 {
     (void)state;
-    for (const fi_deque_ops *const *k = fi_deque_kinds; *k; k++)
-        count_with((*k)->name, "lazy");
+    for (size_t i = 0; i < LAB_DEQUES; i++)
+        count_with(lab_deques[i], "lazy");
 }
 
 static void every_deque_eager(void **state)
 {
     (void)state;
-    for (const fi_deque_ops *const *k = fi_deque_kinds; *k; k++)
-        count_with((*k)->name, "eager");
+    for (size_t i = 0; i < LAB_DEQUES; i++)
+        count_with(lab_deques[i], "eager");
 }
 
 static void nothing_to_count(void **state)
