@@ -237,7 +237,7 @@ static void bench_check(const bench_options *o)
         usage_error("--size needs exactly one workload");
     if (o->size && o->quick)
         usage_error("--size and --quick exclude each other");
-    const char *why = o->plot ? gnuplot_refuses(o->plot) : NULL;
+    const char *why = o->plot ? gnuplot_check_file(o->plot) : NULL;
     if (why)
         usage_error("--plot '%s': %s", o->plot, why);
 }

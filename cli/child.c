@@ -17,19 +17,19 @@ static const int fatal_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 enum { FATAL_SIGNALS = sizeof fatal_signals / sizeof fatal_signals[0] };
 
 /* The process group of the child; 0: none. */
-static volatile sig_atomic_t running;
+static volatile sig_atomic_t child_group;
 
-static void on_fatal(int number)
+static void kill_child_and_exit(int number)
 {
-    if (running > 0)
-        kill(-(pid_t)running, SIGKILL);
+    if (child_group > 0)
+        kill(-(pid_t)child_group, SIGKILL);
     signal(number, SIG_DFL);
     raise(number);
 }
 
 void child_catch_signals(void)
 {
-    struct sigaction action = {.sa_handler = on_fatal}, before;
+    struct sigaction action = {.sa_handler = kill_child_and_exit}, before;
     for (int i = 0; i < FATAL_SIGNALS; i++) {
         sigaction(fatal_signals[i], NULL, &before);
         if (before.sa_handler != SIG_IGN) /* as under nohup */
@@ -39,7 +39,7 @@ void child_catch_signals(void)
 }
 
 /* No signal may come between fork and the assignment to `running`. */
-static void hold_signals(sigset_t *before)
+static void block_signals(sigset_t *before)
 {
     sigset_t fatal;
     sigemptyset(&fatal);
@@ -64,13 +64,13 @@ static _Noreturn void exec_child(char *const argv[], const int ends[3], const si
 static pid_t start_child(char *const argv[], const int ends[3])
 {
     sigset_t before;
-    hold_signals(&before);
+    block_signals(&before);
     pid_t pid = fork();
     if (pid == 0)
         exec_child(argv, ends, &before);
     if (pid > 0) {
         setpgid(pid, pid); /* in parent and child, because either can be first */
-        running = pid;
+        child_group = pid;
     }
     sigprocmask(SIG_SETMASK, &before, NULL);
     return pid;
@@ -130,7 +130,7 @@ static bool read_both(child_pipe pipes[2], long deadline)
 }
 
 /* A program can close its outputs and continue, so its end has the same deadline. */
-static bool ended_in_time(pid_t pid, int *status, long deadline)
+static bool child_ends_in_time(pid_t pid, int *status, long deadline)
 {
     const struct timespec pause = {.tv_nsec = 1000000};
     while (waitpid(pid, status, WNOHANG) == 0) {
@@ -141,26 +141,26 @@ static bool ended_in_time(pid_t pid, int *status, long deadline)
     return true;
 }
 
-static void wait_for(child *c, pid_t pid, child_pipe pipes[2], long seconds)
+static void child_wait(child *c, pid_t pid, child_pipe pipes[2], long seconds)
 {
     int status = 0;
     long deadline = now_ms() + seconds * 1000;
-    c->late = !read_both(pipes, deadline) || !ended_in_time(pid, &status, deadline);
+    c->timed_out = !read_both(pipes, deadline) || !child_ends_in_time(pid, &status, deadline);
     kill(-pid, SIGKILL); /* also children that it left */
-    if (c->late)
+    if (c->timed_out)
         waitpid(pid, &status, 0);
-    running = 0;
+    child_group = 0;
     for (int i = 0; i < 2; i++)
         if (pipes[i].fd >= 0)
             close(pipes[i].fd);
-    c->code = !c->late && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    c->signal = !c->late && WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-    c->silenced = pipes[0].full;
+    c->code = !c->timed_out && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    c->signal = !c->timed_out && WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    c->is_truncated = pipes[0].full;
 }
 
 /* A descriptor from which `input` can be read, or -errno.  The text is in memory, so that no writer is
  * needed while the child reads. */
-static int source_of(const char *input)
+static int open_input(const char *input)
 {
     if (!input)
         return open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -177,7 +177,7 @@ int child_run(child *c, char *const argv[], const char *input, long seconds)
 {
     int out[2] = {-1, -1}, err[2] = {-1, -1};
     memset(c, 0, sizeof *c);
-    int in = source_of(input);
+    int in = open_input(input);
     pid_t pid = -1;
     if (in >= 0 && pipe2(out, O_CLOEXEC) == 0 && pipe2(err, O_CLOEXEC) == 0)
         pid = start_child(argv, (int[3]){in, out[1], err[1]});
@@ -188,9 +188,9 @@ int child_run(child *c, char *const argv[], const char *input, long seconds)
             close(fd);
     }
     if (pid >= 0) {
-        child_pipe pipes[2] = {{out[0], c->said, 0, CHILD_SAYS, false},
-                               {err[0], c->complained, 0, CHILD_COMPLAINS, false}};
-        wait_for(c, pid, pipes, seconds);
+        child_pipe pipes[2] = {{out[0], c->output, 0, CHILD_OUTPUT_SIZE, false},
+                               {err[0], c->errors, 0, CHILD_ERRORS_SIZE, false}};
+        child_wait(c, pid, pipes, seconds);
         return 0;
     }
     if (out[0] >= 0)

@@ -4,14 +4,14 @@
 
 #include <stdbool.h>
 
-enum { CHILD_SAYS = 1 << 18, CHILD_COMPLAINS = 1 << 12 };
+enum { CHILD_OUTPUT_SIZE = 1 << 18, CHILD_ERRORS_SIZE = 1 << 12 };
 
 typedef struct child {
-    int code;                                           /* exit code, or -1 */
-    int signal;                                         /* that killed it, or 0 */
-    bool late;                                          /* timed out and was killed */
-    bool silenced;                                      /* printed more than fits */
-    char said[CHILD_SAYS], complained[CHILD_COMPLAINS]; /* its two outputs */
+    int code;                                                  /* exit code, or -1 */
+    int signal;                                                /* that killed it, or 0 */
+    bool timed_out;                                            /* and was killed */
+    bool is_truncated;                                         /* printed more than fits */
+    char output[CHILD_OUTPUT_SIZE], errors[CHILD_ERRORS_SIZE]; /* standard output, standard error */
 } child;
 
 /* Run argv[0], a path, with `input` (NULL: nothing) on its standard input, and wait for its end, at

@@ -45,7 +45,7 @@ const char *gnuplot_missing(void)
     return "gnuplot is not installed (Debian: gnuplot-nox)";
 }
 
-const char *gnuplot_refuses(const char *file)
+const char *gnuplot_check_file(const char *file)
 {
     if (!ends_with(file, ".svg") && !ends_with(file, ".png"))
         return "the name of the plot must end in .svg or .png";
@@ -93,10 +93,10 @@ const char *gnuplot_run(const char *script, const char **output)
     if (e < 0)
         return strerror(-e);
     if (output)
-        *output = c.said;
-    if (c.code == 0 && !c.silenced)
+        *output = c.output;
+    if (c.code == 0 && !c.is_truncated)
         return NULL;
-    return c.complained[0] != '\0' ? c.complained : "gnuplot failed";
+    return c.errors[0] != '\0' ? c.errors : "gnuplot failed";
 }
 
 const char *gnuplot_draw(gnuplot_writer *write_script, const void *plot, const char *file)

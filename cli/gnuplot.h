@@ -16,7 +16,7 @@ extern const char *const gnuplot_colours[GNUPLOT_COLOURS];
 const char *gnuplot_missing(void);
 
 /* NULL, or why no plot can be written to this file.  Its name must end in .svg or .png. */
-const char *gnuplot_refuses(const char *file);
+const char *gnuplot_check_file(const char *file);
 
 /* Write the first lines of a script: output, size in pixels and common style, with a line type
  * for each of the colours. file = NULL: SVG to standard output. */

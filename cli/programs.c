@@ -202,13 +202,13 @@ static void args_for(const call *what, const char *path, char numbers[2][16], ch
 /* Why the program failed, or NULL. */
 static const char *bad_end(const child *c, char *text, size_t capacity)
 {
-    if (c->late)
+    if (c->timed_out)
         snprintf(text, capacity, "timed out and was killed");
     else if (c->signal != 0)
         snprintf(text, capacity, "was killed by a signal: %s", strsignal(c->signal));
     else if (c->code != 0)
         snprintf(text, capacity, "exited with %d", c->code);
-    else if (c->silenced)
+    else if (c->is_truncated)
         snprintf(text, capacity, "printed too much");
     else
         return NULL;
@@ -217,7 +217,7 @@ static const char *bad_end(const child *c, char *text, size_t capacity)
 
 const char *program_call(const call *what, child *c, report *r, bool *is_usage_error)
 {
-    static char text[CHILD_COMPLAINS + PROGRAM_PATH];
+    static char text[CHILD_ERRORS_SIZE + PROGRAM_PATH];
     char path[PROGRAM_PATH], numbers[2][16], *argv[ARGS_MAX];
     program_path(what->workload, what->runtime, path, sizeof path);
     args_for(what, path, numbers, argv);
@@ -225,11 +225,11 @@ const char *program_call(const call *what, child *c, report *r, bool *is_usage_e
     *is_usage_error = e == 0 && c->code == EXIT_USAGE;
     if (e < 0)
         return strerror(-e);
-    c->complained[strcspn(c->complained, "\n")] = '\0';
+    c->errors[strcspn(c->errors, "\n")] = '\0';
     const char *why = bad_end(c, text, sizeof text);
     if (!why)
-        return read_report(what, c->said, r);
-    if (c->complained[0] != '\0')
-        snprintf(text + strlen(text), sizeof text - strlen(text), ": %s", c->complained);
+        return read_report(what, c->output, r);
+    if (c->errors[0] != '\0')
+        snprintf(text + strlen(text), sizeof text - strlen(text), ": %s", c->errors);
     return text;
 }

@@ -117,7 +117,7 @@ static scale_options read_args(int argc, char **argv)
     }
     if (optind == argc)
         usage_error("scale needs a program: filch scale -- PROGRAM ARGUMENTS");
-    const char *why = o.plot ? gnuplot_refuses(o.plot) : NULL;
+    const char *why = o.plot ? gnuplot_check_file(o.plot) : NULL;
     if (why)
         usage_error("--plot %s: %s", o.plot, why);
     return o;

@@ -84,11 +84,11 @@ static void write_versions(FILE *out, const lab_section *sections, int n)
         const lab_results *r = sections[s].results;
         for (int i = 0; i < r->count; i++) {
             char version[128], runtime[64];
-            const char *said = r->all[i].said;
-            if (said && json_string(json_member(said, "version"), version, sizeof version) &&
-                json_string(json_member(said, "runtime"), runtime, sizeof runtime) &&
+            const char *report = r->all[i].report;
+            if (report && json_string(json_member(report, "version"), version, sizeof version) &&
+                json_string(json_member(report, "runtime"), runtime, sizeof runtime) &&
                 !is_noted(noted, sizeof noted, version))
-                write_pair(out, runtime, json_member(said, "version"));
+                write_pair(out, runtime, json_member(report, "version"));
         }
     }
 }
@@ -97,7 +97,7 @@ static double seconds_of_all(const lab_section *sections, int n)
 {
     double all = 0;
     for (int i = 0; i < n; i++)
-        all += results_took(sections[i].results);
+        all += results_seconds(sections[i].results);
     return all;
 }
 
@@ -105,8 +105,8 @@ static double seconds_of_all(const lab_section *sections, int n)
 static void write_load(FILE *out, const lab_section *s)
 {
     char text[64];
-    const char *begun = results_head(s->results, "begun");
-    if (begun && json_string(json_member(begun, "load average"), text, sizeof text) &&
+    const char *started = results_head(s->results, "started");
+    if (started && json_string(json_member(started, "load average"), text, sizeof text) &&
         strtod(text, NULL) > 1)
         fprintf(
             out,
@@ -131,7 +131,7 @@ static void write_machine(FILE *out, const lab_section *sections, int n)
           out);
     write_pairs(out, results_head(sections[0].results, "machine"));
     write_versions(out, sections, n);
-    write_pairs(out, results_head(sections[0].results, "begun"));
+    write_pairs(out, results_head(sections[0].results, "started"));
     fputs("<dt>measured for</dt><dd>", out);
     write_duration(out, seconds_of_all(sections, n));
     fputs("</dd>\n<dt>random numbers</dt><dd>fixed seeds for the inputs of the programs; "
@@ -253,7 +253,7 @@ static void write_how(FILE *out, const lab_section *s)
     char *command = NULL;
     size_t length;
     const lab_results *r = s->results;
-    int all = (int)results_asked(r, "cases") * lab_rounds(r), good = results_good(r);
+    int all = (int)results_option(r, "cases") * lab_rounds(r), good = results_n_good(r);
     FILE *text = open_memstream(&command, &length);
     if (text) {
         report_command(s, text);
@@ -263,7 +263,7 @@ static void write_how(FILE *out, const lab_section *s)
     escape(out, command ? command : "");
     free(command);
     fprintf(out, "</code></pre>\n<ul class=\"quiet\">\n<li>%d calls of programs, ", good);
-    write_duration(out, results_took(r));
+    write_duration(out, results_seconds(r));
     fprintf(out,
             ", in %d rounds; their output is in <a href=\"raw/%s.jsonl\">raw/%s.jsonl"
             "</a></li>\n",

@@ -11,16 +11,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char complaint[1024];
+static char error_text[1024];
 
 static const char *journal_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 static const char *journal_error(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    vsnprintf(complaint, sizeof complaint, format, args);
+    vsnprintf(error_text, sizeof error_text, format, args);
     va_end(args);
-    return complaint;
+    return error_text;
 }
 
 /* ---- reading ---- */
@@ -136,7 +136,7 @@ static const char *journal_open_or_begin(lab_journal *journal, const char *head,
     if (!journal->results)
         return journal_begin(journal, head);
     const char *differs =
-        first_difference(results_head(journal->results, "asked"), json_member(head, "asked"));
+        first_difference(results_head(journal->results, "options"), json_member(head, "options"));
     return differs ? other_run_error(journal->path, differs) : journal_continue(journal, good);
 }
 

@@ -1,10 +1,10 @@
 /* The journal of an experiment, DIR/raw/EXPERIMENT.jsonl, from which an interrupted run continues.
  *
- * The first line is the header: the options ("asked"; a run with other options is another run), the
- * time and the machine.  Each further line is a call, written when the call has returned:
+ * The first line is the header: the options (a run with other options is another run), the time and the
+ * machine.  Each further line is a call, written when the call has returned:
  *
- *     {"key":"fib/tbb/2#3","took":1.25,"said":{output of the program},"more":{content of its file}}
- *     {"key":"fib/tbb/2#4","took":0.01,"failed":"exited with 1"}
+ *     {"key":"fib/tbb/2#3","seconds":1.25,"report":{output of the program},"analysis":{of its file}}
+ *     {"key":"fib/tbb/2#4","seconds":0.01,"failed":"exited with 1"}
  *
  * A line that is incomplete because of a crash is removed together with all later lines, and its
  * call is repeated.  Calls that failed are repeated, too.

@@ -28,7 +28,7 @@
  *
  * The journal DIR/raw/EXPERIMENT.jsonl keeps each line of JSON that a program prints, with the name
  * of the case, the round and the time, so that an interrupted run continues (journal.h).  If a
- * program writes a file instead (lab_leaves), the case's `after` reads it and adds to that line the
+ * program writes a file instead (lab_output_file), the case's `analyse` reads it and adds to that line the
  * data that describe needs.
  */
 #ifndef CLI_LAB_LAB_H
@@ -68,9 +68,9 @@ typedef struct lab_case {
     /* The setting that names the file the program writes, and the name of that file; or NULL. */
     const char *file_setting;
     char file[LAB_NAME];
-    /* Called after each successful call.  Writes a JSON object to `more` with the data of the
+    /* Called after each successful call.  Writes a JSON object to `out` with the data of the
      * file that describe needs.  Returns NULL, or why it failed. */
-    const char *(*after)(const struct lab_case *c, const char *path, FILE *more);
+    const char *(*analyse)(const struct lab_case *c, const char *path, FILE *out);
     bool failed; /* not called again */
 } lab_case;
 
@@ -92,8 +92,8 @@ bool lab_has(lab_plan *p, const workload *w, const char *runtime);
 
 void lab_size(lab_case *c, long size);
 void lab_set(lab_case *c, const char *setting, ...) __attribute__((format(printf, 2, 3)));
-void lab_leaves(lab_case *c, const char *setting, const char *file,
-                const char *(*after)(const lab_case *c, const char *path, FILE *more));
+void lab_output_file(lab_case *c, const char *setting, const char *file,
+                     const char *(*analyse)(const lab_case *c, const char *path, FILE *out));
 
 /* ---- the results ---- */
 
@@ -115,8 +115,8 @@ lab_numbers lab_counters(const lab_results *r, const char *counter, const char *
 lab_numbers lab_members(const lab_results *r, const char *member, const char *name, ...)
     __attribute__((format(printf, 3, 4))); /* "size", "spawns", "peak_kb": one for each call */
 
-/* What `after` wrote in the last round, as JSON, or NULL. */
-const char *lab_more(const lab_results *r, const char *name, ...)
+/* What `analyse` wrote in the last round, as JSON, or NULL. */
+const char *lab_analysis(const lab_results *r, const char *name, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* The options of the run, from the journal. */
@@ -135,7 +135,7 @@ typedef struct lab_experiment {
     void (*plan)(const lab_options *o, lab_plan *p);
     void (*describe)(const lab_results *r, report_page *page);
     const char *args; /* names of its arguments in the help; NULL: it takes none */
-    const char *(*refuses)(
+    const char *(*check_args)(
         const lab_options *o); /* why the arguments are wrong, or NULL.  Optional */
 } lab_experiment;
 

@@ -95,7 +95,7 @@ static void take_args(lab_chosen *chosen, char **args)
             usage_error("%s takes at most %d arguments", args[0], LAB_ARGS);
         chosen->options.args[i] = args[i + 1];
     }
-    const char *why = e && e->refuses ? e->refuses(&chosen->options) : NULL;
+    const char *why = e && e->check_args ? e->check_args(&chosen->options) : NULL;
     if (why)
         usage_error("%s", why);
 }

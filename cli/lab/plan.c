@@ -63,12 +63,12 @@ void lab_set(lab_case *c, const char *setting, ...)
     va_end(args);
 }
 
-void lab_leaves(lab_case *c, const char *setting, const char *file,
-                const char *(*after)(const lab_case *c, const char *path, FILE *more))
+void lab_output_file(lab_case *c, const char *setting, const char *file,
+                     const char *(*analyse)(const lab_case *c, const char *path, FILE *out))
 {
     c->file_setting = setting;
     snprintf(c->file, sizeof c->file, "%s", file);
-    c->after = after;
+    c->analyse = analyse;
 }
 
 /* Each line once. */

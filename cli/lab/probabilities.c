@@ -52,7 +52,7 @@ static long number_of(const char *word)
     return *end == '\0' && n >= 1 && n <= GRID_MAX ? n : 0;
 }
 
-static const char *probabilities_refuses(const lab_options *o)
+static const char *probabilities_check_args(const lab_options *o)
 {
     static char why[256];
     for (int i = 0; o->args[i]; i++) {
@@ -87,7 +87,7 @@ static void workloads_among(const char *const *words, const char *out[LAB_ARGS +
 /* The grid for read_samples, set by the plan. */
 static uint64_t grid = USUAL_GRID;
 
-static const char *read_samples(const lab_case *c, const char *path, FILE *more)
+static const char *read_samples(const lab_case *c, const char *path, FILE *out)
 {
     samples s;
     deque_sizes z;
@@ -98,7 +98,7 @@ static const char *read_samples(const lab_case *c, const char *path, FILE *more)
     if (deque_sizes_find(&z, &s, grid) < 0)
         why = "wrote more samples than fit into memory";
     else
-        deque_sizes_write(&z, &s, grid, more);
+        deque_sizes_write(&z, &s, grid, out);
     deque_sizes_free(&z);
     samples_close(&s);
     return why;
@@ -140,7 +140,7 @@ static void probabilities_add(lab_plan *p, const char *name, int policy, unsigne
     if (last_cpu() >= 0)
         lab_set(c, "FILCH_SAMPLE_CPU=%d", last_cpu());
     snprintf(file, sizeof file, "%s-%s-%u.samples", name, policies[policy], workers);
-    lab_leaves(c, "FILCH_SAMPLE", file, read_samples);
+    lab_output_file(c, "FILCH_SAMPLE", file, read_samples);
 }
 
 static void probabilities_plan(const lab_options *o, lab_plan *p)
@@ -202,18 +202,18 @@ static void read_deque(const char *object, deque_told *d)
 static told told_of(const lab_results *r, const char *name, int policy, unsigned workers)
 {
     told t = {0};
-    const char *more = lab_more(r, "%s/%s/%u", name, policies[policy], workers);
-    const char *deques = more ? json_member(more, "deques") : NULL;
+    const char *analysis = lab_analysis(r, "%s/%s/%u", name, policies[policy], workers);
+    const char *deques = analysis ? json_member(analysis, "deques") : NULL;
     if (!deques)
         return t;
     t.is_there = true;
-    t.seconds = json_number_of(more, "ticks") / json_number_of(more, "ticks_per_second");
-    t.dropped = json_number_of(more, "dropped");
-    t.samples = json_number_of(more, "samples");
-    t.least_gap = json_number_of(more, "least_gap");
-    t.usual_gap = json_number_of(more, "usual_gap");
-    t.blind = json_number_of(more, "blind");
-    t.grid = json_number_of(more, "grid");
+    t.seconds = json_number_of(analysis, "ticks") / json_number_of(analysis, "ticks_per_second");
+    t.dropped = json_number_of(analysis, "dropped");
+    t.samples = json_number_of(analysis, "samples");
+    t.least_gap = json_number_of(analysis, "least_gap");
+    t.usual_gap = json_number_of(analysis, "usual_gap");
+    t.blind = json_number_of(analysis, "blind");
+    t.grid = json_number_of(analysis, "grid");
     for (const char *d = json_begin(deques); d && t.deques < DEQUES_MAX; d = json_next(d))
         read_deque(d, &t.of[t.deques++]);
     return t;
@@ -463,5 +463,5 @@ const lab_experiment lab_probabilities = {
     .plan = probabilities_plan,
     .describe = probabilities_describe,
     .args = "[WORKLOAD...] [TICKS]",
-    .refuses = probabilities_refuses,
+    .check_args = probabilities_check_args,
 };

@@ -14,12 +14,12 @@
 
 enum { SECTIONS_MAX = 32 };
 
-static char complaint[PATH_MAX + 256];
+static char error_text[PATH_MAX + 256];
 
 static const char *file_error(const char *path)
 {
-    snprintf(complaint, sizeof complaint, "%s: %s", path, strerror(errno));
-    return complaint;
+    snprintf(error_text, sizeof error_text, "%s: %s", path, strerror(errno));
+    return error_text;
 }
 
 /* ---- what there is ---- */
@@ -162,8 +162,8 @@ const char *report_write(const char *folder, const char **undrawn)
     *undrawn = draw_figures(sections, n);
     const char *why = n > 0 ? write_all(folder, sections, n) : NULL;
     if (n == 0) {
-        snprintf(complaint, sizeof complaint, "%s/raw has no journal", folder);
-        why = complaint;
+        snprintf(error_text, sizeof error_text, "%s/raw has no journal", folder);
+        why = error_text;
     }
     free_sections(sections, n);
     return why;

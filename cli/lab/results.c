@@ -11,7 +11,7 @@
 
 lab_results *results_new(const char *head)
 {
-    const char *asked = json_is_object(head) ? json_member(head, "asked") : NULL;
+    const char *asked = json_is_object(head) ? json_member(head, "options") : NULL;
     lab_results *r = asked && *asked == '{' ? calloc(1, sizeof *r) : NULL;
     if (r && !(r->head = strdup(head))) {
         free(r);
@@ -26,10 +26,10 @@ void results_free(lab_results *r)
         return;
     for (int i = 0; i < r->count; i++)
         free(r->all[i].line);
-    while (r->scraps) {
-        lab_scrap *next = r->scraps->next;
-        free(r->scraps);
-        r->scraps = next;
+    while (r->arrays) {
+        lab_array *next = r->arrays->next;
+        free(r->arrays);
+        r->arrays = next;
     }
     free(r->all);
     free(r->head);
@@ -48,12 +48,12 @@ static bool read_line(lab_result *l)
 {
     if (!json_is_object(l->line) ||
         !json_string(json_member(l->line, "key"), l->key, sizeof l->key) || !strchr(l->key, '#') ||
-        !json_number(json_member(l->line, "took"), &l->took))
+        !json_number(json_member(l->line, "seconds"), &l->seconds))
         return false;
-    l->said = json_member(l->line, "said");
-    l->more = json_member(l->line, "more");
+    l->report = json_member(l->line, "report");
+    l->analysis = json_member(l->line, "analysis");
     l->failed = json_member(l->line, "failed");
-    return is_object(l->said) != (l->failed != NULL) && (!l->more || is_object(l->more));
+    return is_object(l->report) != (l->failed != NULL) && (!l->analysis || is_object(l->analysis));
 }
 
 static int results_reserve(lab_results *r)
@@ -92,15 +92,15 @@ const lab_result *results_find(const lab_results *r, const char *key)
     return NULL;
 }
 
-double results_took(const lab_results *r)
+double results_seconds(const lab_results *r)
 {
     double all = 0;
     for (int i = 0; i < r->count; i++)
-        all += r->all[i].took;
+        all += r->all[i].seconds;
     return all;
 }
 
-int results_good(const lab_results *r)
+int results_n_good(const lab_results *r)
 {
     int good = 0;
     for (int i = 0; i < r->count; i++)
@@ -115,38 +115,38 @@ const char *results_head(const lab_results *r, const char *member)
     return json_member(r->head, member);
 }
 
-double results_asked(const lab_results *r, const char *member)
+double results_option(const lab_results *r, const char *member)
 {
     double value = 0;
-    json_number(json_member(results_head(r, "asked"), member), &value);
+    json_number(json_member(results_head(r, "options"), member), &value);
     return value;
 }
 
 bool lab_was_quick(const lab_results *r)
 {
-    const char *quick = json_member(results_head(r, "asked"), "quick");
+    const char *quick = json_member(results_head(r, "options"), "quick");
     return quick && strncmp(quick, "true", 4) == 0;
 }
 
 unsigned lab_workers(const lab_results *r)
 {
-    return (unsigned)results_asked(r, "workers");
+    return (unsigned)results_option(r, "workers");
 }
 
 unsigned lab_cpus(const lab_results *r)
 {
-    return (unsigned)results_asked(r, "cpus");
+    return (unsigned)results_option(r, "cpus");
 }
 
 int lab_rounds(const lab_results *r)
 {
-    return (int)results_asked(r, "rounds");
+    return (int)results_option(r, "rounds");
 }
 
 const char *lab_args(const lab_results *r)
 {
     static char args[256];
-    if (!json_string(json_member(results_head(r, "asked"), "args"), args, sizeof args))
+    if (!json_string(json_member(results_head(r, "options"), "args"), args, sizeof args))
         args[0] = '\0';
     return args;
 }
@@ -179,12 +179,12 @@ static lab_numbers numbers_of(const lab_results *r, getter *get, const char *wha
     char name[LAB_NAME];
     vsnprintf(name, sizeof name, format, args);
     int n = get_all(r, name, get, what, NULL);
-    lab_scrap *s = n > 0 ? malloc(sizeof *s + (size_t)n * sizeof s->values[0]) : NULL;
+    lab_array *s = n > 0 ? malloc(sizeof *s + (size_t)n * sizeof s->values[0]) : NULL;
     if (!s)
         return (lab_numbers){NULL, 0};
     lab_results *keeper = (lab_results *)r;
-    s->next = keeper->scraps;
-    keeper->scraps = s;
+    s->next = keeper->arrays;
+    keeper->arrays = s;
     get_all(r, name, get, what, s->values);
     return (lab_numbers){s->values, n};
 }
@@ -206,12 +206,12 @@ static int get_array(const char *array, double *out)
 static int get_sample(const lab_result *l, const char *what, double *out)
 {
     (void)what;
-    return get_array(json_member(l->said, "samples"), out);
+    return get_array(json_member(l->report, "samples"), out);
 }
 
 static int get_metric(const lab_result *l, const char *what, double *out)
 {
-    const char *metrics = json_member(l->said, "metrics");
+    const char *metrics = json_member(l->report, "metrics");
     return get_array(metrics ? json_member(metrics, what) : NULL, out);
 }
 
@@ -234,7 +234,7 @@ static int get_median(const lab_result *l, const char *what, double *out)
 static int get_member(const lab_result *l, const char *what, double *out)
 {
     double value;
-    if (!json_number(json_member(l->said, what), out ? out : &value))
+    if (!json_number(json_member(l->report, what), out ? out : &value))
         return 0;
     return 1;
 }
@@ -242,7 +242,7 @@ static int get_member(const lab_result *l, const char *what, double *out)
 /* The first value of a counter is the sum over all workers. */
 static int get_counter(const lab_result *l, const char *what, double *out)
 {
-    const char *counters = json_member(l->said, "counters");
+    const char *counters = json_member(l->report, "counters");
     const char *all = counters ? json_member(counters, what) : NULL;
     const char *sum = all ? json_begin(all) : NULL;
     int repetitions = get_sample(l, NULL, NULL);
@@ -299,7 +299,7 @@ lab_numbers lab_members(const lab_results *r, const char *member, const char *na
     return n;
 }
 
-const char *lab_more(const lab_results *r, const char *format, ...)
+const char *lab_analysis(const lab_results *r, const char *format, ...)
 {
     char name[LAB_NAME];
     va_list args;
@@ -307,7 +307,7 @@ const char *lab_more(const lab_results *r, const char *format, ...)
     vsnprintf(name, sizeof name, format, args);
     va_end(args);
     for (int i = r->count - 1; i >= 0; i--)
-        if (is_of(&r->all[i], name) && r->all[i].more)
-            return r->all[i].more;
+        if (is_of(&r->all[i], name) && r->all[i].analysis)
+            return r->all[i].analysis;
     return NULL;
 }

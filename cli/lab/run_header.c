@@ -43,7 +43,8 @@ static void write_settings(FILE *out)
 }
 
 /* The options that identify the run. */
-static void write_asked(FILE *out, const lab_experiment *e, const lab_options *o, const lab_plan *p)
+static void write_options(FILE *out, const lab_experiment *e, const lab_options *o,
+                          const lab_plan *p)
 {
     char cpu[256];
     machine_cpu(cpu, sizeof cpu);
@@ -77,11 +78,11 @@ char *run_header(const lab_experiment *e, const lab_options *o, const lab_plan *
     FILE *out = open_memstream(&head, &length);
     if (!out)
         return NULL;
-    fputs("{\"asked\":", out);
-    write_asked(out, e, o, p);
+    fputs("{\"options\":", out);
+    write_options(out, e, o, p);
     fputs(",\"machine\":", out);
     machine_write(out);
-    fputs(",\"begun\":", out);
+    fputs(",\"started\":", out);
     machine_write_now(out);
     fputs(",\"left_out\":", out);
     write_left_out(out, p);

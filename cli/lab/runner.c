@@ -18,7 +18,7 @@
 
 /* ---- what is there already ---- */
 
-static void key_of(const lab_case *c, int round, char out[LAB_KEY])
+static void call_key(const lab_case *c, int round, char out[LAB_KEY])
 {
     snprintf(out, LAB_KEY, "%s#%d", c->name, round);
 }
@@ -26,7 +26,7 @@ static void key_of(const lab_case *c, int round, char out[LAB_KEY])
 static bool is_done(const lab_run *run, int i, int round)
 {
     char key[LAB_KEY];
-    key_of(&run->plan->cases[i], round, key);
+    call_key(&run->plan->cases[i], round, key);
     return results_find(run->journal.results, key) != NULL;
 }
 
@@ -35,10 +35,10 @@ static void count_earlier_calls(lab_run *run)
     for (int i = 0; i < run->plan->count; i++) {
         for (int round = 0; round < run->plan->rounds; round++) {
             char key[LAB_KEY];
-            key_of(&run->plan->cases[i], round, key);
+            call_key(&run->plan->cases[i], round, key);
             const lab_result *l = results_find(run->journal.results, key);
             if (l) {
-                run->took[i] += l->took;
+                run->seconds[i] += l->seconds;
                 run->calls[i]++;
             }
         }
@@ -87,7 +87,7 @@ static double estimated_seconds(const lab_run *runs, int n)
     int calls = 0;
     for (int r = 0; r < n; r++) {
         for (int i = 0; i < runs[r].plan->count; i++) {
-            sum += runs[r].took[i];
+            sum += runs[r].seconds[i];
             calls += runs[r].calls[i];
         }
     }
@@ -103,7 +103,7 @@ static int calls_left(const lab_run *run, int i)
  * the plan; else the mean of all. */
 static double seconds_of(const lab_run *run, int i, double of_run, double of_all)
 {
-    const double known[] = {mean_seconds(run->took[i], run->calls[i]), of_run,
+    const double known[] = {mean_seconds(run->seconds[i], run->calls[i]), of_run,
                             run->plan->seconds > 0 ? run->plan->seconds : -1, of_all};
     for (int k = 0; k < 4; k++)
         if (known[k] >= 0)
@@ -152,12 +152,12 @@ static void show_progress(const lab_run *runs, int n, const lab_run *run, const 
 /* ---- settings ---- */
 
 /* Saved variables of the environment. */
-typedef struct kept {
+typedef struct saved_variable {
     char name[LAB_SETTING];
     char *value; /* NULL: not set */
-} kept;
+} saved_variable;
 
-static void save_and_set(const char *name, const char *value, kept *k)
+static void variable_set(const char *name, const char *value, saved_variable *k)
 {
     const char *before = getenv(name);
     snprintf(k->name, sizeof k->name, "%s", name);
@@ -165,21 +165,21 @@ static void save_and_set(const char *name, const char *value, kept *k)
     setenv(name, value, 1);
 }
 
-static int set_all(const lab_case *c, const char *path, kept k[LAB_SETTINGS + 1])
+static int settings_apply(const lab_case *c, const char *path, saved_variable k[LAB_SETTINGS + 1])
 {
     int n = 0;
     for (; n < c->setting_count; n++) {
         char name[LAB_SETTING];
         const char *equals = strchr(c->settings[n], '=');
         snprintf(name, sizeof name, "%.*s", (int)(equals - c->settings[n]), c->settings[n]);
-        save_and_set(name, equals + 1, &k[n]);
+        variable_set(name, equals + 1, &k[n]);
     }
     if (c->file_setting)
-        save_and_set(c->file_setting, path, &k[n++]);
+        variable_set(c->file_setting, path, &k[n++]);
     return n;
 }
 
-static void reset_all(kept *k, int n)
+static void settings_restore(saved_variable *k, int n)
 {
     while (n-- > 0) {
         if (k[n].value)
@@ -200,7 +200,7 @@ static double now_seconds(void)
 }
 
 /* The path of the program's file: next to the journal, or a temporary one. */
-static const char *place_of_file(const lab_case *c, const lab_options *o, char path[PATH_MAX])
+static const char *file_path(const lab_case *c, const lab_options *o, char path[PATH_MAX])
 {
     char folder[] = "/tmp/filch-lab-XXXXXX";
     path[0] = '\0';
@@ -213,7 +213,7 @@ static const char *place_of_file(const lab_case *c, const lab_options *o, char p
     return n < PATH_MAX ? NULL : "the name of the folder is too long";
 }
 
-static void drop_file(const lab_case *c, const lab_options *o, char path[PATH_MAX])
+static void remove_file(const lab_case *c, const lab_options *o, char path[PATH_MAX])
 {
     if (!c->file_setting || o->out || path[0] == '\0')
         return;
@@ -224,10 +224,11 @@ static void drop_file(const lab_case *c, const lab_options *o, char path[PATH_MA
 
 /* Call the program and write its line and the content of its file.  Returns NULL, or why it
  * failed. */
-static const char *call_it(const lab_case *c, const lab_options *o, const char *path, FILE *out)
+static const char *call_program(const lab_case *c, const lab_options *o, const char *path,
+                                FILE *out)
 {
     static child ch;
-    kept k[LAB_SETTINGS + 1];
+    saved_variable k[LAB_SETTINGS + 1];
     report r;
     bool is_usage_error;
     call what = {c->workload, c->runtime, c->workers, c->workload->per_call,
@@ -236,67 +237,67 @@ static const char *call_it(const lab_case *c, const lab_options *o, const char *
         what.size = c->size;
         what.quick = false;
     }
-    int n = set_all(c, path, k);
+    int n = settings_apply(c, path, k);
     const char *why = program_call(&what, &ch, &r, &is_usage_error);
-    reset_all(k, n);
+    settings_restore(k, n);
     if (why)
         return why;
-    for (char *p = ch.said; *p != '\0'; p++)
+    for (char *p = ch.output; *p != '\0'; p++)
         if (*p == '\n')
             *p = ' ';
-    fprintf(out, ",\"said\":%s", ch.said);
-    if (!c->after)
+    fprintf(out, ",\"report\":%s", ch.output);
+    if (!c->analyse)
         return NULL;
-    fputs(",\"more\":", out);
-    return c->after(c, path, out);
+    fputs(",\"analysis\":", out);
+    return c->analyse(c, path, out);
 }
 
 /* A line of the journal, to be freed: the result of the call, or why it failed (*why). */
-static char *line_of_call(const lab_case *c, int round, const lab_options *o, const char **why,
-                          double *took)
+static char *call_line(const lab_case *c, int round, const lab_options *o, const char **why,
+                       double *seconds)
 {
-    char key[LAB_KEY], path[PATH_MAX] = "", *line = NULL, *said = NULL;
+    char key[LAB_KEY], path[PATH_MAX] = "", *line = NULL, *members = NULL;
     size_t length;
     double began = now_seconds();
-    FILE *out = open_memstream(&said, &length);
-    *why = out ? place_of_file(c, o, path) : "out of memory for a line";
+    FILE *out = open_memstream(&members, &length);
+    *why = out ? file_path(c, o, path) : "out of memory for a line";
     if (out && !*why)
-        *why = call_it(c, o, path, out);
+        *why = call_program(c, o, path, out);
     if (out && fclose(out) != 0 && !*why)
         *why = "out of memory for a line";
-    *took = now_seconds() - began;
-    drop_file(c, o, path);
-    key_of(c, round, key);
+    *seconds = now_seconds() - began;
+    remove_file(c, o, path);
+    call_key(c, round, key);
     out = open_memstream(&line, &length);
     if (out) {
-        fprintf(out, "{\"key\":\"%s\",\"took\":%.3f", key, *took);
+        fprintf(out, "{\"key\":\"%s\",\"seconds\":%.3f", key, *seconds);
         if (*why) {
             fputs(",\"failed\":", out);
             json_write(out, *why);
         } else {
-            fputs(said, out);
+            fputs(members, out);
         }
         fputs("}", out);
         if (fclose(out) != 0)
             *why = "out of memory for a line";
     }
-    free(said);
+    free(members);
     return line;
 }
 
 /* EXIT_FAILED: the journal cannot be written. */
-static int call_and_note(lab_run *run, int i, int round, const lab_options *o)
+static int call_and_record(lab_run *run, int i, int round, const lab_options *o)
 {
     lab_case *c = &run->plan->cases[i];
     const char *why;
-    double took;
-    char *line = line_of_call(c, round, o, &why, &took);
+    double seconds;
+    char *line = call_line(c, round, o, &why, &seconds);
     if (why) {
         progress_clear();
         fprintf(stderr, "filch: %s: %s %s\n", run->of->name, c->name, why);
         c->failed = true;
     } else {
-        run->took[i] += took;
+        run->seconds[i] += seconds;
         run->calls[i]++;
     }
     const char *lost = line ? journal_append(&run->journal, line) : "out of memory for a line";
@@ -315,7 +316,7 @@ static int run_experiment(lab_run *runs, int n, lab_run *run, const lab_options 
             if (run->plan->cases[i].failed || is_done(run, i, round))
                 continue;
             show_progress(runs, n, run, &run->plan->cases[i], round);
-            if (call_and_note(run, i, round, o) != EXIT_OK)
+            if (call_and_record(run, i, round, o) != EXIT_OK)
                 return EXIT_FAILED;
         }
     }

@@ -9,7 +9,7 @@ typedef struct lab_run {
     const lab_experiment *of;
     lab_plan *plan;
     lab_journal journal;
-    double took[LAB_CASES]; /* seconds of all calls of each case */
+    double seconds[LAB_CASES]; /* seconds of all calls of each case */
     int calls[LAB_CASES];
 } lab_run;
 

@@ -136,7 +136,7 @@ code=0
 wait $tool || code=$?
 [ $code -eq 143 ] || fail 'the tool did not end by the signal'
 [ "$(keys | wc -l)" -eq 49 ] || fail 'what was measured before the signal is not kept'
-printf '{"key":"fib/tbb/2#1","took":0.0' >>"$out/raw/peers.jsonl" # as if the plug had been pulled
+printf '{"key":"fib/tbb/2#1","seconds":0.0' >>"$out/raw/peers.jsonl" # as if the plug had been pulled
 rm -- "$work/stops"
 runs lab peers --out "$out" --workers 2 --repeat 2
 [ "$(calls_made)" -eq $((50 + 132 - 49)) ] || fail 'it did not go on where it was'

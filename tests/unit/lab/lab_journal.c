@@ -10,16 +10,18 @@
 static char folder[] = "/tmp/lab_log_XXXXXX";
 static char path[64];
 
-static const char head[] = "{\"asked\":{\"experiment\":\"x\",\"args\":\"a b\",\"quick\":true,"
+static const char head[] = "{\"options\":{\"experiment\":\"x\",\"args\":\"a b\",\"quick\":true,"
                            "\"rounds\":3,\"workers\":2},\"left_out\":[]}";
-static const char other_head[] = "{\"asked\":{\"experiment\":\"x\",\"args\":\"a b\",\"quick\":true,"
-                                 "\"rounds\":4,\"workers\":2},\"left_out\":[]}";
-static const char first[] = "{\"key\":\"fib/tbb/2#0\",\"took\":0.5,\"said\":{\"size\":7,"
+static const char other_head[] =
+    "{\"options\":{\"experiment\":\"x\",\"args\":\"a b\",\"quick\":true,"
+    "\"rounds\":4,\"workers\":2},\"left_out\":[]}";
+static const char first[] = "{\"key\":\"fib/tbb/2#0\",\"seconds\":0.5,\"report\":{\"size\":7,"
                             "\"samples\":[1,2],\"metrics\":{\"ns\":[3,4]},"
-                            "\"counters\":{\"stolen\":[10,4,6]}},\"more\":{\"p\":0.5}}";
-static const char second[] = "{\"key\":\"fib/tbb/2#1\",\"took\":0.25,\"said\":{\"size\":7,"
+                            "\"counters\":{\"stolen\":[10,4,6]}},\"analysis\":{\"p\":0.5}}";
+static const char second[] = "{\"key\":\"fib/tbb/2#1\",\"seconds\":0.25,\"report\":{\"size\":7,"
                              "\"samples\":[3]}}";
-static const char failure[] = "{\"key\":\"fib/tbb/2#2\",\"took\":0.25,\"failed\":\"ended with 1\"}";
+static const char failure[] =
+    "{\"key\":\"fib/tbb/2#2\",\"seconds\":0.25,\"failed\":\"ended with 1\"}";
 
 static void open_journal(lab_journal *journal)
 {
@@ -29,7 +31,7 @@ static void open_journal(lab_journal *journal)
     CHECK(!why);
 }
 
-static void write_log(const char *more)
+static void write_log(const char *text)
 {
     lab_journal journal;
     unlink(path);
@@ -37,7 +39,7 @@ static void write_log(const char *more)
     CHECK(!journal_append(&journal, first));
     journal_close(&journal);
     FILE *file = fopen(path, "a");
-    CHECK(file && fputs(more, file) >= 0 && fclose(file) == 0);
+    CHECK(file && fputs(text, file) >= 0 && fclose(file) == 0);
 }
 
 static long size_of_file(void)
@@ -63,8 +65,8 @@ static void comes_back(void **state)
     lab_results *r = journal_read(path);
     CHECK(r != NULL);
     CHECK_INT(r->count, 3);
-    CHECK_INT(results_good(r), 2);
-    CHECK(results_took(r) == 1);
+    CHECK_INT(results_n_good(r), 2);
+    CHECK(results_seconds(r) == 1);
     CHECK(results_find(r, "fib/tbb/2#2") == NULL); /* to be made again */
     results_free(r);
 }
@@ -89,11 +91,11 @@ static void numbers_by_name(void **state)
     n = lab_counters(r, "stolen", "fib/tbb/2"); /* by two repetitions */
     CHECK(n.count == 1 && n.at[0] == 5);
     CHECK(lab_members(r, "size", "fib/tbb/2").count == 2);
-    CHECK(strncmp(lab_more(r, "fib/tbb/2"), "{\"p\":0.5}", 9) == 0);
+    CHECK(strncmp(lab_analysis(r, "fib/tbb/2"), "{\"p\":0.5}", 9) == 0);
     CHECK_INT(lab_samples(r, "fib/tbb").count, 0);
     CHECK_INT(lab_samples(r, "fib/tbb/22").count, 0);
     CHECK_INT(lab_metrics(r, "cpu", "fib/tbb/2").count, 0);
-    CHECK(lab_more(r, "fib/tbb") == NULL);
+    CHECK(lab_analysis(r, "fib/tbb") == NULL);
     CHECK(lab_was_quick(r));
     CHECK_INT(lab_workers(r), 2);
     CHECK_INT(lab_rounds(r), 3);
@@ -105,15 +107,18 @@ static void numbers_by_name(void **state)
 static void torn_ends(void **state)
 {
     (void)state;
-    static const char *const ends[] = {
-        "{",
-        "{\"key\":\"fib/tbb/2#1\",\"took\":0.25,\"said\":{\"size\":7,\"samples\":[3]}}", /* no \n */
-        "nonsense\n",
-        "{\"key\":\"fib/tbb/2#1\"}\n",
-        "{\"key\":\"nothing\",\"took\":1,\"said\":{}}\n",
-        "{\"key\":\"a#1\",\"took\":1,\"said\":7}\n",
-        "\n\n",
-    };
+    static const char
+        *const ends[] =
+            {
+                "{",
+                "{\"key\":\"fib/tbb/"
+                "2#1\",\"seconds\":0.25,\"report\":{\"size\":7,\"samples\":[3]}}", /* no \n */
+                "nonsense\n",
+                "{\"key\":\"fib/tbb/2#1\"}\n",
+                "{\"key\":\"nothing\",\"seconds\":1,\"report\":{}}\n",
+                "{\"key\":\"a#1\",\"seconds\":1,\"report\":7}\n",
+                "\n\n",
+            };
     write_log("");
     long good = size_of_file();
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {

@@ -14,9 +14,10 @@ static lab_results *results;
 static void begin(const char *words, int rounds)
 {
     char head[256];
-    snprintf(head, sizeof head,
-             "{\"asked\":{\"args\":\"%s\",\"quick\":true,\"rounds\":%d,\"workers\":2,\"cpus\":2}}",
-             words, rounds);
+    snprintf(
+        head, sizeof head,
+        "{\"options\":{\"args\":\"%s\",\"quick\":true,\"rounds\":%d,\"workers\":2,\"cpus\":2}}",
+        words, rounds);
     results_free(results);
     results = results_new(head);
     CHECK(results != NULL);
@@ -54,7 +55,7 @@ static void stolen(double steals, double ms, int rounds, const char *format, ...
     for (int i = 0; i < rounds; i++) {
         double n = floor(steals) + i % 3 - 1;
         snprintf(line, sizeof line,
-                 "{\"key\":\"%s#%d\",\"took\":1,\"said\":{\"samples\":[%.9f],\"counters\":{"
+                 "{\"key\":\"%s#%d\",\"seconds\":1,\"report\":{\"samples\":[%.9f],\"counters\":{"
                  "\"deque_steals_single\":[%.0f,0],\"deque_steals_multiple\":[1,0]}}}",
                  name, i, (ms + (i * 7 + (int)steals) % 5 * 0.1) * 1e-3, n);
         CHECK_INT(results_add(results, line), 0);
@@ -173,7 +174,7 @@ static void sampled(const char *name, const char *p, int steps)
                 p, steps);
             snprintf(
                 line, sizeof line,
-                "{\"key\":\"%s/%s/%d#0\",\"took\":1,\"said\":{\"samples\":[1]},\"more\":{"
+                "{\"key\":\"%s/%s/%d#0\",\"seconds\":1,\"report\":{\"samples\":[1]},\"analysis\":{"
                 "\"ticks_per_second\":1000,\"ticks\":%d,\"samples\":10,\"dropped\":0,\"grid\":100,"
                 "\"least_gap\":1,\"usual_gap\":2,\"blind\":0,\"deques\":[%s%s%s]}}",
                 name, i == 0 ? "eager" : "lazy", workers, steps * 100, deque,

@@ -138,11 +138,11 @@ static void make_report(void)
 {
     lab_section s = {.of = &made_up, .page = report_page_new("made-up")};
     s.results = results_new(
-        "{\"asked\":{\"experiment\":\"made-up\",\"args\":\"<w>\",\"quick\":true,"
+        "{\"options\":{\"experiment\":\"made-up\",\"args\":\"<w>\",\"quick\":true,"
         "\"rounds\":2,\"workers\":2,\"cases\":2},\"machine\":{\"CPU\":\"<cpu>\"},"
-        "\"begun\":{\"load average\":\"1.50 1.00 0.50\"},\"left_out\":[\"tbb: <gone>\"]}");
+        "\"started\":{\"load average\":\"1.50 1.00 0.50\"},\"left_out\":[\"tbb: <gone>\"]}");
     CHECK(s.results != NULL);
-    CHECK(results_add(s.results, "{\"key\":\"a#0\",\"took\":1,\"failed\":\"<bad>\"}") == 0);
+    CHECK(results_add(s.results, "{\"key\":\"a#0\",\"seconds\":1,\"failed\":\"<bad>\"}") == 0);
     report_page_text(s.page, "words & more");
     add_charts(s.page);
     report_page_table(s.page, "<caption>", "a|b");

@@ -12,7 +12,7 @@ static void begin(int workers)
 {
     char head[256];
     snprintf(head, sizeof head,
-             "{\"asked\":{\"args\":\"\",\"quick\":false,\"rounds\":1,\"workers\":%d}}", workers);
+             "{\"options\":{\"args\":\"\",\"quick\":false,\"rounds\":1,\"workers\":%d}}", workers);
     results_free(results);
     results = results_new(head);
     CHECK(results != NULL);
@@ -29,7 +29,7 @@ static void measured(double ms, const char *format, ...)
     for (int i = 0; i < 3; i++) {
         double about = ms * (0.99 + 0.01 * i);
         snprintf(line, sizeof line,
-                 "{\"key\":\"%s#%d\",\"took\":1,\"said\":{\"size\":35,\"samples\":[%.9f],"
+                 "{\"key\":\"%s#%d\",\"seconds\":1,\"report\":{\"size\":35,\"samples\":[%.9f],"
                  "\"metrics\":{\"ns\":[%.6f]}}}",
                  name, i, about * 1e-3, about);
         CHECK_INT(results_add(results, line), 0);
