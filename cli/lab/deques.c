@@ -76,7 +76,7 @@ static void deques_table(const lab_results *r, report_page *page)
     }
 }
 
-static void deques_figure(const lab_results *r, report_page *page)
+static void deques_chart(const lab_results *r, report_page *page)
 {
     chart_bar bars[ROWS * KINDS];
     int n = 0;
@@ -92,15 +92,15 @@ static void deques_figure(const lab_results *r, report_page *page)
                                         colours[k]};
         }
     }
-    report_page_figure(page, &(chart){
-                                 .title = "What the operations of the four deques cost.",
-                                 .about = "Median time of a push and a pop, or of a stolen item, "
-                                          "with quartiles; shorter is better. The scale "
-                                          "is logarithmic.",
-                                 .x = {"nanoseconds", true},
-                                 .bars = bars,
-                                 .bar_count = n,
-                             });
+    report_page_chart(page, &(chart){
+                                .title = "What the operations of the four deques cost.",
+                                .about = "Median time of a push and a pop, or of a stolen item, "
+                                         "with quartiles; shorter is better. The scale "
+                                         "is logarithmic.",
+                                .x = {"nanoseconds", true},
+                                .bars = bars,
+                                .bar_count = n,
+                            });
 }
 
 /* ---- saying ---- */
@@ -185,7 +185,7 @@ static void deques_verdict(const lab_results *r, report_page *page)
 
 static void deques_describe(const lab_results *r, report_page *page)
 {
-    deques_figure(r, page);
+    deques_chart(r, page);
     deques_table(r, page);
     deques_text(r, page);
     deques_verdict(r, page);

@@ -204,7 +204,7 @@ static void write_drawing(FILE *out, const report_page_drawing *d, const char *c
     fprintf(out, "<div class=\"%s\">%s</div>", class, d->svg ? d->svg : "<p>(not drawn)</p>");
 }
 
-static void write_figure(FILE *out, const report_page_part *f)
+static void write_chart(FILE *out, const report_page_part *f)
 {
     fputs("<figure>\n", out);
     write_drawing(out, &f->drawings[REPORT_PAGE_WIDE], "wide");
@@ -222,8 +222,8 @@ static void write_parts(FILE *out, const report_page *p)
         const report_page_part *part = report_page_at(p, i);
         if (part->kind == REPORT_PAGE_TABLE)
             write_table(out, part);
-        else if (part->kind == REPORT_PAGE_FIGURE)
-            write_figure(out, part);
+        else if (part->kind == REPORT_PAGE_CHART)
+            write_chart(out, part);
         else
             write_element(out, "p", part->text);
     }

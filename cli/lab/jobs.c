@@ -56,7 +56,7 @@ static int column_before(int column)
 
 /* ---- showing ---- */
 
-static void jobs_figure(const lab_results *r, report_page *page, unsigned workers)
+static void jobs_chart(const lab_results *r, report_page *page, unsigned workers)
 {
     chart_bar bars[ROWS * JOB_COLUMNS];
     char title[128];
@@ -75,16 +75,16 @@ static void jobs_figure(const lab_results *r, report_page *page, unsigned worker
     }
     snprintf(title, sizeof title, "Many small jobs, %u worker%s.", workers,
              workers == 1 ? "" : "s");
-    report_page_figure(page,
-                       &(chart){
-                           .title = title,
-                           .about = "Median time of all jobs with the quartiles; shorter is "
-                                    "better. The first three of each group are the steps of Job "
-                                    "System 2.0, the others are Filch. The scale is logarithmic.",
-                           .x = {"milliseconds", true},
-                           .bars = bars,
-                           .bar_count = n,
-                       });
+    report_page_chart(page,
+                      &(chart){
+                          .title = title,
+                          .about = "Median time of all jobs with the quartiles; shorter is "
+                                   "better. The first three of each group are the steps of Job "
+                                   "System 2.0, the others are Filch. The scale is logarithmic.",
+                          .x = {"milliseconds", true},
+                          .bars = bars,
+                          .bar_count = n,
+                      });
 }
 
 static void ratio_cell(report_page *page, double ratio)
@@ -214,8 +214,8 @@ static void jobs_verdict(const lab_results *r, report_page *page)
 static void jobs_describe(const lab_results *r, report_page *page)
 {
     if (lab_workers(r) > 1)
-        jobs_figure(r, page, lab_workers(r));
-    jobs_figure(r, page, 1);
+        jobs_chart(r, page, lab_workers(r));
+    jobs_chart(r, page, 1);
     jobs_table(r, page);
     jobs_text(r, page);
     jobs_verdict(r, page);

@@ -71,7 +71,7 @@ static int write_report(const char *out)
     const char *undrawn, *why = report_write(out, &undrawn);
     if (undrawn)
         fprintf(stderr,
-                "filch: lab: report without figures: %s; 'filch lab report --out %s' adds them\n",
+                "filch: lab: report without charts: %s; 'filch lab report --out %s' adds them\n",
                 undrawn, out);
     if (why) {
         fprintf(stderr, "filch: no report: %s\n", why);

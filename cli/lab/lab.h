@@ -6,7 +6,7 @@
  *   plan      adds *cases*, each a call of a program of bench/ with settings of the runtime, under
  *             a unique name such as "fib/tbb/2".  The runner calls all cases once in each round, so
  *             that disturbances of the machine affect all of them.
- *   describe  writes tables, figures, text and a verdict.  Its only input is the results in the
+ *   describe  writes tables, charts, text and a verdict.  Its only input is the results in the
  *             journal.
  *
  *     static void tree_plan(const lab_options *o, lab_plan *p)

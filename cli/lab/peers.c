@@ -111,7 +111,7 @@ static const char *title_of(const lab_results *r, int row, char out[TITLE])
     return out;
 }
 
-static void peers_figure(const lab_results *r, report_page *page, unsigned workers)
+static void peers_chart(const lab_results *r, report_page *page, unsigned workers)
 {
     chart_bar bars[ROWS * COLUMNS];
     char title[128], groups[ROWS][TITLE];
@@ -132,17 +132,17 @@ static void peers_figure(const lab_results *r, report_page *page, unsigned worke
     }
     snprintf(title, sizeof title, "Time / time of the serial program, %u worker%s.", workers,
              workers == 1 ? "" : "s");
-    report_page_figure(page, &(chart){
-                                 .title = title,
-                                 .about = "Medians with quartiles; shorter is better. Left of 1 is "
-                                          "faster than the serial program of the same compiler. "
-                                          "The scale is logarithmic.",
-                                 .x = {"times the serial time", true},
-                                 .bars = bars,
-                                 .bar_count = n,
-                                 .base = 1,
-                                 .base_name = "serial",
-                             });
+    report_page_chart(page, &(chart){
+                                .title = title,
+                                .about = "Medians with quartiles; shorter is better. Left of 1 is "
+                                         "faster than the serial program of the same compiler. "
+                                         "The scale is logarithmic.",
+                                .x = {"times the serial time", true},
+                                .bars = bars,
+                                .bar_count = n,
+                                .base = 1,
+                                .base_name = "serial",
+                            });
 }
 
 static void table_row(const lab_results *r, report_page *page, int row, int column,
@@ -273,8 +273,8 @@ static void peers_verdict(const lab_results *r, report_page *page)
 static void peers_describe(const lab_results *r, report_page *page)
 {
     if (lab_workers(r) > 1)
-        peers_figure(r, page, lab_workers(r));
-    peers_figure(r, page, 1);
+        peers_chart(r, page, lab_workers(r));
+    peers_chart(r, page, 1);
     peers_text(r, page);
     if (lab_workers(r) > 1)
         peers_table(r, page, lab_workers(r));

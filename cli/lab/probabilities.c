@@ -286,7 +286,7 @@ static int read_curve(const deque_told *d, double seconds, chart_point out[DEQUE
     return n;
 }
 
-static void curve_figure(report_page *page, const told *t, const char *name, int policy)
+static void curve_chart(report_page *page, const told *t, const char *name, int policy)
 {
     static chart_point points[DEQUES_MAX][DEQUE_SIZES_CURVE];
     static char names[DEQUES_MAX][24];
@@ -300,7 +300,7 @@ static void curve_figure(report_page *page, const told *t, const char *name, int
     }
     snprintf(title, sizeof title, "%s, %s, %d worker%s: sizes of the deques over time.", name,
              policies[policy], t->deques, t->deques > 1 ? "s" : "");
-    report_page_figure(
+    report_page_chart(
         page,
         &(chart){
             .title = title,
@@ -312,7 +312,7 @@ static void curve_figure(report_page *page, const told *t, const char *name, int
         });
 }
 
-static void curve_figures(const lab_results *r, report_page *page, const char *name)
+static void curve_charts(const lab_results *r, report_page *page, const char *name)
 {
     unsigned workers[2];
     int n = worker_counts(lab_cpus(r), workers);
@@ -320,7 +320,7 @@ static void curve_figures(const lab_results *r, report_page *page, const char *n
         for (int w = 0; w < n; w++) {
             told t = told_of(r, name, policy, workers[w]);
             if (t.is_there && t.seconds > 0)
-                curve_figure(page, &t, name, policy);
+                curve_chart(page, &t, name, policy);
         }
 }
 
@@ -429,7 +429,7 @@ static void probabilities_describe(const lab_results *r, report_page *page)
     names_of(r, names);
     for (int i = 0; names[i]; i++) {
         probabilities_table(r, page, names[i]);
-        curve_figures(r, page, names[i]);
+        curve_charts(r, page, names[i]);
     }
     report_page_text(
         page, "A size is B+ - B- - T: increments of the bottom, minus decrements of the bottom, "

@@ -114,16 +114,16 @@ static void write_svg(FILE *out, const void *what)
     fputs(what, out);
 }
 
-static const char *write_figures(const char *folder, const lab_section *s)
+static const char *write_charts(const char *folder, const lab_section *s)
 {
     const char *why = NULL;
-    int figure = 0;
+    int number = 0;
     for (int i = 0; i < report_page_count(s->page) && !why; i++) {
         char path[PATH_MAX];
         const report_page_part *part = report_page_at(s->page, i);
-        if (part->kind != REPORT_PAGE_FIGURE)
+        if (part->kind != REPORT_PAGE_CHART)
             continue;
-        snprintf(path, sizeof path, "%s/figures/%s-%d.svg", folder, s->of->name, ++figure);
+        snprintf(path, sizeof path, "%s/charts/%s-%d.svg", folder, s->of->name, ++number);
         if (part->drawings[REPORT_PAGE_WIDE].svg)
             why = write_file(path, write_svg, part->drawings[REPORT_PAGE_WIDE].svg);
     }
@@ -134,12 +134,12 @@ static const char *write_all(const char *folder, const lab_section *sections, in
 {
     char path[PATH_MAX];
     const char *why = NULL;
-    snprintf(path, sizeof path, "%s/figures", folder);
+    snprintf(path, sizeof path, "%s/charts", folder);
     if (mkdir(path, 0777) != 0 && errno != EEXIST)
         return file_error(path);
     for (int i = 0; i < n && !why; i++)
         why = report_page_is_truncated(sections[i].page) ? "out of memory for the report"
-                                                         : write_figures(folder, &sections[i]);
+                                                         : write_charts(folder, &sections[i]);
     if (why)
         return why;
     snprintf(path, sizeof path, "%s/report.html", folder);
@@ -147,7 +147,7 @@ static const char *write_all(const char *folder, const lab_section *sections, in
     return write_file(path, write_html, &all);
 }
 
-static const char *draw_figures(lab_section *sections, int n)
+static const char *draw_charts(lab_section *sections, int n)
 {
     const char *why = NULL;
     for (int i = 0; i < n && !why; i++)
@@ -159,7 +159,7 @@ const char *report_write(const char *folder, const char **undrawn)
 {
     lab_section sections[SECTIONS_MAX] = {0};
     int n = read_sections(folder, sections);
-    *undrawn = draw_figures(sections, n);
+    *undrawn = draw_charts(sections, n);
     const char *why = n > 0 ? write_all(folder, sections, n) : NULL;
     if (n == 0) {
         snprintf(error_text, sizeof error_text, "%s/raw has no journal", folder);

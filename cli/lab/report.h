@@ -12,8 +12,8 @@ typedef struct lab_section {
     report_page *page;
 } lab_section;
 
-/* Write the report, and its figures as files.  Returns NULL, or why it failed.  *undrawn: NULL,
- * or why figures are missing. */
+/* Write the report, and its charts as files.  Returns NULL, or why it failed.  *undrawn: NULL,
+ * or why charts are missing. */
 const char *report_write(const char *folder, const char **undrawn);
 
 /* Write the page. */

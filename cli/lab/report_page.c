@@ -183,9 +183,9 @@ bool report_page_is_number_column(const report_page_part *table, int column)
     return true;
 }
 
-/* ---- figures ---- */
+/* ---- charts ---- */
 
-void report_page_figure(report_page *p, const chart *c)
+void report_page_chart(report_page *p, const chart *c)
 {
     static const int widths[2] = {
         [REPORT_PAGE_WIDE] = CHART_WIDE, [REPORT_PAGE_NARROW] = CHART_NARROW};
@@ -193,7 +193,7 @@ void report_page_figure(report_page *p, const chart *c)
         report_page_text(p, "There is nothing to draw for the figure: %s", c->title);
         return;
     }
-    report_page_part *part = page_add_part(p, REPORT_PAGE_FIGURE);
+    report_page_part *part = page_add_part(p, REPORT_PAGE_CHART);
     part->text = page_copy(p, c->title);
     part->about = page_copy(p, c->about);
     for (int i = 0; i < 2; i++) {
@@ -202,7 +202,7 @@ void report_page_figure(report_page *p, const chart *c)
     }
 }
 
-static const char *figure_draw(const report_page *p, report_page_part *part, int figure, int i)
+static const char *part_draw(const report_page *p, report_page_part *part, int number, int i)
 {
     static const char *const names[2] = {
         [REPORT_PAGE_WIDE] = "wide", [REPORT_PAGE_NARROW] = "narrow"};
@@ -212,7 +212,7 @@ static const char *figure_draw(const report_page *p, report_page_part *part, int
     const char *why = gnuplot_run(d->script, &drawn);
     if (why)
         return why;
-    snprintf(id, sizeof id, "%s-%d-%s", p->name, figure, names[i]);
+    snprintf(id, sizeof id, "%s-%d-%s", p->name, number, names[i]);
     free(d->svg);
     d->svg = svg_embed(drawn, id, part->text, part->about);
     return d->svg ? NULL : "what gnuplot wrote is not SVG, or is out of memory";
@@ -221,13 +221,13 @@ static const char *figure_draw(const report_page *p, report_page_part *part, int
 const char *report_page_draw(report_page *p)
 {
     const char *why = NULL;
-    int figure = 0;
+    int number = 0;
     for (int i = 0; i < p->count && !why && !p->truncated; i++) {
-        if (p->parts[i].kind != REPORT_PAGE_FIGURE)
+        if (p->parts[i].kind != REPORT_PAGE_CHART)
             continue;
-        figure++;
+        number++;
         for (int k = 0; k < 2 && !why; k++)
-            why = figure_draw(p, &p->parts[i], figure, k);
+            why = part_draw(p, &p->parts[i], number, k);
     }
     return why;
 }

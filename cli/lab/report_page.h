@@ -1,4 +1,4 @@
-/* The result of an experiment in reading order: text, tables and figures.  Printed as text or as
+/* The result of an experiment in reading order: text, tables and charts.  Printed as text or as
  * HTML. */
 #ifndef CLI_LAB_REPORT_PAGE_H
 #define CLI_LAB_REPORT_PAGE_H
@@ -18,7 +18,7 @@ extern const char *const lab_verdict_names[];
 
 typedef struct report_page report_page;
 
-/* name: prefix of the ids of its figures.  NULL: out of memory. */
+/* name: prefix of the ids of its charts.  NULL: out of memory. */
 report_page *report_page_new(const char *name);
 void report_page_free(report_page *p);
 
@@ -41,10 +41,10 @@ void report_page_cell(report_page *p, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void report_page_number(report_page *p, double value, int digits); /* NAN: a dash */
 
-/* A figure. */
-void report_page_figure(report_page *p, const chart *c);
+/* A chart. */
+void report_page_chart(report_page *p, const chart *c);
 
-/* Draw all figures with gnuplot.  NULL, or why figures are missing. */
+/* Draw all charts with gnuplot.  NULL, or why charts are missing. */
 const char *report_page_draw(report_page *p);
 
 /* ---- for the writers of text and HTML ---- */
@@ -52,12 +52,12 @@ const char *report_page_draw(report_page *p);
 typedef enum report_page_kind {
     REPORT_PAGE_TEXT,
     REPORT_PAGE_TABLE,
-    REPORT_PAGE_FIGURE
+    REPORT_PAGE_CHART
 } report_page_kind;
 
 enum { REPORT_PAGE_WIDE, REPORT_PAGE_NARROW };
 
-/* A figure for wide or for narrow pages. */
+/* A chart for wide or for narrow pages. */
 typedef struct report_page_drawing {
     char *script; /* for gnuplot */
     char *svg;    /* an element <svg>; NULL: not drawn */
@@ -65,9 +65,9 @@ typedef struct report_page_drawing {
 
 typedef struct report_page_part {
     report_page_kind kind;
-    char *text;                      /* a paragraph, a caption, or the title of a figure */
-    char *about;                     /* of a figure: a description for readers who cannot see it */
-    report_page_drawing drawings[2]; /* of a figure: REPORT_PAGE_WIDE and REPORT_PAGE_NARROW */
+    char *text;                      /* a paragraph, a caption, or the title of a chart */
+    char *about;                     /* of a chart: a description for readers who cannot see it */
+    report_page_drawing drawings[2]; /* of a chart: REPORT_PAGE_WIDE and REPORT_PAGE_NARROW */
     char **cells;                    /* of a table; the first `columns` are its header */
     int columns, cell_count;
 } report_page_part;

@@ -188,8 +188,8 @@ static void draw_tasks(const lab_results *r, const setting *s, tasks_drawn *d, c
     out[1] = (chart_series){d->fit, d->line, isnan(f.slope) ? 0 : 2, CHART_DASHES, true};
 }
 
-static void tasks_figure(const lab_results *r, report_page *page, const setting *all, int n,
-                         int policy)
+static void tasks_chart(const lab_results *r, report_page *page, const setting *all, int n,
+                        int policy)
 {
     tasks_drawn buffer[SETTINGS];
     chart_series drawn[2 * SETTINGS];
@@ -202,15 +202,15 @@ static void tasks_figure(const lab_results *r, report_page *page, const setting 
         }
     snprintf(title, sizeof title, "Fig. 5, %s: steals against the number of tasks, k = 1.",
              policies[policy]);
-    report_page_figure(page, &(chart){
-                                 .title = title,
-                                 .about = "Medians with quartiles, and for each setting the "
-                                          "least-squares line through all calls.",
-                                 .x = {"million tasks", false},
-                                 .y = {"steals", false},
-                                 .series = drawn,
-                                 .count = count,
-                             });
+    report_page_chart(page, &(chart){
+                                .title = title,
+                                .about = "Medians with quartiles, and for each setting the "
+                                         "least-squares line through all calls.",
+                                .x = {"million tasks", false},
+                                .y = {"steals", false},
+                                .series = drawn,
+                                .count = count,
+                            });
 }
 
 typedef struct growth {
@@ -319,7 +319,7 @@ static u_shape k_u_shape(const lab_results *r, const setting *s)
     return u_shape_of(at, BATCHES);
 }
 
-static void k_figure(const lab_results *r, report_page *page, const setting *all, int n)
+static void k_chart(const lab_results *r, report_page *page, const setting *all, int n)
 {
     static double buffer[BATCHES][REPEATS_MAX];
     chart_point points[SETTINGS][BATCHES];
@@ -333,16 +333,16 @@ static void k_figure(const lab_results *r, report_page *page, const setting *all
                 points[i][count++] = point_of(batches[k], at[k]);
         drawn[i] = (chart_series){all[i].name, points[i], count, CHART_LINE, false};
     }
-    report_page_figure(
-        page, &(chart){
-                  .title = "Fig. 6: steals against k, the max number of tasks per steal.",
-                  .about = "The tree with as many children for each task as above, 3 deep. "
-                           "Medians with quartiles.",
-                  .x = {"k", true},
-                  .y = {"steals", false},
-                  .series = drawn,
-                  .count = n,
-              });
+    report_page_chart(page,
+                      &(chart){
+                          .title = "Fig. 6: steals against k, the max number of tasks per steal.",
+                          .about = "The tree with as many children for each task as above, 3 deep. "
+                                   "Medians with quartiles.",
+                          .x = {"k", true},
+                          .y = {"steals", false},
+                          .series = drawn,
+                          .count = n,
+                      });
 }
 
 static const char *shape_of(const u_shape *b)
@@ -387,7 +387,7 @@ static void time_cloud(const lab_results *r, const setting *s, cloud *c)
     }
 }
 
-static void time_figure(const lab_results *r, report_page *page, const setting *all, int n)
+static void time_chart(const lab_results *r, report_page *page, const setting *all, int n)
 {
     chart_point points[SETTINGS][BATCHES];
     chart_series drawn[SETTINGS];
@@ -403,7 +403,7 @@ static void time_figure(const lab_results *r, report_page *page, const setting *
         }
         drawn[i] = (chart_series){all[i].name, points[i], count, CHART_LINE, false};
     }
-    report_page_figure(
+    report_page_chart(
         page, &(chart){
                   .title = "Time against k, relative to k = 1.",
                   .about = "Medians with 95 % bootstrap intervals. Both scales are logarithmic.",
@@ -516,12 +516,12 @@ static void steals_describe(const lab_results *r, report_page *page)
 {
     setting all[SETTINGS];
     int n = settings_of(r, all);
-    tasks_figure(r, page, all, n, EAGER);
-    tasks_figure(r, page, all, n, LAZY);
+    tasks_chart(r, page, all, n, EAGER);
+    tasks_chart(r, page, all, n, LAZY);
     tasks_table(r, page, all, n);
-    k_figure(r, page, all, n);
+    k_chart(r, page, all, n);
     k_table(r, page, all, n);
-    time_figure(r, page, all, n);
+    time_chart(r, page, all, n);
     time_table(r, page, all, n);
     steals_text(r, page, all, n);
     steals_verdict(r, page, as_in_paper(all, n));

@@ -53,7 +53,7 @@ void report_page_print(const report_page *p, FILE *out)
     const char *text;
     for (int i = 0; i < report_page_count(p); i++) {
         const report_page_part *part = report_page_at(p, i);
-        if (part->kind == REPORT_PAGE_FIGURE || !part->text)
+        if (part->kind == REPORT_PAGE_CHART || !part->text)
             continue;
         if (part->kind == REPORT_PAGE_TABLE)
             print_table(out, part);

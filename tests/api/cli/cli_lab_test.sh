@@ -62,7 +62,7 @@ all=$(calls_made)
 [ "$(keys | uniq -d | wc -l)" -eq 0 ] || fail 'a call was made twice'
 for name in peers jobs deques; do
     grep -q "<section id=\"$name\">" "$out/report.html" || fail "$name is not in the report"
-    ! command -v gnuplot >/dev/null || [ -s "$out/figures/$name-1.svg" ] || fail "no figure of $name"
+    ! command -v gnuplot >/dev/null || [ -s "$out/charts/$name-1.svg" ] || fail "no chart of $name"
 done
 
 # The calls of a round come before those of the next: each case is called once before any is called again.
@@ -93,10 +93,10 @@ FILCH_BENCH_DIR=$work/nowhere fails 1 lab deques --quick
 FILCH_BENCH_DIR=$work/nowhere runs lab report --out "$out"
 cmp -s -- "$out/report.html" "$work/report" || fail 'the report is another one'
 
-# Without gnuplot, all but the figures is there.
+# Without gnuplot, all but the charts is there.
 path=$work/empty runs lab report --out "$out"
-complains 'report without figures: gnuplot is not installed'
-grep -q '(not drawn)' "$out/report.html" || fail 'the report does not say that figures are missing'
+complains 'report without charts: gnuplot is not installed'
+grep -q '(not drawn)' "$out/report.html" || fail 'the report does not say that charts are missing'
 [ "$(grep -c '<table>' "$out/report.html")" -eq "$(grep -c '<table>' "$work/report")" ] || fail 'tables are missing'
 runs lab report --out "$out"
 

@@ -22,7 +22,7 @@ fi
 export FILCH_BENCH_DIR=$lab_programs
 pretend_programs
 runs lab all --out "$work/out" --workers 2 --repeat 2
-figures=$(find "$work/out/figures" -name '*.svg' | wc -l)
+figures=$(find "$work/out/charts" -name '*.svg' | wc -l)
 [ "$figures" -ge 5 ] || fail "$figures figures"
 
 # One file that needs no other: no script, nothing that is fetched.

@@ -107,18 +107,16 @@ static void numbers_by_name(void **state)
 static void torn_ends(void **state)
 {
     (void)state;
-    static const char
-        *const ends[] =
-            {
-                "{",
-                "{\"key\":\"fib/tbb/"
-                "2#1\",\"seconds\":0.25,\"report\":{\"size\":7,\"samples\":[3]}}", /* no \n */
-                "nonsense\n",
-                "{\"key\":\"fib/tbb/2#1\"}\n",
-                "{\"key\":\"nothing\",\"seconds\":1,\"report\":{}}\n",
-                "{\"key\":\"a#1\",\"seconds\":1,\"report\":7}\n",
-                "\n\n",
-            };
+    static const char *const ends[] = {
+        "{",
+        "{\"key\":\"fib/tbb/"
+        "2#1\",\"seconds\":0.25,\"report\":{\"size\":7,\"samples\":[3]}}", /* no \n */
+        "nonsense\n",
+        "{\"key\":\"fib/tbb/2#1\"}\n",
+        "{\"key\":\"nothing\",\"seconds\":1,\"report\":{}}\n",
+        "{\"key\":\"a#1\",\"seconds\":1,\"report\":7}\n",
+        "\n\n",
+    };
     write_log("");
     long good = size_of_file();
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {

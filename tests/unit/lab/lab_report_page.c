@@ -120,18 +120,18 @@ static void add_charts(report_page *p)
     const chart_series series[] = {{"<s>", points, 3, CHART_LINE, false},
                                    {"fit", points, 2, CHART_DASHES, true},
                                    {"other", points, 2, CHART_POINTS, false}};
-    report_page_figure(p, &(chart){.title = "Bars <b>",
-                                   .about = "a \"b\"",
-                                   .x = {"ms", true},
-                                   .bars = bars,
-                                   .bar_count = 2,
-                                   .base = 1});
-    report_page_figure(p, &(chart){.title = "Lines",
-                                   .about = "",
-                                   .x = {"k", true},
-                                   .y = {"n", false},
-                                   .series = series,
-                                   .count = 3});
+    report_page_chart(p, &(chart){.title = "Bars <b>",
+                                  .about = "a \"b\"",
+                                  .x = {"ms", true},
+                                  .bars = bars,
+                                  .bar_count = 2,
+                                  .base = 1});
+    report_page_chart(p, &(chart){.title = "Lines",
+                                  .about = "",
+                                  .x = {"k", true},
+                                  .y = {"n", false},
+                                  .series = series,
+                                  .count = 3});
 }
 
 static void make_report(void)
@@ -209,23 +209,23 @@ static void charts_of_few_values(void **state)
     const chart_series series[] = {{"one", &one, 1, CHART_LINE, false},
                                    {"none", NULL, 0, CHART_POINTS, false},
                                    {"not positive", &not_positive, 1, CHART_POINTS, false}};
-    int figures = 0;
+    int n_charts = 0;
     report_page *p = report_page_new("x");
     for (int i = 0; i < 2; i++)
-        report_page_figure(
+        report_page_chart(
             p, &(chart){.title = "", .x = {"ms", true}, .bars = &bars[i], .bar_count = 1});
     for (int log = 0; log < 2; log++)
         for (int i = 0; i < 3; i++)
-            report_page_figure(p, &(chart){.title = "",
-                                           .x = {"k", log != 0},
-                                           .y = {"n", log != 0},
-                                           .series = &series[i],
-                                           .count = 1});
+            report_page_chart(p, &(chart){.title = "",
+                                          .x = {"k", log != 0},
+                                          .y = {"n", log != 0},
+                                          .series = &series[i],
+                                          .count = 1});
     CHECK(!report_page_is_truncated(p));
     check_drawn(p);
     for (int i = 0; i < report_page_count(p); i++)
-        figures += report_page_at(p, i)->kind == REPORT_PAGE_FIGURE;
-    CHECK_INT(figures, 3); /* the others say that there is nothing to draw */
+        n_charts += report_page_at(p, i)->kind == REPORT_PAGE_CHART;
+    CHECK_INT(n_charts, 3); /* the others say that there is nothing to draw */
     report_page_free(p);
 }
 
