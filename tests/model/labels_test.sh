@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# labels_test.sh LABELS: does tools/labels see what is missing, and only that?
+# labels_test.sh LABELS: tools/labels reports each missing or unused label, and no other.
 # shellcheck disable=SC2016  # the backquotes are Markdown
 set -euo pipefail
 labels=$1
@@ -8,7 +8,7 @@ trap 'rm -rf -- "$tree"' EXIT
 mkdir -p "$tree"/src/deque "$tree"/docs "$tree"/tests/model/explore
 cases=0
 
-# A tree in which everything agrees.
+# Write a tree without a fault.
 fresh() {
     cat >"$tree/src/deque/toy.c" <<'C'
     /* -> toy.steal.bottom */
@@ -35,15 +35,15 @@ M
 T
 }
 
-# expect CODE WORDS: what is said, and how it ends
+# expect CODE TEXT: the exit status, and a text that the output contains
 expect() {
-    local code=0 said
-    said=$("$labels" "$tree" 2>&1) || code=$?
+    local code=0 output
+    output=$("$labels" "$tree" 2>&1) || code=$?
     cases=$((cases + 1))
-    case $code:$said in
+    case $code:$output in
     "$1":*"$2"*) ;;
     *)
-        printf 'FAILED: expected %s and "%s", got %s and: %s\n' "$1" "$2" "$code" "$said" >&2
+        printf 'FAILED: expected %s and "%s", got %s and: %s\n' "$1" "$2" "$code" "$output" >&2
         exit 1
         ;;
     esac

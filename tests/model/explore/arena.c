@@ -1,4 +1,4 @@
-/* Memory for the check: the same addresses in every execution, and never the same one twice, so that a
+/* Memory for the check: the same addresses in every execution, none of them twice in one, so that a
  * use after a free is seen. */
 #include "explore/mem.h"
 #include "explore/memory.h"
@@ -80,7 +80,7 @@ void arena_copy(void (*copy)(void *p, size_t n))
     copy(arena, arena_used);
 }
 
-/* What is not atomic is plain memory in here. */
+/* Fields that are not atomic are plain memory in here. */
 uint64_t arena_hash(uint64_t h)
 {
     return machine_mix(mix_bytes(h, arena, arena_used), (uint64_t)frees);

@@ -1,6 +1,6 @@
-/* The door of base/atomic.h, as the explorer wants it: every operation becomes a call that says
- * what is done, where, with which order and under which label.  The storage itself is never
- * written: a location's values live in the machine. */
+/* Replaces base/atomic.h in the explorer: every operation becomes a call with its kind, address,
+ * order and label.  The storage itself is never written: the machine has the values of a
+ * location. */
 #ifndef EXPLORE_ATOMIC_H
 #define EXPLORE_ATOMIC_H
 
@@ -14,7 +14,7 @@ typedef enum order {
     ORDER_ACQUIRE,
     ORDER_RELEASE,
     ORDER_ACQ_REL,
-    ORDER_RMW, /* a store done as an acq_rel read-modify-write: what some write instead of a fence
+    ORDER_RMW, /* a store done as an acq_rel read-modify-write, which some use instead of a fence
                 */
     ORDER_SEQ_CST,
 } order;
@@ -123,7 +123,7 @@ static inline void fi_pause(void)
 {
 }
 
-/* Not again before another thread has done something. */
+/* Continue only after another thread has made progress. */
 #define fi_thread_yield() x_yield()
 
 #endif

@@ -1,4 +1,5 @@
-/* One thread holds a lock at a time and sees what the last holder did, on the fast and on the slow path.
+/* One thread holds a lock at a time and sees what the last holder did, on the fast and on the slow
+ * path.
  *
  * Two locks; `capacity` and `batch` are the lock ids of the initial biases.  All: L lock and
  * unlock the first, M the second, N the first on the slow path, B the first and, on the slow path,
@@ -31,8 +32,8 @@ static void setup(void)
         x_init(&fi_lock_owners[i].holds, 0, holds[i]);
 }
 
-/* The number of spins does not matter once the lock is held.  Nor do earlier revocations, which would
- * only make programs longer. */
+/* The number of spins does not matter once the lock is held.  Nor do earlier revocations, which
+ * would only make programs longer. */
 static void hold(int which, uint32_t id, uint64_t position)
 {
     fi_biased_lock *l = &lock[which];
@@ -108,8 +109,9 @@ static const mutant mutants[] = {
     WEAKER("no fence in the revocation", "biased_lock.heavy", ORDER_NONE, RACE, RACE, RACE),
     WEAKER("a fence in the revocation that is not heavy", "biased_lock.heavy", ORDER_ACQ_REL, RACE,
            RACE, RACE),
-    WEAKER("takes the word relaxed", "biased_lock.slow", ORDER_RELAXED, RACE, RACE, RACE),
-    WEAKER("releases the word relaxed", "biased_lock.unlock", ORDER_RELAXED, RACE, RACE, RACE),
+    WEAKER("locks on the slow path relaxed", "biased_lock.slow", ORDER_RELAXED, RACE, RACE, RACE),
+    WEAKER("unlocks on the slow path relaxed", "biased_lock.unlock", ORDER_RELAXED, RACE, RACE,
+           RACE),
     WEAKER("unlocks on the fast path relaxed", "biased_lock.unlock_fast", ORDER_RELAXED, RACE, RACE,
            RACE),
     WEAKER("locks another lock on the fast path relaxed", "biased_lock.hold", ORDER_RELAXED, RACE,

@@ -60,7 +60,7 @@ static jobs_state *at;
 static bool more_taken;
 static unsigned done;           /* a bit for each job */
 static unsigned after[JOBS];    /* its dependencies, after fi_job_after has returned */
-static int letter[MAX_THREADS]; /* whose edge this thread adds now; LETTERS: none */
+static int letter[MAX_THREADS]; /* the letter whose edge this thread adds now; LETTERS: none */
 
 static bool has(char op)
 {
@@ -74,14 +74,14 @@ static bool has(char op)
 static void make(int i)
 {
     static const char *const counts[] = {"A.pending", "B.pending", "J.pending"};
-    static const char *const ways[] = {"A.blockers", "B.blockers", "J.blockers"};
-    static const char *const lives[] = {"A.ref", "B.ref", "J.ref"};
+    static const char *const blockers[] = {"A.blockers", "B.blockers", "J.blockers"};
+    static const char *const refs[] = {"A.ref", "B.ref", "J.ref"};
     static const char *const successors[] = {"A.successors", "B.successors", "J.successors"};
     static const char *const links[] = {"A.has_dep", "B.has_dep", "J.has_dep"};
     fi_job *j = &at->job[i];
     x_init(&j->self_group.pending, FI_PENDING_ONE | FI_PENDING_OF_JOB, counts[i]);
-    x_init(&j->n_blockers, 1, ways[i]);
-    x_init(&j->ref, FI_REF_GENERATION + FI_REF_ALL, lives[i]);
+    x_init(&j->n_blockers, 1, blockers[i]);
+    x_init(&j->ref, FI_REF_GENERATION + FI_REF_ALL, refs[i]);
     x_init(&j->successors.first, 0, successors[i]);
     x_init(&j->has_dep, i == B && has('w'), links[i]);
     after[i] = 0;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# docs.sh EXPLORE FILE: every block of FILE that begins with <!-- explore WORDS --> must be what
-# `explore WORDS` prints.  docs.sh --write EXPLORE FILE puts it there.
+# docs.sh EXPLORE FILE: check that every block of FILE that begins with <!-- explore ARGS --> is the
+# output of `explore ARGS`.  docs.sh --write EXPLORE FILE writes it there.
 set -euo pipefail
 write=no
 if [ "${1:-}" = --write ]; then
@@ -10,29 +10,29 @@ fi
 explore=$1
 file=$2
 
-# Copies FILE; the lines between a mark and <!-- end --> are replaced by what the command prints.
+# Copy FILE, with the lines between a mark and <!-- end --> replaced by the output of the command.
 renewed() {
-    local line words skipping=no
+    local line args skipping=no
     while IFS= read -r line; do
         if [ "$line" = '<!-- end -->' ]; then skipping=no; fi
         if [ "$skipping" = no ]; then printf '%s\n' "$line"; fi
         case $line in
         '<!-- explore '*)
-            words=${line#'<!-- explore '}
-            words=${words%' -->'}
+            args=${line#'<!-- explore '}
+            args=${args%' -->'}
             skipping=yes
-            fenced "$words"
+            fenced "$args"
             ;;
         esac
     done <"$file"
 }
 
-# A table stands as it is, anything else as code.  `try` ends with 1 when it shows a fault.
+# A table is not fenced, anything else is.  `try` exits with 1 when it shows a fault.
 fenced() {
     local fence=''
     if [ "$1" != markdown ]; then fence='```'; fi
     if [ -n "$fence" ]; then printf '%s\n' "$fence"; fi
-    # shellcheck disable=SC2086  # the words of a command
+    # shellcheck disable=SC2086  # split into arguments
     "$explore" $1 || true
     if [ -n "$fence" ]; then printf '%s\n' "$fence"; fi
 }
@@ -47,7 +47,7 @@ if ! grep -q '^<!-- explore ' "$file"; then
     exit 1
 fi
 if ! diff -u "$file" <(renewed); then
-    echo "docs.sh: $file no longer says what explore prints; renew it with: docs.sh --write" >&2
+    echo "docs.sh: $file differs from the output of explore; update it with: docs.sh --write" >&2
     exit 1
 fi
-echo "$file: every block is what explore prints"
+echo "$file: every block is the output of explore"

@@ -1,7 +1,6 @@
 /* A copied event that is reported as valid is the event that was appended.
  *
- * Of `capacity` events.  Owner: P append an event.  Thief: C copy all events.  A valid copy is the
- * event that was appended. */
+ * The ring has `capacity` events.  Owner: P append an event.  Thief: C copy all events. */
 #include "explore/kind.h"
 
 #define FI_EVENT_WORDS 2
@@ -82,8 +81,8 @@ static const program programs[] = {
 };
 
 static const mutant mutants[] = {
-    WEAKER("puts relaxed", "event_ring.append", ORDER_RELAXED, WRONG, WRONG, OK),
-    WEAKER("looks relaxed how many there are", "event_ring.count", ORDER_RELAXED, WRONG, WRONG, OK),
+    WEAKER("appends relaxed", "event_ring.append", ORDER_RELAXED, WRONG, WRONG, OK),
+    WEAKER("reads the count relaxed", "event_ring.count", ORDER_RELAXED, WRONG, WRONG, OK),
     WEAKER("writes words relaxed", "event_ring.write", ORDER_RELAXED, WRONG, WRONG, OK),
     WEAKER("reads words relaxed", "event_ring.read", ORDER_RELAXED, WRONG, WRONG, OK),
     {.what = NULL},

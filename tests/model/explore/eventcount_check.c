@@ -60,7 +60,7 @@ static const program programs[] = {
 
 static const mutant mutants[] = {
     WEAKER("notifies relaxed", "eventcount.notify", ORDER_RELAXED, HANG, HANG, OK),
-    WEAKER("hears relaxed", "eventcount.prepare", ORDER_RELAXED, HANG, HANG, OK),
+    WEAKER("prepares relaxed", "eventcount.prepare", ORDER_RELAXED, HANG, HANG, OK),
     {.what = NULL},
 };
 

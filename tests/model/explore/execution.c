@@ -1,4 +1,4 @@
-/* One execution: its threads run, each on a context of its own, until none can go on. */
+/* One execution: its threads run, each on a context of its own, until none can continue. */
 #include "explore/execution.h"
 
 #include "base/futex.h"
@@ -44,7 +44,8 @@ static bool enabled(int i)
     return !t->needs_drained || !machine_can_flush(i);
 }
 
-/* The thread that ran last goes first, so that the first failure found has few changes of thread. */
+/* The thread that ran last goes first, so that the first failure found has few changes of
+ * thread. */
 static int steps(int *step)
 {
     int n = 0;
@@ -99,8 +100,7 @@ static bool any_spins_on_stale(void)
     return false;
 }
 
-/* No thread can go on.  For a program whose threads may sleep for ever that is the end, if at_rest
- * agrees. */
+/* No thread can continue.  That is a valid end if all have ended or at_rest agrees. */
 static void rest(void)
 {
     s.ending = DONE;
@@ -117,7 +117,7 @@ static void rest(void)
         name_the_sleepers();
 }
 
-/* No thread can go on before a deadline has come. */
+/* No thread can continue before a deadline has come. */
 static bool time_decides(const int *step, int n)
 {
     for (int i = 0; i < n; i++)
@@ -129,13 +129,13 @@ static bool time_decides(const int *step, int n)
 static uint64_t thread_state(int i)
 {
     const thread *t = &s.thread[i];
-    bool may_look = t->spinning && s.progress != t->saw;
-    bool looked_at_old = t->spinning && t->stale; /* else it does not matter: x_yield forgets it */
+    bool may_retry = t->spinning && s.progress != t->saw;
+    bool read_stale = t->spinning && t->stale; /* else x_yield clears it */
     const bool flags[] = {t->ended,         t->joining,
                           t->needs_drained, t->asleep_on != NULL,
                           t->yielding,      t->spinning,
-                          may_look,         t->awaits != NULL,
-                          looked_at_old,    s.check->time_stands && t->overslept};
+                          may_retry,        t->awaits != NULL,
+                          read_stale,       s.check->time_stands && t->overslept};
     uint64_t state = 0;
     for (size_t k = 0; k < sizeof flags / sizeof flags[0]; k++)
         state = state << 1 | flags[k];

@@ -23,16 +23,16 @@ typedef struct choice {
 
 typedef struct thread {
     fi_ctx ctx;
-    unsigned char *stack_low; /* of what it uses of its stack */
+    unsigned char *stack_low; /* the lowest byte in use */
     uint64_t history;         /* a hash of all that it has read */
     const void *asleep_on;    /* futex word */
     int64_t until;            /* its deadline, which may come at any moment */
     bool overslept;           /* one has come */
     const void *awaits;       /* a word that must be 0 before it goes on */
-    bool goes_on;             /* others need not go after its next access */
+    bool goes_on;             /* others need not run after its next access */
     bool ended, joining, needs_drained, yielding, spinning;
-    bool stale;   /* something that it read in its last look was not the newest */
-    uint64_t saw; /* progress when it last began to look */
+    bool stale;   /* in its last iteration it read a value that was not the newest */
+    uint64_t saw; /* progress at the start of its last iteration */
 } thread;
 
 typedef enum ending { RUNNING, DONE, SEEN, FAILED, TOO_LONG, RESTART } ending;
@@ -50,7 +50,7 @@ typedef struct execution {
     int choices, next, replayed; /* number of choices; the next to make; those that were given */
     int operations;
     uint64_t total_operations;
-    uint64_t progress; /* steps of threads that are not merely looking again */
+    uint64_t progress; /* steps of threads that do not spin */
 } execution;
 
 extern execution s;
@@ -67,7 +67,7 @@ void execution_keep(void);
 void execution_copy(void (*copy)(void *p, size_t n));
 
 /* thread.c */
-void go_home(void); /* let the search choose who goes next */
+void go_home(void); /* let the search choose the next thread */
 
 /* states.c */
 void states_reset(void);

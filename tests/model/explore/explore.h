@@ -1,13 +1,14 @@
 /* An exhaustive explorer of small concurrent programs under weak memory.
  *
  * A check is a set-up and a few threads.  The explorer runs it again and again, each thread on a
- * context of its own, until every choice was made both of who goes next and of which store a load
- * reads.  The source under check is the source that ships: its atomic operations arrive here
- * through atomic.h.
+ * context of its own, until every choice of the next thread and of the store that a load reads was
+ * made.  The source under check is the source that ships: its atomic operations arrive here through
+ * atomic.h.
  *
  * Three machines (see machine.c):
- *   rc11  C11 as repaired by Lahav et al. (2017): loads may be stale, nothing is read before it is
- * written imm   rc11, and a load of an item may happen late, past independent operations, as on ARM
+ *   rc11  C11 as repaired by Lahav et al. (2017): a load may read an old store, but no store that
+ *         is yet to come
+ *   imm   rc11, and a load of an item may happen late, past independent operations, as on ARM
  *   tso   x86: a store buffer per thread
  */
 #ifndef EXPLORE_EXPLORE_H
@@ -21,7 +22,7 @@ enum { MAX_THREADS = 5, MAX_WEAKENINGS = 4 };
 
 typedef enum mode { MODE_RC11, MODE_IMM, MODE_TSO, MODES } mode;
 
-/* What an execution shows.  WRONG is for checks that have words of their own. */
+/* What an execution shows.  WRONG is for faults that only one check has. */
 typedef enum verdict { OK, LOST, TWICE, RACE, FREED, HANG, WRONG, LIMIT } verdict;
 
 typedef struct weakening {
@@ -36,12 +37,13 @@ typedef struct check {
     void (*setup)(void);
     void (*run)(int thread);
     uint64_t (*summary)(void); /* the state outside the machine, as a hash; NULL: there is none */
-    /* Called when nobody can go on, but some have not ended: NULL if that is as it should be, else what
-     * is wrong.  Without it, it is never as it should be. */
+    /* Called when no thread can continue and some have not ended.  Returns NULL if they may wait
+     * for ever, else what is wrong.  Without at_rest that is always a hang. */
     const char *(*at_rest)(void);
-    void (*before_unlock)(int thread); /* x_unlock; NULL: it does not matter */
-    bool
-        time_stands; /* no deadline comes, but for one of each thread in `late`, a mask; and at_rest is asked before as well */
+    void (*before_unlock)(int thread); /* called by x_unlock, unless NULL */
+    /* No deadline comes, except one for each thread in the mask `late`.  at_rest is also called
+     * before that one comes. */
+    bool time_stands;
     unsigned late;
     const char *(*thread_name)(int thread);
     const char *(*value_name)(uint64_t value); /* NULL, or returns it, for a plain number */

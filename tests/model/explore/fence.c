@@ -1,9 +1,9 @@
 /* Fences: acquire, release and seq_cst, and the pair of a light and a heavy fence.
  *
  * A pair promises this, and no more: of a light and a heavy fence one comes first, and all that
- * precedes it is seen after the other.  Two light fences promise nothing, and a light fence does not
- * order the next store of its thread.  So a light fence records what its thread had seen, for later
- * heavy fences, and sees what earlier heavy fences had seen. */
+ * precedes it is seen after the other.  Two light fences promise nothing, and a light fence does
+ * not order the next store of its thread.  So a light fence records what its thread had seen, for
+ * later heavy fences, and sees what earlier heavy fences had seen. */
 #include "explore/memory.h"
 
 static void acquire_fence(machine_thread *t)

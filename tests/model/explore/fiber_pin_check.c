@@ -1,49 +1,50 @@
-/* A thread that cancels a fiber, or reads what it waits for, finds the wait in place or nothing.  A
- * fiber that is cancelled does not wait, or is woken.
+/* A thread that cancels a fiber, or reads its waiter, finds a valid waiter or none.  A cancelled
+ * fiber does not wait, or is woken.
  *
- * Owner, a fiber: W wait, then use the memory for something else.  Thief: C cancel the fiber, L look
- * at what it waits for, E bring that, if it waits just then. */
+ * Owner, a fiber: W wait, then reuse the memory of the waiter.  Thief: C cancel the fiber, L read
+ * its waiter, E wake it, if it waits. */
 #include "explore/kind.h"
 
 #include "base/lock.h"
 #include "base/oneshot.h"
 #include "sched/fiber_pin.h"
 
-enum { WAIT, RESULT }; /* as it was made; what its waker writes */
+enum { WAIT, RESULT }; /* the waiter as initialised; what the waker writes */
 
 static fi_fiber fiber;
-/* One wait after the other, in the same memory. */
+/* The waiter of each wait is in the same memory. */
 static char wait;
-static FI_ATOMIC(uint32_t) gate; /* for the parked fiber */
+static FI_ATOMIC(uint32_t) event; /* for the parked fiber */
 static fi_lock lock;
-static bool in_line;
-static unsigned took_out; /* a bit for each thread that is about to wake the fiber */
+static bool in_queue;
+static unsigned
+    removed; /* a bit for each thread that has removed the waiter and will wake the fiber */
 
-static fi_waiter *the_wait(void)
+static fi_waiter *the_waiter(void)
 {
     return (fi_waiter *)(void *)&wait;
 }
 
 static void setup(void)
 {
-    in_line = false;
-    took_out = 0;
+    in_queue = false;
+    removed = 0;
     x_init(&fiber.waiting, 0, "waiting");
     x_init(&fiber.pins, 0, "pins");
     x_init(&fiber.cancelled, 0, "cancel");
-    x_init(&gate, 0, "gate");
+    x_init(&event, 0, "event");
     x_init(&lock.word, 0, "lock");
 }
 
 /* ---- the fiber, as in wait/waitq.c ---- */
 
-static bool stand_in_line(void)
+static bool enqueue(void)
 {
     x_lock(&lock);
-    in_line = true;
-    bool cancelled = fi_fiber_begin_wait(&fiber, the_wait());
+    in_queue = true;
+    bool cancelled = fi_fiber_begin_wait(&fiber, the_waiter());
     if (cancelled)
-        in_line = false;
+        in_queue = false;
     x_unlock(&lock);
     return !cancelled;
 }
@@ -56,52 +57,52 @@ static void write_all(void)
 
 static void wait_once(uint64_t position)
 {
-    x_say("make a wait");
+    x_say("initialise the waiter");
     write_all();
-    fi_store_relaxed(&gate, 0);
-    if (stand_in_line()) {
+    fi_store_relaxed(&event, 0);
+    if (enqueue()) {
         x_say("park");
-        fi_oneshot_wait(&gate);
+        fi_oneshot_wait(&event);
     }
     x_forget(position + 1);
     fi_fiber_end_wait(&fiber);
-    x_say("the memory is something else");
+    x_say("reuse the memory");
     write_all();
 }
 
-/* ---- others ---- */
+/* ---- other threads ---- */
 
-static bool take_out(int self)
+static bool remove_waiter(int self)
 {
     x_lock(&lock);
-    if (in_line)
-        took_out |= 1u << self;
-    in_line = false;
+    if (in_queue)
+        removed |= 1u << self;
+    in_queue = false;
     x_unlock(&lock);
-    return took_out & 1u << self;
+    return removed & 1u << self;
 }
 
 static void wake(int self)
 {
     x_say("wake it");
-    took_out &= ~(1u << self);
+    removed &= ~(1u << self);
     x_data_write(RESULT);
-    x_data_read(WAIT); /* whose it is */
-    fi_oneshot_set(&gate);
+    x_data_read(WAIT); /* its fiber */
+    fi_oneshot_set(&event);
 }
 
-/* What it waits for has come. */
-static void end(int self)
+/* The wait ends. */
+static void wake_if_waiting(int self)
 {
-    if (take_out(self))
+    if (remove_waiter(self))
         wake(self);
 }
 
-static fi_waiter *look(void)
+static fi_waiter *read_waiter(void)
 {
     fi_waiter *w = fi_fiber_pinned_wait(&fiber);
     if (w) {
-        x_say("look at the wait");
+        x_say("read the waiter");
         x_data_read(WAIT);
     }
     return w;
@@ -112,16 +113,16 @@ static void cancel(int self)
     x_say("cancel");
     fi_fiber_pin(&fiber);
     fi_store_relaxed(&fiber.cancelled, 1);
-    if (look())
-        end(self);
+    if (read_waiter())
+        wake_if_waiting(self);
     fi_fiber_unpin(&fiber);
 }
 
-static void look_only(void)
+static void pin_and_read(void)
 {
-    x_say("look");
+    x_say("pin");
     fi_fiber_pin(&fiber);
-    look();
+    read_waiter();
     fi_fiber_unpin(&fiber);
 }
 
@@ -132,22 +133,22 @@ static void operate(const operation *op)
     else if (op->letter == 'C')
         cancel(op->thread);
     else if (op->letter == 'L')
-        look_only();
+        pin_and_read();
     else
-        end(op->thread);
+        wake_if_waiting(op->thread);
 }
 
-/* Nobody has come in time, and nobody has cancelled it. */
+/* A fiber that is neither woken nor cancelled may wait for ever. */
 static const char *at_rest(void)
 {
     if (program_has("C"))
         return "the fiber is cancelled, and waits";
-    return x_asleep_on(0) == &gate ? NULL : "";
+    return x_asleep_on(0) == &event ? NULL : "";
 }
 
 static uint64_t summary(void)
 {
-    return took_out * 2 + in_line;
+    return removed * 2 + in_queue;
 }
 
 static const char *value_name(uint64_t value)
@@ -165,13 +166,14 @@ static const mutant mutants[] = {
     WEAKER("no fence where a wait begins", "fiber_pin.begin_wait.fence", ORDER_NONE, HANG, HANG,
            HANG),
     WEAKER("no fence where a wait ends", "fiber_pin.end_wait.fence", ORDER_NONE, RACE, RACE, RACE),
-    WEAKER("no fence of the canceller", "fiber_pin.pin.fence", ORDER_NONE, HANG, HANG, HANG),
-    WEAKER("a fence there that is not heavy", "fiber_pin.pin.fence", ORDER_ACQ_REL, HANG, HANG,
+    WEAKER("no fence in pin", "fiber_pin.pin.fence", ORDER_NONE, HANG, HANG, HANG),
+    WEAKER("a fence in pin that is not heavy", "fiber_pin.pin.fence", ORDER_ACQ_REL, HANG, HANG,
            HANG),
     WEAKER("begins a wait relaxed", "fiber_pin.begin_wait", ORDER_RELAXED, RACE, RACE, RACE),
-    WEAKER("looks relaxed for a wait", "fiber_pin.load_wait", ORDER_RELAXED, RACE, RACE, RACE),
-    WEAKER("takes the pin away relaxed", "fiber_pin.unpin", ORDER_RELAXED, RACE, RACE, RACE),
-    WEAKER("sees relaxed that there is no pin", "fiber_pin.await", ORDER_RELAXED, RACE, RACE, RACE),
+    WEAKER("loads the waiter relaxed", "fiber_pin.load_wait", ORDER_RELAXED, RACE, RACE, RACE),
+    WEAKER("unpins relaxed", "fiber_pin.unpin", ORDER_RELAXED, RACE, RACE, RACE),
+    WEAKER("checks relaxed whether there is a pin", "fiber_pin.await", ORDER_RELAXED, RACE, RACE,
+           RACE),
     {.what = NULL},
 };
 
@@ -182,7 +184,7 @@ const kind fiber_pin_kind = {
     .programs = programs,
     .mutants = mutants,
     .threads = OWNER_AND("fiber", "thread"),
-    .data = {"the wait", "the result of the wait"},
+    .data = {"the waiter", "the result of the wait"},
     .races = true,
     .setup = setup,
     .operate = operate,

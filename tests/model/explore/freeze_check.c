@@ -1,8 +1,8 @@
-/* A thread that freezes a fiber and finds it on no worker may read its stack and its wait: the fiber
- * does not go on meanwhile.
+/* A thread that freezes a fiber and finds it on no worker may read its stack and its waiter: the
+ * fiber does not continue meanwhile.
  *
  * The fiber is ready from the start.  All: R run it, if it is ready, until it waits again, H the
- * same, and there it makes way for another, L freeze it and look at its stack and its wait, if it is
+ * same, and switch to another fiber there, L freeze it and read its stack and its waiter, if it is
  * on no worker. */
 #include "explore/kind.h"
 
@@ -13,19 +13,19 @@ enum {
     STACK,
     WAIT,
     WAITS = 2
-}; /* the stack and the saved point; the waits, which stand there as well */
+}; /* the stack with the saved context; the waiters, which are on that stack */
 
 static fi_fiber fiber, other;
 static char wait[WAITS];
-static int live; /* the wait that is the fiber's last */
+static int live; /* the waiter of the current wait */
 static struct {
     FI_ATOMIC(fi_task_bounds *) current;
     FI_ATOMIC(fi_task_bounds *) leaving;
-} shown[MAX_THREADS];
-static fi_lock queue; /* in which the fiber stands while it is ready */
+} on_worker[MAX_THREADS];
+static fi_lock queue; /* holds the fiber while it is ready */
 static bool ready;
 
-static fi_waiter *the_wait(int i)
+static fi_waiter *waiter_at(int i)
 {
     return (fi_waiter *)(void *)&wait[i];
 }
@@ -35,23 +35,23 @@ static bool is_worker(int thread)
     return thread_has(thread, "RH");
 }
 
-/* It waits, and somebody has made it ready. */
+/* The fiber has waited and is ready. */
 static void setup(void)
 {
-    static const char *const current[] = NUMBERED("runs on");
-    static const char *const leaving[] = NUMBERED("leaves");
+    static const char *const current[] = NUMBERED("current");
+    static const char *const leaving[] = NUMBERED("leaving");
     ready = true;
     live = 0;
     x_init(&queue.word, 0, "queue");
     x_init(&fiber.waiting, X_BITS(&wait[0]), "waiting");
     x_init(&fiber.pins, 0, "pins");
-    x_init(&fiber.freezes, 0, "frozen");
+    x_init(&fiber.freezes, 0, "freezes");
     x_init(&fiber.cancelled, 0, "cancel");
-    x_init(&other.freezes, 0, "other's");
+    x_init(&other.freezes, 0, "other");
     for (int i = 0; i < program_threads(); i++)
         if (is_worker(i)) {
-            x_init(&shown[i].current, 0, current[i]);
-            x_init(&shown[i].leaving, 0, leaving[i]);
+            x_init(&on_worker[i].current, 0, current[i]);
+            x_init(&on_worker[i].leaving, 0, leaving[i]);
         }
 }
 
@@ -66,80 +66,80 @@ static bool take(void)
     return mine;
 }
 
-static void put(void)
+static void make_ready(void)
 {
     x_lock(&queue);
     ready = true;
     x_unlock(&queue);
 }
 
-/* The fiber goes on from one wait, and comes to the next. */
-static void go_on(void)
+/* The fiber continues after one wait and begins the next. */
+static void continue_to_next_wait(void)
 {
     x_data_write(STACK);
     fi_fiber_end_wait(&fiber);
-    x_say("goes on");
+    x_say("continues");
     live = (live + 1) % WAITS;
     x_data_write(WAIT + live);
-    fi_fiber_begin_wait(&fiber, the_wait(live));
+    fi_fiber_begin_wait(&fiber, waiter_at(live));
 }
 
-/* Back to the worker's own stack. */
+/* Switch to the scheduler context of the worker. */
 static void park(int self)
 {
     x_data_write(STACK);
-    x_say("is away");
-    fi_fiber_clear_running(&shown[self].current);
-    put();
+    x_say("its context is saved");
+    fi_fiber_clear_running(&on_worker[self].current);
+    make_ready();
 }
 
-/* Another goes on in its place, and puts it away. */
-static void make_way(int self)
+/* Switch to another fiber, which makes this one ready. */
+static void switch_to_other(int self)
 {
-    fi_fiber_set_leaving(&fiber, &shown[self].leaving);
-    fi_fiber_set_running(&other, &shown[self].current);
+    fi_fiber_set_leaving(&fiber, &on_worker[self].leaving);
+    fi_fiber_set_running(&other, &on_worker[self].current);
     x_data_write(STACK);
-    x_say("is away");
-    fi_fiber_clear_leaving(&shown[self].leaving);
-    put();
-    fi_fiber_clear_running(&shown[self].current);
+    x_say("its context is saved");
+    fi_fiber_clear_leaving(&on_worker[self].leaving);
+    make_ready();
+    fi_fiber_clear_running(&on_worker[self].current);
 }
 
-static void run_fiber(int self, uint64_t position, bool makes_way)
+static void run_fiber(int self, uint64_t position, bool switches)
 {
     x_say("run the fiber, if it is ready");
     if (!take())
         return;
     x_forget(position + 1);
-    fi_fiber_set_running(&fiber, &shown[self].current);
+    fi_fiber_set_running(&fiber, &on_worker[self].current);
     x_forget(position + 2);
-    go_on();
+    continue_to_next_wait();
     x_forget(position + 3);
-    if (makes_way)
-        make_way(self);
+    if (switches)
+        switch_to_other(self);
     else
         park(self);
 }
 
-/* ---- who looks, as in wait/waitq.c and debug/dump.c ---- */
+/* ---- readers, as in wait/waitq.c and debug/dump.c ---- */
 
-static bool is_away(void)
+static bool is_on_no_worker(void)
 {
     for (int i = 0; i < program_threads(); i++)
-        if (is_worker(i) && fi_fiber_is_on(&fiber, &shown[i].current, &shown[i].leaving))
+        if (is_worker(i) && fi_fiber_is_on(&fiber, &on_worker[i].current, &on_worker[i].leaving))
             return false;
     return true;
 }
 
-static void look(void)
+static void freeze_and_read(void)
 {
     x_say("freeze it");
     fi_waiter *w = fi_fiber_freeze(&fiber);
-    if (is_away()) {
-        x_say("look at its stack");
+    if (is_on_no_worker()) {
+        x_say("read its stack");
         x_data_read(STACK);
-        if (w && w != the_wait(live))
-            x_fail(WRONG, "a wait that is over is looked at");
+        if (w && w != waiter_at(live))
+            x_fail(WRONG, "the waiter of an ended wait is read");
         if (w)
             x_data_read(WAIT + live);
     }
@@ -149,7 +149,7 @@ static void look(void)
 static void operate(const operation *op)
 {
     if (op->letter == 'L')
-        look();
+        freeze_and_read();
     else
         run_fiber(op->thread, op->position, op->letter == 'H');
 }
@@ -183,10 +183,13 @@ static const mutant mutants[] = {
     WEAKER("a fence there that is not heavy", "fiber_pin.pin.fence", ORDER_ACQ_REL, RACE, RACE,
            RACE),
     WEAKER("thaws relaxed", "fiber_pin.unpin", ORDER_RELAXED, RACE, RACE, RACE),
-    WEAKER("sees relaxed that it is thawed", "fiber_pin.await", ORDER_RELAXED, RACE, RACE, RACE),
-    WEAKER("shows relaxed that it is away", "task_bounds.store", ORDER_RELAXED, RACE, RACE, RACE),
-    WEAKER("looks relaxed whether it is away", "task_bounds.load", ORDER_RELAXED, RACE, RACE, RACE),
-    FAULT("makes way without saying so", "fiber_pin.leaving", RACE, RACE, RACE),
+    WEAKER("checks relaxed whether it is thawed", "fiber_pin.await", ORDER_RELAXED, RACE, RACE,
+           RACE),
+    WEAKER("clears the current fiber relaxed", "task_bounds.store", ORDER_RELAXED, RACE, RACE,
+           RACE),
+    WEAKER("checks relaxed whether it is on a worker", "task_bounds.load", ORDER_RELAXED, RACE,
+           RACE, RACE),
+    FAULT("does not mark the fiber as leaving", "fiber_pin.leaving", RACE, RACE, RACE),
     FAULT("freezes it without a pin", "fiber_pin.freeze_pins", WRONG, WRONG, WRONG),
     {.what = NULL},
 };
@@ -198,7 +201,7 @@ const kind freeze_kind = {
     .programs = programs,
     .mutants = mutants,
     .threads = NUMBERED("thread"),
-    .data = {"the stack", "the wait"},
+    .data = {"the stack", "the waiter"},
     .races = true,
     .setup = setup,
     .operate = operate,

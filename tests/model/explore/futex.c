@@ -1,4 +1,4 @@
-/* The kernel's part: sleeping on a word. */
+/* The kernel's part of a futex: sleeping on a word. */
 #include "explore/execution.h"
 
 #include "base/clock.h"
@@ -23,7 +23,7 @@ static int sleep_on(thread *t, const void *word, int64_t until)
     bool woken = t->asleep_on == NULL;
     t->overslept |= !woken;
     t->asleep_on = NULL;
-    x_say(woken ? "is awake again" : "has slept long enough");
+    x_say(woken ? "is woken" : "times out");
     search_read(woken);
     return woken ? 0 : -ETIMEDOUT;
 }
@@ -42,12 +42,12 @@ int fi_futex_wait(FI_ATOMIC(uint32_t) * word, uint32_t expected, int64_t deadlin
     return sleep_on(running_thread(), word, deadline_ns);
 }
 
-static int sleepers(const void *word, int *who)
+static int sleepers(const void *word, int *asleep)
 {
     int n = 0;
     for (int i = 0; i < s.check->threads; i++)
         if (s.thread[i].asleep_on == word)
-            who[n++] = i;
+            asleep[n++] = i;
     return n;
 }
 
@@ -57,9 +57,9 @@ int fi_futex_wake(FI_ATOMIC(uint32_t) * word, int count)
     search_operation();
     search_point_before(true);
     machine_enter_kernel();
-    int woken = 0, who[MAX_THREADS];
-    for (int n; woken < count && (n = sleepers(word, who)) > 0; woken++)
-        s.thread[who[search_choose((uint32_t)n)]].asleep_on = NULL;
+    int woken = 0, asleep[MAX_THREADS];
+    for (int n; woken < count && (n = sleepers(word, asleep)) > 0; woken++)
+        s.thread[asleep[search_choose((uint32_t)n)]].asleep_on = NULL;
     search_read((uint64_t)woken);
     search_point_after();
     return woken;

@@ -1,11 +1,11 @@
-/* Telling states apart.  Two that differ in nothing that matters from here on should hash alike, for then
- * only one of them is explored; two that differ in anything else must not. */
+/* The hash of a state.  States that differ only in what cannot matter any more should have the same
+ * hash, so that one of them is explored.  All other states must have different hashes. */
 #include "explore/memory.h"
 
 #include <string.h>
 
-/* Every step is scrambled before the next value comes in: values are small, and a weaker mixture would
- * take different sequences for one, that is, leave executions out. */
+/* Every step is scrambled before the next value is added.  Values are small: with a weaker hash,
+ * sequences would collide, and executions would be left out. */
 uint64_t machine_mix(uint64_t h, uint64_t v)
 {
     h = h * UINT64_C(0x9e3779b97f4a7c15) + v + 1;
@@ -14,8 +14,8 @@ uint64_t machine_mix(uint64_t h, uint64_t v)
     return h ^ h >> 32;
 }
 
-/* The words are the coefficients of a polynomial, scrambled once at the end: a third of the time, and this is where the
- * explorer spends most of its own. */
+/* The words are the coefficients of a polynomial, scrambled once at the end.  That takes a third of
+ * the time, and the explorer spends most of its time here. */
 uint64_t mix_bytes(uint64_t h, const void *p, size_t n)
 {
     const unsigned char *b = p;
@@ -29,8 +29,8 @@ uint64_t mix_bytes(uint64_t h, const void *p, size_t n)
     return machine_mix(h, sum * UINT64_C(0xd1342543de82ef95) + word);
 }
 
-/* Stores that every running thread is past cannot be read again: what is older than `low` does not
- * count.  In tso only the newest can be read. */
+/* A store that is older than what every running thread has seen cannot be read again, so stores
+ * before `low` do not matter.  In tso only the newest can be read. */
 static view lowest_seen(int threads)
 {
     view low;
@@ -57,8 +57,8 @@ static view lowest_seen(int threads)
     return low;
 }
 
-/* All of the array, as fixed bounds make a few vector instructions of the loop: behind the last location
- * the difference is 0. */
+/* The whole array: with fixed bounds the loop becomes a few vector instructions.  Behind the last
+ * location the difference is 0. */
 static view relative_to(const view *v, const view *low)
 {
     view r;
@@ -105,7 +105,7 @@ static uint64_t location_hash(uint64_t h, const location *l, uint8_t low_positio
     return m.check->races ? mix_bytes(h, &l->plain, sizeof l->plain) : h;
 }
 
-/* Exchangeable threads are counted in any order, unless clocks tell them apart. */
+/* The order of exchangeable threads does not matter, unless clocks distinguish them. */
 uint64_t machine_hash(uint64_t (*thread_state)(int thread), int threads)
 {
     view low = lowest_seen(threads);

@@ -1,12 +1,13 @@
-/* Work that was put where others find it is not left there while a worker sleeps, and one thread at a
- * time uses a worker: its own or a borrower.
+/* Submitted work is not left in a queue while a worker sleeps.  One thread at a time uses a worker:
+ * its own thread or a borrower.
  *
- * All: P put a piece of work and notify, T find work and take a piece, sleeping when there is none,
- * D the same with a deadline for the first sleep, S stop all, B (alone) like T for a worker that is
- * asleep from the start, G borrow a worker, search, and give it back, H keep it until others have
- * done all work, Q (once) wait until all workers sleep and no work is left, for which each needs a T
- * that finds none.  A thread that has come to its end is busy for ever.  No work is left while a
- * worker sleeps, and no worker sleeps after a stop. */
+ * All: P submit a piece of work and notify, T find work and take a piece, sleeping when there is
+ * none, D the same with a deadline for the first sleep, S stop all workers, B (the only operation
+ * of its thread) like T for a worker that is asleep from the start, G borrow a worker, search, and
+ * return it, H keep it until others have done all work, Q (once) wait until all workers sleep and
+ * no work is left.  A program with Q gives each worker a T that finds none.  A thread after its
+ * last operation stands for a busy worker.  No work is left while a worker sleeps, and no worker
+ * sleeps after a stop. */
 #include "explore/kind.h"
 
 #include "base/futex.h"
@@ -15,10 +16,11 @@
 enum { MAX_WORK = 4 };
 
 static workers *at;
-static FI_ATOMIC(uint32_t) work[MAX_WORK]; /* 1: here is a piece.  The loosest of queues */
+static FI_ATOMIC(
+    uint32_t) work[MAX_WORK]; /* 1: a piece is here.  A queue with relaxed accesses only */
 static FI_ATOMIC(uint32_t) stopping;
-static FI_ATOMIC(uint32_t) all_done; /* who holds a worker waits for it */
-static unsigned put, taken;          /* one bit per piece */
+static FI_ATOMIC(uint32_t) all_done; /* a borrower that keeps its worker waits for it */
+static unsigned submitted, taken;    /* one bit per piece */
 static bool stopped;
 
 /* Pieces are numbered through the program. */
@@ -40,8 +42,8 @@ static unsigned n_workers(void)
     return n;
 }
 
-/* What fi_idle_init_asleep does before there are threads. */
-static void lay_down(void)
+/* As fi_idle_init_asleep, which runs before there are threads. */
+static void init_asleep(void)
 {
     uint32_t n = 0;
     for (int i = 0; i < program_threads(); i++) {
@@ -60,25 +62,25 @@ static void lay_down(void)
 static void setup(void)
 {
     static const char *const words[] = {"work[0]", "work[1]", "work[2]", "work[3]"};
-    put = taken = 0;
+    submitted = taken = 0;
     stopped = false;
     at = FI_NEW(workers);
     workers_init(at);
     x_init(&stopping, 0, "stopping");
     x_init(&all_done, 0, "all done");
-    lay_down();
+    init_asleep();
     if (pieces() > MAX_WORK)
         x_fail(LIMIT, "at most %d pieces of work", MAX_WORK);
     for (int i = 0; i < pieces(); i++)
         x_init(&work[i], 0, words[i]);
 }
 
-/* ---- who makes work ---- */
+/* ---- threads that submit work ---- */
 
-static void put_work(int piece)
+static void submit_work(int piece)
 {
-    x_say("put %c", 'A' + piece);
-    put |= 1u << piece;
+    x_say("submit %c", 'A' + piece);
+    submitted |= 1u << piece;
     fi_store_relaxed(&work[piece], 1);
     fi_idle_notify(&at->idle);
 }
@@ -91,14 +93,14 @@ static void stop(void)
     fi_idle_wake_all(&at->idle);
 }
 
-/* ---- who looks for work, as in sched/find_work.c ---- */
+/* ---- workers, as in sched/find_work.c ---- */
 
 static bool anything(void *position)
 {
     x_forget(*(uint64_t *)position + 1);
     if (x_fault("recheck"))
         return false;
-    x_say("look once more");
+    x_say("check once more");
     if (fi_load_relaxed(&stopping))
         return true;
     for (int i = 0; i < pieces(); i++)
@@ -126,25 +128,25 @@ static bool take(void)
     return false;
 }
 
-static void found(void)
+static void end_search(void)
 {
     if (fi_idle_search_end(&at->idle) && !x_fault("last_searcher_notifies"))
         fi_idle_notify(&at->idle);
 }
 
-/* Of one that searches, until it has found something or all is to stop. */
+/* Search until there is work or a stop. */
 static void search_and_sleep(int self, uint64_t position, bool searching, int64_t deadline)
 {
     while (!fi_load_relaxed(&stopping)) {
         if (searching && take()) {
-            found();
+            end_search();
             return;
         }
         fi_idle_sleep(&at->idle, &at->sleeper[self], searching, anything, &position, deadline);
         x_data_write(self);
         searching = true;
         deadline = FI_FUTEX_FOREVER;
-        x_forget(position + 2); /* how it came to be awake does not matter */
+        x_forget(position + 2); /* what woke it does not matter */
     }
 }
 
@@ -155,7 +157,7 @@ static void find_work(int self, uint64_t position, int64_t deadline)
     search_and_sleep(self, position, fi_idle_search_begin(&at->idle, n_workers()), deadline);
 }
 
-/* Asleep from the start, as all workers are. */
+/* A worker that was never awake. */
 static void begin_asleep(int self, uint64_t position)
 {
     fi_idle_wait(&at->sleeper[self]);
@@ -164,9 +166,9 @@ static void begin_asleep(int self, uint64_t position)
     search_and_sleep(self, position, true, FI_FUTEX_FOREVER);
 }
 
-/* ---- who borrows a worker, as in sched/caller_runs.c ---- */
+/* ---- borrowers, as in sched/caller_runs.c ---- */
 
-static void be_guest(uint64_t position, bool until_all_done)
+static void borrow_and_return(uint64_t position, bool until_all_done)
 {
     x_say("borrow");
     fi_sleeper *s = fi_idle_borrow(&at->idle);
@@ -178,13 +180,13 @@ static void be_guest(uint64_t position, bool until_all_done)
     while (until_all_done && !fi_load_relaxed(&all_done))
         fi_futex_wait(&all_done, 0, FI_FUTEX_FOREVER);
     bool searching = !until_all_done && fi_idle_search_begin(&at->idle, n_workers());
-    x_say("give back");
+    x_say("return it");
     fi_idle_return(&at->idle, s, searching, anything, &position);
 }
 
-/* ---- who waits until all is quiet, as in sched/runtime.c ---- */
+/* ---- quiescence, as in sched/runtime.c ---- */
 
-static bool is_quiet(void *ctx)
+static bool is_quiescent(void *ctx)
 {
     (void)ctx;
     for (int i = 0; i < program_threads(); i++)
@@ -193,29 +195,29 @@ static bool is_quiet(void *ctx)
     return taken == (1u << pieces()) - 1;
 }
 
-static void await_quiet(void)
+static void wait_quiescent(void)
 {
-    x_say("wait until all is quiet");
-    if (!fi_idle_wait_all_asleep(&at->idle, n_workers(), is_quiet, NULL, FI_FUTEX_FOREVER))
-        x_fail(WRONG, "all is said not to be quiet, and there was no deadline");
-    x_say("all is quiet");
+    x_say("wait until all workers sleep");
+    if (!fi_idle_wait_all_asleep(&at->idle, n_workers(), is_quiescent, NULL, FI_FUTEX_FOREVER))
+        x_fail(WRONG, "the wait timed out without a deadline");
+    x_say("all workers sleep");
 }
 
 static void operate(const operation *op)
 {
     switch (op->letter) {
     case 'P':
-        put_work(program_count("P", op->thread, op->index));
+        submit_work(program_count("P", op->thread, op->index));
         break;
     case 'S':
         stop();
         break;
     case 'G':
     case 'H':
-        be_guest(op->position, op->letter == 'H');
+        borrow_and_return(op->position, op->letter == 'H');
         break;
     case 'Q':
-        await_quiet();
+        wait_quiescent();
         break;
     case 'B':
         begin_asleep(op->thread, op->position);
@@ -237,8 +239,8 @@ static const char *at_rest(void)
             x_asleep_on(i) != &all_done && x_asleep_on(i) != &at->idle.quiesce_seq)
             return "a thread waits for the lock for ever";
     if (stopped)
-        return "all is to stop, and a worker sleeps";
-    if (put & ~taken)
+        return "the workers are stopped, and one sleeps";
+    if (submitted & ~taken)
         return "work is left, and a worker sleeps";
     for (int i = 0; i < program_threads(); i++)
         if (x_asleep_on(i) == &at->idle.quiesce_seq)
@@ -248,7 +250,7 @@ static const char *at_rest(void)
 
 static uint64_t summary(void)
 {
-    return (put << MAX_WORK | taken) << 1 | stopped;
+    return (submitted << MAX_WORK | taken) << 1 | stopped;
 }
 
 static const program programs[] = {
@@ -271,11 +273,11 @@ static const mutant mutants[] = {
     WEAKER("no fence in sleep", "idle.sleep.fence", ORDER_NONE, HANG, HANG, OK),
     WEAKER("a fence in sleep that is not seq_cst", "idle.sleep.fence", ORDER_ACQ_REL, HANG, HANG,
            OK),
-    FAULT("no last look before sleep", "recheck", HANG, HANG, HANG),
+    FAULT("no last check before sleep", "recheck", HANG, HANG, HANG),
     WEAKER("wakes relaxed", "idle.wake", ORDER_RELAXED, RACE, RACE, RACE),
-    WEAKER("looks relaxed whether it is woken", "idle.woken", ORDER_RELAXED, RACE, RACE, RACE),
-    WEAKER("no fence in give_back", "idle.return.fence", ORDER_NONE, HANG, HANG, OK),
-    FAULT("lent at its last look, and wakes no worker", "idle.sleep_notifies", HANG, HANG, HANG),
+    WEAKER("checks relaxed whether it is woken", "idle.woken", ORDER_RELAXED, RACE, RACE, RACE),
+    WEAKER("no fence in return", "idle.return.fence", ORDER_NONE, HANG, HANG, OK),
+    FAULT("lent at its last check, and wakes no worker", "idle.sleep_notifies", HANG, HANG, HANG),
     {.what = "returned and lent again, and wakes no worker",
      .weaken = {{"idle.return_notifies", ORDER_NONE}},
      .expected = {OK, OK, HANG},
@@ -291,7 +293,7 @@ const kind idle_kind = {
     .programs = programs,
     .large_programs = large_programs,
     .mutants = mutants,
-    .threads = OWNER_AND("maker", "worker"),
+    .threads = OWNER_AND("submitter", "worker"),
     .data = NUMBERED("worker"),
     .setup = setup,
     .operate = operate,

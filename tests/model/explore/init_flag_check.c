@@ -14,26 +14,26 @@
 
 enum { MAX_INDEXES = 4, NO_KEY = 15 };
 
-static fi_fls_keys places;
-static unsigned given;           /* a bit for each key ever made */
+static fi_fls_keys keys;
+static unsigned made;            /* a bit for each key */
 static unsigned newest[4];       /* bit number of the key that each thread made last */
-static FI_ATOMIC(uint32_t) word; /* whose thing is there, from 1; 0: none yet */
+static FI_ATOMIC(uint32_t) word; /* the number of the published object, from 1; 0: none yet */
 static fi_lock lock;
 static uint32_t agreed;
 
 static void setup(void)
 {
-    static const char *const names[] = NUMBERED("gone");
+    static const char *const names[] = NUMBERED("destructor");
     static const char *const states[] = NUMBERED("key");
-    given = 0;
+    made = 0;
     agreed = 0;
-    x_init(&places.lock.word, 0, "lock");
+    x_init(&keys.lock.word, 0, "lock");
     x_init(&lock.word, 0, "other lock");
     x_init(&word, 0, "word");
     for (int i = 0; i < MAX_INDEXES; i++) {
         newest[i] = NO_KEY;
-        x_init(&places.state[i], 0, states[i]);
-        x_init(&places.destroyer[i], 0, names[i]);
+        x_init(&keys.state[i], 0, states[i]);
+        x_init(&keys.destroyer[i], 0, names[i]);
     }
 }
 
@@ -56,14 +56,14 @@ static int key_of_bit(unsigned bit)
 static void make_key(int thread)
 {
     x_say("make a key");
-    int key = fi_fls_keys_add(&places, destroy);
+    int key = fi_fls_keys_add(&keys, destroy);
     unsigned bit = bit_of_key(key);
     if (key < 0 || bit >= NO_KEY)
         x_fail(WRONG, "there is no key");
-    else if (given & 1u << bit)
-        x_fail(TWICE, "key %d is given twice", key);
+    else if (made & 1u << bit)
+        x_fail(TWICE, "key %d is made twice", key);
     else
-        given |= 1u << bit;
+        made |= 1u << bit;
     newest[thread] = bit;
 }
 
@@ -72,17 +72,17 @@ static void free_key(int thread)
     if (newest[thread] == NO_KEY)
         return;
     x_say("free a key");
-    if (fi_fls_keys_remove(&places, key_of_bit(newest[thread])) < 0)
+    if (fi_fls_keys_remove(&keys, key_of_bit(newest[thread])) < 0)
         x_fail(WRONG, "the key was freed already");
     newest[thread] = NO_KEY;
 }
 
-static void look_at_keys(void)
+static void read_keys(void)
 {
-    x_say("look at all keys");
+    x_say("read all keys");
     for (unsigned bit = 0; bit < 2 * MAX_INDEXES; bit++) {
         int key = key_of_bit(bit);
-        if (fi_fls_keys_exists(&places, key) && !fi_fls_keys_destroyer(&places, key))
+        if (fi_fls_keys_exists(&keys, key) && !fi_fls_keys_destroyer(&keys, key))
             x_fail(LOST, "a key has no destructor");
     }
 }
@@ -90,9 +90,9 @@ static void look_at_keys(void)
 static void use_published(void)
 {
     x_say("use the object");
-    uint32_t whose = fi_init_get(&word);
-    if (whose)
-        x_data_read((int)whose);
+    uint32_t published = fi_init_get(&word);
+    if (published)
+        x_data_read((int)published);
 }
 
 static uint32_t init_object(int thread)
@@ -129,7 +129,7 @@ static void operate(const operation *op)
     else if (op->letter == 'E')
         free_key(op->thread);
     else if (op->letter == 'D')
-        look_at_keys();
+        read_keys();
     else if (op->letter == 'S')
         publish_chosen(op->thread);
     else if (op->letter == 'F')
@@ -140,7 +140,7 @@ static void operate(const operation *op)
 
 static uint64_t summary(void)
 {
-    uint64_t s = (uint64_t)agreed << 32 | given;
+    uint64_t s = (uint64_t)agreed << 32 | made;
     for (int i = 0; i < 4; i++)
         s |= (uint64_t)newest[i] << (16 + 4 * i);
     return s;
@@ -159,9 +159,9 @@ static const program programs[] = {
 };
 
 static const mutant mutants[] = {
-    WEAKER("publishes relaxed", "init_flag.set", ORDER_RELAXED, RACE, RACE, RACE),
-    WEAKER("publishes first, relaxed", "init_flag.set_first", ORDER_RELAXED, RACE, RACE, RACE),
-    WEAKER("reads the published word relaxed", "init_flag.get", ORDER_RELAXED, RACE, RACE, RACE),
+    WEAKER("sets relaxed", "init_flag.set", ORDER_RELAXED, RACE, RACE, RACE),
+    WEAKER("sets first, relaxed", "init_flag.set_first", ORDER_RELAXED, RACE, RACE, RACE),
+    WEAKER("gets relaxed", "init_flag.get", ORDER_RELAXED, RACE, RACE, RACE),
     {.what = NULL},
 };
 

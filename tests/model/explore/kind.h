@@ -49,17 +49,17 @@ typedef struct kind {
     const mutant *mutants; /* ended by a NULL text */
     const char *threads[MAX_NAMES]; /* their names */
     const char *data[MAX_NAMES]; /* names of the plain data; the last stands for all that follow */
-    bool items;                  /* there are some; else imm is rc11 */
+    bool items;                  /* the check has items; else imm is rc11 */
     bool races;                  /* look for data races always */
     bool also_races;             /* look for them separately, as clocks multiply the states */
     bool exchangeable;           /* thieves in the same place are alike: count them once */
 
     void (*setup)(void);
     void (*operate)(const operation *op);
-    void (*run)(int thread); /* all operations of a thread; NULL: operate, one after the other */
+    void (*run)(int thread); /* all operations of a thread; NULL: call operate for each */
     void (*at_end)(void);    /* in thread 0, when all others have ended */
 
-    /* As in a check; NULL if there is nothing to say. */
+    /* As in a check; NULL if not needed. */
     uint64_t (*summary)(void);
     const char *(*at_rest)(void);
     void (*before_unlock)(int thread);

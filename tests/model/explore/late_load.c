@@ -63,7 +63,7 @@ void *load_late(int l, site *s)
 {
     machine_thread *t = self();
     if (t->lates == MAX_LATE)
-        x_fail(LIMIT, "the explorer has no room for more late loads");
+        x_fail(LIMIT, "the explorer's array of late loads is too small");
     int i = t->lates++;
     t->late[i] = (late_load){(uint8_t)l, t->cur.seen[l], true, 0};
     if (tracing)

@@ -1,7 +1,8 @@
-/* Is the explorer right?  Litmus tests of the literature, each with the set of outcomes that the
- * models allow: it must find all of them and no other.
+/* A test of the explorer: litmus tests of the literature, each with the set of outcomes that the
+ * models allow.  It must find all of them and no other.
  *
- * x and y are atomics that start at 0; an outcome is what the loads read, a digit each. */
+ * x and y are atomics that start at 0.  An outcome has a digit for the value that each load
+ * reads. */
 #include "explore/machine.h"
 
 #include "base/atomic.h"
@@ -41,7 +42,7 @@ static int outcomes;
         digit[i] = value;                                                                          \
     } while (0)
 
-/* Store buffering: may both miss the other's store? */
+/* Store buffering: both threads may miss the other's store. */
 static void sb_1(void)
 {
     fi_store_relaxed(X, UINT64_C(1));
@@ -231,7 +232,8 @@ static void cas_2(void)
     READS(1, (uint64_t)fi_cas_relaxed(X, &expected, UINT64_C(1)));
 }
 
-/* Two CASes by one thread that may miss an addition: what a thread read first is part of its state. */
+/* Two CASes by one thread that may miss an addition: what a thread read first is part of its
+ * state. */
 static void cas_twice(void)
 {
     for (int i = 0; i < 2; i++) {
@@ -249,7 +251,7 @@ static void wrap(void)
     READS(0, (uint64_t)fi_cas_relaxed(W, &expected, 0u));
 }
 
-/* The explorer's lock: one after the other, and the second sees what the first did, ... */
+/* The explorer's lock: the second holder sees the writes of the first. */
 static void locked_1(void)
 {
     x_lock(&cells.lock);
@@ -264,7 +266,7 @@ static void locked_2(void)
     fi_store_relaxed(X, UINT64_C(2));
     x_unlock(&cells.lock);
 }
-/* ... but it is no fence for who does not take it. */
+/* The lock is not a fence for a thread that does not lock it. */
 static void sb_locked(void)
 {
     fi_store_relaxed(X, UINT64_C(1));
@@ -274,17 +276,17 @@ static void sb_locked(void)
 }
 
 /* Sleeping: 0 woken, 1 too late to sleep, 2 past the deadline. */
-static uint64_t how_it_ended(int e)
+static uint64_t wait_result(int e)
 {
     return e == 0 ? 0 : e == -EAGAIN ? 1 : 2;
 }
 static void sleeper(void)
 {
-    READS(0, how_it_ended(fi_futex_wait(W, 0, FI_FUTEX_FOREVER)));
+    READS(0, wait_result(fi_futex_wait(W, 0, FI_FUTEX_FOREVER)));
 }
-static void napper(void)
+static void sleeper_until(void)
 {
-    READS(0, how_it_ended(fi_futex_wait(W, 0, 1)));
+    READS(0, wait_result(fi_futex_wait(W, 0, 1)));
 }
 static void waker(void)
 {
@@ -330,7 +332,7 @@ static const litmus tests[] = {
     {"lock", {locked_1, locked_2}, "01 20", "01 20"},
     {"store buffering, lock and fence", {sb_locked, sb_fenced_2}, "00 01 10 11", "01 10 11"},
     {"sleep", {sleeper, waker}, "0 1", "0 1"},
-    {"sleep with a deadline", {napper, waker}, "0 1 2", "0 1 2"},
+    {"sleep with a deadline", {sleeper_until, waker}, "0 1 2", "0 1 2"},
 };
 
 static void setup(void)
@@ -353,7 +355,7 @@ static void record(void)
     memcpy(found[outcomes++], text, sizeof text);
 }
 
-/* Thread 0 is the referee: it starts last, after all others have ended. */
+/* Thread 0 records the outcome, after all others have ended. */
 static void run(int thread)
 {
     if (thread > 0) {
@@ -366,7 +368,7 @@ static void run(int thread)
     record();
 }
 
-/* What was read is part of the state, for it is the result. */
+/* The values that were read are the result, and so part of the state. */
 static uint64_t summary(void)
 {
     return digit[0] + 4 * digit[1] + 16 * digit[2] + 64 * digit[3];
@@ -374,7 +376,7 @@ static uint64_t summary(void)
 
 static const char *thread_name(int thread)
 {
-    static const char *const names[] = {"referee", "thread 1", "thread 2", "thread 3", "thread 4"};
+    static const char *const names[] = {"recorder", "thread 1", "thread 2", "thread 3", "thread 4"};
     return names[thread];
 }
 

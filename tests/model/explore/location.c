@@ -6,7 +6,7 @@
 location *location_add(const void *p, uint64_t value, const char *name, int index)
 {
     if (m.locations == MAX_LOCATIONS)
-        x_fail(LIMIT, "the explorer has no room for more locations");
+        x_fail(LIMIT, "the explorer's array of locations is too small");
     location *l = &m.location[m.locations++];
     memset(&l->plain, 0, sizeof l->plain);
     memset(&l->store[0], 0, sizeof l->store[0]);

@@ -1,6 +1,6 @@
-/* A lock that is nothing but a lock: an acquire to take it, a release to give it back, and who finds it
- * taken waits without a trace.  For parts that use one; how ours does it (base/lock.c) is checked with the
- * locked deque, and would multiply their states. */
+/* A simple lock: an acquire to lock it, a release to unlock it, and a thread that finds it locked
+ * waits outside the machine.  For the checks of parts that use a lock: base/lock.c would multiply
+ * their states.  The checks of the locked deque check base/lock.c itself. */
 #include "explore/machine.h"
 
 #include "base/lock.h"

@@ -8,8 +8,8 @@
  *   rel  what a relaxed store passes on: cur at the last release fence
  * Each store carries a view for the threads that acquire it.  A release store carries cur; a
  * read-modify-write adds what the store it replaces carried, which is C11's release sequence since
- * 2020: another store of the same thread does not continue it.  A seq_cst fence exchanges views with
- * one global view.
+ * 2020: another store of the same thread does not continue it.  A seq_cst fence exchanges views
+ * with one global view.
  *
  * tso is the same machine without that freedom (a load reads the newest store), and with a buffer
  * before each store.

@@ -7,7 +7,7 @@
 /* the machine: memory.h says in which file */
 void machine_begin(const check *c); /* once per check */
 void machine_reset(void);           /* once per execution */
-void machine_forget(int thread);    /* late loads that nobody asked for */
+void machine_forget(int thread);    /* late loads whose value is never used */
 uint64_t machine_hash(uint64_t (*thread_state)(int thread), int threads);
 uint64_t machine_mix(uint64_t h, uint64_t v); /* a hash of a sequence, one value at a time */
 void machine_join(int thread, int threads);
@@ -15,7 +15,7 @@ void machine_keep(void);
 void machine_copy(void (*copy)(void *p, size_t n)); /* all of its state */
 bool machine_can_flush(int thread);
 void machine_flush(int thread);
-void machine_is_lock(const void *p); /* its old values need not be told apart */
+void machine_is_lock(const void *p); /* states that differ in its old values are equal */
 void machine_enter_kernel(void);
 uint64_t machine_newest(const void *p);
 bool machine_allocated(uint64_t value); /* is it a pointer to what the check allocated? */
@@ -31,7 +31,7 @@ void search_point_after(void);                /* rc11, imm: others may go after 
 void search_operation(void);
 void search_stale(void);                  /* what the running thread reads is not the newest */
 void search_await_zero(const void *word); /* others go until *word is 0 and this thread is chosen */
-void search_unlocks(void);                /* somebody is about to give back a lock */
+void search_unlocks(void);                /* the running thread is about to unlock */
 void search_restart(void);                /* forget all that was explored and begin again */
 
 /* trace.c */

@@ -20,9 +20,9 @@ static const char help[] =
     "MODE     rc11, imm, tso, each with +races to look for data races too\n"
     "ORDER    none, plain, relaxed, acquire, release, acq_rel, rmw\n"
     "\n"
-    "Exit status: 0 as expected, 1 not, 2 for a wrong call.\n";
+    "Exit status: 0 as expected, 1 not as expected, 2 for a usage error.\n";
 
-static void wrong_call(const char *what, const char *which)
+static void usage_error(const char *what, const char *which)
 {
     fprintf(stderr, "explore: %s: %s\n%s", what, which, help);
     exit(2);
@@ -60,7 +60,7 @@ static void prepare(check *c, const kind *k, const program *p, mode m, const wea
         c->weaken[i] = weaken[i];
 }
 
-/* ---- every program as it stands must hold in every mode ---- */
+/* ---- every program without a mutant must pass in every mode ---- */
 
 static bool print_check(const kind *k, const program *p, mode m, bool races)
 {
@@ -118,9 +118,9 @@ static int check_programs(const kind *only)
 
 /* ---- every mutant must be caught where the table says so, and only there ---- */
 
-/* In tso the order of a load, a store or a read-modify-write has an effect on clocks alone.  Without clocks
- * a mutant whose orders are made relaxed, which a fence cannot be, is the source as it stands: `checks`
- * explores that. */
+/* In tso the order of a load, a store or a read-modify-write has an effect on clocks alone.  A
+ * fence cannot be made relaxed.  So without clocks a mutant with relaxed orders is the unchanged
+ * source, which `checks` explores. */
 static bool is_as_written(const check *c)
 {
     if (c->mode != MODE_TSO || c->races)
@@ -131,9 +131,9 @@ static bool is_as_written(const check *c)
     return true;
 }
 
-/* Programs of two threads are explored even so, to see that it is true. */
-static const program *first_of(const program *p, check *c, const kind *k, const mutant *x, mode m,
-                               outcome *o)
+/* Programs of two threads are explored all the same, to confirm that. */
+static const program *first_failing_of(const program *p, check *c, const kind *k, const mutant *x,
+                                       mode m, outcome *o)
 {
     for (; p && p->owner; p++) {
         prepare(c, k, p, m, x->weaken, 2, wants_races(&x->weaken[0]));
@@ -150,10 +150,10 @@ static const program *first_of(const program *p, check *c, const kind *k, const 
 static const program *first_failing(check *c, const kind *k, const mutant *x, mode m, outcome *o)
 {
     *o = (outcome){.complete = true};
-    const program *p = first_of(k->programs, c, k, x, m, o);
+    const program *p = first_failing_of(k->programs, c, k, x, m, o);
     if (p || (m != MODE_TSO && x->expected[m] == OK))
         return p;
-    return first_of(k->large_programs, c, k, x, m, o);
+    return first_failing_of(k->large_programs, c, k, x, m, o);
 }
 
 static void print_weakening(const mutant *x)
@@ -196,9 +196,10 @@ static int check_mutants(const kind *only)
     return t.bad;
 }
 
-/* ---- for people ---- */
+/* ---- tables and traces ---- */
 
-/* From the table, which `mutants` has checked; only the smallest program is looked for now. */
+/* The verdicts are those of the table, which `mutants` has checked.  Only the smallest program is
+ * searched for now. */
 static void print_row(const kind *k, const mutant *x)
 {
     mode m = MODE_RC11;
@@ -230,7 +231,7 @@ static mode parse_mode(const char *text, bool *races)
         if (strlen(mode_name(m)) == n && strncmp(text, mode_name(m), n) == 0 &&
             (*races || !text[n]))
             return m;
-    wrong_call("no such mode", text);
+    usage_error("no such mode", text);
     return MODES;
 }
 
@@ -255,24 +256,24 @@ static weakening parse_weakening(char *text)
 {
     char *sign = strchr(text, '=');
     if (!sign)
-        wrong_call("LABEL=ORDER expected", text);
+        usage_error("LABEL=ORDER expected", text);
     *sign = '\0';
     if (!is_label(text))
-        wrong_call("no such label", text);
+        usage_error("no such label", text);
     for (order o = ORDER_NONE; o < ORDER_SEQ_CST; o++)
         if (strcmp(sign + 1, order_name(o)) == 0)
             return (weakening){text, o};
-    wrong_call("no such order", sign + 1);
+    usage_error("no such order", sign + 1);
     return (weakening){NULL, ORDER_NONE};
 }
 
-/* Capacities and k: the explorer has room for little more. */
+/* Capacities and k: the explorer's arrays hold little more. */
 static uint32_t small_number(const char *text)
 {
     char *end;
     unsigned long n = strtoul(text, &end, 10);
     if (*end || n > 8)
-        wrong_call("a number from 0 to 8 is expected", text);
+        usage_error("not a number from 0 to 8", text);
     return (uint32_t)n;
 }
 
@@ -288,15 +289,15 @@ static program parse_program(char *text, const kind **of)
     program p = {.owner = strtok(NULL, ":")};
     const kind *k = name ? kind_named(name) : NULL;
     if (!k)
-        wrong_call("no such kind", text);
+        usage_error("no such kind", text);
     if (!p.owner || !only_of(p.owner, k->owner) || strlen(p.owner) > 8)
-        wrong_call("an owner with one to eight operations is expected in a program of kind", text);
+        usage_error("the owner must have one to eight operations of its kind", text);
     p.capacity = small_number(capacity);
     p.batch = small_number(batch);
     int n = 0;
     for (char *thief; (thief = strtok(NULL, ",")); p.thieves[n++] = thief)
         if (n == MAX_THIEVES || !only_of(thief, k->thief))
-            wrong_call("at most three thieves are expected, and no such one", thief);
+            usage_error("there may be three thieves, each with operations of its kind", thief);
     *of = k;
     return p;
 }
@@ -316,7 +317,7 @@ static int show_outcome(const check *c, const kind *k, const program *p, const o
 static int try_program(int argc, char **argv)
 {
     if (argc < 2 || argc > 2 + MAX_WEAKENINGS)
-        wrong_call("wrong number of words after", "try");
+        usage_error("wrong number of arguments", "try");
     const kind *k;
     program p = parse_program(argv[0], &k);
     bool races;
@@ -345,14 +346,14 @@ static const mutant *mutant_named(const char *text, const kind **of)
                 *of = *k;
                 return x;
             }
-    wrong_call("no such mutant", text);
+    usage_error("no such mutant", text);
     return NULL;
 }
 
 static int show_mutant(int argc, char **argv)
 {
     if (argc < 1 || argc > 2)
-        wrong_call("wrong number of words after", "show");
+        usage_error("wrong number of arguments", "show");
     bool races;
     mode only = argc == 2 ? parse_mode(argv[1], &races) : MODES;
     const kind *k;
@@ -374,7 +375,7 @@ static int show_mutant(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    /* Large, and nothing is written there: the values are in the machine. */
+    /* Large and never written: the machine has the values. */
     x_keep(fi_lock_owners, sizeof fi_lock_owners);
     const char *command = argc > 1 ? argv[1] : "all";
     if (strcmp(command, "help") == 0 || strcmp(command, "--help") == 0 ||
@@ -386,7 +387,7 @@ int main(int argc, char **argv)
         return try_program(argc - 2, argv + 2);
     const kind *only = argc > 2 ? kind_named(argv[2]) : NULL;
     if (argc > 3 || (argc > 2 && !only))
-        wrong_call("no such kind", argv[argc - 1]);
+        usage_error("no such kind", argv[argc - 1]);
     if (strcmp(command, "checks") == 0)
         return check_programs(only) > 0;
     if (strcmp(command, "mutants") == 0)
@@ -394,6 +395,6 @@ int main(int argc, char **argv)
     if (strcmp(command, "markdown") == 0 && !only)
         return print_markdown(), 0;
     if (strcmp(command, "all") != 0)
-        wrong_call("no such command", command);
+        usage_error("no such command", command);
     return (check_programs(only) + check_mutants(only)) > 0;
 }

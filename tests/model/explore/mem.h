@@ -1,5 +1,5 @@
-/* The door of base/mem.h for the explorer: memory from an arena that starts anew with every
- * execution, so that addresses repeat; arrays become locations of the machine. */
+/* Replaces base/mem.h in the explorer: memory comes from an arena that is reset for each execution,
+ * so that addresses repeat.  Arrays become locations of the machine. */
 #ifndef EXPLORE_MEM_H
 #define EXPLORE_MEM_H
 

@@ -6,7 +6,7 @@
  *   race.c          plain accesses and data races
  *   load.c          loads
  *   late_load.c     loads of items that happen late (imm)
- *   store.c         stores and their place in the modification order
+ *   store.c         stores and their position in the modification order
  *   store_buffer.c  stores that have not reached memory yet (tso)
  *   rmw.c           compare-and-swap, exchange and add
  *   fence.c         fences
@@ -24,7 +24,8 @@
 enum { MAX_LOCATIONS = 24, MAX_STORES = 48, MAX_BUFFER = 16, MAX_LATE = 8, MAX_DATA = 8 };
 enum { MAX_CLOCKS = 8 }; /* more than threads, so that a view is two vectors wide */
 
-/* Per location the newest store that is known, and per thread its clock when it was last met. */
+/* Per location the newest store that is known, and per thread its clock at the last
+ * synchronisation. */
 typedef struct view {
     uint8_t seen[MAX_LOCATIONS];
     uint8_t clock[MAX_CLOCKS];
@@ -33,7 +34,7 @@ typedef struct view {
 typedef struct store {
     uint64_t value;
     view carried;
-    bool rmw; /* reads the store just before it: nothing can come between */
+    bool rmw; /* reads the store directly before it: none can be inserted between */
 } store;
 
 /* Clocks of the last plain accesses. */

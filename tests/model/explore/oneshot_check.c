@@ -1,4 +1,5 @@
-/* The waiter wakes, sees the result that was written before the event was set, and may free the event.
+/* The waiter wakes, sees the result that was written before the event was set, and may free the
+ * event.
  *
  * Owner: G write the result and set the event.  Thief: W wait, use the result, free the event. */
 #include "explore/kind.h"
@@ -52,7 +53,7 @@ const kind oneshot_kind = {
     .thief = "W",
     .programs = programs,
     .mutants = mutants,
-    .threads = {"worker", "outsider"},
+    .threads = {"worker", "waiter"},
     .data = {"the result"},
     .races = true,
     .setup = setup,

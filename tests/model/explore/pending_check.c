@@ -1,10 +1,10 @@
-/* A waiter of a group goes on after all members have ended, and sees their work.  Then the group
- * may be gone.  Of a job, one thread finds that it is done, and sees all of its work.
+/* A waiter of a group continues after all members have ended, and sees their work.  Then the group
+ * may be freed.  One thread finds that a job is done, and sees all of its work.
  *
- * Of a job if `capacity` is 1.  All: E end a member (as first letter: one that was there from the
- * start), R add a member, C add a member unless all are done, and end it, W wait until all are
- * done, D the same with a deadline, F the same and free the group.  Waiters are woken and see all
- * work; the job is finished once. */
+ * The group belongs to a job if `capacity` is 1.  All: E end a member (as first letter: one that
+ * was there from the start), R add a member, C add a member unless all are done, and end it, W wait
+ * until all are done, D the same with a deadline, F the same and free the group.  Waiters are woken
+ * and see all work.  The job is finished once. */
 #include "explore/kind.h"
 
 #include "base/lock.h"
@@ -16,7 +16,7 @@ static fi_pending *word; /* in the arena, as it may be freed */
 /* The wait queue of the group's address, as in wait/parking_lot.c. */
 static fi_lock queue_lock;
 static unsigned in_queue; /* a bit for each thread */
-static FI_ATOMIC(uint32_t) gate[MAX_THREADS];
+static FI_ATOMIC(uint32_t) event[MAX_THREADS];
 static unsigned ended;  /* threads whose first member has ended */
 static unsigned rounds; /* how often all members were done */
 
@@ -41,13 +41,13 @@ static bool of_job(void)
 
 static void setup(void)
 {
-    static const char *const gates[] = NUMBERED("gate");
+    static const char *const events[] = NUMBERED("event");
     in_queue = ended = rounds = 0;
     word = FI_NEW(fi_pending);
     x_init(word, first_members() * FI_PENDING_ONE + (of_job() ? FI_PENDING_OF_JOB : 0), "pending");
     x_init(&queue_lock.word, 0, "queue");
     for (int i = 0; i < program_threads(); i++)
-        x_init(&gate[i], 0, gates[i]);
+        x_init(&event[i], 0, events[i]);
 }
 
 /* Read the work of the first members, which no thread writes again. */
@@ -71,7 +71,7 @@ static bool enter_queue(int self)
     if (waits) {
         x_say("enters the wait queue");
         in_queue |= 1u << self;
-        fi_store_relaxed(&gate[self], 0);
+        fi_store_relaxed(&event[self], 0);
     }
     x_unlock(&queue_lock);
     return waits;
@@ -89,11 +89,11 @@ static bool leave_queue(int self)
 /* False: the deadline came first. */
 static bool wait_in_queue(int self, int64_t deadline)
 {
-    if (!enter_queue(self) || fi_oneshot_wait_until(&gate[self], deadline))
+    if (!enter_queue(self) || fi_oneshot_wait_until(&event[self], deadline))
         return true;
     if (leave_queue(self))
         return false;
-    fi_oneshot_wait(&gate[self]);
+    fi_oneshot_wait(&event[self]);
     return true;
 }
 
@@ -106,7 +106,7 @@ static void wake_all(void)
     x_unlock(&queue_lock);
     for (int i = 0; i < program_threads(); i++)
         if (woken & 1u << i)
-            fi_oneshot_set(&gate[i]);
+            fi_oneshot_set(&event[i]);
 }
 
 /* ---- groups, as in job/group.c and job/job.c ---- */
@@ -202,7 +202,8 @@ static const mutant mutants[] = {
     WEAKER("finishes a job after a relaxed load", "pending.last", ORDER_RELAXED, RACE, RACE, RACE),
     WEAKER("checks relaxed whether all are done", "pending.check", ORDER_RELAXED, RACE, RACE, RACE),
     FAULT("waits without checking again", "has_waiters", HANG, HANG, HANG),
-    FAULT("reads again whether a waiter waits", "wake_without_reload", RACE, RACE, RACE),
+    FAULT("reads the mark of waiters again after the last member", "wake_without_reload", RACE,
+          RACE, RACE),
     {.what = NULL},
 };
 

@@ -1,10 +1,10 @@
-/* While workers sleep, one of them is in the poller if something is watched, and one sleeps no longer
- * than until the next timer; a worker that is woken leaves the poller.
+/* While workers sleep, one of them is in the poller if there is an interest, and one sleeps no
+ * longer than until the next timer.  A worker that is woken leaves the poller.
  *
- * There is a timer from the start if `capacity` is 1, and something is watched if `batch` is 1.
+ * There is a timer from the start if `capacity` is 1, and an interest if `batch` is 1.
  * All: T find work and take it, sleeping when there is none, D the same, and one deadline comes too
- * early, P put some, W have something watched, E it has an event, A add an earlier timer, G borrow a
- * worker and give it back, K keep it for ever. */
+ * early, P submit work, W add an interest, E post an event, A add an earlier timer, G borrow a
+ * worker and return it, K keep it for ever. */
 #include "explore/kind.h"
 
 #include "base/futex.h"
@@ -13,27 +13,27 @@
 
 #include <errno.h>
 
-enum { NEAR = 1, FAR = 2 };      /* when timers are due */
-enum { EVENT = 0x100 };          /* in the poller's word: events above, interrupts below */
-enum { PIECE, FROM_OUTSIDE, N }; /* what there is to do */
+enum { NEAR = 1, FAR = 2 };     /* when timers are due */
+enum { EVENT = 0x100 };         /* in the poller's word: events above, interrupts below */
+enum { PIECE, FROM_POLLER, N }; /* work: a piece, or what the poller made ready */
 
-typedef struct place {
+typedef struct state {
     workers workers;
     fi_poller poller;
-} place;
+} state;
 
-static place *at;
-static FI_ATOMIC(uint32_t) work[N];    /* 1: here is something to do.  The loosest of queues */
-static FI_ATOMIC(uint32_t) kernel;     /* what the poller has to tell */
+static state *at;
+static FI_ATOMIC(uint32_t) work[N];    /* 1: there is work.  A queue with relaxed accesses only */
+static FI_ATOMIC(uint32_t) kernel;     /* events and interrupts of the poller */
 static FI_ATOMIC(int64_t) timers_next; /* as in base/timer_heap.c */
-static unsigned put, taken;            /* one bit for each thing to do */
+static unsigned submitted, taken;      /* one bit for each kind of work */
 
 static bool is_worker(int thread)
 {
     return thread_has(thread, "TD");
 }
 
-/* Once, a deadline comes for each D. */
+/* Threads with a D: one of their deadlines comes too early. */
 static unsigned late(void)
 {
     unsigned mask = 0;
@@ -50,33 +50,33 @@ static unsigned n_workers(void)
     return n;
 }
 
-/* ---- the poller: what the kernel does in sched/poller.h's name ---- */
+/* ---- the kernel behind sched/poller.h ---- */
 
 static void make_ready(void)
 {
-    x_say("something to do, from outside");
-    put |= 1u << FROM_OUTSIDE;
-    fi_store_relaxed(&work[FROM_OUTSIDE], 1);
+    x_say("the event makes work ready");
+    submitted |= 1u << FROM_POLLER;
+    fi_store_relaxed(&work[FROM_POLLER], 1);
     fi_idle_notify(&at->workers.idle);
 }
 
 static int poll(fi_poller *p, int64_t deadline_ns, void (*awake)(void *arg), void *arg)
 {
-    uint32_t told;
+    uint32_t posted;
     (void)p;
     x_say("wait in the poller");
     do
         if (fi_futex_wait(&kernel, 0, deadline_ns) == -ETIMEDOUT)
             return -ETIMEDOUT;
-    while ((told = fi_exchange_acquire(&kernel, 0, poller.consume)) == 0);
-    if (told < EVENT)
+    while ((posted = fi_exchange_acquire(&kernel, 0, poller.consume)) == 0);
+    if (posted < EVENT)
         return 0;
     awake(arg);
     make_ready();
     return 1;
 }
 
-static void tell_kernel(uint32_t what)
+static void post_to_poller(uint32_t what)
 {
     fi_fetch_add_release(&kernel, what, poller.post);
     fi_futex_wake(&kernel, MAX_THREADS);
@@ -85,14 +85,14 @@ static void tell_kernel(uint32_t what)
 static void interrupt(fi_poller *p)
 {
     (void)p;
-    tell_kernel(1);
+    post_to_poller(1);
 }
 
-/* With `capacity` 1 there is a timer from the start, with `batch` 1 something is watched. */
+/* With `capacity` 1 there is a timer from the start, with `batch` 1 an interest. */
 static void setup(void)
 {
-    put = taken = 0;
-    at = FI_NEW(place);
+    submitted = taken = 0;
+    at = FI_NEW(state);
     workers_init(&at->workers);
     at->poller = (fi_poller){.poll = poll, .interrupt = interrupt};
     at->workers.idle.poller = &at->poller;
@@ -100,17 +100,18 @@ static void setup(void)
     x_init(&timers_next, (uint64_t)(program_now->capacity ? FAR : FI_FUTEX_FOREVER), "next timer");
     x_init(&kernel, 0, "poller");
     x_init(&work[PIECE], 0, "work");
-    x_init(&work[FROM_OUTSIDE], 0, "from outside");
+    x_init(&work[FROM_POLLER], 0, "from poller");
 }
 
-/* ---- who looks for work, as in sched/find_work.c ---- */
+/* ---- workers, as in sched/find_work.c ---- */
 
-/* What a thread that sleeps, or gives back, still needs of what it has read.  That a worker will poll is in a word, but that it will
- * keep the time is in none once another keeps an earlier one.  It is decided when it gives the lock back for the first time. */
+/* What a thread that goes to sleep, or returns a worker, still needs of what it has read.  A word
+ * says that a worker will poll.  No word says that it will wait for its timer once another worker
+ * waits for an earlier one.  This is decided when it releases the lock for the first time. */
 typedef struct memory {
     uint64_t position;
     bool is_decided;
-    uint64_t matters; /* until when it sleeps, 0: for ever; or which worker it gives back */
+    uint64_t matters; /* its deadline, 0: none; or the number of the worker that it returns */
 } memory;
 static memory of_thread[MAX_THREADS];
 
@@ -126,8 +127,8 @@ static bool anything(void *ctx)
 {
     const memory *m = ctx;
     x_forget(m->position | m->matters << 4 | 1);
-    x_say("look once more");
-    return fi_load_relaxed(&work[PIECE]) || fi_load_relaxed(&work[FROM_OUTSIDE]) ||
+    x_say("check once more");
+    return fi_load_relaxed(&work[PIECE]) || fi_load_relaxed(&work[FROM_POLLER]) ||
            (!x_fault("recheck_interests") && fi_idle_is_unpolled(&at->workers.idle)) ||
            (!x_fault("recheck_timers") &&
             fi_load_relaxed(&timers_next) < fi_idle_timer_deadline(&at->workers.idle));
@@ -143,7 +144,7 @@ static bool take_one(int what)
     return true;
 }
 
-static void sleep_past(int self, uint64_t position, bool searching)
+static void sleep_until_timer(int self, uint64_t position, bool searching)
 {
     memory *m = &of_thread[self];
     int64_t until = fi_load_relaxed(&timers_next);
@@ -151,26 +152,26 @@ static void sleep_past(int self, uint64_t position, bool searching)
     fi_idle_sleep(&at->workers.idle, &at->workers.sleeper[self], searching, anything, m, until);
 }
 
-/* A timer is never due: how it fires is another matter. */
+/* Timers are never due: timer_check.c checks how they fire. */
 static void find_work(int self, uint64_t position)
 {
     bool searching = fi_idle_search_begin(&at->workers.idle, n_workers());
     x_say("find work");
-    while (!searching || !(take_one(PIECE) || take_one(FROM_OUTSIDE))) {
-        sleep_past(self, position, searching);
+    while (!searching || !(take_one(PIECE) || take_one(FROM_POLLER))) {
+        sleep_until_timer(self, position, searching);
         searching = true;
-        x_forget(position | 2); /* how it came to be awake does not matter */
+        x_forget(position | 2); /* what woke it does not matter */
     }
     if (fi_idle_search_end(&at->workers.idle) && !x_fault("last_searcher_notifies"))
         fi_idle_notify(&at->workers.idle);
 }
 
-/* ---- the others ---- */
+/* ---- other threads ---- */
 
-static void put_work(void)
+static void submit_work(void)
 {
-    x_say("put something to do");
-    put |= 1u << PIECE;
+    x_say("submit work");
+    submitted |= 1u << PIECE;
     fi_store_relaxed(&work[PIECE], 1);
     fi_idle_notify(&at->workers.idle);
 }
@@ -183,8 +184,8 @@ static void add_timer(void)
         fi_idle_notify(&at->workers.idle);
 }
 
-/* Like sched/caller_runs.c. */
-static void be_guest(int self, uint64_t position, bool for_ever)
+/* As in sched/caller_runs.c. */
+static void borrow_and_return(int self, uint64_t position, bool for_ever)
 {
     x_say("borrow");
     fi_sleeper *s = fi_idle_borrow(&at->workers.idle);
@@ -192,7 +193,7 @@ static void be_guest(int self, uint64_t position, bool for_ever)
         return;
     memory *m = &of_thread[self];
     *m = (memory){position, true, (uint64_t)(s - at->workers.sleeper)};
-    x_say("give back");
+    x_say("return it");
     fi_idle_return(&at->workers.idle, s, false, anything, m);
 }
 
@@ -200,7 +201,7 @@ static void operate(const operation *op)
 {
     switch (op->letter) {
     case 'P':
-        put_work();
+        submit_work();
         break;
     case 'A':
         add_timer();
@@ -209,11 +210,11 @@ static void operate(const operation *op)
         fi_idle_add_interest(&at->workers.idle);
         break;
     case 'E':
-        tell_kernel(EVENT);
+        post_to_poller(EVENT);
         break;
     case 'G':
     case 'K':
-        be_guest(op->thread, op->position, op->letter == 'K');
+        borrow_and_return(op->thread, op->position, op->letter == 'K');
         break;
     default:
         find_work(op->thread, op->position);
@@ -222,7 +223,7 @@ static void operate(const operation *op)
 
 static const char *thread_name(int thread)
 {
-    static const char *const names[] = OWNER_AND("maker", "worker");
+    static const char *const names[] = OWNER_AND("submitter", "worker");
     return is_worker(thread) || thread == 0 ? names[thread] : "borrower";
 }
 
@@ -233,7 +234,7 @@ static void adjust(check *c)
     c->thread_name = thread_name;
 }
 
-/* ---- what must be so when nothing goes on ---- */
+/* ---- what must hold when no thread can go on ---- */
 
 static bool sleeps(int thread)
 {
@@ -250,7 +251,7 @@ static const char *at_rest(void)
         if (on && on != &at->workers.sleeper[i].asleep && on != &kernel)
             return "a thread waits for the lock for ever";
         if (on && x_peek(&at->workers.sleeper[i].asleep) == FI_AWAKE)
-            return "a worker is woken, and sleeps on";
+            return "a worker is woken, and still sleeps";
         if (!sleeps(i))
             continue;
         any = true;
@@ -259,7 +260,7 @@ static const char *at_rest(void)
     }
     if (!any)
         return NULL;
-    if (put & ~taken)
+    if (submitted & ~taken)
         return "work is left, and a worker sleeps";
     if (x_peek(&at->workers.idle.n_interests) > 0 && !polls)
         return "there is an interest, a worker sleeps, and no worker polls";
@@ -270,7 +271,7 @@ static const char *at_rest(void)
 
 static uint64_t summary(void)
 {
-    return put << N | taken;
+    return submitted << N | taken;
 }
 
 static const char *value_name(uint64_t value)
@@ -291,13 +292,14 @@ static const program large_programs[] = {
 
 static const mutant mutants[] = {
     WEAKER("no fence in notify", "idle.notify.fence", ORDER_NONE, HANG, HANG, HANG),
-    FAULT("no last look whether a worker polls", "recheck_interests", HANG, HANG, HANG),
-    FAULT("no last look whether a worker waits for the timer", "recheck_timers", HANG, HANG, HANG),
+    FAULT("no last check whether a worker polls", "recheck_interests", HANG, HANG, HANG),
+    FAULT("no last check whether a worker waits for the timer", "recheck_timers", HANG, HANG, HANG),
     FAULT("the first interest wakes no worker", "idle.interest_notifies", HANG, HANG, HANG),
     FAULT("an earlier timer wakes no worker", "timer_notifies", HANG, HANG, HANG),
-    FAULT("keeps the time although it is awake", "idle.clear_timer_sleeper", HANG, HANG, HANG),
-    FAULT("asks the poller although it is awake", "idle.end_polling", HANG, HANG, HANG),
-    {.what = "given back, is woken at its word alone",
+    FAULT("an awake worker remains the timer sleeper", "idle.clear_timer_sleeper", HANG, HANG,
+          HANG),
+    FAULT("an awake worker remains the one that polls", "idle.end_polling", HANG, HANG, HANG),
+    {.what = "a returned worker is woken, and its poll is not interrupted",
      .weaken = {{"idle.return_interrupts", ORDER_NONE}},
      .expected = {OK, OK, HANG},
      .why_kept = "on rc11 poll:0:0:W:T,G hangs as well: try it by hand"},
@@ -307,7 +309,8 @@ static const mutant mutants[] = {
      .expected = {OK, OK, OK},
      .why_kept = "caught by poll:1:0:WK:T,T on rc11 and tso (hang), a program that takes minutes "
                  "to explore as it ships: try it by hand"},
-    FAULT("another polls before it has come out", "idle.end_polling_early", HANG, HANG, HANG),
+    FAULT("another worker polls before it has left the poller", "idle.end_polling_early", HANG,
+          HANG, HANG),
     {.what = NULL},
 };
 
@@ -318,7 +321,7 @@ const kind poll_kind = {
     .programs = programs,
     .large_programs = large_programs,
     .mutants = mutants,
-    .threads = OWNER_AND("maker", "worker"),
+    .threads = OWNER_AND("submitter", "worker"),
     .setup = setup,
     .operate = operate,
     .summary = summary,

@@ -1,5 +1,5 @@
-/* The outcomes that the explorer finds for small programs given as text.  reference.py makes up the
- * programs, asks the axioms of the memory models the same question, and compares.
+/* The outcomes that the explorer finds for small programs given as text.  reference.py generates
+ * the programs, computes the outcomes that the axioms of the memory models allow, and compares.
  *
  * One program per line: threads separated by |, operations by blanks, the parts of an operation by
  * colons.  L is one of the locations x, y, z, which start at 0; a value V is 0 to 99; without an
@@ -72,7 +72,7 @@ static const struct {
                    CAN_BE(ORDER_SEQ_CST)},
 };
 
-static void nonsense(const char *what, const char *which)
+static void syntax_error(const char *what, const char *which)
 {
     fprintf(stderr, "random_litmus: line %lu: %s: '%s'\n", line_number, what, which);
     exit(2);
@@ -91,14 +91,14 @@ static kind parse_kind(const char *text)
     while (k < KINDS && strcmp(forms[k].name, text) != 0)
         k++;
     if (k == KINDS)
-        nonsense("no such operation", text);
+        syntax_error("no such operation", text);
     return k;
 }
 
 static int parse_cell(const char *text)
 {
     if (text[0] < 'x' || text[0] >= 'x' + CELLS || text[1])
-        nonsense("a location is x, y or z, not", text);
+        syntax_error("not a location (x, y or z)", text);
     program.uses[text[0] - 'x'] = true;
     return text[0] - 'x';
 }
@@ -108,7 +108,7 @@ static uint64_t parse_value(const char *text)
     char *end = NULL;
     unsigned long value = strtoul(text, &end, 10);
     if (text[0] < '0' || text[0] > '9' || *end || value > MAX_VALUE)
-        nonsense("a value is 0 to 99, not", text);
+        syntax_error("not a value (0 to 99)", text);
     return value;
 }
 
@@ -117,8 +117,9 @@ static order parse_order(kind k, const char *text)
     for (order o = ORDER_NONE; o <= ORDER_SEQ_CST; o++)
         if ((forms[k].orders & CAN_BE(o)) && strcmp(order_name(o), text) == 0)
             return o;
-    nonsense(k == FENCE ? "a fence cannot have the order" : "the operation cannot have the order",
-             text);
+    syntax_error(k == FENCE ? "a fence cannot have this order"
+                            : "the operation cannot have this order",
+                 text);
     return ORDER_NONE;
 }
 
@@ -133,7 +134,7 @@ static operation parse_operation(char *word)
     bool relaxed = !rest && o.kind != FENCE;
     order written = relaxed ? ORDER_RELAXED : parse_order(o.kind, next_part(&rest));
     if (rest)
-        nonsense("an operation ends with its order, but here follows", rest);
+        syntax_error("text after the order of an operation", rest);
     o.site = (site){"", "", written, written, 0, sizeof(uint64_t)};
     return o;
 }
@@ -141,16 +142,16 @@ static operation parse_operation(char *word)
 static void parse_thread(char *text)
 {
     if (program.threads == MAX_THREADS)
-        nonsense("too many threads, the first too many is", text);
+        syntax_error("too many threads, at", text);
     program_thread *t = &program.thread[program.threads++];
     char *rest = NULL;
     for (char *word = strtok_r(text, " \t", &rest); word; word = strtok_r(NULL, " \t", &rest)) {
         if (t->operations == MAX_OPERATIONS)
-            nonsense("too many operations in a thread, the first too many is", word);
+            syntax_error("too many operations in a thread, at", word);
         t->operation[t->operations++] = parse_operation(word);
     }
     if (t->operations == 0)
-        nonsense("a thread does nothing", text);
+        syntax_error("a thread has no operation", text);
 }
 
 static void parse_program(char *line)
@@ -204,7 +205,7 @@ static void print_outcomes(void)
 
 /* ---- one execution ---- */
 
-static uint64_t cells[CELLS]; /* only their addresses count: the machine has the values */
+static uint64_t cells[CELLS]; /* only their addresses matter: the machine has the values */
 static int ended;
 
 static void setup(void)
@@ -301,9 +302,9 @@ static void perform(operation *o)
     }
 }
 
-/* Whoever ends last writes down what happened.  A referee that waits for all would have seen
- * nothing until then, so the explorer could never drop the stores that everybody is past: that
- * would stay untested. */
+/* The last thread to end records the outcome.  A separate recorder that waits for all would have
+ * seen nothing until then, so the explorer could never drop stores that no thread can read any
+ * more, and that would not be tested. */
 static void run(int thread)
 {
     program_thread *t = &program.thread[thread];
@@ -324,7 +325,7 @@ static const char *thread_name(int thread)
 
 /* ---- all programs ---- */
 
-/* Where the explorer gives up, the line says so instead, and the rest goes on. */
+/* If the explorer gives up a program, its line says so, and the next program follows. */
 static bool answer(mode m)
 {
     const check c = {.mode = m,

@@ -1,18 +1,17 @@
 #!/usr/bin/env python3
-"""Does the explorer agree with the axioms of the memory models?
+"""Compare the explorer with the axioms of the memory models.
 
-The explorer runs programs on a machine.  Here the same question is answered in the opposite way:
-write down every candidate execution of a small program (which store each load reads, and the order
-of the stores to each location) and keep those that the axioms allow.  The two have no idea in
-common, so a mistake in one shows as a difference.
+The explorer runs programs on a machine.  This program lists every candidate execution of a small
+program (which store each load reads, and the order of the stores to each location) and keeps those
+that the axioms allow.  The two methods share nothing, so a mistake in one shows as a difference.
 
   rc11  Lahav et al., "Repairing Sequential Consistency in C/C++11" (2017), with the release
         sequences of C++20 (read-modify-writes alone continue one), and of seq_cst only the fences
   imm   the same: it differs from rc11 only in late loads of items, of which there are none here
   tso   x86: Alglave et al., "Herding Cats" (2014)
 
-First come known programs, with what is known of them: that tests the axioms as written here.  Then
-come random ones.  random_litmus.c describes the text of programs and outcomes.
+The first programs are taken from the literature, with their known outcomes: they test the axioms as
+written here.  Random programs follow.  random_litmus.c describes the text of programs and outcomes.
 """
 import argparse
 import collections
@@ -113,8 +112,8 @@ KNOWN = [
     Known("a release fence, then a store slips in below what it saw",
           "store:y:1 fence:release store:x:1 store:z:1 | store:y:2 | load:z:acquire load:y",
           "||1,2;x=1,y=1,z=1", NO, NO),
-    # The second thread reads 1 from either of two stores.  What it knows of y differs, and it shows
-    # only later, when all else is the same: a search that takes the two for one leaves out half.
+    # The second thread reads 1 from either of two stores.  Its view of y differs, which shows only
+    # later, when all else is the same.  A search that does not distinguish the two leaves out half.
     Known("equal values, then an acquire fence",
           "store:x:1 store:y:1 store:x:1:release store:x:2"
           " | load:x load:x store:z:1 fence:acquire load:y",
@@ -164,7 +163,7 @@ def compose(first, second):
 
 
 def closure(relation):
-    """What can be reached in one step or more."""
+    """The transitive closure."""
     reached = list(relation)
     for middle, _ in enumerate(reached):
         bit, beyond = 1 << middle, reached[middle]
@@ -186,7 +185,7 @@ def acyclic(relation):
 Event = collections.namedtuple("Event", "thread kind cell values order")
 
 VALUES_OF_KIND = {"load": 0, "store": 1, "add": 1, "exchange": 1, "cas": 2}
-INITIALLY = -1  # the thread of the stores that were there before all others
+INITIALLY = -1  # the thread of the initial stores
 
 
 def parse_event(thread, word):
@@ -199,7 +198,7 @@ def parse_event(thread, word):
 
 
 class Program:
-    """What is the same in all executions."""
+    """The part that is the same in all executions."""
 
     def __init__(self, text):
         threads = [thread.split() for thread in text.split("|")]
@@ -218,7 +217,7 @@ class Program:
         return sum_of([1 << e for e in self.everything if holds(e)])
 
     def comes_before(self, a, b):
-        """sequenced before; what is there initially comes before all threads"""
+        """sequenced before; initial stores come before all threads"""
         one, other = self.events[a].thread, self.events[b].thread
         return one == other and a < b if one != INITIALLY else other != INITIALLY
 
@@ -226,7 +225,7 @@ class Program:
         return self.events[e].kind not in ("load", "fence")
 
     def sources_of(self, read):
-        """The stores it might read: neither later in its own thread nor overwritten there."""
+        """The stores it might read: those neither later in its own thread nor overwritten there."""
         cell = self.events[read].cell
         writes = [e for e in self.everything
                   if self.events[e].cell == cell and self.may_write(e) and e != read]
@@ -266,7 +265,7 @@ class Execution:
         self.found, self.written = {}, {}
 
     def compute_values(self):
-        """False when the choice makes no sense: something read that is not written."""
+        """False when the choice is impossible: a value is read that is never written."""
         for e in self.program.everything:
             if self.program.may_write(e):
                 self.value_written(e)
@@ -353,7 +352,7 @@ class Execution:
 
 
 def executions(program):
-    """All that make sense and in which nothing is read before it is written."""
+    """All that are possible and in which no value is read before it is written."""
     for sources in itertools.product(*program.sources):
         execution = Execution(program, sources)
         if acyclic(union(program.sb, execution.rf)) and execution.compute_values():
@@ -410,7 +409,7 @@ def happens_before(x):
 
 
 def seq_cst_fences_agree(x, hb, eco):
-    """psc: the seq_cst fences have one order that nothing seen contradicts."""
+    """psc: the seq_cst fences have one order that agrees with all reads."""
     fences = x.program.set_of(lambda e: x.program.events[e].order == "seq_cst")
     before = union(hb, compose(compose(hb, eco), hb))
     return acyclic([row & fences if fences >> e & 1 else 0 for e, row in enumerate(before)])
@@ -454,13 +453,13 @@ def reference(text):
 
 # ---- random programs ----
 
-OPERATIONS_AT_MOST = {2: 4, 3: 3, 4: 2}  # per thread: what the axioms can be asked in milliseconds
-EVENTS_AT_MOST = 9                       # the same for a whole program, fences not counted
+MAX_OPERATIONS = {2: 4, 3: 3, 4: 2}  # per thread: small enough to be judged in milliseconds
+MAX_EVENTS = 9                       # the same for a whole program, fences not counted
 
 
 class Generator:
-    """Half of the programs are made of chance alone.  The others are known ones with a few changes,
-    because what is forbidden there hangs by a thread, and chance seldom builds such a thing."""
+    """Half of the programs are random.  The others are known ones with a few changes: a small change
+    there often allows a forbidden outcome, and random programs seldom come close to one."""
 
     def __init__(self, seed):
         self.random = random.Random(seed)
@@ -473,7 +472,7 @@ class Generator:
 
     def by_chance(self):
         threads = self.random.choice([2, 2, 2, 3, 3, 4])
-        return " | ".join(self.thread(OPERATIONS_AT_MOST[threads]) for _ in range(threads))
+        return " | ".join(self.thread(MAX_OPERATIONS[threads]) for _ in range(threads))
 
     def thread(self, at_most):
         words = [self.operation()]
@@ -491,14 +490,14 @@ class Generator:
         return " | ".join(" ".join(words) for words in threads)
 
     def change(self, threads):
-        """Replace an operation, or add one where there is room, or a fence."""
+        """Replace an operation, or add one if the limits allow it, or a fence."""
         words = self.random.choice(threads)
         place = self.random.randrange(len(words))
         accesses = sum(not word.startswith("fence") for thread in threads for word in thread)
         what = self.random.choice(["replace", "add", "fence"])
         if what == "replace":
             words[place] = self.operation()
-        elif what == "add" and accesses < EVENTS_AT_MOST and len(words) < 6:
+        elif what == "add" and accesses < MAX_EVENTS and len(words) < 6:
             words.insert(place, self.operation())
         elif what == "fence" and len(words) < 6:
             words.insert(place, self.fence())
@@ -524,8 +523,8 @@ class Generator:
         return f"cas:{cell}:{self.random.randrange(3)}:{self.new_value(cell)}"
 
     def new_value(self, cell):
-        """Small, so that a CAS often finds what it expects.  Different values tell which store was
-        read; equal ones make threads that have read the same and yet know different things."""
+        """Small, so that a CAS often finds what it expects.  Different values show which store was
+        read.  Equal ones lead to threads that have read the same values with different views."""
         self.stored[cell] += 1
         return 1 + (self.stored[cell] - 1) % self.values
 
@@ -571,7 +570,7 @@ class Report:
         self.count(not different)
 
     def compare_known(self, known, allowed):
-        """The axioms as written here against the literature."""
+        """Compare the axioms as written here with the literature."""
         for model in ALLOWS:
             if (known.witness in allowed[model]) != getattr(known, model):
                 print(f"{known.name}: {known.program}\n  {model} as written here "

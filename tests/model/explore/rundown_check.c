@@ -1,5 +1,5 @@
-/* The runtime has no users when it is freed, a user sees it initialised, and the stopper wakes when the
- * last user leaves.
+/* The runtime has no users when it is freed, a user sees it initialised, and the stopper wakes when
+ * the last user leaves.
  *
  * Owner: O initialise the runtime and open, S close, wait and free it.  Thief: E enter, use it and
  * leave, A enter unchecked, wake the fiber that keeps it from being freed (the runtime exists from

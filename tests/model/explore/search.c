@@ -1,10 +1,9 @@
-/* Making every choice once.
+/* The search: every choice is made once.
  *
  * An execution is determined by its list of choices.  The search runs one to its end, then goes
- * back to the last choice that has an option left (depth first): to the snapshot before it, and from
- * there on it repeats the choices.  It
- * gives up on an execution as soon as the state it is in has been seen before: memory, views, and
- * for each thread a hash of all it has read (its stack is a function of that).
+ * back to the last choice that has an option left (depth first): it restores the snapshot before it
+ * and repeats the choices from there.  It gives up an execution when its state was seen before:
+ * memory, views, and for each thread a hash of all it has read, which determines its stack.
  */
 #include "explore/execution.h"
 
@@ -20,7 +19,7 @@ uint32_t search_choose(uint32_t options)
     if (s.next == s.choices)
         s.choice[s.choices++] = (choice){(uint8_t)options, 0};
     choice c = s.choice[s.next++];
-    if (c.options != options) { /* the same choices must lead to the same questions */
+    if (c.options != options) { /* the same choices must lead to the same options */
         fprintf(stderr, "explore: an execution could not be repeated\n");
         abort();
     }

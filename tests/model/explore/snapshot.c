@@ -1,7 +1,7 @@
 /* Snapshots: the search goes back to an earlier state without running the execution again.
  *
- * A snapshot is taken where the search chooses who goes next, so that all threads are suspended.  It
- * holds the machine, the threads with their stacks, the arena, and all other static data of the
+ * A snapshot is taken where the search chooses the next thread, so that all threads are suspended.
+ * It holds the machine, the threads with their stacks, the arena, and all other static data of the
  * program: the checks and the source under check keep some there.  x_keep excludes what outlives an
  * execution.  Snapshots lie on a stack, as the search is depth first.
  */
@@ -16,7 +16,8 @@ typedef struct range {
     unsigned char *low, *high;
 } range;
 
-/* The static data of the program, and the operations in it, whose cached orders may stay. */
+/* The static data of the program, and the sites in it, which are not restored: they cache
+ * orders. */
 extern unsigned char __data_start[], _end[];                        /* NOLINT */
 extern unsigned char __start_explore_sites[] __attribute__((weak)); /* NOLINT */
 extern unsigned char __stop_explore_sites[] __attribute__((weak));  /* NOLINT */

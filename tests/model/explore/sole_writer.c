@@ -1,8 +1,8 @@
 /* Locations that only one thread writes (tso).
  *
  * Before such a thread loads its own location, other threads need not run.  The writers are learnt
- * during the exploration: when a location gets a writer after another thread has relied on being the
- * only one, the exploration restarts. */
+ * during the exploration: when a location gets a writer after another thread has relied on being
+ * the only one, the exploration restarts. */
 #include "explore/memory.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Stores, and their place in the modification order of their location. */
+/* Stores, and their position in the modification order of their location. */
 #include "explore/memory.h"
 
 #include <string.h>
@@ -30,7 +30,7 @@ store *store_insert(int l, uint8_t position)
 {
     location *loc = &m.location[l];
     if (loc->stores == MAX_STORES)
-        x_fail(LIMIT, "the explorer has no room for more stores");
+        x_fail(LIMIT, "the explorer's array of stores is too small");
     if (position < loc->stores) {
         memmove(&loc->store[position + 1], &loc->store[position],
                 (size_t)(loc->stores - position) * sizeof loc->store[0]);
@@ -52,16 +52,16 @@ bool may_insert(const location *l, int position)
     return position == l->stores || !l->store[position].rmw;
 }
 
-/* A place in the modification order behind all that the thread has seen, newest place first. */
-static uint8_t choose_place(const machine_thread *t, int l)
+/* A position in the modification order after all that the thread has seen, newest first. */
+static uint8_t choose_position(const machine_thread *t, int l)
 {
     const location *loc = &m.location[l];
-    uint8_t places[MAX_STORES + 1] = {0};
+    uint8_t positions[MAX_STORES + 1] = {0};
     uint32_t n = 0;
     for (int p = loc->stores; p > t->cur.seen[l]; p--)
         if (may_insert(loc, p))
-            places[n++] = (uint8_t)p;
-    return places[search_choose(n)];
+            positions[n++] = (uint8_t)p;
+    return positions[search_choose(n)];
 }
 
 /* The store carries the caller's view with the new store in it. */
@@ -91,7 +91,7 @@ static void store_value(int l, uint64_t v, site *s, order o)
         buffer_store(t, l, v, carried);
         return;
     }
-    write_at(t, l, choose_place(t, l), v, carried, false);
+    write_at(t, l, choose_position(t, l), v, carried, false);
     search_point_after();
 }
 

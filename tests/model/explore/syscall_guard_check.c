@@ -1,6 +1,7 @@
-/* A number is not closed during a system call on it, and no system call begins while it is being closed.
+/* A descriptor is not closed during a system call on it, and no system call begins while it is
+ * being closed.
  *
- * Of two files.  Owner: X, Y close the first, the second.  Thief: A, B make a system call on the
+ * Two files.  Owner: X, Y close the first, the second.  Thief: A, B make a system call on the
  * first, the second, unless it is being closed. */
 #include "explore/kind.h"
 
@@ -31,13 +32,13 @@ static void setup(void)
         x_init(&syscall_guard[i], 0, guard_names[i]);
 }
 
-static void hold(int which, uint64_t position)
+static void lock_file(int which, uint64_t position)
 {
     fi_biased_lock_lock_slow(&file[which].lock, FI_LOCK_ID_NONE);
     x_forget(position);
 }
 
-static void let_go(int which)
+static void unlock_file(int which)
 {
     fi_biased_lock_unlock(&file[which].lock, FI_LOCK_ID_NONE);
 }
@@ -47,11 +48,11 @@ static void make_call(int thread, int which, uint64_t position)
 {
     bool closing;
     x_say("call on file %d", which);
-    hold(which, position + 1);
+    lock_file(which, position + 1);
     closing = file[which].closing;
     if (!closing)
         fi_syscall_guard_enter(&syscall_guard[thread], &file[which]);
-    let_go(which);
+    unlock_file(which);
     if (closing)
         return;
     x_data_read(which);
@@ -62,13 +63,13 @@ static void make_call(int thread, int which, uint64_t position)
 static void close_file(int which, uint64_t position)
 {
     x_say("close file %d", which);
-    hold(which, position + 1);
+    lock_file(which, position + 1);
     file[which].closing = true;
-    let_go(which);
+    unlock_file(which);
     for (int i = 1; i < program_threads(); i++)
         for (x_forget(position + 2); fi_syscall_guard_protects(&syscall_guard[i], &file[which]);)
             fi_thread_yield();
-    x_say("it is gone");
+    x_say("it is closed");
     x_data_write(which);
 }
 
@@ -104,8 +105,8 @@ static const program programs[] = {
 static const mutant mutants[] = {
     WEAKER("begins the next call relaxed", "syscall_guard.enter", ORDER_RELAXED, RACE, RACE, RACE),
     WEAKER("ends a call relaxed", "syscall_guard.leave", ORDER_RELAXED, RACE, RACE, RACE),
-    WEAKER("sees relaxed that a call is over", "syscall_guard.read", ORDER_RELAXED, RACE, RACE,
-           RACE),
+    WEAKER("checks relaxed whether a call has ended", "syscall_guard.read", ORDER_RELAXED, RACE,
+           RACE, RACE),
     {.what = NULL},
 };
 

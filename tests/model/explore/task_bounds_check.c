@@ -1,10 +1,10 @@
-/* A request for work is not lost: while a worker sleeps, a fiber with private tasks will see that it
- * was asked.
+/* A request for work is not lost: while a worker sleeps, a fiber with private tasks will see the
+ * request.
  *
- * The fiber has `capacity` private tasks.  Owner, the fiber: N spawn, Y sync, each of which answers
- * when it is asked; M, first of all, makes it.  Thief: T find a public task and take it, asking for
- * one before it sleeps.  While a worker sleeps, no task is public, and the fiber has none or is
- * asked. */
+ * The fiber has `capacity` private tasks.  Owner, the fiber: N spawn, Y sync, both of which handle
+ * a request, M (only as the first letter) create the fiber.  Thief: T find a public task and take
+ * it, with a request before it sleeps.  While a worker sleeps, no task is public, and the fiber has
+ * no private task or a request. */
 #include "explore/kind.h"
 
 #include "base/futex.h"
@@ -12,24 +12,24 @@
 #include "sched/task_bounds.h"
 
 enum { MAX_TASKS = 4 };
-enum { FIBER = 0 }; /* its memory, before it was one */
+enum { FIBER = 0 }; /* the memory of the fiber */
 
-typedef struct place {
+typedef struct state {
     workers workers;
     fi_task_bounds bounds;
-} place;
+} state;
 
-static place *at;
+static state *at;
 static FI_ATOMIC(fi_task_bounds *) current;
 static FI_ATOMIC(uint32_t) deque[MAX_TASKS]; /* 1: this task is public */
 static char slots[MAX_TASKS + 1];
-static unsigned published, taken; /* how many; one bit per task */
+static unsigned published, taken; /* their number; one bit per task */
 
 static void setup(void)
 {
     static const char *const words[] = {"deque[0]", "deque[1]", "deque[2]", "deque[3]"};
     published = taken = 0;
-    at = FI_NEW(place);
+    at = FI_NEW(state);
     workers_init(&at->workers);
     x_init(&current, *program_now->owner == 'M' ? 0 : X_BITS(&at->bounds), "current");
     x_init(&at->bounds.limit, X_BITS(FI_LIMIT_REQUESTED), "limit");
@@ -60,10 +60,10 @@ static bool publish(void)
     return true;
 }
 
-static void answer(void)
+static void handle_request(void)
 {
     char *floor = &slots[published];
-    x_say("answer");
+    x_say("handle the request");
     fi_task_bounds_reset(&at->bounds, &slots[MAX_TASKS], floor);
     if (!fi_idle_hungry(&at->workers.idle) || !deque_empty())
         return;
@@ -73,25 +73,25 @@ static void answer(void)
         fi_task_bounds_raise_floor(&at->bounds, floor, &slots[published]);
 }
 
-static void make(void)
+static void create_fiber(void)
 {
-    x_say("make the fiber and run it");
+    x_say("create the fiber and run it");
     x_data_write(FIBER);
     fi_task_bounds_store_current(&current, &at->bounds);
     fi_task_bounds_request(&at->bounds);
 }
 
-/* A spawn compares with one word, a sync with the other. */
-static void look(char op)
+/* A spawn compares with `limit`, a sync with `floor`. */
+static void spawn_or_sync(char op)
 {
     x_say(op == 'N' ? "spawn" : "sync");
-    bool asked = op == 'N' ? fi_load_relaxed(&at->bounds.limit) == FI_LIMIT_REQUESTED
-                           : fi_load_relaxed(&at->bounds.floor) == FI_FLOOR_REQUESTED;
-    if (asked)
-        answer();
+    bool requested = op == 'N' ? fi_load_relaxed(&at->bounds.limit) == FI_LIMIT_REQUESTED
+                               : fi_load_relaxed(&at->bounds.floor) == FI_FLOOR_REQUESTED;
+    if (requested)
+        handle_request();
 }
 
-/* ---- the hungry, as in sched/find_work.c ---- */
+/* ---- workers, as in sched/find_work.c ---- */
 
 static bool take(void)
 {
@@ -108,7 +108,7 @@ static bool take(void)
     return false;
 }
 
-static void ask(void)
+static void request_publish(void)
 {
     fi_task_bounds *f = fi_task_bounds_load_current(&current);
     if (!f)
@@ -116,17 +116,17 @@ static void ask(void)
     x_data_read(FIBER);
     if (fi_task_bounds_is_requested(f))
         return;
-    x_say("ask");
+    x_say("request a task");
     fi_task_bounds_request(f);
 }
 
 static bool anything(void *position)
 {
     x_forget(*(uint64_t *)position + 1);
-    x_say("look once more");
+    x_say("check once more");
     if (!deque_empty())
         return true;
-    ask();
+    request_publish();
     return false;
 }
 
@@ -150,11 +150,11 @@ static void find_work(int self, uint64_t position)
 static void operate(const operation *op)
 {
     if (op->letter == 'M')
-        make();
+        create_fiber();
     else if (op->letter == 'T')
         find_work(op->thread, op->position);
     else
-        look(op->letter);
+        spawn_or_sync(op->letter);
 }
 
 static void adjust(check *c)
@@ -162,7 +162,7 @@ static void adjust(check *c)
     c->races = program_has("M");
 }
 
-/* The fiber goes on some time; whichever word it looks at next, it must see that somebody asked. */
+/* The fiber will spawn or sync some time.  Either one must see the request. */
 static const char *at_rest(void)
 {
     for (int i = 1; i < program_threads(); i++)
@@ -173,9 +173,9 @@ static const char *at_rest(void)
     if (published == program_now->capacity)
         return NULL;
     if (x_peek(&at->bounds.limit) != X_BITS(FI_LIMIT_REQUESTED))
-        return "a worker sleeps, a task is private, and no spawn will look";
+        return "a worker sleeps, a task is private, and no spawn will see the request";
     if (x_peek(&at->bounds.floor) != X_BITS(FI_FLOOR_REQUESTED))
-        return "a worker sleeps, a task is private, and no sync will look";
+        return "a worker sleeps, a task is private, and no sync will see the request";
     return NULL;
 }
 
@@ -189,7 +189,7 @@ static const char *value_name(uint64_t value)
     static const char *const names[] = {"slot 0", "slot 1", "slot 2", "slot 3", "end"};
     uint64_t first = X_BITS(slots);
     if (value == X_BITS(FI_FLOOR_REQUESTED))
-        return "asked";
+        return "requested";
     if (value == X_BITS(&at->bounds))
         return "fiber";
     return value >= first && value < first + sizeof slots ? names[value - first] : NULL;
@@ -206,17 +206,18 @@ static const program large_programs[] = {
 };
 
 static const mutant mutants[] = {
-    WEAKER("no fence in answer", "task_bounds.reset.fence", ORDER_NONE, HANG, HANG, HANG),
-    WEAKER("a fence in answer that is not seq_cst", "task_bounds.reset.fence", ORDER_ACQ_REL, HANG,
+    WEAKER("no fence in reset", "task_bounds.reset.fence", ORDER_NONE, HANG, HANG, HANG),
+    WEAKER("a fence in reset that is not seq_cst", "task_bounds.reset.fence", ORDER_ACQ_REL, HANG,
            HANG, HANG),
     WEAKER("no fence in sleep", "idle.sleep.fence", ORDER_NONE, HANG, HANG, OK),
     {.what = "ends a search relaxed",
      .weaken = {{"idle.found", ORDER_RELAXED}},
      .expected = {OK, OK, OK},
-     .why_kept = "caught by fork:2:0:NN:T,T on rc11 (hang), a program that takes minutes to "
+     .why_kept = "caught by task_bounds:2:0:NN:T,T on rc11 (hang), a program that takes minutes to "
                  "explore on tso: try it by hand"},
-    WEAKER("shows a fiber relaxed", "task_bounds.store", ORDER_RELAXED, RACE, RACE, RACE),
-    WEAKER("looks relaxed for a fiber", "task_bounds.load", ORDER_RELAXED, RACE, RACE, RACE),
+    WEAKER("stores the current fiber relaxed", "task_bounds.store", ORDER_RELAXED, RACE, RACE,
+           RACE),
+    WEAKER("loads the current fiber relaxed", "task_bounds.load", ORDER_RELAXED, RACE, RACE, RACE),
     {.what = NULL},
 };
 

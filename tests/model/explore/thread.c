@@ -1,10 +1,10 @@
-/* What a running thread asks of the search.
+/* Calls of a running thread to the search.
  *
- * When may others run?  In rc11 and imm a load changes nothing for others, and what it can read now
- * it can also read later; so loads are moved down to the thread's next store, read-modify-write or
- * fence, and others run only after one of those.  In tso a load reads the one newest value, so
- * others run before every access to memory; moving a store from a buffer to memory is a step of its
- * own. */
+ * They decide when other threads may run.  In rc11 and imm a load changes nothing for others, and
+ * what it can read now it can also read later.  So loads are moved down to the thread's next store,
+ * read-modify-write or fence, and others run only after one of those.  In tso a load reads the
+ * newest value, so others run before every access to memory.  Moving a store from a buffer to
+ * memory is a step of its own. */
 #include "explore/execution.h"
 
 #include <stdarg.h>
@@ -25,7 +25,7 @@ bool search_ended(int t)
     return s.thread[t].ended;
 }
 
-/* Not inlined: then its frame is below all that the thread uses. */
+/* Not inlined, so that its frame is below all that the thread uses. */
 __attribute__((noinline)) void go_home(void)
 {
     running_thread()->stack_low = (unsigned char *)__builtin_frame_address(0) - STACK_SLACK;
@@ -92,9 +92,9 @@ void search_point_after(void)
     t->goes_on = false;
 }
 
-/* The access to the word that follows is where others go in tso.  In rc11 and imm they need not go
- * after it: a thread that does not read the word may as well go before, and one that does must
- * wait. */
+/* In tso other threads run before the access to the word that follows.  In rc11 and imm they need
+ * not run after it: a thread that does not read the word may as well run before, and one that does
+ * must wait. */
 void search_await_zero(const void *word)
 {
     thread *t = running_thread();
@@ -151,13 +151,13 @@ void x_join(void)
     machine_join(s.running, s.check->threads);
 }
 
-/* Looking again makes sense only if another thread has made progress since the last look; two
- * threads that wait for a third make none. */
+/* A retry makes sense only if another thread has made progress since the last one.  Two threads
+ * that wait for a third make none. */
 void x_yield(void)
 {
     thread *t = running_thread();
     if (!t->spinning)
-        t->saw = s.progress - 1; /* there may have been some since its first look */
+        t->saw = s.progress - 1; /* there may have been some since its first try */
     t->yielding = t->spinning = true;
     search_read(5);
     go_home();

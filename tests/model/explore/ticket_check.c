@@ -1,10 +1,10 @@
-/* A published task runs once, its fiber goes on once and sees the result, and its ticket is freed
- * once.
+/* A published task runs once, its fiber is resumed once and sees the result, and its ticket is
+ * freed once.
  *
  * The deques have `capacity`.  Owner, a fiber: P publish a task, Y sync the newest, O the same, but
- * look for its ticket in the deque first.  Thief: S steal a ticket and run its task, then the rest of
- * the fiber if that waits for it.  The fiber begins on thread 0 and moves to the thread that resumes
- * it; what it does there is the rest of its program. */
+ * pop its ticket from the deque first.  Thief: S steal a ticket and run its task, then resume the
+ * fiber if it waits for the task.  The fiber begins on thread 0 and moves to the thread that
+ * resumes it, which runs the rest of its program. */
 #include "explore/kind.h"
 
 #include "deque/deque.h"
@@ -20,7 +20,7 @@ static fi_deque *deque[MAX_THREADS];
 static fi_ticket tickets[MAX_TICKETS];
 static char slots[MAX_DEPTH];
 static unsigned made, ran,
-    freed; /* tickets; tasks that ran and tickets that are gone, a bit each */
+    freed; /* number of tickets; a bit for each task that ran and for each freed ticket */
 
 static struct {
     const char *op; /* what it does next */
@@ -78,7 +78,7 @@ static void publish(int thread)
     x_say("publish %c", 'A' + number(t));
     x_data_write(SLOT + (int)fiber.depth);
     x_data_write(TICKET + number(t));
-    fi_atomic_init(&t->state, FI_TICKET_CLAIMED); /* a record that was a ticket before */
+    fi_atomic_init(&t->state, FI_TICKET_CLAIMED); /* a record that is reused */
     fi_ticket_init(t, &slots[fiber.depth]);
     fiber.open[fiber.depth++] = t;
     if (fi_deque_push(deque[thread], t) < 0)
@@ -102,12 +102,12 @@ static bool claim_back(int thread, fi_ticket *t, bool pop)
     }
     if (!fi_ticket_claim_back(t))
         return false;
-    run_task(t); /* the ticket stays in the deque, and its slot may be another task's soon */
+    run_task(t); /* the ticket stays in the deque, and its slot may soon be reused */
     return true;
 }
 
-/* False: it is parked, and no longer this thread's. */
-static bool await(fi_ticket *t)
+/* False: the fiber is parked, and another thread may resume it. */
+static bool wait_done(fi_ticket *t)
 {
     if (fi_ticket_is_done(t))
         return true;
@@ -121,13 +121,13 @@ static bool await(fi_ticket *t)
     return true;
 }
 
-/* Somebody else ran the newest task. */
+/* Another thread ran the newest task. */
 static void use_result(void)
 {
     fi_ticket *t = fiber.open[--fiber.depth];
     x_say("uses the result of %c", 'A' + number(t));
     if (!(ran & 1u << number(t)))
-        x_fail(LOST, "the result of %c is used before it is there", 'A' + number(t));
+        x_fail(LOST, "the result of %c is used before it is written", 'A' + number(t));
     x_data_read(SLOT + (int)fiber.depth);
     free_ticket(t);
 }
@@ -140,13 +140,13 @@ static bool sync(int thread, bool pop)
         fiber.depth--;
         return true;
     }
-    if (!await(t))
+    if (!wait_done(t))
         return false;
     use_result();
     return true;
 }
 
-/* `after` tells what the thread does when the fiber has left it. */
+/* `after` says what the thread does when the fiber has left it. */
 static void run_fiber(int thread, uint64_t after)
 {
     while (*fiber.op) {
@@ -170,7 +170,7 @@ static void resume(int thread, const void *waiter, uint64_t after)
     run_fiber(thread, after);
 }
 
-/* ---- the deque's side ---- */
+/* ---- thieves ---- */
 
 static void run_ticket(int thread, fi_ticket *t, uint64_t after)
 {
@@ -193,7 +193,7 @@ static void steal(int thread, int victim, uint64_t after)
         run_ticket(thread, x_settle(item), after);
 }
 
-/* What was claimed back may still stand in a deque. */
+/* A ticket that was claimed back may still be in a deque. */
 static void drain(void)
 {
     if (fiber.parked || *fiber.op)
@@ -241,11 +241,12 @@ static const program programs[] = {
 
 static const mutant mutants[] = {
     WEAKER("finishes relaxed", "ticket.finish", ORDER_RELAXED, RACE, RACE, RACE),
-    WEAKER("looks relaxed whether it is done", "ticket.check", ORDER_RELAXED, RACE, RACE, RACE),
+    WEAKER("checks relaxed whether the task is done", "ticket.check", ORDER_RELAXED, RACE, RACE,
+           RACE),
     WEAKER("parks relaxed", "ticket.park", ORDER_RELAXED, RACE, RACE, RACE),
     WEAKER("reads the waiter relaxed", "ticket.waiter", ORDER_RELAXED, RACE, RACE, RACE),
-    WEAKER("comes too late to park, and looks relaxed", "ticket.late", ORDER_RELAXED, RACE, RACE,
-           RACE),
+    WEAKER("finds the task done while it parks, by a relaxed load", "ticket.late", ORDER_RELAXED,
+           RACE, RACE, RACE),
     WEAKER("claims back relaxed", "ticket.claim", ORDER_RELAXED, RACE, RACE, RACE),
     WEAKER("frees a claimed ticket after a relaxed load", "ticket.claimed", ORDER_RELAXED, RACE,
            RACE, RACE),

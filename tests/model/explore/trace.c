@@ -1,4 +1,4 @@
-/* A failing execution, for people: one line per operation, a heading whenever the thread changes.
+/* The trace of a failing execution: one line per operation, a heading whenever the thread changes.
  */
 #include "explore/machine.h"
 

@@ -1,4 +1,5 @@
-/* A replacer and a user never have the object at the same time, and each sees what the other did.
+/* A replacer and a user never access the object at the same time, and each sees what the other
+ * wrote.
  *
  * Owner: C close, replace the object, open.  Thief: U enter, use the object, leave.  The plain
  * accesses to the object never race. */

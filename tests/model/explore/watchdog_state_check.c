@@ -1,8 +1,8 @@
-/* The watchdog does not sleep for ever while a worker is awake, or when its word was changed since it
- * looked.
+/* The watchdog does not sleep for ever while a worker is awake, or after its state word has changed
+ * since it read it.
  *
- * Owner: L look around, and sleep for ever if all workers do.  Thief: T a worker, finds work and is
- * busy for ever, P put some, K borrow a worker for ever, C change the watchdog's word. */
+ * Owner: L check the workers, and sleep for ever if all of them sleep.  Thief: T a worker, finds
+ * work and is busy for ever, P submit work, K borrow a worker for ever, C change the state word. */
 #include "explore/kind.h"
 
 #include "base/eventcount.h"
@@ -13,8 +13,8 @@
 static workers *at;
 static fi_watchdog_state word;
 static fi_eventcount wakeup;
-static FI_ATOMIC(uint32_t) work; /* so many pieces */
-static uint64_t looked;          /* what the watchdog saw of its word when it fell asleep */
+static FI_ATOMIC(uint32_t) work; /* the number of pieces */
+static uint64_t slept_at;        /* the state word when the watchdog fell asleep */
 
 enum { TICK = 1 };
 
@@ -33,7 +33,7 @@ static unsigned n_workers(void)
 
 static void setup(void)
 {
-    looked = 0;
+    slept_at = 0;
     at = FI_NEW(workers);
     workers_init(at);
     x_init(&word, 0, "watchdog");
@@ -54,7 +54,7 @@ static bool fall_asleep(void *seen)
     return fi_watchdog_state_sleep(&word, *(const uint64_t *)seen);
 }
 
-static bool is_all_quiet(uint64_t seen)
+static bool is_all_asleep(uint64_t seen)
 {
     if (x_fault("sleep_lock"))
         return fi_load_relaxed(&at->idle.state) == n_workers() && fall_asleep(&seen);
@@ -65,15 +65,15 @@ static void watch(void)
 {
     for (;;) {
         x_forget(1);
-        uint32_t heard = fi_eventcount_prepare(&wakeup);
+        uint32_t ticket = fi_eventcount_prepare(&wakeup);
         uint64_t seen = fi_load_relaxed(&word);
-        bool quiet = is_all_quiet(seen);
+        bool quiet = is_all_asleep(seen);
         if (quiet)
-            looked = seen;
+            slept_at = seen;
         if (x_fault("prepare_first"))
-            heard = fi_eventcount_prepare(&wakeup);
+            ticket = fi_eventcount_prepare(&wakeup);
         x_say(quiet ? "all sleep" : "not all sleep");
-        fi_eventcount_wait(&wakeup, heard, quiet ? FI_FUTEX_FOREVER : TICK);
+        fi_eventcount_wait(&wakeup, ticket, quiet ? FI_FUTEX_FOREVER : TICK);
         fi_watchdog_state_wake(&word);
     }
 }
@@ -108,11 +108,11 @@ static void find_work(int self)
         fi_idle_notify(&at->idle);
 }
 
-/* ---- others ---- */
+/* ---- other threads ---- */
 
-static void put_work(void)
+static void submit_work(void)
 {
-    x_say("put work");
+    x_say("submit work");
     fi_fetch_add_relaxed(&work, 1);
     fi_idle_notify(&at->idle);
 }
@@ -123,7 +123,7 @@ static void begin_waiting(void)
     notify_if(fi_watchdog_state_change(&word, FI_WATCHDOG_THREAD));
 }
 
-/* Like sched/caller_runs.c. */
+/* As in sched/caller_runs.c. */
 static void borrow(void)
 {
     x_say("borrow");
@@ -136,7 +136,7 @@ static void operate(const operation *op)
     if (op->letter == 'L')
         watch();
     else if (op->letter == 'P')
-        put_work();
+        submit_work();
     else if (op->letter == 'C')
         begin_waiting();
     else if (op->letter == 'K')
@@ -150,14 +150,14 @@ static const char *at_rest(void)
     for (int i = 1; i < program_threads(); i++)
         if (is_worker(i) && x_peek(&at->sleeper[i].asleep) != FI_ASLEEP)
             return "a worker is awake, and the watchdog sleeps";
-    if (x_peek(&word) / FI_WATCHDOG_CHANGE != looked / FI_WATCHDOG_CHANGE)
-        return "something was changed, and the watchdog sleeps";
+    if (x_peek(&word) / FI_WATCHDOG_CHANGE != slept_at / FI_WATCHDOG_CHANGE)
+        return "the state word has changed, and the watchdog sleeps";
     return NULL;
 }
 
 static uint64_t summary(void)
 {
-    return looked;
+    return slept_at;
 }
 
 static const program programs[] = {
@@ -167,11 +167,11 @@ static const program programs[] = {
 
 static const mutant mutants[] = {
     WEAKER("wakes a worker relaxed", "idle.wake", ORDER_RELAXED, HANG, HANG, OK),
-    WEAKER("looks relaxed whether it is woken", "idle.woken", ORDER_RELAXED, HANG, HANG, OK),
-    FAULT("a worker that is awake does not ring", "awake_notifies", HANG, HANG, HANG),
-    FAULT("falls asleep without the lock", "sleep_lock", HANG, HANG, HANG),
-    FAULT("hears what was rung while it looked", "prepare_first", HANG, HANG, HANG),
-    FAULT("a change does not ring", "watchdog_state.change_notifies", HANG, HANG, HANG),
+    WEAKER("checks relaxed whether it is woken", "idle.woken", ORDER_RELAXED, HANG, HANG, OK),
+    FAULT("a worker that wakes does not notify", "awake_notifies", HANG, HANG, HANG),
+    FAULT("falls asleep without the lock of the idle workers", "sleep_lock", HANG, HANG, HANG),
+    FAULT("prepares the wait after it has checked the workers", "prepare_first", HANG, HANG, HANG),
+    FAULT("a change does not notify", "watchdog_state.change_notifies", HANG, HANG, HANG),
     {.what = NULL},
 };
 

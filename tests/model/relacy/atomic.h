@@ -1,9 +1,9 @@
-/* The door of base/atomic.h for relacy, a randomised race detector: the shipped sources are
- * compiled as C++ with these operations. */
+/* Replaces base/atomic.h for relacy, a randomised race detector.  The shipped sources are compiled
+ * as C++ with these operations. */
 #ifndef RELACY_ATOMIC_H
 #define RELACY_ATOMIC_H
 
-/* Before relacy, whose macros take over new, malloc and errno. */
+/* Before relacy.hpp, which defines macros for new, malloc and errno. */
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>

@@ -1,6 +1,6 @@
 /* Random executions of the shipped deques, each with one owner and two thieves, and of weakened
- * ones, which must fail.  relacy finds in milliseconds what an exhaustive search finds in seconds,
- * but it can miss a bug: what is proven, the explorer proves. */
+ * deques, which must fail.  relacy finds in milliseconds what an exhaustive search finds in
+ * seconds, but it can miss a bug.  The explorer is exhaustive. */
 #include "relacy/atomic.h"
 
 #include "base/futex.h"
@@ -24,8 +24,8 @@ const fi_deque_ops *kind;
 const weakened *mutant;
 unsigned capacity, batch;
 
-/* Push, push, pop ... with a drain at the end; relacy checks that what an item points to is ready.
- */
+/* Push three items, pop one, and so on, with a drain at the end.  relacy checks that the payload of
+ * an item is written before it is read. */
 struct deque_test : rl::test_suite<deque_test, 3> {
     fi_deque *deque;
     rl::var<int> payload[ITEMS];
@@ -94,8 +94,7 @@ struct deque_test : rl::test_suite<deque_test, 3> {
     }
 };
 
-/* relacy tells a failing execution in its own words, and at length; asked for with RELACY_TELL=1.
- */
+/* relacy prints a long trace of a failing execution.  RELACY_TRACE=1 shows it. */
 struct silence : std::streambuf {
     int overflow(int c)
     {
@@ -109,7 +108,7 @@ bool runs_clean(unsigned iterations, unsigned *stopped)
     std::ostream nowhere(&none);
     rl::test_params params;
     params.iteration_count = iterations;
-    params.output_stream = getenv("RELACY_TELL") && !mutant ? &std::cout : &nowhere;
+    params.output_stream = getenv("RELACY_TRACE") && !mutant ? &std::cout : &nowhere;
     params.progress_stream = &nowhere;
     bool clean = rl::simulate<deque_test>(params);
     *stopped = (unsigned)params.stop_iteration;
@@ -124,7 +123,7 @@ struct setting {
 const setting settings[] = {{"locked", 4, 2}, {"bounded", 2, 0}, {"bounded", 8, 0}, {"batch", 1, 2},
                             {"batch", 8, 3},  {"half", 2, 0},    {"half", 8, 0}};
 
-/* Those that random search finds quickly; docs/memory-model.md has all of them. */
+/* The mutants that random search finds quickly.  docs/memory-model.md has all of them. */
 struct mutation {
     setting on;
     weakened how;
@@ -181,7 +180,7 @@ void fence_now(const char *label, rl::debug_info_param where)
         rl::atomic_thread_fence(rl::mo_seq_cst, where);
 }
 
-/* A sleeper may wake for no reason, so one that never sleeps is allowed. */
+/* Spurious wake-ups are allowed, so a wait may return at once. */
 int fi_futex_wait(FI_ATOMIC(uint32_t) *, uint32_t, int64_t)
 {
     rl::yield(1, RL_INFO);

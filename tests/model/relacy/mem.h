@@ -1,14 +1,15 @@
-/* The door of base/mem.h for relacy: objects are constructed, and relacy watches over them. */
+/* Replaces base/mem.h for relacy: objects are constructed, and relacy tracks them. */
 #ifndef RELACY_MEM_H
 #define RELACY_MEM_H
 
 #include "relacy/atomic.h"
 
-/* relacy's allocator knows nothing of alignment. */
+/* relacy's allocator ignores alignment. */
 #undef FI_CACHE_ALIGNED
 #define FI_CACHE_ALIGNED
 
-/* Memory comes zeroed, and a thief that is too late may look at a slot that never held an item. */
+/* base/mem.h returns zeroed memory: a thief that is too late may read a slot that never held an
+ * item. */
 template <class T> static T *zeroed(T *array, size_t n)
 {
     for (size_t i = 0; i < n; i++)
