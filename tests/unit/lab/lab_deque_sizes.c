@@ -1,4 +1,4 @@
-/* Files of samples that were made up, read back as sizes. */
+/* Deque sizes, computed from files of known samples. */
 #include "check.h"
 
 #include "lab/deque_sizes.h"
@@ -14,7 +14,7 @@ enum { GRID = 100, TICKS_PER_SECOND = 1000000000 };
 
 typedef struct moment {
     uint64_t stamp;
-    uint32_t up, down, top; /* of the second deque; the first stands still */
+    uint32_t up, down, top; /* of the second deque; the first does not change */
 } moment;
 
 static char file[] = "/tmp/filch-lab-sizes-XXXXXX";
@@ -41,7 +41,7 @@ static void write_file(const moment *m, int n, const char *kind)
     close(fd);
 }
 
-static deque_sizes found(const moment *m, int n, const char *kind)
+static deque_sizes sizes_of(const moment *m, int n, const char *kind)
 {
     samples s;
     deque_sizes z;
@@ -57,13 +57,13 @@ static deque_sizes found(const moment *m, int n, const char *kind)
     return z;
 }
 
-/* What is before the first change and after the last is left out. */
-static void only_while_something_happens(void **state)
+/* Samples before the first change and after the last are left out. */
+static void idle_ends_are_left_out(void **state)
 {
     static const moment m[] = {{0, 0, 0, 0},     {10000, 0, 0, 0}, {10100, 1, 0, 0},
                                {10200, 2, 0, 0}, {10300, 2, 1, 0}, {10400, 2, 1, 1},
                                {90000, 2, 1, 1}};
-    deque_sizes z = found(m, 7, "batch");
+    deque_sizes z = sizes_of(m, 7, "batch");
     const transitions *c = &z.of[1].transitions;
 
     (void)state;
@@ -84,12 +84,12 @@ static void only_while_something_happens(void **state)
     deque_sizes_free(&z);
 }
 
-/* Its owner takes at the top. */
+/* The owner pops at the top. */
 static void a_fifo(void **state)
 {
     static const moment m[] = {
         {100, 0, 0, 0}, {200, 2, 0, 0}, {300, 2, 0, 1}, {400, 2, 0, 2}, {500, 2, 0, 2}};
-    deque_sizes z = found(m, 5, "half");
+    deque_sizes z = sizes_of(m, 5, "half");
 
     (void)state;
     CHECK_INT(z.of[1].largest, 2);
@@ -98,15 +98,15 @@ static void a_fifo(void **state)
     deque_sizes_free(&z);
 }
 
-static void the_curve_shows_the_largest(void **state)
+static void the_curve_shows_the_maximum(void **state)
 {
     static const moment m[] = {{0, 0, 0, 0},   {24, 5, 0, 0},  {25, 5, 4, 0},
                                {120, 5, 4, 0}, {239, 5, 4, 0}, {240, 5, 5, 0}};
-    deque_sizes z = found(m, 6, "batch");
+    deque_sizes z = sizes_of(m, 6, "batch");
     const int32_t *curve = z.of[1].curve;
 
     (void)state;
-    CHECK_NEAR(z.ticks, 240); /* so each part of the curve is a tick */
+    CHECK_NEAR(z.ticks, 240); /* so each part of the curve is one tick */
     CHECK_INT(curve[0], 0);
     CHECK_INT(curve[23], 0);
     CHECK_INT(curve[24], 5);
@@ -117,15 +117,15 @@ static void the_curve_shows_the_largest(void **state)
     deque_sizes_free(&z);
 }
 
-/* 30 us without a sample, while 1000 tasks came and went. */
-static void where_the_sampler_was_away(void **state)
+/* 30 us without a sample, while 1000 tasks were pushed and popped. */
+static void gaps_of_the_sampler_are_left_out(void **state)
 {
     static const moment m[] = {{0, 0, 0, 0},
                                {100, 1, 0, 0},
                                {30100, 1001, 990, 0},
                                {30200, 1001, 991, 0},
                                {30300, 1001, 1001, 0}};
-    deque_sizes z = found(m, 5, "batch");
+    deque_sizes z = sizes_of(m, 5, "batch");
     const transitions *c = &z.of[1].transitions;
 
     (void)state;
@@ -139,11 +139,11 @@ static void where_the_sampler_was_away(void **state)
     deque_sizes_free(&z);
 }
 
-static void nothing_happens(void **state)
+static void no_change(void **state)
 {
     static const moment m[] = {{0, 0, 0, 0}, {100, 0, 0, 0}, {200, 0, 0, 0}};
-    deque_sizes z = found(m, 3, "batch");
-    deque_sizes empty = found(m, 0, "batch");
+    deque_sizes z = sizes_of(m, 3, "batch");
+    deque_sizes empty = sizes_of(m, 0, "batch");
 
     (void)state;
     CHECK_NEAR(z.ticks, 0);
@@ -153,5 +153,5 @@ static void nothing_happens(void **state)
     deque_sizes_free(&empty);
 }
 
-CHECK_MAIN(only_while_something_happens, a_fifo, the_curve_shows_the_largest,
-           where_the_sampler_was_away, nothing_happens)
+CHECK_MAIN(idle_ends_are_left_out, a_fifo, the_curve_shows_the_maximum,
+           gaps_of_the_sampler_are_left_out, no_change)

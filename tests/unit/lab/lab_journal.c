@@ -1,6 +1,6 @@
 #define _GNU_SOURCE
-/* The journal: what was written is read back, what is truncated is dropped, and another run is
- * not mixed into it. */
+/* The journal: complete lines are read back, a truncated end is dropped, and a different run is
+ * refused. */
 #include "check.h"
 #include "lab/journal.h"
 
@@ -49,7 +49,7 @@ static long size_of_file(void)
     return (long)s.st_size;
 }
 
-static void comes_back(void **state)
+static void results_are_read_back(void **state)
 {
     (void)state;
     lab_journal journal;
@@ -67,11 +67,11 @@ static void comes_back(void **state)
     CHECK_INT(r->count, 3);
     CHECK_INT(results_n_good(r), 2);
     CHECK(results_seconds(r) == 1);
-    CHECK(results_find(r, "fib/tbb/2#2") == NULL); /* to be made again */
+    CHECK(results_find(r, "fib/tbb/2#2") == NULL); /* it failed, and is to run again */
     results_free(r);
 }
 
-static void numbers_by_name(void **state)
+static void values_by_name(void **state)
 {
     (void)state;
     lab_journal journal;
@@ -103,8 +103,8 @@ static void numbers_by_name(void **state)
     journal_close(&journal);
 }
 
-/* Whatever the end is, it is cut off, and the next line comes where it was. */
-static void torn_ends(void **state)
+/* An incomplete last line is removed, and the next line is written in its place. */
+static void truncated_ends(void **state)
 {
     (void)state;
     static const char *const ends[] = {
@@ -145,7 +145,7 @@ static void another_run_is_refused(void **state)
     journal_close(&journal);
 }
 
-static void one_at_a_time(void **state)
+static void one_writer_at_a_time(void **state)
 {
     (void)state;
     lab_journal journal, again;
@@ -156,7 +156,7 @@ static void one_at_a_time(void **state)
     journal_close(&journal);
 }
 
-static void what_cannot_be_kept(void **state)
+static void unwritable_files(void **state)
 {
     (void)state;
     lab_journal journal;
@@ -172,9 +172,9 @@ static void what_cannot_be_kept(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CHECK_TEST(comes_back),    CHECK_TEST(numbers_by_name),
-        CHECK_TEST(torn_ends),     CHECK_TEST(another_run_is_refused),
-        CHECK_TEST(one_at_a_time), CHECK_TEST(what_cannot_be_kept),
+        CHECK_TEST(results_are_read_back), CHECK_TEST(values_by_name),
+        CHECK_TEST(truncated_ends),        CHECK_TEST(another_run_is_refused),
+        CHECK_TEST(one_writer_at_a_time),  CHECK_TEST(unwritable_files),
     };
     if (!mkdtemp(folder))
         return 1;

@@ -1,4 +1,4 @@
-/* What the experiments of Kuchumov's paper say of results that are made up. */
+/* Verdicts of the experiments of Kuchumov's paper on made-up results. */
 #include "check.h"
 
 #include "lab/experiments.h"
@@ -23,7 +23,7 @@ static void begin(const char *words, int rounds)
     CHECK(results != NULL);
 }
 
-static char told[2048];
+static char report[2048];
 
 static lab_verdict verdict_of(const lab_experiment *e)
 {
@@ -32,7 +32,7 @@ static lab_verdict verdict_of(const lab_experiment *e)
     e->describe(results, page);
     CHECK(!report_page_is_truncated(page));
     lab_verdict v = report_page_verdict_of(page, &text);
-    snprintf(told, sizeof told, "%s", text);
+    snprintf(report, sizeof report, "%s", text);
     CHECK(report_page_summary_of(page)[0] != '\0');
     CHECK(!strstr(text, "nan") && !strstr(report_page_summary_of(page), "nan"));
     report_page_free(page);
@@ -44,7 +44,7 @@ static lab_verdict verdict_of(const lab_experiment *e)
 static const int widths[] = {30, 45, 60, 80, 100, 120, 150};
 static const int batches[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
 
-/* So many steals, give or take one, that took so long. */
+/* Add calls with this number of steals, plus or minus one, and this time. */
 static void stolen(double steals, double ms, int rounds, const char *format, ...)
 {
     char name[LAB_NAME], line[512];
@@ -122,32 +122,32 @@ static double slower(int k)
     return 5 + 0.1 * k;
 }
 
-static void as_in_the_paper(void **state)
+static void results_like_the_paper(void **state)
 {
     (void)state;
     steals(on_a_line, u_shape, same_time, ROUNDS);
     CHECK_INT(verdict_of(&lab_steals), LAB_AGREES);
-    CHECK(strstr(told, "eager, 4 workers") != NULL);
-    CHECK(strstr(told, "grow linearly") != NULL);
-    CHECK(strstr(told, "falls, then rises") != NULL);
-    CHECK(strstr(told, "there is none") != NULL);
+    CHECK(strstr(report, "eager, 4 workers") != NULL);
+    CHECK(strstr(report, "grow linearly") != NULL);
+    CHECK(strstr(report, "falls, then rises") != NULL);
+    CHECK(strstr(report, "there is none") != NULL);
 }
 
-static void not_as_in_the_paper(void **state)
+static void results_unlike_the_paper(void **state)
 {
     (void)state;
     steals(bent, u_shape, same_time, ROUNDS);
     CHECK_INT(verdict_of(&lab_steals), LAB_DIFFERS);
-    CHECK(strstr(told, "grow, but not linearly") != NULL);
+    CHECK(strstr(report, "grow, but not linearly") != NULL);
     steals(level, u_shape, same_time, ROUNDS);
     CHECK_INT(verdict_of(&lab_steals), LAB_DIFFERS);
-    CHECK(strstr(told, "do not grow significantly") != NULL);
+    CHECK(strstr(report, "do not grow significantly") != NULL);
     steals(on_a_line, slope, same_time, ROUNDS);
     CHECK_INT(verdict_of(&lab_steals), LAB_DIFFERS);
-    CHECK(strstr(told, "does not rise significantly") != NULL);
+    CHECK(strstr(report, "does not rise significantly") != NULL);
     steals(on_a_line, u_shape, slower, ROUNDS);
     CHECK_INT(verdict_of(&lab_steals), LAB_DIFFERS);
-    CHECK(strstr(told, "so there is one") != NULL);
+    CHECK(strstr(report, "so there is one") != NULL);
 }
 
 static void too_few_steals(void **state)
@@ -184,7 +184,7 @@ static void sampled(const char *name, const char *p, int steps)
     }
 }
 
-static void changes_like_the_published(void **state)
+static void transitions_like_the_paper(void **state)
 {
     (void)state;
     begin("", 1);
@@ -193,7 +193,7 @@ static void changes_like_the_published(void **state)
     CHECK_INT(verdict_of(&lab_probabilities), LAB_AGREES);
 }
 
-static void changes_unlike_the_published(void **state)
+static void transitions_unlike_the_paper(void **state)
 {
     (void)state;
     begin("", 1);
@@ -217,5 +217,5 @@ static void no_samples(void **state)
     results = NULL;
 }
 
-CHECK_MAIN(as_in_the_paper, not_as_in_the_paper, too_few_steals, changes_like_the_published,
-           changes_unlike_the_published, no_samples)
+CHECK_MAIN(results_like_the_paper, results_unlike_the_paper, too_few_steals,
+           transitions_like_the_paper, transitions_unlike_the_paper, no_samples)

@@ -1,8 +1,8 @@
-/* How long it will take, in words; and where the bar stands is looked at in cli_lab_test.sh. */
+/* The text for the remaining time.  cli_lab_test.sh checks the progress bar. */
 #include "check.h"
 #include "lab/progress.h"
 
-static void words_of_time(void **state)
+static void remaining_time(void **state)
 {
     (void)state;
     static const struct {
@@ -22,6 +22,6 @@ static void words_of_time(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {CHECK_TEST(words_of_time)};
+    const struct CMUnitTest tests[] = {CHECK_TEST(remaining_time)};
     return CHECK_RUN(tests);
 }

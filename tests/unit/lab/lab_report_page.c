@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-/* Pages: as text, and as HTML in which text stays text whatever is in it; and charts. */
+/* Report pages as text and as HTML, in which all text is escaped; charts. */
 #include "check.h"
 #include "lab/escape.h"
 #include "lab/report.h"
@@ -19,20 +19,20 @@ static FILE *begin(void)
     return out;
 }
 
-static bool has(const char *words)
+static bool contains(const char *part)
 {
-    return strstr(text, words) != NULL;
+    return strstr(text, part) != NULL;
 }
 
-static int count(const char *words)
+static int count(const char *part)
 {
     int n = 0;
-    for (const char *p = text; (p = strstr(p, words)); p++)
+    for (const char *p = text; (p = strstr(p, part)); p++)
         n++;
     return n;
 }
 
-static void text_stays_text(void **state)
+static void html_is_escaped(void **state)
 {
     (void)state;
     FILE *out = begin();
@@ -43,7 +43,7 @@ static void text_stays_text(void **state)
 
 /* ---- as text ---- */
 
-static void tables_stand_in_columns(void **state)
+static void tables_are_aligned(void **state)
 {
     (void)state;
     report_page *p = report_page_new("x");
@@ -72,8 +72,8 @@ static void long_words_are_wrapped(void **state)
     FILE *out = begin();
     report_page_print(p, out);
     fclose(out);
-    CHECK(has("1\n0"));
-    CHECK(has("2\nab cd\n"));
+    CHECK(contains("1\n0"));
+    CHECK(contains("2\nab cd\n"));
     report_page_free(p);
 }
 
@@ -94,16 +94,16 @@ static void nothing(const lab_options *o, lab_plan *p)
     (void)p;
 }
 
-static void tell_nothing(const lab_results *r, report_page *page)
+static void print_nothing(const lab_results *r, report_page *page)
 {
     (void)r;
     (void)page;
 }
 
-static const lab_experiment made_up = {"made-up", "A <title>",  "",   "Found: 1 < 2 & 3",
-                                       nothing,   tell_nothing, NULL, NULL};
+static const lab_experiment made_up = {"made-up", "A <title>",   "",   "Found: 1 < 2 & 3",
+                                       nothing,   print_nothing, NULL, NULL};
 
-/* Where gnuplot is not installed, no figure is drawn. */
+/* Without gnuplot no figure is drawn. */
 static void check_drawn(report_page *p)
 {
     const char *why = report_page_draw(p);
@@ -158,7 +158,7 @@ static void make_report(void)
     results_free(s.results);
 }
 
-static void nothing_escapes(void **state)
+static void report_text_is_escaped(void **state)
 {
     (void)state;
     make_report();
@@ -166,19 +166,19 @@ static void nothing_escapes(void **state)
                                         "<bad>",      "<w>",          "<g>",   "a&b",
                                         "<b>\"",      "words & more", "<s>",   "<caption>A"};
     for (size_t i = 0; i < sizeof never / sizeof never[0]; i++)
-        CHECK(!has(never[i]));
-    CHECK(has("1 &lt; 2 &amp; 3"));
-    CHECK(has("&lt;cpu&gt;"));
-    CHECK(has("left out: tbb: &lt;gone&gt;"));
-    CHECK(has("failed: a#0 &lt;bad&gt;"));
-    CHECK(has("filch lab made-up &lt;w&gt; --quick --workers 2 --repeat 2"));
-    CHECK(has("The load average was above 1"));
-    CHECK(has("incomplete: 4 of 4 calls are missing"));
-    CHECK(has("href=\"raw/made-up.jsonl\""));
-    CHECK(has("&lt;caption&gt;</span></caption>"));
+        CHECK(!contains(never[i]));
+    CHECK(contains("1 &lt; 2 &amp; 3"));
+    CHECK(contains("&lt;cpu&gt;"));
+    CHECK(contains("left out: tbb: &lt;gone&gt;"));
+    CHECK(contains("failed: a#0 &lt;bad&gt;"));
+    CHECK(contains("filch lab made-up &lt;w&gt; --quick --workers 2 --repeat 2"));
+    CHECK(contains("The load average was above 1"));
+    CHECK(contains("incomplete: 4 of 4 calls are missing"));
+    CHECK(contains("href=\"raw/made-up.jsonl\""));
+    CHECK(contains("&lt;caption&gt;</span></caption>"));
 }
 
-static void figures_are_told_apart(void **state)
+static void figures_have_legends_and_labels(void **state)
 {
     (void)state;
     make_report();
@@ -186,21 +186,22 @@ static void figures_are_told_apart(void **state)
         CHECK_INT(count("(not drawn)"), 4);
         return;
     }
-    CHECK_INT(count("<svg "), 4); /* two figures, for wide pages and for narrow ones */
+    CHECK_INT(count("<svg "), 4); /* two figures, each for wide and for narrow pages */
     CHECK_INT(count("</svg>"), 4);
     CHECK_INT(count(" id=\"made-up-1-wide-t\""), 1);
     CHECK_INT(count(" id=\"made-up-2-narrow-t\""), 1);
     CHECK_INT(count("<desc "), 4);
-    CHECK_INT(count(">missing</text>"), 2);         /* a bar that has no value */
-    CHECK(has("'var(--c1,") && !has("'var(--c2,")); /* a fit has the colour of its series */
-    CHECK(!has("nan") && !has("inf"));
-    CHECK(!has("<script"));
+    CHECK_INT(count(">missing</text>"), 2); /* a bar without a value */
+    CHECK(contains("'var(--c1,") &&
+          !contains("'var(--c2,")); /* a fit has the colour of its series */
+    CHECK(!contains("nan") && !contains("inf"));
+    CHECK(!contains("<script"));
     CHECK_INT(count("http"), count("http://www.w3.org/")); /* no requests */
 }
 
 /* ---- charts ---- */
 
-/* Charts with one value, with none, and with none in the frame. */
+/* Charts with one value, without any, and without any inside the axes. */
 static void charts_of_few_values(void **state)
 {
     (void)state;
@@ -225,16 +226,16 @@ static void charts_of_few_values(void **state)
     check_drawn(p);
     for (int i = 0; i < report_page_count(p); i++)
         n_charts += report_page_at(p, i)->kind == REPORT_PAGE_CHART;
-    CHECK_INT(n_charts, 3); /* the others say that there is nothing to draw */
+    CHECK_INT(n_charts, 3); /* the others print that there is nothing to draw */
     report_page_free(p);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CHECK_TEST(text_stays_text),        CHECK_TEST(tables_stand_in_columns),
+        CHECK_TEST(html_is_escaped),        CHECK_TEST(tables_are_aligned),
         CHECK_TEST(long_words_are_wrapped), CHECK_TEST(a_cell_needs_a_table),
-        CHECK_TEST(nothing_escapes),        CHECK_TEST(figures_are_told_apart),
+        CHECK_TEST(report_text_is_escaped), CHECK_TEST(figures_have_legends_and_labels),
         CHECK_TEST(charts_of_few_values),
     };
     int failed = CHECK_RUN(tests);

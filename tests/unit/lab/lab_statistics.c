@@ -1,4 +1,4 @@
-/* Statistics, on numbers whose answer is known by hand. */
+/* Statistics of numbers with known results. */
 #include "check.h"
 #include "lab/statistics.h"
 
@@ -30,7 +30,7 @@ static void quantiles(void **state)
     check_near(statistics_min(NUMBERS(5, -2, 3)), -2);
 }
 
-static void nothing_to_tell(void **state)
+static void no_numbers(void **state)
 {
     (void)state;
     CHECK(isnan(statistics_median(none)));
@@ -44,7 +44,7 @@ static void nothing_to_tell(void **state)
     CHECK(isnan(statistics_correlation_interval(NUMBERS(1, 2, 3), NUMBERS(1, 2, 4)).low));
 }
 
-/* One that holds the median, is the same each time, and has no width where there is no spread. */
+/* The interval contains the median, is reproducible, and has no width if all numbers are equal. */
 static void intervals_of_medians(void **state)
 {
     (void)state;
@@ -68,8 +68,8 @@ static void intervals_of_ratios(void **state)
     CHECK(i.low < 1 && i.high > 1);
 }
 
-/* What disturbs both of a turn disturbs no ratio. */
-static void ratios_by_turns(void **state)
+/* A disturbance of both runs of a pair does not change their ratio. */
+static void ratios_of_pairs(void **state)
 {
     (void)state;
     lab_numbers slow = NUMBERS(20, 100, 40, 1000), fast = NUMBERS(10, 50, 20, 500);
@@ -80,7 +80,7 @@ static void ratios_by_turns(void **state)
     i = statistics_ratio_interval(fast, slow);
     CHECK(i.high > 1);
     check_near(statistics_pairs_ratio(NUMBERS(2, 3, 4), NUMBERS(1, 2)),
-               2); /* one turn is missing */
+               2); /* one pair is incomplete */
     CHECK(statistics_pairs_interval(NUMBERS(2, 3, 4), NUMBERS(1, 2)).high >= 2);
     CHECK(isnan(statistics_pairs_ratio(none, none)));
     CHECK(isnan(statistics_pairs_interval(none, none).low));
@@ -120,10 +120,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CHECK_TEST(quantiles),
-        CHECK_TEST(nothing_to_tell),
+        CHECK_TEST(no_numbers),
         CHECK_TEST(intervals_of_medians),
         CHECK_TEST(intervals_of_ratios),
-        CHECK_TEST(ratios_by_turns),
+        CHECK_TEST(ratios_of_pairs),
         CHECK_TEST(lines),
         CHECK_TEST(correlations),
     };

@@ -1,11 +1,11 @@
-/* Changes of size whose frequencies are known by hand. */
+/* Changes of size with known frequencies. */
 #include "check.h"
 
 #include "lab/transitions.h"
 
 #include <math.h>
 
-/* To the tenth digit. */
+/* Equal to ten digits. */
 #define CHECK_NEAR(a, b) CHECK(fabs((a) - (b)) < 1e-10)
 
 static double sum_of(const transitions *c)
@@ -23,7 +23,7 @@ static void check(const transitions *c, double m2, double m1, double zero, doubl
     CHECK_NEAR(sum_of(c), 1);
 }
 
-static void nothing_is_nothing(void **state)
+static void no_samples(void **state)
 {
     transitions c;
 
@@ -45,7 +45,7 @@ static void a_constant_size(void **state)
     CHECK_NEAR(c.steps, 10);
 }
 
-/* Up and down by one in turn, a sample in each step. */
+/* Alternately up and down by one, with a sample in each step. */
 static void up_and_down(void **state)
 {
     transitions c;
@@ -57,8 +57,8 @@ static void up_and_down(void **state)
     check(&c, 0, 0.5, 0, 0.5, 0);
 }
 
-/* Seen only every second step, the same is constant: the sampler is too slow for it. */
-static void up_and_down_unseen(void **state)
+/* The same, sampled only every second step: the size seems constant. */
+static void up_and_down_too_fast(void **state)
 {
     transitions c;
 
@@ -84,7 +84,7 @@ static void a_ramp_and_a_steal(void **state)
     CHECK_NEAR(transitions_beyond(&c, 2), 0.2);
 }
 
-/* 1 in 4 steps is a quarter in each. */
+/* +1 in 4 steps counts as a quarter in each. */
 static void a_gap(void **state)
 {
     transitions c;
@@ -107,7 +107,7 @@ static void a_gap_of_several(void **state)
     check(&c, 0.75, 0, 0.25, 0, 0);
 }
 
-/* What happens within a step is seen in the next one. */
+/* Changes within a step count for the next one. */
 static void samples_closer_than_the_grid(void **state)
 {
     transitions c;
@@ -124,7 +124,7 @@ static void samples_closer_than_the_grid(void **state)
     check(&c, 0, 0, 0.5, 0, 0.5);
 }
 
-static void the_largest_share_a_place(void **state)
+static void changes_beyond_the_range_share_an_entry(void **state)
 {
     transitions c;
 
@@ -137,7 +137,7 @@ static void the_largest_share_a_place(void **state)
     CHECK_NEAR(transitions_beyond(&c, 2), 1);
 }
 
-/* A stamp before the others cannot be; it does no harm. */
+/* A time stamp that is earlier than the previous one is tolerated. */
 static void time_that_goes_back(void **state)
 {
     transitions c;
@@ -151,8 +151,8 @@ static void time_that_goes_back(void **state)
     check(&c, 0, 0, 0.5, 0.5, 0);
 }
 
-/* A stretch of which nothing is known. */
-static void what_is_skipped_does_not_count(void **state)
+/* An interval without known sizes. */
+static void skipped_intervals_do_not_count(void **state)
 {
     transitions c;
 
@@ -166,8 +166,8 @@ static void what_is_skipped_does_not_count(void **state)
     CHECK_NEAR(c.steps, 2);
 }
 
-/* Counters as deques have them, into sizes: the owner of a FIFO takes at the top, so that B-
- * stands still, and T moves by what it takes and by what is stolen. */
+/* Sizes from the counters of a deque.  The owner of a FIFO pops at the top, so B- does not change,
+ * and T counts pops and steals. */
 typedef struct counted {
     uint32_t up, down, top;
 } counted;
@@ -177,7 +177,7 @@ static int64_t size_of(counted c)
     return (int32_t)(c.up - c.down - c.top);
 }
 
-static void a_fifo_and_a_lifo_are_alike(void **state)
+static void a_fifo_and_a_lifo_have_the_same_size(void **state)
 {
     static const counted lifo[] = {{0, 0, 0}, {3, 0, 0}, {3, 1, 0}, {3, 1, 2}, {4, 2, 2}};
     static const counted fifo[] = {{0, 0, 0}, {3, 0, 0}, {3, 0, 1}, {3, 0, 3}, {4, 0, 4}};
@@ -207,7 +207,7 @@ static void counters_that_wrap(void **state)
     check(&c, 0, 0, 0, 0, 1);
 }
 
-CHECK_MAIN(nothing_is_nothing, a_constant_size, up_and_down, up_and_down_unseen, a_ramp_and_a_steal,
-           a_gap, a_gap_of_several, samples_closer_than_the_grid, the_largest_share_a_place,
-           time_that_goes_back, what_is_skipped_does_not_count, a_fifo_and_a_lifo_are_alike,
-           counters_that_wrap)
+CHECK_MAIN(no_samples, a_constant_size, up_and_down, up_and_down_too_fast, a_ramp_and_a_steal,
+           a_gap, a_gap_of_several, samples_closer_than_the_grid,
+           changes_beyond_the_range_share_an_entry, time_that_goes_back,
+           skipped_intervals_do_not_count, a_fifo_and_a_lifo_have_the_same_size, counters_that_wrap)

@@ -1,33 +1,33 @@
-/* Falls, and then rises: by the rule, and only where it is sure. */
+/* Detection of a U-shape: a significant fall, then a significant rise. */
 #include "check.h"
 
 #include "lab/u_shape.h"
 
 #include <math.h>
 
-enum { CALLS = 12, PLACES = 5 };
+enum { CALLS = 12, POINTS = 5 };
 
-/* Numbers about a middle, spread by that much to both sides. */
-static lab_numbers about(double room[CALLS], double middle, double spread)
+/* Numbers around a middle, with this spread to both sides. */
+static lab_numbers about(double numbers[CALLS], double middle, double spread)
 {
     for (int i = 0; i < CALLS; i++)
-        room[i] = middle + spread * (2.0 * i / (CALLS - 1) - 1);
-    return (lab_numbers){room, CALLS};
+        numbers[i] = middle + spread * (2.0 * i / (CALLS - 1) - 1);
+    return (lab_numbers){numbers, CALLS};
 }
 
-static u_shape of(const double middles[PLACES], double spread)
+static u_shape shape_of(const double middles[POINTS], double spread)
 {
-    static double room[PLACES][CALLS];
-    lab_numbers at[PLACES];
+    static double numbers[POINTS][CALLS];
+    lab_numbers at[POINTS];
 
-    for (int i = 0; i < PLACES; i++)
-        at[i] = about(room[i], middles[i], spread);
-    return u_shape_of(at, PLACES);
+    for (int i = 0; i < POINTS; i++)
+        at[i] = about(numbers[i], middles[i], spread);
+    return u_shape_of(at, POINTS);
 }
 
-static void a_bowl(void **state)
+static void a_u_shape(void **state)
 {
-    u_shape b = of((const double[]){900, 300, 99, 150, 199}, 20);
+    u_shape b = shape_of((const double[]){900, 300, 99, 150, 199}, 20);
 
     (void)state;
     CHECK_INT(b.least, 2);
@@ -38,8 +38,8 @@ static void a_bowl(void **state)
 
 static void a_slope(void **state)
 {
-    u_shape down = of((const double[]){900, 300, 200, 150, 100}, 20);
-    u_shape up = of((const double[]){100, 150, 200, 300, 900}, 20);
+    u_shape down = shape_of((const double[]){900, 300, 200, 150, 100}, 20);
+    u_shape up = shape_of((const double[]){100, 150, 200, 300, 900}, 20);
 
     (void)state;
     CHECK_INT(down.least, 4);
@@ -48,29 +48,29 @@ static void a_slope(void **state)
     CHECK(!up.falls && up.rises);
 }
 
-/* The least is inside, as it always is somewhere; but that may be chance. */
+/* The minimum is inside, but the difference is not significant. */
 static void noise(void **state)
 {
-    u_shape b = of((const double[]){104, 101, 100, 102, 103}, 90);
+    u_shape b = shape_of((const double[]){104, 101, 100, 102, 103}, 90);
 
     (void)state;
     CHECK_INT(b.least, 2);
     CHECK(!b.falls && !b.rises);
 }
 
-static void none_at_all(void **state)
+static void no_numbers(void **state)
 {
-    u_shape b = of((const double[]){50, 10, 0, 0, 0}, 0);
-    lab_numbers nothing[PLACES] = {{NULL, 0}};
+    u_shape b = shape_of((const double[]){50, 10, 0, 0, 0}, 0);
+    lab_numbers nothing[POINTS] = {{NULL, 0}};
 
     (void)state;
     CHECK_INT(b.least, 2);
     CHECK(b.falls && !b.rises);
     CHECK(fabs(b.fall - 51) < 1e-9);
-    CHECK_INT(u_shape_of(nothing, PLACES).least, -1);
+    CHECK_INT(u_shape_of(nothing, POINTS).least, -1);
 }
 
-/* One call at each place says nothing for sure. */
+/* One call per point is never significant. */
 static void single_calls(void **state)
 {
     const double y[] = {900, 100, 900};
@@ -82,4 +82,4 @@ static void single_calls(void **state)
     CHECK(!b.falls && !b.rises);
 }
 
-CHECK_MAIN(a_bowl, a_slope, noise, none_at_all, single_calls)
+CHECK_MAIN(a_u_shape, a_slope, noise, no_numbers, single_calls)

@@ -1,5 +1,4 @@
-/* What experiments say of results that are made up: each verdict comes when it should, and when
- * there is nothing to tell. */
+/* Verdicts of experiments on made-up results: each of them, and none without results. */
 #include "check.h"
 #include "lab/experiments.h"
 #include "lab/results.h"
@@ -18,7 +17,8 @@ static void begin(int workers)
     CHECK(results != NULL);
 }
 
-/* Three calls of about that many milliseconds, and as many nanoseconds as a figure. */
+/* Add three calls of about this many milliseconds, with the same number in nanoseconds as a
+ * figure. */
 static void measured(double ms, const char *format, ...)
 {
     char name[LAB_NAME], line[512];
@@ -36,28 +36,28 @@ static void measured(double ms, const char *format, ...)
     }
 }
 
-static lab_verdict verdict_of(const lab_experiment *e, char *words, size_t room)
+static lab_verdict verdict_of(const lab_experiment *e, char *out, size_t size)
 {
-    const char *text;
+    const char *reason;
     report_page *page = report_page_new(e->name);
     e->describe(results, page);
     CHECK(!report_page_is_truncated(page));
-    lab_verdict v = report_page_verdict_of(page, &text);
-    snprintf(words, room, "%s", text);
+    lab_verdict v = report_page_verdict_of(page, &reason);
+    snprintf(out, size, "%s", reason);
     CHECK(report_page_summary_of(page)[0] != '\0');
-    CHECK(!strstr(text, "nan") && !strstr(report_page_summary_of(page), "nan"));
+    CHECK(!strstr(out, "nan") && !strstr(report_page_summary_of(page), "nan"));
     report_page_free(page);
     return v;
 }
 
-static char words[1024];
+static char text[1024];
 
 /* ---- peers ---- */
 
 static const char *const workload_names[] = {"fib",          "knapsack",         "matmul",
                                              "sort-uniform", "sort-exponential", "tree"};
 
-/* Filch's times are these parts of TBB's. */
+/* The times of Filch are these multiples of TBB's. */
 static void peers(const double ratios[6])
 {
     begin(2);
@@ -74,18 +74,18 @@ static void peers_verdicts(void **state)
 {
     (void)state;
     begin(2);
-    CHECK_INT(verdict_of(&lab_peers, words, sizeof words), LAB_CANNOT_TELL);
+    CHECK_INT(verdict_of(&lab_peers, text, sizeof text), LAB_CANNOT_TELL);
     peers((const double[]){0.1, 0.5, 1, 1, 1.5, 1});
-    CHECK_INT(verdict_of(&lab_peers, words, sizeof words), LAB_AGREES);
-    CHECK(strstr(words,
+    CHECK_INT(verdict_of(&lab_peers, text, sizeof text), LAB_AGREES);
+    CHECK(strstr(text,
                  "faster than TBB on 2 of 6 workloads (0.100 to 1.50 of its time), slower on 1"));
     peers((const double[]){0.1, 0.5, 1, 1, 3, 1});
-    CHECK_INT(verdict_of(&lab_peers, words, sizeof words), LAB_DIFFERS);
-    CHECK(strstr(words, "more than twice as slow on 1"));
+    CHECK_INT(verdict_of(&lab_peers, text, sizeof text), LAB_DIFFERS);
+    CHECK(strstr(text, "more than twice as slow on 1"));
     peers((const double[]){1.5, 1.5, 1.5, 1.5, 1.5, 1.5});
-    CHECK_INT(verdict_of(&lab_peers, words, sizeof words), LAB_DIFFERS);
+    CHECK_INT(verdict_of(&lab_peers, text, sizeof text), LAB_DIFFERS);
     peers((const double[]){1, 1, 1, 1, 1, 1});
-    CHECK_INT(verdict_of(&lab_peers, words, sizeof words), LAB_CANNOT_TELL);
+    CHECK_INT(verdict_of(&lab_peers, text, sizeof text), LAB_CANNOT_TELL);
 }
 
 /* ---- jobs ---- */
@@ -107,16 +107,16 @@ static void jobs_verdicts(void **state)
 {
     (void)state;
     begin(2);
-    CHECK_INT(verdict_of(&lab_jobs, words, sizeof words), LAB_CANNOT_TELL);
-    jobs((const double[2][3]){{18.5, 9.9, 2.93}, {5.3, 1.35, 0.76}}); /* the seed's own */
-    CHECK_INT(verdict_of(&lab_jobs, words, sizeof words), LAB_AGREES);
-    CHECK(strstr(words, "4 of 4 steps"));
+    CHECK_INT(verdict_of(&lab_jobs, text, sizeof text), LAB_CANNOT_TELL);
+    jobs((const double[2][3]){{18.5, 9.9, 2.93}, {5.3, 1.35, 0.76}}); /* the published figures */
+    CHECK_INT(verdict_of(&lab_jobs, text, sizeof text), LAB_AGREES);
+    CHECK(strstr(text, "4 of 4 steps"));
     CHECK(
-        strstr(words, "6.31 for single jobs (published 6.31), 6.97 for the loop (published 6.97)"));
+        strstr(text, "6.31 for single jobs (published 6.31), 6.97 for the loop (published 6.97)"));
     jobs((const double[2][3]){{18.5, 9.9, 12}, {5.3, 1.35, 0.76}});
-    CHECK_INT(verdict_of(&lab_jobs, words, sizeof words), LAB_DIFFERS);
+    CHECK_INT(verdict_of(&lab_jobs, text, sizeof text), LAB_DIFFERS);
     jobs((const double[2][3]){{18.5, 9.9, 9.9}, {5.3, 1.35, 0.76}});
-    CHECK_INT(verdict_of(&lab_jobs, words, sizeof words), LAB_CANNOT_TELL);
+    CHECK_INT(verdict_of(&lab_jobs, text, sizeof text), LAB_CANNOT_TELL);
 }
 
 /* ---- deques ---- */
@@ -133,14 +133,14 @@ static void deques_verdicts(void **state)
 {
     (void)state;
     begin(2);
-    CHECK_INT(verdict_of(&lab_deques, words, sizeof words), LAB_CANNOT_TELL);
+    CHECK_INT(verdict_of(&lab_deques, text, sizeof text), LAB_CANNOT_TELL);
     deques(30, 15, 10);
-    CHECK_INT(verdict_of(&lab_deques, words, sizeof words), LAB_AGREES);
-    CHECK(strstr(words, "faster than the lock in 2 of 2 comparisons, slower in 0"));
+    CHECK_INT(verdict_of(&lab_deques, text, sizeof text), LAB_AGREES);
+    CHECK(strstr(text, "faster than the lock in 2 of 2 comparisons, slower in 0"));
     deques(30, 15, 40);
-    CHECK_INT(verdict_of(&lab_deques, words, sizeof words), LAB_DIFFERS);
+    CHECK_INT(verdict_of(&lab_deques, text, sizeof text), LAB_DIFFERS);
     deques(30, 15, 30);
-    CHECK_INT(verdict_of(&lab_deques, words, sizeof words), LAB_CANNOT_TELL);
+    CHECK_INT(verdict_of(&lab_deques, text, sizeof text), LAB_CANNOT_TELL);
 }
 
 int main(void)

@@ -1,4 +1,4 @@
-/* What work and span promise. */
+/* Parallelism and bounds of the speedup, computed from work and span. */
 #include "check.h"
 
 #include "scale.h"
@@ -39,7 +39,8 @@ static void work_by_span(void **state)
     CHECK(is_about(scale_burdened_parallelism(&s), 4));
 }
 
-/* 12 s, of which 2 are a chain: the other 10 are shared, and the chain is late by 1. */
+/* 12 s of work, 2 s of them span.  The other 10 s are shared by the workers.  The burden adds 1
+ * s. */
 static void bounds(void **state)
 {
     scale_sums s = with_clock_reads("100");
@@ -62,8 +63,8 @@ static void a_run_without_work_has_no_parallelism(void **state)
     CHECK(!scale_is_rough(&s));
 }
 
-/* A look at the clock takes 24 ns. */
-static void short_pieces_are_told(void **state)
+/* A read of the clock takes 24 ns. */
+static void too_short_pieces_are_detected(void **state)
 {
     scale_sums fine = with_clock_reads("400000000"), rough = with_clock_reads("600000000");
 
@@ -84,7 +85,7 @@ static void the_shorter_of_two_runs_counts(void **state)
     CHECK(is_about(s.burdened_span, 3));
 }
 
-static void nonsense_is_refused(void **state)
+static void invalid_lines_are_refused(void **state)
 {
     scale_sums s;
 
@@ -94,5 +95,5 @@ static void nonsense_is_refused(void **state)
     CHECK(!scale_read("{\"work_ns\":1}", &s));
 }
 
-CHECK_MAIN(work_by_span, bounds, a_run_without_work_has_no_parallelism, short_pieces_are_told,
-           the_shorter_of_two_runs_counts, nonsense_is_refused)
+CHECK_MAIN(work_by_span, bounds, a_run_without_work_has_no_parallelism,
+           too_short_pieces_are_detected, the_shorter_of_two_runs_counts, invalid_lines_are_refused)

@@ -1,5 +1,5 @@
-/* `filch top` looks at processes that may be hostile: whatever is in their page, the reader
- * refuses it or shows something. */
+/* The page of a process that `filch top` reads may be hostile: any content is refused or shown
+ * without harm. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -78,7 +78,7 @@ static bool is_refused(void)
 
 /* ---- refused ---- */
 
-static void sizes_and_heads_that_do_not_fit(void **state)
+static void invalid_sizes_and_headers_are_refused(void **state)
 {
     static const size_t sizes[] = {1,
                                    sizeof(filch_top) - 1,
@@ -105,7 +105,7 @@ static void sizes_and_heads_that_do_not_fit(void **state)
     }
 }
 
-static void a_page_that_may_shrink(void **state)
+static void an_unsealed_page_is_refused(void **state)
 {
     hostile h = make_good_page(WORKERS, 0);
 
@@ -121,7 +121,7 @@ static void a_page_that_may_shrink(void **state)
 
 static atomic_bool is_over;
 
-static void fill_randomly(hostile *h, fi_rng *r)
+static void fill_with_random_bytes(hostile *h, fi_rng *r)
 {
     uint64_t *words = (uint64_t *)(void *)&h->page->now_ns;
     size_t n = (h->size - offsetof(filch_top, now_ns)) / sizeof *words;
@@ -130,7 +130,7 @@ static void fill_randomly(hostile *h, fi_rng *r)
         words[i] = fi_rng_below(r, 4) == 0 ? UINT64_MAX : fi_rng_next(r);
 }
 
-/* Answers each request with anything at all, and changes the head, too. */
+/* Answers each request with random bytes and changes the header as well. */
 static void *answer(void *arg)
 {
     hostile *h = arg;
@@ -139,7 +139,7 @@ static void *answer(void *arg)
     fi_rng_seed(&r, h->seed);
     while (!atomic_load(&is_over)) {
         uint32_t wanted = __atomic_load_n(&h->page->wanted, __ATOMIC_ACQUIRE);
-        fill_randomly(h, &r);
+        fill_with_random_bytes(h, &r);
         h->page->workers = (uint32_t)fi_rng_next(&r);
         h->page->size = (uint32_t)fi_rng_next(&r);
         __atomic_store_n(&h->page->done, wanted, __ATOMIC_RELEASE);
@@ -148,7 +148,7 @@ static void *answer(void *arg)
     return NULL;
 }
 
-static void is_safe(const filch_top *t)
+static void check_is_safe(const filch_top *t)
 {
     CHECK_INT(t->workers, WORKERS);
     for (int i = 0; i < FILCH_TOP_KINDS; i++)
@@ -160,7 +160,7 @@ static void is_safe(const filch_top *t)
         CHECK(memchr(t->worker[i].runs, '\0', FILCH_TOP_TEXT) != NULL);
 }
 
-static void anything_can_be_shown(void **state)
+static void random_content_can_be_shown(void **state)
 {
     hostile h = make_good_page(WORKERS, ALL_SEALS);
     static top_shares shares[TOP_WORKERS_MAX];
@@ -178,7 +178,7 @@ static void anything_can_be_shown(void **state)
     CHECK_INT(pthread_create(&thread, NULL, answer, &h), 0);
     for (int i = 0; i < ROUNDS; i++) {
         CHECK_INT(top_ask(&p, FILCH_TOP_ALL), TOP_ANSWERED);
-        is_safe(p.at);
+        check_is_safe(p.at);
         top_print(nowhere, before, p.at, shares, "program", 200, 0);
         memcpy(before, p.at, p.size);
     }
@@ -190,4 +190,5 @@ static void anything_can_be_shown(void **state)
     drop_page(&h);
 }
 
-CHECK_MAIN(sizes_and_heads_that_do_not_fit, a_page_that_may_shrink, anything_can_be_shown)
+CHECK_MAIN(invalid_sizes_and_headers_are_refused, an_unsealed_page_is_refused,
+           random_content_can_be_shown)

@@ -10,7 +10,7 @@
 static fi_json json;
 static char text[1 << 20];
 
-/* What is written by use() to a file. */
+/* The text that use() writes. */
 static const char *written(void (*use)(fi_json *j))
 {
     char path[] = "/tmp/filch-json-XXXXXX";
@@ -43,7 +43,7 @@ static void numbers(fi_json *j)
     }
 }
 
-static void numbers_are_written_out(void **state)
+static void integers_have_all_digits(void **state)
 {
     (void)state;
     CHECK_STR(written(numbers), "0 18446744073709551615 0.000 0.001 0.999 1.000 1234.567 "
@@ -58,11 +58,11 @@ static void strings(fi_json *j)
         "\n\t\x01\x7f",
         "\xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80", /* two, three, four bytes */
         "\xff\xfe",
-        "\xc3",             /* cut */
+        "\xc3",             /* truncated */
         "\xc3(",            /* not continued */
-        "\xc0\xaf",         /* longer than it needs to be */
-        "\xed\xa0\x80",     /* half of a pair of UTF-16 */
-        "\xf4\x90\x80\x80", /* beyond the last */
+        "\xc0\xaf",         /* overlong */
+        "\xed\xa0\x80",     /* a UTF-16 surrogate */
+        "\xf4\x90\x80\x80", /* above U+10FFFF */
         "",
     };
 
@@ -72,7 +72,7 @@ static void strings(fi_json *j)
 
 #define BAD "\\ufffd"
 
-static void strings_are_always_utf_8(void **state)
+static void strings_are_valid_utf_8(void **state)
 {
     (void)state;
     CHECK_STR(written(strings), "\"plain\"\"\\\"\\\\/\"\"\\u000a\\u0009\\u0001\\u007f\""
@@ -81,27 +81,27 @@ static void strings_are_always_utf_8(void **state)
                                 "\"" BAD BAD BAD "\"\"" BAD BAD BAD BAD "\"\"\"");
 }
 
-static void much(fi_json *j)
+static void many_strings(fi_json *j)
 {
     for (int i = 0; i < 30000; i++)
         fi_json_raw(j, "0123456789");
 }
 
-static void much_is_written_in_pieces(void **state)
+static void large_output_is_written_in_pieces(void **state)
 {
     (void)state;
-    CHECK_INT(strlen(written(much)), 300000);
+    CHECK_INT(strlen(written(many_strings)), 300000);
 }
 
-static void an_error_is_kept(void **state)
+static void a_write_error_is_kept(void **state)
 {
     (void)state;
     json = (fi_json){.fd = open("/dev/full", O_WRONLY)};
-    much(&json);
+    many_strings(&json);
     fi_json_flush(&json);
     CHECK_INT(json.error, -ENOSPC);
     close(json.fd);
 }
 
-CHECK_MAIN(numbers_are_written_out, strings_are_always_utf_8, much_is_written_in_pieces,
-           an_error_is_kept)
+CHECK_MAIN(integers_have_all_digits, strings_are_valid_utf_8, large_output_is_written_in_pieces,
+           a_write_error_is_kept)

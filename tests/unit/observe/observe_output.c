@@ -52,7 +52,7 @@ static int mode_of(const char *path)
     return stat(path, &s) == 0 ? (int)(s.st_mode & 07777) : -1;
 }
 
-/* How many there are besides the victim; those are removed. */
+/* Remove all files except the victim and return their number. */
 static int clean(void)
 {
     DIR *d = opendir(folder);
@@ -78,7 +78,7 @@ static void run(void)
         _exit(3);
 }
 
-static struct child_end ends_well(const char *setting, const char *value, void (*fn)(void *))
+static struct child_end exits_with_0(const char *setting, const char *value, void (*fn)(void *))
 {
     struct child_end end;
 
@@ -92,13 +92,13 @@ static struct child_end ends_well(const char *setting, const char *value, void (
     return end;
 }
 
-static void just_run(void *arg)
+static void run_only(void *arg)
 {
     (void)arg;
     run();
 }
 
-static void says(const struct child_end *end, const char *setting, const char *why)
+static void check_message(const struct child_end *end, const char *setting, const char *why)
 {
     char line[256];
 
@@ -108,25 +108,25 @@ static void says(const struct child_end *end, const char *setting, const char *w
 
 /* ---- which file ---- */
 
-static void rights_are_kept(void **state)
+static void permissions_are_kept(void **state)
 {
     (void)state;
     for (int i = 0; i < SETTINGS; i++) {
         write_file(target, 0600);
-        CHECK_STR(ends_well(settings[i], target, just_run).text, "");
+        CHECK_STR(exits_with_0(settings[i], target, run_only).text, "");
         CHECK(!is_precious(target));
         CHECK_INT(mode_of(target), 0600);
         CHECK_INT(clean(), 1);
     }
 }
 
-static void a_new_file_is_like_any_other(void **state)
+static void a_new_file_has_the_usual_permissions(void **state)
 {
     mode_t before = umask(027);
 
     (void)state;
     for (int i = 0; i < SETTINGS; i++) {
-        CHECK_STR(ends_well(settings[i], target, just_run).text, "");
+        CHECK_STR(exits_with_0(settings[i], target, run_only).text, "");
         CHECK_INT(mode_of(target), 0640);
         CHECK_INT(clean(), 1);
     }
@@ -145,19 +145,19 @@ static void run_over_link(void *arg)
     run();
 }
 
-static void links_beside_it_are_not_followed(void **state)
+static void a_link_at_the_temporary_name_is_not_followed(void **state)
 {
     (void)state;
     for (int i = 0; i < SETTINGS; i++) {
         write_file(victim, 0600);
-        ends_well(settings[i], target, run_over_link);
+        exits_with_0(settings[i], target, run_over_link);
         CHECK(is_precious(victim));
         clean();
     }
 }
 
-/* The name may be a link, whose file is written; the link stays. */
-static void a_link_stays_one(void **state)
+/* If the name is a link, its target is written, and the link stays. */
+static void a_link_is_not_replaced(void **state)
 {
     struct stat s;
 
@@ -165,7 +165,7 @@ static void a_link_stays_one(void **state)
     for (int i = 0; i < SETTINGS; i++) {
         write_file(victim, 0640);
         CHECK_INT(symlink(victim, target), 0);
-        CHECK_STR(ends_well(settings[i], target, just_run).text, "");
+        CHECK_STR(exits_with_0(settings[i], target, run_only).text, "");
         CHECK(!is_precious(victim));
         CHECK_INT(mode_of(victim), 0640);
         CHECK(lstat(target, &s) == 0 && S_ISLNK(s.st_mode));
@@ -188,18 +188,18 @@ static void run_and_close_all(void *arg)
     run();
 }
 
-static void descriptors_of_the_program_are_not_written(void **state)
+static void reused_descriptors_are_not_written(void **state)
 {
     (void)state;
     for (int i = 0; i < SETTINGS; i++) {
         write_file(victim, 0600);
-        CHECK_STR(ends_well(settings[i], target, run_and_close_all).text, "");
+        CHECK_STR(exits_with_0(settings[i], target, run_and_close_all).text, "");
         CHECK(is_precious(victim));
         CHECK_INT(clean(), 1);
     }
 }
 
-static void run_elsewhere(void *arg)
+static void run_and_change_directory(void *arg)
 {
     (void)arg;
     if (chdir(folder) < 0 || filch_start(NULL) < 0 || chdir("/") < 0)
@@ -207,17 +207,17 @@ static void run_elsewhere(void *arg)
     run();
 }
 
-static void it_is_where_the_program_was_at_the_start(void **state)
+static void the_path_is_relative_to_the_directory_at_start(void **state)
 {
     (void)state;
     for (int i = 0; i < SETTINGS; i++) {
-        CHECK_STR(ends_well(settings[i], "target", run_elsewhere).text, "");
+        CHECK_STR(exits_with_0(settings[i], "target", run_and_change_directory).text, "");
         CHECK(mode_of(target) > 0);
         CHECK_INT(clean(), 1);
     }
 }
 
-/* ---- what is not a regular file ---- */
+/* ---- pipes, descriptors and devices ---- */
 
 static void a_pipe_without_a_reader(void **state)
 {
@@ -225,8 +225,8 @@ static void a_pipe_without_a_reader(void **state)
     for (int i = 0; i < SETTINGS; i++) {
         struct child_end end;
         CHECK_INT(mkfifo(target, 0600), 0);
-        end = ends_well(settings[i], target, just_run);
-        says(&end, settings[i], "it has no reader");
+        end = exits_with_0(settings[i], target, run_only);
+        check_message(&end, settings[i], "it has no reader");
         CHECK_INT(clean(), 1);
     }
 }
@@ -241,14 +241,15 @@ static void run_without_reader(void *arg)
     run();
 }
 
-static void a_reader_that_has_gone(void **state)
+static void a_pipe_whose_reader_has_closed(void **state)
 {
     (void)state;
     for (int i = 0; i < SETTINGS; i++)
-        CHECK(strstr(ends_well(settings[i], "/dev/fd/40", run_without_reader).text, "Broken pipe"));
+        CHECK(strstr(exits_with_0(settings[i], "/dev/fd/40", run_without_reader).text,
+                     "Broken pipe"));
 }
 
-/* What the program has written there before stays. */
+/* Earlier output of the program is kept. */
 static void run_with_stdout(void *arg)
 {
     int fd = open(target, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -271,14 +272,14 @@ static bool begins_precious(void)
     return n == (ssize_t)sizeof text && strcmp(text, precious) == 0;
 }
 
-static void descriptors_by_name(void **state)
+static void descriptors_in_dev_fd(void **state)
 {
     static const char *const names[] = {"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"};
 
     (void)state;
     for (int i = 0; i < SETTINGS; i++)
         for (int j = 0; j < 3; j++) {
-            CHECK_STR(ends_well(settings[i], names[j], run_with_stdout).text, "");
+            CHECK_STR(exits_with_0(settings[i], names[j], run_with_stdout).text, "");
             CHECK(begins_precious());
             CHECK_INT(clean(), 1);
         }
@@ -290,10 +291,10 @@ static void devices(void **state)
 
     (void)state;
     for (int i = 0; i < SETTINGS; i++) {
-        CHECK_STR(ends_well(settings[i], "/dev/null", just_run).text, "");
+        CHECK_STR(exits_with_0(settings[i], "/dev/null", run_only).text, "");
         CHECK(stat("/dev/null", &s) == 0 && S_ISCHR(s.st_mode));
-        CHECK(strstr(ends_well(settings[i], "/dev/full", just_run).text, "No space left"));
-        CHECK(strstr(ends_well(settings[i], folder, just_run).text, "Is a directory"));
+        CHECK(strstr(exits_with_0(settings[i], "/dev/full", run_only).text, "No space left"));
+        CHECK(strstr(exits_with_0(settings[i], folder, run_only).text, "Is a directory"));
     }
 }
 
@@ -309,22 +310,22 @@ static void run_with_limit(void *arg)
     run();
 }
 
-/* The file that was there stays. */
-static void no_file_may_be_written(void **state)
+/* The previous file is kept. */
+static void a_file_size_limit(void **state)
 {
     (void)state;
     for (int i = 0; i < SETTINGS; i++) {
         struct child_end end;
         write_file(target, 0600);
-        end = ends_well(settings[i], target, run_with_limit);
-        says(&end, settings[i], "File too large");
+        end = exits_with_0(settings[i], target, run_with_limit);
+        check_message(&end, settings[i], "File too large");
         CHECK(is_precious(target));
         CHECK_INT(clean(), 1);
     }
-    CHECK(strstr(ends_well("FILCH_TOP", "1", run_with_limit).text, "File too large"));
+    CHECK(strstr(exits_with_0("FILCH_TOP", "1", run_with_limit).text, "File too large"));
 }
 
-/* ---- all ---- */
+/* ---- set-up and clean-up ---- */
 
 static void make_folder(void **state)
 {
@@ -342,8 +343,8 @@ static void remove_folder(void **state)
     CHECK_INT(rmdir(folder), 0);
 }
 
-CHECK_MAIN(make_folder, rights_are_kept, a_new_file_is_like_any_other,
-           links_beside_it_are_not_followed, a_link_stays_one,
-           descriptors_of_the_program_are_not_written, it_is_where_the_program_was_at_the_start,
-           a_pipe_without_a_reader, a_reader_that_has_gone, descriptors_by_name, devices,
-           no_file_may_be_written, remove_folder)
+CHECK_MAIN(make_folder, permissions_are_kept, a_new_file_has_the_usual_permissions,
+           a_link_at_the_temporary_name_is_not_followed, a_link_is_not_replaced,
+           reused_descriptors_are_not_written, the_path_is_relative_to_the_directory_at_start,
+           a_pipe_without_a_reader, a_pipe_whose_reader_has_closed, descriptors_in_dev_fd, devices,
+           a_file_size_limit, remove_folder)

@@ -17,11 +17,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* ---- who allocates ---- */
+/* ---- allocations of the sampling thread ---- */
 
 static atomic_uint allocated_while_sampling;
 
-static void look_who(void)
+static void count_if_sampler(void)
 {
     char name[16] = "";
 
@@ -30,7 +30,7 @@ static void look_who(void)
         atomic_fetch_add(&allocated_while_sampling, 1);
 }
 
-/* Where libc's own memory can be watched, it is. */
+/* Allocations of libc are counted too, where they can be intercepted. */
 #if defined __GLIBC__ && !FI_UNDER_ASAN && !FI_UNDER_TSAN
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t n, size_t size);
@@ -38,19 +38,19 @@ void *__libc_realloc(void *p, size_t size);
 
 void *malloc(size_t size)
 {
-    look_who();
+    count_if_sampler();
     return __libc_malloc(size);
 }
 
 void *calloc(size_t n, size_t size)
 {
-    look_who();
+    count_if_sampler();
     return __libc_calloc(n, size);
 }
 
 void *realloc(void *p, size_t size)
 {
-    look_who();
+    count_if_sampler();
     return __libc_realloc(p, size);
 }
 #endif
@@ -58,7 +58,7 @@ void *realloc(void *p, size_t size)
 static void *alloc(void *ctx, size_t size, size_t align)
 {
     (void)ctx;
-    look_who();
+    count_if_sampler();
     return aligned_alloc(align, (size + align - 1) / align * align);
 }
 
@@ -124,7 +124,7 @@ static int32_t size_at(const samples *s, uint64_t i, uint32_t deque)
                      value(s, i, deque, FILCH_SAMPLES_TOP));
 }
 
-static void begins_with_nothing(const samples *s)
+static void check_first_sample(const samples *s)
 {
     for (uint32_t d = 0; d < s->head.deques && s->head.dropped == 0; d++)
         for (uint32_t c = 0; c < s->head.columns; c++)
@@ -132,7 +132,7 @@ static void begins_with_nothing(const samples *s)
 }
 
 /* Loads in order are needed for the lower bound: see observe/sampler.c. */
-static void goes_on(const samples *s)
+static void check_monotonic(const samples *s)
 {
     for (uint64_t i = 1; i < s->head.samples; i++) {
         CHECK(stamp_of(s, i) >= stamp_of(s, i - 1));
@@ -146,8 +146,8 @@ static void goes_on(const samples *s)
     }
 }
 
-/* When all threads have ended.  What is left are tickets that were claimed back. */
-static void adds_up(const samples *s)
+/* After all threads have ended.  The items left are tickets that were claimed back. */
+static void check_last_sample(const samples *s)
 {
     uint64_t last = s->head.samples - 1;
     uint32_t puts = 0, takes = 0, stolen = 0, left = 0;
@@ -174,9 +174,9 @@ static void check_file(const char *kind, bool eager, unsigned workers)
     CHECK(s.head.ticks_per_second > 0);
     CHECK(strstr(s.head.program, "observe_sampler") != NULL);
     CHECK(s.head.samples >= 2);
-    begins_with_nothing(&s);
-    goes_on(&s);
-    adds_up(&s);
+    check_first_sample(&s);
+    check_monotonic(&s);
+    check_last_sample(&s);
     free(s.all);
 }
 
@@ -222,7 +222,7 @@ static void eager(void **state)
     every_deque("eager");
 }
 
-static void with_rests(void **state)
+static void with_long_intervals(void **state)
 {
     (void)state;
     setenv("FILCH_SAMPLE_NS", "20000", 1);
@@ -232,8 +232,8 @@ static void with_rests(void **state)
     unsetenv("FILCH_SAMPLE_NS");
 }
 
-/* Its child has no such thread, whether it ends or begins anew; and the parent's goes on. */
-static void a_fork(bool begins_anew)
+/* The child has no sampling thread, whether it starts a runtime or not.  The parent's continues. */
+static void a_fork(bool starts_runtime)
 {
     int status;
     pid_t child;
@@ -246,7 +246,7 @@ static void a_fork(bool begins_anew)
     CHECK(child >= 0);
     if (child == 0) {
         alarm(600);
-        exit(!begins_anew || (FILCH_RUN(fib, 10) == 55 && filch_stop() == 0) ? 0 : 1);
+        exit(!starts_runtime || (FILCH_RUN(fib, 10) == 55 && filch_stop() == 0) ? 0 : 1);
     }
     CHECK_INT(waitpid(child, &status, 0), child);
     CHECK_INT(status, 0);
@@ -258,7 +258,7 @@ static void a_fork(bool begins_anew)
 static void forks(void **state)
 {
     (void)state;
-    if (!children_may_have_threads())
+    if (!children_can_have_threads())
         return;
     a_fork(false);
     a_fork(true);
@@ -276,7 +276,7 @@ static void nothing_is_allocated(void **state)
     CHECK_INT(filch_set_allocator(NULL), 0);
 }
 
-static void nonsense(void **state)
+static void invalid_settings(void **state)
 {
     (void)state;
     setenv("FILCH_SAMPLE_CPU", "100000", 1);
@@ -306,4 +306,5 @@ static void remove_file(void **state)
     CHECK_INT(unlink(file), 0);
 }
 
-CHECK_MAIN(make_file, lazy, eager, with_rests, forks, nothing_is_allocated, nonsense, remove_file)
+CHECK_MAIN(make_file, lazy, eager, with_long_intervals, forks, nothing_is_allocated,
+           invalid_settings, remove_file)

@@ -1,5 +1,5 @@
-/* The buffer of the sampler: it loses nothing until it is full, then the oldest samples, and a
- * stretch without change takes two entries.  A file that is written reads back the same. */
+/* The buffer of the sampler.  When it is full, the oldest samples are dropped.  Equal samples in a
+ * row take two entries.  A file that is written reads back the same. */
 #define _GNU_SOURCE /* memfd_create */
 #include "check.h"
 
@@ -20,23 +20,23 @@ static void take(fi_samples *s, uint64_t stamp, uint32_t value)
     fi_samples_commit(s);
 }
 
-static void made(fi_samples *s, uint32_t deques, uint64_t room)
+static void init_samples(fi_samples *s, uint32_t deques, uint64_t capacity)
 {
     fi_samples probe;
 
     CHECK_INT(fi_samples_init(&probe, deques, 0), 0);
     CHECK_INT(probe.sample_size % 8, 0);
     fi_samples_fini(&probe);
-    CHECK_INT(fi_samples_init(s, deques, room * probe.sample_size), 0);
-    CHECK_INT(s->capacity, room);
+    CHECK_INT(fi_samples_init(s, deques, capacity * probe.sample_size), 0);
+    CHECK_INT(s->capacity, capacity);
 }
 
-static void all_are_there_while_there_is_room(void **state)
+static void all_samples_are_kept_until_the_buffer_is_full(void **state)
 {
     fi_samples s;
 
     (void)state;
-    made(&s, 3, 10);
+    init_samples(&s, 3, 10);
     CHECK_INT(fi_samples_count(&s), 0);
     for (uint32_t i = 0; i < 9; i++)
         take(&s, 100 + i, i);
@@ -50,12 +50,12 @@ static void all_are_there_while_there_is_room(void **state)
     fi_samples_fini(&s);
 }
 
-static void the_oldest_make_room(void **state)
+static void a_full_buffer_drops_the_oldest(void **state)
 {
     fi_samples s;
 
     (void)state;
-    made(&s, 1, 8);
+    init_samples(&s, 1, 8);
     for (uint32_t i = 0; i < 100; i++)
         take(&s, i, i);
     CHECK_INT(fi_samples_count(&s), 7);
@@ -65,13 +65,13 @@ static void the_oldest_make_room(void **state)
     fi_samples_fini(&s);
 }
 
-static void a_quiet_stretch_is_its_ends(void **state)
+static void equal_samples_are_stored_as_first_and_last(void **state)
 {
     static const uint64_t stamps[] = {10, 19, 20, 29};
     fi_samples s;
 
     (void)state;
-    made(&s, 2, 8);
+    init_samples(&s, 2, 8);
     for (uint32_t i = 10; i < 30; i++)
         take(&s, i, i / 10);
     CHECK_INT(s.taken, 20);
@@ -95,7 +95,7 @@ static void check_head(const filch_samples_head *h)
     CHECK_STR(h->kind, "batch");
 }
 
-static void what_is_written_is_what_is_read(void **state)
+static void a_written_file_reads_back(void **state)
 {
     filch_samples_head head = {.kind = "batch"}, read_back;
     char name[FILCH_SAMPLES_NAME];
@@ -103,8 +103,8 @@ static void what_is_written_is_what_is_read(void **state)
     fi_samples s;
 
     (void)state;
-    made(&s, 1, 8);
-    for (uint32_t i = 0; i < 12; i++) /* round the corner of the ring */
+    init_samples(&s, 1, 8);
+    for (uint32_t i = 0; i < 12; i++) /* more than the capacity: the ring wraps */
         take(&s, i, i);
     CHECK_INT(fi_samples_write(&s, &head, fd), 0);
     CHECK_INT(lseek(fd, 0, SEEK_CUR), head.head_size + 7 * head.sample_size);
@@ -124,5 +124,5 @@ static void what_is_written_is_what_is_read(void **state)
     fi_samples_fini(&s);
 }
 
-CHECK_MAIN(all_are_there_while_there_is_room, the_oldest_make_room, a_quiet_stretch_is_its_ends,
-           what_is_written_is_what_is_read)
+CHECK_MAIN(all_samples_are_kept_until_the_buffer_is_full, a_full_buffer_drops_the_oldest,
+           equal_samples_are_stored_as_first_and_last, a_written_file_reads_back)

@@ -24,7 +24,7 @@ static char program[64], victim[64];
 
 /* ---- the set-uid copy ---- */
 
-static int be_copy(void)
+static int run_copy(void)
 {
     if (!getauxval(AT_SECURE))
         return SKIPPED;
@@ -69,7 +69,7 @@ static void write_victim(void)
     close(fd);
 }
 
-static bool victim_is_whole(void)
+static bool victim_is_unchanged(void)
 {
     char text[64] = "";
     int fd = open(victim, O_RDONLY | O_CLOEXEC);
@@ -100,8 +100,8 @@ static int run_as_nobody(char *setting)
     return WEXITSTATUS(status);
 }
 
-/* 0, or SKIPPED. */
-static int try_all(void)
+/* Returns 0 or SKIPPED. */
+static int run_with_each_variable(void)
 {
     static const char *const variables[] = {"FILCH_TRACE", "FILCH_SAMPLE", "FILCH_SCALE"};
 
@@ -115,8 +115,9 @@ static int try_all(void)
         if (ended == SKIPPED)
             return SKIPPED;
         CHECK_INT(ended, 0);
-        printf("%s: %s\n", variables[i], victim_is_whole() ? "ignored" : "the victim was written");
-        CHECK(victim_is_whole());
+        printf("%s: %s\n", variables[i],
+               victim_is_unchanged() ? "ignored" : "the victim was written");
+        CHECK(victim_is_unchanged());
     }
     return 0;
 }
@@ -140,7 +141,7 @@ int main(int argc, char **argv)
 
     (void)argv;
     if (argc > 1)
-        return be_copy();
+        return run_copy();
 #ifdef FILCH_EMULATED
     return skip_test("an emulated program cannot be set-uid");
 #endif
@@ -150,8 +151,8 @@ int main(int argc, char **argv)
     if (geteuid() != 0)
         return skip_test("only root can make a set-uid file of another user");
     if (!make_folder())
-        return skip_test("there is no folder for temporary files");
+        return skip_test("cannot create a temporary directory");
     atexit(remove_folder);
-    ended = try_all();
+    ended = run_with_each_variable();
     return ended == SKIPPED ? skip_test("set-uid has no effect in /tmp") : ended;
 }

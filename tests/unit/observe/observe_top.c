@@ -21,9 +21,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* ---- who looks ---- */
+/* ---- a reader of the page ---- */
 
-/* The file, as somebody else would find it; -1: there is none. */
+/* The file, found as another process finds it; -1: there is none. */
 static int open_page(void)
 {
     DIR *d = opendir("/proc/self/fd");
@@ -52,7 +52,7 @@ static filch_top *map_page(unsigned workers)
     return at;
 }
 
-static void ask(filch_top *p, filch_top_part part)
+static void request(filch_top *p, filch_top_part part)
 {
     uint32_t wanted, done;
 
@@ -85,7 +85,7 @@ static void start(unsigned workers)
     CHECK_INT(filch_start(&(filch_config){.workers = workers, .top = true}), 0);
 }
 
-/* ---- fibers that are known ---- */
+/* ---- fibers in known states ---- */
 
 enum { SLEEPERS = 40, RECEIVERS = 25, OLDER_NS = 50000000 };
 
@@ -107,7 +107,7 @@ static void lock(void *arg)
     filch_mutex_unlock(&held);
 }
 
-static void shows_who_waits_for_what(void **state)
+static void shows_what_fibers_wait_for(void **state)
 {
     filch_top *p;
 
@@ -121,15 +121,15 @@ static void shows_who_waits_for_what(void **state)
     never = filch_chan_new(sizeof(int), 0);
     filch_mutex_lock(&held);
     filch_go_attr(&(filch_fiber_attr){.name = "eldest"}, receive, NULL);
-    do /* until it has waited for longer than the others can have, by a clock that is refreshed now and then */
-        ask(p, FILCH_TOP_ALL);
+    do /* until it has waited longer than the others, by a coarse clock */
+        request(p, FILCH_TOP_ALL);
     while (p->wait[0].for_ns < OLDER_NS);
     for (int i = 1; i < RECEIVERS; i++)
         filch_go(receive, NULL);
     for (int i = 0; i < SLEEPERS; i++)
         filch_go_attr(&(filch_fiber_attr){.name = "sleeper"}, lock, NULL);
     do
-        ask(p, FILCH_TOP_ALL);
+        request(p, FILCH_TOP_ALL);
     while (p->waiting < RECEIVERS + SLEEPERS || p->running + p->ready > 0);
     CHECK_INT(p->waiting, RECEIVERS + SLEEPERS);
     CHECK_INT(kind_of(p, "receive"), RECEIVERS);
@@ -150,7 +150,7 @@ static void shows_who_waits_for_what(void **state)
     CHECK_INT(open_page(), -1);
 }
 
-/* ---- fibers that may go on, while their one worker is busy ---- */
+/* ---- ready fibers, while their one worker is busy ---- */
 
 static filch_chan *one, *other;
 
@@ -171,28 +171,28 @@ static void receive_either(void *arg)
     filch_select(cases, 2);
 }
 
-static void send_and_look(void *page)
+static void send_and_read_page(void *page)
 {
     filch_top *p = page;
     int item = 1;
 
     do {
         filch_yield();
-        ask(p, FILCH_TOP_ALL);
+        request(p, FILCH_TOP_ALL);
     } while (p->waiting < 2);
     CHECK_INT(p->ready, 0);
     filch_chan_send(one, &item);
-    ask(p, FILCH_TOP_ALL);
+    request(p, FILCH_TOP_ALL);
     CHECK_INT(p->waiting, 1);
     CHECK_INT(p->ready, 1);
     filch_chan_send(other, &item);
-    ask(p, FILCH_TOP_ALL);
+    request(p, FILCH_TOP_ALL);
     CHECK_INT(p->running, 1);
     CHECK_INT(p->waiting, 0);
     CHECK_INT(p->ready, 2);
 }
 
-static void who_was_woken_is_ready(void **state)
+static void a_woken_fiber_is_ready(void **state)
 {
     filch_group g = FILCH_GROUP_INIT;
     filch_top *p;
@@ -205,7 +205,7 @@ static void who_was_woken_is_ready(void **state)
     never = filch_chan_new(sizeof(int), 0);
     filch_go(receive_one, NULL);
     filch_go(receive_either, NULL);
-    filch_group_run(&g, send_and_look, p);
+    filch_group_run(&g, send_and_read_page, p);
     CHECK_INT(filch_group_wait(&g), 0);
     CHECK_INT(filch_stop(), 0);
     munmap(p, FILCH_TOP_SIZE(1));
@@ -214,11 +214,11 @@ static void who_was_woken_is_ready(void **state)
     filch_chan_free(never);
 }
 
-/* ---- while all goes on ---- */
+/* ---- while fibers run ---- */
 
-static atomic_int is_over;
+static atomic_int stopping;
 
-static void come_and_go(void *arg)
+static void sleep_shortly(void *arg)
 {
     filch_sleep(FILCH_US(50));
     (void)arg;
@@ -229,10 +229,10 @@ static void make_traffic(void *arg)
     filch_chan *c = filch_chan_new(sizeof(int), 1);
 
     (void)arg;
-    for (int i = 0; !is_over; i++) {
+    for (int i = 0; !stopping; i++) {
         filch_group g = FILCH_GROUP_INIT;
         filch_chan_send(c, &i);
-        filch_group_run(&g, come_and_go, NULL);
+        filch_group_run(&g, sleep_shortly, NULL);
         filch_group_wait(&g);
         filch_chan_recv(c, &i);
         filch_yield();
@@ -240,7 +240,7 @@ static void make_traffic(void *arg)
     filch_chan_free(c);
 }
 
-static void can_be_asked_while_all_goes_on(void **state)
+static void the_page_is_consistent_while_fibers_run(void **state)
 {
     filch_group g = FILCH_GROUP_INIT;
     filch_top *p;
@@ -248,18 +248,18 @@ static void can_be_asked_while_all_goes_on(void **state)
     (void)state;
     start(3);
     p = map_page(3);
-    is_over = 0;
+    stopping = 0;
     for (int i = 0; i < 20; i++)
         filch_group_run(&g, make_traffic, NULL);
     for (int i = 0; i < 300; i++) {
-        ask(p, i % 3 == 0 ? FILCH_TOP_ALL : FILCH_TOP_WORKERS);
+        request(p, i % 3 == 0 ? FILCH_TOP_ALL : FILCH_TOP_WORKERS);
         CHECK_INT(sum_of_kinds(p), p->waiting);
         for (unsigned w = 0; w < 3; w++) {
             CHECK(p->worker[w].state <= FILCH_TOP_BUSY);
             CHECK(memchr(p->worker[w].runs, '\0', FILCH_TOP_TEXT) != NULL);
         }
     }
-    is_over = 1;
+    stopping = 1;
     CHECK_INT(filch_group_wait(&g), 0);
     CHECK_INT(filch_stop(), 0);
     munmap(p, FILCH_TOP_SIZE(3));
@@ -268,7 +268,7 @@ static void can_be_asked_while_all_goes_on(void **state)
 /* ---- another process writes to it ---- */
 
 /* Reading behind the end of a file raises SIGBUS. */
-static void its_size_is_sealed(void **state)
+static void the_size_is_sealed(void **state)
 {
     int fd;
 
@@ -284,7 +284,7 @@ static void its_size_is_sealed(void **state)
 }
 
 /* The process must not use the value as an index or a size. */
-static void what_is_written_there_is_not_believed(void **state)
+static void values_written_by_another_process_are_not_used(void **state)
 {
     const size_t size = FILCH_TOP_SIZE(2);
     filch_top *p;
@@ -296,7 +296,7 @@ static void what_is_written_there_is_not_believed(void **state)
     p->size = (uint32_t)1 << 30;
     p->workers = UINT32_MAX;
     p->part = UINT32_MAX;
-    ask(p, FILCH_TOP_ALL);
+    request(p, FILCH_TOP_ALL);
     CHECK_INT(p->running + p->ready + p->waiting, 0);
     CHECK_INT(p->kind[0].fibers, 0);
     CHECK_INT(filch_stop(), 0);
@@ -311,19 +311,19 @@ static int in_child(void)
     alarm(600);
     start(1);
     p = map_page(1);
-    ask(p, FILCH_TOP_ALL);
+    request(p, FILCH_TOP_ALL);
     ours = p->pid == getpid();
     return filch_stop() == 0 && ours ? 0 : 1;
 }
 
-static void a_child_has_a_page_of_its_own(void **state)
+static void a_fork_child_has_a_page_of_its_own(void **state)
 {
     filch_top *p;
     int status;
     pid_t child;
 
     (void)state;
-    if (!children_may_have_threads())
+    if (!children_can_have_threads())
         return;
     start(1);
     p = map_page(1);
@@ -334,13 +334,13 @@ static void a_child_has_a_page_of_its_own(void **state)
         _exit(in_child());
     CHECK_INT(waitpid(child, &status, 0), child);
     CHECK_INT(status, 0);
-    ask(p, FILCH_TOP_ALL);
+    request(p, FILCH_TOP_ALL);
     CHECK_INT(p->pid, getpid());
     CHECK_INT(filch_stop(), 0);
     munmap(p, FILCH_TOP_SIZE(1));
 }
 
-static void nobody_may_look_who_was_not_allowed_to(void **state)
+static void there_is_no_page_unless_enabled(void **state)
 {
     (void)state;
     CHECK_INT(filch_start(NULL), 0);
@@ -348,6 +348,7 @@ static void nobody_may_look_who_was_not_allowed_to(void **state)
     CHECK_INT(filch_stop(), 0);
 }
 
-CHECK_MAIN(its_size_is_sealed, what_is_written_there_is_not_believed, shows_who_waits_for_what,
-           who_was_woken_is_ready, can_be_asked_while_all_goes_on, a_child_has_a_page_of_its_own,
-           nobody_may_look_who_was_not_allowed_to)
+CHECK_MAIN(the_size_is_sealed, values_written_by_another_process_are_not_used,
+           shows_what_fibers_wait_for, a_woken_fiber_is_ready,
+           the_page_is_consistent_while_fibers_run, a_fork_child_has_a_page_of_its_own,
+           there_is_no_page_unless_enabled)
