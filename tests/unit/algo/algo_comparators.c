@@ -179,7 +179,7 @@ static int always_greater(const void *a, const void *b, void *ctx)
     return 1;
 }
 
-static int as_chance_has_it(const void *a, const void *b, void *ctx)
+static int at_random(const void *a, const void *b, void *ctx)
 {
     static atomic_ullong state;
     unsigned long long x = atomic_fetch_add(&state, 0x9E3779B97F4A7C15u);
@@ -191,7 +191,7 @@ static int as_chance_has_it(const void *a, const void *b, void *ctx)
 }
 
 /* Cyclic, as in paper, scissors, stone. */
-static int in_circles(const void *a, const void *b, void *ctx)
+static int cyclic(const void *a, const void *b, void *ctx)
 {
     unsigned x = elements_key(ctx, a) % 3, y = elements_key(ctx, b) % 3;
 
@@ -223,7 +223,7 @@ static void check_inconsistent(int (*by)(const void *a, const void *b, void *ctx
 static void inconsistent(void)
 {
     static int (*const functions[])(const void *a, const void *b, void *ctx) = {
-        always_less, always_greater, as_chance_has_it, in_circles, with_nans};
+        always_less, always_greater, at_random, cyclic, with_nans};
     static const size_t sizes[] = {1, 4, 8, 16, 24, 40};
 
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)

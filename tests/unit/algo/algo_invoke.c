@@ -123,7 +123,7 @@ static void from_threads(void)
     CHECK(called_each(4, 400));
 }
 
-/* ---- in parallel: each waits for the other, and there is a worker for both ---- */
+/* ---- in parallel: each function waits for the other ---- */
 
 static atomic_int arrived;
 

@@ -55,7 +55,7 @@ static void long_ranges(void)
         }
 }
 
-static int as_chance_has_it(const void *a, const void *b, void *ctx)
+static int at_random(const void *a, const void *b, void *ctx)
 {
     static atomic_uint state;
     unsigned x = atomic_fetch_add(&state, 0x9E3779B9u) * 0x85EBCA6Bu;
@@ -75,7 +75,7 @@ static void inconsistent_comparison(void)
 
             elements_lay(e, RANDOM, &rng);
             CHECK_INT(filch_merge(e->base, na, e->base + na * e->size, n - na, out->base, e->size,
-                                  as_chance_has_it, NULL),
+                                  at_random, NULL),
                       0);
             memcpy(out->wanted, e->base, n * e->size);
             CHECK(elements_all_there(out));

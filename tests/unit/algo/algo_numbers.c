@@ -68,11 +68,11 @@ static int by_another_function(const void *a, const void *b, void *ctx)
 enum { ANY_BITS, SMALL, TWO, OUTLIER, POWERS, EQUAL, UP, DOWN, WAYS };
 
 /* Bits of a number.  One outlier puts all others into one bucket; powers do so repeatedly. */
-static uint64_t draw(int way, size_t i, size_t n)
+static uint64_t draw(int pattern, size_t i, size_t n)
 {
     uint64_t bits = fi_rng_next(&rng);
 
-    switch (way) {
+    switch (pattern) {
     case SMALL:
         return bits % 1000;
     case TWO:
@@ -92,23 +92,23 @@ static uint64_t draw(int way, size_t i, size_t n)
     }
 }
 
-static void fill(char *v, size_t n, size_t size, int way)
+static void fill(char *v, size_t n, size_t size, int pattern)
 {
     for (size_t i = 0; i < n; i++) {
-        uint64_t bits = draw(way, i, n);
-        uint32_t low = (uint32_t)(way == ANY_BITS || way == OUTLIER ? bits >> 20 : bits);
+        uint64_t bits = draw(pattern, i, n);
+        uint32_t low = (uint32_t)(pattern == ANY_BITS || pattern == OUTLIER ? bits >> 20 : bits);
 
         memcpy(v + i * size, size == 8 ? (void *)&bits : (void *)&low, size);
     }
 }
 
-static void check_known(compare *by, size_t size, size_t n, int way)
+static void check_known(compare *by, size_t size, size_t n, int pattern)
 {
     char *known = malloc(n * size + 1), *other = malloc(n * size + 1);
     wrapped w = {by};
 
     CHECK(known && other);
-    fill(known + 1, n, size, way); /* at an odd address */
+    fill(known + 1, n, size, pattern); /* at an odd address */
     memcpy(other + 1, known + 1, n * size);
     CHECK_INT(filch_sort(known + 1, n, size, by, NULL), 0);
     CHECK_INT(filch_sort_stable(other + 1, n, size, by_another_function, &w), 0);
@@ -130,14 +130,14 @@ static void known_equals_unknown(void)
                {filch_compare_float, 4},         {filch_compare_double, 8}};
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        for (int way = 0; way < WAYS; way++) {
-            check_known(all[i].by, all[i].size, 50, way);
-            check_known(all[i].by, all[i].size, 3000, way);
-            check_known(all[i].by, all[i].size, (size_t)SCALED(40000), way);
+        for (int pattern = 0; pattern < WAYS; pattern++) {
+            check_known(all[i].by, all[i].size, 50, pattern);
+            check_known(all[i].by, all[i].size, 3000, pattern);
+            check_known(all[i].by, all[i].size, (size_t)SCALED(40000), pattern);
         }
 }
 
-/* So many that a bucket with all elements but one is scattered again, even if all its keys are
+/* Enough that a bucket with all elements but one is scattered again, even if all its keys are
  * equal. */
 static void many(void)
 {

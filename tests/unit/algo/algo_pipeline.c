@@ -177,21 +177,21 @@ static void some_end_early(void)
 
 static uint64_t random_state;
 
-static unsigned any(unsigned below)
+static unsigned random_below(unsigned below)
 {
     random_state = random_state * 6364136223846793005u + 1442695040888963407u;
     return (unsigned)(random_state >> 33) % below;
 }
 
-static void any_shape(void)
+static void random_shapes(void)
 {
     for (int k = 0; k < SCALED(100); k++) {
-        build(&one, 1 + (int)any(STAGES), any(64), (int)any(N_MAX));
+        build(&one, 1 + (int)random_below(STAGES), random_below(64), (int)random_below(N_MAX));
         for (int i = 0; i < one.n; i++) {
-            one.steps[i].work = any(4) == 0 ? any(5000) : any(100);
-            one.steps[i].drop_every = i > 0 && any(4) == 0 ? 1 + (int)any(5) : 0;
+            one.steps[i].work = random_below(4) == 0 ? random_below(5000) : random_below(100);
+            one.steps[i].drop_every = i > 0 && random_below(4) == 0 ? 1 + (int)random_below(5) : 0;
         }
-        CHECK(run_line(&one, any(10)));
+        CHECK(run_line(&one, random_below(10)));
     }
 }
 
@@ -206,7 +206,7 @@ static void *count_down(void *nothing, void *ctx)
     return to_make-- > 0 ? ctx : NULL;
 }
 
-static void do_little(void *arg)
+static void spin_shortly(void *arg)
 {
     spend(*(unsigned *)arg);
 }
@@ -219,7 +219,7 @@ static void *wait_for_a_group(void *item, void *ctx)
 
     (void)ctx;
     for (int i = 0; i < 3; i++)
-        filch_group_run(&g, do_little, &work);
+        filch_group_run(&g, spin_shortly, &work);
     filch_group_wait(&g);
     atomic_fetch_add(&passed, 1);
     return item;
@@ -412,12 +412,12 @@ EACH(from_tasks)
 EACH(from_threads)
 EACH(misuse)
 
-static void any_shape_each(void **state)
+static void random_shapes_each(void **state)
 {
     (void)state;
     random_state = seed_get();
-    workers_each(NULL, any_shape);
+    workers_each(NULL, random_shapes);
 }
 
-CHECK_MAIN(all_shapes_each, some_end_early_each, any_shape_each, stages_that_wait_each, nested_each,
-           from_tasks_each, from_threads_each, misuse_each, little_memory)
+CHECK_MAIN(all_shapes_each, some_end_early_each, random_shapes_each, stages_that_wait_each,
+           nested_each, from_tasks_each, from_threads_each, misuse_each, little_memory)

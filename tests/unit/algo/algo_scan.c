@@ -93,11 +93,11 @@ static void same_bits_for_any_workers(void **state)
 
 /* ---- an operation that is not commutative ---- */
 
-#define SPOTS 3000
+#define ELEMENTS 3000
 
 static struct {
-    size_t before[SPOTS]; /* number of elements before each */
-    int times[SPOTS];
+    size_t before[ELEMENTS]; /* number of elements before each */
+    int times[ELEMENTS];
     size_t grain;
     int wrong;
 } seen;
@@ -116,7 +116,7 @@ static void write_lengths(size_t lo, size_t hi, void *acc, void *ctx)
     }
 }
 
-static void check_stretch(size_t n, size_t grain)
+static void check_interval(size_t n, size_t grain)
 {
     interval s = {0};
 
@@ -124,7 +124,7 @@ static void check_stretch(size_t n, size_t grain)
     seen.grain = grain;
     CHECK_INT(filch_scan(3, 3 + n, grain, &s, sizeof s, note, join, write_lengths, &seen), 0);
     CHECK(!s.has_gap && s.lo == 3 && s.hi == 3 + n);
-    for (size_t i = 0; i < SPOTS; i++) {
+    for (size_t i = 0; i < ELEMENTS; i++) {
         CHECK_INT(seen.times[i], i < n);
         CHECK_INT(seen.before[i], i < n ? i : 0);
     }
@@ -132,11 +132,11 @@ static void check_stretch(size_t n, size_t grain)
 
 static void in_order(void)
 {
-    for (size_t n = 1; n < SPOTS; n = n * 3 / 2 + 1)
+    for (size_t n = 1; n < ELEMENTS; n = n * 3 / 2 + 1)
         for (size_t grain = 0; grain < 50; grain = 2 * grain + 1)
-            check_stretch(n, grain);
-    check_stretch(SPOTS, SPOTS);
-    check_stretch(SPOTS, (size_t)-1);
+            check_interval(n, grain);
+    check_interval(ELEMENTS, ELEMENTS);
+    check_interval(ELEMENTS, (size_t)-1);
 }
 
 static void order_matters(void **state)

@@ -1,4 +1,4 @@
-/* An operation that is not commutative: joins adjacent intervals, and notices a gap. */
+/* An operation that is not commutative: joins adjacent intervals and detects a gap. */
 #ifndef TESTS_UNIT_ALGO_ORDERED_OP_H
 #define TESTS_UNIT_ALGO_ORDERED_OP_H
 

@@ -66,7 +66,7 @@ static void make_children(classic_job *root, int n)
     }
 }
 
-/* More in all than a ring has, so that each of its jobs is used again. */
+/* More jobs than the ring holds, so that each record is reused. */
 static void single_rounds(void)
 {
     for (int round = 0; round < 4; round++) {
@@ -85,7 +85,7 @@ static void test_single(void **state)
     for_each_choice(single_rounds);
 }
 
-/* ---- a tree that grows by chance ---- */
+/* ---- a random tree ---- */
 
 typedef struct node {
     int lo, hi; /* the numbers of this job and of all below it */
@@ -103,7 +103,7 @@ static void run_below(classic_job *parent, node n)
     classic_run(job);
 }
 
-/* Cuts what is below it into some parts, of chance sizes. */
+/* Splits its range into parts of random sizes. */
 static void run_node(classic_job *job)
 {
     node n = *(node *)job->data;
@@ -138,9 +138,9 @@ static void test_tree(void **state)
     for_each_choice(tree_rounds);
 }
 
-/* ---- waiting within a job ---- */
+/* ---- a wait inside a job ---- */
 
-/* Makes jobs of its own, and notes how many of them had run when it was told that all had. */
+/* Creates jobs, waits for them, and records how many have run. */
 static void run_waiter(classic_job *job)
 {
     int *seen = *(int **)job->data;

@@ -13,11 +13,10 @@
 
 struct child_end {
     int status;      /* as waitpid gives it */
-    char text[4096]; /* what it wrote to standard error, cut to fit */
+    char text[4096]; /* its standard error, truncated */
 };
 
-/* Test frameworks and sanitizers bring handlers of their own for faults; the child starts without.
- * One that ends in a core file by design should not leave it behind. */
+/* The child has no signal handlers of test frameworks and sanitizers, and leaves no core file. */
 static inline void child_run(int out, void (*fn)(void *), void *arg)
 {
     const struct rlimit no_core = {0, 0};
@@ -49,7 +48,7 @@ static inline void child_read_all(int fd, char *text, size_t size)
     text[n] = '\0';
 }
 
-/* An emulator adds a line of its own when the program in it dies. */
+/* An emulator adds a line when its program is killed by a signal. */
 static inline void child_drop_emulator(char *text)
 {
     char *line = strstr(text, "qemu: ");
@@ -58,7 +57,7 @@ static inline void child_drop_emulator(char *text)
         *line = '\0';
 }
 
-/* 0, or -errno when no child could be made. */
+/* 0, or -errno if there is no child. */
 static inline int child_end_of(struct child_end *end, void (*fn)(void *), void *arg)
 {
     int ends[2];

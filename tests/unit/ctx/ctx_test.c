@@ -15,7 +15,7 @@
 static fi_ctx home, away;
 static _Alignas(16) char stack[STACK_SIZE];
 
-static void start_away(void (*entry)(void *), void *arg)
+static void make_context(void (*entry)(void *), void *arg)
 {
     fi_ctx_init_thread(&home);
     fi_ctx_make(&away, stack, sizeof stack, entry, arg);
@@ -31,11 +31,11 @@ NOINLINE static void go_away(void)
     fi_ctx_switch(&home, &away);
 }
 
-/* --- to and fro --- */
+/* --- switches --- */
 
 static int turns;
 
-static void count_turns(void *arg)
+static void count_switches(void *arg)
 {
     (void)arg;
     for (int i = 0;; i++) {
@@ -49,7 +49,7 @@ static void ping_pong(void **state)
 {
     (void)state;
     turns = 0;
-    start_away(count_turns, NULL);
+    make_context(count_switches, NULL);
     for (int i = 0; i < 1000; i++) {
         go_away();
         CHECK_INT(turns, 2 * i + 1);
@@ -63,7 +63,7 @@ static void ping_pong(void **state)
 static void *arg_seen;
 static uintptr_t frame_seen, local_seen;
 
-static void note_entry(void *arg)
+static void record_entry(void *arg)
 {
     volatile _Alignas(16) char local[16] = {0};
 
@@ -73,14 +73,14 @@ static void note_entry(void *arg)
     fi_ctx_leave(&away, &home);
 }
 
-/* Both calling conventions put the frame record of a function that was entered with the stack as
- * promised at a multiple of 16. */
+/* In both calling conventions the frame record of a function is at a multiple of 16 if the stack
+ * was aligned at its entry. */
 static void entry_gets_arg_and_aligned_stack(void **state)
 {
     (void)state;
-    for (size_t cut = 0; cut < 40; cut++) { /* an odd end of the stack must not matter */
+    for (size_t cut = 0; cut < 40; cut++) { /* any end of the stack is aligned */
         fi_ctx_init_thread(&home);
-        fi_ctx_make(&away, stack + cut / 2, sizeof stack - cut, note_entry, &stack[cut]);
+        fi_ctx_make(&away, stack + cut / 2, sizeof stack - cut, record_entry, &stack[cut]);
         go_away();
         fi_ctx_fini(&away);
         CHECK(arg_seen == &stack[cut]);
@@ -98,7 +98,7 @@ static void fill(uint64_t *regs, uint64_t seed)
         regs[i] = seed * 0x9e3779b97f4a7c15u + (uint64_t)i * 0xbf58476d1ce4e5b9u;
 }
 
-static void spoil_registers(void *arg)
+static void overwrite_registers(void *arg)
 {
     uint64_t in[REGS + 1], out[REGS + 1];
 
@@ -116,10 +116,10 @@ static void registers_survive(void **state)
 
     (void)state;
     if (REGS == 0) {
-        printf("registers_survive: this test does not know the registers of this processor\n");
+        printf("skipped: registers_survive: not written for this processor\n");
         return;
     }
-    start_away(spoil_registers, NULL);
+    make_context(overwrite_registers, NULL);
     for (uint64_t seed = 1; seed < 100; seed++) {
         fill(in, seed);
         memset(out, 0, sizeof out);
@@ -130,9 +130,9 @@ static void registers_survive(void **state)
     fi_ctx_fini(&away);
 }
 
-/* More live values of every kind than there are registers, so that the optimiser keeps some in
- * each; inlined switches, so that the compiler alone decides where. */
-static double juggle(fi_ctx *from, fi_ctx *to, int rounds, double x, long k)
+/* More live values of every type than registers, so that the optimiser keeps a value in each
+ * register. The switches are inlined, so that the compiler chooses them. */
+static double use_many_locals(fi_ctx *from, fi_ctx *to, int rounds, double x, long k)
 {
     double a = x, b = x * 2, c = x * 3, d = x * 5, e = x * 7, f = x * 11;
     long double l = x;
@@ -147,14 +147,14 @@ static double juggle(fi_ctx *from, fi_ctx *to, int rounds, double x, long k)
     return a + b + c + d + e + f + (double)l + (double)(p + q + r + s + t + u + v + w);
 }
 
-static void juggle_away(void *arg)
+static void use_many_locals_in_context(void *arg)
 {
     (void)arg;
     for (;;)
-        juggle(&away, &home, 7, -3.5, 99);
+        use_many_locals(&away, &home, 7, -3.5, 99);
 }
 
-static void swap_and_stay(void *arg)
+static void swap_back(void *arg)
 {
     (void)arg;
     for (;;)
@@ -164,16 +164,16 @@ static void swap_and_stay(void *arg)
 static void locals_survive(void **state)
 {
     (void)state;
-    start_away(swap_and_stay, NULL);
-    double alone = juggle(&home, &away, 40, 1.25, 17);
+    make_context(swap_back, NULL);
+    double alone = use_many_locals(&home, &away, 40, 1.25, 17);
     fi_ctx_fini(&away);
-    start_away(juggle_away, NULL);
-    CHECK(juggle(&home, &away, 40, 1.25, 17) == alone);
+    make_context(use_many_locals_in_context, NULL);
+    CHECK(use_many_locals(&home, &away, 40, 1.25, 17) == alone);
     fi_ctx_fini(&away);
 }
 
-/* A frame with a variable part and a stricter alignment: compilers set a register aside to find it
- * by, and must find it again. */
+/* A frame of variable size with a stricter alignment.  Compilers address it with a register that
+ * must survive the switch. */
 NOINLINE static long odd_frame(size_t n, long seed)
 {
     _Alignas(64) volatile long fixed[8];
@@ -196,7 +196,7 @@ NOINLINE static long odd_frame(size_t n, long seed)
 static void odd_frames_survive(void **state)
 {
     (void)state;
-    start_away(spoil_registers, NULL);
+    make_context(overwrite_registers, NULL);
     for (size_t n = 1; n < 100; n += 7)
         CHECK_INT(odd_frame(n, (long)n * 3), (long)n * 24);
     fi_ctx_fini(&away);
@@ -230,7 +230,7 @@ static void rounding_is_per_context(void **state)
 {
     (void)state;
     CHECK_INT(fesetround(FE_TONEAREST), 0);
-    start_away(round_up, NULL);
+    make_context(round_up, NULL);
     for (int i = 0; i < 3; i++) {
         go_away();
         CHECK_INT(fegetround(), FE_TONEAREST);
@@ -245,7 +245,7 @@ static void rounding_is_per_context(void **state)
 
 static int rounding_seen;
 
-static void note_rounding(void *arg)
+static void record_rounding(void *arg)
 {
     (void)arg;
     rounding_seen = fegetround();
@@ -259,7 +259,7 @@ static void new_context_inherits_rounding(void **state)
     (void)state;
     for (int i = 0; i < 4; i++) {
         CHECK_INT(fesetround(modes[i]), 0);
-        start_away(note_rounding, NULL);
+        make_context(record_rounding, NULL);
         CHECK_INT(fesetround(FE_TONEAREST), 0);
         go_away();
         CHECK_INT(rounding_seen, modes[i]);
@@ -268,8 +268,7 @@ static void new_context_inherits_rounding(void **state)
 }
 
 #ifdef __x86_64__
-/* A word that differs in one unit alone must be enough: precision of the x87, flush to zero of SSE.
- */
+/* A change in one unit alone is kept: the precision of the x87, or flush to zero of SSE. */
 static void set_one_unit(void *arg)
 {
     int sse = *(int *)arg;
@@ -293,7 +292,7 @@ static void each_unit_is_kept(void **state)
         uint16_t cw;
         uint32_t csr;
 
-        start_away(set_one_unit, &sse);
+        make_context(set_one_unit, &sse);
         go_away();
         go_away();
         __asm__ volatile("fnstcw %0\n\tstmxcsr %1" : "=m"(cw), "=m"(csr));
@@ -302,7 +301,7 @@ static void each_unit_is_kept(void **state)
         fi_ctx_fini(&away);
     }
 #else
-    printf("each_unit_is_kept: one control word on this processor\n");
+    printf("skipped: each_unit_is_kept: this processor has one control word\n");
 #endif
 }
 
@@ -328,7 +327,7 @@ NOINLINE static long deep(int depth)
 
 static long deep_result;
 
-static void dive(void *arg)
+static void recurse(void *arg)
 {
     (void)arg;
     deep_result = deep(DEPTH);
@@ -341,7 +340,7 @@ static void deep_recursion(void **state)
 
     (void)state;
     deep_result = -1;
-    start_away(dive, NULL);
+    make_context(recurse, NULL);
     while (deep_result < 0) {
         go_away();
         switches++;
@@ -373,7 +372,7 @@ struct member {
 static struct member members[5000];
 static bool closing;
 
-static void be_member(void *arg)
+static void member_main(void *arg)
 {
     struct member *m = arg;
     long mine = 0;
@@ -396,7 +395,7 @@ static void many_contexts(void **state)
     fi_ctx_init_thread(&home);
     for (size_t i = 0; i < MEMBERS; i++) {
         members[i].visits = members[i].local_visits = 0;
-        fi_ctx_make(&members[i].ctx, stacks + i * MEMBER_STACK, MEMBER_STACK, be_member,
+        fi_ctx_make(&members[i].ctx, stacks + i * MEMBER_STACK, MEMBER_STACK, member_main,
                     &members[i]);
     }
     for (int i = 0; i < MEMBERS * 10; i++) {
@@ -414,15 +413,15 @@ static void many_contexts(void **state)
     free(stacks);
 }
 
-/* Not declared as one that never returns: its callers' frames are to stay as they are. */
+/* Not declared noreturn, so that the frames of its callers stay as they are. */
 NOINLINE static void count_and_leave(void)
 {
     if (turns++ >= 0)
         fi_ctx_leave(&away, &home);
 }
 
-/* Each generation leaves from the middle of a call, with arrays still in scope: what a sanitizer
- * remembers of them must not be held against the next user of the stack. */
+/* Each generation leaves in the middle of a call, with arrays in scope.  What a sanitizer has
+ * recorded about them must not affect the next user of the stack. */
 NOINLINE static void leave_from_within(int depth)
 {
     volatile char array[100];
@@ -432,25 +431,25 @@ NOINLINE static void leave_from_within(int depth)
         leave_from_within(depth - 1);
     else
         count_and_leave();
-    array[1] = 0; /* never reached, but this frame must stay until then */
+    array[1] = 0; /* never reached; it keeps the frame until then */
 }
 
-/* More than ThreadSanitizer can hold at once: each must be gone when the next one comes. */
+/* More than ThreadSanitizer supports at once, so each must be destroyed before the next. */
 #define GENERATIONS 10000
 
-static void live_briefly(void *arg)
+static void leave_at_once(void *arg)
 {
     leave_from_within(*(int *)arg);
 }
 
-static void stack_is_used_again(void **state)
+static void stack_is_reused(void **state)
 {
     (void)state;
     turns = 0;
     for (int i = 0; i < GENERATIONS; i++) {
         int depth = i % 37;
 
-        start_away(live_briefly, &depth);
+        make_context(leave_at_once, &depth);
         go_away();
         fi_ctx_fini(&away);
     }
@@ -459,24 +458,24 @@ static void stack_is_used_again(void **state)
 
 /* --- threads --- */
 
-/* pthread_self is declared as one that always gives the same, and noinline does not hide that from
- * the compiler's view of whole files: the empty assembly does. */
+/* pthread_self is declared const, and noinline does not hide that from link-time optimisation.  The
+ * empty assembly does. */
 NOINLINE static pthread_t self_now(void)
 {
     __asm__ volatile("" ::: "memory");
     return pthread_self();
 }
 
-struct traveller {
+struct moving_context {
     fi_ctx ctx;
-    fi_ctx *resume; /* the context of the thread that carries it now */
+    fi_ctx *resume; /* the context of the thread that runs it now */
     pthread_t seen;
     long steps, local_steps;
 };
 
-static void travel(void *arg)
+static void move_between_threads(void *arg)
 {
-    struct traveller *t = arg;
+    struct moving_context *t = arg;
 
     for (long mine = 1;; mine++) {
         t->seen = self_now();
@@ -485,7 +484,7 @@ static void travel(void *arg)
     }
 }
 
-static void carry(struct traveller *t, fi_ctx *own)
+static void run_on_this_thread(struct moving_context *t, fi_ctx *own)
 {
     t->resume = own;
     t->steps++;
@@ -498,7 +497,7 @@ struct relay {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     int turn;
-    struct traveller t;
+    struct moving_context t;
 };
 
 #define LEGS 300
@@ -512,7 +511,7 @@ static void run_legs(struct relay *r, int me)
     for (int leg = 0; leg < LEGS; leg++) {
         while (r->turn != me)
             pthread_cond_wait(&r->changed, &r->lock);
-        carry(&r->t, &own);
+        run_on_this_thread(&r->t, &own);
         r->turn = !me;
         pthread_cond_signal(&r->changed);
     }
@@ -533,7 +532,7 @@ static void context_moves_between_threads(void **state)
     pthread_t other;
 
     (void)state;
-    fi_ctx_make(&r.t.ctx, stack, sizeof stack, travel, &r.t);
+    fi_ctx_make(&r.t.ctx, stack, sizeof stack, move_between_threads, &r.t);
     CHECK_INT(pthread_create(&other, NULL, second_runner, &r), 0);
     run_legs(&r, 0);
     CHECK_INT(pthread_join(other, NULL), 0);
@@ -541,7 +540,7 @@ static void context_moves_between_threads(void **state)
     fi_ctx_fini(&r.t.ctx);
 }
 
-/* --- mistakes --- */
+/* --- misuse --- */
 
 static void just_return(void *arg)
 {
@@ -551,7 +550,7 @@ static void just_return(void *arg)
 static void let_entry_return(void *arg)
 {
     (void)arg;
-    start_away(just_return, NULL);
+    make_context(just_return, NULL);
     go_away();
 }
 
@@ -560,7 +559,7 @@ static void make_too_small(void *arg)
     fi_ctx_make(&away, stack, *(size_t *)arg, just_return, NULL);
 }
 
-static void entry_that_returns_is_named(void **state)
+static void entry_that_returns_is_reported(void **state)
 {
     struct child_end end;
 
@@ -572,7 +571,7 @@ static void entry_that_returns_is_named(void **state)
                "filch: fi_ctx_make: the entry function returned; it must end with fi_ctx_leave\n"));
 }
 
-static void stack_too_small_is_named(void **state)
+static void stack_too_small_is_reported(void **state)
 {
     static size_t sizes[] = {0, 1, 1023};
     struct child_end end;
@@ -588,5 +587,6 @@ static void stack_too_small_is_named(void **state)
 
 CHECK_MAIN(ping_pong, entry_gets_arg_and_aligned_stack, registers_survive, locals_survive,
            odd_frames_survive, rounding_is_per_context, new_context_inherits_rounding,
-           each_unit_is_kept, deep_recursion, many_contexts, stack_is_used_again,
-           context_moves_between_threads, entry_that_returns_is_named, stack_too_small_is_named)
+           each_unit_is_kept, deep_recursion, many_contexts, stack_is_reused,
+           context_moves_between_threads, entry_that_returns_is_reported,
+           stack_too_small_is_reported)

@@ -48,7 +48,7 @@ static _Unwind_Reason_Code step(struct _Unwind_Context *context, void *arg)
     return _URC_NO_REASON;
 }
 
-static void look(void *arg)
+static void record_frames(void *arg)
 {
     _Unwind_Backtrace(step, arg);
 }
@@ -61,10 +61,10 @@ static void all_calls_in_order(void **state)
     (void)state;
     fi_ctx_init_thread(&home);
     fi_ctx_make(&away, stack, sizeof stack, entry, NULL);
-    CHECK(!fi_ctx_unwind_from(&away, look, &s)); /* it has not begun */
+    CHECK(!fi_ctx_unwind_from(&away, record_frames, &s)); /* it has not started */
     CHECK_INT(s.n, 0);
     fi_ctx_switch(&home, &away);
-    if (fi_ctx_unwind_from(&away, look, &s)) {
+    if (fi_ctx_unwind_from(&away, record_frames, &s)) {
         while (i < s.n && s.at[i] != fi_ctx_pc(&away))
             i++;
         CHECK(i < s.n);
@@ -72,7 +72,7 @@ static void all_calls_in_order(void **state)
             i++;
         for (unsigned depth = 0; depth <= DEPTH; depth++)
             CHECK(i + depth < s.n && s.at[i + depth] == called_from[depth]);
-        CHECK(s.n < 64); /* it came to an end */
+        CHECK(s.n < 64); /* the walk ended */
     }
     fi_ctx_switch(&home, &away);
     fi_ctx_fini(&away);

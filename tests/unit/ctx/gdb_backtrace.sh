@@ -5,7 +5,7 @@ set -u
 skip() { echo "skipped: $1"; exit 77; }
 fail() { echo "FAILED: $1"; echo "$trace"; exit 1; }
 
-[ "$2" = native ] || skip "the program is for another machine"
+[ "$2" = native ] || skip "the program is for another processor"
 command -v gdb >/dev/null 2>&1 || skip "gdb is not installed"
 
 # LeakSanitizer cannot work under a debugger.
@@ -13,7 +13,7 @@ export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0"
 trace=$(gdb -nx -batch -iex 'set debuginfod enabled off' -ex 'set disable-randomization off' \
     -ex 'break probe_here' -ex run -ex backtrace -ex continue -ex up -ex backtrace "$1" 2>&1)
 case $trace in
-    *"ould not trace"*|*"ptrace: Operation not permitted"*|*"Cannot PTRACE"*) skip "this process may not trace another" ;;
+    *"ould not trace"*|*"ptrace: Operation not permitted"*|*"Cannot PTRACE"*) skip "ptrace is not permitted" ;;
 esac
 
 frames=$(echo "$trace" | grep '^#')
@@ -25,8 +25,7 @@ for name in probe_here probe_middle probe_entry; do
     echo "$frames" | grep -q "$name" || fail "no frame of $name"
 done
 
-# The outermost frame is ours.  Where the switch is the C library's, nameless frames of its own may
-# follow, and those are not in our hands.
+# The outermost frame is of Filch.  With ucontext, nameless frames of the C library may follow.
 first=fi_ctx_start
 if [ "$3" = ucontext ]; then
     first='start '

@@ -20,7 +20,7 @@ NOINLINE void probe_middle(int depth)
 {
     if (depth > 0)
         probe_middle(depth - 1);
-    fi_ctx_switch(&away, &home); /* gdb looks after the context was away and came back */
+    fi_ctx_switch(&away, &home); /* gdb stops after a switch away and back */
     probe_here();
     visits++;
 }

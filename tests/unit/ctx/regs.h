@@ -1,4 +1,4 @@
-/* Every register that a call must preserve, set and read in assembly. */
+/* Every callee-saved register, set and read in assembly. */
 #ifndef TESTS_UNIT_CTX_REGS_H
 #define TESTS_UNIT_CTX_REGS_H
 
@@ -12,7 +12,7 @@
 #define REGS 0
 #endif
 
-/* Put in[] into the registers, call fn, and bring what they hold then to out[]. */
+/* Load the registers from in[], call fn, and store them to out[]. */
 void regs_around(void (*fn)(void), const uint64_t *in, uint64_t *out);
 
 #endif

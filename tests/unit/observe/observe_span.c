@@ -215,7 +215,7 @@ static void run_early(void *arg)
 static void run_early_and_late(void *arg)
 {
     filch_group late = FILCH_GROUP_INIT;
-    filch_job *first = filch_job_new(give_early, NULL);
+    filch_job *first = filch_job_new(run_early, NULL);
 
     (void)arg;
     filch_job_set_priority(first, FILCH_PRIORITY_HIGH);

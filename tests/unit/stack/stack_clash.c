@@ -32,7 +32,7 @@ static void park(void *arg)
     filch_sem_wait(&gate);
 }
 
-/* Only its far end is written: all that is in between was stepped over. */
+/* Only the far end of the frame is written; without probes the guard would be skipped. */
 NOINLINE static char write_far_end(size_t size)
 {
     volatile char *far = __builtin_alloca(size);
@@ -41,7 +41,7 @@ NOINLINE static char write_far_end(size_t size)
     return far[0];
 }
 
-static void take_too_much(void *size)
+static void use_large_frame(void *size)
 {
     write_far_end(*(size_t *)size);
 }
@@ -51,7 +51,7 @@ struct plan {
     filch_fiber_attr attr;
 };
 
-/* With a fiber below it, whichever stack it gets. */
+/* Fibers park on all neighbouring stacks, so that there is one below. */
 static void overflow(void *arg)
 {
     const struct plan *plan = arg;
@@ -66,12 +66,12 @@ static void overflow(void *arg)
             _exit(3);
     while (atomic_load(&parked) < NEIGHBOURS)
         sched_yield();
-    if (filch_go_attr(&plan->attr, take_too_much, &frame) < 0)
+    if (filch_go_attr(&plan->attr, use_large_frame, &frame) < 0)
         _exit(3);
     filch_stop();
 }
 
-static void is_named(struct plan plan, const char *line)
+static void check_report(struct plan plan, const char *line)
 {
     struct child_end end;
 
@@ -85,28 +85,28 @@ static void is_named(struct plan plan, const char *line)
 static void large_frames_are_reported(void **state)
 {
     (void)state;
-    is_named((struct plan){(size_t)1 << 20, {"greedy", 0}},
-             "filch: stack overflow in fiber \"greedy\"");
-    is_named((struct plan){(size_t)8 << 20, {"greedy", 0}},
-             "filch: stack overflow in fiber \"greedy\"");
-    is_named((struct plan){(size_t)1 << 20, {"small", 16384}},
-             "filch: stack overflow in fiber \"small\"");
+    check_report((struct plan){(size_t)1 << 20, {"greedy", 0}},
+                 "filch: stack overflow in fiber \"greedy\"");
+    check_report((struct plan){(size_t)8 << 20, {"greedy", 0}},
+                 "filch: stack overflow in fiber \"greedy\"");
+    check_report((struct plan){(size_t)1 << 20, {"small", 16384}},
+                 "filch: stack overflow in fiber \"small\"");
 }
 
-/* What was asked for can be used, whatever the guard takes. */
-static void all_of_it_is_usable(void **state)
+/* The requested size is usable; the guard comes on top. */
+static void the_whole_stack_is_usable(void **state)
 {
     static const size_t sizes[] = {16384, 65536, 262144, 1048576};
 
     (void)state;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        size_t frame = sizes[i] - 8192; /* less the frames of what calls it */
+        size_t frame = sizes[i] - 8192; /* minus the frames of its callers */
         filch_fiber_attr attr = {"user", sizes[i]};
 
-        CHECK_INT(filch_go_attr(&attr, take_too_much, &frame), 0);
+        CHECK_INT(filch_go_attr(&attr, use_large_frame, &frame), 0);
         CHECK_INT(filch_stop(), 0);
     }
 }
 
-CHECK_MAIN(large_frames_are_reported, all_of_it_is_usable)
+CHECK_MAIN(large_frames_are_reported, the_whole_stack_is_usable)
 #endif

@@ -1,4 +1,4 @@
-/* Very many stacks at once, each with its guard, each touched. */
+/* Many stacks at once, each with a guard, each touched. */
 #include "base/mem.h"
 #include "check.h"
 #include "ctx/sanitize.h"
@@ -21,13 +21,14 @@ static size_t resident_pages(void)
     return resident;
 }
 
-static fi_stack **lend_all(fi_stack_cache *c, size_t n)
+static fi_stack **alloc_all(fi_stack_cache *c, size_t n)
 {
     fi_stack **s = malloc(n * sizeof(fi_stack *));
 
     if (!s)
         abort();
-    memset(s, 0xff, n * sizeof(fi_stack *)); /* touched now: it is not what is measured */
+    memset(s, 0xff,
+           n * sizeof(fi_stack *)); /* touch it now: its pages are not part of the measurement */
     for (size_t i = 0; i < n; i++) {
         CHECK_INT(fi_stack_alloc(c, &s[i]), 0);
         *(size_t *)(s[i]->low + SIZE - 64) = i;
@@ -35,7 +36,7 @@ static fi_stack **lend_all(fi_stack_cache *c, size_t n)
     return s;
 }
 
-static void check_and_put_all(fi_stack_cache *c, fi_stack **s, size_t n)
+static void check_and_free_all(fi_stack_cache *c, fi_stack **s, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         CHECK(*(size_t *)(s[i]->low + SIZE - 64) == i);
@@ -61,11 +62,11 @@ static void check_guards(const fi_stack_pool *p, const fi_stack_stats *stats)
 static bool memory_can_be_counted(void)
 {
 #ifdef UNDER_EMULATOR
-    printf("memory is not counted: the emulator has its own\n");
+    printf("resident memory is not checked: the emulator uses memory of its own\n");
     return false;
 #else
     if (FI_CTX_TOLD)
-        printf("memory is not counted: a sanitizer has its own\n");
+        printf("resident memory is not checked: the sanitizer uses memory of its own\n");
     return !FI_CTX_TOLD;
 #endif
 }
@@ -81,7 +82,7 @@ static void many_stacks_cost_a_page_each(void **state)
     CHECK_INT(fi_stack_pool_init(&pool, &config), 0);
     CHECK_INT(fi_stack_cache_init(&cache, &pool, 0), 0);
     size_t before = resident_pages();
-    fi_stack **s = lend_all(&cache, MANY);
+    fi_stack **s = alloc_all(&cache, MANY);
     size_t during = resident_pages();
     fi_stack_pool_stats(&pool, &stats);
     check_guards(&pool, &stats);
@@ -94,7 +95,7 @@ static void many_stacks_cost_a_page_each(void **state)
         printf("%zu resident bytes each\n", bytes);
         CHECK(bytes < pool.page + 200);
     }
-    check_and_put_all(&cache, s, MANY);
+    check_and_free_all(&cache, s, MANY);
     size_t after = resident_pages();
     if (counted)
         CHECK(after < before + (during - before) / 20);
@@ -115,8 +116,8 @@ static long map_limit(void)
     return limit;
 }
 
-/* In a child: with no mappings left, little else works. */
-static void run_into_the_limit(void *arg)
+/* In a child process, because little works when no mappings are left. */
+static void reach_the_mapping_limit(void *arg)
 {
     fi_stack_config config = {
         .stack_size = 8192, .guard = FI_STACK_GUARD_PROTECT, .protect_max = SIZE_MAX};
@@ -142,7 +143,7 @@ static void run_into_the_limit(void *arg)
     _exit(fi_mem_live().blocks == 0 ? 0 : 4);
 }
 
-static void limit_of_mappings_means_canaries(void **state)
+static void canaries_replace_guards_at_the_mapping_limit(void **state)
 {
     struct child_end end;
     long limit = map_limit();
@@ -150,14 +151,14 @@ static void limit_of_mappings_means_canaries(void **state)
 
     (void)state;
     if (limit <= 0 || limit > 200000 || FI_CTX_TOLD) {
-        printf("limit_of_mappings_means_canaries: left out, the limit is %s\n",
+        printf("skipped: canaries_replace_guards_at_the_mapping_limit: the limit is %s\n",
                FI_CTX_TOLD ? "needed by the sanitizer" : "unknown or very high");
         return;
     }
-    CHECK_INT(child_end_of(&end, run_into_the_limit, &wanted), 0);
+    CHECK_INT(child_end_of(&end, reach_the_mapping_limit, &wanted), 0);
     CHECK_STR(end.text, "");
     CHECK(WIFEXITED(end.status));
     CHECK_INT(WEXITSTATUS(end.status), 0);
 }
 
-CHECK_MAIN(many_stacks_cost_a_page_each, limit_of_mappings_means_canaries)
+CHECK_MAIN(many_stacks_cost_a_page_each, canaries_replace_guards_at_the_mapping_limit)

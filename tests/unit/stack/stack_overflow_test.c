@@ -1,4 +1,4 @@
-/* How a process ends when a fiber's stack overflows, and that nothing else ends differently. */
+/* A stack overflow of a fiber is reported.  All other faults end the process as without Filch. */
 #include "base/mem.h"
 #include "check.h"
 #include "ctx/ctx.h"
@@ -17,17 +17,17 @@
 struct plan {
     fi_stack_guard guard;
     size_t guard_size;
-    size_t frame; /* bytes that each call takes besides the usual */
+    size_t frame; /* additional bytes of each frame */
     const char *name;
-    void (*before)(void); /* done before the handler is installed */
-    void (*deed)(struct plan *);
+    void (*before)(void); /* called before the handler is installed */
+    void (*action)(struct plan *);
 };
 
 static fi_ctx home, away;
 static fi_overflow_handler watch;
 static volatile size_t depth;
 
-/* Each call takes a frame and touches it, so that no page is jumped over within it. */
+/* Each call touches all pages of its frame, so that no page is skipped. */
 NOINLINE static size_t dig(size_t frame)
 {
     volatile char p[frame + 1];
@@ -42,7 +42,7 @@ static void overflow(struct plan *plan)
     dig(plan->frame);
 }
 
-/* As a member of a struct at NULL would be; NULL itself is caught by UBSan before it happens. */
+/* Like a member of a struct at NULL.  UBSan reports an access to NULL itself before it happens. */
 #define NEAR_NULL ((void *)16)
 
 static void touch_null(struct plan *plan)
@@ -59,7 +59,7 @@ static void send_to_self(struct plan *plan)
     raise(SIGSEGV);
 }
 
-/* A signal that a process sent is not a fault, whatever its address. */
+/* A signal that a process sent is not a fault, even with a fault address. */
 static void send_forged(struct plan *plan)
 {
     siginfo_t info;
@@ -76,13 +76,13 @@ static void on_fiber(void *arg)
 {
     struct plan *plan = arg;
 
-    plan->deed(plan);
+    plan->action(plan);
     watch.current = NULL;
     fi_ctx_leave(&away, &home);
 }
 
-/* Set up as a worker does, run the deed on a fiber, and take everything down again. */
-static void carry_out(void *arg)
+/* Initialise as a worker does, run the action on a fiber, and clean up. */
+static void run_plan(void *arg)
 {
     struct plan *plan = arg;
     fi_stack_config config = {
@@ -90,7 +90,7 @@ static void carry_out(void *arg)
     fi_stack_pool pool;
     fi_stack *s;
 
-    alarm(600); /* else a fault that repeats would leave a child running for ever */
+    alarm(600); /* a fault that repeats would keep the child running */
     if (plan->before)
         plan->before();
     if (fi_stack_pool_init(&pool, &config) != 0 || fi_stack_pool_alloc(&pool, &s, 1) != 1 ||
@@ -114,7 +114,8 @@ static bool kind_works(fi_stack_guard guard)
     int kind = fi_stack_guard_probe(&fi_stack_vm_system, guard, (size_t)sysconf(_SC_PAGESIZE));
 
     if (kind < 0 || kind == FI_STACK_GUARD_CANARY)
-        printf("a guard by %s does not work on this kernel\n", fi_stack_guard_name(guard));
+        printf("skipped: guards by %s are not supported by this kernel\n",
+               fi_stack_guard_name(guard));
     return kind > 0 && kind != FI_STACK_GUARD_CANARY;
 }
 
@@ -123,7 +124,7 @@ static bool died_of_segv(const struct child_end *end)
     return WIFSIGNALED(end->status) && WTERMSIG(end->status) == SIGSEGV;
 }
 
-static size_t times(const char *text, const char *part)
+static size_t count_of(const char *text, const char *part)
 {
     size_t n = 0;
 
@@ -132,23 +133,23 @@ static size_t times(const char *text, const char *part)
     return n;
 }
 
-static size_t lines_of_ours(const char *text)
+static size_t count_filch_lines(const char *text)
 {
-    return times(text, "filch:");
+    return count_of(text, "filch:");
 }
 
 static void expect_line(struct plan plan, const char *line)
 {
     struct child_end end;
 
-    plan.deed = overflow;
-    CHECK_INT(child_end_of(&end, carry_out, &plan), 0);
+    plan.action = overflow;
+    CHECK_INT(child_end_of(&end, run_plan, &plan), 0);
     CHECK(strstr(end.text, line) == end.text);
-    CHECK_INT(lines_of_ours(end.text), 1);
+    CHECK_INT(count_filch_lines(end.text), 1);
     CHECK(died_of_segv(&end));
 }
 
-#define LINE_OF(who) "filch: stack overflow in " who " (stack of 65536 bytes); raise stack_size\n"
+#define REPORT_OF(who) "filch: stack overflow in " who " (stack of 65536 bytes); raise stack_size\n"
 
 static void recursion_is_reported(void **state)
 {
@@ -156,7 +157,7 @@ static void recursion_is_reported(void **state)
     for (int kind = 0; kind <= FI_STACK_GUARD_PROTECT; kind++)
         if (kind_works((fi_stack_guard)kind))
             expect_line((struct plan){.guard = (fi_stack_guard)kind, .frame = 16, .name = "digger"},
-                        LINE_OF("fiber \"digger\""));
+                        REPORT_OF("fiber \"digger\""));
 }
 
 static void large_frames_are_reported(void **state)
@@ -164,10 +165,10 @@ static void large_frames_are_reported(void **state)
     (void)state;
     if (!kind_works(FI_STACK_GUARD_BEST))
         return;
-    expect_line((struct plan){.frame = 3000, .name = "a"}, LINE_OF("fiber \"a\""));
+    expect_line((struct plan){.frame = 3000, .name = "a"}, REPORT_OF("fiber \"a\""));
     expect_line((struct plan){.frame = 40000, .guard_size = 262144, .name = "b"},
-                LINE_OF("fiber \"b\""));
-    expect_line((struct plan){.frame = 60000, .name = "c"}, LINE_OF("fiber \"c\""));
+                REPORT_OF("fiber \"b\""));
+    expect_line((struct plan){.frame = 60000, .name = "c"}, REPORT_OF("fiber \"c\""));
 }
 
 static void odd_names_are_shown(void **state)
@@ -179,20 +180,20 @@ static void odd_names_are_shown(void **state)
     (void)state;
     if (!kind_works(FI_STACK_GUARD_BEST))
         return;
-    expect_line((struct plan){.name = NULL}, LINE_OF("a fiber without a name"));
-    expect_line((struct plan){.name = ""}, LINE_OF("a fiber without a name"));
-    snprintf(line, sizeof line, LINE_OF("fiber \"%.64s\""), seventy);
+    expect_line((struct plan){.name = NULL}, REPORT_OF("a fiber without a name"));
+    expect_line((struct plan){.name = ""}, REPORT_OF("a fiber without a name"));
+    snprintf(line, sizeof line, REPORT_OF("fiber \"%.64s\""), seventy);
     expect_line((struct plan){.name = seventy}, line);
 }
 
-/* --- everything else ends as before --- */
+/* --- other faults --- */
 
 static void expect_end(struct plan plan, const char *text, bool segv, int code)
 {
     struct child_end end;
 
-    CHECK_INT(child_end_of(&end, carry_out, &plan), 0);
-    CHECK_INT(lines_of_ours(end.text), 0);
+    CHECK_INT(child_end_of(&end, run_plan, &plan), 0);
+    CHECK_INT(count_filch_lines(end.text), 0);
     CHECK(strstr(end.text, text) != NULL);
     if (segv)
         CHECK(died_of_segv(&end));
@@ -203,17 +204,17 @@ static void expect_end(struct plan plan, const char *text, bool segv, int code)
 static void null_pointer_dies_as_before(void **state)
 {
     (void)state;
-    expect_end((struct plan){.deed = touch_null}, "", true, 0);
+    expect_end((struct plan){.action = touch_null}, "", true, 0);
 }
 
 static void sent_signal_kills_as_before(void **state)
 {
     (void)state;
-    expect_end((struct plan){.deed = send_to_self}, "", true, 0);
-    expect_end((struct plan){.deed = send_forged}, "", true, 0);
+    expect_end((struct plan){.action = send_to_self}, "", true, 0);
+    expect_end((struct plan){.action = send_forged}, "", true, 0);
 }
 
-static void say(const char *s)
+static void write_text(const char *s)
 {
     ssize_t done = write(STDERR_FILENO, s, strlen(s));
 
@@ -223,13 +224,14 @@ static void say(const char *s)
 static void users_handler(int sig, siginfo_t *info, void *context)
 {
     (void)context;
-    say(sig == SIGSEGV && info->si_addr == NEAR_NULL ? "user saw null\n" : "user saw another\n");
+    write_text(sig == SIGSEGV && info->si_addr == NEAR_NULL ? "user saw null\n"
+                                                            : "user saw another\n");
     _exit(7);
 }
 
 static void users_plain_handler(int sig)
 {
-    say(sig == SIGSEGV ? "plain saw it\n" : "plain saw another\n");
+    write_text(sig == SIGSEGV ? "plain saw it\n" : "plain saw another\n");
     _exit(8);
 }
 
@@ -252,13 +254,13 @@ static void install_handler(void (*handler)(int), int flags)
     sigaction(SIGSEGV, &sa, NULL);
 }
 
-static void ignore_it(void)
+static void ignore_segv(void)
 {
     install_handler(SIG_IGN, 0);
 }
 
-/* Flags that a program has saved and restored; the kernel accepts them. */
-static void ignore_it_with_odd_flags(void)
+/* Flags that a program may save and restore; the kernel accepts them. */
+static void ignore_segv_with_odd_flags(void)
 {
     install_handler(SIG_IGN, SA_SIGINFO);
 }
@@ -266,27 +268,27 @@ static void ignore_it_with_odd_flags(void)
 static void previous_handler_is_called(void **state)
 {
     (void)state;
-    expect_end((struct plan){.deed = touch_null, .before = install_users_handler},
+    expect_end((struct plan){.action = touch_null, .before = install_users_handler},
                "user saw null\n", false, 7);
-    expect_end((struct plan){.deed = touch_null, .before = install_plain_handler}, "plain saw it\n",
-               false, 8);
-    expect_end((struct plan){.deed = send_to_self, .before = install_plain_handler},
+    expect_end((struct plan){.action = touch_null, .before = install_plain_handler},
                "plain saw it\n", false, 8);
-    expect_end((struct plan){.deed = send_to_self, .before = ignore_it}, "", false, 0);
-    expect_end((struct plan){.deed = send_to_self, .before = ignore_it_with_odd_flags}, "", false,
-               0);
+    expect_end((struct plan){.action = send_to_self, .before = install_plain_handler},
+               "plain saw it\n", false, 8);
+    expect_end((struct plan){.action = send_to_self, .before = ignore_segv}, "", false, 0);
+    expect_end((struct plan){.action = send_to_self, .before = ignore_segv_with_odd_flags}, "",
+               false, 0);
 }
 
 static void previous_handler_sees_the_overflow(void **state)
 {
-    struct plan plan = {.deed = overflow, .before = install_users_handler, .name = "x"};
+    struct plan plan = {.action = overflow, .before = install_users_handler, .name = "x"};
     struct child_end end;
 
     (void)state;
     if (!kind_works(FI_STACK_GUARD_BEST))
         return;
-    CHECK_INT(child_end_of(&end, carry_out, &plan), 0);
-    CHECK_STR(end.text, LINE_OF("fiber \"x\"") "user saw another\n");
+    CHECK_INT(child_end_of(&end, run_plan, &plan), 0);
+    CHECK_STR(end.text, REPORT_OF("fiber \"x\"") "user saw another\n");
     CHECK(WIFEXITED(end.status) && WEXITSTATUS(end.status) == 7);
 }
 
@@ -300,9 +302,9 @@ static void users_recovery(int sig)
     siglongjmp(back, 1);
 }
 
-static void users_note(int sig)
+static void users_handler_once(int sig)
 {
-    say(sig == SIGSEGV ? "noted\n" : "noted another\n");
+    write_text(sig == SIGSEGV ? "noted\n" : "noted another\n");
 }
 
 static void install_recovery(void)
@@ -310,29 +312,29 @@ static void install_recovery(void)
     install_handler(users_recovery, 0);
 }
 
-static void install_recovery_for_once(void)
+static void install_recovery_once(void)
 {
     install_handler(users_recovery, (int)SA_RESETHAND);
 }
 
-static void install_recovery_of_old(void);
+static void install_recovery_sysv(void);
 
-/* As was the way of System V. */
-static void users_recovery_of_old(int sig)
+/* System V semantics: the handler is reset when it is called. */
+static void users_recovery_sysv(int sig)
 {
     (void)sig;
-    install_recovery_of_old();
+    install_recovery_sysv();
     siglongjmp(back, 1);
 }
 
-static void install_recovery_of_old(void)
+static void install_recovery_sysv(void)
 {
-    install_handler(users_recovery_of_old, (int)SA_RESETHAND);
+    install_handler(users_recovery_sysv, (int)SA_RESETHAND);
 }
 
-static void install_note_for_once(void)
+static void install_handler_once(void)
 {
-    install_handler(users_note, (int)SA_RESETHAND);
+    install_handler(users_handler_once, (int)SA_RESETHAND);
 }
 
 static void touch_guard(void)
@@ -340,10 +342,10 @@ static void touch_guard(void)
     if (sigsetjmp(back, 1) == 0)
         *(volatile char *)(watch.current->low - 1) = 1;
     else
-        say("recovered\n");
+        write_text("recovered\n");
 }
 
-static void touch_guard_thrice_and_once_more(struct plan *plan)
+static void touch_guard_four_times(struct plan *plan)
 {
     (void)plan;
     for (int i = 0; i < 3; i++)
@@ -353,7 +355,7 @@ static void touch_guard_thrice_and_once_more(struct plan *plan)
         touch_guard();
 }
 
-/* The first time, ours steps aside for a handler that wants to be called but once. */
+/* With a handler that is to be called once, ours is removed the first time. */
 static void touch_guard_and_install_again(struct plan *plan)
 {
     (void)plan;
@@ -364,50 +366,49 @@ static void touch_guard_and_install_again(struct plan *plan)
 
 static void overflow_is_reported_after_a_recovery(void **state)
 {
-    struct plan plan = {
-        .deed = touch_guard_thrice_and_once_more, .before = install_recovery, .name = "r"};
+    struct plan plan = {.action = touch_guard_four_times, .before = install_recovery, .name = "r"};
     struct child_end end;
 
     (void)state;
     if (!kind_works(FI_STACK_GUARD_BEST))
         return;
-    CHECK_INT(child_end_of(&end, carry_out, &plan), 0);
-    CHECK_INT(times(end.text, LINE_OF("fiber \"r\"")), 4);
-    CHECK_INT(times(end.text, "recovered\n"), 4);
+    CHECK_INT(child_end_of(&end, run_plan, &plan), 0);
+    CHECK_INT(count_of(end.text, REPORT_OF("fiber \"r\"")), 4);
+    CHECK_INT(count_of(end.text, "recovered\n"), 4);
     CHECK(WIFEXITED(end.status) && WEXITSTATUS(end.status) == 0);
 }
 
 static void resethand_handler_is_called_once(void **state)
 {
-    struct plan note = {.deed = overflow, .before = install_note_for_once, .name = "o"};
+    struct plan note = {.action = overflow, .before = install_handler_once, .name = "o"};
     struct child_end end;
 
     (void)state;
     if (!kind_works(FI_STACK_GUARD_BEST))
         return;
-    CHECK_INT(child_end_of(&end, carry_out, &note), 0);
-    CHECK_STR(end.text, LINE_OF("fiber \"o\"") "noted\n");
+    CHECK_INT(child_end_of(&end, run_plan, &note), 0);
+    CHECK_STR(end.text, REPORT_OF("fiber \"o\"") "noted\n");
     CHECK(died_of_segv(&end));
 }
 
 static void install_works_again(void **state)
 {
     struct plan once = {
-        .deed = touch_guard_and_install_again, .before = install_recovery_for_once, .name = "i"};
+        .action = touch_guard_and_install_again, .before = install_recovery_once, .name = "i"};
     struct plan of_old = once;
     struct child_end end;
 
     (void)state;
     if (!kind_works(FI_STACK_GUARD_BEST))
         return;
-    CHECK_INT(child_end_of(&end, carry_out, &once), 0);
-    CHECK_INT(times(end.text, LINE_OF("fiber \"i\"")), 2);
-    CHECK_INT(times(end.text, "recovered\n"), 1);
+    CHECK_INT(child_end_of(&end, run_plan, &once), 0);
+    CHECK_INT(count_of(end.text, REPORT_OF("fiber \"i\"")), 2);
+    CHECK_INT(count_of(end.text, "recovered\n"), 1);
     CHECK(died_of_segv(&end));
-    of_old.before = install_recovery_of_old;
-    CHECK_INT(child_end_of(&end, carry_out, &of_old), 0);
-    CHECK_INT(times(end.text, LINE_OF("fiber \"i\"")), 2);
-    CHECK_INT(times(end.text, "recovered\n"), 2);
+    of_old.before = install_recovery_sysv;
+    CHECK_INT(child_end_of(&end, run_plan, &of_old), 0);
+    CHECK_INT(count_of(end.text, REPORT_OF("fiber \"i\"")), 2);
+    CHECK_INT(count_of(end.text, "recovered\n"), 2);
     CHECK(WIFEXITED(end.status) && WEXITSTATUS(end.status) == 0);
 }
 
@@ -430,7 +431,7 @@ static void another_guard_is_not_an_overflow(void **state)
 {
     (void)state;
     if (kind_works(FI_STACK_GUARD_BEST))
-        expect_end((struct plan){.deed = touch_foreign_guard}, "", true, 0);
+        expect_end((struct plan){.action = touch_foreign_guard}, "", true, 0);
 }
 
 static void *fault_in_thread(void *arg)
@@ -439,7 +440,7 @@ static void *fault_in_thread(void *arg)
     return NULL;
 }
 
-static void let_a_thread_fault(struct plan *plan)
+static void fault_in_a_thread(struct plan *plan)
 {
     pthread_t t;
 
@@ -450,10 +451,10 @@ static void let_a_thread_fault(struct plan *plan)
 static void thread_without_handler_dies_as_before(void **state)
 {
     (void)state;
-    expect_end((struct plan){.deed = let_a_thread_fault}, "", true, 0);
+    expect_end((struct plan){.action = fault_in_a_thread}, "", true, 0);
 }
 
-/* --- comings and goings --- */
+/* --- install and remove --- */
 
 static bool same_handler(const struct sigaction *a, const struct sigaction *b)
 {
@@ -477,7 +478,7 @@ static void remove_restores(void **state)
     fi_overflow_handler_fini(&watch);
     fi_overflow_handler_remove();
     sigaction(SIGSEGV, NULL, &during);
-    CHECK(!same_handler(&during, &before[0])); /* one user is left */
+    CHECK(!same_handler(&during, &before[0])); /* one worker still uses it */
     fi_overflow_handler_remove();
     sigaction(SIGSEGV, NULL, &after[0]);
     sigaction(SIGBUS, NULL, &after[1]);

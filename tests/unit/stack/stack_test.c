@@ -1,5 +1,4 @@
-/* Pools and caches of stacks: what they refuse, what they cache, what they return to the
- * system. */
+/* Pools and caches of stacks: invalid arguments, caching, memory returned to the system. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* mincore */
 #endif
@@ -19,7 +18,7 @@
 static fi_stack_pool pool;
 static fi_stack_cache cache;
 
-static fi_stack *seen[256]; /* whatever get() gave since start() */
+static fi_stack *seen[256]; /* results of get() since start() */
 static size_t seen_n;
 
 static void start(fi_stack_guard guard, unsigned limit)
@@ -50,8 +49,8 @@ static fi_stack *get(void)
     return s;
 }
 
-/* Free the stacks from get() that are still allocated. */
-static void give_back_everything(void)
+/* Free the results of get() that are still in use. */
+static void free_all_in_use(void)
 {
     for (size_t i = 0; i < seen_n; i++)
         if (seen[i]->is_allocated)
@@ -129,7 +128,8 @@ static bool guard_works_here(fi_stack_guard guard)
 
     CHECK(e == 0 || e == -ENOTSUP);
     if (e < 0)
-        printf("a guard by %s does not work on this kernel\n", fi_stack_guard_name(guard));
+        printf("skipped: guards by %s are not supported by this kernel\n",
+               fi_stack_guard_name(guard));
     return e == 0;
 }
 
@@ -178,7 +178,7 @@ static void guard_stops_a_write(void **state)
             continue;
         }
         fi_stack *allocated[5];
-        for (int i = 0; i < 5; i++) { /* new ones, and some without memory */
+        for (int i = 0; i < 5; i++) { /* new stacks, and some without committed memory */
             for (int j = 0; j < 5; j++)
                 memset((allocated[j] = get())->low, 1, SIZE);
             CHECK_INT(child_end_of(&end, write_below, allocated[i]), 0);
@@ -212,12 +212,12 @@ static void canary_is_checked(void **state)
     CHECK_STR(end.text, "filch: stack overflow in a fiber without a name (stack of 65536 bytes); "
                         "raise stack_size\n");
     fi_stack *s = get();
-    memset(s->low, 0xff, SIZE); /* the whole stack is the user's */
+    memset(s->low, 0xff, SIZE); /* the whole stack is usable */
     fi_stack_free(&cache, s, NULL);
     finish();
 }
 
-/* mprotect takes mappings away from the rest of the process, so there is a budget. */
+/* Each mprotect guard takes mappings of the process, so their number is limited. */
 static void guards_by_mprotect_are_limited(void **state)
 {
     fi_stack_config config = {
@@ -249,15 +249,15 @@ static size_t resident(const fi_stack *s)
     return n;
 }
 
-/* An emulator may answer mincore as it likes: ask it about memory that is known to be untouched. */
-static bool mincore_tells(void)
+/* Emulators may not implement mincore: check it with memory that is known to be untouched. */
+static bool mincore_works(void)
 {
     fi_stack *s = get();
     bool tells = resident(s) == 0;
 
     fi_stack_free(&cache, s, NULL);
     if (!tells)
-        printf("mincore does not tell here; only contents are looked at\n");
+        printf("mincore does not work here; only contents are checked\n");
     return tells;
 }
 
@@ -267,7 +267,7 @@ static void memory_is_committed_on_touch_and_returned(void **state)
 
     (void)state;
     start(FI_STACK_GUARD_BEST, 0);
-    bool tells = mincore_tells();
+    bool tells = mincore_works();
     CHECK_INT(fi_stack_pool_alloc(&pool, &list, 100), 100);
     for (s = list; s; s = s->next) {
         CHECK(!tells || resident(s) == 0);
@@ -275,7 +275,7 @@ static void memory_is_committed_on_touch_and_returned(void **state)
         CHECK(!tells || resident(s) == 1);
         memset(s->low, 42, SIZE);
     }
-    s = list; /* one stays, else all of their slab may go */
+    s = list; /* one stays in use, else the whole slab may be unmapped */
     fi_stack_pool_free(&pool, s ? s->next : NULL);
     CHECK_INT(fi_stack_pool_alloc(&pool, &list, 64), 64);
     for (fi_stack *again = list; again; again = again->next) {
@@ -301,17 +301,17 @@ static void cache_returns_the_newest_first(void **state)
     start(FI_STACK_GUARD_BEST, LIMIT);
     for (int i = 0; i < MORE; i++)
         memset((s[i] = get())->low, 42, SIZE);
-    while (cache.n > 0) /* what a refill left over */
+    while (cache.n > 0) /* the rest of a refill */
         get();
     for (int i = 0; i <= LIMIT; i++)
         fi_stack_free(&cache, s[i], NULL);
-    CHECK_INT(cache.n, LIMIT / 2); /* one too many: half goes, and it is the older half */
+    CHECK_INT(cache.n, LIMIT / 2); /* over the limit: the older half is returned to the pool */
     for (int i = LIMIT; i > LIMIT - LIMIT / 2; i--) {
-        CHECK(get() == s[i]); /* last in, first out, memory and all */
+        CHECK(get() == s[i]); /* last in, first out, with committed memory */
         CHECK_INT(s[i]->low[SIZE - 1], 42);
     }
     CHECK_INT(cache.n, 0);
-    give_back_everything();
+    free_all_in_use();
     finish();
 }
 
@@ -424,7 +424,7 @@ static void workers_share_a_pool(void **state)
     finish();
 }
 
-/* --- mistakes --- */
+/* --- misuse --- */
 
 static void put_twice(void *arg)
 {
@@ -472,11 +472,11 @@ static void put_into_another_pool(void *arg)
     fi_stack_pool_free(&other, s);
 }
 
-static void expect_mistake(void (*deed)(void *), const char *line)
+static void expect_abort(void (*action)(void *), const char *line)
 {
     struct child_end end;
 
-    CHECK_INT(child_end_of(&end, deed, NULL), 0);
+    CHECK_INT(child_end_of(&end, action, NULL), 0);
     CHECK(WIFSIGNALED(end.status) && WTERMSIG(end.status) == SIGABRT);
     CHECK_STR(end.text, line);
 }
@@ -488,14 +488,14 @@ static void misuse_aborts_with_a_line(void **state)
 
     (void)state;
     start(FI_STACK_GUARD_BEST, 0);
-    expect_mistake(put_twice, "filch: fi_stack_free: the stack is free already\n");
-    expect_mistake(put_into_another_cache, wrong_pool);
-    expect_mistake(put_into_another_pool, wrong_pool);
-    expect_mistake(finish_too_early, "filch: fi_stack_pool_fini: stacks are still in use\n");
+    expect_abort(put_twice, "filch: fi_stack_free: the stack is free already\n");
+    expect_abort(put_into_another_cache, wrong_pool);
+    expect_abort(put_into_another_pool, wrong_pool);
+    expect_abort(finish_too_early, "filch: fi_stack_pool_fini: stacks are still in use\n");
     finish();
 }
 
-/* Each slab has a stack that stays allocated, so none is unmapped with its stacks. */
+/* Each slab has one stack in use, so no slab is unmapped. */
 static void free_stacks_are_trimmed_gradually(void **state)
 {
     enum { MANY = 10000, STAY = 16 };
@@ -513,7 +513,7 @@ static void free_stacks_are_trimmed_gradually(void **state)
     for (int i = 0; i < MANY; i++)
         if (i % STAY)
             fi_stack_pool_free(&pool, all[i]);
-    left = fi_stack_pool_trim(&pool); /* they were needed since the last time */
+    left = fi_stack_pool_trim(&pool); /* they were used since the last trim */
     CHECK_INT(left, MANY - MANY / STAY);
     do {
         before = left;
