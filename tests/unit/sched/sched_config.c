@@ -31,7 +31,7 @@ static void clear(void)
         unsetenv(variables[i]);
 }
 
-static fi_settings settle(filch_config c)
+static fi_settings resolve(filch_config c)
 {
     fi_settings s = {0};
 
@@ -45,7 +45,7 @@ static fi_settings with(const char *variable, const char *value)
 
     clear();
     setenv(variable, value, 1);
-    s = settle((filch_config){0});
+    s = resolve((filch_config){0});
     clear();
     return s;
 }
@@ -76,15 +76,15 @@ static void fields(void **state)
 
     (void)state;
     clear();
-    s = settle((filch_config){.workers = 3,
-                              .affinity = FILCH_AFFINITY_CPU,
-                              .stack_size = 20000,
-                              .caller_runs = FILCH_CALLER_RUNS_YES,
-                              .blocking_threads = 9,
-                              .name = "ten-letter",
-                              .watchdog_ns = 7,
-                              .deadlock = FILCH_DEADLOCK_REPORT,
-                              .dump_signal = SIGWINCH});
+    s = resolve((filch_config){.workers = 3,
+                               .affinity = FILCH_AFFINITY_CPU,
+                               .stack_size = 20000,
+                               .caller_runs = FILCH_CALLER_RUNS_YES,
+                               .blocking_threads = 9,
+                               .name = "ten-letter",
+                               .watchdog_ns = 7,
+                               .deadlock = FILCH_DEADLOCK_REPORT,
+                               .dump_signal = SIGWINCH});
     CHECK_INT(s.workers, 3);
     CHECK(s.affinity && !s.caller_runs);
     CHECK_INT(s.stack_size % (size_t)sysconf(_SC_PAGESIZE), 0);
@@ -94,8 +94,8 @@ static void fields(void **state)
     CHECK_INT(s.watchdog_ns, 7);
     CHECK_INT(s.deadlock, FILCH_DEADLOCK_REPORT);
     CHECK_INT(s.dump_signal, SIGWINCH);
-    CHECK_INT(settle((filch_config){.watchdog_ns = -1}).watchdog_ns, 0);
-    CHECK_INT(settle((filch_config){.workers = FILCH_WORKERS_MAX}).workers, FILCH_WORKERS_MAX);
+    CHECK_INT(resolve((filch_config){.watchdog_ns = -1}).watchdog_ns, 0);
+    CHECK_INT(resolve((filch_config){.workers = FILCH_WORKERS_MAX}).workers, FILCH_WORKERS_MAX);
 }
 
 static void environment(void **state)
@@ -135,27 +135,27 @@ static void environment(void **state)
     CHECK_INT(with("FILCH_DUMP_SIGNAL", "12").dump_signal, 12);
 }
 
-static void fields_win(void **state)
+static void fields_override_variables(void **state)
 {
     fi_settings s;
 
     (void)state;
     setenv("FILCH_WORKERS", "5", 1);
-    setenv("FILCH_AFFINITY", "nonsense that nobody reads", 1);
-    setenv("FILCH_NAME", "far too long to be a name", 1);
-    s = settle((filch_config){.workers = 2, .affinity = FILCH_AFFINITY_CPU, .name = "mine"});
+    setenv("FILCH_AFFINITY", "invalid, and not read", 1);
+    setenv("FILCH_NAME", "too long for a name", 1);
+    s = resolve((filch_config){.workers = 2, .affinity = FILCH_AFFINITY_CPU, .name = "mine"});
     CHECK_INT(s.workers, 2);
     CHECK(s.affinity);
     CHECK_STR(s.name, "mine");
     clear();
 }
 
-/* ---- nonsense ---- */
+/* ---- invalid values ---- */
 
 typedef struct bad {
     const char *variable, *value; /* or, without a variable, a config */
     filch_config config;
-    const char *named; /* what the line must have in it */
+    const char *named; /* a part of the message */
 } bad;
 
 #define AS_WORD(var, val)                                                                          \
@@ -167,7 +167,7 @@ typedef struct bad {
         .config = {.field = (val)}, .named = #field                                                \
     }
 
-static const bad nonsense[] = {
+static const bad invalid_values[] = {
     AS_WORD("FILCH_WORKERS", "0"),
     AS_WORD("FILCH_WORKERS", "1025"),
     AS_WORD("FILCH_WORKERS", "-1"),
@@ -232,7 +232,7 @@ static void start_with(void *arg)
     set(b);
     if (filch_start(&b->config) != -EINVAL || filch_worker_count() != 0)
         _exit(1);
-    /* All is as before. */
+    /* The failed start has changed nothing. */
     clear();
     if (filch_start(NULL) != 0 || filch_stop() != 0)
         _exit(2);
@@ -242,7 +242,7 @@ FILCH_VOID_TASK(nothing)
 {
 }
 
-static void start_by_itself_with(void *arg)
+static void start_implicitly_with(void *arg)
 {
     set(arg);
     FILCH_RUN(nothing);
@@ -253,35 +253,37 @@ static bool one_line(const char *text)
     return strncmp(text, "filch: ", 7) == 0 && strchr(text, '\n') == text + strlen(text) - 1;
 }
 
-static void nonsense_is_named(void **state)
+static void invalid_values_are_named(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof nonsense / sizeof *nonsense; i++) {
+    for (size_t i = 0; i < sizeof invalid_values / sizeof *invalid_values; i++) {
         struct child_end end;
         bool ok;
 
-        CHECK_INT(child_end_of(&end, start_with, (void *)(uintptr_t)&nonsense[i]), 0);
-        ok = strstr(end.text, nonsense[i].named) && one_line(end.text) && end.status == 0;
+        CHECK_INT(child_end_of(&end, start_with, (void *)(uintptr_t)&invalid_values[i]), 0);
+        ok = strstr(end.text, invalid_values[i].named) && one_line(end.text) && end.status == 0;
         if (!ok)
-            fprintf(stderr, "%s, row %zu, status %d: %s\n", nonsense[i].named, i, end.status,
+            fprintf(stderr, "%s, row %zu, status %d: %s\n", invalid_values[i].named, i, end.status,
                     end.text);
         CHECK(ok);
     }
 }
 
-static void nonsense_ends_who_starts_by_itself(void **state)
+static void an_implicit_start_aborts_on_an_invalid_value(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof nonsense / sizeof *nonsense && nonsense[i].variable; i++) {
+    for (size_t i = 0;
+         i < sizeof invalid_values / sizeof *invalid_values && invalid_values[i].variable; i++) {
         struct child_end end;
 
-        CHECK_INT(child_end_of(&end, start_by_itself_with, (void *)(uintptr_t)&nonsense[i]), 0);
-        CHECK(strstr(end.text, nonsense[i].named) != NULL);
+        CHECK_INT(child_end_of(&end, start_implicitly_with, (void *)(uintptr_t)&invalid_values[i]),
+                  0);
+        CHECK(strstr(end.text, invalid_values[i].named) != NULL);
         CHECK(WIFSIGNALED(end.status) && WTERMSIG(end.status) == SIGABRT);
     }
 }
 
-/* Two variables that do not go together. */
+/* Two variables that exclude each other. */
 static void start_both(void *arg)
 {
     (void)arg;
@@ -290,7 +292,7 @@ static void start_both(void *arg)
     _exit(filch_start(NULL) == -EINVAL ? 0 : 1);
 }
 
-static void nonsense_together(void **state)
+static void invalid_combinations(void **state)
 {
     struct child_end end;
 
@@ -300,5 +302,5 @@ static void nonsense_together(void **state)
     CHECK(strstr(end.text, "FILCH_STEAL_BATCH") != NULL);
 }
 
-CHECK_MAIN(defaults, fields, environment, fields_win, nonsense_is_named,
-           nonsense_ends_who_starts_by_itself, nonsense_together)
+CHECK_MAIN(defaults, fields, environment, fields_override_variables, invalid_values_are_named,
+           an_implicit_start_aborts_on_an_invalid_value, invalid_combinations)

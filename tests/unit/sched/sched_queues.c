@@ -13,7 +13,7 @@
 
 /* ---- the queue ---- */
 
-static void queue_is_first_in_first_out(void **state)
+static void queue_is_fifo(void **state)
 {
     fi_shared_queue q = {0};
     fi_runnable r[10] = {{0}}, *list;
@@ -62,7 +62,7 @@ static void *push_all(void *arg)
     return NULL;
 }
 
-/* True: what one pusher pushed came out in its order, as far as this taker saw it. */
+/* Returns true if the items of each pusher came out in order. */
 static void *take_all(void *arg)
 {
     int last[PUSHERS] = {-1, -1, -1, -1};
@@ -84,7 +84,7 @@ static void *take_all(void *arg)
     return NULL;
 }
 
-static void queue_loses_nothing(void **state)
+static void queue_keeps_every_item(void **state)
 {
     pthread_t pushers[PUSHERS], takers[2];
     bool in_order[2] = {true, true};
@@ -112,8 +112,8 @@ static void queue_loses_nothing(void **state)
 
 #define RECORDS 200
 
-/* What flows one way, from a worker that publishes to one that gives back, must come round again. */
-static void records_go_round(void **state)
+/* Records that one worker allocates and another frees return to the first through the depot. */
+static void freed_records_return_to_the_allocating_worker(void **state)
 {
     fi_record_depot share;
     fi_record_pool giver, taker;
@@ -132,7 +132,7 @@ static void records_go_round(void **state)
     fi_record_pool_fini(&taker);
 }
 
-static void records_are_distinct_and_come_back(void **state)
+static void records_are_distinct_and_reused(void **state)
 {
     size_t before = fi_mem_live().blocks;
     fi_record_depot share;
@@ -155,7 +155,7 @@ static void records_are_distinct_and_come_back(void **state)
     CHECK_INT(fi_mem_live().blocks - before,
               (RECORDS + FI_RECORDS_PER_SLAB - 1) / FI_RECORDS_PER_SLAB);
     fi_record_pool_free(&p, r[7]);
-    CHECK(fi_record_pool_alloc(&p) == r[7]); /* the warmest first */
+    CHECK(fi_record_pool_alloc(&p) == r[7]); /* the last freed first */
     fi_record_pool_free(&other, r[9]);
     CHECK(fi_record_pool_alloc(&other) == r[9]);
     CHECK(other.slabs == NULL);
@@ -174,7 +174,7 @@ static bool is_poisoned(void *at)
 #endif
 }
 
-/* AddressSanitizer knows of records that are free, but for their first bytes. */
+/* Free records are poisoned for AddressSanitizer, except their first bytes. */
 static void free_records_are_poisoned(void **state)
 {
     fi_record_depot share;
@@ -197,11 +197,11 @@ static void free_records_are_poisoned(void **state)
         CHECK_INT(is_poisoned(r[i] + size - 1), FI_UNDER_ASAN);
     }
     fi_record_pool_flush(&p);
-    CHECK((last = fi_record_pool_alloc(&other)) != NULL); /* from the bundle */
+    CHECK((last = fi_record_pool_alloc(&other)) != NULL); /* from the magazine */
     CHECK(other.slabs == NULL && !is_poisoned(last + size - 1));
     fi_record_pool_merge(&p, &other);
     fi_record_pool_end(&p, UINT64_MAX);
-    CHECK(!is_poisoned(last)); /* it is in use, and so stays */
+    CHECK(!is_poisoned(last)); /* it is in use */
     fi_record_orphan_free(UINT64_MAX, last, size);
 }
 
@@ -227,7 +227,7 @@ static void shares_are_fair(void **state)
 
 /* ---- strides ---- */
 
-static bool visits_everybody_once(unsigned n, unsigned start, unsigned stride)
+static bool visits_each_once(unsigned n, unsigned start, unsigned stride)
 {
     bool seen[64] = {false};
 
@@ -239,7 +239,7 @@ static bool visits_everybody_once(unsigned n, unsigned start, unsigned stride)
     return true;
 }
 
-static void strides_visit_everybody_once(void **state)
+static void strides_visit_each_worker_once(void **state)
 {
     (void)state;
     for (unsigned n = 1; n <= 33; n++) {
@@ -252,12 +252,12 @@ static void strides_visit_everybody_once(void **state)
         for (unsigned i = 0; i < rt->n_strides; i++) {
             CHECK(i == 0 || rt->strides[i] > rt->strides[i - 1]);
             for (unsigned start = 0; start < n; start++)
-                CHECK(visits_everybody_once(n, start, rt->strides[i]));
+                CHECK(visits_each_once(n, start, rt->strides[i]));
         }
         CHECK_INT(filch_stop(), 0);
     }
 }
 
-CHECK_MAIN(queue_is_first_in_first_out, queue_loses_nothing, records_are_distinct_and_come_back,
-           records_go_round, free_records_are_poisoned, shares_are_fair,
-           strides_visit_everybody_once)
+CHECK_MAIN(queue_is_fifo, queue_keeps_every_item, records_are_distinct_and_reused,
+           freed_records_return_to_the_allocating_worker, free_records_are_poisoned,
+           shares_are_fair, strides_visit_each_worker_once)

@@ -10,18 +10,18 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* qemu takes a filter and does not apply it. */
+/* qemu accepts a filter but does not apply it. */
 static void refuse_affinity(unsigned error)
 {
     if (refuse_call(SYS_sched_getaffinity, error) &&
         syscall(SYS_sched_getaffinity, 0, 0, NULL) < 0 && errno == (int)error)
         return;
-    printf("skipped: this machine does not let us filter system calls\n");
+    printf("skipped: the kernel does not support seccomp filters\n");
     exit(77);
 }
 
-/* What filch_start writes to stderr. */
-static void start_saying(char *text, size_t size)
+/* The output of filch_start on stderr. */
+static void start_and_capture(char *text, size_t size)
 {
     filch_config c = {.workers = 2, .affinity = FILCH_AFFINITY_CPU};
     FILE *said = tmpfile();
@@ -43,7 +43,7 @@ static void check_start(void)
 {
     char text[512];
 
-    start_saying(text, sizeof text);
+    start_and_capture(text, sizeof text);
     CHECK(strstr(text, "filch: affinity=cpu: cannot read the CPUs of this process") != NULL);
     CHECK(strchr(text, '\n') == text + strlen(text) - 1);
     CHECK_INT(FILCH_RUN(fib, 15), 610);
@@ -57,7 +57,7 @@ static void test_affinity_refused(void **state)
 
     (void)state;
 #if FI_UNDER_ASAN || FI_UNDER_TSAN
-    puts("skipped: a sanitizer asks for the mask itself when a thread begins");
+    puts("skipped: a sanitizer reads the CPU mask itself when a thread starts");
     exit(77);
 #endif
     for (int i = 0; i < 3; i++) {

@@ -1,4 +1,5 @@
-/* Timers: a random walk beside a sorted list, and threads that set and remove while another fires. */
+/* Timers: random operations compared with a sorted list, and threads that set and remove timers
+ * while another fires. */
 #include "check.h"
 
 #include "base/rng.h"
@@ -11,7 +12,7 @@
 
 #define TIMERS 200
 #define STEPS  30000
-#define RANGE  500 /* few enough deadlines that many are equal */
+#define RANGE  500 /* small, so that many deadlines are equal */
 
 typedef struct test_timer {
     fi_timer timer; /* first */
@@ -19,16 +20,16 @@ typedef struct test_timer {
     int fired;
 } test_timer;
 
-/* ---- beside a sorted list ---- */
+/* ---- compared with a sorted list ---- */
 
 static fi_timer_heap heap;
 static test_timer all[TIMERS];
-static test_timer *sorted[TIMERS]; /* those that are set, the earliest first */
+static test_timer *sorted[TIMERS]; /* pending timers, the earliest first */
 static size_t sorted_n;
 static test_timer *fired[TIMERS];
 static size_t fired_n;
 
-static void note_fired(fi_timer *t)
+static void mark_fired(fi_timer *t)
 {
     test_timer *mine = (test_timer *)(void *)t;
 
@@ -62,13 +63,13 @@ static void list_remove(test_timer *t)
     t->is_set = false;
 }
 
-static void begin(void)
+static void init_test(void)
 {
     fi_timer_heap_fini(&heap);
     fi_timer_heap_init(&heap);
     memset(all, 0, sizeof all);
     for (int i = 0; i < TIMERS; i++)
-        all[i].timer.fire = note_fired;
+        all[i].timer.fire = mark_fired;
     sorted_n = fired_n = 0;
 }
 
@@ -84,14 +85,15 @@ static void add(test_timer *t, int64_t deadline_ns)
         CHECK(deadline_ns >= before);
 }
 
-static void remove_it(test_timer *t)
+static void remove_timer(test_timer *t)
 {
     if (t->is_set)
         list_remove(t);
     fi_timer_heap_remove(&heap, &t->timer);
 }
 
-/* All that are due, the earlier before the later; of those that are due together, in any order. */
+/* Fires all timers that are due, in order of deadline.  Those with equal deadlines fire in any
+ * order. */
 static void fire(int64_t now_ns)
 {
     fired_n = 0;
@@ -105,7 +107,7 @@ static void fire(int64_t now_ns)
     CHECK(earliest() > now_ns);
 }
 
-/* No entry is due before its parent; each leads to a timer that knows its place, or to nobody. */
+/* No entry is due before its parent.  Each index leads to a timer with that index, or to none. */
 static void check_heap(void)
 {
     size_t live = 0;
@@ -123,29 +125,29 @@ static void check_heap(void)
     CHECK_INT(heap.n - live, heap.removed);
 }
 
-static void a_few_by_hand(void **state)
+static void a_few_timers(void **state)
 {
     (void)state;
-    begin();
+    init_test();
     check_heap();
     fire(INT64_MAX - 1);
     CHECK_INT(fired_n, 0);
-    fi_timer_heap_remove(&heap, &all[0].timer); /* it was never set */
+    fi_timer_heap_remove(&heap, &all[0].timer); /* never added */
     add(&all[0], 30);
     CHECK(fi_timer_heap_next(&heap) == 30);
     add(&all[1], 10);
     add(&all[2], 20);
     CHECK(fi_timer_heap_next(&heap) == 10);
-    remove_it(&all[1]);
-    remove_it(&all[1]);
+    remove_timer(&all[1]);
+    remove_timer(&all[1]);
     CHECK(fi_timer_heap_next(&heap) == 20);
     fire(19);
     CHECK_INT(fired_n, 0);
     fire(20);
     CHECK_INT(fired_n, 1);
     CHECK(fired[0] == &all[2]);
-    remove_it(&all[2]); /* it has fired */
-    add(&all[2], 5);    /* and is set again */
+    remove_timer(&all[2]); /* has fired */
+    add(&all[2], 5);       /* add it again */
     fire(100);
     CHECK_INT(fired_n, 2);
     CHECK_INT(all[2].fired, 2);
@@ -154,7 +156,7 @@ static void a_few_by_hand(void **state)
     check_heap();
 }
 
-/* A step is an add more often than not, then a remove more often than not, and so on. */
+/* Adds prevail in growing phases, removals in the others. */
 static void random_step(fi_rng *r, int64_t *now_ns, bool growing)
 {
     test_timer *t = &all[fi_rng_next(r) % TIMERS];
@@ -165,17 +167,17 @@ static void random_step(fi_rng *r, int64_t *now_ns, bool growing)
     else if ((what < 11) == growing && !t->is_set)
         add(t, *now_ns + (int64_t)(fi_rng_next(r) % RANGE));
     else if ((what < 11) != growing)
-        remove_it(t);
+        remove_timer(t);
 }
 
-static void like_a_sorted_list(void **state)
+static void agrees_with_a_sorted_list(void **state)
 {
     fi_rng r;
     int64_t now_ns = 0;
 
     (void)state;
     fi_rng_seed(&r, seed_get());
-    begin();
+    init_test();
     for (int i = 0; i < STEPS; i++) {
         random_step(&r, &now_ns, i / 500 % 2 == 0);
         CHECK_INT(fi_timer_heap_next(&heap), earliest());
@@ -186,7 +188,7 @@ static void like_a_sorted_list(void **state)
     check_heap();
 }
 
-/* ---- a great many in order: no deep recursion, no long time ---- */
+/* ---- many timers in order ---- */
 
 #define MANY 50000
 
@@ -194,7 +196,7 @@ static fi_timer lots[MANY];
 static int64_t last_ns;
 static size_t many_fired;
 
-static void note_order(fi_timer *t)
+static void check_order(fi_timer *t)
 {
     CHECK(t->deadline_ns >= last_ns);
     last_ns = t->deadline_ns;
@@ -209,7 +211,7 @@ static void many(bool ascending)
     last_ns = INT64_MIN;
     many_fired = 0;
     for (int i = 0; i < MANY; i++) {
-        lots[i] = (fi_timer){.deadline_ns = ascending ? i : MANY - i, .fire = note_order};
+        lots[i] = (fi_timer){.deadline_ns = ascending ? i : MANY - i, .fire = check_order};
         CHECK_INT(fi_timer_heap_add(&ts, &lots[i]), !ascending || i == 0);
     }
     for (int i = 0; i < MANY; i += 3)
@@ -219,8 +221,8 @@ static void many(bool ascending)
     fi_timer_heap_fini(&ts);
 }
 
-/* Those that are removed before their time do not pile up. */
-static void removed_ones_are_swept(void **state)
+/* Timers that are removed before their deadline do not accumulate. */
+static void removed_timers_are_compacted(void **state)
 {
     static fi_timer t;
     fi_timer_heap ts;
@@ -228,7 +230,7 @@ static void removed_ones_are_swept(void **state)
     (void)state;
     fi_timer_heap_init(&ts);
     for (int i = 0; i < MANY; i++) {
-        t = (fi_timer){.deadline_ns = i, .fire = note_order};
+        t = (fi_timer){.deadline_ns = i, .fire = check_order};
         CHECK(fi_timer_heap_add(&ts, &t) >= 0);
         CHECK(fi_timer_heap_remove(&ts, &t));
         CHECK(ts.n <= 128);
@@ -236,7 +238,7 @@ static void removed_ones_are_swept(void **state)
     fi_timer_heap_fini(&ts);
 }
 
-static void many_in_order(void **state)
+static void many_timers_in_order(void **state)
 {
     (void)state;
     many(true);
@@ -256,7 +258,7 @@ typedef struct own_timer {
     int fired;      /* the setter reads it after the removal */
 } own_timer;
 
-static void note_own(fi_timer *t)
+static void count_fired(fi_timer *t)
 {
     ((own_timer *)(void *)t)->fired++;
 }
@@ -267,7 +269,7 @@ static void *set_and_remove(void *arg)
     int64_t n = *(int64_t *)arg;
 
     for (int i = 0; i < ROUNDS; i++) {
-        mine = (own_timer){.timer = {.deadline_ns = (i * n) % 64, .fire = note_own}};
+        mine = (own_timer){.timer = {.deadline_ns = (i * n) % 64, .fire = count_fired}};
         fi_timer_heap_add(&shared, &mine.timer);
         if (i % 2 == 0)
             while (fi_timer_heap_next(&shared) <= mine.timer.deadline_ns)
@@ -279,11 +281,11 @@ static void *set_and_remove(void *arg)
     return NULL;
 }
 
-/* A sleeper gets the time of the next timer, and negative times have other meanings there. */
-static void before_the_clock_began(void **state)
+/* A sleeper gets the deadline of the next timer, where negative times have other meanings. */
+static void a_negative_deadline(void **state)
 {
     (void)state;
-    begin();
+    init_test();
     all[0].timer.deadline_ns = INT64_MIN;
     all[1].timer.deadline_ns = -1;
     CHECK_INT(fi_timer_heap_add(&heap, &all[0].timer), 1);
@@ -293,7 +295,7 @@ static void before_the_clock_began(void **state)
     CHECK_INT(fired_n, 2);
 }
 
-/* After its removal a timer is its setter's again, whether it has fired or not. */
+/* After its removal, the setter may reuse a timer, whether it has fired or not. */
 static void removed_while_others_fire(void **state)
 {
     pthread_t threads[SETTERS];
@@ -313,5 +315,5 @@ static void removed_while_others_fire(void **state)
     fi_timer_heap_fini(&shared);
 }
 
-CHECK_MAIN(a_few_by_hand, like_a_sorted_list, many_in_order, removed_ones_are_swept,
-           before_the_clock_began, removed_while_others_fire)
+CHECK_MAIN(a_few_timers, agrees_with_a_sorted_list, many_timers_in_order,
+           removed_timers_are_compacted, a_negative_deadline, removed_while_others_fire)
