@@ -1,5 +1,5 @@
-/* Assertions of the tests: cmocka where it is installed, else a small replacement with the same
- * closing line (cross builds). */
+/* Assertions of the tests: cmocka if it is installed, else (in cross builds) a small replacement
+ * that prints the same last line. */
 #ifndef TESTS_CHECK_H
 #define TESTS_CHECK_H
 
@@ -57,7 +57,7 @@ static inline int check_run(const struct CMUnitTest *tests, size_t n)
 }
 #endif
 
-/* CHECK_MAIN(a, b, c) makes a main that runs up to 16 tests in order. */
+/* CHECK_MAIN(a, b, c) defines a main that runs up to 16 tests in order. */
 #define CHECK_1(a)                                                              CHECK_TEST(a)
 #define CHECK_2(a, ...)                                                         CHECK_TEST(a), CHECK_1(__VA_ARGS__)
 #define CHECK_3(a, ...)                                                         CHECK_TEST(a), CHECK_2(__VA_ARGS__)

@@ -1,4 +1,4 @@
-/* The task that most tests run: many spawns, and a known result. */
+/* A task with many spawns and a known result, which most tests run. */
 #ifndef TESTS_FIB_H
 #define TESTS_FIB_H
 

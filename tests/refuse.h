@@ -1,4 +1,5 @@
-/* Refuse a system call to the calling thread and to all that it starts, as a container may. */
+/* Make a system call fail for the calling thread and all threads that it starts, as in a
+ * container. */
 #ifndef TESTS_REFUSE_H
 #define TESTS_REFUSE_H
 
@@ -8,8 +9,8 @@
 #include <stddef.h>
 #include <sys/prctl.h>
 
-/* [thread] The call fails with this error from now on; of several filters for a call the last one counts.  False: this
- * machine has no such filters. */
+/* [thread] The call fails with this error from now on.  The last filter for a call takes effect.
+ * Returns false if the kernel does not support filters. */
 static inline bool refuse_call(unsigned call, unsigned error)
 {
     struct sock_filter code[] = {

@@ -2,7 +2,7 @@
  *
  *     raw | ... | guard | block, size bytes | guard
  *
- * The records come from malloc, as the blocks do: the tester must not run out of memory itself.
+ * Records and blocks come from malloc, so that only injected failures occur.
  */
 #define _GNU_SOURCE
 #include "fault/inject.h"
@@ -72,7 +72,7 @@ static block *make_block(size_t size, size_t align)
     void *raw = NULL;
 
     if (b == NULL || posix_memalign(&raw, before, before + size + GUARD) != 0)
-        give_up("the machine itself is out of memory");
+        give_up("out of memory");
     *b = (block){.p = (unsigned char *)raw + before, .raw = raw, .size = size, .align = align};
     memset(b->p - GUARD, GUARD_BYTE, GUARD);
     memset(b->p, NEW_BYTE, size);
@@ -99,7 +99,7 @@ static void *inject_alloc(void *ctx, size_t size, size_t align)
     return p;
 }
 
-static bool is_whole(const unsigned char *guard)
+static bool is_intact(const unsigned char *guard)
 {
     for (int i = 0; i < GUARD; i++)
         if (guard[i] != GUARD_BYTE)
@@ -112,13 +112,13 @@ static void check_block(const block *b, size_t size, size_t align)
     if (size != b->size || align != b->align)
         give_up("allocated with size %zu and alignment %zu, freed with %zu and %zu", b->size,
                 b->align, size, align);
-    if (!is_whole(b->p - GUARD))
+    if (!is_intact(b->p - GUARD))
         give_up("a block of size %zu was written before its beginning", size);
-    if (!is_whole(b->p + b->size))
+    if (!is_intact(b->p + b->size))
         give_up("a block of size %zu was written behind its end", size);
 }
 
-/* Where the list points to the block, or to its end. */
+/* The link to the block, or the end of the list. */
 static block **find(const void *p)
 {
     block **at = &now.blocks;
@@ -183,24 +183,24 @@ unsigned inject_live(void)
     return n;
 }
 
-/* True when the function got as far as the allocation that failed. */
-static bool round_of(int (*run)(void *arg), void *arg, unsigned fail_at, bool and_after)
+/* Returns true if the function reached the allocation that failed. */
+static bool run_round(int (*run)(void *arg), void *arg, unsigned fail_at, bool and_after)
 {
     inject_start(fail_at, and_after);
     int e = run(arg);
     if (e != 0 && e != -ENOMEM)
         give_up("returned %d instead of 0 or -ENOMEM", e);
     if (e != 0 && !now.failed)
-        give_up("returned -ENOMEM though it got all the memory it asked for");
+        give_up("returned -ENOMEM although no allocation failed");
     return inject_stop();
 }
 
 unsigned inject_every(int (*run)(void *arg), void *arg)
 {
-    round_of(run, arg, INJECT_NEVER, false);
+    run_round(run, arg, INJECT_NEVER, false);
     unsigned asked = inject_asked();
 
-    for (unsigned n = 1; round_of(run, arg, n, false); n++)
-        round_of(run, arg, n, true);
+    for (unsigned n = 1; run_round(run, arg, n, false); n++)
+        run_round(run, arg, n, true);
     return asked;
 }

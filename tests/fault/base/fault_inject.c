@@ -47,8 +47,8 @@ static void test_never(void **state)
     CHECK(!inject_stop());
 }
 
-/* Needs two blocks, and a third that it can do without. */
-static int well_behaved(void *arg)
+/* Needs two blocks; a third is optional. */
+static int correct(void *arg)
 {
     int *runs = arg;
     void *a = fi_mem_alloc(10, 8);
@@ -62,13 +62,13 @@ static int well_behaved(void *arg)
     return b != NULL ? 0 : -ENOMEM;
 }
 
-/* Once whole, twice for each of three, once more whole. */
+/* One run without a failure, two for each of three allocations, and one more without. */
 static void test_every(void **state)
 {
     int runs = 0;
 
     (void)state;
-    CHECK_INT(inject_every(well_behaved, &runs), 3);
+    CHECK_INT(inject_every(correct, &runs), 3);
     CHECK_INT(runs, 8);
 }
 
@@ -79,19 +79,19 @@ static int leaks(void *arg)
 
     (void)arg;
     if (a == NULL || b == NULL)
-        return -ENOMEM; /* and forgets the other */
+        return -ENOMEM; /* and leaks the other */
     fi_mem_free(a, 10, 8);
     fi_mem_free(b, 20, 8);
     return 0;
 }
 
-static int says_nonsense(void *arg)
+static int returns_other_error(void *arg)
 {
     (void)arg;
     return -EIO;
 }
 
-static int fails_for_nothing(void *arg)
+static int fails_without_reason(void *arg)
 {
     (void)arg;
     return -ENOMEM;
@@ -102,23 +102,23 @@ static void run_leaks(void)
     inject_every(leaks, NULL);
 }
 
-static void run_nonsense(void)
+static void run_other_error(void)
 {
-    inject_every(says_nonsense, NULL);
+    inject_every(returns_other_error, NULL);
 }
 
 static void run_failure(void)
 {
-    inject_every(fails_for_nothing, NULL);
+    inject_every(fails_without_reason, NULL);
 }
 
-static void test_every_sees_faults(void **state)
+static void test_every_detects_faults(void **state)
 {
     (void)state;
-    CHECK(dies_saying(run_leaks, "1 blocks left over, the newest of size 20 and alignment 8 "
+    CHECK(aborts_with(run_leaks, "1 blocks left over, the newest of size 20 and alignment 8 "
                                  "(allocation 1 made to fail)"));
-    CHECK(dies_saying(run_nonsense, "returned -5 instead of"));
-    CHECK(dies_saying(run_failure, "got all the memory"));
+    CHECK(aborts_with(run_other_error, "returned -5 instead of"));
+    CHECK(aborts_with(run_failure, "although no allocation failed"));
 }
 
 static void wrong_size(void)
@@ -164,16 +164,16 @@ static void while_in_use(void)
     inject_start(INJECT_NEVER, false);
 }
 
-static void test_sees_misuse(void **state)
+static void test_detects_misuse(void **state)
 {
     (void)state;
-    CHECK(dies_saying(wrong_size, "size 10 and alignment 8, freed with 11 and 8"));
-    CHECK(dies_saying(wrong_align, "freed with 10 and 16"));
-    CHECK(dies_saying(twice, "freed twice"));
-    CHECK(dies_saying(behind_the_end, "behind its end"));
-    CHECK(dies_saying(before_the_beginning, "before its beginning"));
-    CHECK(dies_saying(while_in_use, "in use already"));
+    CHECK(aborts_with(wrong_size, "size 10 and alignment 8, freed with 11 and 8"));
+    CHECK(aborts_with(wrong_align, "freed with 10 and 16"));
+    CHECK(aborts_with(twice, "freed twice"));
+    CHECK(aborts_with(behind_the_end, "behind its end"));
+    CHECK(aborts_with(before_the_beginning, "before its beginning"));
+    CHECK(aborts_with(while_in_use, "in use already"));
 }
 
 CHECK_MAIN(test_the_nth_fails, test_all_after_it_fail, test_never, test_every,
-           test_every_sees_faults, test_sees_misuse)
+           test_every_detects_faults, test_detects_misuse)

@@ -1,4 +1,5 @@
-/* Every allocation of a deque's life fails once: a clear error, nothing leaked, nothing lost. */
+/* Every allocation of a deque fails once: the caller gets an error, no memory leaks, no item is
+ * lost. */
 #include "check.h"
 
 #include "deque/deque.h"
@@ -6,7 +7,7 @@
 
 static char x[64];
 
-/* A push that fails leaves the item with the caller and the queue as it was. */
+/* After a failed push the caller still owns the item, and the deque is unchanged. */
 static int fill_and_empty(fi_deque *d)
 {
     int e = 0, n = 0;
@@ -20,7 +21,7 @@ static int fill_and_empty(fi_deque *d)
     return e == -ENOMEM ? e : 0;
 }
 
-static int live(void *arg)
+static int use_deque(void *arg)
 {
     fi_deque_config c = {.capacity = 2};
     fi_deque *d;
@@ -36,7 +37,7 @@ static void every_allocation_fails(void **state)
 {
     (void)state;
     for (const fi_deque_ops *const *k = fi_deque_kinds; *k; k++)
-        CHECK(inject_every(live, (void *)(uintptr_t)*k) >= (*k == &fi_deque_batch ? 13 : 2));
+        CHECK(inject_every(use_deque, (void *)(uintptr_t)*k) >= (*k == &fi_deque_batch ? 13 : 2));
 }
 
 CHECK_MAIN(every_allocation_fails)

@@ -76,7 +76,7 @@ typedef struct round {
 enum { RIGHT = 0, NOT_REACHED = 10, WRONG = 20 };
 
 /* In a child process, as a runtime without memory for a single fiber aborts. */
-static void live(void *arg)
+static void run_child(void *arg)
 {
     const round_ *r = arg;
     filch_config c = {.workers = r->workers};
@@ -97,11 +97,11 @@ static void live(void *arg)
 }
 
 /* RIGHT, NOT_REACHED or WRONG. */
-static int end_of(round_ r)
+static int result_of(round_ r)
 {
     struct child_end end;
 
-    CHECK_INT(child_end_of(&end, live, &r), 0);
+    CHECK_INT(child_end_of(&end, run_child, &r), 0);
     if (WIFSIGNALED(end.status) && WTERMSIG(end.status) == SIGABRT &&
         strncmp(end.text, "filch: no memory for ", 21) == 0)
         return RIGHT;
@@ -119,7 +119,7 @@ static void memory_runs_out(void **state)
         int end = RIGHT;
         unsigned at = 1;
         for (; end == RIGHT && at < 200; at++)
-            end = end_of((round_){at, n});
+            end = result_of((round_){at, n});
         CHECK_INT(end, NOT_REACHED);
         CHECK(at > 10); /* the runtime, the slabs of records, a task stack */
     }

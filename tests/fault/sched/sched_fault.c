@@ -1,5 +1,5 @@
-/* Every allocation of a runtime's life fails once: a start that cannot says so and leaves nothing
- * behind; one that could goes on, with right results or one clear line. */
+/* Every allocation of a runtime fails once.  A start that fails returns an error and frees all
+ * memory. A runtime that has started gives right results or aborts with one message. */
 #include "check.h"
 #include "fib.h"
 #include "lab_settings.h"
@@ -42,7 +42,7 @@ static void pinned_starts_fail_cleanly(void **state)
     CHECK(inject_every(start_and_stop, &c) >= 3 + 2 * 2);
 }
 
-/* ---- while it runs ---- */
+/* ---- while the runtime runs ---- */
 
 typedef struct round {
     unsigned fail_at;
@@ -52,7 +52,7 @@ typedef struct round {
 
 enum { RIGHT = 0, NOT_REACHED = 10, WRONG = 20, NO_START = 30 };
 
-/* One run in a child, as a clear line at the end is an answer too. */
+/* One run in a child process, which may abort with a message. */
 static void run_with_failure(void *arg)
 {
     const round_ *r = arg;
@@ -72,21 +72,21 @@ static void run_with_failure(void *arg)
     _exit(code);
 }
 
-static bool said_one_line(const struct child_end *end)
+static bool printed_one_line(const struct child_end *end)
 {
     return WIFSIGNALED(end->status) && WTERMSIG(end->status) == SIGABRT &&
            strncmp(end->text, "filch: ", 7) == 0 &&
            strchr(end->text, '\n') == end->text + strlen(end->text) - 1;
 }
 
-/* True when the failure was beyond all that this run allocates. */
+/* Returns true if the run makes fewer allocations than fail_at. */
 static bool one_round(round_ *r)
 {
     struct child_end end;
     int code;
 
     CHECK_INT(child_end_of(&end, run_with_failure, r), 0);
-    if (said_one_line(&end))
+    if (printed_one_line(&end))
         return false;
     if (!WIFEXITED(end.status) || WEXITSTATUS(end.status) == WRONG || end.text[0] != '\0')
         fprintf(stderr, "allocation %u%s fails: status %#x, said: %s\n", r->fail_at,
@@ -115,18 +115,18 @@ static void all_runs(bool and_after)
     }
 }
 
-static void runs_do_without_one(void **state)
+static void runs_survive_one_failure(void **state)
 {
     (void)state;
     all_runs(false);
 }
 
-/* From some point on there is none at all: what cannot run must say so, not wait for ever. */
-static void runs_do_without_any_or_say_why(void **state)
+/* All later allocations fail as well: a run must abort with a message, not wait for ever. */
+static void runs_without_memory_abort_with_a_message(void **state)
 {
     (void)state;
     all_runs(true);
 }
 
-CHECK_MAIN(starts_fail_cleanly, pinned_starts_fail_cleanly, runs_do_without_one,
-           runs_do_without_any_or_say_why)
+CHECK_MAIN(starts_fail_cleanly, pinned_starts_fail_cleanly, runs_survive_one_failure,
+           runs_without_memory_abort_with_a_message)

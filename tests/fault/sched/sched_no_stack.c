@@ -1,5 +1,5 @@
-/* Fibers for which there is no memory.  A start with a stack size of its own returns -ENOMEM.  The
- * other fibers wait until there is memory.  If none becomes free, a line says how many wait. */
+/* Fibers without memory for a stack.  A start with a stack size of its own returns -ENOMEM.  Other
+ * fibers wait for memory.  If none becomes free, a message gives their number. */
 #include "unit/ctx/child.h"
 #include "unit/task/helpers.h"
 
@@ -16,11 +16,11 @@
 static bool can_be_limited(void)
 {
 #ifdef FILCH_EMULATED
-    puts("skipped: the emulator's own memory counts as the program's");
+    puts("skipped: the limit includes the memory of the emulator");
     return false;
 #else
     if (FI_UNDER_ASAN || FI_UNDER_TSAN)
-        puts("skipped: a sanitizer needs more address space than any limit");
+        puts("skipped: a sanitizer needs an unlimited address space");
     return !FI_UNDER_ASAN && !FI_UNDER_TSAN;
 #endif
 }
@@ -61,7 +61,7 @@ static void start(unsigned workers, rlim_t bytes)
     limit(bytes);
 }
 
-static void ends_well(void (*fn)(void *), void *arg)
+static void exits_with_0(void (*fn)(void *), void *arg)
 {
     struct child_end end;
 
@@ -71,14 +71,14 @@ static void ends_well(void (*fn)(void *), void *arg)
     CHECK_INT(end.status, 0);
 }
 
-/* ---- a size of its own ---- */
+/* ---- fibers with a stack size of their own ---- */
 
 static void add_one(void *n)
 {
     atomic_fetch_add((atomic_int *)n, 1);
 }
 
-static void *return_it(void *arg)
+static void *return_arg(void *arg)
 {
     return arg;
 }
@@ -92,11 +92,11 @@ static void start_large(void *workers)
 
     start(*(unsigned *)workers, 100 * MB);
     if (filch_go_attr(&large, add_one, &n) != -ENOMEM ||
-        filch_fiber_start_attr(&large, return_it, &n))
+        filch_fiber_start_attr(&large, return_arg, &n))
         _exit(4);
     if (filch_go_attr(&small, add_one, &n) != 0)
         _exit(5);
-    f = filch_fiber_start_attr(&small, return_it, &n);
+    f = filch_fiber_start_attr(&small, return_arg, &n);
     if (!f || filch_fiber_join(f, &result) != 0 || result != &n)
         _exit(6);
     unlimit();
@@ -110,10 +110,10 @@ static void large_stacks_are_reserved(void **state)
     if (!can_be_limited())
         return;
     for (unsigned n = 1; n <= 4; n *= 2)
-        ends_well(start_large, &n);
+        exits_with_0(start_large, &n);
 }
 
-/* Not when the first fiber is to run. */
+/* The start fails, not the first fiber. */
 static void start_runtime(void *arg)
 {
     const filch_config c = {.workers = 2, .stack_size = (size_t)1 << 30};
@@ -128,15 +128,15 @@ static void a_runtime_without_a_stack_does_not_start(void **state)
 {
     (void)state;
     if (can_be_limited())
-        ends_well(start_runtime, NULL);
+        exits_with_0(start_runtime, NULL);
 }
 
-/* ---- as all others ---- */
+/* ---- fibers with the default stack size ---- */
 
 static filch_sem gate = FILCH_SEM_INIT(0);
 static atomic_int *waiting; /* shared with the parent */
 
-static void wait_at_gate(void *arg)
+static void wait_for_gate(void *arg)
 {
     (void)arg;
     atomic_fetch_add(waiting, 1);
@@ -146,11 +146,11 @@ static void wait_at_gate(void *arg)
 static void start_fibers(void)
 {
     for (int i = 0; i < FIBERS; i++)
-        if (filch_go(wait_at_gate, NULL) < 0)
+        if (filch_go(wait_for_gate, NULL) < 0)
             _exit(4);
 }
 
-/* Each that ends leaves its stack to another. */
+/* A fiber that ends frees its stack for another. */
 static void fibers_end(void *workers)
 {
     start(*(unsigned *)workers, 4 * MB);
@@ -209,7 +209,7 @@ static void *run_all_kinds(void *arg)
     return NULL;
 }
 
-/* Tasks, jobs and pieces of groups wait in the same way. */
+/* Tasks, jobs and group members wait in the same way. */
 static void other_work_waits_too(void *workers)
 {
     pthread_t t;
@@ -243,15 +243,15 @@ static void work_waits_for_memory(void **state)
         return;
     for (unsigned n = 1; n <= 4; n *= 2) {
         share_count();
-        ends_well(fibers_end, &n);
+        exits_with_0(fibers_end, &n);
         share_count();
-        ends_well(limit_is_raised, &n);
+        exits_with_0(limit_is_raised, &n);
         share_count();
-        ends_well(other_work_waits_too, &n);
+        exits_with_0(other_work_waits_too, &n);
     }
 }
 
-/* ---- none comes ---- */
+/* ---- no memory becomes free ---- */
 
 static void stop_without_memory(void *workers)
 {
@@ -260,7 +260,8 @@ static void stop_without_memory(void *workers)
     filch_stop();
 }
 
-/* How many fibers the child says wait for memory, before it is ended; 0: it does not say so.  Other messages may come first. */
+/* The number of waiting fibers that the child reports before it is killed; 0: no report.  Other
+ * messages may come first. */
 static int count_reported(void (*fn)(void *), void *arg)
 {
     int ends[2], status, n = 0;
@@ -286,7 +287,7 @@ static int count_reported(void (*fn)(void *), void *arg)
     return n;
 }
 
-static void how_many_wait_is_said(void **state)
+static void the_number_of_waiting_fibers_is_reported(void **state)
 {
     (void)state;
     if (!can_be_limited())
@@ -300,4 +301,4 @@ static void how_many_wait_is_said(void **state)
 }
 
 CHECK_MAIN(large_stacks_are_reserved, a_runtime_without_a_stack_does_not_start,
-           work_waits_for_memory, how_many_wait_is_said)
+           work_waits_for_memory, the_number_of_waiting_fibers_is_reported)

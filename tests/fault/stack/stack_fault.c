@@ -1,5 +1,5 @@
-/* Stacks when memory runs out: every allocation and every call of the kernel fails once, and all is
- * as if nothing had been asked for. */
+/* Stacks without memory: every allocation and every system call fails once.  A failed call changes
+ * nothing. */
 #include "base/mem.h"
 #include "check.h"
 #include "fault/inject.h"
@@ -14,7 +14,7 @@
 
 #define GUARD_INSTALL 102
 
-/* --- a kernel that fails on demand, over the real one --- */
+/* --- system calls that fail on demand --- */
 
 #define REFUSED_MAX 64
 
@@ -27,11 +27,11 @@ struct fault_vm {
     fi_stack_vm vm;
     unsigned calls, fail_at; /* the fail_at-th call fails */
     bool and_after;
-    bool takes_any_advice;     /* says 0 to a guard and does nothing, as some emulators do */
-    bool no_guard, no_protect; /* a kernel without */
-    bool hides_all;            /* nothing can be read: every guard seems to work */
+    bool takes_any_advice;     /* madvise returns 0 and does nothing, as in some emulators */
+    bool no_guard, no_protect; /* a kernel without this feature */
+    bool hides_all;            /* no page can be read: every guard seems to work */
     size_t mapped;             /* bytes not unmapped yet */
-    size_t refused_bytes;      /* of these: asked for in vain */
+    size_t refused_bytes;      /* of these: bytes for which unmap was refused */
     size_t refusals;
     struct region refused[REFUSED_MAX];
 };
@@ -85,8 +85,8 @@ static int fault_unmap(void *ctx, void *at, size_t bytes)
     return e;
 }
 
-/* Nothing may be left but what this kernel itself would not let go, when last asked. */
-static void expect_nothing_left(struct fault_vm *k)
+/* All mappings are unmapped, except those for which unmap was refused. */
+static void check_all_unmapped(struct fault_vm *k)
 {
     CHECK_INT(k->mapped, k->refused_bytes);
     while (k->refusals > 0) {
@@ -138,14 +138,14 @@ static void fault_vm_init(struct fault_vm *k)
     k->vm.ctx = k;
 }
 
-/* --- the whole life of a pool --- */
+/* --- all operations of a pool --- */
 
 struct life {
     struct fault_vm *kernel;
     fi_stack_guard guard;
 };
 
-static int lend_and_take_back(fi_stack_pool *p)
+static int alloc_and_free(fi_stack_pool *p)
 {
     fi_stack_cache c;
     fi_stack *held[200];
@@ -162,7 +162,7 @@ static int lend_and_take_back(fi_stack_pool *p)
     return e;
 }
 
-static int live(void *arg)
+static int use_pool(void *arg)
 {
     struct life *life = arg;
     fi_stack_config config = {.stack_size = SIZE, .guard = life->guard};
@@ -172,7 +172,7 @@ static int live(void *arg)
     int e = fi_stack_pool_init(&p, &config);
     if (e < 0)
         return e;
-    e = lend_and_take_back(&p);
+    e = alloc_and_free(&p);
     fi_stack_stats stats;
     fi_stack_pool_stats(&p, &stats);
     CHECK_INT(stats.n_allocated, 0);
@@ -180,11 +180,11 @@ static int live(void *arg)
     return e;
 }
 
-/* The kernel fails at nothing here, but it counts. */
-static int live_and_leave_nothing(void *arg)
+/* No system call fails here; mappings are counted. */
+static int use_pool_and_check(void *arg)
 {
     struct fault_vm *k = arg;
-    int e = live(&(struct life){.kernel = k});
+    int e = use_pool(&(struct life){.kernel = k});
 
     CHECK_INT(k->mapped, 0);
     return e;
@@ -196,10 +196,10 @@ static void every_allocation_fails_once(void **state)
 
     (void)state;
     fault_vm_init(&k);
-    CHECK(inject_every(live_and_leave_nothing, &k) >= 6); /* three slabs and their records */
+    CHECK(inject_every(use_pool_and_check, &k) >= 6); /* three slabs and their records */
 }
 
-/* In round n the n-th call of the kernel fails.  How many rounds there were. */
+/* In round n the n-th system call fails.  Returns the number of rounds. */
 static unsigned every_call_fails(fi_stack_guard guard, bool and_after)
 {
     struct fault_vm k;
@@ -211,29 +211,29 @@ static unsigned every_call_fails(fi_stack_guard guard, bool and_after)
         fault_vm_init(&k);
         k.fail_at = ++n;
         k.and_after = and_after;
-        int e = live(&life);
+        int e = use_pool(&life);
         reached = k.calls >= n;
         CHECK(e == 0 || e == -ENOMEM || (n <= 2 && e == -ENOTSUP));
         CHECK(reached || e == 0);
-        expect_nothing_left(&k);
+        check_all_unmapped(&k);
     } while (reached);
     return n;
 }
 
-static void every_kernel_call_fails_once(void **state)
+static void every_system_call_fails_once(void **state)
 {
     (void)state;
     CHECK(every_call_fails(FI_STACK_GUARD_BEST, false) > 200);
     CHECK(every_call_fails(FI_STACK_GUARD_PROTECT, false) > 200);
 }
 
-static void kernel_fails_from_some_call_on(void **state)
+static void all_later_system_calls_fail(void **state)
 {
     (void)state;
     CHECK(every_call_fails(FI_STACK_GUARD_BEST, true) > 200);
 }
 
-/* --- kernels that lack something --- */
+/* --- kernels without a feature --- */
 
 static int kind_on(struct fault_vm *k, fi_stack_guard wanted)
 {
@@ -249,7 +249,7 @@ static int kind_on(struct fault_vm *k, fi_stack_guard wanted)
     return (int)kind;
 }
 
-static void weaker_kernels_get_weaker_guards(void **state)
+static void older_kernels_get_weaker_guards(void **state)
 {
     struct fault_vm k;
 
@@ -264,7 +264,7 @@ static void weaker_kernels_get_weaker_guards(void **state)
     CHECK_INT(kind_on(&k, FI_STACK_GUARD_CANARY), FI_STACK_GUARD_CANARY);
 }
 
-static void advice_taken_but_not_followed_is_seen(void **state)
+static void madvise_without_effect_is_detected(void **state)
 {
     struct fault_vm k;
 
@@ -274,7 +274,7 @@ static void advice_taken_but_not_followed_is_seen(void **state)
     CHECK_INT(kind_on(&k, FI_STACK_GUARD_BEST), FI_STACK_GUARD_PROTECT);
 }
 
-/* At the limit of mappings each further guard is a canary, counted, and nothing fails. */
+/* At the limit of mappings each further guard is a canary, and no call fails. */
 static void protect_fails_later(void **state)
 {
     struct fault_vm k;
@@ -299,8 +299,8 @@ static void protect_fails_later(void **state)
     CHECK_INT(k.mapped, 0);
 }
 
-/* The probe found a guard by madvise; when that is refused after all, the fallback to mprotect is
- * held to its budget too. */
+/* The probe found that madvise works.  If it fails later, the number of mprotect guards is limited
+ * as well. */
 static void madvise_fails_later(void **state)
 {
     struct fault_vm k;
@@ -327,8 +327,8 @@ static void madvise_fails_later(void **state)
     CHECK_INT(k.mapped, 0);
 }
 
-/* A slab that the kernel will not let go of is used again, and goes in the end. */
-static void refused_unmap_loses_nothing(void **state)
+/* A slab for which unmap fails is reused, and unmapped in the end. */
+static void a_slab_that_cannot_be_unmapped_is_reused(void **state)
 {
     struct fault_vm k;
     fi_stack_config config = {.stack_size = SIZE, .vm = &k.vm};
@@ -355,16 +355,16 @@ static void refused_unmap_loses_nothing(void **state)
     k.fail_at = 0;
     fi_stack_pool_fini(&p);
     CHECK_INT(k.mapped, 0);
-    expect_nothing_left(&k);
+    check_all_unmapped(&k);
 }
 
-/* Where only small mappings can be had, the slabs are small. */
+/* If only small mappings succeed, the slabs are small. */
 static int map_only_small(void *ctx, size_t bytes, void **at)
 {
     return bytes > 8 * SIZE ? -ENOMEM : fault_map(ctx, bytes, at);
 }
 
-static void little_room_means_small_slabs(void **state)
+static void slabs_are_small_if_large_mappings_fail(void **state)
 {
     struct fault_vm k;
     struct life life = {.kernel = &k};
@@ -372,13 +372,13 @@ static void little_room_means_small_slabs(void **state)
     (void)state;
     fault_vm_init(&k);
     k.vm.map = map_only_small;
-    CHECK_INT(live(&life), 0);
+    CHECK_INT(use_pool(&life), 0);
     CHECK_INT(k.mapped, 0);
 }
 
-/* --- the watch --- */
+/* --- the overflow handler --- */
 
-static int watch_once(void *arg)
+static int install_once(void *arg)
 {
     fi_overflow_handler w = {0};
 
@@ -388,18 +388,18 @@ static int watch_once(void *arg)
     return e;
 }
 
-static void watch_without_memory(void **state)
+static void overflow_handler_without_memory(void **state)
 {
     stack_t before, after;
 
     (void)state;
     sigaltstack(NULL, &before);
-    CHECK_INT(inject_every(watch_once, NULL), 1);
+    CHECK_INT(inject_every(install_once, NULL), 1);
     sigaltstack(NULL, &after);
     CHECK(before.ss_sp == after.ss_sp && before.ss_flags == after.ss_flags);
 }
 
-CHECK_MAIN(every_allocation_fails_once, every_kernel_call_fails_once,
-           kernel_fails_from_some_call_on, weaker_kernels_get_weaker_guards,
-           advice_taken_but_not_followed_is_seen, protect_fails_later, madvise_fails_later,
-           refused_unmap_loses_nothing, little_room_means_small_slabs, watch_without_memory)
+CHECK_MAIN(every_allocation_fails_once, every_system_call_fails_once, all_later_system_calls_fail,
+           older_kernels_get_weaker_guards, madvise_without_effect_is_detected, protect_fails_later,
+           madvise_fails_later, a_slab_that_cannot_be_unmapped_is_reused,
+           slabs_are_small_if_large_mappings_fail, overflow_handler_without_memory)

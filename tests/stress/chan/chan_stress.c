@@ -13,27 +13,27 @@
 
 enum { CHANS = 6, PARTIES = 16, ITEMS = 300 };
 
-typedef struct party {
-    void (*run)(struct party *p);
+typedef struct chan_user {
+    void (*run)(struct chan_user *p);
     fi_rng rng;
     unsigned open;    /* bit set of channels that are not known to be closed */
     long first, next; /* of its own items */
     bool is_thread;
     filch_fiber *fiber;
     pthread_t thread;
-} party;
+} chan_user;
 
 static filch_chan *chans[CHANS];
 static uint32_t n_chans;
 static atomic_int sent[PARTIES * ITEMS], received[PARTIES * ITEMS];
 static atomic_long n_received;
 static atomic_int senders_left;
-static party parties[PARTIES];
+static chan_user parties[PARTIES];
 static int n_parties;
 
 /* ---- single calls ---- */
 
-static uint32_t random_open(party *p)
+static uint32_t random_open(chan_user *p)
 {
     uint32_t k;
 
@@ -43,26 +43,26 @@ static uint32_t random_open(party *p)
     return k;
 }
 
-static int64_t soon(party *p)
+static int64_t soon(chan_user *p)
 {
     return filch_now() + FILCH_US(fi_rng_below(&p->rng, 20));
 }
 
-static void note_received(long item)
+static void count_received(long item)
 {
     CHECK(item >= 0 && item < (long)PARTIES * ITEMS);
     atomic_fetch_add(&received[item], 1);
     atomic_fetch_add(&n_received, 1);
 }
 
-static void note_sent(party *p)
+static void count_sent(chan_user *p)
 {
     atomic_fetch_add(&sent[p->next], 1);
     p->next++;
 }
 
 /* The channel is closed, or the call can be repeated. */
-static void note_error(party *p, uint32_t k, int e)
+static void handle_error(chan_user *p, uint32_t k, int e)
 {
     if (e == -EPIPE)
         p->open &= ~(1u << k);
@@ -74,7 +74,7 @@ static void note_error(party *p, uint32_t k, int e)
         filch_yield();
 }
 
-static void send_one(party *p)
+static void send_one(chan_user *p)
 {
     uint32_t k = random_open(p), how = fi_rng_below(&p->rng, 4);
     long item = p->next;
@@ -83,12 +83,12 @@ static void send_one(party *p)
                        : filch_chan_send(chans[k], &item);
 
     if (e == 0)
-        note_sent(p);
+        count_sent(p);
     else
-        note_error(p, k, e);
+        handle_error(p, k, e);
 }
 
-static void receive_one(party *p)
+static void receive_one(chan_user *p)
 {
     uint32_t k = random_open(p), how = fi_rng_below(&p->rng, 4);
     long item = -1;
@@ -97,12 +97,12 @@ static void receive_one(party *p)
                        : filch_chan_recv(chans[k], &item);
 
     if (e == 0)
-        note_received(item);
+        count_received(item);
     else
-        note_error(p, k, e);
+        handle_error(p, k, e);
 }
 
-static int select_randomly(party *p, filch_case *cases, size_t n)
+static int select_randomly(chan_user *p, filch_case *cases, size_t n)
 {
     switch (fi_rng_below(&p->rng, 4)) {
     case 0:
@@ -115,7 +115,7 @@ static int select_randomly(party *p, filch_case *cases, size_t n)
 }
 
 /* The same channel may come several times, and in both directions. */
-static void select_some(party *p, bool sends, bool receives)
+static void select_some(chan_user *p, bool sends, bool receives)
 {
     filch_case cases[CHANS];
     uint32_t which[CHANS], n = 1 + fi_rng_below(&p->rng, CHANS);
@@ -131,25 +131,25 @@ static void select_some(party *p, bool sends, bool receives)
     }
     k = select_randomly(p, cases, n);
     if (k < 0)
-        note_error(p, 0, k);
+        handle_error(p, 0, k);
     else if (cases[k].result < 0)
-        note_error(p, which[k], cases[k].result);
+        handle_error(p, which[k], cases[k].result);
     else if (cases[k].kind == FILCH_CASE_KIND_SEND)
-        note_sent(p);
+        count_sent(p);
     else
-        note_received(in[k]);
+        count_received(in[k]);
     for (int i = 0; i < (int)n; i++)
         CHECK(i == k || (in[i] == -1 && cases[i].result == 1));
 }
 
-/* ---- parties ---- */
+/* ---- users of the channels ---- */
 
-static bool has_more(const party *p)
+static bool has_more(const chan_user *p)
 {
     return p->open && p->next < p->first + SCALED(ITEMS);
 }
 
-static void run_sender(party *p)
+static void run_sender(chan_user *p)
 {
     while (has_more(p)) {
         if (fi_rng_below(&p->rng, 2))
@@ -160,14 +160,14 @@ static void run_sender(party *p)
     atomic_fetch_sub(&senders_left, 1);
 }
 
-static void run_both(party *p)
+static void run_both(chan_user *p)
 {
     while (has_more(p))
         select_some(p, true, true);
     atomic_fetch_sub(&senders_left, 1);
 }
 
-static void run_receiver(party *p)
+static void run_receiver(chan_user *p)
 {
     while (p->open) {
         if (fi_rng_below(&p->rng, 2))
@@ -177,8 +177,8 @@ static void run_receiver(party *p)
     }
 }
 
-/* One party receives from all channels, so that no sender waits forever. */
-static void run_drain(party *p)
+/* One fiber receives from all channels, so that no sender waits forever. */
+static void run_drain(chan_user *p)
 {
     while (p->open) {
         filch_case cases[CHANS];
@@ -188,36 +188,36 @@ static void run_drain(party *p)
             cases[i] = (filch_case)FILCH_CASE_RECV(p->open & 1u << i ? chans[i] : NULL, &item);
         k = filch_select(cases, n_chans);
         if (k < 0)
-            note_error(p, 0, k);
+            handle_error(p, 0, k);
         else if (cases[k].result < 0)
-            note_error(p, (uint32_t)k, cases[k].result);
+            handle_error(p, (uint32_t)k, cases[k].result);
         else
-            note_received(item);
+            count_received(item);
     }
 }
 
-static void *party_main(void *arg)
+static void *chan_user_main(void *arg)
 {
-    party *p = arg;
+    chan_user *p = arg;
 
     p->run(p);
     return NULL;
 }
 
-static void party_start(fi_rng *r, void (*run)(party *p))
+static void chan_user_start(fi_rng *r, void (*run)(chan_user *p))
 {
-    party *p = &parties[n_parties];
+    chan_user *p = &parties[n_parties];
 
-    *p = (party){.run = run, .open = (1u << n_chans) - 1, .is_thread = fi_rng_below(r, 3) == 0};
+    *p = (chan_user){.run = run, .open = (1u << n_chans) - 1, .is_thread = fi_rng_below(r, 3) == 0};
     p->first = p->next = (long)n_parties++ * ITEMS;
     fi_rng_seed(&p->rng, fi_rng_next(r));
     if (p->is_thread)
-        CHECK_INT(pthread_create(&p->thread, NULL, party_main, p), 0);
+        CHECK_INT(pthread_create(&p->thread, NULL, chan_user_main, p), 0);
     else
-        CHECK((p->fiber = filch_fiber_start(party_main, p)) != NULL);
+        CHECK((p->fiber = filch_fiber_start(chan_user_main, p)) != NULL);
 }
 
-static void party_join(party *p)
+static void chan_user_join(chan_user *p)
 {
     if (p->is_thread)
         pthread_join(p->thread, NULL);
@@ -246,19 +246,19 @@ static void start_all(fi_rng *r)
              receivers = fi_rng_below(r, 6);
 
     atomic_store(&senders_left, (int)(senders + both));
-    party_start(r, run_drain);
+    chan_user_start(r, run_drain);
     for (uint32_t i = 0; i < senders; i++)
-        party_start(r, run_sender);
+        chan_user_start(r, run_sender);
     for (uint32_t i = 0; i < both; i++)
-        party_start(r, run_both);
+        chan_user_start(r, run_both);
     for (uint32_t i = 0; i < receivers; i++)
-        party_start(r, run_receiver);
+        chan_user_start(r, run_receiver);
 }
 
 static void cancel_some(fi_rng *r)
 {
     for (uint32_t n = fi_rng_below(r, 30); n > 0; n--) {
-        party *p = &parties[fi_rng_below(r, (uint32_t)n_parties)];
+        chan_user *p = &parties[fi_rng_below(r, (uint32_t)n_parties)];
         if (!p->is_thread)
             filch_fiber_cancel(p->fiber);
         filch_yield();
@@ -293,7 +293,7 @@ static void check_items(bool early)
 static void round_end(bool early)
 {
     for (int i = 0; i < n_parties; i++)
-        party_join(&parties[i]);
+        chan_user_join(&parties[i]);
     for (uint32_t i = 0; i < n_chans; i++) {
         CHECK_INT(filch_chan_size(chans[i]), 0);
         filch_chan_free(chans[i]);

@@ -1,6 +1,6 @@
 /* One contract, the same seven tests for every kind: smoke, empty, spsc, stampede, stress,
- * starvation, teardown.  The property is always the same: what was pushed is obtained exactly once.
- */
+ * starvation, teardown.  The property is always the same: each pushed item is obtained exactly
+ * once. */
 #include "check.h"
 #include "seed.h"
 
@@ -14,13 +14,13 @@
 
 enum { MAX_THIEVES = 8, MAX_OUT = 128 };
 
-/* How many times each item was obtained. */
+/* Counts how often the item was obtained. */
 typedef struct item {
     atomic_int obtained;
 } item;
 
 /* One owner (the calling thread) and some thieves on one deque. */
-typedef struct crew {
+typedef struct deque_test {
     fi_deque *deque;
     item *items;
     uint32_t n;
@@ -31,16 +31,16 @@ typedef struct crew {
     bool in_order; /* a lone thief without a popping owner sees the oldest first */
     pthread_t thread[MAX_THIEVES];
     atomic_int started;
-    uint32_t top; /* at first */
-} crew;
+    uint32_t top; /* the first index */
+} deque_test;
 
 typedef struct thief {
-    crew *crew;
+    deque_test *deque_test;
     int id;
 } thief;
 
-/* Let others run.  On a busy machine a sleeper wakes promptly, while a thread that yields waits for
- * the time slices of all others. */
+/* Let other threads run.  On a busy machine a thread that sleeps wakes promptly, but one that
+ * yields waits for the time slices of all others. */
 static void wait_a_little(void)
 {
     nanosleep(&(struct timespec){.tv_nsec = 10000}, NULL);
@@ -54,7 +54,7 @@ static void obtain(item *x)
     }
 }
 
-static void check_order(crew *c, item **last, item *x)
+static void check_order(deque_test *c, item **last, item *x)
 {
     if (c->in_order && *last && x <= *last) {
         fprintf(stderr, "stolen out of order\n");
@@ -66,7 +66,7 @@ static void check_order(crew *c, item **last, item *x)
 static void *thief_main(void *arg)
 {
     thief *me = arg;
-    crew *c = me->crew;
+    deque_test *c = me->deque_test;
     void *out[MAX_OUT];
     item *last = NULL;
     atomic_fetch_add(&c->started, 1);
@@ -89,7 +89,8 @@ static void *thief_main(void *arg)
 
 static thief thief_of[MAX_THIEVES];
 
-static void crew_start(crew *c, const setting *s, uint64_t start, uint32_t n, int thieves)
+static void deque_test_start(deque_test *c, const setting *s, uint64_t start, uint32_t n,
+                             int thieves)
 {
     memset(c, 0, sizeof *c);
     c->deque = deque_of(s, start);
@@ -100,7 +101,7 @@ static void crew_start(crew *c, const setting *s, uint64_t start, uint32_t n, in
     CHECK(c->items != NULL);
 }
 
-static void crew_go(crew *c)
+static void deque_test_go(deque_test *c)
 {
     for (int i = 0; i < c->thieves; i++) {
         thief_of[i] = (thief){c, i};
@@ -110,8 +111,9 @@ static void crew_go(crew *c)
         wait_a_little();
 }
 
-/* What came is what left, by either reckoning. */
-static void counts_add_up(crew *c)
+/* The number of pushed items equals that of obtained ones, by the test's counts and by the
+ * deque's. */
+static void check_counts(deque_test *c)
 {
     fi_deque_counts *n = fi_deque_counts_of(c->deque);
     uint64_t stolen = 0;
@@ -124,7 +126,7 @@ static void counts_add_up(crew *c)
               fi_deque_top(c->deque) - c->top);
 }
 
-static void crew_join(crew *c)
+static void deque_test_join(deque_test *c)
 {
     atomic_store(&c->done, true);
     for (int i = 0; i < c->thieves; i++)
@@ -134,20 +136,19 @@ static void crew_join(crew *c)
     for (uint32_t i = 0; i < c->n; i++)
         CHECK_INT(atomic_load(&c->items[i].obtained), 1);
     CHECK_INT(fi_deque_size(c->deque), 0);
-    counts_add_up(c);
+    check_counts(c);
     fi_deque_free(c->deque);
     free(c->items);
 }
 
-/* With little room every item waits for another thread to run; a few of them show as much as many.
- */
+/* With a small capacity every item waits for another thread to run, so few items are used. */
 static uint32_t items_for(const setting *s)
 {
     return s->kind == &fi_deque_batch || s->capacity >= 64 ? 40000 : 2000;
 }
 
-/* A full queue: let the thieves work, or if the caller pops, take one itself. */
-static void push_or_wait(crew *c, item *x, bool pops)
+/* If the deque is full, pop an item, or wait for the thieves if this test does not pop. */
+static void push_or_wait(deque_test *c, item *x, bool pops)
 {
     while (fi_deque_push(c->deque, x) == -ENOSPC) {
         item *mine = pops ? fi_deque_pop(c->deque) : NULL;
@@ -165,9 +166,9 @@ static void in_every_setting(void (*one)(const setting *s, uint64_t start))
             one(&settings[i], starts[k]);
 }
 
-/* ---- the seven ---- */
+/* ---- the seven tests ---- */
 
-/* Order for the owner and for a thief, alone. */
+/* The order of items for the owner alone and for a thief alone. */
 static void smoke_one(const setting *s, uint64_t start)
 {
     static item x[3];
@@ -203,7 +204,7 @@ static void empty_one(const setting *s, uint64_t start)
     static item x;
     void *out[2];
     fi_deque *d = deque_of(s, start);
-    for (int i = 0; i < 5; i++) { /* again and again: the indices move */
+    for (int i = 0; i < 5; i++) { /* repeated, because the indices move */
         CHECK(fi_deque_pop(d) == NULL);
         CHECK_INT(fi_deque_steal(d, out, 2), FI_STEAL_EMPTY);
         CHECK_INT(fi_deque_size(d), 0);
@@ -224,16 +225,16 @@ static void empty(void **state)
     in_every_setting(empty_one);
 }
 
-/* One producer, one thief: everything arrives, in order. */
+/* One producer, one thief: all items arrive in order. */
 static void spsc_one(const setting *s, uint64_t start)
 {
-    crew c;
-    crew_start(&c, s, start, items_for(s), 1);
+    deque_test c;
+    deque_test_start(&c, s, start, items_for(s), 1);
     c.in_order = true;
-    crew_go(&c);
+    deque_test_go(&c);
     for (uint32_t i = 0; i < c.n; i++)
         push_or_wait(&c, &c.items[i], false);
-    crew_join(&c);
+    deque_test_join(&c);
 }
 
 static void spsc(void **state)
@@ -242,18 +243,18 @@ static void spsc(void **state)
     in_every_setting(spsc_one);
 }
 
-/* As full as it gets, then all at once. */
+/* The deque is filled, then all thieves steal at once. */
 static void stampede_of(const setting *s, uint64_t start, int thieves)
 {
-    crew c;
+    deque_test c;
     uint32_t n = s->kind == &fi_deque_batch ? 3000 : s->capacity;
-    crew_start(&c, s, start, n, thieves);
+    deque_test_start(&c, s, start, n, thieves);
     for (uint32_t i = 0; i < n; i++)
         CHECK_INT(fi_deque_push(c.deque, &c.items[i]), 0);
-    crew_go(&c);
+    deque_test_go(&c);
     for (void *x; (x = fi_deque_pop(c.deque));)
         obtain(x);
-    crew_join(&c);
+    deque_test_join(&c);
 }
 
 static void stampede_one(const setting *s, uint64_t start)
@@ -268,12 +269,13 @@ static void stampede(void **state)
     in_every_setting(stampede_one);
 }
 
-/* The owner pushes and pops at random, in runs, so that the queue is now long and now empty. */
+/* The owner pushes and pops random numbers of items, so that the deque is often long and often
+ * empty. */
 static void stress_of(const setting *s, uint64_t start, int thieves, fi_rng *rng)
 {
-    crew c;
-    crew_start(&c, s, start, items_for(s), thieves);
-    crew_go(&c);
+    deque_test c;
+    deque_test_start(&c, s, start, items_for(s), thieves);
+    deque_test_go(&c);
     for (uint32_t i = 0; i < c.n;) {
         for (uint32_t run = fi_rng_below(rng, 40); run > 0 && i < c.n; run--)
             push_or_wait(&c, &c.items[i++], true);
@@ -283,7 +285,7 @@ static void stress_of(const setting *s, uint64_t start, int thieves, fi_rng *rng
                 obtain(x);
         }
     }
-    crew_join(&c);
+    deque_test_join(&c);
 }
 
 static fi_rng stress_rng;
@@ -301,7 +303,7 @@ static void stress(void **state)
     in_every_setting(stress_one);
 }
 
-static bool all_have_some(crew *c)
+static bool all_have_some(deque_test *c)
 {
     for (int i = 0; i < c->thieves; i++)
         if (atomic_load(&c->got[i]) == 0)
@@ -315,25 +317,25 @@ static void starvation(void **state)
 {
     (void)state;
     for (const setting *s = settings; s < settings + SETTINGS; s++) {
-        crew c;
-        crew_start(&c, s, 1, 1, MAX_THIEVES);
+        deque_test c;
+        deque_test_start(&c, s, 1, 1, MAX_THIEVES);
         c.round_and_round = true;
-        crew_go(&c);
+        deque_test_go(&c);
         while (!all_have_some(&c)) {
             for (int i = 0; i < 8 && fi_deque_push(c.deque, &c.items[0]) == 0; i++)
                 ;
-            if (fi_deque_size(c.deque) > 1) /* leave some time to the thieves */
+            if (fi_deque_size(c.deque) > 1) /* leave the last item to the thieves */
                 fi_deque_pop(c.deque);
             wait_a_little();
         }
         while (fi_deque_pop(c.deque))
             ;
         atomic_store(&c.items[0].obtained, 1);
-        crew_join(&c);
+        deque_test_join(&c);
     }
 }
 
-/* What is still inside when the queue ends stays the caller's; all memory comes back. */
+/* The caller keeps the items that are left when the deque is freed.  All memory is freed. */
 static void teardown_one(const setting *s, uint64_t start)
 {
     static item x[1000];

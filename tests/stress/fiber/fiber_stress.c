@@ -1,6 +1,6 @@
-/* Fibers are started, joined, cancelled and detached at random moments of their lives, and timers are started and stopped
- * just when they fire.  Everybody ends, and each function is called as often as it must be.  FILCH_SEED=… repeats the
- * choices of a run, though not who comes first. */
+/* Fibers are started, joined, cancelled and detached at random times, and timers are started and
+ * stopped while they fire.  All fibers end, and each function is called the right number of times.
+ * FILCH_SEED=… repeats the random choices of a run, but not its interleaving. */
 #include "unit/sync/helpers.h"
 
 #include "base/rng.h"
@@ -10,7 +10,7 @@
 #include <filch/time.h>
 
 static fi_rng rng;
-static atomic_int broken; /* the first line that saw something that must not be */
+static atomic_int broken; /* line of the first failed check */
 
 #define MUST(condition)                                                                            \
     do {                                                                                           \
@@ -19,7 +19,7 @@ static atomic_int broken; /* the first line that saw something that must not be 
             atomic_compare_exchange_strong(&broken, &none, __LINE__);                              \
     } while (0)
 
-static void dawdle(fi_rng *r)
+static void random_delay(fi_rng *r)
 {
     switch (fi_rng_below(r, 4)) {
     case 0:
@@ -33,14 +33,15 @@ static void dawdle(fi_rng *r)
     }
 }
 
-/* ---- lives ---- */
+/* ---- fibers ---- */
 
 enum { ACTORS = 12 };
 
 static atomic_long begun, ended;
 
-/* What a fiber does: nothing, sleep, sleep for ever until it is cancelled, or join one of its own. */
-static void *live(void *seed)
+/* A fiber returns at once, sleeps, sleeps until it is cancelled, or joins a fiber that it
+ * starts. */
+static void *fiber_main(void *seed)
 {
     fi_rng r;
     filch_fiber *child;
@@ -58,7 +59,7 @@ static void *live(void *seed)
         e = filch_sleep(FILCH_MS(1 + fi_rng_below(&r, 3)));
         break;
     default:
-        child = filch_fiber_start(live, (void *)(uintptr_t)(fi_rng_next(&r) | 1));
+        child = filch_fiber_start(fiber_main, (void *)(uintptr_t)(fi_rng_next(&r) | 1));
         if (!child)
             break;
         filch_fiber_cancel(child);
@@ -72,7 +73,7 @@ static void *live(void *seed)
     return seed;
 }
 
-/* True: it was joined. */
+/* Returns true if the fiber was joined. */
 static bool join_somehow(fi_rng *r, filch_fiber *f, void *seed)
 {
     void *result = NULL;
@@ -87,14 +88,14 @@ static bool join_somehow(fi_rng *r, filch_fiber *f, void *seed)
     return e == 0;
 }
 
-static void handle_one(fi_rng *r)
+static void use_one_fiber(fi_rng *r)
 {
     void *seed = (void *)(uintptr_t)(fi_rng_next(r) | 1);
-    filch_fiber *f = filch_fiber_start(live, seed);
+    filch_fiber *f = filch_fiber_start(fiber_main, seed);
 
     MUST(f != NULL);
     for (bool is_ours = f != NULL; is_ours;) {
-        dawdle(r);
+        random_delay(r);
         if (fi_rng_below(r, 2))
             filch_fiber_cancel(f);
         if (fi_rng_below(r, 4) == 0)
@@ -104,79 +105,80 @@ static void handle_one(fi_rng *r)
     }
 }
 
-typedef struct actor {
-    party party;
+typedef struct caller {
+    async_call async_call;
     fi_rng rng;
-} actor;
+} caller;
 
-static actor actors[ACTORS];
+static caller actors[ACTORS];
 
-static int act_lives(void *arg)
+static int call_fibers(void *arg)
 {
-    actor *a = arg;
+    caller *a = arg;
 
     for (int i = 0; i < SCALED(400); i++)
-        handle_one(&a->rng);
+        use_one_fiber(&a->rng);
     return 0;
 }
 
-/* Half of them are threads; fibers are cancelled by others as well. */
-static void play_all(int (*act)(void *arg))
+/* Half of the callers are threads.  Fibers are also cancelled by other callers. */
+static void run_callers(int (*body)(void *arg))
 {
     atomic_store(&broken, 0);
     for (int i = 0; i < ACTORS; i++) {
         fi_rng_seed(&actors[i].rng, fi_rng_next(&rng));
         if (i % 2)
-            party_start_thread(&actors[i].party, act, &actors[i]);
+            async_call_start_thread(&actors[i].async_call, body, &actors[i]);
         else
-            party_start(&actors[i].party, act, &actors[i]);
+            async_call_start(&actors[i].async_call, body, &actors[i]);
     }
     for (bool any = true; any;) {
         any = false;
         for (int i = 0; i < ACTORS; i++)
-            any |= !atomic_load(&actors[i].party.is_over);
-        filch_fiber_cancel(actors[(size_t)fi_rng_below(&rng, ACTORS / 2) * 2].party.fiber);
+            any |= !atomic_load(&actors[i].async_call.is_over);
+        filch_fiber_cancel(actors[(size_t)fi_rng_below(&rng, ACTORS / 2) * 2].async_call.fiber);
         filch_yield();
     }
     for (int i = 0; i < ACTORS; i++)
-        party_end(&actors[i].party);
+        async_call_join(&actors[i].async_call);
     CHECK_INT(atomic_load(&broken), 0);
 }
 
-static void lives(void)
+static void fibers(void)
 {
     atomic_store(&begun, 0);
     atomic_store(&ended, 0);
-    play_all(act_lives);
+    run_callers(call_fibers);
     while (atomic_load(&ended) < atomic_load(&begun))
         filch_yield();
 }
 
 /* ---- timers ---- */
 
-typedef struct alarm_clock {
+typedef struct test_timer {
     filch_timer timer;
     atomic_int rung;
     bool stops_itself;
-} alarm_clock;
+} test_timer;
 
-static void ring(void *arg)
+static void count_firing(void *arg)
 {
-    alarm_clock *c = arg;
+    test_timer *c = arg;
 
     if (c->stops_itself)
         MUST(filch_timer_stop(&c->timer) == 0);
     atomic_fetch_add(&c->rung, 1);
 }
 
-static void time_one(fi_rng *r, alarm_clock *c)
+static void use_one_timer(fi_rng *r, test_timer *c)
 {
     int stopped;
 
     atomic_store(&c->rung, 0);
     c->stops_itself = fi_rng_below(r, 3) == 0;
-    MUST(filch_timer_start(&c->timer, filch_now() + FILCH_US(fi_rng_below(r, 60)), ring, c) == 0);
-    dawdle(r);
+    MUST(filch_timer_start(&c->timer, filch_now() + FILCH_US(fi_rng_below(r, 60)), count_firing,
+                           c) == 0);
+    random_delay(r);
     filch_fiber_uncancel();
     if (fi_rng_below(r, 4) == 0)
         while (!atomic_load(&c->rung))
@@ -188,22 +190,22 @@ static void time_one(fi_rng *r, alarm_clock *c)
     MUST(atomic_load(&c->rung) == !stopped);
 }
 
-static int act_timers(void *arg)
+static int call_timers(void *arg)
 {
-    actor *a = arg;
-    alarm_clock c = {.timer = FILCH_TIMER_INIT};
+    caller *a = arg;
+    test_timer c = {.timer = FILCH_TIMER_INIT};
 
     for (int i = 0; i < SCALED(1000); i++)
-        time_one(&a->rng, &c);
+        use_one_timer(&a->rng, &c);
     return 0;
 }
 
 static void timers(void)
 {
-    play_all(act_timers);
+    run_callers(call_timers);
 }
 
-/* ---- one timer, started and stopped by all at once ---- */
+/* ---- one timer, started and stopped by all callers at once ---- */
 
 static filch_timer shared;
 static atomic_int starts, stops, fired;
@@ -225,16 +227,16 @@ static void start_shared(int64_t in_ns)
                            n % 16 == 0 ? &shared : NULL) == 0);
 }
 
-static int act_shared_timer(void *arg)
+static int call_shared_timer(void *arg)
 {
-    actor *a = arg;
+    caller *a = arg;
 
     for (int i = 0; i < SCALED(1000); i++) {
         if (fi_rng_below(&a->rng, 3) > 0)
             start_shared(FILCH_US(fi_rng_below(&a->rng, 60)));
         else
             atomic_fetch_add(&stops, filch_timer_stop(&shared));
-        dawdle(&a->rng);
+        random_delay(&a->rng);
         filch_fiber_uncancel();
     }
     return 0;
@@ -248,9 +250,9 @@ static void shared_timer(void)
     atomic_store(&starts, 0);
     atomic_store(&stops, 0);
     atomic_store(&fired, 0);
-    play_all(act_shared_timer);
+    run_callers(call_shared_timer);
     MUST(filch_timer_start(&shared, deadline, fire_shared, NULL) == 0);
-    filch_stop(); /* waits for those that have fired, which may start it again */
+    filch_stop(); /* waits for functions of fired timers, which may start it again */
     filch_timer_stop(&shared);
     CHECK_INT(atomic_load(&broken), 0);
     CHECK(atomic_load(&fired) + atomic_load(&stops) <= atomic_load(&starts));
@@ -263,9 +265,9 @@ static void shared_timer(void)
     CHECK_INT(atomic_load(&broken), 0);
 }
 
-/* ---- all ---- */
+/* ---- all tests ---- */
 
-#define STORM(name)                                                                                \
+#define STRESS(name)                                                                               \
     static void test_##name(void **state)                                                          \
     {                                                                                              \
         (void)state;                                                                               \
@@ -273,8 +275,8 @@ static void shared_timer(void)
         workers_each(NULL, name);                                                                  \
     }
 
-STORM(lives)
-STORM(timers)
-STORM(shared_timer)
+STRESS(fibers)
+STRESS(timers)
+STRESS(shared_timer)
 
-CHECK_MAIN(test_lives, test_timers, test_shared_timer)
+CHECK_MAIN(test_fibers, test_timers, test_shared_timer)

@@ -34,7 +34,7 @@ static int64_t call(void *us)
     return *(int64_t *)us;
 }
 
-static void talk(caller *c)
+static void use_pipe(caller *c)
 {
     char x = 'x';
 
@@ -57,7 +57,7 @@ static void *caller_main(void *arg)
             filch_sleep(FILCH_US(us));
             break;
         case 1:
-            talk(c);
+            use_pipe(c);
             break;
         default:
             MUST(filch_run_blocking(call, &us) == us);

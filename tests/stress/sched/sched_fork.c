@@ -1,5 +1,5 @@
-/* fork() and exit() in a program whose runtime runs: the child may use Filch again, the parent notices
- * nothing, and nobody hangs.  A child that hangs is ended by an alarm, which the parent sees. */
+/* fork() and exit() while the runtime runs.  The child can use Filch, the parent is not disturbed,
+ * and neither hangs.  A child that hangs is killed by an alarm, which the parent detects. */
 #include "fib.h"
 #include "unit/task/helpers.h"
 
@@ -22,9 +22,8 @@ static bool ended_with(pid_t pid, int code)
            WEXITSTATUS(status) == code;
 }
 
-/* What a child does with Filch: with the runtime of its own that starts by itself, with one that it
- * starts, and again. */
-static int use_again(void)
+/* The child uses Filch: with an implicit start, with an explicit start, and again. */
+static int use_filch_in_child(void)
 {
     bool ok = FILCH_RUN(fib, 12) == 144 && filch_worker_count() > 0;
 
@@ -33,7 +32,7 @@ static int use_again(void)
     return ok ? 42 : 1;
 }
 
-/* ---- a program's own handlers use Filch ---- */
+/* ---- fork handlers of the program use Filch ---- */
 
 static atomic_int handlers_called;
 
@@ -43,7 +42,7 @@ static void before_or_after_fork(void)
     atomic_fetch_add(&handlers_called, 1);
 }
 
-/* Constructors of a program come before those of a static library.  The number: whatever the order in which this test is linked. */
+/* This constructor runs before those of the library, in any link order, because of its priority. */
 __attribute__((constructor(102))) static void add_handlers(void)
 {
     (void)pthread_atfork(before_or_after_fork, before_or_after_fork, before_or_after_fork);
@@ -54,7 +53,7 @@ static void fork_with_handlers(void **state)
     pid_t pid;
 
     (void)state;
-    alarm(CHILD_SECONDS); /* as fork() itself may hang */
+    alarm(CHILD_SECONDS); /* fork() itself may hang */
     atomic_store(&handlers_called, 0);
     pid = fork();
     if (pid == 0)
@@ -64,11 +63,11 @@ static void fork_with_handlers(void **state)
     alarm(0);
 }
 
-/* ---- from a plain thread, while others run tasks ---- */
+/* ---- from a thread, while others run tasks ---- */
 
 static atomic_int enough;
 
-static void *run_until_enough(void *wrong)
+static void *run_until_stopped(void *wrong)
 {
     while (!atomic_load(&enough))
         if (FILCH_RUN(fib, 14) != 377)
@@ -83,13 +82,13 @@ static void fork_in_a_thread(void)
 
     atomic_store(&enough, 0);
     for (int i = 0; i < 2; i++)
-        CHECK_INT(pthread_create(&threads[i], NULL, run_until_enough, &wrong), 0);
+        CHECK_INT(pthread_create(&threads[i], NULL, run_until_stopped, &wrong), 0);
     for (int i = 0; i < FORKS; i++) {
         pid_t pid = fork();
 
         if (pid == 0) {
             alarm(CHILD_SECONDS);
-            _exit(use_again());
+            _exit(use_filch_in_child());
         }
         CHECK(ended_with(pid, 42));
     }
@@ -100,10 +99,10 @@ static void fork_in_a_thread(void)
     CHECK_INT(FILCH_RUN(fib, 14), 377);
 }
 
-/* ---- from a task, amid spawns of its own ---- */
+/* ---- from a task between spawns ---- */
 
-/* Of those spawned before the fork, none may be in somebody else's hands in the child: there it would
- * never be done.  So they are spawned after. */
+/* A task that was spawned before the fork may be stolen.  In the child it would never end.  So the
+ * task spawns after the fork. */
 FILCH_TASK(int, forks, int, n)
 {
     pid_t pid;
@@ -119,7 +118,7 @@ FILCH_TASK(int, forks, int, n)
     for (int i = 0; i < n; i++)
         ok = FILCH_SYNC(fib) == 21 && ok;
     if (pid == 0)
-        _exit(ok ? use_again() : 2);
+        _exit(ok ? use_filch_in_child() : 2);
     return ok && ended_with(pid, 42);
 }
 
@@ -129,7 +128,7 @@ static void fork_in_a_task(void)
     pthread_t other;
 
     atomic_store(&enough, 0);
-    CHECK_INT(pthread_create(&other, NULL, run_until_enough, &wrong), 0);
+    CHECK_INT(pthread_create(&other, NULL, run_until_stopped, &wrong), 0);
     for (int i = 0; i < FORKS; i++)
         CHECK_INT(FILCH_RUN(forks, 20), 1);
     atomic_store(&enough, 1);
@@ -137,8 +136,8 @@ static void fork_in_a_task(void)
     CHECK_INT(atomic_load(&wrong), 0);
 }
 
-/* The child comes to the end of the task in which it was made: nobody waits for that in the child, and
- * it ends like a process whose last thread does. */
+/* The child returns from the task in which it was forked.  No thread waits for the task in the
+ * child, so the child exits like a process after its last thread. */
 static pid_t made;
 
 FILCH_VOID_TASK(forks_and_returns)
@@ -166,7 +165,7 @@ FILCH_TASK(int, forks_twice, int, n)
     alarm(CHILD_SECONDS);
     if (n > 0)
         _exit(FILCH_RUN(forks_twice, n - 1) == 1 ? 42 : 1);
-    _exit(use_again());
+    _exit(use_filch_in_child());
 }
 
 static void children_of_children(void)
@@ -177,7 +176,7 @@ static void children_of_children(void)
 
 /* ---- exit ---- */
 
-FILCH_VOID_TASK(leaves, int, code)
+FILCH_VOID_TASK(exit_with, int, code)
 {
     FILCH_SPAWN(fib, 15);
     if (code != 0)
@@ -187,7 +186,7 @@ FILCH_VOID_TASK(leaves, int, code)
 
 static atomic_int staying;
 
-FILCH_VOID_TASK(stays)
+FILCH_VOID_TASK(never_ends)
 {
     atomic_store(&staying, 1);
     for (;;) {
@@ -196,15 +195,15 @@ FILCH_VOID_TASK(stays)
     }
 }
 
-static void *run_stays(void *arg)
+static void *run_never_ends(void *arg)
 {
-    FILCH_RUN(stays);
+    FILCH_RUN(never_ends);
     return arg;
 }
 
 static void exit_in_a_task(void)
 {
-    FILCH_RUN(leaves, 43);
+    FILCH_RUN(exit_with, 43);
 }
 
 static void exit_beside_tasks(void)
@@ -212,7 +211,7 @@ static void exit_beside_tasks(void)
     pthread_t thread;
 
     for (int i = 0; i < 2; i++)
-        if (pthread_create(&thread, NULL, run_stays, NULL) != 0)
+        if (pthread_create(&thread, NULL, run_never_ends, NULL) != 0)
             exit(1);
     while (!atomic_load(&staying))
         sched_yield();
@@ -225,7 +224,7 @@ static void exit_beside_idle_workers(void)
     exit(43);
 }
 
-static void exits(void (*way)(void))
+static void check_exits(void (*way)(void))
 {
     for (int i = 0; i < 2 * FORKS; i++) {
         filch_config c = {.workers = 1 + (unsigned)i % 8};
@@ -241,20 +240,19 @@ static void exits(void (*way)(void))
     }
 }
 
-/* In the child of a process with several threads, a sanitizer's own locks may be held for ever (gcc 12's
- * allocator), or it refuses new threads (ThreadSanitizer). */
-static bool left_out(void)
+/* In the child of a process with several threads, a lock of the sanitizer may be held for ever (the
+ * allocator of gcc 12), or the sanitizer does not support new threads (ThreadSanitizer). */
+static bool is_skipped(void)
 {
     if (FI_UNDER_ASAN || FI_UNDER_TSAN || EMULATED)
-        puts(
-            "left out: sanitizers and emulators do not live through a fork() beside other threads");
+        puts("skipped: sanitizers and emulators do not support fork() with several threads");
     return FI_UNDER_ASAN || FI_UNDER_TSAN || EMULATED;
 }
 
 static void forks_in_threads(void **state)
 {
     (void)state;
-    if (left_out())
+    if (is_skipped())
         return;
     workers_each(NULL, fork_in_a_thread);
 }
@@ -262,7 +260,7 @@ static void forks_in_threads(void **state)
 static void forks_in_tasks(void **state)
 {
     (void)state;
-    if (left_out())
+    if (is_skipped())
         return;
     for (size_t i = 0; i < LAB_DEQUES; i++) {
         workers_each_with((lab_settings){.deque = lab_deques[i]}, NULL, fork_in_a_task);
@@ -276,14 +274,14 @@ static void forks_in_tasks(void **state)
 static void exits_in_tasks(void **state)
 {
     (void)state;
-    exits(exit_in_a_task);
+    check_exits(exit_in_a_task);
 }
 
 static void exits_beside_tasks(void **state)
 {
     (void)state;
-    exits(exit_beside_tasks);
-    exits(exit_beside_idle_workers);
+    check_exits(exit_beside_tasks);
+    check_exits(exit_beside_idle_workers);
 }
 
 CHECK_MAIN(fork_with_handlers, forks_in_threads, forks_in_tasks, exits_in_tasks, exits_beside_tasks)

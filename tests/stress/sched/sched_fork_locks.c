@@ -1,8 +1,9 @@
-/* fork() while another thread holds a lock of Filch's: the child may use all of Filch all the same.
+/* fork() while another thread holds a lock of Filch.  The child can use all of Filch.
  *
- * A lock of the process is held when fork() begins, which has to wait for it.  The locks of a runtime are held during the whole
- * fork(), and so for ever in the child.  And threads that call what takes these locks, all the time, meet many forks.  A
- * child that hangs is ended by an alarm, which the parent sees. */
+ * A process-wide lock is held when fork() begins, which waits for it.  The locks of a runtime are
+ * held during the whole fork(), and so for ever in the child.  Threads call functions that take
+ * these locks during many forks.  A child that hangs is killed by an alarm, which the parent
+ * detects. */
 #include "base/at_fork.h"
 #include "fib.h"
 #include "fiber/handle.h"
@@ -38,9 +39,9 @@ static void await(atomic_int *flag)
         sched_yield();
 }
 
-/* ---- what a child does ---- */
+/* ---- use of Filch in the child ---- */
 
-static filch_fiber *left; /* of a runtime that was stopped */
+static filch_fiber *left; /* a handle of a stopped runtime */
 static atomic_int ran;
 
 static void *same(void *arg)
@@ -134,13 +135,13 @@ static bool use_everything(void)
     return true;
 }
 
-static _Noreturn void be_child(void)
+static _Noreturn void run_child(void)
 {
     alarm(CHILD_SECONDS);
     _exit(use_everything() ? 42 : 1);
 }
 
-static void leave_a_handle(void)
+static void keep_a_handle(void)
 {
     CHECK_INT(filch_start(NULL), 0);
     CHECK((left = filch_fiber_start(same, &left)) != NULL);
@@ -154,7 +155,7 @@ typedef struct holder {
     atomic_int held, forked;
 } holder;
 
-/* Until the fork sleeps at the lock, or there was a fork that did not take it. */
+/* Hold the lock until fork() waits for it, or a fork has ended without taking it. */
 static void *hold_until_awaited(void *arg)
 {
     holder *h = arg;
@@ -177,7 +178,7 @@ static void fork_while_held(fi_lock *lock)
     await(&h.held);
     pid = fork();
     if (pid == 0)
-        be_child();
+        run_child();
     atomic_store(&h.forked, 1);
     CHECK_INT(pthread_join(thread, NULL), 0);
     CHECK(ended_with(pid, 42));
@@ -188,7 +189,7 @@ static void test_process_locks(void **state)
     int locks = 0;
 
     (void)state;
-    leave_a_handle();
+    keep_a_handle();
     for (int with = 0; with < 2; with++) {
         if (with)
             CHECK_INT(filch_start(&(filch_config){.workers = 2}), 0);
@@ -203,7 +204,7 @@ static void test_process_locks(void **state)
     CHECK_INT(filch_fiber_join(left, NULL), 0);
 }
 
-/* ---- calls that take them ---- */
+/* ---- calls that take these locks ---- */
 
 static void call_keys(void)
 {
@@ -223,7 +224,7 @@ static void call_runtime(void)
     filch_worker_count();
 }
 
-static void call_links(void)
+static void call_job_deps(void)
 {
     if (!use_jobs())
         abort();
@@ -231,7 +232,7 @@ static void call_links(void)
 
 static atomic_int enough;
 
-static void *call_all_the_time(void *arg)
+static void *call_repeatedly(void *arg)
 {
     void (**call)(void) = arg;
 
@@ -242,19 +243,19 @@ static void *call_all_the_time(void *arg)
 
 static void test_calls(void **state)
 {
-    static void (*calls[])(void) = {call_keys, call_allocator, call_runtime, call_links};
+    static void (*calls[])(void) = {call_keys, call_allocator, call_runtime, call_job_deps};
 
     (void)state;
-    leave_a_handle();
+    keep_a_handle();
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         pthread_t threads[2];
         atomic_store(&enough, 0);
         for (int k = 0; k < 2; k++)
-            CHECK_INT(pthread_create(&threads[k], NULL, call_all_the_time, &calls[i]), 0);
+            CHECK_INT(pthread_create(&threads[k], NULL, call_repeatedly, &calls[i]), 0);
         for (int k = 0; k < FORKS; k++) {
             pid_t pid = fork();
             if (pid == 0)
-                be_child();
+                run_child();
             CHECK(ended_with(pid, 42));
         }
         atomic_store(&enough, 1);
@@ -269,27 +270,27 @@ static void test_calls(void **state)
 
 #define WORDS_MAX 100
 
-/* The words of locks and locks alike: 0 is free, 1 is held. */
-typedef struct words {
+/* The words of locks and of biased locks: 0 is free, 1 is held. */
+typedef struct lock_words {
     FI_ATOMIC(uint32_t) * word[WORDS_MAX];
     int n;
-} words;
+} lock_words;
 
-static void add_lock(words *w, fi_lock *l)
+static void add_lock(lock_words *w, fi_lock *l)
 {
     if (w->n == WORDS_MAX)
         abort();
     w->word[w->n++] = &l->word;
 }
 
-static void add_latch(words *w, fi_biased_lock *l)
+static void add_biased_lock(lock_words *w, fi_biased_lock *l)
 {
     if (w->n == WORDS_MAX)
         abort();
     w->word[w->n++] = &l->word;
 }
 
-static void add_pools(words *w, fi_runtime *rt)
+static void add_pools(lock_words *w, fi_runtime *rt)
 {
     for (int i = 0; i < FI_RECORD_CLASSES; i++)
         add_lock(w, &rt->record_depots[i].pop_lock);
@@ -299,7 +300,7 @@ static void add_pools(words *w, fi_runtime *rt)
             add_lock(w, &rt->sized_pools[i].lock);
 }
 
-static void add_runtime(words *w, fi_runtime *rt)
+static void add_runtime(lock_words *w, fi_runtime *rt)
 {
     add_lock(w, &rt->external_lock);
     add_lock(w, &rt->fibers_lock);
@@ -315,7 +316,7 @@ static void add_runtime(words *w, fi_runtime *rt)
     add_pools(w, rt);
     for (unsigned i = 0; i < rt->n_workers; i++) {
         add_lock(w, &rt->workers[i].inbox.lock);
-        add_latch(w, &rt->workers[i].ready.lock);
+        add_biased_lock(w, &rt->workers[i].ready.lock);
     }
 }
 
@@ -327,25 +328,25 @@ static bool try_hold(FI_ATOMIC(uint32_t) * word)
                                        __ATOMIC_RELAXED);
 }
 
-/* Wake the sleepers of a lock.  No thread sleeps at the word of a lock. */
-static void let_go(FI_ATOMIC(uint32_t) * word)
+/* Wake the sleepers of a lock.  No thread sleeps on the word of a biased lock. */
+static void unlock_word(FI_ATOMIC(uint32_t) * word)
 {
     fi_lock_unlock((fi_lock *)(void *)word);
 }
 
-/* All or none, as others have an order of their own. */
-static bool try_hold_all(words *w)
+/* All or none, because other threads lock in another order. */
+static bool try_hold_all(lock_words *w)
 {
     for (int i = 0; i < w->n; i++)
         if (!try_hold(w->word[i])) {
             while (i-- > 0)
-                let_go(w->word[i]);
+                unlock_word(w->word[i]);
             return false;
         }
     return true;
 }
 
-static words held_words;
+static lock_words held_words;
 static atomic_int wanted, held, forked, released;
 
 static void *hold_all(void *arg)
@@ -356,12 +357,12 @@ static void *hold_all(void *arg)
     atomic_store(&held, 1);
     await(&forked);
     for (int i = held_words.n; i-- > 0;)
-        let_go(held_words.word[i]);
+        unlock_word(held_words.word[i]);
     atomic_store(&released, 1);
     return arg;
 }
 
-/* [any thread or fiber] The child goes on with what it gets 0 from here. */
+/* [any thread or fiber] Returns 0 in the child. */
 static pid_t fork_with_all_held(void)
 {
     pid_t pid;
@@ -384,7 +385,7 @@ static void *fork_and_use(void *arg)
 {
     made = fork_with_all_held();
     if (made == 0)
-        be_child();
+        run_child();
     return arg;
 }
 
@@ -403,7 +404,7 @@ static void fork_and_return_with_self(void *arg)
     fi_handle *me = fi_handle_of(filch_fiber_self(), __func__);
 
     (void)arg;
-    add_latch(&held_words, &me->lock);
+    add_biased_lock(&held_words, &me->lock);
     made = fork_with_all_held();
     atomic_store(&over, 1);
 }
@@ -415,7 +416,7 @@ static void run_with_all_held(void *(*body)(void *), size_t stack_size, int code
     pthread_t thread;
 
     CHECK_INT(filch_start(&(filch_config){.workers = 2, .trace = "/dev/null"}), 0);
-    CHECK(use_fibers()); /* so that there is all there can be */
+    CHECK(use_fibers()); /* so that all parts of the runtime exist */
     rt = fi_runtime_lock_running();
     fi_runtime_unlock_running();
     held_words.n = 0;
@@ -439,7 +440,7 @@ static void run_with_all_held(void *(*body)(void *), size_t stack_size, int code
     CHECK_INT(filch_stop(), 0);
 }
 
-/* ---- from what a thread runs for Filch ---- */
+/* ---- fork() in a blocking call and in a pump ---- */
 
 static int64_t fork_blocking(void *arg)
 {
@@ -462,14 +463,14 @@ static void fork_in_pump(void *arg)
         alarm(CHILD_SECONDS);
 }
 
-/* The child goes on behind the pump; jobs that come after the one that forked run in the parent alone. */
+/* The child continues after the pump.  Jobs after the one that forked run in the parent only. */
 static void test_pump(void **state)
 {
     filch_pump p = FILCH_PUMP_INIT;
     filch_job *j, *later;
 
     (void)state;
-    leave_a_handle();
+    keep_a_handle();
     CHECK_INT(filch_start(NULL), 0);
     j = filch_job_new(fork_in_pump, NULL);
     later = filch_job_new(run, NULL);
@@ -480,7 +481,7 @@ static void test_pump(void **state)
     atomic_store(&ran, 0);
     CHECK_INT(filch_pump_run(&p), 1);
     if (made == 0)
-        be_child();
+        run_child();
     CHECK(ended_with(made, 42));
     CHECK_INT(filch_job_wait(later), 0);
     CHECK_INT(filch_job_wait(j), 0);
@@ -492,7 +493,7 @@ static void test_pump(void **state)
 static void test_runtime_locks(void **state)
 {
     (void)state;
-    leave_a_handle();
+    keep_a_handle();
     run_with_all_held(fork_and_use, 0, 42);
     run_with_all_held(fork_and_use, (size_t)256 << 10, 42);
     run_with_all_held(fork_and_return, (size_t)64 << 10, 0);
@@ -501,15 +502,15 @@ static void test_runtime_locks(void **state)
     CHECK_INT(filch_fiber_join(left, NULL), 0);
 }
 
-/* In the child of a process with several threads, a sanitizer's own locks may be held for ever (gcc 12's
- * allocator), or it refuses new threads (ThreadSanitizer). */
+/* In the child of a process with several threads, a lock of the sanitizer may be held for ever (the
+ * allocator of gcc 12), or the sanitizer does not support new threads (ThreadSanitizer). */
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         CHECK_EACH(test_process_locks, test_calls, test_runtime_locks, test_pump)};
 
     if (FI_UNDER_ASAN || FI_UNDER_TSAN || EMULATED) {
-        puts("skipped: sanitizers and emulators do not live through a fork() beside other threads");
+        puts("skipped: sanitizers and emulators do not support fork() with several threads");
         return 77;
     }
     return CHECK_RUN(tests);

@@ -1,5 +1,5 @@
-/* What the system does to a program: signals all the time, workers that do not get a CPU for long, many
- * more workers than CPUs.  Nothing hangs, and nothing is lost. */
+/* Signals all the time, workers that get no CPU for long, many more workers than CPUs.  No task is
+ * lost, and no thread hangs. */
 #include "fib.h"
 #include "unit/task/helpers.h"
 
@@ -36,14 +36,14 @@ static void work(int rounds)
     }
 }
 
-/* ---- the threads of our workers ---- */
+/* ---- the threads of the workers ---- */
 
 #define THREADS_MAX 64
 
-/* Of the runtime that runs, and of no other: a thread that was joined may be in /proc for a moment longer. */
+/* The name of the running runtime: a joined thread of an earlier one may still be in /proc. */
 static char runtime_name[16];
 
-/* A worker's name is the runtime's and a number; the watchdog's is not. */
+/* The name of a worker is that of the runtime and a number. */
 static bool is_worker(const char *tid)
 {
     char path[300], name[32] = "";
@@ -74,7 +74,7 @@ static int find_workers(pid_t *tids)
     return n;
 }
 
-/* Threads name themselves, so the last may still be about to. */
+/* Threads set their own names, so wait until all are named. */
 static int all_workers(pid_t *tids)
 {
     int n;
@@ -89,12 +89,12 @@ static void send(pid_t tid, int sig)
     CHECK_INT(syscall(SYS_tgkill, getpid(), tid, sig), 0);
 }
 
-/* ---- a storm ---- */
+/* ---- many signals ---- */
 
 static atomic_long seen;
 static atomic_int calm;
 
-static void note(int sig)
+static void on_signal(int sig)
 {
     (void)sig;
     atomic_fetch_add(&seen, 1);
@@ -113,7 +113,7 @@ typedef struct targets {
     int n;
 } targets;
 
-static void *blow(void *arg)
+static void *send_signals(void *arg)
 {
     const targets *t = arg;
     const struct timespec pause = {0, 20000};
@@ -125,18 +125,18 @@ static void *blow(void *arg)
     return NULL;
 }
 
-static void storm_with(int flags)
+static void signals_with(int flags)
 {
     struct itimerval often = {{0, 100}, {0, 100}}, never = {{0, 0}, {0, 0}};
     targets t;
     pthread_t wind;
 
-    handle(SIGUSR1, note, flags);
-    handle(SIGALRM, note, flags);
+    handle(SIGUSR1, on_signal, flags);
+    handle(SIGALRM, on_signal, flags);
     t.n = all_workers(t.tids);
     atomic_store(&calm, 0);
     atomic_store(&seen, 0);
-    CHECK_INT(pthread_create(&wind, NULL, blow, &t), 0);
+    CHECK_INT(pthread_create(&wind, NULL, send_signals, &t), 0);
     CHECK_INT(setitimer(ITIMER_REAL, &often, NULL), 0);
     do
         work(SCALED(20));
@@ -146,14 +146,14 @@ static void storm_with(int flags)
     CHECK_INT(pthread_join(wind, NULL), 0);
 }
 
-static void storm(void)
+static void signals_with_and_without_restart(void)
 {
-    storm_with(0);
-    storm_with(SA_RESTART);
-    storm_with(SA_ONSTACK);
+    signals_with(0);
+    signals_with(SA_RESTART);
+    signals_with(SA_ONSTACK);
 }
 
-/* ---- a worker that stands still ---- */
+/* ---- a worker that is stopped for a time ---- */
 
 static atomic_int stalled;
 
@@ -181,13 +181,13 @@ static void stall_one_by_one(void)
     }
 }
 
-static void each_named(const char *publish, void (*test)(void))
+static void each_worker_count(const char *publish, void (*test)(void))
 {
     static int runtimes;
 
     set_lab_settings((lab_settings){.publish = publish});
     for (size_t i = 0; i < sizeof workers_counts / sizeof *workers_counts; i++) {
-        if (!is_wanted(workers_counts[i]))
+        if (!is_selected(workers_counts[i]))
             continue;
         snprintf(runtime_name, sizeof runtime_name, "storm%d", runtimes++);
         CHECK_INT(filch_start(&(filch_config){.workers = workers_counts[i], .name = runtime_name}),
@@ -200,14 +200,14 @@ static void each_named(const char *publish, void (*test)(void))
 static void signals(void **state)
 {
     (void)state;
-    each_named("lazy", storm);
-    each_named("eager", storm);
+    each_worker_count("lazy", signals_with_and_without_restart);
+    each_worker_count("eager", signals_with_and_without_restart);
 }
 
 static void stalls(void **state)
 {
     (void)state;
-    each_named("lazy", stall_one_by_one);
+    each_worker_count("lazy", stall_one_by_one);
 }
 
 static void sixty_four_workers(void **state)
@@ -221,7 +221,7 @@ static void sixty_four_workers(void **state)
     }
 }
 
-static void the_most_workers(void **state)
+static void maximum_number_of_workers(void **state)
 {
     (void)state;
     set_lab_settings((lab_settings){0});
@@ -230,4 +230,4 @@ static void the_most_workers(void **state)
     CHECK_INT(filch_stop(), 0);
 }
 
-CHECK_MAIN(signals, stalls, sixty_four_workers, the_most_workers)
+CHECK_MAIN(signals, stalls, sixty_four_workers, maximum_number_of_workers)

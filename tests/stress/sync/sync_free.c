@@ -113,7 +113,7 @@ static void use_to_write(object *o)
         let_go_of(o);
 }
 
-/* Read until the other party has written. */
+/* Read until the other caller has written. */
 static void read_it(object *o, int64_t deadline)
 {
     bool is_last = false;
@@ -150,7 +150,7 @@ static void wait_for_signal(object *o, int64_t deadline)
     let_go_of(o);
 }
 
-/* The first party at the barrier has waited for the other, and frees it. */
+/* The first caller at the barrier has waited for the other, and frees it. */
 static void meet(object *o)
 {
     if (filch_barrier_wait(&o->barrier, 2) == 0)
@@ -193,7 +193,7 @@ static const kind kinds[] = {
 
 enum { KINDS = sizeof kinds / sizeof *kinds, WAITERS = 3 };
 
-/* ---- the parties ---- */
+/* ---- the callers ---- */
 
 static filch_chan *to_thread; /* objects to release */
 static atomic_int releases;   /* calls that have not returned */
@@ -236,7 +236,7 @@ static void *waiter_main(void *arg)
                 abort();
         }
         if (fi_rng_below(&w->rng, 2))
-            filch_yield(); /* so the other party may be first */
+            filch_yield(); /* so the other caller may be first */
         k->wait(o, deadline);
     }
     return NULL;

@@ -10,7 +10,7 @@
 enum { FIBERS = 24, THREADS = 4, THREADS_MORE = 4, ALL = FIBERS + THREADS };
 
 typedef struct caller {
-    party party;
+    async_call async_call;
     fi_rng rng;
     int rounds;
 } caller;
@@ -50,7 +50,7 @@ static bool gave_up(int e)
 
 static void cancel_random(fi_rng *r)
 {
-    filch_fiber *f = callers[fi_rng_below(r, ALL)].party.fiber;
+    filch_fiber *f = callers[fi_rng_below(r, ALL)].async_call.fiber;
 
     if (f)
         filch_fiber_cancel(f);
@@ -61,7 +61,7 @@ static void cancel_while_any_runs(fi_rng *r)
     for (bool any = true; any;) {
         any = false;
         for (int i = 0; i < ALL; i++)
-            any |= !atomic_load(&callers[i].party.is_over);
+            any |= !atomic_load(&callers[i].async_call.is_over);
         cancel_random(r);
         filch_yield();
     }
@@ -90,16 +90,16 @@ static void run_callers(fi_rng *r, void (*what)(fi_rng *r, int index), int round
         callers[i].rounds = rounds;
         fi_rng_seed(&callers[i].rng, fi_rng_next(r));
         if (with_runtime && i < FIBERS)
-            party_start(&callers[i].party, run_caller, &callers[i]);
+            async_call_start(&callers[i].async_call, run_caller, &callers[i]);
         else if (i >= FIBERS || i < THREADS_MORE)
-            party_start_thread(&callers[i].party, run_caller, &callers[i]);
+            async_call_start_thread(&callers[i].async_call, run_caller, &callers[i]);
         else
-            atomic_store(&callers[i].party.is_over, 2);
+            atomic_store(&callers[i].async_call.is_over, 2);
     }
     cancel_while_any_runs(r);
     for (int i = 0; i < ALL; i++)
-        if (atomic_load(&callers[i].party.is_over) == 1)
-            party_end(&callers[i].party);
+        if (atomic_load(&callers[i].async_call.is_over) == 1)
+            async_call_join(&callers[i].async_call);
     CHECK_INT(atomic_load(&failed_line), 0);
 }
 
@@ -342,28 +342,28 @@ static void stress_signal(fi_rng *r)
 {
     for (int i = 0; i < SCALED(1000); i++) {
         pair p = {.deadline = i % 2 ? NEVER : filch_now() + fi_rng_below(r, 100000)};
-        party first, second, waker;
+        async_call first, second, waker;
         int e;
 
-        party_start(&first, wait_in_pair, &p);
+        async_call_start(&first, wait_in_pair, &p);
         while (n_waiting(&p.c) == 0 && !atomic_load(&first.is_over))
             filch_yield();
         filch_mutex_lock(&p.m);
         p.deadline = NEVER;
         filch_mutex_unlock(&p.m);
-        party_start(&second, wait_in_pair, &p);
+        async_call_start(&second, wait_in_pair, &p);
         while (n_waiting(&p.c) < 2 && !atomic_load(&first.is_over))
             filch_yield();
         while (n_waiting(&p.c) == 0)
             filch_yield();
-        party_start(&waker, signal_pair, &p);
+        async_call_start(&waker, signal_pair, &p);
         if (i % 2)
             filch_fiber_cancel(first.fiber);
-        e = party_end(&first);
-        party_end(&waker);
+        e = async_call_join(&first);
+        async_call_join(&waker);
         if (e == 0)
             filch_cond_signal(&p.c);
-        CHECK_INT(party_end(&second), 0);
+        CHECK_INT(async_call_join(&second), 0);
     }
 }
 
@@ -471,7 +471,7 @@ static void stress_barrier(fi_rng *r)
     CHECK_INT(barrier.count_, 0);
 }
 
-/* ---- all ---- */
+/* ---- all tests ---- */
 
 static fi_rng rng;
 

@@ -1,5 +1,5 @@
-/* Trees of tasks, group work and jobs that block at random, while others wait for them with deadlines.
- * Nothing hangs, and all work runs once.  FILCH_SEED=… repeats the choices of a run. */
+/* Trees of tasks, group work and jobs that block at random, while others wait for them with
+ * deadlines. Nothing hangs, and all work runs once.  FILCH_SEED=… repeats the choices of a run. */
 #include "unit/task/helpers.h"
 
 #include "base/rng.h"
@@ -20,7 +20,7 @@ static filch_sem sem = FILCH_SEM_INIT(2);
 static long under_mutex;
 static atomic_long done;
 
-/* Waits in one of several ways.  Each ends, because another task comes. */
+/* Waits in one of several ways.  Each wait ends when another task runs. */
 static void block(uint64_t choice)
 {
     switch (choice % 5) {
@@ -75,7 +75,7 @@ FILCH_TASK(long, tree, int, depth, uint64_t, choice)
     return sum;
 }
 
-static void *grow(void *arg)
+static void *run_tree(void *arg)
 {
     return (void *)(intptr_t)FILCH_RUN(tree, 5, *(uint64_t *)arg);
 }
@@ -89,7 +89,7 @@ static void trees(void)
     under_mutex = 0;
     for (int i = 0; i < FIBERS; i++) {
         choice[i] = mix(seed++);
-        f[i] = filch_fiber_start(grow, &choice[i]);
+        f[i] = filch_fiber_start(run_tree, &choice[i]);
     }
     CHECK_INT(FILCH_RUN(tree, 5, mix(seed++)), NODES);
     for (int i = 0; i < FIBERS; i++) {
@@ -102,7 +102,7 @@ static void trees(void)
 
 /* ---- groups and jobs ---- */
 
-static void piece(void *choice)
+static void block_in_group(void *choice)
 {
     block((uintptr_t)choice);
     atomic_fetch_add(&done, 1);
@@ -134,16 +134,16 @@ static void await_job(filch_job *j, fi_rng *r)
 
 enum { PIECES = 20, JOBS = 6 };
 
-/* A group, and a row of jobs of which each waits for the one before. */
-static void round_of(fi_rng *r)
+/* A group, and a chain of jobs. */
+static void run_round(fi_rng *r)
 {
     filch_group g = FILCH_GROUP_INIT;
     filch_job *j[JOBS];
 
     for (int i = 0; i < PIECES; i++)
-        filch_group_run(&g, piece, (void *)(uintptr_t)fi_rng_next(r));
+        filch_group_run(&g, block_in_group, (void *)(uintptr_t)fi_rng_next(r));
     for (int i = 0; i < JOBS; i++) {
-        j[i] = filch_job_new(piece, (void *)(uintptr_t)fi_rng_next(r));
+        j[i] = filch_job_new(block_in_group, (void *)(uintptr_t)fi_rng_next(r));
         if (i > 0)
             filch_job_after(j[i], j[i - 1]);
     }
@@ -160,7 +160,7 @@ static void *rounds(void *choice)
 
     fi_rng_seed(&r, *(uint64_t *)choice);
     for (int i = 0; i < SCALED(50); i++)
-        round_of(&r);
+        run_round(&r);
     return NULL;
 }
 

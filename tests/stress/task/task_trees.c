@@ -1,5 +1,5 @@
-/* Random trees of tasks of several types, under random settings; the result is that of a plain
- * recursion.  FILCH_SEED=… repeats a run's trees and settings. */
+/* Random trees of tasks of several types, with random settings.  The result equals that of a serial
+ * recursion.  FILCH_SEED=… repeats the trees and settings of a run. */
 #include "unit/task/helpers.h"
 
 #include "base/rng.h"
@@ -48,10 +48,10 @@ static sums leaf(node n)
     return (sums){1, n.seed};
 }
 
-/* Not the same for another order, or another child. */
+/* The result depends on the order and on each child. */
 static sums plus(sums a, sums b)
 {
-    /* NOLINTNEXTLINE: the analyser does not see that a sync writes what its spawn was given. */
+    /* NOLINTNEXTLINE: the analyser does not see that a sync writes the result of its spawn. */
     return (sums){a.nodes + b.nodes, (a.hash ^ b.hash) * 0x9E3779B97F4A7C15u + b.nodes};
 }
 
@@ -70,7 +70,7 @@ static sums serially(node n)
     return s;
 }
 
-/* The same by tasks of four types, each a form of the others. */
+/* The same by tasks of four types, which spawn each other. */
 FILCH_TASK_DECL(sums, by_value, node, n);
 FILCH_TASK_DECL(uint64_t, by_words, uint64_t, seed, int, depth, sums *, out);
 FILCH_VOID_TASK_DECL(by_pointer, const node *, n, sums *, out);
@@ -114,7 +114,7 @@ typedef struct child {
             abort();                                                                               \
     }
 
-/* Some children are called, some run, most spawned; all synced in the end. */
+/* Some children are called, some run, most spawned.  All are synced. */
 FILCH_TASK_IMPL(sums, by_value, node, n)
 {
     fi_rng r, mine;

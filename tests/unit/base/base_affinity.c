@@ -1,4 +1,4 @@
-/* The affinity mask: of machines larger than cpu_set_t, and of this one. */
+/* The affinity mask, on machines with more CPUs than cpu_set_t holds and on this one. */
 #include "base/affinity.h"
 #include "base/cpu_count.h"
 #include "base/mem.h"

@@ -9,14 +9,14 @@
 
 static cpu_set_t before;
 
-/* First of all: what the other tests need. */
+/* Runs first: the other tests need this. */
 static void test_pinning_is_possible(void **state)
 {
     (void)state;
     if (sched_getaffinity(0, sizeof before, &before) == 0 &&
         sched_setaffinity(0, sizeof before, &before) == 0)
         return;
-    printf("this machine does not let us pin a thread: %s\n", strerror(errno));
+    printf("skipped: cannot pin a thread: %s\n", strerror(errno));
     exit(77);
 }
 
@@ -39,7 +39,7 @@ static void *count_while_pinned(void *arg)
     return NULL;
 }
 
-/* A pinned worker does not take its one CPU for all of them. */
+/* The count of CPUs does not depend on the mask of the calling thread. */
 static void test_pinned_thread(void **state)
 {
     unsigned all = filch_cpu_count(), pinned = 0;
@@ -51,7 +51,7 @@ static void test_pinned_thread(void **state)
     CHECK_INT(pinned, all);
 }
 
-/* taskset and its like: the main thread's mask is the process's. */
+/* As with taskset: the mask of the main thread is the mask of the process. */
 static void test_pinned_process(void **state)
 {
     unsigned all = filch_cpu_count();

@@ -126,7 +126,7 @@ static void test_v2_ancestors(void **state)
                     {"/sys/fs/cgroup/a/b/cpu.max", "500000 100000\n", "/sys/fs/cgroup/a/cpu.max",
                      "4000000 1000000\n"}),
               4);
-    /* Not ours: neither a sibling, nor a child, nor a name that only begins like ours. */
+    /* Quotas of a sibling, a child, or a name with the same prefix do not count. */
     CHECK_INT(
         QUOTA("0::/a/b\n", AT,
               {"/sys/fs/cgroup/a/c/cpu.max", "100000 100000\n", "/sys/fs/cgroup/a/b/c/cpu.max",
@@ -175,7 +175,7 @@ static void test_v1_ancestors(void **state)
                CPU "/a/cpu.cfs_quota_us", "300000\n", CPU "/a/cpu.cfs_period_us", "100000\n",
                CPU "/cpu.cfs_quota_us", "-1\n", CPU "/cpu.cfs_period_us", "100000\n"}),
         3);
-    /* "cpuset" is another controller, whose name starts with the same letters. */
+    /* "cpuset" is another controller with the same prefix. */
     CHECK_INT(QUOTA("4:cpuset:/a\n", "31 23 0:27 / /set rw - cgroup cgroup rw,cpuset\n",
                     {"/set/a/cpu.cfs_quota_us", "100000\n", "/set/a/cpu.cfs_period_us", "100000\n",
                      "/set/cpu.cfs_quota_us", "100000\n", "/set/cpu.cfs_period_us", "100000\n"}),
@@ -209,7 +209,7 @@ static void test_hybrid(void **state)
 static void test_container(void **state)
 {
     (void)state;
-    /* Own namespace: our cgroup is the root. */
+    /* Own namespace: the cgroup of the process is the root. */
     CHECK_INT(QUOTA("0::/\n", V2_AT("/", "/sys/fs/cgroup"),
                     {"/sys/fs/cgroup/cpu.max", "200000 100000\n"}),
               2);
@@ -231,7 +231,7 @@ static void test_container(void **state)
                     {"/sys/fs/cgroup/c/cpu.max", "100000 100000\n", "/sys/fs/cgroupc/cpu.max",
                      "100000 100000\n", "/sys/fs/cgroup/cpu.max", "300000 100000\n"}),
               3);
-    /* Outside of our namespace. */
+    /* Outside the namespace of the process. */
     CHECK_INT(QUOTA("0::/../other\n", V2_AT("/", "/sys/fs/cgroup"),
                     {"/sys/fs/other/cpu.max", "100000 100000\n", "/sys/fs/cgroup/cpu.max",
                      "300000 100000\n"}),
@@ -241,7 +241,7 @@ static void test_container(void **state)
     CHECK_INT(QUOTA("0::/a\n", V2_AT("/", "/"), {"/a/cpu.max", "300000 100000\n"}), 3);
 }
 
-/* A mount that shows our cgroup counts.  One that does not is ignored. */
+/* A mount that shows the cgroup of the process counts.  Another one is ignored. */
 static void test_two_mounts(void **state)
 {
     (void)state;
@@ -346,7 +346,7 @@ static char *deep_path(size_t length)
     return s;
 }
 
-/* The longest path that can be opened is read; of a longer one, the ancestors are. */
+/* The longest possible path is read.  Of a longer one the ancestors are read. */
 static void test_long_paths(void **state)
 {
     char *deep = deep_path(3950), *too_deep = deep_path(20000);

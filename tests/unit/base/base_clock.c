@@ -1,5 +1,5 @@
-/* The clocks run forward, and the arithmetic between them is right for made-up readings.  Nothing
- * here depends on how fast or how busy the machine is. */
+/* The clocks are monotonic, and the conversion between them is right for made-up readings.  No test
+ * depends on the speed or load of the machine. */
 #include "base/clock.h"
 #include "base/rng.h"
 #include "check.h"
@@ -67,8 +67,8 @@ static void test_source(void **state)
         CHECK_INT(fi_clock_ticks_to_ns(12345), 12345);
 }
 
-/* What ticks say lies between what CLOCK_MONOTONIC says just before and just after: with 1 %, and
- * however long we are interrupted, since both clocks see the interruption. */
+/* Converted ticks lie between CLOCK_MONOTONIC directly before and after, within 1 %.  Both clocks
+ * see an interruption of the thread. */
 static void test_ticks_and_now_agree(void **state)
 {
     (void)state;
@@ -103,7 +103,7 @@ static void test_scale_of_made_up_readings(void **state)
     CHECK_INT(measured(2000000, 48000), 178956970667); /* 24 MHz */
     CHECK_INT(measured(2000000, 5586970), 1537494311); /* 2793.485 MHz */
     CHECK_INT(measured(1, 1), one);
-    CHECK_INT(measured(INT64_MAX - 1000, INT64_MAX - 1000), one); /* no overflow on the way */
+    CHECK_INT(measured(INT64_MAX - 1000, INT64_MAX - 1000), one); /* no overflow in between */
 }
 
 static void test_scale_of_bad_readings(void **state)
@@ -132,7 +132,7 @@ static void test_scale_of_hz(void **state)
     CHECK_INT(fi_clock_scale_of(0), 0);
 }
 
-/* The stated speed counts where the measured one bears it out to a thousandth. */
+/* The stated frequency is used if the measured one agrees within 0.1 %. */
 static void test_choice_between_stated_and_measured(void **state)
 {
     const uint64_t real = fi_clock_scale_of(2793485000);
@@ -162,13 +162,13 @@ static void test_conversion(void **state)
     CHECK_INT(fi_clock_scale_to_ticks(0, ghz), 0);
     CHECK_INT(fi_clock_scale_to_ticks(-5, ghz), 0);
     CHECK(fi_clock_scale_to_ticks(INT64_MAX, ghz / 1000) == UINT64_MAX);
-    /* A year of a 3 GHz counter is right to a hundredth of a second. */
+    /* A year of a 3 GHz counter is exact to 10 ms. */
     const int64_t year = (int64_t)365 * 86400 * 1000000000;
     int64_t off = fi_clock_scale_to_ns((uint64_t)year * 3, fi_clock_scale_of(3000000000)) - year;
     CHECK(off < 10000000 && off > -10000000);
 }
 
-/* ns -> ticks -> ns: the same, or with a slow counter within a tick. */
+/* ns -> ticks -> ns: equal, or within one tick of a slow counter. */
 static void test_round_trip(void **state)
 {
     static const uint64_t hz[] = {1000000, 24000000, 1000000000, 2793485000, 5000000000};

@@ -1,5 +1,5 @@
-/* Sleeping and waking.  No test here waits for a time to pass by itself; where one thread has to be
- * asleep, the number of sleepers that fi_futex_wake reports says when it is. */
+/* Sleeping and waking.  No test relies on a delay: where a thread must be asleep, the test waits
+ * until fi_futex_wake reports a sleeper. */
 #include "base/clock.h"
 #include "base/futex.h"
 #include "check.h"
@@ -32,7 +32,7 @@ static void test_deadline_in_the_past(void **state)
     CHECK_INT(fi_futex_wait(&word, UINT32_MAX, fi_clock_now()), -ETIMEDOUT);
 }
 
-/* Not before the deadline; how long after it is the scheduler's affair. */
+/* The wait ends after the deadline.  The delay is not checked. */
 static void test_deadline_in_the_future(void **state)
 {
     FI_ATOMIC(uint32_t) word = 0;
@@ -69,7 +69,7 @@ static void *sleep_once(void *arg)
     return NULL;
 }
 
-/* The word never changes, so each sleeper returns because of a wake, and is counted once. */
+/* The word never changes, so each sleeper returns because of a wake and is counted once. */
 static void test_wake_counts(void **state)
 {
     pthread_t thread[SLEEPERS];
@@ -97,19 +97,19 @@ static void test_wake_counts(void **state)
     CHECK_INT(woken, SLEEPERS);
 }
 
-/* Two threads hand one word to and fro, and sleep while it is not theirs. */
-#define TURNS 2000
+/* Two threads pass a word to each other, and sleep while the other has it. */
+#define ROUNDS 2000
 
 static FI_ATOMIC(uint32_t) turn;
-static uint64_t handed; /* not atomic: TSan says when the word does not order it */
+static uint64_t passes; /* not atomic: TSan reports a race if the word does not order it */
 
-static void take_turns(uint32_t mine)
+static void pass_word(uint32_t mine)
 {
-    for (int i = 0; i < TURNS; i++) {
+    for (int i = 0; i < ROUNDS; i++) {
         uint32_t now;
         while ((now = fi_load_acquire(&turn, test.turn)) % 2 != mine)
             fi_futex_wait(&turn, now, FI_FUTEX_FOREVER);
-        handed++;
+        passes++;
         fi_store_release(&turn, now + 1, test.turn);
         fi_futex_wake(&turn, 1);
     }
@@ -117,7 +117,7 @@ static void take_turns(uint32_t mine)
 
 static void *odd_side(void *arg)
 {
-    take_turns(1);
+    pass_word(1);
     return arg;
 }
 
@@ -127,9 +127,9 @@ static void test_ping_pong(void **state)
 
     (void)state;
     CHECK_INT(pthread_create(&other, NULL, odd_side, NULL), 0);
-    take_turns(0);
+    pass_word(0);
     pthread_join(other, NULL);
-    CHECK_INT(handed, 2 * TURNS);
+    CHECK_INT(passes, 2 * ROUNDS);
 }
 
 static FI_ATOMIC(int) awake;
@@ -139,7 +139,7 @@ static void on_signal(int number)
     (void)number;
 }
 
-static void *sleep_till_signal(void *arg)
+static void *sleep_until_signal(void *arg)
 {
     static FI_ATOMIC(uint32_t) word;
     int *result = arg;
@@ -149,7 +149,8 @@ static void *sleep_till_signal(void *arg)
     return NULL;
 }
 
-/* A signal is a wake for no reason, not an error.  Signals are sent until one met the sleeper. */
+/* A signal is a spurious wake-up, not an error.  Signals are sent until one interrupts the
+ * sleep. */
 static void test_signal(void **state)
 {
     struct sigaction action = {.sa_handler = on_signal};
@@ -158,7 +159,7 @@ static void test_signal(void **state)
 
     (void)state;
     CHECK_INT(sigaction(SIGUSR1, &action, NULL), 0);
-    CHECK_INT(pthread_create(&thread, NULL, sleep_till_signal, &result), 0);
+    CHECK_INT(pthread_create(&thread, NULL, sleep_until_signal, &result), 0);
     while (!awake) {
         pthread_kill(thread, SIGUSR1);
         sched_yield();

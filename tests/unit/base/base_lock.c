@@ -12,7 +12,7 @@ enum { MAX_THREADS = 8, ROUNDS = 50000 };
 static pthread_barrier_t together;
 
 static fi_lock lock;          /* zeroed is unlocked */
-static volatile long counter; /* not atomic: the lock is all that protects it */
+static volatile long counter; /* not atomic: only the lock protects it */
 
 static void *count(void *arg)
 {
@@ -89,7 +89,7 @@ static void an_object_in_use_is_not_replaced(void **state)
     CHECK_INT(object[1], atomic_load(&replaced));
 }
 
-/* More out than in is a mistake that the caller is told of. */
+/* A leave without an enter is reported to the caller. */
 static void leave_without_enter_fails(void **state)
 {
     (void)state;

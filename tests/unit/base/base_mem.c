@@ -14,7 +14,7 @@ static bool is_zero(const unsigned char *p, size_t n)
     return p[0] == 0 && memcmp(p, p + 1, n - 1) == 0;
 }
 
-static void alloc_and_soil(size_t size, size_t align)
+static void alloc_and_dirty(size_t size, size_t align)
 {
     unsigned char *p = fi_mem_alloc(size, align);
 
@@ -25,7 +25,7 @@ static void alloc_and_soil(size_t size, size_t align)
     fi_mem_free(p, size, align);
 }
 
-/* Twice each, so that the second round gets the first one's soiled memory. */
+/* Twice each, so that the second round reuses the dirty memory of the first. */
 static void test_zeroed_and_aligned(void **state)
 {
     static const size_t sizes[] = {1, 7, 64, 100, 4096, 65535, 65536, 65537, 1000000, 5000000};
@@ -34,7 +34,7 @@ static void test_zeroed_and_aligned(void **state)
     for (int round = 0; round < 2; round++)
         for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
             for (size_t align = 1; align <= 65536; align *= 2)
-                alloc_and_soil(sizes[i], align);
+                alloc_and_dirty(sizes[i], align);
     CHECK_INT(fi_mem_live().blocks, 0);
 }
 
@@ -54,7 +54,7 @@ static void test_counts(void **state)
     CHECK_INT(fi_mem_live().bytes, 0);
 }
 
-/* Sanitizers end the program when it asks for far too much, unless they are told not to. */
+/* By default sanitizers abort the program when an allocation is far too large. */
 __attribute__((visibility("default"))) const char *__asan_default_options(void);
 __attribute__((visibility("default"))) const char *__tsan_default_options(void);
 
@@ -68,7 +68,7 @@ const char *__tsan_default_options(void)
     return "allocator_may_return_null=1";
 }
 
-/* volatile: else the compiler sees through it and warns. */
+/* volatile, so that the compiler does not warn about the size. */
 static volatile size_t huge = SIZE_MAX;
 
 static void test_too_much_is_refused(void **state)
@@ -87,7 +87,7 @@ typedef struct item {
     char bytes[24];
 } item;
 
-/* Products that wrap round to something small must not become an array too short. */
+/* A product that wraps to a small number must not give an array that is too short. */
 static void test_array_overflow_is_refused(void **state)
 {
     (void)state;
@@ -105,18 +105,18 @@ static void test_array_overflow_is_refused(void **state)
     CHECK_INT(fi_mem_live().blocks, 0);
 }
 
-/* An allocator of the user: one block, full of junk, and a note of what it was asked. */
-typedef struct notes {
+/* A user's allocator: one block, filled with junk, and a record of its calls. */
+typedef struct test_allocator {
     _Alignas(256) unsigned char room[1024];
     size_t offset;
     bool full;
     int allocs, frees;
     size_t size, align;
-} notes;
+} test_allocator;
 
-static void *notes_alloc(void *ctx, size_t size, size_t align)
+static void *test_allocator_alloc(void *ctx, size_t size, size_t align)
 {
-    notes *n = ctx;
+    test_allocator *n = ctx;
 
     n->allocs++;
     n->size = size;
@@ -125,17 +125,17 @@ static void *notes_alloc(void *ctx, size_t size, size_t align)
     return n->full ? NULL : n->room + n->offset;
 }
 
-static void notes_free(void *ctx, void *p, size_t size, size_t align)
+static void test_allocator_free(void *ctx, void *p, size_t size, size_t align)
 {
-    notes *n = ctx;
+    test_allocator *n = ctx;
 
     n->frees += p == n->room && size == n->size && align == n->align;
 }
 
 static void test_custom_allocator(void **state)
 {
-    notes n = {.allocs = 0};
-    filch_allocator a = {notes_alloc, notes_free, &n};
+    test_allocator n = {.allocs = 0};
+    filch_allocator a = {test_allocator_alloc, test_allocator_free, &n};
 
     (void)state;
     CHECK_INT(filch_set_allocator(&a), 0);
@@ -160,10 +160,10 @@ static void test_custom_allocator(void **state)
 
 static void test_set_allocator_errors(void **state)
 {
-    notes n = {.allocs = 0};
-    filch_allocator good = {notes_alloc, notes_free, &n};
-    filch_allocator no_alloc = {NULL, notes_free, &n};
-    filch_allocator no_free = {notes_alloc, NULL, &n};
+    test_allocator n = {.allocs = 0};
+    filch_allocator good = {test_allocator_alloc, test_allocator_free, &n};
+    filch_allocator no_alloc = {NULL, test_allocator_free, &n};
+    filch_allocator no_free = {test_allocator_alloc, NULL, &n};
 
     (void)state;
     CHECK_INT(filch_set_allocator(&no_alloc), -EINVAL);
@@ -183,7 +183,7 @@ static void alloc_nothing(void)
     fi_mem_alloc(0, 8);
 }
 
-static void alloc_crooked(void)
+static void alloc_bad_alignment(void)
 {
     fi_mem_alloc(8, 24);
 }
@@ -200,8 +200,8 @@ static void free_too_often(void)
 
 static void get_misaligned(void)
 {
-    static notes n = {.offset = 8};
-    filch_allocator a = {notes_alloc, notes_free, &n};
+    static test_allocator n = {.offset = 8};
+    filch_allocator a = {test_allocator_alloc, test_allocator_free, &n};
 
     filch_set_allocator(&a);
     fi_mem_alloc(8, 16);
@@ -210,17 +210,17 @@ static void get_misaligned(void)
 static void test_misuse_aborts(void **state)
 {
     (void)state;
-    CHECK(dies_saying(alloc_nothing, "size is 0"));
-    CHECK(dies_saying(alloc_crooked, "not a power of two"));
-    CHECK(dies_saying(alloc_align_0, "not a power of two"));
-    CHECK(dies_saying(free_too_often, "more blocks freed"));
-    CHECK(dies_saying(get_misaligned, "misaligned"));
+    CHECK(aborts_with(alloc_nothing, "size is 0"));
+    CHECK(aborts_with(alloc_bad_alignment, "not a power of two"));
+    CHECK(aborts_with(alloc_align_0, "not a power of two"));
+    CHECK(aborts_with(free_too_often, "more blocks freed"));
+    CHECK(aborts_with(get_misaligned, "misaligned"));
 }
 
-/* Two allocators that each know their own blocks by a mark: while threads allocate and free,
- * another keeps replacing one by the other.  A block that is freed by the wrong one shows in its
- * mark.  Each thread has room for one block, so that they spend their time in the code under test.
- */
+/* Two allocators mark their blocks.  While threads allocate and free, another thread keeps
+ * replacing one allocator by the other.  The mark shows a block that the wrong allocator frees.
+ * Each thread has a static buffer for one block, so that most time is spent in the code under
+ * test. */
 #define THREADS 3
 #define ROUNDS  100000
 
@@ -243,7 +243,7 @@ static void marked_free(void *ctx, void *p, size_t size, size_t align)
         strangers++;
 }
 
-static void *allocate_much(void *arg)
+static void *allocate_often(void *arg)
 {
     for (int i = 0; i < ROUNDS; i++) {
         void *p = fi_mem_alloc(32, 16);
@@ -264,7 +264,7 @@ static void test_replaced_while_in_use(void **state)
     CHECK_INT(filch_set_allocator(&a[0]), 0);
     running = THREADS;
     for (int i = 0; i < THREADS; i++)
-        CHECK_INT(pthread_create(&thread[i], NULL, allocate_much, NULL), 0);
+        CHECK_INT(pthread_create(&thread[i], NULL, allocate_often, NULL), 0);
     for (int i = 1; running > 0; i++) {
         int e = filch_set_allocator(&a[i % 2]);
         CHECK(e == 0 || e == -EBUSY);
@@ -279,10 +279,10 @@ static void test_replaced_while_in_use(void **state)
     CHECK_INT(filch_set_allocator(NULL), 0);
 }
 
-/* Two threads by turns, one replacing, one allocating.  The turns are relaxed, so that nothing but
- * the count of live blocks orders what they do to the allocator: ThreadSanitizer sees any of its
- * orders that is too weak, at once and each time. */
-#define TURNS 100
+/* Two threads alternate: one replaces the allocator, one allocates.  The alternation is relaxed, so
+ * only the count of live blocks orders their accesses to the allocator.  ThreadSanitizer reports
+ * any of its orders that is too weak. */
+#define ROUNDS_EACH 100
 
 static FI_ATOMIC(int) turn;
 
@@ -292,9 +292,9 @@ static void wait_for_turn(int mine)
         sched_yield();
 }
 
-static void *allocate_by_turns(void *arg)
+static void *allocate_alternately(void *arg)
 {
-    for (int i = 0; i < TURNS; i++) {
+    for (int i = 0; i < ROUNDS_EACH; i++) {
         wait_for_turn(2 * i + 1);
         fi_mem_free(fi_mem_alloc(32, 16), 32, 16);
         fi_store_relaxed(&turn, 2 * i + 2);
@@ -302,15 +302,15 @@ static void *allocate_by_turns(void *arg)
     return arg;
 }
 
-static void test_replaced_by_turns(void **state)
+static void test_replaced_alternately(void **state)
 {
     static int red, blue;
     filch_allocator a[2] = {{marked_alloc, marked_free, &red}, {marked_alloc, marked_free, &blue}};
     pthread_t thread;
 
     (void)state;
-    CHECK_INT(pthread_create(&thread, NULL, allocate_by_turns, NULL), 0);
-    for (int i = 0; i < TURNS; i++) {
+    CHECK_INT(pthread_create(&thread, NULL, allocate_alternately, NULL), 0);
+    for (int i = 0; i < ROUNDS_EACH; i++) {
         wait_for_turn(2 * i);
         CHECK_INT(filch_set_allocator(&a[i % 2]), 0);
         fi_store_relaxed(&turn, 2 * i + 1);
@@ -322,4 +322,4 @@ static void test_replaced_by_turns(void **state)
 
 CHECK_MAIN(test_zeroed_and_aligned, test_counts, test_too_much_is_refused,
            test_array_overflow_is_refused, test_custom_allocator, test_set_allocator_errors,
-           test_misuse_aborts, test_replaced_by_turns, test_replaced_while_in_use)
+           test_misuse_aborts, test_replaced_alternately, test_replaced_while_in_use)

@@ -1,5 +1,5 @@
-/* The generator: the numbers it must give, their spread, and streams that have nothing in common.
- * Seeds are fixed, so the statistics give the same figures each time. */
+/* The random number generator: known outputs, distribution, independent streams.  Seeds are fixed,
+ * so the statistics are the same each time. */
 #include "base/rng.h"
 #include "check.h"
 
@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Worked out by a second implementation, in another language. */
+/* Computed by a second implementation in another language. */
 static void test_known_answers(void **state)
 {
     static const struct {
@@ -41,7 +41,7 @@ static void test_same_seed_same_stream(void **state)
 
 /* Neighbouring seeds: on average half of the bits differ, so of 64000 some 32000 with a standard
  * deviation of 126. */
-static void test_streams_have_nothing_in_common(void **state)
+static void test_streams_are_independent(void **state)
 {
     (void)state;
     for (uint64_t seed = 0; seed < 64; seed++) {
@@ -55,7 +55,7 @@ static void test_streams_have_nothing_in_common(void **state)
     }
 }
 
-/* Nor is one stream another that has begun earlier, as with a bare SplitMix64 it would be. */
+/* No stream is a shifted copy of another, as with a plain SplitMix64. */
 static void test_streams_are_not_shifted(void **state)
 {
     enum { N = 256 };
@@ -76,7 +76,7 @@ static void test_streams_are_not_shifted(void **state)
 }
 
 /* Each of the 64 bits is set half of the time: 50000 of 100000, standard deviation 158. */
-static void test_every_bit_moves(void **state)
+static void test_every_bit_varies(void **state)
 {
     int set[64] = {0};
     fi_rng r;
@@ -92,8 +92,8 @@ static void test_every_bit_moves(void **state)
         CHECK(set[b] > 50000 - 6 * 158 && set[b] < 50000 + 6 * 158);
 }
 
-/* Chi-square of n cells: its mean is n - 1, its variance 2 (n - 1).  Six deviations are more than
- * enough for a good generator, and a bad one is far out. */
+/* Chi-square of n cells: its mean is n - 1, its variance 2 (n - 1).  A good generator stays within
+ * six deviations, a bad one is far outside. */
 static void check_even(const uint32_t *cell, unsigned n, uint32_t draws)
 {
     double expected = (double)draws / n, chi = 0, d = n - 1.0;
@@ -142,7 +142,7 @@ static void test_below_one_and_zero(void **state)
     }
 }
 
-/* A power of two refuses nothing: the result is just the top bits of one draw. */
+/* With a power of two no draw is rejected: the result is the top bits of one draw. */
 static void test_below_power_of_two(void **state)
 {
     fi_rng r, same;
@@ -170,7 +170,7 @@ static void check_thirds(uint32_t n)
     check_even(cell, 3, DRAWS);
 }
 
-/* With 3 * 2^30, a plain product without refusals would give every third number twice as often as
+/* With 3 * 2^30, a plain product without rejection would give every third number twice as often as
  * the others, and the remainder of a division would favour the first third. */
 static void test_below_large(void **state)
 {
@@ -218,8 +218,7 @@ static void test_thread_streams_differ(void **state)
     }
 }
 
-/* What a child of fork draws: from a generator that it has held since before, and as its first
- * thread. */
+/* Draws of a fork child: from a generator of the parent, and from that of its first thread. */
 static void draw_in_child(fi_rng *held, uint64_t draw[2])
 {
     int ends[2], status;
@@ -244,7 +243,7 @@ static void draw_in_child(fi_rng *held, uint64_t draw[2])
     close(ends[1]);
 }
 
-/* Two children of the same moment and their parent, and a new thread of each. */
+/* Two children, forked directly after each other, their parent, and a new thread of each. */
 static void test_forked_streams_differ(void **state)
 {
     uint64_t draw[6], theirs[2];
@@ -263,7 +262,7 @@ static void test_forked_streams_differ(void **state)
             CHECK(draw[i] != draw[j]);
 }
 
-/* A test that wants to be repeated seeds the thread's generator itself. */
+/* A test can seed the generator of a thread to be reproducible. */
 static void test_thread_can_be_seeded(void **state)
 {
     fi_rng r;
@@ -275,7 +274,7 @@ static void test_thread_can_be_seeded(void **state)
         CHECK(fi_rng_next(fi_rng_thread()) == fi_rng_next(&r));
 }
 
-CHECK_MAIN(test_known_answers, test_same_seed_same_stream, test_streams_have_nothing_in_common,
-           test_streams_are_not_shifted, test_every_bit_moves, test_below_is_even,
+CHECK_MAIN(test_known_answers, test_same_seed_same_stream, test_streams_are_independent,
+           test_streams_are_not_shifted, test_every_bit_varies, test_below_is_even,
            test_below_one_and_zero, test_below_power_of_two, test_below_large,
            test_thread_streams_differ, test_forked_streams_differ, test_thread_can_be_seeded)

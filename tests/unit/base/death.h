@@ -30,7 +30,7 @@ static inline void death_read(int fd, char *text, size_t size)
     text[used] = '\0';
 }
 
-/* An emulator adds a line of its own about the signal; it is not the program's. */
+/* An emulator adds a line when its program is killed by a signal. */
 static inline void death_cut_emulator(char *text)
 {
     char *line = strstr(text, "\nqemu: ");
@@ -39,8 +39,8 @@ static inline void death_cut_emulator(char *text)
         line[1] = '\0';
 }
 
-/* True when the call ended in abort() after printing one line that has these words in it. */
-static inline bool dies_saying(void (*mistake)(void), const char *words)
+/* True if the call aborts after printing one line that contains this text. */
+static inline bool aborts_with(void (*mistake)(void), const char *part)
 {
     char text[1024];
     int pipe_fd[2], status = 0;
@@ -57,10 +57,10 @@ static inline bool dies_saying(void (*mistake)(void), const char *words)
     death_cut_emulator(text);
     if (child < 0 || waitpid(child, &status, 0) != child)
         return false;
-    bool ok = WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT && strstr(text, words) != NULL &&
+    bool ok = WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT && strstr(text, part) != NULL &&
               strchr(text, '\n') == text + strlen(text) - 1;
     if (!ok)
-        fprintf(stderr, "status %#x, said: %s\n", (unsigned)status, text);
+        fprintf(stderr, "status %#x, output: %s\n", (unsigned)status, text);
     return ok;
 }
 

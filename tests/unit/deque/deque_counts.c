@@ -1,6 +1,6 @@
-/* The counters of a deque are exact when one thread does everything.  Its size is how far the bottom
- * was raised, less how far it was lowered, less how far the top has moved.  For every kind and
- * shape, and any first index. */
+/* The counters of a deque are exact if one thread does all operations.  The size is the increments
+ * of the bottom, minus its decrements, minus the increments of the top.  For every kind and shape,
+ * and any first index. */
 #include "check.h"
 
 #include "base/rng.h"
@@ -13,7 +13,7 @@ typedef struct counts {
     uint32_t moved;
 } counts;
 
-static counts of(fi_deque *d, uint32_t top)
+static counts counts_of(fi_deque *d, uint32_t top)
 {
     fi_deque_counts *c = fi_deque_counts_of(d);
 
@@ -25,7 +25,7 @@ static counts of(fi_deque *d, uint32_t top)
 
 #define CHECK_COUNTS(d, top, ...)                                                                  \
     do {                                                                                           \
-        counts is_ = of(d, top), should_ = {__VA_ARGS__};                                          \
+        counts is_ = counts_of(d, top), should_ = {__VA_ARGS__};                                   \
         CHECK_INT(is_.pushes, should_.pushes);                                                     \
         CHECK_INT(is_.pops, should_.pops);                                                         \
         CHECK_INT(is_.pops_failed, should_.pops_failed);                                           \
@@ -68,7 +68,7 @@ static void a_growing_deque(void **state)
     fi_deque_free(d);
 }
 
-/* The last item is taken at the top, and the bottom is put back. */
+/* The last item is popped at the top, and the bottom is restored. */
 static void a_bounded_deque(void **state)
 {
     uint32_t top;
@@ -81,7 +81,7 @@ static void a_bounded_deque(void **state)
     fi_deque_free(d);
 }
 
-/* The owner, too, takes at the top. */
+/* The owner pops at the top as well. */
 static void a_fifo(void **state)
 {
     uint32_t top;
@@ -106,7 +106,7 @@ static void a_locked_deque(void **state)
     fi_deque_free(d);
 }
 
-/* What was refused was not put. */
+/* A refused push is not counted. */
 static void a_full_deque(void **state)
 {
     uint32_t top;
@@ -123,7 +123,7 @@ static uint64_t size_by_counts(counts c)
     return c.pushes + c.bottom_restores - c.bottom_decs - c.moved;
 }
 
-static void move_about(fi_deque *d, fi_rng *rng)
+static void random_operations(fi_deque *d, fi_rng *rng)
 {
     uint32_t top = fi_deque_top(d);
     uint64_t stolen = 0;
@@ -137,7 +137,7 @@ static void move_about(fi_deque *d, fi_rng *rng)
             fi_deque_pop(d);
         else
             stolen += (uint64_t)fi_deque_steal(d, out, 1 + fi_rng_below(rng, FI_DEQUE_MAX_BATCH));
-        counts c = of(d, top);
+        counts c = counts_of(d, top);
         CHECK_INT(size_by_counts(c), fi_deque_size(d));
         CHECK_INT(c.pushes, c.pops + stolen + fi_deque_size(d));
     }
@@ -152,7 +152,7 @@ static void sizes_by_counts(void **state)
     for (const setting *s = settings; s < settings + SETTINGS; s++)
         for (int i = 0; i < STARTS; i++) {
             fi_deque *d = deque_of(s, starts[i]);
-            move_about(d, &rng);
+            random_operations(d, &rng);
             fi_deque_free(d);
         }
 }

@@ -5,7 +5,7 @@
 #include "unit/base/death.h"
 #include "unit/deque/settings.h"
 
-static int made(const fi_deque_ops *kind, uint32_t capacity, uint32_t batch)
+static int init_result(const fi_deque_ops *kind, uint32_t capacity, uint32_t batch)
 {
     fi_deque_config c = {.capacity = capacity, .batch = batch};
     fi_deque *const untouched = (fi_deque *)&c;
@@ -18,20 +18,20 @@ static int made(const fi_deque_ops *kind, uint32_t capacity, uint32_t batch)
     return e;
 }
 
-static void nonsense_is_refused(void **state)
+static void invalid_shapes_are_refused(void **state)
 {
     (void)state;
     for (const fi_deque_ops *const *k = fi_deque_kinds; *k; k++) {
-        CHECK_INT(made(*k, 3, 0), -EINVAL);
-        CHECK_INT(made(*k, 255, 0), -EINVAL);
-        CHECK_INT(made(*k, FI_DEQUE_MAX_CAPACITY * 2, 0), -EINVAL);
-        CHECK_INT(made(*k, UINT32_MAX, 0), -EINVAL);
-        CHECK_INT(made(*k, 4, FI_DEQUE_MAX_BATCH + 1), -EINVAL);
-        CHECK_INT(made(*k, 4, UINT32_MAX), -EINVAL);
-        CHECK_INT(made(*k, 0, 0), 0);
-        CHECK_INT(made(*k, 1, 1), 0);
+        CHECK_INT(init_result(*k, 3, 0), -EINVAL);
+        CHECK_INT(init_result(*k, 255, 0), -EINVAL);
+        CHECK_INT(init_result(*k, FI_DEQUE_MAX_CAPACITY * 2, 0), -EINVAL);
+        CHECK_INT(init_result(*k, UINT32_MAX, 0), -EINVAL);
+        CHECK_INT(init_result(*k, 4, FI_DEQUE_MAX_BATCH + 1), -EINVAL);
+        CHECK_INT(init_result(*k, 4, UINT32_MAX), -EINVAL);
+        CHECK_INT(init_result(*k, 0, 0), 0);
+        CHECK_INT(init_result(*k, 1, 1), 0);
     }
-    CHECK_INT(made(&fi_deque_bounded, 4, 2), -EINVAL); /* steals singly */
+    CHECK_INT(init_result(&fi_deque_bounded, 4, 2), -EINVAL); /* a steal takes one item */
 }
 
 static void kinds_have_names(void **state)
@@ -53,8 +53,8 @@ static uint32_t fill(fi_deque *d, uint32_t n)
     return i;
 }
 
-/* A full queue refuses, keeps what it has, and has room again after one is taken at either end. */
-static void full_is_told(void **state)
+/* A full deque refuses a push, keeps its items, and accepts one after a pop or a steal. */
+static void a_full_deque_refuses(void **state)
 {
     (void)state;
     for (const setting *s = settings; s < settings + SETTINGS; s++) {
@@ -125,7 +125,7 @@ static void a_steal_takes_its_share(void **state)
 static void push_of_null_is_caught(void **state)
 {
     (void)state;
-    printf("push_of_null_is_caught: left out, only debug builds have assertions\n");
+    printf("skipped: push_of_null_is_caught: only debug builds have assertions\n");
 }
 
 #else
@@ -144,11 +144,11 @@ static void push_of_null_is_caught(void **state)
     (void)state;
     for (const fi_deque_ops *const *k = fi_deque_kinds; *k; k++) {
         kind_to_break = *k;
-        CHECK(dies_saying(push_null, "item != NULL"));
+        CHECK(aborts_with(push_null, "item != NULL"));
     }
 }
 
 #endif
 
-CHECK_MAIN(nonsense_is_refused, kinds_have_names, full_is_told, batch_grows,
+CHECK_MAIN(invalid_shapes_are_refused, kinds_have_names, a_full_deque_refuses, batch_grows,
            a_steal_takes_its_share, push_of_null_is_caught)

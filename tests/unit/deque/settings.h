@@ -1,4 +1,4 @@
-/* Every kind of deque in every shape that has a corner case of its own. */
+/* Every kind of deque, in each shape with a corner case. */
 #ifndef TESTS_DEQUE_SETTINGS_H
 #define TESTS_DEQUE_SETTINGS_H
 

@@ -1,11 +1,10 @@
-/* Cancelling a fiber ends its waits, wherever it is at that moment, and those of no other
- * fiber. */
+/* Cancelling a fiber ends its waits, at any point of its life, and no waits of other fibers. */
 #include "unit/fiber/helpers.h"
 
 #include <filch/chan.h>
 #include <filch/job.h>
 
-/* ---- while it waits ---- */
+/* ---- while the fiber waits ---- */
 
 static void *sleep_long(void *arg)
 {
@@ -19,7 +18,7 @@ static void *sleep_forever(void *arg)
     return (void *)(intptr_t)filch_sleep_until(FILCH_FOREVER);
 }
 
-static void *join_it(void *handle)
+static void *join_body(void *handle)
 {
     return (void *)(intptr_t)filch_fiber_join(handle, NULL);
 }
@@ -45,14 +44,14 @@ static void await_parked(filch_fiber *f, const char *what)
     }
 }
 
-static int ends_by_cancel(void *(*body)(void *), void *arg, const char *what)
+static int cancel_while_parked(void *(*body)(void *), void *arg, const char *what)
 {
     filch_fiber *f = filch_fiber_start(body, arg);
 
-    SAY(f != NULL);
+    EXPECT(f != NULL);
     await_parked(f, what);
     filch_fiber_cancel(f);
-    SAY(join(f) == -ECANCELED);
+    EXPECT(join(f) == -ECANCELED);
     return 0;
 }
 
@@ -60,20 +59,21 @@ static int parked(void)
 {
     filch_sem sem = {0};
     filch_chan *c = filch_chan_new(sizeof(int), 0);
-    filch_fiber *f = filch_fiber_start(pass, &sem);
+    filch_fiber *f = filch_fiber_start(wait_for_sem, &sem);
 
-    SAY(ends_by_cancel(sleep_long, NULL, "sleep") == 0);
-    SAY(ends_by_cancel(sleep_forever, NULL, "sleep") == 0);
-    SAY(ends_by_cancel(pass, &sem, "semaphore") == 0);
-    SAY(ends_by_cancel(receive, c, "receive") == 0);
-    SAY(ends_by_cancel(join_it, f, "join") == 0);
+    EXPECT(cancel_while_parked(sleep_long, NULL, "sleep") == 0);
+    EXPECT(cancel_while_parked(sleep_forever, NULL, "sleep") == 0);
+    EXPECT(cancel_while_parked(wait_for_sem, &sem, "semaphore") == 0);
+    EXPECT(cancel_while_parked(receive, c, "receive") == 0);
+    EXPECT(cancel_while_parked(join_body, f, "join") == 0);
     filch_chan_free(c);
     filch_sem_post(&sem);
-    SAY(join(f) == 0); /* still ours, and not cancelled with who waited for it */
+    EXPECT(join(f) ==
+           0); /* the handle is still valid, and the fiber is not cancelled with its joiner */
     return 0;
 }
 
-/* What cannot fail waits on, and is cancelled afterwards. */
+/* filch_mutex_lock is not interrupted, but the next wait is. */
 static void *lock_then_sleep(void *mutex)
 {
     filch_mutex_lock(mutex);
@@ -90,15 +90,15 @@ static int not_in_a_lock(void)
     f = filch_fiber_start(lock_then_sleep, &m);
     await_waiting(&m, 1);
     filch_fiber_cancel(f);
-    SAY(n_waiting(&m) == 1);
+    EXPECT(n_waiting(&m) == 1);
     filch_mutex_unlock(&m);
-    SAY(join(f) == -ECANCELED);
+    EXPECT(join(f) == -ECANCELED);
     return 0;
 }
 
-/* ---- a group: with a deadline its wait can end before, without one it cannot ---- */
+/* ---- a group: only a wait with a deadline can be cancelled ---- */
 
-static void pass_a_piece(void *sem)
+static void run_member(void *sem)
 {
     filch_sem_wait(sem);
 }
@@ -115,27 +115,27 @@ static void *wait_for_group(void *group)
     return e == 0 ? sleep_long(NULL) : (void *)__LINE__;
 }
 
-static int in_a_group(void)
+static int in_a_group_wait(void)
 {
     filch_sem sem = {0};
     filch_group g = FILCH_GROUP_INIT;
     filch_fiber *f;
 
-    SAY(filch_group_run(&g, pass_a_piece, &sem) == 0);
-    SAY(ends_by_cancel(wait_long_for_group, &g, "group") == 0);
+    EXPECT(filch_group_run(&g, run_member, &sem) == 0);
+    EXPECT(cancel_while_parked(wait_long_for_group, &g, "group") == 0);
     f = filch_fiber_start(wait_for_group, &g);
     await_parked(f, "group");
     filch_fiber_cancel(f);
     filch_sem_post(&sem);
-    SAY(join(f) == -ECANCELED); /* of the sleep: the group was waited for */
+    EXPECT(join(f) == -ECANCELED); /* by the sleep; the group was waited for */
     return 0;
 }
 
-/* ---- before it begins, while it computes, after its end, twice ---- */
+/* ---- before it starts, while it runs, after its end, twice ---- */
 
 static atomic_int ran;
 
-static void *see_and_sleep(void *arg)
+static void *check_and_sleep(void *arg)
 {
     bool seen = filch_fiber_is_cancelled();
 
@@ -143,17 +143,17 @@ static void *see_and_sleep(void *arg)
     return seen ? sleep_long(arg) : arg;
 }
 
-/* On one worker it cannot have begun. */
-static int before_it_begins(void)
+/* On one worker the fiber cannot have started. */
+static int before_it_starts(void)
 {
     filch_fiber *f;
 
     atomic_store(&ran, 0);
-    f = filch_fiber_start(see_and_sleep, NULL);
+    f = filch_fiber_start(check_and_sleep, NULL);
     filch_fiber_cancel(f);
-    SAY(atomic_load(&ran) == 0);
-    SAY(join(f) == -ECANCELED);
-    SAY(atomic_load(&ran) == 1);
+    EXPECT(atomic_load(&ran) == 0);
+    EXPECT(join(f) == -ECANCELED);
+    EXPECT(atomic_load(&ran) == 1);
     return 0;
 }
 
@@ -177,19 +177,19 @@ static int any_time(void)
     await_count(&ran, 1);
     filch_fiber_cancel(f);
     filch_fiber_cancel(f);
-    SAY(join(f) == 0);
+    EXPECT(join(f) == 0);
     f = filch_fiber_start(same, &ran);
     await_end(f);
     filch_fiber_cancel(f);
     filch_fiber_cancel(f);
-    SAY(join(f) == (intptr_t)&ran);
+    EXPECT(join(f) == (intptr_t)&ran);
     return 0;
 }
 
-/* ---- and then not any more ---- */
+/* ---- uncancel ---- */
 
-static atomic_int
-    recovered; /* how many; before that they wait for the semaphore too, for a moment */
+/* Fibers that were uncancelled.  Before that they wait for the semaphore for a moment. */
+static atomic_int recovered;
 
 static void *recover(void *sem)
 {
@@ -204,7 +204,7 @@ static void *recover(void *sem)
     if (filch_sleep(FILCH_US(10)) != 0)
         return (void *)__LINE__;
     atomic_fetch_add(&recovered, 1);
-    return pass(sem);
+    return wait_for_sem(sem);
 }
 
 static int uncancelled(void)
@@ -219,18 +219,18 @@ static int uncancelled(void)
     filch_fiber_cancel(f);
     await_parked(f, "semaphore");
     filch_sem_post(&sem);
-    SAY(join(f) == 0);
+    EXPECT(join(f) == 0);
     f = filch_fiber_start(recover, &sem);
     await_parked(f, "sleep");
     filch_fiber_cancel(f);
     await_count(&recovered, 2);
     await_parked(f, "semaphore");
-    filch_fiber_cancel(f); /* a second time, for the second wait */
-    SAY(join(f) == -ECANCELED);
+    filch_fiber_cancel(f); /* again, for the second wait */
+    EXPECT(join(f) == -ECANCELED);
     return 0;
 }
 
-/* ---- by itself, by many ---- */
+/* ---- by itself, by many threads ---- */
 
 static void *cancel_self(void *arg)
 {
@@ -245,11 +245,11 @@ static void go_and_cancel_self(void *arg)
     atomic_store(&self_result, (int)(intptr_t)cancel_self(arg));
 }
 
-static int itself(void)
+static int by_itself(void)
 {
-    SAY(join(filch_fiber_start(cancel_self, NULL)) == -ECANCELED);
+    EXPECT(join(filch_fiber_start(cancel_self, NULL)) == -ECANCELED);
     atomic_store(&self_result, 0);
-    SAY(filch_go(go_and_cancel_self, NULL) == 0);
+    EXPECT(filch_go(go_and_cancel_self, NULL) == 0);
     await_count(&self_result, -ECANCELED);
     return 0;
 }
@@ -260,16 +260,16 @@ static void *is_cancelled(void *arg)
     return (void *)(intptr_t)(filch_fiber_is_cancelled() || filch_sleep(0) != 0);
 }
 
-/* Fibers and handles are used again, but what was the last one's is not the next one's. */
-static int not_the_next(void)
+/* A fiber that reuses the record of a cancelled one is not cancelled. */
+static int not_the_next_fiber(void)
 {
     for (int i = 0; i < SCALED(3000); i++) {
-        filch_fiber *f = filch_fiber_start(see_and_sleep, NULL);
+        filch_fiber *f = filch_fiber_start(check_and_sleep, NULL);
         intptr_t e;
         filch_fiber_cancel(f);
         e = join(f);
-        SAY(e == -ECANCELED || e == 0);
-        SAY(join(filch_fiber_start(is_cancelled, NULL)) == 0);
+        EXPECT(e == -ECANCELED || e == 0);
+        EXPECT(join(filch_fiber_start(is_cancelled, NULL)) == 0);
     }
     return 0;
 }
@@ -280,35 +280,35 @@ static int cancel_once(void *handle)
     return 0;
 }
 
-/* Several at once, fibers and a thread, while the sleep begins and ends. */
+/* Several fibers and a thread cancel at once, while the sleep begins and ends. */
 static int by_many(void)
 {
     enum { CANCELLERS = 4 };
 
     for (int i = 0; i < SCALED(300); i++) {
         filch_fiber *f = filch_fiber_start(sleep_long, NULL);
-        party p[CANCELLERS];
+        async_call p[CANCELLERS];
         for (int k = 0; k < CANCELLERS; k++)
             if (k < CANCELLERS - 1)
-                party_start(&p[k], cancel_once, f);
+                async_call_start(&p[k], cancel_once, f);
             else
-                party_start_thread(&p[k], cancel_once, f);
+                async_call_start_thread(&p[k], cancel_once, f);
         for (int k = 0; k < CANCELLERS; k++)
-            party_end(&p[k]);
-        SAY(join(f) == -ECANCELED);
+            async_call_join(&p[k]);
+        EXPECT(join(f) == -ECANCELED);
     }
     return 0;
 }
 
 EVERYWHERE(parked)
 EVERYWHERE(not_in_a_lock)
-EVERYWHERE(in_a_group)
-ON_ONE_WORKER(before_it_begins)
+EVERYWHERE(in_a_group_wait)
+ON_ONE_WORKER(before_it_starts)
 EVERYWHERE(any_time)
 EVERYWHERE(uncancelled)
-EVERYWHERE(itself)
-EVERYWHERE(not_the_next)
+EVERYWHERE(by_itself)
+EVERYWHERE(not_the_next_fiber)
 FROM_THREAD(by_many)
 
-CHECK_MAIN(test_parked, test_not_in_a_lock, test_in_a_group, test_before_it_begins, test_any_time,
-           test_uncancelled, test_itself, test_not_the_next, test_by_many)
+CHECK_MAIN(test_parked, test_not_in_a_lock, test_in_a_group_wait, test_before_it_starts,
+           test_any_time, test_uncancelled, test_by_itself, test_not_the_next_fiber, test_by_many)

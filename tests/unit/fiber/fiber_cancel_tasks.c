@@ -1,5 +1,5 @@
-/* Cancelling a fiber reaches its tasks, on whichever fibers they run, at every number of
- * workers, and reaches no other tasks. */
+/* Cancelling a fiber cancels its tasks, on all fibers that run them, with any number of workers,
+ * and no other tasks. */
 #include "unit/fiber/helpers.h"
 
 #include "base/rng.h"
@@ -9,12 +9,12 @@
 
 enum { TASKS = 8 };
 
-/* A sleep that is not cancelled ends without an error, so that a cancellation that gets lost is seen. */
+/* A sleep that is not cancelled ends without an error, so a lost cancellation is detected. */
 #define LONG FILCH_S(30)
 
 static atomic_int started;
 
-/* Without a wait that could be cancelled. */
+/* filch_yield cannot be cancelled. */
 static void yield_until_started(int n)
 {
     while (atomic_load(&started) < n)
@@ -30,7 +30,8 @@ FILCH_TASK(int, sleeper, int, ignored)
     return filch_sleep(LONG);
 }
 
-/* How many were cancelled.  all_first: it goes on to sync when all have begun, each on another fiber. */
+/* The number of cancelled sleepers.  all_first: sync only after all have started, each on a fiber
+ * of its own. */
 FILCH_TASK(int, sleepers, bool, all_first)
 {
     int cancelled = 0;
@@ -57,15 +58,15 @@ static int cancel_sleepers(void *all_first, int after)
     f = filch_fiber_start(run_sleepers, all_first);
     yield_until_started(after);
     filch_fiber_cancel(f);
-    SAY(join(f) == TASKS);
+    EXPECT(join(f) == TASKS);
     return 0;
 }
 
-/* Some run on the fiber itself, and some do not, as it happens. */
+/* Some tasks run on the fiber itself, others are stolen. */
 static int some_are_stolen(void)
 {
-    SAY(cancel_sleepers(NULL, 1) == 0);
-    SAY(cancel_sleepers(NULL, 0) == 0);
+    EXPECT(cancel_sleepers(NULL, 1) == 0);
+    EXPECT(cancel_sleepers(NULL, 0) == 0);
     return 0;
 }
 
@@ -73,9 +74,9 @@ static int all_are_stolen(void)
 {
     static char yes;
 
-    SAY(cancel_sleepers(&yes, TASKS) == 0);
-    SAY(cancel_sleepers(&yes, 1) == 0);
-    SAY(cancel_sleepers(&yes, 0) == 0);
+    EXPECT(cancel_sleepers(&yes, TASKS) == 0);
+    EXPECT(cancel_sleepers(&yes, 1) == 0);
+    EXPECT(cancel_sleepers(&yes, 0) == 0);
     return 0;
 }
 
@@ -83,7 +84,7 @@ static int all_are_stolen(void)
 
 enum { DEPTH = 3, LEAVES = 1 << DEPTH };
 
-static bool all_can_begin; /* as each task is published at once */
+static bool all_can_start; /* because each task is published at once */
 
 FILCH_TASK(int, tree, int, depth)
 {
@@ -95,7 +96,7 @@ FILCH_TASK(int, tree, int, depth)
     }
     FILCH_SPAWN(tree, depth - 1);
     FILCH_SPAWN(tree, depth - 1);
-    if (depth == DEPTH && all_can_begin)
+    if (depth == DEPTH && all_can_start)
         yield_until_started(LEAVES);
     else
         filch_yield();
@@ -117,7 +118,7 @@ static int in_a_tree(void)
     f = filch_fiber_start(run_tree, NULL);
     yield_until_started(LEAVES);
     filch_fiber_cancel(f);
-    SAY(join(f) == LEAVES);
+    EXPECT(join(f) == LEAVES);
     return 0;
 }
 
@@ -125,8 +126,8 @@ static int in_a_tree(void)
 
 static atomic_int undone, may_undo;
 
-/* The first to come undoes the cancellation, for all. */
-FILCH_TASK(int, seer, int, ignored)
+/* The first task uncancels the fiber, for all tasks. */
+FILCH_TASK(int, checker, int, ignored)
 {
     (void)ignored;
     atomic_fetch_add(&started, 1);
@@ -139,89 +140,89 @@ FILCH_TASK(int, seer, int, ignored)
     return filch_fiber_is_cancelled() || filch_sleep(FILCH_US(10)) != 0;
 }
 
-FILCH_TASK(int, seers, int, n)
+FILCH_TASK(int, checkers, int, n)
 {
     int wrong = 0;
 
     for (int i = 0; i < n; i++)
-        FILCH_SPAWN(seer, i);
+        FILCH_SPAWN(checker, i);
     yield_until_started(n);
     for (int i = 0; i < n; i++)
-        wrong += FILCH_SYNC(seer);
+        wrong += FILCH_SYNC(checker);
     return wrong + filch_fiber_is_cancelled() + (filch_sleep(FILCH_US(10)) != 0);
 }
 
-static void *run_seers(void *arg)
+static void *run_checkers(void *arg)
 {
     (void)arg;
-    return (void *)(intptr_t)FILCH_RUN(seers, TASKS);
+    return (void *)(intptr_t)FILCH_RUN(checkers, TASKS);
 }
 
-static int undone_in_a_task(void)
+static int uncancelled_in_a_task(void)
 {
     filch_fiber *f;
 
     atomic_store(&started, 0);
     atomic_store(&undone, 0);
     atomic_store(&may_undo, 0);
-    f = filch_fiber_start(run_seers, NULL);
+    f = filch_fiber_start(run_checkers, NULL);
     yield_until_started(TASKS);
     filch_fiber_cancel(f);
     atomic_store(&may_undo, 1);
-    SAY(join(f) == 0);
-    SAY(atomic_load(&undone) == 1);
+    EXPECT(join(f) == 0);
+    EXPECT(atomic_load(&undone) == 1);
     return 0;
 }
 
-/* ---- no others ---- */
+/* ---- tasks of other fibers ---- */
 
-FILCH_TASK(int, passer, filch_sem *, sem)
+FILCH_TASK(int, waiter_task, filch_sem *, sem)
 {
     atomic_fetch_add(&started, 1);
     return filch_sem_wait(sem) != 0 || filch_fiber_is_cancelled();
 }
 
-FILCH_TASK(int, passers, filch_sem *, sem)
+FILCH_TASK(int, waiter_tasks, filch_sem *, sem)
 {
     int wrong = 0;
 
     for (int i = 0; i < TASKS; i++)
-        FILCH_SPAWN(passer, sem);
+        FILCH_SPAWN(waiter_task, sem);
     yield_until_started(TASKS);
     for (int i = 0; i < TASKS; i++)
-        wrong += FILCH_SYNC(passer);
+        wrong += FILCH_SYNC(waiter_task);
     return wrong;
 }
 
-static void *run_passers(void *sem)
+static void *run_waiter_tasks(void *sem)
 {
-    return (void *)(intptr_t)FILCH_RUN(passers, (filch_sem *)sem);
+    return (void *)(intptr_t)FILCH_RUN(waiter_tasks, (filch_sem *)sem);
 }
 
-/* Those of another fiber, and those that later run on the fibers that were cancelled. */
-static int not_those_of_others(void)
+/* Tasks of another fiber, and tasks that later run on the same fibers, are not cancelled. */
+static int not_tasks_of_other_fibers(void)
 {
     filch_sem sem = {0};
     filch_fiber *f;
     static char yes;
 
     atomic_store(&started, 0);
-    f = filch_fiber_start(run_passers, &sem);
+    f = filch_fiber_start(run_waiter_tasks, &sem);
     yield_until_started(TASKS);
-    SAY(cancel_sleepers(&yes, TASKS) == 0);
+    EXPECT(cancel_sleepers(&yes, TASKS) == 0);
     filch_sem_post_n(&sem, TASKS);
-    SAY(join(f) == 0);
+    EXPECT(join(f) == 0);
     filch_sem_post_n(&sem, TASKS);
     atomic_store(&started, 0);
-    SAY(join(filch_fiber_start(run_passers, &sem)) == 0);
+    EXPECT(join(filch_fiber_start(run_waiter_tasks, &sem)) == 0);
     return 0;
 }
 
-/* ---- at any moment ---- */
+/* ---- at random times ---- */
 
 static uint64_t seed;
 
-static int at_any_moment(void)
+static int at_random_times(void)
 {
     fi_rng rng;
 
@@ -238,43 +239,43 @@ static int at_any_moment(void)
         filch_fiber_cancel(f);
         if (fi_rng_below(&rng, 2))
             filch_fiber_cancel(f);
-        SAY(join(f) == (is_tree ? LEAVES : TASKS));
+        EXPECT(join(f) == (is_tree ? LEAVES : TASKS));
     }
     return 0;
 }
 
-/* ---- all of it, with tasks published on request, and at once ---- */
+/* ---- all tests, with tasks published on request and at once ---- */
 
-static void published_when_asked(void)
+static void published_on_request(void)
 {
-    all_can_begin = false;
+    all_can_start = false;
     CHECK_INT(some_are_stolen(), 0);
-    CHECK_INT(at_any_moment(), 0);
+    CHECK_INT(at_random_times(), 0);
 }
 
 static void published_at_once(void)
 {
-    all_can_begin = true;
+    all_can_start = true;
     CHECK_INT(some_are_stolen(), 0);
     CHECK_INT(all_are_stolen(), 0);
     CHECK_INT(in_a_tree(), 0);
-    CHECK_INT(undone_in_a_task(), 0);
-    CHECK_INT(not_those_of_others(), 0);
-    CHECK_INT(at_any_moment(), 0);
+    CHECK_INT(uncancelled_in_a_task(), 0);
+    CHECK_INT(not_tasks_of_other_fibers(), 0);
+    CHECK_INT(at_random_times(), 0);
 }
 
-static void test_when_asked(void **state)
+static void test_published_on_request(void **state)
 {
     (void)state;
     seed = seed_get();
-    workers_each(NULL, published_when_asked);
+    workers_each(NULL, published_on_request);
 }
 
-static void test_at_once(void **state)
+static void test_published_at_once(void **state)
 {
     (void)state;
     seed = seed_get();
     workers_each_with((lab_settings){.publish = "eager"}, NULL, published_at_once);
 }
 
-CHECK_MAIN(test_when_asked, test_at_once)
+CHECK_MAIN(test_published_on_request, test_published_at_once)

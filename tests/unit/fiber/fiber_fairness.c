@@ -1,116 +1,118 @@
-/* Fairness: a fiber that is started or woken runs soon, whatever the other fibers do. */
+/* Fairness: a fiber that is started or woken runs soon, while other fibers keep all workers
+ * busy. */
 #include "unit/fiber/helpers.h"
 
 #include <filch/job.h>
 
-/* Turns of each that is in the way, while nobody else has one: far more than a fair worker gives it, even if the thread that
- * brings the others waits for a processor meanwhile; and still an end. */
-#define PATIENCE SCALED(50000000)
+/* The runs of a competing fiber without a run of the tested ones, after which the test fails.  That
+ * is far more than a fair worker allows, even if the thread of the test waits for a CPU
+ * meanwhile. */
+#define RUNS_MAX SCALED(50000000)
 
-static atomic_int ran, in_the_way, lost_patience;
-static atomic_bool over;
+static atomic_int ran, competitors, starved;
+static atomic_bool stopping;
 
-static void *have_turn(void *arg)
+static void *count_run(void *arg)
 {
     atomic_fetch_add(&ran, 1);
     return arg;
 }
 
-static void *have_turn_when_woken(void *sem)
+static void *count_run_when_woken(void *sem)
 {
     filch_sem_wait(sem);
-    return have_turn(NULL);
+    return count_run(NULL);
 }
 
-typedef struct patience {
-    int turns, seen;
-} patience;
+typedef struct run_limit {
+    int runs, seen;
+} run_limit;
 
-/* True as long as it is to go on. */
-static bool goes_on(patience *p)
+/* True until the test is over or has failed. */
+static bool may_continue(run_limit *p)
 {
     int now = atomic_load_explicit(&ran, memory_order_relaxed);
 
-    if (atomic_load(&over))
+    if (atomic_load(&stopping))
         return false;
-    p->turns = now == p->seen ? p->turns + 1 : 0;
+    p->runs = now == p->seen ? p->runs + 1 : 0;
     p->seen = now;
-    if (p->turns < PATIENCE)
+    if (p->runs < RUNS_MAX)
         return true;
-    atomic_fetch_add(&lost_patience, 1);
+    atomic_fetch_add(&starved, 1);
     return false;
 }
 
-static void begin(void)
+static void reset(void)
 {
     atomic_store(&ran, 0);
-    atomic_store(&in_the_way, 0);
-    atomic_store(&lost_patience, 0);
-    atomic_store(&over, false);
+    atomic_store(&competitors, 0);
+    atomic_store(&starved, 0);
+    atomic_store(&stopping, false);
 }
 
-/* From a thread, while all workers are busy: one that is started, one that is woken, one that sleeps. */
-static int have_turns(void)
+/* While all workers are busy: a fiber that is started, and two that are woken. */
+static int check_fibers_run(void)
 {
     for (int i = 0; i < 20; i++) {
         filch_sem sem = {0};
-        filch_fiber *f = filch_fiber_start(have_turn, NULL), *g;
-        SAY(join(f) == 0);
-        f = filch_fiber_start(have_turn_when_woken, &sem);
-        g = filch_fiber_start(have_turn_when_woken, &sem);
+        filch_fiber *f = filch_fiber_start(count_run, NULL), *g;
+        EXPECT(join(f) == 0);
+        f = filch_fiber_start(count_run_when_woken, &sem);
+        g = filch_fiber_start(count_run_when_woken, &sem);
         await_waiting(&sem, 2);
         filch_sem_post(&sem);
         filch_sem_post(&sem);
-        SAY(join(f) == 0 && join(g) == 0);
+        EXPECT(join(f) == 0 && join(g) == 0);
     }
-    SAY(atomic_load(&ran) == 60);
+    EXPECT(atomic_load(&ran) == 60);
     return 0;
 }
 
-static void *have_turns_in_fiber(void *arg)
+static void *check_in_fiber(void *arg)
 {
     (void)arg;
-    return (void *)(intptr_t)have_turns();
+    return (void *)(intptr_t)check_fibers_run();
 }
 
-static int have_turns_everywhere(void)
+static int check_in_thread_and_fiber(void)
 {
-    int line = have_turns();
+    int line = check_fibers_run();
 
     if (line == 0) {
         atomic_store(&ran, 0);
-        line = (int)join(filch_fiber_start(have_turns_in_fiber, NULL));
+        line = (int)join(filch_fiber_start(check_in_fiber, NULL));
     }
-    atomic_store(&over, true);
+    atomic_store(&stopping, true);
     return line;
 }
 
-/* ---- beside those that yield ---- */
+/* ---- beside fibers that yield ---- */
 
-static void *spin(void *arg)
+static void *yield_loop(void *arg)
 {
-    patience p = {0, 0};
+    run_limit p = {0, 0};
 
-    atomic_fetch_add(&in_the_way, 1);
-    while (goes_on(&p))
+    atomic_fetch_add(&competitors, 1);
+    while (may_continue(&p))
         filch_yield();
     return arg;
 }
 
 static int beside_yields(void)
 {
-    enum { MOST = 17 };
-    filch_fiber *f[MOST];
+    enum { COMPETITORS_MAX = 17 };
+    filch_fiber *f[COMPETITORS_MAX];
     int n = 2 * (int)filch_worker_count() + 1, line;
 
-    begin();
+    reset();
     for (int i = 0; i < n; i++)
-        f[i] = filch_fiber_start(spin, NULL);
-    await_count(&in_the_way, n);
-    line = have_turns_everywhere();
+        f[i] = filch_fiber_start(yield_loop, NULL);
+    await_count(&competitors, n);
+    line = check_in_thread_and_fiber();
     for (int i = 0; i < n; i++)
-        SAY(join(f[i]) == 0);
-    SAY(atomic_load(&lost_patience) == 0);
+        EXPECT(join(f[i]) == 0);
+    EXPECT(atomic_load(&starved) == 0);
     return line;
 }
 
@@ -121,12 +123,12 @@ typedef struct pair {
     filch_fiber *f[2];
 } pair;
 
-static void play(pair *p, int side)
+static void alternate(pair *p, int side)
 {
-    patience mine = {0, 0};
+    run_limit mine = {0, 0};
 
-    atomic_fetch_add(&in_the_way, 1);
-    while (goes_on(&mine)) {
+    atomic_fetch_add(&competitors, 1);
+    while (may_continue(&mine)) {
         filch_sem_post(&p->side[!side]);
         filch_sem_wait(&p->side[side]);
     }
@@ -135,71 +137,71 @@ static void play(pair *p, int side)
 
 static void *ping(void *arg)
 {
-    play(arg, 0);
+    alternate(arg, 0);
     return NULL;
 }
 
 static void *pong(void *arg)
 {
-    play(arg, 1);
+    alternate(arg, 1);
     return NULL;
 }
 
 static int beside_pairs(void)
 {
-    enum { MOST = 8 };
-    pair all[MOST] = {0};
+    enum { COMPETITORS_MAX = 8 };
+    pair all[COMPETITORS_MAX] = {0};
     int n = (int)filch_worker_count(), line;
 
-    begin();
+    reset();
     for (int i = 0; i < n; i++) {
         all[i].f[0] = filch_fiber_start(ping, &all[i]);
         all[i].f[1] = filch_fiber_start(pong, &all[i]);
     }
-    await_count(&in_the_way, 2 * n);
-    line = have_turns_everywhere();
+    await_count(&competitors, 2 * n);
+    line = check_in_thread_and_fiber();
     for (int i = 0; i < n; i++)
-        SAY(join(all[i].f[0]) == 0 && join(all[i].f[1]) == 0);
-    SAY(atomic_load(&lost_patience) == 0);
+        EXPECT(join(all[i].f[0]) == 0 && join(all[i].f[1]) == 0);
+    EXPECT(atomic_load(&starved) == 0);
     return line;
 }
 
-/* ---- beside work that makes more work ---- */
+/* ---- beside work that submits more work ---- */
 
 static filch_group group;
-static patience pieces; /* of all of them */
+static run_limit members; /* shared by all members */
 static filch_mutex pieces_lock;
 
-static bool more_pieces(void)
+static bool may_submit_more(void)
 {
     bool more;
 
     filch_mutex_lock(&pieces_lock);
-    more = goes_on(&pieces);
+    more = may_continue(&members);
     filch_mutex_unlock(&pieces_lock);
     return more;
 }
 
-/* Each piece makes the next before it ends, so there always is one that never ran. */
-static void make_more(void *arg)
+/* Each member submits the next before it ends, so there is always one that has not started. */
+static void submit_next(void *arg)
 {
-    atomic_store(&in_the_way, 1);
-    if (more_pieces())
-        filch_group_run(&group, make_more, arg);
+    atomic_store(&competitors, 1);
+    if (may_submit_more())
+        filch_group_run(&group, submit_next, arg);
 }
 
-static int beside_pieces(void)
+static int beside_group_members(void)
 {
     int line;
 
-    begin();
-    pieces = (patience){0, 0};
+    reset();
+    members = (run_limit){0, 0};
     for (unsigned i = 0; i < 2 * filch_worker_count(); i++)
-        SAY(filch_group_run(&group, make_more, NULL) == 0);
-    await_count(&in_the_way, 1);
-    line = have_turns_everywhere();
-    SAY(filch_group_wait(&group) == 0);
-    SAY(atomic_load(&lost_patience) == 0);
+        EXPECT(filch_group_run(&group, submit_next, NULL) == 0);
+    await_count(&competitors, 1);
+    line = check_in_thread_and_fiber();
+    EXPECT(filch_group_wait(&group) == 0);
+    EXPECT(atomic_load(&starved) == 0);
     return line;
 }
 
@@ -207,8 +209,8 @@ static atomic_int going;
 
 static void go_again(void *arg)
 {
-    atomic_store(&in_the_way, 1);
-    if (more_pieces() && filch_go(go_again, arg) == 0)
+    atomic_store(&competitors, 1);
+    if (may_submit_more() && filch_go(go_again, arg) == 0)
         return;
     atomic_fetch_sub(&going, 1);
 }
@@ -217,15 +219,15 @@ static int beside_starts(void)
 {
     int line;
 
-    begin();
-    pieces = (patience){0, 0};
+    reset();
+    members = (run_limit){0, 0};
     atomic_store(&going, (int)filch_worker_count());
     for (unsigned i = 0; i < filch_worker_count(); i++)
-        SAY(filch_go(go_again, NULL) == 0);
-    await_count(&in_the_way, 1);
-    line = have_turns_everywhere();
+        EXPECT(filch_go(go_again, NULL) == 0);
+    await_count(&competitors, 1);
+    line = check_in_thread_and_fiber();
     await_count(&going, 0);
-    SAY(atomic_load(&lost_patience) == 0);
+    EXPECT(atomic_load(&starved) == 0);
     return line;
 }
 
@@ -233,7 +235,7 @@ static int beside_starts(void)
 
 static filch_mutex contended;
 
-/* A tree of tasks as deep as the number, whose leaves now and then wait. */
+/* A tree of tasks of this depth.  Its leaves lock a contended mutex and yield. */
 FILCH_TASK(int, tree, int, n)
 {
     int a, b;
@@ -250,12 +252,12 @@ FILCH_TASK(int, tree, int, n)
     return a + b;
 }
 
-static void *grow_trees(void *arg)
+static void *run_trees(void *arg)
 {
-    patience p = {0, 0};
+    run_limit p = {0, 0};
 
-    atomic_fetch_add(&in_the_way, 1);
-    while (goes_on(&p))
+    atomic_fetch_add(&competitors, 1);
+    while (may_continue(&p))
         if (FILCH_RUN(tree, 5) != 32)
             return &ran;
     return arg;
@@ -263,32 +265,32 @@ static void *grow_trees(void *arg)
 
 static int beside_tasks(void)
 {
-    enum { MOST = 8 };
-    filch_fiber *f[MOST];
+    enum { COMPETITORS_MAX = 8 };
+    filch_fiber *f[COMPETITORS_MAX];
     int n = (int)filch_worker_count(), line;
 
-    begin();
+    reset();
     for (int i = 0; i < n; i++)
-        f[i] = filch_fiber_start(grow_trees, NULL);
-    await_count(&in_the_way, n);
-    line = have_turns_everywhere();
+        f[i] = filch_fiber_start(run_trees, NULL);
+    await_count(&competitors, n);
+    line = check_in_thread_and_fiber();
     for (int i = 0; i < n; i++)
-        SAY(join(f[i]) == 0);
-    SAY(atomic_load(&lost_patience) == 0);
+        EXPECT(join(f[i]) == 0);
+    EXPECT(atomic_load(&starved) == 0);
     return line;
 }
 
-/* ---- a turn is a turn ---- */
+/* ---- round robin ---- */
 
-enum { PLAYERS = 4, ROUNDS = 5 };
+enum { YIELDERS = 4, ROUNDS = 5 };
 
 static atomic_int trace_n;
-static char trace[PLAYERS * ROUNDS + 1];
+static char trace[YIELDERS * ROUNDS + 1];
 
-static void *play_rounds(void *mark)
+static void *record_and_yield(void *mark)
 {
-    atomic_fetch_add(&in_the_way, 1);
-    while (atomic_load(&in_the_way) < PLAYERS)
+    atomic_fetch_add(&competitors, 1);
+    while (atomic_load(&competitors) < YIELDERS)
         filch_yield();
     for (int i = 0; i < ROUNDS; i++) {
         trace[atomic_fetch_add(&trace_n, 1)] = *(char *)mark;
@@ -297,65 +299,65 @@ static void *play_rounds(void *mark)
     return NULL;
 }
 
-/* On one worker nobody that is ready has a second turn before all others had one. */
-static int in_turn(void)
+/* On one worker no ready fiber runs twice before all others have run. */
+static int round_robin(void)
 {
-    filch_fiber *f[PLAYERS];
+    filch_fiber *f[YIELDERS];
 
-    begin();
+    reset();
     atomic_store(&trace_n, 0);
     memset(trace, 0, sizeof trace);
-    for (int i = 0; i < PLAYERS; i++)
-        f[i] = filch_fiber_start(play_rounds, (void *)&"abcd"[i]);
-    for (int i = 0; i < PLAYERS; i++)
-        SAY(join(f[i]) == 0);
-    for (int i = 0; i < PLAYERS * (ROUNDS - 1); i++)
-        for (int k = i + 1; k < i + PLAYERS; k++)
-            SAY(trace[i] != trace[k]);
+    for (int i = 0; i < YIELDERS; i++)
+        f[i] = filch_fiber_start(record_and_yield, (void *)&"abcd"[i]);
+    for (int i = 0; i < YIELDERS; i++)
+        EXPECT(join(f[i]) == 0);
+    for (int i = 0; i < YIELDERS * (ROUNDS - 1); i++)
+        for (int k = i + 1; k < i + YIELDERS; k++)
+            EXPECT(trace[i] != trace[k]);
     return 0;
 }
 
 FROM_THREAD(beside_yields)
 FROM_THREAD(beside_pairs)
-FROM_THREAD(beside_pieces)
+FROM_THREAD(beside_group_members)
 FROM_THREAD(beside_starts)
 FROM_THREAD(beside_tasks)
-ON_ONE_WORKER(in_turn)
+ON_ONE_WORKER(round_robin)
 
-/* ---- beside what is urgent ---- */
+/* ---- low priority beside high priority ---- */
 
-static void note_turn(void *arg)
+static void count_job(void *arg)
 {
     atomic_fetch_add((atomic_int *)arg, 1);
 }
 
-static filch_job *submit(filch_priority priority, atomic_int *turns)
+static filch_job *submit(filch_priority priority, atomic_int *runs)
 {
-    filch_job *j = filch_job_new(note_turn, turns);
+    filch_job *j = filch_job_new(count_job, runs);
 
     filch_job_set_priority(j, priority);
     filch_job_submit(j);
     return j;
 }
 
-/* Something urgent for each look that a fiber makes the worker take, and a job that can wait. */
-static int low_beside_urgent(void)
+/* A high-priority job for each choice of the worker, and a low-priority job. */
+static int low_beside_high_priority(void)
 {
-    enum { LOW_JOBS = 50, LOOKS = 100000 };
-    atomic_int urgent = 0, low = 0;
+    enum { LOW_JOBS = 50, CHOICES_MAX = 100000 };
+    atomic_int high = 0, low = 0;
 
     for (int n = 1; n <= LOW_JOBS; n++) {
         filch_job *j = submit(FILCH_PRIORITY_LOW, &low);
-        for (int i = 0; i < LOOKS && atomic_load(&low) < n; i++) {
-            filch_job_release(submit(FILCH_PRIORITY_HIGH, &urgent));
+        for (int i = 0; i < CHOICES_MAX && atomic_load(&low) < n; i++) {
+            filch_job_release(submit(FILCH_PRIORITY_HIGH, &high));
             filch_yield();
         }
-        SAY(atomic_load(&low) == n);
-        SAY(filch_job_wait(j) == 0);
+        EXPECT(atomic_load(&low) == n);
+        EXPECT(filch_job_wait(j) == 0);
     }
     return 0;
 }
-ON_ONE_WORKER(low_beside_urgent)
+ON_ONE_WORKER(low_beside_high_priority)
 
-CHECK_MAIN(test_beside_yields, test_beside_pairs, test_beside_pieces, test_beside_starts,
-           test_beside_tasks, test_in_turn, test_low_beside_urgent)
+CHECK_MAIN(test_beside_yields, test_beside_pairs, test_beside_group_members, test_beside_starts,
+           test_beside_tasks, test_round_robin, test_low_beside_high_priority)

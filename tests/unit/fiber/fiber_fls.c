@@ -13,9 +13,9 @@ static void count_destroyed(void *value)
     atomic_fetch_add(&destroyed_n, 1);
 }
 
-/* ---- its own ---- */
+/* ---- values of one fiber ---- */
 
-static void *keep_own(void *mine)
+static void *set_and_get(void *mine)
 {
     for (int i = 0; i < 100; i++) {
         if (filch_fls_get(plain) != (i == 0 ? NULL : mine))
@@ -27,26 +27,26 @@ static void *keep_own(void *mine)
     return (void *)(intptr_t)(filch_fls_get(plain) != mine);
 }
 
-static int own(void)
+static int values_are_separate(void)
 {
     enum { N = 50 };
     filch_fiber *f[N];
 
     for (intptr_t i = 0; i < N; i++)
-        SAY((f[i] = filch_fiber_start(keep_own, (void *)(i + 1))) != NULL);
+        EXPECT((f[i] = filch_fiber_start(set_and_get, (void *)(i + 1))) != NULL);
     for (int i = 0; i < N; i++)
-        SAY(join(f[i]) == 0);
+        EXPECT(join(f[i]) == 0);
     return 0;
 }
 
-static int nonsense(void)
+static int invalid_keys(void)
 {
-    SAY(filch_fls_set(-1, &plain) == -EINVAL && filch_fls_set(FILCH_FLS_MAX, NULL) == -EINVAL);
-    SAY(!filch_fls_get(-1) && !filch_fls_get(FILCH_FLS_MAX) && !filch_fls_get(INT32_MAX));
+    EXPECT(filch_fls_set(-1, &plain) == -EINVAL && filch_fls_set(FILCH_FLS_MAX, NULL) == -EINVAL);
+    EXPECT(!filch_fls_get(-1) && !filch_fls_get(FILCH_FLS_MAX) && !filch_fls_get(INT32_MAX));
     return 0;
 }
 
-/* ---- destroyed ---- */
+/* ---- destructors ---- */
 
 static void *set_counted(void *value)
 {
@@ -63,23 +63,23 @@ static int set_in_thread(void *value)
     return filch_fls_set(counted, value);
 }
 
-/* When the fiber has been joined; what is NULL, or was set to that again, is not. */
+/* Values are destroyed before a join returns.  NULL values are not destroyed. */
 static int destroyed(void)
 {
-    party p;
+    async_call p;
 
     atomic_store(&destroyed_n, 0);
     for (int i = 1; i <= SCALED(1000); i++) {
-        SAY(join(filch_fiber_start(set_counted, &p)) == 0);
-        SAY(atomic_load(&destroyed_n) == i);
+        EXPECT(join(filch_fiber_start(set_counted, &p)) == 0);
+        EXPECT(atomic_load(&destroyed_n) == i);
     }
     atomic_store(&destroyed_n, 0);
-    SAY(join(filch_fiber_start(set_counted, NULL)) == 0);
-    SAY(atomic_load(&destroyed_n) == 0);
-    party_start_thread(&p, set_in_thread, &p);
-    SAY(party_end(&p) == 0);
-    SAY(atomic_load(&destroyed_n) == 1);
-    SAY(filch_go(go_counted, &p) == 0);
+    EXPECT(join(filch_fiber_start(set_counted, NULL)) == 0);
+    EXPECT(atomic_load(&destroyed_n) == 0);
+    async_call_start_thread(&p, set_in_thread, &p);
+    EXPECT(async_call_join(&p) == 0);
+    EXPECT(atomic_load(&destroyed_n) == 1);
+    EXPECT(filch_go(go_counted, &p) == 0);
     await_count(&destroyed_n, 2);
     return 0;
 }
@@ -89,7 +89,7 @@ FILCH_VOID_TASK(set_in_task, void *, value)
     filch_fls_set(counted, value);
 }
 
-/* From a thread, as a FILCH_RUN in a fiber is a call. */
+/* From a thread, because FILCH_RUN in a fiber is a plain call. */
 static int destroyed_before_the_wait_ends(void)
 {
     filch_group g = FILCH_GROUP_INIT;
@@ -97,15 +97,15 @@ static int destroyed_before_the_wait_ends(void)
     atomic_store(&destroyed_n, 0);
     for (int i = 0; i < SCALED(1000); i++) {
         filch_job *j = filch_job_new(go_counted, &plain);
-        SAY(j != NULL);
+        EXPECT(j != NULL);
         filch_job_submit(j);
-        SAY(filch_job_wait(j) == 0);
-        SAY(atomic_load(&destroyed_n) == 3 * i + 1);
-        SAY(filch_group_run(&g, go_counted, &plain) == 0);
-        SAY(filch_group_wait(&g) == 0);
-        SAY(atomic_load(&destroyed_n) == 3 * i + 2);
+        EXPECT(filch_job_wait(j) == 0);
+        EXPECT(atomic_load(&destroyed_n) == 3 * i + 1);
+        EXPECT(filch_group_run(&g, go_counted, &plain) == 0);
+        EXPECT(filch_group_wait(&g) == 0);
+        EXPECT(atomic_load(&destroyed_n) == 3 * i + 2);
         FILCH_RUN(set_in_task, &plain);
-        SAY(atomic_load(&destroyed_n) == 3 * i + 3);
+        EXPECT(atomic_load(&destroyed_n) == 3 * i + 3);
     }
     return 0;
 }
@@ -120,52 +120,52 @@ static void *set_and_unset(void *value)
 static int unset(void)
 {
     atomic_store(&destroyed_n, 0);
-    SAY(join(filch_fiber_start(set_and_unset, &plain)) == 0);
-    SAY(atomic_load(&destroyed_n) == 0);
+    EXPECT(join(filch_fiber_start(set_and_unset, &plain)) == 0);
+    EXPECT(atomic_load(&destroyed_n) == 0);
     return 0;
 }
 
-/* ---- in order, and in rounds ---- */
+/* ---- order and rounds of destructors ---- */
 
 typedef struct record {
     char text[32];
     int n;
 } record;
 
-static void note(record *r, char c)
+static void append(record *r, char c)
 {
     r->text[r->n++] = c;
 }
 
-/* While it is destroyed it is NULL, and the others are what they are. */
+/* In its destructor a value is NULL, and other values are unchanged. */
 static void destroy_low(void *value)
 {
-    note(value, 'l');
+    append(value, 'l');
     if (filch_fls_get(low) || filch_fls_get(high) != value)
         atomic_fetch_add(&wrong, 1);
 }
 
 static void destroy_high(void *value)
 {
-    note(value, 'h');
+    append(value, 'h');
     if (filch_fls_get(low) || filch_fls_get(high))
         atomic_fetch_add(&wrong, 1);
 }
 
-/* Sets one that had its turn already. */
+/* Sets a value that was already destroyed in this round. */
 static void destroy_again(void *value)
 {
     record *r = value;
 
-    note(r, 'a');
+    append(r, 'a');
     if (r->n < 4)
         filch_fls_set(plain, value), filch_fls_set(again, value);
 }
 
-/* It may wait, and go on in another thread. */
+/* A destructor may wait and continue on another thread. */
 static void destroy_never_empty(void *value)
 {
-    note(value, 'n');
+    append(value, 'n');
     filch_sleep(FILCH_US(1));
     filch_fls_set(never_empty, value);
 }
@@ -194,8 +194,8 @@ static int in_order(void)
     record r = {0};
 
     atomic_store(&wrong, 0);
-    SAY(join(filch_fiber_start(set_ordered, &r)) == 0);
-    SAY(strcmp(r.text, "lh") == 0 && atomic_load(&wrong) == 0);
+    EXPECT(join(filch_fiber_start(set_ordered, &r)) == 0);
+    EXPECT(strcmp(r.text, "lh") == 0 && atomic_load(&wrong) == 0);
     return 0;
 }
 
@@ -203,10 +203,10 @@ static int in_rounds(void)
 {
     record a = {0}, n = {0};
 
-    SAY(join(filch_fiber_start(set_again, &a)) == 0);
-    SAY(strcmp(a.text, "aaaa") == 0);
-    SAY(join(filch_fiber_start(set_never_empty, &n)) == 0);
-    SAY(strcmp(n.text, "nnnn") == 0); /* and then no more */
+    EXPECT(join(filch_fiber_start(set_again, &a)) == 0);
+    EXPECT(strcmp(a.text, "aaaa") == 0);
+    EXPECT(join(filch_fiber_start(set_never_empty, &n)) == 0);
+    EXPECT(strcmp(n.text, "nnnn") == 0); /* and then it is dropped */
     return 0;
 }
 
@@ -220,12 +220,12 @@ static int set_all_in_thread(void *value)
 static int in_threads(void)
 {
     record r = {0};
-    party p;
+    async_call p;
 
     atomic_store(&wrong, 0);
-    party_start_thread(&p, set_all_in_thread, &r);
-    SAY(party_end(&p) == 0);
-    SAY(strcmp(r.text, "lhnnnn") == 0 && atomic_load(&wrong) == 0);
+    async_call_start_thread(&p, set_all_in_thread, &r);
+    EXPECT(async_call_join(&p) == 0);
+    EXPECT(strcmp(r.text, "lhnnnn") == 0 && atomic_load(&wrong) == 0);
     return 0;
 }
 
@@ -233,23 +233,23 @@ static int in_threads(void)
 
 FILCH_TASK(int, local_in_task, void *, value)
 {
-    SAY(!filch_fls_get(counted));
-    SAY(filch_fls_set(counted, value) == 0);
+    EXPECT(!filch_fls_get(counted));
+    EXPECT(filch_fls_set(counted, value) == 0);
     filch_yield();
-    SAY(filch_fls_get(counted) == value);
+    EXPECT(filch_fls_get(counted) == value);
     return 0;
 }
 
 static int local_in_job(void *value)
 {
-    SAY(!filch_fls_get(counted));
-    SAY(filch_fls_set(counted, value) == 0);
+    EXPECT(!filch_fls_get(counted));
+    EXPECT(filch_fls_set(counted, value) == 0);
     filch_yield();
-    SAY(filch_fls_get(counted) == value);
+    EXPECT(filch_fls_get(counted) == value);
     return 0;
 }
 
-/* None of them sees what another has left behind on the same fiber. */
+/* No task or job sees a value of another one that ran on the same fiber. */
 static int tasks_and_jobs(void)
 {
     enum { N = 100 };
@@ -258,15 +258,15 @@ static int tasks_and_jobs(void)
 
     atomic_store(&destroyed_n, 0);
     for (int i = 0; i < N; i++)
-        SAY(FILCH_RUN(local_in_task, &x) == 0);
+        EXPECT(FILCH_RUN(local_in_task, &x) == 0);
     await_count(&destroyed_n, N);
     for (int i = 0; i < N; i++)
-        SAY(filch_group_run_fallible(&g, local_in_job, &x) == 0);
-    SAY(filch_group_wait(&g) == 0);
+        EXPECT(filch_group_run_fallible(&g, local_in_job, &x) == 0);
+    EXPECT(filch_group_wait(&g) == 0);
     await_count(&destroyed_n, 2 * N);
     for (int i = 0; i < N; i++) {
         filch_job *j = filch_job_new_fallible(local_in_job, &x);
-        SAY(j && filch_job_submit(j) == 0 && filch_job_wait(j) == 0);
+        EXPECT(j && filch_job_submit(j) == 0 && filch_job_wait(j) == 0);
     }
     await_count(&destroyed_n, 3 * N);
     return 0;
@@ -305,9 +305,9 @@ static int hold_in_thread(void *arg)
 
 static int free_and_reuse(int keys[2])
 {
-    SAY(filch_fls_free(keys[0]) == 0 && filch_fls_free(keys[0]) == -EINVAL);
+    EXPECT(filch_fls_free(keys[0]) == 0 && filch_fls_free(keys[0]) == -EINVAL);
     keys[1] = filch_fls_new(count_freed_key);
-    SAY(keys[1] >= 0 && keys[1] != keys[0] && (keys[1] - keys[0]) % FILCH_FLS_MAX == 0);
+    EXPECT(keys[1] >= 0 && keys[1] != keys[0] && (keys[1] - keys[0]) % FILCH_FLS_MAX == 0);
     atomic_store(&step, 2);
     return 0;
 }
@@ -315,24 +315,24 @@ static int free_and_reuse(int keys[2])
 static int freed(void)
 {
     int keys[2];
-    party p;
+    async_call p;
 
-    SAY(filch_fls_free(-1) == -EINVAL && filch_fls_free(FILCH_FLS_MAX) == -EINVAL);
+    EXPECT(filch_fls_free(-1) == -EINVAL && filch_fls_free(FILCH_FLS_MAX) == -EINVAL);
     for (int i = 0; i < SCALED(100); i++) {
-        SAY((keys[0] = filch_fls_new(count_freed_key)) >= 0);
+        EXPECT((keys[0] = filch_fls_new(count_freed_key)) >= 0);
         atomic_store(&step, 0);
         atomic_store(&freed_key_destructors, 0);
         if (i % 2)
-            party_start_thread(&p, hold_in_thread, keys);
+            async_call_start_thread(&p, hold_in_thread, keys);
         else
-            party_start(&p, hold_in_thread, keys);
+            async_call_start(&p, hold_in_thread, keys);
         await_count(&step, 1);
-        SAY(filch_fls_set(keys[0], keys) == 0);
-        SAY(free_and_reuse(keys) == 0);
-        SAY(!filch_fls_get(keys[0]) && !filch_fls_get(keys[1]));
-        SAY(party_end(&p) == 0);
-        SAY(atomic_load(&freed_key_destructors) == 1); /* for the value of keys[1] alone */
-        SAY(filch_fls_free(keys[1]) == 0);
+        EXPECT(filch_fls_set(keys[0], keys) == 0);
+        EXPECT(free_and_reuse(keys) == 0);
+        EXPECT(!filch_fls_get(keys[0]) && !filch_fls_get(keys[1]));
+        EXPECT(async_call_join(&p) == 0);
+        EXPECT(atomic_load(&freed_key_destructors) == 1); /* only for the value of keys[1] */
+        EXPECT(filch_fls_free(keys[1]) == 0);
     }
     return 0;
 }
@@ -358,18 +358,18 @@ static int many_values(void)
 
     atomic_store(&destroyed_n, 0);
     for (int i = 0; i <= 100; i++)
-        SAY((keys[i] = filch_fls_new(count_destroyed)) >= 0);
-    SAY(join(filch_fiber_start(set_many, keys)) == 0);
-    SAY(atomic_load(&destroyed_n) == 101);
+        EXPECT((keys[i] = filch_fls_new(count_destroyed)) >= 0);
+    EXPECT(join(filch_fiber_start(set_many, keys)) == 0);
+    EXPECT(atomic_load(&destroyed_n) == 101);
     for (int i = 0; i <= 100; i++)
-        SAY(filch_fls_free(keys[i]) == 0);
+        EXPECT(filch_fls_free(keys[i]) == 0);
     return 0;
 }
 
-/* ---- all ---- */
+/* ---- all tests ---- */
 
-EVERYWHERE(own)
-EVERYWHERE(nonsense)
+EVERYWHERE(values_are_separate)
+EVERYWHERE(invalid_keys)
 EVERYWHERE(destroyed)
 FROM_THREAD(destroyed_before_the_wait_ends)
 EVERYWHERE(unset)
@@ -380,7 +380,7 @@ FROM_THREAD(tasks_and_jobs)
 EVERYWHERE(freed)
 EVERYWHERE(many_values)
 
-static void first(void **state)
+static void keys_are_distinct(void **state)
 {
     (void)state;
     CHECK_INT(filch_fls_set(0, &plain), -EINVAL);
@@ -410,6 +410,6 @@ static void test_max_keys(void **state)
         CHECK_INT(filch_fls_free(last--), 0);
 }
 
-CHECK_MAIN(first, test_own, test_nonsense, test_destroyed, test_destroyed_before_the_wait_ends,
-           test_unset, test_in_order, test_in_rounds, test_in_threads, test_tasks_and_jobs,
-           test_max_keys, test_freed, test_many_values)
+CHECK_MAIN(keys_are_distinct, test_values_are_separate, test_invalid_keys, test_destroyed,
+           test_destroyed_before_the_wait_ends, test_unset, test_in_order, test_in_rounds,
+           test_in_threads, test_tasks_and_jobs, test_max_keys, test_freed, test_many_values)

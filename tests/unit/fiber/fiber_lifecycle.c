@@ -1,4 +1,4 @@
-/* From start to end: results, joins and detaches, names, stacks, and programs that are one fiber. */
+/* The life of a fiber: results, join and detach, names, stacks, filch_main. */
 #include "unit/fiber/helpers.h"
 
 /* ---- join ---- */
@@ -9,13 +9,13 @@ static int results(void)
     void *result = NULL;
     filch_fiber *f = filch_fiber_start(same, &x);
 
-    SAY(f && filch_fiber_join(f, &result) == 0 && result == &x);
+    EXPECT(f && filch_fiber_join(f, &result) == 0 && result == &x);
     f = filch_fiber_start_attr(NULL, same, &x);
-    SAY(f && filch_fiber_join_until(f, NULL, NEVER) == 0);
+    EXPECT(f && filch_fiber_join_until(f, NULL, NEVER) == 0);
     f = filch_fiber_start(same, &x);
     await_end(f);
     result = NULL;
-    SAY(filch_fiber_join_until(f, &result, 0) == 0 && result == &x);
+    EXPECT(filch_fiber_join_until(f, &result, 0) == 0 && result == &x);
     return 0;
 }
 
@@ -25,24 +25,24 @@ static int many(void)
     static filch_fiber *all[N];
 
     for (intptr_t i = 0; i < N; i++)
-        SAY((all[i] = filch_fiber_start(same, (void *)i)) != NULL);
+        EXPECT((all[i] = filch_fiber_start(same, (void *)i)) != NULL);
     for (intptr_t i = N; i-- > 0;)
-        SAY(join(all[i]) == i);
+        EXPECT(join(all[i]) == i);
     return 0;
 }
 
-/* After an error the handle is still ours. */
+/* After an error the caller still owns the handle. */
 static int deadlines(void)
 {
     filch_sem sem = {0};
     void *result = &sem;
-    filch_fiber *f = filch_fiber_start(pass, &sem);
+    filch_fiber *f = filch_fiber_start(wait_for_sem, &sem);
 
-    SAY(filch_fiber_join_until(f, &result, 0) == -ETIMEDOUT);
-    SAY(filch_fiber_join_until(f, &result, SOON) == -ETIMEDOUT);
-    SAY(result == &sem);
+    EXPECT(filch_fiber_join_until(f, &result, 0) == -ETIMEDOUT);
+    EXPECT(filch_fiber_join_until(f, &result, SOON) == -ETIMEDOUT);
+    EXPECT(result == &sem);
     filch_sem_post(&sem);
-    SAY(filch_fiber_join_until(f, &result, filch_now() + FILCH_S(200)) == 0 && !result);
+    EXPECT(filch_fiber_join_until(f, &result, filch_now() + FILCH_S(200)) == 0 && !result);
     return 0;
 }
 
@@ -60,26 +60,26 @@ static int join_for(void *arg)
 static int waits_for_the_end(void)
 {
     filch_sem sem = {0};
-    filch_fiber *f = filch_fiber_start(pass, &sem);
-    party p;
+    filch_fiber *f = filch_fiber_start(wait_for_sem, &sem);
+    async_call p;
 
-    party_start(&p, join_for, f);
+    async_call_start(&p, join_for, f);
     await_joiner(f);
     filch_sem_post(&sem);
-    SAY(party_end(&p) == 0);
+    EXPECT(async_call_join(&p) == 0);
     return 0;
 }
 
 static int waits_in_a_thread(void)
 {
     filch_sem sem = {0};
-    filch_fiber *f = filch_fiber_start(pass, &sem);
-    party p;
+    filch_fiber *f = filch_fiber_start(wait_for_sem, &sem);
+    async_call p;
 
-    party_start_thread(&p, join_for, f);
+    async_call_start_thread(&p, join_for, f);
     await_joiner(f);
     filch_sem_post(&sem);
-    SAY(party_end(&p) == 0);
+    EXPECT(async_call_join(&p) == 0);
     return 0;
 }
 
@@ -92,13 +92,13 @@ static void *join_self(void *arg)
 static int joins_in_a_row(void)
 {
     filch_sem sem = {0};
-    filch_fiber *f = filch_fiber_start(pass, &sem);
+    filch_fiber *f = filch_fiber_start(wait_for_sem, &sem);
 
     for (int i = 0; i < 100; i++)
-        SAY((f = filch_fiber_start(join_handle, f)) != NULL);
+        EXPECT((f = filch_fiber_start(join_handle, f)) != NULL);
     filch_sem_post(&sem);
-    SAY(join(f) == 0);
-    SAY(join(filch_fiber_start(join_self, NULL)) == -EDEADLK);
+    EXPECT(join(f) == 0);
+    EXPECT(join(filch_fiber_start(join_self, NULL)) == -EDEADLK);
     return 0;
 }
 
@@ -106,7 +106,7 @@ static int joins_in_a_row(void)
 
 static atomic_int ended_n;
 
-static void *pass_and_count(void *sem)
+static void *wait_and_count(void *sem)
 {
     filch_sem_wait(sem);
     atomic_fetch_add(&ended_n, 1);
@@ -119,12 +119,12 @@ static int detached(void)
     filch_fiber *f;
 
     atomic_store(&ended_n, 0);
-    filch_fiber_detach(filch_fiber_start(pass_and_count, &sem));
-    f = filch_fiber_start(pass_and_count, &sem);
+    filch_fiber_detach(filch_fiber_start(wait_and_count, &sem));
+    f = filch_fiber_start(wait_and_count, &sem);
     await_waiting(&sem, 2);
     filch_fiber_detach(f);
     filch_sem_post_n(&sem, 3);
-    f = filch_fiber_start(pass_and_count, &sem);
+    f = filch_fiber_start(wait_and_count, &sem);
     await_end(f);
     filch_fiber_detach(f);
     await_count(&ended_n, 3);
@@ -137,36 +137,36 @@ static void *count_and_end(void *arg)
     return arg;
 }
 
-static int leave_many(int n)
+static int detach_many(int n)
 {
     atomic_store(&ended_n, 0);
     for (int i = 0; i < n; i++) {
         filch_fiber *f = filch_fiber_start(count_and_end, NULL);
         if (i % 3 == 0)
-            SAY(join(f) == 0);
+            EXPECT(join(f) == 0);
         else if (i % 3 == 1)
             await_end(f), filch_fiber_detach(f);
         else
             filch_fiber_detach(f);
         if (i % 64 == 0)
-            await_count(&ended_n, i + 1); /* not too many at once */
+            await_count(&ended_n, i + 1); /* limits the number of fibers that exist at once */
     }
     await_count(&ended_n, n);
     return 0;
 }
 
-/* Whoever is the second to leave it takes the handle back: after a while no more memory is needed, but for what each worker's
- * pool may yet come to hold. */
-static int handles_are_used_again(void)
+/* The second of fiber and user to drop a handle frees it.  So memory does not grow, except for what
+ * the pool of each worker may still take up. */
+static int handles_are_reused(void)
 {
     const int n = SCALED(30000);
     size_t before;
 
-    SAY(leave_many(n) == 0);
+    EXPECT(detach_many(n) == 0);
     before = fi_mem_live().bytes;
-    SAY(leave_many(n) == 0);
-    SAY(fi_mem_live().bytes < before + (size_t)n * sizeof(fi_handle) / 4 +
-                                  8 * FI_RECORD_CACHE_MAX * FI_RECORD_SIZE(FI_RECORD_JOB));
+    EXPECT(detach_many(n) == 0);
+    EXPECT(fi_mem_live().bytes < before + (size_t)n * sizeof(fi_handle) / 4 +
+                                     8 * FI_RECORD_CACHE_MAX * FI_RECORD_SIZE(FI_RECORD_JOB));
     return 0;
 }
 
@@ -178,27 +178,27 @@ static void count_end(void *arg)
     atomic_fetch_add(&ended_n, 1);
 }
 
-static void go_on(void *depth)
+static void go_to_depth(void *depth)
 {
     if (depth)
         for (int i = 0; i < 2; i++)
-            if (filch_go(go_on, (void *)((uintptr_t)depth - 1)) != 0)
+            if (filch_go(go_to_depth, (void *)((uintptr_t)depth - 1)) != 0)
                 abort();
     count_end(NULL);
 }
 
-static int goes(void)
+static int nested_go(void)
 {
     filch_fiber_attr attr = {.name = "named", .stack_size = 100000};
 
     atomic_store(&ended_n, 0);
     for (int i = 0; i < 1000; i++)
-        SAY(filch_go(count_end, NULL) == 0);
-    SAY(filch_go_attr(NULL, count_end, NULL) == 0);
-    SAY(filch_go_attr(&attr, count_end, NULL) == 0);
+        EXPECT(filch_go(count_end, NULL) == 0);
+    EXPECT(filch_go_attr(NULL, count_end, NULL) == 0);
+    EXPECT(filch_go_attr(&attr, count_end, NULL) == 0);
     await_count(&ended_n, 1002);
     atomic_store(&ended_n, 0);
-    SAY(filch_go(go_on, (void *)(uintptr_t)10) == 0);
+    EXPECT(filch_go(go_to_depth, (void *)(uintptr_t)10) == 0);
     await_count(&ended_n, (1 << 11) - 1);
     return 0;
 }
@@ -209,7 +209,7 @@ static void sleep_and_count(void *arg)
     count_end(arg);
 }
 
-/* Whoever stops waits for all that were started. */
+/* filch_stop waits for all fibers. */
 static void test_stop_waits(void **state)
 {
     (void)state;
@@ -236,16 +236,16 @@ static int name_body(const char *at_first)
 {
     filch_fiber *me;
 
-    SAY(is_named(at_first));
+    EXPECT(is_named(at_first));
     me = filch_fiber_self();
-    SAY(me && me == filch_fiber_self());
-    SAY(filch_fiber_name(me) == filch_fiber_name(NULL));
+    EXPECT(me && me == filch_fiber_self());
+    EXPECT(filch_fiber_name(me) == filch_fiber_name(NULL));
     filch_fiber_set_name("other");
     filch_yield();
-    SAY(me == filch_fiber_self());
-    SAY(is_named("other") && strcmp(filch_fiber_name(me), "other") == 0);
+    EXPECT(me == filch_fiber_self());
+    EXPECT(is_named("other") && strcmp(filch_fiber_name(me), "other") == 0);
     filch_fiber_set_name(NULL);
-    SAY(is_named(NULL) && !filch_fiber_name(me));
+    EXPECT(is_named(NULL) && !filch_fiber_name(me));
     return 0;
 }
 
@@ -274,17 +274,17 @@ static int names(void)
     filch_fiber *_Atomic handle = NULL;
     filch_fiber *f = filch_fiber_start_attr(&attr, name_fiber, (void *)"one");
 
-    SAY(join(f) == 0);
-    SAY(join(filch_fiber_start(name_fiber, NULL)) == 0);
+    EXPECT(join(f) == 0);
+    EXPECT(join(filch_fiber_start(name_fiber, NULL)) == 0);
     atomic_store(&went, -1);
-    SAY(filch_go_attr(&attr, name_go, (void *)"one") == 0);
+    EXPECT(filch_go_attr(&attr, name_go, (void *)"one") == 0);
     await_count(&went, 0);
     atomic_store(&went, -1);
-    SAY(filch_go(name_go, NULL) == 0);
+    EXPECT(filch_go(name_go, NULL) == 0);
     await_count(&went, 0);
     f = filch_fiber_start(is_self, &handle);
     atomic_store(&handle, f);
-    SAY(join(f) == 1);
+    EXPECT(join(f) == 1);
     return 0;
 }
 
@@ -300,41 +300,41 @@ static void test_threads_have_no_name(void **state)
 
 /* ---- stacks ---- */
 
-static long dive(long depth)
+static long recurse(long depth)
 {
     volatile char page[4096];
 
     page[0] = (char)depth;
     page[sizeof page - 1] = 1;
-    return depth == 0 ? 0 : dive(depth - 1) + page[sizeof page - 1];
+    return depth == 0 ? 0 : recurse(depth - 1) + page[sizeof page - 1];
 }
 
-static void *dive_from(void *depth)
+static void *recurse_in_fiber(void *depth)
 {
-    return (void *)dive((intptr_t)depth);
+    return (void *)recurse((intptr_t)depth);
 }
 
 static int sizes(void)
 {
     const size_t good[] = {1, 16384, 16385, 100000, 1 << 20, (size_t)1 << 30};
     filch_fiber_attr attr = {.stack_size = (size_t)64 << 20};
-    filch_fiber *f = filch_fiber_start_attr(&attr, dive_from, (void *)(intptr_t)4000);
+    filch_fiber *f = filch_fiber_start_attr(&attr, recurse_in_fiber, (void *)(intptr_t)4000);
 
-    SAY(f && join(f) == 4000);
+    EXPECT(f && join(f) == 4000);
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         attr.stack_size = good[i];
         f = filch_fiber_start_attr(&attr, same, &attr);
-        SAY(f && join(f) == (intptr_t)&attr);
+        EXPECT(f && join(f) == (intptr_t)&attr);
     }
     for (size_t i = 1; i < 4; i++) {
         attr.stack_size = i < 3 ? ((size_t)1 << 30) + i : SIZE_MAX;
-        SAY(!filch_fiber_start_attr(&attr, same, NULL));
-        SAY(filch_go_attr(&attr, count_end, NULL) == -EINVAL);
+        EXPECT(!filch_fiber_start_attr(&attr, same, NULL));
+        EXPECT(filch_go_attr(&attr, count_end, NULL) == -EINVAL);
     }
     return 0;
 }
 
-/* ---- programs ---- */
+/* ---- filch_main ---- */
 
 static int from_fiber;
 
@@ -367,8 +367,8 @@ EVERYWHERE(waits_for_the_end)
 FROM_THREAD(waits_in_a_thread)
 EVERYWHERE(joins_in_a_row)
 EVERYWHERE(detached)
-FROM_THREAD(handles_are_used_again)
-EVERYWHERE(goes)
+FROM_THREAD(handles_are_reused)
+EVERYWHERE(nested_go)
 EVERYWHERE(names)
 EVERYWHERE(sizes)
 
@@ -385,5 +385,6 @@ static void no_handle(void **state)
 }
 
 CHECK_MAIN(no_handle, test_results, test_many, test_deadlines, test_waits_for_the_end,
-           test_waits_in_a_thread, test_joins_in_a_row, test_detached, test_handles_are_used_again,
-           test_goes, test_stop_waits, test_names, test_threads_have_no_name, test_sizes, test_main)
+           test_waits_in_a_thread, test_joins_in_a_row, test_detached, test_handles_are_reused,
+           test_nested_go, test_stop_waits, test_names, test_threads_have_no_name, test_sizes,
+           test_main)

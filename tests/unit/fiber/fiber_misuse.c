@@ -30,8 +30,8 @@ static void test_timers(void **state)
     const char *words = "filch_timer: the timer was not initialised";
 
     (void)state;
-    CHECK(dies_saying(start_uninitialised, words));
-    CHECK(dies_saying(stop_uninitialised, words));
+    CHECK(aborts_with(start_uninitialised, words));
+    CHECK(aborts_with(stop_uninitialised, words));
 }
 
 /* ---- handles ---- */
@@ -52,7 +52,7 @@ static void join_until_after_join(void)
     filch_fiber_join_until(f, NULL, 0);
 }
 
-/* Its record is another fiber's by then. */
+/* Another fiber uses the record by then. */
 static void join_another(void)
 {
     filch_fiber *f = filch_fiber_start(same, NULL), *other;
@@ -90,22 +90,22 @@ static void name_after_join(void)
 static void test_after_join(void **state)
 {
     (void)state;
-    CHECK(dies_saying(join_twice,
+    CHECK(aborts_with(join_twice,
                       "filch: filch_fiber_join: the handle was already joined or detached\n"));
     CHECK(
-        dies_saying(join_until_after_join,
+        aborts_with(join_until_after_join,
                     "filch: filch_fiber_join_until: the handle was already joined or detached\n"));
-    CHECK(dies_saying(join_another, "filch_fiber_join: the handle was already joined"));
-    CHECK(dies_saying(detach_after_join, "filch_fiber_detach: the handle was already joined"));
-    CHECK(dies_saying(cancel_after_join, "filch_fiber_cancel: the handle was already joined"));
-    CHECK(dies_saying(name_after_join, "filch_fiber_name: the handle was already joined"));
+    CHECK(aborts_with(join_another, "filch_fiber_join: the handle was already joined"));
+    CHECK(aborts_with(detach_after_join, "filch_fiber_detach: the handle was already joined"));
+    CHECK(aborts_with(cancel_after_join, "filch_fiber_cancel: the handle was already joined"));
+    CHECK(aborts_with(name_after_join, "filch_fiber_name: the handle was already joined"));
 }
 
 static filch_sem never;
 
 static void join_after_detach(void)
 {
-    filch_fiber *f = filch_fiber_start(pass, &never);
+    filch_fiber *f = filch_fiber_start(wait_for_sem, &never);
 
     filch_fiber_detach(f);
     filch_fiber_join(f, NULL);
@@ -122,7 +122,7 @@ static void join_after_detach_at_the_end(void)
 
 static void detach_twice(void)
 {
-    filch_fiber *f = filch_fiber_start(pass, &never);
+    filch_fiber *f = filch_fiber_start(wait_for_sem, &never);
 
     filch_fiber_detach(f);
     filch_fiber_detach(f);
@@ -153,13 +153,13 @@ static void join_without_start(void)
 static void test_after_detach(void **state)
 {
     (void)state;
-    CHECK(dies_saying(join_after_detach, "filch_fiber_join: the handle was already joined or"));
-    CHECK(dies_saying(join_after_detach_at_the_end, "filch_fiber_join: the handle was already"));
-    CHECK(dies_saying(detach_twice, "filch_fiber_detach: the handle was already joined or"));
-    CHECK(dies_saying(join_without_start, "filch_fiber_join: the handle was already joined or"));
+    CHECK(aborts_with(join_after_detach, "filch_fiber_join: the handle was already joined or"));
+    CHECK(aborts_with(join_after_detach_at_the_end, "filch_fiber_join: the handle was already"));
+    CHECK(aborts_with(detach_twice, "filch_fiber_detach: the handle was already joined or"));
+    CHECK(aborts_with(join_without_start, "filch_fiber_join: the handle was already joined or"));
 }
 
-static void *join_it(void *f)
+static void *join_body(void *f)
 {
     filch_fiber_join(f, NULL);
     return NULL;
@@ -167,9 +167,9 @@ static void *join_it(void *f)
 
 static filch_fiber *start_joined(void)
 {
-    filch_fiber *f = filch_fiber_start(pass, &never);
+    filch_fiber *f = filch_fiber_start(wait_for_sem, &never);
 
-    filch_fiber_detach(filch_fiber_start(join_it, f));
+    filch_fiber_detach(filch_fiber_start(join_body, f));
     await_joiner(f);
     return f;
 }
@@ -187,8 +187,8 @@ static void detach_while_joined(void)
 static void test_while_joined(void **state)
 {
     (void)state;
-    CHECK(dies_saying(two_join, "filch_fiber_join: another caller is joining the handle"));
-    CHECK(dies_saying(detach_while_joined, "filch_fiber_detach: another caller is joining"));
+    CHECK(aborts_with(two_join, "filch_fiber_join: another caller is joining the handle"));
+    CHECK(aborts_with(detach_while_joined, "filch_fiber_detach: another caller is joining"));
 }
 
 CHECK_MAIN(test_timers, test_after_join, test_after_detach, test_while_joined)

@@ -1,19 +1,19 @@
-/* Objects that users still hold when the runtime stops can be used and freed afterwards.  Then
- * no memory is left. */
+/* Objects that the user still owns when the runtime stops can be used and freed afterwards.  Then
+ * all memory is freed. */
 #include "unit/fiber/helpers.h"
 
 #include <filch/memory.h>
 
 static size_t before;
 
-static void begin(unsigned workers)
+static void start(unsigned workers)
 {
     before = fi_mem_live().blocks;
     CHECK_INT(filch_start(&(filch_config){.workers = workers}), 0);
 }
 
-/* Nothing is left, and so the allocator may be replaced. */
-static void end_empty(void)
+/* All memory is freed, so the allocator can be replaced. */
+static void check_no_memory(void)
 {
     CHECK_INT(fi_mem_live().blocks, before);
     CHECK_INT(filch_set_allocator(NULL), 0);
@@ -21,7 +21,7 @@ static void end_empty(void)
 
 /* ---- handles ---- */
 
-enum { N = 300 }; /* more than a worker keeps of them */
+enum { N = 300 }; /* more than a worker caches */
 static filch_fiber *handles[N];
 
 static void start_all(void)
@@ -60,10 +60,10 @@ static void test_joined_after_stop(void **state)
 {
     (void)state;
     for (size_t i = 0; i < 2 * sizeof workers_counts / sizeof *workers_counts; i++) {
-        begin(workers_counts[i / 2]);
+        start(workers_counts[i / 2]);
         stop_before_joins(i % 2 == 0);
         join_the_rest();
-        end_empty();
+        check_no_memory();
     }
 }
 
@@ -73,13 +73,13 @@ static void *join_the_rest_on_fiber(void *arg)
     return arg;
 }
 
-/* While another runtime runs, by a thread and by one of its fibers; and after that, too. */
+/* Joined while another runtime runs, by a thread and by a fiber of it, and after that runtime. */
 static void test_joined_in_the_next_runtime(void **state)
 {
     filch_fiber *f;
 
     (void)state;
-    begin(2);
+    start(2);
     f = filch_fiber_start(same, &before);
     stop_before_joins(true);
     CHECK_INT(filch_start(&(filch_config){.workers = 2}), 0);
@@ -87,10 +87,10 @@ static void test_joined_in_the_next_runtime(void **state)
     CHECK_INT(filch_stop(), 0);
     CHECK_INT(filch_set_allocator(NULL), -EBUSY);
     CHECK(join(f) == (intptr_t)&before);
-    end_empty();
+    check_no_memory();
 }
 
-/* Of several runtimes, not in the order in which they were stopped. */
+/* Handles of several runtimes, joined in another order than the stops. */
 static void test_joined_after_many_stops(void **state)
 {
     enum { RUNTIMES = 5 };
@@ -106,10 +106,10 @@ static void test_joined_after_many_stops(void **state)
     }
     for (int i = 0; i < 2 * RUNTIMES; i++)
         CHECK_INT(join(f[i * 3 % RUNTIMES][i / RUNTIMES]), i * 3 % RUNTIMES);
-    end_empty();
+    check_no_memory();
 }
 
-/* ---- the others ---- */
+/* ---- other objects ---- */
 
 static void work(void *arg)
 {
@@ -122,7 +122,7 @@ static void test_jobs_and_groups(void **state)
     filch_job *j;
 
     (void)state;
-    begin(2);
+    start(2);
     for (int i = 0; i < 100; i++) {
         j = filch_job_new(work, NULL); /* done, and never waited for */
         CHECK_INT(filch_job_submit(j), 0);
@@ -131,7 +131,7 @@ static void test_jobs_and_groups(void **state)
     }
     CHECK_INT(filch_stop(), 0);
     CHECK_INT(filch_group_wait(&g), 0);
-    end_empty();
+    check_no_memory();
 }
 
 static void test_channels_and_timers(void **state)
@@ -141,7 +141,7 @@ static void test_channels_and_timers(void **state)
     int x = 1;
 
     (void)state;
-    begin(2);
+    start(2);
     CHECK((c = filch_chan_new(sizeof x, 4)) != NULL);
     CHECK_INT(filch_chan_send(c, &x), 0);
     CHECK_INT(filch_timer_start(&t, filch_now() + FILCH_S(1000), work, NULL), 0);
@@ -149,7 +149,7 @@ static void test_channels_and_timers(void **state)
     CHECK_INT(filch_chan_recv(c, &x), 0);
     filch_chan_free(c);
     CHECK_INT(filch_timer_stop(&t), 1);
-    end_empty();
+    check_no_memory();
 }
 
 static int key;
@@ -159,14 +159,14 @@ static void *use_local(void *arg)
     return filch_fls_set(key, arg) == 0 && filch_fls_get(key) == arg ? arg : NULL;
 }
 
-/* A thread's values go when it ends, or when it has none any more. */
+/* The storage of a thread is freed when it ends, or when its last value is removed. */
 static void test_locals(void **state)
 {
     pthread_t thread;
     void *got;
 
     (void)state;
-    begin(2);
+    start(2);
     CHECK((key = filch_fls_new(NULL)) >= 0);
     CHECK(join(filch_fiber_start(use_local, &key)) == (intptr_t)&key);
     CHECK(use_local(&before) == &before);
@@ -178,7 +178,7 @@ static void test_locals(void **state)
     CHECK_INT(filch_set_allocator(NULL), -EBUSY);
     CHECK_INT(filch_fls_set(key, NULL), 0);
     CHECK(filch_fls_get(key) == NULL);
-    end_empty();
+    check_no_memory();
 }
 
 CHECK_MAIN(test_joined_after_stop, test_joined_in_the_next_runtime, test_joined_after_many_stops,

@@ -13,7 +13,7 @@ static void start(unsigned workers, filch_caller_runs caller_runs)
     /* Under an emulator pthread_exit may take longer than the watchdog allows. */
     const filch_config c = {.workers = workers, .caller_runs = caller_runs, .watchdog_ns = -1};
 
-    alarm(60); /* where nothing is said, the process would wait for ever */
+    alarm(60); /* a missed exit would make the process wait for ever */
     if (filch_start(&c) < 0)
         _exit(3);
 }
@@ -34,7 +34,7 @@ static void go(void *arg)
     filch_stop();
 }
 
-/* After a switch: the thread may be another than the one that the fiber began on. */
+/* After a switch the fiber may run on another thread than at its start. */
 static void exit_later(void *arg)
 {
     filch_fiber_set_name("leaver");
@@ -72,7 +72,7 @@ static void task(void *arg)
     FILCH_RUN(exit_in_task, 1);
 }
 
-/* The host's own thread runs the task. */
+/* The calling thread runs the task. */
 static void task_in_caller(void *arg)
 {
     (void)arg;
@@ -115,7 +115,7 @@ static void blocking(void *arg)
     filch_stop();
 }
 
-static void is_named(void (*fn)(void *), const char *words)
+static void check_message(void (*fn)(void *), const char *words)
 {
     struct child_end end;
 
@@ -127,20 +127,20 @@ static void is_named(void (*fn)(void *), const char *words)
     CHECK(strncmp(end.text, "filch: pthread_exit: ", 21) == 0 && strstr(end.text, words));
 }
 
-static void exits_are_named(void **state)
+static void thread_exits_are_reported(void **state)
 {
     (void)state;
     if (FI_UNDER_ASAN || FI_UNDER_TSAN) {
-        puts("skipped: the sanitizer itself ends a program that leaves a fiber's stack so");
+        puts("skipped: the sanitizer aborts a program that leaves a fiber's stack this way");
         return;
     }
-    is_named(go, "in fiber 'leaver'");
-    is_named(go_and_sleep, "the thread of worker 0 ended in fiber 'leaver'");
-    is_named(piece, "in fiber 'leaver'");
-    is_named(task, "in fiber 'leaver'");
-    is_named(task_in_caller, "in fiber 'leaver'");
-    is_named(task_in_other_caller, "in fiber 'leaver'");
-    is_named(blocking, "given to filch_run_blocking");
+    check_message(go, "in fiber 'leaver'");
+    check_message(go_and_sleep, "the thread of worker 0 ended in fiber 'leaver'");
+    check_message(piece, "in fiber 'leaver'");
+    check_message(task, "in fiber 'leaver'");
+    check_message(task_in_caller, "in fiber 'leaver'");
+    check_message(task_in_other_caller, "in fiber 'leaver'");
+    check_message(blocking, "given to filch_run_blocking");
 }
 
 /* ---- pthread_cancel ---- */
@@ -170,7 +170,7 @@ static void block(void *n)
     filch_run_blocking(add_one, n);
 }
 
-/* Nor can it be while it sleeps in the poller. */
+/* Also while the worker sleeps in the poller. */
 static void workers_cannot_be_cancelled(void **state)
 {
     const filch_config c = {.workers = 1, .caller_runs = FILCH_CALLER_RUNS_NO};
@@ -189,7 +189,7 @@ static void workers_cannot_be_cancelled(void **state)
     CHECK_INT(n, 1);
 }
 
-/* A thread that lent itself to a task may end as it likes afterwards. */
+/* A thread that has run a task may call pthread_exit afterwards. */
 FILCH_TASK(int, same, int, n)
 {
     return n;
@@ -214,4 +214,4 @@ static void callers_may_exit(void **state)
     (void)state;
 }
 
-CHECK_MAIN(exits_are_named, workers_cannot_be_cancelled, callers_may_exit)
+CHECK_MAIN(thread_exits_are_reported, workers_cannot_be_cancelled, callers_may_exit)

@@ -1,9 +1,9 @@
-/* Timers that fire or are stopped before, and sleep. */
+/* Timers that fire or are stopped, and sleep. */
 #include "unit/fiber/helpers.h"
 
 static atomic_int calls, early;
 
-/* ---- fired, or stopped ---- */
+/* ---- firing and stopping ---- */
 
 static void count_call(void *deadline)
 {
@@ -22,12 +22,12 @@ static int fires(void)
     atomic_store(&early, 0);
     for (int i = 0; i < N; i++) {
         deadline[i] = filch_now() + FILCH_US(50 * (i * 7 % N));
-        SAY(filch_timer_start(&t[i], deadline[i], count_call, &deadline[i]) == 0);
+        EXPECT(filch_timer_start(&t[i], deadline[i], count_call, &deadline[i]) == 0);
     }
     await_count(&calls, N);
     for (int i = 0; i < N; i++)
-        SAY(filch_timer_stop(&t[i]) == 0);
-    SAY(atomic_load(&calls) == N && atomic_load(&early) == 0);
+        EXPECT(filch_timer_stop(&t[i]) == 0);
+    EXPECT(atomic_load(&calls) == N && atomic_load(&early) == 0);
     return 0;
 }
 
@@ -36,39 +36,39 @@ static int fires_at_once(void)
     filch_timer t = FILCH_TIMER_INIT;
 
     atomic_store(&calls, 0);
-    SAY(filch_timer_start(&t, 0, count_call, NULL) == 0);
+    EXPECT(filch_timer_start(&t, 0, count_call, NULL) == 0);
     await_count(&calls, 1);
-    SAY(filch_timer_stop(&t) == 0);
-    SAY(filch_timer_stop(&t) == 0);
-    SAY(filch_timer_start(&t, INT64_MIN, count_call, NULL) == 0);
+    EXPECT(filch_timer_stop(&t) == 0);
+    EXPECT(filch_timer_stop(&t) == 0);
+    EXPECT(filch_timer_start(&t, INT64_MIN, count_call, NULL) == 0);
     await_count(&calls, 2);
-    SAY(filch_timer_stop(&t) == 0);
+    EXPECT(filch_timer_stop(&t) == 0);
     return 0;
 }
 
-/* What was stopped does not fire, though others that were due later have. */
+/* A stopped timer does not fire, while timers with later deadlines do. */
 static int is_stopped(void)
 {
     int64_t soon = filch_now() + FILCH_MS(20);
     filch_timer t = FILCH_TIMER_INIT, never = FILCH_TIMER_INIT, later = FILCH_TIMER_INIT;
 
     atomic_store(&calls, 0);
-    SAY(filch_timer_start(&never, FILCH_FOREVER, count_call, NULL) == 0);
-    SAY(filch_timer_start(&t, filch_now() + FILCH_S(100), count_call, NULL) == 0);
-    SAY(filch_timer_stop(&t) == 1);
-    SAY(filch_timer_stop(&t) == 0);
-    SAY(filch_timer_start(&t, soon, count_call, NULL) == 0);
+    EXPECT(filch_timer_start(&never, FILCH_FOREVER, count_call, NULL) == 0);
+    EXPECT(filch_timer_start(&t, filch_now() + FILCH_S(100), count_call, NULL) == 0);
+    EXPECT(filch_timer_stop(&t) == 1);
+    EXPECT(filch_timer_stop(&t) == 0);
+    EXPECT(filch_timer_start(&t, soon, count_call, NULL) == 0);
     if (filch_timer_stop(&t) == 0)
-        await_count(&calls, 1), atomic_store(&calls, 0); /* this machine is slow */
-    SAY(filch_timer_start(&later, soon + 1, count_call, NULL) == 0);
-    SAY(filch_sleep_until(soon + FILCH_MS(1)) == 0);
+        await_count(&calls, 1), atomic_store(&calls, 0); /* on a slow machine it has fired */
+    EXPECT(filch_timer_start(&later, soon + 1, count_call, NULL) == 0);
+    EXPECT(filch_sleep_until(soon + FILCH_MS(1)) == 0);
     await_count(&calls, 1);
-    SAY(filch_timer_stop(&later) == 0 && filch_timer_stop(&never) == 1);
-    SAY(atomic_load(&calls) == 1);
+    EXPECT(filch_timer_stop(&later) == 0 && filch_timer_stop(&never) == 1);
+    EXPECT(atomic_load(&calls) == 1);
     return 0;
 }
 
-/* ---- started while it is pending ---- */
+/* ---- restart while pending ---- */
 
 static atomic_int old_calls;
 
@@ -78,7 +78,7 @@ static void count_old_call(void *arg)
     atomic_fetch_add(&old_calls, 1);
 }
 
-/* The last deadline and function count, whether that is sooner or later. */
+/* The last deadline and function apply, whether the deadline is earlier or later. */
 static int is_restarted(void)
 {
     int64_t far = filch_now() + FILCH_S(1000);
@@ -87,32 +87,32 @@ static int is_restarted(void)
     atomic_store(&calls, 0);
     atomic_store(&old_calls, 0);
     for (int i = 0; i < 200; i++)
-        SAY(filch_timer_start(&t, far + (i % 7 - 3) * FILCH_S(1), count_old_call, NULL) == 0);
-    SAY(filch_timer_start(&t, filch_now() + FILCH_US(100), count_call, NULL) == 0);
+        EXPECT(filch_timer_start(&t, far + (i % 7 - 3) * FILCH_S(1), count_old_call, NULL) == 0);
+    EXPECT(filch_timer_start(&t, filch_now() + FILCH_US(100), count_call, NULL) == 0);
     await_count(&calls, 1);
-    SAY(filch_timer_stop(&t) == 0);
-    SAY(filch_timer_start(&t, far, count_old_call, NULL) == 0);
-    SAY(filch_timer_start(&t, far + 1, count_old_call, NULL) == 0);
-    SAY(filch_timer_stop(&t) == 1);
-    SAY(filch_timer_stop(&t) == 0);
-    SAY(atomic_load(&calls) == 1 && atomic_load(&old_calls) == 0);
+    EXPECT(filch_timer_stop(&t) == 0);
+    EXPECT(filch_timer_start(&t, far, count_old_call, NULL) == 0);
+    EXPECT(filch_timer_start(&t, far + 1, count_old_call, NULL) == 0);
+    EXPECT(filch_timer_stop(&t) == 1);
+    EXPECT(filch_timer_stop(&t) == 0);
+    EXPECT(atomic_load(&calls) == 1 && atomic_load(&old_calls) == 0);
     return 0;
 }
 
-/* Just when it fires: then both functions are called, else only the later one. */
+/* A restart while the timer fires: both functions are called, or only the later one. */
 static int restart_races(void)
 {
     atomic_store(&old_calls, 0);
     for (int i = 0; i < SCALED(1000); i++) {
         filch_timer t = FILCH_TIMER_INIT;
         atomic_store(&calls, 0);
-        SAY(filch_timer_start(&t, filch_now() + FILCH_US(i % 60), count_old_call, NULL) == 0);
+        EXPECT(filch_timer_start(&t, filch_now() + FILCH_US(i % 60), count_old_call, NULL) == 0);
         if (i % 4 == 0)
             filch_sleep(FILCH_US(i % 50));
-        SAY(filch_timer_start(&t, filch_now() + FILCH_US(i % 3), count_call, NULL) == 0);
+        EXPECT(filch_timer_start(&t, filch_now() + FILCH_US(i % 3), count_call, NULL) == 0);
         await_count(&calls, 1);
-        SAY(filch_timer_stop(&t) == 0);
-        SAY(atomic_load(&old_calls) <= i + 1); /* that of an earlier turn may run late */
+        EXPECT(filch_timer_stop(&t) == 0);
+        EXPECT(atomic_load(&old_calls) <= i + 1); /* that of an earlier round may run late */
     }
     return 0;
 }
@@ -121,12 +121,12 @@ static int never_started(void)
 {
     filch_timer t = FILCH_TIMER_INIT;
 
-    SAY(filch_timer_stop(&t) == 0);
-    SAY(filch_timer_stop(&t) == 0);
+    EXPECT(filch_timer_stop(&t) == 0);
+    EXPECT(filch_timer_stop(&t) == 0);
     return 0;
 }
 
-/* What was pending in one runtime may be started in the next. */
+/* A timer that was pending in one runtime may be started in the next. */
 static void test_restart_in_the_next_runtime(void **state)
 {
     filch_timer t = FILCH_TIMER_INIT;
@@ -151,7 +151,7 @@ static void test_restart_in_the_next_runtime(void **state)
 typedef struct clockwork {
     filch_timer timer;
     int ticks;
-    atomic_int result; /* -1: not yet */
+    atomic_int result; /* -1: not called yet */
 } clockwork;
 
 static void stop_self(void *arg)
@@ -173,7 +173,7 @@ static void tick(void *arg)
         atomic_store(&c->result, __LINE__);
 }
 
-/* Without a stop before: the firing may not be over yet. */
+/* Without a stop before: it may still be firing. */
 static void tick_again(void *arg)
 {
     clockwork *c = arg;
@@ -189,10 +189,10 @@ static int starts_itself(void)
     clockwork c = {.ticks = SCALED(2000)};
 
     atomic_store(&c.result, -1);
-    SAY(filch_timer_start(&c.timer, filch_now(), tick_again, &c) == 0);
+    EXPECT(filch_timer_start(&c.timer, filch_now(), tick_again, &c) == 0);
     while (atomic_load(&c.result) == -1)
         filch_yield();
-    SAY(atomic_load(&c.result) == 0 && filch_timer_stop(&c.timer) == 0);
+    EXPECT(atomic_load(&c.result) == 0 && filch_timer_stop(&c.timer) == 0);
     return 0;
 }
 
@@ -201,17 +201,17 @@ static int in_its_function(void)
     clockwork c = {.ticks = 100};
 
     atomic_store(&c.result, -1);
-    SAY(filch_timer_start(&c.timer, filch_now(), stop_self, &c) == 0);
+    EXPECT(filch_timer_start(&c.timer, filch_now(), stop_self, &c) == 0);
     await_count(&c.result, 0);
     atomic_store(&c.result, -1);
-    SAY(filch_timer_start(&c.timer, filch_now(), tick, &c) == 0);
+    EXPECT(filch_timer_start(&c.timer, filch_now(), tick, &c) == 0);
     while (atomic_load(&c.result) == -1)
         filch_yield();
-    SAY(atomic_load(&c.result) == 0);
+    EXPECT(atomic_load(&c.result) == 0);
     return 0;
 }
 
-/* It runs on a fiber, and may wait. */
+/* The function of a timer runs on a fiber and may wait. */
 static void sleep_and_count(void *arg)
 {
     if (filch_sleep(FILCH_US(100)) == 0 && filch_fiber_self())
@@ -225,55 +225,55 @@ static int may_wait(void)
 
     atomic_store(&calls, 0);
     for (int i = 0; i < N; i++)
-        SAY(filch_timer_start(&t[i], filch_now() + FILCH_US(10), sleep_and_count, NULL) == 0);
+        EXPECT(filch_timer_start(&t[i], filch_now() + FILCH_US(10), sleep_and_count, NULL) == 0);
     await_count(&calls, N);
     for (int i = 0; i < N; i++)
-        SAY(filch_timer_stop(&t[i]) == 0);
+        EXPECT(filch_timer_stop(&t[i]) == 0);
     return 0;
 }
 
-/* ---- stopped just when it fires ---- */
+/* ---- stop while it fires ---- */
 
 typedef struct race {
     filch_timer timer;
     atomic_int called;
 } race;
 
-static void note_call(void *arg)
+static void record_call(void *arg)
 {
     atomic_store(&((race *)arg)->called, 1);
 }
 
-static int stop_it(void *arg)
+static int stop_in_fiber(void *arg)
 {
     return filch_timer_stop(&((race *)arg)->timer);
 }
 
-/* Either it says that it stopped the timer, or the function is called; by two that stop, one at most says so. */
+/* Either a stop succeeds or the function is called.  Of two stops, at most one succeeds. */
 static int races(void)
 {
     for (int i = 0; i < SCALED(1000); i++) {
         race r = {.called = 0};
-        party other;
+        async_call other;
         int stopped;
 
-        SAY(filch_timer_start(&r.timer, filch_now() + FILCH_US(i % 60), note_call, &r) == 0);
-        party_start(&other, stop_it, &r);
+        EXPECT(filch_timer_start(&r.timer, filch_now() + FILCH_US(i % 60), record_call, &r) == 0);
+        async_call_start(&other, stop_in_fiber, &r);
         if (i % 4 == 0)
             filch_sleep(FILCH_US(i % 50));
         stopped = filch_timer_stop(&r.timer);
-        stopped += party_end(&other);
-        SAY(stopped <= 1);
+        stopped += async_call_join(&other);
+        EXPECT(stopped <= 1);
         if (stopped == 0)
             await_count(&r.called, 1);
-        SAY(atomic_load(&r.called) == !stopped);
+        EXPECT(atomic_load(&r.called) == !stopped);
     }
     return 0;
 }
 
-/* ---- pending at the end ---- */
+/* ---- pending when the runtime stops ---- */
 
-/* They never fire; and who stops them afterwards is told so. */
+/* They never fire, and a later stop of them succeeds. */
 static void test_pending_at_stop(void **state)
 {
     (void)state;
@@ -298,8 +298,8 @@ static void test_pending_at_stop(void **state)
     }
 }
 
-/* One that a program starts first starts the runtime. */
-static void test_first_of_all(void **state)
+/* A timer starts the runtime. */
+static void test_starts_the_runtime(void **state)
 {
     filch_timer t = FILCH_TIMER_INIT;
 
@@ -319,23 +319,23 @@ static int a_million(void)
     filch_timer *t = calloc((size_t)n, sizeof *t);
     int64_t far = filch_now() + FILCH_S(1000);
 
-    SAY(t != NULL);
+    EXPECT(t != NULL);
     atomic_store(&calls, 0);
     for (int i = 0; i < n; i++)
-        SAY(filch_timer_start(&t[i], far + (int64_t)i * 7919 % n, count_call, NULL) == 0);
-    SAY(fires() == 0); /* beside them */
+        EXPECT(filch_timer_start(&t[i], far + (int64_t)i * 7919 % n, count_call, NULL) == 0);
+    EXPECT(fires() == 0); /* beside them */
     atomic_store(&calls, 0);
     for (int i = 0; i < n; i++)
         if (i % 10 < 9)
-            SAY(filch_timer_stop(&t[i]) == 1);
-    SAY(fires() == 0);
+            EXPECT(filch_timer_stop(&t[i]) == 1);
+    EXPECT(fires() == 0);
     for (int i = 9; i < n / 2; i += 10)
-        SAY(filch_timer_stop(&t[i]) == 1);
-    free(t); /* the rest is never looked at, as it never fires */
+        EXPECT(filch_timer_stop(&t[i]) == 1);
+    free(t); /* the others never fire, so they are never accessed */
     return 0;
 }
 
-/* With two workers only, as it takes a second each time. */
+/* With two workers only, because it takes a second. */
 static void test_a_million(void **state)
 {
     size_t before = fi_mem_live().blocks;
@@ -353,12 +353,12 @@ static int sleeps(void)
 {
     int64_t before = filch_now();
 
-    SAY(filch_sleep(0) == 0 && filch_sleep(-5) == 0 && filch_sleep(INT64_MIN) == 0);
-    SAY(filch_sleep_until(0) == 0 && filch_sleep_until(INT64_MIN) == 0);
-    SAY(filch_sleep(FILCH_US(200)) == 0);
-    SAY(filch_now() - before >= FILCH_US(200));
-    SAY(filch_sleep_until(before + FILCH_MS(2)) == 0);
-    SAY(filch_now() >= before + FILCH_MS(2));
+    EXPECT(filch_sleep(0) == 0 && filch_sleep(-5) == 0 && filch_sleep(INT64_MIN) == 0);
+    EXPECT(filch_sleep_until(0) == 0 && filch_sleep_until(INT64_MIN) == 0);
+    EXPECT(filch_sleep(FILCH_US(200)) == 0);
+    EXPECT(filch_now() - before >= FILCH_US(200));
+    EXPECT(filch_sleep_until(before + FILCH_MS(2)) == 0);
+    EXPECT(filch_now() >= before + FILCH_MS(2));
     return 0;
 }
 
@@ -375,9 +375,9 @@ static int many_sleep(void)
     static filch_fiber *f[N];
 
     for (intptr_t i = 0; i < SCALED(N); i++)
-        SAY((f[i] = filch_fiber_start(sleep_some, (void *)(i * 7919 % 3000))) != NULL);
+        EXPECT((f[i] = filch_fiber_start(sleep_some, (void *)(i * 7919 % 3000))) != NULL);
     for (int i = 0; i < SCALED(N); i++)
-        SAY(join(f[i]) == 0);
+        EXPECT(join(f[i]) == 0);
     return 0;
 }
 
@@ -396,5 +396,5 @@ EVERYWHERE(many_sleep)
 
 CHECK_MAIN(test_fires, test_fires_at_once, test_is_stopped, test_is_restarted, test_restart_races,
            test_never_started, test_restart_in_the_next_runtime, test_starts_itself,
-           test_in_its_function, test_may_wait, test_races, test_pending_at_stop, test_first_of_all,
-           test_a_million, test_sleeps, test_many_sleep)
+           test_in_its_function, test_may_wait, test_races, test_pending_at_stop,
+           test_starts_the_runtime, test_a_million, test_sleeps, test_many_sleep)

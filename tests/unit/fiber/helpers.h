@@ -9,14 +9,14 @@
 #include <filch/fiber.h>
 #include <filch/time.h>
 
-/* Gives back what it got. */
+/* Returns its argument. */
 static inline void *same(void *arg)
 {
     return arg;
 }
 
-/* Waits until somebody posts; gives back what the wait returned. */
-static inline void *pass(void *sem)
+/* Waits for the semaphore and returns the result of the wait. */
+static inline void *wait_for_sem(void *sem)
 {
     return (void *)(intptr_t)filch_sem_wait(sem);
 }
@@ -32,14 +32,14 @@ static inline bool has_ended(filch_fiber *f)
     return ended;
 }
 
-/* Without a join. */
+/* Wait for the end of the fiber without a join. */
 static inline void await_end(filch_fiber *f)
 {
     while (!has_ended(f))
         filch_yield();
 }
 
-/* Until somebody waits in a join. */
+/* Wait until a caller waits in filch_fiber_join. */
 static inline void await_joiner(filch_fiber *f)
 {
     fi_handle *h = fi_handle_of(f, __func__);
@@ -59,7 +59,7 @@ static inline void await_count(atomic_int *count, int n)
         filch_yield();
 }
 
-/* What its body returned, as a number; -1000: it could not be joined. */
+/* The result of the fiber's body as a number; -1000 if the join failed. */
 static inline intptr_t join(filch_fiber *f)
 {
     void *result = NULL;

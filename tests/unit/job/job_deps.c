@@ -60,7 +60,7 @@ static void diamond(void)
         CHECK(first_when < when[i] && when[i] < last_when);
 }
 
-static void after_what_is_done(void)
+static void after_a_done_job(void)
 {
     int a_when, b_when;
     filch_job *a = stamp_job(&a_when), *b = stamp_job(&b_when);
@@ -139,14 +139,14 @@ static void parents(void)
     CHECK_INT(atomic_load(&members), (2 << root.depth) - 1);
 }
 
-static void have_child(void *last)
+static void add_child(void *last)
 {
     int *generations = last;
     filch_job *j;
 
     if (--*generations == 0)
         return;
-    j = filch_job_new(have_child, generations);
+    j = filch_job_new(add_child, generations);
     filch_job_set_parent(j, filch_job_self());
     filch_job_submit(j);
 }
@@ -155,7 +155,7 @@ static void have_child(void *last)
 static void many_ancestors(void)
 {
     int generations = SCALED(100000);
-    filch_job *j = filch_job_new(have_child, &generations);
+    filch_job *j = filch_job_new(add_child, &generations);
 
     filch_job_submit(j);
     CHECK_INT(filch_job_wait(j), 0);
@@ -186,7 +186,7 @@ static void children_by_group(void)
     CHECK_INT(filch_job_wait(j), 0);
 }
 
-static void no_child_of_a_done_parent(void)
+static void no_child_for_a_done_parent(void)
 {
     filch_job *parent = filch_job_new(nothing, NULL), *child = filch_job_new(nothing, NULL);
 
@@ -242,7 +242,7 @@ typedef struct payload {
 
 static payload seen;
 
-static void look(void *copy)
+static void read_payload(void *copy)
 {
     CHECK_INT((uintptr_t)copy % 16, 0);
     memcpy(&seen, copy, sizeof seen);
@@ -254,8 +254,8 @@ static void payloads(void)
     filch_job *j;
 
     memset(&p, 'x', sizeof p);
-    CHECK(filch_job_new_copy(look, &p, sizeof p + 1) == NULL);
-    j = filch_job_new_copy(look, &p, sizeof p);
+    CHECK(filch_job_new_copy(read_payload, &p, sizeof p + 1) == NULL);
+    j = filch_job_new_copy(read_payload, &p, sizeof p);
     memset(&p, 0, sizeof p);
     filch_job_submit(j);
     filch_job_wait(j);
@@ -298,7 +298,7 @@ static void priorities(void **state)
     filch_job *j;
 
     (void)state;
-    if (has_bad_luck())
+    if (chaos_enabled())
         return;
     atomic_store(&ticks, 0);
     CHECK_INT(filch_start(&one), 0);
@@ -332,7 +332,7 @@ static void high_priority_first(void **state)
     int when, others[100];
 
     (void)state;
-    if (has_bad_luck())
+    if (chaos_enabled())
         return;
     CHECK_INT(filch_start(&one), 0);
     for (int i = 0; i < 20; i++) {
@@ -397,18 +397,18 @@ static void cycles_are_named(void **state)
 
 WITH_WORKERS(chain)
 WITH_WORKERS(diamond)
-WITH_WORKERS(after_what_is_done)
+WITH_WORKERS(after_a_done_job)
 WITH_WORKERS(too_late)
 WITH_WORKERS(continuations)
 WITH_WORKERS(parents)
 WITH_WORKERS(many_ancestors)
 WITH_WORKERS(children_by_group)
-WITH_WORKERS(no_child_of_a_done_parent)
+WITH_WORKERS(no_child_for_a_done_parent)
 WITH_WORKERS(jobs_in_groups)
 WITH_WORKERS(deferred_counts)
 WITH_WORKERS(payloads)
 
-CHECK_MAIN(test_chain, test_diamond, test_after_what_is_done, test_too_late, test_continuations,
+CHECK_MAIN(test_chain, test_diamond, test_after_a_done_job, test_too_late, test_continuations,
            test_parents, test_many_ancestors, test_children_by_group,
-           test_no_child_of_a_done_parent, test_jobs_in_groups, test_deferred_counts, test_payloads,
-           priorities, cycles_are_named, high_priority_first)
+           test_no_child_for_a_done_parent, test_jobs_in_groups, test_deferred_counts,
+           test_payloads, priorities, cycles_are_named, high_priority_first)

@@ -112,7 +112,7 @@ static void gate_open(gate *g)
     filch_job_submit(g->job);
 }
 
-static void pass(void *arg)
+static void wait_for_gate(void *arg)
 {
     gate *g = arg;
 
@@ -133,7 +133,7 @@ static void gate_fini(gate *g)
     filch_job_release(g->job);
 }
 
-static void until_begun(gate *g)
+static void await_started(gate *g)
 {
     while (atomic_load(&g->begun) == 0)
         continue;
@@ -160,13 +160,13 @@ static void deadlines(void)
 
     atomic_store(&ran, 0);
     gate_init(&way, NULL);
-    filch_group_run(&g, pass, &way);
+    filch_group_run(&g, wait_for_gate, &way);
     wait_too_short(&g);
     FILCH_RUN(wait_too_short_inside, &g);
     gate_open(&way);
     CHECK_INT(filch_group_wait_until(&g, filch_now() + FILCH_S(60)), 0);
     CHECK_INT(atomic_load(&ran), 1);
-    CHECK_INT(filch_group_wait_until(&g, 0), 0); /* nothing to wait for */
+    CHECK_INT(filch_group_wait_until(&g, 0), 0); /* the group is empty */
     gate_fini(&way);
 }
 
@@ -207,7 +207,7 @@ static void deadlines_not_reached(void)
         gate way;
 
         gate_init(&way, NULL);
-        filch_group_run(&g, pass, &way);
+        filch_group_run(&g, wait_for_gate, &way);
         CHECK_INT(pthread_create(&opener, NULL, open_soon, &way), 0);
         FILCH_RUN(wait_long, &g);
         pthread_join(opener, NULL);
@@ -215,7 +215,7 @@ static void deadlines_not_reached(void)
     }
 }
 
-/* ---- several wait for one group ---- */
+/* ---- several waiters of one group ---- */
 
 static void wait_for(void *group)
 {
@@ -229,7 +229,7 @@ static void *wait_in_thread(void *group)
     return NULL;
 }
 
-static void several_wait(void)
+static void several_waiters(void)
 {
     filch_group g = FILCH_GROUP_INIT, waiters = FILCH_GROUP_INIT;
     pthread_t threads[3];
@@ -237,7 +237,7 @@ static void several_wait(void)
 
     atomic_store(&ran, 0);
     gate_init(&way, NULL);
-    filch_group_run(&g, pass, &way);
+    filch_group_run(&g, wait_for_gate, &way);
     for (int i = 0; i < 10; i++)
         filch_group_run(&waiters, wait_for, &g);
     for (int i = 0; i < 3; i++)
@@ -262,7 +262,7 @@ static void *stop(void *arg)
     return NULL;
 }
 
-static void pass_once(void *arg)
+static void wait_for_gate_once(void *arg)
 {
     gate *g = arg;
 
@@ -272,7 +272,7 @@ static void pass_once(void *arg)
 }
 
 /* filch_stop() must not return before the parked fiber has run. */
-static void stop_waits_for_the_parked(void **state)
+static void stop_waits_for_a_parked_fiber(void **state)
 {
     filch_group g = FILCH_GROUP_INIT;
     pthread_t stopper;
@@ -282,8 +282,8 @@ static void stop_waits_for_the_parked(void **state)
     atomic_store(&ran, 0);
     atomic_store(&stopped, 0);
     gate_init(&way, NULL);
-    filch_group_run(&g, pass_once, &way);
-    until_begun(&way);
+    filch_group_run(&g, wait_for_gate_once, &way);
+    await_started(&way);
     CHECK_INT(pthread_create(&stopper, NULL, stop, NULL), 0);
     for (int64_t until = filch_now() + FILCH_MS(50); filch_now() < until;)
         CHECK_INT(atomic_load(&stopped), 0);
@@ -341,8 +341,8 @@ static void cancel(void)
 
     atomic_store(&ran, 0);
     gate_init(&way, &g);
-    filch_group_run(&g, pass, &way);
-    until_begun(&way);
+    filch_group_run(&g, wait_for_gate, &way);
+    await_started(&way);
     filch_group_cancel(&g);
     for (int i = 0; i < 100; i++)
         filch_group_run(&g, count, NULL);
@@ -363,11 +363,11 @@ WITH_WORKERS(nested)
 WITH_WORKERS(deadlines)
 WITH_WORKERS(deadlines_not_reached)
 WITH_WORKERS(polling)
-WITH_WORKERS(several_wait)
+WITH_WORKERS(several_waiters)
 WITH_WORKERS(errors)
 WITH_WORKERS(first_error_cancels)
 WITH_WORKERS(cancel)
 
 CHECK_MAIN(test_each_runs_once, test_from_many_threads, test_nested, test_deadlines,
-           test_deadlines_not_reached, test_several_wait, test_errors, test_first_error_cancels,
-           test_cancel, test_polling, stop_waits_for_the_parked)
+           test_deadlines_not_reached, test_several_waiters, test_errors, test_first_error_cancels,
+           test_cancel, test_polling, stop_waits_for_a_parked_fiber)

@@ -31,7 +31,7 @@ static void no_job(void **state)
 
 /* ---- errors ---- */
 
-static void errors_reach_those_after(void)
+static void errors_reach_successors(void)
 {
     int error = -EIO, when = 0, other_when = 0;
     filch_job *bad = filch_job_new_fallible(end_with, &error), *after = filch_job_new(stamp, &when),
@@ -127,7 +127,7 @@ static void count_grandchild(void *arg)
 }
 
 /* A running child that checks for cancellation passes it on to its own children. */
-static void check_and_go_on(void *parent)
+static void check_and_start_child(void *parent)
 {
     filch_job *self = filch_job_self();
 
@@ -140,7 +140,7 @@ static void check_and_go_on(void *parent)
 static void cancel_is_passed_on(void)
 {
     filch_job *parent = filch_job_new(nothing, NULL),
-              *child = filch_job_new(check_and_go_on, parent);
+              *child = filch_job_new(check_and_start_child, parent);
 
     atomic_store(&grandchildren, 0);
     filch_job_set_parent(child, parent);
@@ -256,22 +256,22 @@ static void deadlines(void)
 static filch_job *awaited;
 static filch_group of_awaited, behind;
 
-static void wait_for_its_group(void *arg)
+static void wait_for_own_group(void *arg)
 {
     (void)arg;
     filch_group_wait(&of_awaited);
 }
 
 /* Other workers run these, which wait behind the fiber of the calling thread. */
-static void crowd(void *arg)
+static void queue_fibers(void *arg)
 {
     (void)arg;
     for (int i = 0; i < 100; i++)
-        filch_group_run(&behind, wait_for_its_group, NULL);
+        filch_group_run(&behind, wait_for_own_group, NULL);
     usleep(2000);
 }
 
-FILCH_VOID_TASK(submit_it)
+FILCH_VOID_TASK(submit_job)
 {
     filch_job_submit(awaited);
     filch_group_wait(&of_awaited);
@@ -283,11 +283,11 @@ static void returned_worker_keeps_nothing(void)
 {
     for (int i = 0; i < 20; i++) {
         filch_group waiters = FILCH_GROUP_INIT;
-        awaited = filch_job_new(crowd, NULL);
+        awaited = filch_job_new(queue_fibers, NULL);
         filch_job_set_group(awaited, &of_awaited);
-        filch_group_run(&waiters, wait_for_its_group, NULL);
+        filch_group_run(&waiters, wait_for_own_group, NULL);
         usleep(300); /* only a sleeping worker is lent */
-        FILCH_RUN(submit_it);
+        FILCH_RUN(submit_job);
         CHECK_INT(filch_group_wait_until(&behind, filch_now() + FILCH_S(60)), 0);
         CHECK_INT(filch_group_wait_until(&waiters, filch_now() + FILCH_S(60)), 0);
     }
@@ -297,12 +297,12 @@ static void returned_worker_keeps_nothing(void)
 
 static atomic_int left;
 
-static void go_on(void *arg)
+static void continue_after_park(void *arg)
 {
     filch_group *g = arg;
 
     if (atomic_fetch_sub(&left, 1) > 1)
-        filch_group_run(g, go_on, g);
+        filch_group_run(g, continue_after_park, g);
 }
 
 static void park_on_it(void *group)
@@ -322,7 +322,7 @@ static void stop_waits(void **state)
             CHECK_INT(filch_start(&c), 0);
             atomic_store(&ticks, 0);
             atomic_store(&left, 1000);
-            filch_group_run(&g, go_on, &g);
+            filch_group_run(&g, continue_after_park, &g);
             filch_group_run(&waiters, park_on_it, &g);
             CHECK_INT(filch_stop(), 0);
             CHECK_INT(atomic_load(&left), 0);
@@ -359,7 +359,7 @@ static void stop_against_wait(void **state)
     }
 }
 
-static void *run_and_leave(void *group)
+static void *run_and_return(void *group)
 {
     for (int i = 0; i < 100; i++)
         filch_group_run(group, nothing, NULL);
@@ -373,7 +373,7 @@ static void stop_against_run(void **state)
     for (int i = 0; i < SCALED(100); i++) {
         filch_group g = FILCH_GROUP_INIT;
         pthread_t thread;
-        CHECK_INT(pthread_create(&thread, NULL, run_and_leave, &g), 0);
+        CHECK_INT(pthread_create(&thread, NULL, run_and_return, &g), 0);
         for (int k = 0; k < 3; k++)
             CHECK_INT(filch_stop(), 0);
         pthread_join(thread, NULL);
@@ -382,7 +382,7 @@ static void stop_against_run(void **state)
     CHECK_INT(filch_stop(), 0);
 }
 
-WITH_WORKERS(errors_reach_those_after)
+WITH_WORKERS(errors_reach_successors)
 WITH_WORKERS(errors_reach_parents_and_groups)
 WITH_WORKERS(cancelled_before)
 WITH_WORKERS(cancelled_with_group)
@@ -395,7 +395,7 @@ WITH_WORKERS(never_submitted)
 WITH_WORKERS(deadlines)
 WITH_WORKERS(returned_worker_keeps_nothing)
 
-CHECK_MAIN(no_job, test_errors_reach_those_after, test_errors_reach_parents_and_groups,
+CHECK_MAIN(no_job, test_errors_reach_successors, test_errors_reach_parents_and_groups,
            test_cancelled_before, test_cancelled_with_group, test_cancelled_when_done,
            test_no_memory_is_kept, test_endless_chain, test_long_chain_of_released_jobs,
            test_deadlines, test_returned_worker_keeps_nothing, stop_waits, stop_against_run,

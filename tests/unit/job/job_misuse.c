@@ -53,7 +53,7 @@ static void cancel_after_wait(void)
     filch_job_cancel(j);
 }
 
-static void ask_after_wait(void)
+static void is_done_after_wait(void)
 {
     filch_job *j = submitted();
 
@@ -72,15 +72,15 @@ static void after_a_stale_job(void)
 static void test_after_wait(void **state)
 {
     (void)state;
-    CHECK(dies_saying(wait_twice,
+    CHECK(aborts_with(wait_twice,
                       "filch: filch_job_wait: the job was already waited for or released, "
                       "or belongs to its parent or group\n"));
-    CHECK(dies_saying(wait_for_another, "filch_job_wait: the job was already"));
-    CHECK(dies_saying(wait_until_after_wait, "filch_job_wait_until: the job was already"));
-    CHECK(dies_saying(release_after_wait, "filch_job_release: the job was already"));
-    CHECK(dies_saying(cancel_after_wait, "filch_job_cancel: the job was already"));
-    CHECK(dies_saying(ask_after_wait, "filch_job_is_done: the job was already"));
-    CHECK(dies_saying(after_a_stale_job, "filch_job_after: the job was already"));
+    CHECK(aborts_with(wait_for_another, "filch_job_wait: the job was already"));
+    CHECK(aborts_with(wait_until_after_wait, "filch_job_wait_until: the job was already"));
+    CHECK(aborts_with(release_after_wait, "filch_job_release: the job was already"));
+    CHECK(aborts_with(cancel_after_wait, "filch_job_cancel: the job was already"));
+    CHECK(aborts_with(is_done_after_wait, "filch_job_is_done: the job was already"));
+    CHECK(aborts_with(after_a_stale_job, "filch_job_after: the job was already"));
 }
 
 /* A job that cannot end yet. */
@@ -131,10 +131,10 @@ static void wait_for_a_child(void)
 static void test_after_release(void **state)
 {
     (void)state;
-    CHECK(dies_saying(release_twice, "filch_job_release: the job was already"));
-    CHECK(dies_saying(wait_after_release, "filch_job_wait: the job was already"));
-    CHECK(dies_saying(wait_for_a_member, "filch_job_wait: the job was already"));
-    CHECK(dies_saying(wait_for_a_child, "filch_job_wait: the job was already"));
+    CHECK(aborts_with(release_twice, "filch_job_release: the job was already"));
+    CHECK(aborts_with(wait_after_release, "filch_job_wait: the job was already"));
+    CHECK(aborts_with(wait_for_a_member, "filch_job_wait: the job was already"));
+    CHECK(aborts_with(wait_for_a_child, "filch_job_wait: the job was already"));
 }
 
 static void wait_after_stop(void)
@@ -148,7 +148,7 @@ static void wait_after_stop(void)
 static void test_after_stop(void **state)
 {
     (void)state;
-    CHECK(dies_saying(wait_after_stop, "filch_job_wait: the runtime of the job was stopped"));
+    CHECK(aborts_with(wait_after_stop, "filch_job_wait: the runtime of the job was stopped"));
 }
 
 /* A child that is released before its submission is freed once. */

@@ -48,7 +48,7 @@ static void run_chains(void (*made)(void))
     CHECK(atomic_load(&ran));
 }
 
-static void note(void *arg)
+static void record_run(void *arg)
 {
     (void)arg;
     atomic_store(&ran, true);
@@ -60,7 +60,7 @@ static filch_timer timer;
 
 static void start_timer(void)
 {
-    CHECK_INT(filch_timer_start(&timer, filch_now(), note, NULL), 0);
+    CHECK_INT(filch_timer_start(&timer, filch_now(), record_run, NULL), 0);
 }
 
 static void timer_fires(void)
@@ -72,7 +72,7 @@ static void timer_fires(void)
 static void sleep_shortly(void *arg)
 {
     filch_sleep(1);
-    note(arg);
+    record_run(arg);
 }
 
 static void start_sleeper(void)
@@ -89,12 +89,12 @@ static void sleeper_wakes(void)
 
 static int fd[2];
 
-static void *read_and_note(void *arg)
+static void *read_and_record(void *arg)
 {
     char c;
 
     CHECK_INT(filch_read(fd[0], &c, 1), 1);
-    note(arg);
+    record_run(arg);
     return NULL;
 }
 
@@ -108,7 +108,7 @@ static void event_arrives(void)
     filch_fiber *reader;
 
     CHECK_INT(filch_socketpair(fd), 0);
-    reader = filch_fiber_start(read_and_note, NULL);
+    reader = filch_fiber_start(read_and_record, NULL);
     await_waiting(fd[0], FI_IO_READ, 1);
     run_chains(write_byte);
     CHECK_INT(filch_fiber_join(reader, NULL), 0);
@@ -120,7 +120,7 @@ static void event_arrives(void)
 
 static void submit_with(filch_priority priority)
 {
-    filch_job *j = filch_job_new(note, NULL);
+    filch_job *j = filch_job_new(record_run, NULL);
 
     CHECK(j != NULL);
     filch_job_set_priority(j, priority);

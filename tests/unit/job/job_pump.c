@@ -76,7 +76,7 @@ static void deadlines_and_errors(void)
 }
 
 /* The library does not access a pump after its jobs are done. */
-static void pumps_come_and_go(void)
+static void pumps_are_created_and_freed(void)
 {
     for (int i = 0; i < SCALED(2000); i++) {
         filch_pump *p = calloc(1, sizeof *p);
@@ -104,8 +104,8 @@ static void feed(void *arg)
     filch_job_release(next);
 }
 
-/* What never ends must not keep the thread beyond its deadline, nor a single run of what is
- * there. */
+/* Jobs that submit jobs without end must not keep the thread beyond its deadline, nor in a single
+ * run of the queued jobs. */
 static void endless(void)
 {
     filch_job *j = filch_job_new(nothing, NULL);
@@ -166,9 +166,9 @@ static void pump_in_fiber_aborts(void **state)
 WITH_WORKERS(run_in_thread)
 WITH_WORKERS(alternating_chain)
 WITH_WORKERS(deadlines_and_errors)
-WITH_WORKERS(pumps_come_and_go)
+WITH_WORKERS(pumps_are_created_and_freed)
 WITH_WORKERS(endless)
 WITH_WORKERS(self)
 
 CHECK_MAIN(test_run_in_thread, test_alternating_chain, test_deadlines_and_errors,
-           test_pumps_come_and_go, test_self, pump_in_fiber_aborts, test_endless)
+           test_pumps_are_created_and_freed, test_self, pump_in_fiber_aborts, test_endless)

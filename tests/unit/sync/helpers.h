@@ -16,7 +16,7 @@
 #define NEVER INT64_MAX
 #define SOON  (filch_now() + 1000000)
 
-#define SAY(condition)                                                                             \
+#define EXPECT(condition)                                                                          \
     do {                                                                                           \
         if (!(condition))                                                                          \
             return __LINE__;                                                                       \
@@ -24,80 +24,80 @@
 
 /* Number of waiters in a queue.  Each object starts with a lock and a queue; a rwlock has one for
  * readers and one for writers. */
-static inline unsigned n_waiting_in(void *of, int which)
+static inline unsigned n_waiting_in(void *object, int queue)
 {
-    fi_biased_lock *lock = of;
-    fi_waitq *line = (fi_waitq *)(void *)(lock + 1) + which;
+    fi_biased_lock *lock = object;
+    fi_waitq *waitq = (fi_waitq *)(void *)(lock + 1) + queue;
     const fi_waiter *first, *w;
     unsigned n = 0;
 
     fi_obj_lock(lock);
-    w = first = line->first;
+    w = first = waitq->first;
     for (; w; w = w->next == first ? NULL : w->next)
         n++;
     fi_obj_unlock(lock);
     return n;
 }
 
-static inline unsigned n_waiting(void *of)
+static inline unsigned n_waiting(void *object)
 {
-    return n_waiting_in(of, 0);
+    return n_waiting_in(object, 0);
 }
 
-static inline void await_waiting_in(void *of, int which, unsigned n)
+static inline void await_waiting_in(void *object, int queue, unsigned n)
 {
-    while (n_waiting_in(of, which) != n)
+    while (n_waiting_in(object, queue) != n)
         filch_yield();
 }
 
-static inline void await_waiting(void *of, unsigned n)
+static inline void await_waiting(void *object, unsigned n)
 {
-    await_waiting_in(of, 0, n);
+    await_waiting_in(object, 0, n);
 }
 
 /* ---- a call in its own fiber or thread ---- */
 
-typedef struct party {
+typedef struct async_call {
     int (*call)(void *arg);
     void *arg;
     filch_fiber *fiber;
     pthread_t thread;
     int result;
     atomic_int is_over;
-} party;
+} async_call;
 
-static inline void *party_run(void *arg)
+static inline void *async_call_main(void *arg)
 {
-    party *p = arg;
+    async_call *p = arg;
 
     p->result = p->call(p->arg);
     atomic_store(&p->is_over, 1);
     return NULL;
 }
 
-static inline void party_start(party *p, int (*call)(void *arg), void *arg)
+static inline void async_call_start(async_call *p, int (*call)(void *arg), void *arg)
 {
     p->call = call;
     p->arg = arg;
     atomic_store(&p->is_over, 0);
-    p->fiber = filch_fiber_start(party_run, p);
+    p->fiber = filch_fiber_start(async_call_main, p);
     if (!p->fiber)
         abort();
 }
 
-static inline void party_start_thread(party *p, int (*call)(void *arg), void *arg)
+static inline void async_call_start_thread(async_call *p, int (*call)(void *arg), void *arg)
 {
     p->call = call;
     p->arg = arg;
     p->fiber = NULL;
     atomic_store(&p->is_over, 0);
-    if (pthread_create(&p->thread, NULL, party_run, p) != 0)
+    if (pthread_create(&p->thread, NULL, async_call_main, p) != 0)
         abort();
 }
 
 /* Returns: the call's result.  A thread may wait for a fiber that needs this worker, so this does
  * not block the worker. */
-static inline int party_end(party *p)
+static inline int async_call_join(async_call *p)
 {
     if (p->fiber) {
         filch_fiber_join(p->fiber, NULL);
@@ -122,7 +122,7 @@ FILCH_TASK(int, body_task, test_body, body)
 {
     return body();
 }
-FILCH_TASK(int, two_bodies, test_body, body)
+FILCH_TASK(int, body_twice, test_body, body)
 {
     FILCH_SPAWN(body_task, body);
     return FILCH_SYNC(body_task);
@@ -131,12 +131,12 @@ FILCH_TASK(int, two_bodies, test_body, body)
 /* Run the body in this thread, in a fiber, and in a task. */
 static inline void everywhere(test_body body)
 {
-    party p;
+    async_call p;
 
     CHECK_INT(body(), 0);
-    party_start(&p, call_body, &body);
-    CHECK_INT(party_end(&p), 0);
-    CHECK_INT(FILCH_RUN(two_bodies, body), 0);
+    async_call_start(&p, call_body, &body);
+    CHECK_INT(async_call_join(&p), 0);
+    CHECK_INT(FILCH_RUN(body_twice, body), 0);
 }
 
 /* test_NAME runs NAME everywhere, with 1, 2, 4 and 8 workers. */
@@ -157,13 +157,13 @@ static inline void everywhere(test_body body)
     {                                                                                              \
         filch_config c = {.workers = 1};                                                           \
         test_body body = name;                                                                     \
-        party p;                                                                                   \
+        async_call p;                                                                              \
         (void)state;                                                                               \
-        if (has_bad_luck())                                                                        \
+        if (chaos_enabled())                                                                       \
             return;                                                                                \
         CHECK_INT(filch_start(&c), 0);                                                             \
-        party_start(&p, call_body, &body);                                                         \
-        CHECK_INT(party_end(&p), 0);                                                               \
+        async_call_start(&p, call_body, &body);                                                    \
+        CHECK_INT(async_call_join(&p), 0);                                                         \
         CHECK_INT(filch_stop(), 0);                                                                \
     }
 

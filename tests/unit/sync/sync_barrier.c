@@ -20,10 +20,10 @@ static int basics(void)
     filch_barrier b = {0};
 
     for (int i = 0; i < 3; i++)
-        SAY(filch_barrier_wait(&b, 1) == 1);
-    SAY(filch_barrier_wait_until(&b, 1, 0) == 1);
+        EXPECT(filch_barrier_wait(&b, 1) == 1);
+    EXPECT(filch_barrier_wait_until(&b, 1, 0) == 1);
     for (int i = 0; i < 3; i++)
-        SAY(filch_barrier_wait_until(&b, 2, 0) == -ETIMEDOUT);
+        EXPECT(filch_barrier_wait_until(&b, 2, 0) == -ETIMEDOUT);
     return 0;
 }
 EVERYWHERE(basics)
@@ -32,19 +32,19 @@ EVERYWHERE(basics)
 static int is_reusable(void)
 {
     filch_barrier b = {0};
-    party p[2];
+    async_call p[2];
 
     for (int round = 0; round < 3; round++) {
-        party_start(&p[0], arrive_of_three, &b);
-        party_start_thread(&p[1], arrive_of_three, &b);
+        async_call_start(&p[0], arrive_of_three, &b);
+        async_call_start_thread(&p[1], arrive_of_three, &b);
         await_waiting(&b, 2);
-        SAY(filch_barrier_wait(&b, 3) == 1);
-        SAY(party_end(&p[0]) == 0 && party_end(&p[1]) == 0);
+        EXPECT(filch_barrier_wait(&b, 3) == 1);
+        EXPECT(async_call_join(&p[0]) == 0 && async_call_join(&p[1]) == 0);
 
-        party_start(&p[0], arrive_of_two, &b);
+        async_call_start(&p[0], arrive_of_two, &b);
         await_waiting(&b, 1);
-        SAY(filch_barrier_wait(&b, 2) == 1);
-        SAY(party_end(&p[0]) == 0);
+        EXPECT(filch_barrier_wait(&b, 2) == 1);
+        EXPECT(async_call_join(&p[0]) == 0);
     }
     return 0;
 }
@@ -53,21 +53,21 @@ EVERYWHERE(is_reusable)
 static int deadline_and_cancel(void)
 {
     filch_barrier b = {0};
-    party p[4];
+    async_call p[4];
 
-    party_start(&p[0], arrive_with_deadline, &b);
-    SAY(party_end(&p[0]) == -ETIMEDOUT);
-    party_start_thread(&p[1], arrive_with_deadline, &b);
-    SAY(party_end(&p[1]) == -ETIMEDOUT);
-    party_start(&p[2], arrive_of_two, &b);
+    async_call_start(&p[0], arrive_with_deadline, &b);
+    EXPECT(async_call_join(&p[0]) == -ETIMEDOUT);
+    async_call_start_thread(&p[1], arrive_with_deadline, &b);
+    EXPECT(async_call_join(&p[1]) == -ETIMEDOUT);
+    async_call_start(&p[2], arrive_of_two, &b);
     await_waiting(&b, 1);
     filch_fiber_cancel(p[2].fiber);
-    SAY(party_end(&p[2]) == -ECANCELED);
+    EXPECT(async_call_join(&p[2]) == -ECANCELED);
 
-    party_start(&p[3], arrive_of_two, &b);
+    async_call_start(&p[3], arrive_of_two, &b);
     await_waiting(&b, 1); /* those that gave up are not counted */
-    SAY(filch_barrier_wait(&b, 2) == 1);
-    SAY(party_end(&p[3]) == 0);
+    EXPECT(filch_barrier_wait(&b, 2) == 1);
+    EXPECT(async_call_join(&p[3]) == 0);
     return 0;
 }
 EVERYWHERE(deadline_and_cancel)
@@ -76,14 +76,14 @@ EVERYWHERE(deadline_and_cancel)
 static int cancelled_but_not_running(void)
 {
     filch_barrier b = {0};
-    party p;
+    async_call p;
 
-    party_start(&p, arrive_of_two, &b);
+    async_call_start(&p, arrive_of_two, &b);
     await_waiting(&b, 1);
     filch_fiber_cancel(p.fiber);
-    SAY(!atomic_load(&p.is_over));
-    SAY(filch_barrier_wait_until(&b, 2, 0) == -ETIMEDOUT);
-    SAY(party_end(&p) == -ECANCELED);
+    EXPECT(!atomic_load(&p.is_over));
+    EXPECT(filch_barrier_wait_until(&b, 2, 0) == -ETIMEDOUT);
+    EXPECT(async_call_join(&p) == -ECANCELED);
     return 0;
 }
 ON_ONE_WORKER(cancelled_but_not_running)

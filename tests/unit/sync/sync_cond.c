@@ -1,56 +1,56 @@
 #include "unit/sync/helpers.h"
 
-typedef struct meeting {
+typedef struct test_cond {
     filch_mutex m;
     filch_cond c;
     int arrived, gone; /* under the mutex */
-} meeting;
+} test_cond;
 
-typedef struct visit {
-    meeting *at;
+typedef struct test_wait {
+    test_cond *at;
     int64_t deadline;
-    int came, went;
+    int arrival, departure;
     bool held; /* the mutex was held after the wait */
-} visit;
+} test_wait;
 
-static int visit_it(void *arg)
+static int wait_once(void *arg)
 {
-    visit *v = arg;
-    meeting *at = v->at;
+    test_wait *v = arg;
+    test_cond *at = v->at;
     int e;
 
     filch_mutex_lock(&at->m);
-    v->came = at->arrived++;
+    v->arrival = at->arrived++;
     e = filch_cond_wait_until(&at->c, &at->m, v->deadline);
     v->held = filch_mutex_try_lock(&at->m) == -EAGAIN;
-    v->went = at->gone++;
+    v->departure = at->gone++;
     filch_mutex_unlock(&at->m);
     return e;
 }
 
 static int signal_without_waiter(void)
 {
-    meeting at = {0};
-    party p;
-    visit v = {&at, SOON, 0, 0, false};
+    test_cond at = {0};
+    async_call p;
+    test_wait v = {&at, SOON, 0, 0, false};
 
     filch_cond_signal(&at.c);
     filch_cond_broadcast(&at.c);
-    party_start(&p, visit_it, &v);
-    SAY(party_end(&p) == -ETIMEDOUT); /* signals without a waiter are not stored */
+    async_call_start(&p, wait_once, &v);
+    EXPECT(async_call_join(&p) == -ETIMEDOUT); /* signals without a waiter are not stored */
     return 0;
 }
 EVERYWHERE(signal_without_waiter)
 
 /* Fibers and threads alternate. */
-static void visit_all(meeting *at, party *p, visit *v, unsigned n)
+static void wait_all(test_cond *at, async_call *p, test_wait *v, unsigned n)
 {
     for (unsigned i = 0; i < n; i++) {
-        v[i] = (visit){at, NEVER, 0, 0, false};
+        v[i] = (test_wait){at, NEVER, 0, 0, false};
         if (i % 2)
-            party_start_thread(&p[i], visit_it, &v[i]);
+            async_call_start_thread(&p[i], wait_once, &v[i]);
         else
-            party_start(&p[i], visit_it, &v[i]);
+            async_call_start(&p[i], wait_once, &v[i]);
         await_waiting(&at->c, i + 1);
     }
 }
@@ -58,19 +58,19 @@ static void visit_all(meeting *at, party *p, visit *v, unsigned n)
 static int signals(void)
 {
     enum { N = 6 };
-    meeting at = {0};
-    party p[N];
-    visit v[N];
+    test_cond at = {0};
+    async_call p[N];
+    test_wait v[N];
 
-    visit_all(&at, p, v, N);
+    wait_all(&at, p, v, N);
     while (filch_mutex_try_lock(&at.m) != 0)
         filch_yield(); /* the last waiter is about to unlock it */
     filch_mutex_unlock(&at.m);
     for (unsigned i = 0; i < N; i++) {
         filch_cond_signal(&at.c);
-        SAY(party_end(&p[i]) == 0); /* the longest waiter is woken */
-        SAY(v[i].held && v[i].went == (int)i);
-        SAY(n_waiting(&at.c) == N - 1 - i);
+        EXPECT(async_call_join(&p[i]) == 0); /* the longest waiter is woken */
+        EXPECT(v[i].held && v[i].departure == (int)i);
+        EXPECT(n_waiting(&at.c) == N - 1 - i);
     }
     return 0;
 }
@@ -79,19 +79,19 @@ EVERYWHERE(signals)
 static int broadcasts(void)
 {
     enum { N = 6 };
-    meeting at = {0};
-    party p[N];
-    visit v[N];
+    test_cond at = {0};
+    async_call p[N];
+    test_wait v[N];
 
-    visit_all(&at, p, v, N);
+    wait_all(&at, p, v, N);
     filch_mutex_lock(&at.m);
     filch_cond_broadcast(&at.c);
-    SAY(n_waiting(&at.c) == 0);
-    SAY(at.gone == 0);
+    EXPECT(n_waiting(&at.c) == 0);
+    EXPECT(at.gone == 0);
     filch_mutex_unlock(&at.m);
     for (unsigned i = 0; i < N; i++) {
-        SAY(party_end(&p[i]) == 0);
-        SAY(v[i].held);
+        EXPECT(async_call_join(&p[i]) == 0);
+        EXPECT(v[i].held);
     }
     return 0;
 }
@@ -99,22 +99,22 @@ EVERYWHERE(broadcasts)
 
 static int deadline_passes(void)
 {
-    meeting at = {0};
-    party p[3];
-    visit v[3];
+    test_cond at = {0};
+    async_call p[3];
+    test_wait v[3];
 
     for (int i = 0; i < 3; i++) {
-        v[i] = (visit){&at, i == 2 ? 0 : SOON, 0, 0, false};
+        v[i] = (test_wait){&at, i == 2 ? 0 : SOON, 0, 0, false};
         if (i % 2)
-            party_start_thread(&p[i], visit_it, &v[i]);
+            async_call_start_thread(&p[i], wait_once, &v[i]);
         else
-            party_start(&p[i], visit_it, &v[i]);
+            async_call_start(&p[i], wait_once, &v[i]);
     }
     for (int i = 0; i < 3; i++) {
-        SAY(party_end(&p[i]) == -ETIMEDOUT);
-        SAY(v[i].held);
+        EXPECT(async_call_join(&p[i]) == -ETIMEDOUT);
+        EXPECT(v[i].held);
     }
-    SAY(n_waiting(&at.c) == 0);
+    EXPECT(n_waiting(&at.c) == 0);
     return 0;
 }
 EVERYWHERE(deadline_passes)
@@ -122,20 +122,20 @@ EVERYWHERE(deadline_passes)
 /* One waiter is cancelled.  The signal wakes the other. */
 static int cancelled(void)
 {
-    meeting at = {0};
-    party p[2];
-    visit v[2];
+    test_cond at = {0};
+    async_call p[2];
+    test_wait v[2];
 
     for (unsigned i = 0; i < 2; i++) {
-        v[i] = (visit){&at, NEVER, 0, 0, false};
-        party_start(&p[i], visit_it, &v[i]);
+        v[i] = (test_wait){&at, NEVER, 0, 0, false};
+        async_call_start(&p[i], wait_once, &v[i]);
         await_waiting(&at.c, i + 1);
     }
     filch_fiber_cancel(p[0].fiber);
-    SAY(party_end(&p[0]) == -ECANCELED);
-    SAY(v[0].held);
+    EXPECT(async_call_join(&p[0]) == -ECANCELED);
+    EXPECT(v[0].held);
     filch_cond_signal(&at.c);
-    SAY(party_end(&p[1]) == 0);
+    EXPECT(async_call_join(&p[1]) == 0);
     return 0;
 }
 EVERYWHERE(cancelled)
@@ -162,9 +162,9 @@ static int wait_ignoring_cancel(void *arg)
 static int cancelled_waiter_retries(void)
 {
     predicate s = {0};
-    party p;
+    async_call p;
 
-    party_start(&p, wait_ignoring_cancel, &s);
+    async_call_start(&p, wait_ignoring_cancel, &s);
     await_waiting(&s.c, 1);
     filch_fiber_cancel(p.fiber);
     for (int i = 0; i < 10; i++)
@@ -172,7 +172,7 @@ static int cancelled_waiter_retries(void)
     filch_mutex_lock(&s.m);
     s.so = true;
     filch_mutex_unlock(&s.m);
-    return party_end(&p);
+    return async_call_join(&p);
 }
 ON_ONE_WORKER(cancelled_waiter_retries)
 

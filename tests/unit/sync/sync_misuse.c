@@ -22,8 +22,8 @@ static void wait_without_mutex(void)
 static void test_mutex(void **state)
 {
     (void)state;
-    CHECK(dies_saying(unlock_free, "filch_mutex_unlock: the mutex is not locked"));
-    CHECK(dies_saying(wait_without_mutex, "filch_mutex_unlock: the mutex is not locked"));
+    CHECK(aborts_with(unlock_free, "filch_mutex_unlock: the mutex is not locked"));
+    CHECK(aborts_with(wait_without_mutex, "filch_mutex_unlock: the mutex is not locked"));
 }
 
 static void end_free_read(void)
@@ -59,10 +59,10 @@ static void end_read_as_write(void)
 static void test_rwlock(void **state)
 {
     (void)state;
-    CHECK(dies_saying(end_free_read, "filch_rwlock_rdunlock: no reader holds the lock"));
-    CHECK(dies_saying(end_write_as_read, "filch_rwlock_rdunlock: no reader holds the lock"));
-    CHECK(dies_saying(end_free_write, "filch_rwlock_wrunlock: no writer holds the lock"));
-    CHECK(dies_saying(end_read_as_write, "filch_rwlock_wrunlock: no writer holds the lock"));
+    CHECK(aborts_with(end_free_read, "filch_rwlock_rdunlock: no reader holds the lock"));
+    CHECK(aborts_with(end_write_as_read, "filch_rwlock_rdunlock: no reader holds the lock"));
+    CHECK(aborts_with(end_free_write, "filch_rwlock_wrunlock: no writer holds the lock"));
+    CHECK(aborts_with(end_read_as_write, "filch_rwlock_wrunlock: no writer holds the lock"));
 }
 
 static void post_too_many(void)
@@ -93,9 +93,9 @@ static void add_too_many(void)
 static void test_numbers(void **state)
 {
     (void)state;
-    CHECK(dies_saying(post_too_many, "filch_sem_post_n: the value would overflow"));
-    CHECK(dies_saying(done_too_often, "filch_wait_group_done: the counter is 0"));
-    CHECK(dies_saying(add_too_many, "filch_wait_group_add: the counter would overflow"));
+    CHECK(aborts_with(post_too_many, "filch_sem_post_n: the value would overflow"));
+    CHECK(aborts_with(done_too_often, "filch_wait_group_done: the counter is 0"));
+    CHECK(aborts_with(add_too_many, "filch_wait_group_add: the counter would overflow"));
 }
 
 static void again(void *o)
@@ -124,8 +124,8 @@ static void once_inside_once_in_a_fiber(void)
 static void test_once(void **state)
 {
     (void)state;
-    CHECK(dies_saying(once_inside_once, "filch_once_run: called by the function that it runs"));
-    CHECK(dies_saying(once_inside_once_in_a_fiber,
+    CHECK(aborts_with(once_inside_once, "filch_once_run: called by the function that it runs"));
+    CHECK(aborts_with(once_inside_once_in_a_fiber,
                       "filch_once_run: called by the function that it runs"));
 }
 
@@ -144,9 +144,9 @@ static int arrive_of_three(void *b)
 static void barrier_without_agreement(void)
 {
     filch_barrier b = {0};
-    party p;
+    async_call p;
 
-    party_start_thread(&p, arrive_of_three, &b);
+    async_call_start_thread(&p, arrive_of_three, &b);
     await_waiting(&b, 1);
     filch_barrier_wait(&b, 2);
 }
@@ -154,8 +154,8 @@ static void barrier_without_agreement(void)
 static void test_barrier(void **state)
 {
     (void)state;
-    CHECK(dies_saying(barrier_for_none, "filch_barrier_wait: n is 0"));
-    CHECK(dies_saying(barrier_without_agreement, "filch_barrier_wait: n differs"));
+    CHECK(aborts_with(barrier_for_none, "filch_barrier_wait: n is 0"));
+    CHECK(aborts_with(barrier_without_agreement, "filch_barrier_wait: n differs"));
 }
 
 CHECK_MAIN(test_mutex, test_rwlock, test_numbers, test_once, test_barrier)

@@ -25,16 +25,16 @@ static int basics(void)
 {
     filch_mutex m = {0};
 
-    SAY(filch_mutex_try_lock(&m) == 0);
-    SAY(filch_mutex_try_lock(&m) == -EAGAIN);
+    EXPECT(filch_mutex_try_lock(&m) == 0);
+    EXPECT(filch_mutex_try_lock(&m) == -EAGAIN);
     filch_mutex_unlock(&m);
     filch_mutex_lock(&m);
-    SAY(filch_mutex_try_lock(&m) == -EAGAIN);
+    EXPECT(filch_mutex_try_lock(&m) == -EAGAIN);
     filch_mutex_unlock(&m);
-    SAY(filch_mutex_lock_until(&m, 0) == 0);
-    SAY(filch_mutex_lock_until(&m, 0) == -ETIMEDOUT);
+    EXPECT(filch_mutex_lock_until(&m, 0) == 0);
+    EXPECT(filch_mutex_lock_until(&m, 0) == -ETIMEDOUT);
     filch_mutex_unlock(&m);
-    SAY(filch_mutex_lock_until(&m, NEVER) == 0);
+    EXPECT(filch_mutex_lock_until(&m, NEVER) == 0);
     filch_mutex_unlock(&m);
     return 0;
 }
@@ -44,19 +44,19 @@ EVERYWHERE(basics)
 static int biased_then_contended(void)
 {
     filch_mutex m = {0};
-    party p[2];
+    async_call p[2];
 
     for (int i = 0; i < 1000; i++)
         lock(&m);
     filch_mutex_lock(&m);
-    party_start(&p[0], lock, &m);
-    party_start_thread(&p[1], lock, &m);
+    async_call_start(&p[0], lock, &m);
+    async_call_start_thread(&p[1], lock, &m);
     await_waiting(&m, 2);
-    SAY(!atomic_load(&p[0].is_over) && !atomic_load(&p[1].is_over));
+    EXPECT(!atomic_load(&p[0].is_over) && !atomic_load(&p[1].is_over));
     filch_mutex_unlock(&m);
-    party_end(&p[0]);
-    party_end(&p[1]);
-    SAY(filch_mutex_try_lock(&m) == 0);
+    async_call_join(&p[0]);
+    async_call_join(&p[1]);
+    EXPECT(filch_mutex_try_lock(&m) == 0);
     return 0;
 }
 EVERYWHERE(biased_then_contended)
@@ -64,14 +64,14 @@ EVERYWHERE(biased_then_contended)
 static int deadline_passes(void)
 {
     filch_mutex m = {0};
-    party p[2];
+    async_call p[2];
 
     filch_mutex_lock(&m);
-    party_start(&p[0], lock_soon, &m);
-    party_start_thread(&p[1], lock_soon, &m);
-    SAY(party_end(&p[0]) == -ETIMEDOUT);
-    SAY(party_end(&p[1]) == -ETIMEDOUT);
-    SAY(n_waiting(&m) == 0);
+    async_call_start(&p[0], lock_soon, &m);
+    async_call_start_thread(&p[1], lock_soon, &m);
+    EXPECT(async_call_join(&p[0]) == -ETIMEDOUT);
+    EXPECT(async_call_join(&p[1]) == -ETIMEDOUT);
+    EXPECT(n_waiting(&m) == 0);
     filch_mutex_unlock(&m);
     return basics();
 }
@@ -80,21 +80,21 @@ EVERYWHERE(deadline_passes)
 static int cancelled(void)
 {
     filch_mutex m = {0};
-    party p, q;
+    async_call p, q;
 
     filch_mutex_lock(&m);
-    party_start(&p, lock_until_cancelled, &m);
+    async_call_start(&p, lock_until_cancelled, &m);
     await_waiting(&m, 1);
     filch_fiber_cancel(p.fiber);
-    SAY(party_end(&p) == -ECANCELED);
-    SAY(n_waiting(&m) == 0);
+    EXPECT(async_call_join(&p) == -ECANCELED);
+    EXPECT(n_waiting(&m) == 0);
 
-    party_start(&q, lock, &m);
+    async_call_start(&q, lock, &m);
     await_waiting(&m, 1);
     filch_fiber_cancel(q.fiber);
-    SAY(n_waiting(&m) == 1); /* it still waits */
+    EXPECT(n_waiting(&m) == 1); /* it still waits */
     filch_mutex_unlock(&m);
-    SAY(party_end(&q) == 0);
+    EXPECT(async_call_join(&q) == 0);
     return 0;
 }
 EVERYWHERE(cancelled)
@@ -104,21 +104,21 @@ EVERYWHERE(cancelled)
 static int gives_up_when_woken(void)
 {
     filch_mutex m = {0};
-    party p, q;
+    async_call p, q;
 
     filch_mutex_lock(&m);
-    party_start(&p, lock_until_cancelled, &m);
+    async_call_start(&p, lock_until_cancelled, &m);
     await_waiting(&m, 1);
-    party_start(&q, lock, &m);
+    async_call_start(&q, lock, &m);
     await_waiting(&m, 2);
     filch_mutex_unlock(&m);
-    SAY(n_waiting(&m) == 1);
+    EXPECT(n_waiting(&m) == 1);
     filch_mutex_lock(&m);
     filch_fiber_cancel(p.fiber);
-    SAY(party_end(&p) == -ECANCELED);
+    EXPECT(async_call_join(&p) == -ECANCELED);
     filch_mutex_unlock(&m);
-    SAY(party_end(&q) == 0);
-    SAY(filch_mutex_try_lock(&m) == 0);
+    EXPECT(async_call_join(&q) == 0);
+    EXPECT(filch_mutex_try_lock(&m) == 0);
     return 0;
 }
 ON_ONE_WORKER(gives_up_when_woken)
@@ -145,25 +145,25 @@ static int retry_keeps_order(void)
     enum { N = 5 };
     filch_mutex m = {0};
     in_order o[N];
-    party p[N];
+    async_call p[N];
     int next = 0;
 
     next_in_order = &next;
     filch_mutex_lock(&m);
     for (unsigned i = 0; i < N; i++) {
         o[i] = (in_order){&m, -1};
-        party_start(&p[i], lock_in_order, &o[i]);
+        async_call_start(&p[i], lock_in_order, &o[i]);
         await_waiting(&m, i + 1);
     }
     for (int i = 0; i < 3; i++) {
         filch_mutex_unlock(&m);
-        SAY(filch_mutex_try_lock(&m) == 0); /* barges before the woken waiter */
+        EXPECT(filch_mutex_try_lock(&m) == 0); /* barges before the woken waiter */
         await_waiting(&m, N);
     }
     filch_mutex_unlock(&m);
     for (int i = 0; i < N; i++) {
-        party_end(&p[i]);
-        SAY(o[i].place == i);
+        async_call_join(&p[i]);
+        EXPECT(o[i].place == i);
     }
     return 0;
 }
@@ -209,26 +209,26 @@ static int take_turn(void *arg)
 static int barging_is_bounded(bool yields)
 {
     barging h = {.yields = yields};
-    party bargers[BARGERS], waiters[WAITERS];
+    async_call bargers[BARGERS], waiters[WAITERS];
 
     filch_mutex_lock(&h.m);
     for (unsigned i = 0; i < WAITERS; i++) {
         if (i == 1)
-            party_start_thread(&waiters[i], take_turn, &h);
+            async_call_start_thread(&waiters[i], take_turn, &h);
         else
-            party_start(&waiters[i], take_turn, &h);
+            async_call_start(&waiters[i], take_turn, &h);
         await_waiting(&h.m, i + 1);
     }
     for (int i = 0; i < BARGERS; i++)
-        party_start(&bargers[i], barge, &h);
+        async_call_start(&bargers[i], barge, &h);
     filch_mutex_unlock(&h.m);
     barge(&h);
     for (int i = 0; i < BARGERS; i++)
-        party_end(&bargers[i]);
+        async_call_join(&bargers[i]);
     for (int i = 0; i < WAITERS; i++)
-        party_end(&waiters[i]);
+        async_call_join(&waiters[i]);
     for (int i = 0; i < WAITERS; i++)
-        SAY(h.turn_of[i] <= (i + 1) * TURNS_EACH);
+        EXPECT(h.turn_of[i] <= (i + 1) * TURNS_EACH);
     return 0;
 }
 
@@ -257,18 +257,18 @@ static int freed_by_last_user(void)
 {
     for (int i = 0; i < SCALED(2000); i++) {
         filch_mutex *m = calloc(1, sizeof *m);
-        party p;
+        async_call p;
         if (!m)
             return __LINE__;
         filch_mutex_lock(m);
         if (i % 4 == 0)
-            party_start_thread(&p, take_and_free, m);
+            async_call_start_thread(&p, take_and_free, m);
         else
-            party_start(&p, take_and_free, m);
+            async_call_start(&p, take_and_free, m);
         if (i % 2 == 0)
             await_waiting(m, 1);
         filch_mutex_unlock(m);
-        party_end(&p);
+        async_call_join(&p);
     }
     return 0;
 }
@@ -278,18 +278,18 @@ EVERYWHERE(freed_by_last_user)
 static void test_threads_alone(void **state)
 {
     filch_mutex m = {0};
-    party p[4];
+    async_call p[4];
 
     (void)state;
     filch_mutex_lock(&m);
     for (unsigned i = 0; i < 4; i++)
-        party_start_thread(&p[i], i == 2 ? lock_soon : lock, &m);
-    CHECK_INT(party_end(&p[2]), -ETIMEDOUT);
+        async_call_start_thread(&p[i], i == 2 ? lock_soon : lock, &m);
+    CHECK_INT(async_call_join(&p[2]), -ETIMEDOUT);
     await_waiting(&m, 3);
     filch_mutex_unlock(&m);
     for (int i = 0; i < 4; i++)
         if (i != 2)
-            CHECK_INT(party_end(&p[i]), 0);
+            CHECK_INT(async_call_join(&p[i]), 0);
     CHECK_INT(filch_worker_count(), 0);
 }
 

@@ -31,7 +31,7 @@ static int basics(void)
     resource t = {0};
 
     for (int i = 0; i < 3; i++)
-        SAY(use(&t) == 1);
+        EXPECT(use(&t) == 1);
     return 0;
 }
 EVERYWHERE(basics)
@@ -41,19 +41,19 @@ static int others_wait(void)
     enum { N = 6 };
     filch_sem hold = {0};
     resource t = {.hold = &hold};
-    party p[N];
+    async_call p[N];
 
     for (int i = 0; i < N; i++) {
         if (i % 2)
-            party_start_thread(&p[i], use, &t);
+            async_call_start_thread(&p[i], use, &t);
         else
-            party_start(&p[i], use, &t);
+            async_call_start(&p[i], use, &t);
     }
     await_waiting(&t.once, N - 1);
     await_waiting(&hold, 1);
     filch_sem_post(&hold);
     for (int i = 0; i < N; i++)
-        SAY(party_end(&p[i]) == 1);
+        EXPECT(async_call_join(&p[i]) == 1);
     return 0;
 }
 EVERYWHERE(others_wait)
@@ -63,17 +63,17 @@ static int not_cancelled(void)
 {
     filch_sem hold = {0};
     resource t = {.hold = &hold};
-    party p, q;
+    async_call p, q;
 
-    party_start(&p, use, &t);
+    async_call_start(&p, use, &t);
     await_waiting(&hold, 1);
-    party_start(&q, use, &t);
+    async_call_start(&q, use, &t);
     await_waiting(&t.once, 1);
     filch_fiber_cancel(q.fiber);
-    SAY(n_waiting(&t.once) == 1);
+    EXPECT(n_waiting(&t.once) == 1);
     filch_sem_post(&hold);
-    SAY(party_end(&p) == 1);
-    SAY(party_end(&q) == 1);
+    EXPECT(async_call_join(&p) == 1);
+    EXPECT(async_call_join(&q) == 1);
     return 0;
 }
 EVERYWHERE(not_cancelled)
@@ -85,11 +85,11 @@ static int many_callers(void)
 
     for (int round = 0; round < SCALED(300); round++) {
         resource t = {.yields = round % 3};
-        party p[N];
+        async_call p[N];
         for (int i = 0; i < N; i++)
-            party_start(&p[i], use, &t);
+            async_call_start(&p[i], use, &t);
         for (int i = 0; i < N; i++)
-            SAY(party_end(&p[i]) == 1);
+            EXPECT(async_call_join(&p[i]) == 1);
     }
     return 0;
 }

@@ -39,22 +39,22 @@ static int basics(void)
     filch_rwlock l = {0};
 
     filch_rwlock_rdlock(&l);
-    SAY(filch_rwlock_try_rdlock(&l) == 0);
-    SAY(filch_rwlock_rdlock_until(&l, 0) == 0);
-    SAY(filch_rwlock_try_wrlock(&l) == -EAGAIN);
-    SAY(filch_rwlock_wrlock_until(&l, 0) == -ETIMEDOUT);
+    EXPECT(filch_rwlock_try_rdlock(&l) == 0);
+    EXPECT(filch_rwlock_rdlock_until(&l, 0) == 0);
+    EXPECT(filch_rwlock_try_wrlock(&l) == -EAGAIN);
+    EXPECT(filch_rwlock_wrlock_until(&l, 0) == -ETIMEDOUT);
     for (int i = 0; i < 3; i++) {
-        SAY(filch_rwlock_try_wrlock(&l) == -EAGAIN);
+        EXPECT(filch_rwlock_try_wrlock(&l) == -EAGAIN);
         filch_rwlock_rdunlock(&l);
     }
     filch_rwlock_wrlock(&l);
-    SAY(filch_rwlock_try_wrlock(&l) == -EAGAIN);
-    SAY(filch_rwlock_try_rdlock(&l) == -EAGAIN);
-    SAY(filch_rwlock_rdlock_until(&l, 0) == -ETIMEDOUT);
+    EXPECT(filch_rwlock_try_wrlock(&l) == -EAGAIN);
+    EXPECT(filch_rwlock_try_rdlock(&l) == -EAGAIN);
+    EXPECT(filch_rwlock_rdlock_until(&l, 0) == -ETIMEDOUT);
     filch_rwlock_wrunlock(&l);
-    SAY(filch_rwlock_try_wrlock(&l) == 0);
+    EXPECT(filch_rwlock_try_wrlock(&l) == 0);
     filch_rwlock_wrunlock(&l);
-    SAY(filch_rwlock_wrlock_until(&l, 0) == 0);
+    EXPECT(filch_rwlock_wrlock_until(&l, 0) == 0);
     filch_rwlock_wrunlock(&l);
     return 0;
 }
@@ -63,18 +63,18 @@ EVERYWHERE(basics)
 static int deadline_passes(void)
 {
     filch_rwlock l = {0};
-    party p[4];
+    async_call p[4];
 
     filch_rwlock_wrlock(&l);
-    party_start(&p[0], read_soon, &l);
-    party_start(&p[1], write_soon, &l);
-    party_start_thread(&p[2], read_soon, &l);
-    party_start_thread(&p[3], write_soon, &l);
+    async_call_start(&p[0], read_soon, &l);
+    async_call_start(&p[1], write_soon, &l);
+    async_call_start_thread(&p[2], read_soon, &l);
+    async_call_start_thread(&p[3], write_soon, &l);
     for (int i = 0; i < 4; i++)
-        SAY(party_end(&p[i]) == -ETIMEDOUT);
-    SAY(n_waiting_in(&l, READERS) == 0 && n_waiting_in(&l, WRITERS) == 0);
+        EXPECT(async_call_join(&p[i]) == -ETIMEDOUT);
+    EXPECT(n_waiting_in(&l, READERS) == 0 && n_waiting_in(&l, WRITERS) == 0);
     filch_rwlock_wrunlock(&l);
-    SAY(filch_rwlock_try_wrlock(&l) == 0);
+    EXPECT(filch_rwlock_try_wrlock(&l) == 0);
     return 0;
 }
 EVERYWHERE(deadline_passes)
@@ -82,21 +82,21 @@ EVERYWHERE(deadline_passes)
 static int cancelled(void)
 {
     filch_rwlock l = {0};
-    party p[3];
+    async_call p[3];
 
     filch_rwlock_wrlock(&l);
-    party_start(&p[0], read_until_cancelled, &l);
-    party_start(&p[1], read_it, &l);
+    async_call_start(&p[0], read_until_cancelled, &l);
+    async_call_start(&p[1], read_it, &l);
     await_waiting_in(&l, READERS, 2);
-    party_start(&p[2], write_until_cancelled, &l);
+    async_call_start(&p[2], write_until_cancelled, &l);
     await_waiting_in(&l, WRITERS, 1);
     for (int i = 0; i < 3; i++)
         filch_fiber_cancel(p[i].fiber);
-    SAY(party_end(&p[0]) == -ECANCELED);
-    SAY(party_end(&p[2]) == -ECANCELED);
-    SAY(n_waiting_in(&l, READERS) == 1);
+    EXPECT(async_call_join(&p[0]) == -ECANCELED);
+    EXPECT(async_call_join(&p[2]) == -ECANCELED);
+    EXPECT(n_waiting_in(&l, READERS) == 1);
     filch_rwlock_wrunlock(&l);
-    SAY(party_end(&p[1]) == 0);
+    EXPECT(async_call_join(&p[1]) == 0);
     filch_rwlock_rdunlock(&l);
     return 0;
 }
@@ -107,32 +107,32 @@ EVERYWHERE(cancelled)
 static int writers_and_readers_alternate(void)
 {
     filch_rwlock l = {0};
-    party writer, reader[2], second;
+    async_call writer, reader[2], second;
 
     filch_rwlock_rdlock(&l);
-    party_start(&writer, write_it, &l);
+    async_call_start(&writer, write_it, &l);
     await_waiting_in(&l, WRITERS, 1);
-    SAY(filch_rwlock_try_rdlock(&l) == -EAGAIN); /* a waiting writer keeps it out */
-    party_start(&reader[0], read_it, &l);
-    party_start_thread(&reader[1], read_it, &l);
+    EXPECT(filch_rwlock_try_rdlock(&l) == -EAGAIN); /* a waiting writer keeps it out */
+    async_call_start(&reader[0], read_it, &l);
+    async_call_start_thread(&reader[1], read_it, &l);
     await_waiting_in(&l, READERS, 2);
-    party_start(&second, write_it, &l);
+    async_call_start(&second, write_it, &l);
     await_waiting_in(&l, WRITERS, 2);
 
     filch_rwlock_rdunlock(&l);
-    party_end(&writer);
-    SAY(n_waiting_in(&l, READERS) == 2 && n_waiting_in(&l, WRITERS) == 1);
+    async_call_join(&writer);
+    EXPECT(n_waiting_in(&l, READERS) == 2 && n_waiting_in(&l, WRITERS) == 1);
     filch_rwlock_wrunlock(&l);
-    party_end(&reader[0]);
-    party_end(&reader[1]);
-    SAY(n_waiting_in(&l, WRITERS) == 1);
+    async_call_join(&reader[0]);
+    async_call_join(&reader[1]);
+    EXPECT(n_waiting_in(&l, WRITERS) == 1);
     filch_rwlock_rdunlock(&l);
-    SAY(n_waiting_in(&l, WRITERS) == 1);
+    EXPECT(n_waiting_in(&l, WRITERS) == 1);
     filch_rwlock_rdunlock(&l);
-    party_end(&second);
-    SAY(filch_rwlock_try_rdlock(&l) == -EAGAIN);
+    async_call_join(&second);
+    EXPECT(filch_rwlock_try_rdlock(&l) == -EAGAIN);
     filch_rwlock_wrunlock(&l);
-    SAY(filch_rwlock_try_wrlock(&l) == 0);
+    EXPECT(filch_rwlock_try_wrlock(&l) == 0);
     return 0;
 }
 EVERYWHERE(writers_and_readers_alternate)
@@ -141,18 +141,18 @@ EVERYWHERE(writers_and_readers_alternate)
 static int writers_alone(void)
 {
     filch_rwlock l = {0};
-    party p[3];
+    async_call p[3];
 
     filch_rwlock_wrlock(&l);
     for (unsigned i = 0; i < 3; i++) {
-        party_start(&p[i], write_it, &l);
+        async_call_start(&p[i], write_it, &l);
         await_waiting_in(&l, WRITERS, i + 1);
     }
     for (unsigned i = 0; i < 3; i++) {
         filch_rwlock_wrunlock(&l);
-        party_end(&p[i]);
-        SAY(n_waiting_in(&l, WRITERS) == 2 - i);
-        SAY(filch_rwlock_try_rdlock(&l) == -EAGAIN);
+        async_call_join(&p[i]);
+        EXPECT(n_waiting_in(&l, WRITERS) == 2 - i);
+        EXPECT(filch_rwlock_try_rdlock(&l) == -EAGAIN);
     }
     filch_rwlock_wrunlock(&l);
     return 0;
@@ -163,24 +163,24 @@ EVERYWHERE(writers_alone)
 static int writer_gives_up(void)
 {
     filch_rwlock l = {0};
-    party writer[2], reader;
+    async_call writer[2], reader;
 
     filch_rwlock_rdlock(&l);
-    party_start(&writer[0], write_until_cancelled, &l);
-    party_start(&writer[1], write_until_cancelled, &l);
+    async_call_start(&writer[0], write_until_cancelled, &l);
+    async_call_start(&writer[1], write_until_cancelled, &l);
     await_waiting_in(&l, WRITERS, 2);
-    party_start(&reader, read_it, &l);
+    async_call_start(&reader, read_it, &l);
     await_waiting_in(&l, READERS, 1);
     filch_fiber_cancel(writer[0].fiber);
-    SAY(party_end(&writer[0]) == -ECANCELED);
-    SAY(n_waiting_in(&l, READERS) == 1);
+    EXPECT(async_call_join(&writer[0]) == -ECANCELED);
+    EXPECT(n_waiting_in(&l, READERS) == 1);
     filch_fiber_cancel(writer[1].fiber);
-    SAY(party_end(&writer[1]) == -ECANCELED);
-    SAY(party_end(&reader) == 0);
+    EXPECT(async_call_join(&writer[1]) == -ECANCELED);
+    EXPECT(async_call_join(&reader) == 0);
     filch_rwlock_rdunlock(&l);
-    SAY(filch_rwlock_try_wrlock(&l) == -EAGAIN);
+    EXPECT(filch_rwlock_try_wrlock(&l) == -EAGAIN);
     filch_rwlock_rdunlock(&l);
-    SAY(filch_rwlock_try_wrlock(&l) == 0);
+    EXPECT(filch_rwlock_try_wrlock(&l) == 0);
     return 0;
 }
 EVERYWHERE(writer_gives_up)

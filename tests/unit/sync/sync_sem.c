@@ -24,21 +24,21 @@ static int basics(void)
 {
     filch_sem s = {0}, three = FILCH_SEM_INIT(3);
 
-    SAY(filch_sem_value(&s) == 0);
-    SAY(filch_sem_try_wait(&s) == -EAGAIN);
-    SAY(filch_sem_wait_until(&s, 0) == -ETIMEDOUT);
+    EXPECT(filch_sem_value(&s) == 0);
+    EXPECT(filch_sem_try_wait(&s) == -EAGAIN);
+    EXPECT(filch_sem_wait_until(&s, 0) == -ETIMEDOUT);
     filch_sem_post(&s);
-    SAY(filch_sem_value(&s) == 1);
-    SAY(filch_sem_wait(&s) == 0);
-    SAY(filch_sem_value(&s) == 0);
+    EXPECT(filch_sem_value(&s) == 1);
+    EXPECT(filch_sem_wait(&s) == 0);
+    EXPECT(filch_sem_value(&s) == 0);
     filch_sem_post_n(&s, 5);
-    SAY(filch_sem_wait_n(&s, 4) == 0);
-    SAY(filch_sem_wait_n_until(&s, 2, 0) == -ETIMEDOUT);
-    SAY(filch_sem_wait_until(&s, 0) == 0);
-    SAY(filch_sem_wait_n(&s, 0) == 0);
-    SAY(filch_sem_value(&three) == 3);
-    SAY(filch_sem_try_wait(&three) == 0);
-    SAY(filch_sem_value(&three) == 2);
+    EXPECT(filch_sem_wait_n(&s, 4) == 0);
+    EXPECT(filch_sem_wait_n_until(&s, 2, 0) == -ETIMEDOUT);
+    EXPECT(filch_sem_wait_until(&s, 0) == 0);
+    EXPECT(filch_sem_wait_n(&s, 0) == 0);
+    EXPECT(filch_sem_value(&three) == 3);
+    EXPECT(filch_sem_try_wait(&three) == 0);
+    EXPECT(filch_sem_value(&three) == 2);
     return 0;
 }
 EVERYWHERE(basics)
@@ -48,24 +48,24 @@ static int fifo_order(void)
 {
     filch_sem s = {0};
     request many = {&s, 3, NEVER}, one = {&s, 1, NEVER};
-    party p, q;
+    async_call p, q;
 
-    party_start(&p, take, &many);
+    async_call_start(&p, take, &many);
     await_waiting(&s, 1);
-    party_start_thread(&q, take, &one);
+    async_call_start_thread(&q, take, &one);
     await_waiting(&s, 2);
     filch_sem_post_n(&s, 2);
-    SAY(n_waiting(&s) == 2);
-    SAY(filch_sem_value(&s) == 2);
-    SAY(filch_sem_try_wait(&s) == -EAGAIN);
-    SAY(filch_sem_wait_until(&s, 0) == -ETIMEDOUT);
+    EXPECT(n_waiting(&s) == 2);
+    EXPECT(filch_sem_value(&s) == 2);
+    EXPECT(filch_sem_try_wait(&s) == -EAGAIN);
+    EXPECT(filch_sem_wait_until(&s, 0) == -ETIMEDOUT);
     filch_sem_post(&s);
-    SAY(party_end(&p) == 0);
-    SAY(n_waiting(&s) == 1);
-    SAY(filch_sem_value(&s) == 0);
+    EXPECT(async_call_join(&p) == 0);
+    EXPECT(n_waiting(&s) == 1);
+    EXPECT(filch_sem_value(&s) == 0);
     filch_sem_post(&s);
-    SAY(party_end(&q) == 0);
-    SAY(filch_sem_value(&s) == 0);
+    EXPECT(async_call_join(&q) == 0);
+    EXPECT(filch_sem_value(&s) == 0);
     return 0;
 }
 EVERYWHERE(fifo_order)
@@ -75,19 +75,19 @@ static int many_at_once(void)
     enum { N = 6 };
     filch_sem s = {0};
     request w = {&s, 1, NEVER};
-    party p[N];
+    async_call p[N];
 
     for (unsigned i = 0; i < N; i++) {
         if (i % 2)
-            party_start_thread(&p[i], take, &w);
+            async_call_start_thread(&p[i], take, &w);
         else
-            party_start(&p[i], take, &w);
+            async_call_start(&p[i], take, &w);
     }
     await_waiting(&s, N);
     filch_sem_post_n(&s, N + 2);
     for (unsigned i = 0; i < N; i++)
-        SAY(party_end(&p[i]) == 0);
-    SAY(filch_sem_value(&s) == 2);
+        EXPECT(async_call_join(&p[i]) == 0);
+    EXPECT(filch_sem_value(&s) == 2);
     return 0;
 }
 EVERYWHERE(many_at_once)
@@ -95,13 +95,13 @@ EVERYWHERE(many_at_once)
 static int deadline_passes(void)
 {
     filch_sem s = {0};
-    party p[2];
+    async_call p[2];
 
-    party_start(&p[0], take_soon, &s);
-    party_start_thread(&p[1], take_soon, &s);
-    SAY(party_end(&p[0]) == -ETIMEDOUT);
-    SAY(party_end(&p[1]) == -ETIMEDOUT);
-    SAY(n_waiting(&s) == 0);
+    async_call_start(&p[0], take_soon, &s);
+    async_call_start_thread(&p[1], take_soon, &s);
+    EXPECT(async_call_join(&p[0]) == -ETIMEDOUT);
+    EXPECT(async_call_join(&p[1]) == -ETIMEDOUT);
+    EXPECT(n_waiting(&s) == 0);
     return 0;
 }
 EVERYWHERE(deadline_passes)
@@ -111,23 +111,23 @@ static int gives_up(bool by_deadline)
 {
     filch_sem s = FILCH_SEM_INIT(2);
     request many = {&s, 3, by_deadline ? filch_now() + 50000000 : NEVER}, one = {&s, 1, NEVER};
-    party p, q[3];
+    async_call p, q[3];
 
-    party_start(&p, take, &many);
+    async_call_start(&p, take, &many);
     if (!by_deadline)
         await_waiting(&s, 1);
     for (unsigned i = 0; i < 3; i++)
-        party_start(&q[i], take, &one);
+        async_call_start(&q[i], take, &one);
     if (!by_deadline) {
         await_waiting(&s, 4);
         filch_fiber_cancel(p.fiber);
     }
-    SAY(party_end(&p) == (by_deadline ? -ETIMEDOUT : -ECANCELED));
+    EXPECT(async_call_join(&p) == (by_deadline ? -ETIMEDOUT : -ECANCELED));
     await_waiting(&s, 1);
-    SAY(filch_sem_value(&s) == 0);
+    EXPECT(filch_sem_value(&s) == 0);
     filch_sem_post(&s);
     for (int i = 0; i < 3; i++)
-        SAY(party_end(&q[i]) == 0);
+        EXPECT(async_call_join(&q[i]) == 0);
     return 0;
 }
 

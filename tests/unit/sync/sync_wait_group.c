@@ -15,14 +15,14 @@ static int basics(void)
     filch_wait_group g = {0};
 
     for (int round = 0; round < 3; round++) {
-        SAY(filch_wait_group_wait(&g) == 0);
+        EXPECT(filch_wait_group_wait(&g) == 0);
         filch_wait_group_add(&g, 2);
         filch_wait_group_add(&g, 0);
-        SAY(filch_wait_group_wait_until(&g, 0) == -ETIMEDOUT);
+        EXPECT(filch_wait_group_wait_until(&g, 0) == -ETIMEDOUT);
         filch_wait_group_done(&g);
-        SAY(filch_wait_group_wait_until(&g, 0) == -ETIMEDOUT);
+        EXPECT(filch_wait_group_wait_until(&g, 0) == -ETIMEDOUT);
         filch_wait_group_done(&g);
-        SAY(filch_wait_group_wait_until(&g, 0) == 0);
+        EXPECT(filch_wait_group_wait_until(&g, 0) == 0);
     }
     return 0;
 }
@@ -32,22 +32,22 @@ static int all_are_woken(void)
 {
     enum { N = 6 };
     filch_wait_group g = {0};
-    party p[N];
+    async_call p[N];
 
     filch_wait_group_add(&g, 2);
     for (int i = 0; i < N; i++) {
         if (i % 2)
-            party_start_thread(&p[i], await, &g);
+            async_call_start_thread(&p[i], await, &g);
         else
-            party_start(&p[i], await, &g);
+            async_call_start(&p[i], await, &g);
     }
     await_waiting(&g, N);
     filch_wait_group_done(&g);
-    SAY(n_waiting(&g) == N);
+    EXPECT(n_waiting(&g) == N);
     filch_wait_group_done(&g);
-    SAY(n_waiting(&g) == 0);
+    EXPECT(n_waiting(&g) == 0);
     for (int i = 0; i < N; i++)
-        SAY(party_end(&p[i]) == 0);
+        EXPECT(async_call_join(&p[i]) == 0);
     return 0;
 }
 EVERYWHERE(all_are_woken)
@@ -55,18 +55,18 @@ EVERYWHERE(all_are_woken)
 static int deadline_and_cancel(void)
 {
     filch_wait_group g = {0};
-    party p[3];
+    async_call p[3];
 
     filch_wait_group_add(&g, 1);
-    party_start(&p[0], await_soon, &g);
-    party_start_thread(&p[1], await_soon, &g);
-    SAY(party_end(&p[0]) == -ETIMEDOUT);
-    SAY(party_end(&p[1]) == -ETIMEDOUT);
-    party_start(&p[2], await, &g);
+    async_call_start(&p[0], await_soon, &g);
+    async_call_start_thread(&p[1], await_soon, &g);
+    EXPECT(async_call_join(&p[0]) == -ETIMEDOUT);
+    EXPECT(async_call_join(&p[1]) == -ETIMEDOUT);
+    async_call_start(&p[2], await, &g);
     await_waiting(&g, 1);
     filch_fiber_cancel(p[2].fiber);
-    SAY(party_end(&p[2]) == -ECANCELED);
-    SAY(n_waiting(&g) == 0);
+    EXPECT(async_call_join(&p[2]) == -ECANCELED);
+    EXPECT(n_waiting(&g) == 0);
     filch_wait_group_done(&g);
     return 0;
 }
@@ -88,24 +88,24 @@ static int freed_by_waiter(void)
 {
     for (int i = 0; i < SCALED(5000); i++) {
         filch_wait_group *g = calloc(1, sizeof *g);
-        party p = {0};
+        async_call p = {0};
         if (!g)
             return __LINE__;
         filch_wait_group_add(g, 3);
-        SAY(filch_go(count_down_alone, g) == 0);
-        SAY(filch_go(count_down_alone, g) == 0);
+        EXPECT(filch_go(count_down_alone, g) == 0);
+        EXPECT(filch_go(count_down_alone, g) == 0);
         if (i % 8 == 0)
-            party_start_thread(&p, count_down, g);
+            async_call_start_thread(&p, count_down, g);
         else
-            SAY(filch_go(count_down_alone, g) == 0);
+            EXPECT(filch_go(count_down_alone, g) == 0);
         if (i % 3 == 0)
-            SAY(filch_wait_group_wait_until(g, filch_now() + INT64_C(3600000000000)) == 0);
+            EXPECT(filch_wait_group_wait_until(g, filch_now() + INT64_C(3600000000000)) == 0);
         else
-            SAY(filch_wait_group_wait(g) == 0);
+            EXPECT(filch_wait_group_wait(g) == 0);
         memset(g, 0xff, sizeof *g);
         free(g);
         if (i % 8 == 0)
-            party_end(&p);
+            async_call_join(&p);
     }
     return 0;
 }

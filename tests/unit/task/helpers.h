@@ -1,4 +1,4 @@
-/* Tests of the runtime run with 1, 2, 4 and 8 workers, whatever the machine has. */
+/* Tests of the runtime run with 1, 2, 4 and 8 workers, on any number of CPUs. */
 #ifndef TESTS_UNIT_TASK_HELPERS_H
 #define TESTS_UNIT_TASK_HELPERS_H
 
@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-/* Sanitizers and emulators are slow: n, or a tenth of it under one. */
+/* n, or a tenth of it under a sanitizer or an emulator. */
 #ifdef FILCH_EMULATED
 #define IS_SLOW true
 #else
@@ -19,13 +19,13 @@
 #endif
 #define SCALED(n) (IS_SLOW ? (n) / 10 : (n))
 
-/* With bad luck (base/chaos.h) others run in between: nothing can be said then of who comes first,
- * or of how often. */
-static inline bool has_bad_luck(void)
+/* With FILCH_CHAOS (base/chaos.h) other fibers run at random points: tests of an order or of counts
+ * are skipped. */
+static inline bool chaos_enabled(void)
 {
 #ifdef FILCH_CHAOS
     if (getenv("FILCH_CHAOS")) {
-        puts("skipped: by chance, FILCH_CHAOS lets others run in between");
+        puts("skipped: FILCH_CHAOS runs other fibers at random points");
         return true;
     }
 #endif
@@ -34,22 +34,22 @@ static inline bool has_bad_luck(void)
 
 static const unsigned workers_counts[] = {1, 2, 4, 8};
 
-/* FILCH_WORKERS: with so many alone. */
-static inline bool is_wanted(unsigned workers)
+/* FILCH_WORKERS=n selects one number of workers. */
+static inline bool is_selected(unsigned workers)
 {
     const char *text = getenv("FILCH_WORKERS");
 
     return !text || strtoul(text, NULL, 10) == workers;
 }
 
-/* The test runs in a runtime of its own, and that leaves no memory behind. */
+/* Run the test in a runtime of its own and check that all its memory is freed. */
 static inline void workers_each(const filch_config *config, void (*test)(void))
 {
     for (size_t i = 0; i < sizeof workers_counts / sizeof *workers_counts; i++) {
         filch_config c = config ? *config : (filch_config){0};
         size_t before = fi_mem_live().blocks;
 
-        if (!is_wanted(workers_counts[i]))
+        if (!is_selected(workers_counts[i]))
             continue;
         c.workers = workers_counts[i];
         CHECK_INT(filch_start(&c), 0);

@@ -53,7 +53,7 @@ static void the_caller_does_not_run_if_disabled(void **state)
     CHECK_INT(filch_stop(), 0);
 }
 
-/* ---- a caller whose task waits while there is other work ---- */
+/* ---- a caller with a task that waits while there is other work ---- */
 
 static atomic_int root_waits, first_may_end, second_runs, first_returned;
 
@@ -68,7 +68,7 @@ FILCH_VOID_TASK(first_root)
 {
     FILCH_SPAWN(first_part);
     while (!atomic_load(&root_waits)) {
-        FILCH_SPAWN(fib, 5); /* as long as it spawns it can be asked to publish */
+        FILCH_SPAWN(fib, 5); /* a spawn checks for requests to publish */
         FILCH_SYNC(fib);
     }
     FILCH_SYNC(first_part);
@@ -93,8 +93,8 @@ static void *run_second(void *arg)
     return arg;
 }
 
-/* The second task ends when the first caller has returned.  If that caller took it up while it
- * waited for its own, none of them would ever end. */
+/* The second task ends when the first caller has returned.  If that caller ran it while it waited
+ * for its own task, neither would ever end. */
 static void the_caller_is_not_kept_by_another_task(void **state)
 {
     pthread_t first, second;
@@ -155,7 +155,7 @@ FILCH_VOID_TASK(is_cancelled)
     pthread_testcancel();
 }
 
-/* On its own, as AddressSanitizer does not see frames go when a thread is cancelled in them. */
+/* A function of its own, as AddressSanitizer does not see the frames of a cancelled thread end. */
 static __attribute__((noinline)) void call_run(void)
 {
     FILCH_RUN(is_cancelled);
@@ -200,7 +200,7 @@ static void *run_often(void *wrong)
     return NULL;
 }
 
-static void many_come_and_go(void)
+static void many_threads_run(void)
 {
     enum { THREADS = 5 };
     pthread_t threads[THREADS];
@@ -216,12 +216,12 @@ static void many_come_and_go(void)
 static void many_callers(void **state)
 {
     (void)state;
-    workers_each(NULL, many_come_and_go);
+    workers_each(NULL, many_threads_run);
 }
 
-/* A root begins on the caller's worker and, if it had to wait, ends on another one.  Those who end
- * fibers hand them back to those who need some. */
-static void fibers_do_not_pile_up(void **state)
+/* A root task starts on the caller's worker and, if it waits, ends on another one.  Workers that
+ * end fibers must return them to workers that start fibers. */
+static void fibers_do_not_accumulate(void **state)
 {
     enum { WORKERS = 2, WARM = 64 + FI_STACK_CACHE_DEFAULT, AT_WORK = 64 };
     fi_stack_stats stacks;
@@ -240,7 +240,7 @@ static void fibers_do_not_pile_up(void **state)
 
 static atomic_int in_time;
 
-static void sleep_a_little(void *arg)
+static void sleep_shortly(void *arg)
 {
     filch_sleep(*(int64_t *)arg);
     atomic_store(&in_time, 1);
@@ -274,7 +274,7 @@ static void check_timer_beside(int callers)
     pthread_t threads[WORKERS];
 
     atomic_store(&in_time, 0);
-    CHECK_INT(filch_go(sleep_a_little, &a_little), 0);
+    CHECK_INT(filch_go(sleep_shortly, &a_little), 0);
     await_all_asleep(WORKERS);
     for (int i = 0; i < callers; i++)
         CHECK_INT(pthread_create(&threads[i], NULL, run_waiting, NULL), 0);
@@ -294,4 +294,4 @@ static void timers_fire_beside_callers(void **state)
 CHECK_MAIN(the_caller_runs_the_task, the_caller_returns_the_worker,
            the_caller_does_not_run_if_disabled, the_caller_is_not_kept_by_another_task,
            the_caller_keeps_its_floating_point_modes, a_cancelled_caller_returns_the_worker,
-           many_callers, fibers_do_not_pile_up, timers_fire_beside_callers)
+           many_callers, fibers_do_not_accumulate, timers_fire_beside_callers)

@@ -26,7 +26,7 @@ FILCH_TASK(long, tree, int, depth, int, children)
 #define TREE_NODES  (1 + 40 + 1600)
 #define TREE_SPAWNS (TREE_NODES - 1)
 
-static filch_counters counted(void)
+static filch_counters total_counters(void)
 {
     filch_stats s;
 
@@ -35,8 +35,8 @@ static filch_counters counted(void)
     return s.total;
 }
 
-/* Published tasks that others ran: what the public counters leave out. */
-static uint64_t taken(void)
+/* Published tasks that other workers ran, which the public counters do not include. */
+static uint64_t stolen_tasks(void)
 {
     fi_runtime *rt = fi_runtime_lock_running();
     uint64_t n = 0;
@@ -49,23 +49,24 @@ static uint64_t taken(void)
 
 static bool eager, grows;
 
-/* With more workers the others may go on looking meanwhile; unit/observe/sampler.c looks at them
- * when they have ended. */
-static void deque_adds_up(const filch_counters *c)
+/* Other workers may still search for work meanwhile.  unit/observe/observe_sampler.c checks their
+ * counters after they have ended. */
+static void check_deque(const filch_counters *c)
 {
-    CHECK(c->deque_pushes >= c->deque_pops); /* tickets that were claimed back may still be there */
+    CHECK(c->deque_pushes >=
+          c->deque_pops); /* tickets that were claimed back may still be in the deque */
     CHECK_INT(c->deque_stolen, 0);
     CHECK(c->deque_pushes >= c->published);
     CHECK(c->deque_bottom_incs >= c->deque_pushes);
 }
 
-static void sums_add_up(uint64_t spawns)
+static void check_sums(uint64_t spawns)
 {
-    filch_counters c = counted();
+    filch_counters c = total_counters();
 
     CHECK_INT(c.spawned, spawns);
-    CHECK_INT(c.published, c.claimed_back + taken());
-    CHECK_INT(c.run_inline, c.spawned - taken());
+    CHECK_INT(c.published, c.claimed_back + stolen_tasks());
+    CHECK_INT(c.run_inline, c.spawned - stolen_tasks());
     if (eager && grows)
         CHECK_INT(c.published, c.spawned);
     CHECK(c.published <= c.spawned);
@@ -73,15 +74,15 @@ static void sums_add_up(uint64_t spawns)
     CHECK(c.fibers_created >= 1);
     if (filch_worker_count() == 1) {
         CHECK_INT(c.stolen, 0);
-        deque_adds_up(&c);
-        CHECK(c.parks == 0 || has_bad_luck());
+        check_deque(&c);
+        CHECK(c.parks == 0 || chaos_enabled());
     }
 }
 
-/* Only what stands still while the workers go on looking for work. */
-static void workers_are_the_total(void)
+/* Only counters that do not change while workers search for work. */
+static void check_workers_add_up(void)
 {
-    filch_counters total = counted(), one, sum = {0};
+    filch_counters total = total_counters(), one, sum = {0};
 
     for (unsigned i = 0; i < filch_worker_count(); i++) {
         CHECK_INT(filch_stats_worker(i, &one), 0);
@@ -100,12 +101,12 @@ static void run_and_count(void)
     for (int i = 0; i < SCALED(200); i++) {
         CHECK_INT(FILCH_RUN(fib, FIB_N), FIB_RESULT);
         spawns += FIB_SPAWNS;
-        sums_add_up(spawns);
+        check_sums(spawns);
         CHECK_INT(FILCH_RUN(tree, 2, 40), TREE_NODES);
         spawns += TREE_SPAWNS;
-        sums_add_up(spawns);
+        check_sums(spawns);
     }
-    workers_are_the_total();
+    check_workers_add_up();
 }
 
 static void count_with(const char *deque, const char *publish)
@@ -129,7 +130,7 @@ static void every_deque_eager(void **state)
         count_with(lab_deques[i], "eager");
 }
 
-static void nothing_to_count(void **state)
+static void no_counters_without_a_runtime(void **state)
 {
     filch_stats s;
     filch_counters c;
@@ -139,4 +140,4 @@ static void nothing_to_count(void **state)
     CHECK_INT(filch_stats_worker(0, &c), -ESRCH);
 }
 
-CHECK_MAIN(nothing_to_count, every_deque_lazy, every_deque_eager)
+CHECK_MAIN(no_counters_without_a_runtime, every_deque_lazy, every_deque_eager)

@@ -33,7 +33,7 @@ void spin(unsigned n)
 }
 
 // So long that who waits for it parks.
-void linger()
+void yield_often()
 {
     spin(3000);
     sched_yield();
@@ -67,7 +67,7 @@ FILCH_TASK_IMPL(long, thrower, int, depth, int, id, int, caught)
     expect(std::uncaught_exceptions() == 0);
     expect(!outer || caught == 1);
     if (depth == 0) {
-        linger();
+        yield_often();
         return 1;
     }
     FILCH_SPAWN(thrower, depth - 1, 2 * id, 1);
@@ -116,7 +116,7 @@ FILCH_TASK_IMPL(long, unwinder, int, depth, int, in_flight)
     // Stolen: none; run by its spawner's sync, before the throw or during it.
     expect(before == 0 || before == in_flight - 1 || before == in_flight);
     if (depth == 0) {
-        linger();
+        yield_often();
         return 1;
     }
     FILCH_SPAWN(unwinder, depth - 1, before + 1);
@@ -136,7 +136,7 @@ void check(bool ok, const char *what, unsigned workers)
 {
     if (ok)
         return;
-    std::fprintf(stderr, "%s, with %u workers (%ld times wrong)\n", what, workers, wrong.load());
+    std::fprintf(stderr, "%s, with %u workers (%ld failures)\n", what, workers, wrong.load());
     std::exit(1);
 }
 
@@ -149,17 +149,17 @@ void run(unsigned workers, const char *publish, int depth)
     c.workers = workers;
     lab.publish = publish;
     set_lab_settings(lab);
-    check(filch_start(&c) == 0, "no start", workers);
+    check(filch_start(&c) == 0, "filch_start failed", workers);
     for (int i = 0; i < rounds; i++) {
-        check(FILCH_RUN(thrower, depth, 1, 0) == nodes, "a task was lost", workers);
-        check(FILCH_RUN(unwinder, 7, 0) == 255, "a task was lost", workers);
+        check(FILCH_RUN(thrower, depth, 1, 0) == nodes, "wrong number of tasks", workers);
+        check(FILCH_RUN(unwinder, 7, 0) == 255, "wrong number of tasks", workers);
     }
     filch_stats s;
-    check(filch_stats_get(&s) == 0, "no counters", workers);
+    check(filch_stats_get(&s) == 0, "filch_stats_get failed", workers);
     std::printf("%u workers: %llu parks\n", workers,
                 static_cast<unsigned long long>(s.total.parks));
-    check(filch_stop() == 0, "no stop", workers);
-    check(wrong == 0, "a fiber found an exception that was not its own, or lost its own", workers);
+    check(filch_stop() == 0, "filch_stop failed", workers);
+    check(wrong == 0, "a fiber saw an exception of another fiber, or lost its own", workers);
 }
 
 } // namespace

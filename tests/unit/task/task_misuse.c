@@ -36,8 +36,8 @@ FILCH_TASK(int, syncs_twice, int, n)
     n = FILCH_SYNC(apple);
     return n + FILCH_SYNC(apple);
 }
-/* What its caller spawned is not its to sync. */
-FILCH_TASK(int, calls_a_thief, int, n)
+/* A task may not sync a spawn of its caller. */
+FILCH_TASK(int, calls_one_that_syncs, int, n)
 {
     FILCH_SPAWN(apple, n);
     n = FILCH_CALL(syncs_nothing, n);
@@ -71,52 +71,52 @@ static int first_byte(char *bytes)
 {
     return bytes[0];
 }
-FILCH_TASK(int, bottomless, int, n)
+FILCH_TASK(int, endless, int, n)
 {
     char frame[512];
 
     memset(frame, n, sizeof frame);
-    return FILCH_CALL(bottomless, n + 1) + use(frame);
+    return FILCH_CALL(endless, n + 1) + use(frame);
 }
 
 /* Correct use. */
-FILCH_TASK(int, faultless, int, n)
+FILCH_TASK(int, correct, int, n)
 {
     int a;
 
     if (n < 2)
         return n;
-    FILCH_SPAWN(faultless, n - 1);
+    FILCH_SPAWN(correct, n - 1);
     FILCH_SPAWN(apple, n);
-    a = FILCH_RUN(faultless, n - 2);
+    a = FILCH_RUN(correct, n - 2);
     FILCH_SYNC(apple);
-    return a + FILCH_SYNC(faultless);
+    return a + FILCH_SYNC(correct);
 }
 
 typedef struct mistake {
     unsigned workers;
     const char *publish;
-    int (*make)(void);
+    int (*run_mistake)(void);
 } mistake;
 
-static void make(void *arg)
+static void run_mistake(void *arg)
 {
     const mistake *m = arg;
     filch_config c = {.workers = m->workers, .name = "orchard"};
 
     set_lab_settings((lab_settings){.publish = m->publish});
     if (filch_start(&c) == 0)
-        m->make();
+        m->run_mistake();
 }
 
-static void dies_with(int (*fn)(void), int signal, const char *line)
+static void check_death(int (*fn)(void), int signal, const char *line)
 {
     for (size_t i = 0; i < sizeof workers_counts / sizeof *workers_counts; i++)
         for (int eager = 0; eager < 2; eager++) {
             mistake m = {workers_counts[i], eager ? "eager" : "lazy", fn};
             struct child_end end;
 
-            CHECK_INT(child_end_of(&end, make, &m), 0);
+            CHECK_INT(child_end_of(&end, run_mistake, &m), 0);
             if (!strstr(end.text, line))
                 fprintf(stderr, "said: %s\n", end.text);
             CHECK(strstr(end.text, line) != NULL);
@@ -133,31 +133,31 @@ MISTAKE(syncs_another)
 MISTAKE(syncs_older)
 MISTAKE(syncs_nothing)
 MISTAKE(syncs_twice)
-MISTAKE(calls_a_thief)
+MISTAKE(calls_one_that_syncs)
 MISTAKE(forgets)
 MISTAKE(calls_forgetful)
 MISTAKE(spawns_forgetful)
 MISTAKE(runs_forgetful)
-MISTAKE(bottomless)
+MISTAKE(endless)
 
 static void wrong_syncs(void **state)
 {
     (void)state;
-    dies_with(make_syncs_another, SIGABRT,
-              "filch: FILCH_SYNC(pear): the newest FILCH_SPAWN is of apple\n");
-    dies_with(make_syncs_older, SIGABRT,
-              "filch: FILCH_SYNC(apple): the newest FILCH_SPAWN is of pear\n");
+    check_death(make_syncs_another, SIGABRT,
+                "filch: FILCH_SYNC(pear): the newest FILCH_SPAWN is of apple\n");
+    check_death(make_syncs_older, SIGABRT,
+                "filch: FILCH_SYNC(apple): the newest FILCH_SPAWN is of pear\n");
 }
 
 static void syncs_without_spawn(void **state)
 {
     (void)state;
-    dies_with(make_syncs_nothing, SIGABRT,
-              "filch: FILCH_SYNC(apple): there is no open FILCH_SPAWN\n");
-    dies_with(make_syncs_twice, SIGABRT,
-              "filch: FILCH_SYNC(apple): there is no open FILCH_SPAWN\n");
-    /* Where the spawn is public already, this is seen when the body returns. */
-    dies_with(make_calls_a_thief, SIGABRT, "FILCH_SPAWN");
+    check_death(make_syncs_nothing, SIGABRT,
+                "filch: FILCH_SYNC(apple): there is no open FILCH_SPAWN\n");
+    check_death(make_syncs_twice, SIGABRT,
+                "filch: FILCH_SYNC(apple): there is no open FILCH_SPAWN\n");
+    /* If the spawn is public already, this is detected when the body returns. */
+    check_death(make_calls_one_that_syncs, SIGABRT, "FILCH_SPAWN");
 }
 
 static void spawns_left_open(void **state)
@@ -166,33 +166,33 @@ static void spawns_left_open(void **state)
         "filch: task forgets: returned without a FILCH_SYNC for each FILCH_SPAWN (1 missing)\n";
 
     (void)state;
-    dies_with(make_forgets, SIGABRT, line);
-    dies_with(make_calls_forgetful, SIGABRT, line);
-    dies_with(make_spawns_forgetful, SIGABRT, line);
-    dies_with(make_runs_forgetful, SIGABRT, line);
+    check_death(make_forgets, SIGABRT, line);
+    check_death(make_calls_forgetful, SIGABRT, line);
+    check_death(make_spawns_forgetful, SIGABRT, line);
+    check_death(make_runs_forgetful, SIGABRT, line);
 }
 
 static void overflow(void **state)
 {
     (void)state;
     if (FI_UNDER_ASAN || FI_UNDER_TSAN) {
-        puts("left out under a sanitizer, which catches the overflow itself: the fiber's name");
+        puts("skipped: a sanitizer reports the overflow itself, without the fiber's name");
         return;
     }
     use = first_byte;
-    dies_with(make_bottomless, SIGSEGV, "filch: stack overflow in fiber \"orchard");
+    check_death(make_endless, SIGSEGV, "filch: stack overflow in fiber \"orchard");
 }
 
-static void run_faultless(void)
+static void run_correct(void)
 {
-    CHECK_INT(FILCH_RUN(faultless, 14), 377);
+    CHECK_INT(FILCH_RUN(correct, 14), 377);
 }
 
 static void correct_use_prints_nothing(void **state)
 {
     (void)state;
-    workers_each(NULL, run_faultless);
-    workers_each_with((lab_settings){.publish = "eager"}, NULL, run_faultless);
+    workers_each(NULL, run_correct);
+    workers_each_with((lab_settings){.publish = "eager"}, NULL, run_correct);
 }
 
 CHECK_MAIN(wrong_syncs, syncs_without_spawn, spawns_left_open, overflow, correct_use_prints_nothing)

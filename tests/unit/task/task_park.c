@@ -1,8 +1,8 @@
 /* A sync of a stolen task parks the fiber: no other work runs on top of a waiting stack.
  *
- * These are the programs that deadlock where a waiter picks up other work: a task holds a lock over
- * its sync, and what the waiter would pick up wants the same lock.  And those that overflow: each
- * wait picks up work that waits again, on the same stack. */
+ * These programs deadlock in a runtime whose waiters run other work: a task holds a lock over its
+ * sync, and the other work needs the same lock.  Or they overflow the stack: each wait runs work
+ * that waits again, on the same stack. */
 #include "unit/task/helpers.h"
 
 #include "sched/worker.h"
@@ -11,7 +11,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 
-/* Long enough that others have time to steal, without a word about how long. */
+/* Gives other workers time to steal. */
 static void spin(unsigned n)
 {
     for (volatile unsigned i = 0; i < n; i++)
@@ -20,7 +20,8 @@ static void spin(unsigned n)
 
 /* ---- no work on top of a waiting stack ---- */
 
-/* How many bodies are open on a fiber.  Fibers are not freed before the runtime stops. */
+/* The number of task bodies on the stack of a fiber.  Fibers are not freed before the runtime
+ * stops. */
 typedef struct on_fiber {
     _Atomic(void *) fiber;
     atomic_long depth;
@@ -30,7 +31,7 @@ typedef struct on_fiber {
 static on_fiber fibers[FIBERS_MAX];
 static atomic_long strangers;
 
-static on_fiber *here(void)
+static on_fiber *fiber_record(void)
 {
     void *fiber = fi_load_relaxed(&fi_worker_self()->current);
     size_t i = ((uintptr_t)fiber >> 6) % FIBERS_MAX;
@@ -44,12 +45,12 @@ static on_fiber *here(void)
     abort();
 }
 
-/* Each body is told how many are open below its spawner, itself included.  One that was stolen
- * begins on an empty fiber; one that its sync runs finds just these.  Any other number is a
- * stranger's. */
+/* `below` is the number of bodies up to the spawner, inclusive.  A stolen task starts on an empty
+ * fiber.  A task that its sync runs finds `below` bodies.  Any other number shows unrelated work on
+ * the stack. */
 FILCH_TASK(long, nested, int, depth, long, below)
 {
-    on_fiber *f = here();
+    on_fiber *f = fiber_record();
     long found = atomic_fetch_add(&f->depth, 1), sum = 1;
 
     if (found != 0 && found != below)
@@ -61,13 +62,13 @@ FILCH_TASK(long, nested, int, depth, long, below)
         for (int i = 0; i < 3; i++)
             sum += FILCH_SYNC(nested);
     }
-    if (here() != f)
-        abort(); /* a body stays on its fiber, whichever worker runs that */
+    if (fiber_record() != f)
+        abort(); /* a body stays on its fiber, on any worker */
     atomic_fetch_sub(&f->depth, 1);
     return sum;
 }
 
-static void no_stranger_on_top(void)
+static void no_unrelated_task_on_top(void)
 {
     int depth = FI_UNDER_ASAN || FI_UNDER_TSAN ? 6 : 9;
     long nodes = 0;
@@ -100,8 +101,8 @@ FILCH_TASK(int, child, int, n)
     return n + 1;
 }
 
-/* Waits for the child while it holds the lock.  It goes to its sync when another worker has the
- * child: looks again and again, as a task is published by its spawner's next spawn or sync. */
+/* Waits for the child while it holds the lock.  It syncs only after another worker has the child.
+ * Until then it spawns, because a task is published by its spawner's next spawn or sync. */
 FILCH_TASK(int, holder, int, n)
 {
     while (atomic_flag_test_and_set(&lock))
@@ -133,8 +134,8 @@ static void *run_other(void *sum)
     return NULL;
 }
 
-/* With two workers, one has the child, and the other must do both: wait in the holder, and begin
- * what wants the lock.  On the holder's stack that would be the end. */
+/* With two workers, one runs the child.  The other must both wait in the holder and start the task
+ * that needs the lock.  On the holder's stack that would deadlock. */
 static void a_lock_is_held_over_a_sync(void)
 {
     pthread_t thread;
@@ -152,7 +153,7 @@ static void a_lock_is_held_over_a_sync(void)
     }
 }
 
-/* ---- waits do not pile up ---- */
+/* ---- waits do not nest on a stack ---- */
 
 FILCH_TASK(long, waits, int, depth)
 {
@@ -180,14 +181,14 @@ FILCH_TASK(long, many_waits, int, n)
 }
 
 /* A hundred thousand tasks on stacks that hold a few dozen frames. */
-static void waits_do_not_pile_up(void)
+static void waits_do_not_nest(void)
 {
     int n = SCALED(100000) / 15;
 
     CHECK_INT(FILCH_RUN(many_waits, n), 8L * n);
 }
 
-static void each_way(filch_config c, void (*test)(void))
+static void lazy_and_eager(filch_config c, void (*test)(void))
 {
     workers_each(&c, test);
     workers_each_with((lab_settings){.publish = "eager"}, &c, test);
@@ -196,13 +197,13 @@ static void each_way(filch_config c, void (*test)(void))
 static void no_other_work_on_a_waiting_stack(void **state)
 {
     (void)state;
-    each_way((filch_config){0}, no_stranger_on_top);
+    lazy_and_eager((filch_config){0}, no_unrelated_task_on_top);
 }
 
 static void locks(void **state)
 {
     (void)state;
-    each_way((filch_config){0}, a_lock_is_held_over_a_sync);
+    lazy_and_eager((filch_config){0}, a_lock_is_held_over_a_sync);
 }
 
 static void small_stacks(void **state)
@@ -210,7 +211,7 @@ static void small_stacks(void **state)
     size_t size = FI_UNDER_ASAN || FI_UNDER_TSAN ? 65536 : 16384;
 
     (void)state;
-    each_way((filch_config){.stack_size = size}, waits_do_not_pile_up);
+    lazy_and_eager((filch_config){.stack_size = size}, waits_do_not_nest);
 }
 
 CHECK_MAIN(no_other_work_on_a_waiting_stack, locks, small_stacks)

@@ -1,4 +1,4 @@
-/* FILCH_RUN: from threads, from tasks, with a runtime or without; and starting and stopping. */
+/* FILCH_RUN from threads and tasks, with and without a runtime; start and stop. */
 #include "fib.h"
 #include "unit/task/helpers.h"
 
@@ -7,7 +7,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 
-/* FILCH_RUN inside of a task that has spawns open: it is a call. */
+/* FILCH_RUN inside a task with open spawns is a plain call. */
 FILCH_TASK(long, fib_by_run, int, n)
 {
     long a, b;
@@ -69,25 +69,25 @@ static void eight_threads_run(void)
     in_threads(8, run_often);
 }
 
-static void inside_runs(void **state)
+static void runs_inside_tasks(void **state)
 {
     (void)state;
     workers_each(&(filch_config){.stack_size = (size_t)4 << 20}, runs_nest);
 }
 
-static void inside_runs_deep(void **state)
+static void deep_runs_inside_tasks(void **state)
 {
     (void)state;
     workers_each(&(filch_config){.stack_size = (size_t)4 << 20}, runs_nest_deep);
 }
 
-static void thread_runs(void **state)
+static void runs_in_threads(void **state)
 {
     (void)state;
     workers_each(NULL, eight_threads_run);
 }
 
-static void starts_by_itself(void **state)
+static void implicit_start(void **state)
 {
     size_t before = fi_mem_live().blocks;
 
@@ -124,7 +124,7 @@ FILCH_TASK(int, from_a_task, int, stop)
     return stop ? filch_stop() : filch_start(NULL);
 }
 
-static void neither_from_a_fiber(void **state)
+static void start_and_stop_fail_in_a_fiber(void **state)
 {
     (void)state;
     CHECK_INT(FILCH_RUN(from_a_task, 0), -EDEADLK);
@@ -132,7 +132,7 @@ static void neither_from_a_fiber(void **state)
     CHECK_INT(filch_stop(), 0);
 }
 
-/* A task that ends when we say so. */
+/* A task that ends when the test sets a flag. */
 static atomic_int begun, may_end, ended;
 
 FILCH_VOID_TASK(linger)
@@ -155,12 +155,12 @@ static void *stop_now(void *arg)
 {
     int e = filch_stop();
 
-    /* A stop that did not wait is seen by what is missing here. */
+    /* If the stop did not wait, this would not be set. */
     *(int *)arg = e == 0 && atomic_load(&ended);
     return NULL;
 }
 
-static void stop_waits_for_what_runs(void **state)
+static void stop_waits_for_running_tasks(void **state)
 {
     pthread_t runner, stopper;
     int waited = 0;
@@ -201,6 +201,6 @@ static void threads_start_stop_and_run_at_once(void **state)
     CHECK_INT(fi_mem_live().blocks, before);
 }
 
-CHECK_MAIN(inside_runs, thread_runs, starts_by_itself, start_and_stop_a_thousand_times,
-           neither_from_a_fiber, stop_waits_for_what_runs, threads_start_stop_and_run_at_once,
-           inside_runs_deep)
+CHECK_MAIN(runs_inside_tasks, runs_in_threads, implicit_start, start_and_stop_a_thousand_times,
+           start_and_stop_fail_in_a_fiber, stop_waits_for_running_tasks,
+           threads_start_stop_and_run_at_once, deep_runs_inside_tasks)

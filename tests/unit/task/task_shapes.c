@@ -61,7 +61,7 @@ FILCH_VOID_TASK(nothing)
 {
 }
 
-/* All of them open at once on one stack, synced in the other direction. */
+/* All are open at once on one stack and synced in reverse order. */
 FILCH_TASK(int, all, int, e)
 {
     odd h = {{0, 0, 8}};
@@ -92,7 +92,7 @@ FILCH_TASK(int, all, int, e)
     return sum + FILCH_SYNC(none) + bumped;
 }
 
-#define ALL_OF_THEM (1 + 1 + 3 + 6 + 10 + 15 + 21 + 28 + 36 + 1)
+#define SUM_OF_ALL (1 + 1 + 3 + 6 + 10 + 15 + 21 + 28 + 36 + 1)
 
 static void all_numbers_of_arguments(void)
 {
@@ -100,7 +100,7 @@ static void all_numbers_of_arguments(void)
     odd h = {{0, 0, 8}};
 
     for (int i = 0; i < SCALED(2000); i++)
-        CHECK_INT(FILCH_RUN(all, 5), ALL_OF_THEM);
+        CHECK_INT(FILCH_RUN(all, 5), SUM_OF_ALL);
     CHECK_INT(FILCH_RUN(none), 1);
     CHECK_INT(FILCH_RUN(eight, 1, 2, 3.5f, 4, &e, 6.5, 7, h), 36);
     FILCH_RUN(bump, &e);
@@ -157,7 +157,7 @@ FILCH_TASK(int, all_structs, int, n)
     return ok;
 }
 
-static void structs_come_and_go(void)
+static void structs_as_arguments_and_results(void)
 {
     large empty = {{0}}, l;
 
@@ -216,7 +216,7 @@ FILCH_TASK(long, deep_call, long, n)
 
 static void recursion_may_be_deep(void)
 {
-    /* ThreadSanitizer's own stack has room for 65,536 calls. */
+    /* ThreadSanitizer's own stack holds 65,536 calls. */
     long n = FI_UNDER_TSAN ? 10000 : 100000;
 
     CHECK_INT(FILCH_RUN(deep, n), n);
@@ -227,7 +227,7 @@ static void shapes(void **state)
 {
     (void)state;
     workers_each(NULL, all_numbers_of_arguments);
-    workers_each(&(filch_config){.stack_size = (size_t)1 << 20}, structs_come_and_go);
+    workers_each(&(filch_config){.stack_size = (size_t)1 << 20}, structs_as_arguments_and_results);
 }
 
 static void many_open(void **state)

@@ -1,7 +1,7 @@
 /* A ticket that its fiber claimed back is freed by the worker that takes it out of a deque.  That
- * worker's next use of the record may be anything, and writes plain fields over the ticket's state.
- * Nothing but the ticket orders the two threads here, so ThreadSanitizer reports the write if the
- * ticket does not. */
+ * worker may reuse the record for another object and write plain fields over the ticket's state.
+ * Only the ticket orders the two threads here, so ThreadSanitizer reports the write if the ticket
+ * does not. */
 #include "base/record_pool.h"
 #include "check.h"
 #include "task/ticket.h"

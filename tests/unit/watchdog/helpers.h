@@ -1,5 +1,5 @@
-/* Helpers for the tests of the watchdog: an event to wait for, a child process that is read
- * while it runs, a dump as text. */
+/* Helpers for the tests of the watchdog: a one-shot event, a child process that is read while it
+ * runs, a dump as text. */
 #ifndef TESTS_UNIT_WATCHDOG_HELPERS_H
 #define TESTS_UNIT_WATCHDOG_HELPERS_H
 
@@ -12,39 +12,39 @@
 #include <stdatomic.h>
 #include <time.h>
 
-/* A door that is opened once, for all who wait. */
-typedef struct place {
+/* A one-shot event with any number of waiters. */
+typedef struct event {
     fi_biased_lock lock;
-    fi_waitq line;
-    bool open;
-} place;
+    fi_waitq waitq;
+    bool set;
+} event;
 
-static inline int place_wait_until(place *p, int64_t deadline)
+static inline int event_wait_until(event *p, int64_t deadline)
 {
     fi_waiter w = {0};
     int e = 0;
 
     fi_obj_lock(&p->lock);
-    if (p->open)
+    if (p->set)
         fi_obj_unlock(&p->lock);
     else
-        e = fi_waitq_wait(&w, &p->line, &p->lock, (fi_wait_reason){"place", p}, deadline);
+        e = fi_waitq_wait(&w, &p->waitq, &p->lock, (fi_wait_reason){"event", p}, deadline);
     return e;
 }
 
-static inline void place_wait(place *p)
+static inline void event_wait(event *p)
 {
-    place_wait_until(p, FI_TIMER_NEVER);
+    event_wait_until(p, FI_TIMER_NEVER);
 }
 
-/* The place may be gone as soon as the lock is let go. */
-static inline void place_open(place *p)
+/* A waiter may free the event as soon as the lock is released. */
+static inline void event_set(event *p)
 {
     fi_waiter *w, *woken = NULL;
 
     fi_obj_lock(&p->lock);
-    p->open = true;
-    while ((w = fi_waitq_pop(&p->line)) != NULL) {
+    p->set = true;
+    while ((w = fi_waitq_pop(&p->waitq)) != NULL) {
         w->next = woken;
         woken = w;
     }
@@ -56,19 +56,19 @@ static inline void place_open(place *p)
     }
 }
 
-static inline void wait_at(void *p)
+static inline void wait_for_event(void *p)
 {
-    place_wait(p);
+    event_wait(p);
 }
 
-static inline void *wait_at_with_handle(void *p)
+static inline void *wait_and_return(void *p)
 {
-    place_wait(p);
+    event_wait(p);
     return p;
 }
 
-/* What filch_dump writes; cut to fit. */
-static inline const char *dumped(void)
+/* The output of filch_dump, truncated to the buffer. */
+static inline const char *dump_text(void)
 {
     static char text[1 << 16];
     FILE *file = tmpfile();
@@ -83,12 +83,12 @@ static inline const char *dumped(void)
     return text;
 }
 
-static inline bool has(const char *text, const char *words)
+static inline bool contains(const char *text, const char *part)
 {
-    return strstr(text, words) != NULL;
+    return strstr(text, part) != NULL;
 }
 
-static inline filch_counters counted(void)
+static inline filch_counters total_counters(void)
 {
     filch_stats s;
 
@@ -96,22 +96,23 @@ static inline filch_counters counted(void)
     return s.total;
 }
 
-static inline unsigned times(const char *text, const char *words)
+static inline unsigned count_of(const char *text, const char *part)
 {
     unsigned n = 0;
 
-    for (const char *at = text; (at = strstr(at, words)) != NULL; at++)
+    for (const char *at = text; (at = strstr(at, part)) != NULL; at++)
         n++;
     return n;
 }
 
-/* Run it in a child that never ends by itself, until that has said these words; and once more, asked by a signal.
- * ThreadSanitizer keeps signals back while all threads sleep. */
-static inline bool says_and_lives(void (*fn)(void *), void *arg, const char *words)
+/* Run fn in a child process that does not end by itself, until its output contains the text; then
+ * send the dump signal and wait until it contains the text twice.  ThreadSanitizer delays signals
+ * while all threads sleep, so once is enough there. */
+static inline bool prints_and_lives(void (*fn)(void *), void *arg, const char *part)
 {
     static char text[1 << 16];
-    const unsigned enough = FI_UNDER_TSAN ? 1 : 2;
-    bool asked = false;
+    const unsigned expected = FI_UNDER_TSAN ? 1 : 2;
+    bool signalled = false;
     int ends[2], status;
     size_t n = 0;
     ssize_t r;
@@ -124,18 +125,19 @@ static inline bool says_and_lives(void (*fn)(void *), void *arg, const char *wor
         child_run(ends[1], fn, arg);
     close(ends[1]);
     text[0] = '\0';
-    while (times(text, words) < enough && (r = read(ends[0], text + n, sizeof text - 1 - n)) > 0) {
+    while (count_of(text, part) < expected &&
+           (r = read(ends[0], text + n, sizeof text - 1 - n)) > 0) {
         n += (size_t)r;
         text[n] = '\0';
-        if (!asked && has(text, words))
-            asked = kill(pid, SIGUSR2) == 0;
+        if (!signalled && contains(text, part))
+            signalled = kill(pid, SIGUSR2) == 0;
     }
     kill(pid, SIGKILL);
     CHECK_INT(waitpid(pid, &status, 0), pid);
     close(ends[0]);
-    if (times(text, words) < enough)
-        fprintf(stderr, "status %#x, said: %s\n", (unsigned)status, text);
-    return times(text, words) >= enough && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+    if (count_of(text, part) < expected)
+        fprintf(stderr, "status %#x, output: %s\n", (unsigned)status, text);
+    return count_of(text, part) >= expected && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
 }
 
 #endif

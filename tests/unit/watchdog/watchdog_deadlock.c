@@ -7,11 +7,11 @@
 #include <sys/syscall.h>
 #include <sys/time.h>
 
-#define LONG_NS 400000000 /* several times as long as a deadlock goes unseen */
+#define LONG_NS 400000000 /* several times the delay of the detector */
 
-static place never;
+static event never;
 
-/* A thread that only looks can wake nobody either. */
+/* With top: the thread of an observer cannot wake a fiber. */
 static void start(filch_deadlock what)
 {
     filch_config c = {
@@ -26,7 +26,7 @@ static void start(filch_deadlock what)
 static void name_and_wait(void *arg)
 {
     filch_fiber_set_name("waiter");
-    place_wait(arg);
+    event_wait(arg);
 }
 
 static void main_waits(void *arg)
@@ -43,12 +43,12 @@ static void *join_other(void *other)
     filch_fiber **handle = other;
 
     while (!*handle)
-        filch_yield(); /* it is being started; there is one worker */
+        filch_yield(); /* until the handle is stored; there is one worker */
     filch_fiber_join(*handle, NULL);
     return NULL;
 }
 
-static void make_circle(void *arg)
+static void start_join_cycle(void *arg)
 {
     const filch_fiber_attr l = {.name = "left"}, r = {.name = "right"};
 
@@ -57,25 +57,25 @@ static void make_circle(void *arg)
     left = filch_fiber_start_attr(&l, join_other, &right);
     right = filch_fiber_start_attr(&r, join_other, &left);
     filch_yield();
-    place_wait(&never);
+    event_wait(&never);
 }
 
-static void circle(void *arg)
+static void join_cycle(void *arg)
 {
     (void)arg;
     filch_config c = {.workers = 1};
     if (filch_start(&c) < 0)
         _exit(3);
-    filch_main(make_circle, NULL);
+    filch_main(start_join_cycle, NULL);
 }
 
-/* Two mutexes, taken in two orders; and an idle blocking thread. */
+/* Two mutexes, locked in opposite orders, and an idle thread of the blocking pool. */
 static filch_mutex first, second;
 
-static void lock_backwards(void *arg)
+static void lock_in_reverse(void *arg)
 {
     filch_mutex_lock(&second);
-    place_open(arg);
+    event_set(arg);
     filch_mutex_lock(&first);
 }
 
@@ -87,14 +87,14 @@ static int64_t do_nothing(void *arg)
 
 static void lock_both(void *arg)
 {
-    place has_second = {.open = false};
+    event has_second = {.set = false};
 
     (void)arg;
     filch_fiber_set_name("waiter");
     filch_run_blocking(do_nothing, NULL);
     filch_mutex_lock(&first);
-    filch_go(lock_backwards, &has_second);
-    place_wait(&has_second);
+    filch_go(lock_in_reverse, &has_second);
+    event_wait(&has_second);
     filch_mutex_lock(&second);
 }
 
@@ -117,7 +117,7 @@ FILCH_VOID_TASK(wait_in_task, int, n)
 {
     (void)n;
     filch_fiber_set_name("waiter");
-    place_wait(&never);
+    event_wait(&never);
 }
 
 static void nothing(void *arg)
@@ -138,10 +138,10 @@ static void run_waits(void *arg)
     FILCH_RUN(wait_in_task, 1);
 }
 
-/* A thread that was woken does not count any more. */
-static void open_place(void *p)
+/* A thread that was woken is not counted as waiting any more. */
+static void set_event(void *p)
 {
-    place_open(p);
+    event_set(p);
 }
 
 static void woken_before(void *arg)
@@ -149,22 +149,22 @@ static void woken_before(void *arg)
     (void)arg;
     start(FILCH_DEADLOCK_ABORT);
     for (int i = 0; i < 10; i++) {
-        place p = {.open = false};
-        filch_go(open_place, &p);
-        place_wait(&p);
+        event p = {.set = false};
+        filch_go(set_event, &p);
+        event_wait(&p);
         FILCH_RUN(same, 1);
     }
     filch_go(name_and_wait, &never);
     filch_stop();
 }
 
-/* The other thread waits as well, from the start or only after all else has come to rest. */
+/* Another thread waits too, from the start or only after all fibers have parked. */
 static void *wait_in_thread(void *slowly)
 {
     if (*(bool *)slowly)
         while (!(fi_load_relaxed(&fi_watchdog_global_state) & FI_WATCHDOG_ASLEEP))
             fi_thread_yield();
-    place_wait(&never);
+    event_wait(&never);
     return NULL;
 }
 
@@ -180,13 +180,13 @@ static void thread_waits(void *slowly)
 
 /* ---- no thread for the watchdog ---- */
 
-/* From now on the calling thread can start no thread.  False: the kernel does not let us. */
+/* The calling thread cannot start threads from now on.  False: the kernel does not support that. */
 static bool refuse_threads(void)
 {
     return refuse_call(SYS_clone3, EAGAIN) && refuse_call(SYS_clone, EAGAIN);
 }
 
-static void start_unwatched(unsigned workers)
+static void start_without_watchdog(unsigned workers)
 {
     filch_config c = {.workers = workers};
 
@@ -194,15 +194,15 @@ static void start_unwatched(unsigned workers)
         _exit(3);
 }
 
-static void unwatched_main(void *workers)
+static void main_without_watchdog(void *workers)
 {
-    start_unwatched(*(unsigned *)workers);
+    start_without_watchdog(*(unsigned *)workers);
     filch_main(name_and_wait, &never);
 }
 
-static void unwatched_stop(void *workers)
+static void stop_without_watchdog(void *workers)
 {
-    start_unwatched(*(unsigned *)workers);
+    start_without_watchdog(*(unsigned *)workers);
     filch_go(name_and_wait, &never);
     filch_stop();
 }
@@ -216,90 +216,91 @@ static bool all_asleep(unsigned workers)
 }
 
 /* The fiber waits, and all workers sleep, before the thread waits. */
-static void unwatched_late(void *workers)
+static void late_without_watchdog(void *workers)
 {
-    start_unwatched(*(unsigned *)workers);
+    start_without_watchdog(*(unsigned *)workers);
     filch_go(name_and_wait, &never);
-    while (!has(dumped(), "waits for place") || !all_asleep(*(unsigned *)workers))
+    while (!contains(dump_text(), "waits for event") || !all_asleep(*(unsigned *)workers))
         fi_thread_yield();
     filch_stop();
 }
 
 /* A thread that waits with a deadline may wake others. */
-static void unwatched_deadline(void *workers)
+static void deadline_without_watchdog(void *workers)
 {
-    place p = {.open = false}, q = {.open = false};
+    event p = {.set = false}, q = {.set = false};
     filch_fiber *f;
 
-    start_unwatched(*(unsigned *)workers);
-    f = filch_fiber_start(wait_at_with_handle, &p);
-    if (place_wait_until(&q, filch_now() + LONG_NS) != -ETIMEDOUT)
+    start_without_watchdog(*(unsigned *)workers);
+    f = filch_fiber_start(wait_and_return, &p);
+    if (event_wait_until(&q, filch_now() + LONG_NS) != -ETIMEDOUT)
         _exit(3);
-    place_open(&p);
+    event_set(&p);
     if (filch_fiber_join(f, NULL) < 0 || filch_stop() < 0)
         _exit(3);
 }
 
-static bool is_unwatched(void (*fn)(void *))
+static bool has_no_watchdog(void (*fn)(void *))
 {
-    return fn == unwatched_main || fn == unwatched_stop || fn == unwatched_late;
+    return fn == main_without_watchdog || fn == stop_without_watchdog ||
+           fn == late_without_watchdog;
 }
 
-/* ---- what becomes of them ---- */
+/* ---- tests of deadlocks ---- */
 
-static void dies(void (*fn)(void *), void *arg)
+static void check_abort(void (*fn)(void *), void *arg)
 {
     struct child_end end;
-    char words[64];
+    char part[64];
 
     if (FI_UNDER_TSAN)
-        return; /* it has a thread of its own, which nobody knows to be harmless */
+        return; /* its background thread counts as one that may wake a fiber */
     CHECK_INT(child_end_of(&end, fn, arg), 0);
     if (!WIFSIGNALED(end.status))
-        fprintf(stderr, "status %#x, said: %s\n", (unsigned)end.status, end.text);
+        fprintf(stderr, "status %#x, output: %s\n", (unsigned)end.status, end.text);
     CHECK(WIFSIGNALED(end.status) && WTERMSIG(end.status) == SIGABRT);
-    CHECK(has(end.text, "filch: all fibers are asleep and nothing can wake them\n"));
-    CHECK(has(end.text, "fiber 'waiter'"));
-    CHECK_INT(has(end.text, "watchdog: cannot start the thread"), is_unwatched(fn));
-    snprintf(words, sizeof words, "waits for %s %p, for ", fn == mutexes ? "mutex" : "place",
+    CHECK(contains(end.text, "filch: all fibers are asleep and nothing can wake them\n"));
+    CHECK(contains(end.text, "fiber 'waiter'"));
+    CHECK_INT(contains(end.text, "watchdog: cannot start the thread"), has_no_watchdog(fn));
+    snprintf(part, sizeof part, "waits for %s %p, for ", fn == mutexes ? "mutex" : "event",
              fn == mutexes ? (void *)&second : (void *)&never);
-    CHECK(has(end.text, words));
-    if (fn == circle)
-        CHECK(has(end.text, "fiber 'left'") && has(end.text, "fiber 'right'") &&
-              has(end.text, "waits for join "));
+    CHECK(contains(end.text, part));
+    if (fn == join_cycle)
+        CHECK(contains(end.text, "fiber 'left'") && contains(end.text, "fiber 'right'") &&
+              contains(end.text, "waits for join "));
 }
 
-static void all_kinds_are_found(void **state)
+static void all_kinds_are_reported(void **state)
 {
     bool at_once = false, slowly = true;
 
     (void)state;
     if (FI_UNDER_TSAN)
-        puts("left out: ThreadSanitizer's own thread might wake somebody, as far as we know");
-    dies(main_waits, NULL);
-    dies(circle, NULL);
-    dies(mutexes, NULL);
-    dies(stop_waits, NULL);
-    dies(run_waits, NULL);
-    dies(woken_before, NULL);
-    dies(thread_waits, &at_once);
-    dies(thread_waits, &slowly);
+        puts("skipped: ThreadSanitizer's background thread counts as one that may wake a fiber");
+    check_abort(main_waits, NULL);
+    check_abort(join_cycle, NULL);
+    check_abort(mutexes, NULL);
+    check_abort(stop_waits, NULL);
+    check_abort(run_waits, NULL);
+    check_abort(woken_before, NULL);
+    check_abort(thread_waits, &at_once);
+    check_abort(thread_waits, &slowly);
 }
 
 /* Threads of observers do not wake fibers. */
-static void observers_do_not_hide_it(void **state)
+static void threads_of_observers_do_not_hide_a_deadlock(void **state)
 {
     static const char *const settings[] = {"FILCH_SAMPLE", "FILCH_TRACE", "FILCH_SCALE"};
 
     (void)state;
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
         setenv(settings[i], "/dev/null", 1);
-        dies(main_waits, NULL);
+        check_abort(main_waits, NULL);
         unsetenv(settings[i]);
     }
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
         setenv(settings[i], "/dev/null", 1);
-    dies(main_waits, NULL);
+    check_abort(main_waits, NULL);
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
         unsetenv(settings[i]);
 }
@@ -313,21 +314,21 @@ static void try_to_refuse(void *arg)
     _exit(refuse_threads() ? 0 : 1);
 }
 
-static void workers_look_where_there_is_no_watcher(void **state)
+static void workers_detect_deadlocks_without_a_watchdog_thread(void **state)
 {
     struct child_end end;
 
     (void)state;
     CHECK_INT(child_end_of(&end, try_to_refuse, NULL), 0);
     if (end.status != 0) {
-        puts("skipped: the kernel lets a process refuse no system calls");
+        puts("skipped: the kernel does not support seccomp filters");
         return;
     }
     for (unsigned workers = 1; workers <= 4; workers *= 2) {
-        dies(unwatched_main, &workers);
-        dies(unwatched_stop, &workers);
-        dies(unwatched_late, &workers);
-        CHECK_INT(child_end_of(&end, unwatched_deadline, &workers), 0);
+        check_abort(main_without_watchdog, &workers);
+        check_abort(stop_without_watchdog, &workers);
+        check_abort(late_without_watchdog, &workers);
+        CHECK_INT(child_end_of(&end, deadline_without_watchdog, &workers), 0);
         CHECK_INT(end.status, 0);
         CHECK_STR(end.text, no_watchdog);
     }
@@ -340,26 +341,26 @@ static void reporting(void *arg)
     filch_main(name_and_wait, &never);
 }
 
-static void a_report_ends_nothing(void **state)
+static void the_program_continues_after_a_report(void **state)
 {
     (void)state;
-    CHECK(FI_UNDER_TSAN || says_and_lives(reporting, NULL, "waits for place"));
+    CHECK(FI_UNDER_TSAN || prints_and_lives(reporting, NULL, "waits for event"));
 }
 
-/* ---- none ---- */
+/* ---- no deadlock ---- */
 
-/* Until the time is over, whatever else the process does. */
-static void end_well(int number)
+/* End the process after LONG_NS. */
+static void exit_ok(int number)
 {
     (void)number;
     _exit(0);
 }
 
-static void end_well_later(void)
+static void exit_ok_later(void)
 {
     const struct itimerval t = {.it_value = {.tv_usec = LONG_NS / 1000}};
 
-    signal(SIGALRM, end_well);
+    signal(SIGALRM, exit_ok);
     setitimer(ITIMER_REAL, &t, NULL);
 }
 
@@ -367,11 +368,11 @@ static void off(void *arg)
 {
     (void)arg;
     start(FILCH_DEADLOCK_OFF);
-    end_well_later();
+    exit_ok_later();
     filch_main(name_and_wait, &never);
 }
 
-/* It may be the terminal, or another process, at the other end. */
+/* Another process may have the other end of a descriptor. */
 static void read_pipe(void *arg)
 {
     int ends[2];
@@ -386,7 +387,7 @@ static void pending_read(void *arg)
 {
     (void)arg;
     start(FILCH_DEADLOCK_ABORT);
-    end_well_later();
+    exit_ok_later();
     filch_main(read_pipe, NULL);
 }
 
@@ -415,18 +416,18 @@ static void blocking_call(void *arg)
 static void sleep_and_open(void *p)
 {
     filch_sleep(LONG_NS);
-    place_open(p);
+    event_set(p);
 }
 
 static void wait_for_sleeper(void *p)
 {
     filch_go(sleep_and_open, p);
-    place_wait(p);
+    event_wait(p);
 }
 
 static void timer(void *arg)
 {
-    place p = {.open = false};
+    event p = {.set = false};
 
     (void)arg;
     start(FILCH_DEADLOCK_ABORT);
@@ -438,39 +439,39 @@ static void *sleep_in_thread(void *p)
     const struct timespec t = {.tv_nsec = LONG_NS};
 
     nanosleep(&t, NULL);
-    place_open(p);
+    event_set(p);
     return NULL;
 }
 
 static void thread(void *arg)
 {
-    place p = {.open = false};
+    event p = {.set = false};
     pthread_t t;
 
     (void)arg;
     start(FILCH_DEADLOCK_ABORT);
     if (pthread_create(&t, NULL, sleep_in_thread, &p) != 0)
         _exit(3);
-    filch_main(wait_at, &p);
+    filch_main(wait_for_event, &p);
     pthread_join(t, NULL);
 }
 
 static void deadline(void *arg)
 {
-    place p = {.open = false}, q = {.open = false};
+    event p = {.set = false}, q = {.set = false};
     filch_fiber *f;
 
     (void)arg;
     start(FILCH_DEADLOCK_ABORT);
-    f = filch_fiber_start(wait_at_with_handle, &p);
-    if (place_wait_until(&q, filch_now() + LONG_NS) != -ETIMEDOUT)
+    f = filch_fiber_start(wait_and_return, &p);
+    if (event_wait_until(&q, filch_now() + LONG_NS) != -ETIMEDOUT)
         _exit(3);
-    place_open(&p);
+    event_set(&p);
     if (filch_fiber_join(f, NULL) < 0 || filch_stop() < 0)
         _exit(3);
 }
 
-/* Nobody waits for anything: the runtime is just not used. */
+/* No fiber waits: the runtime is not used. */
 static void idle(void *arg)
 {
     const struct timespec t = {.tv_nsec = LONG_NS};
@@ -483,107 +484,108 @@ static void idle(void *arg)
         _exit(3);
 }
 
-/* Threads may wait for each other by mistake, too, but that is nothing to do with fibers. */
+/* A deadlock of threads alone is not reported. */
 static void no_fiber(void *arg)
 {
     (void)arg;
     start(FILCH_DEADLOCK_ABORT);
     filch_go(nothing, NULL);
-    end_well_later();
-    place_wait(&never);
+    exit_ok_later();
+    event_wait(&never);
 }
 
-static void lives(void (*fn)(void *))
+static void check_no_report(void (*fn)(void *))
 {
     struct child_end end;
 
     CHECK_INT(child_end_of(&end, fn, NULL), 0);
     if (end.status != 0)
-        fprintf(stderr, "status %#x, said: %s\n", (unsigned)end.status, end.text);
+        fprintf(stderr, "status %#x, output: %s\n", (unsigned)end.status, end.text);
     CHECK_INT(end.status, 0);
     CHECK_STR(end.text, "");
 }
 
-static void who_may_be_woken_is_left_alone(void **state)
+static void fibers_that_can_be_woken_are_not_reported(void **state)
 {
     (void)state;
-    lives(off);
-    lives(pending_read);
-    lives(blocking_call);
-    lives(timer);
-    lives(thread);
-    lives(deadline);
-    lives(idle);
-    lives(no_fiber);
+    check_no_report(off);
+    check_no_report(pending_read);
+    check_no_report(blocking_call);
+    check_no_report(timer);
+    check_no_report(thread);
+    check_no_report(deadline);
+    check_no_report(idle);
+    check_no_report(no_fiber);
 }
 
-/* Threads and fibers wake each other without end, one at a time: at each moment all others wait. */
-#define TURNS 20000
+/* A thread and a fiber wake each other in turn, so one of them waits at each moment. */
+#define ROUNDS 20000
 
 static struct {
     fi_biased_lock lock;
-    fi_waitq line;
-    bool there;
+    fi_waitq waitq;
+    bool available;
 } baton[2];
-static FI_ATOMIC(uint32_t) turns;
+static FI_ATOMIC(uint32_t) rounds;
 
-static void take(int me)
+static void baton_take(int me)
 {
     fi_waiter w = {.uncancellable = true};
 
     fi_obj_lock(&baton[me].lock);
-    if (baton[me].there) {
-        baton[me].there = false;
+    if (baton[me].available) {
+        baton[me].available = false;
         fi_obj_unlock(&baton[me].lock);
     } else {
-        fi_waitq_wait(&w, &baton[me].line, &baton[me].lock, (fi_wait_reason){"baton", NULL},
+        fi_waitq_wait(&w, &baton[me].waitq, &baton[me].lock, (fi_wait_reason){"baton", NULL},
                       FI_TIMER_NEVER);
     }
 }
 
-static void give(int other)
+static void baton_give(int other)
 {
     fi_waiter *w;
 
     fi_obj_lock(&baton[other].lock);
-    w = fi_waitq_pop(&baton[other].line);
-    baton[other].there = !w;
+    w = fi_waitq_pop(&baton[other].waitq);
+    baton[other].available = !w;
     fi_obj_unlock(&baton[other].lock);
     if (w)
         fi_waiter_wake(w);
 }
 
-static void swap_turns(int me)
+static void pass_baton(int me)
 {
-    for (uint32_t i = 0; i < (uint32_t)SCALED(TURNS); i++) {
-        take(me);
-        fi_fetch_add_relaxed(&turns, 1u);
-        give(1 - me);
+    for (uint32_t i = 0; i < (uint32_t)SCALED(ROUNDS); i++) {
+        baton_take(me);
+        fi_fetch_add_relaxed(&rounds, 1u);
+        baton_give(1 - me);
     }
 }
 
-static void fiber_turns(void *arg)
+static void fiber_main(void *arg)
 {
     (void)arg;
-    swap_turns(0);
+    pass_baton(0);
 }
 
-static void turns_of_thread_and_fiber(void *arg)
+static void thread_and_fiber_alternate(void *arg)
 {
     (void)arg;
     start(FILCH_DEADLOCK_ABORT);
-    give(0);
-    filch_go(fiber_turns, NULL);
-    swap_turns(1);
-    if (filch_stop() < 0 || fi_load_relaxed(&turns) != 2 * (uint32_t)SCALED(TURNS))
+    baton_give(0);
+    filch_go(fiber_main, NULL);
+    pass_baton(1);
+    if (filch_stop() < 0 || fi_load_relaxed(&rounds) != 2 * (uint32_t)SCALED(ROUNDS))
         _exit(3);
 }
 
-static void taking_turns_is_no_deadlock(void **state)
+static void alternating_waits_are_not_a_deadlock(void **state)
 {
     (void)state;
-    lives(turns_of_thread_and_fiber);
+    check_no_report(thread_and_fiber_alternate);
 }
 
-CHECK_MAIN(all_kinds_are_found, observers_do_not_hide_it, workers_look_where_there_is_no_watcher,
-           a_report_ends_nothing, who_may_be_woken_is_left_alone, taking_turns_is_no_deadlock)
+CHECK_MAIN(all_kinds_are_reported, threads_of_observers_do_not_hide_a_deadlock,
+           workers_detect_deadlocks_without_a_watchdog_thread, the_program_continues_after_a_report,
+           fibers_that_can_be_woken_are_not_reported, alternating_waits_are_not_a_deadlock)

@@ -11,7 +11,7 @@ void wait_in_this_function(void *p);
 
 NOINLINE void wait_in_this_function(void *p)
 {
-    place_wait(p);
+    event_wait(p);
     __asm__ volatile(""); /* no tail call */
 }
 
@@ -27,10 +27,10 @@ static void without_a_runtime(void **state)
 static void await_waiting(unsigned n)
 {
     for (;;) {
-        const char *text = dumped();
+        const char *text = dump_text();
         unsigned waiting = 0, group;
         for (const char *at = text; (at = strstr(at, "\nfiber 'still'")) != NULL; at++)
-            waiting += has(at, "waits for place");
+            waiting += contains(at, "waits for event");
         for (const char *at = text; (at = strstr(at, " fibers like this: fiber 'still'")) != NULL;
              at++) {
             const char *line = at;
@@ -45,88 +45,88 @@ static void await_waiting(unsigned n)
     }
 }
 
-static void one_fiber_in_full(void)
+static void a_fiber_with_backtrace(void)
 {
     const filch_fiber_attr attr = {.name = "still"};
-    place p = {.open = false};
-    char words[96];
+    event p = {.set = false};
+    char part[96];
     const char *text;
 
     CHECK_INT(filch_go_attr(&attr, wait_in_this_function, &p), 0);
     await_waiting(1);
-    text = dumped();
-    CHECK(has(text, "filch: 1 fibers, "));
-    snprintf(words, sizeof words, " waits for place %p, for ", (void *)&p);
-    CHECK(has(text, words));
-    CHECK(has(text, "    function wait_in_this_function+0"));
+    text = dump_text();
+    CHECK(contains(text, "filch: 1 fibers, "));
+    snprintf(part, sizeof part, " waits for event %p, for ", (void *)&p);
+    CHECK(contains(text, part));
+    CHECK(contains(text, "    function wait_in_this_function+0"));
 #ifndef FI_CTX_BY_UCONTEXT
-    CHECK(has(text, "    at wait_in_this_function+0x"));
+    CHECK(contains(text, "    at wait_in_this_function+0x"));
 #endif
-    place_open(&p);
+    event_set(&p);
 }
 
-static void test_one_fiber_in_full(void **state)
+static void test_a_fiber_with_backtrace(void **state)
 {
     (void)state;
-    workers_each(NULL, one_fiber_in_full);
+    workers_each(NULL, a_fiber_with_backtrace);
 }
 
 /* The calling fiber runs. */
-static void dump_oneself(void *done)
+static void dump_from_fiber(void *done)
 {
     filch_fiber_set_name("myself");
-    CHECK(has(dumped(), "fiber 'myself'"));
-    CHECK(has(dumped(), " runs on worker "));
-    place_open(done);
+    CHECK(contains(dump_text(), "fiber 'myself'"));
+    CHECK(contains(dump_text(), " runs on worker "));
+    event_set(done);
 }
 
-static void who_calls_is_in_it(void)
+static void the_calling_fiber_is_listed(void)
 {
-    place done = {.open = false};
+    event done = {.set = false};
 
-    CHECK_INT(filch_go(dump_oneself, &done), 0);
-    place_wait(&done);
+    CHECK_INT(filch_go(dump_from_fiber, &done), 0);
+    event_wait(&done);
 }
 
-static void test_who_calls_is_in_it(void **state)
+static void test_the_calling_fiber_is_listed(void **state)
 {
     (void)state;
-    workers_each(NULL, who_calls_is_in_it);
+    workers_each(NULL, the_calling_fiber_is_listed);
 }
 
 #define MANY 1000
 
-static void equals_are_one_paragraph(void)
+static void equal_fibers_are_one_paragraph(void)
 {
     const filch_fiber_attr attr = {.name = "still"}, other = {.name = "other"};
-    place p = {.open = false}, q = {.open = false};
-    char words[96];
+    event p = {.set = false}, q = {.set = false};
+    char part[96];
 
     for (int i = 0; i < MANY; i++)
         CHECK_INT(filch_go_attr(&attr, wait_in_this_function, i == 7 ? &q : &p), 0);
     CHECK_INT(filch_go_attr(&other, wait_in_this_function, &p), 0);
     await_waiting(MANY);
-    snprintf(words, sizeof words, "\n%d fibers like this: fiber 'still' ", MANY);
-    CHECK(has(dumped(), words));
-    CHECK(has(dumped(), " wait for place "));
-    CHECK(has(dumped(), " and others, for "));
-    CHECK(has(dumped(), "\nfiber 'other' "));
-    place_open(&p);
-    place_open(&q);
+    snprintf(part, sizeof part, "\n%d fibers like this: fiber 'still' ", MANY);
+    CHECK(contains(dump_text(), part));
+    CHECK(contains(dump_text(), " wait for event "));
+    CHECK(contains(dump_text(), " and others, for "));
+    CHECK(contains(dump_text(), "\nfiber 'other' "));
+    event_set(&p);
+    event_set(&q);
 }
 
-static void test_equals_are_one_paragraph(void **state)
+static void test_equal_fibers_are_one_paragraph(void **state)
 {
     (void)state;
-    workers_each(NULL, equals_are_one_paragraph);
+    workers_each(NULL, equal_fibers_are_one_paragraph);
 }
 
-/* While fibers start, talk, sleep and end, and one stands still, all dumps are whole. */
-#define STORM 20
-#define DUMPS 200
-#define TALKS 1000
+/* Dumps are complete while fibers start, sleep and end, and one stays parked. */
+#define CHURNERS     20
+#define DUMPS        200
+#define TALKER_DUMPS 1000
 
-static atomic_int storm_over;
+static atomic_int stopping;
 
 static void *tiny(void *arg)
 {
@@ -134,50 +134,50 @@ static void *tiny(void *arg)
     return arg;
 }
 
-static void blow(void *done)
+static void start_and_join(void *done)
 {
-    while (!atomic_load(&storm_over)) {
-        filch_fiber *f = filch_fiber_start(tiny, &storm_over);
+    while (!atomic_load(&stopping)) {
+        filch_fiber *f = filch_fiber_start(tiny, &stopping);
         void *result = NULL;
         CHECK(f != NULL);
         CHECK_INT(filch_fiber_join(f, &result), 0);
-        CHECK(result == &storm_over);
+        CHECK(result == &stopping);
         filch_sleep(1000);
     }
-    place_open(done);
+    event_set(done);
 }
 
-static void a_storm_goes_on(void)
+static void dumps_during_churn(void)
 {
     const filch_fiber_attr attr = {.name = "still"};
-    place done[STORM], p = {.open = false};
+    event done[CHURNERS], p = {.set = false};
 
     memset(done, 0, sizeof done);
-    atomic_store(&storm_over, 0);
+    atomic_store(&stopping, 0);
     CHECK_INT(filch_go_attr(&attr, wait_in_this_function, &p), 0);
     await_waiting(1);
-    for (int i = 0; i < STORM; i++)
-        CHECK_INT(filch_go(blow, &done[i]), 0);
+    for (int i = 0; i < CHURNERS; i++)
+        CHECK_INT(filch_go(start_and_join, &done[i]), 0);
     for (int i = 0; i < SCALED(DUMPS); i++) {
-        const char *text = dumped();
-        CHECK(has(text, "\nfiber 'still' "));
+        const char *text = dump_text();
+        CHECK(contains(text, "\nfiber 'still' "));
 #ifndef FI_CTX_BY_UCONTEXT
-        CHECK(has(strstr(text, "\nfiber 'still' "), "    at wait_in_this_function+0x"));
+        CHECK(contains(strstr(text, "\nfiber 'still' "), "    at wait_in_this_function+0x"));
 #endif
     }
-    atomic_store(&storm_over, 1);
-    for (int i = 0; i < STORM; i++)
-        place_wait(&done[i]);
-    place_open(&p);
+    atomic_store(&stopping, 1);
+    for (int i = 0; i < CHURNERS; i++)
+        event_wait(&done[i]);
+    event_set(&p);
 }
 
-static void test_a_storm_goes_on(void **state)
+static void test_dumps_during_churn(void **state)
 {
     (void)state;
-    workers_each(NULL, a_storm_goes_on);
+    workers_each(NULL, dumps_during_churn);
 }
 
-/* Fibers that go on all the time are seen where they were, whole. */
+/* The backtrace of a fiber that runs and parks all the time is complete. */
 #define TALKERS 16
 
 void talk_in_this_function(void *number);
@@ -185,7 +185,7 @@ void go_deeper(size_t me, unsigned depth);
 
 static filch_sem turn[TALKERS];
 
-/* Frames of another size each time, and sizes that only the frame itself knows. */
+/* Frames of varying and of dynamic size. */
 NOINLINE void go_deeper(size_t me, unsigned depth)
 {
     volatile char *frame = __builtin_alloca(16 + 48 * (depth % 5));
@@ -204,14 +204,14 @@ NOINLINE void talk_in_this_function(void *number)
 {
     size_t me = (size_t)(uintptr_t)number;
 
-    for (unsigned i = 0; !atomic_load(&storm_over); i++) {
+    for (unsigned i = 0; !atomic_load(&stopping); i++) {
         filch_sem_post_n(&turn[me ^ 1], i % 3 == 0 ? 3 : 0);
         go_deeper(me, i * 7 % 11);
     }
     filch_sem_post_n(&turn[me ^ 1], 1000000);
 }
 
-/* Calls of go_deeper stand in a row, and then comes who called the first. */
+/* The frames are calls of go_deeper, then talk_in_this_function. */
 static void check_talker(const char *paragraph)
 {
     static const char deeper[] = "    at go_deeper+0x", first[] = "    at talk_in_this_function+0x";
@@ -226,49 +226,49 @@ static void check_talker(const char *paragraph)
     CHECK(strncmp(at, first, sizeof first - 1) == 0);
 }
 
-static void talkers_are_where_they_were(void)
+static void backtraces_of_active_fibers(void)
 {
     const filch_fiber_attr attr = {.name = "talker"};
 
     memset(turn, 0, sizeof turn);
-    atomic_store(&storm_over, 0);
+    atomic_store(&stopping, 0);
     for (size_t i = 0; i < TALKERS; i++)
         CHECK_INT(filch_go_attr(&attr, talk_in_this_function, (void *)(uintptr_t)i), 0);
-    for (int i = 0; i < SCALED(TALKS); i++)
-        for (const char *at = dumped(); (at = strstr(at, "fiber 'talker'")) != NULL; at++)
+    for (int i = 0; i < SCALED(TALKER_DUMPS); i++)
+        for (const char *at = dump_text(); (at = strstr(at, "fiber 'talker'")) != NULL; at++)
             check_talker(at);
-    atomic_store(&storm_over, 1);
+    atomic_store(&stopping, 1);
 }
 
-static void test_talkers_are_where_they_were(void **state)
+static void test_backtraces_of_active_fibers(void **state)
 {
     (void)state;
-    if (has_bad_luck())
-        return; /* in what they call as well */
+    if (chaos_enabled())
+        return; /* injected yields add frames */
 #ifndef FI_CTX_BY_UCONTEXT
-    workers_each(NULL, talkers_are_where_they_were);
+    workers_each(NULL, backtraces_of_active_fibers);
 #endif
 }
 
-static void is_called(void *called)
+static void set_called(void *called)
 {
     *(bool *)called = true;
 }
 
-static void never_begun(void *arg)
+static void never_started(void *arg)
 {
     (void)arg;
 }
 
-static void what_has_not_begun_is_nowhere(void **state)
+static void an_unstarted_context_has_no_backtrace(void **state)
 {
     static _Alignas(16) char stack[65536];
     bool called = false;
     fi_ctx c;
 
     (void)state;
-    fi_ctx_make(&c, stack, sizeof stack, never_begun, NULL);
-    CHECK(!fi_ctx_unwind_from(&c, is_called, &called));
+    fi_ctx_make(&c, stack, sizeof stack, never_started, NULL);
+    CHECK(!fi_ctx_unwind_from(&c, set_called, &called));
     CHECK(!called);
     fi_ctx_fini(&c);
 }
@@ -279,12 +279,12 @@ static void raise_and_wait(void *arg)
 {
     filch_fiber_set_name("signalled");
     raise(SIGUSR2);
-    place_wait(arg);
+    event_wait(arg);
 }
 
 static void with_signal(void *arg)
 {
-    static place never;
+    static event never;
     filch_config c = {.workers = 2, .dump_signal = SIGUSR2, .deadlock = FILCH_DEADLOCK_OFF};
 
     (void)arg;
@@ -292,21 +292,21 @@ static void with_signal(void *arg)
         filch_main(raise_and_wait, &never);
 }
 
-static void a_signal_brings_it(void **state)
+static void a_signal_prints_a_dump(void **state)
 {
     (void)state;
-    CHECK(says_and_lives(with_signal, NULL, "fiber 'signalled'"));
+    CHECK(prints_and_lives(with_signal, NULL, "fiber 'signalled'"));
 }
 
-/* Also to a runtime that is at rest, and whose watchdog sleeps. */
+/* All workers and the watchdog sleep when the signal arrives. */
 static void with_late_signal(void *arg)
 {
-    static place never;
+    static event never;
     filch_config c = {.workers = 2, .dump_signal = SIGUSR2, .deadlock = FILCH_DEADLOCK_OFF};
     const filch_fiber_attr attr = {.name = "signalled"};
 
     (void)arg;
-    if (filch_start(&c) < 0 || filch_go_attr(&attr, wait_at, &never) < 0)
+    if (filch_start(&c) < 0 || filch_go_attr(&attr, wait_for_event, &never) < 0)
         _exit(3);
     while (!(fi_load_relaxed(&fi_watchdog_global_state) & FI_WATCHDOG_ASLEEP))
         fi_thread_yield();
@@ -314,33 +314,34 @@ static void with_late_signal(void *arg)
     filch_stop();
 }
 
-static void a_late_signal_brings_it(void **state)
+static void a_signal_prints_a_dump_while_all_sleep(void **state)
 {
     (void)state;
-    CHECK(says_and_lives(with_late_signal, NULL, "waits for place"));
+    CHECK(prints_and_lives(with_late_signal, NULL, "waits for event"));
 }
 
-static void mine(int number)
+static void previous_handler(int number)
 {
     (void)number;
 }
 
-static void the_signal_is_given_back(void **state)
+static void stop_restores_the_signal_handler(void **state)
 {
     filch_config c = {.workers = 2, .dump_signal = SIGUSR2};
     struct sigaction now;
 
     (void)state;
-    signal(SIGUSR2, mine);
+    signal(SIGUSR2, previous_handler);
     CHECK_INT(filch_start(&c), 0);
     CHECK_INT(sigaction(SIGUSR2, NULL, &now), 0);
-    CHECK(now.sa_handler != mine);
+    CHECK(now.sa_handler != previous_handler);
     CHECK_INT(filch_stop(), 0);
     CHECK_INT(sigaction(SIGUSR2, NULL, &now), 0);
-    CHECK(now.sa_handler == mine);
+    CHECK(now.sa_handler == previous_handler);
 }
 
-CHECK_MAIN(a_signal_brings_it, a_late_signal_brings_it, without_a_runtime, test_one_fiber_in_full,
-           test_who_calls_is_in_it, test_equals_are_one_paragraph, test_a_storm_goes_on,
-           test_talkers_are_where_they_were, what_has_not_begun_is_nowhere,
-           the_signal_is_given_back)
+CHECK_MAIN(a_signal_prints_a_dump, a_signal_prints_a_dump_while_all_sleep, without_a_runtime,
+           test_a_fiber_with_backtrace, test_the_calling_fiber_is_listed,
+           test_equal_fibers_are_one_paragraph, test_dumps_during_churn,
+           test_backtraces_of_active_fibers, an_unstarted_context_has_no_backtrace,
+           stop_restores_the_signal_handler)

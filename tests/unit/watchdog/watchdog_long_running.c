@@ -1,4 +1,4 @@
-/* Fibers that hold their worker for long are counted and named, and other fibers run on other
+/* Fibers that hold their worker for long are counted and reported, and other fibers run on other
  * workers. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* SCHED_IDLE, cpu_set_t */
@@ -10,19 +10,19 @@
 
 #define WATCHDOG_NS 2000000
 
-static filch_config quick(unsigned workers)
+static filch_config short_watchdog(unsigned workers)
 {
     return (filch_config){
         .workers = workers, .watchdog_ns = WATCHDOG_NS, .caller_runs = FILCH_CALLER_RUNS_NO};
 }
 
-static void spin_until_held(uint64_t times)
+static void spin_until_held(uint64_t count_of)
 {
-    while (counted().long_runs < times)
+    while (total_counters().long_runs < count_of)
         fi_pause();
 }
 
-static void hog_until(void *held)
+static void run_long_until(void *held)
 {
     spin_until_held(*(const uint64_t *)held);
 }
@@ -36,24 +36,24 @@ static void long_run(void *arg)
         fi_pause();
 }
 
-static void run_hog(void *arg)
+static void run_long_running(void *arg)
 {
-    filch_config c = quick(2);
+    filch_config c = short_watchdog(2);
 
     (void)arg;
     if (filch_start(&c) == 0)
         filch_main(long_run, NULL);
 }
 
-static void a_hog_is_named_once(void **state)
+static void a_long_running_fiber_is_reported_once(void **state)
 {
     struct child_end end;
 
     (void)state;
-    CHECK_INT(child_end_of(&end, run_hog, NULL), 0);
+    CHECK_INT(child_end_of(&end, run_long_running, NULL), 0);
     CHECK_INT(end.status, 0);
-    CHECK(has(end.text, "filch: fiber 'greedy' has held worker "));
-    CHECK_INT(times(end.text, "has held"), 1);
+    CHECK(contains(end.text, "filch: fiber 'greedy' has held worker "));
+    CHECK_INT(count_of(end.text, "has held"), 1);
 }
 
 /* ---- blocked in a system call ---- */
@@ -71,33 +71,33 @@ static void block(void *arg)
 
 static void run_blocked(void *arg)
 {
-    filch_config c = quick(2);
+    filch_config c = short_watchdog(2);
 
     (void)arg;
     if (pipe(ends) < 0 || filch_start(&c) < 0 || filch_go(block, NULL) < 0)
         _exit(3);
-    while (counted().long_runs == 0)
+    while (total_counters().long_runs == 0)
         fi_thread_yield();
     if (write(ends[1], "", 1) != 1 || filch_stop() < 0)
         _exit(3);
 }
 
-static void a_blocking_call_is_named(void **state)
+static void a_fiber_in_a_blocking_call_is_reported(void **state)
 {
     struct child_end end;
 
     (void)state;
     CHECK_INT(child_end_of(&end, run_blocked, NULL), 0);
     CHECK_INT(end.status, 0);
-    CHECK(has(end.text, "filch: fiber 'blocked' has held worker "));
+    CHECK(contains(end.text, "filch: fiber 'blocked' has held worker "));
 }
 
-/* ---- kept from running ---- */
+/* ---- preempted by the kernel ---- */
 
 #define STARVED_NS (INT64_C(10) * WATCHDOG_NS)
 #define STARVED    3 /* times */
 
-/* How long this thread has waited for a CPU; -1: the kernel does not tell. */
+/* The time that this thread has waited for a CPU; -1: the kernel does not report it. */
 static int64_t waited_ns(void)
 {
     FILE *f = fopen("/proc/thread-self/schedstat", "r");
@@ -151,7 +151,7 @@ static void starve(int cpu)
         _exit(3);
 }
 
-/* It yields all the time, but seldom runs. */
+/* A fiber that yields all the time on a thread that seldom runs. */
 static void yield_starved(void *arg)
 {
     const busy_process *busy = arg;
@@ -166,14 +166,14 @@ static void yield_starved(void *arg)
         last = now;
     }
     kill(busy->pid, SIGKILL);
-    if (counted().long_runs != 0)
+    if (total_counters().long_runs != 0)
         _exit(2);
 }
 
 static void run_starved(void *arg)
 {
     busy_process busy = start_busy_process();
-    filch_config c = quick(1);
+    filch_config c = short_watchdog(1);
 
     (void)arg;
     c.watchdog_ns *= 4;
@@ -181,13 +181,13 @@ static void run_starved(void *arg)
         filch_main(yield_starved, &busy);
 }
 
-static void who_waits_for_a_cpu_is_not_named(void **state)
+static void a_preempted_fiber_is_not_reported(void **state)
 {
     struct child_end end;
 
     (void)state;
     if (waited_ns() < 0) {
-        puts("skipped: the kernel does not tell how long a thread waited for a CPU");
+        puts("skipped: the kernel does not report how long a thread waited for a CPU");
         return;
     }
     CHECK_INT(child_end_of(&end, run_starved, NULL), 0);
@@ -210,7 +210,7 @@ static void nothing(void *arg)
 
 static void run_task(void *arg)
 {
-    filch_config c = quick(2);
+    filch_config c = short_watchdog(2);
 
     (void)arg;
     if (filch_start(&c) < 0 || filch_go(nothing, NULL) < 0 || FILCH_RUN(compute, 7) != 7)
@@ -218,7 +218,7 @@ static void run_task(void *arg)
     filch_stop();
 }
 
-static void a_task_is_counted_and_not_named(void **state)
+static void a_long_running_task_is_counted_but_not_reported(void **state)
 {
     struct child_end end;
 
@@ -228,10 +228,10 @@ static void a_task_is_counted_and_not_named(void **state)
     CHECK_STR(end.text, "");
 }
 
-/* One after the other, without a look for work in between. */
+/* The caller runs one task after the other; its worker does not search for work in between. */
 #define SHORT_TASKS 3000
 
-FILCH_TASK(int, compute_shortly, int, n)
+FILCH_TASK(int, compute_short, int, n)
 {
     for (int i = 0; i < 2000; i++)
         fi_pause();
@@ -240,14 +240,14 @@ FILCH_TASK(int, compute_shortly, int, n)
 
 static void *wait_long(void *p)
 {
-    place_wait(p);
+    event_wait(p);
     return NULL;
 }
 
-static void tasks_of_guests_are_short(void **state)
+static void short_tasks_of_a_caller_are_not_counted(void **state)
 {
     filch_config c = {.workers = 1, .watchdog_ns = WATCHDOG_NS};
-    place p = {.open = false};
+    event p = {.set = false};
     filch_fiber *f;
 
     (void)state;
@@ -255,86 +255,87 @@ static void tasks_of_guests_are_short(void **state)
     f = filch_fiber_start(wait_long, &p);
     CHECK(f != NULL);
     for (int i = 0; i < SCALED(SHORT_TASKS); i++)
-        CHECK_INT(FILCH_RUN(compute_shortly, i), i);
-    CHECK_INT(counted().long_runs, 0);
-    place_open(&p);
+        CHECK_INT(FILCH_RUN(compute_short, i), i);
+    CHECK_INT(total_counters().long_runs, 0);
+    event_set(&p);
     CHECK_INT(filch_fiber_join(f, NULL), 0);
     CHECK_INT(filch_stop(), 0);
 }
 
-static void hog_unwatched(void *arg)
+static void run_long_without_watchdog(void *arg)
 {
     (void)arg;
     for (int64_t end = filch_now() + INT64_C(50) * WATCHDOG_NS; filch_now() < end;)
         fi_pause();
-    if (counted().long_runs != 0)
+    if (total_counters().long_runs != 0)
         _exit(2);
 }
 
-static void run_unwatched(void *arg)
+static void run_without_watchdog(void *arg)
 {
     filch_config c = {.workers = 2, .watchdog_ns = -1};
 
     (void)arg;
     if (filch_start(&c) == 0)
-        filch_main(hog_unwatched, NULL);
+        filch_main(run_long_without_watchdog, NULL);
 }
 
-static void switched_off_it_says_nothing(void **state)
+static void a_disabled_watchdog_reports_nothing(void **state)
 {
     struct child_end end;
 
     (void)state;
-    CHECK_INT(child_end_of(&end, run_unwatched, NULL), 0);
+    CHECK_INT(child_end_of(&end, run_without_watchdog, NULL), 0);
     CHECK_INT(end.status, 0);
     CHECK_STR(end.text, "");
 }
 
-/* Two who talk to each other are left to one worker; one of them then keeps it, just after it has made the other ready. */
-#define TALKS 200
+/* Two fibers that wake each other share a worker.  Then one of them makes the other ready and holds
+ * the worker. */
+#define MESSAGES 200
 
-static place turn[2][TALKS];
-static atomic_bool heard_last;
+static event message[2][MESSAGES];
+static atomic_bool last_received;
 
-static void answer(void *arg)
+static void reply(void *arg)
 {
     (void)arg;
-    for (int i = 0; i < TALKS; i++) {
-        place_wait(&turn[0][i]);
-        if (i == TALKS - 1)
-            atomic_store(&heard_last, true);
-        place_open(&turn[1][i]);
+    for (int i = 0; i < MESSAGES; i++) {
+        event_wait(&message[0][i]);
+        if (i == MESSAGES - 1)
+            atomic_store(&last_received, true);
+        event_set(&message[1][i]);
     }
 }
 
-static void talk_and_hog(void *arg)
+static void talk_and_hold_worker(void *arg)
 {
     (void)arg;
-    filch_go(answer, NULL);
-    for (int i = 0; i < TALKS - 1; i++) {
-        place_open(&turn[0][i]);
-        place_wait(&turn[1][i]);
+    filch_go(reply, NULL);
+    for (int i = 0; i < MESSAGES - 1; i++) {
+        event_set(&message[0][i]);
+        event_wait(&message[1][i]);
     }
-    place_open(&turn[0][TALKS - 1]);
-    while (!atomic_load(&heard_last))
+    event_set(&message[0][MESSAGES - 1]);
+    while (!atomic_load(&last_received))
         fi_pause();
 }
 
-static void who_was_made_ready_runs_beside_the_hog(void **state)
+static void a_ready_fiber_runs_beside_a_long_running_one(void **state)
 {
     (void)state;
     set_lab_settings((lab_settings){.search_ns = "0"});
     for (unsigned workers = 2; workers <= 8; workers *= 2) {
         filch_config c = {.workers = workers, .watchdog_ns = -1};
-        memset(turn, 0, sizeof turn);
-        atomic_store(&heard_last, false);
+        memset(message, 0, sizeof message);
+        atomic_store(&last_received, false);
         CHECK_INT(filch_start(&c), 0);
-        CHECK_INT(filch_main(talk_and_hog, NULL), 0);
+        CHECK_INT(filch_main(talk_and_hold_worker, NULL), 0);
     }
     set_lab_settings((lab_settings){0});
 }
 
-static bool has_watcher(void)
+static bool has_watchdog_thread(void)
 {
     bool runs = fi_runtime_lock_running()->watchdog.running;
 
@@ -347,50 +348,51 @@ FILCH_TASK(int, same, int, n)
     return n;
 }
 
-static void only_fibers_bring_a_watcher(void **state)
+static void only_fibers_start_the_watchdog_thread(void **state)
 {
     (void)state;
     CHECK_INT(filch_start(NULL), 0);
     CHECK_INT(FILCH_RUN(same, 3), 3);
-    CHECK(!has_watcher());
+    CHECK(!has_watchdog_thread());
     CHECK_INT(filch_go(nothing, NULL), 0);
-    CHECK(has_watcher());
+    CHECK(has_watchdog_thread());
     CHECK_INT(filch_stop(), 0);
 }
 
-static bool watcher_sleeps(void)
+static bool watchdog_sleeps(void)
 {
     return fi_load_relaxed(&fi_watchdog_global_state) & FI_WATCHDOG_ASLEEP;
 }
 
 #define ROUNDS 3
 
-/* It sleeps beside sleeping workers, and is there again when one of them is held. */
-static void the_watcher_sleeps_and_wakes_with_the_workers(void **state)
+/* The watchdog sleeps while all workers sleep, and reports again when one of them is held. */
+static void the_watchdog_sleeps_and_wakes_with_the_workers(void **state)
 {
     (void)state;
     for (unsigned workers = 1; workers <= 8; workers *= 2) {
-        filch_config c = quick(workers);
+        filch_config c = short_watchdog(workers);
         filch_fiber *f;
-        place p = {.open = false};
+        event p = {.set = false};
         CHECK_INT(filch_start(&c), 0);
-        f = filch_fiber_start(wait_at_with_handle, &p);
+        f = filch_fiber_start(wait_and_return, &p);
         CHECK(f != NULL);
         for (uint64_t round = 1; round <= ROUNDS; round++) {
-            while (!watcher_sleeps())
+            while (!watchdog_sleeps())
                 fi_thread_yield();
             CHECK_INT(FILCH_RUN(same, 3), 3);
-            CHECK_INT(filch_go(hog_until, &round), 0);
-            while (counted().long_runs < round)
+            CHECK_INT(filch_go(run_long_until, &round), 0);
+            while (total_counters().long_runs < round)
                 fi_thread_yield();
         }
-        place_open(&p);
+        event_set(&p);
         CHECK_INT(filch_fiber_join(f, NULL), 0);
         CHECK_INT(filch_stop(), 0);
     }
 }
 
-CHECK_MAIN(a_hog_is_named_once, a_blocking_call_is_named, who_waits_for_a_cpu_is_not_named,
-           tasks_of_guests_are_short, a_task_is_counted_and_not_named, switched_off_it_says_nothing,
-           who_was_made_ready_runs_beside_the_hog, only_fibers_bring_a_watcher,
-           the_watcher_sleeps_and_wakes_with_the_workers)
+CHECK_MAIN(a_long_running_fiber_is_reported_once, a_fiber_in_a_blocking_call_is_reported,
+           a_preempted_fiber_is_not_reported, short_tasks_of_a_caller_are_not_counted,
+           a_long_running_task_is_counted_but_not_reported, a_disabled_watchdog_reports_nothing,
+           a_ready_fiber_runs_beside_a_long_running_one, only_fibers_start_the_watchdog_thread,
+           the_watchdog_sleeps_and_wakes_with_the_workers)

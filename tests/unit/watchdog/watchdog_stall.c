@@ -14,7 +14,7 @@
 
 #define BOUND_MS 60000 /* until the test fails: far longer than a loaded machine needs */
 
-/* ---- freezing a thread ---- */
+/* ---- stopping a thread in a signal handler ---- */
 
 static int thaw[2];
 static atomic_int frozen;
@@ -52,14 +52,14 @@ static void end_freeze(void)
     close(thaw[1]);
 }
 
-/* ---- which thread ---- */
+/* ---- the thread of a sleeper ---- */
 
-static fi_sleeper *polling(fi_runtime *rt)
+static fi_sleeper *the_poller(fi_runtime *rt)
 {
     return fi_load_relaxed(&rt->idle.polling);
 }
 
-static fi_sleeper *keeping(fi_runtime *rt)
+static fi_sleeper *the_timer_sleeper(fi_runtime *rt)
 {
     fi_sleeper *s;
 
@@ -74,8 +74,8 @@ static bool is_asleep(fi_runtime *rt)
     return fi_load_relaxed(&rt->idle.state) == rt->n_workers;
 }
 
-/* Of the worker that does this, when all sleep. */
-static int await_thread(fi_sleeper *(*which)(fi_runtime *rt))
+/* Wait until all workers sleep and one has this role; return its thread id. */
+static int thread_of(fi_sleeper *(*which)(fi_runtime *rt))
 {
     int tid = 0;
 
@@ -91,7 +91,7 @@ static int await_thread(fi_sleeper *(*which)(fi_runtime *rt))
     return tid;
 }
 
-static bool watcher_sleeps(void)
+static bool watchdog_sleeps(void)
 {
     return fi_load_relaxed(&fi_watchdog_global_state) & FI_WATCHDOG_ASLEEP;
 }
@@ -110,7 +110,7 @@ static void *echo(void *arg)
     return NULL;
 }
 
-static void ask(void)
+static void send_request(void)
 {
     struct pollfd p = {.fd = request[1], .events = POLLIN};
     char c = 'x';
@@ -120,80 +120,81 @@ static void ask(void)
     CHECK_INT(read(request[1], &c, 1), 1);
 }
 
-static void ask_beside_frozen_poller(bool beside_sleeping_watcher)
+static void request_beside_frozen_poller(bool beside_sleeping_watchdog)
 {
     filch_fiber *f;
 
     CHECK_INT(filch_socketpair(request), 0);
     f = filch_fiber_start(echo, NULL);
     await_waiting(request[0], FI_IO_READ, 1);
-    while (beside_sleeping_watcher && !watcher_sleeps())
+    while (beside_sleeping_watchdog && !watchdog_sleeps())
         sched_yield();
-    begin_freeze(await_thread(polling));
+    begin_freeze(thread_of(the_poller));
     for (int i = 0; i < 5; i++)
-        ask();
+        send_request();
     end_freeze();
     for (int i = 0; i < 5; i++)
-        ask();
+        send_request();
     CHECK_INT(filch_close(request[1]), 0);
     CHECK_INT(filch_fiber_join(f, NULL), 0);
     CHECK_INT(filch_close(request[0]), 0);
 }
 
-/* A single worker has no other one to help it. */
+/* With a single worker no other can take over. */
 static void poller_is_frozen(void)
 {
     if (filch_worker_count() == 1)
         return;
-    ask_beside_frozen_poller(false);
-    ask_beside_frozen_poller(true);
+    request_beside_frozen_poller(false);
+    request_beside_frozen_poller(true);
 }
 
 /* ---- timers ---- */
 
-static int told[2];
+static int fired[2];
 
-static void *sleep_and_tell(void *arg)
+static void *sleep_and_write(void *arg)
 {
     for (int i = 0; i < 2; i++) {
         CHECK_INT(filch_sleep(FILCH_MS(300)), 0);
-        CHECK_INT(write(told[1], "x", 1), 1);
+        CHECK_INT(write(fired[1], "x", 1), 1);
     }
     return arg;
 }
 
-static void await_told(void)
+static void await_fired(void)
 {
-    struct pollfd p = {.fd = told[0], .events = POLLIN};
+    struct pollfd p = {.fd = fired[0], .events = POLLIN};
     char c;
 
     CHECK_INT(poll(&p, 1, BOUND_MS), 1);
-    CHECK_INT(read(told[0], &c, 1), 1);
+    CHECK_INT(read(fired[0], &c, 1), 1);
 }
 
-static void keeper_is_frozen(void)
+static void timer_sleeper_is_frozen(void)
 {
     filch_fiber *f;
 
     if (filch_worker_count() == 1)
         return;
-    CHECK_INT(pipe(told), 0);
-    f = filch_fiber_start(sleep_and_tell, NULL);
-    begin_freeze(await_thread(keeping));
-    await_told();
-    await_told();
+    CHECK_INT(pipe(fired), 0);
+    f = filch_fiber_start(sleep_and_write, NULL);
+    begin_freeze(thread_of(the_timer_sleeper));
+    await_fired();
+    await_fired();
     end_freeze();
     CHECK_INT(filch_fiber_join(f, NULL), 0);
-    close(told[0]);
-    close(told[1]);
+    close(fired[0]);
+    close(fired[1]);
 }
 
 WITH_WORKERS(poller_is_frozen)
-WITH_WORKERS(keeper_is_frozen)
+WITH_WORKERS(timer_sleeper_is_frozen)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {CHECK_EACH(test_poller_is_frozen, test_keeper_is_frozen)};
+    const struct CMUnitTest tests[] = {
+        CHECK_EACH(test_poller_is_frozen, test_timer_sleeper_is_frozen)};
 
     if (FI_UNDER_TSAN) {
         puts("skipped: ThreadSanitizer delays signals until the thread runs");
