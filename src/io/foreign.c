@@ -1,6 +1,7 @@
-#include "io/foreign.h"
-
+/* Attempts on descriptors that Filch did not open.  These may be in blocking mode.  The mode is not
+ * changed, because other processes may share it (io/nowait.h). */
 #include "io/nowait.h"
+#include "io/op.h"
 
 #include <limits.h>
 #include <poll.h>
@@ -64,7 +65,7 @@ static ssize_t attempt_ready(fi_io_op *op)
     return n;
 }
 
-ssize_t fi_foreign_attempt(fi_io_op *op)
+ssize_t fi_io_op_attempt_foreign(fi_io_op *op)
 {
     fi_io_attempt *nowait = op->kind->attempt_nowait;
     ssize_t n = nowait ? fi_io_op_attempt(op, nowait) : FI_NOWAIT_NONE;

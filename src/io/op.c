@@ -2,7 +2,6 @@
 
 #include "base/clock.h"
 #include "base/compiler.h"
-#include "io/foreign.h"
 #include "io/io.h"
 #include "io/syscall_guard.h"
 #include "wait/waitq.h"
@@ -89,7 +88,7 @@ static ssize_t try_on_thread(fi_io_op *op)
 {
     if (op->deadline == FILCH_FOREVER || (!op->kind->never_a_file && fi_io_is_file(op->fd)))
         return fi_io_op_attempt(op, op->kind->attempt);
-    return fi_foreign_attempt(op);
+    return fi_io_op_attempt_foreign(op);
 }
 
 static ssize_t run_on_thread(fi_io_op *op)
@@ -164,7 +163,7 @@ __attribute__((noinline)) static ssize_t try_foreign(fi_io_op *op)
 {
     if (!op->kind->never_a_file && !op->was_armed && fi_io_is_file(op->fd))
         return fi_io_op_offload(op, attempt_file);
-    return fi_foreign_attempt(op);
+    return fi_io_op_attempt_foreign(op);
 }
 
 /* [lock held, released here] A relaxed store is enough for drained_at: with another edge count

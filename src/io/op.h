@@ -76,6 +76,11 @@ ssize_t fi_io_op_offload(fi_io_op *op, fi_io_attempt *attempt);
  * would block, so they are made by the blocking pool. */
 bool fi_io_is_file(int fd);
 
+/* [fiber, or a thread that may block] Make the system call on a descriptor that Filch did not open,
+ * without blocking the worker.  Returns its result, -EAGAIN if it would block, or -errno.
+ * foreign.c */
+ssize_t fi_io_op_attempt_foreign(fi_io_op *op);
+
 /* [any] Run an attempt.  In chaos builds it may be shortened.  chaos_io.c */
 #ifdef FILCH_CHAOS
 ssize_t fi_chaos_io_attempt(fi_io_op *op, fi_io_attempt *attempt);
