@@ -8,18 +8,18 @@
 
 /* ---- waking ---- */
 
-/* [lock held] */
-static void take_all_waiters(fi_fd *f, fi_wake_list *list, int result)
-{
-    fi_wake_list_take_all(list, &f->waiters[FI_IO_READ], result);
-    fi_wake_list_take_all(list, &f->waiters[FI_IO_WRITE], result);
-}
-
-/* [lock held] */
-static void count_edge(fi_fd *f, int direction, fi_wake_list *list)
+/* [lock held] Count an edge.  The waits for it return result. */
+static void count_edge(fi_fd *f, int direction, int result, fi_wake_list *list)
 {
     f->edges[direction]++;
-    fi_wake_list_take_all(list, &f->waiters[direction], 0);
+    fi_wake_list_take_all(list, &f->waiters[direction], result);
+}
+
+/* [lock held] Operations that are about to wait find these edges, and begin again. */
+static void count_both_edges(fi_fd *f, int result, fi_wake_list *list)
+{
+    count_edge(f, FI_IO_READ, result, list);
+    count_edge(f, FI_IO_WRITE, result, list);
 }
 
 void fi_fd_notify(fi_fd *f, const fi_io_event *ev)
@@ -30,9 +30,9 @@ void fi_fd_notify(fi_fd *f, const fi_io_event *ev)
     if (f->generation == ev->generation) {
         f->hup_or_urgent |= ev->hup_or_urgent;
         if (ev->readable)
-            count_edge(f, FI_IO_READ, &list);
+            count_edge(f, FI_IO_READ, 0, &list);
         if (ev->writable)
-            count_edge(f, FI_IO_WRITE, &list);
+            count_edge(f, FI_IO_WRITE, 0, &list);
     }
     fi_fd_unlock(f);
     fi_wake_list_wake(list);
@@ -46,7 +46,7 @@ void fi_fd_arm_failed(fi_io *io, fi_fd *f, uint32_t generation)
     if (f->generation == generation) {
         was_armed = f->armed != 0;
         f->armed = 0;
-        take_all_waiters(f, &list, 0);
+        count_both_edges(f, 0, &list);
     }
     fi_fd_unlock(f);
     if (was_armed)
@@ -88,13 +88,12 @@ void fi_fd_set_not_socket(fi_fd *f, uint32_t generation)
 
 /* ---- opening and closing ---- */
 
-/* [lock held] Begin the next generation.  The waiters of the previous one are appended to the
- * list. */
+/* [lock held] Begin the next generation, which is not drained, and take the waiters of the
+ * previous one. */
 static void begin_generation(fi_fd *f, fi_wake_list *list)
 {
-    take_all_waiters(f, list, -ECANCELED);
+    count_both_edges(f, -ECANCELED, list);
     f->generation++;
-    f->edges[FI_IO_READ]++; /* it is not drained */
     f->armed = 0;
     f->opened_by_us = f->short_read_drains = f->hup_or_urgent = f->not_socket = f->closing = false;
 }

@@ -218,17 +218,13 @@ static int op_arm(fi_io_op *op)
     return 0;
 }
 
-/* [lock held] */
-static bool is_changed(const fi_io_op *op)
+/* [lock held] A new generation counts as an edge in both directions. */
+static bool has_new_edge(const fi_io_op *op)
 {
     const fi_fd *f = op->f;
 
-    if (f->generation != op->generation)
-        return true;
-    if (op->direction != FI_IO_BOTH)
-        return f->edges[op->direction] != op->edges[op->direction];
-    return f->edges[FI_IO_READ] != op->edges[FI_IO_READ] ||
-           f->edges[FI_IO_WRITE] != op->edges[FI_IO_WRITE];
+    return (op->direction != FI_IO_WRITE && f->edges[FI_IO_READ] != op->edges[FI_IO_READ]) ||
+           (op->direction != FI_IO_READ && f->edges[FI_IO_WRITE] != op->edges[FI_IO_WRITE]);
 }
 
 static fi_wait_reason wait_reason(const fi_io_op *op)
@@ -276,7 +272,7 @@ static int op_wait(fi_io_op *op)
         if (e < 0)
             return e == -EPERM && op->was_armed ? 0 : e; /* another file has the number now */
     }
-    if (is_changed(op)) {
+    if (has_new_edge(op)) {
         fi_fd_unlock(f);
         return 0;
     }
