@@ -19,10 +19,36 @@ static atomic_bool flag;
 
 /* ---- two fibers and a channel, a steal, a sleep, a blocking call, tasks, a job ---- */
 
-static int64_t doze(void *arg)
+static bool dump_has(const char *words)
+{
+    static char text[1 << 16];
+    FILE *file = tmpfile();
+    size_t n = 0;
+
+    if (!file)
+        abort();
+    if (filch_dump(fileno(file)) == 0) {
+        rewind(file);
+        n = fread(text, 1, sizeof text - 1, file);
+    }
+    text[n] = '\0';
+    fclose(file);
+    return strstr(text, words) != NULL;
+}
+
+static bool has_slept(void)
+{
+    filch_stats stats;
+
+    return filch_stats_get(&stats) == 0 && stats.total.sleeps > 0;
+}
+
+/* Blocks until the other fibers wait as the trace must show it. */
+static int64_t block(void *arg)
 {
     (void)arg;
-    usleep(20000);
+    while (!dump_has("waits for blocking") || !dump_has("waits for join") || !has_slept())
+        usleep(100);
     return 7;
 }
 
@@ -30,7 +56,7 @@ static void *ping(void *arg)
 {
     for (int i = 0; i < MESSAGES; i++)
         filch_chan_send(chan, &i);
-    if (filch_run_blocking(doze, arg) != 7)
+    if (filch_run_blocking(block, arg) != 7)
         abort();
     filch_fiber_set_name("ping, renamed");
     filch_yield();
