@@ -73,12 +73,12 @@ int fi_option_number(const fi_option *o, uint64_t *out)
 
     *out = o->configured ? o->configured : o->fallback;
     if (text && (!fi_option_parse(text, o->units, out) || *out < o->min || *out > o->max))
-        return fi_option_error("%s: not a number from %llu to %llu ('%s')", o->variable,
-                               (unsigned long long)o->min, (unsigned long long)o->max, text);
+        return fi_option_error("%s: invalid number ('%s'); use %llu to %llu", o->variable, text,
+                               (unsigned long long)o->min, (unsigned long long)o->max);
     if (o->configured && (o->configured < o->min || o->configured > o->max))
-        return fi_option_error("filch_config.%s: not from %llu to %llu (%llu)", o->field,
-                               (unsigned long long)o->min, (unsigned long long)o->max,
-                               (unsigned long long)o->configured);
+        return fi_option_error("filch_config.%s: out of range (%llu); use %llu to %llu", o->field,
+                               (unsigned long long)o->configured, (unsigned long long)o->min,
+                               (unsigned long long)o->max);
     return 0;
 }
 
@@ -92,5 +92,5 @@ int fi_option_choice(const char *variable, const char *zero, const char *one, in
         return 0;
     if (strcmp(text, one) == 0)
         return 1;
-    return fi_option_error("%s: neither '%s' nor '%s' ('%s')", variable, zero, one, text);
+    return fi_option_error("%s: unknown value ('%s'); use %s or %s", variable, text, zero, one);
 }

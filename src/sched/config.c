@@ -50,7 +50,7 @@ static int resolve_workers(const filch_config *c, fi_settings *s)
 
     if (e < 0)
         return e;
-    if (n == 0) /* reads files, so only when it has to be */
+    if (n == 0) /* the count reads files, so only if needed */
         n = filch_cpu_count();
     s->workers = n < FILCH_WORKERS_MAX ? (unsigned)n : FILCH_WORKERS_MAX;
     return 0;
@@ -72,12 +72,18 @@ static int resolve_stack(const filch_config *c, fi_settings *s)
     return e;
 }
 
+/* The field is a constant of the type filch_<field>. */
+static int constant_error(const char *field, int value)
+{
+    return fi_option_error("filch_config.%s: not a filch_%s (%d); use a constant of that type",
+                           field, field, value);
+}
+
 static int resolve_choice(const char *field, int configured, const char *variable, const char *zero,
                           const char *one)
 {
     if (configured < 0 || configured > 2)
-        return fi_option_error("filch_config.%s is %d, which is none of its values", field,
-                               configured);
+        return constant_error(field, configured);
     return configured ? configured - 1 : fi_option_choice(variable, zero, one, 0);
 }
 
@@ -98,16 +104,16 @@ static int resolve_watchdog(const filch_config *c, fi_settings *s)
     uint64_t ms = WATCHDOG_MS_DEFAULT;
     int e = 0;
 
-    if (c->watchdog_ns > WATCHDOG_MS_MAX * INT64_C(1000000))
-        return fi_option_error("filch_config.watchdog_ns is %lld, which is more than an hour",
-                               (long long)c->watchdog_ns);
+    if (c->watchdog_ns > WATCHDOG_MS_MAX * NS_PER_MS)
+        return fi_option_error("filch_config.watchdog_ns: more than an hour (%lld); use up to %lld",
+                               (long long)c->watchdog_ns, (long long)(WATCHDOG_MS_MAX * NS_PER_MS));
     if (c->watchdog_ns == 0)
         e = fi_option_number(&(fi_option){.variable = "FILCH_WATCHDOG_MS",
                                           .field = "watchdog_ns",
                                           .max = WATCHDOG_MS_MAX,
                                           .fallback = WATCHDOG_MS_DEFAULT},
                              &ms);
-    s->watchdog_ns = c->watchdog_ns ? c->watchdog_ns : (int64_t)ms * 1000000;
+    s->watchdog_ns = c->watchdog_ns ? c->watchdog_ns : (int64_t)ms * NS_PER_MS;
     if (s->watchdog_ns < 0)
         s->watchdog_ns = 0;
     return e;
@@ -119,8 +125,7 @@ static int resolve_deadlock(const filch_config *c, fi_settings *s)
     const char *text = c->deadlock ? NULL : fi_option_env("FILCH_DEADLOCK");
 
     if (c->deadlock > FILCH_DEADLOCK_OFF)
-        return fi_option_error("filch_config.deadlock is %d, which is none of its values",
-                               (int)c->deadlock);
+        return constant_error("deadlock", (int)c->deadlock);
     s->deadlock = c->deadlock ? c->deadlock : FILCH_DEADLOCK_ABORT;
     if (!text)
         return 0;
@@ -129,7 +134,7 @@ static int resolve_deadlock(const filch_config *c, fi_settings *s)
             s->deadlock = (filch_deadlock)(i + 1);
             return 0;
         }
-    return fi_option_error("FILCH_DEADLOCK is '%s', which is none of abort, report and off", text);
+    return fi_option_error("FILCH_DEADLOCK: unknown value ('%s'); use abort, report or off", text);
 }
 
 static int signal_of(const char *text)
@@ -151,7 +156,7 @@ static int signal_of(const char *text)
     return -1;
 }
 
-/* Signals of faults and signals that cannot be caught are not allowed. */
+/* Signals that report faults and signals that cannot be caught are not allowed. */
 static bool may_dump_on(int n)
 {
     return n > 0 && n <= SIGRTMAX && n != SIGKILL && n != SIGSTOP && n != SIGSEGV && n != SIGBUS &&
@@ -165,8 +170,11 @@ static int resolve_signal(const filch_config *c, fi_settings *s)
     s->dump_signal = text ? signal_of(text) : c->dump_signal;
     if (s->dump_signal == 0 || may_dump_on(s->dump_signal))
         return 0;
-    return text ? fi_option_error("FILCH_DUMP_SIGNAL is '%s', which is no signal for this", text)
-                : fi_option_error("filch_config.dump_signal is %d, which is no signal for this",
+    return text ? fi_option_error("FILCH_DUMP_SIGNAL: not a signal that can be used ('%s'); "
+                                  "use a signal such as QUIT or USR1",
+                                  text)
+                : fi_option_error("filch_config.dump_signal: not a signal that can be used (%d); "
+                                  "use a signal such as SIGQUIT or SIGUSR1",
                                   c->dump_signal);
 }
 
@@ -192,7 +200,7 @@ static int resolve_name(const filch_config *c, fi_settings *s)
     if (!name)
         name = "filch";
     if (strlen(name) >= sizeof s->name)
-        return fi_option_error("%s is '%s', which has more than %zu letters",
+        return fi_option_error("%s: too long ('%s'); use up to %zu bytes",
                                c->name ? "filch_config.name" : "FILCH_NAME", name,
                                sizeof s->name - 1);
     memcpy(s->name, name, strlen(name) + 1);
@@ -201,7 +209,7 @@ static int resolve_name(const filch_config *c, fi_settings *s)
 
 /* ---- observability ---- */
 
-/* true in the configuration, or else the variable. */
+/* True in the configuration, or otherwise the variable. */
 static int resolve_switch(bool configured, const char *variable, bool *out)
 {
     int yes = configured ? 1 : fi_option_choice(variable, "0", "1", 0);
@@ -226,8 +234,9 @@ static int resolve_trace(const filch_config *c, fi_observe_settings *s)
 
     s->trace = c->trace ? c->trace : fi_option_env("FILCH_TRACE");
     if (c->trace_ns < 0 || c->trace_ns > TRACE_MS_MAX * NS_PER_MS)
-        return fi_option_error("filch_config.trace_ns is %lld, which is not from 0 to an hour",
-                               (long long)c->trace_ns);
+        return fi_option_error(
+            "filch_config.trace_ns: not from 0 to an hour (%lld); use up to %lld",
+            (long long)c->trace_ns, (long long)(TRACE_MS_MAX * NS_PER_MS));
     if (c->trace_ns == 0)
         e = fi_option_number(&(fi_option){.variable = "FILCH_TRACE_MS", .max = TRACE_MS_MAX}, &ms);
     s->trace_ns = c->trace_ns ? c->trace_ns : (int64_t)ms * NS_PER_MS;
@@ -312,9 +321,8 @@ static int resolve_deque(fi_settings *s)
     if (s->deque && !s->deque->fifo)
         return 0;
     return fi_option_error("FILCH_DEQUE: %s ('%s'); use locked, bounded or batch",
-                           s->deque
-                               ? "its owner pops the oldest task, but FILCH_SYNC needs the newest"
-                               : "unknown deque",
+                           s->deque ? "the owner of this deque pops the oldest task, not the newest"
+                                    : "unknown deque",
                            name);
 }
 
@@ -330,7 +338,7 @@ static int resolve_batch(fi_settings *s)
 
     if (e == 0 && single && n > 1)
         return fi_option_error(
-            "FILCH_STEAL_BATCH is %llu, but a bounded deque is robbed of one task at a time",
+            "FILCH_STEAL_BATCH: the deque 'bounded' supports only 1 (%llu); use 1 or another deque",
             (unsigned long long)n);
     s->steal_batch = (uint32_t)n;
     return e;

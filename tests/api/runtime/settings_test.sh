@@ -22,9 +22,9 @@ for n in 1 2 4 8 64; do
     [ "$said" = "$n workers" ] || fail "FILCH_WORKERS=$n: $said"
 done
 if said=$( (ulimit -c 0 && FILCH_WORKERS=many exec "$program") 2>&1); then fail "an invalid value was accepted"; fi
-[[ $said = *"filch: FILCH_WORKERS: not a number from 1 to "*" ('many')"* ]] || fail "the invalid value is not named: $said"
+[[ $said = *"filch: FILCH_WORKERS: invalid number ('many'); use 1 to "* ]] || fail "the invalid value is not named: $said"
 if said=$( (ulimit -c 0 && FILCH_DEQUE=half exec "$program") 2>&1); then fail "a FIFO deque was accepted"; fi
-[[ $said = *"filch: FILCH_DEQUE: its owner pops the oldest task, "*" ('half'); use locked, bounded or batch"* ]] ||
+[[ $said = *"filch: FILCH_DEQUE: the owner of this deque pops the oldest task"*" ('half'); use locked, bounded or batch"* ]] ||
     fail "the FIFO deque is not named: $said"
 
 # The table at each of its two stops: a row for each counter, a column for each of three workers, and nothing else.
@@ -36,5 +36,5 @@ grep -q '^steals_failed ' <<<"$said" || fail "a counter is missing: $said"
 for invalid in FILCH_STATS=yes FILCH_TOP=2 FILCH_TRACE_MS=soon FILCH_TRACE_EVENTS=1 FILCH_SAMPLE_CPU=x FILCH_SAMPLE_NS=-1 \
     FILCH_SCALE_BURDEN_NS=much; do
     if said=$( (ulimit -c 0 && env "$invalid" "$program") 2>&1); then fail "$invalid was accepted"; fi
-    [[ $said = *"filch: ${invalid%=*}: "*" ('${invalid#*=}')"* ]] || fail "$invalid is not named: $said"
+    [[ $said = *"filch: ${invalid%=*}: "*" ('${invalid#*=}'); use "* ]] || fail "$invalid is not named: $said"
 done

@@ -248,9 +248,14 @@ static void start_implicitly_with(void *arg)
     FILCH_RUN(nothing);
 }
 
-static bool one_line(const char *text)
+/* One line: filch: <setting>: <what is wrong> (<value>); <what to do> */
+static bool is_message_of(const char *setting, const char *text)
 {
-    return strncmp(text, "filch: ", 7) == 0 && strchr(text, '\n') == text + strlen(text) - 1;
+    const char *name = strstr(text, setting), *value = strstr(text, " (");
+
+    return strncmp(text, "filch: ", 7) == 0 && strchr(text, '\n') == text + strlen(text) - 1 &&
+           name && strncmp(name + strlen(setting), ": ", 2) == 0 && value &&
+           strstr(value, "); use ");
 }
 
 static void invalid_values_are_named(void **state)
@@ -261,7 +266,7 @@ static void invalid_values_are_named(void **state)
         bool ok;
 
         CHECK_INT(child_end_of(&end, start_with, (void *)(uintptr_t)&invalid_values[i]), 0);
-        ok = strstr(end.text, invalid_values[i].named) && one_line(end.text) && end.status == 0;
+        ok = is_message_of(invalid_values[i].named, end.text) && end.status == 0;
         if (!ok)
             fprintf(stderr, "%s, row %zu, status %d: %s\n", invalid_values[i].named, i, end.status,
                     end.text);
@@ -299,7 +304,7 @@ static void invalid_combinations(void **state)
     (void)state;
     CHECK_INT(child_end_of(&end, start_both, NULL), 0);
     CHECK_INT(end.status, 0);
-    CHECK(strstr(end.text, "FILCH_STEAL_BATCH") != NULL);
+    CHECK(is_message_of("FILCH_STEAL_BATCH", end.text));
 }
 
 CHECK_MAIN(defaults, fields, environment, fields_override_variables, invalid_values_are_named,
