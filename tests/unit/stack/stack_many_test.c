@@ -1,7 +1,7 @@
 /* Many stacks at once, each with a guard, each touched. */
 #include "base/mem.h"
 #include "check.h"
-#include "ctx/sanitize.h"
+#include "ctx/ctx.h"
 #include "stack/stack.h"
 #include "unit/ctx/child.h"
 
