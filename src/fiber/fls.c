@@ -101,16 +101,9 @@ static void make_thread_key(void)
         abort(); /* the process has no pthread key left */
 }
 
-static fi_fiber *fls_fiber_self(void)
-{
-    fi_worker *w = fi_worker_self();
-
-    return w ? fi_fiber_of_bounds(fi_load_relaxed(&w->current)) : NULL;
-}
-
 static fi_fls *fls_self(void)
 {
-    fi_fiber *f = fls_fiber_self();
+    fi_fiber *f = fi_fiber_self();
 
     if (f)
         return f->fls;
@@ -120,7 +113,7 @@ static fi_fls *fls_self(void)
 
 static void fls_set_self(fi_fls *l)
 {
-    fi_fiber *f = fls_fiber_self();
+    fi_fiber *f = fi_fiber_self();
 
     if (f) {
         f->fls = l;
@@ -193,7 +186,7 @@ static void fls_clear_self(int key)
     if (!s)
         return;
     s->value = NULL;
-    if (!l->ending && !fls_fiber_self() && fls_is_empty(l)) {
+    if (!l->ending && !fi_fiber_self() && fls_is_empty(l)) {
         pthread_setspecific(thread_key, NULL);
         fls_free(l);
     }

@@ -48,13 +48,6 @@ static void handle_free(fi_handle *h)
     fi_runtime_unlock_running();
 }
 
-static fi_fiber *fiber_self(void)
-{
-    fi_worker *w = fi_worker_self();
-
-    return w ? fi_fiber_of_bounds(fi_load_relaxed(&w->current)) : NULL;
-}
-
 /* ---- the fiber's side ---- */
 
 void fi_handle_begin(fi_handle *h, fi_fiber *f)
@@ -108,7 +101,7 @@ static void handle_check_unclaimed(const fi_handle *h, const char *function)
 /* Inlined, so that backtraces show the function that the user called. */
 FI_INLINE int handle_join_until(fi_handle *h, void **result, int64_t deadline, const char *function)
 {
-    const fi_fiber *me = fiber_self();
+    const fi_fiber *me = fi_fiber_self();
     fi_waiter w;
     int e = 0;
 
@@ -187,14 +180,14 @@ void filch_fiber_cancel(filch_fiber *user)
 
 bool filch_fiber_is_cancelled(void)
 {
-    fi_fiber *f = fiber_self();
+    fi_fiber *f = fi_fiber_self();
 
     return f && fi_load_relaxed(&f->cancelled);
 }
 
 bool filch_fiber_uncancel(void)
 {
-    fi_fiber *f = fiber_self();
+    fi_fiber *f = fi_fiber_self();
 
     if (!f || !fi_load_relaxed(&f->cancelled))
         return false;
@@ -233,7 +226,7 @@ static fi_handle *handle_new_self(fi_fiber *f)
 
 filch_fiber *filch_fiber_self(void)
 {
-    fi_fiber *f = fiber_self();
+    fi_fiber *f = fi_fiber_self();
     fi_handle *h = f ? f->handle : NULL;
 
     if (f && !h)
@@ -243,7 +236,7 @@ filch_fiber *filch_fiber_self(void)
 
 void filch_fiber_set_name(const char *name)
 {
-    fi_fiber *f = fiber_self();
+    fi_fiber *f = fi_fiber_self();
 
     if (!f)
         return;
@@ -259,7 +252,7 @@ const char *filch_fiber_name(const filch_fiber *user)
 
     if (user)
         return fi_handle_of(user, __func__)->name;
-    f = fiber_self();
+    f = fi_fiber_self();
     return f ? fiber_own_name(f) : NULL;
 }
 

@@ -234,9 +234,8 @@ typedef struct main_call {
 static void *run_main(void *arg)
 {
     const main_call *p = arg;
-    const fi_worker *w = fi_worker_self();
 
-    fi_store_relaxed(&fi_fiber_of_bounds(fi_load_relaxed(&w->current))->body, (uintptr_t)p->body);
+    fi_store_relaxed(&fi_fiber_self()->body, (uintptr_t)p->body);
     p->body(p->arg);
     return NULL;
 }

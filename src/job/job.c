@@ -294,8 +294,7 @@ static void run_job(fi_runnable *r, fi_fiber *f)
 /* f->work is NULL in a function of a group, and may be a ticket. */
 filch_job *filch_job_self(void)
 {
-    fi_worker *w = fi_worker_self();
-    fi_fiber *f = w ? fi_fiber_of_bounds(fi_load_relaxed(&w->current)) : NULL;
+    fi_fiber *f = fi_fiber_self();
 
     if (!f)
         return fi_job_handle(fi_pump_running());

@@ -203,7 +203,7 @@ FI_INLINE void fi_fiber_run(fi_worker *w, fi_fiber *f)
         fi_trace_run(w, f);
         fi_switch_enter_fiber(w, f, &w->attached->sched_cxx);
         fi_ctx_switch(&w->attached->sched_ctx, &f->ctx);
-        f = fi_fiber_of_bounds(fi_load_relaxed(&w->current)); /* maybe another fiber now */
+        f = fi_worker_fiber(w); /* maybe another fiber now */
         fi_switch_leave_fiber(w, f);
     } while (!fi_after_switch_run(w, f));
 }

@@ -154,10 +154,9 @@ void fi_trace_record_name(fi_fiber *f, const char *name)
 
 void fi_trace_record_ready(fi_worker *w, const fi_fiber *f)
 {
-    const fi_task_bounds *current = fi_load_relaxed(&w->current);
-    uint64_t by = current ? fi_fiber_of_bounds((void *)(uintptr_t)current)->trace_id.id : 0;
+    const fi_fiber *by = fi_worker_fiber(w);
 
-    worker_append(w, fi_trace_head(FI_TRACE_READY, &f->trace_id), by, 0);
+    worker_append(w, fi_trace_head(FI_TRACE_READY, &f->trace_id), by ? by->trace_id.id : 0, 0);
     if (has_span_hook(w))
         fi_span_inherit(&f->ready);
 }

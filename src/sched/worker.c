@@ -43,14 +43,13 @@ void fi_worker_thread_fini(fi_worker_thread *s)
 static void thread_ended(void)
 {
     const fi_worker *w = fi_worker_self();
-    fi_task_bounds *current = w ? fi_load_relaxed(&w->current) : NULL;
+    const fi_fiber *f = fi_fiber_self();
 
     if (!w)
         return;
     fi_fatal("pthread_exit: the thread of worker %u ended in fiber '%.*s'; return from the fiber's "
              "function instead",
-             w->index, NAME_SHOWN,
-             current ? fi_fiber_of_bounds(current)->stack_bounds.name : "none");
+             w->index, NAME_SHOWN, f ? f->stack_bounds.name : "none");
 }
 
 /* The tick tells the watchdog that the worker runs something else now. */

@@ -226,6 +226,20 @@ static inline fi_worker *fi_worker_self(void)
     return fi_tls_worker();
 }
 
+/* [worker] The fiber that it runs; NULL: none. */
+static inline fi_fiber *fi_worker_fiber(const fi_worker *w)
+{
+    return fi_fiber_of_bounds(fi_load_relaxed(&w->current));
+}
+
+/* [any] The fiber that the calling thread runs; NULL: none. */
+static inline fi_fiber *fi_fiber_self(void)
+{
+    const fi_worker *w = fi_worker_self();
+
+    return w ? fi_worker_fiber(w) : NULL;
+}
+
 /* [worker thread] Run until the runtime stops. */
 void *fi_worker_main(void *worker);
 

@@ -25,9 +25,9 @@ _Static_assert(offsetof(once, state) == offsetof(filch_once, state_), "one layou
 static FI_NOINLINE const void *current_runner(void)
 {
     static _Thread_local char thread;
-    const fi_worker *w = fi_worker_self();
+    const fi_fiber *f = fi_fiber_self();
 
-    return w ? (const void *)fi_load_relaxed(&w->current) : &thread;
+    return f ? (const void *)f : &thread;
 }
 
 static void once_finish(once *o)

@@ -57,7 +57,7 @@ static bool publish_one(fi_worker *w, filch_slot_ *slot, fi_fiber *root)
 /* Publish up to n of the oldest private tasks.  Returns how many. */
 static size_t publish(fi_worker *w, fi_task_stack *s, const char *top, size_t n)
 {
-    fi_fiber *root = fi_cancel_root(fi_fiber_of_bounds(fi_load_relaxed(&w->current)));
+    fi_fiber *root = fi_cancel_root(fi_worker_fiber(w));
     size_t done = 0;
     filch_slot_ *slot;
 
@@ -403,10 +403,10 @@ static void run_nested(fi_fiber *f, void *slot)
 void filch_run_slot_(void *slot)
 {
     fi_wait_chaos();
-    fi_worker *w = fi_worker_self();
+    fi_fiber *f = fi_fiber_self();
 
-    if (w)
-        run_nested(fi_fiber_of_bounds(fi_load_relaxed(&w->current)), slot);
+    if (f)
+        run_nested(f, slot);
     else
         run_external(slot);
 }

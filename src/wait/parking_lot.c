@@ -58,10 +58,10 @@ void fi_parking_lot_wake_all(const void *address)
  * (sched/caller_runs.h). */
 static void set_wait_key(const void *address)
 {
-    const fi_worker *on = fi_worker_self();
+    fi_fiber *f = fi_fiber_self();
 
-    if (on)
-        fi_store_relaxed(&fi_fiber_of_bounds(fi_load_relaxed(&on->current))->wait_key, address);
+    if (f)
+        fi_store_relaxed(&f->wait_key, address);
 }
 
 int fi_parking_lot_wait(fi_wait_reason reason, bool uncancellable, bool (*should_wait)(void *arg),

@@ -331,7 +331,7 @@ FI_INLINE fi_fiber *waiter_begin(fi_waiter *w, fi_worker *on)
 
     if (FI_UNLIKELY(!fi_load_relaxed(&rt->watchdog.started)))
         start_watchdog(rt);
-    w->fiber = fi_fiber_of_bounds(fi_load_relaxed(&on->current));
+    w->fiber = fi_worker_fiber(on);
     w->since_ns = fi_load_relaxed(&rt->coarse_now_ns);
     return w->fiber;
 }
@@ -398,7 +398,7 @@ static bool commit_yield(fi_fiber *f, void *arg)
  * stack.  If not, the worker looks for work elsewhere. */
 FI_INLINE void yield_as_fiber(fi_worker *on)
 {
-    fi_fiber *f = fi_fiber_of_bounds(fi_load_relaxed(&on->current));
+    fi_fiber *f = fi_worker_fiber(on);
     fi_fiber *to = fi_switch_pick_for_yield(on, f);
 
     if (FI_UNLIKELY(!to))
