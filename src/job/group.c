@@ -22,7 +22,7 @@ typedef union work_function {
 } work_function;
 
 typedef struct group_work {
-    fi_runnable runnable; /* first: queues hold it; its `of` is the group */
+    fi_runnable runnable; /* first: queues hold it; its wait_key is the group */
     work_function work;
     void *arg;
 } group_work;
@@ -139,7 +139,7 @@ static void work_end(fi_group *g, fi_fiber *f)
 static void run_work(fi_runnable *r, fi_fiber *f)
 {
     group_work p = work_take(r, f);
-    fi_group *g = fi_group_of(p.runnable.of);
+    fi_group *g = fi_group_of(p.runnable.wait_key);
 
     if (work_begin(g, f, (uintptr_t)p.work.run))
         p.work.run(p.arg);
@@ -149,7 +149,7 @@ static void run_work(fi_runnable *r, fi_fiber *f)
 static void run_fallible(fi_runnable *r, fi_fiber *f)
 {
     group_work p = work_take(r, f);
-    fi_group *g = fi_group_of(p.runnable.of);
+    fi_group *g = fi_group_of(p.runnable.wait_key);
 
     if (work_begin(g, f, (uintptr_t)p.work.try))
         fi_group_fail(g, p.work.try(p.arg));
@@ -167,7 +167,7 @@ FI_INLINE int group_submit(fi_runtime *rt, fi_worker *w, fi_group *g, runner *ho
         fi_group_fail(g, -ENOMEM);
         return -ENOMEM;
     }
-    *p = (group_work){{NULL, how, g, NULL}, work, arg};
+    *p = (group_work){{.run = how, .wait_key = g}, work, arg};
     fi_pending_add(&g->pending);
     if (w) {
         fi_count(&w->counters.jobs_given);

@@ -161,7 +161,7 @@ void fi_job_queue(fi_job *j)
 
     j->runnable.run = run_job;
     j->runnable.stack = NULL;
-    j->runnable.of = j->parent_group ? j->parent_group : &j->self_group;
+    j->runnable.wait_key = j->parent_group ? j->parent_group : &j->self_group;
     if (j->pump) {
         fi_pump_push(j->pump, j);
     } else if (w) {

@@ -26,7 +26,7 @@ static inline bool fi_borrower_may_run(fi_worker *w, fi_runnable *r)
 {
     const fi_fiber *root = w->attached->root_fiber; /* NULL: there was no memory for it yet */
 
-    if (root && r->of && r->of == fi_load_relaxed(&root->wait_key) &&
+    if (root && r->wait_key && r->wait_key == fi_load_relaxed(&root->wait_key) &&
         fi_shared_queue_size(&w->runtime->high_queue) == 0)
         return true;
     return fi_borrower_may_run_other(w, r);

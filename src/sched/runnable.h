@@ -11,8 +11,8 @@ struct fi_runnable {
     fi_runnable *next; /* in the queue or list that holds it */
     /* Run the work on that fiber.  NULL: this is a parked fiber, to be resumed. */
     void (*run)(fi_runnable *self, fi_fiber *on);
-    /* The object that it is a part of: waiters on this address wait for it too.  NULL: none. */
-    const void *of;
+    /* Waiters on this address of the parking lot wait for the work.  NULL: none. */
+    const void *wait_key;
     fi_stack *stack; /* reserved for this unstarted work; NULL: any stack will do */
 };
 

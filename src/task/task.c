@@ -43,7 +43,7 @@ static bool publish_one(fi_worker *w, filch_slot_ *slot, fi_fiber *root)
     if (!t)
         return false;
     t->runnable.run = run_ticket;
-    t->runnable.of = NULL;
+    t->runnable.wait_key = NULL;
     t->runnable.stack = NULL;
     fi_ticket_init(t, slot);
     t->root = root;
