@@ -237,19 +237,19 @@ static fi_runnable *steal_from_deque(fi_worker *w, fi_worker *victim)
     return items[0];
 }
 
-/* A fiber in the next slot may be stolen if its worker has not looked for work since this worker
- * first saw the slot filled, and NEXT_STALE_NS have passed. */
-static bool next_is_stale(fi_worker *w, fi_worker *victim)
+/* Wait until the worker looks for work, or for NEXT_STALE_NS.  True: it has not looked for work, and
+ * the fiber in its next slot may be stolen. */
+static bool next_is_stale(fi_worker *victim)
 {
     uint32_t tick = fi_load_relaxed(&victim->tick);
-    int64_t now = fi_clock_now();
+    int64_t until = fi_clock_now() + NEXT_STALE_NS;
 
-    if (w->next_suspect != victim || w->next_suspect_tick != tick) {
-        w->next_suspect = victim;
-        w->next_suspect_tick = tick;
-        w->next_suspect_since = now;
+    while (fi_clock_now() < until) {
+        if (fi_load_relaxed(&victim->tick) != tick || fi_runq_size(&victim->ready) != 1)
+            return false;
+        fi_pause();
     }
-    return now - w->next_suspect_since >= NEXT_STALE_NS;
+    return true;
 }
 
 static fi_runnable *steal_from_runq(fi_worker *w, fi_worker *victim)
@@ -257,7 +257,7 @@ static fi_runnable *steal_from_runq(fi_worker *w, fi_worker *victim)
     uint32_t there = fi_runq_size(&victim->ready), n;
     fi_runnable *list;
 
-    if (there == 0 || (there == 1 && !next_is_stale(w, victim)))
+    if (there == 0 || (there == 1 && !next_is_stale(victim)))
         return NULL;
     n = fi_runq_steal(&victim->ready, fi_worker_lock_id(w), FI_RUNQ_BATCH, there == 1, &list);
     if (n == 0)

@@ -6,11 +6,12 @@
  * docs/decisions/008 has the measurements.
  *
  * The fiber in the next slot is mostly run by the same worker a moment later, when the fiber that
- * made it ready parks, because the two communicate.  Then a wake-up of another worker would be
- * wasted, and a steal would be worse.  So the queue counts how often in a row its worker took the
- * fiber in the next slot.  After FI_RUNQ_NEXT_STREAK_MIN times no worker is woken for that fiber,
- * and no thief takes it.  This ends when the worker has not looked for work for a while, and a
- * searcher or the watchdog (sched/watchdog.h) finds the fiber still there. */
+ * made it ready parks, because the two communicate.  A steal would separate them.  So a thief takes
+ * that fiber only if the worker does not look for work for a while.  A wake-up of another worker
+ * would be wasted.  So the queue counts how often in a row its worker took the fiber in the next
+ * slot.  After FI_RUNQ_NEXT_STREAK_MIN times no worker is woken for it.  The count starts again
+ * when a thief takes the fiber, which may be a worker that the watchdog has woken
+ * (sched/watchdog.h). */
 #ifndef FI_SCHED_RUNQ_H
 #define FI_SCHED_RUNQ_H
 

@@ -151,9 +151,6 @@ struct fi_worker {
     bool unstarted_first; /* the next pick prefers unstarted work to ready fibers */
     fi_rng rng;
     uint32_t io_tick, io_streak; /* io: calls without a wait since the pick io_tick */
-    fi_worker *next_suspect;     /* a victim with only a fiber in its next slot */
-    uint32_t next_suspect_tick;  /* the victim's tick then */
-    int64_t next_suspect_since;
     fi_after_switch after_switch;
     bool in_after_switch; /* chaos builds: a fiber runs after_switch */
     fi_counters counters;
