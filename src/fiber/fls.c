@@ -1,6 +1,5 @@
-/* The values of a fiber are an array indexed by the key.  Threads have one too. */
-#include "fiber/fls.h"
-
+/* Fiber-local storage.  The values of a fiber are an array indexed by the key.  Threads have one
+ * too. */
 #include "base/at_fork.h"
 #include "base/mem.h"
 #include "fiber/fls_keys.h"
@@ -34,7 +33,8 @@ typedef struct fls_slot {
 } fls_slot;
 
 struct fi_fls {
-    bool ending; /* the destructors run */
+    fi_at_end at_end; /* first; of a fiber */
+    bool ending;      /* the destructors run */
     int n;
     fls_slot *slots; /* n of them, indexed by fi_fls_keys_index */
 };
@@ -80,7 +80,8 @@ static bool fls_run_destructors(fi_fls *l)
     return any;
 }
 
-void fi_fls_end(fi_fls *l)
+/* [its fiber or thread, at its end] Call the destructors, then free the storage. */
+static void fls_end(fi_fls *l)
 {
     l->ending = true;
     for (int i = 0; i < DESTRUCTOR_ROUNDS_MAX && fls_run_destructors(l); i++)
@@ -88,10 +89,16 @@ void fi_fls_end(fi_fls *l)
     fls_free(l);
 }
 
+static void fls_fiber_end(fi_at_end *fls, fi_fiber *f)
+{
+    fls_end((fi_fls *)(void *)fls);
+    f->fls = NULL;
+}
+
 static void fls_thread_exit(void *fls)
 {
     pthread_setspecific(thread_key, fls); /* destructors may read values */
-    fi_fls_end(fls);
+    fls_end(fls);
     pthread_setspecific(thread_key, NULL);
 }
 
@@ -117,7 +124,8 @@ static void fls_set_self(fi_fls *l)
 
     if (f) {
         f->fls = l;
-        f->fls_end = fi_fls_end;
+        l->at_end.end = fls_fiber_end;
+        fi_fiber_end_first(f, &l->at_end);
     } else {
         pthread_setspecific(thread_key, l);
     }

@@ -50,27 +50,20 @@ static void handle_free(fi_handle *h)
 
 /* ---- the fiber's side ---- */
 
-void fi_handle_begin(fi_handle *h, fi_fiber *f)
+/* Does nothing in the child of a fork: another thread may have held the lock. */
+static void handle_end(fi_at_end *at_end, fi_fiber *f)
 {
-    fi_obj_lock(&h->lock);
-    h->fiber = f;
-    f->handle = h;
-    if (h->cancelled)
-        fi_store_relaxed(&f->cancelled, 1u);
-    fi_obj_unlock(&h->lock);
-}
-
-void fi_handle_end(fi_handle *h, void *result)
-{
-    fi_fiber *f = h->fiber;
+    fi_handle *h = f->handle;
     fi_waiter *joiner;
     bool is_last;
 
+    (void)at_end;
+    if (f->worker->runtime->in_fork_child)
+        return;
     FI_SPAN(join(h));
     fi_obj_lock(&h->lock);
     h->fiber = NULL;
     h->ended = true;
-    h->arg = result;
     is_last = h->detached;
     joiner = fi_waitq_pop(&h->joiner);
     if (joiner)
@@ -85,6 +78,19 @@ void fi_handle_end(fi_handle *h, void *result)
         FI_SPAN(reset(h));
         handle_free(h);
     }
+}
+
+/* The handle ends last: the destructors of fiber-local storage may use it. */
+void fi_handle_begin(fi_handle *h, fi_fiber *f)
+{
+    h->at_end.end = handle_end;
+    fi_fiber_end_last(f, &h->at_end);
+    fi_obj_lock(&h->lock);
+    h->fiber = f;
+    f->handle = h;
+    if (h->cancelled)
+        fi_store_relaxed(&f->cancelled, 1u);
+    fi_obj_unlock(&h->lock);
 }
 
 /* ---- the starter's side ---- */
@@ -195,13 +201,6 @@ bool filch_fiber_uncancel(void)
     return true;
 }
 
-/* Does nothing in the child of a fork: another thread may have held the lock. */
-static void handle_end_self(fi_fiber *f)
-{
-    if (!f->worker->runtime->in_fork_child)
-        fi_handle_end(f->handle, NULL);
-}
-
 /* NULL: the fiber has no name of its own.  Messages then show the name of the runtime. */
 static const char *fiber_own_name(const fi_fiber *f)
 {
@@ -220,7 +219,6 @@ static fi_handle *handle_new_self(fi_fiber *f)
     h->detached = true;
     h->name = fiber_own_name(f);
     fi_handle_begin(h, f);
-    f->end_handle = handle_end_self;
     return h;
 }
 

@@ -24,6 +24,7 @@ struct fi_handle {
     fi_waitq joiner;
     fi_fiber *fiber;  /* while it runs */
     uint64_t runtime; /* number of its runtime, which may have stopped */
+    fi_at_end at_end; /* of the fiber */
 };
 
 _Static_assert(sizeof(fi_handle) <= FI_RECORD_SIZE(FI_RECORD_HANDLE),
@@ -52,9 +53,7 @@ static inline fi_handle *fi_handle_of(const filch_fiber *f, const char *function
 /* [any; w: the caller's worker, or NULL] A new handle, owned by the starter; NULL: no memory. */
 fi_handle *fi_handle_new(fi_runtime *rt, fi_worker *w);
 
-/* [fiber] Attach the handle when the fiber starts.  When it ends, store the result and wake the
- * joiner. */
+/* [fiber] Attach the handle.  When the work of the fiber ends, the joiner is woken. */
 void fi_handle_begin(fi_handle *h, fi_fiber *f);
-void fi_handle_end(fi_handle *h, void *result);
 
 #endif

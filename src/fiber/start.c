@@ -45,19 +45,15 @@ static void run_detached(fi_runnable *r, fi_fiber *f)
     start_end(f);
 }
 
-/* The fiber-local values are destroyed before the joiner is woken, so that it sees their
- * effects. */
+/* The fiber-local values are destroyed, and then the handle ends and the joiner is woken. */
 static void run_joinable(fi_runnable *r, fi_fiber *f)
 {
     fi_handle *h = (fi_handle *)(void *)r;
-    void *result;
 
     start_begin(f, h->name, (uintptr_t)h->body);
     fi_handle_begin(h, f);
-    result = h->body(h->arg);
-    fi_fiber_end_fls(f);
-    if (!f->worker->runtime->in_fork_child)
-        fi_handle_end(h, result);
+    h->arg = h->body(h->arg);
+    fi_fiber_run_at_end(f);
     start_end(f);
 }
 

@@ -77,11 +77,11 @@ void fi_pending_done(fi_group *g, uint32_t n)
 
 static void group_flush(fi_fiber *f)
 {
-    fi_group *g = f->rest_of;
-    uint32_t n = f->rest_n;
+    fi_group *g = f->deferred.object;
+    uint32_t n = f->deferred.n;
 
-    f->rest = NULL;
-    f->rest_n = 0;
+    f->deferred.run = NULL;
+    f->deferred.n = 0;
     if (f->worker->runtime->in_fork_child)
         return;
     fi_fiber_flush(f); /* a waiter may read the counters next */
@@ -92,15 +92,15 @@ static void group_flush(fi_fiber *f)
 
 void fi_group_flush_deferred(fi_group *g, fi_fiber *f)
 {
-    if (f->rest && f->rest_of != g)
+    if (f->deferred.run && f->deferred.object != g)
         group_flush(f);
 }
 
 void fi_group_done_deferred(fi_group *g, fi_fiber *f)
 {
-    f->rest = group_flush;
-    f->rest_of = g;
-    f->rest_n++;
+    f->deferred.run = group_flush;
+    f->deferred.object = g;
+    f->deferred.n++;
 }
 
 /* ---- run ---- */

@@ -282,8 +282,8 @@ static void run_job(fi_runnable *r, fi_fiber *f)
     fi_job_run_work(j);
     if (f->worker->runtime->in_fork_child)
         return; /* the parent of the fork() ends it */
-    if (f->fls)
-        fi_fiber_end_fls(f); /* before waiters go on */
+    if (f->at_end)
+        fi_fiber_run_at_end(f); /* before waiters go on */
     FI_SPAN(join(&j->self_group));
     fi_count(&f->worker->counters.jobs_ended);
     parent_group = fi_members_done(&j->self_group, 1);

@@ -9,25 +9,19 @@
 #define FIBER_CACHE_MAX 64
 
 /* Do the deferred work of the last runnable, unless the next one is of the same kind. */
-static void fiber_run_rest(fi_fiber *f, void (*kind)(fi_runnable *, fi_fiber *))
+static void fiber_run_deferred(fi_fiber *f, void (*kind)(fi_runnable *, fi_fiber *))
 {
-    if (f->rest && !(f->work && f->work->run == kind))
-        f->rest(f);
+    if (f->deferred.run && !(f->work && f->work->run == kind))
+        f->deferred.run(f);
 }
 
-void fi_fiber_end_fls(fi_fiber *f)
+void fi_fiber_run_at_end(fi_fiber *f)
 {
-    if (f->fls)
-        f->fls_end(f->fls);
-    f->fls = NULL;
-}
-
-static void fiber_end_extras(fi_fiber *f)
-{
-    fi_fiber_end_fls(f);
-    if (f->end_handle)
-        f->end_handle(f);
-    f->end_handle = NULL;
+    while (f->at_end) {
+        fi_at_end *first = f->at_end;
+        f->at_end = first->next;
+        first->end(first, f);
+    }
 }
 
 /* [fiber] A fiber to switch to directly.  NULL if the ended fiber must be destroyed, which its
@@ -61,12 +55,12 @@ static void fiber_main(void *arg)
         f->stack_bounds.name = f->worker->runtime->settings.name;
         fi_trace_work(f, f->work);
         kind(f->work, f);
-        if (f->end_handle || f->fls)
-            fiber_end_extras(f);
+        if (f->at_end)
+            fi_fiber_run_at_end(f);
         fi_trace_end(f);
         to = pick_after_end(f);
         f->work = to || f->worker->pending_pick ? NULL : fi_find_unstarted(f->worker);
-        fiber_run_rest(f, kind);
+        fiber_run_deferred(f, kind);
         if (f->work)
             fi_ctx_fpenv_load(&f->worker->runtime->fpenv);
         else

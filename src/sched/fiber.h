@@ -45,6 +45,19 @@ typedef struct fi_cancel {
     fi_fiber *members;     /* of a root, under its lock */
 } fi_cancel;
 
+/* Part of an object that ends when the work of a fiber ends. */
+typedef struct fi_at_end {
+    struct fi_at_end *next;
+    void (*end)(struct fi_at_end *self, fi_fiber *f); /* may free the object, and may park */
+} fi_at_end;
+
+/* Deferred by the work of a fiber until before the fiber runs work of another kind. */
+typedef struct fi_deferred {
+    void (*run)(fi_fiber *f); /* sets itself to NULL; NULL: nothing is deferred */
+    void *object;
+    uint32_t n;
+} fi_deferred;
+
 struct fi_fiber {
     fi_task_bounds bounds; /* first: inline task code has its address */
     fi_runnable ready;     /* in a run queue, while the fiber is ready */
@@ -59,11 +72,8 @@ struct fi_fiber {
     FI_ATOMIC(uintptr_t)
     body;              /* function of filch_go or filch_fiber_start; 0: a task or a job */
     fi_runnable *work; /* what it runs next */
-    /* Deferred by its last work, and called before the fiber runs work of another kind.  It sets
-     * rest to NULL. */
-    void (*rest)(fi_fiber *f);
-    void *rest_of;
-    uint32_t rest_n;
+    fi_deferred deferred;
+    fi_at_end *at_end; /* ended in this order */
 
     fi_ctx ctx;
     fi_stack *stack;
@@ -71,13 +81,11 @@ struct fi_fiber {
     fi_stack_bounds stack_bounds;
     fi_cxx_exceptions cxx;
 
-    fi_handle *handle;               /* NULL: none */
-    void (*end_handle)(fi_fiber *f); /* of a handle that it got while it ran */
-    fi_fls *fls;                     /* fiber-local storage; NULL: none yet */
-    void (*fls_end)(fi_fls *fls);
+    fi_handle *handle; /* NULL: none */
+    fi_fls *fls;       /* fiber-local storage; NULL: none yet */
 
-    void *tasks; /* the task stack, made by src/task at the first spawn */
-    void (*tasks_free)(void *tasks);
+    void *tasks;                     /* the task stack, made by src/task at the first spawn */
+    void (*tasks_free)(void *tasks); /* called when the fiber is freed */
 
     fi_fiber *next_cached; /* in its worker's fiber_cache */
     fi_trace_id trace_id;
@@ -126,8 +134,25 @@ void fi_fiber_release(fi_worker *w, fi_fiber *f);
 /* [worker] Free all fibers of the cache. */
 void fi_fiber_cache_drain(fi_worker *w);
 
-/* [fiber, at the end of its work] Destroy its fiber-local storage.  A destructor may park. */
-void fi_fiber_end_fls(fi_fiber *f);
+/* [fiber] Add an object that ends before all others, or after them. */
+static inline void fi_fiber_end_first(fi_fiber *f, fi_at_end *x)
+{
+    x->next = f->at_end;
+    f->at_end = x;
+}
+
+static inline void fi_fiber_end_last(fi_fiber *f, fi_at_end *x)
+{
+    fi_at_end **last = &f->at_end;
+
+    while (*last)
+        last = &(*last)->next;
+    x->next = NULL;
+    *last = x;
+}
+
+/* [fiber, at the end of its work] End these objects, and those that they add. */
+void fi_fiber_run_at_end(fi_fiber *f);
 
 /* [fiber or its worker] Add the fiber's counts to its worker's counters. */
 void fi_fiber_flush(fi_fiber *f);

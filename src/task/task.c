@@ -362,8 +362,8 @@ static void run_external_task(fi_runnable *r, fi_fiber *f)
         wait_for_memory(f->worker, o);
         return;
     }
-    if (f->fls)
-        fi_fiber_end_fls(f); /* before the waiter continues */
+    if (f->at_end)
+        fi_fiber_run_at_end(f); /* before the waiter continues */
     FI_SPAN(join(&o->done));
     fi_fiber_flush(f);
     if (fi_oneshot_set(&o->done))

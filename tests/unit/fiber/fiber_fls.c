@@ -4,7 +4,7 @@
 #include <filch/job.h>
 #include <filch/task.h>
 
-static int plain, counted, low, high, again, never_empty;
+static int plain, counted, low, high, again, never_empty, handle_key;
 static atomic_int destroyed_n, wrong;
 
 static void count_destroyed(void *value)
@@ -272,6 +272,61 @@ static int tasks_and_jobs(void)
     return 0;
 }
 
+/* ---- the handle of the fiber ---- */
+
+/* The destructor parks, and then the fiber still has the same handle. */
+static void check_handle(void *handle)
+{
+    filch_yield();
+    if (!filch_fiber_self() || (handle != &plain && handle != filch_fiber_self()))
+        atomic_fetch_add(&wrong, 1);
+    atomic_fetch_add(&destroyed_n, 1);
+}
+
+static void handle_before_value(void *arg)
+{
+    (void)arg;
+    filch_fls_set(handle_key, filch_fiber_self());
+}
+
+static void value_before_handle(void *arg)
+{
+    filch_fls_set(handle_key, arg);
+    filch_fls_set(handle_key, filch_fiber_self());
+}
+
+/* The destructor is the first to ask for the handle. */
+static void handle_in_destructor(void *arg)
+{
+    filch_fls_set(handle_key, arg);
+}
+
+static void *joinable_value(void *arg)
+{
+    value_before_handle(arg);
+    return arg;
+}
+
+static int handle_outlives_values(void)
+{
+    void (*const work[])(void *) = {handle_before_value, value_before_handle, handle_in_destructor};
+    filch_group g = FILCH_GROUP_INIT;
+    int n = 0;
+
+    atomic_store(&destroyed_n, 0);
+    for (int i = 0; i < SCALED(30); i++) {
+        filch_job *j = filch_job_new(work[i % 3], &plain);
+        SAY(j && filch_job_submit(j) == 0 && filch_job_wait(j) == 0);
+        SAY(filch_group_run(&g, work[i % 3], &plain) == 0 && filch_group_wait(&g) == 0);
+        SAY(join(filch_fiber_start(joinable_value, &plain)) == (intptr_t)&plain);
+        SAY(atomic_load(&destroyed_n) == (n += 3));
+        SAY(filch_go(work[i % 3], &plain) == 0);
+        await_count(&destroyed_n, ++n);
+    }
+    SAY(atomic_load(&wrong) == 0);
+    return 0;
+}
+
 /* ---- freed keys ---- */
 
 static atomic_int freed_key_destructors, step;
@@ -377,6 +432,7 @@ EVERYWHERE(in_order)
 EVERYWHERE(in_rounds)
 EVERYWHERE(in_threads)
 FROM_THREAD(tasks_and_jobs)
+EVERYWHERE(handle_outlives_values)
 EVERYWHERE(freed)
 EVERYWHERE(many_values)
 
@@ -391,12 +447,13 @@ static void keys_are_distinct(void **state)
     again = filch_fls_new(destroy_again);
     never_empty = filch_fls_new(destroy_never_empty);
     CHECK(plain >= 0 && plain < counted && counted < low && low < high && high < again);
-    CHECK(again < never_empty);
+    handle_key = filch_fls_new(check_handle);
+    CHECK(again < never_empty && never_empty < handle_key);
 }
 
 static void test_max_keys(void **state)
 {
-    int key, last = never_empty;
+    int key, last = handle_key;
 
     (void)state;
     while ((key = filch_fls_new(NULL)) >= 0)
@@ -406,10 +463,11 @@ static void test_max_keys(void **state)
     CHECK_INT(filch_fls_set(last, &last), 0);
     CHECK(filch_fls_get(last) == &last);
     CHECK_INT(filch_fls_set(last, NULL), 0);
-    while (last > never_empty)
+    while (last > handle_key)
         CHECK_INT(filch_fls_free(last--), 0);
 }
 
 CHECK_MAIN(keys_are_distinct, test_values_are_separate, test_invalid_keys, test_destroyed,
            test_destroyed_before_the_wait_ends, test_unset, test_in_order, test_in_rounds,
-           test_in_threads, test_tasks_and_jobs, test_max_keys, test_freed, test_many_values)
+           test_in_threads, test_tasks_and_jobs, test_handle_outlives_values, test_max_keys,
+           test_freed, test_many_values)
