@@ -1,8 +1,8 @@
 /* Tests of the fault injector itself: it detects each kind of mistake. */
 #include "base/mem.h"
 #include "check.h"
+#include "child.h"
 #include "fault/inject.h"
-#include "unit/base/death.h"
 
 #include <errno.h>
 

@@ -1,7 +1,7 @@
 /* Every allocation of groups and jobs fails once: the caller gets the error, and started work
  * still ends. */
 #include "check.h"
-#include "unit/ctx/child.h"
+#include "child.h"
 
 #include "fault/inject.h"
 

@@ -1,9 +1,9 @@
 /* Every allocation of a runtime fails once.  A start that fails returns an error and frees all
  * memory. A runtime that has started gives right results or aborts with one message. */
 #include "check.h"
+#include "child.h"
 #include "fib.h"
 #include "lab_settings.h"
-#include "unit/ctx/child.h"
 
 #include "fault/inject.h"
 

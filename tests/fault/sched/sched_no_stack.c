@@ -1,6 +1,6 @@
 /* Fibers without memory for a stack.  A start with a stack size of its own returns -ENOMEM.  Other
  * fibers wait for memory.  If none becomes free, a message gives their number. */
-#include "unit/ctx/child.h"
+#include "child.h"
 #include "unit/task/helpers.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 #include "base/atomic.h"
 #include "base/mem.h"
 #include "check.h"
-#include "death.h"
+#include "child.h"
 
 #include <errno.h>
 #include <filch/memory.h>

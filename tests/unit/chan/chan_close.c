@@ -1,7 +1,7 @@
 /* Closing a channel, deadlines and cancellation end waits.  Misuse aborts with a message. */
 #include "unit/chan/helpers.h"
 
-#include "unit/base/death.h"
+#include "child.h"
 
 /* ---- close ---- */
 

@@ -1,9 +1,9 @@
 /* Contexts: what a switch must preserve, and how misuse is reported. */
 #include "check.h"
+#include "child.h"
 #include "ctx/ctx.h"
 #include "regs.h"
 #include "seed.h"
-#include "unit/ctx/child.h"
 
 #include <fenv.h>
 #include <pthread.h>

@@ -2,7 +2,7 @@
  * takes. */
 #include "check.h"
 
-#include "unit/base/death.h"
+#include "child.h"
 #include "unit/deque/settings.h"
 
 static int init_result(const fi_deque_ops *kind, uint32_t capacity, uint32_t batch)

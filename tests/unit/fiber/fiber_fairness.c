@@ -99,21 +99,27 @@ static void *yield_loop(void *arg)
     return arg;
 }
 
-static int beside_yields(void)
+/* Fibers with this body compete with the tested ones. */
+static int beside(void *(*body)(void *), int n)
 {
     enum { COMPETITORS_MAX = 17 };
     filch_fiber *f[COMPETITORS_MAX];
-    int n = 2 * (int)filch_worker_count() + 1, line;
+    int line;
 
     reset();
     for (int i = 0; i < n; i++)
-        f[i] = filch_fiber_start(yield_loop, NULL);
+        f[i] = filch_fiber_start(body, NULL);
     await_count(&competitors, n);
     line = check_in_thread_and_fiber();
     for (int i = 0; i < n; i++)
         EXPECT(join(f[i]) == 0);
     EXPECT(atomic_load(&starved) == 0);
     return line;
+}
+
+static int beside_yields(void)
+{
+    return beside(yield_loop, 2 * (int)filch_worker_count() + 1);
 }
 
 /* ---- beside pairs that wake each other ---- */
@@ -265,19 +271,7 @@ static void *run_trees(void *arg)
 
 static int beside_tasks(void)
 {
-    enum { COMPETITORS_MAX = 8 };
-    filch_fiber *f[COMPETITORS_MAX];
-    int n = (int)filch_worker_count(), line;
-
-    reset();
-    for (int i = 0; i < n; i++)
-        f[i] = filch_fiber_start(run_trees, NULL);
-    await_count(&competitors, n);
-    line = check_in_thread_and_fiber();
-    for (int i = 0; i < n; i++)
-        EXPECT(join(f[i]) == 0);
-    EXPECT(atomic_load(&starved) == 0);
-    return line;
+    return beside(run_trees, (int)filch_worker_count());
 }
 
 /* ---- round robin ---- */

@@ -1,5 +1,5 @@
 /* Misuse of handles and timers aborts the program with a line that names the mistake. */
-#include "unit/base/death.h"
+#include "child.h"
 #include "unit/fiber/helpers.h"
 
 /* ---- timers ---- */

@@ -1,6 +1,6 @@
 /* pthread_exit in code that the runtime runs aborts with a line that names the mistake.  A
  * worker thread cannot be cancelled. */
-#include "unit/ctx/child.h"
+#include "child.h"
 #include "unit/task/helpers.h"
 
 #include <filch/io.h>

@@ -1,5 +1,5 @@
 /* Jobs run once, after their dependencies.  Cycles are detected and named. */
-#include "unit/ctx/child.h"
+#include "child.h"
 #include "unit/job/jobs.h"
 
 static filch_job *stamp_job(int *when)

@@ -1,5 +1,5 @@
 /* Using a job that the caller does not own aborts the program with a message. */
-#include "unit/base/death.h"
+#include "child.h"
 #include "unit/job/jobs.h"
 
 static filch_job *submitted(void)

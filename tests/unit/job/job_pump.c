@@ -1,5 +1,5 @@
 /* Jobs of a pump run in its thread, in order, and wake it when it waits. */
-#include "unit/ctx/child.h"
+#include "child.h"
 #include "unit/job/jobs.h"
 
 #include <stdbool.h>

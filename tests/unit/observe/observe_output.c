@@ -5,8 +5,8 @@
 #define _GNU_SOURCE
 #endif
 #include "check.h"
+#include "child.h"
 #include "fib.h"
-#include "unit/ctx/child.h"
 
 #include <filch/runtime.h>
 

@@ -1,7 +1,7 @@
 /* The configuration of a runtime: each field, each variable, and the message for each invalid
  * value. */
 #include "check.h"
-#include "unit/ctx/child.h"
+#include "child.h"
 
 #include "sched/config.h"
 

@@ -1,7 +1,7 @@
 /* A frame that is larger than the stack and its guard together does not reach the stack of
  * another fiber.  This file is compiled with -fstack-clash-protection, as users of the library
  * are. */
-#include "unit/ctx/child.h"
+#include "child.h"
 #include "unit/task/helpers.h"
 
 #include <filch/fiber.h>

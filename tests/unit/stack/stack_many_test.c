@@ -1,9 +1,9 @@
 /* Many stacks at once, each with a guard, each touched. */
 #include "base/mem.h"
 #include "check.h"
+#include "child.h"
 #include "ctx/ctx.h"
 #include "stack/stack.h"
-#include "unit/ctx/child.h"
 
 #include <stdbool.h>
 

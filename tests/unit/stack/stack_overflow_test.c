@@ -1,10 +1,10 @@
 /* A stack overflow of a fiber is reported.  All other faults end the process as without Filch. */
 #include "base/mem.h"
 #include "check.h"
+#include "child.h"
 #include "ctx/ctx.h"
 #include "stack/overflow.h"
 #include "stack/stack.h"
-#include "unit/ctx/child.h"
 
 #include <errno.h>
 #include <pthread.h>

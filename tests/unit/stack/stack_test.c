@@ -4,9 +4,9 @@
 #endif
 #include "base/mem.h"
 #include "check.h"
+#include "child.h"
 #include "seed.h"
 #include "stack/stack.h"
-#include "unit/ctx/child.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* Misuse aborts the program with a message. */
-#include "unit/base/death.h"
+#include "child.h"
 #include "unit/sync/helpers.h"
 
 static void unlock_free(void)

@@ -1,6 +1,6 @@
 /* Misuse of tasks aborts the program with a line that names the mistake. */
 #define FILCH_CHECK_TASKS
-#include "unit/ctx/child.h"
+#include "child.h"
 #include "unit/task/helpers.h"
 
 #include <signal.h>

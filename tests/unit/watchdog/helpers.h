@@ -3,7 +3,7 @@
 #ifndef TESTS_UNIT_WATCHDOG_HELPERS_H
 #define TESTS_UNIT_WATCHDOG_HELPERS_H
 
-#include "unit/ctx/child.h"
+#include "child.h"
 #include "unit/task/helpers.h"
 
 #include "sched/runtime.h"

@@ -1,9 +1,10 @@
 /* Runs code that is expected to end the process in a child, and reports how it ended. */
-#ifndef TESTS_UNIT_CTX_CHILD_H
-#define TESTS_UNIT_CTX_CHILD_H
+#ifndef TESTS_CHILD_H
+#define TESTS_CHILD_H
 
 #include <errno.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -76,6 +77,26 @@ static inline int child_end_of(struct child_end *end, void (*fn)(void *), void *
     close(ends[0]);
     child_drop_emulator(end->text);
     return waitpid(pid, &end->status, 0) == pid ? 0 : -errno;
+}
+
+/* ---- misuse that aborts ---- */
+
+static inline void child_call(void *fn)
+{
+    (*(void (**)(void))fn)();
+}
+
+/* True if the function aborts after printing one line that contains this text. */
+static inline bool aborts_with(void (*fn)(void), const char *part)
+{
+    struct child_end end;
+    bool ok = child_end_of(&end, child_call, &fn) == 0 && WIFSIGNALED(end.status) &&
+              WTERMSIG(end.status) == SIGABRT && strstr(end.text, part) != NULL &&
+              strchr(end.text, '\n') == end.text + strlen(end.text) - 1;
+
+    if (!ok)
+        fprintf(stderr, "status %#x, output: %s\n", (unsigned)end.status, end.text);
+    return ok;
 }
 
 #endif
