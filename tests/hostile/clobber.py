@@ -12,7 +12,7 @@ import time
 
 FUTEX = {"x86_64": 202, "aarch64": 98}
 FUTEX_WAKE = 1
-WANTED = 24  # where `wanted` is in filch_top
+WANTED = 24  # offset of `wanted` in filch_top
 
 
 def page_of(pid):
@@ -36,11 +36,11 @@ def damage(how, fd, chance):
     elif how == "grow":
         os.ftruncate(fd, 1 << 30)
     else:
-        scribble(how, fd, chance)
+        overwrite(how, fd, chance)
 
 
-def scribble(how, fd, chance):
-    """Write nonsense over the head of the page, and wake the sleeper on `wanted`."""
+def overwrite(how, fd, chance):
+    """Overwrite the header of the page, and wake the sleeper on `wanted`."""
     libc = ctypes.CDLL(None)
     page = mmap.mmap(fd, os.fstat(fd).st_size)
     wanted = ctypes.c_uint32.from_buffer(page, WANTED)
@@ -55,7 +55,7 @@ def main():
     chance = random.Random(seed)
     with subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.PIPE) as program:
         fd = None
-        port = program.stdout.readline()  # it runs
+        port = program.stdout.readline()  # wait until it runs
         try:
             fd = page_of(program.pid)
             if fd is not None:

@@ -1,6 +1,6 @@
-/* forks hammer USE [fiber]: fork again and again while threads and fibers are in the middle of a use (uses.h), and do the
- *     same in the children.  "fiber": a fiber forks, and its child goes on by itself.
- * forks end WAY: a program that ends, or becomes another, in the middle of everything */
+/* forks hammer USE [fiber]: fork repeatedly while threads and fibers run a use (uses.h), and do the
+ *     same in the children.  "fiber": a fiber forks, and the child continues.
+ * forks end WAY WHERE: exit or exec while fibers run */
 #include "uses.h"
 
 #include <pthread.h>
@@ -29,7 +29,7 @@ static void hammer_in_fiber(void *arg)
     filch_wait_group_done(arg);
 }
 
-/* What the child says on its way is on stderr. */
+/* Messages of the child are on stderr. */
 static void check_child(pid_t child)
 {
     int status = 0;
@@ -48,7 +48,7 @@ static void fork_from_thread(void)
         pid_t child = fork();
         NEED(child < 0 ? -errno : 0);
         if (child == 0) {
-            alarm(100); /* a hang is the signal that ends the child */
+            alarm(100); /* SIGALRM kills a child that hangs */
             for (int k = 0; k < 3; k++)
                 hammer->run();
             NEED(filch_stop());
@@ -93,7 +93,7 @@ static void run_hammer(bool from_fiber)
     pthread_t t[THREADS];
     filch_wait_group fibers = {0};
 
-    use_locals(); /* its key is there before a hammer takes all of them */
+    use_locals(); /* create its key before a hammer takes all keys */
     hammer->run();
     for (int i = 0; i < THREADS; i++)
         NEED(-pthread_create(&t[i], NULL, hammer_in_thread, NULL));
@@ -115,7 +115,7 @@ static void run_hammer(bool from_fiber)
     NEED(filch_stop());
 }
 
-/* ---- ends ---- */
+/* ---- exit and exec ---- */
 
 static void busy(void *arg)
 {
@@ -132,8 +132,8 @@ static void waits(void *arg)
     filch_sleep(FILCH_S(1000));
 }
 
-/* Fibers that compute, sleep and wait in a blocking thread. */
-static int64_t nap(void *arg)
+/* Fibers that compute, sleep and make a blocking call. */
+static int64_t sleep_blocking(void *arg)
 {
     (void)arg;
     return usleep(1000);
@@ -143,10 +143,10 @@ static void blocks(void *arg)
 {
     (void)arg;
     for (;;)
-        NEED(filch_run_blocking(nap, NULL));
+        NEED(filch_run_blocking(sleep_blocking, NULL));
 }
 
-static void be_busy(void)
+static void start_busy_fibers(void)
 {
     for (int i = 0; i < 4; i++) {
         NEED(filch_go(busy, NULL));
@@ -187,8 +187,7 @@ static void do_spawn(void *arg)
 static void do_vfork(void *arg)
 {
     (void)arg;
-    pid_t child =
-        vfork(); /* NOLINT(clang-analyzer-security.insecureAPI.vfork): to see that it works */
+    pid_t child = vfork(); /* NOLINT(clang-analyzer-security.insecureAPI.vfork): to test it */
     if (child == 0) {
         execvp("echo", say_right);
         _exit(1);
@@ -214,7 +213,7 @@ static void do_fork_exit(void *arg)
     (void)arg;
     pid_t child = fork();
     if (child == 0)
-        exit(0); /* with all handlers, of Filch too */
+        exit(0); /* with all exit handlers, also that of Filch */
     check_child(child);
     puts("right");
     exit(0);
@@ -239,7 +238,7 @@ static void do__exit(void *arg)
 static void do_abort(void *arg)
 {
     (void)arg;
-    fprintf(stderr, "filch: (not at all: this is the program)\n");
+    fprintf(stderr, "filch: (printed by the program, before its abort)\n");
     abort();
 }
 
@@ -289,7 +288,7 @@ static void end_in(const char *way, const char *where)
     pthread_t t;
     void *name = (void *)(uintptr_t)way;
 
-    be_busy();
+    start_busy_fibers();
     if (strcmp(where, "main") == 0)
         in_other_thread(name);
     else if (strcmp(where, "thread") == 0)

@@ -1,8 +1,7 @@
-/* freeze each SERVER:          stop each thread of an idle server in turn (ptrace); the others must
- * answer freeze random SEED PROGRAM [ARG...]:  stop any thread for a moment, again and again, until
- * the program ends
+/* freeze each SERVER: stop each thread of an idle server in turn (ptrace); the others must answer.
+ * freeze random SEED PROGRAM [ARG...]: stop random threads for a moment, until the program ends.
  *
- * Exit code 77, with a line: ptrace is not allowed here. */
+ * Exit code 77, with a message, if ptrace is not permitted. */
 #include "victim.h"
 
 #include <arpa/inet.h>
@@ -87,7 +86,7 @@ static void wait_until_idle(void)
     }
 }
 
-/* Returns: false: the thread is gone. */
+/* Returns false if the thread has ended. */
 static bool freeze(pid_t tid)
 {
     int status;
@@ -138,7 +137,7 @@ static int freeze_each(char **argv)
     MUST(fgets(line, sizeof line, said) != NULL);
     int port = atoi(line);
     for (int i = 0; i < 20; i++)
-        MUST(request(port, "ping")); /* all threads that it needs are there */
+        MUST(request(port, "ping")); /* so that all its threads are started */
     int n = threads(tid);
     for (int i = 0; i < n; i++) {
         wait_until_idle();

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""hostile.py [OPTION...] [FAMILY...]: attack small programs that use Filch, and see what holds.
+"""hostile.py [OPTION...] [FAMILY...]: attack small programs that use Filch, and check how they end.
 
 An attack runs one program in an empty folder, with something taken away or done to it, and looks how it ends:
     right    exit code 0, and it said "right"
@@ -25,7 +25,7 @@ import tempfile
 import time
 import typing
 
-sys.dont_write_bytecode = True  # the source folder stays as it is
+sys.dont_write_bytecode = True  # leave the source directory unchanged
 HERE = pathlib.Path(__file__).resolve().parent
 FAMILIES = ["syscalls", "limits", "descriptors", "frozen", "setuid", "files", "top", "forks", "environment", "misuse",
             "command"]
@@ -39,15 +39,15 @@ class Attack:
     command: list
     may: tuple = (RIGHT,)  # how it may end
     env: dict = dataclasses.field(default_factory=dict)
-    setup: str = ""  # shell commands, before it, in its folder
+    setup: str = ""  # shell commands that run before it, in its directory
     check: typing.Optional[typing.Callable] = None  # check(folder, out, err): what is wrong, or None
-    leaves: tuple = ()  # patterns of files that may be there afterwards
+    leaves: tuple = ()  # patterns of files that it may leave
     quick: bool = False  # also in the short selection
     stdin: typing.Any = subprocess.DEVNULL
 
 
 class Tools:
-    """The programs of the suite, and what a family needs to make its attacks."""
+    """The programs of the suite, and helpers that families use for their attacks."""
 
     def __init__(self, folder, filch, seed, quick):
         self.folder = pathlib.Path(folder).resolve()
@@ -93,7 +93,7 @@ def processes_of(session):
 
 
 def end_session(session):
-    """Kill what is left of a session.  Returns: how many processes had stayed on by themselves."""
+    """Kill the remaining processes of a session.  Returns: their number."""
     deadline = time.monotonic() + 10
     while processes_of(session) and time.monotonic() < deadline:
         time.sleep(0.02)
@@ -112,7 +112,7 @@ def outcome(code, out, err):
     if code == 0:
         return RIGHT if out.rstrip().endswith("right") else "exit code 0, and no answer"
     if code == -signal.SIGABRT:
-        return DIES if any(line.startswith("filch: ") for line in lines) else "SIGABRT without a line of Filch's"
+        return DIES if any(line.startswith("filch: ") for line in lines) else "SIGABRT without a line of Filch"
     if code == -signal.SIGSEGV and any(line.startswith("filch: ") and "stack" in line for line in lines):
         return "overflow"
     if code < 0:
@@ -125,14 +125,14 @@ def outcome(code, out, err):
 def judge(attack, folder, code, out, err):
     how = outcome(code, out, err)
     if how not in attack.may:
-        return f"{how}, where it may be {' or '.join(attack.may)}"
+        return f"{how}, expected: {' or '.join(attack.may)}"
     left = [p.name for p in folder.iterdir() if not any(p.match(pattern) for pattern in attack.leaves)]
     if left:
         return f"left behind: {', '.join(sorted(left)[:5])}"
     return attack.check(folder, out, err) if attack.check else None
 
 
-running = {}  # sessions and their folders, which the suite takes along when it is ended
+running = {}  # sessions and their directories, which are removed when the suite is killed
 
 
 def leave(number, frame):
@@ -152,7 +152,7 @@ def run(attack, limit):
         base.chmod(0o755)
         folder.chmod(0o777)
         if attack.setup and subprocess.run(["sh", "-c", attack.setup], cwd=folder).returncode != 0:
-            return "skipped", f"this cannot be made here: {attack.setup}"
+            return "skipped", f"the set-up failed: {attack.setup}"
         env = {k: v for k, v in os.environ.items() if not k.startswith("FILCH_")} | attack.env
         child = subprocess.Popen(attack.command, cwd=folder, env=env, stdin=attack.stdin, stdout=subprocess.PIPE,
                                  stderr=subprocess.PIPE, start_new_session=True)
@@ -160,7 +160,7 @@ def run(attack, limit):
         try:
             out, err = (text[:65536].decode(errors="backslashreplace") for text in child.communicate(timeout=limit))
         except subprocess.TimeoutExpired:
-            why = "hangs" if child.poll() is None else "leaves a process behind that does not end"
+            why = "hangs" if child.poll() is None else "leaves a process behind"
             os.killpg(child.pid, signal.SIGKILL)
             end_session(child.pid)
             err = child.communicate()[1].decode(errors="backslashreplace")
@@ -181,7 +181,7 @@ def run(attack, limit):
 
 
 def last_lines(text):
-    return " / ".join(text.strip().splitlines()[-2:])[:300] or "(it said nothing)"
+    return " / ".join(text.strip().splitlines()[-2:])[:300] or "(no output)"
 
 
 def attacks_of(family, tools):
@@ -208,18 +208,18 @@ def run_family(family, attacks, options):
 def parse(arguments):
     parser = argparse.ArgumentParser(prog="hostile", description=__doc__.splitlines()[0],
                                      epilog="families: " + " ".join(FAMILIES))
-    parser.add_argument("--tools", required=True, help="the folder of the programs that are attacked")
+    parser.add_argument("--tools", required=True, help="the directory of the programs that are attacked")
     parser.add_argument("--filch", required=True, help="the command filch")
-    parser.add_argument("--list", action="store_true", help="list the attacks, and run none")
-    parser.add_argument("--quick", action="store_true", help="the short selection, for every change")
-    parser.add_argument("--limit", type=int, default=120, help="seconds until a run counts as hung (120)")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="attacks at once")
-    parser.add_argument("--verbose", action="store_true", help="a line for each attack")
-    parser.add_argument("families", nargs="*", metavar="FAMILY[/NAME]", help="which to run; all")
+    parser.add_argument("--list", action="store_true", help="list the attacks and exit")
+    parser.add_argument("--quick", action="store_true", help="run a short selection")
+    parser.add_argument("--limit", type=int, default=120, help="seconds after which a run counts as hung (default 120)")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="number of attacks that run at once")
+    parser.add_argument("--verbose", action="store_true", help="print a line for each attack")
+    parser.add_argument("families", nargs="*", metavar="FAMILY[/NAME]", help="attacks to run (default: all)")
     options = parser.parse_args(arguments)
     for wanted in options.families:
         if wanted.partition("/")[0] not in FAMILIES:
-            parser.error(f"there is no family '{wanted}'; there are {' '.join(FAMILIES)}")
+            parser.error(f"unknown family '{wanted}'; choose from: {' '.join(FAMILIES)}")
     return options
 
 
@@ -246,7 +246,7 @@ def main():
     if options.list:
         return 0
     if not results:
-        sys.exit(f"hostile: no attack is called {' or '.join(options.families)}; --list shows all")
+        sys.exit(f"hostile: unknown attack {' or '.join(options.families)}; --list shows all")
     held, failed, skipped = (results.count(v) for v in ("held", "failed", "skipped"))
     print(f"{held} passed, {failed} failed, {skipped} skipped")
     if failed:

@@ -1,13 +1,14 @@
-/* launch [OPTION...] PROGRAM [ARG...]: run a program with something taken away.
+/* launch [OPTION...] PROGRAM [ARG...]: run a program with restrictions.
  *
  *   -r CALL=ERROR     refuse a system call (see refuse.c; may be given several times)
- *   -l NAME=VALUE     a resource limit: as, nproc, nofile, fsize, stack, sigpending, memlock, data; k, m and g are understood
+ *   -l NAME=VALUE     a resource limit: as, nproc, nofile, fsize, stack, sigpending, memlock, data;
+ *                     suffixes k, m, g
  *   -c FD             close a descriptor
- *   -u UID            as this user, of whom no other process runs
- *   -m PATH           an empty, read-only folder in place of PATH, in a mount namespace of its own
- *   -a                no address randomisation
+ *   -u UID            run as this user, who has no other processes
+ *   -m PATH           mount an empty, read-only directory over PATH, in a new mount namespace
+ *   -a                disable address randomisation
  *
- * Exit code 77, with a line: this machine does not let us.  Else that of the program. */
+ * Exit code 77, with a message, if the kernel does not permit it; else that of the program. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* unshare */
 #endif
@@ -93,7 +94,7 @@ static void become(const char *text)
     uid_t uid = (uid_t)number(text);
 
     if (getuid() != 0)
-        give_up(77, "another user", "this takes root");
+        give_up(77, "another user", "needs root");
     cannot(setgroups(0, NULL), "no groups");
     cannot(setgid(uid), "another group");
     cannot(setuid(uid), "another user");

@@ -1,6 +1,6 @@
-/* misuse in PLACE USE:  a correct use (uses.h), from a strange place
- * misuse do MISTAKE:    a caller's mistake
- * misuse list:          all places, uses and mistakes, one to a line, for the driver */
+/* misuse in PLACE USE:  a correct use (uses.h), from an unusual context
+ * misuse do MISTAKE:    a mistake of the caller
+ * misuse list:          all places, uses and mistakes, one per line, for the driver */
 #include "uses.h"
 
 #include <pthread.h>
@@ -131,7 +131,7 @@ static void in_pump(void)
 
 static filch_wait_group one;
 
-static void run_and_tell(void *arg)
+static void run_and_post(void *arg)
 {
     (void)arg;
     wanted->run();
@@ -143,7 +143,7 @@ static void in_timer(void)
     static filch_timer t;
 
     filch_wait_group_add(&one, 1);
-    NEED(filch_timer_start(&t, 0, run_and_tell, NULL));
+    NEED(filch_timer_start(&t, 0, run_and_post, NULL));
     NEED(filch_wait_group_wait(&one));
     filch_timer_stop(&t);
 }
@@ -180,7 +180,7 @@ static void *end_with_local(void *arg)
 static void in_local_end(void)
 {
     filch_wait_group_add(&one, 1);
-    ending_key = (int)NEED(filch_fls_new(run_and_tell));
+    ending_key = (int)NEED(filch_fls_new(run_and_post));
     filch_fiber *f = filch_fiber_start(end_with_local, NULL);
     NEED_PTR(f);
     NEED(filch_fiber_join(f, NULL));
@@ -206,8 +206,8 @@ static void in_for(void)
     filch_for(0, 4, 1, part_of_for, NULL);
 }
 
-/* In a cancelled fiber waits fail, and nothing else does. */
-static void *cancel_and_go_on(void *arg)
+/* In a cancelled fiber only waits fail. */
+static void *cancel_and_continue(void *arg)
 {
     filch_fiber *self = filch_fiber_self();
 
@@ -220,7 +220,7 @@ static void *cancel_and_go_on(void *arg)
 
 static void in_uncancelled(void)
 {
-    filch_fiber *f = filch_fiber_start(cancel_and_go_on, NULL);
+    filch_fiber *f = filch_fiber_start(cancel_and_continue, NULL);
 
     NEED_PTR(f);
     NEED(filch_fiber_join(f, NULL));
@@ -281,7 +281,7 @@ static const struct {
     {"fork_child", in_fork_child},
 };
 
-/* ---- mistakes: those that must be noticed ---- */
+/* ---- mistakes that must be detected ---- */
 
 static void unlock_free_mutex(void)
 {
@@ -401,7 +401,7 @@ static void join_self_body(void *arg)
          filch_main(join_self_body, NULL) == -EDEADLK);
 }
 
-/* ---- mistakes that are answered ---- */
+/* ---- mistakes that return an error ---- */
 
 static void stop_from_fiber(void)
 {
@@ -431,7 +431,7 @@ static void wrong_config(void)
 
     for (size_t i = 0; i < sizeof c / sizeof c[0]; i++)
         if (filch_start(&c[i]) != -EINVAL)
-            victim_end(WRONG, __FILE_NAME__, __LINE__, "filch_start with a config of nonsense",
+            victim_end(WRONG, __FILE_NAME__, __LINE__, "filch_start with an invalid config",
                        (long long)i);
 }
 
@@ -508,7 +508,7 @@ static void handle_after_stop(void)
     MUST(filch_set_allocator(NULL) == 0);
 }
 
-static void answer_by_select(void *arg)
+static void reply_by_select(void *arg)
 {
     filch_chan *reply = arg;
     int x = 5;
@@ -524,14 +524,14 @@ static void free_reply_channel(void)
         int x = 0;
         filch_chan *reply = filch_chan_new(sizeof x, 0);
         NEED_PTR(reply);
-        NEED(filch_go(answer_by_select, reply));
+        NEED(filch_go(reply_by_select, reply));
         NEED(filch_chan_recv(reply, &x));
         MUST(x == 5);
         filch_chan_free(reply);
     }
 }
 
-static void alloc_of_nonsense(void)
+static void alloc_invalid(void)
 {
     MUST(!filch_alloc(SIZE_MAX) && !filch_alloc(SIZE_MAX / 2) &&
          !filch_chan_new(SIZE_MAX, SIZE_MAX));
@@ -596,7 +596,7 @@ static void high_jobs_and_pipe(void)
 
     NEED(filch_pipe(fd));
     NEED(filch_go(read_and_end, (void *)(intptr_t)fd[0]));
-    NEED(filch_sleep(FILCH_MS(5))); /* it waits */
+    NEED(filch_sleep(FILCH_MS(5))); /* until it waits */
     start_chains();
     MUST(write(fd[1], "x", 1) == 1);
     while (!is_over)
@@ -605,7 +605,7 @@ static void high_jobs_and_pipe(void)
     NEED(filch_close(fd[1]));
 }
 
-/* ---- mistakes that may go unnoticed in a release build, but must not hang or corrupt ---- */
+/* ---- mistakes that a release build may not detect, but that must not hang or corrupt ---- */
 
 static void join_twice(void)
 {
@@ -686,7 +686,8 @@ static void stack_overflow(void)
     NEED(filch_main(overflow_body, NULL));
 }
 
-/* A frame of a few pages, as a compiler without -fstack-clash-protection makes it: its far end is touched first. */
+/* A frame of several pages, as compiled without -fstack-clash-protection: its far end is touched
+ * first. */
 static void large_frame_body(void *arg)
 {
     char *frame = __builtin_alloca(8192 + 256 * 1024);
@@ -695,17 +696,17 @@ static void large_frame_body(void *arg)
     ((volatile char *)frame)[0] = 1;
     sink = ((volatile char *)frame)[0];
     victim_end(WRONG, __FILE_NAME__, __LINE__,
-               "a frame larger than the stack was written to unnoticed", 0);
+               "a write to a frame larger than the stack was not detected", 0);
 }
 
 static void large_frame(void)
 {
     for (int i = 0; i < 8; i++)
-        NEED(filch_go(use_count, &rounds)); /* stacks beside it */
+        NEED(filch_go(use_count, &rounds)); /* neighbouring stacks */
     NEED(filch_main(large_frame_body, NULL));
 }
 
-/* ---- */
+/* ---- the command ---- */
 
 static const struct {
     const char *name, *may; /* how it may end: see hostile.py */
@@ -734,7 +735,7 @@ static const struct {
     {"free_reply_channel", "right", free_reply_channel},
     {"high_jobs_and_timer", "right", high_jobs_and_timer},
     {"high_jobs_and_pipe", "right", high_jobs_and_pipe},
-    {"alloc_of_nonsense", "right", alloc_of_nonsense},
+    {"alloc_of_nonsense", "right", alloc_invalid},
     {"join_twice", "right,dies", join_twice},
     {"join_detached", "right,dies", join_detached},
     {"cancel_joined", "right,dies", cancel_joined},

@@ -1,12 +1,13 @@
-/* A library for LD_PRELOAD that refuses system calls from the moment at which main() is about to run, as a container's
- * seccomp profile would, but later: so calls that the loader needs can be refused, too.
+/* A library for LD_PRELOAD that makes system calls fail from the start of main(), with a seccomp
+ * filter.  A container's profile applies from the start of the process; here calls that the loader
+ * needs can fail as well.
  *
  *     HOSTILE_REFUSE=epoll_pwait2=EPERM             one call
- *     HOSTILE_REFUSE=madvise:2=102=EINVAL           where its argument 2 (the first is 0) is 102
+ *     HOSTILE_REFUSE=madvise:2=102=EINVAL           if its argument 2 (the first is 0) is 102
  *     HOSTILE_REFUSE=membarrier=ENOSYS,prctl=EPERM  several
  *     HOSTILE_REFUSE=others=ENOSYS                  all that are not in syscalls.h
  *
- * Exit code 77, with a line: this machine has no seccomp. */
+ * Exit code 77, with a message, if the kernel does not support seccomp. */
 #include "syscalls.h"
 
 #include <errno.h>
@@ -114,7 +115,7 @@ static void install(void)
         give_up(77, "seccomp", strerror(errno));
 }
 
-static const char *wish_of(char *const *environment)
+static const char *refuse_setting(char *const *environment)
 {
     static const char name[] = "HOSTILE_REFUSE=";
 
@@ -124,11 +125,12 @@ static const char *wish_of(char *const *environment)
     return "";
 }
 
-/* Linked with -z initfirst: before the constructors of Filch, which ask the kernel for something already.  glibc hands
- * constructors what main gets; its own constructor, which getenv needs, comes later. */
+/* Linked with -z initfirst, so that it runs before the constructors of Filch, which make system
+ * calls. glibc passes the arguments of main to constructors.  getenv does not work yet, because the
+ * constructor of glibc runs later. */
 __attribute__((constructor)) static void begin(int argc, char **argv, char **environment)
 {
-    const char *text = wish_of(environment);
+    const char *text = refuse_setting(environment);
 
     (void)argc, (void)argv;
     if (!*text)

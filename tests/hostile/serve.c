@@ -1,4 +1,5 @@
-/* serve: a server on loopback.  It says its port; each request makes it compute, wait, block and answer; "quit" ends it. */
+/* serve: a server on loopback.  It prints its port.  For each request it computes, waits, blocks
+ * and replies.  "quit" ends it. */
 #include "uses.h"
 
 static filch_sem over;

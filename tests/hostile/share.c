@@ -1,5 +1,5 @@
-/* share CALL KIND: use a descriptor that another process has, too, and see that it is as before.
- * CALL: read or write.  KIND: pipe, socket, tty.  The child uses it and exits; the parent checks
+/* share CALL KIND: use a descriptor that another process shares, and check that it is unchanged.
+ * CALL: read or write.  KIND: pipe, socket, tty.  The child uses it and exits.  The parent checks
  * the flags. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -40,7 +40,7 @@ static void open_both(const char *kind, int fd[2])
         fd[1] = posix_openpt(O_RDWR | O_NOCTTY);
         if (fd[1] < 0 || grantpt(fd[1]) < 0 || unlockpt(fd[1]) < 0 ||
             (fd[0] = open(ptsname(fd[1]), O_RDWR | O_NOCTTY)) < 0) {
-            fprintf(stderr, "no terminals here: %s\n", strerror(errno));
+            fprintf(stderr, "cannot open a terminal: %s\n", strerror(errno));
             exit(77);
         }
     }

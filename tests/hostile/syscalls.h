@@ -1,5 +1,6 @@
-/* The system calls that programs with Filch make, by strace over the victims with every setting.  A call that is in the
- * library and not in this table shows itself: the attack "others" of the family syscalls refuses all that are not here. */
+/* The system calls of programs that use Filch, recorded by strace with every setting.  A new call
+ * that is not in this table is detected: the attack "others" of the family syscalls refuses all
+ * calls that are not here. */
 #ifndef HOSTILE_SYSCALLS_H
 #define HOSTILE_SYSCALLS_H
 
@@ -90,7 +91,7 @@ static const struct hostile_syscall {
     ROW(wait4),
     ROW(write),
     ROW(writev),
-#ifdef SYS_access /* the old ones, that newer architectures left out */
+#ifdef SYS_access /* older calls, which newer architectures do not have */
     ROW(access),
     ROW(epoll_wait),
     ROW(fstat),
@@ -106,7 +107,7 @@ static const struct hostile_syscall {
 
 #define HOSTILE_SYSCALLS (sizeof hostile_syscalls / sizeof hostile_syscalls[0])
 
-/* Returns: -1 for a call that is not in the table. */
+/* Returns -1 for a call that is not in the table. */
 static inline long hostile_syscall_number(const char *name, size_t n)
 {
     for (size_t i = 0; i < HOSTILE_SYSCALLS; i++)

@@ -1,4 +1,5 @@
-/* unload PLUGIN WHAT: unload a library while something that it started is left (unload_plugin.c), and load it again. */
+/* unload PLUGIN WHAT: unload a library while work that it started is left (unload_plugin.c), and
+ * load it again. */
 #include "victim.h"
 
 #include <dlfcn.h>

@@ -7,9 +7,9 @@
 __attribute__((visibility("default"))) int plugin_leave(const char *what);
 __attribute__((visibility("default"))) long plugin_count(void);
 
-/* The code and the data of a plugin that uses libfilch.so are unloaded while the work waits.  So the
- * work consists of functions of libfilch, and their arguments are on the heap.  They are called as
- * if they were bodies of fibers, which works on all supported machines. */
+/* The code and the data of a plugin that uses libfilch.so are unloaded while the work waits.  So
+ * the work consists of functions of libfilch, and their arguments are on the heap.  They are called
+ * as if they were bodies of fibers, which works on all supported machines. */
 typedef void body(void *arg);
 #define AS_BODY(function) ((body *)(void (*)(void))(function))
 

@@ -1,4 +1,5 @@
-/* A short, correct use of every public function, with a check of its answer.  Programs call them from strange places. */
+/* A short, correct use of every public function, with a check of its result.  Programs call them
+ * from unusual contexts. */
 #ifndef HOSTILE_USES_H
 #define HOSTILE_USES_H
 
@@ -19,7 +20,7 @@ typedef struct use {
     void (*run)(void);
 } use;
 
-/* One thread runs a use several times in turn.  Several threads may run it at once. */
+/* A thread may run a use several times, and several threads may run it at once. */
 
 static inline int64_t use_soon(void)
 {
@@ -462,7 +463,7 @@ static inline const use *use_called(const char *name)
     for (size_t i = 0; i < USES; i++)
         if (strcmp(uses[i].name, name) == 0)
             return &uses[i];
-    fprintf(stderr, "victim: there is no use '%s'\n", name);
+    fprintf(stderr, "victim: unknown use '%s'\n", name);
     exit(2);
 }
 

@@ -1,5 +1,5 @@
-/* victim PART...: small programs that use every part of Filch, and whose answers can be checked.
- * The driver runs them while it takes something away from them; see README.md. */
+/* victim PART...: small programs that use every part of Filch and check their results.  The driver
+ * runs them with restrictions; see README.md. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* pipe2 */
 #endif
@@ -82,7 +82,7 @@ static filch_rwlock rwlock;
 static filch_barrier barrier;
 static int turns;
 
-static void *count_turn(void *arg)
+static void *lock_and_count(void *arg)
 {
     filch_rwlock_rdlock(&rwlock);
     filch_rwlock_rdunlock(&rwlock);
@@ -106,7 +106,7 @@ static void fibers(void)
 
     turns = 0;
     for (int i = 0; i < 64; i++) {
-        f[i] = filch_fiber_start(count_turn, &f[i]);
+        f[i] = filch_fiber_start(lock_and_count, &f[i]);
         NEED_PTR(f[i]);
     }
     filch_mutex_lock(&mutex);
@@ -119,7 +119,7 @@ static void fibers(void)
     }
 }
 
-/* Four fibers that need their stacks at the same time. */
+/* Four fibers with stacks at the same time. */
 static void barriers(void)
 {
     filch_fiber *f[4];
@@ -137,7 +137,7 @@ static void barriers(void)
     MUST(leaders == 1);
 }
 
-/* Stacks of a gigabyte: as many as there is room for. */
+/* Stacks of a gigabyte, until there is no memory. */
 static void big_stacks(void)
 {
     const filch_fiber_attr big = {.name = "big", .stack_size = (size_t)1 << 30};
@@ -145,7 +145,7 @@ static void big_stacks(void)
     int n = 0;
 
     for (; n < 8; n++)
-        if (!(f[n] = filch_fiber_start_attr(&big, count_turn, &f[n])))
+        if (!(f[n] = filch_fiber_start_attr(&big, lock_and_count, &f[n])))
             break;
     for (int i = 0; i < n; i++)
         NEED(filch_fiber_join(f[i], NULL));
@@ -188,7 +188,7 @@ static void chans(void)
 
 /* ---- timers ---- */
 
-/* A call that cannot succeed, but that another error may cut short. */
+/* A call that must time out, unless it fails with another error. */
 static void times_out(long long result)
 {
     if (result != -ETIMEDOUT)
@@ -304,7 +304,7 @@ static void sockets_in_fiber(void)
 static int64_t write_file(void *arg)
 {
     (void)arg;
-    /* Without a name, so that nothing is left behind. */
+    /* Without a name, so that no file is left behind. */
     int fd = open(".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     return fd >= 0 ? fd : -errno;
 }
@@ -392,23 +392,23 @@ static void algo(void)
 
 /* ---- threads that are not workers ---- */
 
-static void *outside(void *arg)
+static void *use_from_thread(void *arg)
 {
     tasks();
     fibers();
     return arg;
 }
 
-/* One part after the other, as the locks of `fibers` are for one user. */
+/* One part after the other, because `fibers` may not run twice at once. */
 static void threads(void)
 {
     pthread_t t;
 
-    NEED(-pthread_create(&t, NULL, outside, NULL));
+    NEED(-pthread_create(&t, NULL, use_from_thread, NULL));
     NEED(-pthread_join(t, NULL));
 }
 
-/* ---- start, stop, look ---- */
+/* ---- start, stop, dump ---- */
 
 static void restart(void)
 {
@@ -449,12 +449,12 @@ static void forks(void)
     }
     NEED(waitpid(child, &status, 0) < 0 ? -errno : 0);
     if (WIFSIGNALED(status) ? WTERMSIG(status) == SIGABRT : WEXITSTATUS(status) == REFUSED)
-        _exit(REFUSED); /* it has said why */
+        _exit(REFUSED); /* it has printed the reason */
     MUST(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     MUST(FILCH_RUN(fib, 15) == 610);
 }
 
-/* ---- */
+/* ---- the command ---- */
 
 static const struct part {
     const char *name;
@@ -478,7 +478,7 @@ static void run(const char *name)
         if (all || strcmp(name, parts[i].name) == 0)
             parts[i].run(), found = true;
     if (!found) {
-        fprintf(stderr, "victim: there is no part '%s'\n", name);
+        fprintf(stderr, "victim: unknown part '%s'\n", name);
         exit(2);
     }
 }

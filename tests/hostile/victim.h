@@ -1,6 +1,7 @@
-/* Common to all victims: checks of answers, and a clear exit when the system refuses something.
+/* Common to all victims: checks of results, and an exit with a message when a call fails.
  *
- * Exit code 0: all answers are right.  1: an answer is wrong.  3: a call failed, and one line on stderr says which. */
+ * Exit code 0: all results are right.  1: a result is wrong.  3: a call failed; a line on stderr
+ * names it. */
 #ifndef HOSTILE_VICTIM_H
 #define HOSTILE_VICTIM_H
 
@@ -10,7 +11,7 @@
 
 enum { RIGHT = 0, WRONG = 1, REFUSED = 3 };
 
-/* _exit, as this may be a fiber, and others are in the middle of something. */
+/* _exit, because this may run on a fiber while other threads run. */
 static inline _Noreturn void victim_end(int code, const char *file, int line, const char *what,
                                         long long value)
 {
@@ -32,11 +33,11 @@ static inline long long victim_need(long long value, const char *file, int line,
     return value;
 }
 
-/* A call that may be refused: its result, if it is not an error. */
+/* The result of a call that may fail; exits if it does. */
 #define NEED(call) victim_need((long long)(call), __FILE_NAME__, __LINE__, #call)
-/* A call that returns a pointer, NULL without memory. */
+/* The same for a pointer, which is NULL without memory. */
 #define NEED_PTR(p) ((p) ? (void)0 : victim_end(REFUSED, __FILE_NAME__, __LINE__, #p, -12))
-/* What must be so. */
+/* A condition that must hold; exits with "wrong answer" if it does not. */
 #define MUST(condition)                                                                            \
     ((condition) ? (void)0 : victim_end(WRONG, __FILE_NAME__, __LINE__, #condition, 0))
 

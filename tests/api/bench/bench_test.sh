@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# bench_test.sh CTX_BENCH STACK_BENCH DEQUE_STATS STARTUP_BENCH: what the programs under bench/ say to words that they
-# do not know.  None of these runs measures anything.
+# bench_test.sh CTX_BENCH STACK_BENCH DEQUE_STATS STARTUP_BENCH ALGO_BENCH: help and usage errors of the programs under bench/.
+# No measurement runs.
 set -euo pipefail
 ctx_bench=$1 stack_bench=$2 deque_stats=$3 startup_bench=$4 algo_bench=$5
 
 fail() {
-    printf 'FAILED: %s: exit %d\nsaid: %s\ncomplained: %s\n' "$1" "$code" "$said" "$complaint" >&2
+    printf 'FAILED: %s: exit %d\nstdout: %s\nstderr: %s\n' "$1" "$code" "$said" "$complaint" >&2
     exit 1
 }
 
-# run PROGRAM ARGS...: sets $said and $complaint, its two outputs, and $code.
+# run PROGRAM ARGS...: set $said (stdout), $complaint (stderr) and $code (exit status).
 run() {
     local errors
     errors=$(mktemp)
@@ -19,14 +19,14 @@ run() {
     rm -f -- "$errors"
 }
 
-# refuses WORD PROGRAM ARGS...: one line that names the word, nothing else, and exit code 2.
+# refuses ARG PROGRAM ARGS...: expect exit status 2, one line on stderr that names ARG, and no output.
 refuses() {
     local word=$1
     shift
     run "$@"
     [ "$code" -eq 2 ] || fail "$*"
-    [ -z "$said" ] || fail "$* prints something before it refuses"
-    [ "$(printf '%s\n' "$complaint" | wc -l)" -eq 1 ] || fail "$* does not say one line"
+    [ -z "$said" ] || fail "$* prints to stdout before the usage error"
+    [ "$(printf '%s\n' "$complaint" | wc -l)" -eq 1 ] || fail "$* does not print one line to stderr"
     case $complaint in
     "${1##*/}: "*"\"$word\""*) ;;
     *) fail "$* does not name \"$word\"" ;;
@@ -36,7 +36,7 @@ refuses() {
 for program in "$ctx_bench" "$stack_bench" "$deque_stats" "$startup_bench" "$algo_bench"; do
     run "$program" --help
     [ "$code" -eq 0 ] || fail "$program --help"
-    [ -z "$complaint" ] || fail "$program --help complains"
+    [ -z "$complaint" ] || fail "$program --help prints to stderr"
     case $said in
     "usage: ${program##*/}"*) ;;
     *) fail "$program --help prints no usage" ;;
@@ -62,4 +62,4 @@ refuses 4096 "$stack_bench" --json 10 4096
 refuses 7 "$stack_bench" 10 65536 7
 
 refuses junk "$deque_stats" junk
-printf 'benches answer what they do not understand\n'
+printf 'the programs report usage errors\n'

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# cli_args_test.sh FILCH: what the tool says to words, known and unknown.  Nothing is measured.
+# cli_args_test.sh FILCH: help, version and usage errors of filch.  No measurement runs.
 set -euo pipefail
 filch=$1
 # shellcheck source=tests/api/cli/lib.sh
@@ -18,9 +18,9 @@ for command in bench run; do
 done
 for words in help version 'bench --help' 'run --help' 'lab --help' 'scale --help' 'top --help'; do
     code=0
-    # shellcheck disable=SC2086  # the words are meant to be split
+    # shellcheck disable=SC2086  # split into arguments
     complaint=$("$filch" $words 2>&1 >/dev/full) || code=$?
-    [[ $code:$complaint = '1:filch: stdout: cannot write all output'* ]] || fail "$words, where it cannot be written"
+    [[ $code:$complaint = '1:filch: stdout: cannot write all output'* ]] || fail "$words: a full stdout is not reported"
 done
 for word in version --version; do
     runs $word
@@ -60,7 +60,7 @@ path=$PATH
 refuses 'run needs a workload' run
 refuses "(got also 'tree')" run fib tree
 
-# Sizes are checked by the programs; the range is told.
+# The programs check sizes and print the valid range.
 refuses 'n of fib(n) must be a number from 0 to 60, and not "61"' run fib -n 61
 refuses 'from 1 to 1000, and not "0"' bench tree --size 0 --runtimes filch
 refuses 'from 1 to 15, and not "16"' run nqueens -n 16
@@ -70,7 +70,7 @@ refuses 'and not "5x"' run sort-uniform -n 5x
 refuses 'from 1 to 26, and not "-3"' run knapsack --size=-3
 refuses 'from 1 to 12, and not "13"' run uts-T1 -n 13
 refuses 'from 1 to 2000, and not "2001"' run uts-T3 -n 2001
-# So are the settings of the runtime, by the runtime.
+# The runtime checks its settings.
 fails 1 run fib -n 5 --deque sack
 complains sack
 fails 1 run fib -n 5 --steal-batch 65
@@ -79,4 +79,4 @@ fails 1 run fib -n 5 --publish never
 complains never
 fails 1 run fib -n 5 --stack-size 1
 complains 1
-printf 'filch answers what it does not understand\n'
+printf 'filch reports usage errors\n'

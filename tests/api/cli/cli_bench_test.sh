@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# cli_bench_test.sh FILCH BUILD-DIR: what `filch bench` and `filch run` print, on sizes that take no time, in the
-# build and installed.
+# cli_bench_test.sh FILCH BUILD-DIR: the output of `filch bench` and `filch run` for small sizes, from the build directory and
+# installed.
 set -euo pipefail
 filch=$1 build=$2
 # shellcheck source=tests/api/cli/lib.sh
 . "${BASH_SOURCE[0]%/*}/lib.sh"
 if ! command -v python3 >/dev/null; then
-    echo 'skipped: there is no python3 to read JSON with'
+    echo 'skipped: python3 is not installed'
     exit 77
 fi
 
-# A size for each workload, and the answer where it is plain.
+# A size for each workload, and the result where it is known.
 sizes='fib 15 610
 tree 7 400
 nqueens 7 40
@@ -47,14 +47,14 @@ for runtime, workers in seen.items():
 ' "$workload" "$size" "$answer" "$build" || fail "the lines of $workload"
 done <<<"$sizes"
 
-# The published trees, whose sizes are known: smaller ones are only compared with a walk by the same generator.
+# The published trees have known sizes.  Smaller ones are only compared with a serial walk.
 programs=${filch%/*}/programs
 for tree in T1:4130071 T3:4112897; do
     said=$("$programs/uts-serial" -i "${tree%:*}") || fail "${tree%:*}"
     says "\"result\":${tree#*:},"
 done
 
-# Filch counts its spawns itself: they must be those that the program says.
+# The spawns that Filch counts equal those that the program reports.
 runs run tree -n 7 -w 2 -r 3
 says 'tree, size 7, on 2 workers: result 400'
 printf '%s\n' "$said" | awk '
@@ -66,7 +66,7 @@ printf '%s\n' "$said" | awk '
     /^time: [0-9.]+ ms, [0-9.]+ ms, [0-9.]+ ms$/ { times = 1 }
     END { exit !(spawned && rows == 9 && times && !bad) }' || fail 'the counters of run'
 
-# The settings arrive: one who publishes each spawn at once publishes many more.
+# The settings take effect: eager publishing publishes more spawns.
 published() { printf '%s\n' "$said" | awk '$1 == "published" { print $2 }'; }
 runs run fib -n 15 -w 1 --publish lazy
 lazy=$(published)
@@ -75,7 +75,7 @@ runs run fib -n 15 -w 1 --publish eager --deque bounded --stack-size 512k --stea
 
 # The table.
 runs bench fib nqueens --quick --repeat 1 --runtimes filch --workers 2
-[ -z "$complaint" ] || fail 'complains though all is well'
+[ -z "$complaint" ] || fail 'prints to stderr without an error'
 printf '%s\n' "$said" | awk '
     NR == 1 && /^workload +size +runtime +workers +median ms +best ms +\/ serial +best +ns\/spawn +steals$/ { head = 1 }
     $1 == "fib" && $2 == 32 && $3 == "serial" && $4 == 1 && $7 == "1.00" && NF == 10 { fib = 1 }
@@ -84,7 +84,7 @@ printf '%s\n' "$said" | awk '
     /tbb|libgomp|libomp/ { peers = 1 }
     END { exit !(head && fib && nqueens && filch == 2 && !peers) }' || fail 'the table'
 
-# Progress is for terminals.
+# Progress is shown on a terminal.
 python3 -c '
 import os, pty, sys
 pid, fd = pty.fork()
@@ -104,20 +104,20 @@ if command -v gnuplot >/dev/null; then
     for kind in svg png; do
         runs bench fib --size 12 --repeat 1 --json --plot "$work/picture.$kind"
     done
-    grep -q '<svg' "$work/picture.svg" || fail 'the picture is no SVG'
-    grep -q '>filch<' "$work/picture.svg" || fail 'the picture does not name Filch'
-    [ "$(head -c 4 "$work/picture.png" | tail -c 3)" = PNG ] || fail 'the picture is no PNG'
+    grep -q '<svg' "$work/picture.svg" || fail 'the plot is not an SVG file'
+    grep -q '>filch<' "$work/picture.svg" || fail 'the plot does not name Filch'
+    [ "$(head -c 4 "$work/picture.png" | tail -c 3)" = PNG ] || fail 'the plot is not a PNG file'
     fails 1 bench fib --size 12 --repeat 1 --plot "$work/no/such/folder.svg"
     complains 'no plot was written'
 else
-    echo 'pictures are not looked at: there is no gnuplot'
+    echo 'plots are not tested: gnuplot is not installed'
 fi
 
-# Installed, and moved from where it was installed to.
+# Installed, and then moved to another directory.
 cmake --install "$build" --prefix "$work/first" >"$work/log" || { cat "$work/log" && fail 'install'; }
 mv -- "$work/first" "$work/second"
 filch=$work/second/bin/filch
 runs bench fib --size 12 --repeat 1 --json
 says '"workload":"fib","runtime":"filch","workers":1,"failed":false,"size":12'
 [ -f "$work/second/share/man/man1/filch.1" ] || fail 'filch(1) is not installed'
-printf 'filch measures, prints, draws and installs\n'
+printf 'filch bench and filch run passed\n'

@@ -1,59 +1,59 @@
 #!/usr/bin/env bash
-# cli_fault_test.sh FILCH WRONG-ANSWER: programs that fail in all ways, and the tool that must notice.  The programs
-# are small scripts, in a folder of their own.
+# cli_fault_test.sh FILCH WRONG-ANSWER: filch reports each way in which a program can fail.  The programs are small scripts in
+# a directory of their own.
 set -euo pipefail
 filch=$1 wrong_answer=$2
 # shellcheck source=tests/api/cli/lib.sh
 . "${BASH_SOURCE[0]%/*}/lib.sh"
 
-# A wrong answer is noticed in whichever repetition it comes.
+# A wrong result is detected in any repetition.
 filch=$wrong_answer
 runs -n 10 -r 2
 says '"result":55'
 fails 1 -n 10 -r 3
 complains 'fib on nonsense: wrong result 56, expected 55'
-[ -z "$said" ] || fail 'a wrong answer is reported as if it were right'
+[ -z "$said" ] || fail 'a wrong result is reported as valid'
 filch=$1
 
 export FILCH_BENCH_DIR=$work/programs
 mkdir -- "$FILCH_BENCH_DIR"
 
-# pretend NAME SCRIPT: a program that does SCRIPT.
+# pretend NAME SCRIPT: write a program that runs SCRIPT.
 pretend() {
     printf '#!/bin/sh\n%s\n' "$2" >"$FILCH_BENCH_DIR/$1"
     chmod +x "$FILCH_BENCH_DIR/$1"
 }
 
-# line RUNTIME WORKERS: what a good program prints, as a command.
+# line RUNTIME WORKERS: print a command that prints a valid report.
 line() {
     printf "echo '%s'" "{\"workload\":\"fib\",\"runtime\":\"$1\",\"compiler\":\"gcc\",\"size\":40,\
 \"workers\":$2,\"spawns\":10,\"result\":55,\"peak_kb\":100,\"samples\":[0.5]}"
 }
 
-# bench ARGS...: with one worker, once.
+# bench: one worker, one repetition.
 bench="bench fib --workers 1 --repeat 1"
 
-# Nothing there at all.
-# shellcheck disable=SC2086  # words
+# Without any program.
+# shellcheck disable=SC2086  # split into arguments
 fails 1 $bench
 complains 'cannot measure fib: no program fib-serial in'
 fails 1 run fib
 complains 'cannot run fib: no program fib-filch-counted in'
 
-# What is left out is named, with the reason where the build knew one; the rest is measured.
+# A missing runtime is named, with the reason if the build knows it.  The others are measured.
 pretend fib-serial "$(line serial 1)"
 pretend fib-filch "$(line filch 1)"
-echo 'tbb: it was the wrong colour' >"$FILCH_BENCH_DIR/left-out"
+echo 'tbb: not supported here' >"$FILCH_BENCH_DIR/left-out"
 # shellcheck disable=SC2086
 runs $bench
-complains 'tbb is not measured: it was the wrong colour'
+complains 'tbb is not measured: not supported here'
 complains 'libgomp is not measured: no program fib-libgomp in'
 says '  filch              1      500.00      500.00      1.00'
 # shellcheck disable=SC2086
 runs $bench --runtimes filch
-[ -z "$complaint" ] || fail 'a runtime that was not asked for is named'
+[ -z "$complaint" ] || fail 'a runtime that was not selected is named'
 
-# breaks WORDS SCRIPT: a peer that does SCRIPT is reported, the others are still shown, and the tool fails.
+# breaks TEXT SCRIPT: a peer that runs SCRIPT is reported with TEXT, the others are shown, and filch fails.
 timeout=600
 breaks() {
     pretend fib-tbb "$2"
@@ -61,7 +61,7 @@ breaks() {
     fails 1 $bench --runtimes filch,tbb --timeout "$timeout"
     complains "filch: fib-tbb (1 workers) $1"
     says '  filch              1      500.00'
-    [[ $said =~ tbb\ +1\ +failed ]] || fail 'the table does not say that it failed'
+    [[ $said =~ tbb\ +1\ +failed ]] || fail 'the table does not show the failure'
 }
 breaks 'exited with 1: wrong result 7' 'echo wrong result 7 >&2; exit 1'
 breaks 'exited with 9' 'exit 9'
@@ -88,13 +88,13 @@ printf '\177ELF' >"$FILCH_BENCH_DIR/fib-tbb"
 fails 1 $bench --runtimes tbb
 complains 'cannot be run: Exec format error'
 
-# A program that fails in the second round is not called again, and what the first gave is not shown as good.
+# A program that fails in the second round is not called again, and its first result is not shown as valid.
 pretend fib-tbb "$(line tbb 1); [ ! -e '$work/once' ] || echo more; : >>'$work/once'; echo x >>'$work/calls'"
 fails 1 bench fib --workers 1 --repeat 4 --runtimes tbb --json
 [ "$(wc -l <"$work/calls")" -eq 2 ] || fail 'a program that had failed was called again'
 says '"runtime":"tbb","workers":1,"failed":true'
 
-# Whoever ends the tool ends what it started, children of children too.
+# A signal that kills filch also kills its programs and their children.
 pretend fib-tbb "echo \$\$ >'$work/pid'; sleep 1000 & echo \$! >>'$work/pid'; wait"
 "$filch" bench fib --workers 1 --runtimes tbb >"$work/log" 2>&1 &
 tool=$!
@@ -102,9 +102,9 @@ until [ -f "$work/pid" ] && [ "$(wc -l <"$work/pid")" -eq 2 ]; do sleep 0.01; do
 kill -TERM $tool
 code=0
 wait $tool || code=$?
-[ $code -eq 143 ] || fail 'the tool did not end by the signal'
+[ $code -eq 143 ] || fail 'filch was not killed by the signal'
 gone() { ! kill -0 "$1" 2>/dev/null || [[ $(cat "/proc/$1/stat" 2>/dev/null) =~ \)\ Z ]]; }
 while read -r pid; do
-    until gone "$pid"; do sleep 0.01; done # where it is never gone, the test runs out of time
+    until gone "$pid"; do sleep 0.01; done # the test times out if the process stays
 done <"$work/pid"
-printf 'filch notices what goes wrong\n'
+printf 'filch reports failures of programs\n'

@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
-# cli_fibers_test.sh FILCH: the table of `filch bench fibers`, on sizes that take no time; what it makes of figures, which
-# are given to it by small scripts; and what is wrong with it.
+# cli_fibers_test.sh FILCH: the table of `filch bench fibers` for small sizes, its statistics of known figures from stub
+# programs, and its errors.
 set -euo pipefail
 filch=$1
 # shellcheck source=tests/api/cli/lib.sh
 . "${BASH_SOURCE[0]%/*}/lib.sh"
 if ! command -v python3 >/dev/null; then
-    echo 'skipped: there is no python3 to read JSON with'
+    echo 'skipped: python3 is not installed'
     exit 77
 fi
 programs=${filch%/*}/programs
 rows='switch start-batch start-one yield-2 yield-100 rendezvous buffered-1 buffered-4 mutex skynet skynet-join parked timers'
 
-# What cannot be in this table.
+# Usage errors.
 refuses 'fibers has its own table and cannot be combined with fib' bench fib fibers
 refuses 'fibers has its own table and cannot be combined with jobs' bench jobs fibers
 refuses "unknown case 'fib' of fibers; choose from: switch, start-batch," bench fibers fib
@@ -29,9 +29,9 @@ runs bench --help
 says 'filch bench fibers [CASE...] [OPTION...]'
 for row in $rows http-64 http-1000; do says "  $row "; done
 
-# Both programs know the same cases and sizes: else the table would compare what is not alike.
+# Both programs have the same cases and sizes, so that the table compares equal work.
 if [ -x "$programs/fibers-go" ]; then
-    diff <("$programs/fibers-filch" -h | sed 's/filch/go/g') <("$programs/fibers-go" -h) || fail 'other sizes in Go'
+    diff <("$programs/fibers-filch" -h | sed 's/filch/go/g') <("$programs/fibers-go" -h) || fail 'the sizes differ between Filch and Go'
     for words in '-n 0' '-n x' '-w 0' '-r 1001' '-i nosuch' '-n' '-x' 'junk'; do
         for program in fibers-filch fibers-go; do
             # shellcheck disable=SC2086  # words
@@ -42,7 +42,7 @@ if [ -x "$programs/fibers-go" ]; then
     done
 fi
 
-# The lines: the programs have counted what was done, and each figure has a value for each repetition.
+# JSON lines: the programs count their work, and each metric has a value for each repetition.
 # shellcheck disable=SC2086  # words
 runs bench fibers $rows --quick --repeat 1 --workers 1,3 --json
 # shellcheck disable=SC2086  # words
@@ -66,9 +66,9 @@ each = [(n, w) for n in names for w in (1, 3)]
 assert seen.pop("filch") == [("switch", 1)] + each, seen
 assert seen == ({"go": each} if sys.argv[1] == "yes" else {}), seen
 assert sizes["fibers-skynet"] == (4, 11111, 9999 * 10000 // 2), sizes
-' "$([ -x "$programs/fibers-go" ] && echo yes || echo no)" ${rows#switch} || fail 'the lines'
+' "$([ -x "$programs/fibers-go" ] && echo yes || echo no)" ${rows#switch} || fail 'the JSON lines'
 
-# Servers, by the one that is built wherever wrk is.
+# Servers: http-epoll is built if wrk is installed.
 if [ -x "$programs/http-epoll" ]; then
     said=$("$programs/http-epoll" -q -w 2 -r 1 -i 64) || fail 'http-epoll'
     printf '%s' "$said" | python3 -c '
@@ -77,7 +77,7 @@ line = json.load(sys.stdin)
 assert line["workload"] == "http-64" and line["result"] == 0, line
 assert line["metrics"]["cpu_us"][0] > 0 and line["metrics"]["requests_s"][0] > 0, line
 ' || fail 'the line of http-epoll'
-    # A request in pieces is one, two at once are two; and who is killed takes his server along.
+    # A request in pieces is answered once, two in one piece twice.  A killed driver takes its server with it.
     python3 - "$programs" <<'END' || fail 'the servers'
 import os, signal, socket, subprocess, sys, time
 request = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -88,12 +88,12 @@ def answers(c, n):
         assert got, text
         text += got
     assert text.count(b"HTTP/1.1 200 OK") == n, text
-# Bytes that we have sent and the server has not read: in our socket, until they are acknowledged, then in its own.
+# Bytes that the server has not read: in the sender's socket until they are acknowledged, then in the server's.
 def waiting(c):
     here, there = ("0100007F:%04X" % port for port in (c.getsockname()[1], c.getpeername()[1]))
     queues = {(l[1], l[2]): l[4].split(":") for l in map(str.split, open("/proc/net/tcp"))}
     return int(queues[here, there][0], 16) + int(queues.get((there, here), "01")[1], 16)
-# Else the kernel would make one piece of them.
+# The kernel could merge pieces that are sent without a pause.
 def wait_until_read(c):
     while waiting(c):
         time.sleep(0.001)
@@ -114,7 +114,7 @@ for name in "epoll", "go-raw", "go", "nginx":
     server = subprocess.Popen([program, "0"], stdout=subprocess.PIPE, text=True)
     try:
         talk(int(server.stdout.readline()))
-    finally: # a test that fails leaves nobody behind either
+    finally:  # no server is left behind if the test fails
         server.terminate()
         server.wait()
 driver = subprocess.Popen([sys.argv[1] + "/http-epoll", "-n", "60"], stdout=subprocess.DEVNULL)
@@ -130,15 +130,15 @@ def gone(pid):
     except OSError:
         return True
 while not all(map(gone, pids)):
-    time.sleep(0.01)  # where they never are, the test runs out of time
+    time.sleep(0.01)  # the test times out if they stay
 END
 fi
 
-# ---- with programs that say what they are told to ----
+# ---- stub programs with known figures ----
 export FILCH_BENCH_DIR=$work/programs
 mkdir -- "$FILCH_BENCH_DIR"
 
-# pretend PROGRAM RUNTIME FIGURES: prints a line with these figures, and as many samples as it is asked for.
+# pretend PROGRAM RUNTIME METRICS: write a program that prints these metrics and the requested number of samples.
 pretend() {
     cat >"$FILCH_BENCH_DIR/$1-$2" <<END
 #!/bin/sh
@@ -152,27 +152,27 @@ END
     chmod +x "$FILCH_BENCH_DIR/$1-$2"
 }
 
-# row WORDS: a line of the table, whatever the space between its words.
+# row TEXT: expect this line in the table, with any number of blanks between its words.
 row() {
     printf '%s\n' "$said" | tr -s ' ' | sed 's/^ //; s/ $//' | grep -Fxq -- "$1" || fail "expected the row: $1"
 }
 
 fails 1 bench fibers yield-2
 complains 'cannot measure fibers-yield-2: no program fibers-filch in'
-[ -z "$said" ] || fail 'a table of nothing'
+[ -z "$said" ] || fail 'an empty table is printed'
 
-# Medians by medians and best by best; goals only where there are some; and who is missing is named.
+# Ratios of medians and of best values.  Goals are shown where they exist.  A missing runtime is named.
 pretend fibers filch '{"cpu_ns":[10,12,20]}'
 pretend fibers go '{"cpu_ns":[40,30,20]}'
 runs bench fibers yield-2 rendezvous --workers 1,2,4 --repeat 2
-[ -z "$complaint" ] || fail 'complains though all is well'
+[ -z "$complaint" ] || fail 'prints to stderr without an error'
 row 'fibers workers unit filch best go best / go best goal'
 row 'yield, 2 fibers 1 ns 12.0 10.0 30.0 20.0 0.40 0.50 10.0'
 row '2 ns 12.0 10.0 30.0 20.0 0.40 0.50 -'
 row 'rendezvous, both ways 1 ns 12.0 10.0 30.0 20.0 0.40 0.50 45.0'
 row '2 ns 12.0 10.0 30.0 20.0 0.40 0.50 60.0'
 row '4 ns 12.0 10.0 30.0 20.0 0.40 0.50 -'
-case $said in *servers\ or*|*small\ sizes*|*http,*) fail 'more than was asked for' ;; esac
+case $said in *servers\ or*|*small\ sizes*|*http,*) fail 'more than the selected cases is printed' ;; esac
 runs bench fibers yield-2 --quick --workers 1 --repeat 1
 says 'These are small sizes'
 runs bench fibers yield-2 --workers 1 --repeat 2 --json
@@ -186,35 +186,35 @@ row 'yield, 2 fibers 1 ns 12.0 10.0 - - - - 10.0'
 runs bench fibers yield-2 --workers 1 --repeat 1 --json
 complains 'go: not installed (Debian: golang-go)'
 
-# Several figures of one workload.
+# Several metrics of one workload.
 pretend fibers filch '{"bytes":[4300],"create_ns":[2200.4],"wake_ns":[199.6],"cpu_ns":[1],"wall_ns":[1]}'
 runs bench fibers parked --workers 1 --repeat 1
 row 'parked fiber 1 bytes 4300 4300 - - - - 4300'
 row 'start and park 1 ns 2200 2200 - - - - 2200'
 row 'wake and end 1 ns 200 200 - - - - 200'
 
-# Servers, compared with the loop by hand.
-echo 'http: there is no wrk' >>"$FILCH_BENCH_DIR/left-out"
+# Servers, compared with the epoll loop.
+echo 'http: wrk is not installed' >>"$FILCH_BENCH_DIR/left-out"
 runs bench fibers http-64 parked --workers 2 --repeat 1
-says 'http: there is no wrk'
-[ "$(printf '%s\n' "$said" | grep -c 'there is no wrk')" -eq 1 ] || fail 'said more than once'
+says 'http: wrk is not installed'
+[ "$(printf '%s\n' "$said" | grep -c 'wrk is not installed')" -eq 1 ] || fail 'the missing wrk is named more than once'
 pretend http epoll '{"cpu_us":[4],"requests_s":[1000]}'
 pretend http filch '{"cpu_us":[5],"requests_s":[900]}'
 pretend http nginx '{"cpu_us":[6],"requests_s":[800]}'
-echo 'go-raw: it was the wrong colour' >>"$FILCH_BENCH_DIR/left-out"
+echo 'go-raw: not supported here' >>"$FILCH_BENCH_DIR/left-out"
 sed -i '/^http:/d' "$FILCH_BENCH_DIR/left-out"
 runs bench fibers http-64 http-1000 --workers 2 --repeat 1
 row '64 connections 2 filch 5.00 5.00 1.25 1.25 900 8.2'
 row '1,000 connections 2 filch 5.00 5.00 1.25 1.25 900 8.7'
 row '2 epoll 4.00 4.00 1.00 1.00 1000'
 row '2 nginx 6.00 6.00 1.50 1.50 800'
-says 'go-raw: it was the wrong colour'
+says 'go-raw: not supported here'
 rm -- "$FILCH_BENCH_DIR/http-filch"
 echo 'http-filch: not yet' >>"$FILCH_BENCH_DIR/left-out"
 runs bench fibers http-64 --workers 2 --repeat 1
 says "filch's server: not yet"
 
-# Figures that are none.
+# Invalid metrics.
 for figures in 5 '[1,2,3]' '{"cpu_ns":5}' '{"cpu_ns":[]}' '{"cpu_ns":[1,2]}' '{"cpu_ns":[1,2,"x"]}' \
     '{"cpu_ns":[1,2,1e999]}' '{"a_name_without_end":[1,2,3]}' '{"cpu_ns":[1,2,3],"b":[1]}' \
     '{"a":[1,2,3],"b":[1,2,3],"c":[1,2,3],"d":[1,2,3],"e":[1,2,3],"f":[1,2,3],"g":[1,2,3],"h":[1,2,3],"i":[1,2,3]}'; do
@@ -224,11 +224,11 @@ for figures in 5 '[1,2,3]' '{"cpu_ns":5}' '{"cpu_ns":[]}' '{"cpu_ns":[1,2]}' '{"
     row 'yield, 2 fibers 1 failed'
 done
 
-# Who fails is told, and the rest is shown.
+# A failure is reported, and the other results are shown.
 pretend fibers filch '{"cpu_ns":[10,12,20]}'
 printf '#!/bin/sh\necho lost a fiber >&2\nexit 1\n' >"$FILCH_BENCH_DIR/fibers-go"
 chmod +x "$FILCH_BENCH_DIR/fibers-go"
 fails 1 bench fibers yield-2 --workers 1 --repeat 1
 complains 'filch: fibers-go (1 workers) exited with 1: lost a fiber'
 row 'yield, 2 fibers 1 ns 12.0 10.0 - - - - 10.0'
-printf 'filch draws the table of fibers\n'
+printf 'filch bench fibers passed\n'

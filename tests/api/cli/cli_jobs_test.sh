@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# cli_jobs_test.sh FILCH: the table of `filch bench jobs`, on sizes that take no time, and what is wrong with it.
+# cli_jobs_test.sh FILCH: the table of `filch bench jobs` for small sizes, and its errors.
 set -euo pipefail
 filch=$1
 # shellcheck source=tests/api/cli/lib.sh
 . "${BASH_SOURCE[0]%/*}/lib.sh"
 if ! command -v python3 >/dev/null; then
-    echo 'skipped: there is no python3 to read JSON with'
+    echo 'skipped: python3 is not installed'
     exit 77
 fi
 
-# What cannot be in this table.
+# Usage errors.
 refuses 'jobs has its own table and cannot be combined with fib' bench jobs fib
 refuses 'jobs has its own table and cannot be combined with fib' bench fib jobs
 refuses 'jobs is given twice' bench jobs jobs
@@ -20,9 +20,9 @@ refuses "unknown workload 'jobs'; choose from: fib," run jobs
 runs bench --help
 says 'filch bench jobs [OPTION...]'
 
-# The table: each time is above 0, and each gain is what the times say.
+# The table: each time is above 0, and each gain is the quotient of the times.
 runs bench --quick jobs --repeat 1 --workers 1,3
-[ -z "$complaint" ] || fail 'complains though all is well'
+[ -z "$complaint" ] || fail 'prints to stderr without an error'
 printf '%s\n' "$said" | python3 -c '
 import sys
 lines = [line.split() for line in sys.stdin]
@@ -55,7 +55,7 @@ block(1, "jobs-single: 5000 empty jobs", [18.5, 9.9, 2.93])
 block(7, "jobs-for: 2047 jobs of a loop", [5.3, 1.35, 0.76])
 ' || fail 'the table'
 
-# The lines: the programs have counted that each job ran once, and that each number was met once.
+# JSON lines: the programs count that each job ran once and each number was visited once.
 runs bench jobs --quick --repeat 1 --workers 2 --json
 printf '%s\n' "$said" | python3 -c '
 import json, sys

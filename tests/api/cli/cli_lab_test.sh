@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# cli_lab_test.sh FILCH: what `filch lab` says to words; what it keeps, and how it goes on after an interruption, with programs
-# that take no time; and each experiment once with the real ones, on small sizes.
+# cli_lab_test.sh FILCH: usage errors of `filch lab`; its journal and continuation after an interruption, with stub programs;
+# and each experiment once with the real programs and small sizes.
 set -euo pipefail
 filch=$1
 # shellcheck source=tests/api/cli/lib.sh
@@ -8,7 +8,7 @@ filch=$1
 # shellcheck source=tests/api/cli/lab_lib.sh
 . "${BASH_SOURCE[0]%/*}/lab_lib.sh"
 
-# ---- words ----
+# ---- usage ----
 
 runs lab --help
 says 'usage: filch lab EXPERIMENT'
@@ -30,29 +30,29 @@ for word in 0 -1 100000 99999999999999999999 junk 1x ' 1'; do
     refuses "(got '$word')" lab deques --repeat "$word"
 done
 refuses "(got '0')" lab deques --timeout 0
-[ ! -e "$work/out" ] || fail 'a folder was made though the words were wrong'
+[ ! -e "$work/out" ] || fail 'a directory was made although the usage was wrong'
 
-# ---- programs that take no time ----
+# ---- stub programs ----
 
 export FILCH_BENCH_DIR=$lab_programs
 pretend_programs
 out=$work/out
 
-# keys: the calls that the log of peers has, sorted.
+# keys: the calls in the journal of peers, sorted.
 keys() { grep -o '^{"key":"[^"]*"' "$out/raw/peers.jsonl" | sort; }
 
-# A folder that cannot be one.
+# An output directory that cannot be created.
 : >"$work/file"
 fails 1 lab deques --out "$work/file"
 complains "$work/file/raw: Not a directory"
 fails 1 lab deques --out "$work/no/such/folder"
 complains "$work/no/such/folder: No such file or directory"
-[ ! -e "$calls" ] || fail 'programs were called though there is no folder for what they say'
+[ ! -e "$calls" ] || fail 'programs were called although there is no output directory'
 mkdir -p -- "$work/odd/raw" && ln -s /dev/zero "$work/odd/raw/deques.jsonl"
 fails 1 lab deques --out "$work/odd"
 complains 'is not a regular file'
 
-# All of it, at once: every case twice.  Peers: 6 workloads, each with a serial program and 5 contenders on 1 and 2 workers.
+# All experiments: every case twice.  Peers: 6 workloads, each with a serial program and 5 runtimes with 1 and 2 workers.
 runs lab all --out "$out" --workers 2 --repeat 2
 says 'peers '
 says 'agrees'
@@ -68,30 +68,30 @@ done
 # The calls of a round come before those of the next: each case is called once before any is called again.
 head -n $((6 * 11 + 1)) "$out/raw/peers.jsonl" | tail -n +2 | grep -qv '^{"key":"[^"]*#0"' && fail 'rounds are mixed'
 
-# Settings reach those that they are for, and only these.
+# Settings apply to the calls of their case only.
 grep -c '^fib-filch [12] eager$' "$calls" | grep -qx 4 || fail 'eager does not reach 4 calls of fib'
 grep -c '^fib-filch [12]$' "$calls" | grep -qx 4 || fail 'lazy does not reach 4 calls of fib'
-grep '^fib-tbb' "$calls" | grep -q eager && fail 'a setting was left behind'
+grep '^fib-tbb' "$calls" | grep -q eager && fail 'a setting applies to another call'
 
-# Again: all is there, nothing is called, the same is told.
+# A second run uses the journal: no program is called, and the output is the same.
 before=$said
 runs lab all --out "$out" --workers 2 --repeat 2
 [ "$(calls_made)" -eq "$all" ] || fail 'calls were made again'
-[ "$said" = "$before" ] || fail 'the same results are told otherwise'
+[ "$said" = "$before" ] || fail 'the output of the same results differs'
 
-# One experiment prints all, and keeps the others' sections.
+# A run of one experiment prints it in full, and the report keeps the sections of the others.
 runs lab jobs --out "$out" --workers 2 --repeat 2
 says '65,000 single jobs'
 says '18.50'
 says 'Compared with the publication: agrees.'
 grep -q '<section id="peers">' "$out/report.html" || fail 'the report has lost a section'
 
-# The report can be written once more, from what there is, without any program.
+# The report can be written again from the journals, without any program.
 cp -- "$out/report.html" "$work/report"
 rm -- "$out/report.html"
 FILCH_BENCH_DIR=$work/nowhere fails 1 lab deques --quick
 FILCH_BENCH_DIR=$work/nowhere runs lab report --out "$out"
-cmp -s -- "$out/report.html" "$work/report" || fail 'the report is another one'
+cmp -s -- "$out/report.html" "$work/report" || fail 'the report differs'
 
 # Without gnuplot, all but the charts is there.
 path=$work/empty runs lab report --out "$out"
@@ -100,7 +100,7 @@ grep -q '(not drawn)' "$out/report.html" || fail 'the report does not say that c
 [ "$(grep -c '<table>' "$out/report.html")" -eq "$(grep -c '<table>' "$work/report")" ] || fail 'tables are missing'
 runs lab report --out "$out"
 
-# It is written to a new file, whatever stands in its way, and keeps its mode.
+# The report is written to a new file, which replaces a link and keeps the mode.
 echo precious >"$work/precious"
 ln -s "$work/precious" "$out/report.html.new"
 chmod 600 "$out/report.html"
@@ -109,9 +109,9 @@ runs lab report --out "$out"
 [ "$(stat -c %a "$out/report.html")" = 600 ] || fail 'the mode of the report has changed'
 fails 1 lab report --out "$work/nowhere"
 complains "no report: $work/nowhere/raw has no journal"
-[ ! -e "$work/nowhere" ] || fail 'a folder was made for nothing'
+[ ! -e "$work/nowhere" ] || fail 'a directory was made although there are no results'
 
-# Another run is not mixed into it.
+# Results of a run with other settings are refused.
 fails 1 lab peers --out "$out" --workers 2 --repeat 3
 complains "$out/raw/peers.jsonl belongs to another run, with \"rounds\":2; discard it with --restart"
 FILCH_PUBLISH=eager fails 1 lab peers --out "$out" --workers 2 --repeat 2
@@ -121,7 +121,7 @@ fails 1 lab peers --out "$out" --workers 2 --repeat 2
 complains 'belongs to another run, with "programs":'
 [ "$(calls_made)" -eq "$all" ] || fail 'calls were made for a run that was refused'
 runs lab peers --out "$out" --workers 2 --repeat 1 --restart
-[ "$(keys | wc -l)" -eq 66 ] || fail 'anew is not anew'
+[ "$(keys | wc -l)" -eq 66 ] || fail 'the journal was not started again'
 
 # ---- interrupted ----
 
@@ -130,45 +130,45 @@ rm -r -- "$out"
 echo 50 >"$work/stops"
 "$filch" lab peers --out "$out" --workers 2 --repeat 2 >"$work/log" 2>&1 &
 tool=$!
-until [ -e "$work/stopped" ]; do sleep 0.01; done # where it never stops, the test runs out of time
+until [ -e "$work/stopped" ]; do sleep 0.01; done # the test times out if it does not stop
 kill -TERM $tool
 code=0
 wait $tool || code=$?
-[ $code -eq 143 ] || fail 'the tool did not end by the signal'
-[ "$(keys | wc -l)" -eq 49 ] || fail 'what was measured before the signal is not kept'
-printf '{"key":"fib/tbb/2#1","seconds":0.0' >>"$out/raw/peers.jsonl" # as if the plug had been pulled
+[ $code -eq 143 ] || fail 'filch was not killed by the signal'
+[ "$(keys | wc -l)" -eq 49 ] || fail 'results before the signal were not kept'
+printf '{"key":"fib/tbb/2#1","seconds":0.0' >>"$out/raw/peers.jsonl" # a truncated line, as after a power failure
 rm -- "$work/stops"
 runs lab peers --out "$out" --workers 2 --repeat 2
-[ "$(calls_made)" -eq $((50 + 132 - 49)) ] || fail 'it did not go on where it was'
-[ "$(keys | wc -l)" -eq 132 ] || fail 'not all calls are there'
-[ "$(keys | uniq -d | wc -l)" -eq 0 ] || fail 'a call is there twice'
+[ "$(calls_made)" -eq $((50 + 132 - 49)) ] || fail 'it did not continue after the recorded calls'
+[ "$(keys | wc -l)" -eq 132 ] || fail 'calls are missing'
+[ "$(keys | uniq -d | wc -l)" -eq 0 ] || fail 'a call was recorded twice'
 
-# ---- what goes wrong ----
+# ---- failures ----
 
-# One that fails is named, is not called again, and the others are told.
+# A program that fails is named and not called again.  The other results are printed.
 rm -r -- "$out"
 : >"$calls"
 echo fib-tbb >"$work/fails"
 fails 1 lab peers --out "$out" --workers 1 --repeat 3
 complains 'filch: peers: fib/tbb/1 exited with 3: it hurts'
-[ "$(grep -c '^fib-tbb' "$calls")" -eq 1 ] || fail 'what had failed was called again'
+[ "$(grep -c '^fib-tbb' "$calls")" -eq 1 ] || fail 'a failed program was called again'
 says 'knapsack'
-grep -q 'failed: fib/tbb/1#0 exited with 3: it hurts' "$out/report.html" || fail 'the report hides a failure'
+grep -q 'failed: fib/tbb/1#0 exited with 3: it hurts' "$out/report.html" || fail 'the report does not show the failure'
 rm -- "$work/fails"
-runs lab peers --out "$out" --workers 1 --repeat 3 # and once it is mended, its calls are made
-[ "$(grep -c '^fib-tbb' "$calls")" -eq 4 ] || fail 'what had failed was not made up for'
-grep -q 'failed: fib/tbb' "$out/report.html" && fail 'a failure that was made up for is still told'
+runs lab peers --out "$out" --workers 1 --repeat 3 # now it works, and its calls are made
+[ "$(grep -c '^fib-tbb' "$calls")" -eq 4 ] || fail 'the failed calls were not repeated'
+grep -q 'failed: fib/tbb' "$out/report.html" && fail 'a repeated call is still reported as failed'
 
-# A peer that is missing is said to be.
+# A missing peer is named.
 rm -- "$lab_programs"/*-libomp
-echo 'libomp: it was the wrong colour' >"$lab_programs/left-out"
+echo 'libomp: not supported here' >"$lab_programs/left-out"
 runs lab peers --workers 1 --repeat 2
-says 'libomp: it was the wrong colour'
+says 'libomp: not supported here'
 rm -- "$lab_programs"/*-tbb
 runs lab peers --workers 1 --repeat 2
 says 'Compared with the publication: cannot tell.'
 
-# No room for what is measured: as on a full disk, a write fails.
+# A full disk: a write fails.
 code=0
 (
     trap '' XFSZ
@@ -176,12 +176,12 @@ code=0
     exec "$filch" lab peers --out "$work/full" --workers 1 --repeat 4
 ) >"$work/log" 2>"$work/errors" || code=$?
 complaint=$(cat -- "$work/errors")
-[ $code -eq 1 ] || fail 'a log that cannot be written is not noticed'
+[ $code -eq 1 ] || fail 'a journal that cannot be written is not reported'
 complains "$work/full/raw/peers.jsonl: File too large"
-[ ! -s "$work/log" ] || fail 'half of a run is told as if it were one'
+[ ! -s "$work/log" ] || fail 'results of an incomplete run are printed'
 code=0
 "$filch" lab deques --repeat 1 >/dev/full 2>"$work/errors" || code=$?
-[ $code -eq 1 ] || fail 'a full output is not noticed'
+[ $code -eq 1 ] || fail 'a full output is not reported'
 
 # ---- progress ----
 
@@ -214,6 +214,6 @@ unset FILCH_BENCH_DIR
 for name in deques jobs peers; do
     runs lab $name --quick --repeat 1 --workers 1
     says 'Compared with the publication: '
-    case $said in *nan*) fail "$name tells what is no number" ;; esac
+    case $said in *nan*) fail "$name prints nan" ;; esac
 done
-printf 'the lab measures, goes on, and tells\n'
+printf 'filch lab passed\n'

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# cli_report_test.sh FILCH: the report in a real browser, on a telephone and on a wide screen, in the light and in the dark.
+# cli_report_test.sh FILCH: the report in a browser, on a narrow and on a wide screen, in light and dark mode.
 set -euo pipefail
 filch=$1
 # shellcheck source=tests/api/cli/lib.sh
@@ -7,7 +7,7 @@ filch=$1
 # shellcheck source=tests/api/cli/lab_lib.sh
 . "${BASH_SOURCE[0]%/*}/lab_lib.sh"
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || {
-    echo 'skipped: there is no chromium to look at the report with (Debian: chromium)'
+    echo 'skipped: chromium is not installed (Debian: chromium)'
     exit 77
 }
 if ! command -v gnuplot >/dev/null; then
@@ -15,7 +15,7 @@ if ! command -v gnuplot >/dev/null; then
     exit 77
 fi
 if ! command -v python3 >/dev/null; then
-    echo 'skipped: there is no python3 to read JSON with'
+    echo 'skipped: python3 is not installed'
     exit 77
 fi
 
@@ -25,8 +25,8 @@ runs lab all --out "$work/out" --workers 2 --repeat 2
 figures=$(find "$work/out/charts" -name '*.svg' | wc -l)
 [ "$figures" -ge 5 ] || fail "$figures figures"
 
-# One file that needs no other: no script, nothing that is fetched.
-grep -qiE '<script|@import|url\(|src=|https?://[^w]' "$work/out/report.html" && fail 'the report is not alone'
+# The report is self-contained: no script, no external resource.
+grep -qiE '<script|@import|url\(|src=|https?://[^w]' "$work/out/report.html" && fail 'the report is not self-contained'
 
 {
     sed 's,</body>,,; s,</html>,,' "$work/out/report.html"
@@ -35,7 +35,7 @@ grep -qiE '<script|@import|url\(|src=|https?://[^w]' "$work/out/report.html" && 
     printf '</script></body></html>'
 } >"$work/out/probed.html"
 
-# A window cannot be as narrow as a telephone; a frame within it can.
+# A browser window has a minimum width, so a narrow screen is a frame within it.
 frame() {
     cat <<END
 <!DOCTYPE html><meta charset="utf-8"><meta name="color-scheme" content="light dark"><link rel="icon" href="data:,">
@@ -51,13 +51,13 @@ addEventListener("message", function (m) {
 END
 }
 
-# look WIDTH SCHEME: what the page says of itself; 0 is the dark, 1 the light.
+# look WIDTH SCHEME: check the measurements of the page; scheme 0 is dark, 1 is light.
 look() {
     frame "$1" >"$work/out/frame.html"
     HOME=$work timeout 600 "$browser" --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run \
         --hide-scrollbars --user-data-dir="$work/profile" --window-size=1500,1000 --blink-settings=preferredColorScheme="$2" \
         --enable-logging=stderr --dump-dom "file://$work/out/frame.html" >"$work/dom" 2>"$work/console" ||
-        { tail -n 5 "$work/console" && fail 'the browser does not run'; }
+        { tail -n 5 "$work/console" && fail 'the browser failed'; }
     ! grep -F 'CONSOLE' "$work/console" || fail 'the console is not empty'
     python3 - "$work/dom" "$1" "$2" "$figures" <<'END' || fail "the report at $1 pixels, scheme $2"
 import html, json, re, sys
@@ -80,4 +80,4 @@ END
 for width in 360 1400; do
     for scheme in 0 1; do look $width $scheme; done
 done
-printf 'the report is fit to be seen\n'
+printf 'the report passed\n'

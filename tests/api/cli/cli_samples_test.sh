@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# cli_samples_test.sh FILCH: a file of samples as a table and as probabilities; and files that are none.
+# cli_samples_test.sh FILCH: a file of samples as CSV and as probabilities, and invalid files.
 set -euo pipefail
 filch=$1
 # shellcheck source=tests/api/cli/lib.sh
@@ -17,21 +17,21 @@ rows=$(wc -l <"$work/fib.csv")
 [ "$rows" -gt 2 ] || fail 'there are no samples'
 [ "$(awk -F, '{ print NF }' "$work/fib.csv" | sort -u)" = 28 ] || fail 'not all rows have 28 columns'
 
-# At the end, what was put is what was taken, what was stolen, and what is left; by the size, too.
+# At the end, pushes equal pops, steals and the remaining items, also by the sizes.
 tail -n 1 "$work/fib.csv" | awk -F, '{
     for (d = 0; d < 2; d++) { at = 3 + d * 13; size += $at; pushes += $(at + 4); pops += $(at + 5); stolen += $(at + 11) }
     if (pushes < 4180 || pushes != pops + stolen + size) { print "pushes", pushes, "pops", pops, "stolen", stolen, "left", size; exit 1 }
-}' || fail 'what was put is not what left'
+}' || fail 'the counters do not add up'
 
-# ---- no such file ----
+# ---- invalid files ----
 refuses 'csv needs a file' lab csv
 refuses "unknown option '--nonsense'" lab csv --nonsense
 refuses "(got also 'more')" lab csv "$file" more
-is_refused() { # WORDS FILE
+is_refused() { # TEXT FILE
     fails 1 lab csv "$2"
     complains "$1"
-    [ -z "$said" ] || fail "filch lab csv $2 prints something"
-    [ "$(printf '%s\n' "$complaint" | wc -l)" -eq 1 ] || fail "filch lab csv $2 does not say one line"
+    [ -z "$said" ] || fail "filch lab csv $2 prints to stdout"
+    [ "$(printf '%s\n' "$complaint" | wc -l)" -eq 1 ] || fail "filch lab csv $2 does not print one line to stderr"
 }
 is_refused 'No such file' "$work/nosuch"
 is_refused 'is not a regular file' "$work"
@@ -43,7 +43,7 @@ head -c -1 "$file" >"$work/short"
 is_refused 'is truncated' "$work/short"
 head -c 300 "$file" >"$work/shorter"
 is_refused 'is truncated' "$work/shorter"
-# put AT BYTES: another file, with these bytes there.
+# put OFFSET BYTES: write a copy of the file with these bytes at OFFSET.
 put() {
     cp "$file" "$work/bad"
     printf '%b' "$2" | dd of="$work/bad" bs=1 seek="$1" conv=notrunc status=none

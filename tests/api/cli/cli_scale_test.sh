@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# cli_scale_test.sh FILCH WAITS: `filch scale` on a workload whose tree is known, on programs that have nothing to tell, and
-# what is wrong with its words.
+# cli_scale_test.sh FILCH WAITS: `filch scale` on a workload with a known tree, on programs that write no profile, and its
+# usage errors.
 set -euo pipefail
 filch=$1 waits=$2
 # shellcheck source=tests/api/cli/lib.sh
 . "${BASH_SOURCE[0]%/*}/lib.sh"
 if ! command -v python3 >/dev/null; then
-    echo 'skipped: there is no python3 to read numbers with'
+    echo 'skipped: python3 is not installed'
     exit 77
 fi
 fib=${filch%/*}/programs/fib-filch
@@ -20,25 +20,25 @@ refuses "unknown option '--nonsense'" scale --nonsense "$fib"
 runs scale --help
 says 'usage: filch scale'
 
-# How the program ends is told.
+# A failure of the program is reported.
 fails 1 scale -- true
 complains 'true wrote no profile'
 fails 1 scale -- false
 complains 'false exited with 1'
 fails 1 scale -- "$work/nosuch"
 complains 'No such file'
-# shellcheck disable=SC2016  # the other shell's own number
+# shellcheck disable=SC2016  # $$ of the inner shell
 fails 1 scale -- sh -c 'kill -TERM $$'
 complains 'was killed by signal 15'
 
-# What ends filch ends the program, and no file is left.
+# A signal that kills filch also kills the program, and no file is left.
 mkdir "$work/tmp"
-# shellcheck disable=SC2016  # the other shell's own number, and that of filch
+# shellcheck disable=SC2016  # $$ of the inner shell, and that of filch
 TMPDIR=$work/tmp fails 1 scale -- sh -c 'kill -TERM $PPID; exec sleep 60'
 complains 'was killed by signal 15'
 [ -z "$(ls -A "$work/tmp")" ] || fail 'a file is left behind'
 
-# The spawns of fib are known.  What the program is told is not ours, and it prints what it always does.
+# The spawns of fib are known.  Arguments and output of the program are passed through.
 runs scale --workers 2,4 --csv "$work/scale.csv" -- "$fib" -n 15 -r 1
 says '"workload":"fib"'
 says 'tasks spawned                986'
@@ -63,16 +63,16 @@ for workers, least, most in table:
 '
 [ "$(wc -l <"$work/scale.csv")" -eq 4 ] || fail 'four lines in the CSV'
 
-# The whole of a chain is its span: a loop of one grain has nothing to share.
+# A loop of one grain has no parallelism: its span is its work.
 runs scale --repeat 2 --measure --workers 2 -- "$fib" -n 1 -r 1
 says 'tasks spawned                  0'
 says 'measured'
 fails 1 scale --csv "$work/no/such/folder" -- "$fib" -n 5 -r 1
 complains 'No such file or directory'
-complaint=$(FILCH_SCALE=$work/no/such/folder "$fib" -n 5 -r 1 2>&1) || fail 'a program ends as its file cannot be written'
+complaint=$(FILCH_SCALE=$work/no/such/folder "$fib" -n 5 -r 1 2>&1) || fail 'a program fails because its profile cannot be written'
 complains "FILCH_SCALE: cannot write $work/no/such/folder: No such file or directory"
 
-# Of two processes that write the same file the last counts, and nothing of the first is left behind its line.
+# Of two processes that write the same file, the last one wins and replaces the whole file.
 mkfifo "$work/input"
 FILCH_SCALE=$work/both "$waits" <"$work/input" >"$work/output" &
 exec 3>"$work/input"
@@ -81,4 +81,4 @@ FILCH_SCALE=$work/both "$fib" -n 22 -r 3 >/dev/null 3>&-
 printf '%0400d\n' 0 >>"$work/both"
 exec 3>&-
 wait
-[ "$(wc -l <"$work/both")" -eq 1 ] || fail 'one line, and no rest of another'
+[ "$(wc -l <"$work/both")" -eq 1 ] || fail 'the file does not have exactly one line'

@@ -1,7 +1,7 @@
-# shellcheck shell=bash disable=SC2154  # work and filch are set by lib.sh and those who source it
-# Programs for the tests of `filch lab` that take no time: each prints a line as the real one would, with times that depend on the
-# runtime alone, and writes its name and settings to $calls.  One that is to leave samples leaves those of a real program.  Sourced after
-# lib.sh.
+# shellcheck shell=bash disable=SC2154  # work and filch are set by lib.sh and the script that sources it
+# Stub programs for the tests of `filch lab`.  Each prints a line like the real program, with times that depend on the runtime
+# only, and appends its name and settings to $calls.  If samples are requested, it copies those of a real program.  Source this
+# file after lib.sh.
 calls=$work/calls
 lab_programs=$work/programs
 

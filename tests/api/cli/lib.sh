@@ -1,15 +1,15 @@
-# shellcheck shell=bash disable=SC2154  # filch is set by those who source this
-# What the tests of the command filch share.  They source it, with the tool's path in $filch.
+# shellcheck shell=bash disable=SC2154  # filch is set by the script that sources this
+# Functions for the tests of the command filch.  They source this file after they have set $filch to its path.
 work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT
 unset FILCH_BENCH_DIR FILCH_DEQUE FILCH_STEAL_BATCH FILCH_PUBLISH FILCH_STACK_SIZE
 
 fail() {
-    printf 'FAILED: %s: exit %d\nsaid: %s\ncomplained: %s\n' "$1" "$code" "$said" "$complaint" >&2
+    printf 'FAILED: %s: exit %d\nstdout: %s\nstderr: %s\n' "$1" "$code" "$said" "$complaint" >&2
     exit 1
 }
 
-# run ARGS...: the tool, with the programs of $path; sets $said and $complaint, its two outputs, and $code.
+# run ARGS...: run filch with PATH=$path; set $said (stdout), $complaint (stderr) and $code (exit status).
 path=$PATH
 run() {
     code=0
@@ -17,7 +17,7 @@ run() {
     complaint=$(cat -- "$work/errors")
 }
 
-# runs ARGS...: and ends well.
+# runs ARGS...: run, and expect exit status 0.
 runs() {
     run "$@"
     [ "$code" -eq 0 ] || fail "filch $*"
@@ -28,29 +28,29 @@ fails() {
     local expected=$1
     shift
     run "$@"
-    [ "$code" -eq "$expected" ] || fail "filch $* should end with $expected"
+    [ "$code" -eq "$expected" ] || fail "filch $*: expected exit status $expected"
 }
 
 says() {
     case $said in
     *"$1"*) ;;
-    *) fail "expected to read: $1" ;;
+    *) fail "expected on stdout: $1" ;;
     esac
 }
 
 complains() {
     case $complaint in
     *"$1"*) ;;
-    *) fail "expected the complaint: $1" ;;
+    *) fail "expected on stderr: $1" ;;
     esac
 }
 
-# refuses WORDS ARGS...: one line with these words in it, nothing else, and exit code 2.
+# refuses TEXT ARGS...: expect exit status 2, one line on stderr that contains TEXT, and no output.
 refuses() {
     local words=$1
     shift
     fails 2 "$@"
     complains "$words"
-    [ -z "$said" ] || fail "filch $* prints something before it refuses"
-    [ "$(printf '%s\n' "$complaint" | wc -l)" -eq 1 ] || fail "filch $* does not say one line"
+    [ -z "$said" ] || fail "filch $* prints to stdout before the usage error"
+    [ "$(printf '%s\n' "$complaint" | wc -l)" -eq 1 ] || fail "filch $* does not print one line to stderr"
 }

@@ -1,4 +1,4 @@
-/* fib that is right at first, and wrong in its third repetition. */
+/* A fib program with a wrong result in its third repetition. */
 #include "bench.h"
 
 const char *const bench_runtime = "nonsense";

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# completion_test.sh FILCH FOLDER: what bash proposes after `filch` is what the tool has; the scripts of other shells are
-# at least understood by these, where they are installed.
+# completion_test.sh FILCH DIRECTORY: bash proposes the commands and options of filch.  The scripts of other shells are checked
+# for syntax errors, if the shell is installed.
 set -euo pipefail
 filch=$1 folder=$2
 
@@ -13,7 +13,7 @@ fail() {
     exit 1
 }
 
-# proposes WORDS -- WORD...: with the last of these yet to be completed.
+# proposes PROPOSALS -- ARG...: expect these proposals for the last ARG.
 proposes() {
     local wanted=() word
     while [ "$1" != -- ]; do wanted+=("$1") && shift; done
@@ -49,6 +49,6 @@ for shell in zsh fish; do
     if command -v "$shell" >/dev/null; then
         "$shell" -n "$file"
     else
-        echo "not looked at: $file, as there is no $shell"
+        echo "$file is not checked: $shell is not installed"
     fi
 done

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# dev_test.sh DEV: ./dev on machines that this one is not: without the packages, without root,
-# without sudo.  The tools that would tell are replaced by small ones that say what the case wants
-# and write down what they were asked to do.
+# dev_test.sh DEV: ./dev on simulated machines: without the packages, without root, without sudo.  The
+# tools that it calls are replaced by stubs that give known answers and record their arguments.
 set -euo pipefail
 work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT
@@ -12,17 +11,17 @@ bin="$work/a bin"
 calls=$work/calls
 
 fail() {
-    printf 'FAILED: %s: exit %d, said:\n%s\n' "$1" "$code" "$said" >&2
+    printf 'FAILED: %s: exit %d, output:\n%s\n' "$1" "$code" "$said" >&2
     exit 1
 }
 
-# pretend NAME SCRIPT: a command that does nothing but SCRIPT.
+# pretend NAME SCRIPT: write a command that runs SCRIPT.
 pretend() {
     printf '#!/bin/sh\n%s\n' "$2" >"$bin/$1"
     chmod +x "$bin/$1"
 }
 
-# A machine where all tools only write down their names; user id and dpkg's answer are given.
+# machine UID DPKG-SCRIPT: a machine on which all tools only record their calls.
 machine() {
     local tool
     rm -rf -- "$bin" && mkdir -p -- "$bin"
@@ -38,19 +37,19 @@ machine() {
     done
 }
 
-# run ARGS...: from elsewhere, with that machine's tools alone, and $compiler for FILCH_CC.
+# run ARGS...: run ./dev from another directory, with the stubs only, and FILCH_CC=$compiler.
 compiler=
 run() {
     code=0
     said=$(cd / && PATH=$bin FILCH_CC=$compiler FILCH_WERROR='' "$dev" "$@" 2>&1) || code=$?
 }
 
-# refused WORDS: the last run ended with one line that has these words in it, and did nothing.
+# refused TEXT: the last run printed one line that contains TEXT, and called no tool.
 refused() {
     [ "$code" -eq 2 ] || fail "expected to be refused"
     says "$1"
     [ "$(printf '%s\n' "$said" | wc -l)" -eq 1 ] || fail "expected one line"
-    [ ! -s "$calls" ] || { cat "$calls" && fail "went on after a mistake"; }
+    [ ! -s "$calls" ] || { cat "$calls" && fail "tools were called after a usage error"; }
 }
 
 says() {
@@ -81,7 +80,7 @@ run
 [ "$code" -eq 0 ] || fail "no command"
 says 'usage: ./dev COMMAND'
 
-# Neither root nor sudo: one command to run, and nothing is tried.
+# Neither root nor sudo: ./dev prints the command to run and calls no tool.
 machine 1000 "$nothing_there"
 for command in demo test; do
     run $command
@@ -90,7 +89,7 @@ for command in demo test; do
     [ ! -s "$calls" ] || fail "$command went on without its packages"
 done
 
-# Root: what is missing is installed, all else is left alone.
+# Root: missing packages are installed, and no others.
 # shellcheck disable=SC2016  # $p is for the pretended dpkg-query
 machine 0 'for p in "$@"; do :; done; [ "$p" = cmake ] || printf installed'
 run test -R "a b"
@@ -100,14 +99,14 @@ called 'apt-get install -y --no-install-recommends cmake [in'
 called 'cmake --preset release'
 called "-R a b [in $work/a clone]"
 
-# sudo where there is one, also for the environment.
+# sudo is used if it is installed, and passes the environment.
 machine 1000 "$nothing_there"
 pretend sudo "echo sudo \"\$@\" >>'$calls'"
 run demo
 called 'sudo env LC_ALL=C DEBIAN_FRONTEND=noninteractive apt-get update'
 called 'sudo env LC_ALL=C DEBIAN_FRONTEND=noninteractive apt-get install'
 
-# apt fails: say the command, build nothing.
+# apt-get fails: ./dev prints the command and does not build.
 machine 0 "$nothing_there"
 pretend apt-get 'echo E: no network; exit 100'
 run test
@@ -116,7 +115,7 @@ says 'E: no network'
 says 'cannot install the packages; run as root: apt-get update && apt-get install'
 not_called cmake
 
-# Another package manager holds a lock at the first three tries: wait for it, say so once, and go on.
+# Another package manager holds a lock at the first three attempts: ./dev waits, prints one line, and continues.
 held='E: Could not get lock /var/lib/apt/lists/lock. It is held by process 7 (apt-get)'
 for word in update install; do
     machine 0 "$nothing_there"
@@ -129,7 +128,7 @@ for word in update install; do
     [ "$(grep -c '^sleep' "$calls")" -eq 3 ] || fail "expected three waits"
     called ctest
 done
-# For ever: give up with the reason.
+# The lock is held for ever: ./dev gives up with the reason.
 machine 0 "$nothing_there"
 pretend apt-get "echo '$held'; exit 100"
 run test
@@ -137,7 +136,7 @@ run test
 says "$held"
 not_called cmake
 
-# All there: apt is not asked; a failed configure or build stops the command.
+# All packages are installed: apt-get is not called.  A failed configure or build stops the command.
 machine 0 "$all_there"
 run test
 not_called apt-get
@@ -164,7 +163,7 @@ run asan -R deque
 called 'ctest --test-dir build/asan'
 not_called 'build/tsan'
 
-# Each compiler has a C++ compiler of its family and a build folder of its own.
+# Each compiler has a C++ compiler of its family and a build directory of its own.
 while read -r compiler cxx; do
     machine 0 "$all_there"
     pretend "$compiler" ''
@@ -184,7 +183,7 @@ compiler=$bin/gcc
 pretend gcc ''
 run build
 called "cmake CC=$bin/gcc CXX=$bin/g++ --preset release -B build/release-${bin//\//-}-gcc -D"
-# One that is not there is refused before anything is made.
+# A compiler that is not installed is refused before a build.
 for compiler in nosuch /no/such/gcc 'gcc -m32'; do
     machine 0 "$all_there"
     run build
@@ -192,7 +191,7 @@ for compiler in nosuch /no/such/gcc 'gcc -m32'; do
 done
 compiler=
 
-# Where to install, seen from the caller's folder.
+# A relative prefix is relative to the caller's directory.
 machine 0 "$all_there"
 run install "some where"
 called '--prefix //some where'
@@ -200,4 +199,4 @@ not_called ldconfig
 run install
 called '--prefix /usr/local'
 called ldconfig
-printf 'dev behaves on all machines\n'
+printf 'dev passed\n'

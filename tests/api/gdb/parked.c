@@ -1,5 +1,5 @@
-/* A chain of fibers that join each other.  The last one waits for a semaphore that is never posted, so
- * the program ends in a deadlock. */
+/* A chain of fibers that join each other.  The last one waits for a semaphore that is never posted,
+ * so the program ends in a deadlock. */
 #include <filch/filch.h>
 
 #include <stddef.h>

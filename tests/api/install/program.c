@@ -1,5 +1,4 @@
-/* What a user's first program looks like to the build: the public headers, and a call that needs
- * whatever the library itself was linked with. */
+/* A small program of a user: includes the public headers and calls the library. */
 #include <filch/filch.h>
 
 #include <stdio.h>

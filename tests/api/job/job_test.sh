@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# job_test.sh INCLUDE-DIR LIBRARY-DIR: groups, jobs and algorithms as users write and build them: every compiler that
-# is there, C11 and C++17, without a warning; and programs that end while jobs run.
+# job_test.sh INCLUDE-DIR LIBRARY-DIR: programs with groups, jobs and algorithms, built with every installed compiler as C11 and
+# C++17 without warnings.  Some of them exit while jobs run.
 set -euo pipefail
 include=$1 library=$2
 here=$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/programs
@@ -9,13 +9,13 @@ trap 'rm -rf -- "$work"' EXIT
 failed=0 runs=0
 export FILCH_WORKERS
 
-# All that is wrong is told, not only the first.
+# Report all failures, not only the first.
 wrong() {
     printf 'FAILED: %s\n' "$1" >&2
     failed=1
 }
 
-# prints WHAT EXPECTED: $work/program must print that, with 1, 2 and 4 workers.
+# prints WHAT EXPECTED: $work/program must print EXPECTED, with 1, 2 and 4 workers.
 prints() {
     local said
     for FILCH_WORKERS in 1 2 4; do

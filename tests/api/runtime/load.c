@@ -1,9 +1,10 @@
-/* load PLUGIN: load a library that uses Filch, run tasks in it, close it, fifty times over, with the
- * runtime stopped before or left running.  Where it was stopped, no thread of it is left.
+/* load PLUGIN: load a library that uses Filch, run tasks in it and close it, fifty times.  The
+ * runtime is stopped before or left running.  After a stop no worker thread is left.
  *
- * load PLUGIN live: close it while its fibers loop, sleep, are parked and in a blocking call.  They go on.
+ * load PLUGIN live: close it while its fibers loop, sleep, are parked or in a blocking call.  They
+ * continue.
  * load PLUGIN own: the same for a fiber that runs code of the program.
- * load PLUGIN gone: a fiber whose code is unmapped is named. */
+ * load PLUGIN gone: a fiber with unmapped code is reported. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <stdatomic.h>
@@ -47,8 +48,8 @@ static int workers(void)
     return n;
 }
 
-/* A thread that was joined may stand in /proc for a moment longer. */
-static bool workers_go(void)
+/* A joined thread may be in /proc for a moment longer. */
+static bool workers_end(void)
 {
     for (int i = 0; i < 2000; i++) {
         if (workers() == 0)
@@ -69,8 +70,8 @@ static long call(void *plugin, const char *name, int n)
     return symbol ? fn(n) : -1;
 }
 
-/* What was registered for fork() must be gone with the library. */
-static bool forks_well(void)
+/* Fork handlers must be removed with the library. */
+static bool fork_works(void)
 {
     pid_t pid = fork();
     int status = -1;
@@ -81,22 +82,22 @@ static bool forks_well(void)
            WEXITSTATUS(status) == 7;
 }
 
-static void one_life(const char *path, int round)
+static void load_and_close(const char *path, int round)
 {
     void *plugin = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 
     if (!plugin)
         fprintf(stderr, "%s\n", dlerror());
-    check(plugin != NULL, "the library does not load", round);
+    check(plugin != NULL, "dlopen failed", round);
     for (int i = 0; i < 3; i++)
-        check(call(plugin, "plugin_run", 15) == 610, "a wrong result", round);
+        check(call(plugin, "plugin_run", 15) == 610, "wrong result", round);
     if (round % 2 == 0)
-        check(call(plugin, "plugin_stop", 15) == 610, "no stop", round);
-    check(forks_well(), "fork() with the library loaded", round);
-    check(dlclose(plugin) == 0, "the library does not close", round);
+        check(call(plugin, "plugin_stop", 15) == 610, "plugin_stop failed", round);
+    check(fork_works(), "fork() with the library loaded", round);
+    check(dlclose(plugin) == 0, "dlclose failed", round);
     if (round % 2 == 0)
-        check(workers_go(), "a worker is left of a runtime that was stopped", round);
-    check(forks_well(), "fork() after the library is closed", round);
+        check(workers_end(), "a worker thread is left after the stop", round);
+    check(fork_works(), "fork() after the library is closed", round);
 }
 
 /* ---- with fibers ---- */
@@ -115,7 +116,7 @@ static long call_with(void *plugin, const char *name, void *arg)
     return symbol ? fn(arg) : -1;
 }
 
-/* From now on, not only once. */
+/* Wait until each counter has increased. */
 static void await_counting(int n)
 {
     for (int i = 0; i < n; i++) {
@@ -125,7 +126,7 @@ static void await_counting(int n)
     }
 }
 
-/* It waits between its steps, so that code of Filch runs as well. */
+/* It sleeps between the steps, so that code of Filch runs as well. */
 static void count(void *unused)
 {
     const struct timespec t = {.tv_nsec = 100000};
@@ -142,18 +143,18 @@ static void *load(const char *path)
 {
     void *plugin = dlopen(path, RTLD_NOW | RTLD_LOCAL), *symbol;
 
-    check(plugin != NULL, "the library does not load", 0);
+    check(plugin != NULL, "dlopen failed", 0);
     symbol = dlsym(plugin, "filch_yield");
     memcpy(&yield_of_plugin, &symbol, sizeof yield_of_plugin);
     return plugin;
 }
 
-static void close_and_go_on(void *plugin, int n)
+static void close_and_check_counting(void *plugin, int n)
 {
     await_counting(n);
-    check(dlclose(plugin) == 0, "the library does not close", 0);
+    check(dlclose(plugin) == 0, "dlclose failed", 0);
     await_counting(n);
-    check(forks_well(), "fork() after the library is closed", 0);
+    check(fork_works(), "fork() after the library is closed", 0);
     await_counting(n);
 }
 
@@ -161,8 +162,8 @@ static void live_fibers(const char *path)
 {
     void *plugin = load(path);
 
-    check(call_with(plugin, "plugin_leave", counters) == 0, "no fibers", 0);
-    close_and_go_on(plugin, COUNTERS);
+    check(call_with(plugin, "plugin_leave", counters) == 0, "plugin_leave failed", 0);
+    close_and_check_counting(plugin, COUNTERS);
 }
 
 static void own_fiber(const char *path)
@@ -173,19 +174,19 @@ static void own_fiber(const char *path)
     } own = {count, NULL};
     void *plugin = load(path);
 
-    check(yield_of_plugin != NULL, "no filch_yield", 0);
+    check(yield_of_plugin != NULL, "filch_yield not found", 0);
     check(call_with(plugin, "plugin_go", &own) == 0, "no fiber", 0);
-    close_and_go_on(plugin, 1);
+    close_and_check_counting(plugin, 1);
 }
 
-/* In a child: it dies. */
+/* Runs in a child process, which is killed. */
 static void lose_code(const char *path, int out)
 {
     void *plugin = load(path);
 
     dup2(out, STDERR_FILENO);
     check(call_with(plugin, "plugin_loop", counters) == 0, "no fiber", 0);
-    close_and_go_on(plugin, 1);
+    close_and_check_counting(plugin, 1);
     _exit(0);
 }
 
@@ -197,7 +198,7 @@ static void fiber_without_code(const char *path)
     ssize_t r;
     pid_t pid;
 
-    check(pipe(ends) == 0, "no pipe", 0);
+    check(pipe(ends) == 0, "pipe failed", 0);
     pid = fork();
     if (pid == 0)
         lose_code(path, ends[1]);
@@ -208,9 +209,9 @@ static void fiber_without_code(const char *path)
     waitpid(pid, &status, 0);
     if (!strstr(text, "filch: fiber \"filch\" runs code that is not in memory"))
         fprintf(stderr, "status %#x, said: %s\n", (unsigned)status, text);
-    check(strstr(text, "filch: fiber \"filch\" runs code that is not in memory") != NULL, "no line",
-          0);
-    check(status != 0, "it ends well", 0);
+    check(strstr(text, "filch: fiber \"filch\" runs code that is not in memory") != NULL,
+          "no report", 0);
+    check(status != 0, "the child exits with 0", 0);
 }
 
 int main(int argc, char **argv)
@@ -227,7 +228,7 @@ int main(int argc, char **argv)
     if (argc != 2)
         return 2;
     for (int i = 0; i < TIMES; i++)
-        one_life(argv[1], i);
-    printf("%d lives of %s\n", TIMES, argv[1]);
+        load_and_close(argv[1], i);
+    printf("loaded and closed %s %d times\n", argv[1], TIMES);
     return 0;
 }

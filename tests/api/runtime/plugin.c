@@ -1,4 +1,4 @@
-/* A library that uses Filch, and does not tell its users. */
+/* A library that uses Filch internally. */
 #include <filch/filch.h>
 
 #include <stdatomic.h>
@@ -32,7 +32,7 @@ __attribute__((visibility("default"))) long plugin_stop(int n)
     return FILCH_RUN(fib, n) + filch_stop();
 }
 
-/* ---- fibers that are still there when the library is closed ---- */
+/* ---- fibers that exist when the library is closed ---- */
 
 static filch_sem never = FILCH_SEM_INIT(0);
 
@@ -72,7 +72,7 @@ static void block_and_count(void *counter)
         filch_run_blocking(block, counter);
 }
 
-/* counter: three in a row, one for each kind of fiber that goes on. */
+/* counter: an array of three, one for each kind of fiber that continues. */
 __attribute__((visibility("default"))) long plugin_leave(void *counter)
 {
     atomic_long *c = counter;
@@ -86,7 +86,7 @@ __attribute__((visibility("default"))) long plugin_loop(void *counter)
     return filch_go(loop, counter);
 }
 
-/* The code of the fiber is the caller's. */
+/* The fiber runs code of the caller. */
 __attribute__((visibility("default"))) long plugin_go(void *body_and_arg)
 {
     struct {

@@ -1,4 +1,4 @@
-/* A little of everything, small enough for valgrind: results are checked, and memory is given back. */
+/* Uses each part of Filch, with sizes that are small enough for valgrind.  All memory is freed. */
 #include <filch/filch.h>
 
 #include <stdio.h>

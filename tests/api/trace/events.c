@@ -1,4 +1,4 @@
-/* events CASE: a program whose trace is known.  CASE is one of the functions below. */
+/* events CASE: a program with a known trace.  CASE is one of the functions below. */
 #include "fib.h"
 
 #include <filch/filch.h>

@@ -1,5 +1,5 @@
 /* Every allocation of a runtime fails once.  A start that fails returns an error and frees all
- * memory. A runtime that has started gives right results or aborts with one message. */
+ * memory.  A runtime that has started gives right results or aborts with one message. */
 #include "check.h"
 #include "child.h"
 #include "fib.h"

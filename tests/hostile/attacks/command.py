@@ -6,12 +6,12 @@ from hostile import REFUSED, RIGHT, Attack
 
 RUN = ["run", "fib", "-n", "20"]
 SCALE = ["scale", "--workers", "1,2"]
-# Where stdout goes.  Lost output must be reported.
+# Commands that print to stdout.  Lost output must be reported.
 SPEAKS = [["help"], ["version"], RUN, ["run", "--help"], ["bench", "--help"], ["lab", "--help"], ["scale", "--help"], ["top", "--help"],
           ["bench", "fib", "--quick", "--runtimes", "filch", "--repeat", "1", "--workers", "1"]]
-FILES = [("missing folder", "", "no/such/f"), ("file as a folder", "touch f", "f/g"), ("full device", "", "/dev/full"),
-         ("folder", "mkdir f", "f"), ("symlink to itself", "ln -s f f", "f"), ("long name", "", "n" * 300)]
-PROGRAMS = [("not Filch", "", "/bin/true"), ("missing", "", "./no-such-program"), ("folder", "mkdir f", "./f"),
+FILES = [("missing directory", "", "no/such/f"), ("file as a directory", "touch f", "f/g"), ("full device", "", "/dev/full"),
+         ("directory", "mkdir f", "f"), ("symlink to itself", "ln -s f f", "f"), ("long name", "", "n" * 300)]
+PROGRAMS = [("not Filch", "", "/bin/true"), ("missing", "", "./no-such-program"), ("directory", "mkdir f", "./f"),
             ("not executable", "echo > f", "./f"), ("killed", "printf '#!/bin/sh\\nkill -9 $$\\n' > f; chmod +x f", "./f")]
 PIDS = ["0", "1", "-1", "2147483647", "99999999999999", "x", "", "1 ", "./1"]
 # Contents of a hostile page, which the reader must not trust.
@@ -51,7 +51,7 @@ def attacks(tools):
         text = bytes(chance.randrange(256) for _ in range(chance.choice([0, 1, 7, 8, 64, 300, 5000])))
         head = b"FilchSmp" + struct.pack("<I", 1) if i % 2 else b""
         octal = "".join(f"\\{b:03o}" for b in head + text)
-        yield Attack(f"lab csv of nonsense {i}", [tools.launch, tools.filch, "lab", "csv", "f"], (REFUSED,), setup=f"printf '{octal}' > f",
+        yield Attack(f"lab csv of random bytes {i}", [tools.launch, tools.filch, "lab", "csv", "f"], (REFUSED,), setup=f"printf '{octal}' > f",
                      leaves=("f",), quick=i < 10)
     for limit in ("as=20m", "as=30m", "as=60m", "nofile=4", "nofile=6", "stack=64k"):
         yield shell(f"run with {limit}", '"$@" && echo right', [tools.launch, "-l", limit, tools.filch, *RUN], (REFUSED, RIGHT))

@@ -8,7 +8,7 @@ SETTINGS = [{}, {"FILCH_AFFINITY": "cpu"}, {"FILCH_TOP": "1"}, {"FILCH_STATS": "
 
 def attacks(tools):
     for fds in CLOSED:
-        # Without a stdout there is no "right", and without a stderr no line.
+        # Without stdout the program cannot print "right", and without stderr no message.
         for env in SETTINGS:
             command = [tools.launch] + [w for fd in fds for w in ("-c", fd)]
             judge = 'code=$?; if [ "$code" = 0 ] || [ "$code" = 3 ]; then echo right; else exit "$code"; fi'
@@ -17,7 +17,7 @@ def attacks(tools):
                          quick=not env)
     for paths in HIDDEN:
         for env in SETTINGS:
-            # The folder of the attack is below /tmp: it stays open, but cannot be found by its name.
+            # The directory of the attack is below /tmp: it stays open, but its path is hidden.
             command = [tools.launch] + [w for p in paths for w in ("-m", p)]
             if paths == ["/tmp"] and tools.victim.startswith("/tmp/"):
                 continue

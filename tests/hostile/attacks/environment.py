@@ -1,4 +1,4 @@
-"""Invalid values of every FILCH_ variable: the program runs, or says which variable is wrong."""
+"""Invalid values of every FILCH_ variable: the program runs, or names the invalid variable."""
 import os
 import re
 
@@ -8,11 +8,11 @@ VALUES = ["", " ", "0", "1", "-1", "+1", "2", "00", "1.5", "0x10", "1e3", "1k", 
           "9223372036854775808", "-9223372036854775808", "4294967297", "nan", "yes", "no", "YES", "none", "off", "cpu ", "%s%n", "%p%p%p",
           "%", "/", "/dev/full", ".", "..", "~", "\n", "\t1", "1\n", "\udcff\udcfe", "\u00e4\u00f6", "'", '"', ";", "$(id)", "A" * 300, "9" * 5000,
           "a" * 100000, "/" * 5000, "x/" * 300]
-LEAVES = ("*",)  # a file for a trace may have any of these names
+LEAVES = ("*",)  # a trace file may have any of these names
 
 
 def variables():
-    """From the source, so that a new one is attacked at once."""
+    """All variables in the source, so that new ones are included."""
     found = set()
     for folder in ("src",):
         for path in (HERE.parent.parent / folder).rglob("*.c"):
@@ -25,7 +25,7 @@ def attacks(tools):
     names = variables()
     for name in names:
         for i, value in enumerate(VALUES):
-            # Not a value for the fuzzer, because it would start a thousand threads at once.
+            # These values would start too many threads.
             if name in ("FILCH_WORKERS", "FILCH_BLOCKING_THREADS") and value.strip() in ("99999", "0x10"):
                 continue
             yield attack(tools, f"{name} value {i}", {name: value}, quick=i % 5 == len(name) % 5)
@@ -46,4 +46,4 @@ def one_line(folder, out, err):
     """A program that ends because of its environment names the variable."""
     if out.rstrip().endswith("right") or "FILCH_" in err:
         return None
-    return "it does not run, and no line names the variable"
+    return "it fails, and no line names the variable"

@@ -1,4 +1,4 @@
-"""A thread is stopped for a while: the others go on, and the answers are right."""
+"""A thread is stopped for a while: the others continue, and the results are right."""
 from hostile import RIGHT, Attack
 
 SETTINGS = [{"FILCH_WORKERS": "4"}, {"FILCH_WORKERS": "2"}, {"FILCH_WORKERS": "8"},

@@ -1,7 +1,7 @@
 """Resource limits, as a shell's ulimit or a service's settings give them."""
 from hostile import DIES, REFUSED, RIGHT, WAITS, Attack
 
-# Users without other processes: a limit on processes counts all of the user.  Root is exempt.
+# Users without other processes: the limit counts all processes of a user.  Root is exempt.
 FIRST_USER = 54321
 PARTS = "tasks jobs fibers barriers chans timers sockets sockets_in_fiber blocking algo threads forks restart look big_stacks all".split()
 ANY = (RIGHT, REFUSED, DIES, WAITS)
@@ -33,7 +33,7 @@ def attacks(tools):
                         command += ["-u", str(user)]
                     yield Attack(f"{limit}={value} {part}{settings}", command + [tools.victim, part], may, env,
                                  quick=value in quick and part in ("all", "big_stacks", "fibers") and not env)
-    # A stack of a gigabyte where it does not fit.
+    # Stacks of a gigabyte in a smaller address space.
     for limit in ("600m", "1200m", "1800m"):
         for part in ("fibers", "barriers"):
             yield Attack(f"as={limit} {part} with stacks of 1g", [tools.launch, "-l", f"as={limit}", tools.victim, part], ANY,

@@ -1,9 +1,9 @@
-"""Correct uses from strange places, and callers' mistakes."""
+"""Correct uses from unusual contexts, and misuse of the library."""
 import subprocess
 
 from hostile import Attack
 
-# With several numbers of workers, all deques and all observers: the answers must be the same.
+# With several numbers of workers, all deques and all observers the results must be the same.
 SETTINGS = [{}, {"FILCH_WORKERS": "1"}, {"FILCH_WORKERS": "8", "FILCH_PUBLISH": "eager"},
             {"FILCH_TRACE": "t.json", "FILCH_STATS": "1", "FILCH_TOP": "1"}, {"FILCH_SAMPLE": "s", "FILCH_SAMPLE_NS": "100000"}, {"FILCH_SCALE": "x"}]
 

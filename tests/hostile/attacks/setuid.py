@@ -1,4 +1,4 @@
-"""A set-uid program that merely links Filch must not do what its caller's environment says with its own rights."""
+"""A set-uid program that uses Filch must ignore the environment of its caller."""
 import os
 
 from hostile import RIGHT, Attack
@@ -10,11 +10,11 @@ VARIABLES = ["FILCH_TRACE", "FILCH_SAMPLE", "FILCH_SCALE"]
 
 def attacks(tools):
     if os.getuid() != 0:
-        yield Attack("all", ["sh", "-c", "echo a set-uid program takes root to make >&2; exit 77"], quick=True)
+        yield Attack("all", ["sh", "-c", "echo making a set-uid program needs root >&2; exit 77"], quick=True)
         return
     setup = (f"cp {tools.victim_static} program; chown 0:0 program; chmod 4755 program; "
              "printf 'secret\\n' > secret; chmod 600 secret; mkdir mine; chmod 777 mine")
-    works = "[ \"$(stat -c %u:%a program)\" = 0:4755 ] || { echo no set-uid files here >&2; exit 77; }; exec \"$@\""
+    works = "[ \"$(stat -c %u:%a program)\" = 0:4755 ] || { echo set-uid has no effect here >&2; exit 77; }; exec \"$@\""
     for variable in VARIABLES:
         for target in ("secret", "mine/new"):
             yield Attack(f"{variable}={target}", ["sh", "-c", works, "sh", tools.launch, "-u", CALLER, "./program", "tasks"],
@@ -29,9 +29,9 @@ def attacks(tools):
 def is_untouched(folder, out, err):
     secret = folder / "secret"
     if secret.read_bytes() != SECRET:
-        return "a file of root's was overwritten"
+        return "a file of root was overwritten"
     if secret.stat().st_mode & 0o777 != 0o600:
-        return f"the mode of a file of root's is {secret.stat().st_mode & 0o777:o} now"
+        return f"the mode of a file of root is {secret.stat().st_mode & 0o777:o} now"
     if any((folder / "mine").iterdir()):
-        return "a file was made with root's rights"
+        return "a file was created by root"
     return "it takes settings from its caller's environment" if err.strip() else None

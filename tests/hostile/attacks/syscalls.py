@@ -1,20 +1,20 @@
 """Refuse one system call at a time, with several errors, as a container's profile or an old kernel would."""
 from hostile import DIES, REFUSED, RIGHT, Attack
 
-# Where Filch can do without the call, the answer must be right.
+# If Filch can work without the call, the results must be right.
 OPTIONAL = (RIGHT,)
-# Where it cannot, it says so.
+# If it cannot, it must print a message.
 NEEDED = (RIGHT, REFUSED, DIES)
 
-UNKNOWN = "ENOSYS EPERM EINVAL EOPNOTSUPP"  # what kernels and profiles say to a call that they do not know
+UNKNOWN = "ENOSYS EPERM EINVAL EOPNOTSUPP"  # the errors of kernels and profiles for an unknown call
 PIN = {"FILCH_AFFINITY": "cpu", "FILCH_WORKERS": "2"}
 TOP = {"FILCH_TOP": "1"}
 TRACE = {"FILCH_TRACE": "t.json"}
 SAMPLE = {"FILCH_SAMPLE": "s.samples"}
 SCALE = {"FILCH_SCALE": "s.json"}
 
-# Not here: calls whose refusal glibc itself takes for an end (rseq, brk, munmap of its thread stacks), and refusals that
-# cannot last on any system (EINTR for a wait until a time that has passed, or for close).
+# Not in this list: calls without which glibc itself aborts (rseq, brk, munmap of its thread stacks), and errors that cannot
+# occur repeatedly on any system (EINTR for a wait until a time in the past, or for close).
 # (call, how the run may end, errors, settings)
 TABLE = [
     # Without these Filch is slower, or knows less about the machine.
@@ -39,7 +39,7 @@ TABLE = [
     ("clone3", OPTIONAL, "ENOSYS", {}),
     ("futex:1=0", OPTIONAL, "EAGAIN EINTR", {}),  # FUTEX_WAIT: a wait that ends too early is allowed
     ("futex:1=128", OPTIONAL, "EAGAIN EINTR", {}),
-    # Pinned workers and the machine's caches.
+    # Pinned workers.
     ("sched_setaffinity", NEEDED, UNKNOWN, PIN),
     ("sched_getaffinity", NEEDED, UNKNOWN, PIN),
     ("getdents64", OPTIONAL, "EPERM ENOSYS EIO", PIN),

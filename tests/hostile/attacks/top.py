@@ -1,4 +1,4 @@
-"""The page that filch top reads: another process of the same user may write to it, and the program goes on."""
+"""The page that filch top reads: another process of the same user may write to it, and the program continues."""
 import sys
 
 from hostile import RIGHT, Attack

@@ -1,5 +1,5 @@
 /* Trees of tasks, group work and jobs that block at random, while others wait for them with
- * deadlines. Nothing hangs, and all work runs once.  FILCH_SEED=… repeats the choices of a run. */
+ * deadlines.  Nothing hangs, and all work runs once.  FILCH_SEED=… repeats the choices of a run. */
 #include "unit/task/helpers.h"
 
 #include "base/rng.h"

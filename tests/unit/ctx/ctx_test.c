@@ -131,7 +131,7 @@ static void registers_survive(void **state)
 }
 
 /* More live values of every type than registers, so that the optimiser keeps a value in each
- * register. The switches are inlined, so that the compiler chooses them. */
+ * register.  The switches are inlined, so that the compiler chooses them. */
 static double use_many_locals(fi_ctx *from, fi_ctx *to, int rounds, double x, long k)
 {
     double a = x, b = x * 2, c = x * 3, d = x * 5, e = x * 7, f = x * 11;

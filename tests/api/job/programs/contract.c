@@ -1,4 +1,4 @@
-/* Groups, jobs and algorithms as the front page shows them. */
+/* Groups, jobs and algorithms as in the documentation. */
 #include <filch/filch.h>
 #include <stdio.h>
 
@@ -10,7 +10,7 @@ static void work(void *arg)
     *(int *)arg = 1;
 }
 
-static void say(const char *word)
+static void print(const char *word)
 {
     size_t n = 0;
 
@@ -22,19 +22,19 @@ static void say(const char *word)
 static void load(void *x)
 {
     (void)x;
-    say("load");
+    print("load");
 }
 
 static void parse(void *x)
 {
     (void)x;
-    say("parse");
+    print("parse");
 }
 
 static void render(void *x)
 {
     (void)x;
-    say("render");
+    print("render");
 }
 
 static long v[100];

@@ -1,4 +1,4 @@
-/* A game's loop: each frame a graph of jobs, the last of which draws in the main thread. */
+/* The loop of a game: each frame is a graph of jobs, and the last job draws in the main thread. */
 #include <filch/job.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* The program that the project's pages show, a little smaller. */
+/* The program of the documentation, with smaller sizes. */
 #include <filch/filch.h>
 #include <stdio.h>
 

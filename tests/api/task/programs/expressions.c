@@ -1,4 +1,4 @@
-/* Verbs may stand side by side in one expression, whose parts the compiler takes in any order. */
+/* Several calls may be part of one expression, which the compiler may evaluate in any order. */
 #include <filch/filch.h>
 #include <stdio.h>
 

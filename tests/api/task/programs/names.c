@@ -1,4 +1,4 @@
-/* Arguments may have any name, also one that the macros might have taken for themselves. */
+/* Arguments may have any name, also one that the macros could use. */
 #include <filch/filch.h>
 #include <stdio.h>
 

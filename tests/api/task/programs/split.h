@@ -1,4 +1,4 @@
-/* Two tasks that need each other, one in each file, whichever languages these are in. */
+/* Two tasks that call each other, in two files, each compiled as C or C++. */
 #ifndef SPLIT_H
 #define SPLIT_H
 

@@ -1,4 +1,4 @@
-/* A program with large thread-local variables, which every thread has to have room for. */
+/* A program with large thread-local variables, which every thread must hold. */
 #include <filch/filch.h>
 #include <stdio.h>
 #include <string.h>
