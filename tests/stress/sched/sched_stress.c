@@ -189,7 +189,7 @@ static void each_worker_count(const char *publish, void (*test)(void))
     for (size_t i = 0; i < sizeof workers_counts / sizeof *workers_counts; i++) {
         if (!is_selected(workers_counts[i]))
             continue;
-        snprintf(runtime_name, sizeof runtime_name, "storm%d", runtimes++);
+        snprintf(runtime_name, sizeof runtime_name, "stress%d", runtimes++);
         CHECK_INT(filch_start(&(filch_config){.workers = workers_counts[i], .name = runtime_name}),
                   0);
         test();

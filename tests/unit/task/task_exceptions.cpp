@@ -1,5 +1,6 @@
-// C++ keeps the exceptions in flight per thread.  A fiber that parks inside a catch block, and goes on
-// in another thread, must find its own: whoever ran there meanwhile had others.
+// C++ keeps the exceptions in flight per thread.  A fiber that parks inside a catch block and
+// continues on another thread must find its own exceptions, not those of fibers that ran there
+// meanwhile.
 #include "base/compiler.h"
 #include "lab_settings.h"
 
@@ -15,7 +16,7 @@
 namespace
 {
 
-// Every leaf gives its processor away, to others who may have much to do on it.
+// Few rounds: every leaf calls sched_yield, which is slow on a busy machine.
 const int rounds = FI_UNDER_ASAN || FI_UNDER_TSAN ? 8 : 40;
 
 std::atomic<long> wrong{0};
@@ -32,7 +33,7 @@ void spin(unsigned n)
     }
 }
 
-// So long that who waits for it parks.
+// Long enough that the waiter parks.
 void yield_often()
 {
     spin(3000);
@@ -43,7 +44,7 @@ struct Mistake {
     int depth, id;
 };
 
-// A destructor that runs while an exception is in flight sees that one, and none of other fibers.
+// A destructor that runs while an exception is in flight sees that one, not those of other fibers.
 struct Witness {
     int expected;
     explicit Witness(int n) : expected(n)
@@ -57,13 +58,14 @@ struct Witness {
 
 FILCH_TASK_DECL(long, thrower, int, depth, int, id, int, caught);
 
-// Syncs inside of the catch block, where the caught exception is the thread's state.
+// Syncs inside the catch block, where the caught exception is state of the thread.
 FILCH_TASK_IMPL(long, thrower, int, depth, int, id, int, caught)
 {
     long sum = 1;
     std::exception_ptr outer = std::current_exception();
 
-    // Stolen, it begins with nothing; run by its sync, inside of its spawner's catch block.
+    // A stolen task starts without exceptions.  A task that its sync runs is inside its spawner's
+    // catch block.
     expect(std::uncaught_exceptions() == 0);
     expect(!outer || caught == 1);
     if (depth == 0) {
@@ -80,7 +82,7 @@ FILCH_TASK_IMPL(long, thrower, int, depth, int, id, int, caught)
         sum += FILCH_SYNC(thrower);
         expect(m.depth == depth && m.id == id);
         try {
-            throw; // the exception that this fiber caught, and no other
+            throw; // the exception that this fiber caught
         } catch (const Mistake &again) {
             sum += FILCH_SYNC(thrower);
             expect(again.depth == depth && again.id == id && &again == &m);
@@ -113,7 +115,7 @@ FILCH_TASK_IMPL(long, unwinder, int, depth, int, in_flight)
     long sum = 1;
     int before = std::uncaught_exceptions();
 
-    // Stolen: none; run by its spawner's sync, before the throw or during it.
+    // None if stolen.  If its spawner's sync runs it, that is before or during the throw.
     expect(before == 0 || before == in_flight - 1 || before == in_flight);
     if (depth == 0) {
         yield_often();

@@ -1,4 +1,4 @@
-// Types of C++ that can be copied as bytes, whatever they are made by.
+// C++ types that can be copied as bytes, also those with constructors.
 #include <filch/filch.h>
 
 #include <complex>
