@@ -316,14 +316,14 @@ static int handle_outlives_values(void)
     atomic_store(&destroyed_n, 0);
     for (int i = 0; i < SCALED(30); i++) {
         filch_job *j = filch_job_new(work[i % 3], &plain);
-        SAY(j && filch_job_submit(j) == 0 && filch_job_wait(j) == 0);
-        SAY(filch_group_run(&g, work[i % 3], &plain) == 0 && filch_group_wait(&g) == 0);
-        SAY(join(filch_fiber_start(joinable_value, &plain)) == (intptr_t)&plain);
-        SAY(atomic_load(&destroyed_n) == (n += 3));
-        SAY(filch_go(work[i % 3], &plain) == 0);
+        EXPECT(j && filch_job_submit(j) == 0 && filch_job_wait(j) == 0);
+        EXPECT(filch_group_run(&g, work[i % 3], &plain) == 0 && filch_group_wait(&g) == 0);
+        EXPECT(join(filch_fiber_start(joinable_value, &plain)) == (intptr_t)&plain);
+        EXPECT(atomic_load(&destroyed_n) == (n += 3));
+        EXPECT(filch_go(work[i % 3], &plain) == 0);
         await_count(&destroyed_n, ++n);
     }
-    SAY(atomic_load(&wrong) == 0);
+    EXPECT(atomic_load(&wrong) == 0);
     return 0;
 }
 
