@@ -188,7 +188,8 @@ FILCH_API filch_group *filch_job_child_group(filch_job *job);
  * Returns: 0.
  *     -EBUSY: job has started or is about to.
  *     -ELOOP: dependency depends on job.  A message on stderr names the cycle.
- *     -ENOMEM: there is no memory.  This never happens for the first dependency of a job.
+ *     -ENOMEM: there is no memory.  The first call for a job needs none, a later one may, even if
+ *         the first one failed.
  *     -EINVAL: a job is NULL. */
 FILCH_API int filch_job_after(filch_job *job, filch_job *dependency);
 
@@ -204,7 +205,8 @@ FILCH_API int filch_job_submit(filch_job *job);
  * Returns: 0.
  *     -EBUSY: job was submitted before.
  *     -ELOOP: dependency depends on job.  A message on stderr names the cycle.
- *     -ENOMEM: there is no memory.  This never happens for the first dependency of a job.
+ *     -ENOMEM: there is no memory.  The first call for a job needs none, a later one may, even if
+ *         the first one failed.
  *     -EINVAL: a job is NULL. */
 FILCH_API int filch_job_then(filch_job *dependency, filch_job *job);
 

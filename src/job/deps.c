@@ -7,7 +7,8 @@
 
 /* ---- dependencies ---- */
 
-/* The first edge of a job is in its record. */
+/* The first edge of a job is in its record.  It is used once, even if it is refused: has_dep must
+ * stay set while the job may have other edges. */
 static fi_dep *dep_alloc(fi_job *successor)
 {
     uint32_t no = 0;

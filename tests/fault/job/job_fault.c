@@ -47,6 +47,7 @@ static int run_jobs(void)
         filch_job *j = filch_job_new(count, NULL);
         e = j ? filch_job_after(last, j) : -ENOMEM;
         if (j) {
+            CHECK(i > 0 || e == 0);
             CHECK_INT(filch_job_submit(j), 0);
             if (e == 0)
                 filch_job_release(j);
