@@ -202,7 +202,7 @@ typedef struct view {
 static void count_states(view *v)
 {
     for (unsigned i = 0; i < v->page.workers; i++) {
-        v->shares[i].looks++;
+        v->shares[i].n_samples++;
         v->shares[i].in[v->page.at->worker[i].state % 3]++;
     }
 }

@@ -141,7 +141,7 @@ static void print_rates(screen *s, const char *name, const char *state, lengths 
 static const char *state_of(const filch_top_worker *w, const top_shares *h, char text[32])
 {
     static const char *const words[] = {"asleep", "searching", "busy"};
-    unsigned n = h->looks > 0 ? h->looks : 1;
+    unsigned n = h->n_samples > 0 ? h->n_samples : 1;
     snprintf(text, 32, "%-9s %3u%% %3u%% %3u%%", w->caller_runs ? "lent" : words[w->state % 3],
              h->in[FILCH_TOP_BUSY] * 100 / n, h->in[FILCH_TOP_SEARCHING] * 100 / n,
              h->in[FILCH_TOP_ASLEEP] * 100 / n);

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#define BLIND_SECONDS 20e-6
+#define UNSEEN_SECONDS 20e-6
 
 /* Has any deque changed from one sample to the next? */
 static bool is_change(const samples *s, uint64_t i)
@@ -43,7 +43,7 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static int find_usual_gap(deque_sizes *z, const samples *s)
+static int find_median_gap(deque_sizes *z, const samples *s)
 {
     size_t n = 0;
     double *gaps = malloc((z->last - z->first + 1) * sizeof *gaps);
@@ -53,29 +53,29 @@ static int find_usual_gap(deque_sizes *z, const samples *s)
         if (is_change(s, i))
             gaps[n++] = gap_after(s, i);
     qsort(gaps, n, sizeof *gaps, by_size);
-    z->usual_gap = n > 0 ? gaps[n / 2] : 0;
+    z->median_gap = n > 0 ? gaps[n / 2] : 0;
     free(gaps);
     return 0;
 }
 
 /* Did workers run while the sampler was away too long? */
-static bool is_blind(const samples *s, uint64_t i)
+static bool gap_is_unseen(const samples *s, uint64_t i)
 {
-    return gap_after(s, i) > BLIND_SECONDS * (double)s->head.ticks_per_second && is_change(s, i);
+    return gap_after(s, i) > UNSEEN_SECONDS * (double)s->head.ticks_per_second && is_change(s, i);
 }
 
 static void find_gaps(deque_sizes *z, const samples *s)
 {
-    double blind = 0;
+    double unseen = 0;
     for (uint64_t i = z->first; i < z->last; i++) {
         double g = gap_after(s, i);
-        if (z->least_gap == 0 || g < z->least_gap)
-            z->least_gap = g;
-        if (is_blind(s, i))
-            blind += g;
+        if (z->min_gap == 0 || g < z->min_gap)
+            z->min_gap = g;
+        if (gap_is_unseen(s, i))
+            unseen += g;
         z->ticks += g;
     }
-    z->blind = z->ticks > 0 ? blind / z->ticks : 0;
+    z->unseen = z->ticks > 0 ? unseen / z->ticks : 0;
 }
 
 static int32_t size_at(const samples *s, uint64_t i, uint32_t deque)
@@ -114,7 +114,7 @@ static void history_add_sample(const samples *s, uint64_t i, uint32_t deque, deq
 {
     uint64_t stamp = samples_stamp(s, i + 1);
     int32_t size = samples_deque_size(s, i + 1, deque);
-    if (is_blind(s, i)) {
+    if (gap_is_unseen(s, i)) {
         transitions_skip(&out->transitions, stamp, size);
         return;
     }
@@ -153,7 +153,7 @@ int deque_sizes_find(deque_sizes *z, const samples *s, uint64_t grid)
         return 0;
     find_ends(z, s);
     find_gaps(z, s);
-    if (find_usual_gap(z, s) < 0)
+    if (find_median_gap(z, s) < 0)
         return -ENOMEM;
     for (uint32_t d = 0; d < z->deques; d++)
         history_read(z, s, d, grid, &z->of[d]);
@@ -186,9 +186,9 @@ void deque_sizes_write(const deque_sizes *z, const samples *s, uint64_t grid, FI
             "{\"kind\":\"%s\",\"clock\":\"%s\",\"ticks_per_second\":%" PRIu64
             ",\"samples\":%" PRIu64 ",\"taken\":%" PRIu64 ",\"dropped\":%" PRIu64
             ",\"grid\":%" PRIu64
-            ",\"ticks\":%.0f,\"least_gap\":%.0f,\"usual_gap\":%.0f,\"blind\":%.6f,\"deques\":[",
+            ",\"ticks\":%.0f,\"min_gap\":%.0f,\"median_gap\":%.0f,\"unseen\":%.6f,\"deques\":[",
             s->head.kind, s->head.clock, s->head.ticks_per_second, s->head.samples, s->head.taken,
-            s->head.dropped, grid, z->ticks, z->least_gap, z->usual_gap, z->blind);
+            s->head.dropped, grid, z->ticks, z->min_gap, z->median_gap, z->unseen);
     for (uint32_t d = 0; d < z->deques; d++) {
         fputs(d > 0 ? "," : "", out);
         write_deque(&z->of[d], out);

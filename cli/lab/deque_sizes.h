@@ -21,11 +21,11 @@ typedef struct deque_history {
 typedef struct deque_sizes {
     uint64_t first, last; /* samples: no changes before and after */
     double ticks;         /* between first and last */
-    double usual_gap;     /* median between samples that differ */
-    double least_gap;     /* min between two samples */
+    double median_gap;    /* median between samples that differ */
+    double min_gap;       /* min between two samples */
     /* The share of time in which the sampler was away for 20 us or more while workers ran.
      * transitions exclude it. */
-    double blind;
+    double unseen;
     uint32_t deques;
     deque_history *of;
 } deque_sizes;

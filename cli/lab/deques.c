@@ -57,7 +57,7 @@ static lab_numbers deques_rounds(const lab_results *r, int of, int kind)
     return lab_medians(r, "ns", "%s/%s/%u", rows[of].of->input, kinds[kind], rows[of].workers);
 }
 
-/* ---- showing ---- */
+/* ---- tables and charts ---- */
 
 static void deques_table(const lab_results *r, report_page *page)
 {
@@ -103,7 +103,7 @@ static void deques_chart(const lab_results *r, report_page *page)
                             });
 }
 
-/* ---- saying ---- */
+/* ---- text ---- */
 
 /* Compared with the locked deque in this row: 1 faster, -1 slower, 0 cannot tell. */
 static int is_faster(const lab_results *r, int of, int kind)

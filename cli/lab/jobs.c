@@ -54,7 +54,7 @@ static int column_before(int column)
     return column >= PUBLISHED ? PUBLISHED - 1 : column - 1;
 }
 
-/* ---- showing ---- */
+/* ---- tables and charts ---- */
 
 static void jobs_chart(const lab_results *r, report_page *page, unsigned workers)
 {
@@ -144,7 +144,7 @@ static void jobs_table(const lab_results *r, report_page *page)
                 table_row(r, page, row, c);
 }
 
-/* ---- saying ---- */
+/* ---- text ---- */
 
 static void jobs_text(const lab_results *r, report_page *page)
 {
@@ -164,7 +164,7 @@ static void jobs_text(const lab_results *r, report_page *page)
 }
 
 typedef struct steps {
-    int gained, lost, told;
+    int gained, lost, compared;
 } steps;
 
 /* A step is faster if the whole interval of its ratio is below 1. */
@@ -178,7 +178,7 @@ static steps steps_of(const lab_results *r, unsigned workers)
             lab_interval i = statistics_pairs_interval(after, from);
             if (after.count == 0 || from.count == 0)
                 continue;
-            s.told++;
+            s.compared++;
             s.gained += i.high < 1;
             s.lost += i.low > 1;
         }
@@ -190,20 +190,22 @@ static void jobs_verdict(const lab_results *r, report_page *page)
 {
     unsigned workers = lab_workers(r);
     steps s = steps_of(r, workers);
-    if (s.told < 4) {
+    if (s.compared < 4) {
         report_page_verdict(page, LAB_CANNOT_TELL, "Not all of the three steps were measured.");
         report_page_summary(page, "Not all of the three steps were measured.");
         return;
     }
-    lab_verdict v = s.gained == s.told ? LAB_AGREES : s.lost > 0 ? LAB_DIFFERS : LAB_CANNOT_TELL;
+    lab_verdict v = s.gained == s.compared ? LAB_AGREES
+                    : s.lost > 0           ? LAB_DIFFERS
+                                           : LAB_CANNOT_TELL;
     report_page_verdict(
         page, v,
         "On %u worker%s, %d of %d steps (the allocator, then the lock-free deque, for "
         "single jobs and for the loop) are faster, %d are slower, and %d are within the spread. "
         "Total gain: %.2f for single jobs (published 6.31), %.2f for "
         "the loop (published 6.97).",
-        workers, workers == 1 ? "" : "s", s.gained, s.told, s.lost, s.told - s.gained - s.lost,
-        jobs_ms(r, 0, 0, workers) / jobs_ms(r, 0, 2, workers),
+        workers, workers == 1 ? "" : "s", s.gained, s.compared, s.lost,
+        s.compared - s.gained - s.lost, jobs_ms(r, 0, 0, workers) / jobs_ms(r, 0, 2, workers),
         jobs_ms(r, 1, 0, workers) / jobs_ms(r, 1, 2, workers));
     report_page_summary(
         page, "%s: %.2f, %.2f, %.2f ms in the three steps%s; Filch %.3f ms.", title_of(r, 0),

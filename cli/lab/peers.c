@@ -80,7 +80,7 @@ static void peers_plan(const lab_options *o, lab_plan *p)
     }
 }
 
-/* ---- what came out ---- */
+/* ---- results ---- */
 
 static lab_numbers peers_times(const lab_results *r, int row, int column, unsigned workers)
 {
@@ -181,10 +181,10 @@ static void peers_table(const lab_results *r, report_page *page, unsigned worker
                 table_row(r, page, i, c, workers);
 }
 
-/* ---- words ---- */
+/* ---- text ---- */
 
 typedef struct against_tbb {
-    int told, faster, slower, much_slower;
+    int compared, faster, slower, much_slower;
     double best, worst; /* ratios of medians */
     int best_row, worst_row;
 } against_tbb;
@@ -200,7 +200,7 @@ static against_tbb compare_with_tbb(const lab_results *r, int column, unsigned w
             continue;
         double ratio = statistics_pairs_ratio(ours, tbb);
         lab_interval in = statistics_pairs_interval(ours, tbb);
-        a.told++;
+        a.compared++;
         a.faster += in.high < 1;
         a.slower += in.low > 1;
         a.much_slower += in.low > 2;
@@ -220,14 +220,14 @@ static void peers_sentence(const lab_results *r, report_page *page, int column, 
 {
     char best[TITLE], worst[TITLE];
     against_tbb a = compare_with_tbb(r, column, workers);
-    if (a.told == 0)
+    if (a.compared == 0)
         return;
     report_page_text(
         page,
         "With %u worker%s, %s is faster than TBB on %d of %d workloads and slower on %d; the other "
         "differences are within the spread. Best: %s, %.3f of TBB's time; "
         "worst: %s, %.2f of it.",
-        workers, workers == 1 ? "" : "s", columns[column].name, a.faster, a.told, a.slower,
+        workers, workers == 1 ? "" : "s", columns[column].name, a.faster, a.compared, a.slower,
         title_of(r, a.best_row, best), a.best, title_of(r, a.worst_row, worst), a.worst);
 }
 
@@ -247,27 +247,27 @@ static void peers_verdict(const lab_results *r, report_page *page)
 {
     unsigned workers = lab_workers(r);
     against_tbb a = compare_with_tbb(r, FILCH, workers), e = compare_with_tbb(r, EAGER, workers);
-    if (a.told == 0) {
+    if (a.compared == 0) {
         report_page_verdict(
             page, LAB_CANNOT_TELL,
             "There is nothing to compare with: TBB was measured not at all or only once.");
         report_page_summary(page, "TBB was measured not at all or only once.");
         return;
     }
-    lab_verdict v = a.faster > 0 && a.much_slower == 0        ? LAB_AGREES
-                    : a.slower == a.told || a.much_slower > 0 ? LAB_DIFFERS
-                                                              : LAB_CANNOT_TELL;
+    lab_verdict v = a.faster > 0 && a.much_slower == 0            ? LAB_AGREES
+                    : a.slower == a.compared || a.much_slower > 0 ? LAB_DIFFERS
+                                                                  : LAB_CANNOT_TELL;
     report_page_verdict(
         page, v,
         "With %u worker%s, Filch is faster than TBB on %d of %d workloads (%.3f to %.2f "
         "of its time), slower on %d, and more than twice as slow on %d; in the paper's "
         "own setting, filch-eager, faster on %d, slower on %d. Acceptable means at most twice as "
         "slow on each workload.",
-        workers, workers == 1 ? "" : "s", a.faster, a.told, a.best, a.worst, a.slower,
+        workers, workers == 1 ? "" : "s", a.faster, a.compared, a.best, a.worst, a.slower,
         a.much_slower, e.faster, e.slower);
     report_page_summary(page,
                         "Faster than TBB on %d of %d workloads, from %.3f to %.2f of its time.",
-                        a.faster, a.told, a.best, a.worst);
+                        a.faster, a.compared, a.best, a.worst);
 }
 
 static void peers_describe(const lab_results *r, report_page *page)

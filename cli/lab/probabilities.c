@@ -16,7 +16,7 @@
 enum { USUAL_GRID = 100, CHANGES = 5, DEQUES_MAX = 8, PUBLISHED_DEQUES = 2 };
 #define GRID_MAX 1000000000
 
-static const char *const usual_words[] = {"matmul", "knapsack", NULL};
+static const char *const default_workloads[] = {"matmul", "knapsack", NULL};
 static const char *const policies[] = {"eager", "lazy"};
 enum { EAGER, LAZY, POLICIES };
 
@@ -26,7 +26,7 @@ typedef struct published {
     double p[PUBLISHED_DEQUES][CHANGES];
 } published;
 
-static const published paper[] = {
+static const published published_results[] = {
     {"matmul",
      {{.0000047, .0976776, .8046355, .0976741, .0000080},
       {.0000000, .1343020, .7313987, .1342942, .0000044}}},
@@ -37,13 +37,13 @@ static const published paper[] = {
 
 static const published *published_of(const char *name)
 {
-    for (size_t i = 0; i < sizeof paper / sizeof paper[0]; i++)
-        if (strcmp(paper[i].workload, name) == 0)
-            return &paper[i];
+    for (size_t i = 0; i < sizeof published_results / sizeof published_results[0]; i++)
+        if (strcmp(published_results[i].workload, name) == 0)
+            return &published_results[i];
     return NULL;
 }
 
-/* ---- the words ---- */
+/* ---- arguments ---- */
 
 static long number_of(const char *word)
 {
@@ -68,14 +68,14 @@ static const char *probabilities_check_args(const lab_options *o)
 }
 
 /* The workloads among the arguments, or the default ones; terminated by NULL. */
-static void workloads_among(const char *const *words, const char *out[LAB_ARGS + 1])
+static void workloads_among(const char *const *args, const char *out[LAB_ARGS + 1])
 {
     int n = 0;
-    for (int i = 0; words[i]; i++)
-        if (workload_named(words[i]))
-            out[n++] = words[i];
-    for (int i = 0; n == 0 && usual_words[i]; i++)
-        out[i] = usual_words[i];
+    for (int i = 0; args[i]; i++)
+        if (workload_named(args[i]))
+            out[n++] = args[i];
+    for (int i = 0; n == 0 && default_workloads[i]; i++)
+        out[i] = default_workloads[i];
     if (n > 0)
         out[n] = NULL;
     else
@@ -160,19 +160,19 @@ static void probabilities_plan(const lab_options *o, lab_plan *p)
                 probabilities_add(p, names[i], policy, workers[w]);
 }
 
-/* ---- what came out ---- */
+/* ---- results ---- */
 
-typedef struct deque_told {
+typedef struct deque_result {
     double p[CHANGES], beyond, steps, up, down, top, mean, largest;
     const char *curve; /* a JSON array */
-} deque_told;
+} deque_result;
 
-typedef struct told {
-    bool is_there;
-    double seconds, dropped, samples, least_gap, usual_gap, blind, grid;
+typedef struct sizes_result {
+    bool exists;
+    double seconds, dropped, samples, min_gap, median_gap, unseen, grid;
     int deques;
-    deque_told of[DEQUES_MAX];
-} told;
+    deque_result of[DEQUES_MAX];
+} sizes_result;
 
 static double json_number_of(const char *object, const char *member)
 {
@@ -183,7 +183,7 @@ static double json_number_of(const char *object, const char *member)
     return value;
 }
 
-static void read_deque(const char *object, deque_told *d)
+static void read_deque(const char *object, deque_result *d)
 {
     const char *p = json_member(object, "p");
     int i = 0;
@@ -199,27 +199,28 @@ static void read_deque(const char *object, deque_told *d)
     d->curve = json_member(object, "curve");
 }
 
-static told told_of(const lab_results *r, const char *name, int policy, unsigned workers)
+static sizes_result sizes_result_of(const lab_results *r, const char *name, int policy,
+                                    unsigned workers)
 {
-    told t = {0};
+    sizes_result t = {0};
     const char *analysis = lab_analysis(r, "%s/%s/%u", name, policies[policy], workers);
     const char *deques = analysis ? json_member(analysis, "deques") : NULL;
     if (!deques)
         return t;
-    t.is_there = true;
+    t.exists = true;
     t.seconds = json_number_of(analysis, "ticks") / json_number_of(analysis, "ticks_per_second");
     t.dropped = json_number_of(analysis, "dropped");
     t.samples = json_number_of(analysis, "samples");
-    t.least_gap = json_number_of(analysis, "least_gap");
-    t.usual_gap = json_number_of(analysis, "usual_gap");
-    t.blind = json_number_of(analysis, "blind");
+    t.min_gap = json_number_of(analysis, "min_gap");
+    t.median_gap = json_number_of(analysis, "median_gap");
+    t.unseen = json_number_of(analysis, "unseen");
     t.grid = json_number_of(analysis, "grid");
     for (const char *d = json_begin(deques); d && t.deques < DEQUES_MAX; d = json_next(d))
         read_deque(d, &t.of[t.deques++]);
     return t;
 }
 
-/* ---- showing ---- */
+/* ---- tables and charts ---- */
 
 static void probability_cells(report_page *page, const double p[CHANGES], bool is_known)
 {
@@ -240,7 +241,7 @@ static void published_rows(report_page *page, const char *name)
     }
 }
 
-static void probability_rows(report_page *page, const told *t, int policy)
+static void probability_rows(report_page *page, const sizes_result *t, int policy)
 {
     for (int d = 0; d < t->deques; d++) {
         report_page_cell(page, "%s, %d worker%s", policies[policy], t->deques,
@@ -258,22 +259,22 @@ static void probabilities_table(const lab_results *r, report_page *page, const c
     char caption[256];
     unsigned workers[2];
     int n = worker_counts(lab_cpus(r), workers);
-    told first = told_of(r, name, EAGER, workers[0]);
+    sizes_result first = sizes_result_of(r, name, EAGER, workers[0]);
     snprintf(caption, sizeof caption,
              "%s: probability that the size of a deque changes by -2 to 2 within %.0f ticks, or by "
              "more. Pushes: increments of the bottom in that time, by the counter, so that changes "
              "between samples are included.",
-             name, first.is_there ? first.grid : (double)USUAL_GRID);
+             name, first.exists ? first.grid : (double)USUAL_GRID);
     report_page_table(page, caption, "setting|deque|-2|-1|0|1|2|beyond|pushes|max size");
     published_rows(page, name);
     for (int policy = 0; policy < POLICIES; policy++)
         for (int w = 0; w < n; w++) {
-            told t = told_of(r, name, policy, workers[w]);
+            sizes_result t = sizes_result_of(r, name, policy, workers[w]);
             probability_rows(page, &t, policy);
         }
 }
 
-static int read_curve(const deque_told *d, double seconds, chart_point out[DEQUE_SIZES_CURVE])
+static int read_curve(const deque_result *d, double seconds, chart_point out[DEQUE_SIZES_CURVE])
 {
     int n = 0;
     for (const char *v = d->curve ? json_begin(d->curve) : NULL; v && n < DEQUE_SIZES_CURVE;
@@ -286,7 +287,7 @@ static int read_curve(const deque_told *d, double seconds, chart_point out[DEQUE
     return n;
 }
 
-static void curve_chart(report_page *page, const told *t, const char *name, int policy)
+static void curve_chart(report_page *page, const sizes_result *t, const char *name, int policy)
 {
     static chart_point points[DEQUES_MAX][DEQUE_SIZES_CURVE];
     static char names[DEQUES_MAX][24];
@@ -318,15 +319,15 @@ static void curve_charts(const lab_results *r, report_page *page, const char *na
     int n = worker_counts(lab_cpus(r), workers);
     for (int policy = 0; policy < POLICIES; policy++)
         for (int w = 0; w < n; w++) {
-            told t = told_of(r, name, policy, workers[w]);
-            if (t.is_there && t.seconds > 0)
+            sizes_result t = sizes_result_of(r, name, policy, workers[w]);
+            if (t.exists && t.seconds > 0)
                 curve_chart(page, &t, name, policy);
         }
 }
 
-/* ---- saying ---- */
+/* ---- text ---- */
 
-static double moves_between(const told *t)
+static double moves_between(const sizes_result *t)
 {
     double moves = 0;
     for (int d = 0; d < t->deques; d++)
@@ -334,10 +335,11 @@ static double moves_between(const told *t)
     return t->samples > 1 ? moves / t->samples : NAN;
 }
 
-static void say_how(report_page *page, const told *t, const char *name, int policy)
+static void describe_sampling(report_page *page, const sizes_result *t, const char *name,
+                              int policy)
 {
-    if (!t->is_there || t->seconds <= 0) {
-        if (t->is_there)
+    if (!t->exists || t->seconds <= 0) {
+        if (t->exists)
             report_page_text(page, "%s, %s, %d worker%s: no task was ever in a deque.", name,
                              policies[policy], t->deques, t->deques > 1 ? "s" : "");
         return;
@@ -348,7 +350,7 @@ static void say_how(report_page *page, const told *t, const char *name, int poli
         "changed (min %.0f), and %.1f changes between samples. In %.0f%% of the time the sampler "
         "did not run for 20 us or more while workers did; this time is excluded.%s",
         name, policies[policy], t->deques, t->deques > 1 ? "s" : "", t->samples, t->seconds * 1e3,
-        t->usual_gap, t->least_gap, moves_between(t), t->blind * 100,
+        t->median_gap, t->min_gap, moves_between(t), t->unseen * 100,
         t->dropped > 0 ? " The sample buffer holds the last part of the run only." : "");
 }
 
@@ -358,14 +360,14 @@ static void probabilities_sentence(const lab_results *r, report_page *page, cons
     int n = worker_counts(lab_cpus(r), workers);
     for (int policy = 0; policy < POLICIES; policy++)
         for (int w = 0; w < n; w++) {
-            told t = told_of(r, name, policy, workers[w]);
-            say_how(page, &t, name, policy);
+            sizes_result t = sizes_result_of(r, name, policy, workers[w]);
+            describe_sampling(page, &t, name, policy);
         }
 }
 
 /* The shape of the published rows: no change is most likely, then changes by one, others are
  * rare. */
-static bool has_shape(const deque_told *d)
+static bool has_shape(const deque_result *d)
 {
     double one = d->p[1] + d->p[3], more = d->p[0] + d->p[4] + d->beyond;
     return d->steps > 0 && one > 0 && d->p[2] > one && more < one / 5;
@@ -379,8 +381,8 @@ static void probabilities_verdict(const lab_results *r, report_page *page, const
     double one = 0, by_paper = 0, lazy = NAN;
     worker_counts(lab_cpus(r), workers);
     for (int i = 0; names[i]; i++) {
-        told t = told_of(r, names[i], EAGER, workers[0]),
-             l = told_of(r, names[i], LAZY, workers[0]);
+        sizes_result t = sizes_result_of(r, names[i], EAGER, workers[0]),
+                     l = sizes_result_of(r, names[i], LAZY, workers[0]);
         const published *known = published_of(names[i]);
         for (int d = 0; d < t.deques && t.of[d].steps > 0; d++) {
             judged++;
@@ -415,12 +417,12 @@ static void probabilities_verdict(const lab_results *r, report_page *page, const
 static void names_of(const lab_results *r, const char *names[LAB_ARGS + 1])
 {
     static char copy[256];
-    const char *words[LAB_ARGS + 1] = {NULL};
+    const char *args[LAB_ARGS + 1] = {NULL};
     int n = 0;
     snprintf(copy, sizeof copy, "%s", lab_args(r));
     for (char *w = strtok(copy, " "); w && n < LAB_ARGS; w = strtok(NULL, " "))
-        words[n++] = w;
-    workloads_among(words, names);
+        args[n++] = w;
+    workloads_among(args, names);
 }
 
 static void probabilities_describe(const lab_results *r, report_page *page)

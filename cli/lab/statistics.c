@@ -7,8 +7,8 @@
 #include <string.h>
 
 enum { DRAWS = 2000 };
-static const uint64_t first_seed = 1;
-static const double out_of_a_hundred[2] = {0.025, 0.975};
+static const uint64_t bootstrap_seed = 1;
+static const double interval_quantiles[2] = {0.025, 0.975};
 
 static int by_size(const void *a, const void *b)
 {
@@ -69,7 +69,7 @@ static uint64_t next_random(uint64_t *state)
     return *state * 2685821657736338717u;
 }
 
-static double drawn_median(lab_numbers n, double *buffer, uint64_t *state)
+static double resampled_median(lab_numbers n, double *buffer, uint64_t *state)
 {
     for (int i = 0; i < n.count; i++)
         buffer[i] = n.at[(next_random(state) >> 33) % (uint64_t)n.count];
@@ -77,11 +77,11 @@ static double drawn_median(lab_numbers n, double *buffer, uint64_t *state)
     return quantile_of_sorted(buffer, n.count, 0.5);
 }
 
-static lab_interval middle_of(double *drawn)
+static lab_interval interval_of(double *drawn)
 {
     qsort(drawn, DRAWS, sizeof *drawn, by_size);
-    return (lab_interval){quantile_of_sorted(drawn, DRAWS, out_of_a_hundred[0]),
-                          quantile_of_sorted(drawn, DRAWS, out_of_a_hundred[1])};
+    return (lab_interval){quantile_of_sorted(drawn, DRAWS, interval_quantiles[0]),
+                          quantile_of_sorted(drawn, DRAWS, interval_quantiles[1])};
 }
 
 /* Of the median of a, or of the ratio of both medians. */
@@ -95,13 +95,13 @@ static lab_interval bootstrap_interval(lab_numbers a, const lab_numbers *b)
     if (!buffer)
         return none;
     double *drawn = buffer + most;
-    uint64_t state = first_seed;
+    uint64_t state = bootstrap_seed;
     for (int i = 0; i < DRAWS; i++) {
-        drawn[i] = drawn_median(a, buffer, &state);
+        drawn[i] = resampled_median(a, buffer, &state);
         if (b)
-            drawn[i] /= drawn_median(*b, buffer, &state);
+            drawn[i] /= resampled_median(*b, buffer, &state);
     }
-    lab_interval found = middle_of(drawn);
+    lab_interval found = interval_of(drawn);
     free(buffer);
     return found;
 }

@@ -31,11 +31,11 @@ static long width_at(bool quick, int i)
 }
 
 /* The requested number, and that of the paper's processor. */
-static int worker_counts(unsigned asked, unsigned out[2])
+static int worker_counts(unsigned requested, unsigned out[2])
 {
-    out[0] = asked;
+    out[0] = requested;
     out[1] = PAPER_WORKERS;
-    return asked == PAPER_WORKERS ? 1 : 2;
+    return requested == PAPER_WORKERS ? 1 : 2;
 }
 
 static void steals_add(lab_plan *p, const char *of, long value, int batch, long width, int policy,
@@ -178,12 +178,12 @@ typedef struct tasks_drawn {
 
 static void draw_tasks(const lab_results *r, const setting *s, tasks_drawn *d, chart_series out[2])
 {
-    double most = tasks_of(width_at(lab_was_quick(r), WIDTHS - 1));
+    double max_tasks = tasks_of(width_at(lab_was_quick(r), WIDTHS - 1));
     tasks_cloud(r, s, &scratch);
     lab_fit f = statistics_fit(cloud_xs(&scratch), cloud_ys(&scratch));
     out[0] = (chart_series){s->name, d->points, tasks_points(r, s, d->points), CHART_POINTS, false};
     d->line[0] = (chart_point){0, f.at_zero, NAN, NAN};
-    d->line[1] = (chart_point){most * 1e-6, f.at_zero + f.slope * most, NAN, NAN};
+    d->line[1] = (chart_point){max_tasks * 1e-6, f.at_zero + f.slope * max_tasks, NAN, NAN};
     snprintf(d->fit, sizeof d->fit, "its line, R2 %.2f", f.r2);
     out[1] = (chart_series){d->fit, d->line, isnan(f.slope) ? 0 : 2, CHART_DASHES, true};
 }
@@ -363,10 +363,10 @@ static void k_table(const lab_results *r, report_page *page, const setting *all,
     for (int i = 0; i < n; i++) {
         u_shape b = k_u_shape(r, &all[i]);
         report_page_cell(page, "%s", all[i].name);
-        report_page_cell(page, "%d", b.least < 0 ? 0 : batches[b.least]);
+        report_page_cell(page, "%d", b.min_index < 0 ? 0 : batches[b.min_index]);
         report_page_number(page, b.fall, 2);
         report_page_number(page, b.rise, 2);
-        report_page_cell(page, "%s", b.least < 0 ? "-" : shape_of(&b));
+        report_page_cell(page, "%s", b.min_index < 0 ? "-" : shape_of(&b));
     }
 }
 
@@ -446,7 +446,7 @@ static void time_table(const lab_results *r, report_page *page, const setting *a
     }
 }
 
-/* ---- saying ---- */
+/* ---- text ---- */
 
 static void steals_text(const lab_results *r, report_page *page, const setting *all, int n)
 {
@@ -457,11 +457,11 @@ static void steals_text(const lab_results *r, report_page *page, const setting *
     tasks_words(r, page, all, n);
     for (int i = 0; i < n; i++) {
         u_shape b = k_u_shape(r, &all[i]);
-        if (b.least >= 0)
+        if (b.min_index >= 0)
             report_page_text(page,
                              "%s: with k, the number of steals %s. The minimum is at k = %d; k = 1 "
                              "has %.1f times, k = 64 %.1f times as many.",
-                             all[i].name, shape_of(&b), batches[b.least], b.fall, b.rise);
+                             all[i].name, shape_of(&b), batches[b.min_index], b.fall, b.rise);
     }
     report_page_text(page,
                      "A 95 %% interval misses the true value once in 20 times, and there are %d "
@@ -489,7 +489,7 @@ static void steals_verdict(const lab_results *r, report_page *page, const settin
     growth g = growth_of(r, s);
     u_shape b = k_u_shape(r, s);
     lab_interval in = time_between(r, s);
-    if (isnan(g.r) || b.least < 0 || isnan(in.low) || lab_rounds(r) < 3) {
+    if (isnan(g.r) || b.min_index < 0 || isnan(in.low) || lab_rounds(r) < 3) {
         report_page_verdict(page, LAB_CANNOT_TELL, "There are too few calls to tell.");
         report_page_summary(page, "Too few calls to tell.");
         return;
@@ -504,11 +504,11 @@ static void steals_verdict(const lab_results *r, report_page *page, const settin
         growth_is_linear(&g)        ? "steals grow linearly"
         : growth_is_significant(&g) ? "steals grow, but not linearly,"
                                     : "steals do not grow significantly",
-        g.r2_of_medians, shape_of(&b), b.fall, b.rise, batches[b.least], in.low, in.high,
+        g.r2_of_medians, shape_of(&b), b.fall, b.rise, batches[b.min_index], in.low, in.high,
         has_no_correlation(in) ? "so there is none" : "so there is one");
     report_page_summary(page,
                         "Steals by tasks: R2 %.2f; by k: it %s, least at k = %d; k and time: %s.",
-                        g.r2_of_medians, shape_of(&b), batches[b.least],
+                        g.r2_of_medians, shape_of(&b), batches[b.min_index],
                         has_no_correlation(in) ? "no correlation" : "a correlation");
 }
 

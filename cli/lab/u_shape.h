@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 typedef struct u_shape {
-    int least;         /* index of the min median; -1: none */
+    int min_index;     /* index of the min median; -1: none */
     bool falls, rises; /* significantly: from the first to the min, and from there to the last */
     double fall, rise; /* ratios of the first and of the last median to the min */
 } u_shape;

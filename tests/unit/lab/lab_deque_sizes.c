@@ -70,9 +70,9 @@ static void idle_ends_are_left_out(void **state)
     CHECK_INT(z.first, 1);
     CHECK_INT(z.last, 5);
     CHECK_NEAR(z.ticks, 400);
-    CHECK_NEAR(z.least_gap, 100);
-    CHECK_NEAR(z.usual_gap, 100);
-    CHECK_NEAR(z.blind, 0);
+    CHECK_NEAR(z.min_gap, 100);
+    CHECK_NEAR(z.median_gap, 100);
+    CHECK_NEAR(z.unseen, 0);
     CHECK_NEAR(transitions_probability(c, 1), 0.5);
     CHECK_NEAR(transitions_probability(c, -1), 0.5);
     CHECK_NEAR(transitions_probability(&z.of[0].transitions, 0), 1);
@@ -129,7 +129,7 @@ static void gaps_of_the_sampler_are_left_out(void **state)
     const transitions *c = &z.of[1].transitions;
 
     (void)state;
-    CHECK_NEAR(z.blind, 30000 / 30300.0);
+    CHECK_NEAR(z.unseen, 30000 / 30300.0);
     CHECK_NEAR(c->steps, 3);
     CHECK_NEAR(transitions_probability(c, 1), 1 / 3.0);
     CHECK_NEAR(transitions_probability(c, -1), 1 / 3.0);

@@ -176,7 +176,7 @@ static void sampled(const char *name, const char *p, int steps)
                 line, sizeof line,
                 "{\"key\":\"%s/%s/%d#0\",\"seconds\":1,\"report\":{\"samples\":[1]},\"analysis\":{"
                 "\"ticks_per_second\":1000,\"ticks\":%d,\"samples\":10,\"dropped\":0,\"grid\":100,"
-                "\"least_gap\":1,\"usual_gap\":2,\"blind\":0,\"deques\":[%s%s%s]}}",
+                "\"min_gap\":1,\"median_gap\":2,\"unseen\":0,\"deques\":[%s%s%s]}}",
                 name, i == 0 ? "eager" : "lazy", workers, steps * 100, deque,
                 workers == 2 ? "," : "", workers == 2 ? deque : "");
             CHECK_INT(results_add(results, line), 0);

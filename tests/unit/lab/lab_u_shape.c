@@ -30,7 +30,7 @@ static void a_u_shape(void **state)
     u_shape b = shape_of((const double[]){900, 300, 99, 150, 199}, 20);
 
     (void)state;
-    CHECK_INT(b.least, 2);
+    CHECK_INT(b.min_index, 2);
     CHECK(b.falls && b.rises);
     CHECK(fabs(b.fall - 9.01) < 1e-9);
     CHECK(fabs(b.rise - 2.0) < 1e-9);
@@ -42,9 +42,9 @@ static void a_slope(void **state)
     u_shape up = shape_of((const double[]){100, 150, 200, 300, 900}, 20);
 
     (void)state;
-    CHECK_INT(down.least, 4);
+    CHECK_INT(down.min_index, 4);
     CHECK(down.falls && !down.rises);
-    CHECK_INT(up.least, 0);
+    CHECK_INT(up.min_index, 0);
     CHECK(!up.falls && up.rises);
 }
 
@@ -54,7 +54,7 @@ static void noise(void **state)
     u_shape b = shape_of((const double[]){104, 101, 100, 102, 103}, 90);
 
     (void)state;
-    CHECK_INT(b.least, 2);
+    CHECK_INT(b.min_index, 2);
     CHECK(!b.falls && !b.rises);
 }
 
@@ -64,10 +64,10 @@ static void no_numbers(void **state)
     lab_numbers nothing[POINTS] = {{NULL, 0}};
 
     (void)state;
-    CHECK_INT(b.least, 2);
+    CHECK_INT(b.min_index, 2);
     CHECK(b.falls && !b.rises);
     CHECK(fabs(b.fall - 51) < 1e-9);
-    CHECK_INT(u_shape_of(nothing, POINTS).least, -1);
+    CHECK_INT(u_shape_of(nothing, POINTS).min_index, -1);
 }
 
 /* One call per point is never significant. */
@@ -78,7 +78,7 @@ static void single_calls(void **state)
     u_shape b = u_shape_of(at, 3);
 
     (void)state;
-    CHECK_INT(b.least, 1);
+    CHECK_INT(b.min_index, 1);
     CHECK(!b.falls && !b.rises);
 }
 
