@@ -2,8 +2,6 @@
 #include "args.h"
 #include "bench_options.h"
 #include "command.h"
-#include "fibers.h"
-#include "jobs.h"
 #include "measure.h"
 #include "print.h"
 #include "series.h"

@@ -1,4 +1,4 @@
-/* The arguments of `filch bench`. */
+/* The arguments of `filch bench`, and its two other tables. */
 #ifndef CLI_BENCH_OPTIONS_H
 #define CLI_BENCH_OPTIONS_H
 
@@ -22,5 +22,9 @@ typedef struct bench_options {
 
 /* Exits for --help and for usage errors. */
 bench_options bench_options_read(int argc, char **argv);
+
+/* filch bench jobs, filch bench fibers.  Return the exit code.  jobs.c, fibers.c */
+int bench_jobs(const bench_options *o);
+int bench_fibers(const bench_options *o);
 
 #endif

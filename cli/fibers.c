@@ -1,6 +1,6 @@
-#include "fibers.h"
-
+/* filch bench fibers: the table of fibers compared with Go, and of HTTP servers. */
 #include "args.h"
+#include "bench_options.h"
 #include "fibers_cases.h"
 #include "measure.h"
 #include "print.h"

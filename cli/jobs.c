@@ -1,6 +1,6 @@
-#include "jobs.h"
-
+/* filch bench jobs: the table of a classical job system compared with Filch. */
 #include "args.h"
+#include "bench_options.h"
 #include "measure.h"
 #include "print.h"
 #include "series.h"
