@@ -48,13 +48,15 @@ static void deques_plan(const lab_options *o, lab_plan *p)
 
 static lab_numbers ns_of(const lab_results *r, int of, int kind)
 {
-    return lab_metrics(r, "ns", "%s/%s/%u", rows[of].of->input, kinds[kind], rows[of].workers);
+    return lab_values(r, LAB_METRIC, "ns", "%s/%s/%u", rows[of].of->input, kinds[kind],
+                      rows[of].workers);
 }
 
 /* One number for each call, for comparison within a round. */
 static lab_numbers deques_rounds(const lab_results *r, int of, int kind)
 {
-    return lab_medians(r, "ns", "%s/%s/%u", rows[of].of->input, kinds[kind], rows[of].workers);
+    return lab_values(r, LAB_MEDIANS, "ns", "%s/%s/%u", rows[of].of->input, kinds[kind],
+                      rows[of].workers);
 }
 
 /* ---- tables and charts ---- */

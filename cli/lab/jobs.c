@@ -29,13 +29,15 @@ static void jobs_plan(const lab_options *o, lab_plan *p)
 
 static lab_numbers jobs_times(const lab_results *r, int row, int column, unsigned workers)
 {
-    return lab_samples(r, "%s/%s/%u", job_rows[row].input, job_columns[column].name, workers);
+    return lab_values(r, LAB_SAMPLES, NULL, "%s/%s/%u", job_rows[row].input,
+                      job_columns[column].name, workers);
 }
 
 /* One number for each call, for comparison within a round. */
 static lab_numbers jobs_rounds(const lab_results *r, int row, int column, unsigned workers)
 {
-    return lab_medians(r, NULL, "%s/%s/%u", job_rows[row].input, job_columns[column].name, workers);
+    return lab_values(r, LAB_MEDIANS, NULL, "%s/%s/%u", job_rows[row].input,
+                      job_columns[column].name, workers);
 }
 
 static double jobs_ms(const lab_results *r, int row, int column, unsigned workers)

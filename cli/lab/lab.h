@@ -19,7 +19,7 @@
  *
  *     static void tree_describe(const lab_results *r, report_page *page)
  *     {
- *         lab_numbers steals = lab_counters(r, "steals_single", "tree/%d", 4);
+ *         lab_numbers steals = lab_values(r, LAB_COUNTER, "steals_single", "tree/%d", 4);
  *         report_page_text(page, "With k = 4 there were %.0f steals.", statistics_median(steals));
  *     }
  *
@@ -99,21 +99,20 @@ void lab_output_file(lab_case *c, const char *setting, const char *file,
 
 typedef struct lab_results lab_results;
 
-/* Values of the case with this name, one call after the other; empty for an unknown case.  They
- * live as long as the results. */
-lab_numbers lab_samples(const lab_results *r, const char *name, ...)
-    __attribute__((format(printf, 2, 3))); /* seconds */
-/* The median of each call's samples, or of its values of a metric.  Compare calls of the same
- * round by these: repetitions within a call are not independent. */
-lab_numbers lab_medians(const lab_results *r, const char *metric, const char *name, ...)
-    __attribute__((format(printf, 3, 4)));
-lab_numbers lab_metrics(const lab_results *r, const char *metric, const char *name, ...)
-    __attribute__((format(printf, 3, 4))); /* a member of "metrics", such as cpu_ns */
-lab_numbers lab_counters(const lab_results *r, const char *counter, const char *name, ...)
-    __attribute__((format(printf, 3,
-                          4))); /* sum over all workers per repetition, one for each call */
-lab_numbers lab_members(const lab_results *r, const char *member, const char *name, ...)
-    __attribute__((format(printf, 3, 4))); /* "size", "spawns", "peak_kb": one for each call */
+typedef enum lab_value {
+    LAB_SAMPLES, /* seconds */
+    /* The median of each call's samples, or of its values of a metric.  Compare calls of the same
+     * round by these: repetitions within a call are not independent. */
+    LAB_MEDIANS,
+    LAB_METRIC,  /* a member of "metrics", such as cpu_ns */
+    LAB_COUNTER, /* sum over all workers per repetition, one for each call */
+    LAB_MEMBER   /* "size", "spawns", "peak_kb": one for each call */
+} lab_value;
+
+/* Values of the case with this name, one call after the other; empty for an unknown case.  what:
+ * the name of the metric, counter or member, or NULL.  They live as long as the results. */
+lab_numbers lab_values(const lab_results *r, lab_value kind, const char *what, const char *name,
+                       ...) __attribute__((format(printf, 4, 5)));
 
 /* What `analyse` wrote in the last round, as JSON, or NULL. */
 const char *lab_analysis(const lab_results *r, const char *name, ...)

@@ -84,21 +84,25 @@ static void peers_plan(const lab_options *o, lab_plan *p)
 
 static lab_numbers peers_times(const lab_results *r, int row, int column, unsigned workers)
 {
-    return lab_samples(r, "%s/%s/%u", rows[row].workload, columns[column].name, workers);
+    return lab_values(r, LAB_SAMPLES, NULL, "%s/%s/%u", rows[row].workload, columns[column].name,
+                      workers);
 }
 
 /* One number for each call, for comparison within a round. */
 static lab_numbers peers_rounds(const lab_results *r, int row, int column, unsigned workers)
 {
-    return lab_medians(r, NULL, "%s/%s/%u", rows[row].workload, columns[column].name, workers);
+    return lab_values(r, LAB_MEDIANS, NULL, "%s/%s/%u", rows[row].workload, columns[column].name,
+                      workers);
 }
 
 static lab_numbers serial_times(const lab_results *r, int row, int column)
 {
     lab_numbers own = {NULL, 0};
     if (columns[column].serial)
-        own = lab_samples(r, "%s/%s/1", rows[row].workload, columns[column].serial);
-    return own.count > 0 ? own : lab_samples(r, "%s/serial/1", rows[row].workload);
+        own =
+            lab_values(r, LAB_SAMPLES, NULL, "%s/%s/1", rows[row].workload, columns[column].serial);
+    return own.count > 0 ? own
+                         : lab_values(r, LAB_SAMPLES, NULL, "%s/serial/1", rows[row].workload);
 }
 
 enum { TITLE = 64 };
@@ -106,7 +110,8 @@ enum { TITLE = 64 };
 /* With the measured size. */
 static const char *title_of(const lab_results *r, int row, char out[TITLE])
 {
-    double size = statistics_median(lab_members(r, "size", "%s/filch/1", rows[row].workload));
+    double size =
+        statistics_median(lab_values(r, LAB_MEMBER, "size", "%s/filch/1", rows[row].workload));
     snprintf(out, TITLE, "%s%.3g%s", rows[row].before, size / rows[row].unit, rows[row].after);
     return out;
 }

@@ -172,23 +172,6 @@ static int get_all(const lab_results *r, const char *name, getter *get, const ch
     return n;
 }
 
-/* The arrays belong to the results, which are logically const. */
-static lab_numbers numbers_of(const lab_results *r, getter *get, const char *what,
-                              const char *format, va_list args)
-{
-    char name[LAB_NAME];
-    vsnprintf(name, sizeof name, format, args);
-    int n = get_all(r, name, get, what, NULL);
-    lab_array *s = n > 0 ? malloc(sizeof *s + (size_t)n * sizeof s->values[0]) : NULL;
-    if (!s)
-        return (lab_numbers){NULL, 0};
-    lab_results *keeper = (lab_results *)r;
-    s->next = keeper->arrays;
-    keeper->arrays = s;
-    get_all(r, name, get, what, s->values);
-    return (lab_numbers){s->values, n};
-}
-
 static int get_array(const char *array, double *out)
 {
     int n = 0;
@@ -254,49 +237,29 @@ static int get_counter(const lab_result *l, const char *what, double *out)
     return 1;
 }
 
-lab_numbers lab_samples(const lab_results *r, const char *name, ...)
+/* The arrays belong to the results, which are logically const. */
+lab_numbers lab_values(const lab_results *r, lab_value kind, const char *what, const char *format,
+                       ...)
 {
+    static getter *const getters[] = {[LAB_SAMPLES] = get_sample,
+                                      [LAB_MEDIANS] = get_median,
+                                      [LAB_METRIC] = get_metric,
+                                      [LAB_COUNTER] = get_counter,
+                                      [LAB_MEMBER] = get_member};
+    char name[LAB_NAME];
     va_list args;
-    va_start(args, name);
-    lab_numbers n = numbers_of(r, get_sample, NULL, name, args);
+    va_start(args, format);
+    vsnprintf(name, sizeof name, format, args);
     va_end(args);
-    return n;
-}
-
-lab_numbers lab_metrics(const lab_results *r, const char *metric, const char *name, ...)
-{
-    va_list args;
-    va_start(args, name);
-    lab_numbers n = numbers_of(r, get_metric, metric, name, args);
-    va_end(args);
-    return n;
-}
-
-lab_numbers lab_medians(const lab_results *r, const char *metric, const char *name, ...)
-{
-    va_list args;
-    va_start(args, name);
-    lab_numbers n = numbers_of(r, get_median, metric, name, args);
-    va_end(args);
-    return n;
-}
-
-lab_numbers lab_counters(const lab_results *r, const char *counter, const char *name, ...)
-{
-    va_list args;
-    va_start(args, name);
-    lab_numbers n = numbers_of(r, get_counter, counter, name, args);
-    va_end(args);
-    return n;
-}
-
-lab_numbers lab_members(const lab_results *r, const char *member, const char *name, ...)
-{
-    va_list args;
-    va_start(args, name);
-    lab_numbers n = numbers_of(r, get_member, member, name, args);
-    va_end(args);
-    return n;
+    int n = get_all(r, name, getters[kind], what, NULL);
+    lab_array *a = n > 0 ? malloc(sizeof *a + (size_t)n * sizeof a->values[0]) : NULL;
+    if (!a)
+        return (lab_numbers){NULL, 0};
+    lab_results *owner = (lab_results *)r;
+    a->next = owner->arrays;
+    owner->arrays = a;
+    get_all(r, name, getters[kind], what, a->values);
+    return (lab_numbers){a->values, n};
 }
 
 const char *lab_analysis(const lab_results *r, const char *format, ...)

@@ -118,10 +118,10 @@ static lab_numbers cloud_ys(const cloud *c)
 static lab_numbers steals_of(const lab_results *r, const char *of, long value, const setting *s,
                              double out[REPEATS_MAX])
 {
-    lab_numbers one = lab_counters(r, "deque_steals_single", "%s/%ld/%s/%u", of, value,
-                                   policies[s->policy], s->workers);
-    lab_numbers many = lab_counters(r, "deque_steals_multiple", "%s/%ld/%s/%u", of, value,
-                                    policies[s->policy], s->workers);
+    lab_numbers one = lab_values(r, LAB_COUNTER, "deque_steals_single", "%s/%ld/%s/%u", of, value,
+                                 policies[s->policy], s->workers);
+    lab_numbers many = lab_values(r, LAB_COUNTER, "deque_steals_multiple", "%s/%ld/%s/%u", of,
+                                  value, policies[s->policy], s->workers);
     int n = one.count < many.count ? one.count : many.count;
     n = n < REPEATS_MAX ? n : REPEATS_MAX;
     for (int i = 0; i < n; i++)
@@ -374,7 +374,7 @@ static void k_table(const lab_results *r, report_page *page, const setting *all,
 
 static lab_numbers k_times(const lab_results *r, const setting *s, int batch)
 {
-    return lab_samples(r, "k/%d/%s/%u", batch, policies[s->policy], s->workers);
+    return lab_values(r, LAB_SAMPLES, NULL, "k/%d/%s/%u", batch, policies[s->policy], s->workers);
 }
 
 static void time_cloud(const lab_results *r, const setting *s, cloud *c)

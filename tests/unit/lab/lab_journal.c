@@ -79,22 +79,22 @@ static void values_by_name(void **state)
     CHECK(!journal_append(&journal, first) && !journal_append(&journal, second) &&
           !journal_append(&journal, failure));
     const lab_results *r = journal.results;
-    lab_numbers n = lab_samples(r, "fib/%s/%d", "tbb", 2);
+    lab_numbers n = lab_values(r, LAB_SAMPLES, NULL, "fib/%s/%d", "tbb", 2);
     CHECK_INT(n.count, 3);
     CHECK(n.at[0] == 1 && n.at[1] == 2 && n.at[2] == 3);
-    n = lab_medians(r, NULL, "fib/tbb/2"); /* of 1 and 2, and of 3 */
+    n = lab_values(r, LAB_MEDIANS, NULL, "fib/tbb/2"); /* of 1 and 2, and of 3 */
     CHECK(n.count == 2 && n.at[0] == 1.5 && n.at[1] == 3);
-    n = lab_medians(r, "ns", "fib/tbb/2");
+    n = lab_values(r, LAB_MEDIANS, "ns", "fib/tbb/2");
     CHECK(n.count == 1 && n.at[0] == 3.5);
-    n = lab_metrics(r, "ns", "fib/tbb/2");
+    n = lab_values(r, LAB_METRIC, "ns", "fib/tbb/2");
     CHECK(n.count == 2 && n.at[1] == 4);
-    n = lab_counters(r, "stolen", "fib/tbb/2"); /* by two repetitions */
+    n = lab_values(r, LAB_COUNTER, "stolen", "fib/tbb/2"); /* by two repetitions */
     CHECK(n.count == 1 && n.at[0] == 5);
-    CHECK(lab_members(r, "size", "fib/tbb/2").count == 2);
+    CHECK(lab_values(r, LAB_MEMBER, "size", "fib/tbb/2").count == 2);
     CHECK(strncmp(lab_analysis(r, "fib/tbb/2"), "{\"p\":0.5}", 9) == 0);
-    CHECK_INT(lab_samples(r, "fib/tbb").count, 0);
-    CHECK_INT(lab_samples(r, "fib/tbb/22").count, 0);
-    CHECK_INT(lab_metrics(r, "cpu", "fib/tbb/2").count, 0);
+    CHECK_INT(lab_values(r, LAB_SAMPLES, NULL, "fib/tbb").count, 0);
+    CHECK_INT(lab_values(r, LAB_SAMPLES, NULL, "fib/tbb/22").count, 0);
+    CHECK_INT(lab_values(r, LAB_METRIC, "cpu", "fib/tbb/2").count, 0);
     CHECK(lab_analysis(r, "fib/tbb") == NULL);
     CHECK(lab_was_quick(r));
     CHECK_INT(lab_workers(r), 2);
