@@ -2,14 +2,68 @@
 #define _GNU_SOURCE
 #include "report.h"
 
-#include "css.h"
 #include "escape.h"
 #include "json.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- small things ---- */
+/* ---- style ---- */
+
+/* Charts and text use the same colours.  The dark ones and the narrow layout are for screens only. */
+static const char style[] =
+    ":root{--page:#fff;--ink:#1b1f24;--quiet:#57606a;--line:#d8dee4;--soft:#f6f8fa;"
+    "--link:#0b5ed7;--good:#1a7f37;--bad:#b3261e;--open:#57606a;\n"
+    "--c0:#0b7285;--c1:#c2410c;--c2:#5f3dc4;--c3:#6a737d;--c4:#8a6100;--c5:#2b8a3e}\n"
+    "@media screen and "
+    "(prefers-color-scheme:dark){:root{--page:#14171a;--ink:#e6e8eb;--quiet:#a3abb5;"
+    "--line:#333a42;--soft:#1c2126;--link:#79b8ff;--good:#56d364;--bad:#ff8a80;--open:#a3abb5;\n"
+    "--c0:#3bc9db;--c1:#ff922b;--c2:#b197fc;--c3:#adb5bd;--c4:#ffd43b;--c5:#69db7c}}\n"
+    "*{box-sizing:border-box}\n"
+    "body{margin:0 auto;max-width:62rem;padding:1.5rem 1rem 4rem;background:var(--page);"
+    "color:var(--ink);font:1rem/1.55 system-ui,sans-serif;overflow-wrap:break-word}\n"
+    "h1{font-size:1.9rem;line-height:1.2;margin:0 0 .5rem}\n"
+    "h2{font-size:1.35rem;line-height:1.3;margin:0 0 .75rem}\n"
+    "h3{font-size:1rem;margin:0 0 .35rem}\n"
+    "p{margin:0 0 1rem;max-width:48rem}a{color:var(--link)}\n"
+    ".over{margin:0;color:var(--quiet);letter-spacing:.08em;text-transform:uppercase;"
+    "font-size:.8rem}\n"
+    ".lead{font-size:1.1rem;color:var(--quiet)}.quiet{color:var(--quiet);font-size:.9rem}\n"
+    "dl{display:grid;grid-template-columns:max-content 1fr;gap:.15rem 1.25rem;margin:0;"
+    "font-size:.9rem}\n"
+    "dl+p{margin:1rem 0 0}dt{color:var(--quiet)}dd{margin:0;min-width:0}\n"
+    "nav,body>section,main>section{border-top:1px solid "
+    "var(--line);padding-top:1.5rem;margin-top:2rem}\n"
+    "nav ul{list-style:none;padding:0;margin:0}nav li{margin:0 0 .9rem}\n"
+    ".badge{display:inline-block;border:1px solid;border-radius:1rem;padding:0 .6rem;"
+    "font-size:.85rem;font-weight:600;white-space:nowrap}\n"
+    ".agrees{color:var(--good)}.differs{color:var(--bad)}.open{color:var(--open)}\n"
+    ".published,.verdict{background:var(--soft);border-left:3px solid var(--line);"
+    "padding:.75rem 1rem;margin:0 0 1rem}\n"
+    ".published p,.verdict p{margin:0}.verdict{border-left-color:var(--c0)}\n"
+    "figure{margin:1.5rem 0}figcaption{color:var(--quiet);font-size:.9rem;margin-top:.5rem}\n"
+    "figcaption b{color:var(--ink)}\n"
+    "svg{display:block;max-width:100%;height:auto}svg text{font-family:system-ui,sans-serif}\n"
+    ".narrow{display:none}\n"
+    ".scroll{overflow-x:auto;margin:1.25rem 0}\n"
+    "table{border-collapse:collapse;font-size:.88rem;font-variant-numeric:tabular-nums;"
+    "width:100%}\n"
+    "caption{text-align:left;color:var(--quiet);padding:0 0 .4rem}\n"
+    "caption span{display:block;position:sticky;left:0;max-width:min(60rem,calc(100vw - 2rem))}\n"
+    "th,td{padding:.25rem .45rem;text-align:left;border-bottom:1px solid var(--line);"
+    "white-space:nowrap}\n"
+    "thead th{border-bottom:2px solid var(--line);color:var(--quiet);font-weight:600}\n"
+    "tbody th{font-weight:400}.n{text-align:right}tbody .again{color:transparent}\n"
+    "pre{background:var(--soft);padding:.6rem .8rem;white-space:pre-wrap;font-size:.85rem;"
+    "margin:0 0 .75rem}\n"
+    "ul.quiet{padding-left:1.2rem;margin:0}\n"
+    "@media screen and (max-width:800px){.wide{display:none}.narrow{display:block}"
+    "dl{grid-template-columns:1fr}dd{margin-bottom:.4rem}}\n"
+    "@media print{body{max-width:none;padding:0;font-size:10pt}.scroll,pre{overflow:visible}\n"
+    "main>section{break-before:page;border:0}thead{display:table-header-group}\n"
+    "figure,tr,.published,.verdict,.scroll{break-inside:avoid}h2,h3,caption{break-after:avoid}}\n";
+
+/* ---- elements ---- */
 
 static void write_element(FILE *out, const char *tag, const char *text)
 {
@@ -218,8 +272,8 @@ static void write_chart(FILE *out, const report_page_part *f)
 
 static void write_parts(FILE *out, const report_page *p)
 {
-    for (int i = 0; i < report_page_count(p); i++) {
-        const report_page_part *part = report_page_at(p, i);
+    for (int i = 0; i < p->count; i++) {
+        const report_page_part *part = &p->parts[i];
         if (part->kind == REPORT_PAGE_TABLE)
             write_table(out, part);
         else if (part->kind == REPORT_PAGE_CHART)
@@ -302,7 +356,7 @@ void report_html(FILE *out, const lab_section *sections, int n)
           "<link rel=\"icon\" href=\"data:,\">\n"
           "<title>Filch: results of filch lab</title>\n<style>\n",
           out);
-    fputs(report_css, out);
+    fputs(style, out);
     fputs("</style>\n</head>\n<body>\n", out);
     write_head(out);
     write_contents(out, sections, n);

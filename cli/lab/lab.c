@@ -33,7 +33,7 @@ static int make_folders(const char *out)
     return make_folder(out) == 0 && make_folder(raw) == 0 ? 0 : -1;
 }
 
-/* ---- telling ---- */
+/* ---- output ---- */
 
 static void print_page(const lab_run *run, const report_page *page)
 {
@@ -55,7 +55,7 @@ static int print_results(const lab_run *run, bool in_full)
     report_page *page = report_page_new(run->of->name);
     if (page)
         run->of->describe(run->journal.results, page);
-    bool is_whole = page && !report_page_is_truncated(page);
+    bool is_whole = page && !page->truncated;
     if (is_whole && in_full)
         print_page(run, page);
     else if (is_whole)
@@ -81,7 +81,7 @@ static int write_report(const char *out)
     return EXIT_OK;
 }
 
-/* ---- all of it ---- */
+/* ---- the command ---- */
 
 static int open_runs(const lab_chosen *chosen, lab_run *runs, int *n)
 {

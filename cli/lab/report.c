@@ -22,7 +22,7 @@ static const char *file_error(const char *path)
     return error_text;
 }
 
-/* ---- what there is ---- */
+/* ---- sections ---- */
 
 static bool read_section(const char *folder, const lab_experiment *e, lab_section *s)
 {
@@ -118,9 +118,9 @@ static const char *write_charts(const char *folder, const lab_section *s)
 {
     const char *why = NULL;
     int number = 0;
-    for (int i = 0; i < report_page_count(s->page) && !why; i++) {
+    for (int i = 0; i < s->page->count && !why; i++) {
         char path[PATH_MAX];
-        const report_page_part *part = report_page_at(s->page, i);
+        const report_page_part *part = &s->page->parts[i];
         if (part->kind != REPORT_PAGE_CHART)
             continue;
         snprintf(path, sizeof path, "%s/charts/%s-%d.svg", folder, s->of->name, ++number);
@@ -138,8 +138,8 @@ static const char *write_all(const char *folder, const lab_section *sections, in
     if (mkdir(path, 0777) != 0 && errno != EEXIST)
         return file_error(path);
     for (int i = 0; i < n && !why; i++)
-        why = report_page_is_truncated(sections[i].page) ? "out of memory for the report"
-                                                         : write_charts(folder, &sections[i]);
+        why = sections[i].page->truncated ? "out of memory for the report"
+                                          : write_charts(folder, &sections[i]);
     if (why)
         return why;
     snprintf(path, sizeof path, "%s/report.html", folder);

@@ -10,17 +10,6 @@
 
 const char *const lab_verdict_names[] = {"cannot tell", "agrees", "differs"};
 
-enum { PARTS_MAX = 64 };
-
-struct report_page {
-    char *name;
-    report_page_part parts[PARTS_MAX];
-    int count;
-    lab_verdict verdict;
-    char *verdict_text, *summary;
-    bool truncated;
-};
-
 report_page *report_page_new(const char *name)
 {
     report_page *p = calloc(1, sizeof *p);
@@ -60,7 +49,7 @@ void report_page_free(report_page *p)
 static report_page_part *page_add_part(report_page *p, report_page_kind kind)
 {
     static report_page_part nowhere;
-    if (p->count == PARTS_MAX) {
+    if (p->count == REPORT_PAGE_PARTS) {
         p->truncated = true;
         return &nowhere;
     }
@@ -234,16 +223,6 @@ const char *report_page_draw(report_page *p)
 
 /* ---- for the writers of text and HTML ---- */
 
-int report_page_count(const report_page *p)
-{
-    return p->count;
-}
-
-const report_page_part *report_page_at(const report_page *p, int i)
-{
-    return &p->parts[i];
-}
-
 lab_verdict report_page_verdict_of(const report_page *p, const char **text)
 {
     *text = p->verdict_text ? p->verdict_text : "";
@@ -253,9 +232,4 @@ lab_verdict report_page_verdict_of(const report_page *p, const char **text)
 const char *report_page_summary_of(const report_page *p)
 {
     return p->summary ? p->summary : "";
-}
-
-bool report_page_is_truncated(const report_page *p)
-{
-    return p->truncated;
 }

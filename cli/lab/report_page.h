@@ -72,16 +72,23 @@ typedef struct report_page_part {
     int columns, cell_count;
 } report_page_part;
 
-int report_page_count(const report_page *p);
-const report_page_part *report_page_at(const report_page *p, int i);
+enum { REPORT_PAGE_PARTS = 64 };
+
+struct report_page {
+    char *name;
+    report_page_part parts[REPORT_PAGE_PARTS];
+    int count;
+    bool truncated; /* something is missing because of lack of memory */
+    lab_verdict verdict;
+    char *verdict_text, *summary; /* NULL: not set */
+};
+
+/* The verdict and the summary; an empty text if there is none. */
 lab_verdict report_page_verdict_of(const report_page *p, const char **text);
 const char *report_page_summary_of(const report_page *p);
 
 /* Is this a column of numbers? */
 bool report_page_is_number_column(const report_page_part *table, int column);
-
-/* Is something missing because of lack of memory? */
-bool report_page_is_truncated(const report_page *p);
 
 /* As text. */
 void report_page_print(const report_page *p, FILE *out);

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* ---- what is there already ---- */
+/* ---- calls of an earlier run ---- */
 
 static void call_key(const lab_case *c, int round, char out[LAB_KEY])
 {
@@ -73,7 +73,7 @@ void lab_run_close(lab_run *run)
     *run = (lab_run){0};
 }
 
-/* ---- how long it will take ---- */
+/* ---- time left ---- */
 
 static double mean_seconds(double sum, int n)
 {

@@ -58,7 +58,7 @@ double statistics_min(lab_numbers n)
     return least;
 }
 
-/* ---- by drawing again (bootstrap) ---- */
+/* ---- bootstrap ---- */
 
 /* xorshift64*, good enough to draw samples. */
 static uint64_t next_random(uint64_t *state)

@@ -47,12 +47,12 @@ static void print_table(FILE *out, const report_page_part *table)
     }
 }
 
-/* Figures are in the report only.  Their numbers are in the tables. */
+/* Charts are in the report only.  Their numbers are in the tables. */
 void report_page_print(const report_page *p, FILE *out)
 {
     const char *text;
-    for (int i = 0; i < report_page_count(p); i++) {
-        const report_page_part *part = report_page_at(p, i);
+    for (int i = 0; i < p->count; i++) {
+        const report_page_part *part = &p->parts[i];
         if (part->kind == REPORT_PAGE_CHART || !part->text)
             continue;
         if (part->kind == REPORT_PAGE_TABLE)

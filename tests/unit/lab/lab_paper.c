@@ -30,7 +30,7 @@ static lab_verdict verdict_of(const lab_experiment *e)
     const char *text;
     report_page *page = report_page_new(e->name);
     e->describe(results, page);
-    CHECK(!report_page_is_truncated(page));
+    CHECK(!page->truncated);
     lab_verdict v = report_page_verdict_of(page, &text);
     snprintf(report, sizeof report, "%s", text);
     CHECK(report_page_summary_of(page)[0] != '\0');

@@ -55,7 +55,7 @@ static void tables_are_aligned(void **state)
     report_page_number(p, NAN, 1);
     report_page_cell(p, "no");
     report_page_verdict(p, LAB_DIFFERS, "because of %d", 7);
-    CHECK(!report_page_is_truncated(p));
+    CHECK(!p->truncated);
     FILE *out = begin();
     report_page_print(p, out);
     fclose(out);
@@ -82,7 +82,7 @@ static void a_cell_needs_a_table(void **state)
     (void)state;
     report_page *p = report_page_new("x");
     report_page_cell(p, "a");
-    CHECK(report_page_is_truncated(p));
+    CHECK(p->truncated);
     report_page_free(p);
 }
 
@@ -149,7 +149,7 @@ static void make_report(void)
     report_page_cell(s.page, "<td>");
     report_page_cell(s.page, "1");
     report_page_summary(s.page, "short & sweet");
-    CHECK(!report_page_is_truncated(s.page));
+    CHECK(!s.page->truncated);
     check_drawn(s.page);
     FILE *out = begin();
     report_html(out, &s, 1);
@@ -222,10 +222,10 @@ static void charts_of_few_values(void **state)
                                           .y = {"n", log != 0},
                                           .series = &series[i],
                                           .count = 1});
-    CHECK(!report_page_is_truncated(p));
+    CHECK(!p->truncated);
     check_drawn(p);
-    for (int i = 0; i < report_page_count(p); i++)
-        n_charts += report_page_at(p, i)->kind == REPORT_PAGE_CHART;
+    for (int i = 0; i < p->count; i++)
+        n_charts += p->parts[i].kind == REPORT_PAGE_CHART;
     CHECK_INT(n_charts, 3); /* the others print that there is nothing to draw */
     report_page_free(p);
 }

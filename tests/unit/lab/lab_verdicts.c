@@ -41,7 +41,7 @@ static lab_verdict verdict_of(const lab_experiment *e, char *out, size_t size)
     const char *reason;
     report_page *page = report_page_new(e->name);
     e->describe(results, page);
-    CHECK(!report_page_is_truncated(page));
+    CHECK(!page->truncated);
     lab_verdict v = report_page_verdict_of(page, &reason);
     snprintf(out, size, "%s", reason);
     CHECK(report_page_summary_of(page)[0] != '\0');
