@@ -1,3 +1,4 @@
+/* Parse numbers and options, and report usage errors, for all commands. */
 #include "args.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* Parse and check the arguments of `filch bench`. */
 #include "bench_options.h"
 
 #include "args.h"

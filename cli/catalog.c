@@ -1,3 +1,4 @@
+/* The tables of workloads and runtimes, and their lookup by name. */
 #include "catalog.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* Run a child process with pipes and a deadline.  Called by programs.c and gnuplot.c. */
 #define _GNU_SOURCE
 #include "child.h"
 

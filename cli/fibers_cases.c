@@ -1,3 +1,4 @@
+/* The tables of `filch bench fibers`: workloads, runtimes, rows and goals. */
 #include "fibers_cases.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* Find and run gnuplot, and write the common lines of its scripts. */
 #define _GNU_SOURCE
 #include "gnuplot.h"
 

@@ -1,3 +1,4 @@
+/* Read JSON in place.  Values are pointers into the text. */
 #include "json.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Call the programs of all series in rounds.  `filch bench` and its other tables use it. */
 #include "measure.h"
 
 #include "args.h"

@@ -1,3 +1,4 @@
+/* Run a program in the foreground, and forward signals to it.  Called by scale.c. */
 #define _GNU_SOURCE
 #include "passthrough.h"
 

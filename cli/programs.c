@@ -1,3 +1,4 @@
+/* Find the programs of bench/, call them, and check the report that they print. */
 #define _GNU_SOURCE
 #include "programs.h"
 

@@ -1,3 +1,4 @@
+/* Map a file of samples and check it, for `filch lab`. */
 #include "samples.h"
 
 #include <errno.h>

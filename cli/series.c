@@ -1,3 +1,4 @@
+/* Samples and metrics of one workload, runtime and number of workers; medians and ratios. */
 #include "series.h"
 
 #include "json.h"

@@ -1,3 +1,4 @@
+/* Print the table of `filch bench`. */
 #include "print.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Map the shared page of another process, check it, and request copies.  Called by top.c. */
 #define _GNU_SOURCE
 #include "top_page.h"
 

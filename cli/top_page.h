@@ -1,4 +1,4 @@
-/* The page of another process that filch top looks at: see <filch/top.h>.
+/* The page of another process that filch top displays: see <filch/top.h>.
  *
  * If root runs filch top, the process may belong to another user, and may write anything to the
  * page at any time.  So the page is copied after each answer, and the copy is made safe to use: the

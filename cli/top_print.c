@@ -1,3 +1,4 @@
+/* Print the tables of `filch top` from two copies of a page.  Called by top.c. */
 #include "top_print.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* The hub's fiber, and the calls by which other fibers send to it. */
 #include "chat_hub.h"
 
 #include <filch/filch.h>

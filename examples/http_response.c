@@ -1,3 +1,4 @@
+/* Format the responses of httpd. */
 #include "http_response.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* Accept connections, start a fiber for each, and stop on a signal. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* sigset_t */
 #endif

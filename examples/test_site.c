@@ -1,3 +1,4 @@
+/* Serve the pages of the test site. */
 #include "test_site.h"
 
 #include "http_parser.h"

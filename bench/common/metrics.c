@@ -1,3 +1,4 @@
+/* Collect metrics, and print them as a member of the program's JSON line. */
 #include "metrics.h"
 
 #include "options.h"

@@ -1,3 +1,4 @@
+/* Parse the options of a benchmark program, for main.c. */
 #include "options.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* Start, report and stop Filch, for main.c. */
 #include "bench.h"
 
 #include <filch/runtime.h>

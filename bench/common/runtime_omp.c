@@ -1,3 +1,4 @@
+/* Start, report and stop OpenMP, for main.c. */
 #include "bench.h"
 
 #include <omp.h>

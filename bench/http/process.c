@@ -1,3 +1,4 @@
+/* Start, read, measure and end the server and the load generator. */
 #define _GNU_SOURCE
 #include "process.h"
 

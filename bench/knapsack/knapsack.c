@@ -1,3 +1,4 @@
+/* The input of the knapsack programs, and its solution by dynamic programming. */
 #include "knapsack.h"
 #include "bench.h"
 

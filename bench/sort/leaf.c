@@ -1,3 +1,4 @@
+/* Sorting and merging below the grain, the same for all runtimes. */
 #include "sort.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Write the gnuplot script of a chart.  Called by report_page.c. */
 #define _GNU_SOURCE
 #include "chart.h"
 

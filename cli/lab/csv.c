@@ -1,3 +1,4 @@
+/* The command `filch lab csv`. */
 #include "csv.h"
 
 #include "args.h"

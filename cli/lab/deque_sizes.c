@@ -1,3 +1,4 @@
+/* Compute the history of each deque from samples.  Called by probabilities.c after each run. */
 #include "deque_sizes.h"
 
 #include <errno.h>

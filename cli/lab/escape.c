@@ -1,3 +1,4 @@
+/* Escape text for HTML and XML, for html.c and svg.c. */
 #include "escape.h"
 
 static const char *entity_of(unsigned char c)

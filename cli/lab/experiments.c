@@ -1,3 +1,4 @@
+/* The list of all experiments. */
 #include "experiments.h"
 
 /* In the order of the report. */

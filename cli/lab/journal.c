@@ -1,3 +1,4 @@
+/* Read, continue and append to the journal of an experiment. */
 #define _GNU_SOURCE
 #include "journal.h"
 

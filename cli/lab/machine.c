@@ -1,3 +1,4 @@
+/* Describe the machine from /proc and /sys, for the header of a journal.  Writes JSON. */
 #define _GNU_SOURCE
 #include "machine.h"
 

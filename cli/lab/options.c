@@ -1,3 +1,4 @@
+/* Parse the arguments of `filch lab`, for lab.c. */
 #include "options.h"
 
 #include "args.h"

@@ -1,3 +1,4 @@
+/* Collect the cases of an experiment.  Its plan function calls lab_add, lab_set and others here. */
 #define _GNU_SOURCE
 #include "plan.h"
 

@@ -1,4 +1,4 @@
-/* The frame's side of a plan. */
+/* The plan of an experiment as the runner uses it; lab.h has the functions for experiments. */
 #ifndef CLI_LAB_PLAN_H
 #define CLI_LAB_PLAN_H
 

@@ -1,3 +1,4 @@
+/* Show progress on standard error, for runner.c. */
 #include "progress.h"
 
 #include <stdbool.h>

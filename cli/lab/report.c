@@ -1,3 +1,4 @@
+/* Read all journals of a directory, and write report.html and the charts.  Called by lab.c. */
 #define _GNU_SOURCE
 #include "report.h"
 

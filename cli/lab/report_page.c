@@ -1,3 +1,4 @@
+/* Collect the parts of a page.  Experiments call this; html.c and text.c write the page. */
 #define _GNU_SOURCE
 #include "report_page.h"
 

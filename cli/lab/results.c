@@ -1,3 +1,4 @@
+/* Read the lines of a journal, and find the values of a case in them, for experiments. */
 #define _GNU_SOURCE
 #include "results.h"
 

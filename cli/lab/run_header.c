@@ -1,3 +1,4 @@
+/* Write the first line of a journal, for runner.c. */
 #define _GNU_SOURCE
 #include "run_header.h"
 

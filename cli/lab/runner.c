@@ -1,3 +1,5 @@
+/* Call the programs of all cases, round by round, and append each result to the journal.  Called by
+ * lab.c. */
 #define _GNU_SOURCE
 #include "runner.h"
 

@@ -1,3 +1,4 @@
+/* Quantiles, bootstrap intervals, correlation and fits, for experiments.  No input or output. */
 #include "statistics.h"
 
 #include <math.h>

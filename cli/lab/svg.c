@@ -1,3 +1,5 @@
+/* Change gnuplot's SVG so that it fits into the page: unique ids, the page's colours, a title.
+ * Called by report_page.c. */
 #define _GNU_SOURCE
 #include "svg.h"
 

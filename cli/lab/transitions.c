@@ -1,3 +1,4 @@
+/* Count the changes of one deque's size, for deque_sizes.c. */
 #include "transitions.h"
 
 void transitions_begin(transitions *c, uint64_t grid, uint64_t stamp, int64_t size)

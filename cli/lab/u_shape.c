@@ -1,3 +1,4 @@
+/* Test whether medians fall and then rise, for steals.c. */
 #include "u_shape.h"
 
 #include <math.h>

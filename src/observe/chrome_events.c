@@ -1,3 +1,4 @@
+/* Write events as JSON objects, for trace_json.c. */
 #include "observe/chrome_events.h"
 
 static void event_begin(fi_chrome *c, const char *phase, uint64_t group)

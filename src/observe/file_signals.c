@@ -1,3 +1,4 @@
+/* Block SIGPIPE and SIGXFSZ while output.c writes. */
 #include "observe/file_signals.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* A buffer of JSON text that is written to a descriptor, for chrome_events.c and trace_json.c. */
 #include "observe/json.h"
 
 #include "observe/output.h"

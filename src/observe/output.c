@@ -1,3 +1,4 @@
+/* Open, write and replace the file of an observer.  All observers that write a file use it. */
 #include "observe/output.h"
 
 #include "base/rng.h"

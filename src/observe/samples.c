@@ -1,3 +1,4 @@
+/* The ring that sampler.c fills, and the file that it writes. */
 #include "observe/samples.h"
 
 #include "base/compiler.h"

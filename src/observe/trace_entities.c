@@ -1,3 +1,4 @@
+/* The hash table of fibers and threads, for trace_json.c. */
 #include "observe/trace_entities.h"
 
 #include "observe/vm.h"

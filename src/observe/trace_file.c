@@ -1,3 +1,4 @@
+/* Make the name of a trace file from FILCH_TRACE, for trace.c. */
 #include "observe/trace_file.h"
 
 #include <errno.h>

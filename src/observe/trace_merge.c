@@ -1,3 +1,4 @@
+/* Copy the event rings, and merge them with a heap, for trace_json.c. */
 #include "observe/trace_merge.h"
 
 #include "base/clock.h"

@@ -1,3 +1,4 @@
+/* Find names for trace_json.c. */
 #include "observe/trace_names.h"
 
 #include "debug/dump.h"

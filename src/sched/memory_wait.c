@@ -1,3 +1,5 @@
+/* The queue of work that waits for memory for a stack, and the message about it.  Called by
+ * sched/find_work.c and sched/worker.c. */
 #include "sched/memory_wait.h"
 
 #include "base/clock.h"

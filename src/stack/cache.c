@@ -1,3 +1,4 @@
+/* A worker's cache of stacks: fi_stack_alloc and fi_stack_free.  Called by sched/fiber.c. */
 #include "base/fatal.h"
 #include "stack/annotate.h"
 #include "stack/overflow.h"

@@ -1,3 +1,4 @@
+/* Install and probe the guards of stacks, for pool.c; check canaries, for cache.c. */
 #include "stack/guard.h"
 
 #include <errno.h>

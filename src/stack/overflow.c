@@ -1,3 +1,5 @@
+/* The signal handler for stack overflows: report, then call the previous handler.  Workers and
+ * threads that borrow one enter it (sched/worker.c). */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* REG_RIP */
 #endif

@@ -1,3 +1,5 @@
+/* The pool of stacks that all workers share: slabs with free stacks, guards, and trimming.  Caches
+ * (cache.c) and fibers with a stack size of their own call it. */
 #include "base/fatal.h"
 #include "base/mem.h"
 #include "stack/annotate.h"

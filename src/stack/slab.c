@@ -1,3 +1,4 @@
+/* Map and unmap a slab of stacks, for pool.c. */
 #include "stack/slab.h"
 #include "base/mem.h"
 #include "stack/annotate.h"

@@ -1,3 +1,4 @@
+/* The table of system calls that the stack pool uses, unless a test has its own. */
 #include "stack/vm.h"
 
 #include <errno.h>

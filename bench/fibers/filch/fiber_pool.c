@@ -1,3 +1,4 @@
+/* Start the fibers of a case, divide its operations among them, and join them. */
 #include "fiber_pool.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* The baseline as a deque implementation. */
 #include "array_baseline.h"
 
 #include "base/mem.h"

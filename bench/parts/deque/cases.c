@@ -1,3 +1,4 @@
+/* Run one case: pairs, runs or steals, with thieves. */
 #include "cases.h"
 
 #include "base/clock.h"

@@ -1,3 +1,4 @@
+/* Workers, job allocation and work stealing of the classical job system. */
 #define _GNU_SOURCE
 #include "classic.h"
 
