@@ -113,7 +113,7 @@ _Noreturn void fi_ctx_leave(fi_ctx *from, fi_ctx *to)
 void fi_ctx_init_thread(fi_ctx *c)
 {
     memset(c, 0, sizeof *c);
-#if FI_CTX_TOLD
+#if FI_CTX_SANITIZED
     san_init_thread(c);
 #endif
 }
@@ -124,7 +124,7 @@ void fi_ctx_make(fi_ctx *c, void *stack_low, size_t stack_size, void (*entry)(vo
 
     if (!stack_low || stack_size < STACK_SIZE_MIN || !entry)
         fi_fatal("fi_ctx_make: needs an entry function and a stack of at least 1024 bytes");
-#if FI_CTX_TOLD
+#if FI_CTX_SANITIZED
     memset(&c->san, 0, sizeof c->san);
     san_make(c, stack_low, stack_size);
 #endif
@@ -141,7 +141,7 @@ void fi_ctx_make(fi_ctx *c, void *stack_low, size_t stack_size, void (*entry)(vo
 
 void fi_ctx_fini(fi_ctx *c)
 {
-#if FI_CTX_TOLD
+#if FI_CTX_SANITIZED
     san_fini(c);
 #endif
     (void)c;

@@ -46,10 +46,10 @@
 #endif
 
 /* AddressSanitizer and ThreadSanitizer have state for each stack and must be told of every switch.
- * FI_CTX_TOLD is 1 in a build with one of them.  The switch is a call then. */
-#define FI_CTX_TOLD (FI_UNDER_ASAN || FI_UNDER_TSAN)
+ * FI_CTX_SANITIZED is 1 in a build with one of them.  The switch is a call then. */
+#define FI_CTX_SANITIZED (FI_UNDER_ASAN || FI_UNDER_TSAN)
 
-#if FI_CTX_TOLD
+#if FI_CTX_SANITIZED
 typedef struct fi_ctx_sanitize {
     void *fiber;      /* TSan's handle of this context */
     void *fake_stack; /* ASan's frames for use-after-return, while suspended */
@@ -65,7 +65,7 @@ typedef struct fi_ctx fi_ctx;
 /* In the caller's storage, which must not move while the context exists. */
 struct fi_ctx {
     fi_ctx_regs regs;
-#if FI_CTX_TOLD
+#if FI_CTX_SANITIZED
     fi_ctx_sanitize san;
 #endif
 };
@@ -96,7 +96,7 @@ const void *fi_ctx_pc(const fi_ctx *c);
 /* [any] c must not be running.  The caller may then reuse its stack and storage. */
 void fi_ctx_fini(fi_ctx *c);
 
-#if FI_CTX_TOLD
+#if FI_CTX_SANITIZED
 
 void fi_ctx_switch(fi_ctx *from, fi_ctx *to);
 _Noreturn void fi_ctx_leave(fi_ctx *from, fi_ctx *to);

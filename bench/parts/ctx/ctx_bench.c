@@ -151,7 +151,7 @@ static void one_round(int c, int round)
     double begin = now_ns();
     implementations[c].laps(laps);
     samples[c][round] = (now_ns() - begin) / (double)(laps * members);
-#if FI_CTX_TOLD
+#if FI_CTX_SANITIZED
     for (int i = 1; c == 0 && i < members; i++)
         fi_ctx_fini(&ours[i]);
 #endif

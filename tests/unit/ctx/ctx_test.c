@@ -323,7 +323,7 @@ NOINLINE static long deep(int depth)
     return sum;
 }
 
-#define DEPTH (FI_CTX_TOLD ? 300 : 1000)
+#define DEPTH (FI_CTX_SANITIZED ? 300 : 1000)
 
 static long deep_result;
 
@@ -366,7 +366,7 @@ struct member {
     long local_visits;
 };
 
-#define MEMBERS      (FI_CTX_TOLD ? 1000 : 5000)
+#define MEMBERS      (FI_CTX_SANITIZED ? 1000 : 5000)
 #define MEMBER_STACK ((size_t)16384)
 
 static struct member members[5000];

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 #define SIZE ((size_t)65536)
-#define MANY (FI_CTX_TOLD ? (size_t)5000 : (size_t)50000)
+#define MANY (FI_CTX_SANITIZED ? (size_t)5000 : (size_t)50000)
 
 static size_t resident_pages(void)
 {
@@ -65,9 +65,9 @@ static bool memory_can_be_counted(void)
     printf("resident memory is not checked: the emulator uses memory of its own\n");
     return false;
 #else
-    if (FI_CTX_TOLD)
+    if (FI_CTX_SANITIZED)
         printf("resident memory is not checked: the sanitizer uses memory of its own\n");
-    return !FI_CTX_TOLD;
+    return !FI_CTX_SANITIZED;
 #endif
 }
 
@@ -150,9 +150,9 @@ static void canaries_replace_guards_at_the_mapping_limit(void **state)
     size_t wanted = (size_t)limit;
 
     (void)state;
-    if (limit <= 0 || limit > 200000 || FI_CTX_TOLD) {
+    if (limit <= 0 || limit > 200000 || FI_CTX_SANITIZED) {
         printf("skipped: canaries_replace_guards_at_the_mapping_limit: the limit is %s\n",
-               FI_CTX_TOLD ? "needed by the sanitizer" : "unknown or very high");
+               FI_CTX_SANITIZED ? "needed by the sanitizer" : "unknown or very high");
         return;
     }
     CHECK_INT(child_end_of(&end, reach_the_mapping_limit, &wanted), 0);
