@@ -24,7 +24,7 @@ uts-T3 12'
 # Every runtime that was built, with 1 and 3 workers, in lines of JSON.
 while read -r workload size answer; do
     runs bench "$workload" --size "$size" --workers 1,3 --repeat 2 --json
-    printf '%s\n' "$said" | python3 -c '
+    printf '%s\n' "$stdout" | python3 -c '
 import json, sys
 workload, size, answer, programs = sys.argv[1:5]
 per_call = 10 if workload == "matmul" else 1
@@ -50,14 +50,14 @@ done <<<"$sizes"
 # The published trees have known sizes.  Smaller ones are only compared with a serial walk.
 programs=${filch%/*}/programs
 for tree in T1:4130071 T3:4112897; do
-    said=$("$programs/uts-serial" -i "${tree%:*}") || fail "${tree%:*}"
-    says "\"result\":${tree#*:},"
+    stdout=$("$programs/uts-serial" -i "${tree%:*}") || fail "${tree%:*}"
+    stdout_has "\"result\":${tree#*:},"
 done
 
 # The spawns that Filch counts equal those that the program reports.
 runs run tree -n 7 -w 2 -r 3
-says 'tree, size 7, on 2 workers: result 400'
-printf '%s\n' "$said" | awk '
+stdout_has 'tree, size 7, on 2 workers: result 400'
+printf '%s\n' "$stdout" | awk '
     $1 == "spawned" { spawned = $2 == 3 * 399 && $3 + $4 == $2 }
     $1 ~ /^(run_inline|published|claimed_back|stolen|parks|wakes|searches|fibers_created|fibers_reused)$/ {
         rows++
@@ -67,7 +67,7 @@ printf '%s\n' "$said" | awk '
     END { exit !(spawned && rows == 9 && times && !bad) }' || fail 'the counters of run'
 
 # The settings take effect: eager publishing publishes more spawns.
-published() { printf '%s\n' "$said" | awk '$1 == "published" { print $2 }'; }
+published() { printf '%s\n' "$stdout" | awk '$1 == "published" { print $2 }'; }
 runs run fib -n 15 -w 1 --publish lazy
 lazy=$(published)
 runs run fib -n 15 -w 1 --publish eager --deque bounded --stack-size 512k --steal-batch 1
@@ -75,8 +75,8 @@ runs run fib -n 15 -w 1 --publish eager --deque bounded --stack-size 512k --stea
 
 # The table.
 runs bench fib nqueens --quick --repeat 1 --runtimes filch --workers 2
-[ -z "$complaint" ] || fail 'prints to stderr without an error'
-printf '%s\n' "$said" | awk '
+[ -z "$stderr" ] || fail 'prints to stderr without an error'
+printf '%s\n' "$stdout" | awk '
     NR == 1 && /^workload +size +runtime +workers +median ms +best ms +\/ serial +best +ns\/spawn +steals$/ { head = 1 }
     $1 == "fib" && $2 == 32 && $3 == "serial" && $4 == 1 && $7 == "1.00" && NF == 10 { fib = 1 }
     $1 == "nqueens" && $3 == "serial" { nqueens = 1 }
@@ -108,7 +108,7 @@ if command -v gnuplot >/dev/null; then
     grep -q '>filch<' "$work/picture.svg" || fail 'the plot does not name Filch'
     [ "$(head -c 4 "$work/picture.png" | tail -c 3)" = PNG ] || fail 'the plot is not a PNG file'
     fails 1 bench fib --size 12 --repeat 1 --plot "$work/no/such/folder.svg"
-    complains 'no plot was written'
+    stderr_has 'no plot was written'
 else
     echo 'plots are not tested: gnuplot is not installed'
 fi
@@ -118,6 +118,6 @@ cmake --install "$build" --prefix "$work/first" >"$work/log" || { cat "$work/log
 mv -- "$work/first" "$work/second"
 filch=$work/second/bin/filch
 runs bench fib --size 12 --repeat 1 --json
-says '"workload":"fib","runtime":"filch","workers":1,"failed":false,"size":12'
+stdout_has '"workload":"fib","runtime":"filch","workers":1,"failed":false,"size":12'
 [ -f "$work/second/share/man/man1/filch.1" ] || fail 'filch(1) is not installed'
 printf 'filch bench and filch run passed\n'

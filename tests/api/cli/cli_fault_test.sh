@@ -9,10 +9,10 @@ filch=$1 wrong_answer=$2
 # A wrong result is detected in any repetition.
 filch=$wrong_answer
 runs -n 10 -r 2
-says '"result":55'
+stdout_has '"result":55'
 fails 1 -n 10 -r 3
-complains 'fib on nonsense: wrong result 56, expected 55'
-[ -z "$said" ] || fail 'a wrong result is reported as valid'
+stderr_has 'fib on nonsense: wrong result 56, expected 55'
+[ -z "$stdout" ] || fail 'a wrong result is reported as valid'
 filch=$1
 
 export FILCH_BENCH_DIR=$work/programs
@@ -36,9 +36,9 @@ bench="bench fib --workers 1 --repeat 1"
 # Without any program.
 # shellcheck disable=SC2086  # split into arguments
 fails 1 $bench
-complains 'cannot measure fib: no program fib-serial in'
+stderr_has 'cannot measure fib: no program fib-serial in'
 fails 1 run fib
-complains 'cannot run fib: no program fib-filch-counted in'
+stderr_has 'cannot run fib: no program fib-filch-counted in'
 
 # A missing runtime is named, with the reason if the build knows it.  The others are measured.
 pretend fib-serial "$(line serial 1)"
@@ -46,12 +46,12 @@ pretend fib-filch "$(line filch 1)"
 echo 'tbb: not supported here' >"$FILCH_BENCH_DIR/left-out"
 # shellcheck disable=SC2086
 runs $bench
-complains 'tbb is not measured: not supported here'
-complains 'libgomp is not measured: no program fib-libgomp in'
-says '  filch              1      500.00      500.00      1.00'
+stderr_has 'tbb is not measured: not supported here'
+stderr_has 'libgomp is not measured: no program fib-libgomp in'
+stdout_has '  filch              1      500.00      500.00      1.00'
 # shellcheck disable=SC2086
 runs $bench --runtimes filch
-[ -z "$complaint" ] || fail 'a runtime that was not selected is named'
+[ -z "$stderr" ] || fail 'a runtime that was not selected is named'
 
 # breaks TEXT SCRIPT: a peer that runs SCRIPT is reported with TEXT, the others are shown, and filch fails.
 timeout=600
@@ -59,9 +59,9 @@ breaks() {
     pretend fib-tbb "$2"
     # shellcheck disable=SC2086
     fails 1 $bench --runtimes filch,tbb --timeout "$timeout"
-    complains "filch: fib-tbb (1 workers) $1"
-    says '  filch              1      500.00'
-    [[ $said =~ tbb\ +1\ +failed ]] || fail 'the table does not show the failure'
+    stderr_has "filch: fib-tbb (1 workers) $1"
+    stdout_has '  filch              1      500.00'
+    [[ $stdout =~ tbb\ +1\ +failed ]] || fail 'the table does not show the failure'
 }
 breaks 'exited with 1: wrong result 7' 'echo wrong result 7 >&2; exit 1'
 breaks 'exited with 9' 'exit 9'
@@ -86,13 +86,13 @@ breaks 'timed out' 'exec >&- 2>&-; sleep 1000'
 printf '\177ELF' >"$FILCH_BENCH_DIR/fib-tbb"
 # shellcheck disable=SC2086
 fails 1 $bench --runtimes tbb
-complains 'cannot be run: Exec format error'
+stderr_has 'cannot be run: Exec format error'
 
 # A program that fails in the second round is not called again, and its first result is not shown as valid.
 pretend fib-tbb "$(line tbb 1); [ ! -e '$work/once' ] || echo more; : >>'$work/once'; echo x >>'$work/calls'"
 fails 1 bench fib --workers 1 --repeat 4 --runtimes tbb --json
 [ "$(wc -l <"$work/calls")" -eq 2 ] || fail 'a program that had failed was called again'
-says '"runtime":"tbb","workers":1,"failed":true'
+stdout_has '"runtime":"tbb","workers":1,"failed":true'
 
 # A signal that kills filch also kills its programs and their children.
 pretend fib-tbb "echo \$\$ >'$work/pid'; sleep 1000 & echo \$! >>'$work/pid'; wait"

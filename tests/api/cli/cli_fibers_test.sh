@@ -13,21 +13,21 @@ programs=${filch%/*}/programs
 rows='switch start-batch start-one yield-2 yield-100 rendezvous buffered-1 buffered-4 mutex skynet skynet-join parked timers'
 
 # Usage errors.
-refuses 'fibers has its own table and cannot be combined with fib' bench fib fibers
-refuses 'fibers has its own table and cannot be combined with jobs' bench jobs fibers
-refuses "unknown case 'fib' of fibers; choose from: switch, start-batch," bench fibers fib
-refuses "unknown case 'jobs' of fibers" bench fibers jobs
-refuses "unknown case '64' of fibers" bench fibers 64
-refuses 'fibers is given twice' bench fibers fibers
-refuses 'mutex is given twice' bench fibers mutex mutex
-refuses '--size does not apply to fibers' bench fibers mutex --size 5
-refuses '--plot does not apply to fibers' bench fibers --plot a.svg
-refuses '--runtimes does not apply to fibers' bench fibers --runtimes filch
-refuses "(got '0')" bench fibers --workers 0
-refuses "unknown workload 'mutex'; choose from: fib," bench mutex
+rejects 'fibers has its own table and cannot be combined with fib' bench fib fibers
+rejects 'fibers has its own table and cannot be combined with jobs' bench jobs fibers
+rejects "unknown case 'fib' of fibers; choose from: switch, start-batch," bench fibers fib
+rejects "unknown case 'jobs' of fibers" bench fibers jobs
+rejects "unknown case '64' of fibers" bench fibers 64
+rejects 'fibers is given twice' bench fibers fibers
+rejects 'mutex is given twice' bench fibers mutex mutex
+rejects '--size does not apply to fibers' bench fibers mutex --size 5
+rejects '--plot does not apply to fibers' bench fibers --plot a.svg
+rejects '--runtimes does not apply to fibers' bench fibers --runtimes filch
+rejects "(got '0')" bench fibers --workers 0
+rejects "unknown workload 'mutex'; choose from: fib," bench mutex
 runs bench --help
-says 'filch bench fibers [CASE...] [OPTION...]'
-for row in $rows http-64 http-1000; do says "  $row "; done
+stdout_has 'filch bench fibers [CASE...] [OPTION...]'
+for row in $rows http-64 http-1000; do stdout_has "  $row "; done
 
 # Both programs have the same cases and sizes, so that the table compares equal work.
 if [ -x "$programs/fibers-go" ]; then
@@ -35,9 +35,9 @@ if [ -x "$programs/fibers-go" ]; then
     for words in '-n 0' '-n x' '-w 0' '-r 1001' '-i nosuch' '-n' '-x' 'junk'; do
         for program in fibers-filch fibers-go; do
             # shellcheck disable=SC2086  # words
-            said=$("$programs/$program" $words 2>"$work/errors") && code=0 || code=$?
-            complaint=$(cat -- "$work/errors")
-            [ "$code/$(wc -l <"$work/errors")/$said" = 2/1/ ] || fail "$program $words"
+            stdout=$("$programs/$program" $words 2>"$work/errors") && code=0 || code=$?
+            stderr=$(cat -- "$work/errors")
+            [ "$code/$(wc -l <"$work/errors")/$stdout" = 2/1/ ] || fail "$program $words"
         done
     done
 fi
@@ -46,7 +46,7 @@ fi
 # shellcheck disable=SC2086  # words
 runs bench fibers $rows --quick --repeat 1 --workers 1,3 --json
 # shellcheck disable=SC2086  # words
-printf '%s\n' "$said" | python3 -c '
+printf '%s\n' "$stdout" | python3 -c '
 import json, sys
 special = {"fibers-skynet": {"peak_mb"}, "fibers-skynet-join": {"peak_mb"},
            "fibers-parked": {"bytes", "create_ns", "wake_ns"},
@@ -70,8 +70,8 @@ assert sizes["fibers-skynet"] == (4, 11111, 9999 * 10000 // 2), sizes
 
 # Servers: http-epoll is built if wrk is installed.
 if [ -x "$programs/http-epoll" ]; then
-    said=$("$programs/http-epoll" -q -w 2 -r 1 -i 64) || fail 'http-epoll'
-    printf '%s' "$said" | python3 -c '
+    stdout=$("$programs/http-epoll" -q -w 2 -r 1 -i 64) || fail 'http-epoll'
+    printf '%s' "$stdout" | python3 -c '
 import json, sys
 line = json.load(sys.stdin)
 assert line["workload"] == "http-64" and line["result"] == 0, line
@@ -154,37 +154,37 @@ END
 
 # row TEXT: expect this line in the table, with any number of blanks between its words.
 row() {
-    printf '%s\n' "$said" | tr -s ' ' | sed 's/^ //; s/ $//' | grep -Fxq -- "$1" || fail "expected the row: $1"
+    printf '%s\n' "$stdout" | tr -s ' ' | sed 's/^ //; s/ $//' | grep -Fxq -- "$1" || fail "expected the row: $1"
 }
 
 fails 1 bench fibers yield-2
-complains 'cannot measure fibers-yield-2: no program fibers-filch in'
-[ -z "$said" ] || fail 'an empty table is printed'
+stderr_has 'cannot measure fibers-yield-2: no program fibers-filch in'
+[ -z "$stdout" ] || fail 'an empty table is printed'
 
 # Ratios of medians and of best values.  Goals are shown where they exist.  A missing runtime is named.
 pretend fibers filch '{"cpu_ns":[10,12,20]}'
 pretend fibers go '{"cpu_ns":[40,30,20]}'
 runs bench fibers yield-2 rendezvous --workers 1,2,4 --repeat 2
-[ -z "$complaint" ] || fail 'prints to stderr without an error'
+[ -z "$stderr" ] || fail 'prints to stderr without an error'
 row 'fibers workers unit filch best go best / go best goal'
 row 'yield, 2 fibers 1 ns 12.0 10.0 30.0 20.0 0.40 0.50 10.0'
 row '2 ns 12.0 10.0 30.0 20.0 0.40 0.50 -'
 row 'rendezvous, both ways 1 ns 12.0 10.0 30.0 20.0 0.40 0.50 45.0'
 row '2 ns 12.0 10.0 30.0 20.0 0.40 0.50 60.0'
 row '4 ns 12.0 10.0 30.0 20.0 0.40 0.50 -'
-case $said in *servers\ or*|*small\ sizes*|*http,*) fail 'more than the selected cases is printed' ;; esac
+case $stdout in *servers\ or*|*small\ sizes*|*http,*) fail 'more than the selected cases is printed' ;; esac
 runs bench fibers yield-2 --quick --workers 1 --repeat 1
-says 'These are small sizes'
+stdout_has 'These are small sizes'
 runs bench fibers yield-2 --workers 1 --repeat 2 --json
-says '"metrics":{"cpu_ns":[10,12,20,10,12,20]},"samples":[1.000000000,'
+stdout_has '"metrics":{"cpu_ns":[10,12,20,10,12,20]},"samples":[1.000000000,'
 
 rm -- "$FILCH_BENCH_DIR/fibers-go"
 echo 'go: not installed (Debian: golang-go)' >"$FILCH_BENCH_DIR/left-out"
 runs bench fibers yield-2 mutex --workers 1,2 --repeat 1
 row 'yield, 2 fibers 1 ns 12.0 10.0 - - - - 10.0'
-[ "$(printf '%s\n' "$said" | grep -c '^go: not installed (Debian: golang-go)$')" -eq 1 ] || fail 'go is not named once'
+[ "$(printf '%s\n' "$stdout" | grep -c '^go: not installed (Debian: golang-go)$')" -eq 1 ] || fail 'go is not named once'
 runs bench fibers yield-2 --workers 1 --repeat 1 --json
-complains 'go: not installed (Debian: golang-go)'
+stderr_has 'go: not installed (Debian: golang-go)'
 
 # Several metrics of one workload.
 pretend fibers filch '{"bytes":[4300],"create_ns":[2200.4],"wake_ns":[199.6],"cpu_ns":[1],"wall_ns":[1]}'
@@ -196,8 +196,8 @@ row 'wake and end 1 ns 200 200 - - - - 200'
 # Servers, compared with the epoll loop.
 echo 'http: wrk is not installed' >>"$FILCH_BENCH_DIR/left-out"
 runs bench fibers http-64 parked --workers 2 --repeat 1
-says 'http: wrk is not installed'
-[ "$(printf '%s\n' "$said" | grep -c 'wrk is not installed')" -eq 1 ] || fail 'the missing wrk is named more than once'
+stdout_has 'http: wrk is not installed'
+[ "$(printf '%s\n' "$stdout" | grep -c 'wrk is not installed')" -eq 1 ] || fail 'the missing wrk is named more than once'
 pretend http epoll '{"cpu_us":[4],"requests_s":[1000]}'
 pretend http filch '{"cpu_us":[5],"requests_s":[900]}'
 pretend http nginx '{"cpu_us":[6],"requests_s":[800]}'
@@ -208,11 +208,11 @@ row '64 connections 2 filch 5.00 5.00 1.25 1.25 900 8.2'
 row '1,000 connections 2 filch 5.00 5.00 1.25 1.25 900 8.7'
 row '2 epoll 4.00 4.00 1.00 1.00 1000'
 row '2 nginx 6.00 6.00 1.50 1.50 800'
-says 'go-raw: not supported here'
+stdout_has 'go-raw: not supported here'
 rm -- "$FILCH_BENCH_DIR/http-filch"
 echo 'http-filch: not yet' >>"$FILCH_BENCH_DIR/left-out"
 runs bench fibers http-64 --workers 2 --repeat 1
-says "filch's server: not yet"
+stdout_has "filch's server: not yet"
 
 # Invalid metrics.
 for figures in 5 '[1,2,3]' '{"cpu_ns":5}' '{"cpu_ns":[]}' '{"cpu_ns":[1,2]}' '{"cpu_ns":[1,2,"x"]}' \
@@ -220,7 +220,7 @@ for figures in 5 '[1,2,3]' '{"cpu_ns":5}' '{"cpu_ns":[]}' '{"cpu_ns":[1,2]}' '{"
     '{"a":[1,2,3],"b":[1,2,3],"c":[1,2,3],"d":[1,2,3],"e":[1,2,3],"f":[1,2,3],"g":[1,2,3],"h":[1,2,3],"i":[1,2,3]}'; do
     pretend fibers filch "$figures"
     fails 1 bench fibers yield-2 --workers 1 --repeat 1
-    complains 'fibers-filch (1 workers) printed an invalid report'
+    stderr_has 'fibers-filch (1 workers) printed an invalid report'
     row 'yield, 2 fibers 1 failed'
 done
 
@@ -229,6 +229,6 @@ pretend fibers filch '{"cpu_ns":[10,12,20]}'
 printf '#!/bin/sh\necho lost a fiber >&2\nexit 1\n' >"$FILCH_BENCH_DIR/fibers-go"
 chmod +x "$FILCH_BENCH_DIR/fibers-go"
 fails 1 bench fibers yield-2 --workers 1 --repeat 1
-complains 'filch: fibers-go (1 workers) exited with 1: lost a fiber'
+stderr_has 'filch: fibers-go (1 workers) exited with 1: lost a fiber'
 row 'yield, 2 fibers 1 ns 12.0 10.0 - - - - 10.0'
 printf 'filch bench fibers passed\n'

@@ -10,20 +10,20 @@ if ! command -v python3 >/dev/null; then
 fi
 
 # Usage errors.
-refuses 'jobs has its own table and cannot be combined with fib' bench jobs fib
-refuses 'jobs has its own table and cannot be combined with fib' bench fib jobs
-refuses 'jobs is given twice' bench jobs jobs
-refuses '--size does not apply to jobs' bench jobs --size 5
-refuses '--runtimes does not apply to jobs' bench jobs --runtimes filch
-refuses "(got '0')" bench jobs --workers 0
-refuses "unknown workload 'jobs'; choose from: fib," run jobs
+rejects 'jobs has its own table and cannot be combined with fib' bench jobs fib
+rejects 'jobs has its own table and cannot be combined with fib' bench fib jobs
+rejects 'jobs is given twice' bench jobs jobs
+rejects '--size does not apply to jobs' bench jobs --size 5
+rejects '--runtimes does not apply to jobs' bench jobs --runtimes filch
+rejects "(got '0')" bench jobs --workers 0
+rejects "unknown workload 'jobs'; choose from: fib," run jobs
 runs bench --help
-says 'filch bench jobs [OPTION...]'
+stdout_has 'filch bench jobs [OPTION...]'
 
 # The table: each time is above 0, and each gain is the quotient of the times.
 runs bench --quick jobs --repeat 1 --workers 1,3
-[ -z "$complaint" ] || fail 'prints to stderr without an error'
-printf '%s\n' "$said" | python3 -c '
+[ -z "$stderr" ] || fail 'prints to stderr without an error'
+printf '%s\n' "$stdout" | python3 -c '
 import sys
 lines = [line.split() for line in sys.stdin]
 assert lines[0] == ("workers basic + allocator gain step + lock-free gain step "
@@ -57,7 +57,7 @@ block(7, "jobs-for: 2047 jobs of a loop", [5.3, 1.35, 0.76])
 
 # JSON lines: the programs count that each job ran once and each number was visited once.
 runs bench jobs --quick --repeat 1 --workers 2 --json
-printf '%s\n' "$said" | python3 -c '
+printf '%s\n' "$stdout" | python3 -c '
 import json, sys
 seen = []
 for line in map(json.loads, sys.stdin):
@@ -74,15 +74,15 @@ programs=${filch%/*}/programs
 for column in basic allocator lock-free filch filch-group filch-job; do
     for shape in single:1:1 single:65000:65000 for:1:16 for:8192:131072; do
         IFS=: read -r input size result <<<"$shape"
-        said=$("$programs/jobs-$column" -i "$input" -n "$size" -w 3) || fail "jobs-$column -i $input -n $size"
-        says "\"runtime\":\"$column\""
-        says "\"result\":$result,"
+        stdout=$("$programs/jobs-$column" -i "$input" -n "$size" -w 3) || fail "jobs-$column -i $input -n $size"
+        stdout_has "\"runtime\":\"$column\""
+        stdout_has "\"result\":$result,"
     done
 done
-said=
-complaint=$("$programs/jobs-basic" -i for -n 3 2>&1) && code=0 || code=$?
+stdout=
+stderr=$("$programs/jobs-basic" -i for -n 3 2>&1) && code=0 || code=$?
 [ "$code" -eq 2 ] || fail 'a loop of three leaves'
-complains 'power of two'
+stderr_has 'power of two'
 
 if command -v gnuplot >/dev/null; then
     runs bench jobs --quick --repeat 1 --workers 1 --json --plot "$work/picture.svg"
@@ -97,14 +97,14 @@ fi
 export FILCH_BENCH_DIR=$work/programs
 mkdir -- "$FILCH_BENCH_DIR"
 fails 1 bench jobs --quick
-complains 'cannot measure jobs-single: no program jobs-basic in'
-[ -z "$said" ] || fail 'a table of nothing'
+stderr_has 'cannot measure jobs-single: no program jobs-basic in'
+[ -z "$stdout" ] || fail 'a table of nothing'
 cp -- "$programs"/jobs-* "$FILCH_BENCH_DIR"
 rm -- "$FILCH_BENCH_DIR/jobs-lock-free"
 printf '#!/bin/sh\necho lost a job >&2\nexit 1\n' >"$FILCH_BENCH_DIR/jobs-lock-free"
 chmod +x "$FILCH_BENCH_DIR/jobs-lock-free"
 fails 1 bench jobs --quick --repeat 1 --workers 2
-complains 'filch: jobs-lock-free (2 workers) exited with 1: lost a job'
-says 'median ms          2  lock-free failed'
-says 'published ms             18.500'
+stderr_has 'filch: jobs-lock-free (2 workers) exited with 1: lost a job'
+stdout_has 'median ms          2  lock-free failed'
+stdout_has 'published ms             18.500'
 printf 'filch draws the table of jobs\n'

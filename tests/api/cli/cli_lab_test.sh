@@ -11,25 +11,25 @@ filch=$1
 # ---- usage ----
 
 runs lab --help
-says 'usage: filch lab EXPERIMENT'
-for word in peers jobs deques steals probabilities all; do says "  $word "; done
-refuses 'lab needs an experiment: peers, ' lab
-refuses "unknown experiment 'nosuch'; choose from: peers, " lab nosuch
-refuses "unknown experiment ''" lab ''
-refuses 'lab all needs a directory' lab all
-refuses 'lab report needs a directory' lab report
-refuses "report takes no arguments (got 'x')" lab report x --out "$work/out"
-refuses "--out takes the name of a directory (got '')" lab all --out ''
-refuses "all takes no arguments (got 'peers')" lab all peers --out "$work/out"
-refuses "deques takes no arguments (got 'jobs')" lab deques jobs
-refuses "unknown option '--frobnicate'" lab deques --frobnicate
-refuses "'--out' needs a value" lab deques --out
-refuses "'--quick=5' takes no value" lab deques --quick=5
+stdout_has 'usage: filch lab EXPERIMENT'
+for word in peers jobs deques steals probabilities all; do stdout_has "  $word "; done
+rejects 'lab needs an experiment: peers, ' lab
+rejects "unknown experiment 'nosuch'; choose from: peers, " lab nosuch
+rejects "unknown experiment ''" lab ''
+rejects 'lab all needs a directory' lab all
+rejects 'lab report needs a directory' lab report
+rejects "report takes no arguments (got 'x')" lab report x --out "$work/out"
+rejects "--out takes the name of a directory (got '')" lab all --out ''
+rejects "all takes no arguments (got 'peers')" lab all peers --out "$work/out"
+rejects "deques takes no arguments (got 'jobs')" lab deques jobs
+rejects "unknown option '--frobnicate'" lab deques --frobnicate
+rejects "'--out' needs a value" lab deques --out
+rejects "'--quick=5' takes no value" lab deques --quick=5
 for word in 0 -1 100000 99999999999999999999 junk 1x ' 1'; do
-    refuses "(got '$word')" lab deques --workers "$word"
-    refuses "(got '$word')" lab deques --repeat "$word"
+    rejects "(got '$word')" lab deques --workers "$word"
+    rejects "(got '$word')" lab deques --repeat "$word"
 done
-refuses "(got '0')" lab deques --timeout 0
+rejects "(got '0')" lab deques --timeout 0
 [ ! -e "$work/out" ] || fail 'a directory was made although the usage was wrong'
 
 # ---- stub programs ----
@@ -44,19 +44,19 @@ keys() { grep -o '^{"key":"[^"]*"' "$out/raw/peers.jsonl" | sort; }
 # An output directory that cannot be created.
 : >"$work/file"
 fails 1 lab deques --out "$work/file"
-complains "$work/file/raw: Not a directory"
+stderr_has "$work/file/raw: Not a directory"
 fails 1 lab deques --out "$work/no/such/folder"
-complains "$work/no/such/folder: No such file or directory"
+stderr_has "$work/no/such/folder: No such file or directory"
 [ ! -e "$calls" ] || fail 'programs were called although there is no output directory'
 mkdir -p -- "$work/odd/raw" && ln -s /dev/zero "$work/odd/raw/deques.jsonl"
 fails 1 lab deques --out "$work/odd"
-complains 'is not a regular file'
+stderr_has 'is not a regular file'
 
 # All experiments: every case twice.  Peers: 6 workloads, each with a serial program and 5 runtimes with 1 and 2 workers.
 runs lab all --out "$out" --workers 2 --repeat 2
-says 'peers '
-says 'agrees'
-says "report: $out/report.html"
+stdout_has 'peers '
+stdout_has 'agrees'
+stdout_has "report: $out/report.html"
 all=$(calls_made)
 [ "$(keys | wc -l)" -eq $((2 * 6 * 11)) ] || fail "$(keys | wc -l) calls for peers"
 [ "$(keys | uniq -d | wc -l)" -eq 0 ] || fail 'a call was made twice'
@@ -74,16 +74,16 @@ grep -c '^fib-filch [12]$' "$calls" | grep -qx 4 || fail 'lazy does not reach 4 
 grep '^fib-tbb' "$calls" | grep -q eager && fail 'a setting applies to another call'
 
 # A second run uses the journal: no program is called, and the output is the same.
-before=$said
+before=$stdout
 runs lab all --out "$out" --workers 2 --repeat 2
 [ "$(calls_made)" -eq "$all" ] || fail 'calls were made again'
-[ "$said" = "$before" ] || fail 'the output of the same results differs'
+[ "$stdout" = "$before" ] || fail 'the output of the same results differs'
 
 # A run of one experiment prints it in full, and the report keeps the sections of the others.
 runs lab jobs --out "$out" --workers 2 --repeat 2
-says '65,000 single jobs'
-says '18.50'
-says 'Compared with the publication: agrees.'
+stdout_has '65,000 single jobs'
+stdout_has '18.50'
+stdout_has 'Compared with the publication: agrees.'
 grep -q '<section id="peers">' "$out/report.html" || fail 'the report has lost a section'
 
 # The report can be written again from the journals, without any program.
@@ -95,7 +95,7 @@ cmp -s -- "$out/report.html" "$work/report" || fail 'the report differs'
 
 # Without gnuplot, all but the charts is there.
 path=$work/empty runs lab report --out "$out"
-complains 'report without charts: gnuplot is not installed'
+stderr_has 'report without charts: gnuplot is not installed'
 grep -q '(not drawn)' "$out/report.html" || fail 'the report does not say that charts are missing'
 [ "$(grep -c '<table>' "$out/report.html")" -eq "$(grep -c '<table>' "$work/report")" ] || fail 'tables are missing'
 runs lab report --out "$out"
@@ -108,17 +108,17 @@ runs lab report --out "$out"
 [ "$(cat "$work/precious")" = precious ] || fail 'a file behind a link was written'
 [ "$(stat -c %a "$out/report.html")" = 600 ] || fail 'the mode of the report has changed'
 fails 1 lab report --out "$work/nowhere"
-complains "no report: $work/nowhere/raw has no journal"
+stderr_has "no report: $work/nowhere/raw has no journal"
 [ ! -e "$work/nowhere" ] || fail 'a directory was made although there are no results'
 
 # Results of a run with other settings are refused.
 fails 1 lab peers --out "$out" --workers 2 --repeat 3
-complains "$out/raw/peers.jsonl belongs to another run, with \"rounds\":2; discard it with --restart"
+stderr_has "$out/raw/peers.jsonl belongs to another run, with \"rounds\":2; discard it with --restart"
 FILCH_PUBLISH=eager fails 1 lab peers --out "$out" --workers 2 --repeat 2
-complains 'belongs to another run, with "settings":""'
+stderr_has 'belongs to another run, with "settings":""'
 touch -d '2001-01-01' "$lab_programs/pretender"
 fails 1 lab peers --out "$out" --workers 2 --repeat 2
-complains 'belongs to another run, with "programs":'
+stderr_has 'belongs to another run, with "programs":'
 [ "$(calls_made)" -eq "$all" ] || fail 'calls were made for a run that was refused'
 runs lab peers --out "$out" --workers 2 --repeat 1 --restart
 [ "$(keys | wc -l)" -eq 66 ] || fail 'the journal was not started again'
@@ -150,9 +150,9 @@ rm -r -- "$out"
 : >"$calls"
 echo fib-tbb >"$work/fails"
 fails 1 lab peers --out "$out" --workers 1 --repeat 3
-complains 'filch: peers: fib/tbb/1 exited with 3: it hurts'
+stderr_has 'filch: peers: fib/tbb/1 exited with 3: it hurts'
 [ "$(grep -c '^fib-tbb' "$calls")" -eq 1 ] || fail 'a failed program was called again'
-says 'knapsack'
+stdout_has 'knapsack'
 grep -q 'failed: fib/tbb/1#0 exited with 3: it hurts' "$out/report.html" || fail 'the report does not show the failure'
 rm -- "$work/fails"
 runs lab peers --out "$out" --workers 1 --repeat 3 # now it works, and its calls are made
@@ -163,10 +163,10 @@ grep -q 'failed: fib/tbb' "$out/report.html" && fail 'a repeated call is still r
 rm -- "$lab_programs"/*-libomp
 echo 'libomp: not supported here' >"$lab_programs/left-out"
 runs lab peers --workers 1 --repeat 2
-says 'libomp: not supported here'
+stdout_has 'libomp: not supported here'
 rm -- "$lab_programs"/*-tbb
 runs lab peers --workers 1 --repeat 2
-says 'Compared with the publication: cannot tell.'
+stdout_has 'Compared with the publication: cannot tell.'
 
 # A full disk: a write fails.
 code=0
@@ -175,9 +175,9 @@ code=0
     ulimit -f 8
     exec "$filch" lab peers --out "$work/full" --workers 1 --repeat 4
 ) >"$work/log" 2>"$work/errors" || code=$?
-complaint=$(cat -- "$work/errors")
+stderr=$(cat -- "$work/errors")
 [ $code -eq 1 ] || fail 'a journal that cannot be written is not reported'
-complains "$work/full/raw/peers.jsonl: File too large"
+stderr_has "$work/full/raw/peers.jsonl: File too large"
 [ ! -s "$work/log" ] || fail 'results of an incomplete run are printed'
 code=0
 "$filch" lab deques --repeat 1 >/dev/full 2>"$work/errors" || code=$?
@@ -213,7 +213,7 @@ fi
 unset FILCH_BENCH_DIR
 for name in deques jobs peers; do
     runs lab $name --quick --repeat 1 --workers 1
-    says 'Compared with the publication: '
-    case $said in *nan*) fail "$name prints nan" ;; esac
+    stdout_has 'Compared with the publication: '
+    case $stdout in *nan*) fail "$name prints nan" ;; esac
 done
 printf 'filch lab passed\n'

@@ -10,9 +10,9 @@ file=$work/fib.samples
 # ---- a table ----
 FILCH_SAMPLE=$file FILCH_PUBLISH=eager "$fib" -n 18 -w 2 >/dev/null
 runs lab csv "$file"
-says 'ticks,seconds,size_0,bottom_incs_0,bottom_decs_0,top_0,pushes_0,pops_0,'
-says ',resizes_1'
-printf '%s\n' "$said" >"$work/fib.csv"
+stdout_has 'ticks,seconds,size_0,bottom_incs_0,bottom_decs_0,top_0,pushes_0,pops_0,'
+stdout_has ',resizes_1'
+printf '%s\n' "$stdout" >"$work/fib.csv"
 rows=$(wc -l <"$work/fib.csv")
 [ "$rows" -gt 2 ] || fail 'there are no samples'
 [ "$(awk -F, '{ print NF }' "$work/fib.csv" | sort -u)" = 28 ] || fail 'not all rows have 28 columns'
@@ -24,14 +24,14 @@ tail -n 1 "$work/fib.csv" | awk -F, '{
 }' || fail 'the counters do not add up'
 
 # ---- invalid files ----
-refuses 'csv needs a file' lab csv
-refuses "unknown option '--nonsense'" lab csv --nonsense
-refuses "(got also 'more')" lab csv "$file" more
+rejects 'csv needs a file' lab csv
+rejects "unknown option '--nonsense'" lab csv --nonsense
+rejects "(got also 'more')" lab csv "$file" more
 is_refused() { # TEXT FILE
     fails 1 lab csv "$2"
-    complains "$1"
-    [ -z "$said" ] || fail "filch lab csv $2 prints to stdout"
-    [ "$(printf '%s\n' "$complaint" | wc -l)" -eq 1 ] || fail "filch lab csv $2 does not print one line to stderr"
+    stderr_has "$1"
+    [ -z "$stdout" ] || fail "filch lab csv $2 prints to stdout"
+    [ "$(printf '%s\n' "$stderr" | wc -l)" -eq 1 ] || fail "filch lab csv $2 does not print one line to stderr"
 }
 is_refused 'No such file' "$work/nosuch"
 is_refused 'is not a regular file' "$work"
@@ -59,16 +59,16 @@ is_refused 'invalid header' "$work/bad"
 put 48 '\xff\xff\xff\xff\xff\xff\xff\xff'
 is_refused 'is truncated' "$work/bad"
 runs lab csv --help
-says 'usage: filch lab csv'
+stdout_has 'usage: filch lab csv'
 
 # ---- probabilities ----
-refuses "'nosuch' is neither a workload" lab probabilities nosuch
-refuses "'0' is neither a workload" lab probabilities fib 0
+rejects "'nosuch' is neither a workload" lab probabilities nosuch
+rejects "'0' is neither a workload" lab probabilities fib 0
 runs lab probabilities fib --quick
-says 'fib: probability that the size of a deque changes by -2 to 2 within 100 ticks'
-says 'eager, 2 workers'
-says 'lazy, 2 workers'
-says 'Compared with the publication'
+stdout_has 'fib: probability that the size of a deque changes by -2 to 2 within 100 ticks'
+stdout_has 'eager, 2 workers'
+stdout_has 'lazy, 2 workers'
+stdout_has 'Compared with the publication'
 runs lab probabilities matmul 250 --quick
-says '0.0976776'
-says 'within 250 ticks'
+stdout_has '0.0976776'
+stdout_has 'within 250 ticks'

@@ -11,38 +11,38 @@ if ! command -v python3 >/dev/null; then
 fi
 fib=${filch%/*}/programs/fib-filch
 
-refuses 'scale needs a program' scale
-refuses 'ascending numbers' scale --workers 4,2 "$fib"
-refuses "(got 'many')" scale --workers many "$fib"
-refuses "(got '-1')" scale --burden=-1 "$fib"
-refuses 'must end in .svg or .png' scale --plot x.gif "$fib"
-refuses "unknown option '--nonsense'" scale --nonsense "$fib"
+rejects 'scale needs a program' scale
+rejects 'ascending numbers' scale --workers 4,2 "$fib"
+rejects "(got 'many')" scale --workers many "$fib"
+rejects "(got '-1')" scale --burden=-1 "$fib"
+rejects 'must end in .svg or .png' scale --plot x.gif "$fib"
+rejects "unknown option '--nonsense'" scale --nonsense "$fib"
 runs scale --help
-says 'usage: filch scale'
+stdout_has 'usage: filch scale'
 
 # A failure of the program is reported.
 fails 1 scale -- true
-complains 'true wrote no profile'
+stderr_has 'true wrote no profile'
 fails 1 scale -- false
-complains 'false exited with 1'
+stderr_has 'false exited with 1'
 fails 1 scale -- "$work/nosuch"
-complains 'No such file'
+stderr_has 'No such file'
 # shellcheck disable=SC2016  # $$ of the inner shell
 fails 1 scale -- sh -c 'kill -TERM $$'
-complains 'was killed by signal 15'
+stderr_has 'was killed by signal 15'
 
 # A signal that kills filch also kills the program, and no file is left.
 mkdir "$work/tmp"
 # shellcheck disable=SC2016  # $$ of the inner shell, and that of filch
 TMPDIR=$work/tmp fails 1 scale -- sh -c 'kill -TERM $PPID; exec sleep 60'
-complains 'was killed by signal 15'
+stderr_has 'was killed by signal 15'
 [ -z "$(ls -A "$work/tmp")" ] || fail 'a file is left behind'
 
 # The spawns of fib are known.  Arguments and output of the program are passed through.
 runs scale --workers 2,4 --csv "$work/scale.csv" -- "$fib" -n 15 -r 1
-says '"workload":"fib"'
-says 'tasks spawned                986'
-printf '%s\n' "$said" | python3 -c '
+stdout_has '"workload":"fib"'
+stdout_has 'tasks spawned                986'
+printf '%s\n' "$stdout" | python3 -c '
 import sys
 rows = {}
 table = []
@@ -65,18 +65,18 @@ for workers, least, most in table:
 
 # A loop of one grain has no parallelism: its span is its work.
 runs scale --repeat 2 --measure --workers 2 -- "$fib" -n 1 -r 1
-says 'tasks spawned                  0'
-says 'measured'
+stdout_has 'tasks spawned                  0'
+stdout_has 'measured'
 fails 1 scale --csv "$work/no/such/folder" -- "$fib" -n 5 -r 1
-complains 'No such file or directory'
-complaint=$(FILCH_SCALE=$work/no/such/folder "$fib" -n 5 -r 1 2>&1) || fail 'a program fails because its profile cannot be written'
-complains "FILCH_SCALE: cannot write $work/no/such/folder: No such file or directory"
+stderr_has 'No such file or directory'
+stderr=$(FILCH_SCALE=$work/no/such/folder "$fib" -n 5 -r 1 2>&1) || fail 'a program fails because its profile cannot be written'
+stderr_has "FILCH_SCALE: cannot write $work/no/such/folder: No such file or directory"
 
 # Of two processes that write the same file, the last one wins and replaces the whole file.
 mkfifo "$work/input"
 FILCH_SCALE=$work/both "$waits" <"$work/input" >"$work/output" &
 exec 3>"$work/input"
-until grep -q ready "$work/output"; do sleep 0.02; done
+await "$waits prints 'ready'" grep -q ready "$work/output"
 FILCH_SCALE=$work/both "$fib" -n 22 -r 3 >/dev/null 3>&-
 printf '%0400d\n' 0 >>"$work/both"
 exec 3>&-

@@ -5,16 +5,16 @@ trap 'rm -rf -- "$work"' EXIT
 unset FILCH_BENCH_DIR FILCH_DEQUE FILCH_STEAL_BATCH FILCH_PUBLISH FILCH_STACK_SIZE
 
 fail() {
-    printf 'FAILED: %s: exit %d\nstdout: %s\nstderr: %s\n' "$1" "$code" "$said" "$complaint" >&2
+    printf 'FAILED: %s: exit %d\nstdout: %s\nstderr: %s\n' "$1" "$code" "$stdout" "$stderr" >&2
     exit 1
 }
 
-# run ARGS...: run filch with PATH=$path; set $said (stdout), $complaint (stderr) and $code (exit status).
+# run ARGS...: run filch with PATH=$path; set $stdout, $stderr and $code (exit status).
 path=$PATH
 run() {
     code=0
-    said=$(PATH=$path "$filch" "$@" 2>"$work/errors") || code=$?
-    complaint=$(cat -- "$work/errors")
+    stdout=$(PATH=$path "$filch" "$@" 2>"$work/errors") || code=$?
+    stderr=$(cat -- "$work/errors")
 }
 
 # runs ARGS...: run, and expect exit status 0.
@@ -31,26 +31,36 @@ fails() {
     [ "$code" -eq "$expected" ] || fail "filch $*: expected exit status $expected"
 }
 
-says() {
-    case $said in
+stdout_has() {
+    case $stdout in
     *"$1"*) ;;
     *) fail "expected on stdout: $1" ;;
     esac
 }
 
-complains() {
-    case $complaint in
+stderr_has() {
+    case $stderr in
     *"$1"*) ;;
     *) fail "expected on stderr: $1" ;;
     esac
 }
 
-# refuses TEXT ARGS...: expect exit status 2, one line on stderr that contains TEXT, and no output.
-refuses() {
-    local words=$1
+# rejects TEXT ARGS...: expect exit status 2, one line on stderr that contains TEXT, and no output.
+rejects() {
+    local text=$1
     shift
     fails 2 "$@"
-    complains "$words"
-    [ -z "$said" ] || fail "filch $* prints to stdout before the usage error"
-    [ "$(printf '%s\n' "$complaint" | wc -l)" -eq 1 ] || fail "filch $* does not print one line to stderr"
+    stderr_has "$text"
+    [ -z "$stdout" ] || fail "filch $* prints to stdout before the usage error"
+    [ "$(printf '%s\n' "$stderr" | wc -l)" -eq 1 ] || fail "filch $* does not print one line to stderr"
+}
+
+# await WHAT COMMAND...: repeat the command until it succeeds, at most ten minutes.
+await() {
+    local what=$1 end=$((SECONDS + 600))
+    shift
+    until "$@"; do
+        [ "$SECONDS" -lt "$end" ] || fail "waited ten minutes: $what"
+        sleep 0.02
+    done
 }

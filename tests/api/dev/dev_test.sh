@@ -11,7 +11,7 @@ bin="$work/a bin"
 calls=$work/calls
 
 fail() {
-    printf 'FAILED: %s: exit %d, output:\n%s\n' "$1" "$code" "$said" >&2
+    printf 'FAILED: %s: exit %d, output:\n%s\n' "$1" "$code" "$output" >&2
     exit 1
 }
 
@@ -41,19 +41,19 @@ machine() {
 compiler=
 run() {
     code=0
-    said=$(cd / && PATH=$bin FILCH_CC=$compiler FILCH_WERROR='' "$dev" "$@" 2>&1) || code=$?
+    output=$(cd / && PATH=$bin FILCH_CC=$compiler FILCH_WERROR='' "$dev" "$@" 2>&1) || code=$?
 }
 
 # refused TEXT: the last run printed one line that contains TEXT, and called no tool.
 refused() {
     [ "$code" -eq 2 ] || fail "expected to be refused"
-    says "$1"
-    [ "$(printf '%s\n' "$said" | wc -l)" -eq 1 ] || fail "expected one line"
+    output_has "$1"
+    [ "$(printf '%s\n' "$output" | wc -l)" -eq 1 ] || fail "expected one line"
     [ ! -s "$calls" ] || { cat "$calls" && fail "tools were called after a usage error"; }
 }
 
-says() {
-    case $said in
+output_has() {
+    case $output in
     *"$1"*) ;;
     *) fail "expected to read: $1" ;;
     esac
@@ -78,14 +78,14 @@ run install /opt /usr
 refused "install takes one directory (got '/usr' too)"
 run
 [ "$code" -eq 0 ] || fail "no command"
-says 'usage: ./dev COMMAND'
+output_has 'usage: ./dev COMMAND'
 
 # Neither root nor sudo: ./dev prints the command to run and calls no tool.
 machine 1000 "$nothing_there"
 for command in demo test; do
     run $command
     [ "$code" -eq 1 ] || fail "$command without packages, root and sudo"
-    says "su -c 'apt-get update && apt-get install -y --no-install-recommends build-essential cmake "
+    output_has "su -c 'apt-get update && apt-get install -y --no-install-recommends build-essential cmake "
     [ ! -s "$calls" ] || fail "$command went on without its packages"
 done
 
@@ -111,8 +111,8 @@ machine 0 "$nothing_there"
 pretend apt-get 'echo E: no network; exit 100'
 run test
 [ "$code" -eq 1 ] || fail "apt-get fails"
-says 'E: no network'
-says 'cannot install the packages; run as root: apt-get update && apt-get install'
+output_has 'E: no network'
+output_has 'cannot install the packages; run as root: apt-get update && apt-get install'
 not_called cmake
 
 # Another package manager holds a lock at the first three attempts: ./dev waits, prints one line, and continues.
@@ -123,8 +123,8 @@ for word in update install; do
 [ \"\$1\" != $word ] || [ \"\$(grep -c \"^apt-get $word\" '$calls')\" -gt 3 ] || { echo '$held'; exit 100; }"
     run test
     [ "$code" -eq 0 ] || fail "a lock that is held for a while at apt-get $word"
-    says "dev: waiting for another package manager to end ($held)"
-    [ "$(grep -c waiting <<<"$said")" -eq 1 ] || fail "expected one line about the wait"
+    output_has "dev: waiting for another package manager to end ($held)"
+    [ "$(grep -c waiting <<<"$output")" -eq 1 ] || fail "expected one line about the wait"
     [ "$(grep -c '^sleep' "$calls")" -eq 3 ] || fail "expected three waits"
     called ctest
 done
@@ -133,7 +133,7 @@ machine 0 "$nothing_there"
 pretend apt-get "echo '$held'; exit 100"
 run test
 [ "$code" -eq 1 ] || fail "a lock that is held for ever"
-says "$held"
+output_has "$held"
 not_called cmake
 
 # All packages are installed: apt-get is not called.  A failed configure or build stops the command.

@@ -33,7 +33,7 @@ build_and_run() {
     command -v "$compiler" >/dev/null || return 0
     "$compiler" "$@" -O2 "${warnings[@]}" -I "$include" "$work/program.c" -o "$work/program" \
         -L "$library" "-Wl,-rpath,$library" -lfilch || fail "$file: the program does not build with $compiler $*"
-    "$work/program" >"$work/said" || fail "$file: the program, built with $compiler $*, exited with $?"
+    "$work/program" >"$work/stdout" || fail "$file: the program, built with $compiler $*, exited with $?"
     runs=$((runs + 1))
 }
 

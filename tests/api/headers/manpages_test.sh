@@ -21,12 +21,12 @@ fresh_copy() {
 
 # check MESSAGE: tools/manpages must reject the copy and print MESSAGE.
 check() {
-    local said code=0
-    said=$("$tree/tools/manpages" "$work/tree") || code=$?
+    local output code=0
+    output=$("$tree/tools/manpages" "$work/tree") || code=$?
     [ "$code" -eq 1 ] || fail "exit code $code, expected: $1"
-    case $said in
+    case $output in
     *"$1"*) ;;
-    *) fail "expected: $1; got: $said" ;;
+    *) fail "expected: $1; got: $output" ;;
     esac
     cases=$((cases + 1))
 }

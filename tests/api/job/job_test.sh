@@ -17,10 +17,10 @@ wrong() {
 
 # prints WHAT EXPECTED: $work/program must print EXPECTED, with 1, 2 and 4 workers.
 prints() {
-    local said
+    local output
     for FILCH_WORKERS in 1 2 4; do
-        said=$(timeout 600 "$work/program" 2>&1) || wrong "$1 ended with $?, $FILCH_WORKERS workers: $said"
-        [ "$said" = "$2" ] || wrong "$1 said '$said' and not '$2', $FILCH_WORKERS workers"
+        output=$(timeout 600 "$work/program" 2>&1) || wrong "$1 ended with $?, $FILCH_WORKERS workers: $output"
+        [ "$output" = "$2" ] || wrong "$1 printed '$output', not '$2', $FILCH_WORKERS workers"
         runs=$((runs + 1))
     done
 }

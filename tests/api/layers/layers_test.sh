@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # layers_test.sh LAYERS CC NM: tools/layers reports every forbidden include and symbol, and no allowed
-# one.  Each case writes files into a small made-up tree and says what must be answered.
+# one.  Each case writes files into a small made-up tree and states the expected output.
 set -euo pipefail
 layers=$1
 cc=$2
@@ -15,30 +15,30 @@ fresh_tree() {
         "$tree"/{bench/parts/deque,bench/fib,cli,examples,tests}
 }
 
-# answer FILE LINE: write it, run, keep what was said and the exit code.
+# answer FILE LINE: write the line, run, and keep the output and the exit status.
 answer() {
     fresh_tree
     printf '%s\n' "$2" >"$tree/$1"
     code=0
-    said=$("$layers" "$tree" 2>&1) || code=$?
+    output=$("$layers" "$tree" 2>&1) || code=$?
     cases=$((cases + 1))
 }
 
 fail() {
-    printf 'FAILED: %s with %s: exit %d, said: %s\n' "$1" "$2" "$code" "$said" >&2
+    printf 'FAILED: %s with %s: exit %d, output: %s\n' "$1" "$2" "$code" "$output" >&2
     exit 1
 }
 
 allowed() {
     answer "$1" "$2"
-    if [ "$code" -ne 0 ] || [ -n "$said" ]; then fail "$1" "$2"; fi
+    if [ "$code" -ne 0 ] || [ -n "$output" ]; then fail "$1" "$2"; fi
 }
 
 # refused FILE LINE WHY: must name the file, the line and the reason.
 refused() {
     answer "$1" "$2"
     [ "$code" -eq 1 ] || fail "$1" "$2"
-    case $said in
+    case $output in
     "$1:1: "*"$3"*) ;;
     *) fail "$1" "$2" ;;
     esac
@@ -97,9 +97,9 @@ object() {
 # fi_sched) and of the other directories.
 symbols() {
     code=0
-    said=$("$layers" "$tree" "$tree"/src/*/*.o "$tree"/src/*.o 2>&1) || code=$?
+    output=$("$layers" "$tree" "$tree"/src/*/*.o "$tree"/src/*.o 2>&1) || code=$?
     cases=$((cases + 1))
-    if [ "$code" -ne "$1" ] || [ "$said" != "$2" ]; then fail "objects" "$1 '$2'"; fi
+    if [ "$code" -ne "$1" ] || [ "$output" != "$2" ]; then fail "objects" "$1 '$2'"; fi
 }
 
 fresh_tree
@@ -118,6 +118,6 @@ symbols 1 'algo/sort.c.o: sideways symbol: fi_task of src/task'
 
 rm -rf -- "$tree/src"
 code=0
-said=$("$layers" "$tree" 2>&1) || code=$?
+output=$("$layers" "$tree" 2>&1) || code=$?
 [ "$code" -eq 2 ] || fail "a tree without src/" "nothing"
 printf '%d cases checked\n' "$cases"
