@@ -18,22 +18,22 @@ static int by_size(const void *a, const void *b)
 }
 
 /* Linear interpolation between the two nearest. */
-static double quantile_of_sorted(const double *at, int n, double part)
+static double quantile_of_sorted(const double *at, int n, double fraction)
 {
-    double where = part * (n - 1);
+    double where = fraction * (n - 1);
     int below = (int)where;
     int above = below + 1 < n ? below + 1 : below;
     return at[below] + (where - below) * (at[above] - at[below]);
 }
 
-double statistics_quantile(lab_numbers n, double part)
+double statistics_quantile(lab_numbers n, double fraction)
 {
     double *copy = n.count > 0 ? malloc((size_t)n.count * sizeof *copy) : NULL;
     if (!copy)
         return NAN;
     memcpy(copy, n.at, (size_t)n.count * sizeof *copy);
     qsort(copy, (size_t)n.count, sizeof *copy, by_size);
-    double q = quantile_of_sorted(copy, n.count, part);
+    double q = quantile_of_sorted(copy, n.count, fraction);
     free(copy);
     return q;
 }
@@ -112,35 +112,35 @@ lab_interval statistics_median_interval(lab_numbers n)
     return bootstrap_interval(n, NULL);
 }
 
-lab_interval statistics_ratio_interval(lab_numbers above, lab_numbers below)
+lab_interval statistics_ratio_interval(lab_numbers numerator, lab_numbers denominator)
 {
-    return bootstrap_interval(above, &below);
+    return bootstrap_interval(numerator, &denominator);
 }
 
 /* To be freed; NULL: not pairs. */
-static double *ratios_of(lab_numbers above, lab_numbers below)
+static double *ratios_of(lab_numbers numerator, lab_numbers denominator)
 {
-    bool are_pairs = above.count == below.count && above.count > 0;
-    double *ratios = are_pairs ? malloc((size_t)above.count * sizeof *ratios) : NULL;
-    for (int i = 0; ratios && i < above.count; i++)
-        ratios[i] = above.at[i] / below.at[i];
+    bool are_pairs = numerator.count == denominator.count && numerator.count > 0;
+    double *ratios = are_pairs ? malloc((size_t)numerator.count * sizeof *ratios) : NULL;
+    for (int i = 0; ratios && i < numerator.count; i++)
+        ratios[i] = numerator.at[i] / denominator.at[i];
     return ratios;
 }
 
-double statistics_pairs_ratio(lab_numbers above, lab_numbers below)
+double statistics_pairs_ratio(lab_numbers numerator, lab_numbers denominator)
 {
-    double *ratios = ratios_of(above, below);
-    double ratio = ratios ? statistics_median((lab_numbers){ratios, above.count})
-                          : statistics_median(above) / statistics_median(below);
+    double *ratios = ratios_of(numerator, denominator);
+    double ratio = ratios ? statistics_median((lab_numbers){ratios, numerator.count})
+                          : statistics_median(numerator) / statistics_median(denominator);
     free(ratios);
     return ratio;
 }
 
-lab_interval statistics_pairs_interval(lab_numbers above, lab_numbers below)
+lab_interval statistics_pairs_interval(lab_numbers numerator, lab_numbers denominator)
 {
-    double *ratios = ratios_of(above, below);
-    lab_interval found = ratios ? statistics_median_interval((lab_numbers){ratios, above.count})
-                                : statistics_ratio_interval(above, below);
+    double *ratios = ratios_of(numerator, denominator);
+    lab_interval found = ratios ? statistics_median_interval((lab_numbers){ratios, numerator.count})
+                                : statistics_ratio_interval(numerator, denominator);
     free(ratios);
     return found;
 }

@@ -182,8 +182,8 @@ static void draw_tasks(const lab_results *r, const setting *s, tasks_drawn *d, c
     tasks_cloud(r, s, &scratch);
     lab_fit f = statistics_fit(cloud_xs(&scratch), cloud_ys(&scratch));
     out[0] = (chart_series){s->name, d->points, tasks_points(r, s, d->points), CHART_POINTS, false};
-    d->line[0] = (chart_point){0, f.at_zero, NAN, NAN};
-    d->line[1] = (chart_point){max_tasks * 1e-6, f.at_zero + f.slope * max_tasks, NAN, NAN};
+    d->line[0] = (chart_point){0, f.intercept, NAN, NAN};
+    d->line[1] = (chart_point){max_tasks * 1e-6, f.intercept + f.slope * max_tasks, NAN, NAN};
     snprintf(d->fit, sizeof d->fit, "its line, R2 %.2f", f.r2);
     out[1] = (chart_series){d->fit, d->line, isnan(f.slope) ? 0 : 2, CHART_DASHES, true};
 }
@@ -275,7 +275,7 @@ static void tasks_table(const lab_results *r, report_page *page, const setting *
         growth g = growth_of(r, &all[i]);
         report_page_cell(page, "%s", all[i].name);
         report_page_number(page, g.fit.slope * 1e6, 2);
-        report_page_number(page, g.fit.at_zero, 1);
+        report_page_number(page, g.fit.intercept, 1);
         report_page_number(page, g.fit.r2, 3);
         report_page_number(page, g.r2_of_medians, 3);
         report_page_number(page, g.power, 2);

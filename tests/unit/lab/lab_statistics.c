@@ -91,11 +91,11 @@ static void lines(void **state)
     (void)state;
     lab_fit f = statistics_fit(NUMBERS(0, 1, 2, 3), NUMBERS(1, 3, 5, 7));
     check_near(f.slope, 2);
-    check_near(f.at_zero, 1);
+    check_near(f.intercept, 1);
     check_near(f.r2, 1);
     f = statistics_fit(NUMBERS(1, 2, 3), NUMBERS(1, 3, 2)); /* by hand: y = 1 + x / 2 */
     check_near(f.slope, 0.5);
-    check_near(f.at_zero, 1);
+    check_near(f.intercept, 1);
     check_near(f.r2, 0.25);
     check_near(statistics_fit(NUMBERS(1, 2), NUMBERS(5, 5)).r2, 1);
 }
