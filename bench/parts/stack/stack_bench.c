@@ -1,8 +1,8 @@
 /* Time and memory of many stacks: one million by default, each with a guard and one touched page.
  *
- *   create     first allocation of a stack and first touch of its top page
- *   again      allocation, touch and free of a cached stack
- *   give back  free of stacks that the cache does not keep: their memory returns to the kernel
+ *   create  first allocation of a stack and first touch of its top page
+ *   free    free of stacks that the cache does not keep, so their memory returns to the kernel
+ *   reuse   allocation, touch and free of a cached stack
  *
  * stack_bench [--json] [COUNT] [SIZE]
  */
@@ -14,12 +14,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#define WARM_PAIRS 10000000L
-#define COUNT_MAX  ((size_t)100000000)
+#define REUSES    10000000L
+#define COUNT_MAX ((size_t)100000000)
 
 struct results {
     size_t count, size, page;
-    double create_ns, warm_ns, put_ns;
+    double create_ns, reuse_ns, free_ns;
     double resident, records, page_tables; /* bytes per stack */
     double left;                           /* bytes per stack still resident after all are freed */
     fi_stack_stats stats;
@@ -66,20 +66,20 @@ static int create_all(fi_stack_cache *c, fi_stack **s, struct results *out)
     return 0;
 }
 
-static void put_all(fi_stack_cache *c, fi_stack **s, struct results *out)
+static void free_all(fi_stack_cache *c, fi_stack **s, struct results *out)
 {
     double begin = now_ns();
 
     for (size_t i = 0; i < out->count; i++)
         fi_stack_free(c, s[i], NULL);
-    out->put_ns = (now_ns() - begin) / (double)out->count;
+    out->free_ns = (now_ns() - begin) / (double)out->count;
 }
 
-static int warm_pairs(fi_stack_cache *c, struct results *out)
+static int reuse_cached(fi_stack_cache *c, struct results *out)
 {
     double begin = now_ns();
 
-    for (long i = 0; i < WARM_PAIRS; i++) {
+    for (long i = 0; i < REUSES; i++) {
         fi_stack *s;
         int e = fi_stack_alloc(c, &s);
 
@@ -88,7 +88,7 @@ static int warm_pairs(fi_stack_cache *c, struct results *out)
         *(volatile char *)(s->low + s->size - 64) = 1;
         fi_stack_free(c, s, NULL);
     }
-    out->warm_ns = (now_ns() - begin) / (double)WARM_PAIRS;
+    out->reuse_ns = (now_ns() - begin) / (double)REUSES;
     return 0;
 }
 
@@ -107,9 +107,9 @@ static int measure(fi_stack_pool *p, fi_stack **s, struct results *out)
     out->records = (double)out->stats.bookkeeping / n;
     out->resident = (status_bytes("VmRSS:") - resident) / n;
     out->page_tables = (status_bytes("VmPTE:") - tables) / n;
-    put_all(&c, s, out);
+    free_all(&c, s, out);
     out->left = (status_bytes("VmRSS:") - resident) / n;
-    e = warm_pairs(&c, out);
+    e = reuse_cached(&c, out);
     fi_stack_cache_fini(&c);
     return e;
 }
@@ -117,12 +117,12 @@ static int measure(fi_stack_pool *p, fi_stack **s, struct results *out)
 static void print_json(const struct results *f)
 {
     printf("{\"bench\":\"stack\",\"count\":%zu,\"stack_size\":%zu,\"guard\":\"%s\","
-           "\"guarded\":%zu,\"create_ns\":%.1f,\"give_back_ns\":%.1f,\"again_ns\":%.2f,"
+           "\"guarded\":%zu,\"create_ns\":%.1f,\"free_ns\":%.1f,\"reuse_ns\":%.2f,"
            "\"resident_bytes\":%.1f,\"record_bytes\":%.1f,\"page_table_bytes\":%.1f,"
            "\"left_bytes\":%.1f}\n",
            f->count, f->size, f->guard,
-           f->stats.n_allocated - f->stats.guards[FI_STACK_GUARD_CANARY], f->create_ns, f->put_ns,
-           f->warm_ns, f->resident, f->records, f->page_tables, f->left);
+           f->stats.n_allocated - f->stats.guards[FI_STACK_GUARD_CANARY], f->create_ns, f->free_ns,
+           f->reuse_ns, f->resident, f->records, f->page_tables, f->left);
 }
 
 static void print_table(const struct results *f)
@@ -130,8 +130,8 @@ static void print_table(const struct results *f)
     printf("%zu live stacks of %zu bytes, guard: %s (%zu weaker)\n", f->count, f->size, f->guard,
            f->stats.fallbacks);
     printf("  create and touch   %10.1f ns\n", f->create_ns);
-    printf("  give back          %10.1f ns\n", f->put_ns);
-    printf("  again, cached      %10.2f ns\n", f->warm_ns);
+    printf("  free, not cached   %10.1f ns\n", f->free_ns);
+    printf("  reuse, cached      %10.2f ns\n", f->reuse_ns);
     printf("  resident           %10.1f bytes each (page size %zu)\n", f->resident, f->page);
     printf("  of which records   %10.1f bytes each\n", f->records);
     printf("  page tables        %10.1f bytes each, in the kernel\n", f->page_tables);
