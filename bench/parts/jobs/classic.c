@@ -1,4 +1,5 @@
-/* Workers, job allocation and work stealing of the classical job system. */
+/* Workers, job allocation and work stealing of the classical job system that Filch is compared with
+ * (classic.h). */
 #define _GNU_SOURCE
 #include "classic.h"
 
@@ -33,7 +34,7 @@ static _Noreturn void die(const char *why)
 /* ---- allocation of jobs ---- */
 
 /* Jobs are not returned to the ring: a job is done long before its slot is reused. */
-static classic_job *from_ring(worker *w)
+static classic_job *job_from_ring(worker *w)
 {
     classic_job *job = &w->ring[w->next++ & (CLASSIC_MAX - 1)];
     if (atomic_load_explicit(&job->unfinished, memory_order_relaxed) != 0)
@@ -41,7 +42,7 @@ static classic_job *from_ring(worker *w)
     return job;
 }
 
-static classic_job *from_heap(void)
+static classic_job *job_from_heap(void)
 {
     classic_job *job = malloc(sizeof *job);
     if (!job)
@@ -49,9 +50,9 @@ static classic_job *from_heap(void)
     return job;
 }
 
-static classic_job *make(void (*work)(classic_job *job), classic_job *parent)
+static classic_job *make_job(void (*work)(classic_job *job), classic_job *parent)
 {
-    classic_job *job = self->ring ? from_ring(self) : from_heap();
+    classic_job *job = self->ring ? job_from_ring(self) : job_from_heap();
     job->work = work;
     job->parent = parent;
     atomic_store_explicit(&job->unfinished, 1, memory_order_relaxed); /* a deque publishes it */
@@ -68,14 +69,14 @@ static void job_free(classic_job *job)
 
 classic_job *classic_new(void (*work)(classic_job *job))
 {
-    return make(work, NULL);
+    return make_job(work, NULL);
 }
 
 /* relaxed: the parent cannot finish before its child, so no thread waits for 0 yet. */
 classic_job *classic_child(classic_job *parent, void (*work)(classic_job *job))
 {
     atomic_fetch_add_explicit(&parent->unfinished, 1, memory_order_relaxed);
-    return make(work, parent);
+    return make_job(work, parent);
 }
 
 void classic_run(classic_job *job)
@@ -87,7 +88,7 @@ void classic_run(classic_job *job)
 /* Decrement `unfinished`; true if it reaches 0.  Only an unfinished job creates children, so a
  * thread that reads 1 is the last one and needs no read-modify-write.  Most jobs have no
  * children. */
-static bool is_last(classic_job *job)
+static bool is_last_part(classic_job *job)
 {
     if (atomic_load_explicit(&job->unfinished, memory_order_acquire) != 1)
         return atomic_fetch_sub_explicit(&job->unfinished, 1, memory_order_acq_rel) == 1;
@@ -96,11 +97,11 @@ static bool is_last(classic_job *job)
 }
 
 /* The last child finishes its parent.  A root job is freed by its waiter. */
-static void finish(classic_job *job)
+static void finish_job(classic_job *job)
 {
     while (job) {
         classic_job *parent = job->parent;
-        if (!is_last(job))
+        if (!is_last_part(job))
             return;
         if (parent)
             job_free(job);
@@ -108,16 +109,16 @@ static void finish(classic_job *job)
     }
 }
 
-static void execute(classic_job *job)
+static void run_job(classic_job *job)
 {
     job->work(job);
-    finish(job);
+    finish_job(job);
 }
 
 /* ---- workers ---- */
 
 /* Try a random victim; NULL if that is ourselves. */
-static void *steal(void)
+static void *steal_job(void)
 {
     void *job;
     const worker *victim = &workers[fi_rng_below(&self->rng, worker_count)];
@@ -126,27 +127,27 @@ static void *steal(void)
 
 /* Our newest job, else the oldest of a victim.  Yields the CPU and returns NULL if there is
  * none. */
-static classic_job *find(void)
+static classic_job *find_job(void)
 {
     void *job = fi_deque_pop(self->deque);
     if (!job)
-        job = steal();
+        job = steal_job();
     if (!job)
         sched_yield();
     return job;
 }
 
-static void help(void)
+static void run_any_job(void)
 {
-    classic_job *job = find();
+    classic_job *job = find_job();
     if (job)
-        execute(job);
+        run_job(job);
 }
 
 void classic_wait(classic_job *job)
 {
     while (atomic_load_explicit(&job->unfinished, memory_order_acquire) != 0)
-        help();
+        run_any_job();
     job_free(job);
 }
 
@@ -154,7 +155,7 @@ static void *worker_main(void *arg)
 {
     self = arg;
     while (!atomic_load_explicit(&stopping, memory_order_acquire))
-        help();
+        run_any_job();
     return NULL;
 }
 
@@ -204,7 +205,7 @@ static int make_workers(const classic_choice *choice, unsigned n)
     return e;
 }
 
-static void join(unsigned n)
+static void stop_workers(unsigned n)
 {
     atomic_store(&stopping, true);
     for (unsigned i = 1; i < n; i++)
@@ -222,7 +223,7 @@ const char *classic_start(const classic_choice *choice, unsigned n)
     for (unsigned i = 1; i < n; i++) {
         e = pthread_create(&workers[i].thread, NULL, worker_main, &workers[i]);
         if (e != 0) {
-            join(i);
+            stop_workers(i);
             return strerror(e);
         }
     }
@@ -231,5 +232,5 @@ const char *classic_start(const classic_choice *choice, unsigned n)
 
 void classic_stop(void)
 {
-    join(worker_count);
+    stop_workers(worker_count);
 }
