@@ -1,4 +1,5 @@
-/* Verdicts of experiments on made-up results: each of them, and none without results. */
+/* The verdicts of the lab's experiments peers, jobs and deques.  Made-up results lead to each
+ * verdict, and no results to "cannot tell". */
 #include "check.h"
 #include "lab/experiments.h"
 #include "lab/results.h"
@@ -7,7 +8,7 @@
 
 static lab_results *results;
 
-static void begin(int workers)
+static void begin_results(int workers)
 {
     char head[256];
     snprintf(head, sizeof head,
@@ -17,9 +18,9 @@ static void begin(int workers)
     CHECK(results != NULL);
 }
 
-/* Add three calls of about this many milliseconds, with the same number in nanoseconds as a
- * figure. */
-static void measured(double ms, const char *format, ...)
+/* Add three calls of the program with this name.  Each took about `ms` milliseconds, and its metric
+ * "ns" has the same number. */
+static void add_calls(double ms, const char *format, ...)
 {
     char name[LAB_NAME], line[512];
     va_list args;
@@ -58,88 +59,89 @@ static const char *const workload_names[] = {"fib",          "knapsack",        
                                              "sort-uniform", "sort-exponential", "tree"};
 
 /* The times of Filch are these multiples of TBB's. */
-static void peers(const double ratios[6])
+static void set_peers(const double ratios[6])
 {
-    begin(2);
+    begin_results(2);
     for (int i = 0; i < 6; i++) {
         for (int workers = 1; workers <= 2; workers++) {
-            measured(100, "%s/tbb/%d", workload_names[i], workers);
-            measured(100 * ratios[i], "%s/filch/%d", workload_names[i], workers);
+            add_calls(100, "%s/tbb/%d", workload_names[i], workers);
+            add_calls(100 * ratios[i], "%s/filch/%d", workload_names[i], workers);
         }
-        measured(90, "%s/serial/1", workload_names[i]);
+        add_calls(90, "%s/serial/1", workload_names[i]);
     }
 }
 
 static void peers_verdicts(void **state)
 {
     (void)state;
-    begin(2);
+    begin_results(2);
     CHECK_INT(verdict_of(&lab_peers, text, sizeof text), LAB_CANNOT_TELL);
-    peers((const double[]){0.1, 0.5, 1, 1, 1.5, 1});
+    set_peers((const double[]){0.1, 0.5, 1, 1, 1.5, 1});
     CHECK_INT(verdict_of(&lab_peers, text, sizeof text), LAB_AGREES);
     CHECK(strstr(text,
                  "faster than TBB on 2 of 6 workloads (0.100 to 1.50 of its time), slower on 1"));
-    peers((const double[]){0.1, 0.5, 1, 1, 3, 1});
+    set_peers((const double[]){0.1, 0.5, 1, 1, 3, 1});
     CHECK_INT(verdict_of(&lab_peers, text, sizeof text), LAB_DIFFERS);
     CHECK(strstr(text, "more than twice as slow on 1"));
-    peers((const double[]){1.5, 1.5, 1.5, 1.5, 1.5, 1.5});
+    set_peers((const double[]){1.5, 1.5, 1.5, 1.5, 1.5, 1.5});
     CHECK_INT(verdict_of(&lab_peers, text, sizeof text), LAB_DIFFERS);
-    peers((const double[]){1, 1, 1, 1, 1, 1});
+    set_peers((const double[]){1, 1, 1, 1, 1, 1});
     CHECK_INT(verdict_of(&lab_peers, text, sizeof text), LAB_CANNOT_TELL);
 }
 
 /* ---- jobs ---- */
 
-static void jobs(const double ms[2][3])
+static void set_jobs(const double ms[2][3])
 {
     static const char *const rows[] = {"single", "for"};
     static const char *const columns[] = {"basic", "allocator", "lock-free"};
-    begin(2);
+    begin_results(2);
     for (int r = 0; r < 2; r++)
         for (int c = 0; c < 3; c++)
             for (int workers = 1; workers <= 2; workers++)
-                measured(ms[r][c], "%s/%s/%d", rows[r], columns[c], workers);
+                add_calls(ms[r][c], "%s/%s/%d", rows[r], columns[c], workers);
     for (int r = 0; r < 2; r++)
-        measured(0.1, "%s/filch/2", rows[r]);
+        add_calls(0.1, "%s/filch/2", rows[r]);
 }
 
 static void jobs_verdicts(void **state)
 {
     (void)state;
-    begin(2);
+    begin_results(2);
     CHECK_INT(verdict_of(&lab_jobs, text, sizeof text), LAB_CANNOT_TELL);
-    jobs((const double[2][3]){{18.5, 9.9, 2.93}, {5.3, 1.35, 0.76}}); /* the published figures */
+    set_jobs(
+        (const double[2][3]){{18.5, 9.9, 2.93}, {5.3, 1.35, 0.76}}); /* the published figures */
     CHECK_INT(verdict_of(&lab_jobs, text, sizeof text), LAB_AGREES);
     CHECK(strstr(text, "4 of 4 steps"));
     CHECK(
         strstr(text, "6.31 for single jobs (published 6.31), 6.97 for the loop (published 6.97)"));
-    jobs((const double[2][3]){{18.5, 9.9, 12}, {5.3, 1.35, 0.76}});
+    set_jobs((const double[2][3]){{18.5, 9.9, 12}, {5.3, 1.35, 0.76}});
     CHECK_INT(verdict_of(&lab_jobs, text, sizeof text), LAB_DIFFERS);
-    jobs((const double[2][3]){{18.5, 9.9, 9.9}, {5.3, 1.35, 0.76}});
+    set_jobs((const double[2][3]){{18.5, 9.9, 9.9}, {5.3, 1.35, 0.76}});
     CHECK_INT(verdict_of(&lab_jobs, text, sizeof text), LAB_CANNOT_TELL);
 }
 
 /* ---- deques ---- */
 
-static void deques(double locked, double bounded, double batch)
+static void set_deques(double locked, double bounded, double batch)
 {
-    begin(2);
-    measured(locked, "pairs/locked/1");
-    measured(bounded, "pairs/bounded/1");
-    measured(batch, "pairs/batch/1");
+    begin_results(2);
+    add_calls(locked, "pairs/locked/1");
+    add_calls(bounded, "pairs/bounded/1");
+    add_calls(batch, "pairs/batch/1");
 }
 
 static void deques_verdicts(void **state)
 {
     (void)state;
-    begin(2);
+    begin_results(2);
     CHECK_INT(verdict_of(&lab_deques, text, sizeof text), LAB_CANNOT_TELL);
-    deques(30, 15, 10);
+    set_deques(30, 15, 10);
     CHECK_INT(verdict_of(&lab_deques, text, sizeof text), LAB_AGREES);
     CHECK(strstr(text, "faster than the lock in 2 of 2 comparisons, slower in 0"));
-    deques(30, 15, 40);
+    set_deques(30, 15, 40);
     CHECK_INT(verdict_of(&lab_deques, text, sizeof text), LAB_DIFFERS);
-    deques(30, 15, 30);
+    set_deques(30, 15, 30);
     CHECK_INT(verdict_of(&lab_deques, text, sizeof text), LAB_CANNOT_TELL);
 }
 
