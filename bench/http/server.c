@@ -1,6 +1,7 @@
-/* Starts the server httpd-<name>, a program in the same directory, with port 0.  The server prints
- * a line that ends in the port it listens on.  It reads the number of workers from the
- * environment. */
+/* The "runtime" of the HTTP benchmarks: starts and stops the measured server for http.c.
+ *
+ * The server is httpd-<name>, a program in the same directory.  It gets port 0, and prints a line
+ * that ends in the port it listens on.  It reads the number of workers from the environment. */
 #define _GNU_SOURCE
 #include "server.h"
 
@@ -74,7 +75,7 @@ static int number_at_end(const char *line)
 static const char *check_response(void)
 {
     static const char request[] = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
-    char answer[13] = "";
+    char response[13] = "";
     struct sockaddr_in to = {.sin_family = AF_INET,
                              .sin_port = htons((uint16_t)port),
                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -84,7 +85,8 @@ static const char *check_response(void)
         why = "cannot connect to the server";
     else if (write(fd, request, sizeof request - 1) < 0)
         why = "cannot send a request to the server";
-    else if (process_read(fd, answer, sizeof answer, '\0'), strcmp(answer, "HTTP/1.1 200") != 0)
+    else if (process_read(fd, response, sizeof response, '\0'),
+             strcmp(response, "HTTP/1.1 200") != 0)
         why = "the server's response is not 200";
     if (fd >= 0)
         close(fd);

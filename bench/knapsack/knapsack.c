@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* A hard case for this bound: each item's value is its weight plus 1, all weights are even and the
+/* A hard case for the upper bound of is_promising: each item's value is its weight plus 1, all weights are even and the
  * capacity is odd, so no choice fills the knapsack and many choices are equally good.  Sorted by
  * value per weight. */
 const item knapsack_items[KNAPSACK_MAX] = {
@@ -46,7 +46,7 @@ static const char *prepare(bench_case *c)
     knapsack_count = (int)c->size;
     knapsack_capacity = capacity_for(knapsack_count);
     if (knapsack_capacity > CAPACITY_MAX)
-        return "the items are too heavy for the table of the check";
+        return "the items are too heavy for the table of the dynamic programming";
     c->expected = best_by_table();
     c->spawns = 0; /* varies from run to run */
     return NULL;

@@ -1,4 +1,4 @@
-/* The list of kinds, and the checks of a configuration. */
+/* Creates deques of each kind, and finds a kind by its name. */
 #include "deque/deque.h"
 
 #include <string.h>

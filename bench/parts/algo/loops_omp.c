@@ -1,3 +1,4 @@
+/* The loop of loops.c on OpenMP: each thread runs one contiguous part. */
 #include "parts/algo/loops.h"
 
 #include <omp.h>
@@ -6,8 +7,8 @@ void algo_loop_omp(size_t n, int threads)
 {
 #pragma omp parallel num_threads(threads)
     {
-        size_t me = (size_t)omp_get_thread_num(), all = (size_t)omp_get_num_threads();
+        size_t thread = (size_t)omp_get_thread_num(), n_threads = (size_t)omp_get_num_threads();
 
-        algo_loop_body(n * me / all, n * (me + 1) / all, NULL);
+        algo_loop_body(n * thread / n_threads, n * (thread + 1) / n_threads, NULL);
     }
 }
