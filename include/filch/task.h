@@ -58,8 +58,7 @@
  *
  * In files compiled without optimisation, or with FILCH_CHECK_TASKS defined, these errors abort the
  * program with a message: a sync of a task that is not the newest spawn, a sync without a spawn,
- *     and a
- * body that returns with an open spawn.  In other files they may go unnoticed.
+ * and a body that returns with an open spawn.  In other files they may go unnoticed.
  */
 #ifndef FILCH_TASK_H
 #define FILCH_TASK_H
