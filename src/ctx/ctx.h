@@ -1,12 +1,12 @@
 /* Contexts: a saved point of execution on its own stack, and the switch between two of them.
  *
- *     static fi_ctx home, there;
- *     static void entry(void *arg) { for (;;) fi_ctx_switch(&there, &home); }
+ *     static fi_ctx main_ctx, other_ctx;
+ *     static void entry(void *arg) { for (;;) fi_ctx_switch(&other_ctx, &main_ctx); }
  *
- *     fi_ctx_init_thread(&home);
- *     fi_ctx_make(&there, stack, stack_size, entry, NULL);
- *     fi_ctx_switch(&home, &there);          // returns after a switch to &home
- *     fi_ctx_fini(&there);
+ *     fi_ctx_init_thread(&main_ctx);
+ *     fi_ctx_make(&other_ctx, stack, stack_size, entry, NULL);
+ *     fi_ctx_switch(&main_ctx, &other_ctx);  // returns after a switch to &main_ctx
+ *     fi_ctx_fini(&other_ctx);
  *
  * The switch is inline.  A called switch returns with `ret` on another stack than its `call`, so
  * the processor mispredicts the return every time, which costs 9 ns.  Inlined, all call-preserved
@@ -85,10 +85,10 @@ void fi_ctx_fpenv_get(fi_ctx_fpenv *m);
 void fi_ctx_fpenv_set(fi_ctx *c, const fi_ctx_fpenv *m);
 void fi_ctx_fpenv_load(const fi_ctx_fpenv *m);
 
-/* [any] Call look(arg) as if from the point where c was saved, so that an unwinder in look
+/* [any] Call unwind(arg) as if from the point where c was saved, so that an unwinder in unwind
  * continues there.  Neither c nor its stack is changed, and c must stay suspended meanwhile.
  * Returns: false if c has not started, or cannot be unwound (ucontext). */
-bool fi_ctx_unwind_from(const fi_ctx *c, void (*look)(void *arg), void *arg);
+bool fi_ctx_unwind_from(const fi_ctx *c, void (*unwind)(void *arg), void *arg);
 
 /* [any] The program counter where c continues. */
 const void *fi_ctx_pc(const fi_ctx *c);

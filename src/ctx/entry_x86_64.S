@@ -15,9 +15,9 @@ fi_ctx_start:
     .cfi_endproc
     .size   fi_ctx_start, . - fi_ctx_start
 
-/* fi_ctx_call_from(regs, look, arg): call look(arg).  While it runs, the unwind table says that the
- * caller of this frame is the point saved in regs: the stack pointer in the first word, then pc,
- * rbp and rbx.  rbx holds regs meanwhile. */
+/* fi_ctx_call_from(regs, unwind, arg): call unwind(arg).  While it runs, the unwind table says that
+ * the caller of this frame is the point saved in regs: the stack pointer in the first word, then
+ * pc, rbp and rbx.  rbx holds regs meanwhile. */
     .globl  fi_ctx_call_from
     .hidden fi_ctx_call_from
     .type   fi_ctx_call_from, @function

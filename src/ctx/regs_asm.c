@@ -15,13 +15,13 @@ _Static_assert(sizeof(struct first_frame) == 16, "offsets and alignment used in 
 void fi_ctx_start(void);
 
 /* Its unwind table says that its caller is the point where regs were saved. */
-void fi_ctx_call_from(const fi_ctx_regs *regs, void (*look)(void *), void *arg);
+void fi_ctx_call_from(const fi_ctx_regs *regs, void (*unwind)(void *), void *arg);
 
-bool fi_ctx_unwind_from(const fi_ctx *c, void (*look)(void *arg), void *arg)
+bool fi_ctx_unwind_from(const fi_ctx *c, void (*unwind)(void *arg), void *arg)
 {
     if (c->regs.pc == (void *)(uintptr_t)fi_ctx_start)
         return false; /* it has not started */
-    fi_ctx_call_from(&c->regs, look, arg);
+    fi_ctx_call_from(&c->regs, unwind, arg);
     return true;
 }
 

@@ -40,9 +40,9 @@ void fi_ctx_regs_make(fi_ctx_regs *regs, void *stack_low, size_t stack_size, voi
     makecontext(&regs->uc, (void (*)(void))ucontext_entry, 4, e.high, e.low, a.high, a.low);
 }
 
-bool fi_ctx_unwind_from(const fi_ctx *c, void (*look)(void *arg), void *arg)
+bool fi_ctx_unwind_from(const fi_ctx *c, void (*unwind)(void *arg), void *arg)
 {
-    (void)c, (void)look, (void)arg;
+    (void)c, (void)unwind, (void)arg;
     return false;
 }
 

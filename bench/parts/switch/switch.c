@@ -7,7 +7,7 @@
 enum { STACK_SIZE = 16384 };
 
 static _Alignas(64) char stack[STACK_SIZE];
-static fi_ctx home, there;
+static fi_ctx main_ctx, other_ctx;
 static int64_t answers;
 
 static void answer(void *arg)
@@ -15,22 +15,22 @@ static void answer(void *arg)
     (void)arg;
     for (;;) {
         answers++;
-        fi_ctx_switch(&there, &home);
+        fi_ctx_switch(&other_ctx, &main_ctx);
     }
 }
 
 static void switch_there_and_back(long times)
 {
     while (times-- > 0)
-        fi_ctx_switch(&home, &there);
+        fi_ctx_switch(&main_ctx, &other_ctx);
 }
 
 static const char *prepare(bench_case *c)
 {
     c->expected = (c->size + 1) / 2;
     c->spawns = 2 * (uint64_t)c->expected;
-    fi_ctx_init_thread(&home);
-    fi_ctx_make(&there, stack, STACK_SIZE, answer, NULL);
+    fi_ctx_init_thread(&main_ctx);
+    fi_ctx_make(&other_ctx, stack, STACK_SIZE, answer, NULL);
     switch_there_and_back(1000);
     return NULL;
 }
@@ -76,5 +76,5 @@ void bench_runtime_report(FILE *out)
 
 void bench_runtime_stop(void)
 {
-    fi_ctx_fini(&there);
+    fi_ctx_fini(&other_ctx);
 }
