@@ -26,9 +26,9 @@ static void own_dir(char *out, size_t capacity)
 static const char *programs_dir(void)
 {
     static char found[PROGRAM_PATH];
-    const char *asked = getenv("FILCH_BENCH_DIR");
-    if (asked && *asked)
-        return asked;
+    const char *directory = getenv("FILCH_BENCH_DIR");
+    if (directory && *directory)
+        return directory;
     if (found[0] == '\0') {
         char own[PROGRAM_PATH / 2];
         own_dir(own, sizeof own);

@@ -125,17 +125,17 @@ static int compare(const void *a, const void *b, void *ctx)
 static char *read_all(const char *name, size_t *size)
 {
     FILE *f = strcmp(name, "-") == 0 ? stdin : fopen(name, "rb");
-    size_t room = 1 << 16, got;
+    size_t capacity = 1 << 16, got;
     char *text;
 
     if (!f)
         fail(name, "cannot open");
-    text = grow(NULL, room);
+    text = grow(NULL, capacity);
     *size = 0;
-    while ((got = fread(text + *size, 1, room - *size, f)) > 0) {
+    while ((got = fread(text + *size, 1, capacity - *size, f)) > 0) {
         *size += got;
-        if (*size == room)
-            text = grow(text, room *= 2);
+        if (*size == capacity)
+            text = grow(text, capacity *= 2);
     }
     if (ferror(f) || (f != stdin && fclose(f) != 0)) {
         free(text);
@@ -146,16 +146,16 @@ static char *read_all(const char *name, size_t *size)
 
 static line *cut(const char *text, size_t size, size_t *n)
 {
-    size_t room = 1024;
-    line *lines = grow(NULL, room * sizeof *lines);
+    size_t capacity = 1024;
+    line *lines = grow(NULL, capacity * sizeof *lines);
 
     *n = 0;
     for (const char *at = text, *end = text + size; at < end;) {
         const char *stop = memchr(at, '\n', (size_t)(end - at));
         if (!stop)
             stop = end;
-        if (*n == room)
-            lines = grow(lines, (room *= 2) * sizeof *lines);
+        if (*n == capacity)
+            lines = grow(lines, (capacity *= 2) * sizeof *lines);
         lines[(*n)++] = (line){at, (size_t)(stop - at)};
         at = stop + 1;
     }

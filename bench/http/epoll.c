@@ -125,8 +125,8 @@ static int port_of(int fd)
 
 static int number_of_workers(void)
 {
-    const char *asked = getenv("HTTPD_WORKERS");
-    int n = asked ? atoi(asked) : 1;
+    const char *workers = getenv("HTTPD_WORKERS");
+    int n = workers ? atoi(workers) : 1;
     return n < 1 ? 1 : n > WORKERS_MAX ? WORKERS_MAX : n;
 }
 

@@ -12,8 +12,8 @@
 
 lab_results *results_new(const char *head)
 {
-    const char *asked = json_is_object(head) ? json_member(head, "options") : NULL;
-    lab_results *r = asked && *asked == '{' ? calloc(1, sizeof *r) : NULL;
+    const char *options = json_is_object(head) ? json_member(head, "options") : NULL;
+    lab_results *r = options && *options == '{' ? calloc(1, sizeof *r) : NULL;
     if (r && !(r->head = strdup(head))) {
         free(r);
         return NULL;

@@ -217,7 +217,7 @@ void fi_idle_wake_all(fi_idle *i)
 static bool add_sleeper(fi_idle *i, fi_sleeper *s, bool searching, bool may_poll,
                         int64_t *deadline_ns)
 {
-    bool watched, polls;
+    bool has_quiesce_waiters, polls;
 
     fi_lock_lock(&i->lock);
     fi_store_relaxed(&s->asleep, FI_ASLEEP);
@@ -226,11 +226,11 @@ static bool add_sleeper(fi_idle *i, fi_sleeper *s, bool searching, bool may_poll
     fi_fetch_add_relaxed(&i->state, searching ? 1u - FI_IDLE_SEARCHER : 1u);
     polls = may_poll && sleeper_begin_polling(i, s);
     *deadline_ns = set_timer_sleeper(i, s, *deadline_ns);
-    watched = i->quiesce_waiters;
-    if (watched)
+    has_quiesce_waiters = i->quiesce_waiters;
+    if (has_quiesce_waiters)
         fi_fetch_add_relaxed(&i->quiesce_seq, 1u);
     fi_lock_unlock(&i->lock);
-    if (watched)
+    if (has_quiesce_waiters)
         fi_futex_wake(&i->quiesce_seq, 1);
     return polls;
 }

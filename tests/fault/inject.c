@@ -33,7 +33,7 @@ static struct {
     pthread_mutex_t lock;
     unsigned fail_at;
     bool and_after;
-    unsigned asked;
+    unsigned n_allocations;
     unsigned live;
     bool failed;
     block *blocks;
@@ -59,10 +59,10 @@ __attribute__((format(printf, 1, 2))) _Noreturn static void give_up(const char *
 
 static bool shall_fail(void)
 {
-    now.asked++;
+    now.n_allocations++;
     if (now.fail_at == INJECT_NEVER)
         return false;
-    return now.and_after ? now.asked >= now.fail_at : now.asked == now.fail_at;
+    return now.and_after ? now.n_allocations >= now.fail_at : now.n_allocations == now.fail_at;
 }
 
 static block *make_block(size_t size, size_t align)
@@ -151,7 +151,7 @@ void inject_start(unsigned fail_at, bool and_after)
 
     now.fail_at = fail_at;
     now.and_after = and_after;
-    now.asked = 0;
+    now.n_allocations = 0;
     now.failed = false;
     if (filch_set_allocator(&failing) != 0)
         give_up("memory is in use already, so the allocator cannot be replaced");
@@ -167,10 +167,10 @@ bool inject_stop(void)
     return now.failed;
 }
 
-unsigned inject_asked(void)
+unsigned inject_n_allocations(void)
 {
     pthread_mutex_lock(&now.lock);
-    unsigned n = now.asked;
+    unsigned n = now.n_allocations;
     pthread_mutex_unlock(&now.lock);
     return n;
 }
@@ -198,9 +198,9 @@ static bool run_round(int (*run)(void *arg), void *arg, unsigned fail_at, bool a
 unsigned inject_every(int (*run)(void *arg), void *arg)
 {
     run_round(run, arg, INJECT_NEVER, false);
-    unsigned asked = inject_asked();
+    unsigned n_allocations = inject_n_allocations();
 
     for (unsigned n = 1; run_round(run, arg, n, false); n++)
         run_round(run, arg, n, true);
-    return asked;
+    return n_allocations;
 }

@@ -45,7 +45,7 @@ void inject_start(unsigned fail_at, bool and_after);
 bool inject_stop(void);
 
 /* Allocations since inject_start, including those that failed. */
-unsigned inject_asked(void);
+unsigned inject_n_allocations(void);
 
 /* Allocations that are not freed yet. */
 unsigned inject_live(void);

@@ -76,7 +76,7 @@ static void fork_from_fiber(void *arg)
             alarm(100);
             filch_mutex_lock(&m);
             filch_mutex_unlock(&m);
-            use_locals();
+            use_fls();
             MUST(filch_now() > 0);
             filch_yield();
             if (i % 2)
@@ -93,7 +93,7 @@ static void run_hammer(bool from_fiber)
     pthread_t t[THREADS];
     filch_wait_group fibers = {0};
 
-    use_locals(); /* create its key before a hammer takes all keys */
+    use_fls(); /* create its key before a hammer takes all keys */
     hammer->run();
     for (int i = 0; i < THREADS; i++)
         NEED(-pthread_create(&t[i], NULL, hammer_in_thread, NULL));

@@ -481,7 +481,7 @@ static void restart_fired_timer(void)
     }
 }
 
-static void too_many_locals(void)
+static void too_many_fls_values(void)
 {
     int e = 0;
 
@@ -729,7 +729,7 @@ static const struct {
     {"wrong_variable", "right", wrong_variable},
     {"restart_pending_timer", "right,dies", restart_pending_timer},
     {"restart_fired_timer", "right", restart_fired_timer},
-    {"too_many_locals", "right", too_many_locals},
+    {"too_many_fls_values", "right", too_many_fls_values},
     {"too_many_cases", "right", too_many_cases},
     {"handle_after_stop", "right", handle_after_stop},
     {"free_reply_channel", "right", free_reply_channel},

@@ -215,7 +215,7 @@ static int use_key(void)
     return atomic_compare_exchange_strong(&key, &none, mine) ? mine : none;
 }
 
-static void use_locals(void)
+static void use_fls(void)
 {
     int key = use_key(), x;
 
@@ -451,7 +451,7 @@ static const use uses[] = {
     {"version", use_version}, {"cpus", use_cpus},         {"stats", use_stats},
     {"dump", use_dump},       {"memory", use_memory},     {"task", use_task},
     {"group", use_group},     {"jobs", use_jobs},         {"go", use_go},
-    {"fiber", use_fiber},     {"locals", use_locals},     {"keys", use_keys},
+    {"fiber", use_fiber},     {"fls", use_fls},           {"keys", use_keys},
     {"time", use_time},       {"chan", use_chan},         {"locks", use_locks},
     {"counts", use_counts},   {"pipe", use_pipe},         {"sockets", use_sockets},
     {"ends", use_ends},       {"blocking", use_blocking}, {"algo", use_algo},

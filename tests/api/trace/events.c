@@ -208,7 +208,7 @@ static void *hold(void *arg)
 
 static void long_run(void *arg)
 {
-    filch_fiber_attr attr = {.name = "hog"};
+    filch_fiber_attr attr = {.name = "long_runner"};
 
     filch_fiber_join(filch_fiber_start_attr(&attr, hold, arg), NULL);
 }

@@ -70,7 +70,7 @@ FILE=trace.signal.json FILCH_DUMP_SIGNAL=USR1 FILCH_TRACE_EVENTS=64 run signalle
 checked trace.signal.json reason=signal
 FILE=trace.long_run.json FILCH_WATCHDOG_MS=10 FILCH_TRACE_MS=1000 run long_run || fail "long run"
 files trace.json trace.long_run.json
-checked trace.long_run.json reason=long_run slice=hog
+checked trace.long_run.json reason=long_run slice=long_runner
 if [ -z "$sanitizers" ]; then # their own threads prevent the deadlock detection
     if (run deadlock) 2>/dev/null; then fail "a deadlock exits with 0"; fi
     files trace.deadlock.json

@@ -13,7 +13,7 @@ static fi_rng rng;
 
 static struct {
     atomic_bool armed;
-    atomic_uint asked;
+    atomic_uint n_allocations;
     unsigned fail_at; /* 1 is the first since it was armed */
     bool and_after;
     size_t too_large; /* larger requests always fail; 0: none */
@@ -21,15 +21,15 @@ static struct {
 
 static bool refuses(size_t size)
 {
-    unsigned asked;
+    unsigned n_allocations;
 
     if (!atomic_load(&memory.armed))
         return false;
-    asked = atomic_fetch_add(&memory.asked, 1) + 1;
+    n_allocations = atomic_fetch_add(&memory.n_allocations, 1) + 1;
     if (memory.too_large > 0 && size >= memory.too_large)
         return true;
     return memory.fail_at > 0 &&
-           (memory.and_after ? asked >= memory.fail_at : asked == memory.fail_at);
+           (memory.and_after ? n_allocations >= memory.fail_at : n_allocations == memory.fail_at);
 }
 
 static void *give(void *ctx, size_t size, size_t align)
@@ -55,7 +55,7 @@ static void take(void *ctx, void *p, size_t size, size_t align)
 
 static void arm(unsigned fail_at, bool and_after, size_t too_large)
 {
-    atomic_store(&memory.asked, 0);
+    atomic_store(&memory.n_allocations, 0);
     memory.fail_at = fail_at;
     memory.and_after = and_after;
     memory.too_large = too_large;
@@ -104,17 +104,17 @@ static unsigned sort_elements(request r, unsigned fail_at, bool and_after, size_
     stop();
     CHECK(r.stable ? elements_stable(e) : elements_sorted(e));
     elements_free(e);
-    return atomic_load(&memory.asked);
+    return atomic_load(&memory.n_allocations);
 }
 
 /* The same when none fails. */
 static unsigned fail_each(request r)
 {
-    unsigned asked = sort_elements(r, 0, false, 0);
+    unsigned n_allocations = sort_elements(r, 0, false, 0);
 
     for (unsigned n = 1; sort_elements(r, n, false, 0) >= n; n++)
         sort_elements(r, n, true, 0);
-    return asked;
+    return n_allocations;
 }
 
 static void sorts_without_memory(void **state)
@@ -210,7 +210,7 @@ static void scans_without_memory(void **state)
         arm(without ? 1 : 0, true, 0);
         CHECK_INT(
             filch_scan(0, NUMBERS, 0, &sum, sizeof sum, add_up, add, write_sums, sums[without]), 0);
-        CHECK(atomic_load(&memory.asked) > 0);
+        CHECK(atomic_load(&memory.n_allocations) > 0);
         stop();
     }
     for (int i = 0; i < NUMBERS; i++)

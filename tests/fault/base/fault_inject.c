@@ -15,7 +15,7 @@ static void test_the_nth_fails(void **state)
     void *c = fi_mem_alloc(10, 8);
     CHECK(a != NULL && b == NULL && c != NULL);
     CHECK_INT(inject_live(), 2);
-    CHECK_INT(inject_asked(), 3);
+    CHECK_INT(inject_n_allocations(), 3);
     fi_mem_free(a, 10, 8);
     fi_mem_free(c, 10, 8);
     CHECK_INT(inject_live(), 0);

@@ -140,7 +140,7 @@ static void fault_vm_init(struct fault_vm *k)
 
 /* --- all operations of a pool --- */
 
-struct life {
+struct pool_use {
     struct fault_vm *kernel;
     fi_stack_guard guard;
 };
@@ -164,11 +164,11 @@ static int alloc_and_free(fi_stack_pool *p)
 
 static int use_pool(void *arg)
 {
-    struct life *life = arg;
-    fi_stack_config config = {.stack_size = SIZE, .guard = life->guard};
+    struct pool_use *pool_use = arg;
+    fi_stack_config config = {.stack_size = SIZE, .guard = pool_use->guard};
     fi_stack_pool p;
 
-    config.vm = &life->kernel->vm;
+    config.vm = &pool_use->kernel->vm;
     int e = fi_stack_pool_init(&p, &config);
     if (e < 0)
         return e;
@@ -184,7 +184,7 @@ static int use_pool(void *arg)
 static int use_pool_and_check(void *arg)
 {
     struct fault_vm *k = arg;
-    int e = use_pool(&(struct life){.kernel = k});
+    int e = use_pool(&(struct pool_use){.kernel = k});
 
     CHECK_INT(k->mapped, 0);
     return e;
@@ -203,7 +203,7 @@ static void every_allocation_fails_once(void **state)
 static unsigned every_call_fails(fi_stack_guard guard, bool and_after)
 {
     struct fault_vm k;
-    struct life life = {.kernel = &k, .guard = guard};
+    struct pool_use pool_use = {.kernel = &k, .guard = guard};
     unsigned n = 0;
     bool reached;
 
@@ -211,7 +211,7 @@ static unsigned every_call_fails(fi_stack_guard guard, bool and_after)
         fault_vm_init(&k);
         k.fail_at = ++n;
         k.and_after = and_after;
-        int e = use_pool(&life);
+        int e = use_pool(&pool_use);
         reached = k.calls >= n;
         CHECK(e == 0 || e == -ENOMEM || (n <= 2 && e == -ENOTSUP));
         CHECK(reached || e == 0);
@@ -367,12 +367,12 @@ static int map_only_small(void *ctx, size_t bytes, void **at)
 static void slabs_are_small_if_large_mappings_fail(void **state)
 {
     struct fault_vm k;
-    struct life life = {.kernel = &k};
+    struct pool_use pool_use = {.kernel = &k};
 
     (void)state;
     fault_vm_init(&k);
     k.vm.map = map_only_small;
-    CHECK_INT(use_pool(&life), 0);
+    CHECK_INT(use_pool(&pool_use), 0);
     CHECK_INT(k.mapped, 0);
 }
 

@@ -158,7 +158,7 @@ static void find_work(int self, uint64_t position, int64_t deadline)
 }
 
 /* A worker that was never awake. */
-static void begin_asleep(int self, uint64_t position)
+static void start_asleep(int self, uint64_t position)
 {
     fi_idle_wait(&at->sleeper[self]);
     x_data_write(self);
@@ -220,7 +220,7 @@ static void operate(const operation *op)
         wait_quiescent();
         break;
     case 'B':
-        begin_asleep(op->thread, op->position);
+        start_asleep(op->thread, op->position);
         break;
     default:
         find_work(op->thread, op->position, op->letter == 'D' ? 1 : FI_FUTEX_FOREVER);

@@ -47,7 +47,7 @@ static void a_lock_admits_one(void **state)
     }
 }
 
-static fi_use_count lease;
+static fi_use_count use_count;
 static long object[2]; /* always equal for users */
 static atomic_long replaced;
 
@@ -56,15 +56,15 @@ static void *use_and_replace(void *arg)
     (void)arg;
     pthread_barrier_wait(&together);
     for (int i = 0; i < ROUNDS; i++) {
-        fi_use_count_enter(&lease);
+        fi_use_count_enter(&use_count);
         if (object[0] != object[1])
             abort();
-        if (!fi_use_count_leave(&lease))
+        if (!fi_use_count_leave(&use_count))
             abort();
-        if (fi_use_count_try_close(&lease)) {
+        if (fi_use_count_try_close(&use_count)) {
             object[0]++;
             object[1]++;
-            fi_use_count_open(&lease);
+            fi_use_count_open(&use_count);
             atomic_fetch_add(&replaced, 1);
         }
     }
@@ -74,14 +74,14 @@ static void *use_and_replace(void *arg)
 static void an_object_in_use_is_not_replaced(void **state)
 {
     (void)state;
-    fi_use_count_enter(&lease);
-    CHECK_INT(fi_use_count_count(&lease), 1);
-    CHECK(!fi_use_count_try_close(&lease));
-    CHECK(fi_use_count_leave(&lease));
-    CHECK(fi_use_count_try_close(&lease));
-    CHECK(!fi_use_count_try_close(&lease));
-    fi_use_count_open(&lease);
-    CHECK_INT(fi_use_count_count(&lease), 0);
+    fi_use_count_enter(&use_count);
+    CHECK_INT(fi_use_count_count(&use_count), 1);
+    CHECK(!fi_use_count_try_close(&use_count));
+    CHECK(fi_use_count_leave(&use_count));
+    CHECK(fi_use_count_try_close(&use_count));
+    CHECK(!fi_use_count_try_close(&use_count));
+    fi_use_count_open(&use_count);
+    CHECK_INT(fi_use_count_count(&use_count), 0);
 
     for (int n = 1; n <= MAX_THREADS; n *= 2)
         run_threads(use_and_replace, n);

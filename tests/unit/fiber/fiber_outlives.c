@@ -154,13 +154,13 @@ static void test_channels_and_timers(void **state)
 
 static int key;
 
-static void *use_local(void *arg)
+static void *use_fls(void *arg)
 {
     return filch_fls_set(key, arg) == 0 && filch_fls_get(key) == arg ? arg : NULL;
 }
 
 /* The storage of a thread is freed when it ends, or when its last value is removed. */
-static void test_locals(void **state)
+static void test_fls(void **state)
 {
     pthread_t thread;
     void *got;
@@ -168,9 +168,9 @@ static void test_locals(void **state)
     (void)state;
     start(2);
     CHECK((key = filch_fls_new(NULL)) >= 0);
-    CHECK(join(filch_fiber_start(use_local, &key)) == (intptr_t)&key);
-    CHECK(use_local(&before) == &before);
-    CHECK_INT(pthread_create(&thread, NULL, use_local, &key), 0);
+    CHECK(join(filch_fiber_start(use_fls, &key)) == (intptr_t)&key);
+    CHECK(use_fls(&before) == &before);
+    CHECK_INT(pthread_create(&thread, NULL, use_fls, &key), 0);
     CHECK_INT(pthread_join(thread, &got), 0);
     CHECK(got == &key);
     CHECK_INT(filch_stop(), 0);
@@ -182,4 +182,4 @@ static void test_locals(void **state)
 }
 
 CHECK_MAIN(test_joined_after_stop, test_joined_in_the_next_runtime, test_joined_after_many_stops,
-           test_jobs_and_groups, test_channels_and_timers, test_locals)
+           test_jobs_and_groups, test_channels_and_timers, test_fls)
