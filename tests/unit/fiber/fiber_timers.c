@@ -1,4 +1,5 @@
-/* Timers that fire or are stopped, and sleep. */
+/* Timers: firing, stop, restart, and their races.  filch_sleep.  EVERYWHERE runs a case
+ * in a thread, in a fiber and in a task, with 1, 2, 4 and 8 workers. */
 #include "unit/fiber/helpers.h"
 
 static atomic_int calls, early;
@@ -112,7 +113,7 @@ static int restart_races(void)
         EXPECT(filch_timer_start(&t, filch_now() + FILCH_US(i % 3), count_call, NULL) == 0);
         await_count(&calls, 1);
         EXPECT(filch_timer_stop(&t) == 0);
-        EXPECT(atomic_load(&old_calls) <= i + 1); /* that of an earlier round may run late */
+        EXPECT(atomic_load(&old_calls) <= i + 1); /* a call of an earlier round may run late */
     }
     return 0;
 }
@@ -146,24 +147,24 @@ static void test_restart_in_the_next_runtime(void **state)
     CHECK_INT(filch_stop(), 0);
 }
 
-/* ---- in its own function ---- */
+/* ---- a timer that stops or restarts itself ---- */
 
-typedef struct clockwork {
+typedef struct periodic_timer {
     filch_timer timer;
     int ticks;
     atomic_int result; /* -1: not called yet */
-} clockwork;
+} periodic_timer;
 
 static void stop_self(void *arg)
 {
-    clockwork *c = arg;
+    periodic_timer *c = arg;
 
     atomic_store(&c->result, filch_timer_stop(&c->timer));
 }
 
 static void tick(void *arg)
 {
-    clockwork *c = arg;
+    periodic_timer *c = arg;
 
     if (filch_timer_stop(&c->timer) != 0)
         atomic_store(&c->result, __LINE__);
@@ -173,10 +174,10 @@ static void tick(void *arg)
         atomic_store(&c->result, __LINE__);
 }
 
-/* Without a stop before: it may still be firing. */
+/* Restart without a stop: the timer may still be firing. */
 static void tick_again(void *arg)
 {
-    clockwork *c = arg;
+    periodic_timer *c = arg;
 
     if (--c->ticks == 0)
         atomic_store(&c->result, 0);
@@ -186,7 +187,7 @@ static void tick_again(void *arg)
 
 static int starts_itself(void)
 {
-    clockwork c = {.ticks = SCALED(2000)};
+    periodic_timer c = {.ticks = SCALED(2000)};
 
     atomic_store(&c.result, -1);
     EXPECT(filch_timer_start(&c.timer, filch_now(), tick_again, &c) == 0);
@@ -196,9 +197,9 @@ static int starts_itself(void)
     return 0;
 }
 
-static int in_its_function(void)
+static int stops_and_restarts_itself(void)
 {
-    clockwork c = {.ticks = 100};
+    periodic_timer c = {.ticks = 100};
 
     atomic_store(&c.result, -1);
     EXPECT(filch_timer_start(&c.timer, filch_now(), stop_self, &c) == 0);
@@ -250,7 +251,7 @@ static int stop_in_fiber(void *arg)
 }
 
 /* Either a stop succeeds or the function is called.  Of two stops, at most one succeeds. */
-static int races(void)
+static int stop_races(void)
 {
     for (int i = 0; i < SCALED(1000); i++) {
         race r = {.called = 0};
@@ -273,7 +274,7 @@ static int races(void)
 
 /* ---- pending when the runtime stops ---- */
 
-/* They never fire, and a later stop of them succeeds. */
+/* The pending timers never fire, and a later stop of them succeeds. */
 static void test_pending_at_stop(void **state)
 {
     (void)state;
@@ -323,7 +324,7 @@ static int a_million(void)
     atomic_store(&calls, 0);
     for (int i = 0; i < n; i++)
         EXPECT(filch_timer_start(&t[i], far + (int64_t)i * 7919 % n, count_call, NULL) == 0);
-    EXPECT(fires() == 0); /* beside them */
+    EXPECT(fires() == 0); /* while the million are pending */
     atomic_store(&calls, 0);
     for (int i = 0; i < n; i++)
         if (i % 10 < 9)
@@ -388,13 +389,13 @@ EVERYWHERE(is_restarted)
 EVERYWHERE(restart_races)
 EVERYWHERE(never_started)
 EVERYWHERE(starts_itself)
-EVERYWHERE(in_its_function)
+EVERYWHERE(stops_and_restarts_itself)
 EVERYWHERE(may_wait)
-EVERYWHERE(races)
+EVERYWHERE(stop_races)
 EVERYWHERE(sleeps)
 EVERYWHERE(many_sleep)
 
 CHECK_MAIN(test_fires, test_fires_at_once, test_is_stopped, test_is_restarted, test_restart_races,
            test_never_started, test_restart_in_the_next_runtime, test_starts_itself,
-           test_in_its_function, test_may_wait, test_races, test_pending_at_stop,
+           test_stops_and_restarts_itself, test_may_wait, test_stop_races, test_pending_at_stop,
            test_starts_the_runtime, test_a_million, test_sleeps, test_many_sleep)
