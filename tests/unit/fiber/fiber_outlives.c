@@ -4,18 +4,19 @@
 
 #include <filch/memory.h>
 
-static size_t before;
+static fi_mem_count before;
 
 static void start(unsigned workers)
 {
-    before = fi_mem_live().blocks;
+    before = fi_mem_live();
     CHECK_INT(filch_start(&(filch_config){.workers = workers}), 0);
 }
 
-/* All memory is freed, so the allocator can be replaced. */
+/* All memory is freed with the sizes of its allocation, so the allocator can be replaced. */
 static void check_no_memory(void)
 {
-    CHECK_INT(fi_mem_live().blocks, before);
+    CHECK_INT(fi_mem_live().blocks, before.blocks);
+    CHECK_INT(fi_mem_live().bytes, before.bytes);
     CHECK_INT(filch_set_allocator(NULL), 0);
 }
 
@@ -97,7 +98,7 @@ static void test_joined_after_many_stops(void **state)
     filch_fiber *f[RUNTIMES][2];
 
     (void)state;
-    before = fi_mem_live().blocks;
+    before = fi_mem_live();
     for (intptr_t i = 0; i < RUNTIMES; i++) {
         CHECK_INT(filch_start(NULL), 0);
         for (int k = 0; k < 2; k++)
