@@ -1,4 +1,4 @@
-/* Connects the scheduler to the higher layers that it calls, without knowing them. */
+/* Sets the functions of src/debug and src/observe that the scheduler calls. */
 #include "sched/hooks.h"
 
 #include "debug/watchdog.h"

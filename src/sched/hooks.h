@@ -1,4 +1,4 @@
-/* What the scheduler calls in higher layers, and does not know: src/hooks.c names the functions. */
+/* Functions of higher layers that the scheduler calls through pointers.  src/hooks.c sets them. */
 #ifndef FI_SCHED_HOOKS_H
 #define FI_SCHED_HOOKS_H
 
