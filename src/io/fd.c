@@ -4,22 +4,21 @@
 #include "io/syscall_guard.h"
 #include "wait/wake_list.h"
 
-#include <errno.h>
-
 /* ---- waking ---- */
 
-/* [lock held] Count an edge.  The waits for it return result. */
-static void count_edge(fi_fd *f, int direction, int result, fi_wake_list *list)
+/* [lock held] Count an edge.  Its waiters begin their operations again, and find out what has
+ * changed. */
+static void count_edge(fi_fd *f, int direction, fi_wake_list *list)
 {
     f->edges[direction]++;
-    fi_wake_list_take_all(list, &f->waiters[direction], result);
+    fi_wake_list_take_all(list, &f->waiters[direction], 0);
 }
 
-/* [lock held] Operations that are about to wait find these edges, and begin again. */
-static void count_both_edges(fi_fd *f, int result, fi_wake_list *list)
+/* [lock held] So do operations that are about to wait. */
+static void count_both_edges(fi_fd *f, fi_wake_list *list)
 {
-    count_edge(f, FI_IO_READ, result, list);
-    count_edge(f, FI_IO_WRITE, result, list);
+    count_edge(f, FI_IO_READ, list);
+    count_edge(f, FI_IO_WRITE, list);
 }
 
 void fi_fd_notify(fi_fd *f, const fi_io_event *ev)
@@ -30,9 +29,9 @@ void fi_fd_notify(fi_fd *f, const fi_io_event *ev)
     if (f->generation == ev->generation) {
         f->hup_or_urgent |= ev->hup_or_urgent;
         if (ev->readable)
-            count_edge(f, FI_IO_READ, 0, &list);
+            count_edge(f, FI_IO_READ, &list);
         if (ev->writable)
-            count_edge(f, FI_IO_WRITE, 0, &list);
+            count_edge(f, FI_IO_WRITE, &list);
     }
     fi_fd_unlock(f);
     fi_wake_list_wake(list);
@@ -46,7 +45,7 @@ void fi_fd_arm_failed(fi_io *io, fi_fd *f, uint32_t generation)
     if (f->generation == generation) {
         was_armed = f->armed != 0;
         f->armed = 0;
-        count_both_edges(f, 0, &list);
+        count_both_edges(f, &list);
     }
     fi_fd_unlock(f);
     if (was_armed)
@@ -92,7 +91,7 @@ void fi_fd_set_not_socket(fi_fd *f, uint32_t generation)
  * previous one. */
 static void begin_generation(fi_fd *f, fi_wake_list *list)
 {
-    count_both_edges(f, -ECANCELED, list);
+    count_both_edges(f, list);
     f->generation++;
     f->armed = 0;
     f->opened_by_us = f->short_read_drains = f->hup_or_urgent = f->not_socket = f->closing = false;
