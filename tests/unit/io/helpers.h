@@ -40,6 +40,19 @@ static inline void *in_thread(void *(*body)(void *), void *arg)
     return result;
 }
 
+/* What the running runtime knows of a descriptor. */
+static inline fi_fd *fd_state(int fd)
+{
+    fi_runtime *rt = fi_runtime_lock_running();
+    fi_fd *state = NULL;
+    fi_io *io;
+
+    fi_runtime_unlock_running();
+    CHECK_INT(fi_io_get(rt, &io), 0);
+    CHECK_INT(fi_fd_table_get(&io->fd_table, fd, &state), 0);
+    return state;
+}
+
 static inline int count_waiters(const fi_waitq *line)
 {
     const fi_waiter *w = line->first;

@@ -64,12 +64,7 @@ int close(int fd)
 
 static void race_begin(int fd)
 {
-    fi_runtime *rt = fi_runtime_lock_running();
-    fi_io *io;
-
-    fi_runtime_unlock_running();
-    CHECK_INT(fi_io_get(rt, &io), 0);
-    CHECK_INT(fi_fd_table_get(&io->fd_table, fd, &slow_state), 0);
+    slow_state = fd_state(fd);
     atomic_store(&closed_during_call, false);
     atomic_store(&closed, false);
     atomic_store(&slow_fd, fd);
