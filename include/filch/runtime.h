@@ -116,8 +116,8 @@ typedef struct filch_config {
 FILCH_API int filch_start(const filch_config *config);
 
 /* Wait for all started work, including detached fibers and released jobs, then stop the workers and
- * free all memory.  Calls made meanwhile block until the stop completes.  The runtime may be
- * started again.
+ * free all memory.  Job handles are invalid afterwards.  Calls made meanwhile block until the stop
+ * completes.  The runtime may be started again.
  * Call from: any thread that is not a worker.  Blocks: the thread.
  * Returns: 0: the runtime is not running now.
  *     -EDEADLK: the caller is a fiber. */
