@@ -43,9 +43,10 @@ FI_INLINE void fi_switch_leave_fiber(fi_worker *w, fi_fiber *f)
         fi_fiber_flush(f);
 }
 
-/* [fiber that is about to switch] Unlock the lock, which the fiber holds with this id; or call the
- * function, which returns false if the fiber must continue at once; or release the fiber, whose work
- * has ended. */
+/* [fiber that is about to switch] Set the action:
+ * unlock: release the lock, which the fiber holds with this id.
+ * call: call the function.  It returns false if the fiber must continue at once.
+ * release: the work of the fiber has ended, and the fiber goes back to the cache. */
 FI_INLINE void fi_after_switch_unlock(fi_worker *w, fi_biased_lock *lock, uint32_t lock_id)
 {
     w->after_switch.kind = FI_AFTER_UNLOCK;

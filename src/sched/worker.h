@@ -192,7 +192,7 @@ struct fi_runtime {
     unsigned *strides; /* numbers coprime to n_workers: random orders of victims */
     unsigned n_strides;
     FI_CACHE_ALIGNED FI_ATOMIC(uint32_t) stopping;
-    FI_ATOMIC(uint32_t) inbox_turn; /* whose inbox gets the next external work */
+    FI_ATOMIC(uint32_t) inbox_turn; /* the worker that gets the next external work */
     bool in_fork_child; /* this process is the child of a fork: the workers do not exist */
     fi_publish_mode publish_mode; /* fixed, but NEVER in the child of a fork */
     fi_shared_queue global;
