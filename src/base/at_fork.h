@@ -22,6 +22,7 @@ typedef enum fi_fork_part {
     FI_FORK_RECORDS,     /* base/record_orphan.c */
     FI_FORK_TURNS,       /* io/nowait.c */
     FI_FORK_MEMORY,      /* base/mem.c */
+    FI_FORK_MESSAGES,    /* base/message.c: any part may send a message */
     FI_FORK_LOCK_OWNERS, /* base/biased_lock.c; it and all below have no lock */
     FI_FORK_PARKING_LOT, /* wait/parking_lot.c */
     FI_FORK_WAITS,       /* wait/waitq.c */

@@ -2,7 +2,7 @@
 #ifndef FI_BASE_FATAL_H
 #define FI_BASE_FATAL_H
 
-/* [any] Write "filch: " and the formatted line to stderr, then abort. */
+/* [any, not a signal handler] Send a message (base/message.h) of the level fatal, then abort. */
 _Noreturn void fi_fatal(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -10,13 +10,11 @@
  * reported when that time exceeds filch_config.watchdog_ns.  Tasks and jobs are meant to compute,
  * so they are counted and not reported. */
 #include "base/clock.h"
+#include "base/message.h"
 #include "debug/dump.h"
 #include "debug/watchdog.h"
 #include "sched/hooks.h"
 #include "sched/worker.h"
-
-#include <stdio.h>
-#include <unistd.h>
 
 #define REPORT_INTERVAL_NS 1000000000 /* at most one report per interval */
 #define NAME_MAX_SHOWN     64
@@ -24,18 +22,14 @@
 /* Writes nothing if the worker has looked for work meanwhile: the name may be of another fiber. */
 static void write_report(fi_worker *w, fi_fiber *f, uintptr_t body, int64_t held_ns)
 {
-    char name[NAME_MAX_SHOWN], function[128], message[320];
-    ssize_t done;
-    int n;
+    char name[NAME_MAX_SHOWN], function[128];
 
     fi_dump_name(f, name, sizeof name);
     fi_frame_name((const void *)body, function, sizeof function);
     if (fi_load_relaxed(&w->tick) != w->long_run.tick)
         return;
-    n = snprintf(message, sizeof message, "filch: fiber '%s' has held worker %u for %lld ms (%s)\n",
-                 name, w->index, (long long)(held_ns / 1000000), function);
-    done = write(STDERR_FILENO, message, (size_t)n);
-    (void)done; /* there is nowhere else to report it */
+    fi_message(FILCH_LEVEL_WARNING, "fiber '%s' has held worker %u for %lld ms (%s)", name,
+               w->index, (long long)(held_ns / 1000000), function);
 }
 
 static int64_t reported_ns; /* [watchdog thread] time of the last report; 0: none yet */
@@ -124,6 +118,6 @@ void fi_long_run_check(fi_runtime *rt, int64_t period_ns, int64_t now_ns)
             share_next(&rt->workers[i]);
             any = true;
         }
-    if (any && fi_runtime_has_work(rt))
+    if (any && fi_runtime_has_shared_work(rt))
         fi_idle_notify(&rt->idle);
 }

@@ -20,6 +20,7 @@
  * The job at which the walk starts cannot finish, so all jobs that it meets are unfinished: none
  * is freed, and no list is closed. */
 #include "base/at_fork.h"
+#include "base/message.h"
 #include "job/job.h"
 
 #include <stdio.h>
@@ -70,32 +71,38 @@ static bool is_reached(fi_job *from, const fi_job *to)
     return false;
 }
 
-static void print_name(fi_job *j)
+/* The names of the jobs of a cycle.  A long list is cut in the middle of a name. */
+typedef struct cycle_text {
+    char bytes[768];
+    size_t n;
+} cycle_text;
+
+static void append_name(cycle_text *t, fi_job *j, const char *after)
 {
-    if (j->name)
-        fprintf(stderr, " %s", j->name);
-    else
-        fprintf(stderr, " %p", (const void *)fi_job_handle(j));
+    size_t left = sizeof t->bytes - t->n;
+    char *at = t->bytes + t->n;
+    int n = j->name ? snprintf(at, left, " %s%s", j->name, after)
+                    : snprintf(at, left, " %p%s", (const void *)fi_job_handle(j), after);
+
+    t->n += (size_t)n < left ? (size_t)n : left - 1;
 }
 
-static void print_cycle(fi_job *last)
+static void report_cycle(fi_job *last)
 {
-    flockfile(stderr);
-    fputs("filch: cycle of jobs, of which each would wait for the next:", stderr);
-    for (fi_job *j = last; j; j = j->visited_from) {
-        print_name(j);
-        fputs(" ->", stderr);
-    }
-    print_name(last);
-    fputc('\n', stderr);
-    funlockfile(stderr);
+    cycle_text t = {.n = 0};
+
+    for (fi_job *j = last; j; j = j->visited_from)
+        append_name(&t, j, " ->");
+    append_name(&t, last, "");
+    fi_message(FILCH_LEVEL_ERROR, "cycle of jobs, of which each would wait for the next:%s",
+               t.bytes);
 }
 
 bool fi_cycle_closed(fi_job *job, fi_job *dependency)
 {
     if (!is_reached(job, dependency))
         return false;
-    print_cycle(dependency);
+    report_cycle(dependency);
     return true;
 }
 

@@ -1,6 +1,7 @@
 /* Open, write and replace the file of an observer.  All observers that write a file use it. */
 #include "observe/output.h"
 
+#include "base/message.h"
 #include "base/rng.h"
 
 #include <errno.h>
@@ -32,12 +33,7 @@ static const char *reason(int e)
 /* A long name is cut. */
 void fi_output_error(const char *setting, const char *path, int e)
 {
-    char line[512];
-    int n = snprintf(line, sizeof line, "filch: %s: cannot write %.300s: %s\n", setting, path,
-                     reason(e));
-    ssize_t done = write(STDERR_FILENO, line, (size_t)n);
-
-    (void)done; /* there is no other place to report to */
+    fi_message(FILCH_LEVEL_ERROR, "%s: cannot write %.300s: %s", setting, path, reason(e));
 }
 
 static int report(const fi_output *o, int e)

@@ -12,7 +12,7 @@
  *     a FIFO, a terminal, a device    opened without waiting, and written to directly.  A FIFO
  *                                     without a reader, or with a stalled one, is an error
  *
- * A program must not fail because it cannot be observed.  So an error is one line on stderr, and
+ * A program must not fail because it cannot be observed.  So an error is one message, and
  * SIGPIPE and SIGXFSZ do not reach the program. */
 #ifndef FI_OBSERVE_OUTPUT_H
 #define FI_OBSERVE_OUTPUT_H

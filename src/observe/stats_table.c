@@ -1,6 +1,7 @@
 /* FILCH_STATS: print a table of counters when the runtime stops.  It is one write(), so that it
  * does not mix with other output. */
 #include "base/clock.h"
+#include "base/message.h"
 #include "observe/observe.h"
 #include "observe/stats.h"
 #include "sched/runtime.h"
@@ -8,7 +9,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #define COLUMNS_MAX 8 /* max, of workers in a line */
 
@@ -23,7 +23,7 @@ static int stats_begin(fi_runtime *rt)
 
 static void write_head(FILE *out, unsigned workers, unsigned shown)
 {
-    fprintf(out, "filch: what %u worker%s did in %.3f s\n%-28s %14s", workers,
+    fprintf(out, "filch: counters of %u worker%s, %.3f s\n%-28s %14s", workers,
             workers == 1 ? "" : "s", (double)(fi_clock_now() - began_ns) * 1e-9, "", "all");
     for (unsigned w = 0; w < shown; w++)
         fprintf(out, " %9s %-3u", "worker", w);
@@ -63,14 +63,12 @@ static void print_table(fi_runtime *rt)
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
-    ssize_t done = 0;
 
     if (!out)
         return;
     write_table(out, rt);
     if (fclose(out) == 0)
-        done = write(STDERR_FILENO, text, size);
-    (void)done; /* there is no other place to report to */
+        fi_message_lines(FILCH_LEVEL_INFO, text, size);
     free(text);
 }
 

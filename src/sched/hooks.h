@@ -17,7 +17,7 @@ typedef enum fi_incident {
 
 typedef struct fi_hooks {
     /* [the thread that starts the runtime] All is initialised, and no worker runs yet.  Returns 0,
-     * or -errno after a message on stderr, and the runtime is not started. */
+     * or -errno after a message, and the runtime is not started. */
     int (*observe_begin)(fi_runtime *rt);
     /* [the thread that stops it] All threads have ended.  has_run is false if none was started. */
     void (*observe_end)(fi_runtime *rt, bool has_run);

@@ -3,9 +3,7 @@
 #include "sched/memory_wait.h"
 
 #include "base/clock.h"
-
-#include <stdio.h>
-#include <unistd.h>
+#include "base/message.h"
 
 #define RETRY_MIN_NS 1000000
 #define RETRY_MAX_NS 64000000
@@ -28,21 +26,15 @@ void fi_memory_wait_push(fi_worker *w, fi_runnable *r)
 static void report_memory_wait(fi_runtime *rt, int64_t now_ns)
 {
     fi_memory_wait *m = &rt->memory_wait;
-    char message[256];
     uint32_t no = 0;
-    ssize_t done;
-    int n;
 
     if (now_ns - fi_load_relaxed(&m->since_ns) < REPORT_NS ||
         !fi_cas_relaxed(&m->is_reported, &no, 1u))
         return;
-    n = snprintf(
-        message, sizeof message,
-        "filch: %zu fibers wait for memory for a stack (%zu bytes each); free memory, raise "
-        "the limit (ulimit -v) or lower stack_size\n",
-        fi_shared_queue_size(&m->queue), rt->settings.stack_size);
-    done = write(STDERR_FILENO, message, (size_t)n);
-    (void)done; /* there is no other place to report to */
+    fi_message(FILCH_LEVEL_WARNING,
+               "%zu fibers wait for memory for a stack (%zu bytes each); free memory, raise the "
+               "limit (ulimit -v) or lower stack_size",
+               fi_shared_queue_size(&m->queue), rt->settings.stack_size);
 }
 
 static void stack_retry_later(fi_worker *w, int64_t now_ns)

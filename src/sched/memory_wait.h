@@ -9,7 +9,7 @@
  *
  * So a worker does not sleep with a stack in its caches while a record waits, and does not spin
  * while it has none.  The runtime maps its first stacks when it starts, so there is always one to
- * wait for.  When no record has been taken for a while, one message on stderr says how many wait.
+ * wait for.  When no record has been taken for a while, one message says how many wait.
  *
  * A fiber with a stack size of its own gets its stack when it is started (fiber/start.c), and never
  * waits here.

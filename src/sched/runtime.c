@@ -84,8 +84,8 @@ static int create_thread(fi_worker *w, const pthread_attr_t *attr, bool pinned)
         return e;
     unpinned = pthread_create(&w->thread, NULL, fi_worker_main, w);
     if (unpinned == 0 && w->index == 0)
-        fprintf(stderr, "filch: affinity=cpu: cannot pin threads (%s); the workers run unpinned\n",
-                strerror(e));
+        fi_message(FILCH_LEVEL_WARNING,
+                   "affinity=cpu: cannot pin threads (%s); the workers run unpinned", strerror(e));
     return unpinned;
 }
 
@@ -115,10 +115,10 @@ static int start_pinned(fi_runtime *rt, pthread_attr_t *attr)
     if (e == -ENOMEM)
         return e;
     if (e < 0) {
-        fprintf(stderr,
-                "filch: affinity=cpu: cannot read the CPUs of this process (%s); the workers run "
-                "unpinned\n",
-                strerror(-e));
+        fi_message(FILCH_LEVEL_WARNING,
+                   "affinity=cpu: cannot read the CPUs of this process (%s); the workers run "
+                   "unpinned",
+                   strerror(-e));
         return start_threads(rt, attr, NULL);
     }
     e = start_threads(rt, attr, &cpus);

@@ -5,12 +5,12 @@
 #include "base/at_fork.h"
 #include "base/clock.h"
 #include "base/eventcount.h"
+#include "base/message.h"
 #include "sched/hooks.h"
 #include "sched/worker.h"
 
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -121,14 +121,10 @@ void fi_watchdog_wait_polling(fi_runtime *rt, uint32_t epoch, int64_t deadline_n
 
 static void report_absent(fi_runtime *rt, int e)
 {
-    char message[192];
-    int n = snprintf(message, sizeof message,
-                     "filch: watchdog: cannot start the thread (%s); fibers that hold their worker "
-                     "are not reported\n",
-                     strerror(e));
-    ssize_t done = write(STDERR_FILENO, message, (size_t)n);
-
-    (void)done; /* there is nowhere else to report it */
+    fi_message(FILCH_LEVEL_WARNING,
+               "watchdog: cannot start the thread (%s); fibers that hold their worker are not "
+               "reported",
+               strerror(e));
     fi_store_relaxed(&rt->watchdog.absent, 1u);
     fi_lock_lock(&unwatched_lock);
     fi_store_relaxed(&unwatched_runtime, rt);

@@ -199,7 +199,7 @@ static void test_process_locks(void **state)
                 locks++;
             }
     }
-    CHECK(locks == 2 * 9);
+    CHECK(locks == 2 * 11);
     CHECK_INT(filch_stop(), 0);
     CHECK_INT(filch_fiber_join(left, NULL), 0);
 }

@@ -182,6 +182,7 @@ static void odd_names_are_shown(void **state)
         return;
     expect_line((struct plan){.name = NULL}, REPORT_OF("a fiber without a name"));
     expect_line((struct plan){.name = ""}, REPORT_OF("a fiber without a name"));
+    expect_line((struct plan){.name = "a\nb\033"}, REPORT_OF("fiber \"a?b?\""));
     snprintf(line, sizeof line, REPORT_OF("fiber \"%.64s\""), seventy);
     expect_line((struct plan){.name = seventy}, line);
 }

@@ -3,6 +3,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* SCHED_IDLE, cpu_set_t */
 #endif
+#include "main_fiber.h"
 #include "unit/watchdog/helpers.h"
 
 #include <sched.h>
@@ -30,7 +31,7 @@ static void run_long_until(void *held)
 static void long_run(void *arg)
 {
     (void)arg;
-    filch_fiber_set_name("greedy");
+    filch_fiber_set_name("gre\ned\033y");
     spin_until_held(1);
     for (int64_t end = filch_now() + INT64_C(10) * WATCHDOG_NS; filch_now() < end;)
         fi_pause();
@@ -42,7 +43,7 @@ static void run_long_running(void *arg)
 
     (void)arg;
     if (filch_start(&c) == 0)
-        filch_main(long_run, NULL);
+        run_main_fiber(long_run, NULL);
 }
 
 static void a_long_running_fiber_is_reported_once(void **state)
@@ -52,7 +53,7 @@ static void a_long_running_fiber_is_reported_once(void **state)
     (void)state;
     CHECK_INT(child_end_of(&end, run_long_running, NULL), 0);
     CHECK_INT(end.status, 0);
-    CHECK(contains(end.text, "filch: fiber 'greedy' has held worker "));
+    CHECK(contains(end.text, "filch: fiber 'gre?ed?y' has held worker "));
     CHECK_INT(count_of(end.text, "has held"), 1);
 }
 
@@ -178,7 +179,7 @@ static void run_starved(void *arg)
     (void)arg;
     c.watchdog_ns *= 4;
     if (filch_start(&c) == 0)
-        filch_main(yield_starved, &busy);
+        run_main_fiber(yield_starved, &busy);
 }
 
 static void a_preempted_fiber_is_not_reported(void **state)
@@ -277,7 +278,7 @@ static void run_without_watchdog(void *arg)
 
     (void)arg;
     if (filch_start(&c) == 0)
-        filch_main(run_long_without_watchdog, NULL);
+        run_main_fiber(run_long_without_watchdog, NULL);
 }
 
 static void a_disabled_watchdog_reports_nothing(void **state)
@@ -330,7 +331,8 @@ static void a_ready_fiber_runs_beside_a_long_running_one(void **state)
         memset(message, 0, sizeof message);
         atomic_store(&last_received, false);
         CHECK_INT(filch_start(&c), 0);
-        CHECK_INT(filch_main(talk_and_hold_worker, NULL), 0);
+        CHECK_INT(run_main_fiber(talk_and_hold_worker, NULL), 0);
+        CHECK_INT(filch_stop(), 0);
     }
     set_lab_settings((lab_settings){0});
 }
