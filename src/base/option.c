@@ -3,23 +3,13 @@
 #endif
 #include "base/option.h"
 
+#include "base/message.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-int fi_option_error(const char *format, ...)
-{
-    char line[256];
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(line, sizeof line, format, args);
-    va_end(args);
-    fprintf(stderr, "filch: %s\n", line);
-    return -EINVAL;
-}
 
 /* The caller of a set-uid program controls its environment, and these variables name files to
  * write.  So that program ignores them. */
@@ -28,6 +18,29 @@ const char *fi_option_env(const char *variable)
     const char *text = secure_getenv(variable);
 
     return text && *text ? text : NULL;
+}
+
+/* A wrong value of FILCH_STRICT itself counts as 0. */
+static bool is_strict(void)
+{
+    const char *text = fi_option_env("FILCH_STRICT");
+
+    return text && strcmp(text, "1") == 0;
+}
+
+int fi_option_reject(const char *format, ...)
+{
+    bool strict = is_strict();
+    char text[768];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (strict)
+        return fi_message_invalid("%s", text);
+    fi_message(FILCH_LEVEL_WARNING, "%s; the value is ignored", text);
+    return 0;
 }
 
 static int unit_shift(char unit)
@@ -67,24 +80,36 @@ bool fi_option_parse(const char *text, bool units, uint64_t *out)
     return true;
 }
 
+/* False: *out is as before. */
+static bool option_parse_within(const fi_option *o, const char *text, uint64_t *out)
+{
+    uint64_t n;
+
+    if (!fi_option_parse(text, o->units, &n) || n < o->min || n > o->max)
+        return false;
+    *out = n;
+    return true;
+}
+
 int fi_option_number(const fi_option *o, uint64_t *out)
 {
     const char *text = o->configured ? NULL : fi_option_env(o->variable);
 
     *out = o->configured ? o->configured : o->fallback;
-    if (text && (!fi_option_parse(text, o->units, out) || *out < o->min || *out > o->max))
-        return fi_option_error("%s: invalid number ('%s'); use %llu to %llu", o->variable, text,
-                               (unsigned long long)o->min, (unsigned long long)o->max);
+    if (text && !option_parse_within(o, text, out))
+        return fi_option_reject("%s: invalid number ('%s'); use %llu to %llu", o->variable, text,
+                                (unsigned long long)o->min, (unsigned long long)o->max);
     if (o->configured && (o->configured < o->min || o->configured > o->max))
-        return fi_option_error("filch_config.%s: out of range (%llu); use %llu to %llu", o->field,
-                               (unsigned long long)o->configured, (unsigned long long)o->min,
-                               (unsigned long long)o->max);
+        return fi_message_invalid("filch_config.%s: out of range (%llu); use %llu to %llu",
+                                  o->field, (unsigned long long)o->configured,
+                                  (unsigned long long)o->min, (unsigned long long)o->max);
     return 0;
 }
 
 int fi_option_choice(const char *variable, const char *zero, const char *one, int fallback)
 {
     const char *text = fi_option_env(variable);
+    int e;
 
     if (!text)
         return fallback;
@@ -92,5 +117,6 @@ int fi_option_choice(const char *variable, const char *zero, const char *one, in
         return 0;
     if (strcmp(text, one) == 0)
         return 1;
-    return fi_option_error("%s: unknown value ('%s'); use %s or %s", variable, text, zero, one);
+    e = fi_option_reject("%s: unknown value ('%s'); use %s or %s", variable, text, zero, one);
+    return e < 0 ? e : fallback;
 }

@@ -5,8 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Report an invalid setting on stderr.  Returns -EINVAL. */
-int fi_option_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Report a wrong value of an environment variable.  Returns: 0: use the default; -EINVAL:
+ * FILCH_STRICT is 1, and the runtime must not start. */
+int fi_option_reject(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* The value of an environment variable.  NULL: it is unset or empty, or the program has more
  * privileges than its caller. */
@@ -23,11 +24,11 @@ typedef struct fi_option {
     bool units;
 } fi_option;
 
-/* Returns 0 or -EINVAL. */
+/* Returns 0 or -EINVAL.  A wrong variable counts as unset, unless FILCH_STRICT is 1. */
 int fi_option_number(const fi_option *o, uint64_t *out);
 
 /* An environment variable with two values.  Returns 0 for `zero`, 1 for `one`, fallback if it is
- * unset, or -EINVAL. */
+ * unset or wrong, or -EINVAL with FILCH_STRICT. */
 int fi_option_choice(const char *variable, const char *zero, const char *one, int fallback);
 
 #endif

@@ -14,6 +14,7 @@
 #define _GNU_SOURCE /* pthread_setname_np, cpu_set_t */
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/message.h"
 #include "base/option.h"
 #include "observe/observe.h"
 #include "observe/output.h"
@@ -237,7 +238,7 @@ static void sampler_try_start(sampler *s, fi_runtime *rt)
     s->runtime = rt;
     e = sampler_start(s);
     if (e < 0) {
-        fi_option_error("FILCH_SAMPLE: cannot start the sampler: %s", strerror(-e));
+        fi_message(FILCH_LEVEL_ERROR, "FILCH_SAMPLE: cannot start the sampler: %s", strerror(-e));
         return;
     }
     s->pid = getpid();
@@ -252,8 +253,14 @@ static int sampler_begin(fi_runtime *rt)
         sampler_fork_child(&the_sampler);
     if (!s->sample)
         return 0;
-    if (s->sample_cpu >= 0 && !is_allowed_cpu(s->sample_cpu))
-        return fi_option_error("FILCH_SAMPLE_CPU: not a CPU of this process (%d)", s->sample_cpu);
+    if (s->sample_cpu >= 0 && !is_allowed_cpu(s->sample_cpu)) {
+        int e = fi_option_reject("FILCH_SAMPLE_CPU: not a CPU of this process (%d); use one of its "
+                                 "CPUs",
+                                 s->sample_cpu);
+        if (e < 0)
+            return e;
+        rt->settings.observe.sample_cpu = -1;
+    }
     sampler_try_start(&the_sampler, rt);
     return 0;
 }

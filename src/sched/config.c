@@ -75,8 +75,8 @@ static int resolve_stack(const filch_config *c, fi_settings *s)
 /* The field is a constant of the type filch_<field>. */
 static int constant_error(const char *field, int value)
 {
-    return fi_option_error("filch_config.%s: not a filch_%s (%d); use a constant of that type",
-                           field, field, value);
+    return fi_message_invalid("filch_config.%s: not a filch_%s (%d); use a constant of that type",
+                              field, field, value);
 }
 
 static int resolve_choice(const char *field, int configured, const char *variable, const char *zero,
@@ -105,8 +105,9 @@ static int resolve_watchdog(const filch_config *c, fi_settings *s)
     int e = 0;
 
     if (c->watchdog_ns > WATCHDOG_MS_MAX * NS_PER_MS)
-        return fi_option_error("filch_config.watchdog_ns: more than an hour (%lld); use up to %lld",
-                               (long long)c->watchdog_ns, (long long)(WATCHDOG_MS_MAX * NS_PER_MS));
+        return fi_message_invalid(
+            "filch_config.watchdog_ns: more than an hour (%lld); use up to %lld",
+            (long long)c->watchdog_ns, (long long)(WATCHDOG_MS_MAX * NS_PER_MS));
     if (c->watchdog_ns == 0)
         e = fi_option_number(&(fi_option){.variable = "FILCH_WATCHDOG_MS",
                                           .field = "watchdog_ns",
@@ -126,7 +127,7 @@ static int resolve_deadlock(const filch_config *c, fi_settings *s)
 
     if (c->deadlock > FILCH_DEADLOCK_OFF)
         return constant_error("deadlock", (int)c->deadlock);
-    s->deadlock = c->deadlock ? c->deadlock : FILCH_DEADLOCK_ABORT;
+    s->deadlock = c->deadlock ? c->deadlock : FILCH_DEADLOCK_REPORT;
     if (!text)
         return 0;
     for (int i = 0; i < 3; i++)
@@ -134,7 +135,7 @@ static int resolve_deadlock(const filch_config *c, fi_settings *s)
             s->deadlock = (filch_deadlock)(i + 1);
             return 0;
         }
-    return fi_option_error("FILCH_DEADLOCK: unknown value ('%s'); use abort, report or off", text);
+    return fi_option_reject("FILCH_DEADLOCK: unknown value ('%s'); use abort, report or off", text);
 }
 
 static int signal_of(const char *text)
@@ -170,12 +171,14 @@ static int resolve_signal(const filch_config *c, fi_settings *s)
     s->dump_signal = text ? signal_of(text) : c->dump_signal;
     if (s->dump_signal == 0 || may_dump_on(s->dump_signal))
         return 0;
-    return text ? fi_option_error("FILCH_DUMP_SIGNAL: not a signal that can be used ('%s'); "
+    s->dump_signal = 0;
+    return text
+               ? fi_option_reject("FILCH_DUMP_SIGNAL: not a signal that can be used ('%s'); "
                                   "use a signal such as QUIT or USR1",
                                   text)
-                : fi_option_error("filch_config.dump_signal: not a signal that can be used (%d); "
-                                  "use a signal such as SIGQUIT or SIGUSR1",
-                                  c->dump_signal);
+               : fi_message_invalid("filch_config.dump_signal: not a signal that can be used (%d); "
+                                    "use a signal such as SIGQUIT or SIGUSR1",
+                                    c->dump_signal);
 }
 
 static int resolve_blocking_threads(const filch_config *c, fi_settings *s)
@@ -197,14 +200,15 @@ static int resolve_name(const filch_config *c, fi_settings *s)
 {
     const char *name = c->name ? c->name : fi_option_env("FILCH_NAME");
 
-    if (!name)
-        name = "filch";
-    if (strlen(name) >= sizeof s->name)
-        return fi_option_error("%s: too long ('%s'); use up to %zu bytes",
-                               c->name ? "filch_config.name" : "FILCH_NAME", name,
-                               sizeof s->name - 1);
-    memcpy(s->name, name, strlen(name) + 1);
-    return 0;
+    if (name && strlen(name) > max) {
+        e = c->name
+                ? fi_message_invalid("filch_config.name: too long ('%s'); use up to %zu bytes",
+                                     name, max)
+                : fi_option_reject("FILCH_NAME: too long ('%s'); use up to %zu bytes", name, max);
+        name = NULL;
+    }
+    snprintf(s->name, sizeof s->name, "%s", name ? name : "filch");
+    return e;
 }
 
 /* ---- observability ---- */
@@ -234,7 +238,7 @@ static int resolve_trace(const filch_config *c, fi_observe_settings *s)
 
     s->trace = c->trace ? c->trace : fi_option_env("FILCH_TRACE");
     if (c->trace_ns < 0 || c->trace_ns > TRACE_MS_MAX * NS_PER_MS)
-        return fi_option_error(
+        return fi_message_invalid(
             "filch_config.trace_ns: not from 0 to an hour (%lld); use up to %lld",
             (long long)c->trace_ns, (long long)(TRACE_MS_MAX * NS_PER_MS));
     if (c->trace_ns == 0)
@@ -320,10 +324,10 @@ static int resolve_deque(fi_settings *s)
     s->deque = name ? fi_deque_kind_named(name) : &fi_deque_batch;
     if (s->deque && !s->deque->fifo)
         return 0;
-    return fi_option_error("FILCH_DEQUE: %s ('%s'); use locked, bounded or batch",
-                           s->deque ? "the owner of this deque pops the oldest task, not the newest"
-                                    : "unknown deque",
-                           name);
+    return fi_option_reject("FILCH_DEQUE: %s ('%s'); use locked, bounded or batch",
+                            deque ? "the owner of this deque pops the oldest task, not the newest"
+                                  : "unknown deque",
+                            name);
 }
 
 static int resolve_batch(fi_settings *s)
@@ -337,7 +341,7 @@ static int resolve_batch(fi_settings *s)
                              &n);
 
     if (e == 0 && single && n > 1)
-        return fi_option_error(
+        e = fi_option_reject(
             "FILCH_STEAL_BATCH: the deque 'bounded' supports only 1 (%llu); use 1 or another deque",
             (unsigned long long)n);
     s->steal_batch = (uint32_t)n;

@@ -1,6 +1,7 @@
 """A set-uid program that uses Filch must ignore the environment of its caller."""
 import os
 
+from attacks.environment import variables
 from hostile import RIGHT, Attack
 
 CALLER = "54321"
@@ -19,8 +20,9 @@ def attacks(tools):
         for target in ("secret", "mine/new"):
             yield Attack(f"{variable}={target}", ["sh", "-c", works, "sh", tools.launch, "-u", CALLER, "./program", "tasks"],
                          (RIGHT,), {variable: target}, setup, check=is_untouched, leaves=("program", "secret", "mine"), quick=True)
-    for env in ({"FILCH_STATS": "1"}, {"FILCH_TOP": "1"}, {"FILCH_WORKERS": "nonsense"}, {"FILCH_DUMP_SIGNAL": "TERM"},
-                {"FILCH_CHAOS": "1"}, {"FILCH_STACK_SIZE": "1g"}):
+    values = [{"FILCH_STATS": "1"}, {"FILCH_DUMP_SIGNAL": "TERM"}, {"FILCH_CHAOS": "1"}, {"FILCH_STACK_SIZE": "1g"}]
+    values += [{name: "nonsense value", "FILCH_STRICT": "1"} for name in variables() if name not in VARIABLES + ["FILCH_STRICT"]]
+    for env in values:
         name = " ".join(f"{k}={v}" for k, v in env.items())
         yield Attack(name, ["sh", "-c", works, "sh", tools.launch, "-u", CALLER, "./program", "tasks"], (RIGHT,), env, setup,
                      check=is_untouched, leaves=("program", "secret", "mine"), quick=True)

@@ -279,10 +279,15 @@ static void nothing_is_allocated(void **state)
 static void invalid_settings(void **state)
 {
     (void)state;
+    setenv("FILCH_STRICT", "1", 1);
     setenv("FILCH_SAMPLE_CPU", "100000", 1);
     CHECK_INT(filch_start(NULL), -EINVAL);
     setenv("FILCH_SAMPLE_CPU", "first", 1);
     CHECK_INT(filch_start(NULL), -EINVAL);
+    unsetenv("FILCH_STRICT");
+    setenv("FILCH_SAMPLE_CPU", "100000", 1);
+    CHECK_INT(filch_start(NULL), 0);
+    CHECK_INT(filch_stop(), 0);
     unsetenv("FILCH_SAMPLE_CPU");
     setenv("FILCH_SAMPLE", "/no/such/place", 1);
     CHECK_INT(filch_start(NULL), 0);
