@@ -35,6 +35,9 @@
 static fi_lock start_lock;        /* guards the next three variables */
 static fi_runtime *running;       /* NULL: none */
 static uint64_t started;          /* number of runtimes started so far */
+static unsigned startable;        /* workers for which the last failed start had threads */
+static int64_t retry_ns;          /* no start by itself before this time */
+static bool has_reported;         /* that the runtime cannot start by itself */
 static fi_runtime *fork_leftover; /* left by fork(): kept reachable, as they are never freed */
 static FI_ATOMIC(uint32_t) is_stopping; /* 1: a stop is in progress; new users wait for it */
 static fi_rundown users = {
@@ -100,6 +103,7 @@ static int start_threads(fi_runtime *rt, pthread_attr_t *attr, const fi_cpu_set 
         e = create_thread(w, attr, cpus != NULL);
         if (e != 0) {
             join_workers(rt, i);
+            startable = i;
             return -e;
         }
     }
@@ -169,6 +173,8 @@ static int reserve_stacks(fi_runtime *rt)
 
     if (e < 0)
         join_workers(rt, rt->n_workers);
+        startable = rt->n_workers / 2; /* their threads leave memory */
+    }
     return e;
 }
 
@@ -289,6 +295,28 @@ __attribute__((constructor)) static void register_at_fork(void)
     fi_at_fork(FI_FORK_RUNTIME, &start_lock, after_fork_in_child);
 }
 
+/* If the system has fewer threads than wanted, start fewer workers. */
+static int make_largest_runtime(fi_settings *settings)
+{
+    unsigned wanted = settings->workers;
+    int error = 0, e;
+
+    for (;;) {
+        startable = 0;
+        e = make_runtime(settings, &running);
+        if (e == 0 || startable == 0)
+            break;
+        error = e;
+        settings->workers = startable;
+    }
+    if (e == 0 && error < 0)
+        fi_message(FILCH_LEVEL_WARNING,
+                   "workers: only %u of %u could be started (%s); raise the limit of threads "
+                   "(ulimit -u) or of memory (ulimit -v)",
+                   settings->workers, wanted, strerror(-error));
+    return e;
+}
+
 /* [start_lock held] */
 static int start_runtime(const filch_config *config)
 {
@@ -297,10 +325,14 @@ static int start_runtime(const filch_config *config)
 
     fi_exit_guard_init();
     if (e == 0)
-        e = make_runtime(&settings, &running);
-    if (e == 0)
-        fi_rundown_open(&users);
-    return e;
+        e = make_largest_runtime(&settings);
+    if (e < 0)
+        return e;
+    has_reported = false;
+    fi_runtime_has_objects = true;
+    holds = 1;
+    fi_rundown_open(&users);
+    return 0;
 }
 
 /* Take the lock while no stop is in progress.  Otherwise a steady stream of new users could keep a
