@@ -12,7 +12,7 @@
  *         int e = filch_start(&config);
  *         if (e < 0)
  *             fprintf(stderr, "no runtime: %s\n", strerror(-e));
- *         return e == 0 && filch_stop() == 0 ? 0 : 1;
+ *         return e >= 0 && filch_stop() >= 0 ? 0 : 1;
  *     }
  */
 #ifndef FILCH_RUNTIME_H
@@ -94,9 +94,30 @@ typedef struct filch_config {
     /* FILCH_TRACE_MS (milliseconds): trace only the last part of this length, and write the file
      * also when a fiber keeps its worker too long; up to 1 h; default 0: all events that fit */
     int64_t trace_ns FILCH_ZERO_;
+    /* Called in the thread of each worker: on_worker_start before the thread runs work, and
+     * on_worker_stop after its last work.  filch_start does not wait for on_worker_start, and
+     * filch_stop waits for on_worker_stop.  A thread that runs its own task as a worker
+     * (caller_runs) does not call them.  A program that needs them for all work sets caller_runs to
+     * FILCH_CALLER_RUNS_NO.  Not called: in the child of a fork(), and on_worker_stop if the
+     * process ends while work is left.
+     * A hook is not a fiber, and filch_worker_index returns -1 in it.  It may call filch_alloc,
+     * filch_free, filch_now, filch_cpu_count and filch_version.  Other functions of Filch may wait
+     * for the start or the stop that waits for the hook */
+    void (*on_worker_start)(unsigned index, void *ctx) FILCH_ZERO_;
+    void (*on_worker_stop)(unsigned index, void *ctx) FILCH_ZERO_;
+    void *worker_ctx FILCH_ZERO_; /* passed to both */
 } filch_config;
 
-/* Start the runtime.  Without this call, the first use starts it.
+#ifdef FILCH_SERIAL
+#include <filch/serial/runtime.h>
+#else
+
+/* The inline function passes the size of the struct that the program was compiled with. */
+FILCH_API int filch_start_(const filch_config *config, size_t size);
+
+/* Hold the runtime.  It is started if it is not running.  Each library of a program calls this and
+ * filch_stop for itself.  The settings are those of the first call.  Without this call, the first
+ * use starts the runtime with default settings, and holds it for the program.
  * Tasks from outside and stolen tasks start with the floating-point modes (rounding, traps, flush
  * to zero) of the thread that starts the runtime.
  * The child of a fork() has no runtime, and may start one.  A fiber that calls fork() continues
@@ -113,14 +134,20 @@ typedef struct filch_config {
  *     -ENOMEM: there is no memory.
  *     -EAGAIN: a thread cannot be created.
  *     Other errors are those of the system.  After an error the runtime is not running. */
-FILCH_API int filch_start(const filch_config *config);
+static inline int filch_start(const filch_config *config)
+{
+    return filch_start_(config, sizeof *config);
+}
 
-/* Wait for all started work, including detached fibers and released jobs, then stop the workers and
- * free all memory.  Job handles are invalid afterwards.  Calls made meanwhile block until the stop
- * completes.  The runtime may be started again.
- * Call from: any thread that is not a worker.  Blocks: the thread.
+/* Release the runtime, once for each filch_start that returned 0 or 1.  A program may release a
+ * runtime that started by itself, once, too.  The last release waits for all started work,
+ * including detached fibers and released jobs, stops the workers and frees all memory.  Job handles
+ * are invalid afterwards.  Calls made meanwhile block until the stop completes.  The runtime may be
+ * started again.  At exit it is stopped without a release.
+ * Call from: any thread or fiber.  Blocks: the thread, if the release is the last one.
  * Returns: 0: the runtime is not running now.
- *     -EDEADLK: the caller is a fiber. */
+ *     1: another caller holds the runtime, and work may still run.
+ *     -EDEADLK: the caller is a fiber, and holds the runtime alone.  It was not released. */
 FILCH_API int filch_stop(void);
 
 /* Get the number of workers.

@@ -1,7 +1,9 @@
 /* Start and stop of the runtime, fork() and process exit.
  *
- * One lock guards start and stop.  Threads that use a running runtime are counted by a rundown,
- * `users`.
+ * One lock guards start and stop.  Each filch_start takes a hold of the runtime, and filch_stop
+ * releases one.  The last release stops it.  A runtime that starts by itself has one hold from the
+ * beginning, so the start and the stop of a library do not stop it.  Threads that are inside a call
+ * are counted by a rundown, `users`.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* cpu_set_t, pthread_attr_setaffinity_np */
@@ -15,7 +17,9 @@
 #include "base/fatal.h"
 #include "base/futex.h"
 #include "base/mem.h"
+#include "base/message.h"
 #include "base/rundown.h"
+#include "base/sized.h"
 #include "base/stay_loaded.h"
 #include "sched/hooks.h"
 #include "sched/span.h"
@@ -24,24 +28,28 @@
 #include <errno.h>
 #include <limits.h>
 #include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define SOON_NS              10000000 /* in which idle workers fall asleep */
 #define CHECKS_WHILE_RUNNING 5   /* checks while a worker runs a fiber, which may be about to end */
 #define CHECKS_MAX           500 /* checks while workers wait for a CPU */
+#define START_RETRY_NS       INT64_C(1000000000) /* after a failed start by itself */
 
-static fi_lock start_lock;        /* guards the next three variables */
+static fi_lock start_lock;        /* guards the next variables */
 static fi_runtime *running;       /* NULL: none */
+static uint64_t holds;            /* of `running`; 0 while it is being stopped */
 static uint64_t started;          /* number of runtimes started so far */
 static unsigned startable;        /* workers for which the last failed start had threads */
 static int64_t retry_ns;          /* no start by itself before this time */
 static bool has_reported;         /* that the runtime cannot start by itself */
 static fi_runtime *fork_leftover; /* left by fork(): kept reachable, as they are never freed */
-static FI_ATOMIC(uint32_t) is_stopping; /* 1: a stop is in progress; new users wait for it */
+static FI_ATOMIC(uint32_t) is_stopping;      /* 1: a stop is in progress; new users wait for it */
+static FI_ATOMIC(int) start_error = -EAGAIN; /* of the last start by itself that failed */
 static fi_rundown users = {
     FI_RUNDOWN_CLOSED}; /* open while a runtime runs and no stop is in progress */
+
+bool fi_runtime_has_objects;
 
 static unsigned greatest_common_divisor(unsigned a, unsigned b)
 {
@@ -171,7 +179,7 @@ static int reserve_stacks(fi_runtime *rt)
 {
     int e = fi_stack_pool_reserve(&rt->stack_pool);
 
-    if (e < 0)
+    if (e < 0) {
         join_workers(rt, rt->n_workers);
         startable = rt->n_workers / 2; /* their threads leave memory */
     }
@@ -260,6 +268,7 @@ static void free_runtime(fi_runtime *rt)
             fi_stack_pool_fini(&rt->sized_pools[i]);
     fi_timer_heap_fini(&rt->timers);
     FI_DELETE(fi_runtime, rt);
+    fi_runtime_has_objects = false;
 }
 
 /* fork(): no start or stop runs meanwhile.  In the child there are no workers.  Their memory stays
@@ -284,6 +293,7 @@ static void after_fork_in_child(void)
     if (running)
         abandon_in_child(running);
     running = NULL;
+    holds = 0;
     fi_store_relaxed(&users.word, FI_RUNDOWN_CLOSED);
     fi_store_relaxed(&is_stopping, 0);
     fi_fence_setup();
@@ -347,39 +357,87 @@ static void lock_unless_stopping(void)
     }
 }
 
-int filch_start(const filch_config *config)
+/* [start_lock held] */
+static int hold_running(void)
 {
-    int e = -EBUSY;
+    holds++;
+    return 1;
+}
 
-    if (fi_worker_self())
-        return -EDEADLK;
-    fi_stay_loaded();
-    lock_unless_stopping();
-    if (!running)
-        e = start_runtime(config);
+/* A fiber cannot wait for a stop, which waits for the fiber.  Its runtime may also be that of the
+ * parent of a fork. */
+static int start_in_fiber(fi_runtime *rt)
+{
+    int e = -EDEADLK;
+
+    fi_lock_lock(&start_lock);
+    if (running == rt && holds > 0)
+        e = hold_running();
     fi_lock_unlock(&start_lock);
     return e;
+}
+
+int filch_start_(const filch_config *given, size_t size)
+{
+    fi_worker *w = fi_worker_self();
+    filch_config config;
+    int e = fi_sized_read("filch_start", &config, sizeof config, given, size);
+
+    if (e < 0)
+        return e;
+    if (w)
+        return start_in_fiber(w->runtime);
+    fi_stay_loaded();
+    lock_unless_stopping();
+    e = running ? hold_running() : start_runtime(&config);
+    fi_lock_unlock(&start_lock);
+    return e;
+}
+
+/* [start_lock held] A wrong environment stays wrong, so its messages are not repeated. */
+static void note_failed_start(int e)
+{
+    fi_store_relaxed(&start_error, e);
+    retry_ns = e == -EINVAL ? INT64_MAX : fi_clock_now() + START_RETRY_NS;
+    if (!has_reported)
+        fi_message(FILCH_LEVEL_ERROR,
+                   "cannot start the runtime (%s); tasks, loops and groups run on the calling "
+                   "thread, other calls fail",
+                   strerror(-e));
+    has_reported = true;
+}
+
+/* [start_lock held] */
+static void start_by_itself(void)
+{
+    int e;
+
+    if (fi_clock_now() < retry_ns)
+        return;
+    e = start_runtime(NULL);
+    if (e < 0)
+        note_failed_start(e);
 }
 
 /* `users` is open while the lock is held and a runtime runs. */
 static fi_runtime *enter_or_start(void)
 {
     fi_runtime *rt;
-    int e = 0;
 
     fi_stay_loaded();
     lock_unless_stopping();
     if (!running)
-        e = start_runtime(NULL);
+        start_by_itself();
     rt = running;
-    if (e == 0)
+    if (rt)
         fi_rundown_enter_unchecked(&users);
     fi_lock_unlock(&start_lock);
-    if (e < 0) {
-        fprintf(stderr, "filch: cannot start the runtime (%s)\n", strerror(-e));
-        abort();
-    }
     return rt;
+}
+
+int fi_runtime_start_error(void)
+{
+    return fi_load_relaxed(&start_error);
 }
 
 fi_runtime *fi_runtime_enter(void)
@@ -442,6 +500,17 @@ static bool is_quiescent(void *runtime)
     return busy == 0 && !fi_runtime_has_work(rt);
 }
 
+/* [the same] If so, no timer fires from now on.  A worker that wakes takes the lock that is held
+ * here, and so sees it. */
+static bool stop_timers_if_quiescent(void *runtime)
+{
+    fi_runtime *rt = runtime;
+    bool is_over = is_quiescent(rt);
+
+    fi_store_relaxed(&rt->timers_stopped, (uint32_t)is_over);
+    return is_over;
+}
+
 static bool wait_quiescent(fi_runtime *rt, int64_t deadline_ns)
 {
     return fi_idle_wait_all_asleep(&rt->idle, rt->n_workers, is_quiescent, rt, deadline_ns);
@@ -449,7 +518,8 @@ static bool wait_quiescent(fi_runtime *rt, int64_t deadline_ns)
 
 /* [start_lock held, is_stopping set] Wait, without the lock, for the users of the runtime and for
  * all work that they have started.  Threads that hold a parked fiber or a job may enter again
- * meanwhile, so this is repeated until no user has come and no work was submitted. */
+ * meanwhile, so this is repeated until no user has come and no work was submitted.  A worker whose
+ * next timer is due wakes again and again, so it notices when timers fire again. */
 static void wait_until_unused(fi_runtime *rt)
 {
     uint64_t given;
@@ -459,28 +529,53 @@ static void wait_until_unused(fi_runtime *rt)
     fi_watchdog_thread_blocks();
     do {
         given = fi_load_relaxed(&rt->n_external_submits);
+        fi_store_relaxed(&rt->timers_stopped, 0u);
         fi_rundown_wait_empty(&users);
-        wait_quiescent(rt, FI_FUTEX_FOREVER);
+        fi_idle_wait_all_asleep(&rt->idle, rt->n_workers, stop_timers_if_quiescent, rt,
+                                FI_FUTEX_FOREVER);
     } while (fi_rundown_remaining(&users) > 0 || fi_load_relaxed(&rt->n_external_submits) != given);
     fi_watchdog_thread_unblocks();
     fi_lock_lock(&start_lock);
 }
 
-int filch_stop(void)
+/* [start_lock held, released meanwhile] */
+static void stop_running(void)
 {
-    if (fi_worker_self())
-        return -EDEADLK;
-    lock_unless_stopping();
     fi_store_relaxed(&is_stopping, 1);
-    if (running) {
-        wait_until_unused(running);
-        free_runtime(running);
-    }
+    wait_until_unused(running);
+    free_runtime(running);
     running = NULL;
     fi_store_relaxed(&is_stopping, 0);
     fi_futex_wake(&is_stopping, INT_MAX);
+}
+
+/* The last hold cannot be released, because the stop would wait for the fiber. */
+static int stop_in_fiber(fi_runtime *rt)
+{
+    int e = -EDEADLK;
+
+    fi_lock_lock(&start_lock);
+    if (running == rt && holds > 1) {
+        holds--;
+        e = 1;
+    }
     fi_lock_unlock(&start_lock);
-    return 0;
+    return e;
+}
+
+int filch_stop(void)
+{
+    fi_worker *w = fi_worker_self();
+    int remaining;
+
+    if (w)
+        return stop_in_fiber(w->runtime);
+    lock_unless_stopping();
+    if (running && --holds == 0)
+        stop_running();
+    remaining = running != NULL;
+    fi_lock_unlock(&start_lock);
+    return remaining;
 }
 
 unsigned filch_worker_count(void)

@@ -4,9 +4,11 @@
  * load PLUGIN live: close it while its fibers loop, sleep, are parked or in a blocking call.  They
  * continue.
  * load PLUGIN own: the same for a fiber that runs code of the program.
- * load PLUGIN gone: a fiber with unmapped code is reported. */
+ * load PLUGIN gone: a fiber with unmapped code is reported.
+ * load PLUGIN pair OTHER: two libraries start, use and stop the runtime in two threads. */
 #include <dirent.h>
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -214,8 +216,33 @@ static void fiber_without_code(const char *path)
     check(status != 0, "the child exits with 0", 0);
 }
 
+/* ---- two libraries ---- */
+
+static void *hold_often(void *plugin)
+{
+    for (int i = 0; i < 10 * TIMES; i++)
+        check(call(plugin, "plugin_hold", 10) == 55, "wrong result", i);
+    return NULL;
+}
+
+static void pair(const char *path, const char *other)
+{
+    void *plugins[] = {load(path), load(other)};
+    pthread_t threads[2];
+
+    for (int i = 0; i < 2; i++)
+        check(pthread_create(&threads[i], NULL, hold_often, plugins[i]) == 0, "no thread", 0);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    check(workers_end(), "a worker thread is left after the last stop", 0);
+}
+
 int main(int argc, char **argv)
 {
+    if (argc == 4) {
+        pair(argv[1], argv[3]);
+        return 0;
+    }
     if (argc == 3) {
         if (strcmp(argv[2], "live") == 0)
             live_fibers(argv[1]);

@@ -9,6 +9,7 @@ long plugin_stop(int n);
 long plugin_leave(void *counter);
 long plugin_go(void *body_and_arg);
 long plugin_loop(void *counter);
+long plugin_hold(int n);
 
 FILCH_TASK(long, fib, int, n)
 {
@@ -30,6 +31,29 @@ __attribute__((visibility("default"))) long plugin_run(int n)
 __attribute__((visibility("default"))) long plugin_stop(int n)
 {
     return FILCH_RUN(fib, n) + filch_stop();
+}
+
+/* ---- a runtime that other libraries use, too ---- */
+
+static void run_fib(void *arg)
+{
+    long *n = arg;
+
+    *n = FILCH_RUN(fib, (int)*n);
+}
+
+/* The job handle is valid as long as the library holds the runtime, whatever others stop. */
+__attribute__((visibility("default"))) long plugin_hold(int n)
+{
+    long result = n;
+    filch_job *job;
+
+    if (filch_start(NULL) < 0)
+        return -1;
+    job = filch_job_new(run_fib, &result);
+    if (!job || filch_job_submit(job) < 0 || FILCH_RUN(fib, n) < 0 || filch_job_wait(job) < 0)
+        return -2;
+    return filch_stop() < 0 ? -3 : result;
 }
 
 /* ---- fibers that exist when the library is closed ---- */

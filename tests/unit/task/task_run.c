@@ -2,6 +2,9 @@
 #include "fib.h"
 #include "unit/task/helpers.h"
 
+#include <filch/fiber.h>
+#include <filch/job.h>
+
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -95,7 +98,8 @@ static void implicit_start(void **state)
     CHECK_INT(filch_worker_count(), 0);
     in_threads(8, run_often);
     CHECK(filch_worker_count() >= 1);
-    CHECK_INT(filch_start(NULL), -EBUSY);
+    CHECK_INT(filch_start(NULL), 1);
+    CHECK_INT(filch_stop(), 1);
     CHECK_INT(filch_stop(), 0);
     CHECK_INT(filch_stop(), 0);
     CHECK_INT(fi_mem_live().blocks, before);
@@ -110,10 +114,12 @@ static void start_and_stop_a_thousand_times(void **state)
         filch_config c = {.workers = 1 + (unsigned)i % 8};
 
         CHECK_INT(filch_start(&c), 0);
-        CHECK_INT(filch_start(&c), -EBUSY);
+        CHECK_INT(filch_start(&c), 1);
         CHECK_INT(filch_worker_count(), c.workers);
         if (i % 3 != 0)
             CHECK_INT(FILCH_RUN(fib, 10), 55);
+        CHECK_INT(filch_stop(), 1);
+        CHECK_INT(filch_worker_count(), c.workers);
         CHECK_INT(filch_stop(), 0);
         CHECK_INT(fi_mem_live().blocks, before);
     }
@@ -124,17 +130,64 @@ FILCH_TASK(int, from_a_task, int, stop)
     return stop ? filch_stop() : filch_start(NULL);
 }
 
-static void start_and_stop_fail_in_a_fiber(void **state)
+static void fiber_joins_and_releases(void **state)
 {
     (void)state;
-    CHECK_INT(FILCH_RUN(from_a_task, 0), -EDEADLK);
     CHECK_INT(FILCH_RUN(from_a_task, 1), -EDEADLK);
+    CHECK_INT(FILCH_RUN(from_a_task, 0), 1);
+    CHECK_INT(filch_stop(), 1);
+    CHECK_INT(FILCH_RUN(from_a_task, 0), 1);
+    CHECK_INT(FILCH_RUN(from_a_task, 1), 1);
+    CHECK_INT(FILCH_RUN(from_a_task, 1), -EDEADLK);
+    CHECK_INT(filch_stop(), 0);
+    CHECK_INT(filch_worker_count(), 0);
+}
+
+/* The settings of the first start stay. */
+static void later_settings_are_not_used(void **state)
+{
+    (void)state;
+    CHECK_INT(filch_start(&(filch_config){.workers = 2}), 0);
+    CHECK_INT(filch_start(&(filch_config){.workers = 3}), 1);
+    CHECK_INT(filch_worker_count(), 2);
+    CHECK_INT(filch_stop(), 1);
+    CHECK_INT(filch_stop(), 0);
+    CHECK_INT(filch_start(&(filch_config){.workers = 3}), 0);
+    CHECK_INT(filch_worker_count(), 3);
     CHECK_INT(filch_stop(), 0);
 }
 
-/* A task that ends when the test sets a flag. */
 static atomic_int begun, may_end, ended;
 
+/* A fiber that starts while the runtime is stopped cannot join it. */
+static void *join_late(void *arg)
+{
+    atomic_store(&begun, 1);
+    while (filch_start(NULL) == 1)
+        filch_stop();
+    atomic_store(&ended, 1);
+    return arg;
+}
+
+static void fiber_does_not_join_a_stop(void **state)
+{
+    filch_fiber *f;
+
+    (void)state;
+    CHECK_INT(filch_start(&(filch_config){.workers = 2}), 0);
+    CHECK((f = filch_fiber_start(join_late, NULL)) != NULL);
+    while (!atomic_load(&begun))
+        sched_yield();
+    CHECK(filch_stop() >= 0);
+    while (filch_worker_count() > 0) /* the fiber may have held it at the stop */
+        filch_stop();
+    CHECK_INT(atomic_load(&ended), 1);
+    CHECK_INT(filch_fiber_join(f, NULL), 0);
+    atomic_store(&begun, 0);
+    atomic_store(&ended, 0);
+}
+
+/* A task that ends when the test sets a flag. */
 FILCH_VOID_TASK(linger)
 {
     atomic_store(&begun, 1);
@@ -183,12 +236,45 @@ static void *start_stop_run(void *wrong)
     for (int i = 0; i < SCALED(300); i++) {
         int e = i % 3 == 0 ? filch_start(NULL) : 0;
 
-        if ((e < 0 && e != -EBUSY) || FILCH_RUN(fib, 8) != 21)
+        if (e < 0 || FILCH_RUN(fib, 8) != 21)
             atomic_fetch_add((atomic_int *)wrong, 1);
         if (i % 5 == 0)
             filch_stop();
     }
     return NULL;
+}
+
+/* A library that uses the runtime between its own start and stop.  A job handle that it holds stays
+ * valid. */
+static void add_one(void *n)
+{
+    atomic_fetch_add((atomic_int *)n, 1);
+}
+
+static void *use_as_library(void *wrong)
+{
+    for (int i = 0; i < SCALED(300); i++) {
+        int e = filch_start(NULL);
+        atomic_int n = 0;
+        filch_job *job = filch_job_new(add_one, &n);
+        bool right = e >= 0 && job && filch_job_submit(job) == 0;
+
+        right = right && FILCH_RUN(fib, 8) == 21 && filch_worker_count() > 0;
+        right = right && filch_job_wait(job) == 0 && atomic_load(&n) == 1;
+        if (!right || filch_stop() < 0)
+            atomic_fetch_add((atomic_int *)wrong, 1);
+    }
+    return NULL;
+}
+
+static void libraries_do_not_disturb_each_other(void **state)
+{
+    size_t before = fi_mem_live().blocks;
+
+    (void)state;
+    in_threads(4, use_as_library);
+    CHECK_INT(filch_worker_count(), 0);
+    CHECK_INT(fi_mem_live().blocks, before);
 }
 
 static void threads_start_stop_and_run_at_once(void **state)
@@ -197,10 +283,12 @@ static void threads_start_stop_and_run_at_once(void **state)
 
     (void)state;
     in_threads(4, start_stop_run);
-    CHECK_INT(filch_stop(), 0);
+    while (filch_stop() > 0)
+        ;
     CHECK_INT(fi_mem_live().blocks, before);
 }
 
 CHECK_MAIN(runs_inside_tasks, runs_in_threads, implicit_start, start_and_stop_a_thousand_times,
-           start_and_stop_fail_in_a_fiber, stop_waits_for_running_tasks,
+           fiber_joins_and_releases, later_settings_are_not_used, fiber_does_not_join_a_stop,
+           libraries_do_not_disturb_each_other, stop_waits_for_running_tasks,
            threads_start_stop_and_run_at_once, deep_runs_inside_tasks)
