@@ -21,16 +21,21 @@ static struct {
 static int scale_begin(fi_runtime *rt)
 {
     const fi_observe_settings *s = &rt->settings.observe;
+    int e;
 
     scale.on = false;
     if (!s->scale || fi_output_init(&scale.output, "FILCH_SCALE", s->scale) < 0 ||
         fi_output_check(&scale.output) < 0)
         return 0;
+    e = fi_span_start(fi_clock_ns_to_ticks(s->burden_ns));
+    if (e < 0) {
+        fi_output_error("FILCH_SCALE", s->scale, e);
+        return 0;
+    }
     scale.on = true;
     scale.began_ns = fi_clock_now();
-    fi_span_start(fi_clock_ns_to_ticks(s->burden_ns));
     for (unsigned i = 0; i < rt->n_workers; i++)
-        rt->workers[i].hook_mask |= FI_HOOK_SPAN;
+        fi_worker_add_hook(&rt->workers[i], FI_HOOK_SPAN);
     return 0;
 }
 

@@ -3,12 +3,13 @@
 
 #include "base/at_fork.h"
 #include "base/clock.h"
-#include "base/fatal.h"
 #include "base/lock.h"
 #include "base/mem.h"
+#include "base/message.h"
 #include "base/tls.h"
 #include "sched/fiber.h"
 
+#include <errno.h>
 #include <string.h>
 
 #define FIRST_CAPACITY 1024u /* entries; a power of two */
@@ -28,11 +29,12 @@ static struct {
     entry *entries;
     size_t capacity, n_used;
     uint64_t burden_ticks;
-    span now;        /* path of the thing that runs, up to `since` */
-    span saved;      /* while it is suspended */
-    uint64_t since;  /* the last read of the clock */
-    bool is_running; /* the worker runs a fiber */
-    span external;   /* of all threads that are not workers */
+    span now;           /* path of the thing that runs, up to `since` */
+    span saved;         /* while it is suspended */
+    uint64_t since;     /* the last read of the clock */
+    bool is_running;    /* the worker runs a fiber */
+    bool is_incomplete; /* the span of an object was lost */
+    span external;      /* of all threads that are not workers */
     span longest;
     fi_span_sums sums;
 } table;
@@ -57,20 +59,34 @@ static entry *entry_lookup(uintptr_t key)
     return &table.entries[i];
 }
 
-static void table_grow(size_t capacity)
+/* False: there is no memory, and the table is as before. */
+static bool table_grow(size_t capacity)
 {
-    entry *old = table.entries;
+    entry *old = table.entries, *entries = FI_NEW_ARRAY(entry, capacity);
     size_t old_capacity = table.capacity;
 
-    table.entries = FI_NEW_ARRAY(entry, capacity);
-    if (!table.entries)
-        fi_fatal("FILCH_SCALE: no memory for the table of spans");
+    if (!entries)
+        return false;
+    table.entries = entries;
     table.capacity = capacity;
     for (size_t i = 0; i < old_capacity; i++)
         if (old[i].key != 0)
             *entry_lookup(old[i].key) = old[i];
     if (old)
         FI_DELETE_ARRAY(entry, old, old_capacity);
+    return true;
+}
+
+/* The span of an object for which there is no memory is lost. */
+static entry *lose_entry(void)
+{
+    static entry lost;
+
+    if (!table.is_incomplete)
+        fi_message(FILCH_LEVEL_WARNING,
+                   "FILCH_SCALE: no memory for the table of spans; the profile is incomplete");
+    table.is_incomplete = true;
+    return &lost;
 }
 
 static entry *entry_for(const void *object)
@@ -79,10 +95,12 @@ static entry *entry_for(const void *object)
 
     if (p->key != 0)
         return p;
-    if (++table.n_used > table.capacity / 2) {
-        table_grow(table.capacity * 2);
+    if (table.n_used >= table.capacity / 2) {
+        if (!table_grow(table.capacity * 2))
+            return lose_entry();
         p = entry_lookup((uintptr_t)object);
     }
+    table.n_used++;
     p->key = (uintptr_t)object;
     p->span = (span){0};
     return p;
@@ -205,14 +223,20 @@ static void span_calibrate(void)
     table.sums = (fi_span_sums){.clock_read_ticks = min};
 }
 
-void fi_span_start(uint64_t burden_ticks)
+int fi_span_start(uint64_t burden_ticks)
 {
+    bool started;
+
     fi_lock_lock(&table.lock);
-    table_grow(FIRST_CAPACITY);
+    started = table_grow(FIRST_CAPACITY);
+    table.is_incomplete = false;
     table.burden_ticks = burden_ticks;
-    span_calibrate();
+    if (started)
+        span_calibrate();
     fi_lock_unlock(&table.lock);
-    fi_store_relaxed(&fi_span_on, 1u);
+    if (started)
+        fi_store_relaxed(&fi_span_on, 1u);
+    return started ? 0 : -ENOMEM;
 }
 
 void fi_span_read(fi_span_sums *out)

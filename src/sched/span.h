@@ -43,7 +43,7 @@ typedef struct fi_span_sums {
 } fi_span_sums;
 
 /* [the thread that starts a runtime of one worker; the thread that stops it] */
-void fi_span_start(uint64_t burden_ticks);
+int fi_span_start(uint64_t burden_ticks);
 void fi_span_stop(void);
 
 /* [any, between the two] */
@@ -87,7 +87,8 @@ void fi_span_end_task(const void *slot);
 /* Tests replace it by a clock that they advance. */
 extern uint64_t (*fi_span_clock)(void);
 
-extern FI_ATOMIC(uint32_t) fi_span_on; /* fixed while a runtime runs */
+/* Fixed while a runtime runs. */
+extern FI_ATOMIC(uint32_t) fi_span_on __attribute__((visibility("hidden")));
 static inline bool fi_span_is_on(void)
 {
     return FI_UNLIKELY(fi_load_relaxed(&fi_span_on));

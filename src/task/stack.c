@@ -49,24 +49,37 @@ static fi_task_stack *map_stack(void)
     return NULL;
 }
 
+/* The smallest step of the limit.  A small stack rises in small steps, so that nested runs, which
+ * start after the limit, have space. */
+static size_t step_min(const fi_task_stack *s)
+{
+    size_t part = (size_t)(s->end - s->base) / 16 / 16 * 16;
+
+    return part < STEP ? part : STEP;
+}
+
+static void stack_begin(fi_task_stack *s)
+{
+    s->run_base = s->split = s->base;
+    s->limit = s->base + step_min(s);
+}
+
 fi_task_stack *fi_task_stack_new(void)
 {
     fi_task_stack *s = map_stack();
 
     if (!s)
         return NULL;
-    s->run_base = s->split = s->base;
-    s->limit = s->base + STEP;
+    stack_begin(s);
     return s;
 }
 
 fi_task_stack *fi_task_stack_in(void *memory, size_t size)
 {
     fi_task_stack *s = memory;
-    char *end = (char *)memory + size;
 
-    *s = (fi_task_stack){.base = (char *)memory + HEAD, .end = end, .limit = end - FILCH_SLOT_MAX_};
-    s->run_base = s->split = s->base;
+    *s = (fi_task_stack){.base = (char *)memory + HEAD, .end = (char *)memory + size};
+    stack_begin(s);
     return s;
 }
 
@@ -91,11 +104,12 @@ void fi_task_stack_trim(fi_task_stack *s)
 void fi_task_stack_grow(fi_task_stack *s, const char *top)
 {
     size_t left = (size_t)(s->end - s->limit) - FILCH_SLOT_MAX_;
-    size_t step = (size_t)(s->limit - s->base) / 2 / STEP * STEP;
+    size_t min = step_min(s);
+    size_t step = (size_t)(s->limit - s->base) / 2 / min * min;
 
     if (top <= s->limit)
         return;
-    step = step < STEP ? STEP : step;
+    step = step < min ? min : step;
     step = step < left ? step : left;
     if (top > s->limit + step)
         fi_fatal("FILCH_SPAWN: the task stack of the fiber is full (%zu bytes); sync earlier",
@@ -109,8 +123,7 @@ char *fi_task_stack_push_nested(fi_task_stack *s)
 
     base += 16 - (size_t)(base - s->base) % 16;
     if (s->end - base < (ptrdiff_t)(NEST_STEP + FILCH_SLOT_MAX_))
-        fi_fatal("FILCH_RUN: the task stack of the fiber is full (%zu bytes); nest fewer runs",
-                 (size_t)(s->end - s->base));
+        return NULL;
     s->run_base = s->split = base;
     s->limit = base + NEST_STEP;
     return base;

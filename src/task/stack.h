@@ -29,7 +29,8 @@ fi_task_stack *fi_task_stack_new(void);
 /* [owner] */
 void fi_task_stack_free(void *stack);
 
-/* [owner] A stack in the caller's memory, which is aligned to a cache line. */
+/* [owner] A stack in the caller's memory, which is aligned to a cache line and has at least
+ * 32 KiB. */
 fi_task_stack *fi_task_stack_in(void *memory, size_t size);
 
 /* [owner, no slot is open] Return most of the memory to the kernel. */
@@ -40,7 +41,7 @@ void fi_task_stack_grow(fi_task_stack *s, const char *top);
 
 /* [owner] Start an empty nested stack after the limit, because the top of the current one is
  * unknown.
- * Returns its base.  pop_nested restores `former`, a copy from before. */
+ * Returns its base.  NULL: there is no space.  pop_nested restores `former`, a copy from before. */
 char *fi_task_stack_push_nested(fi_task_stack *s);
 void fi_task_stack_pop_nested(fi_task_stack *s, const fi_task_stack *former);
 

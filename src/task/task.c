@@ -2,6 +2,7 @@
  * bounds of its fiber (sched/task_bounds.h) say so. */
 #include "base/clock.h"
 #include "base/fatal.h"
+#include "base/message.h"
 #include "base/oneshot.h"
 #include "sched/caller_runs.h"
 #include "sched/runtime.h"
@@ -13,13 +14,15 @@
 #include "wait/cancel.h"
 #include "wait/waitq.h"
 
-#include <stdio.h>
+#include <filch/time.h>
+
 #include <stdlib.h>
 
-#define PUBLISH_MAX    32                /* tickets published at a time */
-#define TASKS_ON_STACK ((size_t)1 << 16) /* bytes, if there is no memory for a task stack */
-#define REPORT_NS      200000000         /* until a task that waits for memory is reported */
-#define WAIT_SPINS     100               /* checks of a running task before its fiber parks */
+#define PUBLISH_MAX        32                /* tickets published at a time */
+#define TASKS_ON_STACK     ((size_t)1 << 16) /* bytes, if there is no memory for a task stack */
+#define REPORT_NS          200000000         /* until a task that waits for memory is reported */
+#define NO_MEMORY_RETRY_NS 10000000
+#define WAIT_SPINS         100 /* checks of a running task before its fiber parks */
 
 _Static_assert(offsetof(fi_fiber, bounds) == 0, "inline code has the address of both");
 _Static_assert(offsetof(fi_task_bounds, limit) == offsetof(filch_task_bounds_, limit),
@@ -30,6 +33,8 @@ _Static_assert(offsetof(fi_task_bounds, spawned) == offsetof(filch_task_bounds_,
                "same layout");
 _Static_assert(offsetof(fi_task_bounds, open) == offsetof(filch_task_bounds_, open), "same layout");
 _Static_assert(sizeof(fi_ticket) <= FI_RECORD_SIZE(FI_RECORD_SMALL), "a ticket fits into a record");
+
+const char filch_task_abi_1_ = 1;
 
 static void run_ticket(fi_runnable *r, fi_fiber *f);
 
@@ -219,6 +224,7 @@ static bool sync_public(fi_fiber *f, filch_slot_ *slot)
         return false;
     fi_count(&f->worker->counters.taken);
     wait_done(f, t);
+    fi_cancel_after_task(f);
     fi_record_pool_free(&f->worker->records[FI_RECORD_SMALL], t);
     return true;
 }
@@ -275,17 +281,9 @@ static bool ensure_task_stack(fi_fiber *f)
     return f->tasks != NULL;
 }
 
-static fi_task_stack *task_stack_of(fi_fiber *f)
-{
-    if (!ensure_task_stack(f))
-        fi_fatal(
-            "FILCH_RUN: no memory for a task stack; free memory or raise the limit (ulimit -v)");
-    return f->tasks;
-}
-
 static void run_outermost(fi_fiber *f, filch_slot_ *slot)
 {
-    fi_task_stack *s = task_stack_of(f);
+    fi_task_stack *s = f->tasks;
 
     s->run_base = s->split = s->base;
     fi_trace_begin(f, FI_WORK_TASK, slot->type->name, 0);
@@ -306,9 +304,9 @@ static void run_ticket(fi_runnable *r, fi_fiber *f)
         fi_record_pool_free(&f->worker->records[FI_RECORD_SMALL], t);
         return;
     }
-    fi_cancel_join(f, t->root);
+    fi_cancel_begin_task(f, t->root);
     run_outermost(f, t->slot);
-    fi_cancel_leave(f);
+    fi_cancel_end_task(f);
     fi_fiber_flush(f); /* the waiter may read the counters next */
     waiter = fi_ticket_finish(t);
     if (waiter && !f->worker->runtime->in_fork_child)
@@ -325,28 +323,34 @@ typedef struct external_task {
 } external_task;
 
 /* Without memory for a task stack, use a part of the fiber's stack.  It holds fewer open spawns. */
-static __attribute__((noinline)) void run_on_own_stack(fi_fiber *f, filch_slot_ *slot)
+static __attribute__((noinline)) void run_on_own_stack(fi_fiber *f, filch_slot_ *slot,
+                                                       void (*run)(fi_fiber *f, filch_slot_ *slot))
 {
     FI_CACHE_ALIGNED char memory[TASKS_ON_STACK];
 
     f->tasks = fi_task_stack_in(memory, sizeof memory);
-    run_outermost(f, slot);
+    run(f, slot);
     f->tasks = NULL;
 }
 
-/* Another fiber may free memory, so the task waits and reports that. */
-static void wait_for_memory(fi_worker *w, external_task *o)
+/* [fiber or external task that waits for memory] Report it once, after a while. */
+static void report_no_memory(int64_t *since_ns)
 {
     int64_t now = fi_clock_now();
 
-    if (o->no_memory_ns == 0)
-        o->no_memory_ns = now;
-    if (now - o->no_memory_ns >= REPORT_NS) {
-        fputs("filch: FILCH_RUN: waits for memory for a task stack; free memory or raise the limit "
-              "(ulimit -v)\n",
-              stderr);
-        o->no_memory_ns = INT64_MAX; /* once */
-    }
+    if (*since_ns == 0)
+        *since_ns = now;
+    if (now - *since_ns < REPORT_NS)
+        return;
+    fi_message(FILCH_LEVEL_WARNING, "FILCH_RUN: waits for memory for a task stack; free memory "
+                                    "or raise the limit (ulimit -v)");
+    *since_ns = INT64_MAX;
+}
+
+/* Another fiber may free memory, so the task waits. */
+static void wait_for_memory(fi_worker *w, external_task *o)
+{
+    report_no_memory(&o->no_memory_ns);
     fi_worker_requeue_no_memory(w, &o->runnable);
 }
 
@@ -357,7 +361,7 @@ static void run_external_task(fi_runnable *r, fi_fiber *f)
     if (ensure_task_stack(f)) {
         run_outermost(f, o->slot);
     } else if (f->stack_bounds.size >= 3 * TASKS_ON_STACK) {
-        run_on_own_stack(f, o->slot);
+        run_on_own_stack(f, o->slot, run_outermost);
     } else {
         wait_for_memory(f->worker, o);
         return;
@@ -370,11 +374,105 @@ static void run_external_task(fi_runnable *r, fi_fiber *f)
         fi_watchdog_thread_unblocks();
 }
 
+static void run_nested_elsewhere(fi_fiber *f, filch_slot_ *slot);
+
+/* On a fiber FILCH_RUN is a call.  Only the inline code of the caller knows the top of its tasks,
+ * so they are not published meanwhile. */
+static void run_nested(fi_fiber *f, filch_slot_ *slot)
+{
+    fi_task_stack *s = f->tasks;
+    fi_task_stack former = *s;
+    char *base = fi_task_stack_push_nested(s);
+    long open = f->bounds.open;
+
+    if (FI_UNLIKELY(!base)) {
+        run_nested_elsewhere(f, slot);
+        return;
+    }
+    f->bounds.open = 0;
+    run_slot(f, base, slot);
+    f->bounds.open = open;
+    fi_task_stack_pop_nested(s, &former);
+    fi_task_bounds_request(&f->bounds);
+}
+
+/* Does the fiber's own stack have space for a task stack, and as much again for the tasks? */
+static bool fits_on_own_stack(const fi_fiber *f)
+{
+    return (size_t)((const char *)__builtin_frame_address(0) - f->stack_bounds.low) >=
+           2 * TASKS_ON_STACK;
+}
+
+/* A FILCH_RUN on a fiber that has no task stack, while there is no memory for one. */
+static __attribute__((noinline)) void run_without_task_stack(fi_fiber *f, filch_slot_ *slot)
+{
+    int64_t since_ns = 0;
+
+    while (!f->tasks && !fits_on_own_stack(f)) {
+        report_no_memory(&since_ns);
+        filch_sleep(NO_MEMORY_RETRY_NS);
+        ensure_task_stack(f);
+    }
+    if (f->tasks)
+        run_nested(f, slot);
+    else
+        run_on_own_stack(f, slot, run_nested);
+}
+
+/* The task stack has no space for another nested run. */
+static __attribute__((noinline)) void run_nested_elsewhere(fi_fiber *f, filch_slot_ *slot)
+{
+    fi_task_stack *full = f->tasks;
+
+    f->tasks = NULL;
+    if (ensure_task_stack(f))
+        run_nested(f, slot);
+    else
+        run_without_task_stack(f, slot);
+    if (f->tasks)
+        fi_task_stack_free(f->tasks);
+    f->tasks = full;
+    fi_task_bounds_request(&f->bounds);
+}
+
+/* ---- without a runtime ---- */
+
+/* If no runtime can be started, a task and its children run as plain calls on the calling thread.
+ * The fiber of the inline task code is then a record without a stack of its own.  Its runtime does
+ * not exist, and only says that no task is published. */
+static fi_runtime no_runtime = {.publish_mode = FI_PUBLISH_NEVER};
+static fi_worker no_worker = {.runtime = &no_runtime};
+/* While the thread runs such a task; NULL: it does not.  Initial-exec: the first use does not
+ * allocate. */
+static _Thread_local fi_fiber *thread_fiber __attribute__((tls_model("initial-exec")));
+
+static void run_on_thread(void *slot)
+{
+    fi_fiber f = {.worker = &no_worker};
+
+    if (thread_fiber) {
+        run_nested(thread_fiber, slot);
+        return;
+    }
+    thread_fiber = &f;
+    if (ensure_task_stack(&f)) {
+        run_outermost(&f, slot);
+        fi_task_stack_free(f.tasks);
+    } else {
+        run_on_own_stack(&f, slot, run_outermost);
+    }
+    thread_fiber = NULL;
+}
+
 static void run_external(void *slot)
 {
     external_task o = {.runnable = {.run = run_external_task}, .slot = slot};
     fi_runtime *rt = fi_runtime_enter();
 
+    if (FI_UNLIKELY(!rt)) {
+        run_on_thread(slot);
+        return;
+    }
     FI_SPAN(inherit(&o.runnable)); /* a caller runs it without a submit */
     if (!fi_caller_run(rt, &o.runnable, &o.done))
         fi_submit_external(rt, &o.runnable);
@@ -385,27 +483,14 @@ static void run_external(void *slot)
     fi_runtime_leave(rt);
 }
 
-/* On a fiber FILCH_RUN is a call.  Only the inline code of the caller knows the top of its tasks,
- * so they are not published meanwhile. */
-static void run_nested(fi_fiber *f, void *slot)
-{
-    fi_task_stack *s = task_stack_of(f);
-    fi_task_stack former = *s;
-    long open = f->bounds.open;
-
-    f->bounds.open = 0;
-    run_slot(f, fi_task_stack_push_nested(s), slot);
-    f->bounds.open = open;
-    fi_task_stack_pop_nested(s, &former);
-    fi_task_bounds_request(&f->bounds);
-}
-
 void filch_run_slot_(void *slot)
 {
     fi_wait_chaos();
     fi_fiber *f = fi_fiber_self();
 
-    if (f)
+    if (f && FI_UNLIKELY(!ensure_task_stack(f)))
+        run_without_task_stack(f, slot);
+    else if (f)
         run_nested(f, slot);
     else
         run_external(slot);
