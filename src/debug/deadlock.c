@@ -14,6 +14,7 @@
  */
 #include "base/clock.h"
 #include "base/futex.h"
+#include "base/message.h"
 #include "debug/dump.h"
 #include "debug/watchdog.h"
 #include "sched/hooks.h"
@@ -22,7 +23,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* How long all workers must sleep before the runtime is quiescent, and before a deadlock is checked
  * a second time. */
@@ -95,15 +95,21 @@ static bool watchdog_fall_asleep(void *ctx)
     return fi_watchdog_state_sleep(&fi_watchdog_global_state, *(const uint64_t *)ctx);
 }
 
+/* [watchdog, or the worker that checks in its place]  A thread that wakes and waits again does not
+ * make another deadlock of the same fibers. */
 static void report_deadlock(fi_runtime *rt)
 {
-    static const char message[] = "filch: all fibers are asleep and nothing can wake them\n";
-    ssize_t done = write(STDERR_FILENO, message, sizeof message - 1);
+    bool fatal = rt->settings.deadlock == FILCH_DEADLOCK_ABORT;
+    filch_level level = fatal ? FILCH_LEVEL_FATAL : FILCH_LEVEL_ERROR;
+    uint64_t waits = fi_dump_waits_hash(rt);
 
-    (void)done; /* there is nowhere else to report it */
-    fi_dump(rt, STDERR_FILENO);
+    if (waits != 0 && waits == rt->watchdog.reported_waits)
+        return;
+    rt->watchdog.reported_waits = waits;
+    fi_message(level, "all fibers are asleep and nothing can wake them");
+    fi_dump_message(rt, level);
     fi_runtime_hooks.incident(rt, FI_INCIDENT_DEADLOCK);
-    if (rt->settings.deadlock == FILCH_DEADLOCK_ABORT)
+    if (fatal)
         abort();
 }
 

@@ -70,9 +70,10 @@ typedef struct fi_watchdog {
     FI_ATOMIC(uint32_t) absent;       /* not 0: it could not be started, and workers check */
     FI_ATOMIC(uint32_t) check_wanted; /* not 0: a worker must check before it sleeps */
     fi_quiescence quiescence;         /* of these workers; under the lock of sched/idle.h */
+    uint64_t reported_waits;          /* of the last reported deadlock; 0: none */
 } fi_watchdog;
 
-extern fi_watchdog_state fi_watchdog_global_state;
+extern fi_watchdog_state fi_watchdog_global_state __attribute__((visibility("hidden")));
 
 /* [any] Wake the watchdog if it sleeps until it is notified.
  * [any, also a signal handler] Wake it from every sleep. */

@@ -1,5 +1,6 @@
 /* events CASE: a program with a known trace.  CASE is one of the functions below. */
 #include "fib.h"
+#include "main_fiber.h"
 
 #include <filch/filch.h>
 
@@ -314,7 +315,7 @@ int main(int argc, char **argv)
         if (strcmp(argv[1], all[i].name) != 0)
             continue;
         if (all[i].in_fiber)
-            return filch_main(all[i].in_fiber, NULL) == 0 ? 0 : 1;
+            return run_main_fiber(all[i].in_fiber, NULL) == 0 ? 0 : 1;
         all[i].in_thread();
         return 0;
     }

@@ -1,9 +1,14 @@
 /* The deadlock detector finds fibers that nothing can wake, and only those. */
+#include "fib.h"
+#include "main_fiber.h"
 #include "refuse.h"
+#include "sched/watchdog.h"
 #include "unit/watchdog/helpers.h"
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 
@@ -11,13 +16,12 @@
 
 static event never;
 
-/* With top: the thread of an observer cannot wake a fiber. */
+/* With samples: the thread of an observer cannot wake a fiber. */
 static void start(filch_deadlock what)
 {
-    filch_config c = {
-        .workers = 2, .deadlock = what, .watchdog_ns = -1, .dump_signal = SIGUSR2, .top = true};
+    filch_config c = {.workers = 2, .deadlock = what, .watchdog_ns = -1, .dump_signal = SIGUSR2};
 
-    if (filch_start(&c) < 0)
+    if (setenv("FILCH_SAMPLE", "/dev/null", 1) < 0 || filch_start(&c) < 0)
         _exit(3);
 }
 
@@ -32,8 +36,8 @@ static void name_and_wait(void *arg)
 static void main_waits(void *arg)
 {
     (void)arg;
-    start(FILCH_DEADLOCK_DEFAULT);
-    filch_main(name_and_wait, &never);
+    start(FILCH_DEADLOCK_ABORT);
+    run_main_fiber(name_and_wait, &never);
 }
 
 static filch_fiber *left, *right;
@@ -63,10 +67,10 @@ static void start_join_cycle(void *arg)
 static void join_cycle(void *arg)
 {
     (void)arg;
-    filch_config c = {.workers = 1};
+    filch_config c = {.workers = 1, .deadlock = FILCH_DEADLOCK_ABORT};
     if (filch_start(&c) < 0)
         _exit(3);
-    filch_main(start_join_cycle, NULL);
+    run_main_fiber(start_join_cycle, NULL);
 }
 
 /* Two mutexes, locked in opposite orders, and an idle thread of the blocking pool. */
@@ -102,7 +106,7 @@ static void mutexes(void *arg)
 {
     (void)arg;
     start(FILCH_DEADLOCK_ABORT);
-    filch_main(lock_both, NULL);
+    run_main_fiber(lock_both, NULL);
 }
 
 static void stop_waits(void *arg)
@@ -175,7 +179,7 @@ static void thread_waits(void *slowly)
     start(FILCH_DEADLOCK_ABORT);
     if (pthread_create(&t, NULL, wait_in_thread, slowly) != 0)
         _exit(3);
-    filch_main(name_and_wait, &never);
+    run_main_fiber(name_and_wait, &never);
 }
 
 /* ---- no thread for the watchdog ---- */
@@ -188,7 +192,7 @@ static bool refuse_threads(void)
 
 static void start_without_watchdog(unsigned workers)
 {
-    filch_config c = {.workers = workers};
+    filch_config c = {.workers = workers, .deadlock = FILCH_DEADLOCK_ABORT};
 
     if (filch_start(&c) < 0 || !refuse_threads())
         _exit(3);
@@ -197,7 +201,7 @@ static void start_without_watchdog(unsigned workers)
 static void main_without_watchdog(void *workers)
 {
     start_without_watchdog(*(unsigned *)workers);
-    filch_main(name_and_wait, &never);
+    run_main_fiber(name_and_wait, &never);
 }
 
 static void stop_without_watchdog(void *workers)
@@ -337,14 +341,93 @@ static void workers_detect_deadlocks_without_a_watchdog_thread(void **state)
 static void reporting(void *arg)
 {
     (void)arg;
-    start(FILCH_DEADLOCK_REPORT);
-    filch_main(name_and_wait, &never);
+    start(FILCH_DEADLOCK_DEFAULT);
+    run_main_fiber(name_and_wait, &never);
 }
 
 static void the_program_continues_after_a_report(void **state)
 {
     (void)state;
     CHECK(FI_UNDER_TSAN || prints_and_lives(reporting, NULL, "waits for event"));
+}
+
+/* ---- reports ---- */
+
+/* Messages of the level error that begin a report. */
+static atomic_int n_reports;
+
+static void count_reports(filch_level level, const char *text, void *ctx)
+{
+    (void)ctx;
+    if (level == FILCH_LEVEL_ERROR && strncmp(text, "all fibers are asleep", 21) == 0)
+        atomic_fetch_add(&n_reports, 1);
+}
+
+static void await_reports(int n)
+{
+    while (atomic_load(&n_reports) < n)
+        usleep(1000);
+}
+
+/* The watchdog sleeps after it has checked for a deadlock twice, and work wakes it. */
+static void await_watchdog_asleep(void)
+{
+    while (!(fi_load_relaxed(&fi_watchdog_global_state) & FI_WATCHDOG_ASLEEP))
+        usleep(1000);
+}
+
+static event again;
+
+static void wait_twice(void *arg)
+{
+    (void)arg;
+    filch_go(name_and_wait, &again);
+    event_wait(&never);
+}
+
+/* The watchdog thread calls the handler, and a thread of the program is needed to continue.  It is
+ * started after the report, and it posts nothing while the fibers deadlock again. */
+static void *run_between(void *arg)
+{
+    FILCH_RUN(fib, 5);
+    return arg;
+}
+
+static void reports_once(void *arg)
+{
+    pthread_t thread;
+
+    (void)arg;
+    filch_set_message_handler(count_reports, NULL);
+    start(FILCH_DEADLOCK_REPORT);
+    if (filch_go(wait_twice, NULL) < 0)
+        _exit(3);
+    /* This thread does not wait in a call of Filch, so it must look blocked to the detector. */
+    fi_watchdog_thread_blocks();
+    await_reports(1);
+    for (int i = 0; i < 3; i++) { /* the same fibers wait after work of another thread */
+        await_watchdog_asleep();
+        if (pthread_create(&thread, NULL, run_between, NULL) != 0)
+            _exit(4);
+        pthread_join(thread, NULL);
+    }
+    await_watchdog_asleep();
+    if (atomic_load(&n_reports) != 1)
+        _exit(5);
+    event_set(&again); /* now one of them has ended: another deadlock */
+    await_reports(2);
+    _exit(0);
+}
+
+static void a_deadlock_is_reported_once(void **state)
+{
+    struct child_end end;
+
+    (void)state;
+    if (FI_UNDER_TSAN)
+        return;
+    CHECK_INT(child_end_of(&end, reports_once, NULL), 0);
+    CHECK_INT(end.status, 0);
 }
 
 /* ---- no deadlock ---- */
@@ -369,7 +452,7 @@ static void off(void *arg)
     (void)arg;
     start(FILCH_DEADLOCK_OFF);
     exit_ok_later();
-    filch_main(name_and_wait, &never);
+    run_main_fiber(name_and_wait, &never);
 }
 
 /* Another process may have the other end of a descriptor. */
@@ -388,7 +471,7 @@ static void pending_read(void *arg)
     (void)arg;
     start(FILCH_DEADLOCK_ABORT);
     exit_ok_later();
-    filch_main(read_pipe, NULL);
+    run_main_fiber(read_pipe, NULL);
 }
 
 static int64_t sleep_blocking(void *arg)
@@ -410,7 +493,7 @@ static void blocking_call(void *arg)
 {
     (void)arg;
     start(FILCH_DEADLOCK_ABORT);
-    filch_main(call_blocking, NULL);
+    run_main_fiber(call_blocking, NULL);
 }
 
 static void sleep_and_open(void *p)
@@ -431,7 +514,7 @@ static void timer(void *arg)
 
     (void)arg;
     start(FILCH_DEADLOCK_ABORT);
-    filch_main(wait_for_sleeper, &p);
+    run_main_fiber(wait_for_sleeper, &p);
 }
 
 static void *sleep_in_thread(void *p)
@@ -452,7 +535,7 @@ static void thread(void *arg)
     start(FILCH_DEADLOCK_ABORT);
     if (pthread_create(&t, NULL, sleep_in_thread, &p) != 0)
         _exit(3);
-    filch_main(wait_for_event, &p);
+    run_main_fiber(wait_for_event, &p);
     pthread_join(t, NULL);
 }
 
@@ -588,4 +671,5 @@ static void alternating_waits_are_not_a_deadlock(void **state)
 
 CHECK_MAIN(all_kinds_are_reported, threads_of_observers_do_not_hide_a_deadlock,
            workers_detect_deadlocks_without_a_watchdog_thread, the_program_continues_after_a_report,
-           fibers_that_can_be_woken_are_not_reported, alternating_waits_are_not_a_deadlock)
+           a_deadlock_is_reported_once, fibers_that_can_be_woken_are_not_reported,
+           alternating_waits_are_not_a_deadlock)
