@@ -26,8 +26,9 @@
  * receiver takes the item.  Items arrive in the order in which they were sent, and waiters are
  * served in FIFO order.
  *
- * A channel may be NULL.  Calls that return an int then return -EINVAL, and the others do nothing
- * and return 0.  A case of a select whose channel is NULL is never ready.
+ * For a channel that is NULL, the calls that send, receive or close return -EINVAL, and a message
+ * names the call.  The other calls do nothing and return 0.  A case of a select whose channel is
+ * NULL is never ready.
  */
 #ifndef FILCH_CHAN_H
 #define FILCH_CHAN_H
@@ -46,7 +47,8 @@ typedef struct filch_chan filch_chan;
 /* Create a channel.
  * item_size: bytes of an item.  With 0, only the number of items counts.
  * Call from: any thread, fiber, task or job.  Blocks: nothing.
- * Returns: the channel; NULL: there is no memory. */
+ * Returns: the channel; NULL: there is no memory, or capacity is too large, and then a message says
+ *     so. */
 FILCH_API filch_chan *filch_chan_new(size_t item_size, size_t capacity);
 
 /* Free the channel and drop the items that are left in it.  NULL is allowed.  A receiver may free
@@ -139,7 +141,7 @@ typedef struct filch_case {
  * Call from: any thread, fiber, task or job.  Blocks: the fiber or the thread.
  * Returns: the index of the chosen case, whose result is set.
  *     -ECANCELED: the fiber was cancelled.
- *     -EINVAL: n is larger than FILCH_SELECT_MAX.
+ *     -EINVAL: n is larger than FILCH_SELECT_MAX, cases is NULL, or the kind of a case is wrong.
  *     -ENOMEM: no memory to wait with more than 8 cases or with a deadline.
  *     -ETIMEDOUT: filch_select_until: the deadline passed. */
 FILCH_API int filch_select(filch_case *cases, size_t n);
@@ -149,7 +151,7 @@ FILCH_API int filch_select_until(filch_case *cases, size_t n, int64_t deadline);
  * Call from: any thread, fiber, task or job.  Blocks: nothing.
  * Returns: the index of the chosen case, whose result is set.
  *     -EAGAIN: no case is ready.
- *     -EINVAL: n is larger than FILCH_SELECT_MAX. */
+ *     -EINVAL: n is larger than FILCH_SELECT_MAX, cases is NULL, or the kind of a case is wrong. */
 FILCH_API int filch_try_select(filch_case *cases, size_t n);
 
 FILCH_END_DECLS

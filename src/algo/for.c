@@ -1,7 +1,10 @@
 /* Parallel loops.  A loop is split when a worker is hungry. */
+#include "algo/check.h"
+
 #include <filch/algo.h>
 #include <filch/task.h>
 
+#include <errno.h>
 #include <limits.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -111,6 +114,8 @@ void filch_for(size_t lo, size_t hi, size_t grain, void (*body)(size_t lo, size_
 {
     loop l = {.body = body, .ctx = ctx, .grain = grain};
 
+    if (fi_check_function("filch_for", "body", body) < 0)
+        return;
     run_loop(&l, lo, hi);
 }
 
@@ -119,6 +124,8 @@ int filch_for_fallible(size_t lo, size_t hi, size_t grain,
 {
     loop l = {.fallible_body = body, .ctx = ctx, .grain = grain};
 
+    if (fi_check_function("filch_for_fallible", "body", body) < 0)
+        return -EINVAL;
     run_loop(&l, lo, hi);
     return atomic_load_explicit(&l.error, memory_order_relaxed);
 }

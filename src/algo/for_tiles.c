@@ -1,4 +1,7 @@
 /* Parallel loops over the tiles of a rectangle: a loop over the tile numbers, row by row. */
+#include "algo/check.h"
+#include "base/message.h"
+
 #include <filch/algo.h>
 
 #include <stdbool.h>
@@ -78,6 +81,10 @@ void filch_for_tiles(const filch_tile *all, size_t rows, size_t columns,
     tiling t = {.body = body, .ctx = ctx, .all = all, .rows = rows, .columns = columns};
     size_t height, width, n;
 
+    if (!all)
+        fi_message_null("filch_for_tiles", "all", "the rectangle");
+    if (!all || fi_check_function("filch_for_tiles", "body", body) < 0)
+        return;
     if (all->row_hi <= all->row_lo || all->column_hi <= all->column_lo)
         return;
     height = all->row_hi - all->row_lo;

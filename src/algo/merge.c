@@ -2,6 +2,8 @@
  * halves.  The two pairs are merged in parallel. */
 #include "algo/merge.h"
 
+#include "algo/check.h"
+
 #include <errno.h>
 #include <filch/algo.h>
 #include <filch/task.h>
@@ -141,11 +143,6 @@ const fi_sort_ops *fi_sort_ops_for_size(size_t size)
     }
 }
 
-bool fi_is_range(const void *base, size_t n, size_t size)
-{
-    return size > 0 && (base || n == 0) && n <= PTRDIFF_MAX / size;
-}
-
 int filch_merge(const void *a, size_t na, const void *b, size_t nb, void *out, size_t size,
                 int (*compare)(const void *a, const void *b, void *ctx), void *ctx)
 {
@@ -153,8 +150,10 @@ int filch_merge(const void *a, size_t na, const void *b, size_t nb, void *out, s
     const fi_sort_ops *ops = fi_sort_ops_for_size(size);
     fi_comparator cmp = {.compare = compare, .ctx = ctx, .size = size};
 
-    if (!compare || !fi_is_range(a, na, size) || !fi_is_range(b, nb, size) ||
-        !fi_is_range(out, na + nb, size))
+    if (fi_check_function("filch_merge", "compare", compare) < 0 ||
+        fi_check_range("filch_merge", "a", a, na, size) < 0 ||
+        fi_check_range("filch_merge", "b", b, nb, size) < 0 ||
+        fi_check_range("filch_merge", "out", out, na + nb, size) < 0)
         return -EINVAL;
     if (na + nb > 0)
         fi_merge(ops ? ops : &any_size, &cmp, a, na, b, nb, out);

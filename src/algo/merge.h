@@ -11,7 +11,4 @@ void fi_merge(const fi_sort_ops *ops, const fi_comparator *cmp, const void *a, s
 /* Operations on elements of this size that are compared by a function.  NULL: there are none. */
 const fi_sort_ops *fi_sort_ops_for_size(size_t size);
 
-/* Whether n elements of this size may exist at base: base is not NULL and the size fits. */
-bool fi_is_range(const void *base, size_t n, size_t size);
-
 #endif

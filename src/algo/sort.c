@@ -1,4 +1,5 @@
 /* filch_sort and filch_sort_stable: choose the operations and allocate the memory. */
+#include "algo/check.h"
 #include "algo/compare.h"
 #include "algo/merge.h"
 #include "algo/natural_runs.h"
@@ -105,12 +106,13 @@ static const fi_sort_ops *find_sort_ops(fi_comparator *cmp)
     return ops ? ops : fi_sort_ops_for_size(cmp->size);
 }
 
-static int sort_any(void *base, size_t n, fi_comparator cmp, int stable)
+static int sort_any(const char *function, void *base, size_t n, fi_comparator cmp, int stable)
 {
     _Alignas(64) char scratch[SERIAL_MAX];
     const fi_sort_ops *ops = find_sort_ops(&cmp);
 
-    if (!cmp.compare || !fi_is_range(base, n, cmp.size))
+    if (fi_check_function(function, "compare", cmp.compare) < 0 ||
+        fi_check_range(function, "base", base, n, cmp.size) < 0)
         return -EINVAL;
     if (n < 2)
         return 0;
@@ -124,11 +126,13 @@ static int sort_any(void *base, size_t n, fi_comparator cmp, int stable)
 int filch_sort(void *base, size_t n, size_t size,
                int (*compare)(const void *a, const void *b, void *ctx), void *ctx)
 {
-    return sort_any(base, n, (fi_comparator){.compare = compare, .ctx = ctx, .size = size}, 0);
+    return sort_any("filch_sort", base, n,
+                    (fi_comparator){.compare = compare, .ctx = ctx, .size = size}, 0);
 }
 
 int filch_sort_stable(void *base, size_t n, size_t size,
                       int (*compare)(const void *a, const void *b, void *ctx), void *ctx)
 {
-    return sort_any(base, n, (fi_comparator){.compare = compare, .ctx = ctx, .size = size}, 1);
+    return sort_any("filch_sort_stable", base, n,
+                    (fi_comparator){.compare = compare, .ctx = ctx, .size = size}, 1);
 }

@@ -4,6 +4,7 @@
 
 #include "base/fatal.h"
 #include "base/mem.h"
+#include "base/message.h"
 #include "base/rng.h"
 #include "sched/span.h"
 #include "wait/wake_list.h"
@@ -20,11 +21,22 @@ static size_t chan_bytes(size_t item_size, size_t capacity)
     return sizeof(filch_chan) + item_size * capacity;
 }
 
+/* The greater of the two is probably the mistake. */
+static void report_too_large(size_t item_size, size_t capacity)
+{
+    bool is_item = item_size > capacity;
+
+    fi_message_invalid("filch_chan_new: %s: too large (%zu); use less",
+                       is_item ? "item_size" : "capacity", is_item ? item_size : capacity);
+}
+
 filch_chan *filch_chan_new(size_t item_size, size_t capacity)
 {
     size_t n = chan_bytes(item_size, capacity);
     filch_chan *c = n > 0 ? fi_mem_alloc(n, FI_CACHE_LINE) : NULL;
 
+    if (n == 0)
+        report_too_large(item_size, capacity);
     if (!c)
         return NULL;
     c->item_size = item_size;
@@ -138,25 +150,30 @@ static FI_NOINLINE int receive_slow(filch_chan *c, void *item, int64_t deadline,
     return receive_locked(c, item, deadline, id, false);
 }
 
-FI_INLINE int send_until(filch_chan *c, const void *item, int64_t deadline)
+static FI_NOINLINE int chan_is_null(const char *function)
+{
+    return fi_message_null(function, "c", "a channel of filch_chan_new");
+}
+
+FI_INLINE int send_until(filch_chan *c, const void *item, int64_t deadline, const char *function)
 {
     fi_wait_chaos();
     uint32_t id = fi_lock_id();
 
     if (FI_UNLIKELY(!c))
-        return -EINVAL;
+        return chan_is_null(function);
     if (!fi_biased_lock_try_fast(&c->lock, id))
         return send_slow(c, item, deadline, id);
     return send_locked(c, item, deadline, id, true);
 }
 
-FI_INLINE int receive_until(filch_chan *c, void *item, int64_t deadline)
+FI_INLINE int receive_until(filch_chan *c, void *item, int64_t deadline, const char *function)
 {
     fi_wait_chaos();
     uint32_t id = fi_lock_id();
 
     if (FI_UNLIKELY(!c))
-        return -EINVAL;
+        return chan_is_null(function);
     if (!fi_biased_lock_try_fast(&c->lock, id))
         return receive_slow(c, item, deadline, id);
     return receive_locked(c, item, deadline, id, true);
@@ -170,32 +187,32 @@ static int64_t user_deadline(int64_t deadline)
 
 FI_NOINLINE int filch_chan_send(filch_chan *c, const void *item)
 {
-    return send_until(c, item, FI_TIMER_NEVER);
+    return send_until(c, item, FI_TIMER_NEVER, __func__);
 }
 
 FI_NOINLINE int filch_chan_send_until(filch_chan *c, const void *item, int64_t deadline)
 {
-    return send_until(c, item, user_deadline(deadline));
+    return send_until(c, item, user_deadline(deadline), __func__);
 }
 
 FI_NOINLINE int filch_chan_try_send(filch_chan *c, const void *item)
 {
-    return send_until(c, item, NO_WAIT);
+    return send_until(c, item, NO_WAIT, __func__);
 }
 
 FI_NOINLINE int filch_chan_recv(filch_chan *c, void *item)
 {
-    return receive_until(c, item, FI_TIMER_NEVER);
+    return receive_until(c, item, FI_TIMER_NEVER, __func__);
 }
 
 FI_NOINLINE int filch_chan_recv_until(filch_chan *c, void *item, int64_t deadline)
 {
-    return receive_until(c, item, user_deadline(deadline));
+    return receive_until(c, item, user_deadline(deadline), __func__);
 }
 
 FI_NOINLINE int filch_chan_try_recv(filch_chan *c, void *item)
 {
-    return receive_until(c, item, NO_WAIT);
+    return receive_until(c, item, NO_WAIT, __func__);
 }
 
 /* ---- close ---- */
@@ -233,7 +250,7 @@ int filch_chan_close(filch_chan *c)
     bool was_open;
 
     if (!c)
-        return -EINVAL;
+        return chan_is_null(__func__);
     fi_biased_lock_lock(&c->lock, id);
     was_open = !c->closed;
     c->closed = true;

@@ -6,6 +6,7 @@
  * select does not touch that channel again.  The other channels must stay until the select returns.
  */
 #include "base/mem.h"
+#include "base/message.h"
 #include "base/rng.h"
 #include "chan/chan.h"
 
@@ -35,11 +36,19 @@ static void add_chan(selection *s, filch_chan *c)
     s->n_chans++;
 }
 
-static void add_chans(selection *s)
+/* Returns: 0; -EINVAL: a case is wrong. */
+static int add_chans(selection *s, const char *function)
 {
-    for (size_t i = 0; i < s->n; i++)
-        if (s->cases[i].chan)
-            add_chan(s, s->cases[i].chan);
+    for (size_t i = 0; i < s->n; i++) {
+        const filch_case *k = &s->cases[i];
+        if (k->kind != FILCH_CASE_KIND_RECV && k->kind != FILCH_CASE_KIND_SEND)
+            return fi_message_invalid("%s: cases: not a filch_case_kind (case %zu: %d); use a "
+                                      "constant of that type",
+                                      function, i, (int)k->kind);
+        if (k->chan)
+            add_chan(s, k->chan);
+    }
+    return 0;
 }
 
 /* gone: a channel that may be freed already; NULL: none. */
@@ -219,18 +228,23 @@ static int wait_without_arms(selection *s, int64_t deadline)
                                deadline);
 }
 
-static int select_until(filch_case *cases, size_t n, bool may_wait, int64_t deadline)
+static int select_until(filch_case *cases, size_t n, bool may_wait, int64_t deadline,
+                        const char *function)
 {
     selection s;
     fi_waiter *woken = NULL;
     int chosen;
 
     if (n > FILCH_SELECT_MAX)
-        return -EINVAL;
+        return fi_message_invalid("%s: too many cases (%zu); use up to %d", function, n,
+                                  FILCH_SELECT_MAX);
+    if (!cases && n > 0)
+        return fi_message_null(function, "cases", "an array of n cases");
     s.cases = cases;
     s.n = n;
     s.n_chans = 0;
-    add_chans(&s);
+    if (add_chans(&s, function) < 0)
+        return -EINVAL;
     if (s.n_chans == 0)
         return may_wait ? wait_without_arms(&s, deadline) : -EAGAIN;
     lock_all(&s);
@@ -249,17 +263,17 @@ static int select_until(filch_case *cases, size_t n, bool may_wait, int64_t dead
 int filch_select(filch_case *cases, size_t n)
 {
     fi_wait_chaos();
-    return select_until(cases, n, true, FI_TIMER_NEVER);
+    return select_until(cases, n, true, FI_TIMER_NEVER, __func__);
 }
 
 int filch_select_until(filch_case *cases, size_t n, int64_t deadline)
 {
     fi_wait_chaos();
-    return select_until(cases, n, true, deadline);
+    return select_until(cases, n, true, deadline, __func__);
 }
 
 int filch_try_select(filch_case *cases, size_t n)
 {
     fi_wait_chaos();
-    return select_until(cases, n, false, 0);
+    return select_until(cases, n, false, 0, __func__);
 }

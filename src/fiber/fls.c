@@ -2,6 +2,7 @@
  * too. */
 #include "base/at_fork.h"
 #include "base/mem.h"
+#include "base/message.h"
 #include "fiber/fls_keys.h"
 #include "sched/worker.h"
 
@@ -22,6 +23,7 @@ __attribute__((constructor)) static void register_at_fork(void)
 
 /* Holds the storage of a thread. */
 static pthread_key_t thread_key;
+static bool has_thread_key;
 static pthread_once_t thread_key_once = PTHREAD_ONCE_INIT;
 
 /* The destructor is kept with the value: by the time the fiber ends, the key may be freed and its
@@ -102,10 +104,10 @@ static void fls_thread_exit(void *fls)
     pthread_setspecific(thread_key, NULL);
 }
 
+/* The number of keys of a process is limited.  Without one, threads have no values. */
 static void make_thread_key(void)
 {
-    if (pthread_key_create(&thread_key, fls_thread_exit) != 0)
-        abort(); /* the process has no pthread key left */
+    has_thread_key = pthread_key_create(&thread_key, fls_thread_exit) == 0;
 }
 
 static fi_fls *fls_self(void)
@@ -115,10 +117,11 @@ static fi_fls *fls_self(void)
     if (f)
         return f->fls;
     pthread_once(&thread_key_once, make_thread_key);
-    return pthread_getspecific(thread_key);
+    return has_thread_key ? pthread_getspecific(thread_key) : NULL;
 }
 
-static void fls_set_self(fi_fls *l)
+/* False: the thread cannot keep it. */
+static bool fls_set_self(fi_fls *l)
 {
     fi_fiber *f = fi_fiber_self();
 
@@ -126,9 +129,9 @@ static void fls_set_self(fi_fls *l)
         f->fls = l;
         l->at_end.end = fls_fiber_end;
         fi_fiber_end_first(f, &l->at_end);
-    } else {
-        pthread_setspecific(thread_key, l);
+        return true;
     }
+    return has_thread_key && pthread_setspecific(thread_key, l) == 0;
 }
 
 /* Grow the array to more than i slots. */
@@ -162,8 +165,10 @@ static fls_slot *fls_slot_self(int key)
             FI_DELETE(fi_fls, made);
         return NULL;
     }
-    if (made)
-        fls_set_self(made);
+    if (made && !fls_set_self(made)) {
+        fls_free(made);
+        return NULL;
+    }
     return slot_of(l, key);
 }
 
@@ -200,12 +205,18 @@ static void fls_clear_self(int key)
     }
 }
 
+static int key_error(const char *function, int key)
+{
+    return fi_message_invalid("%s: the key does not exist (%d); use one of filch_fls_new", function,
+                              key);
+}
+
 int filch_fls_set(int key, void *value)
 {
     fls_slot *s;
 
     if (!fi_fls_keys_exists(&keys, key))
-        return -EINVAL;
+        return key_error("filch_fls_set", key);
     if (!value) {
         fls_clear_self(key);
         return 0;
@@ -219,9 +230,8 @@ int filch_fls_set(int key, void *value)
 
 int filch_fls_free(int key)
 {
-    int e = fi_fls_keys_remove(&keys, key);
-
-    if (e == 0)
-        fls_clear_self(key);
-    return e;
+    if (fi_fls_keys_remove(&keys, key) < 0)
+        return key_error("filch_fls_free", key);
+    fls_clear_self(key);
+    return 0;
 }

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/exit_guard.h"
 #include "base/fatal.h"
+#include "base/message.h"
 #include "base/oneshot.h"
 #include "io/io.h"
 #include "sched/switch.h"
@@ -302,6 +303,8 @@ int64_t filch_run_blocking(int64_t (*call)(void *arg), void *arg)
     fi_io *io;
     int e;
 
+    if (!call)
+        return fi_message_null("filch_run_blocking", "call", "a function");
     if (!rt)
         return call(arg);
     e = fi_io_get(rt, &io);

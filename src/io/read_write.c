@@ -1,4 +1,5 @@
 /* Reading and writing. */
+#include "base/message.h"
 #include "io/nowait.h"
 #include "io/op.h"
 
@@ -9,13 +10,23 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+/* The vectors are not read if the kernel refuses the call.  Then the size does not matter. */
 static size_t vectors_size(const struct iovec *v, int n)
 {
     size_t bytes = 0;
 
+    if (!v || n > UIO_MAXIOV)
+        return 0;
     for (int i = 0; i < n; i++)
         bytes += v[i].iov_len;
     return bytes;
+}
+
+static int check_vectors(const char *function, const struct iovec *v, int n)
+{
+    if (n < 0)
+        return fi_message_invalid("%s: n is negative (%d); use 0 or more", function, n);
+    return v || n == 0 ? 0 : fi_message_null(function, "v", "an array of n vectors");
 }
 
 /* ---- reading ---- */
@@ -31,7 +42,7 @@ static ssize_t try_read_nowait(fi_io_op *op)
 }
 
 static const fi_io_op_kind read_kind = {
-    .name = "read", .attempt = try_read, .attempt_nowait = try_read_nowait};
+    .name = "read", .attempt = try_read, .attempt_nowait = try_read_nowait, .reads_file = true};
 
 static fi_io_op read_call(int fd, void *buf, size_t n, int64_t deadline)
 {
@@ -42,6 +53,7 @@ static fi_io_op read_call(int fd, void *buf, size_t n, int64_t deadline)
                       .buf = buf,
                       .n = n,
                       .unit = FI_IO_OP_BYTES,
+                      .offset = -1,
                       .short_below = n};
 }
 
@@ -72,6 +84,10 @@ static const fi_io_op_kind readv_kind = {
 
 ssize_t filch_readv_until(int fd, const struct iovec *v, int n, int64_t deadline)
 {
+    int e = check_vectors("filch_readv", v, n);
+
+    if (e < 0)
+        return e;
     return fi_io_op_run(&(fi_io_op){.kind = &readv_kind,
                                     .fd = fd,
                                     .direction = FI_IO_READ,
@@ -85,31 +101,6 @@ ssize_t filch_readv_until(int fd, const struct iovec *v, int n, int64_t deadline
 ssize_t filch_readv(int fd, const struct iovec *v, int n)
 {
     return filch_readv_until(fd, v, n, FILCH_FOREVER);
-}
-
-/* A message that is shorter than the buffer does not drain the socket: another may follow. */
-static ssize_t try_recvmsg(fi_io_op *op)
-{
-    return fi_syscall_result(recvmsg(op->fd, op->buf, op->flags | MSG_DONTWAIT));
-}
-
-static const fi_io_op_kind recvmsg_kind = {
-    .name = "read", .attempt = try_recvmsg, .attempt_nowait = try_recvmsg, .never_a_file = true};
-
-ssize_t filch_recvmsg_until(int fd, struct msghdr *m, int flags, int64_t deadline)
-{
-    return fi_io_op_run(&(fi_io_op){.kind = &recvmsg_kind,
-                                    .fd = fd,
-                                    .direction = FI_IO_READ,
-                                    .deadline = deadline,
-                                    .buf = m,
-                                    .unit = FI_IO_OP_MESSAGE,
-                                    .flags = flags});
-}
-
-ssize_t filch_recvmsg(int fd, struct msghdr *m, int flags)
-{
-    return filch_recvmsg_until(fd, m, flags, FILCH_FOREVER);
 }
 
 /* ---- writing ---- */
@@ -198,8 +189,10 @@ static const fi_io_op_kind writev_kind = {
 
 ssize_t filch_writev_until(int fd, const struct iovec *v, int n, int64_t deadline)
 {
-    if (n < 0)
-        return -EINVAL;
+    int e = check_vectors("filch_writev", v, n);
+
+    if (e < 0)
+        return e;
     return fi_io_op_run(&(fi_io_op){.kind = &writev_kind,
                                     .fd = fd,
                                     .direction = FI_IO_WRITE,
@@ -212,30 +205,6 @@ ssize_t filch_writev_until(int fd, const struct iovec *v, int n, int64_t deadlin
 ssize_t filch_writev(int fd, const struct iovec *v, int n)
 {
     return filch_writev_until(fd, v, n, FILCH_FOREVER);
-}
-
-static ssize_t try_sendmsg(fi_io_op *op)
-{
-    return fi_syscall_result(sendmsg(op->fd, op->buf, op->flags | MSG_NOSIGNAL | MSG_DONTWAIT));
-}
-
-static const fi_io_op_kind sendmsg_kind = {
-    .name = "write", .attempt = try_sendmsg, .attempt_nowait = try_sendmsg, .never_a_file = true};
-
-ssize_t filch_sendmsg_until(int fd, const struct msghdr *m, int flags, int64_t deadline)
-{
-    return fi_io_op_run(&(fi_io_op){.kind = &sendmsg_kind,
-                                    .fd = fd,
-                                    .direction = FI_IO_WRITE,
-                                    .deadline = deadline,
-                                    .buf = (void *)(uintptr_t)m,
-                                    .unit = FI_IO_OP_MESSAGE,
-                                    .flags = flags});
-}
-
-ssize_t filch_sendmsg(int fd, const struct msghdr *m, int flags)
-{
-    return filch_sendmsg_until(fd, m, flags, FILCH_FOREVER);
 }
 
 /* ---- all bytes ---- */

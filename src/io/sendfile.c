@@ -92,7 +92,7 @@ static ssize_t copy_file(fi_io_op *op)
     ssize_t n;
 
     if (at < 0)
-        return offset ? -EINVAL : -errno;
+        return -errno;
     n = copy_pieces(op->fd, op->flags, at, op->n);
     if (n > 0 && offset)
         *offset += n;
@@ -120,6 +120,10 @@ static const fi_io_op_kind sendfile_kind = {.name = "write",
 
 ssize_t filch_sendfile_until(int out, int in, off_t *offset, size_t n, int64_t deadline)
 {
+    int e = offset ? fi_io_check_offset("filch_sendfile", *offset) : 0;
+
+    if (e < 0)
+        return e;
     return fi_io_op_run(&(fi_io_op){.kind = &sendfile_kind,
                                     .fd = out,
                                     .direction = FI_IO_WRITE,

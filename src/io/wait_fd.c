@@ -1,4 +1,5 @@
 /* filch_wait_fd: an operation whose system call is poll(2). */
+#include "base/message.h"
 #include "io/op.h"
 
 #include <filch/io.h>
@@ -33,7 +34,9 @@ int filch_wait_fd_until(int fd, int what, int64_t deadline)
         [FILCH_READABLE] = FI_IO_READ, [FILCH_WRITABLE] = FI_IO_WRITE, [BOTH] = FI_IO_BOTH};
 
     if (what == 0 || what & ~BOTH)
-        return -EINVAL;
+        return fi_message_invalid("filch_wait_fd: what is wrong (%#x); use FILCH_READABLE, "
+                                  "FILCH_WRITABLE or both",
+                                  (unsigned)what);
     if (fd < 0) /* poll(2) ignores these */
         return -EBADF;
     if (fi_io_is_file(fd))

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/fatal.h"
 #include "base/lock.h"
+#include "base/message.h"
 #include "sched/span.h"
 #include "wait/parking_lot.h"
 
@@ -98,6 +99,13 @@ void filch_job_set_pump(filch_job *job, filch_pump *p)
 {
     if (job)
         fi_job_of(job, __func__)->pump = p;
+    else
+        fi_job_is_null(__func__, "job");
+}
+
+static int pump_is_null(const char *function)
+{
+    return fi_message_null(function, "p", "a pump");
 }
 
 static size_t pump_size(pump *p)
@@ -116,6 +124,10 @@ size_t filch_pump_run(filch_pump *p)
     size_t max, n = 0;
 
     pump_check_caller(__func__);
+    if (!p) {
+        pump_is_null(__func__);
+        return 0;
+    }
     max = pump_size(pump_of(p));
     while (n < max && pump_run_one(pump_of(p)))
         n++;
@@ -168,21 +180,27 @@ static bool has_passed(int64_t deadline)
     return deadline != FILCH_FOREVER && fi_clock_now() >= deadline;
 }
 
-int filch_pump_wait_until(filch_pump *pump_, filch_job *job, int64_t deadline)
+static int pump_wait_until(pump *p, filch_job *job, int64_t deadline, const char *function)
 {
-    pump *p = pump_of(pump_);
-    int e = job ? 0 : -EINVAL;
+    int e = 0;
 
-    pump_check_caller(__func__);
+    pump_check_caller(function);
+    if (!p || !job)
+        return p ? fi_job_is_null(function, "job") : pump_is_null(function);
     while (e == 0 && !filch_job_is_done(job))
         if (has_passed(deadline))
             e = -ETIMEDOUT;
         else if (!pump_run_one(p))
-            e = pump_wait_for_either(p, fi_job_owned(job, __func__), deadline);
+            e = pump_wait_for_either(p, fi_job_owned(job, function), deadline);
     return e < 0 ? e : filch_job_wait(job);
+}
+
+int filch_pump_wait_until(filch_pump *p, filch_job *job, int64_t deadline)
+{
+    return pump_wait_until(pump_of(p), job, deadline, __func__);
 }
 
 int filch_pump_wait(filch_pump *p, filch_job *job)
 {
-    return filch_pump_wait_until(p, job, FILCH_FOREVER);
+    return pump_wait_until(pump_of(p), job, FILCH_FOREVER, __func__);
 }

@@ -8,6 +8,7 @@
 #include "base/fatal.h"
 #include "base/lock.h"
 #include "base/mem.h"
+#include "base/printable.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -57,15 +58,16 @@ struct line {
     size_t n;
 };
 
-static void append_max(struct line *l, const char *s, size_t limit)
+static void append(struct line *l, const char *s)
 {
-    while (*s && limit-- > 0 && l->n < sizeof l->text)
+    while (*s && l->n < sizeof l->text)
         l->text[l->n++] = *s++;
 }
 
-static void append(struct line *l, const char *s)
+static void append_name(struct line *l, const char *name)
 {
-    append_max(l, s, sizeof l->text);
+    for (size_t i = 0; i < NAME_MAX_SHOWN && name[i] && l->n < sizeof l->text; i++)
+        l->text[l->n++] = fi_printable(name[i]);
 }
 
 static void append_number(struct line *l, size_t v)
@@ -85,7 +87,7 @@ static void append_fiber(struct line *l, const char *name)
 {
     if (name && *name) {
         append(l, "fiber \"");
-        append_max(l, name, NAME_MAX_SHOWN);
+        append_name(l, name);
         append(l, "\"");
     } else {
         append(l, "a fiber without a name");
@@ -121,6 +123,18 @@ static void report_unmapped_code(const char *name)
     write_line(&l);
 }
 
+/* filch_go and filch_group_run do not check their function, because the check would cost time. */
+static void report_null_call(const char *name)
+{
+    struct line l = {.n = 0};
+
+    append(&l, "filch: ");
+    append_fiber(&l, name);
+    append(&l, " called a function that is NULL; if it had just started, pass a function to "
+               "filch_go or filch_group_run\n");
+    write_line(&l);
+}
+
 /* --- in the handler: async-signal-safe only --- */
 
 static const fi_stack_bounds *overflowed_stack(const siginfo_t *info)
@@ -133,7 +147,7 @@ static const fi_stack_bounds *overflowed_stack(const siginfo_t *info)
     return at < (uintptr_t)m->low && at >= (uintptr_t)m->low - m->guard_size ? m : NULL;
 }
 
-/* Returns: 0 on other processors. */
+/* Returns: UINTPTR_MAX on other processors. */
 static uintptr_t pc_of(const void *context)
 {
     const ucontext_t *c = context;
@@ -143,19 +157,25 @@ static uintptr_t pc_of(const void *context)
 #elif defined __aarch64__
     return (uintptr_t)c->uc_mcontext.pc;
 #else
-    return c ? 0 : 0;
+    return c ? UINTPTR_MAX : 0;
 #endif
 }
 
-#define NULL_PAGES 65536u /* a call of a null pointer is not reported here */
+#define NULL_PAGES 65536u /* never mapped */
 
-/* The instruction itself cannot be read, because its library was unloaded. */
+/* The instruction itself cannot be read: its library was unloaded, or its address is NULL. */
 static bool is_unmapped_code(int sig, const siginfo_t *info, const void *context)
 {
-    uintptr_t at = (uintptr_t)info->si_addr;
+    return sig == SIGSEGV && info->si_code == SEGV_MAPERR &&
+           (uintptr_t)info->si_addr == pc_of(context);
+}
 
-    return sig == SIGSEGV && info->si_code == SEGV_MAPERR && at >= NULL_PAGES &&
-           at == pc_of(context);
+static void report_code(const char *name, uintptr_t pc)
+{
+    if (pc == 0)
+        report_null_call(name);
+    else if (pc >= NULL_PAGES)
+        report_unmapped_code(name);
 }
 
 /* Restore the old disposition.  The faulting instruction runs again on return.  A signal that was
@@ -197,7 +217,7 @@ static void on_fault(int sig, siginfo_t *info, void *context)
     if (m)
         fi_stack_report_overflow(m->name, m->size);
     else if (thread_handler && thread_handler->current && is_unmapped_code(sig, info, context))
-        report_unmapped_code(thread_handler->current->name);
+        report_code(thread_handler->current->name, pc_of(context));
     call_previous(sig, info, context);
     errno = saved;
 }

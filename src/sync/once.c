@@ -3,6 +3,7 @@
 
 #include "base/fatal.h"
 #include "base/init_flag.h"
+#include "base/message.h"
 #include "sched/worker.h"
 
 enum { NEW, RUNNING, DONE };
@@ -60,6 +61,11 @@ static FI_NOINLINE void once_run_slow(once *o, void (*work)(void *arg), void *ar
     state = fi_load_relaxed(&o->state);
     if (state == RUNNING) {
         once_wait(o, self);
+        return;
+    }
+    if (state == NEW && !work) {
+        fi_obj_unlock(&o->lock);
+        fi_message_null("filch_once_run", "work", "a function");
         return;
     }
     if (state == NEW) {

@@ -267,11 +267,22 @@ static void free_with_sender(void)
     filch_chan_free(a.chan);
 }
 
+static void keep_message(filch_level level, const char *text, void *to)
+{
+    (void)level;
+    snprintf(to, 128, "%s", text);
+}
+
 static void misuse(void **state)
 {
     size_t before = fi_mem_live().blocks;
+    char text[128] = "";
 
     (void)state;
+    filch_set_message_handler(keep_message, text);
+    CHECK(filch_chan_new(SIZE_MAX, 5) == NULL && strstr(text, "item_size: too large (1844"));
+    CHECK(filch_chan_new(5, SIZE_MAX) == NULL && strstr(text, "capacity: too large (1844"));
+    filch_set_message_handler(NULL, NULL);
     CHECK(filch_chan_new(SIZE_MAX, 1) == NULL);
     CHECK(filch_chan_new(1, SIZE_MAX) == NULL);
     CHECK(filch_chan_new(SIZE_MAX / 2, 3) == NULL);

@@ -1,4 +1,4 @@
-/* Misuse of handles and timers aborts the program with a line that names the mistake. */
+/* Misuse of handles, timers and functions ends the program with a line that names the mistake. */
 #include "child.h"
 #include "unit/fiber/helpers.h"
 
@@ -191,4 +191,40 @@ static void test_while_joined(void **state)
     CHECK(aborts_with(detach_while_joined, "filch_fiber_detach: another caller is joining"));
 }
 
-CHECK_MAIN(test_timers, test_after_join, test_after_detach, test_while_joined)
+/* ---- functions ---- */
+
+static void go_nowhere(void *arg)
+{
+    (void)arg;
+    filch_go(NULL, NULL);
+    filch_stop();
+}
+
+static void run_nothing(void *arg)
+{
+    filch_group g = FILCH_GROUP_INIT;
+
+    (void)arg;
+    filch_group_run(&g, NULL, NULL);
+    filch_group_wait(&g);
+}
+
+/* The start does not check its function.  The fault is reported. */
+static void test_null_functions(void **state)
+{
+    void (*const starts[])(void *) = {go_nowhere, run_nothing};
+    struct child_end end;
+
+    (void)state;
+    if (FI_UNDER_ASAN || FI_UNDER_TSAN) {
+        puts("skipped: a sanitizer reports the fault itself");
+        return;
+    }
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
+        CHECK_INT(child_end_of(&end, starts[i], NULL), 0);
+        CHECK(strstr(end.text, "filch: fiber \"filch\" called a function that is NULL;"));
+        CHECK(WIFSIGNALED(end.status) && WTERMSIG(end.status) == SIGSEGV);
+    }
+}
+
+CHECK_MAIN(test_timers, test_after_join, test_after_detach, test_while_joined, test_null_functions)

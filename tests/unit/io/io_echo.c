@@ -1,6 +1,8 @@
 /* Bytes arrive unchanged over all kinds of connections, in all sizes and pieces. */
+#include "child.h"
 #include "unit/io/helpers.h"
 
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/socket.h>
@@ -305,6 +307,15 @@ static ssize_t receive_vectors(int fd, const struct iovec *v, int n)
     return got;
 }
 
+/* The kernel refuses these, and the vectors are not read. */
+static void wrong_vectors(int from, int to, const struct iovec *v)
+{
+    CHECK(filch_readv(from, v, INT_MAX) < 0);
+    CHECK(filch_readv(from, NULL, 2) < 0);
+    CHECK(filch_writev(to, v, INT_MAX) < 0);
+    CHECK(filch_writev(to, NULL, 2) < 0);
+}
+
 static void *vectors_body(void *arg)
 {
     char a[3], b[4];
@@ -324,12 +335,15 @@ static void *vectors_body(void *arg)
     CHECK_INT(filch_recvmsg_until(fd[1], &r, 0, 0), -ETIMEDOUT);
     CHECK_INT(filch_readv_until(fd[1], in, 2, 0), -ETIMEDOUT);
     CHECK_INT(filch_writev(fd[0], out, -1), -EINVAL);
+    wrong_vectors(fd[1], fd[0], out);
     CHECK_INT(filch_close(fd[0]), 0);
     CHECK_INT(filch_close(fd[1]), 0);
     CHECK_INT(filch_pipe(fd), 0);
     CHECK_INT(move_all(filch_writev, fd[1], out), 7);
     CHECK_INT(move_all(filch_readv, fd[0], in), 7);
     CHECK_INT(filch_sendmsg(fd[1], &m, 0), -ENOTSOCK);
+    CHECK_INT(filch_readv(fd[0], in, UIO_MAXIOV + 1), -EINVAL);
+    wrong_vectors(fd[0], fd[1], out);
     CHECK_INT(filch_close(fd[0]), 0);
     CHECK_INT(filch_close(fd[1]), 0);
     return NULL;
@@ -461,6 +475,31 @@ static void *file_body(void *arg)
     return NULL;
 }
 
+/* A pipe has no flag that suppresses the signal. */
+static void write_without_reader(void *handler)
+{
+    int fd[2];
+
+    signal(SIGPIPE, *(void (**)(int))handler);
+    if (filch_pipe(fd) != 0 || filch_close(fd[0]) != 0)
+        _exit(3);
+    if (filch_write_all(fd[1], "x", 1) != -EPIPE)
+        _exit(4);
+}
+
+static void pipes_raise_sigpipe(void **state)
+{
+    void (*how)(int) = SIG_DFL;
+    struct child_end end;
+
+    (void)state;
+    CHECK_INT(child_end_of(&end, write_without_reader, &how), 0);
+    CHECK(WIFSIGNALED(end.status) && WTERMSIG(end.status) == SIGPIPE);
+    how = SIG_IGN;
+    CHECK_INT(child_end_of(&end, write_without_reader, &how), 0);
+    CHECK_INT(end.status, 0);
+}
+
 static void files(void)
 {
     on_fiber(file_body, NULL);
@@ -505,6 +544,6 @@ WITH_WORKERS(short_reads)
 WITH_WORKERS(files)
 WITH_WORKERS(no_sigpipe)
 
-CHECK_MAIN(test_over_tcp, test_over_unix, test_over_socketpair, test_over_pipe,
+CHECK_MAIN(pipes_raise_sigpipe, test_over_tcp, test_over_unix, test_over_socketpair, test_over_pipe,
            test_many_connections, test_vectors_and_messages, test_short_reads, test_files,
            test_no_sigpipe)

@@ -137,18 +137,110 @@ static void test_after_release(void **state)
     CHECK(aborts_with(wait_for_a_child, "filch_job_wait: the job was already"));
 }
 
-static void wait_after_stop(void)
+/* Calls with the handle of a job whose runtime was stopped. */
+static filch_job *of_stopped_runtime(bool submit)
 {
-    filch_job *j = submitted();
+    filch_job *j = filch_job_new(nothing, NULL);
 
+    if (submit)
+        filch_job_submit(j);
     filch_stop();
-    filch_job_wait(j);
+    return j;
 }
+
+#define AFTER_STOP(name, call)                                                                     \
+    static void name##_submitted(void)                                                             \
+    {                                                                                              \
+        filch_job *j = of_stopped_runtime(true);                                                   \
+                                                                                                   \
+        call;                                                                                      \
+    }                                                                                              \
+    static void name##_new(void)                                                                   \
+    {                                                                                              \
+        filch_job *j = of_stopped_runtime(false);                                                  \
+                                                                                                   \
+        call;                                                                                      \
+    }
+
+static filch_group a_group = FILCH_GROUP_INIT;
+static filch_pump a_pump = FILCH_PUMP_INIT;
+
+AFTER_STOP(submit, filch_job_submit(j))
+AFTER_STOP(wait, filch_job_wait(j))
+AFTER_STOP(wait_until, filch_job_wait_until(j, 0))
+AFTER_STOP(release, filch_job_release(j))
+AFTER_STOP(cancel, filch_job_cancel(j))
+AFTER_STOP(is_done, filch_job_is_done(j))
+AFTER_STOP(is_cancelled, filch_job_is_cancelled(j))
+AFTER_STOP(after, filch_job_after(j, j))
+AFTER_STOP(then, filch_job_then(j, j))
+AFTER_STOP(set_parent, filch_job_set_parent(j, j))
+AFTER_STOP(set_group, filch_job_set_group(j, &a_group))
+AFTER_STOP(set_name, filch_job_set_name(j, "name"))
+AFTER_STOP(set_priority, filch_job_set_priority(j, FILCH_PRIORITY_HIGH))
+AFTER_STOP(set_pump, filch_job_set_pump(j, &a_pump))
+AFTER_STOP(child_group, filch_job_child_group(j))
+
+#define CHECK_AFTER_STOP(name)                                                                     \
+    do {                                                                                           \
+        CHECK(aborts_with(name##_submitted,                                                        \
+                          "filch_job_" #name ": the runtime of the job was stopped"));             \
+        CHECK(aborts_with(name##_new, "filch_job_" #name ": the runtime of the job was stopped")); \
+    } while (0)
 
 static void test_after_stop(void **state)
 {
     (void)state;
-    CHECK(aborts_with(wait_after_stop, "filch_job_wait: the runtime of the job was stopped"));
+    CHECK_AFTER_STOP(submit);
+    CHECK_AFTER_STOP(wait);
+    CHECK_AFTER_STOP(wait_until);
+    CHECK_AFTER_STOP(release);
+    CHECK_AFTER_STOP(cancel);
+    CHECK_AFTER_STOP(is_done);
+    CHECK_AFTER_STOP(is_cancelled);
+    CHECK_AFTER_STOP(after);
+    CHECK_AFTER_STOP(then);
+    CHECK_AFTER_STOP(set_parent);
+    CHECK_AFTER_STOP(set_group);
+    CHECK_AFTER_STOP(set_name);
+    CHECK_AFTER_STOP(set_priority);
+    CHECK_AFTER_STOP(set_pump);
+    CHECK_AFTER_STOP(child_group);
+}
+
+static void pump_wait_after_stop(void)
+{
+    filch_pump_wait(&a_pump, of_stopped_runtime(true));
+}
+
+static void test_pump_after_stop(void **state)
+{
+    (void)state;
+    CHECK(aborts_with(pump_wait_after_stop, ": the runtime of the job was stopped"));
+}
+
+/* A job of the parent process does not run in the child of a fork. */
+static void use_in_child(void *job)
+{
+    filch_job *const *j = job;
+
+    if (filch_job_submit(j[0]) != 0)
+        _exit(3);
+    filch_job_release(j[0]);
+    filch_job_release(j[1]);
+}
+
+static void test_in_child(void **state)
+{
+    filch_job *j[2] = {filch_job_new(nothing, NULL), filch_job_new(nothing, NULL)};
+    struct child_end end;
+
+    (void)state;
+    CHECK_INT(child_end_of(&end, use_in_child, j), 0);
+    CHECK_INT(end.status, 0);
+    filch_job_release(j[0]);
+    filch_job_release(j[1]);
+    CHECK_INT(filch_stop(), 0);
 }
 
 /* A child that is released before its submission is freed once. */
@@ -169,4 +261,5 @@ static void release_children(void)
 
 WITH_WORKERS(release_children)
 
-CHECK_MAIN(test_after_wait, test_after_release, test_after_stop, test_release_children)
+CHECK_MAIN(test_after_wait, test_after_release, test_after_stop, test_pump_after_stop,
+           test_in_child, test_release_children)
