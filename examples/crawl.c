@@ -226,12 +226,12 @@ static void free_pages(void)
         }
 }
 
-static void run(void *arg)
+static int run(int argc, char **argv)
 {
     bool own = !options.host;
     unsigned depth;
 
-    (void)arg;
+    (void)argc, (void)argv;
     if (own) {
         options.host = "127.0.0.1";
         options.path = "/0";
@@ -246,6 +246,7 @@ static void run(void *arg)
     if (own)
         printf("%u at most at a time\n", test_site_stop());
     free_pages();
+    return sum.fetched == 0;
 }
 
 static bool set_option(int option, const char *text)
@@ -269,8 +270,6 @@ static bool set_option(int option, const char *text)
 
 int main(int argc, char **argv)
 {
-    int e;
-
     for (int option; (option = getopt(argc, argv, "hn:k:d:t:r:")) != -1;) {
         if (option == 'h')
             return fputs(usage, stdout) < 0;
@@ -286,8 +285,5 @@ int main(int argc, char **argv)
     options.host = argv[0];
     options.port = argc > 1 ? (int)server_number("crawl", "port", argv[1], 1, 65535) : 0;
     options.path = argc > 2 ? argv[2] : "/";
-    e = filch_main(run, NULL);
-    if (e < 0)
-        server_fail("crawl", "cannot start the runtime", e);
-    return sum.fetched == 0;
+    return filch_main(run, argc, argv);
 }

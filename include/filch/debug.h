@@ -4,15 +4,15 @@
  *     #include <filch/fiber.h>
  *     #include <unistd.h>
  *
- *     static void main_fiber(void *arg)
+ *     static int main_fiber(int argc, char **argv)
  *     {
- *         (void)arg;
- *         filch_dump(STDOUT_FILENO);
+ *         (void)argc, (void)argv;
+ *         return filch_dump(STDOUT_FILENO) < 0;
  *     }
  *
- *     int main(void)
+ *     int main(int argc, char **argv)
  *     {
- *         return filch_main(main_fiber, NULL);
+ *         return filch_main(main_fiber, argc, argv);
  *     }
  *
  * The runtime writes the same list to stderr at the signal filch_config.dump_signal, and when the

@@ -9,17 +9,17 @@
  *         return arg;
  *     }
  *
- *     static void main_fiber(void *arg)
+ *     static int main_fiber(int argc, char **argv)
  *     {
- *         filch_fiber *f = filch_fiber_start(answer, arg);
+ *         filch_fiber *f = filch_fiber_start(answer, argv[argc - 1]);
  *         void *result = NULL;
  *         if (f && filch_fiber_join(f, &result) == 0)
  *             puts((const char *)result);
  *     }
  *
- *     int main(void)
+ *     int main(int argc, char **argv)
  *     {
- *         return filch_main(main_fiber, (void *)"hello from a fiber");
+ *         return filch_main(main_fiber, argc, argv);
  *     }
  *
  * A fiber runs until it waits or yields.  Then its worker runs another fiber.  The fiber may
@@ -169,12 +169,14 @@ FILCH_API int filch_fls_set(int key, void *value);
 
 /* ---- programs ---- */
 
-/* Run body(arg) on a fiber named "main", then stop the runtime, which waits for all other fibers.
+/* Run main_fiber(argc, argv) on a fiber named "main", between a filch_start and a filch_stop, which
+ * waits for all other fibers unless another caller holds the runtime.
  * Call from: any thread that is not a worker.  Blocks: the thread.
- * Returns: 0: body has returned and the runtime is stopped.
- *     -EDEADLK: the caller is a fiber.
- *     -ENOMEM: there is no memory, and body was not called. */
-FILCH_API int filch_main(void (*body)(void *arg), void *arg);
+ * Returns: the exit status of the program, which is the result of main_fiber.
+ *     EXIT_FAILURE: main_fiber is NULL, the caller is a fiber, or the runtime or the fiber cannot
+ *         be started.
+ *         main_fiber was not called, and a message says why. */
+FILCH_API int filch_main(int (*main_fiber)(int argc, char **argv), int argc, char **argv);
 
 FILCH_END_DECLS
 

@@ -223,22 +223,30 @@ filch_fiber *filch_fiber_start(void *(*body)(void *arg), void *arg)
 /* ---- filch_main ---- */
 
 typedef struct main_call {
-    void (*body)(void *arg);
-    void *arg;
+    int (*main_fiber)(int argc, char **argv);
+    int argc;
+    char **argv;
+    int status;
 } main_call;
 
 static void *run_main(void *arg)
 {
     const main_call *p = arg;
 
-    fi_store_relaxed(&fi_fiber_self()->body, (uintptr_t)p->body);
-    p->body(p->arg);
+    fi_store_relaxed(&fi_fiber_self()->body, (uintptr_t)p->main_fiber);
+    p->status = p->main_fiber(p->argc, p->argv);
     return NULL;
 }
 
-int filch_main(void (*body)(void *arg), void *arg)
+static int main_fail(const char *why)
 {
-    main_call p = {body, arg};
+    fi_message(FILCH_LEVEL_ERROR, "filch_main: %s", why);
+    return EXIT_FAILURE;
+}
+
+int filch_main(int (*main_fiber)(int argc, char **argv), int argc, char **argv)
+{
+    main_call p = {main_fiber, argc, argv, EXIT_FAILURE};
     filch_fiber_attr attr = {.name = "main"};
     filch_fiber *f;
 

@@ -1,5 +1,6 @@
 /* serve: a server on loopback.  It prints its port.  For each request it computes, waits, blocks
  * and replies.  "quit" ends it. */
+#include "../main_fiber.h"
 #include "uses.h"
 
 static filch_sem over;
@@ -42,7 +43,7 @@ static void serve(void *arg)
 
 int main(void)
 {
-    NEED(filch_main(serve, NULL));
+    NEED(run_main_fiber(serve, NULL));
     puts("right");
     return 0;
 }

@@ -4,6 +4,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#include "../main_fiber.h"
 #include "victim.h"
 
 #include <filch/filch.h>
@@ -59,7 +60,7 @@ int main(int argc, char **argv)
     pid_t child = fork();
     NEED(child < 0 ? -errno : 0);
     if (child == 0) {
-        NEED(filch_main(reads ? read_it : write_it, NULL));
+        NEED(run_main_fiber(reads ? read_it : write_it, NULL));
         exit(0);
     }
     NEED(waitpid(child, &status, 0) < 0 ? -errno : 0);

@@ -30,24 +30,26 @@ static void *sleep_long(void *arg)
     return arg;
 }
 
-static void main_fiber(void *arg)
+static int main_fiber(int argc, char **argv)
 {
     const filch_fiber_attr l = {.name = "left"}, r = {.name = "right", .stack_size = 65536};
-    filch_fiber *third = filch_fiber_start(sleep_long, arg);
+    filch_fiber *third = filch_fiber_start(sleep_long, NULL);
 
+    (void)argc, (void)argv;
     left = filch_fiber_start_attr(&l, go_round, &right);
     right = filch_fiber_start_attr(&r, go_round, &last);
-    last = filch_fiber_start(wait_forever, arg);
+    last = filch_fiber_start(wait_forever, NULL);
     filch_fiber_cancel(third);
     filch_fiber_join(third, NULL);
     wait_for(&left);
+    return 0;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     filch_config c = {0};
 
     c.workers = 1;
     c.deadlock = FILCH_DEADLOCK_ABORT;
-    return filch_start(&c) == 0 ? filch_main(main_fiber, NULL) : 1;
+    return filch_start(&c) == 0 ? filch_main(main_fiber, argc, argv) : 1;
 }

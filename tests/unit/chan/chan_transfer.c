@@ -1,4 +1,5 @@
 /* Items arrive unchanged and in order, and waiters are served in FIFO order. */
+#include "main_fiber.h"
 #include "unit/chan/helpers.h"
 
 #include "base/rng.h"
@@ -124,7 +125,7 @@ static void rings(void **state)
     (void)state;
     seed = seed_get();
     rings_in_fiber(NULL);
-    CHECK_INT(filch_main(rings_in_fiber, NULL), 0);
+    CHECK_INT(run_main_fiber(rings_in_fiber, NULL), 0);
 }
 
 static void ring_is_refilled(void)
@@ -228,7 +229,8 @@ static void on_the_biased_worker(void **state)
 {
     (void)state;
     CHECK_INT(filch_start(&(filch_config){.workers = 1}), 0);
-    CHECK_INT(filch_main(biased_worker, NULL), 0);
+    CHECK_INT(run_main_fiber(biased_worker, NULL), 0);
+    CHECK_INT(filch_stop(), 0);
 }
 
 /* ---- direct transfer of all sizes, and without an item ---- */

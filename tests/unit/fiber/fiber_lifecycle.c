@@ -338,23 +338,25 @@ static int sizes(void)
 
 static int from_fiber;
 
-static void main_body(void *arg)
+static int main_body(int argc, char **argv)
 {
-    *(bool *)arg = is_named("main");
-    from_fiber = filch_main(main_body, NULL);
+    if (!is_named("main"))
+        return 1;
+    from_fiber = filch_main(main_body, argc, argv);
     for (int i = 0; i < 10; i++)
         filch_go(sleep_and_count, NULL);
+    return argc == 2 && !argv[2] ? atoi(argv[1]) : 2;
 }
 
 static void test_main(void **state)
 {
     (void)state;
     for (int i = 0; i < 3; i++) {
-        bool ran = false;
+        char name[] = "test", status[] = "40", *argv[] = {name, status, NULL};
+        status[1] = (char)('0' + i);
         atomic_store(&ended_n, 0);
-        CHECK_INT(filch_main(main_body, &ran), 0);
-        CHECK(ran);
-        CHECK_INT(from_fiber, -EDEADLK);
+        CHECK_INT(filch_main(main_body, 2, argv), 40 + i);
+        CHECK_INT(from_fiber, EXIT_FAILURE);
         CHECK_INT(atomic_load(&ended_n), 10);
         CHECK_INT(filch_worker_count(), 0);
     }

@@ -1,5 +1,6 @@
 /* Misuse aborts the program with a message. */
 #include "child.h"
+#include "main_fiber.h"
 #include "unit/sync/helpers.h"
 
 static void unlock_free(void)
@@ -118,7 +119,7 @@ static void in_a_fiber(void *arg)
 
 static void once_inside_once_in_a_fiber(void)
 {
-    filch_main(in_a_fiber, NULL);
+    run_main_fiber(in_a_fiber, NULL);
 }
 
 static void test_once(void **state)
