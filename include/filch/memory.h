@@ -41,6 +41,9 @@ typedef struct filch_allocator {
     void *ctx;
 } filch_allocator;
 
+/* The inline function passes the size of the struct that the program was compiled with. */
+FILCH_API int filch_set_allocator_(const filch_allocator *allocator, size_t size);
+
 /* Use this allocator from now on.  The struct is copied.  The object at ctx must stay valid while
  * the allocator is in use.
  * allocator: NULL means the built-in allocator.
@@ -49,7 +52,10 @@ typedef struct filch_allocator {
  *     -EINVAL: alloc or free is NULL.
  *     -EBUSY: memory of the current allocator is in use.  filch_stop frees all memory of the
  *         runtime. */
-FILCH_API int filch_set_allocator(const filch_allocator *allocator);
+static inline int filch_set_allocator(const filch_allocator *allocator)
+{
+    return filch_set_allocator_(allocator, sizeof *allocator);
+}
 
 /* Allocate memory from the current allocator.  It is aligned to 64 bytes and not zeroed.  The
  * allocator cannot be replaced until the memory is freed.

@@ -9,8 +9,8 @@
  *         filch_stats s;
  *         if (filch_start(NULL) < 0 || filch_stats_get(&s) < 0)
  *             return 1;
- *         printf("%u workers, %llu tasks spawned\n", s.workers, (unsigned long
- *         long)s.total.spawned); return filch_stop() == 0 ? 0 : 1;
+ *         printf("%u workers, %llu parks\n", s.workers, (unsigned long long)s.total.parks);
+ *         return filch_stop() == 0 ? 0 : 1;
  *     }
  *
  * Each worker writes its own counters, so counting needs no communication between CPUs.  Counters
@@ -26,6 +26,7 @@
 
 #include <filch/version.h>
 
+#include <stddef.h>
 #include <stdint.h>
 
 FILCH_BEGIN_DECLS
@@ -68,12 +69,21 @@ typedef struct filch_stats {
     filch_counters total; /* of all workers, since the runtime was started */
 } filch_stats;
 
+/* The inline functions pass the size of the struct that the program was compiled with. */
+FILCH_API int filch_stats_get_(filch_stats *stats, size_t size);
+FILCH_API int filch_stats_worker_(unsigned worker, filch_counters *counters, size_t size);
+FILCH_API uint64_t filch_counter_value_(const filch_counters *of, size_t size, unsigned which);
+
 /* Get the counters of all workers together.
  * Call from: any thread or fiber, not a signal handler.  Blocks: the thread, while the runtime is
  *     being started or stopped.
  * Returns: 0.
- *     -ESRCH: the runtime is not running. */
-FILCH_API int filch_stats_get(filch_stats *stats);
+ *     -ESRCH: the runtime is not running.
+ *     -EINVAL: stats is NULL. */
+static inline int filch_stats_get(filch_stats *stats)
+{
+    return filch_stats_get_(stats, sizeof *stats);
+}
 
 /* Get the counters of one worker.
  * worker: the index of the worker; the first is 0.
@@ -81,8 +91,11 @@ FILCH_API int filch_stats_get(filch_stats *stats);
  *     being started or stopped.
  * Returns: 0.
  *     -ESRCH: the runtime is not running.
- *     -EINVAL: there is no such worker. */
-FILCH_API int filch_stats_worker(unsigned worker, filch_counters *counters);
+ *     -EINVAL: there is no such worker, or counters is NULL. */
+static inline int filch_stats_worker(unsigned worker, filch_counters *counters)
+{
+    return filch_stats_worker_(worker, counters, sizeof *counters);
+}
 
 /* Get the name of a counter, for loops over all counters.
  * which: the index of the field in filch_counters; the first is 0.
@@ -93,7 +106,10 @@ FILCH_API const char *filch_counter_name(unsigned which);
 /* Get the value of a counter.
  * Call from: any thread or fiber.  Blocks: nothing.
  * Returns: the value; 0: there is no such counter. */
-FILCH_API uint64_t filch_counter_value(const filch_counters *of, unsigned which);
+static inline uint64_t filch_counter_value(const filch_counters *of, unsigned which)
+{
+    return filch_counter_value_(of, sizeof *of, which);
+}
 
 FILCH_END_DECLS
 

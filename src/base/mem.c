@@ -8,6 +8,8 @@
 #include "base/at_fork.h"
 #include "base/atomic.h"
 #include "base/fatal.h"
+#include "base/message.h"
+#include "base/sized.h"
 #include "base/use_count.h"
 
 #include <errno.h>
@@ -204,18 +206,20 @@ fi_mem_count fi_mem_live(void)
                           .bytes = fi_load_relaxed(&live_bytes)};
 }
 
-int filch_set_allocator(const filch_allocator *wanted)
+int filch_set_allocator_(const filch_allocator *given, size_t size)
 {
-    static const filch_allocator built_in;
+    filch_allocator wanted; /* zeros mean the default allocator */
+    int e = fi_sized_read("filch_set_allocator", &wanted, sizeof wanted, given, size);
 
-    if (wanted == NULL)
-        wanted = &built_in;
-    else if (wanted->alloc == NULL || wanted->free == NULL)
-        return -EINVAL;
+    if (e < 0)
+        return e;
+    if (given && (wanted.alloc == NULL || wanted.free == NULL))
+        return fi_message_invalid("filch_set_allocator: %s is NULL; set both functions",
+                                  wanted.alloc == NULL ? "alloc" : "free");
     fi_lock_lock(&replacing);
     bool unused = fi_use_count_try_close(&blocks);
     if (unused) {
-        allocator = *wanted;
+        allocator = wanted;
         fi_use_count_open(&blocks);
     }
     fi_lock_unlock(&replacing);

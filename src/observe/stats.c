@@ -1,6 +1,8 @@
 /* Reads and sums the workers' counters. */
 #include "observe/stats.h"
 
+#include "base/message.h"
+#include "base/sized.h"
 #include "sched/runtime.h"
 
 #include <errno.h>
@@ -83,18 +85,34 @@ int fi_stats_one(fi_runtime *rt, unsigned worker, filch_counters *counters)
     return 0;
 }
 
-int filch_stats_get(filch_stats *stats)
+int filch_stats_get_(filch_stats *stats, size_t size)
 {
-    int e = fi_stats_total(fi_runtime_lock_running(), stats);
+    filch_stats own;
+    int e;
 
+    if (!stats)
+        return fi_message_null("filch_stats_get", "stats", "a place for the counters");
+    e = fi_stats_total(fi_runtime_lock_running(), &own);
     fi_runtime_unlock_running();
+    if (e == 0)
+        fi_sized_write(stats, size, &own, sizeof own);
     return e;
 }
 
-int filch_stats_worker(unsigned worker, filch_counters *counters)
+int filch_stats_worker_(unsigned worker, filch_counters *counters, size_t size)
 {
-    int e = fi_stats_one(fi_runtime_lock_running(), worker, counters);
+    filch_counters own;
+    int e;
 
+    if (!counters)
+        return fi_message_null("filch_stats_worker", "counters", "a place for the counters");
+    e = fi_stats_one(fi_runtime_lock_running(), worker, &own);
     fi_runtime_unlock_running();
+    if (e == -EINVAL)
+        return fi_message_invalid("filch_stats_worker: there is no such worker (%u); use less than "
+                                  "filch_worker_count()",
+                                  worker);
+    if (e == 0)
+        fi_sized_write(counters, size, &own, sizeof own);
     return e;
 }

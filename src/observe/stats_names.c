@@ -52,11 +52,12 @@ const char *filch_counter_name(unsigned which)
     return which < COUNTERS ? counters[which].name : NULL;
 }
 
-uint64_t filch_counter_value(const filch_counters *of, unsigned which)
+/* A counter behind the end of a smaller struct, of a program with an older header, is 0. */
+uint64_t filch_counter_value_(const filch_counters *of, size_t size, unsigned which)
 {
     uint64_t value = 0;
 
-    if (which < COUNTERS)
+    if (which < COUNTERS && counters[which].offset + sizeof value <= size)
         memcpy(&value, (const char *)of + counters[which].offset, sizeof value);
     return value;
 }

@@ -85,11 +85,11 @@ static void check_report(struct plan plan, const char *line)
 static void large_frames_are_reported(void **state)
 {
     (void)state;
-    check_report((struct plan){(size_t)1 << 20, {"greedy", 0}},
+    check_report((struct plan){(size_t)1 << 20, {.name = "greedy"}},
                  "filch: stack overflow in fiber \"greedy\"");
-    check_report((struct plan){(size_t)8 << 20, {"greedy", 0}},
+    check_report((struct plan){(size_t)8 << 20, {.name = "greedy"}},
                  "filch: stack overflow in fiber \"greedy\"");
-    check_report((struct plan){(size_t)1 << 20, {"small", 16384}},
+    check_report((struct plan){(size_t)1 << 20, {.name = "small", .stack_size = 16384}},
                  "filch: stack overflow in fiber \"small\"");
 }
 
@@ -101,7 +101,7 @@ static void the_whole_stack_is_usable(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         size_t frame = sizes[i] - 8192; /* minus the frames of its callers */
-        filch_fiber_attr attr = {"user", sizes[i]};
+        filch_fiber_attr attr = {.name = "user", .stack_size = sizes[i]};
 
         CHECK_INT(filch_go_attr(&attr, use_large_frame, &frame), 0);
         CHECK_INT(filch_stop(), 0);
