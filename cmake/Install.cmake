@@ -7,7 +7,11 @@ install(DIRECTORY include/filch TYPE INCLUDE FILES_MATCHING PATTERN "*.h")
 install(TARGETS filch filch_static EXPORT filch-targets)
 install(EXPORT filch-targets NAMESPACE filch:: DESTINATION ${package_dir})
 configure_package_config_file(cmake/filch-config.cmake.in filch-config.cmake INSTALL_DESTINATION ${package_dir})
-write_basic_package_version_file(filch-config-version.cmake COMPATIBILITY SameMinorVersion)
+set(compatibility SameMajorVersion)
+if(PROJECT_VERSION_MAJOR EQUAL 0)
+  set(compatibility SameMinorVersion)
+endif()
+write_basic_package_version_file(filch-config-version.cmake COMPATIBILITY ${compatibility})
 install(FILES ${PROJECT_BINARY_DIR}/filch-config.cmake ${PROJECT_BINARY_DIR}/filch-config-version.cmake
   DESTINATION ${package_dir})
 

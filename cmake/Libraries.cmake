@@ -12,9 +12,14 @@ foreach(lib filch filch_static)
   target_link_libraries(${lib} PRIVATE Threads::Threads $<BUILD_INTERFACE:filch_sanitizers>)
 endforeach()
 
+# While the major version is 0, a new minor version may change the ABI (docs/abi.md).
+set(FILCH_SOVERSION ${PROJECT_VERSION_MAJOR})
+if(PROJECT_VERSION_MAJOR EQUAL 0)
+  set(FILCH_SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+endif()
 set_target_properties(filch PROPERTIES
   VERSION ${PROJECT_VERSION}
-  SOVERSION ${PROJECT_VERSION_MAJOR}
+  SOVERSION ${FILCH_SOVERSION}
   LINK_DEPENDS ${PROJECT_SOURCE_DIR}/src/filch.map)
 target_link_options(filch PRIVATE
   "LINKER:--version-script=${PROJECT_SOURCE_DIR}/src/filch.map"

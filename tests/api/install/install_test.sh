@@ -30,9 +30,12 @@ as_the_page_says() {
 
 cc() { "$cc" "$@"; }
 
-needs_shared() { readelf -d "$1" | grep -q 'NEEDED.*\[libfilch\.so\.0\]'; }
-
 version=$(sed -n 's/^#define FILCH_VERSION_[MP][A-Z]* \([0-9]*\)$/\1/p' "$source/include/filch/version.h" | paste -sd.)
+# The SONAME has the minor version while the major version is 0.
+soname=libfilch.so.${version%%.*}
+case $version in 0.*) soname=libfilch.so.${version%.*} ;; esac
+
+needs_shared() { readelf -d "$1" | grep NEEDED | grep -qF "[$soname]"; }
 
 # Installed in one directory and used in another: no file may contain the first path.
 quietly cmake --install "$build" --prefix "$work/first"
@@ -52,7 +55,7 @@ for page in "$source"/man/*.[1357]; do
     [ -z "$target" ] || [ -f "$prefix/share/man/$target" ] ||
         fail "$(basename -- "$page") leads to $target, which is not installed"
 done
-for file in libfilch.so libfilch.so.0 "libfilch.so.$version" libfilch.a cmake/filch/filch-config.cmake; do
+for file in libfilch.so "$soname" "libfilch.so.$version" libfilch.a cmake/filch/filch-config.cmake; do
     [ -e "$libdir/$file" ] || fail "$file is not installed"
 done
 ! grep -rlF -e "$work/first" -e "$source" "$libdir/pkgconfig" "$libdir/cmake" || fail "the files above contain a path of the build"
@@ -60,19 +63,22 @@ done
 # The shared library needs the C library only.
 ! readelf -d "$libdir/libfilch.so" | grep NEEDED | grep -vE '\[(libc|ld-linux[^]]*)\.so\.[0-9]+\]' || fail "the shared library needs the libraries above"
 
-# The shared library exports filch_ names and its version name only.
-shown=$(nm -D --defined-only "$libdir/libfilch.so" | awk '{ sub(/@.*/, "", $3); print $3 }')
-grep -qx filch_version <<<"$shown" || fail "filch_version is not exported"
-! printf '%s\n' "$shown" | grep -vE '^(filch_[a-z0-9_]+|FILCH_0)$' || fail "the names above are exported too"
-# Each function of a public header is exported.
-promised=$(sed -n '/^FILCH_API/,/;/p' "$source"/include/filch/*.h | grep -oE 'filch_[a-z0-9_]+\(' | tr -d '(' | sort -u)
-for name in $promised; do
-    grep -qx "$name" <<<"$shown" || fail "$name is declared in a public header but not exported"
-    # A name that ends in _ is used by macros only.
-    case $name in *_) continue ;; esac
-    # Such a name needs no man page.
-    [[ $name = *_ || -e "$prefix/share/man/man3/$name.3" ]] || fail "$name has no man page"
-done
+# An older minor version is a different ABI while the major version is 0, and the same ABI later.
+accepts() {
+    IFS=. read -r major minor patch <<<"$1"
+    cat >"$work/accepts.cmake" <<END
+set(PACKAGE_FIND_VERSION $1)
+set(PACKAGE_FIND_VERSION_MAJOR $major)
+set(PACKAGE_FIND_VERSION_MINOR $minor)
+set(PACKAGE_FIND_VERSION_PATCH $patch)
+set(CMAKE_SIZEOF_VOID_P 8)
+include($libdir/cmake/filch/filch-config-version.cmake)
+message("\${PACKAGE_VERSION_COMPATIBLE}")
+END
+    [ "$(cmake -P "$work/accepts.cmake" 2>&1)" = TRUE ]
+}
+accepts "$version" || fail "the CMake package does not accept its own version"
+case $version in 0.*) ! accepts 0.0.1 || fail "the CMake package accepts another minor version" ;; esac
 
 [ "$(pkg-config --modversion filch)" = "$version" ] || fail "filch.pc has another version than the header"
 # Large frames must not skip the guard of a fiber's stack.
@@ -80,7 +86,7 @@ option=-fstack-clash-protection
 cc -Werror $option -x c -c /dev/null -o "$work/empty.o" 2>/dev/null || option=
 [[ " $(pkg-config --cflags filch) " = *" $option "* ]] || fail "filch.pc is without $option"
 # The commands of the page, unchanged: one for each kind of program.
-mapfile -t commands < <(sed -nE 's/^(\.Dl )?(cc .*)/\2/p' "$source/man/filch.7")
+mapfile -t commands < <(sed -nE 's/^(\.Dl )?(cc .*pkg-config.*)/\2/p' "$source/man/filch.7")
 [ ${#commands[@]} -eq 3 ] || fail "filch(7) has ${#commands[@]} commands, not 3"
 as_the_page_says "${commands[0]}" pc_shared
 LD_LIBRARY_PATH=$libdir runs "$work/pc_shared"
@@ -102,4 +108,29 @@ for way in find_package subproject; do
     needs_shared "$work/$way/with_shared" || fail "$way: filch::filch is not the shared library"
     ! needs_shared "$work/$way/with_static" || fail "$way: filch::static is not the static library"
 done
+# expects NAME PROGRAM: the output of the program is that of programs/NAME.expected.
+expects() {
+    [ ! -e "$here/programs/$1.expected" ] || "$2" | cmp - "$here/programs/$1.expected" || fail "$2: wrong output"
+}
+
+# compile COMPILER LANGUAGE STANDARD SOURCE: with the flags of pkg-config, if the compiler is installed.
+compile() {
+    command -v "$1" >/dev/null || return 0
+    # shellcheck disable=SC2046
+    quietly "$1" -x "$2" "-std=$3" -O2 -Wall -Wextra -pedantic -Werror "$4" -o "$work/program" $(pkg-config --cflags --libs filch)
+}
+
+for file in "$here"/programs/*.c "$here"/programs/*.cpp; do
+    [ -e "$file" ] || continue
+    for compiler in g++ clang++; do
+        compile $compiler c++ c++17 "$file"
+    done
+    case $file in *.c) for compiler in gcc clang; do compile $compiler c c11 "$file"; done ;; esac
+    name=$(basename -- "${file%.*}")
+    LD_LIBRARY_PATH=$libdir expects "$name" "$work/program"
+    expects "$name" "$work/find_package/$name"
+done
+# A serial build needs the installed headers alone.
+quietly cc -std=c11 -O2 -DFILCH_SERIAL -I "$prefix/include" "$here/programs/fib.c" -o "$work/serial"
+expects fib "$work/serial"
 printf 'filch %s can be installed, moved and used in five ways\n' "$version"
