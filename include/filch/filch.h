@@ -15,6 +15,7 @@
 #include <filch/algo.h>
 #include <filch/chan.h>
 #include <filch/debug.h>
+#include <filch/deque.h>
 #include <filch/fiber.h>
 #include <filch/io.h>
 #include <filch/job.h>

@@ -26,7 +26,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef struct fi_deque fi_deque;
+typedef struct filch_deque fi_deque; /* users see it as filch_deque */
 
 enum {
     FI_STEAL_EMPTY = 0, /* may be wrong while others move items */
@@ -71,7 +71,7 @@ typedef struct fi_deque_ops {
     fi_deque_counts *(*counts)(fi_deque *d);
 } fi_deque_ops;
 
-struct fi_deque {
+struct filch_deque {
     const fi_deque_ops *ops;
 };
 

@@ -3,6 +3,9 @@
 #include "check.h"
 
 #include "deque/deque.h"
+#ifdef DEQUE_PUBLIC
+#include "unit/deque/public.h"
+#endif
 #include "fault/inject.h"
 
 static char x[64];

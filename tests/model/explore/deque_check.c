@@ -1,16 +1,32 @@
 /* Each item that was pushed is obtained exactly once, and what it points to may be read.
  *
  * The kinds locked, bounded, batch and half, with their `capacity` and `batch`.  Owner: P push the
- * next item, O pop; at the end it joins the thieves and drains.  Thief: S steal. */
+ * next item, O pop; at the end it joins the thieves and drains.  Thief: S steal.  The calls go
+ * through <filch/deque.h>. */
 #include "explore/kind.h"
 
+#include "base/message.h"
 #include "deque/deque.h"
+
+#include <filch/deque.h>
 
 enum { MAX_ITEMS = 8, MAX_STEAL = 4 };
 
 static fi_deque *deque;
 static char items[MAX_ITEMS];     /* an item is the address of one of these */
 static unsigned pushed, obtained; /* one bit per item */
+
+/* The public functions report a wrong argument by these. */
+int fi_message_invalid(const char *format, ...)
+{
+    x_fail(WRONG, "%s", format);
+}
+
+int fi_message_null(const char *function, const char *argument, const char *wanted)
+{
+    (void)wanted;
+    x_fail(WRONG, "%s: %s is NULL", function, argument);
+}
 
 static void setup(void)
 {
@@ -39,7 +55,7 @@ static void owner_push(int item)
 {
     x_say("push %c", 'A' + item);
     x_data_write(item);
-    if (fi_deque_push(deque, &items[item]) == 0)
+    if (filch_deque_push(deque, &items[item]) == 0)
         pushed |= 1u << item;
     else
         x_say("refused: full");
@@ -48,7 +64,7 @@ static void owner_push(int item)
 static bool owner_pop(void)
 {
     x_say("pop");
-    void *item = fi_deque_pop(deque);
+    void *item = filch_deque_pop(deque);
     if (item)
         obtain(item);
     return item != NULL;
@@ -70,7 +86,7 @@ static void steal(void)
 {
     x_say("steal");
     void *out[MAX_STEAL];
-    int n = fi_deque_steal(deque, out, MAX_STEAL);
+    int n = filch_deque_steal(deque, out, MAX_STEAL);
     for (int i = 0; i < n; i++)
         obtain(out[i]);
     if (n <= 0)
