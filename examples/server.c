@@ -1,4 +1,4 @@
-/* Accept connections, start a fiber for each, and stop on a signal. */
+/* Accept connections, run each in a group, and stop on a signal. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* sigset_t */
 #endif
@@ -18,22 +18,16 @@
 
 #define PAUSE FILCH_MS(20) /* wait after a failed accept, such as EMFILE */
 
-typedef struct connection {
-    filch_fiber *fiber;
-    struct connection *next, **link;
-} connection;
-
 static const server *self;
 static int signals;
 static filch_fiber *acceptor;
 static filch_sem slots;
-static filch_wait_group served;
+static filch_group connections = FILCH_GROUP_INIT;
+static filch_group late = FILCH_GROUP_INIT; /* accepted during the stop */
+static filch_wait_group starting;
 
 static atomic_bool stopping;
 static int64_t stop_by; /* written before `stopping` */
-
-static filch_mutex lock;
-static connection *all;
 
 /* ---- command line ---- */
 
@@ -71,14 +65,12 @@ bool server_stop_interrupted(ssize_t result)
     return result == -ECANCELED && filch_fiber_uncancel();
 }
 
-/* A connection that is added later checks server_is_stopping() before it waits. */
-static void cancel_all(void)
+/* A connection that has not started would be dropped with the cancelled group. */
+static void interrupt_connections(void)
 {
-    filch_mutex_lock(&lock);
-    for (connection *c = all; c; c = c->next)
-        if (c->fiber)
-            filch_fiber_cancel(c->fiber);
-    filch_mutex_unlock(&lock);
+    while (server_stop_interrupted(filch_wait_group_wait(&starting)))
+        continue;
+    filch_group_cancel(&connections);
 }
 
 static void stop_on_signal(void *arg)
@@ -91,7 +83,6 @@ static void stop_on_signal(void *arg)
     stop_by = filch_now() + self->grace;
     atomic_store_explicit(&stopping, true, memory_order_release);
     filch_fiber_cancel(acceptor);
-    cancel_all();
 }
 
 /* Block the signals in all threads and read them from a signalfd.  Call before threads are
@@ -111,51 +102,29 @@ static void open_signals(void)
 
 /* ---- connections ---- */
 
-static void connection_add(connection *c)
-{
-    filch_mutex_lock(&lock);
-    c->next = all;
-    c->link = &all;
-    if (all)
-        all->link = &c->next;
-    all = c;
-    filch_mutex_unlock(&lock);
-}
-
-static void connection_remove(connection *c)
-{
-    filch_mutex_lock(&lock);
-    *c->link = c->next;
-    if (c->next)
-        c->next->link = c->link;
-    filch_mutex_unlock(&lock);
-}
-
 static void connection_end(int fd)
 {
     filch_close(fd);
     filch_sem_post(&slots);
-    filch_wait_group_done(&served);
 }
 
 static void connection_body(void *arg)
 {
     int fd = (int)(intptr_t)arg;
-    connection c = {.fiber = filch_fiber_self()};
 
-    connection_add(&c);
+    filch_wait_group_done(&starting);
+    filch_fiber_set_name("connection");
     self->serve(fd);
-    connection_remove(&c);
     connection_end(fd);
 }
 
-static void connection_start(int fd)
+static void connection_start(filch_group *group, int fd)
 {
-    const filch_fiber_attr attr = {.name = "connection", .stack_size = self->stack_size};
-
-    filch_wait_group_add(&served, 1);
-    if (filch_go_attr(&attr, connection_body, (void *)(intptr_t)fd) < 0)
-        connection_end(fd);
+    filch_wait_group_add(&starting, 1);
+    if (filch_group_run(group, connection_body, (void *)(intptr_t)fd) == 0)
+        return;
+    filch_wait_group_done(&starting);
+    connection_end(fd);
 }
 
 static int accept_one(int s, bool last)
@@ -173,11 +142,17 @@ static int accept_one(int s, bool last)
 /* During the stop, still serve connections that are already in the backlog. */
 static void accept_all(int s)
 {
+    filch_group *group = &connections;
+
     for (;;) {
         bool last = server_is_stopping();
+        if (last && group == &connections) {
+            interrupt_connections();
+            group = &late;
+        }
         int fd = accept_one(s, last);
         if (fd >= 0)
-            connection_start(fd);
+            connection_start(group, fd);
         else if (last && (fd == -ETIMEDOUT || filch_now() >= stop_by))
             return;
         else if (!server_stop_interrupted(fd))
@@ -185,11 +160,11 @@ static void accept_all(int s)
     }
 }
 
-static void run(void *arg)
+static int run(int argc, char **argv)
 {
     int s = filch_listen("127.0.0.1", self->port, SOMAXCONN);
 
-    (void)arg;
+    (void)argc, (void)argv;
     if (s < 0)
         server_fail(self->name, "cannot listen", s);
     acceptor = filch_fiber_self();
@@ -201,10 +176,11 @@ static void run(void *arg)
     fflush(stdout);
     accept_all(s);
     filch_close(s);
-    while (server_stop_interrupted(filch_wait_group_wait(&served)))
-        continue;
+    filch_group_wait(&connections);
+    filch_group_wait(&late);
     if (self->end)
         self->end();
+    return 0;
 }
 
 /* Raise the limit of descriptors: each connection needs one. */
@@ -220,14 +196,17 @@ static void raise_limit(void)
 
 int server_run(const server *s)
 {
+    const filch_config config = {.stack_size = s->stack_size};
     int e;
 
     self = s;
     open_signals();
     raise_limit();
     filch_sem_post_n(&slots, s->max > 0 ? s->max : UINT32_MAX);
-    e = filch_main(run, NULL);
+    e = filch_start(&config);
     if (e < 0)
         server_fail(s->name, "cannot start the runtime", e);
-    return 0;
+    e = filch_main(run, 0, NULL);
+    filch_stop();
+    return e;
 }

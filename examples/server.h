@@ -11,7 +11,7 @@ typedef struct server {
     const char *name;
     int port;              /* on 127.0.0.1; 0: any free port */
     unsigned max;          /* max connections; further ones wait; 0: unlimited */
-    size_t stack_size;     /* stack size of each fiber; 0: the default */
+    size_t stack_size;     /* default stack size of fibers; 0: that of the runtime */
     int64_t grace;         /* max duration of the stop, ns */
     void (*begin)(void);   /* may be NULL; called first, on a fiber */
     void (*serve)(int fd); /* called on a new fiber; fd is closed when it returns */
@@ -22,7 +22,7 @@ typedef struct server {
  * have ended.  Returns: the exit code of the program. */
 int server_run(const server *s);
 
-/* At the stop, each connection's fiber is cancelled once, which interrupts its wait. 
+/* At the stop, the group of the connections is cancelled, which interrupts their waits. 
  * server_stop_interrupted(result) tells whether that happened; the fiber may then wait again,
  * but not beyond server_stop_by(). */
 bool server_is_stopping(void);

@@ -40,26 +40,39 @@ FILCH_BEGIN_DECLS
 /* A set of functions that are waited for together.  The caller provides the memory, which must stay
  * valid until all work of the group is done.  The fields are private. */
 typedef struct filch_group {
+    uint32_t lock_;
+    uint32_t visit_;
+    uint64_t cancelled_;
+    void *members_;
+    void *parent_;
+    void *outer_;
     uint32_t state_;
     uint32_t flags_;
     int32_t error_;
     uint32_t dropped_;
+    void *deadline_;
 } filch_group;
 
 /* clang-format off */
-#define FILCH_GROUP_INIT {0, 0, 0, 0}
-#define FILCH_GROUP_CANCEL_ON_ERROR {0, 2, 0, 0} /* the first error cancels the group */
+#define FILCH_GROUP_INIT {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+#define FILCH_GROUP_DROPS_NOTHING_ {0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0} /* for the library */
 /* clang-format on */
 
-/* Run work(arg) on a worker, as part of the group.
+#ifdef FILCH_SERIAL
+#include <filch/serial/job.h>
+#else
+
+/* Run work(arg) on a worker, as part of the group.  If the runtime cannot be started, the call runs
+ * work(arg) itself.
  * Call from: any thread, fiber, task or job.  Blocks: nothing.
  * Returns: 0: the work was queued.
  *     -ENOMEM: there is no memory.  The work will not run, and filch_group_wait returns -ENOMEM,
  *         too. */
 FILCH_API int filch_group_run(filch_group *g, void (*work)(void *arg), void *arg);
 
-/* Run work(arg) on a worker, as part of the group.  A result that is not 0 is an error, and
- * filch_group_wait returns the first one.
+/* Run work(arg), as filch_group_run does.  A result that is not 0 is an error, and
+ * filch_group_wait returns the first one.  An error cancels the group.  The result -ECANCELED of
+ * work in a cancelled group is not an error.
  * Call from: any thread, fiber, task or job.  Blocks: nothing.
  * Returns: 0: the work was queued.
  *     -ENOMEM: there is no memory.  The work will not run, and filch_group_wait returns -ENOMEM,
@@ -67,29 +80,42 @@ FILCH_API int filch_group_run(filch_group *g, void (*work)(void *arg), void *arg
 FILCH_API int filch_group_run_fallible(filch_group *g, int (*work)(void *arg), void *arg);
 
 /* Wait until all work of the group is done.  Then the group is as initialised, and may be used
- * again or freed.  A cancelled fiber still waits.
+ * again or freed.  A cancelled fiber cancels the group, and still waits.
  * Call from: any thread, fiber, task or job, but not the group's own work.  Blocks: the fiber or
  *     the thread.
  * Returns: 0; the first error of the group's work.
  *     -ECANCELED: the group was cancelled, and no work failed.
+ *     -ETIMEDOUT: the group was cancelled by its deadline, and no work failed.
  *     -ENOMEM: a filch_group_run failed. */
 FILCH_API int filch_group_wait(filch_group *g);
 
 /* Wait until all work of the group is done, or give up at the deadline.  If this call gives up, the
- * group stays as it is.  With FILCH_FOREVER a cancelled fiber still waits.
+ * group stays as it is.  A cancelled fiber cancels the group, and still waits.
  * Call from: any thread, fiber, task or job, but not the group's own work.  Blocks: the fiber or
  *     the thread.
  * Returns: 0; the first error of the group's work.
- *     -ECANCELED: the group was cancelled and no work failed, or the calling fiber was cancelled
- *         (filch_fiber_is_cancelled).
- *     -ETIMEDOUT: the deadline passed.
+ *     -ECANCELED: the group was cancelled, and no work failed.
+ *     -ETIMEDOUT: the deadline passed, and the group is not done.  Or the group was cancelled by
+ *         its own deadline, and no work failed.  A further filch_group_wait is right in both cases.
  *     -ENOMEM: a filch_group_run failed, or there is no memory to wait with a deadline. */
 FILCH_API int filch_group_wait_until(filch_group *g, int64_t deadline);
 
-/* Cancel the group: work that has not started is dropped.  Running work can ask
+/* Cancel the group.  Work that has not started is dropped.  The cancellable waits of running work
+ * return -ECANCELED, now and later (filch-cancel(7)).  Work that does not wait can ask
  * filch_group_is_cancelled.  The cancellation ends with the next wait.
  * Call from: any thread, fiber, task or job.  Blocks: nothing. */
 FILCH_API void filch_group_cancel(filch_group *g);
+
+/* Cancel the group at a time, as filch_group_cancel does.  The next wait removes the deadline, or
+ * this call with FILCH_FOREVER.  A later call replaces it.  A group with a deadline must be waited
+ * for before its memory is freed.
+ * deadline: absolute (filch_now).
+ * Call from: any thread, fiber, task or job.  Blocks: nothing.
+ * Returns: 0.
+ *     -ENOMEM: there is no memory.  The earlier deadline stays.
+ *     -EINVAL: g is NULL, or the child group of a job.
+ *     Other errors are those of filch_start, if the runtime cannot be started. */
+FILCH_API int filch_group_set_deadline(filch_group *g, int64_t deadline);
 
 /* Ask whether the group is cancelled.
  * Call from: any thread, fiber, task or job.  Blocks: nothing.
@@ -100,6 +126,8 @@ FILCH_API bool filch_group_is_cancelled(const filch_group *g);
  * Call from: any thread, fiber, task or job.  Blocks: nothing.
  * Returns: the number. */
 FILCH_API size_t filch_group_dropped(const filch_group *g);
+
+#endif
 
 /* ---- jobs ---- */
 
@@ -115,6 +143,9 @@ FILCH_API size_t filch_group_dropped(const filch_group *g);
  * the call.  The handle is not recognised if the memory of the job was reused for exactly 64 later
  * jobs, or a multiple of 64.
  *
+ * A job that is NULL is named by a message, also in calls that return nothing.  Only
+ * filch_job_release and filch_job_cancel ignore it.
+ *
  * filch_stop() waits for all jobs that can run, and frees all jobs.  A program that exits without
  * filch_stop() does not wait for jobs. */
 typedef struct filch_job filch_job;
@@ -123,23 +154,27 @@ typedef struct filch_job filch_job;
 
 /* Create a job that calls work(arg).
  * Call from: any thread, fiber, task or job.  Blocks: nothing.
- * Returns: the job; NULL: there is no memory. */
+ * Returns: the job; NULL: there is no memory, work is NULL, or the runtime cannot be started.  A
+ *     message names the last two. */
 FILCH_API filch_job *filch_job_new(void (*work)(void *arg), void *arg);
 
 /* Create a job that calls work(arg), which may fail.  A result that is not 0 is an error.  Jobs
  * that depend on a failed job do not run, and end with the same error.
  * Call from: any thread, fiber, task or job.  Blocks: nothing.
- * Returns: the job; NULL: there is no memory. */
+ * Returns: the job; NULL: there is no memory, work is NULL, or the runtime cannot be started.  A
+ *     message names the last two. */
 FILCH_API filch_job *filch_job_new_fallible(int (*work)(void *arg), void *arg);
 
 /* Create a job that calls work(copy), where copy is a copy of size bytes at payload.
  * size: at most FILCH_JOB_PAYLOAD_MAX.  The copy is aligned to 16 bytes.
  * Call from: any thread, fiber, task or job.  Blocks: nothing.
- * Returns: the job; NULL: there is no memory, or size is too large. */
+ * Returns: the job; NULL: there is no memory, size is too large, work is NULL, payload is NULL and
+ *     size is not 0, or the runtime cannot be started.  A message names all but the first. */
 FILCH_API filch_job *filch_job_new_copy(void (*work)(void *copy), const void *payload, size_t size);
 
 /* Make child a child of parent, which is done only after its children.  A job has at most one
- * parent or group.  Call it before the child is submitted.
+ * parent or group.  Call it before the child is submitted, and not while another thread adds a
+ * child to the child.
  * Call from: any thread, fiber, task or job.  Blocks: nothing.
  * Returns: 0.
  *     -EBUSY: the child was submitted or has a parent or a group, or the parent is done.
@@ -148,11 +183,11 @@ FILCH_API filch_job *filch_job_new_copy(void (*work)(void *copy), const void *pa
 FILCH_API int filch_job_set_parent(filch_job *child, filch_job *parent);
 
 /* Make the job part of a group: filch_group_wait waits for it from now on.  Call it before the
- * job is submitted.
+ * job is submitted, and not while another thread adds a child to it.
  * Call from: any thread, fiber, task or job.  Blocks: nothing.
  * Returns: 0.
  *     -EBUSY: the job was submitted, or has a parent or a group.
- *     -EINVAL: job is NULL. */
+ *     -EINVAL: job or g is NULL. */
 FILCH_API int filch_job_set_group(filch_job *job, filch_group *g);
 
 /* Set the name of the job for messages.  The string is not copied.  Call it before the job is
@@ -166,7 +201,8 @@ typedef enum filch_priority {
     FILCH_PRIORITY_LOW,  /* when there is no other work, and at every 61st pick */
 } filch_priority;
 
-/* Set the priority of the job.  Call it before the job is submitted.
+/* Set the priority of the job.  Call it before the job is submitted.  A value that is none of the
+ * constants is named by a message and ignored.
  * Call from: any thread, fiber, task or job.  Blocks: nothing. */
 FILCH_API void filch_job_set_priority(filch_job *job, filch_priority priority);
 
@@ -211,25 +247,26 @@ FILCH_API int filch_job_submit(filch_job *job);
 FILCH_API int filch_job_then(filch_job *dependency, filch_job *job);
 
 /* Cancel the job.  If its function has not started, it will not run, and neither will its children.
- * Jobs that depend on it do not run, and end with -ECANCELED.  A cancelled job must still be
- * submitted to end.
+ * The cancellable waits of its function and of its children return -ECANCELED, now and later.  Jobs
+ * that depend on it do not run, and end with -ECANCELED.  A cancelled job must still be submitted
+ * to end.  An error of the function or of a child cancels the job, too.  NULL is allowed.
  * Call from: any thread, fiber, task or job.  Blocks: nothing. */
 FILCH_API void filch_job_cancel(filch_job *job);
 
-/* Ask whether the job, its parent or its group is cancelled.  If so, the job's children that have
- * not started are cancelled, too.
+/* Ask whether the job is cancelled, or a parent or group to which it belongs.  If so, the job's
+ * children that have not started are cancelled, too.
  * Call from: any thread, fiber, task or job.  Blocks: nothing.
- * Returns: true: it is cancelled. */
+ * Returns: true: it is cancelled; false: it is not, or job is NULL. */
 FILCH_API bool filch_job_is_cancelled(const filch_job *job);
 
 /* Ask whether the job is done.
  * Call from: any thread, fiber, task or job.  Blocks: nothing.
- * Returns: true: it is done. */
+ * Returns: true: it is done, or NULL. */
 FILCH_API bool filch_job_is_done(const filch_job *job);
 
 /* Wait until the job is done, and release it.  If filch_job_wait_until gives up, the job is not
- * released, so a job's function should not return -ETIMEDOUT or -ENOMEM.  A cancelled fiber still
- * waits.
+ * released, so a job's function should not return -ETIMEDOUT or -ENOMEM.  A cancelled fiber
+ * cancels the job, and still waits.
  * Call from: any thread, fiber, task or job.  Blocks: the fiber or the thread.
  * Returns: 0; the first error of the job, its children or its dependencies.
  *     -ECANCELED: the job was cancelled.
@@ -240,16 +277,15 @@ FILCH_API int filch_job_wait(filch_job *job);
 FILCH_API int filch_job_wait_until(filch_job *job, int64_t deadline);
 
 /* Release the job without waiting.  A submitted job still runs.  A job that was never submitted is
- * freed, and jobs that depend on it end with -ECANCELED.
+ * freed, and jobs that depend on it end with -ECANCELED.  NULL is allowed.
  * Call from: any thread, fiber, task or job.  Blocks: nothing. */
 FILCH_API void filch_job_release(filch_job *job);
 
 /* ---- pumps ---- */
 
 /* A queue of jobs that one thread runs, on its own stack and in the order in which they became
- * ready: for code that must stay in one thread, such as graphics.  The caller provides the
- *     memory.  The
- * fields are private.  Call filch_stop() only when the pump is empty. */
+ * ready: for code that must stay in one thread, such as graphics.  The caller provides the memory.
+ * The fields are private.  Call filch_stop() only when the pump is empty. */
 typedef struct filch_pump {
     void *first_;
     void *last_;
@@ -263,12 +299,13 @@ typedef struct filch_pump {
 /* clang-format on */
 
 /* Let the job run in this pump, not on a worker.  Call it before the job is submitted.
+ * p: NULL: on a worker.
  * Call from: any thread, fiber, task or job.  Blocks: nothing. */
 FILCH_API void filch_job_set_pump(filch_job *job, filch_pump *p);
 
 /* Run the jobs that are in the pump now.  Calling it from a fiber aborts the program.
  * Call from: the pump's thread.  Blocks: nothing.
- * Returns: the number of jobs that were run. */
+ * Returns: the number of jobs that were run; 0: there are none, or p is NULL. */
 FILCH_API size_t filch_pump_run(filch_pump *p);
 
 /* Run jobs of the pump until the given job is done, and release that job, as filch_job_wait does.
@@ -277,7 +314,7 @@ FILCH_API size_t filch_pump_run(filch_pump *p);
  * Call from: the pump's thread.  Blocks: the thread, while the pump is empty.
  * Returns: 0; the first error of the job, its children or its dependencies.
  *     -ECANCELED: the job was cancelled.
- *     -EINVAL: job is NULL.
+ *     -EINVAL: p or job is NULL.
  *     -ETIMEDOUT: filch_pump_wait_until: the deadline passed. */
 FILCH_API int filch_pump_wait(filch_pump *p, filch_job *job);
 FILCH_API int filch_pump_wait_until(filch_pump *p, filch_job *job, int64_t deadline);

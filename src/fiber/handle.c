@@ -1,6 +1,7 @@
 /* Handles: joining, detaching, cancelling, and what a fiber asks about itself. */
 #include "fiber/handle.h"
 
+#include "base/message.h"
 #include "sched/runtime.h"
 #include "sched/span.h"
 #include "sched/switch.h"
@@ -71,7 +72,7 @@ static void handle_end(fi_at_end *at_end, fi_fiber *f)
     fi_obj_unlock(&h->lock);
     f->handle = NULL;
     fi_fiber_wait_unpinned(f);
-    fi_store_relaxed(&f->cancelled, 0u);
+    fi_cancel_clear(f);
     if (joiner)
         fi_waiter_wake(joiner);
     if (is_last) {
@@ -89,7 +90,7 @@ void fi_handle_begin(fi_handle *h, fi_fiber *f)
     h->fiber = f;
     f->handle = h;
     if (h->cancelled)
-        fi_store_relaxed(&f->cancelled, 1u);
+        fi_cancel_set(f);
     fi_obj_unlock(&h->lock);
 }
 
@@ -112,7 +113,7 @@ FI_INLINE int handle_join_until(fi_handle *h, void **result, int64_t deadline, c
     int e = 0;
 
     if (!h)
-        return -EINVAL;
+        return fi_message_null(function, "f", "a fiber of filch_fiber_start");
     if (me && me->handle == h)
         return -EDEADLK;
     fi_waiter_init(&w, NULL);
@@ -178,7 +179,7 @@ void filch_fiber_cancel(filch_fiber *user)
     fi_obj_unlock(&h->lock);
     if (!f)
         return;
-    fi_cancel_all(f);
+    fi_cancel_fiber(f);
     fi_fiber_unpin(f);
 }
 
@@ -188,17 +189,14 @@ bool filch_fiber_is_cancelled(void)
 {
     fi_fiber *f = fi_fiber_self();
 
-    return f && fi_load_relaxed(&f->cancelled);
+    return f && fi_cancel_check(f);
 }
 
 bool filch_fiber_uncancel(void)
 {
     fi_fiber *f = fi_fiber_self();
 
-    if (!f || !fi_load_relaxed(&f->cancelled))
-        return false;
-    fi_cancel_undo(f);
-    return true;
+    return f && fi_cancel_check(f) && fi_cancel_undo(f);
 }
 
 /* NULL: the fiber has no name of its own.  Messages then show the name of the runtime. */

@@ -6,6 +6,7 @@
 #include "sched/runtime.h"
 #include "sched/span.h"
 #include "sched/tracepoint.h"
+#include "wait/cancel.h"
 #include "wait/parking_lot.h"
 #include "wait/waitq.h"
 
@@ -15,6 +16,8 @@
 _Static_assert(sizeof(fi_group) == sizeof(filch_group), "one layout");
 _Static_assert(offsetof(fi_group, pending) == offsetof(filch_group, state_), "one layout");
 _Static_assert(offsetof(fi_group, flags) == offsetof(filch_group, flags_), "one layout");
+_Static_assert(offsetof(fi_group, deadline) == offsetof(filch_group, deadline_), "one layout");
+_Static_assert(offsetof(fi_group, scope) == 0, "a fiber points to the scope");
 
 typedef union work_function {
     void (*run)(void *arg);
@@ -32,24 +35,55 @@ _Static_assert(sizeof(group_work) <= FI_RECORD_SIZE(FI_RECORD_SMALL),
 
 /* ---- end ---- */
 
-void fi_group_cancel(fi_group *g)
+/* [canceller] Count the caller as a member.  A group without members may get some before it is
+ * cancelled.  A job that is done gets no more children, and would finish twice. */
+static bool group_keep(fi_group *g)
 {
-    uint32_t seen = fi_load_relaxed(&g->flags);
-
-    while (!(seen & FI_GROUP_CANCELLED) &&
-           !fi_cas_relaxed(&g->flags, &seen, seen | FI_GROUP_CANCELLED))
-        continue;
+    if (fi_pending_try_add(&g->pending))
+        return true;
+    if (fi_load_relaxed(&g->pending) & FI_PENDING_OF_JOB)
+        return false;
+    fi_pending_add(&g->pending);
+    return true;
 }
 
-void fi_group_fail(fi_group *g, int error)
+/* Counts itself as a member: the group exists until its members were interrupted.  In the child of
+ * a fork() no other member runs. */
+void fi_group_cancel_with(fi_group *g, uint32_t flags)
+{
+    const fi_worker *w = fi_worker_self();
+    bool is_kept = !fi_group_is_cancelled(g) && !(w && w->runtime->in_fork_child) && group_keep(g);
+
+    if (fi_cancel_begin(&g->scope)) {
+        if (flags)
+            fi_store_relaxed(&g->flags, fi_load_relaxed(&g->flags) | flags);
+        if (is_kept)
+            fi_cancel_interrupt(&g->scope);
+    }
+    if (is_kept)
+        fi_pending_done(g, 1);
+}
+
+void fi_group_cancel(fi_group *g)
+{
+    fi_group_cancel_with(g, 0);
+}
+
+static void group_set_error(fi_group *g, int error)
 {
     int32_t none = 0;
 
-    if (error == 0)
-        return;
     fi_cas_relaxed(&g->error, &none, error);
-    if (fi_load_relaxed(&g->flags) & FI_GROUP_CANCELS_ON_ERROR)
-        fi_group_cancel(g);
+}
+
+/* A member of a cancelled group returns -ECANCELED because its wait did.  The group of a job may be
+ * cancelled through a parent alone. */
+void fi_group_fail(fi_group *g, int error)
+{
+    if (error == 0 || (error == -ECANCELED && fi_cancel_is_cancelled(&g->scope)))
+        return;
+    group_set_error(g, error);
+    fi_group_cancel(g);
 }
 
 void fi_group_drop(fi_group *g)
@@ -77,10 +111,11 @@ void fi_pending_done(fi_group *g, uint32_t n)
 
 static void group_flush(fi_fiber *f)
 {
-    fi_group *g = f->deferred.object;
+    fi_group *g = (fi_group *)f->deferred.group;
     uint32_t n = f->deferred.n;
 
     f->deferred.run = NULL;
+    f->deferred.group = NULL;
     f->deferred.n = 0;
     if (f->worker->runtime->in_fork_child)
         return;
@@ -92,15 +127,20 @@ static void group_flush(fi_fiber *f)
 
 void fi_group_flush_deferred(fi_group *g, fi_fiber *f)
 {
-    if (f->deferred.run && f->deferred.object != g)
+    if (f->deferred.run && f->deferred.group != (void *)g)
         group_flush(f);
+}
+
+FI_INLINE void count_deferred(fi_fiber *f)
+{
+    f->deferred.run = group_flush;
+    f->deferred.n++;
 }
 
 void fi_group_done_deferred(fi_group *g, fi_fiber *f)
 {
-    f->deferred.run = group_flush;
-    f->deferred.object = g;
-    f->deferred.n++;
+    f->deferred.group = &g->scope;
+    count_deferred(f);
 }
 
 /* ---- run ---- */
@@ -119,8 +159,10 @@ static group_work work_take(fi_runnable *r, fi_fiber *f)
 static bool work_begin(fi_group *g, fi_fiber *f, uintptr_t work)
 {
     fi_group_flush_deferred(g, f);
+    f->deferred.group = &g->scope;
     fi_trace_begin(f, FI_WORK_JOB, NULL, work);
-    if (!fi_group_is_cancelled(g))
+    if (FI_LIKELY(!fi_cancel_is_cancelled(&g->scope)) ||
+        (fi_load_relaxed(&g->flags) & FI_GROUP_DROPS_NOTHING))
         return true;
     fi_group_drop(g);
     return false;
@@ -133,7 +175,7 @@ static void work_end(fi_group *g, fi_fiber *f)
         return;
     FI_SPAN(join(g));
     fi_count(&f->worker->counters.jobs_ended);
-    fi_group_done_deferred(g, f);
+    count_deferred(f);
 }
 
 static void run_work(fi_runnable *r, fi_fiber *f)
@@ -164,7 +206,7 @@ FI_INLINE int group_submit(fi_runtime *rt, fi_worker *w, fi_group *g, runner *ho
     group_work *p = fi_record_alloc(rt, w, FI_RECORD_SMALL);
 
     if (!p) {
-        fi_group_fail(g, -ENOMEM);
+        group_set_error(g, -ENOMEM);
         return -ENOMEM;
     }
     *p = (group_work){{.run = how, .wait_key = g}, work, arg};
@@ -179,6 +221,18 @@ FI_INLINE int group_submit(fi_runtime *rt, fi_worker *w, fi_group *g, runner *ho
     return 0;
 }
 
+/* No runtime can be started. */
+static int group_run_on_thread(fi_group *g, runner *how, work_function work, void *arg)
+{
+    if (fi_group_is_cancelled(g))
+        fi_fetch_add_relaxed(&g->dropped, 1u);
+    else if (how == run_work)
+        work.run(arg);
+    else
+        fi_group_fail(g, work.try(arg));
+    return 0;
+}
+
 static int group_run(fi_group *g, runner *how, work_function work, void *arg)
 {
     fi_wait_chaos();
@@ -189,6 +243,8 @@ static int group_run(fi_group *g, runner *how, work_function work, void *arg)
     if (w)
         return group_submit(w->runtime, w, g, how, work, arg);
     rt = fi_runtime_enter();
+    if (FI_UNLIKELY(!rt))
+        return group_run_on_thread(g, how, work, arg);
     e = group_submit(rt, NULL, g, how, work, arg);
     fi_runtime_leave(rt);
     return e;
@@ -211,17 +267,22 @@ static bool group_has_waiters(void *group)
     return fi_pending_has_waiters(&((fi_group *)group)->pending);
 }
 
-int fi_group_wait(fi_group *g, bool cancellable, int64_t deadline_ns)
+int fi_group_wait(fi_group *g, int64_t deadline_ns)
 {
     fi_wait_reason what = {"group", g};
+    bool was_passed_on = false;
 
     fi_wait_chaos();
     while (!fi_pending_is_done(&g->pending)) {
         int e = fi_pending_set_waiters(&g->pending)
-                    ? fi_parking_lot_wait(what, !cancellable, group_has_waiters, g, deadline_ns)
+                    ? fi_parking_lot_wait(what, was_passed_on, group_has_waiters, g, deadline_ns)
                     : 0;
-        if (e < 0)
+        if (e < 0 && e != -ECANCELED)
             return e;
+        if (e == -ECANCELED && !fi_pending_is_done(&g->pending)) {
+            fi_group_cancel(g);
+            was_passed_on = true;
+        }
     }
     FI_SPAN(collect(g));
     return 0;
@@ -230,21 +291,28 @@ int fi_group_wait(fi_group *g, bool cancellable, int64_t deadline_ns)
 /* Reset the group for its next use, and return its result. */
 static int group_reset(fi_group *g)
 {
-    int error = fi_load_relaxed(&g->error);
-    uint32_t flags = fi_load_relaxed(&g->flags);
+    int error, cancelled = 0;
+    uint32_t flags;
 
+    if (fi_load_relaxed(&g->deadline))
+        fi_group_clear_deadline(g);
+    error = fi_load_relaxed(&g->error);
+    flags = fi_load_relaxed(&g->flags);
     fi_pending_clear_waiters(&g->pending);
     if (error != 0)
         fi_store_relaxed(&g->error, 0);
-    if (flags & FI_GROUP_CANCELLED)
-        fi_store_relaxed(&g->flags, flags & ~(uint32_t)FI_GROUP_CANCELLED);
-    return error != 0 ? error : flags & FI_GROUP_CANCELLED ? -ECANCELED : 0;
+    if (fi_group_is_cancelled(g)) {
+        fi_cancel_end(&g->scope);
+        cancelled = flags & FI_GROUP_TIMED_OUT ? -ETIMEDOUT : -ECANCELED;
+    }
+    if (flags & FI_GROUP_TIMED_OUT)
+        fi_store_relaxed(&g->flags, flags & ~(uint32_t)FI_GROUP_TIMED_OUT);
+    return error != 0 ? error : cancelled;
 }
 
-/* Without a deadline the wait cannot be cancelled, as members may use the stack of the caller. */
 int filch_group_wait_until(filch_group *g, int64_t deadline)
 {
-    int e = fi_group_wait(fi_group_of(g), deadline != INT64_MAX, deadline);
+    int e = fi_group_wait(fi_group_of(g), deadline);
 
     return e < 0 ? e : group_reset(fi_group_of(g));
 }
@@ -262,7 +330,7 @@ void filch_group_cancel(filch_group *g)
 
 bool filch_group_is_cancelled(const filch_group *g)
 {
-    return fi_group_is_cancelled(fi_group_of(g));
+    return fi_cancel_is_cancelled(&fi_group_of(g)->scope);
 }
 
 size_t filch_group_dropped(const filch_group *g)

@@ -7,14 +7,21 @@
 #include "job/pending.h"
 #include "sched/fiber.h"
 
-enum { FI_GROUP_CANCELLED = 1, FI_GROUP_CANCELS_ON_ERROR = 2 };
+enum {
+    FI_GROUP_DROPS_NOTHING = 1, /* a cancellation interrupts members, but drops none (src/algo) */
+    FI_GROUP_TIMED_OUT = 2,     /* its deadline has cancelled it */
+};
+
+typedef struct fi_group_deadline fi_group_deadline;
 
 /* The same layout as filch_group. */
 typedef struct fi_group {
+    fi_cancel_scope scope; /* first: fi_fiber.deferred.group points to it */
     fi_pending pending;
     FI_ATOMIC(uint32_t) flags;
     FI_ATOMIC(int32_t) error; /* the first of a member */
     FI_ATOMIC(uint32_t) dropped;
+    FI_ATOMIC(fi_group_deadline *) deadline; /* NULL: none.  Written under the scope's lock */
 } fi_group;
 
 static inline fi_group *fi_group_of(const filch_group *g)
@@ -24,14 +31,19 @@ static inline fi_group *fi_group_of(const filch_group *g)
 
 static inline bool fi_group_is_cancelled(fi_group *g)
 {
-    return fi_load_relaxed(&g->flags) & FI_GROUP_CANCELLED;
+    return fi_load_relaxed(&g->scope.cancelled) != 0;
 }
 
-/* [any] */
+/* [any] Cancel the group, and interrupt the waits of its members.  flags: to be set if it was not
+ * cancelled before. */
 void fi_group_cancel(fi_group *g);
+void fi_group_cancel_with(fi_group *g, uint32_t flags);
 
-/* [any] Record the error of a member, if it is the first; 0: no error. */
+/* [any] Record the error of a member, if it is the first, and cancel the group; 0: no error. */
 void fi_group_fail(fi_group *g, int error);
+
+/* [waiter, when all members are done] Remove the deadline.  deadline.c */
+void fi_group_clear_deadline(fi_group *g);
 
 /* [any] Count a member that will not run. */
 void fi_group_drop(fi_group *g);
@@ -51,7 +63,8 @@ void fi_group_flush_deferred(fi_group *g, fi_fiber *f);
  * members of the same group, the group is unfinished in any case. */
 void fi_group_done_deferred(fi_group *g, fi_fiber *f);
 
-/* [any] Wait until all members are done.  0, -ETIMEDOUT or, if cancellable, -ECANCELED. */
-int fi_group_wait(fi_group *g, bool cancellable, int64_t deadline_ns);
+/* [any] Wait until all members are done.  A cancelled fiber cancels the group, and still waits.
+ * Returns: 0, -ETIMEDOUT or -ENOMEM. */
+int fi_group_wait(fi_group *g, int64_t deadline_ns);
 
 #endif

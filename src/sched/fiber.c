@@ -111,6 +111,7 @@ static fi_fiber *fiber_make_on(fi_worker *w, fi_stack *s, fi_stack_pool *pool)
     fiber_clear(f);
     f->stack = s;
     f->pool = pool;
+    fi_store_relaxed(&f->cancel_state, (uint32_t)FI_CANCEL_OUTSIDE);
     f->stack_bounds = (fi_stack_bounds){
         .low = s->low,
         .size = s->size,

@@ -6,7 +6,7 @@
 #ifndef FI_SCHED_FIBER_H
 #define FI_SCHED_FIBER_H
 
-#include "base/biased_lock.h"
+#include "base/lock.h"
 #include "ctx/ctx.h"
 #include "sched/cxx_exceptions.h"
 #include "sched/runnable.h"
@@ -37,13 +37,35 @@ typedef struct fi_trace_id {
     fi_work work;
 } fi_trace_id;
 
-/* A fiber and the fibers that run its stolen tasks are cancelled together (wait/cancel.h). */
-typedef struct fi_cancel {
-    fi_fiber *root;        /* of a member, which alone uses it; NULL: not a member */
-    fi_fiber *next, *prev; /* of a member, under the root's lock */
-    fi_biased_lock lock;   /* of a root; taken before the lock of an object */
-    fi_fiber *members;     /* of a root, under its lock */
-} fi_cancel;
+/* Cancellation (wait/cancel.h).
+ *
+ * A scope is cancelled as a whole: a group, a job, or a fiber with its stolen tasks.  It has a list
+ * of the fibers that wait in it.  Zeroed memory is an empty scope. */
+typedef struct fi_cancel_node fi_cancel_node;
+
+typedef struct fi_cancel_scope {
+    fi_lock lock;
+    uint32_t visit;                             /* number of the newest walk of the list */
+    FI_ATOMIC(uint64_t) cancelled;              /* number of the cancellation; 0: not cancelled */
+    fi_cancel_node *first;                      /* circular, the oldest visit first; NULL: empty */
+    FI_ATOMIC(struct fi_cancel_scope *) parent; /* NULL: none */
+    FI_ATOMIC(struct fi_cancel_scope *) outer;  /* an ancestor near the outermost; NULL: none */
+} fi_cancel_scope;
+
+/* An entry of a fiber in the list of a scope. */
+struct fi_cancel_node {
+    fi_cancel_node *next, *prev;
+    FI_ATOMIC(fi_cancel_scope *) list; /* NULL: in no list.  Changes under the lock of the list */
+    fi_cancel_scope *scope;            /* the innermost scope; list is the outermost */
+    fi_fiber *fiber;
+    uint32_t visit;
+};
+
+/* Bits of fi_fiber.cancel_state.  The waits of a fiber take a slow path while one is set. */
+enum {
+    FI_CANCEL_OUTSIDE = 1, /* the fiber is not in the lists of its scopes */
+    FI_CANCEL_DONE = 2,    /* the fiber is cancelled */
+};
 
 /* Part of an object that ends when the work of a fiber ends. */
 typedef struct fi_at_end {
@@ -53,21 +75,31 @@ typedef struct fi_at_end {
 
 /* Deferred by the work of a fiber until before the fiber runs work of another kind. */
 typedef struct fi_deferred {
-    void (*run)(fi_fiber *f); /* sets itself to NULL; NULL: nothing is deferred */
-    void *object;
+    void (*run)(fi_fiber *f); /* sets itself and group to NULL; NULL: nothing is deferred */
+    fi_cancel_scope *group;   /* of the work that runs or that has ended; NULL: none */
     uint32_t n;
 } fi_deferred;
+
+typedef struct fi_cancel {
+    fi_fiber *root;              /* whose stolen task it runs; NULL: it runs none */
+    fi_cancel_scope *job;        /* that it runs; NULL: none */
+    fi_cancel_scope tasks;       /* the fibers that run its stolen tasks */
+    fi_cancel_node in_tasks;     /* in the list of the root */
+    fi_cancel_node in_group;     /* in the list of the group or job */
+    FI_ATOMIC(uint64_t) ignored; /* cancellations of groups up to this number are ignored */
+    fi_at_end at_end;
+} fi_cancel;
 
 struct fi_fiber {
     fi_task_bounds bounds; /* first: inline task code has its address */
     fi_runnable ready;     /* in a run queue, while the fiber is ready */
     fi_worker *worker;     /* that runs it */
-    FI_ATOMIC(const void *)
-    wait_key; /* the address that it waits for in the parking lot; NULL: none */
+    /* A cancellation uses these, so they share a cache line with `ready`. */
     FI_ATOMIC(fi_waiter *) waiting; /* what it waits for; NULL: nothing */
     FI_ATOMIC(uint32_t) pins;       /* threads that read `waiting`, which must stay valid */
     FI_ATOMIC(uint32_t) freezes;    /* threads that read its stack: it must not run */
-    FI_ATOMIC(uint32_t) cancelled;
+    FI_ATOMIC(uint32_t) cancel_state;
+
     FI_ATOMIC(uint32_t) busy; /* it has work */
     FI_ATOMIC(uintptr_t)
     body;              /* function of filch_go or filch_fiber_start; 0: a task or a job */

@@ -1,7 +1,7 @@
 /* Pins: how another thread reads the waiter of a fiber while the fiber may end the wait.
  *
  *     the fiber                                         the canceller, or another reader
- *     begins: store its waiter                          set the flag `cancelled`, and a pin
+ *     begins: store its waiter                          set a pin, and FI_CANCEL_DONE
  *             light fence  fiber_pin.begin_wait.fence   heavy fence  fiber_pin.pin.fence
  *             cancelled?  then do not wait              is there a waiter?  end its wait
  *     ends:   clear its waiter                          remove the pin
@@ -36,11 +36,25 @@ static inline void fi_fiber_pin(fi_fiber *f)
     fi_fetch_add_relaxed(&f->pins, 1u);
 }
 
-/* [holder of a pin] The waiter of the fiber; NULL: none.  <- fiber_pin.begin_wait */
-static inline fi_waiter *fi_fiber_pinned_wait(fi_fiber *f)
+/* [holder of pins] After the fence, either it sees the waiter of a pinned fiber, or the fiber sees
+ * the pin and what was stored before the fence. */
+static inline void fi_fiber_pin_fence(void)
 {
     fi_fence_heavy(fiber_pin.pin.fence);
+}
+
+/* [holder of a pin, after fi_fiber_pin_fence] The waiter of the fiber; NULL: none.
+ * <- fiber_pin.begin_wait */
+static inline fi_waiter *fi_fiber_load_wait(fi_fiber *f)
+{
     return fi_load_acquire(&f->waiting, fiber_pin.load_wait);
+}
+
+/* [holder of a pin] The same with the fence. */
+static inline fi_waiter *fi_fiber_pinned_wait(fi_fiber *f)
+{
+    fi_fiber_pin_fence();
+    return fi_fiber_load_wait(f);
 }
 
 /* -> fiber_pin.await: the last read, before the waiter is gone or the stack is in use again. */
@@ -82,13 +96,13 @@ static inline bool fi_fiber_is_on(fi_fiber *f, FI_ATOMIC(fi_task_bounds *) * cur
            fi_task_bounds_load_current(leaving) == &f->bounds;
 }
 
-/* [fiber] Begin a wait.  True: the fiber is cancelled.  -> fiber_pin.load_wait: the initialised
+/* [fiber] Begin a wait.  Returns: cancel_state.  -> fiber_pin.load_wait: the initialised
  * waiter. */
-static inline bool fi_fiber_begin_wait(fi_fiber *f, fi_waiter *w)
+static inline uint32_t fi_fiber_begin_wait(fi_fiber *f, fi_waiter *w)
 {
     fi_store_release(&f->waiting, w, fiber_pin.begin_wait);
     fi_fence_light(fiber_pin.begin_wait.fence);
-    return fi_load_relaxed(&f->cancelled);
+    return fi_load_relaxed(&f->cancel_state);
 }
 
 /* <- fiber_pin.unpin */

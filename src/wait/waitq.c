@@ -6,9 +6,11 @@
 #include "base/clock.h"
 #include "base/fatal.h"
 #include "base/oneshot.h"
+#include "sched/bound.h"
 #include "sched/fiber_pin.h"
 #include "sched/switch.h"
 #include "sched/watchdog.h"
+#include "wait/cancel.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -165,7 +167,7 @@ __attribute__((constructor)) static void register_at_fork(void)
 }
 
 /* Takes the lock because the fiber releases it only after it has left its stack. */
-static bool multi_try_remove(fi_waiter *w)
+bool fi_waiter_multi_try_remove(fi_waiter *w)
 {
     bool claimed;
 
@@ -208,14 +210,24 @@ static void waiter_expire(fi_timer *t)
 
 /* ---- the wait of another fiber ---- */
 
-void fi_fiber_cancel_wait(fi_fiber *f)
+void fi_fiber_end_pinned_wait(fi_fiber *f)
 {
-    fi_waiter *w;
+    fi_waiter *w = fi_fiber_load_wait(f);
 
-    fi_store_relaxed(&f->cancelled, 1u);
-    w = fi_fiber_pinned_wait(f);
     if (w && !w->uncancellable)
         waiter_end_early(w, -ECANCELED);
+}
+
+void fi_fiber_prefetch_pinned_wait(fi_fiber *f)
+{
+    const fi_waiter *w = fi_fiber_load_wait(f);
+
+    FI_PREFETCH(&f->ctx);
+    FI_PREFETCH(&f->stack_bounds);
+    if (!w)
+        return;
+    FI_PREFETCH(w);
+    FI_PREFETCH((const char *)w + FI_CACHE_LINE);
 }
 
 bool fi_fiber_wait_reason(fi_fiber *f, fi_wait_reason *reason)
@@ -242,12 +254,6 @@ fi_worker *fi_fiber_freeze_in(fi_runtime *rt, fi_fiber *f, const fi_waiter **wai
 {
     *waiting = fi_fiber_freeze(f);
     return fiber_worker(rt, f);
-}
-
-bool fi_waiter_is_done(const fi_waiter *w)
-{
-    return w->try_remove == multi_try_remove ? fi_load_relaxed(&w->winner) != 0
-                                             : fi_load_relaxed(&w->waitq) == NULL;
 }
 
 void fi_fiber_wait_unpinned(fi_fiber *f)
@@ -347,6 +353,16 @@ static __attribute__((noinline)) int return_cancelled(fi_waiter *w, release_op o
     return -ECANCELED;
 }
 
+/* A fiber enters the lists of its scopes here, which takes their locks: see cancel.h. */
+static __attribute__((noinline)) bool waiter_is_cancelled(const fi_waiter *w, uint32_t state)
+{
+    if (w->uncancellable)
+        return false;
+    if (state & FI_CANCEL_OUTSIDE)
+        state = fi_cancel_enter(w->fiber);
+    return state & FI_CANCEL_DONE;
+}
+
 FI_INLINE int waiter_end(const fi_waiter *w, fi_fiber *f)
 {
     fi_fiber_end_wait(f);
@@ -357,8 +373,9 @@ FI_INLINE int waiter_end(const fi_waiter *w, fi_fiber *f)
 FI_INLINE int wait_as_fiber(fi_waiter *w, fi_worker *on, release_op op, int64_t deadline_ns)
 {
     fi_fiber *f = waiter_begin(w, on);
+    uint32_t state = fi_fiber_begin_wait(f, w);
 
-    if (FI_UNLIKELY(fi_fiber_begin_wait(f, w)) && !w->uncancellable)
+    if (FI_UNLIKELY(state) && waiter_is_cancelled(w, state))
         return return_cancelled(w, op);
     if (deadline_ns == FI_TIMER_NEVER)
         waiter_park(f, on, op);
@@ -389,8 +406,11 @@ static bool commit_yield(fi_fiber *f, void *arg)
 {
     fi_worker *w = arg;
 
-    fi_worker_push_ready(w, &f->ready);
-    w->unstarted_first = true;
+    if (FI_UNLIKELY(fi_fiber_is_bound(f)))
+        fi_bound_push(w, &f->ready);
+    else
+        fi_worker_push_ready(w, &f->ready);
+    w->pick_first |= FI_PICK_UNSTARTED;
     return true;
 }
 
@@ -487,7 +507,7 @@ int fi_waitq_wait_multi(fi_waiter *multi, fi_biased_lock *own, fi_wait_reason re
     int e;
 
     multi->reason = reason;
-    multi->try_remove = multi_try_remove;
+    multi->try_remove = fi_waiter_multi_try_remove;
     fi_store_relaxed(&multi->waitq, NULL);
     fi_atomic_init(&multi->winner, 0);
     multi->lock = own;

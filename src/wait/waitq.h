@@ -139,9 +139,12 @@ void fi_waiter_wake(fi_waiter *w);
  * late deadline or cancellation of a freeable wait will take the lock again. */
 void fi_waitq_before_free(const fi_biased_lock *lock);
 
-/* [thread that has pinned the fiber] Mark it cancelled, and end a cancellable wait with
+/* [thread that has pinned the fiber, after fi_fiber_pin_fence] End a cancellable wait with
  * -ECANCELED. */
-void fi_fiber_cancel_wait(fi_fiber *f);
+void fi_fiber_end_pinned_wait(fi_fiber *f);
+
+/* [the same] Prefetch what that will use. */
+void fi_fiber_prefetch_pinned_wait(fi_fiber *f);
 
 /* [fiber] Wait until no thread has it pinned. */
 void fi_fiber_wait_unpinned(fi_fiber *f);
@@ -154,9 +157,9 @@ bool fi_fiber_wait_reason(fi_fiber *f, fi_wait_reason *reason);
  * Returns: the worker that runs it; NULL: it is parked, and its context and stack do not change. */
 fi_worker *fi_fiber_freeze_in(fi_runtime *rt, fi_fiber *f, const fi_waiter **waiting);
 
-/* [thread that has frozen its fiber] True: the waiter was removed, and the fiber only has to be
- * run.  Relaxed: the fiber is ready, or is about to be. */
-bool fi_waiter_is_done(const fi_waiter *w);
+/* [deadline or cancellation] The try_remove of a multi, by which debuggers know it: a waiter is
+ * done when it is in no queue, a multi when it has a winner. */
+bool fi_waiter_multi_try_remove(fi_waiter *multi);
 
 /* [any] Yield to other fibers or threads. */
 void fi_wait_yield(void);

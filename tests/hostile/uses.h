@@ -118,7 +118,7 @@ static void use_task(void)
 
 static void use_group(void)
 {
-    filch_group g = FILCH_GROUP_INIT, h = FILCH_GROUP_CANCEL_ON_ERROR;
+    filch_group g = FILCH_GROUP_INIT, h = FILCH_GROUP_INIT;
     atomic_int n = 0;
 
     for (int i = 0; i < 5; i++)
@@ -433,11 +433,11 @@ static void use_join(void *acc, const void *other, void *ctx)
 static void use_algo(void)
 {
     char v[500] = {0};
-    int sum = 0, w[100];
+    int sum = 0, zero = 0, w[100];
 
     filch_for(0, 500, 7, use_mark, v);
     filch_for(5, 5, 0, NULL, NULL);
-    NEED(filch_reduce(0, 500, 0, &sum, sizeof sum, use_add, use_join, v));
+    NEED(filch_reduce(0, 500, 0, &sum, &zero, sizeof sum, use_add, use_join, v));
     MUST(sum == 500);
     for (int i = 0; i < 100; i++)
         w[i] = 100 - i;

@@ -48,6 +48,7 @@ all() {
 all contract.c $'10 of 10\nload parse render\n4950 4950'
 all frames.c $'100 frames, 100 drawn here'
 all leaves.c 'left'
+all echo.c $'hello\nhello\nend'
 
 [ "$runs" -ge 9 ] || wrong 'there is no compiler'
 [ "$failed" -eq 0 ] && printf '%d runs\n' "$runs"

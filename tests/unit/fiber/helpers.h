@@ -53,6 +53,20 @@ static inline void await_joiner(filch_fiber *f)
     }
 }
 
+static inline void await_parked(filch_fiber *f, const char *what)
+{
+    fi_handle *h = fi_handle_of(f, __func__);
+    bool waits = false;
+
+    while (!waits) {
+        fi_wait_reason is = {0};
+        filch_yield();
+        fi_obj_lock(&h->lock);
+        waits = h->fiber && fi_fiber_wait_reason(h->fiber, &is) && strcmp(is.kind, what) == 0;
+        fi_obj_unlock(&h->lock);
+    }
+}
+
 static inline void await_count(atomic_int *count, int n)
 {
     while (atomic_load(count) != n)

@@ -62,7 +62,7 @@ static void combine(void *acc, const void *other, void *ctx)
 int main(void)
 {
     int n = 10, done = 0, x = 0;
-    long acc = 0, sum = 0;
+    long acc = 0, zero = 0, sum = 0;
 
     filch_group g = FILCH_GROUP_INIT;
     for (int i = 0; i < n; i++)
@@ -86,7 +86,7 @@ int main(void)
     printf("%s\n", said);
 
     filch_for(0, 100, 0, body, NULL);
-    filch_reduce(0, 100, 0, &acc, sizeof acc, map, combine, NULL);
+    filch_reduce(0, 100, 0, &acc, &zero, sizeof acc, map, combine, NULL);
     for (int i = 0; i < 100; i++)
         sum += v[i];
     printf("%ld %ld\n", acc, sum);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+static filch_group g = FILCH_GROUP_INIT; /* not on the stack of main, which ends first */
 static filch_job *never;
 static int begun;
 
@@ -22,8 +23,6 @@ static void wait_on(void *arg)
 
 int main(void)
 {
-    filch_group g = FILCH_GROUP_INIT;
-
     never = filch_job_new(run_on, NULL);
     filch_group_run(&g, wait_on, NULL);
     filch_group_run(&g, run_on, NULL);
