@@ -31,7 +31,7 @@ static void setup(void)
     removed = 0;
     x_init(&fiber.waiting, 0, "waiting");
     x_init(&fiber.pins, 0, "pins");
-    x_init(&fiber.cancelled, 0, "cancel");
+    x_init(&fiber.cancel_state, 0, "cancel");
     x_init(&event, 0, "event");
     x_init(&lock.word, 0, "lock");
 }
@@ -112,7 +112,7 @@ static void cancel(int self)
 {
     x_say("cancel");
     fi_fiber_pin(&fiber);
-    fi_store_relaxed(&fiber.cancelled, 1);
+    fi_store_relaxed(&fiber.cancel_state, 1);
     if (read_waiter())
         wake_if_waiting(self);
     fi_fiber_unpin(&fiber);

@@ -46,7 +46,7 @@ static void setup(void)
     x_init(&fiber.waiting, X_BITS(&wait[0]), "waiting");
     x_init(&fiber.pins, 0, "pins");
     x_init(&fiber.freezes, 0, "freezes");
-    x_init(&fiber.cancelled, 0, "cancel");
+    x_init(&fiber.cancel_state, 0, "cancel");
     x_init(&other.freezes, 0, "other");
     for (int i = 0; i < program_threads(); i++)
         if (is_worker(i)) {
