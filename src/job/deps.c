@@ -1,7 +1,9 @@
 /* Dependencies between jobs, and the parent or group of a job. */
 #include "job/job.h"
 
+#include "base/message.h"
 #include "sched/span.h"
+#include "wait/cancel.h"
 
 #include <errno.h>
 
@@ -57,10 +59,8 @@ static void after_done(fi_job *j, fi_job *dependency)
     int error = fi_job_result(dependency);
 
     FI_SPAN(merge(&dependency->self_group, &j->runnable));
-    if (error != 0) {
+    if (error != 0)
         fi_group_fail(&j->self_group, error);
-        fi_group_cancel(&j->self_group);
-    }
 }
 
 /* [any, job is blocked] 1: the edge is in place, and removes a blocker later; 0: the dependency
@@ -97,14 +97,17 @@ int filch_job_after(filch_job *job, filch_job *dependency)
 {
     fi_job *j = fi_job_of(job, __func__), *d = fi_job_of(dependency, __func__);
 
-    return j && d ? fi_job_after(j, d) : -EINVAL;
+    return j && d ? fi_job_after(j, d) : fi_job_is_null(__func__, j ? "dependency" : "job");
 }
 
 int filch_job_then(filch_job *dependency, filch_job *job)
 {
     fi_job *j = fi_job_of(job, __func__), *d = fi_job_of(dependency, __func__);
-    int e = j && d ? fi_job_after(j, d) : -EINVAL;
+    int e;
 
+    if (!j || !d)
+        return fi_job_is_null(__func__, d ? "job" : "dependency");
+    e = fi_job_after(j, d);
     return e < 0 ? e : fi_job_submit(j);
 }
 
@@ -117,16 +120,23 @@ static bool set_parent(fi_job *child, fi_job *parent)
     bool closes;
 
     if (!fi_job_waits(child)) {
-        child->parent_group = &parent->self_group;
+        fi_cancel_set_parent(&child->self_group.scope, &parent->self_group.scope);
         return true;
     }
     fi_cycle_lock();
-    child->parent_group = &parent->self_group;
+    fi_cancel_set_parent(&child->self_group.scope, &parent->self_group.scope);
     closes = fi_cycle_possible(parent, child) && fi_cycle_closed(parent, child);
     if (closes)
-        child->parent_group = NULL;
+        fi_cancel_set_parent(&child->self_group.scope, NULL);
     fi_cycle_unlock();
     return !closes;
+}
+
+/* Its children may wait already, and are cancelled with the parent from now on. */
+static void attach_members(fi_job *j)
+{
+    if (fi_job_waits(j))
+        fi_cancel_attach(&j->self_group.scope);
 }
 
 /* The parent counts the child first, so that it and all jobs that wait for it stay unfinished
@@ -136,12 +146,14 @@ int filch_job_set_parent(filch_job *child, filch_job *parent)
     fi_job *j = fi_job_of(child, __func__), *p = fi_job_of(parent, __func__);
 
     if (!j || !p)
-        return -EINVAL;
-    if (j->parent_group || fi_load_relaxed(&j->is_submitted) ||
+        return fi_job_is_null(__func__, j ? "parent" : "child");
+    if (fi_job_parent_group(j) || fi_load_relaxed(&j->is_submitted) ||
         !fi_pending_try_add(&p->self_group.pending))
         return -EBUSY;
-    if (set_parent(j, p))
+    if (set_parent(j, p)) {
+        attach_members(j);
         return 0;
+    }
     fi_pending_done(&p->self_group, 1);
     return -ELOOP;
 }
@@ -151,10 +163,13 @@ int filch_job_set_group(filch_job *job, filch_group *g)
     fi_job *j = fi_job_of(job, __func__);
 
     if (!j)
-        return -EINVAL;
-    if (j->parent_group || fi_load_relaxed(&j->is_submitted))
+        return fi_job_is_null(__func__, "job");
+    if (!g)
+        return fi_message_null(__func__, "g", "a group");
+    if (fi_job_parent_group(j) || fi_load_relaxed(&j->is_submitted))
         return -EBUSY;
-    j->parent_group = fi_group_of(g);
-    fi_pending_add(&j->parent_group->pending);
+    fi_pending_add(&fi_group_of(g)->pending);
+    fi_cancel_set_parent(&j->self_group.scope, &fi_group_of(g)->scope);
+    attach_members(j);
     return 0;
 }

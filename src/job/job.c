@@ -1,9 +1,11 @@
 /* Makes, submits, runs, finishes, waits for and releases jobs. */
 #include "job/job.h"
 
+#include "base/message.h"
 #include "sched/span.h"
 #include "sched/switch.h"
 #include "sched/tracepoint.h"
+#include "wait/cancel.h"
 #include "wait/parking_lot.h"
 #include "wait/waitq.h"
 
@@ -23,6 +25,8 @@ void *fi_job_record_alloc(fi_record_class class)
     if (w)
         return fi_record_pool_alloc(&w->records[class]);
     rt = fi_runtime_enter();
+    if (!rt)
+        return NULL;
     record = fi_record_alloc_external(rt, class);
     fi_runtime_leave(rt);
     return record;
@@ -49,15 +53,13 @@ static fi_job *job_alloc(void)
 
     if (!j)
         return NULL;
-    FI_SPAN(reset(&j->self_group));
-    FI_SPAN(reset(&j->runnable));
+    if (fi_span_is_on()) {
+        fi_span_reset(&j->self_group);
+        fi_span_reset(&j->runnable);
+    }
     fi_ref_init(&j->ref);
-    j->arg = NULL;
-    j->parent_group = NULL;
+    memset(&j->self_group, 0, sizeof j->self_group);
     fi_store_relaxed(&j->self_group.pending, (uint32_t)(FI_PENDING_ONE | FI_PENDING_OF_JOB));
-    fi_store_relaxed(&j->self_group.flags, 0);
-    fi_store_relaxed(&j->self_group.error, 0);
-    fi_store_relaxed(&j->self_group.dropped, 0);
     fi_store_relaxed(&j->n_blockers, 1); /* until it is submitted */
     fi_store_relaxed(&j->successors.first, NULL);
     fi_store_relaxed(&j->has_dep, 0);
@@ -70,9 +72,15 @@ static fi_job *job_alloc(void)
     return j;
 }
 
+static FI_NOINLINE fi_job *work_is_null(const char *function)
+{
+    fi_message_null(function, "work", "a function");
+    return NULL;
+}
+
 filch_job *filch_job_new(void (*work)(void *arg), void *arg)
 {
-    fi_job *j = job_alloc();
+    fi_job *j = work ? job_alloc() : work_is_null(__func__);
 
     if (j) {
         j->work.run = work;
@@ -83,7 +91,7 @@ filch_job *filch_job_new(void (*work)(void *arg), void *arg)
 
 filch_job *filch_job_new_fallible(int (*work)(void *arg), void *arg)
 {
-    fi_job *j = job_alloc();
+    fi_job *j = work ? job_alloc() : work_is_null(__func__);
 
     if (j) {
         j->work.try = work;
@@ -95,8 +103,15 @@ filch_job *filch_job_new_fallible(int (*work)(void *arg), void *arg)
 
 filch_job *filch_job_new_copy(void (*work)(void *copy), const void *payload, size_t size)
 {
-    fi_job *j = size <= FILCH_JOB_PAYLOAD_MAX ? job_alloc() : NULL;
+    fi_job *j = NULL;
 
+    if (size > FILCH_JOB_PAYLOAD_MAX)
+        fi_message_invalid("filch_job_new_copy: size: too large (%zu); use up to %d", size,
+                           FILCH_JOB_PAYLOAD_MAX);
+    else if (size > 0 && !payload)
+        fi_message_null(__func__, "payload", "the bytes to copy");
+    else
+        j = work ? job_alloc() : work_is_null(__func__);
     if (j) {
         j->work.run = work;
         if (size > 0)
@@ -106,21 +121,37 @@ filch_job *filch_job_new_copy(void (*work)(void *copy), const void *payload, siz
     return fi_job_handle(j);
 }
 
+int fi_job_is_null(const char *function, const char *argument)
+{
+    return fi_message_null(function, argument, "a job of filch_job_new");
+}
+
 void filch_job_set_name(filch_job *job, const char *name)
 {
     if (job)
         fi_job_of(job, __func__)->name = name;
+    else
+        fi_job_is_null(__func__, "job");
 }
 
 void filch_job_set_priority(filch_job *job, filch_priority priority)
 {
-    if (job)
+    if (!job)
+        fi_job_is_null(__func__, "job");
+    else if ((unsigned)priority > FILCH_PRIORITY_LOW)
+        fi_message_invalid("filch_job_set_priority: not a filch_priority (%d); use a constant of "
+                           "that type",
+                           (int)priority);
+    else
         fi_job_of(job, __func__)->priority = (uint8_t)priority;
 }
 
 filch_group *filch_job_child_group(filch_job *job)
 {
-    return job ? (filch_group *)(void *)&fi_job_of(job, __func__)->self_group : NULL;
+    if (job)
+        return (filch_group *)(void *)&fi_job_of(job, __func__)->self_group;
+    fi_job_is_null(__func__, "job");
+    return NULL;
 }
 
 /* A job that is done may keep its run's reference for a moment, so its group is checked as well. */
@@ -157,18 +188,20 @@ static void job_push(fi_runtime *rt, fi_worker *w, fi_job *j)
 void fi_job_queue(fi_job *j)
 {
     fi_worker *w = fi_worker_self();
+    fi_group *parent_group = fi_job_parent_group(j);
     fi_runtime *rt;
 
     j->runnable.run = run_job;
     j->runnable.stack = NULL;
-    j->runnable.wait_key = j->parent_group ? j->parent_group : &j->self_group;
+    j->runnable.wait_key = parent_group ? parent_group : &j->self_group;
     if (j->pump) {
         fi_pump_push(j->pump, j);
     } else if (w) {
         job_push(w->runtime, w, j);
     } else {
         rt = fi_runtime_enter_unchecked();
-        job_push(rt, NULL, j);
+        if (rt) /* else the job belongs to the parent process, which alone can run it */
+            job_push(rt, NULL, j);
         fi_runtime_leave(rt);
     }
 }
@@ -179,7 +212,7 @@ int fi_job_submit(fi_job *j)
 
     if (!fi_cas_relaxed(&j->is_submitted, &no, 1))
         return -EBUSY;
-    if (j->parent_group)
+    if (fi_job_parent_group(j))
         fi_ref_hand_over(&j->ref);
     if (fi_blockers_remove(&j->n_blockers))
         fi_job_queue(j);
@@ -191,23 +224,24 @@ int filch_job_submit(filch_job *job)
     fi_wait_chaos();
     fi_job *j = fi_job_of(job, __func__);
 
-    return j ? fi_job_submit(j) : -EINVAL;
+    return j ? fi_job_submit(j) : fi_job_is_null(__func__, "job");
 }
 
 /* ---- run ---- */
 
 static bool job_is_cancelled(fi_job *j)
 {
-    return fi_group_is_cancelled(&j->self_group) ||
-           (j->parent_group && fi_group_is_cancelled(j->parent_group));
+    return fi_cancel_is_cancelled(&j->self_group.scope);
 }
 
 /* The job may be cancelled through its group alone.  Its children must be cancelled as well. */
 static void job_drop_work(fi_job *j)
 {
+    fi_group *parent_group = fi_job_parent_group(j);
+
     fi_group_cancel(&j->self_group);
-    if (j->parent_group)
-        fi_group_drop(j->parent_group);
+    if (parent_group)
+        fi_group_drop(parent_group);
 }
 
 void fi_job_run_work(fi_job *j)
@@ -238,10 +272,8 @@ static void unblock_successors(fi_job *j, int error)
         fi_dep *next = dep->next;
         fi_job *successor = dep->successor;
         fi_dep_free(dep);
-        if (error != 0) {
+        if (error != 0)
             fi_group_fail(&successor->self_group, error);
-            fi_group_cancel(&successor->self_group);
-        }
         FI_SPAN(merge(&j->self_group, &successor->runnable));
         if (fi_blockers_remove(&successor->n_blockers))
             fi_job_queue(successor);
@@ -251,16 +283,20 @@ static void unblock_successors(fi_job *j, int error)
 
 static void job_drop(fi_job *j, uint32_t holder)
 {
-    if (fi_ref_drop(&j->ref, holder))
-        fi_job_record_free(FI_RECORD_JOB, j);
+    if (!fi_ref_drop(&j->ref, holder))
+        return;
+    fi_cancel_end(&j->self_group.scope);
+    fi_job_record_free(FI_RECORD_JOB, j);
 }
 
 fi_group *fi_job_finish(fi_job *j)
 {
-    fi_group *parent_group = j->parent_group;
+    fi_group *parent_group = fi_job_parent_group(j);
     int error;
 
     fi_pending_acquire(&j->self_group.pending);
+    if (job_is_cancelled(j))
+        (void)fi_cancel_begin(&j->self_group.scope); /* its parent or group may end before a wait */
     error = fi_job_result(j);
     unblock_successors(j, error);
     if (parent_group)
@@ -277,13 +313,15 @@ static void run_job(fi_runnable *r, fi_fiber *f)
     fi_job *j = (fi_job *)(void *)r;
     fi_group *parent_group;
 
-    fi_group_flush_deferred(j->parent_group, f);
+    fi_group_flush_deferred(fi_job_parent_group(j), f);
     fi_trace_begin(f, FI_WORK_JOB, j->name, (uintptr_t)j->work.run);
+    f->cancel.job = &j->self_group.scope;
     fi_job_run_work(j);
     if (f->worker->runtime->in_fork_child)
         return; /* the parent of the fork() ends it */
     if (f->at_end)
         fi_fiber_run_at_end(f); /* before waiters go on */
+    f->cancel.job = NULL;
     FI_SPAN(join(&j->self_group));
     fi_count(&f->worker->counters.jobs_ended);
     parent_group = fi_members_done(&j->self_group, 1);
@@ -310,13 +348,15 @@ static bool job_is_done(fi_job *j)
 
 bool filch_job_is_done(const filch_job *job)
 {
-    return !job || job_is_done(fi_job_of(job, __func__));
+    if (job)
+        return job_is_done(fi_job_of(job, __func__));
+    fi_job_is_null(__func__, "job");
+    return true;
 }
 
-/* The wait cannot be cancelled: -ECANCELED means that the job was cancelled. */
 static int job_wait_until(fi_job *j, int64_t deadline)
 {
-    int e = fi_group_wait(&j->self_group, false, deadline);
+    int e = fi_group_wait(&j->self_group, deadline);
 
     if (e < 0)
         return e;
@@ -333,12 +373,12 @@ FI_INLINE int job_wait_checked(const filch_job *job, int64_t deadline, const cha
     int e;
 
     if (!job)
-        return -EINVAL;
+        return fi_job_is_null(function, "job");
     if (fi_worker_self())
         return job_wait_until(fi_job_owned(job, function), deadline);
     rt = fi_runtime_enter_unchecked();
     if (!rt)
-        fi_fatal("%s: the runtime of the job was stopped", function);
+        fi_fatal("%s: " FI_JOB_STOPPED, function);
     e = job_wait_until(fi_job_owned(job, function), deadline);
     fi_runtime_leave(rt);
     return e;
@@ -371,8 +411,13 @@ void filch_job_cancel(filch_job *job)
 bool filch_job_is_cancelled(const filch_job *job)
 {
     fi_job *j = fi_job_of(job, __func__);
-    bool cancelled = j && job_is_cancelled(j);
+    bool cancelled;
 
+    if (!j) {
+        fi_job_is_null(__func__, "job");
+        return false;
+    }
+    cancelled = job_is_cancelled(j);
     if (cancelled)
         fi_group_cancel(&j->self_group);
     return cancelled;
@@ -386,7 +431,7 @@ void filch_job_release(filch_job *job)
     if (!j)
         return;
     if (!fi_load_relaxed(&j->is_submitted)) {
-        bool hands_over = j->parent_group;
+        bool hands_over = fi_job_parent_group(j);
         fi_job_cancel(j);
         fi_job_submit(j);
         if (hands_over)

@@ -3,6 +3,7 @@
  *     job.c       makes, submits, runs, ends, waits for and releases jobs
  *     pending.h   the number of unfinished members of a group, and whether a waiter waits for them
  *     group.c     groups: functions without a handle, and waiting for them
+ *     deadline.c  a timer that cancels a group
  *     ref.h       the references to a job's record
  *     deps.[ch]   dependencies between jobs, parents and groups of jobs
  *     cycle.c     detects cycles of dependencies
@@ -27,8 +28,7 @@ struct fi_job {
         int (*try)(void *arg);
     } work;
     void *arg;
-    fi_group *parent_group; /* self_group of the parent, or the user's group; NULL: none */
-    fi_group self_group;    /* the job's own work and its children */
+    fi_group self_group; /* the job's own work and its children */
 
     fi_successors successors;
     fi_dep first_dep;                 /* of the first call that adds a dependency */
@@ -49,7 +49,8 @@ struct fi_job {
 _Static_assert(offsetof(fi_job, ref) + sizeof(fi_ref) <= FI_RECORD_HEAD,
                "the check of a handle reads the reference word of a freed job");
 
-#define FI_JOB_STALE "the job was already waited for or released, or belongs to its parent or group"
+#define FI_JOB_STOPPED "the runtime of the job was stopped"
+#define FI_JOB_STALE   "the job was already waited for or released, or belongs to its parent or group"
 
 /* [any] The user's handle of the job; NULL for NULL. */
 static inline filch_job *fi_job_handle(fi_job *j)
@@ -69,11 +70,21 @@ static inline bool fi_job_is_owned(const filch_job *job, fi_job *j)
  * own work may use it.  job.c */
 void fi_job_check_running(const filch_job *job, const char *function);
 
+/* [user, in this function of the API] The record of a handle; NULL for NULL. */
+static inline fi_job *fi_job_record(const filch_job *job, const char *function)
+{
+    fi_job *j = fi_tag_record(job);
+
+    if (FI_UNLIKELY(j && !fi_runtime_has_objects))
+        fi_fatal("%s: " FI_JOB_STOPPED, function);
+    return j;
+}
+
 /* [user, in this function of the API] The job of a handle that the caller may use; NULL for
  * NULL. */
 static inline fi_job *fi_job_of(const filch_job *job, const char *function)
 {
-    fi_job *j = fi_tag_record(job);
+    fi_job *j = fi_job_record(job, function);
 
     if (FI_UNLIKELY(j && !fi_job_is_owned(job, j)))
         fi_job_check_running(job, function);
@@ -84,24 +95,34 @@ static inline fi_job *fi_job_of(const filch_job *job, const char *function)
  * release; NULL for NULL. */
 static inline fi_job *fi_job_owned(const filch_job *job, const char *function)
 {
-    fi_job *j = fi_tag_record(job);
+    fi_job *j = fi_job_record(job, function);
 
     if (FI_UNLIKELY(j && !fi_job_is_owned(job, j)))
         fi_fatal("%s: " FI_JOB_STALE, function);
     return j;
 }
 
+/* [user, in this function of the API] Report a job that is NULL.  Returns -EINVAL.  job.c */
+int fi_job_is_null(const char *function, const char *argument) __attribute__((cold));
+
 static inline fi_job *fi_job_of_group(fi_group *self_group)
 {
     return (fi_job *)(void *)((char *)self_group - offsetof(fi_job, self_group));
 }
 
-/* [any] NULL: it has no parent; its group, if any, is the user's. */
-static inline fi_job *fi_job_parent_of(const fi_job *j)
+/* [any that keeps the job] self_group of the parent, or the user's group; NULL: none. */
+static inline fi_group *fi_job_parent_group(fi_job *j)
 {
-    bool has = j->parent_group && (fi_load_relaxed(&j->parent_group->pending) & FI_PENDING_OF_JOB);
+    return (fi_group *)(void *)fi_load_relaxed(&j->self_group.scope.parent);
+}
 
-    return has ? fi_job_of_group(j->parent_group) : NULL;
+/* [any] NULL: it has no parent; its group, if any, is the user's. */
+static inline fi_job *fi_job_parent_of(fi_job *j)
+{
+    fi_group *g = fi_job_parent_group(j);
+    bool has = g && (fi_load_relaxed(&g->pending) & FI_PENDING_OF_JOB);
+
+    return has ? fi_job_of_group(g) : NULL;
 }
 
 /* [any, when it is done] 0 or the job's error.  job.c */

@@ -24,6 +24,7 @@ static void counted_unlock(struct fi_lock *l);
 #define fi_lock_lock        counted_lock
 #define fi_lock_unlock      counted_unlock
 #include "job/cycle.c" /* NOLINT(bugprone-suspicious-include): to reset its counter */
+#include "wait/cancel.h"
 #undef fi_lock_lock
 #undef fi_lock_unlock
 #undef fprintf
@@ -78,8 +79,10 @@ static void make(int i)
     static const char *const refs[] = {"A.ref", "B.ref", "J.ref"};
     static const char *const successors[] = {"A.successors", "B.successors", "J.successors"};
     static const char *const links[] = {"A.has_dep", "B.has_dep", "J.has_dep"};
+    static const char *const parents[] = {"A.parent", "B.parent", "J.parent"};
     fi_job *j = &at->job[i];
     x_init(&j->self_group.pending, FI_PENDING_ONE | FI_PENDING_OF_JOB, counts[i]);
+    x_init(&j->self_group.scope.parent, 0, parents[i]);
     x_init(&j->n_blockers, 1, blockers[i]);
     x_init(&j->ref, FI_REF_GENERATION + FI_REF_ALL, refs[i]);
     x_init(&j->successors.first, 0, successors[i]);
@@ -177,6 +180,8 @@ void fi_at_fork(fi_fork_part part, fi_lock *lock, void (*child)(void))
     (void)child;
 }
 
+bool fi_runtime_has_objects = true;
+
 /* Called by deps.c for a job that is done. */
 int fi_job_result(fi_job *j)
 {
@@ -215,6 +220,11 @@ void fi_job_check_running(const filch_job *job, const char *function)
     x_fail(WRONG, "%s: not called here", function);
 }
 
+int fi_job_is_null(const char *function, const char *argument)
+{
+    x_fail(WRONG, "%s: %s is NULL", function, argument);
+}
+
 void fi_group_fail(fi_group *g, int error)
 {
     (void)g;
@@ -222,9 +232,9 @@ void fi_group_fail(fi_group *g, int error)
     x_fail(WRONG, "not called here");
 }
 
-void fi_group_cancel(fi_group *g)
+void fi_cancel_attach(fi_cancel_scope *child)
 {
-    fi_group_fail(g, 0);
+    fi_group_fail((fi_group *)child, 0);
 }
 
 void fi_pending_done(fi_group *g, uint32_t n)
