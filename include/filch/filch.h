@@ -22,6 +22,7 @@
 #include <filch/memory.h>
 #include <filch/runtime.h>
 #include <filch/stats.h>
+#include <filch/strand.h>
 #include <filch/sync.h>
 #include <filch/task.h>
 #include <filch/time.h>

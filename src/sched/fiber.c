@@ -24,6 +24,24 @@ void fi_fiber_run_at_end(fi_fiber *f)
     }
 }
 
+void fi_fiber_begin_function(fi_fiber *f, uintptr_t function)
+{
+    const fi_runtime *rt = f->worker->runtime;
+
+    f->stack_bounds.name = rt->settings.name;
+    fi_ctx_fpenv_load(&rt->fpenv);
+    fi_store_relaxed(&f->body, function);
+    fi_trace_begin(f, FI_WORK_JOB, NULL, function);
+}
+
+void fi_fiber_end_function(fi_fiber *f)
+{
+    if (f->at_end)
+        fi_fiber_run_at_end(f);
+    fi_trace_end_function(f);
+    fi_store_relaxed(&f->body, 0);
+}
+
 /* [fiber] A fiber to switch to directly.  NULL if the ended fiber must be destroyed, which its
  * worker does on the scheduler stack. */
 static fi_fiber *pick_after_end(fi_fiber *f)

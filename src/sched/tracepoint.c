@@ -123,11 +123,16 @@ void fi_trace_record_begin(fi_fiber *f, fi_work work, const char *name, uintptr_
     worker_append(w, fi_trace_head(FI_TRACE_BEGIN, &f->trace_id), function, queue_sizes(w));
 }
 
-void fi_trace_record_end(fi_fiber *f)
+void fi_trace_record_end_function(fi_fiber *f)
 {
     if (f->trace_id.id)
         worker_append(f->worker, fi_trace_head(FI_TRACE_END, &f->trace_id), 0, 0);
     f->trace_id.id = 0;
+}
+
+void fi_trace_record_end(fi_fiber *f)
+{
+    fi_trace_record_end_function(f);
     if (has_span_hook(f->worker))
         fi_span_end_work();
 }

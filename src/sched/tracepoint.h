@@ -95,6 +95,7 @@ FI_TRACE_RECORD fi_trace_record_switch(fi_worker *w, fi_fiber *f, fi_fiber *to,
 FI_TRACE_RECORD fi_trace_record_begin(fi_fiber *f, fi_work work, const char *name,
                                       uintptr_t function);
 FI_TRACE_RECORD fi_trace_record_end(fi_fiber *f);
+FI_TRACE_RECORD fi_trace_record_end_function(fi_fiber *f);
 FI_TRACE_RECORD fi_trace_record_work(fi_worker *w, const fi_runnable *work);
 FI_TRACE_RECORD fi_trace_record_submit(fi_worker *w, const fi_runnable *work);
 FI_TRACE_RECORD fi_trace_record_name(fi_fiber *f, const char *name);
@@ -158,6 +159,14 @@ static inline void fi_trace_end(fi_fiber *f)
     FI_PROBE1(end, f);
     if (FI_UNLIKELY(f->worker->hook_mask))
         fi_trace_record_end(f);
+}
+
+/* [fiber] One of several functions has ended, which it runs as one piece of work. */
+static inline void fi_trace_end_function(fi_fiber *f)
+{
+    FI_PROBE1(end, f);
+    if (FI_UNLIKELY(f->worker->hook_mask))
+        fi_trace_record_end_function(f);
 }
 
 /* [fiber] Its name has changed; NULL: none. */

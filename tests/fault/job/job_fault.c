@@ -1,12 +1,7 @@
-/* Every allocation of groups and jobs fails once: the caller gets the error, and started work
- * still ends. */
-#include "check.h"
-#include "child.h"
+/* Every allocation of groups, strands and jobs fails once: the caller gets the error, and started
+ * work still ends. */
+#include "fault/rounds.h"
 
-#include "fault/inject.h"
-
-#include <errno.h>
-#include <filch/filch.h>
 #include <stdatomic.h>
 
 static atomic_int ran;
@@ -32,6 +27,21 @@ static int run_group(void)
     CHECK_INT(atomic_load(&ran), given);
     CHECK_INT(e, given == MANY ? 0 : -ENOMEM);
     return e;
+}
+
+static int run_strand(void)
+{
+    filch_strand s = FILCH_STRAND_INIT;
+    int given = 0, last = 0;
+
+    atomic_store(&ran, 0);
+    for (int i = 0; i < MANY; i++)
+        given += filch_strand_run(&s, count, NULL) == 0;
+    last = filch_strand_call(&s, count, NULL); /* needs no memory */
+    CHECK_INT(filch_strand_stop(&s), 0);
+    CHECK_INT(last, 0);
+    CHECK_INT(atomic_load(&ran), given + 1);
+    return given == MANY ? 0 : -ENOMEM;
 }
 
 /* One job depends on all others.  Its first edge needs no memory. */
@@ -63,67 +73,36 @@ static int run_jobs(void)
     return e;
 }
 
-FILCH_TASK(int, run_both)
+/* A group whose deadline could not be set has none. */
+static int run_deadline(void)
 {
-    int e = run_group(), other = run_jobs();
+    filch_group g = FILCH_GROUP_INIT;
+    int e = filch_group_set_deadline(&g, filch_now() + FILCH_S(60));
 
-    return e < 0 ? e : other;
+    CHECK(e == 0 || e == -ENOMEM);
+    CHECK_INT(filch_group_wait(&g), 0);
+    return e;
 }
 
-typedef struct round {
-    unsigned fail_at, workers;
-} round_;
-
-enum { RIGHT = 0, NOT_REACHED = 10, WRONG = 20 };
-
-/* In a child process, as a runtime without memory for a single fiber aborts. */
-static void run_child(void *arg)
+/* The first error. */
+static int run_all(void)
 {
-    const round_ *r = arg;
-    filch_config c = {.workers = r->workers};
-    int outside = 0, inside = 0;
+    int (*const parts[])(void) = {run_strand, run_group, run_jobs, run_deadline};
+    int first = 0;
 
-    alarm(600);
-    inject_start(r->fail_at, false);
-    if (filch_start(&c) == 0) {
-        outside = run_group();
-        if (outside == 0)
-            outside = run_jobs();
-        inside = FILCH_RUN(run_both);
-        filch_stop();
+    for (int i = 0; i < 4; i++) {
+        int e = parts[i]();
+        if (first == 0)
+            first = e;
     }
-    if ((outside != 0 && outside != -ENOMEM) || (inside != 0 && inside != -ENOMEM))
-        _exit(WRONG);
-    _exit(inject_stop() ? RIGHT : NOT_REACHED);
-}
-
-/* RIGHT, NOT_REACHED or WRONG. */
-static int result_of(round_ r)
-{
-    struct child_end end;
-
-    CHECK_INT(child_end_of(&end, run_child, &r), 0);
-    if (WIFSIGNALED(end.status) && WTERMSIG(end.status) == SIGABRT &&
-        strncmp(end.text, "filch: no memory for ", 21) == 0)
-        return RIGHT;
-    if (!WIFEXITED(end.status) ||
-        (WEXITSTATUS(end.status) != RIGHT && WEXITSTATUS(end.status) != NOT_REACHED))
-        fprintf(stderr, "allocation %u of %u workers: status %x, %s\n", r.fail_at, r.workers,
-                (unsigned)end.status, end.text);
-    return WIFEXITED(end.status) ? WEXITSTATUS(end.status) : WRONG;
+    return first;
 }
 
 static void memory_runs_out(void **state)
 {
     (void)state;
-    for (unsigned n = 1; n <= 2; n++) {
-        int end = RIGHT;
-        unsigned at = 1;
-        for (; end == RIGHT && at < 200; at++)
-            end = result_of((round_){at, n});
-        CHECK_INT(end, NOT_REACHED);
-        CHECK(at > 10); /* the runtime, the slabs of records, a task stack */
-    }
+    for (unsigned n = 1; n <= 2; n++) /* the runtime, the slabs of records, a task stack */
+        CHECK(fault_rounds(run_all, (fault_round){.workers = n}) > 10);
 }
 
 CHECK_MAIN(memory_runs_out)
