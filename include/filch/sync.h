@@ -28,8 +28,8 @@
  * Zeroed memory is an initialised object, and there is nothing to free.  The fields are private.
  * An object must not be moved or freed while a call waits at it.
  *
- * A call that wakes a waiter (unlock, post, done, signal, the last filch_barrier_wait) does not
- * touch the object once the waiter may continue.  So a waiter whose call has succeeded may free
+ * A call that wakes a waiter (unlock, post, set, done, signal, the last filch_barrier_wait) does
+ * not touch the object once the waiter may continue.  So a waiter whose call has succeeded may free
  * the object at once, if no other call waits at it.  For a filch_cond, the signal must be sent
  * with the mutex held.  A filch_once may be freed when every call has returned.
  *
@@ -185,6 +185,52 @@ FILCH_API void filch_sem_post_n(filch_sem *s, uint64_t n);
  * Returns: the counter. */
 FILCH_API uint64_t filch_sem_value(filch_sem *s);
 
+/* ---- event ---- */
+
+/* A flag to wait for.  With manual reset, filch_event_set lets all current and later waiters
+ * through until filch_event_reset.  With auto reset, each filch_event_set lets one waiter through,
+ * the longest one; sets without a waiter do not add up.  Zeroed memory has manual reset and is
+ * not set. */
+typedef struct filch_event {
+    filch_lock_ lock_;
+    void *waiters_;
+    uint32_t is_set_, auto_reset_;
+} filch_event;
+
+/* clang-format off */
+#define FILCH_EVENT_INIT {{{0, 0, 0, 0}}, NULL, 0, 0}
+#define FILCH_EVENT_AUTO_INIT {{{0, 0, 0, 0}}, NULL, 0, 1}
+/* clang-format on */
+
+/* Set the event, and wake all waiters (manual reset) or the longest waiter (auto reset).  An event
+ * with auto reset stays unset if a waiter was woken.
+ * Call from: any thread, fiber, task or job.  Blocks: nothing. */
+FILCH_API void filch_event_set(filch_event *e);
+
+/* Reset the event: later waits wait.  Waiters that were woken before return nevertheless.
+ * Call from: any thread, fiber, task or job.  Blocks: nothing. */
+FILCH_API void filch_event_reset(filch_event *e);
+
+/* Wait until the event is set.  With auto reset, the wait resets it.
+ * Call from: any thread, fiber, task or job.  Blocks: the fiber or the thread.
+ * Returns: 0: the event was set.
+ *     -ECANCELED: the fiber was cancelled.
+ *     -ETIMEDOUT: filch_event_wait_until: the deadline passed.
+ *     -ENOMEM: filch_event_wait_until: no memory to wait with a deadline. */
+FILCH_API int filch_event_wait(filch_event *e);
+FILCH_API int filch_event_wait_until(filch_event *e, int64_t deadline);
+
+/* Do what filch_event_wait does if that needs no wait.
+ * Call from: any thread, fiber, task or job.  Blocks: nothing.
+ * Returns: 0: the event was set.
+ *     -EAGAIN: it is not set. */
+FILCH_API int filch_event_try_wait(filch_event *e);
+
+/* Ask whether the event is set, which may change at any time.
+ * Call from: any thread, fiber, task or job.  Blocks: nothing.
+ * Returns: true: it is set. */
+FILCH_API bool filch_event_is_set(filch_event *e);
+
 /* ---- wait group ---- */
 
 /* A counter that starts at 0.  filch_wait_group_wait returns when it is 0. */
@@ -222,7 +268,8 @@ typedef struct filch_once {
 } filch_once;
 
 /* Call work(arg) if this is the first call, or else wait until that call has returned.  A cancelled
- * fiber still waits.  Calling it from work for the same object aborts the program.
+ * fiber still waits.  Calling it from work for the same object aborts the program.  If work is NULL
+ * in the first call, a message says so, and that call does not count.
  * Call from: any thread, fiber, task or job.  Blocks: the fiber or the thread. */
 FILCH_API void filch_once_run(filch_once *o, void (*work)(void *arg), void *arg);
 

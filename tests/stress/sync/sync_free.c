@@ -25,6 +25,7 @@ struct object {
     filch_rwlock rwlock;
     filch_cond cond;
     filch_sem sem;
+    filch_event event;
     filch_wait_group wait_group;
     filch_barrier barrier;
     filch_group group;
@@ -49,6 +50,7 @@ static object *new_object(const kind *k)
         abort();
     o->kind = k;
     o->users = 2;
+    o->event.auto_reset_ = (uintptr_t)o / 64 % 2;
     filch_wait_group_add(&o->wait_group, 1);
     return o;
 }
@@ -63,6 +65,18 @@ static void post(object *o)
 static void wait_for_post(object *o, int64_t deadline)
 {
     if (filch_sem_wait_until(&o->sem, deadline) != 0)
+        abort();
+    let_go_of(o);
+}
+
+static void set(object *o)
+{
+    filch_event_set(&o->event);
+}
+
+static void wait_for_set(object *o, int64_t deadline)
+{
+    if (filch_event_wait_until(&o->event, deadline) != 0)
         abort();
     let_go_of(o);
 }
@@ -182,13 +196,10 @@ static void run_in_group(object *o, int64_t deadline)
 }
 
 static const kind kinds[] = {
-    {"semaphore", post, wait_for_post},
-    {"wait group", done, wait_for_done},
-    {"mutex", use_locked, use_locked_until},
-    {"rwlock", use_to_write, read_it},
-    {"condition", set_and_signal, wait_for_signal},
-    {"barrier", meet, meet_until},
-    {"group", release_nothing, run_in_group},
+    {"semaphore", post, wait_for_post},  {"event", set, wait_for_set},
+    {"wait group", done, wait_for_done}, {"mutex", use_locked, use_locked_until},
+    {"rwlock", use_to_write, read_it},   {"condition", set_and_signal, wait_for_signal},
+    {"barrier", meet, meet_until},       {"group", release_nothing, run_in_group},
 };
 
 enum { KINDS = sizeof kinds / sizeof *kinds, WAITERS = 3 };

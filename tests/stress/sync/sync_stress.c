@@ -5,6 +5,7 @@
 
 #include "base/rng.h"
 #include "seed.h"
+#include "stress/must.h"
 
 /* Without a runtime there are THREADS_MORE more threads.  All numbers are even. */
 enum { FIBERS = 24, THREADS = 4, THREADS_MORE = 4, ALL = FIBERS + THREADS };
@@ -16,14 +17,6 @@ typedef struct caller {
 } caller;
 
 static caller callers[ALL];
-static atomic_int failed_line; /* line of the first violated invariant */
-
-#define MUST(condition)                                                                            \
-    do {                                                                                           \
-        int none = 0;                                                                              \
-        if (!(condition))                                                                          \
-            atomic_compare_exchange_strong(&failed_line, &none, __LINE__);                         \
-    } while (0)
 
 /* Never, in the past, or at most 30 us from now. */
 static int64_t some_deadline(fi_rng *r)
@@ -367,6 +360,48 @@ static void stress_signal(fi_rng *r)
     }
 }
 
+/* ---- event: with auto reset as a lock, with manual reset as a gate ---- */
+
+static filch_event lock_event, gate;
+
+static int take_event(fi_rng *r, filch_event *e)
+{
+    return fi_rng_below(r, 4) == 0 ? filch_event_try_wait(e)
+                                   : filch_event_wait_until(e, some_deadline(r));
+}
+
+static void step_event(fi_rng *r, int index)
+{
+    (void)index;
+    if (gave_up(take_event(r, &lock_event)))
+        return;
+    MUST(atomic_fetch_add(&inside, 1) == 0);
+    sum++;
+    maybe_yield(r);
+    MUST(atomic_fetch_sub(&inside, 1) == 1);
+    filch_event_set(&lock_event);
+    atomic_fetch_add(&sum_done, 1);
+    if (fi_rng_below(r, 2))
+        filch_event_reset(&gate);
+    maybe_yield(r);
+    gave_up(filch_event_wait_until(&gate, filch_now() + fi_rng_below(r, 30000)));
+    filch_event_set(&gate);
+    gave_up(take_event(r, &gate));
+}
+
+static void stress_event(fi_rng *r)
+{
+    sum = 0;
+    atomic_store(&sum_done, 0);
+    lock_event = (filch_event)FILCH_EVENT_AUTO_INIT;
+    gate = (filch_event)FILCH_EVENT_INIT;
+    filch_event_set(&lock_event);
+    run_callers(r, step_event, SCALED(1000));
+    CHECK_INT(sum, atomic_load(&sum_done));
+    CHECK(filch_event_is_set(&lock_event));
+    CHECK_INT(n_waiting(&lock_event) + n_waiting(&gate), 0);
+}
+
 /* ---- wait group ---- */
 
 static filch_wait_group group;
@@ -492,6 +527,7 @@ STRESS(rwlock)
 STRESS(sem)
 STRESS(cond)
 STRESS(signal)
+STRESS(event)
 STRESS(wait_group)
 STRESS(once)
 STRESS(barrier)
@@ -505,6 +541,7 @@ static void test_threads_alone(void **state)
     stress_rwlock(&rng);
     stress_sem(&rng);
     stress_cond(&rng);
+    stress_event(&rng);
     stress_wait_group(&rng);
     stress_once(&rng);
     stress_barrier(&rng);
@@ -512,4 +549,4 @@ static void test_threads_alone(void **state)
 }
 
 CHECK_MAIN(test_threads_alone, test_mutex, test_rwlock, test_sem, test_cond, test_signal,
-           test_wait_group, test_once, test_barrier)
+           test_event, test_wait_group, test_once, test_barrier)
