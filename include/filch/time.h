@@ -13,7 +13,7 @@
  *         filch_timer t = FILCH_TIMER_INIT;
  *         filch_timer_start(&t, filch_now() + FILCH_MS(5), late, (void *)"5 ms have passed");
  *         filch_sleep(FILCH_MS(10));
- *         filch_timer_stop(&t);
+ *         filch_timer_stop_wait(&t);
  *         return 0;
  *     }
  */
@@ -70,12 +70,68 @@ typedef struct filch_timer {
 FILCH_API int filch_timer_start(filch_timer *t, int64_t deadline, void (*work)(void *arg),
                                 void *arg);
 
-/* Stop the timer.  After this its memory may be freed, unless another thread starts the timer.
+/* Start the timer again with another deadline, and with the function and argument of the last
+ * filch_timer_start, whether it is pending, has fired, is stopped, or could not be started.
  * Call from: any thread or fiber, also the timer's function, also concurrently.
  * Blocks: nothing, except briefly for a lock.
- * Returns: 1: the timer was pending, and work will not be called; 0: work was called or is about to
- * be called, or the timer was never started. */
+ * Returns: 1: the timer was pending, and the call for the earlier deadline is dropped; 0: it was
+ * not pending, and a call for the earlier deadline may be running or about to run.
+ *     -EINVAL: the timer was never started.
+ *     -ENOMEM: there is no memory.  The timer is not pending, and work will not be called.
+ *     Other errors are those of filch_start, if the runtime cannot be started. */
+FILCH_API int filch_timer_restart(filch_timer *t, int64_t deadline);
+
+/* Stop the timer.  After this its memory may be freed, unless another thread starts the timer.  Its
+ * function may still run.  A timer that was never started may be stopped.
+ * Call from: any thread or fiber, also the timer's function, also concurrently.
+ * Blocks: nothing, except briefly for a lock.
+ * Returns: 1: the timer was pending, and work will not be called; 0: it was not pending, and work
+ * may be running or about to run. */
 FILCH_API int filch_timer_stop(filch_timer *t);
+
+/* Stop the timer, and wait until its function does not run: all calls for this timer have returned,
+ * also those that began before an earlier start or stop.  If the function starts the timer again
+ * meanwhile, that is stopped, too.  A cancelled fiber still waits.
+ * Call from: any thread or fiber, but not the timer's function.  Blocks: the fiber or the thread.
+ * Returns: 1: the timer was pending, and its function will not be called for that deadline; 0: it
+ * was not pending.
+ *     -EDEADLK: called by the timer's function.  The timer is not stopped. */
+FILCH_API int filch_timer_stop_wait(filch_timer *t);
+
+/* A ticker calls a function periodically, on a fiber, one call at a time.  The caller provides its
+ * memory, and initialises it with FILCH_TICKER_INIT or zeros before the first start.  The memory
+ * must stay valid until filch_ticker_stop has returned.  A ticker that is started when the runtime
+ * is stopped makes no further calls.  The fields are private. */
+typedef struct filch_ticker {
+    void *word_[24];
+} filch_ticker;
+
+/* clang-format off */
+#define FILCH_TICKER_INIT {{0}}
+/* clang-format on */
+
+/* Call work(arg) at the time first, and then every period: at first + period, first + 2 * period
+ * and so on.  A late call does not shift the later ones.  Times that pass while a call runs, or
+ * while no worker is free, are skipped.
+ * first: a time of filch_now(); the past means now.
+ * period: nanoseconds.
+ * Call from: any thread or fiber, also concurrently.
+ * Blocks: nothing, except briefly for a lock.
+ * Returns: 0: the ticker is started.
+ *     -EINVAL: the period is 0 or negative, or work is NULL.
+ *     -EBUSY: it is started already, or a call is still running.
+ *     -ENOMEM: there is no memory.  Later calls need none.
+ *     Other errors are those of filch_start, if the runtime cannot be started. */
+FILCH_API int filch_ticker_start(filch_ticker *t, int64_t first, int64_t period,
+                                 void (*work)(void *arg), void *arg);
+
+/* Stop the ticker, and wait until a running call has returned.  The ticker's own function does not
+ * wait: its call is the last one, and another filch_ticker_stop is needed before the memory is
+ * freed.  A ticker that was never started may be stopped.  A cancelled fiber still waits.
+ * Call from: any thread or fiber, also the ticker's function, also concurrently.
+ * Blocks: the fiber or the thread.
+ * Returns: 1: the ticker was started; 0: it was not. */
+FILCH_API int filch_ticker_stop(filch_ticker *t);
 
 FILCH_END_DECLS
 

@@ -26,6 +26,7 @@ typedef enum fi_fork_part {
     FI_FORK_LOCK_OWNERS, /* base/biased_lock.c; it and all below have no lock */
     FI_FORK_PARKING_LOT, /* wait/parking_lot.c */
     FI_FORK_WAITS,       /* wait/waitq.c */
+    FI_FORK_TIMER_CALLS, /* fiber/timer_calls.c */
     FI_FORK_WATCHDOG,    /* sched/watchdog.c */
     FI_FORK_RANDOM,      /* base/rng.c */
     FI_FORK_PARTS

@@ -1,6 +1,6 @@
 /* The clock, sleeping, and user timers.
  *
- * A timer starts a detached fiber.  filch_timer_start allocates the record of that start, so that
+ * A timer starts a detached fiber.  filch_timer_start allocates the record of that call, so that
  * nothing can fail when the timer fires.
  *
  * Each timer has a lock, which serialises its starts and stops by all threads.  Firing does not
@@ -9,8 +9,10 @@
 #include "base/clock.h"
 #include "base/fatal.h"
 #include "base/lock.h"
+#include "base/message.h"
 #include "base/timer_heap.h"
 #include "fiber/start.h"
+#include "fiber/timer_calls.h"
 #include "sched/runtime.h"
 #include "wait/waitq.h"
 
@@ -51,12 +53,18 @@ int filch_sleep(int64_t ns)
 
 #define STARTED 0xf11c4713u /* unlikely in uninitialised memory */
 
+_Static_assert(sizeof(fi_timer_call) <= FI_RECORD_SIZE(FI_RECORD_SMALL), "must fit into a record");
+
 typedef struct timer {
     fi_timer timer;           /* first */
     fi_lock lock;             /* guards the fields below, and adding and removing the timer */
-    FI_ATOMIC(uint32_t) mark; /* STARTED since the first start, 0 before */
-    fi_runnable *start;       /* of the last start, which may have fired; NULL: none, or stopped */
+    FI_ATOMIC(uint32_t) mark; /* STARTED since the first start, which may have failed; 0 before */
+    fi_timer_call *call;      /* of the last start, which may have fired; NULL: none, or stopped */
     uint64_t runtime;         /* number of its runtime, which may have stopped */
+    FI_ATOMIC(uint64_t) id;   /* of its calls; 0: it has not fired yet.  Written while it fires */
+    void (*work)(void *arg);
+    void *arg;
+    uint64_t n_starts; /* including restarts */
 } timer;
 
 _Static_assert(sizeof(timer) <= sizeof(filch_timer), "must fit into the public type");
@@ -77,12 +85,38 @@ static void timer_lock(timer *t)
     fi_lock_lock(&t->lock);
 }
 
+/* ---- firing ---- */
+
+/* The storage and the handle of the fiber end before filch_timer_stop_wait returns. */
+static void timer_call_run(fi_runnable *r, fi_fiber *f)
+{
+    fi_timer_call *c = (fi_timer_call *)(void *)r;
+    void (*work)(void *arg) = c->work;
+
+    fi_timer_calls_begin(c, f);
+    fi_start_begin(f, NULL, (uintptr_t)work);
+    work(c->arg);
+    if (f->worker->runtime->in_fork_child)
+        return;
+    fi_fiber_run_at_end(f);
+    fi_start_end(f);
+    fi_timer_calls_remove(c);
+    fi_record_pool_free(&f->worker->records[FI_RECORD_SMALL], c);
+}
+
 /* The function of the timer may run from here on.  If it starts or stops the timer, it waits until
  * this call has returned. */
-static void timer_fire(fi_timer *t)
+static void timer_fire(fi_timer *public)
 {
-    fi_start_submit(fi_worker_self(), ((timer *)(void *)t)->start);
+    timer *t = (timer *)(void *)public;
+
+    if (fi_load_relaxed(&t->id) == 0)
+        fi_store_relaxed(&t->id, fi_timer_id_new());
+    fi_timer_calls_add(t->call, fi_load_relaxed(&t->id));
+    fi_start_submit(fi_worker_self(), &t->call->runnable);
 }
+
+/* ---- start and stop ---- */
 
 /* [lock held] Remove the timer from the heap if it is there, and wait until it no longer fires.
  * True: it was there. */
@@ -94,16 +128,16 @@ static bool timer_remove(fi_runtime *rt, fi_worker *w, timer *t)
         return t->timer.index != 0;
     was_pending = fi_timer_heap_remove(&rt->timers, &t->timer);
     if (was_pending)
-        fi_start_cancel(rt, w, t->start);
+        fi_record_free(rt, w, FI_RECORD_SMALL, t->call);
     return was_pending;
 }
 
 /* [lock held] Afterwards the timer is not pending and does not fire.  True: it was pending. */
 static bool timer_cancel(fi_runtime *rt, fi_worker *w, timer *t)
 {
-    bool was_pending = t->start && timer_remove(rt, w, t);
+    bool was_pending = t->call && timer_remove(rt, w, t);
 
-    t->start = NULL;
+    t->call = NULL;
     return was_pending;
 }
 
@@ -113,12 +147,11 @@ static int timer_add(fi_runtime *rt, fi_worker *w, timer *t, int64_t deadline)
     int first;
 
     t->timer = (fi_timer){.deadline_ns = deadline, .fire = timer_fire};
-    fi_store_relaxed(&t->mark, STARTED);
     t->runtime = rt->number;
     first = fi_timer_heap_add(&rt->timers, &t->timer);
     if (first < 0) {
-        fi_start_cancel(rt, w, t->start);
-        t->start = NULL;
+        fi_record_free(rt, w, FI_RECORD_SMALL, t->call);
+        t->call = NULL;
         return first;
     }
     if (first > 0)
@@ -126,18 +159,37 @@ static int timer_add(fi_runtime *rt, fi_worker *w, timer *t, int64_t deadline)
     return 0;
 }
 
+/* [lock held] Returns: 1: the timer was pending; 0: it was not; -ENOMEM: it is not. */
+static int timer_arm(fi_runtime *rt, fi_worker *w, timer *t, int64_t deadline)
+{
+    bool was_pending = timer_cancel(rt, w, t);
+    fi_timer_call *c = fi_record_alloc(rt, w, FI_RECORD_SMALL);
+    int e;
+
+    if (!c)
+        return -ENOMEM;
+    c->runnable = (fi_runnable){.run = timer_call_run};
+    c->work = t->work;
+    c->arg = t->arg;
+    t->call = c;
+    t->n_starts++;
+    e = timer_add(rt, w, t, deadline);
+    return e < 0 ? e : was_pending;
+}
+
+/* rt: NULL: it cannot be started.  A restart may try again. */
 static int timer_start(fi_runtime *rt, fi_worker *w, timer *t, int64_t deadline,
                        void (*work)(void *arg), void *arg)
 {
-    int e = -ENOMEM;
+    int e;
 
     timer_lock(t);
-    timer_cancel(rt, w, t);
-    t->start = fi_start_prepare(rt, w, work, arg);
-    if (t->start)
-        e = timer_add(rt, w, t, deadline);
+    t->work = work;
+    t->arg = arg;
+    fi_store_relaxed(&t->mark, STARTED);
+    e = rt ? timer_arm(rt, w, t, deadline) : fi_runtime_start_error();
     fi_lock_unlock(&t->lock);
-    return e;
+    return e < 0 ? e : 0;
 }
 
 int filch_timer_start(filch_timer *user, int64_t deadline, void (*work)(void *arg), void *arg)
@@ -148,33 +200,106 @@ int filch_timer_start(filch_timer *user, int64_t deadline, void (*work)(void *ar
     fi_runtime *rt;
     int e;
 
+    if (!work)
+        return fi_message_null("filch_timer_start", "work", "a function");
     if (w)
         return timer_start(w->runtime, w, t, deadline, work, arg);
     rt = fi_runtime_enter();
     e = timer_start(rt, NULL, t, deadline, work, arg);
+    if (rt)
+        fi_runtime_leave(rt);
+    return e;
+}
+
+static int timer_restart(fi_runtime *rt, fi_worker *w, timer *t, int64_t deadline)
+{
+    int e;
+
+    timer_lock(t);
+    e = timer_arm(rt, w, t, deadline);
+    fi_lock_unlock(&t->lock);
+    return e;
+}
+
+int filch_timer_restart(filch_timer *user, int64_t deadline)
+{
+    fi_wait_chaos();
+    fi_worker *w = fi_worker_self();
+    timer *t = timer_of(user);
+    fi_runtime *rt;
+    int e;
+
+    if (fi_load_relaxed(&t->mark) == 0)
+        return fi_message_invalid("filch_timer_restart: the timer was never started (%p); call "
+                                  "filch_timer_start first",
+                                  (void *)user);
+    if (w)
+        return timer_restart(w->runtime, w, t, deadline);
+    rt = fi_runtime_enter();
+    if (!rt)
+        return fi_runtime_start_error();
+    e = timer_restart(rt, NULL, t, deadline);
     fi_runtime_leave(rt);
     return e;
 }
 
-static int timer_stop(fi_runtime *rt, fi_worker *w, timer *t)
+/* n_starts: the number of starts until now; NULL: not needed. */
+static int timer_stop_in(fi_runtime *rt, fi_worker *w, timer *t, uint64_t *n_starts)
 {
     bool was_pending;
 
     timer_lock(t);
     was_pending = timer_cancel(rt, w, t);
+    if (n_starts)
+        *n_starts = t->n_starts;
     fi_lock_unlock(&t->lock);
     return was_pending;
 }
 
-int filch_timer_stop(filch_timer *user)
+static int timer_stop(timer *t, uint64_t *n_starts)
 {
-    fi_wait_chaos();
     fi_worker *w = fi_worker_self();
     int stopped;
 
     if (w)
-        return timer_stop(w->runtime, w, timer_of(user));
-    stopped = timer_stop(fi_runtime_lock_running(), NULL, timer_of(user));
+        return timer_stop_in(w->runtime, w, t, n_starts);
+    stopped = timer_stop_in(fi_runtime_lock_running(), NULL, t, n_starts);
     fi_runtime_unlock_running();
+    return stopped;
+}
+
+int filch_timer_stop(filch_timer *t)
+{
+    fi_wait_chaos();
+    return timer_stop(timer_of(t), NULL);
+}
+
+static bool timer_was_started(timer *t, uint64_t n_starts)
+{
+    bool was_started;
+
+    fi_lock_lock(&t->lock);
+    was_started = t->n_starts != n_starts;
+    fi_lock_unlock(&t->lock);
+    return was_started;
+}
+
+/* The function may start the timer again before it returns.  If the timer was not started after the
+ * stop, no call was listed after the wait.  The id is relaxed: it was written when the timer fired,
+ * and a stop waits for that. */
+int filch_timer_stop_wait(filch_timer *user)
+{
+    fi_wait_chaos();
+    timer *t = timer_of(user);
+    const fi_fiber *f = fi_fiber_self();
+    uint64_t n_starts;
+    int stopped = 0;
+
+    if (f && fi_timer_calls_contain(fi_load_relaxed(&t->id), f))
+        return -EDEADLK;
+    do {
+        stopped |= timer_stop(t, &n_starts);
+        fi_timer_calls_wait(fi_load_relaxed(&t->id), user);
+    } while (timer_was_started(t, n_starts));
     return stopped;
 }
