@@ -1,4 +1,4 @@
-/* Clock, sleep and timers.  Times and deadlines are nanoseconds of a monotonic clock.
+/* Clock, sleep, timers and tickers.  Times and deadlines are nanoseconds of a monotonic clock.
  *
  *     #include <filch/time.h>
  *     #include <stdio.h>
@@ -66,7 +66,9 @@ typedef struct filch_timer {
  * Call from: any thread or fiber, also the timer's function, also concurrently.
  * Blocks: nothing, except briefly for a lock.
  * Returns: 0: the timer is pending.
- *     -ENOMEM: there is no memory.  The timer is not pending, and work will not be called. */
+ *     -EINVAL: work is NULL.
+ *     -ENOMEM: there is no memory.  The timer is not pending, and work will not be called.
+ *     Other errors are those of filch_start, if the runtime cannot be started. */
 FILCH_API int filch_timer_start(filch_timer *t, int64_t deadline, void (*work)(void *arg),
                                 void *arg);
 

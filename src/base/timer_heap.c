@@ -157,13 +157,20 @@ static int64_t deadline_of(const fi_timer *t)
     return t->deadline_ns > 0 ? t->deadline_ns : 0;
 }
 
+/* Make sure that a timer can be added, and leave the reserved memory.  A reserved timer that is in
+ * the heap is counted twice, which is simple and wastes one entry.
+ *
+ * Invariant: entries that are not reserved timers + reserved <= capacity.  So a reserved timer that
+ * is not in the heap finds a free entry. */
+static int make_room(fi_timer_heap *ts)
+{
+    return ts->n + ts->reserved < ts->capacity ? 0 : grow(ts);
+}
+
 static int add_timer(fi_timer_heap *ts, fi_timer *t)
 {
-    uint32_t index;
+    uint32_t index = alloc_slot(ts);
 
-    if (ts->n == ts->capacity && grow(ts) < 0)
-        return -ENOMEM;
-    index = alloc_slot(ts);
     ts->slots[index].timer = t;
     t->index = index + 1;
     fi_store_relaxed(&t->state, 0u);
@@ -179,9 +186,40 @@ int fi_timer_heap_add(fi_timer_heap *ts, fi_timer *t)
     int e;
 
     fi_lock_lock(&ts->lock);
-    e = add_timer(ts, t);
+    e = make_room(ts);
+    if (FI_LIKELY(e == 0))
+        e = add_timer(ts, t);
     fi_lock_unlock(&ts->lock);
     return e;
+}
+
+int fi_timer_heap_add_reserved(fi_timer_heap *ts, fi_timer *t)
+{
+    int first;
+
+    fi_lock_lock(&ts->lock);
+    first = add_timer(ts, t);
+    fi_lock_unlock(&ts->lock);
+    return first;
+}
+
+int fi_timer_heap_reserve(fi_timer_heap *ts)
+{
+    int e;
+
+    fi_lock_lock(&ts->lock);
+    e = make_room(ts);
+    if (e == 0)
+        ts->reserved++;
+    fi_lock_unlock(&ts->lock);
+    return e;
+}
+
+void fi_timer_heap_unreserve(fi_timer_heap *ts)
+{
+    fi_lock_lock(&ts->lock);
+    ts->reserved--;
+    fi_lock_unlock(&ts->lock);
 }
 
 static void remove_timer(fi_timer_heap *ts, fi_timer *t)

@@ -41,6 +41,7 @@ typedef struct fi_timer_heap {
     fi_timer_entry *heap; /* 4-ary, the earliest first; the first entry is never a removed one */
     fi_timer_slot *slots;
     uint32_t n, removed, capacity; /* entries; removed entries; of both arrays */
+    uint32_t reserved;             /* timers that can be added without memory */
     uint32_t free_index;           /* of the first free slot, plus 1; 0: none */
     FI_ATOMIC(int64_t) next_ns;    /* deadline of the first timer; written under the lock */
 } fi_timer_heap;
@@ -58,6 +59,15 @@ static inline int64_t fi_timer_heap_next(fi_timer_heap *ts)
 /* [any] Add a timer with deadline_ns and fire set, and zeros otherwise.  Returns 1: it is the first
  * timer now, so a sleeper may sleep too long; 0: it is not; -ENOMEM. */
 int fi_timer_heap_add(fi_timer_heap *ts, fi_timer *t);
+
+/* [any] Reserve memory for one timer that is added again and again, and release it.
+ * Returns: 0 or -ENOMEM. */
+int fi_timer_heap_reserve(fi_timer_heap *ts);
+void fi_timer_heap_unreserve(fi_timer_heap *ts);
+
+/* [party with a reservation, whose timer is not in the heap] Add it.  Returns: 1 or 0, as
+ * fi_timer_heap_add. */
+int fi_timer_heap_add_reserved(fi_timer_heap *ts, fi_timer *t);
 
 /* [any, but not from its fire()] Remove a timer.  After the return fire() does not run.
  * True: it did not fire.  False: fire() has run and has returned. */

@@ -1,7 +1,8 @@
 /* A timer fires at most once, and never after it was removed.  Then its memory may be reused.
  *
- * All: A add the thread's timer, R remove it and reuse its memory, F (one thread only) fire all
- * timers.  A removed timer does not fire, and its fire() has returned. */
+ * All: A add the thread's timer, T add it again if it has fired, as the call of a ticker does, R
+ * remove it and reuse its memory, F (one thread only) fire all timers.  A removed timer does not
+ * fire, and its fire() has returned. */
 #include "explore/kind.h"
 
 #include "base/timer_heap.h"
@@ -12,11 +13,13 @@ static fi_timer_heap timers;
 static fi_timer_entry heap[MAX_THREADS];
 static fi_timer_slot slots[MAX_THREADS];
 static fi_timer timer[MAX_THREADS];
-static unsigned added, fired; /* a bit for each thread whose timer it is */
+static FI_ATOMIC(uint32_t) submitted[MAX_THREADS]; /* by fire(), for the tick */
+static unsigned added, fired;                      /* a bit for each thread whose timer it is */
 
 static void setup(void)
 {
     static const char *const states[] = NUMBERED("state");
+    static const char *const calls[] = NUMBERED("call");
     added = fired = 0;
     memset(&timers, 0, sizeof timers);
     memset(timer, 0, sizeof timer);
@@ -30,7 +33,7 @@ static void setup(void)
     x_init(&timers.lock.word, 0, "lock");
     x_init(&timers.next_ns, (uint64_t)FI_TIMER_NEVER, "next");
     for (int i = 0; i < program_threads(); i++)
-        x_init(&timer[i].state, 0, states[i]);
+        x_init(&timer[i].state, 0, states[i]), x_init(&submitted[i], 0, calls[i]);
 }
 
 static void fire(fi_timer *t)
@@ -43,6 +46,7 @@ static void fire(fi_timer *t)
         x_fail(TWICE, "a timer fires twice");
     fired |= 1u << i;
     x_data_read(i);
+    fi_store_relaxed(&submitted[i], 1u);
 }
 
 static void add(int self)
@@ -54,6 +58,18 @@ static void add(int self)
     added |= 1u << self;
     fired &= ~(1u << self);
     fi_timer_heap_add(&timers, &timer[self]);
+}
+
+/* fire() has submitted the call, but may not have returned. */
+static void tick(int self)
+{
+    if (fi_load_relaxed(&submitted[self]) == 0)
+        return;
+    fi_store_relaxed(&submitted[self], 0u);
+    x_say("tick %d", self);
+    if (!FI_FAULT(tick_waits))
+        fi_timer_heap_remove(&timers, &timer[self]);
+    add(self);
 }
 
 static void remove_timer(int self)
@@ -69,6 +85,8 @@ static void operate(const operation *op)
 {
     if (op->letter == 'A')
         add(op->thread);
+    else if (op->letter == 'T')
+        tick(op->thread);
     else if (op->letter == 'R')
         remove_timer(op->thread);
     else
@@ -95,22 +113,21 @@ static const char *value_name(uint64_t value)
 }
 
 static const program programs[] = {
-    {0, 0, "AR", {"F"}},
-    {0, 0, "ARAR", {"FF"}},
-    {0, 0, "AR", {"AR", "F"}},
-    {0, 0, NULL, {NULL}},
+    {0, 0, "AR", {"F"}},       {0, 0, "ARAR", {"FF"}}, {0, 0, "ATR", {"FF"}},
+    {0, 0, "AR", {"AR", "F"}}, {0, 0, NULL, {NULL}},
 };
 
 static const mutant mutants[] = {
     WEAKER("sets FIRED relaxed", "timer_heap.fired", ORDER_RELAXED, RACE, RACE, RACE),
     WEAKER("reads FIRED relaxed", "timer_heap.state", ORDER_RELAXED, RACE, RACE, RACE),
+    FAULT("a ticker is added again while it fires", "tick_waits", RACE, RACE, RACE),
     {.what = NULL},
 };
 
 const kind timer_kind = {
     .name = "timer",
-    .owner = "ARF",
-    .thief = "ARF",
+    .owner = "ATRF",
+    .thief = "ATRF",
     .programs = programs,
     .mutants = mutants,
     .threads = NUMBERED("thread"),
