@@ -156,6 +156,56 @@ FILCH_API int filch_stop(void);
  * Returns: the number; 0: the runtime is not running. */
 FILCH_API unsigned filch_worker_count(void);
 
+/* Get the index of the worker that runs the caller: 0 to filch_worker_count() - 1.  It is valid
+ * until the next call that may wait or yield, because a fiber may continue on another worker.  A
+ * thread that runs its own task as a worker (filch_config.caller_runs) has the index of that worker
+ * meanwhile.
+ * Call from: any thread or fiber.  Blocks: nothing.
+ * Returns: the index; -1: the caller does not run on a worker. */
+FILCH_API int filch_worker_index(void);
+
+#endif
+
+/* ---- per-worker data ---- */
+
+/* An object of the same type for each worker, in cache lines of its own. */
+typedef struct filch_per_worker filch_per_worker;
+
+/* Create per-worker data.  The runtime need not run.
+ * size: bytes of each object.
+ * init: NULL, or initialises an object, which is zeroed.  It is called at the first
+ *     filch_per_worker_get of the worker, on that worker.
+ * fini: NULL, or ends an object.  filch_per_worker_free calls it for each.
+ * ctx: passed to init and fini.
+ * Call from: any thread or fiber.  Blocks: nothing.
+ * Returns: the data; NULL: there is no memory, or size is 0 or too large, and then a message says
+ *     so. */
+FILCH_API filch_per_worker *filch_per_worker_new(size_t size, void (*init)(void *object, void *ctx),
+                                                 void (*fini)(void *object, void *ctx), void *ctx);
+
+/* Get the object of the worker that runs the caller.  Use it only until the next call that may wait
+ * or yield: then another fiber of the worker may use it.
+ * A worker keeps its object when the runtime is stopped and started again, by its index.  A thread
+ * that is not a worker gets an object of its own, which stays when the thread ends.
+ * Call from: any thread or fiber.  Blocks: nothing.
+ * Returns: the object, aligned to 128 bytes; NULL: there is no memory for it, or data is NULL, and
+ *     then a message says so. */
+FILCH_API void *filch_per_worker_get(filch_per_worker *data);
+
+/* Call visit for each object that filch_per_worker_get has returned: those of workers in the order
+ * of their indices, then those of other threads.  No thread may use an object meanwhile.
+ * visit: may call filch_per_worker_get, but not filch_per_worker_free.
+ * If data or visit is NULL, a message says so, and the call does nothing.
+ * Call from: any thread or fiber.  Blocks: nothing. */
+FILCH_API void filch_per_worker_each(filch_per_worker *data, void (*visit)(void *object, void *ctx),
+                                     void *ctx);
+
+/* End and free all objects, and the data.  No thread may use an object meanwhile.  NULL is allowed.
+ * Call from: any thread or fiber.  Blocks: nothing. */
+FILCH_API void filch_per_worker_free(filch_per_worker *data);
+
+/* ---- machine ---- */
+
 /* Count the CPUs that this process may use.  These are the CPUs in the affinity mask of its main
  * thread, or fewer if a CPU quota of its cgroup or of an ancestor cgroup (v1 and v2) allows less.
  * A quota is rounded up to whole CPUs.  The mask and the quotas are read again at each call.

@@ -19,6 +19,7 @@ typedef enum fi_fork_part {
     FI_FORK_SPANS,       /* sched/span.c */
     FI_FORK_OVERFLOW,    /* stack/overflow.c */
     FI_FORK_FLS_KEYS,    /* fiber/fls.c */
+    FI_FORK_PER_WORKER,  /* sched/per_worker.c */
     FI_FORK_RECORDS,     /* base/record_orphan.c */
     FI_FORK_TURNS,       /* io/nowait.c */
     FI_FORK_MEMORY,      /* base/mem.c */
