@@ -18,6 +18,7 @@
 #ifndef FILCH_RUNTIME_H
 #define FILCH_RUNTIME_H
 
+#include <filch/message.h>
 #include <filch/version.h>
 
 #include <stdbool.h>
@@ -42,21 +43,14 @@ typedef enum filch_caller_runs {
 
 typedef enum filch_deadlock {
     FILCH_DEADLOCK_DEFAULT,
-    FILCH_DEADLOCK_ABORT,  /* list the deadlocked fibers on stderr and abort the program */
-    FILCH_DEADLOCK_REPORT, /* list them and continue */
+    FILCH_DEADLOCK_ABORT,  /* list the deadlocked fibers and abort the program */
+    FILCH_DEADLOCK_REPORT, /* list them, once for each deadlock, and continue */
     FILCH_DEADLOCK_OFF,
 } filch_deadlock;
 
-/* In C++, = {0} would otherwise warn that the other fields are missing. */
-#ifdef __cplusplus
-#define FILCH_ZERO_ = {}
-#else
-#define FILCH_ZERO_
-#endif
-
 /* Settings.  A field that is zero or NULL is taken from its environment variable, and otherwise has
- * its default.  filch(7) lists more variables, for tools.  A set-uid program ignores the
- * environment. */
+ * its default.  A wrong variable is named by a message and ignored, unless FILCH_STRICT is 1.
+ * filch(7) lists more variables, for tools.  A set-uid program ignores the environment. */
 typedef struct filch_config {
     /* FILCH_WORKERS: the number of workers, 1 to FILCH_WORKERS_MAX; default filch_cpu_count() */
     unsigned workers FILCH_ZERO_;
@@ -74,7 +68,7 @@ typedef struct filch_config {
      * which its thread waits for a CPU does not count.  Up to 1 h; negative (0 in the
      * environment): off; default 10 ms */
     int64_t watchdog_ns FILCH_ZERO_;
-    /* FILCH_DEADLOCK: abort, report or off; default abort.  Waiting fibers are deadlocked if
+    /* FILCH_DEADLOCK: abort, report or off; default report.  Waiting fibers are deadlocked if
      * no timer, no descriptor and no thread can wake them.  Threads that wait in a call of Filch
      * themselves do not count */
     filch_deadlock deadlock FILCH_ZERO_;
@@ -87,8 +81,6 @@ typedef struct filch_config {
     /* FILCH_STATS: 0 or 1; 1: write a table of the counters to stderr when the runtime stops;
      * default 0 */
     bool stats FILCH_ZERO_;
-    /* FILCH_TOP: 0 or 1; 1: let filch top read the state of this process; default 0 */
-    bool top FILCH_ZERO_;
     /* FILCH_TRACE: a file for a trace of all events, for ui.perfetto.dev; default none */
     const char *trace FILCH_ZERO_;
     /* FILCH_TRACE_MS (milliseconds): trace only the last part of this length, and write the file
@@ -126,13 +118,14 @@ FILCH_API int filch_start_(const filch_config *config, size_t size);
  * there.  A mutex, channel or other object that another thread was using at the fork stays in the
  * child as it was, and may stay locked.
  * config: NULL means a config of zeros.
- * Call from: any thread that is not a worker.  Blocks: the thread, for some 50 microseconds.
- * Returns: 0.
- *     -EINVAL: a setting is wrong.  A message on stderr names it.
- *     -EBUSY: the runtime is running.
- *     -EDEADLK: the caller is a fiber.
+ * Call from: any thread or fiber.  Blocks: the thread, for some 50 microseconds.
+ * Returns: 0: the runtime was started.
+ *     1: the runtime was running, and config was not used.
+ *     -EINVAL: a field of config is wrong, or a variable with FILCH_STRICT=1.  A message names it.
+ *     -EDEADLK: the caller is a fiber, and the runtime is being stopped.
  *     -ENOMEM: there is no memory.
- *     -EAGAIN: a thread cannot be created.
+ *     -EAGAIN: no thread can be created.  If some can, there are fewer workers, and a message says
+ *         so.
  *     Other errors are those of the system.  After an error the runtime is not running. */
 static inline int filch_start(const filch_config *config)
 {
@@ -213,7 +206,9 @@ FILCH_API void filch_per_worker_free(filch_per_worker *data);
  * Call from: any thread or fiber.  Blocks: the thread, while it reads a few files in /proc and
  *     /sys.
  * Returns: 1 or more. */
+#ifndef FILCH_SERIAL
 FILCH_API unsigned filch_cpu_count(void);
+#endif
 
 FILCH_END_DECLS
 

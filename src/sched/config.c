@@ -2,6 +2,7 @@
 #include "sched/config.h"
 
 #include "base/cpu_count.h"
+#include "base/message.h"
 #include "base/option.h"
 
 #include <filch/runtime.h>
@@ -9,6 +10,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -157,11 +159,15 @@ static int signal_of(const char *text)
     return -1;
 }
 
-/* Signals that report faults and signals that cannot be caught are not allowed. */
+/* Signals that report faults, and signals that cannot be caught or that the C library keeps for
+ * itself, are not allowed. */
 static bool may_dump_on(int n)
 {
-    return n > 0 && n <= SIGRTMAX && n != SIGKILL && n != SIGSTOP && n != SIGSEGV && n != SIGBUS &&
-           n != SIGILL && n != SIGFPE && n != SIGABRT;
+    struct sigaction now;
+
+    return sigaction(n, NULL, &now) == 0 && n > 0 && n <= SIGRTMAX && n != SIGKILL &&
+           n != SIGSTOP && n != SIGSEGV && n != SIGBUS && n != SIGILL && n != SIGFPE &&
+           n != SIGABRT;
 }
 
 static int resolve_signal(const filch_config *c, fi_settings *s)
@@ -199,6 +205,8 @@ static int resolve_blocking_threads(const filch_config *c, fi_settings *s)
 static int resolve_name(const filch_config *c, fi_settings *s)
 {
     const char *name = c->name ? c->name : fi_option_env("FILCH_NAME");
+    size_t max = sizeof s->name - 1;
+    int e = 0;
 
     if (name && strlen(name) > max) {
         e = c->name
@@ -293,8 +301,6 @@ static int resolve_observe(const filch_config *config, fi_settings *out)
     int e = resolve_switch(config->stats, "FILCH_STATS", &s->stats);
 
     if (e == 0)
-        e = resolve_switch(config->top, "FILCH_TOP", &s->top);
-    if (e == 0)
         e = resolve_trace(config, s);
     if (e == 0)
         e = resolve_sample(s);
@@ -303,7 +309,7 @@ static int resolve_observe(const filch_config *config, fi_settings *out)
     return e;
 }
 
-/* ---- lab settings: variables without a field, for filch lab and filch run ---- */
+/* ---- lab settings: variables without a field, for filch lab and filch bench run ---- */
 
 static int resolve_search(fi_settings *s)
 {
@@ -320,9 +326,10 @@ static int resolve_search(fi_settings *s)
 static int resolve_deque(fi_settings *s)
 {
     const char *name = fi_option_env("FILCH_DEQUE");
+    const fi_deque_ops *deque = name ? fi_deque_kind_named(name) : &fi_deque_batch;
 
-    s->deque = name ? fi_deque_kind_named(name) : &fi_deque_batch;
-    if (s->deque && !s->deque->fifo)
+    s->deque = deque && !deque->fifo ? deque : &fi_deque_batch;
+    if (s->deque == deque)
         return 0;
     return fi_option_reject("FILCH_DEQUE: %s ('%s'); use locked, bounded or batch",
                             deque ? "the owner of this deque pops the oldest task, not the newest"
@@ -340,11 +347,11 @@ static int resolve_batch(fi_settings *s)
                                           .fallback = single ? 1 : BATCH_DEFAULT},
                              &n);
 
+    s->steal_batch = single ? 1 : (uint32_t)n;
     if (e == 0 && single && n > 1)
         e = fi_option_reject(
             "FILCH_STEAL_BATCH: the deque 'bounded' supports only 1 (%llu); use 1 or another deque",
             (unsigned long long)n);
-    s->steal_batch = (uint32_t)n;
     return e;
 }
 
@@ -354,6 +361,13 @@ static int resolve_publish(fi_settings *s)
 
     s->eager = eager == 1;
     return eager < 0 ? eager : 0;
+}
+
+/* Only its own value is checked here.  base/option.c uses it. */
+static int resolve_strict(const filch_config *config, fi_settings *out)
+{
+    (void)config, (void)out;
+    return fi_option_choice("FILCH_STRICT", "0", "1", 0) < 0 ? -EINVAL : 0;
 }
 
 static int resolve_lab(const filch_config *config, fi_settings *out)
@@ -370,11 +384,20 @@ static int resolve_lab(const filch_config *config, fi_settings *out)
     return e;
 }
 
+static int resolve_worker_hooks(const filch_config *c, fi_settings *s)
+{
+    s->on_worker_start = c->on_worker_start;
+    s->on_worker_stop = c->on_worker_stop;
+    s->worker_ctx = c->worker_ctx;
+    return 0;
+}
+
 int fi_config_resolve(const filch_config *config, fi_settings *out)
 {
     static int (*const steps[])(const filch_config *, fi_settings *) = {
-        resolve_workers,  resolve_stack,    resolve_choices, resolve_blocking_threads, resolve_name,
-        resolve_watchdog, resolve_deadlock, resolve_signal,  resolve_observe,          resolve_lab,
+        resolve_strict,           resolve_workers, resolve_stack,    resolve_choices,
+        resolve_blocking_threads, resolve_name,    resolve_watchdog, resolve_deadlock,
+        resolve_signal,           resolve_observe, resolve_lab,      resolve_worker_hooks,
     };
     const filch_config none = {0};
 

@@ -12,7 +12,6 @@
 /* Settings of src/observe.  File names are the caller's, and are valid while the runtime starts. */
 typedef struct fi_observe_settings {
     bool stats;
-    bool top;
     const char *trace;     /* file; NULL: none */
     int64_t trace_ns;      /* keep the last nanoseconds; 0: all events that fit */
     uint32_t trace_events; /* of each worker; a power of two */
@@ -32,7 +31,10 @@ typedef struct fi_settings {
     char name[11];       /* start of the names of threads, which have at most 15 bytes */
     int64_t watchdog_ns; /* 0: off */
     filch_deadlock deadlock;
-    int dump_signal; /* 0: none */
+    int dump_signal;                                    /* 0: none */
+    void (*on_worker_start)(unsigned index, void *ctx); /* NULL: none */
+    void (*on_worker_stop)(unsigned index, void *ctx);
+    void *worker_ctx;
     fi_observe_settings observe;
     /* Lab settings: environment variables without a field in filch_config. */
     bool eager; /* publish each task at its spawn */

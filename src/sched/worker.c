@@ -178,6 +178,13 @@ static void run_worker(fi_worker *w)
     fi_worker_thread_fini(&thread);
 }
 
+/* [worker thread, detached: a borrower may run the worker meanwhile] */
+static void call_worker_hook(const fi_worker *w, void (*hook)(unsigned index, void *ctx))
+{
+    if (hook)
+        hook(w->index, w->runtime->settings.worker_ctx);
+}
+
 /* All workers start asleep, so that a caller can borrow a worker whose thread has not started yet.
  * The worker may then never be run by its own thread. */
 void *fi_worker_main(void *worker)
@@ -187,6 +194,7 @@ void *fi_worker_main(void *worker)
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL); /* its fibers also run on other threads */
     name_thread(w);
     fi_store_relaxed(&w->tid, (int)syscall(SYS_gettid));
+    call_worker_hook(w, w->runtime->settings.on_worker_start);
     fi_idle_wait(&w->sleeper);
     fi_trace_woken(w);
     fi_watchdog_worker_awake(w->runtime);
@@ -194,5 +202,6 @@ void *fi_worker_main(void *worker)
         run_worker(w);
     fi_fiber_cache_drain(w);
     fi_stack_cache_fini(&w->stacks);
+    call_worker_hook(w, w->runtime->settings.on_worker_stop);
     return NULL;
 }
