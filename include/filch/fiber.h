@@ -13,8 +13,10 @@
  *     {
  *         filch_fiber *f = filch_fiber_start(answer, argv[argc - 1]);
  *         void *result = NULL;
- *         if (f && filch_fiber_join(f, &result) == 0)
- *             puts((const char *)result);
+ *         if (!f || filch_fiber_join(f, &result) != 0)
+ *             return 1;
+ *         puts((const char *)result);
+ *         return 0;
  *     }
  *
  *     int main(int argc, char **argv)
@@ -24,7 +26,9 @@
  *
  * A fiber runs until it waits or yields.  Then its worker runs another fiber.  The fiber may
  * continue on another worker, so thread-local variables, errno among them, may differ after a
- * call that waits.
+ * call that waits.  A fiber that uses a library with thread-local state (OpenGL, JNI, OpenMP) can
+ * be started with the attribute `bound`.  It always continues on the same thread.  Other fibers of
+ * that thread use the same thread-local variables.
  *
  * Tasks and jobs run on fibers, too.  "The calling fiber" is then the fiber that runs them.
  */
@@ -42,39 +46,51 @@ FILCH_BEGIN_DECLS
 
 typedef struct filch_fiber filch_fiber;
 
-/* In C++, = {0} would otherwise warn that the other fields are missing. */
-#ifdef __cplusplus
-#define FILCH_FIBER_ZERO_ = {}
-#else
-#define FILCH_FIBER_ZERO_
-#endif
-
 /* Attributes of a fiber.  Zero, or NULL for the whole struct, means the default. */
 typedef struct filch_fiber_attr {
     /* The name for messages.  The string is not copied, and must stay valid as long as the
      * fiber. */
-    const char *name FILCH_FIBER_ZERO_;
+    const char *name FILCH_ZERO_;
     /* Bytes of the stack, at most 1 GiB, rounded up to a power of two that is at least 16 KiB; 0:
      * filch_config.stack_size. */
-    size_t stack_size FILCH_FIBER_ZERO_;
+    size_t stack_size FILCH_ZERO_;
+    /* True: the fiber runs on one thread, from its start to its end.  The thread is that of a
+     * worker, which the start chooses: the one with the fewest bound fibers.  No other worker can
+     * help: while another fiber keeps that worker, the bound fiber waits.  Tasks that it spawns run
+     * anywhere. */
+    bool bound FILCH_ZERO_;
 } filch_fiber_attr;
+
+/* The inline functions pass the size of the struct that the program was compiled with. */
+FILCH_API int filch_go_attr_(const filch_fiber_attr *attr, size_t size, void (*body)(void *arg),
+                             void *arg);
+FILCH_API filch_fiber *filch_fiber_start_attr_(const filch_fiber_attr *attr, size_t size,
+                                               void *(*body)(void *arg), void *arg);
 
 /* Start a detached fiber that runs body(arg).
  * Call from: any thread or fiber.  Blocks: nothing.
  * Returns: 0: the fiber was started.
  *     -ENOMEM: there is no memory.
- *     -EINVAL: filch_go_attr: stack_size is too large. */
+ *     -EINVAL: filch_go_attr: stack_size is too large, or body is NULL.
+ *     Other errors are those of filch_start, if the runtime cannot be started. */
 FILCH_API int filch_go(void (*body)(void *arg), void *arg);
-FILCH_API int filch_go_attr(const filch_fiber_attr *attr, void (*body)(void *arg), void *arg);
+static inline int filch_go_attr(const filch_fiber_attr *attr, void (*body)(void *arg), void *arg)
+{
+    return filch_go_attr_(attr, sizeof *attr, body, arg);
+}
 
 /* Start a fiber that runs body(arg), and get its handle.  The caller owns the handle until it
  * joins or detaches the fiber, also after filch_stop.  Using the handle after that aborts the
  * program with a message that names the call.
  * Call from: any thread or fiber.  Blocks: nothing.
- * Returns: the handle; NULL: there is no memory, or stack_size is too large. */
+ * Returns: the handle; NULL: there is no memory, stack_size is too large, body is NULL, or the
+ *     runtime cannot be started.  A message names a wrong argument. */
 FILCH_API filch_fiber *filch_fiber_start(void *(*body)(void *arg), void *arg);
-FILCH_API filch_fiber *filch_fiber_start_attr(const filch_fiber_attr *attr,
-                                              void *(*body)(void *arg), void *arg);
+static inline filch_fiber *filch_fiber_start_attr(const filch_fiber_attr *attr,
+                                                  void *(*body)(void *arg), void *arg)
+{
+    return filch_fiber_start_attr_(attr, sizeof *attr, body, arg);
+}
 
 /* Wait until the fiber has ended, and free the handle.  After an error the handle is still valid.
  * result: NULL, or where to store the value that body returned.
@@ -92,22 +108,24 @@ FILCH_API int filch_fiber_join_until(filch_fiber *f, void **result, int64_t dead
  * Call from: any thread or fiber.  Blocks: nothing. */
 FILCH_API void filch_fiber_detach(filch_fiber *f);
 
-/* Cancel the fiber.  Its current and later cancellable waits return -ECANCELED.  Cancellable are
- * sleeps, joins, channels, sockets, and all waits with a deadline.  filch_mutex_lock, other waits
- * that cannot fail, and waits for a job or a task are not interrupted.  NULL is allowed.
+/* Cancel the fiber.  Its current and later cancellable waits return -ECANCELED.  filch-cancel(7)
+ * lists all waits.  If the fiber waits for a group or a job, it cancels that, and still waits.
+ * NULL is allowed.
  * The cancellation reaches the tasks that the fiber has spawned, and their tasks, also where other
- * workers run them.  It does not reach fibers, jobs and groups that the fiber has started.
+ * workers run them.  It does not reach fibers that the fiber has started.
  * A fiber of filch_go has no handle until it calls filch_fiber_self.  Tasks that were stolen before
  * that are not reached.
  * Call from: any thread or fiber that has the handle.  Blocks: nothing. */
 FILCH_API void filch_fiber_cancel(filch_fiber *f);
 
-/* Ask whether the calling fiber is cancelled.  In a task: whether the fiber that spawned it is.
+/* Ask whether the calling fiber is cancelled, or the group or job whose work it runs.  In a task:
+ * whether the fiber that spawned it is.
  * Call from: any thread or fiber.  Blocks: nothing.
  * Returns: true: it is cancelled; false in a thread that is not a worker. */
 FILCH_API bool filch_fiber_is_cancelled(void);
 
-/* End the cancellation of the calling fiber and of all its tasks, which may wait again.
+/* End the cancellation of the calling fiber and of all its tasks, which may wait again.  The group
+ * or job of the caller stays cancelled.
  * Call from: any thread or fiber.  Blocks: nothing.
  * Returns: true: it was cancelled; false in a thread that is not a worker. */
 FILCH_API bool filch_fiber_uncancel(void);

@@ -48,7 +48,7 @@ static bool check_poller(fi_runtime *rt, fi_stall *s, int64_t now_ns)
 /* Normally a worker that is awake takes the work in time, or wakes another one. */
 static bool check_work(fi_runtime *rt, fi_stall *s, int64_t now_ns)
 {
-    if (!fi_idle_any_asleep(&rt->idle) || !fi_runtime_has_work(rt)) {
+    if (!fi_idle_any_asleep(&rt->idle) || !fi_runtime_has_shared_work(rt)) {
         s->work_since_ns = 0;
         return false;
     }

@@ -64,7 +64,7 @@ static int alloc_rings(fi_runtime *rt)
     ring = (fi_event_ring *)(void *)(slots + rings * capacity);
     for (unsigned i = 0; i < rt->n_workers; i++) {
         rt->workers[i].events = ring_init(ring++, &slots, capacity);
-        rt->workers[i].hook_mask |= FI_HOOK_TRACE;
+        fi_worker_add_hook(&rt->workers[i], FI_HOOK_TRACE);
     }
     rt->external_events = ring_init(ring++, &slots, capacity);
     rt->names = (fi_intern *)(void *)ring;

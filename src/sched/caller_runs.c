@@ -1,4 +1,5 @@
 #include "sched/caller_runs.h"
+#include "sched/bound.h"
 #include "sched/switch.h"
 
 #include "sched/runtime.h"
@@ -20,13 +21,14 @@ bool fi_borrower_may_run_other(fi_worker *w, fi_runnable *r)
     return false;
 }
 
+/* Bound fibers run in the worker's own thread, which gets the worker back for them. */
 static fi_runnable *find_borrower_work(fi_worker *w, bool *searching)
 {
     fi_runnable *r = w->pending_pick;
 
     w->pending_pick = NULL;
     *searching = false;
-    if (!r)
+    if (!r && !fi_bound_has_ready(w))
         r = fi_find_work_awake(w, searching);
     return r && fi_borrower_may_run(w, r) ? r : NULL;
 }

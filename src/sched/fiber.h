@@ -73,7 +73,7 @@ typedef struct fi_at_end {
     void (*end)(struct fi_at_end *self, fi_fiber *f); /* may free the object, and may park */
 } fi_at_end;
 
-/* Deferred by the work of a fiber until before the fiber runs work of another kind. */
+/* Counted by the work of a fiber, and added to the group before the fiber runs other work. */
 typedef struct fi_deferred {
     void (*run)(fi_fiber *f); /* sets itself and group to NULL; NULL: nothing is deferred */
     fi_cancel_scope *group;   /* of the work that runs or that has ended; NULL: none */
@@ -101,6 +101,9 @@ struct fi_fiber {
     FI_ATOMIC(uint32_t) cancel_state;
 
     FI_ATOMIC(uint32_t) busy; /* it has work */
+    FI_ATOMIC(const void *)
+    wait_key;                  /* the address that it waits for in the parking lot; NULL: none */
+    FI_ATOMIC(uint32_t) bound; /* index of its only worker, plus 1 (sched/bound.h); 0: any */
     FI_ATOMIC(uintptr_t)
     body;              /* function of filch_go or filch_fiber_start; 0: a task or a job */
     fi_runnable *work; /* what it runs next */
@@ -185,6 +188,12 @@ static inline void fi_fiber_end_last(fi_fiber *f, fi_at_end *x)
 
 /* [fiber, at the end of its work] End these objects, and those that they add. */
 void fi_fiber_run_at_end(fi_fiber *f);
+
+/* [fiber] Begin and end one of several functions that it runs as one piece of work.  Each function
+ * starts with the default name and floating-point modes, and has its own fiber-local storage and
+ * handle. */
+void fi_fiber_begin_function(fi_fiber *f, uintptr_t function);
+void fi_fiber_end_function(fi_fiber *f);
 
 /* [fiber or its worker] Add the fiber's counts to its worker's counters. */
 void fi_fiber_flush(fi_fiber *f);

@@ -1,14 +1,15 @@
 /* The next work to run, in the order of Go's scheduler:
  *
  *     0. every 61st time: in turn the global queue, the inbox, the old end of the own deque, low
- *        priority, work that waits for memory, and the FIFO before the next slot, so that none of
- *        them starves.  The worker polls as well.  This comes before high priority: an endless
- *        chain of high-priority jobs must not stop timers and I/O
+ *        priority, work that waits for memory, bound fibers, and the FIFO before the next slot, so
+ *        that none of them starves.  The worker polls as well.  This comes before high priority: an
+ *        endless chain of high-priority jobs must not stop timers and I/O
  *        then high priority
- *     1. the own run queue, next slot and FIFO: fibers that are ready again
+ *     1. every second time bound fibers, if the worker has any (sched/bound.h); then the own run
+ *        queue, next slot and FIFO: fibers that are ready again
  *     2. the own deque: unstarted work, the newest first
  *     3. the own inbox
- *     4. the global queue, several at once
+ *     4. the global queue, several at once; then bound fibers
  *     5. the poller, unless a worker sleeps in it; then work that waits for memory, once it is free
  *     6. other workers, each once in a random order, at most 4 rounds: their deque (up to k pieces
  *        of work), their FIFO (half; and their next slot, if it is stale), their inbox; a worker
@@ -20,6 +21,7 @@
  */
 #include "base/clock.h"
 #include "base/futex.h"
+#include "sched/bound.h"
 #include "sched/caller_runs.h"
 #include "sched/memory_wait.h"
 #include "sched/tracepoint.h"
@@ -103,8 +105,10 @@ static fi_runnable *take_oldest(fi_worker *w)
 static fi_runnable *take_for_fairness(fi_worker *w)
 {
     fi_poller_poll(w);
+    if (FI_UNLIKELY(fi_bound_has_any(w)))
+        w->pick_first |= FI_PICK_BOUND;
     w->fair_tick_at = fi_load_relaxed(&w->tick) + FAIR_TICK;
-    switch (w->fair_round++ % 6) {
+    switch (w->fair_round++ % 7) {
     case 0:
         return take_global(w, 1);
     case 1:
@@ -115,6 +119,8 @@ static fi_runnable *take_for_fairness(fi_worker *w)
         return take_low(w);
     case 4:
         return fi_memory_wait_take(w);
+    case 5:
+        return fi_bound_take(w);
     default:
         return fi_runq_pop_fifo(&w->ready, fi_worker_lock_id(w));
     }
@@ -131,7 +137,7 @@ static void fire_timers(fi_worker *w, uint32_t tick)
         return;
     now = fi_clock_now();
     fi_store_relaxed(&w->runtime->coarse_now_ns, now);
-    if (next > now)
+    if (next > now || fi_load_relaxed(&w->runtime->timers_stopped))
         return;
     fi_trace_timers(w);
     fi_timer_heap_fire(&w->runtime->timers, now);
@@ -142,8 +148,29 @@ static void fire_timers(fi_worker *w, uint32_t tick)
  * fibers that only yield until it has run. */
 static fi_runnable *take_unstarted_first(fi_worker *w)
 {
-    w->unstarted_first = false;
+    w->pick_first &= FI_PICK_BOUND;
     return fi_worker_pop_unstarted(w);
+}
+
+/* Bound fibers and other work take turns.  Otherwise one could wait forever behind the other. */
+static __attribute__((noinline, cold)) fi_runnable *take_bound_in_turn(fi_worker *w)
+{
+    fi_runnable *r = NULL;
+
+    w->bound_turn = !w->bound_turn;
+    if (w->bound_turn)
+        r = fi_bound_take(w);
+    if (!r && w->pick_first & FI_PICK_UNSTARTED)
+        r = take_unstarted_first(w);
+    if (!fi_bound_has_any(w))
+        w->pick_first &= FI_PICK_UNSTARTED;
+    return r;
+}
+
+static fi_runnable *take_preferred(fi_worker *w)
+{
+    return FI_LIKELY(w->pick_first == FI_PICK_UNSTARTED) ? take_unstarted_first(w)
+                                                         : take_bound_in_turn(w);
 }
 
 /* Not ==, because fi_switch_may_pick (sched/switch.h) advances the tick as well, without this
@@ -159,15 +186,15 @@ static fi_runnable *take_own(fi_worker *w)
     fi_runnable *r = NULL;
 
     fi_store_relaxed(&w->tick, tick);
+    w->sched_tick_at = tick + w->attached->direct_switch_max;
     if (tick_is_due(tick, w->timer_tick_at))
         fire_timers(w, tick);
     if (tick_is_due(tick, w->fair_tick_at))
         r = take_for_fairness(w);
     if (!r && (r = take_high(w)) != NULL)
         return r;
-    w->sched_tick_at = tick + w->attached->direct_switch_max;
-    if (!r && w->unstarted_first)
-        r = take_unstarted_first(w);
+    if (!r && w->pick_first)
+        r = take_preferred(w);
     if (!r)
         r = fi_runq_pop(&w->ready, fi_worker_lock_id(w));
     if (!r)
@@ -176,16 +203,21 @@ static fi_runnable *take_own(fi_worker *w)
         r = fi_shared_queue_pop(&w->inbox);
     if (!r)
         r = take_global(w, SIZE_MAX);
+    if (!r && w->pick_first)
+        r = fi_bound_take(w);
     return r;
 }
 
-/* The own queues, then the poller, then work that waits for memory. */
+/* The own queues, then the poller, then bound fibers that are new, then work that waits for
+ * memory. */
 static fi_runnable *take_or_poll(fi_worker *w)
 {
     fi_runnable *r = take_own(w);
 
     if (!r && fi_poller_poll(w))
         r = take_own(w);
+    if (!r)
+        r = fi_bound_take(w);
     return r ? r : fi_memory_wait_take(w);
 }
 
@@ -237,8 +269,8 @@ static fi_runnable *steal_from_deque(fi_worker *w, fi_worker *victim)
     return items[0];
 }
 
-/* Wait until the worker looks for work, or for NEXT_STALE_NS.  True: it has not looked for work, and
- * the fiber in its next slot may be stolen. */
+/* Wait until the worker looks for work, or for NEXT_STALE_NS.  True: it has not looked for work,
+ * and the fiber in its next slot may be stolen. */
 static bool next_is_stale(fi_worker *victim)
 {
     uint32_t tick = fi_load_relaxed(&victim->tick);
@@ -342,6 +374,8 @@ static fi_runnable *search_until_found(fi_worker *w)
             r = fi_shared_queue_pop(&w->inbox);
         if (!r)
             r = take_timer_ready(w);
+        if (!r)
+            r = fi_bound_take(w);
         if (r)
             return r;
         if (round == ROUNDS - 1)
@@ -371,18 +405,26 @@ static bool worker_has_work(fi_worker *w)
            fi_shared_queue_size(&w->inbox) > 0;
 }
 
-static bool has_shared_work(fi_runtime *rt)
+static bool has_queued_work(fi_runtime *rt)
 {
     return fi_shared_queue_size(&rt->global) > 0 || fi_shared_queue_size(&rt->high_queue) > 0 ||
            fi_shared_queue_size(&rt->low_queue) > 0;
 }
 
-bool fi_runtime_has_work(fi_runtime *rt)
+bool fi_runtime_has_shared_work(fi_runtime *rt)
 {
     for (unsigned i = 0; i < rt->n_workers; i++)
         if (worker_has_work(&rt->workers[i]))
             return true;
-    return has_shared_work(rt) || fi_memory_wait_size(rt) > 0;
+    return has_queued_work(rt) || fi_memory_wait_size(rt) > 0;
+}
+
+bool fi_runtime_has_work(fi_runtime *rt)
+{
+    for (unsigned i = 0; i < rt->n_workers; i++)
+        if (fi_bound_has_ready(&rt->workers[i]))
+            return true;
+    return fi_runtime_has_shared_work(rt);
 }
 
 /* Its worker will run that fiber itself (sched/runq.h). */
@@ -400,7 +442,8 @@ static bool must_stay_awake(void *ctx)
     fi_runtime *rt = w->runtime;
 
     if (fi_load_relaxed(&rt->stopping) || fi_watchdog_check_is_wanted(&rt->watchdog) ||
-        has_shared_work(rt) || fi_idle_is_unpolled(&rt->idle) || fi_memory_wait_is_unseen(w) ||
+        has_queued_work(rt) || fi_bound_has_ready(w) || fi_idle_is_unpolled(&rt->idle) ||
+        fi_memory_wait_is_unseen(w) ||
         fi_timer_heap_next(&rt->timers) < fi_idle_timer_deadline(&rt->idle))
         return true;
     for (unsigned i = 0; i < rt->n_workers; i++) {

@@ -254,6 +254,37 @@ static woken remove_sleeper(fi_idle *i, fi_sleeper *s)
     return w;
 }
 
+void fi_idle_wake_this(fi_idle *i, fi_sleeper *s)
+{
+    woken w;
+
+    fi_fence_seq_cst(idle.wake_this.fence);
+    if (fi_load_relaxed(&s->asleep) != FI_ASLEEP)
+        return;
+    w = remove_sleeper(i, s);
+    if (w.sleeper)
+        wake_sleeper(i, w);
+}
+
+bool fi_idle_bind(fi_idle *i, fi_sleeper *s, bool may_be_lent)
+{
+    bool may;
+
+    fi_lock_lock(&i->lock);
+    may = may_be_lent || fi_load_relaxed(&s->asleep) != FI_LENT;
+    if (may)
+        fi_store_relaxed(&s->n_bound, fi_load_relaxed(&s->n_bound) + 1u);
+    fi_lock_unlock(&i->lock);
+    return may;
+}
+
+void fi_idle_unbind(fi_idle *i, fi_sleeper *s)
+{
+    fi_lock_lock(&i->lock);
+    fi_store_relaxed(&s->n_bound, fi_load_relaxed(&s->n_bound) - 1u);
+    fi_lock_unlock(&i->lock);
+}
+
 typedef struct sleep_op {
     fi_idle *idle;
     fi_sleeper *sleeper;
@@ -322,14 +353,14 @@ void fi_idle_wait(fi_sleeper *s)
     sleep_until_awake(&n, FI_FUTEX_FOREVER);
 }
 
-/* [lock held] The sleeper to lend: not the one that polls, and the timer sleeper only if there
- * is no other.  NULL: none. */
-static fi_sleeper **pick_lendable(fi_idle *i)
+/* [lock held] A sleeper that does not poll, with or without bound fibers.  The timer sleeper only
+ * if there is no other.  NULL: none. */
+static fi_sleeper **pick_replaceable(fi_idle *i, bool with_bound)
 {
     fi_sleeper **timer_sleeper = NULL;
 
     for (fi_sleeper **link = &i->sleepers; *link; link = &(*link)->next) {
-        if (sleeper_is_polling(i, *link))
+        if (sleeper_is_polling(i, *link) || (!with_bound && fi_load_relaxed(&(*link)->n_bound) > 0))
             continue;
         if (*link != i->timer_sleeper)
             return link;
@@ -360,7 +391,7 @@ fi_sleeper *fi_idle_borrow(fi_idle *i)
     if (n_sleepers(fi_load_relaxed(&i->state)) == 0)
         return NULL;
     fi_lock_lock(&i->lock);
-    link = pick_lendable(i);
+    link = pick_replaceable(i, false);
     if (link) {
         was_timer_sleeper = *link == i->timer_sleeper;
         s = lend_sleeper(i, link);
@@ -398,7 +429,7 @@ void fi_idle_wake_another(fi_idle *i, int64_t late_ns)
 
     fi_lock_lock(&i->lock);
     late = fi_load_relaxed(&i->timer_sleeper_ns) < late_ns;
-    link = pick_lendable(i);
+    link = pick_replaceable(i, true);
     if (link && !(late && *link == i->timer_sleeper)) {
         w.sleeper = *link;
         *link = w.sleeper->next;

@@ -53,6 +53,17 @@
  * the last searcher or wakes another worker, which finds nothing and sleeps in the poller.  The
  * polling sleeper is not lent: the fibers that the poller makes ready could not be pushed to the
  * queues of a lent worker.
+ *
+ * Bound fibers (sched/bound.h) wait in a queue that only their worker takes from.  The producer
+ * wakes that worker, and no searcher replaces it:
+ *
+ *     the producer                            the worker that goes to sleep
+ *     1. push the fiber to the queue          1. become a sleeper
+ *     2. fence  idle.wake_this.fence          2. fence  idle.sleep.fence
+ *     3. does the worker sleep?  wake it      3. check its own queue once more
+ *
+ * A worker with bound fibers is not lent.  If a worker gets its first one while it is lent, the
+ * borrower checks the queue when it returns the worker.
  */
 #ifndef FI_SCHED_IDLE_H
 #define FI_SCHED_IDLE_H
@@ -72,6 +83,7 @@ typedef struct fi_sleeper {
     FI_ATOMIC(uint32_t)
     asleep; /* one of these; written under the lock; the worker's thread sleeps on it */
     struct fi_sleeper *next;
+    FI_ATOMIC(uint32_t) n_bound; /* bound fibers of the worker; written under the lock */
 } fi_sleeper;
 
 typedef struct fi_poller fi_poller;
@@ -124,6 +136,14 @@ bool fi_idle_search_end(fi_idle *i);
 /* [any] Work was pushed where others find it.  Wake a worker if none searches.  True: woke one. */
 bool fi_idle_notify(fi_idle *i);
 
+/* [any] Work was pushed that only this worker takes.  Wake it if it sleeps. */
+void fi_idle_wake_this(fi_idle *i, fi_sleeper *s);
+
+/* [any] Count one more bound fiber of the worker; one less.
+ * fi_idle_bind returns false if the worker is lent and may_be_lent is false. */
+bool fi_idle_bind(fi_idle *i, fi_sleeper *s, bool may_be_lent);
+void fi_idle_unbind(fi_idle *i, fi_sleeper *s);
+
 /* [any] The deadline of the timer sleeper; FI_FUTEX_FOREVER: there is none.  Before a sleep: call
  * after a fence. */
 static inline int64_t fi_idle_timer_deadline(fi_idle *i)
@@ -141,7 +161,8 @@ void fi_idle_sleep(fi_idle *i, fi_sleeper *s, bool searching, bool (*anything)(v
 void fi_idle_init_asleep(fi_idle *i, fi_sleeper *s);
 void fi_idle_wait(fi_sleeper *s);
 
-/* [any] Borrow a worker that sleeps; NULL: none sleeps, or only the one that polls. */
+/* [any] Borrow a worker that sleeps; NULL: none sleeps, or only the one that polls and workers with
+ * bound fibers. */
 fi_sleeper *fi_idle_borrow(fi_idle *i);
 
 /* [borrower] Return the worker: it is asleep again, or awake if anything(ctx) finds work. */

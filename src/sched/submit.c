@@ -1,4 +1,5 @@
 /* Submission of work: on a worker, or from another thread. */
+#include "sched/bound.h"
 #include "sched/runtime.h"
 #include "sched/span.h"
 #include "sched/tracepoint.h"
@@ -37,14 +38,21 @@ static __attribute__((noinline)) void ready_external(fi_fiber *f)
 
     fi_runtime_enter_unchecked();
     fi_trace_ready_external(rt, f);
-    fi_submit_external(rt, &f->ready);
+    if (fi_fiber_is_bound(f))
+        fi_bound_push(f->worker, &f->ready);
+    else
+        fi_submit_external(rt, &f->ready);
     fi_runtime_leave(rt);
 }
 
-static __attribute__((noinline, cold)) void ready_traced(fi_worker *w, fi_fiber *f)
+/* There is a trace, or there are bound fibers. */
+static __attribute__((noinline, cold)) void ready_slow(fi_worker *w, fi_fiber *f)
 {
     fi_trace_record_ready(w, f);
-    push_next(w, &f->ready);
+    if (fi_fiber_is_bound(f))
+        fi_bound_push(f->worker, &f->ready);
+    else
+        push_next(w, &f->ready);
 }
 
 void fi_ready(fi_fiber *f)
@@ -54,7 +62,7 @@ void fi_ready(fi_fiber *f)
     if (FI_UNLIKELY(!w))
         ready_external(f);
     else if (fi_trace_ready(w, f))
-        ready_traced(w, f);
+        ready_slow(w, f);
     else
         push_next(w, &f->ready);
 }

@@ -176,12 +176,13 @@ static inline void fi_trace_name(fi_fiber *f, const char *name)
         fi_trace_record_name(f, name);
 }
 
-/* [worker] A parked fiber is ready.  True: the caller must call fi_trace_record_ready.  That call
- * is not made here, because registers would have to be saved for it on a hot path. */
+/* [worker] A parked fiber is ready.  True: the caller must call fi_trace_record_ready, and the
+ * fiber may be bound.  That call is not made here, because registers would have to be saved for it
+ * on a hot path. */
 FI_TRACE_INLINE bool fi_trace_ready(fi_worker *w, fi_fiber *f)
 {
     FI_PROBE2(ready, f, w->index);
-    return FI_UNLIKELY(w->hook_mask);
+    return FI_UNLIKELY(fi_load_relaxed(&w->ready_mask));
 }
 
 /* [thread that is not a worker] The same. */

@@ -96,8 +96,14 @@ typedef enum fi_record_class {
 
 #define FI_STACK_SIZES 17 /* powers of two from 16 KiB to 1 GiB */
 
-/* fi_worker.hook_mask: which consumers the tracepoints have (sched/tracepoint.h). */
-enum { FI_HOOK_TRACE = 1, FI_HOOK_SPAN = 2 };
+/* fi_worker.hook_mask: which consumers the tracepoints have (sched/tracepoint.h).
+ * FI_HOOK_BOUND, only in ready_mask: there are or were bound fibers (sched/bound.h). */
+enum { FI_HOOK_TRACE = 1, FI_HOOK_SPAN = 2, FI_HOOK_BOUND = 4 };
+
+/* fi_worker.pick_first: what the next pick prefers to ready fibers.
+ * UNSTARTED: a fiber has yielded.  BOUND: the worker has bound fibers, which take turns with other
+ * work. */
+enum { FI_PICK_UNSTARTED = 1, FI_PICK_BOUND = 2 };
 
 /* What must be done for a fiber after it has left its stack.  The scheduler does it, or the fiber
  * that runs next on this worker.  Each switch of a fiber sets it. */
@@ -126,11 +132,13 @@ struct fi_worker {
 
     /* Written by any thread. */
     FI_CACHE_ALIGNED fi_shared_queue inbox;
+    fi_shared_queue bound_ready; /* bound fibers of this worker: ready or unstarted */
     fi_sleeper sleeper;
 
     /* Used by the worker alone. */
     FI_CACHE_ALIGNED fi_worker_thread *attached; /* the thread that runs it */
     uint32_t hook_mask;                          /* FI_HOOK_*; fixed while the runtime runs */
+    FI_ATOMIC(uint32_t) ready_mask;              /* the same, and FI_HOOK_BOUND; for fi_ready */
     fi_event_ring *events; /* of its trace; NULL: no trace; fixed while the runtime runs */
     fi_overflow_handler own_overflow, borrower_overflow;
     fi_stack_cache stacks;
@@ -148,7 +156,8 @@ struct fi_worker {
     uint32_t fair_tick_at;                /* tick of the next pick for fairness */
     uint32_t fair_round;
     bool maybe_unstarted; /* false: its deque is empty */
-    bool unstarted_first; /* the next pick prefers unstarted work to ready fibers */
+    bool bound_turn;      /* bound fibers were preferred last time */
+    uint8_t pick_first;   /* FI_PICK_* */
     fi_rng rng;
     uint32_t io_tick, io_streak; /* io: calls without a wait since the pick io_tick */
     fi_after_switch after_switch;
@@ -193,6 +202,8 @@ struct fi_runtime {
     unsigned n_strides;
     FI_CACHE_ALIGNED FI_ATOMIC(uint32_t) stopping;
     FI_ATOMIC(uint32_t) inbox_turn; /* the worker that gets the next external work */
+    FI_ATOMIC(uint32_t)
+    bound_turn;         /* the worker that gets the next bound fiber, if all are equal */
     bool in_fork_child; /* this process is the child of a fork: the workers do not exist */
     fi_publish_mode publish_mode; /* fixed, but NEVER in the child of a fork */
     fi_shared_queue global;
@@ -200,6 +211,7 @@ struct fi_runtime {
     fi_memory_wait memory_wait;
     fi_idle idle;
     fi_timer_heap timers;
+    FI_ATOMIC(uint32_t) timers_stopped; /* no timer fires; written while all workers sleep */
     fi_watchdog watchdog;
     FI_ATOMIC(int64_t) coarse_now_ns; /* a recent time */
     FI_ATOMIC(fi_poller *) poller;    /* NULL: none yet */
@@ -235,6 +247,13 @@ static inline fi_fiber *fi_fiber_self(void)
     const fi_worker *w = fi_worker_self();
 
     return w ? fi_worker_fiber(w) : NULL;
+}
+
+/* [any, before the workers run] Add a consumer to the tracepoints of the worker. */
+static inline void fi_worker_add_hook(fi_worker *w, uint32_t hook)
+{
+    w->hook_mask |= hook;
+    fi_store_relaxed(&w->ready_mask, fi_load_relaxed(&w->ready_mask) | hook);
 }
 
 /* [worker thread] Run until the runtime stops. */
@@ -290,6 +309,9 @@ static inline void fi_record_free(fi_runtime *rt, fi_worker *w, fi_record_class 
 
 /* [any, while no worker is awake] */
 bool fi_runtime_has_work(fi_runtime *rt);
+
+/* [any] The same, but only work that another worker may take. */
+bool fi_runtime_has_shared_work(fi_runtime *rt);
 
 /* [borrower] Return the worker to its own thread, which is woken if there is work.  find_work.c */
 void fi_worker_return(fi_worker *w, bool searching);

@@ -5,19 +5,26 @@
  * none, D the same with a deadline for the first sleep, S stop all workers, B (the only operation
  * of its thread) like T for a worker that is asleep from the start, G borrow a worker, search, and
  * return it, H keep it until others have done all work, Q (once) wait until all workers sleep and
- * no work is left.  A program with Q gives each worker a T that finds none.  A thread after its
- * last operation stands for a busy worker.  No work is left while a worker sleeps, and no worker
- * sleeps after a stop. */
+ * no work is left.  A program with Q gives each worker a T that finds none.  N (once) submit a
+ * piece of work that only worker 1 may take, and wake that worker.  A thread after its last
+ * operation stands for a busy worker.  No work is left while a worker sleeps that may take it, and
+ * no worker sleeps after a stop. */
 #include "explore/kind.h"
 
 #include "base/futex.h"
 #include "explore/workers.h"
 
-enum { MAX_WORK = 4 };
+enum { MAX_WORK = 4, BOUND = MAX_WORK, BOUND_WORKER = 1 };
+
+/* What a thread that checks for work still needs. */
+typedef struct checker {
+    uint64_t position;
+    int worker; /* that it runs, or is about to return */
+} checker;
 
 static workers *at;
 static FI_ATOMIC(
-    uint32_t) work[MAX_WORK]; /* 1: a piece is here.  A queue with relaxed accesses only */
+    uint32_t) work[MAX_WORK + 1]; /* 1: a piece is here.  A queue with relaxed accesses only */
 static FI_ATOMIC(uint32_t) stopping;
 static FI_ATOMIC(uint32_t) all_done; /* a borrower that keeps its worker waits for it */
 static unsigned submitted, taken;    /* one bit per piece */
@@ -73,6 +80,8 @@ static void setup(void)
         x_fail(LIMIT, "at most %d pieces of work", MAX_WORK);
     for (int i = 0; i < pieces(); i++)
         x_init(&work[i], 0, words[i]);
+    if (program_has("N"))
+        x_init(&work[BOUND], 0, "bound work");
 }
 
 /* ---- threads that submit work ---- */
@@ -85,6 +94,17 @@ static void submit_work(int piece)
     fi_idle_notify(&at->idle);
 }
 
+/* As fi_bound_submit and fi_bound_push in sched/bound.c. */
+static void submit_bound(void)
+{
+    fi_sleeper *s = &at->sleeper[BOUND_WORKER];
+    x_say("submit work for worker %d", BOUND_WORKER);
+    fi_idle_bind(&at->idle, s, true);
+    submitted |= 1u << BOUND;
+    fi_store_relaxed(&work[BOUND], 1);
+    fi_idle_wake_this(&at->idle, s);
+}
+
 static void stop(void)
 {
     x_say("stop");
@@ -95,13 +115,21 @@ static void stop(void)
 
 /* ---- workers, as in sched/find_work.c ---- */
 
-static bool anything(void *position)
+static bool may_take_bound(int worker)
 {
-    x_forget(*(uint64_t *)position + 1);
+    return worker == BOUND_WORKER && program_has("N");
+}
+
+static bool anything(void *ctx)
+{
+    const checker *c = ctx;
+    x_forget(c->position + 1 + ((uint64_t)c->worker << 8));
     if (x_fault("recheck"))
         return false;
     x_say("check once more");
     if (fi_load_relaxed(&stopping))
+        return true;
+    if (may_take_bound(c->worker) && !x_fault("recheck_bound") && fi_load_relaxed(&work[BOUND]))
         return true;
     for (int i = 0; i < pieces(); i++)
         if (fi_load_relaxed(&work[i]))
@@ -128,6 +156,16 @@ static bool take(void)
     return false;
 }
 
+static bool take_bound(int self)
+{
+    if (!may_take_bound(self) || !fi_load_relaxed(&work[BOUND]))
+        return false;
+    x_say("takes the bound work");
+    fi_store_relaxed(&work[BOUND], 0);
+    taken |= 1u << BOUND;
+    return true;
+}
+
 static void end_search(void)
 {
     if (fi_idle_search_end(&at->idle) && !x_fault("last_searcher_notifies"))
@@ -138,11 +176,12 @@ static void end_search(void)
 static void search_and_sleep(int self, uint64_t position, bool searching, int64_t deadline)
 {
     while (!fi_load_relaxed(&stopping)) {
-        if (searching && take()) {
+        if (searching && (take_bound(self) || take())) {
             end_search();
             return;
         }
-        fi_idle_sleep(&at->idle, &at->sleeper[self], searching, anything, &position, deadline);
+        checker c = {position, self};
+        fi_idle_sleep(&at->idle, &at->sleeper[self], searching, anything, &c, deadline);
         x_data_write(self);
         searching = true;
         deadline = FI_FUTEX_FOREVER;
@@ -181,7 +220,7 @@ static void borrow_and_return(uint64_t position, bool until_all_done)
         fi_futex_wait(&all_done, 0, FI_FUTEX_FOREVER);
     bool searching = !until_all_done && fi_idle_search_begin(&at->idle, n_workers());
     x_say("return it");
-    fi_idle_return(&at->idle, s, searching, anything, &position);
+    fi_idle_return(&at->idle, s, searching, anything, &(checker){position, worker});
 }
 
 /* ---- quiescence, as in sched/runtime.c ---- */
@@ -208,6 +247,9 @@ static void operate(const operation *op)
     switch (op->letter) {
     case 'P':
         submit_work(program_count("P", op->thread, op->index));
+        break;
+    case 'N':
+        submit_bound();
         break;
     case 'S':
         stop();
@@ -240,8 +282,10 @@ static const char *at_rest(void)
             return "a thread waits for the lock for ever";
     if (stopped)
         return "the workers are stopped, and one sleeps";
-    if (submitted & ~taken)
+    if (submitted & ~taken & ~(1u << BOUND))
         return "work is left, and a worker sleeps";
+    if (submitted & ~taken && x_asleep_on(BOUND_WORKER))
+        return "bound work is left, and its worker sleeps";
     for (int i = 0; i < program_threads(); i++)
         if (x_asleep_on(i) == &at->idle.quiesce_seq)
             return "all workers sleep, and the thread that waits for that is not woken";
@@ -250,14 +294,16 @@ static const char *at_rest(void)
 
 static uint64_t summary(void)
 {
-    return (submitted << MAX_WORK | taken) << 1 | stopped;
+    return (submitted << (MAX_WORK + 1) | taken) << 1 | stopped;
 }
 
+/* Two threads first: the mutants stop at the first program that fails. */
 static const program programs[] = {
-    {0, 0, "P", {"T"}},      {0, 0, "P", {"D"}},       {0, 0, "PS", {"T"}},
-    {0, 0, "PP", {"TT"}},    {0, 0, "P", {"T", "P"}},  {0, 0, "GP", {"T"}},
-    {0, 0, "P", {"T", "G"}}, {0, 0, "PH", {"B", "T"}}, {0, 0, "P", {"T", "T"}},
-    {0, 0, "PQS", {"TT"}},   {0, 0, "GQ", {"T"}},      {0, 0, "Q", {"T", "G"}},
+    {0, 0, "P", {"T"}},      {0, 0, "P", {"D"}},      {0, 0, "N", {"T"}},
+    {0, 0, "PS", {"T"}},     {0, 0, "GP", {"T"}},     {0, 0, "GQ", {"T"}},
+    {0, 0, "PP", {"TT"}},    {0, 0, "PQS", {"TT"}},   {0, 0, "PH", {"B", "T"}},
+    {0, 0, "P", {"T", "T"}}, {0, 0, "P", {"T", "P"}}, {0, 0, "P", {"T", "G"}},
+    {0, 0, "N", {"T", "G"}}, {0, 0, "N", {"T", "P"}}, {0, 0, "Q", {"T", "G"}},
     {0, 0, "Q", {"T", "T"}}, {0, 0, NULL, {NULL}},
 };
 
@@ -283,13 +329,18 @@ static const mutant mutants[] = {
      .expected = {OK, OK, HANG},
      .why_kept = "on rc11 idle:0:0:PH:B,B,G hangs as well: try it by hand"},
     FAULT("the last searcher does not notify", "last_searcher_notifies", HANG, HANG, HANG),
+    WEAKER("no fence before a certain worker is woken", "idle.wake_this.fence", ORDER_NONE, HANG,
+           HANG, HANG),
+    WEAKER("a fence before a certain worker is woken that is not seq_cst", "idle.wake_this.fence",
+           ORDER_ACQ_REL, HANG, HANG, HANG),
+    FAULT("no last check for bound work", "recheck_bound", HANG, HANG, HANG),
     {.what = NULL},
 };
 
 const kind idle_kind = {
     .name = "idle",
-    .owner = "PTDSGHBQ",
-    .thief = "PTDSGHBQ",
+    .owner = "PTDSGHBQN",
+    .thief = "PTDSGHBQN",
     .programs = programs,
     .large_programs = large_programs,
     .mutants = mutants,

@@ -15,10 +15,12 @@ typedef struct workers {
 
 static inline void workers_init(workers *w)
 {
-    static const char *const asleep[] = NUMBERED("asleep");
+    static const char *const asleep[] = NUMBERED("asleep"), *const bound[] = NUMBERED("bound");
     fi_idle_init(&w->idle);
-    for (int i = 0; i < program_threads(); i++)
+    for (int i = 0; i < program_threads(); i++) {
         x_init(&w->sleeper[i].asleep, 0, asleep[i]);
+        x_init(&w->sleeper[i].n_bound, 0, bound[i]);
+    }
 }
 
 #endif
