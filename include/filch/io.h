@@ -48,6 +48,8 @@ FILCH_BEGIN_DECLS
 struct iovec;
 struct msghdr;
 struct sockaddr;
+struct addrinfo;
+struct stat;
 
 /* ---- bytes ---- */
 
@@ -92,6 +94,44 @@ FILCH_API ssize_t filch_write_all_until(int fd, const void *buf, size_t n, int64
  * Returns: 0: it is closed.
  *     Errors are those of close(2). */
 FILCH_API int filch_close(int fd);
+
+/* ---- files ---- */
+
+/* Open a file, as open(2) and openat(2) do.  The descriptor is closed on exec.  It is non-blocking,
+ * unless it is that of a regular file, a directory or a block device.
+ * mode: of a file that O_CREAT creates.
+ * Opening a FIFO without O_NONBLOCK waits for the other end.  A cancellation interrupts this wait,
+ * but no other file operation.
+ * Call from: any thread, fiber, task or job.  Blocks: the fiber or the thread.
+ * Returns: the descriptor.
+ *     -ECANCELED: the fiber was cancelled while it waited for the other end of a FIFO.
+ *     -ENOMEM: no memory, or no blocking thread.
+ *     Other errors are those of the system call. */
+FILCH_API int filch_open(const char *path, int flags, mode_t mode);
+FILCH_API int filch_openat(int dir, const char *path, int flags, mode_t mode);
+
+/* Read or write at an offset, as the system calls of these names do.  Neither a cancellation nor
+ * filch_close interrupts a call on a file that has begun: filch_close waits for it.  Data that the
+ * kernel has in memory is read at once, other data by io_uring or a blocking thread.
+ * Call from: any thread, fiber, task or job.  Blocks: the fiber or the thread.
+ * Returns: the number of bytes; 0: end of file.
+ *     -EINVAL: offset is negative.
+ *     -ECANCELED: filch_close closed the descriptor before the call began.
+ *     -ENOMEM: no memory, or no blocking thread.
+ *     Other errors are those of the system call. */
+FILCH_API ssize_t filch_pread(int fd, void *buf, size_t n, off_t offset);
+FILCH_API ssize_t filch_pwrite(int fd, const void *buf, size_t n, off_t offset);
+
+/* Write a file to its device, or get its attributes, as the system calls of these names do.
+ * Nothing interrupts the call.
+ * Call from: any thread, fiber, task or job.  Blocks: the fiber or the thread.
+ * Returns: 0.
+ *     -ECANCELED: filch_close closed the descriptor before the call began.
+ *     -ENOMEM: no memory, or no blocking thread.
+ *     Other errors are those of the system call. */
+FILCH_API int filch_fsync(int fd);
+FILCH_API int filch_stat(const char *path, struct stat *st);
+FILCH_API int filch_fstat(int fd, struct stat *st);
 
 /* ---- connections ---- */
 

@@ -1,3 +1,6 @@
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* O_DIRECT */
+#endif
 /* Chaos builds shorten system calls at random (base/chaos.h), where the kernel may do so as
  * well. */
 #include "io/op.h"
@@ -6,6 +9,7 @@
 
 #include "base/chaos.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -40,6 +44,14 @@ static size_t bytes_of(const fi_io_op *op)
     return op->unit == FI_IO_OP_BYTES ? op->n : vectors_size(op->buf, op->n);
 }
 
+/* The kernel transfers whole blocks of files that were opened with O_DIRECT. */
+static bool is_direct(int fd)
+{
+    int flags = fcntl(fd, F_GETFL);
+
+    return flags >= 0 && (flags & O_DIRECT);
+}
+
 /* ---- bytes and vectors ---- */
 
 /* Counters of timerfd and eventfd are read whole, and small writes to a pipe are atomic. */
@@ -47,9 +59,11 @@ static bool may_be_cut(const fi_io_op *op)
 {
     if (op->unit == FI_IO_OP_NO_UNIT || op->n < 2 || op->n > INT_MAX)
         return false;
+    if (op->unit == FI_IO_OP_VECTORS && (!op->buf || op->n > UIO_MAXIOV))
+        return false;
     if (is_fifo(op->fd))
         return op->direction == FI_IO_READ || bytes_of(op) > PIPE_BUF;
-    return is_stream(op->fd) || fi_io_is_file(op->fd);
+    return is_stream(op->fd) || (fi_io_is_file(op->fd) && !is_direct(op->fd));
 }
 
 static ssize_t attempt_part(fi_io_op *op, fi_io_attempt *attempt)

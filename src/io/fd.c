@@ -95,6 +95,7 @@ static void begin_generation(fi_fd *f, fi_wake_list *list)
     f->generation++;
     f->armed = 0;
     f->opened_by_us = f->short_read_drains = f->hup_or_urgent = f->not_socket = f->closing = false;
+    f->is_file = f->is_direct = false;
 }
 
 /* If the program closed the previous file by close(2), that file's state is still here. */
@@ -106,9 +107,11 @@ void fi_fd_open(fi_io *io, fi_fd *f, fi_fd_kind kind)
     fi_fd_lock(f);
     was_armed = f->armed != 0;
     begin_generation(f, &list);
-    f->opened_by_us = true;
+    f->opened_by_us = !kind.is_file;
     f->short_read_drains = kind.short_read_drains;
     f->not_socket = kind.not_socket;
+    f->is_file = kind.is_file;
+    f->is_direct = kind.is_direct;
     fi_fd_unlock(f);
     if (was_armed)
         fi_idle_remove_interest(&io->runtime->idle);

@@ -42,6 +42,8 @@ typedef struct fi_fd {
     bool short_read_drains;         /* a pipe or a TCP socket */
     bool hup_or_urgent;             /* since this event, short reads do not drain it */
     bool not_socket;                /* known not to be a socket */
+    bool is_file;                   /* opened by filch_open: regular, directory or block device */
+    bool is_direct;                 /* such a file, with O_DIRECT */
     bool closing;                   /* filch_close is closing the number */
     uint32_t n_offloaded;           /* system calls that blocking threads are making */
     fi_waitq closers;               /* filch_close waits here until n_offloaded is 0 */
@@ -73,9 +75,10 @@ void fi_fd_end_offload(fi_fd *f);
 /* [any] A call has found that the file of this generation is not a socket. */
 void fi_fd_set_not_socket(fi_fd *f, uint32_t generation);
 
-/* [any] Filch has opened a file with this number. */
+/* [any] Filch has opened a file with this number.  A regular file is not opened_by_us, because no
+ * call on it reports that it would block. */
 typedef struct fi_fd_kind {
-    bool short_read_drains, not_socket;
+    bool short_read_drains, not_socket, is_file, is_direct;
 } fi_fd_kind;
 void fi_fd_open(fi_io *io, fi_fd *f, fi_fd_kind kind);
 

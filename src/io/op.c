@@ -15,10 +15,9 @@
 
 bool fi_io_is_file(int fd)
 {
-    struct stat st;
+    mode_t mode = fi_io_file_mode(fd);
 
-    return fstat(fd, &st) == 0 &&
-           (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) || S_ISBLK(st.st_mode));
+    return S_ISREG(mode) || S_ISDIR(mode) || S_ISBLK(mode);
 }
 
 /* ---- the syscall guard ---- */
@@ -60,6 +59,21 @@ static int64_t offload_run(void *arg)
     if (op->f)
         fi_fd_end_offload(op->f);
     return 0;
+}
+
+bool fi_io_op_begin_request(fi_io_op *op)
+{
+    return fi_fd_begin_offload(op->f, op->generation);
+}
+
+void fi_io_op_leave_guard(fi_io_op *op)
+{
+    guard_leave(op);
+}
+
+void fi_io_op_end_request(fi_io_op *op)
+{
+    fi_fd_end_offload(op->f);
 }
 
 ssize_t fi_io_op_offload(fi_io_op *op, fi_io_attempt *attempt)
@@ -124,6 +138,8 @@ static inline __attribute__((always_inline)) void record_state(fi_io_op *op, fi_
     op->edges[FI_IO_WRITE] = f->edges[FI_IO_WRITE];
     op->opened_by_us = f->opened_by_us;
     op->not_socket = f->opened_by_us && f->not_socket;
+    op->is_file = f->is_file;
+    op->is_direct = f->is_direct;
     op->was_armed = f->armed != 0;
     op->drained = is_drained(op, f);
 }
@@ -152,17 +168,11 @@ static inline __attribute__((always_inline)) int op_begin(fi_io_op *op)
 
 /* ---- try ---- */
 
-/* [blocking thread] */
-static ssize_t attempt_file(fi_io_op *op)
-{
-    return fi_io_op_attempt(op, op->kind->attempt);
-}
-
 /* noinline: descriptors that Filch opened do not pay for this. */
 __attribute__((noinline)) static ssize_t try_foreign(fi_io_op *op)
 {
-    if (!op->kind->never_a_file && !op->was_armed && fi_io_is_file(op->fd))
-        return fi_io_op_offload(op, attempt_file);
+    if (op->is_file || (!op->kind->never_a_file && !op->was_armed && fi_io_is_file(op->fd)))
+        return fi_io_op_attempt_file(op);
     return fi_io_op_attempt_foreign(op);
 }
 
@@ -229,7 +239,9 @@ static bool has_new_edge(const fi_io_op *op)
 
 static fi_wait_reason wait_reason(const fi_io_op *op)
 {
-    return (fi_wait_reason){op->kind->name, (const void *)(intptr_t)op->fd};
+    int number = op->subject ? op->subject : op->fd;
+
+    return (fi_wait_reason){op->kind->name, (const void *)(intptr_t)number};
 }
 
 static void unlock_fd(void *f)

@@ -37,6 +37,7 @@ typedef struct fi_io_op_kind {
      * (io/nowait.h) if the file does not support such a call.  NULL: no file does. */
     fi_io_attempt *attempt_nowait;
     bool never_a_file; /* the call fails on regular files */
+    bool reads_file;   /* the call reads n bytes at the offset into buf */
 } fi_io_op_kind;
 
 struct fi_io_op {
@@ -49,13 +50,16 @@ struct fi_io_op {
     size_t n;
     fi_io_op_unit unit;
     void *more;
+    off_t offset; /* -1: the position of the file */
     int flags;
+    int subject;        /* in messages: what the fiber waits for; 0: the descriptor */
     size_t short_below; /* a positive result below this is a short read; 0: none is */
 
     /* Set by op.c; zero at the start. */
     bool has_begun;    /* the generation is set, and stays */
     bool not_socket;   /* known before, or found by the attempt */
     bool opened_by_us; /* the state of the descriptor at begin, as in fi_fd */
+    bool is_file, is_direct;
     bool was_armed;
     bool drained; /* nothing to read since a short read: skip the attempt */
     uint32_t generation;
@@ -72,9 +76,23 @@ ssize_t fi_io_op_run(fi_io_op *op);
  * descriptor was closed first, or -ENOMEM if there is no thread. */
 ssize_t fi_io_op_offload(fi_io_op *op, fi_io_attempt *attempt);
 
+/* [fiber, during an attempt] Begin a request that is not made by this thread.  The number is not
+ * closed until fi_io_op_end_request, and the fiber may park.  Returns false if it was closed. */
+bool fi_io_op_begin_request(fi_io_op *op);
+void fi_io_op_leave_guard(fi_io_op *op);
+void fi_io_op_end_request(fi_io_op *op);
+
+/* [fiber] Make the system call on a regular file: at once if the kernel has the data in memory,
+ * else by io_uring or by the blocking pool.  file.c */
+ssize_t fi_io_op_attempt_file(fi_io_op *op);
+
 /* [any] Is it a regular file, a directory or a block device?  Calls on these never report that they
  * would block, so they are made by the blocking pool. */
 bool fi_io_is_file(int fd);
+
+/* [any] The type of the file, as in struct stat; 0: it is not open.  A file system in the network
+ * is not asked. */
+mode_t fi_io_file_mode(int fd);
 
 /* [fiber, or a thread that may block] Make the system call on a descriptor that Filch did not open,
  * without blocking the worker.  Returns its result, -EAGAIN if it would block, or -errno.
@@ -116,5 +134,9 @@ static inline ssize_t fi_syscall_result(ssize_t n)
 {
     return n < 0 ? -errno : n;
 }
+
+/* [any] Check the offset of a call of this function.  Returns 0, or -EINVAL after a message.
+ * files.c */
+int fi_io_check_offset(const char *function, off_t offset);
 
 #endif

@@ -93,6 +93,16 @@ int filch_close(int fd)
     return e;
 }
 
+ssize_t fi_opened_run(fi_io_op *op)
+{
+    ssize_t n;
+
+    fi_opened_register(op->fd, (fi_fd_kind){.not_socket = true});
+    n = fi_io_op_run(op);
+    filch_close(op->fd);
+    return n;
+}
+
 int filch_pipe(int fd[2])
 {
     if (pipe2(fd, O_CLOEXEC | O_NONBLOCK) < 0)

@@ -7,6 +7,7 @@
 #include "io/io.h"
 #include "sched/runtime.h"
 
+#include <filch/debug.h>
 #include <filch/fiber.h>
 #include <filch/io.h>
 #include <filch/time.h>
@@ -82,6 +83,28 @@ static inline void await_waiting(int fd, int direction, int n)
         }
         fi_runtime_unlock_running();
         if (!waits)
+            filch_yield();
+    }
+}
+
+/* [thread or fiber] Wait until filch_dump shows this text. */
+static inline void await_dump(const char *text)
+{
+    static char bytes[1 << 16];
+    bool found = false;
+
+    while (!found) {
+        FILE *f = tmpfile();
+        size_t n;
+
+        CHECK(f != NULL);
+        CHECK_INT(filch_dump(fileno(f)), 0);
+        rewind(f);
+        n = fread(bytes, 1, sizeof bytes - 1, f);
+        bytes[n] = '\0';
+        found = strstr(bytes, text) != NULL;
+        fclose(f);
+        if (!found)
             filch_yield();
     }
 }
