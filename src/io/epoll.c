@@ -87,6 +87,13 @@ void fi_epoll_disarm(fi_epoll *ep, int fd)
     epoll_control(ep, EPOLL_CTL_DEL, fd, &ev);
 }
 
+int fi_epoll_add_ring(fi_epoll *ep, int ring)
+{
+    struct epoll_event ev = {.events = EPOLLIN | EPOLLET, .data.u64 = (uint32_t)FI_IO_RING};
+
+    return epoll_control(ep, EPOLL_CTL_ADD, ring, &ev);
+}
+
 /* ---- waiting ---- */
 
 static int epoll_wait_ms(const fi_epoll *ep, struct epoll_event *ev, int ms)

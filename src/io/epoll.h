@@ -35,6 +35,10 @@ void fi_epoll_fini(fi_epoll *ep);
 int fi_epoll_arm(fi_epoll *ep, int fd, uint32_t generation, unsigned edges, bool known);
 void fi_epoll_disarm(fi_epoll *ep, int fd);
 
+/* [any] Report an edge of the descriptor FI_IO_RING whenever this io_uring completes something. */
+#define FI_IO_RING (-2)
+int fi_epoll_add_ring(fi_epoll *ep, int ring);
+
 /* [any] Wait for events until the deadline; FI_POLL_NOW: do not wait.  Only one thread at a
  * time may wait, and fi_epoll_interrupt ends its wait. Returns the number of events.  0: an
  * interrupt, the deadline, or a spurious wake-up. */

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "io/ring.h"
 
 #include <errno.h>
 
@@ -28,7 +29,9 @@ static int io_poll(fi_poller *p, int64_t deadline_ns, void (*awake)(void *arg), 
         awake(arg);
     for (int i = 0; i < n; i++) {
         fi_fd *f = fi_fd_table_find(&io->fd_table, events[i].fd);
-        if (f)
+        if (events[i].fd == FI_IO_RING)
+            fi_ring_reap(io);
+        else if (f)
             fi_fd_notify(f, &events[i]);
     }
     return n;
@@ -43,6 +46,10 @@ static void io_free(fi_poller *p)
 {
     fi_io *io = io_of_poller(p);
 
+    fi_ring *ring = fi_init_get(&io->ring);
+
+    if (ring)
+        fi_ring_free(ring);
     fi_blocking_pool_fini(&io->blocking_pool);
     fi_fd_table_fini(&io->fd_table);
     fi_epoll_fini(&io->epoll);

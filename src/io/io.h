@@ -8,12 +8,15 @@
 #include "io/fd_table.h"
 #include "sched/worker.h"
 
+typedef struct fi_ring fi_ring;
+
 typedef struct fi_io {
     fi_poller poller; /* first: the scheduler knows fi_io by it */
     fi_runtime *runtime;
     fi_epoll epoll;
     fi_fd_table fd_table;
     fi_blocking_pool blocking_pool;
+    FI_ATOMIC(fi_ring *) ring; /* NULL: not needed yet */
 } fi_io;
 
 /* [any, while the runtime stays] Get the state if it was made, else NULL. */
