@@ -56,6 +56,8 @@ struct stat;
 /* Read or write, as the system calls of these names do.
  * Call from: any thread, fiber, task or job.  Blocks: the fiber or the thread.
  * Returns: the number of bytes; 0: end of file.
+ *     -EINVAL: filch_readv, filch_writev: n is negative, or v is NULL and n is not 0;
+ *         filch_sendfile: the offset is negative.
  *     -ECANCELED: the fiber was cancelled, or filch_close closed the descriptor.
  *     -ETIMEDOUT: calls with a deadline: it passed.
  *     -ENOMEM, -EMFILE, -ENOSPC: no memory, descriptor or epoll watch to wait with.
@@ -68,10 +70,6 @@ FILCH_API ssize_t filch_readv(int fd, const struct iovec *v, int n);
 FILCH_API ssize_t filch_readv_until(int fd, const struct iovec *v, int n, int64_t deadline);
 FILCH_API ssize_t filch_writev(int fd, const struct iovec *v, int n);
 FILCH_API ssize_t filch_writev_until(int fd, const struct iovec *v, int n, int64_t deadline);
-FILCH_API ssize_t filch_recvmsg(int fd, struct msghdr *m, int flags);
-FILCH_API ssize_t filch_recvmsg_until(int fd, struct msghdr *m, int flags, int64_t deadline);
-FILCH_API ssize_t filch_sendmsg(int fd, const struct msghdr *m, int flags);
-FILCH_API ssize_t filch_sendmsg_until(int fd, const struct msghdr *m, int flags, int64_t deadline);
 FILCH_API ssize_t filch_sendfile(int out, int in, off_t *offset, size_t n);
 FILCH_API ssize_t filch_sendfile_until(int out, int in, off_t *offset, size_t n, int64_t deadline);
 
@@ -87,6 +85,36 @@ FILCH_API ssize_t filch_read_all(int fd, void *buf, size_t n);
 FILCH_API ssize_t filch_read_all_until(int fd, void *buf, size_t n, int64_t deadline);
 FILCH_API ssize_t filch_write_all(int fd, const void *buf, size_t n);
 FILCH_API ssize_t filch_write_all_until(int fd, const void *buf, size_t n, int64_t deadline);
+
+/* Receive or send, as the system calls of these names do.  The address of a peer is stored to
+ * address, up to *size bytes, and its length to *size.  Both may be NULL.
+ * flags: those of the system call.  With MSG_DONTWAIT the call does not wait.  MSG_WAITALL has no
+ *     effect; use filch_read_all.
+ * Call from: any thread, fiber, task or job.  Blocks: the fiber or the thread.
+ * Returns: the number of bytes; 0: the peer closed the connection, or sent an empty message.
+ *     -EINVAL: size is NULL, and address is not.
+ *     -EAGAIN: MSG_DONTWAIT was given, and the call would wait.
+ *     -ECANCELED: the fiber was cancelled, or filch_close closed the descriptor.
+ *     -ETIMEDOUT: calls with a deadline: it passed.
+ *     -ENOMEM, -EMFILE, -ENOSPC: no memory, descriptor or epoll watch to wait with.
+ *     Other errors are those of the system call. */
+FILCH_API ssize_t filch_recv(int fd, void *buf, size_t n, int flags);
+FILCH_API ssize_t filch_recv_until(int fd, void *buf, size_t n, int flags, int64_t deadline);
+FILCH_API ssize_t filch_send(int fd, const void *buf, size_t n, int flags);
+FILCH_API ssize_t filch_send_until(int fd, const void *buf, size_t n, int flags, int64_t deadline);
+FILCH_API ssize_t filch_recvfrom(int fd, void *buf, size_t n, int flags, struct sockaddr *address,
+                                 unsigned *size);
+FILCH_API ssize_t filch_recvfrom_until(int fd, void *buf, size_t n, int flags,
+                                       struct sockaddr *address, unsigned *size, int64_t deadline);
+FILCH_API ssize_t filch_sendto(int fd, const void *buf, size_t n, int flags,
+                               const struct sockaddr *address, unsigned size);
+FILCH_API ssize_t filch_sendto_until(int fd, const void *buf, size_t n, int flags,
+                                     const struct sockaddr *address, unsigned size,
+                                     int64_t deadline);
+FILCH_API ssize_t filch_recvmsg(int fd, struct msghdr *m, int flags);
+FILCH_API ssize_t filch_recvmsg_until(int fd, struct msghdr *m, int flags, int64_t deadline);
+FILCH_API ssize_t filch_sendmsg(int fd, const struct msghdr *m, int flags);
+FILCH_API ssize_t filch_sendmsg_until(int fd, const struct msghdr *m, int flags, int64_t deadline);
 
 /* Close the descriptor.  Fibers that wait for it are woken, and their calls return -ECANCELED.
  * Call from: any thread, fiber, task or job.  Blocks: the fiber or the thread, until system calls
@@ -149,6 +177,58 @@ FILCH_API int filch_fstat(int fd, struct stat *st);
  *     Other errors are those of socket(2), bind(2) and listen(2). */
 FILCH_API int filch_listen(const char *host, int port, int backlog);
 
+#define FILCH_REUSEPORT 1u
+
+/* The same, with options.
+ * flags: 0 or FILCH_REUSEPORT, with which several sockets may have the same address, and the kernel
+ *     distributes connections among them (SO_REUSEPORT).
+ * Call from: any thread, fiber, task or job.  Blocks: the fiber or the thread, for the lookup of a
+ *     name.
+ * Returns: the descriptor.
+ *     -EINVAL: there is no such flag, port is out of range, or is not 0 for a path.
+ *     Other errors are those of filch_listen and setsockopt(2). */
+FILCH_API int filch_listen_flags(const char *host, int port, int backlog, unsigned flags);
+
+/* Get a descriptor that the service manager opened for this process (systemd socket activation:
+ * LISTEN_PID, LISTEN_FDS, LISTEN_FDNAMES).  The first call and each further one for the same
+ * descriptor return the same number.  The descriptor keeps its file status flags, and is closed on
+ * exec from now on.
+ * name: only count descriptors of this name; NULL: count all.
+ * index: 0 is the first descriptor.
+ * Call from: any thread, fiber, task or job.  Blocks: nothing.
+ * Returns: the descriptor.
+ *     -ENOENT: there is none.
+ *     -EBADF: the program has closed it. */
+FILCH_API int filch_listen_inherited(const char *name, unsigned index);
+
+/* Create a UDP socket that is bound to an address, for filch_recvfrom and filch_sendto.
+ * host, port: as in filch_listen, but not a path.
+ * flags: 0 or FILCH_REUSEPORT.
+ * Call from: any thread, fiber, task or job.  Blocks: the fiber or the thread, for the lookup of a
+ *     name.
+ * Returns: the descriptor.
+ *     -ENOENT: the name is not known.
+ *     -EAGAIN: the name could not be looked up.
+ *     -EINVAL: there is no such flag, port is out of range, or host is a path.
+ *     -ECANCELED: the fiber was cancelled.
+ *     Other errors are those of socket(2), setsockopt(2) and bind(2). */
+FILCH_API int filch_udp_bind(const char *host, int port, unsigned flags);
+
+/* Create a UDP socket that sends to one address and receives from it only, by filch_send and
+ * filch_recv.
+ * host, port: as in filch_connect, but not a path.
+ * Call from: any thread, fiber, task or job.  Blocks: the fiber or the thread, for the lookup of a
+ *     name.
+ * Returns: the descriptor.
+ *     -ENOENT: the name is not known.
+ *     -EAGAIN: the name could not be looked up.
+ *     -EINVAL: port is out of range, or host is a path.
+ *     -ECANCELED: the fiber was cancelled.
+ *     -ETIMEDOUT: filch_udp_connect_until: the deadline passed.
+ *     Other errors are those of socket(2) and connect(2). */
+FILCH_API int filch_udp_connect(const char *host, int port);
+FILCH_API int filch_udp_connect_until(const char *host, int port, int64_t deadline);
+
 /* Accept a connection.
  * Call from: any thread, fiber, task or job.  Blocks: the fiber or the thread.
  * Returns: the descriptor of the connection.
@@ -157,6 +237,9 @@ FILCH_API int filch_listen(const char *host, int port, int backlog);
  *     Other errors are those of accept(2). */
 FILCH_API int filch_accept(int fd);
 FILCH_API int filch_accept_until(int fd, int64_t deadline);
+FILCH_API int filch_accept_from(int fd, struct sockaddr *address, unsigned *size);
+FILCH_API int filch_accept_from_until(int fd, struct sockaddr *address, unsigned *size,
+                                      int64_t deadline);
 
 /* Connect to a server.  If the name has several addresses, they are tried in turn.
  * host, port: as in filch_listen, but NULL is the loopback address.

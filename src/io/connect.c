@@ -6,14 +6,13 @@
 #include "io/address.h"
 #include "io/op.h"
 #include "io/opened.h"
+#include "io/retry.h"
 
 #include <filch/io.h>
 
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-
-#define RETRY_NS FILCH_MS(1)
 
 /* A repeated connect(2) reports progress.  EISCONN is an error in the first call only. */
 static ssize_t try_connect(fi_io_op *op)
@@ -75,16 +74,14 @@ static int connect_once(int fd, const struct sockaddr *address, socklen_t size, 
 
 int filch_connect_to_until(int fd, const struct sockaddr *address, unsigned size, int64_t deadline)
 {
+    fi_retry retry = {.reason = {connect_kind.name, (const void *)(intptr_t)fd},
+                      .deadline = deadline};
     int e;
 
     while ((e = connect_once(fd, address, size, deadline)) == -ENOBUFS &&
-           address->sa_family == AF_UNIX) {
-        if (filch_now() >= deadline)
-            return -ETIMEDOUT;
-        e = filch_sleep(RETRY_NS);
-        if (e < 0)
+           address->sa_family == AF_UNIX)
+        if ((e = fi_retry_wait(&retry)) < 0)
             return e;
-    }
     return e;
 }
 
@@ -93,16 +90,18 @@ int filch_connect_to(int fd, const struct sockaddr *address, unsigned size)
     return filch_connect_to_until(fd, address, size, FILCH_FOREVER);
 }
 
+/* A short read does not drain a datagram socket: another message may follow. */
 __attribute__((noinline)) static int open_socket(const struct addrinfo *a)
 {
+    bool is_tcp = a->ai_family != AF_UNIX && a->ai_socktype == SOCK_STREAM;
     int one = 1;
-    int fd = socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int fd = socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
     if (fd < 0)
         return -errno;
-    if (a->ai_family != AF_UNIX)
+    if (is_tcp)
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-    fi_opened_register(fd, (fi_fd_kind){.short_read_drains = a->ai_family != AF_UNIX});
+    fi_opened_register(fd, (fi_fd_kind){.short_read_drains = is_tcp});
     return fd;
 }
 
@@ -119,17 +118,18 @@ static int connect_address(const struct addrinfo *a, int64_t deadline)
     return e;
 }
 
-int filch_connect_until(const char *host, int port, int64_t deadline)
+/* Connect to the first address that works. */
+static int connect_host(const fi_address_query *query)
 {
     fi_addresses found;
-    int fd = fi_addresses_resolve(&found, host, port, false, deadline);
+    int fd = fi_addresses_resolve(&found, query);
 
     if (fd < 0)
         return fd;
     fd = -ENOENT;
     for (struct addrinfo *a = found.list; a && fd < 0; a = a->ai_next) {
-        fd = connect_address(a, deadline);
-        if (fd == -ETIMEDOUT && filch_now() >= deadline)
+        fd = connect_address(a, query->deadline);
+        if (fd == -ETIMEDOUT && filch_now() >= query->deadline)
             break;
         if (fd == -ECANCELED)
             break;
@@ -138,7 +138,24 @@ int filch_connect_until(const char *host, int port, int64_t deadline)
     return fd;
 }
 
+int filch_connect_until(const char *host, int port, int64_t deadline)
+{
+    return connect_host(&(fi_address_query){__func__, host, port, SOCK_STREAM, false, deadline});
+}
+
 int filch_connect(const char *host, int port)
 {
-    return filch_connect_until(host, port, FILCH_FOREVER);
+    return connect_host(
+        &(fi_address_query){__func__, host, port, SOCK_STREAM, false, FILCH_FOREVER});
+}
+
+int filch_udp_connect_until(const char *host, int port, int64_t deadline)
+{
+    return connect_host(&(fi_address_query){__func__, host, port, SOCK_DGRAM, false, deadline});
+}
+
+int filch_udp_connect(const char *host, int port)
+{
+    return connect_host(
+        &(fi_address_query){__func__, host, port, SOCK_DGRAM, false, FILCH_FOREVER});
 }

@@ -1,8 +1,10 @@
-/* Incoming connections. */
+/* Listeners, bound datagram sockets, and incoming connections. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* accept4 */
 #endif
 #include "base/chaos.h"
+#include "base/message.h"
+#include "base/option.h"
 #include "io/address.h"
 #include "io/op.h"
 #include "io/opened.h"
@@ -13,62 +15,109 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 
-/* ---- listen ---- */
+/* ---- bound sockets ---- */
 
-/* Accepted sockets inherit TCP_NODELAY.  An IPv6 listener accepts IPv4 as well. */
-static void listener_set_options(int fd, int family)
+typedef struct bound_attr {
+    int backlog; /* unused by datagram sockets */
+    unsigned flags;
+} bound_attr;
+
+static int set_option(int fd, int level, int option, int value)
 {
-    int zero = 0, one = 1;
-
-    if (family == AF_UNIX)
-        return;
-    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-    if (family == AF_INET6)
-        setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &zero, sizeof zero);
+    return setsockopt(fd, level, option, &value, sizeof value) < 0 ? -errno : 0;
 }
 
-__attribute__((noinline)) static int open_listener(const struct addrinfo *a, int backlog)
+/* Accepted sockets inherit TCP_NODELAY.  An IPv6 socket receives IPv4 as well. */
+static int bound_set_options(int fd, const struct addrinfo *a, unsigned flags)
 {
-    int fd = socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), e;
+    if (a->ai_family == AF_INET6)
+        set_option(fd, IPPROTO_IPV6, IPV6_V6ONLY, 0);
+    if (a->ai_family != AF_UNIX && a->ai_socktype == SOCK_STREAM) {
+        set_option(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+        set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+    }
+    return flags & FILCH_REUSEPORT ? set_option(fd, SOL_SOCKET, SO_REUSEPORT, 1) : 0;
+}
+
+static int bind_and_listen(int fd, const struct addrinfo *a, const bound_attr *attr)
+{
+    int e = bound_set_options(fd, a, attr->flags);
+
+    if (e < 0)
+        return e;
+    if (bind(fd, a->ai_addr, a->ai_addrlen) < 0)
+        return -errno;
+    return a->ai_socktype == SOCK_STREAM && listen(fd, attr->backlog) < 0 ? -errno : 0;
+}
+
+__attribute__((noinline)) static int open_bound(const struct addrinfo *a, const bound_attr *attr)
+{
+    int fd = socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), e;
+    bool is_tcp = a->ai_family != AF_UNIX && a->ai_socktype == SOCK_STREAM;
 
     if (fd < 0)
         return -errno;
-    listener_set_options(fd, a->ai_family);
-    if (bind(fd, a->ai_addr, a->ai_addrlen) == 0 && listen(fd, backlog) == 0) {
-        fi_opened_register(fd, (fi_fd_kind){.short_read_drains = a->ai_family != AF_UNIX});
+    e = bind_and_listen(fd, a, attr);
+    if (e == 0) {
+        fi_opened_register(fd, (fi_fd_kind){.short_read_drains = is_tcp});
         return fd;
     }
-    e = -errno;
     filch_close(fd);
     return e;
 }
 
-/* Listen on the first address that works. */
-static int listen_on_first(const struct addrinfo *list, int family, int backlog, int error)
+/* The first address that works. */
+static int open_first(const struct addrinfo *list, int family, const bound_attr *attr, int error)
 {
     int fd = error;
 
     for (const struct addrinfo *a = list; a && fd < 0; a = a->ai_next)
         if (family == AF_UNSPEC || a->ai_family == family)
-            fd = open_listener(a, backlog);
+            fd = open_bound(a, attr);
     return fd;
 }
 
-int filch_listen(const char *host, int port, int backlog)
+static int open_bound_to(const char *function, const char *host, int port, int type,
+                         const bound_attr *attr)
 {
     fi_addresses found;
-    int fd = fi_addresses_resolve(&found, host, port, true, FILCH_FOREVER);
+    int fd = fi_addresses_resolve(&found, &(fi_address_query){.function = function,
+                                                              .host = host,
+                                                              .port = port,
+                                                              .type = type,
+                                                              .passive = true,
+                                                              .deadline = FILCH_FOREVER});
 
     if (fd < 0)
         return fd;
     fd = -ENOENT;
     if (!host)
-        fd = listen_on_first(found.list, AF_INET6, backlog, fd);
+        fd = open_first(found.list, AF_INET6, attr, fd);
     if (fd < 0 && fd != -EADDRINUSE)
-        fd = listen_on_first(found.list, AF_UNSPEC, backlog, fd);
+        fd = open_first(found.list, AF_UNSPEC, attr, fd);
     fi_addresses_fini(&found);
     return fd;
+}
+
+int filch_listen_flags(const char *host, int port, int backlog, unsigned flags)
+{
+    if (flags & ~FILCH_REUSEPORT)
+        return fi_message_invalid(
+            "filch_listen_flags: unknown flags (%#x); use 0 or FILCH_REUSEPORT", flags);
+    return open_bound_to(__func__, host, port, SOCK_STREAM, &(bound_attr){backlog, flags});
+}
+
+int filch_listen(const char *host, int port, int backlog)
+{
+    return open_bound_to(__func__, host, port, SOCK_STREAM, &(bound_attr){backlog, 0});
+}
+
+int filch_udp_bind(const char *host, int port, unsigned flags)
+{
+    if (flags & ~FILCH_REUSEPORT)
+        return fi_message_invalid("filch_udp_bind: unknown flags (%#x); use 0 or FILCH_REUSEPORT",
+                                  flags);
+    return open_bound_to(__func__, host, port, SOCK_DGRAM, &(bound_attr){0, flags});
 }
 
 /* ---- accept ---- */
@@ -79,9 +128,9 @@ static ssize_t try_accept(fi_io_op *op)
     ssize_t fd;
 
     do
-        fd = fi_chaos(8)
-                 ? -ECONNABORTED
-                 : fi_syscall_result(accept4(op->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK));
+        fd = fi_chaos(8) ? -ECONNABORTED
+                         : fi_syscall_result(
+                               accept4(op->fd, op->buf, op->more, SOCK_CLOEXEC | SOCK_NONBLOCK));
     while (fd == -ECONNABORTED || fd == -EPROTO);
     return fd;
 }
@@ -98,13 +147,20 @@ static bool is_internet(int fd)
 static const fi_io_op_kind accept_kind = {
     .name = "accept", .attempt = try_accept, .never_a_file = true};
 
-int filch_accept_until(int fd, int64_t deadline)
+static int accept_until(const char *function, int fd, struct sockaddr *address, unsigned *size,
+                        int64_t deadline)
 {
     bool is_tcp = fi_opened_short_read_drains(fd);
     int one = 1, got;
 
-    got = (int)fi_io_op_run(
-        &(fi_io_op){.kind = &accept_kind, .fd = fd, .direction = FI_IO_READ, .deadline = deadline});
+    if (address && !size)
+        return fi_message_null(function, "size", "the capacity of address");
+    got = (int)fi_io_op_run(&(fi_io_op){.kind = &accept_kind,
+                                        .fd = fd,
+                                        .direction = FI_IO_READ,
+                                        .deadline = deadline,
+                                        .buf = address,
+                                        .more = size});
     if (got < 0)
         return got;
     if (!is_tcp && is_internet(got)) {
@@ -115,9 +171,24 @@ int filch_accept_until(int fd, int64_t deadline)
     return got;
 }
 
+int filch_accept_from_until(int fd, struct sockaddr *address, unsigned *size, int64_t deadline)
+{
+    return accept_until(__func__, fd, address, size, deadline);
+}
+
+int filch_accept_from(int fd, struct sockaddr *address, unsigned *size)
+{
+    return accept_until(__func__, fd, address, size, FILCH_FOREVER);
+}
+
+int filch_accept_until(int fd, int64_t deadline)
+{
+    return accept_until(__func__, fd, NULL, NULL, deadline);
+}
+
 int filch_accept(int fd)
 {
-    return filch_accept_until(fd, FILCH_FOREVER);
+    return accept_until(__func__, fd, NULL, NULL, FILCH_FOREVER);
 }
 
 /* ---- port ---- */
