@@ -267,6 +267,27 @@ FILCH_API int filch_connect_to(int fd, const struct sockaddr *address, unsigned 
 FILCH_API int filch_connect_to_until(int fd, const struct sockaddr *address, unsigned size,
                                      int64_t deadline);
 
+/* Look up addresses, as getaddrinfo(3) does.  The caller frees the list with freeaddrinfo(3).  A
+ * blocking thread looks up names for a fiber, with deadlines and cancellation as in filch_connect.
+ * host, service: one of them may be NULL.
+ * hints: NULL: any address.
+ * Call from: any thread, fiber, task or job.  Blocks: the fiber or the thread.
+ * Returns: 0: the list is stored to *result.
+ *     -ENOENT: the host or the service is not known (EAI_NONAME, EAI_SERVICE, EAI_NODATA,
+ *         EAI_ADDRFAMILY).
+ *     -EAGAIN: the name could not be looked up (EAI_AGAIN, EAI_FAIL).
+ *     -EINVAL: wrong hints (EAI_BADFLAGS, EAI_FAMILY, EAI_SOCKTYPE), host and service are NULL, or
+ *         result is NULL.
+ *     -ENOMEM: no memory (EAI_MEMORY).
+ *     -ECANCELED: the fiber was cancelled.
+ *     -ETIMEDOUT: filch_getaddrinfo_until: the deadline passed.
+ *     Other errors are those of system calls (EAI_SYSTEM). */
+FILCH_API int filch_getaddrinfo(const char *host, const char *service, const struct addrinfo *hints,
+                                struct addrinfo **result);
+FILCH_API int filch_getaddrinfo_until(const char *host, const char *service,
+                                      const struct addrinfo *hints, struct addrinfo **result,
+                                      int64_t deadline);
+
 /* Get the local port of a socket.
  * Call from: any thread, fiber, task or job.  Blocks: nothing.
  * Returns: the port.

@@ -1,7 +1,11 @@
 #include "io/address.h"
 
 #include "base/mem.h"
+#include "base/message.h"
+#include "base/option.h"
 #include "io/io.h"
+
+#include <filch/io.h>
 
 #include <errno.h>
 #include <stdio.h>
@@ -10,12 +14,13 @@
 
 #define PORT_MAX 65535
 
+/* A call of getaddrinfo(3). */
 typedef struct query {
-    const char *host;
-    char port[8];
+    const char *host, *service;
     struct addrinfo hints, *result;
 } query;
 
+/* EAI_NODATA and EAI_ADDRFAMILY are extensions that not all headers define. */
 static int map_gai_error(int e, int system_error)
 {
     switch (e) {
@@ -28,6 +33,10 @@ static int map_gai_error(int e, int system_error)
     case EAI_AGAIN:
     case EAI_FAIL:
         return -EAGAIN;
+    case EAI_BADFLAGS:
+    case EAI_FAMILY:
+    case EAI_SOCKTYPE:
+        return -EINVAL;
     default:
         return -ENOENT;
     }
@@ -36,7 +45,7 @@ static int map_gai_error(int e, int system_error)
 __attribute__((noinline)) static int64_t query_run(void *arg)
 {
     query *q = arg;
-    int e = getaddrinfo(q->host, q->port, &q->hints, &q->result);
+    int e = getaddrinfo(q->host, q->service, &q->hints, &q->result);
 
     return map_gai_error(e, errno);
 }
@@ -47,7 +56,7 @@ __attribute__((noinline)) static int64_t query_run(void *arg)
 typedef struct lookup {
     fi_blocking_call call; /* first */
     query query;
-    char host[NI_MAXHOST];
+    char host[NI_MAXHOST], service[NI_MAXSERV];
 } lookup;
 
 static void lookup_free(fi_blocking_call *c)
@@ -59,6 +68,12 @@ static void lookup_free(fi_blocking_call *c)
     FI_DELETE(lookup, l);
 }
 
+/* Copy a string that fits, or NULL. */
+static const char *copy_text(char *to, const char *from)
+{
+    return from ? memcpy(to, from, strlen(from) + 1) : NULL;
+}
+
 static lookup *lookup_new(const query *q)
 {
     lookup *l = FI_NEW(lookup);
@@ -66,12 +81,19 @@ static lookup *lookup_new(const query *q)
     if (!l)
         return NULL;
     l->query = *q;
-    memcpy(l->host, q->host, strlen(q->host) + 1);
-    l->query.host = l->host;
+    l->query.host = copy_text(l->host, q->host);
+    l->query.service = copy_text(l->service, q->service);
     l->call.func = query_run;
     l->call.arg = &l->query;
     l->call.release = lookup_free;
     return l;
+}
+
+/* No longer names exist. */
+static bool fits(const query *q)
+{
+    return (!q->host || strlen(q->host) < NI_MAXHOST) &&
+           (!q->service || strlen(q->service) < NI_MAXSERV);
 }
 
 static int lookup_run(fi_blocking_pool *pool, query *q, int64_t deadline)
@@ -79,7 +101,7 @@ static int lookup_run(fi_blocking_pool *pool, query *q, int64_t deadline)
     lookup *l;
     int e;
 
-    if (strlen(q->host) >= NI_MAXHOST)
+    if (!fits(q))
         return -ENOENT;
     l = lookup_new(q);
     if (!l)
@@ -95,22 +117,63 @@ static int lookup_run(fi_blocking_pool *pool, query *q, int64_t deadline)
     return e;
 }
 
-/* A numeric address is resolved at once.  A thread that is not a worker resolves a name itself. */
-static int resolve_host(query *q, int64_t deadline)
+/* Numbers are resolved at once.  A thread that is not a worker resolves names itself. */
+static int query_resolve(query *q, int64_t deadline)
 {
     fi_runtime *rt = fi_io_fiber_runtime();
+    int flags = q->hints.ai_flags, e;
     fi_io *io;
-    int e;
 
-    q->hints.ai_flags |= AI_NUMERICHOST;
+    q->hints.ai_flags = flags | AI_NUMERICHOST | AI_NUMERICSERV;
     e = (int)query_run(q);
-    if (e != -ENOENT || !q->host)
+    q->hints.ai_flags = flags;
+    if (e != -ENOENT || (!q->host && flags & AI_NUMERICSERV))
         return e;
-    q->hints.ai_flags &= ~AI_NUMERICHOST;
     if (!rt)
         return (int)query_run(q);
     e = fi_io_get(rt, &io);
     return e < 0 ? e : lookup_run(&io->blocking_pool, q, deadline);
+}
+
+/* Only these fields of the hints may be set. */
+static struct addrinfo copy_hints(const struct addrinfo *hints)
+{
+    /* The flags that getaddrinfo(3) uses without hints. */
+    struct addrinfo none = {.ai_flags = AI_V4MAPPED | AI_ADDRCONFIG};
+
+    return !hints ? none
+                  : (struct addrinfo){.ai_flags = hints->ai_flags,
+                                      .ai_family = hints->ai_family,
+                                      .ai_socktype = hints->ai_socktype,
+                                      .ai_protocol = hints->ai_protocol};
+}
+
+int filch_getaddrinfo_until(const char *host, const char *service, const struct addrinfo *hints,
+                            struct addrinfo **result, int64_t deadline)
+{
+    fi_wait_chaos();
+    query q = {.host = host, .service = service, .hints = copy_hints(hints)};
+    int e;
+
+    if (!host && !service)
+        return fi_message_invalid("filch_getaddrinfo: host and service are NULL; give one of them");
+    if (!result)
+        return fi_message_null("filch_getaddrinfo", "result", "a place for the list");
+    e = query_resolve(&q, deadline);
+    if (e == -EINVAL)
+        return fi_message_invalid("filch_getaddrinfo: hints are wrong (flags %#x, family %d, type "
+                                  "%d); use those of getaddrinfo(3)",
+                                  (unsigned)q.hints.ai_flags, q.hints.ai_family,
+                                  q.hints.ai_socktype);
+    if (e == 0)
+        *result = q.result;
+    return e;
+}
+
+int filch_getaddrinfo(const char *host, const char *service, const struct addrinfo *hints,
+                      struct addrinfo **result)
+{
+    return filch_getaddrinfo_until(host, service, hints, result, FILCH_FOREVER);
 }
 
 /* ---- paths ---- */
@@ -132,21 +195,33 @@ static int resolve_path(fi_addresses *a, const char *path)
     return 0;
 }
 
-int fi_addresses_resolve(fi_addresses *a, const char *host, int port, bool passive,
-                         int64_t deadline)
+static int resolve_path_query(fi_addresses *a, const fi_address_query *from)
 {
-    query q = {.host = host};
+    if (from->type != SOCK_STREAM)
+        return fi_message_invalid("%s: host is a path ('%s'); use an address or a name",
+                                  from->function, from->host);
+    if (from->port != 0)
+        return fi_message_invalid("%s: port is not 0 for a path (%d); use 0", from->function,
+                                  from->port);
+    return resolve_path(a, from->host);
+}
+
+int fi_addresses_resolve(fi_addresses *a, const fi_address_query *from)
+{
+    char port[8];
+    query q = {.host = from->host, .service = port};
     int e;
 
     *a = (fi_addresses){0};
-    if (host && strchr(host, '/'))
-        return port == 0 ? resolve_path(a, host) : -EINVAL;
-    if (port < 0 || port > PORT_MAX)
-        return -EINVAL;
-    snprintf(q.port, sizeof q.port, "%d", port);
-    q.hints.ai_socktype = SOCK_STREAM;
-    q.hints.ai_flags = AI_NUMERICSERV | (passive ? AI_PASSIVE : 0);
-    e = resolve_host(&q, deadline);
+    if (from->host && strchr(from->host, '/'))
+        return resolve_path_query(a, from);
+    if (from->port < 0 || from->port > PORT_MAX)
+        return fi_message_invalid("%s: port is out of range (%d); use 0 to %d", from->function,
+                                  from->port, PORT_MAX);
+    snprintf(port, sizeof port, "%d", from->port);
+    q.hints.ai_socktype = from->type;
+    q.hints.ai_flags = AI_NUMERICSERV | (from->passive ? AI_PASSIVE : 0);
+    e = query_resolve(&q, from->deadline);
     a->list = e == 0 ? q.result : NULL;
     return e;
 }

@@ -12,12 +12,20 @@ typedef struct fi_addresses {
     struct sockaddr_storage path;
 } fi_addresses;
 
+typedef struct fi_address_query {
+    const char *function; /* of the API, for messages */
+    const char *host;
+    int port;
+    int type;     /* SOCK_STREAM or SOCK_DGRAM */
+    bool passive; /* for listening */
+    int64_t deadline;
+} fi_address_query;
+
 /* [any] Resolve a host and a port.  A name is resolved by a thread of the blocking pool, until the
- * deadline, if the caller is a fiber.  passive: for listening.
+ * deadline, if the caller is a fiber.  Only stream sockets have paths.
  * Returns 0; -ENOENT: unknown host; -EAGAIN: the lookup failed and may be repeated; -EINVAL: wrong
- * port; -ENAMETOOLONG; -ENOMEM; -ETIMEDOUT; -ECANCELED. */
-int fi_addresses_resolve(fi_addresses *a, const char *host, int port, bool passive,
-                         int64_t deadline);
+ * port or host, named by a message; -ENAMETOOLONG; -ENOMEM; -ETIMEDOUT; -ECANCELED. */
+int fi_addresses_resolve(fi_addresses *a, const fi_address_query *query);
 void fi_addresses_fini(fi_addresses *a);
 
 #endif

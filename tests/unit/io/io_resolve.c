@@ -89,6 +89,29 @@ static void *listen_slowly(void *arg)
     return (void *)(intptr_t)filch_listen("slow.test", (int)(intptr_t)arg, 1);
 }
 
+static void *look_up_slowly(void *arg)
+{
+    struct addrinfo *list = NULL;
+    int e = filch_getaddrinfo("slow.test", NULL, &(struct addrinfo){0}, &list);
+
+    (void)arg;
+    CHECK((e == 0) == (list != NULL));
+    if (list)
+        freeaddrinfo(list);
+    return (void *)(intptr_t)e;
+}
+
+static void *look_up_until_now(void *arg)
+{
+    struct addrinfo *list = NULL;
+    int e = filch_getaddrinfo_until("slow.test", NULL, &(struct addrinfo){0}, &list,
+                                    filch_now() + FILCH_MS(1));
+
+    (void)arg;
+    CHECK(list == NULL);
+    return (void *)(intptr_t)e;
+}
+
 /* A caller without a deadline gets the result. */
 static void lookup_succeeds(void)
 {
@@ -101,12 +124,16 @@ static void lookup_succeeds(void)
     CHECK_INT(atomic_load(&n_freed), 1);
     CHECK_INT(filch_close(fd), 0);
     CHECK_INT(filch_close(s), 0);
+    CHECK_INT((intptr_t)on_fiber(look_up_slowly, NULL), 0);
+    CHECK_INT((intptr_t)in_thread(look_up_slowly, NULL), 0);
+    CHECK_INT(atomic_load(&n_freed), 3);
 }
 
 static void lookup_deadline(void)
 {
     lookups_begin(true);
     CHECK_INT((intptr_t)on_fiber(connect_until_now, (void *)80), -ETIMEDOUT);
+    CHECK_INT((intptr_t)on_fiber(look_up_until_now, NULL), -ETIMEDOUT);
     atomic_store(&is_blocked, false); /* filch_stop waits for lookups that are about to begin */
 }
 
@@ -130,6 +157,9 @@ static void lookup_cancelled(void)
     await_freed(1);
     lookups_begin(true);
     CHECK_INT((intptr_t)cancel(listen_slowly), -ECANCELED);
+    await_freed(1);
+    lookups_begin(true);
+    CHECK_INT((intptr_t)cancel(look_up_slowly), -ECANCELED);
     await_freed(1);
 }
 
