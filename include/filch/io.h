@@ -21,16 +21,17 @@
  *         return filch_close(s) < 0;
  *     }
  *
+ * A wrong argument that Filch finds before the system call is named by a message.
+ *
  * Each call returns what the system call of the same name returns, but -errno instead of -1.  It
  * never returns -EINTR, and -EAGAIN only where this header says so.  A socket whose peer is gone
- * returns -EPIPE, and no signal is raised.
+ * returns -EPIPE, and no signal is raised.  A pipe that has no reader raises SIGPIPE, as for
+ * write(2), which ends the program unless it ignores or handles that signal.
  *
  * Descriptors that Filch opens are non-blocking (O_NONBLOCK) and are closed on exec.  Other
  * descriptors, such as the standard input and output, may be used as well.  They keep their file
  * status flags, which other processes may share.  Close every descriptor that was used here with
- * filch_close: it wakes the fibers that wait for the descriptor.  Regular files are read and
- *     written
- * by blocking threads (filch_run_blocking).
+ * filch_close: it wakes the fibers that wait for the descriptor.
  */
 #ifndef FILCH_IO_H
 #define FILCH_IO_H
@@ -40,11 +41,12 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/select.h> /* sigset_t */
 #include <sys/types.h>
 
 FILCH_BEGIN_DECLS
 
-/* These are defined in <sys/uio.h> and <sys/socket.h>. */
+/* These are defined in <sys/uio.h>, <sys/socket.h>, <netdb.h> and <sys/stat.h>. */
 struct iovec;
 struct msghdr;
 struct sockaddr;
@@ -77,7 +79,7 @@ FILCH_API ssize_t filch_sendfile_until(int out, int in, off_t *offset, size_t n,
  * Call from: any thread, fiber, task or job.  Blocks: the fiber or the thread.
  * Returns: n; less than n: filch_read_all reached the end of the file.
  *     -ECANCELED: the fiber was cancelled, or filch_close closed the descriptor.
- *     -EPIPE: filch_write_all: the peer is gone.
+ *     -EPIPE: filch_write_all: the peer is gone.  A pipe has raised SIGPIPE before.
  *     -ETIMEDOUT: calls with a deadline: it passed.
  *     -ENOMEM, -EMFILE, -ENOSPC: no memory, descriptor or epoll watch to wait with.
  *     Other errors are those of read(2) and write(2). */
@@ -230,10 +232,13 @@ FILCH_API int filch_udp_connect(const char *host, int port);
 FILCH_API int filch_udp_connect_until(const char *host, int port, int64_t deadline);
 
 /* Accept a connection.
+ * address, size: the address of the peer is stored to address, up to *size bytes, and its length to
+ *     *size.  Both may be NULL.
  * Call from: any thread, fiber, task or job.  Blocks: the fiber or the thread.
  * Returns: the descriptor of the connection.
+ *     -EINVAL: size is NULL, and address is not.
  *     -ECANCELED: the fiber was cancelled, or filch_close closed the descriptor.
- *     -ETIMEDOUT: filch_accept_until: the deadline passed.
+ *     -ETIMEDOUT: calls with a deadline: it passed.
  *     Other errors are those of accept(2). */
 FILCH_API int filch_accept(int fd);
 FILCH_API int filch_accept_until(int fd, int64_t deadline);
@@ -301,6 +306,36 @@ FILCH_API int filch_local_port(int fd);
 FILCH_API int filch_pipe(int fd[2]);
 FILCH_API int filch_socketpair(int fd[2]);
 
+/* ---- processes and signals ---- */
+
+/* Wait for a child process, as waitpid(2) does.  If several fibers wait for one child, one of them
+ * gets its status, and the others get -ECHILD.
+ * pid: of one child.  Values of 0 and below, which select several children, are refused, because
+ *     other parts of the program may have children of their own.
+ * status: may be NULL.
+ * options: those of waitpid(2).
+ * Call from: any thread, fiber, task or job.  Blocks: the fiber or the thread.
+ * Returns: pid; 0: WNOHANG was given, and the child has not changed its state.
+ *     -ECHILD: there is no such child, or its status was taken; with an ignored SIGCHLD: it ended.
+ *     -EINVAL: pid is not positive, or there is no such option.
+ *     -ECANCELED: the fiber was cancelled.
+ *     -ETIMEDOUT: filch_waitpid_until: the deadline passed.
+ *     -ENOMEM, -ENOSPC: no memory or epoll watch to wait with. */
+FILCH_API pid_t filch_waitpid(pid_t pid, int *status, int options);
+FILCH_API pid_t filch_waitpid_until(pid_t pid, int *status, int options, int64_t deadline);
+
+/* Wait for a signal that is sent to the process, and take it.  All threads must block the signals
+ * of the set, as for sigwait(3): block them in main before the runtime starts, because its threads
+ * inherit the mask.  A signal that was sent before the call is pending, and is taken at once.  If
+ * several fibers wait for one signal, one of them gets it.
+ * Call from: any thread, fiber, task or job.  Blocks: the fiber or the thread.
+ * Returns: the number of the signal.
+ *     -EINVAL: set is NULL or empty, or the calling thread does not block one of its signals.
+ *     -ECANCELED: the fiber was cancelled.
+ *     -ETIMEDOUT: the deadline passed; FILCH_FOREVER: there is none.
+ *     -ENOMEM, -ENOSPC: no memory or epoll watch to wait with. */
+FILCH_API int filch_signal_wait(const sigset_t *set, int64_t deadline);
+
 /* ---- anything else ---- */
 
 #define FILCH_READABLE 1
@@ -325,6 +360,7 @@ FILCH_API int filch_wait_fd_until(int fd, int what, int64_t deadline);
  * waits.  In a thread that is not a worker this is a plain call.
  * Call from: any thread, fiber, task or job.  Blocks: the fiber or the thread.
  * Returns: what call returns.
+ *     -EINVAL: call is NULL.
  *     -EAGAIN: there is no blocking thread, and none can be started.
  *     -ENOMEM, -EMFILE: no memory or descriptor. */
 FILCH_API int64_t filch_run_blocking(int64_t (*call)(void *arg), void *arg);

@@ -7,12 +7,16 @@
 #include "refuse.h"
 #include "unit/io/helpers.h"
 
+#include <signal.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
 /* Newer than some headers.  These numbers are the same on all architectures. */
 #ifndef SYS_epoll_pwait2
 #define SYS_epoll_pwait2 441
+#endif
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
 #endif
 
 /* ---- a program that uses optional system calls ---- */
@@ -66,6 +70,40 @@ static void *use_io(void *arg)
     return NULL;
 }
 
+/* A child that ends while a fiber waits for it, and a signal that comes meanwhile. */
+static void *wait_for_signal(void *arg)
+{
+    sigset_t set;
+
+    (void)arg;
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    return (void *)(intptr_t)filch_signal_wait(&set, filch_now() + FILCH_S(60));
+}
+
+static void *use_processes(void *arg)
+{
+    pid_t child = fork();
+    filch_fiber *f;
+    void *number;
+    int status;
+
+    (void)arg;
+    if (child == 0)
+        for (;;)
+            pause();
+    CHECK_INT(filch_waitpid_until(child, NULL, 0, filch_now() + FILCH_MS(3)), -ETIMEDOUT);
+    CHECK_INT(kill(child, SIGKILL), 0);
+    CHECK_INT(filch_waitpid(child, &status, 0), child);
+    CHECK_INT(WTERMSIG(status), SIGKILL);
+    f = filch_fiber_start(wait_for_signal, NULL);
+    CHECK_INT(filch_sleep(FILCH_MS(1)), 0);
+    CHECK_INT(kill(getpid(), SIGUSR1), 0);
+    CHECK_INT(filch_fiber_join(f, &number), 0);
+    CHECK_INT((intptr_t)number, SIGUSR1);
+    return NULL;
+}
+
 FILCH_TASK(long, sum, long, from, long, to)
 {
     long middle = from + (to - from) / 2, left;
@@ -97,17 +135,18 @@ static void use_fibers(void)
 
 static int use_all(void)
 {
-    filch_config c = {.workers = 4, .affinity = FILCH_AFFINITY_CPU, .top = true};
-    int e = filch_start(&c);
+    filch_config c = {.workers = 4, .affinity = FILCH_AFFINITY_CPU};
+    sigset_t set;
 
-    if (e < 0) { /* filch top needs shared memory */
-        c.top = false;
-        e = filch_start(&c);
-    }
-    CHECK_INT(e, 0);
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    CHECK_INT(filch_start(&c), 0);
     CHECK_INT(FILCH_RUN(sum, 0, 100000), 100000);
     on_fiber(use_io, NULL);
     in_thread(use_io, NULL);
+    on_fiber(use_processes, NULL);
+    in_thread(use_processes, NULL);
     use_fibers();
     CHECK_INT(filch_stop(), 0);
     return 0;
@@ -147,6 +186,9 @@ static const struct {
     {SYS_preadv2, "preadv2", false},
     {SYS_pwritev2, "pwritev2", false},
     {SYS_prctl, "prctl", false},
+    {SYS_statx, "statx", false},
+    {SYS_pidfd_open, "pidfd_open", false},
+    {SYS_signalfd4, "signalfd4", false},
 };
 
 int main(int argc, char **argv)
