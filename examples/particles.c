@@ -171,9 +171,10 @@ static void add(void *acc, const void *other, void *ctx)
 static void measure(void *arg)
 {
     world *w = arg;
+    const double zero = 0;
 
     w->energy = 0;
-    filch_reduce(0, w->n, 0, &w->energy, sizeof w->energy, add_energy, add, w);
+    filch_reduce(0, w->n, 0, &w->energy, &zero, sizeof zero, add_energy, add, w);
 }
 
 static void draw(void *arg)

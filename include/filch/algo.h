@@ -113,30 +113,50 @@ FILCH_API int filch_pipeline(const filch_stage *stages, size_t n, size_t in_flig
 
 #define FILCH_REDUCE_MAX 1024 /* bytes of an accumulator, which is aligned to 64 bytes or less */
 
-/* Reduce a range to one value.  map adds the elements from lo to hi to *acc.  combine(acc, other)
- * appends other, the result of the range directly after that of acc, to acc.  How the range is
- * split depends on lo, hi and grain alone.  So the result is the same, to the last bit, for any
- * number of workers.
- * acc: holds the identity before the call, and the result after it.
- * size: bytes of *acc, at most FILCH_REDUCE_MAX.
+/* Reduce a range to one value, and append that to *result.  Each part of the range starts with an
+ * accumulator that is a copy of *identity.  map adds the elements from lo to hi to *acc.
+ * combine(acc, other) appends other, the value of the range directly after that of acc, to acc.
+ * Its last call appends the value of the whole range to *result.  How the range is split depends on
+ * lo, hi and grain alone.  So the result is the same, to the last bit, for any number of workers.
+ * result: is not changed if the range is empty.
+ * identity: the value of an empty range.
+ * size: bytes of a value, at most FILCH_REDUCE_MAX.
  * Call from: any thread, fiber, task or job.  Blocks: the fiber or the thread.
  * Returns: 0.
- *     -EINVAL: size is larger than FILCH_REDUCE_MAX. */
-FILCH_API int filch_reduce(size_t lo, size_t hi, size_t grain, void *acc, size_t size,
-                           void (*map)(size_t lo, size_t hi, void *acc, void *ctx),
+ *     -EINVAL: size is larger than FILCH_REDUCE_MAX, or a pointer other than ctx is NULL. */
+FILCH_API int filch_reduce(size_t lo, size_t hi, size_t grain, void *result, const void *identity,
+                           size_t size, void (*map)(size_t lo, size_t hi, void *acc, void *ctx),
                            void (*combine)(void *acc, const void *other, void *ctx), void *ctx);
 
+/* Reduce a range to one value, as filch_reduce does, until a call of map returns a value that is
+ * not 0.  Parts that have not started by then are dropped, and *result is not changed.
+ * Cancelling the calling fiber does not end the call by itself.  map can ask
+ * filch_fiber_is_cancelled, and its cancellable waits return -ECANCELED.
+ * drop: NULL, or a function that frees what *acc owns.  After an error it is called once for each
+ *     accumulator that map was called with and that was not appended to another one, also for that
+ *     of the failed call.
+ * Call from: any thread, fiber, task or job.  Blocks: the fiber or the thread.
+ * Returns: 0; the first other result of map, or one of several that came at the same time.
+ *     -EINVAL: size is larger than FILCH_REDUCE_MAX, or a pointer other than drop and ctx is
+ *         NULL. */
+FILCH_API int filch_reduce_fallible(size_t lo, size_t hi, size_t grain, void *result,
+                                    const void *identity, size_t size,
+                                    int (*map)(size_t lo, size_t hi, void *acc, void *ctx),
+                                    void (*combine)(void *acc, const void *other, void *ctx),
+                                    void (*drop)(void *acc, void *ctx), void *ctx);
+
 /* Compute prefix values (a scan) of a range.  map and combine are those of filch_reduce.  write is
- * called once for each part of the range with *acc, the value of all elements before lo.  It stores
- * the value before or up to each element, and may change *acc as it goes.  Each element is read
- * twice.  The results are the same, to the last bit, for any number of workers.
- * acc: holds the identity before the call, and the value of the whole range after it.
- * size: bytes of *acc, at most FILCH_REDUCE_MAX.
+ * called once for each part of the range with *acc, the value of *result and of all elements before
+ * lo.  It stores the value before or up to each element, and may change *acc as it goes.  Each
+ * element is read twice.  The results are the same, to the last bit, for any number of workers.
+ * result: holds the value before the first element before the call, and that with the value of the
+ *     whole range appended after it.
+ * identity, size: as in filch_reduce.
  * Call from: any thread, fiber, task or job.  Blocks: the fiber or the thread.
  * Returns: 0.
- *     -EINVAL: size is larger than FILCH_REDUCE_MAX. */
-FILCH_API int filch_scan(size_t lo, size_t hi, size_t grain, void *acc, size_t size,
-                         void (*map)(size_t lo, size_t hi, void *acc, void *ctx),
+ *     -EINVAL: size is larger than FILCH_REDUCE_MAX, or a pointer other than ctx is NULL. */
+FILCH_API int filch_scan(size_t lo, size_t hi, size_t grain, void *result, const void *identity,
+                         size_t size, void (*map)(size_t lo, size_t hi, void *acc, void *ctx),
                          void (*combine)(void *acc, const void *other, void *ctx),
                          void (*write)(size_t lo, size_t hi, void *acc, void *ctx), void *ctx);
 

@@ -5,11 +5,14 @@
  * stripe in a cache.  While a stripe is written, the next one is mapped.  This needs one join for
  * each stripe instead of two, and reads and writes memory at the same time.  The width of a stripe
  * depends on the number of workers, but the order of combining does not. */
-#include <errno.h>
+#include "algo/check.h"
+
 #include <filch/algo.h>
 #include <filch/memory.h>
 #include <filch/runtime.h>
 #include <filch/task.h>
+
+#include <errno.h>
 #include <string.h>
 
 #define BLOCK     256                   /* elements, in a long range without a given grain */
@@ -21,7 +24,7 @@ typedef struct scan {
     void (*combine)(void *acc, const void *other, void *ctx);
     void (*write)(size_t lo, size_t hi, void *acc, void *ctx);
     void *ctx;
-    void *acc; /* value of all blocks before the stripe */
+    void *acc; /* the result: value of all blocks before the stripe */
     const void *identity;
     size_t size; /* of a value */
     size_t lo, hi, grain;
@@ -148,31 +151,32 @@ FILCH_VOID_TASK(scan_all, scan *, s)
     filch_free(s->values, s->stripe * s->size);
 }
 
-int filch_scan(size_t lo, size_t hi, size_t grain, void *acc, size_t size,
+int filch_scan(size_t lo, size_t hi, size_t grain, void *result, const void *identity, size_t size,
                void (*map)(size_t lo, size_t hi, void *acc, void *ctx),
                void (*combine)(void *acc, const void *other, void *ctx),
                void (*write)(size_t lo, size_t hi, void *acc, void *ctx), void *ctx)
 {
-    char identity[FILCH_REDUCE_MAX];
     scan s = {.map = map,
               .combine = combine,
               .write = write,
               .ctx = ctx,
-              .acc = acc,
+              .acc = result,
               .identity = identity,
               .size = size,
               .lo = lo,
               .hi = hi,
               .grain = grain};
 
-    if (size > FILCH_REDUCE_MAX)
+    if (fi_check_values("filch_scan", result, identity, size) < 0 ||
+        fi_check_function("filch_scan", "map", map) < 0 ||
+        fi_check_function("filch_scan", "combine", combine) < 0 ||
+        fi_check_function("filch_scan", "write", write) < 0)
         return -EINVAL;
     if (hi <= lo)
         return 0;
     if (grain == 0)
         s.grain = choose_grain(hi - lo);
     s.blocks = (hi - lo - 1) / s.grain + 1;
-    memcpy(identity, acc, size);
     FILCH_RUN(scan_all, &s);
     return 0;
 }

@@ -129,18 +129,20 @@ static void write_part(size_t lo, size_t hi, void *acc, void *ctx)
     write_sums(lo, hi, *(double *)acc);
 }
 
+static const double zero;
+
 static void scan(void *arg)
 {
     (void)arg;
     all.sum = 0;
-    filch_scan(0, all.n, 0, &all.sum, sizeof all.sum, map, combine, write_part, NULL);
+    filch_scan(0, all.n, 0, &all.sum, &zero, sizeof zero, map, combine, write_part, NULL);
 }
 
 static void reduce(void *arg)
 {
     (void)arg;
     all.sum = 0;
-    filch_reduce(0, all.n, 0, &all.sum, sizeof all.sum, map, combine, NULL);
+    filch_reduce(0, all.n, 0, &all.sum, &zero, sizeof zero, map, combine, NULL);
 }
 
 /* All elements are 1, so sums are exact. */

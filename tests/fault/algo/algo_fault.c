@@ -204,12 +204,13 @@ static void scans_without_memory(void **state)
     for (int i = 0; i < NUMBERS; i++)
         number[i] = 1.0 / (i + 1);
     for (int without = 0; without < 2; without++) {
-        double sum = 0;
+        double sum = 0, zero = 0;
 
         start(2);
         arm(without ? 1 : 0, true, 0);
-        CHECK_INT(
-            filch_scan(0, NUMBERS, 0, &sum, sizeof sum, add_up, add, write_sums, sums[without]), 0);
+        CHECK_INT(filch_scan(0, NUMBERS, 0, &sum, &zero, sizeof sum, add_up, add, write_sums,
+                             sums[without]),
+                  0);
         CHECK(atomic_load(&memory.n_allocations) > 0);
         stop();
     }

@@ -24,10 +24,10 @@ static void add(void *acc, const void *other, void *ctx)
 
 static double sum(size_t n, size_t grain)
 {
-    double acc = 0;
+    double all = 0, zero = 0;
 
-    CHECK_INT(filch_reduce(0, n, grain, &acc, sizeof acc, add_up, add, NULL), 0);
-    return acc;
+    CHECK_INT(filch_reduce(0, n, grain, &all, &zero, sizeof all, add_up, add, NULL), 0);
+    return all;
 }
 
 static uint64_t sums[4][3]; /* their bits */
@@ -72,10 +72,13 @@ static void neighbours(void)
 {
     for (size_t n = 1; n < 3000; n = n * 3 / 2 + 1)
         for (size_t grain = 0; grain < 50; grain = 2 * grain + 1) {
-            interval s = {0};
+            interval s = {0}, none = {0};
 
-            CHECK_INT(filch_reduce(3, 3 + n, grain, &s, sizeof s, note, join, NULL), 0);
+            CHECK_INT(filch_reduce(3, 3 + n, grain, &s, &none, sizeof s, note, join, NULL), 0);
             CHECK(!s.has_gap && s.lo == 3 && s.hi == 3 + n);
+            CHECK_INT(filch_reduce(3 + n, 4 + 2 * n, grain, &s, &none, sizeof s, note, join, NULL),
+                      0);
+            CHECK(!s.has_gap && s.lo == 3 && s.hi == 4 + 2 * n);
         }
 }
 
@@ -85,16 +88,32 @@ static void combines_neighbours(void **state)
     workers_each(NULL, neighbours);
 }
 
+static void appends_to_the_result(void)
+{
+    double all = 10, zero = 0;
+
+    for (int i = 0; i < N; i++)
+        value[i] = i;
+    CHECK_INT(filch_reduce(0, 101, 1, &all, &zero, sizeof all, add_up, add, NULL), 0);
+    CHECK(all == 10 + 5050 && zero == 0);
+    CHECK_INT(filch_reduce(5, 5, 0, &all, &zero, sizeof all, add_up, add, NULL), 0);
+    CHECK_INT(filch_reduce(6, 5, 1, &all, &zero, sizeof all, add_up, add, NULL), 0);
+    CHECK(all == 10 + 5050);
+}
+
+static void appends_to_the_result_each(void **state)
+{
+    (void)state;
+    workers_each(NULL, appends_to_the_result);
+}
+
 static void wrong_arguments(void **state)
 {
     static char large[FILCH_REDUCE_MAX + 1];
-    double acc = 42;
 
     (void)state;
-    CHECK_INT(filch_reduce(5, 5, 0, &acc, sizeof acc, add_up, add, NULL), 0);
-    CHECK_INT(filch_reduce(6, 5, 1, &acc, sizeof acc, add_up, add, NULL), 0);
-    CHECK(acc == 42);
-    CHECK_INT(filch_reduce(0, 9, 1, large, sizeof large, add_up, add, NULL), -EINVAL);
+    CHECK_INT(filch_reduce(0, 9, 1, large, large, sizeof large, add_up, add, NULL), -EINVAL);
 }
 
-CHECK_MAIN(same_bits_for_any_workers, combines_neighbours, wrong_arguments)
+CHECK_MAIN(same_bits_for_any_workers, combines_neighbours, appends_to_the_result_each,
+           wrong_arguments)

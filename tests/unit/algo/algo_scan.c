@@ -51,12 +51,13 @@ static int is_near(double a, double b)
     return a > b - 1e-9 && a < b + 1e-9;
 }
 
-static uint64_t hash_sums(size_t n, size_t grain)
+/* The sums of `start` and the elements. */
+static uint64_t hash_sums(size_t n, size_t grain, double start)
 {
-    double acc = 0, serial = 0;
+    double acc = start, serial = start, zero = 0;
 
     memset(result, 0, sizeof result);
-    CHECK_INT(filch_scan(0, n, grain, &acc, sizeof acc, add_up, add, write_sums, NULL), 0);
+    CHECK_INT(filch_scan(0, n, grain, &acc, &zero, sizeof acc, add_up, add, write_sums, NULL), 0);
     for (size_t i = 0; i < n; i++) {
         serial += value[i];
         CHECK(is_near(result[i], serial));
@@ -73,10 +74,10 @@ static void add_all(void)
     uint64_t *h = hashes[run_number++];
 
     for (int i = 0; i < 5; i++) {
-        h[0] = hash_sums(N, 0);
-        h[1] = hash_sums(N, 7);
-        h[2] = hash_sums(N - 1, 1000);
-        h[3] = hash_sums(3000, 0);
+        h[0] = hash_sums(N, 0, 0);
+        h[1] = hash_sums(N, 7, 0.1);
+        h[2] = hash_sums(N - 1, 1000, -3);
+        h[3] = hash_sums(3000, 0, 100);
     }
 }
 
@@ -118,11 +119,12 @@ static void write_lengths(size_t lo, size_t hi, void *acc, void *ctx)
 
 static void check_interval(size_t n, size_t grain)
 {
-    interval s = {0};
+    interval s = {0}, none = {0};
 
     memset(&seen, 0, sizeof seen);
     seen.grain = grain;
-    CHECK_INT(filch_scan(3, 3 + n, grain, &s, sizeof s, note, join, write_lengths, &seen), 0);
+    CHECK_INT(filch_scan(3, 3 + n, grain, &s, &none, sizeof s, note, join, write_lengths, &seen),
+              0);
     CHECK(!s.has_gap && s.lo == 3 && s.hi == 3 + n);
     for (size_t i = 0; i < ELEMENTS; i++) {
         CHECK_INT(seen.times[i], i < n);
@@ -170,10 +172,10 @@ static void check_length(size_t lo, size_t hi, void *acc, void *ctx)
 
 static void huge(void)
 {
-    size_t length = 0;
+    size_t length = 0, zero = 0;
     atomic_size_t mapped = 0;
 
-    CHECK_INT(filch_scan(1, (size_t)-1, (size_t)1 << 50, &length, sizeof length, add_length,
+    CHECK_INT(filch_scan(1, (size_t)-1, (size_t)1 << 50, &length, &zero, sizeof length, add_length,
                          add_lengths, check_length, &mapped),
               0);
     CHECK(length == (size_t)-2);
@@ -192,10 +194,10 @@ static void scan_row(size_t lo, size_t hi, void *ctx)
 {
     (void)ctx;
     for (; lo < hi; lo++) {
-        size_t length = 0;
+        size_t length = 0, zero = 0;
         atomic_size_t mapped = 0;
 
-        if (filch_scan(1, 1 + lo * 10, 3, &length, sizeof length, add_length, add_lengths,
+        if (filch_scan(1, 1 + lo * 10, 3, &length, &zero, sizeof length, add_length, add_lengths,
                        check_length, &mapped) != 0 ||
             length != lo * 10 || atomic_load(&mapped) != length)
             abort();
@@ -216,13 +218,14 @@ static void nested_each(void **state)
 static void wrong_arguments(void **state)
 {
     static char large[FILCH_REDUCE_MAX + 1];
-    double acc = 42;
+    double acc = 42, zero = 0;
 
     (void)state;
-    CHECK_INT(filch_scan(5, 5, 0, &acc, sizeof acc, add_up, add, write_sums, NULL), 0);
-    CHECK_INT(filch_scan(6, 5, 1, &acc, sizeof acc, add_up, add, write_sums, NULL), 0);
+    CHECK_INT(filch_scan(5, 5, 0, &acc, &zero, sizeof acc, add_up, add, write_sums, NULL), 0);
+    CHECK_INT(filch_scan(6, 5, 1, &acc, &zero, sizeof acc, add_up, add, write_sums, NULL), 0);
     CHECK(acc == 42);
-    CHECK_INT(filch_scan(0, 9, 1, large, sizeof large, add_up, add, write_sums, NULL), -EINVAL);
+    CHECK_INT(filch_scan(0, 9, 1, large, large, sizeof large, add_up, add, write_sums, NULL),
+              -EINVAL);
 }
 
 CHECK_MAIN(same_bits_for_any_workers, order_matters, huge_each, nested_each, wrong_arguments)
