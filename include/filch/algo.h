@@ -111,6 +111,32 @@ typedef struct filch_stage {
  *     -ENOMEM: there is no memory, and no stage was run. */
 FILCH_API int filch_pipeline(const filch_stage *stages, size_t n, size_t in_flight);
 
+/* A stage that may fail. */
+typedef struct filch_stage_fallible {
+    filch_stage_kind kind;
+    /* Replace *item, or set it to NULL to end the item.  A result that is not 0 is an error. */
+    int (*run)(void **item, void *ctx);
+    /* NULL, or a function that frees an item that the stage has not finished. */
+    void (*drop)(void *item, void *ctx);
+    void *ctx;
+} filch_stage_fallible;
+
+/* Pass items through n stages, as filch_pipeline does, until a stage fails.  The first stage gets
+ * NULL in *item, and ends the input by leaving it.  After an error no stage is called any more.
+ * When all stages have returned, each item that is left is dropped once, by the drop function of
+ * the stage that it waits for, or that has failed with it.  A stage that has freed its item before
+ * it fails sets *item to NULL.
+ * Cancelling the calling fiber does not end the call by itself.  The cancellable waits of its
+ * stages then return -ECANCELED, which a stage can return.
+ * in_flight: the maximum number of items at a time; 0 lets Filch choose.
+ * Call from: any thread, fiber, task or job.  Blocks: the fiber or the thread.
+ * Returns: 0: all items have reached their end; the first error of a stage, or one of several that
+ *     came at the same time.
+ *     -EINVAL: n is 0, or a stage has no function or a wrong kind.
+ *     -ENOMEM: there is no memory, and no stage was run. */
+FILCH_API int filch_pipeline_fallible(const filch_stage_fallible *stages, size_t n,
+                                      size_t in_flight);
+
 #define FILCH_REDUCE_MAX 1024 /* bytes of an accumulator, which is aligned to 64 bytes or less */
 
 /* Reduce a range to one value, and append that to *result.  Each part of the range starts with an

@@ -19,7 +19,12 @@
  * left, so would be all items between them, which is one more than there are records.  For this to
  * hold, an item that ended early continues without a value and takes its turn in serial stages,
  * though they are not called for it.
+ *
+ * After an error each runner leaves its items where they are and returns.  When all runners have
+ * returned, the caller drops the values that are left in the records.
  */
+#include "base/message.h"
+
 #include <filch/algo.h>
 #include <filch/job.h>
 #include <filch/memory.h>
@@ -36,7 +41,7 @@
 typedef struct item {
     struct pipeline *pipeline;
     struct item *next; /* in the list of free records, or of a runner's pending items */
-    void *value;       /* NULL: it ended early */
+    void *value;       /* NULL: it ended early, or the record is free */
     size_t number;
     size_t stage; /* the next one; 0: the item holds the input token and is not produced yet */
 } item;
@@ -44,7 +49,8 @@ typedef struct item {
 typedef _Atomic(item *) slot;
 
 typedef struct pipeline {
-    const filch_stage *stages;
+    const filch_stage *stages; /* this or the next is set */
+    const filch_stage_fallible *fallible_stages;
     size_t n;
     size_t in_flight;
     item *items;
@@ -56,6 +62,7 @@ typedef struct pipeline {
     /* shared */
     _Atomic(item *) returned;
     atomic_ptrdiff_t n_free;
+    atomic_int error; /* the first one; relaxed, because no other data depends on it */
 } pipeline;
 
 /* Pending items are those that could not be started for lack of memory.  The runner runs them
@@ -113,6 +120,7 @@ static void finish_item(runner *r, item *i)
 {
     pipeline *p = i->pipeline;
 
+    i->value = NULL;
     free_item(i);
     if (atomic_fetch_add_explicit(&p->n_free, 1, memory_order_acq_rel) >= 0)
         return;
@@ -125,7 +133,9 @@ static void finish_item(runner *r, item *i)
 
 static bool is_serial(const pipeline *p, size_t stage)
 {
-    return p->stages[stage].kind == FILCH_STAGE_SERIAL;
+    filch_stage_kind kind = p->stages ? p->stages[stage].kind : p->fallible_stages[stage].kind;
+
+    return kind == FILCH_STAGE_SERIAL;
 }
 
 static slot *slot_of(pipeline *p, size_t stage, size_t number)
@@ -164,9 +174,34 @@ static bool enter_stage(runner *r, item *i)
     return false;
 }
 
-static void *call_stage(const filch_stage *s, void *value)
+static bool has_failed(const pipeline *p)
 {
-    return s->run(value, s->ctx);
+    return atomic_load_explicit(&p->error, memory_order_relaxed) != 0;
+}
+
+/* Returns: false if the stage has failed. */
+static bool call_fallible_stage(pipeline *p, item *i)
+{
+    const filch_stage_fallible *s = &p->fallible_stages[i->stage];
+    int none = 0;
+    int e = s->run(&i->value, s->ctx);
+
+    if (e == 0)
+        return true;
+    atomic_compare_exchange_strong_explicit(&p->error, &none, e, memory_order_relaxed,
+                                            memory_order_relaxed);
+    return false;
+}
+
+static bool call_stage(pipeline *p, item *i)
+{
+    const filch_stage *s;
+
+    if (!p->stages)
+        return call_fallible_stage(p, i);
+    s = &p->stages[i->stage];
+    i->value = s->run(i->value, s->ctx);
+    return true;
 }
 
 /* The item has entered its stage. */
@@ -175,8 +210,8 @@ static void run_stages(runner *r, item *i)
     pipeline *p = i->pipeline;
 
     do {
-        if (i->value)
-            i->value = call_stage(&p->stages[i->stage], i->value);
+        if (has_failed(p) || (i->value && !call_stage(p, i)))
+            return;
         if (is_serial(p, i->stage))
             leave_serial(r, p, i->stage, i->number);
         i->stage++;
@@ -188,8 +223,7 @@ static void produce_item(runner *r, item *i)
 {
     pipeline *p = i->pipeline;
 
-    i->value = call_stage(&p->stages[0], NULL);
-    if (!i->value)
+    if (!call_stage(p, i) || !i->value)
         return;
     i->number = p->n_produced++;
     i->stage = 1;
@@ -203,7 +237,7 @@ static void run_items(void *arg)
     runner r = {arg};
 
     r.pending->next = NULL;
-    while (r.pending) {
+    while (r.pending && !has_failed(r.pending->pipeline)) {
         item *i = r.pending;
         r.pending = i->next;
         if (i->stage == 0)
@@ -242,28 +276,84 @@ static void pipeline_init(pipeline *p)
     atomic_init(&p->n_free, (ptrdiff_t)p->in_flight - 1);
 }
 
+/* All runners have returned. */
+static void drop_items(const pipeline *p)
+{
+    for (size_t k = 0; k < p->in_flight; k++) {
+        const item *i = &p->items[k];
+        const filch_stage_fallible *s = &p->fallible_stages[i->stage];
+
+        if (i->value && s->drop)
+            s->drop(i->value, s->ctx);
+    }
+}
+
+/* Without a runtime there is one item at a time, because work that starts runs as a nested call. */
+static void choose_in_flight(pipeline *p)
+{
+    size_t workers = filch_worker_count();
+
+    if (workers == 0)
+        p->in_flight = 1;
+    else if (p->in_flight == 0)
+        p->in_flight = ITEMS_PER_WORKER * workers;
+}
+
 FILCH_TASK(int, run_pipeline, pipeline *, p)
 {
-    if (p->in_flight == 0)
-        p->in_flight = (size_t)ITEMS_PER_WORKER * filch_worker_count();
+    choose_in_flight(p);
     p->items = is_too_large(p) ? NULL : filch_alloc(pipeline_bytes(p));
     if (!p->items)
         return -ENOMEM;
     pipeline_init(p);
     run_items(alloc_item(p));
     filch_group_wait(&p->group); /* an item that could not be started was run by its runner */
+    if (has_failed(p))
+        drop_items(p);
     filch_free(p->items, pipeline_bytes(p));
+    return atomic_load_explicit(&p->error, memory_order_relaxed);
+}
+
+static int no_stages(const char *function)
+{
+    return fi_message_invalid("%s: stages: there are none; give at least one", function);
+}
+
+static int check_stage(const char *function, size_t stage, filch_stage_kind kind, bool has_run)
+{
+    if (!has_run)
+        return fi_message_invalid("%s: stages: no function (stage %zu); set run", function, stage);
+    if (kind != FILCH_STAGE_SERIAL && kind != FILCH_STAGE_PARALLEL)
+        return fi_message_invalid("%s: stages: not a filch_stage_kind (stage %zu: %d); use a "
+                                  "constant of that type",
+                                  function, stage, (int)kind);
     return 0;
 }
 
 int filch_pipeline(const filch_stage *stages, size_t n, size_t in_flight)
 {
-    pipeline p = {.stages = stages, .n = n, .in_flight = in_flight, .group = FILCH_GROUP_INIT};
+    pipeline p = {
+        .stages = stages, .n = n, .in_flight = in_flight, .group = FILCH_GROUP_DROPS_NOTHING_};
 
     if (n == 0 || !stages)
-        return -EINVAL;
+        return no_stages("filch_pipeline");
     for (size_t i = 0; i < n; i++)
-        if (!stages[i].run)
+        if (check_stage("filch_pipeline", i, stages[i].kind, stages[i].run) < 0)
+            return -EINVAL;
+    return FILCH_RUN(run_pipeline, &p);
+}
+
+int filch_pipeline_fallible(const filch_stage_fallible *stages, size_t n, size_t in_flight)
+{
+    pipeline p = {.fallible_stages = stages,
+                  .n = n,
+                  .in_flight = in_flight,
+                  .group = FILCH_GROUP_DROPS_NOTHING_};
+
+    if (n == 0 || !stages)
+        return no_stages("filch_pipeline_fallible");
+    for (size_t i = 0; i < n; i++)
+        if (check_stage("filch_pipeline_fallible", i, stages[i].kind, stages[i].run) < 0)
             return -EINVAL;
     return FILCH_RUN(run_pipeline, &p);
 }

@@ -1,6 +1,7 @@
 /* Each item goes through all stages, through serial ones one at a time and in order.  No more than
  * in_flight items exist at a time. */
 #include "seed.h"
+#include "unit/algo/scarce_memory.h"
 #include "unit/task/helpers.h"
 
 #include <filch/job.h>
@@ -342,6 +343,8 @@ static void misuse(void)
     stages[1].run = NULL;
     CHECK_INT(filch_pipeline(stages, 2, 0), -EINVAL);
     stages[1].run = run_step;
+    if (IS_SERIAL)
+        return; /* needs no memory */
     CHECK_INT(filch_pipeline(stages, 2, SIZE_MAX), -ENOMEM);
     for (size_t part = 2; part <= 64;
          part++) /* the size in bytes would overflow to a small number */
@@ -349,23 +352,9 @@ static void misuse(void)
     CHECK_INT(one.steps[0].calls, 0);
 }
 
-/* One in one_of requests for memory is granted. */
-static atomic_ulong one_of = 1, requests;
-
-static void *get(void *ctx, size_t size, size_t align)
-{
-    (void)ctx;
-    if (atomic_fetch_add(&requests, 1) % atomic_load(&one_of) != 0)
-        return NULL;
-    return aligned_alloc(align, (size + align - 1) / align * align);
-}
-
-static void put(void *ctx, void *ptr, size_t size, size_t align)
-{
-    (void)ctx, (void)size, (void)align;
-    free(ptr);
-}
-
+#ifdef FILCH_SERIAL
+SKIP_IN_SERIAL(little_memory, "allocator")
+#else
 /* With little memory, either all items pass or none is produced. */
 static void check_little_memory(unsigned long grant, unsigned long first)
 {
@@ -373,10 +362,9 @@ static void check_little_memory(unsigned long grant, unsigned long first)
 
     build(&one, STAGES, 20, 300);
     one.most = 100;
-    atomic_store(&requests, first);
-    atomic_store(&one_of, grant);
+    scarce_begin(grant, first);
     e = filch_pipeline(one.stages, STAGES, 100);
-    atomic_store(&one_of, 1);
+    scarce_end();
     CHECK_INT(e, first % grant == 0 ? 0 : -ENOMEM);
     CHECK_INT(one.ended, e == 0 ? 300 : 0);
     CHECK_INT(one.steps[0].calls, e == 0 ? 301 : 0);
@@ -386,7 +374,7 @@ static void check_little_memory(unsigned long grant, unsigned long first)
 static void little_memory(void **state)
 {
     (void)state;
-    CHECK_INT(filch_set_allocator(&(filch_allocator){get, put, NULL}), 0);
+    scarce_install();
     for (unsigned long grant = 1; grant < 8; grant++)
         for (unsigned long first = 0; first < 2; first++) {
             CHECK_INT(filch_start(&(filch_config){.workers = 2}), 0);
@@ -397,6 +385,7 @@ static void little_memory(void **state)
         }
     CHECK_INT(filch_set_allocator(NULL), 0);
 }
+#endif
 
 #define EACH(name)                                                                                 \
     static void name##_each(void **state)                                                          \
