@@ -21,6 +21,9 @@
  * A range goes from lo up to, but not including, hi.  If hi is not larger than lo, the range is
  * empty and no function is called.  The grain is the maximum number of elements per call; 0 lets
  * Filch choose.  All calls return when the work is done.
+ *
+ * A wrong argument, such as a function that is NULL, is named by a message.  Then the call does
+ * nothing, and returns -EINVAL if it returns an int.
  */
 #ifndef FILCH_ALGO_H
 #define FILCH_ALGO_H
@@ -30,6 +33,13 @@
 #include <stddef.h>
 
 FILCH_BEGIN_DECLS
+
+/* In a serial build this header defines the functions. */
+#ifdef FILCH_SERIAL
+#pragma push_macro("FILCH_API")
+#undef FILCH_API
+#define FILCH_API static inline __attribute__((unused))
+#endif
 
 /* Call body for parts of the range, in parallel.  Each element is in exactly one part.  The range
  * is split while there are idle workers, so parts may take different times.  Parts must not wait
@@ -53,7 +63,8 @@ FILCH_API void filch_for_tiles(const filch_tile *all, size_t rows, size_t column
 /* Call body for parts of the range, in parallel, until a call returns a value that is not 0.  Parts
  * that have not started by then are dropped.
  * Call from: any thread, fiber, task or job.  Blocks: the fiber or the thread.
- * Returns: 0; the first other result, or one of several that came at the same time. */
+ * Returns: 0; the first other result, or one of several that came at the same time.
+ *     -EINVAL: body is NULL. */
 FILCH_API int filch_for_fallible(size_t lo, size_t hi, size_t grain,
                                  int (*body)(size_t lo, size_t hi, void *ctx), void *ctx);
 
@@ -107,7 +118,7 @@ typedef struct filch_stage {
  * in_flight: the maximum number of items at a time; 0 lets Filch choose.
  * Call from: any thread, fiber, task or job.  Blocks: the fiber or the thread.
  * Returns: 0: all items have reached their end.
- *     -EINVAL: n is 0, or a stage has no function.
+ *     -EINVAL: n is 0, or a stage has no function or a wrong kind.
  *     -ENOMEM: there is no memory, and no stage was run. */
 FILCH_API int filch_pipeline(const filch_stage *stages, size_t n, size_t in_flight);
 
@@ -231,6 +242,11 @@ FILCH_API int filch_compare_string(const void *a, const void *b, void *ctx);
 FILCH_API int filch_merge(const void *a, size_t na, const void *b, size_t nb, void *out,
                           size_t size, int (*compare)(const void *a, const void *b, void *ctx),
                           void *ctx);
+
+#ifdef FILCH_SERIAL
+#include <filch/serial/algo.h>
+#pragma pop_macro("FILCH_API")
+#endif
 
 FILCH_END_DECLS
 

@@ -59,6 +59,11 @@
  * In files compiled without optimisation, or with FILCH_CHECK_TASKS defined, these errors abort the
  * program with a message: a sync of a task that is not the newest spawn, a sync without a spawn,
  * and a body that returns with an open spawn.  In other files they may go unnoticed.
+ *
+ * A program that is compiled with FILCH_SERIAL defined needs no library.  Tasks are then plain
+ * functions that run when they are spawned, and so are the functions of <filch/algo.h> and the
+ * groups of <filch/job.h>.  The compiler reports a call of any other function.  All files of the
+ * program must be compiled in the same way.
  */
 #ifndef FILCH_TASK_H
 #define FILCH_TASK_H
@@ -88,6 +93,7 @@ typedef struct filch_task_type_ {
     void (*run)(filch_task_bounds_ *bounds, char *top, void *slot);
     size_t size;
     const char *name;
+    const char *abi; /* &filch_task_abi_1_ */
 } filch_task_type_;
 
 /* The head of each slot. */
@@ -97,6 +103,12 @@ typedef struct filch_slot_ {
 } filch_slot_;
 
 #define FILCH_SLOT_MAX_ 1040 /* the head and 1024 bytes of arguments or result */
+
+#ifndef FILCH_SERIAL
+/* The marker of the layouts above and of what the inline code does with them.  A change gives it
+ * another number.  Each task contains its address, so a program that was compiled with another
+ * layout than that of the library is refused by the loader. */
+FILCH_API extern const char filch_task_abi_1_;
 
 /* The spawn at top ends beyond limit: extend the task stack, or publish tasks for hungry
  * workers. */
@@ -112,6 +124,7 @@ FILCH_API void filch_check_sync_(const filch_task_type_ *type, const filch_slot_
 /* Abort the program if the body of the task has left spawns open. */
 FILCH_API void filch_check_open_(const filch_task_type_ *type, const filch_task_bounds_ *bounds,
                                  long before);
+#endif
 
 FILCH_END_DECLS
 
@@ -146,6 +159,7 @@ FILCH_END_DECLS
 #define FILCH_INLINE_        static inline __attribute__((unused))
 #define FILCH_UNUSED_        __attribute__((unused))
 
+#ifndef FILCH_SERIAL
 /* Load a word that other threads write.  Compilers do not merge an atomic load into a comparison.
  * So the asm tells the compiler that the word may have changed, and a plain load follows.  Only
  * then does gcc find a body small enough to unroll the recursion. */
@@ -158,6 +172,7 @@ FILCH_ALWAYS_INLINE_ char *filch_load_word_(char **filch_word_)
     return *filch_word_;
 #endif
 }
+#endif
 
 #ifdef __cplusplus
 #define FILCH_NOEXCEPT_        noexcept
@@ -213,8 +228,8 @@ FILCH_ALWAYS_INLINE_ char *filch_load_word_(char **filch_word_)
 #define FILCH_VOID_FORWARD_(call) call
 #define FILCH_VOID_TYPE_(R)
 
-/* The slot and the prototype of the body of a task.  K is VALUE or VOID, L the linkage. */
-#define FILCH_SLOT_OF_(L, K, R, name, MAP, ...)                                                    \
+/* The slot of a task.  K is VALUE or VOID. */
+#define FILCH_SLOT_OF_(K, R, name, MAP, ...)                                                       \
     FILCH_##K##_TYPE_(R) MAP(FILCH_TYPES_, __VA_ARGS__) struct filch_of_##name##_args_ {           \
         MAP(FILCH_FIELD_, __VA_ARGS__)                                                             \
     };                                                                                             \
@@ -228,7 +243,14 @@ FILCH_ALWAYS_INLINE_ char *filch_load_word_(char **filch_word_)
     FILCH_ASSERT_(FILCH_ALIGNOF_(struct filch_of_##name##_slot_) == 16,                            \
                   "task " #name ": an argument or the result is aligned to more than 16 bytes");   \
     FILCH_ASSERT_(sizeof(struct filch_of_##name##_slot_) <= FILCH_SLOT_MAX_,                       \
-                  "task " #name ": more than 1024 bytes of arguments or result; pass a pointer");  \
+                  "task " #name ": more than 1024 bytes of arguments or result; pass a pointer");
+
+#ifdef FILCH_SERIAL
+#include <filch/serial/task.h>
+#else
+
+/* The prototype of the body of a task.  L is the linkage. */
+#define FILCH_BODY_OF_(L, R, name, MAP, ...)                                                       \
     L R filch_of_##name##_body_(filch_task_bounds_ *filch_self_,                                   \
                                 char *filch_top_ MAP(FILCH_PARAM_, __VA_ARGS__)) FILCH_NOEXCEPT_   \
         __attribute__((aligned(64)));
@@ -314,7 +336,7 @@ FILCH_ALWAYS_INLINE_ char *filch_load_word_(char **filch_word_)
 /* The type of the task, by which other workers run it. */
 #define FILCH_TYPE_INIT_(name)                                                                     \
     {                                                                                              \
-        filch_of_##name##_exec_, sizeof(struct filch_of_##name##_slot_), #name                     \
+        filch_of_##name##_exec_, sizeof(struct filch_of_##name##_slot_), #name, &filch_task_abi_1_ \
     }
 #define FILCH_EXEC_OF_(K, name, MAP, ...)                                                          \
     static void filch_of_##name##_exec_(filch_task_bounds_ *filch_f_, char *filch_t_,              \
@@ -333,7 +355,8 @@ FILCH_ALWAYS_INLINE_ char *filch_load_word_(char **filch_word_)
         FILCH_NOEXCEPT_
 
 #define FILCH_DECL_(K, R, name, ...)                                                               \
-    FILCH_SLOT_OF_(FILCH_C_, K, R, name, __VA_ARGS__)                                              \
+    FILCH_SLOT_OF_(K, R, name, __VA_ARGS__)                                                        \
+    FILCH_BODY_OF_(FILCH_C_, R, name, __VA_ARGS__)                                                 \
     FILCH_C_ const filch_task_type_ filch_of_##name##_type_;                                       \
     FILCH_VERBS_OF_(K, R, name, __VA_ARGS__)                                                       \
     FILCH_ASSERT_(1, "for the semicolon")
@@ -342,12 +365,24 @@ FILCH_ALWAYS_INLINE_ char *filch_load_word_(char **filch_word_)
     const filch_task_type_ filch_of_##name##_type_ = FILCH_TYPE_INIT_(name);                       \
     FILCH_HEAD_OF_(, R, name, __VA_ARGS__)
 #define FILCH_BOTH_(K, R, name, ...)                                                               \
-    FILCH_SLOT_OF_(static, K, R, name, __VA_ARGS__)                                                \
+    FILCH_SLOT_OF_(K, R, name, __VA_ARGS__)                                                        \
+    FILCH_BODY_OF_(static, R, name, __VA_ARGS__)                                                   \
     static void filch_of_##name##_exec_(filch_task_bounds_ *bounds, char *top, void *slot);        \
     static const filch_task_type_ filch_of_##name##_type_ FILCH_UNUSED_ = FILCH_TYPE_INIT_(name);  \
     FILCH_VERBS_OF_(K, R, name, __VA_ARGS__)                                                       \
     FILCH_EXEC_OF_(K, name, __VA_ARGS__)                                                           \
     FILCH_HEAD_OF_(static, R, name, __VA_ARGS__)
+
+#define FILCH_SPAWN_ALONE_(name)     filch_of_##name##_spawn_(filch_self_, &filch_top_)
+#define FILCH_SPAWN_WITH_(name, ...) filch_of_##name##_spawn_(filch_self_, &filch_top_, __VA_ARGS__)
+#define FILCH_CALL_ALONE_(name)      filch_of_##name##_enter_(filch_self_, &filch_top_)
+#define FILCH_CALL_WITH_(name, ...)  filch_of_##name##_enter_(filch_self_, &filch_top_, __VA_ARGS__)
+#define FILCH_RUN_ALONE_(name)       filch_of_##name##_run_(0)
+#define FILCH_RUN_WITH_(name, ...)   filch_of_##name##_run_(0, __VA_ARGS__)
+#define FILCH_SYNC(name)             filch_of_##name##_sync_(filch_self_, &filch_top_)
+#define FILCH_HUNGRY()               (!filch_load_word_(&filch_self_->limit))
+
+#endif
 
 /* FILCH_CHOOSE_(prefix, ...) appends the number of its arguments, and an underscore, to prefix. */
 #define FILCH_NTH_(a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16, a17,     \
@@ -393,17 +428,8 @@ FILCH_ALWAYS_INLINE_ char *filch_load_word_(char **filch_word_)
     FILCH_NTH_(__VA_ARGS__, WITH_, WITH_, WITH_, WITH_, WITH_, WITH_, WITH_, WITH_, WITH_, WITH_,  \
                WITH_, WITH_, WITH_, WITH_, WITH_, WITH_, WITH_, ALONE_, 0)
 
-#define FILCH_SPAWN_ALONE_(name)     filch_of_##name##_spawn_(filch_self_, &filch_top_)
-#define FILCH_SPAWN_WITH_(name, ...) filch_of_##name##_spawn_(filch_self_, &filch_top_, __VA_ARGS__)
-#define FILCH_CALL_ALONE_(name)      filch_of_##name##_enter_(filch_self_, &filch_top_)
-#define FILCH_CALL_WITH_(name, ...)  filch_of_##name##_enter_(filch_self_, &filch_top_, __VA_ARGS__)
-#define FILCH_RUN_ALONE_(name)       filch_of_##name##_run_(0)
-#define FILCH_RUN_WITH_(name, ...)   filch_of_##name##_run_(0, __VA_ARGS__)
-
 #define FILCH_SPAWN(...) FILCH_JOIN_(FILCH_SPAWN_, FILCH_ALONE_OR_(__VA_ARGS__))(__VA_ARGS__)
 #define FILCH_CALL(...)  FILCH_JOIN_(FILCH_CALL_, FILCH_ALONE_OR_(__VA_ARGS__))(__VA_ARGS__)
-#define FILCH_HUNGRY()   (!filch_load_word_(&filch_self_->limit))
 #define FILCH_RUN(...)   FILCH_JOIN_(FILCH_RUN_, FILCH_ALONE_OR_(__VA_ARGS__))(__VA_ARGS__)
-#define FILCH_SYNC(name) filch_of_##name##_sync_(filch_self_, &filch_top_)
 
 #endif

@@ -31,8 +31,11 @@
 #define FILCH_VERSION                                                                              \
     FILCH_VERSION_JOIN_(FILCH_VERSION_MAJOR, FILCH_VERSION_MINOR, FILCH_VERSION_PATCH)
 
-/* A symbol that the library exports.  All other symbols are hidden. */
-#if defined __GNUC__
+/* A symbol that the library exports.  All other symbols are hidden.  A serial build does not use
+ * the library, so the compiler reports a call of one. */
+#if defined FILCH_SERIAL
+#define FILCH_API __attribute__((error("this function needs the library, without FILCH_SERIAL")))
+#elif defined __GNUC__
 #define FILCH_API __attribute__((visibility("default")))
 #else
 #define FILCH_API
@@ -47,12 +50,27 @@
 #define FILCH_END_DECLS
 #endif
 
+/* The initialiser of a field in a struct of attributes.  In C++, = {0} would otherwise warn that
+ * the other fields are missing. */
+#ifdef __cplusplus
+#define FILCH_ZERO_ = {}
+#else
+#define FILCH_ZERO_
+#endif
+
 FILCH_BEGIN_DECLS
 
 /* Get the version of the library at run time, which may be newer than that of the header.
  * Call from: any thread or fiber.  Blocks: nothing.
  * Returns: a constant string, such as "0.1.0". */
+#ifdef FILCH_SERIAL
+static inline const char *filch_version(void)
+{
+    return FILCH_VERSION;
+}
+#else
 FILCH_API const char *filch_version(void);
+#endif
 
 FILCH_END_DECLS
 

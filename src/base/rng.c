@@ -11,23 +11,6 @@ static _Thread_local fi_rng thread_rng; /* all zeros: not seeded */
 static FI_ATOMIC(uint64_t) threads_seeded;
 static uint64_t fork_salt; /* written in a child of fork, before it can have a second thread */
 
-/* [any] SplitMix64: add a fixed odd number to the state, and scramble the sum. */
-static uint64_t splitmix(uint64_t *state)
-{
-    uint64_t x = *state += 0x9e3779b97f4a7c15;
-
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
-    x = (x ^ x >> 27) * 0x94d049bb133111eb;
-    return x ^ x >> 31;
-}
-
-void fi_rng_seed(fi_rng *r, uint64_t seed)
-{
-    /* Never both 0: the scrambling is a bijection, and the two states differ. */
-    r->a = splitmix(&seed);
-    r->b = splitmix(&seed);
-}
-
 /* [any] Random bytes that the kernel gives to every new process.  Reading them needs no system
  * call. */
 static uint64_t process_seed(void)
@@ -45,7 +28,7 @@ static void seed_thread(void)
     uint64_t index = fi_fetch_add_relaxed(&threads_seeded, 1); /* only has to be unique */
     uint64_t seed = process_seed() ^ fork_salt ^ index;
 
-    fi_rng_seed(&thread_rng, splitmix(&seed));
+    fi_rng_seed(&thread_rng, fi_rng_scramble(&seed));
 }
 
 /* [child of a fork] The child has the random bytes, counter and generator of its parent.  Its
@@ -55,7 +38,7 @@ static void rng_fork_child(void)
 {
     uint64_t seed = fork_salt ^ (uint64_t)getpid() << 40 ^ (uint64_t)fi_clock_now();
 
-    fork_salt = splitmix(&seed);
+    fork_salt = fi_rng_scramble(&seed);
     seed_thread();
 }
 

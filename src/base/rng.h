@@ -15,8 +15,23 @@ typedef struct fi_rng {
     uint64_t b;
 } fi_rng;
 
+/* [any] SplitMix64: add a fixed odd number to the state, and scramble the sum. */
+static inline uint64_t fi_rng_scramble(uint64_t *state)
+{
+    uint64_t x = *state += 0x9e3779b97f4a7c15;
+
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
+    x = (x ^ x >> 27) * 0x94d049bb133111eb;
+    return x ^ x >> 31;
+}
+
 /* [owner] Any seed is allowed, also 0. */
-void fi_rng_seed(fi_rng *r, uint64_t seed);
+static inline void fi_rng_seed(fi_rng *r, uint64_t seed)
+{
+    /* Never both 0: the scrambling is a bijection, and the two states differ. */
+    r->a = fi_rng_scramble(&seed);
+    r->b = fi_rng_scramble(&seed);
+}
 
 /* [any] The generator of the calling thread.  It is seeded on first use, differently in every
  * thread, and again in the child of a fork.  Call this again after anything that may park the

@@ -148,6 +148,9 @@ static void huge(void)
     check_cover((size_t)-2, (size_t)-1, 0);
 }
 
+#ifdef FILCH_SERIAL
+SKIP_IN_SERIAL(aligned_chunks_each, "hungry workers, so the body is called once")
+#else
 /* Long ranges are split into many chunks, at multiples of a vector's length. */
 static void aligned_chunks(void)
 {
@@ -159,6 +162,13 @@ static void aligned_chunks(void)
         CHECK(parts >= 128 && parts <= 1030);
     }
 }
+
+static void aligned_chunks_each(void **state)
+{
+    (void)state;
+    workers_each(NULL, aligned_chunks);
+}
+#endif
 
 /* ---- from several threads at once ---- */
 
@@ -194,6 +204,9 @@ static void from_threads(void)
 
 /* ---- chunks run in parallel: each of these waits for the other ---- */
 
+#ifdef FILCH_SERIAL
+SKIP_IN_SERIAL(chunks_run_in_parallel, "second worker")
+#else
 static atomic_int arrived;
 
 static void meet(size_t lo, size_t hi, void *ctx)
@@ -216,6 +229,7 @@ static void chunks_run_in_parallel(void **state)
         CHECK_INT(filch_stop(), 0);
     }
 }
+#endif
 
 /* ---- tiles ---- */
 
@@ -299,7 +313,6 @@ EACH(ranges)
 EACH(empty_ranges)
 EACH(nested)
 EACH(huge)
-EACH(aligned_chunks)
 EACH(from_threads)
 EACH(tiles)
 

@@ -19,6 +19,13 @@
 #endif
 #define SCALED(n) (IS_SLOW ? (n) / 10 : (n))
 
+/* A build of the test with FILCH_SERIAL, without the library. */
+#ifdef FILCH_SERIAL
+#define IS_SERIAL true
+#else
+#define IS_SERIAL false
+#endif
+
 /* With FILCH_CHAOS (base/chaos.h) other fibers run at random points: tests of an order or of counts
  * are skipped. */
 static inline bool chaos_enabled(void)
@@ -42,6 +49,29 @@ static inline bool is_selected(unsigned workers)
     return !text || strtoul(text, NULL, 10) == workers;
 }
 
+#ifdef FILCH_SERIAL
+/* The serial build runs a test once, on the calling thread.  SKIP_IN_SERIAL replaces a test of
+ * something that it does not have. */
+#define SKIP_IN_SERIAL(name, what)                                                                 \
+    static void name(void **state)                                                                 \
+    {                                                                                              \
+        (void)state;                                                                               \
+        puts("skipped: a serial build has no " what);                                              \
+    }
+
+static inline void workers_each(const filch_config *config, void (*test)(void))
+{
+    (void)config;
+    test();
+}
+
+static inline void workers_each_with(lab_settings lab, const filch_config *config,
+                                     void (*test)(void))
+{
+    (void)lab;
+    workers_each(config, test);
+}
+#else
 /* Run the test in a runtime of its own and check that all its memory is freed. */
 static inline void workers_each(const filch_config *config, void (*test)(void))
 {
@@ -68,5 +98,6 @@ static inline void workers_each_with(lab_settings lab, const filch_config *confi
     workers_each(config, test);
     set_lab_settings((lab_settings){0});
 }
+#endif
 
 #endif
