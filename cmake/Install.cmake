@@ -3,7 +3,7 @@
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/filch)
 
-install(DIRECTORY include/filch TYPE INCLUDE FILES_MATCHING PATTERN "*.h")
+install(DIRECTORY include/filch TYPE INCLUDE FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 install(TARGETS filch filch_static EXPORT filch-targets)
 install(EXPORT filch-targets NAMESPACE filch:: DESTINATION ${package_dir})
 configure_package_config_file(cmake/filch-config.cmake.in filch-config.cmake INSTALL_DESTINATION ${package_dir})

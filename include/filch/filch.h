@@ -1,4 +1,4 @@
-/* The whole API of Filch.  The formats of <filch/samples.h> and <filch/top.h> are separate.
+/* The whole API of Filch.  The format of <filch/samples.h> is separate.
  *
  *     #include <filch/filch.h>
  *     #include <stdio.h>
@@ -20,6 +20,7 @@
 #include <filch/io.h>
 #include <filch/job.h>
 #include <filch/memory.h>
+#include <filch/message.h>
 #include <filch/runtime.h>
 #include <filch/stats.h>
 #include <filch/strand.h>

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # headers_test.sh INCLUDE-DIR LIBRARY-DIR FILE
 # Each public header and the README open with a small program.  The test extracts the program of FILE,
-# compiles it as C11 and as C++17 with each installed compiler, optimised and with warnings as errors,
-# and runs it.  It must exit with 0.
+# compiles it as C11 and as C++17 (filch.hpp: as C++17 and as C++20) with each installed compiler,
+# optimised and with warnings as errors, and runs it.  It must exit with 0.
 set -euo pipefail
 include=$1 library=$2 file=$3
 work=$(mktemp -d)
@@ -43,10 +43,11 @@ try_program() {
     grep -q '^}$' "$work/program.c" || fail "$1: the program has no end"
     [ "$(grep -c . "$work/program.c")" -le 24 ] || fail "$1: the program has more than 24 lines"
     for compiler in gcc clang; do
-        build_and_run "$1" $compiler -x c -std=c11
+        case $1 in *.hpp) ;; *) build_and_run "$1" $compiler -x c -std=c11 ;; esac
     done
     for compiler in g++ clang++; do
         build_and_run "$1" $compiler -x c++ -std=c++17
+        case $1 in *.hpp) build_and_run "$1" $compiler -x c++ -std=c++20 ;; esac
     done
 }
 
@@ -58,8 +59,8 @@ try_header() {
     grep -q "#include <$header>" "$work/program.c" || fail "$header does not open with a program that includes it"
     try_program "$header"
     case $header in
-    filch/filch.h) ;;
-    filch/samples.h | filch/top.h) # file formats are included separately
+    filch/filch.h | filch/filch.hpp) ;;
+    filch/samples.h) # a file format is included separately
         ! grep -q "^#include <$header>" "$include/filch/filch.h" || fail "filch/filch.h includes $header" ;;
     *) grep -q "^#include <$header>" "$include/filch/filch.h" || fail "filch/filch.h leaves out $header" ;;
     esac
@@ -72,7 +73,7 @@ try_readme() {
 }
 
 case $file in
-*.h) try_header "$file" ;;
+*.h | *.hpp) try_header "$file" ;;
 *) try_readme "$file" ;;
 esac
 [ "$runs" -gt 0 ] || fail "no compiler is installed"
