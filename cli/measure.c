@@ -33,8 +33,11 @@ static int measure_series(const bench_options *o, series *s)
     if (!why)
         return EXIT_OK;
     clear_progress();
-    fprintf(stderr, "filch: %s-%s (%u workers) %s\n", s->workload->program, s->runtime, s->workers,
-            why);
+    if (is_usage_error)
+        fprintf(stderr, "filch: bench: %s\n", why);
+    else
+        fprintf(stderr, "filch: %s-%s (%u worker%s) %s\n", s->workload->program, s->runtime,
+                s->workers, s->workers == 1 ? "" : "s", why);
     return is_usage_error ? EXIT_USAGE : EXIT_FAILED;
 }
 

@@ -216,6 +216,13 @@ static const char *bad_end(const child *c, char *text, size_t capacity)
     return text;
 }
 
+/* What the program says of its arguments, without its name. */
+static const char *usage_message(const child *c)
+{
+    const char *colon = strstr(c->errors, ": ");
+    return colon ? colon + 2 : c->errors;
+}
+
 const char *program_call(const call *what, child *c, report *r, bool *is_usage_error)
 {
     static char text[CHILD_ERRORS_SIZE + PROGRAM_PATH];
@@ -227,6 +234,8 @@ const char *program_call(const call *what, child *c, report *r, bool *is_usage_e
     if (e < 0)
         return strerror(-e);
     c->errors[strcspn(c->errors, "\n")] = '\0';
+    if (*is_usage_error && c->errors[0] != '\0')
+        return usage_message(c);
     const char *why = bad_end(c, text, sizeof text);
     if (!why)
         return read_report(what, c->output, r);

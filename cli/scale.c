@@ -8,7 +8,6 @@
 #include "passthrough.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +41,8 @@ static void scale_help(void)
            "      --csv FILE        write the numbers to FILE\n"
            "      --plot FILE       write a plot of the speed-up to FILE, .svg or .png (needs "
            "gnuplot)\n"
-           "      --help            print this text\n",
+           "  -h, --help            print this text\n"
+           "  -V, --version         print the version\n",
            REPEATS_MAX);
 }
 
@@ -64,12 +64,6 @@ static void take_workers(scale_options *o, char *list)
         o->workers[n++] = workers;
     }
     o->workers[n] = 0;
-}
-
-static void set_variable(const char *name, const char *value)
-{
-    if (setenv(name, value, 1) != 0)
-        usage_error("out of memory for the environment");
 }
 
 static void scale_take_option(scale_options *o, int letter)
@@ -94,27 +88,23 @@ static void scale_take_option(scale_options *o, int letter)
     case 'p':
         o->plot = optarg;
         break;
-    default:
-        scale_help();
-        exit_ok();
     }
 }
 
 static scale_options read_args(int argc, char **argv)
 {
     static const struct option known[] = {
-        {"workers", required_argument, NULL, 'w'}, {"measure", no_argument, NULL, 'm'},
-        {"repeat", required_argument, NULL, 'r'},  {"burden", required_argument, NULL, 'b'},
-        {"csv", required_argument, NULL, 'c'},     {"plot", required_argument, NULL, 'p'},
-        {"help", no_argument, NULL, 'h'},          {0},
+        {"workers", required_argument, NULL, 'w'},
+        {"measure", no_argument, NULL, 'm'},
+        {"repeat", required_argument, NULL, 'r'},
+        {"burden", required_argument, NULL, 'b'},
+        {"csv", required_argument, NULL, 'c'},
+        {"plot", required_argument, NULL, 'p'},
+        COMMON_OPTIONS,
     };
     scale_options o = {.workers = {1, 2, 4, 8, 16, 32, 64}, .repeat = 0};
-    opterr = 0;
-    for (int letter; (letter = getopt_long(argc, argv, "+:h", known, NULL)) != -1;) {
-        if (letter == '?' || letter == ':')
-            option_error(letter, argv);
+    for (int letter; (letter = next_option(argc, argv, "+:hV", known, scale_help)) != -1;)
         scale_take_option(&o, letter);
-    }
     if (optind == argc)
         usage_error("scale needs a program: filch scale -- PROGRAM ARGUMENTS");
     const char *why = o.plot ? gnuplot_check_file(o.plot) : NULL;
@@ -148,7 +138,7 @@ static int record_run_into(const char *file, char **argv, scale_sums *out)
 {
     char line[LINE];
     set_variable("FILCH_SCALE", file);
-    int ended = passthrough_run(argv);
+    int ended = passthrough_run(argv, NULL);
     unsetenv("FILCH_SCALE");
     if (ended != 0)
         return report_exit(ended, argv[0]);
@@ -224,7 +214,7 @@ static int measure_runs(const scale_options *o, char **argv, scale_result *r)
             snprintf(text, sizeof text, "%u", r->runs[i].workers);
             set_variable("FILCH_WORKERS", text);
             double began = now_seconds();
-            int ended = passthrough_run(argv);
+            int ended = passthrough_run(argv, NULL);
             all[i][round] = now_seconds() - began;
             if (ended != 0)
                 return report_exit(ended, argv[0]);

@@ -54,8 +54,8 @@ static long number_option(const char *text, const char *what, long min, long max
         return standard;
     if (parse_number(text, &value) && value >= min && value <= max)
         return value;
-    fprintf(stderr, "%s: %s must be a number from %ld to %ld, and not \"%s\"\n", program, what, min,
-            max, text);
+    fprintf(stderr, "%s: %s must be a number from %ld to %ld (got '%s')\n", program, what, min, max,
+            text);
     exit(2);
 }
 

@@ -6,7 +6,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 static void csv_help(void)
 {
@@ -15,7 +14,9 @@ static void csv_help(void)
            "FILCH_SAMPLE=FILE.\n"
            "Each row is a sample: ticks, seconds since the first sample, and for each worker the "
            "size and the\n"
-           "counters of its deque; see filch-samples(5).\n");
+           "counters of its deque; see filch-samples(5).\n\n"
+           "  -h, --help            print this text\n"
+           "  -V, --version         print the version\n");
 }
 
 static void write_head(const samples *s)
@@ -44,20 +45,16 @@ static void write_row(const samples *s, uint64_t i)
 
 int lab_csv(int argc, char **argv)
 {
+    static const struct option known[] = {COMMON_OPTIONS};
     samples s;
-    if (argc > 1 && strcmp(argv[1], "--help") == 0) {
-        csv_help();
-        return EXIT_OK;
-    }
-    if (argc < 2)
+    next_option(argc, argv, ":hV", known, csv_help);
+    if (optind == argc)
         usage_error("csv needs a file of samples");
-    if (argv[1][0] == '-' && argv[1][1] != '\0')
-        usage_error("csv: unknown option '%s'", argv[1]);
-    if (argc > 2)
-        usage_error("csv takes one file (got also '%s')", argv[2]);
-    const char *why = samples_open(&s, argv[1]);
+    if (optind + 1 < argc)
+        usage_error("csv takes one file (got also '%s')", argv[optind + 1]);
+    const char *file = argv[optind], *why = samples_open(&s, file);
     if (why) {
-        fprintf(stderr, "filch: %s: %s\n", argv[1], why);
+        fprintf(stderr, "filch: %s: %s\n", file, why);
         return EXIT_FAILED;
     }
     write_head(&s);

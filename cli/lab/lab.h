@@ -28,8 +28,8 @@
  *
  * The journal DIR/raw/EXPERIMENT.jsonl keeps each line of JSON that a program prints, with the name
  * of the case, the round and the time, so that an interrupted run continues (journal.h).  If a
- * program writes a file instead (lab_output_file), the case's `analyse` reads it and adds to that line the
- * data that describe needs.
+ * program writes a file instead (lab_output_file), the case's `analyse` reads it and adds to that
+ * line the data that describe needs.
  */
 #ifndef CLI_LAB_LAB_H
 #define CLI_LAB_LAB_H

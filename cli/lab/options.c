@@ -5,7 +5,6 @@
 #include "series.h"
 
 #include <filch/runtime.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +27,8 @@ static void lab_help(void)
         "  --repeat N         calls of each program, 1 to %d (set by the experiment)\n"
         "  --workers N        max number of workers, 1 to %d (the number of CPUs)\n"
         "  --timeout SECONDS  time limit of one call (%d)\n"
-        "  --help             print this text\n\nexperiments\n",
+        "  -h, --help         print this text\n"
+        "  -V, --version      print the version\n\nexperiments\n",
         REPEATS_MAX, WORKERS_MAX, USUAL_SECONDS);
     for (int i = 0; lab_experiments[i]; i++) {
         const lab_experiment *e = lab_experiments[i];
@@ -38,6 +38,7 @@ static void lab_help(void)
     }
     printf("  %-18s %s\n", "all", "all experiments, and a report");
     printf("  %-18s %s\n", "report", "write the report again, without measurements");
+    printf("  %-18s %s\n", "csv", "print the samples that FILCH_SAMPLE wrote as CSV");
 }
 
 static void lab_take_option(lab_options *o, int letter)
@@ -61,9 +62,6 @@ static void lab_take_option(lab_options *o, int letter)
     case 't':
         o->seconds = number_arg(optarg, "--timeout", 1, 86400);
         break;
-    default:
-        lab_help();
-        exit_ok();
     }
 }
 
@@ -73,7 +71,7 @@ static void list_experiments(char *out, size_t capacity)
     for (int i = 0; lab_experiments[i] && used < capacity; i++)
         used += (size_t)snprintf(out + used, capacity - used, "%s, ", lab_experiments[i]->name);
     if (used < capacity)
-        snprintf(out + used, capacity - used, "all");
+        snprintf(out + used, capacity - used, "all, report, csv");
 }
 
 static const lab_experiment *experiment_named(const char *word)
@@ -121,18 +119,17 @@ static void lab_choose(lab_chosen *chosen, char **args)
 lab_chosen lab_options_read(int argc, char **argv)
 {
     static const struct option known[] = {
-        {"out", required_argument, NULL, 'o'},     {"restart", no_argument, NULL, 'a'},
-        {"quick", no_argument, NULL, 'q'},         {"repeat", required_argument, NULL, 'r'},
-        {"workers", required_argument, NULL, 'w'}, {"timeout", required_argument, NULL, 't'},
-        {"help", no_argument, NULL, 'h'},          {0},
+        {"out", required_argument, NULL, 'o'},
+        {"restart", no_argument, NULL, 'a'},
+        {"quick", no_argument, NULL, 'q'},
+        {"repeat", required_argument, NULL, 'r'},
+        {"workers", required_argument, NULL, 'w'},
+        {"timeout", required_argument, NULL, 't'},
+        COMMON_OPTIONS,
     };
     lab_chosen chosen = {.options.seconds = USUAL_SECONDS};
-    opterr = 0;
-    for (int letter; (letter = getopt_long(argc, argv, ":h", known, NULL)) != -1;) {
-        if (letter == '?' || letter == ':')
-            option_error(letter, argv);
+    for (int letter; (letter = next_option(argc, argv, ":hV", known, lab_help)) != -1;)
         lab_take_option(&chosen.options, letter);
-    }
     lab_choose(&chosen, argv + optind);
     if (chosen.options.out && chosen.options.out[0] == '\0')
         usage_error("--out takes the name of a directory (got '')");

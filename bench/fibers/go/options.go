@@ -37,7 +37,7 @@ func number(text, what string, min, max, standard int) int {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || text[0] < '0' || text[0] > '9' || n < min || n > max {
-		fmt.Fprintf(os.Stderr, "%s: %s must be a number from %d to %d, and not \"%s\"\n", program, what, min, max, text)
+		fmt.Fprintf(os.Stderr, "%s: %s must be a number from %d to %d (got '%s')\n", program, what, min, max, text)
 		os.Exit(2)
 	}
 	return n

@@ -5,38 +5,72 @@ filch=$1
 # shellcheck source=tests/api/cli/lib.sh
 . "${BASH_SOURCE[0]%/*}/lib.sh"
 
-for word in help --help; do
+for word in help --help -h; do
     runs $word
     stdout_has 'usage: filch COMMAND'
 done
-for command in bench run; do
+# shellcheck disable=SC2086  # split into arguments
+for command in bench 'bench run'; do
     runs $command --help
     stdout_has "usage: filch $command"
     for workload in fib tree nqueens matmul sort-uniform sort-exponential knapsack uts-T1 uts-T3; do
         stdout_has "  $workload "
     done
 done
-for words in help version 'bench --help' 'run --help' 'lab --help' 'scale --help' 'top --help'; do
+commands=('bench' 'bench run' 'bench jobs' 'bench fibers' 'dump' 'help' 'info' 'lab' 'run' 'scale' 'top' 'trace' 'version')
+for words in help version "${commands[@]/%/ --help}"; do
     code=0
     # shellcheck disable=SC2086  # split into arguments
     stderr=$("$filch" $words 2>&1 >/dev/full) || code=$?
     [[ $code:$stderr = '1:filch: stdout: cannot write all output'* ]] || fail "$words: a full stdout is not reported"
 done
-for word in version --version; do
+is_version() { [[ $stdout =~ ^filch\ [0-9]+\.[0-9]+\.[0-9]+$ ]] || fail "$1"; }
+for word in version --version -V; do
     runs $word
-    [[ $stdout =~ ^filch\ [0-9]+\.[0-9]+\.[0-9]+$ ]] || fail "$word"
+    is_version "$word"
+done
+
+# Every command has the same options and names the nearest option.
+# shellcheck disable=SC2086  # split into arguments
+for command in "${commands[@]}"; do
+    runs help $command
+    stdout_has "usage: filch $command"
+    stdout_has '-V, --version'
+    help=$stdout
+    for option in --help -h; do
+        runs $command $option
+        [ "$stdout" = "$help" ] || fail "filch $command $option differs from filch help $command"
+    done
+    for option in --version -V; do
+        runs $command $option
+        is_version "$command $option"
+    done
+    rejects "unknown option '--hlep'; did you mean '--help'?" $command --hlep
+    rejects "unknown option '--frobnicate'; see --help" $command --frobnicate
+    rejects "unknown option '-x'" $command -x
+    rejects "'--help=5' takes no value" $command --help=5
 done
 
 rejects 'missing command'
-rejects "unknown command 'frobnicate'" frobnicate
+rejects "unknown command 'frobnicate'; run 'filch help' for a list" frobnicate
+rejects "unknown command 'bnech'; did you mean 'bench'?" bnech
 rejects "unknown command ''" ''
-rejects "help takes no arguments (got 'me')" help me
-for command in bench run; do
-    rejects "unknown option '--frobnicate'" $command --frobnicate
-    rejects "unknown option '-x'" $command -x
+rejects "unknown command 'me'" help me
+rejects "help takes one command (got also 'lab')" help bench lab
+runs help --help
+stdout_has 'usage: filch help'
+# What a form of bench does not accept is not in its help.
+runs bench jobs --help
+[[ $stdout != *--runtimes* && $stdout != *--size* && $stdout = *--plot* ]] || fail 'the options of bench jobs'
+runs bench fibers --help
+[[ $stdout != *--runtimes* && $stdout != *--size* && $stdout != *--plot* ]] || fail 'the options of bench fibers'
+rejects "unknown experiment 'nosuch'; choose from: peers, " lab nosuch
+stderr_has 'all, report, csv'
+rejects "version takes no arguments (got 'me')" version me
+# shellcheck disable=SC2086  # split into arguments
+for command in bench 'bench run'; do
     rejects "unknown workload 'nosuch'; choose from: fib, tree," $command nosuch
     rejects "'--workers' needs a value" $command --workers
-    rejects "'--help=5' takes no value" $command --help=5
     for word in 0 -1 100000 99999999999999999999 junk 1x ' 1'; do
         rejects "(got '$word')" $command --workers "$word"
         rejects "(got '$word')" $command --repeat "$word"
@@ -57,26 +91,48 @@ path=$work
 rejects 'gnuplot is not installed' bench --plot "$work/a.svg"
 path=$PATH
 
-rejects 'run needs a workload' run
-rejects "(got also 'tree')" run fib tree
+rejects 'bench run needs a workload' bench run
+rejects "(got also 'tree')" bench run fib tree
 
-# The programs check sizes and print the valid range.
-rejects 'n of fib(n) must be a number from 0 to 60, and not "61"' run fib -n 61
-rejects 'from 1 to 1000, and not "0"' bench tree --size 0 --runtimes filch
-rejects 'from 1 to 15, and not "16"' run nqueens -n 16
-rejects 'power of two' run matmul -n 48
-rejects 'from 16 to 4096, and not "8"' run matmul -n 8
-rejects 'and not "5x"' run sort-uniform -n 5x
-rejects 'from 1 to 26, and not "-3"' run knapsack --size=-3
-rejects 'from 1 to 12, and not "13"' run uts-T1 -n 13
-rejects 'from 1 to 2000, and not "2001"' run uts-T3 -n 2001
+# The programs check sizes and print the valid range.  The line does not name them.
+rejects "filch: bench run: n of fib(n) must be a number from 0 to 60 (got '61')" bench run fib -n 61
+rejects "filch: bench run: n of fib(n) must be a number from 0 to 60 (got '-1')" bench run fib -n -1
+rejects "filch: bench: n of fib(n) must be a number from 0 to 60 (got '61')" bench fib --size 61 --runtimes filch
+rejects "from 1 to 1000 (got '0')" bench tree --size 0 --runtimes filch
+rejects "from 1 to 15 (got '16')" bench run nqueens -n 16
+rejects 'filch: bench run: the size must be a power of two' bench run matmul -n 48
+rejects "from 16 to 4096 (got '8')" bench run matmul -n 8
+rejects "(got '5x')" bench run sort-uniform -n 5x
+rejects "from 1 to 26 (got '-3')" bench run knapsack --size=-3
+rejects "from 1 to 12 (got '13')" bench run uts-T1 -n 13
+rejects "from 1 to 2000 (got '2001')" bench run uts-T3 -n 2001
 # The runtime checks its settings.
-fails 1 run fib -n 5 --deque sack
+rejects 'filch: bench run: --deque: ' bench run fib -n 5 --deque sack
 stderr_has sack
-fails 1 run fib -n 5 --steal-batch 65
+rejects 'filch: bench run: --steal-batch: ' bench run fib -n 5 --steal-batch 65
 stderr_has 65
-fails 1 run fib -n 5 --publish never
+rejects 'filch: bench run: --steal-batch: ' bench run fib -n 5 --deque bounded --steal-batch 4
+stderr_has bounded
+rejects 'filch: bench run: --publish: ' bench run fib -n 5 --publish never
 stderr_has never
-fails 1 run fib -n 5 --stack-size 1
-stderr_has 1
+rejects 'filch: bench run: --stack-size: ' bench run fib -n 5 --stack-size 1
+FILCH_DEQUE=sack fails 1 bench run fib -n 5
+stderr_has FILCH_DEQUE
+
+# What a bug report needs.
+rejects "info takes no arguments (got 'me')" info me
+FILCH_NAME=$'a\xff"b' runs info
+for name in filch build compiler 'workers by default' membarrier vm.max_map_count RLIMIT_NPROC ptrace_scope; do
+    stdout_has "$name"
+done
+stdout_has 'FILCH_NAME                     a?"b'
+# Overlong UTF-8, a surrogate, and a number above 10ffff.
+FILCH_NAME=$'<\xe0\x80\xaf\xf0\x80\x80\xaf\xed\xa0\x80\xf4\x90\x80\x80>' runs info
+stdout_has '<??????????????>'
+if command -v python3 >/dev/null; then
+    # Values are not altered, apart from bytes that are not UTF-8.
+    FILCH_NAME=$'a\xff"b\\c\n\xc3\xa9\xc2\x9b\xe0\x80\xaf' runs info --json
+    python3 -c "import json, sys; assert json.loads(sys.argv[1])['FILCH_NAME'] == 'a?\"b\\\\c\\n\u00e9\u009b???'" "$stdout" ||
+        fail 'info --json'
+fi
 printf 'filch reports usage errors\n'

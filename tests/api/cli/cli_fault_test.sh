@@ -37,7 +37,7 @@ bench="bench fib --workers 1 --repeat 1"
 # shellcheck disable=SC2086  # split into arguments
 fails 1 $bench
 stderr_has 'cannot measure fib: no program fib-serial in'
-fails 1 run fib
+fails 1 bench run fib
 stderr_has 'cannot run fib: no program fib-filch-counted in'
 
 # A missing runtime is named, with the reason if the build knows it.  The others are measured.
@@ -59,7 +59,7 @@ breaks() {
     pretend fib-tbb "$2"
     # shellcheck disable=SC2086
     fails 1 $bench --runtimes filch,tbb --timeout "$timeout"
-    stderr_has "filch: fib-tbb (1 workers) $1"
+    stderr_has "filch: fib-tbb (1 worker) $1"
     stdout_has '  filch              1      500.00'
     [[ $stdout =~ tbb\ +1\ +failed ]] || fail 'the table does not show the failure'
 }

@@ -220,7 +220,7 @@ for figures in 5 '[1,2,3]' '{"cpu_ns":5}' '{"cpu_ns":[]}' '{"cpu_ns":[1,2]}' '{"
     '{"a":[1,2,3],"b":[1,2,3],"c":[1,2,3],"d":[1,2,3],"e":[1,2,3],"f":[1,2,3],"g":[1,2,3],"h":[1,2,3],"i":[1,2,3]}'; do
     pretend fibers filch "$figures"
     fails 1 bench fibers yield-2 --workers 1 --repeat 1
-    stderr_has 'fibers-filch (1 workers) printed an invalid report'
+    stderr_has 'fibers-filch (1 worker) printed an invalid report'
     row 'yield, 2 fibers 1 failed'
 done
 
@@ -229,6 +229,6 @@ pretend fibers filch '{"cpu_ns":[10,12,20]}'
 printf '#!/bin/sh\necho lost a fiber >&2\nexit 1\n' >"$FILCH_BENCH_DIR/fibers-go"
 chmod +x "$FILCH_BENCH_DIR/fibers-go"
 fails 1 bench fibers yield-2 --workers 1 --repeat 1
-stderr_has 'filch: fibers-go (1 workers) exited with 1: lost a fiber'
+stderr_has 'filch: fibers-go (1 worker) exited with 1: lost a fiber'
 row 'yield, 2 fibers 1 ns 12.0 10.0 - - - - 10.0'
 printf 'filch bench fibers passed\n'
