@@ -136,7 +136,7 @@ function(bench_workload name)
 
   own_program(${name} serial serial.c)
   own_program(${name} filch filch.c filch_static)
-  # `filch run` uses this one.  Counting each spawn costs time, so it is not measured.
+  # `filch bench run` uses this one.  Counting each spawn costs time, so it is not measured.
   own_program(${name} filch-counted filch.c filch_static)
   target_compile_definitions(bench_${name}_filch-counted PRIVATE FILCH_COUNT_SPAWNS)
   if(TBB_FOUND)

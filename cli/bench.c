@@ -103,6 +103,8 @@ static void bench_print(bench *b)
 int command_bench(int argc, char **argv)
 {
     static bench b;
+    if (argc > 1 && strcmp(argv[1], "run") == 0)
+        return bench_run(argc - 1, argv + 1);
     b.options = bench_options_read(argc, argv);
     if (b.options.jobs)
         return bench_jobs(&b.options);

@@ -7,41 +7,87 @@
 #include "series.h"
 
 #include <filch/runtime.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { USUAL_REPEAT = 5, QUICK_REPEAT = 3, USUAL_SECONDS = 600, WORKERS_MAX = 1024 };
 
+static void print_catalog(const char *title, const workload *all,
+                          const char *(*name)(const workload *))
+{
+    printf("\n%s\n", title);
+    for (const workload *w = all; w->name; w++)
+        printf("  %-18s %s\n", name(w), w->about);
+}
+
+static const char *name_of(const workload *w)
+{
+    return w->name;
+}
+
+/* The options that all three forms have. */
+static void print_options(bool has_plot)
+{
+    printf("  --workers LIST     numbers of workers, such as 1,2 (1 and the number of CPUs)\n"
+           "  --repeat N         calls of each program, 1 to %d (%d, with --quick %d)\n"
+           "  --quick            small sizes that take seconds\n"
+           "  --json             print lines of JSON with all samples instead of the table\n",
+           REPEATS_MAX, USUAL_REPEAT, QUICK_REPEAT);
+    if (has_plot)
+        printf("  --plot FILE        also write a plot to FILE, .svg or .png (needs gnuplot)\n");
+    printf("  --timeout SECONDS  time limit of one call (%d)\n"
+           "  -h, --help         print this text\n"
+           "  -V, --version      print the version\n",
+           USUAL_SECONDS);
+}
+
+static void jobs_help(void)
+{
+    printf(
+        "usage: filch bench jobs [OPTION...]\n\n"
+        "Measures many small jobs on a classical job system and on Filch, and prints a table.\n\n");
+    print_options(true);
+}
+
+static void fibers_help(void)
+{
+    printf(
+        "usage: filch bench fibers [CASE...] [OPTION...]\n\n"
+        "Measures CPU time and memory of fibers, channels, timers and HTTP, compared with Go.\n\n");
+    print_options(false);
+    print_catalog("cases", fibers_workloads, fibers_arg);
+}
+
 static void bench_help(void)
 {
     printf("usage: filch bench [WORKLOAD...] [OPTION...]\n"
            "       filch bench jobs [OPTION...]\n"
-           "       filch bench fibers [CASE...] [OPTION...]\n\n"
+           "       filch bench fibers [CASE...] [OPTION...]\n"
+           "       filch bench run WORKLOAD [OPTION...]\n\n"
            "Measures workloads on Filch and on the other runtimes that are installed, and prints a "
            "table.\n"
-           "Rounds alternate between the runtimes.\n"
-           "jobs: many small jobs, on a classical job system and on Filch.\n"
-           "fibers: CPU time and memory of fibers, channels, timers and HTTP, compared with Go.\n\n"
-           "  --workers LIST     numbers of workers, such as 1,2 (1 and the number of CPUs)\n"
+           "Rounds alternate between the runtimes.\n\n"
            "  --runtimes LIST    the runtimes to measure (all)\n"
-           "  --repeat N         calls of each program, 1 to %d (%d, with --quick %d)\n"
-           "  --quick            small sizes that take seconds\n"
-           "  --size N           the size of the workload; needs exactly one workload\n"
-           "  --json             print lines of JSON with all samples instead of the table\n"
-           "  --plot FILE        also write a plot to FILE, .svg or .png (needs gnuplot)\n"
-           "  --timeout SECONDS  time limit of one call (%d)\n"
-           "  --help             print this text\n\nworkloads\n",
-           REPEATS_MAX, USUAL_REPEAT, QUICK_REPEAT, USUAL_SECONDS);
-    for (const workload *w = workloads; w->name; w++)
-        printf("  %-18s %s\n", w->name, w->about);
+           "  --size N           the size of the workload; needs exactly one workload\n");
+    print_options(true);
+    printf("\nother tables\n"
+           "  %-18s %s\n  %-18s %s\n  %-18s %s\n",
+           jobs_name, "many small jobs, on a classical job system and on Filch", fibers_name,
+           "CPU time and memory of fibers, channels, timers and HTTP, compared with Go", "run",
+           "one workload on Filch, with the counters of its workers");
+    print_catalog("workloads", workloads, name_of);
     printf("\nruntimes\n");
     for (const contender *r = runtimes; r->name; r++)
         printf("  %-18s %s\n", r->name, r->about);
-    printf("\ncases of fibers\n");
-    for (const workload *w = fibers_workloads; w->name; w++)
-        printf("  %-18s %s\n", fibers_arg(w), w->about);
+    print_catalog("cases of fibers", fibers_workloads, fibers_arg);
+}
+
+static void (*help_for(const char *word))(void)
+{
+    if (word && strcmp(word, jobs_name) == 0)
+        return jobs_help;
+    return word && strcmp(word, fibers_name) == 0 ? fibers_help : bench_help;
 }
 
 /* Call `take` for each item of a comma-separated list. */
@@ -173,9 +219,6 @@ static void bench_take_option(bench_options *o, int letter)
     case 'q':
         o->quick = true;
         break;
-    default:
-        bench_help();
-        exit_ok();
     }
 }
 
@@ -246,19 +289,20 @@ static void bench_check(const bench_options *o)
 bench_options bench_options_read(int argc, char **argv)
 {
     static const struct option known[] = {
-        {"workers", required_argument, NULL, 'w'}, {"runtimes", required_argument, NULL, 'R'},
-        {"repeat", required_argument, NULL, 'r'},  {"timeout", required_argument, NULL, 't'},
-        {"size", required_argument, NULL, 'n'},    {"plot", required_argument, NULL, 'p'},
-        {"json", no_argument, NULL, 'j'},          {"quick", no_argument, NULL, 'q'},
-        {"help", no_argument, NULL, 'h'},          {0},
+        {"workers", required_argument, NULL, 'w'},
+        {"runtimes", required_argument, NULL, 'R'},
+        {"repeat", required_argument, NULL, 'r'},
+        {"timeout", required_argument, NULL, 't'},
+        {"size", required_argument, NULL, 'n'},
+        {"plot", required_argument, NULL, 'p'},
+        {"json", no_argument, NULL, 'j'},
+        {"quick", no_argument, NULL, 'q'},
+        COMMON_OPTIONS,
     };
     bench_options o = {.seconds = USUAL_SECONDS};
-    opterr = 0;
-    for (int letter; (letter = getopt_long(argc, argv, ":h", known, NULL)) != -1;) {
-        if (letter == '?' || letter == ':')
-            option_error(letter, argv);
+    void (*print_help)(void) = help_for(argc > 1 ? argv[1] : NULL);
+    for (int letter; (letter = next_option(argc, argv, ":hV", known, print_help)) != -1;)
         bench_take_option(&o, letter);
-    }
     for (int i = optind; i < argc; i++)
         take_arg(&o, argv[i]);
     bench_check(&o);

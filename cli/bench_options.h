@@ -23,8 +23,9 @@ typedef struct bench_options {
 /* Exits for --help and for usage errors. */
 bench_options bench_options_read(int argc, char **argv);
 
-/* filch bench jobs, filch bench fibers.  Return the exit code.  jobs.c, fibers.c */
+/* filch bench jobs, fibers, run.  Return the exit code.  jobs.c, fibers.c, bench_run.c */
 int bench_jobs(const bench_options *o);
 int bench_fibers(const bench_options *o);
+int bench_run(int argc, char **argv);
 
 #endif

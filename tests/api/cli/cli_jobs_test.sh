@@ -16,7 +16,7 @@ rejects 'jobs is given twice' bench jobs jobs
 rejects '--size does not apply to jobs' bench jobs --size 5
 rejects '--runtimes does not apply to jobs' bench jobs --runtimes filch
 rejects "(got '0')" bench jobs --workers 0
-rejects "unknown workload 'jobs'; choose from: fib," run jobs
+rejects "unknown workload 'jobs'; choose from: fib," bench run jobs
 runs bench --help
 stdout_has 'filch bench jobs [OPTION...]'
 
