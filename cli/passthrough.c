@@ -1,25 +1,22 @@
-/* Run a program in the foreground, and forward signals to it.  Called by scale.c. */
+/* Run a program in the foreground, and forward signals to it. */
 #define _GNU_SOURCE
 #include "passthrough.h"
 
 #include <errno.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { NOT_RUNNABLE = 126, NOT_FOUND = 127, BY_SIGNAL = 128 };
+enum { BY_SIGNAL = 128 };
 
-static _Noreturn void exec_program(char *const argv[])
+int passthrough_exec(char *const argv[])
 {
-    signal(SIGINT, SIG_DFL);
-    signal(SIGQUIT, SIG_DFL);
     execvp(argv[0], argv);
     int e = errno;
     fprintf(stderr, "filch: cannot run '%s': %s\n", argv[0], strerror(e));
-    _exit(e == ENOENT ? NOT_FOUND : NOT_RUNNABLE);
+    return e == ENOENT ? PASSTHROUGH_NOT_FOUND : PASSTHROUGH_NOT_RUNNABLE;
 }
 
 static int exit_status(int status)
@@ -31,24 +28,25 @@ static int exit_status(int status)
 
 static volatile sig_atomic_t child;
 
-static void forward_signal(int number)
+/* The terminal sends its signals to the program, too.  So only those of kill(2) are forwarded. */
+static void forward_signal(int number, siginfo_t *info, void *context)
 {
-    kill((pid_t)child, number);
+    (void)context;
+    if (info->si_code <= 0)
+        kill((pid_t)child, number);
 }
 
-/* The terminal sends Ctrl-C to the program, too, so we ignore it.  Signals sent to us alone are
- * forwarded. */
-enum { FORWARDED = 4 };
-static const int forwarded[FORWARDED] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+static const int forwarded[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+enum { FORWARDED = sizeof forwarded / sizeof *forwarded };
 
+/* A signal that was ignored at the start, as under nohup, stays ignored. */
 static void forward_signals(pid_t pid, struct sigaction before[FORWARDED])
 {
+    struct sigaction a = {.sa_sigaction = forward_signal, .sa_flags = SA_SIGINFO};
     child = pid;
     for (int i = 0; i < FORWARDED; i++) {
-        bool is_key = forwarded[i] == SIGINT || forwarded[i] == SIGQUIT;
-        struct sigaction a = {.sa_handler = is_key ? SIG_IGN : forward_signal};
         sigaction(forwarded[i], &a, &before[i]);
-        if (!is_key && before[i].sa_handler == SIG_IGN)
+        if (before[i].sa_handler == SIG_IGN)
             sigaction(forwarded[i], &before[i], NULL);
     }
 }
@@ -72,7 +70,7 @@ static int wait_for(pid_t pid, const sigset_t *mask)
 }
 
 /* Signals are blocked until they can be forwarded. */
-int passthrough_run(char *const argv[])
+int passthrough_run(char *const argv[], pid_t *pid_out)
 {
     sigset_t all, mask;
     fflush(NULL);
@@ -81,11 +79,13 @@ int passthrough_run(char *const argv[])
     pid_t pid = fork();
     if (pid == 0) {
         sigprocmask(SIG_SETMASK, &mask, NULL);
-        exec_program(argv);
+        _exit(passthrough_exec(argv));
     }
+    if (pid_out)
+        *pid_out = pid;
     if (pid > 0)
         return wait_for(pid, &mask);
     fprintf(stderr, "filch: cannot run '%s': %s\n", argv[0], strerror(errno));
     sigprocmask(SIG_SETMASK, &mask, NULL);
-    return NOT_RUNNABLE;
+    return PASSTHROUGH_NOT_RUNNABLE;
 }

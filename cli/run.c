@@ -1,163 +1,251 @@
-/* filch run: one workload on Filch, with the counters of its workers. */
+/* filch run, filch trace: run a program that uses Filch, with settings in its environment. */
+#define _GNU_SOURCE
 #include "args.h"
 #include "command.h"
-#include "json.h"
-#include "programs.h"
+#include "passthrough.h"
 
-#include <filch/runtime.h>
-#include <getopt.h>
-#include <inttypes.h>
+#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
-enum { RUN_SECONDS = 3600, WORKERS_MAX = 1024 };
+enum { WORKERS_MAX = 1024 };
 
 static void run_help(void)
 {
-    printf("usage: filch run WORKLOAD [OPTION...]\n\n"
-           "Runs one workload on Filch and prints its result, its time and the counters of each "
-           "worker.\n\n"
-           "  -w, --workers N       1 to %d (the number of CPUs)\n"
-           "  -n, --size N          the size of the workload\n"
-           "  -r, --repeat N        repetitions in one process, 1 to %d (1)\n"
-           "      --deque KIND      deque of stealable tasks: locked, bounded or batch\n"
-           "      --steal-batch K   max number of tasks per steal, 1 to 64\n"
-           "      --publish POLICY  lazy (on request of a hungry worker) or eager (each task at "
-           "once)\n"
-           "      --stack-size SIZE of a fiber: bytes, or a number followed by k, m or g\n"
-           "      --help            print this text\n\nworkloads\n",
-           WORKERS_MAX, SAMPLES_MAX);
-    for (const workload *w = workloads; w->name; w++)
-        printf("  %-18s %s\n", w->name, w->about);
+    printf("usage: filch run [OPTION...] [--] PROGRAM [ARGUMENT...]\n\n"
+           "Runs a program that uses Filch, with these settings.  The program replaces filch: it\n"
+           "has the same process id, and its exit status is that of filch.\n\n"
+           "  -w, --workers N       number of workers, 1 to %d (FILCH_WORKERS)\n"
+           "      --stats           print the counters of the workers at the end (FILCH_STATS)\n"
+           "      --trace FILE      write a trace for ui.perfetto.dev to FILE (FILCH_TRACE)\n"
+           "  -h, --help            print this text\n"
+           "  -V, --version         print the version\n\n"
+           "A setting that the program makes itself in filch_start takes precedence.\n"
+           "filch(7) lists all variables.\n"
+           "--stats: spawned and run_inline are 0 in a program that is compiled with optimisation\n"
+           "and without FILCH_COUNT_SPAWNS.\n",
+           WORKERS_MAX);
 }
 
-/* The runtime reads its settings from the environment, and checks them itself. */
-static void set_variable(const char *name)
+static void trace_help(void)
 {
-    if (setenv(name, optarg, 1) != 0)
-        usage_error("out of memory for the environment");
+    printf("usage: filch trace [OPTION...] [--] PROGRAM [ARGUMENT...]\n\n"
+           "Runs a program that uses Filch, and writes a trace of its workers and fibers.  Says\n"
+           "at the end where the trace is and how to open it.\n\n"
+           "  -o, --output FILE     the file of the trace (trace.json)\n"
+           "  -w, --workers N       number of workers, 1 to %d\n"
+           "  -h, --help            print this text\n"
+           "  -V, --version         print the version\n",
+           WORKERS_MAX);
 }
 
-static void run_take_option(call *what, int letter)
+/* ---- the name of a trace: %p stands for the process ID, %% for a percent sign ---- */
+
+enum { PATTERN_MAX = 3 * PATH_MAX };
+
+/* The program may change its directory before it starts the runtime. */
+static const char *absolute_pattern(const char *file)
+{
+    static char pattern[PATTERN_MAX];
+    char directory[PATH_MAX];
+    size_t n = 0;
+    if (strlen(file) >= PATH_MAX)
+        usage_error("%s: the path is too long", file);
+    if (file[0] == '/')
+        return file;
+    if (!getcwd(directory, sizeof directory))
+        usage_error("%s: cannot find the working directory: %s", file, strerror(errno));
+    for (const char *c = directory; *c; c++) {
+        pattern[n++] = *c;
+        if (*c == '%')
+            pattern[n++] = '%';
+    }
+    snprintf(pattern + n, sizeof pattern - n, "%s%s", n > 1 ? "/" : "", file);
+    return pattern;
+}
+
+static void expand_pattern(const char *pattern, pid_t pid, char *path, size_t size)
+{
+    size_t n = 0;
+    for (const char *c = pattern; *c && n + 1 < size; c++) {
+        if (c[0] == '%' && c[1] == 'p') {
+            n += (size_t)snprintf(path + n, size - n, "%d", (int)pid);
+            c++;
+        } else {
+            c += c[0] == '%' && c[1] == '%';
+            path[n++] = *c;
+        }
+    }
+    path[n < size ? n : size - 1] = '\0';
+}
+
+static bool has_pid(const char *pattern)
+{
+    for (const char *c = pattern; *c; c++) {
+        if (c[0] == '%' && c[1] == 'p')
+            return true;
+        c += c[0] == '%' && c[1] == '%';
+    }
+    return false;
+}
+
+/* A directory whose name contains the process ID may be made by the program. */
+static void check_pattern(const char *pattern, const char *file, const char *option)
+{
+    char path[PATTERN_MAX], directory[PATTERN_MAX];
+    struct stat s;
+    snprintf(directory, sizeof directory, "%.*s", (int)(strrchr(pattern, '/') - pattern + 1),
+             pattern);
+    expand_pattern(pattern, 0, path, sizeof path);
+    if (path[strlen(path) - 1] == '/' || (stat(path, &s) == 0 && S_ISDIR(s.st_mode)))
+        usage_error("%s: %s is a directory; give the name of a file", option, file);
+    if (has_pid(directory))
+        return;
+    expand_pattern(directory, 0, path, sizeof path);
+    if (stat(path, &s) != 0)
+        usage_error("%s: cannot find the directory of %s: %s", option, file, strerror(errno));
+    if (!S_ISDIR(s.st_mode))
+        usage_error("%s: %s is not in a directory", option, file);
+}
+
+static void set_workers(const char *word)
+{
+    number_arg(word, "--workers", 1, WORKERS_MAX);
+    set_variable("FILCH_WORKERS", word);
+}
+
+/* Returns the absolute pattern of its name. */
+static const char *set_trace(const char *file, const char *option)
+{
+    if (file[0] == '\0')
+        usage_error("%s takes the name of a file (got '')", option);
+    const char *pattern = absolute_pattern(file);
+    check_pattern(pattern, file, option);
+    set_variable("FILCH_TRACE", pattern);
+    return pattern;
+}
+
+/* ---- filch run ---- */
+
+static void run_take_option(int letter)
 {
     switch (letter) {
     case 'w':
-        what->workers = (unsigned)number_arg(optarg, "--workers", 1, WORKERS_MAX);
-        break;
-    case 'n':
-        what->size = optarg;
-        break;
-    case 'r':
-        what->repetitions = (int)number_arg(optarg, "--repeat", 1, SAMPLES_MAX);
-        break;
-    case 'd':
-        set_variable("FILCH_DEQUE");
-        break;
-    case 'k':
-        set_variable("FILCH_STEAL_BATCH");
-        break;
-    case 'p':
-        set_variable("FILCH_PUBLISH");
+        set_workers(optarg);
         break;
     case 's':
-        set_variable("FILCH_STACK_SIZE");
+        set_variable("FILCH_STATS", "1");
         break;
-    default:
-        run_help();
-        exit_ok();
-    }
-}
-
-static const workload *the_workload(int argc, char **argv)
-{
-    char names[256];
-    list_workloads(names, sizeof names);
-    if (optind == argc)
-        usage_error("run needs a workload: %s", names);
-    if (optind + 1 < argc)
-        usage_error("run takes one workload (got also '%s')", argv[optind + 1]);
-    const workload *w = workload_named(argv[optind]);
-    if (!w)
-        usage_error("unknown workload '%s'; choose from: %s", argv[optind], names);
-    return w;
-}
-
-static call read_args(int argc, char **argv)
-{
-    static const struct option known[] = {
-        {"workers", required_argument, NULL, 'w'},
-        {"size", required_argument, NULL, 'n'},
-        {"repeat", required_argument, NULL, 'r'},
-        {"deque", required_argument, NULL, 'd'},
-        {"steal-batch", required_argument, NULL, 'k'},
-        {"publish", required_argument, NULL, 'p'},
-        {"stack-size", required_argument, NULL, 's'},
-        {"help", no_argument, NULL, 'h'},
-        {0},
-    };
-    call what = {.runtime = "filch-counted", .repetitions = 1, .seconds = RUN_SECONDS};
-    opterr = 0;
-    for (int letter; (letter = getopt_long(argc, argv, ":w:n:r:h", known, NULL)) != -1;) {
-        if (letter == '?' || letter == ':')
-            option_error(letter, argv);
-        run_take_option(&what, letter);
-    }
-    what.workload = the_workload(argc, argv);
-    if (what.workers == 0)
-        what.workers = filch_cpu_count();
-    return what;
-}
-
-static void print_run(const call *what, const report *r)
-{
-    printf("%s, size %ld, on %u worker%s: result %" PRId64 "\n", what->workload->name, r->size,
-           what->workers, what->workers == 1 ? "" : "s", r->result);
-    for (int i = 0; i < r->count; i++)
-        printf("%s%.3f ms", i == 0 ? "time: " : ", ", r->samples[i] * 1e3);
-    printf("\npeak memory: %ld kB\n", r->peak_kb);
-}
-
-/* A row for each counter: the sum, then each worker. */
-static void print_counters(const call *what, const char *counters)
-{
-    printf("\n%-28s %14s", "counter", "all");
-    for (unsigned w = 0; w < what->workers; w++)
-        printf("  %8s %-3u", "worker", w);
-    printf("\n");
-    for (const char *m = json_begin(counters); m; m = json_next(m)) {
-        char name[32] = "?";
-        json_string(m, name, sizeof name);
-        printf("%-28s", name);
-        int column = 0;
-        for (const char *v = json_begin(json_value(m)); v; v = json_next(v)) {
-            double value = 0;
-            json_number(v, &value);
-            printf(column++ == 0 ? " %14.0f" : "  %12.0f", value);
-        }
-        printf("\n");
+    case 't':
+        set_trace(optarg, "--trace");
+        break;
     }
 }
 
 int command_run(int argc, char **argv)
 {
-    static child c;
-    report r;
-    bool is_usage_error;
-    call what = read_args(argc, argv);
-    if (!program_exists(what.workload, what.runtime)) {
-        char why[512];
-        program_why_missing(what.workload, what.runtime, why, sizeof why);
-        fprintf(stderr, "filch: cannot run %s: %s\n", what.workload->name, why);
-        return EXIT_FAILED;
+    static const struct option known[] = {
+        {"workers", required_argument, NULL, 'w'},
+        {"stats", no_argument, NULL, 's'},
+        {"trace", required_argument, NULL, 't'},
+        COMMON_OPTIONS,
+    };
+    for (int letter; (letter = next_option(argc, argv, "+:w:hV", known, run_help)) != -1;)
+        run_take_option(letter);
+    if (optind == argc)
+        usage_error("run needs a program: filch run -- PROGRAM ARGUMENTS");
+    return passthrough_exec(argv + optind);
+}
+
+/* ---- filch trace ---- */
+
+static bool is_same_file(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+           a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+/* A FIFO, a device, or an open descriptor of the program. */
+static bool is_special(const char *path)
+{
+    struct stat s;
+    return strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0 ||
+           (stat(path, &s) == 0 && !S_ISREG(s.st_mode));
+}
+
+/* A file whose name contains the process ID has no earlier state that can be compared. */
+static bool is_since(const struct stat *s, const struct timespec *start)
+{
+    return s->st_ctim.tv_sec > start->tv_sec ||
+           (s->st_ctim.tv_sec == start->tv_sec && s->st_ctim.tv_nsec >= start->tv_nsec);
+}
+
+typedef struct trace_target {
+    const char *pattern;
+    struct stat before; /* if the name does not contain the process ID */
+    struct timespec start;
+} trace_target;
+
+static void report_missing(const trace_target *t, const char *program)
+{
+    fprintf(stderr,
+            "filch: %s wrote no trace: it does not use Filch, ended without a stop of the "
+            "runtime, or is set-uid, and ignores the variable%s\n",
+            program, has_pid(t->pattern) ? "; a child process uses its own ID for %p" : "");
+}
+
+static int report_trace(const trace_target *t, const char *name, pid_t pid, const char *program,
+                        int ended)
+{
+    char path[PATTERN_MAX], shown[PATTERN_MAX];
+    struct stat now;
+    expand_pattern(t->pattern, pid, path, sizeof path);
+    expand_pattern(name, pid, shown, sizeof shown);
+    if (ended == PASSTHROUGH_NOT_FOUND || ended == PASSTHROUGH_NOT_RUNNABLE)
+        return ended;
+    if (is_special(path)) {
+        fprintf(stderr, "filch: %s is not a regular file: cannot check that it got a trace\n",
+                shown);
+        return ended;
     }
-    child_catch_signals();
-    const char *why = program_call(&what, &c, &r, &is_usage_error);
-    if (why) {
-        fprintf(stderr, "filch: %s-%s %s\n", what.workload->program, what.runtime, why);
-        return is_usage_error ? EXIT_USAGE : EXIT_FAILED;
+    bool is_new = stat(path, &now) == 0 && (has_pid(t->pattern) ? is_since(&now, &t->start)
+                                                                : !is_same_file(&t->before, &now));
+    if (is_new) {
+        fprintf(stderr, "filch: wrote %s (%lld bytes); open it in https://ui.perfetto.dev\n", shown,
+                (long long)now.st_size);
+        return ended;
     }
-    print_run(&what, &r);
-    if (r.counters)
-        print_counters(&what, r.counters);
-    return EXIT_OK;
+    report_missing(t, program);
+    return ended != 0 ? ended : EXIT_FAILED;
+}
+
+int command_trace(int argc, char **argv)
+{
+    static const struct option known[] = {
+        {"output", required_argument, NULL, 'o'},
+        {"workers", required_argument, NULL, 'w'},
+        COMMON_OPTIONS,
+    };
+    const char *file = "trace.json";
+    for (int letter; (letter = next_option(argc, argv, "+:o:w:hV", known, trace_help)) != -1;) {
+        if (letter == 'o')
+            file = optarg;
+        else
+            set_workers(optarg);
+    }
+    if (optind == argc)
+        usage_error("trace needs a program: filch trace -- PROGRAM ARGUMENTS");
+    trace_target t = {.pattern = set_trace(file, "--output")};
+    char path[PATTERN_MAX];
+    pid_t pid = 0;
+    expand_pattern(t.pattern, 0, path, sizeof path);
+    stat(path, &t.before);
+    clock_gettime(CLOCK_REALTIME_COARSE, &t.start); /* the clock of files */
+    int ended = passthrough_run(argv + optind, &pid);
+    return report_trace(&t, file, pid, argv[optind], ended);
 }
