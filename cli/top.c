@@ -2,12 +2,12 @@
 #define _GNU_SOURCE
 #include "args.h"
 #include "command.h"
-#include "top_page.h"
+#include "remote.h"
+#include "safe_text.h"
 #include "top_print.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <getopt.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ enum {
     INTERVAL_MS_MIN = 100,
     INTERVAL_MS_MAX = 60000,
     ROUNDS_MAX = 1000000,
-    WIDE = 160
+    WIDE = 1000 /* of a pipe or a file: lines are not cut */
 };
 
 typedef struct top_options {
@@ -30,22 +30,21 @@ typedef struct top_options {
     long rounds; /* 0: no limit */
 } top_options;
 
-static volatile sig_atomic_t is_ended;
+static volatile sig_atomic_t is_ended, is_suspending, is_continued;
 
 static void top_help(void)
 {
     printf("usage: filch top [OPTION...] [PID]\n\n"
            "Shows the workers and fibers of a process, and updates the screen until q is pressed "
            "or the\n"
-           "process ends.  Start the process with FILCH_TOP=1 in its environment, or set "
-           "filch_config.top.\n"
-           "The process does no work for this while no filch top runs.  Without PID: lists the "
-           "processes that\n"
-           "can be shown.\n\n"
+           "process ends.  The process needs no setting and does no work for this: filch reads "
+           "its memory.\n"
+           "Without PID: lists the processes that use Filch.\n\n"
            "  -i, --interval MS     time between updates, %d to %d (1000)\n"
            "  -n, --rounds N        stop after N updates\n"
            "      --once            print once, as plain text; the same as -n 1\n"
-           "      --help            print this text\n\n"
+           "  -h, --help            print this text\n"
+           "  -V, --version         print the version\n\n"
            "Columns: the state of each worker; the shares of time since the last update that it "
            "was busy,\n"
            "searching and asleep; the lengths of its deque, its run queue of ready fibers and its "
@@ -67,9 +66,6 @@ static void top_take_option(top_options *o, int letter)
     case 'o':
         o->rounds = 1;
         break;
-    default:
-        top_help();
-        exit_ok();
     }
 }
 
@@ -79,16 +75,11 @@ static top_options read_args(int argc, char **argv)
         {"interval", required_argument, NULL, 'i'},
         {"rounds", required_argument, NULL, 'n'},
         {"once", no_argument, NULL, 'o'},
-        {"help", no_argument, NULL, 'h'},
-        {0},
+        COMMON_OPTIONS,
     };
     top_options o = {.interval_ms = 1000};
-    opterr = 0;
-    for (int letter; (letter = getopt_long(argc, argv, ":i:n:h", known, NULL)) != -1;) {
-        if (letter == '?' || letter == ':')
-            option_error(letter, argv);
+    for (int letter; (letter = next_option(argc, argv, ":i:n:hV", known, top_help)) != -1;)
         top_take_option(&o, letter);
-    }
     if (optind + 1 < argc)
         usage_error("top takes one process (got also '%s')", argv[optind + 1]);
     if (optind < argc)
@@ -98,34 +89,32 @@ static top_options read_args(int argc, char **argv)
 
 /* ---- the list of processes ---- */
 
-static void name_of(pid_t pid, char *name, size_t capacity)
+static void print_process(pid_t pid, bool is_first)
 {
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d/comm", (int)pid);
-    FILE *in = fopen(path, "r");
-    snprintf(name, capacity, "?");
-    if (in && fgets(name, (int)capacity, in))
-        name[strcspn(name, "\n")] = '\0';
-    if (in)
-        fclose(in);
+    char name[32];
+    remote_program(pid, name, sizeof name);
+    printf("%s%7d  ", is_first ? "    PID  program\n" : "", (int)pid);
+    print_safe_text(stdout, name, (int)sizeof name);
+    printf("\n");
 }
 
 static int list_all(void)
 {
     DIR *d = opendir("/proc");
-    int found = 0;
+    int found = 0, denied = 0;
     for (struct dirent *e; d && (e = readdir(d)) != NULL;) {
         pid_t pid = (pid_t)strtol(e->d_name, NULL, 10);
-        char name[32];
-        if (pid <= 0 || !top_has_page(pid))
-            continue;
-        name_of(pid, name, sizeof name);
-        printf("%s%7d  %s\n", found++ == 0 ? "    PID  program\n" : "", (int)pid, name);
+        int uses = pid > 0 && pid != getpid() ? remote_uses_filch(pid) : 0;
+        denied += uses == -EPERM || uses == -EACCES;
+        if (uses > 0)
+            print_process(pid, found++ == 0);
     }
     if (d)
         closedir(d);
     if (found == 0)
-        printf("No process can be shown.  Start one with FILCH_TOP=1 in its environment.\n");
+        printf("No process that uses Filch was found.\n");
+    if (denied > 0)
+        fprintf(stderr, "filch: number of processes that filch may not read: %d\n", denied);
     return EXIT_OK;
 }
 
@@ -144,42 +133,89 @@ static void leave_terminal(void)
 }
 
 /* Alternate screen, no cursor, keys without line buffering. */
-static void enter_terminal(void)
+static void show_screen(void)
 {
-    struct termios t;
-    is_terminal = isatty(STDOUT_FILENO) && tcgetattr(STDIN_FILENO, &terminal_before) == 0;
-    if (!is_terminal)
-        return;
-    t = terminal_before;
+    struct termios t = terminal_before;
     t.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
     tcsetattr(STDIN_FILENO, TCSANOW, &t);
     printf("\033[?1049h\033[?25l");
+    fflush(stdout);
 }
 
-static void on_end(int number)
+static void enter_terminal(void)
 {
-    (void)number;
-    is_ended = 1;
+    is_terminal = isatty(STDOUT_FILENO) && tcgetattr(STDIN_FILENO, &terminal_before) == 0;
+    if (is_terminal)
+        show_screen();
 }
 
+static void on_signal(int number)
+{
+    if (number == SIGTSTP)
+        is_suspending = 1;
+    else if (number == SIGCONT)
+        is_continued = 1;
+    else
+        is_ended = 1;
+}
+
+static void catch_signal(int number)
+{
+    struct sigaction a = {.sa_handler = on_signal}, before;
+    sigaction(number, NULL, &before);
+    if (before.sa_handler != SIG_IGN)
+        sigaction(number, &a, NULL);
+}
+
+/* SIGPIPE is not caught: it ends the output to a pipe without a message. */
 static void catch_signals(void)
 {
-    static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
-    struct sigaction a = {.sa_handler = on_end};
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        sigaction(ends[i], &a, NULL);
+    static const int all[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP, SIGCONT};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        catch_signal(all[i]);
 }
 
-/* Returns: true if q was pressed. */
+/* Stop as by default, with the normal screen. */
+static void suspend(void)
+{
+    struct sigaction usual = {.sa_handler = SIG_DFL};
+    is_suspending = 0;
+    leave_terminal();
+    sigaction(SIGTSTP, &usual, NULL);
+    raise(SIGTSTP);
+    catch_signal(SIGTSTP);
+    is_continued = 1;
+}
+
+static void follow_signals(void)
+{
+    if (is_suspending)
+        suspend();
+    if (is_continued && is_terminal)
+        show_screen();
+    is_continued = 0;
+}
+
+/* Returns: true if q was pressed, or the terminal is gone. */
 static bool wait_ms(int ms)
 {
     struct pollfd keys = {.fd = STDIN_FILENO, .events = POLLIN};
     char key;
-    if (poll(is_terminal ? &keys : NULL, is_terminal ? 1 : 0, ms) <= 0)
+    int n = poll(is_terminal ? &keys : NULL, is_terminal ? 1 : 0, ms);
+    follow_signals();
+    if (n <= 0)
         return false;
     if (read(STDIN_FILENO, &key, 1) == 1)
         return key == 'q' || key == 'Q';
     return true;
+}
+
+/* Called while many fibers are read. */
+static bool is_interrupted(void)
+{
+    if (wait_ms(0))
+        is_ended = 1;
+    return is_ended;
 }
 
 static void size_of_screen(int *width, int *height)
@@ -193,34 +229,33 @@ static void size_of_screen(int *width, int *height)
 /* ---- updates ---- */
 
 typedef struct view {
-    top_page page;
-    filch_top *before;
-    top_shares shares[TOP_WORKERS_MAX];
+    remote process;
+    top_snapshot now, before;
+    top_shares shares[REMOTE_WORKERS_MAX];
     char program[32];
 } view;
 
 static void count_states(view *v)
 {
-    for (unsigned i = 0; i < v->page.workers; i++) {
+    for (unsigned i = 0; i < v->now.n_workers; i++) {
         v->shares[i].n_samples++;
-        v->shares[i].in[v->page.at->worker[i].state % 3]++;
+        v->shares[i].in[v->now.worker[i].state]++;
     }
 }
 
-/* Sample the workers often, all fibers once. */
-static top_answer sample_interval(view *v, int interval_ms, bool *quits)
+/* Sample the workers often, all fibers once.  False: the runtime is gone. */
+static bool sample_interval(view *v, int interval_ms, bool *quits)
 {
     memset(v->shares, 0, sizeof v->shares);
     for (int i = 0; i < SAMPLES_PER_ROUND && !is_ended && !*quits; i++) {
-        top_answer a =
-            top_ask(&v->page, i < SAMPLES_PER_ROUND - 1 ? FILCH_TOP_WORKERS : FILCH_TOP_ALL);
-        if (a != TOP_ANSWERED)
-            return a;
+        bool is_last = i == SAMPLES_PER_ROUND - 1;
+        if (!(is_last ? top_read_all : top_read_workers)(&v->process, &v->now))
+            return false;
         count_states(v);
-        if (i < SAMPLES_PER_ROUND - 1)
+        if (!is_last)
             *quits = wait_ms(interval_ms / (SAMPLES_PER_ROUND - 1));
     }
-    return TOP_ANSWERED;
+    return true;
 }
 
 static void view_print(view *v, bool is_first)
@@ -231,54 +266,44 @@ static void view_print(view *v, bool is_first)
         printf("\033[H\033[2J");
     else if (!is_first)
         printf("\n");
-    top_print(stdout, v->before, v->page.at, v->shares, v->program, width, height);
+    top_print(stdout, &v->before, &v->now, v->shares, v->program, width, height);
     printf(is_terminal ? "" : "\n");
     fflush(stdout);
 }
 
-static top_answer print_rounds(view *v, const top_options *o)
+/* False: the runtime is gone. */
+static bool print_rounds(view *v, const top_options *o)
 {
-    bool quits = false;
-    top_answer a = top_ask(&v->page, FILCH_TOP_ALL);
-    for (long round = 0; a == TOP_ANSWERED && !is_ended && !quits && !ferror(stdout); round++) {
+    bool quits = false, is_there = top_read_all(&v->process, &v->now);
+    for (long round = 0; is_there && !is_ended && !quits && !ferror(stdout); round++) {
         if (o->rounds > 0 && round == o->rounds)
             break;
-        memcpy(v->before, v->page.at, v->page.size);
-        a = sample_interval(v, o->interval_ms, &quits);
-        if (a == TOP_ANSWERED && !is_ended && !quits)
+        v->before = v->now;
+        is_there = sample_interval(v, o->interval_ms, &quits);
+        if (is_there && !is_ended && !quits)
             view_print(v, round == 0);
     }
-    return a;
-}
-
-static int report_answer(top_answer a, pid_t pid)
-{
-    if (a == TOP_SILENT)
-        fprintf(stderr, "filch: process %d does not answer; it may be suspended\n", (int)pid);
-    else if (a == TOP_OVER)
-        printf("process %d ended or stopped its runtime\n", (int)pid);
-    return a == TOP_SILENT ? EXIT_FAILED : EXIT_OK;
+    return is_there;
 }
 
 static int top_show(const top_options *o)
 {
     static view v;
-    const char *why = top_open(&v.page, o->pid);
+    const char *why = remote_open(&v.process, o->pid);
     if (why) {
         fprintf(stderr, "filch: process %d: %s\n", (int)o->pid, why);
         return EXIT_FAILED;
     }
-    v.before = malloc(v.page.size);
-    if (!v.before)
-        usage_error("out of memory");
-    name_of(o->pid, v.program, sizeof v.program);
+    remote_program(o->pid, v.program, sizeof v.program);
+    v.process.is_interrupted = is_interrupted;
     catch_signals();
     enter_terminal();
-    top_answer a = print_rounds(&v, o);
+    bool is_there = print_rounds(&v, o);
     leave_terminal();
-    top_close(&v.page);
-    free(v.before);
-    return report_answer(a, o->pid);
+    remote_close(&v.process);
+    if (!is_there)
+        printf("process %d ended or stopped its runtime\n", (int)o->pid);
+    return EXIT_OK;
 }
 
 int command_top(int argc, char **argv)

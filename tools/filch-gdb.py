@@ -15,12 +15,11 @@ import struct
 import gdb
 from gdb.unwinder import Unwinder, register_unwinder
 
-FIELDS = """version n_entries
-    runtime_workers runtime_n_workers runtime_stack_pool runtime_sized_pools n_sized_pools
-    pool_size pool_slabs slab_next slab_stacks slab_fresh stack_size stack_low stack_bytes stack_in_use
-    worker_size worker_current
-    fiber_busy fiber_waiting fiber_name fiber_body fiber_registers
-    waiter_kind waiter_object""".split()
+# Objects up to this number are descriptors, signals and processes.  Addresses are greater.
+NUMBER_MAX = 1 << 22
+
+# Names are at most this long, also in damaged memory.
+NAME_MAX = 64
 
 # The registers saved by a context switch, in the order of fi_ctx_regs; the stack pointer first.
 REGISTERS = {"i386:x86-64": ("rsp", "rip", "rbp", "rbx"), "aarch64": ("sp", "pc", "x29", "x19")}
@@ -38,14 +37,22 @@ def read_u32(address):
     return struct.unpack("=I", read(address, 4))[0]
 
 
+def printable(data):
+    """The text up to the first NUL.  Bytes that control a terminal, or are not UTF-8, become question marks."""
+    text = data.split(b"\0")[0].decode("utf-8", errors="replace")
+    return "".join(c if c.isprintable() and c != "\ufffd" else "?" for c in text)
+
+
 def read_string(address):
-    """The C string at address, or '?'."""
-    if not address:
-        return "?"
+    """The C string at address, up to NAME_MAX bytes, or '?'."""
+    data = b""
     try:
-        return gdb.Value(address).cast(gdb.lookup_type("char").pointer()).string(errors="replace", length=-1)
+        while address and len(data) < NAME_MAX and b"\0" not in data:
+            at = address + len(data)  # the string may end right before memory that is not mapped
+            data += read(at, min(NAME_MAX - len(data), 4096 - at % 4096))
     except gdb.error:
-        return "?"
+        pass
+    return printable(data) if data else "?"
 
 
 def function_name(address):
@@ -59,16 +66,21 @@ class Layout:
 
     def __init__(self):
         try:
-            self.address = int(gdb.parse_and_eval("(unsigned long)&filch_layout_"))
+            address = int(gdb.parse_and_eval("(unsigned long)&filch_layout_"))
         except gdb.error:
             raise gdb.GdbError("filch: filch_layout_ not found; the program does not use Filch or is not running")
-        values = struct.unpack("=%dI" % len(FIELDS), read(self.address, 4 * len(FIELDS)))
-        for name, value in zip(FIELDS, values):
-            setattr(self, name, value)
-        if self.version != 1 or self.n_entries < len(FIELDS) - 2:
+        version, n_entries, entries = struct.unpack("=IIQ", read(address, 16))
+        if version != 2:
             raise gdb.GdbError("filch: this script belongs to another version of Filch")
-        table_size = 4 * (2 + self.n_entries)
-        self.runtime = read_u64(read_u64(self.address + (table_size + 7) // 8 * 8))
+        self.entries = {}
+        for name, value in struct.iter_unpack("=24sQ", read(entries, 32 * n_entries)):
+            self.entries[name.rstrip(b"\0").decode()] = value
+        self.runtime = read_u64(self.entries["runtime"])
+
+    def __getattr__(self, name):
+        if name not in self.entries:
+            raise gdb.GdbError("filch: this script belongs to another version of Filch (no %s)" % name)
+        return self.entries[name]
 
 
 class Fiber:
@@ -79,6 +91,7 @@ class Fiber:
         self.name = read_string(read_u64(address + layout.fiber_name))
         self.wait = read_u64(address + layout.fiber_waiting)
         self.body = read_u64(address + layout.fiber_body)
+        self.bound = read_u32(address + layout.fiber_bound)
 
     def registers(self):
         names = REGISTERS.get(gdb.selected_frame().architecture().name())
@@ -92,12 +105,15 @@ class Fiber:
             return "runs on worker %d" % self.worker
         if not self.wait:
             return "is ready, or waits for a task"
-        return "waits for %s %#x" % (read_string(read_u64(self.wait + self.layout.waiter_kind)),
-                                     read_u64(self.wait + self.layout.waiter_object))
+        number = read_u64(self.wait + self.layout.waiter_object)
+        what = "%d" if number <= NUMBER_MAX else "%#x"
+        return "waits for %s %s" % (read_string(read_u64(self.wait + self.layout.waiter_kind)),
+                                    what % number)
 
     def __str__(self):
+        bound = ", bound to worker %d" % (self.bound - 1) if self.bound else ""
         body = ", function " + function_name(self.body) if self.body else ""
-        return "fiber '%s' %#x %s%s" % (self.name, self.address, self.state(), body)
+        return "fiber '%s' %#x %s%s%s" % (self.name, self.address, self.state(), bound, body)
 
 
 def slabs_of(layout, pool):

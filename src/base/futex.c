@@ -50,15 +50,3 @@ int fi_futex_wake(FI_ATOMIC(uint32_t) * word, int count)
     /* The kernel treats 0 as 1. */
     return count <= 0 ? 0 : futex(word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, (uint32_t)count, NULL);
 }
-
-int fi_futex_wait_shared(FI_ATOMIC(uint32_t) * word, uint32_t expected)
-{
-    int e = futex(word, FUTEX_WAIT_BITSET, expected, NULL);
-
-    return e == -EINTR ? 0 : e;
-}
-
-int fi_futex_wake_shared(FI_ATOMIC(uint32_t) * word, int count)
-{
-    return count <= 0 ? 0 : futex(word, FUTEX_WAKE, (uint32_t)count, NULL);
-}

@@ -16,8 +16,4 @@ int fi_futex_wait(FI_ATOMIC(uint32_t) * word, uint32_t expected, int64_t deadlin
 /* [any] Wake up to count sleepers of this word.  Returns how many were woken. */
 int fi_futex_wake(FI_ATOMIC(uint32_t) * word, int count);
 
-/* [any] The same without a deadline, for a word in memory that processes share. */
-int fi_futex_wait_shared(FI_ATOMIC(uint32_t) * word, uint32_t expected);
-int fi_futex_wake_shared(FI_ATOMIC(uint32_t) * word, int count);
-
 #endif

@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "debug/dump.h"
-#include "debug/gdb_layout.h"
+#include "debug/layout.h"
 #include "sched/hooks.h"
 #include "sched/worker.h"
 
@@ -32,7 +32,7 @@ static void dump_if_wanted(fi_runtime *rt)
     if (!fi_load_relaxed(&dump_wanted))
         return;
     fi_store_relaxed(&dump_wanted, 0u);
-    fi_dump(rt, STDERR_FILENO);
+    fi_dump_message(rt, FILCH_LEVEL_INFO);
     fi_runtime_hooks.incident(rt, FI_INCIDENT_SIGNAL);
 }
 
@@ -66,7 +66,7 @@ static void restore_dump_signal(int number)
 
 void fi_debug_begin(fi_runtime *rt)
 {
-    fi_gdb_layout_set_runtime(rt);
+    fi_layout_set_runtime(rt);
     fi_store_relaxed(&dump_wanted, 0u);
     if (rt->settings.dump_signal) {
         install_dump_signal(rt->settings.dump_signal);
@@ -78,7 +78,7 @@ void fi_debug_end(fi_runtime *rt)
 {
     if (rt->settings.dump_signal)
         restore_dump_signal(rt->settings.dump_signal);
-    fi_gdb_layout_set_runtime(NULL);
+    fi_layout_set_runtime(NULL);
 }
 
 /* ---- the thread ---- */

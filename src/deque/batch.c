@@ -288,4 +288,6 @@ const fi_deque_ops fi_deque_batch = {
     .capacity = batch_capacity,
     .top = batch_top,
     .counts = batch_counts,
+    .bottom_offset = offsetof(batch, bottom),
+    .top_offset = offsetof(batch, top) + sizeof(uint32_t), /* the high half */
 };

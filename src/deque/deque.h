@@ -69,6 +69,8 @@ typedef struct fi_deque_ops {
     size_t (*capacity)(fi_deque *d);
     uint32_t (*top)(fi_deque *d);
     fi_deque_counts *(*counts)(fi_deque *d);
+    /* Offsets of two 32-bit words of a deque whose difference is its size, for debuggers. */
+    uint32_t bottom_offset, top_offset;
 } fi_deque_ops;
 
 struct filch_deque {

@@ -67,4 +67,6 @@ const fi_deque_ops fi_deque_half = {
     .capacity = fi_bounded_base_capacity,
     .top = fi_bounded_base_top,
     .counts = fi_bounded_base_counts,
+    .bottom_offset = offsetof(fi_bounded_base, bottom),
+    .top_offset = offsetof(fi_bounded_base, top),
 };

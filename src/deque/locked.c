@@ -119,4 +119,6 @@ const fi_deque_ops fi_deque_locked = {
     .capacity = locked_capacity,
     .top = locked_top,
     .counts = locked_counts,
+    .bottom_offset = offsetof(locked, bottom),
+    .top_offset = offsetof(locked, top),
 };

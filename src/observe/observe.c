@@ -4,8 +4,7 @@
 #include <stddef.h>
 
 static const fi_observer *const observers[] = {
-    &fi_observe_scale, &fi_observe_stats, &fi_observe_samples,
-    &fi_observe_top,   &fi_observe_trace, NULL,
+    &fi_observe_scale, &fi_observe_stats, &fi_observe_samples, &fi_observe_trace, NULL,
 };
 
 static void observers_end_first(int n, fi_runtime *rt, bool has_run)

@@ -19,7 +19,6 @@ typedef struct fi_observer {
 extern const fi_observer fi_observe_scale;   /* scale.c */
 extern const fi_observer fi_observe_stats;   /* stats_table.c */
 extern const fi_observer fi_observe_samples; /* sampler.c */
-extern const fi_observer fi_observe_top;     /* top.c */
 extern const fi_observer fi_observe_trace;   /* trace.c */
 
 #endif

@@ -1,5 +1,5 @@
 /* A slab: one mapping with many stacks.  Used only in src/stack and by debuggers
- * (debug/gdb_layout.c). */
+ * (debug/layout.c). */
 #ifndef FI_STACK_SLAB_H
 #define FI_STACK_SLAB_H
 

@@ -27,7 +27,7 @@ import typing
 
 sys.dont_write_bytecode = True  # leave the source directory unchanged
 HERE = pathlib.Path(__file__).resolve().parent
-FAMILIES = ["syscalls", "limits", "descriptors", "frozen", "setuid", "files", "top", "forks", "environment", "misuse",
+FAMILIES = ["syscalls", "limits", "descriptors", "frozen", "setuid", "files", "forks", "environment", "misuse",
             "command"]
 RIGHT, REFUSED, DIES, WAITS = "right", "refused", "dies", "waits"
 SKIP = 77
@@ -55,7 +55,6 @@ class Tools:
         self.seed = seed
         self.quick = quick
 
-        self.clobber = str(HERE / "clobber.py")
 
     def __getattr__(self, name):
         return str(self.folder / name)

@@ -64,3 +64,33 @@ await() {
         sleep 0.02
     done
 }
+
+# start: run $waits with two workers until `stop`, and set $pid.  The output of the previous one is removed here: the
+# background process may empty the file only after is_ready has read it.
+start() {
+    : >"$work/output"
+    FILCH_WORKERS=2 "$waits" <"$work/input" >"$work/output" &
+    pid=$!
+    exec 3>"$work/input"
+    await "$waits prints 'ready'" is_ready
+}
+is_ready() {
+    kill -0 "$pid" 2>/dev/null || fail "$waits does not start or ends early"
+    grep -q ready "$work/output"
+}
+stop() {
+    exec 3>&-
+    wait "$pid"
+}
+
+# skip_without_rights: end the test if filch may not read the memory of $pid, as under Yama or in a container.
+skip_without_rights() {
+    run top --once -i 100 "$pid"
+    case $stderr in
+    *'not permitted'* | *'not implemented'*)
+        stop
+        printf 'skipped: %s\n' "$stderr"
+        exit 77
+        ;;
+    esac
+}

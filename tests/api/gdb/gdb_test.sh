@@ -43,6 +43,12 @@ in_gdb -ex "source $script" -ex 'filch fibers' "$program"
 grep -q 'the program does not use Filch or is not running\|Cannot access memory' "$work/output" ||
     fail "no error message for a program that is not running"
 
+# A name may contain anything, and memory may be damaged.
+in_gdb -ex "source $script" -ex 'python print(printable(b"a\x1b[2J\xff\0rest"))' \
+    -ex 'python read = lambda address, size: b"x" * size' -ex 'python print("<" + read_string(1) + ">")'
+grep -q '^a?\[2J?$' "$work/output" || fail "a name with control characters"
+grep -q '^<x\{64\}>$' "$work/output" || fail "a name without an end"
+
 in_gdb -ex run -ex "source $script" -ex 'filch bt all' -ex 'filch bt 1' -ex 'thread 1' -ex backtrace "$program"
 ! grep -qE 'ould not trace|ptrace: Operation not permitted|Cannot PTRACE' "$work/output" || skip "ptrace is not permitted"
 shows "a program"

@@ -3,7 +3,7 @@ from hostile import DIES, REFUSED, RIGHT, Attack
 
 CLOSED = ["0", "1", "2", "01", "02", "12", "012"]
 HIDDEN = [["/proc"], ["/sys"], ["/dev/shm"], ["/proc", "/sys"], ["/sys/fs/cgroup"], ["/tmp"]]
-SETTINGS = [{}, {"FILCH_AFFINITY": "cpu"}, {"FILCH_TOP": "1"}, {"FILCH_STATS": "1"}]
+SETTINGS = [{}, {"FILCH_AFFINITY": "cpu"}, {"FILCH_STATS": "1"}]
 
 
 def attacks(tools):

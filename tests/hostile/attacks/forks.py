@@ -3,8 +3,7 @@ import subprocess
 
 from hostile import DIES, RIGHT, Attack
 
-SETTINGS = [{}, {"FILCH_WORKERS": "8"}, {"FILCH_TRACE": "t.json"}, {"FILCH_SAMPLE": "s", "FILCH_SAMPLE_NS": "100000"}, {"FILCH_SCALE": "x"},
-            {"FILCH_TOP": "1"}]
+SETTINGS = [{}, {"FILCH_WORKERS": "8"}, {"FILCH_TRACE": "t.json"}, {"FILCH_SAMPLE": "s", "FILCH_SAMPLE_NS": "100000"}, {"FILCH_SCALE": "x"}]
 LEAVES = ("t*.json", "t.json*", "s*", "x*")
 
 

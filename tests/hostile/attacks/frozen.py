@@ -2,7 +2,7 @@
 from hostile import RIGHT, Attack
 
 SETTINGS = [{"FILCH_WORKERS": "4"}, {"FILCH_WORKERS": "2"}, {"FILCH_WORKERS": "8"},
-            {"FILCH_WORKERS": "4", "FILCH_TOP": "1"}, {"FILCH_WORKERS": "4", "FILCH_SAMPLE": "s", "FILCH_SAMPLE_NS": "100000"}]
+            {"FILCH_WORKERS": "4", "FILCH_SAMPLE": "s", "FILCH_SAMPLE_NS": "100000"}]
 PARTS = "tasks jobs fibers barriers chans timers sockets_in_fiber blocking algo threads restart all".split()
 
 

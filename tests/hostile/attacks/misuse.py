@@ -5,7 +5,7 @@ from hostile import Attack
 
 # With several numbers of workers, all deques and all observers the results must be the same.
 SETTINGS = [{}, {"FILCH_WORKERS": "1"}, {"FILCH_WORKERS": "8", "FILCH_PUBLISH": "eager"},
-            {"FILCH_TRACE": "t.json", "FILCH_STATS": "1", "FILCH_TOP": "1"}, {"FILCH_SAMPLE": "s", "FILCH_SAMPLE_NS": "100000"}, {"FILCH_SCALE": "x"}]
+            {"FILCH_TRACE": "t.json", "FILCH_STATS": "1"}, {"FILCH_SAMPLE": "s", "FILCH_SAMPLE_NS": "100000"}, {"FILCH_SCALE": "x"}]
 
 
 def attacks(tools):
