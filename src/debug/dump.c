@@ -8,12 +8,15 @@
 #include "debug/dump.h"
 
 #include "base/clock.h"
+#include "base/printable.h"
+#include "job/job.h"
 #include "sched/runtime.h"
 #include "wait/waitq.h"
 
 #include <filch/debug.h>
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,20 +25,26 @@
 #include <unistd.h>
 
 #define FRAMES_MAX 24
-#define PAGE       ((uintptr_t)4096) /* or a multiple */
+#define PAGE       ((uintptr_t)4096)   /* or a multiple */
+#define NUMBER_MAX (UINT32_C(1) << 22) /* max. number of a process; addresses are greater */
+
+#define NAME_MAX_SHOWN 32
 
 enum { RUNNING, WAITING, READY };
 
 /* A fiber, or a group of fibers that are alike. */
 typedef struct fiber_snapshot {
     const fi_fiber *fiber;
-    char name[32];
+    char name[NAME_MAX_SHOWN];
+    bool in_job; /* it runs a job */
+    char job_name[NAME_MAX_SHOWN];
     uintptr_t body;
-    unsigned state, worker, n_frames;
+    unsigned state, worker, bound, n_frames; /* the workers: index plus 1 */
     const char *wait_kind;
     const void *at[FRAMES_MAX];
     /* The fields below may differ within a group. */
     const void *object;
+    char object_name[NAME_MAX_SHOWN];
     int64_t since_ns;
     bool other_objects; /* the fibers of the group wait for different objects */
     uint32_t n;
@@ -77,13 +86,55 @@ static void read_text(char *text, size_t size, const char *from)
     text[n] = '\0';
 }
 
-void fi_dump_name(const fi_fiber *f, char *name, size_t size)
+/* Read the string to which *from points, or leave the text as it is. */
+static void read_name(char *text, size_t size, const char *const *from)
 {
     const char *at = NULL;
 
+    if (read_memory(&at, from, sizeof at) && at)
+        read_text(text, size, at);
+    fi_make_printable(text);
+}
+
+void fi_dump_name(const fi_fiber *f, char *name, size_t size)
+{
     snprintf(name, size, "?");
-    if (read_memory(&at, &f->stack_bounds.name, sizeof at) && at)
-        read_text(name, size, at);
+    read_name(name, size, &f->stack_bounds.name);
+}
+
+/* The job that the fiber runs.  A fiber that runs may end it meanwhile. */
+static void snapshot_job(fiber_snapshot *s, const fi_fiber *f)
+{
+    uintptr_t scope = 0;
+    const fi_job *j;
+
+    if (s->body || !read_memory(&scope, &f->cancel.job, sizeof scope) || scope == 0)
+        return;
+    j = fi_job_of_group((fi_group *)scope); /* a group begins with its scope */
+    if (!read_memory(&s->body, &j->work.run, sizeof s->body))
+        return;
+    s->in_job = true;
+    read_name(s->job_name, sizeof s->job_name, &j->name);
+}
+
+/* A fiber that waits for a job waits for the job's own group. */
+static void snapshot_wait(fiber_snapshot *s, const fi_waiter *wait)
+{
+    uint32_t pending = 0;
+    fi_group *g;
+
+    s->wait_kind = wait->reason.kind;
+    s->object = wait->reason.object;
+    s->since_ns = wait->since_ns;
+    if (strcmp(s->wait_kind, "group") != 0)
+        return;
+    g = (fi_group *)(uintptr_t)s->object;
+    if (!read_memory(&pending, (const void *)&g->pending, sizeof pending) ||
+        !(pending & FI_PENDING_OF_JOB))
+        return;
+    s->wait_kind = "job";
+    s->object = fi_job_of_group(g);
+    read_name(s->object_name, sizeof s->object_name, &fi_job_of_group(g)->name);
 }
 
 static void take_snapshot(fiber_snapshot *s, fi_runtime *rt, fi_fiber *f)
@@ -93,15 +144,14 @@ static void take_snapshot(fiber_snapshot *s, fi_runtime *rt, fi_fiber *f)
 
     *s = (fiber_snapshot){.fiber = f, .n = 1, .state = on ? RUNNING : wait ? WAITING : READY};
     s->body = fi_load_relaxed(&f->body);
+    s->bound = fi_load_relaxed(&f->bound);
     if (on)
         s->worker = on->index + 1;
     else
         s->n_frames = fi_backtrace(f, s->at, FRAMES_MAX);
-    if (wait && !on) {
-        s->wait_kind = wait->reason.kind;
-        s->object = wait->reason.object;
-        s->since_ns = wait->since_ns;
-    }
+    if (wait && !on)
+        snapshot_wait(s, wait);
+    snapshot_job(s, f);
     fi_dump_name(f, s->name, sizeof s->name);
     fi_fiber_thaw(f);
 }
@@ -154,17 +204,21 @@ static int take_all_snapshots(fiber_list *l)
 static bool are_alike(const fiber_snapshot *a, const fiber_snapshot *b)
 {
     return a->body == b->body && a->state == b->state && a->worker == b->worker &&
-           a->wait_kind == b->wait_kind && a->n_frames == b->n_frames &&
-           strcmp(a->name, b->name) == 0 && memcmp(a->at, b->at, a->n_frames * sizeof *a->at) == 0;
+           a->bound == b->bound && a->wait_kind == b->wait_kind && a->n_frames == b->n_frames &&
+           strcmp(a->name, b->name) == 0 && a->in_job == b->in_job &&
+           strcmp(a->job_name, b->job_name) == 0 &&
+           memcmp(a->at, b->at, a->n_frames * sizeof *a->at) == 0;
 }
 
 static size_t snapshot_hash(const fiber_snapshot *s)
 {
-    uint64_t h = s->body ^ (uintptr_t)s->wait_kind ^ s->state;
+    uint64_t h = s->body ^ (uintptr_t)s->wait_kind ^ s->state ^ s->bound;
 
     for (unsigned i = 0; i < s->n_frames; i++)
         h = (h ^ (uintptr_t)s->at[i]) * UINT64_C(0x9e3779b97f4a7c15);
     for (const char *c = s->name; *c; c++)
+        h = (h ^ (uint64_t)*c) * UINT64_C(0x9e3779b97f4a7c15);
+    for (const char *c = s->job_name; *c; c++)
         h = (h ^ (uint64_t)*c) * UINT64_C(0x9e3779b97f4a7c15);
     return (size_t)(h >> 32);
 }
@@ -218,6 +272,12 @@ static int list_make_groups(fiber_list *l)
 
 /* ---- writing ---- */
 
+/* A descriptor, or the messages of a level. */
+typedef struct dump_output {
+    int fd; /* -1: messages */
+    filch_level level;
+} dump_output;
+
 static int write_all(int fd, const char *text, size_t n)
 {
     while (n > 0) {
@@ -253,13 +313,28 @@ static long long ms_since(int64_t now_ns, int64_t ns)
     return now_ns > ns ? (now_ns - ns) / 1000000 : 0;
 }
 
+/* Some objects are numbers: descriptors, signals and processes. */
+static void append_object(text *t, const void *object)
+{
+    uintptr_t number = (uintptr_t)object;
+
+    if (number <= NUMBER_MAX)
+        text_append(t, " %" PRIuPTR, number);
+    else
+        text_append(t, " %p", object);
+}
+
 static void append_wait(text *t, const fiber_snapshot *s, int64_t now_ns)
 {
     long long longest = ms_since(now_ns, s->first_ns), shortest = ms_since(now_ns, s->last_ns);
 
     text_append(t, s->n > 1 ? " wait for %s" : " waits for %s", s->wait_kind);
+    if (s->object_name[0])
+        text_append(t, " '%s'", s->object_name);
     if (s->object)
-        text_append(t, " %p%s", s->object, s->other_objects ? " and others" : "");
+        append_object(t, s->object);
+    if (s->object && s->other_objects)
+        text_append(t, " and others");
     if (shortest == longest)
         text_append(t, ", for %lld ms", longest);
     else
@@ -295,7 +370,15 @@ static void append_frame(text *t, const void *next)
         append_location(t, "at", at);
 }
 
-static int write_group(const fiber_snapshot *s, int fd, int64_t now_ns)
+static int text_write(text *t, dump_output out)
+{
+    if (out.fd >= 0)
+        return write_all(out.fd, t->bytes, t->n);
+    fi_message_lines(out.level, t->bytes, t->n);
+    return 0;
+}
+
+static int write_group(const fiber_snapshot *s, dump_output out, int64_t now_ns)
 {
     text t = {.n = 0};
 
@@ -303,30 +386,37 @@ static int write_group(const fiber_snapshot *s, int fd, int64_t now_ns)
         text_append(&t, "\n%u fibers like this: ", s->n);
     text_append(&t, "%sfiber '%s' %p", s->n > 1 ? "" : "\n", s->name, (const void *)s->fiber);
     append_state(&t, s, now_ns);
+    if (s->job_name[0])
+        text_append(&t, ", in job '%s'", s->job_name);
+    else if (s->in_job)
+        text_append(&t, ", in a job");
+    if (s->bound)
+        text_append(&t, ", bound to worker %u", s->bound - 1);
     text_append(&t, "\n");
     if (s->body)
         append_location(&t, "function", (const void *)s->body);
     for (unsigned i = 0; i < s->n_frames; i++)
         append_frame(&t, s->at[i]);
-    return write_all(fd, t.bytes, t.n);
+    return text_write(&t, out);
 }
 
-static int write_list(const fiber_list *l, size_t fibers, int fd)
+static int write_list(const fiber_list *l, size_t fibers, dump_output out)
 {
     const fi_poller *poller = fi_poller_get(l->rt);
     int64_t now_ns = fi_clock_now();
     text t = {.n = 0};
     int e;
 
-    text_append(&t, "filch: %zu fibers, %u workers%s%s\n", fibers, l->rt->n_workers,
-                poller ? ", " : "", poller ? poller->name : "");
-    e = write_all(fd, t.bytes, t.n);
+    text_append(&t, "filch: %zu fiber%s, %u worker%s%s%s\n", fibers, fibers == 1 ? "" : "s",
+                l->rt->n_workers, l->rt->n_workers == 1 ? "" : "s", poller ? ", " : "",
+                poller ? poller->name : "");
+    e = text_write(&t, out);
     for (size_t i = 0; i < l->n && e == 0; i++)
-        e = write_group(&l->fibers[i], fd, now_ns);
+        e = write_group(&l->fibers[i], out, now_ns);
     return e;
 }
 
-int fi_dump(fi_runtime *rt, int fd)
+static int dump_fibers(fi_runtime *rt, dump_output out)
 {
     fiber_list l = {.rt = rt};
     size_t fibers;
@@ -337,9 +427,41 @@ int fi_dump(fi_runtime *rt, int fd)
     fibers = l.n;
     e = list_make_groups(&l);
     if (e == 0)
-        e = write_list(&l, fibers, fd);
+        e = write_list(&l, fibers, out);
     munmap(l.fibers, list_bytes(&l));
     return e;
+}
+
+int fi_dump(fi_runtime *rt, int fd)
+{
+    return fd < 0 ? -EBADF : dump_fibers(rt, (dump_output){.fd = fd});
+}
+
+void fi_dump_message(fi_runtime *rt, filch_level level)
+{
+    dump_fibers(rt, (dump_output){.fd = -1, .level = level});
+}
+
+static uint64_t wait_hash(const fiber_snapshot *s)
+{
+    uint64_t h = (uintptr_t)s->fiber;
+
+    h = (h ^ (uintptr_t)s->object) * UINT64_C(0x9e3779b97f4a7c15);
+    h = (h ^ (uint64_t)s->since_ns) * UINT64_C(0x9e3779b97f4a7c15);
+    return h ^ h >> 32;
+}
+
+uint64_t fi_dump_waits_hash(fi_runtime *rt)
+{
+    fiber_list l = {.rt = rt};
+    uint64_t sum = 0;
+
+    if (take_all_snapshots(&l) < 0)
+        return 0;
+    for (size_t i = 0; i < l.n; i++)
+        sum += wait_hash(&l.fibers[i]); /* in any order */
+    munmap(l.fibers, list_bytes(&l));
+    return sum;
 }
 
 int filch_dump(int fd)

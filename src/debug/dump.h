@@ -2,11 +2,19 @@
 #ifndef FI_DEBUG_DUMP_H
 #define FI_DEBUG_DUMP_H
 
+#include "base/message.h"
 #include "sched/worker.h"
 
 /* [any] Write the list of all fibers.  Each fiber is frozen for the moment of its snapshot; the
  * others run meanwhile.  Returns: 0 or -errno. */
 int fi_dump(fi_runtime *rt, int fd);
+
+/* [any] The same as messages. */
+void fi_dump_message(fi_runtime *rt, filch_level level);
+
+/* [any] A number for the set of all waits: which fiber waits for what, and since when.  0: no
+ * memory. */
+uint64_t fi_dump_waits_hash(fi_runtime *rt);
 
 /* [any] The name of the fiber, truncated to size.  A running fiber may change its name
  * meanwhile. */

@@ -1,5 +1,6 @@
 /* The dump lists all fibers: name, wait reason, wait time and backtrace.  It does not disturb
  * them. */
+#include "main_fiber.h"
 #include "unit/watchdog/helpers.h"
 
 #include <errno.h>
@@ -55,7 +56,7 @@ static void a_fiber_with_backtrace(void)
     CHECK_INT(filch_go_attr(&attr, wait_in_this_function, &p), 0);
     await_waiting(1);
     text = dump_text();
-    CHECK(contains(text, "filch: 1 fibers, "));
+    CHECK(contains(text, "filch: 1 fiber, "));
     snprintf(part, sizeof part, " waits for event %p, for ", (void *)&p);
     CHECK(contains(text, part));
     CHECK(contains(text, "    function wait_in_this_function+0"));
@@ -77,6 +78,8 @@ static void dump_from_fiber(void *done)
     filch_fiber_set_name("myself");
     CHECK(contains(dump_text(), "fiber 'myself'"));
     CHECK(contains(dump_text(), " runs on worker "));
+    filch_fiber_set_name("my\nself\033[2J\x7f");
+    CHECK(contains(dump_text(), "fiber 'my?self?[2J?'"));
     event_set(done);
 }
 
@@ -92,6 +95,65 @@ static void test_the_calling_fiber_is_listed(void **state)
 {
     (void)state;
     workers_each(NULL, the_calling_fiber_is_listed);
+}
+
+/* ---- jobs ---- */
+
+void wait_in_this_job(void *p);
+
+NOINLINE void wait_in_this_job(void *p)
+{
+    event_wait(p);
+    __asm__ volatile("");
+}
+
+static void wait_for_job(void *job)
+{
+    filch_fiber_set_name("waiter");
+    CHECK_INT(filch_job_wait(job), 0);
+}
+
+static const char *await_text(const char *part)
+{
+    const char *text;
+
+    while (!contains(text = dump_text(), part))
+        fi_thread_yield();
+    return text;
+}
+
+static filch_job *start_job(const char *name, event *p)
+{
+    filch_job *j = filch_job_new(wait_in_this_job, p);
+
+    p->set = false;
+    filch_job_set_name(j, name);
+    CHECK_INT(filch_job_submit(j), 0);
+    return j;
+}
+
+/* The fiber that runs a job, and the fiber that waits for it. */
+static void jobs_are_named(void)
+{
+    static event named, unnamed;
+    filch_job *j = start_job("cook\n", &named), *other = start_job(NULL, &unnamed);
+    char part[96];
+
+    CHECK_INT(filch_go(wait_for_job, j), 0);
+    await_text(" waits for job 'cook?' 0x");
+    snprintf(part, sizeof part, " waits for event %p, for ", (void *)&named);
+    CHECK(contains(await_text(part), " ms, in job 'cook?'\n    function wait_in_this_job+0"));
+    snprintf(part, sizeof part, " waits for event %p, for ", (void *)&unnamed);
+    CHECK(contains(await_text(part), " ms, in a job\n    function wait_in_this_job+0"));
+    event_set(&named);
+    event_set(&unnamed);
+    CHECK_INT(filch_job_wait(other), 0);
+}
+
+static void test_jobs_are_named(void **state)
+{
+    (void)state;
+    workers_each(NULL, jobs_are_named);
 }
 
 #define MANY 1000
@@ -289,7 +351,7 @@ static void with_signal(void *arg)
 
     (void)arg;
     if (filch_start(&c) == 0)
-        filch_main(raise_and_wait, &never);
+        run_main_fiber(raise_and_wait, &never);
 }
 
 static void a_signal_prints_a_dump(void **state)
@@ -341,7 +403,7 @@ static void stop_restores_the_signal_handler(void **state)
 }
 
 CHECK_MAIN(a_signal_prints_a_dump, a_signal_prints_a_dump_while_all_sleep, without_a_runtime,
-           test_a_fiber_with_backtrace, test_the_calling_fiber_is_listed,
+           test_a_fiber_with_backtrace, test_the_calling_fiber_is_listed, test_jobs_are_named,
            test_equal_fibers_are_one_paragraph, test_dumps_during_churn,
            test_backtraces_of_active_fibers, an_unstarted_context_has_no_backtrace,
            stop_restores_the_signal_handler)
