@@ -2,6 +2,7 @@
 #include "json.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,15 +117,46 @@ const char *json_member(const char *object, const char *name)
     return NULL;
 }
 
+/* The character of the escape at p, as UTF-8.  *p is set to the last byte of the escape. */
+static size_t unescape(const char **p, char out[4])
+{
+    static const char letters[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
+    const char *letter = strchr(letters, *++*p);
+    unsigned code = '?';
+    if (letter)
+        code = (unsigned char)meanings[letter - letters];
+    else if (**p == 'u' && sscanf(*p + 1, "%4x", &code) == 1)
+        *p += strspn(*p + 1, "0123456789abcdefABCDEF") < 4 ? 0 : 4;
+    if (code < 0x80) {
+        out[0] = (char)code;
+        return 1;
+    }
+    if (code < 0x800) {
+        out[0] = (char)(0xc0 | code >> 6);
+        out[1] = (char)(0x80 | (code & 0x3f));
+        return 2;
+    }
+    out[0] = (char)(0xe0 | code >> 12);
+    out[1] = (char)(0x80 | (code >> 6 & 0x3f));
+    out[2] = (char)(0x80 | (code & 0x3f));
+    return 3;
+}
+
 bool json_string(const char *value, char *out, size_t capacity)
 {
     if (!value || *value != '"')
         return false;
-    size_t length = (size_t)(skip_string(value) - value) - 2;
-    if (length >= capacity)
-        return false;
-    memcpy(out, value + 1, length);
-    out[length] = '\0';
+    const char *end = skip_string(value) - 1;
+    size_t n = 0;
+    for (const char *p = value + 1; p < end; p++) {
+        char bytes[4] = {*p};
+        size_t length = *p == '\\' ? unescape(&p, bytes) : 1;
+        if (n + length >= capacity)
+            return false;
+        memcpy(out + n, bytes, length);
+        n += length;
+    }
+    out[n] = '\0';
     return true;
 }
 

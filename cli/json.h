@@ -22,7 +22,7 @@ const char *json_next(const char *one);
 const char *json_value(const char *member);
 
 /* The text between the quotes; false: not a string, or longer than the buffer.
- * Escapes are not decoded. */
+ * Escapes are decoded. */
 bool json_string(const char *value, char *out, size_t capacity);
 bool json_number(const char *value, double *out);
 

@@ -2,6 +2,9 @@
 #define _GNU_SOURCE
 #include "machine.h"
 
+#include "cpu_quota.h"
+#include "safe_text.h"
+
 #include <filch/runtime.h>
 #include <filch/version.h>
 #include <stdlib.h>
@@ -12,17 +15,35 @@
 #include <unistd.h>
 
 #ifdef __clang__
-#define COMPILER __VERSION__
+const char machine_compiler[] = __VERSION__;
 #else
-#define COMPILER "gcc " __VERSION__
+const char machine_compiler[] = "gcc " __VERSION__;
 #endif
+
+/* Control characters of Unicode, too: the output may go to a terminal. */
+static void json_write_character(FILE *out, const char *text, int length)
+{
+    const unsigned char *c = (const unsigned char *)text;
+    if (c[0] == '"' || c[0] == '\\')
+        fprintf(out, "\\%c", c[0]);
+    else if (c[0] < ' ' || c[0] == 0x7f)
+        fprintf(out, "\\u%04x", c[0]);
+    else if (c[0] == 0xc2 && c[1] < 0xa0)
+        fprintf(out, "\\u%04x", c[1]);
+    else
+        fwrite(text, (size_t)length, 1, out);
+}
 
 void json_write(FILE *out, const char *text)
 {
     fputc('"', out);
-    for (; *text != '\0'; text++) {
-        unsigned char c = (unsigned char)*text;
-        fputc(c == '"' ? '\'' : c == '\\' ? '/' : c < ' ' ? ' ' : c, out);
+    while (*text != '\0') {
+        int n = utf8_length(text);
+        if (n > 0)
+            json_write_character(out, text, n);
+        else
+            fputc('?', out);
+        text += n > 0 ? n : 1;
     }
     fputc('"', out);
 }
@@ -34,8 +55,7 @@ static void write_member(FILE *out, const char *name, const char *value)
     json_write(out, value);
 }
 
-/* The first line of a file without its line break, or "". */
-static void first_line(const char *path, char *out, size_t capacity)
+void machine_first_line(const char *path, char *out, size_t capacity)
 {
     FILE *file = fopen(path, "re");
     if (!file || !fgets(out, (int)capacity, file))
@@ -69,7 +89,7 @@ static void cache_file(int index, const char *name, char *out, size_t capacity)
 {
     char path[128];
     snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/%s", index, name);
-    first_line(path, out, capacity);
+    machine_first_line(path, out, capacity);
 }
 
 /* "L1 Data 48K, L2 Unified 1280K" */
@@ -96,22 +116,6 @@ static void describe_cpus(char *out, size_t capacity)
              sysconf(_SC_NPROCESSORS_ONLN), filch_cpu_count());
 }
 
-static void describe_cgroup(char *out, size_t capacity)
-{
-    char quota[64], period[64];
-    first_line("/sys/fs/cgroup/cpu.max", quota, sizeof quota);
-    if (quota[0] != '\0') {
-        snprintf(out, capacity, "cpu.max %s", quota);
-        return;
-    }
-    first_line("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", quota, sizeof quota);
-    first_line("/sys/fs/cgroup/cpu/cpu.cfs_period_us", period, sizeof period);
-    if (quota[0] != '\0' && quota[0] != '-')
-        snprintf(out, capacity, "%s us in %s us", quota, period);
-    else
-        snprintf(out, capacity, "none that can be read");
-}
-
 void machine_write(FILE *out)
 {
     char text[512];
@@ -136,13 +140,13 @@ void machine_write(FILE *out)
         fputc(',', out);
         write_member(out, "kernel", text);
     }
-    describe_cgroup(text, sizeof text);
+    cpu_quota_describe("", text, sizeof text);
     fputc(',', out);
     write_member(out, "limit of the cgroup", text);
     fputc(',', out);
     write_member(out, "Filch", filch_version());
     fputc(',', out);
-    write_member(out, "compiler", COMPILER);
+    write_member(out, "compiler", machine_compiler);
     fputc('}', out);
 }
 

@@ -1,4 +1,4 @@
-/* Description of the machine, for the header of a journal. */
+/* Description of the machine, for the header of a journal and for filch info. */
 #ifndef CLI_LAB_MACHINE_H
 #define CLI_LAB_MACHINE_H
 
@@ -11,7 +11,13 @@ void machine_write_now(FILE *out);
 /* The model of the CPU. */
 void machine_cpu(char *out, size_t capacity);
 
-/* Write a JSON string.  Characters that need escapes are replaced. */
+/* The compiler that built this command. */
+extern const char machine_compiler[];
+
+/* The first line of a file without its line break, or "". */
+void machine_first_line(const char *path, char *out, size_t capacity);
+
+/* Write a JSON string.  Bytes that are not UTF-8 are written as "?". */
 void json_write(FILE *out, const char *text);
 
 #endif
