@@ -32,16 +32,44 @@ proposes_only() {
     [ "${#COMPREPLY[@]}" -eq "$n" ] || fail "$* should propose no more"
 }
 
-proposes bench run scale top lab help version -- ''
+proposes run trace scale top dump info bench lab help version -- ''
 proposes_only scale -- sc
-proposes fib tree uts-T3 -- bench ''
+proposes fib tree uts-T3 run jobs fibers -- bench ''
+proposes_none() {
+    local word=$1
+    shift
+    proposes -- "$@"
+    [[ " ${COMPREPLY[*]} " != *" $word "* ]] || fail "$* should not propose $word"
+}
+proposes_none libgomp bench ''
+proposes_none timers bench ''
+proposes_none jobs bench fib ''
+proposes_only filch -- bench --runtimes 'fi'
+proposes_none fib bench --runtimes ''
+proposes_only locked bounded batch -- bench run fib --deque ''
+proposes_only lazy eager -- bench run fib --publish ''
+proposes_only -- bench run fib --size ''
+proposes_only -- bench jobs ''
+proposes --plot --repeat -- bench jobs --
+proposes_none --runtimes bench jobs --
+proposes_none --plot bench fibers --
+proposes --version --help -- bench --
 proposes_only --plot -- bench --pl
-proposes --deque --steal-batch --workers -- run --
+proposes --deque --steal-batch --workers -- bench run --
+proposes fib tree -- bench run ''
+proposes --workers --stats --trace -- run --
+proposes --output -- trace --
+proposes bash -- run -w 2 -- bas
+proposes bash -- trace -o x bas
+proposes run trace bench -- help ''
 proposes --measure --burden -- scale --
 proposes bash -- scale bas
 proposes bash -- scale --repeat 3 -- bas
+proposes --json -- info --
 proposes --interval --once -- top --
-proposes peers jobs deques steals probabilities all -- lab ''
+proposes peers jobs deques steals probabilities all report csv -- lab ''
+proposes_only -- lab peers ''
+proposes run jobs fibers -- help bench ''
 
 for shell in zsh fish; do
     file=$folder/_filch
