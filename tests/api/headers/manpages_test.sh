@@ -71,12 +71,28 @@ edit man/filch_yield.3 's/^\.Fn filch_yield void/.Fn filch_yield "int n"/' \
 edit man/filch_yield.3 's/^\.Ft void/.Ft int/' 'filch_yield.3: filch_yield returns void in fiber.h, not int'
 edit man/filch_yield.3 's/fiber\.h/sync.h/' 'filch_yield.3: filch_yield is declared in fiber.h, not in sync.h'
 
+# Structs
+edit man/filch_start.3 's/^    bool stats;/    bool stats, top;/' \
+    "filch_start.3: filch_config has no field 'bool stats,top' in the header"
+edit include/filch/deque.h 's/^    unsigned steal_max/    unsigned spins;\n&/' \
+    "filch_deque_new.3: the field 'unsigned spins' of filch_deque_attr is in the header alone"
+
 # Error codes
 edit include/filch/sync.h '0,/-EAGAIN/s//-EBUSY/' 'filch_mutex_lock.3: -EBUSY of filch_mutex_try_lock is in the header alone'
-edit man/filch_main.3 's/-EDEADLK/-EPERM/' 'filch_main.3: -EPERM is in the page alone'
+edit man/filch_fiber_start.3 's/-EDEADLK/-EPERM/' 'filch_fiber_start.3: -EPERM is in the page alone'
+edit man/filch_ticker_start.3 's/^\.Xr filch_start 3 ,/.Xr filch_stop 3 ,/' \
+    'filch_ticker_start.3: the errors of filch_start are in the header alone, of filch_ticker_start'
+edit include/filch/fiber.h 's/those of filch_start/those of filch_stop/' \
+    'filch_go.3: the errors of filch_start are in the page alone'
 
 # Messages
 edit man/FILCH_TASK.3 's/^\.It "filch: task %s/& has/' 'FILCH_TASK.3: the message "task %s has'
+
+edit man/filch-errors.7 '/^\.It "all fibers are asleep/d' \
+    'filch-errors.7: does not list the message "all fibers are asleep and nothing can wake them"'
+edit man/filch-errors.7 's/^\.It "all fibers/& of it/' 'filch-errors.7: lists "all fibers of it are asleep'
+edit src/sync/mutex.c 's/the mutex is not locked/the mutex is free/' \
+    'filch-errors.7: does not list the message "filch_mutex_unlock: the mutex is free"'
 
 # The overview
 edit man/filch.7 '/^\.It In filch\/chan\.h/d' 'filch.7: does not list <filch/chan.h>'
