@@ -1,6 +1,7 @@
 /* misuse in PLACE USE:  a correct use (uses.h), from an unusual context
  * misuse do MISTAKE:    a mistake of the caller
  * misuse list:          all places, uses and mistakes, one per line, for the driver */
+#include "../main_fiber.h"
 #include "uses.h"
 
 #include <pthread.h>
@@ -79,7 +80,7 @@ static void in_fiber(void)
 
 static void in_main_fiber(void)
 {
-    NEED(filch_main(run_wanted, NULL));
+    NEED(run_main_fiber(run_wanted, NULL));
 }
 
 static void in_small_fiber(void)
@@ -356,7 +357,7 @@ static void free_waited_chan(void)
     waited = filch_chan_new(0, 0);
     NEED_PTR(waited);
     NEED(filch_start(&(filch_config){.workers = 1}));
-    NEED(filch_main(free_waited_body, NULL));
+    NEED(run_main_fiber(free_waited_body, NULL));
 }
 
 static void pump_from_fiber_body(void *arg)
@@ -368,7 +369,7 @@ static void pump_from_fiber_body(void *arg)
 
 static void pump_from_fiber(void)
 {
-    NEED(filch_main(pump_from_fiber_body, NULL));
+    NEED(run_main_fiber(pump_from_fiber_body, NULL));
 }
 
 static void exit_thread(void *arg)
@@ -378,7 +379,7 @@ static void exit_thread(void *arg)
 
 static void pthread_exit_in_fiber(void)
 {
-    NEED(filch_main(exit_thread, NULL));
+    NEED(run_main_fiber(exit_thread, NULL));
 }
 
 static void deadlock_body(void *arg)
@@ -390,28 +391,29 @@ static void deadlock_body(void *arg)
 
 static void deadlock(void)
 {
-    NEED(filch_main(deadlock_body, NULL));
+    NEED(filch_start(&(filch_config){.deadlock = FILCH_DEADLOCK_ABORT}));
+    NEED(run_main_fiber(deadlock_body, NULL));
 }
 
 static void join_self_body(void *arg)
 {
     (void)arg;
     MUST(filch_fiber_join(filch_fiber_self(), NULL) == -EDEADLK);
-    MUST(filch_stop() == -EDEADLK && filch_start(NULL) == -EDEADLK &&
-         filch_main(join_self_body, NULL) == -EDEADLK);
+    MUST(filch_stop() == -EDEADLK && filch_start(NULL) == 1 && filch_stop() == 1 &&
+         filch_main(main_fiber_run, 0, NULL) == EXIT_FAILURE);
 }
 
 /* ---- mistakes that return an error ---- */
 
 static void stop_from_fiber(void)
 {
-    NEED(filch_main(join_self_body, NULL));
+    NEED(run_main_fiber(join_self_body, NULL));
 }
 
 static void start_twice(void)
 {
     NEED(filch_start(NULL));
-    MUST(filch_start(NULL) == -EBUSY);
+    MUST(filch_start(NULL) == 1 && filch_stop() == 1);
 }
 
 static void wrong_config(void)
@@ -444,10 +446,13 @@ static void wrong_variable(void)
 
     for (size_t i = 0; i < sizeof v / sizeof v[0]; i++) {
         setenv(v[i][0], v[i][1], 1);
+        MUST(NEED(filch_start(NULL)) == 0 && filch_stop() == 0);
+        setenv("FILCH_STRICT", "1", 1);
         if (filch_start(NULL) != -EINVAL)
             victim_end(WRONG, __FILE_NAME__, __LINE__, "filch_start with a wrong variable",
                        (long long)i);
         unsetenv(v[i][0]);
+        unsetenv("FILCH_STRICT");
     }
 }
 
@@ -683,7 +688,7 @@ static void overflow_body(void *arg)
 
 static void stack_overflow(void)
 {
-    NEED(filch_main(overflow_body, NULL));
+    NEED(run_main_fiber(overflow_body, NULL));
 }
 
 /* A frame of several pages, as compiled without -fstack-clash-protection: its far end is touched
@@ -703,7 +708,7 @@ static void large_frame(void)
 {
     for (int i = 0; i < 8; i++)
         NEED(filch_go(use_count, &rounds)); /* neighbouring stacks */
-    NEED(filch_main(large_frame_body, NULL));
+    NEED(run_main_fiber(large_frame_body, NULL));
 }
 
 /* ---- the command ---- */

@@ -13,7 +13,9 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 
@@ -328,6 +330,99 @@ static void *use_files(void *arg)
     return NULL;
 }
 
+/* O_DIRECT where the file system has it, because data in memory is read at once. */
+static void read_direct(const char *path)
+{
+    static _Alignas(4096) char block[4096];
+    int fd = filch_open(path, O_RDONLY | O_DIRECT, 0);
+
+    if (fd < 0)
+        return;
+    MUST(NEED(filch_pread(fd, block, sizeof block, 0)) == sizeof block && block[4095] == 'z');
+    NEED(filch_close(fd));
+}
+
+/* The open file keeps its data when the name is gone. */
+static void *use_named_file(void *arg)
+{
+    char path[64], block[4096], back[4096];
+    struct stat st;
+    int fd;
+
+    snprintf(path, sizeof path, "victim-%d", (int)getpid());
+    memset(block, 'z', sizeof block);
+    fd = (int)NEED(filch_open(path, O_RDWR | O_CREAT | O_EXCL, 0600));
+    MUST(NEED(filch_pwrite(fd, block, sizeof block, 0)) == sizeof block);
+    NEED(filch_fsync(fd));
+    NEED(filch_stat(path, &st));
+    MUST(st.st_size == sizeof block);
+    read_direct(path);
+    (void)unlink(path);
+    posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+    MUST(NEED(filch_pread(fd, back, sizeof back, 0)) == sizeof back);
+    MUST(memcmp(block, back, sizeof back) == 0);
+    NEED(filch_fstat(fd, &st));
+    NEED(filch_close(fd));
+    return arg;
+}
+
+static void on_fiber(void *(*body)(void *))
+{
+    filch_fiber *f = filch_fiber_start(body, NULL);
+
+    NEED_PTR(f);
+    NEED(filch_fiber_join(f, NULL));
+}
+
+static void files(void)
+{
+    on_fiber(use_named_file);
+}
+
+/* ---- processes and signals ---- */
+
+static void *wait_for_process(void *arg)
+{
+    int status = -1;
+    pid_t parent = getpid(), pid = (pid_t)NEED(fork());
+
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* a call that fails below ends the program */
+        if (getppid() == parent)
+            pause();
+        _exit(1);
+    }
+    times_out(filch_waitpid_until(pid, &status, 0, filch_now() + FILCH_MS(1)));
+    kill(pid, SIGKILL);
+    MUST(NEED(filch_waitpid(pid, &status, 0)) == pid);
+    MUST(WIFSIGNALED(status));
+    return arg;
+}
+
+static void processes(void)
+{
+    on_fiber(wait_for_process);
+}
+
+static void *wait_for_signal(void *arg)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    times_out(filch_signal_wait(&set, filch_now() + FILCH_MS(1)));
+    NEED(kill(getpid(), SIGUSR1) == 0 ? 0 : -errno);
+    MUST(NEED(filch_signal_wait(&set, filch_now() + FILCH_S(600))) == SIGUSR1);
+    return arg;
+}
+
+static void signals(void)
+{
+    on_fiber(wait_for_signal);
+}
+
+/* ---- calls that block ---- */
+
 static int64_t add_in_thread(void *arg)
 {
     return ++*(atomic_int *)arg;
@@ -378,10 +473,10 @@ static void add_both(void *acc, const void *other, void *ctx)
 static void algo(void)
 {
     static long v[5000];
-    long total = 0;
+    long total = 0, zero = 0;
 
     filch_for(0, 5000, 0, square, v);
-    NEED(filch_reduce(0, 5000, 0, &total, sizeof total, add_up, add_both, v));
+    NEED(filch_reduce(0, 5000, 0, &total, &zero, sizeof total, add_up, add_both, v));
     MUST(total == 41654167500);
     for (int i = 0; i < 5000; i++)
         v[i] = (i * 7919) % 5000;
@@ -460,14 +555,15 @@ static const struct part {
     const char *name;
     void (*run)(void);
 } parts[] = {
-    {"tasks", tasks},           {"jobs", jobs},
-    {"fibers", fibers},         {"barriers", barriers},
-    {"chans", chans},           {"timers", timers},
-    {"sockets", sockets},       {"sockets_in_fiber", sockets_in_fiber},
-    {"blocking", blocking},     {"algo", algo},
-    {"threads", threads},       {"forks", forks},
-    {"restart", restart},       {"look", look},
-    {"big_stacks", big_stacks},
+    {"tasks", tasks},       {"jobs", jobs},
+    {"fibers", fibers},     {"barriers", barriers},
+    {"chans", chans},       {"timers", timers},
+    {"sockets", sockets},   {"sockets_in_fiber", sockets_in_fiber},
+    {"blocking", blocking}, {"algo", algo},
+    {"files", files},       {"processes", processes},
+    {"signals", signals},   {"threads", threads},
+    {"forks", forks},       {"restart", restart},
+    {"look", look},         {"big_stacks", big_stacks},
 };
 
 static void run(const char *name)
@@ -485,6 +581,11 @@ static void run(const char *name)
 
 int main(int argc, char **argv)
 {
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    pthread_sigmask(SIG_BLOCK, &set, NULL); /* before the runtime starts */
     for (int i = 1; i < argc; i++)
         run(argv[i]);
     NEED(filch_stop());

@@ -1,33 +1,18 @@
 """The command filch, with files that cannot be written, and with hostile programs and processes."""
 import struct
-import sys
 
 from hostile import REFUSED, RIGHT, Attack
 
-RUN = ["run", "fib", "-n", "20"]
+RUN = ["bench", "run", "fib", "-n", "20"]
 SCALE = ["scale", "--workers", "1,2"]
 # Commands that print to stdout.  Lost output must be reported.
-SPEAKS = [["help"], ["version"], RUN, ["run", "--help"], ["bench", "--help"], ["lab", "--help"], ["scale", "--help"], ["top", "--help"],
+SPEAKS = [["help"], ["version"], RUN, ["bench", "--help"], ["run", "--help"], ["lab", "--help"], ["scale", "--help"], ["top", "--help"],
           ["bench", "fib", "--quick", "--runtimes", "filch", "--repeat", "1", "--workers", "1"]]
 FILES = [("missing directory", "", "no/such/f"), ("file as a directory", "touch f", "f/g"), ("full device", "", "/dev/full"),
          ("directory", "mkdir f", "f"), ("symlink to itself", "ln -s f f", "f"), ("long name", "", "n" * 300)]
 PROGRAMS = [("not Filch", "", "/bin/true"), ("missing", "", "./no-such-program"), ("directory", "mkdir f", "./f"),
             ("not executable", "echo > f", "./f"), ("killed", "printf '#!/bin/sh\\nkill -9 $$\\n' > f; chmod +x f", "./f")]
 PIDS = ["0", "1", "-1", "2147483647", "99999999999999", "x", "", "1 ", "./1"]
-# Contents of a hostile page, which the reader must not trust.
-PAGES = {
-    "empty": b"",
-    "short": b"flchtop\0",
-    "zeros": bytes(4096),
-    "ones": b"\xff" * 4096,
-    "many workers": struct.pack("<QIIiIIIII", 0x00706F7468636C66, 1, 0xFFFFFFFF, 1, 0xFFFFFFFF, 0, 0, 0, 0) + bytes(8192),
-    "no workers": struct.pack("<QIIiIIIII", 0x00706F7468636C66, 1, 4096, 1, 0, 0, 0, 0, 0) + bytes(8192),
-    "other version": struct.pack("<QIIiIIIII", 0x00706F7468636C66, 77, 8192, 1, 2, 0, 0, 0, 0) + bytes(8192),
-    "never answers": struct.pack("<QIIiIIIII", 0x00706F7468636C66, 1, 8192, 1, 2, 0, 0, 0, 0) + bytes(32768),
-}
-FAKE = ("import os,subprocess,sys\n"
-        "fd=os.memfd_create('filch-top',0); os.write(fd,bytes.fromhex(sys.argv[1]))\n"
-        "sys.exit(subprocess.run(sys.argv[2:]+[str(os.getpid())]).returncode)")
 
 
 def attacks(tools):
@@ -43,9 +28,6 @@ def attacks(tools):
                      quick=True)
     for pid in PIDS:
         yield Attack(f"top '{pid}'", [tools.launch, tools.filch, "top", "--once", pid], (REFUSED,), quick=True)
-    for what, page in PAGES.items():
-        yield Attack(f"top of a page: {what}", [tools.launch, sys.executable, "-c", FAKE, page.hex(), tools.filch, "top", "--once"],
-                     (REFUSED,), quick=True)
     chance = tools.random("command")
     for i in range(40):
         text = bytes(chance.randrange(256) for _ in range(chance.choice([0, 1, 7, 8, 64, 300, 5000])))

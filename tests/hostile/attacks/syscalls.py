@@ -8,7 +8,6 @@ NEEDED = (RIGHT, REFUSED, DIES)
 
 UNKNOWN = "ENOSYS EPERM EINVAL EOPNOTSUPP"  # the errors of kernels and profiles for an unknown call
 PIN = {"FILCH_AFFINITY": "cpu", "FILCH_WORKERS": "2"}
-TOP = {"FILCH_TOP": "1"}
 TRACE = {"FILCH_TRACE": "t.json"}
 SAMPLE = {"FILCH_SAMPLE": "s.samples"}
 SCALE = {"FILCH_SCALE": "s.json"}
@@ -31,14 +30,18 @@ TABLE = [
     ("getrandom", OPTIONAL, UNKNOWN + " EAGAIN", {}),
     ("rt_sigpending", OPTIONAL, UNKNOWN, {}),
     ("set_robust_list", OPTIONAL, UNKNOWN, {}),
-    ("memfd_create", NEEDED, UNKNOWN + " EMFILE ENOMEM", TOP),
-    ("fcntl:1=1033", OPTIONAL, UNKNOWN, TOP),  # F_ADD_SEALS
-    ("ftruncate", NEEDED, "EPERM EINVAL ENOSPC ENOSYS", TOP),
     ("setsockopt", NEEDED, UNKNOWN, {}),
     ("ioctl", OPTIONAL, UNKNOWN, {}),
     ("clone3", OPTIONAL, "ENOSYS", {}),
     ("futex:1=0", OPTIONAL, "EAGAIN EINTR", {}),  # FUTEX_WAIT: a wait that ends too early is allowed
     ("futex:1=128", OPTIONAL, "EAGAIN EINTR", {}),
+    # Files, processes and signals: blocking threads, poll and retries take their place.
+    ("io_uring_setup", OPTIONAL, UNKNOWN + " ENOMEM EMFILE EACCES", {}),
+    ("io_uring_enter", OPTIONAL, UNKNOWN + " EAGAIN EBUSY", {}),
+    ("statx", OPTIONAL, UNKNOWN + " EACCES", {}),
+    ("preadv2", OPTIONAL, UNKNOWN + " EAGAIN", {}),
+    ("pidfd_open", OPTIONAL, UNKNOWN + " EMFILE ENFILE ENOMEM", {}),
+    ("signalfd4", OPTIONAL, UNKNOWN + " EMFILE ENFILE ENOMEM", {}),
     # Pinned workers.
     ("sched_setaffinity", NEEDED, UNKNOWN, PIN),
     ("sched_getaffinity", NEEDED, UNKNOWN, PIN),
@@ -46,7 +49,6 @@ TABLE = [
     ("faccessat2", OPTIONAL, UNKNOWN, PIN),
     ("uname", OPTIONAL, UNKNOWN, PIN),
     # Without these a part of Filch does not work, and a message says so.
-    ("clone3", NEEDED, "EPERM EAGAIN ENOMEM", {}),
     ("clone", NEEDED, "EPERM EAGAIN ENOMEM ENOSYS", {}),
     ("mmap", NEEDED, "ENOMEM EPERM EAGAIN", {}),
     ("mmap:2=0", NEEDED, "ENOMEM EPERM", {}),  # PROT_NONE
@@ -88,19 +90,31 @@ TABLE = [
     # All calls that are not in syscalls.h, to check that the table is complete.
     ("others", OPTIONAL, "ENOSYS EPERM", {}),
     ("others", OPTIONAL, "ENOSYS", PIN),
-    ("others", OPTIONAL, "ENOSYS", TOP),
     ("others", OPTIONAL, "ENOSYS", TRACE),
     ("others", OPTIONAL, "ENOSYS", SAMPLE),
     ("others", OPTIONAL, "ENOSYS", SCALE),
 ]
-PARTS = "tasks jobs fibers barriers chans timers sockets sockets_in_fiber blocking algo threads forks restart look".split()
+PARTS = ("tasks jobs fibers barriers chans timers sockets sockets_in_fiber blocking files processes signals algo threads forks restart "
+         "look").split()
+# Each is a way to refuse all threads.  Then no call ends the program, and these parts run on the calling thread alone.
+NO_THREADS = ["clone3=EPERM", "clone3=EAGAIN", "clone3=ENOMEM", "clone3=ENOSYS,clone=EPERM", "clone3=ENOSYS,clone=EAGAIN"]
+ALONE = ("tasks", "algo")
 
 
 def attacks(tools):
+    for refused in NO_THREADS:
+        for part in PARTS:
+            yield Attack(f"{refused} {part}", [tools.launch, "-r", refused, tools.victim, part],
+                         (RIGHT,) if part in ALONE else (RIGHT, REFUSED), check=cannot_start if part in ALONE else None,
+                         leaves=("victim-*",), quick=part in ("tasks", "jobs", "blocking"))
     for call, may, errors, env in TABLE:
         for error in errors.split():
             settings = "".join(f" {k}={v}" for k, v in env.items())
             # One part at a time, so that a refusal in one does not hide the result of the next.
             for part in ["all"] + (PARTS if may != OPTIONAL else []):
                 yield Attack(f"{call}={error} {part}{settings}", [tools.launch, "-r", f"{call}={error}", tools.victim, part],
-                             may, env, leaves=("t*.json", "t.json.*", "s.samples", "s.json"), quick=part == "all")
+                             may, env, leaves=("t*.json", "t.json.*", "s.samples", "s.json", "victim-*"), quick=part == "all")
+
+
+def cannot_start(folder, out, err):
+    return None if err.count("filch: cannot start the runtime") == 1 else "it does not say once that the runtime cannot start"
