@@ -159,8 +159,8 @@ static void child_wait(child *c, pid_t pid, child_pipe pipes[2], long seconds)
     c->is_truncated = pipes[0].full;
 }
 
-/* A descriptor from which `input` can be read, or -errno.  The text is in memory, so that no writer is
- * needed while the child reads. */
+/* A descriptor from which `input` can be read, or -errno.  The text is in memory, so that no writer
+ * is needed while the child reads. */
 static int open_input(const char *input)
 {
     if (!input)

@@ -10,7 +10,8 @@
 
 /* ---- style ---- */
 
-/* Charts and text use the same colours.  The dark ones and the narrow layout are for screens only. */
+/* Charts and text use the same colours.  The dark ones and the narrow layout are for screens
+ * only. */
 static const char style[] =
     ":root{--page:#fff;--ink:#1b1f24;--quiet:#57606a;--line:#d8dee4;--soft:#f6f8fa;"
     "--link:#0b5ed7;--good:#1a7f37;--bad:#b3261e;--open:#57606a;\n"

@@ -36,7 +36,8 @@ typedef struct fi_thread_time {
 /* [any thread] The CPU clock of the calling thread, by which other threads can read its times. */
 int fi_thread_clock(void);
 
-/* [any thread] The times of the thread with this clock, which may have ended.  False: they are not known. */
+/* [any thread] The times of the thread with this clock, which may have ended.  False: they are not
+ * known. */
 bool fi_thread_time_read(int clock, fi_thread_time *t);
 
 /* [any] The minimum time held between two readings.  max_ns: the limit of the blocked time. */

@@ -81,8 +81,8 @@ FI_INLINE bool fi_after_switch_run(fi_worker *w, fi_fiber *left)
     return true;
 }
 
-/* [fiber] The fiber runs again, or for the first time.  If another fiber has switched to it directly
- * and not over the scheduler stack, do the after-switch action of that fiber. */
+/* [fiber] The fiber runs again, or for the first time.  If another fiber has switched to it
+ * directly and not over the scheduler stack, do the after-switch action of that fiber. */
 FI_INLINE void fi_switch_entered(fi_worker *w)
 {
     fi_task_bounds *left = fi_load_relaxed(&w->leaving);

@@ -339,8 +339,9 @@ static size_t slab_trim(fi_stack_pool *p, fi_stack_slab *slab, size_t max)
     return n;
 }
 
-/* [pool lock] Free the memory of a few stacks, because others wait for the lock.  Starts with the last slabs,
- * because the first ones are used first.  Each slab is visited once, because there may be many. */
+/* [pool lock] Free the memory of a few stacks, because others wait for the lock.  Starts with the
+ * last slabs, because the first ones are used first.  Each slab is visited once, because there may
+ * be many. */
 static size_t pool_trim_batch(fi_stack_pool *p, size_t max)
 {
     size_t n = 0;
