@@ -10,6 +10,8 @@ VALUES = ["", " ", "0", "1", "-1", "+1", "2", "00", "1.5", "0x10", "1e3", "1k", 
           "%", "/", "/dev/full", ".", "..", "~", "\n", "\t1", "1\n", "\udcff\udcfe", "\u00e4\u00f6", "'", '"', ";", "$(id)", "A" * 300, "9" * 5000,
           "a" * 100000, "/" * 5000, "x/" * 300]
 LEAVES = ("*",)  # a trace file may have any of these names
+# Values that are right alone and wrong together.
+TOGETHER = ({"FILCH_DEQUE": "bounded", "FILCH_STEAL_BATCH": "2"}, {"FILCH_SAMPLE": "samples", "FILCH_SAMPLE_CPU": "1048575"})
 # (min, max) of the numbers; those with units may end with k, m or g
 NUMBERS = {"FILCH_WORKERS": (1, 1024), "FILCH_STACK_SIZE": (16 << 10, 1 << 30), "FILCH_WATCHDOG_MS": (0, 3600000),
            "FILCH_BLOCKING_THREADS": (1, 16384), "FILCH_TRACE_MS": (0, 3600000), "FILCH_TRACE_EVENTS": (16, 1 << 26),
@@ -50,6 +52,17 @@ def is_wrong_signal(value):
     return value.removeprefix("SIG") not in SIGNALS
 
 
+def are_wrong(env):
+    """The wrong variables, alone or together with another."""
+    wrong = {name for name, value in env.items() if is_wrong(name, value)}
+    batch, cpu = (env[name] if name in env and name not in wrong else "" for name in ("FILCH_STEAL_BATCH", "FILCH_SAMPLE_CPU"))
+    if batch and int(batch) > 1 and env.get("FILCH_DEQUE") == "bounded":
+        wrong.add("FILCH_STEAL_BATCH")
+    if cpu and int(cpu) not in os.sched_getaffinity(0) and env.get("FILCH_SAMPLE"):
+        wrong.add("FILCH_SAMPLE_CPU")
+    return wrong
+
+
 def variables():
     """All variables in the source, so that new ones are included."""
     found = set()
@@ -71,8 +84,11 @@ def attacks(tools):
             yield attack(tools, f"{name} value {i}", {name: value}, quick)
             if name != "FILCH_STRICT":
                 yield attack(tools, f"{name} value {i} strict", {name: value, "FILCH_STRICT": "1"}, quick)
+    for i, env in enumerate(TOGETHER):
+        yield attack(tools, f"together {i}", env, quick=True)
+        yield attack(tools, f"together {i} strict", {**env, "FILCH_STRICT": "1"}, quick=True)
     for i in range(300):
-        env = {n: chance.choice(VALUES + ["2", "64k", "1"]) for n in chance.sample(names, chance.randrange(2, 6))}
+        env = {n: chance.choice(VALUES + ["2", "64k", "1", "bounded"]) for n in chance.sample(names, chance.randrange(2, 6))}
         yield attack(tools, f"random {i}", env, quick=i < 40)
     for i in range(200):
         text = os.fsdecode(bytes(chance.randrange(1, 256) for _ in range(chance.randrange(1, 40))))
@@ -80,7 +96,7 @@ def attacks(tools):
 
 
 def attack(tools, name, env, quick):
-    wrong = [n for n, value in env.items() if is_wrong(n, value)]
+    wrong = are_wrong(env)
     strict = wrong and env.get("FILCH_STRICT") == "1"
     return Attack(name, [tools.launch, tools.victim, "tasks", "fibers", "timers"], (REFUSED,) if strict else (RIGHT,), env,
                   leaves=LEAVES, check=lambda folder, out, err: is_strict(err, wrong) if strict else are_named(err, env, wrong),
@@ -91,8 +107,7 @@ def are_named(err, env, wrong):
     """Each wrong variable is reported and ignored, and no right one."""
     for name in env:
         is_named = f"filch: {name}: " in err
-        # A right value may be wrong together with another: FILCH_STEAL_BATCH with FILCH_DEQUE.
-        if is_named != (name in wrong) and name not in ANY and not (is_named and name == "FILCH_STEAL_BATCH"):
+        if is_named != (name in wrong) and name not in ANY:
             return f"{name} is {'' if is_named else 'not '}reported"
     if err.count("; the value is ignored") < len(wrong):
         return "a wrong value is not reported as ignored"
