@@ -105,7 +105,7 @@ static void one_fails(void)
     for (size_t i = 0; i < LENGTH_OF(sizes); i++)
         for (size_t k = 0; k < LENGTH_OF(grains); k++)
             for (size_t at = 0; at < sizes[i]; at += sizes[i] / 3 + 1) {
-                failure f = {.at = 5 + at, .error = k % 2 ? 7 : -EIO, .patience = 100};
+                failure f = {.at = 5 + at, .error = k % 2 ? 7 : -EIO, .patience = 10};
                 size_t counted = 10;
 
                 CHECK_INT(count_range(sizes[i], grains[k], &f, &counted), f.error);

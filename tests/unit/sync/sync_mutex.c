@@ -255,7 +255,7 @@ static int take_and_free(void *m)
 
 static int freed_by_last_user(void)
 {
-    for (int i = 0; i < SCALED(2000); i++) {
+    for (int i = 0; i < SCALED(500); i++) {
         filch_mutex *m = calloc(1, sizeof *m);
         async_call p;
         if (!m)
