@@ -9,10 +9,11 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { WORKERS_MAX = 64, N_MAX = 16, SERIAL_ROWS = 5 };
+enum { WORKERS_MAX = 64, N_MAX = 16 };
 
 typedef struct worker {
     filch_deque *deque;
@@ -20,44 +21,31 @@ typedef struct worker {
     pthread_t thread;
 } worker;
 
-/* A board is a task.  A set bit is a column of the next row that the queens above attack. */
-typedef struct board {
-    unsigned columns, left, right; /* straight and along both diagonals */
-    int rows;                      /* without a queen */
-} board;
-
 static worker workers[WORKERS_MAX];
 static int n_workers;
-static unsigned all_columns;
-static atomic_long unfinished; /* tasks that were pushed and have not returned */
+static uintptr_t all_columns;
+static atomic_long unfinished = 1; /* tasks that were made and have not returned; main is one */
 
-static void place_queens(worker *w, board b);
-
-/* Push a copy of the board.  Run it at once if it is small, or if there is no memory. */
-static void spawn(worker *w, board b)
+/* A task is a board in 48 bits: three masks of the columns in the next row that the queens above
+ * attack, straight and along both diagonals.  The empty board is not pushed, so no task is NULL. */
+static void place_queens(worker *w, uintptr_t board)
 {
-    board *task = b.rows > SERIAL_ROWS ? malloc(sizeof *task) : NULL;
+    uintptr_t columns = board & 0xffff, left = board >> 16 & 0xffff, right = board >> 32;
 
-    atomic_fetch_add(&unfinished, task != NULL);
-    if (task && (*task = b, filch_deque_push(w->deque, task)) == 0)
-        return;
-    atomic_fetch_sub(&unfinished, task != NULL);
-    free(task);
-    place_queens(w, b);
-}
-
-static void place_queens(worker *w, board b)
-{
-    w->solutions += b.rows == 0;
-    for (unsigned f = all_columns & ~(b.columns | b.left | b.right); b.rows && f; f &= f - 1) {
-        unsigned queen = f & -f;
-        spawn(w, (board){b.columns | queen, (b.left | queen) << 1, (b.right | queen) >> 1,
-                         b.rows - 1});
+    w->solutions += columns == all_columns;
+    for (uintptr_t f = all_columns & ~(columns | left | right); f; f &= f - 1) {
+        uintptr_t queen = f & -f, to_left = (left | queen) << 1 & all_columns;
+        uintptr_t next = columns | queen | to_left << 16 | (right | queen) >> 1 << 32;
+        atomic_fetch_add(&unfinished, 1);
+        if (filch_deque_push(w->deque, (void *)next) == 0)
+            continue;
+        place_queens(w, next); /* there is no memory for it */
+        atomic_fetch_sub(&unfinished, 1);
     }
 }
 
 /* The newest task of the worker, or the oldest task of another one. */
-static board *next_task(worker *w)
+static void *next_task(worker *w)
 {
     void *task = filch_deque_pop(w->deque);
 
@@ -67,15 +55,14 @@ static board *next_task(worker *w)
     return task;
 }
 
-/* A task is counted before it is pushed and until it has returned, so 0 means that no task is left
- * and none can make another one. */
-static void *worker_main(void *arg)
+/* A task is counted from before its push until it has returned, so 0 means that no task is left and
+ * none can make another one. */
+static void *worker_main(void *w)
 {
     while (atomic_load(&unfinished) > 0) {
-        board *task = next_task(arg);
+        void *task = next_task(w);
         if (task) {
-            place_queens(arg, *task);
-            free(task);
+            place_queens(w, (uintptr_t)task);
             atomic_fetch_sub(&unfinished, 1);
         } else {
             sched_yield();
@@ -91,16 +78,16 @@ int main(int argc, char **argv)
 
     n_workers = argc > 2 ? atoi(argv[2]) : 4;
     if (n < 1 || n > N_MAX || n_workers < 1 || n_workers > WORKERS_MAX)
-        return fputs("usage: scheduler [N [WORKERS]], with N up to 16, WORKERS up to 64\n", stderr),
-               2;
-    all_columns = (1u << n) - 1;
+        return fputs("usage: scheduler [N [WORKERS]], N up to 16, WORKERS up to 64\n", stderr), 2;
+    all_columns = ((uintptr_t)1 << n) - 1;
     for (int i = 0; i < n_workers; i++)
         if (!(workers[i].deque = filch_deque_new(NULL)))
             return fputs("scheduler: there is no memory\n", stderr), 1;
-    spawn(&workers[0], (board){0, 0, 0, n});
     while (threads < n_workers &&
            pthread_create(&workers[threads].thread, NULL, worker_main, &workers[threads]) == 0)
         threads++;
+    place_queens(&workers[0], 0);
+    atomic_fetch_sub(&unfinished, 1);
     worker_main(&workers[0]);
     for (int i = 1; i < threads; i++)
         pthread_join(workers[i].thread, NULL);
