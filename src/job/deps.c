@@ -147,7 +147,7 @@ int filch_job_set_parent(filch_job *child, filch_job *parent)
 
     if (!j || !p)
         return fi_job_is_null(__func__, j ? "parent" : "child");
-    if (fi_job_parent_group(j) || fi_load_relaxed(&j->is_submitted) ||
+    if (fi_job_parent_group(j) || fi_blockers_are_submitted(&j->n_blockers) ||
         !fi_pending_try_add(&p->self_group.pending))
         return -EBUSY;
     if (set_parent(j, p)) {
@@ -166,7 +166,7 @@ int filch_job_set_group(filch_job *job, filch_group *g)
         return fi_job_is_null(__func__, "job");
     if (!g)
         return fi_message_null(__func__, "g", "a group");
-    if (fi_job_parent_group(j) || fi_load_relaxed(&j->is_submitted))
+    if (fi_job_parent_group(j) || fi_blockers_are_submitted(&j->n_blockers))
         return -EBUSY;
     fi_pending_add(&fi_group_of(g)->pending);
     fi_cancel_set_parent(&j->self_group.scope, &fi_group_of(g)->scope);

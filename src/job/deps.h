@@ -1,6 +1,6 @@
 /* The blockers of a job, and the list of its successors.
  *
- * A job has a count of blockers: one for each unfinished dependency, and one until it is
+ * A job has a count of blockers: one for each unfinished dependency, and a mark until it is
  * submitted.  The caller that removes the last blocker queues the job.  Each job has a list of
  * edges to its successors.  When the job is done it closes the list and removes one blocker of
  * each successor.  An edge that comes too late for the list does not block. */
@@ -27,6 +27,8 @@ typedef struct fi_successors {
 
 #define FI_SUCCESSORS_CLOSED ((fi_dep *)1)
 
+#define FI_BLOCKERS_UNSUBMITTED 0x80000000u /* in the count: the job was not submitted yet */
+
 /* [any] Add n blockers.  False: the job has none, and so is queued, running or done. */
 static inline bool fi_blockers_add(FI_ATOMIC(uint32_t) * n_blockers, uint32_t n)
 {
@@ -39,13 +41,43 @@ static inline bool fi_blockers_add(FI_ATOMIC(uint32_t) * n_blockers, uint32_t n)
 }
 
 /* [owner of a blocker] Remove it.  True: it was the last, and the caller must queue the job.
- * deps.unblock -> deps.unblocked: the work of a dependency comes before that of the job. */
+ * deps.unblock -> deps.unblocked, deps.ready: the work of a dependency comes before that of the
+ * job. */
 static inline bool fi_blockers_remove(FI_ATOMIC(uint32_t) * n_blockers)
 {
     if (fi_fetch_add_release(n_blockers, UINT32_MAX, deps.unblock) != 1)
         return false;
-    (void)fi_load_acquire(n_blockers, deps.unblocked); /* <- deps.unblock */
+    (void)fi_load_acquire(n_blockers, deps.unblocked); /* <- deps.unblock, deps.submit */
     return true;
+}
+
+/* What a submission has found. */
+typedef enum fi_submission {
+    FI_SUBMITTED_BEFORE, /* nothing was changed */
+    FI_SUBMITTED_BLOCKED,
+    FI_SUBMITTED_READY, /* the caller must queue the job */
+} fi_submission;
+
+/* [any] Remove the mark of a job that was not submitted.
+ * deps.submit -> deps.unblocked: what the user wrote comes before the work of the job. */
+static inline fi_submission fi_blockers_submit(FI_ATOMIC(uint32_t) * n_blockers)
+{
+    uint32_t seen = fi_load_relaxed(n_blockers);
+
+    do
+        if (!(seen & FI_BLOCKERS_UNSUBMITTED))
+            return FI_SUBMITTED_BEFORE;
+    while (!fi_cas_release(n_blockers, &seen, seen & ~FI_BLOCKERS_UNSUBMITTED, deps.submit));
+    if (seen != FI_BLOCKERS_UNSUBMITTED)
+        return FI_SUBMITTED_BLOCKED;
+    (void)fi_load_acquire(n_blockers, deps.ready); /* <- deps.unblock */
+    return FI_SUBMITTED_READY;
+}
+
+/* [any] Was it submitted? */
+static inline bool fi_blockers_are_submitted(FI_ATOMIC(uint32_t) * n_blockers)
+{
+    return !(fi_load_relaxed(n_blockers) & FI_BLOCKERS_UNSUBMITTED);
 }
 
 /* [any] False: the list is closed, and the caller sees what its job did. */

@@ -31,10 +31,9 @@ struct fi_job {
     fi_group self_group; /* the job's own work and its children */
 
     fi_successors successors;
-    fi_dep first_dep;                 /* of the first call that adds a dependency */
-    FI_ATOMIC(uint32_t) has_dep;      /* 1: first_dep is or was in use */
-    FI_ATOMIC(uint32_t) is_submitted; /* 1: yes */
-    filch_pump *pump;                 /* NULL: any worker runs it */
+    fi_dep first_dep;            /* of the first call that adds a dependency */
+    FI_ATOMIC(uint32_t) has_dep; /* 1: first_dep is or was in use */
+    filch_pump *pump;            /* NULL: any worker runs it */
     const char *name;
     bool may_fail;
     uint8_t priority;

@@ -42,11 +42,11 @@ static inline void fi_ref_init(fi_ref *ref)
     fi_store_relaxed(ref, (fi_ref_generation(ref) + 1) * FI_REF_GENERATION + FI_REF_ALL);
 }
 
-/* [user] Drop the user's reference before the job can run.  Relaxed: submitting the job
- * publishes what the user wrote, and the run's reference keeps the record. */
+/* [user] Drop the user's reference before the job can run.  Plain and relaxed: no other thread
+ * changes the word before the job is submitted, which publishes it and what the user wrote. */
 static inline void fi_ref_hand_over(fi_ref *ref)
 {
-    fi_fetch_add_relaxed(ref, 0u - (uint32_t)FI_REF_USER);
+    fi_store_relaxed(ref, fi_load_relaxed(ref) & ~(uint32_t)FI_REF_USER);
 }
 
 /* [holder] Drop a reference.  True: it was the last, and the caller frees the record.  False if
@@ -63,6 +63,19 @@ static inline bool fi_ref_drop(fi_ref *ref, uint32_t holder)
     if (seen & FI_REF_ALL & ~holder)
         return false;
     (void)fi_load_acquire(ref, ref.last); /* <- ref.drop */
+    return true;
+}
+
+/* [run] The same for the reference of the run.  It is dropped once, so if it is the last one, no
+ * other thread changes the word.  ref.drop -> ref.run_last: as above. */
+static inline bool fi_ref_drop_run(fi_ref *ref)
+{
+    uint32_t seen = fi_load_relaxed(ref);
+
+    if (seen & FI_REF_USER)
+        return fi_ref_drop(ref, FI_REF_RUN);
+    (void)fi_load_acquire(ref, ref.run_last); /* <- ref.drop */
+    fi_store_relaxed(ref, seen & ~(uint32_t)FI_REF_RUN);
     return true;
 }
 

@@ -83,7 +83,7 @@ static void make(int i)
     fi_job *j = &at->job[i];
     x_init(&j->self_group.pending, FI_PENDING_ONE | FI_PENDING_OF_JOB, counts[i]);
     x_init(&j->self_group.scope.parent, 0, parents[i]);
-    x_init(&j->n_blockers, 1, blockers[i]);
+    x_init(&j->n_blockers, FI_BLOCKERS_UNSUBMITTED, blockers[i]);
     x_init(&j->ref, FI_REF_GENERATION + FI_REF_ALL, refs[i]);
     x_init(&j->successors.first, 0, successors[i]);
     x_init(&j->has_dep, i == B && has('w'), links[i]);
@@ -247,7 +247,8 @@ void fi_pending_done(fi_group *g, uint32_t n)
 static void submit(int job)
 {
     x_say("submit %c", "ABJ"[job]);
-    if (fi_blockers_remove(&at->job[job].n_blockers))
+    x_data_write(WORK + job); /* its user may write to it until now */
+    if (fi_blockers_submit(&at->job[job].n_blockers) == FI_SUBMITTED_READY)
         fi_job_queue(&at->job[job]);
 }
 
@@ -315,6 +316,8 @@ static const char *value_name(uint64_t value)
     for (int i = 0; i < JOBS; i++)
         if (value == X_BITS(&at->job[i].first_dep))
             return links[i];
+    if (value == FI_BLOCKERS_UNSUBMITTED)
+        return "unsubmitted";
     return value == X_BITS(&at->more) ? "J's 2nd" : NULL;
 }
 
@@ -328,6 +331,9 @@ static const program programs[] = {
 static const mutant mutants[] = {
     WEAKER("removes a blocker relaxed", "deps.unblock", ORDER_RELAXED, RACE, RACE, RACE),
     WEAKER("queues a job after a relaxed load", "deps.unblocked", ORDER_RELAXED, RACE, RACE, RACE),
+    WEAKER("submits relaxed", "deps.submit", ORDER_RELAXED, RACE, RACE, RACE),
+    WEAKER("queues a job that it submits after a relaxed load", "deps.ready", ORDER_RELAXED, RACE,
+           RACE, RACE),
     WEAKER("adds an edge relaxed", "deps.add", ORDER_RELAXED, RACE, RACE, RACE),
     WEAKER("finds the list closed by a relaxed load", "deps.late", ORDER_RELAXED, RACE, RACE, RACE),
     WEAKER("closes the list relaxed", "deps.close", ORDER_RELAXED, RACE, RACE, RACE),

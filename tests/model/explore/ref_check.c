@@ -63,7 +63,7 @@ static void drop(uint32_t mine, uint32_t holder)
     x_say(holder == FI_REF_USER ? "release the job" : "the job is done");
     use(mine);
     dropped[mine - 1] |= holder;
-    if (fi_ref_drop(&ref, holder))
+    if (holder == FI_REF_RUN ? fi_ref_drop_run(&ref) : fi_ref_drop(&ref, FI_REF_USER))
         free_record();
 }
 
@@ -141,6 +141,8 @@ static const program programs[] = {
 static const mutant mutants[] = {
     WEAKER("drops a reference relaxed", "ref.drop", ORDER_RELAXED, RACE, RACE, RACE),
     WEAKER("frees the record after a relaxed load", "ref.last", ORDER_RELAXED, RACE, RACE, RACE),
+    WEAKER("frees the record of a run after a relaxed load", "ref.run_last", ORDER_RELAXED, RACE,
+           RACE, RACE),
     {.what = NULL},
 };
 
