@@ -43,23 +43,36 @@ static fi_wake_list bucket_remove_all(bucket *b, const void *address)
     return list;
 }
 
-void fi_parking_lot_wake_all(const void *address)
+/* [lock held; released here] */
+static FI_NOINLINE void bucket_wake_all(bucket *b, const void *address)
 {
-    bucket *b = bucket_of(address);
-    fi_wake_list woken;
+    fi_wake_list woken = bucket_remove_all(b, address);
 
-    fi_obj_lock_second(&b->lock);
-    woken = bucket_remove_all(b, address);
     fi_obj_unlock(&b->lock);
     fi_wake_list_wake(woken);
 }
 
-/* A thread that borrows a worker runs the work that its root fiber waits for
- * (sched/caller_runs.h). */
-static void set_wait_key(const void *address)
+/* The fast path: the bucket has one waiter. */
+void fi_parking_lot_wake_all(const void *address)
 {
-    fi_fiber *f = fi_fiber_self();
+    bucket *b = bucket_of(address);
+    fi_waiter *w;
 
+    fi_obj_lock(&b->lock);
+    w = b->waitq.first;
+    if (FI_UNLIKELY(!w || w->next != w || w->reason.object != address)) {
+        bucket_wake_all(b, address);
+        return;
+    }
+    w = fi_waitq_pop(&b->waitq);
+    fi_obj_unlock(&b->lock);
+    fi_waiter_wake(w);
+}
+
+/* A thread that borrows a worker runs the work that its root fiber waits for
+ * (sched/caller_runs.h).  f: the caller; NULL: a thread that is not a worker. */
+static void set_wait_key(fi_fiber *f, const void *address)
+{
     if (f)
         fi_store_relaxed(&f->wait_key, address);
 }
@@ -68,16 +81,20 @@ int fi_parking_lot_wait(fi_wait_reason reason, bool uncancellable, bool (*should
                         void *arg, int64_t deadline_ns)
 {
     bucket *b = bucket_of(reason.object);
-    fi_waiter w = {.uncancellable = uncancellable};
+    fi_fiber *f = fi_fiber_self();
+    fi_waiter w;
     int e = 0;
 
-    set_wait_key(reason.object);
-    fi_obj_lock_second(&b->lock);
+    fi_waiter_init(&w, NULL);
+    w.uncancellable = uncancellable;
+    w.result = 0;
+    set_wait_key(f, reason.object);
+    fi_obj_lock(&b->lock);
     if (should_wait(arg))
         e = fi_waitq_wait(&w, &b->waitq, &b->lock, reason, deadline_ns);
     else
         fi_obj_unlock(&b->lock);
-    set_wait_key(NULL);
+    set_wait_key(f, NULL);
     return e;
 }
 
