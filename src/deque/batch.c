@@ -142,14 +142,34 @@ static array *batch_grow(batch *d, array *old, uint32_t top, uint32_t bottom)
     return a;
 }
 
-/* [owner] Reads the top only if the last value read says that the array is full. */
+/* [owner] The array is full by the last value read from the top, so read it again. */
 static bool batch_has_space(batch *d, const array *a, uint32_t b)
 {
-    if (b - d->top_seen < a->ring.capacity)
-        return true;
     /* <- batch.steal.claim: the thief that freed the slot has finished reading it. */
     d->top_seen = top_index(fi_load_acquire(&d->top, batch.push.top));
     return b - d->top_seen < a->ring.capacity;
+}
+
+/* [owner] */
+FI_INLINE int batch_append(batch *d, const array *a, uint32_t b, void *item)
+{
+    fi_store_item(fi_circular_array_at(&a->ring, b), item);
+    fi_count(&d->counts.pushes); /* before a thief can take it: see observe/sampler.c */
+    /* -> batch.steal.bottom: the slot, the array, and what the item points to, before the index. */
+    fi_store_release(&d->bottom, b + 1, batch.push.publish);
+    return 0;
+}
+
+/* [owner] The array may be full.  Not inlined, so that the usual push saves no registers. */
+static FI_NOINLINE int batch_push_slow(batch *d, array *a, uint32_t b, void *item)
+{
+    if (!batch_has_space(d, a, b)) {
+        bool largest = a->ring.capacity >= FI_DEQUE_MAX_CAPACITY;
+        a = batch_grow(d, a, d->top_seen, b);
+        if (!a)
+            return largest ? -ENOSPC : -ENOMEM;
+    }
+    return batch_append(d, a, b, item);
 }
 
 /* [owner] */
@@ -158,17 +178,9 @@ static int batch_push(fi_deque *base, void *item)
     batch *d = (batch *)base;
     uint32_t b = fi_load_relaxed(&d->bottom); /* the owner's last store, as is the array */
     array *a = fi_load_relaxed(&d->current);
-    if (!batch_has_space(d, a, b)) {
-        bool largest = a->ring.capacity >= FI_DEQUE_MAX_CAPACITY;
-        a = batch_grow(d, a, d->top_seen, b);
-        if (!a)
-            return largest ? -ENOSPC : -ENOMEM;
-    }
-    fi_store_item(fi_circular_array_at(&a->ring, b), item);
-    fi_count(&d->counts.pushes); /* before a thief can take it: see observe/sampler.c */
-    /* -> batch.steal.bottom: the slot, the array, and what the item points to, before the index. */
-    fi_store_release(&d->bottom, b + 1, batch.push.publish);
-    return 0;
+    if (FI_UNLIKELY(b - d->top_seen >= a->ring.capacity))
+        return batch_push_slow(d, a, b, item);
+    return batch_append(d, a, b, item);
 }
 
 /* [owner] */

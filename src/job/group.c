@@ -125,12 +125,6 @@ static void group_flush(fi_fiber *f)
     FI_SPAN(suspend(false));
 }
 
-void fi_group_flush_deferred(fi_group *g, fi_fiber *f)
-{
-    if (f->deferred.run && f->deferred.group != (void *)g)
-        group_flush(f);
-}
-
 FI_INLINE void count_deferred(fi_fiber *f)
 {
     f->deferred.run = group_flush;
@@ -156,7 +150,7 @@ static group_work work_take(fi_runnable *r, fi_fiber *f)
 }
 
 /* False: it was cancelled. */
-static bool work_begin(fi_group *g, fi_fiber *f, uintptr_t work)
+FI_INLINE bool work_begin(fi_group *g, fi_fiber *f, uintptr_t work)
 {
     fi_group_flush_deferred(g, f);
     f->deferred.group = &g->scope;
@@ -233,9 +227,8 @@ static int group_run_on_thread(fi_group *g, runner *how, work_function work, voi
     return 0;
 }
 
-static int group_run(fi_group *g, runner *how, work_function work, void *arg)
+static FI_NOINLINE int group_run_slow(fi_group *g, runner *how, work_function work, void *arg)
 {
-    fi_wait_chaos();
     fi_worker *w = fi_worker_self();
     fi_runtime *rt;
     int e;
@@ -248,6 +241,17 @@ static int group_run(fi_group *g, runner *how, work_function work, void *arg)
     e = group_submit(rt, NULL, g, how, work, arg);
     fi_runtime_leave(rt);
     return e;
+}
+
+/* The fast path: a worker that has a free record. */
+FI_INLINE int group_run(fi_group *g, runner *how, work_function work, void *arg)
+{
+    fi_wait_chaos();
+    fi_worker *w = fi_worker_self();
+
+    if (FI_LIKELY(w && w->records[FI_RECORD_SMALL].free))
+        return group_submit(w->runtime, w, g, how, work, arg);
+    return group_run_slow(g, how, work, arg);
 }
 
 int filch_group_run(filch_group *g, void (*work)(void *arg), void *arg)

@@ -57,7 +57,11 @@ void fi_pending_done(fi_group *g, uint32_t n);
 
 /* [fiber, before its work] Count the deferred members of another group than g, as this work may
  * wait for that group. */
-void fi_group_flush_deferred(fi_group *g, fi_fiber *f);
+static inline void fi_group_flush_deferred(const fi_group *g, fi_fiber *f)
+{
+    if (f->deferred.run && f->deferred.group != (const void *)g)
+        f->deferred.run(f);
+}
 
 /* [fiber, at the end of its work] Defer the count of one member.  While the fiber runs other
  * members of the same group, the group is unfinished in any case. */

@@ -42,16 +42,16 @@ void fi_fiber_end_function(fi_fiber *f)
     fi_store_relaxed(&f->body, 0);
 }
 
-/* [fiber] A fiber to switch to directly.  NULL if the ended fiber must be destroyed, which its
- * worker does on the scheduler stack. */
+/* [fiber] A fiber to switch to directly.  NULL: none is ready.  Or the ended fiber must be
+ * destroyed, which its worker does on the scheduler stack. */
 static fi_fiber *pick_after_end(fi_fiber *f)
 {
     fi_worker *w = f->worker;
 
-    if (w->n_cached == FIBER_CACHE_MAX || f->pool || w->runtime->in_fork_child ||
-        fi_worker_thread_must_stop(w->attached))
+    if (fi_runq_size(&w->ready) == 0 || w->n_cached == FIBER_CACHE_MAX || f->pool ||
+        w->runtime->in_fork_child || fi_worker_thread_must_stop(w->attached))
         return NULL;
-    return fi_switch_pick_ready(w);
+    return fi_switch_pick_next(w);
 }
 
 /* [fiber] Its work has ended: switch to another fiber, or to the scheduler. */
@@ -195,14 +195,14 @@ static fi_fiber *fiber_set_busy(fi_worker *w, fi_fiber *f)
     return f;
 }
 
-fi_fiber *fi_fiber_acquire_cached(fi_worker *w)
+static fi_fiber *acquire_cached(fi_worker *w)
 {
     return fiber_set_busy(w, take_cached_fiber(w));
 }
 
 fi_fiber *fi_fiber_acquire(fi_worker *w)
 {
-    fi_fiber *f = fi_fiber_acquire_cached(w);
+    fi_fiber *f = acquire_cached(w);
 
     return f ? f : fiber_set_busy(w, fiber_make(w));
 }
@@ -211,6 +211,24 @@ void fi_fiber_assign(fi_fiber *f, fi_runnable *r, const fi_ctx_fpenv *modes)
 {
     f->work = r;
     fi_ctx_fpenv_set(&f->ctx, modes);
+}
+
+/* In this file, so that acquiring the fiber is inlined. */
+fi_fiber *fi_switch_for_unstarted(fi_worker *w, fi_runnable *r)
+{
+    fi_fiber *f = NULL;
+
+    if (!r)
+        r = fi_worker_pop_unstarted(w);
+    if (!r)
+        return NULL;
+    if (!r->stack)
+        f = acquire_cached(w);
+    if (f)
+        fi_fiber_assign(f, r, &w->runtime->fpenv);
+    else
+        w->pending_pick = r;
+    return f;
 }
 
 /* One pool per power of two, initialised when it is first needed. */

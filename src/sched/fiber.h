@@ -157,9 +157,6 @@ fi_fiber *fi_fiber_acquire_sized(fi_worker *w, fi_stack *s);
 /* [any] Free such a stack, on which no fiber was made. */
 void fi_fiber_stack_free(fi_stack *s);
 
-/* [worker] A fiber from the cache; NULL: the cache is empty. */
-fi_fiber *fi_fiber_acquire_cached(fi_worker *w);
-
 /* [worker] Let the fiber run r next, with these floating-point modes. */
 void fi_fiber_assign(fi_fiber *f, fi_runnable *r, const fi_ctx_fpenv *modes);
 

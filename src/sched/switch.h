@@ -154,12 +154,6 @@ FI_INLINE fi_fiber *fi_switch_pick_next(fi_worker *w)
     return r || w->maybe_unstarted ? fi_switch_for_unstarted(w, r) : NULL;
 }
 
-/* [fiber] The same, but only if the run queue is not empty. */
-FI_INLINE fi_fiber *fi_switch_pick_ready(fi_worker *w)
-{
-    return fi_runq_size(&w->ready) > 0 ? fi_switch_pick_next(w) : NULL;
-}
-
 /* [fiber] The same for a fiber that yields.  On success f is in the FIFO, and the lock of the run
  * queue is held until f has left its stack.  Unstarted work goes before f, and is left to the
  * scheduler. */

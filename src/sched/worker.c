@@ -131,23 +131,6 @@ bool fi_after_switch_run_slow(fi_worker *w, fi_fiber *left)
     return parked;
 }
 
-fi_fiber *fi_switch_for_unstarted(fi_worker *w, fi_runnable *r)
-{
-    fi_fiber *f = NULL;
-
-    if (!r)
-        r = fi_worker_pop_unstarted(w);
-    if (!r)
-        return NULL;
-    if (!r->stack)
-        f = fi_fiber_acquire_cached(w);
-    if (f)
-        fi_fiber_assign(f, r, &w->runtime->fpenv);
-    else
-        w->pending_pick = r;
-    return f;
-}
-
 /* In the child of a fork() the fiber or blocking call that forked continues, and comes here when
  * its work is done.  Its waiter is in the parent, unless a borrower runs its own task here.
  * Which of the two is the case depends on timing, so the process ends in both. */
