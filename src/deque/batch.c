@@ -34,6 +34,7 @@ typedef struct array {
 typedef struct batch {
     fi_deque base;
     int32_t reach;                               /* k, max items of one steal; constant */
+    bool no_thieves;                             /* only the owner steals; constant */
     FI_CACHE_ALIGNED FI_ATOMIC(uint32_t) bottom; /* written by the owner only */
     uint32_t top_seen;                           /* the owner's; never beyond the top */
     FI_ATOMIC(array *) current;                  /* written by the owner only, rarely */
@@ -98,6 +99,7 @@ static int batch_create(const fi_deque_config *config, fi_deque **out)
     }
     d->base.ops = &fi_deque_batch;
     d->reach = (int32_t)(config->batch ? config->batch : DEFAULT_BATCH);
+    d->no_thieves = config->no_thieves;
     d->top_seen = (uint32_t)config->first_index;
     fi_atomic_init(&d->bottom, (uint32_t)config->first_index);
     fi_atomic_init(&d->current, a);
@@ -207,7 +209,8 @@ static void *batch_pop_near_top(batch *d, uint32_t b, uint64_t tagged)
     return NULL;
 }
 
-/* [owner] One full barrier in either case: the fence if the top is far, the CAS if it is near. */
+/* [owner] One full barrier in either case: the fence if the top is far, the CAS if it is near.
+ * Without thieves there is none. */
 static void *batch_try_pop(batch *d)
 {
     uint32_t b = fi_load_relaxed(&d->bottom);   /* the owner's last store */
@@ -220,6 +223,8 @@ static void *batch_try_pop(batch *d)
     /* -> batch.steal.bottom: a thief may read the index from here instead of push. */
     fi_store_release(&d->bottom, b, batch.pop.reserve);
     fi_count(&d->counts.bottom_decs);
+    if (d->no_thieves)
+        return batch_owner_item(d, b);
     if (size_at(b, tagged) < reach)
         return batch_pop_near_top(d, b, tagged);
     /* <-> batch.steal.fence: a thief that has not seen b has read bottom before, so the owner sees

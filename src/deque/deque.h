@@ -44,6 +44,7 @@ typedef struct fi_deque_config {
     uint32_t capacity;    /* a power of two; of a growing kind, the initial one */
     uint32_t batch;       /* k, max items of one steal */
     uint64_t first_index; /* start of the indices, so that tests can make them wrap */
+    bool no_thieves;      /* only the owner calls steal, so a pop of kind batch needs no barrier */
 } fi_deque_config;
 
 /* The owner's operations, counted as in Kuchumov's paper (2016).  Written by the owner only

@@ -80,7 +80,9 @@ int fi_worker_init(fi_worker *w, fi_runtime *rt, unsigned index)
     for (int c = 0; c < FI_RECORD_CLASSES; c++)
         fi_record_pool_init(&w->records[c], &rt->record_depots[c]);
     fi_rng_seed(&w->rng, fi_rng_next(fi_rng_thread()));
-    e = fi_deque_new(s->deque, &(fi_deque_config){.batch = s->steal_batch}, &w->deque);
+    e = fi_deque_new(s->deque,
+                     &(fi_deque_config){.batch = s->steal_batch, .no_thieves = rt->n_workers == 1},
+                     &w->deque);
     if (e == 0)
         e = fi_stack_cache_init(&w->stacks, &rt->stack_pool, 0);
     return e;

@@ -89,6 +89,29 @@ static void batch_grows(void **state)
     fi_deque_free(d);
 }
 
+/* The owner alone pops at one end and steals at the other, down to the last item and again. */
+static void batch_without_thieves(void **state)
+{
+    (void)state;
+    fi_deque_config c = {.capacity = 4, .first_index = UINT32_MAX - 20u, .no_thieves = true};
+    fi_deque *d;
+    void *old;
+    CHECK_INT(fi_deque_new(&fi_deque_batch, &c, &d), 0);
+    for (int n = 0; n < 50; n++) {
+        int first = 0, last = n - 1;
+        CHECK_INT(fill(d, (uint32_t)n), n);
+        while (first <= last) {
+            CHECK(fi_deque_pop(d) == &x[last--]);
+            CHECK_INT(fi_deque_steal(d, &old, 1), first <= last ? 1 : FI_STEAL_EMPTY);
+            if (first <= last)
+                CHECK(old == &x[first++]);
+            CHECK_INT(fi_deque_size(d), last - first + 1);
+        }
+        CHECK(fi_deque_pop(d) == NULL);
+    }
+    fi_deque_free(d);
+}
+
 static int stolen_of(const fi_deque_ops *kind, uint32_t batch, uint32_t n, uint32_t max)
 {
     const setting s = {kind, 256, batch};
@@ -151,4 +174,4 @@ static void push_of_null_is_caught(void **state)
 #endif
 
 CHECK_MAIN(invalid_shapes_are_refused, kinds_have_names, a_full_deque_refuses, batch_grows,
-           a_steal_takes_its_share, push_of_null_is_caught)
+           batch_without_thieves, a_steal_takes_its_share, push_of_null_is_caught)
