@@ -36,15 +36,21 @@ static void add_chan(selection *s, filch_chan *c)
     s->n_chans++;
 }
 
-/* Returns: 0; -EINVAL: a case is wrong. */
-static int add_chans(selection *s, const char *function)
+static FI_NOINLINE int case_is_wrong(const filch_case *cases, size_t i, const char *function)
+{
+    return fi_message_invalid("%s: cases: not a filch_case_kind (case %zu: %d); use a constant of "
+                              "that type",
+                              function, i, (int)cases[i].kind);
+}
+
+/* Set the channels, and an order of the cases.  Returns: 0; -EINVAL: a case is wrong. */
+static int add_cases(selection *s, const char *function)
 {
     for (size_t i = 0; i < s->n; i++) {
         const filch_case *k = &s->cases[i];
-        if (k->kind != FILCH_CASE_KIND_RECV && k->kind != FILCH_CASE_KIND_SEND)
-            return fi_message_invalid("%s: cases: not a filch_case_kind (case %zu: %d); use a "
-                                      "constant of that type",
-                                      function, i, (int)k->kind);
+        if (FI_UNLIKELY((unsigned)k->kind > FILCH_CASE_KIND_SEND))
+            return case_is_wrong(s->cases, i, function);
+        s->order[i] = (uint8_t)i;
         if (k->chan)
             add_chan(s, k->chan);
     }
@@ -94,16 +100,16 @@ static int try_case(filch_case *k, fi_waiter **woken)
                                            : fi_chan_try_recv(k->chan, k->item, woken);
 }
 
-/* [locks held] In random order, so that each ready case is chosen with the same probability.
+/* [locks held] In random order, so that each ready case is chosen with the same probability.  The
+ * order so far may be any.
  * Returns: the index; -EAGAIN: none is ready. */
 static int try_cases(selection *s, fi_waiter **woken)
 {
     fi_rng *r = fi_rng_thread();
 
-    for (size_t i = 0; i < s->n; i++)
-        s->order[i] = (uint8_t)i;
     for (size_t i = 0; i < s->n; i++) {
-        size_t pick = i + fi_rng_below(r, (uint32_t)(s->n - i));
+        uint32_t left = (uint32_t)(s->n - i);
+        size_t pick = i + (left > 1 ? fi_rng_below(r, left) : 0);
         uint8_t chosen = s->order[pick];
         int e = try_case(&s->cases[chosen], woken);
         if (e != -EAGAIN) {
@@ -235,15 +241,15 @@ static int select_until(filch_case *cases, size_t n, bool may_wait, int64_t dead
     fi_waiter *woken = NULL;
     int chosen;
 
-    if (n > FILCH_SELECT_MAX)
+    if (FI_UNLIKELY(n > FILCH_SELECT_MAX))
         return fi_message_invalid("%s: too many cases (%zu); use up to %d", function, n,
                                   FILCH_SELECT_MAX);
-    if (!cases && n > 0)
+    if (FI_UNLIKELY(!cases) && n > 0)
         return fi_message_null(function, "cases", "an array of n cases");
     s.cases = cases;
     s.n = n;
     s.n_chans = 0;
-    if (add_chans(&s, function) < 0)
+    if (add_cases(&s, function) < 0)
         return -EINVAL;
     if (s.n_chans == 0)
         return may_wait ? wait_without_arms(&s, deadline) : -EAGAIN;
