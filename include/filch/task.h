@@ -268,8 +268,12 @@ filch_keep_spawn_(filch_task_bounds_ *filch_f_, char *filch_t_, size_t filch_siz
                                 char *filch_top_ MAP(FILCH_PARAM_, __VA_ARGS__)) FILCH_NOEXCEPT_   \
         __attribute__((aligned(64)));
 
-/* Call, spawn, sync and run.  Their local names end in _, unlike those of arguments. */
-#define FILCH_VERBS_OF_(K, R, name, MAP, ...)                                                      \
+/* The hidden argument filch_level_ is 0 in body_ and 1 in step_ (see below).  Other code has no such
+ * argument, and calls body_. */
+enum { filch_level_ = 1 };
+
+/* The function that a call or a sync calls. */
+#define FILCH_NEXT_OF_(K, R, name, MAP, ...)                                                       \
     FILCH_INLINE_ R filch_of_##name##_call_(filch_task_bounds_ *filch_f_,                          \
                                             char *filch_t_ MAP(FILCH_PARAM_, __VA_ARGS__))         \
     {                                                                                              \
@@ -281,6 +285,60 @@ filch_keep_spawn_(filch_task_bounds_ *filch_f_, char *filch_t_, size_t filch_siz
             filch_check_open_(&filch_of_##name##_type_, filch_f_, filch_before_);                  \
         FILCH_##K##_RETURN_(filch_result_);                                                        \
     }                                                                                              \
+    FILCH_ALWAYS_INLINE_ R filch_of_##name##_next_(                                                \
+        filch_task_bounds_ *filch_f_, char *filch_t_,                                              \
+        int filch_l_ FILCH_UNUSED_ MAP(FILCH_PARAM_, __VA_ARGS__))                                 \
+    {                                                                                              \
+        FILCH_##K##_FORWARD_(                                                                      \
+            FILCH_CALL_OF_(name)(filch_f_, filch_t_ MAP(FILCH_PASS_, __VA_ARGS__)));               \
+    }
+
+/* clang does not inline a function into itself, so each recursive call of a small body would be a
+ * call.  With clang the code of a body is therefore in two functions: body_ calls step_, and step_
+ * calls body_.  If the body is small, clang inlines step_ into body_, which then has two levels of
+ * the recursion. */
+#if defined __clang__ && !FILCH_CHECKED_ && !defined __OPTIMIZE_SIZE__
+#define FILCH_UNROLL_OF_(K, R, name, MAP, ...)                                                     \
+    FILCH_ALWAYS_INLINE_ R filch_of_##name##_code_(                                                \
+        filch_task_bounds_ *filch_self_, char *filch_top_,                                         \
+        int filch_level_ MAP(FILCH_PARAM_, __VA_ARGS__)) FILCH_NOEXCEPT_;                          \
+    __attribute__((noinline, unused)) static R filch_of_##name##_body_(                            \
+        filch_task_bounds_ *filch_f_, char *filch_t_ MAP(FILCH_PARAM_, __VA_ARGS__))               \
+        FILCH_NOEXCEPT_                                                                            \
+    {                                                                                              \
+        FILCH_##K##_FORWARD_(                                                                      \
+            filch_of_##name##_code_(filch_f_, filch_t_, 0 MAP(FILCH_PASS_, __VA_ARGS__)));         \
+    }                                                                                              \
+    FILCH_INLINE_ R filch_of_##name##_step_(filch_task_bounds_ *filch_f_,                          \
+                                            char *filch_t_ MAP(FILCH_PARAM_, __VA_ARGS__))         \
+        FILCH_NOEXCEPT_                                                                            \
+    {                                                                                              \
+        FILCH_##K##_FORWARD_(                                                                      \
+            filch_of_##name##_code_(filch_f_, filch_t_, 1 MAP(FILCH_PASS_, __VA_ARGS__)));         \
+    }                                                                                              \
+    FILCH_ALWAYS_INLINE_ R filch_of_##name##_next_(filch_task_bounds_ *filch_f_, char *filch_t_,   \
+                                                   int filch_l_ MAP(FILCH_PARAM_, __VA_ARGS__))    \
+    {                                                                                              \
+        if (filch_l_) {                                                                            \
+            FILCH_##K##_FORWARD_(                                                                  \
+                filch_of_##name##_body_(filch_f_, filch_t_ MAP(FILCH_PASS_, __VA_ARGS__)));        \
+        } else {                                                                                   \
+            FILCH_##K##_FORWARD_(                                                                  \
+                filch_of_##name##_step_(filch_f_, filch_t_ MAP(FILCH_PASS_, __VA_ARGS__)));        \
+        }                                                                                          \
+    }
+#define FILCH_STATIC_OF_ FILCH_UNROLL_OF_
+#define FILCH_STATIC_HEAD_OF_(R, name, MAP, ...)                                                   \
+    static R filch_of_##name##_code_(                                                              \
+        filch_task_bounds_ *filch_self_ FILCH_UNUSED_, char *filch_top_ FILCH_UNUSED_,             \
+        int filch_level_ FILCH_UNUSED_ MAP(FILCH_PARAM_, __VA_ARGS__)) FILCH_NOEXCEPT_
+#else
+#define FILCH_STATIC_OF_              FILCH_NEXT_OF_
+#define FILCH_STATIC_HEAD_OF_(R, ...) FILCH_HEAD_OF_(static, R, __VA_ARGS__)
+#endif
+
+/* Spawn, sync and run.  Their local names end in _, unlike those of arguments. */
+#define FILCH_VERBS_OF_(K, R, name, MAP, ...)                                                      \
     FILCH_INLINE_ void filch_of_##name##_push_(filch_task_bounds_ *filch_f_, char *filch_t_,       \
                                                void *filch_frame_ MAP(FILCH_PARAM_, __VA_ARGS__))  \
     {                                                                                              \
@@ -299,7 +357,7 @@ filch_keep_spawn_(filch_task_bounds_ *filch_f_, char *filch_t_, size_t filch_siz
         (void)filch_frame_;                                                                        \
     }                                                                                              \
     FILCH_INLINE_ R filch_of_##name##_finish_(filch_task_bounds_ *filch_f_, char *filch_t_,        \
-                                              void *filch_frame_)                                  \
+                                              void *filch_frame_, int filch_l_)                    \
     {                                                                                              \
         struct filch_of_##name##_slot_ *filch_s_ =                                                 \
             (struct filch_of_##name##_slot_ *)(void *)filch_t_;                                    \
@@ -313,13 +371,13 @@ filch_keep_spawn_(filch_task_bounds_ *filch_f_, char *filch_t_, size_t filch_siz
         }                                                                                          \
         (void)filch_frame_;                                                                        \
         FILCH_##K##_FORWARD_(                                                                      \
-            FILCH_CALL_OF_(name)(filch_f_, filch_t_ MAP(FILCH_LOAD_, __VA_ARGS__)));               \
+            filch_of_##name##_next_(filch_f_, filch_t_, filch_l_ MAP(FILCH_LOAD_, __VA_ARGS__)));  \
     }                                                                                              \
-    FILCH_ALWAYS_INLINE_ R filch_of_##name##_enter_(                                               \
-        filch_task_bounds_ *filch_f_, char **filch_p_ MAP(FILCH_PARAM_, __VA_ARGS__))              \
+    FILCH_ALWAYS_INLINE_ R filch_of_##name##_enter_(filch_task_bounds_ *filch_f_, char **filch_p_, \
+                                                    int filch_l_ MAP(FILCH_PARAM_, __VA_ARGS__))   \
     {                                                                                              \
         FILCH_##K##_FORWARD_(                                                                      \
-            FILCH_CALL_OF_(name)(filch_f_, *filch_p_ MAP(FILCH_PASS_, __VA_ARGS__)));              \
+            filch_of_##name##_next_(filch_f_, *filch_p_, filch_l_ MAP(FILCH_PASS_, __VA_ARGS__))); \
     }                                                                                              \
     FILCH_ALWAYS_INLINE_ void filch_of_##name##_spawn_(                                            \
         filch_task_bounds_ *filch_f_, char **filch_p_ MAP(FILCH_PARAM_, __VA_ARGS__))              \
@@ -328,11 +386,12 @@ filch_keep_spawn_(filch_task_bounds_ *filch_f_, char *filch_t_, size_t filch_siz
                                 FILCH_FRAME_(filch_p_) MAP(FILCH_PASS_, __VA_ARGS__));             \
         *filch_p_ += sizeof(struct filch_of_##name##_slot_);                                       \
     }                                                                                              \
-    FILCH_ALWAYS_INLINE_ R filch_of_##name##_sync_(filch_task_bounds_ *filch_f_, char **filch_p_)  \
+    FILCH_ALWAYS_INLINE_ R filch_of_##name##_sync_(filch_task_bounds_ *filch_f_, char **filch_p_,  \
+                                                   int filch_l_)                                   \
     {                                                                                              \
         *filch_p_ -= sizeof(struct filch_of_##name##_slot_);                                       \
         FILCH_##K##_FORWARD_(                                                                      \
-            filch_of_##name##_finish_(filch_f_, *filch_p_, FILCH_FRAME_(filch_p_)));               \
+            filch_of_##name##_finish_(filch_f_, *filch_p_, FILCH_FRAME_(filch_p_), filch_l_));     \
     }                                                                                              \
     FILCH_INLINE_ R filch_of_##name##_run_(                                                        \
         int filch_none_ FILCH_UNUSED_ MAP(FILCH_PARAM_, __VA_ARGS__))                              \
@@ -371,6 +430,7 @@ filch_keep_spawn_(filch_task_bounds_ *filch_f_, char *filch_t_, size_t filch_siz
     FILCH_SLOT_OF_(K, R, name, __VA_ARGS__)                                                        \
     FILCH_BODY_OF_(FILCH_C_, R, name, __VA_ARGS__)                                                 \
     FILCH_C_ const filch_task_type_ filch_of_##name##_type_;                                       \
+    FILCH_NEXT_OF_(K, R, name, __VA_ARGS__)                                                        \
     FILCH_VERBS_OF_(K, R, name, __VA_ARGS__)                                                       \
     FILCH_ASSERT_(1, "for the semicolon")
 #define FILCH_IMPL_(K, R, name, ...)                                                               \
@@ -382,18 +442,20 @@ filch_keep_spawn_(filch_task_bounds_ *filch_f_, char *filch_t_, size_t filch_siz
     FILCH_BODY_OF_(static, R, name, __VA_ARGS__)                                                   \
     static void filch_of_##name##_exec_(filch_task_bounds_ *bounds, char *top, void *slot);        \
     static const filch_task_type_ filch_of_##name##_type_ FILCH_UNUSED_ = FILCH_TYPE_INIT_(name);  \
+    FILCH_STATIC_OF_(K, R, name, __VA_ARGS__)                                                      \
     FILCH_VERBS_OF_(K, R, name, __VA_ARGS__)                                                       \
     FILCH_EXEC_OF_(K, name, __VA_ARGS__)                                                           \
-    FILCH_HEAD_OF_(static, R, name, __VA_ARGS__)
+    FILCH_STATIC_HEAD_OF_(R, name, __VA_ARGS__)
 
 #define FILCH_SPAWN_ALONE_(name)     filch_of_##name##_spawn_(filch_self_, &filch_top_)
 #define FILCH_SPAWN_WITH_(name, ...) filch_of_##name##_spawn_(filch_self_, &filch_top_, __VA_ARGS__)
-#define FILCH_CALL_ALONE_(name)      filch_of_##name##_enter_(filch_self_, &filch_top_)
-#define FILCH_CALL_WITH_(name, ...)  filch_of_##name##_enter_(filch_self_, &filch_top_, __VA_ARGS__)
-#define FILCH_RUN_ALONE_(name)       filch_of_##name##_run_(0)
-#define FILCH_RUN_WITH_(name, ...)   filch_of_##name##_run_(0, __VA_ARGS__)
-#define FILCH_SYNC(name)             filch_of_##name##_sync_(filch_self_, &filch_top_)
-#define FILCH_HUNGRY()               (!filch_load_word_(&filch_self_->limit))
+#define FILCH_CALL_ALONE_(name)      filch_of_##name##_enter_(filch_self_, &filch_top_, filch_level_)
+#define FILCH_CALL_WITH_(name, ...)                                                                \
+    filch_of_##name##_enter_(filch_self_, &filch_top_, filch_level_, __VA_ARGS__)
+#define FILCH_RUN_ALONE_(name)     filch_of_##name##_run_(0)
+#define FILCH_RUN_WITH_(name, ...) filch_of_##name##_run_(0, __VA_ARGS__)
+#define FILCH_SYNC(name)           filch_of_##name##_sync_(filch_self_, &filch_top_, filch_level_)
+#define FILCH_HUNGRY()             (!filch_load_word_(&filch_self_->limit))
 
 #endif
 
