@@ -297,7 +297,7 @@ enum { filch_level_ = 1 };
  * call.  With clang the code of a body is therefore in two functions: body_ calls step_, and step_
  * calls body_.  If the body is small, clang inlines step_ into body_, which then has two levels of
  * the recursion. */
-#if defined __clang__ && !FILCH_CHECKED_ && !defined __OPTIMIZE_SIZE__
+#if defined __clang__ && defined __OPTIMIZE__ && !defined __OPTIMIZE_SIZE__ && !FILCH_CHECKED_
 #define FILCH_UNROLL_OF_(K, R, name, MAP, ...)                                                     \
     FILCH_ALWAYS_INLINE_ R filch_of_##name##_code_(                                                \
         filch_task_bounds_ *filch_self_, char *filch_top_,                                         \
