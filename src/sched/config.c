@@ -4,6 +4,7 @@
 #include "base/cpu_count.h"
 #include "base/message.h"
 #include "base/option.h"
+#include "sched/search_time.h"
 
 #include <filch/runtime.h>
 
@@ -313,6 +314,7 @@ static int resolve_observe(const filch_config *config, fi_settings *out)
 
 static int resolve_search(fi_settings *s)
 {
+    unsigned cpus = filch_cpu_count();
     uint64_t n;
     int e = fi_option_number(&(fi_option){.variable = "FILCH_SEARCH_NS",
                                           .max = SEARCH_NS_MAX,
@@ -320,6 +322,9 @@ static int resolve_search(fi_settings *s)
                              &n);
 
     s->search_ns = (int64_t)n;
+    s->search_max_ns = s->search_ns;
+    if (n > 0 && n < FI_SEARCH_NS_MAX && cpus > 1 && s->workers <= cpus)
+        s->search_max_ns = FI_SEARCH_NS_MAX;
     return e;
 }
 

@@ -14,7 +14,7 @@
  *     6. other workers, each once in a random order, at most 4 rounds: their deque (up to k pieces
  *        of work), their FIFO (half; and their next slot, if it is stale), their inbox; a worker
  *        that has nothing to steal gets a request to publish
- *     7. low priority; then 6 again until the search time is over, or no worker runs work
+ *     7. low priority; then 6 again until the search time is over (sched/search_time.h)
  *     8. sleep, until the next timer at most, in the poller if no other worker sleeps there
  *
  * A random order is a random start and a random stride that is coprime to the number of workers.
@@ -361,27 +361,51 @@ static fi_runnable *take_timer_ready(fi_worker *w)
     return fi_runq_pop(&w->ready, fi_worker_lock_id(w));
 }
 
+/* Work for a searcher. */
+static fi_runnable *try_find(fi_worker *w)
+{
+    fi_runnable *r = try_steal_from_all(w);
+
+    if (!r)
+        r = fi_shared_queue_pop(&w->inbox);
+    if (!r)
+        r = take_timer_ready(w);
+    return r ? r : fi_bound_take(w);
+}
+
+/* After the minimum time a search goes on only if the worker expects work soon, all events are
+ * polled for, and no thread waits until all workers sleep. */
+static bool search_is_over(fi_worker *w, int64_t searched_ns, int64_t limit_ns)
+{
+    fi_runtime *rt = w->runtime;
+    int64_t min_ns = rt->settings.search_ns;
+
+    if (searched_ns >= limit_ns)
+        return true;
+    if (limit_ns > min_ns && !fi_idle_is_unpolled(&rt->idle) && !fi_idle_is_awaited(&rt->idle))
+        return false;
+    return searched_ns >= min_ns || fi_idle_all(&rt->idle, rt->n_workers);
+}
+
 static fi_runnable *search_until_found(fi_worker *w)
 {
-    fi_idle *idle = &w->runtime->idle;
-    unsigned workers = w->runtime->n_workers;
-    int64_t until = 0;
-    fi_runnable *r;
+    int64_t min_ns = w->runtime->settings.search_ns, now = 0, limit = 0;
+    fi_search_time *time = &w->search_time;
 
     for (int round = 0; !fi_worker_thread_must_stop(w->attached); round++) {
-        r = try_steal_from_all(w);
-        if (!r)
-            r = fi_shared_queue_pop(&w->inbox);
-        if (!r)
-            r = take_timer_ready(w);
-        if (!r)
-            r = fi_bound_take(w);
+        fi_runnable *r = try_find(w);
+        if (r && round >= ROUNDS)
+            fi_search_time_found(time, now);
         if (r)
             return r;
+        if (round >= ROUNDS - 1)
+            now = fi_clock_now();
         if (round == ROUNDS - 1)
-            until = fi_clock_now() + w->runtime->settings.search_ns;
-        if (round >= ROUNDS && (fi_clock_now() >= until || fi_idle_all(idle, workers)))
+            limit = fi_search_time_begin(time, now, min_ns);
+        if (round >= ROUNDS && search_is_over(w, now - time->idle_ns, limit)) {
+            fi_search_time_failed(time, now, min_ns);
             return NULL;
+        }
         for (int i = 0; i < PAUSES; i++)
             fi_pause();
     }
@@ -463,11 +487,14 @@ static void sleep_until_work(fi_worker *w, bool searching)
     int64_t until = fi_memory_wait_deadline(w, fi_timer_heap_next(&w->runtime->timers));
     int64_t watch = fi_watchdog_check_as_worker(w->runtime, searching);
 
+    fi_search_time_sleep(&w->search_time);
     fi_count(&w->counters.sleeps);
     fi_trace_sleep(w);
     fi_idle_sleep(&w->runtime->idle, &w->sleeper, searching, must_stay_awake, w,
                   until < watch ? until : watch);
     fi_trace_woken(w);
+    if (searching)
+        fi_search_time_woken(&w->search_time, fi_clock_now(), w->runtime->settings.search_max_ns);
     fi_watchdog_worker_awake(w->runtime);
     w->attached = mine;
     fi_store_relaxed(&w->thread_clock, mine->clock);
@@ -475,9 +502,10 @@ static void sleep_until_work(fi_worker *w, bool searching)
 
 /* The worker's own thread continues to sleep, without a deadline.  If no sleeper has the deadline
  * of the next timer, must_stay_awake() returns true and the thread is woken. */
-void fi_worker_return(fi_worker *w, bool searching)
+void fi_worker_return(fi_worker *w)
 {
-    fi_idle_return(&w->runtime->idle, &w->sleeper, searching, must_stay_awake, w);
+    fi_search_time_sleep(&w->search_time);
+    fi_idle_return(&w->runtime->idle, &w->sleeper, must_stay_awake, w);
 }
 
 /* A search has found work.  There may be more, and no other worker may be searching. */
@@ -488,8 +516,8 @@ static fi_runnable *stop_searching(fi_worker *w, fi_runnable *r)
     return r;
 }
 
-/* Without sleeping. */
-fi_runnable *fi_find_work_awake(fi_worker *w, bool *searching)
+/* Without sleeping.  *searching: the worker has found nothing and is a searcher. */
+static fi_runnable *find_work_awake(fi_worker *w, bool *searching)
 {
     fi_runnable *r = take_or_poll(w);
 
@@ -501,6 +529,13 @@ fi_runnable *fi_find_work_awake(fi_worker *w, bool *searching)
         return NULL;
     *searching = false;
     return stop_searching(w, r);
+}
+
+fi_runnable *fi_find_as_borrower(fi_worker *w)
+{
+    fi_runnable *r = take_or_poll(w);
+
+    return r ? r : search_for_work(w);
 }
 
 static fi_runnable *find_as_searcher(fi_worker *w)
@@ -532,7 +567,7 @@ fi_runnable *fi_find_work(fi_worker *w)
         return r;
     if (fi_worker_thread_must_stop(w->attached))
         return NULL;
-    r = fi_find_work_awake(w, &searching);
+    r = find_work_awake(w, &searching);
     if (r)
         return r;
     sleep_until_work(w, searching);

@@ -23,7 +23,7 @@ void fi_idle_init(fi_idle *i)
     fi_atomic_init(&i->state, 0);
     fi_lock_init(&i->lock);
     i->sleepers = NULL;
-    i->quiesce_waiters = false;
+    fi_atomic_init(&i->quiesce_waiters, 0);
     fi_atomic_init(&i->quiesce_seq, 0);
     i->timer_sleeper = NULL;
     fi_atomic_init(&i->timer_sleeper_ns, FI_FUTEX_FOREVER);
@@ -226,7 +226,7 @@ static bool add_sleeper(fi_idle *i, fi_sleeper *s, bool searching, bool may_poll
     fi_fetch_add_relaxed(&i->state, searching ? 1u - FI_IDLE_SEARCHER : 1u);
     polls = may_poll && sleeper_begin_polling(i, s);
     *deadline_ns = set_timer_sleeper(i, s, *deadline_ns);
-    has_quiesce_waiters = i->quiesce_waiters;
+    has_quiesce_waiters = fi_idle_is_awaited(i);
     if (has_quiesce_waiters)
         fi_fetch_add_relaxed(&i->quiesce_seq, 1u);
     fi_lock_unlock(&i->lock);
@@ -402,13 +402,12 @@ fi_sleeper *fi_idle_borrow(fi_idle *i)
     return s;
 }
 
-void fi_idle_return(fi_idle *i, fi_sleeper *s, bool searching, bool (*anything)(void *ctx),
-                    void *ctx)
+void fi_idle_return(fi_idle *i, fi_sleeper *s, bool (*anything)(void *ctx), void *ctx)
 {
     int64_t never = FI_FUTEX_FOREVER;
     woken w;
 
-    add_sleeper(i, s, searching, false, &never);
+    add_sleeper(i, s, false, false, &never);
     fi_fence_seq_cst(idle.return.fence);
     if (!anything(ctx))
         return;
@@ -460,14 +459,14 @@ bool fi_idle_wait_all_asleep(fi_idle *i, unsigned workers, bool (*enough)(void *
     bool done, late = false;
 
     fi_lock_lock(&i->lock);
-    i->quiesce_waiters = true;
+    fi_store_relaxed(&i->quiesce_waiters, 1u);
     while (!(done = fi_load_relaxed(&i->state) == workers && enough(ctx)) && !late) {
         uint32_t changes = fi_load_relaxed(&i->quiesce_seq);
         fi_lock_unlock(&i->lock);
         late = fi_futex_wait(&i->quiesce_seq, changes, deadline_ns) == -ETIMEDOUT;
         fi_lock_lock(&i->lock);
     }
-    i->quiesce_waiters = false;
+    fi_store_relaxed(&i->quiesce_waiters, 0u);
     fi_lock_unlock(&i->lock);
     return done;
 }

@@ -92,7 +92,7 @@ typedef struct fi_idle {
     FI_CACHE_ALIGNED FI_ATOMIC(uint32_t) state;
     FI_CACHE_ALIGNED fi_lock lock;       /* guards the list and the number of sleepers */
     fi_sleeper *sleepers;                /* LIFO: the last to fall asleep has the warmest caches */
-    bool quiesce_waiters;                /* a thread waits until all workers sleep */
+    FI_ATOMIC(uint32_t) quiesce_waiters; /* not 0: a thread waits until all workers sleep */
     FI_ATOMIC(uint32_t) quiesce_seq;     /* falls asleep while quiesce_waiters is set */
     fi_sleeper *timer_sleeper;           /* sleeps until a deadline; NULL: none */
     FI_ATOMIC(int64_t) timer_sleeper_ns; /* its deadline; written under the lock */
@@ -123,6 +123,12 @@ static inline bool fi_idle_all(fi_idle *i, unsigned workers)
     uint32_t state = fi_load_relaxed(&i->state);
 
     return state / FI_IDLE_SEARCHER + state % FI_IDLE_SEARCHER >= workers;
+}
+
+/* [any] Does a thread wait until all workers sleep? */
+static inline bool fi_idle_is_awaited(fi_idle *i)
+{
+    return fi_load_relaxed(&i->quiesce_waiters) != 0;
 }
 
 /* [worker] Become a searcher.  False: half of the workers that are awake search already, and more
@@ -166,8 +172,7 @@ void fi_idle_wait(fi_sleeper *s);
 fi_sleeper *fi_idle_borrow(fi_idle *i);
 
 /* [borrower] Return the worker: it is asleep again, or awake if anything(ctx) finds work. */
-void fi_idle_return(fi_idle *i, fi_sleeper *s, bool searching, bool (*anything)(void *ctx),
-                    void *ctx);
+void fi_idle_return(fi_idle *i, fi_sleeper *s, bool (*anything)(void *ctx), void *ctx);
 
 /* [any] Let sleepers block in this poller.  Returns the poller that is used, which may be an
  * earlier one. */

@@ -18,6 +18,7 @@
 #include "sched/idle.h"
 #include "sched/poller.h"
 #include "sched/runq.h"
+#include "sched/search_time.h"
 #include "sched/shared_queue.h"
 #include "sched/watchdog.h"
 #include "stack/stack.h"
@@ -158,6 +159,7 @@ struct fi_worker {
     bool maybe_unstarted; /* false: its deque is empty */
     bool bound_turn;      /* bound fibers were preferred last time */
     uint8_t pick_first;   /* FI_PICK_* */
+    fi_search_time search_time;
     fi_rng rng;
     uint32_t io_tick, io_streak; /* io: calls without a wait since the pick io_tick */
     fi_after_switch after_switch;
@@ -274,11 +276,11 @@ void fi_worker_requeue_no_memory(fi_worker *w, fi_runnable *r);
 /* [worker] The next work; NULL: the thread must detach.  find_work.c
  * fi_find_work: sleep until there is work.
  * fi_find_after_wake: the same for a worker that was just woken, and so is a searcher.
- * fi_find_work_awake: do not sleep; NULL also if there is no work, and then *searching tells
- * whether the worker is a searcher. */
+ * fi_find_as_borrower: do not sleep; NULL also if there is no work.  A borrower searches, but does
+ * not count as a searcher: it stops when its own work is done, and the worker is asleep again. */
 fi_runnable *fi_find_work(fi_worker *w);
 fi_runnable *fi_find_after_wake(fi_worker *w);
-fi_runnable *fi_find_work_awake(fi_worker *w, bool *searching);
+fi_runnable *fi_find_as_borrower(fi_worker *w);
 
 /* [fiber that has ended its work] Unstarted work for the same fiber; NULL: switch to the
  * scheduler. */
@@ -314,7 +316,7 @@ bool fi_runtime_has_work(fi_runtime *rt);
 bool fi_runtime_has_shared_work(fi_runtime *rt);
 
 /* [borrower] Return the worker to its own thread, which is woken if there is work.  find_work.c */
-void fi_worker_return(fi_worker *w, bool searching);
+void fi_worker_return(fi_worker *w);
 
 /* [any] A parked fiber may continue.  submit.c */
 void fi_ready(fi_fiber *f);

@@ -12,6 +12,7 @@ static const struct section {
     {"sort", algo_sort},
     {"scan", algo_scan},
     {"loops", algo_loops},
+    {"gaps", algo_gaps},
 };
 
 static const char help[] = "[--quick] [SECTION] [ROUNDS]\n"

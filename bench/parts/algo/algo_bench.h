@@ -34,6 +34,7 @@ void *algo_memory(size_t bytes);
 void algo_sort(const algo_options *o);
 void algo_scan(const algo_options *o);
 void algo_loops(const algo_options *o);
+void algo_gaps(const algo_options *o);
 
 #ifdef __cplusplus
 }

@@ -54,24 +54,24 @@ static void with_filch_fallible(const many *m)
 #ifdef HAVE_LOOPS_OMP
 static void with_omp_1(const many *m)
 {
-    algo_loop_omp(m->n, 1);
+    algo_loop_omp(m->n, 1, algo_loop_body);
 }
 
 static void with_omp_2(const many *m)
 {
-    algo_loop_omp(m->n, 2);
+    algo_loop_omp(m->n, 2, algo_loop_body);
 }
 #endif
 
 #ifdef HAVE_TBB
 static void with_tbb_1(const many *m)
 {
-    algo_loop_tbb(m->n, 1);
+    algo_loop_tbb(m->n, 1, algo_loop_body);
 }
 
 static void with_tbb_2(const many *m)
 {
-    algo_loop_tbb(m->n, 2);
+    algo_loop_tbb(m->n, 2, algo_loop_body);
 }
 #endif
 

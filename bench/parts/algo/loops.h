@@ -1,4 +1,4 @@
-/* The loop that all variants run. */
+/* The loops that all variants run. */
 #ifndef BENCH_PARTS_ALGO_LOOPS_H
 #define BENCH_PARTS_ALGO_LOOPS_H
 
@@ -11,9 +11,10 @@ extern "C" {
 /* Update each element in [lo, hi). */
 void algo_loop_body(size_t lo, size_t hi, void *ctx);
 
-/* Update elements [0, n) with this number of threads. */
-void algo_loop_omp(size_t n, int threads);
-void algo_loop_tbb(size_t n, int threads);
+/* Run body for the range [0, n) with this number of threads. */
+typedef void algo_body(size_t lo, size_t hi, void *ctx);
+void algo_loop_omp(size_t n, int threads, algo_body *body);
+void algo_loop_tbb(size_t n, int threads, algo_body *body);
 
 #ifdef __cplusplus
 }

@@ -4,6 +4,7 @@
 #include "child.h"
 
 #include "sched/config.h"
+#include "sched/search_time.h"
 
 #include <errno.h>
 #include <filch/filch.h>
@@ -64,6 +65,7 @@ static void defaults(void **state)
     CHECK(s.deque == &fi_deque_batch);
     CHECK_INT(s.steal_batch, 16);
     CHECK_INT(s.search_ns, 20000);
+    CHECK_INT(s.search_max_ns, filch_cpu_count() > 1 ? FI_SEARCH_NS_MAX : 20000);
     CHECK_INT(s.blocking_threads, 64);
     CHECK_STR(s.name, "filch");
     CHECK_INT(s.watchdog_ns, 10000000);
@@ -122,6 +124,9 @@ static void environment(void **state)
     CHECK(with("FILCH_CALLER_RUNS", "yes").caller_runs);
     CHECK(!with("FILCH_CALLER_RUNS", "no").caller_runs);
     CHECK_INT(with("FILCH_SEARCH_NS", "0").search_ns, 0);
+    CHECK_INT(with("FILCH_SEARCH_NS", "0").search_max_ns, 0);
+    CHECK_INT(with("FILCH_SEARCH_NS", "900000").search_max_ns, 900000);
+    CHECK_INT(with("FILCH_WORKERS", "1024").search_max_ns, 20000);
     CHECK_INT(with("FILCH_SEARCH_NS", "1000000000").search_ns, 1000000000);
     CHECK_INT(with("FILCH_BLOCKING_THREADS", "1").blocking_threads, 1);
     CHECK_INT(with("FILCH_BLOCKING_THREADS", "16384").blocking_threads, 16384);
