@@ -6,6 +6,12 @@
  * thread revokes the bias with a heavy fence (base/atomic.h).  Each of the first four revocations
  * quadruples the streak that is needed to bias the lock again.
  *
+ * Two threads that both use a lock all the time would mostly wait for the transfer of its cache
+ * lines.  So they take turns of some microseconds.  A waiter leaves a busy owner its bias for that
+ * long, and then asks for it by FI_LOCK_ASKED.  The owner no longer finds its id in `bias`, takes
+ * the slow path, and releases the bias.  The waiter gets it and has the next turn
+ * (docs/decisions/017).
+ *
  *     fast path, by the owner of the bias    revocation, by the holder of the word
  *     1. holds = this lock                   1. bias = none
  *     2. light fence  biased_lock.light      2. heavy fence  biased_lock.heavy
@@ -32,9 +38,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define FI_LOCK_UNBIASED 0u      /* value of `bias`: no owner */
-#define FI_LOCK_ID_NONE  0xffffu /* lock id of a thread that never gets the bias */
-#define FI_LOCK_OWNERS   2049u   /* lock ids start at 1; each worker has two */
+#define FI_LOCK_UNBIASED 0u       /* value of `bias`: no owner */
+#define FI_LOCK_ID_NONE  0xffffu  /* lock id of a thread that never gets the bias */
+#define FI_LOCK_ASKED    0x10000u /* flag of `bias`: its owner is asked to release it */
+#define FI_LOCK_OWNERS   2049u    /* lock ids start at 1; each worker has two */
 
 typedef struct fi_biased_lock {
     FI_ATOMIC(uint32_t) word; /* 1: held on the slow path, or its holder revokes the bias */

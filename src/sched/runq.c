@@ -53,7 +53,7 @@ uint32_t fi_runq_steal(fi_runq *q, uint32_t lock_id, uint32_t max, bool next_too
 {
     uint32_t n_fifo, n;
 
-    fi_biased_lock_lock(&q->lock, lock_id);
+    fi_biased_lock_lock_slow(&q->lock, FI_LOCK_ID_NONE); /* the thief must not get the bias */
     n_fifo = fi_load_relaxed(&q->n) - (q->next ? 1u : 0u);
     n = n_fifo - n_fifo / 2;
     if (n > max)

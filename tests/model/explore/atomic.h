@@ -117,6 +117,10 @@ void x_yield(void);
 
 static const bool fi_fence_one_sided = true;
 
+/* Looks of a waiter at the owner of a bias (base/biased_lock.c).  -1: it never finds it busy. 0: it
+ * always does. */
+extern int x_lock_looks;
+
 #define FI_FAULT(label) x_fault(#label)
 
 static inline void fi_pause(void)

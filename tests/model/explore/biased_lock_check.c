@@ -1,14 +1,17 @@
 /* One thread holds a lock at a time and sees what the last holder did, on the fast and on the slow
  * path.
  *
- * Two locks; `capacity` and `batch` are the lock ids of the initial biases.  All: L lock and
- * unlock the first, M the second, N the first on the slow path, B the first and, on the slow path,
- * the second.  One thread holds a lock at a time. */
+ * Two locks; `capacity` (its last digit) and `batch` are the lock ids of the initial biases.  With
+ * a capacity above 10, a waiter finds every owner busy and asks it for the bias; above 20, it looks
+ * at the owner once.  All: L lock and unlock the first, M the second, N the first on the slow path,
+ * B the first and, on the slow path, the second.  One thread holds a lock at a time. */
 #include "explore/kind.h"
 
 #include "base/biased_lock.h"
 
 enum { LOCKS = 2 };
+
+int x_lock_looks = -1;
 
 static fi_biased_lock lock[LOCKS];
 
@@ -22,7 +25,8 @@ static void setup(void)
     static const char *const words[] = {"word 0", "word 1"};
     static const char *const biases[] = {"bias 0", "bias 1"};
     static const char *const holds[] = {"holds", "1 holds", "2 holds", "3 holds", "4 holds"};
-    const uint32_t bias[] = {program_now->capacity, program_now->batch};
+    const uint32_t bias[] = {program_now->capacity % 10, program_now->batch};
+    x_lock_looks = (int)program_now->capacity / 10 - 1;
     for (int i = 0; i < LOCKS; i++) {
         lock[i] = (fi_biased_lock){.last = (uint16_t)bias[i]};
         x_init(&lock[i].word, 0, words[i]);
@@ -101,7 +105,9 @@ static const char *value_name(uint64_t value)
 static const program programs[] = {
     {1, 0, "L", {"L"}},    {1, 0, "LL", {"L"}},     {1, 0, "LN", {"L"}},     {0, 0, "LLL", {"L"}},
     {1, 0, "L", {"LLL"}},  {1, 1, "LM", {"L"}},     {1, 2, "B", {"M"}},      {1, 1, "B", {"ML"}},
-    {1, 1, "LML", {"LM"}}, {1, 0, "L", {"L", "L"}}, {1, 0, "L", {"N", "L"}}, {0, 0, NULL, {NULL}},
+    {1, 1, "LML", {"LM"}}, {1, 0, "L", {"L", "L"}}, {1, 0, "L", {"N", "L"}}, {11, 0, "LL", {"L"}},
+    {11, 0, "LL", {"LL"}}, {11, 0, "L", {"LLL"}},   {11, 1, "LM", {"LL"}},   {11, 0, "LN", {"L"}},
+    {11, 2, "B", {"M"}},   {21, 0, "LL", {"L"}},    {21, 1, "LM", {"L"}},    {0, 0, NULL, {NULL}},
 };
 
 static const mutant mutants[] = {
@@ -118,7 +124,13 @@ static const mutant mutants[] = {
            RACE, RACE),
     WEAKER("the revocation reads relaxed that the owner has unlocked", "biased_lock.revoked",
            ORDER_RELAXED, RACE, RACE, RACE),
+    WEAKER("an owner that is asked releases its bias relaxed", "biased_lock.release", ORDER_RELAXED,
+           RACE, RACE, RACE),
+    WEAKER("reads relaxed that the owner has released its bias", "biased_lock.released",
+           ORDER_RELAXED, RACE, RACE, RACE),
     FAULT("one `holds` word for all owners", "biased_lock.owners", RACE, RACE, RACE),
+    FAULT("an owner that is asked overwrites any bias with its answer", "biased_lock.answer", RACE,
+          RACE, RACE),
     {.what = NULL},
 };
 
