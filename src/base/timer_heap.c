@@ -185,6 +185,7 @@ int fi_timer_heap_add(fi_timer_heap *ts, fi_timer *t)
 {
     int e;
 
+    t->heap = ts;
     fi_lock_lock(&ts->lock);
     e = make_room(ts);
     if (FI_LIKELY(e == 0))
@@ -193,8 +194,9 @@ int fi_timer_heap_add(fi_timer_heap *ts, fi_timer *t)
     return e;
 }
 
-int fi_timer_heap_add_reserved(fi_timer_heap *ts, fi_timer *t)
+int fi_timer_heap_add_reserved(fi_timer *t)
 {
+    fi_timer_heap *ts = t->heap;
     int first;
 
     fi_lock_lock(&ts->lock);
@@ -238,8 +240,9 @@ static uint32_t timer_state(fi_timer *t)
     return fi_load_acquire(&t->state, timer_heap.state);
 }
 
-bool fi_timer_heap_remove(fi_timer_heap *ts, fi_timer *t)
+bool fi_timer_heap_remove(fi_timer *t)
 {
+    fi_timer_heap *ts = t->heap;
     bool is_pending;
 
     if (timer_state(t) == FIRED)

@@ -18,12 +18,14 @@
 #define FI_TIMER_NEVER INT64_MAX
 
 typedef struct fi_timer fi_timer;
+typedef struct fi_timer_heap fi_timer_heap;
 struct fi_timer {
     int64_t deadline_ns;
     void (*fire)(fi_timer *t); /* called without a lock, by the thread that finds it due */
+    fi_timer_heap *heap;       /* that it is or was in */
     uint32_t index;            /* of its slot, plus 1; 0: not in the heap.  Protected by the lock */
-    fi_timer *next_due;        /* in the list of the thread that fires it */
     FI_ATOMIC(uint32_t) state; /* 0, FIRING (out of the heap, fire() not finished), FIRED */
+    fi_timer *next_due;        /* in the list of the thread that fires it */
 };
 
 typedef struct fi_timer_entry {
@@ -36,7 +38,7 @@ typedef union fi_timer_slot {
     uintptr_t next_free; /* of a free slot: the next free index, plus 1; 0: none */
 } fi_timer_slot;
 
-typedef struct fi_timer_heap {
+struct fi_timer_heap {
     fi_lock lock;
     fi_timer_entry *heap; /* 4-ary, the earliest first; the first entry is never a removed one */
     fi_timer_slot *slots;
@@ -44,7 +46,7 @@ typedef struct fi_timer_heap {
     uint32_t reserved;             /* timers that can be added without memory */
     uint32_t free_index;           /* of the first free slot, plus 1; 0: none */
     FI_ATOMIC(int64_t) next_ns;    /* deadline of the first timer; written under the lock */
-} fi_timer_heap;
+};
 
 /* [any] */
 void fi_timer_heap_init(fi_timer_heap *ts);
@@ -65,13 +67,13 @@ int fi_timer_heap_add(fi_timer_heap *ts, fi_timer *t);
 int fi_timer_heap_reserve(fi_timer_heap *ts);
 void fi_timer_heap_unreserve(fi_timer_heap *ts);
 
-/* [party with a reservation, whose timer is not in the heap] Add it.  Returns: 1 or 0, as
- * fi_timer_heap_add. */
-int fi_timer_heap_add_reserved(fi_timer_heap *ts, fi_timer *t);
+/* [party with a reservation, whose timer is not in the heap] Add it to the heap t->heap, which has
+ * the reservation.  Returns: 1 or 0, as fi_timer_heap_add. */
+int fi_timer_heap_add_reserved(fi_timer *t);
 
-/* [any, but not from its fire()] Remove a timer.  After the return fire() does not run.
+/* [any, but not from its fire()] Remove a timer from the heap t->heap.  After the return fire() does not run.
  * True: it did not fire.  False: fire() has run and has returned. */
-bool fi_timer_heap_remove(fi_timer_heap *ts, fi_timer *t);
+bool fi_timer_heap_remove(fi_timer *t);
 
 /* [any] Fire all timers with a deadline of at most now_ns. */
 void fi_timer_heap_fire(fi_timer_heap *ts, int64_t now_ns);

@@ -18,7 +18,7 @@
 #include "debug/dump.h"
 #include "debug/watchdog.h"
 #include "sched/hooks.h"
-#include "sched/worker.h"
+#include "sched/timers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -47,8 +47,8 @@ static uint64_t process_thread_count(void)
 
 static bool has_no_wakeup_source(fi_runtime *rt)
 {
-    return fi_timer_heap_next(&rt->timers) == FI_TIMER_NEVER &&
-           fi_load_relaxed(&rt->idle.n_interests) == 0 && !fi_runtime_has_work(rt);
+    return fi_timers_next(rt) == FI_TIMER_NEVER && fi_load_relaxed(&rt->idle.n_interests) == 0 &&
+           !fi_runtime_has_work(rt);
 }
 
 static bool has_fibers(const fi_runtime *rt)

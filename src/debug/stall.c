@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "sched/poller.h"
-#include "sched/worker.h"
+#include "sched/timers.h"
 
 #include <poll.h>
 
@@ -59,7 +59,7 @@ static bool check_work(fi_runtime *rt, fi_stall *s, int64_t now_ns)
 
 int64_t fi_stall_deadline(fi_runtime *rt)
 {
-    int64_t next = fi_timer_heap_next(&rt->timers);
+    int64_t next = fi_timers_next(rt);
 
     return next > FI_TIMER_NEVER - STALL_NS ? FI_TIMER_NEVER : next + STALL_NS;
 }

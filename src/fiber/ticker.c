@@ -16,9 +16,9 @@
 #include "base/fatal.h"
 #include "base/lock.h"
 #include "base/message.h"
-#include "base/timer_heap.h"
 #include "fiber/start.h"
 #include "sched/runtime.h"
+#include "sched/timers.h"
 #include "wait/wake_list.h"
 
 #include <filch/time.h>
@@ -76,8 +76,7 @@ static int64_t next_tick(int64_t last, int64_t period, int64_t now)
 static void ticker_add(fi_runtime *rt, ticker *t, int64_t deadline)
 {
     t->timer.deadline_ns = deadline;
-    if (fi_timer_heap_add_reserved(&rt->timers, &t->timer) > 0)
-        fi_idle_notify(&rt->idle);
+    fi_timers_added(rt, deadline, fi_timer_heap_add_reserved(&t->timer));
 }
 
 /* The timer may still be firing on another worker.  It is added again after that.  A ticker that
@@ -86,7 +85,7 @@ static void ticker_end_call(fi_runtime *rt, ticker *t)
 {
     fi_wake_list woken = {0};
 
-    fi_timer_heap_remove(&rt->timers, &t->timer);
+    fi_timer_heap_remove(&t->timer);
     fi_obj_lock(&t->state);
     t->is_calling = false;
     t->fiber = NULL;
@@ -136,12 +135,12 @@ static bool ticker_is_busy(const fi_runtime *rt, ticker *t)
     return is_busy;
 }
 
-static void ticker_start_idle(fi_runtime *rt, ticker *t, int64_t first)
+static void ticker_start_idle(fi_runtime *rt, fi_timer_heap *heap, ticker *t, int64_t first)
 {
     fi_store_relaxed(&t->mark, INITIALISED);
     t->runtime = rt->number;
     t->entry = (fi_runnable){.run = ticker_run};
-    t->timer = (fi_timer){.fire = ticker_fire};
+    t->timer = (fi_timer){.fire = ticker_fire, .heap = heap};
     fi_obj_lock(&t->state);
     t->is_started = true;
     t->is_calling = false;
@@ -151,15 +150,16 @@ static void ticker_start_idle(fi_runtime *rt, ticker *t, int64_t first)
 
 static int ticker_start(fi_runtime *rt, ticker *t, const ticker *as, int64_t first)
 {
+    fi_timer_heap *heap = fi_timers_heap(rt, fi_worker_self());
     int e;
 
     ticker_lock(t);
-    e = ticker_is_busy(rt, t) ? -EBUSY : fi_timer_heap_reserve(&rt->timers);
+    e = ticker_is_busy(rt, t) ? -EBUSY : fi_timer_heap_reserve(heap);
     if (e == 0) {
         t->period_ns = as->period_ns;
         t->work = as->work;
         t->arg = as->arg;
-        ticker_start_idle(rt, t, first);
+        ticker_start_idle(rt, heap, t, first);
     }
     fi_lock_unlock(&t->control);
     return e;
@@ -209,9 +209,9 @@ static int ticker_stop_in(fi_runtime *rt, ticker *t, bool *may_call)
 
     ticker_lock(t);
     was_started = ticker_stop_started(t);
-    *may_call = rt && t->runtime == rt->number && !fi_timer_heap_remove(&rt->timers, &t->timer);
+    *may_call = rt && t->runtime == rt->number && !fi_timer_heap_remove(&t->timer);
     if (was_started && rt && t->runtime == rt->number)
-        fi_timer_heap_unreserve(&rt->timers);
+        fi_timer_heap_unreserve(t->timer.heap);
     fi_lock_unlock(&t->control);
     return was_started;
 }

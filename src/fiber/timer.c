@@ -10,10 +10,10 @@
 #include "base/fatal.h"
 #include "base/lock.h"
 #include "base/message.h"
-#include "base/timer_heap.h"
 #include "fiber/start.h"
 #include "fiber/timer_calls.h"
 #include "sched/runtime.h"
+#include "sched/timers.h"
 #include "wait/waitq.h"
 
 #include <filch/time.h>
@@ -126,7 +126,7 @@ static bool timer_remove(fi_runtime *rt, fi_worker *w, timer *t)
 
     if (!rt || rt->number != t->runtime) /* its runtime has stopped and freed the record */
         return t->timer.index != 0;
-    was_pending = fi_timer_heap_remove(&rt->timers, &t->timer);
+    was_pending = fi_timer_heap_remove(&t->timer);
     if (was_pending)
         fi_record_free(rt, w, FI_RECORD_SMALL, t->call);
     return was_pending;
@@ -144,19 +144,16 @@ static bool timer_cancel(fi_runtime *rt, fi_worker *w, timer *t)
 /* [lock held, timer cancelled] */
 static int timer_add(fi_runtime *rt, fi_worker *w, timer *t, int64_t deadline)
 {
-    int first;
+    int e;
 
     t->timer = (fi_timer){.deadline_ns = deadline, .fire = timer_fire};
     t->runtime = rt->number;
-    first = fi_timer_heap_add(&rt->timers, &t->timer);
-    if (first < 0) {
+    e = fi_timers_add(rt, w, &t->timer);
+    if (e < 0) {
         fi_record_free(rt, w, FI_RECORD_SMALL, t->call);
         t->call = NULL;
-        return first;
     }
-    if (first > 0)
-        fi_idle_notify(&rt->idle);
-    return 0;
+    return e;
 }
 
 /* [lock held] Returns: 1: the timer was pending; 0: it was not; -ENOMEM: it is not. */

@@ -4,9 +4,9 @@
  * until it no longer fires.  So the memory of the group may be freed after the wait. */
 #include "base/mem.h"
 #include "base/message.h"
-#include "base/timer_heap.h"
 #include "job/group.h"
 #include "sched/runtime.h"
+#include "sched/timers.h"
 #include "wait/waitq.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@ static void deadline_remove_in(fi_runtime *rt, fi_group_deadline *d)
     if (!d)
         return;
     if (rt && rt->number == d->runtime)
-        fi_timer_heap_remove(&rt->timers, &d->timer);
+        fi_timer_heap_remove(&d->timer);
     FI_DELETE(fi_group_deadline, d);
 }
 
@@ -67,13 +67,8 @@ void fi_group_clear_deadline(fi_group *g)
 
 static int deadline_add(fi_runtime *rt, fi_group_deadline *d)
 {
-    int first;
-
     d->runtime = rt->number;
-    first = fi_timer_heap_add(&rt->timers, &d->timer);
-    if (first > 0)
-        fi_idle_notify(&rt->idle);
-    return first < 0 ? first : 0;
+    return fi_timers_add(rt, fi_worker_self(), &d->timer);
 }
 
 /* NULL: no memory. */

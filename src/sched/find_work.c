@@ -2,8 +2,9 @@
  *
  *     0. every 61st time: in turn the global queue, the inbox, the old end of the own deque, low
  *        priority, work that waits for memory, bound fibers, and the FIFO before the next slot, so
- *        that none of them starves.  The worker polls as well.  This comes before high priority: an
- *        endless chain of high-priority jobs must not stop timers and I/O
+ *        that none of them starves.  The worker polls as well, and fires late timers of another
+ *        worker.  This comes before high priority: an endless chain of high-priority jobs must not
+ *        stop timers and I/O
  *        then high priority
  *     1. every second time bound fibers, if the worker has any (sched/bound.h); then the own run
  *        queue, next slot and FIFO: fibers that are ready again
@@ -14,7 +15,8 @@
  *     6. other workers, each once in a random order, at most 4 rounds: their deque (up to k pieces
  *        of work), their FIFO (half; and their next slot, if it is stale), their inbox; a worker
  *        that has nothing to steal gets a request to publish
- *     7. low priority; then 6 again until the search time is over (sched/search_time.h)
+ *     7. low priority; then 6 again until the search time is over (sched/search_time.h).
+ *        Own timers fire every 8th time, those of all workers in each round (sched/timers.h)
  *     8. sleep, until the next timer at most, in the poller if no other worker sleeps there
  *
  * A random order is a random start and a random stride that is coprime to the number of workers.
@@ -24,6 +26,7 @@
 #include "sched/bound.h"
 #include "sched/caller_runs.h"
 #include "sched/memory_wait.h"
+#include "sched/timers.h"
 #include "sched/tracepoint.h"
 
 #define FAIR_TICK            61
@@ -105,6 +108,7 @@ static fi_runnable *take_oldest(fi_worker *w)
 static fi_runnable *take_for_fairness(fi_worker *w)
 {
     fi_poller_poll(w);
+    fi_timers_fire_late(w);
     if (FI_UNLIKELY(fi_bound_has_any(w)))
         w->pick_first |= FI_PICK_BOUND;
     w->fair_tick_at = fi_load_relaxed(&w->tick) + FAIR_TICK;
@@ -124,24 +128,6 @@ static fi_runnable *take_for_fairness(fi_worker *w)
     default:
         return fi_runq_pop_fifo(&w->ready, fi_worker_lock_id(w));
     }
-}
-
-/* Timers that are due make fibers ready on this worker. */
-static void fire_timers(fi_worker *w, uint32_t tick)
-{
-    int64_t next = fi_timer_heap_next(&w->runtime->timers);
-    int64_t now;
-
-    w->timer_tick_at = tick + TICKS_PER_CLOCK_READ;
-    if (next == FI_TIMER_NEVER)
-        return;
-    now = fi_clock_now();
-    fi_store_relaxed(&w->runtime->coarse_now_ns, now);
-    if (next > now || fi_load_relaxed(&w->runtime->timers_stopped))
-        return;
-    fi_trace_timers(w);
-    fi_timer_heap_fire(&w->runtime->timers, now);
-    fi_trace_timers_end(w);
 }
 
 /* A fiber that yields lets unstarted work go first.  Otherwise that work would wait forever behind
@@ -187,8 +173,10 @@ static fi_runnable *take_own(fi_worker *w)
 
     fi_store_relaxed(&w->tick, tick);
     w->sched_tick_at = tick + w->attached->direct_switch_max;
-    if (tick_is_due(tick, w->timer_tick_at))
-        fire_timers(w, tick);
+    if (tick_is_due(tick, w->timer_tick_at)) {
+        w->timer_tick_at = tick + TICKS_PER_CLOCK_READ;
+        fi_timers_fire(w);
+    }
     if (tick_is_due(tick, w->fair_tick_at))
         r = take_for_fairness(w);
     if (!r && (r = take_high(w)) != NULL)
@@ -357,7 +345,7 @@ static fi_runnable *try_steal_from_all(fi_worker *w)
 /* A fiber that a timer has made ready. */
 static fi_runnable *take_timer_ready(fi_worker *w)
 {
-    fire_timers(w, fi_load_relaxed(&w->tick));
+    fi_timers_fire_all(w);
     return fi_runq_pop(&w->ready, fi_worker_lock_id(w));
 }
 
@@ -467,8 +455,7 @@ static bool must_stay_awake(void *ctx)
 
     if (fi_load_relaxed(&rt->stopping) || fi_watchdog_check_is_wanted(&rt->watchdog) ||
         has_queued_work(rt) || fi_bound_has_ready(w) || fi_idle_is_unpolled(&rt->idle) ||
-        fi_memory_wait_is_unseen(w) ||
-        fi_timer_heap_next(&rt->timers) < fi_idle_timer_deadline(&rt->idle))
+        fi_memory_wait_is_unseen(w) || fi_timers_next(rt) < fi_idle_timer_deadline(&rt->idle))
         return true;
     for (unsigned i = 0; i < rt->n_workers; i++) {
         fi_worker *victim = &rt->workers[i];
@@ -484,7 +471,7 @@ static bool must_stay_awake(void *ctx)
 static void sleep_until_work(fi_worker *w, bool searching)
 {
     fi_worker_thread *mine = w->attached;
-    int64_t until = fi_memory_wait_deadline(w, fi_timer_heap_next(&w->runtime->timers));
+    int64_t until = fi_memory_wait_deadline(w, fi_timers_next(w->runtime));
     int64_t watch = fi_watchdog_check_as_worker(w->runtime, searching);
 
     fi_search_time_sleep(&w->search_time);

@@ -186,19 +186,34 @@ static void wake_sleeper(fi_idle *i, woken w)
         fi_futex_wake(&w.sleeper->asleep, 1);
 }
 
-bool fi_idle_notify(fi_idle *i)
+/* [after a fence] Does a worker sleep, and none search? */
+static bool needs_wake(fi_idle *i)
 {
-    uint32_t state;
-    woken w;
+    uint32_t state = fi_load_relaxed(&i->state);
 
-    fi_fence_seq_cst(idle.notify.fence);
-    state = fi_load_relaxed(&i->state);
-    if (n_sleepers(state) == 0 || n_searchers(state) > 0)
-        return false;
-    w = take_sleeper(i);
+    return n_sleepers(state) > 0 && n_searchers(state) == 0;
+}
+
+static bool wake_one(fi_idle *i)
+{
+    woken w = take_sleeper(i);
+
     if (w.sleeper)
         wake_sleeper(i, w);
     return w.sleeper != NULL;
+}
+
+bool fi_idle_notify(fi_idle *i)
+{
+    fi_fence_seq_cst(idle.notify.fence);
+    return needs_wake(i) && wake_one(i);
+}
+
+void fi_idle_notify_timer(fi_idle *i, int64_t deadline_ns)
+{
+    fi_fence_seq_cst(idle.notify_timer.fence);
+    if (needs_wake(i) && deadline_ns < fi_load_relaxed(&i->timer_sleeper_ns))
+        wake_one(i);
 }
 
 void fi_idle_wake_all(fi_idle *i)

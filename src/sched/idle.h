@@ -28,10 +28,11 @@
  * the changes of the borrower by idle.wake.  If a thread found work in its last check but its
  * worker is lent by then, it wakes another worker.
  *
- * Timers.  One sleeper, the timer sleeper, sleeps only until the next timer is due.  The others
- * sleep without a deadline.  A timer that is earlier than the deadline of the timer sleeper counts
- * as work, by the lists above: the thread that adds it notifies, and a worker that falls asleep
- * checks whether there is a timer sleeper for it.  A timer sleeper that is woken becomes a searcher
+ * Timers.  One sleeper, the timer sleeper, sleeps only until the next timer is due, in whichever
+ * heap that is (sched/timers.h).  The others sleep without a deadline.  A timer that is earlier than
+ * the deadline of the timer sleeper counts as work, by the lists above: the thread that adds it
+ * notifies, after the fence idle.notify_timer.fence, and a worker that falls asleep checks whether
+ * there is a timer sleeper for it.  A timer sleeper that is woken becomes a searcher
  * and passes its duty on as all searchers do.  One that is lent does not, so other sleepers are
  * lent before it.  If it has to be lent, another worker is woken to replace it.
  *
@@ -141,6 +142,10 @@ bool fi_idle_search_end(fi_idle *i);
 
 /* [any] Work was pushed where others find it.  Wake a worker if none searches.  True: woke one. */
 bool fi_idle_notify(fi_idle *i);
+
+/* [any] A timer was added that is the first one of its heap.  Wake a worker if none searches, and no
+ * sleeper wakes at this deadline or earlier. */
+void fi_idle_notify_timer(fi_idle *i, int64_t deadline_ns);
 
 /* [any] Work was pushed that only this worker takes.  Wake it if it sleeps. */
 void fi_idle_wake_this(fi_idle *i, fi_sleeper *s);

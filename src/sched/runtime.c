@@ -229,7 +229,6 @@ static int make_runtime(const fi_settings *settings, fi_runtime **out)
     rt->n_workers = settings->workers;
     fi_ctx_fpenv_get(&rt->fpenv);
     fi_idle_init(&rt->idle);
-    fi_timer_heap_init(&rt->timers);
     fi_atomic_init(&rt->coarse_now_ns, fi_clock_now());
     fi_records_init(rt);
     e = fi_fiber_pool_init(&rt->stack_pool, settings->stack_size);
@@ -266,7 +265,6 @@ static void free_runtime(fi_runtime *rt)
     for (int i = 0; i < FI_STACK_SIZES; i++)
         if (rt->sized_pools[i].stack_size)
             fi_stack_pool_fini(&rt->sized_pools[i]);
-    fi_timer_heap_fini(&rt->timers);
     FI_DELETE(fi_runtime, rt);
     fi_runtime_has_objects = false;
 }

@@ -79,6 +79,7 @@ int fi_worker_init(fi_worker *w, fi_runtime *rt, unsigned index)
     w->index = index;
     for (int c = 0; c < FI_RECORD_CLASSES; c++)
         fi_record_pool_init(&w->records[c], &rt->record_depots[c]);
+    fi_timer_heap_init(&w->timers);
     fi_rng_seed(&w->rng, fi_rng_next(fi_rng_thread()));
     e = fi_deque_new(s->deque,
                      &(fi_deque_config){.batch = s->steal_batch, .no_thieves = rt->n_workers == 1},
@@ -91,6 +92,7 @@ int fi_worker_init(fi_worker *w, fi_runtime *rt, unsigned index)
 void fi_worker_fini(fi_worker *w)
 {
     fi_deque_free(w->deque);
+    fi_timer_heap_fini(&w->timers);
     fi_overflow_handler_fini(&w->own_overflow);
     fi_overflow_handler_fini(&w->borrower_overflow);
 }

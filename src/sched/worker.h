@@ -131,6 +131,9 @@ struct fi_worker {
     /* Ready fibers: pushed by the worker, taken by all workers. */
     fi_runq ready;
 
+    /* Timers: added by the worker, fired by all workers, removed by any thread. */
+    FI_CACHE_ALIGNED fi_timer_heap timers;
+
     /* Written by any thread. */
     FI_CACHE_ALIGNED fi_shared_queue inbox;
     fi_shared_queue bound_ready; /* bound fibers of this worker: ready or unstarted */
@@ -154,6 +157,7 @@ struct fi_worker {
     FI_ATOMIC(uint32_t) tick;             /* number of its picks */
     uint32_t sched_tick_at;               /* tick at which the scheduler picks next, not a fiber */
     uint32_t timer_tick_at;               /* tick of the next look at the timers */
+    unsigned timer_turn;                  /* the worker whose timers it looked at as well */
     uint32_t fair_tick_at;                /* tick of the next pick for fairness */
     uint32_t fair_round;
     bool maybe_unstarted; /* false: its deque is empty */
@@ -212,7 +216,6 @@ struct fi_runtime {
     fi_shared_queue high_queue, low_queue; /* unstarted work before and after all other */
     fi_memory_wait memory_wait;
     fi_idle idle;
-    fi_timer_heap timers;
     FI_ATOMIC(uint32_t) timers_stopped; /* no timer fires; written while all workers sleep */
     fi_watchdog watchdog;
     FI_ATOMIC(int64_t) coarse_now_ns; /* a recent time */

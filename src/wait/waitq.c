@@ -9,6 +9,7 @@
 #include "sched/bound.h"
 #include "sched/fiber_pin.h"
 #include "sched/switch.h"
+#include "sched/timers.h"
 #include "sched/watchdog.h"
 #include "wait/cancel.h"
 
@@ -307,19 +308,17 @@ static int cancel_enqueue(fi_waiter *w, release_op op, int error)
 
 FI_INLINE void waiter_park_until(fi_waiter *w, release_op op, int64_t deadline_ns)
 {
-    fi_runtime *rt = w->fiber->worker->runtime;
-    int first;
+    fi_worker *on = w->fiber->worker;
+    int e;
 
     w->timer = (fi_timer){.deadline_ns = deadline_ns, .fire = waiter_expire};
-    first = fi_timer_heap_add(&rt->timers, &w->timer);
-    if (first < 0) {
-        w->result = cancel_enqueue(w, op, first);
+    e = fi_timers_add(on->runtime, on, &w->timer);
+    if (e < 0) {
+        w->result = cancel_enqueue(w, op, e);
         return;
     }
-    if (first > 0)
-        fi_idle_notify(&rt->idle);
-    waiter_park(w->fiber, w->fiber->worker, op);
-    fi_timer_heap_remove(&rt->timers, &w->timer);
+    waiter_park(w->fiber, on, op);
+    fi_timer_heap_remove(&w->timer);
 }
 
 /* A runtime has no watchdog thread before its first wait, nor in the child of a fork. */

@@ -41,11 +41,11 @@ static int fill_heap(void *arg)
     for (int round = 1; round <= 5; round++) {
         fired = 0;
         for (int i = 0; i < n_reserved; i++) {
-            reserved[i] = (fi_timer){.deadline_ns = round, .fire = count_fired};
-            CHECK(fi_timer_heap_add_reserved(&heap, &reserved[i]) >= 0);
+            reserved[i] = (fi_timer){.deadline_ns = round, .fire = count_fired, .heap = &heap};
+            CHECK(fi_timer_heap_add_reserved(&reserved[i]) >= 0);
         }
         if (round == 3 && n_reserved > 0)
-            CHECK(fi_timer_heap_remove(&heap, &reserved[0]));
+            CHECK(fi_timer_heap_remove(&reserved[0]));
         fi_timer_heap_fire(&heap, round);
         CHECK_INT(fired, n_reserved - (round == 3 && n_reserved > 0));
     }

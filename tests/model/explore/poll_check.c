@@ -3,8 +3,9 @@
  *
  * There is a timer from the start if `capacity` is 1, and an interest if `batch` is 1.
  * All: T find work and take it, sleeping when there is none, D the same, and one deadline comes too
- * early, P submit work, W add an interest, E post an event, A add an earlier timer, G borrow a
- * worker and return it, K keep it for ever. */
+ * early, P submit work, W add an interest, E post an event, A add an earlier timer, L a later
+ * one, G borrow a worker and return it, K keep it for ever, F like D, but the timer that is there
+ * from the start fires when the worker has slept once. */
 #include "explore/kind.h"
 
 #include "base/futex.h"
@@ -13,7 +14,8 @@
 
 #include <errno.h>
 
-enum { NEAR = 1, FAR = 2 };     /* when timers are due */
+enum { NEAR = 1, FAR, LATER };  /* when timers are due */
+enum { HEAPS = 2 };             /* one per worker; the timer from the start is in the first */
 enum { EVENT = 0x100 };         /* in the poller's word: events above, interrupts below */
 enum { PIECE, FROM_POLLER, N }; /* work: a piece, or what the poller made ready */
 
@@ -23,22 +25,22 @@ typedef struct state {
 } state;
 
 static state *at;
-static FI_ATOMIC(uint32_t) work[N];    /* 1: there is work.  A queue with relaxed accesses only */
-static FI_ATOMIC(uint32_t) kernel;     /* events and interrupts of the poller */
-static FI_ATOMIC(int64_t) timers_next; /* as in base/timer_heap.c */
-static unsigned submitted, taken;      /* one bit for each kind of work */
+static FI_ATOMIC(uint32_t) work[N]; /* 1: there is work.  A queue with relaxed accesses only */
+static FI_ATOMIC(uint32_t) kernel;  /* events and interrupts of the poller */
+static FI_ATOMIC(int64_t) timers_next[HEAPS]; /* as in base/timer_heap.c */
+static unsigned submitted, taken;             /* one bit for each kind of work */
 
 static bool is_worker(int thread)
 {
-    return thread_has(thread, "TD");
+    return thread_has(thread, "TDF");
 }
 
-/* Threads with a D: one of their deadlines comes too early. */
+/* Threads with a D or F: one of their deadlines comes too early. */
 static unsigned late(void)
 {
     unsigned mask = 0;
     for (int i = 0; i < program_threads(); i++)
-        mask |= (unsigned)thread_has(i, "D") << i;
+        mask |= (unsigned)thread_has(i, "DF") << i;
     return mask;
 }
 
@@ -97,7 +99,8 @@ static void setup(void)
     at->poller = (fi_poller){.poll = poll, .interrupt = interrupt};
     at->workers.idle.poller = &at->poller;
     fi_atomic_init(&at->workers.idle.n_interests, program_now->batch);
-    x_init(&timers_next, (uint64_t)(program_now->capacity ? FAR : FI_FUTEX_FOREVER), "next timer");
+    x_init(&timers_next[0], (uint64_t)(program_now->capacity ? FAR : FI_FUTEX_FOREVER), "timer[0]");
+    x_init(&timers_next[1], (uint64_t)FI_FUTEX_FOREVER, "timer[1]");
     x_init(&kernel, 0, "poller");
     x_init(&work[PIECE], 0, "work");
     x_init(&work[FROM_POLLER], 0, "from poller");
@@ -123,6 +126,13 @@ static void before_unlock(int thread)
     m->is_decided = true;
 }
 
+/* As fi_timers_next in sched/timers.h. */
+static int64_t next_timer(void)
+{
+    int64_t a = fi_load_relaxed(&timers_next[0]), b = fi_load_relaxed(&timers_next[1]);
+    return a < b ? a : b;
+}
+
 static bool anything(void *ctx)
 {
     const memory *m = ctx;
@@ -130,8 +140,7 @@ static bool anything(void *ctx)
     x_say("check once more");
     return fi_load_relaxed(&work[PIECE]) || fi_load_relaxed(&work[FROM_POLLER]) ||
            (!x_fault("recheck_interests") && fi_idle_is_unpolled(&at->workers.idle)) ||
-           (!x_fault("recheck_timers") &&
-            fi_load_relaxed(&timers_next) < fi_idle_timer_deadline(&at->workers.idle));
+           (!x_fault("recheck_timers") && next_timer() < fi_idle_timer_deadline(&at->workers.idle));
 }
 
 static bool take_one(int what)
@@ -147,19 +156,21 @@ static bool take_one(int what)
 static void sleep_until_timer(int self, uint64_t position, bool searching)
 {
     memory *m = &of_thread[self];
-    int64_t until = fi_load_relaxed(&timers_next);
+    int64_t until = next_timer();
     *m = (memory){.position = position, .matters = (uint64_t)until & 0xf};
     fi_idle_sleep(&at->workers.idle, &at->workers.sleeper[self], searching, anything, m, until);
 }
 
-/* Timers are never due: timer_check.c checks how they fire. */
-static void find_work(int self, uint64_t position)
+/* Timers are never due, except by F: timer_check.c checks how they fire. */
+static void find_work(int self, uint64_t position, bool fires)
 {
     bool searching = fi_idle_search_begin(&at->workers.idle, n_workers());
     x_say("find work");
     while (!searching || !(take_one(PIECE) || take_one(FROM_POLLER))) {
         sleep_until_timer(self, position, searching);
         searching = true;
+        if (fires)
+            fi_store_relaxed(&timers_next[0], FI_FUTEX_FOREVER);
         x_forget(position | 2); /* what woke it does not matter */
     }
     if (fi_idle_search_end(&at->workers.idle) && !x_fault("last_searcher_notifies"))
@@ -176,12 +187,13 @@ static void submit_work(void)
     fi_idle_notify(&at->workers.idle);
 }
 
-static void add_timer(void)
+/* As fi_timers_add in sched/timers.h. */
+static void add_timer(int64_t deadline)
 {
     x_say("add a timer");
-    fi_store_relaxed(&timers_next, NEAR);
+    fi_store_relaxed(&timers_next[1], deadline);
     if (!x_fault("timer_notifies"))
-        fi_idle_notify(&at->workers.idle);
+        fi_idle_notify_timer(&at->workers.idle, deadline);
 }
 
 /* As in sched/caller_runs.c. */
@@ -204,7 +216,8 @@ static void operate(const operation *op)
         submit_work();
         break;
     case 'A':
-        add_timer();
+    case 'L':
+        add_timer(op->letter == 'A' ? NEAR : LATER);
         break;
     case 'W':
         fi_idle_add_interest(&at->workers.idle);
@@ -217,7 +230,7 @@ static void operate(const operation *op)
         borrow_and_return(op->thread, op->position, op->letter == 'K');
         break;
     default:
-        find_work(op->thread, op->position);
+        find_work(op->thread, op->position, op->letter == 'F');
     }
 }
 
@@ -264,7 +277,7 @@ static const char *at_rest(void)
         return "work is left, and a worker sleeps";
     if (x_peek(&at->workers.idle.n_interests) > 0 && !polls)
         return "there is an interest, a worker sleeps, and no worker polls";
-    if (until > (int64_t)x_peek(&timers_next))
+    if (until > (int64_t)x_peek(&timers_next[0]) || until > (int64_t)x_peek(&timers_next[1]))
         return "there is a timer, a worker sleeps, and no worker waits for it";
     return NULL;
 }
@@ -280,8 +293,8 @@ static const char *value_name(uint64_t value)
 }
 
 static const program programs[] = {
-    {0, 0, "W", {"T"}}, {0, 0, "WE", {"T"}}, {0, 0, "A", {"T"}},
-    {1, 0, "A", {"D"}}, {1, 1, "P", {"D"}},  {0, 0, NULL, {NULL}},
+    {0, 0, "W", {"T"}}, {0, 0, "WE", {"T"}}, {0, 0, "A", {"T"}},   {1, 0, "A", {"D"}},
+    {1, 1, "P", {"D"}}, {1, 0, "L", {"F"}},  {0, 0, NULL, {NULL}},
 };
 
 static const program large_programs[] = {
@@ -292,6 +305,8 @@ static const program large_programs[] = {
 
 static const mutant mutants[] = {
     WEAKER("no fence in notify", "idle.notify.fence", ORDER_NONE, HANG, HANG, HANG),
+    WEAKER("no fence after a timer is added", "idle.notify_timer.fence", ORDER_NONE, HANG, HANG,
+           HANG),
     FAULT("no last check whether a worker polls", "recheck_interests", HANG, HANG, HANG),
     FAULT("no last check whether a worker waits for the timer", "recheck_timers", HANG, HANG, HANG),
     FAULT("the first interest wakes no worker", "idle.interest_notifies", HANG, HANG, HANG),
@@ -316,8 +331,8 @@ static const mutant mutants[] = {
 
 const kind poll_kind = {
     .name = "poll",
-    .owner = "TDPWEAGK",
-    .thief = "TDPWEAGK",
+    .owner = "TDFPWEALGK",
+    .thief = "TDFPWEALGK",
     .programs = programs,
     .large_programs = large_programs,
     .mutants = mutants,

@@ -306,7 +306,6 @@ static void add_runtime(lock_words *w, fi_runtime *rt)
     add_lock(w, &rt->fibers_lock);
     add_lock(w, &rt->watchdog.lock);
     add_lock(w, &rt->idle.lock);
-    add_lock(w, &rt->timers.lock);
     add_lock(w, &rt->global.lock);
     add_lock(w, &rt->high_queue.lock);
     add_lock(w, &rt->low_queue.lock);
@@ -316,6 +315,7 @@ static void add_runtime(lock_words *w, fi_runtime *rt)
     add_pools(w, rt);
     for (unsigned i = 0; i < rt->n_workers; i++) {
         add_lock(w, &rt->workers[i].inbox.lock);
+        add_lock(w, &rt->workers[i].timers.lock);
         add_biased_lock(w, &rt->workers[i].ready.lock);
     }
 }

@@ -196,15 +196,18 @@ static int stop_ticker(void *t)
     return filch_ticker_stop(t);
 }
 
-/* Places in the timer heap that tickers hold. */
+/* Places in the timer heaps that tickers hold. */
 static unsigned n_reserved(void)
 {
     fi_runtime *rt = fi_runtime_lock_running();
-    unsigned n;
+    unsigned n = 0;
 
-    fi_lock_lock(&rt->timers.lock);
-    n = rt->timers.reserved;
-    fi_lock_unlock(&rt->timers.lock);
+    for (unsigned i = 0; i < rt->n_workers; i++) {
+        fi_timer_heap *heap = &rt->workers[i].timers;
+        fi_lock_lock(&heap->lock);
+        n += heap->reserved;
+        fi_lock_unlock(&heap->lock);
+    }
     fi_runtime_unlock_running();
     return n;
 }

@@ -69,7 +69,7 @@ static void init_test(void)
     fi_timer_heap_init(&heap);
     memset(all, 0, sizeof all);
     for (int i = 0; i < TIMERS; i++)
-        all[i].timer.fire = mark_fired;
+        all[i].timer = (fi_timer){.fire = mark_fired, .heap = &heap};
     sorted_n = fired_n = 0;
 }
 
@@ -89,7 +89,7 @@ static void remove_timer(test_timer *t)
 {
     if (t->is_set)
         list_remove(t);
-    fi_timer_heap_remove(&heap, &t->timer);
+    fi_timer_heap_remove(&t->timer);
 }
 
 /* Fires all timers that are due, in order of deadline.  Those with equal deadlines fire in any
@@ -132,7 +132,7 @@ static void a_few_timers(void **state)
     check_heap();
     fire(INT64_MAX - 1);
     CHECK_INT(fired_n, 0);
-    fi_timer_heap_remove(&heap, &all[0].timer); /* never added */
+    fi_timer_heap_remove(&all[0].timer); /* not in the heap */
     add(&all[0], 30);
     CHECK(fi_timer_heap_next(&heap) == 30);
     add(&all[1], 10);
@@ -215,7 +215,7 @@ static void many(bool ascending)
         CHECK_INT(fi_timer_heap_add(&ts, &lots[i]), !ascending || i == 0);
     }
     for (int i = 0; i < MANY; i += 3)
-        fi_timer_heap_remove(&ts, &lots[i]);
+        fi_timer_heap_remove(&lots[i]);
     fi_timer_heap_fire(&ts, MANY);
     CHECK_INT(many_fired, MANY - (MANY + 2) / 3);
     fi_timer_heap_fini(&ts);
@@ -232,7 +232,7 @@ static void removed_timers_are_compacted(void **state)
     for (int i = 0; i < MANY; i++) {
         t = (fi_timer){.deadline_ns = i, .fire = check_order};
         CHECK(fi_timer_heap_add(&ts, &t) >= 0);
-        CHECK(fi_timer_heap_remove(&ts, &t));
+        CHECK(fi_timer_heap_remove(&t));
         CHECK(ts.n <= 128);
     }
     fi_timer_heap_fini(&ts);
@@ -274,7 +274,7 @@ static void *set_and_remove(void *arg)
         if (i % 2 == 0)
             while (fi_timer_heap_next(&shared) <= mine.timer.deadline_ns)
                 sched_yield(); /* until it has fired */
-        fi_timer_heap_remove(&shared, &mine.timer);
+        fi_timer_heap_remove(&mine.timer);
         CHECK(mine.fired == 1 || (i % 2 != 0 && mine.fired == 0));
     }
     atomic_fetch_sub(&setters_left, 1);
