@@ -53,6 +53,9 @@ typedef struct fi_biased_lock {
     bool slow;           /* held on the slow path */
 } fi_biased_lock;
 
+/* A lock that its creator holds on the slow path, before another thread can see it. */
+#define FI_BIASED_LOCK_HELD ((fi_biased_lock){.word = 1, .last = FI_LOCK_ID_NONE, .slow = true})
+
 /* For each lock id, the lock that it holds by its bias. */
 typedef struct fi_lock_owner {
     FI_CACHE_ALIGNED FI_ATOMIC(const fi_biased_lock *) holds;

@@ -32,12 +32,12 @@ int64_t filch_now(void)
 int filch_sleep_until(int64_t deadline)
 {
     fi_wait_chaos();
-    fi_biased_lock lock = {0};
+    fi_biased_lock lock = FI_BIASED_LOCK_HELD;
     fi_waitq waitq = {0};
-    fi_waiter w = {0};
+    fi_waiter w;
     int e;
 
-    fi_obj_lock_second(&lock);
+    fi_waiter_init(&w, NULL);
     e = fi_waitq_wait(&w, &waitq, &lock, (fi_wait_reason){"sleep", NULL}, deadline);
     return e == -ETIMEDOUT ? 0 : e;
 }

@@ -186,6 +186,8 @@ static void waiter_end_early(fi_waiter *w, int error)
     }
 }
 
+#define FRAME_LINES 5 /* cache lines of the frames from the waiter to the switch */
+
 /* The fiber will run soon, and its memory has probably left the cache.  Prefetch its context and
  * the frames around the waiter. */
 static void waiter_prefetch(const fi_waiter *w)
@@ -197,7 +199,8 @@ static void waiter_prefetch(const fi_waiter *w)
     FI_PREFETCH(&f->bounds);
     FI_PREFETCH(&f->ctx);
     FI_PREFETCH(&f->stack_bounds);
-    FI_PREFETCH((const char *)w - FI_CACHE_LINE);
+    for (int i = 1; i <= FRAME_LINES; i++)
+        FI_PREFETCH((const char *)w - i * FI_CACHE_LINE);
     FI_PREFETCH(w + 1);
 }
 
@@ -448,10 +451,12 @@ void fi_wait_chaos(void)
 #endif
 
 /* A caller may retry in a loop with a deadline that has passed.  It yields so that other fibers
- * run. */
-static __attribute__((noinline)) int waiter_wait(fi_waiter *w, release_op op, int64_t deadline_ns)
+ * run.  A structure as an argument would be copied on the stack, which waits for a cold line. */
+static __attribute__((noinline)) int waiter_wait(fi_waiter *w, const release_op *release,
+                                                 int64_t deadline_ns)
 {
     fi_worker *on = fi_worker_self();
+    release_op op = *release;
 
     if (deadline_ns != FI_TIMER_NEVER && deadline_ns <= fi_clock_now()) {
         cancel_enqueue(w, op, 0);
@@ -467,7 +472,7 @@ FI_INLINE int waiter_wait_at(fi_waiter *w, fi_biased_lock *lock, int64_t deadlin
     fi_worker *on = fi_worker_self();
 
     if (FI_UNLIKELY(!on || deadline_ns != FI_TIMER_NEVER))
-        return waiter_wait(w, (release_op){.lock = lock}, deadline_ns);
+        return waiter_wait(w, &(release_op){.lock = lock}, deadline_ns);
     return wait_as_fiber(w, on, (release_op){.lock = lock}, FI_TIMER_NEVER);
 }
 
@@ -496,7 +501,7 @@ int fi_waitq_wait_then(fi_waiter *w, fi_waitq *waitq, fi_biased_lock *lock, fi_w
     w->reason = reason;
     w->try_remove = waiter_try_remove;
     waitq_push_back(waitq, lock, w);
-    return waiter_wait(w, (release_op){lock, then, arg}, deadline_ns);
+    return waiter_wait(w, &(release_op){lock, then, arg}, deadline_ns);
 }
 
 int fi_waitq_wait_multi(fi_waiter *multi, fi_biased_lock *own, fi_wait_reason reason,
@@ -511,7 +516,7 @@ int fi_waitq_wait_multi(fi_waiter *multi, fi_biased_lock *own, fi_wait_reason re
     fi_atomic_init(&multi->winner, 0);
     multi->lock = own;
     fi_obj_lock_second(own);
-    e = waiter_wait(multi, (release_op){own, release, arg}, deadline_ns);
+    e = waiter_wait(multi, &(release_op){own, release, arg}, deadline_ns);
     arm = fi_load_relaxed(&multi->winner);
     return arm == NO_ARM ? e : (int)arm;
 }
