@@ -377,21 +377,22 @@ static bool search_is_over(fi_worker *w, int64_t searched_ns, int64_t limit_ns)
 
 static fi_runnable *search_until_found(fi_worker *w)
 {
-    int64_t min_ns = w->runtime->settings.search_ns, now = 0, limit = 0;
+    const fi_settings *settings = &w->runtime->settings;
     fi_search_time *time = &w->search_time;
+    int64_t now = 0, limit = 0;
 
     for (int round = 0; !fi_worker_thread_must_stop(w->attached); round++) {
         fi_runnable *r = try_find(w);
         if (r && round >= ROUNDS)
-            fi_search_time_found(time, now);
+            fi_search_time_found(time, now, settings->search_max_ns);
         if (r)
             return r;
         if (round >= ROUNDS - 1)
             now = fi_clock_now();
         if (round == ROUNDS - 1)
-            limit = fi_search_time_begin(time, now, min_ns);
+            limit = fi_search_time_begin(time, now, settings->search_ns);
         if (round >= ROUNDS && search_is_over(w, now - time->idle_ns, limit)) {
-            fi_search_time_failed(time, now, min_ns);
+            fi_search_time_failed(time, now, limit > settings->search_ns);
             return NULL;
         }
         for (int i = 0; i < PAUSES; i++)

@@ -2,28 +2,32 @@
  *
  * A wake-up takes tens of microseconds.  In a program whose parallel loops follow each other at
  * short intervals, a worker that sleeps in between comes late to each loop.  So each worker measures
- * its idle periods, from the beginning of a search until it is woken.  After a short idle period the
- * next search may take twice as long as that period.  After each long one it may take half as long
- * as before, down to the minimum.
+ * its idle periods, from the beginning of a search until it finds work or is woken.  It expects that
+ * the next idle period is at most twice as long as the longest of the last ones, and searches for
+ * that time.  After an idle period that is longer than the maximum it searches for half of the time,
+ * down to the minimum.
  *
  * Searches beyond the minimum have a budget, so that they cannot use much more CPU time than the
- * work does.  A search that finds nothing is paid in full, and a search that finds work is paid by a
+ * work does.  A search that finds nothing is paid in full.  A search that finds work is paid by a
  * sixteenth, because it saves a wake-up.  A worker earns a quarter of the time in which it runs
  * work, and 5 us for each wake-up, which costs about as much.  Without budget it searches for the
  * minimum time.  So a worker searches in vain for at most a quarter of the time in which it runs
- * work, plus 5 us for each wake-up, and searches with success for at most four times that.
+ * work, plus 5 us for each wake-up, plus the budget at its start.
  *
- * FILCH_SEARCH_NS sets the minimum.  If there are more workers than CPUs, or if the minimum is 0,
- * it is the maximum as well. */
+ * FILCH_SEARCH_NS sets the minimum.  With more workers than CPUs, with one CPU, and if the minimum
+ * is 0, the maximum is the minimum. */
 #ifndef FI_SCHED_SEARCH_TIME_H
 #define FI_SCHED_SEARCH_TIME_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-#define FI_SEARCH_NS_MAX      800000 /* of one search, and of the budget */
+#define FI_SEARCH_NS_MAX      800000
+#define FI_SEARCH_NS_BUDGET   4000000
 #define FI_SEARCH_NS_PER_WAKE 5000
 #define FI_SEARCH_RUN_SHARE   4
 #define FI_SEARCH_FOUND_SHARE 16
+#define FI_SEARCH_DECAY       8
 
 /* Used by the thread that is attached to the worker. */
 typedef struct fi_search_time {
@@ -42,39 +46,50 @@ static inline int64_t fi_search_time_begin(fi_search_time *t, int64_t now_ns, in
         t->spent_ns = 0;
     t->running_ns = 0;
     t->idle_ns = now_ns;
-    if (t->limit_ns <= min_ns || t->limit_ns > FI_SEARCH_NS_MAX - t->spent_ns)
+    if (t->limit_ns <= min_ns || t->limit_ns > FI_SEARCH_NS_BUDGET - t->spent_ns)
         return min_ns;
     return t->limit_ns;
 }
 
-/* [worker] The search has found work.
- * [worker] The search ends without work. */
-static inline void fi_search_time_found(fi_search_time *t, int64_t now_ns)
+static inline void fi_search_time_expect(fi_search_time *t, int64_t idle_ns, int64_t max_ns)
 {
-    t->spent_ns += (now_ns - t->idle_ns) / FI_SEARCH_FOUND_SHARE;
+    int64_t limit = 2 * idle_ns < max_ns ? 2 * idle_ns : max_ns;
+
+    if (t->limit_ns < limit)
+        t->limit_ns = limit;
+}
+
+/* [worker] The search has found work. */
+static inline void fi_search_time_found(fi_search_time *t, int64_t now_ns, int64_t max_ns)
+{
+    int64_t idle = now_ns - t->idle_ns;
+
+    fi_search_time_expect(t, idle, max_ns);
+    t->spent_ns += idle / FI_SEARCH_FOUND_SHARE;
     t->running_ns = now_ns;
 }
 
-static inline void fi_search_time_failed(fi_search_time *t, int64_t now_ns, int64_t min_ns)
+/* [worker] The search ends without work.  is_long: it was allowed more than the minimum. */
+static inline void fi_search_time_failed(fi_search_time *t, int64_t now_ns, bool is_long)
 {
-    if (now_ns - t->idle_ns > min_ns)
+    if (is_long)
         t->spent_ns += now_ns - t->idle_ns;
 }
 
-/* [worker, before it sleeps, and borrower that returns it] The worker does not run work any more.
- * [worker] It was woken after a search without work. */
+/* [worker, before it sleeps; borrower, before it returns the worker] No work runs. */
 static inline void fi_search_time_sleep(fi_search_time *t)
 {
     t->running_ns = 0;
 }
 
+/* [worker] It was woken after a search without work. */
 static inline void fi_search_time_woken(fi_search_time *t, int64_t now_ns, int64_t max_ns)
 {
     int64_t idle = now_ns - t->idle_ns;
 
-    t->limit_ns = idle < max_ns ? 2 * idle : t->limit_ns / 2;
-    if (t->limit_ns > max_ns)
-        t->limit_ns = max_ns;
+    t->limit_ns -= t->limit_ns / (idle < max_ns ? FI_SEARCH_DECAY : 2);
+    if (idle < max_ns)
+        fi_search_time_expect(t, idle, max_ns);
     t->spent_ns -= FI_SEARCH_NS_PER_WAKE;
     t->running_ns = now_ns;
 }

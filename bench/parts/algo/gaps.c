@@ -14,7 +14,7 @@
 static float v[1024];
 
 /* About a microsecond for each element.  Element i of a long loop is element i mod 1024. */
-static void compute(size_t lo, size_t hi, void *ctx)
+__attribute__((noinline)) static void compute(size_t lo, size_t hi, void *ctx)
 {
     (void)ctx;
     for (size_t i = lo; i < hi; i++) {
