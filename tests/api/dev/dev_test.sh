@@ -26,7 +26,7 @@ machine() {
     local tool
     rm -rf -- "$bin" && mkdir -p -- "$bin"
     : >"$calls"
-    for tool in bash sh cat dirname env grep mkdir readlink tail true; do
+    for tool in bash sh cat dirname env grep mkdir readlink rm tail true; do
         ln -s -- "$(command -v $tool)" "$bin/$tool"
     done
     pretend id "echo $1"
