@@ -49,10 +49,11 @@ static void back_off(int *round)
         pause_round(*round);
     else
         fi_thread_yield();
-    ++*round;
+    if (*round <= FI_BIASED_LOCK_ROUNDS)
+        ++*round;
 }
 
-/* What a thread has seen while it waited for the lock. */
+/* Contention that a thread observed while it waited for the lock. */
 typedef struct contention {
     int rounds; /* tries that found the word held */
     int looks;  /* at the owner of the bias */

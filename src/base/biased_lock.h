@@ -45,7 +45,9 @@
 
 typedef struct fi_biased_lock {
     FI_ATOMIC(uint32_t) word; /* 1: held on the slow path, or its holder revokes the bias */
-    FI_ATOMIC(uint32_t) bias; /* lock id of the owner; written by the holder of the word */
+    FI_ATOMIC(uint32_t)
+    bias; /* lock id of the owner; written by the holder of the word,
+                                 and by an owner that is asked to release it */
     /* Protected by the lock. */
     uint16_t last;       /* lock id of the last holder on the slow path */
     uint16_t streak;     /* how often in a row it was that one */

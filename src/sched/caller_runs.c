@@ -22,13 +22,14 @@ bool fi_borrower_may_run_other(fi_worker *w, fi_runnable *r)
 }
 
 /* Bound fibers run in the worker's own thread, which gets the worker back for them. */
-static fi_runnable *find_borrower_work(fi_worker *w)
+static fi_runnable *find_borrower_work(fi_worker *w, bool *searching)
 {
     fi_runnable *r = w->pending_pick;
 
     w->pending_pick = NULL;
+    *searching = false;
     if (!r && !fi_bound_has_ready(w))
-        r = fi_find_as_borrower(w);
+        r = fi_find_work_awake(w, searching);
     return r && fi_borrower_may_run(w, r) ? r : NULL;
 }
 
@@ -40,18 +41,23 @@ static void return_pending_pick(fi_worker *w)
     w->pending_pick = NULL;
 }
 
-static void run_borrowed_worker(fi_worker *w, fi_runnable *r)
+/* Returns true if the worker is a searcher at the end. */
+static bool run_borrowed_worker(fi_worker *w, fi_runnable *r)
 {
+    bool searching = false;
+
     while (r) {
         fi_worker_run(w, r);
-        r = fi_worker_thread_must_stop(w->attached) ? NULL : find_borrower_work(w);
+        r = fi_worker_thread_must_stop(w->attached) ? NULL : find_borrower_work(w, &searching);
     }
     return_pending_pick(w);
+    return searching;
 }
 
 static void run_as_borrower(fi_worker *w, fi_runnable *r, FI_ATOMIC(uint32_t) * done)
 {
     fi_worker_thread thread;
+    bool searching;
 
     fi_worker_thread_init(&thread, &w->borrower_overflow, done);
     thread.is_borrower = true;
@@ -61,11 +67,11 @@ static void run_as_borrower(fi_worker *w, fi_runnable *r, FI_ATOMIC(uint32_t) * 
     fi_watchdog_worker_awake(w->runtime);
     fi_worker_attach(w, &thread);
     fi_trace_caller_runs(w);
-    run_borrowed_worker(w, r);
+    searching = run_borrowed_worker(w, r);
     fi_trace_caller_runs_end(w);
     fi_worker_detach();
     fi_worker_thread_fini(&thread);
-    fi_worker_return(w);
+    fi_worker_return(w, searching);
 }
 
 /* A thread that is cancelled in the middle of a task would take the worker with it. */

@@ -40,8 +40,8 @@ typedef struct fi_settings {
     bool eager; /* publish each task at its spawn */
     const fi_deque_ops *deque;
     uint32_t steal_batch;  /* max items per steal */
-    int64_t search_ns;     /* how long an idle worker searches before it sleeps, at least */
-    int64_t search_max_ns; /* and at most (sched/search_time.h) */
+    int64_t search_ns;     /* min time that an idle worker searches (sched/search_time.h) */
+    int64_t search_max_ns; /* max time */
 } fi_settings;
 
 /* [any] Returns: 0; -EINVAL: a setting is wrong, and a message names it. */

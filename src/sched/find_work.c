@@ -15,7 +15,8 @@
  *     6. other workers, each once in a random order, at most 4 rounds: their deque (up to k pieces
  *        of work), their FIFO (half; and their next slot, if it is stale), their inbox; a worker
  *        that has nothing to steal gets a request to publish
- *     7. low priority; then 6 again until the search time is over (sched/search_time.h).
+ *     7. low priority; then 6 again until the search time is over, or no worker runs work and none
+ *        is expected soon (sched/search_time.h).
  *        Own timers fire every 8th time, those of all workers in each round (sched/timers.h)
  *     8. sleep, until the next timer at most, in the poller if no other worker sleeps there
  *
@@ -401,13 +402,28 @@ static fi_runnable *search_until_found(fi_worker *w)
     return NULL;
 }
 
+/* A borrower stops searching when its own work is done.  It must not keep the other worker of two
+ * from searching, so each searching borrower raises the limit by one searcher, or two workers. */
+static bool search_begin(fi_worker *w)
+{
+    fi_runtime *rt = w->runtime;
+    uint32_t borrowers = fi_load_relaxed(&rt->n_searching_borrowers);
+
+    return fi_idle_search_begin(&rt->idle, rt->n_workers + 2 * borrowers);
+}
+
 static fi_runnable *search_for_work(fi_worker *w)
 {
+    bool is_borrower = w->attached->is_borrower;
     fi_runnable *r;
 
     fi_count(&w->counters.searches);
     fi_trace_search(w);
+    if (is_borrower)
+        fi_fetch_add_relaxed(&w->runtime->n_searching_borrowers, 1u);
     r = search_until_found(w);
+    if (is_borrower)
+        fi_fetch_add_relaxed(&w->runtime->n_searching_borrowers, 0u - 1u);
     fi_trace_search_end(w, r != NULL);
     return r;
 }
@@ -490,10 +506,10 @@ static void sleep_until_work(fi_worker *w, bool searching)
 
 /* The worker's own thread continues to sleep, without a deadline.  If no sleeper has the deadline
  * of the next timer, must_stay_awake() returns true and the thread is woken. */
-void fi_worker_return(fi_worker *w)
+void fi_worker_return(fi_worker *w, bool searching)
 {
     fi_search_time_sleep(&w->search_time);
-    fi_idle_return(&w->runtime->idle, &w->sleeper, must_stay_awake, w);
+    fi_idle_return(&w->runtime->idle, &w->sleeper, searching, must_stay_awake, w);
 }
 
 /* A search has found work.  There may be more, and no other worker may be searching. */
@@ -504,26 +520,19 @@ static fi_runnable *stop_searching(fi_worker *w, fi_runnable *r)
     return r;
 }
 
-/* Without sleeping.  *searching: the worker has found nothing and is a searcher. */
-static fi_runnable *find_work_awake(fi_worker *w, bool *searching)
+/* Without sleeping. */
+fi_runnable *fi_find_work_awake(fi_worker *w, bool *searching)
 {
     fi_runnable *r = take_or_poll(w);
 
     *searching = false;
     if (r)
         return r;
-    *searching = fi_idle_search_begin(&w->runtime->idle, w->runtime->n_workers);
+    *searching = search_begin(w);
     if (!*searching || (r = search_for_work(w)) == NULL)
         return NULL;
     *searching = false;
     return stop_searching(w, r);
-}
-
-fi_runnable *fi_find_as_borrower(fi_worker *w)
-{
-    fi_runnable *r = take_or_poll(w);
-
-    return r ? r : search_for_work(w);
 }
 
 static fi_runnable *find_as_searcher(fi_worker *w)
@@ -555,7 +564,7 @@ fi_runnable *fi_find_work(fi_worker *w)
         return r;
     if (fi_worker_thread_must_stop(w->attached))
         return NULL;
-    r = find_work_awake(w, &searching);
+    r = fi_find_work_awake(w, &searching);
     if (r)
         return r;
     sleep_until_work(w, searching);

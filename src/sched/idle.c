@@ -417,12 +417,13 @@ fi_sleeper *fi_idle_borrow(fi_idle *i)
     return s;
 }
 
-void fi_idle_return(fi_idle *i, fi_sleeper *s, bool (*anything)(void *ctx), void *ctx)
+void fi_idle_return(fi_idle *i, fi_sleeper *s, bool searching, bool (*anything)(void *ctx),
+                    void *ctx)
 {
     int64_t never = FI_FUTEX_FOREVER;
     woken w;
 
-    add_sleeper(i, s, false, false, &never);
+    add_sleeper(i, s, searching, false, &never);
     fi_fence_seq_cst(idle.return.fence);
     if (!anything(ctx))
         return;

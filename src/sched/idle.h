@@ -177,7 +177,8 @@ void fi_idle_wait(fi_sleeper *s);
 fi_sleeper *fi_idle_borrow(fi_idle *i);
 
 /* [borrower] Return the worker: it is asleep again, or awake if anything(ctx) finds work. */
-void fi_idle_return(fi_idle *i, fi_sleeper *s, bool (*anything)(void *ctx), void *ctx);
+void fi_idle_return(fi_idle *i, fi_sleeper *s, bool searching, bool (*anything)(void *ctx),
+                    void *ctx);
 
 /* [any] Let sleepers block in this poller.  Returns the poller that is used, which may be an
  * earlier one. */

@@ -1,18 +1,18 @@
 /* How long an idle worker searches before it sleeps.
  *
  * A wake-up takes tens of microseconds.  In a program whose parallel loops follow each other at
- * short intervals, a worker that sleeps in between comes late to each loop.  So each worker measures
- * its idle periods, from the beginning of a search until it finds work or is woken.  It expects that
- * the next idle period is at most twice as long as the longest of the last ones, and searches for
- * that time.  After an idle period that is longer than the maximum it searches for half of the time,
- * down to the minimum.
+ * short intervals, a worker that sleeps in between comes late to each loop.  So each worker
+ * measures its idle periods, from the beginning of a search until it finds work or is woken.  It
+ * expects that the next idle period is at most twice as long as the longest of the last ones, and
+ * searches for that time.  Each idle period that is longer than the maximum halves that time, down
+ * to the minimum.
  *
- * Searches beyond the minimum have a budget, so that they cannot use much more CPU time than the
- * work does.  A search that finds nothing is paid in full.  A search that finds work is paid by a
- * sixteenth, because it saves a wake-up.  A worker earns a quarter of the time in which it runs
- * work, and 5 us for each wake-up, which costs about as much.  Without budget it searches for the
- * minimum time.  So a worker searches in vain for at most a quarter of the time in which it runs
- * work, plus 5 us for each wake-up, plus the budget at its start.
+ * Searches beyond the minimum have a budget.  A search without success is charged in full.  A
+ * search with success is charged a sixteenth of its time, because it saves a wake-up.  A worker is
+ * credited a quarter of the time in which it runs work, and 2 us for each wake-up.  Without budget
+ * it searches for the minimum time.  So long searches without success take at most a quarter of the
+ * time in which the worker runs work, plus 2 us for each wake-up, plus the initial budget.  Long
+ * searches with success take at most 16 times that.
  *
  * FILCH_SEARCH_NS sets the minimum.  With more workers than CPUs, with one CPU, and if the minimum
  * is 0, the maximum is the minimum. */
@@ -24,7 +24,7 @@
 
 #define FI_SEARCH_NS_MAX      800000
 #define FI_SEARCH_NS_BUDGET   4000000
-#define FI_SEARCH_NS_PER_WAKE 5000
+#define FI_SEARCH_NS_PER_WAKE 2000
 #define FI_SEARCH_RUN_SHARE   4
 #define FI_SEARCH_FOUND_SHARE 16
 #define FI_SEARCH_DECAY       8

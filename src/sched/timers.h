@@ -3,7 +3,7 @@
  * A worker adds timers to its own heap and fires them, so busy workers do not meet at a lock.  A
  * thread that is not a worker uses the heap of worker 0.  Any worker may fire any timer:
  *   - a worker that runs work looks at its own heap, and seldom at one other heap in turn, of which
- *     it fires only timers that are late.  So the timers of a worker fire although its fiber does
+ *     it fires only timers that are late.  So the timers of a worker fire even if its fiber does
  *     not return, or its thread does not run;
  *   - a searcher fires the due timers of all heaps;
  *   - the timer sleeper sleeps until the earliest timer of all heaps (sched/idle.h). */

@@ -157,7 +157,7 @@ struct fi_worker {
     FI_ATOMIC(uint32_t) tick;             /* number of its picks */
     uint32_t sched_tick_at;               /* tick at which the scheduler picks next, not a fiber */
     uint32_t timer_tick_at;               /* tick of the next look at the timers */
-    unsigned timer_turn;                  /* the worker whose timers it looked at as well */
+    unsigned timer_turn;                  /* index of the last heap that fi_timers_fire_late read */
     uint32_t fair_tick_at;                /* tick of the next pick for fairness */
     uint32_t fair_round;
     bool maybe_unstarted; /* false: its deque is empty */
@@ -216,7 +216,8 @@ struct fi_runtime {
     fi_shared_queue high_queue, low_queue; /* unstarted work before and after all other */
     fi_memory_wait memory_wait;
     fi_idle idle;
-    FI_ATOMIC(uint32_t) timers_stopped; /* no timer fires; written while all workers sleep */
+    FI_ATOMIC(uint32_t) n_searching_borrowers; /* of the searchers in idle.state; a hint */
+    FI_ATOMIC(uint32_t) timers_stopped;        /* no timer fires; written while all workers sleep */
     fi_watchdog watchdog;
     FI_ATOMIC(int64_t) coarse_now_ns; /* a recent time */
     FI_ATOMIC(fi_poller *) poller;    /* NULL: none yet */
@@ -279,11 +280,11 @@ void fi_worker_requeue_no_memory(fi_worker *w, fi_runnable *r);
 /* [worker] The next work; NULL: the thread must detach.  find_work.c
  * fi_find_work: sleep until there is work.
  * fi_find_after_wake: the same for a worker that was just woken, and so is a searcher.
- * fi_find_as_borrower: do not sleep; NULL also if there is no work.  A borrower searches, but does
- * not count as a searcher: it stops when its own work is done, and the worker is asleep again. */
+ * fi_find_work_awake: do not sleep; NULL also if there is no work, and then *searching tells
+ * whether the worker is a searcher. */
 fi_runnable *fi_find_work(fi_worker *w);
 fi_runnable *fi_find_after_wake(fi_worker *w);
-fi_runnable *fi_find_as_borrower(fi_worker *w);
+fi_runnable *fi_find_work_awake(fi_worker *w, bool *searching);
 
 /* [fiber that has ended its work] Unstarted work for the same fiber; NULL: switch to the
  * scheduler. */
@@ -319,7 +320,7 @@ bool fi_runtime_has_work(fi_runtime *rt);
 bool fi_runtime_has_shared_work(fi_runtime *rt);
 
 /* [borrower] Return the worker to its own thread, which is woken if there is work.  find_work.c */
-void fi_worker_return(fi_worker *w);
+void fi_worker_return(fi_worker *w, bool searching);
 
 /* [any] A parked fiber may continue.  submit.c */
 void fi_ready(fi_fiber *f);

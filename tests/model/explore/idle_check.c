@@ -218,8 +218,9 @@ static void borrow_and_return(uint64_t position, bool until_all_done)
     x_data_write(worker);
     while (until_all_done && !fi_load_relaxed(&all_done))
         fi_futex_wait(&all_done, 0, FI_FUTEX_FOREVER);
+    bool searching = !until_all_done && fi_idle_search_begin(&at->idle, n_workers());
     x_say("return it");
-    fi_idle_return(&at->idle, s, anything, &(checker){position, worker});
+    fi_idle_return(&at->idle, s, searching, anything, &(checker){position, worker});
 }
 
 /* ---- quiescence, as in sched/runtime.c ---- */

@@ -206,7 +206,7 @@ static void borrow_and_return(int self, uint64_t position, bool for_ever)
     memory *m = &of_thread[self];
     *m = (memory){position, true, (uint64_t)(s - at->workers.sleeper)};
     x_say("return it");
-    fi_idle_return(&at->workers.idle, s, anything, m);
+    fi_idle_return(&at->workers.idle, s, false, anything, m);
 }
 
 static void operate(const operation *op)

@@ -198,7 +198,7 @@ static void a_polling_worker_is_not_lent(void **state)
     s = fi_idle_borrow(&idle);
     CHECK(s == &all[1].sleeper);
     CHECK(fi_idle_borrow(&idle) == NULL);
-    fi_idle_return(&idle, s, unpolled, NULL);
+    fi_idle_return(&idle, s, false, unpolled, NULL);
     CHECK(!atomic_load(&all[1].awake));
     fi_idle_wake_all(&idle);
     await_awake(0);
@@ -218,7 +218,7 @@ static void a_returned_worker_wakes_to_poll(void **state)
     CHECK(s != NULL);
     fi_idle_add_interest(&idle);
     CHECK(!atomic_load(&all[0].awake));
-    fi_idle_return(&idle, s, unpolled, NULL);
+    fi_idle_return(&idle, s, false, unpolled, NULL);
     await_awake(0);
 }
 
@@ -244,7 +244,7 @@ static void a_returned_worker_that_polls_is_interrupted(void **state)
     start_sleeping(0);
     s = fi_idle_borrow(&idle);
     CHECK(s == &all[0].sleeper);
-    fi_idle_return(&idle, s, wakes_and_polls, NULL);
+    fi_idle_return(&idle, s, false, wakes_and_polls, NULL);
     await_awake(0);
 }
 

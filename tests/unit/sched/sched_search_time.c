@@ -73,7 +73,7 @@ static void long_idle_periods_are_slept(void **state)
 }
 
 /* Work that comes just after each search. */
-static void searches_in_vain_are_bounded(void **state)
+static void searches_without_success_are_bounded(void **state)
 {
     worker w = {.now = 1};
     uint64_t seed = 1;
@@ -126,5 +126,5 @@ static void the_maximum_is_kept(void **state)
 }
 
 CHECK_MAIN(short_idle_periods_are_searched, the_longest_idle_period_counts,
-           long_idle_periods_are_slept, searches_in_vain_are_bounded,
+           long_idle_periods_are_slept, searches_without_success_are_bounded,
            tiny_work_is_not_worth_a_search, sleep_earns_nothing, the_maximum_is_kept)
