@@ -200,7 +200,7 @@ static void waiter_prefetch(const fi_waiter *w)
     FI_PREFETCH(&f->ctx);
     FI_PREFETCH(&f->stack_bounds);
     for (int i = 1; i <= FRAME_LINES; i++)
-        FI_PREFETCH((const char *)w - i * FI_CACHE_LINE);
+        FI_PREFETCH((const char *)w - (ptrdiff_t)i * FI_CACHE_LINE);
     FI_PREFETCH(w + 1);
 }
 
