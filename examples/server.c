@@ -24,7 +24,7 @@ static filch_fiber *acceptor;
 static filch_sem slots;
 static filch_group connections = FILCH_GROUP_INIT;
 static filch_group late = FILCH_GROUP_INIT; /* accepted during the stop */
-static filch_wait_group starting;
+static filch_wait_group starting; /* connections that have not begun, and stop_on_signal */
 
 static atomic_bool stopping;
 static int64_t stop_by; /* written before `stopping` */
@@ -65,11 +65,14 @@ bool server_stop_interrupted(ssize_t result)
     return result == -ECANCELED && filch_fiber_uncancel();
 }
 
-/* A connection that has not started would be dropped with the cancelled group. */
+/* [acceptor] A connection that has not started would be dropped with the cancelled group.  The
+ * acceptor was cancelled as well.  This must be over before it waits for `late`, because a cancelled
+ * fiber passes its cancellation on to the group that it waits for. */
 static void interrupt_connections(void)
 {
     while (server_stop_interrupted(filch_wait_group_wait(&starting)))
         continue;
+    filch_fiber_uncancel();
     filch_group_cancel(&connections);
 }
 
@@ -83,6 +86,7 @@ static void stop_on_signal(void *arg)
     stop_by = filch_now() + self->grace;
     atomic_store_explicit(&stopping, true, memory_order_release);
     filch_fiber_cancel(acceptor);
+    filch_wait_group_done(&starting);
 }
 
 /* Block the signals in all threads and read them from a signalfd.  Call before threads are
@@ -168,6 +172,7 @@ static int run(int argc, char **argv)
     if (s < 0)
         server_fail(self->name, "cannot listen", s);
     acceptor = filch_fiber_self();
+    filch_wait_group_add(&starting, 1);
     if (!acceptor || filch_go(stop_on_signal, NULL) < 0)
         server_fail(self->name, "cannot start", -ENOMEM);
     if (self->begin)
