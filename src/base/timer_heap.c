@@ -98,14 +98,6 @@ static fi_timer *pop_first(fi_timer_heap *ts)
     return t;
 }
 
-/* Drop removed entries at the top, and publish the deadline of the first timer. */
-static void update_next(fi_timer_heap *ts)
-{
-    while (ts->n > 0 && !ts->slots[ts->heap[0].index].timer)
-        pop_first(ts);
-    fi_store_relaxed(&ts->next_ns, ts->n > 0 ? ts->heap[0].deadline_ns : FI_TIMER_NEVER);
-}
-
 /* Drop all removed entries.  Called when they are the majority, so the cost per removal is
  * constant. */
 static void compact(fi_timer_heap *ts)
@@ -122,6 +114,15 @@ static void compact(fi_timer_heap *ts)
     for (uint32_t i = n / CHILDREN + 1; i-- > 0;)
         if (i < n)
             sift_down(ts->heap, n, i, ts->heap[i]);
+}
+
+/* Publish the deadline of the first entry.  If all entries are removed ones, there is no timer, and
+ * none may be announced. */
+static void update_next(fi_timer_heap *ts)
+{
+    if (ts->removed == ts->n)
+        compact(ts);
+    fi_store_relaxed(&ts->next_ns, ts->n > 0 ? ts->heap[0].deadline_ns : FI_TIMER_NEVER);
 }
 
 static int grow(fi_timer_heap *ts)
@@ -224,6 +225,8 @@ void fi_timer_heap_unreserve(fi_timer_heap *ts)
     fi_lock_unlock(&ts->lock);
 }
 
+/* A first entry that was removed stays.  In a server most timers are removed long before their
+ * deadline, the earliest first, and to drop that one rebuilds a path of the heap. */
 static void remove_timer(fi_timer_heap *ts, fi_timer *t)
 {
     ts->slots[t->index - 1].timer = NULL;
@@ -266,7 +269,7 @@ static uint32_t pop_due(fi_timer_heap *ts, int64_t now_ns, fi_timer **due)
 {
     uint32_t n = 0;
 
-    for (uint32_t i = 0; i < BATCH && is_due(ts, now_ns); i++) {
+    while (n < BATCH && is_due(ts, now_ns)) {
         fi_timer *t = pop_first(ts);
         if (t)
             due[n++] = t;

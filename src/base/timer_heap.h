@@ -4,7 +4,8 @@
  * A timer is in its user's memory, mostly on a stack, each on another page.  So the heap does not
  * touch timers while it sorts: its entries have the deadline, and the index of a slot in a table
  * that points to the timer.  Removing a timer clears its slot.  The entry stays in the heap until
- * it is the first one, or until more than half of the entries are removed ones. */
+ * its deadline, or until more than half of the entries, or all, are removed ones.  So the deadline
+ * of the first entry may be that of a removed timer, and a sleeper wakes too early. */
 #ifndef FI_BASE_TIMER_HEAP_H
 #define FI_BASE_TIMER_HEAP_H
 
@@ -40,26 +41,26 @@ typedef union fi_timer_slot {
 
 struct fi_timer_heap {
     fi_lock lock;
-    fi_timer_entry *heap; /* 4-ary, the earliest first; the first entry is never a removed one */
+    fi_timer_entry *heap; /* 4-ary, the earliest first */
     fi_timer_slot *slots;
     uint32_t n, removed, capacity; /* entries; removed entries; of both arrays */
     uint32_t reserved;             /* timers that can be added without memory */
     uint32_t free_index;           /* of the first free slot, plus 1; 0: none */
-    FI_ATOMIC(int64_t) next_ns;    /* deadline of the first timer; written under the lock */
+    FI_ATOMIC(int64_t) next_ns;    /* deadline of the first entry; written under the lock */
 };
 
 /* [any] */
 void fi_timer_heap_init(fi_timer_heap *ts);
 void fi_timer_heap_fini(fi_timer_heap *ts);
 
-/* [any] The deadline of the first timer.  FI_TIMER_NEVER: there is none. */
+/* [any] No timer has an earlier deadline.  FI_TIMER_NEVER: there is none. */
 static inline int64_t fi_timer_heap_next(fi_timer_heap *ts)
 {
     return fi_load_relaxed(&ts->next_ns);
 }
 
 /* [any] Add a timer with deadline_ns and fire set, and zeros otherwise.  Returns 1: it is the first
- * timer now, so a sleeper may sleep too long; 0: it is not; -ENOMEM. */
+ * entry now, so a sleeper may sleep too long; 0: it is not; -ENOMEM. */
 int fi_timer_heap_add(fi_timer_heap *ts, fi_timer *t);
 
 /* [any] Reserve memory for one timer that is added again and again, and release it.
