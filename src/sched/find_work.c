@@ -13,7 +13,7 @@
  *     4. the global queue, several at once; then bound fibers
  *     5. the poller, unless a worker sleeps in it; then work that waits for memory, once it is free
  *     6. other workers, each once in a random order, at most 4 rounds: their deque (up to k pieces
- *        of work), their FIFO (half; and their next slot, if it is stale), their inbox; a worker
+ *        of work), their FIFO (half; and the only ready fiber, if it is stale), their inbox; a worker
  *        that has nothing to steal gets a request to publish
  *     7. low priority; then 6 again until the search time is over, or no worker runs work and none
  *        is expected soon (sched/search_time.h).
@@ -34,7 +34,7 @@
 #define TICKS_PER_CLOCK_READ 8u /* ticks between two reads of the clock */
 #define ROUNDS               4
 #define PAUSES               8 /* spins between two rounds */
-#define NEXT_STALE_NS        5000
+#define STALE_NS             5000
 
 /* Return the first of the list to be run, and push the others to the FIFO of the worker. */
 static fi_runnable *push_rest_ready(fi_worker *w, fi_runnable *list)
@@ -258,15 +258,17 @@ static fi_runnable *steal_from_deque(fi_worker *w, fi_worker *victim)
     return items[0];
 }
 
-/* Wait until the worker looks for work, or for NEXT_STALE_NS.  True: it has not looked for work,
- * and the fiber in its next slot may be stolen. */
-static bool next_is_stale(fi_worker *victim)
+/* May the only ready fiber of the worker be stolen?  Wait until the queue changes, or for STALE_NS.
+ * True: a fiber has stayed in the queue.  If it is in the next slot, the worker has not looked for
+ * work either. */
+static bool ready_is_stale(fi_worker *victim)
 {
     uint32_t tick = fi_load_relaxed(&victim->tick);
-    int64_t until = fi_clock_now() + NEXT_STALE_NS;
+    int64_t until = fi_clock_now() + STALE_NS;
 
     while (fi_clock_now() < until) {
-        if (fi_load_relaxed(&victim->tick) != tick || fi_runq_size(&victim->ready) != 1)
+        if (fi_runq_size(&victim->ready) != 1 ||
+            (fi_runq_has_next(&victim->ready) && fi_load_relaxed(&victim->tick) != tick))
             return false;
         fi_pause();
     }
@@ -278,7 +280,7 @@ static fi_runnable *steal_from_runq(fi_worker *w, fi_worker *victim)
     uint32_t there = fi_runq_size(&victim->ready), n;
     fi_runnable *list;
 
-    if (there == 0 || (there == 1 && !next_is_stale(victim)))
+    if (there == 0 || (there == 1 && !ready_is_stale(victim)))
         return NULL;
     n = fi_runq_steal(&victim->ready, fi_worker_lock_id(w), FI_RUNQ_BATCH, there == 1, &list);
     if (n == 0)

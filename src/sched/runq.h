@@ -7,7 +7,9 @@
  *
  * The fiber in the next slot is mostly run by the same worker a moment later, when the fiber that
  * made it ready parks, because the two communicate.  A steal would separate them.  So a thief takes
- * that fiber only if the worker does not look for work for a while.  A wake-up of another worker
+ * that fiber only if the worker does not look for work for a while.  A fiber in the FIFO waits for
+ * its turn, and thieves take it.  If it is the only one, they take it only after a while: a fiber
+ * that yields alone is there for a moment.  A wake-up of another worker
  * would be wasted.  So the queue counts how often in a row its worker took the fiber in the next
  * slot.  After FI_RUNQ_NEXT_STREAK_MIN times no worker is woken for it.  The count starts again
  * when a thief takes the fiber, which may be a worker that the watchdog has woken
@@ -29,7 +31,8 @@ typedef struct fi_runq {
     FI_CACHE_ALIGNED fi_biased_lock lock;
     FI_ATOMIC(uint32_t) n; /* next slot and FIFO; written under the lock, read by any thread */
     FI_ATOMIC(uint32_t) next_streak; /* times in a row that the worker took next; likewise */
-    fi_runnable *next, *first, *last;
+    FI_ATOMIC(fi_runnable *) next;   /* likewise */
+    fi_runnable *first, *last;
 } fi_runq;
 
 /* [any] The approximate number of fibers. */
@@ -42,6 +45,12 @@ static inline uint32_t fi_runq_size(fi_runq *q)
 static inline bool fi_runq_owner_takes_next(fi_runq *q)
 {
     return fi_load_relaxed(&q->next_streak) >= FI_RUNQ_NEXT_STREAK_MIN;
+}
+
+/* [any] Is there a fiber in the next slot? */
+static inline bool fi_runq_has_next(fi_runq *q)
+{
+    return fi_load_relaxed(&q->next) != NULL;
 }
 
 /* ---- under the lock ---- */
@@ -72,23 +81,30 @@ static inline fi_runnable *fi_runq_take_first(fi_runq *q)
 
 static inline fi_runnable *fi_runq_take_next(fi_runq *q)
 {
-    fi_runnable *r = q->next;
+    fi_runnable *r = fi_load_relaxed(&q->next);
 
-    q->next = NULL;
+    fi_store_relaxed(&q->next, NULL);
     return r;
+}
+
+/* The worker takes the fiber in the next slot. */
+static inline void fi_runq_clear_next(fi_runq *q)
+{
+    uint32_t next_streak = fi_load_relaxed(&q->next_streak);
+
+    if (FI_UNLIKELY(next_streak < FI_RUNQ_NEXT_STREAK_MIN))
+        fi_store_relaxed(&q->next_streak, next_streak + 1u);
+    fi_store_relaxed(&q->next, NULL);
 }
 
 /* The fiber in the next slot, or else the first of the FIFO; NULL: the queue is empty. */
 static inline fi_runnable *fi_runq_take(fi_runq *q)
 {
-    fi_runnable *r = q->next;
-    uint32_t next_streak = fi_load_relaxed(&q->next_streak);
+    fi_runnable *r = fi_load_relaxed(&q->next);
 
     if (!r)
         return fi_runq_take_first(q);
-    if (FI_UNLIKELY(next_streak < FI_RUNQ_NEXT_STREAK_MIN))
-        fi_store_relaxed(&q->next_streak, next_streak + 1u);
-    q->next = NULL;
+    fi_runq_clear_next(q);
     return r;
 }
 
@@ -110,9 +126,9 @@ static inline void fi_runq_push(fi_runq *q, uint32_t lock_id, fi_runnable *r)
  * the FIFO. */
 static inline bool fi_runq_set_next(fi_runq *q, fi_runnable *r)
 {
-    fi_runnable *displaced = q->next;
+    fi_runnable *displaced = fi_load_relaxed(&q->next);
 
-    q->next = r;
+    fi_store_relaxed(&q->next, r);
     fi_runq_change(q, 1u);
     if (displaced)
         fi_runq_append(q, displaced);
@@ -165,17 +181,19 @@ fi_runnable *fi_runq_pop_fifo(fi_runq *q, uint32_t lock_id);
  * entry is not a parked fiber; nothing was changed, and the lock is not held. */
 static inline fi_runnable *fi_runq_exchange(fi_runq *q, uint32_t lock_id, fi_runnable *way)
 {
-    fi_runnable *r;
+    fi_runnable *next, *r;
 
-    if (FI_UNLIKELY(fi_load_relaxed(&q->n) == 0))
-        return NULL;
     fi_biased_lock_lock(&q->lock, lock_id);
-    r = q->next ? q->next : q->first;
+    next = fi_load_relaxed(&q->next);
+    r = next ? next : q->first;
     if (FI_UNLIKELY(!r || r->run)) { /* stolen meanwhile; or unstarted, and it needs a fiber */
         fi_biased_lock_unlock(&q->lock, lock_id);
         return NULL;
     }
-    fi_runq_take(q);
+    if (next)
+        fi_runq_clear_next(q);
+    else
+        q->first = r->next;
     fi_runq_append(q, way);
     return r;
 }

@@ -417,12 +417,14 @@ static bool commit_yield(fi_fiber *f, void *arg)
 }
 
 /* If another fiber is ready, it releases the lock of the run queue after this one has left its
- * stack.  If not, the worker looks for work elsewhere. */
+ * stack.  If not, this one continues.  At some of the calls the worker looks for work elsewhere. */
 FI_INLINE void yield_as_fiber(fi_worker *on)
 {
     fi_fiber *f = fi_worker_fiber(on);
     fi_fiber *to = fi_switch_pick_for_yield(on, f);
 
+    if (FI_UNLIKELY(to == f))
+        return;
     if (FI_UNLIKELY(!to))
         fi_after_switch_call(on, commit_yield, on);
     fi_switch_to(on, f, to, FI_SWITCH_YIELD);
