@@ -109,15 +109,13 @@ static void share_next(fi_worker *w)
         fi_shared_queue_push(&w->runtime->global, r);
 }
 
+/* Work that a worker was expected to take itself woke no other worker.  So one is woken at each
+ * check, and takes that work if it is stale (sched/find_work.c). */
 void fi_long_run_check(fi_runtime *rt, int64_t period_ns, int64_t now_ns)
 {
-    bool any = false;
-
     for (unsigned i = 0; i < rt->n_workers; i++)
-        if (check_worker(&rt->workers[i], rt->settings.watchdog_ns, 2 * period_ns, now_ns)) {
+        if (check_worker(&rt->workers[i], rt->settings.watchdog_ns, 2 * period_ns, now_ns))
             share_next(&rt->workers[i]);
-            any = true;
-        }
-    if (any && fi_runtime_has_shared_work(rt))
+    if (fi_runtime_has_shared_work(rt))
         fi_idle_notify(&rt->idle);
 }

@@ -243,16 +243,41 @@ static void count_deque_steal(fi_counters *c, int n)
         fi_count(&c->deque_steals_single_failed);
 }
 
+/* The worker has one piece of unstarted work, and will probably take it itself. */
+static bool worker_keeps_unstarted(fi_worker *w)
+{
+    return fi_worker_takes_unstarted(w) && fi_deque_size(w->deque) == 1;
+}
+
+/* May the only unstarted work of the worker be stolen?  Wait until the worker looks for work, or
+ * for STALE_NS.  True: it has not looked for work. */
+static bool unstarted_is_stale(fi_worker *victim)
+{
+    uint32_t tick = fi_load_relaxed(&victim->tick);
+    int64_t until = fi_clock_now() + STALE_NS;
+
+    while (fi_clock_now() < until) {
+        if (fi_load_relaxed(&victim->tick) != tick || !worker_keeps_unstarted(victim))
+            return false;
+        fi_pause();
+    }
+    return true;
+}
+
 /* Return the oldest item to be run.  The others keep their order, with the oldest nearest to the
  * thieves. */
 static fi_runnable *steal_from_deque(fi_worker *w, fi_worker *victim)
 {
     void *items[FI_DEQUE_MAX_BATCH];
-    int n = fi_deque_steal(victim->deque, items, w->runtime->settings.steal_batch);
+    int n;
 
+    if (worker_keeps_unstarted(victim) && !unstarted_is_stale(victim))
+        return NULL;
+    n = fi_deque_steal(victim->deque, items, w->runtime->settings.steal_batch);
     count_deque_steal(&w->counters, n);
     if (n <= 0)
         return NULL;
+    fi_worker_end_unstarted_streak(victim);
     count_steal(w, victim, n);
     push_rest_unstarted(w, items + 1, n - 1);
     return items[0];
@@ -458,11 +483,18 @@ bool fi_runtime_has_work(fi_runtime *rt)
     return fi_runtime_has_shared_work(rt);
 }
 
-/* Its worker will run that fiber itself (sched/runq.h). */
-static bool worker_has_only_next(fi_worker *w)
+/* The worker will take this fiber itself (sched/runq.h). */
+static bool worker_keeps_ready(fi_worker *w)
 {
-    return fi_deque_size(w->deque) == 0 && fi_shared_queue_size(&w->inbox) == 0 &&
-           fi_runq_size(&w->ready) == 1 && fi_runq_owner_takes_next(&w->ready);
+    return fi_runq_size(&w->ready) == 1 && fi_runq_owner_takes_next(&w->ready);
+}
+
+/* Is there work that other workers should take now? */
+static bool worker_has_work_for_others(fi_worker *w)
+{
+    return fi_shared_queue_size(&w->inbox) > 0 ||
+           (fi_deque_size(w->deque) > 0 && !worker_keeps_unstarted(w)) ||
+           (fi_runq_size(&w->ready) > 0 && !worker_keeps_ready(w));
 }
 
 /* The last check before sleep.  It only tests for work, because only a worker that is awake may
@@ -478,7 +510,7 @@ static bool must_stay_awake(void *ctx)
         return true;
     for (unsigned i = 0; i < rt->n_workers; i++) {
         fi_worker *victim = &rt->workers[i];
-        if (worker_has_work(victim) && !(victim != w && worker_has_only_next(victim)))
+        if (victim == w ? worker_has_work(w) : worker_has_work_for_others(victim))
             return true;
         if (victim != w)
             request_publish(victim);

@@ -67,11 +67,19 @@ void fi_ready(fi_fiber *f)
         push_next(w, &f->ready);
 }
 
+/* No worker is woken for work that this worker will take itself. */
+static void notify_unstarted(fi_worker *w)
+{
+    if (!fi_worker_takes_unstarted(w) || fi_deque_size(w->deque) != 1)
+        fi_notify(w);
+}
+
 void fi_submit_local(fi_worker *w, fi_runnable *r)
 {
     fi_trace_submit(w, r);
     fi_worker_push_unstarted(w, r);
-    fi_notify(w);
+    if (w->runtime->n_workers > 1)
+        notify_unstarted(w);
 }
 
 void fi_submit_priority(fi_runtime *rt, fi_shared_queue *which, fi_runnable *r)

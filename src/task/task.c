@@ -74,6 +74,7 @@ static size_t publish(fi_worker *w, fi_task_stack *s, const char *top, size_t n)
     if (done > 0) {
         fi_trace_publish(w, done);
         fi_count_add(&w->counters.published, done);
+        fi_worker_end_unstarted_streak(w);
         fi_notify(w);
     }
     return done;
