@@ -9,6 +9,7 @@
 #ifndef BENCH_BENCH_H
 #define BENCH_BENCH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -39,6 +40,7 @@ typedef struct bench_workload {
     const char *(*prepare)(bench_case *c);  /* once; returns NULL or an error text */
     void (*reset)(void);                    /* before each repetition, not timed; may be NULL */
     int64_t (*digest)(const bench_case *c); /* result from memory; NULL: use that of bench_run */
+    bool has_metrics; /* bench_run adds metrics; otherwise main.c adds cpu_ms, of all threads */
 } bench_workload;
 
 /* Part 1. */

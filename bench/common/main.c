@@ -32,9 +32,12 @@ static double run_once(const bench_case *c, int64_t *result)
     const bench_workload *w = &bench_the_workload;
     if (w->reset)
         w->reset();
+    stopwatch watch = stopwatch_start();
     double began = now();
     *result = bench_run(c);
     double spent = now() - began;
+    if (!w->has_metrics)
+        metrics_add("cpu_ms", stopwatch_read(watch).cpu / 1e6);
     if (w->digest)
         *result = w->digest(c);
     return spent;

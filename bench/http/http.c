@@ -73,12 +73,13 @@ int64_t bench_run(const bench_case *c)
     double before = server_cpu();
     stopwatch w = stopwatch_start();
     run_wrk(c, text, sizeof text);
-    double cpu = server_cpu() - before;
+    double cpu = server_cpu() - before, wall = stopwatch_read(w).wall / 1e9;
     long requests = requests_in(text);
     if (requests == 0)
         return -1;
     metrics_add("cpu_us", cpu * 1e6 / (double)requests);
-    metrics_add("requests_s", (double)requests / (stopwatch_read(w).wall / 1e9));
+    metrics_add("wall_us", wall * 1e6 / (double)requests);
+    metrics_add("requests_s", (double)requests / wall);
     return errors_in(text);
 }
 
@@ -86,4 +87,5 @@ const bench_workload bench_the_workload = {
     .name = "http",
     .inputs = inputs,
     .prepare = prepare,
+    .has_metrics = true,
 };

@@ -109,4 +109,5 @@ const bench_workload bench_the_workload = {
     .name = "fibers",
     .inputs = inputs,
     .prepare = prepare,
+    .has_metrics = true,
 };

@@ -44,7 +44,12 @@ static const bench_input inputs[] = {
     {0},
 };
 
-const bench_workload bench_the_workload = {.name = "deque", .inputs = inputs, .prepare = prepare};
+const bench_workload bench_the_workload = {
+    .name = "deque",
+    .inputs = inputs,
+    .prepare = prepare,
+    .has_metrics = true,
+};
 
 const char *const bench_runtime = BENCH_VARIANT;
 

@@ -58,6 +58,7 @@ const bench_workload bench_the_workload = {
     .inputs = inputs,
     .prepare = prepare,
     .reset = reset,
+    .has_metrics = true,
 };
 
 const char *const bench_runtime = "filch";
