@@ -2,6 +2,7 @@
 #include "args.h"
 #include "bench_options.h"
 #include "command.h"
+#include "fibers_cases.h"
 #include "measure.h"
 #include "print.h"
 #include "series.h"
@@ -100,16 +101,21 @@ static void bench_print(bench *b)
     }
 }
 
+static int bench_other_table(const bench_options *o)
+{
+    if (o->table == jobs_name)
+        return bench_jobs(o);
+    return o->table == fibers_name ? bench_fibers(o) : bench_scale_out(o);
+}
+
 int command_bench(int argc, char **argv)
 {
     static bench b;
     if (argc > 1 && strcmp(argv[1], "run") == 0)
         return bench_run(argc - 1, argv + 1);
     b.options = bench_options_read(argc, argv);
-    if (b.options.jobs)
-        return bench_jobs(&b.options);
-    if (b.options.fibers)
-        return bench_fibers(&b.options);
+    if (b.options.table)
+        return bench_other_table(&b.options);
     for (int i = 0; b.options.workloads[i]; i++)
         add_workload(&b, b.options.workloads[i]);
     print_left_out(&b.options);

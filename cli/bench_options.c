@@ -4,6 +4,7 @@
 #include "args.h"
 #include "fibers_cases.h"
 #include "gnuplot.h"
+#include "scale_out_rows.h"
 #include "series.h"
 
 #include <filch/runtime.h>
@@ -26,14 +27,16 @@ static const char *name_of(const workload *w)
     return w->name;
 }
 
-/* The options that all three forms have. */
-static void print_options(bool has_plot)
+static const char usual_workers[] = "1 and the number of CPUs";
+
+/* The options that all forms have.  workers: the default of --workers. */
+static void print_options(const char *workers, bool has_plot)
 {
-    printf("  --workers LIST     numbers of workers, such as 1,2 (1 and the number of CPUs)\n"
+    printf("  --workers LIST     numbers of workers, such as 1,2 (%s)\n"
            "  --repeat N         calls of each program, 1 to %d (%d, with --quick %d)\n"
            "  --quick            small sizes that take seconds\n"
            "  --json             print lines of JSON with all samples instead of the table\n",
-           REPEATS_MAX, USUAL_REPEAT, QUICK_REPEAT);
+           workers, REPEATS_MAX, USUAL_REPEAT, QUICK_REPEAT);
     if (has_plot)
         printf("  --plot FILE        also write a plot to FILE, .svg or .png (needs gnuplot)\n");
     printf("  --timeout SECONDS  time limit of one call (%d)\n"
@@ -47,7 +50,7 @@ static void jobs_help(void)
     printf(
         "usage: filch bench jobs [OPTION...]\n\n"
         "Measures many small jobs on a classical job system and on Filch, and prints a table.\n\n");
-    print_options(true);
+    print_options(usual_workers, true);
 }
 
 static void fibers_help(void)
@@ -55,8 +58,17 @@ static void fibers_help(void)
     printf(
         "usage: filch bench fibers [CASE...] [OPTION...]\n\n"
         "Measures CPU time and memory of fibers, channels, timers and HTTP, compared with Go.\n\n");
-    print_options(false);
+    print_options(usual_workers, false);
     print_catalog("cases", fibers_workloads, fibers_arg);
+}
+
+static void scale_out_help(void)
+{
+    printf("usage: filch bench scale-out [WORKLOAD...] [OPTION...]\n\n"
+           "Measures workloads on Filch with more and more workers, also with more workers than "
+           "CPUs, and\nprints wall times, CPU times and their ratios.\n\n");
+    print_options("1,2,4,8,16,64", false);
+    print_catalog("workloads", scale_out_workloads, scale_out_arg);
 }
 
 static void bench_help(void)
@@ -64,17 +76,19 @@ static void bench_help(void)
     printf("usage: filch bench [WORKLOAD...] [OPTION...]\n"
            "       filch bench jobs [OPTION...]\n"
            "       filch bench fibers [CASE...] [OPTION...]\n"
+           "       filch bench scale-out [WORKLOAD...] [OPTION...]\n"
            "       filch bench run WORKLOAD [OPTION...]\n\n"
            "Measures workloads on Filch and on the other runtimes that are installed, and prints a "
            "table.\n"
            "Rounds alternate between the runtimes.\n\n"
            "  --runtimes LIST    the runtimes to measure (all)\n"
            "  --size N           the size of the workload; needs exactly one workload\n");
-    print_options(true);
+    print_options(usual_workers, true);
     printf("\nother tables\n"
-           "  %-18s %s\n  %-18s %s\n  %-18s %s\n",
+           "  %-18s %s\n  %-18s %s\n  %-18s %s\n  %-18s %s\n",
            jobs_name, "many small jobs, on a classical job system and on Filch", fibers_name,
-           "CPU time and memory of fibers, channels, timers and HTTP, compared with Go", "run",
+           "CPU time and memory of fibers, channels, timers and HTTP, compared with Go",
+           scale_out_name, "wall time and CPU time with more workers than CPUs", "run",
            "one workload on Filch, with the counters of its workers");
     print_catalog("workloads", workloads, name_of);
     printf("\nruntimes\n");
@@ -83,11 +97,24 @@ static void bench_help(void)
     print_catalog("cases of fibers", fibers_workloads, fibers_arg);
 }
 
+/* The name of another table, or NULL. */
+static const char *table_named(const char *word)
+{
+    static const char *const names[] = {jobs_name, fibers_name, scale_out_name};
+    for (int i = 0; i < 3; i++)
+        if (strcmp(word, names[i]) == 0)
+            return names[i];
+    return NULL;
+}
+
 static void (*help_for(const char *word))(void)
 {
-    if (word && strcmp(word, jobs_name) == 0)
+    const char *table = word ? table_named(word) : NULL;
+    if (table == jobs_name)
         return jobs_help;
-    return word && strcmp(word, fibers_name) == 0 ? fibers_help : bench_help;
+    if (table == fibers_name)
+        return fibers_help;
+    return table ? scale_out_help : bench_help;
 }
 
 /* Call `take` for each item of a comma-separated list. */
@@ -133,13 +160,6 @@ static void take_runtime(bench_options *o, const char *word)
     o->runtimes[i] = r;
 }
 
-static void take_jobs(bench_options *o)
-{
-    if (o->jobs)
-        usage_error("%s is given twice", jobs_name);
-    o->jobs = true;
-}
-
 /* Each may be named once. */
 static void bench_choose(bench_options *o, const workload *w, const char *word)
 {
@@ -170,24 +190,37 @@ static void take_case(bench_options *o, const char *word)
     bench_choose(o, w, word);
 }
 
-static void take_fibers(bench_options *o)
+static void take_scale_out_workload(bench_options *o, const char *word)
 {
-    if (o->jobs || o->workloads[0])
-        usage_error("%s has its own table and cannot be combined with %s", fibers_name,
-                    o->jobs ? jobs_name : o->workloads[0]->name);
-    if (o->fibers)
-        usage_error("%s is given twice", fibers_name);
-    o->fibers = true;
+    char names[256];
+    scale_out_list(names, sizeof names);
+    const workload *w = scale_out_named(word);
+    if (!w)
+        usage_error("unknown workload '%s' of %s; choose from: %s", word, scale_out_name, names);
+    bench_choose(o, w, word);
 }
 
+static void take_table(bench_options *o, const char *table)
+{
+    if (o->table == table)
+        usage_error("%s is given twice", table);
+    if (o->table || o->workloads[0])
+        usage_error("%s has its own table and cannot be combined with %s", table,
+                    o->table ? o->table : o->workloads[0]->name);
+    o->table = table;
+}
+
+/* The arguments after fibers and scale-out name their own workloads. */
 static void take_arg(bench_options *o, const char *word)
 {
-    if (strcmp(word, fibers_name) == 0)
-        take_fibers(o);
-    else if (o->fibers)
+    const char *table = table_named(word);
+    bool is_again = table && table == o->table;
+    if (o->table == fibers_name && !is_again)
         take_case(o, word);
-    else if (strcmp(word, jobs_name) == 0)
-        take_jobs(o);
+    else if (o->table == scale_out_name && !is_again)
+        take_scale_out_workload(o, word);
+    else if (table)
+        take_table(o, table);
     else
         take_workload(o, word);
 }
@@ -224,7 +257,9 @@ static void bench_take_option(bench_options *o, int letter)
 
 static void all_workloads(bench_options *o)
 {
-    const workload *all = o->fibers ? fibers_workloads : workloads;
+    const workload *all = o->table == fibers_name      ? fibers_workloads
+                          : o->table == scale_out_name ? scale_out_workloads
+                                                       : workloads;
     for (int i = 0; all[i].name; i++)
         o->workloads[i] = &all[i];
 }
@@ -235,6 +270,17 @@ static void all_runtimes(bench_options *o)
         o->runtimes[i] = &runtimes[i];
 }
 
+static void all_workers(bench_options *o)
+{
+    if (o->table == scale_out_name) {
+        for (int i = 0; scale_out_workers[i] != 0; i++)
+            o->workers[i] = scale_out_workers[i];
+        return;
+    }
+    o->workers[0] = 1;
+    o->workers[1] = filch_cpu_count() > 1 ? filch_cpu_count() : 0;
+}
+
 /* Defaults. */
 static void fill_up(bench_options *o)
 {
@@ -242,10 +288,8 @@ static void fill_up(bench_options *o)
         all_workloads(o);
     if (!o->runtimes[0])
         all_runtimes(o);
-    if (o->workers[0] == 0) {
-        o->workers[0] = 1;
-        o->workers[1] = filch_cpu_count() > 1 ? filch_cpu_count() : 0;
-    }
+    if (o->workers[0] == 0)
+        all_workers(o);
     if (o->repeat == 0)
         o->repeat = o->quick ? QUICK_REPEAT : USUAL_REPEAT;
 }
@@ -260,23 +304,38 @@ static void check_jobs(const bench_options *o)
         usage_error("%s does not apply to %s", o->size ? "--size" : "--runtimes", jobs_name);
 }
 
-/* A plot of ratios could not show bytes, lateness and goals. */
-static void check_fibers(const bench_options *o)
+/* A plot of ratios to a serial program could show neither the metrics of fibers nor two times for
+ * each number of workers. */
+static void check_without_plot(const bench_options *o)
 {
     if (o->runtimes[0] || o->size || o->plot)
         usage_error("%s does not apply to %s",
                     o->size   ? "--size"
                     : o->plot ? "--plot"
                               : "--runtimes",
-                    fibers_name);
+                    o->table);
+}
+
+/* One of the numbers of workers is the base of the ratios. */
+static void check_scale_out(const bench_options *o)
+{
+    unsigned cpus = filch_cpu_count();
+    bool has_base = o->workers[0] == 0; /* the default has 1 */
+    for (int i = 0; o->workers[i] != 0; i++)
+        has_base |= o->workers[i] <= cpus;
+    if (!has_base)
+        usage_error("%s: --workers needs a number up to the number of CPUs (%u), for the ratios",
+                    scale_out_name, cpus);
 }
 
 static void bench_check(const bench_options *o)
 {
-    if (o->jobs)
+    if (o->table == jobs_name)
         check_jobs(o);
-    if (o->fibers)
-        check_fibers(o);
+    else if (o->table)
+        check_without_plot(o);
+    if (o->table == scale_out_name)
+        check_scale_out(o);
     if (o->size && (!o->workloads[0] || o->workloads[1]))
         usage_error("--size needs exactly one workload");
     if (o->size && o->quick)

@@ -1,4 +1,4 @@
-/* The arguments of `filch bench`, and its two other tables. */
+/* The arguments of `filch bench`, and its other tables. */
 #ifndef CLI_BENCH_OPTIONS_H
 #define CLI_BENCH_OPTIONS_H
 
@@ -16,16 +16,17 @@ typedef struct bench_options {
     long seconds; /* for one call */
     const char *size, *plot;
     bool json, quick;
-    bool jobs;   /* the table of jobs instead of workloads */
-    bool fibers; /* the table of fibers; workloads has its cases */
+    const char *table; /* jobs_name, fibers_name, scale_out_name; NULL: the table of workloads */
 } bench_options;
 
 /* Exits for --help and for usage errors. */
 bench_options bench_options_read(int argc, char **argv);
 
-/* filch bench jobs, fibers, run.  Return the exit code.  jobs.c, fibers.c, bench_run.c */
+/* filch bench jobs, fibers, scale-out, run.  Return the exit code.
+ * jobs.c, fibers.c, scale_out.c, bench_run.c */
 int bench_jobs(const bench_options *o);
 int bench_fibers(const bench_options *o);
+int bench_scale_out(const bench_options *o);
 int bench_run(int argc, char **argv);
 
 #endif

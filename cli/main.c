@@ -84,9 +84,9 @@ static int version(int argc, char **argv)
 /* The help of a command, such as `run`, or of a part, such as `bench run`. */
 static int help_of(int argc, char **argv)
 {
-    static const char *const parts[] = {"run", "jobs", "fibers"};
+    static const char *const parts[] = {"run", "jobs", "fibers", "scale-out"};
     bool is_part = false;
-    for (int i = 0; argc == 2 && i < 3; i++)
+    for (int i = 0; argc == 2 && i < 4; i++)
         is_part |= strcmp(argv[0], "bench") == 0 && strcmp(argv[1], parts[i]) == 0;
     if (argc > 1 && !is_part)
         usage_error("help takes one command (got also '%s')", argv[1]);

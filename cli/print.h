@@ -19,6 +19,9 @@ void print_jobs(const series *all, int n);
 /* The table of fibers, and below it the missing programs.  The goals do not apply to quick runs. */
 void print_fibers(const series *all, int n, const char *missing, bool is_quick);
 
+/* The table of scale-out on this number of CPUs, and below it the missing program. */
+void print_scale_out(const series *all, int n, unsigned cpus, const char *missing);
+
 /* The kind of a plot. */
 typedef struct plot_of {
     const contender *bars; /* one bar each; terminated by an entry without a name */

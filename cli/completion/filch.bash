@@ -47,6 +47,7 @@ _filch_bench_names() {
     case $1 in
     run) _filch_section workloads "$tool" bench --help ;;
     fibers) _filch_section cases "$tool" bench fibers --help ;;
+    scale-out) _filch_section workloads "$tool" bench scale-out --help ;;
     jobs) ;;
     *)
         ((COMP_CWORD > 2)) || _filch_section 'other tables' "$tool" bench --help
@@ -59,7 +60,7 @@ _filch() {
     local tool=${COMP_WORDS[0]} word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
     local command=${COMP_WORDS[1]} words at
     local help=("$tool" "$command")
-    if [[ $command = bench && ${COMP_WORDS[2]-} = @(run|jobs|fibers) ]] && ((COMP_CWORD > 2)); then
+    if [[ $command = bench && ${COMP_WORDS[2]-} = @(run|jobs|fibers|scale-out) ]] && ((COMP_CWORD > 2)); then
         help+=("${COMP_WORDS[2]}")
     fi
     COMPREPLY=()

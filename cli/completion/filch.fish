@@ -12,7 +12,7 @@ end
 # The command of the line: its name, and the part of `bench`.
 function __filch_command
     set -l words (commandline -opc)
-    if test (count $words) -gt 2; and test $words[2] = bench; and contains -- $words[3] run jobs fibers
+    if test (count $words) -gt 2; and test $words[2] = bench; and contains -- $words[3] run jobs fibers scale-out
         printf '%s\n' $words[2..3]
     else
         printf '%s\n' $words[2]
@@ -26,6 +26,8 @@ function __filch_bench_names
             __filch_section workloads bench --help
         case fibers
             __filch_section cases bench fibers --help
+        case scale-out
+            __filch_section workloads bench scale-out --help
         case jobs
         case '*'
             test (count $words) -gt 2; or __filch_section 'other tables' bench --help

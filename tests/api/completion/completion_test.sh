@@ -34,7 +34,7 @@ proposes_only() {
 
 proposes run trace scale top dump info bench lab help version -- ''
 proposes_only scale -- sc
-proposes fib tree uts-T3 run jobs fibers -- bench ''
+proposes fib tree uts-T3 run jobs fibers scale-out -- bench ''
 proposes_none() {
     local word=$1
     shift
@@ -53,6 +53,9 @@ proposes_only -- bench jobs ''
 proposes --plot --repeat -- bench jobs --
 proposes_none --runtimes bench jobs --
 proposes_none --plot bench fibers --
+proposes_only fib tree loop sort channel http -- bench scale-out ''
+proposes_none --plot bench scale-out --
+proposes_none loop bench ''
 proposes --version --help -- bench --
 proposes_only --plot -- bench --pl
 proposes --deque --steal-batch --workers -- bench run --
@@ -69,7 +72,7 @@ proposes --json -- info --
 proposes --interval --once -- top --
 proposes peers jobs deques steals probabilities all report csv -- lab ''
 proposes_only -- lab peers ''
-proposes run jobs fibers -- help bench ''
+proposes run jobs fibers scale-out -- help bench ''
 
 for shell in zsh fish; do
     file=$folder/_filch
