@@ -13,7 +13,8 @@ typedef struct bench_options {
     const contender *runtimes[CHOSEN_MAX];
     unsigned workers[CHOSEN_MAX];
     int repeat;
-    long seconds; /* for one call */
+    bool repeat_is_usual; /* without --repeat and --quick: long cases have fewer rounds */
+    long seconds;         /* for one call */
     const char *size, *plot;
     bool json, quick;
     const char *table; /* jobs_name, fibers_name, scale_out_name; NULL: the table of workloads */

@@ -50,23 +50,25 @@ static bool has_none(fibers *f, const workload *w)
     return true;
 }
 
-static void fibers_add_series(fibers *f, const workload *w, unsigned workers)
+static void fibers_add_series(fibers *f, const workload *w, unsigned workers, int rounds)
 {
     if (has_none(f, w))
         return;
     for (const contender *c = fibers_contenders(w); c->name; c++)
         if (is_there(f, w, c->name))
-            f->all[f->count++] = (series){.workload = w, .runtime = c->name, .workers = workers};
+            f->all[f->count++] =
+                (series){.workload = w, .runtime = c->name, .workers = workers, .rounds = rounds};
 }
 
 /* A raw switch has no workers. */
 static void add_workload(fibers *f, const workload *w, const bench_options *o)
 {
+    int rounds = o->repeat_is_usual ? fibers_rounds(w) : 0;
     if (strcmp(w->program, "switch") == 0)
-        fibers_add_series(f, w, 1);
+        fibers_add_series(f, w, 1, rounds);
     else
         for (int i = 0; o->workers[i] != 0; i++)
-            fibers_add_series(f, w, o->workers[i]);
+            fibers_add_series(f, w, o->workers[i], rounds);
 }
 
 static void fibers_print(fibers *f, const bench_options *o)

@@ -22,6 +22,9 @@ extern const fibers_case fibers_cases[];
 /* The runtimes of this workload, Filch first; terminated by an entry without a name. */
 const contender *fibers_contenders(const workload *w);
 
+/* The usual number of rounds of a long case; 0: as for all others. */
+int fibers_rounds(const workload *w);
+
 /* Its name on the command line. */
 const char *fibers_arg(const workload *w);
 

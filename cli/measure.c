@@ -6,11 +6,16 @@
 #include <stdio.h>
 #include <unistd.h>
 
+static int rounds_of(const bench_options *o, const series *s)
+{
+    return s->rounds > 0 ? s->rounds : o->repeat;
+}
+
 static void print_progress(const bench_options *o, const series *s, int round)
 {
     if (isatty(STDERR_FILENO))
         fprintf(stderr, "\r%s, round %d of %d: %s, %u worker%s\033[K", s->workload->name, round + 1,
-                o->repeat, s->runtime, s->workers, s->workers == 1 ? "" : "s");
+                rounds_of(o, s), s->runtime, s->workers, s->workers == 1 ? "" : "s");
 }
 
 static void clear_progress(void)
@@ -44,7 +49,8 @@ static int measure_series(const bench_options *o, series *s)
 /* Stop if the programs reject the arguments. */
 static int measure_workload(const bench_options *o, series *first, int n, bool *failed)
 {
-    for (int round = 0; round < o->repeat; round++) {
+    int rounds = rounds_of(o, first);
+    for (int round = 0; round < rounds; round++) {
         for (int i = 0; i < n; i++) {
             if (first[i].failed)
                 continue;

@@ -19,6 +19,7 @@ typedef struct series {
     const char *runtime;
     const struct series *serial; /* what it is compared with; itself for a serial one */
     unsigned workers;
+    int rounds;  /* 0: as many as the options say */
     bool failed; /* one of its calls gave no report; no more calls are made */
     report last; /* of the newest call; its samples are among those below */
     double *samples;
