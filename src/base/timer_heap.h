@@ -72,8 +72,8 @@ void fi_timer_heap_unreserve(fi_timer_heap *ts);
  * the reservation.  Returns: 1 or 0, as fi_timer_heap_add. */
 int fi_timer_heap_add_reserved(fi_timer *t);
 
-/* [any, but not from its fire()] Remove a timer from the heap t->heap.  After the return fire() does
- * not run.  True: it did not fire.  False: fire() has run and has returned. */
+/* [any, but not from its fire()] Remove a timer from the heap t->heap.  After the return fire()
+ * does not run.  True: it did not fire.  False: fire() has run and has returned. */
 bool fi_timer_heap_remove(fi_timer *t);
 
 /* [any] Fire all timers with a deadline of at most now_ns. */

@@ -13,7 +13,7 @@
  *     4. the global queue, several at once; then bound fibers
  *     5. the poller, unless a worker sleeps in it; then work that waits for memory, once it is free
  *     6. other workers, each once in a random order, at most 4 rounds: their deque (up to k pieces
- *        of work), their FIFO (half; and the only ready fiber, if it is stale), their inbox; a worker
+ *        of work), their FIFO (half; the only ready fiber, if it is stale), their inbox; a worker
  *        that has nothing to steal gets a request to publish
  *     7. low priority; then 6 again until the search time is over, or no worker runs work and none
  *        is expected soon (sched/search_time.h).

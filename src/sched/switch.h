@@ -154,9 +154,9 @@ FI_INLINE fi_fiber *fi_switch_pick_next(fi_worker *w)
     return r || w->maybe_unstarted ? fi_switch_for_unstarted(w, r) : NULL;
 }
 
-/* [fiber] The same for a fiber that yields.  f itself: its worker has no other fiber.  Another fiber:
- * f is in the FIFO, and the lock of the run queue is held until f has left its stack.  Unstarted
- * work goes before f, and is left to the scheduler. */
+/* [fiber] The same for a fiber that yields.  f itself: its worker has no other fiber.  Another
+ * fiber: f is in the FIFO, and the lock of the run queue is held until f has left its stack.
+ * Unstarted work goes before f, and is left to the scheduler. */
 FI_INLINE fi_fiber *fi_switch_pick_for_yield(fi_worker *w, fi_fiber *f)
 {
     uint32_t lock_id = fi_worker_lock_id(w);
