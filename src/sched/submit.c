@@ -18,7 +18,7 @@ static inline __attribute__((always_inline)) void push_next(fi_worker *w, fi_run
     bool displaced = fi_runq_push_next(&w->ready, fi_worker_lock_id(w), r);
 
     if (FI_UNLIKELY(displaced || !fi_runq_owner_takes_next(&w->ready) ||
-                    !w->runtime->watchdog.running))
+                    !fi_load_relaxed(&w->runtime->watchdog.running)))
         fi_notify(w);
 }
 

@@ -159,7 +159,7 @@ static void start_thread(fi_runtime *rt)
     pthread_sigmask(SIG_SETMASK, &all, &mask);
     e = pthread_create(&rt->watchdog.thread, NULL, watchdog_thread_main, rt);
     pthread_sigmask(SIG_SETMASK, &mask, NULL);
-    rt->watchdog.running = e == 0;
+    fi_store_relaxed(&rt->watchdog.running, e == 0);
     if (e != 0)
         report_absent(rt, e);
 }
@@ -190,7 +190,7 @@ void fi_watchdog_fini(fi_runtime *rt)
     fi_store_relaxed(&unwatched_runtime, NULL);
     fi_lock_unlock(&unwatched_lock);
     fi_watchdog_wake();
-    if (rt->watchdog.running)
+    if (fi_load_relaxed(&rt->watchdog.running))
         pthread_join(rt->watchdog.thread, NULL);
     fi_watchdog_state_wake(&fi_watchdog_global_state);
 }

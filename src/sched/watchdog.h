@@ -64,8 +64,8 @@ typedef struct fi_quiescence {
 typedef struct fi_watchdog {
     FI_ATOMIC(uint32_t) started; /* not 0: it was started, or its start has failed */
     FI_ATOMIC(uint32_t) stopping;
-    fi_lock lock; /* guards the start */
-    bool running;
+    fi_lock lock;            /* guards the start */
+    FI_ATOMIC(bool) running; /* its thread runs, until the runtime stops */
     pthread_t thread;
     FI_ATOMIC(uint32_t) absent;       /* not 0: it could not be started, and workers check */
     FI_ATOMIC(uint32_t) check_wanted; /* not 0: a worker must check before it sleeps */

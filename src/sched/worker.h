@@ -383,7 +383,8 @@ static inline void fi_worker_count_unstarted(fi_worker *w)
 {
     uint32_t streak = fi_load_relaxed(&w->unstarted_streak);
 
-    if (FI_UNLIKELY(streak < FI_UNSTARTED_STREAK_MIN) && w->runtime->watchdog.running)
+    if (FI_UNLIKELY(streak < FI_UNSTARTED_STREAK_MIN) &&
+        fi_load_relaxed(&w->runtime->watchdog.running))
         fi_store_relaxed(&w->unstarted_streak, streak + 1u);
 }
 
