@@ -106,7 +106,6 @@ void fi_debug_watchdog_main(fi_runtime *rt)
     int64_t tick = tick_length(rt), trim_at = 0;
     fi_quiescence quiescence = {0};
     fi_stall stall = {0};
-    size_t n_cached = 0;
 
     name_thread(rt);
     fi_fiber_cache_enable(rt);
@@ -122,10 +121,12 @@ void fi_debug_watchdog_main(fi_runtime *rt)
         quiescent = !fi_stall_check(rt, &stall, now);
         quiescent = fi_deadlock_check(rt, &quiescence, now) && quiescent;
         if (now >= trim_at) {
-            n_cached = fi_fiber_cache_trim(rt);
+            fi_fiber_cache_begin_trim(rt);
+            while (fi_fiber_cache_trim(rt))
+                ;
             trim_at = now + TRIM_NS;
         }
-        quiescent = quiescent && n_cached == 0;
+        quiescent = quiescent && fi_fiber_cache_size(rt) == 0;
         if (quiescent)
             fi_watchdog_wait_polling(rt, epoch, fi_stall_deadline(rt));
         else

@@ -294,9 +294,19 @@ void fi_fiber_cache_enable(fi_runtime *rt)
     fi_stack_pool_enable_cache(&rt->stack_pool);
 }
 
-size_t fi_fiber_cache_trim(fi_runtime *rt)
+void fi_fiber_cache_begin_trim(fi_runtime *rt)
+{
+    fi_stack_pool_begin_trim(&rt->stack_pool);
+}
+
+bool fi_fiber_cache_trim(fi_runtime *rt)
 {
     return fi_stack_pool_trim(&rt->stack_pool);
+}
+
+size_t fi_fiber_cache_size(fi_runtime *rt)
+{
+    return fi_stack_pool_n_dirty(&rt->stack_pool);
 }
 
 /* ---- iteration ---- */

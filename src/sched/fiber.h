@@ -198,10 +198,14 @@ void fi_fiber_flush(fi_fiber *f);
 /* [any] A pool for the stacks of fibers; 0 or -errno. */
 int fi_fiber_pool_init(fi_stack_pool *p, size_t stack_size);
 
-/* [watchdog] Keep the stacks of freed fibers from now on.  Trim: unmap those that were not used
- * since the last trim.  Returns: the number of stacks that are left. */
+/* [watchdog] Keep the memory of freed fibers from now on.
+ * Begin to free what was not used since the last such call.
+ * Free the next part of it.  Returns: true if there is more.
+ * The number of freed fibers that still have memory. */
 void fi_fiber_cache_enable(fi_runtime *rt);
-size_t fi_fiber_cache_trim(fi_runtime *rt);
+void fi_fiber_cache_begin_trim(fi_runtime *rt);
+bool fi_fiber_cache_trim(fi_runtime *rt);
+size_t fi_fiber_cache_size(fi_runtime *rt);
 
 /* [any] Call visit for every fiber, busy or not.  No fiber is freed meanwhile. */
 void fi_fiber_foreach(fi_runtime *rt, void (*visit)(fi_fiber *f, void *ctx), void *ctx);

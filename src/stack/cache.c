@@ -22,10 +22,11 @@ void fi_stack_cache_fini(fi_stack_cache *c)
     *c = (fi_stack_cache){0};
 }
 
-/* [owner] Refill a quarter at a time, so the lock is taken rarely and few stacks are idle. */
+/* [owner] Refill half at a time, so the lock is taken rarely, and the guards of new stacks are
+ * installed with few system calls. */
 static int cache_refill(fi_stack_cache *c)
 {
-    int n = fi_stack_pool_alloc(c->pool, &c->warm, c->limit / 4 + 1);
+    int n = fi_stack_pool_alloc(c->pool, &c->warm, c->limit / 2 + 1);
 
     if (n < 0)
         return n;

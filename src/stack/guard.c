@@ -27,6 +27,11 @@ int fi_stack_guard_install(const fi_stack_vm *vm, fi_stack_guard kind, void *at,
     }
 }
 
+int fi_stack_guard_install_many(const fi_stack_vm *vm, const struct iovec *guards, size_t n)
+{
+    return vm->advise_many(vm->ctx, guards, n, GUARD_INSTALL);
+}
+
 /* Emulators and sandboxes return 0 for advice that they do not know, so test whether the page is
  * really inaccessible. */
 static bool guard_works(const fi_stack_vm *vm, fi_stack_guard kind, void *at, size_t page)
@@ -35,17 +40,28 @@ static bool guard_works(const fi_stack_vm *vm, fi_stack_guard kind, void *at, si
            (kind == FI_STACK_GUARD_CANARY || !vm->readable(vm->ctx, at));
 }
 
-int fi_stack_guard_probe(const fi_stack_vm *vm, fi_stack_guard wanted, size_t page)
+static bool many_guards_work(const fi_stack_vm *vm, char *at, size_t page)
+{
+    struct iovec guards[] = {{at, page}, {at + 2 * page, page}};
+
+    return fi_stack_guard_install_many(vm, guards, 2) == 0 && !vm->readable(vm->ctx, at) &&
+           !vm->readable(vm->ctx, at + 2 * page);
+}
+
+#define PROBE_PAGES 4
+
+int fi_stack_guard_probe(const fi_stack_vm *vm, fi_stack_guard wanted, size_t page, bool *many)
 {
     fi_stack_guard kind = wanted == FI_STACK_GUARD_BEST ? FI_STACK_GUARD_MADVISE : wanted;
     void *at;
-    int e = vm->map(vm->ctx, page, &at);
+    int e = vm->map(vm->ctx, PROBE_PAGES * page, &at);
 
     if (e < 0)
         return e;
     while (!guard_works(vm, kind, at, page))
         kind++;
-    vm->unmap(vm->ctx, at, page);
+    *many = kind == FI_STACK_GUARD_MADVISE && many_guards_work(vm, (char *)at + page, page);
+    vm->unmap(vm->ctx, at, PROBE_PAGES * page);
     return wanted == FI_STACK_GUARD_BEST || kind == wanted ? (int)kind : -ENOTSUP;
 }
 

@@ -25,12 +25,17 @@ typedef enum fi_stack_guard {
 /* [any] "madvise", "mprotect", "canary" or "best". */
 const char *fi_stack_guard_name(fi_stack_guard kind);
 
-/* [any] Find by trial the kind that wanted means on this kernel. Returns: the kind; -ENOTSUP: the
- * wanted kind does not work; another -errno: no page could be mapped. */
-int fi_stack_guard_probe(const fi_stack_vm *vm, fi_stack_guard wanted, size_t page);
+/* [any] Find by trial the kind that wanted means on this kernel, and whether several such guards
+ * can be installed with one call. Returns: the kind; -ENOTSUP: the wanted kind does not work;
+ * another -errno: no page could be mapped. */
+int fi_stack_guard_probe(const fi_stack_vm *vm, fi_stack_guard wanted, size_t page, bool *many);
 
 /* [any] Install a guard of that kind.  A canary always succeeds.  Returns: 0; -errno. */
 int fi_stack_guard_install(const fi_stack_vm *vm, fi_stack_guard kind, void *at, size_t bytes);
+
+/* [any] Install n guards of the kind MADVISE with one call.
+ * Returns: 0; -errno: some of them may be missing. */
+int fi_stack_guard_install_many(const fi_stack_vm *vm, const struct iovec *guards, size_t n);
 
 /* [any] Whether a canary is unchanged. */
 bool fi_stack_guard_intact(const void *at, size_t bytes);

@@ -16,9 +16,7 @@
 #define LARGEST_SLAB        1024u /* ... up to this, */
 #define LARGEST_SLAB_BYTES  ((size_t)1 << 30)
 #define PROTECT_MAX_DEFAULT 16000u
-#define TRIM_BATCH          16u
-#define TRIM_MIN            4096u /* stacks; of more unneeded ones, also one in TRIM_SHARE */
-#define TRIM_SHARE          16u
+#define BATCH_MAX           32u /* stacks of one system call */
 
 static bool size_is_valid(size_t bytes, size_t low, size_t high, size_t page)
 {
@@ -44,7 +42,8 @@ int fi_stack_pool_init(fi_stack_pool *p, const fi_stack_config *config)
 
     if (!config_is_valid(config, page))
         return -EINVAL;
-    int kind = fi_stack_guard_probe(vm, config->guard, page);
+    bool many = false;
+    int kind = fi_stack_guard_probe(vm, config->guard, page, &many);
     if (kind < 0)
         return kind;
     memset(p, 0, sizeof *p);
@@ -56,6 +55,7 @@ int fi_stack_pool_init(fi_stack_pool *p, const fi_stack_config *config)
     p->stride = p->stack_size + p->guard_size;
     p->protect_max = config->protect_max ? config->protect_max : PROTECT_MAX_DEFAULT;
     p->guard = (fi_stack_guard)kind;
+    fi_atomic_init(&p->batches, many);
     fi_lock_init(&p->lock);
     return 0;
 }
@@ -152,15 +152,33 @@ static void pool_count_dirty(fi_stack_pool *p, size_t by)
         p->dirty_low = dirty;
 }
 
-static fi_stack *slab_take_returned(fi_stack_pool *p, fi_stack_slab *slab)
+static fi_stack *slab_take_returned(fi_stack **list)
 {
-    fi_stack *s = slab->free;
+    fi_stack *s = *list;
 
-    slab->free = s->next;
-    if (s->dirty)
-        pool_count_dirty(p, (size_t)-1);
+    *list = s->next;
     s->dirty = false;
     return s;
+}
+
+/* A stack with memory saves its user a page fault. */
+static fi_stack *slab_take(fi_stack_pool *p, fi_stack_slab *slab)
+{
+    if (slab->dirty) {
+        pool_count_dirty(p, (size_t)-1);
+        return slab_take_returned(&slab->dirty);
+    }
+    return slab->clean ? slab_take_returned(&slab->clean) : slab_take_fresh(p, slab);
+}
+
+/* [pool lock] A stack of the slab leaves the pool. */
+static void pool_count_taken(fi_stack_pool *p, fi_stack_slab *slab)
+{
+    if (slab->n_allocated++ == 0)
+        p->empty_slabs--;
+    if (slab_is_full(slab))
+        slab_unlink(p, slab);
+    p->n_allocated++;
 }
 
 static fi_stack *pool_take(fi_stack_pool *p)
@@ -169,13 +187,39 @@ static fi_stack *pool_take(fi_stack_pool *p)
 
     if (!slab)
         return NULL;
-    fi_stack *s = slab->free ? slab_take_returned(p, slab) : slab_take_fresh(p, slab);
-    if (slab->n_allocated++ == 0)
-        p->empty_slabs--;
-    if (slab_is_full(slab))
-        slab_unlink(p, slab);
-    p->n_allocated++;
+    fi_stack *s = slab_take(p, slab);
+    pool_count_taken(p, slab);
     return s;
+}
+
+/* --- calls for several stacks --- */
+
+typedef struct stack_batch {
+    size_t n;
+    fi_stack *stacks[BATCH_MAX];
+    struct iovec ranges[BATCH_MAX];
+} stack_batch;
+
+/* Returns: true if the batch is full. */
+static bool batch_add(stack_batch *b, fi_stack *s, void *at, size_t bytes)
+{
+    b->ranges[b->n] = (struct iovec){at, bytes};
+    b->stacks[b->n++] = s;
+    return b->n == BATCH_MAX;
+}
+
+/* [caller] A kernel, emulator or filter that refuses one batch will refuse the next one as well.
+ * Relaxed: a flag without data. */
+static bool batch_is_done(fi_stack_pool *p, int error)
+{
+    if (error != 0)
+        fi_store_relaxed(&p->batches, 0u);
+    return error == 0;
+}
+
+static bool batch_is_wanted(fi_stack_pool *p, const stack_batch *b)
+{
+    return b->n > 1 && fi_load_relaxed(&p->batches);
 }
 
 /* --- allocation --- */
@@ -199,11 +243,9 @@ static fi_stack_guard stack_install_guard(fi_stack_pool *p, void *at)
     return kind;
 }
 
-/* [caller] First allocation of a stack.  Without the lock, because this calls the kernel. */
-static void stack_prepare(fi_stack_pool *p, fi_stack *s)
+/* [caller] First allocation of a stack, whose guard is installed. */
+static void stack_prepare(fi_stack_pool *p, fi_stack *s, fi_stack_guard kind)
 {
-    fi_stack_guard kind = stack_install_guard(p, s->low - p->guard_size);
-
     s->guard = (uint8_t)kind;
     s->valgrind_id = fi_stack_register(s->low, s->size);
     fi_fetch_add_relaxed(&p->guards[kind], 1); /* relaxed: only counters */
@@ -211,24 +253,51 @@ static void stack_prepare(fi_stack_pool *p, fi_stack *s)
         fi_fetch_add_relaxed(&p->fallbacks, 1);
 }
 
+/* [caller] Guards of stacks that were never allocated, with one call if the kernel allows it. */
+static void batch_install_guards(fi_stack_pool *p, stack_batch *b)
+{
+    bool done = batch_is_wanted(p, b) &&
+                batch_is_done(p, fi_stack_guard_install_many(&p->vm, b->ranges, b->n));
+
+    for (size_t i = 0; i < b->n; i++)
+        stack_prepare(p, b->stacks[i],
+                      done ? FI_STACK_GUARD_MADVISE
+                           : stack_install_guard(p, b->ranges[i].iov_base));
+    b->n = 0;
+}
+
+/* [caller] Without the lock, because this calls the kernel. */
+static void stacks_install_guards(fi_stack_pool *p, fi_stack *list)
+{
+    stack_batch b;
+
+    b.n = 0;
+    for (fi_stack *s = list; s; s = s->next)
+        if (s->guard == FI_STACK_GUARD_BEST &&
+            batch_add(&b, s, s->low - p->guard_size, p->guard_size))
+            batch_install_guards(p, &b);
+    batch_install_guards(p, &b);
+}
+
 int fi_stack_pool_alloc(fi_stack_pool *p, fi_stack **list, unsigned n)
 {
     unsigned n_taken = 0;
-    fi_stack *s;
+    bool any_fresh = false;
+    fi_stack *s, **end = list;
 
-    *list = NULL;
     fi_lock_lock(&p->lock);
     while (n_taken < n && (s = pool_take(p)) != NULL) {
-        s->next = *list;
-        *list = s;
+        any_fresh |= s->guard == FI_STACK_GUARD_BEST;
+        *end = s;
+        end = &s->next;
         n_taken++;
     }
     fi_lock_unlock(&p->lock);
-    for (s = *list; s; s = s->next) {
-        if (s->guard == FI_STACK_GUARD_BEST)
-            stack_prepare(p, s);
+    *end = NULL;
+    if (any_fresh)
+        stacks_install_guards(p, *list);
+    for (s = *list; s; s = s->next)
         fi_stack_unpoison(s->low, s->size);
-    }
     return n_taken > 0 ? (int)n_taken : -ENOMEM;
 }
 
@@ -241,8 +310,9 @@ static fi_stack_slab *pool_return(fi_stack_pool *p, fi_stack *s)
 
     if (slab_is_full(slab))
         slab_link_last(p, slab);
-    s->next = slab->free;
-    slab->free = s;
+    fi_stack **to = s->dirty ? &slab->dirty : &slab->clean;
+    s->next = *to;
+    *to = s;
     p->n_allocated--;
     if (--slab->n_allocated > 0 || p->empty_slabs++ == 0 || p->reserve > 0)
         return NULL;
@@ -277,28 +347,48 @@ static void pool_unmap_slab(fi_stack_pool *p, fi_stack_slab *slab)
     fi_lock_unlock(&p->lock);
 }
 
-/* If the kernel refuses, the pages only keep their memory. */
-static void stack_discard_pages(const fi_stack_pool *p, const fi_stack *s)
+/* [any, no other user of the stacks] If the kernel refuses, the pages only keep their memory. */
+static void batch_discard(fi_stack_pool *p, stack_batch *b)
 {
-    p->vm.advise(p->vm.ctx, s->low, p->stack_size, MADV_DONTNEED);
+    bool done = batch_is_wanted(p, b) &&
+                batch_is_done(p, p->vm.advise_many(p->vm.ctx, b->ranges, b->n, MADV_DONTNEED));
+
+    for (size_t i = 0; i < b->n && !done; i++)
+        p->vm.advise(p->vm.ctx, b->ranges[i].iov_base, b->ranges[i].iov_len, MADV_DONTNEED);
+    b->n = 0;
 }
 
-/* The system call costs more than the rest of a short fiber, so it is left to a trim. */
-static void stack_retire(fi_stack_pool *p, fi_stack *s)
+static bool batch_add_pages(stack_batch *b, const fi_stack_pool *p, fi_stack *s)
+{
+    return batch_add(b, s, s->low, p->stack_size);
+}
+
+static void stacks_discard(fi_stack_pool *p, fi_stack *list)
+{
+    stack_batch b;
+
+    b.n = 0;
+    for (fi_stack *s = list; s; s = s->next)
+        if (!s->dirty && batch_add_pages(&b, p, s))
+            batch_discard(p, &b);
+    batch_discard(p, &b);
+}
+
+/* The system call costs more than the rest of a short fiber, so it is left to a trim.  Returns:
+ * false if the stack must lose its memory now. */
+static bool stack_retire(fi_stack_pool *p, fi_stack *s)
 {
     fi_stack_slab_check(p, s);
     fi_stack_poison(s->low, s->size);
     s->dirty = fi_load_relaxed(&p->dirty) < fi_load_relaxed(&p->dirty_max);
-    if (!s->dirty)
-        stack_discard_pages(p, s);
+    return s->dirty;
 }
 
-void fi_stack_pool_free(fi_stack_pool *p, fi_stack *list)
+/* [any] Return stacks whose memory was discarded or is kept. */
+static void pool_return_list(fi_stack_pool *p, fi_stack *list)
 {
     fi_stack_slab *to_unmap = NULL;
 
-    for (fi_stack *s = list; s; s = s->next)
-        stack_retire(p, s);
     fi_lock_lock(&p->lock);
     for (fi_stack *s = list, *next; s; s = next) {
         next = s->next;
@@ -317,6 +407,17 @@ void fi_stack_pool_free(fi_stack_pool *p, fi_stack *list)
     }
 }
 
+void fi_stack_pool_free(fi_stack_pool *p, fi_stack *list)
+{
+    bool all_dirty = true;
+
+    for (fi_stack *s = list; s; s = s->next)
+        all_dirty &= stack_retire(p, s);
+    if (!all_dirty)
+        stacks_discard(p, list);
+    pool_return_list(p, list);
+}
+
 /* --- trim --- */
 
 void fi_stack_pool_enable_cache(fi_stack_pool *p)
@@ -324,60 +425,75 @@ void fi_stack_pool_enable_cache(fi_stack_pool *p)
     fi_store_relaxed(&p->dirty_max, SIZE_MAX);
 }
 
-/* [pool lock] Free the memory of up to max unused stacks of one slab.  Returns: their number. */
-static size_t slab_trim(fi_stack_pool *p, fi_stack_slab *slab, size_t max)
+void fi_stack_pool_begin_trim(fi_stack_pool *p)
 {
-    size_t n = 0;
-
-    for (fi_stack *s = slab->free; s && n < max; s = s->next)
-        if (s->dirty) {
-            stack_discard_pages(p, s);
-            s->dirty = false;
-            n++;
-        }
-    fi_store_relaxed(&p->dirty, fi_load_relaxed(&p->dirty) - n);
-    return n;
-}
-
-/* [pool lock] Free the memory of a few stacks, because others wait for the lock.  Starts with the
- * last slabs, because the first ones are used first.  Each slab is visited once, because there may
- * be many. */
-static size_t pool_trim_batch(fi_stack_pool *p, size_t max)
-{
-    size_t n = 0;
-
-    while (p->trimming && n < max) {
-        n += slab_trim(p, p->trimming, max - n);
-        if (n < max)
-            p->trimming = p->trimming->prev;
-    }
-    return n;
-}
-
-/* Stacks that became free together may be needed together again, and returning one takes
- * microseconds. So they are returned gradually. */
-static size_t trim_share(size_t unneeded)
-{
-    return unneeded > TRIM_MIN ? TRIM_MIN + (unneeded - TRIM_MIN) / TRIM_SHARE : unneeded;
-}
-
-size_t fi_stack_pool_trim(fi_stack_pool *p)
-{
-    size_t unneeded, left, n;
-
     fi_lock_lock(&p->lock);
-    unneeded = trim_share(p->dirty_low);
+    p->unneeded = p->dirty_low;
+    p->dirty_low = fi_load_relaxed(&p->dirty);
     p->trimming = p->last;
     fi_lock_unlock(&p->lock);
-    do {
-        fi_lock_lock(&p->lock);
-        n = pool_trim_batch(p, unneeded < TRIM_BATCH ? unneeded : TRIM_BATCH);
-        left = fi_load_relaxed(&p->dirty);
-        p->dirty_low = left;
-        fi_lock_unlock(&p->lock);
-        unneeded -= n;
-    } while (n > 0 && unneeded > 0);
-    return left;
+}
+
+/* [pool lock] Was it needed meanwhile, and is there more to trim? */
+static bool trim_has_more(fi_stack_pool *p)
+{
+    if (p->unneeded > p->dirty_low)
+        p->unneeded = p->dirty_low;
+    return p->unneeded > 0 && p->trimming;
+}
+
+/* [pool lock] The stack counts as allocated until it is returned without its memory. */
+static fi_stack *trim_take(fi_stack_pool *p, fi_stack_slab *slab)
+{
+    fi_store_relaxed(&p->dirty, fi_load_relaxed(&p->dirty) - 1);
+    p->dirty_low--;
+    p->unneeded--;
+    fi_stack *s = slab_take_returned(&slab->dirty);
+    pool_count_taken(p, slab);
+    return s;
+}
+
+/* [pool lock] Starts with the last slabs, because the first ones are used first.  Each slab is
+ * visited once, because there may be many. */
+static void trim_collect(fi_stack_pool *p, stack_batch *b)
+{
+    bool is_full = false;
+
+    while (!is_full && trim_has_more(p)) {
+        fi_stack_slab *slab = p->trimming;
+        if (slab->dirty)
+            is_full = batch_add_pages(b, p, trim_take(p, slab));
+        else
+            p->trimming = slab->prev;
+    }
+}
+
+/* The kernel is called without the lock, because others wait for it. */
+bool fi_stack_pool_trim(fi_stack_pool *p)
+{
+    stack_batch b;
+    fi_stack *list = NULL;
+    bool more;
+
+    b.n = 0;
+    fi_lock_lock(&p->lock);
+    trim_collect(p, &b);
+    more = trim_has_more(p);
+    fi_lock_unlock(&p->lock);
+    if (b.n == 0)
+        return false;
+    for (size_t i = 0; i < b.n; i++) {
+        b.stacks[i]->next = list;
+        list = b.stacks[i];
+    }
+    batch_discard(p, &b);
+    pool_return_list(p, list);
+    return more;
+}
+
+size_t fi_stack_pool_n_dirty(fi_stack_pool *p)
+{
+    return fi_load_relaxed(&p->dirty); /* a counter */
 }
 
 /* --- init and fini --- */

@@ -13,7 +13,8 @@ struct fi_stack_slab {
     char *base;
     size_t bytes;
     fi_stack *stacks;
-    fi_stack *free; /* returned stacks */
+    fi_stack *dirty; /* returned stacks with memory */
+    fi_stack *clean; /* returned stacks without memory */
     unsigned count;
     unsigned fresh;       /* stacks[fresh] and later ones were never allocated */
     unsigned n_allocated; /* stacks that caches and users have */

@@ -16,7 +16,7 @@
  *
  * A stack that was never allocated costs only its record, which is outside the stack so that the
  * stack is not touched.  A worker's cache keeps a few stacks with their memory.  A stack that is
- * returned to the pool loses its memory at once, or at the next trim.  A slab without allocated
+ * returned to the pool loses its memory at once, or in a later trim.  A slab without allocated
  * stacks is unmapped, except for one, which avoids repeated mapping.  With a reserve, all slabs are
  * kept.
  */
@@ -85,6 +85,7 @@ typedef struct fi_stack_pool {
     fi_stack_vm vm;
     size_t stack_size, guard_size, reserve, stride, page, protect_max;
     fi_stack_guard guard;
+    FI_ATOMIC(uint32_t) batches; /* not 0: the kernel takes advice for several ranges */
 
     fi_lock lock;
     fi_stack_slab *first, *last; /* slabs with a free stack */
@@ -92,7 +93,8 @@ typedef struct fi_stack_pool {
     size_t empty_slabs;          /* slabs without an allocated stack */
     FI_ATOMIC(size_t)
     dirty;                   /* free stacks that still have memory; written under the lock */
-    size_t dirty_low;        /* the minimum since the last trim */
+    size_t dirty_low;        /* the minimum of dirty since the last fi_stack_pool_begin_trim */
+    size_t unneeded;         /* dirty stacks that are still to be trimmed */
     fi_stack_slab *trimming; /* the slab where a trim continues; NULL: no trim, or it is complete */
     FI_ATOMIC(size_t) dirty_max; /* further stacks lose their memory when they are returned */
     size_t n_allocated, slabs, mapped, bookkeeping;
@@ -125,9 +127,15 @@ void fi_stack_pool_free(fi_stack_pool *p, fi_stack *list);
  * trim. */
 void fi_stack_pool_enable_cache(fi_stack_pool *p);
 
-/* [any] Return the memory of stacks to the kernel that were not needed since the last trim.
- * Returns: the number of free stacks that still have memory. */
-size_t fi_stack_pool_trim(fi_stack_pool *p);
+/* [any] Begin to trim: return the memory of those stacks to the kernel that were not needed since
+ * the last call. */
+void fi_stack_pool_begin_trim(fi_stack_pool *p);
+
+/* [any] Trim a few of these stacks.  Returns: true if there are more. */
+bool fi_stack_pool_trim(fi_stack_pool *p);
+
+/* [any] The number of free stacks that still have memory. */
+size_t fi_stack_pool_n_dirty(fi_stack_pool *p);
 
 /* [any] Call visit for every stack that was ever allocated, under the pool's lock.  Needs a
  * reserve. */

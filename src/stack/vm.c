@@ -6,6 +6,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* PIDFD_SELF_THREAD, since Linux 6.14.  Older kernels return EBADF, and older headers do not have
+ * it.  A descriptor from pidfd_open would mean the parent in the child of a fork. */
+#define SELF (-10000)
+
 static int system_map(void *ctx, size_t bytes, void **at)
 {
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK;
@@ -30,6 +34,25 @@ static int system_advise(void *ctx, void *at, size_t bytes, int advice)
     return madvise(at, bytes, advice) == 0 ? 0 : -errno;
 }
 
+static size_t ranges_size(const struct iovec *ranges, size_t n)
+{
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < n; i++)
+        bytes += ranges[i].iov_len;
+    return bytes;
+}
+
+static int system_advise_many(void *ctx, const struct iovec *ranges, size_t n, int advice)
+{
+    long done = syscall(SYS_process_madvise, SELF, ranges, n, advice, 0u);
+
+    (void)ctx;
+    if (done < 0)
+        return -errno;
+    return (size_t)done == ranges_size(ranges, n) ? 0 : -EAGAIN;
+}
+
 static int system_protect(void *ctx, void *at, size_t bytes)
 {
     (void)ctx;
@@ -48,6 +71,7 @@ const fi_stack_vm fi_stack_vm_system = {
     .map = system_map,
     .unmap = system_unmap,
     .advise = system_advise,
+    .advise_many = system_advise_many,
     .protect = system_protect,
     .readable = system_readable,
 };

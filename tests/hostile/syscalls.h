@@ -70,6 +70,7 @@ static const struct hostile_syscall {
     ROW(pread64),
     ROW(preadv2),
     ROW(prlimit64),
+    ROW(process_madvise),
     ROW(pwrite64),
     ROW(read),
     ROW(readv),

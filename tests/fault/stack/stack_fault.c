@@ -29,6 +29,10 @@ struct fault_vm {
     bool and_after;
     bool takes_any_advice;     /* madvise returns 0 and does nothing, as in some emulators */
     bool no_guard, no_protect; /* a kernel without this feature */
+    bool many_without_effect;  /* the call for several ranges returns 0 and installs no guard */
+    int no_many;               /* the error of a kernel that takes one range at a time */
+    bool half_of_many;         /* a call for several ranges fails after half of them */
+    unsigned n_many;           /* calls for several ranges */
     bool hides_all;            /* no page can be read: every guard seems to work */
     size_t mapped;             /* bytes not unmapped yet */
     size_t refused_bytes;      /* of these: bytes for which unmap was refused */
@@ -112,6 +116,34 @@ static int fault_advise(void *ctx, void *at, size_t bytes, int advice)
     return fi_stack_vm_system.advise(NULL, at, bytes, advice);
 }
 
+static int advise_each(const struct iovec *ranges, size_t n, int advice)
+{
+    int e = 0;
+
+    for (size_t i = 0; i < n && e == 0; i++)
+        e = fi_stack_vm_system.advise(NULL, ranges[i].iov_base, ranges[i].iov_len, advice);
+    return e;
+}
+
+/* Works on kernels without such a call as well. */
+static int fault_advise_many(void *ctx, const struct iovec *ranges, size_t n, int advice)
+{
+    struct fault_vm *k = ctx;
+
+    k->n_many++;
+    if (must_fail(k))
+        return -ENOMEM;
+    if (k->no_many)
+        return -k->no_many;
+    if (advice == GUARD_INSTALL && (k->takes_any_advice || k->many_without_effect))
+        return 0;
+    if (advice == GUARD_INSTALL && k->no_guard)
+        return -EINVAL;
+    if (k->half_of_many)
+        return advise_each(ranges, n / 2, advice) == 0 ? -EAGAIN : -EINVAL;
+    return advise_each(ranges, n, advice);
+}
+
 static int fault_protect(void *ctx, void *at, size_t bytes)
 {
     struct fault_vm *k = ctx;
@@ -133,6 +165,7 @@ static void fault_vm_init(struct fault_vm *k)
     *k = (struct fault_vm){.vm = {.map = fault_map,
                                   .unmap = fault_unmap,
                                   .advise = fault_advise,
+                                  .advise_many = fault_advise_many,
                                   .protect = fault_protect,
                                   .readable = fault_readable}};
     k->vm.ctx = k;
@@ -199,8 +232,9 @@ static void every_allocation_fails_once(void **state)
     CHECK(inject_every(use_pool_and_check, &k) >= 6); /* three slabs and their records */
 }
 
-/* In round n the n-th system call fails.  Returns the number of rounds. */
-static unsigned every_call_fails(fi_stack_guard guard, bool and_after)
+/* In round n the n-th system call fails.  no_many: see struct fault_vm.  Returns the number of
+ * rounds. */
+static unsigned every_call_fails(fi_stack_guard guard, int no_many, bool and_after)
 {
     struct fault_vm k;
     struct pool_use pool_use = {.kernel = &k, .guard = guard};
@@ -211,6 +245,7 @@ static unsigned every_call_fails(fi_stack_guard guard, bool and_after)
         fault_vm_init(&k);
         k.fail_at = ++n;
         k.and_after = and_after;
+        k.no_many = no_many;
         int e = use_pool(&pool_use);
         reached = k.calls >= n;
         CHECK(e == 0 || e == -ENOMEM || (n <= 2 && e == -ENOTSUP));
@@ -223,14 +258,16 @@ static unsigned every_call_fails(fi_stack_guard guard, bool and_after)
 static void every_system_call_fails_once(void **state)
 {
     (void)state;
-    CHECK(every_call_fails(FI_STACK_GUARD_BEST, false) > 200);
-    CHECK(every_call_fails(FI_STACK_GUARD_PROTECT, false) > 200);
+    CHECK(every_call_fails(FI_STACK_GUARD_BEST, 0, false) > 30);
+    CHECK(every_call_fails(FI_STACK_GUARD_BEST, ENOSYS, false) > 200);
+    CHECK(every_call_fails(FI_STACK_GUARD_PROTECT, 0, false) > 200);
 }
 
 static void all_later_system_calls_fail(void **state)
 {
     (void)state;
-    CHECK(every_call_fails(FI_STACK_GUARD_BEST, true) > 200);
+    CHECK(every_call_fails(FI_STACK_GUARD_BEST, 0, true) > 30);
+    CHECK(every_call_fails(FI_STACK_GUARD_BEST, ENOSYS, true) > 200);
 }
 
 /* --- kernels without a feature --- */
@@ -327,6 +364,122 @@ static void madvise_fails_later(void **state)
     CHECK_INT(k.mapped, 0);
 }
 
+/* --- calls for several stacks --- */
+
+static bool guards_by_madvise_work(void)
+{
+    struct fault_vm k;
+
+    fault_vm_init(&k);
+    if (kind_on(&k, FI_STACK_GUARD_MADVISE) == FI_STACK_GUARD_MADVISE)
+        return true;
+    printf("skipped: guards by madvise are not supported by this kernel\n");
+    return false;
+}
+
+static fi_stack *alloc_with_guards(fi_stack_pool *p, unsigned n)
+{
+    fi_stack_stats stats;
+    fi_stack *list;
+
+    CHECK_INT(fi_stack_pool_alloc(p, &list, n), n);
+    for (fi_stack *s = list; s; s = s->next) {
+        CHECK_INT(s->guard, FI_STACK_GUARD_MADVISE);
+        CHECK(!fi_stack_vm_system.readable(NULL, s->low - 1));
+        CHECK(!fi_stack_vm_system.readable(NULL, s->low - p->guard_size));
+        s->low[0] = s->low[s->size - 1] = 1;
+    }
+    fi_stack_pool_stats(p, &stats);
+    CHECK_INT(stats.guards[FI_STACK_GUARD_MADVISE], stats.n_allocated);
+    CHECK_INT(stats.fallbacks, 0);
+    return list;
+}
+
+/* Free the stacks but one, so that the slab stays mapped, and allocate them again. */
+static void check_memory_is_discarded(fi_stack_pool *p, fi_stack *list)
+{
+    fi_stack *again;
+
+    fi_stack_pool_free(p, list->next);
+    list->next = NULL;
+    CHECK_INT(fi_stack_pool_alloc(p, &again, 30), 30);
+    for (fi_stack *s = again; s; s = s->next) {
+        CHECK_INT(s->low[0], 0);
+        CHECK_INT(s->low[s->size - 1], 0);
+    }
+    fi_stack_pool_free(p, again);
+    fi_stack_pool_free(p, list);
+}
+
+/* Returns the number of calls for several ranges after the probe. */
+static unsigned use_many(struct fault_vm *k, void (*change)(struct fault_vm *k))
+{
+    fi_stack_config config = {.stack_size = SIZE, .vm = &k->vm};
+    fi_stack_pool p;
+
+    CHECK_INT(fi_stack_pool_init(&p, &config), 0);
+    k->n_many = 0;
+    if (change)
+        change(k);
+    check_memory_is_discarded(&p, alloc_with_guards(&p, 64));
+    fi_stack_pool_fini(&p);
+    CHECK_INT(k->mapped, 0);
+    return k->n_many;
+}
+
+static void one_call_advises_many_stacks(void **state)
+{
+    struct fault_vm k;
+
+    (void)state;
+    if (!guards_by_madvise_work())
+        return;
+    fault_vm_init(&k);
+    CHECK_INT(use_many(&k, NULL), 5); /* guards, memory of 63 stacks, memory of 30 stacks */
+}
+
+static void many_is_not_used_if_the_probe_fails(void **state)
+{
+    static const int errors[] = {ENOSYS, EPERM, EINVAL, EBADF};
+    struct fault_vm k;
+
+    (void)state;
+    if (!guards_by_madvise_work())
+        return;
+    for (int i = 0; i < 4; i++) {
+        fault_vm_init(&k);
+        k.no_many = errors[i];
+        CHECK_INT(use_many(&k, NULL), 0);
+    }
+    fault_vm_init(&k);
+    k.many_without_effect = true; /* returns 0 and installs no guard */
+    CHECK_INT(use_many(&k, NULL), 0);
+}
+
+static void refuse_many(struct fault_vm *k)
+{
+    k->no_many = EPERM;
+}
+
+static void advise_half_of_many(struct fault_vm *k)
+{
+    k->half_of_many = true;
+}
+
+/* A filter was installed later, or the kernel had no memory for page tables. */
+static void many_fails_later(void **state)
+{
+    struct fault_vm k;
+
+    (void)state;
+    if (!guards_by_madvise_work())
+        return;
+    fault_vm_init(&k);
+    CHECK_INT(use_many(&k, refuse_many), 1);
+    fault_vm_init(&k);
+    CHECK_INT(use_many(&k, advise_half_of_many), 1);
+}
+
 /* A slab for which unmap fails is reused, and unmapped in the end. */
 static void a_slab_that_cannot_be_unmapped_is_reused(void **state)
 {
@@ -401,5 +554,6 @@ static void overflow_handler_without_memory(void **state)
 
 CHECK_MAIN(every_allocation_fails_once, every_system_call_fails_once, all_later_system_calls_fail,
            older_kernels_get_weaker_guards, madvise_without_effect_is_detected, protect_fails_later,
-           madvise_fails_later, a_slab_that_cannot_be_unmapped_is_reused,
+           madvise_fails_later, one_call_advises_many_stacks, many_is_not_used_if_the_probe_fails,
+           many_fails_later, a_slab_that_cannot_be_unmapped_is_reused,
            slabs_are_small_if_large_mappings_fail, overflow_handler_without_memory)

@@ -24,6 +24,7 @@ TABLE = [
     ("madvise:2=14", OPTIONAL, UNKNOWN, {}),  # MADV_HUGEPAGE
     ("madvise:2=15", OPTIONAL, UNKNOWN, {}),  # MADV_NOHUGEPAGE
     ("madvise:2=102", OPTIONAL, UNKNOWN + " ENOMEM", {}),  # MADV_GUARD_INSTALL
+    ("process_madvise", OPTIONAL, UNKNOWN + " ENOMEM EAGAIN", {}),
     ("prctl", OPTIONAL, UNKNOWN, {}),
     ("sched_getaffinity", OPTIONAL, UNKNOWN, {}),
     ("sched_yield", OPTIONAL, UNKNOWN, {}),

@@ -181,6 +181,7 @@ static const struct {
     {SYS_membarrier, "membarrier", false},
     {SYS_memfd_create, "memfd_create", false},
     {SYS_madvise, "madvise", true},
+    {SYS_process_madvise, "process_madvise", false},
     {SYS_sched_getaffinity, "sched_getaffinity", true},
     {SYS_sched_setaffinity, "sched_setaffinity", false},
     {SYS_preadv2, "preadv2", false},

@@ -111,7 +111,9 @@ static void run_plan(void *arg)
 
 static bool kind_works(fi_stack_guard guard)
 {
-    int kind = fi_stack_guard_probe(&fi_stack_vm_system, guard, (size_t)sysconf(_SC_PAGESIZE));
+    bool many;
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    int kind = fi_stack_guard_probe(&fi_stack_vm_system, guard, page, &many);
 
     if (kind < 0 || kind == FI_STACK_GUARD_CANARY)
         printf("skipped: guards by %s are not supported by this kernel\n",

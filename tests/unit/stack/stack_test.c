@@ -495,41 +495,8 @@ static void misuse_aborts_with_a_line(void **state)
     finish();
 }
 
-/* Each slab has one stack in use, so no slab is unmapped. */
-static void free_stacks_are_trimmed_gradually(void **state)
-{
-    enum { MANY = 10000, STAY = 16 };
-    fi_stack **all = FI_NEW_ARRAY(fi_stack *, MANY);
-    size_t left, before = 0;
-    unsigned trims = 0;
-    (void)state;
-
-    start(FI_STACK_GUARD_BEST, 0);
-    fi_stack_pool_enable_cache(&pool);
-    for (int i = 0; i < MANY; i++) {
-        CHECK_INT(fi_stack_pool_alloc(&pool, &all[i], 1), 1);
-        all[i]->low[all[i]->size - 1] = 1;
-    }
-    for (int i = 0; i < MANY; i++)
-        if (i % STAY)
-            fi_stack_pool_free(&pool, all[i]);
-    left = fi_stack_pool_trim(&pool); /* they were used since the last trim */
-    CHECK_INT(left, MANY - MANY / STAY);
-    do {
-        before = left;
-        left = fi_stack_pool_trim(&pool);
-        CHECK(left < before);
-        trims++;
-    } while (left > 0);
-    CHECK(trims > 1 && trims < 10);
-    for (int i = 0; i < MANY; i += STAY)
-        fi_stack_pool_free(&pool, all[i]);
-    FI_DELETE_ARRAY(fi_stack *, all, MANY);
-    finish();
-}
-
 CHECK_MAIN(bad_sizes_are_refused, bad_limits_are_refused, largest_and_smallest_stacks_work,
            guard_kind_is_known, guard_stops_a_write, canary_is_checked,
            guards_by_mprotect_are_limited, memory_is_committed_on_touch_and_returned,
            cache_returns_the_newest_first, cache_stays_within_its_limit, empty_slabs_are_unmapped,
-           free_stacks_are_trimmed_gradually, workers_share_a_pool, misuse_aborts_with_a_line)
+           workers_share_a_pool, misuse_aborts_with_a_line)
