@@ -19,7 +19,9 @@
 #define TICK_NS     5000000
 #define TICK_NS_MIN 500000
 #define SIGNAL_NS   50000000
-#define TRIM_NS     200000000 /* memory that no fiber used for this long is freed */
+#define TRIM_NS     200000000 /* memory that no fiber used for this long is freed ... */
+#define TRIM_BUSY   10        /* ... in about a tenth of the time, */
+#define TRIM_IDLE   2         /* or in half of the time while all workers sleep */
 
 /* ---- the dump signal ---- */
 
@@ -101,9 +103,38 @@ static void name_thread(const fi_runtime *rt)
     pthread_setname_np(pthread_self(), name);
 }
 
+/* When the memory of ended fibers is freed. */
+typedef struct trim_times {
+    int64_t begin_at; /* the next check which memory was not used */
+    int64_t pause_until;
+    bool more; /* there is such memory */
+} trim_times;
+
+/* The memory of many fibers takes seconds of CPU time to free, which the workers may need.  So it
+ * is freed in slices, with pauses between them: one part of the time in `part`, and to the nearest
+ * tick. */
+static void trim_slice(fi_runtime *rt, trim_times *t, int64_t now, int64_t tick, int part)
+{
+    int64_t end = now;
+
+    if (now >= t->begin_at) {
+        fi_fiber_cache_begin_trim(rt);
+        t->begin_at = now + TRIM_NS;
+        t->more = true;
+    }
+    if (now + tick / 2 < t->pause_until)
+        return;
+    while (t->more && end < now + tick / part) {
+        t->more = fi_fiber_cache_trim(rt);
+        end = fi_clock_now();
+    }
+    t->pause_until = now + (end - now) * part;
+}
+
 void fi_debug_watchdog_main(fi_runtime *rt)
 {
-    int64_t tick = tick_length(rt), trim_at = 0;
+    int64_t tick = tick_length(rt);
+    trim_times trim = {0};
     fi_quiescence quiescence = {0};
     fi_stall stall = {0};
 
@@ -120,12 +151,7 @@ void fi_debug_watchdog_main(fi_runtime *rt)
         fi_long_run_check(rt, tick, now);
         quiescent = !fi_stall_check(rt, &stall, now);
         quiescent = fi_deadlock_check(rt, &quiescence, now) && quiescent;
-        if (now >= trim_at) {
-            fi_fiber_cache_begin_trim(rt);
-            while (fi_fiber_cache_trim(rt))
-                ;
-            trim_at = now + TRIM_NS;
-        }
+        trim_slice(rt, &trim, now, tick, quiescent ? TRIM_IDLE : TRIM_BUSY);
         quiescent = quiescent && fi_fiber_cache_size(rt) == 0;
         if (quiescent)
             fi_watchdog_wait_polling(rt, epoch, fi_stall_deadline(rt));
