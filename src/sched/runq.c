@@ -36,6 +36,22 @@ fi_runnable *fi_runq_pop_fifo(fi_runq *q, uint32_t lock_id)
     return r;
 }
 
+fi_runnable *fi_runq_peek(fi_runq *q, uint32_t lock_id, unsigned n)
+{
+    fi_runnable *r;
+
+    if (fi_load_relaxed(&q->n) <= n)
+        return NULL;
+    fi_biased_lock_lock(&q->lock, lock_id);
+    r = q->first;
+    while (r && n-- > 0)
+        r = r->next;
+    if (r && r->run)
+        r = NULL;
+    fi_biased_lock_unlock(&q->lock, lock_id);
+    return r;
+}
+
 /* [lock held] Remove the first n of the FIFO, as a list. */
 static fi_runnable *fifo_cut(fi_runq *q, uint32_t n)
 {

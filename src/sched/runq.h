@@ -176,6 +176,10 @@ static inline fi_runnable *fi_runq_pop(fi_runq *q, uint32_t lock_id)
  * ready would otherwise starve the rest. */
 fi_runnable *fi_runq_pop_fifo(fi_runq *q, uint32_t lock_id);
 
+/* [worker] The fiber that is n places behind the first of the FIFO, which a thief may take
+ * meanwhile; NULL: there is none, or that entry is not a parked fiber. */
+fi_runnable *fi_runq_peek(fi_runq *q, uint32_t lock_id, unsigned n);
+
 /* [worker] Take the next fiber to run, and append `way`, the fiber that yields.  That fiber still
  * runs on its stack, so the lock stays held on success.  NULL: the queue is empty or its first
  * entry is not a parked fiber; nothing was changed, and the lock is not held. */

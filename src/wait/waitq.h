@@ -42,10 +42,11 @@ struct fi_waiter {
     FI_ATOMIC(fi_waitq *) waitq; /* that it is in; NULL: none.  Written under the lock */
     fi_biased_lock *lock;
     fi_fiber *fiber;  /* NULL: a thread waits, on the event */
-    int64_t since_ns; /* by the coarse clock of the runtime */
+    fi_waiter *multi; /* of an arm: the multi wait that it belongs to; NULL: not an arm */
+    /* A waker uses what is above and these two: at most two cache lines. */
+    void *item; /* for the owner of the queue: the value, or where to store it */
+    int result; /* set by the party that removes it */
     FI_ATOMIC(uint32_t) event;
-    int result;         /* set by the party that removes it */
-    void *item;         /* for the owner of the queue: the value, or where to store it */
     bool uncancellable; /* filch_fiber_cancel does not end the wait */
     bool freeable;      /* the object may be freed as soon as the waiter is removed */
     /* Remove it before a waker does.  True: the caller removed it, and must wake it. */
@@ -53,8 +54,8 @@ struct fi_waiter {
     /* [lock held] Called when a deadline or a cancellation removes it.  NULL: nothing to do. */
     void (*on_abandon)(fi_waiter *w);
     fi_timer timer;
+    int64_t since_ns; /* by the coarse clock of the runtime */
     /* A multi wait has an arm in each of its queues.  The multi itself is in none. */
-    fi_waiter *multi;           /* of an arm: the wait that it belongs to; NULL: not an arm */
     fi_waiter *twin;            /* of an arm: another arm under the same lock, removed with it */
     uint32_t arm;               /* index within the multi, from 1 */
     bool counted;               /* it counts as a blocked thread (sched/watchdog.h) */
