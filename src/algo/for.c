@@ -90,6 +90,33 @@ FILCH_VOID_TASK(run_range, loop *, l, size_t, lo, size_t, hi)
         FILCH_SYNC(run_range);
 }
 
+/* The same for chunks of one size and a body that cannot fail.  Its loop has few instructions,
+ * because a chunk may be one element: it keeps all values in registers.  No chunk after `last` has
+ * the size of a grain. */
+FILCH_VOID_TASK(run_grains, loop *, l, size_t, lo, size_t, hi)
+{
+    void (*body)(size_t lo, size_t hi, void *ctx) = l->body;
+    void *ctx = l->ctx;
+    size_t grain = l->grain, last = hi - lo > grain ? hi - grain : lo;
+    int spawned = 0;
+
+    while (lo < last) {
+        if (FILCH_HUNGRY()) {
+            size_t middle = lo + half_in_grains(l, hi - lo);
+            FILCH_SPAWN(run_grains, l, middle, hi);
+            hi = middle;
+            last = middle - grain;
+            spawned++;
+        } else {
+            body(lo, lo + grain, ctx);
+            lo += grain;
+        }
+    }
+    body(lo, hi, ctx);
+    for (; spawned > 0; spawned--)
+        FILCH_SYNC(run_grains);
+}
+
 static void choose_grain(loop *l, size_t n)
 {
     l->grain = (n - 1) / CHUNKS + 1;
@@ -106,7 +133,10 @@ static void run_loop(loop *l, size_t lo, size_t hi)
     l->share_shift = NO_SHARE_SHIFT;
     if (l->grain == 0)
         choose_grain(l, hi - lo);
-    FILCH_RUN(run_range, l, lo, hi);
+    if (l->body && l->share_shift == NO_SHARE_SHIFT)
+        FILCH_RUN(run_grains, l, lo, hi);
+    else
+        FILCH_RUN(run_range, l, lo, hi);
 }
 
 void filch_for(size_t lo, size_t hi, size_t grain, void (*body)(size_t lo, size_t hi, void *ctx),
