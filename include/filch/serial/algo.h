@@ -228,7 +228,7 @@ FILCH_API int filch_scan(size_t lo, size_t hi, size_t grain, void *result, const
         !write)
         return -EINVAL;
     if (grain == 0)
-        r.grain = n / 256 < 256 ? n / 256 + 1 : 256;
+        r.grain = n / 256 < 128 ? n / 256 + 1 : 128;
     for (size_t block = 0; block < n / r.grain + (n % r.grain != 0); block++) {
         lo = r.lo + block * r.grain;
         filch_serial_map_(&r, block, own);

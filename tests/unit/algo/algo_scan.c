@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 
-#define N 300000 /* several stripes of two or four workers */
+#define N 300000 /* many segments for each worker */
 
 static double value[N], result[N];
 
@@ -51,19 +51,27 @@ static int is_near(double a, double b)
     return a > b - 1e-9 && a < b + 1e-9;
 }
 
+typedef void part_function(size_t lo, size_t hi, void *acc, void *ctx);
+
 /* The sums of `start` and the elements. */
-static uint64_t hash_sums(size_t n, size_t grain, double start)
+static uint64_t hash_sums_by(part_function *map, part_function *write, size_t n, size_t grain,
+                             double start)
 {
     double acc = start, serial = start, zero = 0;
 
     memset(result, 0, sizeof result);
-    CHECK_INT(filch_scan(0, n, grain, &acc, &zero, sizeof acc, add_up, add, write_sums, NULL), 0);
+    CHECK_INT(filch_scan(0, n, grain, &acc, &zero, sizeof acc, map, add, write, NULL), 0);
     for (size_t i = 0; i < n; i++) {
         serial += value[i];
         CHECK(is_near(result[i], serial));
     }
     CHECK(is_near(acc, serial));
     return hash_of(result, N) ^ hash_of(&acc, 1);
+}
+
+static uint64_t hash_sums(size_t n, size_t grain, double start)
+{
+    return hash_sums_by(add_up, write_sums, n, grain, start);
 }
 
 static uint64_t hashes[4][4];
@@ -81,16 +89,59 @@ static void add_all(void)
     }
 }
 
+static void set_values(void)
+{
+    for (int i = 0; i < N; i++)
+        value[i] = 1.0 / (i + 1);
+}
+
 static void same_bits_for_any_workers(void **state)
 {
     (void)state;
-    for (int i = 0; i < N; i++)
-        value[i] = 1.0 / (i + 1);
+    set_values();
     run_number = 0;
     workers_each(NULL, add_all);
     for (int i = 1; i < run_number; i++)
         CHECK(memcmp(hashes[0], hashes[i], sizeof hashes[0]) == 0);
 }
+
+/* ---- parts that wait: later parts are mapped and written meanwhile ---- */
+
+#ifdef FILCH_SERIAL
+SKIP_IN_SERIAL(same_bits_if_parts_wait, "sleep")
+#else
+#define WAIT_GRAIN 100
+
+static void add_up_late(size_t lo, size_t hi, void *acc, void *ctx)
+{
+    if (lo / WAIT_GRAIN % 37 == 5)
+        filch_sleep(FILCH_US(50));
+    add_up(lo, hi, acc, ctx);
+}
+
+static void write_sums_late(size_t lo, size_t hi, void *acc, void *ctx)
+{
+    if (lo / WAIT_GRAIN % 53 == 7)
+        filch_sleep(FILCH_US(50));
+    write_sums(lo, hi, acc, ctx);
+}
+
+static void add_all_late(void)
+{
+    uint64_t hash = hash_sums(N, WAIT_GRAIN, 1);
+
+    CHECK(hash_sums_by(add_up_late, write_sums, N, WAIT_GRAIN, 1) == hash);
+    CHECK(hash_sums_by(add_up, write_sums_late, N, WAIT_GRAIN, 1) == hash);
+    CHECK(hash_sums_by(add_up_late, write_sums_late, N, WAIT_GRAIN, 1) == hash);
+}
+
+static void same_bits_if_parts_wait(void **state)
+{
+    (void)state;
+    set_values();
+    workers_each(NULL, add_all_late);
+}
+#endif
 
 /* ---- an operation that is not commutative ---- */
 
@@ -228,4 +279,5 @@ static void wrong_arguments(void **state)
               -EINVAL);
 }
 
-CHECK_MAIN(same_bits_for_any_workers, order_matters, huge_each, nested_each, wrong_arguments)
+CHECK_MAIN(same_bits_for_any_workers, same_bits_if_parts_wait, order_matters, huge_each,
+           nested_each, wrong_arguments)
