@@ -165,7 +165,14 @@ static int64_t deadline_of(const fi_timer *t)
  * is not in the heap finds a free entry. */
 static int make_room(fi_timer_heap *ts)
 {
-    return ts->n + ts->reserved < ts->capacity ? 0 : grow(ts);
+    int e = ts->n + ts->reserved < ts->capacity ? 0 : grow(ts);
+
+    if (e < 0 && ts->removed > 0) {
+        compact(ts);
+        update_next(ts);
+        e = ts->n + ts->reserved < ts->capacity ? 0 : e;
+    }
+    return e;
 }
 
 static int add_timer(fi_timer_heap *ts, fi_timer *t)
@@ -258,6 +265,19 @@ bool fi_timer_heap_remove(fi_timer *t)
     while (timer_state(t) == FIRING)
         fi_thread_yield();
     return is_pending;
+}
+
+int64_t fi_timer_heap_first_live(fi_timer_heap *ts)
+{
+    int64_t next;
+
+    fi_lock_lock(&ts->lock);
+    while (ts->n > 0 && !ts->slots[ts->heap[0].index].timer)
+        pop_first(ts);
+    update_next(ts);
+    next = fi_load_relaxed(&ts->next_ns);
+    fi_lock_unlock(&ts->lock);
+    return next;
 }
 
 static bool is_due(const fi_timer_heap *ts, int64_t now_ns)

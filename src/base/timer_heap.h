@@ -5,7 +5,8 @@
  * touch timers while it sorts: its entries have the deadline, and the index of a slot in a table
  * that points to the timer.  Removing a timer clears its slot.  The entry stays in the heap until
  * its deadline, or until more than half of the entries, or all, are removed ones.  So the deadline
- * of the first entry may be that of a removed timer, and a sleeper wakes too early. */
+ * of the first entry may be that of a removed timer.  Before a sleep such entries are dropped, so a
+ * sleeper wakes too early at most once, for a timer that is removed while it sleeps. */
 #ifndef FI_BASE_TIMER_HEAP_H
 #define FI_BASE_TIMER_HEAP_H
 
@@ -58,6 +59,9 @@ static inline int64_t fi_timer_heap_next(fi_timer_heap *ts)
 {
     return fi_load_relaxed(&ts->next_ns);
 }
+
+/* [any] Drop the removed timers before the first one, and return its deadline. */
+int64_t fi_timer_heap_first_live(fi_timer_heap *ts);
 
 /* [any] Add a timer with deadline_ns and fire set, and zeros otherwise.  Returns 1: it is the first
  * entry now, so a sleeper may sleep too long; 0: it is not; -ENOMEM. */

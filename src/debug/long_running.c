@@ -1,8 +1,8 @@
 /* Long-running fibers: fibers that hold their worker and neither wait nor yield.
  *
  * A worker counts how often it looks for work.  While that count stays the same and the worker has
- * a fiber, the fiber neither waits nor yields.  Other workers are then woken to run the work queued
- * there.
+ * a fiber, the fiber neither waits nor yields.  The fiber in its next slot is then moved to the
+ * global queue.  At each check a worker is woken if there is work in any queue.
  *
  * The time for which a fiber has held its worker begins when the watchdog thread first finds the
  * fiber there.  It is the time in which the worker's thread ran or was blocked in a system call.

@@ -219,7 +219,7 @@ fi_fiber *fi_switch_for_unstarted(fi_worker *w, fi_runnable *r)
     fi_fiber *f = NULL;
 
     if (!r)
-        r = fi_worker_pop_unstarted(w);
+        r = fi_worker_take_unstarted(w);
     if (!r)
         return NULL;
     if (!r->stack)

@@ -97,13 +97,17 @@ static fi_runnable *take_low(fi_worker *w)
     return take_priority(w, &w->runtime->low_queue);
 }
 
-/* Take the oldest item of the own deque by a steal, but count it as a pop. */
+/* Take the oldest item of the own deque by a steal, but count it as a pop.  It has waited for long,
+ * so the worker does not take its unstarted work soon. */
 static fi_runnable *take_oldest(fi_worker *w)
 {
-    void *old;
+    void *old = NULL;
 
-    return fi_deque_count_pop(fi_deque_counts_of(w->deque),
-                              fi_deque_steal(w->deque, &old, 1) == 1 ? old : NULL);
+    if (fi_deque_steal(w->deque, &old, 1) == 1)
+        fi_worker_restart_streak(w);
+    else
+        old = NULL;
+    return fi_deque_count_pop(fi_deque_counts_of(w->deque), old);
 }
 
 static fi_runnable *take_for_fairness(fi_worker *w)
@@ -136,7 +140,7 @@ static fi_runnable *take_for_fairness(fi_worker *w)
 static fi_runnable *take_unstarted_first(fi_worker *w)
 {
     w->pick_first &= FI_PICK_BOUND;
-    return fi_worker_pop_unstarted(w);
+    return fi_worker_take_unstarted(w);
 }
 
 /* Bound fibers and other work take turns.  Otherwise one could wait forever behind the other. */
@@ -187,7 +191,7 @@ static fi_runnable *take_own(fi_worker *w)
     if (!r)
         r = fi_runq_pop(&w->ready, fi_worker_lock_id(w));
     if (!r)
-        r = fi_worker_pop_unstarted(w);
+        r = fi_worker_take_unstarted(w);
     if (!r)
         r = fi_shared_queue_pop(&w->inbox);
     if (!r)
@@ -243,25 +247,31 @@ static void count_deque_steal(fi_counters *c, int n)
         fi_count(&c->deque_steals_single_failed);
 }
 
-/* The worker has one piece of unstarted work, and will probably take it itself. */
-static bool worker_keeps_unstarted(fi_worker *w)
-{
-    return fi_worker_takes_unstarted(w) && fi_deque_size(w->deque) == 1;
-}
-
-/* May the only unstarted work of the worker be stolen?  Wait until the worker looks for work, or
- * for STALE_NS.  True: it has not looked for work. */
+/* May the only unstarted work of the worker be stolen?  Wait until the worker takes it, or for
+ * STALE_NS.  True: the deque was not empty meanwhile.  The worker may have looked for work, and run
+ * ready fibers first. */
 static bool unstarted_is_stale(fi_worker *victim)
 {
-    uint32_t tick = fi_load_relaxed(&victim->tick);
     int64_t until = fi_clock_now() + STALE_NS;
 
     while (fi_clock_now() < until) {
-        if (fi_load_relaxed(&victim->tick) != tick || !worker_keeps_unstarted(victim))
+        if (fi_deque_size(victim->deque) == 0)
             return false;
         fi_pause();
     }
     return true;
+}
+
+/* Published tasks are meant for thieves.  Other work that is alone in the deque is taken only if it
+ * is stale.  If the deque is empty, a thief must not take what comes next. */
+static bool may_steal_unstarted(fi_worker *victim)
+{
+    size_t n;
+
+    if (fi_worker_offers_unstarted(victim))
+        return true;
+    n = fi_deque_size(victim->deque);
+    return n > 1 || (n == 1 && unstarted_is_stale(victim));
 }
 
 /* Return the oldest item to be run.  The others keep their order, with the oldest nearest to the
@@ -269,15 +279,15 @@ static bool unstarted_is_stale(fi_worker *victim)
 static fi_runnable *steal_from_deque(fi_worker *w, fi_worker *victim)
 {
     void *items[FI_DEQUE_MAX_BATCH];
-    int n;
+    int n = FI_STEAL_EMPTY;
 
-    if (worker_keeps_unstarted(victim) && !unstarted_is_stale(victim))
-        return NULL;
-    n = fi_deque_steal(victim->deque, items, w->runtime->settings.steal_batch);
+    if (may_steal_unstarted(victim))
+        n = fi_deque_steal(victim->deque, items, w->runtime->settings.steal_batch);
     count_deque_steal(&w->counters, n);
     if (n <= 0)
         return NULL;
-    fi_worker_end_unstarted_streak(victim);
+    if (!fi_worker_offers_unstarted(victim))
+        fi_worker_restart_streak(victim);
     count_steal(w, victim, n);
     push_rest_unstarted(w, items + 1, n - 1);
     return items[0];
@@ -489,12 +499,18 @@ static bool worker_keeps_ready(fi_worker *w)
     return fi_runq_size(&w->ready) == 1 && fi_runq_owner_takes_next(&w->ready);
 }
 
-/* Is there work that other workers should take now? */
+static bool worker_keeps_unstarted(fi_worker *w)
+{
+    return fi_deque_size(w->deque) == 1 && fi_worker_takes_unstarted(w);
+}
+
+/* Is there work that other workers should take now?  A worker can take only one piece itself. */
 static bool worker_has_work_for_others(fi_worker *w)
 {
-    return fi_shared_queue_size(&w->inbox) > 0 ||
-           (fi_deque_size(w->deque) > 0 && !worker_keeps_unstarted(w)) ||
-           (fi_runq_size(&w->ready) > 0 && !worker_keeps_ready(w));
+    bool unstarted = fi_deque_size(w->deque) > 0, ready = fi_runq_size(&w->ready) > 0;
+
+    return fi_shared_queue_size(&w->inbox) > 0 || (unstarted && ready) ||
+           (unstarted && !worker_keeps_unstarted(w)) || (ready && !worker_keeps_ready(w));
 }
 
 /* The last check before sleep.  It only tests for work, because only a worker that is awake may
@@ -522,7 +538,7 @@ static bool must_stay_awake(void *ctx)
 static void sleep_until_work(fi_worker *w, bool searching)
 {
     fi_worker_thread *mine = w->attached;
-    int64_t until = fi_memory_wait_deadline(w, fi_timers_next(w->runtime));
+    int64_t until = fi_memory_wait_deadline(w, fi_timers_first_live(w->runtime));
     int64_t watch = fi_watchdog_check_as_worker(w->runtime, searching);
 
     fi_search_time_sleep(&w->search_time);

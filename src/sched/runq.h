@@ -7,13 +7,14 @@
  *
  * The fiber in the next slot is mostly run by the same worker a moment later, when the fiber that
  * made it ready parks, because the two communicate.  A steal would separate them.  So a thief takes
- * that fiber only if the worker does not look for work for a while.  A fiber in the FIFO waits for
- * its turn, and thieves take it.  If it is the only one, they take it only after a while: a fiber
- * that yields alone is there for a moment.  A wake-up of another worker
+ * that fiber only if the worker does not look for work for a while.  A wake-up of another worker
  * would be wasted.  So the queue counts how often in a row its worker took the fiber in the next
  * slot.  After FI_RUNQ_NEXT_STREAK_MIN times no worker is woken for it.  The count starts again
  * when a thief takes the fiber, which may be a worker that the watchdog has woken
- * (sched/watchdog.h). */
+ * (sched/watchdog.h).
+ *
+ * Fibers in the FIFO wait for their turn, and thieves take half of them.  A single one is taken only
+ * if the FIFO is not empty for a while, because a fiber that yields alone is there for a moment. */
 #ifndef FI_SCHED_RUNQ_H
 #define FI_SCHED_RUNQ_H
 

@@ -67,10 +67,13 @@ void fi_ready(fi_fiber *f)
         push_next(w, &f->ready);
 }
 
-/* No worker is woken for work that this worker will take itself. */
+/* No worker is woken for the only work that waits here, if this worker will take it itself. */
 static void notify_unstarted(fi_worker *w)
 {
-    if (!fi_worker_takes_unstarted(w) || fi_deque_size(w->deque) != 1)
+    if (FI_UNLIKELY(fi_worker_offers_unstarted(w)))
+        fi_worker_restart_streak(w);
+    if (!fi_worker_takes_unstarted(w) || fi_deque_size(w->deque) != 1 ||
+        fi_runq_size(&w->ready) > 0)
         fi_notify(w);
 }
 

@@ -154,7 +154,19 @@ FI_INLINE fi_fiber *fi_switch_pick_next(fi_worker *w)
     return r || w->maybe_unstarted ? fi_switch_for_unstarted(w, r) : NULL;
 }
 
-/* [fiber] The same for a fiber that yields.  f itself: its worker has no other fiber.  Another
+/* [fiber that yields, with an empty run queue] May it continue at once?  It may not while bound
+ * fibers are ready or there are timers, which the scheduler takes care of.  The yield counts as two
+ * picks, like one over the scheduler, so that the other queues get their turns as often. */
+FI_INLINE bool fi_switch_may_continue(fi_worker *w)
+{
+    if (fi_shared_queue_size(&w->bound_ready) > 0 ||
+        fi_timer_heap_next(&w->timers) != FI_TIMER_NEVER)
+        return false;
+    fi_store_relaxed(&w->tick, fi_load_relaxed(&w->tick) + 1u);
+    return true;
+}
+
+/* [fiber] The fiber that runs next if f yields.  f itself: its worker has no other work.  Another
  * fiber: f is in the FIFO, and the lock of the run queue is held until f has left its stack.
  * Unstarted work goes before f, and is left to the scheduler. */
 FI_INLINE fi_fiber *fi_switch_pick_for_yield(fi_worker *w, fi_fiber *f)
@@ -165,7 +177,7 @@ FI_INLINE fi_fiber *fi_switch_pick_for_yield(fi_worker *w, fi_fiber *f)
     if (w->maybe_unstarted || !fi_switch_may_pick(w))
         return NULL;
     if (fi_runq_size(&w->ready) == 0)
-        return f;
+        return fi_switch_may_continue(w) ? f : NULL;
     r = fi_runq_exchange(&w->ready, lock_id, &f->ready);
     if (FI_UNLIKELY(!r))
         return NULL;

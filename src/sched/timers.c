@@ -24,6 +24,21 @@ static void fire_due(fi_worker *w, fi_timer_heap *heap, int64_t now)
     fi_trace_timers_end(w);
 }
 
+/* Removed timers matter only in the heap with the first deadline. */
+int64_t fi_timers_first_live(fi_runtime *rt)
+{
+    for (;;) {
+        fi_timer_heap *first = &rt->workers[0].timers;
+        int64_t next;
+        for (unsigned i = 1; i < rt->n_workers; i++)
+            if (fi_timer_heap_next(&rt->workers[i].timers) < fi_timer_heap_next(first))
+                first = &rt->workers[i].timers;
+        next = fi_timer_heap_next(first);
+        if (next == FI_TIMER_NEVER || fi_timer_heap_first_live(first) <= next)
+            return next;
+    }
+}
+
 /* The heaps of all workers in turn.  It may be the own one. */
 static fi_timer_heap *next_heap(fi_worker *w)
 {

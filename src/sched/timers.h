@@ -51,6 +51,9 @@ static inline int64_t fi_timers_next(fi_runtime *rt)
     return first;
 }
 
+/* [any] The same, without timers that were removed. */
+int64_t fi_timers_first_live(fi_runtime *rt);
+
 /* [worker] Fire its due timers.  They make fibers ready on this worker. */
 void fi_timers_fire_own(fi_worker *w);
 static inline void fi_timers_fire(fi_worker *w)

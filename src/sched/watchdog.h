@@ -5,8 +5,8 @@
  * events or timers wait for it (debug/stall.c), and a request for a list of all fibers
  * (debug/dump.c).  It also frees the memory of ended fibers.
  *
- * It is started with the first fiber that the program starts explicitly.  Programs that use only
- * tasks and jobs have none.  It ticks while a worker is awake.  When all have been asleep for a
+ * It is started with the first fiber that the program starts explicitly, or with the first wait of
+ * any fiber.  Programs whose tasks and jobs only compute have none.  It ticks while a worker is awake.  When all have been asleep for a
  * while, it sleeps too, until one of them wakes:
  *
  *     the watchdog                            a worker

@@ -127,7 +127,8 @@ struct fi_worker {
     FI_CACHE_ALIGNED FI_ATOMIC(fi_task_bounds *) current; /* of the running fiber */
     FI_ATOMIC(fi_task_bounds *) leaving;   /* of a fiber that is being switched out */
     FI_ATOMIC(const void *) syscall_guard; /* io: the descriptor of the current system call */
-    /* Times in a row that the worker itself took unstarted work; 0: a thief took some. */
+    /* 1 and the times in a row that the worker itself took unstarted work.  0: the newest unstarted
+     * work is published tasks. */
     FI_ATOMIC(uint32_t) unstarted_streak;
 
     /* Ready fibers: pushed by the worker, taken by all workers. */
@@ -372,26 +373,39 @@ static inline void fi_worker_push_unstarted(fi_worker *w, fi_runnable *r)
 #define FI_UNSTARTED_STREAK_MIN 16u
 
 /* [any] Is the worker expected to take a single piece of unstarted work itself?  Then no worker is
- * woken for it, and a thief takes it only if it is stale.  The watchdog detects when it stays. */
+ * woken for it.  The watchdog detects when it stays. */
 static inline bool fi_worker_takes_unstarted(fi_worker *w)
 {
     return fi_load_relaxed(&w->unstarted_streak) >= FI_UNSTARTED_STREAK_MIN;
 }
 
-/* [worker] A streak needs a watchdog. */
+/* [any] May a thief take a single piece of unstarted work at once?  It may if that was published for
+ * thieves.  Otherwise it takes the piece only if that is stale. */
+static inline bool fi_worker_offers_unstarted(fi_worker *w)
+{
+    return fi_load_relaxed(&w->unstarted_streak) == 0;
+}
+
+/* [worker] It has published tasks, or must share its unstarted work. */
+static inline void fi_worker_offer_unstarted(fi_worker *w)
+{
+    fi_store_relaxed(&w->unstarted_streak, 0u);
+}
+
+/* [any] Unstarted work was submitted after tasks were published, or was taken by a thief. */
+static inline void fi_worker_restart_streak(fi_worker *w)
+{
+    fi_store_relaxed(&w->unstarted_streak, 1u);
+}
+
+/* [worker] It takes unstarted work.  A streak needs a watchdog. */
 static inline void fi_worker_count_unstarted(fi_worker *w)
 {
     uint32_t streak = fi_load_relaxed(&w->unstarted_streak);
 
-    if (FI_UNLIKELY(streak < FI_UNSTARTED_STREAK_MIN) &&
+    if (FI_UNLIKELY(streak < FI_UNSTARTED_STREAK_MIN) && streak > 0 &&
         fi_load_relaxed(&w->runtime->watchdog.running))
         fi_store_relaxed(&w->unstarted_streak, streak + 1u);
-}
-
-/* [any] Another worker has taken unstarted work, or is expected to. */
-static inline void fi_worker_end_unstarted_streak(fi_worker *w)
-{
-    fi_store_relaxed(&w->unstarted_streak, 0u);
 }
 
 /* [worker] Pop from the own deque.  After an empty pop it is not read until the next push. */
@@ -400,9 +414,17 @@ static inline void *fi_worker_pop_unstarted(fi_worker *w)
     void *item = w->maybe_unstarted ? fi_deque_pop(w->deque) : NULL;
 
     w->maybe_unstarted = item != NULL;
-    if (item)
-        fi_worker_count_unstarted(w);
     return item;
+}
+
+/* [worker] The same, to run it. */
+static inline fi_runnable *fi_worker_take_unstarted(fi_worker *w)
+{
+    fi_runnable *r = fi_worker_pop_unstarted(w);
+
+    if (r)
+        fi_worker_count_unstarted(w);
+    return r;
 }
 
 /* [worker] Wake a sleeping worker for new work, if none searches. */

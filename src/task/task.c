@@ -74,7 +74,7 @@ static size_t publish(fi_worker *w, fi_task_stack *s, const char *top, size_t n)
     if (done > 0) {
         fi_trace_publish(w, done);
         fi_count_add(&w->counters.published, done);
-        fi_worker_end_unstarted_streak(w);
+        fi_worker_offer_unstarted(w);
         fi_notify(w);
     }
     return done;
@@ -89,6 +89,16 @@ static size_t publish_count(const fi_task_stack *s, const char *top, size_t size
     return half == 0 ? 1 : half < PUBLISH_MAX ? half : PUBLISH_MAX;
 }
 
+/* A worker is hungry, and our deque is not empty.  If no worker was woken for what is there, because
+ * this worker would take it, wake one now. */
+static void offer_unstarted(fi_worker *w)
+{
+    if (!fi_worker_takes_unstarted(w))
+        return;
+    fi_worker_offer_unstarted(w);
+    fi_notify(w);
+}
+
 /* Publish if a worker is hungry and finds nothing in our deque.  With no private task, ask for the
  * next spawn to come here. */
 static void publish_lazily(fi_fiber *f, fi_task_stack *s, const char *top, size_t size)
@@ -96,8 +106,12 @@ static void publish_lazily(fi_fiber *f, fi_task_stack *s, const char *top, size_
     fi_worker *w = f->worker;
     char *floor = s->split;
 
-    if (!fi_idle_hungry(&w->runtime->idle) || fi_deque_size(w->deque) > 0)
+    if (!fi_idle_hungry(&w->runtime->idle))
         return;
+    if (fi_deque_size(w->deque) > 0) {
+        offer_unstarted(w);
+        return;
+    }
     if (publish(w, s, top, publish_count(s, top, size)) == 0)
         fi_task_bounds_request(&f->bounds);
     else

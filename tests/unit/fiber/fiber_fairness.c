@@ -318,6 +318,67 @@ FROM_THREAD(beside_starts)
 FROM_THREAD(beside_tasks)
 ON_ONE_WORKER(round_robin)
 
+/* ---- beside one fiber that yields ---- */
+
+static atomic_int bound_runs;
+
+static void *yield_and_count(void *arg)
+{
+    while (!atomic_load(&stopping)) {
+        atomic_fetch_add(&bound_runs, 1);
+        filch_yield();
+    }
+    return arg;
+}
+
+/* A bound fiber is not in the run queue, so a fiber that yields has to look for it. */
+static int bound_beside_yields(void)
+{
+    enum { YIELDS = 100 };
+    filch_fiber_attr bound = {.bound = true};
+    filch_fiber *f;
+
+    reset();
+    atomic_store(&bound_runs, 0);
+    f = filch_fiber_start_attr(&bound, yield_and_count, NULL);
+    for (int i = 0; i < YIELDS; i++)
+        filch_yield();
+    EXPECT(atomic_load(&bound_runs) >= YIELDS / 4);
+    atomic_store(&stopping, true);
+    EXPECT(join(f) == 0);
+    return 0;
+}
+ON_ONE_WORKER(bound_beside_yields)
+
+static void *sleep_and_count(void *until)
+{
+    filch_sleep_until(*(int64_t *)until);
+    return count_run(NULL);
+}
+
+/* The number of yields until a timer fires that is due, while no other fiber is ready. */
+static int timer_beside_yields(void)
+{
+    enum { YIELDS_MAX = 10 };
+
+    for (int round = 0; round < 20; round++) {
+        int64_t until = filch_now() + FILCH_US(50);
+        filch_fiber *f;
+        int yields = 0;
+        reset();
+        f = filch_fiber_start(sleep_and_count, &until);
+        filch_yield();
+        while (filch_now() <= until)
+            ;
+        for (; atomic_load(&ran) == 0; yields++)
+            filch_yield();
+        EXPECT(yields <= YIELDS_MAX);
+        EXPECT(join(f) == 0);
+    }
+    return 0;
+}
+ON_ONE_WORKER(timer_beside_yields)
+
 /* ---- low priority beside high priority ---- */
 
 static void count_job(void *arg)
@@ -354,4 +415,5 @@ static int low_beside_high_priority(void)
 ON_ONE_WORKER(low_beside_high_priority)
 
 CHECK_MAIN(test_beside_yields, test_beside_pairs, test_beside_group_members, test_beside_starts,
-           test_beside_tasks, test_round_robin, test_low_beside_high_priority)
+           test_beside_tasks, test_round_robin, test_bound_beside_yields, test_timer_beside_yields,
+           test_low_beside_high_priority)

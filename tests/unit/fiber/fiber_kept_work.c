@@ -2,6 +2,7 @@
  * leave it alone for a while.  But if its worker does not take it, another one does. */
 #include "unit/fiber/helpers.h"
 
+#include <filch/algo.h>
 #include <filch/job.h>
 #include <filch/runtime.h>
 
@@ -71,18 +72,17 @@ static int group_of_a_fiber_that_does_not_wait(void)
 /* ---- fibers that only yield ---- */
 
 static atomic_int worker_of[2]; /* index plus 1 */
-
-static bool run_apart(void)
-{
-    int a = atomic_load(&worker_of[0]), b = atomic_load(&worker_of[1]);
-
-    return a != 0 && b != 0 && a != b;
-}
+static atomic_bool are_apart;   /* the two have run on different workers at once */
 
 static void *yield_until_apart(void *number)
 {
-    while (!run_apart()) {
-        atomic_store(&worker_of[(intptr_t)number], filch_worker_index() + 1);
+    intptr_t own = (intptr_t)number;
+
+    while (!atomic_load(&are_apart)) {
+        int here = filch_worker_index() + 1, there = atomic_load(&worker_of[!own]);
+        atomic_store(&worker_of[own], here);
+        if (there != 0 && there != here)
+            atomic_store(&are_apart, true);
         filch_yield();
     }
     return NULL;
@@ -90,10 +90,8 @@ static void *yield_until_apart(void *number)
 
 static filch_fiber *start_yielder(intptr_t number)
 {
-    filch_fiber *f;
+    filch_fiber *f = filch_fiber_start(yield_until_apart, (void *)number);
 
-    atomic_store(&worker_of[number], 0);
-    f = filch_fiber_start(yield_until_apart, (void *)number);
     while (f && atomic_load(&worker_of[number]) == 0)
         filch_yield();
     return f;
@@ -106,9 +104,74 @@ static int two_that_yield(void)
     filch_fiber *f[2];
 
     EXPECT(start_and_join_repeatedly() == 0);
+    atomic_store(&are_apart, false);
+    for (int i = 0; i < 2; i++)
+        atomic_store(&worker_of[i], 0);
     for (intptr_t i = 0; i < 2; i++)
         f[i] = start_yielder(i);
     return (int)(join(f[0]) | join(f[1]));
+}
+
+/* ---- ready fibers before kept work ---- */
+
+static filch_sem side[2];
+static atomic_bool stopping;
+
+static void *ping_pong(void *number)
+{
+    intptr_t own = (intptr_t)number;
+
+    while (!atomic_load(&stopping)) {
+        filch_sem_post(&side[!own]);
+        filch_sem_wait(&side[own]);
+    }
+    filch_sem_post(&side[!own]);
+    return NULL;
+}
+
+/* The worker always has a ready fiber, which it runs before the kept one. */
+static int beside_ready_fibers(void)
+{
+    filch_fiber *f[3];
+
+    atomic_store(&stopping, false);
+    for (intptr_t i = 0; i < 2; i++)
+        side[i] = (filch_sem){0};
+    EXPECT(start_and_join_repeatedly() == 0);
+    atomic_store(&ran, 0);
+    f[2] = filch_fiber_start(count_run, NULL);
+    for (intptr_t i = 0; i < 2; i++)
+        f[i] = filch_fiber_start(ping_pong, (void *)i);
+    while (atomic_load(&ran) == 0)
+        filch_yield();
+    atomic_store(&stopping, true);
+    return (int)(join(f[0]) | join(f[1]) | join(f[2]));
+}
+
+/* ---- tasks beside kept work ---- */
+
+static atomic_int n_elsewhere;
+
+static void count_elsewhere(size_t lo, size_t hi, void *worker)
+{
+    if (filch_worker_index() != *(int *)worker)
+        atomic_fetch_add(&n_elsewhere, (int)(hi - lo));
+}
+
+/* The kept fiber is in the deque, where a hungry worker would find published tasks.  Loops go on
+ * until another worker has had a part of one. */
+static int loop_beside_kept_work(void)
+{
+    int here;
+    filch_fiber *f;
+
+    EXPECT(start_and_join_repeatedly() == 0);
+    atomic_store(&n_elsewhere, 0);
+    here = filch_worker_index();
+    f = filch_fiber_start(count_run, NULL);
+    while (atomic_load(&n_elsewhere) == 0)
+        filch_for(0, 1000, 1, count_elsewhere, &here);
+    return (int)join(f);
 }
 
 /* ---- with 2 workers and more ---- */
@@ -143,4 +206,16 @@ static void test_yields(void **state)
     with_workers(two_that_yield);
 }
 
-CHECK_MAIN(test_started, test_group, test_yields)
+static void test_ready(void **state)
+{
+    (void)state;
+    with_workers(beside_ready_fibers);
+}
+
+static void test_loop(void **state)
+{
+    (void)state;
+    with_workers(loop_beside_kept_work);
+}
+
+CHECK_MAIN(test_started, test_group, test_yields, test_ready, test_loop)

@@ -163,6 +163,29 @@ static void a_few_timers(void **state)
     check_heap();
 }
 
+/* The deadline of a removed timer stays until it is asked for. */
+static void first_live_timer(void **state)
+{
+    (void)state;
+    init_test();
+    CHECK(fi_timer_heap_first_live(&heap) == FI_TIMER_NEVER);
+    for (int i = 0; i < 5; i++)
+        add(&all[i], 10 * (i + 1));
+    remove_timer(&all[0]);
+    remove_timer(&all[1]);
+    remove_timer(&all[3]);
+    CHECK(fi_timer_heap_next(&heap) == 10);
+    CHECK(fi_timer_heap_first_live(&heap) == 30);
+    CHECK(fi_timer_heap_next(&heap) == 30);
+    check_heap();
+    remove_timer(&all[2]);
+    CHECK(fi_timer_heap_first_live(&heap) == 50);
+    remove_timer(&all[4]);
+    CHECK(fi_timer_heap_next(&heap) == FI_TIMER_NEVER);
+    CHECK(fi_timer_heap_first_live(&heap) == FI_TIMER_NEVER);
+    check_heap();
+}
+
 /* Adds prevail in growing phases, removals in the others. */
 static void random_step(fi_rng *r, int64_t *now_ns, bool growing)
 {
@@ -322,5 +345,5 @@ static void removed_while_others_fire(void **state)
     fi_timer_heap_fini(&shared);
 }
 
-CHECK_MAIN(a_few_timers, agrees_with_a_sorted_list, many_timers_in_order,
+CHECK_MAIN(a_few_timers, first_live_timer, agrees_with_a_sorted_list, many_timers_in_order,
            removed_timers_are_compacted, a_negative_deadline, removed_while_others_fire)
