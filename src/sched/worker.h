@@ -128,7 +128,7 @@ struct fi_worker {
     FI_ATOMIC(fi_task_bounds *) leaving;   /* of a fiber that is being switched out */
     FI_ATOMIC(const void *) syscall_guard; /* io: the descriptor of the current system call */
     /* 1 and the times in a row that the worker itself took unstarted work.  0: the newest unstarted
-     * work is published tasks. */
+     * work is published tasks.  A hint, so all accesses are relaxed. */
     FI_ATOMIC(uint32_t) unstarted_streak;
 
     /* Ready fibers: pushed by the worker, taken by all workers. */
