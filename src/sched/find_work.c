@@ -293,17 +293,15 @@ static fi_runnable *steal_from_deque(fi_worker *w, fi_worker *victim)
     return items[0];
 }
 
-/* May the only ready fiber of the worker be stolen?  Wait until the queue changes, or for STALE_NS.
- * True: a fiber has stayed in the queue.  If it is in the next slot, the worker has not looked for
- * work either. */
+/* May the only ready fiber of the worker be stolen?  Wait until the worker looks for work, or for
+ * STALE_NS.  True: it has not looked for work. */
 static bool ready_is_stale(fi_worker *victim)
 {
     uint32_t tick = fi_load_relaxed(&victim->tick);
     int64_t until = fi_clock_now() + STALE_NS;
 
     while (fi_clock_now() < until) {
-        if (fi_runq_size(&victim->ready) != 1 ||
-            (fi_runq_has_next(&victim->ready) && fi_load_relaxed(&victim->tick) != tick))
+        if (fi_load_relaxed(&victim->tick) != tick || fi_runq_size(&victim->ready) != 1)
             return false;
         fi_pause();
     }
@@ -493,10 +491,15 @@ bool fi_runtime_has_work(fi_runtime *rt)
     return fi_runtime_has_shared_work(rt);
 }
 
-/* The worker will take this fiber itself (sched/runq.h). */
+/* The worker will take its only ready fiber itself: it always did (sched/runq.h), or it looks for
+ * work every few microseconds, as for two fibers that only yield.  The watchdog detects when it does
+ * not. */
 static bool worker_keeps_ready(fi_worker *w)
 {
-    return fi_runq_size(&w->ready) == 1 && fi_runq_owner_takes_next(&w->ready);
+    if (fi_runq_size(&w->ready) != 1)
+        return false;
+    return fi_runq_owner_takes_next(&w->ready) ||
+           (fi_load_relaxed(&w->runtime->watchdog.running) && !ready_is_stale(w));
 }
 
 static bool worker_keeps_unstarted(fi_worker *w)

@@ -70,13 +70,13 @@ uint32_t fi_runq_steal(fi_runq *q, uint32_t lock_id, uint32_t max, bool next_too
     uint32_t n_fifo, n;
 
     fi_biased_lock_lock_slow(&q->lock, FI_LOCK_ID_NONE); /* the thief must not get the bias */
-    n_fifo = fi_load_relaxed(&q->n) - (fi_runq_has_next(q) ? 1u : 0u);
+    n_fifo = fi_load_relaxed(&q->n) - (q->next ? 1u : 0u);
     n = n_fifo - n_fifo / 2;
     if (n > max)
         n = max;
     if (n > 0) {
         *list = fifo_cut(q, n);
-    } else if (next_too && fi_runq_has_next(q)) {
+    } else if (next_too && q->next) {
         *list = fi_runq_take_next(q);
         (*list)->next = NULL;
         fi_store_relaxed(&q->next_streak, 0u);

@@ -11,10 +11,7 @@
  * would be wasted.  So the queue counts how often in a row its worker took the fiber in the next
  * slot.  After FI_RUNQ_NEXT_STREAK_MIN times no worker is woken for it.  The count starts again
  * when a thief takes the fiber, which may be a worker that the watchdog has woken
- * (sched/watchdog.h).
- *
- * Fibers in the FIFO wait for their turn, and thieves take half of them.  A single one is taken only
- * if the FIFO is not empty for a while, because a fiber that yields alone is there for a moment. */
+ * (sched/watchdog.h). */
 #ifndef FI_SCHED_RUNQ_H
 #define FI_SCHED_RUNQ_H
 
@@ -32,8 +29,7 @@ typedef struct fi_runq {
     FI_CACHE_ALIGNED fi_biased_lock lock;
     FI_ATOMIC(uint32_t) n; /* next slot and FIFO; written under the lock, read by any thread */
     FI_ATOMIC(uint32_t) next_streak; /* times in a row that the worker took next; likewise */
-    FI_ATOMIC(fi_runnable *) next;   /* likewise */
-    fi_runnable *first, *last;
+    fi_runnable *next, *first, *last;
 } fi_runq;
 
 /* [any] The approximate number of fibers. */
@@ -46,12 +42,6 @@ static inline uint32_t fi_runq_size(fi_runq *q)
 static inline bool fi_runq_owner_takes_next(fi_runq *q)
 {
     return fi_load_relaxed(&q->next_streak) >= FI_RUNQ_NEXT_STREAK_MIN;
-}
-
-/* [any] Is there a fiber in the next slot? */
-static inline bool fi_runq_has_next(fi_runq *q)
-{
-    return fi_load_relaxed(&q->next) != NULL;
 }
 
 /* ---- under the lock ---- */
@@ -82,9 +72,9 @@ static inline fi_runnable *fi_runq_take_first(fi_runq *q)
 
 static inline fi_runnable *fi_runq_take_next(fi_runq *q)
 {
-    fi_runnable *r = fi_load_relaxed(&q->next);
+    fi_runnable *r = q->next;
 
-    fi_store_relaxed(&q->next, NULL);
+    q->next = NULL;
     return r;
 }
 
@@ -95,13 +85,13 @@ static inline void fi_runq_clear_next(fi_runq *q)
 
     if (FI_UNLIKELY(next_streak < FI_RUNQ_NEXT_STREAK_MIN))
         fi_store_relaxed(&q->next_streak, next_streak + 1u);
-    fi_store_relaxed(&q->next, NULL);
+    q->next = NULL;
 }
 
 /* The fiber in the next slot, or else the first of the FIFO; NULL: the queue is empty. */
 static inline fi_runnable *fi_runq_take(fi_runq *q)
 {
-    fi_runnable *r = fi_load_relaxed(&q->next);
+    fi_runnable *r = q->next;
 
     if (!r)
         return fi_runq_take_first(q);
@@ -127,9 +117,9 @@ static inline void fi_runq_push(fi_runq *q, uint32_t lock_id, fi_runnable *r)
  * the FIFO. */
 static inline bool fi_runq_set_next(fi_runq *q, fi_runnable *r)
 {
-    fi_runnable *displaced = fi_load_relaxed(&q->next);
+    fi_runnable *displaced = q->next;
 
-    fi_store_relaxed(&q->next, r);
+    q->next = r;
     fi_runq_change(q, 1u);
     if (displaced)
         fi_runq_append(q, displaced);
@@ -189,7 +179,7 @@ static inline fi_runnable *fi_runq_exchange(fi_runq *q, uint32_t lock_id, fi_run
     fi_runnable *next, *r;
 
     fi_biased_lock_lock(&q->lock, lock_id);
-    next = fi_load_relaxed(&q->next);
+    next = q->next;
     r = next ? next : q->first;
     if (FI_UNLIKELY(!r || r->run)) { /* stolen meanwhile; or unstarted, and it needs a fiber */
         fi_biased_lock_unlock(&q->lock, lock_id);

@@ -69,49 +69,6 @@ static int group_of_a_fiber_that_does_not_wait(void)
     return filch_group_wait(&group);
 }
 
-/* ---- fibers that only yield ---- */
-
-static atomic_int worker_of[2]; /* index plus 1 */
-static atomic_bool are_apart;   /* the two have run on different workers at once */
-
-static void *yield_until_apart(void *number)
-{
-    intptr_t own = (intptr_t)number;
-
-    while (!atomic_load(&are_apart)) {
-        int here = filch_worker_index() + 1, there = atomic_load(&worker_of[!own]);
-        atomic_store(&worker_of[own], here);
-        if (there != 0 && there != here)
-            atomic_store(&are_apart, true);
-        filch_yield();
-    }
-    return NULL;
-}
-
-static filch_fiber *start_yielder(intptr_t number)
-{
-    filch_fiber *f = filch_fiber_start(yield_until_apart, (void *)number);
-
-    while (f && atomic_load(&worker_of[number]) == 0)
-        filch_yield();
-    return f;
-}
-
-/* Two fibers that always yield begin on one worker, while all others sleep.  One of the two is
- * always in a queue, and another worker takes it. */
-static int two_that_yield(void)
-{
-    filch_fiber *f[2];
-
-    EXPECT(start_and_join_repeatedly() == 0);
-    atomic_store(&are_apart, false);
-    for (int i = 0; i < 2; i++)
-        atomic_store(&worker_of[i], 0);
-    for (intptr_t i = 0; i < 2; i++)
-        f[i] = start_yielder(i);
-    return (int)(join(f[0]) | join(f[1]));
-}
-
 /* ---- ready fibers before kept work ---- */
 
 static filch_sem side[2];
@@ -200,12 +157,6 @@ static void test_group(void **state)
     with_workers(group_of_a_fiber_that_does_not_wait);
 }
 
-static void test_yields(void **state)
-{
-    (void)state;
-    with_workers(two_that_yield);
-}
-
 static void test_ready(void **state)
 {
     (void)state;
@@ -218,4 +169,4 @@ static void test_loop(void **state)
     with_workers(loop_beside_kept_work);
 }
 
-CHECK_MAIN(test_started, test_group, test_yields, test_ready, test_loop)
+CHECK_MAIN(test_started, test_group, test_ready, test_loop)
