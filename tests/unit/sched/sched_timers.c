@@ -170,7 +170,7 @@ static void first_live_timer(void **state)
     init_test();
     CHECK(fi_timer_heap_first_live(&heap) == FI_TIMER_NEVER);
     for (int i = 0; i < 5; i++)
-        add(&all[i], 10 * (i + 1));
+        add(&all[i], INT64_C(10) * (i + 1));
     remove_timer(&all[0]);
     remove_timer(&all[1]);
     remove_timer(&all[3]);
