@@ -492,8 +492,8 @@ bool fi_runtime_has_work(fi_runtime *rt)
 }
 
 /* The worker will take its only ready fiber itself: it always did (sched/runq.h), or it looks for
- * work every few microseconds, as for two fibers that only yield.  The watchdog detects when it does
- * not. */
+ * work every few microseconds, as for two fibers that only yield.  The watchdog detects when it
+ * does not. */
 static bool worker_keeps_ready(fi_worker *w)
 {
     if (fi_runq_size(&w->ready) != 1)

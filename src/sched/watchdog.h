@@ -6,8 +6,8 @@
  * (debug/dump.c).  It also frees the memory of ended fibers.
  *
  * It is started with the first fiber that the program starts explicitly, or with the first wait of
- * any fiber.  Programs whose tasks and jobs only compute have none.  It ticks while a worker is awake.  When all have been asleep for a
- * while, it sleeps too, until one of them wakes:
+ * any fiber.  A program has none if its tasks and jobs only compute.  It ticks while a worker is
+ * awake.  When all have been asleep for a while, it sleeps too, until one of them wakes:
  *
  *     the watchdog                            a worker
  *     under the lock of sched/idle.h:         under that lock:

@@ -379,8 +379,8 @@ static inline bool fi_worker_takes_unstarted(fi_worker *w)
     return fi_load_relaxed(&w->unstarted_streak) >= FI_UNSTARTED_STREAK_MIN;
 }
 
-/* [any] May a thief take a single piece of unstarted work at once?  It may if that was published for
- * thieves.  Otherwise it takes the piece only if that is stale. */
+/* [any] May a thief take a single piece of unstarted work at once?  It may if that was published
+ * for thieves.  Otherwise it takes the piece only if that is stale. */
 static inline bool fi_worker_offers_unstarted(fi_worker *w)
 {
     return fi_load_relaxed(&w->unstarted_streak) == 0;

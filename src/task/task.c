@@ -89,8 +89,8 @@ static size_t publish_count(const fi_task_stack *s, const char *top, size_t size
     return half == 0 ? 1 : half < PUBLISH_MAX ? half : PUBLISH_MAX;
 }
 
-/* A worker is hungry, and our deque is not empty.  If no worker was woken for what is there, because
- * this worker would take it, wake one now. */
+/* A worker is hungry, and our deque is not empty.  If no worker was woken for what is there,
+ * because this worker would take it, wake one now. */
 static void offer_unstarted(fi_worker *w)
 {
     if (!fi_worker_takes_unstarted(w))
