@@ -46,6 +46,9 @@ typedef void filch_message_handler(filch_level level, const char *text, void *ct
  * Call from: any thread or fiber, not from the handler.  Blocks: nothing. */
 FILCH_API void filch_set_message_handler(filch_message_handler *handler, void *ctx);
 
+/* For libraries of Filch, such as filch-mpi: give one line to the handler, or to stderr. */
+FILCH_API void filch_message_(filch_level level, const char *text);
+
 FILCH_END_DECLS
 
 #endif

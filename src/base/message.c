@@ -77,6 +77,11 @@ void fi_message_va(filch_level level, const char *format, va_list args)
     errno = e;
 }
 
+void filch_message_(filch_level level, const char *text)
+{
+    fi_message(level, "%s", text);
+}
+
 void fi_message(filch_level level, const char *format, ...)
 {
     va_list args;
