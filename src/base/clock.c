@@ -282,17 +282,17 @@ uint64_t fi_clock_scale_to_ticks(int64_t ns, uint64_t by)
     return ticks > UINT64_MAX ? UINT64_MAX : (uint64_t)ticks;
 }
 
-/* [any] Read both clocks at the same time.  Of a few attempts, use the one with the shortest time
- * between two reads of the counter, so that a preemption does no harm. */
-static fi_clock_reading read_both(void)
+/* Of a few attempts, use the one with the shortest time between two reads of the ticks, so that a
+ * preemption does no harm. */
+fi_clock_reading fi_clock_read_both(void)
 {
     fi_clock_reading best = {0, 0};
     uint64_t best_gap = UINT64_MAX;
 
     for (int i = 0; i < 8; i++) {
-        uint64_t before = counter_read();
+        uint64_t before = fi_clock_ticks();
         int64_t ns = fi_clock_now();
-        uint64_t gap = counter_read() - before;
+        uint64_t gap = fi_clock_ticks() - before;
         if (gap < best_gap) {
             best_gap = gap;
             best = (fi_clock_reading){.ns = ns, .ticks = before + gap / 2};
@@ -315,9 +315,9 @@ static void calibrate(void)
         fi_store_relaxed(&scale, ONE);
         return;
     }
-    fi_clock_reading start = read_both();
+    fi_clock_reading start = fi_clock_read_both();
     sleep_until(start.ns + MEASURE_NS);
-    uint64_t measured = fi_clock_scale_measured(start, read_both());
+    uint64_t measured = fi_clock_scale_measured(start, fi_clock_read_both());
     fi_store_relaxed(&scale, fi_clock_scale_choose(fi_clock_scale_of(counter_hz()), measured));
 }
 

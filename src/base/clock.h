@@ -42,14 +42,18 @@ int64_t fi_clock_ticks_to_ns(uint64_t ticks);
 /* [any] Nanoseconds as ticks, at most UINT64_MAX.  0 for negative ns.  Calibrates as above. */
 uint64_t fi_clock_ns_to_ticks(int64_t ns);
 
-/* The arithmetic without clocks, so that it can be tested.
- *
- * A scale is nanoseconds per tick times 2^32.  For counters from 1 MHz to 10 GHz its relative error
- * is below 1e-8. */
 typedef struct fi_clock_reading {
     int64_t ns;
     uint64_t ticks;
 } fi_clock_reading;
+
+/* [any] Read both clocks at the same time. */
+fi_clock_reading fi_clock_read_both(void);
+
+/* The arithmetic without clocks, so that it can be tested.
+ *
+ * A scale is nanoseconds per tick times 2^32.  For counters from 1 MHz to 10 GHz its relative error
+ * is below 1e-8. */
 
 /* [any] The scale from two readings.  0: the readings are inconsistent. */
 uint64_t fi_clock_scale_measured(fi_clock_reading a, fi_clock_reading b);

@@ -21,7 +21,7 @@
 typedef struct trace_state {
     bool on;
     fi_trace_file file;
-    uint64_t start_ticks;
+    fi_clock_reading start;
     void *memory; /* of all rings and interned names */
     size_t size;
     int64_t long_run_ns; /* time of the last file about a long run; 0: none */
@@ -92,8 +92,7 @@ static void write_file(fi_runtime *rt, const char *suffix, const char *reason)
     fi_lock_lock(&trace.lock);
     fd = fi_trace_file_open(&trace.file, suffix);
     if (fd >= 0) {
-        const fi_trace_request request = {trace.start_ticks, rt->settings.observe.trace_ns, reason,
-                                          fd};
+        const fi_trace_request request = {trace.start, rt->settings.observe.trace_ns, reason, fd};
         fi_output_close(&trace.file.output, fi_trace_write_json(rt, &request));
     }
     fi_lock_unlock(&trace.lock);
@@ -122,7 +121,7 @@ static int trace_begin(fi_runtime *rt)
     }
     trace.on = e == 0;
     fi_clock_ticks_to_ns(0); /* calibrate the clock now: the first call is slow */
-    trace.start_ticks = fi_clock_ticks();
+    trace.start = fi_clock_read_both();
     return 0;
 }
 

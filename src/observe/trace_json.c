@@ -76,7 +76,7 @@ typedef struct json_writer {
 
 static int64_t event_ns(const json_writer *p, uint64_t ticks)
 {
-    return ticks > p->request->start_ticks ? fi_clock_ticks_to_ns(ticks - p->request->start_ticks)
+    return ticks > p->request->start.ticks ? fi_clock_ticks_to_ns(ticks - p->request->start.ticks)
                                            : 0;
 }
 
@@ -591,6 +591,20 @@ static uint64_t overwritten(const json_writer *p)
     return n;
 }
 
+/* Two readings of both clocks, from which a reader converts times of the trace to CLOCK_MONOTONIC.
+ * Ticks and CLOCK_MONOTONIC differ by some microseconds per second. */
+static void write_clock(const json_writer *p, fi_json *j)
+{
+    fi_clock_reading end = fi_clock_read_both();
+
+    fi_json_raw(j, ",\"start ns\":");
+    fi_json_number(j, (uint64_t)p->request->start.ns);
+    fi_json_raw(j, ",\"end ns\":");
+    fi_json_number(j, (uint64_t)end.ns);
+    fi_json_raw(j, ",\"length ns\":");
+    fi_json_number(j, (uint64_t)event_ns(p, end.ticks));
+}
+
 static void write_head(json_writer *p)
 {
     static const char *const clocks[] = {"", "CLOCK_MONOTONIC", "TSC", "CNTVCT"};
@@ -601,6 +615,7 @@ static void write_head(json_writer *p)
     fi_json_string(j, p->request->reason);
     fi_json_raw(j, ",\"clock\":");
     fi_json_string(j, clocks[fi_clock_source()]);
+    write_clock(p, j);
     fi_json_raw(j, ",\"workers\":");
     fi_json_number(j, p->rt->n_workers);
     fi_json_raw(j, ",\"events overwritten\":");

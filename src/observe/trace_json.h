@@ -2,14 +2,16 @@
 #ifndef FI_OBSERVE_TRACE_JSON_H
 #define FI_OBSERVE_TRACE_JSON_H
 
+#include "base/clock.h"
+
 #include <stdint.h>
 
 typedef struct fi_runtime fi_runtime;
 
 typedef struct fi_trace_request {
-    uint64_t start_ticks; /* time 0 of the trace */
-    int64_t last_ns;      /* write only the last nanoseconds; 0: all */
-    const char *reason;   /* why the file is written, as one word */
+    fi_clock_reading start; /* time 0 of the trace */
+    int64_t last_ns;        /* write only the last nanoseconds; 0: all */
+    const char *reason;     /* why the file is written, as one word */
     int fd;
 } fi_trace_request;
 
