@@ -2,56 +2,63 @@
 #define _GNU_SOURCE
 #include "args.h"
 #include "command.h"
+#include "ranks.h"
 #include "remote.h"
 #include "safe_text.h"
 #include "top_print.h"
+#include "top_terminal.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <termios.h>
 #include <unistd.h>
 
 enum {
     SAMPLES_PER_ROUND = 20,
     INTERVAL_MS_MIN = 100,
     INTERVAL_MS_MAX = 60000,
-    ROUNDS_MAX = 1000000,
-    WIDE = 1000 /* of a pipe or a file: lines are not cut */
+    ROUNDS_MAX = 1000000
 };
 
 typedef struct top_options {
-    pid_t pid; /* 0: list processes */
+    pid_t pid; /* 0: list processes, or with ranks: the only one */
+    bool ranks;
     int interval_ms;
     long rounds; /* 0: no limit */
 } top_options;
 
-static volatile sig_atomic_t is_ended, is_suspending, is_continued;
-
 static void top_help(void)
 {
-    printf("usage: filch top [OPTION...] [PID]\n\n"
-           "Shows the workers and fibers of a process, and updates the screen until q is pressed "
-           "or the\n"
-           "process ends.  The process needs no setting and does no work for this: filch reads "
-           "its memory.\n"
-           "Without PID: lists the processes that use Filch.\n\n"
-           "  -i, --interval MS     time between updates, %d to %d (1000)\n"
-           "  -n, --rounds N        stop after N updates\n"
-           "      --once            print once, as plain text; the same as -n 1\n"
-           "  -h, --help            print this text\n"
-           "  -V, --version         print the version\n\n"
-           "Columns: the state of each worker; the shares of time since the last update that it "
-           "was busy,\n"
-           "searching and asleep; the lengths of its deque, its run queue of ready fibers and its "
-           "inbox;\n"
-           "per second: steals, failed steals, parks, sleeps, ended jobs and fibers; and what it "
-           "runs.\n",
-           INTERVAL_MS_MIN, INTERVAL_MS_MAX);
+    printf(
+        "usage: filch top [OPTION...] [PID]\n\n"
+        "Shows the workers and fibers of a process, and updates the screen until q is pressed "
+        "or the\n"
+        "process ends.  The process needs no setting and does no work for this: filch reads "
+        "its memory.\n"
+        "Without PID: lists the processes that use Filch.\n\n"
+        "      --ranks           show the ranks of a program on several processes (filch-mpi); "
+        "PID is any\n"
+        "                        of its processes on the node of rank 0, or its launcher; needed "
+        "only if\n"
+        "                        several such programs run\n"
+        "  -i, --interval MS     time between updates, %d to %d (1000)\n"
+        "  -n, --rounds N        stop after N updates\n"
+        "      --once            print once, as plain text; the same as -n 1\n"
+        "  -h, --help            print this text\n"
+        "  -V, --version         print the version\n\n"
+        "Columns: the state of each worker; the shares of time since the last update that it "
+        "was busy,\n"
+        "searching and asleep; the lengths of its deque, its run queue of ready fibers and its "
+        "inbox;\n"
+        "per second: steals, failed steals, parks, sleeps, ended jobs and fibers; and what it "
+        "runs.\n"
+        "Columns with --ranks: workers; parts of work in progress; items, loots and bytes from "
+        "and to other\n"
+        "ranks, and questions for work, per second; the share of time without enough work; the "
+        "time since\n"
+        "rank 0 heard of the rank.\n",
+        INTERVAL_MS_MIN, INTERVAL_MS_MAX);
 }
 
 static void top_take_option(top_options *o, int letter)
@@ -66,6 +73,9 @@ static void top_take_option(top_options *o, int letter)
     case 'o':
         o->rounds = 1;
         break;
+    case 'r':
+        o->ranks = true;
+        break;
     }
 }
 
@@ -75,6 +85,7 @@ static top_options read_args(int argc, char **argv)
         {"interval", required_argument, NULL, 'i'},
         {"rounds", required_argument, NULL, 'n'},
         {"once", no_argument, NULL, 'o'},
+        {"ranks", no_argument, NULL, 'r'},
         COMMON_OPTIONS,
     };
     top_options o = {.interval_ms = 1000};
@@ -118,114 +129,6 @@ static int list_all(void)
     return EXIT_OK;
 }
 
-/* ---- the terminal ---- */
-
-static struct termios terminal_before;
-static bool is_terminal;
-
-static void leave_terminal(void)
-{
-    if (!is_terminal)
-        return;
-    tcsetattr(STDIN_FILENO, TCSANOW, &terminal_before);
-    printf("\033[?25h\033[?1049l");
-    fflush(stdout);
-}
-
-/* Alternate screen, no cursor, keys without line buffering. */
-static void show_screen(void)
-{
-    struct termios t = terminal_before;
-    t.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
-    tcsetattr(STDIN_FILENO, TCSANOW, &t);
-    printf("\033[?1049h\033[?25l");
-    fflush(stdout);
-}
-
-static void enter_terminal(void)
-{
-    is_terminal = isatty(STDOUT_FILENO) && tcgetattr(STDIN_FILENO, &terminal_before) == 0;
-    if (is_terminal)
-        show_screen();
-}
-
-static void on_signal(int number)
-{
-    if (number == SIGTSTP)
-        is_suspending = 1;
-    else if (number == SIGCONT)
-        is_continued = 1;
-    else
-        is_ended = 1;
-}
-
-static void catch_signal(int number)
-{
-    struct sigaction a = {.sa_handler = on_signal}, before;
-    sigaction(number, NULL, &before);
-    if (before.sa_handler != SIG_IGN)
-        sigaction(number, &a, NULL);
-}
-
-/* SIGPIPE is not caught: it ends the output to a pipe without a message. */
-static void catch_signals(void)
-{
-    static const int all[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP, SIGCONT};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        catch_signal(all[i]);
-}
-
-/* Stop as by default, with the normal screen. */
-static void suspend(void)
-{
-    struct sigaction usual = {.sa_handler = SIG_DFL};
-    is_suspending = 0;
-    leave_terminal();
-    sigaction(SIGTSTP, &usual, NULL);
-    raise(SIGTSTP);
-    catch_signal(SIGTSTP);
-    is_continued = 1;
-}
-
-static void follow_signals(void)
-{
-    if (is_suspending)
-        suspend();
-    if (is_continued && is_terminal)
-        show_screen();
-    is_continued = 0;
-}
-
-/* Returns: true if q was pressed, or the terminal is gone. */
-static bool wait_ms(int ms)
-{
-    struct pollfd keys = {.fd = STDIN_FILENO, .events = POLLIN};
-    char key;
-    int n = poll(is_terminal ? &keys : NULL, is_terminal ? 1 : 0, ms);
-    follow_signals();
-    if (n <= 0)
-        return false;
-    if (read(STDIN_FILENO, &key, 1) == 1)
-        return key == 'q' || key == 'Q';
-    return true;
-}
-
-/* Called while many fibers are read. */
-static bool is_interrupted(void)
-{
-    if (wait_ms(0))
-        is_ended = 1;
-    return is_ended;
-}
-
-static void size_of_screen(int *width, int *height)
-{
-    struct winsize w;
-    bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col > 0 && w.ws_row > 0;
-    *width = known ? w.ws_col : WIDE;
-    *height = known && is_terminal ? w.ws_row : 0;
-}
-
 /* ---- updates ---- */
 
 typedef struct view {
@@ -247,13 +150,13 @@ static void count_states(view *v)
 static bool sample_interval(view *v, int interval_ms, bool *quits)
 {
     memset(v->shares, 0, sizeof v->shares);
-    for (int i = 0; i < SAMPLES_PER_ROUND && !is_ended && !*quits; i++) {
+    for (int i = 0; i < SAMPLES_PER_ROUND && !terminal_is_ended() && !*quits; i++) {
         bool is_last = i == SAMPLES_PER_ROUND - 1;
         if (!(is_last ? top_read_all : top_read_workers)(&v->process, &v->now))
             return false;
         count_states(v);
         if (!is_last)
-            *quits = wait_ms(interval_ms / (SAMPLES_PER_ROUND - 1));
+            *quits = terminal_wait(interval_ms / (SAMPLES_PER_ROUND - 1));
     }
     return true;
 }
@@ -261,26 +164,21 @@ static bool sample_interval(view *v, int interval_ms, bool *quits)
 static void view_print(view *v, bool is_first)
 {
     int width, height;
-    size_of_screen(&width, &height);
-    if (is_terminal)
-        printf("\033[H\033[2J");
-    else if (!is_first)
-        printf("\n");
+    terminal_begin_update(is_first, &width, &height);
     top_print(stdout, &v->before, &v->now, v->shares, v->program, width, height);
-    printf(is_terminal ? "" : "\n");
-    fflush(stdout);
+    terminal_end_update();
 }
 
 /* False: the runtime is gone. */
 static bool print_rounds(view *v, const top_options *o)
 {
     bool quits = false, is_there = top_read_all(&v->process, &v->now);
-    for (long round = 0; is_there && !is_ended && !quits && !ferror(stdout); round++) {
+    for (long round = 0; is_there && !terminal_is_ended() && !quits && !ferror(stdout); round++) {
         if (o->rounds > 0 && round == o->rounds)
             break;
         v->before = v->now;
         is_there = sample_interval(v, o->interval_ms, &quits);
-        if (is_there && !is_ended && !quits)
+        if (is_there && !terminal_is_ended() && !quits)
             view_print(v, round == 0);
     }
     return is_there;
@@ -295,11 +193,10 @@ static int top_show(const top_options *o)
         return EXIT_FAILED;
     }
     remote_program(o->pid, v.program, sizeof v.program);
-    v.process.is_interrupted = is_interrupted;
-    catch_signals();
-    enter_terminal();
+    v.process.is_interrupted = terminal_is_interrupted;
+    terminal_enter();
     bool is_there = print_rounds(&v, o);
-    leave_terminal();
+    terminal_leave();
     remote_close(&v.process);
     if (!is_there)
         printf("process %d ended or stopped its runtime\n", (int)o->pid);
@@ -309,5 +206,7 @@ static int top_show(const top_options *o)
 int command_top(int argc, char **argv)
 {
     top_options o = read_args(argc, argv);
+    if (o.ranks)
+        return ranks_show(o.pid, o.interval_ms, o.rounds);
     return o.pid == 0 ? list_all() : top_show(&o);
 }

@@ -1,65 +1,12 @@
 /* Print the tables of `filch top` from two snapshots.  Called by top.c. */
 #include "top_print.h"
 
-#include "safe_text.h"
+#include "top_screen.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* What fits on the screen. */
-typedef struct screen {
-    FILE *out;
-    int width, height, lines;
-} screen;
-
-__attribute__((format(printf, 2, 3))) static void screen_line(screen *s, const char *format, ...)
-{
-    char text[512];
-    va_list args;
-    if (s->height > 0 && s->lines >= s->height)
-        return;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    if (s->lines++ > 0)
-        fputc('\n', s->out);
-    print_safe_text(s->out, text, s->width);
-}
-
-/* ---- numbers ---- */
-
-static double per_second(uint64_t before, uint64_t now, double seconds)
-{
-    return seconds > 0 && now >= before ? (double)(now - before) / seconds : 0;
-}
-
-/* In five letters. */
-static const char *format_count(double n, char text[8])
-{
-    if (n < 9999.5)
-        snprintf(text, 8, "%.0f", n);
-    else if (n < 999.5e3)
-        snprintf(text, 8, "%.0fk", n * 1e-3);
-    else
-        snprintf(text, 8, "%.1fM", n < 999e6 ? n * 1e-6 : 999.0);
-    return text;
-}
-
-static const char *format_duration(int64_t ns, char text[16])
-{
-    double s = (double)ns * 1e-9;
-    if (s < 1)
-        snprintf(text, 16, "%.0f ms", s * 1e3);
-    else if (s < 120)
-        snprintf(text, 16, "%.1f s", s);
-    else if (s < 7200)
-        snprintf(text, 16, "%.0f min", s / 60);
-    else
-        snprintf(text, 16, "%.1f h", s / 3600);
-    return text;
-}
 
 /* ---- parts ---- */
 
