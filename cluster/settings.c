@@ -92,16 +92,22 @@ static int number_resolve(const number *n, int64_t *out)
     *out = n->configured;
     if (n->configured > 0 && (uint64_t)n->configured >= min && (uint64_t)n->configured <= max)
         return 0;
-    fi_report(FILCH_LEVEL_ERROR, CALLER ": filch_cluster_config.%s: out of range (%lld); use %llu to %llu",
-              n->field, (long long)n->configured, (unsigned long long)min, (unsigned long long)max);
+    fi_report(FILCH_LEVEL_ERROR,
+              CALLER ": filch_cluster_config.%s: out of range (%lld); use %llu to %llu", n->field,
+              (long long)n->configured, (unsigned long long)min, (unsigned long long)max);
     return -EINVAL;
 }
 
 static int loot_resolve(fi_settings *set, const filch_cluster_config *c)
 {
     int64_t value = 0;
-    number n = {.variable = "FILCH_CLUSTER_LOOT", .field = "loot_bytes", .min = 1024,
-                .max = UINT64_C(1) << 30, .fallback = LOOT, .scale = 1, .units = true};
+    number n = {.variable = "FILCH_CLUSTER_LOOT",
+                .field = "loot_bytes",
+                .min = 1024,
+                .max = UINT64_C(1) << 30,
+                .fallback = LOOT,
+                .scale = 1,
+                .units = true};
 
     n.configured = c->loot_bytes > INT64_MAX ? -1 : (int64_t)c->loot_bytes;
     int e = number_resolve(&n, &value);
@@ -112,13 +118,19 @@ static int loot_resolve(fi_settings *set, const filch_cluster_config *c)
 static int counts_resolve(fi_settings *set, const filch_cluster_config *c)
 {
     int64_t in_flight = 0, tries = 0;
-    int e = number_resolve(&(number){.variable = "FILCH_CLUSTER_IN_FLIGHT", .field = "in_flight",
-                                     .configured = c->in_flight, .max = 65536, .scale = 1},
+    int e = number_resolve(&(number){.variable = "FILCH_CLUSTER_IN_FLIGHT",
+                                     .field = "in_flight",
+                                     .configured = c->in_flight,
+                                     .max = 65536,
+                                     .scale = 1},
                            &in_flight);
 
     if (e == 0)
-        e = number_resolve(&(number){.variable = "FILCH_CLUSTER_TRIES", .field = "random_tries",
-                                     .configured = c->random_tries, .max = 64, .fallback = 2,
+        e = number_resolve(&(number){.variable = "FILCH_CLUSTER_TRIES",
+                                     .field = "random_tries",
+                                     .configured = c->random_tries,
+                                     .max = 64,
+                                     .fallback = 2,
                                      .scale = 1},
                            &tries);
     set->in_flight = (unsigned)in_flight;
@@ -128,8 +140,12 @@ static int counts_resolve(fi_settings *set, const filch_cluster_config *c)
 
 static int silence_resolve(fi_settings *set, const filch_cluster_config *c)
 {
-    number n = {.variable = "FILCH_CLUSTER_SILENCE_MS", .field = "silence_ns",
-                .configured = c->silence_ns, .min = 4000, .max = DAY_MS, .fallback = SILENCE,
+    number n = {.variable = "FILCH_CLUSTER_SILENCE_MS",
+                .field = "silence_ns",
+                .configured = c->silence_ns,
+                .min = 4000,
+                .max = DAY_MS,
+                .fallback = SILENCE,
                 .scale = MS};
     const char *text = fi_settings_env(n.variable);
 
@@ -143,8 +159,11 @@ static int progress_resolve(fi_settings *set, const filch_cluster_config *c)
 {
     set->progress = c->progress;
     set->progress_ctx = c->progress_ctx;
-    return number_resolve(&(number){.variable = "FILCH_CLUSTER_PROGRESS_MS", .field = "progress_ns",
-                                    .configured = c->progress_ns, .max = DAY_MS, .scale = MS},
+    return number_resolve(&(number){.variable = "FILCH_CLUSTER_PROGRESS_MS",
+                                    .field = "progress_ns",
+                                    .configured = c->progress_ns,
+                                    .max = DAY_MS,
+                                    .scale = MS},
                           &set->progress_ns);
 }
 
@@ -158,7 +177,9 @@ int fi_settings_resolve(fi_settings *set, const filch_cluster_config *config, si
     if (config)
         memcpy(&c, config, size < sizeof c ? size : sizeof c);
     *set = (fi_settings){
-        .transport = c.transport ? c.transport : transport ? transport : "auto",
+        .transport = c.transport ? c.transport
+                     : transport ? transport
+                                 : "auto",
         .mpi_comm = c.mpi_comm,
         .checks_copies = check && strcmp(check, "1") == 0,
     };

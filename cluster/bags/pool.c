@@ -419,13 +419,9 @@ int filch_cluster_pool(const filch_pool_type *type, const void *items, size_t n,
         pool = pool_make(&call);
         e = pool ? items_append(__func__, pool, items, n) : -ENOMEM;
     }
-    if (e < 0) {
-        if (pool)
-            pool_drop(pool, &call);
-        return e;
-    }
     work.acc_size = type->acc_size;
     work.combine = type->combine;
-    return fi_run(__func__, fi_call_hash(FI_CALL_POOL, (uint64_t[]){type->item_size, type->acc_size}, 2),
-                  &work, pool);
+    return fi_run(__func__,
+                  fi_call_hash(FI_CALL_POOL, (uint64_t[]){type->item_size, type->acc_size}, 2),
+                  &work, pool, e);
 }

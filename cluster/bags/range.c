@@ -152,15 +152,17 @@ static range range_share(uint64_t lo, uint64_t hi)
 static int range_run(const char *function, uint32_t hash, range all, fi_work *work)
 {
     range_bag *bag = NULL;
+    int error = 0;
 
     if (all.lo < all.hi) {
         bag = range_make(NULL);
-        if (!bag)
-            return -ENOMEM;
-        bag->left = range_share(all.lo, all.hi);
+        if (bag)
+            bag->left = range_share(all.lo, all.hi);
+        else
+            error = -ENOMEM;
     }
     work->ops = &range_ops;
-    return fi_run(function, hash, work, bag);
+    return fi_run(function, hash, work, bag, error);
 }
 
 int filch_cluster_for(uint64_t lo, uint64_t hi, uint64_t grain,

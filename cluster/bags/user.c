@@ -96,5 +96,5 @@ int filch_cluster_run(const filch_bag_type *type, void *bag, void *acc, void *ct
         return e;
     size = work.acc_size = type->acc_size;
     work.combine = type->combine;
-    return fi_run(__func__, fi_call_hash(FI_CALL_BAGS, &size, 1), &work, bag);
+    return fi_run(__func__, fi_call_hash(FI_CALL_BAGS, &size, 1), &work, bag, 0);
 }

@@ -31,7 +31,8 @@ static const counter counters[] = {
     COUNTER(runs),
 };
 
-static_assert(sizeof counters / sizeof *counters == sizeof(fi_rank_stats) / sizeof(uint64_t),
+static_assert(sizeof counters / sizeof *counters ==
+                  offsetof(fi_rank_stats, workers) / sizeof(uint64_t),
               "each counter has a line");
 
 static uint64_t value_of(const fi_rank_stats *row, const counter *c)
@@ -60,15 +61,14 @@ static uint64_t median(uint64_t *values, unsigned n)
     return low + (high - low) / 2;
 }
 
-/* Of several ranks with the same value, the first is named. */
-static void print_row(const fi_rank_stats *rows, unsigned ranks, const counter *c, uint64_t *values)
+/* A line, from the values of all ranks.  Of several ranks with the same value, the first is named. */
+static void print_row(const char *name, uint64_t *values, unsigned ranks)
 {
     unsigned min = 0, max = 0;
     uint64_t sum = 0, min_value, max_value;
     char line[LINE_SIZE];
 
     for (unsigned i = 0; i < ranks; i++) {
-        values[i] = value_of(&rows[i], c);
         sum += values[i];
         min = values[i] < values[min] ? i : min;
         max = values[i] > values[max] ? i : max;
@@ -76,9 +76,30 @@ static void print_row(const fi_rank_stats *rows, unsigned ranks, const counter *
     min_value = values[min];
     max_value = values[max];
     snprintf(line, sizeof line,
-             "%-14s %18" PRIu64 " %16" PRIu64 " %5u %16" PRIu64 " %16" PRIu64 " %5u", c->name, sum,
+             "%-28s %18" PRIu64 " %16" PRIu64 " %5u %16" PRIu64 " %16" PRIu64 " %5u", name, sum,
              min_value, min, median(values, ranks), max_value, max);
     filch_message_(FILCH_LEVEL_INFO, line);
+}
+
+static void print_cluster_rows(const fi_rank_stats *rows, unsigned ranks, uint64_t *values)
+{
+    for (size_t c = 0; c < sizeof counters / sizeof *counters; c++) {
+        for (unsigned i = 0; i < ranks; i++)
+            values[i] = value_of(&rows[i], &counters[c]);
+        print_row(counters[c].name, values, ranks);
+    }
+}
+
+/* The workers of a single rank have a table of their own (FILCH_STATS of the runtime). */
+static void print_worker_rows(const fi_rank_stats *rows, unsigned ranks, uint64_t *values)
+{
+    const char *name;
+
+    for (unsigned c = 0; ranks > 1 && (name = filch_counter_name(c)) != NULL; c++) {
+        for (unsigned i = 0; i < ranks; i++)
+            values[i] = filch_counter_value(&rows[i].workers, c);
+        print_row(name, values, ranks);
+    }
 }
 
 static void print_head(const fi_rank_stats *rows, unsigned ranks)
@@ -92,7 +113,7 @@ static void print_head(const fi_rank_stats *rows, unsigned ranks)
              ranks == 1 ? "" : "s", rows[0].runs, rows[0].runs == 1 ? "" : "s",
              (double)run_ns * 1e-9);
     filch_message_(FILCH_LEVEL_INFO, line);
-    snprintf(line, sizeof line, "%-14s %18s %16s %5s %16s %16s %5s", "", "all", "min", "rank",
+    snprintf(line, sizeof line, "%-28s %18s %16s %5s %16s %16s %5s", "", "all", "min", "rank",
              "median", "max", "rank");
     filch_message_(FILCH_LEVEL_INFO, line);
 }
@@ -103,8 +124,8 @@ void fi_stats_table_print(const fi_rank_stats *rows, unsigned ranks)
 
     if (ranks > 0 && values) {
         print_head(rows, ranks);
-        for (size_t i = 0; i < sizeof counters / sizeof *counters; i++)
-            print_row(rows, ranks, &counters[i], values);
+        print_cluster_rows(rows, ranks, values);
+        print_worker_rows(rows, ranks, values);
     } else if (ranks > 0) {
         filch_message_(FILCH_LEVEL_WARNING, "FILCH_STATS: no memory for the counters of the ranks");
     }

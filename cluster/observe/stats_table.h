@@ -4,6 +4,7 @@
 
 #include "protocol/rank.h"
 
+#include <filch/stats.h>
 #include <stdint.h>
 
 /* Counters of one rank, since filch_cluster_start.  Plain bytes: the body of a message. */
@@ -15,6 +16,7 @@ typedef struct fi_rank_stats {
     uint64_t thread_cpu_ns; /* CPU time of the communication thread */
     uint64_t run_ns;        /* within runs */
     uint64_t runs;
+    filch_counters workers; /* of all workers of the rank */
 } fi_rank_stats;
 
 /* [any] Send a table as messages, one line for each counter: its sum, minimum, median and maximum,

@@ -25,7 +25,7 @@ const char *fi_kind_name(unsigned kind)
         [FI_ASK] = "ASK",     [FI_LIFE] = "LIFE",   [FI_NO] = "NO",       [FI_LOOT] = "LOOT",
         [FI_GIFT] = "GIFT",   [FI_WAVE] = "WAVE",   [FI_COUNT] = "COUNT", [FI_END] = "END",
         [FI_DONE] = "DONE",   [FI_LEAVE] = "LEAVE", [FI_STOP] = "STOP",   [FI_BEAT] = "BEAT",
-        [FI_TRACE] = "TRACE",
+        [FI_QUERY] = "QUERY", [FI_REPLY] = "REPLY",
     };
 
     return kind < FI_KINDS && names[kind] ? names[kind] : "unknown";

@@ -11,8 +11,8 @@ typedef enum fi_kind {
     FI_ASK = 1, /* a hungry rank asks a random rank for work */
     FI_LIFE,    /* a hungry rank asks a lifeline, which remembers it if it has no work now */
     FI_NO,      /* the asked rank has no work to give */
-    FI_LOOT,    /* packed work, in answer to a question */
-    FI_GIFT,    /* packed work for a remembered rank, which has no question open for it */
+    FI_LOOT,    /* packed work, in answer to a question; a: its number, for traces */
+    FI_GIFT,    /* the same for a remembered rank, which has no question open for it */
 
     /* The end of a run (termination.c). */
     FI_WAVE,  /* down the tree: count when you are passive; a: the number of the wave */
@@ -24,7 +24,8 @@ typedef enum fi_kind {
 
     /* Between the runs, too.  The protocol of a run does not see these kinds. */
     FI_BEAT,  /* to the neighbours in the tree: the sender is alive */
-    FI_TRACE, /* to rank 0: a piece of a trace file */
+    FI_QUERY, /* rank 0 asks for counters or for a piece of a trace (run/gather.h) */
+    FI_REPLY,
     FI_KINDS,
 } fi_kind;
 

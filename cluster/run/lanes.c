@@ -13,7 +13,8 @@
 #define BLOCK_NS_MAX 20000
 #define LOOT_NS_MIN  4000  /* a steal costs about this, so a loot is worth at least this */
 #define STUCK_NS     50000 /* a lane is inside a long item after this time */
-#define LOOT_BYTES_LIMIT ((size_t)INT_MAX - 4096) /* MPI counts the bytes of a message with an int */
+#define LOOT_BYTES_LIMIT                                                                           \
+    ((size_t)INT_MAX - 4096) /* MPI counts the bytes of a message with an int */
 
 enum { BLOCK_ITEMS_MAX = 65536, FLOOR_MIN = 2, FLOOR_MAX = 64 };
 
@@ -135,7 +136,7 @@ static void bag_drop(fi_lanes *l, void *bag)
 
 static fi_lane *lane_new(fi_lanes *l, void *bag)
 {
-    fi_lane *lane = malloc(sizeof *lane + l->work.acc_size);
+    fi_lane *lane = l->neutral ? malloc(sizeof *lane + l->work.acc_size) : NULL;
 
     if (!lane)
         return NULL;
@@ -365,6 +366,12 @@ static void *any_split(fi_lanes *l, size_t max_bytes)
     return part;
 }
 
+bool fi_lanes_can_split(const fi_lanes *l)
+{
+    return fi_load_relaxed(&l->wanted) > 0 && fi_load_relaxed(&l->running) > 0 &&
+           l->work.ops->is_shared;
+}
+
 void fi_lanes_split_for_thief(fi_lanes *l)
 {
     fi_packet *p = NULL;
@@ -399,8 +406,8 @@ static void block_adapt(fi_lane *lane, const fi_block *block, int64_t ns)
 static bool lane_block(fi_lane *lane)
 {
     fi_lanes *l = lane->all;
-    fi_block block = {.lane = lane, .acc = l->work.acc_size > 0 ? lane->acc : NULL,
-                      .max = lane->block_max};
+    fi_block block = {
+        .lane = lane, .acc = l->work.acc_size > 0 ? lane->acc : NULL, .max = lane->block_max};
     bool more = l->work.ops->process(lane->bag, &block, l->work.ctx);
     int64_t now = filch_now();
 
@@ -458,31 +465,39 @@ void fi_lanes_init(fi_lanes *l)
     pthread_mutex_init(&l->lock, NULL);
 }
 
-int fi_lanes_begin(fi_lanes *l, const fi_work *work, void *bag)
+void fi_lanes_fini(fi_lanes *l)
 {
-    void *neutral = malloc(work->acc_size > 0 ? work->acc_size : 1);
+    pthread_mutex_destroy(&l->lock);
+}
 
-    if (!neutral)
-        return -ENOMEM;
-    if (work->acc_size > 0)
-        memcpy(neutral, work->acc, work->acc_size);
+static void work_set(fi_lanes *l, const fi_work *work)
+{
     l->work = *work;
-    l->neutral = neutral;
+    l->neutral = malloc(work->acc_size > 0 ? work->acc_size : 1);
+    if (l->neutral && work->acc_size > 0)
+        memcpy(l->neutral, work->acc, work->acc_size);
+}
+
+/* A rank that has failed takes part in the run, because the other ranks wait for it. */
+void fi_lanes_begin(fi_lanes *l, const fi_work *work, void *bag, int error)
+{
+    work_set(l, work);
     l->group = (filch_group)FILCH_GROUP_INIT;
     l->asked = l->claimed = 0;
     l->result = 0;
     l->is_reported = false;
     fi_store_relaxed(&l->is_dropping, false);
     wanted_update(l);
+    if (error != 0 || !l->neutral)
+        fi_lanes_set_result(l, error != 0 ? error : -ENOMEM);
     if (bag)
         bag_start(l, bag);
-    return 0;
 }
 
 void fi_lanes_end(fi_lanes *l)
 {
     filch_group_wait(&l->group);
-    free((void *)l->neutral);
+    free(l->neutral);
     l->neutral = NULL;
 }
 

@@ -52,18 +52,18 @@ typedef struct fi_lanes {
 
     /* Set by begin. */
     fi_work work;
-    const void *neutral; /* a copy of the accumulator */
+    void *neutral; /* a copy of the accumulator; NULL: it has no bytes, or there is no memory */
     filch_group group;
 
     pthread_mutex_t lock; /* protects all below */
     fi_lane *lanes;       /* those that run */
     fi_lane *waiting;     /* those that wait until fewer than in_flight run */
     fi_packet_list outbox;
-    unsigned asked;   /* loots that thieves wait for */
-    unsigned claimed; /* of these, loots that a lane is making */
-    int result;       /* the first result that is not 0 */
-    bool is_reported; /* the protocol knows the result */
-    uint64_t started; /* lanes, since init */
+    unsigned asked;              /* loots that thieves wait for */
+    unsigned claimed;            /* of these, loots that a lane is making */
+    int result;                  /* the first result that is not 0 */
+    bool is_reported;            /* the protocol knows the result */
+    uint64_t started;            /* lanes, since init */
     FI_ATOMIC(bool) is_dropping; /* for the rest of the run */
     FI_ATOMIC(unsigned) running; /* number of lanes that run */
     FI_ATOMIC(unsigned) wanted;  /* loots to make */
@@ -71,9 +71,11 @@ typedef struct fi_lanes {
 } fi_lanes;
 
 void fi_lanes_init(fi_lanes *l);
+void fi_lanes_fini(fi_lanes *l);
 
-/* [caller of the run] Begin with this bag; NULL: none.  Returns 0 or -ENOMEM. */
-int fi_lanes_begin(fi_lanes *l, const fi_work *work, void *bag);
+/* [caller of the run] Begin with this bag; NULL: none.  error: not 0: this rank has failed before the
+ * run, and the run ends with this result. */
+void fi_lanes_begin(fi_lanes *l, const fi_work *work, void *bag, int error);
 /* [caller of the run] After the run is over: wait until the fibers of all lanes have ended. */
 void fi_lanes_end(fi_lanes *l);
 
@@ -84,6 +86,8 @@ void fi_lanes_want(fi_lanes *l, unsigned n);
 void fi_lanes_open(fi_lanes *l, fi_packet *p);
 /* The oldest finished loot; NULL: none. */
 fi_packet *fi_lanes_take_loot(fi_lanes *l);
+/* Is a loot wanted that fi_lanes_split_for_thief may be able to make? */
+bool fi_lanes_can_split(const fi_lanes *l);
 /* Make a loot for a thief although all lanes are inside long items.  Only shared bags can be split
  * then. */
 void fi_lanes_split_for_thief(fi_lanes *l);

@@ -169,7 +169,8 @@ typedef struct filch_pool_type {
     size_t item_size FILCH_ZERO_;
     /* Process an item.  It may push more.  item is aligned to 16 bytes and valid during the call.
      * acc: the result so far, or NULL if acc_size is 0.  Result: 0, or what ends the run */
-    int (*handle)(filch_pool *pool, const void *item, size_t size, void *acc, void *ctx) FILCH_ZERO_;
+    int (*handle)(filch_pool *pool, const void *item, size_t size, void *acc,
+                  void *ctx) FILCH_ZERO_;
     size_t acc_size FILCH_ZERO_;
     void (*combine)(void *acc, const void *other, void *ctx) FILCH_ZERO_;
 } filch_pool_type;
@@ -194,8 +195,8 @@ FILCH_API int filch_pool_push(filch_pool *pool, const void *item, size_t size);
  * acc: the result, of acc_size bytes; NULL if that is 0.
  * Call from: any thread or fiber, not from work of a run.  Blocks: the fiber or the thread.
  * Returns: as filch_cluster_for, and the errors of filch_pool_push. */
-FILCH_API int filch_cluster_pool(const filch_pool_type *type, const void *items, size_t n, void *acc,
-                                 void *ctx);
+FILCH_API int filch_cluster_pool(const filch_pool_type *type, const void *items, size_t n,
+                                 void *acc, void *ctx);
 
 /* ---- bags ---- */
 
@@ -203,13 +204,13 @@ FILCH_API int filch_cluster_pool(const filch_pool_type *type, const void *items,
  * one thread at a time. */
 typedef struct filch_bag_type {
     /* Create an empty bag; NULL: there is no memory */
-    void *(*make)(void *ctx) FILCH_ZERO_;
+    void *(*make)(void *ctx)FILCH_ZERO_;
     /* Free a bag, which may contain work */
     void (*drop)(void *bag, void *ctx) FILCH_ZERO_;
     /* Process up to n items.  Result: 1: there are more; 0: the bag is empty; negative: an error */
     int (*process)(void *bag, size_t n, void *acc, void *ctx) FILCH_ZERO_;
     /* Move about half of the work into a new bag; NULL: there is too little work, or no memory */
-    void *(*split)(void *bag, void *ctx) FILCH_ZERO_;
+    void *(*split)(void *bag, void *ctx)FILCH_ZERO_;
     /* Move all work of other into bag, and free other */
     void (*merge)(void *bag, void *other, void *ctx) FILCH_ZERO_;
     /* Write the work of a bag to `to`, if capacity is large enough.  Result: the number of bytes */

@@ -26,6 +26,7 @@
 
 #include <filch/version.h>
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -110,6 +111,10 @@ static inline uint64_t filch_counter_value(const filch_counters *of, unsigned wh
 {
     return filch_counter_value_(of, sizeof *of, which);
 }
+
+/* For libraries of Filch that print the counters of several processes: does this process print its
+ * own when the runtime stops?  prints: false: it does not from now on. */
+FILCH_API bool filch_stats_at_stop_(bool prints);
 
 FILCH_END_DECLS
 

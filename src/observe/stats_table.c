@@ -78,6 +78,17 @@ static void stats_end(fi_runtime *rt, bool has_run)
         print_table(rt);
 }
 
+bool filch_stats_at_stop_(bool prints)
+{
+    fi_runtime *rt = fi_runtime_lock_running();
+    bool was_on = rt && rt->settings.observe.stats;
+
+    if (was_on)
+        rt->settings.observe.stats = prints;
+    fi_runtime_unlock_running();
+    return was_on;
+}
+
 static void stats_incident(fi_runtime *rt, fi_incident incident)
 {
     if (incident == FI_INCIDENT_EXIT)

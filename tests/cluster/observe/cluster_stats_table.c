@@ -11,9 +11,10 @@ static void one_rank_has_one_value(void **state)
     messages_reset();
     fi_stats_table_print(&row, 1);
     CHECK(strstr(messages, "counters of 1 rank, 1 run, 1.500 s\n") == messages);
-    CHECK(strstr(messages, "\nitems                          42               42     0"
-                           "               42               42     0\n"));
-    CHECK_INT(n_messages, 2 + sizeof row / sizeof(uint64_t));
+    CHECK(strstr(messages,
+                 "\nitems                                        42               42     0"
+                 "               42               42     0\n"));
+    CHECK_INT(n_messages, 2 + offsetof(fi_rank_stats, workers) / sizeof(uint64_t));
 }
 
 static void values_are_sorted(void **state)
@@ -24,16 +25,23 @@ static void values_are_sorted(void **state)
     (void)state;
     rows[3].run_ns = 2000000000;
     rows[2].protocol.hungry_ns = UINT64_C(12345678901234);
+    rows[1].workers.parks = 7;
     messages_reset();
     fi_stats_table_print(rows, 4);
     CHECK(strstr(messages, "counters of 4 ranks, 3 runs, 2.000 s\n"));
-    CHECK(strstr(messages, "\nitems                        1060               10     1"
-                           "               25             1000     2\n"));
-    CHECK(strstr(messages, "\nhungry_ns          12345678901234                0     0"
-                           "                0   12345678901234     2\n"));
+    CHECK(strstr(messages,
+                 "\nitems                                      1060               10     1"
+                 "               25             1000     2\n"));
+    CHECK(strstr(messages,
+                 "\nhungry_ns                        12345678901234                0     0"
+                 "                0   12345678901234     2\n"));
+    CHECK(strstr(messages,
+                 "\nparks                                         7                0     0"
+                 "                0                7     1\n"));
     fi_stats_table_print(rows, 3);
-    CHECK(strstr(messages, "\nitems                        1040               10     1"
-                           "               30             1000     2\n"));
+    CHECK(strstr(messages,
+                 "\nitems                                      1040               10     1"
+                 "               30             1000     2\n"));
 }
 
 /* The middle of two large values does not overflow. */
