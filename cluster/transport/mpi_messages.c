@@ -136,8 +136,10 @@ int fi_mpi_send(unsigned to, fi_packet *p)
     assert(to != fi_mpi.place.rank && to < fi_mpi.place.ranks);
     if (fi_packet_bytes(p) > INT_MAX)
         return -EMSGSIZE;
-    if (requests_are_full(&fi_mpi.sends))
+    if (requests_are_full(&fi_mpi.sends)) {
+        fi_mpi.is_refused = true;
         return -EAGAIN;
+    }
     e = MPI_Isend(&p->head, (int)fi_packet_bytes(p), MPI_BYTE, (int)to, FI_MPI_TAG, fi_mpi.comm,
                   &request);
     if (e != MPI_SUCCESS)

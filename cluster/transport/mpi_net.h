@@ -48,6 +48,7 @@ typedef struct fi_mpi_net {
     fi_mpi_requests sends, receives;
     fi_packet *arrived, **arrived_end; /* complete messages, oldest first */
 
+    bool is_refused;     /* a send was refused since the last wait */
     bool has_progressed; /* a message was sent or received since the last wait */
     int error;           /* -EIO after the first failed MPI call */
 } fi_mpi_net;

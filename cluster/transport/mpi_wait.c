@@ -56,6 +56,16 @@ static bool message_is_there(void)
            flag;
 }
 
+/* The caller has a message to send, and can now.  The poll that completed the last open send left no
+ * other reason to end the wait. */
+static bool refused_can_send(void)
+{
+    bool is_refused = fi_mpi.is_refused;
+
+    fi_mpi.is_refused = false;
+    return is_refused && fi_mpi.sends.n < FI_MPI_MAX_REQUESTS;
+}
+
 static void doorbell_sleep(int64_t ns)
 {
     fi_doorbell *doorbell = &fi_mpi.own->doorbell;
@@ -70,6 +80,8 @@ static void doorbell_sleep(int64_t ns)
 
 void fi_mpi_wait(int64_t ns)
 {
+    if (refused_can_send())
+        return;
     if (transfer_is_open()) {
         int64_t nap = transfer_nap();
 

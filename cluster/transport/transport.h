@@ -44,7 +44,8 @@ typedef struct fi_transport {
     int (*open)(const fi_transport_config *config, fi_place *place, const char **why);
     /* Start to send p, and take it.  Never blocks.
      * Returns 0.  After an error p stays with the caller.
-     *     -EAGAIN: too many sends are open; call poll, then send again.
+     *     -EAGAIN: too many sends are open; call poll, then send again.  A wait in between does not
+     *         sleep longer than the sends take.
      *     -EMSGSIZE: p is too large.
      *     -EIO: the network has failed; a line was reported. */
     int (*send)(unsigned to, fi_packet *p);

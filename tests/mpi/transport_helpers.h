@@ -4,6 +4,7 @@
 
 #include "transport/transport.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -77,6 +78,46 @@ static inline bool process_is_stopped(pid_t pid)
     fclose(f);
     end = strrchr(text, ')');
     return end && (end[2] == 'T' || end[2] == 't');
+}
+
+static int64_t wait_ns;
+
+/* A lost wake-up is a hang, and fails by the time limit of the test.  Ranks on other nodes do not
+ * ring. */
+static inline void wait_ns_set(void)
+{
+    wait_ns = here.n_near == here.ranks ? 3600 * second_ns : ms_ns;
+}
+
+static inline fi_packet *packet_make(fi_kind kind, uint64_t a, size_t size)
+{
+    fi_packet *p = fi_packet_new(size);
+
+    CHECK(p);
+    p->head.kind = (uint16_t)kind;
+    p->head.from = here.rank;
+    p->head.a = a;
+    return p;
+}
+
+static inline fi_packet *poll_checked(void)
+{
+    int error = 0;
+    fi_packet *p = net->poll(&error);
+
+    CHECK(error == 0);
+    return p;
+}
+
+/* Keeps the packet for later if too many sends are open. */
+static inline bool packet_try_send(unsigned to, fi_packet **p)
+{
+    int e = net->send(to, *p);
+
+    CHECK(e == 0 || e == -EAGAIN);
+    if (e == 0)
+        *p = NULL;
+    return e == 0;
 }
 
 #endif
