@@ -40,8 +40,16 @@ static inline uint32_t word(uint32_t w[16], unsigned t)
     return w[t & 15];
 }
 
+/* The reference program of UTS unrolls its loops.  uts-cluster is compared with it, so it does, too. */
+#ifdef SHA1_UNROLL
+#define UNROLL _Pragma("GCC unroll 20")
+#else
+#define UNROLL
+#endif
+
 /* 20 steps with one mixing function. */
 #define ROUND(mix, constant, from)                                                                 \
+    UNROLL                                                                                         \
     for (unsigned t = (from); t < (from) + 20; t++) {                                              \
         uint32_t next = rotate(a, 5) + mix(b, c, d) + e + (constant) + word(w, t);                 \
         e = d;                                                                                     \
