@@ -1,5 +1,6 @@
-# cmake --install: headers, both libraries, filch.pc, a CMake package, man pages, gdb commands.  All
-# paths in them are relative, so the installed tree can be moved.
+# cmake --install: headers, libraries, filch.pc, filch-mpi.pc, a CMake package, man pages, gdb
+# commands.  All paths in them are relative, so the installed tree can be moved.  cluster/ adds
+# libfilch-mpi to the targets, and installs the MPI plugins.
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/filch)
 
@@ -33,8 +34,10 @@ set(PC_CFLAGS "-I\${includedir}")
 if(FILCH_HAS_STACK_CLASH)
   string(APPEND PC_CFLAGS " -fstack-clash-protection")
 endif()
-configure_file(cmake/filch.pc.in filch.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/filch.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+foreach(pc filch.pc filch-mpi.pc)
+  configure_file(cmake/${pc}.in ${pc} @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${pc} DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()
 
 # gdb commands for fibers.
 install(FILES tools/filch-gdb.py DESTINATION ${CMAKE_INSTALL_DATADIR}/filch)
