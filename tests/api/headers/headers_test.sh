@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# headers_test.sh INCLUDE-DIR LIBRARY-DIR FILE
+# headers_test.sh INCLUDE-DIR LIBRARY-DIR FILE MPI-LIBRARY-DIR
 # Each public header and the README open with a small program.  The test extracts the program of FILE,
 # compiles it as C11 and as C++17 (filch.hpp: as C++17 and as C++20) with each installed compiler,
 # optimised and with warnings as errors, and runs it.  It must exit with 0.
 set -euo pipefail
-include=$1 library=$2 file=$3
+include=$1 library=$2 file=$3 mpi_library=$4
+libraries=(-L "$library" "-Wl,-rpath,$library" -lfilch)
 work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT
 warnings=(-pedantic -Wall -Wextra -Wshadow -Wundef -Werror)
@@ -32,7 +33,7 @@ build_and_run() {
     shift 2
     command -v "$compiler" >/dev/null || return 0
     "$compiler" "$@" -O2 "${warnings[@]}" -I "$include" "$work/program.c" -o "$work/program" \
-        -L "$library" "-Wl,-rpath,$library" -lfilch || fail "$file: the program does not build with $compiler $*"
+        "${libraries[@]}" || fail "$file: the program does not build with $compiler $*"
     "$work/program" >"$work/stdout" || fail "$file: the program, built with $compiler $*, exited with $?"
     runs=$((runs + 1))
 }
@@ -41,7 +42,7 @@ build_and_run() {
 try_program() {
     local compiler
     grep -q '^}$' "$work/program.c" || fail "$1: the program has no end"
-    [ "$(grep -c . "$work/program.c")" -le 24 ] || fail "$1: the program has more than 24 lines"
+    [ "$(grep -c . "$work/program.c")" -le 26 ] || fail "$1: the program has more than 26 lines"
     for compiler in gcc clang; do
         case $1 in *.hpp) ;; *) build_and_run "$1" $compiler -x c -std=c11 ;; esac
     done
@@ -57,10 +58,12 @@ try_header() {
     header=filch/$(basename -- "$1")
     first_program "$1" >"$work/program.c"
     grep -q "#include <$header>" "$work/program.c" || fail "$header does not open with a program that includes it"
+    case $header in filch/cluster.h) libraries=(-L "$mpi_library" "-Wl,-rpath,$mpi_library" -lfilch-mpi "${libraries[@]}") ;; esac
     try_program "$header"
     case $header in
     filch/filch.h | filch/filch.hpp) ;;
-    filch/samples.h) # a file format is included separately
+    # The formats of files, and the header of another library, are included separately.
+    filch/samples.h | filch/ranks.h | filch/cluster.h)
         ! grep -q "^#include <$header>" "$include/filch/filch.h" || fail "filch/filch.h includes $header" ;;
     *) grep -q "^#include <$header>" "$include/filch/filch.h" || fail "filch/filch.h leaves out $header" ;;
     esac

@@ -12,7 +12,7 @@ cases=0
 fresh_tree() {
     rm -rf -- "$tree"
     mkdir -p "$tree"/src/{base,ctx,deque,stack,sched,task,algo,observe} "$tree"/include/filch \
-        "$tree"/{bench/parts/deque,bench/fib,cli,examples,tests}
+        "$tree"/{bench/parts/deque,bench/fib,cli,cluster/{protocol,transport,run,bags,unlisted},examples,tests}
 }
 
 # answer FILE LINE: write the line, run, and keep the output and the exit status.
@@ -63,6 +63,12 @@ allowed bench/fib/filch.c '#include <filch/filch.h>'
 allowed bench/fib/filch.c '#include "fib.h"'
 allowed cli/main.c '#include <filch/stats.h>'
 allowed tests/t.c '#include "observe/stats.h"'
+allowed cluster/start.c '#include "run/comm.h"'
+allowed cluster/run/comm.c '#include "observe/ranks_page.h"'
+allowed cluster/run/comm.c '#include "report.h"'
+allowed cluster/run/lanes.h '#include "base/atomic.h"'
+allowed cluster/protocol/rank.c '#include "protocol/rank.h"'
+allowed cluster/bags/range.c '#include <filch/cluster.h>'
 allowed src/base/mem.c ' *     #include "sched/worker.h"'
 
 refused src/base/mem.c '#include "deque/deque.h"' 'upward include'
@@ -85,6 +91,12 @@ refused include/filch/memory.h '#include <filch/task.h>' 'upward include'
 refused include/filch/unlisted.h '#include <stddef.h>' 'unknown layer'
 refused bench/parts/deque/b.c '#include "sched/worker.h"' 'upward include'
 refused bench/fib/filch.c '#include "base/clock.h"' 'only <filch/'
+refused cluster/protocol/rank.c '#include "run/comm.h"' 'upward include in cluster/'
+refused cluster/protocol/rank.c '#include "report.h"' 'only protocol/'
+refused cluster/transport/one.c '#include "observe/ranks_page.h"' 'sideways include in cluster/'
+refused cluster/run/comm.c '#include "sched/worker.h"' 'cluster/ may not include'
+refused cluster/unlisted/new.c '#include <stddef.h>' 'unknown layer of the directory cluster "unlisted"'
+refused src/sched/worker.c '#include <filch/cluster.h>' 'upward include'
 refused cli/main.c '#include "src/base/mem.h"' 'not as "directory/file.h"'
 refused examples/e.cpp '#include "../src/base/mem.h"' 'path with dots'
 
