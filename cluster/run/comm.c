@@ -199,11 +199,16 @@ static void run_begin(fi_comm *c, uint32_t call, int64_t now)
     fi_rank_begin(&c->rank, call, w->acc, w->acc_size, now);
 }
 
+static int64_t thread_cpu_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
 static void summary_make(const fi_comm *c, fi_summary *s)
 {
-    struct timespec cpu;
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
     *s = (fi_summary){
         .stats =
             {
@@ -211,7 +216,7 @@ static void summary_make(const fi_comm *c, fi_summary *s)
                 .items = fi_load_relaxed(&c->lanes.items),
                 .lanes_started = c->lanes.started,
                 .wakeups = c->n_wakeups,
-                .thread_cpu_ns = (uint64_t)cpu.tv_sec * 1000000000 + (uint64_t)cpu.tv_nsec,
+                .thread_cpu_ns = (uint64_t)(thread_cpu_ns() - c->started_cpu_ns),
                 .run_ns = (uint64_t)c->run_ns,
                 .runs = c->n_runs - c->n_stop_runs,
                 .workers = c->counters,
@@ -281,20 +286,18 @@ static bool run_step(fi_comm *c, int64_t now)
     return has_news || result != 0;
 }
 
-/* Other ranks want work, and all lanes may be inside long items.  Try before the question
- * expires, and then from time to time. */
-static bool wants_split(const fi_comm *c)
+/* Lanes share their work between two items.  While they are inside long items, this thread does,
+ * before a question expires and from time to time. */
+static bool needs_help(const fi_comm *c)
 {
-    return c->rank.phase == FI_RUNNING && fi_lanes_can_split(&c->lanes);
+    return c->rank.phase == FI_RUNNING && fi_lanes_need_help(&c->lanes);
 }
 
 static fi_pace_for pace_for(const fi_comm *c)
 {
-    if (c->rank.phase != FI_RUNNING || c->place.ranks == 1)
-        return FI_PACE_RINGS;
-    if (c->rank.thief.hungry_since >= 0)
-        return FI_PACE_WORK;
-    return wants_split(c) ? FI_PACE_SPLIT : FI_PACE_RINGS;
+    if (needs_help(c))
+        return FI_PACE_HELP;
+    return c->rank.thief.hungry_since >= 0 && c->place.ranks > 1 ? FI_PACE_WORK : FI_PACE_RINGS;
 }
 
 static int64_t earlier(int64_t a, int64_t b)
@@ -312,8 +315,8 @@ static void nap(fi_comm *c, int64_t now)
         return;
     c->net->wait(ns);
     c->n_wakeups++;
-    if (wants_split(c))
-        fi_lanes_split_for_thief(&c->lanes);
+    if (needs_help(c))
+        fi_lanes_help(&c->lanes);
 }
 
 static void comm_loop(fi_comm *c)
@@ -360,6 +363,7 @@ static void thread_open(fi_comm *c)
 static void thread_begin(fi_comm *c)
 {
     c->started_ns = filch_now();
+    c->started_cpu_ns = thread_cpu_ns(); /* the start of MPI does not count */
     rank_init(c);
     c->sends.net = c->net;
     fi_pace_init(&c->pace, c->place.n_near < c->place.ranks, !fi_workers_lack_cpus(&c->place));

@@ -73,7 +73,7 @@ typedef struct fi_comm {
     uint64_t n_runs, n_wakeups;
     uint64_t n_loots_sent;
     uint64_t items_before; /* processed in runs that are over */
-    int64_t started_ns, run_started_ns;
+    int64_t started_ns, started_cpu_ns, run_started_ns;
     int64_t run_ns;      /* within runs that are over */
     int64_t progress_at; /* time of the next report of progress; rank 0 */
 } fi_comm;

@@ -257,8 +257,8 @@ static void *bag_copy(fi_lanes *l, void *bag)
     return NULL;
 }
 
-/* Start a lane with about half of the bag. */
-static void lane_fork(fi_lane *lane)
+/* Start a lane with about half of the bag.  False: the bag is not worth a split. */
+static bool lane_fork(fi_lane *lane)
 {
     fi_lanes *l = lane->all;
     fi_split how = {fi_load_relaxed(&lane->item_floor), SIZE_MAX};
@@ -268,6 +268,7 @@ static void lane_fork(fi_lane *lane)
         part = bag_copy(l, part);
     if (part)
         bag_start(l, part);
+    return part != NULL;
 }
 
 /* True: the caller makes a loot. */
@@ -351,8 +352,9 @@ void fi_lane_share_slow(fi_lane *lane)
     }
 }
 
-/* [locked] Split the bag of any lane.  Behind a long item, a single item is worth a split. */
-static void *any_split(fi_lanes *l, size_t max_bytes)
+/* [locked] Split the bag of any lane, or of one that is inside a long item.  Behind a long item, a
+ * single item is worth a split. */
+static void *any_split(fi_lanes *l, size_t max_bytes, bool only_stuck)
 {
     int64_t stuck_since = filch_now() - STUCK_NS;
     void *part = NULL;
@@ -361,30 +363,53 @@ static void *any_split(fi_lanes *l, size_t max_bytes)
         bool is_stuck = fi_load_relaxed(&lane->since) < stuck_since;
         fi_split how = {is_stuck ? 1 : fi_load_relaxed(&lane->item_floor), max_bytes};
 
-        part = l->work.ops->split(lane->bag, &how, l->work.ctx);
+        if (is_stuck || !only_stuck)
+            part = l->work.ops->split(lane->bag, &how, l->work.ctx);
     }
     return part;
 }
 
-bool fi_lanes_can_split(const fi_lanes *l)
+bool fi_lanes_need_help(const fi_lanes *l)
 {
-    return fi_load_relaxed(&l->wanted) > 0 && fi_load_relaxed(&l->running) > 0 &&
-           l->work.ops->is_shared;
+    unsigned running = fi_load_relaxed(&l->running);
+
+    return running > 0 && l->work.ops->is_shared &&
+           (running < l->in_flight || fi_load_relaxed(&l->wanted) > 0);
 }
 
-void fi_lanes_split_for_thief(fi_lanes *l)
+static void help_thief(fi_lanes *l)
 {
     fi_packet *p = NULL;
     void *part;
 
-    if (!l->work.ops->is_shared || !loot_claim(l))
+    if (!loot_claim(l))
         return;
     pthread_mutex_lock(&l->lock);
-    part = any_split(l, l->loot_bytes);
+    part = any_split(l, l->loot_bytes, false);
     pthread_mutex_unlock(&l->lock);
     if (part)
         p = part_pack(l, part);
     loot_finish(l, p);
+}
+
+static void help_rank(fi_lanes *l)
+{
+    void *part = NULL;
+
+    pthread_mutex_lock(&l->lock);
+    if (fi_load_relaxed(&l->running) < l->in_flight && !is_dropping(l))
+        part = any_split(l, SIZE_MAX, true);
+    pthread_mutex_unlock(&l->lock);
+    if (part && l->checks_copies)
+        part = bag_copy(l, part);
+    if (part)
+        bag_start(l, part);
+}
+
+void fi_lanes_help(fi_lanes *l)
+{
+    help_thief(l);
+    help_rank(l);
 }
 
 /* ---- the loop of a lane ---- */
@@ -428,7 +453,7 @@ static bool lane_refill(fi_lane *lane)
     if (!l->work.ops->is_shared || fi_load_relaxed(&l->running) < 2)
         return false;
     pthread_mutex_lock(&l->lock);
-    part = is_dropping(l) || l->waiting ? NULL : any_split(l, SIZE_MAX);
+    part = is_dropping(l) || l->waiting ? NULL : any_split(l, SIZE_MAX, false);
     pthread_mutex_unlock(&l->lock);
     if (part && l->checks_copies)
         part = bag_copy(l, part);
@@ -442,11 +467,21 @@ static bool lane_refill(fi_lane *lane)
     return true;
 }
 
+/* Before the first item, which may be long. */
+static void lane_unfold(fi_lane *lane)
+{
+    const fi_lanes *l = lane->all;
+
+    while (fi_load_relaxed(&l->running) < l->in_flight && lane_fork(lane))
+        ;
+}
+
 static void lane_main(void *arg)
 {
     fi_lane *lane = arg;
     bool more = true;
 
+    lane_unfold(lane);
     fi_store_relaxed(&lane->since, filch_now());
     while (more && !fi_load_relaxed(&lane->all->is_dropping)) {
         more = lane_block(lane);

@@ -86,11 +86,11 @@ void fi_lanes_want(fi_lanes *l, unsigned n);
 void fi_lanes_open(fi_lanes *l, fi_packet *p);
 /* The oldest finished loot; NULL: none. */
 fi_packet *fi_lanes_take_loot(fi_lanes *l);
-/* Is a loot wanted that fi_lanes_split_for_thief may be able to make? */
-bool fi_lanes_can_split(const fi_lanes *l);
-/* Make a loot for a thief although all lanes are inside long items.  Only shared bags can be split
- * then. */
-void fi_lanes_split_for_thief(fi_lanes *l);
+/* May there be work behind a long item, for which a thief or a worker of this rank waits?  Only
+ * shared bags can be split while a lane processes them. */
+bool fi_lanes_need_help(const fi_lanes *l);
+/* Split off such work. */
+void fi_lanes_help(fi_lanes *l);
 /* Drop all work that has not begun. */
 void fi_lanes_drop(fi_lanes *l);
 /* A result that the protocol does not know yet; 0: none. */

@@ -10,8 +10,8 @@
 #define FAR_OTHER_NS  (200 * US)
 #define FAR_MAX_NS    (1 * MS)
 #define FAR_LIMIT_NS  (10 * MS)
-#define SPLIT_NS      (1 * MS)
-#define SPLIT_MAX_NS  (16 * MS)
+#define HELP_NS       (1 * MS)
+#define HELP_MAX_NS   (16 * MS)
 #define WAKEUPS       64
 #define CPU_SHARE     50 /* 2 % */
 
@@ -57,5 +57,5 @@ int64_t fi_pace_nap(fi_pace *p, fi_pace_for what, int64_t now)
             cost_measure(p);
         return nap_double(p, is_hungry ? FAR_HUNGRY_NS : FAR_OTHER_NS, p->far_max_ns);
     }
-    return what == FI_PACE_SPLIT ? nap_double(p, SPLIT_NS, SPLIT_MAX_NS) : INT64_MAX;
+    return what == FI_PACE_HELP ? nap_double(p, HELP_NS, HELP_MAX_NS) : INT64_MAX;
 }

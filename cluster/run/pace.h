@@ -26,7 +26,7 @@ typedef struct fi_pace {
 typedef enum fi_pace_for {
     FI_PACE_RINGS, /* messages, and rings of its lanes */
     FI_PACE_WORK,  /* work of other ranks: the rank is hungry */
-    FI_PACE_SPLIT, /* a lane that can be split, for another rank */
+    FI_PACE_HELP,  /* work behind a long item of this rank */
 } fi_pace_for;
 
 void fi_pace_init(fi_pace *p, bool has_far, bool can_probe);
