@@ -6,7 +6,6 @@
 #include "frontier.h"
 #include "items.h"
 
-#include <errno.h>
 #include <filch/cluster.h>
 #include <filch/runtime.h>
 #include <getopt.h>
@@ -156,7 +155,7 @@ static int sum_of_ranks(double mine, double *sum)
     return filch_cluster_pool(&type, &mine, 1, sum, NULL);
 }
 
-/* Returns 0, or the error of a run. */
+/* Returns 0, the error of a run, or 1 after reporting a wrong result. */
 static int measure(const options *o, sample *s)
 {
     uint64_t nodes = 0;
@@ -170,7 +169,7 @@ static int measure(const options *o, sample *s)
     if (e == 0 && (int64_t)nodes != o->tree.expected) {
         fprintf(stderr, "uts-cluster: wrong result %" PRIu64 ", expected %" PRId64 "\n", nodes,
                 o->tree.expected);
-        e = -EILSEQ;
+        e = 1;
     }
     return e;
 }
@@ -200,7 +199,7 @@ int main(int argc, char **argv)
         e = measure(&o, &samples[i]);
     if (e == 0 && filch_cluster_rank() == 0)
         print_json(&o, samples);
-    else if (e != 0)
-        fprintf(stderr, "uts-cluster: error %d: %s\n", e, strerror(-e));
+    else if (e < 0)
+        fprintf(stderr, "uts-cluster: %s\n", strerror(-e));
     return filch_cluster_stop() < 0 || e != 0 || fflush(stdout) != 0;
 }
