@@ -16,7 +16,7 @@ typedef struct fi_event_file {
     int error; /* the first -errno, or 0; after an error nothing is written */
     bool is_special, has_events;
     size_t n;
-    char path[PATH_MAX], temporary[PATH_MAX + 16];
+    char path[PATH_MAX], temporary[PATH_MAX + 32];
     char buffer[(size_t)1 << 16];
 } fi_event_file;
 
