@@ -95,8 +95,9 @@ void fi_finish_step(fi_rank *r)
 {
     ended_run ended = {r->run, r->call, r->result};
     bool is_asking = r->thief.is_open && !FI_PROTOCOL_FAULT(finish.question_open);
+    bool has_all = r->dones_missing == 0 || FI_PROTOCOL_FAULT(finish.done_early);
 
-    if (r->phase != FI_ENDING || is_asking || r->dones_missing > 0)
+    if (r->phase != FI_ENDING || is_asking || !has_all)
         return;
     next_run(r);
     if (r->set.rank == 0) {

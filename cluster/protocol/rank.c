@@ -23,8 +23,8 @@ void fi_rank_init(fi_rank *r, const fi_rank_settings *set, const fi_host *host, 
 
 void fi_rank_send_packet(fi_rank *r, unsigned to, fi_kind kind, fi_packet *p)
 {
-    p->head = (fi_header){
-        .kind = (uint16_t)kind, .run = r->run, .call = r->call, .from = r->set.rank};
+    p->head =
+        (fi_header){.kind = (uint16_t)kind, .run = r->run, .call = r->call, .from = r->set.rank};
     r->host->send(r->ctx, to, p);
 }
 
@@ -134,6 +134,8 @@ static void receive_last(fi_rank *r, fi_packet *p)
         fi_finish_leave(r, p);
         break;
     case FI_STOP:
+        if (FI_PROTOCOL_FAULT(rank.old_stop))
+            fi_finish_stop(r, (int)(int64_t)p->head.a, p->head.from);
         break;
     default:
         r->host->fail(r->ctx, -EPROTO);

@@ -91,10 +91,11 @@ typedef struct fi_victim {
 } fi_victim;
 
 typedef struct fi_termination {
-    uint64_t sent, opened;         /* loots of this rank in this run */
-    bool has_wave;                 /* a wave waits for this rank's COUNT */
+    uint64_t sent, opened; /* loots of this rank in this run */
+    bool has_wave;         /* a wave waits for this rank's COUNT */
 #ifdef FI_PROTOCOL_FAULTS
-    bool was_passive; /* the rank was passive at some time in this wave */
+    bool was_passive;   /* the rank was passive at some time in this run */
+    uint64_t last_sent; /* rank 0: as last_opened */
 #endif
     uint64_t wave;                 /* its number */
     unsigned counts_missing;       /* children that have not counted in this wave */

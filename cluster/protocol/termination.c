@@ -47,9 +47,6 @@ static void wave_open(fi_rank *r, uint64_t number)
     fi_termination *e = &r->end;
 
     e->has_wave = true;
-#ifdef FI_PROTOCOL_FAULTS
-    e->was_passive = false;
-#endif
     e->wave = number;
     e->counts_missing = r->n_children;
     e->sum_sent = e->sum_opened = 0;
@@ -81,14 +78,37 @@ static bool wave_start(fi_rank *r)
     return true;
 }
 
+#ifdef FI_PROTOCOL_FAULTS
+/* The faults take one wave for two, ignore the loots under way, or read S before R. */
+static bool wave_is_last_by_fault(fi_termination *e, uint64_t sent, uint64_t opened)
+{
+    uint64_t last_sent = e->last_sent;
+
+    e->last_sent = sent;
+    if (opened == sent && FI_PROTOCOL_FAULT(termination.one_wave))
+        return true;
+    return e->has_last &&
+           ((e->last_opened == opened && FI_PROTOCOL_FAULT(termination.loots_ignored)) ||
+            (last_sent == opened && FI_PROTOCOL_FAULT(termination.wrong_order)));
+}
+#endif
+
+static bool wave_is_last(fi_termination *e, uint64_t sent, uint64_t opened)
+{
+#ifdef FI_PROTOCOL_FAULTS
+    if (wave_is_last_by_fault(e, sent, opened))
+        return true;
+#endif
+    (void)opened;
+    return e->has_last && e->last_opened == sent;
+}
+
 /* [rank 0] All ranks have counted. */
 static void wave_compare(fi_rank *r, uint64_t sent, uint64_t opened)
 {
     fi_termination *e = &r->end;
 
-    if ((e->has_last && e->last_opened == sent) ||
-        (e->has_last && e->last_opened == opened && FI_PROTOCOL_FAULT(termination.loots_ignored)) ||
-        (opened == sent && FI_PROTOCOL_FAULT(termination.one_wave))) {
+    if (wave_is_last(e, sent, opened)) {
         fi_finish_end(r);
         return;
     }
@@ -109,8 +129,8 @@ static void wave_close(fi_rank *r)
         fi_rank_send(r, fi_tree_parent(r->set.rank), FI_COUNT, sent, opened);
 }
 
-/* Is the rank passive now?  The faults count a rank that is active, or that was passive at some
- * earlier time in this wave and now reads its counters. */
+/* Is the rank passive now?  The faults count a rank that is active, or that was passive before and
+ * reads its counters now. */
 static bool wave_finds_passive(fi_termination *e, fi_activity activity)
 {
     (void)e;
@@ -122,12 +142,19 @@ static bool wave_finds_passive(fi_termination *e, fi_activity activity)
     return activity == FI_PASSIVE || FI_PROTOCOL_FAULT(termination.active_counts);
 }
 
+/* A rank that has not begun the run holds the wave. */
+static bool wave_may_count(const fi_rank *r)
+{
+    return r->phase == FI_RUNNING ||
+           (r->phase == FI_BETWEEN && FI_PROTOCOL_FAULT(termination.outside_counts));
+}
+
 void fi_termination_step(fi_rank *r, fi_activity activity)
 {
     fi_termination *e = &r->end;
     bool is_root = r->set.rank == 0;
 
-    while (r->phase == FI_RUNNING && wave_finds_passive(e, activity)) {
+    while (wave_may_count(r) && wave_finds_passive(e, activity)) {
         if (is_root && !e->has_wave && !wave_start(r))
             return;
         if (!e->has_wave || (e->counts_missing > 0 && !FI_PROTOCOL_FAULT(termination.wave_early)))

@@ -92,12 +92,15 @@ void fi_thief_step(fi_rank *r, fi_activity activity, int64_t now)
         question_next(r);
 }
 
-/* NO or LOOT. */
-static void question_close(fi_rank *r, const fi_packet *answer)
+/* NO or LOOT.  False: it answers no question. */
+static bool question_close(fi_rank *r, const fi_packet *answer)
 {
-    if (!r->thief.is_open || r->thief.asked != answer->head.from)
+    if (!r->thief.is_open || r->thief.asked != answer->head.from) {
         r->host->fail(r->ctx, -EPROTO);
+        return false;
+    }
     r->thief.is_open = false;
+    return true;
 }
 
 void fi_thief_refused(fi_rank *r, const fi_packet *p)
@@ -105,7 +108,8 @@ void fi_thief_refused(fi_rank *r, const fi_packet *p)
     fi_thief *t = &r->thief;
     uint32_t line;
 
-    question_close(r, p);
+    if (!question_close(r, p))
+        return;
     r->counters.refusals++;
     if (!t->is_life)
         return;
@@ -128,6 +132,20 @@ static void gift_note(fi_rank *r, const fi_packet *p)
         r->thief.early |= line;
 }
 
+/* Work of the same call on a rank that has not stopped. */
+static bool loot_is_usable(const fi_rank *r, const fi_packet *p)
+{
+    return r->result == 0 && p->head.call == r->call;
+}
+
+/* All loots count, those that are dropped, too. */
+static bool loot_is_counted(const fi_rank *r, const fi_packet *p)
+{
+    if (p->head.kind == FI_GIFT && FI_PROTOCOL_FAULT(thief.gift_uncounted))
+        return false;
+    return loot_is_usable(r, p) || !FI_PROTOCOL_FAULT(thief.drop_uncounted);
+}
+
 void fi_thief_loot(fi_rank *r, fi_packet *p)
 {
     r->counters.bytes_in += p->size;
@@ -138,12 +156,12 @@ void fi_thief_loot(fi_rank *r, fi_packet *p)
         question_close(r, p);
     }
     r->thief.tries = 0;
-    if (p->head.kind != FI_GIFT || !FI_PROTOCOL_FAULT(thief.gift_uncounted))
+    if (loot_is_counted(r, p))
         r->end.opened++;
-    if (r->result != 0 || p->head.call != r->call)
-        fi_packet_free(p);
-    else
+    if (loot_is_usable(r, p))
         r->host->open(r->ctx, p);
+    else
+        fi_packet_free(p);
 }
 
 bool fi_thief_waits(const fi_rank *r)

@@ -46,6 +46,8 @@ static void asks_expire(fi_rank *r, bool can_give, int64_t now)
 {
     fi_victim *v = &r->victim;
 
+    if (!can_give && FI_PROTOCOL_FAULT(victim.passive_keeps_asks))
+        return;
     while (v->n > 0 && (!can_give || v->asks[v->first].until <= now))
         refuse(r, ask_pop(v));
 }
@@ -82,7 +84,8 @@ static unsigned remembered_pop(fi_rank *r)
 {
     unsigned j = (unsigned)__builtin_ctz(r->victim.remembered);
 
-    r->victim.remembered &= ~(1u << j);
+    if (!FI_PROTOCOL_FAULT(victim.thief_kept))
+        r->victim.remembered &= ~(1u << j);
     return fi_lifeline(r->set.rank, j);
 }
 
