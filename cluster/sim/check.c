@@ -28,14 +28,18 @@ static bool is_loot(const fi_packet *p)
 static void question_sent(fi_node *from)
 {
     if (++from->questions > 1)
-        fi_world_error(from->world, "rank %u has %u open questions", from->number,
-                       from->questions);
+        fi_world_error(from->world, "rank %u has %u open questions", from->number, from->questions);
 }
 
 /* One loot for the open question, and one for each lifeline. */
+static unsigned loots_max(const fi_node *node)
+{
+    return 1 + (unsigned)__builtin_popcount(node->rank.lifelines);
+}
+
 static void loot_sent(fi_node *to, const fi_packet *p)
 {
-    unsigned max = 1 + (unsigned)__builtin_popcount(to->rank.lifelines);
+    unsigned max = loots_max(to);
 
     if (++to->loots_to_come > max)
         fi_world_error(to->world, "%u loots are under way to rank %u; at most %u may be",
@@ -72,6 +76,13 @@ void fi_check_arrive(fi_node *to, const fi_packet *p)
                        to->number, p->head.run, fi_kind_name(p->head.kind), p->head.from);
 }
 
+void fi_check_open(fi_node *node, const fi_packet *p)
+{
+    if (p->head.run != node->rank.run || p->head.call != node->rank.call)
+        fi_world_error(node->world, "rank %u opens a loot of run %u, call %u, in run %u, call %u",
+                       node->number, p->head.run, p->head.call, node->rank.run, node->rank.call);
+}
+
 /* ---- termination ---- */
 
 static uint64_t loots_under_way(const fi_run_ledger *run)
@@ -96,8 +107,7 @@ static void wave_check(fi_node *root)
         return;
     run->quiet_waves += (unsigned)closed;
     if (run->quiet_waves >= QUIET_WAVES_MAX)
-        fi_world_error(w, "%u waves after the last item have not ended the run",
-                       run->quiet_waves);
+        fi_world_error(w, "%u waves after the last item have not ended the run", run->quiet_waves);
 }
 
 /* A lifeline is armed if and only if the other rank remembers this one.  No loot is under way, but
@@ -135,11 +145,23 @@ void fi_check_end(fi_world *w, uint32_t run)
         lifelines_check(w, &w->nodes[i]);
 }
 
+/* A loot on the shelf came as an answer or over a lifeline, or it is one of this rank for which no
+ * thief waited any more.  A rank with a loot asks for no more. */
+static void shelf_check(fi_node *node)
+{
+    unsigned max = loots_max(node) + FI_SIM_OUTBOX_MAX;
+
+    if (node->shelf.n > max)
+        fi_world_error(node->world, "%u loots are on the shelf of rank %u; at most %u may be",
+                       node->shelf.n, node->number, max);
+}
+
 void fi_check_rank(fi_node *node)
 {
     if (node->rank.victim.n > FI_ASKS_MAX)
         fi_world_error(node->world, "%u questions wait at rank %u", node->rank.victim.n,
                        node->number);
+    shelf_check(node);
     if (node->number == 0)
         wave_check(node);
 }
@@ -158,8 +180,7 @@ static void result_check(fi_node *node, const fi_run_ledger *run, int result)
         fi_world_error(w, "run %u: result %d", node->left, result);
     if (is_mismatch && !run->has_handler_result && result != -EPROTO)
         fi_world_error(w, "run %u: result %d after different calls", node->left, result);
-    if (result == 0 &&
-        (node->acc.count != w->expected.count || node->acc.hash != w->expected.hash))
+    if (result == 0 && (node->acc.count != w->expected.count || node->acc.hash != w->expected.hash))
         fi_world_error(w, "run %u: rank %u gets %" PRIu64 " items instead of %" PRIu64 "%s",
                        node->left, node->number, node->acc.count, w->expected.count,
                        node->acc.count == w->expected.count ? ", but other ones" : "");

@@ -43,27 +43,26 @@ enum {
     OPTION_SILENCE,
 };
 
-static const struct option known[] = {
-    {"quick", no_argument, NULL, OPTION_QUICK},
-    {"tree", required_argument, NULL, OPTION_TREE},
-    {"ranks", required_argument, NULL, OPTION_RANKS},
-    {"seed", required_argument, NULL, OPTION_SEED},
-    {"item", required_argument, NULL, OPTION_ITEM},
-    {"slow", required_argument, NULL, OPTION_SLOW},
-    {"slow-factor", required_argument, NULL, OPTION_SLOW_FACTOR},
-    {"latency", required_argument, NULL, OPTION_LATENCY},
-    {"jitter", required_argument, NULL, OPTION_JITTER},
-    {"reorder", no_argument, NULL, OPTION_REORDER},
-    {"wake-up", required_argument, NULL, OPTION_WAKE_UP},
-    {"loot", required_argument, NULL, OPTION_LOOT},
-    {"tries", required_argument, NULL, OPTION_TRIES},
-    {"answer", required_argument, NULL, OPTION_ANSWER},
-    {"runs", required_argument, NULL, OPTION_RUNS},
-    {"outage", required_argument, NULL, OPTION_OUTAGE},
-    {"outage-at", required_argument, NULL, OPTION_OUTAGE_AT},
-    {"outage-for", required_argument, NULL, OPTION_OUTAGE_FOR},
-    {"silence", required_argument, NULL, OPTION_SILENCE},
-    COMMON_OPTIONS};
+static const struct option known[] = {{"quick", no_argument, NULL, OPTION_QUICK},
+                                      {"tree", required_argument, NULL, OPTION_TREE},
+                                      {"ranks", required_argument, NULL, OPTION_RANKS},
+                                      {"seed", required_argument, NULL, OPTION_SEED},
+                                      {"item", required_argument, NULL, OPTION_ITEM},
+                                      {"slow", required_argument, NULL, OPTION_SLOW},
+                                      {"slow-factor", required_argument, NULL, OPTION_SLOW_FACTOR},
+                                      {"latency", required_argument, NULL, OPTION_LATENCY},
+                                      {"jitter", required_argument, NULL, OPTION_JITTER},
+                                      {"reorder", no_argument, NULL, OPTION_REORDER},
+                                      {"wake-up", required_argument, NULL, OPTION_WAKE_UP},
+                                      {"loot", required_argument, NULL, OPTION_LOOT},
+                                      {"tries", required_argument, NULL, OPTION_TRIES},
+                                      {"answer", required_argument, NULL, OPTION_ANSWER},
+                                      {"runs", required_argument, NULL, OPTION_RUNS},
+                                      {"outage", required_argument, NULL, OPTION_OUTAGE},
+                                      {"outage-at", required_argument, NULL, OPTION_OUTAGE_AT},
+                                      {"outage-for", required_argument, NULL, OPTION_OUTAGE_FOR},
+                                      {"silence", required_argument, NULL, OPTION_SILENCE},
+                                      COMMON_OPTIONS};
 
 static void print_help(void)
 {

@@ -74,7 +74,7 @@ typedef struct fi_sim_report {
     double efficiency; /* work / (ranks x time); slow ranks count as what they can do */
     uint64_t messages, bytes;
     uint64_t asks, lifes, refusals, loots, gifts, waves;
-    int result; /* of the last run */
+    int result; /* of the run that was left last */
 
     /* Silence. */
     bool is_failed; /* a rank has found a neighbour dead */

@@ -40,6 +40,7 @@ static void host_open(void *ctx, fi_packet *p)
     fi_node *node = ctx;
 
     node->has_opened = true;
+    fi_check_open(node, p);
     fi_lane_open(node, p);
 }
 
@@ -64,6 +65,7 @@ static void host_leave(void *ctx, int result)
 
     node->left = node->rank.run - 1;
     fi_check_leave(node, result);
+    w->report->result = result;
     if (node->left == w->set->runs)
         w->finished++;
     else

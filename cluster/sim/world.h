@@ -26,9 +26,9 @@ typedef struct fi_node {
     fi_bag bag;
     bool is_slow;
     int64_t item_ns;
-    int64_t block_ns;   /* duration of the current block */
-    unsigned block_max; /* items of a block; adapts to the time of a block */
-    bool block_is_full; /* the current block has block_max items */
+    int64_t block_ns;      /* duration of the current block */
+    unsigned block_max;    /* items of a block; adapts to the time of a block */
+    bool block_is_full;    /* the current block has block_max items */
     bool block_has_result; /* its last item has a result */
     bool is_running;
     unsigned wanted;
@@ -44,8 +44,8 @@ typedef struct fi_node {
 
     /* Run. */
     fi_tree_sum acc;
-    bool has_opened;  /* a loot, while a message was handled */
-    uint32_t left;    /* the last run that the rank has left */
+    bool has_opened; /* a loot, while a message was handled */
+    uint32_t left;   /* the last run that the rank has left */
 
     /* Checks. */
     unsigned questions;     /* open */
@@ -69,9 +69,9 @@ typedef struct fi_run_ledger {
 
 /* What exists in the whole world. */
 typedef struct fi_ledger {
-    uint64_t items;       /* in bags and packets */
-    unsigned running;     /* lanes */
-    uint64_t work_events; /* without heartbeats */
+    uint64_t items;                          /* in bags and packets */
+    unsigned running;                        /* lanes */
+    uint64_t work_events;                    /* without heartbeats */
     fi_run_ledger runs[FI_SIM_RUNS_AT_ONCE]; /* by number of the run */
 } fi_ledger;
 
@@ -124,6 +124,7 @@ void fi_beat_heard(fi_node *node, unsigned from);
 fi_run_ledger *fi_ledger_of(fi_world *w, uint32_t run);
 void fi_check_send(fi_node *from, fi_node *to, const fi_packet *p);
 void fi_check_arrive(fi_node *to, const fi_packet *p);
+void fi_check_open(fi_node *node, const fi_packet *p);
 void fi_check_rank(fi_node *node);
 void fi_check_end(fi_world *w, uint32_t run);
 void fi_check_leave(fi_node *node, int result);
