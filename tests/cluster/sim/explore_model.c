@@ -45,19 +45,23 @@ static x_message message_remove(x_world *w, unsigned i)
     return m;
 }
 
-/* The body of a loot has one byte for each item.  An accumulator is one byte. */
-static x_message message_pack(unsigned to, const fi_packet *p)
+/* The body of a loot has one byte for each item.  An accumulator is one byte.  The number of a wave
+ * is left out: see explore_state.c. */
+static x_message message_pack(x_world *w, unsigned to, const fi_packet *p)
 {
+    uint64_t a = p->head.kind == FI_WAVE ? 0 : p->head.a;
     x_message m = {
         .kind = (uint8_t)p->head.kind,
         .from = (uint8_t)p->head.from,
         .to = (uint8_t)to,
         .run = (uint8_t)p->head.run,
         .call = (uint8_t)p->head.call,
-        .a = (int8_t)p->head.a,
+        .a = (int8_t)a,
         .b = (uint8_t)p->head.b,
     };
 
+    if (a != (uint64_t)(int64_t)m.a || p->head.b != m.b)
+        x_error(w, "the counters of a %s are too large", fi_kind_name(m.kind));
     m.body = x_is_loot(&m) ? (uint8_t)p->size : p->size > 0 ? p->body[0] : 0;
     return m;
 }
@@ -87,7 +91,7 @@ static fi_packet *message_unpack(const x_message *m)
 static void host_send(void *ctx, unsigned to, fi_packet *p)
 {
     x_node *node = ctx;
-    x_message m = message_pack(to, p);
+    x_message m = message_pack(node->world, to, p);
 
     fi_packet_free(p);
     x_rules_sent(node->world, &m);
@@ -116,6 +120,8 @@ static void host_open(void *ctx, fi_packet *p)
 {
     x_node *node = ctx;
 
+    if (p->head.call != 0 && p->head.call != node->rank.call)
+        x_error(node->world, "rank %u opens a loot of another call", node->rank.set.rank);
     node->items = (uint8_t)(node->items + p->size);
     node->can_split = false;
     node->has_opened = true;
@@ -149,7 +155,6 @@ static void host_leave(void *ctx, int result)
 
     x_rules_left(node, result);
     node->acc = 0;
-    node->has_entered = false;
 }
 
 static void host_fail(void *ctx, int error)
@@ -213,7 +218,6 @@ static void enter(x_node *node)
     bool is_other =
         node->world->bounds->has_mismatch && node->rank.run == 1 && node->rank.set.rank == 2;
 
-    node->has_entered = true;
     node->items = (uint8_t)node->world->bounds->first[node->rank.set.rank];
     run_of(node)->made = (uint8_t)(run_of(node)->made + node->items);
     fi_rank_begin(&node->rank, is_other ? OTHER_CALL : CALL, &node->acc, 1, NOW);
@@ -231,8 +235,8 @@ static void process(x_node *node, unsigned n_children, bool has_result)
         node->has_result = true;
         run_of(node)->has_result = true;
     }
-    node->rings |= has_result || node->items == 0 ||
-                   (node->items == 1 && node->world->bounds->is_early);
+    node->rings |=
+        has_result || node->items == 0 || (node->items == 1 && node->world->bounds->is_early);
 }
 
 static void split(x_node *node)
@@ -252,7 +256,10 @@ static void deliver(x_world *w, unsigned i)
     fi_rank_receive(&node->rank, message_unpack(&m), NOW);
     if (x_is_loot(&m) && !node->has_opened)
         w->runs[m.run - 1].dropped = (uint8_t)(w->runs[m.run - 1].dropped + m.body);
-    thread_handle(node);
+    if (w->bounds->has_batches)
+        node->rings = true;
+    else
+        thread_handle(node);
 }
 
 static void act(x_world *w, x_action action)
@@ -318,7 +325,23 @@ bool x_world_act(x_world *w, x_action action)
 
 static bool is_working(const x_node *node)
 {
-    return node->items > 0 && node->has_entered && !node->has_result;
+    return node->items > 0 && x_has_entered(node) && !node->has_result;
+}
+
+/* Items that handlers may still push in this run.  The first items of ranks that have not entered
+ * it are reserved. */
+static unsigned spare_items(const x_world *w, const x_node *node)
+{
+    unsigned used = run_of(node)->made;
+
+    for (unsigned i = 0; i < X_RANKS; i++) {
+        const x_node *other = &w->nodes[i];
+
+        if (other->rank.run < node->rank.run ||
+            (other->rank.run == node->rank.run && !x_has_entered(other)))
+            used += w->bounds->first[i];
+    }
+    return w->bounds->items - used;
 }
 
 static unsigned lane_actions(const x_world *w, unsigned i, x_action *list)
@@ -328,7 +351,7 @@ static unsigned lane_actions(const x_world *w, unsigned i, x_action *list)
 
     if (!is_working(node))
         return 0;
-    spare = w->bounds->items - run_of(node)->made;
+    spare = spare_items(w, node);
     for (uint8_t c = 0; c <= X_CHILDREN_MAX && c <= spare; c++)
         list[n++] = (x_action){.kind = X_PROCESS, .rank = (uint8_t)i, .detail = c};
     if (w->bounds->has_results)
@@ -360,17 +383,17 @@ unsigned x_world_actions(const x_world *w, x_action list[X_ACTIONS_MAX])
         n += rank_actions(w, i, list + n);
     for (unsigned i = 0; i < w->n_messages; i++)
         if (i == 0 || message_compare(&w->messages[i - 1], &w->messages[i]) != 0)
-            list[n++] = (x_action){
-                .kind = X_DELIVER, .rank = w->messages[i].to, .detail = (uint8_t)i};
+            list[n++] =
+                (x_action){.kind = X_DELIVER, .rank = w->messages[i].to, .detail = (uint8_t)i};
     return n;
 }
 
 void x_action_print(const x_world *w, x_action action)
 {
     static const char *const names[X_ACTIONS] = {
-        [X_ENTER] = "enters the run",      [X_PROCESS] = "processes an item, children",
-        [X_RESULT] = "returns a result",   [X_SPLIT] = "splits its bag",
-        [X_WAKE] = "wakes its thread",     [X_EXPIRE] = "refuses its oldest question",
+        [X_ENTER] = "enters the run",     [X_PROCESS] = "processes an item, children",
+        [X_RESULT] = "returns a result",  [X_SPLIT] = "splits its bag",
+        [X_WAKE] = "wakes its thread",    [X_EXPIRE] = "refuses its oldest question",
         [X_DELIVER] = "receives message",
     };
     const x_message *m = &w->messages[action.detail];

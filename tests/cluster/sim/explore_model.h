@@ -28,6 +28,8 @@ typedef struct x_bounds {
     bool has_results;  /* the handler of each item may return a result */
     bool has_mismatch; /* rank 2 makes another call in the first run */
     bool has_expiry;   /* a question to a busy rank may expire */
+    bool has_batches;  /* the thread may take several messages before it reacts */
+    bool is_large;     /* takes seconds; left out where programs run slowly */
 } x_bounds;
 
 /* A message on its way. */
@@ -44,12 +46,11 @@ typedef struct x_node {
     uint8_t items;  /* in the bag of the lane */
     uint8_t outbox; /* items of the loot that waits for the thread; 0: none */
     uint8_t wanted;
-    uint8_t acc;        /* items processed */
-    bool can_split;     /* the lane has processed an item since it last split */
-    bool rings;         /* the lane has news for the thread */
-    bool has_result;    /* of a handler; the thread does not know it yet */
-    bool has_entered;   /* the run of rank.run */
-    bool has_opened;    /* a loot, while a message was handled; not part of the state */
+    uint8_t acc;     /* items processed */
+    bool can_split;  /* the lane has processed an item since it last split */
+    bool rings;      /* the lane has news for the thread */
+    bool has_result; /* of a handler; the thread does not know it yet */
+    bool has_opened; /* a loot, while a message was handled; not part of the state */
 } x_node;
 
 /* A run, as seen from outside. */
@@ -99,6 +100,8 @@ void x_action_print(const x_world *w, x_action action);
 /* explore_rules.c */
 void x_error(x_world *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
 bool x_is_loot(const x_message *m);
+/* The run of rank.run. */
+bool x_has_entered(const x_node *node);
 bool x_is_finished(const x_world *w);
 void x_rules_sent(x_world *w, const x_message *m);
 void x_rules_left(x_node *node, int result);
@@ -107,7 +110,8 @@ void x_rules_state(x_world *w);
 /* No action is possible. */
 void x_rules_stuck(x_world *w);
 
-/* explore_state.c: the bytes must have X_STATE_MAX capacity.  Returns their number. */
+/* explore_state.c: the bytes must have X_STATE_MAX capacity.  Returns their number; 0: a value is too
+ * large for the encoding. */
 enum { X_STATE_MAX = 1024 };
 unsigned x_state_encode(const x_world *w, uint8_t *bytes);
 void x_state_decode(x_world *w, const x_bounds *bounds, const uint8_t *bytes);

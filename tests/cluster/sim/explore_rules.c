@@ -24,6 +24,12 @@ bool x_is_loot(const x_message *m)
     return m->kind == FI_LOOT || m->kind == FI_GIFT;
 }
 
+/* A rank that leaves has the number of the next run already. */
+bool x_has_entered(const x_node *node)
+{
+    return node->rank.phase == FI_RUNNING || node->rank.phase == FI_ENDING;
+}
+
 static unsigned loots_under_way(const x_world *w, unsigned run)
 {
     unsigned n = 0;
@@ -41,7 +47,7 @@ static bool is_quiet(const x_world *w, unsigned run)
     for (unsigned i = 0; i < X_RANKS; i++) {
         const x_node *node = &w->nodes[i];
 
-        if (node->rank.run != run || !node->has_entered || node->items > 0 || node->outbox > 0 ||
+        if (node->rank.run != run || !x_has_entered(node) || node->items > 0 || node->outbox > 0 ||
             node->has_result)
             return false;
     }
@@ -115,8 +121,7 @@ void x_rules_left(x_node *node, int result)
     if (run->left++ == 0)
         run->result = (int8_t)result;
     if (result != run->result)
-        x_error(w, "rank %u leaves with result %d, another one with %d", rank, result,
-                run->result);
+        x_error(w, "rank %u leaves with result %d, another one with %d", rank, result, run->result);
     if ((result != 0) != (run->has_result || is_mismatch))
         x_error(w, "rank %u leaves with result %d", rank, result);
     if (is_mismatch && !run->has_result && result != -EPROTO)

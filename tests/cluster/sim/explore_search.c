@@ -1,9 +1,10 @@
 /* Breadth-first search over all states of the model.
  *
  * A state is stored as bytes until it has been expanded.  The set of known states has a hash of
- * 64 bits for each.  The search also keeps all transitions.  At the end it checks that they form no
- * cycle: together with "no state is stuck", each sequence of actions then leads to the end of the
- * last run. */
+ * 64 bits for each.  Two of a million states have the same hash with a probability of 3e-8.  The search also keeps all transitions.  At the end it checks that the end of
+ * the last run can be reached from each state.  So there is neither a deadlock nor a group of states
+ * that the ranks cannot leave.  Cycles are allowed: waves follow each other while the network holds
+ * a loot. */
 #include "explore_model.h"
 #include "sim/random.h"
 
@@ -104,6 +105,7 @@ typedef struct search {
     bytes origins;     /* origin of each state */
     bytes ends;        /* of each expanded state: uint32_t, the end of its targets */
     bytes targets;     /* uint32_t: the states to which the transitions lead */
+    bytes finished;    /* uint32_t: the states after the last run */
     x_result result;
 } search;
 
@@ -125,12 +127,17 @@ static uint32_t state_add(search *s, const x_world *w, origin how)
     uint8_t state[X_STATE_MAX + sizeof w->messages];
     uint16_t n = (uint16_t)x_state_encode(w, state);
     bool is_new;
-    uint32_t number = set_add(&s->known, state_hash(state, n), &is_new);
+    uint32_t number;
 
+    if (n == 0)
+        snprintf(s->result.error, sizeof s->result.error, "a value is too large for the encoding");
+    number = set_add(&s->known, state_hash(state, n), &is_new);
     if (is_new) {
         bytes_append(&s->next, &n, sizeof n);
         bytes_append(&s->next, state, n);
         bytes_append(&s->origins, &how, sizeof how);
+        if (x_is_finished(w))
+            bytes_append(&s->finished, &number, sizeof number);
     }
     return number;
 }
@@ -228,32 +235,65 @@ static uint32_t layer_expand(search *s, uint32_t state, bool has_trace)
     return state;
 }
 
-/* ---- cycles ---- */
+/* ---- the end can be reached ---- */
 
-/* Remove states without a transition to them, again and again.  States of a cycle remain. */
-static bool has_cycle(const search *s)
+static uint32_t *numbers_new(size_t n)
+{
+    uint32_t *numbers = calloc(n + 1, sizeof *numbers);
+
+    if (!numbers)
+        abort();
+    return numbers;
+}
+
+/* The transitions from the other side: those to state i come from sources[begins[i]] to
+ * sources[begins[i + 1] - 1]. */
+typedef struct reverse {
+    uint32_t *begins, *sources;
+} reverse;
+
+static reverse reverse_new(const search *s)
 {
     const uint32_t *ends = (const uint32_t *)(const void *)s->ends.data;
     const uint32_t *targets = (const uint32_t *)(const void *)s->targets.data;
-    uint32_t *n_in = calloc(s->known.n, sizeof *n_in), *removed, n = 0;
+    reverse r = {numbers_new(s->known.n + 1), numbers_new(s->result.transitions)};
+    uint32_t t = 0;
 
-    removed = malloc(s->known.n * sizeof *removed);
-    if (!n_in || !removed)
-        abort();
     for (size_t i = 0; i < s->result.transitions; i++)
-        n_in[targets[i]]++;
-    if (n_in[0] == 0)
-        removed[n++] = 0; /* only the first state has no transition to it */
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t state = removed[i];
+        r.begins[targets[i] + 2]++;
+    for (uint32_t i = 2; i <= s->known.n; i++)
+        r.begins[i] += r.begins[i - 1];
+    for (uint32_t from = 0; from < s->known.n; from++)
+        for (; t < ends[from]; t++)
+            r.sources[r.begins[targets[t] + 1]++] = from;
+    return r;
+}
 
-        for (uint32_t t = state > 0 ? ends[state - 1] : 0; t < ends[state]; t++)
-            if (--n_in[targets[t]] == 0)
-                removed[n++] = targets[t];
+/* Walk from the finished states against the transitions. */
+static uint32_t n_states_with_end(const search *s)
+{
+    const uint32_t *finished = (const uint32_t *)(const void *)s->finished.data;
+    uint32_t *visited = numbers_new(s->known.n), n = 0;
+    bool *is_visited = calloc(s->known.n, sizeof *is_visited);
+    reverse r = reverse_new(s);
+
+    if (!is_visited)
+        abort();
+    for (size_t i = 0; i < s->finished.n / sizeof *finished; i++) {
+        visited[n++] = finished[i];
+        is_visited[finished[i]] = true;
     }
-    free(n_in);
-    free(removed);
-    return n < s->known.n;
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t k = r.begins[visited[i]]; k < r.begins[visited[i] + 1]; k++)
+            if (!is_visited[r.sources[k]]) {
+                is_visited[r.sources[k]] = true;
+                visited[n++] = r.sources[k];
+            }
+    free(visited);
+    free(is_visited);
+    free(r.begins);
+    free(r.sources);
+    return n;
 }
 
 static void layers_expand(search *s, uint64_t states_max, bool has_trace)
@@ -282,8 +322,8 @@ x_result x_search(const x_bounds *bounds, uint64_t states_max, bool has_trace)
     x_world_init(&w, bounds);
     state_add(&s, &w, (origin){0});
     layers_expand(&s, states_max, has_trace);
-    if (s.result.error[0] == '\0' && has_cycle(&s))
-        snprintf(s.result.error, sizeof s.result.error, "a sequence of actions has no end");
+    if (s.result.error[0] == '\0' && n_states_with_end(&s) < s.known.n)
+        snprintf(s.result.error, sizeof s.result.error, "some states never lead to the end");
     s.result.states = s.known.n;
     free(s.known.slots);
     bytes_free(&s.layer);
@@ -291,5 +331,6 @@ x_result x_search(const x_bounds *bounds, uint64_t states_max, bool has_trace)
     bytes_free(&s.origins);
     bytes_free(&s.ends);
     bytes_free(&s.targets);
+    bytes_free(&s.finished);
     return s.result;
 }

@@ -1,8 +1,8 @@
 /* A state as bytes.  Left out is what is the same in all states: settings, counters, times, and the
- * state of the random numbers, which the search chooses. */
+ * state of the random numbers, which the search chooses.  Left out is also the number of the wave:
+ * nothing depends on it, and it grows without limit while a loot is under way. */
 #include "explore_model.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* A new field must be added below. */
@@ -14,17 +14,19 @@ _Static_assert(sizeof(fi_victim) == FI_ASKS_MAX * sizeof(fi_ask) + 16, "encode e
 /* Writes to bytes, or reads from them, so that one list of fields serves both. */
 typedef struct coder {
     uint8_t *out;
-    const uint8_t *in; /* NULL: write */
+    const uint8_t *in;
+    bool is_reading;
     unsigned n;
+    bool is_too_large; /* a value or the state */
 } coder;
 
 static uint64_t byte_code(coder *c, uint64_t value)
 {
-    if (c->in)
+    if (c->is_reading)
         return c->in[c->n++];
-    if (value > UINT8_MAX || c->n == X_STATE_MAX)
-        abort(); /* the bounds are too large for this encoding */
-    c->out[c->n++] = (uint8_t)value;
+    c->is_too_large |= value > UINT8_MAX || c->n == X_STATE_MAX;
+    if (!c->is_too_large)
+        c->out[c->n++] = (uint8_t)value;
     return value;
 }
 
@@ -60,7 +62,7 @@ static void victim_code(coder *c, fi_victim *v)
 
         CODE(c, a->from);
         CODE(c, a->is_life);
-        if (c->in)
+        if (c->is_reading)
             a->until = 1;
     }
 }
@@ -72,8 +74,8 @@ static void termination_code(coder *c, fi_termination *e)
     CODE(c, e->has_wave);
 #ifdef FI_PROTOCOL_FAULTS
     CODE(c, e->was_passive);
+    CODE(c, e->last_sent);
 #endif
-    CODE(c, e->wave);
     CODE(c, e->counts_missing);
     CODE(c, e->sum_sent);
     CODE(c, e->sum_opened);
@@ -102,7 +104,6 @@ static void node_code(coder *c, x_node *node)
     CODE(c, node->can_split);
     CODE(c, node->rings);
     CODE(c, node->has_result);
-    CODE(c, node->has_entered);
 }
 
 static void run_code(coder *c, x_run *run)
@@ -131,13 +132,15 @@ unsigned x_state_encode(const x_world *w, uint8_t *bytes)
 
     /* Writing does not change the world. */
     world_code(&c, (x_world *)(uintptr_t)w);
+    if (c.is_too_large)
+        return 0;
     memcpy(bytes + c.n, w->messages, w->n_messages * sizeof *w->messages);
     return c.n + (unsigned)(w->n_messages * sizeof *w->messages);
 }
 
 void x_state_decode(x_world *w, const x_bounds *bounds, const uint8_t *bytes)
 {
-    coder c = {.in = bytes};
+    coder c = {.in = bytes, .is_reading = true};
 
     x_world_init(w, bounds);
     world_code(&c, w);
