@@ -23,6 +23,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects the state *
 static cluster_state state;
 static pid_t owner; /* the process that started; the child of a fork() has no cluster */
 
+static bool has_failed;           /* the last start; its message is the only one */
 static FI_ATOMIC(bool) is_joined; /* other ranks depend on this process */
 static unsigned own_rank, n_ranks = 1;
 static char own_trace[PATH_MAX];
@@ -191,6 +192,7 @@ int filch_cluster_start_(const filch_cluster_config *config, size_t size)
     e = fi_settings_resolve(&c->set, config, size);
     if (e == 0)
         e = cluster_join(c);
+    has_failed = e < 0;
     state_change(CHANGING, e == 0 ? ON : OFF);
     return e;
 }
@@ -226,12 +228,13 @@ int filch_cluster_stop(void)
     fi_comm *c = &fi_comm_own;
     int e = state_change(ON, CHANGING);
 
-    if (e < 0) {
-        fi_report(FILCH_LEVEL_ERROR, "filch_cluster_stop: %s",
-                  e == -EBUSY ? "a run is in progress"
-                              : "the cluster has not been started in this process");
+    if (e == -EBUSY)
+        fi_report(FILCH_LEVEL_ERROR, "filch_cluster_stop: a run is in progress");
+    else if (e < 0 && !has_failed)
+        fi_report(FILCH_LEVEL_ERROR,
+                  "filch_cluster_stop: the cluster has not been started in this process");
+    if (e < 0)
         return e;
-    }
     stop_agree(&c->lanes);
     counters_take(c);
     filch_stop();

@@ -32,6 +32,18 @@ static void calls_need_a_start(void **state)
     filch_set_message_handler(NULL, NULL);
 }
 
+/* The message of the start is the only one. */
+static void stop_after_a_failed_start_is_silent(void **state)
+{
+    (void)state;
+    messages_reset();
+    CHECK_INT(filch_cluster_start(&(filch_cluster_config){.transport = "tcp"}), -EINVAL);
+    CHECK_INT(filch_cluster_stop(), -EINVAL);
+    CHECK_STR(messages,
+              "filch_cluster_start: unknown transport ('tcp'); use 'auto', 'one' or 'mpi'\n");
+    filch_set_message_handler(NULL, NULL);
+}
+
 static void start_and_stop_come_in_pairs(void **state)
 {
     atomic_ullong n = 0;
@@ -224,10 +236,11 @@ static void progress_is_reported(void **state)
 }
 
 #ifndef FILCH_EMULATED
-CHECK_MAIN(calls_need_a_start, start_and_stop_come_in_pairs, a_running_runtime_is_used,
-           a_run_excludes_others, threads_and_fibers_make_runs, progress_is_reported,
-           exit_before_stop_fails, a_forked_child_has_no_cluster)
+CHECK_MAIN(calls_need_a_start, stop_after_a_failed_start_is_silent, start_and_stop_come_in_pairs,
+           a_running_runtime_is_used, a_run_excludes_others, threads_and_fibers_make_runs,
+           progress_is_reported, exit_before_stop_fails, a_forked_child_has_no_cluster)
 #else
-CHECK_MAIN(calls_need_a_start, start_and_stop_come_in_pairs, a_running_runtime_is_used,
-           a_run_excludes_others, threads_and_fibers_make_runs, progress_is_reported)
+CHECK_MAIN(calls_need_a_start, stop_after_a_failed_start_is_silent, start_and_stop_come_in_pairs,
+           a_running_runtime_is_used, a_run_excludes_others, threads_and_fibers_make_runs,
+           progress_is_reported)
 #endif
