@@ -4,6 +4,7 @@
 #define CLI_COMMAND_H
 
 int command_bench(int argc, char **argv);
+int command_cluster(int argc, char **argv);
 int command_dump(int argc, char **argv);
 int command_info(int argc, char **argv);
 int command_lab(int argc, char **argv);

@@ -22,6 +22,7 @@ static const command commands[] = {
     {"info", "print what a bug report needs: build, machine, limits", command_info},
     {"bench", "compare workloads on Filch and other runtimes", command_bench},
     {"lab", "reproduce the published figures and compare", command_lab},
+    {"cluster", "simulate a program on several processes", command_cluster},
     {0},
 };
 
@@ -81,13 +82,24 @@ static int version(int argc, char **argv)
     return EXIT_OK;
 }
 
-/* The help of a command, such as `run`, or of a part, such as `bench run`. */
+/* Is it a part of a command, such as `bench run`? */
+static bool is_part_of(const char *name, const char *word)
+{
+    static const char *const parts[][2] = {{"bench", "run"},
+                                           {"bench", "jobs"},
+                                           {"bench", "fibers"},
+                                           {"bench", "scale-out"},
+                                           {"cluster", "sim"}};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (strcmp(name, parts[i][0]) == 0 && strcmp(word, parts[i][1]) == 0)
+            return true;
+    return false;
+}
+
+/* The help of a command or of a part. */
 static int help_of(int argc, char **argv)
 {
-    static const char *const parts[] = {"run", "jobs", "fibers", "scale-out"};
-    bool is_part = false;
-    for (int i = 0; argc == 2 && i < 4; i++)
-        is_part |= strcmp(argv[0], "bench") == 0 && strcmp(argv[1], parts[i]) == 0;
+    bool is_part = argc == 2 && is_part_of(argv[0], argv[1]);
     if (argc > 1 && !is_part)
         usage_error("help takes one command (got also '%s')", argv[1]);
     if (strcmp(argv[0], "help") == 0 || strcmp(argv[0], "version") == 0) {

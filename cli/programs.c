@@ -53,6 +53,12 @@ bool program_exists(const workload *w, const char *runtime)
     return access(path, X_OK) == 0;
 }
 
+bool program_find(const char *name, char *path, size_t capacity)
+{
+    int n = snprintf(path, capacity, "%s/%s", programs_dir(), name);
+    return n >= 0 && (size_t)n < capacity && access(path, X_OK) == 0;
+}
+
 /* Find the line "runtime: reason". */
 static bool find_reason(FILE *file, const char *runtime, char *out, size_t capacity)
 {

@@ -39,6 +39,9 @@ bool program_exists(const workload *w, const char *runtime);
 /* Its path, whether or not it exists; empty if the path is too long. */
 void program_path(const workload *w, const char *runtime, char *out, size_t capacity);
 
+/* The path of another program beside them.  Returns: does it exist? */
+bool program_find(const char *name, char *path, size_t capacity);
+
 /* Why it does not exist, as recorded by the build. */
 void program_why_missing(const workload *w, const char *runtime, char *out, size_t capacity);
 

@@ -9,7 +9,7 @@ _filch_names() {
 _filch_section() {
     local title=$1
     shift
-    "$@" 2>/dev/null | sed -nE "/^$title\$/,/^\$/s/^  ([a-z][A-Za-z0-9-]*)( .*)?\$/\\1/p"
+    "$@" 2>/dev/null | sed -nE "/^$title\$/,/^\$/s/^  ([A-Za-z][A-Za-z0-9-]*)( .*)?\$/\\1/p"
 }
 _filch_options() {
     "$@" 2>/dev/null | grep -oE '^ +(-[a-zA-Z], )?--[a-z-]+' | grep -oE -- '--[a-z-]+'
@@ -33,11 +33,15 @@ _filch_program_at() {
 
 # _filch_values OPTION: the values of an option that is the last word; fails if it does not have a value.
 _filch_values() {
+    [[ "$command $1" != 'top --ranks' ]] || return 1
     case $1 in
     --runtimes) _filch_section runtimes "$tool" bench --help ;;
+    --tree) _filch_section trees "$tool" cluster sim --help ;;
     --deque) printf 'locked\nbounded\nbatch\n' ;;
     --publish) printf 'lazy\neager\n' ;;
     --workers | --repeat | --size | --timeout | --steal-batch | --stack-size | --interval | --rounds | --burden | -[winr]) ;;
+    --ranks | --item | --slow | --slow-factor | --latency | --jitter | --wake-up | --loot | --tries | --answer | --runs) ;;
+    --outage | --outage-at | --outage-for | --silence | --seed) ;;
     *) return 1 ;;
     esac
 }
@@ -63,6 +67,9 @@ _filch() {
     if [[ $command = bench && ${COMP_WORDS[2]-} = @(run|jobs|fibers|scale-out) ]] && ((COMP_CWORD > 2)); then
         help+=("${COMP_WORDS[2]}")
     fi
+    if [[ $command = cluster && ${COMP_WORDS[2]-} = sim ]] && ((COMP_CWORD > 2)); then
+        help+=(sim)
+    fi
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
         words="$(_filch_names "$tool" help) --help --version"
@@ -87,11 +94,13 @@ _filch() {
         return
     elif [[ $command = help && $before = bench ]]; then
         words=$(_filch_section 'other tables' "$tool" bench --help)
+    elif [[ $command = help && $before = cluster ]]; then
+        words=$(_filch_names "$tool" cluster --help)
     elif [[ $command = help ]]; then
         words=$(_filch_names "$tool" help)
     elif [[ $command = bench ]]; then
         words=$(_filch_bench_names "${help[2]-}")
-    elif [[ $command = lab ]] && ((COMP_CWORD > 2)); then
+    elif [[ $command = @(lab|cluster) ]] && ((COMP_CWORD > 2)); then
         words=
     else
         words=$(_filch_names "${help[@]}" --help)

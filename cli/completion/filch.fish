@@ -6,13 +6,15 @@ end
 
 # __filch_section TITLE COMMAND...: the names between the line TITLE and the next empty line.
 function __filch_section
-    command filch $argv[2..-1] 2>/dev/null | sed -nE "/^$argv[1]\$/,/^\$/s/^  ([a-z][A-Za-z0-9-]*)( .*)?\$/\\1/p"
+    command filch $argv[2..-1] 2>/dev/null | sed -nE "/^$argv[1]\$/,/^\$/s/^  ([A-Za-z][A-Za-z0-9-]*)( .*)?\$/\\1/p"
 end
 
-# The command of the line: its name, and the part of `bench`.
+# The command of the line: its name, and the part of `bench` or `cluster`.
 function __filch_command
     set -l words (commandline -opc)
     if test (count $words) -gt 2; and test $words[2] = bench; and contains -- $words[3] run jobs fibers scale-out
+        printf '%s\n' $words[2..3]
+    else if test (count $words) -gt 2; and test "$words[2..3]" = "cluster sim"
         printf '%s\n' $words[2..3]
     else
         printf '%s\n' $words[2]
@@ -37,6 +39,10 @@ end
 
 function __filch_here
     set -l words (commandline -opc)
+    if test "$words[2..-1]" = "help cluster"
+        __filch_names cluster --help
+        return
+    end
     if test (count $words) -eq 1; or test $words[2] = help
         __filch_names help
         return
@@ -44,11 +50,15 @@ function __filch_here
     switch $words[-1]
         case --runtimes
             __filch_section runtimes bench --help
+        case --tree
+            __filch_section trees cluster sim --help
         case --deque
             printf '%s\n' locked bounded batch
         case --publish
             printf '%s\n' lazy eager
         case --workers --repeat --size --timeout --steal-batch --stack-size --interval --rounds --burden -w -i -n -r
+        case --item --slow --slow-factor --latency --jitter --wake-up --loot --tries --answer --runs
+        case --outage --outage-at --outage-for --silence --seed
         case --plot --csv --out --output --trace -o csv
             __fish_complete_path (commandline -ct)
         case '*'

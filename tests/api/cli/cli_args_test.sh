@@ -17,7 +17,7 @@ for command in bench 'bench run'; do
         stdout_has "  $workload "
     done
 done
-commands=('bench' 'bench run' 'bench jobs' 'bench fibers' 'dump' 'help' 'info' 'lab' 'run' 'scale' 'top' 'trace' 'version')
+commands=('bench' 'bench run' 'bench jobs' 'bench fibers' 'cluster' 'cluster sim' 'dump' 'help' 'info' 'lab' 'run' 'scale' 'top' 'trace' 'version')
 for words in help version "${commands[@]/%/ --help}"; do
     code=0
     # shellcheck disable=SC2086  # split into arguments

@@ -32,7 +32,7 @@ proposes_only() {
     [ "${#COMPREPLY[@]}" -eq "$n" ] || fail "$* should propose no more"
 }
 
-proposes run trace scale top dump info bench lab help version -- ''
+proposes run trace scale top dump info bench lab cluster help version -- ''
 proposes_only scale -- sc
 proposes fib tree uts-T3 run jobs fibers scale-out -- bench ''
 proposes_none() {
@@ -73,6 +73,15 @@ proposes --interval --once -- top --
 proposes peers jobs deques steals probabilities all report csv -- lab ''
 proposes_only -- lab peers ''
 proposes run jobs fibers scale-out -- help bench ''
+proposes_only sim -- cluster ''
+proposes_only sim -- help cluster ''
+proposes_only --help --version -- cluster --
+proposes --tree --ranks --outage-for -- cluster sim --
+proposes_only G13 B13 G9 B9 -- cluster sim --tree ''
+proposes_only G13 G9 -- cluster sim --tree G
+proposes_only -- cluster sim --ranks ''
+proposes_only -- cluster sim ''
+proposes --once -- top --ranks --
 
 for shell in zsh fish; do
     file=$folder/_filch
