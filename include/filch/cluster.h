@@ -48,7 +48,7 @@
  * floating-point sums.  Each part of the work has its own copy of acc, so it needs no lock.  After a
  * run that returns an error, acc is not specified.
  *
- * filch-cluster(3) and docs/cluster.md describe launchers, settings and failures. */
+ * filch-cluster(7) and docs/cluster.md describe launchers, settings and failures. */
 #ifndef FILCH_CLUSTER_H
 #define FILCH_CLUSTER_H
 
@@ -125,7 +125,8 @@ static inline int filch_cluster_start(const filch_cluster_config *config)
  * again in the same process.
  * Call from: any thread, not from a fiber.  Blocks: the thread, until all ranks have called it.
  * Returns: 0.
- *     -EINVAL: filch_cluster_start has not been called, or has failed. */
+ *     -EINVAL: filch_cluster_start has not been called, or has failed.
+ *     -EBUSY: a run is in progress. */
 FILCH_API int filch_cluster_stop(void);
 
 /* Get the number of this process, from 0 on, and the number of all processes.

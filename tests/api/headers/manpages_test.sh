@@ -16,7 +16,7 @@ fail() {
 fresh_copy() {
     rm -rf -- "$work/tree"
     mkdir -p "$work/tree"
-    cp -r -- "$tree/include" "$tree/man" "$tree/src" "$work/tree"
+    cp -r -- "$tree/include" "$tree/man" "$tree/src" "$tree/cluster" "$work/tree"
 }
 
 # check MESSAGE: tools/manpages must reject the copy and print MESSAGE.
@@ -93,10 +93,15 @@ edit man/filch-errors.7 '/^\.It "all fibers are asleep/d' \
 edit man/filch-errors.7 's/^\.It "all fibers/& of it/' 'filch-errors.7: lists "all fibers of it are asleep'
 edit src/sync/mutex.c 's/the mutex is not locked/the mutex is free/' \
     'filch-errors.7: does not list the message "filch_mutex_unlock: the mutex is free"'
+edit cluster/start.c 's/the runtime cannot be started/there is no runtime/' \
+    'filch-errors.7: does not list the message "filch_cluster_start: there is no runtime (...); all ranks end"'
+edit cluster/transport/mpi.c 's/= "there is no memory"/= "memory is full"/' \
+    'filch-errors.7: does not list the message "filch_cluster_start: memory is full"'
 
 # The overview
 edit man/filch.7 '/^\.It In filch\/chan\.h/d' 'filch.7: does not list <filch/chan.h>'
 edit man/filch.7 '/^\.It Ev FILCH_WORKERS/d' 'filch.7: does not list FILCH_WORKERS'
+edit man/filch.7 '/^\.It Ev FILCH_CLUSTER_LOOT/d' 'filch.7: does not list FILCH_CLUSTER_LOOT'
 edit man/filch.7 's/^\.It Ev FILCH_WORKERS/&\n.It Ev FILCH_THREADS/' \
     'filch.7: lists FILCH_THREADS, which src/ does not read'
 
