@@ -1,7 +1,7 @@
 /* Pools of nodes for filch_cluster_pool.  Each node of the tree is an item.
  *
- * A text is 40 hexadecimal digits of the node's state, and its depth in decimal.  Programs with paths
- * or names as items use pools in this way. */
+ * A text is the node's state in 40 letters of 4 bits each, and its depth in decimal.  Programs with
+ * paths or names as items use pools in this way. */
 #include "items.h"
 
 #include "uts.h"
@@ -68,7 +68,7 @@ static size_t text_write(char text[TEXT_MAX], const uts_node *node)
 
     for (int i = 0; i < 5; i++)
         for (int shift = 28; shift >= 0; shift -= 4)
-            text[n++] = "0123456789abcdef"[node->state[i] >> shift & 15];
+            text[n++] = (char)('a' + (node->state[i] >> shift & 15));
     return n + number_write(text + n, (unsigned)node->depth);
 }
 
@@ -78,10 +78,8 @@ static uts_node text_read(const char *text, size_t length)
     size_t n = 0;
 
     for (int i = 0; i < 5; i++)
-        for (int digit = 0; digit < 8; digit++, n++) {
-            int value = text[n] <= '9' ? text[n] - '0' : text[n] - 'a' + 10;
-            node.state[i] = node.state[i] << 4 | (uint32_t)value;
-        }
+        for (int shift = 28; shift >= 0; shift -= 4)
+            node.state[i] |= (uint32_t)(text[n++] - 'a') << shift;
     for (; n < length; n++)
         node.depth = 10 * node.depth + (text[n] - '0');
     return node;
