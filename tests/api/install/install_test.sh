@@ -102,6 +102,7 @@ runs "$work/pc_all_static"
 for way in find_package subproject; do
     quietly env CC="$cc" cmake -S "$here/$way" -B "$work/$way" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" -DFILCH_SOURCE="$source"
     quietly cmake --build "$work/$way"
+    [ -z "$(find "$work/$way" -name 'libfilch-mpi.*')" ] || fail "$way: libfilch-mpi is built, but no target links it"
     grep -qe "$option" "$work/$way/build.ninja" || fail "$way: the targets are without $option"
     runs "$work/$way/with_shared"
     runs "$work/$way/with_static"
