@@ -11,7 +11,7 @@
 /* A block takes 5 to 20 us: long enough to hide its own cost, and short enough for a thief. */
 #define BLOCK_NS_MIN 5000
 #define BLOCK_NS_MAX 20000
-#define LOOT_NS_MIN  4000  /* a steal costs about this, so a loot is worth at least this */
+#define LOOT_NS_MIN  2000  /* a loot of less work costs more than it saves: filch cluster sim */
 #define STUCK_NS     50000 /* a lane is inside a long item after this time */
 #define LOOT_BYTES_LIMIT                                                                           \
     ((size_t)INT_MAX - 4096) /* MPI counts the bytes of a message with an int */

@@ -1,5 +1,6 @@
 /* The model of a lane.  A block is computed when it starts and takes effect when it ends.  The
- * number of items in a block adapts, so that a block takes 5 to 20 us. */
+ * number of items in a block adapts, so that a block takes 5 to 20 us.
+ * The constants are those of run/lanes.c. */
 #include "sim/world.h"
 
 #include <string.h>
@@ -7,9 +8,7 @@
 #define BLOCK_NS_MIN 5000
 #define BLOCK_NS_MAX 20000
 
-/* The work in a bag that is split.  The lanes of the library have 4 us (run/lanes.c).  In the model,
- * 4 us cost 2 points of G13 with 1,024 ranks, and about as much if each loot takes 1 or 2 us of both
- * lanes. */
+/* The work in a bag that is split.  With 4 us, G13 with 1,024 ranks loses 2 points. */
 #define LOOT_NS_MIN 2000
 
 enum { BLOCK_ITEMS_MAX = 65536, FLOOR_MIN = 2, FLOOR_MAX = 64 };
