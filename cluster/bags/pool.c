@@ -60,7 +60,7 @@ static size_t record_bytes(const filch_pool *pool, size_t item_size)
 {
     size_t fixed = pool->call->type->item_size;
 
-    return fixed ? padded(fixed) : padded(item_size) + 2 * WORD;
+    return fixed ? padded(fixed) : padded(item_size) + 2 * (size_t)WORD;
 }
 
 static size_t size_word(const unsigned char *at)
@@ -411,10 +411,10 @@ int filch_cluster_pool(const filch_pool_type *type, const void *items, size_t n,
     filch_pool *pool = NULL;
     int e = type_check(__func__, type);
 
-    if (e == 0 && n > 0 && !items)
-        e = fi_run_null(__func__, "items");
     if (e < 0)
         return e;
+    if (n > 0 && !items)
+        return fi_run_null(__func__, "items");
     if (n > 0) {
         pool = pool_make(&call);
         e = pool ? items_append(__func__, pool, items, n) : -ENOMEM;

@@ -31,7 +31,7 @@ static const char *skip_escape(const char *p, const char *end)
     if (p == end)
         return NULL;
     if (*p != 'u')
-        return memchr("\"\\/bfnrt", *p, 8) ? p + 1 : NULL;
+        return *p != '\0' && strchr("\"\\/bfnrt", *p) ? p + 1 : NULL;
     for (int i = 1; i <= 4; i++)
         if (p + i >= end || !is_hex(p[i]))
             return NULL;

@@ -149,7 +149,7 @@ static bool event_read(event *e, const char *line, size_t n)
     if (!skip_text(&c, "{\"ph\":\"") || c.at == c.end)
         return false;
     e->phase = *c.at++;
-    if (!memchr("MXiCsf", e->phase, 6) || !read_field(&c, "\",\"pid\":", &e->pid))
+    if (e->phase == '\0' || !strchr("MXiCsf", e->phase) || !read_field(&c, "\",\"pid\":", &e->pid))
         return false;
     e->has_row = e->phase != 'C';
     e->has_time = e->phase != 'M';

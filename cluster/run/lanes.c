@@ -357,12 +357,13 @@ void fi_lane_share_slow(fi_lane *lane)
 static void *any_split(fi_lanes *l, size_t max_bytes, bool only_stuck)
 {
     int64_t stuck_since = filch_now() - STUCK_NS;
+    fi_split how = {.max_bytes = max_bytes};
     void *part = NULL;
 
     for (fi_lane *lane = l->lanes; lane && !part; lane = lane->next) {
         bool is_stuck = fi_load_relaxed(&lane->since) < stuck_since;
-        fi_split how = {is_stuck ? 1 : fi_load_relaxed(&lane->item_floor), max_bytes};
 
+        how.min_items = is_stuck ? 1 : fi_load_relaxed(&lane->item_floor);
         if (is_stuck || !only_stuck)
             part = l->work.ops->split(lane->bag, &how, l->work.ctx);
     }

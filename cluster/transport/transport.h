@@ -64,7 +64,7 @@ typedef struct fi_transport {
     void (*ring)(void);
     /* End all ranks with this exit status, which is not 0.  From any thread, at any time.  Before
      * the end of open a signal may end them instead.  Does not return. */
-    void (*stop)(int status) __attribute__((noreturn));
+    __attribute__((noreturn)) void (*stop)(int status);
     /* Collective.  Wait until all sends have completed and all ranks call it, without using a CPU.
      * No message is under way.  If the launcher dies meanwhile, the process ends with status 1. */
     void (*close)(void);

@@ -53,7 +53,7 @@ static void send_loots(fi_merged_trace *m, unsigned rank, unsigned ranks, const 
                            {.ns = ns + 50000, .peer = from}};
         for (int k = 0; k < 2; k++) {
             pair[k].number = i + 1;
-            pair[k].bytes = 1000 * i;
+            pair[k].bytes = UINT64_C(1000) * i;
             pair[k].kind = i % 4 == 0 ? FI_GIFT : FI_LOOT;
         }
         fi_merged_trace_loots(m, pair, 2);

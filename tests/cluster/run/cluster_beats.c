@@ -16,7 +16,8 @@ static fi_beat_own own_of(unsigned rank, uint64_t run)
 {
     fi_beat_own own = {.run_items = rank, .row = {.rank = rank, .pid = 1000 + rank}};
 
-    own.sums = (filch_ranks_sums){.run = run, .items = 10 * rank, .loots = 1, .busy = rank % 2};
+    own.sums =
+        (filch_ranks_sums){.run = run, .items = UINT64_C(10) * rank, .loots = 1, .busy = rank % 2};
     return own;
 }
 

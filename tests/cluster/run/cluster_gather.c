@@ -59,7 +59,7 @@ static fi_summary summary_of(unsigned rank)
 {
     fi_summary s = {.pid = 100 + rank, .host = "node"};
 
-    s.stats.items = 10 * (rank + 1);
+    s.stats.items = UINT64_C(10) * (rank + 1);
     return s;
 }
 
