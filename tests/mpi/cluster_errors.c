@@ -1,8 +1,5 @@
 /* cluster_errors MODE FILE TOKEN: results, errors and mistakes of a program with 3 ranks.  FILE is
  * shared by the ranks.  TOKEN is for the script, which looks for processes that are left. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* strerrorname_np */
-#endif
 #include "cluster_helpers.h"
 
 #include <filch/fiber.h>

@@ -2,6 +2,9 @@
 #ifndef TESTS_CLUSTER_HELPERS_H
 #define TESTS_CLUSTER_HELPERS_H
 
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* for all programs that include this first */
+#endif
 #include <errno.h>
 #include <fcntl.h>
 #include <filch/cluster.h>

@@ -1,8 +1,11 @@
 # shellcheck shell=bash
 # Sourced by the scripts that start ranks and look for processes that are left.  They set $mpi, and
-# call `start_lib`.
+# $program.
+# shellcheck disable=SC2034,SC2154  # variables of the scripts
 
 here=$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")
+# shellcheck source=SCRIPTDIR/environment.sh
+. "$here/environment.sh"
 work=$(mktemp -d)
 tokens=() # in the arguments of all processes that the script starts
 helpers=()
@@ -11,7 +14,10 @@ helpers=()
 cleanup() {
     local word
     for word in "${tokens[@]}"; do pkill -KILL -f -- "$word" || true; done
-    if [ ${#helpers[@]} -gt 0 ]; then kill -KILL "${helpers[@]}" 2>/dev/null || true; fi
+    if [ ${#helpers[@]} -gt 0 ]; then
+        kill -KILL "${helpers[@]}" 2>/dev/null || true
+        wait "${helpers[@]}" 2>/dev/null || true
+    fi
     rm -rf -- "$work"
 }
 trap cleanup EXIT
@@ -50,4 +56,38 @@ has() {
     local n
     n=$(grep -Ec -- "$2" "$work/output" || true)
     [ "$n" -eq "$1" ] || fail "expected $1 lines with '$2', got $n"
+}
+
+# launch MODE VARIABLE=VALUE...: start 3 ranks of $program (cluster_hurt), and wait until each is ready.
+# Sets $launcher, and pids[RANK].
+launch() {
+    local mode=$1 rank pid
+    new_token cluster_hurt
+    printf '\0' >"$work/shared"
+    : >"$work/ready"
+    : >"$work/output"
+    env "${@:2}" "$here/run" "$mpi" 3 "$program" "$mode" "$work/shared" "$work/ready" "$token" \
+        >"$work/output" 2>&1 &
+    launcher=$!
+    await '3 ranks that are ready' ready_is_complete
+    while read -r rank pid; do pids[rank]=$pid; done <"$work/ready"
+}
+ready_is_complete() { [ "$(wc -l <"$work/ready")" -eq 3 ]; }
+
+# Let the items of the modes `gate` and `idle` end.
+open_gate() { printf '\1' | dd of="$work/shared" conv=notrunc status=none; }
+
+# ends STATUS CASE: wait for the launcher, and for all processes.  STATUS is a pattern.
+ends() {
+    local status=0 began
+    began=$(date +%s%N)
+    wait "$launcher" 2>/dev/null || status=$?
+    await_none
+    printf '== %s, %s: status %s, all processes ended after %d ms\n' "$mpi" "$2" "$status" \
+        $((($(date +%s%N) - began) / 1000000))
+    # shellcheck disable=SC2254  # a pattern
+    case $status in
+    $1) ;;
+    *) fail "$2: expected status $1, got $status" ;;
+    esac
 }

@@ -1,7 +1,17 @@
 # Tests of libfilch-mpi with real ranks.  The programs use it as a program of a user does.
-foreach(program cluster_work cluster_errors)
+foreach(program cluster_work cluster_errors cluster_hurt)
   add_executable(${program} ${program}.c)
   target_link_libraries(${program} PRIVATE filch_mpi filch_warnings filch_sanitizers Threads::Threads)
 endforeach()
 filch_mpi_script_test(cluster_work cluster_work.sh cluster_work)
 filch_mpi_script_test(cluster_errors cluster_errors.sh cluster_errors)
+filch_mpi_script_test(cluster_hurt cluster_hurt.sh cluster_hurt)
+set(filch_tool)
+if(TARGET filch_cli)
+  set(filch_tool $<TARGET_FILE:filch_cli>)
+endif()
+filch_mpi_script_test(cluster_observe cluster_observe.sh cluster_hurt
+  ARGS $<TARGET_FILE:cluster_work> ${PROJECT_SOURCE_DIR}/tests/api/trace/check.py ${filch_tool})
+if(TARGET bench_uts_cluster)
+  filch_mpi_script_test(cluster_uts cluster_uts.sh bench_uts_cluster)
+endif()

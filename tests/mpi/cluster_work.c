@@ -450,7 +450,7 @@ static void case_bags(void)
                                         .unpack = list_unpack,
                                         .acc_size = sizeof(sums),
                                         .combine = sums_combine};
-    sums s = {0}, expected = sums_of_range(0, 64 * 3000);
+    sums s = {0}, expected = sums_of_range(0, UINT64_C(64) * 3000);
     list *all = NULL;
 
     if (filch_cluster_rank() == 0) {
