@@ -371,6 +371,17 @@ static bool sends_are_over(void)
     return fi_mpi_sends_test() < 0 || fi_mpi.sends.n == 0;
 }
 
+/* MPICH before 4.2 can hang in MPI_Finalize if its messages travel over TCP: a rank that has
+ * disconnected waits without answering the ranks that disconnect later (mpich pull request 6596).
+ * Programs of any kind hang.  Nearly all do if the ranks come at different times, so they come at
+ * the same time.  All have passed ranks_await, so this barrier is short. */
+static void mpi_finalize(void)
+{
+    if (fi_mpi.place.n_near < fi_mpi.place.ranks)
+        (void)MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Finalize();
+}
+
 static void mpi_close(void)
 {
     await(sends_are_over);
@@ -381,7 +392,7 @@ static void mpi_close(void)
     free(fi_mpi.near);
     free(fi_mpi.pids);
     if (is_initializer)
-        MPI_Finalize();
+        mpi_finalize();
 }
 
 extern const fi_transport fi_transport_mpi;
