@@ -22,7 +22,7 @@ static uint64_t sums[MAX_RANKS]; /* of the numbers of the messages from each ran
 
 static unsigned char byte_at(unsigned from, uint64_t number)
 {
-    return (unsigned char)(from * 89 + number * 31 + 7);
+    return (unsigned char)((uint64_t)from * 89 + number * 31 + 7);
 }
 
 static fi_packet *loot_make(unsigned to, size_t size)
@@ -131,6 +131,7 @@ static void mode_many(void)
 {
     enum { MESSAGES = 100000, MAX_SIZE = 200 };
 
+    CHECK(here.ranks > 1);
     for (unsigned i = 0; i < MESSAGES; i++) {
         unsigned to = (here.rank + 1 + random_next() % (here.ranks - 1)) % here.ranks;
 

@@ -1,20 +1,25 @@
 #!/usr/bin/env bash
-# stop_test.sh PROGRAM PLUGIN_DIR {openmpi|mpich}: run PROGRAM (stop_test) in each of its modes.
-# Checks the exit status, and that no process is left.
+# stop_test.sh PROGRAM PLUGIN_DIR {openmpi|mpich} [namespaces]: run PROGRAM (stop_test) in each of its
+# modes, on one node or on two.  Checks the exit status, and that no process is left.
 set -euo pipefail
 program=$(readlink -f -- "$1")
 export FILCH_MPI_PLUGIN_DIR=$2
 mpi=$3
-run=$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/run
-output=$(mktemp)
+here=$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")
+# shellcheck source=SCRIPTDIR/environment.sh
+. "$here/environment.sh"
+run=$here/${4:-run}
+files=$(mktemp -d)
+output=$files/output
 cases=0
 token=
 
 cleanup() {
-    rm -f -- "$output"
     if [ -n "$token" ]; then pkill -KILL -f -- "$token" || true; fi
+    rm -rf -- "$files"
 }
 trap cleanup EXIT
+mpi_files "$files"
 
 fail() {
     printf 'FAILED: %s\n' "$1" >&2

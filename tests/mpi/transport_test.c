@@ -363,10 +363,13 @@ static void measure_ping_pong(const char *name, bool may_sleep, unsigned pause_u
             pong(may_sleep);
     }
     if (here.rank == 0) {
+        int64_t median, p90;
+
         qsort(took, ROUNDS, sizeof took[0], int64_compare);
+        median = took[ROUNDS / 2];
+        p90 = took[ROUNDS * 9 / 10];
         printf("%s: one way %.2f us (median), %.2f us (p90), %.2f us (max)\n", name,
-               (double)took[ROUNDS / 2] / 1e3, (double)took[ROUNDS * 9 / 10] / 1e3,
-               (double)took[ROUNDS - 1] / 1e3);
+               (double)median / 1e3, (double)p90 / 1e3, (double)took[ROUNDS - 1] / 1e3);
     }
     phase_end();
 }
