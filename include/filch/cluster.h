@@ -72,7 +72,8 @@ typedef struct filch_progress {
 } filch_progress;
 
 /* Settings.  A field that is zero or NULL is taken from its environment variable, and otherwise has
- * its default.  A wrong variable is named by a message and ignored, unless FILCH_STRICT is 1. */
+ * its default.  A wrong variable is named by a message and ignored, unless FILCH_STRICT is 1.  An
+ * unknown FILCH_CLUSTER is always an error. */
 typedef struct filch_cluster_config {
     /* FILCH_CLUSTER: auto, one or mpi; default auto: mpi if a launcher started the process, and one
      * otherwise */
@@ -110,8 +111,8 @@ FILCH_API int filch_cluster_start_(const filch_cluster_config *config, size_t si
  * Call from: any thread, not from a fiber.  Blocks: the thread, until all ranks have called it.
  * Returns: 0.
  *     -EALREADY: it was called before, without filch_cluster_stop.
- *     -EINVAL: a field of config is wrong, or a variable with FILCH_STRICT=1, or transport mpi
- *         without a launcher.
+ *     -EINVAL: a field of config is wrong, or FILCH_CLUSTER, or another variable with
+ *         FILCH_STRICT=1, or transport mpi without a launcher.
  *     -ENOENT: a launcher started the process, but the plugin for its MPI cannot be loaded.
  *     -EPROTO: the launcher and the plugin are of different MPI libraries.
  *     Other errors are those of filch_start and of MPI.  A message names the cause. */
