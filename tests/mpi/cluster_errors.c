@@ -239,13 +239,14 @@ static size_t count_pack(const void *bag, void *to, size_t capacity, void *ctx)
     return sizeof(count_bag);
 }
 
+/* A rank unpacks its own loot if no thief waits any more. */
 static int count_unpack(void *bag, const void *from, size_t size, void *ctx)
 {
     (void)bag;
     (void)from;
     (void)size;
     (void)ctx;
-    return -EBADMSG;
+    return filch_cluster_rank() == 0 ? 0 : -EBADMSG;
 }
 
 /* A thief cannot unpack its loot, or cannot create a bag for it. */
