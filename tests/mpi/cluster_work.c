@@ -312,7 +312,7 @@ static void texts_run(unsigned n, size_t (*size_of)(unsigned i), const sums *exp
 {
     static const filch_pool_type type = {
         .handle = text_handle, .acc_size = sizeof(sums), .combine = sums_combine};
-    filch_item items[TEXTS];
+    filch_item items[TEXTS] = {0};
     sums s = {0};
 
     texts_make(items, n, size_of);
