@@ -366,7 +366,7 @@ static void thread_begin(fi_comm *c)
     c->started_cpu_ns = thread_cpu_ns(); /* the start of MPI does not count */
     rank_init(c);
     c->sends.net = c->net;
-    fi_pace_init(&c->pace, c->place.n_near < c->place.ranks, !fi_workers_lack_cpus(&c->place));
+    fi_pace_init(&c->pace, c->place.is_polled, !fi_workers_lack_cpus(&c->place));
     fi_beats_init(&c->beats, c->place.rank, c->place.ranks, c->set.silence_ns, c->started_ns);
     fi_loot_log_init(&c->loots);
     fi_monitor_init(c);

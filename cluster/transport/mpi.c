@@ -121,34 +121,25 @@ static void launcher_check(void)
 }
 
 /* Blocking calls of MPI would use a CPU until the last rank arrives. */
-static void await(bool (*is_over)(void))
+static void nap(int64_t *ns)
 {
-    int64_t nap = NAP_MIN_NS;
-
-    while (!is_over()) {
-        launcher_check();
-        nanosleep(&(struct timespec){.tv_nsec = (long)nap}, NULL);
-        nap = 2 * nap < NAP_MAX_NS ? 2 * nap : NAP_MAX_NS;
-    }
+    launcher_check();
+    nanosleep(&(struct timespec){.tv_nsec = (long)*ns}, NULL);
+    *ns = 2 * *ns < NAP_MAX_NS ? 2 * *ns : NAP_MAX_NS;
 }
 
-static MPI_Request barrier;
-
-static bool barrier_is_over(void)
+int fi_mpi_await(int e, MPI_Request *request, const char **why)
 {
+    int64_t nap_ns = NAP_MIN_NS;
     int done = 0;
-    int e = fi_mpi_result("MPI_Test", MPI_Test(&barrier, &done, MPI_STATUS_IGNORE));
 
-    return e < 0 || done;
-}
-
-static int ranks_await(MPI_Comm comm)
-{
-    int e = MPI_Ibarrier(comm, &barrier);
-
-    if (e == MPI_SUCCESS)
-        await(barrier_is_over);
-    return e;
+    while (e == MPI_SUCCESS) {
+        e = MPI_Test(request, &done, MPI_STATUS_IGNORE);
+        if (done)
+            break;
+        nap(&nap_ns);
+    }
+    return open_result(e, why);
 }
 
 /* ---- opening ---- */
@@ -243,14 +234,16 @@ static int world_check(unsigned launched_ranks, const char **why)
     return -EPROTO;
 }
 
+/* Nobody else uses the world of an MPI that open has initialised. */
 static int comm_open(const void *mpi_comm, const char **why)
 {
     MPI_Comm from = mpi_comm ? *(const MPI_Comm *)mpi_comm : MPI_COMM_WORLD;
-    int rank = 0, ranks = 0;
-    int e = open_result(ranks_await(from), why);
+    int rank = 0, ranks = 0, e = 0;
+    MPI_Request request;
 
-    if (e == 0)
-        e = open_result(MPI_Comm_dup(from, &fi_mpi.comm), why);
+    fi_mpi.comm = from;
+    if (!is_initializer)
+        e = fi_mpi_await(MPI_Comm_idup(from, &fi_mpi.comm, &request), &request, why);
     if (e < 0)
         return e;
     MPI_Comm_set_errhandler(fi_mpi.comm, MPI_ERRORS_RETURN);
@@ -258,80 +251,7 @@ static int comm_open(const void *mpi_comm, const char **why)
     MPI_Comm_size(fi_mpi.comm, &ranks);
     fi_mpi.place.rank = (unsigned)rank;
     fi_mpi.place.ranks = (unsigned)ranks;
-    /* The key keeps the ranks ascending. */
-    return open_result(
-        MPI_Comm_split_type(fi_mpi.comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &fi_mpi.node),
-        why);
-}
-
-static int place_alloc(const char **why)
-{
-    fi_mpi.near = calloc(fi_mpi.place.n_near, sizeof *fi_mpi.near);
-    fi_mpi.pids = calloc(fi_mpi.place.n_near, sizeof *fi_mpi.pids);
-    fi_mpi.place.near = fi_mpi.near;
-    fi_mpi.place.pids = fi_mpi.pids;
-    if (fi_mpi.near && fi_mpi.pids)
-        return 0;
-    *why = "there is no memory";
-    return -ENOMEM;
-}
-
-static int place_gather(const char **why)
-{
-    int rank = (int)fi_mpi.place.rank, pid = (int)getpid();
-    int e;
-
-    _Static_assert(sizeof *fi_mpi.near == sizeof(int) && sizeof *fi_mpi.pids == sizeof(int),
-                   "MPI_INT transfers both");
-    e = place_alloc(why);
-    if (e == 0)
-        e = open_result(MPI_Allgather(&rank, 1, MPI_INT, fi_mpi.near, 1, MPI_INT, fi_mpi.node),
-                        why);
-    if (e == 0)
-        e = open_result(MPI_Allgather(&pid, 1, MPI_INT, fi_mpi.pids, 1, MPI_INT, fi_mpi.node), why);
-    return e;
-}
-
-/* MPI aligns the window to pages or not at all.  All ranks see the same offset in a page. */
-static fi_mpi_near *lines_align(void *base)
-{
-    return (fi_mpi_near *)(((uintptr_t)base + sizeof(fi_mpi_near) - 1) &
-                           ~(sizeof(fi_mpi_near) - 1));
-}
-
-/* The first rank of the node allocates the lines of all, so that they are one array. */
-static int window_open(int index, const char **why)
-{
-    size_t size = index == 0 ? (fi_mpi.place.n_near + 1) * sizeof(fi_mpi_near) : 0;
-    void *base = NULL;
-    MPI_Aint whole;
-    int unit;
-    int e = open_result(MPI_Win_allocate_shared((MPI_Aint)size, 1, MPI_INFO_NULL, fi_mpi.node,
-                                                &base, &fi_mpi.window),
-                        why);
-
-    if (e == 0)
-        e = open_result(MPI_Win_shared_query(fi_mpi.window, 0, &whole, &unit, &base), why);
-    if (e < 0)
-        return e;
-    fi_mpi.lines = lines_align(base);
-    fi_mpi.own = &fi_mpi.lines[index];
-    fi_atomic_init(&fi_mpi.own->doorbell, FI_DOORBELL_AWAKE);
-    fi_atomic_init(&fi_mpi.own->sent, 0u);
-    /* No rank sends before the doorbells of its node are initialised. */
-    return open_result(MPI_Barrier(fi_mpi.node), why);
-}
-
-static int node_open(const char **why)
-{
-    int index = 0, n = 0;
-    int e;
-
-    MPI_Comm_rank(fi_mpi.node, &index);
-    MPI_Comm_size(fi_mpi.node, &n);
-    fi_mpi.place.n_near = (unsigned)n;
-    e = place_gather(why);
-    return e < 0 ? e : window_open(index, why);
+    return 0;
 }
 
 static void net_init(const fi_transport_config *config)
@@ -358,7 +278,7 @@ static int mpi_open(const fi_transport_config *config, fi_place *place, const ch
     if (e == 0)
         e = comm_open(config->mpi_comm, why);
     if (e == 0)
-        e = node_open(why);
+        e = fi_mpi_node_open(why);
     if (e == 0)
         *place = fi_mpi.place;
     return e;
@@ -366,15 +286,18 @@ static int mpi_open(const fi_transport_config *config, fi_place *place, const ch
 
 /* ---- closing ---- */
 
-static bool sends_are_over(void)
+static void sends_await(void)
 {
-    return fi_mpi_sends_test() < 0 || fi_mpi.sends.n == 0;
+    int64_t nap_ns = NAP_MIN_NS;
+
+    while (fi_mpi_sends_test() == 0 && fi_mpi.sends.n > 0)
+        nap(&nap_ns);
 }
 
 /* MPICH before 4.2 can hang in MPI_Finalize if its messages travel over TCP: a rank that has
  * disconnected waits without answering the ranks that disconnect later (mpich pull request 6596).
  * Programs of any kind hang.  Nearly all do if the ranks come at different times, so they come at
- * the same time.  All have passed ranks_await, so this barrier is short. */
+ * the same time.  All have passed the barrier of close, so this barrier is short. */
 static void mpi_finalize(void)
 {
     if (fi_mpi.place.n_near < fi_mpi.place.ranks)
@@ -384,15 +307,17 @@ static void mpi_finalize(void)
 
 static void mpi_close(void)
 {
-    await(sends_are_over);
-    (void)ranks_await(fi_mpi.comm);
-    MPI_Win_free(&fi_mpi.window);
-    MPI_Comm_free(&fi_mpi.node);
-    MPI_Comm_free(&fi_mpi.comm);
-    free(fi_mpi.near);
-    free(fi_mpi.pids);
+    const char *why = NULL;
+    MPI_Request request;
+
+    sends_await();
+    if (fi_mpi_await(MPI_Ibarrier(fi_mpi.comm, &request), &request, &why) < 0)
+        report(why);
+    fi_mpi_node_close();
     if (is_initializer)
         mpi_finalize();
+    else
+        MPI_Comm_free(&fi_mpi.comm);
 }
 
 extern const fi_transport fi_transport_mpi;

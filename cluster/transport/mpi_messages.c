@@ -14,15 +14,17 @@ static int rank_compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* NULL: the rank is on another node. */
+/* NULL: the rank is on another node, or there are no doorbells. */
 static fi_mpi_near *near_of(unsigned rank)
 {
     const unsigned *at;
 
+    if (!fi_mpi.has_doorbells)
+        return NULL;
     if (fi_mpi.place.n_near == fi_mpi.place.ranks)
-        return &fi_mpi.lines[rank];
+        return fi_mpi.lines[rank];
     at = bsearch(&rank, fi_mpi.near, fi_mpi.place.n_near, sizeof rank, rank_compare);
-    return at ? &fi_mpi.lines[at - fi_mpi.near] : NULL;
+    return at ? fi_mpi.lines[at - fi_mpi.near] : NULL;
 }
 
 /* Relaxed: the ring that follows publishes the count. */

@@ -1,11 +1,11 @@
-/* What the files of the MPI plugin share: mpi.c (open, close, stop), mpi_messages.c (send, poll) and
- * mpi_wait.c (wait, ring).
+/* What the files of the MPI plugin share: mpi.c (open, close, stop), mpi_node.c (doorbells of the
+ * node), mpi_messages.c (send, poll) and mpi_wait.c (wait, ring).
  *
  * The communication thread makes all MPI calls, so MPI_THREAD_FUNNELED is enough.  No call blocks
  * between open and close: a rank that is stopped must not stop the others.  Therefore all sends are
  * MPI_Isend, and all receives are MPI_Irecv: no message is certain to arrive in one piece.
  *
- * MPI has no file descriptor to sleep on.  The ranks of a node share a window with a doorbell for
+ * MPI has no file descriptor to sleep on.  The ranks of a node share memory with a doorbell for
  * each of them, and the sender of a message rings the doorbell of the receiver.  A message may become
  * visible after its ring, if MPI queues it in the sender or sends it through a socket.  So each rank
  * also counts the messages that were sent to it on its node.  It sleeps long only if it has received
@@ -20,7 +20,7 @@
 
 enum { FI_MPI_MAX_REQUESTS = 64, FI_MPI_TAG = 0 };
 
-/* One rank's part of the window that the ranks of a node share. */
+/* The memory of one rank that the ranks of its node share. */
 typedef struct fi_mpi_near {
     FI_CACHE_ALIGNED fi_doorbell doorbell;
     FI_ATOMIC(uint32_t) sent; /* messages from ranks of the node, including those under way */
@@ -35,11 +35,10 @@ typedef struct fi_mpi_requests {
 } fi_mpi_requests;
 
 typedef struct fi_mpi_net {
-    MPI_Comm comm; /* all ranks */
-    MPI_Comm node; /* the ranks of this node, ascending */
-    MPI_Win window;
-    fi_mpi_near *lines; /* the window, in the order of place.near */
+    MPI_Comm comm;       /* all ranks */
+    fi_mpi_near **lines; /* of the ranks of this node, in the order of place.near */
     fi_mpi_near *own;
+    bool has_doorbells;     /* otherwise all messages are noticed by polling */
     uint32_t near_received; /* messages from ranks of the node */
     fi_place place;
     unsigned *near;
@@ -58,6 +57,13 @@ extern fi_mpi_net fi_mpi; /* zeros before open */
 /* MPI_SUCCESS: 0.  Other results of an MPI call: report a line, and return -EIO now and from each
  * later poll. */
 int fi_mpi_result(const char *call, int e);
+
+/* Wait for a collective call that returned e, without using a CPU.  Returns 0; -EIO and a text. */
+int fi_mpi_await(int e, MPI_Request *request, const char **why);
+
+/* mpi_node.c: collective.  Fill in place.near, .pids and .is_polled. */
+int fi_mpi_node_open(const char **why);
+void fi_mpi_node_close(void);
 
 /* mpi_messages.c */
 int fi_mpi_send(unsigned to, fi_packet *p);

@@ -16,7 +16,7 @@
 #include <sys/types.h>
 
 /* Changes with each change of this header.  The loader refuses a plugin with another number. */
-#define FI_TRANSPORT_VERSION 1u
+#define FI_TRANSPORT_VERSION 2u
 
 /* Where this rank is.  The transport owns the arrays until close. */
 typedef struct fi_place {
@@ -24,6 +24,7 @@ typedef struct fi_place {
     unsigned n_near;      /* ranks on this node, including this one */
     const unsigned *near; /* their numbers, ascending */
     const pid_t *pids;    /* their process numbers, in the same order */
+    bool is_polled;       /* messages of some ranks do not end a wait */
 } fi_place;
 
 typedef struct fi_transport_config {
@@ -56,9 +57,9 @@ typedef struct fi_transport {
      *     -EPROTO: a message is not one of Filch's.
      *     -EIO: the network has failed; a line was reported. */
     fi_packet *(*poll)(int *error);
-    /* Sleep until a ring since the last wait, or the arrival of a message, or for ns.  Messages of
-     * ranks on other nodes are noticed by polling only, so the caller limits ns.  May return
-     * early, and returns soon while a large message is being transferred. */
+    /* Sleep until a ring since the last wait, or the arrival of a message, or for ns.  With
+     * fi_place.is_polled, some messages are noticed by polling only, so the caller limits ns.  May
+     * return early, and returns soon while a large message is being transferred. */
     void (*wait)(int64_t ns);
     /* End a wait of this rank.  From any thread, at any time between open and close. */
     void (*ring)(void);

@@ -7,6 +7,7 @@ plugins=$2
 mpi=$3
 run=$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/run
 cases=0
+under=()
 
 fail() {
     printf 'FAILED: %s\n' "$1" >&2
@@ -17,7 +18,7 @@ fail() {
 ranks() {
     local status=0
     printf '== %s, %s ranks, %s\n' "$mpi" "$1" "$2"
-    FILCH_MPI_PLUGIN_DIR=$plugins "$run" "$mpi" "$1" "$program" "$2" || status=$?
+    FILCH_MPI_PLUGIN_DIR=$plugins "$run" "$mpi" "$1" "${under[@]}" "$program" "$2" || status=$?
     if [ "$status" -eq 77 ]; then exit 77; fi
     if [ "$status" -ne 0 ]; then fail "$mpi, $1 ranks, $2: status $status"; fi
     cases=$((cases + 1))
@@ -75,12 +76,17 @@ launch() {
 
 # Libraries can pretend to be somewhere else.
 elsewhere() {
-    if [ "$mpi" = mpich ]; then
-        echo '== even and odd ranks as two nodes'
-        MPIR_CVAR_ODD_EVEN_CLIQUES=1 ranks 4 nodes
-    else
+    local -x OMPI_MCA_btl=tcp,self OMPI_MCA_btl_tcp_if_include=lo MPIR_CVAR_ODD_EVEN_CLIQUES=1
+    if [ "$mpi" = openmpi ]; then
         echo '== through sockets: messages arrive after their ring'
-        OMPI_MCA_btl=tcp,self OMPI_MCA_btl_tcp_if_include=lo ranks 2 all
+        ranks 2 all
+    fi
+    if unshare --uts true 2>/dev/null; then
+        echo '== even and odd ranks as two nodes, through sockets'
+        under=("$(dirname -- "$run")/two_nodes")
+        ranks 4 nodes
+    else
+        echo '== skipped: two nodes (unshare --uts is not permitted)'
     fi
 }
 
