@@ -167,15 +167,36 @@ static int progress_resolve(fi_settings *set, const filch_cluster_config *c)
                           &set->progress_ns);
 }
 
+/* size: of the struct that the program was compiled with.  A newer header may have more fields. */
+static int config_read(filch_cluster_config *to, const filch_cluster_config *from, size_t size)
+{
+    const unsigned char *bytes = (const unsigned char *)from;
+
+    if (!from)
+        return 0;
+    for (size_t i = sizeof *to; i < size; i++) {
+        if (bytes[i] == 0)
+            continue;
+        fi_report(FILCH_LEVEL_ERROR,
+                  CALLER
+                  ": the struct has a field that this library does not know (byte %zu); use a "
+                  "newer libfilch-mpi or set the field to 0",
+                  i);
+        return -EINVAL;
+    }
+    memcpy(to, from, size < sizeof *to ? size : sizeof *to);
+    return 0;
+}
+
 int fi_settings_resolve(fi_settings *set, const filch_cluster_config *config, size_t size)
 {
     filch_cluster_config c = {0};
     const char *check = fi_settings_env("FILCH_CLUSTER_CHECK");
     const char *transport = fi_settings_env("FILCH_CLUSTER");
-    int e;
+    int e = config_read(&c, config, size);
 
-    if (config)
-        memcpy(&c, config, size < sizeof c ? size : sizeof c);
+    if (e < 0)
+        return e;
     *set = (fi_settings){
         .transport = c.transport ? c.transport
                      : transport ? transport

@@ -86,14 +86,16 @@ static void exit_check_install(void)
 
 /* ---- the runtime ---- */
 
-/* Each rank writes a trace of its own, and rank 0 merges them.  A device is not merged. */
+/* Each rank writes a trace of its own, and rank 0 merges them.  A device is not merged, and neither
+ * are files whose names contain the process (%p). */
 static const char *trace_choose(const fi_place *place)
 {
     const char *path = fi_settings_env("FILCH_TRACE");
     struct stat file;
     int n;
 
-    if (!path || place->ranks == 1 || (stat(path, &file) == 0 && !S_ISREG(file.st_mode)))
+    if (!path || place->ranks == 1 || strstr(path, "%p") ||
+        (stat(path, &file) == 0 && !S_ISREG(file.st_mode)))
         return NULL;
     n = snprintf(own_trace, sizeof own_trace, "%s.%u", path, place->rank);
     return n > 0 && (size_t)n < sizeof own_trace ? path : NULL;
@@ -229,7 +231,8 @@ int filch_cluster_stop(void)
     int e = state_change(ON, CHANGING);
 
     if (e == -EBUSY)
-        fi_report(FILCH_LEVEL_ERROR, "filch_cluster_stop: a run is in progress");
+        fi_report(FILCH_LEVEL_ERROR,
+                  "filch_cluster_stop: a run is in progress; call it when the run is over");
     else if (e < 0 && !has_failed)
         fi_report(FILCH_LEVEL_ERROR,
                   "filch_cluster_stop: the cluster has not been started in this process");

@@ -350,7 +350,7 @@ static int item_check(const char *function, const pool_call *call, const void *i
     size_t fixed = call->type->item_size;
 
     if (size > 0 && !item)
-        return fi_run_null(function, "item");
+        return fi_run_null(function, "item", "its bytes");
     if (fixed && size != fixed) {
         fi_report(FILCH_LEVEL_ERROR, "%s: the item has %zu bytes; filch_pool_type.item_size is %zu",
                   function, size, fixed);
@@ -376,8 +376,10 @@ int filch_pool_push(filch_pool *pool, const void *item, size_t size)
 
 static int type_check(const char *function, const filch_pool_type *type)
 {
-    if (!type || !type->handle)
-        return fi_run_null(function, type ? "type->handle" : "type");
+    if (!type)
+        return fi_run_null(function, "type", "a type");
+    if (!type->handle)
+        return fi_run_null(function, "type->handle", "a function");
     if (type->item_size <= FILCH_CLUSTER_ITEM_MAX)
         return 0;
     fi_report(FILCH_LEVEL_ERROR, "%s: filch_pool_type.item_size is too large (%zu); use at most %d",
@@ -414,7 +416,7 @@ int filch_cluster_pool(const filch_pool_type *type, const void *items, size_t n,
     if (e < 0)
         return e;
     if (n > 0 && !items)
-        return fi_run_null(__func__, "items");
+        return fi_run_null(__func__, "items", "the items");
     if (n > 0) {
         pool = pool_make(&call);
         e = pool ? items_append(__func__, pool, items, n) : -ENOMEM;

@@ -173,7 +173,7 @@ int filch_cluster_for(uint64_t lo, uint64_t hi, uint64_t grain,
     const uint64_t sizes[] = {lo, hi, grain};
 
     if (!body)
-        return fi_run_null(__func__, "body");
+        return fi_run_null(__func__, "body", "a function");
     return range_run(__func__, fi_call_hash(FI_CALL_FOR, sizes, 3), (range){lo, hi}, &work);
 }
 
@@ -187,6 +187,6 @@ int filch_cluster_reduce(uint64_t lo, uint64_t hi, uint64_t grain, void *acc, si
     const uint64_t sizes[] = {lo, hi, grain, size};
 
     if (!map)
-        return fi_run_null(__func__, "map");
+        return fi_run_null(__func__, "map", "a function");
     return range_run(__func__, fi_call_hash(FI_CALL_REDUCE, sizes, 4), (range){lo, hi}, &work);
 }

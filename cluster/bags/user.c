@@ -79,10 +79,12 @@ static const fi_bag_ops user_ops = {
 
 static int type_check(const char *function, const filch_bag_type *type)
 {
-    if (type && type->make && type->drop && type->process && type->split && type->merge &&
-        type->pack && type->unpack)
+    if (!type)
+        return fi_run_null(function, "type", "a type");
+    if (type->make && type->drop && type->process && type->split && type->merge && type->pack &&
+        type->unpack)
         return 0;
-    return fi_run_null(function, type ? "a function of type" : "type");
+    return fi_run_null(function, "a function of type", "all but combine");
 }
 
 int filch_cluster_run(const filch_bag_type *type, void *bag, void *acc, void *ctx)

@@ -46,7 +46,7 @@ static void network_check(int e)
 
 void fi_comm_send(unsigned to, fi_packet *p)
 {
-    network_check(fi_sends_push(&fi_comm_own.sends, to, p));
+    network_check(p ? fi_sends_push(&fi_comm_own.sends, to, p) : -ENOMEM);
 }
 
 static bool is_loot(const fi_packet *p)
@@ -313,8 +313,7 @@ static void nap(fi_comm *c, int64_t now)
     ns = earlier(ns, until - now);
     if (ns <= 0)
         return;
-    c->net->wait(ns);
-    c->n_wakeups++;
+    c->n_wakeups += c->net->wait(ns);
     if (needs_help(c))
         fi_lanes_help(&c->lanes);
 }
@@ -430,6 +429,45 @@ static void *thread_main(void *arg)
 
 /* ---- calls of the program ---- */
 
+static void opened_await(fi_comm *c)
+{
+    while (sem_wait(&c->opened) < 0)
+        ; /* interrupted */
+}
+
+/* Returns false: the time is over. */
+static bool opened_await_for(fi_comm *c, int64_t ns)
+{
+    struct timespec until;
+    int e;
+
+    clock_gettime(CLOCK_REALTIME, &until);
+    ns += until.tv_nsec;
+    until.tv_sec += ns / 1000000000;
+    until.tv_nsec = ns % 1000000000;
+    do
+        e = sem_timedwait(&c->opened, &until);
+    while (e < 0 && errno == EINTR);
+    return e == 0;
+}
+
+/* MPI waits for all ranks without a limit and without a message.  A slow rank and a rank that has
+ * stopped look the same, so this is not an error. */
+static void open_watch(fi_comm *c)
+{
+    if (c->set.silence_ns == INT64_MAX) {
+        opened_await(c);
+        return;
+    }
+    if (opened_await_for(c, c->set.silence_ns))
+        return;
+    fi_report(FILCH_LEVEL_WARNING,
+              "filch_cluster_start: pid %d has waited for %lld s for the other ranks; look for a "
+              "rank that has not called filch_cluster_start or is stopped",
+              (int)getpid(), (long long)(c->set.silence_ns / 1000000000));
+    opened_await(c);
+}
+
 int fi_comm_open(void)
 {
     fi_comm *c = &fi_comm_own;
@@ -444,8 +482,7 @@ int fi_comm_open(void)
                   strerror(-e));
         return e;
     }
-    while (sem_wait(&c->opened) < 0)
-        ; /* interrupted */
+    open_watch(c);
     if (c->open_error < 0)
         pthread_join(c->thread, NULL);
     return c->open_error;

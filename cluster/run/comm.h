@@ -104,7 +104,7 @@ __attribute__((noreturn)) void fi_comm_abort(void);
 
 /* ---- between files of the thread ---- */
 
-/* Send p to a rank, now or later.  Takes p. */
+/* Send p to a rank, now or later.  Takes p.  NULL: there is no memory, and all ranks end. */
 void fi_comm_send(unsigned to, fi_packet *p);
 
 /* monitor.c */

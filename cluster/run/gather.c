@@ -20,14 +20,13 @@ typedef enum query {
     QUERY_END,     /* rank 0 has all; position: 1 if the merged trace was written.  No reply */
 } query;
 
+/* p: with its body; NULL: there is no memory. */
 static void message_send(fi_gather *g, unsigned to, fi_kind kind, const fi_header *head,
                          fi_packet *p)
 {
-    if (!p)
-        p = fi_packet_new(0);
-    if (!p)
-        return; /* rank 0 waits until the silence counts as a failure */
-    p->head = (fi_header){.kind = (uint16_t)kind, .from = g->set.rank, .a = head->a, .b = head->b};
+    if (p)
+        p->head =
+            (fi_header){.kind = (uint16_t)kind, .from = g->set.rank, .a = head->a, .b = head->b};
     g->set.send(to, p);
 }
 
@@ -82,7 +81,7 @@ static fi_packet *reply_pack(const fi_gather *g, const fi_header *q)
     case QUERY_LOOTS:
         return loots_pack(g->loots, q->b);
     default:
-        return NULL;
+        return fi_packet_new(0);
     }
 }
 
@@ -120,7 +119,7 @@ static void ask(fi_gather *g, query what, uint64_t position)
 {
     const fi_header head = {.a = what, .b = position};
 
-    message_send(g, g->at, FI_QUERY, &head, NULL);
+    message_send(g, g->at, FI_QUERY, &head, fi_packet_new(0));
 }
 
 static bool needs_time(const fi_gather *g)
@@ -362,8 +361,7 @@ static void root_stop(fi_gather *g)
     if (g->rows)
         g->rows[0] = g->summary.stats;
     else if (g->set.prints_stats)
-        fi_report(FILCH_LEVEL_WARNING,
-                  "FILCH_STATS: there is no memory for the counters of all ranks");
+        fi_report(FILCH_LEVEL_WARNING, "FILCH_STATS: no memory for the counters of the ranks");
     if (g->set.trace && fi_merged_trace_open(&g->merged, g->set.trace, g->set.ranks) < 0)
         g->merged = NULL;
     if (g->merged)

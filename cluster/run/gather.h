@@ -27,7 +27,7 @@ typedef struct fi_gather_config {
     bool prints_stats;
     const char *trace; /* the merged file; NULL: none.  Must stay valid */
     bool (*is_near)(unsigned rank);
-    /* Takes p. */
+    /* Takes p.  NULL: there is no memory for the message. */
     void (*send)(unsigned to, fi_packet *p);
 } fi_gather_config;
 

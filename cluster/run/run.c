@@ -19,9 +19,9 @@ uint32_t fi_call_hash(unsigned call, const uint64_t *sizes, unsigned n)
     return hash != 0 ? hash : 1;
 }
 
-int fi_run_null(const char *function, const char *argument)
+int fi_run_null(const char *function, const char *argument, const char *wanted)
 {
-    fi_report(FILCH_LEVEL_ERROR, "%s: %s is NULL", function, argument);
+    fi_report(FILCH_LEVEL_ERROR, "%s: %s is NULL; pass %s", function, argument, wanted);
     return -EINVAL;
 }
 
@@ -30,9 +30,9 @@ static int acc_check(const char *function, const fi_work *work)
     if (work->acc_size == 0)
         return 0;
     if (!work->acc)
-        return fi_run_null(function, "acc");
+        return fi_run_null(function, "acc", "a place for the result");
     if (!work->combine)
-        return fi_run_null(function, "combine");
+        return fi_run_null(function, "combine", "a function");
     if (work->acc_size <= FILCH_CLUSTER_ACC_MAX)
         return 0;
     fi_report(FILCH_LEVEL_ERROR, "%s: the accumulator is too large (%zu bytes); use at most %d",

@@ -21,7 +21,7 @@ int fi_run(const char *function, uint32_t call, const fi_work *work, void *bag, 
 int fi_cluster_claim(void);
 void fi_cluster_release(void);
 
-/* Report an argument that is NULL.  Returns -EINVAL. */
-int fi_run_null(const char *function, const char *argument);
+/* Report an argument that is NULL.  wanted: what to pass, with its article.  Returns -EINVAL. */
+int fi_run_null(const char *function, const char *argument, const char *wanted);
 
 #endif

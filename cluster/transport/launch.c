@@ -20,15 +20,17 @@
 typedef struct launcher {
     const char *variable;
     const char *size_variable; /* number of ranks; NULL: it does not say */
+    const char *rank_variable; /* number of this rank */
     const char *name;
     const char *plugin;
 } launcher;
 
 static const launcher launchers[] = {
-    {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "Open MPI", "filch-mpi-openmpi.so"},
-    {"PMIX_RANK", NULL, "PMIx", "filch-mpi-openmpi.so"},
-    {"PMI_SIZE", "PMI_SIZE", "MPICH", "filch-mpi-mpich.so"},
-    {"PMI_RANK", NULL, "PMI", "filch-mpi-mpich.so"},
+    {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "Open MPI",
+     "filch-mpi-openmpi.so"},
+    {"PMIX_RANK", NULL, "PMIX_RANK", "PMIx", "filch-mpi-openmpi.so"},
+    {"PMI_SIZE", "PMI_SIZE", "PMI_RANK", "MPICH", "filch-mpi-mpich.so"},
+    {"PMI_RANK", NULL, "PMI_RANK", "PMI", "filch-mpi-mpich.so"},
 };
 
 static const launcher *launcher_find(void)
@@ -39,23 +41,23 @@ static const launcher *launcher_find(void)
     return NULL;
 }
 
-/* 0: the text is not a number of ranks. */
-static unsigned ranks_parse(const char *text)
+/* fallback: the text is not a number. */
+static int number_parse(const char *text, int fallback)
 {
     char *end;
     unsigned long n;
 
     if (!text || *text < '0' || *text > '9')
-        return 0;
+        return fallback;
     errno = 0;
     n = strtoul(text, &end, 10);
-    return errno == 0 && *end == '\0' && n <= INT_MAX ? (unsigned)n : 0;
+    return errno == 0 && *end == '\0' && n <= INT_MAX ? (int)n : fallback;
 }
 
 /* 0: unknown. */
 static unsigned launcher_ranks(const launcher *l)
 {
-    return l->size_variable ? ranks_parse(secure_getenv(l->size_variable)) : 0;
+    return l->size_variable ? (unsigned)number_parse(secure_getenv(l->size_variable), 0) : 0;
 }
 
 /* ---- the plugin ---- */
@@ -170,6 +172,7 @@ static int transport_load(const launcher *l, const fi_transport **transport,
         return -ENOENT;
     *transport = t;
     config->launched_ranks = launcher_ranks(l);
+    config->launched_rank = number_parse(secure_getenv(l->rank_variable), -1);
     return 0;
 }
 
@@ -202,5 +205,6 @@ int fi_transport_choose(const char *name, const fi_transport **transport,
         return transport_refuse(name);
     *transport = &fi_transport_one;
     config->launched_ranks = 1;
+    config->launched_rank = 0;
     return 0;
 }

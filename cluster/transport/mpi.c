@@ -219,14 +219,19 @@ static int mpi_start(const char **why)
     return is_initialized ? mpi_check_initialized(why) : mpi_init(why);
 }
 
-/* Without its launcher each process is a world of its own, and MPI reports no error. */
-static int world_check(unsigned launched_ranks, const char **why)
+/* Without its launcher each process is rank 0 of a world of its own, and MPI reports no error. */
+static int world_check(const fi_transport_config *config, const char **why)
 {
-    int n = 0;
+    int n = 0, rank = 0;
     int e = open_result(MPI_Comm_size(MPI_COMM_WORLD, &n), why);
 
-    if (e < 0 || launched_ranks == 0 || (unsigned)n == launched_ranks)
+    if (e == 0)
+        e = open_result(MPI_Comm_rank(MPI_COMM_WORLD, &rank), why);
+    if (e < 0)
         return e;
+    if ((config->launched_ranks == 0 || (unsigned)n == config->launched_ranks) &&
+        (config->launched_rank < 0 || rank == config->launched_rank))
+        return 0;
     if (is_initializer)
         MPI_Finalize();
     *why = "MPI has another number of ranks than the launcher started; the plugin and the launcher "
@@ -274,7 +279,7 @@ static int mpi_open(const fi_transport_config *config, fi_place *place, const ch
     if (e == 0)
         e = mpi_start(why);
     if (e == 0)
-        e = world_check(config->launched_ranks, why);
+        e = world_check(config, why);
     if (e == 0)
         e = comm_open(config->mpi_comm, why);
     if (e == 0)

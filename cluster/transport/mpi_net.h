@@ -71,7 +71,7 @@ fi_packet *fi_mpi_poll(int *error);
 int fi_mpi_sends_test(void); /* free the packets of completed sends */
 
 /* mpi_wait.c */
-void fi_mpi_wait(int64_t ns);
+bool fi_mpi_wait(int64_t ns);
 void fi_mpi_ring(void);
 
 #endif

@@ -66,33 +66,40 @@ static bool refused_can_send(void)
     return is_refused && fi_mpi.sends.n < FI_MPI_MAX_REQUESTS;
 }
 
-static void doorbell_sleep(int64_t ns)
+/* Returns true: the thread has slept. */
+static bool doorbell_sleep(int64_t ns)
 {
     fi_doorbell *doorbell = &fi_mpi.own->doorbell;
 
     if (!fi_doorbell_prepare(doorbell))
-        return;
-    if (message_is_there())
+        return false;
+    if (message_is_there()) {
         fi_doorbell_cancel(doorbell);
-    else
-        fi_doorbell_wait(doorbell, ns);
+        return false;
+    }
+    fi_doorbell_wait(doorbell, ns);
+    return true;
 }
 
-void fi_mpi_wait(int64_t ns)
+/* Beside an open transfer. */
+static bool transfer_wait(int64_t ns)
+{
+    int64_t nap = transfer_nap();
+
+    if (nap > 0)
+        return doorbell_sleep(nap < ns ? nap : ns);
+    sched_yield();
+    return false;
+}
+
+bool fi_mpi_wait(int64_t ns)
 {
     if (refused_can_send())
-        return;
-    if (transfer_is_open()) {
-        int64_t nap = transfer_nap();
-
-        if (nap == 0)
-            sched_yield();
-        else
-            doorbell_sleep(nap < ns ? nap : ns);
-        return;
-    }
+        return false;
+    if (transfer_is_open())
+        return transfer_wait(ns);
     fi_mpi.has_progressed = true; /* the next transfer begins with yields */
-    doorbell_sleep(ns);
+    return doorbell_sleep(ns);
 }
 
 /* [any] */

@@ -32,10 +32,12 @@ static fi_packet *one_poll(int *error)
     return NULL;
 }
 
-static void one_wait(int64_t ns)
+static bool one_wait(int64_t ns)
 {
-    if (fi_doorbell_prepare(&doorbell))
-        fi_doorbell_wait(&doorbell, ns);
+    if (!fi_doorbell_prepare(&doorbell))
+        return false;
+    fi_doorbell_wait(&doorbell, ns);
+    return true;
 }
 
 /* [any] */

@@ -16,7 +16,7 @@
 #include <sys/types.h>
 
 /* Changes with each change of this header.  The loader refuses a plugin with another number. */
-#define FI_TRANSPORT_VERSION 2u
+#define FI_TRANSPORT_VERSION 3u
 
 /* Where this rank is.  The transport owns the arrays until close. */
 typedef struct fi_place {
@@ -29,8 +29,9 @@ typedef struct fi_place {
 
 typedef struct fi_transport_config {
     const void *mpi_comm; /* address of an MPI_Comm, or NULL for the world */
-    unsigned
-        launched_ranks; /* the number of ranks that the launcher's variables state; 0: unknown */
+    /* What the variables of the launcher say. */
+    unsigned launched_ranks; /* 0: unknown */
+    int launched_rank;       /* the number of this rank; -1: unknown */
     /* Print a line that names an error; NULL: to stderr.  A plugin has no other access to the
      * library's message handler. */
     void (*report)(const char *text);
@@ -59,8 +60,9 @@ typedef struct fi_transport {
     fi_packet *(*poll)(int *error);
     /* Sleep until a ring since the last wait, or the arrival of a message, or for ns.  With
      * fi_place.is_polled, some messages are noticed by polling only, so the caller limits ns.  May
-     * return early, and returns soon while a large message is being transferred. */
-    void (*wait)(int64_t ns);
+     * return early, and returns soon while a large message is being transferred.
+     * Returns true: the thread has slept. */
+    bool (*wait)(int64_t ns);
     /* End a wait of this rank.  From any thread, at any time between open and close. */
     void (*ring)(void);
     /* End all ranks with this exit status, which is not 0.  From any thread, at any time.  Before

@@ -471,6 +471,12 @@ static int mode_run(const char *mode)
         open_refused(-EPROTO);
         return 0;
     }
+    if (strcmp(mode, "alone") == 0) { /* the launcher says the number of the rank only */
+        config.launched_ranks = 0;
+        config.launched_rank++;
+        open_refused(-EPROTO);
+        return 0;
+    }
     if (strcmp(mode, "funneled") == 0) {
         mpi_initialise(FUNNELED);
         open_refused(-EINVAL);
@@ -507,7 +513,7 @@ static int choose_print(const char *name)
     if (e < 0)
         printf("%s\n", strerror(-e));
     else
-        printf("%s %u\n", net->name, config.launched_ranks);
+        printf("%s %u %d\n", net->name, config.launched_ranks, config.launched_rank);
     return e < 0;
 }
 

@@ -45,7 +45,7 @@ launch() {
     # One rank, without a launcher.
     if ! env -i "$program" all; then fail 'one rank without a launcher'; fi
     cases=$((cases + 1))
-    choose 0 'one 1' auto
+    choose 0 'one 1 0' auto
     choose 0 'one 1' one OMPI_COMM_WORLD_SIZE=2
     choose 1 'needs an MPI launcher' mpi
     choose 1 "unknown transport ('tcp')" tcp OMPI_COMM_WORLD_SIZE=2
@@ -57,12 +57,12 @@ launch() {
     echo text >"$fake/filch-mpi-mpich.so"
     choose 1 "$fake/filch-mpi-mpich.so" auto "FILCH_MPI_PLUGIN_DIR=$fake" PMI_SIZE=2
     if [ -e "$plugins/filch-mpi-openmpi.so" ]; then
-        choose 0 'mpi 2' auto "FILCH_MPI_PLUGIN_DIR=$plugins" OMPI_COMM_WORLD_SIZE=2
-        choose 0 'mpi 0' mpi "FILCH_MPI_PLUGIN_DIR=$plugins" PMIX_RANK=0
+        choose 0 'mpi 2 -1' auto "FILCH_MPI_PLUGIN_DIR=$plugins" OMPI_COMM_WORLD_SIZE=2
+        choose 0 'mpi 0 5' mpi "FILCH_MPI_PLUGIN_DIR=$plugins" PMIX_RANK=5
         choose 0 'mpi 0' auto "FILCH_MPI_PLUGIN_DIR=$plugins" OMPI_COMM_WORLD_SIZE=many
     fi
     if [ -e "$plugins/filch-mpi-mpich.so" ]; then
-        choose 0 'mpi 3' auto "FILCH_MPI_PLUGIN_DIR=$plugins" PMI_SIZE=3 PMI_RANK=0
+        choose 0 'mpi 3 0' auto "FILCH_MPI_PLUGIN_DIR=$plugins" PMI_SIZE=3 PMI_RANK=0
         choose 0 'mpi 0' auto "FILCH_MPI_PLUGIN_DIR=$plugins" PMI_RANK=0
         # The subdirectory filch/ of the program's directory is searched without a variable.
         mkdir "$fake/filch"
@@ -100,6 +100,7 @@ else
     ranks 2 initialised
     ranks 2 funneled
     ranks 2 other
+    ranks 2 alone
     ranks 2 measure
     elsewhere
 fi

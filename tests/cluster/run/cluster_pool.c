@@ -154,7 +154,7 @@ static void wrong_items_are_refused(void **state)
     CHECK(strstr(messages,
                  "filch_pool_push: the item has 5 bytes; filch_pool_type.item_size is 4\n"));
     CHECK_INT(filch_cluster_pool(&type, NULL, 1, NULL, NULL), -EINVAL);
-    CHECK(strstr(messages, "filch_cluster_pool: items is NULL\n"));
+    CHECK(strstr(messages, "filch_cluster_pool: items is NULL; pass the items\n"));
     type.item_size = 0;
     CHECK_INT(filch_cluster_pool(&type, &(filch_item){&item, 4}, 1, NULL, &item), -EMSGSIZE);
     CHECK(strstr(messages,
@@ -165,7 +165,7 @@ static void wrong_items_are_refused(void **state)
     CHECK_INT(filch_cluster_pool(&type, NULL, 0, NULL, NULL), -EINVAL);
     type.handle = NULL;
     CHECK_INT(filch_cluster_pool(&type, NULL, 0, NULL, NULL), -EINVAL);
-    CHECK(strstr(messages, "filch_cluster_pool: type->handle is NULL\n"));
+    CHECK(strstr(messages, "filch_cluster_pool: type->handle is NULL; pass a function\n"));
     CHECK_INT(filch_cluster_stop(), 0);
     filch_set_message_handler(NULL, NULL);
 }

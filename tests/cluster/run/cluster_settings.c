@@ -118,5 +118,22 @@ static void a_shorter_config_is_accepted(void **state)
     CHECK_INT(resolved.in_flight, 0);
 }
 
+/* A newer program may set a field that this library does not know. */
+static void unknown_fields_are_refused(void **state)
+{
+    struct {
+        filch_cluster_config known;
+        uint64_t unknown;
+    } config = {0};
+
+    (void)state;
+    messages_reset();
+    CHECK_INT(fi_settings_resolve(&resolved, &config.known, sizeof config), 0);
+    config.unknown = 256;
+    CHECK_INT(fi_settings_resolve(&resolved, &config.known, sizeof config), -EINVAL);
+    CHECK(strstr(messages, "filch_cluster_start: the struct has a field that this library does not "
+                           "know (byte "));
+}
+
 CHECK_MAIN(defaults_apply, variables_apply, the_config_wins, a_wrong_variable_is_named,
-           a_wrong_field_is_an_error, a_shorter_config_is_accepted)
+           a_wrong_field_is_an_error, a_shorter_config_is_accepted, unknown_fields_are_refused)
