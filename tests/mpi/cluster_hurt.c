@@ -3,6 +3,7 @@
  *     endless   a run that does not end
  *     gate      a run whose items wait until the first byte of FILE is not 0
  *     between   ranks that do not make a run: they wait until the byte is not 0
+ *     late      as gate, but one rank also waits before it starts the cluster
  *     idle      a run with one item, on rank 0, which waits until the byte is not 0
  *
  * Each rank writes a line "RANK PID" to READY: when it processes its first item, or before it waits. */
@@ -15,6 +16,7 @@ enum { ITEMS = 3000 };
 
 typedef struct shared_words {
     atomic_uchar is_open;
+    atomic_uchar has_late; /* one rank waits before it starts the cluster */
 } shared_words;
 
 static shared_words *shared;
@@ -99,11 +101,23 @@ static void idle_check(void)
     CHECK_INT(hash, mix(1));
 }
 
+static void open_await(void)
+{
+    while (atomic_load(&shared->is_open) == 0)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
 static void between_wait(void)
 {
     ready_write();
-    while (atomic_load(&shared->is_open) == 0)
-        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    open_await();
+}
+
+static void late_wait(void)
+{
+    ready_write_once();
+    if (atomic_exchange(&shared->has_late, 1) == 0)
+        open_await();
 }
 
 int main(int argc, char **argv)
@@ -112,6 +126,8 @@ int main(int argc, char **argv)
         return 2;
     shared = share_words(argv[2], sizeof *shared);
     ready_path = argv[3];
+    if (strcmp(argv[1], "late") == 0)
+        late_wait();
     CHECK_INT(filch_cluster_start(NULL), 0);
     if (strcmp(argv[1], "endless") == 0)
         (void)filch_cluster_for(0, UINT64_C(1) << 40, 1, endless_body, NULL);

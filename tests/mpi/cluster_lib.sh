@@ -63,7 +63,7 @@ has() {
 launch() {
     local mode=$1 rank pid
     new_token cluster_hurt
-    printf '\0' >"$work/shared"
+    printf '\0\0' >"$work/shared"
     : >"$work/ready"
     : >"$work/output"
     env "${@:2}" "$here/run" "$mpi" 3 "$program" "$mode" "$work/shared" "$work/ready" "$token" \
