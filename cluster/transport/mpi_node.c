@@ -121,18 +121,19 @@ static int near_alloc(unsigned n)
 {
     fi_mpi.near = calloc(n, sizeof *fi_mpi.near);
     fi_mpi.pids = calloc(n, sizeof *fi_mpi.pids);
-    fi_mpi.lines = calloc(n, sizeof *fi_mpi.lines);
+    fi_mpi.lines = calloc(n, sizeof(fi_mpi_near *));
     fi_mpi.place.near = fi_mpi.near;
     fi_mpi.place.pids = fi_mpi.pids;
     return fi_mpi.near && fi_mpi.pids && fi_mpi.lines ? 0 : -ENOMEM;
 }
 
+/* With this rank. */
 static unsigned near_count(const card *cards, const card *own)
 {
-    unsigned n = 0;
+    unsigned n = 1;
 
     for (unsigned i = 0; i < fi_mpi.place.ranks; i++)
-        n += cards[i].node == own->node;
+        n += i != fi_mpi.place.rank && cards[i].node == own->node;
     return n;
 }
 
