@@ -16,8 +16,9 @@ ends() {
     printf '== %s, %s %s\n' "$mpi" "$mode" "$*"
     new_token cluster_errors
     : >"$work/shared"
-    env "$@" "$here/run" "$mpi" "$n" "$program" "$mode" "$work/shared" "$token" >"$work/output" 2>&1 ||
-        status=$?
+    : >"$work/output"
+    env "$@" "$here/run" "$mpi" "$n" "${direct[@]}" "$program" "$mode" "$work/shared" "$token" \
+        >>"$work/output" 2>&1 || status=$?
     if [ "$status" -eq 77 ]; then cat -- "$work/output" && exit 77; fi
     # shellcheck disable=SC2254  # a pattern
     case $status in

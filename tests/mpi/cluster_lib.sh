@@ -30,6 +30,10 @@ fail() {
     exit 1
 }
 
+# A rank writes to the file itself.  The launcher of MPICH loses output of ranks that fail.
+# shellcheck disable=SC2016  # the inner shell expands it
+direct=(sh -c 'exec "$@" >>"$0" 2>&1' "$work/output")
+
 # new_token NAME: set $token, a word for the arguments of the next processes.
 new_token() {
     token=$1-$$-$RANDOM
@@ -66,8 +70,8 @@ launch() {
     printf '\0\0' >"$work/shared"
     : >"$work/ready"
     : >"$work/output"
-    env "${@:2}" "$here/run" "$mpi" 3 "$program" "$mode" "$work/shared" "$work/ready" "$token" \
-        >"$work/output" 2>&1 &
+    env "${@:2}" "$here/run" "$mpi" 3 "${direct[@]}" "$program" "$mode" "$work/shared" "$work/ready" \
+        "$token" >>"$work/output" 2>&1 &
     launcher=$!
     await '3 ranks that are ready' ready_is_complete
     while read -r rank pid; do pids[rank]=$pid; done <"$work/ready"
