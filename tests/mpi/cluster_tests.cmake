@@ -14,4 +14,5 @@ filch_mpi_script_test(cluster_observe cluster_observe.sh cluster_hurt
   ARGS $<TARGET_FILE:cluster_work> ${PROJECT_SOURCE_DIR}/tests/api/trace/check.py ${filch_tool})
 if(TARGET bench_uts_cluster)
   filch_mpi_script_test(cluster_uts cluster_uts.sh bench_uts_cluster)
+  filch_mpi_script_test(cluster_uts_namespaces cluster_uts.sh bench_uts_cluster ARGS namespaces)
 endif()
