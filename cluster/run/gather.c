@@ -199,12 +199,14 @@ static void gather_end(fi_gather *g)
     gather_over(g, is_merged);
 }
 
+static void root_gather(fi_gather *g);
+
 static void phase_end(fi_gather *g)
 {
     if (g->phase == FI_GATHER_START) {
         g->phase = FI_GATHER_IDLE;
         if (g->has_summary) /* the job was shorter than this phase */
-            phase_begin(g, FI_GATHER_STOP);
+            root_gather(g);
         return;
     }
     gather_end(g);
@@ -355,6 +357,17 @@ static void own_merge(fi_gather *g)
         fi_merged_trace_loots(g->merged, g->loots->entries, g->loots->n);
 }
 
+/* [rank 0] No query is open. */
+static void root_gather(fi_gather *g)
+{
+    if (g->merged)
+        own_merge(g);
+    if (g->merged || g->set.prints_stats)
+        phase_begin(g, FI_GATHER_STOP);
+    else
+        gather_end(g);
+}
+
 static void root_stop(fi_gather *g)
 {
     g->rows = calloc(g->set.ranks, sizeof *g->rows);
@@ -364,14 +377,8 @@ static void root_stop(fi_gather *g)
         fi_report(FILCH_LEVEL_WARNING, "FILCH_STATS: no memory for the counters of the ranks");
     if (g->set.trace && fi_merged_trace_open(&g->merged, g->set.trace, g->set.ranks) < 0)
         g->merged = NULL;
-    if (g->merged)
-        own_merge(g);
-    if (g->phase == FI_GATHER_START)
-        return; /* phase_end continues */
-    if (g->merged || g->set.prints_stats)
-        phase_begin(g, FI_GATHER_STOP);
-    else
-        gather_end(g);
+    if (g->phase != FI_GATHER_START) /* otherwise phase_end continues */
+        root_gather(g);
 }
 
 void fi_gather_stop(fi_gather *g, const fi_summary *own, const char *file, const fi_loot_log *loots)

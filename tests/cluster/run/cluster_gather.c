@@ -184,6 +184,30 @@ static void traces_of_several_nodes_are_merged(void **state)
     traces_are_merged(only_0_near);
 }
 
+/* A job may end while rank 0 still asks other nodes for the time. */
+static void a_short_job_is_merged(void **state)
+{
+    char work[] = "/tmp/filch-gather-XXXXXX", merged[64], own[RANKS][64];
+
+    (void)state;
+    CHECK(mkdtemp(work));
+    snprintf(merged, sizeof merged, "%s/merged", work);
+    start_all(false, merged, only_0_near);
+    for (unsigned i = 0; i < RANKS; i++) {
+        snprintf(own[i], sizeof own[i], "%s/own.%u", work, i);
+        trace_write(own[i], i);
+        stop_rank(i, own[i], NULL);
+    }
+    deliver_all();
+    check_over();
+    merged_read(merged);
+    CHECK(strstr(merged_text, "\"ranks\":5,"));
+    CHECK(strstr(merged_text, "rank 4 on node: workers"));
+    unlink(merged);
+    CHECK_INT(rmdir(work), 0);
+    filch_set_message_handler(NULL, NULL);
+}
+
 /* A trace that cannot be written stays in the files of the ranks. */
 static void files_stay_without_a_merged_trace(void **state)
 {
@@ -217,5 +241,5 @@ static void replies_without_a_query_are_refused(void **state)
 }
 
 CHECK_MAIN(counters_of_all_ranks_are_printed, nothing_is_gathered_without_a_reason,
-           traces_of_one_node_are_merged, traces_of_several_nodes_are_merged,
+           traces_of_one_node_are_merged, traces_of_several_nodes_are_merged, a_short_job_is_merged,
            files_stay_without_a_merged_trace, replies_without_a_query_are_refused)
