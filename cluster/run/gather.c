@@ -397,6 +397,11 @@ void fi_gather_stop(fi_gather *g, const fi_summary *own, const char *file, const
     fi_packet_free(early);
 }
 
+bool fi_gather_is_ending(const fi_gather *g)
+{
+    return fi_gather_is_over(g) || (g->early && g->early->head.a == QUERY_END);
+}
+
 void fi_gather_fini(fi_gather *g)
 {
     fi_packet_free(g->early);

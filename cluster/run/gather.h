@@ -71,6 +71,9 @@ static inline bool fi_gather_is_over(const fi_gather *g)
     return g->phase == FI_GATHER_DONE;
 }
 
+/* Rank 0 has all.  The other ranks send nothing more, while this one may still stop its runtime. */
+bool fi_gather_is_ending(const fi_gather *g);
+
 void fi_gather_fini(fi_gather *g);
 
 #endif

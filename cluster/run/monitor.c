@@ -232,7 +232,7 @@ void fi_monitor_step(fi_comm *c, int64_t now)
     }
     launcher_check(c);
     beats_send(c, now);
-    for (unsigned i = 0; i < c->beats.n; i++)
+    for (unsigned i = 0; i < c->beats.n && !fi_gather_is_ending(&c->gather); i++)
         silence_check(c, &c->beats.neighbours[i], now);
     if (is_root)
         all_report(c, now);

@@ -104,9 +104,13 @@ static void nothing_is_gathered_without_a_reason(void **state)
     start_all(false, NULL, all_near);
     stop_rank(0, NULL, NULL);
     CHECK_INT(n_queued - first, RANKS - 1); /* the end, to each rank */
-    for (unsigned i = 1; i < RANKS; i++)
-        stop_rank(i, NULL, NULL);
+    CHECK(!fi_gather_is_ending(&gathers[1]));
     deliver_all();
+    for (unsigned i = 1; i < RANKS; i++) {
+        CHECK(fi_gather_is_ending(&gathers[i])); /* other ranks may be silent now */
+        CHECK(!fi_gather_is_over(&gathers[i]));
+        stop_rank(i, NULL, NULL);
+    }
     check_over();
     CHECK_INT(n_messages, 0);
     filch_set_message_handler(NULL, NULL);
