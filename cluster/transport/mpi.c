@@ -291,12 +291,40 @@ static int mpi_open(const fi_transport_config *config, fi_place *place, const ch
 
 /* ---- closing ---- */
 
-static void sends_await(void)
+/* Receive and drop what no rank waits for, such as the last heartbeats.  The send of a large message
+ * completes only when it is received.  Returns 0 or -errno. */
+static int messages_drop(void)
+{
+    fi_packet *p;
+    int e = 0;
+
+    while ((p = fi_mpi_poll(&e)) != NULL)
+        fi_packet_free(p);
+    return e;
+}
+
+static void transfers_await(const fi_mpi_requests *list)
 {
     int64_t nap_ns = NAP_MIN_NS;
 
-    while (fi_mpi_sends_test() == 0 && fi_mpi.sends.n > 0)
+    while (messages_drop() == 0 && list->n > 0)
         nap(&nap_ns);
+}
+
+static int barrier_await(const char **why)
+{
+    int64_t nap_ns = NAP_MIN_NS;
+    MPI_Request request;
+    int done = 0, e = MPI_Ibarrier(fi_mpi.comm, &request);
+
+    while (e == MPI_SUCCESS) {
+        (void)messages_drop();
+        e = MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+        if (done)
+            break;
+        nap(&nap_ns);
+    }
+    return open_result(e, why);
 }
 
 /* MPICH before 4.2 can hang in MPI_Finalize if its messages travel over TCP: a rank that has
@@ -313,11 +341,11 @@ static void mpi_finalize(void)
 static void mpi_close(void)
 {
     const char *why = NULL;
-    MPI_Request request;
 
-    sends_await();
-    if (fi_mpi_await(MPI_Ibarrier(fi_mpi.comm, &request), &request, &why) < 0)
+    transfers_await(&fi_mpi.sends);
+    if (barrier_await(&why) < 0)
         report(why);
+    transfers_await(&fi_mpi.receives);
     fi_mpi_node_close();
     if (is_initializer)
         mpi_finalize();

@@ -69,7 +69,8 @@ typedef struct fi_transport {
      * the end of open a signal may end them instead.  Does not return. */
     __attribute__((noreturn)) void (*stop)(int status);
     /* Collective.  Wait until all sends have completed and all ranks call it, without using a CPU.
-     * No message is under way.  If the launcher dies meanwhile, the process ends with status 1. */
+     * Messages that arrive meanwhile are dropped.  If the launcher dies meanwhile, the process ends
+     * with status 1. */
     void (*close)(void);
 } fi_transport;
 
