@@ -259,8 +259,8 @@ static void request_post(uint32_t call, bool is_stop)
     r->has_run = !is_stop;
     r->has_stop = is_stop;
     r->call = call;
+    fi_comm_ring(); /* before the thread can see a stop, after which there is no doorbell */
     pthread_mutex_unlock(&r->lock);
-    fi_comm_ring();
 }
 
 /* ---- the loop ---- */
