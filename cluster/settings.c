@@ -6,6 +6,7 @@
 #include "report.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,17 +31,25 @@ const char *fi_settings_env(const char *variable)
     return text && *text ? text : NULL;
 }
 
-/* A wrong variable is ignored, unless FILCH_STRICT is 1. */
-static int variable_reject(const number *n, const char *text)
+/* A wrong variable is ignored, unless FILCH_STRICT is 1.
+ * problem: a message without its end.  Returns 0 or -EINVAL. */
+static int variable_reject(const char *problem)
 {
     const char *strict = fi_settings_env("FILCH_STRICT");
     bool is_strict = strict && strcmp(strict, "1") == 0;
 
-    fi_report(is_strict ? FILCH_LEVEL_ERROR : FILCH_LEVEL_WARNING,
-              "%s: invalid number ('%s'); use %llu to %llu%s", n->variable, text,
-              (unsigned long long)n->min, (unsigned long long)n->max,
+    fi_report(is_strict ? FILCH_LEVEL_ERROR : FILCH_LEVEL_WARNING, "%s%s", problem,
               is_strict ? "" : "; the value is ignored");
     return is_strict ? -EINVAL : 0;
+}
+
+static int number_reject(const number *n, const char *text)
+{
+    char problem[300];
+
+    snprintf(problem, sizeof problem, "%s: invalid number ('%.100s'); use %llu to %llu",
+             n->variable, text, (unsigned long long)n->min, (unsigned long long)n->max);
+    return variable_reject(problem);
 }
 
 static int unit_shift(const char *unit)
@@ -74,7 +83,7 @@ static int number_from_env(const number *n, int64_t *out)
     uint64_t value = n->fallback;
 
     if (text && !number_parse(n, text, &value)) {
-        int e = variable_reject(n, text);
+        int e = number_reject(n, text);
         if (e < 0)
             return e;
         value = n->fallback;
@@ -167,6 +176,19 @@ static int progress_resolve(fi_settings *set, const filch_cluster_config *c)
                           &set->progress_ns);
 }
 
+static int check_resolve(fi_settings *set)
+{
+    const char *text = fi_settings_env("FILCH_CLUSTER_CHECK");
+    char problem[200];
+
+    set->checks_copies = text && strcmp(text, "1") == 0;
+    if (!text || set->checks_copies || strcmp(text, "0") == 0)
+        return 0;
+    snprintf(problem, sizeof problem, "FILCH_CLUSTER_CHECK: unknown value ('%.100s'); use 0 or 1",
+             text);
+    return variable_reject(problem);
+}
+
 /* size: of the struct that the program was compiled with.  A newer header may have more fields. */
 static int config_read(filch_cluster_config *to, const filch_cluster_config *from, size_t size)
 {
@@ -191,7 +213,6 @@ static int config_read(filch_cluster_config *to, const filch_cluster_config *fro
 int fi_settings_resolve(fi_settings *set, const filch_cluster_config *config, size_t size)
 {
     filch_cluster_config c = {0};
-    const char *check = fi_settings_env("FILCH_CLUSTER_CHECK");
     const char *transport = fi_settings_env("FILCH_CLUSTER");
     int e = config_read(&c, config, size);
 
@@ -202,9 +223,10 @@ int fi_settings_resolve(fi_settings *set, const filch_cluster_config *config, si
                      : transport ? transport
                                  : "auto",
         .mpi_comm = c.mpi_comm,
-        .checks_copies = check && strcmp(check, "1") == 0,
     };
-    e = loot_resolve(set, &c);
+    e = check_resolve(set);
+    if (e == 0)
+        e = loot_resolve(set, &c);
     if (e == 0)
         e = counts_resolve(set, &c);
     if (e == 0)

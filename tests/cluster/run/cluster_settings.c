@@ -91,6 +91,23 @@ static void a_wrong_variable_is_named(void **state)
     unsetenv("FILCH_CLUSTER_LOOT");
 }
 
+static void a_wrong_switch_is_named(void **state)
+{
+    (void)state;
+    setenv("FILCH_CLUSTER_CHECK", "yes", 1);
+    CHECK_INT(resolve(NULL), 0);
+    CHECK(!resolved.checks_copies);
+    CHECK_STR(messages, "FILCH_CLUSTER_CHECK: unknown value ('yes'); use 0 or 1; the value is "
+                        "ignored\n");
+    setenv("FILCH_STRICT", "1", 1);
+    CHECK_INT(resolve(NULL), -EINVAL);
+    unsetenv("FILCH_STRICT");
+    setenv("FILCH_CLUSTER_CHECK", "0", 1);
+    CHECK_INT(resolve(NULL), 0);
+    CHECK_INT(n_messages, 0);
+    unsetenv("FILCH_CLUSTER_CHECK");
+}
+
 static void a_wrong_field_is_an_error(void **state)
 {
     (void)state;
@@ -136,4 +153,5 @@ static void unknown_fields_are_refused(void **state)
 }
 
 CHECK_MAIN(defaults_apply, variables_apply, the_config_wins, a_wrong_variable_is_named,
-           a_wrong_field_is_an_error, a_shorter_config_is_accepted, unknown_fields_are_refused)
+           a_wrong_switch_is_named, a_wrong_field_is_an_error, a_shorter_config_is_accepted,
+           unknown_fields_are_refused)
