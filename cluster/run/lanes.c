@@ -211,6 +211,16 @@ static fi_lane *lane_next(fi_lanes *l)
     return next;
 }
 
+/* [locked] After the end of a lane: does the communication thread have something to do?  It helps
+ * from the first lane that ends while the others stay: they may be inside long items. */
+static bool end_is_news(const fi_lanes *l)
+{
+    unsigned running = fi_load_relaxed(&l->running);
+
+    return running == 0 || (l->has_thieves && is_hungry(l)) ||
+           (l->work.ops->is_shared && running + 1 == l->in_flight);
+}
+
 static void lane_end(fi_lane *lane)
 {
     fi_lanes *l = lane->all;
@@ -223,7 +233,7 @@ static void lane_end(fi_lane *lane)
     lane_unlink(lane);
     running_add(l, -1);
     next = lane_next(l);
-    is_news = fi_load_relaxed(&l->running) == 0 || (l->has_thieves && is_hungry(l));
+    is_news = end_is_news(l);
     pthread_mutex_unlock(&l->lock);
     lane_free(lane);
     if (next)

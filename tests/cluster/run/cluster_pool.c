@@ -3,6 +3,9 @@
 
 #include <errno.h>
 #include <filch/cluster.h>
+#include <filch/time.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 typedef struct tally {
@@ -187,5 +190,45 @@ static void copies_are_equal(void **state)
     items_of_different_sizes_are_whole(NULL);
 }
 
+/* ---- long items ---- */
+
+enum { MS = 1000000, LONG_MS = 700 };
+enum stage { ROOT, OTHER, BEHIND, LONG, FIRST, STAGES };
+
+static atomic_llong began[STAGES];
+
+/* ROOT pushes the others.  The second lane takes OTHER, and the first one processes FIRST, LONG and
+ * BEHIND in this order.  OTHER ends just after LONG has begun: BEHIND is not worth a split yet.
+ * FIRST is so slow that LONG is a block of its own. */
+static int linger(filch_pool *pool, const void *item, size_t size, void *acc, void *ctx)
+{
+    int stage = *(const int *)item;
+
+    (void)acc, (void)ctx;
+    atomic_store(&began[stage], filch_now());
+    for (int i = OTHER; stage == ROOT && i < STAGES; i++)
+        CHECK_INT(filch_pool_push(pool, &i, size), 0);
+    if (stage == OTHER)
+        while (atomic_load(&began[LONG]) == 0)
+            sched_yield();
+    else if (stage != BEHIND)
+        filch_sleep(stage == LONG ? LONG_MS * MS : MS);
+    return 0;
+}
+
+static void an_item_behind_a_long_one_is_not_late(void **state)
+{
+    const filch_pool_type type = {.item_size = sizeof(int), .handle = linger};
+    const int root = ROOT;
+
+    (void)state;
+    setenv("FILCH_WORKERS", "2", 1);
+    CHECK_INT(filch_cluster_start(NULL), 0);
+    CHECK_INT(filch_cluster_pool(&type, &root, 1, NULL, NULL), 0);
+    CHECK(atomic_load(&began[BEHIND]) - atomic_load(&began[LONG]) < LONG_MS * MS / 2);
+    CHECK_INT(filch_cluster_stop(), 0);
+    unsetenv("FILCH_WORKERS");
+}
+
 CHECK_MAIN(a_tree_is_searched, a_pool_without_items_ends, items_of_different_sizes_are_whole,
-           wrong_items_are_refused, copies_are_equal)
+           wrong_items_are_refused, copies_are_equal, an_item_behind_a_long_one_is_not_late)
