@@ -1,6 +1,6 @@
 # cmake --install: headers, libraries, filch.pc, filch-mpi.pc, a CMake package, man pages, gdb
-# commands.  All paths in them are relative, so the installed tree can be moved.  cluster/ adds
-# libfilch-mpi to the targets, and installs the MPI plugins.
+# commands, examples.  All paths in them are relative, so the installed tree can be moved.
+# cluster/ adds libfilch-mpi to the targets, and installs the MPI plugins.
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/filch)
 
@@ -41,6 +41,12 @@ endforeach()
 
 # gdb commands for fibers.
 install(FILES tools/filch-gdb.py DESTINATION ${CMAKE_INSTALL_DATADIR}/filch)
+
+# The examples with a Makefile, and the tutorial, whose links between each other stay valid.
+install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/filch
+  FILES_MATCHING PATTERN "*.[ch]" PATTERN "*.cpp" PATTERN "README.md" PATTERN "Makefile"
+  PATTERN "tests" EXCLUDE)
+install(FILES docs/tutorial.md docs/rules.md DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/filch/docs)
 
 foreach(section 1 3 5 7)
   file(GLOB pages CONFIGURE_DEPENDS man/*.${section})
