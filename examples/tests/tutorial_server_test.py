@@ -1,4 +1,4 @@
-"""tutorial_server_test.py PAGE PROGRAM: the session of step 5, deadlines, and the stop."""
+"""tutorial_server_test.py PAGE PROGRAM: the console of step 5, deadlines, and the stop."""
 import re
 import signal
 import sys
@@ -9,7 +9,7 @@ from net import Server, run, scaled
 PAGE, PROGRAM = sys.argv[1:]
 
 
-def session():
+def console():
     """The page shows the lines that the server and a client print."""
     with open(PAGE) as f:
         step = re.search(r"^## 5\. .*?^```console\n(.*?)^```$", f.read(), re.M | re.S).group(1)
@@ -66,4 +66,4 @@ def stop():
             talking.join()
 
 
-run([session, echoes, deadline, stop])
+run([console, echoes, deadline, stop])
