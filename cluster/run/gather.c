@@ -17,7 +17,8 @@ typedef enum query {
     QUERY_SUMMARY, /* body: fi_summary */
     QUERY_FILE,    /* position: a byte; body: the bytes from there, none after the end */
     QUERY_LOOTS,   /* position: an entry; body: entries from there, none after the end */
-    QUERY_END,     /* rank 0 has all; position: 1 if the merged trace was written.  No reply */
+    QUERY_END,     /* rank 0 has received everything.  No reply.  position: 1 if the merged trace
+                    * was written */
 } query;
 
 /* p: with its body; NULL: there is no memory. */

@@ -14,7 +14,7 @@
 
 #include <stdbool.h>
 
-/* What a rank has to tell.  Plain bytes: the body of a REPLY. */
+/* The counters of a rank, and its process.  Plain bytes: the body of a REPLY. */
 typedef struct fi_summary {
     fi_rank_stats stats;
     uint64_t loots_dropped; /* by the log */
@@ -36,7 +36,7 @@ typedef enum fi_gather_phase {
     FI_GATHER_IDLE,  /* nothing to do */
     FI_GATHER_START, /* the time, at the start of the job */
     FI_GATHER_STOP,  /* the rest, at its end */
-    FI_GATHER_DONE,  /* rank 0 has all; another rank was told so */
+    FI_GATHER_DONE,  /* rank 0 has received everything; another rank has learned this */
 } fi_gather_phase;
 
 typedef struct fi_gather {
@@ -71,7 +71,8 @@ static inline bool fi_gather_is_over(const fi_gather *g)
     return g->phase == FI_GATHER_DONE;
 }
 
-/* Rank 0 has all.  The other ranks send nothing more, while this one may still stop its runtime. */
+/* Rank 0 has received everything.  The other ranks send nothing more, while this one may still stop
+ * its runtime. */
 bool fi_gather_is_ending(const fi_gather *g);
 
 void fi_gather_fini(fi_gather *g);

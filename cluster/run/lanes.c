@@ -478,7 +478,7 @@ static bool lane_refill(fi_lane *lane)
     return true;
 }
 
-/* Before the first item, which may be long. */
+/* Share the bag before the first item, which may be long. */
 static void lane_unfold(fi_lane *lane)
 {
     const fi_lanes *l = lane->all;

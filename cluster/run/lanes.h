@@ -102,7 +102,7 @@ void fi_lanes_set_result(fi_lanes *l, int result);
 
 /* [lane] Start another lane, or make a loot for another rank, if one is needed. */
 void fi_lane_share_slow(fi_lane *lane);
-/* The lanes of a lane. */
+/* All lanes of the rank to which this lane belongs. */
 fi_lanes *fi_lane_all(const fi_lane *lane);
 
 /* [lane] The hot part: two relaxed loads, which are hints. */

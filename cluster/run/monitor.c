@@ -197,7 +197,7 @@ static bool progress_is_due(const fi_comm *c, int64_t now)
     return c->set.progress_ns > 0 && c->is_in_run && now >= c->progress_at;
 }
 
-/* [rank 0] All that the heartbeats told. */
+/* [rank 0] Publish the progress of all ranks, as the last heartbeats say. */
 static void all_report(fi_comm *c, int64_t now)
 {
     fi_beat_own own = own_make(c);

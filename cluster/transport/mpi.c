@@ -79,8 +79,8 @@ static void *stop_late(void *status)
     _exit(*(const int *)status);
 }
 
-/* MPI cannot be used before the end of MPI_Init and after MPI_Finalize.  The launcher of MPICH takes
- * no notice of a process that exits before MPI_Init.  It does of one that is killed. */
+/* MPI cannot be used before the end of MPI_Init and after MPI_Finalize.  The launcher of MPICH ends
+ * the job if a process is killed before MPI_Init, but not if it exits. */
 static void abort_or_kill(int status)
 {
     int is_initialized = 0, is_finalized = 0;
@@ -239,7 +239,7 @@ static int world_check(const fi_transport_config *config, const char **why)
     return -EPROTO;
 }
 
-/* Nobody else uses the world of an MPI that open has initialised. */
+/* If open has initialised MPI, it is the only user of MPI_COMM_WORLD, and needs no duplicate. */
 static int comm_open(const void *mpi_comm, const char **why)
 {
     MPI_Comm from = mpi_comm ? *(const MPI_Comm *)mpi_comm : MPI_COMM_WORLD;
@@ -291,8 +291,8 @@ static int mpi_open(const fi_transport_config *config, fi_place *place, const ch
 
 /* ---- closing ---- */
 
-/* Receive and drop what no rank waits for, such as the last heartbeats.  The send of a large message
- * completes only when it is received.  Returns 0 or -errno. */
+/* Receive and drop what no rank waits for, such as the last heartbeats.  The send of a large
+ * message completes only when it is received.  Returns 0 or -errno. */
 static int messages_drop(void)
 {
     fi_packet *p;

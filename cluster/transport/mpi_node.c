@@ -163,9 +163,8 @@ static int near_open(const card *cards, const card *own)
     return has_all;
 }
 
-/* A count of sent messages needs both sides, so all ranks use doorbells or none does.  This is also
- * the time after which a rank need not keep its descriptor.
- * */
+/* A count of sent messages needs both sides, so all ranks use doorbells or none does.  When this
+ * returns, all ranks have opened the doorbells of their nodes, and the descriptor can be closed. */
 static int agree(int has_all, const char **why)
 {
     int all_have = 0;

@@ -31,8 +31,8 @@
  * the MPI of the launcher.
  *
  * A run is a call of filch_cluster_for, _reduce, _pool or _run.  It is collective: all ranks make
- * the same runs in the same order, with the same kinds and sizes.  Otherwise the run returns -EPROTO
- * on all ranks.  A program makes one run at a time, from any thread or fiber.
+ * the same runs in the same order, with the same kinds and sizes.  Otherwise the run returns
+ * -EPROTO on all ranks.  A program makes one run at a time, from any thread or fiber.
  *
  * Work moves between ranks as bytes, so it must not contain pointers.  FILCH_CLUSTER_CHECK=1 also
  * moves it as bytes between the workers of one process, which shows such pointers.
@@ -42,11 +42,12 @@
  * Work that has not begun is dropped, and the run returns that result everywhere.  If several
  * results are not 0, the run returns one of them.
  *
- * acc: the result of a run.  The caller sets it to the neutral element of combine.  At the end it is
- * the combined result, on every rank.  combine must be associative and commutative, and must not
+ * acc: the result of a run.  The caller sets it to the neutral element of combine.  At the end it
+ * is the combined result, on every rank.  combine must be associative and commutative, and must not
  * wait.  The order of combinations differs from run to run, and so may the last bits of
- * floating-point sums.  Each part of the work has its own copy of acc, so it needs no lock.  After a
- * run that returns an error, acc is not specified.
+ * floating-point sums.  Each part of the work that is in progress has its own copy of acc, so it
+ * needs no lock.  A rank has up to in_flight copies.  After a run that returns an error, acc is not
+ * specified.
  *
  * filch-cluster(7) and docs/cluster.md describe launchers, settings and failures. */
 #ifndef FILCH_CLUSTER_H
@@ -89,7 +90,8 @@ typedef struct filch_cluster_config {
     /* FILCH_CLUSTER_SILENCE_MS (milliseconds): a rank that is silent for this time is dead, and the
      * job ends; 4 s to 1 day, default 10 s; negative (0 in the environment): never */
     int64_t silence_ns FILCH_ZERO_;
-    /* FILCH_CLUSTER_PROGRESS_MS (milliseconds): the interval of reports on rank 0; default 0: none */
+    /* FILCH_CLUSTER_PROGRESS_MS (milliseconds): the interval of reports on rank 0; default 0:
+     * none */
     int64_t progress_ns FILCH_ZERO_;
     /* Called on rank 0 with each report, in a thread of the library; NULL: a line on stderr.  It
      * must not wait */
@@ -104,15 +106,16 @@ typedef struct filch_cluster_config {
 FILCH_API int filch_cluster_start_(const filch_cluster_config *config, size_t size);
 
 /* Join the job: start the transport, and the runtime as filch_start does.  All ranks call it.
- * Ranks on the same node share its CPUs: each has filch_cpu_count() / ranks workers, at least one.
- * FILCH_WORKERS sets another number.
+ * Ranks that may use the same CPUs share them: each of n such ranks has filch_cpu_count() / n
+ * workers, at least one.  FILCH_WORKERS sets another number.
  * From this call to filch_cluster_stop, exit() ends all ranks with status 1.
  * config: NULL means a config of zeros.
  * Call from: any thread, not from a fiber.  Blocks: the thread, until all ranks have called it.
  * Returns: 0.
  *     -EALREADY: it was called before, without filch_cluster_stop.
  *     -EINVAL: a field of config is wrong, or FILCH_CLUSTER, or another variable with
- *         FILCH_STRICT=1, or transport mpi without a launcher.
+ *         FILCH_STRICT=1, or transport mpi without a launcher.  Or the process is the child of a
+ *         fork() of a rank.
  *     -ENOENT: a launcher started the process, but the plugin for its MPI cannot be loaded.
  *     -EPROTO: the launcher and the plugin are of different MPI libraries.
  *     Other errors are those of filch_start and of MPI.  A message names the cause. */
@@ -143,8 +146,9 @@ FILCH_API unsigned filch_cluster_ranks(void);
  * grain: the maximum number of elements per call; 0 lets Filch choose.
  * Call from: any thread or fiber, not from work of a run.  Blocks: the fiber or the thread.
  * Returns: 0; the result of a body that was not 0.
- *     -EINVAL: body is NULL, or the cluster has not been started.
- *     -EBUSY: another run of this process is in progress.
+ *     -EINVAL: body is NULL, or the cluster has not been started.  This rank has not taken part in
+ *         the run, and the other ranks wait for it.
+ *     -EBUSY: another run of this process is in progress.  The same applies.
  *     -EPROTO: another rank makes another call.
  *     -ENOMEM: there is no memory on some rank. */
 FILCH_API int filch_cluster_for(uint64_t lo, uint64_t hi, uint64_t grain,
@@ -156,7 +160,8 @@ FILCH_API int filch_cluster_for(uint64_t lo, uint64_t hi, uint64_t grain,
  * combine: adds *other to *acc.
  * Call from: any thread or fiber, not from work of a run.  Blocks: the fiber or the thread.
  * Returns: as filch_cluster_for.
- *     -EINVAL: also if size is too large, or if combine or acc is NULL. */
+ *     -EINVAL: also if map is NULL, if size is too large, or if size is not 0 and combine or acc is
+ *         NULL. */
 FILCH_API int filch_cluster_reduce(uint64_t lo, uint64_t hi, uint64_t grain, void *acc, size_t size,
                                    int (*map)(uint64_t lo, uint64_t hi, void *acc, void *ctx),
                                    void (*combine)(void *acc, const void *other, void *ctx),
@@ -183,10 +188,11 @@ typedef struct filch_item {
     size_t size;
 } filch_item;
 
-/* Add an item to a pool.  It is copied.  Items are processed in any order, newer ones usually first.
+/* Add an item to a pool.  It is copied.  Items are processed in any order, usually the newer ones
+ * first.
  * Call from: the handle function that got the pool.  Blocks: nothing.
  * Returns: 0.
- *     -EINVAL: size differs from item_size.
+ *     -EINVAL: size differs from item_size, or item is NULL and size is not 0.
  *     -EMSGSIZE: the item is larger than FILCH_CLUSTER_ITEM_MAX.
  *     -ENOMEM: there is no memory. */
 FILCH_API int filch_pool_push(filch_pool *pool, const void *item, size_t size);
@@ -196,14 +202,16 @@ FILCH_API int filch_pool_push(filch_pool *pool, const void *item, size_t size);
  * n: the number of items that this rank adds.  Ranks may add different numbers, also 0.
  * acc: the result, of acc_size bytes; NULL if that is 0.
  * Call from: any thread or fiber, not from work of a run.  Blocks: the fiber or the thread.
- * Returns: as filch_cluster_for, and the errors of filch_pool_push. */
+ * Returns: as filch_cluster_for.  If an item is wrong, all ranks return the error of
+ * filch_pool_push. */
 FILCH_API int filch_cluster_pool(const filch_pool_type *type, const void *items, size_t n,
                                  void *acc, void *ctx);
 
 /* ---- bags ---- */
 
 /* A bag is work in a form of the program's own, such as the frontier of a search.  A bag is used by
- * one thread at a time. */
+ * one thread at a time.  Several threads use different bags at the same time.  make, drop, unpack
+ * and combine also run in the thread that handles messages, so they must not wait. */
 typedef struct filch_bag_type {
     /* Create an empty bag; NULL: there is no memory */
     void *(*make)(void *ctx)FILCH_ZERO_;
@@ -215,9 +223,10 @@ typedef struct filch_bag_type {
     void *(*split)(void *bag, void *ctx)FILCH_ZERO_;
     /* Move all work of other into bag, and free other */
     void (*merge)(void *bag, void *other, void *ctx) FILCH_ZERO_;
-    /* Write the work of a bag to `to`, if capacity is large enough.  Result: the number of bytes */
+    /* Write the work of a bag to `to`, if capacity is large enough.  Result: the number of bytes,
+     * the same each time for the same bag */
     size_t (*pack)(const void *bag, void *to, size_t capacity, void *ctx) FILCH_ZERO_;
-    /* Add packed work to a bag.  It must not wait.  Result: 0 or -errno */
+    /* Add packed work to a bag.  Result: 0 or -errno, which ends the run */
     int (*unpack)(void *bag, const void *from, size_t size, void *ctx) FILCH_ZERO_;
     size_t acc_size FILCH_ZERO_;
     void (*combine)(void *acc, const void *other, void *ctx) FILCH_ZERO_;
@@ -228,7 +237,9 @@ typedef struct filch_bag_type {
  *     function.  NULL: this rank has no work.
  * acc: the result, of acc_size bytes; NULL if that is 0.
  * Call from: any thread or fiber, not from work of a run.  Blocks: the fiber or the thread.
- * Returns: as filch_cluster_for. */
+ * Returns: as filch_cluster_for; the negative result of process or unpack.
+ *     -EINVAL: also if two calls of pack return different sizes for the same bag.
+ *     -EMSGSIZE: a part that split has made takes 2 GiB or more when it is packed. */
 FILCH_API int filch_cluster_run(const filch_bag_type *type, void *bag, void *acc, void *ctx);
 
 FILCH_END_DECLS

@@ -464,7 +464,8 @@ static const void *mpi_world(void)
 
 enum { FUNNELED = 1, MULTIPLE = 3 }; /* the values of both libraries */
 
-/* No rank receives it before close, which drops it.  MPI completes the send only when it is received. */
+/* No rank receives it before close, which drops it.  MPI completes the send only when it is
+ * received. */
 static void send_last(void)
 {
     fi_packet *p;
