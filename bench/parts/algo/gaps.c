@@ -11,17 +11,20 @@
 
 #define STEPS_PER_ELEMENT 500
 
-static float v[1024];
+enum { ELEMENTS = 1 << 16 };
 
-/* About a microsecond for each element.  Element i of a long loop is element i mod 1024. */
+static float v[ELEMENTS];
+
+/* About a microsecond for each element.  The longest loops have fewer elements than the
+ * array, so that no two of them share one. */
 __attribute__((noinline)) static void compute(size_t lo, size_t hi, void *ctx)
 {
     (void)ctx;
     for (size_t i = lo; i < hi; i++) {
-        float x = v[i % 1024];
+        float x = v[i % ELEMENTS];
         for (int k = 0; k < STEPS_PER_ELEMENT; k++)
             x = x * 0.5f + 1.0f;
-        v[i % 1024] = x;
+        v[i % ELEMENTS] = x;
     }
 }
 
