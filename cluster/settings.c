@@ -6,7 +6,6 @@
 #include "report.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,25 +30,24 @@ const char *fi_settings_env(const char *variable)
     return text && *text ? text : NULL;
 }
 
-/* A wrong variable is ignored, unless FILCH_STRICT is 1.
- * problem: a message without its end.  Returns 0 or -EINVAL. */
-static int variable_reject(const char *problem)
-{
-    const char *strict = fi_settings_env("FILCH_STRICT");
-    bool is_strict = strict && strcmp(strict, "1") == 0;
+/* A wrong variable is ignored, unless FILCH_STRICT is 1. */
+#define IGNORED "; the value is ignored"
 
-    fi_report(is_strict ? FILCH_LEVEL_ERROR : FILCH_LEVEL_WARNING, "%s%s", problem,
-              is_strict ? "" : "; the value is ignored");
-    return is_strict ? -EINVAL : 0;
+static bool is_strict(void)
+{
+    const char *text = fi_settings_env("FILCH_STRICT");
+
+    return text && strcmp(text, "1") == 0;
 }
 
 static int number_reject(const number *n, const char *text)
 {
-    char problem[300];
+    bool strict = is_strict();
 
-    snprintf(problem, sizeof problem, "%s: invalid number ('%.100s'); use %llu to %llu",
-             n->variable, text, (unsigned long long)n->min, (unsigned long long)n->max);
-    return variable_reject(problem);
+    fi_report(strict ? FILCH_LEVEL_ERROR : FILCH_LEVEL_WARNING,
+              "%s: invalid number ('%.100s'); use %llu to %llu%s", n->variable, text,
+              (unsigned long long)n->min, (unsigned long long)n->max, strict ? "" : IGNORED);
+    return strict ? -EINVAL : 0;
 }
 
 static int unit_shift(const char *unit)
@@ -179,14 +177,15 @@ static int progress_resolve(fi_settings *set, const filch_cluster_config *c)
 static int check_resolve(fi_settings *set)
 {
     const char *text = fi_settings_env("FILCH_CLUSTER_CHECK");
-    char problem[200];
+    bool strict = is_strict();
 
     set->checks_copies = text && strcmp(text, "1") == 0;
     if (!text || set->checks_copies || strcmp(text, "0") == 0)
         return 0;
-    snprintf(problem, sizeof problem, "FILCH_CLUSTER_CHECK: unknown value ('%.100s'); use 0 or 1",
-             text);
-    return variable_reject(problem);
+    fi_report(strict ? FILCH_LEVEL_ERROR : FILCH_LEVEL_WARNING,
+              "FILCH_CLUSTER_CHECK: unknown value ('%.100s'); use 0 or 1%s", text,
+              strict ? "" : IGNORED);
+    return strict ? -EINVAL : 0;
 }
 
 /* size: of the struct that the program was compiled with.  A newer header may have more fields. */

@@ -18,7 +18,8 @@ typedef struct fi_settings {
     bool checks_copies; /* FILCH_CLUSTER_CHECK */
 } fi_settings;
 
-/* size: of the struct that the program was compiled with.  Returns 0, or -EINVAL after a message. */
+/* size: of the struct that the program was compiled with.  Returns 0, or -EINVAL after a
+ * message. */
 int fi_settings_resolve(fi_settings *set, const filch_cluster_config *config, size_t size);
 
 /* The value of an environment variable.  NULL: it is unset or empty, or the program has more

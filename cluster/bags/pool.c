@@ -1,8 +1,8 @@
 /* Pools of items as bags: filch_cluster_pool.
  *
  * A pool is an array of records, oldest first.  The lane pushes and pops at the new end.  Others
- * take every second record from the old end, so both sides keep old items, which stand for more work
- * in a tree search.
+ * take every second record from the old end, so both sides keep old items, which stand for more
+ * work in a tree search.
  *
  *     items of one size         the item, padded to 8 bytes
  *     items of different sizes  8 bytes with the size, the item, padding, 8 bytes with the size
@@ -365,8 +365,16 @@ static int item_check(const char *function, const pool_call *call, const void *i
 
 int filch_pool_push(filch_pool *pool, const void *item, size_t size)
 {
-    int e = item_check(__func__, pool->call, item, size);
+    int e = pool ? item_check(__func__, pool->call, item, size)
+                 : fi_run_null(__func__, "pool", "that of the handler");
 
+    if (e == 0 && !pool->lane) {
+        fi_report(FILCH_LEVEL_ERROR,
+                  "%s: no handler of this pool runs; call it from the handler that "
+                  "got the pool",
+                  __func__);
+        return -EINVAL;
+    }
     if (e == 0)
         e = pool_append(pool, item, size);
     if (e == 0)

@@ -82,6 +82,13 @@ static bool range_process(void *of, fi_block *block, void *ctx)
     return true;
 }
 
+/* A single chunk moves only if its lane is inside a long item. */
+static bool is_worth_split(uint64_t size, const fi_split *how, uint64_t grain)
+{
+    return size > 0 && size >= how->min_items &&
+           (size > grain || how->min_items <= 1 || grain <= 1);
+}
+
 /* Chunks of the grain stay whole. */
 static uint64_t range_half(range left, uint64_t grain)
 {
@@ -101,7 +108,7 @@ static void *range_split(void *of, const fi_split *how, void *ctx)
     if (pthread_spin_trylock(&bag->lock) != 0)
         return NULL;
     size = bag->left.hi - bag->left.lo;
-    part = size > 0 && size >= how->min_items ? range_make(ctx) : NULL;
+    part = is_worth_split(size, how, call->grain) ? range_make(ctx) : NULL;
     if (part) {
         uint64_t half = range_half(bag->left, call->grain);
 

@@ -3,8 +3,8 @@
  *
  * A rank sends a message, and the other rank answers with its own time.  The other clock was read
  * somewhere between the two times of the asking rank.  The middle is the estimate, and half of the
- * round trip is its maximum error.  Two such points, at the start and at the stop of the job, give a
- * line, because two clocks differ in their speed by some microseconds per second.
+ * round trip is its maximum error.  Two such points, at the start and at the stop of the job, give
+ * a line, because two clocks differ in their speed by some microseconds per second.
  *
  * Ranks on the same node share CLOCK_MONOTONIC.  They need no samples: a map of zeros is exact. */
 #ifndef FI_CLUSTER_CLOCK_SYNC_H
@@ -20,7 +20,8 @@ typedef struct fi_clock_sample {
     int64_t remote_ns;            /* by the clock of the rank that answers */
 } fi_clock_sample;
 
-/* From the clock of the rank that asked to that of the rank that answered.  Zeros: the same clock. */
+/* From the clock of the rank that asked to that of the rank that answered.  Zeros: the same
+ * clock. */
 typedef struct fi_clock_map {
     int64_t at_ns;     /* time at which the difference was measured */
     int64_t offset_ns; /* the difference then */

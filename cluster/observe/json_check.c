@@ -38,7 +38,8 @@ static const char *skip_escape(const char *p, const char *end)
     return p + 5;
 }
 
-/* Overlong forms, surrogates and numbers above 10ffff are not UTF-8.  The second byte shows them. */
+/* Overlong forms, surrogates and numbers above 10ffff are not UTF-8.  The second byte shows
+ * them. */
 static bool is_second_byte(unsigned first, unsigned second)
 {
     unsigned min = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;

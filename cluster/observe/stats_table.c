@@ -61,7 +61,8 @@ static uint64_t median(uint64_t *values, unsigned n)
     return low + (high - low) / 2;
 }
 
-/* A line, from the values of all ranks.  Of several ranks with the same value, the first is named. */
+/* A line, from the values of all ranks.  Of several ranks with the same value, the first is
+ * named. */
 static void print_row(const char *name, uint64_t *values, unsigned ranks)
 {
     unsigned min = 0, max = 0;

@@ -65,7 +65,8 @@ static void result_send(fi_rank *r, unsigned to, fi_kind kind, ended_run ended)
     r->host->send(r->ctx, to, p);
 }
 
-/* The state of the next run, in which this rank has not begun.  The accumulator stays until LEAVE. */
+/* The state of the next run, in which this rank has not begun.  The accumulator stays until
+ * LEAVE. */
 static void next_run(fi_rank *r)
 {
     r->run++;

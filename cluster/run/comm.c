@@ -326,6 +326,7 @@ static void comm_loop(fi_comm *c)
 
         has_news |= request_handle(c, now);
         has_news |= run_step(c, now);
+        has_news |= fi_gather_step(&c->gather);
         network_check(fi_sends_flush(&c->sends));
         fi_monitor_step(c, now);
         if (has_news)

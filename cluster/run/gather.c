@@ -340,33 +340,47 @@ void fi_gather_start(fi_gather *g, const fi_gather_config *set)
         phase_begin(g, FI_GATHER_START);
 }
 
-/* The trace of rank 0 itself, without messages. */
-static void own_merge(fi_gather *g)
+/* [rank 0] All that this rank can tell is known.  Ask the others. */
+static void others_ask(fi_gather *g)
 {
-    uint64_t position = 0;
-    fi_packet *p;
-
-    g->at = 0;
-    source_begin(g, &g->summary);
-    while ((p = file_pack(g->file, position)) != NULL && p->size > 0) {
-        position += p->size;
-        fi_merged_trace_append(g->merged, p->body, p->size);
-        fi_packet_free(p);
-    }
-    fi_packet_free(p);
-    if (g->loots)
-        fi_merged_trace_loots(g->merged, g->loots->entries, g->loots->n);
+    if (g->merged || g->set.prints_stats)
+        phase_begin(g, FI_GATHER_STOP);
+    else
+        gather_end(g);
 }
 
 /* [rank 0] No query is open. */
 static void root_gather(fi_gather *g)
 {
-    if (g->merged)
-        own_merge(g);
-    if (g->merged || g->set.prints_stats)
-        phase_begin(g, FI_GATHER_STOP);
-    else
-        gather_end(g);
+    if (!g->merged) {
+        others_ask(g);
+        return;
+    }
+    g->at = 0;
+    source_begin(g, &g->summary);
+    g->merges_own = true;
+    g->own_position = 0;
+}
+
+/* The trace of rank 0 itself, without messages. */
+bool fi_gather_step(fi_gather *g)
+{
+    fi_packet *p;
+
+    if (!g->merges_own)
+        return false;
+    p = file_pack(g->file, g->own_position);
+    if (p && p->size > 0) {
+        g->own_position += p->size;
+        fi_merged_trace_append(g->merged, p->body, p->size);
+    } else {
+        g->merges_own = false;
+        if (g->loots)
+            fi_merged_trace_loots(g->merged, g->loots->entries, g->loots->n);
+        others_ask(g);
+    }
+    fi_packet_free(p);
+    return true;
 }
 
 static void root_stop(fi_gather *g)

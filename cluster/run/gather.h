@@ -49,6 +49,8 @@ typedef struct fi_gather {
     fi_packet *early; /* a query before the summary; NULL: none */
 
     /* Rank 0. */
+    bool merges_own;               /* its own trace, in steps */
+    uint64_t own_position;         /* of the next piece */
     unsigned at;                   /* the rank that is asked */
     unsigned n_samples;            /* of its clock, in this phase */
     fi_rank_stats *rows;           /* by rank; NULL: no memory */
@@ -65,6 +67,10 @@ void fi_gather_stop(fi_gather *g, const fi_summary *own, const char *file,
 
 /* A QUERY or a REPLY has arrived.  Takes p.  Returns false: it is not valid. */
 bool fi_gather_receive(fi_gather *g, fi_packet *p);
+
+/* Continue what needs no message.  A step is short, so that heartbeats are not late.  Returns
+ * false: there is nothing to do. */
+bool fi_gather_step(fi_gather *g);
 
 static inline bool fi_gather_is_over(const fi_gather *g)
 {

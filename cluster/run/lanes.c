@@ -11,8 +11,9 @@
 /* A block takes 5 to 20 us: long enough to hide its own cost, and short enough for a thief. */
 #define BLOCK_NS_MIN 5000
 #define BLOCK_NS_MAX 20000
-#define LOOT_NS_MIN  2000  /* a loot of less work costs more than it saves: filch cluster sim */
-#define STUCK_NS     50000 /* a lane is inside a long item after this time */
+#define LOOT_NS_MIN  2000    /* a loot of less work costs more than it saves: filch cluster sim */
+#define UNBEGUN_NS   1000000 /* no worker has begun a lane after this time */
+#define STUCK_NS     50000   /* a lane is inside a long item after this time */
 #define LOOT_BYTES_LIMIT                                                                           \
     ((size_t)INT_MAX - 4096) /* MPI counts the bytes of a message with an int */
 
@@ -142,7 +143,7 @@ static fi_lane *lane_new(fi_lanes *l, void *bag)
         return NULL;
     *lane = (fi_lane){.all = l, .bag = bag, .block_max = 1};
     fi_atomic_init(&lane->item_floor, (size_t)FLOOR_MIN);
-    fi_atomic_init(&lane->since, filch_now());
+    fi_atomic_init(&lane->since, filch_now() + UNBEGUN_NS - STUCK_NS);
     if (l->work.acc_size > 0)
         memcpy(lane->acc, l->neutral, l->work.acc_size);
     return lane;

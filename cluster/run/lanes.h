@@ -10,8 +10,8 @@
  *     take loots from the outbox         <-     ring
  *     notice that there is no lane left  <-     end: combine the accumulator, ring
  *
- * A mutex protects everything that both use.  The relaxed words that a lane reads after each block
- * are hints: a lane that acts on them reads them again under the mutex. */
+ * A mutex protects everything that both use.  The relaxed words that a lane reads after each
+ * block are hints: a lane that acts on them reads them again under the mutex. */
 #ifndef FI_CLUSTER_LANES_H
 #define FI_CLUSTER_LANES_H
 
@@ -73,8 +73,8 @@ typedef struct fi_lanes {
 void fi_lanes_init(fi_lanes *l);
 void fi_lanes_fini(fi_lanes *l);
 
-/* [caller of the run] Begin with this bag; NULL: none.  error: not 0: this rank has failed before the
- * run, and the run ends with this result. */
+/* [caller of the run] Begin with this bag; NULL: none.  error: not 0: this rank has failed
+ * before the run, and the run ends with this result. */
 void fi_lanes_begin(fi_lanes *l, const fi_work *work, void *bag, int error);
 /* [caller of the run] After the run is over: wait until the fibers of all lanes have ended. */
 void fi_lanes_end(fi_lanes *l);

@@ -1,9 +1,9 @@
 /* How long the communication thread polls, and how long it then sleeps.
  *
- * A message from the same node rings the doorbell, so the thread may sleep for any time.  A message
- * from another node is noticed by polling only.  A wake-up costs some 20 us of CPU, and a poll
- * 0.1 us.  So a thread that expects an answer polls for a short time.  Then it sleeps for times that
- * double, up to a limit that keeps its CPU time below 2 %. */
+ * A message from the same node rings the doorbell, so the thread may sleep for any time.  A
+ * message from another node is noticed by polling only.  A wake-up costs some 20 us of CPU, and
+ * a poll 0.1 us.  So a thread that expects an answer polls for a short time.  Then it sleeps for
+ * times that double, up to a limit that keeps its CPU time below 2 %. */
 #ifndef FI_CLUSTER_PACE_H
 #define FI_CLUSTER_PACE_H
 

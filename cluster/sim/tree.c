@@ -7,7 +7,8 @@
 #define TWO_32 4294967296.0
 #define TWO_64 18446744073709551616.0
 
-/* A geometric number with this mean is larger than k with probability (mean / (1 + mean))^(k + 1). */
+/* A geometric number with this mean is larger than k with probability (mean / (1 + mean))^(k +
+ * 1). */
 fi_tree fi_tree_geometric(uint64_t seed, unsigned levels, double mean)
 {
     fi_tree tree = {.shape = FI_TREE_GEOMETRIC, .seed = seed, .levels = levels};

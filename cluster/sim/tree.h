@@ -73,7 +73,8 @@ static inline fi_item fi_tree_child(fi_item parent, unsigned i)
     return (fi_item){fi_mix(parent.state + (i + 1) * FI_GOLDEN), parent.depth + 1};
 }
 
-/* Visit all nodes of the trees first to first + n - 1 in one thread.  count 0: there is no memory. */
+/* Visit all nodes of the trees first to first + n - 1 in one thread.  count 0: there is no
+ * memory. */
 fi_tree_sum fi_tree_walk(const fi_tree *tree, uint64_t first, unsigned n);
 
 #endif

@@ -15,8 +15,8 @@
  *
  * Step 3 is for conditions without a ring, such as a message from another node.
  *
- * base/eventcount.h makes a system call for each notification and serves one process.  A ring makes
- * one only if the waiter sleeps. */
+ * base/eventcount.h makes a system call for each notification and serves one process.  A ring
+ * makes one only if the waiter sleeps. */
 #ifndef FI_CLUSTER_DOORBELL_H
 #define FI_CLUSTER_DOORBELL_H
 

@@ -105,8 +105,8 @@ static void plugin_find(char path[static PATH_MAX], const char *plugin)
     snprintf(path, PATH_MAX, "%s", plugin);
 }
 
-/* UCX, which MPI libraries use, installs handlers of these signals when it is loaded.  Keep those of
- * the program, such as the detection of stack overflows. */
+/* UCX, which MPI libraries use, installs handlers of these signals when it is loaded.  Keep
+ * those of the program, such as the detection of stack overflows. */
 static const int fault_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 
 enum { N_FAULT_SIGNALS = sizeof fault_signals / sizeof fault_signals[0] };

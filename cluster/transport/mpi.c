@@ -17,8 +17,8 @@
 
 #define STOP_SECONDS 2
 
-/* Enough for the library that writes the text, which need not be the one of <mpi.h>.  The maximum is
- * 256 in Open MPI and 8192 in MPICH. */
+/* Enough for the library that writes the text, which need not be the one of <mpi.h>.  The
+ * maximum is 256 in Open MPI and 8192 in MPICH. */
 #define LIBRARY_TEXT_SIZE 65536
 
 fi_mpi_net fi_mpi;

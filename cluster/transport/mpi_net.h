@@ -6,10 +6,10 @@
  * MPI_Isend, and all receives are MPI_Irecv: no message is certain to arrive in one piece.
  *
  * MPI has no file descriptor to sleep on.  The ranks of a node share memory with a doorbell for
- * each of them, and the sender of a message rings the doorbell of the receiver.  A message may become
- * visible after its ring, if MPI queues it in the sender or sends it through a socket.  So each rank
- * also counts the messages that were sent to it on its node.  It sleeps long only if it has received
- * as many. */
+ * each of them, and the sender of a message rings the doorbell of the receiver.  A message may
+ * become visible after its ring, if MPI queues it in the sender or sends it through a socket.
+ * So each rank also counts the messages that were sent to it on its node.  It sleeps long only
+ * if it has received as many. */
 #ifndef FI_CLUSTER_MPI_NET_H
 #define FI_CLUSTER_MPI_NET_H
 

@@ -20,11 +20,11 @@
 #include <unistd.h>
 
 /* What a rank tells all others. */
-typedef struct card {
+typedef struct node_info {
     uint64_t node; /* ranks with the same number are on the same node */
     int32_t pid;
     int32_t fd; /* of its doorbell; -1: none */
-} card;
+} node_info;
 
 /* ---- which node ---- */
 
@@ -94,7 +94,7 @@ static int own_create(void)
     return -1;
 }
 
-static fi_mpi_near *line_open(const card *c)
+static fi_mpi_near *line_open(const node_info *c)
 {
     char path[64];
     fi_mpi_near *line = NULL;
@@ -128,16 +128,16 @@ static int near_alloc(unsigned n)
 }
 
 /* With this rank. */
-static unsigned near_count(const card *cards, const card *own)
+static unsigned near_count(const node_info *infos, const node_info *own)
 {
     unsigned n = 1;
 
     for (unsigned i = 0; i < fi_mpi.place.ranks; i++)
-        n += i != fi_mpi.place.rank && cards[i].node == own->node;
+        n += i != fi_mpi.place.rank && infos[i].node == own->node;
     return n;
 }
 
-static bool near_add(unsigned rank, const card *c)
+static bool near_add(unsigned rank, const node_info *c)
 {
     unsigned i = fi_mpi.place.n_near++;
 
@@ -151,15 +151,15 @@ static bool near_add(unsigned rank, const card *c)
 }
 
 /* Returns 1: all doorbells of the node are open; 0: not all; -ENOMEM. */
-static int near_open(const card *cards, const card *own)
+static int near_open(const node_info *infos, const node_info *own)
 {
     int has_all = 1;
 
-    if (near_alloc(near_count(cards, own)) < 0)
+    if (near_alloc(near_count(infos, own)) < 0)
         return -ENOMEM;
     for (unsigned i = 0; i < fi_mpi.place.ranks; i++)
-        if (cards[i].node == own->node)
-            has_all &= near_add(i, &cards[i]);
+        if (infos[i].node == own->node)
+            has_all &= near_add(i, &infos[i]);
     return has_all;
 }
 
@@ -176,16 +176,16 @@ static int agree(int has_all, const char **why)
     return e;
 }
 
-static int cards_open(card *cards, const char **why)
+static int infos_open(node_info *infos, const char **why)
 {
-    card own = {.node = node_number(), .pid = (int32_t)getpid(), .fd = own_create()};
+    node_info own = {.node = node_number(), .pid = (int32_t)getpid(), .fd = own_create()};
     MPI_Request request;
-    int e = MPI_Iallgather(&own, sizeof own, MPI_BYTE, cards, sizeof own, MPI_BYTE, fi_mpi.comm,
+    int e = MPI_Iallgather(&own, sizeof own, MPI_BYTE, infos, sizeof own, MPI_BYTE, fi_mpi.comm,
                            &request);
 
     e = fi_mpi_await(e, &request, why);
     if (e == 0) {
-        int has_all = near_open(cards, &own);
+        int has_all = near_open(infos, &own);
 
         e = agree(has_all, why);
         if (e == 0 && has_all < 0)
@@ -198,10 +198,10 @@ static int cards_open(card *cards, const char **why)
 
 int fi_mpi_node_open(const char **why)
 {
-    card *cards = calloc(fi_mpi.place.ranks, sizeof *cards);
-    int e = cards ? cards_open(cards, why) : no_memory(why);
+    node_info *infos = calloc(fi_mpi.place.ranks, sizeof *infos);
+    int e = infos ? infos_open(infos, why) : no_memory(why);
 
-    free(cards);
+    free(infos);
     fi_mpi.place.is_polled = fi_mpi.place.n_near < fi_mpi.place.ranks || !fi_mpi.has_doorbells;
     return e;
 }

@@ -56,8 +56,8 @@ static bool message_is_there(void)
            flag;
 }
 
-/* The caller has a message to send, and can now.  The poll that completed the last open send left no
- * other reason to end the wait. */
+/* The caller has a message to send, and can now.  The poll that completed the last open send
+ * left no other reason to end the wait. */
 static bool refused_can_send(void)
 {
     bool is_refused = fi_mpi.is_refused;

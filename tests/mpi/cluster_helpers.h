@@ -45,7 +45,8 @@ static inline uint64_t mix(uint64_t z)
     return z ^ z >> 31;
 }
 
-/* Words in a file that all ranks of this machine share.  The file is empty or has zeros at first. */
+/* Words in a file that all ranks of this machine share.  The file is empty or has zeros at
+ * first. */
 static inline void *share_words(const char *path, size_t size)
 {
     int fd = open(path, O_RDWR | O_CLOEXEC);

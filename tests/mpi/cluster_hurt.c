@@ -6,7 +6,8 @@
  *     late      as gate, but one rank also waits before it starts the cluster
  *     idle      a run with one item, on rank 0, which waits until the byte is not 0
  *
- * Each rank writes a line "RANK PID" to READY when it processes its first item, or before it waits. */
+ * Each rank writes a line "RANK PID" to READY when it processes its first item, or before it
+ * waits. */
 #include "cluster_helpers.h"
 
 #include <filch/time.h>

@@ -126,7 +126,8 @@ static unsigned random_next(void)
     return state >> 8;
 }
 
-/* Each rank sends without a pause, and receives when a send is refused or a random number says so. */
+/* Each rank sends without a pause, and receives when a send is refused or a random number says
+ * so. */
 static void mode_many(void)
 {
     enum { MESSAGES = 100000, MAX_SIZE = 200 };

@@ -1,5 +1,5 @@
-/* How a job ends: stop_test MODE TOKEN, started by stop_test.sh, which finds the processes by TOKEN.
- * There are 3 ranks.  Rank 0 calls stop, unless the mode says otherwise.
+/* How a job ends: stop_test MODE TOKEN, started by stop_test.sh, which finds the processes by
+ * TOKEN.  There are 3 ranks.  Rank 0 calls stop, unless the mode says otherwise.
  *
  *     waiting   all other ranks wait
  *     stopped   rank 1 is stopped by SIGSTOP, rank 2 is in close

@@ -1,5 +1,5 @@
-/* merge_traces OUTPUT FILE...: merge the trace files as those of the ranks 0, 1, ...  Each rank sends
- * a loot to the next one 20 times, in the time that its trace covers. */
+/* merge_traces OUTPUT FILE...: merge the trace files as those of the ranks 0, 1, ...  Each rank
+ * sends a loot to the next one 20 times, in the time that its trace covers. */
 #include "observe/merged_trace.h"
 #include "protocol/message.h"
 

@@ -110,8 +110,8 @@ void x_rules_state(x_world *w);
 /* No action is possible. */
 void x_rules_stuck(x_world *w);
 
-/* explore_state.c: the bytes must have X_STATE_MAX capacity.  Returns their number; 0: a value is too
- * large for the encoding. */
+/* explore_state.c: the bytes must have X_STATE_MAX capacity.  Returns their number; 0: a value
+ * is too large for the encoding. */
 enum { X_STATE_MAX = 1024 };
 unsigned x_state_encode(const x_world *w, uint8_t *bytes);
 void x_state_decode(x_world *w, const x_bounds *bounds, const uint8_t *bytes);

@@ -1,10 +1,10 @@
 /* Breadth-first search over all states of the model.
  *
  * A state is stored as bytes until it has been expanded.  The set of known states has a hash of
- * 64 bits for each.  Two of a million states have the same hash with a probability of 3e-8.  The search also keeps all transitions.  At the end it checks that the end of
- * the last run can be reached from each state.  So there is neither a deadlock nor a group of states
- * that the ranks cannot leave.  Cycles are allowed: waves follow each other while the network holds
- * a loot. */
+ * 64 bits for each.  Two of a million states have the same hash with a probability of 3e-8.  The
+ * search also keeps all transitions.  At the end it checks that the end of the last run can be
+ * reached from each state.  So there is neither a deadlock nor a group of states that the ranks
+ * cannot leave.  Cycles are allowed: waves follow each other while the network holds a loot. */
 #include "explore_model.h"
 #include "sim/random.h"
 
