@@ -363,18 +363,25 @@ static int item_check(const char *function, const pool_call *call, const void *i
     return -EMSGSIZE;
 }
 
+/* May the caller push now? */
+static int push_check(const char *function, const filch_pool *pool)
+{
+    if (!pool)
+        return fi_run_null(function, "pool", "that of the handler");
+    if (pool->lane)
+        return 0;
+    fi_report(FILCH_LEVEL_ERROR,
+              "%s: no handler of this pool runs; call it from the handler that got the pool",
+              function);
+    return -EINVAL;
+}
+
 int filch_pool_push(filch_pool *pool, const void *item, size_t size)
 {
-    int e = pool ? item_check(__func__, pool->call, item, size)
-                 : fi_run_null(__func__, "pool", "that of the handler");
+    int e = push_check(__func__, pool);
 
-    if (e == 0 && !pool->lane) {
-        fi_report(FILCH_LEVEL_ERROR,
-                  "%s: no handler of this pool runs; call it from the handler that "
-                  "got the pool",
-                  __func__);
-        return -EINVAL;
-    }
+    if (e == 0)
+        e = item_check(__func__, pool->call, item, size);
     if (e == 0)
         e = pool_append(pool, item, size);
     if (e == 0)
