@@ -7,21 +7,17 @@
 
 #define LINE_SIZE 1000
 
-static char self[FI_WHO_SIZE]; /* empty: there is one rank */
-
-void fi_report_who(char text[FI_WHO_SIZE], unsigned rank, int pid)
-{
-    char host[65] = "unknown host"; /* the longest name on Linux has 64 bytes */
-
-    gethostname(host, sizeof host - 1);
-    snprintf(text, FI_WHO_SIZE, "rank %u (%s, pid %d)", rank, host, pid);
-}
+static char self[128]; /* "rank 3 (host, pid 123)"; empty: there is one rank */
 
 void fi_report_init(unsigned rank, unsigned ranks)
 {
+    char host[65] = "unknown host"; /* the longest name on Linux has 64 bytes */
+
     self[0] = '\0';
-    if (ranks > 1)
-        fi_report_who(self, rank, (int)getpid());
+    if (ranks == 1)
+        return;
+    gethostname(host, sizeof host - 1);
+    snprintf(self, sizeof self, "rank %u (%s, pid %d)", rank, host, (int)getpid());
 }
 
 void fi_report(filch_level level, const char *format, ...)

@@ -125,7 +125,7 @@ static bool is_worth_splitting(const frontier *f)
 }
 
 /* Move half of the children of each branch.  The extra one of an odd number goes to both sides in
- * turns.  So both get children of all levels, whose subtrees differ in size. */
+ * turns.  So both get nodes of all levels.  Their subtrees differ in size. */
 static void frontier_halve(frontier *f, frontier *part)
 {
     size_t kept = 0;

@@ -62,16 +62,10 @@ int64_t fi_clock_map_apply(const fi_clock_map *m, int64_t ns)
     return ns + m->offset_ns + (int64_t)(m->rate * (double)(ns - m->at_ns));
 }
 
-fi_clock_map fi_clock_map_then(const fi_clock_map *first, const fi_clock_map *second)
+fi_clock_map fi_clock_map_invert(const fi_clock_map *m)
 {
-    int64_t at = first->at_ns, between = fi_clock_map_apply(first, at);
-
-    return (fi_clock_map){
-        .at_ns = at,
-        .offset_ns = fi_clock_map_apply(second, between) - at,
-        .rate = first->rate + second->rate + first->rate * second->rate,
-        .error_ns = first->error_ns > INT64_MAX - second->error_ns
-                        ? INT64_MAX
-                        : first->error_ns + second->error_ns,
-    };
+    return (fi_clock_map){.at_ns = m->at_ns + m->offset_ns,
+                          .offset_ns = -m->offset_ns,
+                          .rate = -m->rate / (1 + m->rate),
+                          .error_ns = m->error_ns};
 }

@@ -37,7 +37,7 @@ fi_clock_map fi_clock_sync(const fi_clock_sample *start, unsigned n_start,
 /* [any] Convert a time.  Later times give the same or later results. */
 int64_t fi_clock_map_apply(const fi_clock_map *m, int64_t ns);
 
-/* [any] The map that applies first and then second, such as rank to parent and parent to root. */
-fi_clock_map fi_clock_map_then(const fi_clock_map *first, const fi_clock_map *second);
+/* [any] The map in the other direction. */
+fi_clock_map fi_clock_map_invert(const fi_clock_map *m);
 
 #endif

@@ -26,8 +26,8 @@ static bool log_grow(fi_loot_log *log)
     return true;
 }
 
-/* The first entries are kept, and later ones dropped: a loot whose two ends are in the logs of two
- * ranks then has both or none more often. */
+/* Keep the first entries and drop later ones.  The two ends of a loot are in the logs of two ranks.
+ * They are close in time, so most loots then have both ends or none. */
 void fi_loot_log_append(fi_loot_log *log, const fi_loot *entry)
 {
     if (log->n == log->capacity && !log_grow(log)) {

@@ -8,7 +8,7 @@
 void fi_rank_send(fi_rank *r, unsigned to, fi_kind kind, uint64_t a, uint64_t b);
 /* The same, for another run or call than the current one. */
 void fi_rank_send_for(fi_rank *r, unsigned to, fi_kind kind, const fi_header *question);
-/* Send a packet whose body is written. */
+/* Send a packet with its body. */
 void fi_rank_send_packet(fi_rank *r, unsigned to, fi_kind kind, fi_packet *p);
 
 /* Does this rank work on the run: it has begun and not ended, and no result has stopped it? */

@@ -86,7 +86,7 @@ typedef struct fi_thief {
 typedef struct fi_victim {
     fi_ask asks[FI_ASKS_MAX]; /* a ring, oldest first */
     unsigned first, n;
-    uint32_t remembered; /* ranks whose lifeline this rank is, and which wait for a GIFT */
+    uint32_t remembered; /* mask of the lifelines to which this rank owes a GIFT */
     unsigned wanted;     /* the last number given to fi_host.want */
 } fi_victim;
 
@@ -130,7 +130,7 @@ typedef struct fi_rank {
     int result; /* first result that is not 0; all work is dropped then */
     void *acc;
     size_t acc_size;
-    unsigned dones_missing; /* children whose DONE has not come */
+    unsigned dones_missing; /* children that have not sent DONE */
     fi_thief thief;
     fi_victim victim;
     fi_termination end;

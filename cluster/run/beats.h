@@ -39,7 +39,7 @@ typedef struct fi_beats {
     unsigned n;
     fi_neighbour neighbours[FI_NEIGHBOURS_MAX];
     int64_t next_ns;    /* time of the next beat */
-    int64_t silence_ns; /* INT64_MAX: silence is no failure */
+    int64_t silence_ns; /* INT64_MAX: silence is not a failure */
 } fi_beats;
 
 typedef enum fi_silence { FI_HEARD, FI_SILENT, FI_DEAD } fi_silence;

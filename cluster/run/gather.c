@@ -150,10 +150,7 @@ static fi_clock_map clock_of(fi_gather *g)
     if (!needs_time(g))
         return (fi_clock_map){0};
     to_rank = fi_clock_sync(&g->start[first], FI_CLOCK_SAMPLES, &g->stop[first], FI_CLOCK_SAMPLES);
-    return (fi_clock_map){.at_ns = to_rank.at_ns + to_rank.offset_ns,
-                          .offset_ns = -to_rank.offset_ns,
-                          .rate = -to_rank.rate,
-                          .error_ns = to_rank.error_ns};
+    return fi_clock_map_invert(&to_rank);
 }
 
 /* In the stop phase the queries are SUMMARY; TIME, if it is needed; FILE and LOOTS, if there is a

@@ -28,6 +28,7 @@ struct fi_lane {
     /* Hints for other threads, which split shared bags. */
     FI_ATOMIC(size_t) item_floor; /* a bag with fewer items is not worth splitting */
     FI_ATOMIC(int64_t) since;     /* start of the current block */
+    FI_ATOMIC(bool) has_begun;    /* a worker runs the lane */
     _Alignas(16) unsigned char acc[];
 };
 
@@ -38,7 +39,7 @@ fi_lanes *fi_lane_all(const fi_lane *lane)
 
 /* ---- lists ---- */
 
-void fi_packet_list_push(fi_packet_list *list, fi_packet *p)
+static void packets_push(fi_packet_list *list, fi_packet *p)
 {
     p->next = NULL;
     *(list->first ? list->end : &list->first) = p;
@@ -46,7 +47,8 @@ void fi_packet_list_push(fi_packet_list *list, fi_packet *p)
     list->n++;
 }
 
-fi_packet *fi_packet_list_pop(fi_packet_list *list)
+/* NULL: empty. */
+static fi_packet *packets_pop(fi_packet_list *list)
 {
     fi_packet *p = list->first;
 
@@ -103,7 +105,8 @@ static bool is_hungry(const fi_lanes *l)
 
 /* ---- results ---- */
 
-void fi_lanes_set_result(fi_lanes *l, int result)
+/* End the run with this result, if it has none yet. */
+static void result_set(fi_lanes *l, int result)
 {
     pthread_mutex_lock(&l->lock);
     if (l->result == 0)
@@ -144,6 +147,7 @@ static fi_lane *lane_new(fi_lanes *l, void *bag)
     *lane = (fi_lane){.all = l, .bag = bag, .block_max = 1};
     fi_atomic_init(&lane->item_floor, (size_t)FLOOR_MIN);
     fi_atomic_init(&lane->since, filch_now() + UNBEGUN_NS - STUCK_NS);
+    fi_atomic_init(&lane->has_begun, false);
     if (l->work.acc_size > 0)
         memcpy(lane->acc, l->neutral, l->work.acc_size);
     return lane;
@@ -161,7 +165,7 @@ static void lane_run(fi_lane *lane)
 
     if (filch_group_run(&l->group, lane_main, lane) == 0)
         return;
-    fi_lanes_set_result(l, -ENOMEM);
+    result_set(l, -ENOMEM);
     lane_end(lane);
 }
 
@@ -186,7 +190,7 @@ static void bag_start(fi_lanes *l, void *bag)
 
     if (!lane) {
         bag_drop(l, bag);
-        fi_lanes_set_result(l, -ENOMEM);
+        result_set(l, -ENOMEM);
         return;
     }
     pthread_mutex_lock(&l->lock);
@@ -262,7 +266,7 @@ static void *bag_copy(fi_lanes *l, void *bag)
     free(bytes);
     if (e == 0)
         return copy;
-    fi_lanes_set_result(l, e);
+    result_set(l, e);
     if (copy)
         bag_drop(l, copy);
     return NULL;
@@ -301,7 +305,7 @@ static void loot_finish(fi_lanes *l, fi_packet *p)
     pthread_mutex_lock(&l->lock);
     l->claimed--;
     if (p && !is_dropping(l)) {
-        fi_packet_list_push(&l->outbox, p);
+        packets_push(&l->outbox, p);
         p = NULL;
     }
     wanted_update(l);
@@ -318,14 +322,14 @@ static fi_packet *part_pack(fi_lanes *l, void *part)
 
     if (!p) {
         if (size > LOOT_BYTES_LIMIT)
-            fi_lanes_set_result(l, -EMSGSIZE);
+            result_set(l, -EMSGSIZE);
         bag_start(l, part);
         return NULL;
     }
     if (ops->pack(part, p->body, size, l->work.ctx) != size) {
         fi_report(FILCH_LEVEL_ERROR, "filch_bag_type.pack: two calls for one bag return different "
                                      "sizes; return the same size for the same bag");
-        fi_lanes_set_result(l, -EINVAL);
+        result_set(l, -EINVAL);
     }
     bag_drop(l, part);
     return p;
@@ -364,7 +368,8 @@ void fi_lane_share_slow(fi_lane *lane)
 }
 
 /* [locked] Split the bag of any lane, or of one that is inside a long item.  Behind a long item, a
- * single item is worth a split. */
+ * single item is worth a split.  A lane that waits for a worker has no long item.  Its work helps
+ * other ranks, but not another lane, which would wait, too. */
 static void *any_split(fi_lanes *l, size_t max_bytes, bool only_stuck)
 {
     int64_t stuck_since = filch_now() - STUCK_NS;
@@ -375,7 +380,7 @@ static void *any_split(fi_lanes *l, size_t max_bytes, bool only_stuck)
         bool is_stuck = fi_load_relaxed(&lane->since) < stuck_since;
 
         how.min_items = is_stuck ? 1 : fi_load_relaxed(&lane->item_floor);
-        if (is_stuck || !only_stuck)
+        if (!only_stuck || (is_stuck && fi_load_relaxed(&lane->has_begun)))
             part = l->work.ops->split(lane->bag, &how, l->work.ctx);
     }
     return part;
@@ -452,7 +457,7 @@ static bool lane_block(fi_lane *lane)
     fi_store_relaxed(&lane->since, now);
     (void)fi_fetch_add_relaxed(&l->items, (uint64_t)block.items);
     if (block.result != 0)
-        fi_lanes_set_result(l, block.result);
+        result_set(l, block.result);
     return more;
 }
 
@@ -495,6 +500,7 @@ static void lane_main(void *arg)
 
     lane_unfold(lane);
     fi_store_relaxed(&lane->since, filch_now());
+    fi_store_relaxed(&lane->has_begun, true);
     while (more && !fi_load_relaxed(&lane->all->is_dropping)) {
         more = lane_block(lane);
         if (more)
@@ -536,7 +542,7 @@ void fi_lanes_begin(fi_lanes *l, const fi_work *work, void *bag, int error)
     fi_store_relaxed(&l->is_dropping, false);
     wanted_update(l);
     if (error != 0 || !l->neutral)
-        fi_lanes_set_result(l, error != 0 ? error : -ENOMEM);
+        result_set(l, error != 0 ? error : -ENOMEM);
     if (bag)
         bag_start(l, bag);
 }
@@ -583,7 +589,7 @@ void fi_lanes_open(fi_lanes *l, fi_packet *p)
     }
     if (bag)
         bag_drop(l, bag);
-    fi_lanes_set_result(l, e);
+    result_set(l, e);
 }
 
 fi_packet *fi_lanes_take_loot(fi_lanes *l)
@@ -591,7 +597,7 @@ fi_packet *fi_lanes_take_loot(fi_lanes *l)
     fi_packet *p;
 
     pthread_mutex_lock(&l->lock);
-    p = fi_packet_list_pop(&l->outbox);
+    p = packets_pop(&l->outbox);
     wanted_update(l);
     pthread_mutex_unlock(&l->lock);
     return p;
@@ -610,7 +616,7 @@ void fi_lanes_drop(fi_lanes *l)
     l->waiting = NULL;
     wanted_update(l);
     pthread_mutex_unlock(&l->lock);
-    for (fi_packet *p; (p = fi_packet_list_pop(&outbox)) != NULL;)
+    for (fi_packet *p; (p = packets_pop(&outbox)) != NULL;)
         fi_packet_free(p);
     while (waiting) {
         fi_lane *lane = waiting;

@@ -29,9 +29,6 @@ typedef struct fi_packet_list {
     unsigned n;
 } fi_packet_list;
 
-void fi_packet_list_push(fi_packet_list *list, fi_packet *p);
-fi_packet *fi_packet_list_pop(fi_packet_list *list); /* NULL: empty */
-
 /* What a run works on. */
 typedef struct fi_work {
     const fi_bag_ops *ops;
@@ -96,9 +93,6 @@ void fi_lanes_drop(fi_lanes *l);
 /* A result that the protocol does not know yet; 0: none. */
 int fi_lanes_take_result(fi_lanes *l);
 unsigned fi_lanes_running(const fi_lanes *l);
-
-/* [any] End the run with this result, if it has none yet. */
-void fi_lanes_set_result(fi_lanes *l, int result);
 
 /* [lane] Start another lane, or make a loot for another rank, if one is needed. */
 void fi_lane_share_slow(fi_lane *lane);

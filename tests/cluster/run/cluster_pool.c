@@ -141,6 +141,7 @@ static int push_wrong(filch_pool *pool, const void *item, size_t size, void *acc
     if (ctx)
         return filch_pool_push(pool, large, sizeof large);
     CHECK_INT(filch_pool_push(pool, NULL, size), -EINVAL);
+    CHECK_INT(filch_pool_push(NULL, item, size), -EINVAL);
     return filch_pool_push(pool, item, size + 1);
 }
 

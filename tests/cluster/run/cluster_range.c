@@ -1,6 +1,8 @@
 /* filch_cluster_for and filch_cluster_reduce in one process: each number is in exactly one part. */
 #include "check.h"
 
+#include "run/comm.h"
+
 #include <filch/cluster.h>
 #include <filch/time.h>
 #include <stdatomic.h>
@@ -56,6 +58,20 @@ static void an_empty_range_has_no_part(void **state)
     CHECK_INT(filch_cluster_for(5, 4, 0, mark, NULL), 0);
     CHECK_INT(filch_cluster_for(UINT64_MAX, 0, 10, mark, NULL), 0);
     marks_check(0, 0);
+    CHECK_INT(filch_cluster_stop(), 0);
+}
+
+/* A single chunk does not move from lane to lane. */
+static void a_chunk_has_one_lane(void **state)
+{
+    filch_cluster_config config = {.in_flight = 8};
+
+    (void)state;
+    CHECK_INT(filch_cluster_start(&config), 0);
+    marks_reset();
+    CHECK_INT(filch_cluster_for(0, 10, 100, mark, NULL), 0);
+    marks_check(0, 10);
+    CHECK_INT(fi_comm_own.lanes.started, 1);
     CHECK_INT(filch_cluster_stop(), 0);
 }
 
@@ -179,5 +195,6 @@ static void in_flight_limits_the_items(void **state)
     CHECK_INT(filch_cluster_stop(), 0);
 }
 
-CHECK_MAIN(each_number_is_in_one_part, an_empty_range_has_no_part, large_numbers_do_not_overflow,
-           results_are_combined, a_result_ends_the_run, in_flight_limits_the_items)
+CHECK_MAIN(each_number_is_in_one_part, an_empty_range_has_no_part, a_chunk_has_one_lane,
+           large_numbers_do_not_overflow, results_are_combined, a_result_ends_the_run,
+           in_flight_limits_the_items)

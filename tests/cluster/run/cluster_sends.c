@@ -7,7 +7,7 @@
 
 enum { MESSAGES = 1000 };
 
-static unsigned accepts; /* so many messages before the next refusal */
+static unsigned accepts; /* number of messages before the next refusal */
 static int refusal = -EAGAIN;
 static uint64_t n_sent;
 

@@ -168,7 +168,7 @@ static void a_deadlock_is_reported(void **state)
 
     (void)state;
     set.outage_rank = 2;
-    set.outage_ns = INT64_MAX; /* and nobody listens to heartbeats */
+    set.outage_ns = INT64_MAX; /* and no rank checks heartbeats */
     CHECK_INT(fi_sim_run(&set, &report), -1);
     CHECK(strstr(report.error, "deadlock") != NULL);
 }
