@@ -86,11 +86,16 @@ static void lanes_begin(unsigned in_flight, int *result)
     fi_lanes_begin(&lanes, &work, NULL, 0);
 }
 
-static void lanes_stop(void)
+/* All lanes have ended. */
+static void lanes_end(void)
 {
     fi_lanes_end(&lanes);
-    fi_lanes_fini(&lanes);
     CHECK_INT(atomic_load(&bags), 0);
+}
+
+static void lanes_stop(void)
+{
+    fi_lanes_fini(&lanes);
     CHECK_INT(filch_stop(), 0);
 }
 
@@ -105,10 +110,11 @@ static void loots_wait_for_a_lane(void **state)
     CHECK_INT(fi_lanes_activity(&lanes), FI_BUSY);
     CHECK_INT(atomic_load(&bags), LOOTS);
     filch_event_set(&gate);
-    lanes_stop();
+    lanes_end();
     CHECK_INT(fi_lanes_activity(&lanes), FI_PASSIVE);
     CHECK_INT(atomic_load(&processed), LOOTS);
     CHECK(atomic_load(&running_max) <= 2);
+    lanes_stop();
 }
 
 /* Loots that wait, and those that come later, are dropped. */
@@ -123,8 +129,9 @@ static void work_is_dropped(void **state)
     CHECK_INT(atomic_load(&bags), 1);
     CHECK_INT(fi_lanes_running(&lanes), 1);
     filch_event_set(&gate);
-    lanes_stop();
+    lanes_end();
     CHECK(atomic_load(&processed) <= 1);
+    lanes_stop();
 }
 
 /* A rank with a result that the protocol does not know is not passive. */
@@ -136,11 +143,12 @@ static void a_result_is_reported_once(void **state)
     lanes_begin(1, &result);
     filch_event_set(&gate);
     fi_lanes_open(&lanes, fi_packet_new(0));
-    lanes_stop();
+    lanes_end();
     CHECK_INT(fi_lanes_activity(&lanes), FI_BUSY);
     CHECK_INT(fi_lanes_take_result(&lanes), 42);
     CHECK_INT(fi_lanes_take_result(&lanes), 0);
     CHECK_INT(fi_lanes_activity(&lanes), FI_PASSIVE);
+    lanes_stop();
 }
 
 static void a_damaged_loot_ends_the_run(void **state)
@@ -149,6 +157,7 @@ static void a_damaged_loot_ends_the_run(void **state)
     lanes_begin(1, NULL);
     fi_lanes_open(&lanes, fi_packet_new(3));
     CHECK_INT(fi_lanes_take_result(&lanes), -EPROTO);
+    lanes_end();
     lanes_stop();
 }
 
